@@ -1,0 +1,127 @@
+// Package formats is the contract between what can be read and what reads it.
+// Each format is a child package with one [Format] value; formats/all lists
+// them. The package imports formats/symbol only and no child.
+//
+// Invariants:
+//   - a parser takes bytes, never a path, and opens nothing by itself;
+//   - a parser starts no goroutine; ingest owns the workers;
+//   - no number read from an object sizes an allocation before it is checked
+//     against [Limits] and against the bytes that are there;
+//   - [ErrCorrupt], [ErrUnsupported] and [ErrLimit] reject one object, any
+//     other error stops the job.
+package formats
+
+import (
+	"context"
+	"io"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// Format is a plug-in: a value in formats/all, narrow ones first. Archives are
+// formats whose objects have members.
+type Format struct {
+	Name    string
+	Version int // parser version: raised when answers change, so that objects are derived again
+	// Detect tells from an object's name and up to HeadBytes of its beginning whether
+	// the format reads it. It does no I/O.
+	Detect func(name string, head []byte) bool
+	// Open reads identity and layout. The object is valid until its Close.
+	Open func(ctx context.Context, in *Input) (*Object, error)
+}
+
+// HeadBytes is how much of an object's beginning Detect is shown.
+const HeadBytes = 64 << 10
+
+// Input is an object, an archive's member or a companion: bytes with random
+// access, their limits, and the ways to ask for more.
+type Input struct {
+	Name   string // "outer.zip!lib/x.so"
+	Size   int64
+	Limits *Limits     // never nil
+	Bytes  io.ReaderAt // concurrent
+	Mapped []byte      // all of it, or nil when it is not in memory as one piece
+	// Companion finds another file that this one refers to: in the same
+	// archive, then beside the object, then in the ledger by id. It returns
+	// ErrNoCompanion when there is none; ingest notes what was asked for.
+	// The caller owns the input and calls its Release.
+	Companion func(ctx context.Context, want Ref) (*Input, error)
+	// Spool gives random access to a stream of at most size bytes (size < 0:
+	// unknown, Limits.SpoolBytes rules): in memory while the object's share
+	// lasts, then in a sealed scratch file. A stream that yields more or, when
+	// size >= 0, fewer bytes than size is ErrCorrupt.
+	Spool func(name string, size int64, r io.Reader) (*Input, error)
+	// Release gives back what backs the input (memory share, scratch file,
+	// mapping); nil when there is nothing to give back. Views die with it.
+	Release func() error
+}
+
+// Ref names a companion. Either field may be empty.
+type Ref struct {
+	ID   string // "build-id:…", "dwo:…", "debug-id:…"
+	Name string // a path relative to the object that asks
+}
+
+// Object is what Open found: artifacts, members to open in turn, or neither (a
+// part of something else, such as a .dwo file, or a file without symbols).
+type Object struct {
+	Artifacts []Artifact
+	// Members hands out the archive's members in order; nil for what is no
+	// archive. A member is valid during the call. emit's error comes back
+	// unchanged.
+	Members func(ctx context.Context, emit func(*Input) error) error
+	// Companion is the id by which this object is a companion of others
+	// ("dwo:…"), or "".
+	Companion string
+	Close     func() error // nil: nothing to close
+}
+
+// Artifact is one artifact of an opened object, and the way to its ranges.
+type Artifact struct {
+	symbol.Artifact
+	// Rank is the best rank of what Explode can emit.
+	Rank symbol.Rank
+	// Parts is the number of independent pieces (units, symbol tables). The
+	// caller may explode parts at once and in any order; the bytes stored do
+	// not depend on it.
+	Parts int
+	// Explode emits the runs of one part, in any order of addresses. emit's
+	// error comes back unchanged. Safe for concurrent calls with different
+	// parts. Quality is that of the part.
+	Explode func(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error)
+}
+
+// View returns n bytes at off: a piece of Mapped, else a copy. It is
+// ErrCorrupt (in an *Error naming the input) if they are not all there. Ask by unit, not by section:
+// a copy is garbage for the collector afterwards.
+func (in *Input) View(off, n int64) ([]byte, error) {
+	if off < 0 || n < 0 || off > in.Size || n > in.Size-off {
+		return nil, &Error{Format: "input", Section: in.Name, Offset: off, Want: "more bytes than there are", Err: ErrCorrupt}
+	}
+	if in.Mapped != nil {
+		return in.Mapped[off : off+n : off+n], nil
+	}
+	b := make([]byte, n)
+	if got, err := in.Bytes.ReadAt(b, off); got < len(b) {
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil, &Error{Format: "input", Section: in.Name, Offset: off + int64(got), Want: "more bytes than there are", Err: ErrCorrupt}
+		}
+		return nil, err
+	}
+	return b, nil
+}
+
+// Section is a sub-range of the input as an input of its own, with the same
+// limits and ways to ask; releasing it does nothing.
+func (in *Input) Section(name string, off, n int64) (*Input, error) {
+	if off < 0 || n < 0 || off > in.Size || n > in.Size-off {
+		return nil, &Error{Format: "input", Section: name, Offset: off, Want: "a section inside the file", Err: ErrCorrupt}
+	}
+	s := *in
+	s.Name, s.Size, s.Release = name, n, nil
+	s.Bytes = io.NewSectionReader(in.Bytes, off, n)
+	if in.Mapped != nil {
+		s.Mapped = in.Mapped[off : off+n : off+n]
+	}
+	return &s, nil
+}

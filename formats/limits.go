@@ -1,0 +1,44 @@
+package formats
+
+// Limits bounds what one object may cost. They are checked before anything is
+// allocated. The zero value of a field means the documented default; call
+// [Limits.WithDefaults] once and read fields plainly.
+type Limits struct {
+	ObjectBytes  int64 // an object or member as it is stored (16 GiB; the largest real dSYM and vmlinux files are below 8)
+	SectionBytes int64 // one section after inflating (4 GiB: DWARF's 32-bit format ends there)
+	SpoolBytes   int64 // all that one object may spool (16 GiB)
+	NameBytes    int64 // one function or file name (64 KiB; the longest C++ names in our corpus are 30 KiB)
+	Units        int   // units of one object (4 million; the largest real file has 280,000)
+	Files        int   // entries of one file table (1 million)
+	Symbols      int   // entries of one symbol table (64 million)
+	Members      int   // members of one archive (1 million)
+	Nesting      int   // archives inside archives (4)
+	InlineDepth  int   // nested inlines; what is deeper is cut (1,024)
+	RunRanges    int   // ranges of one run; longer ones are cut (1 million)
+}
+
+// WithDefaults returns l with every zero field at its default.
+func (l Limits) WithDefaults() Limits {
+	set := func(v *int64, d int64) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	setInt := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	set(&l.ObjectBytes, 16<<30)
+	set(&l.SectionBytes, 4<<30)
+	set(&l.SpoolBytes, 16<<30)
+	set(&l.NameBytes, 64<<10)
+	setInt(&l.Units, 4<<20)
+	setInt(&l.Files, 1<<20)
+	setInt(&l.Symbols, 64<<20)
+	setInt(&l.Members, 1<<20)
+	setInt(&l.Nesting, 4)
+	setInt(&l.InlineDepth, 1024)
+	setInt(&l.RunRanges, 1<<20)
+	return l
+}

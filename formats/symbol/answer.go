@@ -1,0 +1,30 @@
+package symbol
+
+// Status is the outcome of one question. The words are those of the command
+// line's contract.
+type Status string
+
+// Every outcome of a look-up. All but Found carry a reason.
+const (
+	Found       Status = "found"
+	Hole        Status = "hole"        // known to have no answer
+	Outside     Status = "outside"     // beyond the image
+	NoArtifact  Status = "no-artifact" // nobody ever handed it in
+	Ambiguous   Status = "ambiguous"   // the name fits several artifacts
+	Pending     Status = "pending"     // its object is listed, not loaded yet
+	Loading     Status = "loading"     // its first load is under way
+	Rejected    Status = "rejected"    // its object was seen and quarantined
+	Unavailable Status = "unavailable" // store or key service out of reach
+	Sealed      Status = "sealed"      // the key is gone or refused
+	Corrupt     Status = "corrupt"     // stored bytes are not what was written
+)
+
+// Retry reports whether asking again later can change the outcome.
+func (s Status) Retry() bool { return s == Unavailable || s == Loading || s == Pending }
+
+// Answer is the outcome of one question.
+type Answer struct {
+	Status Status
+	Frames []Frame // innermost first; shared with caches: read only
+	Err    error   // the reason, for every status but Found
+}

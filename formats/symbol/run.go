@@ -1,0 +1,98 @@
+package symbol
+
+// Rank orders sources of ranges; the lowest wins. Durable: stored in records.
+type Rank uint8
+
+// The ranks of native sources.
+const (
+	RankDWARF  Rank = 1 // units of DWARF: functions or line tables
+	RankSymtab Rank = 3 // .symtab, also the one inside .gnu_debugdata
+	RankDynsym Rank = 4 // .dynsym
+)
+
+// Run is what parsers emit, the sorter sorts and the sweep hands on: ascending,
+// disjoint ranges of one rank that share a scope table. A run is one
+// contiguous piece of a function (or of what stands between functions); it has
+// no gaps inside: Ranges[i].End == Ranges[i+1].Start.
+//
+// Functions and files are indices into Strings, so ranges and scopes hold no
+// pointers and equal strings are handled once. Strings belongs to the part
+// (one unit, one symbol table), or downstream of the sorter to the whole load: it
+// only grows from run to run, an index keeps its meaning, and index 0 is "".
+//
+// A run and what it points at are valid during the call that hands it over
+// only. Strings may alias the object's bytes: clone what is kept.
+type Run struct {
+	Rank    Rank
+	Strings []string
+	// Keys, when not nil, is parallel to Strings: equal non-zero keys promise
+	// equal strings within one artifact's Explode calls (an offset into a
+	// string section, for instance), so that a consumer need not hash them.
+	Keys   []uint64
+	Ranges []Range
+	Scopes []Scope // parents before children
+}
+
+// Range is [Start, End) from the image base, with one answer.
+type Range struct {
+	Start, End uint64
+	Scope      int32 // the innermost scope, an index into Run.Scopes
+	At         Site
+}
+
+// Scope is a function, or a function inlined into its parent.
+type Scope struct {
+	Parent   int32  // index into Run.Scopes, below the scope's own; -1: outermost
+	Function uint32 // linkage name if it has one, else its qualified name; index into Run.Strings, 0: unknown
+	Call     Site   // where Parent calls it; zero if outermost
+}
+
+// Site is a place in source text. Line and Column count from 1; 0: unknown.
+type Site struct {
+	File   uint32 // index into Run.Strings; 0: unknown
+	Line   uint32
+	Column uint32
+}
+
+// Chain appends the answer of Ranges[i] to to, innermost first. Function is
+// left empty: demangling is the client's.
+func (r *Run) Chain(i int, to []Frame) []Frame {
+	at := r.Ranges[i].At
+	for s := r.Ranges[i].Scope; s >= 0; s = r.Scopes[s].Parent {
+		to = append(to, Frame{
+			Linkage: r.Strings[r.Scopes[s].Function],
+			File:    r.Strings[at.File],
+			Line:    at.Line,
+			Column:  at.Column,
+		})
+		at = r.Scopes[s].Call
+	}
+	return to
+}
+
+// Frame is one line of an answer.
+type Frame struct {
+	Function string // demangled; filled by the lookup client
+	Linkage  string // as stored
+	File     string // "": unknown
+	Line     uint32 // 0: unknown
+	Column   uint32 // 0: unknown
+}
+
+// Quality says how much of an artifact a load explains. Parsers fill Units,
+// UnitsBroken, LinesBroken, Text and Split per part, ingest sums them and adds the rest
+// from the swept ranges.
+type Quality struct {
+	Units       uint32 `json:"units"`
+	UnitsBroken uint32 `json:"units_broken"`
+	LinesBroken uint32 `json:"lines_broken"` // line number programs, or sequences of them, that were dropped
+
+	Text       uint64 `json:"text"`        // bytes of executable segments (reported once, by part 0)
+	Covered    uint64 `json:"covered"`     // bytes with an answer
+	WithLine   uint64 `json:"with_line"`   // bytes whose innermost frame has a line
+	WithInline uint64 `json:"with_inline"` // bytes with more than one frame
+
+	// Missing names what the object refers to and this load could not read:
+	// "dwo:NAME", "dwz:BUILD-ID". Sorted, without repeats.
+	Missing []string `json:"missing,omitempty"`
+}

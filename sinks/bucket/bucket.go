@@ -1,0 +1,54 @@
+// Package bucket is bytes by URL: the sources that are read, and what is
+// written whole (the lake, staging). Its children are file and s3; bucket/all
+// opens a URL. It imports nothing of this module.
+package bucket
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// Entry is one object of a listing.
+type Entry struct {
+	Key      string // relative to the bucket's URL, with forward slashes
+	ETag     string // changes when the bytes change; opaque
+	Size     int64
+	Modified time.Time
+}
+
+// ErrChanged: the object is not (or no longer) the one with that ETag.
+var ErrChanged = errors.New("object changed")
+
+// ErrNotFound: there is no such object.
+var ErrNotFound = errors.New("no such object")
+
+// Bucket is a folder or a prefix of an object store. Safe for concurrent use.
+type Bucket interface {
+	// URL is the absolute URL of a key; URL("") is the bucket's own.
+	URL(key string) string
+	// List emits the entries whose key begins with prefix and is above after,
+	// in byte order of keys, page by page. emit's error comes back unchanged.
+	List(ctx context.Context, prefix, after string, emit func(Entry) error) error
+	// Stat finds one object, with its user metadata (lower-case names, without
+	// the store's prefix; nil where the store has none). ErrNotFound.
+	Stat(ctx context.Context, key string) (Entry, map[string]string, error)
+	// Open gives random access to exactly the bytes of that ETag: ErrChanged,
+	// also from a later ReadAt, when they are gone; ErrNotFound.
+	Open(ctx context.Context, e Entry) (Reader, error)
+	// Create writes a whole object or none. etag "": it must be new; else the
+	// ETag it replaces. ErrChanged.
+	Create(ctx context.Context, key, etag string, r io.Reader) error
+	// Delete removes keys; absent ones are no error.
+	Delete(ctx context.Context, keys []string) error
+}
+
+// Reader is an open object. ReadAt is safe for concurrent use.
+type Reader interface {
+	io.ReaderAt
+	io.Closer
+	// Mapped is all of the object, or nil unless it is a mapped local file.
+	// It dies with Close.
+	Mapped() []byte
+}

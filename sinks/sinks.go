@@ -1,0 +1,85 @@
+// Package sinks is the contract between what is stored and where. Each store
+// is a child package; stores see opaque keys and sealed values and never
+// import sinks/row, which is the only code that builds keys.
+package sinks
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Load names one attempt to ingest one artifact: 6 bytes of milliseconds since 1970, big
+// endian, then 2 random ones, so loads of an artifact sort by age.
+type Load [8]byte
+
+// PrefixBytes is the length of artifact ‖ load, with which every row key
+// begins. It is all that a store knows of a key.
+const PrefixBytes = 24
+
+// ErrConflict: Swap found something other than old. It names the key only.
+var ErrConflict = errors.New("catalog record changed meanwhile")
+
+// ErrMissing: there is no store at that URL; init or ingest makes one.
+var ErrMissing = errors.New("no store")
+
+// Row is a key and its sealed value. Its maker never reuses their bytes; who
+// receives one may keep it and must not change it.
+type Row struct{ Key, Value []byte }
+
+// Span is [From, Stop) in byte order; Stop nil: no end.
+type Span struct{ From, Stop []byte }
+
+// Store is what a store URL opens to.
+type Store struct {
+	Blocks  Blocks
+	Catalog Catalog
+	Close   func() error
+}
+
+// Blocks holds immutable rows in key order. Safe for concurrent use.
+type Blocks interface {
+	Begin(ctx context.Context) (Batch, error)
+	// First gives the first row of each span (a zero Row when it has none) or
+	// its error: found is called once a span, in any order, on the caller's
+	// goroutine. Remote stores do all of them in one pipelined round trip.
+	First(ctx context.Context, spans []Span, found func(i int, r Row, err error)) error
+	// Scan emits the rows of s in key order. emit's error comes back unchanged.
+	Scan(ctx context.Context, s Span, emit func(Row) error) error
+	// Drop removes every row under the given prefixes (PrefixBytes each). Dropping
+	// what is not there is no error.
+	Drop(ctx context.Context, prefixes [][]byte) error
+	// Tidy removes what batches that never committed before the given time
+	// left behind, and reports the bytes it freed. Rows of committed batches stay.
+	Tidy(ctx context.Context, before time.Time) (freed int64, err error)
+}
+
+// Batch takes the rows of many loads: each load's rows together and
+// ascending, loads in any order. One goroutine. A failed batch stays failed.
+type Batch interface {
+	Write(r Row) error
+	// Commit makes the rows durable. Only the catalog makes them findable.
+	Commit(ctx context.Context) error
+	// Abort drops what was written; after Commit it does nothing.
+	Abort()
+}
+
+// Catalog holds small mutable records in key order, with compare-and-set on
+// one record. Safe for concurrent use, also from several processes.
+type Catalog interface {
+	// Get returns nil, nil for an absent key.
+	Get(ctx context.Context, key []byte) ([]byte, error)
+	// Swap replaces old by new in one step: old nil means the key must be
+	// absent, new nil deletes it. ErrConflict when the record is not old.
+	// It is durable when it returns.
+	Swap(ctx context.Context, key, old, new []byte) error
+	// List emits the records of s in key order, from one consistent view.
+	List(ctx context.Context, s Span, emit func(Row) error) error
+}
+
+// KEK wraps store keys: the key-encryption key of a local keyset or a key
+// service. Tink's AEAD is one.
+type KEK interface {
+	Encrypt(plain, aad []byte) ([]byte, error)
+	Decrypt(sealed, aad []byte) ([]byte, error)
+}
