@@ -1,0 +1,61 @@
+// Package formattest is what every format is tested with: the conformance
+// suite and fuzz body, and the one way to find fixtures and outside tools.
+package formattest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// Require names the environment variable under which nothing may be skipped:
+// what a test needs and cannot find fails it. CI sets it.
+const Require = "SYMLAKE_REQUIRE"
+
+// Root is the top of the source tree.
+func Root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+}
+
+// Testdata is the path of a file or folder below testdata at the root; it
+// must be there.
+func Testdata(t testing.TB, name string) string {
+	t.Helper()
+	p := filepath.Join(Root(), "testdata", filepath.FromSlash(name))
+	if _, err := os.Stat(p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Fixture is the path of a development fixture (../shared/fixtures beside the
+// source tree), which a user's clone does not have: the test is skipped there.
+func Fixture(t testing.TB, name string) string {
+	t.Helper()
+	p := filepath.Join(filepath.Dir(Root()), "shared", "fixtures", filepath.FromSlash(name))
+	if _, err := os.Stat(p); err != nil {
+		missing(t, "development fixture "+name, "they are not part of the source tree")
+	}
+	return p
+}
+
+// Tool is the path of an outside program; how tells a person how to get it.
+func Tool(t testing.TB, program, how string) string {
+	t.Helper()
+	p, err := exec.LookPath(program)
+	if err != nil {
+		missing(t, program, how)
+	}
+	return p
+}
+
+func missing(t testing.TB, what, how string) {
+	t.Helper()
+	if os.Getenv(Require) != "" {
+		t.Fatalf("%s is missing and %s is set: %s", what, Require, how)
+	}
+	t.Skipf("SKIP: %s is missing: %s", what, how)
+}
