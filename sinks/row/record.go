@@ -1,0 +1,76 @@
+package row
+
+import (
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+)
+
+// State says what may be done with an artifact's record. Durable.
+type State string
+
+// The states of a record.
+const (
+	Live     State = "live"     // answered from Published; ingest may replace it
+	Pinned   State = "pinned"   // rolled back: only a forced ingest replaces it
+	Shredded State = "shredded" // its keys were destroyed on purpose
+)
+
+// Record is all that a store knows of one artifact: the "a" record. Publishing
+// a load is one swap of it. A Record is read only for everybody but the one
+// who made it: to change one, copy it and swap.
+type Record struct {
+	ID        symbol.ID
+	State     State
+	Published *Loaded // nil: nothing was published yet
+	Previous  *Loaded // kept for rollback; nil: none
+	Progress  []Progress
+	// Names are all names of the artifact, those of its configuration
+	// (APP@BUILD) too: the "n" records can be made anew from them.
+	Names []symbol.Name
+
+	raw []byte // as read: what SwapArtifact compares with
+}
+
+// Progress is a load under way. Whoever finds it past its lease may remove it.
+type Progress struct {
+	Load  sinks.Load
+	Owner string
+	Lease time.Time
+}
+
+// Loaded is one complete load of an artifact.
+type Loaded struct {
+	Load       sinks.Load
+	Artifact   symbol.Artifact
+	KeyVersion uint32 // of the store key that wraps the data key
+	WrappedKey []byte // the sealed data key; nil: destroyed
+	Format     string // name of the format that read it
+	Parser     int    // its version
+	Rank       symbol.Rank
+	Generation uint32
+	Fence      Fence
+	Rows       uint64 // without the dictionary
+	Ranges     uint64
+	Bytes      uint64 // keys and values of all rows, the dictionary too
+	Dropped    Dropped
+	Quality    symbol.Quality
+	Digest     [32]byte // over the content alone: equal for equal content, whatever the keys, the load and the time
+	Source     Source
+	At         time.Time
+}
+
+// Dropped counts the ranges that no row could hold, and where the first was.
+type Dropped struct {
+	Ranges uint64 `json:"ranges"`
+	First  uint64 `json:"first"` // position
+}
+
+// Source is the object that a load was read from.
+type Source struct {
+	URL    string `json:"url"`
+	Member string `json:"member,omitempty"`
+	ETag   string `json:"etag,omitempty"`
+	Size   int64  `json:"size"`
+}
