@@ -23,6 +23,10 @@ var ErrConflict = errors.New("catalog record changed meanwhile")
 // ErrMissing: there is no store at that URL; init or ingest makes one.
 var ErrMissing = errors.New("no store")
 
+// ErrCorrupt: bytes that a store keeps fail its own checks (checksum, structure), so its
+// answer would be neither a row nor the lack of one. Wrapped, with the place.
+var ErrCorrupt = errors.New("stored bytes are corrupt")
+
 // Row is a key and its sealed value. Its maker never reuses their bytes; who
 // receives one may keep it and must not change it.
 type Row struct{ Key, Value []byte }
