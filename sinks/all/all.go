@@ -1,0 +1,81 @@
+// Package all opens a store by its URL; it is the only code that names the
+// adapters, so a new store is one folder and one line here.
+//
+// A URL is file:PATH or a plain path, relative ones to the working folder.
+package all
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/file"
+)
+
+// scheme is one kind of store; its functions get what follows the colon.
+type scheme struct {
+	name   string
+	open   func(ctx context.Context, rest string, readOnly bool) (*sinks.Store, error)
+	create func(ctx context.Context, rest string) error
+}
+
+// schemes lists every kind; the first is that of a URL without a scheme.
+func schemes() []scheme {
+	return []scheme{
+		{"file", openFile, createFile},
+	}
+}
+
+// Open opens the store at url; sinks.ErrMissing when nothing is there. Read only, it
+// needs no write permission anywhere and creates nothing.
+func Open(ctx context.Context, url string, readOnly bool) (*sinks.Store, error) {
+	s, rest, err := split(url)
+	if err != nil {
+		return nil, err
+	}
+	return s.open(ctx, rest, readOnly)
+}
+
+// Create makes what is missing of the store at url; what is there stays.
+func Create(ctx context.Context, url string) error {
+	s, rest, err := split(url)
+	if err != nil {
+		return err
+	}
+	return s.create(ctx, rest)
+}
+
+// split finds the scheme of a URL. A scheme has at least two characters, so that C:\x is a path.
+func split(url string) (scheme, string, error) {
+	list := schemes()
+	name, rest, ok := strings.Cut(url, ":")
+	if !ok || len(name) < 2 || strings.ContainsAny(name, `/\`) {
+		name, rest = list[0].name, url
+	}
+	if rest == "" {
+		return scheme{}, "", fmt.Errorf("store %q names no place", url)
+	}
+	known := make([]string, len(list))
+	for i, s := range list {
+		if s.name == strings.ToLower(name) {
+			return s, rest, nil
+		}
+		known[i] = s.name
+	}
+	return scheme{}, "", fmt.Errorf("store %q: unknown kind %q (known: %s)", url, name, strings.Join(known, ", "))
+}
+
+func openFile(_ context.Context, rest string, readOnly bool) (*sinks.Store, error) {
+	return file.Open(path(rest), file.Options{ReadOnly: readOnly})
+}
+
+func createFile(_ context.Context, rest string) error { return file.Create(path(rest)) }
+
+// path undoes the form file:///PATH.
+func path(rest string) string {
+	if strings.HasPrefix(rest, "///") {
+		return rest[2:]
+	}
+	return rest
+}
