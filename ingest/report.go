@@ -1,0 +1,48 @@
+package ingest
+
+import "time"
+
+// Report is what a run did: the last line that the job prints.
+type Report struct {
+	Job     string    `json:"job"`
+	Run     string    `json:"run,omitempty"`
+	Shard   string    `json:"shard,omitempty"`
+	Started time.Time `json:"started"`
+	Seconds float64   `json:"seconds"`
+
+	Objects   ObjectCounts `json:"objects"`
+	Artifacts int          `json:"artifacts"` // published by this run
+	Ranges    uint64       `json:"ranges"`
+	Bytes     ByteCounts   `json:"bytes"`
+
+	Rejected  []Rejection `json:"rejected"` // newly rejected: objects, and members of objects
+	Failed    []Rejection `json:"failed,omitempty"`
+	LakeFiles []string    `json:"lake_files,omitempty"`
+	Missing   []string    `json:"missing_parts,omitempty"` // companions that loads of this run still wait for
+}
+
+// ObjectCounts counts objects by what became of them.
+type ObjectCounts struct {
+	Seen     int            `json:"seen"`    // listed, after include, exclude and shard
+	New      int            `json:"new"`     // of these: never seen, changed, or left by an earlier run
+	Pending  int            `json:"pending"` // new ones this run did not get to
+	Loaded   int            `json:"loaded"`
+	Kept     int            `json:"kept"`
+	Skipped  map[string]int `json:"skipped"` // by reason
+	Rejected int            `json:"rejected"`
+	Failed   int            `json:"failed"`
+	Gone     int            `json:"gone"` // in the ledger, no longer listed
+}
+
+// ByteCounts counts what went through.
+type ByteCounts struct {
+	Read   int64  `json:"read"`   // sizes of the objects opened
+	Stored uint64 `json:"stored"` // sealed rows
+	Lake   int64  `json:"lake"`
+}
+
+// Rejection names an object or member and what is wrong with it.
+type Rejection struct {
+	URL   string `json:"url"`
+	Error string `json:"error"`
+}
