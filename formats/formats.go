@@ -36,11 +36,22 @@ const HeadBytes = 64 << 10
 // Input is an object, an archive's member or a companion: bytes with random
 // access, their limits, and the ways to ask for more.
 type Input struct {
-	Name   string // "outer.zip!lib/x.so"
-	Size   int64
+	Name   string      // "outer.zip!lib/x.so"
+	Size   int64       // see Fetch
 	Limits *Limits     // never nil
 	Bytes  io.ReaderAt // concurrent
 	Mapped []byte      // all of it, or nil when it is not in memory as one piece
+	// Err, when set, is why a member could not be read: reject the member alone
+	// and go on with the next. Bytes is nil then. Open returns it.
+	Err error
+	// Fetch, when set, belongs to a member that is compressed or whose checksum
+	// is still to be compared: until it has run, reading beyond the head is
+	// slow at first, Mapped may be nil and Size is what the archive says, or
+	// the length of the head where it says nothing. Fetch brings all of it into
+	// reach and sets Bytes, Mapped, Size and Release; a damaged member is its
+	// error. Open calls it as soon as a format claims the input, so a member
+	// nobody claims costs no more than its head. Repeating it does nothing.
+	Fetch func(ctx context.Context) error
 	// Companion finds another file that this one refers to: in the same
 	// archive, then beside the object, then in the ledger by id. It returns
 	// ErrNoCompanion when there is none; ingest notes what was asked for.
@@ -118,7 +129,7 @@ func (in *Input) Section(name string, off, n int64) (*Input, error) {
 		return nil, &Error{Format: "input", Section: name, Offset: off, Want: "a section inside the file", Err: ErrCorrupt}
 	}
 	s := *in
-	s.Name, s.Size, s.Release = name, n, nil
+	s.Name, s.Size, s.Fetch, s.Release = name, n, nil, nil
 	s.Bytes = io.NewSectionReader(in.Bytes, off, n)
 	if in.Mapped != nil {
 		s.Mapped = in.Mapped[off : off+n : off+n]

@@ -44,6 +44,15 @@ type Bucket interface {
 	Delete(ctx context.Context, keys []string) error
 }
 
+// Fetcher is a bucket whose objects are fetched whole faster than by pieces:
+// one across a network. Ingest stages their objects through it.
+type Fetcher interface {
+	// Fetch writes exactly the e.Size bytes of that ETag to dst: pieces in any
+	// order, each once unless it had to be repeated, possibly at once.
+	// ErrChanged, ErrNotFound; what dst holds after an error is undefined.
+	Fetch(ctx context.Context, e Entry, dst io.WriterAt) error
+}
+
 // Reader is an open object. ReadAt is safe for concurrent use.
 type Reader interface {
 	io.ReaderAt
