@@ -1,0 +1,65 @@
+package stack
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Frame0 says what the values of a stack are.
+type Frame0 uint8
+
+// The kinds of values.
+const (
+	AsFormat Frame0 = iota // as the table of formats says
+	Exact                  // frame 0 is where the thread stood, the others are return addresses
+	Return                 // every frame is a return address, frame 0 too
+	Stepped                // every frame lies in its instruction: look up as printed
+)
+
+// ParseFrame0 reads a flag's value: exact, return or stepped; "" is AsFormat.
+func ParseFrame0(s string) (Frame0, error) {
+	if i := slices.Index(frame0Names[:], s); i >= 0 {
+		return Frame0(i), nil
+	}
+	return 0, fmt.Errorf("frame 0 %q: want exact, return or stepped", s)
+}
+
+// String is what ParseFrame0 reads.
+func (f Frame0) String() string { return frame0Names[f] }
+
+var frame0Names = [...]string{AsFormat: "", Exact: "exact", Return: "return", Stepped: "stepped"}
+
+// Format is a way in which stacks are printed.
+type Format struct {
+	Name   string
+	Frame0 Frame0
+	Lines  string // what it looks like
+}
+
+type family uint8
+
+const (
+	text family = iota
+	tombstone
+	logcat
+	backtrace
+	sanitizer
+	monitor
+	plain
+)
+
+// formats is the one table of what values mean. Android's unwinder prints
+// addresses that it has stepped back already, in every place that prints
+// "#NN pc"; sanitizers step before they print.
+var formats = [...]Format{
+	text:      {},
+	tombstone: {"tombstone", Stepped, "#04 pc 0001f3a8  /data/app/…/libcart.so (BuildId: …) below a header of debuggerd"},
+	logcat:    {"logcat", Stepped, "the same behind a log's prefix"},
+	backtrace: {"backtrace", Stepped, "the same without a header: consoles, crash services, ANR traces"},
+	sanitizer: {"sanitizer", Stepped, "#0 0x55a4bce  (/system/lib64/libcart.so+0x25bce)"},
+	monitor:   {"monitor", Return, "pc 0x0000000000022074 libc.so [arm64-v8a::77e6…], without numbers"},
+	plain:     {"plain", Return, "ARTIFACT ADDRESS, nothing else in the line; or ADDRESS alone where Options names artifacts"},
+}
+
+// Formats lists the formats that Split knows.
+func Formats() []Format { return slices.Clone(formats[1:]) }

@@ -1,0 +1,68 @@
+// Package stack reads raw stacks as text and prints them back with answers.
+// It is syntax only: it looks nothing up and knows no image base; it says
+// which artifact a frame names and which place in it, stepped back into the
+// call where the printed value is a return address.
+//
+// Invariants:
+//   - [Split] hands out every byte it reads, once and in order; [Print] without
+//     answers writes them back unchanged, line ends included;
+//   - memory is one stack: at most MaxFrames frames and about MaxTextBytes of
+//     text, whatever the input's size;
+//   - what a frame reported stays in Frame.Raw; only Frame.At is stepped and
+//     stripped of tags;
+//   - no input is an error: a line that is no frame is text.
+package stack
+
+import "github.com/symlake/symlake/formats/symbol"
+
+// What bounds a stack and a line.
+const (
+	// MaxFrames ends a stack: what follows is the next one, of the same
+	// format. Stack overflows print some thousands of frames, no unwinder
+	// prints more than 10,000 of them.
+	MaxFrames = 10_000
+	// MaxTextBytes ends a stack that already has frames: a tombstone's memory
+	// dump and log may follow them for megabytes.
+	MaxTextBytes = 1 << 20
+	// MaxLineBytes is the longest line that is looked at; longer ones pass as
+	// text. Names of instantiated templates make lines of a few KiB.
+	MaxLineBytes = 64 << 10
+)
+
+// Stack is one dump: a crash report, a backtrace in a log, a list of addresses;
+// or, without threads, text between them.
+type Stack struct {
+	Format  string // a name of Formats; "" for text without frames
+	Text    []byte // the dump's lines and what surrounds its frames
+	Arch    string // as its header says, in the words of symbol.Artifact; "" if it does not
+	Threads []Thread
+}
+
+// Thread is a thread's frames, innermost first.
+type Thread struct {
+	ID     uint64 // 0: not said
+	Name   string // "": not said
+	Frames []Frame
+}
+
+// Frame is one line that names a place in an artifact.
+type Frame struct {
+	Span      [2]int   // [start, end) in Stack.Text: the line without what stands before the frame and without its line end
+	Image     []string // names to ask for, best first: build-id, then base name of File; else Options.Artifacts
+	File      string   // the image's path as printed, without its container
+	Container string   // path of the archive that the image was mapped from, as printed; "" if none
+	Arch      string   // of the line, else of the stack; "" if neither says
+	At        symbol.Where
+	Raw       uint64 // as reported
+
+	indent int // columns from Span[0] to where answers are printed
+}
+
+// Frame returns a frame's text.
+func (s *Stack) FrameText(f *Frame) []byte { return s.Text[f.Span[0]:f.Span[1]] }
+
+// Options says what the text does not.
+type Options struct {
+	Artifacts []string // names for frames that name no artifact, best first
+	Frame0    Frame0   // zero: as the stack's format has it
+}
