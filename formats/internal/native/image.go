@@ -1,5 +1,15 @@
 // Package native is what the native formats share: the image of a program
-// file, its symbol tables, and the reading of its headers and sections.
+// file, and the reading of its headers, sections and symbol tables. It knows
+// nothing of DWARF's contents; formats/internal/dwarf reads those out of the
+// sections found here.
+//
+// Invariants:
+//   - no number from a file sizes an allocation before it is checked against
+//     the bytes that are there and against [formats.Limits];
+//   - a section is inflated and relocated when it is first asked for, once,
+//     however many goroutines ask;
+//   - addresses are unslid: as the file gives them, or as [OpenELF] laid the
+//     sections of a relocatable file out.
 package native
 
 import "github.com/symlake/symlake/formats/symbol"
@@ -13,6 +23,7 @@ type Symbol struct {
 	Addr uint64 // unslid
 	Size uint64 // 0: unknown; it then ends at the next symbol or the end of its span
 	Name string // as the table spells it, version suffix cut; may alias the object
+	File string // a local symbol's source file as the table names it (no path), or ""; may alias the object
 	Rank symbol.Rank
 }
 
@@ -21,4 +32,30 @@ type Image struct {
 	Base    uint64   // the image base, see DESIGN "Words"
 	Code    []Span   // executable segments (ET_REL: sections), ascending, disjoint, by their size in memory
 	Symbols []Symbol // ascending by Addr, then by preference: the first at an address is the best name
+}
+
+// TextBytes is how many bytes the code spans hold.
+func (m *Image) TextBytes() uint64 {
+	var n uint64
+	for _, s := range m.Code {
+		n += s.End - s.Start
+	}
+	return n
+}
+
+// Span returns the code span that holds addr.
+func (m *Image) Span(addr uint64) (Span, bool) {
+	lo, hi := 0, len(m.Code)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if m.Code[mid].End <= addr {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == len(m.Code) || m.Code[lo].Start > addr {
+		return Span{}, false
+	}
+	return m.Code[lo], true
 }

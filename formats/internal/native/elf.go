@@ -1,0 +1,331 @@
+package native
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/symlake/symlake/formats"
+)
+
+// The numbers of the ELF specification that are used here.
+const (
+	typeRel  = 1 // ET_REL
+	typeCore = 4 // ET_CORE
+
+	ptLoad   = 1
+	ptNote   = 4
+	segExec  = 1 // PF_X
+	segXnum  = 0xffff
+	shnXnum  = 0xffff
+	shnUndef = 0
+	shnLow   = 0xff00 // SHN_LORESERVE
+	shnAbs   = 0xfff1
+	shnComm  = 0xfff2
+
+	shtSymtab = 2
+	shtRela   = 4
+	shtNote   = 7
+	shtNobits = 8
+	shtRel    = 9
+	shtDynsym = 11
+	shtShndx  = 18 // SHT_SYMTAB_SHNDX
+
+	shfAlloc      = 1 << 1
+	shfExec       = 1 << 2
+	shfGroup      = 1 << 9
+	shfCompressed = 1 << 11
+
+	maxSections = 1 << 20 // -ffunction-sections gives 100,000 in real objects
+	maxSegments = 1 << 16
+)
+
+// errInterrupted stands for work that a panic (a mapped file cut short) ended:
+// whoever asks next must not take the empty result for a good one.
+var errInterrupted = &formats.Error{Format: "elf", Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
+
+// header is one section header.
+type header struct {
+	name             string
+	nameOff          uint32
+	kind             uint32
+	flags            uint64
+	addr, off, size  uint64
+	link, info       uint32
+	align, entrySize uint64
+}
+
+// segment is one program header.
+type segment struct {
+	kind, flags              uint32
+	off, addr, filesz, memsz uint64
+	align                    uint64
+}
+
+// ELF is an ELF file's headers, and the way to its sections. It is safe for
+// concurrent use. Close gives back what sections were spooled to.
+type ELF struct {
+	in      *formats.Input
+	order   binary.ByteOrder
+	wide    bool // ELFCLASS64
+	kind    uint16
+	machine uint16
+	flags   uint32
+
+	headers  []header
+	segments []segment
+	places   []uint64 // where each section lies, unslid; ET_REL: laid out
+	end      uint64   // ET_REL: end of the layout
+
+	sections []lazySection // parallel to headers
+
+	mu       sync.Mutex
+	releases []func() error
+}
+
+// lazySection is a section not yet, or already, made readable.
+type lazySection struct {
+	once sync.Once
+	sec  *Section
+	err  error
+}
+
+// OpenELF reads the headers of an ELF file. A file whose section headers are
+// cut off or overlap nonsense is ErrCorrupt; contents are checked when they
+// are asked for.
+func OpenELF(in *formats.Input) (*ELF, error) {
+	ident, err := in.View(0, min(16, in.Size))
+	if err != nil {
+		return nil, err
+	}
+	f := &ELF{in: in}
+	switch {
+	case len(ident) < 16 || string(ident[:4]) != "\x7fELF":
+		return nil, corrupt("", 0, "an ELF header")
+	case ident[4] != 1 && ident[4] != 2:
+		return nil, unsupported("", 4, fmt.Sprintf("class 1 or 2, not %d", ident[4]))
+	case ident[5] != 1 && ident[5] != 2:
+		return nil, unsupported("", 5, fmt.Sprintf("byte order 1 or 2, not %d", ident[5]))
+	}
+	f.wide = ident[4] == 2
+	f.order = binary.LittleEndian
+	if ident[5] == 2 {
+		f.order = binary.BigEndian
+	}
+	size := int64(52)
+	if f.wide {
+		size = 64
+	}
+	b, err := f.view("", 0, size, "a whole ELF header")
+	if err != nil {
+		return nil, err
+	}
+	r := fields{b, f.order}
+	f.kind, f.machine = r.u16(16), r.u16(18)
+	var phoff, shoff uint64
+	var tail int // e_flags
+	if f.wide {
+		phoff, shoff, tail = r.u64(32), r.u64(40), 48
+	} else {
+		phoff, shoff, tail = uint64(r.u32(28)), uint64(r.u32(32)), 36
+	}
+	f.flags = r.u32(tail)
+	phentsize, phnum := r.u16(tail+6), uint32(r.u16(tail+8))
+	shentsize, shnum, shstrndx := r.u16(tail+10), uint32(r.u16(tail+12)), uint32(r.u16(tail+14))
+	if shoff != 0 {
+		if err := f.readSections(shoff, shentsize, shnum, &shstrndx, &phnum); err != nil {
+			return nil, err
+		}
+	}
+	if phoff != 0 && phnum != 0 {
+		if err := f.readSegments(phoff, phentsize, phnum); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.nameSections(shstrndx); err != nil {
+		return nil, err
+	}
+	return f, f.layOut()
+}
+
+// readSections reads the section headers; the first one holds what the file
+// header has no room for.
+func (f *ELF) readSections(shoff uint64, entsize uint16, n uint32, shstrndx, phnum *uint32) error {
+	want := uint16(40)
+	if f.wide {
+		want = 64
+	}
+	if entsize < want {
+		return corrupt("", 0, fmt.Sprintf("section headers of %d bytes, not %d", want, entsize))
+	}
+	first, err := f.view("", shoff, int64(want), "the first section header")
+	if err != nil {
+		return err
+	}
+	zero := f.header(first)
+	if n == 0 {
+		if zero.size > maxSections {
+			return limit("", shoff, fmt.Sprintf("at most %d sections, not %d", maxSections, zero.size))
+		}
+		n = uint32(zero.size)
+	}
+	if *shstrndx == shnXnum {
+		*shstrndx = zero.link
+	}
+	if *phnum == segXnum {
+		*phnum = zero.info
+	}
+	if n > maxSections {
+		return limit("", shoff, fmt.Sprintf("at most %d sections, not %d", maxSections, n))
+	}
+	b, err := f.view("", shoff, int64(n)*int64(entsize), "section headers inside the file")
+	if err != nil {
+		return err
+	}
+	f.headers = make([]header, n)
+	for i := range f.headers {
+		f.headers[i] = f.header(b[i*int(entsize):])
+	}
+	f.sections = make([]lazySection, n)
+	return nil
+}
+
+func (f *ELF) header(b []byte) header {
+	r := fields{b, f.order}
+	h := header{nameOff: r.u32(0), kind: r.u32(4)}
+	if f.wide {
+		h.flags, h.addr, h.off, h.size = r.u64(8), r.u64(16), r.u64(24), r.u64(32)
+		h.link, h.info, h.align, h.entrySize = r.u32(40), r.u32(44), r.u64(48), r.u64(56)
+	} else {
+		h.flags, h.addr, h.off, h.size = uint64(r.u32(8)), uint64(r.u32(12)), uint64(r.u32(16)), uint64(r.u32(20))
+		h.link, h.info, h.align, h.entrySize = r.u32(24), r.u32(28), uint64(r.u32(32)), uint64(r.u32(36))
+	}
+	return h
+}
+
+func (f *ELF) readSegments(phoff uint64, entsize uint16, n uint32) error {
+	want := uint16(32)
+	if f.wide {
+		want = 56
+	}
+	if entsize < want {
+		return corrupt("", 0, fmt.Sprintf("program headers of %d bytes, not %d", want, entsize))
+	}
+	if n > maxSegments {
+		return limit("", phoff, fmt.Sprintf("at most %d program headers, not %d", maxSegments, n))
+	}
+	b, err := f.view("", phoff, int64(n)*int64(entsize), "program headers inside the file")
+	if err != nil {
+		return err
+	}
+	f.segments = make([]segment, n)
+	for i := range f.segments {
+		r := fields{b[i*int(entsize):], f.order}
+		s := &f.segments[i]
+		s.kind = r.u32(0)
+		if f.wide {
+			s.flags, s.off, s.addr, s.filesz, s.memsz, s.align = r.u32(4), r.u64(8), r.u64(16), r.u64(32), r.u64(40), r.u64(48)
+		} else {
+			s.off, s.addr = uint64(r.u32(4)), uint64(r.u32(8))
+			s.filesz, s.memsz, s.flags, s.align = uint64(r.u32(16)), uint64(r.u32(20)), r.u32(24), uint64(r.u32(28))
+		}
+	}
+	return nil
+}
+
+func (f *ELF) nameSections(shstrndx uint32) error {
+	if len(f.headers) == 0 || shstrndx == shnUndef {
+		return nil
+	}
+	if uint64(shstrndx) >= uint64(len(f.headers)) {
+		return corrupt("", 0, fmt.Sprintf("a section name table below section %d, not %d", len(f.headers), shstrndx))
+	}
+	table, err := f.raw(int(shstrndx))
+	if err != nil {
+		return err
+	}
+	names, err := table.View(0, table.Size)
+	if err != nil {
+		return err
+	}
+	for i := range f.headers {
+		h := &f.headers[i]
+		name, ok := cstring(names, uint64(h.nameOff), f.in.Limits.NameBytes)
+		if !ok {
+			return corrupt(".shstrtab", uint64(h.nameOff), fmt.Sprintf("the name of section %d", i))
+		}
+		h.name = name
+	}
+	return nil
+}
+
+// view reads n bytes of the file; its error says what was wanted.
+func (f *ELF) view(section string, off uint64, n int64, want string) ([]byte, error) {
+	if off > uint64(f.in.Size) || n < 0 || n > f.in.Size-int64(off) {
+		return nil, corrupt(section, off, want)
+	}
+	b, err := f.in.View(int64(off), n)
+	if errors.Is(err, formats.ErrCorrupt) {
+		return nil, corrupt(section, off, want)
+	}
+	return b, err
+}
+
+// Close gives back what backs inflated and relocated sections. Nothing that
+// came from them may be used afterwards.
+func (f *ELF) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var errs []error
+	for _, release := range f.releases {
+		errs = append(errs, release())
+	}
+	f.releases = nil
+	return errors.Join(errs...)
+}
+
+func (f *ELF) keep(release func() error) {
+	if release == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.releases = append(f.releases, release)
+}
+
+// Relocatable reports whether this is an object file or kernel module.
+func (f *ELF) Relocatable() bool { return f.kind == typeRel }
+
+// BigEndian reports the byte order.
+func (f *ELF) BigEndian() bool { return f.order == binary.BigEndian }
+
+// AddrSize is 4 or 8.
+func (f *ELF) AddrSize() int {
+	if f.wide {
+		return 8
+	}
+	return 4
+}
+
+// fields reads integers of a structure whose size has been checked.
+type fields struct {
+	b     []byte
+	order binary.ByteOrder
+}
+
+func (r fields) u16(at int) uint16 { return r.order.Uint16(r.b[at:]) }
+func (r fields) u32(at int) uint32 { return r.order.Uint32(r.b[at:]) }
+func (r fields) u64(at int) uint64 { return r.order.Uint64(r.b[at:]) }
+
+func corrupt(section string, off uint64, want string) error {
+	return &formats.Error{Format: "elf", Section: section, Offset: int64(off), Want: want, Err: formats.ErrCorrupt}
+}
+
+func unsupported(section string, off uint64, want string) error {
+	return &formats.Error{Format: "elf", Section: section, Offset: int64(off), Want: want, Err: formats.ErrUnsupported}
+}
+
+func limit(section string, off uint64, want string) error {
+	return &formats.Error{Format: "elf", Section: section, Offset: int64(off), Want: want, Err: formats.ErrLimit}
+}

@@ -1,0 +1,148 @@
+package native
+
+import (
+	"math"
+	"slices"
+
+	"github.com/symlake/symlake/formats"
+)
+
+const pageBytes = 4 << 10
+
+// layOut gives every section its place. In a relocatable file no section has
+// one: those with code are laid end to end at their alignment, from 0, so that
+// each byte of code has an address of its own. All others stay at their own
+// address, mostly 0, as offsets into debug sections count from there.
+func (f *ELF) layOut() error {
+	f.places = make([]uint64, len(f.headers))
+	for i := range f.headers {
+		f.places[i] = f.headers[i].addr
+	}
+	if f.kind != typeRel {
+		return nil
+	}
+	most := uint64(math.MaxInt64)
+	if !f.wide {
+		most = math.MaxUint32
+	}
+	for i := range f.headers {
+		h := &f.headers[i]
+		if !h.code() {
+			continue
+		}
+		at := f.end
+		if a := h.align; a > 1 {
+			if a&(a-1) != 0 || a > 1<<30 {
+				return corrupt(h.name, 0, "an alignment that is a power of two below 1 GiB")
+			}
+			at = (at + a - 1) &^ (a - 1)
+		}
+		if h.size > most-at || at > most {
+			return corrupt(h.name, 0, "code that fits the address space")
+		}
+		f.places[i], f.end = at, at+h.size
+	}
+	return nil
+}
+
+// code reports whether a section is loaded and executed.
+func (h *header) code() bool {
+	return h.flags&(shfAlloc|shfExec) == shfAlloc|shfExec && h.size > 0
+}
+
+// Base is the image base: p_vaddr of the first PT_LOAD, rounded down to a page.
+func (f *ELF) Base() uint64 {
+	for i := range f.segments {
+		if f.segments[i].kind == ptLoad {
+			return f.segments[i].addr &^ (pageBytes - 1)
+		}
+	}
+	return 0
+}
+
+// Code is the executable segments by their size in memory, ascending and
+// disjoint: a debug file has the same ones as its stripped twin, though no
+// bytes of them. Of a relocatable file, and of one that has lost its program
+// headers, it is the sections with code. Nothing below Base is in it: it has no
+// position.
+func (f *ELF) Code() ([]Span, error) {
+	var spans []Span
+	for i := range f.segments {
+		s := &f.segments[i]
+		if s.kind != ptLoad || s.flags&segExec == 0 || s.memsz == 0 {
+			continue
+		}
+		if s.addr+s.memsz < s.addr {
+			return nil, corrupt("", s.off, "segments inside the address space")
+		}
+		spans = append(spans, Span{s.addr, s.addr + s.memsz})
+	}
+	if len(spans) == 0 {
+		for i := range f.headers {
+			h := &f.headers[i]
+			if !h.code() {
+				continue
+			}
+			at := f.places[i]
+			if at+h.size < at {
+				return nil, corrupt(h.name, 0, "code inside the address space")
+			}
+			spans = append(spans, Span{at, at + h.size})
+		}
+	}
+	slices.SortFunc(spans, func(a, b Span) int {
+		if a.Start != b.Start {
+			if a.Start < b.Start {
+				return -1
+			}
+			return 1
+		}
+		return 0
+	})
+	base := f.Base()
+	out := spans[:0]
+	for _, s := range spans {
+		s.Start = max(s.Start, base)
+		if n := len(out); n > 0 && s.Start < out[n-1].End {
+			out[n-1].End = max(out[n-1].End, s.End)
+			continue
+		}
+		if s.Start < s.End {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// Anchors are the positions of a relocatable file's sections, by name: what
+// stacks of kernel modules count from. Of equal names the first counts.
+func (f *ELF) Anchors() map[string]uint64 {
+	if f.kind != typeRel {
+		return nil
+	}
+	anchors := make(map[string]uint64)
+	for i := range f.headers {
+		h := &f.headers[i]
+		if _, taken := anchors[h.name]; h.code() && !taken {
+			anchors[h.name] = f.places[i]
+		}
+	}
+	return anchors
+}
+
+// Stored reports whether the file holds the bytes of its code section .text,
+// and how many. A debug file has the section, but none of its bytes.
+func (f *ELF) Stored(name string) (in *formats.Input, present bool, err error) {
+	for i := range f.headers {
+		h := &f.headers[i]
+		if h.name != name {
+			continue
+		}
+		if h.kind == shtNobits {
+			return nil, true, nil
+		}
+		in, err := f.raw(i)
+		return in, true, err
+	}
+	return nil, false, nil
+}

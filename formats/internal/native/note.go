@@ -1,0 +1,161 @@
+package native
+
+import (
+	"bytes"
+
+	"github.com/symlake/symlake/formats"
+)
+
+// noteBytes: a note section or segment is read so far; identity stands in its
+// first few entries, core files have megabytes more.
+const noteBytes = 1 << 20
+
+// Notes calls visit for each note, those of sections first, then those of
+// segments, until it returns false. Names come without their NUL.
+func (f *ELF) Notes(visit func(name string, kind uint32, desc []byte) bool) error {
+	for i := range f.headers {
+		h := &f.headers[i]
+		if h.kind != shtNote || h.flags&shfCompressed != 0 {
+			continue
+		}
+		in, err := f.raw(i)
+		if err != nil {
+			return err
+		}
+		b, err := in.View(0, min(in.Size, noteBytes))
+		if err != nil {
+			return err
+		}
+		if !f.notes(b, h.align, visit) {
+			return nil
+		}
+	}
+	for i := range f.segments {
+		s := &f.segments[i]
+		size := uint64(f.in.Size)
+		if s.kind != ptNote || s.off >= size {
+			continue // a debug file keeps the header of what it has no bytes of
+		}
+		b, err := f.in.View(int64(s.off), int64(min(s.filesz, size-s.off, noteBytes)))
+		if err != nil {
+			return err
+		}
+		if !f.notes(b, s.align, visit) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// notes walks the notes in b; what does not fit ends the walk. It returns
+// what visit returned last.
+func (f *ELF) notes(b []byte, align uint64, visit func(name string, kind uint32, desc []byte) bool) bool {
+	if align != 8 {
+		align = 4
+	}
+	pad := func(n uint32) uint64 { return (uint64(n) + align - 1) &^ (align - 1) }
+	for len(b) >= 12 {
+		r := fields{b, f.order}
+		namesz, descsz, kind := r.u32(0), r.u32(4), r.u32(8)
+		at := (12 + uint64(namesz) + align - 1) &^ (align - 1)
+		if at > uint64(len(b)) || uint64(descsz) > uint64(len(b))-at {
+			return true
+		}
+		name := bytes.TrimRight(b[12:12+uint64(namesz)], "\x00")
+		if !visit(string(name), kind, b[at:at+uint64(descsz)]) {
+			return false
+		}
+		if at += pad(descsz); at >= uint64(len(b)) {
+			return true
+		}
+		b = b[at:]
+	}
+	return true
+}
+
+// DebugLink is what .gnu_debuglink says: the debug file's name and the CRC-32
+// of its bytes. name is "" when there is none.
+func (f *ELF) DebugLink() (name string, crc uint32, err error) {
+	b, err := f.small(".gnu_debuglink")
+	if err != nil {
+		return "", 0, err
+	}
+	n := bytes.IndexByte(b, 0)
+	if n <= 0 {
+		return "", 0, nil
+	}
+	at := (n + 4) &^ 3
+	if at+4 > len(b) {
+		return "", 0, corrupt(".gnu_debuglink", uint64(at), "a CRC-32")
+	}
+	return string(b[:n]), f.order.Uint32(b[at:]), nil
+}
+
+// AltLink is what .gnu_debugaltlink says: the name and the build-id of the file
+// that dwz moved shared entries to. name is "" when there is none.
+func (f *ELF) AltLink() (name string, buildID []byte, err error) {
+	b, err := f.small(".gnu_debugaltlink")
+	if err != nil {
+		return "", nil, err
+	}
+	n := bytes.IndexByte(b, 0)
+	if n <= 0 {
+		return "", nil, nil
+	}
+	return string(b[:n]), bytes.Clone(b[n+1:]), nil
+}
+
+// SONAME is the name that a shared object calls itself, or "".
+func (f *ELF) SONAME() (string, error) {
+	dynamic, err := f.Section(".dynamic")
+	if dynamic == nil || err != nil {
+		return "", err
+	}
+	names, err := f.Section(".dynstr")
+	if names == nil || err != nil {
+		return "", err
+	}
+	b, err := dynamic.In.View(0, min(dynamic.In.Size, noteBytes))
+	if err != nil {
+		return "", err
+	}
+	word := f.AddrSize()
+	for ; len(b) >= 2*word; b = b[2*word:] {
+		r := fields{b, f.order}
+		tag, value := uint64(r.u32(0)), uint64(0)
+		if f.wide {
+			tag, value = r.u64(0), r.u64(8)
+		} else {
+			value = uint64(r.u32(4))
+		}
+		switch tag {
+		case 0: // DT_NULL
+			return "", nil
+		case 14: // DT_SONAME
+			if value >= uint64(names.In.Size) {
+				return "", corrupt(".dynamic", 0, "a SONAME inside .dynstr")
+			}
+			b, err := names.In.View(int64(value), min(names.In.Size-int64(value), f.in.Limits.NameBytes))
+			if err != nil {
+				return "", err
+			}
+			if n := bytes.IndexByte(b, 0); n >= 0 {
+				b = b[:n]
+			}
+			return string(b), nil
+		}
+	}
+	return "", nil
+}
+
+// small is a section that holds one name and an id.
+func (f *ELF) small(name string) ([]byte, error) {
+	in, err := f.Input(name)
+	if in == nil || err != nil {
+		return nil, err
+	}
+	if in.Size > noteBytes {
+		return nil, &formats.Error{Format: "elf", Section: name, Want: "at most 1 MiB", Err: formats.ErrLimit}
+	}
+	return in.View(0, in.Size)
+}

@@ -1,0 +1,31 @@
+package native
+
+import (
+	"sync"
+
+	"github.com/symlake/symlake/formats"
+)
+
+// Section is a section as its readers want it. It is safe for concurrent use.
+type Section struct {
+	Name string // as asked for: ".debug_info" also where the file says ".zdebug_info"
+	Addr uint64 // unslid; 0 for what is not loaded
+	Size uint64 // of In
+	// In is the section's contents, inflated and (relocatable files) relocated;
+	// of size 0 when the file holds no bytes for it.
+	In *formats.Input
+
+	once  sync.Once
+	bytes []byte
+	err   error
+}
+
+// Bytes is all of the section: a view of In.Mapped, else one copy, which is
+// kept. It must not be changed. Read what may be large by Section.In.
+func (s *Section) Bytes() ([]byte, error) {
+	s.once.Do(func() {
+		s.err = errInterrupted
+		s.bytes, s.err = s.In.View(0, s.In.Size)
+	})
+	return s.bytes, s.err
+}

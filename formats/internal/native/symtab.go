@@ -1,0 +1,339 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+const (
+	sttNotype = 0
+	sttObject = 1
+	sttFunc   = 2
+	sttFile   = 4
+	sttIfunc  = 10
+
+	stbLocal = 0
+)
+
+// table is one symbol table with what it refers to.
+type table struct {
+	f       *ELF
+	name    string
+	b       []byte // entries
+	entry   int
+	n       int
+	names   []byte
+	indices []byte // SHT_SYMTAB_SHNDX: 4 bytes an entry, or nil
+}
+
+// entry of a symbol table.
+type entry struct {
+	name        uint32
+	kind, bind  byte
+	section     int // index of its section; -1: none
+	absolute    bool
+	value, size uint64
+}
+
+// table reads the symbol table in section i; names too if wanted.
+func (f *ELF) table(i int, names bool) (*table, error) {
+	if i <= 0 || i >= len(f.headers) {
+		return nil, corrupt("", 0, fmt.Sprintf("a symbol table in section %d", i))
+	}
+	h := &f.headers[i]
+	t := &table{f: f, name: h.name, entry: 16}
+	if f.wide {
+		t.entry = 24
+	}
+	if h.entrySize != 0 && h.entrySize != uint64(t.entry) {
+		return nil, corrupt(h.name, 0, fmt.Sprintf("entries of %d bytes, not %d", t.entry, h.entrySize))
+	}
+	sec, err := f.section(i)
+	if err != nil {
+		return nil, err
+	}
+	if n := sec.In.Size / int64(t.entry); n > int64(f.in.Limits.Symbols) {
+		return nil, limit(h.name, 0, fmt.Sprintf("at most %d symbols, not %d", f.in.Limits.Symbols, n))
+	}
+	if t.b, err = sec.Bytes(); err != nil {
+		return nil, err
+	}
+	t.n = len(t.b) / t.entry
+	for j := range f.headers {
+		if x := &f.headers[j]; x.kind == shtShndx && x.link == uint32(i) {
+			if sec, err = f.section(j); err != nil {
+				return nil, err
+			}
+			if t.indices, err = sec.Bytes(); err != nil {
+				return nil, err
+			}
+			break
+		}
+	}
+	if !names {
+		return t, nil
+	}
+	if int64(h.link) >= int64(len(f.headers)) {
+		return nil, corrupt(h.name, 0, fmt.Sprintf("a string table in section %d", h.link))
+	}
+	if sec, err = f.section(int(h.link)); err != nil {
+		return nil, err
+	}
+	t.names, err = sec.Bytes()
+	return t, err
+}
+
+func (t *table) at(i int) entry {
+	r := fields{t.b[i*t.entry:], t.f.order}
+	var e entry
+	var info byte
+	var shndx uint16
+	if t.f.wide {
+		e.name, info, shndx, e.value, e.size = r.u32(0), r.b[4], r.u16(6), r.u64(8), r.u64(16)
+	} else {
+		e.name, e.value, e.size, info, shndx = r.u32(0), uint64(r.u32(4)), uint64(r.u32(8)), r.b[12], r.u16(14)
+	}
+	e.kind, e.bind = info&15, info>>4
+	index := int64(shndx)
+	switch {
+	case shndx == shnXnum && (i+1)*4 <= len(t.indices):
+		index = int64(fields{t.indices, t.f.order}.u32(i * 4))
+	case shndx == shnAbs:
+		e.absolute, index = true, 0
+	case shndx >= shnLow:
+		index = 0
+	}
+	e.section = -1
+	if index > 0 && index < int64(len(t.f.headers)) {
+		e.section = int(index)
+	}
+	return e
+}
+
+// address is where a symbol lies; false for one that is not defined here.
+func (t *table) address(e *entry) (uint64, bool) {
+	switch {
+	case e.absolute:
+		return e.value, true
+	case e.section < 0:
+		return 0, false
+	case t.f.kind == typeRel:
+		return t.f.places[e.section] + e.value, true
+	}
+	return e.value, true
+}
+
+// Symbols are the function symbols of .symtab, of the one inside
+// .gnu_debugdata and of .dynsym: ascending by address, and at one address the
+// best rank first, then the largest, then the last of its table, which makes
+// global names win over local ones. That is llvm-symbolizer's preference.
+func (f *ELF) Symbols(ctx context.Context) ([]Symbol, error) {
+	code, err := f.Code()
+	if err != nil {
+		return nil, err
+	}
+	var all []Symbol
+	for i := range f.headers {
+		if f.headers[i].kind == shtSymtab {
+			if all, err = f.collect(ctx, i, symbol.RankSymtab, code, all); err != nil {
+				return nil, err
+			}
+		}
+	}
+	inner, err := f.minidebug()
+	if err != nil {
+		return nil, err
+	}
+	if inner != nil {
+		f.keep(inner.Close) // its names live on in the symbols
+		for i := range inner.headers {
+			if inner.headers[i].kind == shtSymtab {
+				if all, err = inner.collect(ctx, i, symbol.RankSymtab, code, all); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for i := range f.headers {
+		if f.headers[i].kind == shtDynsym {
+			if all, err = f.collect(ctx, i, symbol.RankDynsym, code, all); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return settle(all), nil
+}
+
+// collect appends the functions of the table in section i to all.
+func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span, all []Symbol) ([]Symbol, error) {
+	if f.headers[i].size == 0 {
+		return all, nil
+	}
+	t, err := f.table(i, true)
+	if err != nil {
+		return nil, err
+	}
+	image := Image{Code: code}
+	opd, err := f.descriptors()
+	if err != nil {
+		return nil, err
+	}
+	var file string
+	for j := 1; j < t.n; j++ {
+		if j&0xffff == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+		}
+		e := t.at(j)
+		switch e.kind {
+		case sttFile:
+			file, _ = cstring(t.names, uint64(e.name), f.in.Limits.NameBytes)
+			continue
+		case sttNotype, sttFunc, sttObject, sttIfunc:
+		default:
+			continue
+		}
+		if e.section < 0 {
+			continue
+		}
+		addr, _ := t.address(&e)
+		if opd != nil && e.section == opd.section {
+			var ok bool
+			if addr, ok = opd.code(f, e.value); !ok {
+				continue
+			}
+		} else if !f.headers[e.section].code() {
+			continue
+		}
+		if (f.machine == machARM || f.machine == machMIPS) && (e.kind == sttFunc || e.kind == sttIfunc) {
+			addr &^= 1
+		}
+		span, ok := image.Span(addr)
+		if !ok {
+			continue
+		}
+		name, ok := cstring(t.names, uint64(e.name), f.in.Limits.NameBytes)
+		if !ok || f.mapping(name, &e) {
+			continue
+		}
+		// A version is part of the dynamic linker's name, not of the function's.
+		if at := strings.IndexByte(name, '@'); at > 0 {
+			name = name[:at]
+		}
+		s := Symbol{Addr: addr, Size: min(e.size, span.End-addr), Name: name, Rank: rank}
+		if e.bind == stbLocal {
+			s.File = file
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// mapping reports whether a symbol only marks what the bytes are ("$a", "$d.3")
+// or is the assembler's own label.
+func (f *ELF) mapping(name string, e *entry) bool {
+	if name == "" {
+		return true
+	}
+	if e.kind != sttNotype || name[0] != '$' && name[0] != '.' {
+		return false
+	}
+	marks := ""
+	switch f.machine {
+	case machARM:
+		marks = "atd"
+	case machARM64:
+		marks = "xd"
+	case machRISCV:
+		if strings.HasPrefix(name, "$x") { // "$xrv64i2p1…": the extensions in force
+			return true
+		}
+		if strings.HasPrefix(name, ".L0 ") {
+			return true
+		}
+		marks = "d"
+	}
+	return len(name) >= 2 && name[0] == '$' && strings.IndexByte(marks, name[1]) >= 0 &&
+		(len(name) == 2 || name[2] == '.')
+}
+
+// settle sorts symbols as Symbols documents, and drops those of .dynsym that
+// say nothing new.
+func settle(all []Symbol) []Symbol {
+	// The table's order is the last word, the later entry first.
+	slices.Reverse(all)
+	slices.SortStableFunc(all, func(a, b Symbol) int {
+		switch {
+		case a.Addr != b.Addr:
+			if a.Addr < b.Addr {
+				return -1
+			}
+			return 1
+		case a.Rank != b.Rank:
+			return int(a.Rank) - int(b.Rank)
+		case a.Size != b.Size:
+			if a.Size > b.Size {
+				return -1
+			}
+			return 1
+		}
+		return 0
+	})
+	out := all[:0]
+	var best Symbol
+	for _, s := range all {
+		if len(out) == 0 || s.Addr != best.Addr {
+			best = s
+		} else if s.Rank > best.Rank && s.Size <= best.Size {
+			continue
+		}
+		out = append(out, s)
+	}
+	return slices.Clip(out)
+}
+
+// descriptorTable is the .opd of a 64-bit PowerPC file of the first ABI: there
+// a function's symbol names a descriptor, whose first word is the code's address.
+type descriptorTable struct {
+	section int
+	addr    uint64
+	b       []byte // empty in a debug file: its functions then have no known address
+}
+
+func (f *ELF) descriptors() (*descriptorTable, error) {
+	if f.machine != machPPC64 || f.flags&3 == 2 {
+		return nil, nil
+	}
+	for i := range f.headers {
+		if f.headers[i].name != ".opd" {
+			continue
+		}
+		d := &descriptorTable{section: i, addr: f.headers[i].addr}
+		if f.headers[i].kind == shtNobits {
+			return d, nil
+		}
+		sec, err := f.section(i)
+		if err != nil {
+			return nil, err
+		}
+		d.b, err = sec.Bytes()
+		return d, err
+	}
+	return nil, nil
+}
+
+// code is the address that the descriptor at value leads to.
+func (d *descriptorTable) code(f *ELF, value uint64) (uint64, bool) {
+	if f.kind != typeRel {
+		value -= d.addr
+	}
+	if value > uint64(len(d.b)) || uint64(len(d.b))-value < 8 {
+		return 0, false
+	}
+	return f.order.Uint64(d.b[value:]), true
+}
