@@ -1,13 +1,112 @@
 package stack
 
 import (
+	"bufio"
+	"bytes"
 	"io"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Print writes s with its answers, [thread][frame].
+// Print writes s with its answers, [thread][frame], in the manner of
+// ndk-stack: below a frame's line, for each function of its inline chain,
+// innermost first, a line with the function and one with FILE:LINE:COLUMN, as
+// llvm-symbolizer prints them ("??" is what is not known). The frame's own
+// line stays as it was, so what was reported stands beside what was found;
+// what a log puts before the line stands before the answer's lines too.
+//
+// A frame without an answer, or with one that is not Found, is only its line.
+// Answers may be short or nil.
 func Print(w io.Writer, s *Stack, answers [][]symbol.Answer) error {
-	_, err := w.Write(s.Text)
-	return err
+	out := bufio.NewWriter(w)
+	done := 0
+	for t := range s.Threads {
+		if t >= len(answers) {
+			break
+		}
+		for i := range s.Threads[t].Frames {
+			if i >= len(answers[t]) {
+				break
+			}
+			a := &answers[t][i]
+			if a.Status != symbol.Found || len(a.Frames) == 0 {
+				continue
+			}
+			f := &s.Threads[t].Frames[i]
+			out.Write(s.Text[done:f.Span[1]])
+			done = f.Span[1]
+			writeAnswer(out, s.Text, f, a.Frames)
+		}
+	}
+	out.Write(s.Text[done:])
+	return out.Flush()
+}
+
+// writeAnswer writes an answer's lines, each beginning with a line end like
+// that of the frame's line, so that a last line without one stays so.
+func writeAnswer(out *bufio.Writer, text []byte, f *Frame, chain []symbol.Frame) {
+	before := text[bytes.LastIndexByte(text[:f.Span[0]], '\n')+1 : f.Span[0]]
+	eol := "\n"
+	if bytes.HasPrefix(text[f.Span[1]:], []byte("\r\n")) {
+		eol = "\r\n"
+	}
+	start := func() {
+		out.WriteString(eol)
+		log := prefixBytes(before)
+		out.Write(before[:log])
+		for _, r := range string(before[log:]) {
+			if r != '\t' {
+				r = ' '
+			}
+			out.WriteRune(r)
+		}
+		for range f.indent {
+			out.WriteByte(' ')
+		}
+	}
+	for i := range chain {
+		start()
+		out.WriteString(oneLine(function(&chain[i])))
+		start()
+		writeSite(out, &chain[i])
+	}
+}
+
+func function(f *symbol.Frame) string {
+	switch {
+	case f.Function != "":
+		return f.Function
+	case f.Linkage != "":
+		return f.Linkage
+	}
+	return "??"
+}
+
+// oneLine replaces control characters: names come from objects that anyone
+// may have made, and must not forge lines of a log or drive a terminal.
+func oneLine(name string) string {
+	if strings.IndexFunc(name, unicode.IsControl) < 0 {
+		return name
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, name)
+}
+
+func writeSite(out *bufio.Writer, f *symbol.Frame) {
+	file := f.File
+	if file == "" {
+		file = "??"
+	}
+	out.WriteString(oneLine(file))
+	out.WriteByte(':')
+	out.WriteString(strconv.FormatUint(uint64(f.Line), 10))
+	out.WriteByte(':')
+	out.WriteString(strconv.FormatUint(uint64(f.Column), 10))
 }

@@ -1,15 +1,243 @@
 package stack
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"io"
+
+	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Split reads r to its end and hands out stacks, and the text around them, in order.
+// textBytes is how much text without frames is kept before it is handed out.
+const textBytes = 64 << 10
+
+// Split reads r to its end and hands out stacks, and the text around them, in
+// order: the Texts one after the other are the input. A stack ends where the
+// next dump begins, or a bound of the package is met. What is handed out
+// belongs to emit. emit's error comes back unchanged; so does the reader's,
+// after all that was read before it has been handed out.
 func Split(ctx context.Context, r io.Reader, o Options, emit func(*Stack) error) error {
-	b, err := io.ReadAll(r)
-	if err != nil {
+	s := splitter{options: o, emit: emit, strings: map[string]string{}, cur: new(Stack)}
+	in := bufio.NewReaderSize(r, MaxLineBytes)
+	for whole := true; ; { // whole: the next piece begins a line
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		piece, err := in.ReadSlice('\n')
+		part := errors.Is(err, bufio.ErrBufferFull)
+		if len(piece) > 0 {
+			var err error
+			if whole && !part {
+				err = s.line(piece)
+			} else {
+				err = s.text(piece)
+			}
+			if err != nil {
+				return err
+			}
+			whole = !part
+		}
+		if err == nil || part {
+			continue
+		}
+		if flushed := s.flush(); flushed != nil {
+			return flushed
+		}
+		if err == io.EOF {
+			return nil
+		}
 		return err
 	}
-	return emit(&Stack{Text: b})
+}
+
+// splitter is the state of one Split. What a dump's header said outlives the
+// stacks that the dump is cut into.
+type splitter struct {
+	options Options
+	emit    func(*Stack) error
+	strings map[string]string // names met in this stack, so that equal ones are one
+
+	cur     *Stack
+	frames  int    // of cur
+	family  family // of cur
+	dump    bool   // below a header
+	arch    string // as the header says
+	thread  Thread // as announced: what the next one is called
+	fresh   bool   // the next frame begins a thread
+	running int    // frames of the current thread, also of those handed out
+	gap     bool   // an empty line stands behind the last frame
+}
+
+// line takes one whole line with its line end.
+func (s *splitter) line(b []byte) error {
+	content := bytes.TrimRight(b, "\r\n")
+	if l, ok := parseLine(content, len(s.options.Artifacts) > 0); ok {
+		return s.frame(&l, b, len(content))
+	}
+	if len(bytes.TrimSpace(content)) == 0 {
+		s.gap = true
+	} else if mayBeHeader(content) {
+		if h, ok := parseHeader(content[prefixBytes(content):]); ok {
+			if err := s.header(h); err != nil {
+				return err
+			}
+		}
+	}
+	return s.text(b)
+}
+
+// text keeps b, and hands out first what would grow too long with it.
+func (s *splitter) text(b []byte) error {
+	most := textBytes
+	if s.frames > 0 {
+		most = MaxTextBytes
+	}
+	if len(s.cur.Text) > 0 && len(s.cur.Text)+len(b) > most {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	s.cur.Text = append(s.cur.Text, b...)
+	return nil
+}
+
+func (s *splitter) header(h header) error {
+	if h.dump || h.fresh && s.frames > 0 {
+		if err := s.next(); err != nil {
+			return err
+		}
+	}
+	if h.dump || h.fresh {
+		s.dump = true
+	}
+	if h.arch != "" {
+		s.arch = h.arch
+	}
+	if h.thread {
+		s.thread, s.fresh = Thread{Name: h.name}, true
+	}
+	if h.id != 0 {
+		s.thread.ID = h.id
+	}
+	return nil
+}
+
+// frame takes a line that is a frame; its first n bytes are its content.
+func (s *splitter) frame(l *line, b []byte, n int) error {
+	family := l.family
+	if family == backtrace {
+		switch {
+		case prefixBytes(b[:l.start]) > 0:
+			family = logcat
+		case s.dump:
+			family = tombstone
+		}
+	}
+	unnumbered := family == monitor || family == plain
+	switch {
+	case s.frames > 0 && family != s.family, s.gap && unnumbered && s.running > 0:
+		if err := s.next(); err != nil {
+			return err
+		}
+	case l.number == 0 && s.running > 0 && !s.fresh:
+		if s.dump {
+			s.thread, s.fresh = Thread{}, true
+		} else if err := s.next(); err != nil {
+			return err
+		}
+	}
+	if s.frames >= MaxFrames {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	if err := s.text(b); err != nil {
+		return err
+	}
+	s.begin(family)
+	at := len(s.cur.Text) - len(b)
+	t := &s.cur.Threads[len(s.cur.Threads)-1]
+	t.Frames = append(t.Frames, s.made(l, at, at+n))
+	s.frames++
+	s.running++
+	s.gap = false
+	return nil
+}
+
+// begin makes sure that cur has the thread that the next frame belongs to.
+func (s *splitter) begin(f family) {
+	s.cur.Format, s.cur.Arch, s.family = formats[f].Name, s.arch, f
+	if s.fresh || s.running == 0 {
+		s.running = 0
+	} else if len(s.cur.Threads) > 0 {
+		return
+	}
+	s.cur.Threads = append(s.cur.Threads, s.thread)
+	s.fresh = false
+}
+
+// made turns a line between at and end of the text into a frame.
+func (s *splitter) made(l *line, at, end int) Frame {
+	f := Frame{
+		Span:      [2]int{at + l.start, end},
+		Image:     l.names(s.intern),
+		File:      s.intern(l.file),
+		Container: s.intern(l.container),
+		Arch:      l.arch,
+		Raw:       l.pc,
+		indent:    l.tail - l.start,
+	}
+	if f.Arch == "" {
+		f.Arch = s.arch
+	}
+	if !l.named {
+		f.Image = s.options.Artifacts
+	}
+	if l.family == plain {
+		f.indent = 4
+	}
+	kind := s.options.Frame0
+	if kind == AsFormat {
+		kind = formats[s.family].Frame0
+	}
+	value := Strip(f.Arch, l.pc)
+	if kind == Return || kind == Exact && s.running > 0 {
+		value = Step(f.Arch, value)
+	}
+	f.At = symbol.Where{Space: l.space, Value: value}
+	return f
+}
+
+// next ends the dump: what follows has its own header, or none.
+func (s *splitter) next() error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.dump, s.arch, s.thread, s.fresh, s.running, s.gap = false, "", Thread{}, false, 0, false
+	return nil
+}
+
+// flush hands out what there is.
+func (s *splitter) flush() error {
+	if len(s.cur.Text) == 0 {
+		return nil
+	}
+	out := s.cur
+	s.cur, s.frames, s.family = new(Stack), 0, text
+	clear(s.strings)
+	return s.emit(out)
+}
+
+func (s *splitter) intern(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if known, ok := s.strings[string(b)]; ok {
+		return known
+	}
+	text := string(b)
+	s.strings[text] = text
+	return text
 }

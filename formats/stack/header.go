@@ -1,0 +1,101 @@
+package stack
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// logPrefix is what Android's logs put before a message, in the forms that
+// logcat and Android Studio print: threadtime, time, brief, tag, and Studio's
+// columns.
+var logPrefix = regexp.MustCompile(`^(?:(?:\d{4}-)?\d\d-\d\d\s+\d\d:\d\d:\d\d\.\d{3,9}\s+(?:[+-]\d{4}\s+)?)?` +
+	`(?:(?:\S{1,64}\s+)?\d+[ -]+\d+(?:/\S{1,256})?\s+)?` +
+	`(?:[VDIWEFAS][ /][^:(]{0,256}(?:\(\s*\d+\))?\s?:(?:\s|$)|\S{1,128}\s+\S{1,256}\s+[VDIWEFAS]\s\s)`)
+
+// prefixBytes is the length of the log prefix of a line, 0 without one.
+func prefixBytes(b []byte) int {
+	if m := logPrefix.FindIndex(b); m != nil {
+		return m[1]
+	}
+	return 0
+}
+
+// header is what a line that is no frame says about the frames that follow.
+type header struct {
+	dump   bool   // a dump begins
+	fresh  bool   // a dump begins unless frames of this one are still to come
+	thread bool   // a thread begins
+	arch   string // the dump's architecture
+	id     uint64
+	name   string
+}
+
+// parseHeader reads debuggerd's, ART's and their logs' header lines.
+func parseHeader(b []byte) (h header, ok bool) {
+	s := string(b)
+	switch {
+	case strings.Contains(s, "*** *** *** *** ***"):
+		return header{dump: true}, true
+	case strings.Contains(s, "--- --- --- --- ---"):
+		return header{thread: true}, true
+	case strings.HasPrefix(s, "----- pid "):
+		return header{dump: true}, true
+	case strings.Contains(s, "Build fingerprint: '"):
+		return header{fresh: true}, true
+	}
+	if _, abi, found := strings.Cut(s, "ABI: '"); found {
+		abi, _, _ = strings.Cut(abi, "'")
+		return header{fresh: true, arch: Arch(abi)}, true
+	}
+	if _, rest, found := strings.Cut(s, "pid: "); found {
+		if _, rest, found = strings.Cut(rest, ", tid: "); found {
+			h := header{thread: true, id: leadingNumber(rest)}
+			if _, name, found := strings.Cut(rest, ", name: "); found {
+				h.name, _, _ = strings.Cut(name, "  >>>")
+				h.name = strings.TrimSpace(h.name)
+			}
+			return h, true
+		}
+	}
+	if _, rest, found := strings.Cut(s, "sysTid="); found {
+		h := header{id: leadingNumber(rest)}
+		if strings.HasPrefix(s, `"`) {
+			h.thread = true
+			h.name, _, _ = strings.Cut(s[1:], `"`)
+		}
+		return h, true
+	}
+	if strings.HasPrefix(s, `"`) && strings.Contains(s, `" `) && strings.Contains(s, "tid=") {
+		h := header{thread: true}
+		h.name, _, _ = strings.Cut(s[1:], `"`)
+		return h, true
+	}
+	return header{}, false
+}
+
+// mayBeHeader rules most lines out before anything is copied.
+func mayBeHeader(b []byte) bool {
+	for _, word := range headerWords {
+		if bytes.Contains(b, word) {
+			return true
+		}
+	}
+	return false
+}
+
+var headerWords = [][]byte{[]byte("*** ***"), []byte("--- ---"), []byte("----- pid "), []byte("Build fingerprint: '"),
+	[]byte("ABI: '"), []byte("pid: "), []byte("tid="), []byte("sysTid=")}
+
+func leadingNumber(s string) uint64 {
+	end := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(s)
+	}
+	n, err := strconv.ParseUint(s[:end], 10, 64)
+	if err != nil {
+		return 0 // not said: a thread without id
+	}
+	return n
+}

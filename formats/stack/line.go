@@ -1,0 +1,311 @@
+package stack
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// line is one parsed frame line. Offsets count from the line's start; byte
+// slices alias it.
+type line struct {
+	family family // backtrace for every "#NN pc" line: what stands around it decides
+	start  int    // of the frame: what stands before belongs to a log, or is space
+	tail   int    // where the image begins
+	number int    // NN; -1: none
+	pc     uint64
+	space  symbol.Space
+
+	named     bool   // the line says something about the image, even if it is "<unknown>"
+	file      []byte // path as printed, without container
+	container []byte
+	buildID   []byte
+	arch      string
+}
+
+// parseLine reads a line without its line end. bare allows ADDRESS alone.
+func parseLine(b []byte, bare bool) (l line, ok bool) {
+	if l, ok = parseNumbered(b); ok {
+		return l, true
+	}
+	at := prefixBytes(b)
+	if l, ok = parseUnnumbered(b, at); ok {
+		return l, true
+	}
+	if at > 0 { // logs say "NAME 0x…" of anything
+		return line{}, false
+	}
+	return parsePlain(b, bare)
+}
+
+// parseNumbered reads "#04 pc 0001f3a8  IMAGE" and the sanitizers' "#4 0xABS (IMAGE+0xOFF)".
+func parseNumbered(b []byte) (line, bool) {
+	for from := 0; ; {
+		i := bytes.IndexByte(b[from:], '#')
+		if i < 0 {
+			return line{}, false
+		}
+		i += from
+		from = i + 1
+		if i > 0 && !isSpace(b[i-1]) {
+			continue
+		}
+		l := line{family: backtrace, start: i}
+		number, p, ok := parseDigits(b, i+1)
+		if !ok || p == skipSpace(b, p) {
+			continue
+		}
+		l.number = number
+		p = skipSpace(b, p)
+		if bytes.HasPrefix(b[p:], []byte("0x")) {
+			if parseSanitizer(&l, b, p) {
+				return l, true
+			}
+			continue
+		}
+		if !parsePC(&l, b, p) {
+			continue
+		}
+		parseImage(&l, b)
+		return l, true
+	}
+}
+
+// parseUnnumbered reads "pc 0x0000000000022074 libc.so [arm64-v8a::77e6…]". A
+// register dump may begin with "pc" too, so the image must look like one.
+func parseUnnumbered(b []byte, at int) (line, bool) {
+	l := line{family: monitor, start: skipSpace(b, at), number: -1}
+	if !parsePC(&l, b, l.start) {
+		return line{}, false
+	}
+	parseImage(&l, b)
+	if bytes.IndexByte(l.file, '.') < 0 && bytes.IndexByte(l.file, '/') < 0 && l.buildID == nil {
+		return line{}, false
+	}
+	return l, true
+}
+
+// parsePC reads "pc HEX" at p and sets l.tail behind it.
+func parsePC(l *line, b []byte, p int) bool {
+	if !bytes.HasPrefix(b[p:], []byte("pc")) {
+		return false
+	}
+	q := skipSpace(b, p+2)
+	if q == p+2 {
+		return false
+	}
+	if bytes.HasPrefix(b[q:], []byte("0x")) {
+		q += 2
+	}
+	pc, end, ok := parseHex(b, q)
+	if !ok || end < len(b) && !isSpace(b[end]) {
+		return false
+	}
+	l.pc, l.space, l.tail = pc, symbol.Unslid, skipSpace(b, end)
+	return true
+}
+
+// parseSanitizer reads "0xABS [in FUNCTION …] (IMAGE+0xOFF) [(BuildId: …)]" at
+// p. The offset counts from the load bias, so it is an address of the file.
+func parseSanitizer(l *line, b []byte, p int) bool {
+	_, end, ok := parseHex(b, p+2)
+	if !ok {
+		return false
+	}
+	for open := end; ; {
+		i := bytes.Index(b[open:], []byte(" ("))
+		if i < 0 {
+			return false
+		}
+		open += i + 2
+		group, _, closed := bytes.Cut(b[open:], []byte(")"))
+		plus := bytes.LastIndex(group, []byte("+0x"))
+		if !closed || plus <= 0 {
+			continue
+		}
+		pc, stop, ok := parseHex(group, plus+3)
+		if !ok || stop != len(group) {
+			continue
+		}
+		l.family, l.pc, l.space, l.tail = sanitizer, pc, symbol.Unslid, open-1
+		setFile(l, group[:plus])
+		parseGroups(l, b[open+len(group)+1:])
+		return true
+	}
+}
+
+// parsePlain reads "ARTIFACT ADDRESS", and "ADDRESS" where bare allows it.
+func parsePlain(b []byte, bare bool) (line, bool) {
+	l := line{family: plain, start: skipSpace(b, 0), number: -1}
+	rest := bytes.TrimRight(b[l.start:], " \t")
+	if i := bytes.LastIndexAny(rest, " \t"); i >= 0 {
+		name := bytes.TrimRight(rest[:i], " \t")
+		if bytes.ContainsAny(name, " \t") || isLabel(name) {
+			return line{}, false
+		}
+		l.named, l.file = true, name
+		rest = rest[i+1:]
+	} else if !bare {
+		return line{}, false
+	}
+	l.space = symbol.Unslid
+	if len(rest) > 0 && rest[0] == '+' {
+		l.space = symbol.Position
+		rest = rest[1:]
+	}
+	if !bytes.HasPrefix(rest, []byte("0x")) {
+		return line{}, false
+	}
+	pc, end, ok := parseHex(rest, 2)
+	if !ok || end != len(rest) {
+		return line{}, false
+	}
+	l.pc = pc
+	return l, true
+}
+
+// isLabel reports whether what stands before an address only says what the
+// address is: "fault_addr:", "x0" in a dump of registers, another address.
+func isLabel(name []byte) bool {
+	if strings.IndexByte(":=,", name[len(name)-1]) >= 0 || bytes.HasPrefix(name, []byte("0x")) {
+		return true
+	}
+	switch s := string(bytes.ToLower(name)); s {
+	case "pc", "lr", "sp", "fp", "ip", "ra", "gp", "tp", "pst", "cpsr", "eip", "esp", "ebp", "rip", "rsp", "rbp":
+		return true
+	default: // x0 … x30, r8, w1
+		_, end, ok := parseDigits(name, 1)
+		return ok && end == len(name) && end <= 3 && strings.IndexByte("xwrvqds", s[0]) >= 0
+	}
+}
+
+// parseImage reads what stands behind the address: a path, "archive!path", a
+// kernel's name for a mapping, and groups.
+func parseImage(l *line, b []byte) {
+	tail := b[l.tail:]
+	if len(tail) == 0 {
+		return
+	}
+	end := bytes.IndexAny(tail, " \t(")
+	switch tail[0] {
+	case '[': // "[anon:dalvik-main space]", or at once the group "[arm64-v8a::77e6…]"
+		if parseGroups(l, tail); l.buildID != nil {
+			return
+		}
+		end = bytes.IndexByte(tail, ']') + 1
+	case '<': // "<anonymous:7f60>", "<unknown>"
+		end = bytes.IndexByte(tail, '>') + 1
+	}
+	if end < 0 || end == 0 && tail[0] != '(' {
+		end = len(tail)
+	}
+	if end > 0 {
+		setFile(l, tail[:end])
+	}
+	parseGroups(l, tail[end:])
+}
+
+// setFile splits "archive!path". Some unwinders print a library as its own
+// archive.
+func setFile(l *line, path []byte) {
+	l.named, l.file = true, path
+	i := bytes.IndexByte(path, '!')
+	if i <= 0 || i == len(path)-1 {
+		return
+	}
+	outer, inner := path[:i], path[i+1:]
+	if bytes.Equal(base(outer), base(inner)) {
+		l.file = outer
+		return
+	}
+	l.file, l.container = inner, outer
+}
+
+// parseGroups reads "(BuildId: HEX)" and "[ABI::ID]" or "[ABI:VERSION:ID]";
+// all other groups say nothing about the image's identity.
+func parseGroups(l *line, b []byte) {
+	if i := bytes.Index(b, []byte("(BuildId: ")); i >= 0 {
+		id, _, closed := bytes.Cut(b[i+len("(BuildId: "):], []byte(")"))
+		if closed && isHex(id) {
+			l.named, l.buildID = true, id
+		}
+	}
+	open := bytes.LastIndexByte(b, '[')
+	if open < 0 {
+		return
+	}
+	group, _, closed := bytes.Cut(b[open+1:], []byte("]"))
+	first, last := bytes.IndexByte(group, ':'), bytes.LastIndexByte(group, ':')
+	if !closed || first <= 0 || last == first || Arch(string(group[:first])) == "" {
+		return
+	}
+	l.arch = Arch(string(group[:first]))
+	if id := group[last+1:]; isHex(id) {
+		l.named, l.buildID = true, id
+	}
+}
+
+// names are the names to ask for, best first. What the kernel calls a mapping
+// ("[vdso]", "<anonymous:7f60>") is no artifact's name.
+func (l *line) names(intern func([]byte) string) []string {
+	var names []string
+	if l.buildID != nil {
+		names = append(names, intern(bytes.ToLower(l.buildID)))
+	}
+	if name := base(l.file); len(name) > 0 && l.file[0] != '[' && l.file[0] != '<' {
+		names = append(names, intern(name))
+	}
+	return names
+}
+
+func base(path []byte) []byte { return path[bytes.LastIndexByte(path, '/')+1:] }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' }
+
+func skipSpace(b []byte, p int) int {
+	for p < len(b) && isSpace(b[p]) {
+		p++
+	}
+	return p
+}
+
+// maxID is the length of a SHA-512 in hex: no build-id is longer.
+const maxID = 128
+
+func isHex(b []byte) bool {
+	for _, c := range b {
+		if hexDigit(c) < 0 {
+			return false
+		}
+	}
+	return len(b) > 0 && len(b) <= maxID
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// parseHex reads up to 16 digits at p; more are no address.
+func parseHex(b []byte, p int) (v uint64, end int, ok bool) {
+	for end = p; end < len(b) && hexDigit(b[end]) >= 0; end++ {
+		v = v<<4 | uint64(hexDigit(b[end]))
+	}
+	return v, end, end > p && end-p <= 16
+}
+
+// parseDigits reads a frame's number: up to 6 digits at p.
+func parseDigits(b []byte, p int) (n, end int, ok bool) {
+	for end = p; end < len(b) && end-p < 7 && '0' <= b[end] && b[end] <= '9'; end++ {
+		n = n*10 + int(b[end]-'0')
+	}
+	return n, end, end > p && end-p < 7
+}

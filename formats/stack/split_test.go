@@ -1,0 +1,293 @@
+package stack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// split collects the stacks of an input and checks that nothing was lost.
+func split(t testing.TB, input string, o Options) []*Stack {
+	t.Helper()
+	var all []*Stack
+	var out bytes.Buffer
+	err := Split(t.Context(), strings.NewReader(input), o, func(s *Stack) error {
+		all = append(all, s)
+		return Print(&out, s, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != input {
+		t.Fatalf("printed without answers, the input changed:\n%q\n%q", input, out.String())
+	}
+	return all
+}
+
+// framed are the stacks that have frames.
+func framed(all []*Stack) []*Stack {
+	var with []*Stack
+	for _, s := range all {
+		if len(s.Threads) > 0 {
+			with = append(with, s)
+		}
+	}
+	return with
+}
+
+// dump prints stacks as a person compares them: one frame a line.
+func dump(all []*Stack) string {
+	var b strings.Builder
+	spaces := map[symbol.Space]string{symbol.Position: "+", symbol.Unslid: ""}
+	for _, s := range framed(all) {
+		fmt.Fprintf(&b, "%s %s\n", s.Format, s.Arch)
+		for _, t := range s.Threads {
+			fmt.Fprintf(&b, " thread %d %q\n", t.ID, t.Name)
+			for _, f := range t.Frames {
+				fmt.Fprintf(&b, "  %s%#x", spaces[f.At.Space], f.At.Value)
+				if f.Raw != f.At.Value {
+					fmt.Fprintf(&b, " (%#x)", f.Raw)
+				}
+				fmt.Fprintf(&b, " %s %s", strings.Join(f.Image, "|"), f.Arch)
+				if f.Container != "" {
+					fmt.Fprintf(&b, " in %s", f.Container)
+				}
+				fmt.Fprintf(&b, "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+func TestLines(t *testing.T) {
+	named := Options{Artifacts: []string{"libgame.so", "other"}}
+	for _, c := range []struct {
+		name, in string
+		o        Options
+		want     string
+	}{
+		{"tombstone with container, offset and build-id",
+			"ABI: 'arm64'\n      #00 pc 00000000000047d4  /data/app/~~Zx9==/g-1==/base.apk!libgame.so (offset 0x1c4000) (BuildId: 564BB6c8)\n", Options{},
+			"tombstone arm64\n thread 0 \"\"\n  0x47d4 564bb6c8|libgame.so arm64 in /data/app/~~Zx9==/g-1==/base.apk\n"},
+		{"member path in a container",
+			"#01 pc 0001f3a8  /data/app/base.apk!lib/arm64-v8a/libgame.so (game::f(int, char*)+24)\n", Options{},
+			"backtrace \n thread 0 \"\"\n  0x1f3a8 libgame.so  in /data/app/base.apk\n"},
+		{"an archive and an offset only",
+			"  #00  pc 0000000001501988  /data/app/com.x-ySbc==/base.apk (offset 0xb7e000)\n", Options{},
+			"backtrace \n thread 0 \"\"\n  0x1501988 base.apk \n"},
+		{"deleted, symbol glued to the path, brief log",
+			"I/DEBUG   (  145):     #00  pc 0x47d4  /data/lib/libgame.so(f+2)(BuildId: aabb)\r\nI/DEBUG   (  145):  #01 pc 00010 /lib/a.so (deleted)\r\n", Options{},
+			"logcat \n thread 0 \"\"\n  0x47d4 aabb|libgame.so \n  0x10 a.so \n"},
+		{"studio's log columns",
+			"2022-12-29 04:00:18.823 30249-30321 DEBUG  com.example.game  F        #00 pc 0000000000000010  /lib/a.so\n", Options{},
+			"logcat \n thread 0 \"\"\n  0x10 a.so \n"},
+		{"what the kernel calls a mapping is no name",
+			"#00 pc 00012  <anonymous:7f60>\n#01 pc 0034 [anon:dalvik-classes.dex extracted in memory from /a/base.apk] (com.x.Y.z+4)\n#02 pc 00056 [vdso]\n#03 pc 0078 <unknown>\n", named,
+			"backtrace \n thread 0 \"\"\n  0x12  \n  0x34  \n  0x56  \n  0x78  \n"},
+		{"no image: the artifacts of the options",
+			"#00 pc 00012\n#01 pc 00034  (BuildId: abcd)\n", named,
+			"backtrace \n thread 0 \"\"\n  0x12 libgame.so|other \n  0x34 abcd \n"},
+		{"monitor lines are return addresses, frame 0 too",
+			"pc 0x0000000000022074 libc.so [arm64-v8a::77E60012]\npc 0x0000000000022075 libd.so [armeabi-v7a::88]\npc 0x22075 /lib/e.so [x86::]\n", Options{},
+			"monitor \n thread 0 \"\"\n  0x22070 (0x22074) 77e60012|libc.so arm64\n  0x22072 (0x22075) 88|libd.so arm\n  0x22074 (0x22075) e.so x86\n"},
+		{"crash services number theirs: stepped; a version may stand in the bracket",
+			"1\t#00 pc 000000000009da08 /a/libscan.so (_Z2hiv+1044) [arm64-v8a::acc8]\n2\t#01 pc 0000000000000010 /a/libext.so [arm64-v8a:4.0.4:24c1]\n", Options{},
+			"backtrace \n thread 0 \"\"\n  0x9da08 acc8|libscan.so arm64\n  0x10 24c1|libext.so arm64\n"},
+		{"tags and pointer authentication go before the step",
+			"pc 0xb400007fdeadbeef libc.so [arm64-v8a::77]\npc 0x007b007fdeadbef0 libc.so [arm64-v8a::77]\npc 0xffffffff81000001 vm.so [x86_64::77]\n", Options{},
+			"monitor \n thread 0 \"\"\n  0x7fdeadbee8 (0xb400007fdeadbeef) 77|libc.so arm64\n  0x7fdeadbeec (0x7b007fdeadbef0) 77|libc.so arm64\n  0xffffffff81000000 (0xffffffff81000001) 77|vm.so x86_64\n"},
+		{"sanitizer",
+			"    #0 0x55a4bce  (/system/lib64/libclang_rt.so+0x25bce) (BuildId: ab12)\n    #1 0x77 in game::f(int) (/data/lib/libgame.so+0x47a0)\n", Options{},
+			"sanitizer \n thread 0 \"\"\n  0x25bce ab12|libclang_rt.so \n  0x47a0 libgame.so \n"},
+		{"plain lines, and none of the labels and registers",
+			"564bb6c8be48 0x47d4\nshop@1234 +0x10\nlibgame.so 0xZZ\nx0 0x10\nsp 0x10\naddr: 0x11\n0x1 0x2\nfoo bar 0x1\n0x12\n", Options{},
+			"plain \n thread 0 \"\"\n  0x47d3 (0x47d4) 564bb6c8be48 \n  +0xf (0x10) shop@1234 \n"},
+		{"an address alone, where artifacts are named",
+			"0x47d4\n+0x10\n", named,
+			"plain \n thread 0 \"\"\n  0x47d3 (0x47d4) libgame.so|other \n  +0xf (0x10) libgame.so|other \n"},
+		{"frame 0 exact: the others step", "ABI: 'arm64'\n#00 pc 0010 a.so\n#01 pc 0010 a.so\n", Options{Frame0: Exact},
+			"tombstone arm64\n thread 0 \"\"\n  0x10 a.so arm64\n  0xc (0x10) a.so arm64\n"},
+		{"frame 0 a return address", "#00 pc 0010 a.so\n", Options{Frame0: Return},
+			"backtrace \n thread 0 \"\"\n  0xf (0x10) a.so \n"},
+		{"already stepped", "a.so 0x10\n", Options{Frame0: Stepped},
+			"plain \n thread 0 \"\"\n  0x10 a.so \n"},
+		{"no frames", "pc\n#00 pc\n#00 pc 0x a\n#00 pc 11112222333344445 a.so\n#1234567 pc 00 a\npc 0000000000001234  ra 0000000000005678  sp 00\nx#00 pc 0010 a.so\nat com.example.Cart.add(Cart.java:42)\n", Options{}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, dump(split(t, c.in, c.o))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestDumps(t *testing.T) {
+	banner := strings.Repeat("*** ", 15) + "***\n"
+	separator := strings.Repeat("--- ", 15) + "---\n"
+	for _, c := range []struct{ name, in, want string }{
+		{"two tombstones, the first with two threads",
+			"before\n" + banner + "ABI: 'arm'\npid: 1, tid: 2, name: Game Thread  >>> g <<<\n  #00 pc 00000011  a.so\n  #01 pc 00000012  a.so\n" +
+				separator + "pid: 1, tid: 3, name: other  >>> g <<<\n  #00 pc 00000013  a.so\n" + banner + "ABI: 'x86'\npid: 4, tid: 5  >>> h <<<\n#00 pc 00000014 b.so\nlast",
+			"tombstone arm\n thread 2 \"Game Thread\"\n  0x11 a.so arm\n  0x12 a.so arm\n thread 3 \"other\"\n  0x13 a.so arm\ntombstone x86\n thread 5 \"\"\n  0x14 b.so x86\n"},
+		{"dumps without banners", "Build fingerprint: 'a'\nABI: 'arm'\n#00 pc 00000011 a.so\nBuild fingerprint: 'a'\nABI: 'x86'\n#00 pc 00000012 a.so\n",
+			"tombstone arm\n thread 0 \"\"\n  0x11 a.so arm\ntombstone x86\n thread 0 \"\"\n  0x12 a.so x86\n"},
+		{"a dump of all threads", "----- pid 7 at 2025 -----\nCmd line: g\nABI: 'arm64'\n\n\"main\" sysTid=7\n  #00 pc 0011  a.so\n\n\"pool 1\" prio=5 tid=9 Native\n  | group=\"main\"\n  | sysTid=8 nice=0\n  native: #00 pc 0012  a.so\n  native: #01 pc 0013  a.so\n----- end 7 -----\n",
+			"tombstone arm64\n thread 7 \"main\"\n  0x11 a.so arm64\n thread 8 \"pool 1\"\n  0x12 a.so arm64\n  0x13 a.so arm64\n"},
+		{"without headers, frame 0 begins a stack", "#00 pc 0011 a.so\n#01 pc 0012 a.so\nsome text\n#00 pc 0013 a.so\n",
+			"backtrace \n thread 0 \"\"\n  0x11 a.so \n  0x12 a.so \nbacktrace \n thread 0 \"\"\n  0x13 a.so \n"},
+		{"an empty line ends a list", "a.so 0x11\na.so 0x12\n\na.so 0x13\n",
+			"plain \n thread 0 \"\"\n  0x10 (0x11) a.so \n  0x11 (0x12) a.so \nplain \n thread 0 \"\"\n  0x12 (0x13) a.so \n"},
+		{"another format is another stack", "ABI: 'x86'\n#00 pc 0011 a.so\npc 0x12 /lib/a.so\n",
+			"tombstone x86\n thread 0 \"\"\n  0x11 a.so x86\nmonitor \n thread 0 \"\"\n  0x11 (0x12) a.so \n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, dump(split(t, c.in, Options{}))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestNDKStack runs the cases of ndk-stack's own tests.
+func TestNDKStack(t *testing.T) {
+	data, err := os.ReadFile(formattest.Fixture(t, "tombstones/ndk-stack-cases.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases struct {
+		Frames []struct {
+			Case, Line string
+			Expected   struct{ Num, PC, Tail, Elf, Container string }
+		}
+		Match []struct {
+			Case, File, Line string
+			ID               *string `json:"file_build_id"`
+			Matches          bool
+		}
+		ABI []struct{ Line, ABI string }
+	}
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	one := func(t *testing.T, text string) (*Stack, *Frame) {
+		all := framed(split(t, text+"\n", Options{}))
+		if len(all) != 1 || len(all[0].Threads) != 1 || len(all[0].Threads[0].Frames) != 1 {
+			t.Fatalf("%q: want one frame", text)
+		}
+		return all[0], &all[0].Threads[0].Frames[0]
+	}
+	for _, c := range cases.Frames {
+		t.Run(c.Case, func(t *testing.T) {
+			s, f := one(t, c.Line)
+			text := string(s.FrameText(f))
+			num, rest, _ := strings.Cut(text, " ")
+			var pc uint64
+			fmt.Sscanf(c.Expected.PC, "%x", &pc)
+			if num != c.Expected.Num || f.Raw != pc || f.At.Value != pc {
+				t.Errorf("%q: number %s, address %#x", rest, num, f.Raw)
+			}
+			if w := c.Expected.Tail; w != "" && text[f.indent:] != w {
+				t.Errorf("tail %q, want %q", text[f.indent:], w)
+			}
+			if w := c.Expected.Elf; w != "" && (f.File != w || f.Container != c.Expected.Container) {
+				t.Errorf("file %q in %q, want %q in %q", f.File, f.Container, w, c.Expected.Container)
+			}
+		})
+	}
+	for _, c := range cases.Match {
+		t.Run(c.Case, func(t *testing.T) {
+			_, f := one(t, c.Line)
+			got := c.ID != nil && f.Image[0] == *c.ID || c.ID == nil && f.Image[0] == filepath.Base(c.File)
+			if got != c.Matches {
+				t.Errorf("asks for %q", f.Image)
+			}
+		})
+	}
+	for _, c := range cases.ABI {
+		s, f := one(t, c.Line+"\n#00 pc 0010 a.so")
+		if want := Arch(c.ABI); want == "" || s.Arch != want || f.Arch != want {
+			t.Errorf("%q: %q, want %q", c.Line, s.Arch, want)
+		}
+	}
+	if n := len(cases.Frames) + len(cases.Match) + len(cases.ABI); n != 10 {
+		t.Errorf("%d cases, want 10", n)
+	}
+}
+
+// TestBounds feeds more than a stack may hold.
+func TestBounds(t *testing.T) {
+	overflow := "ABI: 'arm64'\n#00 pc 0010  a.so\n" + strings.Repeat("#01 pc 0010  a.so\n", 2*MaxFrames) + strings.Repeat("memory\n", MaxTextBytes/3)
+	var frames, exact int
+	for _, s := range framed(split(t, overflow, Options{Frame0: Exact})) {
+		if len(s.Threads) != 1 || len(s.Threads[0].Frames) > MaxFrames || len(s.Text) > MaxTextBytes || s.Arch != "arm64" {
+			t.Errorf("%d threads, %d bytes, %q", len(s.Threads), len(s.Text), s.Arch)
+		}
+		for _, f := range s.Threads[0].Frames {
+			frames++
+			if f.At.Value == f.Raw {
+				exact++
+			}
+		}
+	}
+	if frames != 2*MaxFrames+1 || exact != 1 {
+		t.Errorf("%d frames, %d of them frame 0", frames, exact)
+	}
+
+	long := "#00 pc 0010 a.so " + strings.Repeat("x", MaxLineBytes) + "\n#01 pc 0011 a.so\n"
+	if got := dump(split(t, strings.Repeat(long, 3), Options{})); strings.Count(got, "0x11") != 3 || strings.Contains(got, "0x10") {
+		t.Errorf("of lines too long:\n%s", got)
+	}
+	for _, s := range split(t, strings.Repeat("text\n", 1<<20), Options{}) {
+		if len(s.Text) > textBytes {
+			t.Errorf("%d bytes of text at once", len(s.Text))
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	broken := errors.New("broken")
+	var got int
+	err := Split(t.Context(), io.MultiReader(strings.NewReader("a.so 0x10\na.so 0x"), iotest.ErrReader(broken)), Options{}, func(s *Stack) error {
+		got += len(s.Text)
+		return nil
+	})
+	if err != broken || got != 17 {
+		t.Errorf("reader: %v after %d bytes", err, got)
+	}
+	if err := Split(t.Context(), strings.NewReader("x"), Options{}, func(*Stack) error { return broken }); err != broken {
+		t.Errorf("emit: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Split(ctx, strings.NewReader("x"), Options{}, func(*Stack) error { return nil }); err != context.Canceled {
+		t.Errorf("context: %v", err)
+	}
+}
+
+func TestParseFrame0(t *testing.T) {
+	for _, f := range []Frame0{AsFormat, Exact, Return, Stepped} {
+		if got, err := ParseFrame0(f.String()); got != f || err != nil {
+			t.Errorf("%v: %v, %v", f, got, err)
+		}
+	}
+	if _, err := ParseFrame0("first"); err == nil {
+		t.Error("first: want an error")
+	}
+	for _, f := range Formats() {
+		if f.Name == "" || f.Frame0 == AsFormat || f.Lines == "" {
+			t.Errorf("%+v: every format says what its values are", f)
+		}
+	}
+}
