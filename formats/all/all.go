@@ -1,0 +1,21 @@
+// Package all is the list of formats. It is the only package that names them;
+// to add one, write its folder and one line here.
+package all
+
+import (
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/archive"
+)
+
+// Formats returns every format, narrow ones first: the first whose Detect
+// agrees opens the object.
+func Formats() []*formats.Format {
+	return []*formats.Format{
+		&archive.Ar,
+		&archive.Zip,
+		&archive.Gzip,
+		&archive.Zstd,
+		&archive.Xz,
+		&archive.Tar,
+	}
+}

@@ -1,0 +1,162 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"path"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/symlake/symlake/formats"
+)
+
+// indexBytes bounds the names kept to find companions: a million of a
+// hundred bytes each.
+const indexBytes = 128 << 20
+
+// shelf is an archive whose members can be found again.
+type shelf struct {
+	in   *formats.Input
+	form string
+	scan func(ctx context.Context, each func(place) error) error // every member
+	open func(ctx context.Context, p place) (*formats.Input, error)
+
+	mu    sync.Mutex
+	named map[string][]place // by base name; nil: not scanned yet
+	err   error
+}
+
+// place is where a member is: at tells members apart, size is the form's own.
+type place struct {
+	name     string
+	at, size int64
+}
+
+// companion is what the member asker asks its companions with: by a path
+// relative to it, else by the member whose path agrees with the wanted one in
+// most trailing elements, so that a compiler's absolute path finds its file.
+// Among equals the first one wins. What this archive has not, its own companion
+// may have.
+func (s *shelf) companion(asker place) func(context.Context, formats.Ref) (*formats.Input, error) {
+	return func(ctx context.Context, want formats.Ref) (*formats.Input, error) {
+		if want.Name != "" {
+			found, ok, err := s.find(ctx, asker, want.Name)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				in, err := s.open(ctx, found)
+				if err != nil {
+					return nil, err
+				}
+				if in.Err != nil {
+					return nil, errors.Join(in.Err, release(in))
+				}
+				if in.Fetch != nil {
+					if err := in.Fetch(ctx); err != nil {
+						return nil, errors.Join(err, release(in))
+					}
+				}
+				return in, nil
+			}
+		}
+		if s.in.Companion == nil {
+			return nil, formats.ErrNoCompanion
+		}
+		return s.in.Companion(ctx, want)
+	}
+}
+
+func (s *shelf) find(ctx context.Context, asker place, want string) (best place, ok bool, err error) {
+	named, err := s.index(ctx)
+	if err != nil {
+		return place{}, false, err
+	}
+	want = path.Clean(strings.ReplaceAll(want, "\\", "/"))
+	beside := path.Join(path.Dir(asker.name), want)
+	most := 0
+	for _, p := range named[path.Base(want)] {
+		if p.at == asker.at {
+			continue
+		}
+		same := sameTail(p.name, want)
+		if path.Clean(p.name) == beside && !path.IsAbs(want) {
+			same = 1 << 30
+		}
+		if same > most {
+			best, most = p, same
+		}
+	}
+	return best, most > 0, nil
+}
+
+// index scans once. A failure of the archive's reader is tried again next time.
+func (s *shelf) index(ctx context.Context) (map[string][]place, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.named != nil || s.err != nil {
+		return s.named, s.err
+	}
+	named := make(map[string][]place)
+	bytes, members := 0, 0
+	err := s.scan(ctx, func(p place) error {
+		if bytes += len(p.name); bytes > indexBytes {
+			return bad(s.form, "members", p.at, "shorter member names", formats.ErrLimit)
+		}
+		if members++; members > s.in.Limits.Members {
+			return bad(s.form, "members", p.at, "fewer members", formats.ErrLimit)
+		}
+		base := path.Base(p.name)
+		named[base] = append(named[base], p)
+		return nil
+	})
+	// A broken archive still has the members before the damage.
+	if err != nil && !errors.Is(err, formats.ErrCorrupt) {
+		if formats.Rejects(err) {
+			s.err = err
+		}
+		return nil, err
+	}
+	s.named = named
+	return named, nil
+}
+
+// sameTail counts the trailing path elements that a and b share.
+func sameTail(a, b string) int {
+	n := 0
+	for a != "" && b != "" {
+		i, j := strings.LastIndexByte(a, '/'), strings.LastIndexByte(b, '/')
+		if a[i+1:] != b[j+1:] {
+			break
+		}
+		n++
+		a, b = a[:max(i, 0)], b[:max(j, 0)]
+	}
+	return n
+}
+
+func release(in *formats.Input) error {
+	if in.Release == nil {
+		return nil
+	}
+	return in.Release()
+}
+
+// reader reads n bytes of in at off from their start.
+func reader(in *formats.Input, off, n int64) io.ReadSeeker {
+	if in.Mapped != nil {
+		return bytes.NewReader(in.Mapped[off : off+n])
+	}
+	return io.NewSectionReader(in.Bytes, off, n)
+}
+
+// label is a member's name as text: names are of any encoding.
+func label(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	return strings.ToValidUTF8(name, "\uFFFD")
+}
