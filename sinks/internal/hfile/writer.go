@@ -45,6 +45,8 @@ type Writer struct {
 	t                             trailer
 	keyBytes, valueBytes          uint64
 	minStamp, maxStamp, lastStamp uint64
+	biggest                       uint64 // cell; and its key
+	biggestKey                    []byte
 }
 
 // NewWriter writes to w, in pieces of about a block. The file is whole once Close succeeded.
@@ -110,6 +112,9 @@ func (w *Writer) append(row, value []byte, timestamp uint64) error {
 	w.block = append(w.block, 0)
 	w.last, w.lastStamp = append(w.last[:0], row...), timestamp
 	w.minStamp, w.maxStamp = min(w.minStamp, timestamp), max(w.maxStamp, timestamp)
+	if n := uint64(len(value) + keyBytes + cellTail + 3); n > w.biggest { // HBase counts 12 bytes beyond key and value
+		w.biggest, w.biggestKey = n, appendKey(w.biggestKey[:0], row, timestamp)
+	}
 	w.keyBytes += uint64(keyBytes)
 	w.valueBytes += uint64(len(value))
 	w.t.cells++
@@ -300,6 +305,8 @@ func (w *Writer) info() []pair {
 		{"hfile.AVG_KEY_LEN", u32(w.keyBytes / w.t.cells)},
 		{"hfile.AVG_VALUE_LEN", u32(w.valueBytes / w.t.cells)},
 		{"hfile.CREATE_TIME_TS", made},
+		{"hfile.KEY_OF_BIGGEST_CELL", w.biggestKey},
+		{"hfile.LEN_OF_BIGGEST_CELL", u64(w.biggest)},
 		{infoLastKey, appendKey(nil, w.last, w.lastStamp)},
 	}
 }
