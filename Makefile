@@ -1,0 +1,37 @@
+# symlake: make alone prints the targets.
+SHELL := /bin/bash
+BIN   := bin
+CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symlake
+GO    ?= go
+export CGO_ENABLED = 0
+
+.PHONY: help demo build test bench fuzz lint tools oracle
+
+help: ## print this list
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: build ## the main job on the embedded store: ingest testdata, print a raw stack and its symbolicated form
+	@bash testdata/demo.sh $(BIN)/symlake
+
+build: ## build bin/symlake, one static binary
+	$(GO) build -trimpath -o $(BIN)/symlake ./jobs/symlake
+
+test: ## run every test; what needs an outside tool says SKIP and how to get it
+	$(GO) vet ./...
+	SYMLAKE_TOOLS=$(CACHE)/bin $(GO) test ./...
+
+tools: ## build the S3 server that tests use into the cache folder
+	bash testdata/tools.sh $(CACHE)
+
+oracle: ## record the goldens of testdata again with llvm-symbolizer
+	bash testdata/golden.sh
+
+lint: ## gofmt and go vet
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+	$(GO) vet ./...
+
+fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
+	bash testdata/fuzz.sh $(or $(FUZZTIME),30s)
+
+bench: build ## measure ingest and look-up beside their peers; downloads inputs into the cache folder
+	bash testdata/bench/bench.sh $(CACHE) $(abspath $(BIN)/symlake)

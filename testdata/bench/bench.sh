@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# make bench: fetch the inputs once into CACHE, build the Rust peers where cargo is, measure.
+# Usage: bench.sh CACHE SYMLAKE [arguments of the bench program]
+set -euo pipefail
+cache=$1 symlake=$2
+shift 2
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$cache/inputs" "$cache/deb"
+
+for tool in llvm-gsymutil-19 llvm-objcopy-19 zstd; do
+  command -v "$tool" >/dev/null || { echo "bench needs $tool: apt-get install llvm-19 zstd" >&2; exit 1; }
+done
+
+# deb NAME PACKAGE PATTERN: the largest file of a Debian package that matches, sections decompressed.
+deb() {
+  [ -e "$cache/inputs/$1" ] && return
+  (cd "$cache/deb" && ls "$2"_*.deb >/dev/null 2>&1 || (cd "$cache/deb" && apt-get download "$2"))
+  rm -rf "$cache/deb/x" && mkdir "$cache/deb/x"
+  dpkg-deb -x "$cache"/deb/"$2"_*.deb "$cache/deb/x"
+  local file
+  file=$(find "$cache/deb/x" -type f -name "$3" -printf '%s %p\n' | sort -n | tail -1 | cut -d' ' -f2-)
+  llvm-objcopy-19 --decompress-debug-sections "$file" "$cache/inputs/.$1" && mv "$cache/inputs/.$1" "$cache/inputs/$1"
+  rm -rf "$cache/deb/x"
+}
+
+# aar NAME GROUP:ARTIFACT:VERSION:aar:CLASSIFIER MEMBER: a library of a Maven archive.
+aar() {
+  [ -e "$cache/inputs/$1" ] && return
+  command -v mvn >/dev/null || { echo "bench: $1 is left out: it needs mvn" >&2; return; }
+  mvn -q -B dependency:copy -Dartifact="$2" -DoutputDirectory="$cache/deb" -Dmdep.useBaseVersion=true
+  unzip -p "$cache/deb/$(echo "$2" | awk -F: '{print $2"-"$3"-"$5"."$4}')" "$3" > "$cache/inputs/.$1" && mv "$cache/inputs/.$1" "$cache/inputs/$1"
+}
+
+if command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; then
+  deb libc libc6-dbg '*.debug'
+  deb jvm openjdk-17-dbg '*.debug'
+  deb ceph ceph-osd-dbg '*.debug'
+fi
+aar rn-release com.facebook.react:react-android:0.87.1:aar:release prefab/modules/reactnative/libs/android.arm64-v8a/libreactnative.so
+aar hermesvm com.facebook.react:hermes-android:0.82.1:aar:debug prefab/modules/hermesvm/libs/android.arm64-v8a/libhermesvm.so
+if [ ! -e "$cache/inputs/swiftlint" ] && command -v npm >/dev/null; then
+  (cd "$cache/deb" && npm pack --silent @expo/swiftlint@0.57.1 >/dev/null && tar -xzOf expo-swiftlint-0.57.1.tgz package/bin/linux-x64/swiftlint > "$cache/inputs/.swiftlint" && mv "$cache/inputs/.swiftlint" "$cache/inputs/swiftlint")
+fi
+if [ ! -e "$cache/inputs/gocmd" ]; then
+  (cd "$(go env GOROOT)/src/cmd/compile" && CGO_ENABLED=0 go build -ldflags=-compressdwarf=false -o "$cache/inputs/gocmd" cmd/compile)
+fi
+
+peer=
+if command -v cargo >/dev/null; then
+  (cd "$here/peer" && CARGO_TARGET_DIR="$cache/peer" cargo build --release --quiet)
+  peer=$cache/peer/release/peer
+fi
+cd "$here/../.." && go run ./testdata/bench -symlake "$symlake" -cache "$cache" -peer "$peer" "$@"

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/kek"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+// lookups measures answers a second: as text against the tools, and in
+// process, warm, against the addr2line crate.
+func (b *bench) lookups(r *result, file string) error {
+	var out bytes.Buffer
+	if _, err := run(nil, &out, b.symlake, "--store", "file:"+r.store, "--json", "artifacts"); err != nil {
+		return err
+	}
+	var art struct{ Artifact string }
+	if err := json.NewDecoder(&out).Decode(&art); err != nil {
+		return err
+	}
+	r.id = art.Artifact
+	var ours, plain, gsym strings.Builder
+	for _, p := range r.probes {
+		fmt.Fprintf(&ours, "%s %#x\n", r.id, p)
+		fmt.Fprintf(&plain, "%#x\n", p)
+		fmt.Fprintf(&gsym, "%#x %s\n", p, filepath.Join(b.tmp, "out.gsym"))
+	}
+	perSecond := func(u usage) float64 { return float64(len(r.probes)) / u.cpu.Seconds() }
+	best := func(input, program string, args ...string) (float64, error) {
+		var top float64
+		for range 3 {
+			u, err := run(strings.NewReader(input), io.Discard, program, args...)
+			if err != nil {
+				return 0, err
+			}
+			top = max(top, perSecond(u))
+		}
+		return top, nil
+	}
+	var err error
+	if r.mangled, err = best(ours.String(), b.symlake, "--store", "file:"+r.store, "lookup", "--stdin", "--no-demangle"); err != nil {
+		return err
+	}
+	if r.demangled, err = best(ours.String(), b.symlake, "--store", "file:"+r.store, "lookup", "--stdin"); err != nil {
+		return err
+	}
+	if r.symbolizer, err = best(plain.String(), "llvm-symbolizer-19", "--obj="+file, "--inlines"); err != nil {
+		return err
+	}
+	if r.gsymText, err = best(gsym.String(), "llvm-gsymutil-19", "--addresses-from-stdin"); err != nil {
+		return err
+	}
+	var colds []time.Duration
+	for i := range 21 {
+		u, err := run(nil, io.Discard, b.symlake, "--store", "file:"+r.store, "lookup", r.id, fmt.Sprintf("%#x", r.probes[i]))
+		if err != nil {
+			return err
+		}
+		colds = append(colds, u.wall)
+	}
+	slices.Sort(colds)
+	r.cold = colds[len(colds)/2]
+	if b.peer != "" {
+		if err := r.crate(b, file, plain.String()); err != nil {
+			return err
+		}
+	}
+	return b.warm(r)
+}
+
+// crate measures the addr2line crate's second pass.
+func (r *result) crate(b *bench, file, addresses string) error {
+	list := filepath.Join(b.tmp, "addresses")
+	if err := writeFile(list, addresses); err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if _, err := run(nil, &out, b.peer, "addr2line", file, list); err != nil {
+		return err
+	}
+	var frames int
+	_, err := fmt.Sscan(out.String(), &r.addr2, &frames)
+	return err
+}
+
+// warm measures the client as a service embeds it: one goroutine, every
+// block in its cache, the whole inline chain with linkage names.
+func (b *bench) warm(r *result) error {
+	store, err := all.Open(b.ctx, "file:"+r.store, true)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	key, err := kek.OpenKeyset(filepath.Join(r.store, "keyset.json"))
+	if err != nil {
+		return err
+	}
+	client := lookup.New(store, key, lookup.Options{NoDemangle: true, CacheBytes: 2 << 30})
+	found := client.Resolve(b.ctx, r.id, lookup.Narrow{})
+	if found.Status != symbol.Found {
+		return fmt.Errorf("resolve: %s: %v", found.Status, found.Err)
+	}
+	queries := make([]lookup.Query, len(r.probes))
+	for i, p := range r.probes {
+		queries[i] = lookup.Query{Artifact: found.Record.ID, Where: symbol.Where{Space: symbol.Unslid, Value: p}}
+	}
+	const batch = 1000
+	pass := func() (frames int, err error) {
+		for from := 0; from < len(queries); from += batch {
+			err := client.Frames(b.ctx, queries[from:min(from+batch, len(queries))], func(_ int, a symbol.Answer) { frames += len(a.Frames) })
+			if err != nil {
+				return 0, err
+			}
+		}
+		return frames, nil
+	}
+	if n, err := pass(); err != nil || n == 0 {
+		return fmt.Errorf("warm pass: %d frames: %v", n, err)
+	}
+	for range 5 {
+		start := time.Now()
+		if _, err := pass(); err != nil {
+			return err
+		}
+		r.warm = max(r.warm, float64(len(queries))/time.Since(start).Seconds())
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+// Command bench measures symlake beside its peers in one run: ingest against
+// llvm-gsymutil and symbolic's SymCache writer, look-ups against
+// llvm-symbolizer and the addr2line crate, sizes, memory, and agreement of
+// answers. It prints tables of ratios; absolute numbers are this machine's.
+//
+//	go run ./testdata/bench -symlake bin/symlake -cache DIR [-pairs 5] [-only libc,ceph]
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// bench is one run of the program.
+type bench struct {
+	ctx     context.Context
+	symlake string
+	peer    string // testdata/bench/peer, built; "" where cargo is not
+	cache   string
+	tmp     string // on tmpfs if there is one: the disk is not what is measured
+	pairs   int
+	probes  int
+}
+
+func main() {
+	log.SetFlags(0)
+	b := &bench{ctx: context.Background()}
+	flag.StringVar(&b.symlake, "symlake", "bin/symlake", "the binary to measure")
+	flag.StringVar(&b.cache, "cache", "", "folder with the inputs that fetch.sh brought")
+	flag.StringVar(&b.peer, "peer", "", "the Rust peers' binary, if it was built")
+	flag.IntVar(&b.pairs, "pairs", 5, "runs of tool and peer in turn")
+	flag.IntVar(&b.probes, "probes", 10000, "random addresses a file for agreement")
+	only := flag.String("only", "", "comma-separated inputs; all without")
+	flag.Parse()
+	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			log.Fatalf("bench: %v: apt-get install llvm-19 zstd", err)
+		}
+	}
+	base := os.TempDir()
+	if st, err := os.Stat("/dev/shm"); err == nil && st.IsDir() {
+		base = "/dev/shm"
+	}
+	var err error
+	if b.tmp, err = os.MkdirTemp(base, "symlake-bench-"); err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(b.tmp)
+	files, err := filepath.Glob(filepath.Join(b.cache, "inputs", "*"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	wanted := map[string]bool{}
+	for _, name := range strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }) {
+		wanted[name] = true
+	}
+	var results []*result
+	for _, f := range files {
+		if name := filepath.Base(f); len(wanted) == 0 || wanted[name] {
+			r, err := b.measure(name, f)
+			if err != nil {
+				log.Fatalf("bench: %s: %v", name, err)
+			}
+			results = append(results, r)
+		}
+	}
+	if len(results) == 0 {
+		log.Fatalf("bench: no inputs in %s/inputs", b.cache)
+	}
+	printTables(results)
+}
+
+func (b *bench) measure(name, file string) (*result, error) {
+	r := &result{name: name}
+	if err := r.facts(file); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(os.Stderr, "%s: %.1f MB of DWARF\n", name, float64(r.dwarfBytes)/1e6)
+	for _, step := range []func(*result, string) error{b.convert, b.lookups, b.agreement} {
+		if err := step(r, file); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
