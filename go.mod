@@ -39,6 +39,7 @@ require (
 	github.com/therootcompany/xz v1.0.1 // indirect
 	github.com/tink-crypto/tink-go/v2 v2.9.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.6 // indirect
+	golang.org/x/crypto v0.53.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.44.0 // indirect
