@@ -146,6 +146,55 @@ func (f *ELF) open(i int) (*Section, error) {
 	return sec, nil
 }
 
+// Stored is the first section of that name as the file stores it; present
+// tells a section without bytes (nil: a debug file has .text so) from none.
+func (f *ELF) Stored(name string) (in *formats.Input, present bool, err error) {
+	for i := range f.headers {
+		if f.headers[i].name != name {
+			continue
+		}
+		if f.headers[i].kind == shtNobits {
+			return nil, true, nil
+		}
+		in, err := f.raw(i)
+		return in, true, err
+	}
+	return nil, false, nil
+}
+
+// SectionKind is what EachStored selects.
+type SectionKind uint8
+
+// The kinds of sections.
+const (
+	DebugSection SectionKind = iota // .debug_ and .zdebug_
+	TableSection                    // symbol and string tables, but for section names
+)
+
+// EachStored visits the sections of a kind that have bytes, as they are
+// stored, in the file's order.
+func (f *ELF) EachStored(kind SectionKind, visit func(*formats.Input) error) error {
+	for i := range f.headers {
+		h := &f.headers[i]
+		if h.kind == 0 || h.kind == shtNobits {
+			continue
+		}
+		debug := strings.HasPrefix(plainName(h.name), ".debug_")
+		table := h.kind == shtSymtab || h.kind == shtDynsym || h.name == ".strtab" || h.name == ".dynstr"
+		if kind == DebugSection && !debug || kind == TableSection && !table {
+			continue
+		}
+		in, err := f.raw(i)
+		if err != nil {
+			return err
+		}
+		if err := visit(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // packing reads a section's compression header and refuses sizes that the
 // limits or the stored bytes rule out.
 func (f *ELF) packing(i int, stored *formats.Input) (packing, error) {

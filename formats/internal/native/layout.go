@@ -3,8 +3,6 @@ package native
 import (
 	"math"
 	"slices"
-
-	"github.com/symlake/symlake/formats"
 )
 
 const pageBytes = 4 << 10
@@ -128,21 +126,4 @@ func (f *ELF) Anchors() map[string]uint64 {
 		}
 	}
 	return anchors
-}
-
-// Stored reports whether the file holds the bytes of its code section .text,
-// and how many. A debug file has the section, but none of its bytes.
-func (f *ELF) Stored(name string) (in *formats.Input, present bool, err error) {
-	for i := range f.headers {
-		h := &f.headers[i]
-		if h.name != name {
-			continue
-		}
-		if h.kind == shtNobits {
-			return nil, true, nil
-		}
-		in, err := f.raw(i)
-		return in, true, err
-	}
-	return nil, false, nil
 }

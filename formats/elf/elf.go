@@ -1,0 +1,149 @@
+// Package elf reads program files of ELF systems: executables, shared objects,
+// kernel modules and object files, debug files split off from any of them, and
+// tells the companions (.dwo, .dwp, dwz files) that others refer to.
+//
+// It leaves headers, sections and symbol tables to formats/internal/native,
+// DWARF to formats/internal/dwarf, and runs to formats/internal/explode.
+//
+// # Identity
+//
+// An artifact's canonical id is the first of these that the file has:
+//
+//   - the GNU build-id in lower-case hex, in full; one shorter than 8 bytes or
+//     of zeros only counts as none;
+//   - "go:" and the Go linker's build-id;
+//   - "debuglink:NAME:CRC32": what .gnu_debuglink says; or, of a debug file (its
+//     .text has no bytes), its own base name and the CRC-32 of all its bytes, so
+//     that both halves are one artifact whichever comes first;
+//   - "sha256:" of .text, if the file holds at least 64 bytes of it;
+//   - "sha256:" of name, size and stored bytes of each .debug_ section in the
+//     file's order or, if there are none, of each symbol and string table.
+//
+// Invariants:
+//   - Open inflates .debug_info at most; everything else waits for Explode;
+//   - an object without code, or without symbols and DWARF, has no artifact.
+package elf
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/dwarf"
+	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// name of the format, in errors too.
+const name = "elf"
+
+// Format reads ELF files.
+var Format = formats.Format{Name: name, Version: 1, Detect: detect, Open: open}
+
+// detect goes by the magic number and the class: nothing else looks like it.
+func detect(_ string, head []byte) bool {
+	return len(head) >= 6 && string(head[:4]) == "\x7fELF" && (head[4] == 1 || head[4] == 2) && (head[5] == 1 || head[5] == 2)
+}
+
+func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
+	file, err := native.OpenELF(in)
+	if err != nil {
+		return nil, err
+	}
+	o := &object{in: in, file: file}
+	obj := &formats.Object{Close: o.close}
+	if err := o.describe(ctx, obj); err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	return obj, nil
+}
+
+// describe fills obj with the artifact of the file, or says whose companion it is.
+func (o *object) describe(ctx context.Context, obj *formats.Object) error {
+	var err error
+	if o.code, err = o.file.Code(); err != nil {
+		return err
+	}
+	if len(o.code) == 0 {
+		obj.Companion, err = o.companion(ctx)
+		return err
+	}
+	if err := o.countUnits(ctx); err != nil {
+		return err
+	}
+	rank := symbol.RankDWARF
+	if o.units == 0 {
+		// Only the tables can tell whether there is anything to load.
+		img, err := o.image(ctx)
+		if err != nil || len(img.Symbols) == 0 {
+			return err
+		}
+		rank = symbol.RankDynsym
+		for i := range img.Symbols {
+			rank = min(rank, img.Symbols[i].Rank)
+		}
+	}
+	id, err := identify(ctx, o.in, o.file)
+	if err != nil {
+		return err
+	}
+	base := o.file.Base()
+	obj.Artifacts = []formats.Artifact{{
+		Artifact: symbol.Artifact{
+			ID:        symbol.NewID(symbol.ELF, id.canonical),
+			Kind:      symbol.ELF,
+			Canonical: id.canonical,
+			Names:     id.names,
+			Arch:      o.file.Arch(),
+			Base:      base,
+			End:       o.code[len(o.code)-1].End - base,
+			Anchors:   o.file.Anchors(),
+		},
+		Rank:    rank,
+		Parts:   o.units + 1,
+		Explode: o.explode,
+	}}
+	return nil
+}
+
+// companion is the id by which others refer to a file without code: the id of
+// its first split unit, or the build-id of a file that dwz made.
+func (o *object) companion(ctx context.Context) (string, error) {
+	info, err := o.file.Input(".debug_info.dwo")
+	if err != nil {
+		return "", err
+	}
+	if info != nil {
+		abbrev, err := o.file.Input(".debug_abbrev.dwo")
+		if err != nil {
+			return "", err
+		}
+		d, err := dwarf.Open(ctx, dwarf.Sections{
+			Info: info, Abbrev: abbrev, BigEndian: o.file.BigEndian(), AddrSize: o.file.AddrSize(), Format: name,
+		}, o.in.Limits)
+		if err != nil {
+			return "", err
+		}
+		if id, ok := d.SplitID(); ok {
+			return splitName(id), nil
+		}
+		return "dwo:" + baseName(o.in.Name), nil
+	}
+	if o.file.Relocatable() || !o.file.Has(".debug_info") {
+		return "", nil
+	}
+	buildID, _, err := notes(o.file)
+	if buildID == "" || err != nil {
+		return "", err
+	}
+	return "dwz:" + buildID, nil
+}
+
+// baseName is the last part of an object's name: "x.so" of "outer.zip!lib/x.so".
+func baseName(name string) string {
+	if i := strings.LastIndexAny(name, "/!\\"); i >= 0 {
+		return name[i+1:]
+	}
+	return name
+}

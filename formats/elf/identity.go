@@ -1,0 +1,212 @@
+package elf
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+const (
+	buildIDBytes = 8   // less is no hash of anything
+	textBytes    = 64  // less is the same start-up code in many files
+	goIDBytes    = 256 // the Go linker writes 83
+
+	noteGNUBuildID = 3
+	noteGoBuildID  = 4
+)
+
+// identity is how a file is known.
+type identity struct {
+	canonical string
+	names     []symbol.Name
+}
+
+func (id *identity) add(kind symbol.NameKind, text string) {
+	n := symbol.Name{Kind: kind, Text: text}
+	if text != "" && !slices.Contains(id.names, n) {
+		id.names = append(id.names, n)
+	}
+}
+
+// claim makes text the canonical id unless there is one already.
+func (id *identity) claim(text string) {
+	if id.canonical == "" {
+		id.canonical = text
+	}
+}
+
+// identify finds a file's canonical id, as the package says, and its names.
+func identify(ctx context.Context, in *formats.Input, f *native.ELF) (*identity, error) {
+	id := &identity{}
+	buildID, goID, err := notes(f)
+	if err != nil {
+		return nil, err
+	}
+	if buildID != "" {
+		id.claim(buildID)
+		id.add(symbol.NameBuildID, buildID)
+		raw, _ := hex.DecodeString(buildID)
+		id.add(symbol.NameDebugID, debugID(raw, f.BigEndian()))
+	}
+	if goID != "" {
+		id.claim("go:" + goID)
+		id.add(symbol.NameGoBuildID, goID)
+	}
+	link, crc, err := f.DebugLink()
+	if err != nil {
+		return nil, err
+	}
+	if link != "" {
+		text := linkName(link, crc)
+		id.claim(text)
+		id.add(symbol.NameDebugLink, text)
+	}
+	text, present, err := f.Stored(".text")
+	if err != nil {
+		return nil, err
+	}
+	if id.canonical == "" && present && text == nil {
+		crc, err := checksum(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		id.claim(linkName(in.Name, crc))
+		id.add(symbol.NameDebugLink, id.canonical)
+	}
+	if buildID == "" && text != nil && text.Size > 0 {
+		if err := id.addTextID(text, f.BigEndian()); err != nil {
+			return nil, err
+		}
+	}
+	if id.canonical == "" {
+		sum, err := contentHash(ctx, f, text)
+		if err != nil {
+			return nil, err
+		}
+		id.claim(sum)
+		id.add(symbol.NameHash, sum)
+	}
+	id.add(symbol.NameFile, baseName(in.Name))
+	soname, err := f.SONAME()
+	if err != nil {
+		return nil, err
+	}
+	id.add(symbol.NameFile, baseName(soname))
+	return id, nil
+}
+
+// notes finds the GNU build-id, in hex, and the Go build-id.
+func notes(f *native.ELF) (buildID, goID string, err error) {
+	err = f.Notes(func(name string, kind uint32, desc []byte) bool {
+		switch {
+		case name == "GNU" && kind == noteGNUBuildID && buildID == "":
+			if len(desc) >= buildIDBytes && len(desc) <= sha256.Size*2 && slices.ContainsFunc(desc, func(b byte) bool { return b != 0 }) {
+				buildID = hex.EncodeToString(desc)
+			}
+		case name == "Go" && kind == noteGoBuildID && goID == "":
+			text := strings.TrimRight(string(desc), "\x00")
+			if len(text) <= goIDBytes && strings.IndexFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) < 0 {
+				goID = text
+			}
+		}
+		return buildID == "" || goID == ""
+	})
+	return buildID, goID, err
+}
+
+// debugID is a build-id in the form of a UUID: its first 16 bytes, zeros if it
+// has fewer, with the first three fields turned around in little-endian files.
+func debugID(raw []byte, bigEndian bool) string {
+	var b [16]byte
+	copy(b[:], raw)
+	if !bigEndian {
+		slices.Reverse(b[0:4])
+		slices.Reverse(b[4:6])
+		slices.Reverse(b[6:8])
+	}
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// addTextID adds the debug-id that crash reporters (Breakpad and its
+// descendants) give a file without build-id: the 16-byte pieces of the first
+// page of .text, XORed.
+func (id *identity) addTextID(text *formats.Input, bigEndian bool) error {
+	b, err := text.View(0, min(text.Size, 4096))
+	if err != nil {
+		return err
+	}
+	var sum [16]byte
+	for i, c := range b {
+		sum[i%16] ^= c
+	}
+	id.add(symbol.NameDebugID, debugID(sum[:], bigEndian))
+	return nil
+}
+
+func linkName(file string, crc uint32) string {
+	return fmt.Sprintf("debuglink:%s:%08x", baseName(file), crc)
+}
+
+// checksum is the CRC-32 that .gnu_debuglink means, of the whole file.
+func checksum(ctx context.Context, in *formats.Input) (uint32, error) {
+	h := crc32.NewIEEE()
+	err := feed(ctx, h, in)
+	return h.Sum32(), err
+}
+
+// contentHash is the id of a file that carries none.
+func contentHash(ctx context.Context, f *native.ELF, text *formats.Input) (string, error) {
+	h := sha256.New()
+	if text != nil && text.Size >= textBytes {
+		if err := feed(ctx, h, text); err != nil {
+			return "", err
+		}
+		return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+	}
+	n, err := hashSections(ctx, h, f, native.DebugSection)
+	if n == 0 && err == nil {
+		_, err = hashSections(ctx, h, f, native.TableSection)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), err
+}
+
+// hashSections feeds h with the stored sections of a kind and says how many
+// there were.
+func hashSections(ctx context.Context, h hash.Hash, f *native.ELF, kind native.SectionKind) (n int, err error) {
+	err = f.EachStored(kind, func(in *formats.Input) error {
+		n++
+		io.WriteString(h, in.Name)
+		h.Write(binary.BigEndian.AppendUint64([]byte{0}, uint64(in.Size)))
+		return feed(ctx, h, in)
+	})
+	return n, err
+}
+
+// feed writes all of in to w.
+func feed(ctx context.Context, w io.Writer, in *formats.Input) error {
+	const piece = 1 << 20
+	r := io.NewSectionReader(in.Bytes, 0, in.Size)
+	for left := in.Size; left > 0; left -= piece {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := io.CopyN(w, r, min(left, piece)); errors.Is(err, io.EOF) {
+			return &formats.Error{Format: name, Section: in.Name, Offset: in.Size - left, Want: "more bytes than there are", Err: formats.ErrCorrupt}
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}

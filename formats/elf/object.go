@@ -1,0 +1,194 @@
+package elf
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/dwarf"
+	"github.com/symlake/symlake/formats/internal/explode"
+	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// object is an opened file. What exploding needs is read when the first part
+// asks for it, once.
+type object struct {
+	in    *formats.Input
+	file  *native.ELF
+	code  []native.Span
+	units int // parts that are units; the symbol tables are one more
+
+	imageOnce sync.Once
+	img       *native.Image
+	imageErr  error
+
+	unitsOnce sync.Once
+	data      *dwarf.Data
+	exploder  *explode.Exploder
+	unitsErr  error
+
+	alt   *native.ELF // dwz's file, or nil
+	altIn *formats.Input
+}
+
+// errInterrupted stands for work that a panic ended.
+var errInterrupted = &formats.Error{Format: name, Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
+
+// countUnits reads unit headers alone.
+func (o *object) countUnits(ctx context.Context) error {
+	info, err := o.file.Input(".debug_info")
+	if info == nil || err != nil {
+		return err
+	}
+	d, err := dwarf.Open(ctx, dwarf.Sections{
+		Info: info, BigEndian: o.file.BigEndian(), AddrSize: o.file.AddrSize(), Format: name,
+	}, o.in.Limits)
+	if err != nil {
+		return err
+	}
+	o.units = d.Units()
+	return nil
+}
+
+// image is the code and its symbols.
+func (o *object) image(ctx context.Context) (*native.Image, error) {
+	o.imageOnce.Do(func() {
+		o.imageErr = errInterrupted
+		symbols, err := o.file.Symbols(ctx)
+		o.img, o.imageErr = &native.Image{Base: o.file.Base(), Code: o.code, Symbols: symbols}, err
+	})
+	return o.img, o.imageErr
+}
+
+// prepare makes the units ready to be exploded.
+func (o *object) prepare(ctx context.Context) error {
+	o.unitsOnce.Do(func() {
+		o.unitsErr = errInterrupted
+		o.unitsErr = o.openUnits(ctx)
+	})
+	return o.unitsErr
+}
+
+func (o *object) openUnits(ctx context.Context) error {
+	img, err := o.image(ctx)
+	if err != nil {
+		return err
+	}
+	sections, err := debugSections(o.file)
+	if err != nil {
+		return err
+	}
+	if err := o.openAlt(ctx, &sections); err != nil {
+		return err
+	}
+	if o.data, err = dwarf.Open(ctx, sections, o.in.Limits); err != nil {
+		return err
+	}
+	if n := o.data.Units(); n != o.units {
+		return &formats.Error{Format: name, Section: ".debug_info", Want: fmt.Sprintf("the %d units there were at first, not %d", o.units, n), Err: formats.ErrCorrupt}
+	}
+	o.exploder = explode.Units(o.data, img)
+	return nil
+}
+
+// debugSections are the sections that hold code's DWARF; types, macros and
+// locations stay packed.
+func debugSections(f *native.ELF) (dwarf.Sections, error) {
+	s := dwarf.Sections{BigEndian: f.BigEndian(), AddrSize: f.AddrSize(), Format: name}
+	for _, want := range []struct {
+		name string
+		to   **formats.Input
+	}{
+		{".debug_info", &s.Info},
+		{".debug_abbrev", &s.Abbrev},
+		{".debug_line", &s.Line},
+		{".debug_line_str", &s.LineStr},
+		{".debug_str", &s.Str},
+		{".debug_str_offsets", &s.StrOffsets},
+		{".debug_addr", &s.Addr},
+		{".debug_ranges", &s.Ranges},
+		{".debug_rnglists", &s.Rnglists},
+	} {
+		var err error
+		if *want.to, err = f.Input(want.name); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// openAlt asks for the file that dwz moved shared entries to. Without it the
+// units are read as far as they go, and Quality says what was missing.
+func (o *object) openAlt(ctx context.Context, s *dwarf.Sections) error {
+	link, id, err := o.file.AltLink()
+	if link == "" || err != nil {
+		return err
+	}
+	s.AltID = hex.EncodeToString(id)
+	if o.in.Companion == nil {
+		return nil
+	}
+	o.altIn, err = o.in.Companion(ctx, formats.Ref{ID: "build-id:" + s.AltID, Name: link})
+	if errors.Is(err, formats.ErrNoCompanion) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if o.alt, err = native.OpenELF(o.altIn); err != nil {
+		return err
+	}
+	if got, _, err := notes(o.alt); err != nil || got != s.AltID {
+		return err // found by name, but another build's: as good as missing
+	}
+	alt, err := debugSections(o.alt)
+	s.Alt = &alt
+	return err
+}
+
+// explode emits one part: a unit, or at last the symbol tables.
+func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error) {
+	var q symbol.Quality
+	if part < 0 || part > o.units {
+		return q, fmt.Errorf("elf: part %d of %d", part, o.units+1)
+	}
+	if err := ctx.Err(); err != nil {
+		return q, err
+	}
+	img, err := o.image(ctx)
+	if err != nil {
+		return q, err
+	}
+	if part < o.units {
+		if err := o.prepare(ctx); err != nil {
+			return q, err
+		}
+		q, err = o.exploder.Part(ctx, part, emit)
+	} else {
+		err = explode.Symbols(img, emit)
+	}
+	if part == 0 {
+		q.Text = img.TextBytes()
+		if o.units > 0 {
+			q.Missing = o.data.Missing()
+		}
+	}
+	return q, err
+}
+
+func (o *object) close() error {
+	err := o.file.Close()
+	if o.alt != nil {
+		err = errors.Join(err, o.alt.Close())
+	}
+	if o.altIn != nil && o.altIn.Release != nil {
+		err = errors.Join(err, o.altIn.Release())
+	}
+	return err
+}
+
+func splitName(id uint64) string { return fmt.Sprintf("dwo:%016x", id) }
