@@ -1,30 +1,165 @@
-// Package explode turns function trees and line rows into runs.
+// Package explode turns the functions and line rows of a native object into
+// runs: disjoint ranges, each with its whole inline chain.
+//
+// It leaves to others: reading DWARF (formats/internal/dwarf) and program
+// files (formats/internal/native), and settling what two units, or a unit and
+// a symbol table, say about one address: that is the sweep's, by rank, part
+// and sequence.
+//
+// Invariants, for each part:
+//   - runs are disjoint from each other; the ranges of a run ascend without
+//     gaps and neighbours differ;
+//   - code that two functions of a unit claim belongs to the one that begins
+//     first, of those that begin together to the first in the file;
+//   - inside a function, an inlined function lies within the one it is
+//     inlined into, and of two that claim an address the one that begins
+//     last, or stands last, has it;
+//   - what does not lie whole in one span of the image's code is not there:
+//     linkers leave functions they threw away at 0, 1, -1 or -2;
+//   - runs depend on the part alone, not on other parts or their order.
+//
+// # Names
+//
+// A function is called by its linkage name. One that has none (in C, or a
+// closure in C++) is called by its qualified name, where llvm-symbolizer prints
+// the bare one: it says the same, and says where; the linkage name decides
+// wherever there is one, so that answers agree in all else. The outermost
+// name gives way to a symbol only if that begins where the piece of the
+// function begins and spells the same function more exactly: with a suffix
+// (.cold, .isra.0), or mangled where DWARF is not. Aliases do not replace it.
 package explode
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"sync"
 
+	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Exploder explodes the units of one object, one part each.
+// Exploder explodes the units of one object, one part each. It is safe for
+// concurrent use.
 type Exploder struct {
-	d   *dwarf.Data
-	img *native.Image
+	d     *dwarf.Data
+	img   *native.Image
+	lim   formats.Limits
+	zero  bool // there is code at address 0
+	parts sync.Pool
 }
 
-// Units prepares the explosion of d, whose code lies in img.
-func Units(d *dwarf.Data, img *native.Image) *Exploder { return &Exploder{d: d, img: img} }
+// Units prepares the explosion of d, whose code lies in img. Both must
+// outlive the Exploder and not change.
+func Units(d *dwarf.Data, img *native.Image) *Exploder {
+	x := &Exploder{d: d, img: img, lim: d.Limits()}
+	// Code at 0 is real in a relocatable file, whose symbols begin there too.
+	// A linked file that maps its header as code has none.
+	x.zero = len(img.Code) > 0 && img.Code[0].Start == 0 && len(img.Symbols) > 0 && img.Symbols[0].Addr == 0
+	return x
+}
 
 // Parts is the number of units that can hold code.
 func (x *Exploder) Parts() int { return x.d.Units() }
 
-// Part emits the runs of unit i. Safe for concurrent calls with different i.
+// Part emits the runs of unit i. A unit that is damaged counts as broken and
+// yields what was read before the damage, and its line table; the error is
+// then nil. Errors are those of ctx, of the input, of limits, and emit's.
+// Quality has all fields but Text and those that ingest fills. Safe for
+// concurrent calls.
 func (x *Exploder) Part(ctx context.Context, i int, emit func(*symbol.Run) error) (symbol.Quality, error) {
-	return symbol.Quality{}, nil
+	q := symbol.Quality{Units: 1}
+	if err := ctx.Err(); err != nil {
+		return q, err
+	}
+	p, _ := x.parts.Get().(*part)
+	if p == nil {
+		p = &part{x: x}
+	}
+	p.r = x.d.Reader()
+	err := p.explode(i, emit, &q)
+	p.r.Close()
+	p.r, p.emit = nil, nil
+	x.parts.Put(p)
+	return q, err
 }
 
-// Symbols emits the runs of the symbol tables alone, by rank.
-func Symbols(img *native.Image, emit func(*symbol.Run) error) error { return nil }
+// live reports whether [low, high) is code of the image.
+func (x *Exploder) live(low, high uint64) bool {
+	if low == 0 && !x.zero {
+		return false
+	}
+	i, _ := slices.BinarySearchFunc(x.img.Code, low, func(s native.Span, low uint64) int {
+		if s.End <= low {
+			return -1
+		}
+		return 1
+	})
+	return i < len(x.img.Code) && x.img.Code[i].Start <= low && high <= x.img.Code[i].End
+}
+
+// part explodes one unit. Its memory is used again for the next one.
+type part struct {
+	x    *Exploder
+	r    *dwarf.Reader
+	emit func(*symbol.Run) error
+	err  error // of emit
+
+	tree    tree
+	settle  settle
+	flatten flatten
+	lines   lines
+	strings texts
+	run     run
+	files   []uint32 // string index+1 of the unit's files, 0: not looked up
+	covered []native.Span
+}
+
+func damaged(err error) bool {
+	return errors.Is(err, formats.ErrCorrupt) || errors.Is(err, formats.ErrUnsupported)
+}
+
+func (p *part) explode(i int, emit func(*symbol.Run) error, q *symbol.Quality) error {
+	p.emit, p.err = emit, nil
+	p.tree.reset()
+	p.strings.reset()
+	p.lines.reset()
+	p.run.reset()
+	clear(p.files)
+	p.covered = p.covered[:0]
+
+	u, err := p.r.Open(i)
+	if err != nil {
+		q.UnitsBroken = 1
+		if damaged(err) {
+			return nil
+		}
+		return err
+	}
+	if u.Split != "" {
+		q.Missing = append(q.Missing, u.Split)
+	}
+	own := append([]native.Span(nil), u.Ranges...)
+	err = p.walk()
+	if err == nil {
+		err = p.r.Damage()
+	}
+	if err != nil {
+		q.UnitsBroken = 1
+		if p.err != nil || !damaged(err) {
+			return err
+		}
+	}
+	if err := p.flush(); err != nil {
+		return err
+	}
+	if err := p.between(own); err != nil {
+		return err
+	}
+	if p.lines.table != nil {
+		q.LinesBroken = uint32(p.lines.table.Broken)
+	}
+	return nil
+}

@@ -1,0 +1,343 @@
+package dwarf
+
+// An abbreviation table, compiled. Each abbreviation has two programs: one
+// that skips an entry, and one that reads the attributes this package knows.
+
+// class is what an entry is to the walker.
+type class uint8
+
+const (
+	classNone     class = iota // skipped
+	classScope                 // names what is below it: namespace, class, function without code
+	classFunction              // a function with code
+	classInline                // an inlined function with code
+)
+
+type abbrev struct {
+	code     uint64
+	tag      uint32
+	class    class
+	children bool
+	bad      bool   // a form is unknown: entries of it cannot be skipped
+	fixed    int32  // bytes of an entry behind its code, -1: run the skip program
+	skip     uint32 // start of the skip program, up to opEnd
+	read     uint32 // start of the read program
+	reads    uint32 // its length
+}
+
+// A skip step: fixed bytes to pass over (upper 24 bits), then what to do.
+const (
+	opEnd uint32 = iota
+	opFixed
+	opLEB
+	opString
+	opBlock1
+	opBlock2
+	opBlock4
+	opBlock
+	opIndirect
+)
+
+// readStep is one step of a read program: bytes to pass over, then a value of
+// the form, kept in the slot (0: none).
+type readStep struct {
+	skip  uint32
+	form  uint8
+	slot  uint8
+	konst int64 // formImplicitConst
+}
+
+type abbrevs struct {
+	list  []abbrev
+	index map[uint64]int32 // when codes are not 1, 2, 3, …
+	skips []uint32
+	reads []readStep
+	bytes int // of the section
+}
+
+// shape is what the size of forms depends on.
+type shape struct {
+	version  uint16
+	addrSize uint8
+	offSize  uint8
+}
+
+// size is the number of bytes of a form, -1 if it varies, -2 if unknown.
+func (h shape) size(form uint8) int {
+	switch form {
+	case formFlagPresent, formImplicitConst:
+		return 0
+	case formData1, formFlag, formRef1, formStrx1, formAddrx1:
+		return 1
+	case formData2, formRef2, formStrx2, formAddrx2:
+		return 2
+	case formStrx3, formAddrx3:
+		return 3
+	case formData4, formRef4, formRefSup4, formStrx4, formAddrx4:
+		return 4
+	case formData8, formRef8, formRefSup8, formRefSig8:
+		return 8
+	case formData16:
+		return 16
+	case formAddr:
+		return int(h.addrSize)
+	case formRefAddr:
+		if h.version <= 2 {
+			return int(h.addrSize)
+		}
+		return int(h.offSize)
+	case formStrp, formSecOffset, formStrpSup, formLineStrp, formRefAlt:
+		return int(h.offSize)
+	case formBlock1, formBlock2, formBlock4, formBlock, formExprloc, formString, formSdata, formUdata,
+		formRefUdata, formIndirect, formStrx, formAddrx, formLoclistx, formRnglistx, formAddrxOffset:
+		return -1
+	}
+	return -2
+}
+
+// find is the abbreviation of a code, nil if the table lacks it.
+func (t *abbrevs) find(code uint64) *abbrev {
+	if t.index == nil {
+		if code-1 < uint64(len(t.list)) {
+			return &t.list[code-1]
+		}
+		return nil
+	}
+	i, ok := t.index[code]
+	if !ok {
+		return nil
+	}
+	return &t.list[i]
+}
+
+// parse compiles the table at the beginning of b into t, reusing its memory.
+// It reports false if the table does not end in b. only > 0 stops after the
+// abbreviation with that code: a unit's first entry mostly needs the first
+// abbreviation alone.
+func (t *abbrevs) parse(b []byte, h shape, only uint64) bool {
+	t.list, t.skips, t.reads, t.index = t.list[:0], t.skips[:0], t.reads[:0], nil
+	p := 0
+	for {
+		var code, tag uint64
+		if code, p = uleb(b, p); p < 0 {
+			return false
+		}
+		if code == 0 {
+			t.bytes = p
+			return true
+		}
+		if tag, p = uleb(b, p); p < 0 || p >= len(b) {
+			return false
+		}
+		a := abbrev{code: code, tag: uint32(min(tag, 0xffffffff)), children: b[p] != 0, skip: uint32(len(t.skips)), read: uint32(len(t.reads))}
+		if p = t.attributes(&a, b, p+1, h); p < 0 {
+			return false
+		}
+		if t.index == nil && code != uint64(len(t.list))+1 {
+			t.index = make(map[uint64]int32, len(t.list)+8)
+			for i := range t.list {
+				t.index[t.list[i].code] = int32(i)
+			}
+		}
+		if t.index != nil {
+			if _, twice := t.index[code]; !twice { // the first one counts
+				t.index[code] = int32(len(t.list))
+			}
+		}
+		t.list = append(t.list, a)
+		if code == only {
+			t.bytes = p
+			return true
+		}
+	}
+}
+
+// attributes compiles the attribute specifications at b[p:] into a.
+func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
+	var pending, unread uint32 // fixed bytes not yet in a skip step, in a read step
+	varies, code := false, false
+	for {
+		// Attributes and forms are one byte each in nearly every file.
+		var attr, form uint64
+		if attr, p = uleb(b, p); p < 0 {
+			return -1
+		}
+		if form, p = uleb(b, p); p < 0 {
+			return -1
+		}
+		if attr == 0 && form == 0 {
+			break
+		}
+		f := shortForm(form)
+		var konst int64
+		if f == formImplicitConst {
+			if konst, p = sleb(b, p); p < 0 {
+				return -1
+			}
+		}
+		slot := slotOf(attr)
+		if slot == slotLow || slot == slotRanges {
+			code = true
+		}
+		size := h.size(f)
+		if size == -2 || pending > 1<<22 || unread > 1<<22 {
+			a.bad = true
+			size = 0
+		}
+		if size >= 0 {
+			pending += uint32(size)
+			if slot == 0 {
+				unread += uint32(size)
+				continue
+			}
+		} else {
+			varies = true
+			t.skips = append(t.skips, pending<<8|skipOp(f))
+			if f == formAddrxOffset {
+				pending = 4
+			} else {
+				pending = 0
+			}
+		}
+		t.reads = append(t.reads, readStep{skip: unread, form: f, slot: slot, konst: konst})
+		unread = 0
+	}
+	if varies {
+		a.fixed = -1
+		t.skips = append(t.skips, pending<<8|opEnd)
+	} else {
+		a.fixed = int32(pending)
+		t.skips = t.skips[:a.skip]
+	}
+	if unread > 0 { // the end of the entry must be known too
+		t.reads = append(t.reads, readStep{skip: unread, form: formFlagPresent})
+	}
+	a.reads = uint32(len(t.reads)) - a.read
+	a.class = classOf(a.tag, code, a.children)
+	return p
+}
+
+func skipOp(form uint8) uint32 {
+	switch form {
+	case formBlock1:
+		return opBlock1
+	case formBlock2:
+		return opBlock2
+	case formBlock4:
+		return opBlock4
+	case formBlock, formExprloc:
+		return opBlock
+	case formString:
+		return opString
+	case formIndirect:
+		return opIndirect
+	}
+	return opLEB
+}
+
+func classOf(tag uint32, code, children bool) class {
+	switch tag {
+	case tagSubprogram:
+		if code {
+			return classFunction
+		}
+		if children {
+			return classScope
+		}
+	case tagInlinedSubroutine:
+		if code {
+			return classInline
+		}
+	case tagNamespace, tagClass, tagStructure, tagUnion, tagInterface, tagEnumeration, tagModule:
+		if children {
+			return classScope
+		}
+	}
+	return classNone
+}
+
+// skipEntry passes over the attributes of an entry of a at b[p:]. The result
+// may lie behind the end of b (an entry that does not fit); it is -1 when a
+// variable part does not end in b.
+func (t *abbrevs) skipEntry(a *abbrev, b []byte, p int, h shape, big bool) int {
+	if a.fixed >= 0 {
+		return p + int(a.fixed)
+	}
+	for _, op := range t.skips[a.skip:] {
+		p += int(op >> 8)
+		if op&0xff == opEnd {
+			return p
+		}
+		if p = skipValue(op&0xff, b, p, h, big); p < 0 {
+			return -1
+		}
+	}
+	return -1
+}
+
+func skipValue(op uint32, b []byte, p int, h shape, big bool) int {
+	switch op {
+	case opLEB:
+		for {
+			if p >= len(b) {
+				return -1
+			}
+			p++
+			if b[p-1] < 0x80 {
+				return p
+			}
+		}
+	case opString:
+		for {
+			if p >= len(b) {
+				return -1
+			}
+			p++
+			if b[p-1] == 0 {
+				return p
+			}
+		}
+	case opBlock:
+		n, q := uleb(b, p)
+		if q < 0 || n > 1<<40 {
+			return -1
+		}
+		return q + int(n)
+	case opBlock1:
+		if p+1 > len(b) {
+			return -1
+		}
+		return p + 1 + int(b[p])
+	case opBlock2:
+		if p+2 > len(b) {
+			return -1
+		}
+		return p + 2 + int(number(b[p:p+2], big))
+	case opBlock4:
+		if p+4 > len(b) {
+			return -1
+		}
+		return p + 4 + int(number(b[p:p+4], big))
+	case opIndirect:
+		form, q := uleb(b, p)
+		if q < 0 {
+			return -1
+		}
+		f := shortForm(form)
+		if f == formIndirect || f == formImplicitConst {
+			return -1
+		}
+		n := h.size(f)
+		switch {
+		case n >= 0:
+			return q + n
+		case n == -1:
+			q = skipValue(skipOp(f), b, q, h, big)
+			if q >= 0 && f == formAddrxOffset {
+				q += 4
+			}
+			return q
+		}
+	}
+	return -1
+}

@@ -1,0 +1,189 @@
+package dwarf
+
+// The attributes that are read, each in a slot of attrs. Slot 0 stands for
+// all others.
+const (
+	slotNone = iota
+	slotName
+	slotLinkage
+	slotLow
+	slotHigh
+	slotRanges
+	slotOrigin
+	slotSpecification
+	slotCallFile
+	slotCallLine
+	slotCallColumn
+	slotStmtList
+	slotCompDir
+	slotLanguage
+	slotStrOffsetsBase
+	slotAddrBase
+	slotRnglistsBase
+	slotDwoName
+	slotDwoID
+	slots
+)
+
+func slotOf(attr uint64) uint8 {
+	switch attr {
+	case atName:
+		return slotName
+	case atLinkageName, atMIPSLinkage:
+		return slotLinkage
+	case atLowPC:
+		return slotLow
+	case atHighPC:
+		return slotHigh
+	case atRanges:
+		return slotRanges
+	case atAbstractOrigin:
+		return slotOrigin
+	case atSpecification:
+		return slotSpecification
+	case atCallFile:
+		return slotCallFile
+	case atCallLine:
+		return slotCallLine
+	case atCallColumn:
+		return slotCallColumn
+	case atStmtList:
+		return slotStmtList
+	case atCompDir:
+		return slotCompDir
+	case atLanguage:
+		return slotLanguage
+	case atStrOffsetsBase:
+		return slotStrOffsetsBase
+	case atAddrBase, atGNUAddrBase:
+		return slotAddrBase
+	case atRnglistsBase:
+		return slotRnglistsBase
+	case atDwoName, atGNUDwoName:
+		return slotDwoName
+	case atGNUDwoID:
+		return slotDwoID
+	}
+	return slotNone
+}
+
+// attrs are the attributes of one entry: for each slot of has a form and a
+// value. What a value is depends on the form: a number, an offset, an index;
+// of formString the offset of the text in its section, of blocks nothing.
+type attrs struct {
+	has  uint32
+	form [slots]uint8
+	val  [slots]uint64
+}
+
+func (a *attrs) is(slot int) bool { return a.has&(1<<slot) != 0 }
+
+// num is the value of a constant attribute, 0 if it is absent.
+func (a *attrs) num(slot int) uint64 {
+	if a.has&(1<<slot) == 0 {
+		return 0
+	}
+	return a.val[slot]
+}
+
+// readEntry reads the attributes of an entry of ab at b[p:], base being the
+// offset of b in its section. It returns the position behind the entry, -1 if
+// the entry does not end in b.
+func (t *abbrevs) readEntry(ab *abbrev, b []byte, p int, base uint64, h shape, big bool, a *attrs) int {
+	a.has = 0
+	for i := range t.reads[ab.read : ab.read+ab.reads] {
+		st := &t.reads[int(ab.read)+i]
+		p += int(st.skip)
+		form := st.form
+		if form == formIndirect {
+			f, q := uleb(b, p)
+			if q < 0 {
+				return -1
+			}
+			p = q
+			if form = shortForm(f); form == formIndirect || form == formImplicitConst || form == formBad {
+				return -1
+			}
+		}
+		var v uint64
+		size := h.size(form)
+		switch {
+		case size == 0:
+			v = 1
+			if form == formImplicitConst {
+				v = uint64(st.konst)
+			}
+		case size > 0:
+			if p > len(b) || size > len(b)-p {
+				return -1
+			}
+			if size <= 8 {
+				v = number(b[p:p+size], big)
+			}
+			p += size
+		case form == formString:
+			v = base + uint64(p)
+			if p = skipValue(opString, b, p, h, big); p < 0 {
+				return -1
+			}
+		case form == formSdata:
+			s, q := sleb(b, p)
+			if q < 0 {
+				return -1
+			}
+			v, p = uint64(s), q
+		case form == formAddrxOffset:
+			// Index and offset share the value: no object has 2^32 addresses.
+			i, q := uleb(b, p)
+			if q < 0 || len(b)-q < 4 || i >= 1<<32 {
+				return -1
+			}
+			v, p = i|number(b[q:q+4], big)<<32, q+4
+		case skipOp(form) == opLEB:
+			u, q := uleb(b, p)
+			if q < 0 {
+				return -1
+			}
+			v, p = u, q
+		default:
+			if p = skipValue(skipOp(form), b, p, h, big); p < 0 || p > len(b) {
+				return -1
+			}
+		}
+		if st.slot != slotNone && a.has&(1<<st.slot) == 0 {
+			a.has |= 1 << st.slot
+			a.form[st.slot], a.val[st.slot] = form, v
+		}
+	}
+	if p > len(b) {
+		return -1
+	}
+	return p
+}
+
+// Ref names an entry of .debug_info: its offset, and in the top bit whether
+// it is one of the dwz file. 0 is no entry: a unit's header is there.
+type Ref uint64
+
+const altRef Ref = 1 << 63
+
+// ref is the entry that an attribute of a unit refers to, 0 if the form is
+// none that leads to .debug_info.
+func (u *unit) ref(a *attrs, slot int) Ref {
+	if a.has&(1<<slot) == 0 {
+		return 0
+	}
+	v := a.val[slot]
+	switch a.form[slot] {
+	case formRef1, formRef2, formRef4, formRef8, formRefUdata:
+		if v >= u.end-u.off {
+			return 0
+		}
+		return Ref(u.off+v) | u.alt
+	case formRefAddr:
+		return Ref(v)&^altRef | u.alt
+	case formRefAlt, formRefSup4, formRefSup8:
+		return Ref(v) | altRef
+	}
+	return 0
+}

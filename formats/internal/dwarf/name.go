@@ -1,0 +1,274 @@
+package dwarf
+
+import "slices"
+
+// Text names a string of the object without reading it: equal texts are equal
+// strings. 0 is no string.
+type Text uint64
+
+// Where a text is: in the top 4 bits, an offset in the rest. Values from
+// FirstForeign on are never made by this package: a caller may use them for
+// strings of other origin in the same key space.
+const (
+	textStr       = 1  // .debug_str
+	textLineStr   = 2  // .debug_line_str
+	textInfo      = 3  // in an entry of .debug_info
+	textLine      = 4  // in a header of .debug_line
+	textAlt       = 4  // added to the first three: of the dwz file
+	textQualified = 8  // built: the name of an entry of .debug_info in its scopes
+	textPath      = 9  // built: offsets in .debug_line_str, 20 bits each, of three parts
+	FirstForeign  = 10 // see above
+
+	textShift = 60
+	textMask  = 1<<textShift - 1
+)
+
+// stringAttr is the text of an attribute of class string.
+func (d *Data) stringAttr(r *blocks, u *unit, root *rootAttrs, a *attrs, slot int) Text {
+	if a.has&(1<<slot) == 0 {
+		return 0
+	}
+	return d.stringForm(r, u.offSize, root.strOffsets, a.form[slot], a.val[slot], textInfo)
+}
+
+func (d *Data) stringForm(r *blocks, offSize uint8, strOffsets uint64, form uint8, v uint64, inline Text) Text {
+	var kind Text
+	switch form {
+	case formStrp:
+		kind = textStr
+	case formLineStrp:
+		kind = textLineStr
+	case formString:
+		kind = inline
+	case formStrpSup:
+		if v > textMask {
+			return 0
+		}
+		return (textStr+textAlt)<<textShift | Text(v)
+	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4:
+		if v > d.strOffsets.size || strOffsets > d.strOffsets.size {
+			return 0
+		}
+		b := r.peek(&d.strOffsets, strOffsets+v*uint64(offSize), int(offSize))
+		if len(b) < int(offSize) {
+			return 0
+		}
+		kind, v = textStr, number(b[:offSize], d.big)
+	default:
+		return 0
+	}
+	if v > textMask {
+		return 0
+	}
+	if d.alt != 0 {
+		kind += textAlt
+	}
+	return kind<<textShift | Text(v)
+}
+
+// String reads a text. It is "" when it is not there, or longer than
+// Limits.NameBytes. It aliases mapped sections.
+func (r *Reader) String(t Text) string {
+	off, d := uint64(t)&textMask, r.d
+	var s *section
+	switch kind := t >> textShift; kind {
+	case textStr:
+		s = &d.str
+	case textLineStr:
+		s = &d.lineStr
+	case textInfo:
+		s = &d.info
+	case textLine:
+		s = &d.line
+	case textStr + textAlt, textLineStr + textAlt, textInfo + textAlt:
+		if d.altData == nil {
+			return ""
+		}
+		s = [...]*section{&d.altData.str, &d.altData.lineStr, &d.altData.info}[kind-textStr-textAlt]
+	case textQualified:
+		return r.qualified(Ref(off))
+	default:
+		return ""
+	}
+	name, _ := r.cstring(s, off, int(d.lim.NameBytes))
+	return name
+}
+
+// maxHops bounds the way from an inlined function over abstract instances
+// and specifications to a name; compilers need three.
+const maxHops = 16
+
+// Name is the name of the function that an entry describes, found by way of
+// its abstract origins and specifications: the linkage name, else the
+// qualified name (in languages whose functions have scopes, and as far as
+// the scopes are in the unit that is open and have been walked), else the
+// bare one.
+func (r *Reader) Name(ref Ref) (Text, error) {
+	linkage, bare, last := r.names(ref)
+	if r.err != nil {
+		return 0, r.err
+	}
+	switch {
+	case linkage != 0:
+		return linkage, nil
+	case bare == 0:
+		return 0, nil
+	}
+	if off := uint64(last); r.root.qualifies && off > r.u.off && off < r.u.end && r.scopes.of(uint32(off-r.u.off)) >= 0 {
+		return textQualified<<textShift | Text(last), nil
+	}
+	return bare, nil
+}
+
+// names follows the origins of an entry. last is the last entry on the way:
+// the declaration, whose scopes are those of the function.
+func (r *Reader) names(ref Ref) (linkage, bare Text, last Ref) {
+	a := &r.named
+	for hop := 0; hop < maxHops && ref != 0; hop++ {
+		d, u, root, _ := r.entryAt(ref, a)
+		if u == nil {
+			break
+		}
+		last = ref
+		if bare == 0 {
+			bare = d.stringAttr(&r.blocks, u, root, a, slotName)
+		}
+		if linkage = d.stringAttr(&r.blocks, u, root, a, slotLinkage); linkage != 0 {
+			return linkage, bare, last
+		}
+		if ref = u.ref(a, slotOrigin); ref == 0 {
+			ref = u.ref(a, slotSpecification)
+		}
+	}
+	return 0, bare, last
+}
+
+// entryAt reads the attributes of any entry; the unit is nil if there is none
+// at ref.
+func (r *Reader) entryAt(ref Ref, a *attrs) (*Data, *unit, *rootAttrs, uint32) {
+	off, d := uint64(ref&^altRef), r.d
+	if ref&altRef != r.u.alt {
+		if d = d.altData; d == nil {
+			return nil, nil, nil, 0
+		}
+	}
+	if d == r.d && off > r.u.off && off < r.u.end {
+		// The unit's own entries are in buf, but for large ones in windows.
+		var b []byte
+		p := 0
+		if off >= r.base && off < r.base+uint64(len(r.buf)) {
+			b, p = r.buf, int(off-r.base)
+		}
+		if tag, ok := d.entry(r.t, b, p, r.base, r.u, a); ok {
+			return d, r.u, &r.root, tag
+		}
+		if tag, ok := r.peekEntry(d, r.u, r.t, off, a); ok {
+			return d, r.u, &r.root, tag
+		}
+		return nil, nil, nil, 0
+	}
+	u := d.at(off)
+	if u == nil || u.bad || off < u.first {
+		return nil, nil, nil, 0
+	}
+	o := r.other(d, u)
+	if o.t == nil {
+		return nil, nil, nil, 0
+	}
+	tag, ok := r.peekEntry(d, u, o.t, off, a)
+	if !ok {
+		return nil, nil, nil, 0
+	}
+	return d, u, &o.root, tag
+}
+
+// entry reads the entry at b[p:].
+func (d *Data) entry(t *abbrevs, b []byte, p int, base uint64, u *unit, a *attrs) (tag uint32, ok bool) {
+	code, p := uleb(b, p)
+	if p < 0 {
+		return 0, false
+	}
+	ab := t.find(code)
+	if ab == nil || ab.bad || t.readEntry(ab, b, p, base, u.shape, d.big, a) < 0 {
+		return 0, false
+	}
+	return ab.tag, true
+}
+
+func (r *Reader) peekEntry(d *Data, u *unit, t *abbrevs, off uint64, a *attrs) (tag uint32, ok bool) {
+	for want := 256; want <= 1<<20; want *= 16 {
+		b := r.peek(&d.info, off, want)
+		whole := uint64(len(b)) >= u.end-off
+		if whole {
+			b = b[:u.end-off]
+		}
+		if tag, ok = d.entry(t, b, 0, off, u, a); ok || whole || r.err != nil {
+			return tag, ok
+		}
+	}
+	return 0, false
+}
+
+// maxOthers bounds the other units that are remembered while a unit is read.
+const maxOthers = 1024
+
+func (r *Reader) other(d *Data, u *unit) *otherUnit {
+	if o := r.foreign[u]; o != nil {
+		return o
+	}
+	if r.foreign == nil || len(r.foreign) >= maxOthers {
+		r.foreign = make(map[*unit]*otherUnit)
+	}
+	o := &otherUnit{}
+	r.foreign[u] = o
+	t, err := d.table(&r.blocks, u, nil)
+	if err != nil {
+		return o
+	}
+	a, _, err := d.rootOf(&r.blocks, u, t)
+	if err != nil {
+		return o
+	}
+	o.t, o.root = t, r.rootAttrs(d, u, &a)
+	return o
+}
+
+// qualified is the name of an entry of the open unit behind those of its
+// scopes, outermost first.
+func (r *Reader) qualified(ref Ref) string {
+	var chain []int32
+	for i := r.scopes.of(uint32(uint64(ref) - r.u.off)); i >= 0 && len(chain) < maxHops*2; i = r.scopes.list[i].parent {
+		chain = append(chain, i)
+	}
+	slices.Reverse(chain)
+	name := r.path[:0]
+	for _, i := range chain {
+		scope := Ref(r.u.off + uint64(r.scopes.list[i].off))
+		if _, u, _, tag := r.entryAt(scope, &r.named); u != nil {
+			name = append(append(name, r.scopeName(scope, tag)...), "::"...)
+		}
+	}
+	_, bare, _ := r.names(ref)
+	name = append(name, r.String(bare)...)
+	r.path = name
+	if len(name) > int(r.d.lim.NameBytes) {
+		return r.String(bare)
+	}
+	return string(name)
+}
+
+func (r *Reader) scopeName(ref Ref, tag uint32) string {
+	_, bare, _ := r.names(ref)
+	if s := r.String(bare); s != "" {
+		return s
+	}
+	switch tag {
+	case tagNamespace:
+		return "(anonymous namespace)"
+	case tagClass:
+		return "(anonymous class)"
+	case tagUnion:
+		return "(anonymous union)"
+	}
+	return "(anonymous struct)"
+}

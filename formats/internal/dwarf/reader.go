@@ -1,0 +1,221 @@
+package dwarf
+
+import (
+	"fmt"
+
+	"github.com/symlake/symlake/formats/internal/native"
+)
+
+// Reader reads units, one at a time, on one goroutine. What it hands out is
+// valid until the next unit, unless it says less.
+type Reader struct {
+	blocks
+	d *Data
+
+	u    *unit
+	own  abbrevs // the table of u, unless it is a shared one
+	t    *abbrevs
+	root rootAttrs
+
+	// The bytes of the unit: all of them, or a window when the section is not
+	// mapped and the unit is large.
+	buf  []byte
+	base uint64 // offset of buf in .debug_info
+	room []byte // backs buf
+
+	walk    walk
+	scopes  scopes
+	foreign map[*unit]*otherUnit
+	ranges  []native.Span
+	line    lineReader
+	path    []byte
+	charged int   // bytes of lists not yet counted as work
+	damage  error // see Damage
+	named   attrs // of the entry whose name is looked for
+}
+
+// rootAttrs is what the entry of a unit says about all others in it.
+type rootAttrs struct {
+	low        uint64
+	lang       uint64
+	strOffsets uint64
+	addrs      uint64
+	rnglists   uint64
+	lines      uint64
+	hasLines   bool
+	compDir    Text
+	qualifies  bool // names get their scopes: the language has any
+}
+
+// otherUnit is another unit that an entry of this one refers to.
+type otherUnit struct {
+	t    *abbrevs // nil: the unit cannot be read
+	root rootAttrs
+}
+
+// Unit describes the unit that Open opened.
+type Unit struct {
+	// Ranges are the unit's own, unfiltered: where its line table speaks.
+	// They are empty for a unit that does not say.
+	Ranges []native.Span
+	// Split is the name of the file that holds the unit's entries, see
+	// Data.Missing; "" for a whole unit.
+	Split string
+	// Lines reports whether the unit has a line table.
+	Lines bool
+}
+
+// Reader returns a reader; its Close gives it back.
+func (d *Data) Reader() *Reader {
+	if r, ok := d.readers.Get().(*Reader); ok {
+		return r
+	}
+	return &Reader{d: d}
+}
+
+// Close gives the reader's memory to the next one.
+func (r *Reader) Close() {
+	r.err = nil
+	r.d.readers.Put(r)
+}
+
+const (
+	// wholeUnit is how large a unit that is not mapped may be to be read as
+	// one piece; windowBytes is what is read of a larger one. The largest
+	// unit of a 380 MB .debug_info is 4 MB.
+	wholeUnit   = 8 << 20
+	windowBytes = 4 << 20
+	// marginBytes is how much of an entry is expected to be in the window
+	// when it is begun. A longer one is begun again in a longer window.
+	marginBytes = 64 << 10
+)
+
+// Open begins unit i, 0 <= i < Data.Units(). An error that wraps
+// formats.ErrCorrupt or ErrUnsupported condemns this unit only.
+func (r *Reader) Open(i int) (Unit, error) {
+	d := r.d
+	u := &d.units[d.parts[i]]
+	r.u, r.err, r.damage, r.charged = u, nil, nil, 0
+	r.buf, r.base = nil, u.first
+	r.scopes.reset()
+	r.line.reset()
+	r.walk.reset()
+	clear(r.foreign)
+	if u.bad {
+		return Unit{}, d.unsupported(u)
+	}
+	var err error
+	if r.t, err = d.table(&r.blocks, u, &r.own); err != nil {
+		return Unit{}, err
+	}
+	a, tag, err := d.rootOf(&r.blocks, u, r.t)
+	if err != nil {
+		return Unit{}, err
+	}
+	if tag != tagCompileUnit && tag != tagPartialUnit && tag != tagSkeletonUnit {
+		return Unit{}, d.corrupt(&d.info, u.first, fmt.Sprintf("a unit, not tag %#x", tag))
+	}
+	r.root = r.rootAttrs(d, u, &a)
+	out := Unit{Lines: r.root.hasLines, Split: r.splitName(u, &a)}
+	if out.Ranges, err = r.rangesOf(&a, nil); err != nil {
+		return Unit{}, err
+	}
+	return out, r.fill(u.first, windowBytes)
+}
+
+// splitName is the name of the file that a skeleton's entries are in.
+func (r *Reader) splitName(u *unit, a *attrs) string {
+	switch {
+	case u.kind == utSplitCompile:
+		return ""
+	case u.version == 5 && u.kind == utSkeleton:
+		return fmt.Sprintf("dwo:%016x", u.dwoID)
+	case u.version == 5 || !a.is(slotDwoName) && !a.is(slotDwoID):
+		return ""
+	case a.is(slotDwoID):
+		return fmt.Sprintf("dwo:%016x", a.val[slotDwoID])
+	}
+	root := r.rootAttrs(r.d, u, a)
+	if name := r.String(r.d.stringAttr(&r.blocks, u, &root, a, slotDwoName)); name != "" {
+		return "dwo:" + name
+	}
+	return ""
+}
+
+func (r *Reader) rootAttrs(d *Data, u *unit, a *attrs) rootAttrs {
+	root := rootAttrs{
+		lang:       a.num(slotLanguage),
+		strOffsets: a.num(slotStrOffsetsBase),
+		addrs:      a.num(slotAddrBase),
+		rnglists:   a.num(slotRnglistsBase),
+		lines:      a.num(slotStmtList),
+		hasLines:   a.is(slotStmtList),
+	}
+	if u.version >= 5 {
+		// Without a base the first table of the section is meant.
+		if !a.is(slotStrOffsetsBase) {
+			root.strOffsets = headerBytes(u, 8)
+		}
+		if !a.is(slotAddrBase) {
+			root.addrs = headerBytes(u, 8)
+		}
+		if !a.is(slotRnglistsBase) {
+			root.rnglists = headerBytes(u, 12)
+		}
+	}
+	if a.is(slotLow) {
+		root.low, _ = d.address(&r.blocks, u, &root, a, slotLow)
+	}
+	root.compDir = d.stringAttr(&r.blocks, u, &root, a, slotCompDir)
+	root.qualifies = qualifies(root.lang)
+	return root
+}
+
+// headerBytes is the size of a table header that takes n bytes in the 32-bit
+// format.
+func headerBytes(u *unit, n uint64) uint64 {
+	if u.offSize == 8 {
+		return n + 8
+	}
+	return n
+}
+
+// qualifies reports whether functions of a language stand in scopes that
+// belong to their names.
+func qualifies(lang uint64) bool {
+	switch lang {
+	case 0x04, 0x1a, 0x21, 0x2b, 0x3a, // C++
+		0x11, 0x3d, // Objective-C++
+		0x1c, 0x13, 0x38: // Rust, D, HIP
+		return true
+	}
+	return false
+}
+
+// fill makes buf the n bytes of the unit from off, or all of the unit.
+func (r *Reader) fill(off uint64, n int) error {
+	u, s := r.u, &r.d.info
+	switch left := u.end - off; {
+	case s.b != nil:
+		r.buf, r.base = s.b[u.off:u.end:u.end], u.off
+		return nil
+	case u.end-u.off <= wholeUnit:
+		off, n = u.off, int(u.end-u.off)
+	case left < uint64(n):
+		n = int(left)
+	}
+	if cap(r.room) < n {
+		r.room = make([]byte, n)
+	}
+	if r.buf = r.readAt(s, off, r.room[:n]); r.buf == nil {
+		return r.err
+	}
+	r.base = off
+	return nil
+}
+
+// complete reports whether buf reaches to the end of the unit.
+func (r *Reader) complete() bool { return r.base+uint64(len(r.buf)) >= r.u.end }
+
+// Err is the error of an input that made a name unreadable, or nil.
+func (r *Reader) Err() error { return r.err }

@@ -1,0 +1,191 @@
+package dwarf
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/symlake/symlake/formats"
+)
+
+// unit is what a unit header says.
+type unit struct {
+	off, first, end uint64 // of the header, of the first entry, behind the unit
+	abbrev          uint64
+	dwoID           uint64 // of skeleton and split units from version 5 on
+	alt             Ref    // altRef in the dwz file, else 0
+	kind            uint8
+	bad             bool // a version or an address size nobody knows
+	shape
+}
+
+// code reports whether a unit can hold code.
+func (u *unit) code() bool { return u.kind != utType && u.kind != utSplitType }
+
+// index reads the headers of all units of .debug_info.
+func (d *Data) index(ctx context.Context) error {
+	var r blocks
+	s := &d.info
+	tables := map[uint64]int{}
+	for off := uint64(0); off < s.size; {
+		if len(d.units)&0xfff == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		b := r.peek(s, off, 48)
+		if r.err != nil {
+			return r.err
+		}
+		c := cursor{b: b, big: d.big}
+		u := unit{off: off, alt: d.alt}
+		var length uint64
+		length, u.offSize = c.initial()
+		if length == 0 && !c.bad {
+			off += uint64(c.p) // padding between units
+			continue
+		}
+		start := off + uint64(c.p)
+		if c.bad || length > s.size-start {
+			return d.corrupt(s, off, "a unit header")
+		}
+		u.end = start + length
+		c.b = c.b[:min(uint64(len(c.b)), u.end-off)]
+		u.version = uint16(c.uint(2))
+		switch {
+		case u.version < 2 || u.version > 5:
+			u.bad = true
+		case u.version == 5:
+			u.kind, u.addrSize, u.abbrev = c.u8(), c.u8(), c.uint(u.offSize)
+			switch u.kind {
+			case utSkeleton, utSplitCompile:
+				u.dwoID = c.uint(8)
+			case utType, utSplitType:
+				c.take(8 + uint64(u.offSize))
+			}
+		default:
+			u.kind, u.abbrev, u.addrSize = utCompile, c.uint(u.offSize), c.u8()
+		}
+		if !u.bad && (c.bad || u.abbrev >= d.abbrev.size || u.end-u.off > 1<<32-1 ||
+			u.addrSize != 2 && u.addrSize != 4 && u.addrSize != 8) {
+			u.bad = true
+		}
+		u.first = off + uint64(c.p)
+		if u.code() {
+			d.parts = append(d.parts, int32(len(d.units)))
+		}
+		tables[u.abbrev]++
+		d.units = append(d.units, u)
+		if len(d.units) > d.lim.Units {
+			return &formats.Error{Format: d.format, Section: s.name, Offset: int64(off), Want: fmt.Sprintf("at most %d units", d.lim.Units), Err: formats.ErrLimit}
+		}
+		off = u.end
+	}
+	for off, n := range tables {
+		if n == 1 {
+			delete(tables, off)
+		}
+	}
+	d.shared = tables
+	return nil
+}
+
+// at is the unit that holds an offset of .debug_info, nil if none does.
+func (d *Data) at(off uint64) *unit {
+	i, found := slices.BinarySearchFunc(d.units, off, func(u unit, off uint64) int {
+		if u.off <= off {
+			if off < u.end {
+				return 0
+			}
+			return -1
+		}
+		return 1
+	})
+	if !found {
+		return nil
+	}
+	return &d.units[i]
+}
+
+// table is the compiled abbreviation table of u. Tables that several units
+// share are compiled once and kept; others are compiled into own, which then
+// belongs to the caller.
+func (d *Data) table(r *blocks, u *unit, own *abbrevs) (*abbrevs, error) {
+	keep := d.shared[u.abbrev] > 0 || own == nil
+	type key = tableKey
+	k := key{u.abbrev, u.shape}
+	if keep {
+		d.mu.Lock()
+		t := d.tables[k]
+		d.mu.Unlock()
+		if t != nil {
+			return t, nil
+		}
+		own = &abbrevs{}
+	}
+	if err := d.parseTable(r, u, own, 0); err != nil {
+		return nil, err
+	}
+	if keep {
+		d.mu.Lock()
+		if d.tableBytes += own.bytes; d.tableBytes > maxTableBytes {
+			clear(d.tables)
+			d.tableBytes = own.bytes
+		}
+		d.tables[k] = own
+		d.mu.Unlock()
+	}
+	return own, nil
+}
+
+// maxTableBytes bounds the abbreviation tables that are kept, in bytes of the
+// section; compiled they take about six times as much. All tables of one
+// object of half a gigabyte are 4 MB.
+const maxTableBytes = 8 << 20
+
+type tableKey struct {
+	off uint64
+	shape
+}
+
+func (d *Data) parseTable(r *blocks, u *unit, t *abbrevs, only uint64) error {
+	for want := 4 << 10; ; want *= 4 {
+		b := r.peek(&d.abbrev, u.abbrev, want)
+		if r.err != nil {
+			return r.err
+		}
+		if t.parse(b, u.shape, only) {
+			return nil
+		}
+		if uint64(len(b)) >= d.abbrev.size-u.abbrev {
+			return d.corrupt(&d.abbrev, u.abbrev, "an abbreviation table")
+		}
+		want = max(want, len(b))
+	}
+}
+
+// rootOf reads the first entry of u, which describes the unit.
+func (d *Data) rootOf(r *blocks, u *unit, t *abbrevs) (a attrs, tag uint32, err error) {
+	for want := 256; ; want *= 8 {
+		b := r.peek(&d.info, u.first, want)
+		if r.err != nil {
+			return a, 0, r.err
+		}
+		whole := uint64(len(b)) >= u.end-u.first
+		if whole {
+			b = b[:u.end-u.first]
+		}
+		if code, p := uleb(b, 0); p >= 0 {
+			ab := t.find(code)
+			if ab == nil || ab.bad {
+				return a, 0, d.corrupt(&d.info, u.first, fmt.Sprintf("abbreviation %d", code))
+			}
+			if p = t.readEntry(ab, b, p, u.first, u.shape, d.big, &a); p >= 0 {
+				return a, ab.tag, nil
+			}
+		}
+		if whole || want > 1<<24 {
+			return a, 0, d.corrupt(&d.info, u.first, "the entry of the unit")
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package explode
+
+import (
+	"slices"
+
+	"github.com/symlake/symlake/formats/internal/dwarf"
+	"github.com/symlake/symlake/formats/internal/native"
+)
+
+// node is a function, or a function inlined into its parent.
+type node struct {
+	parent, root int32 // indices in tree.nodes; root is the outermost
+	first, count int32 // its intervals
+	depth        int32
+	name         uint32 // string index+1; 0: not looked up
+	scope        int32  // in the run of stamp
+	stamp        uint32
+	origin       dwarf.Ref
+	file         uint32 // raw index
+	line, column uint32
+}
+
+// interval is code of a node, inside that of its parent.
+type interval struct {
+	native.Span
+	node int32
+}
+
+// group is an outermost function with all inside it, functions too: its nodes
+// and intervals.
+type group struct {
+	node, interval int32 // the first ones; the next group's end them
+}
+
+// tree holds the functions that have been walked and not yet flattened.
+type tree struct {
+	nodes     []node
+	intervals []interval
+	groups    []group
+	open      []int32 // nodes that the walk is inside of, -1: no code
+	live      int     // length of open when the open group began, -1: none is
+	ranges    []native.Span
+}
+
+func (t *tree) reset() {
+	t.clear()
+	t.open, t.live = t.open[:0], -1
+}
+
+// clear drops what has been flattened.
+func (t *tree) clear() {
+	t.nodes, t.intervals, t.groups = t.nodes[:0], t.intervals[:0], t.groups[:0]
+}
+
+// flushNodes is how many nodes are collected before they are flattened; the
+// largest ordinary units have less. More are collected when more has been
+// covered, so that merging the two stays linear.
+const flushNodes = 128 << 10
+
+// walk collects the functions of the unit, and flattens them from time to
+// time when they are many.
+func (p *part) walk() error {
+	t := &p.tree
+	var e dwarf.Entry
+	for {
+		kind, err := p.r.Next(&e)
+		if err != nil {
+			return err
+		}
+		switch kind {
+		case dwarf.End:
+			return nil
+		case dwarf.Leave:
+			t.open = t.open[:len(t.open)-1]
+		default:
+			n := int32(-1)
+			if kind == dwarf.Function {
+				n = p.function(&e)
+			} else {
+				n = p.inline(&e)
+			}
+			if !e.Leaf {
+				t.open = append(t.open, n)
+				if n < 0 {
+					p.r.Ignore()
+				}
+				continue
+			}
+		}
+		if t.live >= 0 && len(t.open) <= t.live {
+			t.live = -1
+			if len(t.nodes) > max(flushNodes, len(p.covered)) {
+				if err := p.flush(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// function adds the function of e, if it has code.
+func (p *part) function(e *dwarf.Entry) int32 {
+	t := &p.tree
+	t.ranges = t.ranges[:0]
+	for _, s := range e.Ranges {
+		if p.x.live(s.Start, s.End) {
+			t.ranges = append(t.ranges, s)
+		}
+	}
+	if len(t.ranges) == 0 {
+		return -1
+	}
+	t.ranges = normal(t.ranges)
+	if t.live < 0 {
+		t.live = len(t.open)
+		t.groups = append(t.groups, group{int32(len(t.nodes)), int32(len(t.intervals))})
+	}
+	n := int32(len(t.nodes))
+	return t.add(node{parent: -1, root: n, origin: e.Origin})
+}
+
+// inline adds the inlined function of e, as far as it lies in the function
+// around it.
+func (p *part) inline(e *dwarf.Entry) int32 {
+	t := &p.tree
+	if len(t.open) == 0 {
+		return -1
+	}
+	up := t.open[len(t.open)-1]
+	if up < 0 {
+		return -1
+	}
+	parent := &t.nodes[up]
+	around := t.intervals[parent.first : parent.first+parent.count]
+	t.ranges = t.ranges[:0]
+	if depth := int(parent.depth) + 1; depth > p.x.lim.InlineDepth {
+		return -1
+	}
+	for _, s := range e.Ranges {
+		t.ranges = clip(t.ranges, s, around)
+	}
+	if len(t.ranges) == 0 || len(t.intervals)-int(t.groups[len(t.groups)-1].interval)+len(t.ranges) > p.x.lim.RunRanges {
+		return -1
+	}
+	t.ranges = normal(t.ranges)
+	return t.add(node{
+		parent: up, root: parent.root, depth: parent.depth + 1, origin: e.Origin,
+		file: e.CallFile, line: e.CallLine, column: e.CallColumn,
+	})
+}
+
+// add appends a node whose intervals are t.ranges.
+func (t *tree) add(n node) int32 {
+	i := int32(len(t.nodes))
+	n.first, n.count = int32(len(t.intervals)), int32(len(t.ranges))
+	for _, s := range t.ranges {
+		t.intervals = append(t.intervals, interval{s, i})
+	}
+	t.nodes = append(t.nodes, n)
+	return i
+}
+
+// clip appends the pieces of s that lie in one of around, which ascend.
+func clip(to []native.Span, s native.Span, around []interval) []native.Span {
+	i := 0
+	if len(around) > 8 {
+		i, _ = slices.BinarySearchFunc(around, s.Start, func(a interval, start uint64) int {
+			if a.End <= start {
+				return -1
+			}
+			return 1
+		})
+	}
+	for ; i < len(around) && around[i].Start < s.End; i++ {
+		if low, high := max(s.Start, around[i].Start), min(s.End, around[i].End); low < high {
+			to = append(to, native.Span{Start: low, End: high})
+		}
+	}
+	return to
+}
+
+// normal sorts spans and joins those that overlap or touch.
+func normal(s []native.Span) []native.Span {
+	sorted := true
+	for i := 1; i < len(s); i++ {
+		if s[i].Start <= s[i-1].End {
+			sorted = false
+			break
+		}
+	}
+	if sorted {
+		return s
+	}
+	slices.SortFunc(s, func(a, b native.Span) int {
+		switch {
+		case a.Start < b.Start:
+			return -1
+		case a.Start > b.Start:
+			return 1
+		}
+		return 0
+	})
+	n := 0
+	for _, x := range s {
+		if n > 0 && x.Start <= s[n-1].End {
+			s[n-1].End = max(s[n-1].End, x.End)
+			continue
+		}
+		s[n] = x
+		n++
+	}
+	return s[:n]
+}
