@@ -1,0 +1,278 @@
+package formattest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// open opens in with one format; nil when the format does not claim it.
+func open(ctx context.Context, f *formats.Format, in *formats.Input) (*formats.Object, error) {
+	_, obj, err := formats.Open(ctx, []*formats.Format{f}, in)
+	return obj, err
+}
+
+// Open opens in, which the format must claim and read, and closes it with the test.
+func Open(t testing.TB, f *formats.Format, in *formats.Input) *formats.Object {
+	t.Helper()
+	obj, err := open(context.Background(), f, in)
+	if err != nil {
+		t.Fatalf("%s: %v", in.Name, err)
+	}
+	if obj == nil {
+		t.Fatalf("%s: %s does not claim it", in.Name, f.Name)
+	}
+	if obj.Close != nil {
+		t.Cleanup(func() {
+			if err := obj.Close(); err != nil {
+				t.Errorf("%s: close: %v", in.Name, err)
+			}
+		})
+	}
+	return obj
+}
+
+// explode runs one part under Guard, as ingest does.
+func explode(ctx context.Context, f *formats.Format, a *formats.Artifact, part int, emit func(*symbol.Run) error) (q symbol.Quality, err error) {
+	err = formats.Guard(f.Name, func() (err error) {
+		q, err = a.Explode(ctx, part, emit)
+		return err
+	})
+	return q, err
+}
+
+// content is all that an object yields, in a form that can be compared: a
+// digest a part, whatever the order in which parts were exploded.
+type content struct {
+	identity string
+	parts    []string
+}
+
+// contentOf reads everything out of in. The parts of an artifact are exploded
+// in the order that order gives.
+func contentOf(ctx context.Context, f *formats.Format, in *formats.Input, order func(n int) []int) (_ *content, err error) {
+	obj, err := open(ctx, f, in)
+	if obj == nil || err != nil {
+		return nil, err
+	}
+	if obj.Close != nil {
+		defer func() {
+			if cerr := obj.Close(); err == nil {
+				err = cerr
+			}
+		}()
+	}
+	c := &content{identity: "companion " + obj.Companion}
+	for i := range obj.Artifacts {
+		a := &obj.Artifacts[i]
+		c.identity += fmt.Sprintf("\n%v rank %d parts %d", a.Artifact, a.Rank, a.Parts)
+		parts := make([]string, a.Parts)
+		for _, p := range order(a.Parts) {
+			if parts[p], err = digest(ctx, f, a, p, in.Limits); err != nil {
+				return nil, fmt.Errorf("part %d: %w", p, err)
+			}
+		}
+		c.parts = append(c.parts, parts...)
+	}
+	if obj.Members != nil {
+		err := formats.Guard(f.Name, func() error {
+			return obj.Members(ctx, func(m *formats.Input) error {
+				sum, err := memberDigest(ctx, m)
+				c.parts = append(c.parts, sum)
+				return err
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// digest explodes one part and checks that each run is well-formed.
+func digest(ctx context.Context, f *formats.Format, a *formats.Artifact, part int, lim *formats.Limits) (string, error) {
+	h := sha256.New()
+	var checker checker
+	q, err := explode(ctx, f, a, part, func(r *symbol.Run) error {
+		if err := checker.check(r, lim); err != nil {
+			return &malformedError{err}
+		}
+		hashRun(h, r)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d runs %x %+v", checker.runs, h.Sum(nil)[:8], q), nil
+}
+
+func memberDigest(ctx context.Context, m *formats.Input) (string, error) {
+	if m.Err == nil && m.Fetch != nil {
+		m.Err = m.Fetch(ctx)
+	}
+	if m.Err != nil {
+		if !formats.Rejects(m.Err) {
+			return "", m.Err
+		}
+		return fmt.Sprintf("%s: %v", m.Name, m.Err), nil
+	}
+	h := sha256.New()
+	n, err := io.Copy(h, io.NewSectionReader(m.Bytes, 0, m.Size))
+	return fmt.Sprintf("%s: %d of %d bytes %x", m.Name, n, m.Size, h.Sum(nil)[:8]), err
+}
+
+func hashRun(h hash.Hash, r *symbol.Run) {
+	var b []byte
+	site := func(s symbol.Site) {
+		b = append(append(b, r.Strings[s.File]...), 0)
+		b = binary.BigEndian.AppendUint32(b, s.Line)
+		b = binary.BigEndian.AppendUint32(b, s.Column)
+	}
+	b = append(b, byte(r.Rank))
+	for i := range r.Scopes {
+		s := &r.Scopes[i]
+		b = binary.BigEndian.AppendUint32(b, uint32(s.Parent))
+		b = append(append(b, r.Strings[s.Function]...), 0)
+		site(s.Call)
+	}
+	for i := range r.Ranges {
+		g := &r.Ranges[i]
+		b = binary.BigEndian.AppendUint64(b, g.Start)
+		b = binary.BigEndian.AppendUint64(b, g.End)
+		b = binary.BigEndian.AppendUint32(b, uint32(g.Scope))
+		site(g.At)
+	}
+	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))
+	h.Write(b)
+}
+
+// malformedError is a run that breaks the contract: never the object's fault.
+type malformedError struct{ err error }
+
+func (e *malformedError) Error() string { return "malformed run: " + e.err.Error() }
+
+// checker checks the runs of one part.
+type checker struct {
+	runs    int
+	strings int      // how many there were
+	seen    []string // clones of the first few, which must not change
+	keys    map[uint64]string
+}
+
+// checkedStrings of each part are remembered, to see that their indices keep
+// their meaning.
+const checkedStrings = 4096
+
+// check says how r breaks what symbol.Run and the limits promise.
+func (c *checker) check(r *symbol.Run, lim *formats.Limits) error {
+	c.runs++
+	switch {
+	case r.Rank == 0:
+		return fmt.Errorf("no rank")
+	case len(r.Ranges) == 0:
+		return fmt.Errorf("no ranges")
+	case len(r.Ranges) > lim.RunRanges:
+		return fmt.Errorf("%d ranges, limit %d", len(r.Ranges), lim.RunRanges)
+	case len(r.Strings) == 0 || r.Strings[0] != "":
+		return fmt.Errorf("string 0 is not empty")
+	case len(r.Strings) < c.strings:
+		return fmt.Errorf("%d strings after %d", len(r.Strings), c.strings)
+	case r.Keys != nil && len(r.Keys) != len(r.Strings):
+		return fmt.Errorf("%d keys for %d strings", len(r.Keys), len(r.Strings))
+	}
+	if err := c.checkStrings(r); err != nil {
+		return err
+	}
+	site := func(s symbol.Site) error {
+		if int(s.File) >= len(r.Strings) {
+			return fmt.Errorf("file %d of %d strings", s.File, len(r.Strings))
+		}
+		return nil
+	}
+	depth := make([]int, len(r.Scopes))
+	for i := range r.Scopes {
+		s := &r.Scopes[i]
+		switch {
+		case s.Parent < -1 || int(s.Parent) >= i:
+			return fmt.Errorf("scope %d has parent %d", i, s.Parent)
+		case int(s.Function) >= len(r.Strings):
+			return fmt.Errorf("function %d of %d strings", s.Function, len(r.Strings))
+		case int64(len(r.Strings[s.Function])) > lim.NameBytes:
+			return fmt.Errorf("a function name of %d bytes, limit %d", len(r.Strings[s.Function]), lim.NameBytes)
+		case s.Parent < 0 && s.Call != symbol.Site{}:
+			return fmt.Errorf("scope %d is outermost and has a call", i)
+		}
+		if s.Parent >= 0 {
+			depth[i] = depth[s.Parent] + 1
+		}
+		if depth[i] > lim.InlineDepth {
+			return fmt.Errorf("scope %d is %d deep, limit %d", i, depth[i], lim.InlineDepth)
+		}
+		if err := site(s.Call); err != nil {
+			return err
+		}
+	}
+	for i := range r.Ranges {
+		g := &r.Ranges[i]
+		switch {
+		case g.Start >= g.End:
+			return fmt.Errorf("range %d is [%#x, %#x)", i, g.Start, g.End)
+		case i > 0 && r.Ranges[i-1].End != g.Start:
+			return fmt.Errorf("range %d starts at %#x, the one before ends at %#x", i, g.Start, r.Ranges[i-1].End)
+		case g.Scope < 0 || int(g.Scope) >= len(r.Scopes):
+			return fmt.Errorf("range %d has scope %d of %d", i, g.Scope, len(r.Scopes))
+		}
+		if err := site(g.At); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkStrings: an index keeps its meaning, equal keys mean equal strings.
+func (c *checker) checkStrings(r *symbol.Run) error {
+	for i, s := range c.seen {
+		if r.Strings[i] != s {
+			return fmt.Errorf("string %d was %q and is %q", i, s, r.Strings[i])
+		}
+	}
+	for i := len(c.seen); i < min(len(r.Strings), checkedStrings); i++ {
+		c.seen = append(c.seen, strings.Clone(r.Strings[i]))
+	}
+	if c.keys == nil {
+		c.keys = map[uint64]string{}
+	}
+	for i := c.strings; i < len(r.Keys); i++ {
+		if k := r.Keys[i]; k != 0 {
+			if s, ok := c.keys[k]; ok && s != r.Strings[i] {
+				return fmt.Errorf("key %#x is %q and %q", k, s, r.Strings[i])
+			}
+			c.keys[k] = strings.Clone(r.Strings[i])
+		}
+	}
+	c.strings = len(r.Strings)
+	return nil
+}
+
+func forward(n int) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order
+}
+
+func backward(n int) []int {
+	order := forward(n)
+	slices.Reverse(order)
+	return order
+}

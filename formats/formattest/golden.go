@@ -1,0 +1,146 @@
+package formattest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// golden is what X.golden.json says of the object X beside it: frames stand
+// innermost first, an unknown line is 0, an unknown file "".
+type golden struct {
+	Arch   string `json:"arch"`
+	Oracle string `json:"oracle"`
+	Cases  []struct {
+		Addr   string        `json:"addr"`
+		Frames []oracleFrame `json:"frames"`
+	} `json:"cases"`
+}
+
+type oracleFrame struct {
+	Linkage string `json:"linkage"`
+	File    string `json:"file"`
+	Line    uint32 `json:"line"`
+	Column  uint32 `json:"column"`
+}
+
+// Exceptions are known differences from an oracle, each with its reason. A
+// key is an object's path below the folder, or that and an address:
+// "a/b.so@0x5b8". An exception that no longer differs fails the test.
+type Exceptions map[string]string
+
+// Goldens compares every recorded answer in folder, and in those below, with
+// ours: function, file, line, column and depth.
+func Goldens(t *testing.T, f *formats.Format, folder string, except Exceptions) {
+	t.Helper()
+	var cases, files int
+	used := map[string]bool{}
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".golden.json") {
+			return err
+		}
+		rel, err := filepath.Rel(folder, strings.TrimSuffix(path, ".golden.json"))
+		if err != nil {
+			return err
+		}
+		files++
+		t.Run(filepath.ToSlash(rel), func(t *testing.T) {
+			cases += goldenFile(t, f, path, filepath.ToSlash(rel), except, used)
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files == 0 {
+		t.Fatalf("%s: no goldens", folder)
+	}
+	for key, reason := range except {
+		if !used[key] {
+			t.Errorf("exception %s (%s): nothing differs there any more", key, reason)
+		}
+	}
+	t.Logf("%s: %d objects, %d cases", folder, files, cases)
+}
+
+func goldenFile(t *testing.T, f *formats.Format, path, rel string, except Exceptions, used map[string]bool) int {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g golden
+	if err := json.Unmarshal(b, &g); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	obj := Open(t, f, Input(t, strings.TrimSuffix(path, ".golden.json")))
+	a := pick(obj, g.Arch)
+	if a == nil {
+		t.Fatalf("no artifact for arch %q", g.Arch)
+	}
+	flat, err := Flatten(context.Background(), f, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range g.Cases {
+		addr, err := strconv.ParseUint(c.Addr, 0, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff := compare(a, flat, addr, c.Frames)
+		if diff == "" {
+			continue
+		}
+		if at := rel + "@" + c.Addr; except[at] != "" {
+			used[at] = true
+		} else if except[rel] != "" {
+			used[rel] = true
+		} else {
+			t.Errorf("%s", diff)
+		}
+	}
+	return len(g.Cases)
+}
+
+// pick is the object's artifact, of several the one of that architecture.
+func pick(obj *formats.Object, arch string) *formats.Artifact {
+	for i := range obj.Artifacts {
+		if len(obj.Artifacts) == 1 || obj.Artifacts[i].Arch == arch {
+			return &obj.Artifacts[i]
+		}
+	}
+	return nil
+}
+
+// compare says how our answer at an address of the file differs.
+func compare(a *formats.Artifact, flat *Flat, addr uint64, want []oracleFrame) string {
+	var got []symbol.Frame
+	if pos, ok := a.Position(symbol.Where{Space: symbol.Unslid, Value: addr}); ok && pos < a.End {
+		got = flat.At(pos)
+	}
+	same := len(got) == len(want)
+	for i := range want {
+		same = same && got[i].Linkage == want[i].Linkage && got[i].File == want[i].File &&
+			got[i].Line == want[i].Line && got[i].Column == want[i].Column
+	}
+	if same {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%#x differs", addr)
+	for _, w := range want {
+		fmt.Fprintf(&b, "\n  want %s %s:%d:%d", w.Linkage, w.File, w.Line, w.Column)
+	}
+	for _, g := range got {
+		fmt.Fprintf(&b, "\n  got  %s %s:%d:%d", g.Linkage, g.File, g.Line, g.Column)
+	}
+	return b.String()
+}

@@ -1,0 +1,132 @@
+package formattest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/symlake/symlake/formats"
+)
+
+// Oracle asks llvm-symbolizer-19 for n addresses of the object at path, drawn
+// at random and at the borders of our ranges, and compares function, file,
+// line, column and depth. known, if not nil, gives the reason why an address
+// may differ, "" for none; how often each held is logged. The object stands alone: files beside it
+// are not found.
+func Oracle(t *testing.T, f *formats.Format, path string, n int, seed uint64, known func(addr uint64) string) {
+	t.Helper()
+	tool := Tool(t, "llvm-symbolizer-19", "apt-get install llvm-19")
+	obj := Open(t, f, Input(t, path))
+	if len(obj.Artifacts) != 1 {
+		t.Fatalf("%d artifacts", len(obj.Artifacts))
+	}
+	a := &obj.Artifacts[0]
+	flat, err := Flatten(context.Background(), f, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addrs := sample(a, flat, n, rand.New(rand.NewPCG(seed, 0)))
+	want := symbolize(t, tool, path, addrs)
+	reasons := map[string]int{}
+	failed := 0
+	for i, addr := range addrs {
+		diff := compare(a, flat, addr, want[i])
+		if diff == "" {
+			continue
+		}
+		if known != nil {
+			if reason := known(addr); reason != "" {
+				reasons[reason]++
+				continue
+			}
+		}
+		if failed++; failed <= 10 {
+			t.Errorf("seed %d: %s", seed, diff)
+		}
+	}
+	if failed > 10 {
+		t.Errorf("%d of %d addresses differ", failed, len(addrs))
+	}
+	for reason, count := range reasons {
+		t.Logf("%d of %d addresses differ: %s", count, len(addrs), reason)
+	}
+}
+
+// sample draws addresses: a half anywhere in the image, a half at borders,
+// where mistakes are.
+func sample(a *formats.Artifact, flat *Flat, n int, r *rand.Rand) []uint64 {
+	addrs := make([]uint64, 0, n)
+	borders := flat.Borders()
+	for i := range n {
+		pos := r.Uint64N(a.End)
+		if i%2 == 1 && len(borders) > 0 {
+			pos = borders[r.IntN(len(borders))] - uint64(r.IntN(2))
+		}
+		if pos < a.End {
+			addrs = append(addrs, a.Unslid(pos))
+		}
+	}
+	return addrs
+}
+
+// symbolize gives llvm-symbolizer's frames of each address.
+func symbolize(t *testing.T, tool, path string, addrs []uint64) [][]oracleFrame {
+	t.Helper()
+	dir := t.TempDir()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := filepath.Join(dir, "object")
+	if err := os.WriteFile(alone, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var in bytes.Buffer
+	for _, addr := range addrs {
+		fmt.Fprintf(&in, "%#x\n", addr)
+	}
+	cmd := exec.Command(tool, "--obj="+alone, "--inlines", "--functions=linkage", "--no-demangle", "--output-style=JSON")
+	cmd.Dir, cmd.Stdin = dir, &in
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	var all [][]oracleFrame
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var answer struct {
+			Symbol []struct {
+				FunctionName, FileName string
+				Line, Column           uint32
+			}
+			Error any
+		}
+		if err := d.Decode(&answer); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Error != nil {
+			t.Fatalf("%s: %v", tool, answer.Error)
+		}
+		frames := []oracleFrame{}
+		for _, s := range answer.Symbol {
+			frames = append(frames, oracleFrame{s.FunctionName, s.FileName, s.Line, s.Column})
+		}
+		if len(frames) == 1 && frames[0] == (oracleFrame{}) {
+			frames = nil
+		}
+		all = append(all, frames)
+	}
+	if len(all) != len(addrs) {
+		t.Fatalf("%d answers to %d addresses", len(all), len(addrs))
+	}
+	return all
+}
