@@ -113,14 +113,14 @@ func TestLines(t *testing.T) {
 			"sanitizer \n thread 0 \"\"\n  0x25bce ab12|libclang_rt.so \n  0x47a0 libgame.so \n"},
 		{"plain lines, and none of the labels and registers",
 			"564bb6c8be48 0x47d4\nshop@1234 +0x10\nlibgame.so 0xZZ\nx0 0x10\nsp 0x10\naddr: 0x11\n0x1 0x2\nfoo bar 0x1\n0x12\n", Options{},
-			"plain \n thread 0 \"\"\n  0x47d3 (0x47d4) 564bb6c8be48 \n  +0xf (0x10) shop@1234 \n"},
+			"plain \n thread 0 \"\"\n  0x47d2 (0x47d4) 564bb6c8be48 \n  +0xe (0x10) shop@1234 \n"},
 		{"an address alone, where artifacts are named",
 			"0x47d4\n+0x10\n", named,
-			"plain \n thread 0 \"\"\n  0x47d3 (0x47d4) libgame.so|other \n  +0xf (0x10) libgame.so|other \n"},
+			"plain \n thread 0 \"\"\n  0x47d2 (0x47d4) libgame.so|other \n  +0xe (0x10) libgame.so|other \n"},
 		{"frame 0 exact: the others step", "ABI: 'arm64'\n#00 pc 0010 a.so\n#01 pc 0010 a.so\n", Options{Frame0: Exact},
 			"tombstone arm64\n thread 0 \"\"\n  0x10 a.so arm64\n  0xc (0x10) a.so arm64\n"},
 		{"frame 0 a return address", "#00 pc 0010 a.so\n", Options{Frame0: Return},
-			"backtrace \n thread 0 \"\"\n  0xf (0x10) a.so \n"},
+			"backtrace \n thread 0 \"\"\n  0xe (0x10) a.so \n"},
 		{"already stepped", "a.so 0x10\n", Options{Frame0: Stepped},
 			"plain \n thread 0 \"\"\n  0x10 a.so \n"},
 		{"no frames", "pc\n#00 pc\n#00 pc 0x a\n#00 pc 11112222333344445 a.so\n#1234567 pc 00 a\npc 0000000000001234  ra 0000000000005678  sp 00\nx#00 pc 0010 a.so\nat com.example.Cart.add(Cart.java:42)\n", Options{}, ""},
@@ -148,9 +148,9 @@ func TestDumps(t *testing.T) {
 		{"without headers, frame 0 begins a stack", "#00 pc 0011 a.so\n#01 pc 0012 a.so\nsome text\n#00 pc 0013 a.so\n",
 			"backtrace \n thread 0 \"\"\n  0x11 a.so \n  0x12 a.so \nbacktrace \n thread 0 \"\"\n  0x13 a.so \n"},
 		{"an empty line ends a list", "a.so 0x11\na.so 0x12\n\na.so 0x13\n",
-			"plain \n thread 0 \"\"\n  0x10 (0x11) a.so \n  0x11 (0x12) a.so \nplain \n thread 0 \"\"\n  0x12 (0x13) a.so \n"},
+			"plain \n thread 0 \"\"\n  0xf (0x11) a.so \n  0x10 (0x12) a.so \nplain \n thread 0 \"\"\n  0x11 (0x13) a.so \n"},
 		{"another format is another stack", "ABI: 'x86'\n#00 pc 0011 a.so\npc 0x12 /lib/a.so\n",
-			"tombstone x86\n thread 0 \"\"\n  0x11 a.so x86\nmonitor \n thread 0 \"\"\n  0x11 (0x12) a.so \n"},
+			"tombstone x86\n thread 0 \"\"\n  0x11 a.so x86\nmonitor \n thread 0 \"\"\n  0x10 (0x12) a.so \n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, dump(split(t, c.in, Options{}))); diff != "" {
@@ -273,6 +273,40 @@ func TestErrors(t *testing.T) {
 	cancel()
 	if err := Split(ctx, strings.NewReader("x"), Options{}, func(*Stack) error { return nil }); err != context.Canceled {
 		t.Errorf("context: %v", err)
+	}
+}
+
+// TestStep holds P14: the stepped address lies in the call, whatever its length.
+func TestStep(t *testing.T) {
+	for _, c := range []struct {
+		arch     string
+		at, want uint64
+	}{
+		{"x86", 0x1005, 0x1004}, {"x86_64", 0x1002, 0x1001},
+		{"arm", 0x1004, 0x1002}, {"arm", 0x1005, 0x1002}, // ARM, Thumb
+		{"arm64", 0x1004, 0x1000}, {"arm64", 0x1007, 0x1000},
+		{"mips", 0x1008, 0x1000}, {"mips64", 0x1008, 0x1000}, {"riscv64", 0x1002, 0x1000},
+		{"", 0x1004, 0x1002}, {"", 0x1005, 0x1003},
+		{"arm64", 0, 0}, {"arm", 1, 0}, {"x86", 0, 0}, {"", 1, 1},
+	} {
+		if got := Step(c.arch, c.at); got != c.want {
+			t.Errorf("%s %#x: %#x, want %#x", c.arch, c.at, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		arch     string
+		at, want uint64
+	}{
+		{"arm64", 0xb400007fdeadbeec, 0x7fdeadbeec},       // a tag of the heap
+		{"arm64", 0x003b007fdeadbeec, 0x007fdeadbeec},     // an authentication code
+		{"arm64", 0xffffffc012345678, 0xffffffc012345678}, // the kernel
+		{"arm64", 0xfeffffc012345678, 0xffffffc012345678}, // the kernel, tagged
+		{"arm64", 0x47d8, 0x47d8},                         // an address of a file
+		{"x86_64", 0xffffffff81000000, 0xffffffff81000000},
+	} {
+		if got := Strip(c.arch, c.at); got != c.want {
+			t.Errorf("%s %#x: %#x, want %#x", c.arch, c.at, got, c.want)
+		}
 	}
 }
 

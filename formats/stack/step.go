@@ -16,8 +16,10 @@ func Step(arch string, addr uint64) uint64 {
 		back = 2
 	case "mips", "mips64": // the call and its delay slot
 		back = 8
-	default: // x86: calls of 2 to 7 bytes
+	case "x86", "x86_64": // calls of 2 to 7 bytes
 		back = 1
+	default: // not said: no architecture above has a shorter call, and an odd address may be Thumb's
+		back = 2
 	}
 	if addr < back { // the unwinder's end mark, not an address
 		return addr
