@@ -1,0 +1,84 @@
+// Package all opens a bucket by its URL. It is the only package that names the
+// kinds there are.
+package all
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/bucket/file"
+	"github.com/symlake/symlake/sinks/bucket/s3"
+)
+
+// Options are those of S3; folders need none.
+type Options = s3.Options
+
+// Open takes s3://bucket/prefix, file:PATH or a path. key is not empty when the
+// URL names one object that exists; b is the folder it lies in then.
+// A path that names nothing is bucket.ErrNotFound; an S3 prefix without
+// objects is an empty folder.
+func Open(ctx context.Context, url string, o Options) (b bucket.Bucket, key string, err error) {
+	if rest, ok := strings.CutPrefix(url, "s3://"); ok {
+		return openS3(ctx, rest, o)
+	}
+	p, isURL := strings.CutPrefix(url, "file:")
+	if isURL && strings.HasPrefix(p, "//") {
+		// file:///path, the host being this machine.
+		if p = strings.TrimPrefix(p, "//"); !strings.HasPrefix(p, "/") {
+			return nil, "", fmt.Errorf("%s: a file URL with a host; write file:/path", url)
+		}
+	}
+	if scheme, _, ok := strings.Cut(url, "://"); ok && !isURL && !strings.ContainsAny(scheme, "/\\.") {
+		return nil, "", fmt.Errorf("%s: no such kind of bucket: give a path, file:PATH or s3://bucket/prefix", url)
+	}
+	if p == "" {
+		return nil, "", fmt.Errorf("%q: a path is missing", url)
+	}
+	info, err := os.Stat(p)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = fmt.Errorf("%w: %w", bucket.ErrNotFound, err)
+		}
+		return nil, "", err
+	}
+	if !info.IsDir() {
+		p, key = filepath.Split(filepath.Clean(p))
+		if p == "" {
+			p = "."
+		}
+	}
+	if b, err = file.Open(p); err != nil {
+		return nil, "", err
+	}
+	return b, key, nil
+}
+
+func openS3(ctx context.Context, rest string, o Options) (bucket.Bucket, string, error) {
+	name, path, _ := strings.Cut(rest, "/")
+	if name == "" {
+		return nil, "", fmt.Errorf("s3://%s: a bucket name is missing", rest)
+	}
+	if path != "" && !strings.HasSuffix(path, "/") {
+		i := strings.LastIndexByte(path, '/') + 1
+		b, err := s3.Open(ctx, name, path[:i], o)
+		if err != nil {
+			return nil, "", err
+		}
+		// Whoever may list but not read finds out by reading.
+		if _, _, err = b.Stat(ctx, path[i:]); err == nil {
+			return b, path[i:], nil
+		} else if !errors.Is(err, bucket.ErrNotFound) && !s3.Forbidden(err) {
+			return nil, "", err
+		}
+	}
+	b, err := s3.Open(ctx, name, path, o)
+	if err != nil {
+		return nil, "", err
+	}
+	return b, "", nil
+}

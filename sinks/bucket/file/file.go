@@ -1,0 +1,113 @@
+// Package file is a folder as a bucket. Keys are paths below it with forward
+// slashes; a single file is a key of the folder it lies in.
+//
+// Invariants:
+//   - an ETag is size, modification time in nanoseconds and inode;
+//   - what is read is what the entry named: a file replaced under its name
+//     gives ErrChanged when it is opened, one overwritten in place also from
+//     ReadAt and Close;
+//   - what is written appears whole, synced, under its name or not at all;
+//   - no key leaves the folder by its text. Symbolic links to files are
+//     followed, those to folders are not, so a listing ends.
+//
+// Files whose name begins with ".symlake-" are unfinished writes and no
+// objects; devices, sockets and pipes are none either.
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/symlake/symlake/sinks/bucket"
+)
+
+// Bucket is a folder.
+type Bucket struct{ root string }
+
+// Open takes a folder, which need not exist before something is created in it.
+func Open(dir string) (*Bucket, error) {
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("folder %s: %w", dir, err)
+	}
+	return &Bucket{root: root}, nil
+}
+
+// URL is file: and the absolute path, without escapes, so that URLs sort as keys do.
+func (b *Bucket) URL(key string) string {
+	return "file:" + path.Join(filepath.ToSlash(b.root), key)
+}
+
+// path is the file of a key. Only the one spelling of a key is one.
+func (b *Bucket) path(key string) (string, error) {
+	p := filepath.FromSlash(key)
+	if key == "" || key == "." || !filepath.IsLocal(p) || path.Clean(key) != key || temporary(path.Base(key)) {
+		return "", fmt.Errorf("key %q: %w", key, bucket.ErrNotFound)
+	}
+	return filepath.Join(b.root, p), nil
+}
+
+// Stat implements bucket.Bucket. Files have no metadata.
+func (b *Bucket) Stat(ctx context.Context, key string) (bucket.Entry, map[string]string, error) {
+	p, err := b.path(key)
+	if err != nil {
+		return bucket.Entry{}, nil, err
+	}
+	info, err := os.Stat(p)
+	if err != nil {
+		return bucket.Entry{}, nil, absent(err)
+	}
+	if !info.Mode().IsRegular() {
+		return bucket.Entry{}, nil, fmt.Errorf("%s is no file: %w", p, bucket.ErrNotFound)
+	}
+	return entry(key, info), nil, nil
+}
+
+// Delete implements bucket.Bucket. Folders stay.
+func (b *Bucket) Delete(ctx context.Context, keys []string) error {
+	var all []error
+	for _, key := range keys {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		p, err := b.path(key)
+		if err != nil {
+			continue // there is no such object
+		}
+		// Not os.Remove, which takes empty folders too.
+		err = unix.Unlink(p)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			all = append(all, fmt.Errorf("delete %s: %w", p, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+func entry(key string, info fs.FileInfo) bucket.Entry {
+	return bucket.Entry{Key: key, ETag: etag(info), Size: info.Size(), Modified: info.ModTime()}
+}
+
+func etag(info fs.FileInfo) string {
+	var inode uint64
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		inode = s.Ino
+	}
+	return strconv.FormatInt(info.Size(), 10) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 10) + "-" + strconv.FormatUint(inode, 10)
+}
+
+// absent adds ErrNotFound to the system's ways to say so.
+func absent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return fmt.Errorf("%w: %w", bucket.ErrNotFound, err)
+	}
+	return err
+}

@@ -1,0 +1,119 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/symlake/symlake/sinks/bucket"
+)
+
+// damaged is the ETag of an entry whose file cannot even be asked for its
+// size, such as a link that leads nowhere: Open says why.
+const damaged = "unreadable"
+
+// List implements bucket.Bucket. One folder's names are held at a time per
+// level. A folder that cannot be read does not end the listing: its error comes
+// when everything else has been emitted, so the caller knows that keys are missing.
+func (b *Bucket) List(ctx context.Context, prefix, after string, emit func(bucket.Entry) error) error {
+	l := lister{ctx: ctx, root: b.root, prefix: prefix, after: after, emit: emit}
+	if err := l.folder(""); err != nil {
+		return err
+	}
+	return errors.Join(l.unread...)
+}
+
+type lister struct {
+	ctx           context.Context
+	root          string
+	prefix, after string
+	emit          func(bucket.Entry) error
+	unread        []error // the first of them
+}
+
+// folder lists the folder of the keys that begin with base, which is "" or
+// ends with a slash.
+func (l *lister) folder(base string) error {
+	if err := l.ctx.Err(); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Join(l.root, filepath.FromSlash(base)))
+	var list []fs.DirEntry
+	if err == nil {
+		list, err = dir.ReadDir(-1)
+		dir.Close()
+	}
+	if err != nil && (base == "" || !errors.Is(err, fs.ErrNotExist)) { // one removed meanwhile is gone
+		if base == "" {
+			return fmt.Errorf("list %s: %w", l.root, absent(err))
+		}
+		if len(l.unread) < 100 {
+			l.unread = append(l.unread, fmt.Errorf("list folder: %w", err))
+		}
+	}
+	// In byte order of whole keys a folder sorts as its name and a slash:
+	// "a.b" is before "a/b", though "a" is before "a.b".
+	names := make([]string, 0, len(list))
+	for _, e := range list {
+		name := e.Name()
+		switch {
+		case temporary(name):
+			continue
+		case e.IsDir():
+			name += "/"
+		case e.Type()&^fs.ModeSymlink != 0:
+			continue // device, socket, pipe
+		}
+		names = append(names, name)
+	}
+	list = nil
+	sort.Strings(names)
+	for _, name := range names {
+		key := base + name
+		if strings.HasSuffix(name, "/") {
+			if l.within(key) {
+				err = l.folder(key)
+			}
+		} else if strings.HasPrefix(key, l.prefix) && key > l.after {
+			err = l.file(key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// within: the folder may hold keys that are asked for.
+func (l *lister) within(folder string) bool {
+	if !strings.HasPrefix(folder, l.prefix) && !strings.HasPrefix(l.prefix, folder) {
+		return false
+	}
+	return folder > l.after || strings.HasPrefix(l.after, folder)
+}
+
+func (l *lister) file(key string) error {
+	if err := l.ctx.Err(); err != nil {
+		return err
+	}
+	p := filepath.Join(l.root, filepath.FromSlash(key))
+	info, err := os.Stat(p)
+	switch {
+	case err != nil:
+		if _, lerr := os.Lstat(p); lerr != nil {
+			return nil // removed meanwhile
+		}
+		return l.emit(bucket.Entry{Key: key, ETag: damaged})
+	case !info.Mode().IsRegular():
+		return nil // a link to a folder or a device
+	}
+	return l.emit(entry(key, info))
+}
+
+// temporary: the name of an unfinished write.
+func temporary(name string) bool { return strings.HasPrefix(name, ".symlake-") }

@@ -1,0 +1,86 @@
+package file
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/symlake/symlake/sinks/bucket"
+)
+
+// Open implements bucket.Bucket. The file is mapped where the system can.
+func (b *Bucket) Open(ctx context.Context, e bucket.Entry) (bucket.Reader, error) {
+	p, err := b.path(e.Key)
+	if err != nil {
+		return nil, err
+	}
+	// Not blocking: a pipe may have taken the file's place.
+	f, err := os.OpenFile(p, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, absent(err)
+	}
+	r := &reader{f: f, etag: e.ETag}
+	size, err := r.check()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	switch {
+	case size == 0:
+		r.mapped = []byte{}
+	case int64(int(size)) == size:
+		// Without a mapping ReadAt still works.
+		if m, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED); err == nil {
+			r.mapped = m
+		}
+	}
+	return r, nil
+}
+
+type reader struct {
+	f      *os.File
+	etag   string
+	mapped []byte
+}
+
+// check compares the open file with its entry.
+func (r *reader) check() (size int64, err error) {
+	info, err := r.f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !info.Mode().IsRegular() || etag(info) != r.etag {
+		return 0, fmt.Errorf("%s: %w", r.f.Name(), bucket.ErrChanged)
+	}
+	return info.Size(), nil
+}
+
+// ReadAt reads the file, not the mapping: a file cut short gives an error
+// here, where reading the mapping would fault.
+func (r *reader) ReadAt(b []byte, off int64) (int, error) {
+	n, err := r.f.ReadAt(b, off)
+	if _, cerr := r.check(); cerr != nil {
+		return 0, cerr
+	}
+	return n, err
+}
+
+func (r *reader) Mapped() []byte { return r.mapped }
+
+// Close ends the mapping. It is ErrChanged when the file was overwritten in
+// place while it was open: what was read from the mapping may be a mixture.
+func (r *reader) Close() error {
+	_, err := r.check()
+	if len(r.mapped) > 0 {
+		if merr := unix.Munmap(r.mapped); err == nil {
+			err = merr
+		}
+	}
+	r.mapped = nil
+	if cerr := r.f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

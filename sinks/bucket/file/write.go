@@ -1,0 +1,154 @@
+package file
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/symlake/symlake/sinks/bucket"
+)
+
+// Create implements bucket.Bucket. A new name is made by a hard link, which
+// exactly one of several writers gets; to replace a file, writers take turns by
+// a lock on the file that is replaced. Writers that do not use this package are
+// not held off.
+func (b *Bucket) Create(ctx context.Context, key, etag string, r io.Reader) error {
+	p, err := b.path(key)
+	if err != nil {
+		return fmt.Errorf("key %q is no path below the folder", key)
+	}
+	dir := filepath.Dir(p)
+	if err := makeFolder(dir); err != nil {
+		return fmt.Errorf("create %s: %w", p, err)
+	}
+	temp, err := writeTemporary(ctx, dir, r)
+	if err != nil {
+		return fmt.Errorf("create %s: %w", p, err)
+	}
+	if etag == "" {
+		err = os.Link(temp, p)
+		if errors.Is(err, fs.ErrExist) {
+			err = fmt.Errorf("%s exists: %w", p, bucket.ErrChanged)
+		}
+		if rerr := os.Remove(temp); err == nil {
+			err = rerr
+		}
+	} else if err = replace(temp, p, etag); err != nil {
+		os.Remove(temp) // the first error counts
+	}
+	if err != nil {
+		return err
+	}
+	return syncFolder(dir)
+}
+
+// replace renames temp to p if p still is the file with that ETag.
+func replace(temp, p, want string) error {
+	gone := fmt.Errorf("%s: %w", p, bucket.ErrChanged)
+	old, err := os.OpenFile(p, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return gone
+	}
+	if err != nil {
+		return err
+	}
+	defer old.Close() // and with it the lock
+	for {
+		if err = unix.Flock(int(old.Fd()), unix.LOCK_EX); err != unix.EINTR {
+			break
+		}
+	}
+	if err != nil {
+		return &os.PathError{Op: "flock", Path: p, Err: err}
+	}
+	// Who had the lock before may have replaced the name: its file is another then.
+	info, err := os.Stat(p)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && etag(info) != want {
+		return gone
+	}
+	if err != nil {
+		return err
+	}
+	locked, err := old.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(info, locked) {
+		return gone
+	}
+	return os.Rename(temp, p)
+}
+
+// writeTemporary writes and syncs r to a new file in dir.
+func writeTemporary(ctx context.Context, dir string, r io.Reader) (name string, err error) {
+	name = filepath.Join(dir, ".symlake-"+rand.Text())
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(f, &cancelled{ctx, r})
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		os.Remove(name)
+		return "", err
+	}
+	return name, nil
+}
+
+// cancelled is a reader that ends with its context.
+type cancelled struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *cancelled) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(b)
+}
+
+// makeFolder makes dir and what is missing above it, each durably.
+func makeFolder(dir string) error {
+	if info, err := os.Stat(dir); err == nil {
+		if !info.IsDir() {
+			return &os.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
+		}
+		return nil
+	}
+	up := filepath.Dir(dir)
+	if up != dir {
+		if err := makeFolder(up); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(up)
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

@@ -1,0 +1,148 @@
+// Package s3 is a prefix of an S3 bucket, of AWS or of another server that
+// speaks its protocol.
+//
+// Invariants:
+//   - a prefix is a folder: keys are what follows it and its slash;
+//   - keys are raw: no escaping on the way in or out;
+//   - every read names the ETag it wants (If-Match), so no answer mixes two
+//     states of an object;
+//   - every write is conditional; there is no other kind.
+//
+// Requests are repeated as the SDK's standard retryer does, also when an
+// answer breaks off in the middle. How long a request may take is the caller's
+// context alone; only a silent connection is given up. Objects of size 0 whose key ends in a slash are folder marks
+// of consoles and no objects.
+package s3
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
+	tmtypes "github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/symlake/symlake/sinks/bucket"
+)
+
+// Options say which server and as whom. The zero value is AWS with whatever
+// its SDK finds: environment, shared configuration, container, machine.
+type Options struct {
+	Endpoint  string // URL of another server; "": AWS, or AWS_ENDPOINT_URL_S3
+	Region    string // "": as configured; us-east-1 where an endpoint needs none
+	Profile   string // of the shared configuration; "": the default one
+	PathStyle bool   // bucket in the path, not in the host name; always so for an endpoint that is an IP address or localhost
+	Anonymous bool   // requests are not signed
+	// Checksums is "auto" or "" (sent and compared wherever the SDK can) or
+	// "required" (only where the protocol demands them), which servers that do
+	// not know S3's newer checksums need.
+	Checksums string
+}
+
+const (
+	// connections are kept open per host: objects in work times the pieces of each.
+	connections = 64
+	// wholeBytes is from where an object is fetched in ranges at once: below,
+	// one request is faster.
+	wholeBytes   = 16 << 20
+	rangeBytes   = 8 << 20
+	rangesAtOnce = 8
+)
+
+// Bucket is a prefix of a bucket. Safe for concurrent use.
+type Bucket struct {
+	name string
+	root string // prefix of all keys: "" or ends with a slash
+	s3   *s3.Client
+	move *transfermanager.Client
+}
+
+var (
+	_ bucket.Bucket  = (*Bucket)(nil)
+	_ bucket.Fetcher = (*Bucket)(nil)
+)
+
+// Open takes the name of a bucket and the prefix that is the folder; nothing
+// is asked of the server yet.
+func Open(ctx context.Context, name, prefix string, o Options) (*Bucket, error) {
+	// A plain http.Client here would break AWS_CA_BUNDLE.
+	client := awshttp.NewBuildableClient().
+		WithDialerOptions(func(d *net.Dialer) { d.Timeout = 10 * time.Second }).
+		WithTransportOptions(func(t *http.Transport) {
+			t.MaxIdleConns, t.MaxIdleConnsPerHost = 4*connections, connections
+		}).
+		// A connection that is silent for so long is dead; a slow one is not.
+		WithReadTimeout(2 * time.Minute)
+	load := []func(*config.LoadOptions) error{config.WithHTTPClient(client)}
+	if o.Region != "" {
+		load = append(load, config.WithRegion(o.Region))
+	}
+	if o.Profile != "" {
+		load = append(load, config.WithSharedConfigProfile(o.Profile))
+	}
+	if o.Anonymous {
+		load = append(load, config.WithCredentialsProvider(aws.AnonymousCredentials{}))
+	}
+	switch o.Checksums {
+	case "", "auto":
+	case "required":
+		load = append(load, config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
+			config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired))
+	default:
+		return nil, fmt.Errorf("s3://%s: checksums: %q is neither auto nor required", name, o.Checksums)
+	}
+	pathStyle := o.PathStyle
+	if o.Endpoint != "" {
+		u, err := url.Parse(o.Endpoint)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fmt.Errorf("s3://%s: endpoint %q is no http or https URL", name, o.Endpoint)
+		}
+		pathStyle = pathStyle || u.Hostname() == "localhost" || net.ParseIP(u.Hostname()) != nil
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, load...)
+	if err != nil {
+		return nil, fmt.Errorf("s3://%s: configuration: %w", name, err)
+	}
+	if cfg.Region == "" {
+		cfg.Region = "us-east-1"
+	}
+	b := &Bucket{name: name, root: folder(prefix)}
+	b.s3 = s3.NewFromConfig(cfg, func(so *s3.Options) {
+		if o.Endpoint != "" {
+			so.BaseEndpoint = aws.String(o.Endpoint)
+		}
+		so.UsePathStyle = pathStyle
+		// Ranges have no checksum to compare; the SDK would log that for each.
+		so.DisableLogOutputChecksumValidationSkipped = true
+	})
+	b.move = transfermanager.New(b.s3, func(to *transfermanager.Options) {
+		// The default asks for parts: an object written in one piece would
+		// come over one connection.
+		to.GetObjectType = tmtypes.GetObjectRanges
+		to.PartSizeBytes, to.Concurrency = rangeBytes, rangesAtOnce
+		// Its own setting, apart from the client's.
+		to.RequestChecksumCalculation = cfg.RequestChecksumCalculation
+		to.FailTimeout = 10 * time.Second
+	})
+	return b, nil
+}
+
+// folder is a prefix with its closing slash.
+func folder(prefix string) string {
+	prefix = strings.TrimLeft(prefix, "/")
+	if prefix != "" && !strings.HasSuffix(prefix, "/") {
+		prefix += "/"
+	}
+	return prefix
+}
+
+// URL implements bucket.Bucket, without escapes, so that URLs sort as keys do.
+func (b *Bucket) URL(key string) string { return "s3://" + b.name + "/" + b.root + key }
