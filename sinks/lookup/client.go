@@ -1,0 +1,129 @@
+// Package lookup is the thin client: it answers (artifact, place) with frames,
+// names with artifacts, and whole stacks, from the rows of a store.
+//
+// It reads one catalog record an artifact and one row a block, and caches
+// both. It never writes. What it leaves to others: the stored form (sinks/row),
+// text in and out (formats/stack), parsing symbol files (formats and ingest, neither of which
+// it imports).
+//
+// Invariants:
+//   - a hole is answered only where the row that speaks for the position, or
+//     the record's fence, proves it; a row that is missing or not the expected
+//     one makes the client read the catalog once more past its cache, then
+//     answer corrupt;
+//   - one answer comes from one load;
+//   - every outcome but found carries a reason; a temporary failure is
+//     unavailable, never a final answer;
+//   - concurrent questions for one cold record, name or block cost one read,
+//     and nobody fails because the one who reads gave up;
+//   - the client starts no goroutine and holds nothing open: there is nothing to close.
+package lookup
+
+import (
+	"context"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/symlake/symlake/formats/demangle"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// Options of a client. The zero value is ready for use.
+type Options struct {
+	// CacheBytes bounds the memory of decoded blocks; 0: 128 MiB. Records and
+	// names may take a quarter of it on top, and so may demangled names.
+	CacheBytes int64
+	// CatalogTTL is how long a record or name that was found is believed; 0:
+	// one minute. It must stay below the grace of the gc job (a day).
+	CatalogTTL time.Duration
+	// NegativeTTL is how long absence, a refused key, or a load under way is
+	// believed; 0: ten seconds. A new load is seen no later.
+	NegativeTTL time.Duration
+	// Now is the clock of both; nil: time.Now.
+	Now func() time.Time
+	// NoDemangle leaves linkage names as they are in Frame.Function.
+	NoDemangle bool
+}
+
+// Client answers from one store. Safe for concurrent use.
+type Client struct {
+	store  *sinks.Store
+	kek    sinks.KEK
+	o      Options
+	keys   keys
+	names  *demangle.Cache // nil: NoDemangle
+	blocks *otter.Cache[place, *row.Block]
+	recs   *otter.Cache[symbol.ID, *entry]
+	refs   *otter.Cache[string, *named]
+
+	blockFlights flights[place, *row.Block]
+	recFlights   flights[symbol.ID, *entry]
+	refFlights   flights[string, *named]
+}
+
+// Query is one question: a place in an artifact.
+type Query struct {
+	Artifact symbol.ID
+	Where    symbol.Where
+}
+
+// New makes a client of a store whose keys kek unwraps. It reads nothing: the
+// store's keys are opened, once, by the first question.
+func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = 128 << 20
+	}
+	if o.CatalogTTL <= 0 {
+		o.CatalogTTL = time.Minute
+	}
+	if o.NegativeTTL <= 0 {
+		o.NegativeTTL = 10 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	c := &Client{store: s, kek: kek, o: o}
+	if !o.NoDemangle {
+		c.names = demangle.NewCache(max(o.CacheBytes/4, 1<<20))
+	}
+	inline := func(f func()) { f() }
+	c.blocks = otter.Must(&otter.Options[place, *row.Block]{
+		MaximumWeight: uint64(o.CacheBytes),
+		Weigher:       func(_ place, b *row.Block) uint32 { return weight(b.Bytes()) },
+		Executor:      inline,
+	})
+	c.recs = otter.Must(&otter.Options[symbol.ID, *entry]{
+		MaximumWeight: uint64(max(o.CacheBytes/8, 1<<20)),
+		Weigher:       func(_ symbol.ID, e *entry) uint32 { return weight(e.bytes()) },
+		Executor:      inline,
+	})
+	c.refs = otter.Must(&otter.Options[string, *named]{
+		MaximumWeight: uint64(max(o.CacheBytes/8, 1<<20)),
+		Weigher:       func(k string, n *named) uint32 { return weight(n.bytes() + int64(len(k))) },
+		Executor:      inline,
+	})
+	return c
+}
+
+// Catalog is the store's catalog, opened with the client's keys, for what
+// lists records (row.Catalog.Artifacts) rather than asks for one. It reads past the client's
+// caches.
+func (c *Client) Catalog(ctx context.Context) (*row.Catalog, error) {
+	k, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return k.catalog, nil
+}
+
+func weight(n int64) uint32 { return uint32(min(n+96, 1<<32-1)) } // 96: the cache's own node
+
+func (c *Client) demangled(linkage string) string {
+	if c.names == nil {
+		return linkage
+	}
+	return c.names.Name(linkage)
+}

@@ -1,0 +1,135 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// Explanation is the way from a frame's text to its row, as far as it goes.
+type Explanation struct {
+	Text    string // as parsed
+	Tried   []Tried
+	Status  symbol.Status
+	Err     error // the reason, unless Found
+	Raw     uint64
+	Stepped symbol.Where // after the step into the call
+
+	Artifact  symbol.ID // zero: no name led to one
+	Canonical string
+	Load      string // hex; "": nothing is published
+	Format    string // that read it, and its parser's version
+	Parser    int
+	Object    string // URL of the object the load was read from
+	Member    string
+	Ledger    []Ledger // of that object, or of those that could not be loaded
+	Missing   []string // companions the load could not read
+	SameFile  []Same   // unless Found: what is stored with the frame's file name
+
+	Located    bool // the next three are known
+	Position   uint64
+	Row        int    // index of the row that speaks for it
+	Start, End uint64 // of the range or hole around it, in the row
+}
+
+// Ledger is what the ledger says of an object.
+type Ledger struct{ URL, State, Reason string }
+
+// Same is a stored artifact with a given file name.
+type Same struct {
+	ID              symbol.ID
+	Canonical, Arch string
+	Object          string
+}
+
+// Explain tells for each frame of a stack, [thread][frame], how it was or was
+// not answered. The only error is ctx's.
+func (c *Client) Explain(ctx context.Context, s *stack.Stack, o StackOptions) ([][]Explanation, error) {
+	out := make([][]Explanation, len(s.Threads))
+	seen := resolved{}
+	for t := range s.Threads {
+		for i := range s.Threads[t].Frames {
+			f := &s.Threads[t].Frames[i]
+			r, tried, err := c.image(ctx, f, o, seen)
+			if err != nil {
+				return nil, err
+			}
+			x := Explanation{Text: string(s.FrameText(f)), Tried: tried, Status: r.Status, Err: r.Err, Raw: f.Raw, Stepped: f.At}
+			if r.Record != nil {
+				c.explainRecord(ctx, &x, r)
+			}
+			for _, obj := range r.Objects {
+				x.Ledger = append(x.Ledger, Ledger{obj.URL, string(obj.State), obj.Reason})
+			}
+			if x.Status == symbol.Found {
+				c.explainPlace(ctx, &x, r.Record.ID)
+			} else if f.File != "" {
+				x.SameFile = c.sameFile(ctx, fileName(f.File))
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			out[t] = append(out[t], x)
+		}
+	}
+	return out, nil
+}
+
+func (c *Client) explainRecord(ctx context.Context, x *Explanation, r Resolution) {
+	x.Artifact = r.Record.ID
+	l := r.Record.Published
+	if l == nil {
+		return
+	}
+	x.Canonical, x.Load, x.Format, x.Parser = l.Artifact.Canonical, fmt.Sprintf("%x", l.Load), l.Format, l.Parser
+	x.Object, x.Member, x.Missing = l.Source.URL, l.Source.Member, l.Quality.Missing
+	if k, err := c.open(ctx); err == nil && x.Object != "" {
+		switch o, err := k.catalog.Object(ctx, x.Object); {
+		case err != nil:
+			x.Ledger = append(x.Ledger, Ledger{URL: x.Object, Reason: err.Error()})
+		case o != nil:
+			x.Ledger = append(x.Ledger, Ledger{o.URL, string(o.State), o.Reason})
+		}
+	}
+}
+
+func (c *Client) explainPlace(ctx context.Context, x *Explanation, id symbol.ID) {
+	a := c.Lookup(ctx, Query{id, x.Stepped})
+	x.Status, x.Err = a.Status, a.Err
+	e, err := c.record(ctx, id, c.o.Now())
+	if err != nil {
+		return
+	}
+	pos, i, at := e.place(x.Stepped)
+	if at.Status != symbol.Found {
+		x.Position, x.Located = pos, !errors.Is(at.Err, errBefore) && !errors.Is(at.Err, errNowhere)
+		return
+	}
+	x.Position, x.Row, x.Located = pos, i, true
+	if b, ok := c.blocks.GetIfPresent(place{e.load, int32(i)}); ok {
+		x.Start, x.End = b.Range(pos)
+	}
+}
+
+// sameFile lists what is stored under a file name, whatever else is known of
+// it: a stack whose build-id is not among them is of another build.
+func (c *Client) sameFile(ctx context.Context, file string) (same []Same) {
+	now := c.o.Now()
+	n, err := c.named(ctx, strings.ToLower(file), now)
+	if err != nil {
+		return nil
+	}
+	for _, id := range n.ids[:min(len(n.ids), 16)] {
+		e, err := c.record(ctx, id, now)
+		if err != nil || e.rec == nil || e.rec.Published == nil {
+			continue
+		}
+		p := e.rec.Published
+		same = append(same, Same{id, p.Artifact.Canonical, p.Artifact.Arch, p.Source.URL})
+	}
+	return same
+}

@@ -1,0 +1,294 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+const (
+	// chunkQueries are sorted and answered together. What the client holds for
+	// a caller is bounded by it; cold blocks are read once in it.
+	chunkQueries = 1 << 17
+	// slabFrames are allocated at once for the answers of a batch.
+	slabFrames = 1024
+)
+
+// The reasons that need no detail, so that they cost nothing.
+var (
+	errHole    = errors.New("no source of this artifact says anything about this position")
+	errPast    = errors.New("the position lies beyond the end of the image")
+	errBefore  = errors.New("the address lies below the image base")
+	errNowhere = errors.New("the artifact has no such section or symbol to count from")
+)
+
+// Frames answers many questions. Internally they are sorted by artifact and
+// position, and the rows that are not cached are asked for together; out
+// is called in the order asked, i counting from 0, on this goroutine. The frames of an
+// answer are never reused by the client, but must not be changed; those of a
+// batch share memory in pieces of about a thousand, so who keeps few for long should copy
+// them. The only error is ctx's; the questions of the last 131,072 are then
+// unanswered.
+func (c *Client) Frames(ctx context.Context, qs []Query, out func(i int, a symbol.Answer)) error {
+	var b batch
+	for start := 0; start < len(qs); start += chunkQueries {
+		chunk := qs[start:min(start+chunkQueries, len(qs))]
+		if err := b.run(ctx, c, chunk); err != nil {
+			return err
+		}
+		for i := range chunk {
+			out(start+i, b.answers[i])
+		}
+	}
+	return nil
+}
+
+// Lookup answers one question; Unavailable when ctx ends first. The caller may
+// keep the answer, and must not change it.
+func (c *Client) Lookup(ctx context.Context, q Query) symbol.Answer {
+	e, err := c.record(ctx, q.Artifact, c.o.Now())
+	if err != nil {
+		return symbol.Answer{Status: symbol.Unavailable, Err: err}
+	}
+	pos, i, a := e.place(q.Where)
+	if a.Status != symbol.Found {
+		return a
+	}
+	if block, ok := c.blocks.GetIfPresent(place{e.load, int32(i)}); ok {
+		var room [12]symbol.Frame
+		frames, found := block.Find(pos, room[:0])
+		if !found {
+			return symbol.Answer{Status: symbol.Hole, Err: errHole}
+		}
+		frames = slices.Clone(frames)
+		c.demangle(frames)
+		return symbol.Answer{Status: symbol.Found, Frames: frames}
+	}
+	var b batch
+	if err := b.run(ctx, c, []Query{q}); err != nil {
+		return symbol.Answer{Status: symbol.Unavailable, Err: err}
+	}
+	return b.answers[0]
+}
+
+func (c *Client) demangle(frames []symbol.Frame) {
+	for i := range frames {
+		f := &frames[i]
+		if f.Function = f.Linkage; c.names != nil {
+			f.Function = c.names.Name(f.Linkage)
+		}
+	}
+}
+
+// place turns a place into a position and the row that speaks for it. The
+// answer is Found when there is one, else it is final.
+func (e *entry) place(w symbol.Where) (pos uint64, i int, a symbol.Answer) {
+	if e.status != symbol.Found {
+		return 0, 0, symbol.Answer{Status: e.status, Err: e.err}
+	}
+	pos, ok := e.load.artifact.Position(w)
+	switch {
+	case !ok && w.Space == symbol.Anchored:
+		return 0, 0, symbol.Answer{Status: symbol.Outside, Err: errNowhere}
+	case !ok:
+		return 0, 0, symbol.Answer{Status: symbol.Outside, Err: errBefore}
+	case pos >= e.load.artifact.End:
+		return pos, 0, symbol.Answer{Status: symbol.Outside, Err: errPast}
+	}
+	if i, ok = e.load.opened.Index(pos); !ok { // past the last row: the record's fence is the proof
+		return pos, 0, symbol.Answer{Status: symbol.Hole, Err: errHole}
+	}
+	return pos, i, symbol.Answer{Status: symbol.Found}
+}
+
+// batch is one chunk of questions on its way. Its memory is used again for
+// the next chunk, except for the slabs, which the caller owns.
+type batch struct {
+	c       *Client
+	answers []symbol.Answer
+	items   []item
+	groups  []*entry
+	slab    []symbol.Frame
+	bad     []bad
+	final   bool // records were read past the cache: a bad row is corrupt
+}
+
+// item is a question that a row speaks for.
+type item struct {
+	key uint64 // index into batch.groups << 32 | row
+	pos uint64
+	i   int32 // into answers
+}
+
+// bad is a row that was not what the record promised, and its questions.
+type bad struct {
+	e     *entry
+	items []int32
+	err   error
+}
+
+func (b *batch) run(ctx context.Context, c *Client, qs []Query) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b.c, b.final = c, false
+	b.answers = append(b.answers[:0], make([]symbol.Answer, len(qs))...)
+	b.items = slices.Grow(b.items[:0], len(qs))
+	b.groups, b.bad = b.groups[:0], b.bad[:0]
+	if err := b.find(ctx, qs, c.o.Now()); err != nil {
+		return err
+	}
+	if err := b.walk(ctx); err != nil || len(b.bad) == 0 {
+		return err
+	}
+	return b.retry(ctx, qs)
+}
+
+// find answers what needs no row and notes the row of everything else.
+func (b *batch) find(ctx context.Context, qs []Query, now time.Time) error {
+	var known map[symbol.ID]int
+	g := -1
+	for i := range qs {
+		q := &qs[i]
+		if g < 0 || q.Artifact != qs[i-1].Artifact {
+			var ok bool
+			if g, ok = known[q.Artifact]; !ok {
+				e, err := b.c.record(ctx, q.Artifact, now)
+				if err != nil {
+					return err
+				}
+				g = len(b.groups)
+				b.groups = append(b.groups, e)
+				if known == nil {
+					known = map[symbol.ID]int{}
+				}
+				known[q.Artifact] = g
+			}
+		}
+		b.put(g, i, q.Where)
+	}
+	return nil
+}
+
+func (b *batch) put(g, i int, w symbol.Where) {
+	pos, at, a := b.groups[g].place(w)
+	if a.Status != symbol.Found {
+		b.answers[i] = a
+		return
+	}
+	b.items = append(b.items, item{key: uint64(g)<<32 | uint64(uint32(at)), pos: pos, i: int32(i)})
+}
+
+// walk answers the items row by row.
+func (b *batch) walk(ctx context.Context) error {
+	byPlace := func(x, y item) int {
+		if x.key != y.key {
+			return cmp.Compare(x.key, y.key)
+		}
+		return cmp.Compare(x.pos, y.pos)
+	}
+	slices.SortFunc(b.items, byPlace)
+	var cold []want
+	for rest := b.items; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].key == rest[0].key {
+			n++
+		}
+		e := b.groups[rest[0].key>>32]
+		at := place{e.load, int32(uint32(rest[0].key))}
+		if block, ok := b.c.blocks.GetIfPresent(at); ok {
+			b.answer(block, rest[:n])
+		} else {
+			cold = append(cold, want{place: at, e: e, items: rest[:n]})
+		}
+		if rest = rest[n:]; len(cold) == tripRows || len(rest) == 0 && len(cold) > 0 {
+			if err := b.fetch(ctx, cold); err != nil {
+				return err
+			}
+			cold = cold[:0]
+		}
+	}
+	return nil
+}
+
+// answer takes the answers of items from the block that speaks for them.
+func (b *batch) answer(block *row.Block, items []item) {
+	for k := range items {
+		if cap(b.slab)-len(b.slab) < 16 { // a longer chain gets memory of its own
+			b.slab = make([]symbol.Frame, 0, min(slabFrames, 16+4*len(b.items)))
+		}
+		n := len(b.slab)
+		room := b.slab[n:]
+		frames, found := block.Find(items[k].pos, room)
+		a := &b.answers[items[k].i]
+		if !found {
+			*a = symbol.Answer{Status: symbol.Hole, Err: errHole}
+			continue
+		}
+		if cap(frames) == cap(room) {
+			b.slab = b.slab[:n+len(frames)]
+		}
+		b.c.demangle(frames)
+		*a = symbol.Answer{Status: symbol.Found, Frames: frames[:len(frames):len(frames)]}
+	}
+}
+
+// fail answers items with a row's error. What may be cured by a newer record
+// is put aside, once.
+func (b *batch) fail(e *entry, items []item, err error) {
+	status := statusOf(err)
+	if !b.final && (status == symbol.Corrupt || status == symbol.Sealed) {
+		aside := bad{e: e, err: err}
+		for _, it := range items {
+			aside.items = append(aside.items, it.i)
+		}
+		b.bad = append(b.bad, aside)
+		return
+	}
+	for _, it := range items {
+		b.answers[it.i] = symbol.Answer{Status: status, Err: err}
+	}
+}
+
+// retry reads the records whose rows were bad once past the cache: a load
+// may have been published, and the old one removed, since they were read. Under the same
+// load, the rows stay bad.
+func (b *batch) retry(ctx context.Context, qs []Query) error {
+	b.final = true
+	b.items, b.groups = b.items[:0], b.groups[:0]
+	fresh := map[*entry]int{}
+	for _, was := range b.bad {
+		g, ok := fresh[was.e]
+		if !ok {
+			e, err := b.c.recordAfter(ctx, was.e.load.id, was.e)
+			if err != nil {
+				return err
+			}
+			g = len(b.groups)
+			b.groups, fresh[was.e] = append(b.groups, e), g
+		}
+		same := b.groups[g].load == was.e.load
+		for _, i := range was.items {
+			if same {
+				b.answers[i] = symbol.Answer{Status: statusOf(was.err), Err: was.err}
+				continue
+			}
+			b.put(g, int(i), qs[i].Where)
+		}
+	}
+	return b.walk(ctx)
+}
+
+// rowErr says which row an error is about.
+func (p place) rowErr(err error) error {
+	if p.row == sharedStrings {
+		return fmt.Errorf("artifact %s, load %x, shared strings: %w", p.load.id, p.load.loaded.Load, err)
+	}
+	return fmt.Errorf("artifact %s, load %x, row %d: %w", p.load.id, p.load.loaded.Load, p.row, err)
+}

@@ -1,0 +1,169 @@
+package lookup
+
+import (
+	"context"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// maxNamed bounds how many artifacts of one name are listed. Below it lies
+// what a file name of one app collects in years of builds.
+const maxNamed = 1024
+
+// maxNameBytes bounds the names that are asked for: no name is longer than a path.
+const maxNameBytes = 4096
+
+// spelling is one way in which a name may be stored.
+type spelling struct {
+	text    string
+	content bool // names content: it needs no narrowing, and nothing else may answer for it
+}
+
+// spellings lists how a name that a person or a stack wrote may be stored:
+// in lower case, an id with and without dashes, a debug id without its age, a
+// path by its last element.
+func spellings(name string) []spelling {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if name == "" || len(name) > maxNameBytes {
+		return nil
+	}
+	if !isContent(name) {
+		all := []spelling{{name, false}}
+		if base := fileName(name); base != name {
+			all = append(all, spelling{base, false})
+		}
+		return all
+	}
+	all := []spelling{{name, true}}
+	add := func(s string) {
+		for _, old := range all {
+			if old.text == s {
+				return
+			}
+		}
+		all = append(all, spelling{s, true})
+	}
+	if bare := strings.ReplaceAll(name, "-", ""); isHex(bare) {
+		add(bare)
+		if len(bare) == 32 || len(bare) > 32 && (len(bare) == 33 || isUUID(name[:min(36, len(name))])) {
+			add(uuid(bare[:32]))
+		}
+	}
+	return all
+}
+
+// fileName is the last element of a path, of an archive's member, or of a
+// Windows path.
+func fileName(name string) string {
+	if i := strings.LastIndexAny(name, `!\`); i >= 0 && i+1 < len(name) {
+		name = name[i+1:]
+	}
+	return path.Base(name)
+}
+
+// isContent reports whether a name stands for content: nothing of another
+// content may answer for it. name is in lower case.
+func isContent(name string) bool {
+	for _, prefix := range []string{"go:", "sha256:", "debuglink:"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	bare := strings.ReplaceAll(name, "-", "")
+	return len(bare) >= 16 && isHex(bare)
+}
+
+func isHex(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < '0' || c > '9' && c < 'a' || c > 'f' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isUUID(s string) bool {
+	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' && isHex(strings.ReplaceAll(s, "-", ""))
+}
+
+func uuid(hex string) string {
+	return hex[:8] + "-" + hex[8:12] + "-" + hex[12:16] + "-" + hex[16:20] + "-" + hex[20:32]
+}
+
+// named is what a spelling leads to, as it is believed. Immutable.
+type named struct {
+	ids     []symbol.ID
+	objects []*row.Object // ledger entries of what is not loaded
+	more    bool          // there are more ids than maxNamed
+	until   time.Time
+}
+
+func (n *named) bytes() int64 {
+	return 128 + 16*int64(len(n.ids)) + 512*int64(len(n.objects))
+}
+
+// named returns what one spelling leads to. Errors are the store's and ctx's.
+func (c *Client) named(ctx context.Context, name string, now time.Time) (*named, error) {
+	cached := func() (*named, bool) {
+		n, ok := c.refs.GetIfPresent(name)
+		return n, ok && now.Before(n.until)
+	}
+	if n, ok := cached(); ok {
+		return n, nil
+	}
+	return c.refFlights.do(ctx, name, cached, func() (*named, error) {
+		n, err := c.readNamed(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		c.refs.Set(name, n)
+		return n, nil
+	})
+}
+
+func (c *Client) readNamed(ctx context.Context, name string) (*named, error) {
+	k, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	refs, err := k.catalog.Names(ctx, name, maxNamed+1)
+	if err != nil {
+		return nil, err
+	}
+	n := &named{until: c.o.Now().Add(c.o.NegativeTTL), more: len(refs) > maxNamed}
+	var zero symbol.ID
+	for _, r := range refs[:min(len(refs), maxNamed)] {
+		if r.Artifact != zero {
+			n.ids = append(n.ids, r.Artifact)
+			continue
+		}
+		if len(n.objects) == 16 {
+			continue // enough to tell why
+		}
+		o, err := k.catalog.Object(ctx, r.Object)
+		if err != nil {
+			return nil, err
+		}
+		if o == nil {
+			continue
+		}
+		n.objects = append(n.objects, o)
+	}
+	if len(n.ids) > 0 {
+		n.until = c.o.Now().Add(c.o.CatalogTTL)
+		return n, nil
+	}
+	// An object loaded since the name was noted leads to its artifacts.
+	for _, o := range n.objects {
+		if o.State == row.ObjectLoaded || o.State == row.ObjectKept {
+			for _, a := range o.Artifacts {
+				n.ids = append(n.ids, a.ID)
+			}
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,167 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// load is a published load, opened: its keys, its fence, and whether its
+// shared strings were read. Blocks are cached under its address.
+type load struct {
+	id       symbol.ID
+	artifact *symbol.Artifact
+	loaded   *row.Loaded
+	opened   *row.Opened
+	shared   atomic.Bool // its shared strings are set, or it has none
+}
+
+// entry is what the client believes about an artifact. Immutable.
+type entry struct {
+	rec    *row.Record // nil: there is none
+	load   *load       // nil unless status is Found
+	status symbol.Status
+	err    error // the reason, unless Found
+	until  time.Time
+}
+
+// bytes is roughly the memory an entry holds.
+func (e *entry) bytes() int64 {
+	n := int64(256)
+	if e.rec != nil {
+		for _, name := range e.rec.Names {
+			n += int64(len(name.Text)) + 32
+		}
+	}
+	if e.load != nil {
+		n += int64(len(e.load.loaded.Fence)) + 16*int64(e.load.opened.Rows()) + 64*int64(len(e.load.artifact.Anchors))
+	}
+	return n
+}
+
+// record returns what is believed about an artifact; now is the caller's
+// clock. An error is ctx's; every other failure is the entry's status.
+func (c *Client) record(ctx context.Context, id symbol.ID, now time.Time) (*entry, error) {
+	e, ok := c.recs.GetIfPresent(id)
+	if ok && now.Before(e.until) {
+		return e, nil
+	}
+	return c.recordPast(ctx, id, func(e *entry) bool { return !now.Before(e.until) })
+}
+
+// recordAfter reads an artifact's record once past the cache, unless somebody
+// did so after old was read.
+func (c *Client) recordAfter(ctx context.Context, id symbol.ID, old *entry) (*entry, error) {
+	return c.recordPast(ctx, id, func(e *entry) bool { return e == old })
+}
+
+func (c *Client) recordPast(ctx context.Context, id symbol.ID, stale func(*entry) bool) (*entry, error) {
+	cached := func() (*entry, bool) {
+		e, ok := c.recs.GetIfPresent(id)
+		return e, ok && !stale(e)
+	}
+	e, err := c.recFlights.do(ctx, id, cached, func() (*entry, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		e, err := c.readRecord(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if e.status != symbol.Unavailable { // a failure is not believed, not even for a moment
+			c.recs.Set(id, e)
+		}
+		return e, nil
+	})
+	if err == nil {
+		return e, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return &entry{status: symbol.Unavailable, err: fmt.Errorf("artifact %s: %w", id, err)}, nil
+}
+
+// readRecord reads and opens the record of an artifact. The error is ctx's.
+func (c *Client) readRecord(ctx context.Context, id symbol.ID) (*entry, error) {
+	rec, l, err := c.openRecord(ctx, id)
+	if err != nil && isContext(err) && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	now := c.o.Now()
+	e := &entry{rec: rec, load: l, until: now.Add(c.o.NegativeTTL)}
+	var lacks *absence
+	switch {
+	case err == nil:
+		e.status, e.until = symbol.Found, now.Add(c.o.CatalogTTL)
+	case errors.As(err, &lacks):
+		e.status, e.err = lacks.status, err
+	default:
+		e.status, e.err = statusOf(err), fmt.Errorf("artifact %s: %w", id, err)
+	}
+	return e, nil
+}
+
+// absence is the reason why a name or record leads to no rows.
+type absence struct {
+	status symbol.Status
+	reason string
+	others bool // the name leads to artifacts that do not fit
+}
+
+func (a *absence) Error() string { return a.reason }
+
+func lacking(s symbol.Status, format string, args ...any) error {
+	return &absence{status: s, reason: fmt.Sprintf(format, args...)}
+}
+
+func (c *Client) openRecord(ctx context.Context, id symbol.ID) (*row.Record, *load, error) {
+	k, err := c.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	rec, err := k.catalog.Artifact(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if rec == nil {
+		return nil, nil, lacking(symbol.NoArtifact, "artifact %s: nothing is stored under this id", id)
+	}
+	if rec.State == row.Shredded {
+		return rec, nil, row.ErrShredded
+	}
+	pub := rec.Published
+	if pub == nil {
+		for _, p := range rec.Progress {
+			if c.o.Now().Before(p.Lease) {
+				return rec, nil, lacking(symbol.Loading, "artifact %s: its first load is under way", id)
+			}
+		}
+		if len(rec.Progress) > 0 {
+			return rec, nil, lacking(symbol.Pending, "artifact %s: its first load was given up; the next run loads it again", id)
+		}
+		return rec, nil, lacking(symbol.NoArtifact, "artifact %s: no load is published", id)
+	}
+	if old, ok := c.recs.GetIfPresent(id); ok && old.load != nil && sameLoad(old.load.loaded, pub) {
+		return rec, old.load, nil // its blocks are cached under it
+	}
+	opened, err := k.ring.Open(id, pub)
+	if err != nil {
+		return rec, nil, fmt.Errorf("load %x: %w", pub.Load, err)
+	}
+	l := &load{id: id, artifact: &pub.Artifact, loaded: pub, opened: opened}
+	_, has := opened.Dictionary()
+	l.shared.Store(!has)
+	return rec, l, nil
+}
+
+// sameLoad reports whether b is a, wrapped keys included: a shredded or
+// rotated load must be opened anew.
+func sameLoad(a, b *row.Loaded) bool {
+	return a.Load == b.Load && a.KeyVersion == b.KeyVersion && string(a.WrappedKey) == string(b.WrappedKey)
+}

@@ -1,0 +1,309 @@
+package lookup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// maxNarrowed bounds how many records are read to narrow one name; above, it
+// is ambiguous.
+const maxNarrowed = 64
+
+// Narrow says what is known of an artifact besides a name of it. Empty
+// fields say nothing.
+type Narrow struct {
+	Kind symbol.Kind
+	Arch string // as symbol.Artifact has it
+	File string // base name
+	App  string // APP@BUILD
+}
+
+// Resolution is what a name leads to.
+type Resolution struct {
+	Status symbol.Status // Found, or why not
+	// Record is the artifact's, read only: always when Found, and where it is known but
+	// loading, pending, sealed or corrupt.
+	Record     *row.Record
+	Candidates []symbol.ID   // Ambiguous: those that fit, in order, at most 64
+	Objects    []*row.Object // ledger entries behind pending, loading and rejected
+	Err        error         // the reason, unless Found
+}
+
+// Resolve finds the artifact with a name, in any case: a full build-id, a
+// debug-id or UUID (dashes or not), a Go build-id, a file name or path, APP@BUILD, or the
+// artifact's own id. A name of content stands for itself; any other is never
+// answered by an artifact of another kind or arch than n says, and if several
+// are left they are narrowed by file name, then by app (artifacts that no app
+// claims belong to all of them).
+func (c *Client) Resolve(ctx context.Context, name string, n Narrow) Resolution {
+	all := spellings(name)
+	if all == nil {
+		return unresolved(lacking(symbol.NoArtifact, "no artifact is called %.64q", name))
+	}
+	r := unresolved(lacking(symbol.NoArtifact, "no artifact is called %q", name))
+	for _, s := range all {
+		found, err := c.resolve(ctx, s, n)
+		if err != nil {
+			return unresolved(fmt.Errorf("name %q: %w", name, err))
+		}
+		if found.Status != symbol.NoArtifact {
+			return found
+		}
+		if len(found.Objects) > 0 || found.Record != nil || isOthers(found.Err) {
+			r = found // says more than "not known"
+		}
+	}
+	if id, err := symbol.ParseID(all[0].text); err == nil { // an artifact's own id, last: build-ids may be as long
+		e, err := c.record(ctx, id, c.o.Now())
+		if err != nil {
+			return unresolved(err)
+		}
+		if e.status != symbol.NoArtifact {
+			return e.resolution()
+		}
+	}
+	return r
+}
+
+func unresolved(err error) Resolution {
+	var lacks *absence
+	if errors.As(err, &lacks) {
+		return Resolution{Status: lacks.status, Err: err}
+	}
+	return Resolution{Status: statusOf(err), Err: err}
+}
+
+func (e *entry) resolution() Resolution {
+	return Resolution{Status: e.status, Record: e.rec, Err: e.err}
+}
+
+func (c *Client) resolve(ctx context.Context, s spelling, n Narrow) (Resolution, error) {
+	now := c.o.Now()
+	if s.content { // most names in stacks are canonical ids: one read, of the record itself
+		kind := n.Kind
+		if kind == "" {
+			kind = symbol.ELF
+		}
+		e, err := c.record(ctx, symbol.NewID(kind, s.text), now)
+		if err != nil || e.status != symbol.NoArtifact {
+			return e.orNone(), err
+		}
+	}
+	found, err := c.named(ctx, s.text, now)
+	if err != nil {
+		return Resolution{}, err
+	}
+	ids := found.ids
+	if found.more || len(ids) > maxNarrowed {
+		if ids, err = c.alsoNamed(ctx, s.text, ids, found.more, n); err != nil {
+			return Resolution{}, err
+		}
+		if len(ids) > maxNarrowed {
+			return ambiguous(s.text, ids[:maxNarrowed]), nil
+		}
+	}
+	var entries []*entry
+	for _, id := range ids {
+		e, err := c.record(ctx, id, now)
+		if err != nil {
+			return Resolution{}, err
+		}
+		entries = append(entries, e)
+	}
+	r := choose(s, entries, n)
+	if r.Status == symbol.NoArtifact && r.Record == nil && !isOthers(r.Err) {
+		return fromLedger(s.text, found.objects), nil
+	}
+	return r, nil
+}
+
+func (e *entry) orNone() Resolution {
+	if e == nil {
+		return Resolution{}
+	}
+	return e.resolution()
+}
+
+// alsoNamed keeps the artifacts that have the names n gives too, by asking
+// for the pair: cheaper than reading many records. When the list is cut, the
+// app's own list takes its place.
+func (c *Client) alsoNamed(ctx context.Context, name string, ids []symbol.ID, cut bool, n Narrow) ([]symbol.ID, error) {
+	k, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	others := []string{n.File, n.App}
+	if cut {
+		for _, other := range []string{n.App, n.File} {
+			if other == "" {
+				continue
+			}
+			list, err := c.named(ctx, strings.ToLower(other), c.o.Now())
+			if err != nil {
+				return nil, err
+			}
+			if !list.more {
+				ids, others = list.ids, append(others, name)
+				break
+			}
+		}
+	}
+	for _, other := range others {
+		if other == "" {
+			continue
+		}
+		var kept []symbol.ID
+		for _, id := range ids {
+			has, err := k.catalog.HasName(ctx, other, id)
+			if err != nil {
+				return nil, err
+			}
+			if has {
+				kept = append(kept, id)
+			}
+		}
+		if len(kept) > 0 {
+			ids = kept
+		}
+	}
+	return ids, nil
+}
+
+// isOthers: there are artifacts of that name, of another kind, arch or app.
+func isOthers(err error) bool {
+	var lacks *absence
+	return errors.As(err, &lacks) && lacks.others
+}
+
+// choose picks the one artifact of several that share a name.
+func choose(s spelling, entries []*entry, n Narrow) Resolution {
+	var known, rest []*entry
+	for _, e := range entries {
+		switch {
+		case e.status == symbol.Unavailable:
+			return e.resolution() // it might be the one
+		case e.rec != nil && e.rec.Published != nil:
+			known = append(known, e)
+		default:
+			rest = append(rest, e)
+		}
+	}
+	fits := known
+	if !s.content {
+		fits = keep(fits, func(e *entry) bool {
+			a := &e.rec.Published.Artifact
+			return (n.Kind == "" || a.Kind == n.Kind) && (n.Arch == "" || a.Arch == "" || a.Arch == n.Arch)
+		})
+		fits = ofApp(fits, n.App)
+		if len(fits) == 0 && len(known) > 0 && len(rest) == 0 {
+			return Resolution{Status: symbol.NoArtifact, Err: &absence{symbol.NoArtifact, fmt.Sprintf("%d stored under the name %q, none with %s", len(known), s.text, n), true}}
+		}
+	}
+	prefer := func(fit func(*entry) bool) {
+		if some := keep(fits, fit); len(fits) > 1 && len(some) > 0 {
+			fits = some
+		}
+	}
+	prefer(func(e *entry) bool { return e.rec.State != row.Shredded })
+	if n.File != "" {
+		prefer(func(e *entry) bool { return e.hasName(symbol.NameFile, n.File) })
+	}
+	if n.App != "" {
+		prefer(func(e *entry) bool { return e.hasName(symbol.NameApp, n.App) })
+	}
+	switch {
+	case len(fits) == 1:
+		return fits[0].resolution()
+	case len(fits) > 1:
+		ids := make([]symbol.ID, len(fits))
+		for i, e := range fits {
+			ids[i] = e.rec.ID
+		}
+		return ambiguous(s.text, ids)
+	}
+	best := Resolution{Status: symbol.NoArtifact, Err: lacking(symbol.NoArtifact, "no artifact is called %q", s.text)}
+	for _, e := range rest {
+		if soon(e.status) > soon(best.Status) {
+			best = e.resolution()
+		}
+	}
+	return best
+}
+
+// soon orders the outcomes of what is not published: the one that will change
+// first wins, then the one that says more.
+func soon(s symbol.Status) int {
+	return slices.Index([]symbol.Status{symbol.NoArtifact, symbol.Rejected, symbol.Sealed, symbol.Corrupt, symbol.Pending, symbol.Loading}, s)
+}
+
+func ambiguous(name string, ids []symbol.ID) Resolution {
+	ids = slices.Clone(ids)
+	slices.SortFunc(ids, func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) })
+	return Resolution{Status: symbol.Ambiguous, Candidates: ids, Err: fmt.Errorf("%d or more artifacts are called %q: name the build-id, or the app", len(ids), name)}
+}
+
+func keep(all []*entry, fit func(*entry) bool) (kept []*entry) {
+	for _, e := range all {
+		if fit(e) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// ofApp keeps the artifacts of an app's build and those that belong to no app.
+func ofApp(all []*entry, app string) []*entry {
+	if app == "" {
+		return all
+	}
+	return keep(all, func(e *entry) bool {
+		return e.hasName(symbol.NameApp, app) || !slices.ContainsFunc(e.rec.Names, func(n symbol.Name) bool { return n.Kind == symbol.NameApp })
+	})
+}
+
+func (e *entry) hasName(kind symbol.NameKind, text string) bool {
+	return slices.ContainsFunc(e.rec.Names, func(n symbol.Name) bool { return n.Kind == kind && strings.EqualFold(n.Text, text) })
+}
+
+func (n Narrow) String() string {
+	var said []string
+	for _, f := range [][2]string{{"kind ", string(n.Kind)}, {"arch ", n.Arch}, {"app ", n.App}} {
+		if f[1] != "" {
+			said = append(said, f[0]+f[1])
+		}
+	}
+	return strings.Join(said, ", ")
+}
+
+// fromLedger says what is known of a name none of whose objects is loaded.
+func fromLedger(name string, objects []*row.Object) Resolution {
+	r := Resolution{Status: symbol.NoArtifact, Err: lacking(symbol.NoArtifact, "no artifact is called %q", name)}
+	for _, o := range objects {
+		status, why := symbol.NoArtifact, o.Reason
+		switch o.State {
+		case row.ObjectPending:
+			status = symbol.Pending
+		case row.ObjectLoading:
+			status = symbol.Loading
+		case row.ObjectFailed:
+			status = symbol.Pending // the next run tries again
+		case row.ObjectRejected:
+			status = symbol.Rejected
+		}
+		if why == "" {
+			why = "no reason is noted"
+		}
+		if soon(status) > soon(r.Status) || len(r.Objects) == 0 {
+			r.Status, r.Err = status, lacking(status, "object %s is %s: %s", o.URL, o.State, why)
+		}
+		r.Objects = append(r.Objects, o)
+	}
+	return r
+}

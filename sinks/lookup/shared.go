@@ -1,0 +1,89 @@
+package lookup
+
+import (
+	"context"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// claims are loads whose shared strings one trip reads along with its rows.
+type claims struct {
+	loads   []*load
+	flights []*flight[*row.Block] // nil: landed
+}
+
+// claimShared adds to spans the rows of shared strings that nobody has read
+// or reads.
+func (t *trip) claimShared(spans *[]sinks.Span) *claims {
+	s := &claims{}
+	for _, w := range t.ours {
+		l := w.load
+		if l.shared.Load() || len(s.loads) > 0 && s.loads[len(s.loads)-1] == l { // ours are sorted by load
+			continue
+		}
+		f, leads := t.b.c.blockFlights.join(place{l, sharedStrings})
+		if !leads {
+			continue // waited for when a row needs them
+		}
+		span, has := l.opened.Dictionary()
+		if !has || l.shared.Load() {
+			t.b.c.blockFlights.land(place{l, sharedStrings}, f, nil, nil)
+			continue
+		}
+		*spans = append(*spans, span)
+		s.loads, s.flights = append(s.loads, l), append(s.flights, f)
+	}
+	return s
+}
+
+// set receives the k-th claimed row.
+func (s *claims) set(c *Client, k int, r sinks.Row, err error) {
+	l, f := s.loads[k], s.flights[k]
+	s.flights[k] = nil
+	c.blockFlights.land(place{l, sharedStrings}, f, nil, l.setShared(r, err))
+}
+
+// land ends the flights of rows that did not come.
+func (s *claims) land(c *Client, err error) {
+	for k, f := range s.flights {
+		if f != nil {
+			s.flights[k] = nil
+			c.blockFlights.land(place{s.loads[k], sharedStrings}, f, nil, err)
+		}
+	}
+}
+
+func (l *load) setShared(r sinks.Row, err error) error {
+	at := place{l, sharedStrings}
+	if err != nil {
+		return at.rowErr(err)
+	}
+	if r.Key == nil {
+		return at.rowErr(errGone)
+	}
+	if err := l.opened.SetDictionary(r); err != nil {
+		return at.rowErr(err)
+	}
+	l.shared.Store(true)
+	return nil
+}
+
+// shared sees to it that a load's shared strings are there: it waits for who
+// reads them, or reads them.
+func (c *Client) shared(ctx context.Context, l *load) error {
+	cached := func() (*row.Block, bool) { return nil, l.shared.Load() }
+	if l.shared.Load() {
+		return nil
+	}
+	_, err := c.blockFlights.do(ctx, place{l, sharedStrings}, cached, func() (*row.Block, error) {
+		span, _ := l.opened.Dictionary()
+		said := errAbandoned
+		err := c.store.Blocks.First(ctx, []sinks.Span{span}, func(_ int, r sinks.Row, err error) { said = l.setShared(r, err) })
+		if err != nil {
+			return nil, err
+		}
+		return nil, said
+	})
+	return err
+}

@@ -1,0 +1,115 @@
+package lookup
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// StackOptions say what a stack's text does not.
+type StackOptions struct {
+	// Artifacts are names to ask for where a frame gives no id of its own:
+	// of these, the one with the frame's file name; the first that is stored, if the frame has none.
+	Artifacts []string
+	// App is APP@BUILD: it narrows file names.
+	App string
+}
+
+// Stack answers the frames of a stack, [thread][frame]. Each frame's artifact is
+// found by the names it gives, best first. An id decides: where it is not
+// stored, no artifact of the same file name answers in its place. The only
+// error is ctx's.
+func (c *Client) Stack(ctx context.Context, s *stack.Stack, o StackOptions) ([][]symbol.Answer, error) {
+	answers := make([][]symbol.Answer, len(s.Threads))
+	var qs []Query
+	var to []*symbol.Answer
+	seen := resolved{}
+	for t := range s.Threads {
+		frames := s.Threads[t].Frames
+		answers[t] = make([]symbol.Answer, len(frames))
+		for i := range frames {
+			r, _, err := c.image(ctx, &frames[i], o, seen)
+			if err != nil {
+				return nil, err
+			}
+			if r.Status != symbol.Found {
+				answers[t][i] = symbol.Answer{Status: r.Status, Err: r.Err}
+				continue
+			}
+			qs = append(qs, Query{r.Record.ID, frames[i].At})
+			to = append(to, &answers[t][i])
+		}
+	}
+	err := c.Frames(ctx, qs, func(i int, a symbol.Answer) { *to[i] = a })
+	if err != nil {
+		return nil, err
+	}
+	return answers, nil
+}
+
+// Tried is one name that was asked for, and what it led to.
+type Tried struct {
+	Name string
+	Resolution
+}
+
+// resolved are the outcomes of one stack's names: hundreds of frames share a
+// few images.
+type resolved map[string][]Tried
+
+// image finds the artifact of a frame. tried holds every name asked for; the
+// last one is the outcome. The error is ctx's.
+func (c *Client) image(ctx context.Context, f *stack.Frame, o StackOptions, seen resolved) (Resolution, []Tried, error) {
+	key := strings.Join(f.Image, "\x00") + "\x00\x00" + f.File + "\x00" + f.Arch
+	tried, ok := seen[key]
+	if !ok {
+		tried = c.try(ctx, f, o)
+		if err := ctx.Err(); err != nil {
+			return Resolution{}, nil, err
+		}
+		seen[key] = tried
+	}
+	return tried[len(tried)-1].Resolution, tried, nil
+}
+
+func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried []Tried) {
+	n := Narrow{Kind: symbol.ELF, Arch: f.Arch, App: o.App}
+	if f.File != "" {
+		n.File = fileName(f.File)
+	}
+	ask := func(name string) Resolution {
+		r := c.Resolve(ctx, name, n)
+		tried = append(tried, Tried{name, r})
+		return r
+	}
+	ids := slices.DeleteFunc(slices.Clone(f.Image), func(name string) bool { return !isContent(strings.ToLower(name)) })
+	if len(ids) > 0 {
+		for _, name := range ids {
+			if ask(name).Status != symbol.NoArtifact {
+				break
+			}
+		}
+		return tried
+	}
+	for _, name := range o.Artifacts {
+		r := ask(name)
+		if n.File == "" && r.Status != symbol.NoArtifact {
+			return tried
+		}
+		if r.Record != nil && (&entry{rec: r.Record}).hasName(symbol.NameFile, n.File) {
+			return tried
+		}
+	}
+	for _, name := range f.Image {
+		if ask(name).Status != symbol.NoArtifact {
+			return tried
+		}
+	}
+	if len(f.Image) == 0 {
+		tried = append(tried, Tried{"", unresolved(lacking(symbol.NoArtifact, "the frame names no artifact"))})
+	}
+	return tried
+}
