@@ -32,7 +32,6 @@ package explode
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/symlake/symlake/formats"
@@ -91,13 +90,8 @@ func (x *Exploder) live(low, high uint64) bool {
 	if low == 0 && !x.zero {
 		return false
 	}
-	i, _ := slices.BinarySearchFunc(x.img.Code, low, func(s native.Span, low uint64) int {
-		if s.End <= low {
-			return -1
-		}
-		return 1
-	})
-	return i < len(x.img.Code) && x.img.Code[i].Start <= low && high <= x.img.Code[i].End
+	s, ok := x.img.Span(low)
+	return ok && high <= s.End
 }
 
 // part explodes one unit. Its memory is used again for the next one.

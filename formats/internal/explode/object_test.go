@@ -5,9 +5,10 @@ import (
 	"cmp"
 	"context"
 	"debug/elf"
-	"io"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/symlake/symlake/formats"
@@ -21,12 +22,43 @@ import (
 type object struct {
 	sections dwarf.Sections
 	image    native.Image
-	bytes    int64 // of the debug sections
+	names    map[string]bool // of all symbols, also of what is no function
+	bytes    int64           // of the debug sections
 }
 
 // openObject reads a program file. mapped false hands the sections over as
 // readers only.
 func openObject(t testing.TB, path string, mapped bool) *object {
+	t.Helper()
+	return openSections(t, path, mapped, func(s *elf.Section) ([]byte, error) { return s.Data() })
+}
+
+// openMapped reads a program file whose sections are not compressed from a
+// mapping.
+func openMapped(t testing.TB, path string) *object {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openSections(t, path, true, func(s *elf.Section) ([]byte, error) {
+		if s.Flags&elf.SHF_COMPRESSED != 0 {
+			return s.Data()
+		}
+		return b[s.Offset : s.Offset+s.Size], nil
+	})
+}
+
+func openSections(t testing.TB, path string, mapped bool, data func(*elf.Section) ([]byte, error)) *object {
 	t.Helper()
 	f, err := elf.Open(path)
 	if err != nil {
@@ -40,7 +72,7 @@ func openObject(t testing.TB, path string, mapped bool) *object {
 		if s == nil || s.Type == elf.SHT_NOBITS {
 			return nil
 		}
-		b, err := s.Data()
+		b, err := data(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,6 +119,11 @@ func openObject(t testing.TB, path string, mapped bool) *object {
 
 func (o *object) symbols(f *elf.File, syms []elf.Symbol, rank symbol.Rank) {
 	for _, s := range syms {
+		name, _, _ := strings.Cut(s.Name, "@")
+		if o.names == nil {
+			o.names = map[string]bool{}
+		}
+		o.names[s.Name], o.names[name] = true, true
 		if kind := elf.ST_TYPE(s.Info); kind != elf.STT_FUNC && kind != elf.STT_LOOS || s.Section == elf.SHN_UNDEF {
 			continue
 		}
@@ -94,7 +131,6 @@ func (o *object) symbols(f *elf.File, syms []elf.Symbol, rank symbol.Rank) {
 		if f.Machine == elf.EM_ARM {
 			addr &^= 1
 		}
-		name, _, _ := strings.Cut(s.Name, "@")
 		o.image.Symbols = append(o.image.Symbols, native.Symbol{Addr: addr, Size: s.Size, Name: name, Rank: rank})
 	}
 }
@@ -114,8 +150,26 @@ func (o *object) exploder(t testing.TB) *Exploder {
 type answer struct {
 	start, end uint64
 	frames     []symbol.Frame
+}
+
+// piece is a run as it is swept.
+type piece struct {
+	start, end uint64
 	rank       symbol.Rank
 	part, seq  int
+	ranges     []answer
+}
+
+func newPiece(r *symbol.Run, part, seq int) piece {
+	p := piece{start: r.Ranges[0].Start, end: r.Ranges[len(r.Ranges)-1].End, rank: r.Rank, part: part, seq: seq}
+	for k, v := range r.Ranges {
+		frames := r.Chain(k, nil)
+		for f := range frames {
+			frames[f].Linkage, frames[f].File = strings.Clone(frames[f].Linkage), strings.Clone(frames[f].File)
+		}
+		p.ranges = append(p.ranges, answer{v.Start, v.End, frames})
+	}
+	return p
 }
 
 // answers explodes everything, checks each part's runs, and settles what
@@ -123,19 +177,13 @@ type answer struct {
 func (o *object) answers(t testing.TB) ([]answer, symbol.Quality) {
 	t.Helper()
 	x := o.exploder(t)
-	var all []answer
+	var all []piece
 	var sum symbol.Quality
 	for i := range x.Parts() {
 		c := newChecker(t)
 		q, err := x.Part(context.Background(), i, func(r *symbol.Run) error {
 			c.run(r)
-			for k := range r.Ranges {
-				frames := r.Chain(k, nil)
-				for f := range frames {
-					frames[f].Linkage, frames[f].File = strings.Clone(frames[f].Linkage), strings.Clone(frames[f].File)
-				}
-				all = append(all, answer{r.Ranges[k].Start, r.Ranges[k].End, frames, r.Rank, i, len(all)})
-			}
+			all = append(all, newPiece(r, i, len(all)))
 			return nil
 		})
 		if err != nil {
@@ -147,19 +195,29 @@ func (o *object) answers(t testing.TB) ([]answer, symbol.Quality) {
 		sum.LinesBroken += q.LinesBroken
 		sum.Missing = append(sum.Missing, q.Missing...)
 	}
+	c := newChecker(t)
+	rank := symbol.RankSymtab
 	err := Symbols(&o.image, func(r *symbol.Run) error {
-		all = append(all, answer{r.Ranges[0].Start, r.Ranges[0].End, r.Chain(0, nil), r.Rank, x.Parts(), len(all)})
+		if r.Rank != rank {
+			c.disjoint()
+			c, rank = newChecker(t), r.Rank
+		}
+		c.run(r)
+		all = append(all, newPiece(r, x.Parts(), len(all)))
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.disjoint()
 	return sweep(all), sum
 }
 
-// sweep is a plain sweep: by rank, then start, part and sequence.
-func sweep(all []answer) []answer {
-	slices.SortFunc(all, func(a, b answer) int {
+// sweep is a plain sweep over runs: by rank, then start, part and sequence. A
+// run that has begun keeps its code: two units may describe one function by
+// different rows.
+func sweep(all []piece) []answer {
+	slices.SortFunc(all, func(a, b piece) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.start, b.start), cmp.Compare(a.part, b.part), cmp.Compare(a.seq, b.seq))
 	})
 	var out []answer
@@ -170,11 +228,13 @@ func sweep(all []answer) []answer {
 		}
 		var layer []answer
 		end := uint64(0)
-		for _, a := range all[:n] {
-			if a.start = max(a.start, end); a.start < a.end {
-				layer = append(layer, a)
-				end = a.end
+		for _, p := range all[:n] {
+			for _, a := range p.ranges {
+				if a.start = max(a.start, end); a.start < a.end {
+					layer = append(layer, a)
+				}
 			}
+			end = max(end, p.end)
 		}
 		all = all[n:]
 		// What is free in out.
@@ -256,5 +316,3 @@ func (c *checker) disjoint() {
 		}
 	}
 }
-
-var _ io.ReaderAt = (*bytes.Reader)(nil)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/internal/native"
-	"github.com/symlake/symlake/formats/symbol"
 )
 
 // firstAt is the index of the first symbol at or behind addr.
@@ -99,85 +98,4 @@ func refines(sym, name string) bool {
 
 func mangled(name string) bool {
 	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R")
-}
-
-// Symbols emits the runs of the symbol tables alone, a run for each piece of
-// code that a symbol covers, ranks one after the other. Symbols of one rank
-// that overlap are cut: the one that begins last has the code, of those that
-// begin together the first in the list.
-func Symbols(img *native.Image, emit func(*symbol.Run) error) error {
-	for _, rank := range []symbol.Rank{symbol.RankSymtab, symbol.RankDynsym} {
-		if err := symbols(img, rank, emit); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func symbols(img *native.Image, rank symbol.Rank, emit func(*symbol.Run) error) error {
-	run := symbol.Run{
-		Rank: rank, Strings: []string{""},
-		Ranges: make([]symbol.Range, 1),
-		Scopes: []symbol.Scope{{Parent: -1}},
-	}
-	type open struct {
-		end uint64
-		sym int
-	}
-	var stack []open
-	index := map[int]uint32{} // of symbols in Strings, while they are open
-	pos := uint64(0)
-	finish := func(limit uint64) error {
-		for len(stack) > 0 && pos < limit {
-			top := stack[len(stack)-1]
-			if pos < top.end {
-				to := min(top.end, limit)
-				i, ok := index[top.sym]
-				if !ok {
-					i = uint32(len(run.Strings))
-					run.Strings = append(run.Strings, img.Symbols[top.sym].Name)
-					index[top.sym] = i
-				}
-				run.Scopes[0].Function = i
-				run.Ranges[0] = symbol.Range{Start: pos - img.Base, End: to - img.Base}
-				if err := emit(&run); err != nil {
-					return err
-				}
-				pos = to
-			}
-			if top.end <= pos {
-				delete(index, top.sym)
-				stack = stack[:len(stack)-1]
-			}
-		}
-		return nil
-	}
-	code := img.Code
-	for i := range img.Symbols {
-		s := &img.Symbols[i]
-		if s.Rank != rank {
-			continue
-		}
-		for len(code) > 0 && code[0].End <= s.Addr {
-			code = code[1:]
-		}
-		if len(code) == 0 {
-			break
-		}
-		if s.Addr < code[0].Start || i > 0 && img.Symbols[i-1].Addr == s.Addr && img.Symbols[i-1].Rank == rank {
-			continue
-		}
-		end := code[0].End
-		if s.Size != 0 {
-			end = min(end, s.Addr+min(s.Size, ^s.Addr))
-		} else if next := firstAt(img.Symbols, s.Addr+1); next < len(img.Symbols) {
-			end = min(end, img.Symbols[next].Addr)
-		}
-		if err := finish(s.Addr); err != nil {
-			return err
-		}
-		pos = s.Addr
-		stack = append(stack, open{end, i})
-	}
-	return finish(^uint64(0))
 }

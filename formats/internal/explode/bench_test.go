@@ -1,0 +1,57 @@
+package explode
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// benchFile names a program file to explode with -bench; without it a small
+// fixture is used.
+const benchFile = "SYMLAKE_BENCH_ELF"
+
+// BenchmarkUnits explodes all units of a file on one goroutine and reports
+// user time, which other load on the machine does not stretch.
+func BenchmarkUnits(b *testing.B) {
+	path := os.Getenv(benchFile)
+	if path == "" {
+		b.Skipf("SKIP: %s names no file", benchFile)
+	}
+	o := openMapped(b, path)
+	b.SetBytes(o.bytes)
+	var runs, ranges, scopes, strings int
+	before := userTime()
+	for b.Loop() {
+		runs, ranges, scopes, strings = 0, 0, 0, 0
+		x := o.exploder(b)
+		for i := range x.Parts() {
+			n := 0
+			_, err := x.Part(context.Background(), i, func(r *symbol.Run) error {
+				runs++
+				ranges += len(r.Ranges)
+				scopes += len(r.Scopes)
+				n = len(r.Strings)
+				return nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			strings += n
+		}
+	}
+	b.ReportMetric((userTime()-before).Seconds()/float64(b.N), "user-s/op")
+	b.ReportMetric(float64(runs), "runs")
+	b.ReportMetric(float64(ranges), "ranges")
+	b.ReportMetric(float64(scopes), "scopes")
+	b.ReportMetric(float64(strings), "strings")
+}
+
+func userTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano())
+}
