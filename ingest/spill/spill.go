@@ -1,0 +1,164 @@
+// Package spill sorts the runs of one object: lanes take them in any order
+// from any number of workers, [Sorter.Merge] hands them back ordered by start,
+// rank, part and sequence. It knows nothing of overlaps (ingest/sweep does) or
+// rows.
+//
+// Invariants:
+//   - what comes out does not depend on the number of lanes, on who came
+//     first, or on what went to disk;
+//   - memory is the shared budget, plus one floor a lane; runs beyond it go to
+//     scratch, sealed;
+//   - every string is kept once, as a copy: nothing aliases the object;
+//   - a run that breaks the contract of symbol.Run is refused as corrupt, not
+//     passed on.
+package spill
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/scratch"
+)
+
+// Order is what settles a tie of runs: rank, then part, then sequence within
+// the part. The lower one wins.
+type Order uint64
+
+const (
+	seqBits  = 28
+	partBits = 28
+	maxSeq   = 1<<seqBits - 1
+	maxPart  = 1<<partBits - 1
+)
+
+func order(rank symbol.Rank, part, seq int) Order {
+	return Order(rank)<<(seqBits+partBits) | Order(part)<<seqBits | Order(seq)
+}
+
+// Options of a Sorter.
+type Options struct {
+	Budget      *scratch.Budget // shared with others; never nil
+	Scratch     string          // folder of the scratch file
+	StringBytes int64           // names beyond it reject the object (0: the whole budget)
+}
+
+// Sorter sorts one artifact's runs. Lane, Sort, then Merge as often as wanted;
+// Close in any case.
+type Sorter struct {
+	o       Options
+	strings *interner
+	odd     uint64 // makes the key maps unpredictable
+
+	mu    sync.Mutex
+	lanes []*Lane
+	file  *scratch.File // made by the first lane that needs it
+
+	spilled atomic.Int64
+	table   Table
+	final   []uint32
+}
+
+// Table is the load-wide string table: Strings[0] is "". Runs[i] is the number
+// of runs that use string i.
+type Table struct {
+	Strings []string
+	Runs    []uint32
+}
+
+// New makes an empty sorter.
+func New(o Options) *Sorter {
+	if o.StringBytes == 0 {
+		o.StringBytes = o.Budget.Total()
+	}
+	return &Sorter{o: o, strings: newInterner(o.Budget), odd: randomOdd()}
+}
+
+// Lane makes a lane for one goroutine.
+func (s *Sorter) Lane() *Lane {
+	l := &Lane{s: s, part: -1}
+	s.mu.Lock()
+	s.lanes = append(s.lanes, l)
+	s.mu.Unlock()
+	return l
+}
+
+// Sort ends the taking of runs: no lane may be added to any more.
+func (s *Sorter) Sort() {
+	strs, final := s.strings.order()
+	s.table = Table{Strings: strs, Runs: make([]uint32, len(strs))}
+	s.final = final
+	for _, l := range s.lanes {
+		l.sort()
+		for id, n := range l.counts {
+			if n != 0 {
+				s.table.Runs[final[id]] += n
+			}
+		}
+		l.release()
+	}
+}
+
+// Table is the table that the runs of Merge refer to; valid after Sort, also
+// after Close.
+func (s *Sorter) Table() Table { return s.table }
+
+// Spilled is how many bytes went to scratch.
+func (s *Sorter) Spilled() int64 { return s.spilled.Load() }
+
+// Close gives memory and disk back.
+func (s *Sorter) Close() error {
+	for _, l := range s.lanes {
+		l.release()
+		s.o.Budget.Give(l.held)
+		*l = Lane{s: s}
+	}
+	s.lanes = nil
+	s.o.Budget.Give(s.strings.total.Swap(0))
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.file = nil
+	return err
+}
+
+// scratchFile is the sorter's one file.
+func (s *Sorter) scratchFile() (*scratch.File, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil {
+		f, err := scratch.Create(s.o.Scratch)
+		if err != nil {
+			return nil, err
+		}
+		s.file = f
+	}
+	return s.file, nil
+}
+
+// refuse is the error of a run that no parser may emit.
+func refuse(part int, want string, args ...any) error {
+	return &formats.Error{Format: "run", Section: fmt.Sprintf("part %d", part), Want: fmt.Sprintf(want, args...), Err: formats.ErrCorrupt}
+}
+
+func compare(a, b ref) int {
+	switch {
+	case a.start != b.start:
+		if a.start < b.start {
+			return -1
+		}
+		return 1
+	case a.order != b.order:
+		if a.order < b.order {
+			return -1
+		}
+		return 1
+	}
+	return 0
+}
+
+func (l *Lane) sort() { slices.SortFunc(l.refs, compare) }
