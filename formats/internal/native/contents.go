@@ -19,10 +19,10 @@ const (
 	// memoryBytes: what is made readable up to this size stays in memory; what
 	// is larger is the caller's Spool to place.
 	memoryBytes = 16 << 20
-	// zlibRatio and zstdRatio: no stream of these inflates further. Deflate's
-	// best is 258 bytes for 2 bits; a zstd block of 4 bytes can stand for 128 KiB.
-	zlibRatio = 1032
-	zstdRatio = 32 << 10
+	// packedRatio: what is larger than memoryBytes after inflating cannot have
+	// been packed further than so. Real debug sections stay below 40 to 1; a
+	// bomb needs the 1,032 to 1 of deflate or the 32,768 to 1 of zstd.
+	packedRatio = 512
 	// windowBytes: the largest window a zstd stream may ask for. It is that
 	// of the highest level of the usual encoder.
 	windowBytes = 128 << 20
@@ -244,14 +244,10 @@ func (f *ELF) packing(i int, stored *formats.Input) (packing, error) {
 	default:
 		return p, nil
 	}
-	ratio := uint64(zlibRatio)
-	if p.codec == "zstd" {
-		ratio = zstdRatio
-	}
 	switch most := f.in.Limits.SectionBytes; {
 	case p.size > uint64(most):
 		return p, limit(stored.Name, 0, fmt.Sprintf("at most %d bytes after inflating, not %d", most, p.size))
-	case p.size/ratio > uint64(stored.Size):
+	case p.size > memoryBytes && p.size/packedRatio > uint64(stored.Size):
 		return p, corrupt(stored.Name, 0, fmt.Sprintf("a size that %d bytes of %s can have, not %d", stored.Size, p.codec, p.size))
 	}
 	return p, nil

@@ -10,11 +10,8 @@ import (
 	"github.com/therootcompany/xz"
 )
 
-const (
-	dictBytes = 64 << 20 // the dictionary of xz -9; the distributions use 8 MiB
-	// xzRatio: a range-coded match of 273 bytes costs no less than a quarter of a bit.
-	xzRatio = 16 << 10
-)
+// dictBytes is the dictionary of xz -9; the distributions use 8 MiB.
+const dictBytes = 64 << 20
 
 // minidebug is the file inside .gnu_debugdata: an ELF file packed by xz that
 // holds the symbol table strip removed. nil when there is none. It lives until
@@ -25,9 +22,10 @@ func (f *ELF) minidebug() (*ELF, error) {
 	if packed == nil || err != nil {
 		return nil, err
 	}
+	// Its size stands nowhere before it is unpacked.
 	most := f.in.Limits.SectionBytes
-	if ratio := int64(xzRatio); packed.Size < most/ratio {
-		most = packed.Size * ratio
+	if packed.Size < most/packedRatio {
+		most = min(most, max(memoryBytes, packed.Size*packedRatio))
 	}
 	src := &source{r: io.NewSectionReader(packed.Bytes, 0, packed.Size)}
 	z, err := xz.NewReader(bufio.NewReaderSize(src, 64<<10), dictBytes)
@@ -38,7 +36,6 @@ func (f *ELF) minidebug() (*ELF, error) {
 	out.r, out.left = z, most
 	r := &openEnded{out}
 
-	// How much it is stands nowhere: what fits in memory stays there.
 	var head bytes.Buffer
 	if _, err := io.CopyN(&head, r, memoryBytes); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

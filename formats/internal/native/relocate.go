@@ -22,9 +22,11 @@ const widest = 16 // bytes a relocation may touch: a ULEB128 of a 64-bit value h
 
 // relocations gives section i's relocations in ascending order of their
 // places, one a call; nil if there are none to apply. Only relocatable files
-// have any: what others carry beside .debug_* was applied when they were linked.
+// have any: what others carry beside .debug_* was applied when they were
+// linked. Code and data stay as they are, nothing here reads them relocated
+// but function descriptors.
 func (f *ELF) relocations(i int, size uint64) (func() (*reloc, error), error) {
-	if f.kind != typeRel {
+	if f.kind != typeRel || f.headers[i].flags&shfAlloc != 0 && f.headers[i].name != ".opd" {
 		return nil, nil
 	}
 	var readers []*relocReader

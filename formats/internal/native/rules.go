@@ -93,7 +93,7 @@ func ruleOf(machine uint16, kind uint32) (rule, bool) {
 		return ruleLoong(kind)
 	case machPPC64, machPPC:
 		switch kind {
-		case 0: // NONE
+		case 0, 51: // NONE, TOC (in .opd, where only the first word is read)
 			return rule{}, true
 		case 1, 24: // ADDR32, UADDR32
 			return rule{opSet, 4}, true

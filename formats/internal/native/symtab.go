@@ -243,6 +243,9 @@ func (f *ELF) mapping(name string, e *entry) bool {
 	if e.kind != sttNotype || name[0] != '$' && name[0] != '.' {
 		return false
 	}
+	if strings.HasPrefix(name, ".L") {
+		return true // RISC-V assemblers keep them in the table, amid functions
+	}
 	marks := ""
 	switch f.machine {
 	case machARM:
@@ -251,9 +254,6 @@ func (f *ELF) mapping(name string, e *entry) bool {
 		marks = "xd"
 	case machRISCV:
 		if strings.HasPrefix(name, "$x") { // "$xrv64i2p1…": the extensions in force
-			return true
-		}
-		if strings.HasPrefix(name, ".L0 ") {
 			return true
 		}
 		marks = "d"
