@@ -237,6 +237,13 @@ func (c *cursor) initial() (length uint64, offSize uint8) {
 // uleb reads an unsigned LEB128 number at b[p:]; the new position is -1 if
 // it does not end. Bits above 64 are dropped.
 func uleb(b []byte, p int) (uint64, int) {
+	if p < len(b) && b[p] < 0x80 {
+		return uint64(b[p]), p + 1 // nearly all
+	}
+	return longULEB(b, p)
+}
+
+func longULEB(b []byte, p int) (uint64, int) {
 	var v uint64
 	for shift := uint(0); p < len(b); shift += 7 {
 		c := b[p]

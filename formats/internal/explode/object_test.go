@@ -22,7 +22,7 @@ import (
 type object struct {
 	sections dwarf.Sections
 	image    native.Image
-	names    map[string]bool // of all symbols, also of what is no function
+	names    map[string]bool // all symbols; true: functions
 	bytes    int64           // of the debug sections
 }
 
@@ -118,20 +118,31 @@ func openSections(t testing.TB, path string, mapped bool, data func(*elf.Section
 }
 
 func (o *object) symbols(f *elf.File, syms []elf.Symbol, rank symbol.Rank) {
+	file := ""
 	for _, s := range syms {
 		name, _, _ := strings.Cut(s.Name, "@")
 		if o.names == nil {
 			o.names = map[string]bool{}
 		}
-		o.names[s.Name], o.names[name] = true, true
-		if kind := elf.ST_TYPE(s.Info); kind != elf.STT_FUNC && kind != elf.STT_LOOS || s.Section == elf.SHN_UNDEF {
+		kind := elf.ST_TYPE(s.Info)
+		code := kind == elf.STT_FUNC || kind == elf.STT_LOOS
+		o.names[s.Name] = o.names[s.Name] || code
+		o.names[name] = o.names[name] || code
+		if kind == elf.STT_FILE {
+			file = s.Name
+		}
+		if !code || s.Section == elf.SHN_UNDEF {
 			continue
 		}
 		addr := s.Value
 		if f.Machine == elf.EM_ARM {
 			addr &^= 1
 		}
-		o.image.Symbols = append(o.image.Symbols, native.Symbol{Addr: addr, Size: s.Size, Name: name, Rank: rank})
+		sym := native.Symbol{Addr: addr, Size: s.Size, Name: name, Rank: rank}
+		if elf.ST_BIND(s.Info) == elf.STB_LOCAL {
+			sym.File = file
+		}
+		o.image.Symbols = append(o.image.Symbols, sym)
 	}
 }
 

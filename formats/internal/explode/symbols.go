@@ -59,26 +59,31 @@ func (p *part) outermost(n *node, low uint64) (uint32, error) {
 		}
 	}
 	name, syms := p.strings.list[i], p.x.img.Symbols
+	better := -1
 	for k := firstAt(syms, low); k < len(syms) && syms[k].Addr == low; k++ {
 		if syms[k].Name == name {
 			return i, nil
 		}
-		if refines(syms[k].Name, name) {
-			return p.strings.symbol(k, syms), nil
+		if better < 0 && refines(syms[k].Name, name) {
+			better = k
 		}
+	}
+	if better >= 0 {
+		return p.strings.symbol(better, syms), nil
 	}
 	return i, nil
 }
 
 // refines reports whether a symbol's name spells the function name more
-// exactly: the same with a suffix that a compiler adds to clones and parts,
-// or the mangled form of a name that is not.
+// exactly: the same with a suffix that a compiler adds to clones and parts, a
+// constructor or destructor of which DWARF does not say the kind, or the
+// mangled form of a name that is not.
 func refines(sym, name string) bool {
 	if name == "" {
 		return true
 	}
-	if rest, ok := strings.CutPrefix(sym, name); ok {
-		return len(rest) > 1 && rest[0] == '.'
+	if n := common(sym, name); n == len(name) {
+		return len(sym) == n || len(sym) > n+1 && sym[n] == '.'
 	}
 	if mangled(name) || !mangled(sym) {
 		return false
@@ -94,6 +99,19 @@ func refines(sym, name string) bool {
 	}
 	name = strings.TrimPrefix(name, "~")
 	return name != "" && strings.Contains(sym, strconv.Itoa(len(name))+name)
+}
+
+// common is how much of name a symbol begins with. The 4 in a C4 or D4 of
+// name, a constructor or destructor of no certain kind, stands for any digit.
+func common(sym, name string) int {
+	n := 0
+	for n < len(name) && n < len(sym) {
+		if sym[n] != name[n] && !(n > 0 && name[n] == '4' && (name[n-1] == 'C' || name[n-1] == 'D') && sym[n] >= '0' && sym[n] <= '3') {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 func mangled(name string) bool {
