@@ -11,17 +11,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
 )
 
 // Oracle asks llvm-symbolizer-19 for n addresses of the object at path, drawn
 // at random and at the borders of our ranges, and compares function, file,
-// line, column and depth. known, if not nil, gives the reason why an address
-// may differ, "" for none; how often each held is logged. The object stands alone: files beside it
-// are not found.
-func Oracle(t *testing.T, f *formats.Format, path string, n int, seed uint64, known func(addr uint64) string) {
+// line, column and depth. How often each rule of known, which may be nil,
+// excused a difference is logged. The object stands alone: files beside it are
+// not found.
+func Oracle(t *testing.T, f *formats.Format, path string, n int, seed uint64, known Known) {
 	t.Helper()
 	tool := Tool(t, "llvm-symbolizer-19", "apt-get install llvm-19")
 	obj := Open(t, f, Input(t, path))
@@ -38,18 +40,18 @@ func Oracle(t *testing.T, f *formats.Format, path string, n int, seed uint64, kn
 	reasons := map[string]int{}
 	failed := 0
 	for i, addr := range addrs {
-		diff := compare(a, flat, addr, want[i])
-		if diff == "" {
+		got := answer(a, flat, addr)
+		if slices.Equal(got, want[i]) {
 			continue
 		}
 		if known != nil {
-			if reason := known(addr); reason != "" {
+			if reason := known(addr, want[i], got); reason != "" {
 				reasons[reason]++
 				continue
 			}
 		}
 		if failed++; failed <= 10 {
-			t.Errorf("seed %d: %s", seed, diff)
+			t.Errorf("seed %d: %s", seed, difference(addr, want[i], got))
 		}
 	}
 	if failed > 10 {
@@ -78,7 +80,7 @@ func sample(a *formats.Artifact, flat *Flat, n int, r *rand.Rand) []uint64 {
 }
 
 // symbolize gives llvm-symbolizer's frames of each address.
-func symbolize(t *testing.T, tool, path string, addrs []uint64) [][]oracleFrame {
+func symbolize(t *testing.T, tool, path string, addrs []uint64) [][]symbol.Frame {
 	t.Helper()
 	dir := t.TempDir()
 	b, err := os.ReadFile(path)
@@ -99,7 +101,7 @@ func symbolize(t *testing.T, tool, path string, addrs []uint64) [][]oracleFrame 
 	if err != nil {
 		t.Fatalf("%s: %v", tool, err)
 	}
-	var all [][]oracleFrame
+	var all [][]symbol.Frame
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var answer struct {
 			Symbol []struct {
@@ -116,11 +118,11 @@ func symbolize(t *testing.T, tool, path string, addrs []uint64) [][]oracleFrame 
 		if answer.Error != nil {
 			t.Fatalf("%s: %v", tool, answer.Error)
 		}
-		frames := []oracleFrame{}
+		var frames []symbol.Frame
 		for _, s := range answer.Symbol {
-			frames = append(frames, oracleFrame{s.FunctionName, s.FileName, s.Line, s.Column})
+			frames = append(frames, symbol.Frame{Linkage: s.FunctionName, File: s.FileName, Line: s.Line, Column: s.Column})
 		}
-		if len(frames) == 1 && frames[0] == (oracleFrame{}) {
+		if len(frames) == 1 && frames[0] == (symbol.Frame{}) {
 			frames = nil
 		}
 		all = append(all, frames)

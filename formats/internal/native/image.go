@@ -21,10 +21,12 @@ type Span struct{ Start, End uint64 }
 // symbols are gone, the Thumb bit is cleared, the address lies in a code span.
 type Symbol struct {
 	Addr uint64 // unslid
-	Size uint64 // 0: unknown; it then ends at the next symbol or the end of its span
+	Size uint64 // 0: unknown; it then ends at the next symbol
 	Name string // as the table spells it, version suffix cut; may alias the object
 	File string // a local symbol's source file as the table names it (no path), or ""; may alias the object
 	Rank symbol.Rank
+
+	limit uint64 // end of its section, where a symbol without size ends at the latest
 }
 
 // Image is what exploding needs to know of a program file besides its DWARF.

@@ -3,6 +3,7 @@ package native
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -225,7 +226,12 @@ func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span,
 		if at := strings.IndexByte(name, '@'); at > 0 {
 			name = name[:at]
 		}
-		s := Symbol{Addr: addr, Size: min(e.size, span.End-addr), Name: name, Rank: rank}
+		s := Symbol{Addr: addr, Size: min(e.size, span.End-addr), Name: name, Rank: rank, limit: span.End}
+		if h := &f.headers[e.section]; h.code() {
+			if end := f.places[e.section] + h.size; addr < end {
+				s.limit = min(s.limit, end)
+			}
+		}
 		if e.bind == stbLocal {
 			s.File = file
 		}
@@ -293,6 +299,18 @@ func settle(all []Symbol) []Symbol {
 			continue
 		}
 		out = append(out, s)
+	}
+	// Without a size a symbol has what follows it in its section: not the
+	// constants that a linker put behind the code.
+	next := uint64(math.MaxUint64)
+	for i := len(out) - 1; i >= 0; i-- {
+		s := &out[i]
+		if i+1 < len(out) && out[i+1].Addr != s.Addr {
+			next = out[i+1].Addr
+		}
+		if s.Size == 0 && next >= s.limit {
+			s.Size = s.limit - s.Addr
+		}
 	}
 	return slices.Clip(out)
 }
