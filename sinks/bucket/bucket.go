@@ -56,6 +56,8 @@ type Fetcher interface {
 // Reader is an open object. ReadAt is safe for concurrent use.
 type Reader interface {
 	io.ReaderAt
+	// Close is ErrChanged when a mapped file was overwritten in place while it
+	// was open: what was read from the mapping may mix two states.
 	io.Closer
 	// Mapped is all of the object, or nil unless it is a mapped local file.
 	// It dies with Close.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/bucket/file"
@@ -41,7 +42,7 @@ func Open(ctx context.Context, url string, o Options) (b bucket.Bucket, key stri
 	}
 	info, err := os.Stat(p)
 	if err != nil {
-		if errors.Is(err, os.ErrNotExist) {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			err = fmt.Errorf("%w: %w", bucket.ErrNotFound, err)
 		}
 		return nil, "", err

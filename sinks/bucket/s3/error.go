@@ -36,6 +36,7 @@ func (e *Error) Unwrap() error { return e.Err }
 var reasons = map[string]string{
 	"NoSuchBucket":                 "no such bucket",
 	"InvalidAccessKeyId":           "the server does not know this access key",
+	"XAdminUserNotFound":           "the server does not know this access key",
 	"SignatureDoesNotMatch":        "wrong secret key",
 	"AccessDenied":                 "access denied",
 	"ExpiredToken":                 "the session has expired; log in again",
@@ -74,8 +75,7 @@ func (b *Bucket) explain(op, key string, err error) error {
 		}
 	}
 	switch {
-	case e.Code == "NoSuchBucket":
-	case status == http.StatusNotFound:
+	case status == http.StatusNotFound && (e.Code == "NoSuchKey" || e.Code == "NotFound" || e.Code == ""):
 		e.Reason, e.Err = bucket.ErrNotFound.Error(), fmt.Errorf("%w: %w", bucket.ErrNotFound, err)
 	case status == http.StatusPreconditionFailed, e.Code == "ConditionalRequestConflict":
 		e.Reason, e.Err = bucket.ErrChanged.Error(), fmt.Errorf("%w: %w", bucket.ErrChanged, err)

@@ -29,6 +29,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
 	tmtypes "github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/symlake/symlake/sinks/bucket"
 )
@@ -81,7 +82,8 @@ func Open(ctx context.Context, name, prefix string, o Options) (*Bucket, error) 
 		}).
 		// A connection that is silent for so long is dead; a slow one is not.
 		WithReadTimeout(2 * time.Minute)
-	load := []func(*config.LoadOptions) error{config.WithHTTPClient(client)}
+	// What the SDK would log comes back as an error, or was mended.
+	load := []func(*config.LoadOptions) error{config.WithHTTPClient(client), config.WithLogger(logging.Nop{})}
 	if o.Region != "" {
 		load = append(load, config.WithRegion(o.Region))
 	}

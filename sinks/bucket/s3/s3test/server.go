@@ -36,6 +36,7 @@ const (
 // Server is a running S3 server.
 type Server struct {
 	Endpoint string // http://127.0.0.1:port
+	Root     string // files dropped into its folder of a bucket are objects
 	Client   *s3.Client
 }
 
@@ -94,7 +95,7 @@ func start(t testing.TB, program, root string, port int) (*Server, error) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	s := &Server{Endpoint: "http://" + address}
+	s := &Server{Endpoint: "http://" + address, Root: root}
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		select {
 		case err := <-ended:
