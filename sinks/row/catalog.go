@@ -2,67 +2,106 @@ package row
 
 import (
 	"context"
-	"errors"
-	"time"
+	"fmt"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 )
 
-var errSkeleton = errors.New("not written yet")
-
-// Catalog reads and writes a store's catalog: typed records, sealed on the way
-// in, authenticated on the way out. Safe for concurrent use.
+// Catalog is a store's catalog as typed records: sealed on the way in,
+// authenticated on the way out. A record that does not open is an error
+// (ErrUnauthentic, ErrSealed) that names it, never an absent one. Safe for
+// concurrent use.
 type Catalog struct {
 	c sinks.Catalog
 	k *Keyring
 }
 
+// NewCatalog wraps the catalog of the store that k's keys came from.
 func NewCatalog(c sinks.Catalog, k *Keyring) *Catalog { return &Catalog{c: c, k: k} }
 
-type Ref struct {
-	Artifact symbol.ID
-	Object   string
-}
-
-type Waiter struct {
-	Artifact symbol.ID
-	Object   string
-}
-
-type Event struct {
-	At                time.Time
-	Who, What, Detail string
-}
-
+// Artifact gives the record of an artifact, or nil, nil.
 func (c *Catalog) Artifact(ctx context.Context, id symbol.ID) (*Record, error) {
-	return nil, errSkeleton
+	key := artifactKey(id)
+	value, err := c.c.Get(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read record of artifact %s: %w", id, err)
+	}
+	if value == nil {
+		return nil, nil
+	}
+	return c.record(ctx, sinks.Row{Key: key, Value: value})
 }
-func (c *Catalog) SwapArtifact(ctx context.Context, old, new *Record) error { return errSkeleton }
+
+// Artifacts emits every artifact's record, ascending by ID.
 func (c *Catalog) Artifacts(ctx context.Context, emit func(*Record) error) error {
-	return errSkeleton
+	return c.c.List(ctx, prefixed([]byte{keyArtifact}), func(r sinks.Row) error {
+		rec, err := c.record(ctx, r)
+		if err != nil {
+			return err
+		}
+		return emit(rec)
+	})
 }
-func (c *Catalog) AddName(ctx context.Context, name string, r Ref) error    { return errSkeleton }
-func (c *Catalog) RemoveName(ctx context.Context, name string, r Ref) error { return errSkeleton }
-func (c *Catalog) Names(ctx context.Context, name string, limit int) ([]Ref, error) {
-	return nil, errSkeleton
+
+func (c *Catalog) record(ctx context.Context, r sinks.Row) (*Record, error) {
+	plain, err := c.k.openRecord(ctx, r.Key, r.Value)
+	if err != nil {
+		return nil, fmt.Errorf("record of artifact %x: %w", r.Key[1:], err)
+	}
+	rec, err := unmarshalRecord(plain)
+	if err != nil {
+		return nil, fmt.Errorf("record of artifact %x: %w: %w", r.Key[1:], ErrUnauthentic, err)
+	}
+	if string(artifactKey(rec.ID)) != string(r.Key) {
+		return nil, fmt.Errorf("record of artifact %x: %w: it speaks of %s", r.Key[1:], ErrUnauthentic, rec.ID)
+	}
+	rec.raw = r.Value
+	// Keyring.Open has no store to ask: hold now what it will need. One that
+	// is gone seals that load alone, and Open says so.
+	for _, l := range []*Loaded{rec.Published, rec.Previous} {
+		if l != nil && len(l.WrappedKey) > 0 && c.k.held(l.KeyVersion) == nil {
+			if _, err := c.k.version(ctx, l.KeyVersion); ctx.Err() != nil {
+				return nil, err
+			}
+		}
+	}
+	return rec, nil
 }
-func (c *Catalog) HasName(ctx context.Context, name string, id symbol.ID) (bool, error) {
-	return false, errSkeleton
+
+// SwapArtifact replaces old by new in one step. old is nil (there must be
+// none), a record as read, or one that an earlier swap wrote; new nil deletes.
+// sinks.ErrConflict when the store's record is not old.
+func (c *Catalog) SwapArtifact(ctx context.Context, old, new *Record) error {
+	var id symbol.ID
+	var was, value []byte
+	switch {
+	case old != nil:
+		id, was = old.ID, old.raw
+		if was == nil {
+			return fmt.Errorf("swap record of artifact %s: the old record was never read", id)
+		}
+		if new != nil && new.ID != id {
+			return fmt.Errorf("swap record of artifact %s: the new one is of %s", id, new.ID)
+		}
+	case new != nil:
+		id = new.ID
+	default:
+		return nil
+	}
+	key := artifactKey(id)
+	if new != nil {
+		plain, err := marshalRecord(new)
+		if err != nil {
+			return fmt.Errorf("swap record of artifact %s: %w", id, err)
+		}
+		value = c.k.sealRecord(key, plain)
+	}
+	if err := c.c.Swap(ctx, key, was, value); err != nil {
+		return fmt.Errorf("swap record of artifact %s: %w", id, err)
+	}
+	if new != nil {
+		new.raw = value
+	}
+	return nil
 }
-func (c *Catalog) Object(ctx context.Context, url string) (*Object, error) { return nil, errSkeleton }
-func (c *Catalog) SwapObject(ctx context.Context, old, new *Object) error  { return errSkeleton }
-func (c *Catalog) Objects(ctx context.Context, prefix string, emit func(*Object) error) error {
-	return errSkeleton
-}
-func (c *Catalog) AddWaiter(ctx context.Context, companion string, w Waiter) error {
-	return errSkeleton
-}
-func (c *Catalog) Waiters(ctx context.Context, companion string) ([]Waiter, error) {
-	return nil, errSkeleton
-}
-func (c *Catalog) RemoveWaiter(ctx context.Context, companion string, w Waiter) error {
-	return errSkeleton
-}
-func (c *Catalog) Audit(ctx context.Context, e Event) error                 { return errSkeleton }
-func (c *Catalog) Events(ctx context.Context, emit func(Event) error) error { return errSkeleton }

@@ -1,43 +1,198 @@
 package row
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 )
 
-type Fence []byte
+// rowHeader is the clear head of a row's value, before the key check: form
+// and what the body is. Durable.
+const rowHeader = 2
 
-type Table struct {
-	Strings []string
-	Runs    []uint32
+const (
+	bodyDictionary byte = 1
+	bodyRanges     byte = 2
+)
+
+// Encoder turns the swept runs of one load into sealed rows. What failed once
+// fails ever after. One goroutine.
+type Encoder struct {
+	ring   *Keyring
+	out    *Loaded
+	secret []byte
+	seals  *sealer
+	write  func(sinks.Row) error
+	comp   *compressor
+	block  *blockWriter
+	sum    hash.Hash
+	from   uint64 // first position that no row speaks for yet
+	end    uint64 // of the range added last
+	err    error
 }
 
-type Encoder struct{}
-
+// NewEncoder begins a load of a, under a data key of its own, and writes its
+// dictionary if it is worth one. write takes the rows in key order and may
+// keep them; its error comes back wrapped.
 func NewEncoder(k *Keyring, a *symbol.Artifact, l sinks.Load, t Table, write func(sinks.Row) error) (*Encoder, error) {
-	return nil, errSkeleton
+	e := &Encoder{ring: k, write: write, secret: make([]byte, secretBytes), sum: newContent(a),
+		out: &Loaded{Load: l, Artifact: *a}}
+	rand.Read(e.secret)
+	var err error
+	if e.seals, err = newSealer(e.secret, forRows); err != nil {
+		return nil, err
+	}
+	e.comp = k.compressor()
+	picked := t.choose()
+	e.out.Fence = binary.AppendUvarint(nil, uint64(len(picked)))
+	e.block = newBlockWriter(t.Strings, picked)
+	addCount(e.sum, len(picked))
+	if len(picked) > 0 {
+		e.emit(Dictionary, 0, bodyDictionary, encodeDictionary(e.comp, &t, picked, e.sum))
+	}
+	return e, e.err
 }
-func (e *Encoder) Add(r *symbol.Run) error { return errSkeleton }
-func (e *Encoder) Close() (*Loaded, error) { return nil, errSkeleton }
 
-type Opened struct{}
-
-func (k *Keyring) Open(id symbol.ID, l *Loaded) (*Opened, error) { return nil, errSkeleton }
-func (o *Opened) At(pos uint64) (sinks.Span, bool)               { return sinks.Span{}, false }
-func (o *Opened) Row(i int) sinks.Span                           { return sinks.Span{} }
-func (o *Opened) Index(pos uint64) (i int, ok bool)              { return 0, false }
-func (o *Opened) Rows() int                                      { return 0 }
-func (o *Opened) Dictionary() (sinks.Span, bool)                 { return sinks.Span{}, false }
-func (o *Opened) SetDictionary(r sinks.Row) error                { return errSkeleton }
-func (o *Opened) Block(i int, r sinks.Row) (*Block, error)       { return nil, errSkeleton }
-
-type Block struct{}
-
-func (b *Block) Find(pos uint64, to []symbol.Frame) (frames []symbol.Frame, found bool) {
-	return to, false
+// Add encodes a run: swept, so after and apart from those before. Its Strings
+// must be the table's.
+func (e *Encoder) Add(r *symbol.Run) error {
+	if e.err != nil {
+		return e.err
+	}
+	if err := e.check(r); err != nil {
+		e.err = err
+		return err
+	}
+	e.block.begin(r)
+	for i := range r.Ranges {
+		g := &r.Ranges[i]
+		if g.Start < e.end || g.End <= g.Start {
+			return e.disorder(g)
+		}
+		cost := e.block.cost(g)
+		if e.block.full(cost) {
+			if e.flush(e.block.end - 1); e.err != nil {
+				return e.err
+			}
+			e.block.begin(r)
+			cost = e.block.cost(g)
+		}
+		if cost > maxBodyBytes-blockSlack {
+			// No reader would take the row: the range is left a hole, counted.
+			if e.out.Dropped.Ranges++; e.out.Dropped.Ranges == 1 {
+				e.out.Dropped.First = g.Start
+			}
+			e.end = g.End
+			continue
+		}
+		if e.block.ranges == 0 {
+			e.block.open(e.from)
+		}
+		e.block.add(g)
+		e.end = g.End
+		e.out.Ranges++
+	}
+	return nil
 }
-func (b *Block) Bytes() int64                         { return 0 }
-func (b *Block) Range(pos uint64) (start, end uint64) { return 0, 0 }
-func (b *Block) Each(emit func(start, end uint64, chain []symbol.Frame) error) error {
-	return errSkeleton
+
+// check refuses a run whose parts do not refer to each other as they must:
+// a mistake of ours, not of an object.
+func (e *Encoder) check(r *symbol.Run) error {
+	n := uint32(len(e.block.strings))
+	for i := range r.Scopes {
+		s := &r.Scopes[i]
+		if s.Parent < -1 || int(s.Parent) >= i || s.Function >= n || s.Call.File >= n {
+			return fmt.Errorf("encode %s: scope %d of a run refers to parent %d, function %d, file %d",
+				e.out.Artifact.ID, i, s.Parent, s.Function, s.Call.File)
+		}
+	}
+	for i := range r.Ranges {
+		g := &r.Ranges[i]
+		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n {
+			return fmt.Errorf("encode %s: range %d of a run refers to scope %d, file %d", e.out.Artifact.ID, i, g.Scope, g.At.File)
+		}
+	}
+	return nil
+}
+
+func (e *Encoder) disorder(g *symbol.Range) error {
+	id, l := e.out.Artifact.ID, e.out.Load
+	e.err = fmt.Errorf("encode %s: range [%#x, %#x) with key %x after one that ends at %#x with key %x",
+		id, g.Start, g.End, rowKey(id, l, Ranges, g.End-1), e.end, rowKey(id, l, Ranges, e.end-1))
+	return e.err
+}
+
+// Close writes the last block and gives all that is known of the load: Load,
+// Artifact, KeyVersion, WrappedKey, Fence, Rows, Ranges, Bytes, Dropped and
+// Digest. The last row speaks for the positions up to the image's end, so
+// holes after the last range are as provable as those between.
+func (e *Encoder) Close() (*Loaded, error) {
+	if e.err != nil {
+		return nil, e.err
+	}
+	if end := max(e.end, e.out.Artifact.End); end > e.from {
+		if e.block.ranges == 0 {
+			e.block.open(e.from)
+		}
+		e.flush(end - 1)
+	}
+	if e.err != nil {
+		return nil, e.err
+	}
+	e.err = fmt.Errorf("encode %s: closed", e.out.Artifact.ID)
+	e.sum.Sum(e.out.Digest[:0])
+	e.ring.wrap(e.out, e.out.Artifact.ID, e.secret)
+	e.ring.compressors.Put(e.comp)
+	e.comp = nil
+	return e.out, nil
+}
+
+// flush writes the open block as the row that speaks for [from, last].
+func (e *Encoder) flush(last uint64) {
+	e.out.Fence = appendFence(e.out.Fence, e.from, last)
+	e.out.Rows++
+	addBlock(e.sum, last, e.block.cols[:])
+	e.emit(Ranges, last, bodyRanges, e.block.body(e.comp))
+	e.from = last + 1
+	e.block.reset()
+}
+
+func (e *Encoder) emit(k Kind, last uint64, form byte, body []byte) {
+	if e.err != nil {
+		return
+	}
+	key := rowKey(e.out.Artifact.ID, e.out.Load, k, last)
+	value := e.seals.seal([]byte{version1, form}, key, body)
+	e.out.Bytes += uint64(len(key) + len(value))
+	if err := e.write(sinks.Row{Key: key, Value: value}); err != nil {
+		e.err = fmt.Errorf("write row %x: %w", key, err)
+	}
+}
+
+// newContent begins a digest: identity, base, end, anchors. The order and the
+// form of what follows is that of the rows, opened and decoded.
+func newContent(a *symbol.Artifact) hash.Hash {
+	h := sha256.New()
+	var b []byte
+	for _, s := range []string{"symlake content 1", string(a.Kind), a.Canonical} {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(s)))
+		b = append(b, s...)
+	}
+	h.Write(appendLayout(b, a))
+	return h
+}
+
+func addCount(h hash.Hash, n int) { h.Write(binary.BigEndian.AppendUint64(nil, uint64(n))) }
+
+func addBlock(h hash.Hash, last uint64, cols [][]byte) {
+	h.Write(binary.BigEndian.AppendUint64(nil, last))
+	for _, c := range cols {
+		addCount(h, len(c))
+		h.Write(c)
+	}
 }

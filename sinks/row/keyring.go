@@ -2,38 +2,279 @@ package row
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
-	"time"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 )
 
-var (
-	ErrUnauthentic = errors.New("stored bytes are not what was written")
-	ErrSealed      = errors.New("key refused or wrong")
-	ErrShredded    = errors.New("key destroyed")
-	ErrKeyless     = errors.New("store has no keys yet")
-)
+// Keyring holds a store's keys: the store keys, of which the newest seals, and
+// the name key, which never changes. Safe for concurrent use.
+type Keyring struct {
+	catalog sinks.Catalog
+	kek     sinks.KEK
+	names   [secretBytes]byte
 
-type Kind uint8
+	mu     sync.RWMutex
+	newest uint32
+	keys   map[uint32]*storeKey
 
-const (
-	Dictionary Kind = 0
-	Ranges     Kind = 1
-	Classes    Kind = 2
-)
+	// Coders are dear to make and kept for the next load or block.
+	compressors   sync.Pool
+	decompressors sync.Pool
+	zstd          *zstd.Decoder
+}
 
-type Keyring struct{}
+// storeKey is one version of the store key.
+type storeKey struct {
+	version uint32
+	wraps   *sealer // data keys
+	records *sealer // catalog values
+}
 
+// OpenKeyring reads the store's keys: one call of the key-encryption key for
+// the newest version; older ones are opened when something needs them.
+// ErrKeyless when nobody made any, ErrSealed when kek does not open them.
 func OpenKeyring(ctx context.Context, c sinks.Catalog, kek sinks.KEK) (*Keyring, error) {
-	return nil, errSkeleton
+	z, err := newZstdDecoder()
+	if err != nil {
+		return nil, err
+	}
+	k := &Keyring{catalog: c, kek: kek, keys: map[uint32]*storeKey{}, zstd: z}
+	var last sinks.Row
+	err = c.List(ctx, prefixed([]byte{keyKeys}), func(r sinks.Row) error {
+		last = r
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read store keys: %w", err)
+	}
+	if last.Key == nil {
+		return nil, ErrKeyless
+	}
+	if len(last.Key) != len(keysKey(0)) {
+		return nil, fmt.Errorf("store key record %x: %w", last.Key, ErrUnauthentic)
+	}
+	version := binary.BigEndian.Uint32(last.Key[1:])
+	if _, err := k.unwrap(version, last.Value); err != nil {
+		return nil, err
+	}
+	return k, nil
 }
-func CreateKeyring(ctx context.Context, c sinks.Catalog, kek sinks.KEK) (*Keyring, error) {
-	return nil, errSkeleton
-}
-func NewLoad(now time.Time) sinks.Load { return sinks.Load{} }
 
-func LoadPrefix(id symbol.ID, l sinks.Load) []byte {
-	return append(append([]byte{}, id[:]...), l[:]...)
+// CreateKeyring opens the store's keys, or makes version 1 if it has none. Of
+// several that do so at once one wins, and all open the same.
+func CreateKeyring(ctx context.Context, c sinks.Catalog, kek sinks.KEK) (*Keyring, error) {
+	k, err := OpenKeyring(ctx, c, kek)
+	if !errors.Is(err, ErrKeyless) {
+		return k, err
+	}
+	var names [secretBytes]byte
+	rand.Read(names[:])
+	if err := addStoreKey(ctx, c, kek, 1, names); err != nil && !errors.Is(err, sinks.ErrConflict) {
+		return nil, err
+	}
+	return OpenKeyring(ctx, c, kek)
+}
+
+// Rotate makes a new version of the store key, which seals from now on, and
+// returns it. Older versions stay readable: see Rewrap.
+func (k *Keyring) Rotate(ctx context.Context) (uint32, error) {
+	for {
+		fresh, err := OpenKeyring(ctx, k.catalog, k.kek)
+		if err != nil {
+			return 0, err
+		}
+		next := fresh.newest + 1
+		if err := addStoreKey(ctx, k.catalog, k.kek, next, k.names); errors.Is(err, sinks.ErrConflict) {
+			continue // another rotation was faster: rotate after it
+		} else if err != nil {
+			return 0, err
+		}
+		if _, err := k.version(ctx, next); err != nil {
+			return 0, err
+		}
+		return next, nil
+	}
+}
+
+// addStoreKey writes a new version, which must not be there. Each version's
+// record repeats the name key, so that opening a store is one unwrapping.
+func addStoreKey(ctx context.Context, c sinks.Catalog, kek sinks.KEK, version uint32, names [secretBytes]byte) error {
+	secrets := make([]byte, secretBytes, 2*secretBytes)
+	rand.Read(secrets)
+	key := keysKey(version)
+	wrapped, err := kek.Encrypt(append(secrets, names[:]...), bind(nil, []byte{version1}, key))
+	if err != nil {
+		return fmt.Errorf("wrap store key %d: %w", version, err)
+	}
+	if err := c.Swap(ctx, key, nil, append([]byte{version1}, wrapped...)); err != nil {
+		return fmt.Errorf("add store key %d: %w", version, err)
+	}
+	return nil
+}
+
+// unwrap opens the record of one version and keeps its key.
+func (k *Keyring) unwrap(version uint32, value []byte) (*storeKey, error) {
+	if len(value) == 0 || value[0] != version1 {
+		return nil, fmt.Errorf("store key %d: %w: want form 1", version, ErrUnauthentic)
+	}
+	secrets, err := k.kek.Decrypt(value[1:], bind(nil, value[:1], keysKey(version)))
+	if err != nil {
+		return nil, fmt.Errorf("unwrap store key %d: %w: %w", version, ErrSealed, err)
+	}
+	if len(secrets) != 2*secretBytes {
+		return nil, fmt.Errorf("store key %d: %w: want %d bytes, not %d", version, ErrUnauthentic, 2*secretBytes, len(secrets))
+	}
+	s := &storeKey{version: version}
+	if s.wraps, err = newSealer(secrets[:secretBytes], forWraps); err != nil {
+		return nil, err
+	}
+	if s.records, err = newSealer(secrets[:secretBytes], forCatalog); err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.keys) == 0 {
+		k.names = [secretBytes]byte(secrets[secretBytes:])
+	}
+	k.keys[version] = s
+	k.newest = max(k.newest, version)
+	return s, nil
+}
+
+// held is a version already unwrapped, or nil.
+func (k *Keyring) held(version uint32) *storeKey {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.keys[version]
+}
+
+func (k *Keyring) current() *storeKey {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.keys[k.newest]
+}
+
+// version gives a version of the store key, reading it if it is not held: an
+// older one, or one that another process made after this ring was opened.
+func (k *Keyring) version(ctx context.Context, version uint32) (*storeKey, error) {
+	if s := k.held(version); s != nil {
+		return s, nil
+	}
+	value, err := k.catalog.Get(ctx, keysKey(version))
+	if err != nil {
+		return nil, fmt.Errorf("read store key %d: %w", version, err)
+	}
+	if value == nil {
+		return nil, fmt.Errorf("store key %d: %w: it is not in the store", version, ErrSealed)
+	}
+	return k.unwrap(version, value)
+}
+
+// tag stands for a text in a catalog key: nobody without the name key can tell
+// which text it is. Tags of different prefixes never meet.
+func (k *Keyring) tag(prefix byte, text string) []byte {
+	h := hmac.New(sha256.New, k.names[:])
+	h.Write([]byte{prefix})
+	h.Write([]byte(text))
+	return h.Sum(nil)[:tagBytes]
+}
+
+func (k *Keyring) nameTag(name string) []byte { return k.tag(keyName, strings.ToLower(name)) }
+
+// recordHeader is the clear head of a catalog value, before the key check:
+// form and version of the store key.
+const recordHeader = 1 + 4
+
+// sealRecord seals a catalog value under the newest store key.
+func (k *Keyring) sealRecord(key, plain []byte) []byte {
+	s := k.current()
+	return s.records.seal(binary.BigEndian.AppendUint32([]byte{version1}, s.version), key, plain)
+}
+
+// openRecord opens a catalog value, whichever version sealed it.
+func (k *Keyring) openRecord(ctx context.Context, key, value []byte) ([]byte, error) {
+	if len(value) < recordHeader || value[0] != version1 {
+		return nil, fmt.Errorf("%w: want form 1", ErrUnauthentic)
+	}
+	s, err := k.version(ctx, binary.BigEndian.Uint32(value[1:]))
+	if err != nil {
+		return nil, err
+	}
+	return s.records.open(recordHeader, key, value)
+}
+
+// wrap seals a load's data key. The additional data binds it to all that an
+// answer of the load depends on besides its rows.
+func (k *Keyring) wrap(l *Loaded, id symbol.ID, secret []byte) {
+	s := k.current()
+	l.KeyVersion = s.version
+	l.WrappedKey = s.wraps.seal([]byte{version1}, binding(id, l), secret)
+}
+
+// unwrapData opens a load's data key.
+func (k *Keyring) unwrapData(id symbol.ID, l *Loaded) ([]byte, error) {
+	if len(l.WrappedKey) == 0 {
+		return nil, fmt.Errorf("load %x of %s: %w", l.Load, id, ErrShredded)
+	}
+	s := k.held(l.KeyVersion)
+	if s == nil {
+		return nil, fmt.Errorf("load %x of %s: %w: store key %d is not held", l.Load, id, ErrSealed, l.KeyVersion)
+	}
+	if l.WrappedKey[0] != version1 {
+		return nil, fmt.Errorf("load %x of %s: %w: want form 1", l.Load, id, ErrUnauthentic)
+	}
+	secret, err := s.wraps.open(1, binding(id, l), l.WrappedKey)
+	if err != nil {
+		return nil, fmt.Errorf("data key of load %x of %s: %w", l.Load, id, err)
+	}
+	if len(secret) != secretBytes {
+		return nil, fmt.Errorf("data key of load %x of %s: %w: want %d bytes", l.Load, id, ErrUnauthentic, secretBytes)
+	}
+	return secret, nil
+}
+
+// Rewrap gives a copy of l whose data key is sealed under the newest store
+// key; the rows stay as they are.
+func (k *Keyring) Rewrap(id symbol.ID, l *Loaded) (*Loaded, error) {
+	secret, err := k.unwrapData(id, l)
+	if err != nil {
+		return nil, err
+	}
+	out := *l
+	k.wrap(&out, id, secret)
+	return &out, nil
+}
+
+// binding is what a wrapped data key is bound to: artifact, load, image base,
+// end, anchors and the hash of the fence.
+func binding(id symbol.ID, l *Loaded) []byte {
+	b := append(LoadPrefix(id, l.Load), 0)
+	b = appendLayout(b, &l.Artifact)
+	sum := sha256.Sum256(l.Fence)
+	return append(b, sum[:]...)
+}
+
+func (k *Keyring) compressor() *compressor {
+	if c, ok := k.compressors.Get().(*compressor); ok {
+		return c
+	}
+	return newCompressor()
+}
+
+func (k *Keyring) decompressor() *decompressor {
+	if d, ok := k.decompressors.Get().(*decompressor); ok {
+		return d
+	}
+	return &decompressor{zstd: k.zstd}
 }

@@ -1,9 +1,13 @@
 package row
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
 )
 
 // ObjectState is where an object of the ledger stands. Durable.
@@ -21,28 +25,128 @@ const (
 	ObjectGone     ObjectState = "gone"     // no longer listed
 )
 
-// Object is the ledger's entry of one object: the "o" record.
+// Object is the ledger's entry of one object: the "o" record. Its field names
+// are durable.
 type Object struct {
-	URL         string           `json:"-"` // the record's key
-	ETag        string           `json:"etag,omitempty"`
-	Size        int64            `json:"size"`
-	Modified    time.Time        `json:"modified,omitzero"`
-	State       ObjectState      `json:"state"`
-	Reason      string           `json:"reason,omitempty"`
-	Attempts    int              `json:"attempts,omitempty"`
-	First, Last time.Time        `json:"-"`
-	Seconds     float64          `json:"seconds,omitempty"`
-	Run         string           `json:"run,omitempty"`
-	Artifacts   []ObjectArtifact `json:"artifacts,omitempty"`
-	Parsers     map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it
+	URL       string           `json:"-"` // the record's key, in clear
+	ETag      string           `json:"etag,omitempty"`
+	Size      int64            `json:"size"`
+	Modified  time.Time        `json:"modified,omitzero"`
+	State     ObjectState      `json:"state"`
+	Reason    string           `json:"reason,omitempty"`
+	Attempts  int              `json:"attempts,omitempty"`
+	First     time.Time        `json:"first,omitzero"` // seen first, tried last
+	Last      time.Time        `json:"last,omitzero"`
+	Seconds   float64          `json:"seconds,omitempty"` // of the last attempt
+	Run       string           `json:"run,omitempty"`
+	Artifacts []ObjectArtifact `json:"artifacts,omitempty"`
+	Parsers   map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it
 
 	raw []byte // as read: what SwapObject compares with
 }
 
 // ObjectArtifact is what became of one artifact of an object.
 type ObjectArtifact struct {
-	ID      symbol.ID `json:"id"`
+	ID      symbol.ID `json:"-"`
 	Member  string    `json:"member,omitempty"`
 	Outcome string    `json:"outcome"` // loaded, kept, skipped, rejected
 	Error   string    `json:"error,omitempty"`
+}
+
+// artifactAlias drops the methods, so that the ID can stand beside the fields.
+type artifactAlias ObjectArtifact
+
+type objectArtifactForm struct {
+	ID string `json:"id,omitempty"`
+	*artifactAlias
+}
+
+// MarshalJSON writes the ID as text.
+func (a ObjectArtifact) MarshalJSON() ([]byte, error) {
+	return json.Marshal(objectArtifactForm{idText(a.ID), (*artifactAlias)(&a)})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (a *ObjectArtifact) UnmarshalJSON(b []byte) (err error) {
+	f := objectArtifactForm{artifactAlias: (*artifactAlias)(a)}
+	if err := json.Unmarshal(b, &f); err != nil {
+		return err
+	}
+	if f.ID != "" {
+		a.ID, err = symbol.ParseID(f.ID)
+	}
+	return err
+}
+
+// Object gives the ledger's entry of a URL, or nil, nil.
+func (c *Catalog) Object(ctx context.Context, url string) (*Object, error) {
+	key := objectKey(url)
+	value, err := c.c.Get(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read ledger of %s: %w", url, err)
+	}
+	if value == nil {
+		return nil, nil
+	}
+	return c.object(ctx, sinks.Row{Key: key, Value: value})
+}
+
+// Objects emits the entries whose URLs begin with prefix, in byte order of the
+// URLs: that of a bucket's listing.
+func (c *Catalog) Objects(ctx context.Context, prefix string, emit func(*Object) error) error {
+	return c.c.List(ctx, prefixed(objectKey(prefix)), func(r sinks.Row) error {
+		o, err := c.object(ctx, r)
+		if err != nil {
+			return err
+		}
+		return emit(o)
+	})
+}
+
+func (c *Catalog) object(ctx context.Context, r sinks.Row) (*Object, error) {
+	url := string(r.Key[1:])
+	plain, err := c.k.openRecord(ctx, r.Key, r.Value)
+	if err != nil {
+		return nil, fmt.Errorf("ledger of %s: %w", url, err)
+	}
+	o := &Object{URL: url, raw: r.Value}
+	if err := json.Unmarshal(plain, o); err != nil {
+		return nil, fmt.Errorf("ledger of %s: %w: %w", url, ErrUnauthentic, err)
+	}
+	return o, nil
+}
+
+// SwapObject replaces old by new in one step; as SwapArtifact.
+func (c *Catalog) SwapObject(ctx context.Context, old, new *Object) error {
+	var url string
+	var was, value []byte
+	switch {
+	case old != nil:
+		url, was = old.URL, old.raw
+		if was == nil {
+			return fmt.Errorf("swap ledger of %s: the old entry was never read", url)
+		}
+		if new != nil && new.URL != url {
+			return fmt.Errorf("swap ledger of %s: the new entry is of %s", url, new.URL)
+		}
+	case new != nil:
+		url = new.URL
+	default:
+		return nil
+	}
+	key := objectKey(url)
+	if new != nil {
+		plain, err := json.Marshal(new)
+		if err != nil {
+			return fmt.Errorf("swap ledger of %s: %w", url, err)
+		}
+		value = c.k.sealRecord(key, plain)
+	}
+	if err := c.c.Swap(ctx, key, was, value); err != nil {
+		return fmt.Errorf("swap ledger of %s: %w", url, err)
+	}
+	if new != nil {
+		new.raw = value
+	}
+	return nil
 }

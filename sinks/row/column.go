@@ -1,0 +1,224 @@
+package row
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/klauspost/compress/fse"
+	"github.com/klauspost/compress/huff0"
+	"github.com/klauspost/compress/zstd"
+)
+
+// How the bytes of a column are coded. Durable.
+const (
+	codePlain  byte = 0 // as they are
+	codeRepeat byte = 1 // one byte, repeated
+	codeFSE    byte = 2 // finite state entropy, as in zstd
+	codeHuff   byte = 3 // huff0, four streams, its table first
+	codeZstd   byte = 4 // a zstd frame without checksum
+)
+
+const (
+	// minCoded is the length below which a table costs more than it saves.
+	minCoded = 32
+	// maxEntropy is the most that the entropy coders take at once.
+	maxEntropy = 128 << 10
+	// maxBodyBytes is the most that the columns of one row take in memory, so
+	// that no row makes its reader allocate more.
+	maxBodyBytes = 8 << 20
+	// zstdWindow is ample for one row, and keeps the encoders small.
+	zstdWindow = 1 << 20
+)
+
+// compressor codes columns. One goroutine.
+type compressor struct {
+	fse  fse.Scratch
+	huff huff0.Scratch
+	zstd *zstd.Encoder
+	buf  []byte
+}
+
+func newCompressor() *compressor {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	c := &compressor{zstd: z}
+	c.huff.Reuse = huff0.ReusePolicyNone // each column stands alone, its table with it
+	return c
+}
+
+// column appends raw's length and, unless it is empty, its code, the length of
+// the coded bytes, and these. repeats: its bytes hold whole sequences again
+// and again, which zstd finds and an entropy coder does not.
+func (c *compressor) column(dst, raw []byte, repeats bool) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(raw)))
+	if len(raw) == 0 {
+		return dst
+	}
+	code, coded := c.smallest(raw, repeats)
+	dst = append(dst, code)
+	dst = binary.AppendUvarint(dst, uint64(len(coded)))
+	return append(dst, coded...)
+}
+
+func (c *compressor) smallest(raw []byte, repeats bool) (code byte, coded []byte) {
+	var count [256]int
+	for _, b := range raw {
+		count[b]++
+	}
+	most := 0
+	for _, n := range count {
+		most = max(most, n)
+	}
+	if most == len(raw) {
+		return codeRepeat, raw[:1]
+	}
+	code, coded = codePlain, raw
+	if len(raw) < minCoded {
+		return code, coded
+	}
+	if len(raw) <= maxEntropy {
+		// A byte that stands for more than a third of the column takes less
+		// than the whole bit that a Huffman code must give it.
+		if most > len(raw)/3 {
+			if out, err := fse.Compress(raw, &c.fse); err == nil && len(out) < len(coded) {
+				code, coded = codeFSE, out
+			}
+		} else if out, _, err := huff0.Compress4X(raw, &c.huff); err == nil && len(out) < len(coded) {
+			code, coded = codeHuff, out
+		}
+	}
+	if repeats || len(raw) > maxEntropy {
+		c.buf = c.zstd.EncodeAll(raw, c.buf[:0])
+		if len(c.buf) < len(coded) {
+			code, coded = codeZstd, c.buf
+		}
+	}
+	return code, coded
+}
+
+// decompressor decodes columns. One goroutine; the zstd decoder is shared.
+type decompressor struct {
+	zstd    *zstd.Decoder
+	fse     fse.Scratch
+	huff    *huff0.Scratch
+	budget  int // bytes that may still be decoded
+	bufs    [columns][]byte
+	reading blockReader
+}
+
+func newZstdDecoder() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBodyBytes), zstd.WithDecodeAllCapLimit(true))
+}
+
+var errColumn = errors.New("columns do not decode")
+
+// column reads what compressor.column wrote from the front of body. dst is
+// grown as needed; the result is raw's bytes and what follows in body.
+func (d *decompressor) column(dst, body []byte) (raw, rest []byte, err error) {
+	size, n := binary.Uvarint(body)
+	if n <= 0 || size > uint64(d.budget) {
+		return nil, nil, fmt.Errorf("%w: want the length of a column", errColumn)
+	}
+	body = body[n:]
+	if size == 0 {
+		return dst[:0], body, nil
+	}
+	d.budget -= int(size)
+	if len(body) < 2 {
+		return nil, nil, fmt.Errorf("%w: want the code of a column", errColumn)
+	}
+	code := body[0]
+	length, n := binary.Uvarint(body[1:])
+	if n <= 0 || length > uint64(len(body)-1-n) {
+		return nil, nil, fmt.Errorf("%w: want %d coded bytes", errColumn, length)
+	}
+	coded := body[1+n:][:length]
+	rest = body[1+n:][length:]
+	if cap(dst) < int(size) {
+		dst = make([]byte, 0, size)
+	}
+	raw, err = d.decode(code, coded, dst[:0:size])
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: code %d: %w", errColumn, code, err)
+	}
+	if len(raw) != int(size) {
+		return nil, nil, fmt.Errorf("%w: want %d bytes, not %d", errColumn, size, len(raw))
+	}
+	return raw, rest, nil
+}
+
+// decode appends what coded stands for to dst, whose capacity is its size.
+func (d *decompressor) decode(code byte, coded, dst []byte) ([]byte, error) {
+	switch code {
+	case codePlain:
+		return append(dst, coded[:min(len(coded), cap(dst))]...), nil
+	case codeRepeat:
+		if len(coded) != 1 {
+			return nil, errors.New("want one byte")
+		}
+		dst = dst[:cap(dst)]
+		for i := range dst {
+			dst[i] = coded[0]
+		}
+		return dst, nil
+	case codeFSE:
+		d.fse.Out, d.fse.DecompressLimit = dst, cap(dst)
+		out, err := fse.Decompress(coded, &d.fse)
+		d.fse.Out = nil
+		return out, err
+	case codeHuff:
+		table, rest, err := huff0.ReadTable(coded, d.huff)
+		if err != nil {
+			return nil, err
+		}
+		d.huff = table
+		return d.huff.Decoder().Decompress4X(dst, rest)
+	case codeZstd:
+		return d.zstd.DecodeAll(coded, dst)
+	}
+	return nil, errors.New("unknown")
+}
+
+// reader takes numbers from one column. A read past the end is remembered.
+type reader struct {
+	b   []byte
+	at  int
+	bad bool
+}
+
+func (r *reader) next() uint64 {
+	if r.at < len(r.b) && r.b[r.at] < 0x80 {
+		r.at++
+		return uint64(r.b[r.at-1])
+	}
+	return r.long()
+}
+
+func (r *reader) long() uint64 {
+	v, n := binary.Uvarint(r.b[min(r.at, len(r.b)):])
+	if n <= 0 {
+		r.bad = true
+		return 0
+	}
+	r.at += n
+	return v
+}
+
+func (r *reader) byte() byte {
+	if r.at >= len(r.b) {
+		r.bad = true
+		return 0
+	}
+	r.at++
+	return r.b[r.at-1]
+}
+
+// done reports whether the column was read exactly to its end.
+func (r *reader) done() bool { return !r.bad && r.at == len(r.b) }
+
+func zigzag(v int64) uint64   { return uint64(v<<1) ^ uint64(v>>63) }
+func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

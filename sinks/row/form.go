@@ -1,0 +1,176 @@
+package row
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+)
+
+// The stored forms of records: JSON inside the seal. Their field names are
+// durable; a field may be added, and reads as zero in what was written before.
+
+type recordForm struct {
+	ID        string         `json:"id"`
+	State     State          `json:"state"`
+	Published *loadedForm    `json:"published,omitempty"`
+	Previous  *loadedForm    `json:"previous,omitempty"`
+	Progress  []progressForm `json:"progress,omitempty"`
+	Names     []symbol.Name  `json:"names,omitempty"`
+}
+
+type progressForm struct {
+	Load  string    `json:"load"`
+	Owner string    `json:"owner"`
+	Lease time.Time `json:"lease"`
+}
+
+type loadedForm struct {
+	Load       string         `json:"load"`
+	Artifact   artifactForm   `json:"artifact"`
+	KeyVersion uint32         `json:"key_version"`
+	WrappedKey []byte         `json:"wrapped_key,omitempty"`
+	Format     string         `json:"format"`
+	Parser     int            `json:"parser"`
+	Rank       symbol.Rank    `json:"rank"`
+	Generation uint32         `json:"generation"`
+	Fence      []byte         `json:"fence,omitempty"`
+	Rows       uint64         `json:"rows"`
+	Ranges     uint64         `json:"ranges"`
+	Bytes      uint64         `json:"bytes"`
+	Dropped    *Dropped       `json:"dropped,omitempty"`
+	Quality    symbol.Quality `json:"quality"`
+	Digest     string         `json:"digest"`
+	Source     Source         `json:"source"`
+	At         time.Time      `json:"at"`
+}
+
+type artifactForm struct {
+	ID        string            `json:"id"`
+	Kind      symbol.Kind       `json:"kind"`
+	Canonical string            `json:"canonical"`
+	Names     []symbol.Name     `json:"names,omitempty"`
+	Arch      string            `json:"arch,omitempty"`
+	Base      uint64            `json:"base"`
+	End       uint64            `json:"end"`
+	Anchors   map[string]uint64 `json:"anchors,omitempty"`
+}
+
+func marshalRecord(r *Record) ([]byte, error) {
+	f := recordForm{ID: r.ID.String(), State: r.State, Names: r.Names,
+		Published: formOf(r.Published), Previous: formOf(r.Previous)}
+	for _, p := range r.Progress {
+		f.Progress = append(f.Progress, progressForm{hex.EncodeToString(p.Load[:]), p.Owner, p.Lease})
+	}
+	return json.Marshal(&f)
+}
+
+func unmarshalRecord(b []byte) (*Record, error) {
+	var f recordForm
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, err
+	}
+	id, err := symbol.ParseID(f.ID)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{ID: id, State: f.State, Names: f.Names}
+	if r.Published, err = f.Published.loaded(); err != nil {
+		return nil, err
+	}
+	if r.Previous, err = f.Previous.loaded(); err != nil {
+		return nil, err
+	}
+	for _, p := range f.Progress {
+		l, err := parseHex[sinks.Load]("load", p.Load)
+		if err != nil {
+			return nil, err
+		}
+		r.Progress = append(r.Progress, Progress{l, p.Owner, p.Lease})
+	}
+	return r, nil
+}
+
+func formOf(l *Loaded) *loadedForm {
+	if l == nil {
+		return nil
+	}
+	a := &l.Artifact
+	f := &loadedForm{
+		Load: hex.EncodeToString(l.Load[:]),
+		Artifact: artifactForm{ID: a.ID.String(), Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
+			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
+		KeyVersion: l.KeyVersion, WrappedKey: l.WrappedKey, Format: l.Format, Parser: l.Parser, Rank: l.Rank,
+		Generation: l.Generation, Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Bytes: l.Bytes,
+		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, At: l.At,
+	}
+	if l.Dropped != (Dropped{}) {
+		f.Dropped = &l.Dropped
+	}
+	return f
+}
+
+func (f *loadedForm) loaded() (*Loaded, error) {
+	if f == nil {
+		return nil, nil
+	}
+	load, err := parseHex[sinks.Load]("load", f.Load)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := parseHex[[32]byte]("digest", f.Digest)
+	if err != nil {
+		return nil, err
+	}
+	a := &f.Artifact
+	id, err := symbol.ParseID(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	l := &Loaded{
+		Load: load,
+		Artifact: symbol.Artifact{ID: id, Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
+			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
+		KeyVersion: f.KeyVersion, WrappedKey: f.WrappedKey, Format: f.Format, Parser: f.Parser, Rank: f.Rank,
+		Generation: f.Generation, Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Bytes: f.Bytes,
+		Quality: f.Quality, Digest: digest, Source: f.Source, At: f.At,
+	}
+	if f.Dropped != nil {
+		l.Dropped = *f.Dropped
+	}
+	return l, nil
+}
+
+func parseHex[T ~[8]byte | ~[32]byte](what, s string) (out T, err error) {
+	b, err := hex.DecodeString(s)
+	if err == nil && len(b) != len(out) {
+		err = fmt.Errorf("%s %q: want %d hex digits", what, s, 2*len(out))
+	}
+	if err != nil {
+		return out, err
+	}
+	for i := range b {
+		out[i] = b[i]
+	}
+	return out, nil
+}
+
+// appendLayout appends where places of an artifact count from: what turns an
+// address into a position.
+func appendLayout(b []byte, a *symbol.Artifact) []byte {
+	b = binary.BigEndian.AppendUint64(b, a.Base)
+	b = binary.BigEndian.AppendUint64(b, a.End)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(a.Anchors)))
+	for _, name := range slices.Sorted(maps.Keys(a.Anchors)) {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(name)))
+		b = append(b, name...)
+		b = binary.BigEndian.AppendUint64(b, a.Anchors[name])
+	}
+	return b
+}

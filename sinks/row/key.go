@@ -1,0 +1,88 @@
+package row
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+)
+
+// Kind is the sort of a row, the byte of its key after the load. Durable.
+type Kind uint8
+
+// The kinds of rows. A load's dictionary sorts before the rows that refer to it.
+const (
+	Dictionary Kind = 0 // the load's shared strings; at most one row, at position 0
+	Ranges     Kind = 1 // a block of ranges
+	Classes    Kind = 2 // reserved: a block of classes of an R8 mapping
+)
+
+const (
+	prefixBytes = sinks.PrefixBytes
+	keyBytes    = prefixBytes + 1 + 8
+)
+
+// NewLoad names an attempt that begins now.
+func NewLoad(now time.Time) sinks.Load {
+	var l sinks.Load
+	binary.BigEndian.PutUint64(l[:], uint64(now.UnixMilli())<<16)
+	rand.Read(l[6:]) // never fails: it stops the process instead
+	return l
+}
+
+// LoadPrefix is what every row key of a load begins with: 24 bytes, the
+// caller's own.
+func LoadPrefix(id symbol.ID, l sinks.Load) []byte {
+	return append(append(make([]byte, 0, keyBytes), id[:]...), l[:]...)
+}
+
+// rowKey is the only place where a row key is made. last is inclusive.
+func rowKey(id symbol.ID, l sinks.Load, k Kind, last uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(LoadPrefix(id, l), byte(k)), last)
+}
+
+// exactly is the span of one key.
+func exactly(key []byte) sinks.Span {
+	stop := append(make([]byte, 0, len(key)+1), key...)
+	return sinks.Span{From: key, Stop: append(stop, 0)}
+}
+
+// The first byte of a catalog key says what the record is. Durable.
+const (
+	keyArtifact = 'a'
+	keyKeys     = 'k'
+	keyName     = 'n'
+	keyWaiter   = 'w'
+	keyObject   = 'o'
+	keyAudit    = 't'
+)
+
+// tagBytes is how much of an HMAC stands in a catalog key.
+const tagBytes = 16
+
+func artifactKey(id symbol.ID) []byte { return append([]byte{keyArtifact}, id[:]...) }
+
+func keysKey(version uint32) []byte {
+	return binary.BigEndian.AppendUint32([]byte{keyKeys}, version)
+}
+
+func objectKey(url string) []byte { return append([]byte{keyObject}, url...) }
+
+func auditKey(nanoseconds int64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{keyAudit}, uint64(nanoseconds))
+}
+
+// prefixed is the span of all keys that begin with p, which must not end in 0xff bytes only.
+func prefixed(p []byte) sinks.Span {
+	stop := append([]byte(nil), p...)
+	for len(stop) > 0 {
+		stop[len(stop)-1]++
+		if stop[len(stop)-1] != 0 {
+			return sinks.Span{From: p, Stop: stop}
+		}
+		stop = stop[:len(stop)-1]
+	}
+	return sinks.Span{From: p}
+}

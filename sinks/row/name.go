@@ -1,0 +1,182 @@
+package row
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+)
+
+// Ref is what a name leads to: an artifact, or the URL of an object that is
+// not loaded (pending, loading, rejected). Exactly one is set.
+type Ref struct {
+	Artifact symbol.ID
+	Object   string
+}
+
+// Waiter is an artifact, and the object that it came from, that lacks a
+// companion.
+type Waiter struct {
+	Artifact symbol.ID
+	Object   string
+}
+
+// nameForm is the value of "n" and "w" records: in full what its key holds as
+// tags.
+type nameForm struct {
+	Name     string `json:"name"`
+	Artifact string `json:"artifact,omitempty"`
+	Object   string `json:"object,omitempty"`
+}
+
+// refKey is tag(name) ‖ artifact ‖ zero, or tag(name) ‖ zero ‖ tag(object).
+func (c *Catalog) refKey(prefix byte, tag []byte, id symbol.ID, object string) []byte {
+	key := append(append([]byte{prefix}, tag...), id[:]...)
+	if object == "" {
+		return append(key, make([]byte, tagBytes)...)
+	}
+	return append(key, c.k.tag(keyObject, object)...)
+}
+
+// put adds a record that says nothing but its key; it may be there already.
+func (c *Catalog) put(ctx context.Context, key []byte, f nameForm) error {
+	plain, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	err = c.c.Swap(ctx, key, nil, c.k.sealRecord(key, plain))
+	if errors.Is(err, sinks.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// remove deletes a record, which may be gone already.
+func (c *Catalog) remove(ctx context.Context, key []byte) error {
+	for {
+		old, err := c.c.Get(ctx, key)
+		if err != nil || old == nil {
+			return err
+		}
+		if err := c.c.Swap(ctx, key, old, nil); !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+	}
+}
+
+var errEnough = errors.New("enough")
+
+// list opens the records below a prefix, at most limit of them (0: all).
+func (c *Catalog) list(ctx context.Context, prefix []byte, limit int, emit func(nameForm, symbol.ID) error) error {
+	n := 0
+	err := c.c.List(ctx, prefixed(prefix), func(r sinks.Row) error {
+		plain, err := c.k.openRecord(ctx, r.Key, r.Value)
+		if err != nil {
+			return fmt.Errorf("record %x: %w", r.Key, err)
+		}
+		var f nameForm
+		var id symbol.ID
+		if err = json.Unmarshal(plain, &f); err == nil && f.Artifact != "" {
+			id, err = symbol.ParseID(f.Artifact)
+		}
+		if err != nil {
+			return fmt.Errorf("record %x: %w: %w", r.Key, ErrUnauthentic, err)
+		}
+		if err := emit(f, id); err != nil {
+			return err
+		}
+		if n++; n == limit {
+			return errEnough
+		}
+		return nil
+	})
+	if err == errEnough {
+		return nil
+	}
+	return err
+}
+
+func idText(id symbol.ID) string {
+	if id == (symbol.ID{}) {
+		return ""
+	}
+	return id.String()
+}
+
+// AddName makes name lead to r, besides what else it leads to. Names match in
+// any case. Adding what is there changes nothing.
+func (c *Catalog) AddName(ctx context.Context, name string, r Ref) error {
+	key := c.refKey(keyName, c.k.nameTag(name), r.Artifact, r.Object)
+	if err := c.put(ctx, key, nameForm{name, idText(r.Artifact), r.Object}); err != nil {
+		return fmt.Errorf("add name %q: %w", name, err)
+	}
+	return nil
+}
+
+// RemoveName undoes AddName; a name that is not there is no error.
+func (c *Catalog) RemoveName(ctx context.Context, name string, r Ref) error {
+	key := c.refKey(keyName, c.k.nameTag(name), r.Artifact, r.Object)
+	if err := c.remove(ctx, key); err != nil {
+		return fmt.Errorf("remove name %q: %w", name, err)
+	}
+	return nil
+}
+
+// Names gives what name leads to, at most limit refs (0: all): objects first,
+// then artifacts by ID.
+func (c *Catalog) Names(ctx context.Context, name string, limit int) ([]Ref, error) {
+	var refs []Ref
+	err := c.list(ctx, append([]byte{keyName}, c.k.nameTag(name)...), limit, func(f nameForm, id symbol.ID) error {
+		refs = append(refs, Ref{id, f.Object})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look up name %q: %w", name, err)
+	}
+	return refs, nil
+}
+
+// HasName reports whether name leads to that artifact.
+func (c *Catalog) HasName(ctx context.Context, name string, id symbol.ID) (bool, error) {
+	value, err := c.c.Get(ctx, c.refKey(keyName, c.k.nameTag(name), id, ""))
+	if err != nil {
+		return false, fmt.Errorf("look up name %q: %w", name, err)
+	}
+	return value != nil, nil
+}
+
+// AddWaiter notes that w lacks a companion ("dwo:NAME", "dwz:BUILD-ID", exactly
+// as its Quality says). Adding what is there changes nothing.
+func (c *Catalog) AddWaiter(ctx context.Context, companion string, w Waiter) error {
+	key := c.refKey(keyWaiter, c.k.tag(keyWaiter, companion), w.Artifact, w.Object)
+	if err := c.put(ctx, key, nameForm{companion, idText(w.Artifact), w.Object}); err != nil {
+		return fmt.Errorf("add waiter for %q: %w", companion, err)
+	}
+	return nil
+}
+
+// Waiters gives who lacks the companion, by artifact.
+func (c *Catalog) Waiters(ctx context.Context, companion string) ([]Waiter, error) {
+	var ws []Waiter
+	prefix := append([]byte{keyWaiter}, c.k.tag(keyWaiter, companion)...)
+	err := c.list(ctx, prefix, 0, func(f nameForm, id symbol.ID) error {
+		ws = append(ws, Waiter{id, f.Object})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look up waiters for %q: %w", companion, err)
+	}
+	return ws, nil
+}
+
+// RemoveWaiter undoes AddWaiter; one that is not there is no error.
+func (c *Catalog) RemoveWaiter(ctx context.Context, companion string, w Waiter) error {
+	key := c.refKey(keyWaiter, c.k.tag(keyWaiter, companion), w.Artifact, w.Object)
+	if err := c.remove(ctx, key); err != nil {
+		return fmt.Errorf("remove waiter for %q: %w", companion, err)
+	}
+	return nil
+}
