@@ -1,7 +1,147 @@
-// Package demangle turns linkage names into what the source calls them.
+// Package demangle turns linkage names into what the source calls them: C++
+// of the Itanium ABI and Rust (both manglings), in the words of LLVM's
+// demangler. Swift has a format of its own; names of other languages, and
+// names that are not mangled, come back unchanged.
+//
+// The grammar is the library's. This package chooses what is a mangled name,
+// bounds what one name may cost, and remembers.
+//
+// Invariants:
+//   - any string is accepted, and no string makes it panic;
+//   - a name costs at most MaxBytes of output and, on input made to be slow,
+//     some tenths of a second; one that would cost more comes back unchanged;
+//   - the result depends on the name alone.
 package demangle
 
-import "github.com/ianlancetaylor/demangle"
+import (
+	"strconv"
+	"strings"
 
-// Name demangles a C++ or Rust name; any other comes back unchanged.
-func Name(linkage string) string { return demangle.Filter(linkage, demangle.LLVMStyle) }
+	"github.com/ianlancetaylor/demangle"
+	"github.com/symlake/symlake/formats"
+)
+
+const (
+	// MaxMangledBytes bounds what is demangled: the library's time grows with
+	// the square of nesting. The longest names of real objects have 30 KiB.
+	MaxMangledBytes = 32 << 10
+	// MaxBytes bounds the result: by substitutions 100 bytes stand for
+	// gigabytes.
+	MaxBytes      = 1 << maxBytesPower
+	maxBytesPower = 16
+	// maxLocals and maxOpeners bound the kinds of nesting that cost most and
+	// that no compiler writes in such numbers, see costly.
+	maxLocals  = 256
+	maxOpeners = 256
+)
+
+// Name gives the demangled form of a linkage name, else the name itself.
+//
+// A suffix that a compiler added to a clone is kept in parentheses, as LLVM
+// shows it: "f(int) (.isra.0)". The hash that ends a name of Rust's legacy
+// mangling is dropped, as Rust's own tools do; LLVM takes these names for C++.
+func Name(linkage string) string {
+	mangled := strip(linkage)
+	if mangled == "" || len(mangled) > MaxMangledBytes || costly(mangled) {
+		return linkage
+	}
+	out := linkage
+	err := formats.Guard("demangle", func() error {
+		text, err := parse(mangled)
+		if err == nil && len(text) < MaxBytes { // at the bound it is cut
+			out = text
+		}
+		return err
+	})
+	if err != nil {
+		return linkage // not a mangled name after all, or one that the library has no answer to
+	}
+	return out
+}
+
+// parse demangles by the library.
+func parse(mangled string) (string, error) {
+	if strings.HasPrefix(mangled, "_R") {
+		return demangle.ToString(mangled, demangle.LLVMStyle, demangle.MaxLength(maxBytesPower))
+	}
+	if name, ok := legacyRust(mangled); ok {
+		return name, nil
+	}
+	options := []demangle.Option{demangle.LLVMStyle, demangle.MaxLength(maxBytesPower)}
+	if miscounts(mangled) {
+		options = append(options, demangle.NoParams)
+	}
+	ast, err := demangle.ToAST(mangled, options...)
+	if err != nil {
+		return "", err
+	}
+	// LLVM takes all that follows the encoding for one suffix: a clone's clone
+	// is "(.isra.0.part.1)".
+	for {
+		outer, ok := ast.(*demangle.Clone)
+		if !ok {
+			break
+		}
+		inner, ok := outer.Base.(*demangle.Clone)
+		if !ok {
+			break
+		}
+		ast = &demangle.Clone{Base: inner.Base, Suffix: inner.Suffix + outer.Suffix}
+	}
+	return demangle.ASTToString(ast, options...), nil
+}
+
+// miscounts reports whether a name has "sr" and a template's name without "N",
+// as clang wrote it before it followed the ABI: "sr21is_move_constructibleIT_E".
+// The library counts one substitution too many there, and every type after
+// it would be a wrong one; std::swap of older NDKs is the common case. Its
+// parameters are left out. An identifier that looks the same loses them too.
+func miscounts(mangled string) bool {
+	for {
+		_, rest, found := strings.Cut(mangled, "sr")
+		if !found {
+			return false
+		}
+		mangled = rest
+		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		n, err := strconv.Atoi(rest[:digits])
+		if err != nil || n <= 0 || n >= len(rest)-digits {
+			continue
+		}
+		if rest[digits+n] == 'I' && strings.IndexByte("0123456789", rest[digits]) < 0 {
+			return true
+		}
+	}
+}
+
+// strip gives the part of a name that the library reads: some systems put an
+// underscore before every C name, so "__Z" is "_Z", and "____Z" is the "___Z"
+// of a block's function. It is "" if the name is not mangled.
+func strip(linkage string) string {
+	switch {
+	case strings.HasPrefix(linkage, "_Z"), strings.HasPrefix(linkage, "_R"), strings.HasPrefix(linkage, "___Z"):
+		return linkage
+	case strings.HasPrefix(linkage, "__Z"), strings.HasPrefix(linkage, "__R"), strings.HasPrefix(linkage, "____Z"):
+		return linkage[1:]
+	}
+	return ""
+}
+
+// costly reports whether a name may nest entities in entities ("Z"), or types
+// in types without anything between ("PPP…"), so deep that it is an attack.
+// Letters of identifiers count too: to skip identifiers is to trust the
+// lengths that the name gives.
+func costly(mangled string) bool {
+	if strings.Count(mangled, "Z") > maxLocals {
+		return true
+	}
+	run := 0
+	for i := range len(mangled) {
+		if c := mangled[i]; c < 'A' || c > 'Z' || c == 'E' {
+			run = 0
+		} else if run++; run > maxOpeners {
+			return true
+		}
+	}
+	return false
+}
