@@ -19,30 +19,39 @@ func firstAt(syms []native.Symbol, addr uint64) int {
 	return i
 }
 
+// enclosing is how many symbols below an address are tried when the nearest
+// one ends before it: labels inside a function of assembly.
+const enclosing = 16
+
 // covering is the symbol that covers addr, -1 if none does, and where that
-// ends to be so. The nearest one below counts alone: one that lies around it
-// does not say what is behind its end.
+// ends to be so: the one that begins last, of those that begin together the
+// first in the list.
 func (x *Exploder) covering(addr uint64) (i int, end uint64) {
 	syms := x.img.Symbols
-	next := firstAt(syms, addr+1)
+	next, _ := slices.BinarySearchFunc(syms, addr, func(s native.Symbol, addr uint64) int {
+		if s.Addr <= addr {
+			return -1
+		}
+		return 1
+	})
 	end = ^uint64(0)
-	if addr == ^uint64(0) {
-		next = len(syms)
-	}
 	if next < len(syms) {
 		end = syms[next].Addr
 	}
-	if next == 0 {
-		return -1, end
-	}
-	i = firstAt(syms, syms[next-1].Addr)
-	if size := syms[i].Size; size != 0 {
-		if addr-syms[i].Addr >= size {
-			return -1, end
+	found := -1
+	for i = next - 1; i >= 0 && i >= next-enclosing; i-- {
+		s := &syms[i]
+		if found >= 0 && s.Addr != syms[found].Addr {
+			break
 		}
-		end = min(end, syms[i].Addr+size)
+		if s.Size == 0 && s.Addr == syms[next-1].Addr || addr-s.Addr < s.Size {
+			found = i
+		}
 	}
-	return i, end
+	if found >= 0 && syms[found].Size != 0 {
+		end = min(end, syms[found].Addr+min(syms[found].Size, ^syms[found].Addr))
+	}
+	return found, end
 }
 
 // outermost is the index of the name of an outermost function, whose code at
