@@ -1,0 +1,479 @@
+package lookup_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/kek"
+	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/mem"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+const cartID = "6f1c0a55e2d94b0f8a7713c4d5e6f708090a0b0c"
+
+// Every boundary of an image and its neighbours, in a random order, one by
+// one and as a batch, cold and warm, answers as the rule says.
+func TestEveryPosition(t *testing.T) {
+	w := newWorld(t)
+	cart := newImage(cartID, "libcart.so", 3000)
+	game := newImage(strings.Repeat("ab", 20), "libgame.so", 5)
+	w.publish(cart)
+	w.publish(game)
+	var qs []lookup.Query
+	for _, im := range []*image{cart, game} {
+		for pos := uint64(0); pos < im.End+16; pos += 8 {
+			qs = append(qs, at(im.ID, pos), at(im.ID, pos+7))
+		}
+		qs = append(qs, at(im.ID, 1<<63), at(im.ID, 1<<64-1))
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(qs), func(i, j int) { qs[i], qs[j] = qs[j], qs[i] })
+	of := func(q lookup.Query) *image {
+		if q.Artifact == game.ID {
+			return game
+		}
+		return cart
+	}
+	for _, o := range []lookup.Options{{}, {CacheBytes: 1}, {NoDemangle: true}} {
+		c := w.clientWith(o)
+		for range 2 {
+			for i, a := range ask(t, c, qs...) {
+				of(qs[i]).check(t, qs[i].Where.Value, a)
+			}
+		}
+		for _, q := range qs[:2000] {
+			of(q).check(t, q.Where.Value, c.Lookup(t.Context(), q))
+		}
+	}
+}
+
+func TestSpaces(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 10)
+	w.publish(im)
+	c := w.client()
+	for _, k := range []struct {
+		where symbol.Where
+		pos   uint64
+		want  symbol.Status
+	}{
+		{symbol.Where{Space: symbol.Position, Value: 20}, 20, symbol.Found},
+		{symbol.Where{Space: symbol.Unslid, Value: imageBase + 20}, 20, symbol.Found},
+		{symbol.Where{Space: symbol.Loaded, Value: 0x7000_0014, Load: 0x7000_0000}, 20, symbol.Found},
+		{symbol.Where{Space: symbol.Anchored, Value: 20, Anchor: ".text"}, 84, symbol.Found},
+		{symbol.Where{Space: symbol.Anchored, Value: 20, Anchor: ".init"}, 0, symbol.Outside},
+		{symbol.Where{Space: symbol.Unslid, Value: imageBase - 1}, 0, symbol.Outside},
+	} {
+		q := lookup.Query{Artifact: im.ID, Where: k.where}
+		for _, a := range []symbol.Answer{ask(t, c, q)[0], c.Lookup(t.Context(), q)} {
+			failIf(t, a.Status != k.want, "%+v: %s, want %s", k.where, a.Status, k.want)
+			if k.want == symbol.Found {
+				im.check(t, k.pos, a)
+			}
+		}
+	}
+}
+
+func TestDemangles(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 10)
+	w.publish(im)
+	a := w.client().Lookup(t.Context(), at(im.ID, 20))
+	failIf(t, a.Frames[1].Function != "cart0()" || a.Frames[1].Linkage != "_Z5cart0v", "%+v", a.Frames)
+	a = w.clientWith(lookup.Options{NoDemangle: true}).Lookup(t.Context(), at(im.ID, 20))
+	failIf(t, a.Frames[1].Function != "_Z5cart0v", "%+v", a.Frames)
+}
+
+// A batch asks for its cold rows in one round trip, and for nothing when warm.
+func TestRoundTrips(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 5000)
+	loaded := w.publish(im)
+	failIf(t, loaded.Rows < 5, "only %d rows", loaded.Rows)
+	c := w.client()
+	var qs []lookup.Query
+	for pos := uint64(0); pos < im.End; pos += 32 {
+		qs = append(qs, at(im.ID, pos))
+	}
+	ask(t, c, qs...)
+	failIf(t, w.blocks.trips.Load() != 1, "%d trips", w.blocks.trips.Load())
+	failIf(t, uint64(w.blocks.spans.Load()) > loaded.Rows+1, "%d spans for %d rows", w.blocks.spans.Load(), loaded.Rows)
+	gets := w.values.gets.Load()
+	ask(t, c, qs...)
+	c.Lookup(t.Context(), qs[7])
+	failIf(t, w.blocks.trips.Load() != 1 || w.values.gets.Load() != gets, "a warm client read the store")
+	failIf(t, gets != 1, "%d catalog reads for one artifact", gets)
+}
+
+// Many who ask for one cold block cost one scan, one record and one opening.
+func TestOneScan(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 20)
+	loaded := w.publish(im)
+	failIf(t, loaded.Rows != 1, "%d rows", loaded.Rows)
+	slow := func(ctx context.Context) error { time.Sleep(20 * time.Millisecond); return nil }
+	w.blocks.before.Store(&slow)
+	c := w.client()
+	together(16, func(i int) {
+		if i%2 == 0 {
+			im.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
+		} else {
+			im.check(t, 20, ask(t, c, at(im.ID, 20))[0])
+		}
+	})
+	failIf(t, w.blocks.spans.Load() > 2, "%d rows read: want the block and at most the shared strings", w.blocks.spans.Load())
+	failIf(t, w.values.gets.Load() != 1, "%d records read", w.values.gets.Load())
+}
+
+// Batches that want each other's rows do not wait for each other for ever.
+func TestBatchesCross(t *testing.T) {
+	w := newWorld(t)
+	images := []*image{newImage(cartID, "libcart.so", 4000), newImage(strings.Repeat("cd", 20), "libgame.so", 4000)}
+	for _, im := range images {
+		w.publish(im)
+	}
+	for range 20 {
+		c := w.clientWith(lookup.Options{CacheBytes: 200 << 10})
+		together(8, func(i int) {
+			r := rand.New(rand.NewPCG(uint64(i), 1))
+			var qs []lookup.Query
+			for range 200 {
+				im := images[r.IntN(2)]
+				qs = append(qs, at(im.ID, r.Uint64N(im.End)))
+			}
+			for k, a := range ask(t, c, qs...) {
+				im := images[0]
+				if qs[k].Artifact != im.ID {
+					im = images[1]
+				}
+				im.check(t, qs[k].Where.Value, a)
+			}
+		})
+	}
+}
+
+// Whoever reads for others may give up; the others are answered all the same.
+func TestLeaderGivesUp(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 20)
+	w.publish(im)
+	c := w.client()
+	arrived := make(chan struct{})
+	var first atomic.Bool
+	hold := func(ctx context.Context) error {
+		if first.CompareAndSwap(false, true) {
+			close(arrived)
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		return nil
+	}
+	w.blocks.before.Store(&hold)
+	ctx, cancel := context.WithCancel(t.Context())
+	gaveUp := make(chan error)
+	go func() {
+		gaveUp <- c.Frames(ctx, []lookup.Query{at(im.ID, 20)}, func(int, symbol.Answer) { t.Error("answered after cancel") })
+	}()
+	<-arrived
+	answered := make(chan symbol.Answer)
+	go func() { answered <- c.Lookup(t.Context(), at(im.ID, 20)) }()
+	time.Sleep(5 * time.Millisecond)
+	cancel()
+	failIf(t, !errors.Is(<-gaveUp, context.Canceled), "the leader's error is not its context's")
+	im.check(t, 20, <-answered)
+}
+
+func TestDeadline(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 20)
+	w.publish(im)
+	c := w.client()
+	c.Lookup(t.Context(), at(im.ID, 1<<40)) // record cached, rows not
+	hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	w.blocks.before.Store(&hang)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	err := c.Frames(ctx, []lookup.Query{at(im.ID, 20)}, func(int, symbol.Answer) { t.Error("answered") })
+	failIf(t, !errors.Is(err, context.DeadlineExceeded), "%v", err)
+	a := c.Lookup(ctx, at(im.ID, 20))
+	failIf(t, a.Status != symbol.Unavailable || !errors.Is(a.Err, context.DeadlineExceeded), "%+v", a)
+	_, err = c.Stack(ctx, stackOf(t, "#00 pc 00000014  libcart.so (BuildId: "+cartID+")\n"), lookup.StackOptions{})
+	failIf(t, !errors.Is(err, context.DeadlineExceeded), "%v", err)
+	w.blocks.before.Store(nil)
+	im.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
+}
+
+// A row that went away is corrupt: not a hole, not a neighbour. All else
+// is answered.
+func TestLostRow(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 5000)
+	w.publish(im)
+	lost := w.rowKey(im, im.End/2)
+	drop := func(r sinks.Row) (sinks.Row, error) {
+		if bytes.Equal(r.Key, lost) {
+			return sinks.Row{}, nil
+		}
+		return r, nil
+	}
+	w.corrupt(im, drop)
+}
+
+// A value under another row's key, another row in place of the one asked for,
+// a flipped bit, and a store that says its file is damaged are corrupt.
+func TestWrongRow(t *testing.T) {
+	im := newImage(cartID, "libcart.so", 5000)
+	for name, change := range map[string]func(bad, good sinks.Row) (sinks.Row, error){
+		"value moved": func(bad, good sinks.Row) (sinks.Row, error) { return sinks.Row{Key: bad.Key, Value: good.Value}, nil },
+		"neighbour":   func(bad, good sinks.Row) (sinks.Row, error) { return good, nil },
+		"flipped": func(bad, good sinks.Row) (sinks.Row, error) {
+			v := bytes.Clone(bad.Value)
+			v[len(v)-1] ^= 1
+			return sinks.Row{Key: bad.Key, Value: v}, nil
+		},
+		"short": func(bad, good sinks.Row) (sinks.Row, error) {
+			return sinks.Row{Key: bad.Key, Value: bad.Value[:3]}, nil
+		},
+		"damaged": func(bad, good sinks.Row) (sinks.Row, error) { return sinks.Row{}, sinks.ErrCorrupt },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.publish(im)
+			badKey, goodKey := w.rowKey(im, im.End/2), w.rowKey(im, 0)
+			var good sinks.Row
+			w.must(w.blocks.Blocks.Scan(t.Context(), sinks.Span{}, func(r sinks.Row) error {
+				if bytes.Equal(r.Key, goodKey) {
+					good = r
+				}
+				return nil
+			}))
+			w.corrupt(im, func(r sinks.Row) (sinks.Row, error) {
+				if bytes.Equal(r.Key, badKey) {
+					return change(r, good)
+				}
+				return r, nil
+			})
+		})
+	}
+}
+
+// rowKey is the key of the row that speaks for pos.
+func (w *world) rowKey(im *image, pos uint64) []byte {
+	w.t.Helper()
+	rec, err := w.catalog.Artifact(w.ctx(), im.ID)
+	w.must(err)
+	opened, err := w.ring.Open(im.ID, rec.Published)
+	w.must(err)
+	span, ok := opened.At(pos)
+	failIf(w.t, !ok, "no row at %#x", pos)
+	return span.From
+}
+
+// corrupt checks that the row in the middle is corrupt under a change of what
+// the store gives, and that the record was read once more, and no more.
+func (w *world) corrupt(im *image, change func(sinks.Row) (sinks.Row, error)) {
+	t := w.t
+	t.Helper()
+	w.blocks.change.Store(&change)
+	c := w.client()
+	key := w.rowKey(im, im.End/2)
+	var qs []lookup.Query
+	for pos := uint64(0); pos < im.End; pos += 16 {
+		qs = append(qs, at(im.ID, pos))
+	}
+	corrupt := 0
+	before := w.values.gets.Load()
+	for i, a := range ask(t, c, qs...) {
+		pos := qs[i].Where.Value
+		opened := pos/64 < uint64(im.functions)
+		if opened && bytes.Equal(w.rowKey(im, min(pos, uint64(im.functions)*64-20)), key) {
+			corrupt++
+			failIf(t, a.Status != symbol.Corrupt || a.Err == nil || a.Frames != nil, "position %#x: %+v", pos, a)
+			continue
+		}
+		im.check(t, pos, a)
+	}
+	failIf(t, corrupt < 100, "%d corrupt", corrupt)
+	_ = before
+	gets := w.values.gets.Load()
+	a := c.Lookup(t.Context(), at(im.ID, im.End/2))
+	failIf(t, a.Status != symbol.Corrupt, "%+v", a)
+	failIf(t, w.values.gets.Load() != gets+1, "the record was read %d times for one bad row", w.values.gets.Load()-gets)
+	w.blocks.change.Store(nil) // repaired: nothing of it was kept
+	im.check(t, im.End/2, c.Lookup(t.Context(), at(im.ID, im.End/2)))
+}
+
+// A load that was published since, with the old one's rows removed, answers
+// at once; the artifact's cached record notwithstanding.
+func TestSuperseded(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 5000)
+	old := w.publish(im)
+	c := w.client()
+	im.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
+	next := newImage(cartID, "libcart.so", 4000)
+	next.salt = "new"
+	w.publish(next)
+	w.must(w.store.Blocks.Drop(t.Context(), [][]byte{row.LoadPrefix(im.ID, old.Load)}))
+	im.check(t, 24, c.Lookup(t.Context(), at(im.ID, 24))) // its block is cached: the old load still answers
+	var qs []lookup.Query
+	for pos := im.End / 2; pos < im.End; pos += 16 {
+		qs = append(qs, at(im.ID, pos))
+	}
+	for i, a := range ask(t, c, qs...) {
+		next.check(t, qs[i].Where.Value, a)
+	}
+	next.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
+}
+
+func TestPublishIsSeen(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 50)
+	c := w.client()
+	a := c.Lookup(t.Context(), at(im.ID, 20))
+	failIf(t, a.Status != symbol.NoArtifact || a.Err == nil, "%+v", a)
+	w.publish(im)
+	a = c.Lookup(t.Context(), at(im.ID, 20))
+	failIf(t, a.Status != symbol.NoArtifact, "absence was not believed")
+	w.advance(11 * time.Second)
+	im.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
+	next := newImage(cartID, "libcart.so", 50)
+	next.salt = "new"
+	w.publish(next)
+	im.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
+	w.advance(61 * time.Second)
+	next.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
+	spans := w.blocks.spans.Load()
+	w.advance(61 * time.Second) // the same load: its blocks stay
+	next.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
+	failIf(t, w.blocks.spans.Load() != spans, "a record read again lost its blocks")
+}
+
+func TestStatuses(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 50)
+	live := symbol.NewID(symbol.ELF, "11")
+	dead := symbol.NewID(symbol.ELF, "22")
+	bare := symbol.NewID(symbol.ELF, "33")
+	w.record(live, func(r *row.Record) {
+		r.Progress = []row.Progress{{Load: row.NewLoad(w.now()), Owner: "host", Lease: w.now().Add(time.Hour)}}
+	})
+	w.record(dead, func(r *row.Record) {
+		r.Progress = []row.Progress{{Load: row.NewLoad(w.now()), Owner: "host", Lease: w.now().Add(-time.Hour)}}
+	})
+	w.record(bare, func(*row.Record) {})
+	shredded, keyless := newImage("44", "a.so", 5), newImage("55", "b.so", 5)
+	w.publish(shredded)
+	w.record(shredded.ID, func(r *row.Record) { r.State = row.Shredded })
+	w.publish(keyless)
+	w.record(keyless.ID, func(r *row.Record) {
+		p := *r.Published
+		p.WrappedKey = nil
+		r.Published = &p
+	})
+	w.publish(im)
+	c := w.client()
+	for _, k := range []struct {
+		q    lookup.Query
+		want symbol.Status
+	}{
+		{at(im.ID, 0), symbol.Found}, {at(im.ID, 50*64+1), symbol.Hole}, {at(im.ID, im.End), symbol.Outside},
+		{at(symbol.ID{9}, 0), symbol.NoArtifact}, {at(live, 0), symbol.Loading}, {at(dead, 0), symbol.Pending},
+		{at(bare, 0), symbol.NoArtifact}, {at(shredded.ID, 0), symbol.Sealed}, {at(keyless.ID, 0), symbol.Sealed},
+	} {
+		for _, a := range []symbol.Answer{ask(t, c, k.q)[0], c.Lookup(t.Context(), k.q)} {
+			failIf(t, a.Status != k.want, "%v: %s (%v), want %s", k.q, a.Status, a.Err, k.want)
+			failIf(t, (a.Err == nil) != (k.want == symbol.Found), "%v: reason %v", k.q, a.Err)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 50)
+	w.publish(im)
+	wrong := lookup.New(w.store, kek.Ephemeral(), lookup.Options{Now: w.now})
+	a := wrong.Lookup(t.Context(), at(im.ID, 20))
+	failIf(t, a.Status != symbol.Sealed || !errors.Is(a.Err, row.ErrSealed), "%+v", a)
+	r := wrong.Resolve(t.Context(), cartID, lookup.Narrow{})
+	failIf(t, r.Status != symbol.Sealed, "%+v", r)
+	lists := w.values.lists.Load()
+	wrong.Lookup(t.Context(), at(symbol.ID{1}, 20))
+	failIf(t, w.values.lists.Load() != lists, "a refused key was asked for again at once")
+
+	empty := newWorld(t)
+	c := lookup.New(mem.New(), empty.kek, lookup.Options{Now: w.now})
+	a = c.Lookup(t.Context(), at(im.ID, 20))
+	failIf(t, a.Status != symbol.NoArtifact || !errors.Is(a.Err, row.ErrKeyless), "%+v", a)
+
+	// Rotation adds a version that the client, already open, has not seen.
+	c = w.client()
+	im.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
+	if _, err := w.ring.Rotate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	next := newImage(strings.Repeat("cd", 20), "libgame.so", 50)
+	w.publish(next)
+	next.check(t, 20, c.Lookup(t.Context(), at(next.ID, 20)))
+}
+
+// A store that does not answer is unavailable, with retry, and believed no
+// longer than it lasts.
+func TestUnavailable(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 50)
+	w.publish(im)
+	down := errors.New("connection refused")
+	c := w.client()
+	check := func(where string) {
+		t.Helper()
+		for _, a := range []symbol.Answer{c.Lookup(t.Context(), at(im.ID, 20)), ask(t, c, at(im.ID, 20))[0]} {
+			failIf(t, a.Status != symbol.Unavailable || !a.Status.Retry() || !errors.Is(a.Err, down), "%s: %+v", where, a)
+		}
+	}
+	w.values.err.Store(&down)
+	check("keys")
+	r := c.Resolve(t.Context(), "libcart.so", lookup.Narrow{})
+	failIf(t, r.Status != symbol.Unavailable || !errors.Is(r.Err, down), "%+v", r)
+	w.values.err.Store(nil)
+	c.Lookup(t.Context(), at(symbol.ID{1}, 0)) // keys are open
+	w.values.err.Store(&down)
+	check("record")
+	w.values.err.Store(nil)
+	fail := func(context.Context) error { return down }
+	w.blocks.before.Store(&fail)
+	check("rows, all at once")
+	w.blocks.before.Store(nil)
+	failRow := func(sinks.Row) (sinks.Row, error) { return sinks.Row{}, down }
+	w.blocks.change.Store(&failRow)
+	check("a row")
+	w.blocks.change.Store(nil)
+	im.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
+}
+
+func TestWarmAllocatesLittle(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 2000)
+	w.publish(im)
+	c := w.client()
+	var qs []lookup.Query
+	for i := range 10_000 {
+		qs = append(qs, at(im.ID, uint64(i*13)%(2000*64)))
+	}
+	ask(t, c, qs...)
+	ctx := t.Context()
+	n := testing.AllocsPerRun(5, func() { c.Frames(ctx, qs, func(int, symbol.Answer) {}) })
+	failIf(t, n > 200, "%v allocations for %d answers", n, len(qs))
+	n = testing.AllocsPerRun(100, func() { c.Lookup(ctx, qs[3]) })
+	failIf(t, n > 2, "%v allocations for one answer", n)
+}

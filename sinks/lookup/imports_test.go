@@ -1,0 +1,71 @@
+package lookup_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/symlake/symlake/formats/formattest"
+)
+
+const module = "github.com/symlake/symlake/"
+
+// The client is thin: whoever embeds it gets these packages and no parser, no store, no
+// pipeline. The sources are parsed here, so that a cached result of another
+// process cannot hide a new import.
+func TestThin(t *testing.T) {
+	allowed := []string{
+		"sinks", "sinks/lookup", "sinks/row",
+		"formats", "formats/symbol", "formats/stack", "formats/demangle",
+		"github.com/maypok86/otter/v2", "github.com/klauspost/compress/zstd", "github.com/klauspost/compress/fse", "github.com/klauspost/compress/huff0",
+		"github.com/ianlancetaylor/demangle",
+	}
+	seen := map[string]bool{}
+	var walk func(pkg, by string)
+	walk = func(pkg, by string) {
+		if !slices.Contains(allowed, pkg) {
+			t.Errorf("%s is imported by %s", pkg, by)
+		}
+		if seen[pkg] || strings.Contains(strings.SplitN(pkg, "/", 2)[0], ".") {
+			return
+		}
+		seen[pkg] = true
+		for _, imported := range imports(t, filepath.Join(formattest.Root(), filepath.FromSlash(pkg))) {
+			if own, ok := strings.CutPrefix(imported, module); ok {
+				walk(own, pkg)
+			} else if first, _, _ := strings.Cut(imported, "/"); strings.Contains(first, ".") {
+				walk(imported, pkg)
+			} else if imported == "os" || imported == "net/http" {
+				t.Errorf("%s is imported by %s", imported, pkg)
+			}
+		}
+	}
+	walk("sinks/lookup", "")
+	failIf(t, !seen["sinks/row"] || !seen["formats/stack"], "the walk saw only %v", seen)
+}
+
+func imports(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	parsed, err := os.ReadDir(dir)
+	noError(t, err)
+	for _, f := range parsed {
+		if f.IsDir() || f.Type()&fs.ModeType != 0 || !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		src, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, f.Name()), nil, parser.ImportsOnly)
+		noError(t, err)
+		for _, spec := range src.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			noError(t, err)
+			all = append(all, path)
+		}
+	}
+	failIf(t, len(all) == 0, "no imports in %s", dir)
+	return all
+}
