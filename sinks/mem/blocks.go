@@ -73,6 +73,9 @@ func (b *blocks) first(ctx context.Context, s sinks.Span) (sinks.Row, error) {
 }
 
 func (b *blocks) Scan(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	type entry struct {
 		at   prefix
 		load *load

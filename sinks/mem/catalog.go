@@ -57,6 +57,9 @@ func (c *catalog) Swap(ctx context.Context, key, old, new []byte) error {
 }
 
 func (c *catalog) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	c.mu.RLock()
 	from, _ := c.find(s.From)
 	to := len(c.rows)

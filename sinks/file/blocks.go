@@ -1,0 +1,182 @@
+package file
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/hfile"
+)
+
+// blocks is the store's rows.
+type blocks struct{ *store }
+
+func (b blocks) First(ctx context.Context, spans []sinks.Span, found func(i int, r sinks.Row, err error)) error {
+	for i, s := range spans {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r, err := b.first(ctx, s)
+		found(i, r, err)
+	}
+	return nil
+}
+
+func (b blocks) first(ctx context.Context, s sinks.Span) (row sinks.Row, err error) {
+	if !below(s.From, s.Stop) {
+		return row, nil
+	}
+	if len(s.From) >= sinks.PrefixBytes {
+		at := prefix(s.From)
+		next := at.next()
+		if s.Stop != nil && (next == nil || bytes.Compare(s.Stop, next) <= 0) { // within one load, as every lookup
+			err := b.in(at, func(h *handle) error {
+				c, ok, err := h.First(s.From, s.Stop)
+				if ok {
+					row = sinks.Row{Key: c.Row, Value: c.Value}
+				}
+				return err
+			})
+			return row, err
+		}
+	}
+	err = b.Scan(ctx, s, func(r sinks.Row) error {
+		row = r
+		return errEnough
+	})
+	if err == errEnough {
+		err = nil
+	}
+	return row, err
+}
+
+// errEnough ends a scan after its first row.
+var errEnough = errors.New("enough")
+
+// in runs read on the file of a load; not at all if the store has none of it.
+// A file that is gone was left by its last load: the catalog is asked once more.
+func (b blocks) in(at prefix, read func(h *handle) error) error {
+	gone := ""
+	for {
+		name, err := b.where.find(at)
+		if err != nil {
+			return fmt.Errorf("find the file of load %x: %w", at, err)
+		}
+		if name == "" {
+			return nil
+		}
+		if name == gone {
+			return fmt.Errorf("%s, of load %x, is missing: %w", b.path(name), at, sinks.ErrCorrupt)
+		}
+		h, err := b.files.acquire(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			b.where.forget(at)
+			gone = name
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		err = read(h)
+		b.files.release(h)
+		var damage *hfile.Error
+		if errors.As(err, &damage) {
+			err = fmt.Errorf("%s: %w", b.path(name), err)
+		}
+		return err
+	}
+}
+
+// scanPage is how many loads are asked for at once.
+const scanPage = 1024
+
+// Scan goes load by load: each is whole in one file, so that is the order of keys.
+func (b blocks) Scan(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
+	if !below(s.From, s.Stop) {
+		return nil
+	}
+	from := s.From[:min(len(s.From), sinks.PrefixBytes)]
+	for {
+		page, err := b.where.page(from, s.Stop, scanPage)
+		if err != nil {
+			return err
+		}
+		for _, at := range page {
+			if err := b.scan(ctx, at, s, emit); err != nil {
+				return err
+			}
+		}
+		if len(page) < scanPage {
+			return nil
+		}
+		if from = page[len(page)-1].next(); from == nil {
+			return nil
+		}
+	}
+}
+
+// scan emits the rows of one load that are in s.
+func (b blocks) scan(ctx context.Context, at prefix, s sinks.Span, emit func(sinks.Row) error) error {
+	from, stop := at[:], at.next()
+	if bytes.Compare(s.From, from) > 0 {
+		from = s.From
+	}
+	if s.Stop != nil && below(s.Stop, stop) {
+		stop = s.Stop
+	}
+	var emitted error
+	err := b.in(at, func(h *handle) error {
+		return h.Scan(from, stop, func(c hfile.Cell) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			emitted = emit(sinks.Row{Key: c.Row, Value: c.Value})
+			return emitted
+		})
+	})
+	if emitted != nil {
+		return emitted
+	}
+	return err
+}
+
+func (b blocks) Drop(ctx context.Context, prefixes [][]byte) error {
+	loads := make([]prefix, len(prefixes))
+	for i, p := range prefixes {
+		if len(p) != sinks.PrefixBytes {
+			return fmt.Errorf("drop %x: not a prefix of %d bytes", p, sinks.PrefixBytes)
+		}
+		loads[i] = prefix(p)
+	}
+	if len(loads) == 0 {
+		return nil
+	}
+	var empty []string
+	err := b.db.apply(ctx, func(w *writer) (verdict, err error) {
+		empty, err = leave(w, loads)
+		return nil, err
+	})
+	if err != nil {
+		return fmt.Errorf("drop %d loads: %w", len(loads), err)
+	}
+	for _, at := range loads {
+		b.where.forget(at)
+	}
+	return b.unlink(empty)
+}
+
+// unlink removes files that no load names any more. One that cannot be removed is Tidy's.
+func (s *store) unlink(names []string) error {
+	var all error
+	for _, name := range names {
+		s.files.forget(name)
+		if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}

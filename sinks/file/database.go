@@ -1,0 +1,253 @@
+package file
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"sync"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/symlake/symlake/sinks"
+)
+
+// busy is how long SQLite waits for another process's transaction; ours take milliseconds.
+const busy = "_pragma=busy_timeout(10000)"
+
+// dsn is SQLite's name for a database file; options are of its URI form and of the driver's.
+func dsn(path, options string) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options
+}
+
+// createDatabase makes an empty catalog, or finds one.
+func createDatabase(path string) error {
+	db, err := sql.Open("sqlite", dsn(path, busy))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	for _, q := range []string{
+		"PRAGMA journal_mode = WAL", // stays with the file
+		"PRAGMA synchronous = FULL",
+		"BEGIN IMMEDIATE",
+		"CREATE TABLE IF NOT EXISTS catalog(key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
+		"CREATE TABLE IF NOT EXISTS files(prefix BLOB PRIMARY KEY, file TEXT NOT NULL) WITHOUT ROWID",
+		"CREATE INDEX IF NOT EXISTS files_by_file ON files(file)",
+		"COMMIT",
+	} {
+		if _, err := db.Exec(q); err != nil {
+			return fmt.Errorf("%s: %w", catalogName, err)
+		}
+	}
+	return db.Close()
+}
+
+// database is an open catalog.db: readers in parallel, and one writer that
+// does what is asked of it in groups.
+type database struct {
+	path string
+	ro   bool
+
+	viewMu sync.Mutex
+	view   *view // guarded by viewMu, like closed
+	closed bool
+
+	turn chan struct{} // holds one token: who has it writes
+	mu   sync.Mutex
+	todo []*change // guarded by mu
+	conn *writer   // belongs to whose turn it is
+}
+
+func openDatabase(path string, readOnly bool) (*database, error) {
+	d := &database{path: path, ro: readOnly, turn: make(chan struct{}, 1)}
+	v, err := d.acquire()
+	if err != nil {
+		return nil, err
+	}
+	d.release(v, false)
+	return d, nil
+}
+
+var errClosed = errors.New("store is closed")
+
+// close waits for the transaction under way; reads end on their own.
+func (d *database) close() error {
+	d.viewMu.Lock()
+	d.closed = true
+	d.replace(nil)
+	d.viewMu.Unlock()
+	d.turn <- struct{}{}
+	defer func() { <-d.turn }()
+	if d.conn == nil {
+		return nil
+	}
+	err := d.conn.close()
+	d.conn = nil
+	return err
+}
+
+// change is one step of a transaction. run gives its own outcome in verdict,
+// having changed nothing then; err takes the whole transaction back.
+type change struct {
+	run     func(w *writer) (verdict, err error)
+	verdict error
+	done    chan error
+}
+
+// apply runs a change in a transaction and waits until it is durable. Changes
+// that come while another transaction is written share the next one.
+func (d *database) apply(ctx context.Context, run func(w *writer) (verdict, err error)) error {
+	if d.ro {
+		return errReadOnly
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c := &change{run: run, done: make(chan error, 1)}
+	d.mu.Lock()
+	d.todo = append(d.todo, c)
+	d.mu.Unlock()
+	select {
+	case err := <-c.done: // another one's turn did it
+		return err
+	case d.turn <- struct{}{}:
+	}
+	d.mu.Lock()
+	group := d.todo
+	d.todo = nil
+	d.mu.Unlock()
+	if len(group) > 0 { // without c, when the turn before had taken it
+		err := d.write(group)
+		for _, c := range group {
+			if err != nil {
+				c.done <- err
+			} else {
+				c.done <- c.verdict
+			}
+		}
+	}
+	<-d.turn
+	return <-c.done
+}
+
+// write runs a group in one transaction.
+func (d *database) write(group []*change) error {
+	d.viewMu.Lock()
+	closed := d.closed
+	d.viewMu.Unlock()
+	if closed {
+		return errClosed
+	}
+	if d.conn == nil {
+		w, err := openWriter(d.path)
+		if err != nil {
+			return named(err)
+		}
+		d.conn = w
+	}
+	return named(d.conn.transaction(group))
+}
+
+// writer is the one connection that writes, with what it says most.
+type writer struct {
+	db             *sql.DB
+	conn           *sql.Conn
+	get, put, drop *sql.Stmt // of the table catalog
+
+	where, enter, leave, holds *sql.Stmt // of the table files
+}
+
+func openWriter(path string) (_ *writer, err error) {
+	w := new(writer)
+	defer func() {
+		if err != nil {
+			w.close()
+		}
+	}()
+	if w.db, err = sql.Open("sqlite", dsn(path, "mode=rw&"+busy+"&_pragma=synchronous(FULL)")); err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	if w.conn, err = w.db.Conn(ctx); err != nil {
+		return nil, err
+	}
+	for _, s := range []struct {
+		to    **sql.Stmt
+		query string
+	}{
+		{&w.get, getQuery},
+		{&w.put, "INSERT INTO catalog(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"},
+		{&w.drop, "DELETE FROM catalog WHERE key = ?"},
+		{&w.where, whereQuery},
+		{&w.enter, "INSERT INTO files(prefix, file) VALUES(?, ?) ON CONFLICT(prefix) DO UPDATE SET file = excluded.file"},
+		{&w.leave, "DELETE FROM files WHERE prefix = ?"},
+		{&w.holds, holdsQuery},
+	} {
+		if *s.to, err = w.conn.PrepareContext(ctx, s.query); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *writer) close() error {
+	var err error
+	if w.conn != nil {
+		err = w.conn.Close()
+	}
+	if w.db != nil {
+		err = errors.Join(err, w.db.Close())
+	}
+	return err
+}
+
+func (w *writer) exec(query string, args ...any) error {
+	_, err := w.conn.ExecContext(context.Background(), query, args...)
+	return err
+}
+
+func (w *writer) transaction(group []*change) error {
+	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	for _, c := range group {
+		verdict, err := c.run(w)
+		if err != nil {
+			_ = w.exec("ROLLBACK") // SQLite may have done it already; what failed is what counts
+			return err
+		}
+		c.verdict = verdict
+	}
+	if err := w.exec("COMMIT"); err != nil {
+		_ = w.exec("ROLLBACK")
+		return err
+	}
+	return nil
+}
+
+// named says in whose words an error of SQLite is, and knows damage.
+func named(err error) error {
+	if err == nil {
+		return nil
+	}
+	switch code(err) {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%s: %w: %w", catalogName, sinks.ErrCorrupt, err)
+	case sqlite3.SQLITE_BUSY:
+		return fmt.Errorf("%s: another process did not end its transaction: %w", catalogName, err)
+	}
+	return fmt.Errorf("%s: %w", catalogName, err)
+}
+
+// code is SQLite's primary result code, 0 if err is none of its.
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}

@@ -1,0 +1,185 @@
+package file
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+
+	"github.com/symlake/symlake/sinks"
+)
+
+type prefix [sinks.PrefixBytes]byte
+
+// next is the first key above every key with this prefix; nil: there is none.
+func (p prefix) next() []byte {
+	for i := len(p) - 1; i >= 0; i-- {
+		p[i]++
+		if p[i] != 0 {
+			return p[:i+1]
+		}
+	}
+	return nil
+}
+
+// maxPlaces bounds the cache: some 10 MB.
+const maxPlaces = 1 << 17
+
+// places says in which file a load is, and remembers it: a load stays where it
+// is. Only what is there is remembered, so a new load is seen at once.
+type places struct {
+	db *database
+	mu sync.RWMutex
+	of map[prefix]string
+}
+
+func newPlaces(db *database) *places { return &places{db: db, of: make(map[prefix]string)} }
+
+// find gives the file of a load, "" if the store has none of it.
+func (p *places) find(at prefix) (string, error) {
+	p.mu.RLock()
+	name := p.of[at]
+	p.mu.RUnlock()
+	if name != "" {
+		return name, nil
+	}
+	var b []byte
+	err := p.db.read(func(v *view) (err error) {
+		b, err = one(v.where, at[:])
+		return err
+	})
+	if err != nil || b == nil {
+		return "", err
+	}
+	name = string(b)
+	if !validName(name) {
+		return "", fmt.Errorf("%s: load %x is in a file called %q: %w", catalogName, at, name, sinks.ErrCorrupt)
+	}
+	p.mu.Lock()
+	if len(p.of) >= maxPlaces {
+		clear(p.of)
+	}
+	p.of[at] = name
+	p.mu.Unlock()
+	return name, nil
+}
+
+func (p *places) forget(at prefix) {
+	p.mu.Lock()
+	delete(p.of, at)
+	p.mu.Unlock()
+}
+
+// page gives, in order, up to limit loads from the prefix from on and below
+// stop (nil: no end). Pages, so that no long scan of rows holds up SQLite's checkpoints.
+func (p *places) page(from, stop []byte, limit int) ([]prefix, error) {
+	query, args := "SELECT prefix FROM files WHERE prefix >= ?", []any{blob(from)}
+	if stop != nil {
+		query, args = query+" AND prefix < ?", append(args, stop)
+	}
+	var list []prefix
+	err := p.db.read(func(v *view) error {
+		list = list[:0]
+		rows, err := v.db.Query(query+" ORDER BY prefix LIMIT ?", append(args, limit)...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var b []byte
+			if err := rows.Scan(&b); err != nil {
+				return err
+			}
+			if len(b) != sinks.PrefixBytes {
+				return fmt.Errorf("a load's prefix of %d bytes: %w", len(b), sinks.ErrCorrupt)
+			}
+			list = append(list, prefix(b))
+		}
+		return rows.Err()
+	})
+	return list, err
+}
+
+// loadOf is one load's place for a transaction.
+type loadOf struct {
+	at   prefix
+	file string
+}
+
+// enter adds loads to the table; a load that was there moves to its new file.
+// It gives the files that hold no load any more.
+func enter(w *writer, loads []loadOf) (empty []string, err error) {
+	were := make(map[string]bool)
+	for _, l := range loads {
+		old, err := fileOf(w, l.at)
+		if err != nil {
+			return nil, err
+		}
+		if old != "" && old != l.file {
+			were[old] = true
+		}
+		if _, err := w.enter.Exec(l.at[:], l.file); err != nil {
+			return nil, err
+		}
+	}
+	return emptied(w, were)
+}
+
+// leave removes loads from the table and gives the files that hold none any more.
+func leave(w *writer, loads []prefix) (empty []string, err error) {
+	were := make(map[string]bool)
+	for _, at := range loads {
+		old, err := fileOf(w, at)
+		if err != nil {
+			return nil, err
+		}
+		if old == "" {
+			continue
+		}
+		were[old] = true
+		if _, err := w.leave.Exec(at[:]); err != nil {
+			return nil, err
+		}
+	}
+	return emptied(w, were)
+}
+
+func fileOf(w *writer, at prefix) (string, error) {
+	name, err := one(w.where, at[:])
+	return string(name), err
+}
+
+// emptied gives those of the files that no load names.
+func emptied(w *writer, names map[string]bool) (empty []string, err error) {
+	for name := range names {
+		var n int
+		if err := w.holds.QueryRow(name).Scan(&n); err != nil {
+			return nil, err
+		}
+		if n == 0 && validName(name) {
+			empty = append(empty, name)
+		}
+	}
+	return empty, nil
+}
+
+// inUse gives those of the files that some load names, as another process would see it now.
+func (p *places) inUse(names []string) (map[string]bool, error) {
+	is := make(map[string]bool)
+	err := p.db.read(func(v *view) error {
+		clear(is)
+		for _, name := range names {
+			var n int
+			if err := v.db.QueryRow(holdsQuery, name).Scan(&n); err != nil {
+				return err
+			}
+			if n != 0 {
+				is[name] = true
+			}
+		}
+		return nil
+	})
+	return is, err
+}
+
+// below tells whether key is below stop; nil is no end.
+func below(key, stop []byte) bool { return stop == nil || bytes.Compare(key, stop) < 0 }

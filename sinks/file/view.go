@@ -1,0 +1,194 @@
+package file
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/symlake/symlake/sinks"
+)
+
+const (
+	getQuery   = "SELECT value FROM catalog WHERE key = ?"
+	whereQuery = "SELECT file FROM files WHERE prefix = ?"
+	holdsQuery = "SELECT EXISTS(SELECT 1 FROM files WHERE file = ?)"
+)
+
+// view is a way to read the database. SQLite's own way for readers that may
+// not write needs its side files (-wal, -shm), which are there only while a
+// writer is, or after one died. Without them the database is whole in its one
+// file, and is opened as immutable: then SQLite takes no lock and would not
+// notice a writer, so every answer is checked against the file's state.
+type view struct {
+	db         *sql.DB
+	get, where *sql.Stmt
+	path       string
+	still      os.FileInfo // immutable: the file as it was when it was opened; else nil
+	refs       int         // guarded by database.viewMu, like old
+	old        bool        // replaced: the last to release it closes it
+}
+
+// errMoved: a writer came while an immutable view was read.
+var errMoved = errors.New("the catalog was changed while it was read: run it again")
+
+func openView(path string, readOnly bool) (*view, error) {
+	v := &view{path: path}
+	options := "mode=rw&" + busy
+	if readOnly {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		wal := size(path + "-wal")
+		switch shm := size(path + "-shm"); {
+		case shm >= 0 && wal >= 0:
+			options = "mode=ro&readonly_shm=1&" + busy
+		case wal > 0:
+			return nil, fmt.Errorf("%s-wal holds changes but its -shm is missing: open the store once for writing", path)
+		default:
+			options = "mode=ro&immutable=1"
+			v.still = info
+		}
+	}
+	var err error
+	if v.db, err = sql.Open("sqlite", dsn(path, options)); err != nil {
+		return nil, err
+	}
+	v.db.SetMaxIdleConns(4)
+	if v.get, err = v.db.Prepare(getQuery); err == nil {
+		v.where, err = v.db.Prepare(whereQuery)
+	}
+	if err != nil {
+		moved := !v.unmoved()
+		v.close()
+		if moved {
+			err = errMoved
+		}
+		return nil, err
+	}
+	return v, nil
+}
+
+func (v *view) close() error { return v.db.Close() }
+
+// size of a file, -1 if there is none.
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return -1
+	}
+	return info.Size()
+}
+
+// fresh tells whether what v shows is the newest: a writer that came since puts its changes in -wal first.
+func (v *view) fresh() bool { return v.still == nil || v.unmoved() && size(v.path+"-wal") <= 0 }
+
+// unmoved tells whether what v just read was of one state of the file.
+func (v *view) unmoved() bool {
+	if v.still == nil {
+		return true
+	}
+	info, err := os.Stat(v.path)
+	return err == nil && os.SameFile(info, v.still) && info.Size() == v.still.Size() && info.ModTime().Equal(v.still.ModTime())
+}
+
+// acquire gives the view to read with; the caller releases it. Readers and
+// writers keep their one view; a read-only one of an idle store is exchanged
+// when a writer comes.
+func (d *database) acquire() (*view, error) {
+	d.viewMu.Lock()
+	defer d.viewMu.Unlock()
+	if d.closed {
+		return nil, errClosed
+	}
+	if d.view == nil || !d.view.fresh() {
+		v, err := openView(d.path, d.ro)
+		// Side files come and go between looking and opening.
+		for tries := 0; err != nil && d.ro && passing(err) && tries < maxTries; tries++ {
+			time.Sleep(time.Duration(tries) * time.Millisecond)
+			v, err = openView(d.path, d.ro)
+		}
+		if err != nil && size(d.path) < 0 {
+			return nil, fmt.Errorf("%s is missing: %w", catalogName, sinks.ErrCorrupt)
+		}
+		if err != nil {
+			return nil, named(err)
+		}
+		d.replace(v)
+	}
+	d.view.refs++
+	return d.view, nil
+}
+
+// replace makes v the view, nil: the next reader opens one. viewMu is held.
+func (d *database) replace(v *view) {
+	if old := d.view; old != nil {
+		old.old = true
+		if old.refs == 0 {
+			old.close() // only read from
+		}
+	}
+	d.view = v
+}
+
+// release gives a view back; a failed one is not used again.
+func (d *database) release(v *view, failed bool) {
+	d.viewMu.Lock()
+	defer d.viewMu.Unlock()
+	v.refs--
+	if failed && d.view == v {
+		d.replace(nil)
+	} else if v.old && v.refs == 0 {
+		v.close()
+	}
+}
+
+// maxTries bounds how often a read-only view is opened again; waits add up to 0.2 s.
+const maxTries = 20
+
+// passing tells the errors of a read-only view that a new view cures.
+func passing(err error) bool {
+	switch code(err) {
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY:
+		return true
+	}
+	return errors.Is(err, errMoved)
+}
+
+// read runs a short query, again when a writer came in between.
+func (d *database) read(query func(v *view) error) error {
+	for tries := 0; ; tries++ {
+		v, err := d.acquire()
+		if err != nil {
+			return err
+		}
+		err = query(v)
+		if !v.unmoved() {
+			err = errMoved // whatever it found
+		}
+		again := err != nil && d.ro && passing(err)
+		d.release(v, again)
+		if !again || tries == maxTries {
+			return named(err)
+		}
+		time.Sleep(time.Duration(tries) * time.Millisecond)
+	}
+}
+
+// one gives the only column of the one row a statement finds; nil if none.
+func one(s *sql.Stmt, arg []byte) ([]byte, error) {
+	var b []byte
+	switch err := s.QueryRow(arg).Scan(&b); {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case b == nil:
+		return []byte{}, nil
+	}
+	return b, nil
+}
