@@ -2,25 +2,9 @@ package stack
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 )
-
-// logPrefix is what Android's logs put before a message, in the forms that
-// logcat and Android Studio print: threadtime, time, brief, tag, and Studio's
-// columns.
-var logPrefix = regexp.MustCompile(`^(?:(?:\d{4}-)?\d\d-\d\d\s+\d\d:\d\d:\d\d\.\d{3,9}\s+(?:[+-]\d{4}\s+)?)?` +
-	`(?:(?:\S{1,64}\s+)?\d+[ -]+\d+(?:/\S{1,256})?\s+)?` +
-	`(?:[VDIWEFAS][ /][^:(]{0,256}(?:\(\s*\d+\))?\s?:(?:\s|$)|\S{1,128}\s+\S{1,256}\s+[VDIWEFAS]\s\s)`)
-
-// prefixBytes is the length of the log prefix of a line, 0 without one.
-func prefixBytes(b []byte) int {
-	if m := logPrefix.FindIndex(b); m != nil {
-		return m[1]
-	}
-	return 0
-}
 
 // header is what a line that is no frame says about the frames that follow.
 type header struct {

@@ -29,15 +29,25 @@ func parseLine(b []byte, bare bool) (l line, ok bool) {
 	if l, ok = parseNumbered(b); ok {
 		return l, true
 	}
-	at := prefixBytes(b)
-	if l, ok = parseUnnumbered(b, at); ok {
-		return l, true
+	// Looking for a log's prefix costs more than all else, and most lines of a
+	// log are neither of these.
+	pc, address := bytes.Contains(b, pcWord), bytes.Contains(b, hexWord)
+	if !pc && !address {
+		return line{}, false
 	}
-	if at > 0 { // logs say "NAME 0x…" of anything
+	at := prefixBytes(b)
+	if pc {
+		if l, ok = parseUnnumbered(b, at); ok {
+			return l, true
+		}
+	}
+	if !address || at > 0 { // logs say "NAME 0x…" of anything
 		return line{}, false
 	}
 	return parsePlain(b, bare)
 }
+
+var pcWord, hexWord = []byte("pc"), []byte("0x")
 
 // parseNumbered reads "#04 pc 0001f3a8  IMAGE" and the sanitizers' "#4 0xABS (IMAGE+0xOFF)".
 func parseNumbered(b []byte) (line, bool) {
@@ -58,7 +68,7 @@ func parseNumbered(b []byte) (line, bool) {
 		}
 		l.number = number
 		p = skipSpace(b, p)
-		if bytes.HasPrefix(b[p:], []byte("0x")) {
+		if bytes.HasPrefix(b[p:], hexWord) {
 			if parseSanitizer(&l, b, p) {
 				return l, true
 			}
@@ -88,14 +98,14 @@ func parseUnnumbered(b []byte, at int) (line, bool) {
 
 // parsePC reads "pc HEX" at p and sets l.tail behind it.
 func parsePC(l *line, b []byte, p int) bool {
-	if !bytes.HasPrefix(b[p:], []byte("pc")) {
+	if !bytes.HasPrefix(b[p:], pcWord) {
 		return false
 	}
 	q := skipSpace(b, p+2)
 	if q == p+2 {
 		return false
 	}
-	if bytes.HasPrefix(b[q:], []byte("0x")) {
+	if bytes.HasPrefix(b[q:], hexWord) {
 		q += 2
 	}
 	pc, end, ok := parseHex(b, q)
@@ -154,7 +164,7 @@ func parsePlain(b []byte, bare bool) (line, bool) {
 		l.space = symbol.Position
 		rest = rest[1:]
 	}
-	if !bytes.HasPrefix(rest, []byte("0x")) {
+	if !bytes.HasPrefix(rest, hexWord) {
 		return line{}, false
 	}
 	pc, end, ok := parseHex(rest, 2)
@@ -168,7 +178,7 @@ func parsePlain(b []byte, bare bool) (line, bool) {
 // isLabel reports whether what stands before an address only says what the
 // address is: "fault_addr:", "x0" in a dump of registers, another address.
 func isLabel(name []byte) bool {
-	if strings.IndexByte(":=,", name[len(name)-1]) >= 0 || bytes.HasPrefix(name, []byte("0x")) {
+	if strings.IndexByte(":=,", name[len(name)-1]) >= 0 || bytes.HasPrefix(name, hexWord) {
 		return true
 	}
 	switch s := string(bytes.ToLower(name)); s {

@@ -228,7 +228,7 @@ func TestNDKStack(t *testing.T) {
 
 // TestBounds feeds more than a stack may hold.
 func TestBounds(t *testing.T) {
-	overflow := "ABI: 'arm64'\n#00 pc 0010  a.so\n" + strings.Repeat("#01 pc 0010  a.so\n", 2*MaxFrames) + strings.Repeat("memory\n", MaxTextBytes/3)
+	overflow := "ABI: 'arm64'\n#00 pc 0010  a.so\n" + strings.Repeat("#01 pc 0010  a.so\n", 2*MaxFrames) + strings.Repeat("memory "+strings.Repeat("0", 56)+"\n", MaxTextBytes/25)
 	var frames, exact int
 	for _, s := range framed(split(t, overflow, Options{Frame0: Exact})) {
 		if len(s.Threads) != 1 || len(s.Threads[0].Frames) > MaxFrames || len(s.Text) > MaxTextBytes || s.Arch != "arm64" {
@@ -249,7 +249,7 @@ func TestBounds(t *testing.T) {
 	if got := dump(split(t, strings.Repeat(long, 3), Options{})); strings.Count(got, "0x11") != 3 || strings.Contains(got, "0x10") {
 		t.Errorf("of lines too long:\n%s", got)
 	}
-	for _, s := range split(t, strings.Repeat("text\n", 1<<20), Options{}) {
+	for _, s := range split(t, strings.Repeat("text\n", 1<<17), Options{}) {
 		if len(s.Text) > textBytes {
 			t.Errorf("%d bytes of text at once", len(s.Text))
 		}
@@ -323,5 +323,21 @@ func TestParseFrame0(t *testing.T) {
 		if f.Name == "" || f.Frame0 == AsFormat || f.Lines == "" {
 			t.Errorf("%+v: every format says what its values are", f)
 		}
+	}
+}
+
+func BenchmarkSplit(b *testing.B) {
+	log := "02-03 10:11:12.300  4300  4300 I ActivityManager: Start proc 4242:com.example.game/u0a321 for activity\n"
+	dump := "02-03 10:11:12.313  4300  4300 F DEBUG   :       #00 pc 00000000000047d4  /data/app/~~Zx9==/com.example.game-1==/base.apk!libgame.so (offset 0x1c4000) (BuildId: 564bb6c8be48eea9d9db622b8689806eea5af3c7)\n"
+	for name, input := range map[string]string{"log": strings.Repeat(log, 10000), "frames": strings.Repeat(dump, 5000)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(input)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := Split(b.Context(), strings.NewReader(input), Options{}, func(s *Stack) error { return Print(io.Discard, s, nil) }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
