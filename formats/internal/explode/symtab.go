@@ -11,12 +11,14 @@ import (
 // are cut: the one that begins last has the code, of those that begin
 // together the first in the list. emit's error comes back unchanged.
 func Symbols(img *native.Image, emit func(*symbol.Run) error) error {
-	for _, rank := range []symbol.Rank{symbol.RankSymtab, symbol.RankDynsym} {
-		s := symtab{img: img, emit: emit, files: map[string]uint32{"": 0}, run: symbol.Run{
-			Rank: rank, Strings: []string{""},
-			Ranges: make([]symbol.Range, 1),
-			Scopes: []symbol.Scope{{Parent: -1}},
-		}}
+	// One table of strings for all: a part's only grows.
+	s := symtab{img: img, emit: emit, files: map[string]uint32{"": 0}, run: symbol.Run{
+		Strings: []string{""},
+		Ranges:  make([]symbol.Range, 1),
+		Scopes:  []symbol.Scope{{Parent: -1}},
+	}}
+	for _, s.run.Rank = range []symbol.Rank{symbol.RankSymtab, symbol.RankDynsym} {
+		s.stack, s.pos = nil, 0
 		if err := s.walk(); err != nil {
 			return err
 		}
