@@ -58,7 +58,7 @@ type Frame struct {
 	indent int // columns from Span[0] to where answers are printed
 }
 
-// Frame returns a frame's text.
+// FrameText is a frame's text, a part of s.Text.
 func (s *Stack) FrameText(f *Frame) []byte { return s.Text[f.Span[0]:f.Span[1]] }
 
 // Options says what the text does not.
