@@ -53,40 +53,46 @@ var fixtures = []string{
 }
 
 func TestConformance(t *testing.T) {
-	names := []string{
+	var paths []string
+	for _, n := range []string{
 		"elf/datadog/exec_arm_big",
 		"elf/dump_syms/basic.dwz",
 		"elf/dump_syms/basic.minidebuginfo",
 		"elf/otel/inline-compressed-dwarf",
 		"elf/otel/inline-big-fake-compressed-dwarf",
 		"elf/samply/with-dwo/main",
-		"elf/samply/with-dwo/main.dwo",
-		"own-native/elf/libgame-arm64-dw5-zstd.so",
-		"own-native/elf/libgame-x86-dw4.so",
-		"own-native/elf/split-dw5/libgame.so.dwp",
-	}
-	if !testing.Short() {
-		names = append(names, "elf/symbolic/crash.debug-zlib")
-	}
-	var paths []string
-	for _, n := range names {
+		"elf/symbolic/crash.debug-zlib",
+	} {
 		paths = append(paths, formattest.Fixture(t, n))
+	}
+	formattest.Run(t, &Format, paths...)
+}
+
+func TestOwnConformance(t *testing.T) {
+	var paths []string
+	for _, n := range []string{
+		"libgame-arm64-dw5-zstd.so",
+		"libgame-arm64be-dw5.so",
+		"libgame-x64-zdebug.so",
+		"libgame-x86-dw4.so",
+		"minidebuginfo/libgame.so",
+		"obj/engine-arm.o",
+		"obj/engine-riscv64.o",
+		"obj/engine-x64.o",
+		"split-dw5/libgame.so.dwp",
+	} {
+		paths = append(paths, formattest.Testdata(t, "elf/"+n))
 	}
 	formattest.Run(t, &Format, paths...)
 }
 
 func TestGoldens(t *testing.T) {
 	formattest.Goldens(t, &Format, formattest.Fixture(t, "elf"), nil, known)
-	const split = "the inlined functions are in .dwo files, which are read together with the main object later"
-	formattest.Goldens(t, &Format, formattest.Fixture(t, "own-native/elf"), formattest.Exceptions{
-		"split-dw5/libgame.so@0x46ec": split,
-		"split-dw5/libgame.so@0x4738": split,
-		"split-dw5/libgame.so@0x4814": split,
-		"split-dw5/libgame.so@0x483c": split,
-		"split-dw5/libgame.so@0x48b4": split,
-		"split-dw5/libgame.so@0x48dc": split,
-		"split-dw5/libgame.so@0x4904": split,
-	}, known)
+	formattest.Goldens(t, &Format, formattest.Fixture(t, "own-native/elf"), nil, known)
+}
+
+func TestOwnGoldens(t *testing.T) {
+	formattest.Goldens(t, &Format, formattest.Testdata(t, "elf"), nil, known)
 }
 
 func TestOracle(t *testing.T) {

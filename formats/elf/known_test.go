@@ -48,6 +48,7 @@ func known(t *testing.T, path string) formattest.Known {
 		}
 		return false
 	}
+	split := strings.Contains(path, "split-dw5")
 	minidebug := file.Section(".gnu_debugdata") != nil
 	return func(addr uint64, want, got []symbol.Frame) string {
 		if len(got) == 0 && len(want) == 1 && want[0].Line == 0 && !executed(addr) {
@@ -62,6 +63,9 @@ func known(t *testing.T, path string) formattest.Known {
 		}
 		if minidebug && len(want) == 0 && len(got) == 1 && got[0].Line == 0 {
 			return "llvm-symbolizer reads no .gnu_debugdata"
+		}
+		if split && len(got) == 1 && len(want) > 1 && got[0].Linkage == want[len(want)-1].Linkage && got[0].Line == want[0].Line {
+			return "the inlined functions are in .dwo files, which are not read yet"
 		}
 		if len(want) != len(got) {
 			return ""

@@ -245,17 +245,19 @@ func (f *ELF) nameSections(shstrndx uint32) error {
 	if err != nil {
 		return err
 	}
-	names, err := table.View(0, table.Size)
+	b, err := table.View(0, table.Size)
 	if err != nil {
 		return err
 	}
+	n := names{section: "section names", b: b, max: 1 << 20}
 	for i := range f.headers {
 		h := &f.headers[i]
-		name, ok := cstring(names, uint64(h.nameOff), f.in.Limits.NameBytes)
-		if !ok {
-			return corrupt(".shstrtab", uint64(h.nameOff), fmt.Sprintf("the name of section %d", i))
+		if h.kind != 0 && uint64(h.nameOff) >= uint64(len(b)) {
+			return corrupt(n.section, uint64(h.nameOff), fmt.Sprintf("the name of section %d", i))
 		}
-		h.name = name
+		if h.name, err = n.at(uint64(h.nameOff)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -11,20 +11,37 @@ import (
 // keeps a name longer than the object clones it, as symbol.Run says.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// cstring is the NUL-terminated string at off, without its end; false if it
-// has more than max bytes or no end, so that no table can make its readers
-// search all of it again and again.
-func cstring(table []byte, off uint64, max int64) (string, bool) {
-	if off >= uint64(len(table)) {
-		return "", off == 0
+// names is a string table that is read by many, some of them hostile.
+type names struct {
+	section string
+	b       []byte
+	max     int64 // bytes of a name; longer ones count as none
+	read    int64
+}
+
+// at is the NUL-terminated string at off, "" if there is none or it is too
+// long. Names may share their bytes, so a small table could ask for endless
+// reading: a sound one is read about once.
+func (n *names) at(off uint64) (string, error) {
+	if off >= uint64(len(n.b)) {
+		return "", nil
 	}
-	b := table[off:]
-	if int64(len(b)) > max+1 {
-		b = b[:max+1]
+	b := n.b[off:]
+	if int64(len(b)) > n.max+1 {
+		b = b[:n.max+1]
 	}
-	n := bytes.IndexByte(b, 0)
-	if n < 0 {
-		return "", false
+	end := bytes.IndexByte(b, 0)
+	const share = 64 // times the table
+	if end < 0 {
+		n.read += int64(len(b))
+	} else {
+		n.read += int64(end)
 	}
-	return text(b[:n:n]), true
+	if n.read > 1<<20+share*int64(len(n.b)) {
+		return "", limit(n.section, off, "names that do not share their bytes without end")
+	}
+	if end < 0 {
+		return "", nil
+	}
+	return text(b[:end:end]), nil
 }

@@ -27,7 +27,7 @@ type table struct {
 	b       []byte // entries
 	entry   int
 	n       int
-	names   []byte
+	names   names
 	indices []byte // SHT_SYMTAB_SHNDX: 4 bytes an entry, or nil
 }
 
@@ -40,8 +40,8 @@ type entry struct {
 	value, size uint64
 }
 
-// table reads the symbol table in section i; names too if wanted.
-func (f *ELF) table(i int, names bool) (*table, error) {
+// table reads the symbol table in section i; its names too if named.
+func (f *ELF) table(i int, named bool) (*table, error) {
 	if i <= 0 || i >= len(f.headers) {
 		return nil, corrupt("", 0, fmt.Sprintf("a symbol table in section %d", i))
 	}
@@ -75,7 +75,7 @@ func (f *ELF) table(i int, names bool) (*table, error) {
 			break
 		}
 	}
-	if !names {
+	if !named {
 		return t, nil
 	}
 	if int64(h.link) >= int64(len(f.headers)) {
@@ -84,7 +84,8 @@ func (f *ELF) table(i int, names bool) (*table, error) {
 	if sec, err = f.section(int(h.link)); err != nil {
 		return nil, err
 	}
-	t.names, err = sec.Bytes()
+	t.names = names{section: sec.Name, max: f.in.Limits.NameBytes}
+	t.names.b, err = sec.Bytes()
 	return t, err
 }
 
@@ -193,7 +194,9 @@ func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span,
 		e := t.at(j)
 		switch e.kind {
 		case sttFile:
-			file, _ = cstring(t.names, uint64(e.name), f.in.Limits.NameBytes)
+			if file, err = t.names.at(uint64(e.name)); err != nil {
+				return nil, err
+			}
 			continue
 		case sttNotype, sttFunc, sttObject, sttIfunc:
 		default:
@@ -218,8 +221,11 @@ func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span,
 		if !ok {
 			continue
 		}
-		name, ok := cstring(t.names, uint64(e.name), f.in.Limits.NameBytes)
-		if !ok || f.mapping(name, &e) {
+		name, err := t.names.at(uint64(e.name))
+		if err != nil {
+			return nil, err
+		}
+		if f.mapping(name, &e) {
 			continue
 		}
 		// A version is part of the dynamic linker's name, not of the function's.
