@@ -69,6 +69,10 @@ func (d *Data) indexed(r *blocks, u *unit, root *rootAttrs, i uint64) (uint64, b
 	return number(b[:n], d.big), true
 }
 
+// maxList bounds the ranges of one entry. A unit made of a million sections
+// has as many.
+const maxList = 4 << 20
+
 // listBytes is how much of a list is read at once.
 const listBytes = 1 << 10
 
@@ -96,7 +100,7 @@ func (r *Reader) list4(off uint64, to []native.Span) ([]native.Span, error) {
 			case low < high:
 				to = span(to, (base+low)&last, (base+high-1)&last+1)
 			}
-			if len(to)-first > d.lim.RunRanges {
+			if len(to)-first > maxList {
 				return to[:first], d.corrupt(&d.lists, start, "a list of fewer ranges")
 			}
 		}
@@ -188,7 +192,7 @@ func (r *Reader) list5(a *attrs, to []native.Span) ([]native.Span, error) {
 			if kind != rleBaseAddressx && kind != rleBaseAddress {
 				to = span(to, low, high)
 			}
-			if len(to)-first > d.lim.RunRanges {
+			if len(to)-first > maxList {
 				return to[:first], d.corrupt(s, start, "a list of fewer ranges")
 			}
 			if s.b == nil && (kind == rleBaseAddressx || kind == rleStartxEndx || kind == rleStartxLength) {

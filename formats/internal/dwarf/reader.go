@@ -1,8 +1,10 @@
 package dwarf
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/native"
 )
 
@@ -118,7 +120,10 @@ func (r *Reader) Open(i int) (Unit, error) {
 	r.root = r.rootAttrs(d, u, &a)
 	out := Unit{Lines: r.root.hasLines, Split: r.splitName(u, &a)}
 	if out.Ranges, err = r.rangesOf(&a, nil); err != nil {
-		return Unit{}, err
+		if !errors.Is(err, formats.ErrCorrupt) {
+			return Unit{}, err
+		}
+		r.damage = err // its functions say where they are
 	}
 	return out, r.fill(u.first, windowBytes)
 }

@@ -3,6 +3,8 @@ package explode
 import (
 	"context"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -23,10 +25,10 @@ func BenchmarkUnits(b *testing.B) {
 	}
 	o := openMapped(b, path)
 	b.SetBytes(o.bytes)
-	var runs, ranges, scopes, strings int
+	var runs, ranges, scopes, texts int
 	before := userTime()
 	for b.Loop() {
-		runs, ranges, scopes, strings = 0, 0, 0, 0
+		runs, ranges, scopes, texts = 0, 0, 0, 0
 		x := o.exploder(b)
 		for i := range x.Parts() {
 			n := 0
@@ -40,18 +42,38 @@ func BenchmarkUnits(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			strings += n
+			texts += n
 		}
 	}
 	b.ReportMetric((userTime()-before).Seconds()/float64(b.N), "user-s/op")
+	b.ReportMetric(anonymous(b), "anon-MiB")
 	b.ReportMetric(float64(runs), "runs")
 	b.ReportMetric(float64(ranges), "ranges")
 	b.ReportMetric(float64(scopes), "scopes")
-	b.ReportMetric(float64(strings), "strings")
+	b.ReportMetric(float64(texts), "strings")
 }
 
 func userTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano())
+}
+
+// anonymous is the anonymous memory of the process: what is not the mapped
+// file.
+func anonymous(b *testing.B) float64 {
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			kb, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
+			if err != nil {
+				b.Fatal(err)
+			}
+			return float64(kb) / 1024
+		}
+	}
+	return 0
 }

@@ -32,6 +32,11 @@ type group struct {
 	node, interval int32 // the first ones; the next group's end them
 }
 
+// groupIntervals bounds the intervals of one group; what is inlined beyond
+// that counts as code of what is around it. Interpreters that were generated
+// have some ten thousand.
+const groupIntervals = 1 << 20
+
 // tree holds the functions that have been walked and not yet flattened.
 type tree struct {
 	nodes     []node
@@ -55,7 +60,7 @@ func (t *tree) clear() {
 // flushNodes is how many nodes are collected before they are flattened; the
 // largest ordinary units have less. More are collected when more has been
 // covered, so that merging the two stays linear.
-const flushNodes = 128 << 10
+const flushNodes = 64 << 10
 
 // walk collects the functions of the unit, and flattens them from time to
 // time when they are many.
@@ -139,7 +144,7 @@ func (p *part) inline(e *dwarf.Entry) int32 {
 	for _, s := range e.Ranges {
 		t.ranges = clip(t.ranges, s, around)
 	}
-	if len(t.ranges) == 0 || len(t.intervals)-int(t.groups[len(t.groups)-1].interval)+len(t.ranges) > p.x.lim.RunRanges {
+	if len(t.ranges) == 0 || len(t.intervals)-int(t.groups[len(t.groups)-1].interval)+len(t.ranges) > groupIntervals {
 		return -1
 	}
 	t.ranges = normal(t.ranges)
