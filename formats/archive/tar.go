@@ -28,9 +28,15 @@ func openTar(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	return &formats.Object{Members: t.members}, nil
 }
 
+// tarReader is a walk at one member: its data, and where the data comes from.
+type tarReader struct {
+	*tar.Reader
+	src *source
+}
+
 // walk gives each regular member with the offset of its data. r reads the
 // data of a member with holes, which is no section.
-func (t *tarFile) walk(ctx context.Context, each func(p place, r *tar.Reader) error) error {
+func (t *tarFile) walk(ctx context.Context, each func(p place, r tarReader) error) error {
 	src := &seekSource{source: source{r: reader(t.in, 0, t.in.Size)}}
 	r := tar.NewReader(src)
 	for {
@@ -62,7 +68,7 @@ func (t *tarFile) walk(ctx context.Context, each func(p place, r *tar.Reader) er
 		if sparse(h) {
 			p.size = holes
 		}
-		if err := each(p, r); err != nil {
+		if err := each(p, tarReader{r, &src.source}); err != nil {
 			return err
 		}
 	}
@@ -70,7 +76,7 @@ func (t *tarFile) walk(ctx context.Context, each func(p place, r *tar.Reader) er
 
 func (t *tarFile) members(ctx context.Context, emit func(*formats.Input) error) error {
 	e := emitter{ctx: ctx, in: t.in, form: "tar", emit: emit}
-	return t.walk(ctx, func(p place, r *tar.Reader) error {
+	return t.walk(ctx, func(p place, r tarReader) error {
 		m, err := t.member(ctx, p, r)
 		if err != nil {
 			if !formats.Rejects(err) {
@@ -86,7 +92,7 @@ func (t *tarFile) members(ctx context.Context, emit func(*formats.Input) error) 
 // the archive as they are, and r has them.
 const holes = -1
 
-func (t *tarFile) member(ctx context.Context, p place, r io.Reader) (*formats.Input, error) {
+func (t *tarFile) member(ctx context.Context, p place, r tarReader) (*formats.Input, error) {
 	switch {
 	case p.size > t.in.Limits.ObjectBytes:
 		return nil, bad("tar", p.name, p.at, "a smaller member", formats.ErrLimit)
@@ -98,7 +104,7 @@ func (t *tarFile) member(ctx context.Context, p place, r io.Reader) (*formats.In
 	if p.size == holes {
 		l := &lazy{ctx: ctx, parent: t.in, name: p.name, size: -1}
 		l.open = func() (io.Reader, func(), error) {
-			return &inflating{r: r, src: &source{}, form: "tar", section: p.name, off: p.at, size: -1}, func() {}, nil
+			return &inflating{r: r, src: r.src, form: "tar", section: p.name, off: p.at, size: -1}, func() {}, nil
 		}
 		m, err = l.input()
 	} else {
@@ -112,16 +118,16 @@ func (t *tarFile) member(ctx context.Context, p place, r io.Reader) (*formats.In
 }
 
 func (t *tarFile) scan(ctx context.Context, each func(place) error) error {
-	return t.walk(ctx, func(p place, _ *tar.Reader) error { return each(p) })
+	return t.walk(ctx, func(p place, _ tarReader) error { return each(p) })
 }
 
 func (t *tarFile) open(ctx context.Context, p place) (*formats.Input, error) {
 	if p.size != holes {
-		return t.member(ctx, p, nil)
+		return t.member(ctx, p, tarReader{})
 	}
 	found := errors.New("found") // ends the walk
 	var m *formats.Input
-	err := t.walk(ctx, func(q place, r *tar.Reader) (err error) {
+	err := t.walk(ctx, func(q place, r tarReader) (err error) {
 		if q.at != p.at {
 			return nil
 		}
