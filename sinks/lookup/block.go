@@ -54,7 +54,7 @@ func (b *batch) fetch(ctx context.Context, wants []want) error {
 			case again:
 				wants = append(wants, w)
 			case err == nil:
-				b.answer(block, w.items)
+				b.answer(w.e, block, w.items)
 			case ctx.Err() != nil:
 				return ctx.Err()
 			default:
@@ -148,7 +148,7 @@ func (t *trip) take(i int, r sinks.Row, err error) {
 		t.land(i, nil, w.rowErr(err))
 	case r.Key == nil:
 		t.land(i, nil, w.rowErr(errGone))
-	case !w.load.shared.Load():
+	case !w.load.opened.HasDictionary():
 		t.early = append(t.early, early{i, r})
 	default:
 		t.open(i, r)
@@ -172,7 +172,7 @@ func (t *trip) land(i int, block *row.Block, err error) {
 	t.flights[i] = nil
 	t.b.c.blockFlights.land(w.place, f, block, err)
 	if err == nil {
-		t.b.answer(block, w.items)
+		t.b.answer(w.e, block, w.items)
 	} else {
 		t.b.fail(w.e, w.items, err)
 	}

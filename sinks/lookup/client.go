@@ -33,8 +33,9 @@ import (
 
 // Options of a client. The zero value is ready for use.
 type Options struct {
-	// CacheBytes bounds the memory of decoded blocks; 0: 128 MiB. Records and
-	// names may take a quarter of it on top, and so may demangled names.
+	// CacheBytes bounds, about, the memory of all caches; 0: 256 MiB. Half of
+	// it is for decoded blocks, a quarter for loads (records and shared
+	// strings), an eighth each for names of artifacts and for demangled names.
 	CacheBytes int64
 	// CatalogTTL is how long a record or name that was found is believed; 0:
 	// one minute. It must stay below the grace of the gc job (a day).
@@ -74,7 +75,7 @@ type Query struct {
 // store's keys are opened, once, by the first question.
 func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 	if o.CacheBytes <= 0 {
-		o.CacheBytes = 128 << 20
+		o.CacheBytes = 256 << 20
 	}
 	if o.CatalogTTL <= 0 {
 		o.CatalogTTL = time.Minute
@@ -87,22 +88,23 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 	}
 	c := &Client{store: s, kek: kek, o: o}
 	if !o.NoDemangle {
-		c.names = demangle.NewCache(max(o.CacheBytes/4, 1<<20))
+		c.names = demangle.NewCache(max(o.CacheBytes/8, 1<<20))
 	}
+	blocks, loads, names := o.CacheBytes/2+1, o.CacheBytes/4+1, o.CacheBytes/8+1
 	inline := func(f func()) { f() }
 	c.blocks = otter.Must(&otter.Options[place, *row.Block]{
-		MaximumWeight: uint64(o.CacheBytes),
-		Weigher:       func(_ place, b *row.Block) uint32 { return weight(b.Bytes()) },
+		MaximumWeight: uint64(blocks),
+		Weigher:       func(_ place, b *row.Block) uint32 { return weight(b.Bytes(), blocks) },
 		Executor:      inline,
 	})
 	c.recs = otter.Must(&otter.Options[symbol.ID, *entry]{
-		MaximumWeight: uint64(max(o.CacheBytes/8, 1<<20)),
-		Weigher:       func(_ symbol.ID, e *entry) uint32 { return weight(e.bytes()) },
+		MaximumWeight: uint64(loads),
+		Weigher:       func(_ symbol.ID, e *entry) uint32 { return weight(e.bytes(), loads) },
 		Executor:      inline,
 	})
 	c.refs = otter.Must(&otter.Options[string, *named]{
-		MaximumWeight: uint64(max(o.CacheBytes/8, 1<<20)),
-		Weigher:       func(k string, n *named) uint32 { return weight(n.bytes() + int64(len(k))) },
+		MaximumWeight: uint64(names),
+		Weigher:       func(k string, n *named) uint32 { return weight(n.bytes()+int64(len(k)), names) },
 		Executor:      inline,
 	})
 	return c
@@ -119,11 +121,6 @@ func (c *Client) Catalog(ctx context.Context) (*row.Catalog, error) {
 	return k.catalog, nil
 }
 
-func weight(n int64) uint32 { return uint32(min(n+96, 1<<32-1)) } // 96: the cache's own node
-
-func (c *Client) demangled(linkage string) string {
-	if c.names == nil {
-		return linkage
-	}
-	return c.names.Name(linkage)
-}
+// weight is what n bytes count for in a cache of most bytes: with the cache's
+// own node, but never so much that a giant keeps itself out.
+func weight(n, most int64) uint32 { return uint32(min(n+96, most/4+1, 1<<32-1)) }

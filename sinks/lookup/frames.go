@@ -1,7 +1,6 @@
 package lookup
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,12 +62,15 @@ func (c *Client) Lookup(ctx context.Context, q Query) symbol.Answer {
 	if block, ok := c.blocks.GetIfPresent(place{e.load, int32(i)}); ok {
 		var room [12]symbol.Frame
 		frames, found := block.Find(pos, room[:0])
+		if err := e.load.opened.Err(); err != nil {
+			return symbol.Answer{Status: statusOf(err), Err: err}
+		}
 		if !found {
 			return symbol.Answer{Status: symbol.Hole, Err: errHole}
 		}
-		frames = slices.Clone(frames)
-		c.demangle(frames)
-		return symbol.Answer{Status: symbol.Found, Frames: frames}
+		own := slices.Clone(frames) // a variable of its own keeps room on the stack
+		c.demangle(own)
+		return symbol.Answer{Status: symbol.Found, Frames: own}
 	}
 	var b batch
 	if err := b.run(ctx, c, []Query{q}); err != nil {
@@ -113,6 +115,7 @@ type batch struct {
 	c       *Client
 	answers []symbol.Answer
 	items   []item
+	spare   []item // for sorting
 	groups  []*entry
 	slab    []symbol.Frame
 	bad     []bad
@@ -187,13 +190,7 @@ func (b *batch) put(g, i int, w symbol.Where) {
 
 // walk answers the items row by row.
 func (b *batch) walk(ctx context.Context) error {
-	byPlace := func(x, y item) int {
-		if x.key != y.key {
-			return cmp.Compare(x.key, y.key)
-		}
-		return cmp.Compare(x.pos, y.pos)
-	}
-	slices.SortFunc(b.items, byPlace)
+	b.items, b.spare = sortByRow(b.items, b.spare)
 	var cold []want
 	for rest := b.items; len(rest) > 0; {
 		n := 1
@@ -203,7 +200,7 @@ func (b *batch) walk(ctx context.Context) error {
 		e := b.groups[rest[0].key>>32]
 		at := place{e.load, int32(uint32(rest[0].key))}
 		if block, ok := b.c.blocks.GetIfPresent(at); ok {
-			b.answer(block, rest[:n])
+			b.answer(e, block, rest[:n])
 		} else {
 			cold = append(cold, want{place: at, e: e, items: rest[:n]})
 		}
@@ -218,7 +215,7 @@ func (b *batch) walk(ctx context.Context) error {
 }
 
 // answer takes the answers of items from the block that speaks for them.
-func (b *batch) answer(block *row.Block, items []item) {
+func (b *batch) answer(e *entry, block *row.Block, items []item) {
 	for k := range items {
 		if cap(b.slab)-len(b.slab) < 16 { // a longer chain gets memory of its own
 			b.slab = make([]symbol.Frame, 0, min(slabFrames, 16+4*len(b.items)))
@@ -236,6 +233,9 @@ func (b *batch) answer(block *row.Block, items []item) {
 		}
 		b.c.demangle(frames)
 		*a = symbol.Answer{Status: symbol.Found, Frames: frames[:len(frames):len(frames)]}
+	}
+	if err := e.load.opened.Err(); err != nil { // shared strings came back empty
+		b.fail(e, items, err)
 	}
 }
 

@@ -24,7 +24,7 @@ const cartID = "6f1c0a55e2d94b0f8a7713c4d5e6f708090a0b0c"
 // one and as a batch, cold and warm, answers as the rule says.
 func TestEveryPosition(t *testing.T) {
 	w := newWorld(t)
-	cart := newImage(cartID, "libcart.so", 3000)
+	cart := newImage(cartID, "libcart.so", 1500)
 	game := newImage(strings.Repeat("ab", 20), "libgame.so", 5)
 	w.publish(cart)
 	w.publish(game)
@@ -51,7 +51,7 @@ func TestEveryPosition(t *testing.T) {
 				of(qs[i]).check(t, qs[i].Where.Value, a)
 			}
 		}
-		for _, q := range qs[:2000] {
+		for _, q := range qs[:200] {
 			of(q).check(t, q.Where.Value, c.Lookup(t.Context(), q))
 		}
 	}
@@ -142,12 +142,12 @@ func TestBatchesCross(t *testing.T) {
 	for _, im := range images {
 		w.publish(im)
 	}
-	for range 20 {
-		c := w.clientWith(lookup.Options{CacheBytes: 200 << 10})
+	for range 5 {
+		c := w.clientWith(lookup.Options{CacheBytes: 4 << 20})
 		together(8, func(i int) {
 			r := rand.New(rand.NewPCG(uint64(i), 1))
 			var qs []lookup.Query
-			for range 200 {
+			for range 100 {
 				im := images[r.IntN(2)]
 				qs = append(qs, at(im.ID, r.Uint64N(im.End)))
 			}
@@ -270,13 +270,18 @@ func TestWrongRow(t *testing.T) {
 // rowKey is the key of the row that speaks for pos.
 func (w *world) rowKey(im *image, pos uint64) []byte {
 	w.t.Helper()
+	span, ok := w.opened(im).At(pos)
+	failIf(w.t, !ok, "no row at %#x", pos)
+	return span.From
+}
+
+func (w *world) opened(im *image) *row.Opened {
+	w.t.Helper()
 	rec, err := w.catalog.Artifact(w.ctx(), im.ID)
 	w.must(err)
 	opened, err := w.ring.Open(im.ID, rec.Published)
 	w.must(err)
-	span, ok := opened.At(pos)
-	failIf(w.t, !ok, "no row at %#x", pos)
-	return span.From
+	return opened
 }
 
 // corrupt checks that the row in the middle is corrupt under a change of what
@@ -286,17 +291,16 @@ func (w *world) corrupt(im *image, change func(sinks.Row) (sinks.Row, error)) {
 	t.Helper()
 	w.blocks.change.Store(&change)
 	c := w.client()
-	key := w.rowKey(im, im.End/2)
+	opened := w.opened(im)
+	bad, _ := opened.Index(im.End / 2)
 	var qs []lookup.Query
 	for pos := uint64(0); pos < im.End; pos += 16 {
 		qs = append(qs, at(im.ID, pos))
 	}
 	corrupt := 0
-	before := w.values.gets.Load()
 	for i, a := range ask(t, c, qs...) {
 		pos := qs[i].Where.Value
-		opened := pos/64 < uint64(im.functions)
-		if opened && bytes.Equal(w.rowKey(im, min(pos, uint64(im.functions)*64-20)), key) {
+		if row, ok := opened.Index(pos); ok && row == bad {
 			corrupt++
 			failIf(t, a.Status != symbol.Corrupt || a.Err == nil || a.Frames != nil, "position %#x: %+v", pos, a)
 			continue
@@ -304,7 +308,6 @@ func (w *world) corrupt(im *image, change func(sinks.Row) (sinks.Row, error)) {
 		im.check(t, pos, a)
 	}
 	failIf(t, corrupt < 100, "%d corrupt", corrupt)
-	_ = before
 	gets := w.values.gets.Load()
 	a := c.Lookup(t.Context(), at(im.ID, im.End/2))
 	failIf(t, a.Status != symbol.Corrupt, "%+v", a)

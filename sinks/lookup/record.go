@@ -4,21 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// load is a published load, opened: its keys, its fence, and whether its
-// shared strings were read. Blocks are cached under its address.
+// load is a published load, opened: its key, its fence, its shared strings
+// once they were read. Blocks are cached under its address.
 type load struct {
 	id       symbol.ID
 	artifact *symbol.Artifact
 	loaded   *row.Loaded
 	opened   *row.Opened
-	shared   atomic.Bool // its shared strings are set, or it has none
 }
 
 // entry is what the client believes about an artifact. Immutable.
@@ -32,14 +30,14 @@ type entry struct {
 
 // bytes is roughly the memory an entry holds.
 func (e *entry) bytes() int64 {
-	n := int64(256)
+	n := int64(1024)
 	if e.rec != nil {
 		for _, name := range e.rec.Names {
 			n += int64(len(name.Text)) + 32
 		}
 	}
 	if e.load != nil {
-		n += int64(len(e.load.loaded.Fence)) + 16*int64(e.load.opened.Rows()) + 64*int64(len(e.load.artifact.Anchors))
+		n += e.load.opened.Bytes() + int64(len(e.load.loaded.Fence)) + 64*int64(len(e.load.artifact.Anchors))
 	}
 	return n
 }
@@ -154,10 +152,7 @@ func (c *Client) openRecord(ctx context.Context, id symbol.ID) (*row.Record, *lo
 	if err != nil {
 		return rec, nil, fmt.Errorf("load %x: %w", pub.Load, err)
 	}
-	l := &load{id: id, artifact: &pub.Artifact, loaded: pub, opened: opened}
-	_, has := opened.Dictionary()
-	l.shared.Store(!has)
-	return rec, l, nil
+	return rec, &load{id: id, artifact: &pub.Artifact, loaded: pub, opened: opened}, nil
 }
 
 // sameLoad reports whether b is a, wrapped keys included: a shredded or

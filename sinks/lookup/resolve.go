@@ -213,10 +213,10 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 	}
 	prefer(func(e *entry) bool { return e.rec.State != row.Shredded })
 	if n.File != "" {
-		prefer(func(e *entry) bool { return e.hasName(symbol.NameFile, n.File) })
+		prefer(func(e *entry) bool { return hasName(e.rec, symbol.NameFile, n.File) })
 	}
 	if n.App != "" {
-		prefer(func(e *entry) bool { return e.hasName(symbol.NameApp, n.App) })
+		prefer(func(e *entry) bool { return hasName(e.rec, symbol.NameApp, n.App) })
 	}
 	switch {
 	case len(fits) == 1:
@@ -264,12 +264,12 @@ func ofApp(all []*entry, app string) []*entry {
 		return all
 	}
 	return keep(all, func(e *entry) bool {
-		return e.hasName(symbol.NameApp, app) || !slices.ContainsFunc(e.rec.Names, func(n symbol.Name) bool { return n.Kind == symbol.NameApp })
+		return hasName(e.rec, symbol.NameApp, app) || !slices.ContainsFunc(e.rec.Names, func(n symbol.Name) bool { return n.Kind == symbol.NameApp })
 	})
 }
 
-func (e *entry) hasName(kind symbol.NameKind, text string) bool {
-	return slices.ContainsFunc(e.rec.Names, func(n symbol.Name) bool { return n.Kind == kind && strings.EqualFold(n.Text, text) })
+func hasName(r *row.Record, kind symbol.NameKind, text string) bool {
+	return slices.ContainsFunc(r.Names, func(n symbol.Name) bool { return n.Kind == kind && strings.EqualFold(n.Text, text) })
 }
 
 func (n Narrow) String() string {

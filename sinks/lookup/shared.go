@@ -3,6 +3,8 @@ package lookup
 import (
 	"context"
 
+	"github.com/maypok86/otter/v2"
+
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -19,18 +21,18 @@ func (t *trip) claimShared(spans *[]sinks.Span) *claims {
 	s := &claims{}
 	for _, w := range t.ours {
 		l := w.load
-		if l.shared.Load() || len(s.loads) > 0 && s.loads[len(s.loads)-1] == l { // ours are sorted by load
+		if l.opened.HasDictionary() || len(s.loads) > 0 && s.loads[len(s.loads)-1] == l { // ours are sorted by load
 			continue
 		}
 		f, leads := t.b.c.blockFlights.join(place{l, sharedStrings})
 		if !leads {
 			continue // waited for when a row needs them
 		}
-		span, has := l.opened.Dictionary()
-		if !has || l.shared.Load() {
+		if l.opened.HasDictionary() {
 			t.b.c.blockFlights.land(place{l, sharedStrings}, f, nil, nil)
 			continue
 		}
+		span, _ := l.opened.Dictionary()
 		*spans = append(*spans, span)
 		s.loads, s.flights = append(s.loads, l), append(s.flights, f)
 	}
@@ -41,7 +43,7 @@ func (t *trip) claimShared(spans *[]sinks.Span) *claims {
 func (s *claims) set(c *Client, k int, r sinks.Row, err error) {
 	l, f := s.loads[k], s.flights[k]
 	s.flights[k] = nil
-	c.blockFlights.land(place{l, sharedStrings}, f, nil, l.setShared(r, err))
+	c.blockFlights.land(place{l, sharedStrings}, f, nil, c.setShared(l, r, err))
 }
 
 // land ends the flights of rows that did not come.
@@ -54,7 +56,7 @@ func (s *claims) land(c *Client, err error) {
 	}
 }
 
-func (l *load) setShared(r sinks.Row, err error) error {
+func (c *Client) setShared(l *load, r sinks.Row, err error) error {
 	at := place{l, sharedStrings}
 	if err != nil {
 		return at.rowErr(err)
@@ -65,21 +67,26 @@ func (l *load) setShared(r sinks.Row, err error) error {
 	if err := l.opened.SetDictionary(r); err != nil {
 		return at.rowErr(err)
 	}
-	l.shared.Store(true)
+	c.recs.ComputeIfPresent(l.id, func(e *entry) (*entry, otter.ComputeOp) {
+		if e.load == l {
+			return e, otter.WriteOp // weighs more now
+		}
+		return e, otter.CancelOp
+	})
 	return nil
 }
 
 // shared sees to it that a load's shared strings are there: it waits for who
 // reads them, or reads them.
 func (c *Client) shared(ctx context.Context, l *load) error {
-	cached := func() (*row.Block, bool) { return nil, l.shared.Load() }
-	if l.shared.Load() {
+	cached := func() (*row.Block, bool) { return nil, l.opened.HasDictionary() }
+	if l.opened.HasDictionary() {
 		return nil
 	}
 	_, err := c.blockFlights.do(ctx, place{l, sharedStrings}, cached, func() (*row.Block, error) {
 		span, _ := l.opened.Dictionary()
 		said := errAbandoned
-		err := c.store.Blocks.First(ctx, []sinks.Span{span}, func(_ int, r sinks.Row, err error) { said = l.setShared(r, err) })
+		err := c.store.Blocks.First(ctx, []sinks.Span{span}, func(_ int, r sinks.Row, err error) { said = c.setShared(l, r, err) })
 		if err != nil {
 			return nil, err
 		}

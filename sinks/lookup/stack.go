@@ -94,21 +94,23 @@ func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried
 		}
 		return tried
 	}
-	for _, name := range o.Artifacts {
-		r := ask(name)
-		if n.File == "" && r.Status != symbol.NoArtifact {
-			return tried
-		}
-		if r.Record != nil && (&entry{rec: r.Record}).hasName(symbol.NameFile, n.File) {
-			return tried
+	if n.File != "" {
+		for _, name := range o.Artifacts {
+			if r := ask(name); r.Record != nil && hasName(r.Record, symbol.NameFile, n.File) {
+				return tried
+			}
 		}
 	}
-	for _, name := range f.Image {
+	names := f.Image
+	if len(names) == 0 {
+		names = o.Artifacts
+	}
+	for _, name := range names {
 		if ask(name).Status != symbol.NoArtifact {
 			return tried
 		}
 	}
-	if len(f.Image) == 0 {
+	if len(names) == 0 {
 		tried = append(tried, Tried{"", unresolved(lacking(symbol.NoArtifact, "the frame names no artifact"))})
 	}
 	return tried
