@@ -5,12 +5,14 @@ package all
 import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
+	"github.com/symlake/symlake/formats/elf"
 )
 
 // Formats returns every format, narrow ones first: the first whose Detect
 // agrees opens the object.
 func Formats() []*formats.Format {
 	return []*formats.Format{
+		&elf.Format,
 		&archive.Ar,
 		&archive.Zip,
 		&archive.Gzip,
