@@ -98,7 +98,8 @@ const (
 	fRnglistx, fImplicit, fRefAlt, fStrpAlt, fFlagPresent, fRefUdt = 0x23, 0x21, 0x1f20, 0x1f21, 0x19, 0x15
 )
 
-// decl adds an abbreviation; pairs are attributes and forms.
+// decl adds an abbreviation; pairs are attributes and forms, fImplicit and
+// its value a triple.
 func (d *debug) decl(code, tag uint64, children bool, pairs ...uint64) {
 	d.abbrev.uleb2(code, tag)
 	if children {
@@ -108,6 +109,10 @@ func (d *debug) decl(code, tag uint64, children bool, pairs ...uint64) {
 	}
 	for i := 0; i < len(pairs); i += 2 {
 		d.abbrev.uleb2(pairs[i], pairs[i+1])
+		if pairs[i+1] == fImplicit {
+			i++
+			d.abbrev.sleb(int64(pairs[i+1]))
+		}
 	}
 	d.abbrev.u8(0, 0)
 }
