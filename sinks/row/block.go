@@ -1,6 +1,7 @@
 package row
 
 import (
+	"math/bits"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,56 +13,84 @@ import (
 const stringBytes = int(unsafe.Sizeof(""))
 
 // Block is an opened row of ranges: all that it knows about the positions it
-// speaks for, in flat arrays. Safe for concurrent use; it never changes.
+// speaks for, in flat arrays whose elements are small, because a look-up costs
+// what it touches. Safe for concurrent use; it never changes.
 type Block struct {
-	last             uint64
-	parts            []part // partition of [parts[0].start, last]
-	nodes            []blockNode
-	functions, files names
-	by               search
-	bytes            int64
+	from, last uint64 // it speaks for [from, last]
+	base, end  uint64 // start of its first range, end of its last; both from if it has none
+	parts      []part // partition of [base, end)
+	nodes      []blockNode
+	by         steps
+	functions  names
+	files      names
+	bytes      int64
 }
 
 // part is a range or a hole, up to the start of the next one.
 type part struct {
-	start  uint64
-	node   int32 // -1: a hole
-	file   uint32
+	start  uint32 // from base
+	node   uint16 // hole: it is one
+	file   uint16
 	line   uint32
 	column uint32
 }
 
+// hole is no node: a block has fewer.
+const hole = 1<<16 - 1
+
 // blockNode is a function in one place of the inline tree.
 type blockNode struct {
-	parent   int32 // -1: outermost
-	function uint32
-	file     uint32 // where parent calls it, with line and column
+	parent   uint16 // hole: outermost
+	function uint16
+	file     uint16 // where parent calls it, with line and column
 	line     uint32
 	column   uint32
 }
 
-// at gives the index of the part that holds pos; ok: the block speaks for pos.
-func (b *Block) at(pos uint64) (i int, ok bool) {
-	if pos < b.parts[0].start || pos > b.last {
-		return 0, false
+// steps finds a part: a table of equal steps leads to a few, which are halved.
+type steps struct {
+	shift uint8
+	first []uint16 // by start>>shift: the first part that starts in or after that step
+}
+
+func (s *steps) build(parts []part, length uint64) {
+	n := len(parts)
+	s.shift = uint8(max(0, bits.Len64(length-1)-bits.Len(uint(n))+1)) // about n/2 to n steps
+	most := uint64(parts[n-1].start) >> s.shift
+	s.first = make([]uint16, most+2)
+	i := 0
+	for k := range s.first {
+		for i < n && uint64(parts[i].start)>>s.shift < uint64(k) {
+			i++
+		}
+		s.first[k] = uint16(i)
 	}
-	lo, hi := b.by.within(pos)
+}
+
+// at gives the index of the part that holds pos; -1: none does.
+func (b *Block) at(pos uint64) int {
+	if pos < b.base || pos >= b.end && b.end != 0 || len(b.parts) == 0 {
+		return -1
+	}
+	off := pos - b.base
+	k := min(off>>b.by.shift, uint64(len(b.by.first)-2))
+	lo, hi := int(b.by.first[k]), int(b.by.first[k+1])
 	for lo < hi {
-		if mid := int(uint(lo+hi) >> 1); b.parts[mid].start <= pos {
+		if mid := int(uint(lo+hi) >> 1); uint64(b.parts[mid].start) <= off {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return lo - 1, true
+	return lo - 1
 }
 
 // Find appends the answer for pos to to, innermost first: Linkage, File, Line
 // and Column. found is false in a hole, and for a position that the block does
 // not speak for. The strings are shared; nothing is allocated but for growing to.
 func (b *Block) Find(pos uint64, to []symbol.Frame) (frames []symbol.Frame, found bool) {
-	i, ok := b.at(pos)
-	if !ok || b.parts[i].node < 0 {
+	i := b.at(pos)
+	if i < 0 || b.parts[i].node == hole {
 		return to, false
 	}
 	return b.chain(&b.parts[i], to), true
@@ -69,7 +98,7 @@ func (b *Block) Find(pos uint64, to []symbol.Frame) (frames []symbol.Frame, foun
 
 func (b *Block) chain(p *part, to []symbol.Frame) []symbol.Frame {
 	file, line, column := p.file, p.line, p.column
-	for n := p.node; n >= 0; {
+	for n := p.node; n != hole; {
 		d := &b.nodes[n]
 		to = append(to, symbol.Frame{Linkage: b.functions.get(d.function), File: b.files.get(file), Line: line, Column: column})
 		file, line, column, n = d.file, d.line, d.column, d.parent
@@ -81,18 +110,22 @@ func (b *Block) chain(p *part, to []symbol.Frame) []symbol.Frame {
 // that is beyond the last position there is; both are 0 for a position that
 // the block does not speak for.
 func (b *Block) Range(pos uint64) (start, end uint64) {
-	i, ok := b.at(pos)
-	if !ok {
+	switch i := b.at(pos); {
+	case pos < b.from || pos > b.last:
 		return 0, 0
+	case i >= 0:
+		return b.base + uint64(b.parts[i].start), b.partEnd(i)
+	case pos < b.base:
+		return b.from, b.base
 	}
-	return b.parts[i].start, b.partEnd(i)
+	return b.end, b.last + 1
 }
 
 func (b *Block) partEnd(i int) uint64 {
 	if i+1 < len(b.parts) {
-		return b.parts[i+1].start
+		return b.base + uint64(b.parts[i+1].start)
 	}
-	return b.last + 1
+	return b.end
 }
 
 // Each emits the block's ranges, ascending, with their answers; chain is valid
@@ -101,11 +134,11 @@ func (b *Block) Each(emit func(start, end uint64, chain []symbol.Frame) error) e
 	var chain []symbol.Frame
 	for i := range b.parts {
 		p := &b.parts[i]
-		if p.node < 0 {
+		if p.node == hole {
 			continue
 		}
 		chain = b.chain(p, chain[:0])
-		if err := emit(p.start, b.partEnd(i), chain); err != nil {
+		if err := emit(b.base+uint64(p.start), b.partEnd(i), chain); err != nil {
 			return err
 		}
 	}
@@ -118,45 +151,70 @@ func (b *Block) Bytes() int64 { return b.bytes }
 func (b *Block) measure(text int) {
 	b.bytes = int64(unsafe.Sizeof(*b)) + int64(text) +
 		int64(cap(b.parts))*int64(unsafe.Sizeof(part{})) + int64(cap(b.nodes))*int64(unsafe.Sizeof(blockNode{})) +
-		int64(cap(b.by.step))*4 + int64(len(b.functions.strings)+len(b.files.strings))*int64(stringBytes+4)
+		int64(cap(b.by.first))*2 + int64(len(b.functions.strings)+len(b.files.strings))*int64(stringBytes+4)
 }
 
 // names are functions or files of a block. Those of the dictionary are fetched
-// when they are first asked for, so that a cold look-up decodes few pages.
+// when they are first asked for, so that a cold look-up decodes few pages; a
+// block that is asked again and again fetches the rest at once.
 type names struct {
+	missing atomic.Int32 // how many are not fetched
 	strings []string
 	shared  []uint32 // by name: its number in the dictionary plus 1; 0: none
 	from    *dictionary
 	ready   []atomic.Uint64 // bit n: strings[n] is set, and stays
 	fetch   sync.Mutex
+	fetched int
 }
+
+// manyFetched is how many names are fetched one by one.
+const manyFetched = 16
 
 // fill takes over the numbers of names as the block's reader gathered them.
 func (n *names) fill(numbers []uint32, inline []string, d *dictionary) {
 	n.strings, n.shared, n.from = make([]string, len(numbers)), slices.Clone(numbers), d
 	n.ready = make([]atomic.Uint64, (len(numbers)+63)/64)
 	for i, v := range n.shared {
+		s, ok := "", true
 		if v&here != 0 {
-			n.strings[i], n.shared[i] = inline[v&^here], 0
+			s, n.shared[i] = inline[v&^here], 0
+		} else {
+			s, ok = d.decoded(v - 1)
+		}
+		if ok {
+			n.strings[i] = s
 			n.ready[i/64].Or(1 << (i % 64))
+		} else {
+			n.missing.Add(1)
 		}
 	}
 }
 
-func (n *names) get(i uint32) string {
-	if n.ready[i/64].Load()>>(i%64)&1 == 0 {
+func (n *names) get(i uint16) string {
+	if n.missing.Load() > 0 && n.ready[i/64].Load()>>(i%64)&1 == 0 {
 		n.set(i)
 	}
 	return n.strings[i]
 }
 
-// set fetches name i. The bit is set after the string, so whoever sees the bit
-// sees the string.
-func (n *names) set(i uint32) {
+// set fetches name i, and all if many were fetched before. A bit is set, and
+// missing lowered, after the string: whoever sees them sees the string.
+func (n *names) set(i uint16) {
 	n.fetch.Lock()
 	defer n.fetch.Unlock()
+	if n.fetched++; n.fetched < manyFetched {
+		n.one(i)
+		return
+	}
+	for i := range n.strings {
+		n.one(uint16(i))
+	}
+}
+
+func (n *names) one(i uint16) {
 	if n.ready[i/64].Load()>>(i%64)&1 == 0 {
 		n.strings[i] = n.from.string(n.shared[i] - 1)
 		n.ready[i/64].Or(1 << (i % 64))
+		n.missing.Add(-1)
 	}
 }

@@ -50,21 +50,30 @@ func newCompressor() *compressor {
 	return c
 }
 
+// trial says which coders a column is tried with. The smallest result wins, so
+// it is not stored.
+type trial uint8
+
+const (
+	tryEntropy trial = iota
+	tryZstd
+	tryBoth
+)
+
 // column appends raw's length and, unless it is empty, its code, the length of
-// the coded bytes, and these. repeats: its bytes hold whole sequences again
-// and again, which zstd finds and an entropy coder does not.
-func (c *compressor) column(dst, raw []byte, repeats bool) []byte {
+// the coded bytes, and these.
+func (c *compressor) column(dst, raw []byte, try trial) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(raw)))
 	if len(raw) == 0 {
 		return dst
 	}
-	code, coded := c.smallest(raw, repeats)
+	code, coded := c.smallest(raw, try)
 	dst = append(dst, code)
 	dst = binary.AppendUvarint(dst, uint64(len(coded)))
 	return append(dst, coded...)
 }
 
-func (c *compressor) smallest(raw []byte, repeats bool) (code byte, coded []byte) {
+func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 	var count [256]int
 	for _, b := range raw {
 		count[b]++
@@ -80,7 +89,7 @@ func (c *compressor) smallest(raw []byte, repeats bool) (code byte, coded []byte
 	if len(raw) < minCoded {
 		return code, coded
 	}
-	if len(raw) <= maxEntropy {
+	if try != tryZstd && len(raw) <= maxEntropy {
 		// A byte that stands for more than a third of the column takes less
 		// than the whole bit that a Huffman code must give it.
 		if most > len(raw)/3 {
@@ -91,7 +100,7 @@ func (c *compressor) smallest(raw []byte, repeats bool) (code byte, coded []byte
 			code, coded = codeHuff, out
 		}
 	}
-	if repeats || len(raw) > maxEntropy {
+	if try != tryEntropy || len(raw) > maxEntropy {
 		c.buf = c.zstd.EncodeAll(raw, c.buf[:0])
 		if len(c.buf) < len(coded) {
 			code, coded = codeZstd, c.buf

@@ -84,8 +84,8 @@ func encodeDictionary(c *compressor, t *Table, picked []uint32, content hash.Has
 		content.Write(lengths)
 		content.Write(text)
 		before := len(pages)
-		pages = c.column(pages, lengths, false)
-		pages = c.column(pages, text, true)
+		pages = c.column(pages, lengths, tryEntropy)
+		pages = c.column(pages, text, tryZstd)
 		head = binary.AppendUvarint(head, uint64(len(pages)-before))
 	}
 	return append(head, pages...)
@@ -146,6 +146,15 @@ func (d *dictionary) string(i uint32) string {
 		s = d.load(int(i / pageStrings))
 	}
 	return (*s)[i%pageStrings]
+}
+
+// decoded gives string i if its page is decoded already.
+func (d *dictionary) decoded(i uint32) (s string, ok bool) {
+	p := d.pages[i/pageStrings].strings.Load()
+	if p == nil {
+		return "", false
+	}
+	return (*p)[i%pageStrings], true
 }
 
 // load decodes a page, once. A row that passed its seal decodes; should it

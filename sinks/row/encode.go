@@ -75,7 +75,7 @@ func (e *Encoder) Add(r *symbol.Run) error {
 			return e.disorder(g)
 		}
 		cost := e.block.cost(g)
-		if e.block.full(cost) {
+		if e.block.full(g, cost) {
 			if e.flush(e.block.end - 1); e.err != nil {
 				return e.err
 			}

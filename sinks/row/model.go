@@ -24,9 +24,9 @@ const (
 	columns
 )
 
-// repeating are the columns in which whole sequences recur: the same inlined
-// code leaves the same lengths, nodes and lines.
-var repeating = [columns]bool{colLength: true, colNode: true, colNextLine: true, colText: true}
+// coders says what is tried on a column. Where whole sequences recur (the same
+// inlined code leaves the same lengths, nodes and lines) zstd may win.
+var coders = [columns]trial{colLength: tryBoth, colNode: tryBoth, colNextLine: tryBoth, colText: tryZstd}
 
 // site is a place in a function, met in this block. File is the block's own
 // number of it.

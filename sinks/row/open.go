@@ -139,8 +139,8 @@ func (o *Opened) block(d *decompressor, i int, r sinks.Row) (*Block, error) {
 		return nil, err
 	}
 	b, err := decodeBlock(d, o.dict.Load(), body, o.last[i])
-	if err == nil && b.parts[0].start != o.first[i] {
-		err = fmt.Errorf("it speaks from %#x on, want %#x", b.parts[0].start, o.first[i])
+	if err == nil && b.from != o.first[i] {
+		err = fmt.Errorf("it speaks from %#x on, want %#x", b.from, o.first[i])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("row %x: %w: %w", r.Key, ErrUnauthentic, err)

@@ -61,9 +61,9 @@ func decodeBlock(d *decompressor, dict *dictionary, body []byte, last uint64) (*
 	switch functions, files := len(c[colFunctionLo]), len(c[colFileLo]); {
 	case from > last:
 		return nil, fmt.Errorf("%w: it begins at %#x and ends at %#x", errColumn, from, last)
-	case ranges > len(c[colLength]), nodes > len(c[colFunction]):
+	case ranges > min(len(c[colLength]), maxParts/2), nodes > min(len(c[colFunction]), hole):
 		return nil, fmt.Errorf("%w: want %d ranges and %d nodes", errColumn, ranges, nodes)
-	case functions > len(c[colFunctionHi]), files > len(c[colFileHi]):
+	case functions > min(len(c[colFunctionHi]), hole), files > min(len(c[colFileHi]), hole):
 		return nil, fmt.Errorf("%w: want %d functions and %d files", errColumn, functions, files)
 	}
 	r := &d.reading
@@ -73,9 +73,9 @@ func decodeBlock(d *decompressor, dict *dictionary, body []byte, last uint64) (*
 	for i := range c {
 		r.col[i] = reader{b: c[i]}
 	}
-	b := &Block{last: last, parts: make([]part, 0, ranges+min(ranges, len(c[colGap]))+2)}
+	b := &Block{from: from, last: last, parts: make([]part, 0, ranges+min(ranges, len(c[colGap])))}
 	r.nodes = make([]blockNode, 0, nodes)
-	if err := r.ranges(b, from, ranges); err != nil {
+	if err := r.ranges(b, ranges); err != nil {
 		return nil, err
 	}
 	b.nodes, r.nodes = r.nodes, nil
@@ -91,19 +91,21 @@ func decodeBlock(d *decompressor, dict *dictionary, body []byte, last uint64) (*
 			return nil, fmt.Errorf("%w: column %d is not used up", errColumn, i)
 		}
 	}
-	b.by.build(len(b.parts), last, func(i int) uint64 { return b.parts[i].start })
+	if len(b.parts) > 0 {
+		b.by.build(b.parts, b.end-b.base)
+	}
 	b.measure(text)
 	return b, nil
 }
 
 func (r *blockReader) fail(want string) error { return fmt.Errorf("%w: want %s", errColumn, want) }
 
-func (r *blockReader) ranges(b *Block, from uint64, n int) error {
-	at, left := from, b.last-from // left: positions after at
-	ended := false                // the range before ended at the last position
+func (r *blockReader) ranges(b *Block, n int) error {
+	at, left := b.from, b.last-b.from // left: positions after at
+	b.base, b.end = at, at
 	for i := range n {
 		code := r.col[colLength].next()
-		if ended {
+		if i > 0 && b.end == 0 {
 			return r.fail("no range after the last position")
 		}
 		if code&1 == 1 {
@@ -111,15 +113,20 @@ func (r *blockReader) ranges(b *Block, from uint64, n int) error {
 			if gap == 0 || gap > left {
 				return r.fail("a hole within the block")
 			}
-			b.parts = append(b.parts, part{start: at, node: -1})
+			if i > 0 {
+				b.parts = append(b.parts, part{start: uint32(at - b.base), node: hole})
+			}
 			at += gap
 			left -= gap
+		}
+		if i == 0 {
+			b.base = at
 		}
 		length := code >> 1
 		if length == 0 {
 			length = r.col[colGap].next()
 		}
-		if length == 0 || length-1 > left {
+		if length == 0 || length-1 > left || at-b.base > math.MaxUint32 {
 			return r.fail("a range within the block")
 		}
 		node, err := r.node()
@@ -131,17 +138,13 @@ func (r *blockReader) ranges(b *Block, from uint64, n int) error {
 			return err
 		}
 		r.prev = node
-		b.parts = append(b.parts, part{at, node, s.file, s.line, s.column})
+		b.parts = append(b.parts, part{uint32(at - b.base), uint16(node), uint16(s.file), s.line, s.column})
 		if r.col[colLength].bad || r.col[colGap].bad {
 			return r.fail(fmt.Sprintf("range %d", i))
 		}
-		if ended = length-1 == left; !ended {
-			at += length
-			left -= length
-		}
-	}
-	if !ended {
-		b.parts = append(b.parts, part{start: at, node: -1})
+		at += length // 0 after the last position there is
+		left -= min(left, length)
+		b.end = at
 	}
 	return nil
 }
@@ -150,9 +153,16 @@ func (r *blockReader) ranges(b *Block, from uint64, n int) error {
 func (r *blockReader) climb(k uint64) int32 {
 	n := r.prev
 	for ; k > 0 && n >= 0; k-- {
-		n = r.nodes[n].parent
+		n = r.parent(n)
 	}
 	return n
+}
+
+func (r *blockReader) parent(n int32) int32 {
+	if p := r.nodes[n].parent; p != hole {
+		return int32(p)
+	}
+	return -1
 }
 
 // back gives the node at a distance from the newest; -1: none.
@@ -200,21 +210,21 @@ func (r *blockReader) newNodes(n uint64) (int32, error) {
 		return -1, r.fail("a parent")
 	}
 	for range n {
-		d := blockNode{parent: parent}
+		d := blockNode{parent: uint16(parent)} // -1 is hole
 		call := int32(-1)
 		if parent >= 0 {
 			s, err := r.site(colCall, parent)
 			if err != nil {
 				return -1, err
 			}
-			d.file, d.line, d.column = s.file, s.line, s.column
+			d.file, d.line, d.column = uint16(s.file), s.line, s.column
 			call = r.last[parent]
 		}
 		f, err := r.function(call)
 		if err != nil {
 			return -1, err
 		}
-		d.function = f
+		d.function = uint16(f)
 		if call >= 0 {
 			r.sites[call].callee = int32(f)
 		}
@@ -268,7 +278,7 @@ func (r *blockReader) name(lo int) (uint32, error) {
 
 // site reads a place in the function of a node.
 func (r *blockReader) site(col int, node int32) (site, error) {
-	function := r.nodes[node].function
+	function := uint32(r.nodes[node].function)
 	f := &r.functions[function]
 	i := int32(-1)
 	switch code := r.col[col].next(); {
@@ -325,6 +335,9 @@ func (r *blockReader) newSite(node int32, f *functionState) (site, error) {
 	s.line, s.column = uint32(line), uint32(column)
 	return s, nil
 }
+
+// maxParts is how many ranges and holes fit the numbers of a block.
+const maxParts = 1<<16 - 2
 
 // here marks the number of a name that stands in the block itself.
 const here = 1 << 31

@@ -2,6 +2,7 @@ package row
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -14,8 +15,9 @@ const (
 	// blockSlack is room for a block's head, and for the coding of a block
 	// that was full before its last range.
 	blockSlack = fullBytes + 4096
-	// nodeCost is more than the columns take for one node, or one range.
-	nodeCost = 64
+	// nodeCost is more than the columns take for one node, or one range; so
+	// much more that what fits a row has fewer nodes than 16 bits can number.
+	nodeCost = 128
 )
 
 // blockWriter gathers the columns of one block.
@@ -27,6 +29,7 @@ type blockWriter struct {
 	cols   [columns][]byte
 	bytes  int // of all columns
 	ranges int
+	base   uint64 // start of the first range
 	end    uint64 // of the range added last; the first position of the block before that
 	nodes  []nodeRef
 	prev   int32 // node of the range added last; -1
@@ -142,11 +145,11 @@ func (w *blockWriter) put(col int, v uint64) {
 }
 
 // full reports whether the block should close before a range of that cost.
-func (w *blockWriter) full(cost int) bool {
+func (w *blockWriter) full(g *symbol.Range, cost int) bool {
 	if w.ranges == 0 {
 		return false
 	}
-	return w.ranges >= maxRanges || w.bytes >= fullBytes || cost > fullBytes
+	return w.ranges >= maxRanges || w.bytes >= fullBytes || cost > fullBytes || g.Start-w.base > math.MaxUint32
 }
 
 // cost is at least what a range adds to an empty block.
@@ -171,6 +174,9 @@ func (w *blockWriter) text(s uint32) int {
 
 // add encodes a range that starts at or after the end of the one before.
 func (w *blockWriter) add(g *symbol.Range) {
+	if w.ranges == 0 {
+		w.base = g.Start
+	}
 	length := (g.End - g.Start) << 1
 	if gap := g.Start - w.end; gap > 0 {
 		w.put(colGap, gap)
@@ -365,7 +371,7 @@ func (w *blockWriter) body(c *compressor) []byte {
 	w.out = binary.AppendUvarint(w.out, uint64(w.ranges))
 	w.out = binary.AppendUvarint(w.out, uint64(len(w.nodes)))
 	for i := range w.cols {
-		w.out = c.column(w.out, w.cols[i], repeating[i])
+		w.out = c.column(w.out, w.cols[i], coders[i])
 	}
 	return w.out
 }

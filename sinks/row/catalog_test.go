@@ -1,0 +1,278 @@
+package row
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+)
+
+type ctxType = context.Context
+
+func newCatalog(t *testing.T) (*Catalog, *sinks.Store) {
+	k, s := newRing(t)
+	return NewCatalog(s.Catalog, k), s
+}
+
+// full is a record with every field set.
+func full() *Record {
+	loaded := func(n byte) *Loaded {
+		return &Loaded{
+			Load: sinks.Load{n, 2, 3},
+			Artifact: symbol.Artifact{ID: symbol.NewID(symbol.ELF, "x"), Kind: symbol.ELF, Canonical: "x", Arch: "arm64", Base: 1 << 63, End: 77,
+				Names: []symbol.Name{{Kind: symbol.NameBuildID, Text: "x"}}, Anchors: map[string]uint64{"s": 1<<64 - 1}},
+			KeyVersion: 1, WrappedKey: []byte{1, 2}, Format: "elf", Parser: 3, Rank: symbol.RankSymtab, Generation: 4,
+			Fence: Fence{0, 5}, Rows: 6, Ranges: 7, Bytes: 8, Dropped: Dropped{9, 10},
+			Quality: symbol.Quality{Units: 11, Text: 12, Missing: []string{"dwo:a"}}, Digest: [32]byte{n, 14},
+			Source: Source{URL: "s3://b/k", Member: "m", ETag: "e", Size: 15}, At: time.Unix(16, 17).UTC(),
+		}
+	}
+	return &Record{ID: symbol.NewID(symbol.ELF, "x"), State: Pinned, Published: loaded(1), Previous: loaded(2),
+		Progress: []Progress{{Load: sinks.Load{3}, Owner: "o", Lease: time.Unix(18, 0).UTC()}},
+		Names:    []symbol.Name{{Kind: symbol.NameApp, Text: "app@1"}}}
+}
+
+var opts = cmp.Options{cmpopts.IgnoreUnexported(Record{}, Object{})}
+
+func TestArtifactRecords(t *testing.T) {
+	c, _ := newCatalog(t)
+	want := full()
+	if r, err := c.Artifact(ctx, want.ID); r != nil || err != nil {
+		t.Fatalf("absent: %v, %v", r, err)
+	}
+	if err := c.SwapArtifact(ctx, nil, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Artifact(ctx, want.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got, opts); d != "" {
+		t.Error(d)
+	}
+	if err := c.SwapArtifact(ctx, nil, full()); !errors.Is(err, sinks.ErrConflict) {
+		t.Errorf("made twice: %v", err)
+	}
+	next := *got
+	next.State = Live
+	if err := c.SwapArtifact(ctx, got, &next); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SwapArtifact(ctx, got, full()); !errors.Is(err, sinks.ErrConflict) {
+		t.Errorf("swapped what is no longer there: %v", err)
+	}
+	after := next
+	after.State = Shredded
+	if err := c.SwapArtifact(ctx, &next, &after); err != nil { // what was just written counts as read
+		t.Fatal(err)
+	}
+	n := 0
+	if err := c.Artifacts(ctx, func(r *Record) error { n++; return nil }); err != nil || n != 1 {
+		t.Errorf("%d records, %v", n, err)
+	}
+	if err := c.SwapArtifact(ctx, &after, nil); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := c.Artifact(ctx, want.ID); r != nil || err != nil {
+		t.Errorf("deleted: %v, %v", r, err)
+	}
+	if err := c.SwapArtifact(ctx, &Record{ID: want.ID}, nil); err == nil {
+		t.Error("swapped a record that nobody read")
+	}
+}
+
+// A record that was tampered with, or put in another's place, is an error: never absent.
+func TestCatalogIsAuthentic(t *testing.T) {
+	c, s := newCatalog(t)
+	a, b := full(), full()
+	b.ID = symbol.NewID(symbol.ELF, "y")
+	for _, r := range []*Record{a, b} {
+		if err := c.SwapArtifact(ctx, nil, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	value, _ := s.Catalog.Get(ctx, artifactKey(a.ID))
+	put := func(v []byte) {
+		t.Helper()
+		old, _ := s.Catalog.Get(ctx, artifactKey(a.ID))
+		if err := s.Catalog.Swap(ctx, artifactKey(a.ID), old, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for bit := 0; bit < 8*len(value); bit += 37 {
+		v := bytes.Clone(value)
+		v[bit/8] ^= 1 << (bit % 8)
+		put(v)
+		if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, ErrUnauthentic) && !(errors.Is(err, ErrSealed) && bit/8 < recordHeader+checkBytes) {
+			t.Errorf("bit %d: %v", bit, err)
+		}
+	}
+	other, _ := s.Catalog.Get(ctx, artifactKey(b.ID))
+	put(other)
+	if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, ErrUnauthentic) {
+		t.Errorf("another artifact's record: %v", err)
+	}
+	put([]byte{version1})
+	if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, ErrUnauthentic) {
+		t.Errorf("a stub: %v", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	c, _ := newCatalog(t)
+	x, y := symbol.NewID(symbol.ELF, "x"), symbol.NewID(symbol.ELF, "y")
+	for range 2 { // adding twice changes nothing
+		for _, r := range []Ref{{Artifact: x}, {Artifact: y}, {Object: "s3://b/1"}, {Object: "s3://b/2"}} {
+			if err := c.AddName(ctx, "LibFoo.so", r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	refs, err := c.Names(ctx, "libfoo.SO", 0)
+	if err != nil || len(refs) != 4 {
+		t.Fatalf("%v, %v", refs, err)
+	}
+	if refs, err := c.Names(ctx, "libfoo.so", 2); err != nil || len(refs) != 2 || refs[0].Object == "" {
+		t.Errorf("limit 2: %v, %v", refs, err)
+	}
+	if refs, err := c.Names(ctx, "libfoo.so.1", 0); err != nil || len(refs) != 0 {
+		t.Errorf("another name: %v, %v", refs, err)
+	}
+	if ok, err := c.HasName(ctx, "LIBFOO.so", x); !ok || err != nil {
+		t.Errorf("%v, %v", ok, err)
+	}
+	for range 2 { // removing twice is no error
+		if err := c.RemoveName(ctx, "libfoo.so", Ref{Artifact: x}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.RemoveName(ctx, "libfoo.so", Ref{Object: "s3://b/1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ok, _ := c.HasName(ctx, "libfoo.so", x); ok {
+		t.Error("removed, and still there")
+	}
+	want := []Ref{{Object: "s3://b/2"}, {Artifact: y}}
+	if refs, err := c.Names(ctx, "libfoo.so", 0); err != nil || !cmp.Equal(refs, want) {
+		t.Errorf("%v, %v; want %v", refs, err, want)
+	}
+}
+
+func TestWaiters(t *testing.T) {
+	c, _ := newCatalog(t)
+	x := symbol.NewID(symbol.ELF, "x")
+	a, b := Waiter{x, "s3://b/1"}, Waiter{x, "s3://b/2"}
+	for _, w := range []Waiter{a, b, a} {
+		if err := c.AddWaiter(ctx, "dwo:a", w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ws, err := c.Waiters(ctx, "dwo:a"); err != nil || len(ws) != 2 {
+		t.Errorf("%v, %v", ws, err)
+	}
+	if err := errors.Join(c.RemoveWaiter(ctx, "dwo:a", a), c.RemoveWaiter(ctx, "dwo:a", a)); err != nil {
+		t.Fatal(err)
+	}
+	if ws, err := c.Waiters(ctx, "dwo:a"); err != nil || !cmp.Equal(ws, []Waiter{b}) {
+		t.Errorf("%v, %v", ws, err)
+	}
+	if ws, err := c.Waiters(ctx, "dwo:A"); err != nil || len(ws) != 0 {
+		t.Errorf("companions are told apart by case: %v, %v", ws, err)
+	}
+	if refs, err := c.Names(ctx, "dwo:a", 0); err != nil || len(refs) != 0 {
+		t.Errorf("a companion is no name: %v, %v", refs, err)
+	}
+}
+
+func TestLedger(t *testing.T) {
+	c, _ := newCatalog(t)
+	var urls []string
+	for i := range 20 {
+		o := &Object{URL: fmt.Sprintf("s3://b/%02d", i), ETag: "e", Size: int64(i), Modified: time.Unix(1, 0).UTC(), State: ObjectRejected,
+			Reason: "elf: .debug_info+0x1: corrupt input", Attempts: 1, First: time.Unix(2, 0).UTC(), Last: time.Unix(3, 0).UTC(), Seconds: .5, Run: "r",
+			Artifacts: []ObjectArtifact{{ID: symbol.NewID(symbol.ELF, "x"), Member: "m", Outcome: "kept", Error: "e"}, {Outcome: "rejected"}},
+			Parsers:   map[string]int{"elf": 1}}
+		if err := c.SwapObject(ctx, nil, o); err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Object(ctx, o.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(o, got, opts); d != "" {
+			t.Fatal(d)
+		}
+		urls = append(urls, o.URL)
+	}
+	list := func(prefix string) (got []string) {
+		t.Helper()
+		if err := c.Objects(ctx, prefix, func(o *Object) error { got = append(got, o.URL); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := list("s3://b/"); !cmp.Equal(got, urls) {
+		t.Errorf("listed %v", got)
+	}
+	if got := list("s3://b/1"); !cmp.Equal(got, urls[10:]) {
+		t.Errorf("listed %v below s3://b/1", got)
+	}
+	o, _ := c.Object(ctx, urls[0])
+	next := *o
+	next.State = ObjectLoaded
+	if err := c.SwapObject(ctx, o, &next); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SwapObject(ctx, o, &next); !errors.Is(err, sinks.ErrConflict) {
+		t.Errorf("swapped twice: %v", err)
+	}
+	if err := c.SwapObject(ctx, &next, nil); err != nil {
+		t.Fatal(err)
+	}
+	if o, err := c.Object(ctx, urls[0]); o != nil || err != nil {
+		t.Errorf("deleted: %v, %v", o, err)
+	}
+}
+
+func TestAudit(t *testing.T) {
+	c, _ := newCatalog(t)
+	at := time.Unix(5, 6).UTC()
+	for _, e := range []Event{{at, "me", "init", ""}, {at, "me", "rotate", "2"}, {at.Add(-1), "you", "gc", ""}} {
+		if err := c.Audit(ctx, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []Event
+	if err := c.Events(ctx, func(e Event) error { got = append(got, e); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if want := []Event{{at.Add(-1), "you", "gc", ""}, {at, "me", "init", ""}, {at.Add(1), "me", "rotate", "2"}}; !cmp.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func BenchmarkArtifact(b *testing.B) {
+	k, s := newRing(b)
+	c := NewCatalog(s.Catalog, k)
+	r := full()
+	r.Previous = nil
+	for i := range uint64(2000) { // a fence as long as a large program's
+		r.Published.Fence = appendFence(r.Published.Fence, 0, 5000+i*31%9000)
+	}
+	if err := c.SwapArtifact(ctx, nil, r); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := c.Artifact(ctx, r.ID); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

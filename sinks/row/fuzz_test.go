@@ -1,0 +1,99 @@
+package row
+
+import (
+	"testing"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// bodies gives the opened rows of a load: the dictionary's first.
+func (l *load) bodies(t testing.TB, o *Opened) (bodies [][]byte) {
+	for i, r := range l.rows {
+		key, form := rowKey(l.art.ID, l.out.Load, Dictionary, 0), bodyDictionary
+		if i > 0 {
+			key, form = o.key(i-1), bodyRanges
+		}
+		body, err := o.body(key, r, form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies = append(bodies, body)
+	}
+	return bodies
+}
+
+// Whatever stands in a row that passed its seal, opening it neither panics nor
+// takes more memory than a row may, and what opens answers.
+func FuzzBlock(f *testing.F) {
+	k, _ := newRing(f)
+	strs, runs := synthetic(60, 40)
+	l := encode(f, k, artifact(1<<20), strs, runs)
+	o := l.open(f)
+	for i, b := range l.bodies(f, o)[1:] {
+		f.Add(b, o.last[i])
+	}
+	f.Add([]byte{0, 1, 1}, uint64(10))
+	dict := o.dict.Load()
+	f.Fuzz(func(t *testing.T, body []byte, last uint64) {
+		d := k.decompressor()
+		defer k.decompressors.Put(d)
+		b, err := decodeBlock(d, dict, body, last)
+		if err != nil {
+			return
+		}
+		if b.Bytes() > 16*maxBodyBytes {
+			t.Fatalf("%d bytes of memory", b.Bytes())
+		}
+		at := b.from
+		for range 50 {
+			start, end := b.Range(at)
+			if start > at || end <= at && end != 0 {
+				t.Fatalf("Range(%#x) = [%#x, %#x)", at, start, end)
+			}
+			b.Find(at, nil)
+			if at = end; end == 0 || end > b.last {
+				break
+			}
+		}
+		n := 0
+		err = b.Each(func(start, end uint64, chain []symbol.Frame) error { n++; return nil })
+		if err != nil || n > len(b.parts) {
+			t.Fatalf("%d ranges, %v", n, err)
+		}
+	})
+}
+
+func FuzzDictionary(f *testing.F) {
+	k, _ := newRing(f)
+	strs, runs := synthetic(60, 40)
+	l := encode(f, k, artifact(1<<20), strs, runs)
+	f.Add(l.bodies(f, l.open(f))[0])
+	f.Add([]byte{1, 5, 1, 0, 1, 3, 0})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d, err := openDictionary(k, body)
+		if err != nil {
+			return
+		}
+		for i := range min(d.count, 5000) {
+			_ = d.string(uint32(i))
+		}
+		if n := d.held.Load(); n > int64(len(d.pages))*(maxBodyBytes+pageStrings*int64(stringBytes)) {
+			t.Fatalf("%d bytes held", n)
+		}
+	})
+}
+
+func FuzzFence(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 0x80, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		_, last, err := Fence(b).rows()
+		if err != nil {
+			return
+		}
+		for i := 1; i < len(last); i++ {
+			if last[i] <= last[i-1] {
+				t.Fatalf("row %d ends at %#x after %#x", i, last[i], last[i-1])
+			}
+		}
+	})
+}
