@@ -24,10 +24,11 @@ const (
 
 // Lane takes the runs of one worker: whole parts, one after the other.
 type Lane struct {
-	s    *Sorter
-	part int
-	seq  int
-	runs uint32 // of this part, for uses
+	s     *Sorter
+	part  int
+	seq   int
+	total uint64 // runs of all parts
+	runs  uint32 // of this part, for uses
 
 	uses   []use     // of the part's strings
 	ids    keyMap    // of the strings with keys, for all parts
@@ -100,6 +101,7 @@ func (l *Lane) add(part int, r *symbol.Run) error {
 	}
 	l.refs = append(l.refs, ref{r.Ranges[0].Start, order(r.Rank, part, l.seq), at})
 	l.seq++
+	l.total++
 	return nil
 }
 

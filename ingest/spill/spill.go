@@ -162,3 +162,11 @@ func compare(a, b ref) int {
 }
 
 func (l *Lane) sort() { slices.SortFunc(l.refs, compare) }
+
+// Runs is how many runs were taken.
+func (s *Sorter) Runs() (n uint64) {
+	for _, l := range s.lanes {
+		n += l.total
+	}
+	return n
+}

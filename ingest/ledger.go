@@ -1,0 +1,157 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// The reasons of the ledger that others go by.
+const (
+	reasonUnknown   = "unknown-format"
+	reasonEmpty     = "no-symbols"
+	reasonCompanion = "companion" // part of another object, and nothing by itself
+	reasonForgotten = "forgotten" // by a person: only force lifts it
+	reasonCrashed   = "the process died twice while it was open"
+)
+
+// note puts an object's ledger entry to next. False: somebody else has
+// changed it meanwhile, so it is theirs.
+func (j *job) note(ctx context.Context, old, next *row.Object) (bool, error) {
+	if j.o.DryRun {
+		return true, nil
+	}
+	err := j.cat.SwapObject(ctx, old, next)
+	if err == nil {
+		return true, nil
+	}
+	// The answer may have been lost, or may be about our own write before.
+	now, rerr := j.cat.Object(ctx, next.URL)
+	if rerr != nil {
+		return false, err
+	}
+	if now != nil && now.State == next.State && now.ETag == next.ETag && now.Run == next.Run && now.Last.Equal(next.Last) {
+		*next = *now
+		return true, nil
+	}
+	if errors.Is(err, sinks.ErrConflict) {
+		return false, nil
+	}
+	return false, err
+}
+
+// entry is the ledger's entry of a task in a new state.
+func (j *job) entry(t *task, s row.ObjectState) *row.Object {
+	now := j.o.Now()
+	o := &row.Object{URL: t.url, ETag: t.entry.ETag, Size: t.entry.Size, Modified: t.entry.Modified,
+		State: s, First: now, Last: now, Run: j.o.Run}
+	if t.old != nil {
+		o.First = t.old.First
+		if t.old.ETag == t.entry.ETag {
+			o.Attempts, o.Parsers, o.Artifacts = t.old.Attempts, t.old.Parsers, t.old.Artifacts
+		}
+	}
+	return o
+}
+
+// begin notes that t is about to be opened.
+func (j *job) begin(ctx context.Context, t *task) (bool, error) {
+	o := j.entry(t, row.ObjectLoading)
+	o.Attempts++
+	ok, err := j.note(ctx, t.old, o)
+	if ok && !j.o.DryRun {
+		t.old, t.begun = o, true
+	}
+	return ok, err
+}
+
+// named reports whether an object in that state is found by its names, so
+// that a look-up can say why there is no artifact.
+func named(o *row.Object) bool {
+	if o == nil {
+		return false
+	}
+	switch o.State {
+	case row.ObjectPending, row.ObjectRejected, row.ObjectFailed:
+		return true
+	}
+	return false
+}
+
+var hexID = regexp.MustCompile(`[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
+
+// objectNames is what an object that was never opened may be asked by: its
+// base name, and what looks like a build-id or UUID in its URL (also one cut
+// after its first two digits, as in .build-id/ab/cdef….debug).
+func objectNames(url string) []string {
+	names := []string{path.Base(url)}
+	seen := map[string]bool{names[0]: true}
+	add := func(s string) {
+		if !seen[s] && len(names) < 8 {
+			seen[s] = true
+			names = append(names, s)
+		}
+	}
+	joined := regexpCut.ReplaceAllString(url, "/$1$2")
+	for _, u := range []string{url, joined} {
+		for _, id := range hexID.FindAllString(u, -1) {
+			add(strings.ToLower(id))
+		}
+	}
+	return names
+}
+
+var regexpCut = regexp.MustCompile(`/([0-9a-fA-F]{2})/([0-9a-fA-F]{14,})`)
+
+// rename adds or removes an object's names after its state went from old to now.
+func (j *job) rename(ctx context.Context, before bool, o *row.Object) error {
+	after := named(o)
+	if before == after || j.o.DryRun {
+		return nil
+	}
+	for _, n := range objectNames(o.URL) {
+		var err error
+		if after {
+			err = j.cat.AddName(ctx, n, row.Ref{Object: o.URL})
+		} else {
+			err = j.cat.RemoveName(ctx, n, row.Ref{Object: o.URL})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave notes that a task was not got to.
+func (j *job) leave(ctx context.Context, t *task) error {
+	if t.old != nil && t.old.ETag == t.entry.ETag && t.old.State == row.ObjectPending {
+		return nil
+	}
+	before := t.named
+	o := j.entry(t, row.ObjectPending)
+	if t.begun {
+		o.Attempts = max(0, t.old.Attempts-1)
+	}
+	// Names first: who finds them before the entry finds nothing yet.
+	if err := j.rename(ctx, before, o); err != nil {
+		return err
+	}
+	_, err := j.note(ctx, t.old, o)
+	return err
+}
+
+// vanish notes that an object is no longer listed. Its loads stay.
+func (j *job) vanish(ctx context.Context, old *row.Object) error {
+	o := *old
+	o.State, o.Reason, o.Last, o.Run = row.ObjectGone, "", j.o.Now(), j.o.Run
+	if ok, err := j.note(ctx, old, &o); err != nil || !ok {
+		return err
+	}
+	return j.rename(ctx, named(old), &o)
+}

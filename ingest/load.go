@@ -1,0 +1,235 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/spill"
+	"github.com/symlake/symlake/ingest/sweep"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// artifact settles one artifact of x: claimed, exploded, encoded, and handed
+// to the publisher.
+func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Artifact, member string) error {
+	rec, err := x.j.cat.Artifact(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	switch v := x.claim(rec, f, a, member); v {
+	case same, keep:
+		if rec.State != row.Shredded {
+			if err := x.j.addNames(ctx, rec, x.allNames(&a.Artifact)); err != nil {
+				return err
+			}
+		}
+		x.outcome(a.ID, member, map[verdict]string{same: outcomeLoaded, keep: outcomeKept}[v])
+		return nil
+	case contest:
+		return x.load(ctx, f, a, member, rec)
+	}
+	return x.load(ctx, f, a, member, nil)
+}
+
+// load explodes an artifact and hands it over. rival, when not nil, holds a
+// published load that it has to beat.
+func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifact, member string, rival *row.Record) (err error) {
+	j := x.j
+	s := spill.New(spill.Options{Budget: j.budget, Scratch: j.o.Scratch})
+	defer func() { err = errors.Join(err, s.Close()) }()
+	quality, err := x.explode(ctx, f, a, s)
+	if err != nil {
+		return x.reject(ctx, a.ID, member, err)
+	}
+	x.mu.Lock()
+	x.lacks = append(x.lacks, quality.Missing...)
+	x.mu.Unlock()
+	s.Sort()
+	if s.Runs() == 0 {
+		x.outcome(a.ID, member, outcomeSkipped)
+		return nil
+	}
+	if _, remote := x.t.src.Bucket.(bucket.Fetcher); !remote {
+		if err := x.unchanged(ctx); err != nil {
+			return err
+		}
+	}
+	known := clone(&a.Artifact)
+	encode := func(id sinks.Load, write func(sinks.Row) error) (*row.Loaded, error) {
+		if err := j.slot(ctx); err != nil {
+			return nil, err
+		}
+		defer j.unslot()
+		enc, err := row.NewEncoder(j.o.Keyring, known, id, row.Table(s.Table()), write)
+		if err != nil {
+			return nil, err
+		}
+		m, err := s.Merge()
+		if err != nil {
+			return nil, err
+		}
+		counts, err := sweep.Sweep(m.Next, enc.Add)
+		if err != nil {
+			return nil, err
+		}
+		l, err := enc.Close()
+		if err != nil {
+			return nil, err
+		}
+		l.Format, l.Parser, l.Rank, l.Generation, l.At = f.Name, f.Version, a.Rank, 1, j.o.Now()
+		l.Quality = quality
+		l.Quality.Covered, l.Quality.WithLine, l.Quality.WithInline = counts.Covered, counts.WithLine, counts.WithInline
+		l.Source = row.Source{URL: x.t.url, Member: member, ETag: x.t.entry.ETag, Size: x.t.entry.Size}
+		return l, nil
+	}
+	now := j.o.Now()
+	if rival != nil || j.o.DryRun {
+		l, err := encode(row.NewLoad(now), func(sinks.Row) error { return nil })
+		if err != nil {
+			return x.reject(ctx, a.ID, member, err)
+		}
+		if rival != nil {
+			switch p := rival.Published; {
+			case p.Digest == l.Digest && p.Source.URL == x.t.url && p.Source.Member == member:
+				x.outcome(a.ID, member, outcomeLoaded)
+				return j.addNames(ctx, rival, x.allNames(known))
+			case !x.wins(rival, l):
+				x.outcome(a.ID, member, outcomeKept)
+				return j.addNames(ctx, rival, x.allNames(known))
+			}
+		}
+		if j.o.DryRun {
+			x.outcome(a.ID, member, outcomeLoaded)
+			x.count(l)
+			return nil
+		}
+	}
+	p := &pending{x: x, id: a.ID, member: member, load: row.NewLoad(now), names: x.allNames(known)}
+	defer p.abort()
+	if p.loaded, err = encode(p.load, func(r sinks.Row) error { return j.write(ctx, p, r) }); err != nil {
+		return x.reject(ctx, a.ID, member, err)
+	}
+	x.mu.Lock()
+	x.loads++
+	p.missed = slices.Clone(x.missed)
+	x.mu.Unlock()
+	return j.hand(ctx, p)
+}
+
+// explode sorts the runs of all parts, several at once.
+func (x *object) explode(ctx context.Context, f *formats.Format, a *formats.Artifact, s *spill.Sorter) (symbol.Quality, error) {
+	j := x.j
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var mu sync.Mutex
+	var total symbol.Quality
+	var next atomic.Int64
+	work := func() error {
+		lane := s.Lane()
+		for {
+			part := int(next.Add(1)) - 1
+			if part >= a.Parts {
+				return nil
+			}
+			if err := j.slot(ctx); err != nil {
+				return err
+			}
+			var q symbol.Quality
+			err := formats.Guard(f.Name, func() (err error) {
+				q, err = a.Explode(ctx, part, func(r *symbol.Run) error { return lane.Add(part, r) })
+				return err
+			})
+			j.unslot()
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			add(&total, q)
+			mu.Unlock()
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(j.o.Workers, a.Parts) {
+		wg.Go(func() {
+			if err := work(); err != nil {
+				stop(err) // the first one counts
+			}
+		})
+	}
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return total, err
+	}
+	slices.Sort(total.Missing)
+	total.Missing = slices.Compact(total.Missing)
+	return total, nil
+}
+
+// add sums what parsers fill in.
+func add(to *symbol.Quality, q symbol.Quality) {
+	to.Units += q.Units
+	to.UnitsBroken += q.UnitsBroken
+	to.LinesBroken += q.LinesBroken
+	to.Text += q.Text
+	for _, m := range q.Missing {
+		to.Missing = append(to.Missing, strings.Clone(m))
+	}
+}
+
+// clone copies what may point into the object.
+func clone(a *symbol.Artifact) *symbol.Artifact {
+	c := *a
+	c.Canonical, c.Arch = strings.Clone(a.Canonical), strings.Clone(a.Arch)
+	c.Names = slices.Clone(a.Names)
+	for i := range c.Names {
+		c.Names[i].Text = strings.Clone(c.Names[i].Text)
+	}
+	c.Anchors = maps.Clone(a.Anchors)
+	for name, at := range a.Anchors {
+		delete(c.Anchors, name)
+		c.Anchors[strings.Clone(name)] = at
+	}
+	return &c
+}
+
+// wins reports whether l may take the place of what rec publishes.
+func (x *object) wins(rec *row.Record, l *row.Loaded) bool {
+	switch p := rec.Published; {
+	case rec.State == row.Pinned, rec.State == row.Shredded:
+		return x.j.o.Force
+	case p == nil, p.Source.URL == l.Source.URL && p.Source.Member == l.Source.Member:
+		return true
+	default:
+		return beats(l, p)
+	}
+}
+
+func (x *object) count(l *row.Loaded) {
+	x.mu.Lock()
+	x.published++
+	x.ranges += l.Ranges
+	x.stored += l.Bytes
+	x.mu.Unlock()
+}
+
+// slot waits until fewer than Workers pieces of work use the processors.
+func (j *job) slot(ctx context.Context) error {
+	select {
+	case j.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for a worker: %w", context.Cause(ctx))
+	}
+}
+
+func (j *job) unslot() { <-j.slots }

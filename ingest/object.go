@@ -1,0 +1,371 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// The outcomes of an artifact in the ledger.
+const (
+	outcomeLoaded   = "loaded"
+	outcomeKept     = "kept"
+	outcomeSkipped  = "skipped"
+	outcomeRejected = "rejected"
+)
+
+// object is one object at work: from its opening until all that it holds is
+// published.
+type object struct {
+	j          *job
+	t          *task
+	started    time.Time
+	app, build string
+
+	mu        sync.Mutex
+	artifacts []row.ObjectArtifact
+	parsers   map[string]int
+	reason    string   // of the object as a whole, when it holds nothing
+	err       error    // the environment failed: it is tried again
+	missed    []string // companions that nobody had
+	waits     []row.Waiter
+	wakes     []waiting // who waits for what it brought
+	loads     int       // handed over and not published yet
+	published int
+	ranges    uint64
+	stored    uint64
+	ended     bool // nothing more is handed over
+}
+
+// maxRetries is how often an object that changes while it is read is begun anew.
+const maxRetries = 3
+
+// take works an object off as far as its loads are handed to the publisher.
+func (j *job) take(ctx context.Context, t *task) {
+	x := &object{j: j, t: t, started: j.o.Now(), parsers: make(map[string]int)}
+	err := x.read(ctx)
+	for errors.Is(err, bucket.ErrChanged) && t.retries < maxRetries && ctx.Err() == nil {
+		// What was handed over is whole; the rest is read from the new bytes.
+		t.retries++
+		e, _, serr := t.src.Bucket.Stat(ctx, t.entry.Key)
+		if serr != nil {
+			err = serr
+			break
+		}
+		t.entry = e
+		x.mu.Lock()
+		x.artifacts, x.reason, x.parsers = nil, "", make(map[string]int)
+		x.mu.Unlock()
+		err = x.read(ctx)
+	}
+	x.end(ctx, err)
+}
+
+// read opens the object and hands on what it holds.
+func (x *object) read(ctx context.Context) (err error) {
+	if err := x.findNames(ctx); err != nil {
+		return err
+	}
+	in, err := x.j.openInput(ctx, x.t.src.Bucket, x.t.entry)
+	if err != nil {
+		return err
+	}
+	in.Companion = x.companion
+	defer func() {
+		err = errors.Join(err, release(in))
+	}()
+	return x.open(ctx, in, "", 0)
+}
+
+// open opens an input: the object itself, or a member of it. What condemns the
+// input alone is noted, not returned.
+func (x *object) open(ctx context.Context, in *formats.Input, member string, depth int) (err error) {
+	if in.Limits == nil {
+		in.Limits = &x.j.o.Limits
+	}
+	f, obj, err := formats.Open(ctx, x.j.o.Formats, in)
+	if f != nil {
+		x.parsers[f.Name] = f.Version
+	}
+	if err != nil {
+		return x.reject(ctx, symbol.ID{}, member, err)
+	}
+	if f == nil {
+		if member == "" {
+			x.reason, x.parsers = reasonUnknown, versions(x.j.o.Formats)
+		}
+		return nil
+	}
+	if obj == nil {
+		return fmt.Errorf("%s: %s gives no object", in.Name, f.Name)
+	}
+	defer func() {
+		err = errors.Join(err, closeObject(f, obj))
+	}()
+	var ids []string
+	if obj.Companion != "" {
+		ids = append(ids, obj.Companion)
+	}
+	for i := range obj.Artifacts {
+		a := &obj.Artifacts[i]
+		for _, n := range a.Names {
+			if n.Kind == symbol.NameBuildID {
+				ids = append(ids, buildIDKey+n.Text)
+			}
+		}
+		if err := x.artifact(ctx, f, a, member); err != nil {
+			return err
+		}
+	}
+	if obj.Members == nil {
+		if len(obj.Artifacts) == 0 && member == "" {
+			x.reason = reasonEmpty
+			if obj.Companion != "" {
+				x.reason = reasonCompanion
+			}
+		}
+		if x.t.rederive {
+			return nil
+		}
+		return x.arrived(ctx, in, ids, len(obj.Artifacts) == 0)
+	}
+	if member == "" {
+		x.reason = reasonEmpty
+	}
+	if depth >= in.Limits.Nesting {
+		return x.reject(ctx, symbol.ID{}, member, &formats.Error{Format: f.Name, Offset: int64(depth), Want: "fewer archives inside archives", Err: formats.ErrLimit})
+	}
+	var ours error // what ended the walk and is not the archive's fault
+	err = formats.Guard(f.Name, func() error {
+		return obj.Members(ctx, func(m *formats.Input) error {
+			if m.Spool == nil {
+				m.Spool = in.Spool
+			}
+			ours = x.open(ctx, m, strings.TrimPrefix(strings.TrimPrefix(m.Name, in.Name), "!"), depth+1)
+			if ours == nil {
+				ours = ctx.Err()
+			}
+			return ours
+		})
+	})
+	if ours != nil {
+		return ours
+	}
+	if err != nil {
+		return x.reject(ctx, symbol.ID{}, member, err)
+	}
+	return nil
+}
+
+func closeObject(f *formats.Format, obj *formats.Object) error {
+	if obj.Close == nil {
+		return nil
+	}
+	return formats.Guard(f.Name, obj.Close)
+}
+
+// reject notes an error that condemns an input and gives back any other. A
+// file that was changed under the parser is not to blame.
+func (x *object) reject(ctx context.Context, id symbol.ID, member string, err error) error {
+	if !formats.Rejects(err) || errors.Is(err, bucket.ErrChanged) {
+		return err
+	}
+	if serr := x.unchanged(ctx); serr != nil {
+		return serr
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.artifacts = append(x.artifacts, row.ObjectArtifact{ID: id, Member: member, Outcome: outcomeRejected, Error: err.Error()})
+	return nil
+}
+
+// unchanged checks that the object is the one that was listed: a mapped file
+// may have been written over while it was read.
+func (x *object) unchanged(ctx context.Context) error {
+	e, _, err := x.t.src.Bucket.Stat(ctx, x.t.entry.Key)
+	if err != nil {
+		return err
+	}
+	if e.ETag != x.t.entry.ETag {
+		return fmt.Errorf("%s: %w", x.t.url, bucket.ErrChanged)
+	}
+	return nil
+}
+
+// outcome notes what became of an artifact.
+func (x *object) outcome(id symbol.ID, member, what string) {
+	x.mu.Lock()
+	x.artifacts = append(x.artifacts, row.ObjectArtifact{ID: id, Member: member, Outcome: what})
+	x.mu.Unlock()
+}
+
+// findNames finds APP and BUILD: metadata, sidecar, pattern.
+func (x *object) findNames(ctx context.Context) error {
+	t := x.t
+	e, meta, err := t.src.Bucket.Stat(ctx, t.entry.Key)
+	if err != nil {
+		return err
+	}
+	if e.ETag != t.entry.ETag {
+		return fmt.Errorf("%s: %w", t.url, bucket.ErrChanged)
+	}
+	if x.app, x.build = x.j.o.Names(t.url, meta); x.app != "" && x.build != "" {
+		return nil
+	}
+	if t.sidecar {
+		if x.app, x.build, err = readSidecar(ctx, t.src.Bucket, t.entry.Key+sidecar); err != nil || x.app != "" {
+			return err
+		}
+	}
+	x.app, x.build = t.src.names.Find(t.entry.Key)
+	return nil
+}
+
+// readSidecar reads {"app": …, "build": …}. One that is gone or broken names nothing.
+func readSidecar(ctx context.Context, b bucket.Bucket, key string) (app, build string, err error) {
+	e, _, err := b.Stat(ctx, key)
+	if errors.Is(err, bucket.ErrNotFound) || err == nil && e.Size > 64<<10 {
+		return "", "", nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	r, err := b.Open(ctx, e)
+	if err != nil {
+		return "", "", err
+	}
+	text, err := io.ReadAll(io.NewSectionReader(r, 0, e.Size))
+	if err := errors.Join(err, r.Close()); err != nil {
+		return "", "", err
+	}
+	var form struct{ App, Build string }
+	if json.Unmarshal(text, &form) != nil || form.App == "" || form.Build == "" {
+		return "", "", nil
+	}
+	return form.App, form.Build, nil
+}
+
+// allNames are the names of an artifact of x: its own, and those of the app.
+func (x *object) allNames(a *symbol.Artifact) []symbol.Name {
+	names := append([]symbol.Name(nil), a.Names...)
+	if x.app == "" || x.build == "" {
+		return names
+	}
+	at := x.app + "@" + x.build
+	names = append(names, symbol.Name{Kind: symbol.NameApp, Text: at})
+	for _, n := range a.Names {
+		if n.Kind == symbol.NameFile {
+			names = append(names, symbol.Name{Kind: symbol.NameApp, Text: at + "/" + n.Text})
+		}
+	}
+	return names
+}
+
+// end is called when nothing more is handed over.
+func (x *object) end(ctx context.Context, err error) {
+	x.mu.Lock()
+	x.err = errors.Join(x.err, err)
+	x.ended = true
+	done := x.loads == 0
+	x.mu.Unlock()
+	if done {
+		x.finish(ctx)
+	}
+}
+
+// finish writes the ledger: the last thing that happens to an object.
+func (x *object) finish(ctx context.Context) {
+	j, t := x.j, x.t
+	o := j.entry(t, row.ObjectLoaded)
+	if t.old != nil {
+		o.Attempts = 0
+	}
+	o.Artifacts, o.Parsers, o.Seconds = x.artifacts, maps.Clone(x.parsers), o.Last.Sub(x.started).Seconds()
+	x.judge(ctx, o)
+	if ctx.Err() != nil { // asked to stop: say where it stands all the same
+		var cancel context.CancelFunc
+		ctx, cancel = detached(ctx)
+		defer cancel()
+	}
+	err := j.settle(ctx, x, o)
+	j.done(x, o, err)
+}
+
+// judge decides the object's state from what became of its parts.
+func (x *object) judge(ctx context.Context, o *row.Object) {
+	count := map[string]int{}
+	first := ""
+	for _, a := range o.Artifacts {
+		count[a.Outcome]++
+		if a.Error != "" && first == "" {
+			first = a.Error
+		}
+	}
+	switch {
+	case errors.Is(x.err, bucket.ErrNotFound):
+		o.State, o.Reason = row.ObjectGone, x.err.Error()
+	case x.err != nil && ctx.Err() != nil:
+		o.State = row.ObjectPending
+	case x.err != nil:
+		o.State, o.Reason = row.ObjectFailed, x.err.Error()
+	case count[outcomeLoaded] > 0:
+		o.State, o.Reason = row.ObjectLoaded, first
+	case count[outcomeKept] > 0:
+		o.State, o.Reason = row.ObjectKept, first
+	case count[outcomeRejected] > 0:
+		o.State, o.Reason = row.ObjectRejected, first
+	case x.reason != "":
+		o.State, o.Reason = row.ObjectSkipped, x.reason
+	default:
+		o.State, o.Reason = row.ObjectSkipped, reasonEmpty
+	}
+}
+
+// settle writes the ledger entry and what depends on it.
+func (j *job) settle(ctx context.Context, x *object, o *row.Object) error {
+	if j.o.DryRun {
+		return nil
+	}
+	if named(o) { // names first: who finds them before the entry finds nothing yet
+		if err := j.rename(ctx, x.t.named, o); err != nil {
+			return err
+		}
+	}
+	ok, err := j.note(ctx, x.t.old, o)
+	if err != nil || !ok {
+		return err
+	}
+	if !named(o) {
+		if err := j.rename(ctx, x.t.named, o); err != nil {
+			return err
+		}
+	}
+	x.t.old, x.t.named = o, named(o)
+	j.wake(x.wakes)
+	if !x.t.rederive || o.State == row.ObjectFailed || o.State == row.ObjectPending {
+		return nil
+	}
+	j.mu.Lock()
+	came := j.woken[o.URL]
+	j.mu.Unlock()
+	for _, w := range came {
+		if !slices.Contains(x.missed, w.key) && !slices.Contains(x.lacks, w.key) {
+			if err := j.cat.RemoveWaiter(ctx, w.key, w.Waiter); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

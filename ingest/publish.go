@@ -1,0 +1,373 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+const (
+	// ownBatch is from where a load's rows go to the store as they come, in a
+	// batch of their own; smaller loads are gathered, so that thousands of
+	// small objects share files and syncs.
+	ownBatch = 1 << 20
+	// A group of small loads is written when it has so many, or so many bytes,
+	// or is so old.
+	groupLoads = 512
+	groupBytes = 32 << 20
+	groupAge   = 2 * time.Second
+	// catalogAtOnce is how many catalog records are swapped at once: a store
+	// that groups its syncs makes one of them.
+	catalogAtOnce = 64
+)
+
+// superseded owns the progress entry of a load that is no longer, or never
+// was, of use: gc drops its rows.
+const superseded = "superseded"
+
+// errLost: gc took the load for abandoned.
+var errLost = errors.New("the load's entry is gone from its record")
+
+// pending is a load whose rows are made and not visible.
+type pending struct {
+	x       *object
+	id      symbol.ID
+	member  string
+	load    sinks.Load
+	loaded  *row.Loaded
+	names   []symbol.Name
+	missed  []string
+	rows    []sinks.Row // until there is a batch
+	bytes   int
+	batch   sinks.Batch // nil: the group's
+	kept    bool        // another load turned out to be better
+	entered bool
+	err     error
+}
+
+func (p *pending) abort() {
+	if p.batch != nil {
+		p.batch.Abort()
+	}
+}
+
+// write takes a row of a load that is being encoded.
+func (j *job) write(ctx context.Context, p *pending, r sinks.Row) error {
+	if p.batch != nil {
+		return p.batch.Write(r)
+	}
+	p.rows = append(p.rows, r)
+	p.bytes += len(r.Key) + len(r.Value)
+	if p.bytes < ownBatch {
+		return nil
+	}
+	if err := j.enter(ctx, p); err != nil {
+		return err
+	}
+	var err error
+	if p.batch, err = j.o.Store.Blocks.Begin(ctx); err != nil {
+		return err
+	}
+	return p.writeTo(p.batch)
+}
+
+func (p *pending) writeTo(b sinks.Batch) error {
+	for _, r := range p.rows {
+		if err := b.Write(r); err != nil {
+			return err
+		}
+	}
+	p.rows = nil
+	return nil
+}
+
+// hand gives a load to the publisher: at once if it has a batch of its own,
+// else with its group. From here on its errors are the object's.
+func (j *job) hand(ctx context.Context, p *pending) error {
+	if p.batch == nil {
+		j.group.add(ctx, j, p)
+		return nil
+	}
+	if p.err = p.batch.Commit(ctx); p.err == nil {
+		p.err = j.publish(ctx, p)
+	}
+	j.handed(ctx, p)
+	return nil
+}
+
+// handed ends a load, and its object if that was the last one.
+func (j *job) handed(ctx context.Context, p *pending) {
+	x := p.x
+	switch {
+	case p.err != nil:
+		x.mu.Lock()
+		x.err = errors.Join(x.err, fmt.Errorf("publish artifact %s: %w", p.id, p.err))
+		x.mu.Unlock()
+	case p.kept:
+		x.outcome(p.id, p.member, outcomeKept)
+	default:
+		x.outcome(p.id, p.member, outcomeLoaded)
+		x.count(p.loaded)
+	}
+	x.mu.Lock()
+	x.loads--
+	done := x.ended && x.loads == 0
+	x.mu.Unlock()
+	if done {
+		x.finish(ctx)
+	}
+}
+
+// group gathers small loads.
+type group struct {
+	mu    sync.Mutex
+	loads []*pending
+	bytes int
+	since time.Time
+}
+
+func (g *group) add(ctx context.Context, j *job, p *pending) {
+	g.mu.Lock()
+	if len(g.loads) == 0 {
+		g.since = time.Now()
+	}
+	g.loads = append(g.loads, p)
+	g.bytes += p.bytes
+	full := len(g.loads) >= groupLoads || g.bytes >= groupBytes
+	g.mu.Unlock()
+	if full {
+		g.flush(ctx, j, 0)
+	}
+}
+
+// flush publishes what has been gathered for at least age.
+func (g *group) flush(ctx context.Context, j *job, age time.Duration) {
+	g.mu.Lock()
+	if len(g.loads) == 0 || time.Since(g.since) < age {
+		g.mu.Unlock()
+		return
+	}
+	loads := g.loads
+	g.loads, g.bytes = nil, 0
+	g.mu.Unlock()
+
+	// Entered before their first row; then one batch; then visible.
+	atOnce(len(loads), func(i int) { loads[i].err = j.enter(ctx, loads[i]) })
+	if err := j.commit(ctx, loads); err != nil {
+		for _, p := range loads {
+			p.err = errors.Join(p.err, err)
+		}
+	}
+	atOnce(len(loads), func(i int) {
+		p := loads[i]
+		if p.err == nil {
+			p.err = j.publish(ctx, p)
+		}
+		j.handed(ctx, p)
+	})
+}
+
+// commit writes the rows of those that were entered.
+func (j *job) commit(ctx context.Context, loads []*pending) error {
+	b, err := j.o.Store.Blocks.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Abort()
+	for _, p := range loads {
+		if p.err != nil {
+			continue
+		}
+		if err := p.writeTo(b); err != nil {
+			return err
+		}
+	}
+	return b.Commit(ctx)
+}
+
+// atOnce calls f for 0 to n-1, several at a time.
+func atOnce(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(n, catalogAtOnce) {
+		wg.Go(func() {
+			for i := range next {
+				f(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// enter puts a load into its artifact's record, with a lease.
+func (j *job) enter(ctx context.Context, p *pending) error {
+	for {
+		old, err := j.cat.Artifact(ctx, p.id)
+		if err != nil {
+			return err
+		}
+		next := copyOf(old, p.id)
+		next.Progress = append(next.Progress, row.Progress{Load: p.load, Owner: j.o.Owner, Lease: j.o.Now().Add(leaseTime)})
+		err = j.cat.SwapArtifact(ctx, old, next)
+		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
+			// Somebody was faster, or it is our own entry after a lost answer.
+			if now, rerr := j.cat.Artifact(ctx, p.id); rerr == nil && now != nil && entryOf(now, p.load, j.o.Owner) >= 0 {
+				return nil
+			}
+			continue
+		}
+		return err
+	}
+}
+
+func copyOf(old *row.Record, id symbol.ID) *row.Record {
+	if old == nil {
+		return &row.Record{ID: id, State: row.Live}
+	}
+	next := *old
+	next.Progress = slices.Clone(old.Progress)
+	next.Names = slices.Clone(old.Names)
+	return &next
+}
+
+func entryOf(r *row.Record, l sinks.Load, owner string) int {
+	return slices.IndexFunc(r.Progress, func(p row.Progress) bool { return p.Load == l && p.Owner == owner })
+}
+
+// publish makes a load visible whose rows are durable: names and waiters, then
+// one compare-and-set of the record.
+func (j *job) publish(ctx context.Context, p *pending) error {
+	first, err := j.cat.Artifact(ctx, p.id)
+	if err != nil {
+		return err
+	}
+	if err := j.nameAll(ctx, first, p.id, p.names); err != nil {
+		return err
+	}
+	if err := j.await(ctx, p); err != nil {
+		return err
+	}
+	for {
+		old, err := j.cat.Artifact(ctx, p.id)
+		if err != nil {
+			return err
+		}
+		if old != nil && old.Published != nil && old.Published.Load == p.load {
+			return nil // the answer to our swap was lost
+		}
+		if old == nil {
+			return errLost
+		}
+		at := entryOf(old, p.load, j.o.Owner)
+		if at < 0 {
+			return errLost
+		}
+		next := copyOf(old, p.id)
+		if old.State != row.Shredded || j.o.Force {
+			next.Names = union(next.Names, p.names)
+		}
+		if p.kept = !p.x.wins(old, p.loaded); p.kept {
+			next.Progress[at].Owner, next.Progress[at].Lease = superseded, j.o.Now()
+		} else {
+			next.Progress = slices.Delete(next.Progress, at, at+1)
+			if old.Previous != nil {
+				next.Progress = append(next.Progress, row.Progress{Load: old.Previous.Load, Owner: superseded, Lease: j.o.Now()})
+			}
+			next.Previous, next.Published, next.State = old.Published, p.loaded, row.Live
+		}
+		err = j.cat.SwapArtifact(ctx, old, next)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
+			now, rerr := j.cat.Artifact(ctx, p.id)
+			if rerr == nil && now != nil && now.Published != nil && now.Published.Load == p.load {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// nameAll makes those names lead to id that rec does not have yet.
+func (j *job) nameAll(ctx context.Context, rec *row.Record, id symbol.ID, names []symbol.Name) error {
+	for _, n := range names {
+		if rec != nil && has(rec.Names, n) {
+			continue
+		}
+		if err := j.cat.AddName(ctx, n.Text, row.Ref{Artifact: id}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addNames gives names to an artifact that is published from another object.
+func (j *job) addNames(ctx context.Context, rec *row.Record, names []symbol.Name) error {
+	if j.o.DryRun {
+		return nil
+	}
+	if err := j.nameAll(ctx, rec, rec.ID, names); err != nil {
+		return err
+	}
+	for rec != nil {
+		next := copyOf(rec, rec.ID)
+		if next.Names = union(next.Names, names); len(next.Names) == len(rec.Names) {
+			return nil
+		}
+		err := j.cat.SwapArtifact(ctx, rec, next)
+		if !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+		if rec, err = j.cat.Artifact(ctx, rec.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func has(names []symbol.Name, n symbol.Name) bool {
+	return slices.ContainsFunc(names, func(o symbol.Name) bool { return o.Kind == n.Kind && strings.EqualFold(o.Text, n.Text) })
+}
+
+// union is sorted, so that the order of arrival does not show.
+func union(a, b []symbol.Name) []symbol.Name {
+	for _, n := range b {
+		if !has(a, n) {
+			a = append(a, n)
+		}
+	}
+	slices.SortFunc(a, func(x, y symbol.Name) int {
+		if x.Kind != y.Kind {
+			return strings.Compare(string(x.Kind), string(y.Kind))
+		}
+		return strings.Compare(x.Text, y.Text)
+	})
+	return a
+}
+
+// await notes what a load lacks, so that it is derived again when that comes.
+func (j *job) await(ctx context.Context, p *pending) error {
+	for _, key := range append(slices.Clone(p.loaded.Quality.Missing), p.missed...) {
+		w := waiting{key, row.Waiter{Artifact: p.id, Object: p.x.t.url}}
+		if err := j.cat.AddWaiter(ctx, key, w.Waiter); err != nil {
+			return err
+		}
+		j.mu.Lock()
+		j.waits = append(j.waits, w)
+		j.mu.Unlock()
+	}
+	return nil
+}
