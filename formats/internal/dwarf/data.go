@@ -14,7 +14,8 @@ import (
 // section that is absent. Inputs hold the bytes as DWARF means them: inflated
 // and, for relocatable files, relocated. They must outlive the Data.
 type Sections struct {
-	Info, Types, Abbrev   *formats.Input
+	Info, Abbrev          *formats.Input
+	Types                 *formats.Input // recognised, never read: type units hold no code
 	Line, LineStr         *formats.Input
 	Str, StrOffsets, Addr *formats.Input
 	Ranges, Rnglists      *formats.Input

@@ -44,7 +44,7 @@ func FuzzAbbrev(f *testing.F) {
 
 // fuzzReader is a reader at an empty unit, of version 5 if five, for what
 // hangs from a unit.
-func fuzzReader(t *testing.T, s Sections, lines, five bool) *Reader {
+func fuzzReader(t *testing.T, s Sections, five bool) *Reader {
 	lim := formats.Limits{}.WithDefaults()
 	info := []byte{0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1, 0, 0, 0, 0}
 	if five {
@@ -72,7 +72,7 @@ func FuzzRanges(f *testing.F) {
 		lim := formats.Limits{}.WithDefaults()
 		s := Sections{Ranges: input("ranges", list, &lim, mapped), Rnglists: input("rnglists", list, &lim, mapped), Addr: input("addr", addrs, &lim, mapped)}
 		for _, five := range []bool{false, true} {
-			r := fuzzReader(t, s, false, five)
+			r := fuzzReader(t, s, five)
 			var a attrs
 			a.has = 1 << slotRanges
 			for _, form := range []uint8{formSecOffset, formRnglistx} {
@@ -103,7 +103,7 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, mapped bool) {
 		lim := formats.Limits{}.WithDefaults()
 		in := input("line", b, &lim, mapped)
-		r := fuzzReader(t, Sections{Line: in, LineStr: in, Str: in, StrOffsets: in}, true, true)
+		r := fuzzReader(t, Sections{Line: in, LineStr: in, Str: in, StrOffsets: in}, true)
 		table, err := r.Lines(func(low, high uint64) bool { return true })
 		if err != nil {
 			if !formats.Rejects(err) {

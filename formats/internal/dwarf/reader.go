@@ -189,9 +189,10 @@ func headerBytes(u *unit, n uint64) uint64 {
 // belong to their names.
 func qualifies(lang uint64) bool {
 	switch lang {
-	case 0x04, 0x1a, 0x21, 0x2b, 0x3a, // C++
-		0x11, 0x3d, // Objective-C++
-		0x1c, 0x13, 0x38: // Rust, D, HIP
+	case 0x04, 0x1a, 0x21, 0x2a, 0x2b, 0x3a, // C++
+		0x11,                         // Objective-C++
+		0x30, 0x37, 0x38, 0x39, 0x3d, // dialects of C++: HIP, OpenCL (two), SYCL, Metal
+		0x1c, 0x13: // Rust, D
 		return true
 	}
 	return false
