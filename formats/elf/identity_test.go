@@ -232,3 +232,61 @@ func FuzzELF(f *testing.F) {
 	formattest.Seed(f, 32<<10, seeds...)
 	f.Fuzz(func(t *testing.T, data []byte) { formattest.Fuzz(t, &Format, "\x7fELF", data) })
 }
+
+// TestSectionHash: without build-id and without .text there are the debug
+// sections, and without these the symbol tables.
+func TestSectionHash(t *testing.T) {
+	b := withoutNotes(t, formattest.Testdata(t, "elf/libgame-x64-dw5.so"))
+	b = bytes.ReplaceAll(b, []byte(".text\x00"), []byte(".tixt\x00"))
+	first := artifact(t, formattest.InputOf("x.so", b, formats.Limits{}))
+	if !strings.HasPrefix(first.Canonical, "sha256:") {
+		t.Fatalf("canonical %q", first.Canonical)
+	}
+	has(t, first, symbol.NameHash, first.Canonical)
+	changed := func(old, new string) string {
+		t.Helper()
+		c := bytes.ReplaceAll(b, []byte(old), []byte(new))
+		if bytes.Equal(c, b) {
+			t.Fatalf("no %q to change", old)
+		}
+		return artifact(t, formattest.InputOf("x.so", c, formats.Limits{})).Canonical
+	}
+	if changed("engine.cpp", "engane.cpp") == first.Canonical {
+		t.Error("the debug sections do not count")
+	}
+	stripped := bytes.ReplaceAll(b, []byte(".debug_"), []byte(".dabug_"))
+	tables := artifact(t, formattest.InputOf("x.so", stripped, formats.Limits{})).Canonical
+	if !strings.HasPrefix(tables, "sha256:") || tables == first.Canonical {
+		t.Errorf("canonical %q without debug sections, %q with", tables, first.Canonical)
+	}
+}
+
+// TestForeignDwz: a file found by its name that is another build's, or
+// damaged, is as good as none, and is given back.
+func TestForeignDwz(t *testing.T) {
+	full := formattest.Input(t, formattest.Fixture(t, "elf/dump_syms/basic.full"))
+	for _, other := range []*formats.Input{full, formattest.InputOf("cut", full.Mapped[:100], formats.Limits{})} {
+		testForeignDwz(t, other)
+	}
+}
+
+func testForeignDwz(t *testing.T, other *formats.Input) {
+	t.Helper()
+	in := formattest.Input(t, formattest.Fixture(t, "elf/dump_syms/basic.dwz"))
+	released := 0
+	in.Companion = func(context.Context, formats.Ref) (*formats.Input, error) {
+		other.Release = func() error { released++; return nil }
+		return other, nil
+	}
+	obj, err := Format.Open(context.Background(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := obj.Artifacts[0].Explode(context.Background(), 0, func(*symbol.Run) error { return nil })
+	if err != nil || len(q.Missing) != 1 {
+		t.Errorf("missing %v (%v)", q.Missing, err)
+	}
+	if err := obj.Close(); err != nil || released != 1 {
+		t.Errorf("%v, released %d times", err, released)
+	}
+}

@@ -85,7 +85,12 @@ func (o *object) openUnits(ctx context.Context) error {
 	if err := o.openAlt(ctx, &sections); err != nil {
 		return err
 	}
-	if o.data, err = dwarf.Open(ctx, sections, o.in.Limits); err != nil {
+	o.data, err = dwarf.Open(ctx, sections, o.in.Limits)
+	if sections.Alt != nil && formats.Rejects(err) {
+		sections.Alt = nil // its fault, perhaps: the object must be readable without it
+		o.data, err = dwarf.Open(ctx, sections, o.in.Limits)
+	}
+	if err != nil {
 		return err
 	}
 	if n := o.data.Units(); n != o.units {
@@ -139,15 +144,27 @@ func (o *object) openAlt(ctx context.Context, s *dwarf.Sections) error {
 	if err != nil {
 		return err
 	}
-	if o.alt, err = native.OpenELF(o.altIn); err != nil {
-		return err
+	s.Alt, err = o.readAlt(s.AltID)
+	if formats.Rejects(err) {
+		return nil // damaged: as good as missing
 	}
-	if got, _, err := notes(o.alt); err != nil || got != s.AltID {
-		return err // found by name, but another build's: as good as missing
+	return err
+}
+
+// readAlt is the sections of the companion, nil if it is another build's.
+func (o *object) readAlt(id string) (*dwarf.Sections, error) {
+	var err error
+	if o.alt, err = native.OpenELF(o.altIn); err != nil {
+		return nil, err
+	}
+	if got, _, err := notes(o.alt); err != nil || got != id {
+		return nil, err
 	}
 	alt, err := debugSections(o.alt)
-	s.Alt = &alt
-	return err
+	if err != nil {
+		return nil, err
+	}
+	return &alt, nil
 }
 
 // explode emits one part: a unit, or at last the symbol tables.

@@ -198,6 +198,7 @@ type relocator struct {
 
 	pending *reloc
 	none    bool   // no relocation is left
+	store   []byte // what buf is a part of
 	buf     []byte // read, not handed on
 	ready   int    // of buf: bytes that nothing can change any more
 	base    uint64 // section offset of buf[0]
@@ -221,11 +222,13 @@ func (r *relocator) Read(p []byte) (int, error) {
 // fill reads a piece and applies the relocations that lie wholly in it.
 func (r *relocator) fill() error {
 	if !r.eof {
-		const piece = 256 << 10
-		buf := make([]byte, len(r.buf)+piece)
-		kept := copy(buf, r.buf)
-		n, err := io.ReadFull(r.src, buf[kept:])
-		r.buf = buf[:kept+n]
+		if r.store == nil {
+			r.store = make([]byte, 256<<10)
+		}
+		// No more is left than the bytes of one place.
+		kept := copy(r.store, r.buf)
+		n, err := io.ReadFull(r.src, r.store[kept:])
+		r.buf = r.store[:kept+n]
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 			r.eof = true
