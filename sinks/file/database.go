@@ -15,7 +15,12 @@ import (
 )
 
 // busy is how long SQLite waits for another process's transaction; ours take milliseconds.
-const busy = "_pragma=busy_timeout(10000)"
+const (
+	busyMillis = "10000"
+	busy       = "_pragma=busy_timeout(" + busyMillis + ")"
+	// writing is what the writer's connection needs besides; -wal shrinks to the limit after a large transaction.
+	writing = "mode=rw&" + busy + "&_pragma=synchronous(FULL)&_pragma=journal_size_limit(16777216)"
+)
 
 // dsn is SQLite's name for a database file; options are of its URI form and of the driver's.
 func dsn(path, options string) string {
@@ -168,7 +173,7 @@ func openWriter(path string) (_ *writer, err error) {
 			w.close()
 		}
 	}()
-	if w.db, err = sql.Open("sqlite", dsn(path, "mode=rw&"+busy+"&_pragma=synchronous(FULL)")); err != nil {
+	if w.db, err = sql.Open("sqlite", dsn(path, writing)); err != nil {
 		return nil, err
 	}
 	ctx := context.Background()
@@ -196,8 +201,13 @@ func openWriter(path string) (_ *writer, err error) {
 
 func (w *writer) close() error {
 	var err error
+	for _, s := range []*sql.Stmt{w.get, w.put, w.drop, w.where, w.enter, w.leave, w.holds} {
+		if s != nil { // an open one would keep SQLite's connection, and with it the -wal, until the process ends
+			err = errors.Join(err, s.Close())
+		}
+	}
 	if w.conn != nil {
-		err = w.conn.Close()
+		err = errors.Join(err, w.conn.Close())
 	}
 	if w.db != nil {
 		err = errors.Join(err, w.db.Close())
@@ -217,16 +227,25 @@ func (w *writer) transaction(group []*change) error {
 	for _, c := range group {
 		verdict, err := c.run(w)
 		if err != nil {
-			_ = w.exec("ROLLBACK") // SQLite may have done it already; what failed is what counts
+			w.back()
 			return err
 		}
 		c.verdict = verdict
 	}
 	if err := w.exec("COMMIT"); err != nil {
-		_ = w.exec("ROLLBACK")
+		w.back()
 		return err
 	}
 	return nil
+}
+
+// back takes a failed transaction back, and the room it took in -wal if nobody
+// reads: on a full disk that may be the last there was. What failed counts, not
+// these: SQLite may have done the first, and does the second some day.
+func (w *writer) back() {
+	for _, q := range []string{"ROLLBACK", "PRAGMA busy_timeout = 0", "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA busy_timeout = " + busyMillis} {
+		_ = w.exec(q)
+	}
 }
 
 // named says in whose words an error of SQLite is, and knows damage.

@@ -1,8 +1,15 @@
 package file
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
+	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/sinktest"
@@ -27,4 +34,359 @@ func openStore(t testing.TB, dir string, o Options) *sinks.Store {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+func TestCreate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	if _, err := Open(dir, Options{}); !errors.Is(err, sinks.ErrMissing) {
+		t.Fatalf("a folder that is not there: %v", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, Options{}); !errors.Is(err, sinks.ErrMissing) {
+		t.Fatalf("an empty folder: %v", err)
+	}
+	var wg sync.WaitGroup
+	for range 8 { // at once, as cron and a person may
+		wg.Go(func() {
+			if err := Create(dir); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	s := openStore(t, dir, Options{})
+	publishOne(t, s, 1)
+	if err := Create(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := check(s, []int{1}); err != nil {
+		t.Fatalf("created again: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.tmp")); len(left) > 0 {
+		t.Fatalf("left behind: %v", left)
+	}
+}
+
+func TestFormat(t *testing.T) {
+	dir := t.TempDir()
+	openStore(t, dir, Options{}).Close()
+	for text, want := range map[string]string{
+		"symlake file store 2\n": "layout is version 2, this program knows 1",
+		"something else\n":       "stored bytes are corrupt",
+		"":                       "stored bytes are corrupt",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, formatName), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(dir, Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+		if err := Create(dir); err == nil {
+			t.Errorf("%q: made anew", text)
+		}
+	}
+}
+
+// TestDamage: what was stored and is damaged or gone is neither a row nor the lack of one.
+func TestDamage(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	if err := commit(s, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	path, err := filepath.Glob(filepath.Join(dir, blocksName, "*", "*.hfile"))
+	if err != nil || len(path) != 1 {
+		t.Fatal(path, err)
+	}
+	whole, err := os.ReadFile(path[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(name string) {
+		t.Helper()
+		s := openStore(t, dir, Options{})
+		defer s.Close()
+		if err := s.Blocks.First(ctx, []sinks.Span{{From: prefixOf(1), Stop: prefix(prefixOf(1)).next()}}, func(_ int, r sinks.Row, err error) {
+			if !errors.Is(err, sinks.ErrCorrupt) || !strings.Contains(err.Error(), path[0]) || r.Key != nil {
+				t.Errorf("%s: row %x, %v", name, r.Key, err)
+			}
+		}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := s.Blocks.Scan(ctx, sinks.Span{}, func(sinks.Row) error { return nil }); !errors.Is(err, sinks.ErrCorrupt) {
+			t.Errorf("%s: scan: %v", name, err)
+		}
+	}
+	bad := bytes.Clone(whole)
+	bad[500] ^= 1
+	for name, b := range map[string][]byte{"a flipped bit": bad, "a cut file": whole[:len(whole)-1], "an empty file": nil} {
+		if err := os.WriteFile(path[0], b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		ask(name)
+	}
+	if err := os.Remove(path[0]); err != nil {
+		t.Fatal(err)
+	}
+	ask("a file that is gone")
+	catalog := filepath.Join(dir, catalogName)
+	if err := os.WriteFile(catalog, bytes.Repeat([]byte("junk"), 5000), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{}, {ReadOnly: true}} {
+		if _, err := Open(dir, o); !errors.Is(err, sinks.ErrCorrupt) {
+			t.Errorf("%+v, a catalog of junk: %v", o, err)
+		}
+	}
+	if err := os.Remove(catalog); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{}, {ReadOnly: true}} {
+		if _, err := Open(dir, o); !errors.Is(err, sinks.ErrCorrupt) || errors.Is(err, sinks.ErrMissing) {
+			t.Errorf("%+v, without a catalog: %v", o, err)
+		}
+	}
+}
+
+// TestUnlinked: who reads a file while it is dropped reads it to its end.
+func TestUnlinked(t *testing.T) {
+	dir := t.TempDir()
+	s, other := openStore(t, dir, Options{}), openStore(t, dir, Options{})
+	if err := commit(s, 9); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err := other.Blocks.Scan(ctx, sinks.Span{}, func(sinks.Row) error {
+		if n == 0 {
+			if err := s.Blocks.Drop(ctx, [][]byte{prefixOf(9)}); err != nil {
+				return err
+			}
+			if left := files(t, dir); len(left) > 0 {
+				t.Errorf("a dropped load left %v", left)
+			}
+		}
+		n++
+		return nil
+	})
+	if err != nil || n != len(loadRows(9)) {
+		t.Fatalf("%d rows of %d, %v", n, len(loadRows(9)), err)
+	}
+	// The other one, which may still know the file, finds the load gone, then where it is now.
+	ask := func() (row sinks.Row) {
+		if err := other.Blocks.First(ctx, []sinks.Span{{From: prefixOf(9), Stop: prefix(prefixOf(9)).next()}}, func(_ int, r sinks.Row, err error) {
+			if row = r; err != nil {
+				t.Error(err)
+			}
+		}); err != nil {
+			t.Error(err)
+		}
+		return row
+	}
+	other.Blocks.(blocks).files.close() // not only what is open answers
+	if r := ask(); r.Key != nil {
+		t.Fatal("a dropped load answers")
+	}
+	for range 2 { // the second time it moves to a new file
+		if err := commit(s, 9); err != nil {
+			t.Fatal(err)
+		}
+		other.Blocks.(blocks).files.close()
+		if r := ask(); !bytes.Equal(r.Key, loadRows(9)[0].Key) {
+			t.Fatalf("row %x", r.Key)
+		}
+		if left := files(t, dir); len(left) != 1 {
+			t.Fatalf("files %v, want one", left)
+		}
+	}
+}
+
+func TestOpenFilesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{OpenFiles: 5})
+	for n := range 40 {
+		if err := commit(s, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Blocks.Scan(ctx, sinks.Span{}, func(sinks.Row) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	hs := s.Blocks.(blocks).files
+	if len(hs.byN) != 5 || hs.order.Len() != 5 {
+		t.Fatalf("%d files open, want 5", len(hs.byN))
+	}
+	descriptors, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := 0
+	for _, d := range descriptors {
+		if target, err := os.Readlink(d); err == nil && strings.HasPrefix(target, filepath.Join(dir, blocksName)) {
+			open++
+		}
+	}
+	if len(descriptors) > 0 && open != 5 {
+		t.Fatalf("%d descriptors of HFiles, want 5", open)
+	}
+}
+
+// TestPacks: small loads share files, big ones do not, and a shared file goes with its last load.
+func TestPacks(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	if err := commit(s, 5, 9, 1, 18, 4); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(files(t, dir)); n != 3 {
+		t.Fatalf("%d files, want a pack and two of their own", n)
+	}
+	for i, n := range []int{9, 5, 1, 4, 18} {
+		if err := s.Blocks.Drop(ctx, [][]byte{prefixOf(n)}); err != nil {
+			t.Fatal(err)
+		}
+		if left, want := len(files(t, dir)), []int{2, 2, 2, 1, 0}[i]; left != want {
+			t.Fatalf("%d files after load %d went, want %d", left, n, want)
+		}
+	}
+}
+
+func TestTidy(t *testing.T) {
+	dir := t.TempDir()
+	s, other := openStore(t, dir, Options{}), openStore(t, dir, Options{})
+	if err := commit(s, 1, 9); err != nil {
+		t.Fatal(err)
+	}
+	kept := len(files(t, dir))
+	living, err := other.Blocks.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer living.Abort()
+	for _, n := range []int{18, 27} {
+		for _, r := range loadRows(n) {
+			if err := living.Write(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	kept = len(files(t, dir))
+	old := time.Now().Add(-time.Hour)
+	leave := func(name string, when time.Time) {
+		t.Helper()
+		path := filepath.Join(dir, blocksName, "ab", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, make([]byte, 1000), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dead := "abcdef0123456789"
+	leave(dead+"0000000000000000.tmp", old)
+	leave(dead+"0000000000000001.hfile", old)
+	leave(dead+"0000000000000002.tmp", time.Now())
+	leave("notes.txt", old)
+	freed, err := s.Blocks.Tidy(ctx, time.Now().Add(-time.Minute))
+	if err != nil || freed != 2000 {
+		t.Fatalf("freed %d bytes, %v, want 2000", freed, err)
+	}
+	if n := len(files(t, dir)); n != kept+2 {
+		t.Fatalf("%d files, want %d: what is young, and what is not ours", n, kept+2)
+	}
+	if freed, err = s.Blocks.Tidy(ctx, time.Now().Add(time.Hour)); err != nil || freed != 1000 {
+		t.Fatalf("freed %d bytes, %v, want 1000", freed, err)
+	}
+	if err := living.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(files(t, dir)); n != kept+1 {
+		t.Fatalf("%d files, want %d", n, kept+1)
+	}
+}
+
+func TestLock(t *testing.T) {
+	dir := t.TempDir()
+	unlock, err := Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Lock(dir); !errors.Is(err, ErrLocked) {
+		t.Fatalf("locked twice: %v", err)
+	}
+	unlock()
+	cmd := child(t, "hold", dir)
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	bufio.NewScanner(out).Scan()
+	if _, err := Lock(dir); !errors.Is(err, ErrLocked) {
+		t.Fatalf("locked by another process: %v", err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	unlock, err = Lock(dir)
+	if err != nil {
+		t.Fatalf("its holder is dead: %v", err)
+	}
+	unlock()
+}
+
+// TestGroup: changes that wait share a transaction, a conflict is its own
+// change's alone, and what fails takes all of them back.
+func TestGroup(t *testing.T) {
+	s := openStore(t, t.TempDir(), Options{})
+	d := s.Catalog.(catalog).db
+	failed := errors.New("failed")
+	run := func(outcomes [5][2]error) (got [5]error) {
+		d.turn <- struct{}{} // somebody writes
+		var wg sync.WaitGroup
+		for i, o := range outcomes {
+			wg.Go(func() {
+				got[i] = d.apply(ctx, func(w *writer) (verdict, err error) {
+					if o[0] == nil {
+						_, err = w.put.Exec([]byte{byte(i)}, []byte("new"))
+					}
+					return o[0], errors.Join(err, o[1])
+				})
+			})
+		}
+		for waiting := 0; waiting < len(outcomes); time.Sleep(time.Millisecond) {
+			d.mu.Lock()
+			waiting = len(d.todo)
+			d.mu.Unlock()
+		}
+		<-d.turn
+		wg.Wait()
+		return got
+	}
+	got := run([5][2]error{3: {nil, failed}})
+	for i, err := range got {
+		if !errors.Is(err, failed) {
+			t.Errorf("change %d of a failed transaction: %v", i, err)
+		}
+		if v, _ := s.Catalog.Get(ctx, []byte{byte(i)}); v != nil {
+			t.Errorf("change %d of a failed transaction is there", i)
+		}
+	}
+	got = run([5][2]error{2: {sinks.ErrConflict, nil}})
+	for i, err := range got {
+		v, _ := s.Catalog.Get(ctx, []byte{byte(i)})
+		if i == 2 && (err != sinks.ErrConflict || v != nil) || i != 2 && (err != nil || string(v) != "new") {
+			t.Errorf("change %d: %v, %q", i, err, v)
+		}
+	}
 }

@@ -20,9 +20,9 @@ const (
 
 // view is a way to read the database. SQLite's own way for readers that may
 // not write needs its side files (-wal, -shm), which are there only while a
-// writer is, or after one died. Without them the database is whole in its one
-// file, and is opened as immutable: then SQLite takes no lock and would not
-// notice a writer, so every answer is checked against the file's state.
+// writer is, or after one died. Without changes in them the database is whole
+// in its one file, and is opened as immutable: then SQLite takes no lock and
+// would not notice a writer, so every answer is checked against the file's state.
 type view struct {
 	db         *sql.DB
 	get, where *sql.Stmt
@@ -43,15 +43,14 @@ func openView(path string, readOnly bool) (*view, error) {
 		if err != nil {
 			return nil, err
 		}
-		wal := size(path + "-wal")
-		switch shm := size(path + "-shm"); {
-		case shm >= 0 && wal >= 0:
-			options = "mode=ro&readonly_shm=1&" + busy
-		case wal > 0:
-			return nil, fmt.Errorf("%s-wal holds changes but its -shm is missing: open the store once for writing", path)
-		default:
+		switch {
+		case !pending(path):
 			options = "mode=ro&immutable=1"
 			v.still = info
+		case size(path+"-shm") < 0:
+			return nil, fmt.Errorf("%s-wal holds changes but its -shm is missing: open the store once for writing", path)
+		default:
+			options = "mode=ro&readonly_shm=1&" + busy
 		}
 	}
 	var err error
@@ -73,7 +72,14 @@ func openView(path string, readOnly bool) (*view, error) {
 	return v, nil
 }
 
-func (v *view) close() error { return v.db.Close() }
+func (v *view) close() {
+	for _, s := range []*sql.Stmt{v.get, v.where} {
+		if s != nil {
+			s.Close() // only read with, like db
+		}
+	}
+	v.db.Close()
+}
 
 // size of a file, -1 if there is none.
 func size(path string) int64 {
@@ -84,8 +90,14 @@ func size(path string) int64 {
 	return info.Size()
 }
 
+// pending tells whether there may be changes beside the database's one file.
+// A -wal is 32 bytes of header, then changes. (One of just the header, left by
+// a writer that was killed there, is also one that SQLite cannot read without
+// writing: it tries for 10 s.)
+func pending(path string) bool { return size(path+"-wal") > 32 }
+
 // fresh tells whether what v shows is the newest: a writer that came since puts its changes in -wal first.
-func (v *view) fresh() bool { return v.still == nil || v.unmoved() && size(v.path+"-wal") <= 0 }
+func (v *view) fresh() bool { return v.still == nil || v.unmoved() && !pending(v.path) }
 
 // unmoved tells whether what v just read was of one state of the file.
 func (v *view) unmoved() bool {

@@ -2,11 +2,8 @@ package sinktest
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/symlake/symlake/sinks"
 )
@@ -302,106 +299,5 @@ func random(t *testing.T, open func() *sinks.Store) {
 			}
 			sameRow(t, one(t, s, span(load(n%17, n), pos)), expect)
 		}
-	}
-}
-
-// again: a copy between stores that was cut off starts over with the same loads.
-func again(t *testing.T, open func() *sinks.Store) {
-	s, other := open(), open()
-	a, b := rows(load(1, 1), 3, 100), rows(load(2, 1), 800, 2000)
-	commit(t, s, a, b)
-	same(t, all(t, other, sinks.Span{}), ordered(a, b))
-	commit(t, s, b, a)
-	for _, s := range []*sinks.Store{s, other} {
-		same(t, all(t, s, sinks.Span{}), ordered(a, b))
-		sameRow(t, one(t, s, span(load(1, 1), 0)), a[0])
-		sameRow(t, one(t, s, span(load(2, 1), 7000)), b[700])
-	}
-}
-
-func drop(t *testing.T, open func() *sinks.Store) {
-	s := open()
-	a, b, c, big := rows(load(1, 1), 3, 100), rows(load(1, 2), 3, 100), rows(load(3, 1), 3, 100), rows(load(4, 1), 800, 2000)
-	commit(t, s, a, b, c, big)
-	drop := func(loads ...[]byte) {
-		t.Helper()
-		for range 2 { // repeatable
-			if err := s.Blocks.Drop(ctx, loads); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	one(t, s, span(load(1, 1), 0)) // what is remembered of it goes too
-	drop(load(1, 1), load(9, 9))
-	if r := one(t, s, span(load(1, 1), 0)); r.Key != nil {
-		t.Fatal("a dropped load answers")
-	}
-	same(t, all(t, s, sinks.Span{}), ordered(b, c, big))
-	drop(load(4, 1))
-	if r := one(t, s, span(load(4, 1), 0)); r.Key != nil {
-		t.Fatal("a dropped load answers")
-	}
-	same(t, all(t, s, sinks.Span{}), ordered(b, c))
-	drop(load(1, 2), load(3, 1))
-	same(t, all(t, s, sinks.Span{}), nil)
-	commit(t, s, a)
-	same(t, all(t, s, sinks.Span{}), a)
-	if err := s.Blocks.Drop(ctx, [][]byte{load(1, 1)[:10]}); err == nil {
-		t.Fatal("half a prefix was dropped")
-	}
-	same(t, all(t, s, sinks.Span{}), a)
-}
-
-// tidy: what is committed or still being written stays; what never was goes, and is not seen before either.
-func tidy(t *testing.T, open func() *sinks.Store) {
-	s := open()
-	a, b := rows(load(1, 1), 3, 100), rows(load(2, 1), 800, 2000)
-	commit(t, s, a, b)
-	w := begin(t, s)
-	defer w.Abort()
-	c := rows(load(3, 1), 800, 2000)
-	put(t, w, c)
-	for range 2 {
-		if _, err := s.Blocks.Tidy(ctx, time.Now().Add(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	same(t, all(t, s, sinks.Span{}), ordered(a, b))
-	if err := w.Commit(ctx); err != nil {
-		t.Fatalf("a batch that was open while tidied: %v", err)
-	}
-	if _, err := s.Blocks.Tidy(ctx, time.Now().Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	same(t, all(t, s, sinks.Span{}), ordered(a, b, c))
-}
-
-func contexts(t *testing.T, open func() *sinks.Store) {
-	s := open()
-	commit(t, s, rows(load(1, 1), 3, 100))
-	over, cancel := context.WithCancel(ctx)
-	cancel()
-	b := begin(t, s)
-	defer b.Abort()
-	put(t, b, rows(load(2, 1), 3, 100))
-	_, begun := s.Blocks.Begin(over)
-	_, got := s.Catalog.Get(over, []byte("a"))
-	_, tidied := s.Blocks.Tidy(over, time.Now())
-	never := func(sinks.Row) error { t.Error("emitted"); return nil }
-	for name, err := range map[string]error{
-		"Begin": begun, "Get": got, "Tidy": tidied,
-		"Commit": b.Commit(over),
-		"First":  s.Blocks.First(over, []sinks.Span{{}}, func(int, sinks.Row, error) {}),
-		"Scan":   s.Blocks.Scan(over, sinks.Span{}, never),
-		"Drop":   s.Blocks.Drop(over, [][]byte{load(1, 1)}),
-		"Swap":   s.Catalog.Swap(over, []byte("a"), nil, []byte("b")),
-		"List":   s.Catalog.List(over, sinks.Span{}, never),
-	} {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s with a context that is over: %v", name, err)
-		}
-	}
-	if got := all(t, s, sinks.Span{}); len(got) != 3 {
-		t.Errorf("%d rows, want those committed before", len(got))
 	}
 }
