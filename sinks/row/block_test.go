@@ -363,3 +363,32 @@ func TestFindIsSharedAndAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a look-up", n)
 	}
 }
+
+func TestRangesOfAnyLength(t *testing.T) {
+	ring, _ := newRing(t)
+	strs := []string{"", "f"}
+	for _, bounds := range [][]uint64{{0, 1 << 63, math.MaxUint64}, {5, 1 << 33, 1<<33 + 1, 1 << 62}, {math.MaxUint64 - 2, math.MaxUint64 - 1, math.MaxUint64}} {
+		r := &symbol.Run{Strings: strs, Scopes: []symbol.Scope{{Parent: -1, Function: 1}}}
+		for i := 1; i < len(bounds); i++ {
+			r.Ranges = append(r.Ranges, symbol.Range{Start: bounds[i-1], End: bounds[i], At: symbol.Site{Line: uint32(i)}})
+		}
+		l := encode(t, ring, artifact(math.MaxUint64), strs, []*symbol.Run{r})
+		o := l.open(t)
+		blocks := l.blocks(t, o)
+		for _, b := range bounds {
+			for _, pos := range []uint64{b - 1, b, b + 1} {
+				i, ok := o.Index(pos)
+				if !ok {
+					if pos != math.MaxUint64 {
+						t.Errorf("%#x is outside", pos)
+					}
+					continue
+				}
+				got, found := blocks[i].Find(pos, nil)
+				if want, known := l.naive(pos); found != known || !slices.Equal(got, want) {
+					t.Errorf("%#x: %v %v, want %v %v", pos, found, got, known, want)
+				}
+			}
+		}
+	}
+}

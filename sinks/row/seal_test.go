@@ -319,3 +319,38 @@ func TestNothingInClear(t *testing.T) {
 		}
 	}
 }
+
+func TestSealBindsKeyAndHead(t *testing.T) {
+	s, err := newSealer(make([]byte, secretBytes), forRows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, key := []byte{version1, bodyRanges}, []byte("key")
+	v := s.seal(head, key, []byte("text"))
+	if got, err := s.open(len(head), key, v); err != nil || string(got) != "text" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if bytes.Equal(v, s.seal(head, key, []byte("text"))) {
+		t.Error("sealed twice to the same bytes")
+	}
+	for name, open := range map[string]func() ([]byte, error){
+		"another key":    func() ([]byte, error) { return s.open(len(head), []byte("kez"), v) },
+		"a longer key":   func() ([]byte, error) { return s.open(len(head), []byte("key\x00"), v) },
+		"another body":   func() ([]byte, error) { return s.open(len(head), key, append([]byte{version1, 9}, v[2:]...)) },
+		"another nonce":  func() ([]byte, error) { w := bytes.Clone(v); w[7] ^= 1; return s.open(len(head), key, w) },
+		"a longer value": func() ([]byte, error) { return s.open(len(head), key, append(bytes.Clone(v), 0)) },
+	} {
+		if got, err := open(); !errors.Is(err, ErrUnauthentic) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	for _, purpose := range []string{forCatalog, forWraps} { // one secret, other purposes
+		other, err := newSealer(make([]byte, secretBytes), purpose)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.open(len(head), key, v); !errors.Is(err, ErrUnauthentic) {
+			t.Errorf("%s: %v", purpose, err)
+		}
+	}
+}

@@ -1,0 +1,192 @@
+// Package row is the stored form of symbols, both ways: what stands in a key, what a
+// value is sealed with, how ranges become columns, and which records a catalog
+// holds. It is the only code that builds keys. This page is its specification.
+//
+// It leaves to stores where rows live (they see opaque bytes), to ingest what is
+// published and when, to lookup what is fetched and cached, and to sinks/kek the
+// key-encryption key.
+//
+// Invariants:
+//   - the rows of a load partition the positions from 0 to its last row's last: each
+//     speaks for (After, Last], After being Last of the row before it;
+//   - a row opens under its own key only: artifact, load, kind, last position;
+//   - a block depends on what was added and on nothing else: no clock, no random
+//     number, no numbering of strings, no order of a map;
+//   - a wrong key is ErrSealed, other bytes than were written are ErrUnauthentic;
+//   - no count that was read sizes an allocation before the bytes that carry it are there.
+//
+// Integers in keys, heads and additional data are big endian; uvarint is unsigned
+// LEB128; zigzag maps 0, -1, 1, -2 to 0, 1, 2, 3; ‖ joins bytes.
+//
+// # Keys
+//
+//	artifact (16) ‖ load (8) ‖ kind (1) ‖ last position (8)      rows, 33 bytes
+//
+// kind: 0 the dictionary (at most one, at position 0), 1 ranges, 2 reserved for classes.
+// last is inclusive. The last row of ranges reaches to the later of the last range's end
+// and the image's end, so that "hole" and "outside" are both exact: a position beyond it
+// is outside, every other one has the row that speaks for it. A load without ranges has
+// one row that speaks for the whole image; of an empty image, none.
+//
+//	"a" artifact (16)                                  record of an artifact
+//	"k" version (4)                                    store key and name key, wrapped
+//	"n" tag(name) (16) artifact (16) zero (16)         a name of an artifact
+//	"n" tag(name) (16) zero (16) tag(URL) (16)         a name of an object not loaded
+//	"w" tag(companion) (16) artifact (16) tag(URL) (16) who waits for a companion
+//	"o" URL                                            ledger of an object: the one text in clear
+//	"t" time (8)                                       audit, nanoseconds since 1970
+//
+// tag(x) is the first 16 bytes of HMAC-SHA-256 under the name key, over the record's first
+// byte ("o" for a URL) and x; names are lower-cased first, the others are taken as they are.
+// The name key never rotates, since the tags stand in keys.
+//
+// # Seals
+//
+// Three levels: one random data key a load; store keys, in versions, which wrap data keys
+// and seal the catalog's values; the key-encryption key, which wraps store keys. Sealing is
+// AES-256-GCM with random nonces. The keys used are derived with HKDF-SHA-256, without salt:
+//
+//	"symlake 1 rows"     of a data key: seals the rows of its load
+//	"symlake 1 wraps"    of a store key: seals data keys
+//	"symlake 1 catalog"  of a store key: seals records
+//	"symlake 1 check"    of either: its first 4 bytes are the key check
+//
+//	row           version ‖ body (1: dictionary, 2: ranges) ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
+//	record        version ‖ store key version (4)           ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
+//	wrapped key   version                                   ‖ check (4) ‖ nonce (12) ‖ sealed (32) ‖ tag (16)
+//	"k" record    version ‖ what the key-encryption key made of store key (32) ‖ name key (32)
+//
+// The additional data is len (4) ‖ head ‖ len (4) ‖ key: the head is all before the nonce, the
+// key is the row's or record's own. For a wrapped data key it is
+//
+//	artifact ‖ load ‖ 0 ‖ base (8) ‖ end (8) ‖ anchors (4), each len (4) ‖ name ‖ position (8),
+//	by name ‖ SHA-256 of the fence
+//
+// so that no answer can be made of a load's rows and another's layout. For a "k" record the
+// head is the version. Each "k" record repeats the name key: opening a store is one call of
+// the key-encryption key. A wrong key check is another key, a failed tag other bytes.
+//
+// Records are JSON inside the seal; their fields are durable names, and fields that are added
+// read as zero in older records.
+//
+// # Fence
+//
+// The record of a load holds which rows there are: uvarint number of strings in the dictionary
+// (0: there is no such row), then for each row of ranges uvarint Last - (After + 1).
+//
+// # Blocks
+//
+//	uvarint from ‖ uvarint ranges ‖ uvarint nodes ‖ columns
+//
+// from is After + 1, the first position that the block speaks for. A column is
+//
+//	uvarint length of its bytes, and unless that is 0: code (1) ‖ uvarint length ‖ coded bytes
+//
+// code: 0 as they are, 1 one byte repeated, 2 FSE and 3 four-stream huff0 as in zstd (the
+// table first, no lengths), 4 a zstd frame without checksum. Numbers in columns are uvarints.
+// Each column is coded alone, by what suits it: measured on ceph-osd that is 13 % smaller than one
+// zstd frame over all of them, since one frame has one Huffman table for all.
+// A block closes at 2,048 ranges or 64 KiB of columns, and where its ranges would span
+// 4 GiB. No row has more than 8 MiB of columns; a range that alone would is left a hole,
+// counted in Loaded.Dropped.
+//
+// A block's answers are a tree of nodes (a function, and where its parent calls it), and for
+// each range a node and a site (file, line, column). A call is a site of the caller's
+// function, so each function has one list of sites. Functions, sites and nodes are numbered as
+// they first occur. What was seen before is predicted: a node goes on from the site it was at
+// with the one that came next the last time, or begins with the one that a node of its
+// function began with; a call site calls what it called last.
+//
+//	 0 length       per range: 2 × its length, + 1 if a hole precedes it in the block; 0 or 1: the
+//	                length is too long for that, and stands in gap, after the hole's
+//	 1 gap          per such hole: its length
+//	 2 node         per range: 0 an older node, see back; 2k+1 the ancestor k steps above the node of the
+//	                range before (k = 0: the same); 2k a chain of k new nodes, from the outside in
+//	 3 back         per older node: newest node's number - its number
+//	 4 parent       per chain: 0 outermost; 2k+1 as in node; 2k+2 newest node's number - k
+//	 5 site         per range, of its node's function: 0 the predicted one; 1 a new one; k+2 the one met
+//	                first k sites before the newest
+//	 6 call         per new node with a parent, before its function: as site, of the parent's function
+//	 7 function     per new node: 0 the predicted one; 1 a new one; k+2 newest function's number - k
+//	 8 first file   per new site that is its function's first: 0 new in this block; k+1 the file used k
+//	                files ago (each use of this code moves it to the front)
+//	 9 next file    per further new site: 0 the file of the function's newest site; 1 and k+2 as 0 and k+1
+//	10 first line   per function's first site: zigzag, against the first line that was last met so in that
+//	                file, or 0
+//	11 next line    per further site: zigzag, against the node's last site, or else the function's newest
+//	12 column       per new site
+//	13 14           per new function: low byte and rest of its number in the dictionary + 1; 0: it stands here
+//	15 16           per new file: the same
+//	17 18           length and text of the strings that stand here, as they first occur
+//
+// # Dictionary
+//
+// The strings that two runs or more use stand once, in a row of their own, sorted, 1,024 a page:
+//
+//	uvarint strings ‖ uvarint length of each page ‖ pages, each two columns: lengths, text
+//
+// It holds up to 8 MiB of text, those that most runs use first; what has no place there stands in
+// the blocks. It is a table of strings and no zstd
+// dictionary: a block takes two bytes for a name of 140, and opening one decodes no text. A cold look-up reads the row but decodes only
+// the pages its own names are in. A load that would save less than 16 KiB has none.
+//
+// # Digest
+//
+// SHA-256 over the lengths and bytes of "symlake content 1", kind and canonical id; base, end
+// and anchors as above; the number of dictionary strings and the decoded columns of each page;
+// for each block Last (8) and each decoded column with its length (8). So it depends on content
+// alone, not on keys, loads, times, or the version of a compressor.
+//
+// # Worked example
+//
+// The ELF image c0ffee, 0x60 long: [0x40, 0x44) is main, a.c:11:1; [0x44, 0x4a) is step, a.c:5:3,
+// inlined into main at a.c:12:7; [0x4a, 0x50) is main, a.c:13:1. The data key is
+//
+//	000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f
+//
+// The one row, which has no dictionary, has the key
+//
+//	a4ee0ed87244e8ac2e62cdee8c2b8295  ; artifact
+//	01934a5b6c7dabcd                  ; load
+//	01                                ; ranges
+//	000000000000005f                  ; last: 0x60 - 1
+//
+// the body
+//
+//	00 03 02                          ; from 0; 3 ranges; 2 nodes
+//	03 00 03 09 0c 0c                 ; length: 4, 6, 6 bytes, doubled; the first has 1 added: a hole precedes it
+//	01 01 01 40                       ; gap: that hole, 0x40 positions
+//	03 00 03 02 02 03                 ; node: new chain of 1; new chain of 1; 1 up
+//	00                                ; back
+//	02 00 02 00 01                    ; parent: none; the last range's node
+//	03 01 01 01                       ; site: new; new; new
+//	01 01 01 01                       ; call: new
+//	02 01 01 01                       ; function: new; new
+//	02 00 02 00 01                    ; first file: new; the one used last
+//	02 01 01 00                       ; next file: as before, twice
+//	02 00 02 16 0b                    ; first line: 11 more than 0; 6 less than 11
+//	02 01 01 02                       ; next line: 1 more than 11; 1 more than 12
+//	04 00 04 01 07 03 01              ; column: 1, 7, 3, 1
+//	02 01 01 00                       ; function, low: not in the dictionary, twice
+//	02 01 01 00                       ; function, high
+//	01 01 01 00                       ; file, low: not in the dictionary
+//	01 01 01 00                       ; file, high
+//	03 00 03 04 03 04                 ; text length: 4, 3, 4
+//	0b 00 0b 6d 61 69 6e 61 2e 63 73
+//	74 65 70                          ; text: main, a.c, step
+//
+// and the value
+//
+//	0102  ; version, body
+//	7b2992ea  ; key check
+//	2d864ca8ad6b02d9089ba0dd  ; nonce
+//	d1cc1f79c8f2ea90dd83e4efe85f3e616dd4954addee21d8dfb36f245c7f1097
+//	f9a85329d5f8332a13511a3bb04202cd76c0bf017960254943d54bcab61dd2ae
+//	6a647618b2d79967bfb3b918a898bc6dd6d6da2d0c8e26cfd11be4664353b257
+//	d2ef
+//	0857b9fb6e05fbee53a2b0d550f8db25  ; tag
+//
+// # History
+//
+//	1: the first
+package row
