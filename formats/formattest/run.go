@@ -243,8 +243,9 @@ func testDamaged(t *testing.T, f *formats.Format, name string, b []byte) {
 }
 
 const (
-	// spentBytes and spentRatio bound what reading an object may allocate in
-	// all, garbage included: so much, and so many times the object's size.
+	// spentBytes and spentRatio bound what reading an object twice may allocate
+	// in all, garbage included: so much (an xz dictionary alone is 64 MiB), and
+	// so many times the object's size.
 	spentBytes = 192 << 20
 	spentRatio = 256
 )

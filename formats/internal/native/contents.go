@@ -19,13 +19,16 @@ const (
 	// memoryBytes: what is made readable up to this size stays in memory; what
 	// is larger is the caller's Spool to place.
 	memoryBytes = 16 << 20
-	// packedRatio: what is larger than memoryBytes after inflating cannot have
+	// packedRatio: what is larger than plainBytes after inflating cannot have
 	// been packed further than so. Real debug sections stay below 40 to 1; a
 	// bomb needs the 1,032 to 1 of deflate or the 32,768 to 1 of zstd.
 	packedRatio = 512
-	// windowBytes: the largest window a zstd stream may ask for. It is that
-	// of the highest level of the usual encoder.
-	windowBytes = 128 << 20
+	plainBytes  = 1 << 20
+	// A zstd stream's window, which is allocated when it starts, is no larger
+	// than its contents but for a minimum that encoders do not go below; the
+	// highest level of the usual one has 128 MiB.
+	windowBytes    = 128 << 20
+	minWindowBytes = 8 << 20
 )
 
 // packing is how a section is stored.
@@ -247,7 +250,7 @@ func (f *ELF) packing(i int, stored *formats.Input) (packing, error) {
 	switch most := f.in.Limits.SectionBytes; {
 	case p.size > uint64(most):
 		return p, limit(stored.Name, 0, fmt.Sprintf("at most %d bytes after inflating, not %d", most, p.size))
-	case p.size > memoryBytes && p.size/packedRatio > uint64(stored.Size):
+	case p.size > plainBytes && p.size/packedRatio > uint64(stored.Size):
 		return p, corrupt(stored.Name, 0, fmt.Sprintf("a size that %d bytes of %s can have, not %d", stored.Size, p.codec, p.size))
 	}
 	return p, nil
@@ -277,7 +280,7 @@ func (p packing) reader(stored *formats.Input) (r io.Reader, closer func(), err 
 	default:
 		// One goroutine, and no more memory than the stream itself needs.
 		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(windowBytes))
+			zstd.WithDecoderMaxWindow(min(windowBytes, max(minWindowBytes, p.size))))
 		if err != nil {
 			return nil, nil, out.fault(err)
 		}

@@ -114,6 +114,7 @@ func TestInflateChecks(t *testing.T) {
 		{"codec", append(compressionHeader(7, uint64(len(plain))), packed...), formats.Limits{}, formats.ErrUnsupported},
 		{"limit", append(compressionHeader(1, uint64(len(plain))), packed...), formats.Limits{SectionBytes: int64(len(plain)) - 1}, formats.ErrLimit},
 		{"implausible", append(compressionHeader(1, 1<<31), packed...), formats.Limits{}, formats.ErrCorrupt},
+		{"implausible though small", append(compressionHeader(1, 2<<20), packed...), formats.Limits{}, formats.ErrCorrupt},
 		{"absurd", append(compressionHeader(1, 1<<63), packed...), formats.Limits{}, formats.ErrLimit},
 		{"header cut", compressionHeader(1, 1)[:10], formats.Limits{}, formats.ErrCorrupt},
 	} {
