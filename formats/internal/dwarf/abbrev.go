@@ -11,18 +11,18 @@ const (
 	classScope                 // names what is below it: namespace, class, function without code
 	classFunction              // a function with code
 	classInline                // an inlined function with code
+	classBad                   // a form is unknown: entries of it cannot be skipped
 )
 
 type abbrev struct {
-	code     uint64
-	tag      uint32
 	class    class
-	children bool
-	bad      bool   // a form is unknown: entries of it cannot be skipped
+	children uint8  // 1: a level begins
 	fixed    int32  // bytes of an entry behind its code, -1: run the skip program
 	skip     uint32 // start of the skip program, up to opEnd
 	read     uint32 // start of the read program
 	reads    uint32 // its length
+	tag      uint32
+	code     uint64
 }
 
 // A skip step: fixed bytes to pass over (upper 24 bits), then what to do.
@@ -44,6 +44,7 @@ type readStep struct {
 	skip  uint32
 	form  uint8
 	slot  uint8
+	size  int8  // of the form, -1: varies
 	konst int64 // formImplicitConst
 }
 
@@ -129,7 +130,7 @@ func (t *abbrevs) parse(b []byte, h shape, only uint64) bool {
 		if tag, p = uleb(b, p); p < 0 || p >= len(b) {
 			return false
 		}
-		a := abbrev{code: code, tag: uint32(min(tag, 0xffffffff)), children: b[p] != 0, skip: uint32(len(t.skips)), read: uint32(len(t.reads))}
+		a := abbrev{code: code, tag: uint32(min(tag, 0xffffffff)), children: min(b[p], 1), skip: uint32(len(t.skips)), read: uint32(len(t.reads))}
 		if p = t.attributes(&a, b, p+1, h); p < 0 {
 			return false
 		}
@@ -155,7 +156,7 @@ func (t *abbrevs) parse(b []byte, h shape, only uint64) bool {
 // attributes compiles the attribute specifications at b[p:] into a.
 func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 	var pending, unread uint32 // fixed bytes not yet in a skip step, in a read step
-	varies, code := false, false
+	varies, code, bad := false, false, false
 	for {
 		// Attributes and forms are one byte each in nearly every file.
 		var attr, form uint64
@@ -181,7 +182,7 @@ func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 		}
 		size := h.size(f)
 		if size == -2 || pending > 1<<22 || unread > 1<<22 {
-			a.bad = true
+			bad = true
 			size = 0
 		}
 		if size >= 0 {
@@ -199,7 +200,7 @@ func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 				pending = 0
 			}
 		}
-		t.reads = append(t.reads, readStep{skip: unread, form: f, slot: slot, konst: konst})
+		t.reads = append(t.reads, readStep{skip: unread, form: f, slot: slot, size: int8(size), konst: konst})
 		unread = 0
 	}
 	if varies {
@@ -213,7 +214,9 @@ func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 		t.reads = append(t.reads, readStep{skip: unread, form: formFlagPresent})
 	}
 	a.reads = uint32(len(t.reads)) - a.read
-	a.class = classOf(a.tag, code, a.children)
+	if a.class = classOf(a.tag, code, a.children != 0); bad {
+		a.class = classBad
+	}
 	return p
 }
 

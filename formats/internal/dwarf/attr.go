@@ -94,7 +94,7 @@ func (t *abbrevs) readEntry(ab *abbrev, b []byte, p int, base uint64, h shape, b
 	for i := range t.reads[ab.read : ab.read+ab.reads] {
 		st := &t.reads[int(ab.read)+i]
 		p += int(st.skip)
-		form := st.form
+		form, size := st.form, int(st.size)
 		if form == formIndirect {
 			f, q := uleb(b, p)
 			if q < 0 {
@@ -104,9 +104,9 @@ func (t *abbrevs) readEntry(ab *abbrev, b []byte, p int, base uint64, h shape, b
 			if form = shortForm(f); form == formIndirect || form == formImplicitConst || form == formBad {
 				return -1
 			}
+			size = h.size(form)
 		}
 		var v uint64
-		size := h.size(form)
 		switch {
 		case size == 0:
 			v = 1

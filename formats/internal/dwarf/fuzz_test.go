@@ -29,7 +29,7 @@ func FuzzAbbrev(f *testing.F) {
 			if got := tab.find(ab.code); got == nil || got.code != ab.code {
 				t.Fatalf("code %d is not found", ab.code)
 			}
-			if ab.bad {
+			if ab.class == classBad {
 				continue
 			}
 			var a attrs

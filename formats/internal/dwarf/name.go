@@ -189,7 +189,7 @@ func (d *Data) entry(t *abbrevs, b []byte, p int, base uint64, u *unit, a *attrs
 		return 0, false
 	}
 	ab := t.find(code)
-	if ab == nil || ab.bad || t.readEntry(ab, b, p, base, u.shape, d.big, a) < 0 {
+	if ab == nil || ab.class == classBad || t.readEntry(ab, b, p, base, u.shape, d.big, a) < 0 {
 		return 0, false
 	}
 	return ab.tag, true

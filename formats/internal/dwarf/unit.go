@@ -177,7 +177,7 @@ func (d *Data) rootOf(r *blocks, u *unit, t *abbrevs) (a attrs, tag uint32, err 
 		}
 		if code, p := uleb(b, 0); p >= 0 {
 			ab := t.find(code)
-			if ab == nil || ab.bad {
+			if ab == nil || ab.class == classBad {
 				return a, 0, d.corrupt(&d.info, u.first, fmt.Sprintf("abbreviation %d", code))
 			}
 			if p = t.readEntry(ab, b, p, u.first, u.shape, d.big, &a); p >= 0 {

@@ -135,11 +135,16 @@ func (r *Reader) Next(e *Entry) (Kind, error) {
 		if dense {
 			if code-1 < uint64(len(list)) {
 				ab = &list[code-1]
+				if ab.class == classNone && ab.fixed >= 0 { // most entries
+					p += int(ab.fixed)
+					depth += int(ab.children)
+					continue
+				}
 			}
 		} else {
 			ab = t.find(code)
 		}
-		if ab == nil || ab.bad {
+		if ab == nil || ab.class == classBad {
 			return End, r.stop(d.corrupt(&d.info, r.base+uint64(start), fmt.Sprintf("abbreviation %d", code)))
 		}
 		if ab.class == classNone || ab.class == classInline && w.quiet >= 0 || ab.class == classScope && !r.root.qualifies {
@@ -157,9 +162,7 @@ func (r *Reader) Next(e *Entry) (Kind, error) {
 				}
 				p = q
 			}
-			if ab.children {
-				depth++
-			}
+			depth += int(ab.children)
 			continue
 		}
 		q := p
@@ -179,7 +182,7 @@ func (r *Reader) Next(e *Entry) (Kind, error) {
 		p = q
 		off := r.base + uint64(start)
 		l := level{depth: int32(depth), scope: -1, quiet: w.quiet}
-		if ab.children {
+		if ab.children != 0 {
 			if depth++; depth > maxDepth {
 				return End, r.stop(d.corrupt(&d.info, off, fmt.Sprintf("at most %d nested entries", maxDepth)))
 			}
@@ -201,8 +204,8 @@ func (r *Reader) Next(e *Entry) (Kind, error) {
 		if l.kind = Inline; ab.class == classFunction {
 			l.kind, w.quiet = Function, -1
 		}
-		e.Leaf, w.began = !ab.children, ab.children
-		if ab.children {
+		e.Leaf, w.began = ab.children == 0, ab.children != 0
+		if w.began {
 			w.open = append(w.open, l)
 		}
 		return l.kind, nil
