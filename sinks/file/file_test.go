@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -388,5 +389,52 @@ func TestGroup(t *testing.T) {
 		if i == 2 && (err != sinks.ErrConflict || v != nil) || i != 2 && (err != nil || string(v) != "new") {
 			t.Errorf("change %d: %v, %q", i, err, v)
 		}
+	}
+}
+
+// TestFailedTransaction: a batch whose files are in place but not entered leaves
+// nothing once it is aborted, and its loads can be committed again.
+func TestFailedTransaction(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	d := s.Catalog.(catalog).db
+	failed := errors.New("failed")
+	d.turn <- struct{}{} // somebody writes
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		b, err := s.Blocks.Begin(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, r := range slices.Concat(loadRows(9), loadRows(1)) {
+			if err := b.Write(r); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := b.Commit(ctx); !errors.Is(err, failed) {
+			t.Errorf("commit: %v", err)
+		}
+		if n := len(files(t, dir)); n != 2 {
+			t.Errorf("%d files in place, want 2", n)
+		}
+		b.Abort()
+	})
+	wg.Go(func() {
+		_ = d.apply(ctx, func(*writer) (verdict, err error) { return nil, failed })
+	})
+	for waiting := 0; waiting < 2; time.Sleep(time.Millisecond) {
+		d.mu.Lock()
+		waiting = len(d.todo)
+		d.mu.Unlock()
+	}
+	<-d.turn
+	wg.Wait()
+	if left := files(t, dir); len(left) > 0 {
+		t.Fatalf("left %v", left)
+	}
+	publishOne(t, s, 9)
+	if err := check(s, []int{9}); err != nil {
+		t.Fatal(err)
 	}
 }

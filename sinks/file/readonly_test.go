@@ -251,3 +251,52 @@ func TestReadersAndWriters(t *testing.T) {
 		}
 	}
 }
+
+// TestHeaderOnly: a -wal of nothing but its header, as a writer leaves it that
+// is killed right there, holds up no reader.
+func TestHeaderOnly(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	publishOne(t, s, 1)
+	wal := filepath.Join(dir, catalogName+"-wal")
+	header, err := os.ReadFile(wal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if err := os.WriteFile(wal, header[:32], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, catalogName+"-shm"), make([]byte, 32<<10), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before, start := snapshot(t, dir), time.Now()
+	r, err := Open(dir, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := check(r, []int{1}); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(start); d > 5*time.Second {
+		t.Errorf("took %v", d)
+	}
+	if snapshot(t, dir) != before {
+		t.Error("a reader changed the folder")
+	}
+	// Changes, and no -shm to read them with: said, not passed over.
+	if err := os.WriteFile(wal, header, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, catalogName+"-shm")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, Options{ReadOnly: true}); err == nil || !strings.Contains(err.Error(), "open the store once for writing") {
+		t.Errorf("a -wal without -shm: %v", err)
+	}
+	s = openStore(t, dir, Options{})
+	if err := check(s, []int{1}); err != nil {
+		t.Error(err)
+	}
+}

@@ -39,7 +39,7 @@ func openView(path string, readOnly bool) (*view, error) {
 	v := &view{path: path}
 	options := "mode=rw&" + busy
 	if readOnly {
-		info, err := os.Stat(path)
+		info, err := settled(path)
 		if err != nil {
 			return nil, err
 		}
@@ -88,6 +88,23 @@ func size(path string) int64 {
 		return -1
 	}
 	return info.Size()
+}
+
+// settled is the state of a file whose time of change tells it from every later
+// state: clocks of file systems tick up to every 10 ms, so one that was just
+// changed is looked at again when its tick is over.
+func settled(path string) (os.FileInfo, error) {
+	const ticks = 20 * time.Millisecond
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	age := time.Since(info.ModTime())
+	if age > ticks {
+		return info, nil
+	}
+	time.Sleep(min(ticks, ticks-age))
+	return os.Stat(path)
 }
 
 // pending tells whether there may be changes beside the database's one file.
