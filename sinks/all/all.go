@@ -1,7 +1,8 @@
 // Package all opens a store by its URL; it is the only code that names the
 // adapters, so a new store is one folder and one line here.
 //
-// A URL is file:PATH or a plain path, relative ones to the working folder.
+// A URL is file:PATH or a plain path, relative ones to the working folder; or
+// mem:, a new store in memory each time.
 package all
 
 import (
@@ -11,6 +12,7 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/file"
+	"github.com/symlake/symlake/sinks/mem"
 )
 
 // scheme is one kind of store; its functions get what follows the colon.
@@ -18,12 +20,14 @@ type scheme struct {
 	name   string
 	open   func(ctx context.Context, rest string, readOnly bool) (*sinks.Store, error)
 	create func(ctx context.Context, rest string) error
+	lock   func(rest string) (unlock func(), err error)
 }
 
 // schemes lists every kind; the first is that of a URL without a scheme.
 func schemes() []scheme {
 	return []scheme{
-		{"file", openFile, createFile},
+		{"file", openFile, createFile, func(rest string) (func(), error) { return file.Lock(path(rest)) }},
+		{"mem", openMemory, func(context.Context, string) error { return nil }, func(string) (func(), error) { return func() {}, nil }},
 	}
 }
 
@@ -46,6 +50,19 @@ func Create(ctx context.Context, url string) error {
 	return s.create(ctx, rest)
 }
 
+// ErrLocked: another process holds the store's lock.
+var ErrLocked = file.ErrLocked
+
+// Lock makes this process the only one that ingests into the store at url,
+// until unlock or its end; ErrLocked at once if another is.
+func Lock(url string) (unlock func(), err error) {
+	s, rest, err := split(url)
+	if err != nil {
+		return nil, err
+	}
+	return s.lock(rest)
+}
+
 // split finds the scheme of a URL. A scheme has at least two characters, so that C:\x is a path.
 func split(url string) (scheme, string, error) {
 	list := schemes()
@@ -53,7 +70,7 @@ func split(url string) (scheme, string, error) {
 	if !ok || len(name) < 2 || strings.ContainsAny(name, `/\`) {
 		name, rest = list[0].name, url
 	}
-	if rest == "" {
+	if rest == "" && name != "mem" {
 		return scheme{}, "", fmt.Errorf("store %q names no place", url)
 	}
 	known := make([]string, len(list))
@@ -65,6 +82,8 @@ func split(url string) (scheme, string, error) {
 	}
 	return scheme{}, "", fmt.Errorf("store %q: unknown kind %q (known: %s)", url, name, strings.Join(known, ", "))
 }
+
+func openMemory(context.Context, string, bool) (*sinks.Store, error) { return mem.New(), nil }
 
 func openFile(_ context.Context, rest string, readOnly bool) (*sinks.Store, error) {
 	return file.Open(path(rest), file.Options{ReadOnly: readOnly})

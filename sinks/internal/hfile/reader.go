@@ -205,3 +205,7 @@ func readAt(r io.ReaderAt, b []byte, off int64, section string) error {
 	}
 	return &Error{Section: section, Offset: off, Err: fmt.Errorf("read: %w", err)}
 }
+
+// Begins reports whether a file that starts with head can be an HFile: its
+// first block holds data.
+func Begins(head []byte) bool { return bytes.HasPrefix(head, []byte(magicData)) }

@@ -1,0 +1,120 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the command line: flags, SYMLAKE_… variables and help in one place.
+type cli struct {
+	Config     string `help:"Configuration file." type:"path" placeholder:"FILE"`
+	Store      string `help:"Where rows live: file:PATH or a plain path." placeholder:"URL"`
+	Keyset     string `help:"Local keyset file." type:"path" placeholder:"FILE"`
+	LogLevel   string `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
+	JSON       bool   `help:"Print NDJSON, one record a line." name:"json"`
+	NoProgress bool   `help:"No progress bar on a terminal."`
+
+	Init        initJob        `cmd:"" help:"Create what is missing: symlake.yaml, keyset, folders."`
+	Ingest      ingestJob      `cmd:"" help:"Find new objects, explode, load, publish."`
+	Lookup      lookupJob      `cmd:"" help:"Print the frames at positions of an artifact."`
+	Symbolicate symbolicateJob `cmd:"" help:"Turn raw stacks into source-level ones."`
+	Artifacts   artifactsJob   `cmd:"" help:"List what is stored."`
+	Objects     objectsJob     `cmd:"" help:"Print the ledger: what was seen, loaded, kept, skipped, rejected and why."`
+	Status      statusJob      `cmd:"" help:"Print what an operator asks first."`
+	Inspect     inspectJob     `cmd:"" help:"Print what symlake sees in a file."`
+	Verify      verifyJob      `cmd:"" help:"Read everything back and check it."`
+	GC          gcJob          `cmd:"" name:"gc" help:"Remove abandoned loads and those older than the previous one."`
+	Demangle    demangleJob    `cmd:"" help:"Print the readable form of C++ and Rust names."`
+	Version     versionJob     `cmd:"" help:"Print version, commit and Go version."`
+}
+
+// process is what a job has of the outside world.
+type process struct {
+	ctx    context.Context
+	in     io.Reader
+	out    io.Writer // machine output
+	err    io.Writer // everything else
+	log    *slog.Logger
+	flags  *cli
+	config Config
+}
+
+// Main runs one command and returns the exit code of the process.
+func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	err := run(ctx, args, in, out, errOut)
+	code := exitCode(err)
+	var silent *exitError
+	if err != nil && !(errors.As(err, &silent) && silent.Err == nil) {
+		fmt.Fprintln(errOut, "symlake:", err)
+	}
+	return code
+}
+
+// helped is the panic by which kong's exit hook unwinds after --help.
+type helped struct{ code int }
+
+func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			h, ok := v.(helped)
+			if !ok {
+				panic(v)
+			}
+			err = nil
+			if h.code != 0 {
+				err = &exitError{Code: h.code}
+			}
+		}
+	}()
+	var c cli
+	parser, err := kong.New(&c,
+		kong.Name("symlake"),
+		kong.Description("The symbol lake: symbol files in, source-level stacks out."),
+		kong.DefaultEnvars("SYMLAKE"),
+		kong.Writers(out, errOut),
+		kong.Exit(func(code int) { panic(helped{code}) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return usage("%w (see symlake --help)", err)
+	}
+	p := &process{ctx: ctx, in: in, out: out, err: errOut, flags: &c}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		return usage("--log-level: %w", err)
+	}
+	p.log = slog.New(slog.NewJSONHandler(errOut, &slog.HandlerOptions{Level: level}))
+	if p.config, err = readConfig(c.Config); err != nil {
+		return err
+	}
+	// Most of a job's heap is short-lived columns; the budget below is the real bound.
+	if p.config.Limits.Memory > 0 {
+		debug.SetMemoryLimit(int64(p.config.Limits.Memory))
+	}
+	return parsed.Run(p)
+}
+
+// isTerminal reports whether w is a terminal, where a person watches.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0 && !strings.HasSuffix(f.Name(), os.DevNull)
+}

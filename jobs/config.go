@@ -1,0 +1,133 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Config is symlake.yaml. Relative paths in it count from the file's folder.
+type Config struct {
+	Sources []SourceConfig `yaml:"sources"`
+	Store   string         `yaml:"store"` // file:PATH or a plain path
+	Keys    KeysConfig     `yaml:"keys"`
+	Limits  LimitsConfig   `yaml:"limits"`
+	Scratch string         `yaml:"scratch"` // folder for sealed scratch files; default: beside the store
+}
+
+// SourceConfig is one place that objects come from.
+type SourceConfig struct {
+	URL       string   `yaml:"url"` // file, folder or s3://bucket/prefix
+	Include   []string `yaml:"include"`
+	Exclude   []string `yaml:"exclude"`
+	Names     string   `yaml:"names"` // where APP@BUILD comes from: "android/{app}/{build}/**"
+	Region    string   `yaml:"region"`
+	Profile   string   `yaml:"profile"`
+	Endpoint  string   `yaml:"endpoint"`
+	PathStyle bool     `yaml:"path_style"`
+	Anonymous bool     `yaml:"anonymous"`
+	Checksums string   `yaml:"checksums"` // auto (default) or required
+}
+
+// KeysConfig says where the key-encryption key is.
+type KeysConfig struct {
+	Keyset string `yaml:"keyset"` // default: keyset.json beside the file store
+}
+
+// LimitsConfig bounds what a job may use.
+type LimitsConfig struct {
+	Memory  Bytes `yaml:"memory"`
+	Workers int   `yaml:"workers"`
+	Object  Bytes `yaml:"object"`
+}
+
+// Bytes is a size written as "512MiB", "16GB" or a plain number.
+type Bytes int64
+
+var byteUnits = []struct {
+	suffix string
+	factor int64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+}
+
+// UnmarshalText reads a size with its unit.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	s, factor := strings.TrimSpace(string(text)), int64(1)
+	for _, u := range byteUnits {
+		if n, ok := strings.CutSuffix(s, u.suffix); ok {
+			s, factor = strings.TrimSpace(n), u.factor
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || n < 0 || n*float64(factor) > 1<<62 {
+		return fmt.Errorf("size %q: want a number with KiB, MiB, GiB, KB, MB or GB", text)
+	}
+	*b = Bytes(n * float64(factor))
+	return nil
+}
+
+// defaultConfig is the file that is read when it is there and no other is named.
+const defaultConfig = "symlake.yaml"
+
+// defaultData is where ingest keeps everything when nothing is configured.
+const defaultData = "symlake-data"
+
+// readConfig reads path, or the default file if path is empty and it exists.
+// An unknown key is an error that names its line.
+func readConfig(path string) (Config, error) {
+	named := path != ""
+	if !named {
+		path = defaultConfig
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		if !named && errors.Is(err, fs.ErrNotExist) {
+			return Config{}, nil
+		}
+		return Config{}, usage("configuration: %w", err)
+	}
+	var c Config
+	dec := yaml.NewDecoder(strings.NewReader(string(text)))
+	dec.KnownFields(true)
+	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return Config{}, usage("configuration %s: %w", path, err)
+	}
+	dir := filepath.Dir(path)
+	c.Store = relativeURL(dir, c.Store)
+	c.Keys.Keyset = relativePath(dir, c.Keys.Keyset)
+	c.Scratch = relativePath(dir, c.Scratch)
+	for i := range c.Sources {
+		if c.Sources[i].URL == "" {
+			return Config{}, usage("configuration %s: sources[%d] has no url", path, i)
+		}
+		c.Sources[i].URL = relativeURL(dir, c.Sources[i].URL)
+	}
+	return c, nil
+}
+
+func relativePath(dir, p string) string {
+	if p == "" || filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(dir, p)
+}
+
+func relativeURL(dir, u string) string {
+	if p, ok := strings.CutPrefix(u, "file:"); ok && !strings.HasPrefix(p, "//") {
+		return "file:" + relativePath(dir, p)
+	}
+	if strings.Contains(u, ":") {
+		return u
+	}
+	return relativePath(dir, u)
+}

@@ -1,0 +1,35 @@
+package jobs
+
+import (
+	"bufio"
+	"fmt"
+
+	"github.com/symlake/symlake/formats/demangle"
+)
+
+type demangleJob struct {
+	Names []string `arg:"" optional:"" name:"name" help:"Mangled names; standard input without any, one a line."`
+}
+
+func (demangleJob) Help() string {
+	return "What is no mangled name comes back unchanged.\n\nExample:\n  symlake demangle _ZN4game4Cart3addEi"
+}
+
+// Run prints one readable name a line, in order.
+func (j demangleJob) Run(p *process) error {
+	w := bufio.NewWriter(p.out)
+	for _, n := range j.Names {
+		fmt.Fprintln(w, demangle.Name(n))
+	}
+	if len(j.Names) == 0 {
+		lines := bufio.NewScanner(p.in)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			fmt.Fprintln(w, demangle.Name(lines.Text()))
+		}
+		if err := lines.Err(); err != nil {
+			return fmt.Errorf("read names: %w", err)
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,202 @@
+package jobs
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/formats"
+	formatsall "github.com/symlake/symlake/formats/all"
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/sinks/all"
+	bucketall "github.com/symlake/symlake/sinks/bucket/all"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+type ingestJob struct {
+	Sources        []string      `arg:"" optional:"" name:"source" help:"File, folder or s3://bucket/prefix; the sources of the configuration without one."`
+	Workers        int           `help:"Units exploded at once (default: limits.workers, else the processors)."`
+	Shard          string        `help:"Take objects whose key hashes to I of N, from 0." placeholder:"I/N"`
+	DryRun         bool          `help:"Print what would be done; change nothing."`
+	Force          bool          `help:"Load again what is loaded, rejected or pinned."`
+	Limit          int           `help:"Take at most N new objects." placeholder:"N"`
+	Deadline       time.Duration `help:"Take no new object after this time." placeholder:"25m"`
+	IfLocked       string        `help:"When another ingest writes this store: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
+	RunID          string        `name:"run" help:"Identity of this run in ledger and report." placeholder:"ID"`
+	Report         string        `help:"Where the report goes; - is standard output, as the very last line." placeholder:"FILE"`
+	NothingNewCode int           `help:"Exit code when nothing was loaded." default:"0" placeholder:"N"`
+	RejectedCode   int           `help:"Exit code when something was newly rejected." default:"3" placeholder:"N"`
+	Endpoint       string        `help:"S3 endpoint of SOURCE arguments." placeholder:"URL"`
+	Region         string        `help:"S3 region of SOURCE arguments."`
+	Profile        string        `help:"AWS profile of SOURCE arguments."`
+	PathStyle      bool          `help:"Path-style S3 addresses for SOURCE arguments."`
+	Anonymous      bool          `help:"Unsigned S3 requests for SOURCE arguments."`
+	NamesPattern   string        `name:"names" help:"Where APP@BUILD of SOURCE arguments comes from." placeholder:"{app}/{build}/**"`
+	Include        []string      `help:"Glob of keys to take; repeatable." placeholder:"GLOB"`
+	Exclude        []string      `help:"Glob of keys to leave; repeatable." placeholder:"GLOB"`
+}
+
+func (ingestJob) Help() string {
+	return "Without a configuration everything is kept in ./symlake-data.\n\n" +
+		"Exit codes: 0 done; 1 run it again; 2 wrong usage or configuration; 3 something was newly rejected.\n\n" +
+		"Example:\n  symlake ingest s3://mobile-symbols/android/ --report -"
+}
+
+// Run finds new objects, loads and publishes them, and reports.
+func (j ingestJob) Run(p *process) error {
+	o, err := j.options(p)
+	if err != nil {
+		return err
+	}
+	sources, err := j.sources(p)
+	if err != nil {
+		return err
+	}
+	if err := all.Create(p.ctx, p.storeURL()); err != nil {
+		return fmt.Errorf("create store %s: %w", p.storeURL(), err)
+	}
+	unlock, err := p.lockStore(j.IfLocked)
+	if errors.Is(err, errSkipLocked) {
+		return j.report(p, map[string]any{"job": "ingest", "run": o.Run, "started": time.Now().UTC(), "locked": true})
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s, err := p.createStore()
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ring, err := row.OpenKeyring(p.ctx, s.Catalog, s.kek)
+	if err != nil {
+		return fmt.Errorf("open store keys: %w", err)
+	}
+	o.Store, o.Keyring = s.Store, ring
+	watch := p.watch()
+	o.Progress = watch.event
+	report, err := ingest.Run(p.ctx, sources, o)
+	watch.stop()
+	if report != nil {
+		if rerr := j.report(p, report); rerr != nil && err == nil {
+			err = rerr
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(report.Rejected) > 0 && j.RejectedCode != 0:
+		return &exitError{Code: j.RejectedCode}
+	case report.Objects.Loaded == 0 && j.NothingNewCode != 0:
+		return &exitError{Code: j.NothingNewCode}
+	}
+	return nil
+}
+
+// options is what flags and configuration say of the pipeline.
+func (j ingestJob) options(p *process) (ingest.Options, error) {
+	o := ingest.Options{
+		Formats: formatsall.Formats(), Workers: j.Workers, Force: j.Force, DryRun: j.DryRun, Limit: j.Limit,
+		Run: j.RunID, Scratch: p.scratch(), MemoryBytes: int64(p.config.Limits.Memory), Shards: 1, Now: time.Now,
+		Limits: formats.Limits{ObjectBytes: int64(p.config.Limits.Object)}.WithDefaults(),
+	}
+	if o.Workers == 0 {
+		o.Workers = p.config.Limits.Workers
+	}
+	if o.Run == "" {
+		o.Run = time.Now().UTC().Format("20060102T150405Z-") + rand.Text()[:6]
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	o.Owner = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), o.Run)
+	if j.Deadline > 0 {
+		o.Deadline = time.Now().Add(j.Deadline)
+	}
+	if j.Shard != "" {
+		i, n, ok := strings.Cut(j.Shard, "/")
+		shard, err1 := strconv.Atoi(i)
+		shards, err2 := strconv.Atoi(n)
+		if !ok || err1 != nil || err2 != nil || shard < 0 || shard >= shards {
+			return o, usage("--shard %q: want I/N with I from 0", j.Shard)
+		}
+		o.Shard, o.Shards = shard, shards
+	}
+	return o, nil
+}
+
+// sources opens the places that objects come from.
+func (j ingestJob) sources(p *process) ([]ingest.Source, error) {
+	list := p.config.Sources
+	if len(j.Sources) > 0 {
+		list = nil
+		for _, url := range j.Sources {
+			list = append(list, SourceConfig{URL: url, Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile,
+				PathStyle: j.PathStyle, Anonymous: j.Anonymous, Names: j.NamesPattern, Include: j.Include, Exclude: j.Exclude})
+		}
+	}
+	if len(list) == 0 {
+		return nil, usage("no SOURCE given and none configured")
+	}
+	var sources []ingest.Source
+	for _, c := range list {
+		s, err := p.openSource(c)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, s)
+	}
+	return sources, nil
+}
+
+func (p *process) openSource(c SourceConfig) (ingest.Source, error) {
+	b, key, err := bucketall.Open(p.ctx, c.URL, bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.Profile,
+		PathStyle: c.PathStyle, Anonymous: c.Anonymous, Checksums: c.Checksums})
+	if err != nil {
+		return ingest.Source{}, fmt.Errorf("source %s: %w", c.URL, err)
+	}
+	return ingest.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names}, nil
+}
+
+// scratch is where sealed scratch files go.
+func (p *process) scratch() string {
+	switch {
+	case p.config.Scratch != "":
+		return p.config.Scratch
+	case p.storeDir() != "":
+		return filepath.Join(p.storeDir(), "scratch")
+	}
+	return os.TempDir()
+}
+
+// report writes the run's report: its last word.
+func (j ingestJob) report(p *process, r any) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	var w io.Writer = p.err
+	switch j.Report {
+	case "":
+		if p.flags.JSON {
+			w = p.out
+		}
+	case "-":
+		w = p.out
+	default:
+		if err := os.WriteFile(j.Report, append(text, '\n'), 0o644); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+		return nil
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}

@@ -1,0 +1,104 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/kek"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+type initJob struct{}
+
+func (initJob) Help() string {
+	return "Never replaces a keyset or a configuration.\n\nExample:\n  symlake init --store file:/var/lib/symlake"
+}
+
+// configText is the symlake.yaml that init writes.
+const configText = `# symlake.yaml; every key and its default: see README.md
+# sources:
+#   - url: s3://mobile-symbols/android/     # or a folder; region, profile, endpoint, path_style, anonymous for other S3 servers
+#     include: ["**/*.so", "**/*.debug"]
+#     names: "android/{app}/{build}/**"     # where APP@BUILD comes from
+store: %s
+keys: {keyset: %s}
+limits: {memory: 512MiB, workers: 2, object: 16GiB}
+`
+
+// Run creates what is missing.
+func (initJob) Run(p *process) error {
+	keyset, err := p.keysetPath()
+	if err != nil {
+		return err
+	}
+	path := p.flags.Config
+	if path == "" {
+		path = defaultConfig
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	switch {
+	case err == nil:
+		_, werr := fmt.Fprintf(f, configText, p.storeURL(), keyset)
+		if err := errors.Join(werr, f.Close()); err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+		p.log.Info("created", "configuration", path)
+	case !errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("create configuration: %w", err)
+	}
+	s, err := p.createStore()
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// createStore makes what a store lacks (folders, keyset, store keys) and opens it for writing.
+func (p *process) createStore() (*opened, error) {
+	keyset, err := p.keysetPath()
+	if err != nil {
+		return nil, err
+	}
+	if err := all.Create(p.ctx, p.storeURL()); err != nil {
+		return nil, fmt.Errorf("create store %s: %w", p.storeURL(), err)
+	}
+	if _, err := os.Stat(keyset); errors.Is(err, fs.ErrNotExist) {
+		if err := p.createKeyset(keyset); err != nil {
+			return nil, err
+		}
+	}
+	s, err := p.openStore(false)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := row.CreateKeyring(p.ctx, s.Catalog, s.kek); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("create store keys: %w", err)
+	}
+	return s, nil
+}
+
+// createKeyset makes a keyset, but not for a store that has keys already: a
+// new keyset could not open them, and would look like the right one.
+func (p *process) createKeyset(path string) error {
+	s, err := all.Open(p.ctx, p.storeURL(), true)
+	if err == nil {
+		_, err = row.OpenKeyring(p.ctx, s.Catalog, kek.Ephemeral())
+		s.Close()
+		if !errors.Is(err, row.ErrKeyless) {
+			return fmt.Errorf("keyset %s is missing, and store %s was sealed with it: put it back", path, p.storeURL())
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("create keyset: %w", err)
+	}
+	if err := kek.CreateKeyset(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("create keyset: %w", err)
+	}
+	p.log.Info("created", "keyset", path)
+	return nil
+}

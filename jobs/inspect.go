@@ -1,0 +1,108 @@
+package jobs
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+	formatsall "github.com/symlake/symlake/formats/all"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/sinks/all"
+)
+
+type inspectJob struct {
+	File   string `arg:"" type:"existingfile" help:"A symbol object, an archive of them, or a file of a store."`
+	Ranges bool   `help:"Print every range as the parser emits it."`
+}
+
+func (inspectJob) Help() string {
+	return "Example:\n  symlake inspect libcart.so --json\n  symlake inspect libcart.so --ranges"
+}
+
+// Run prints what is in the file; members of archives too.
+func (j inspectJob) Run(p *process) error {
+	known, err := all.Inspect(p.ctx, j.File, p.out, p.flags.JSON)
+	if known || err != nil {
+		return err
+	}
+	src, err := p.openSource(SourceConfig{URL: j.File})
+	if err != nil {
+		return err
+	}
+	o := ingest.Options{Formats: formatsall.Formats(), Limits: formats.Limits{ObjectBytes: int64(p.config.Limits.Object)}, MemoryBytes: int64(p.config.Limits.Memory)}
+	return ingest.Walk(p.ctx, src, o, func(in *formats.Input, f *formats.Format, obj *formats.Object, err error) error {
+		switch {
+		case err != nil && formats.Rejects(err):
+			fmt.Fprintf(p.err, "%s: %v\n", in.Name, err)
+			return nil
+		case err != nil:
+			return err
+		case f == nil:
+			fmt.Fprintf(p.err, "%s: unknown format\n", in.Name)
+			return nil
+		case obj.Members == nil && len(obj.Artifacts) == 0:
+			fmt.Fprintf(p.err, "%s: %s without symbols %s\n", in.Name, f.Name, obj.Companion)
+		}
+		for i := range obj.Artifacts {
+			if err := j.artifact(p, in, &obj.Artifacts[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (j inspectJob) artifact(p *process, in *formats.Input, a *formats.Artifact) error {
+	out := artifactJSON{Artifact: a.ID.String(), Kind: a.Kind, Arch: a.Arch, Object: in.Name, ImageBase: fmt.Sprintf("%#x", a.Base)}
+	out.Names, out.Apps = namesJSON(a.Names)
+	if _, member, ok := strings.Cut(in.Name, "!"); ok {
+		out.Member = member
+	}
+	q := &symbol.Quality{}
+	for part := range a.Parts {
+		got, err := a.Explode(p.ctx, part, func(r *symbol.Run) error {
+			out.Ranges += uint64(len(r.Ranges))
+			if j.Ranges {
+				return printRun(p.out, a.Base, r)
+			}
+			return nil
+		})
+		if err != nil {
+			if formats.Rejects(err) {
+				fmt.Fprintf(p.err, "%s: part %d: %v\n", in.Name, part, err)
+				continue
+			}
+			return err
+		}
+		q.Units += got.Units
+		q.UnitsBroken += got.UnitsBroken
+		q.LinesBroken += got.LinesBroken
+		q.Text += got.Text
+		q.Missing = append(q.Missing, got.Missing...)
+	}
+	out.Quality = summary(*q)
+	if p.flags.JSON {
+		return p.printJSON(out)
+	}
+	_, err := fmt.Fprintf(p.out, "artifact    %s\nkind        %s %s\ncanonical   %s\nnames       %s\nimage       base %#x, end +%#x\nparts       %d\nunits       %d, %d broken, %d line programs broken\nranges      %d before overlaps are settled\nmissing     %s\n",
+		out.Artifact, a.Kind, a.Arch, a.Canonical, strings.Join(out.Names, " "), a.Base, a.End, a.Parts, q.Units, q.UnitsBroken, q.LinesBroken, out.Ranges, strings.Join(q.Missing, " "))
+	return err
+}
+
+// printRun prints one range a line: address, end, and the chain, innermost first.
+func printRun(w io.Writer, base uint64, r *symbol.Run) error {
+	var chain []symbol.Frame
+	for i, g := range r.Ranges {
+		chain = r.Chain(i, chain[:0])
+		fmt.Fprintf(w, "%08x %08x", base+g.Start, base+g.End)
+		for _, f := range chain {
+			fmt.Fprintf(w, "  %s %s:%d:%d", f.Linkage, f.File, f.Line, f.Column)
+		}
+		if _, err := io.WriteString(w, "\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

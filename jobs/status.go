@@ -1,0 +1,127 @@
+package jobs
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/symlake/symlake/sinks/row"
+)
+
+type statusJob struct{}
+
+func (statusJob) Help() string { return "Example:\n  symlake status --json" }
+
+// statusJSON is what an operator asks first.
+type statusJSON struct {
+	Store     string         `json:"store"`
+	Artifacts int            `json:"artifacts"`
+	Loading   int            `json:"loading"` // loads in progress, abandoned ones too until gc
+	Ranges    uint64         `json:"ranges"`
+	Rows      uint64         `json:"rows"`
+	Bytes     uint64         `json:"bytes"` // sealed rows of published loads
+	Objects   map[string]int `json:"objects"`
+	Backlog   int            `json:"backlog"`
+	// LagSeconds is the age of the oldest object that is listed and not done.
+	LagSeconds float64        `json:"lag_seconds"`
+	Rejects    map[string]int `json:"rejects"`
+	Runs       []runJSON      `json:"runs"` // the last ten that touched an object, newest first
+}
+
+type runJSON struct {
+	Run     string         `json:"run"`
+	Last    time.Time      `json:"last"`
+	Objects map[string]int `json:"objects"`
+}
+
+// Run prints lag, backlog, rejects by reason, last runs and sizes.
+func (statusJob) Run(p *process) error {
+	s, err := p.openStore(true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	cat, _, err := s.catalog(p)
+	if err != nil {
+		return err
+	}
+	st := statusJSON{Store: p.storeURL(), Objects: map[string]int{}, Rejects: map[string]int{}, Runs: []runJSON{}}
+	err = cat.Artifacts(p.ctx, func(r *row.Record) error {
+		st.Loading += len(r.Progress)
+		if l := r.Published; l != nil {
+			st.Artifacts++
+			st.Ranges += l.Ranges
+			st.Rows += l.Rows
+			st.Bytes += l.Bytes
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	runs := map[string]*runJSON{}
+	var oldest time.Time
+	err = cat.Objects(p.ctx, "", func(o *row.Object) error {
+		st.Objects[string(o.State)]++
+		switch o.State {
+		case row.ObjectPending, row.ObjectLoading, row.ObjectFailed:
+			st.Backlog++
+			if oldest.IsZero() || o.First.Before(oldest) {
+				oldest = o.First
+			}
+		case row.ObjectRejected:
+			st.Rejects[o.Reason]++
+		}
+		r := runs[o.Run]
+		if r == nil {
+			r = &runJSON{Run: o.Run, Objects: map[string]int{}}
+			runs[o.Run] = r
+		}
+		r.Objects[string(o.State)]++
+		if o.Last.After(r.Last) {
+			r.Last = o.Last
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if !oldest.IsZero() {
+		st.LagSeconds = time.Since(oldest).Seconds()
+	}
+	for _, r := range runs {
+		st.Runs = append(st.Runs, *r)
+	}
+	sort.Slice(st.Runs, func(a, b int) bool { return st.Runs[a].Last.After(st.Runs[b].Last) })
+	st.Runs = st.Runs[:min(len(st.Runs), 10)]
+	if p.flags.JSON {
+		return p.printJSON(st)
+	}
+	return st.print(p)
+}
+
+func (st statusJSON) print(p *process) error {
+	fmt.Fprintf(p.out, "store      %s\nartifacts  %d (%d loading)\nranges     %d in %d rows, %d bytes\nbacklog    %d objects, oldest %s\n",
+		st.Store, st.Artifacts, st.Loading, st.Ranges, st.Rows, st.Bytes, st.Backlog, time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
+	for _, state := range sortedKeys(st.Objects) {
+		fmt.Fprintf(p.out, "objects    %6d %s\n", st.Objects[state], state)
+	}
+	for _, why := range sortedKeys(st.Rejects) {
+		fmt.Fprintf(p.out, "rejected   %6d %s\n", st.Rejects[why], why)
+	}
+	for _, r := range st.Runs {
+		if _, err := fmt.Fprintf(p.out, "run        %s %s %v\n", r.Last.UTC().Format(time.RFC3339), r.Run, r.Objects); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sortedKeys(m map[string]int) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

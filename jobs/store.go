@@ -1,0 +1,95 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/kek"
+	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// storeURL is where rows live: flag or variable, then configuration, then the default.
+func (p *process) storeURL() string {
+	switch {
+	case p.flags.Store != "":
+		return p.flags.Store
+	case p.config.Store != "":
+		return p.config.Store
+	}
+	return "file:" + defaultData
+}
+
+// storeDir is the folder of a file store; "" for any other.
+func (p *process) storeDir() string {
+	url := p.storeURL()
+	if dir, ok := strings.CutPrefix(url, "file:"); ok {
+		return strings.TrimPrefix(dir, "//")
+	}
+	if strings.Contains(url, ":") {
+		return ""
+	}
+	return url
+}
+
+// keysetPath is the local keyset: beside the rows of a file store unless named.
+func (p *process) keysetPath() (string, error) {
+	switch {
+	case p.flags.Keyset != "":
+		return p.flags.Keyset, nil
+	case p.config.Keys.Keyset != "":
+		return p.config.Keys.Keyset, nil
+	case p.storeDir() != "":
+		return filepath.Join(p.storeDir(), "keyset.json"), nil
+	}
+	return "", usage("store %s needs --keyset or keys.keyset in the configuration", p.storeURL())
+}
+
+// opened is a store with its key-encryption key.
+type opened struct {
+	*sinks.Store
+	kek sinks.KEK
+}
+
+// openStore opens an existing store. Only init and ingest create anything.
+func (p *process) openStore(readOnly bool) (*opened, error) {
+	path, err := p.keysetPath()
+	if err != nil {
+		return nil, err
+	}
+	s, err := all.Open(p.ctx, p.storeURL(), readOnly)
+	if errors.Is(err, sinks.ErrMissing) {
+		return nil, fmt.Errorf("store %s: %w: symlake init or symlake ingest makes it", p.storeURL(), err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open store %s: %w", p.storeURL(), err)
+	}
+	k, err := kek.OpenKeyset(path)
+	if err != nil {
+		s.Close()
+		return nil, fmt.Errorf("open keyset: %w", err)
+	}
+	return &opened{s, k}, nil
+}
+
+// catalog opens the store's keys and gives its typed records.
+func (o *opened) catalog(p *process) (*row.Catalog, *row.Keyring, error) {
+	ring, err := row.OpenKeyring(p.ctx, o.Catalog, o.kek)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open store keys: %w", err)
+	}
+	return row.NewCatalog(o.Catalog, ring), ring, nil
+}
+
+// openClient opens a store to look things up in; close gives it back.
+func (p *process) openClient(o lookup.Options) (c *lookup.Client, close func() error, err error) {
+	s, err := p.openStore(true)
+	if err != nil {
+		return nil, nil, err
+	}
+	return lookup.New(s.Store, s.kek, o), s.Close, nil
+}

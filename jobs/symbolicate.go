@@ -1,0 +1,188 @@
+package jobs
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+type symbolicateJob struct {
+	Files    []string `arg:"" optional:"" name:"file" help:"Raw stacks; standard input without."`
+	Artifact []string `help:"Artifact of frames that name none; repeatable." placeholder:"NAME"`
+	App      string   `help:"APP@BUILD that frames without an id belong to." placeholder:"APP@BUILD"`
+	Symbols  []string `help:"Explode these files into memory and use them: no store is needed; repeatable." placeholder:"PATH"`
+	Frame0   string   `help:"What frame 0 is: exact, return or stepped (default: by the stack's format)." enum:"exact,return,stepped," default:""`
+	Explain  bool     `help:"Print the way from each frame's text to its row."`
+	Output   string   `help:"Where the result goes; .ndjson for records, else text." placeholder:"FILE"`
+}
+
+func (symbolicateJob) Help() string {
+	return "Text that is no frame passes through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate"
+}
+
+// stackJSON is a stack as --json prints it.
+type stackJSON struct {
+	Format  string       `json:"format"`
+	Threads []threadJSON `json:"threads"`
+}
+
+type threadJSON struct {
+	Frames []answerJSON `json:"frames"`
+}
+
+// Run reads stacks in order and prints each as soon as it is answered.
+func (j symbolicateJob) Run(p *process) (err error) {
+	frame0, err := stack.ParseFrame0(j.Frame0)
+	if err != nil {
+		return usage("--frame0: %w", err)
+	}
+	client, close, err := j.client(p)
+	if err != nil {
+		return err
+	}
+	defer close()
+	to := p.out
+	if j.Output != "" {
+		f, cerr := os.Create(j.Output)
+		if cerr != nil {
+			return fmt.Errorf("create output: %w", cerr)
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		to = f
+	}
+	w := bufio.NewWriter(to)
+	one := func(name string, r io.Reader) error {
+		o := stack.Options{Artifacts: j.Artifact, Frame0: frame0}
+		err := stack.Split(p.ctx, r, o, func(s *stack.Stack) error { return j.answer(p, client, w, s) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	}
+	if len(j.Files) == 0 {
+		err = one("standard input", p.in)
+	}
+	for _, file := range j.Files {
+		f, oerr := os.Open(file)
+		if oerr != nil {
+			return errors.Join(oerr, w.Flush())
+		}
+		err = one(file, f)
+		f.Close()
+		if err != nil {
+			break
+		}
+	}
+	return errors.Join(err, w.Flush())
+}
+
+// client looks things up in the store, or in what --symbols names.
+func (j symbolicateJob) client(p *process) (*lookup.Client, func() error, error) {
+	if len(j.Symbols) == 0 {
+		return p.openClient(lookup.Options{})
+	}
+	return p.memoryClient(j.Symbols)
+}
+
+// answer prints one stack.
+func (j symbolicateJob) answer(p *process, client *lookup.Client, w *bufio.Writer, s *stack.Stack) error {
+	o := lookup.StackOptions{App: j.App}
+	answers, err := client.Stack(p.ctx, s, o)
+	if err != nil {
+		return err
+	}
+	if p.flags.JSON || filepath.Ext(j.Output) == ".ndjson" {
+		return writeStackJSON(w, s, answers)
+	}
+	if err := stack.Print(w, s, answers); err != nil {
+		return err
+	}
+	if j.Explain {
+		if err := explain(p.ctx, w, client, s, o); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+func writeStackJSON(w *bufio.Writer, s *stack.Stack, answers [][]symbol.Answer) error {
+	if len(s.Threads) == 0 {
+		return nil
+	}
+	out := stackJSON{Format: s.Format, Threads: []threadJSON{}}
+	for t, thread := range s.Threads {
+		frames := []answerJSON{}
+		for f, frame := range thread.Frames {
+			a := newAnswerJSON(answers[t][f])
+			a.Raw = string(s.FrameText(&frame))
+			frames = append(frames, a)
+		}
+		out.Threads = append(out.Threads, threadJSON{frames})
+	}
+	return writeJSON(w, out)
+}
+
+// explain prints, for each frame, the way from its text to its row.
+func explain(ctx context.Context, w io.Writer, client *lookup.Client, s *stack.Stack, o lookup.StackOptions) error {
+	threads, err := client.Explain(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	for t, frames := range threads {
+		for f := range frames {
+			fmt.Fprintf(w, "explain thread %d frame %d\n", t, f)
+			if err := explainFrame(w, &frames[f]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func explainFrame(w io.Writer, e *lookup.Explanation) (err error) {
+	line := func(what, format string, args ...any) {
+		if err == nil {
+			_, err = fmt.Fprintf(w, "  %-9s %s\n", what, fmt.Sprintf(format, args...))
+		}
+	}
+	line("text", "%s", strings.TrimSpace(e.Text))
+	for _, t := range e.Tried {
+		line("tried", "%s: %s", t.Name, t.Status)
+	}
+	if e.Artifact != (symbol.ID{}) {
+		line("artifact", "%s (%s)", e.Artifact, e.Canonical)
+	}
+	if e.Load != "" {
+		line("load", "%s by %s parser %d", e.Load, e.Format, e.Parser)
+		line("object", "%s %s", e.Object, e.Member)
+	}
+	for _, l := range e.Ledger {
+		line("ledger", "%s: %s %s", l.URL, l.State, l.Reason)
+	}
+	for _, m := range e.Missing {
+		line("missing", "%s", m)
+	}
+	for _, same := range e.SameFile {
+		line("same file", "%s %s (%s) from %s", same.ID, same.Canonical, same.Arch, same.Object)
+	}
+	line("reported", "%#x", e.Raw)
+	line("stepped", "%#x", e.Stepped.Value)
+	if e.Located {
+		line("position", "+%#x in row %d, [+%#x, +%#x)", e.Position, e.Row, e.Start, e.End)
+	}
+	if e.Status == symbol.Found {
+		line("status", "%s", e.Status)
+	} else {
+		line("status", "%s: %s", e.Status, reason(symbol.Answer{Status: e.Status, Err: e.Err}))
+	}
+	return err
+}

@@ -1,0 +1,44 @@
+package jobs
+
+import (
+	"fmt"
+
+	"github.com/symlake/symlake/ingest"
+)
+
+type verifyJob struct {
+	Digest bool `help:"Print a hash of the content alone: equal for equal content, whatever keys, ids and times."`
+}
+
+func (verifyJob) Help() string { return "Example:\n  symlake verify --digest" }
+
+// Run reads everything back; every problem is printed, and any makes exit code 1.
+func (j verifyJob) Run(p *process) error {
+	s, err := p.openStore(true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_, ring, err := s.catalog(p)
+	if err != nil {
+		return err
+	}
+	v, err := ingest.Verify(p.ctx, ingest.VerifyOptions{Store: s.Store, Keyring: ring, Problem: func(f ingest.Problem) {
+		fmt.Fprintf(p.err, "%s: %s\n", f.Where, f.Error)
+	}})
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.flags.JSON:
+		err = p.printJSON(v)
+	case j.Digest:
+		_, err = fmt.Fprintln(p.out, v.Digest)
+	default:
+		_, err = fmt.Fprintf(p.out, "%d artifacts, %d loads, %d rows, %d ranges, %d bytes: %d problems\n", v.Artifacts, v.Loads, v.Rows, v.Ranges, v.Bytes, len(v.Problems))
+	}
+	if err == nil && len(v.Problems) > 0 {
+		err = fmt.Errorf("%d problems found", len(v.Problems))
+	}
+	return err
+}
