@@ -70,8 +70,8 @@ type Lines struct {
 // may lie below Low.
 func (l *Lines) Rows(s *Sequence) []Row { return l.rows[s.first : s.first+s.rows] }
 
-// maxRows bounds the rows of one unit: 256 MiB of them. The largest unit of
-// the corpus has 200,000.
+// maxRows bounds the rows of one unit: 256 MiB of them, from a program of some
+// 50 MB; what comes behind is dropped. The largest unit of ceph-osd has 115,000.
 const maxRows = 16 << 20
 
 // Lines runs the line number program of the open unit. keep tells of each

@@ -84,8 +84,8 @@ func (r *Reader) Close() {
 const (
 	// wholeUnit is how large a unit that is not mapped may be to be read as
 	// one piece; windowBytes is what is read of a larger one. The largest
-	// unit of a 380 MB .debug_info is 4 MB.
-	wholeUnit   = 8 << 20
+	// unit of ceph-osd's 381 MB of .debug_info is 14 MB.
+	wholeUnit   = 16 << 20
 	windowBytes = 4 << 20
 	// marginBytes is how much of an entry is expected to be in the window
 	// when it is begun. A longer one is begun again in a longer window.

@@ -32,8 +32,8 @@ type Entry struct {
 	Leaf                           bool   // nothing is inside, and no Leave follows
 }
 
-// maxDepth bounds the nesting of entries. Generated code nests a few hundred
-// blocks; the parsers of peers stop at 64 Ki, too.
+// maxDepth bounds the nesting of the entries that the walk keeps: functions and
+// what names them. Inlined functions of ceph-osd nest 48 deep.
 const maxDepth = 64 << 10
 
 // walk is the position in the tree of a unit.

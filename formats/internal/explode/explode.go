@@ -78,9 +78,10 @@ func (x *Exploder) Part(ctx context.Context, i int, emit func(*symbol.Run) error
 		p = &part{x: x}
 	}
 	p.r = x.d.Reader()
+	p.ctx = ctx
 	err := p.explode(i, emit, &q)
 	p.r.Close()
-	p.r, p.emit = nil, nil
+	p.r, p.emit, p.ctx = nil, nil, nil
 	x.parts.Put(p)
 	return q, err
 }
@@ -98,6 +99,7 @@ func (x *Exploder) live(low, high uint64) bool {
 type part struct {
 	x    *Exploder
 	r    *dwarf.Reader
+	ctx  context.Context // of the call
 	emit func(*symbol.Run) error
 	err  error // of emit
 
@@ -121,7 +123,7 @@ func (p *part) explode(i int, emit func(*symbol.Run) error, q *symbol.Quality) e
 	p.strings.reset()
 	p.lines.reset()
 	p.run.reset()
-	clear(p.files)
+	p.files = p.files[:0]
 	p.covered = p.covered[:0]
 
 	u, err := p.r.Open(i)

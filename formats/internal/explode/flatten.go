@@ -21,6 +21,9 @@ func (p *part) flush() error {
 	if len(t.groups) == 0 {
 		return nil
 	}
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
 	p.settleClaims()
 	if err := p.lines.load(p); err != nil {
 		return err

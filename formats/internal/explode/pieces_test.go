@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"os"
+	"sync"
 	"testing"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -14,25 +16,34 @@ import (
 func digest(t testing.TB, x *Exploder) (sum [32]byte, runs int) {
 	t.Helper()
 	h := sha256.New()
-	var b []byte
 	for i := range x.Parts() {
-		_, err := x.Part(context.Background(), i, func(r *symbol.Run) error {
-			runs++
-			for k, v := range r.Ranges {
-				b = binary.BigEndian.AppendUint64(b[:0], v.Start)
-				b = binary.BigEndian.AppendUint64(b, v.End)
-				for _, f := range r.Chain(k, nil) {
-					b = append(append(append(append(b, f.Linkage...), 0), f.File...), 0)
-					b = binary.BigEndian.AppendUint32(b, f.Line)
-					b = binary.BigEndian.AppendUint32(b, f.Column)
-				}
-				h.Write(b)
+		part, n := digestPart(t, x, i)
+		h.Write(part[:])
+		runs += n
+	}
+	return [32]byte(h.Sum(nil)), runs
+}
+
+func digestPart(t testing.TB, x *Exploder, i int) (sum [32]byte, runs int) {
+	t.Helper()
+	h := sha256.New()
+	var b []byte
+	_, err := x.Part(context.Background(), i, func(r *symbol.Run) error {
+		runs++
+		for k, v := range r.Ranges {
+			b = binary.BigEndian.AppendUint64(b[:0], v.Start)
+			b = binary.BigEndian.AppendUint64(b, v.End)
+			for _, f := range r.Chain(k, nil) {
+				b = append(append(append(append(b, f.Linkage...), 0), f.File...), 0)
+				b = binary.BigEndian.AppendUint32(b, f.Line)
+				b = binary.BigEndian.AppendUint32(b, f.Column)
 			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+			h.Write(b)
 		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 	return [32]byte(h.Sum(nil)), runs
 }
@@ -93,6 +104,28 @@ func TestPieces(t *testing.T) {
 	if got, n := digest(t, pieces.open(t)); got != want || n != runs || runs < 20001 {
 		t.Errorf("%d runs from pieces, %d from the whole: %x, %x", n, runs, got, want)
 	}
+}
+
+// TestConcurrent explodes all parts at once and in turn.
+func TestConcurrent(t *testing.T) {
+	o := openObject(t, formattest.Fixture(t, "elf/symbolic/cross_language_lto.debug"), true)
+	x := o.exploder(t)
+	want := make([][32]byte, x.Parts())
+	for i := range want {
+		want[i], _ = digestPart(t, x, i)
+	}
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			for k := range want {
+				i := (k*(w+1) + w) % len(want)
+				if got, _ := digestPart(t, x, i); got != want[i] {
+					t.Errorf("part %d differs", i)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // TestPiecesFile does the same for the file that benchFile names, and tells

@@ -70,8 +70,15 @@ func (s *texts) reset() {
 	s.list, s.keys = append(s.list[:0], ""), append(s.keys[:0], 0)
 	s.byKey.reset()
 	s.origins.reset()
+	if len(s.byText) > keepTexts {
+		s.byText = nil // emptying a large map for each small unit would take long
+	}
 	clear(s.byText)
 }
+
+// keepTexts is how many strings without a key a table may have held to be
+// used again.
+const keepTexts = 4096
 
 // add is the index of a string with that key; 0 is no key.
 func (s *texts) add(key uint64, text string) uint32 {

@@ -32,9 +32,8 @@ type group struct {
 	node, interval int32 // the first ones; the next group's end them
 }
 
-// groupIntervals bounds the intervals of one group; what is inlined beyond
-// that counts as code of what is around it. Interpreters that were generated
-// have some ten thousand.
+// groupIntervals bounds the intervals of one group, 24 MiB of them; what is
+// inlined beyond that counts as code of what is around it.
 const groupIntervals = 1 << 20
 
 // tree holds the functions that have been walked and not yet flattened.
@@ -57,9 +56,9 @@ func (t *tree) clear() {
 	t.nodes, t.intervals, t.groups = t.nodes[:0], t.intervals[:0], t.groups[:0]
 }
 
-// flushNodes is how many nodes are collected before they are flattened; the
-// largest ordinary units have less. More are collected when more has been
-// covered, so that merging the two stays linear.
+// flushNodes is how many nodes are collected before they are flattened; few
+// units have more (of ceph-osd's, one has 130,000). More are collected when
+// more has been covered, so that merging the two stays linear.
 const flushNodes = 64 << 10
 
 // walk collects the functions of the unit, and flattens them from time to
