@@ -326,9 +326,7 @@ func (j *job) wakened(ctx context.Context) ([]*task, error) {
 		return nil, nil
 	}
 	// What came while its asker was on its way to the waiters was missed.
-	waits := j.waits
-	j.waits = nil
-	for _, w := range waits {
+	for _, w := range j.waits {
 		if strings.HasPrefix(w.key, fileKey) {
 			continue
 		}
@@ -370,7 +368,9 @@ func (j *job) wakened(ctx context.Context) ([]*task, error) {
 func (j *job) missing() []string {
 	var all []string
 	for _, w := range j.waits {
-		all = append(all, w.key)
+		if !strings.HasPrefix(w.key, fileKey) {
+			all = append(all, w.key)
+		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

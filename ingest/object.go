@@ -37,10 +37,10 @@ type object struct {
 	mu        sync.Mutex
 	artifacts []row.ObjectArtifact
 	parsers   map[string]int
-	reason    string   // of the object as a whole, when it holds nothing
-	err       error    // the environment failed: it is tried again
-	missed    []string // companions that nobody had
-	waits     []row.Waiter
+	reason    string    // of the object as a whole, when it holds nothing
+	err       error     // the environment failed: it is tried again
+	missed    []string  // companions that were asked for and nobody had
+	lacks     []string  // what its loads say they lack
 	wakes     []waiting // who waits for what it brought
 	loads     int       // handed over and not published yet
 	published int
@@ -357,11 +357,15 @@ func (j *job) settle(ctx context.Context, x *object, o *row.Object) error {
 	if !x.t.rederive || o.State == row.ObjectFailed || o.State == row.ObjectPending {
 		return nil
 	}
+	met := func(w waiting) bool {
+		return w.Object == o.URL && !slices.Contains(x.missed, w.key) && !slices.Contains(x.lacks, w.key)
+	}
 	j.mu.Lock()
-	came := j.woken[o.URL]
+	came := slices.Clone(j.woken[o.URL])
+	j.waits = slices.DeleteFunc(j.waits, met)
 	j.mu.Unlock()
 	for _, w := range came {
-		if !slices.Contains(x.missed, w.key) && !slices.Contains(x.lacks, w.key) {
+		if met(w) {
 			if err := j.cat.RemoveWaiter(ctx, w.key, w.Waiter); err != nil {
 				return err
 			}

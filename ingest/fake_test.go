@@ -1,0 +1,292 @@
+package ingest
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/archive"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket/file"
+	"github.com/symlake/symlake/sinks/kek"
+	"github.com/symlake/symlake/sinks/mem"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// The fake format is lines of words: "FAKE", then
+//
+//	id HEX | rank N | file NAME | companion ID | need ID NAME
+//	f START END FUNCTION [LINE] | part | broken | fail
+//
+// need appends the wanted file's functions, or notes it as missing.
+func fake(version int) *formats.Format {
+	return &formats.Format{Name: "fake", Version: version,
+		Detect: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("FAKE")) },
+		Open:   openFake,
+	}
+}
+
+var errEnvironment = errors.New("the disk is on fire")
+
+func openFake(ctx context.Context, in *formats.Input) (*formats.Object, error) {
+	text, err := in.View(0, in.Size)
+	if err != nil {
+		return nil, err
+	}
+	a := formats.Artifact{Rank: symbol.RankDWARF}
+	a.Kind, a.End = symbol.ELF, 1<<40
+	obj := &formats.Object{}
+	parts := [][]string{nil}
+	var needs [][]string
+	for _, line := range strings.Split(string(text), "\n")[1:] {
+		w := strings.Fields(line)
+		if len(w) == 0 {
+			continue
+		}
+		switch w[0] {
+		case "id":
+			a.Canonical = w[1]
+			a.Names = append(a.Names, symbol.Name{Kind: symbol.NameBuildID, Text: w[1]}, symbol.Name{Kind: symbol.NameFile, Text: base(in.Name)})
+		case "rank":
+			var r int
+			fmt.Sscan(w[1], &r)
+			a.Rank = symbol.Rank(r)
+		case "companion":
+			obj.Companion = w[1]
+		case "need":
+			needs = append(needs, w[1:])
+		case "part":
+			parts = append(parts, nil)
+		case "broken":
+			return nil, &formats.Error{Format: "fake", Section: "text", Want: "whole lines", Err: formats.ErrCorrupt}
+		default:
+			parts[len(parts)-1] = append(parts[len(parts)-1], line)
+		}
+	}
+	if a.Canonical == "" {
+		return obj, nil
+	}
+	a.ID = symbol.NewID(a.Kind, a.Canonical)
+	a.Parts = len(parts)
+	a.Explode = func(ctx context.Context, part int, emit func(*symbol.Run) error) (q symbol.Quality, err error) {
+		q.Units = 1
+		lines := parts[part]
+		if part == 0 {
+			for _, n := range needs {
+				c, err := in.Companion(ctx, formats.Ref{ID: n[0], Name: n[1]})
+				if errors.Is(err, formats.ErrNoCompanion) {
+					q.Missing = append(q.Missing, n[0])
+					continue
+				}
+				if err != nil {
+					return q, err
+				}
+				more, err := c.View(0, c.Size)
+				if err != nil {
+					return q, err
+				}
+				lines = append(append([]string{}, lines...), strings.Split(string(more), "\n")...)
+				if err := release(c); err != nil {
+					return q, err
+				}
+			}
+		}
+		run := &symbol.Run{Rank: a.Rank, Strings: []string{"", "file.c"}}
+		for _, line := range lines {
+			var start, end uint64
+			var name string
+			var no uint32
+			switch {
+			case line == "fail":
+				return q, errEnvironment
+			case !strings.HasPrefix(line, "f "):
+				continue
+			}
+			fmt.Sscan(line[2:], &start, &end, &name, &no)
+			run.Strings = append(run.Strings, name)
+			run.Scopes = []symbol.Scope{{Parent: -1, Function: uint32(len(run.Strings) - 1)}}
+			run.Ranges = []symbol.Range{{Start: start, End: end, At: symbol.Site{File: 1, Line: no}}}
+			if err := emit(run); err != nil {
+				return q, err
+			}
+		}
+		return q, nil
+	}
+	obj.Artifacts = []formats.Artifact{a}
+	return obj, nil
+}
+
+// world is a folder of objects and a store.
+type world struct {
+	t     *testing.T
+	dir   string
+	store *sinks.Store
+	ring  *row.Keyring
+	cat   *row.Catalog
+	now   time.Time
+	o     Options
+	src   Source
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return worldOf(t, mem.New())
+}
+
+func worldOf(t *testing.T, s *sinks.Store) *world {
+	t.Helper()
+	ring, err := row.CreateKeyring(t.Context(), s.Catalog, kek.Ephemeral())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, dir: t.TempDir(), store: s, ring: ring, cat: row.NewCatalog(s.Catalog, ring), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	b, err := file.Open(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.src = Source{Bucket: b}
+	w.o = Options{Store: s, Keyring: ring, Formats: []*formats.Format{fake(1), &archive.Zip}, Workers: 2, MemoryBytes: 16 << 20,
+		Scratch: t.TempDir(), Run: "run", Owner: "test", Now: func() time.Time { return w.now }}
+	return w
+}
+
+func (w *world) put(key, text string) {
+	w.t.Helper()
+	p := filepath.Join(w.dir, filepath.FromSlash(key))
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// zip makes an archive of pairs of name and text.
+func zipped(t *testing.T, pairs ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := 0; i < len(pairs); i += 2 {
+		f, err := z.Create(pairs[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(f, pairs[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func (w *world) run() *Report {
+	w.t.Helper()
+	r, err := Run(w.t.Context(), []Source{w.src}, w.o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) object(key string) *row.Object {
+	w.t.Helper()
+	o, err := w.cat.Object(w.t.Context(), w.src.Bucket.URL(key))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if o == nil {
+		w.t.Fatalf("%s is not in the ledger", key)
+	}
+	return o
+}
+
+func (w *world) is(key string, s row.ObjectState) {
+	w.t.Helper()
+	if o := w.object(key); o.State != s {
+		w.t.Fatalf("%s is %s (%s), want %s", key, o.State, o.Reason, s)
+	}
+}
+
+func (w *world) record(id string) *row.Record {
+	w.t.Helper()
+	r, err := w.cat.Artifact(w.t.Context(), symbol.NewID(symbol.ELF, id))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// ask answers a position from the published load: function and line, or "".
+func (w *world) ask(id string, pos uint64) string {
+	w.t.Helper()
+	r := w.record(id)
+	if r == nil || r.Published == nil {
+		return "no artifact"
+	}
+	opened, err := w.ring.Open(r.ID, r.Published)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	get := func(s sinks.Span) (got sinks.Row) {
+		err := w.store.Blocks.First(w.t.Context(), []sinks.Span{s}, func(_ int, r sinks.Row, err error) {
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			got = r
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return got
+	}
+	if s, ok := opened.Dictionary(); ok {
+		if err := opened.SetDictionary(get(s)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	i, ok := opened.Index(pos)
+	if !ok {
+		return "outside"
+	}
+	b, err := opened.Block(i, get(opened.Row(i)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	frames, found := b.Find(pos, nil)
+	if !found {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", frames[0].Linkage, frames[0].Line)
+}
+
+func (w *world) answers(id string, pos uint64, want string) {
+	w.t.Helper()
+	if got := w.ask(id, pos); got != want {
+		w.t.Fatalf("%s at %d: %q, want %q", id, pos, got, want)
+	}
+}
+
+// verify expects a sound store and gives its digest.
+func (w *world) verify() string {
+	w.t.Helper()
+	r, err := Verify(w.t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, p := range r.Problems {
+		w.t.Errorf("%s: %s", p.Where, p.Error)
+	}
+	return r.Digest
+}

@@ -1,0 +1,249 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// GCOptions says what may go.
+type GCOptions struct {
+	Store   *sinks.Store
+	Keyring *row.Keyring
+	// Grace is how long a load that nobody needs stays for readers that still know it
+	// (0: 24 hours). It must be above the catalog TTL of all clients.
+	Grace  time.Duration
+	// Alone: the caller holds the store's ingest lock, so no load is in progress
+	// whatever its lease says, and none was ever seen by a reader.
+	Alone  bool
+	DryRun bool
+	Now    func() time.Time // nil: time.Now
+}
+
+// GCReport is what gc did, or would do.
+type GCReport struct {
+	Job       string    `json:"job"`
+	Started   time.Time `json:"started"`
+	Seconds   float64   `json:"seconds"`
+	Artifacts int       `json:"artifacts"` // records looked at
+	Loads     int       `json:"loads"`     // abandoned and superseded ones that were dropped
+	Orphans   int       `json:"orphans"`   // of these: loads that no record named
+	Records   int       `json:"records"`   // that had nothing left and went
+	Freed     int64     `json:"freed"`     // bytes that unfinished batches had left
+}
+
+// doomed owns the entry of a load whose rows are being dropped: its maker, if
+// it is alive after all, can no longer publish it.
+const doomed = "gc"
+
+// errBusy: a record changed again and again.
+var errBusy = errors.New("the record keeps changing")
+
+// GC drops the rows of loads whose lease, plus grace, is over: abandoned ones,
+// and those that were replaced twice. An entry is marked, then its rows are dropped, then it is
+// removed, so a death in between leaves rows that are still named and go next
+// time. Rows that no record names go too, once they are older than the grace.
+func GC(ctx context.Context, o GCOptions) (*GCReport, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Grace == 0 {
+		o.Grace = 24 * time.Hour
+	}
+	g := &collector{GCOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), report: &GCReport{Job: "gc", Started: o.Now()}}
+	g.before = g.report.Started.Add(-o.Grace)
+	err := g.run(ctx)
+	g.report.Seconds = o.Now().Sub(g.report.Started).Seconds()
+	return g.report, err
+}
+
+type collector struct {
+	GCOptions
+	cat    *row.Catalog
+	before time.Time
+	report *GCReport
+}
+
+func (g *collector) run(ctx context.Context) error {
+	var due []symbol.ID
+	err := g.cat.Artifacts(ctx, func(r *row.Record) error {
+		g.report.Artifacts++
+		if r.Published == nil && len(r.Progress) == 0 || slices.ContainsFunc(r.Progress, g.expired) {
+			due = append(due, r.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range due {
+		if err := g.record(ctx, id); err != nil {
+			return fmt.Errorf("collect artifact %s: %w", id, err)
+		}
+	}
+	if err := g.orphans(ctx); err != nil {
+		return err
+	}
+	if g.DryRun {
+		return nil
+	}
+	g.report.Freed, err = g.Store.Blocks.Tidy(ctx, g.before)
+	return err
+}
+
+func (g *collector) expired(p row.Progress) bool {
+	return p.Lease.Before(g.before) || g.Alone && p.Owner != superseded
+}
+
+// record drops what is due of one artifact.
+func (g *collector) record(ctx context.Context, id symbol.ID) error {
+	var drop [][]byte
+	var loads []sinks.Load
+	if g.DryRun {
+		r, err := g.cat.Artifact(ctx, id)
+		if err == nil && r != nil {
+			for _, p := range r.Progress {
+				if g.expired(p) {
+					g.report.Loads++
+				}
+			}
+		}
+		return err
+	}
+	err := g.change(ctx, id, func(r *row.Record) bool {
+		drop, loads = nil, nil
+		for i := range r.Progress {
+			if p := &r.Progress[i]; g.expired(*p) {
+				p.Owner = doomed
+				loads = append(loads, p.Load)
+				drop = append(drop, row.LoadPrefix(id, p.Load))
+			}
+		}
+		return len(loads) > 0
+	})
+	if err != nil {
+		return err
+	}
+	if len(drop) > 0 {
+		if err := g.Store.Blocks.Drop(ctx, drop); err != nil {
+			return err
+		}
+	}
+	gone := false
+	err = g.change(ctx, id, func(r *row.Record) bool {
+		n := len(r.Progress)
+		r.Progress = slices.DeleteFunc(r.Progress, func(p row.Progress) bool { return p.Owner == doomed && slices.Contains(loads, p.Load) })
+		gone = r.Published == nil && r.Previous == nil && len(r.Progress) == 0 && r.State == row.Live
+		return len(r.Progress) < n || gone
+	})
+	if err != nil {
+		return err
+	}
+	g.report.Loads += len(loads)
+	if gone {
+		g.report.Records++
+	}
+	return nil
+}
+
+// change swaps a record for a copy that edit has changed; one that holds
+// nothing any more is removed, with the names that lead to it.
+func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*row.Record) bool) error {
+	for range 100 {
+		old, err := g.cat.Artifact(ctx, id)
+		if err != nil || old == nil {
+			return err
+		}
+		next := copyOf(old, id)
+		if !edit(next) {
+			return nil
+		}
+		if next.Published == nil && next.Previous == nil && len(next.Progress) == 0 && next.State == row.Live {
+			for _, n := range next.Names {
+				if err := g.cat.RemoveName(ctx, n.Text, row.Ref{Artifact: id}); err != nil {
+					return err
+				}
+			}
+			next = nil
+		}
+		if err := g.cat.SwapArtifact(ctx, old, next); !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+	}
+	return errBusy
+}
+
+// orphans drops rows of loads that no record names: left by a load that gc had
+// given up before its last rows came.
+func (g *collector) orphans(ctx context.Context) error {
+	return prefixes(ctx, g.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
+		if !loadTime(l).Before(g.before) {
+			return nil
+		}
+		r, err := g.cat.Artifact(ctx, id)
+		if err != nil || names(r, l) {
+			return err
+		}
+		g.report.Loads++
+		g.report.Orphans++
+		if g.DryRun {
+			return nil
+		}
+		return g.Store.Blocks.Drop(ctx, [][]byte{row.LoadPrefix(id, l)})
+	})
+}
+
+// names reports whether a record knows of a load.
+func names(r *row.Record, l sinks.Load) bool {
+	return r != nil && (r.Published != nil && r.Published.Load == l || r.Previous != nil && r.Previous.Load == l ||
+		slices.ContainsFunc(r.Progress, func(p row.Progress) bool { return p.Load == l }))
+}
+
+// loadTime is when a load began.
+func loadTime(l sinks.Load) time.Time {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(l[:]) >> 16))
+}
+
+// prefixes hops from load to load: one short scan each.
+func prefixes(ctx context.Context, b sinks.Blocks, emit func(symbol.ID, sinks.Load) error) error {
+	from := []byte{}
+	for from != nil {
+		var first sinks.Row
+		var ferr error
+		err := b.First(ctx, []sinks.Span{{From: from}}, func(_ int, r sinks.Row, err error) { first, ferr = r, err })
+		if err := errors.Join(err, ferr); err != nil {
+			return err
+		}
+		if first.Key == nil {
+			return nil
+		}
+		if len(first.Key) < sinks.PrefixBytes {
+			return fmt.Errorf("row %x: its key is shorter than a prefix", first.Key)
+		}
+		p := first.Key[:sinks.PrefixBytes]
+		if err := emit(symbol.ID(p[:16]), sinks.Load(p[16:])); err != nil {
+			return err
+		}
+		from = after(p)
+	}
+	return nil
+}
+
+// after is the first key that does not begin with p; nil: there is none.
+func after(p []byte) []byte {
+	next := bytes.Clone(p)
+	for i := len(next) - 1; i >= 0; i-- {
+		if next[i]++; next[i] != 0 {
+			return next[:i+1]
+		}
+	}
+	return nil
+}

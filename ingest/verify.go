@@ -1,0 +1,227 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"iter"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// VerifyOptions says what is read back.
+type VerifyOptions struct {
+	Store   *sinks.Store
+	Keyring *row.Keyring
+	// Problem hears of each as it is found (nil: the report only).
+	Problem func(Problem)
+	Now     func() time.Time // nil: time.Now
+}
+
+// VerifyReport is what a whole store holds, and what is wrong with it.
+type VerifyReport struct {
+	Job       string    `json:"job"`
+	Started   time.Time `json:"started"`
+	Seconds   float64   `json:"seconds"`
+	Artifacts int       `json:"artifacts"` // with a published load
+	Loads     int       `json:"loads"`     // read back: published and previous
+	Shredded  int       `json:"shredded"`  // loads whose keys were destroyed: not readable, and not a problem
+	Rows      uint64    `json:"rows"`
+	Ranges    uint64    `json:"ranges"`
+	Bytes     uint64    `json:"bytes"`
+	Objects   int       `json:"objects"` // ledger entries
+	// Digest is over the identity and content of every published load, in
+	// order of artifacts: equal for equal content.
+	Digest   string    `json:"digest"`
+	Problems []Problem `json:"problems"`
+}
+
+// Problem is something that is not as it was written.
+type Problem struct {
+	Where string `json:"where"` // "artifact …", "load …", "object …"
+	Error string `json:"error"`
+}
+
+// Verify reads everything back: rows against the fences, seals and digests of
+// their records, rows that no record names, names, ledger. It goes on after a
+// problem; the error is that of ctx, or of a store that cannot be read at all.
+func Verify(ctx context.Context, o VerifyOptions) (*VerifyReport, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	v := &verifier{VerifyOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), sum: sha256.New(),
+		report: &VerifyReport{Job: "verify", Started: o.Now(), Problems: []Problem{}}}
+	err := v.run(ctx)
+	v.report.Digest = hex.EncodeToString(v.sum.Sum(nil))
+	v.report.Seconds = o.Now().Sub(v.report.Started).Seconds()
+	return v.report, err
+}
+
+type verifier struct {
+	VerifyOptions
+	cat    *row.Catalog
+	sum    hash.Hash
+	report *VerifyReport
+}
+
+func (v *verifier) problem(where string, err error) {
+	p := Problem{where, err.Error()}
+	v.report.Problems = append(v.report.Problems, p)
+	if v.VerifyOptions.Problem != nil {
+		v.VerifyOptions.Problem(p)
+	}
+}
+
+type storedLoad struct {
+	id   symbol.ID
+	load sinks.Load
+}
+
+func (v *verifier) run(ctx context.Context) error {
+	// Rows and records come in the same order: artifacts ascending.
+	var scanErr error
+	next, stop := iter.Pull(func(yield func(storedLoad) bool) {
+		scanErr = prefixes(ctx, v.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
+			if !yield(storedLoad{id, l}) {
+				return errStop
+			}
+			return nil
+		})
+	})
+	defer stop()
+	stored, more := next()
+	unnamed := func() {
+		v.problem(fmt.Sprintf("load %x of %s", stored.load, stored.id), errors.New("no record names its rows"))
+		stored, more = next()
+	}
+	err := v.cat.Artifacts(ctx, func(r *row.Record) error {
+		for more && string(stored.id[:]) < string(r.ID[:]) {
+			unnamed()
+		}
+		for more && stored.id == r.ID {
+			if names(r, stored.load) {
+				stored, more = next()
+			} else {
+				unnamed()
+			}
+		}
+		return v.record(ctx, r)
+	})
+	if err != nil && ctx.Err() == nil {
+		v.problem("artifacts", err) // what stands after it was not seen
+	} else {
+		for more && ctx.Err() == nil {
+			unnamed()
+		}
+	}
+	if scanErr != nil && scanErr != errStop && ctx.Err() == nil {
+		v.problem("rows", scanErr)
+	}
+	err = v.cat.Objects(ctx, "", func(o *row.Object) error {
+		v.report.Objects++
+		return v.object(ctx, o)
+	})
+	if err != nil && ctx.Err() == nil {
+		v.problem("ledger", err)
+	}
+	return ctx.Err()
+}
+
+func (v *verifier) record(ctx context.Context, r *row.Record) error {
+	where := "artifact " + r.ID.String()
+	for _, n := range r.Names {
+		ok, err := v.cat.HasName(ctx, n.Text, r.ID)
+		if err == nil && !ok {
+			err = fmt.Errorf("its name %q does not lead to it", n.Text)
+		}
+		if err != nil {
+			v.problem(where, err)
+		}
+	}
+	if l := r.Published; l != nil {
+		v.report.Artifacts++
+		digest := v.load(ctx, r, l)
+		v.sum.Write(r.ID[:])
+		v.sum.Write(digest[:])
+	}
+	if r.Previous != nil {
+		v.load(ctx, r, r.Previous)
+	}
+	return ctx.Err()
+}
+
+// load reads one load back. Its digest is of what was read, or zero.
+func (v *verifier) load(ctx context.Context, r *row.Record, l *row.Loaded) (digest [32]byte) {
+	where := fmt.Sprintf("load %x of %s", l.Load, r.ID)
+	opened, err := v.Keyring.Open(r.ID, l)
+	if errors.Is(err, row.ErrShredded) {
+		v.report.Shredded++
+		return digest
+	}
+	if err != nil {
+		v.problem(where, err)
+		return digest
+	}
+	v.report.Loads++
+	check := opened.Verify()
+	prefix := row.LoadPrefix(r.ID, l.Load)
+	var rows, ranges, bytes uint64
+	err = v.Store.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: after(prefix)}, func(rw sinks.Row) error {
+		bytes += uint64(len(rw.Key) + len(rw.Value))
+		b, err := check.Add(rw)
+		if err != nil || b == nil {
+			return err
+		}
+		rows++
+		return b.Each(func(start, end uint64, _ []symbol.Frame) error {
+			ranges++
+			return nil
+		})
+	})
+	v.report.Rows += rows
+	v.report.Ranges += ranges
+	v.report.Bytes += bytes
+	if err == nil {
+		err = opened.Err()
+	}
+	if err == nil {
+		digest, err = check.Digest()
+	}
+	switch {
+	case err != nil:
+	case digest != l.Digest:
+		err = errors.New("its content is not what its record says")
+	case rows != l.Rows || ranges != l.Ranges || bytes != l.Bytes:
+		err = fmt.Errorf("%d rows, %d ranges, %d bytes; its record says %d, %d, %d", rows, ranges, bytes, l.Rows, l.Ranges, l.Bytes)
+	}
+	if err != nil && ctx.Err() == nil {
+		v.problem(where, err)
+	}
+	return digest
+}
+
+// object checks that what the ledger calls loaded is published.
+func (v *verifier) object(ctx context.Context, o *row.Object) error {
+	if o.State != row.ObjectLoaded && o.State != row.ObjectKept {
+		return ctx.Err()
+	}
+	for _, a := range o.Artifacts {
+		if a.Outcome != outcomeLoaded && a.Outcome != outcomeKept {
+			continue
+		}
+		r, err := v.cat.Artifact(ctx, a.ID)
+		if err == nil && (r == nil || r.Published == nil && r.State == row.Live) {
+			err = fmt.Errorf("artifact %s is %s by the ledger, and not published", a.ID, a.Outcome)
+		}
+		if err != nil && ctx.Err() == nil {
+			v.problem("object "+o.URL, err)
+		}
+	}
+	return ctx.Err()
+}
