@@ -20,7 +20,7 @@ type GCOptions struct {
 	Keyring *row.Keyring
 	// Grace is how long a load that nobody needs stays for readers that still know it
 	// (0: 24 hours). It must be above the catalog TTL of all clients.
-	Grace  time.Duration
+	Grace time.Duration
 	// Alone: the caller holds the store's ingest lock, so no load is in progress
 	// whatever its lease says, and none was ever seen by a reader.
 	Alone  bool
