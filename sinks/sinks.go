@@ -60,6 +60,7 @@ type Blocks interface {
 
 // Batch takes the rows of many loads: each load's rows together and
 // ascending, loads in any order. One goroutine. A failed batch stays failed.
+// A load committed before may come again with the same rows, which changes nothing.
 type Batch interface {
 	Write(r Row) error
 	// Commit makes the rows durable. Only the catalog makes them findable.
