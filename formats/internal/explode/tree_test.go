@@ -281,3 +281,43 @@ func TestRefines(t *testing.T) {
 		}
 	}
 }
+
+// TestZero has a function at address 0: code if a symbol is there, else what
+// a linker threw away.
+func TestZero(t *testing.T) {
+	for _, real := range []bool{false, true} {
+		d := newDebug(4, 4, 8, false)
+		d.image.Code = []native.Span{{Start: 0, End: 0x100}}
+		want := "0020 0030 g :0:0\n"
+		if real {
+			d.image.Symbols = []native.Symbol{{Addr: 0, Size: 0x10, Name: "f", Rank: symbol.RankSymtab}}
+			want = "0000 0010 f :0:0\n\n" + want
+		}
+		d.usual()
+		d.unit(func(w *writer, _ uint64) {
+			w.u8(cBare).str("a.c").u8(langC).function(cLeaf, "f", 0, 0x10).function(cLeaf, "g", 0x20, 0x30)
+			w.function(cLeaf, "x", 1, 1).function(cLeaf, "y", ^uint64(0), 8).function(cLeaf, "z", ^uint64(1), ^uint64(0)).u8(0)
+		})
+		d.expect(t, want)
+	}
+}
+
+// TestOperations has a line program of a machine with several operations in
+// an instruction.
+func TestOperations(t *testing.T) {
+	d := newDebug(4, 4, 8, false)
+	d.usual()
+	lines := d.program(func(w *writer) {
+		w.set(0x1100).row(0, 1, 9, 0).row(6, 1, 1, 0).row(2, 1, 1, 0).u8(13 + 14*8 + 5 + 1).u8(2).uleb(0x40).end()
+	})
+	d.line.b[11] = 4 // maximum_operations_per_instruction
+	d.unit(func(w *writer, _ uint64) {
+		w.head(langC, lines, 0x1100, 0x1110).function(cLeaf, "f", 0x1100, 0x1110).u8(0)
+	})
+	d.expect(t, `
+1100 1101 f /src/a.c:10:0
+1101 1102 f /src/a.c:11:0
+1102 1104 f /src/a.c:12:0
+1104 1110 f /src/a.c:13:0
+`)
+}
