@@ -77,10 +77,10 @@ func (p *part) lined(low, high uint64, node int32) error {
 	for low < high {
 		if l.seq < 0 || low < seqs[l.seq].Low || low >= seqs[l.seq].High || low < l.rows[l.row].Addr {
 			if !l.seek(low) || seqs[l.seq].Low >= high {
-				return r.add(p, low, high, symbol.Site{})
+				return r.add(p, low, high, r.unknown())
 			}
 			if from := seqs[l.seq].Low; from > low {
-				if err := r.add(p, low, from, symbol.Site{}); err != nil {
+				if err := r.add(p, low, from, r.unknown()); err != nil {
 					return err
 				}
 				low = from

@@ -11,6 +11,7 @@ type run struct {
 	root  int32  // the outermost node, -1: none, or code of no function
 	stamp uint32 // of out: nodes with this stamp are in Scopes
 	scope int32  // of the node that entered last
+	file  uint32 // that the symbol table names: for outermost code without rows
 	next  uint64 // where out ends, unslid
 }
 
@@ -40,7 +41,7 @@ func (r *run) begin(p *part, f uint32) error {
 	if err := r.end(p); err != nil {
 		return err
 	}
-	r.root, r.scope = -1, 0
+	r.root, r.scope, r.file = -1, 0, 0
 	r.out.Scopes = append(r.out.Scopes, symbol.Scope{Parent: -1, Function: f})
 	return nil
 }
@@ -90,6 +91,14 @@ func (r *run) scopeOf(p *part, node int32, low uint64) (int32, error) {
 	n.scope, n.stamp = int32(len(r.out.Scopes)), r.stamp
 	r.out.Scopes = append(r.out.Scopes, s)
 	return n.scope, nil
+}
+
+// unknown is the place of code without rows.
+func (r *run) unknown() symbol.Site {
+	if r.out.Scopes[r.scope].Parent >= 0 {
+		return symbol.Site{}
+	}
+	return symbol.Site{File: r.file}
 }
 
 // add appends [low, high) with the scope that was entered last, or makes the

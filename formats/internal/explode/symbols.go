@@ -55,8 +55,10 @@ func (x *Exploder) covering(addr uint64) (i int, end uint64) {
 }
 
 // outermost is the index of the name of an outermost function, whose code at
-// low belongs to one of its pieces.
+// low belongs to one of its pieces. It also notes the file that the symbol
+// table names for the piece.
 func (p *part) outermost(n *node, low uint64) (uint32, error) {
+	p.run.file = 0
 	i, err := p.nameOf(n)
 	if err != nil {
 		return 0, err
@@ -71,6 +73,7 @@ func (p *part) outermost(n *node, low uint64) (uint32, error) {
 	better := -1
 	for k := firstAt(syms, low); k < len(syms) && syms[k].Addr == low; k++ {
 		if syms[k].Name == name {
+			p.run.file = p.strings.add(0, syms[k].File)
 			return i, nil
 		}
 		if better < 0 && refines(syms[k].Name, name) {
@@ -78,6 +81,7 @@ func (p *part) outermost(n *node, low uint64) (uint32, error) {
 		}
 	}
 	if better >= 0 {
+		p.run.file = p.strings.add(0, syms[better].File)
 		return p.strings.symbol(better, syms), nil
 	}
 	return i, nil
