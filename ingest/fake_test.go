@@ -17,6 +17,7 @@ import (
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/bucket/file"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/mem"
@@ -150,14 +151,19 @@ func worldOf(t *testing.T, s *sinks.Store) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, dir: t.TempDir(), store: s, ring: ring, cat: row.NewCatalog(s.Catalog, ring), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	b, err := file.Open(w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.src = Source{Bucket: b}
+	w.src = Source{Bucket: folder(t, w.dir)}
 	w.o = Options{Store: s, Keyring: ring, Formats: []*formats.Format{fake(1), &archive.Zip}, Workers: 2, MemoryBytes: 16 << 20,
 		Scratch: t.TempDir(), Run: "run", Owner: "test", Now: func() time.Time { return w.now }}
 	return w
+}
+
+func folder(t *testing.T, dir string) bucket.Bucket {
+	t.Helper()
+	b, err := file.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
 
 func (w *world) put(key, text string) {

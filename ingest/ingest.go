@@ -30,6 +30,7 @@ type job struct {
 	bytes    int64
 	taken    int
 	failures int                  // one after the other
+	perRound int                  // new objects listed before they are worked off
 	woken    map[string][]waiting // by object: what came for it
 	wakeList []string
 	waits    []waiting // what loads of this run lack
@@ -50,7 +51,7 @@ func Run(ctx context.Context, srcs []Source, o Options) (*Report, error) {
 	o = o.withDefaults()
 	started := o.Now()
 	j := &job{o: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
-		slots: make(chan struct{}, o.Workers), woken: make(map[string][]waiting)}
+		slots: make(chan struct{}, o.Workers), woken: make(map[string][]waiting), perRound: roundObjects}
 	j.report = &Report{Job: "ingest", Run: o.Run, Started: started, Rejected: []Rejection{}}
 	j.report.Objects.Skipped = map[string]int{}
 	if o.Shards > 1 {
@@ -275,6 +276,9 @@ func (j *job) done(x *object, o *row.Object, err error) {
 	r.Bytes.Stored += x.stored
 	r.Bytes.Read += o.Size
 	j.mu.Unlock()
+	if x.t.rederive && err == nil && o.State != row.ObjectFailed {
+		return // it was counted when it was new
+	}
 	j.count(o, err, rejected)
 }
 
@@ -301,10 +305,10 @@ func (j *job) count(o *row.Object, err error, rejected []Rejection) {
 		r.Objects.Gone++
 	case row.ObjectFailed:
 		r.Objects.Failed++
-		r.Failed = append(r.Failed, Rejection{o.URL, reason})
+		r.tell(&r.Failed, Rejection{o.URL, reason})
 	}
 	if state != row.ObjectFailed && state != row.ObjectPending {
-		r.Rejected = append(r.Rejected, rejected...)
+		r.tell(&r.Rejected, rejected...)
 	}
 	if state == row.ObjectFailed {
 		if j.failures++; j.failures >= maxFailures {

@@ -102,14 +102,14 @@ func (j *job) list(ctx context.Context, s *source, after string) (*round, error)
 			r.gone = append(r.gone, o)
 		}
 	}
-	var last *task
+	until := "" // no sidecar of the tasks so far comes after this key
 	lastURL := ""
 	err := s.Bucket.List(ctx, "", after, func(e bucket.Entry) error {
 		url := s.Bucket.URL(e.Key)
 		if url <= lastURL {
 			return fmt.Errorf("list %s: %s after %s: not in order", s.prefix, url, lastURL)
 		}
-		if len(r.tasks) >= roundObjects && !strings.HasPrefix(e.Key, last.entry.Key) {
+		if len(r.tasks) >= j.perRound && e.Key > until {
 			r.more = true
 			return errStop
 		}
@@ -136,7 +136,7 @@ func (j *job) list(ctx context.Context, s *source, after string) (*round, error)
 		j.report.Objects.Seen++
 		t := &task{src: s, entry: e, url: url, old: old, named: named(old)}
 		if j.isNew(t) {
-			last = t
+			until = max(until, e.Key+sidecar)
 			r.tasks = append(r.tasks, t)
 		}
 		return nil

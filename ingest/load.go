@@ -19,6 +19,10 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
+// minStringBytes is what the names of one artifact may take even if less
+// memory is configured: they are needed at once, and no real object comes near.
+const minStringBytes = 64 << 20
+
 // artifact settles one artifact of x: claimed, exploded, encoded, and handed
 // to the publisher.
 func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Artifact, member string) error {
@@ -45,7 +49,7 @@ func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Art
 // published load that it has to beat.
 func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifact, member string, rival *row.Record) (err error) {
 	j := x.j
-	s := spill.New(spill.Options{Budget: j.budget, Scratch: j.o.Scratch})
+	s := spill.New(spill.Options{Budget: j.budget, Scratch: j.o.Scratch, StringBytes: max(j.o.MemoryBytes, minStringBytes)})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	quality, err := x.explode(ctx, f, a, s)
 	if err != nil {

@@ -34,19 +34,21 @@ type object struct {
 	started    time.Time
 	app, build string
 
-	mu        sync.Mutex
-	artifacts []row.ObjectArtifact
-	parsers   map[string]int
-	reason    string    // of the object as a whole, when it holds nothing
-	err       error     // the environment failed: it is tried again
-	missed    []string  // companions that were asked for and nobody had
-	lacks     []string  // what its loads say they lack
-	wakes     []waiting // who waits for what it brought
-	loads     int       // handed over and not published yet
-	published int
-	ranges    uint64
-	stored    uint64
-	ended     bool // nothing more is handed over
+	mu         sync.Mutex
+	artifacts  []row.ObjectArtifact // at most maxNoted
+	outcomes   map[string]int       // how many of each
+	firstError string               // of what was rejected
+	parsers    map[string]int
+	reason     string    // of the object as a whole, when it holds nothing
+	err        error     // the environment failed: it is tried again
+	missed     []string  // companions that were asked for and nobody had
+	lacks      []string  // what its loads say they lack
+	wakes      []waiting // who waits for what it brought
+	loads      int       // handed over and not published yet
+	published  int
+	ranges     uint64
+	stored     uint64
+	ended      bool // nothing more is handed over
 }
 
 // maxRetries is how often an object that changes while it is read is begun anew.
@@ -66,7 +68,7 @@ func (j *job) take(ctx context.Context, t *task) {
 		}
 		t.entry = e
 		x.mu.Lock()
-		x.artifacts, x.reason, x.parsers = nil, "", make(map[string]int)
+		x.artifacts, x.outcomes, x.firstError, x.reason, x.parsers = nil, nil, "", "", make(map[string]int)
 		x.mu.Unlock()
 		err = x.read(ctx)
 	}
@@ -185,9 +187,7 @@ func (x *object) reject(ctx context.Context, id symbol.ID, member string, err er
 	if serr := x.unchanged(ctx); serr != nil {
 		return serr
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.artifacts = append(x.artifacts, row.ObjectArtifact{ID: id, Member: member, Outcome: outcomeRejected, Error: err.Error()})
+	x.noteArtifact(row.ObjectArtifact{ID: id, Member: member, Outcome: outcomeRejected, Error: err.Error()})
 	return nil
 }
 
@@ -204,11 +204,28 @@ func (x *object) unchanged(ctx context.Context) error {
 	return nil
 }
 
+// maxNoted bounds the artifacts that a ledger entry names: it is one record of
+// the catalog. All of them count.
+const maxNoted = 10_000
+
+func (x *object) noteArtifact(a row.ObjectArtifact) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.outcomes == nil {
+		x.outcomes = make(map[string]int)
+	}
+	x.outcomes[a.Outcome]++
+	if x.firstError == "" {
+		x.firstError = a.Error
+	}
+	if len(x.artifacts) < maxNoted {
+		x.artifacts = append(x.artifacts, a)
+	}
+}
+
 // outcome notes what became of an artifact.
 func (x *object) outcome(id symbol.ID, member, what string) {
-	x.mu.Lock()
-	x.artifacts = append(x.artifacts, row.ObjectArtifact{ID: id, Member: member, Outcome: what})
-	x.mu.Unlock()
+	x.noteArtifact(row.ObjectArtifact{ID: id, Member: member, Outcome: what})
 }
 
 // findNames finds APP and BUILD: metadata, sidecar, pattern.
@@ -305,14 +322,7 @@ func (x *object) finish(ctx context.Context) {
 
 // judge decides the object's state from what became of its parts.
 func (x *object) judge(ctx context.Context, o *row.Object) {
-	count := map[string]int{}
-	first := ""
-	for _, a := range o.Artifacts {
-		count[a.Outcome]++
-		if a.Error != "" && first == "" {
-			first = a.Error
-		}
-	}
+	count, first := x.outcomes, x.firstError
 	switch {
 	case errors.Is(x.err, bucket.ErrNotFound):
 		o.State, o.Reason = row.ObjectGone, x.err.Error()

@@ -17,8 +17,11 @@ type Options struct {
 	Formats []*formats.Format // narrow ones first
 	Limits  formats.Limits    // zero fields: their defaults
 
-	Workers     int    // objects at once, and parts exploded at once (0: one a core)
-	MemoryBytes int64  // sort runs, interned strings and staged objects together (0: 256 MiB); what is above goes to Scratch
+	Workers int // objects at once, and parts exploded at once (0: one a core)
+	// MemoryBytes is shared by sort runs, interned names and staged objects (0:
+	// 256 MiB); what is above goes to Scratch. Names cannot: an artifact with
+	// more of them than this, and than 64 MiB, is rejected.
+	MemoryBytes int64
 	Scratch     string // folder for sealed scratch files ("": the system's)
 
 	Force  bool // load again what is loaded, and replace what is pinned

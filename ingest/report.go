@@ -15,10 +15,13 @@ type Report struct {
 	Ranges    uint64       `json:"ranges"`
 	Bytes     ByteCounts   `json:"bytes"`
 
-	Rejected  []Rejection `json:"rejected"` // newly rejected: objects, and members of objects
-	Failed    []Rejection `json:"failed,omitempty"`
-	LakeFiles []string    `json:"lake_files,omitempty"`
-	Missing   []string    `json:"missing_parts,omitempty"` // companions that loads of this run still wait for
+	Rejected []Rejection `json:"rejected"` // newly rejected: objects, and members of objects
+	Failed   []Rejection `json:"failed,omitempty"`
+	// Untold is how many more were rejected or failed than the lists name: the
+	// report is one line.
+	Untold    int      `json:"untold,omitempty"`
+	LakeFiles []string `json:"lake_files,omitempty"`
+	Missing   []string `json:"missing_parts,omitempty"` // companions that loads of this run still wait for
 }
 
 // ObjectCounts counts objects by what became of them.
@@ -45,4 +48,13 @@ type ByteCounts struct {
 type Rejection struct {
 	URL   string `json:"url"`
 	Error string `json:"error"`
+}
+
+// maxTold bounds each list of a report.
+const maxTold = 1000
+
+func (r *Report) tell(list *[]Rejection, all ...Rejection) {
+	n := min(len(all), maxTold-len(*list))
+	*list = append(*list, all[:n]...)
+	r.Untold += len(all) - n
 }

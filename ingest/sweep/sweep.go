@@ -52,6 +52,7 @@ type open struct {
 
 type sweeper struct {
 	emit   func(*symbol.Run) error
+	limit  int64 // of bytes
 	counts Counts
 	// active is ordered from the highest order to the lowest, so the winner is
 	// the last; ends descend the other way round: a run that ends before a
@@ -69,34 +70,39 @@ type sweeper struct {
 // Sweep runs src to its end. What emit is given is valid during the call; its
 // error comes back unchanged.
 func Sweep[O ~uint64](src Source[O], emit func(*symbol.Run) error) (Counts, error) {
-	s := &sweeper{emit: emit}
+	s := &sweeper{emit: emit, limit: maxOpenBytes}
+	err := run(s, src)
+	return s.counts, err
+}
+
+func run[O ~uint64](s *sweeper, src Source[O]) error {
 	var last uint64
 	for {
 		o := s.take()
 		order, ok, err := src(o.run)
 		if err != nil {
-			return s.counts, err
+			return err
 		}
 		if !ok {
 			break
 		}
 		start := o.run.Ranges[0].Start
 		if start < last {
-			return s.counts, fmt.Errorf("sweep: run at %#x after one at %#x", start, last)
+			return fmt.Errorf("sweep: run at %#x after one at %#x", start, last)
 		}
 		last = start
 		o.order, o.end, o.next, o.piece = uint64(order), o.run.Ranges[len(o.run.Ranges)-1].End, 0, 0
 		if err := s.until(start); err != nil {
-			return s.counts, err
+			return err
 		}
 		if err := s.insert(o); err != nil {
-			return s.counts, err
+			return err
 		}
 	}
 	if err := s.until(^uint64(0)); err != nil {
-		return s.counts, err
+		return err
 	}
-	return s.counts, s.flush()
+	return s.flush()
 }
 
 // take gives a run to be filled.
@@ -129,7 +135,7 @@ func (s *sweeper) insert(o *open) error {
 	s.active = slices.Replace(s.active, worse, at, o)
 	o.bytes = int64(len(o.run.Ranges))*int64(unsafe.Sizeof(symbol.Range{})) + int64(len(o.run.Scopes))*int64(unsafe.Sizeof(symbol.Scope{})+8)
 	s.bytes += o.bytes
-	if s.bytes > maxOpenBytes {
+	if s.bytes > s.limit {
 		return &formats.Error{Format: "run", Section: "ranges", Offset: int64(o.run.Ranges[0].Start), Want: "fewer functions at one address", Err: formats.ErrLimit}
 	}
 	return nil

@@ -2,11 +2,13 @@ package sweep
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -177,5 +179,21 @@ func TestSweepShadowed(t *testing.T) {
 	counts, err := Sweep(source(in), func(*symbol.Run) error { runs++; return nil })
 	if err != nil || runs != 1 || counts.Covered != n+1 {
 		t.Fatalf("%d runs, %+v, %v", runs, counts, err)
+	}
+}
+
+// Runs that neither shadow nor outlast each other are all kept, up to a limit.
+func TestSweepLimit(t *testing.T) {
+	var in []input
+	for i := range uint64(1000) { // each worse than the one before, and longer
+		in = append(in, one(i, i, 10_000+i*2, 1))
+	}
+	s := &sweeper{emit: func(*symbol.Run) error { return nil }, limit: 20_000}
+	if err := run(s, source(in)); !errors.Is(err, formats.ErrLimit) {
+		t.Fatal(err)
+	}
+	s = &sweeper{emit: s.emit, limit: 1 << 20}
+	if err := run(s, source(in)); err != nil || s.counts.Covered != 10_000+999*2 || s.bytes != 0 {
+		t.Fatal(err, s.counts, s.bytes)
 	}
 }
