@@ -110,7 +110,7 @@ func fill(t *testing.T, s *Sorter, lanes int, parts []int, make func(int) []symb
 // What comes out is what went in, ordered, whatever lanes, order of parts,
 // keys and budget there were.
 func TestSorterIsDeterministic(t *testing.T) {
-	const parts = 40
+	const parts = 30
 	type variant struct {
 		lanes  int
 		budget int64
