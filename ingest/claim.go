@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
+	"strings"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/sinks/row"
@@ -19,7 +21,7 @@ const (
 
 // claim decides by what is known before anything is exploded. Which source
 // wins: the better rank, then the newer parser, then more bytes with a line,
-// then the smaller digest of the content. (The digest is that of what would be
+// then the smaller digest of the content, then the smaller URL. (The digest is that of what would be
 // stored: two files with the same answers are one, and no file is hashed for it.)
 // A changed object replaces its own earlier load, whatever its rank.
 func (x *object) claim(rec *row.Record, f *formats.Format, a *formats.Artifact, member string) verdict {
@@ -37,7 +39,7 @@ func (x *object) claim(rec *row.Record, f *formats.Format, a *formats.Artifact, 
 	if p == nil {
 		return load
 	}
-	if p.Source.URL == x.t.url && p.Source.Member == member {
+	if isFrom(p, x.t.url, member) {
 		switch {
 		case force, p.Source.ETag != x.t.entry.ETag:
 			return load
@@ -74,5 +76,8 @@ func beats(l, p *row.Loaded) bool {
 	case l.Quality.WithLine != p.Quality.WithLine:
 		return l.Quality.WithLine > p.Quality.WithLine
 	}
-	return bytes.Compare(l.Digest[:], p.Digest[:]) < 0
+	if d := bytes.Compare(l.Digest[:], p.Digest[:]); d != 0 {
+		return d < 0
+	}
+	return cmp.Or(strings.Compare(l.Source.URL, p.Source.URL), strings.Compare(l.Source.Member, p.Source.Member)) < 0
 }

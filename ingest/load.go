@@ -211,7 +211,7 @@ func (x *object) wins(rec *row.Record, l *row.Loaded) bool {
 	switch p := rec.Published; {
 	case rec.State == row.Pinned, rec.State == row.Shredded:
 		return x.j.o.Force
-	case p == nil, p.Source.URL == l.Source.URL && p.Source.Member == l.Source.Member:
+	case p == nil, isFrom(p, l.Source.URL, l.Source.Member):
 		return true
 	default:
 		return beats(l, p)

@@ -363,6 +363,9 @@ func (j *job) settle(ctx context.Context, x *object, o *row.Object) error {
 		}
 	}
 	x.t.old, x.t.named = o, named(o)
+	if err := j.demoteLost(ctx, o); err != nil {
+		return err
+	}
 	j.wake(x.wakes)
 	if !x.t.rederive || o.State == row.ObjectFailed || o.State == row.ObjectPending {
 		return nil

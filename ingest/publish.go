@@ -281,6 +281,9 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 		if p.kept = !p.x.wins(old, p.loaded); p.kept {
 			next.Progress[at].Owner, next.Progress[at].Lease = superseded, j.o.Now()
 		} else {
+			if err := j.demoteLoser(ctx, p, old.Published); err != nil {
+				return err
+			}
 			next.Progress = slices.Delete(next.Progress, at, at+1)
 			if old.Previous != nil {
 				next.Progress = append(next.Progress, row.Progress{Load: old.Previous.Load, Owner: superseded, Lease: j.o.Now()})
@@ -288,6 +291,9 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 			next.Previous, next.Published, next.State = old.Published, p.loaded, row.Live
 		}
 		err = j.cat.SwapArtifact(ctx, old, next)
+		if err == nil && !p.kept {
+			return j.demoteLoser(ctx, p, old.Published)
+		}
 		if err == nil {
 			return nil
 		}

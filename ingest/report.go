@@ -19,9 +19,8 @@ type Report struct {
 	Failed   []Rejection `json:"failed,omitempty"`
 	// Untold is how many more were rejected or failed than the lists name: the
 	// report is one line.
-	Untold    int      `json:"untold,omitempty"`
-	LakeFiles []string `json:"lake_files,omitempty"`
-	Missing   []string `json:"missing_parts,omitempty"` // companions that loads of this run still wait for
+	Untold  int      `json:"untold,omitempty"`
+	Missing []string `json:"missing_parts,omitempty"` // companions that loads of this run still wait for
 }
 
 // ObjectCounts counts objects by what became of them.

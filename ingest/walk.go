@@ -60,10 +60,14 @@ func walkInput(ctx context.Context, in *formats.Input, list []*formats.Format, l
 	if depth >= limits.Nesting {
 		return visit(in, f, nil, &formats.Error{Format: f.Name, Want: fmt.Sprintf("at most %d archives inside each other", limits.Nesting), Err: formats.ErrLimit})
 	}
-	err = obj.Members(ctx, func(m *formats.Input) error {
-		return errors.Join(walkInput(ctx, m, list, limits, depth+1, visit), release(m))
+	var ours error // what visit or a member's reading said: not the archive's fault
+	err = formats.Guard(f.Name, func() error {
+		return obj.Members(ctx, func(m *formats.Input) error {
+			ours = walkInput(ctx, m, list, limits, depth+1, visit)
+			return ours
+		})
 	})
-	if err != nil && formats.Rejects(err) {
+	if ours == nil && err != nil && formats.Rejects(err) {
 		return visit(in, f, nil, err)
 	}
 	return err

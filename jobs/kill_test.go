@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/symlake/symlake/formats/formattest"
 )
 
@@ -55,7 +57,7 @@ func TestKill(t *testing.T) {
 			t.Errorf("point %d, killed after %v: digest %s, want %s", i, after, digest, wantDigest)
 		}
 		if ledger != wantLedger {
-			t.Errorf("point %d, killed after %v: ledger\n%s\nwant\n%s", i, after, ledger, wantLedger)
+			t.Errorf("point %d, killed after %v: the ledger differs (-want +got)\n%s", i, after, cmp.Diff(strings.Split(wantLedger, "\n"), strings.Split(ledger, "\n")))
 		}
 		var freed struct{ Loads, Freed int64 }
 		out, _ := mustRun(t, []int{0}, "--store", store, "--json", "gc", "--grace", "0s")

@@ -1,0 +1,76 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// The ledger says of an object "loaded" for the artifacts that are answered
+// from it, and "kept" for those that another object won, whichever came first.
+// The winner demotes the loser before its record flips, so that a death in
+// between leaves nothing undone, and once more after it; the loser looks at the record
+// after its own entry is written. Whichever of the two comes last sees the other.
+
+// demoteLoser demotes what p replaces: was, nil if there is nothing.
+func (j *job) demoteLoser(ctx context.Context, p *pending, was *row.Loaded) error {
+	if was == nil || isFrom(was, p.loaded.Source.URL, p.loaded.Source.Member) {
+		return nil
+	}
+	return j.demote(ctx, was.Source.URL, p.id, was.Source.Member)
+}
+
+// demote notes that an artifact of an object is no longer answered from it.
+func (j *job) demote(ctx context.Context, url string, id symbol.ID, member string) error {
+	for {
+		old, err := j.cat.Object(ctx, url)
+		if err != nil || old == nil {
+			return err
+		}
+		at := slices.IndexFunc(old.Artifacts, func(a row.ObjectArtifact) bool {
+			return a.ID == id && a.Member == member && a.Outcome == outcomeLoaded
+		})
+		if at < 0 {
+			return nil
+		}
+		next := *old
+		next.Artifacts = slices.Clone(old.Artifacts)
+		next.Artifacts[at].Outcome = outcomeKept
+		if next.State == row.ObjectLoaded && !slices.ContainsFunc(next.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcomeLoaded }) {
+			next.State = row.ObjectKept
+		}
+		if err := j.cat.SwapObject(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+	}
+}
+
+// demoteLost demotes an object that has just been written to the ledger for
+// the artifacts that another object won meanwhile.
+func (j *job) demoteLost(ctx context.Context, o *row.Object) error {
+	for _, a := range o.Artifacts {
+		if a.Outcome != outcomeLoaded {
+			continue
+		}
+		rec, err := j.cat.Artifact(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		if rec == nil || rec.Published == nil || isFrom(rec.Published, o.URL, a.Member) {
+			continue
+		}
+		if err := j.demote(ctx, o.URL, a.ID, a.Member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFrom reports whether a load was read from that member of that object.
+func isFrom(l *row.Loaded, url, member string) bool {
+	return l.Source.URL == url && l.Source.Member == member
+}
