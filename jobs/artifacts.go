@@ -104,15 +104,11 @@ func newArtifactJSON(r *row.Record) artifactJSON {
 
 // Run lists artifacts in the order of their ids.
 func (j artifactsJob) Run(p *process) error {
-	s, err := p.openStore(true)
+	s, err := p.openRecords(true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	cat, _, err := s.catalog(p)
-	if err != nil {
-		return err
-	}
 	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
 	show := func(r *row.Record) error {
 		a := newArtifactJSON(r)
@@ -132,9 +128,9 @@ func (j artifactsJob) Run(p *process) error {
 		return err
 	}
 	if j.Artifact != "" {
-		err = j.one(p, s, cat, show)
+		err = j.one(p, s, show)
 	} else {
-		err = cat.Artifacts(p.ctx, show)
+		err = s.Artifacts(p.ctx, show)
 	}
 	if err != nil {
 		return err
@@ -143,13 +139,13 @@ func (j artifactsJob) Run(p *process) error {
 }
 
 // one shows the artifacts that a name leads to; several are no error here.
-func (j artifactsJob) one(p *process, s *opened, cat *row.Catalog, show func(*row.Record) error) error {
+func (j artifactsJob) one(p *process, s *records, show func(*row.Record) error) error {
 	r := lookup.New(s.Store, s.kek, lookup.Options{}).Resolve(p.ctx, j.Artifact, lookup.Narrow{App: j.App})
 	if r.Record != nil {
 		return show(r.Record)
 	}
 	for _, id := range r.Candidates {
-		rec, err := cat.Artifact(p.ctx, id)
+		rec, err := s.Artifact(p.ctx, id)
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/sinks/all"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
-	"github.com/symlake/symlake/sinks/row"
 )
 
 type ingestJob struct {
@@ -75,11 +74,12 @@ func (j ingestJob) Run(p *process) error {
 		return err
 	}
 	defer s.Close()
-	ring, err := row.OpenKeyring(p.ctx, s.Catalog, s.kek)
-	if err != nil {
-		return fmt.Errorf("open store keys: %w", err)
+	o.Store, o.Keyring = s.Store, s.ring
+	if j.Force && !j.DryRun {
+		if err := s.audit(p, "force", strings.Join(j.Sources, " ")); err != nil {
+			return err
+		}
 	}
-	o.Store, o.Keyring = s.Store, ring
 	watch := p.watch()
 	o.Progress = watch.event
 	report, err := ingest.Run(p.ctx, sources, o)

@@ -58,7 +58,7 @@ func (initJob) Run(p *process) error {
 }
 
 // createStore makes what a store lacks (folders, keyset, store keys) and opens it for writing.
-func (p *process) createStore() (*opened, error) {
+func (p *process) createStore() (*records, error) {
 	keyset, err := p.keysetPath()
 	if err != nil {
 		return nil, err
@@ -75,11 +75,18 @@ func (p *process) createStore() (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := row.CreateKeyring(p.ctx, s.Catalog, s.kek); err != nil {
+	_, err = row.OpenKeyring(p.ctx, s.Store.Catalog, s.kek)
+	fresh := errors.Is(err, row.ErrKeyless)
+	ring, err := row.CreateKeyring(p.ctx, s.Store.Catalog, s.kek)
+	if err != nil {
 		s.Close()
 		return nil, fmt.Errorf("create store keys: %w", err)
 	}
-	return s, nil
+	r := &records{s, row.NewCatalog(s.Store.Catalog, ring), ring}
+	if fresh {
+		err = r.audit(p, "init", p.storeURL())
+	}
+	return r, err
 }
 
 // createKeyset makes a keyset, but not for a store that has keys already: a

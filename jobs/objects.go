@@ -40,20 +40,16 @@ type objectMember struct {
 
 // Run prints the ledger in order of URLs.
 func (j objectsJob) Run(p *process) error {
-	s, err := p.openStore(j.Retry == "")
+	s, err := p.openRecords(j.Retry == "")
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	cat, _, err := s.catalog(p)
-	if err != nil {
-		return err
-	}
 	if j.Retry != "" {
-		return j.retry(p, cat)
+		return j.retry(p, s)
 	}
 	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
-	err = cat.Objects(p.ctx, j.URL, func(o *row.Object) error {
+	err = s.Objects(p.ctx, j.URL, func(o *row.Object) error {
 		if j.State != "" && string(o.State) != j.State {
 			return nil
 		}
@@ -79,8 +75,8 @@ func (j objectsJob) Run(p *process) error {
 }
 
 // retry makes an object look as if it had just been listed.
-func (j objectsJob) retry(p *process, cat *row.Catalog) error {
-	old, err := cat.Object(p.ctx, j.Retry)
+func (j objectsJob) retry(p *process, s *records) error {
+	old, err := s.Object(p.ctx, j.Retry)
 	if err != nil {
 		return err
 	}
@@ -89,7 +85,7 @@ func (j objectsJob) retry(p *process, cat *row.Catalog) error {
 	}
 	o := *old
 	o.State, o.Reason, o.Attempts = row.ObjectPending, "", 0
-	if err := cat.SwapObject(p.ctx, old, &o); err != nil {
+	if err := s.SwapObject(p.ctx, old, &o); err != nil {
 		return fmt.Errorf("clear quarantine of %s: %w", j.Retry, err)
 	}
 	return nil

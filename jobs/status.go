@@ -36,17 +36,13 @@ type runJSON struct {
 
 // Run prints lag, backlog, rejects by reason, last runs and sizes.
 func (statusJob) Run(p *process) error {
-	s, err := p.openStore(true)
+	s, err := p.openRecords(true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	cat, _, err := s.catalog(p)
-	if err != nil {
-		return err
-	}
 	st := statusJSON{Store: p.storeURL(), Objects: map[string]int{}, Rejects: map[string]int{}, Runs: []runJSON{}}
-	err = cat.Artifacts(p.ctx, func(r *row.Record) error {
+	err = s.Artifacts(p.ctx, func(r *row.Record) error {
 		st.Loading += len(r.Progress)
 		if l := r.Published; l != nil {
 			st.Artifacts++
@@ -61,7 +57,7 @@ func (statusJob) Run(p *process) error {
 	}
 	runs := map[string]*runJSON{}
 	var oldest time.Time
-	err = cat.Objects(p.ctx, "", func(o *row.Object) error {
+	err = s.Objects(p.ctx, "", func(o *row.Object) error {
 		st.Objects[string(o.State)]++
 		switch o.State {
 		case row.ObjectPending, row.ObjectLoading, row.ObjectFailed:

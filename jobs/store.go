@@ -3,8 +3,10 @@ package jobs
 import (
 	"errors"
 	"fmt"
+	"os/user"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
@@ -76,13 +78,38 @@ func (p *process) openStore(readOnly bool) (*opened, error) {
 	return &opened{s, k}, nil
 }
 
-// catalog opens the store's keys and gives its typed records.
-func (o *opened) catalog(p *process) (*row.Catalog, *row.Keyring, error) {
-	ring, err := row.OpenKeyring(p.ctx, o.Catalog, o.kek)
+// records is a store with its keys open: its typed catalog.
+type records struct {
+	*opened
+	*row.Catalog
+	ring *row.Keyring
+}
+
+// openRecords opens an existing store and its keys.
+func (p *process) openRecords(readOnly bool) (*records, error) {
+	s, err := p.openStore(readOnly)
 	if err != nil {
-		return nil, nil, fmt.Errorf("open store keys: %w", err)
+		return nil, err
 	}
-	return row.NewCatalog(o.Catalog, ring), ring, nil
+	ring, err := row.OpenKeyring(p.ctx, s.Store.Catalog, s.kek)
+	if err != nil {
+		s.Close()
+		return nil, fmt.Errorf("open store keys: %w", err)
+	}
+	return &records{s, row.NewCatalog(s.Store.Catalog, ring), ring}, nil
+}
+
+// audit notes who did what to the store.
+func (r *records) audit(p *process, what, detail string) error {
+	who := "unknown"
+	if u, err := user.Current(); err == nil {
+		who = u.Username
+	}
+	err := r.Audit(p.ctx, row.Event{At: time.Now().UTC(), Who: who, What: what, Detail: detail})
+	if err != nil {
+		return fmt.Errorf("note %s in the audit: %w", what, err)
+	}
+	return nil
 }
 
 // openClient opens a store to look things up in; close gives it back.

@@ -14,16 +14,12 @@ func (verifyJob) Help() string { return "Example:\n  symlake verify --digest" }
 
 // Run reads everything back; every problem is printed, and any makes exit code 1.
 func (j verifyJob) Run(p *process) error {
-	s, err := p.openStore(true)
+	s, err := p.openRecords(true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	_, ring, err := s.catalog(p)
-	if err != nil {
-		return err
-	}
-	v, err := ingest.Verify(p.ctx, ingest.VerifyOptions{Store: s.Store, Keyring: ring, Problem: func(f ingest.Problem) {
+	v, err := ingest.Verify(p.ctx, ingest.VerifyOptions{Store: s.Store, Keyring: s.ring, Problem: func(f ingest.Problem) {
 		fmt.Fprintf(p.err, "%s: %s\n", f.Where, f.Error)
 	}})
 	if err != nil {
