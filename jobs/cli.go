@@ -102,10 +102,8 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if p.config, err = readConfig(c.Config); err != nil {
 		return err
 	}
-	// Most of a job's heap is short-lived columns; the budget below is the real bound.
-	if p.config.Limits.Memory > 0 {
-		debug.SetMemoryLimit(int64(p.config.Limits.Memory))
-	}
+	// A guard against garbage only: what is kept is bounded by ingest's own budget.
+	debug.SetMemoryLimit(int64(p.config.Limits.Memory))
 	return parsed.Run(p)
 }
 

@@ -43,9 +43,9 @@ type KeysConfig struct {
 
 // LimitsConfig bounds what a job may use.
 type LimitsConfig struct {
-	Memory  Bytes `yaml:"memory"`
-	Workers int   `yaml:"workers"`
-	Object  Bytes `yaml:"object"`
+	Memory  Bytes `yaml:"memory"`  // default 512MiB
+	Workers int   `yaml:"workers"` // default: the processors
+	Object  Bytes `yaml:"object"`  // default 16GiB
 }
 
 // Bytes is a size written as "512MiB", "16GB" or a plain number.
@@ -79,6 +79,10 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 // defaultConfig is the file that is read when it is there and no other is named.
 const defaultConfig = "symlake.yaml"
 
+// defaultMemory bounds sort runs, names and staged or inflated bytes together;
+// what is above goes to sealed scratch files.
+const defaultMemory = 512 << 20
+
 // defaultData is where ingest keeps everything when nothing is configured.
 const defaultData = "symlake-data"
 
@@ -92,7 +96,7 @@ func readConfig(path string) (Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		if !named && errors.Is(err, fs.ErrNotExist) {
-			return Config{}, nil
+			return Config{Limits: LimitsConfig{Memory: defaultMemory}}, nil
 		}
 		return Config{}, usage("configuration: %w", err)
 	}
@@ -103,6 +107,9 @@ func readConfig(path string) (Config, error) {
 		return Config{}, usage("configuration %s: %w", path, err)
 	}
 	dir := filepath.Dir(path)
+	if c.Limits.Memory == 0 {
+		c.Limits.Memory = defaultMemory
+	}
 	c.Store = relativeURL(dir, c.Store)
 	c.Keys.Keyset = relativePath(dir, c.Keys.Keyset)
 	c.Scratch = relativePath(dir, c.Scratch)

@@ -75,6 +75,9 @@ func (j ingestJob) Run(p *process) error {
 	}
 	defer s.Close()
 	o.Store, o.Keyring = s.Store, s.ring
+	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
+		return fmt.Errorf("create scratch folder: %w", err)
+	}
 	if j.Force && !j.DryRun {
 		if err := s.audit(p, "force", strings.Join(j.Sources, " ")); err != nil {
 			return err
@@ -92,6 +95,8 @@ func (j ingestJob) Run(p *process) error {
 	switch {
 	case err != nil:
 		return err
+	case report.Objects.Failed > 0:
+		return fmt.Errorf("%d objects could not be read or published: run it again", report.Objects.Failed)
 	case len(report.Rejected) > 0 && j.RejectedCode != 0:
 		return &exitError{Code: j.RejectedCode}
 	case report.Objects.Loaded == 0 && j.NothingNewCode != 0:
