@@ -120,7 +120,7 @@ type decompressor struct {
 }
 
 func newZstdDecoder() (*zstd.Decoder, error) {
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBodyBytes), zstd.WithDecodeAllCapLimit(true))
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxSharedBytes), zstd.WithDecodeAllCapLimit(true))
 }
 
 var errColumn = errors.New("columns do not decode")

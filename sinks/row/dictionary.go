@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -17,11 +18,23 @@ const (
 	// maxShared bounds the strings of a dictionary.
 	maxShared = 1 << 22
 	// maxSharedBytes bounds their text. What exceeds it stands in the blocks.
-	maxSharedBytes = maxBodyBytes
+	maxSharedBytes = 2 * maxBodyBytes
+	// manyRuns is more than need be told apart when the budget is spent.
+	manyRuns = 1024
 	// minSaved is what a dictionary must promise to save, in bytes of text, to
 	// be worth a row that every cold look-up has to read.
 	minSaved = 16 << 10
 )
+
+// The columns of a page, in the order in which they stand. Durable.
+const (
+	pageCommon = iota // per string: how many bytes it shares with the one before
+	pageLength        // how many follow
+	pageText          // these
+	pageColumns
+)
+
+var pageCoders = [pageColumns]trial{pageText: tryZstd}
 
 // Table is the string table of a load, complete before its first run.
 type Table struct {
@@ -29,66 +42,90 @@ type Table struct {
 	Runs    []uint32 // by string: how many runs use it
 }
 
-// choose picks the strings that several runs use, by what sharing them saves,
-// within the budget. It gives their indices in the dictionary's order, that of
-// their bytes, so that neighbours have much in common. (Numbering the frequent
-// ones first was tried: it saves less in the blocks than it costs here.)
-// Neither the order nor the numbering of the table matters.
+// choose picks the strings for the dictionary: all of them, if those that
+// several runs use make one worth its row, up to the budget, the most used
+// first. It gives their indices in the dictionary's order, that of their bytes,
+// so that neighbours have much in common. (Numbering the frequent ones first
+// was tried: it saves less in the blocks than it costs here.) Neither the order
+// nor the numbering of the table matters.
 func (t *Table) choose() []uint32 {
+	var bytes [manyRuns + 1]int // of strings, by runs
 	var picked []uint32
-	total, saved := 0, 0
+	saved := 0
 	for i, s := range t.Strings {
-		if i < len(t.Runs) && t.Runs[i] > 1 && s != "" {
+		if i < len(t.Runs) && t.Runs[i] > 0 && s != "" {
 			picked = append(picked, uint32(i))
-			total += len(s)
 			saved += (int(t.Runs[i]) - 1) * len(s)
+			bytes[min(t.Runs[i], manyRuns)] += len(s)
 		}
 	}
 	if saved < minSaved {
 		return nil
 	}
-	if total > maxSharedBytes || len(picked) > maxShared {
-		slices.SortFunc(picked, func(a, b uint32) int {
-			// What a string saves for each byte of the budget is its number of uses.
-			if ra, rb := t.Runs[a], t.Runs[b]; ra != rb {
-				return int(int64(rb) - int64(ra))
-			}
-			return strings.Compare(t.Strings[a], t.Strings[b])
-		})
-		total = 0
-		for i, p := range picked {
-			total += len(t.Strings[p])
-			if total > maxSharedBytes || i == maxShared {
-				picked = picked[:i]
-				break
+	sortStrings(t.Strings, picked)
+	// All strings of more than least runs have a place, and then those of least.
+	least, left := manyRuns, maxSharedBytes
+	for ; least > 1 && left >= bytes[least]; least-- {
+		left -= bytes[least]
+	}
+	kept := picked[:0]
+	for _, i := range picked {
+		switch runs := min(int(t.Runs[i]), manyRuns); {
+		case len(kept) == maxShared || runs < least:
+			continue
+		case runs == least:
+			if left -= len(t.Strings[i]); left < 0 {
+				continue
 			}
 		}
+		kept = append(kept, i)
 	}
-	slices.SortFunc(picked, func(a, b uint32) int {
-		return strings.Compare(t.Strings[a], t.Strings[b])
-	})
-	return picked
+	return kept
 }
 
 // encodeDictionary gives the body of a dictionary row: the number of strings,
-// the length of every page, and the pages: two columns each, lengths and text.
+// the length of every page, and the pages: three columns each.
 func encodeDictionary(c *compressor, t *Table, picked []uint32, content hash.Hash) []byte {
 	head := binary.AppendUvarint(nil, uint64(len(picked)))
-	var pages, lengths, text []byte
+	var pages []byte
+	var cols [pageColumns][]byte
 	for page := range slices.Chunk(picked, pageStrings) {
-		lengths, text = lengths[:0], text[:0]
-		for _, i := range page {
-			lengths = binary.AppendUvarint(lengths, uint64(len(t.Strings[i])))
-			text = append(text, t.Strings[i]...)
+		for i := range cols {
+			cols[i] = cols[i][:0]
 		}
-		content.Write(lengths)
-		content.Write(text)
+		last := ""
+		for _, i := range page {
+			s := t.Strings[i]
+			n := alike(last, s)
+			cols[pageCommon] = binary.AppendUvarint(cols[pageCommon], uint64(n))
+			cols[pageLength] = binary.AppendUvarint(cols[pageLength], uint64(len(s)-n))
+			cols[pageText] = append(cols[pageText], s[n:]...)
+			last = s
+		}
 		before := len(pages)
-		pages = c.column(pages, lengths, tryEntropy)
-		pages = c.column(pages, text, tryZstd)
+		for i, col := range cols {
+			content.Write(col)
+			pages = c.column(pages, col, pageCoders[i])
+		}
 		head = binary.AppendUvarint(head, uint64(len(pages)-before))
 	}
 	return append(head, pages...)
+}
+
+// alike counts the bytes that two strings begin with alike.
+func alike(a, b string) int {
+	n := min(len(a), len(b))
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		x := binary.LittleEndian.Uint64([]byte(a[i:i+8])) ^ binary.LittleEndian.Uint64([]byte(b[i:i+8]))
+		if x != 0 {
+			return i + bits.TrailingZeros64(x)/8
+		}
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
 }
 
 // dictionary is the reader's side. Safe for concurrent use.
@@ -180,26 +217,54 @@ func (d *dictionary) load(i int) *[]string {
 func (d *dictionary) decode(coded []byte, n int, content hash.Hash) (strs []string, size int, err error) {
 	dec := d.ring.decompressor()
 	defer d.ring.decompressors.Put(dec)
-	dec.budget = maxBodyBytes
-	lengths, rest, err := dec.column(dec.bufs[colTextLength], coded)
-	if err != nil {
-		return nil, 0, err
+	dec.budget = maxSharedBytes + pageColumns*pageStrings*binary.MaxVarintLen32
+	for i := range pageColumns {
+		col := &dec.bufs[i]
+		if *col, coded, err = dec.column(*col, coded); err != nil {
+			return nil, 0, err
+		}
+		if content != nil {
+			content.Write(*col)
+		}
 	}
-	dec.bufs[colTextLength] = lengths
-	text, rest, err := dec.column(dec.bufs[colText], rest)
-	if err != nil {
-		return nil, 0, err
-	}
-	dec.bufs[colText] = text
-	if len(rest) > 0 || len(lengths) < n {
+	if len(coded) > 0 || len(dec.bufs[pageCommon]) < n {
 		return nil, 0, fmt.Errorf("%w: want %d strings", errColumn, n)
 	}
-	if content != nil {
-		content.Write(lengths)
-		content.Write(text)
+	return join(n, reader{b: dec.bufs[pageCommon]}, reader{b: dec.bufs[pageLength]}, dec.bufs[pageText])
+}
+
+// join makes the n strings of a page, whose columns these are, and gives the
+// bytes that they take.
+func join(n int, common, length reader, text []byte) (strs []string, size int, err error) {
+	// Few bytes can stand for many: what the strings take is known first.
+	last, left := uint64(0), uint64(len(text))
+	for c, l := common, length; len(strs) < n; strs = append(strs, "") {
+		shared, own := c.next(), l.next()
+		if shared > last || own > left || c.bad || l.bad {
+			return nil, 0, fmt.Errorf("%w: want the length of string %d", errColumn, len(strs))
+		}
+		left -= own
+		last = shared + own
+		if size += int(last); size > maxSharedBytes {
+			return nil, 0, fmt.Errorf("%w: more than %d bytes of strings", errColumn, maxSharedBytes)
+		}
 	}
-	strs, err = cut(make([]string, 0, n), n, reader{b: lengths}, text)
-	return strs, len(text), err
+	var all strings.Builder
+	all.Grow(size)
+	s := ""
+	for i := range strs {
+		from := all.Len()
+		all.WriteString(s[:common.next()])
+		own := length.next()
+		all.Write(text[:own])
+		text = text[own:]
+		s = all.String()[from:] // the builder has room: it does not move
+		strs[i] = s
+	}
+	if !common.done() || !length.done() || len(text) > 0 {
+		return nil, 0, fmt.Errorf("%w: strings and their lengths differ", errColumn)
+	}
+	return strs, size, nil
 }
 
 // cut appends n strings whose lengths are read from r and whose text is text.
