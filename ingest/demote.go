@@ -49,9 +49,10 @@ func (j *job) demote(ctx context.Context, url string, id symbol.ID, member strin
 	}
 }
 
-// demoteLost demotes an object that has just been written to the ledger for
-// the artifacts that another object won meanwhile.
-func (j *job) demoteLost(ctx context.Context, o *row.Object) error {
+// demoteLosers looks at the records of what an object that has just been
+// written to the ledger says it loaded: it is demoted for what another object
+// won meanwhile, and what it won itself is demoted again, in case the winner died between its flip and that.
+func (j *job) demoteLosers(ctx context.Context, o *row.Object) error {
 	for _, a := range o.Artifacts {
 		if a.Outcome != outcomeLoaded {
 			continue
@@ -60,10 +61,17 @@ func (j *job) demoteLost(ctx context.Context, o *row.Object) error {
 		if err != nil {
 			return err
 		}
-		if rec == nil || rec.Published == nil || isFrom(rec.Published, o.URL, a.Member) {
+		if rec == nil || rec.Published == nil {
 			continue
 		}
-		if err := j.demote(ctx, o.URL, a.ID, a.Member); err != nil {
+		loser := row.Source{URL: o.URL, Member: a.Member}
+		if isFrom(rec.Published, o.URL, a.Member) {
+			if rec.Previous == nil || isFrom(rec.Previous, o.URL, a.Member) {
+				continue
+			}
+			loser = rec.Previous.Source
+		}
+		if err := j.demote(ctx, loser.URL, a.ID, loser.Member); err != nil {
 			return err
 		}
 	}

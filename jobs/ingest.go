@@ -28,9 +28,9 @@ type ingestJob struct {
 	Limit          int           `help:"Take at most N new objects." placeholder:"N"`
 	Deadline       time.Duration `help:"Take no new object after this time." placeholder:"25m"`
 	IfLocked       string        `help:"When another ingest writes this store: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
-	RunID          string        `name:"run" help:"Identity of this run in ledger and report." placeholder:"ID"`
+	RunID          string        `name:"run" help:"Identity of this run; the report sums all attempts of it." placeholder:"ID"`
 	Report         string        `help:"Where the report goes; - is standard output, as the very last line." placeholder:"FILE"`
-	NothingNewCode int           `help:"Exit code when nothing was loaded." default:"0" placeholder:"N"`
+	NothingNewCode int           `help:"Exit code when no attempt of this run loaded anything." default:"0" placeholder:"N"`
 	RejectedCode   int           `help:"Exit code when something was newly rejected." default:"3" placeholder:"N"`
 	Endpoint       string        `help:"S3 endpoint of SOURCE arguments." placeholder:"URL"`
 	Region         string        `help:"S3 region of SOURCE arguments."`
@@ -87,6 +87,9 @@ func (j ingestJob) Run(p *process) error {
 	o.Progress = watch.event
 	report, err := ingest.Run(p.ctx, sources, o)
 	watch.stop()
+	if report != nil && j.RunID != "" {
+		err = errors.Join(err, report.AddAttempts(p.ctx, s.Catalog))
+	}
 	if report != nil {
 		if rerr := j.report(p, report); rerr != nil && err == nil {
 			err = rerr
