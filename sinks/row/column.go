@@ -1,6 +1,7 @@
 package row
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -74,15 +75,7 @@ func (c *compressor) column(dst, raw []byte, try trial) []byte {
 }
 
 func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
-	var count [256]int
-	for _, b := range raw {
-		count[b]++
-	}
-	most := 0
-	for _, n := range count {
-		most = max(most, n)
-	}
-	if most == len(raw) {
+	if len(raw) == 1 || bytes.Equal(raw[1:], raw[:len(raw)-1]) {
 		return codeRepeat, raw[:1]
 	}
 	code, coded = codePlain, raw
@@ -92,7 +85,7 @@ func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 	if try != tryZstd && len(raw) <= maxEntropy {
 		// A byte that stands for more than a third of the column takes less
 		// than the whole bit that a Huffman code must give it.
-		if most > len(raw)/3 {
+		if most := c.count(raw); most > len(raw)/3 {
 			if out, err := fse.Compress(raw, &c.fse); err == nil && len(out) < len(coded) {
 				code, coded = codeFSE, out
 			}
@@ -107,6 +100,30 @@ func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 		}
 	}
 	return code, coded
+}
+
+// count fills the histogram of the FSE coder, and gives its greatest number.
+func (c *compressor) count(raw []byte) (most int) {
+	// Two counters a byte: a column of few values would wait for its own stores.
+	var odd [256]uint32
+	h := (*[256]uint32)(c.fse.Histogram())
+	clear(h[:])
+	i := 0
+	for ; i+1 < len(raw); i += 2 {
+		h[raw[i]]++
+		odd[raw[i+1]]++
+	}
+	if i < len(raw) {
+		h[raw[i]]++
+	}
+	last := 0
+	for b := range h {
+		if h[b] += odd[b]; h[b] > 0 {
+			most, last = max(most, int(h[b])), b
+		}
+	}
+	c.fse.HistogramFinished(uint8(last), most)
+	return most
 }
 
 // decompressor decodes columns. One goroutine; the zstd decoder is shared.
