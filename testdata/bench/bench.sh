@@ -41,9 +41,8 @@ aar hermesvm com.facebook.react:hermes-android:0.82.1:aar:debug prefab/modules/h
 if [ ! -e "$cache/inputs/swiftlint" ] && command -v npm >/dev/null; then
   (cd "$cache/deb" && npm pack --silent @expo/swiftlint@0.57.1 >/dev/null && tar -xzOf expo-swiftlint-0.57.1.tgz package/bin/linux-x64/swiftlint > "$cache/inputs/.swiftlint" && mv "$cache/inputs/.swiftlint" "$cache/inputs/swiftlint")
 fi
-if [ ! -e "$cache/inputs/gocmd" ]; then
-  (cd "$(go env GOROOT)/src/cmd/compile" && CGO_ENABLED=0 go build -ldflags=-compressdwarf=false -o "$cache/inputs/gocmd" cmd/compile)
-fi
+# A large Go program: the S3 server of the tests, with its DWARF not compressed.
+[ -e "$cache/inputs/gosrv" ] || (cd "$here/../.." && CGO_ENABLED=0 go build -modfile=tools.mod -ldflags=-compressdwarf=false -o "$cache/inputs/gosrv" github.com/versity/versitygw/cmd/versitygw)
 
 peer=
 if command -v cargo >/dev/null; then
