@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/klauspost/compress/fse"
 	"github.com/klauspost/compress/huff0"
@@ -82,28 +83,35 @@ func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 	if len(raw) < minCoded {
 		return code, coded
 	}
-	if try != tryZstd && len(raw) <= maxEntropy {
-		// A byte that stands for more than a third of the column takes less
-		// than the whole bit that a Huffman code must give it.
-		if most := c.count(raw); most > len(raw)/3 {
-			if out, err := fse.Compress(raw, &c.fse); err == nil && len(out) < len(coded) {
-				code, coded = codeFSE, out
-			}
-		} else if out, _, err := huff0.Compress4X(raw, &c.huff); err == nil && len(out) < len(coded) {
-			code, coded = codeHuff, out
-		}
-	}
 	if try != tryEntropy || len(raw) > maxEntropy {
 		c.buf = c.zstd.EncodeAll(raw, c.buf[:0])
 		if len(c.buf) < len(coded) {
 			code, coded = codeZstd, c.buf
 		}
 	}
+	if try == tryZstd || len(raw) > maxEntropy {
+		return code, coded
+	}
+	most, least := c.count(raw)
+	if least >= len(coded) {
+		return code, coded
+	}
+	// A byte that stands for more than a third of the column takes less
+	// than the whole bit that a Huffman code must give it.
+	if most > len(raw)/3 {
+		if out, err := fse.Compress(raw, &c.fse); err == nil && len(out) < len(coded) {
+			code, coded = codeFSE, out
+		}
+	} else if out, _, err := huff0.Compress4X(raw, &c.huff); err == nil && len(out) < len(coded) {
+		code, coded = codeHuff, out
+	}
 	return code, coded
 }
 
-// count fills the histogram of the FSE coder, and gives its greatest number.
-func (c *compressor) count(raw []byte) (most int) {
+// count fills the histogram of the FSE coder. It gives the number of the most
+// frequent byte, and the least length that an entropy coder can reach: that of
+// the column's information, and what its table hardly ever takes less than.
+func (c *compressor) count(raw []byte) (most, least int) {
 	// Two counters a byte: a column of few values would wait for its own stores.
 	var odd [256]uint32
 	h := (*[256]uint32)(c.fse.Histogram())
@@ -116,14 +124,16 @@ func (c *compressor) count(raw []byte) (most int) {
 	if i < len(raw) {
 		h[raw[i]]++
 	}
-	last := 0
+	last, values, information := 0, 0, 0.0
 	for b := range h {
 		if h[b] += odd[b]; h[b] > 0 {
 			most, last = max(most, int(h[b])), b
+			information += float64(h[b]) * math.Log2(float64(len(raw))/float64(h[b]))
+			values++
 		}
 	}
 	c.fse.HistogramFinished(uint8(last), most)
-	return most
+	return most, int(information/8) + values/4
 }
 
 // decompressor decodes columns. One goroutine; the zstd decoder is shared.
