@@ -8,7 +8,7 @@ type class uint8
 
 const (
 	classNone     class = iota // skipped
-	classScope                 // names what is below it: namespace, class, function without code
+	classNote                  // a function without code whose name needs its scopes
 	classFunction              // a function with code
 	classInline                // an inlined function with code
 	classBad                   // a form is unknown: entries of it cannot be skipped
@@ -17,6 +17,7 @@ const (
 type abbrev struct {
 	class    class
 	children uint8  // 1: a level begins
+	bare     bool   // a function with a name, but no linkage name here or elsewhere
 	fixed    int32  // bytes of an entry behind its code, -1: run the skip program
 	skip     uint32 // start of the skip program, up to opEnd
 	read     uint32 // start of the read program
@@ -50,10 +51,50 @@ type readStep struct {
 
 type abbrevs struct {
 	list  []abbrev
+	brief [2]brief         // what skim needs; of units whose names have scopes the second
 	index map[uint64]int32 // when codes are not 1, 2, 3, …
 	skips []uint32
 	reads []readStep
 	bytes int // of the section
+}
+
+// brief says of the codes of a table what it takes to skip their entries, code
+// and all: bytes in the upper 24 bits, and how much deeper the next entry is
+// in the lower 8; briefStop of entries that take more. It is small, so that it
+// stays in the fastest cache, and one comparison is all it asks for.
+type brief struct {
+	short [256]uint32 // by the first byte
+	long  []uint32    // by code-0x80
+}
+
+const (
+	briefShift = 8
+	briefNull  = 1<<briefShift | 0xff // the end of a level
+	briefStop  = 0x80                 // far out of all levels
+)
+
+func (t *brief) reset() {
+	for i := range t.short {
+		t.short[i] = briefStop
+	}
+	t.short[0], t.long = briefNull, t.long[:0]
+}
+
+// add adds the next code.
+func (t *brief) add(a *abbrev, skip bool) {
+	what, size := uint32(briefStop), a.fixed+1
+	if a.code >= 0x80 {
+		size++
+	}
+	if skip && a.fixed >= 0 {
+		what = uint32(size)<<briefShift | uint32(a.children)
+	}
+	switch {
+	case a.code < 0x80:
+		t.short[a.code] = what
+	case a.code < 0x4000: // two bytes
+		t.long = append(t.long, what)
+	}
 }
 
 // shape is what the size of forms depends on.
@@ -117,6 +158,8 @@ func (t *abbrevs) find(code uint64) *abbrev {
 // abbreviation alone.
 func (t *abbrevs) parse(b []byte, h shape, only uint64) bool {
 	t.list, t.skips, t.reads, t.index = t.list[:0], t.skips[:0], t.reads[:0], nil
+	t.brief[0].reset()
+	t.brief[1].reset()
 	p := 0
 	for {
 		var code, tag uint64
@@ -146,6 +189,10 @@ func (t *abbrevs) parse(b []byte, h shape, only uint64) bool {
 			}
 		}
 		t.list = append(t.list, a)
+		if t.index == nil {
+			t.brief[0].add(&a, a.class == classNone || a.class == classNote)
+			t.brief[1].add(&a, a.class == classNone)
+		}
 		if code == only {
 			t.bytes = p
 			return true
@@ -156,7 +203,8 @@ func (t *abbrevs) parse(b []byte, h shape, only uint64) bool {
 // attributes compiles the attribute specifications at b[p:] into a.
 func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 	var pending, unread uint32 // fixed bytes not yet in a skip step, in a read step
-	varies, code, bad := false, false, false
+	varies, bad := false, false
+	has := uint32(0)
 	for {
 		// Attributes and forms are one byte each in nearly every file.
 		var attr, form uint64
@@ -177,9 +225,7 @@ func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 			}
 		}
 		slot := slotOf(attr)
-		if slot == slotLow || slot == slotRanges {
-			code = true
-		}
+		has |= 1 << slot
 		size := h.size(f)
 		if size == -2 || pending > 1<<22 || unread > 1<<22 {
 			bad = true
@@ -214,8 +260,17 @@ func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 		t.reads = append(t.reads, readStep{skip: unread, form: formFlagPresent})
 	}
 	a.reads = uint32(len(t.reads)) - a.read
-	if a.class = classOf(a.tag, code, a.children != 0); bad {
+	code := has&(1<<slotLow|1<<slotRanges) != 0
+	a.bare = a.tag == tagSubprogram && has&(1<<slotName|1<<slotLinkage|1<<slotOrigin|1<<slotSpecification) == 1<<slotName
+	switch {
+	case bad:
 		a.class = classBad
+	case code && a.tag == tagSubprogram:
+		a.class = classFunction
+	case code && a.tag == tagInlinedSubroutine:
+		a.class = classInline
+	case a.bare:
+		a.class = classNote
 	}
 	return p
 }
@@ -238,25 +293,14 @@ func skipOp(form uint8) uint32 {
 	return opLEB
 }
 
-func classOf(tag uint32, code, children bool) class {
+// scope reports whether entries of a tag are part of the names of functions
+// below them.
+func scope(tag uint32) bool {
 	switch tag {
-	case tagSubprogram:
-		if code {
-			return classFunction
-		}
-		if children {
-			return classScope
-		}
-	case tagInlinedSubroutine:
-		if code {
-			return classInline
-		}
-	case tagNamespace, tagClass, tagStructure, tagUnion, tagInterface, tagEnumeration, tagModule:
-		if children {
-			return classScope
-		}
+	case tagSubprogram, tagNamespace, tagClass, tagStructure, tagUnion, tagInterface, tagEnumeration, tagModule:
+		return true
 	}
-	return classNone
+	return false
 }
 
 // skipEntry passes over the attributes of an entry of a at b[p:]. The result

@@ -1,38 +1,98 @@
 package dwarf
 
-import "sort"
+import "slices"
 
-// scopes are the entries of a unit that give names to what is below them, in
-// the order of the file: from them the scope of any entry is found without a
+// scopeDepth bounds the nesting that scopes are followed into. Entries of
+// ceph-osd nest 60 deep.
+const scopeDepth = 256
+
+// scopes knows what is around the functions whose names need that, without a
 // second pass. Offsets are from the unit's header.
 type scopes struct {
-	list []scope
-	cur  int32
+	stack [scopeDepth]uint32 // by depth: the last entry that the walk has seen there
+	known [scopeDepth]around // by depth: what note found out
+	notes []note             // of the functions, ascending
+	list  []scopeEntry
 }
 
-type scope struct {
-	off, end uint32 // end 0: not left yet
-	parent   int32  // index, -1: the unit
+// note says in which scope a function stands.
+type note struct {
+	off   uint32
+	scope int32 // index in list
 }
 
-func (s *scopes) reset() { s.list, s.cur = s.list[:0], -1 }
-
-func (s *scopes) open(off uint32) int32 {
-	s.list = append(s.list, scope{off: off, parent: s.cur})
-	s.cur = int32(len(s.list) - 1)
-	return s.cur
+// around is the innermost scope of what is inside an entry.
+type around struct {
+	off   uint32 // of the entry, 0: none
+	scope int32
 }
 
-func (s *scopes) close(i int32, end uint32) {
-	s.list[i].end = end
-	s.cur = s.list[i].parent
+// scopeEntry is an entry that gives a name to what is below it.
+type scopeEntry struct {
+	off    uint32
+	parent int32 // index, -1: the unit
 }
 
-// of is the innermost scope around the entry at off, -1 if that is the unit.
+func (s *scopes) reset() {
+	clear(s.known[:])
+	s.notes, s.list = s.notes[:0], s.list[:0]
+}
+
+// of is the innermost scope around a function that was noted, -1 if that is
+// the unit.
 func (s *scopes) of(off uint32) int32 {
-	i := int32(sort.Search(len(s.list), func(i int) bool { return s.list[i].off >= off })) - 1
-	for i >= 0 && s.list[i].end != 0 && s.list[i].end <= off {
-		i = s.list[i].parent
+	i, ok := slices.BinarySearchFunc(s.notes, off, func(n note, off uint32) int {
+		switch {
+		case n.off < off:
+			return -1
+		case n.off > off:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return -1
 	}
-	return i
+	return s.notes[i].scope
+}
+
+// note remembers the scope of the function at off, to which the walk has come.
+func (r *Reader) note(off uint32, depth int) {
+	s := &r.scopes
+	if depth > scopeDepth {
+		return
+	}
+	level, in := depth-1, int32(-1)
+	for ; level > 0; level-- { // the entry of the unit is no scope
+		if k := &s.known[level]; k.off == s.stack[level] {
+			in = k.scope
+			break
+		}
+	}
+	for level++; level < depth; level++ {
+		at := s.stack[level]
+		if r.isScope(r.u.off + uint64(at)) {
+			s.list = append(s.list, scopeEntry{at, in})
+			in = int32(len(s.list) - 1)
+		}
+		s.known[level] = around{at, in}
+	}
+	if in >= 0 {
+		s.notes = append(s.notes, note{off, in})
+	}
+}
+
+func (r *Reader) isScope(off uint64) bool {
+	var b []byte
+	if off >= r.base && off < r.base+uint64(len(r.buf)) {
+		b = r.buf[off-r.base:]
+	} else {
+		b = r.peek(&r.d.info, off, 16)
+	}
+	code, p := uleb(b, 0)
+	if p < 0 {
+		return false
+	}
+	a := r.t.find(code)
+	return a != nil && scope(a.tag)
 }

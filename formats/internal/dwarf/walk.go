@@ -47,12 +47,10 @@ type walk struct {
 	a     attrs
 }
 
-// level is an entry the walk is inside of and has to notice the end of.
+// level is an entry that the walk is inside of and leaves with a Leave.
 type level struct {
 	depth int32
-	scope int32 // index in scopes, -1: the entry is none
-	kind  Kind  // Function and Inline are left with a Leave
-	quiet int   // to go back to
+	quiet int // to go back to
 }
 
 func (w *walk) reset() {
@@ -84,8 +82,8 @@ func (r *Reader) Next(e *Entry) (Kind, error) {
 	d, t, h, big := r.d, r.t, r.u.shape, r.d.big
 	b, p, depth := r.buf, w.p, w.depth
 	complete, safe := r.complete(), r.safe()
-	list, dense := t.list, t.index == nil
 	for {
+		p, depth = r.skim(p, depth, safe)
 		if p >= safe {
 			off := r.base + uint64(p)
 			if off >= r.u.end {
@@ -117,13 +115,8 @@ func (r *Reader) Next(e *Entry) (Kind, error) {
 				l := w.open[n-1]
 				w.open = w.open[:n-1]
 				w.quiet = l.quiet
-				if l.scope >= 0 {
-					r.scopes.close(l.scope, uint32(r.base+uint64(p)-r.u.off))
-				}
-				if l.kind != End {
-					w.p, w.depth = p, depth
-					return Leave, nil
-				}
+				w.p, w.depth = p, depth
+				return Leave, nil
 			}
 			if depth <= 0 {
 				w.done = true
@@ -131,23 +124,18 @@ func (r *Reader) Next(e *Entry) (Kind, error) {
 			}
 			continue
 		}
-		var ab *abbrev
-		if dense {
-			if code-1 < uint64(len(list)) {
-				ab = &list[code-1]
-				if ab.class == classNone && ab.fixed >= 0 { // most entries
-					p += int(ab.fixed)
-					depth += int(ab.children)
-					continue
-				}
-			}
-		} else {
-			ab = t.find(code)
-		}
+		ab := t.find(code)
 		if ab == nil || ab.class == classBad {
 			return End, r.stop(d.corrupt(&d.info, r.base+uint64(start), fmt.Sprintf("abbreviation %d", code)))
 		}
-		if ab.class == classNone || ab.class == classInline && w.quiet >= 0 || ab.class == classScope && !r.root.qualifies {
+		off := r.base + uint64(start)
+		if depth < scopeDepth {
+			r.scopes.stack[depth] = uint32(off - r.u.off)
+		}
+		if ab.bare && r.root.qualifies {
+			r.note(uint32(off-r.u.off), depth)
+		}
+		if ab.class == classNone || ab.class == classNote || ab.class == classInline && w.quiet >= 0 {
 			if ab.fixed >= 0 {
 				p += int(ab.fixed)
 			} else {
@@ -165,12 +153,7 @@ func (r *Reader) Next(e *Entry) (Kind, error) {
 			depth += int(ab.children)
 			continue
 		}
-		q := p
-		if ab.class == classScope {
-			q = t.skipEntry(ab, b, p, h, big)
-		} else {
-			q = t.readEntry(ab, b, p, r.base, h, big, &w.a)
-		}
+		q := t.readEntry(ab, b, p, r.base, h, big, &w.a)
 		if q < 0 {
 			if err := r.refill(start); err != nil {
 				return End, err
@@ -180,19 +163,11 @@ func (r *Reader) Next(e *Entry) (Kind, error) {
 			continue
 		}
 		p = q
-		off := r.base + uint64(start)
-		l := level{depth: int32(depth), scope: -1, quiet: w.quiet}
+		l := level{depth: int32(depth), quiet: w.quiet}
 		if ab.children != 0 {
 			if depth++; depth > maxDepth {
 				return End, r.stop(d.corrupt(&d.info, off, fmt.Sprintf("at most %d nested entries", maxDepth)))
 			}
-			if r.root.qualifies && ab.class != classInline {
-				l.scope = r.scopes.open(uint32(off - r.u.off))
-			}
-		}
-		if ab.class == classScope {
-			w.open = append(w.open, l)
-			continue
 		}
 		w.p, w.depth = p, depth
 		if err := r.entry(e, off); err != nil {
@@ -201,14 +176,58 @@ func (r *Reader) Next(e *Entry) (Kind, error) {
 			}
 			e.Ranges, r.damage = nil, err // the tree goes on without it
 		}
-		if l.kind = Inline; ab.class == classFunction {
-			l.kind, w.quiet = Function, -1
+		kind := Inline
+		if ab.class == classFunction {
+			kind, w.quiet = Function, -1
 		}
 		e.Leaf, w.began = ab.children == 0, ab.children != 0
 		if w.began {
 			w.open = append(w.open, l)
 		}
-		return l.kind, nil
+		return kind, nil
+	}
+}
+
+// skim goes on from buf[p:] past entries that are not reported, up to safe or
+// to one that takes more than it can do. Most entries end here.
+func (r *Reader) skim(p, depth, safe int) (int, int) {
+	low := 1 // the level that is not to be left here
+	if n := len(r.walk.open); n > 0 {
+		low = int(r.walk.open[n-1].depth) + 1
+	}
+	if low >= scopeDepth {
+		return p, depth
+	}
+	b, brief, stack := r.buf[:safe], &r.t.brief[0], &r.scopes.stack
+	if r.root.qualifies {
+		brief = &r.t.brief[1]
+	}
+	short, levels := &brief.short, uint(scopeDepth-low)
+	from := uint32(r.base - r.u.off)
+	for {
+		for uint(p) < uint(len(b)) {
+			what := short[b[p]]
+			next := depth + int(int8(what))
+			if uint(next-low) >= levels {
+				break
+			}
+			stack[uint8(depth)] = from + uint32(p)
+			p, depth = p+int(what>>briefShift), next
+		}
+		if p+1 >= len(b) || b[p] < 0x80 || b[p+1] >= 0x80 {
+			return p, depth
+		}
+		i := int(b[p]&0x7f) | int(b[p+1])<<7 - 0x80
+		if uint(i) >= uint(len(brief.long)) {
+			return p, depth
+		}
+		what := brief.long[i]
+		next := depth + int(int8(what))
+		if uint(next-low) >= levels {
+			return p, depth
+		}
+		stack[uint8(depth)] = from + uint32(p)
+		p, depth = p+int(what>>briefShift), next
 	}
 }
 
