@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -102,8 +101,6 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if p.config, err = readConfig(c.Config); err != nil {
 		return err
 	}
-	// A guard against garbage only: what is kept is bounded by ingest's own budget.
-	debug.SetMemoryLimit(int64(p.config.Limits.Memory))
 	return parsed.Run(p)
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -75,6 +76,8 @@ func (j ingestJob) Run(p *process) error {
 	}
 	defer s.Close()
 	o.Store, o.Keyring = s.Store, s.ring
+	// A guard against garbage only: what is kept is bounded by ingest's own budget.
+	debug.SetMemoryLimit(o.MemoryBytes)
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"errors"
+	"runtime/debug"
 
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -24,6 +25,8 @@ func (lookupJob) Help() string {
 // and name of a large image.
 const lookupCacheBytes = 1 << 30
 
+const lookupGCPercent = 400
+
 // Run answers positions in the order asked.
 func (j lookupJob) Run(p *process) error {
 	switch {
@@ -39,6 +42,8 @@ func (j lookupJob) Run(p *process) error {
 	defer close()
 	b := newLookups(p, &j, client)
 	if j.Stdin {
+		// Caches grow until the end, so most collections find nothing to free.
+		debug.SetGCPercent(lookupGCPercent)
 		err = b.read(p.in)
 	} else {
 		for _, pos := range j.Positions {

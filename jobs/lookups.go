@@ -32,6 +32,9 @@ type lookups struct {
 	ordered chan *questions // handed over, oldest first; its size bounds the batches at work
 	printed chan error      // the printer's one last word
 	used    sync.Pool       // of *questions: their slices, to be filled again
+
+	mu         sync.Mutex
+	unanswered map[symbol.Status]int
 }
 
 // questions is a batch at work.
@@ -52,7 +55,7 @@ type asked struct {
 }
 
 func newLookups(p *process, job *lookupJob, client *lookup.Client) *lookups {
-	b := &lookups{p: p, job: job, client: client, style: styles[job.Style], names: map[string]lookup.Resolution{}, batch: &questions{},
+	b := &lookups{p: p, job: job, client: client, style: styles[job.Style], names: map[string]lookup.Resolution{}, unanswered: map[symbol.Status]int{}, batch: &questions{},
 		used:    sync.Pool{New: func() any { return &questions{} }},
 		ordered: make(chan *questions, runtime.GOMAXPROCS(0)), printed: make(chan error, 1)}
 	go b.print()
@@ -129,7 +132,13 @@ func (b *lookups) flush() {
 func (b *lookups) close() error {
 	b.flush()
 	close(b.ordered)
-	return <-b.printed
+	err := <-b.printed
+	for status, n := range b.unanswered {
+		if n > 1 {
+			b.p.log.Warn("not answered in all", "status", status, "positions", n)
+		}
+	}
+	return err
 }
 
 // print writes finished batches in order. After an error it only drains.
@@ -170,11 +179,20 @@ func (b *lookups) answer(q *questions) error {
 			continue
 		}
 		if a.Status != symbol.Found && a.Status != symbol.Hole && a.Status != symbol.Outside {
-			b.p.log.Warn("lookup", "status", a.Status, "reason", reason(a))
+			b.warn(a)
 		}
 		q.text = b.style(q.text, a.Frames)
 	}
 	return nil
+}
+
+// warn logs the first answer of each status that the text form cannot show.
+func (b *lookups) warn(a symbol.Answer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.unanswered[a.Status]++; b.unanswered[a.Status] == 1 {
+		b.p.log.Warn("not answered", "status", a.Status, "reason", reason(a))
+	}
 }
 
 func newLookupJSON(q asked, a symbol.Answer) answerJSON {
