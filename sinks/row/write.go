@@ -22,8 +22,9 @@ const (
 
 // blockWriter gathers the columns of one block.
 type blockWriter struct {
-	strings []string
-	shared  []uint32 // by string: its number in the dictionary plus 1; 0: not in it
+	strings  []string
+	shared   []uint32 // by string: its number in the dictionary plus 1; 0: not in it
+	mostCost int      // of one node or range, whatever its names
 
 	model
 	cols   [columns][]byte
@@ -102,6 +103,13 @@ func newBlockWriter(strs []string, picked []uint32) *blockWriter {
 	for i, s := range picked {
 		w.shared[s] = uint32(i) + 1
 	}
+	longest := 0
+	for i, s := range strs {
+		if len(s) > longest && w.shared[i] == 0 {
+			longest = len(s)
+		}
+	}
+	w.mostCost = nodeCost + 2*longest
 	w.reset()
 	return w
 }
@@ -154,6 +162,13 @@ func (w *blockWriter) full(g *symbol.Range, cost int) bool {
 
 // cost is at least what a range adds to an empty block.
 func (w *blockWriter) cost(g *symbol.Range) int {
+	nodes := 1
+	for s := g.Scope; s >= 0 && w.scopes[s].stamp != w.runAt; s = w.run.Scopes[s].Parent {
+		nodes++
+	}
+	if nodes <= fullBytes/w.mostCost {
+		return nodes * w.mostCost // of no consequence: its names need not be looked at
+	}
 	n := nodeCost + w.text(g.At.File)
 	for s := g.Scope; s >= 0; s = w.run.Scopes[s].Parent {
 		if w.scopes[s].stamp == w.runAt {
@@ -307,10 +322,14 @@ func (w *blockWriter) site(col int, node int32, function uint32, at symbol.Site)
 	file, isNew := w.file(at.File)
 	s := site{file, at.Line, at.Column}
 	f := &w.model.functions[function]
+	i := w.predicted(node, function)
+	if i >= 0 && w.sites[i].site == s {
+		w.put(col, 0)
+		w.went(node, function, i)
+		return i
+	}
 	i, slot := w.index.find(w.sites, function, s)
 	switch {
-	case i >= 0 && i == w.predicted(node, function):
-		w.put(col, 0)
 	case i >= 0:
 		w.put(col, uint64(f.sites-1-w.sites[i].ordinal)+2)
 	default:
