@@ -30,7 +30,7 @@
 //     loads (32 MiB).
 //
 // Which source wins: the better rank; then, of one format, the newer parser;
-// then more bytes with a line; then the smaller digest of the content. Content
+// then more bytes with a line; then the smaller digest of the content, then the smaller URL. Content
 // decides the tie, not the file: two files with equal answers are one, and no file is
 // hashed for it. A changed object replaces its own earlier load, whatever its
 // rank; a pinned record gives way to Options.Force only. The loser is "kept" in
