@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash"
-	"math/bits"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -44,17 +44,17 @@ type Table struct {
 
 // choose picks the strings for the dictionary: all of them, if those that
 // several runs use make one worth its row, up to the budget, the most used
-// first. It gives their indices in the dictionary's order, that of their bytes,
-// so that neighbours have much in common. (Numbering the frequent ones first
+// first. It gives them in the dictionary's order, that of their bytes, so that
+// neighbours have much in common. (Numbering the frequent ones first
 // was tried: it saves less in the blocks than it costs here.) Neither the order
 // nor the numbering of the table matters.
-func (t *Table) choose() []uint32 {
+func (t *Table) choose() []sorted {
 	var bytes [manyRuns + 1]int // of strings, by runs
-	var picked []uint32
+	var picked []sorted
 	saved := 0
 	for i, s := range t.Strings {
 		if i < len(t.Runs) && t.Runs[i] > 0 && s != "" {
-			picked = append(picked, uint32(i))
+			picked = append(picked, sorted{at: uint32(i)})
 			saved += (int(t.Runs[i]) - 1) * len(s)
 			bytes[min(t.Runs[i], manyRuns)] += len(s)
 		}
@@ -69,23 +69,27 @@ func (t *Table) choose() []uint32 {
 		left -= bytes[least]
 	}
 	kept := picked[:0]
-	for _, i := range picked {
-		switch runs := min(int(t.Runs[i]), manyRuns); {
+	alike := uint32(math.MaxUint32) // with the one that was kept last
+	for _, s := range picked {
+		alike = min(alike, s.alike)
+		switch runs := min(int(t.Runs[s.at]), manyRuns); {
 		case len(kept) == maxShared || runs < least:
 			continue
 		case runs == least:
-			if left -= len(t.Strings[i]); left < 0 {
+			if left -= len(t.Strings[s.at]); left < 0 {
 				continue
 			}
 		}
-		kept = append(kept, i)
+		s.alike = alike
+		alike = math.MaxUint32
+		kept = append(kept, s)
 	}
 	return kept
 }
 
 // encodeDictionary gives the body of a dictionary row: the number of strings,
 // the length of every page, and the pages: three columns each.
-func encodeDictionary(c *compressor, t *Table, picked []uint32, content hash.Hash) []byte {
+func encodeDictionary(c *compressor, t *Table, picked []sorted, content hash.Hash) []byte {
 	head := binary.AppendUvarint(nil, uint64(len(picked)))
 	var pages []byte
 	var cols [pageColumns][]byte
@@ -93,14 +97,14 @@ func encodeDictionary(c *compressor, t *Table, picked []uint32, content hash.Has
 		for i := range cols {
 			cols[i] = cols[i][:0]
 		}
-		last := ""
-		for _, i := range page {
-			s := t.Strings[i]
-			n := alike(last, s)
+		for i, p := range page {
+			s, n := t.Strings[p.at], p.alike
+			if i == 0 {
+				n = 0
+			}
 			cols[pageCommon] = binary.AppendUvarint(cols[pageCommon], uint64(n))
-			cols[pageLength] = binary.AppendUvarint(cols[pageLength], uint64(len(s)-n))
+			cols[pageLength] = binary.AppendUvarint(cols[pageLength], uint64(len(s))-uint64(n))
 			cols[pageText] = append(cols[pageText], s[n:]...)
-			last = s
 		}
 		before := len(pages)
 		for i, col := range cols {
@@ -110,22 +114,6 @@ func encodeDictionary(c *compressor, t *Table, picked []uint32, content hash.Has
 		head = binary.AppendUvarint(head, uint64(len(pages)-before))
 	}
 	return append(head, pages...)
-}
-
-// alike counts the bytes that two strings begin with alike.
-func alike(a, b string) int {
-	n := min(len(a), len(b))
-	i := 0
-	for ; i+8 <= n; i += 8 {
-		x := binary.LittleEndian.Uint64([]byte(a[i:i+8])) ^ binary.LittleEndian.Uint64([]byte(b[i:i+8]))
-		if x != 0 {
-			return i + bits.TrailingZeros64(x)/8
-		}
-	}
-	for i < n && a[i] == b[i] {
-		i++
-	}
-	return i
 }
 
 // dictionary is the reader's side. Safe for concurrent use.

@@ -31,8 +31,8 @@ func TestDictionaryGivesItsStrings(t *testing.T) {
 		t.Fatalf("%d pages, want 3", len(d.pages))
 	}
 	for i, p := range picked {
-		if got := d.string(uint32(i)); got != tab.Strings[p] {
-			t.Fatalf("string %d is %q, want %q", i, got, tab.Strings[p])
+		if got := d.string(uint32(i)); got != tab.Strings[p.at] {
+			t.Fatalf("string %d is %q, want %q", i, got, tab.Strings[p.at])
 		}
 	}
 	if e := d.err.Load(); e != nil {
@@ -52,7 +52,11 @@ func TestDictionaryBudget(t *testing.T) {
 	tab.Strings[5], tab.Runs[5] = long("b", 1)
 	tab.Strings[6], tab.Runs[6] = "unused", 0
 	tab.Strings[7], tab.Runs[7] = "a", 1
-	if got := tab.choose(); !slices.Equal(got, []uint32{7, 5, 4, 2}) {
+	var got []uint32
+	for _, s := range tab.choose() {
+		got = append(got, s.at)
+	}
+	if !slices.Equal(got, []uint32{7, 5, 4, 2}) {
 		t.Errorf("picked %v", got)
 	}
 	tab.Runs[2], tab.Runs[4] = 1, 1

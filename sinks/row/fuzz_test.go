@@ -77,7 +77,7 @@ func FuzzDictionary(f *testing.F) {
 		for i := range min(d.count, 5000) {
 			_ = d.string(uint32(i))
 		}
-		if n := d.held.Load(); n > int64(len(d.pages))*(maxBodyBytes+pageStrings*int64(stringBytes)) {
+		if n := d.held.Load(); n > int64(len(d.pages))*(maxSharedBytes+pageStrings*int64(stringBytes)) {
 			t.Fatalf("%d bytes held", n)
 		}
 	})

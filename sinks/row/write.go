@@ -96,12 +96,12 @@ func (x *siteIndex) add(sites []siteState, function uint32, slot uint32) {
 	}
 }
 
-func newBlockWriter(strs []string, picked []uint32) *blockWriter {
+func newBlockWriter(strs []string, picked []sorted) *blockWriter {
 	w := &blockWriter{strings: strs, shared: make([]uint32, len(strs)),
 		functions: make([]stamped, len(strs)), files: make([]stamped, len(strs)),
 		index: siteIndex{slots: make([]int32, 8192)}}
 	for i, s := range picked {
-		w.shared[s] = uint32(i) + 1
+		w.shared[s.at] = uint32(i) + 1
 	}
 	longest := 0
 	for i, s := range strs {
