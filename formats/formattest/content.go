@@ -75,9 +75,9 @@ func contentOf(ctx context.Context, f *formats.Format, in *formats.Input, order 
 	for i := range obj.Artifacts {
 		a := &obj.Artifacts[i]
 		c.identity += fmt.Sprintf("\n%v rank %d parts %d", a.Artifact, a.Rank, a.Parts)
-		parts := make([]string, a.Parts)
+		parts, tables := make([]string, a.Parts), map[any]*table{}
 		for _, p := range order(a.Parts) {
-			if parts[p], err = digest(ctx, f, a, p, in.Limits); err != nil {
+			if parts[p], err = digest(ctx, f, a, p, in.Limits, &checker{tables: tables}); err != nil {
 				return nil, fmt.Errorf("part %d: %w", p, err)
 			}
 		}
@@ -99,9 +99,8 @@ func contentOf(ctx context.Context, f *formats.Format, in *formats.Input, order 
 }
 
 // digest explodes one part and checks that each run is well-formed.
-func digest(ctx context.Context, f *formats.Format, a *formats.Artifact, part int, lim *formats.Limits) (string, error) {
+func digest(ctx context.Context, f *formats.Format, a *formats.Artifact, part int, lim *formats.Limits, checker *checker) (string, error) {
 	h := sha256.New()
-	var checker checker
 	q, err := explode(ctx, f, a, part, func(r *symbol.Run) error {
 		if err := checker.check(r, lim); err != nil {
 			return &malformedError{err}
@@ -162,13 +161,19 @@ func (e *malformedError) Error() string { return "malformed run: " + e.err.Error
 
 // checker checks the runs of one part.
 type checker struct {
-	runs    int
-	strings int      // how many there were
-	seen    []string // clones of the first few, which must not change
-	keys    map[uint64]string
+	runs   int
+	own    table
+	tables map[any]*table // that other parts have too; nil: not checked
 }
 
-// checkedStrings of each part are remembered, to see that their indices keep
+// table is what is known of a string table.
+type table struct {
+	strings int      // how many there were
+	seen    []string // clones of the first few, which must not change
+	at      *string  // where the table is
+}
+
+// checkedStrings of each table are remembered, to see that their indices keep
 // their meaning.
 const checkedStrings = 4096
 
@@ -184,10 +189,6 @@ func (c *checker) check(r *symbol.Run, lim *formats.Limits) error {
 		return fmt.Errorf("%d ranges, limit %d", len(r.Ranges), lim.RunRanges)
 	case len(r.Strings) == 0 || r.Strings[0] != "":
 		return fmt.Errorf("string 0 is not empty")
-	case len(r.Strings) < c.strings:
-		return fmt.Errorf("%d strings after %d", len(r.Strings), c.strings)
-	case r.Keys != nil && len(r.Keys) != len(r.Strings):
-		return fmt.Errorf("%d keys for %d strings", len(r.Keys), len(r.Strings))
 	}
 	if err := c.checkStrings(r); err != nil {
 		return err
@@ -238,28 +239,35 @@ func (c *checker) check(r *symbol.Run, lim *formats.Limits) error {
 	return nil
 }
 
-// checkStrings: an index keeps its meaning, equal keys mean equal strings.
+// checkStrings: tables only grow, and an index keeps its meaning.
 func (c *checker) checkStrings(r *symbol.Run) error {
-	for i, s := range c.seen {
-		if r.Strings[i] != s {
+	t := &c.own
+	if r.Table != nil && c.tables != nil {
+		if t = c.tables[r.Table]; t == nil {
+			t = &table{}
+			c.tables[r.Table] = t
+		}
+	}
+	if len(r.Strings) < t.strings {
+		return fmt.Errorf("%d strings after %d", len(r.Strings), t.strings)
+	}
+	// All are compared when the table has moved, one after the other when not.
+	from, to := 0, len(t.seen)
+	if at := &r.Strings[0]; at == t.at && to > 0 {
+		from = c.runs % to
+		to = from + 1
+	} else {
+		t.at = at
+	}
+	for i := from; i < to; i++ {
+		if s := t.seen[i]; r.Strings[i] != s {
 			return fmt.Errorf("string %d was %q and is %q", i, s, r.Strings[i])
 		}
 	}
-	for i := len(c.seen); i < min(len(r.Strings), checkedStrings); i++ {
-		c.seen = append(c.seen, strings.Clone(r.Strings[i]))
+	for i := len(t.seen); i < min(len(r.Strings), checkedStrings); i++ {
+		t.seen = append(t.seen, strings.Clone(r.Strings[i]))
 	}
-	if c.keys == nil {
-		c.keys = map[uint64]string{}
-	}
-	for i := c.strings; i < len(r.Keys); i++ {
-		if k := r.Keys[i]; k != 0 {
-			if s, ok := c.keys[k]; ok && s != r.Strings[i] {
-				return fmt.Errorf("key %#x is %q and %q", k, s, r.Strings[i])
-			}
-			c.keys[k] = strings.Clone(r.Strings[i])
-		}
-	}
-	c.strings = len(r.Strings)
+	t.strings = len(r.Strings)
 	return nil
 }
 

@@ -51,8 +51,6 @@ func TestCheckerRefuses(t *testing.T) {
 		{"name", func(r *symbol.Run) { r.Strings[1] = "ninebytes" }, "9 bytes"},
 		{"length", func(r *symbol.Run) { *r = *run(1, "f", 0, 1, 2, 3, 4) }, "4 ranges"},
 		{"string 0", func(r *symbol.Run) { r.Strings[0] = "x" }, "string 0"},
-		{"keys", func(r *symbol.Run) { r.Keys = []uint64{0, 5, 5} }, "key 0x5"},
-		{"key count", func(r *symbol.Run) { r.Keys = []uint64{0} }, "1 keys"},
 	} {
 		r := run(1, "f", 0, 4, 8)
 		c.bad(r)
@@ -67,6 +65,18 @@ func TestCheckerRefuses(t *testing.T) {
 	}
 	if err := ch.check(run(1, "g", 4, 8), &lim); err == nil {
 		t.Error("string 1 may become another")
+	}
+	// In a table that parts share, from part to part too.
+	shared, tables := new(int), map[any]*table{}
+	for _, c := range []struct {
+		name string
+		ok   bool
+	}{{"f", true}, {"g", false}} {
+		r := run(1, c.name, 0, 4)
+		r.Table = shared
+		if err := (&checker{tables: tables}).check(r, &lim); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
 	}
 }
 

@@ -120,13 +120,13 @@ func testConcurrent(t *testing.T, f *formats.Format, in func() *formats.Input) {
 				gate <- struct{}{}
 				wg.Go(func() {
 					defer func() { <-gate }()
-					got[p], errs[p] = digest(ctx, f, a, p, input.Limits)
+					got[p], errs[p] = digest(ctx, f, a, p, input.Limits, &checker{})
 				})
 			}
 			wg.Wait()
 			for p := range a.Parts {
 				var err error
-				want[p], err = digest(ctx, f, a, p, input.Limits)
+				want[p], err = digest(ctx, f, a, p, input.Limits, &checker{})
 				if (err == nil) != (errs[p] == nil) || got[p] != want[p] {
 					t.Fatalf("part %d: %s (%v) together with others, %s (%v) alone", p, got[p], errs[p], want[p], err)
 				}

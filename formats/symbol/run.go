@@ -17,18 +17,19 @@ const (
 //
 // Functions and files are indices into Strings, so ranges and scopes hold no
 // pointers and equal strings are handled once. Strings belongs to the part
-// (one unit, one symbol table), or downstream of the sorter to the whole load: it
-// only grows from run to run, an index keeps its meaning, and index 0 is "".
+// (one unit, one symbol table), to several of them (see Table), or downstream of
+// the sorter to the whole load: it only grows from run to run, an index keeps
+// its meaning, and index 0 is "".
 //
 // A run and what it points at are valid during the call that hands it over
 // only. Strings may alias the object's bytes: clone what is kept.
 type Run struct {
 	Rank    Rank
 	Strings []string
-	// Keys, when not nil, is parallel to Strings: equal non-zero keys promise
-	// equal strings within one artifact's Explode calls (an offset into a
-	// string section, for instance), so that a consumer need not hash them.
-	Keys   []uint64
+	// Table, when not nil, says which table Strings is: runs with equal ones
+	// share it from part to part too, so that a consumer need look at each string
+	// only once. It is comparable.
+	Table  any
 	Ranges []Range
 	Scopes []Scope // parents before children
 }

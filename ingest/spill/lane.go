@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/rand/v2"
+	"slices"
 	"unsafe"
 
 	"github.com/symlake/symlake/formats"
@@ -28,23 +28,32 @@ type Lane struct {
 	part  int
 	seq   int
 	total uint64 // runs of all parts
-	runs  uint32 // of this part, for uses
+	runs  uint32 // for uses
 
-	uses   []use     // of the part's strings
-	ids    keyMap    // of the strings with keys, for all parts
+	uses   []use     // of the strings of the table of the run being added
+	table  any       // that table, nil: the part's own
+	tables []table   // others that runs may come back to
 	counts []uint32  // by interner id: runs that use it
 	refs   []ref     // one a run
 	chunks [][]byte  // encoded runs, each with its length (4 bytes) before it
 	held   int64     // bytes of refs and chunks, which spilling frees
-	kept   int64     // bytes of counts and ids
+	kept   int64     // bytes of counts and uses
 	sorted []segment // what was spilled
 	buf    []byte    // the run being encoded
 	err    error     // the first; a lane that failed stays failed
-	keys   []uint64  // of the run being added
 	text   []string  // of the run being added
 }
 
 type use struct{ id, run uint32 } // run: the last that used it, from 1
+
+// table is a string table that several parts have, see symbol.Run.
+type table struct {
+	is   any
+	uses []use
+}
+
+// maxTables bounds the tables of a lane: parsers have one for each goroutine.
+const maxTables = 16
 
 type ref struct {
 	start uint64
@@ -64,31 +73,25 @@ func (l *Lane) Add(part int, r *symbol.Run) error {
 }
 
 func (l *Lane) add(part int, r *symbol.Run) error {
-	if part != l.part {
-		l.part, l.seq, l.runs = part, 0, 0
-		clear(l.uses)
-		l.uses = l.uses[:0]
+	if part != l.part || r.Table != l.table {
+		l.turn(part, r.Table)
 	}
 	switch {
 	case part < 0 || part > maxPart || l.seq > maxSeq:
 		return &formats.Error{Format: "run", Section: fmt.Sprintf("part %d", part), Want: "fewer parts, or runs in it", Err: formats.ErrLimit}
 	case len(r.Ranges) == 0:
 		return refuse(part, "a run with a range")
-	case r.Keys != nil && len(r.Keys) != len(r.Strings):
-		return refuse(part, "as many keys as strings")
 	}
 	if n := len(r.Strings); n > len(l.uses) {
-		if n > cap(l.uses) {
-			grown := make([]use, n, n+n/2)
-			copy(grown, l.uses)
-			l.uses = grown
-		}
-		l.uses = l.uses[:n]
+		l.growUses(n)
 	}
-	l.runs++
-	l.text, l.keys = r.Strings, r.Keys
+	if l.runs++; l.runs == 0 { // after 2^32: all that was used is forgotten
+		l.tables, l.runs = nil, 1
+		clear(l.uses)
+	}
+	l.text = r.Strings
 	err := l.encode(r)
-	l.text, l.keys = nil, nil
+	l.text = nil
 	if err != nil {
 		return err
 	}
@@ -103,6 +106,47 @@ func (l *Lane) add(part int, r *symbol.Run) error {
 	l.seq++
 	l.total++
 	return nil
+}
+
+// turn makes uses those of a part's table.
+func (l *Lane) turn(part int, is any) {
+	if part != l.part {
+		l.part, l.seq = part, 0
+	}
+	if is != nil && is == l.table {
+		return
+	}
+	if l.table != nil {
+		l.tables = append(l.tables, table{l.table, l.uses})
+		l.uses = nil
+	}
+	clear(l.uses)
+	l.uses, l.table = l.uses[:0], is
+	if is == nil {
+		return
+	}
+	for i := range l.tables {
+		if t := &l.tables[i]; t.is == is {
+			l.uses = t.uses
+			l.tables = slices.Delete(l.tables, i, i+1)
+			return
+		}
+	}
+	if l.uses = nil; len(l.tables) >= maxTables {
+		l.tables = nil
+	}
+}
+
+func (l *Lane) growUses(n int) {
+	if n > cap(l.uses) {
+		grown := make([]use, n, n+n/2)
+		copy(grown, l.uses)
+		grew := int64(cap(grown)-cap(l.uses)) * int64(unsafe.Sizeof(use{}))
+		l.kept += grew
+		l.s.o.Budget.Force(grew)
+		l.uses = grown
+	}
+	l.uses = l.uses[:n]
 }
 
 // place keeps an encoded run and makes room for its ref.
@@ -174,7 +218,7 @@ func (l *Lane) id(i uint32) uint32 {
 		return u.id
 	}
 	if u.id == 0 {
-		u.id = l.resolve(i)
+		u.id = l.s.strings.id(l.text[i])
 	}
 	u.run = l.runs
 	if int(u.id) >= len(l.counts) {
@@ -182,24 +226,6 @@ func (l *Lane) id(i uint32) uint32 {
 	}
 	l.counts[u.id]++
 	return u.id
-}
-
-func (l *Lane) resolve(i uint32) uint32 {
-	var key uint64
-	if l.keys != nil {
-		key = l.keys[i]
-	}
-	if key == 0 {
-		return l.s.strings.id(l.text[i])
-	}
-	if id := l.ids.get(key, l.s.odd); id != 0 {
-		return id
-	}
-	id := l.s.strings.id(l.text[i])
-	grew := l.ids.put(key, id, l.s.odd)
-	l.kept += grew
-	l.s.o.Budget.Force(grew)
-	return id
 }
 
 func (l *Lane) growCounts(n int) {
@@ -215,60 +241,5 @@ func (l *Lane) growCounts(n int) {
 func (l *Lane) release() {
 	l.s.o.Budget.Give(l.kept)
 	l.kept = 0
-	l.counts, l.ids, l.uses, l.buf = nil, keyMap{}, nil, nil
+	l.counts, l.uses, l.tables, l.buf = nil, nil, nil, nil
 }
-
-// keyMap maps the keys of strings to their ids: open addressing.
-type keyMap struct {
-	slots []keySlot
-	n     int
-}
-
-type keySlot struct {
-	key uint64 // 0: free
-	id  uint32
-}
-
-func (m *keyMap) bytes() int64 { return int64(len(m.slots)) * int64(unsafe.Sizeof(keySlot{})) }
-
-func (m *keyMap) at(key, odd uint64) uint64 { return (key * odd) >> 32 & uint64(len(m.slots)-1) }
-
-func (m *keyMap) get(key, odd uint64) uint32 {
-	if m.n == 0 {
-		return 0
-	}
-	for i := m.at(key, odd); ; i = (i + 1) & uint64(len(m.slots)-1) {
-		switch m.slots[i].key {
-		case key:
-			return m.slots[i].id
-		case 0:
-			return 0
-		}
-	}
-}
-
-func (m *keyMap) put(key uint64, id uint32, odd uint64) (grew int64) {
-	if m.n*4 >= len(m.slots)*3 {
-		before, old := m.bytes(), m.slots
-		m.slots = make([]keySlot, max(64, 2*len(old)))
-		for _, s := range old {
-			if s.key != 0 {
-				m.insert(s, odd)
-			}
-		}
-		grew = m.bytes() - before
-	}
-	m.insert(keySlot{key, id}, odd)
-	m.n++
-	return grew
-}
-
-func (m *keyMap) insert(s keySlot, odd uint64) {
-	i := m.at(s.key, odd)
-	for m.slots[i].key != 0 {
-		i = (i + 1) & uint64(len(m.slots)-1)
-	}
-	m.slots[i] = s
-}
-
-func randomOdd() uint64 { return rand.Uint64() | 1 }

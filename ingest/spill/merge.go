@@ -118,6 +118,6 @@ func (m *Merge) Next(into *symbol.Run) (o Order, ok bool, err error) {
 	if err := decode(c.body, c.start, symbol.Rank(o>>(seqBits+partBits)), m.s.final, into); err != nil {
 		return 0, false, err
 	}
-	into.Strings, into.Keys = m.s.table.Strings, nil
+	into.Strings, into.Table = m.s.table.Strings, nil
 	return o, true, m.h.pop()
 }

@@ -51,7 +51,6 @@ type Options struct {
 type Sorter struct {
 	o       Options
 	strings *interner
-	odd     uint64 // makes the key maps unpredictable
 
 	mu    sync.Mutex
 	lanes []*Lane
@@ -74,7 +73,7 @@ func New(o Options) *Sorter {
 	if o.StringBytes == 0 {
 		o.StringBytes = o.Budget.Total()
 	}
-	return &Sorter{o: o, strings: newInterner(o.Budget), odd: randomOdd()}
+	return &Sorter{o: o, strings: newInterner(o.Budget)}
 }
 
 // Lane makes a lane for one goroutine.

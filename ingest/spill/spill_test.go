@@ -20,21 +20,16 @@ import (
 )
 
 // part makes the runs of a part: the same ones for the same number.
-func part(n, runs, ranges int, keys bool) []symbol.Run {
+func part(n, runs, ranges int) []symbol.Run {
 	r := rand.New(rand.NewPCG(uint64(n), 7))
 	strs := []string{""}
-	var ids []uint64
 	var out []symbol.Run
 	for range runs {
 		for range 3 {
 			k := r.IntN(500)
 			strs = append(strs, fmt.Sprintf("_ZN4name%dEv", k))
-			ids = append(ids, uint64(k+1)*64)
 		}
 		run := symbol.Run{Rank: symbol.Rank(1 + r.IntN(2)*2), Strings: slices.Clone(strs)}
-		if keys {
-			run.Keys = append([]uint64{0}, ids...)
-		}
 		for i := range 1 + r.IntN(8) {
 			run.Scopes = append(run.Scopes, symbol.Scope{Parent: int32(r.IntN(i+1)) - 1, Function: uint32(r.IntN(len(strs))), Call: symbol.Site{File: uint32(r.IntN(len(strs))), Line: r.Uint32(), Column: uint32(r.IntN(200))}})
 		}
@@ -47,6 +42,40 @@ func part(n, runs, ranges int, keys bool) []symbol.Run {
 		out = append(out, run)
 	}
 	return out
+}
+
+// tables are string tables that parts share, more than a lane remembers.
+type tables [maxTables + 3]struct {
+	mu      sync.Mutex
+	strings []string
+}
+
+// share makes the runs of a part use the table.
+func (t *tables) share(i int, runs []symbol.Run) {
+	u := &t[i%len(t)]
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.strings == nil {
+		u.strings = []string{""}
+	}
+	before, base := u.strings, uint32(len(u.strings)-1)
+	move := func(i *uint32) {
+		if *i != 0 {
+			*i += base
+		}
+	}
+	for k := range runs {
+		r := &runs[k]
+		u.strings = append(slices.Clone(before), r.Strings[1:]...)
+		r.Strings, r.Table = u.strings, u
+		for i := range r.Scopes {
+			move(&r.Scopes[i].Function)
+			move(&r.Scopes[i].Call.File)
+		}
+		for i := range r.Ranges {
+			move(&r.Ranges[i].At.File)
+		}
+	}
 }
 
 type got struct {
@@ -108,19 +137,19 @@ func fill(t *testing.T, s *Sorter, lanes int, parts []int, make func(int) []symb
 }
 
 // What comes out is what went in, ordered, whatever lanes, order of parts,
-// keys and budget there were.
+// string tables and budget there were.
 func TestSorterIsDeterministic(t *testing.T) {
 	const parts = 30
 	type variant struct {
 		lanes  int
 		budget int64
-		keys   bool
+		share  bool
 		back   bool
 	}
 	var want []got
 	var table Table
 	for p := range parts {
-		for i, r := range part(p, 150, 60, false) {
+		for i, r := range part(p, 150, 60) {
 			want = append(want, flat(order(r.Rank, p, i), &r))
 		}
 	}
@@ -137,7 +166,14 @@ func TestSorterIsDeterministic(t *testing.T) {
 		if v.back {
 			slices.Reverse(order)
 		}
-		fill(t, s, v.lanes, order, func(p int) []symbol.Run { return part(p, 150, 60, v.keys) })
+		var tables tables
+		fill(t, s, v.lanes, order, func(p int) []symbol.Run {
+			runs := part(p, 150, 60)
+			if v.share && p%3 != 0 {
+				tables.share(p/2, runs)
+			}
+			return runs
+		})
 		for range 2 { // it can be read again
 			if have := collect(t, s); !reflect.DeepEqual(have, want) {
 				t.Fatalf("%+v: %d runs, want %d, or they differ", v, len(have), len(want))
@@ -164,7 +200,7 @@ func TestSorterIsDeterministic(t *testing.T) {
 		number[s] = i
 	}
 	for p := range parts {
-		for _, r := range part(p, 150, 60, false) {
+		for _, r := range part(p, 150, 60) {
 			seen := map[string]bool{}
 			for _, s := range r.Scopes {
 				seen[r.Strings[s.Function]], seen[r.Strings[s.Call.File]] = true, true
@@ -290,7 +326,6 @@ func TestSorterRefusesBrokenRuns(t *testing.T) {
 		"parent after": {Scopes: []symbol.Scope{{Parent: 0}}, Ranges: []symbol.Range{{Start: 4, End: 5}}},
 		"no string":    {Scopes: []symbol.Scope{{Parent: -1, Function: 1}}, Ranges: []symbol.Range{{Start: 4, End: 5}}},
 		"no file":      {Scopes: scope, Strings: []string{""}, Ranges: []symbol.Range{{Start: 4, End: 5, At: symbol.Site{File: 1}}}},
-		"few keys":     {Scopes: scope, Strings: []string{"", "a"}, Keys: []uint64{0}, Ranges: []symbol.Range{{Start: 4, End: 5}}},
 	} {
 		s := New(Options{Budget: scratch.NewBudget(1 << 20)})
 		if err := s.Lane().Add(0, &r); !formats.Rejects(err) {
@@ -319,27 +354,26 @@ func TestSorterLimitsNames(t *testing.T) {
 func BenchmarkSort(b *testing.B) {
 	r := rand.New(rand.NewPCG(3, 4))
 	const units, functions, names = 1600, 20, 160_000
-	var strs []string
+	strs, table := []string{""}, new(int)
 	for i := range names {
 		strs = append(strs, fmt.Sprintf("_ZN4ceph7mangled%0100dEv", i))
 	}
 	var all [][]symbol.Run
 	at := uint64(0)
 	for range units {
-		local, keys := []string{""}, []uint64{0}
+		local := []uint32{0}
 		for range 800 {
-			k := r.IntN(names)
-			local, keys = append(local, strs[k]), append(keys, uint64(k+1)*133)
+			local = append(local, uint32(1+r.IntN(names)))
 		}
 		var runs []symbol.Run
 		for range functions {
-			run := symbol.Run{Rank: 1, Strings: local, Keys: keys}
+			run := symbol.Run{Rank: 1, Strings: strs, Table: table}
 			for i := range 45 {
-				run.Scopes = append(run.Scopes, symbol.Scope{Parent: int32(max(0, i-r.IntN(6)) - 1), Function: uint32(r.IntN(800)), Call: symbol.Site{File: uint32(r.IntN(60)), Line: uint32(r.IntN(3000)), Column: uint32(r.IntN(80))}})
+				run.Scopes = append(run.Scopes, symbol.Scope{Parent: int32(max(0, i-r.IntN(6)) - 1), Function: local[r.IntN(800)], Call: symbol.Site{File: local[r.IntN(60)], Line: uint32(r.IntN(3000)), Column: uint32(r.IntN(80))}})
 			}
 			for range 58 {
 				end := at + 1 + uint64(r.IntN(20))
-				run.Ranges = append(run.Ranges, symbol.Range{Start: at, End: end, Scope: int32(r.IntN(45)), At: symbol.Site{File: uint32(r.IntN(60)), Line: uint32(r.IntN(3000)), Column: uint32(r.IntN(80))}})
+				run.Ranges = append(run.Ranges, symbol.Range{Start: at, End: end, Scope: int32(r.IntN(45)), At: symbol.Site{File: local[r.IntN(60)], Line: uint32(r.IntN(3000)), Column: uint32(r.IntN(80))}})
 				at = end
 			}
 			runs = append(runs, run)

@@ -228,27 +228,28 @@ func (c *cursor) form(form uint8, h *lineHeader) (uint64, bool) {
 
 // Path is the path of a file of the open unit's line table, joined from the
 // unit's directory, the file's directory and its name as llvm-symbolizer
-// joins them; "" if there is no such file. The text is its identity, 0 if it
-// has none but its bytes.
-func (r *Reader) Path(file uint32) (string, Text, error) {
+// joins them; empty if there is no such file. It is valid until the next call
+// of a method. The text is its identity, 0 if it has none but its bytes.
+func (r *Reader) Path(file uint32) ([]byte, Text, error) {
 	if err := r.lineHeader(); err != nil {
-		return "", 0, err
+		return nil, 0, err
 	}
 	h := &r.line.header
 	i := uint64(file)
 	if h.bad {
-		return "", 0, nil
+		return nil, 0, nil
 	}
 	if h.version < 5 {
 		i--
 	}
 	if i >= uint64(len(h.files)) {
-		return "", 0, nil
+		return nil, 0, nil
 	}
 	f := h.files[i]
 	name := r.String(f.name)
 	if name == "" || absolute(name) {
-		return name, f.name, r.err
+		r.path = append(r.path[:0], name...)
+		return r.path, f.name, r.err
 	}
 	var dirText, compText Text
 	if h.version >= 5 {
@@ -267,7 +268,7 @@ func (r *Reader) Path(file uint32) (string, Text, error) {
 	}
 	b = join(join(b, dir), name)
 	r.path = b
-	return string(b), pathText(compText, dirText, f.name), r.err
+	return b, pathText(compText, dirText, f.name), r.err
 }
 
 // pathText packs three offsets in .debug_line_str, 0 if they do not fit.

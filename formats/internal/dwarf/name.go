@@ -94,6 +94,10 @@ func (r *Reader) String(t Text) string {
 	return name
 }
 
+// Aliases reports whether String yields the text's bytes in the object, not a
+// copy.
+func (d *Data) Aliases(t Text) bool { return d.str.b != nil && t>>textShift != textQualified }
+
 // maxHops bounds the way from an inlined function over abstract instances
 // and specifications to a name; compilers need three.
 const maxHops = 16

@@ -253,7 +253,7 @@ func lines(t *testing.T, std *stdlib.Data, d *Data, units []*stdlib.Entry) (n in
 				if err != nil {
 					t.Fatal(err)
 				}
-				next := line{max(row.Addr, s.Low), int(row.Place.Line()), int(row.Place.Column()), base(path)}
+				next := line{max(row.Addr, s.Low), int(row.Place.Line()), int(row.Place.Column()), base(string(path))}
 				if n := len(got); n > 0 && j > 0 {
 					// Two files of one base name are one here.
 					if last := got[n-1]; last.line == next.line && last.column == next.column && last.file == next.file {

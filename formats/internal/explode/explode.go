@@ -120,7 +120,7 @@ func damaged(err error) bool {
 func (p *part) explode(i int, emit func(*symbol.Run) error, q *symbol.Quality) error {
 	p.emit, p.err = emit, nil
 	p.tree.reset()
-	p.strings.reset()
+	p.strings.begin()
 	p.lines.reset()
 	p.run.reset()
 	p.files = p.files[:0]

@@ -119,7 +119,7 @@ func (p *part) site(file, line, column uint32) (symbol.Site, error) {
 	if err != nil {
 		return symbol.Site{}, err
 	}
-	i := p.strings.add(uint64(text), path)
+	i := p.strings.path(uint64(text), path)
 	if int(file) < p.x.lim.Files {
 		for len(p.files) <= int(file) {
 			p.files = append(p.files, 0)

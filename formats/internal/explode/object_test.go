@@ -299,8 +299,8 @@ func (c *checker) run(r *symbol.Run) {
 	if len(r.Ranges) == 0 {
 		c.t.Fatal("a run without ranges")
 	}
-	if len(r.Strings) == 0 || r.Strings[0] != "" || r.Keys != nil && (len(r.Keys) != len(r.Strings) || r.Keys[0] != 0) {
-		c.t.Fatalf("string table: %d strings, %d keys", len(r.Strings), len(r.Keys))
+	if len(r.Strings) == 0 || r.Strings[0] != "" {
+		c.t.Fatalf("string table: %d strings", len(r.Strings))
 	}
 	for i, s := range r.Scopes {
 		if int(s.Parent) >= i || s.Parent < -1 || int(s.Function) >= len(r.Strings) || int(s.Call.File) >= len(r.Strings) {

@@ -23,7 +23,7 @@ func (r *run) reset() {
 // end emits what was built.
 func (r *run) end(p *part) error {
 	if len(r.out.Ranges) > 0 {
-		r.out.Rank, r.out.Strings, r.out.Keys = symbol.RankDWARF, p.strings.list, p.strings.keys
+		r.out.Rank, r.out.Strings, r.out.Table = symbol.RankDWARF, p.strings.list, p.strings.id
 		err := p.emit(&r.out)
 		r.out.Ranges = r.out.Ranges[:0]
 		if err != nil {
@@ -122,7 +122,7 @@ func (r *run) add(p *part, low, high uint64, at symbol.Site) error {
 // cut ends the run, which is too long, and goes on in another with the same
 // scopes.
 func (r *run) cut(p *part, low, high uint64, at symbol.Site) error {
-	r.out.Rank, r.out.Strings, r.out.Keys = symbol.RankDWARF, p.strings.list, p.strings.keys
+	r.out.Rank, r.out.Strings, r.out.Table = symbol.RankDWARF, p.strings.list, p.strings.id
 	if err := p.emit(&r.out); err != nil {
 		r.out.Ranges = r.out.Ranges[:0]
 		p.err = err

@@ -56,63 +56,91 @@ func (t *table) put(s *slot, key uint64, val uint32) {
 	}
 }
 
-// texts is the string table of a part.
+// texts is the string table of the parts that one part explodes. Names are
+// used by many units, so it is kept from unit to unit.
 type texts struct {
 	list    []string
-	keys    []uint64
+	id      any   // of the table, see symbol.Run
+	bytes   int64 // of strings that are copies
 	byKey   table
 	byText  map[string]uint32 // of strings without a key
 	origins table             // names of entries: Ref to index
 }
 
-func (s *texts) reset() {
-	clear(s.list) // they alias the object
-	s.list, s.keys = append(s.list[:0], ""), append(s.keys[:0], 0)
-	s.byKey.reset()
+// A table that holds more is begun anew with the next unit: what it costs to
+// look at strings again is little next to units that have so many. All names
+// and files of ceph-osd are 150,000.
+const (
+	keepTexts     = 512 << 10
+	keepTextBytes = 8 << 20
+)
+
+// begin makes the table ready for a unit.
+func (s *texts) begin() {
 	s.origins.reset()
-	if len(s.byText) > keepTexts {
-		s.byText = nil // emptying a large map for each small unit would take long
+	if s.id != nil && len(s.list) <= keepTexts && s.bytes <= keepTextBytes {
+		return
 	}
-	clear(s.byText)
+	clear(s.list) // they alias the object
+	s.list, s.id, s.bytes = append(s.list[:0], ""), new(int), 0
+	s.byKey.reset()
+	s.byText = map[string]uint32{}
 }
 
-// keepTexts is how many strings without a key a table may have held to be
-// used again.
-const keepTexts = 4096
-
-// add is the index of a string with that key; 0 is no key.
-func (s *texts) add(key uint64, text string) uint32 {
+// add is the index of a string with that key, of which copied bytes are not
+// the object's.
+func (s *texts) add(key uint64, text string, copied int) uint32 {
 	if text == "" {
 		return 0
-	}
-	if key == 0 {
-		if i, ok := s.byText[text]; ok {
-			return i
-		}
-		if s.byText == nil {
-			s.byText = map[string]uint32{}
-		}
-		i := s.append(0, text)
-		s.byText[text] = i
-		return i
 	}
 	place, ok := s.byKey.at(key)
 	if ok {
 		return place.val
 	}
-	i := s.append(key, text)
+	i := s.append(text, copied)
 	s.byKey.put(place, key, i)
 	return i
 }
 
-func (s *texts) append(key uint64, text string) uint32 {
-	s.list, s.keys = append(s.list, text), append(s.keys, key)
+// path is the index of a path that may have no key.
+func (s *texts) path(key uint64, path []byte) uint32 {
+	if len(path) == 0 {
+		return 0
+	}
+	if key != 0 {
+		return s.add(key, string(path), len(path))
+	}
+	if i, ok := s.byText[string(path)]; ok {
+		return i
+	}
+	text := string(path)
+	i := s.append(text, len(text))
+	s.byText[text] = i
+	return i
+}
+
+func (s *texts) append(text string, copied int) uint32 {
+	s.list = append(s.list, text)
+	s.bytes += int64(copied)
 	return uint32(len(s.list) - 1)
 }
 
 // symbol is the index of the name of a symbol.
 func (s *texts) symbol(i int, syms []native.Symbol) uint32 {
-	return s.add(dwarf.FirstForeign<<60|uint64(i), syms[i].Name)
+	return s.add(dwarf.FirstForeign<<60|uint64(i), syms[i].Name, 0)
+}
+
+// source is the index of the file that a symbol table names.
+func (s *texts) source(file string) uint32 {
+	if file == "" {
+		return 0
+	}
+	if i, ok := s.byText[file]; ok {
+		return i
+	}
+	i := s.append(file, 0)
+	s.byText[file] = i
+	return i
 }
 
 // nameOf is the index of a node's name.
@@ -134,8 +162,15 @@ func (p *part) nameOf(n *node) (uint32, error) {
 	if text != 0 {
 		if known, ok := s.byKey.at(uint64(text)); ok {
 			i = known.val
-		} else if i = s.add(uint64(text), p.r.String(text)); p.r.Err() != nil {
-			return 0, p.r.Err()
+		} else {
+			name, copied := p.r.String(text), 0
+			if p.r.Err() != nil {
+				return 0, p.r.Err()
+			}
+			if !p.x.d.Aliases(text) {
+				copied = len(name)
+			}
+			i = s.add(uint64(text), name, copied)
 		}
 	}
 	s.origins.put(place, uint64(n.origin), i)

@@ -73,7 +73,7 @@ func (p *part) outermost(n *node, low uint64) (uint32, error) {
 	better := -1
 	for k := firstAt(syms, low); k < len(syms) && syms[k].Addr == low; k++ {
 		if syms[k].Name == name {
-			p.run.file = p.strings.add(0, syms[k].File)
+			p.run.file = p.strings.source(syms[k].File)
 			return i, nil
 		}
 		if better < 0 && refines(syms[k].Name, name) {
@@ -81,7 +81,7 @@ func (p *part) outermost(n *node, low uint64) (uint32, error) {
 		}
 	}
 	if better >= 0 {
-		p.run.file = p.strings.add(0, syms[better].File)
+		p.run.file = p.strings.source(syms[better].File)
 		return p.strings.symbol(better, syms), nil
 	}
 	return i, nil
