@@ -25,6 +25,7 @@ const (
 	shnComm  = 0xfff2
 
 	shtSymtab = 2
+	shtStrtab = 3
 	shtRela   = 4
 	shtNote   = 7
 	shtNobits = 8

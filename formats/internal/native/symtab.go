@@ -46,6 +46,9 @@ func (f *ELF) table(i int, named bool) (*table, error) {
 		return nil, corrupt("", 0, fmt.Sprintf("a symbol table in section %d", i))
 	}
 	h := &f.headers[i]
+	if h.kind != shtSymtab && h.kind != shtDynsym {
+		return nil, corrupt(h.name, 0, fmt.Sprintf("a symbol table in section %d, not a section of type %d", i, h.kind))
+	}
 	t := &table{f: f, name: h.name, entry: 16}
 	if f.wide {
 		t.entry = 24
