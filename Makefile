@@ -5,7 +5,7 @@ CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symlake
 GO    ?= go
 export CGO_ENABLED = 0
 
-.PHONY: help demo build test bench fuzz lint tools oracle
+.PHONY: help demo build test bench fuzz soak lint tools oracle
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,10 @@ lint: ## gofmt and go vet
 
 fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
 	bash testdata/fuzz.sh $(or $(FUZZTIME),30s)
+
+soak: ## the long forms: 200 kills of an ingest, every fuzz target for five minutes
+	SYMLAKE_KILL_POINTS=200 $(GO) test ./jobs -run TestKill -count=1 -timeout 60m
+	bash testdata/fuzz.sh 5m
 
 bench: build ## measure ingest and look-up beside their peers; downloads inputs into the cache folder
 	bash testdata/bench/bench.sh $(CACHE) $(abspath $(BIN)/symlake)

@@ -12,17 +12,13 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// benchFile names a program file to explode with -bench; without it a small
-// fixture is used.
+// benchFile is the environment variable that names a program file to explode.
 const benchFile = "SYMLAKE_BENCH_ELF"
 
 // BenchmarkUnits explodes all units of a file on one goroutine and reports
 // user time, which other load on the machine does not stretch.
 func BenchmarkUnits(b *testing.B) {
-	path := os.Getenv(benchFile)
-	if path == "" {
-		b.Skipf("SKIP: %s names no file", benchFile)
-	}
+	path := fileToTry(b)
 	o := openMapped(b, path)
 	b.SetBytes(o.bytes)
 	var runs, ranges, scopes, texts int

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"os"
 	"sync"
 	"testing"
 
@@ -128,13 +127,10 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// TestPiecesFile does the same for the file that benchFile names, and tells
-// that exploding it again says the same.
+// TestPiecesFile does the same for the file that benchFile names, else for one of
+// testdata, and tells that exploding it again says the same.
 func TestPiecesFile(t *testing.T) {
-	path := os.Getenv(benchFile)
-	if path == "" {
-		t.Skipf("SKIP: %s names no file", benchFile)
-	}
+	path := fileToTry(t)
 	o := openMapped(t, path)
 	want, runs := digest(t, o.exploder(t))
 	if again, n := digest(t, o.exploder(t)); again != want || n != runs {

@@ -160,12 +160,17 @@ func TestSymbolizer(t *testing.T) {
 	}
 }
 
-// TestSymbolizerFile does the same for the file that benchFile names.
-func TestSymbolizerFile(t *testing.T) {
-	path := os.Getenv(benchFile)
-	if path == "" {
-		t.Skipf("SKIP: %s names no file", benchFile)
+// fileToTry is the file that benchFile names, else one of testdata.
+func fileToTry(t testing.TB) string {
+	if path := os.Getenv(benchFile); path != "" {
+		return path
 	}
+	return formattest.Testdata(t, "elf/libgame-x64-dw5.so")
+}
+
+// TestSymbolizerFile does the same for one file, with more addresses.
+func TestSymbolizerFile(t *testing.T) {
+	path := fileToTry(t)
 	if bad := agree(t, path, 10000); bad > 5 { // 99.95 %
 		t.Errorf("%d of 10000 wrong", bad)
 	}
