@@ -4,7 +4,6 @@ import (
 	"debug/elf"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,13 +63,13 @@ func (b *bench) convert(r *result, file string) error {
 		if err := r.count(report.String(), i > 0); err != nil {
 			return err
 		}
-		g, err := run(nil, io.Discard, "llvm-gsymutil-19", "--convert", file, "--num-threads=1", "--quiet", "--out-file", gsym)
+		g, err := run(nil, nil, "llvm-gsymutil-19", "--convert", file, "--num-threads=1", "--quiet", "--out-file", gsym)
 		if err != nil {
 			return err
 		}
 		var s usage
 		if b.peer != "" {
-			if s, err = run(nil, io.Discard, b.peer, "symcache", file, filepath.Join(b.tmp, "out.symc")); err != nil {
+			if s, err = run(nil, nil, b.peer, "symcache", file, filepath.Join(b.tmp, "out.symc")); err != nil {
 				return err
 			}
 		}
@@ -84,7 +83,7 @@ func (b *bench) convert(r *result, file string) error {
 		r.store = store
 	}
 	os.RemoveAll(filepath.Join(b.tmp, r.name+"-0"))
-	if _, err := run(nil, io.Discard, "zstd", "-q", "-f", "-3", gsym, "-o", gsym+".zst"); err != nil {
+	if _, err := run(nil, nil, "zstd", "-q", "-f", "-3", gsym, "-o", gsym+".zst"); err != nil {
 		return err
 	}
 	st, err := os.Stat(gsym + ".zst")

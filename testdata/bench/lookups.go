@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func (b *bench) lookups(r *result, file string) error {
 	best := func(input, program string, args ...string) (float64, error) {
 		var top float64
 		for range 3 {
-			u, err := run(strings.NewReader(input), io.Discard, program, args...)
+			u, err := run(strings.NewReader(input), nil, program, args...)
 			if err != nil {
 				return 0, err
 			}
@@ -62,7 +61,7 @@ func (b *bench) lookups(r *result, file string) error {
 	}
 	var colds []time.Duration
 	for i := range 21 {
-		u, err := run(nil, io.Discard, b.symlake, "--store", "file:"+r.store, "lookup", r.id, fmt.Sprintf("%#x", r.probes[i]))
+		u, err := run(nil, nil, b.symlake, "--store", "file:"+r.store, "lookup", r.id, fmt.Sprintf("%#x", r.probes[i]))
 		if err != nil {
 			return err
 		}

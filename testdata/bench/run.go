@@ -17,7 +17,8 @@ type usage struct {
 	anon      int64         // peak anonymous memory in bytes, sampled
 }
 
-// run executes a program to its end. Its standard error is kept for the error only.
+// run executes a program to its end; stdout nil is the null device, which
+// costs nobody anything. Its standard error is kept for the error only.
 func run(stdin io.Reader, stdout io.Writer, program string, args ...string) (usage, error) {
 	cmd := exec.Command(program, args...)
 	var stderr bytes.Buffer
