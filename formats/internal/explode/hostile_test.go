@@ -359,7 +359,7 @@ func TestDoubling(t *testing.T) {
 				return best
 			}
 			const n = 150000 // some ten milliseconds: the clock may tick in fours
-			took(n) // warm
+			took(n)          // warm
 			small, large := took(n), took(4*n)
 			if large > 12*max(small, 4*time.Millisecond) {
 				t.Errorf("%v for %d, %v for %d", small, n, large, 4*n)
