@@ -78,6 +78,46 @@ func (j *job) demoteLosers(ctx context.Context, o *row.Object) error {
 	return nil
 }
 
+// lost turns what another object has won since into "kept" before an object is
+// written to the ledger.
+func (x *object) lost(ctx context.Context) error {
+	for i := range x.artifacts {
+		a := &x.artifacts[i]
+		if a.Outcome != outcomeLoaded {
+			continue
+		}
+		rec, err := x.j.cat.Artifact(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		if rec != nil && rec.Published != nil && !isFrom(rec.Published, x.t.url, a.Member) {
+			a.Outcome = outcomeKept
+			x.outcomes[outcomeLoaded]--
+			x.outcomes[outcomeKept]++
+		}
+	}
+	return nil
+}
+
+// reconcile demotes every loser in the ledger. A run does so once when it
+// finds objects that were open when a process died: that process may have
+// written a loser's entry and not looked at its record again.
+func (j *job) reconcile(ctx context.Context) error {
+	var loaded []*row.Object
+	err := j.cat.Objects(ctx, "", func(o *row.Object) error {
+		if o.State == row.ObjectLoaded {
+			loaded = append(loaded, o)
+		}
+		return nil
+	})
+	for _, o := range loaded {
+		if err == nil {
+			err = j.demoteLosers(ctx, o)
+		}
+	}
+	return err
+}
+
 // isFrom reports whether a load was read from that member of that object.
 func isFrom(l *row.Loaded, url, member string) bool {
 	return l.Source.URL == url && l.Source.Member == member

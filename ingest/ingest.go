@@ -34,6 +34,8 @@ type job struct {
 	woken    map[string][]waiting // by object: what came for it
 	wakeList []string
 	waits    []waiting // what loads of this run lack
+
+	reconciled bool // the ledger, after a process died
 }
 
 const (
@@ -135,6 +137,12 @@ func (j *job) round(ctx context.Context, r *round) error {
 			continue
 		}
 		suspects = append(suspects, t)
+	}
+	if len(r.suspects) > 0 && !j.reconciled && !j.o.DryRun {
+		if err := j.reconcile(ctx); err != nil {
+			return err
+		}
+		j.reconciled = true
 	}
 	j.report.Objects.New += len(r.tasks) + len(r.suspects)
 	j.report.Objects.Gone += len(r.gone)

@@ -305,18 +305,22 @@ func (x *object) end(ctx context.Context, err error) {
 // finish writes the ledger: the last thing that happens to an object.
 func (x *object) finish(ctx context.Context) {
 	j, t := x.j, x.t
+	writing := ctx
+	if ctx.Err() != nil { // asked to stop: say where it stands all the same
+		var cancel context.CancelFunc
+		writing, cancel = detached(ctx)
+		defer cancel()
+	}
+	if !j.o.DryRun && x.err == nil {
+		x.err = x.lost(writing)
+	}
 	o := j.entry(t, row.ObjectLoaded)
 	if t.old != nil {
 		o.Attempts = 0
 	}
 	o.Artifacts, o.Parsers, o.Seconds = x.artifacts, maps.Clone(x.parsers), o.Last.Sub(x.started).Seconds()
 	x.judge(ctx, o)
-	if ctx.Err() != nil { // asked to stop: say where it stands all the same
-		var cancel context.CancelFunc
-		ctx, cancel = detached(ctx)
-		defer cancel()
-	}
-	err := j.settle(ctx, x, o)
+	err := j.settle(writing, x, o)
 	j.done(x, o, err)
 }
 
