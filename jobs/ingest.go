@@ -116,15 +116,18 @@ func (j ingestJob) Run(p *process) error {
 	return nil
 }
 
+// pipeline is what the configuration says of every job that opens objects.
+func (p *process) pipeline() ingest.Options {
+	l := p.config.Limits
+	return ingest.Options{Formats: formatsall.Formats(), Workers: l.Workers, MemoryBytes: int64(l.Memory), Limits: formats.Limits{ObjectBytes: int64(l.Object)}}
+}
+
 // options is what flags and configuration say of the pipeline.
 func (j ingestJob) options(p *process) (ingest.Options, error) {
-	o := ingest.Options{
-		Formats: formatsall.Formats(), Workers: j.Workers, Force: j.Force, DryRun: j.DryRun, Limit: j.Limit,
-		Run: j.RunID, Scratch: p.scratch(), MemoryBytes: int64(p.config.Limits.Memory), Shards: 1, Now: time.Now,
-		Limits: formats.Limits{ObjectBytes: int64(p.config.Limits.Object)}.WithDefaults(),
-	}
-	if o.Workers == 0 {
-		o.Workers = p.config.Limits.Workers
+	o := p.pipeline()
+	o.Force, o.DryRun, o.Limit, o.Run, o.Scratch = j.Force, j.DryRun, j.Limit, j.RunID, p.scratch()
+	if j.Workers != 0 {
+		o.Workers = j.Workers
 	}
 	if o.Run == "" {
 		o.Run = time.Now().UTC().Format("20060102T150405Z-") + rand.Text()[:6]

@@ -75,18 +75,23 @@ func (p *process) createStore() (*records, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = row.OpenKeyring(p.ctx, s.Store.Catalog, s.kek)
+	ring, err := row.OpenKeyring(p.ctx, s.Store.Catalog, s.kek)
 	fresh := errors.Is(err, row.ErrKeyless)
-	ring, err := row.CreateKeyring(p.ctx, s.Store.Catalog, s.kek)
+	if fresh {
+		ring, err = row.CreateKeyring(p.ctx, s.Store.Catalog, s.kek)
+	}
 	if err != nil {
 		s.Close()
 		return nil, fmt.Errorf("create store keys: %w", err)
 	}
 	r := &records{s, row.NewCatalog(s.Store.Catalog, ring), ring}
 	if fresh {
-		err = r.audit(p, "init", p.storeURL())
+		if err := r.audit(p, "init", p.storeURL()); err != nil {
+			s.Close()
+			return nil, err
+		}
 	}
-	return r, err
+	return r, nil
 }
 
 // createKeyset makes a keyset, but not for a store that has keys already: a

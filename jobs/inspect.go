@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
-	formatsall "github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/sinks/all"
@@ -31,8 +30,7 @@ func (j inspectJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	o := ingest.Options{Formats: formatsall.Formats(), Limits: formats.Limits{ObjectBytes: int64(p.config.Limits.Object)}, MemoryBytes: int64(p.config.Limits.Memory)}
-	return ingest.Walk(p.ctx, src, o, func(in *formats.Input, f *formats.Format, obj *formats.Object, err error) error {
+	return ingest.Walk(p.ctx, src, p.pipeline(), func(in *formats.Input, f *formats.Format, obj *formats.Object, err error) error {
 		switch {
 		case err != nil && formats.Rejects(err):
 			fmt.Fprintf(p.err, "%s: %v\n", in.Name, err)

@@ -2,10 +2,7 @@ package jobs
 
 import (
 	"fmt"
-	"time"
 
-	"github.com/symlake/symlake/formats"
-	formatsall "github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/kek"
@@ -32,10 +29,9 @@ func (p *process) memoryClient(paths []string) (*lookup.Client, func() error, er
 		}
 		sources = append(sources, src)
 	}
-	report, err := ingest.Run(p.ctx, sources, ingest.Options{
-		Store: s, Keyring: ring, Formats: formatsall.Formats(), Workers: p.config.Limits.Workers, Shards: 1, Run: "memory", Owner: "memory",
-		MemoryBytes: int64(p.config.Limits.Memory), Limits: formats.Limits{ObjectBytes: int64(p.config.Limits.Object)}.WithDefaults(), Now: time.Now,
-	})
+	o := p.pipeline()
+	o.Store, o.Keyring, o.Run, o.Owner = s, ring, "memory", "memory"
+	report, err := ingest.Run(p.ctx, sources, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read symbols: %w", err)
 	}

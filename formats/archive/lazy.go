@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/upstream"
 )
 
 // lazy is a compressed member. It is inflated from its start as far as the
@@ -181,26 +182,11 @@ func (s *spoolReader) Read(p []byte) (int, error) {
 	return s.l.r.Read(p)
 }
 
-// source reads an archive and remembers its failures: what an inflater
-// makes of them must not pass for damage.
-type source struct {
-	r   io.Reader
-	err error
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
-	if err != nil && err != io.EOF {
-		s.err = err
-	}
-	return n, err
-}
-
 // inflating is a decompressor's output with its errors told apart: those of
 // the archive's reader come unchanged, the rest is damage at off.
 type inflating struct {
 	r       io.Reader
-	src     *source
+	src     *upstream.Reader
 	form    string
 	section string
 	off     int64
@@ -230,9 +216,9 @@ func (d *inflating) Read(p []byte) (int, error) {
 }
 
 // damage is a decompressor's error as ours.
-func damage(form, section string, off int64, src *source, err error) error {
-	if src.err != nil {
-		return src.err
+func damage(form, section string, off int64, src *upstream.Reader, err error) error {
+	if src.Err != nil {
+		return src.Err
 	}
 	kind := formats.ErrCorrupt
 	if tooMuch(err) {

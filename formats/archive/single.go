@@ -14,6 +14,7 @@ import (
 	"github.com/therootcompany/xz"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/upstream"
 )
 
 // windowBytes is the largest window a stream may ask for: what zstd --long
@@ -81,7 +82,7 @@ func single(in *formats.Input, form string, open decoder) (*formats.Object, erro
 		l := &lazy{ctx: ctx, parent: in, size: -1}
 		var inner string
 		l.open = func() (io.Reader, func(), error) {
-			src := &source{r: reader(in, 0, in.Size)}
+			src := &upstream.Reader{R: reader(in, 0, in.Size)}
 			r, name, done, err := open(bufio.NewReaderSize(src, 64<<10))
 			if err != nil {
 				return nil, nil, damage(form, "", 0, src, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/upstream"
 )
 
 // detectTar wants the magic of POSIX and GNU archives: older ones have none.
@@ -31,13 +32,13 @@ func openTar(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 // tarReader is a walk at one member: its data, and where the data comes from.
 type tarReader struct {
 	*tar.Reader
-	src *source
+	src *upstream.Reader
 }
 
 // walk gives each regular member with the offset of its data. r reads the
 // data of a member with holes, which is no section.
 func (t *tarFile) walk(ctx context.Context, each func(p place, r tarReader) error) error {
-	src := &seekSource{source: source{r: reader(t.in, 0, t.in.Size)}}
+	src := &seekSource{upstream.Reader{R: reader(t.in, 0, t.in.Size)}}
 	r := tar.NewReader(src)
 	for {
 		h, err := r.Next()
@@ -46,8 +47,8 @@ func (t *tarFile) walk(ctx context.Context, each func(p place, r tarReader) erro
 		case errors.Is(err, tar.ErrInsecurePath): // a name is a label
 		case err == io.EOF:
 			return nil
-		case err != nil && src.err != nil:
-			return src.err
+		case err != nil && src.Err != nil:
+			return src.Err
 		case err != nil:
 			return bad("tar", "", at, "a member's header ("+err.Error()+")", formats.ErrCorrupt)
 		case serr != nil:
@@ -68,7 +69,7 @@ func (t *tarFile) walk(ctx context.Context, each func(p place, r tarReader) erro
 		if sparse(h) {
 			p.size = holes
 		}
-		if err := each(p, tarReader{r, &src.source}); err != nil {
+		if err := each(p, tarReader{r, &src.Reader}); err != nil {
 			return err
 		}
 	}
@@ -155,9 +156,9 @@ func sparse(h *tar.Header) bool {
 	return false
 }
 
-// seekSource is a source that can skip.
-type seekSource struct{ source }
+// seekSource is an upstream reader that can skip.
+type seekSource struct{ upstream.Reader }
 
 func (s *seekSource) Seek(off int64, whence int) (int64, error) {
-	return s.r.(io.Seeker).Seek(off, whence)
+	return s.R.(io.Seeker).Seek(off, whence)
 }

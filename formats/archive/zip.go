@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/flate"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/upstream"
 )
 
 // Compression methods of ZIP that we inflate.
@@ -35,7 +36,7 @@ type zipFile struct {
 // inflater is what deflating a member takes; they are large enough to keep.
 type inflater struct {
 	flate io.ReadCloser
-	src   source
+	src   upstream.Reader
 	buf   *bufio.Reader // deflate asks for single bytes
 }
 
@@ -166,7 +167,7 @@ func (z *zipFile) inflate(h *zipEntry, off int64) (io.Reader, func(), error) {
 	d := &inflating{form: "zip", section: h.name, off: off, size: int64(h.size), sum: h.crc}
 	raw := reader(z.in, off, int64(h.packed))
 	if h.method == zipZstd {
-		d.src = &source{r: raw}
+		d.src = &upstream.Reader{R: raw}
 		dec, err := newZstd(d.src)
 		if err != nil {
 			return nil, nil, damage("zip", h.name, off, d.src, err)
@@ -175,7 +176,7 @@ func (z *zipFile) inflate(h *zipEntry, off int64) (io.Reader, func(), error) {
 		return d, dec.Close, nil
 	}
 	f := z.take()
-	f.src = source{r: raw}
+	f.src = upstream.Reader{R: raw}
 	f.buf.Reset(&f.src)
 	if f.flate == nil {
 		f.flate = flate.NewReader(f.buf)
@@ -200,6 +201,6 @@ func (z *zipFile) take() *inflater {
 func (z *zipFile) put(f *inflater) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	f.src.r = nil
+	f.src.R = nil
 	z.spare = append(z.spare, f)
 }

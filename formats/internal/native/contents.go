@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/upstream"
 )
 
 const (
@@ -258,7 +259,7 @@ func (f *ELF) packing(i int, stored *formats.Input) (packing, error) {
 
 // reader gives exactly the section's p.size bytes, or says that it cannot.
 func (p packing) reader(stored *formats.Input) (r io.Reader, closer func(), err error) {
-	src := &source{r: io.NewSectionReader(stored.Bytes, p.skip, stored.Size-p.skip)}
+	src := &upstream.Reader{R: io.NewSectionReader(stored.Bytes, p.skip, stored.Size-p.skip)}
 	var packed io.Reader
 	if stored.Mapped != nil {
 		packed = bytes.NewReader(stored.Mapped[p.skip:]) // the decoders have fast paths for it
@@ -322,26 +323,11 @@ func (f *ELF) inMemory(name string, b []byte) *formats.Input {
 	return &in
 }
 
-// source remembers that reading the file itself went wrong: that is no fault
-// of the object's.
-type source struct {
-	r   io.Reader
-	err error
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
-	if err != nil && err != io.EOF {
-		s.err = err
-	}
-	return n, err
-}
-
 // unpacked turns what a decoder says into errors of the section, and wants
 // exactly left bytes of it.
 type unpacked struct {
 	section string
-	src     *source
+	src     *upstream.Reader
 	r       io.Reader
 	left    int64
 	at      uint64
@@ -363,8 +349,8 @@ func (u *unpacked) Read(p []byte) (int, error) {
 }
 
 func (u *unpacked) fault(err error) error {
-	if u.src.err != nil {
-		return u.src.err
+	if u.src.Err != nil {
+		return u.src.Err
 	}
 	return corrupt(u.section, u.at, fmt.Sprintf("a sound stream (%v)", err))
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/therootcompany/xz"
+
+	"github.com/symlake/symlake/formats/internal/upstream"
 )
 
 // dictBytes is the dictionary of xz -9; the distributions use 8 MiB.
@@ -27,7 +29,7 @@ func (f *ELF) minidebug() (*ELF, error) {
 	if packed.Size < most/packedRatio {
 		most = min(most, max(memoryBytes, packed.Size*packedRatio))
 	}
-	src := &source{r: io.NewSectionReader(packed.Bytes, 0, packed.Size)}
+	src := &upstream.Reader{R: io.NewSectionReader(packed.Bytes, 0, packed.Size)}
 	z, err := xz.NewReader(bufio.NewReaderSize(src, 64<<10), dictBytes)
 	out := &unpacked{section: name, src: src}
 	if err != nil {
