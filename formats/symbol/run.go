@@ -32,6 +32,9 @@ type Run struct {
 	Table  any
 	Ranges []Range
 	Scopes []Scope // parents before children
+	// Class, when not nil, is all that the run holds: one class of a mapping. Its position is
+	// made of its name, under the load's key. Its strings are its own, not of Strings.
+	Class *Class
 }
 
 // Range is [Start, End) from the image base, with one answer.

@@ -1,0 +1,116 @@
+package symbol
+
+import "sort"
+
+// R8 is the kind of every mapping of renamed Java and Kotlin code, ProGuard's too.
+const R8 Kind = "r8"
+
+// NameMapID is the kind of the id that R8 gives a mapping (pg_map_id, pg_map_hash): lower-case
+// hex, as it stands in frames after "r8-map-id-".
+const NameMapID NameKind = "map-id"
+
+// RankMapping is the rank of a mapping's classes.
+const RankMapping Rank = 1
+
+// Class is the R8 counterpart of a range: one renamed class, with all that retracing its frames
+// needs. The class with Name "" is no class: it holds the Facts of its mapping.
+//
+// All names are Java's, with dots; nested classes keep their $. What belongs to a cache is read
+// only.
+type Class struct {
+	Name        string // as it stands in the program
+	Original    string
+	File        string // its source file; "": the mapping does not say
+	Synthesized bool   // made by the compiler: it has no place in an original stack
+	// Members are sorted by Name, fields and methods together. Those of one name keep the
+	// mapping's order, which is meaning: an inline group stands innermost first.
+	Members []Member
+	// Files are the source files of other classes that Members name, ascending by Class.
+	Files []ClassFile
+	Facts *Facts // nil unless Name is ""
+}
+
+// ClassFile is the source file of a class, by its original name.
+type ClassFile struct{ Class, File string }
+
+// Facts is what a mapping says as a whole.
+type Facts struct {
+	// Version is the highest map version that a part of the mapping declares; "": none.
+	Version string
+	// Packages are the packages (with dots; "" is the one without a name) of all classes as
+	// they stand in the program, ascending. A class that the mapping does not name, in a
+	// package that stands here, may be a renamed one of which nothing is left; one in
+	// any other package was never renamed.
+	Packages []string
+}
+
+// Member is one line of a mapping below its class.
+type Member struct {
+	Field bool
+	Name     string // as it stands in the program
+	Class    string // original class that declares it, where that is another than the class's; else ""
+	Original string // its name in the source
+	Type     string // of a field, or what a method returns
+	Params   string // of a method, parted by commas, without spaces
+	Lines    Lines  // in the program
+	From     Lines  // in the source
+	Rules    []Rule // that stand below this line
+}
+
+// Lines are line numbers, both ends inclusive.
+type Lines struct {
+	First, Last uint32
+	Count       uint8 // how many were written: 0 none, 1 First alone (Last equals it), 2 both
+}
+
+// RuleKind says what a rule does. Durable: stored in rows.
+type RuleKind uint8
+
+// The rules of map version 1.0 to 2.2.
+const (
+	Synthesized       RuleKind = 1 // the frame was made by the compiler
+	RewriteFrame      RuleKind = 2
+	Outline           RuleKind = 3 // the frame is dropped, its line carried to the next
+	OutlineCallsite   RuleKind = 4
+	ResidualSignature RuleKind = 5
+)
+
+// Rule is an annotation of a mapping on a member.
+type Rule struct {
+	Kind RuleKind
+	// Conditions and Actions of RewriteFrame, as written: "throws(Ljava/lang/Error;)", all of
+	// which must hold, and "removeInnerFrames(1)", from left to right.
+	Conditions []string
+	Actions    []string
+	// Positions of OutlineCallsite, ascending by Outline: a line in the outline becomes one here.
+	Positions []OutlinePosition
+	// Text is the outline of an OutlineCallsite ("La;b()V"; "": not said), and the descriptor
+	// of a ResidualSignature ("(La;I)V", "La;").
+	Text string
+}
+
+// OutlinePosition leads from a line in an outline to one at its call.
+type OutlinePosition struct{ Outline, Line uint32 }
+
+// Named gives the members with that name, as they stand.
+func (c *Class) Named(name string) []Member {
+	from := sort.Search(len(c.Members), func(i int) bool { return c.Members[i].Name >= name })
+	to := from
+	for to < len(c.Members) && c.Members[to].Name == name {
+		to++
+	}
+	return c.Members[from:to]
+}
+
+// FileOf gives the source file of a class by its original name: the class's own, or one of Files.
+// "": the mapping does not say.
+func (c *Class) FileOf(original string) string {
+	if original == c.Original || original == "" {
+		return c.File
+	}
+	i := sort.Search(len(c.Files), func(i int) bool { return c.Files[i].Class >= original })
+	if i < len(c.Files) && c.Files[i].Class == original {
+		return c.Files[i].File
+	}
+	return ""
+}
