@@ -18,7 +18,8 @@ build: ## build bin/symlake, one static binary
 
 test: ## run every test; what needs an outside tool says SKIP and how to get it
 	$(GO) vet ./...
-	SYMLAKE_TOOLS=$(CACHE)/bin $(GO) test ./...
+	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
+	SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./...
 
 tools: ## build the S3 server that tests use into the cache folder
 	bash testdata/tools.sh $(CACHE)

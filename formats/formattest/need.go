@@ -37,7 +37,7 @@ func Fixture(t testing.TB, name string) string {
 	t.Helper()
 	p := filepath.Join(filepath.Dir(Root()), "shared", "fixtures", filepath.FromSlash(name))
 	if _, err := os.Stat(p); err != nil {
-		missing(t, "development fixture "+name, "they are not part of the source tree")
+		Missing(t, "development fixture "+name, "they are not part of the source tree")
 	}
 	return p
 }
@@ -47,12 +47,13 @@ func Tool(t testing.TB, program, how string) string {
 	t.Helper()
 	p, err := exec.LookPath(program)
 	if err != nil {
-		missing(t, program, how)
+		Missing(t, program, how)
 	}
 	return p
 }
 
-func missing(t testing.TB, what, how string) {
+// Missing skips a test that lacks something from outside, which how says how to get, or fails it under Require.
+func Missing(t testing.TB, what, how string) {
 	t.Helper()
 	if os.Getenv(Require) != "" {
 		t.Fatalf("%s is missing and %s is set: %s", what, Require, how)

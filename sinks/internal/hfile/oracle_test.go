@@ -13,24 +13,14 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 )
 
-// hbaseLib names the folder with the jars of a real HBase.
-const hbaseLib = "SYMLAKE_HBASE_LIB"
-
-// hbase runs a main class of a real HBase, which testdata/hbase/fetch.sh fetches.
+// hbase runs a main class of a real HBase.
 func hbase(t *testing.T, stdin []byte, classPath string, args ...string) string {
 	t.Helper()
-	lib := os.Getenv(hbaseLib)
-	if lib == "" {
-		how := hbaseLib + " names no folder: testdata/hbase/fetch.sh DIR fills one"
-		if os.Getenv(formattest.Require) != "" {
-			t.Fatalf("%s, and %s is set", how, formattest.Require)
-		}
-		t.Skip("SKIP: " + how)
-	}
-	java := formattest.Tool(t, "java", "install a JDK 17")
-	cp := strings.Trim(classPath+":"+filepath.Join(lib, "*"), ":")
+	cp := strings.Trim(classPath+":"+filepath.Join(hbasetest.Lib(t), "*"), ":")
+	java := hbasetest.Java(t)
 	cmd := exec.Command(java, append([]string{"--add-opens", "java.base/java.lang=ALL-UNNAMED", "-cp", cp}, args...)...)
 	cmd.Stdin = bytes.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
@@ -74,14 +64,10 @@ func TestHBaseReads(t *testing.T) {
 // TestHBaseWrites has HBase write the same rows: the files are the same, byte
 // for byte, and our reader reads HBase's.
 func TestHBaseWrites(t *testing.T) {
-	javac := ""
-	if os.Getenv(hbaseLib) != "" {
-		javac = formattest.Tool(t, "javac", "install a JDK 17")
-	} else {
-		hbase(t, nil, "", "") // says why not
-	}
+	lib := hbasetest.Lib(t)
+	javac := formattest.Tool(t, "javac", "install a JDK 17")
 	classes := t.TempDir()
-	out, err := exec.Command(javac, "-cp", filepath.Join(os.Getenv(hbaseLib), "*"), "-d", classes, formattest.Testdata(t, "hbase/HFiles.java")).CombinedOutput()
+	out, err := exec.Command(javac, "-cp", filepath.Join(lib, "*"), "-d", classes, formattest.Testdata(t, "hbase/HFiles.java")).CombinedOutput()
 	if err != nil {
 		t.Fatalf("javac: %v\n%s", err, out)
 	}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# fetch.sh DIR: copies the jars of a real HBase (about 120 MB) into DIR with Maven, for the tests that use
-# HBase as the judge of our HFiles: SYMLAKE_HBASE_LIB=DIR go test ./sinks/internal/hfile/
+# fetch.sh DIR: copies the jars of a real HBase (about 120 MB) into DIR with Maven, for the tests that run one or
+# use it as the judge of our HFiles. They look in SYMLAKE_HBASE_LIB, else where make test puts it.
 # Needs mvn and a JDK 17. Does nothing when DIR already has what this pom.xml asks for.
 set -eu
 [ $# = 1 ] || { echo "usage: fetch.sh DIR" >&2; exit 2; }

@@ -1,0 +1,215 @@
+package hbasetest
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Options say what kind of HBase to start. The zero value is what most tests want.
+type Options struct {
+	Heap    string            // of the Java process; "" is 512m
+	Root    string            // hbase.rootdir; "" is a local folder of the server
+	User    string            // whom HDFS knows HBase as; "" is whoever runs the test
+	Servers int               // region servers, all in the one process; 0 is 1
+	Fast    bool              // compile as a server would: worth its start for benchmarks only
+	Site    map[string]string // further properties of hbase-site.xml
+}
+
+// Server is a running HBase: master, region servers and ZooKeeper in one process.
+type Server struct {
+	Dir       string // its folder
+	Root      string // hbase.rootdir
+	Master    string // host:port
+	Region    string // host:port of the region server; "" when there are several
+	ZooKeeper string // host:port
+	Lib       string // the jars
+
+	jvm  jvm
+	proc *process
+}
+
+// startPatience is how long a start may take on a busy machine. Alone it takes 5 s.
+const startPatience = 120 * time.Second
+
+// Start starts an HBase that ends with the test.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
+	lib, java := Lib(t), Java(t)
+	s, err := start(lib, java, t.TempDir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.proc.kill() })
+	return s
+}
+
+var shared struct {
+	once sync.Once
+	cleaner
+	server *Server
+	err    error
+}
+
+// Shared is one HBase for all tests of the program, with a single region server, which Main
+// ends. Tests that stop it or that count on being alone start their own.
+func Shared(t testing.TB) *Server {
+	t.Helper()
+	lib, java := Lib(t), Java(t)
+	shared.once.Do(func() {
+		var dir string
+		if dir, shared.err = os.MkdirTemp("", "symlake-hbase-"); shared.err != nil {
+			return
+		}
+		shared.add(func() { os.RemoveAll(dir) })
+		if shared.server, shared.err = start(lib, java, dir, Options{}); shared.err == nil {
+			shared.add(shared.server.Kill)
+		}
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.server
+}
+
+// Main is the TestMain of a package that uses Shared.
+func Main(m *testing.M) {
+	code := m.Run()
+	shared.run()
+	os.Exit(code)
+}
+
+func start(lib, java, dir string, o Options) (*Server, error) {
+	var err error
+	for range 3 { // another program may take a port in between
+		var s *Server
+		if s, err = prepare(lib, java, dir, o); err != nil {
+			return nil, err
+		}
+		if err = s.run(); err == nil {
+			return s, nil
+		}
+	}
+	return nil, err
+}
+
+// prepare writes the configuration.
+func prepare(lib, java, dir string, o Options) (*Server, error) {
+	free, err := ports(3)
+	if err != nil {
+		return nil, err
+	}
+	conf := filepath.Join(dir, "conf")
+	for _, d := range []string{conf, filepath.Join(dir, "tmp")} {
+		if err := os.MkdirAll(d, 0o777); err != nil {
+			return nil, err
+		}
+	}
+	address := func(port int) string { return "localhost:" + strconv.Itoa(port) }
+	s := &Server{Dir: dir, Root: o.Root, Master: address(free[1]), Region: address(free[2]), ZooKeeper: address(free[0]), Lib: lib}
+	if s.Root == "" {
+		s.Root = "file://" + filepath.Join(dir, "hbase")
+	}
+	p := map[string]string{
+		"hbase.cluster.distributed":                   "false",
+		"hbase.tmp.dir":                               filepath.Join(dir, "tmp"),
+		"hbase.rootdir":                               s.Root,
+		"hbase.unsafe.stream.capability.enforce":      "false",
+		"hbase.wal.provider":                          "filesystem",
+		"hbase.zookeeper.quorum":                      "127.0.0.1",
+		"hbase.zookeeper.property.clientPort":         strconv.Itoa(free[0]),
+		"hbase.zookeeper.property.dataDir":            filepath.Join(dir, "zk"),
+		"hbase.master.port":                           strconv.Itoa(free[1]),
+		"hbase.regionserver.port":                     strconv.Itoa(free[2]),
+		"hbase.master.info.port":                      "-1",
+		"hbase.regionserver.info.port":                "-1",
+		"hbase.master.hostname":                       "localhost",
+		"hbase.unsafe.regionserver.hostname":          "localhost",
+		"hbase.master.ipc.address":                    "127.0.0.1",
+		"hbase.regionserver.ipc.address":              "127.0.0.1",
+		"hbase.regionserver.handler.count":            "10",
+		"hbase.hstore.bulkload.verify":                "true",
+		"hbase.hregion.majorcompaction":               "0",
+		"hbase.status.published":                      "false",
+		"hbase.master.wait.on.regionservers.timeout":  "200", // these three: to start sooner
+		"hbase.master.wait.on.regionservers.interval": "100",
+		"hbase.regionserver.msginterval":              "300",
+	}
+	if o.Servers > 1 {
+		p["hbase.regionservers"] = strconv.Itoa(o.Servers)
+		p["hbase.regionserver.port"] = "0"
+		s.Region = ""
+	}
+	maps.Copy(p, o.Site)
+	if err := site(filepath.Join(conf, "hbase-site.xml"), p); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(conf, "log4j2.properties"), []byte(logging), 0o644); err != nil {
+		return nil, err
+	}
+	s.jvm = jvm{java: java, lib: lib, conf: conf, log: filepath.Join(dir, "log"), heap: o.Heap,
+		main: []string{"org.apache.hadoop.hbase.master.HMaster", "start"}}
+	if o.Heap == "" {
+		s.jvm.heap = "512m"
+	}
+	if !o.Fast {
+		s.jvm.options = []string{"-XX:TieredStopAtLevel=1"}
+	}
+	if o.User != "" {
+		s.jvm.env = []string{"HADOOP_USER_NAME=" + o.User}
+	}
+	return s, nil
+}
+
+func (s *Server) run() (err error) {
+	if s.proc, err = s.jvm.start(); err != nil {
+		return err
+	}
+	return s.proc.ready("Master has completed initialization", startPatience)
+}
+
+// URL is that of a store in a namespace of its own on this server.
+func (s *Server) URL(namespace string) string {
+	hosts := s.Master
+	if s.Region != "" {
+		hosts += "," + s.Region
+	}
+	return fmt.Sprintf("hbase://%s/%s", hosts, namespace)
+}
+
+// Kill ends the server as a crash would: kill -9.
+func (s *Server) Kill() { s.proc.kill() }
+
+// Restart starts a killed server again, on its old data and ports.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	if err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Pause has every thread of the server stand still, or go on.
+func (s *Server) Pause(t testing.TB, stop bool) {
+	t.Helper()
+	if err := s.proc.pause(stop); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Process is the server's process id, for its processor time.
+func (s *Server) Process() int { return s.proc.cmd.Process.Pid }
+
+// Log is what the server printed since it was last started.
+func (s *Server) Log(t testing.TB) string {
+	t.Helper()
+	log, err := os.ReadFile(s.proc.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(log)
+}

@@ -1,0 +1,176 @@
+package hbasetest
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// process is one Java program.
+type process struct {
+	log   string // path of what it prints
+	cmd   *exec.Cmd
+	ended chan struct{}
+}
+
+// jvm is how to start a Java program of HBase's jars.
+type jvm struct {
+	java, lib string
+	conf      string // folder, first on the class path
+	log       string
+	heap      string
+	options   []string
+	env       []string
+	main      []string // class and arguments
+}
+
+// opened is what HBase's and Hadoop's own start scripts open for Java 17.
+func opened() []string {
+	var o []string
+	for _, p := range strings.Fields("java.io java.nio sun.nio.ch java.lang jdk.internal.ref java.lang.reflect java.util java.util.concurrent") {
+		o = append(o, "--add-opens", "java.base/"+p+"=ALL-UNNAMED")
+	}
+	for _, p := range strings.Fields("java.base/jdk.internal.misc java.security.jgss/sun.security.krb5 java.base/sun.net.dns java.base/sun.net.util") {
+		o = append(o, "--add-exports", p+"=ALL-UNNAMED")
+	}
+	return append(o, "--add-modules", "jdk.unsupported", "-Djava.net.preferIPv4Stack=true",
+		"-Dorg.apache.hbase.thirdparty.io.netty.tryReflectionSetAccessible=true")
+}
+
+// start runs the program; its output goes to the log, from its beginning.
+func (j jvm) start() (*process, error) {
+	out, err := os.Create(j.log)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	args := append(opened(), "-Xms64m", "-Xmx"+j.heap, "-XX:+UseG1GC", "-XX:G1HeapRegionSize=8m", "-XX:MaxDirectMemorySize=256m")
+	args = append(args, j.options...)
+	args = append(args, "-cp", j.conf+":"+filepath.Join(j.lib, "*"))
+	p := &process{log: j.log, cmd: exec.Command(j.java, append(args, j.main...)...), ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	p.cmd.Env = append(os.Environ(), j.env...)
+	p.cmd.SysProcAttr = dieWithParent()
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the child lives as long as this thread
+		defer runtime.UnlockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = p.cmd.Wait() // however it ended
+			close(p.ended)
+		}
+	}()
+	return p, <-started
+}
+
+// kill ends the process at once, as a crash would, and waits until it is gone.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended by itself
+	<-p.ended
+}
+
+func (p *process) pause(stop bool) error { return p.cmd.Process.Signal(pauseSignal(stop)) }
+
+// ready waits until a line of the log holds what.
+func (p *process) ready(what string, patience time.Duration) error {
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		log, err := os.ReadFile(p.log)
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(log, []byte(what)) {
+			return nil
+		}
+		why := ""
+		select {
+		case <-p.ended:
+			why = "ended"
+		default:
+			switch { // an aborted master keeps its process for minutes
+			case bytes.Contains(log, []byte("ABORTING")):
+				why = "aborted"
+			case time.Now().After(deadline):
+				why = fmt.Sprintf("is not ready after %v", patience)
+			}
+		}
+		if why != "" {
+			p.kill()
+			return fmt.Errorf("%s %s:\n%s", p.cmd.Args[len(p.cmd.Args)-2], why, log[max(0, len(log)-4000):])
+		}
+	}
+}
+
+// site writes a Hadoop configuration file.
+func site(path string, properties map[string]string) error {
+	var b bytes.Buffer
+	b.WriteString("<?xml version=\"1.0\"?>\n<configuration>\n")
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		b.WriteString("<property><name>")
+		_ = xml.EscapeText(&b, []byte(name)) // a Buffer takes all
+		b.WriteString("</name><value>")
+		_ = xml.EscapeText(&b, []byte(properties[name]))
+		b.WriteString("</value></property>\n")
+	}
+	b.WriteString("</configuration>\n")
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// logging is the log4j configuration of every process.
+const logging = `status = warn
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = %d{ISO8601} %-5p [%t] %c{2}: %m%n
+rootLogger = INFO,out
+logger.zk.name = org.apache.zookeeper
+logger.zk.level = WARN
+logger.metrics.name = org.apache.hadoop.metrics2
+logger.metrics.level = ERROR
+`
+
+// ports takes n ports that were free together just now.
+func ports(n int) ([]int, error) {
+	list := make([]int, n)
+	for i := range list {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		list[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return list, nil
+}
+
+// cleaner remembers what to undo, for servers that outlive a test.
+type cleaner struct {
+	mu   sync.Mutex
+	list []func()
+}
+
+func (c *cleaner) add(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.list = append(c.list, f)
+}
+
+func (c *cleaner) run() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range slices.Backward(c.list) {
+		f()
+	}
+	c.list = nil
+}
