@@ -1,8 +1,11 @@
 package stack
 
 import (
+	"bufio"
 	"fmt"
 	"slices"
+
+	"github.com/symlake/symlake/formats/symbol"
 )
 
 // Frame0 says what the values of a stack are.
@@ -34,7 +37,14 @@ type Format struct {
 	Name   string
 	Frame0 Frame0
 	Lines  string // what it looks like
+
+	kind  symbol.Kind // of the artifacts that its frames name; "": any
+	print printer     // how answers are written; nil: below the frames' lines, as ndk-stack does
 }
+
+// printer writes a stack with its answers, [thread][frame]; those may be short.
+// Without answers it writes s.Text as it is.
+type printer func(out *bufio.Writer, s *Stack, answers [][]symbol.Answer)
 
 type family uint8
 
@@ -53,12 +63,12 @@ const (
 // "#NN pc"; sanitizers step before they print.
 var formats = [...]Format{
 	text:      {},
-	tombstone: {"tombstone", Stepped, "#04 pc 0001f3a8  /data/app/…/libcart.so (BuildId: …) below a header of debuggerd"},
-	logcat:    {"logcat", Stepped, "the same behind a log's prefix"},
-	backtrace: {"backtrace", Stepped, "the same without a header: consoles, crash services, ANR traces"},
-	sanitizer: {"sanitizer", Stepped, "#0 0x55a4bce  (/system/lib64/libcart.so+0x25bce)"},
-	monitor:   {"monitor", Return, "pc 0x0000000000022074 libc.so [arm64-v8a::77e6…], without numbers"},
-	plain:     {"plain", Return, "ARTIFACT ADDRESS, nothing else in the line; or ADDRESS alone where Options names artifacts"},
+	tombstone: {Name: "tombstone", Frame0: Stepped, kind: symbol.ELF, Lines: "#04 pc 0001f3a8  /data/app/…/libcart.so (BuildId: …) below a header of debuggerd"},
+	logcat:    {Name: "logcat", Frame0: Stepped, kind: symbol.ELF, Lines: "the same behind a log's prefix"},
+	backtrace: {Name: "backtrace", Frame0: Stepped, kind: symbol.ELF, Lines: "the same without a header: consoles, crash services, ANR traces"},
+	sanitizer: {Name: "sanitizer", Frame0: Stepped, kind: symbol.ELF, Lines: "#0 0x55a4bce  (/system/lib64/libcart.so+0x25bce)"},
+	monitor:   {Name: "monitor", Frame0: Return, kind: symbol.ELF, Lines: "pc 0x0000000000022074 libc.so [arm64-v8a::77e6…], without numbers"},
+	plain:     {Name: "plain", Frame0: Return, Lines: "ARTIFACT ADDRESS, nothing else in the line; or ADDRESS alone where Options names artifacts"},
 }
 
 // Formats lists the formats that Split knows.

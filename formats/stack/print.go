@@ -20,8 +20,21 @@ import (
 //
 // A frame without an answer, or with one that is not Found, is only its line.
 // Answers may be short or nil.
+//
+// Formats with a manner of their own are printed in that.
 func Print(w io.Writer, s *Stack, answers [][]symbol.Answer) error {
 	out := bufio.NewWriter(w)
+	print := printBelow
+	for i := range formats {
+		if formats[i].Name == s.Format && formats[i].print != nil {
+			print = formats[i].print
+		}
+	}
+	print(out, s, answers)
+	return out.Flush()
+}
+
+func printBelow(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 	done := 0
 	for t := range s.Threads {
 		if t >= len(answers) {
@@ -42,7 +55,6 @@ func Print(w io.Writer, s *Stack, answers [][]symbol.Answer) error {
 		}
 	}
 	out.Write(s.Text[done:])
-	return out.Flush()
 }
 
 // writeAnswer writes an answer's lines, each beginning with a line end like

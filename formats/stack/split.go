@@ -28,19 +28,18 @@ func Split(ctx context.Context, r io.Reader, o Options, emit func(*Stack) error)
 		piece, err := in.ReadSlice('\n')
 		part := errors.Is(err, bufio.ErrBufferFull)
 		if len(piece) > 0 {
-			var err error
-			if whole && !part {
-				err = s.line(piece)
-			} else {
-				err = s.text(piece)
-			}
-			if err != nil {
+			if err := s.piece(piece, whole, !part); err != nil {
 				return err
 			}
 			whole = !part
 		}
 		if err == nil || part {
 			continue
+		}
+		if s.document != nil {
+			if ended := s.endDocument(); ended != nil {
+				return ended
+			}
 		}
 		if flushed := s.flush(); flushed != nil {
 			return flushed
@@ -68,6 +67,22 @@ type splitter struct {
 	fresh   bool   // the next frame begins a thread
 	running int    // frames of the current thread, also of those handed out
 	gap     bool   // an empty line stands behind the last frame
+
+	document *document // being collected
+	follow   follower
+	held     []byte // of the document, so far
+}
+
+// piece takes a piece of the input: a line with its line end, or a part of one
+// that is too long.
+func (s *splitter) piece(b []byte, begins, ends bool) error {
+	if taken, err := s.inDocument(b, begins); taken || err != nil {
+		return err
+	}
+	if begins && ends {
+		return s.line(b)
+	}
+	return s.text(b)
 }
 
 // line takes one whole line with its line end.
@@ -187,6 +202,7 @@ func (s *splitter) made(l *line, at, end int) Frame {
 		Container: s.intern(l.container),
 		Arch:      l.arch,
 		Raw:       l.pc,
+		Kind:      formats[l.family].kind,
 		indent:    l.tail - l.start,
 	}
 	if f.Arch == "" {

@@ -7,7 +7,7 @@
 //   - [Split] hands out every byte it reads, once and in order; [Print] without
 //     answers writes them back unchanged, line ends included;
 //   - memory is one stack: at most MaxFrames frames and about MaxTextBytes of
-//     text, whatever the input's size;
+//     text, or one document of MaxDocumentBytes, whatever the input's size;
 //   - what a frame reported stays in Frame.Raw; only Frame.At is stepped and
 //     stripped of tags;
 //   - no input is an error: a line that is no frame is text.
@@ -27,6 +27,12 @@ const (
 	// MaxLineBytes is the longest line that is looked at; longer ones pass as
 	// text. Names of instantiated templates make lines of a few KiB.
 	MaxLineBytes = 64 << 10
+	// MaxDocumentBytes bounds a report that is read as a whole, because its
+	// frames refer to a list elsewhere in it. Crash reports of Apple's systems
+	// have up to some megabytes. What is longer is cut, or read as lines.
+	MaxDocumentBytes = 32 << 20
+	// MaxDocumentFrames is how many frames of a document are frames; the rest is text.
+	MaxDocumentFrames = 1 << 17
 )
 
 // Stack is one dump: a crash report, a backtrace in a log, a list of addresses;
@@ -47,11 +53,12 @@ type Thread struct {
 
 // Frame is one line that names a place in an artifact.
 type Frame struct {
-	Span      [2]int   // [start, end) in Stack.Text: the line without what stands before the frame and without its line end
-	Image     []string // names to ask for, best first: build-id, then base name of File; else Options.Artifacts
-	File      string   // the image's path as printed, without its container
-	Container string   // path of the archive that the image was mapped from, as printed; "" if none
-	Arch      string   // of the line, else of the stack; "" if neither says
+	Span      [2]int      // [start, end) in Stack.Text: the line without what stands before the frame and without its line end
+	Image     []string    // names to ask for, best first: build-id, then base name of File; else Options.Artifacts
+	Kind      symbol.Kind // of the artifact that it names; "": not said
+	File      string      // the image's path as printed, without its container
+	Container string      // path of the archive that the image was mapped from, as printed; "" if none
+	Arch      string      // of the line, else of the stack; "" if neither says
 	At        symbol.Where
 	Raw       uint64 // as reported
 

@@ -20,8 +20,11 @@ import (
 // are sources of one artifact. Kinds are durable: they are hashed into IDs.
 type Kind string
 
-// ELF is the kind of every program image of an ELF system.
-const ELF Kind = "elf"
+// The kinds.
+const (
+	ELF   Kind = "elf"   // every program image of an ELF system
+	MachO Kind = "macho" // every program image of Apple's systems; canonical is its UUID, in lower case with dashes
+)
 
 // ID names an artifact in keys: the first 16 bytes of
 // SHA-256(kind ‖ 0 ‖ canonical id). It is uniform and leaks no name.

@@ -76,7 +76,7 @@ func (c *Client) image(ctx context.Context, f *stack.Frame, o StackOptions, seen
 }
 
 func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried []Tried) {
-	n := Narrow{Kind: symbol.ELF, Arch: f.Arch, App: o.App}
+	n := Narrow{Kind: f.Kind, Arch: f.Arch, App: o.App}
 	if f.File != "" {
 		n.File = fileName(f.File)
 	}
