@@ -1,0 +1,112 @@
+package sinks
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// ErrLakeProfile: the lake is of another profile than was asked for.
+var ErrLakeProfile = errors.New("the lake has another profile")
+
+// ErrLakeUnsafe: the bucket of the lake overwrites what must be new, so two writers
+// could lose each other's files, and nobody said that there is only one.
+var ErrLakeUnsafe = errors.New("the bucket ignores If-None-Match")
+
+// Lake is the published loads as tables for others to query: a projection of the
+// store, made while rows are encoded or from rows later. Safe for concurrent use,
+// also by several processes.
+type Lake interface {
+	// Live gives what the lake names at present: one load an artifact.
+	Live(ctx context.Context) (map[symbol.ID]LakeMark, error)
+	// Begin opens files for the rows of many loads.
+	Begin(ctx context.Context) (LakeBatch, error)
+	// Drop stops naming artifacts. Their rows go with the next compaction.
+	Drop(ctx context.Context, ids []symbol.ID) error
+	// Compact rewrites small files, and files of whose rows some are of no more
+	// use, from what o.Export gives, and deletes what nobody has named for o.Grace.
+	Compact(ctx context.Context, o LakeCompact) (*LakeCompacted, error)
+}
+
+// LakeMark is what the lake names of an artifact: a load, and in which revision
+// of its facts (names and counts, which change without a new load).
+type LakeMark struct {
+	Load     Load
+	Revision LakeRevision
+}
+
+// LakeRevision is a hash of a load's facts.
+type LakeRevision [8]byte
+
+// LakeBatch takes the rows of loads, one load after the other, and then names
+// those that were published. One goroutine at a time. A failed batch stays failed.
+type LakeBatch interface {
+	// Load begins the rows of a load of a; runs that follow are its.
+	Load(a *symbol.Artifact, l Load) error
+	// Write takes a run: swept, so after and apart from the load's runs before.
+	Write(r *symbol.Run) error
+	// Commit finishes the files and names loads in one step, in place of every other load of their
+	// artifacts. Rows of a load are this batch's, or those the lake has of it already. Loads of the batch
+	// that are not among them are named by nobody.
+	Commit(ctx context.Context, loads []*LakeLoad) (LakeCommitted, error)
+	// Abort drops what was written; after Commit it does nothing.
+	Abort()
+}
+
+// LakeLoad is what the lake tells of a load besides its rows.
+type LakeLoad struct {
+	Artifact symbol.Artifact // Names: all of the record, those of apps too
+	Load     Load
+	Format   string
+	Parser   int
+	Ranges   uint64
+	Quality  symbol.Quality
+	URL      string // of the source object
+	Member   string
+	ETag     string
+	Size     int64
+	At       time.Time
+}
+
+// LakeCommitted is what a batch added.
+type LakeCommitted struct {
+	Files []string // keys of data files
+	Bytes int64
+	Rows  uint64
+}
+
+// LakeCompact says what Compact does.
+type LakeCompact struct {
+	// Export writes the rows of an artifact's published load to b, after b.Load, and gives its
+	// facts; nil: the artifact is gone, and leaves the lake. It may be another load than the lake named.
+	Export func(ctx context.Context, id symbol.ID, b LakeBatch) (*LakeLoad, error)
+	// TargetBytes is the size of a file worth leaving alone (0: 128 MiB).
+	TargetBytes int64
+	// Grace is how long files that are no longer named stay for readers (0: 24 hours).
+	Grace time.Duration
+	// Profile converts the lake ("": as it is).
+	Profile string
+	Rekey   bool // seal every file anew, under the newest key
+	DryRun  bool
+	Now     func() time.Time // nil: time.Now
+}
+
+// LakeCompacted is what Compact did, or would do.
+type LakeCompacted struct {
+	Rewritten int   // files read, in effect
+	Written   int   // files in their place
+	Dropped   int   // artifacts that left the lake
+	Deleted   int   // files that nobody named any more
+	Before    int64 // bytes of the files named, before and after
+	After     int64
+}
+
+// LakeKeys is what a sealed lake is sealed with, and what file names are hashed with.
+type LakeKeys struct {
+	Names  []byte // keys the hash of file names; it never changes
+	Newest uint32 // version of the master key that seals new files
+	// Master gives a version of the master key: 32 bytes.
+	Master func(ctx context.Context, version uint32) ([]byte, error)
+}
