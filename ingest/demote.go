@@ -21,13 +21,13 @@ func (j *job) demoteLoser(ctx context.Context, p *pending, was *row.Loaded) erro
 	if was == nil || isFrom(was, p.loaded.Source.URL, p.loaded.Source.Member) {
 		return nil
 	}
-	return j.demote(ctx, was.Source.URL, p.id, was.Source.Member)
+	return demote(ctx, j.cat, was.Source.URL, p.id, was.Source.Member)
 }
 
 // demote notes that an artifact of an object is no longer answered from it.
-func (j *job) demote(ctx context.Context, url string, id symbol.ID, member string) error {
+func demote(ctx context.Context, c *row.Catalog, url string, id symbol.ID, member string) error {
 	for {
-		old, err := j.cat.Object(ctx, url)
+		old, err := c.Object(ctx, url)
 		if err != nil || old == nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (j *job) demote(ctx context.Context, url string, id symbol.ID, member strin
 		if next.State == row.ObjectLoaded && !slices.ContainsFunc(next.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcomeLoaded }) {
 			next.State = row.ObjectKept
 		}
-		if err := j.cat.SwapObject(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
+		if err := c.SwapObject(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
 			return err
 		}
 	}
@@ -52,12 +52,12 @@ func (j *job) demote(ctx context.Context, url string, id symbol.ID, member strin
 // demoteLosers looks at the records of what an object that has just been
 // written to the ledger says it loaded: it is demoted for what another object
 // won meanwhile, and what it won itself is demoted again, in case the winner died between its flip and that.
-func (j *job) demoteLosers(ctx context.Context, o *row.Object) error {
+func demoteLosers(ctx context.Context, c *row.Catalog, o *row.Object) error {
 	for _, a := range o.Artifacts {
 		if a.Outcome != outcomeLoaded {
 			continue
 		}
-		rec, err := j.cat.Artifact(ctx, a.ID)
+		rec, err := c.Artifact(ctx, a.ID)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (j *job) demoteLosers(ctx context.Context, o *row.Object) error {
 			}
 			loser = rec.Previous.Source
 		}
-		if err := j.demote(ctx, loser.URL, a.ID, loser.Member); err != nil {
+		if err := demote(ctx, c, loser.URL, a.ID, loser.Member); err != nil {
 			return err
 		}
 	}
@@ -112,7 +112,7 @@ func (j *job) reconcile(ctx context.Context) error {
 	})
 	for _, o := range loaded {
 		if err == nil {
-			err = j.demoteLosers(ctx, o)
+			err = demoteLosers(ctx, j.cat, o)
 		}
 	}
 	return err

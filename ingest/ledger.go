@@ -110,16 +110,23 @@ var regexpCut = regexp.MustCompile(`/([0-9a-fA-F]{2})/([0-9a-fA-F]{14,})`)
 
 // rename adds or removes an object's names after its state went from old to now.
 func (j *job) rename(ctx context.Context, before bool, o *row.Object) error {
+	if j.o.DryRun {
+		return nil
+	}
+	return renameObject(ctx, j.cat, before, o)
+}
+
+func renameObject(ctx context.Context, c *row.Catalog, before bool, o *row.Object) error {
 	after := named(o)
-	if before == after || j.o.DryRun {
+	if before == after {
 		return nil
 	}
 	for _, n := range objectNames(o.URL) {
 		var err error
 		if after {
-			err = j.cat.AddName(ctx, n, row.Ref{Object: o.URL})
+			err = c.AddName(ctx, n, row.Ref{Object: o.URL})
 		} else {
-			err = j.cat.RemoveName(ctx, n, row.Ref{Object: o.URL})
+			err = c.RemoveName(ctx, n, row.Ref{Object: o.URL})
 		}
 		if err != nil {
 			return err

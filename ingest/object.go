@@ -367,7 +367,7 @@ func (j *job) settle(ctx context.Context, x *object, o *row.Object) error {
 		}
 	}
 	x.t.old, x.t.named = o, named(o)
-	if err := j.demoteLosers(ctx, o); err != nil {
+	if err := demoteLosers(ctx, j.cat, o); err != nil {
 		return err
 	}
 	j.wake(x.wakes)

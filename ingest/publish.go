@@ -253,7 +253,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 	if err != nil {
 		return err
 	}
-	if err := j.nameAll(ctx, first, p.id, p.names); err != nil {
+	if err := nameAll(ctx, j.cat, first, p.id, p.names); err != nil {
 		return err
 	}
 	if err := j.await(ctx, p); err != nil {
@@ -308,12 +308,12 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 }
 
 // nameAll makes those names lead to id that rec does not have yet.
-func (j *job) nameAll(ctx context.Context, rec *row.Record, id symbol.ID, names []symbol.Name) error {
+func nameAll(ctx context.Context, c *row.Catalog, rec *row.Record, id symbol.ID, names []symbol.Name) error {
 	for _, n := range names {
 		if rec != nil && has(rec.Names, n) {
 			continue
 		}
-		if err := j.cat.AddName(ctx, n.Text, row.Ref{Artifact: id}); err != nil {
+		if err := c.AddName(ctx, n.Text, row.Ref{Artifact: id}); err != nil {
 			return err
 		}
 	}
@@ -325,7 +325,11 @@ func (j *job) addNames(ctx context.Context, rec *row.Record, names []symbol.Name
 	if j.o.DryRun {
 		return nil
 	}
-	if err := j.nameAll(ctx, rec, rec.ID, names); err != nil {
+	return addNames(ctx, j.cat, rec, names)
+}
+
+func addNames(ctx context.Context, c *row.Catalog, rec *row.Record, names []symbol.Name) error {
+	if err := nameAll(ctx, c, rec, rec.ID, names); err != nil {
 		return err
 	}
 	for rec != nil {
@@ -333,11 +337,11 @@ func (j *job) addNames(ctx context.Context, rec *row.Record, names []symbol.Name
 		if next.Names = union(next.Names, names); len(next.Names) == len(rec.Names) {
 			return nil
 		}
-		err := j.cat.SwapArtifact(ctx, rec, next)
+		err := c.SwapArtifact(ctx, rec, next)
 		if !errors.Is(err, sinks.ErrConflict) {
 			return err
 		}
-		if rec, err = j.cat.Artifact(ctx, rec.ID); err != nil {
+		if rec, err = c.Artifact(ctx, rec.ID); err != nil {
 			return err
 		}
 	}

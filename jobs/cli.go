@@ -23,6 +23,7 @@ type cli struct {
 
 	Init        initJob        `cmd:"" help:"Create what is missing: symlake.yaml, keyset, folders."`
 	Ingest      ingestJob      `cmd:"" help:"Find new objects, explode, load, publish."`
+	Load        loadJob        `cmd:"" help:"Copy published loads of one store to another."`
 	Lookup      lookupJob      `cmd:"" help:"Print the frames at positions of an artifact."`
 	Symbolicate symbolicateJob `cmd:"" help:"Turn raw stacks into source-level ones."`
 	Artifacts   artifactsJob   `cmd:"" help:"List what is stored."`

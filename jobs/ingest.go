@@ -1,14 +1,10 @@
 package jobs
 
 import (
-	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +12,6 @@ import (
 	"github.com/symlake/symlake/formats"
 	formatsall "github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/ingest"
-	"github.com/symlake/symlake/sinks/all"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 )
 
@@ -63,26 +58,17 @@ func (j ingestJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	if err := all.Create(p.ctx, p.storeURL()); err != nil {
-		return fmt.Errorf("create store %s: %w", p.storeURL(), err)
-	}
-	unlock, err := p.lockStore(j.IfLocked)
+	s, unlock, err := p.createLocked(j.IfLocked)
 	if errors.Is(err, errSkipLocked) {
-		return j.report(p, map[string]any{"job": "ingest", "run": o.Run, "started": time.Now().UTC(), "locked": true})
+		return p.report(j.Report, map[string]any{"job": "ingest", "run": o.Run, "started": time.Now().UTC(), "locked": true})
 	}
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	s, err := p.createStore()
-	if err != nil {
-		return err
-	}
 	defer s.Close()
 	o.Store, o.Keyring = s.Store, s.ring
-	// A guard against garbage only: what is kept is bounded by ingest's own budget.
-	debug.SetMemoryLimit(o.MemoryBytes)
-	debug.SetGCPercent(ingestGCPercent)
+	limitGarbage(ingestGCPercent, o.MemoryBytes)
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
@@ -99,7 +85,7 @@ func (j ingestJob) Run(p *process) error {
 		err = errors.Join(err, report.AddAttempts(p.ctx, s.Catalog))
 	}
 	if report != nil {
-		if rerr := j.report(p, report); rerr != nil && err == nil {
+		if rerr := p.report(j.Report, report); rerr != nil && err == nil {
 			err = rerr
 		}
 	}
@@ -125,18 +111,11 @@ func (p *process) pipeline() ingest.Options {
 // options is what flags and configuration say of the pipeline.
 func (j ingestJob) options(p *process) (ingest.Options, error) {
 	o := p.pipeline()
-	o.Force, o.DryRun, o.Limit, o.Run, o.Scratch = j.Force, j.DryRun, j.Limit, j.RunID, p.scratch()
+	o.Force, o.DryRun, o.Limit, o.Run, o.Scratch = j.Force, j.DryRun, j.Limit, runID(j.RunID), p.scratch()
 	if j.Workers != 0 {
 		o.Workers = j.Workers
 	}
-	if o.Run == "" {
-		o.Run = time.Now().UTC().Format("20060102T150405Z-") + rand.Text()[:6]
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	o.Owner = fmt.Sprintf("%s/%d/%s", host, os.Getpid(), o.Run)
+	o.Owner = owner(o.Run)
 	if j.Deadline > 0 {
 		o.Deadline = time.Now().Add(j.Deadline)
 	}
@@ -194,28 +173,4 @@ func (p *process) scratch() string {
 		return filepath.Join(p.storeDir(), "scratch")
 	}
 	return os.TempDir()
-}
-
-// report writes the run's report: its last word.
-func (j ingestJob) report(p *process, r any) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	var w io.Writer = p.err
-	switch j.Report {
-	case "":
-		if p.flags.JSON {
-			w = p.out
-		}
-	case "-":
-		w = p.out
-	default:
-		if err := os.WriteFile(j.Report, append(text, '\n'), 0o644); err != nil {
-			return fmt.Errorf("write report: %w", err)
-		}
-		return nil
-	}
-	_, err = w.Write(append(text, '\n'))
-	return err
 }

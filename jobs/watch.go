@@ -20,10 +20,12 @@ type watching struct {
 	last time.Time
 }
 
-func (p *process) watch() *watching {
+func (p *process) watch() *watching { return p.watchJob("ingest") }
+
+func (p *process) watchJob(name string) *watching {
 	w := &watching{p: p, last: time.Now()}
 	if isTerminal(p.err) && !p.flags.NoProgress {
-		w.bar = progressbar.NewOptions64(-1, progressbar.OptionSetWriter(p.err), progressbar.OptionSetDescription("ingest"),
+		w.bar = progressbar.NewOptions64(-1, progressbar.OptionSetWriter(p.err), progressbar.OptionSetDescription(name),
 			progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	}
 	return w

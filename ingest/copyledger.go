@@ -1,0 +1,145 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// waiters brings over who still lacks a companion, if the target has what lacks it.
+func (c *copier) waiters(ctx context.Context) error {
+	type waiter struct {
+		companion string
+		w         row.Waiter
+	}
+	var list []waiter
+	err := c.from.AllWaiters(ctx, func(companion string, w row.Waiter) error {
+		list = append(list, waiter{companion, w})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(list))
+	atOnce(len(list), func(i int) {
+		if id := list[i].w.Artifact; id != (symbol.ID{}) {
+			r, err := c.to.Artifact(ctx, id)
+			if err != nil || r == nil || r.Published == nil {
+				errs[i] = err
+				return
+			}
+		}
+		errs[i] = c.to.AddWaiter(ctx, list[i].companion, list[i].w)
+		c.count(&c.report.Waiters)
+	})
+	return errors.Join(errs...)
+}
+
+// ledger brings over the entries of objects all of whose artifacts the target
+// has: what is not there is new to the next ingest into it.
+func (c *copier) ledger(ctx context.Context) error {
+	from := ""
+	for {
+		var page []*row.Object
+		err := c.from.ObjectsFrom(ctx, from, func(o *row.Object) error {
+			page = append(page, o)
+			if len(page) == copyPage {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && err != errStop {
+			return fmt.Errorf("list the ledger of the source: %w", err)
+		}
+		errs := make([]error, len(page))
+		atOnce(len(page), func(i int) { errs[i] = c.object(ctx, page[i]) })
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		c.tell()
+		if len(page) < copyPage {
+			return nil
+		}
+		from = page[len(page)-1].URL + "\x00"
+	}
+}
+
+// object brings over one entry, unless the target knows of something later.
+func (c *copier) object(ctx context.Context, src *row.Object) error {
+	if src.State == row.ObjectLoading {
+		return nil // nobody knows yet what it becomes
+	}
+	loaded := false
+	for _, a := range src.Artifacts {
+		if a.Outcome != outcomeLoaded && a.Outcome != outcomeKept {
+			continue
+		}
+		loaded = true
+		r, err := c.to.Artifact(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		if r == nil || r.Published == nil && r.State == row.Live || c.failed[a.ID] {
+			return nil
+		}
+	}
+	if c.Artifacts != nil && !loaded {
+		return nil // nothing that was asked for
+	}
+	for {
+		old, err := c.to.Object(ctx, src.URL)
+		if err != nil {
+			return err
+		}
+		if old != nil && !src.Last.After(old.Last) {
+			return nil
+		}
+		next := *src
+		if err := c.outcomes(ctx, &next); err != nil {
+			return err
+		}
+		if err := renameObject(ctx, c.to, named(old), &next); err != nil {
+			return err
+		}
+		err = c.to.SwapObject(ctx, old, &next)
+		if err == nil {
+			c.count(&c.report.Objects)
+			return demoteLosers(ctx, c.to, &next)
+		}
+		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// outcomes says of an entry what is true in the target: artifacts that are
+// answered from another object there are kept.
+func (c *copier) outcomes(ctx context.Context, o *row.Object) error {
+	artifacts := make([]row.ObjectArtifact, len(o.Artifacts))
+	copy(artifacts, o.Artifacts)
+	o.Artifacts = artifacts
+	left := 0
+	for i := range artifacts {
+		a := &artifacts[i]
+		if a.Outcome != outcomeLoaded {
+			continue
+		}
+		r, err := c.to.Artifact(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		if r != nil && r.Published != nil && !isFrom(r.Published, o.URL, a.Member) {
+			a.Outcome = outcomeKept
+			continue
+		}
+		left++
+	}
+	if o.State == row.ObjectLoaded && left == 0 {
+		o.State = row.ObjectKept
+	}
+	return nil
+}

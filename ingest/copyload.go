@@ -1,0 +1,205 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// enter puts a load into the target's record, with a lease, or takes over the
+// entry of a copy that died. Two copies of one load share the entry: they
+// write the same rows.
+func (c *copier) enter(ctx context.Context, id symbol.ID, l sinks.Load) error {
+	for {
+		old, err := c.to.Artifact(ctx, id)
+		if err != nil {
+			return err
+		}
+		next := copyOf(old, id)
+		at := slices.IndexFunc(next.Progress, func(p row.Progress) bool { return p.Load == l })
+		if at < 0 {
+			at = len(next.Progress)
+			next.Progress = append(next.Progress, row.Progress{Load: l})
+		}
+		if next.Progress[at].Owner == doomed {
+			return errDoomed
+		}
+		next.Progress[at].Owner, next.Progress[at].Lease = c.Owner, c.Now().Add(leaseTime)
+		if err = c.to.SwapArtifact(ctx, old, next); !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// batch writes the rows of all items, then makes each load visible.
+func (c *copier) batch(ctx context.Context, items []*item) error {
+	if len(items) == 0 {
+		return nil
+	}
+	b, err := c.To.Store.Blocks.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Abort()
+	for _, it := range items {
+		if err := c.rows(ctx, it, b); err != nil {
+			return err
+		}
+	}
+	if err := b.Commit(ctx); err != nil {
+		return err
+	}
+	errs := make([]error, len(items))
+	atOnce(len(items), func(i int) { errs[i] = c.settle(ctx, items[i]) })
+	c.report.Batches++
+	c.tell()
+	return errors.Join(errs...)
+}
+
+// rows copies the rows of one load. What is wrong with them is the item's own error.
+func (c *copier) rows(ctx context.Context, it *item, b sinks.Batch) error {
+	src, err := c.from.Artifact(ctx, it.id)
+	if err != nil {
+		return err
+	}
+	if src == nil || src.Published == nil || src.Published.Load != it.load {
+		it.err = errors.New("the source has published another load meanwhile: load again")
+		return nil
+	}
+	var written error
+	bytes := uint64(0)
+	prefix := row.LoadPrefix(it.id, it.load)
+	err = c.From.Store.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: after(prefix)}, func(r sinks.Row) error {
+		bytes += uint64(len(r.Key) + len(r.Value))
+		written = b.Write(r)
+		return written
+	})
+	switch {
+	case written != nil:
+		return written
+	case errors.Is(err, sinks.ErrCorrupt):
+		it.err = err
+	case err != nil:
+		return fmt.Errorf("read load %x of %s: %w", it.load, it.id, err)
+	case bytes != src.Published.Bytes:
+		it.err = fmt.Errorf("the source has %d bytes of its rows, its record says %d", bytes, src.Published.Bytes)
+	default:
+		c.report.Rows += src.Published.Rows
+		c.report.Bytes += bytes
+	}
+	return nil
+}
+
+// settle ends an item whose rows are durable.
+func (c *copier) settle(ctx context.Context, it *item) error {
+	if it.err == nil {
+		src, err := c.from.Artifact(ctx, it.id)
+		if err != nil {
+			return err
+		}
+		if src != nil && src.Published != nil && src.Published.Load == it.load {
+			return c.publish(ctx, src)
+		}
+		it.err = errors.New("the source has published another load meanwhile: load again")
+	}
+	c.fail(it.id, it.err)
+	return c.giveUp(ctx, it)
+}
+
+// giveUp leaves a load's rows to gc.
+func (c *copier) giveUp(ctx context.Context, it *item) error {
+	for {
+		old, err := c.to.Artifact(ctx, it.id)
+		if err != nil || old == nil {
+			return err
+		}
+		next := copyOf(old, it.id)
+		at := slices.IndexFunc(next.Progress, func(p row.Progress) bool { return p.Load == it.load && p.Owner == c.Owner })
+		if at < 0 {
+			return nil
+		}
+		next.Progress[at].Owner, next.Progress[at].Lease = superseded, c.Now()
+		if err := c.to.SwapArtifact(ctx, old, next); !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+	}
+}
+
+// publish makes a load visible in the target: names, then one compare-and-set.
+func (c *copier) publish(ctx context.Context, src *row.Record) error {
+	n := &c.report.Artifacts
+	first, err := c.to.Artifact(ctx, src.ID)
+	if err != nil {
+		return err
+	}
+	if err := nameAll(ctx, c.to, first, src.ID, src.Names); err != nil {
+		return err
+	}
+	loaded, err := c.To.Keyring.Adopt(c.From.Keyring, src.ID, src.Published)
+	if err != nil {
+		c.fail(src.ID, err)
+		return c.giveUp(ctx, &item{id: src.ID, load: src.Published.Load})
+	}
+	for {
+		old, err := c.to.Artifact(ctx, src.ID)
+		if err != nil {
+			return err
+		}
+		if old != nil && old.Published != nil && old.Published.Load == loaded.Load {
+			c.count(&n.Copied) // by us, the answer being lost, or by another copy
+			return nil
+		}
+		at := -1
+		if old != nil {
+			at = slices.IndexFunc(old.Progress, func(p row.Progress) bool {
+				return p.Load == loaded.Load && p.Owner != doomed && p.Owner != superseded
+			})
+		}
+		if at < 0 {
+			return fmt.Errorf("publish artifact %s: %w", src.ID, errLost)
+		}
+		next := copyOf(old, src.ID)
+		next.Names = union(next.Names, src.Names)
+		if c.claim(src, old) != load { // another ingest was faster
+			next.Progress[at].Owner, next.Progress[at].Lease = superseded, c.Now()
+		} else {
+			if err := c.demote(ctx, src.ID, loaded, old.Published); err != nil {
+				return err
+			}
+			next.Progress = slices.Delete(next.Progress, at, at+1)
+			if p := old.Previous; p != nil && p.Load != loaded.Load {
+				next.Progress = append(next.Progress, row.Progress{Load: p.Load, Owner: superseded, Lease: c.Now()})
+			}
+			next.Previous, next.Published, next.State = old.Published, loaded, src.State
+		}
+		err = c.to.SwapArtifact(ctx, old, next)
+		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
+			continue
+		}
+		if err != nil {
+			now, rerr := c.to.Artifact(ctx, src.ID)
+			if rerr != nil || now == nil || now.Published == nil || now.Published.Load != loaded.Load {
+				return err
+			}
+		}
+		if next.Published == nil || next.Published.Load != loaded.Load {
+			c.count(&n.Kept)
+			return nil
+		}
+		c.count(&n.Copied)
+		return c.demote(ctx, src.ID, loaded, old.Published)
+	}
+}
+
+// demote notes in the target's ledger what l replaces: was, nil if there is nothing.
+func (c *copier) demote(ctx context.Context, id symbol.ID, l, was *row.Loaded) error {
+	if was == nil || isFrom(was, l.Source.URL, l.Source.Member) {
+		return nil
+	}
+	return demote(ctx, c.to, was.Source.URL, id, was.Source.Member)
+}

@@ -1,0 +1,150 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+type loadJob struct {
+	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"Any name of what is to be copied; everything without."`
+	From       string   `help:"The store to copy from (default: the configuration's, else the embedded one in ./symlake-data)." placeholder:"URL"`
+	FromKeyset string   `help:"Keyset of that store (default: keyset.json in it)." type:"path" placeholder:"FILE"`
+	Force      bool     `help:"Replace what is better, pinned or shredded in the target."`
+	IfLocked   string   `help:"When an ingest writes the target: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
+	RunID      string   `name:"run" help:"Identity of this run, for the report." placeholder:"ID"`
+	Report     string   `help:"Where the report goes; - is standard output, as the very last line." placeholder:"FILE"`
+}
+
+func (loadJob) Help() string {
+	return "Rows go as they are, data keys are wrapped under the target's key, names and ledger come along: " +
+		"an ingest into the target finds nothing new. Run it again after whatever stopped it.\n\n" +
+		"Example:\n  symlake load --store hbase://master:16000/symlake --keyset keyset.json"
+}
+
+// loadGCPercent keeps the heap near what is held: rows pass through, and little stays.
+const loadGCPercent = 50
+
+// Run copies published loads of one store into another.
+func (j loadJob) Run(p *process) error {
+	src, err := j.source(p)
+	if err != nil {
+		return err
+	}
+	from, err := src.openRecords(true)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	defer from.Close()
+	o := ingest.CopyOptions{From: ingest.CopyStore{Store: from.Store, Keyring: from.ring}, Force: j.Force, Run: runID(j.RunID), Now: time.Now}
+	o.Owner = owner(o.Run)
+	if o.Artifacts, err = j.artifacts(p, from); err != nil {
+		return err
+	}
+	to, unlock, err := p.createLocked(j.IfLocked)
+	if errors.Is(err, errSkipLocked) {
+		return p.report(j.Report, map[string]any{"job": "load", "run": o.Run, "started": time.Now().UTC(), "locked": true})
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	defer to.Close()
+	o.To = ingest.CopyStore{Store: to.Store, Keyring: to.ring}
+	limitGarbage(loadGCPercent, int64(p.config.Limits.Memory))
+	if j.Force {
+		if err := to.audit(p, "force", "load from "+src.storeURL()); err != nil {
+			return err
+		}
+	}
+	watch := p.watchCopy()
+	o.Progress = watch.event
+	report, err := ingest.Copy(p.ctx, o)
+	watch.stop()
+	report.From, report.To = src.storeURL(), p.storeURL()
+	if report.Artifacts.Copied > 0 {
+		err = errors.Join(err, to.audit(p, "load", fmt.Sprintf("%d artifacts from %s", report.Artifacts.Copied, src.storeURL())))
+	}
+	if rerr := p.report(j.Report, report); rerr != nil && err == nil {
+		err = rerr
+	}
+	if err == nil && report.Artifacts.Failed > 0 {
+		err = fmt.Errorf("%d artifacts could not be copied: see the report, and symlake verify --store %s", report.Artifacts.Failed, src.storeURL())
+	}
+	return err
+}
+
+// source is this process as it would be with the source as its store.
+func (j loadJob) source(p *process) (*process, error) {
+	url := j.From
+	if url == "" && p.config.Store != "" && p.config.Store != p.storeURL() {
+		url = p.config.Store
+	}
+	if url == "" {
+		url = "file:" + defaultData
+	}
+	if url == p.storeURL() {
+		return nil, usage("source and target are both %s: name one with --from or --store", url)
+	}
+	flags := *p.flags
+	src := *p
+	src.flags, flags.Store, flags.Keyset = &flags, url, j.FromKeyset
+	if dir := src.storeDir(); flags.Keyset == "" && dir != "" {
+		if path := filepath.Join(dir, "keyset.json"); fileExists(path) {
+			flags.Keyset = path
+		}
+	}
+	return &src, nil
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// artifacts resolves the names given.
+func (j loadJob) artifacts(p *process, from *records) ([]symbol.ID, error) {
+	var ids []symbol.ID
+	client := lookup.New(from.Store, from.kek, lookup.Options{})
+	for _, name := range j.Artifacts {
+		r := client.Resolve(p.ctx, name, lookup.Narrow{})
+		switch {
+		case r.Record != nil:
+			ids = append(ids, r.Record.ID)
+		case len(r.Candidates) > 0:
+			ids = append(ids, r.Candidates...)
+		default:
+			return nil, fmt.Errorf("%s: %s: %s", name, r.Status, reason(symbol.Answer{Status: r.Status, Err: r.Err}))
+		}
+	}
+	return ids, nil
+}
+
+// copying shows the progress of a copy.
+type copying struct {
+	*watching
+}
+
+func (p *process) watchCopy() copying {
+	return copying{p.watchJob("load")}
+}
+
+// event is called by the copy, one call at a time.
+func (w copying) event(r ingest.CopyReport) {
+	if w.bar != nil {
+		w.bar.Describe(fmt.Sprintf("load: %d batches, %d MB", r.Batches, r.Bytes/1e6))
+		w.bar.Set(r.Artifacts.Seen)
+		return
+	}
+	if now := time.Now(); now.Sub(w.last) >= logEvery {
+		w.last = now
+		w.p.log.Info("load", slog.Int("seen", r.Artifacts.Seen), slog.Int("copied", r.Artifacts.Copied), slog.Int("batches", r.Batches), slog.Uint64("bytes", r.Bytes))
+	}
+}
