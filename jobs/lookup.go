@@ -25,7 +25,7 @@ func (lookupJob) Help() string {
 // and name of a large image.
 const lookupCacheBytes = 1 << 30
 
-const lookupGCPercent = 400
+const lookupGCPercent = 200
 
 // Run answers positions in the order asked.
 func (j lookupJob) Run(p *process) error {

@@ -1,11 +1,7 @@
 package spill
 
 import (
-	"cmp"
-	"encoding/binary"
 	"hash/maphash"
-	"math/bits"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -103,51 +99,21 @@ func (sh *shard) grow() (grew int64) {
 	return int64(len(sh.slots)-len(old)) * int64(unsafe.Sizeof(slot{}))
 }
 
-// order numbers the strings anew, from 1, by a fixed hash and then by text, so
-// that who came first does not show. final[id] is the new number.
-func (in *interner) order() (strs []string, final []uint32) {
-	type entry struct {
-		hash uint64
-		id   uint32
-	}
-	var all []entry
-	longest := 0
+// number gives the strings one row of numbers, from 1: final[id] is the new
+// one. Who came first shows in them, so nothing may depend on their order.
+func (in *interner) number() (strs []string, final []uint32) {
+	count, longest := 0, 0
 	for at := range in.shards {
+		count += len(in.shards[at].strings)
 		longest = max(longest, len(in.shards[at].strings))
-		for i, s := range in.shards[at].strings {
-			all = append(all, entry{fixedHash(s), uint32(i+1)<<shardBits | uint32(at)})
-		}
 	}
-	text := func(id uint32) string { return in.shards[id&(shardCount-1)].strings[id>>shardBits-1] }
-	slices.SortFunc(all, func(a, b entry) int {
-		if c := cmp.Compare(a.hash, b.hash); c != 0 {
-			return c
-		}
-		return cmp.Compare(text(a.id), text(b.id))
-	})
-	strs = make([]string, 1, len(all)+1)
+	strs = make([]string, 1, count+1)
 	final = make([]uint32, (longest+1)<<shardBits)
-	for i, e := range all {
-		strs = append(strs, text(e.id))
-		final[e.id] = uint32(i + 1)
+	for at := range in.shards {
+		for i, s := range in.shards[at].strings {
+			final[uint32(i+1)<<shardBits|uint32(at)] = uint32(len(strs))
+			strs = append(strs, s)
+		}
 	}
 	return strs, final
-}
-
-// fixedHash spreads; it need not resist anyone, equal hashes are settled by
-// text. It must never change within a run of the program, that is all.
-func fixedHash(s string) uint64 {
-	const m = 0x9e3779b97f4a7c15
-	h := uint64(len(s)) * m
-	b := unsafe.Slice(unsafe.StringData(s), len(s))
-	for ; len(b) >= 8; b = b[8:] {
-		hi, lo := bits.Mul64(h^binary.LittleEndian.Uint64(b), m)
-		h = hi ^ lo
-	}
-	var tail uint64
-	for i, c := range b {
-		tail |= uint64(c) << (8 * i)
-	}
-	hi, lo := bits.Mul64(h^tail, m)
-	return hi ^ lo
 }

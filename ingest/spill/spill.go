@@ -5,7 +5,7 @@
 //
 // Invariants:
 //   - what comes out does not depend on the number of lanes, on who came
-//     first, or on what went to disk;
+//     first, or on what went to disk, but for the numbers that strings have;
 //   - memory is the shared budget, plus one floor a lane; runs beyond it go to
 //     scratch, sealed;
 //   - every string is kept once, as a copy: nothing aliases the object;
@@ -61,8 +61,9 @@ type Sorter struct {
 	final   []uint32
 }
 
-// Table is the load-wide string table: Strings[0] is "". Runs[i] is the number
-// of runs that use string i.
+// Table is the load-wide string table: Strings[0] is "", the others stand in no
+// order, and not in the same one every time. Runs[i] is the number of runs that
+// use string i.
 type Table struct {
 	Strings []string
 	Runs    []uint32
@@ -87,7 +88,7 @@ func (s *Sorter) Lane() *Lane {
 
 // Sort ends the taking of runs: no lane may be added to any more.
 func (s *Sorter) Sort() {
-	strs, final := s.strings.order()
+	strs, final := s.strings.number()
 	s.table = Table{Strings: strs, Runs: make([]uint32, len(strs))}
 	s.final = final
 	for _, l := range s.lanes {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -105,6 +106,15 @@ func collect(t *testing.T, s *Sorter) []got {
 	}
 }
 
+// byText is how many runs use each string.
+func byText(t Table) map[string]uint32 {
+	uses := map[string]uint32{}
+	for i, s := range t.Strings {
+		uses[s] = t.Runs[i]
+	}
+	return uses
+}
+
 func flat(o Order, r *symbol.Run) got {
 	g := got{Order: o, Rank: r.Rank}
 	for i, x := range r.Ranges {
@@ -184,7 +194,7 @@ func TestSorterIsDeterministic(t *testing.T) {
 		}
 		if table.Strings == nil {
 			table = s.Table()
-		} else if !reflect.DeepEqual(s.Table(), table) {
+		} else if !maps.Equal(byText(s.Table()), byText(table)) {
 			t.Fatalf("%+v: the string table differs", v)
 		}
 		if err := s.Close(); err != nil {

@@ -50,7 +50,7 @@ type Table struct {
 // nor the numbering of the table matters.
 func (t *Table) choose() []sorted {
 	var bytes [manyRuns + 1]int // of strings, by runs
-	var picked []sorted
+	picked := make([]sorted, 0, len(t.Strings))
 	saved := 0
 	for i, s := range t.Strings {
 		if i < len(t.Runs) && t.Runs[i] > 0 && s != "" {

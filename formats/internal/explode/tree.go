@@ -157,6 +157,13 @@ func (p *part) inline(e *dwarf.Entry) int32 {
 func (t *tree) add(n node) int32 {
 	i := int32(len(t.nodes))
 	n.first, n.count = int32(len(t.intervals)), int32(len(t.ranges))
+	// Doubled, these lists are copied half as often as append would have it.
+	if len(t.intervals)+len(t.ranges) > cap(t.intervals) {
+		t.intervals = slices.Grow(t.intervals, max(len(t.ranges), len(t.intervals), 1024))
+	}
+	if len(t.nodes) == cap(t.nodes) {
+		t.nodes = slices.Grow(t.nodes, max(len(t.nodes), 1024))
+	}
 	for _, s := range t.ranges {
 		t.intervals = append(t.intervals, interval{s, i})
 	}

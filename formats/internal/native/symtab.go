@@ -187,6 +187,13 @@ func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span,
 	if err != nil {
 		return nil, err
 	}
+	functions := 0
+	for j := 1; j < t.n; j++ {
+		if k := t.at(j).kind; k == sttFunc || k == sttIfunc {
+			functions++
+		}
+	}
+	all = slices.Grow(all, functions) // nearly all of them are kept
 	var file string
 	for j := 1; j < t.n; j++ {
 		if j&0xffff == 0 {
