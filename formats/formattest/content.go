@@ -149,6 +149,7 @@ func hashRun(h hash.Hash, r *symbol.Run) {
 		b = binary.BigEndian.AppendUint64(b, g.End)
 		b = binary.BigEndian.AppendUint32(b, uint32(g.Scope))
 		site(g.At)
+		b = append(append(b, r.Strings[g.Name]...), 0, byte(g.Flags))
 	}
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))
 	h.Write(b)
@@ -231,6 +232,10 @@ func (c *checker) check(r *symbol.Run, lim *formats.Limits) error {
 			return fmt.Errorf("range %d starts at %#x, the one before ends at %#x", i, g.Start, r.Ranges[i-1].End)
 		case g.Scope < 0 || int(g.Scope) >= len(r.Scopes):
 			return fmt.Errorf("range %d has scope %d of %d", i, g.Scope, len(r.Scopes))
+		case int(g.Name) >= len(r.Strings):
+			return fmt.Errorf("name %d of %d strings", g.Name, len(r.Strings))
+		case r.Rank != symbol.RankScript && (g.Name != 0 || g.Flags != 0):
+			return fmt.Errorf("range %d of no script has a name or flags", i)
 		}
 		if err := site(g.At); err != nil {
 			return err

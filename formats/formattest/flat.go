@@ -66,6 +66,7 @@ func (c *collector) add(r *symbol.Run) error {
 	}
 	for i := range kept.Ranges {
 		kept.Ranges[i].At.File = intern(kept.Ranges[i].At.File)
+		kept.Ranges[i].Name = intern(kept.Ranges[i].Name)
 	}
 	c.runs = append(c.runs, kept)
 	return nil

@@ -42,6 +42,8 @@ type Range struct {
 	Start, End uint64
 	Scope      int32 // the innermost scope, an index into Run.Scopes
 	At         Site
+	Name       uint32 // scripts: the identifier that the map gives here, an index into Run.Strings; 0: none
+	Flags      Flags  // scripts
 }
 
 // Scope is a function, or a function inlined into its parent.
@@ -51,7 +53,9 @@ type Scope struct {
 	Call     Site   // where Parent calls it; zero if outermost
 }
 
-// Site is a place in source text. Line and Column count from 1; 0: unknown.
+// Site is a place in source text. Line and Column count from 1; 0: unknown. In
+// a script's sources Column counts from 0, in UTF-16 units, as in the map, and is
+// known where Line is.
 type Site struct {
 	File   uint32 // index into Run.Strings; 0: unknown
 	Line   uint32
@@ -62,6 +66,7 @@ type Site struct {
 // left empty: demangling is the client's.
 func (r *Run) Chain(i int, to []Frame) []Frame {
 	at := r.Ranges[i].At
+	first := len(to)
 	for s := r.Ranges[i].Scope; s >= 0; s = r.Scopes[s].Parent {
 		to = append(to, Frame{
 			Linkage: r.Strings[r.Scopes[s].Function],
@@ -70,6 +75,10 @@ func (r *Run) Chain(i int, to []Frame) []Frame {
 			Column:  at.Column,
 		})
 		at = r.Scopes[s].Call
+	}
+	if r.Rank == RankScript && first < len(to) {
+		to[first].Name = r.Strings[r.Ranges[i].Name]
+		to[first].Ignored = r.Ranges[i].Flags&Ignored != 0
 	}
 	return to
 }
@@ -80,7 +89,9 @@ type Frame struct {
 	Linkage  string // as stored
 	File     string // "": unknown
 	Line     uint32 // 0: unknown
-	Column   uint32 // 0: unknown
+	Column   uint32 // 0: unknown; see Site
+	Name     string // scripts: the identifier that the map gives at this place, as the source spells it; "": none
+	Ignored  bool   // scripts: the source is none of the application's own
 }
 
 // Quality says how much of an artifact a load explains. Parsers fill Units,

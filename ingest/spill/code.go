@@ -13,7 +13,7 @@ import (
 //	per scope: distance to its parent (index+1: none), function, and of the
 //	  call: file (difference), line (difference), column
 //	per range: length, scope (difference), file (difference), line
-//	  (difference), column
+//	  (difference), column; of a script also name (difference) and flags
 //
 // Differences are to the scope or range before, zigzag. Strings are ids of the
 // interner, or in what comes out of Sort: indices into the table.
@@ -47,7 +47,8 @@ func (l *Lane) encode(r *symbol.Run) error {
 		file, line = f, s.Call.Line
 	}
 	file, line = 0, 0
-	var scope uint32
+	var scope, name uint32
+	script := r.Rank == symbol.RankScript
 	at := r.Ranges[0].Start
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
@@ -74,6 +75,18 @@ func (l *Lane) encode(r *symbol.Run) error {
 		b = put(b, zigzag(g.At.Line-line))
 		b = put(b, g.At.Column)
 		scope, file, line, at = uint32(g.Scope), f, g.At.Line, g.End
+		if !script {
+			continue
+		}
+		if g.Name >= max(n, 1) {
+			return refuse(l.part, "name of range %#x among %d", g.Start, n)
+		}
+		f = 0
+		if g.Name != 0 {
+			f = l.id(g.Name)
+		}
+		b = append(put(b, zigzag(f-name)), byte(g.Flags))
+		name = f
 	}
 	l.buf = b
 	return nil
@@ -99,7 +112,8 @@ func decode(b []byte, start uint64, rank symbol.Rank, final []uint32, r *symbol.
 		s.Call = symbol.Site{File: final[file], Line: line, Column: d.get()}
 	}
 	file, line = 0, 0
-	var scope uint32
+	var scope, name uint32
+	script := rank == symbol.RankScript
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
 		g.Start = start
@@ -110,6 +124,11 @@ func decode(b []byte, start uint64, rank symbol.Rank, final []uint32, r *symbol.
 		file += unzigzag(d.get())
 		line += unzigzag(d.get())
 		g.At = symbol.Site{File: final[file], Line: line, Column: d.get()}
+		g.Name, g.Flags = 0, 0
+		if script {
+			name += unzigzag(d.get())
+			g.Name, g.Flags = final[name], symbol.Flags(d.byte())
+		}
 	}
 	if d.bad || d.at != len(b) {
 		return errDecode
@@ -146,6 +165,15 @@ func (d *decoder) get() uint32 {
 		return uint32(d.b[d.at-1])
 	}
 	return uint32(d.long())
+}
+
+func (d *decoder) byte() byte {
+	if d.at >= len(d.b) {
+		d.bad = true
+		return 0
+	}
+	d.at++
+	return d.b[d.at-1]
 }
 
 func (d *decoder) long() uint64 {

@@ -217,6 +217,9 @@ func (s *sweeper) slice(o *open) *symbol.Run {
 	}
 	for i := o.next; i < len(r.Ranges) && r.Ranges[i].Start < s.to; i++ {
 		g := r.Ranges[i]
+		if g.Flags&symbol.Linear != 0 && g.Start < s.from {
+			g.At.Column += uint32(s.from - g.Start)
+		}
 		g.Start, g.End = max(g.Start, s.from), min(g.End, s.to)
 		c.Ranges = append(c.Ranges, g)
 		for p := g.Scope; p >= 0 && o.marks[p] != o.piece; p = r.Scopes[p].Parent {
@@ -248,6 +251,7 @@ func (s *sweeper) slice(o *open) *symbol.Run {
 // count adds r to the counts and joins equal neighbours, in place.
 func (s *sweeper) count(r *symbol.Run) []symbol.Range {
 	n := 0
+	script := r.Rank == symbol.RankScript // its ranges end with their lines
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
 		size := g.End - g.Start
@@ -258,7 +262,7 @@ func (s *sweeper) count(r *symbol.Run) []symbol.Range {
 		if r.Scopes[g.Scope].Parent >= 0 {
 			s.counts.WithInline += size
 		}
-		if n > 0 && r.Ranges[n-1].Scope == g.Scope && r.Ranges[n-1].At == g.At {
+		if n > 0 && !script && r.Ranges[n-1].Scope == g.Scope && r.Ranges[n-1].At == g.At {
 			r.Ranges[n-1].End = g.End
 			continue
 		}

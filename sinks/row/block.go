@@ -23,6 +23,7 @@ type Block struct {
 	by         steps
 	functions  names
 	files      names
+	script     *scriptParts // of a script's block
 	bytes      int64
 }
 
@@ -72,6 +73,9 @@ func (b *Block) at(pos uint64) int {
 	if pos < b.base || pos >= b.end && b.end != 0 || len(b.parts) == 0 {
 		return -1
 	}
+	if b.script != nil {
+		return b.script.at(pos)
+	}
 	off := pos - b.base
 	k := min(off>>b.by.shift, uint64(len(b.by.first)-2))
 	lo, hi := int(b.by.first[k]), int(b.by.first[k+1])
@@ -93,7 +97,12 @@ func (b *Block) Find(pos uint64, to []symbol.Frame) (frames []symbol.Frame, foun
 	if i < 0 || b.parts[i].node == hole {
 		return to, false
 	}
-	return b.chain(&b.parts[i], to), true
+	first := len(to)
+	to = b.chain(&b.parts[i], to)
+	if b.script != nil {
+		b.script.tell(i, pos, &to[first])
+	}
+	return to, true
 }
 
 func (b *Block) chain(p *part, to []symbol.Frame) []symbol.Frame {
@@ -114,16 +123,23 @@ func (b *Block) Range(pos uint64) (start, end uint64) {
 	case pos < b.from || pos > b.last:
 		return 0, 0
 	case i >= 0:
-		return b.base + uint64(b.parts[i].start), b.partEnd(i)
+		return b.partStart(i), b.partEnd(i)
 	case pos < b.base:
 		return b.from, b.base
 	}
 	return b.end, b.last + 1
 }
 
+func (b *Block) partStart(i int) uint64 {
+	if b.script != nil {
+		return b.script.starts[i]
+	}
+	return b.base + uint64(b.parts[i].start)
+}
+
 func (b *Block) partEnd(i int) uint64 {
 	if i+1 < len(b.parts) {
-		return b.base + uint64(b.parts[i+1].start)
+		return b.partStart(i + 1)
 	}
 	return b.end
 }
@@ -138,7 +154,11 @@ func (b *Block) Each(emit func(start, end uint64, chain []symbol.Frame) error) e
 			continue
 		}
 		chain = b.chain(p, chain[:0])
-		if err := emit(b.base+uint64(p.start), b.partEnd(i), chain); err != nil {
+		start := b.partStart(i)
+		if b.script != nil {
+			b.script.tell(i, start, &chain[0])
+		}
+		if err := emit(start, b.partEnd(i), chain); err != nil {
 			return err
 		}
 	}
@@ -151,7 +171,7 @@ func (b *Block) Bytes() int64 { return b.bytes }
 func (b *Block) measure(text int) {
 	b.bytes = int64(unsafe.Sizeof(*b)) + int64(text) +
 		int64(cap(b.parts))*int64(unsafe.Sizeof(part{})) + int64(cap(b.nodes))*int64(unsafe.Sizeof(blockNode{})) +
-		int64(cap(b.by.first))*2 + int64(len(b.functions.strings)+len(b.files.strings))*int64(stringBytes+4)
+		int64(cap(b.by.first))*2 + b.script.bytes() + int64(len(b.functions.strings)+len(b.files.strings))*int64(stringBytes+4)
 }
 
 // names are functions or files of a block. Those of the dictionary are fetched

@@ -142,7 +142,7 @@ type decompressor struct {
 	fse     fse.Scratch
 	huff    *huff0.Scratch
 	budget  int // bytes that may still be decoded
-	bufs    [columns][]byte
+	bufs    [scriptColumns][]byte
 	reading blockReader
 }
 

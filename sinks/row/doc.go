@@ -51,7 +51,7 @@
 //	"symlake 1 catalog"  of a store key: seals records
 //	"symlake 1 check"    of either: its first 4 bytes are the key check
 //
-//	row           version ‖ body (1: dictionary, 2: ranges) ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
+//	row           version ‖ body (1: dictionary, 2: ranges, 3: ranges of a script) ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
 //	record        version ‖ store key version (4)           ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
 //	wrapped key   version                                   ‖ check (4) ‖ nonce (12) ‖ sealed (32) ‖ tag (16)
 //	"k" record    version ‖ what the key-encryption key made of store key (32) ‖ name key (32)
@@ -118,6 +118,27 @@
 //	13 14           per new function: low byte and rest of its number in the dictionary + 1; 0: it stands here
 //	15 16           per new file: the same
 //	17 18           length and text of the strings that stand here, as they first occur
+//
+// # Blocks of a script
+//
+// The positions of a source map are lines and columns (symbol.ScriptPosition), so its ranges, each
+// within one line, are coded in a form of their own: body 3. Its head is that of a block, with parts for ranges; a part is a range or a
+// hole, and ends where the next begins, or with its line. Nothing is predicted but from the part
+// before, since hardly anything in a map recurs. The block closes as others do, whatever its
+// ranges span. Columns 2 to 4 and 6 to 18 are those above: nodes are functions, calls are those of inlined ones. The others:
+//
+//	 0 step         per part: columns from the part before, in one line; 0: it begins on another line, as the
+//	                block's first does
+//	 1 line step    per such part: lines from the part before, the first from the block's first position
+//	 5 what         per part: 1 hole, with nothing else; or the sum of 2 another file than the last range's, 4 another
+//	                node, 8 a name, 16 ignored (Frame.Ignored), 32 linear (its column grows with the position)
+//	19 start        per part that begins on another line: its column there
+//	20 file         per part with another file: 0 new in this block; k+1 the file used k files ago
+//	21 line         per range: zigzag, against the last range's in that file, or 0
+//	22 column       per range whose line that is: zigzag, against that one's
+//	23 restart      per other range: its column
+//	24 name         per part with a name: 0 new in this block; k newest name's number + 1 - its own
+//	25 26           per new name: its number in the dictionary + 1, as for functions
 //
 // # Dictionary
 //
@@ -192,4 +213,5 @@
 // # History
 //
 //	1: the first
+//	   body 3 came later: readers before it take such a row for unauthentic, all others as ever
 package row

@@ -18,6 +18,7 @@ const rowHeader = 2
 const (
 	bodyDictionary byte = 1
 	bodyRanges     byte = 2
+	bodyScript     byte = 3
 )
 
 // Encoder turns the swept runs of one load into sealed rows. What failed once
@@ -50,7 +51,7 @@ func NewEncoder(k *Keyring, a *symbol.Artifact, l sinks.Load, t Table, write fun
 	e.comp = k.compressor()
 	picked := t.choose()
 	e.out.Fence = binary.AppendUvarint(nil, uint64(len(picked)))
-	e.block = newBlockWriter(t.Strings, picked)
+	e.block = newBlockWriter(t.Strings, picked, rangesForm(a.Kind) == bodyScript)
 	addCount(e.sum, len(picked))
 	if len(picked) > 0 {
 		e.emit(Dictionary, 0, bodyDictionary, encodeDictionary(e.comp, &t, picked, e.sum))
@@ -74,6 +75,10 @@ func (e *Encoder) Add(r *symbol.Run) error {
 		if g.Start < e.end || g.End <= g.Start {
 			return e.disorder(g)
 		}
+		if e.block.script.is && g.Start>>32 != (g.End-1)>>32 {
+			e.err = fmt.Errorf("encode %s: range [%#x, %#x) of a script goes over the end of its line", e.out.Artifact.ID, g.Start, g.End)
+			return e.err
+		}
 		cost := e.block.cost(g)
 		if e.block.full(g, cost) {
 			if e.flush(e.block.end - 1); e.err != nil {
@@ -93,7 +98,11 @@ func (e *Encoder) Add(r *symbol.Run) error {
 		if e.block.ranges == 0 {
 			e.block.open(e.from)
 		}
-		e.block.add(g)
+		if e.block.script.is {
+			e.block.addPart(g)
+		} else {
+			e.block.add(g)
+		}
 		e.end = g.End
 		e.out.Ranges++
 	}
@@ -113,8 +122,8 @@ func (e *Encoder) check(r *symbol.Run) error {
 	}
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
-		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n {
-			return fmt.Errorf("encode %s: range %d of a run refers to scope %d, file %d", e.out.Artifact.ID, i, g.Scope, g.At.File)
+		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || g.Name >= n {
+			return fmt.Errorf("encode %s: range %d of a run refers to scope %d, file %d, name %d", e.out.Artifact.ID, i, g.Scope, g.At.File, g.Name)
 		}
 	}
 	return nil
@@ -156,8 +165,11 @@ func (e *Encoder) Close() (*Loaded, error) {
 func (e *Encoder) flush(last uint64) {
 	e.out.Fence = appendFence(e.out.Fence, e.from, last)
 	e.out.Rows++
-	addBlock(e.sum, last, e.block.cols[:])
-	e.emit(Ranges, last, bodyRanges, e.block.body(e.comp))
+	if e.block.script.is {
+		e.block.endParts(last)
+	}
+	addBlock(e.sum, last, e.block.cols[:e.block.used])
+	e.emit(Ranges, last, rangesForm(e.out.Artifact.Kind), e.block.body(e.comp))
 	e.from = last + 1
 	e.block.reset()
 }
@@ -172,6 +184,14 @@ func (e *Encoder) emit(k Kind, last uint64, form byte, body []byte) {
 	if err := e.write(sinks.Row{Key: key, Value: value}); err != nil {
 		e.err = fmt.Errorf("write row %x: %w", key, err)
 	}
+}
+
+// rangesForm is the form of the rows of ranges of an artifact.
+func rangesForm(k symbol.Kind) byte {
+	if k == symbol.SourceMap {
+		return bodyScript
+	}
+	return bodyRanges
 }
 
 // newContent begins a digest: identity, base, end, anchors. The order and the

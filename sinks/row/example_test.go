@@ -44,7 +44,7 @@ func TestWorkedExample(t *testing.T) {
 	if got := hex.EncodeToString(key); got != exampleKey {
 		t.Errorf("key %s", got)
 	}
-	w := newBlockWriter(exampleRun().Strings, nil)
+	w := newBlockWriter(exampleRun().Strings, nil, false)
 	w.begin(exampleRun())
 	w.open(0)
 	for _, g := range exampleRun().Ranges {
@@ -64,7 +64,7 @@ func TestWorkedExample(t *testing.T) {
 		t.Errorf("opened to %x, %v", plain, err)
 	}
 	k, _ := newRing(t)
-	b, err := decodeBlock(k.decompressor(), nil, plain, 0x5f)
+	b, err := decodeBlock(k.decompressor(), nil, plain, 0x5f, bodyRanges)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,14 +30,20 @@ func FuzzBlock(f *testing.F) {
 	l := encode(f, k, artifact(1<<20), strs, runs)
 	o := l.open(f)
 	for i, b := range l.bodies(f, o)[1:] {
-		f.Add(b, o.last[i])
+		f.Add(b, o.last[i], false)
 	}
-	f.Add([]byte{0, 1, 1}, uint64(10))
+	f.Add([]byte{0, 1, 1}, uint64(10), false)
+	seed := scriptSeed(f)
+	f.Add(seed, uint64(3<<32-1), true)
 	dict := o.dict.Load()
-	f.Fuzz(func(t *testing.T, body []byte, last uint64) {
+	f.Fuzz(func(t *testing.T, body []byte, last uint64, script bool) {
+		form := bodyRanges
+		if script {
+			form = bodyScript
+		}
 		d := k.decompressor()
 		defer k.decompressors.Put(d)
-		b, err := decodeBlock(d, dict, body, last)
+		b, err := decodeBlock(d, dict, body, last, form)
 		if err != nil {
 			return
 		}
@@ -61,6 +67,22 @@ func FuzzBlock(f *testing.F) {
 			t.Fatalf("%d ranges, %v", n, err)
 		}
 	})
+}
+
+// scriptSeed is the body of a small block of a script.
+func scriptSeed(t testing.TB) []byte {
+	k, _ := newRing(t)
+	strs := []string{"", "a.ts", "b.ts", "add", "cart", "n"}
+	l := encode(t, k, script(3<<32), strs, []*symbol.Run{{Rank: symbol.RankScript, Strings: strs,
+		Scopes: []symbol.Scope{{Parent: -1, Function: 3}, {Parent: 0, Function: 4, Call: symbol.Site{File: 2, Line: 4, Column: 5}}},
+		Ranges: []symbol.Range{{Start: 4, End: 9, At: symbol.Site{File: 1, Line: 3}, Name: 5}, {Start: 9, End: 12, Scope: 1, At: symbol.Site{File: 2, Line: 3, Column: 7}, Flags: symbol.Linear},
+			{Start: 12, End: 1 << 32, At: symbol.Site{File: 1, Line: 9, Column: 2}, Name: 5, Flags: symbol.Ignored}}}})
+	o := l.open(t)
+	body, err := o.body(o.key(0), l.rows[0], bodyScript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
 }
 
 func FuzzDictionary(f *testing.F) {

@@ -22,11 +22,39 @@ const (
 	colTextLength        // per name that stands here: its length
 	colText              // these names: functions and files as they first occur
 	columns
+
+	// The further columns of a block of a script.
+	colStart         = iota - 1 // per part that begins on another line than the one before: its column
+	colScriptFile               // per part with another file: which
+	colScriptLine               // per part with an answer: its line, against that of the last in its file
+	colScriptColumn             // per part of the same line as that one: its column, against that one's
+	colScriptRestart            // per part of another line: its column
+	colScriptName               // per part with a name: which
+	colNameLo                   // per name: as functions
+	colNameHi                   //
+	scriptColumns
+)
+
+// In a block of a script these columns mean something else.
+const (
+	colStep     = colLength // per part: columns since the part before; 0: it begins on another line
+	colLineStep = colGap    // per such part: lines since
+	colWhat     = colSite   // per part: what follows
+)
+
+// What a part of a script's block has.
+const (
+	partHole    = 1 << iota // no answer, and none of the following
+	partFile                // another file than the last part with an answer
+	partNode                // another node
+	partName                // a name
+	partIgnored             // Frame.Ignored
+	partLinear              // symbol.Linear
 )
 
 // coders says what is tried on a column. Where whole sequences recur (the same
 // inlined code leaves the same lengths, nodes and lines) zstd may win.
-var coders = [columns]trial{colLength: tryBoth, colNode: tryBoth, colNextLine: tryBoth, colText: tryZstd}
+var coders = [scriptColumns]trial{colLength: tryBoth, colNode: tryBoth, colNextLine: tryBoth, colText: tryZstd}
 
 // site is a place in a function, met in this block. File is the block's own
 // number of it.
@@ -59,11 +87,14 @@ type model struct {
 	last      []int32  // by node: its last site; -1
 	recent    []uint32 // files, the one used last at the end
 	firstLine []uint32 // by file: line of the last first site in it
+	lastPlace []place  // by file, in scripts: where the last part in it was
 }
+
+type place struct{ line, column uint32 }
 
 func (m *model) reset() {
 	m.sites, m.functions, m.last = m.sites[:0], m.functions[:0], m.last[:0]
-	m.recent, m.firstLine = m.recent[:0], m.firstLine[:0]
+	m.recent, m.firstLine, m.lastPlace = m.recent[:0], m.firstLine[:0], m.lastPlace[:0]
 }
 
 func (m *model) addFunction() {
@@ -75,6 +106,7 @@ func (m *model) addNode() { m.last = append(m.last, -1) }
 func (m *model) addFile() {
 	m.recent = append(m.recent, uint32(len(m.firstLine)))
 	m.firstLine = append(m.firstLine, 0)
+	m.lastPlace = append(m.lastPlace, place{})
 }
 
 // predicted is the site that a node is expected to go on with; -1: none.

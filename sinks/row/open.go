@@ -134,11 +134,12 @@ func (o *Opened) block(d *decompressor, i int, r sinks.Row) (*Block, error) {
 	if !o.HasDictionary() {
 		return nil, fmt.Errorf("row %d of load %x of %s: its dictionary is not set", i, o.load.Load, o.id)
 	}
-	body, err := o.body(o.key(i), r, bodyRanges)
+	form := rangesForm(o.load.Artifact.Kind)
+	body, err := o.body(o.key(i), r, form)
 	if err != nil {
 		return nil, err
 	}
-	b, err := decodeBlock(d, o.dict.Load(), body, o.last[i])
+	b, err := decodeBlock(d, o.dict.Load(), body, o.last[i], form)
 	if err == nil && b.from != o.first[i] {
 		err = fmt.Errorf("it speaks from %#x on, want %#x", b.from, o.first[i])
 	}
@@ -232,7 +233,7 @@ func (v *Verifier) Add(r sinks.Row) (b *Block, err error) {
 	if b, err = o.block(d, v.row, r); err != nil {
 		return nil, err
 	}
-	addBlock(v.sum, o.last[v.row], d.bufs[:])
+	addBlock(v.sum, o.last[v.row], d.bufs[:columnsOf(rangesForm(o.load.Artifact.Kind))])
 	v.row++
 	return b, nil
 }

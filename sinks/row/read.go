@@ -9,10 +9,11 @@ import (
 // blockReader decodes the columns of one block.
 type blockReader struct {
 	model
-	col    [columns]reader
+	col    [scriptColumns]reader
 	nodes  []blockNode
 	names  []uint32 // by function: number in the dictionary plus 1, or here and number among the names that stand here
 	files  []uint32 // by file
+	tokens []uint32 // by name of a script
 	inline int      // names that stand here
 	dict   *dictionary
 	prev   int32 // node of the range before; -1
@@ -31,10 +32,18 @@ func blockHead(body []byte) (from uint64, ranges, nodes int, rest []byte, err er
 	return v[0], int(v[1]), int(v[2]), body, nil
 }
 
-// columnsOf decodes all columns of a block into d's buffers.
-func (d *decompressor) columnsOf(body []byte) error {
+// columnsOf is how many columns a block of that form has.
+func columnsOf(form byte) int {
+	if form == bodyScript {
+		return scriptColumns
+	}
+	return columns
+}
+
+// columnsOf decodes all n columns of a block into d's buffers.
+func (d *decompressor) columnsOf(body []byte, n int) error {
 	d.budget = maxBodyBytes
-	for i := range d.bufs {
+	for i := range n {
 		raw, rest, err := d.column(d.bufs[i], body)
 		if err != nil {
 			return fmt.Errorf("column %d: %w", i, err)
@@ -49,12 +58,12 @@ func (d *decompressor) columnsOf(body []byte) error {
 
 // decodeBlock makes a block of a body whose last position is last. Counts are
 // checked against the bytes that carry them before anything is made of them.
-func decodeBlock(d *decompressor, dict *dictionary, body []byte, last uint64) (*Block, error) {
+func decodeBlock(d *decompressor, dict *dictionary, body []byte, last uint64, form byte) (*Block, error) {
 	from, ranges, nodes, rest, err := blockHead(body)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.columnsOf(rest); err != nil {
+	if err := d.columnsOf(rest, columnsOf(form)); err != nil {
 		return nil, err
 	}
 	c := &d.bufs
@@ -69,13 +78,22 @@ func decodeBlock(d *decompressor, dict *dictionary, body []byte, last uint64) (*
 	r := &d.reading
 	r.reset()
 	r.dict, r.prev, r.inline = dict, -1, 0
-	r.names, r.files = r.names[:0], r.files[:0]
-	for i := range c {
-		r.col[i] = reader{b: c[i]}
+	r.names, r.files, r.tokens = r.names[:0], r.files[:0], r.tokens[:0]
+	for i := range r.col {
+		if r.col[i] = (reader{}); i < columnsOf(form) {
+			r.col[i].b = c[i]
+		}
 	}
 	b := &Block{from: from, last: last, parts: make([]part, 0, ranges+min(ranges, len(c[colGap])))}
 	r.nodes = make([]blockNode, 0, nodes)
-	if err := r.ranges(b, ranges); err != nil {
+	read := r.ranges
+	if form == bodyScript {
+		if len(c[colNameLo]) > min(len(c[colNameHi]), hole) {
+			return nil, fmt.Errorf("%w: want %d names", errColumn, len(c[colNameLo]))
+		}
+		read = r.parts
+	}
+	if err := read(b, ranges); err != nil {
 		return nil, err
 	}
 	b.nodes, r.nodes = r.nodes, nil
@@ -91,7 +109,7 @@ func decodeBlock(d *decompressor, dict *dictionary, body []byte, last uint64) (*
 			return nil, fmt.Errorf("%w: column %d is not used up", errColumn, i)
 		}
 	}
-	if len(b.parts) > 0 {
+	if len(b.parts) > 0 && b.script == nil {
 		b.by.build(b.parts, b.end-b.base)
 	}
 	b.measure(text)
@@ -351,5 +369,8 @@ func (r *blockReader) strings(b *Block) (text int, err error) {
 	}
 	b.functions.fill(r.names, inline, r.dict)
 	b.files.fill(r.files, inline, r.dict)
+	if b.script != nil {
+		b.script.names.fill(r.tokens, inline, r.dict)
+	}
 	return len(raw), nil
 }

@@ -27,9 +27,11 @@ type blockWriter struct {
 	mostCost int      // of one node or range, whatever its names
 
 	model
-	cols   [columns][]byte
+	cols   [scriptColumns][]byte
+	used   int // of cols
 	bytes  int // of all columns
 	ranges int
+	from   uint64 // first position that the block speaks for
 	base   uint64 // start of the first range
 	end    uint64 // of the range added last; the first position of the block before that
 	nodes  []nodeRef
@@ -44,6 +46,7 @@ type blockWriter struct {
 	nFiles    uint32
 	index     siteIndex
 
+	script scriptState
 	run    *symbol.Run
 	runAt  uint32
 	scopes []stamped // of the open run, by scope: its node
@@ -96,12 +99,15 @@ func (x *siteIndex) add(sites []siteState, function uint32, slot uint32) {
 	}
 }
 
-func newBlockWriter(strs []string, picked []sorted) *blockWriter {
+func newBlockWriter(strs []string, picked []sorted, script bool) *blockWriter {
 	w := &blockWriter{strings: strs, shared: make([]uint32, len(strs)),
 		functions: make([]stamped, len(strs)), files: make([]stamped, len(strs)),
 		index: siteIndex{slots: make([]int32, 8192)}}
 	for i, s := range picked {
 		w.shared[s.at] = uint32(i) + 1
+	}
+	if script {
+		w.script = scriptState{is: true, names: make([]stamped, len(strs))}
 	}
 	longest := 0
 	for i, s := range strs {
@@ -109,7 +115,10 @@ func newBlockWriter(strs []string, picked []sorted) *blockWriter {
 			longest = len(s)
 		}
 	}
-	w.mostCost = nodeCost + 2*longest
+	w.mostCost = nodeCost + 3*longest
+	if w.used = columns; script {
+		w.used = scriptColumns
+	}
 	w.reset()
 	return w
 }
@@ -124,12 +133,13 @@ func (w *blockWriter) reset() {
 	w.index.reset()
 	w.bytes = 0
 	w.stamp++
+	w.script.reset()
 }
 
 // open says which position the block's positions begin with.
 func (w *blockWriter) open(from uint64) {
 	w.head = binary.AppendUvarint(w.head[:0], from)
-	w.end = from
+	w.from, w.end = from, from
 }
 
 // begin takes a run, or the open one again after a reset.
@@ -157,7 +167,7 @@ func (w *blockWriter) full(g *symbol.Range, cost int) bool {
 	if w.ranges == 0 {
 		return false
 	}
-	return w.ranges >= maxRanges || w.bytes >= fullBytes || cost > fullBytes || g.Start-w.base > math.MaxUint32
+	return w.ranges >= maxRanges || w.bytes >= fullBytes || cost > fullBytes || !w.script.is && g.Start-w.base > math.MaxUint32
 }
 
 // cost is at least what a range adds to an empty block.
@@ -169,7 +179,7 @@ func (w *blockWriter) cost(g *symbol.Range) int {
 	if nodes <= fullBytes/w.mostCost {
 		return nodes * w.mostCost // of no consequence: its names need not be looked at
 	}
-	n := nodeCost + w.text(g.At.File)
+	n := nodeCost + w.text(g.At.File) + w.text(g.Name)
 	for s := g.Scope; s >= 0; s = w.run.Scopes[s].Parent {
 		if w.scopes[s].stamp == w.runAt {
 			break // it and its parents stand in the block, or were counted
@@ -389,7 +399,7 @@ func (w *blockWriter) body(c *compressor) []byte {
 	w.out = append(w.out[:0], w.head...)
 	w.out = binary.AppendUvarint(w.out, uint64(w.ranges))
 	w.out = binary.AppendUvarint(w.out, uint64(len(w.nodes)))
-	for i := range w.cols {
+	for i := range w.used {
 		w.out = c.column(w.out, w.cols[i], coders[i])
 	}
 	return w.out

@@ -1,0 +1,56 @@
+package symbol
+
+// SourceMap is the kind of every map from the positions of a script, or of
+// Hermes bytecode, to its sources. Canonical is the map's debug id, else
+// "sha256:…" of what formats/sourcemap documents.
+const SourceMap Kind = "sourcemap"
+
+// NamePath is the kind of a script's path, as far as it is known, with
+// slashes: where several scripts have one file name, the URL that a frame gives
+// chooses by the longest common end.
+const NamePath NameKind = "path"
+
+// RankScript is the rank of a source map's ranges. Runs of this rank alone carry Range.Name and Range.Flags.
+const RankScript Rank = 8
+
+// Flags say more of a range of a script.
+type Flags uint8
+
+const (
+	// Ignored: the map lists the source as none of the application's own.
+	Ignored Flags = 1 << iota
+	// Linear: the answer's column grows by one with each position of the range.
+	Linear
+)
+
+// A position of a script is its line and column, both from 0, columns in
+// UTF-16 units: what source maps count. Lines from tableLine on are none of the script's:
+// there stand the tables that runtimes count by.
+const (
+	// MaxLine is the number of lines of a script that have a position.
+	MaxLine = 1 << 24
+	// MaxSegments is how many scripts may share one map (React Native's
+	// segments); script n has the lines from n * MaxLine on.
+	MaxSegments = 1 << 6
+	tableLine   = 1 << 30
+	hermesTable = 0
+	moduleTable = 1
+)
+
+// ScriptPosition is the position of a line and column; ok is false for a line
+// that has none.
+func ScriptPosition(segment, line, column uint32) (pos uint64, ok bool) {
+	return uint64(segment*MaxLine+line)<<32 | uint64(column), segment < MaxSegments && line < MaxLine
+}
+
+// HermesFunction is the position that answers where a function of a segment's
+// bytecode begins: in the answer's Column.
+func HermesFunction(segment, function uint32) uint64 {
+	return uint64(tableLine+hermesTable*MaxSegments+segment)<<32 | uint64(function)
+}
+
+// ModuleOffset is the position that answers at which line of the segment a
+// module of a RAM bundle begins: in the answer's Line.
+func ModuleOffset(segment, module uint32) uint64 {
+	return uint64(tableLine+moduleTable*MaxSegments+segment)<<32 | uint64(module)
+}

@@ -1,0 +1,135 @@
+package row
+
+import (
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// scriptState is what the writer knows of the open block of a script.
+type scriptState struct {
+	is    bool
+	names []stamped // by string
+	count uint32    // of names in the block
+	line  uint32    // of the part added last, in the script
+	at    uint32    // its column there
+	first bool      // no part was added
+	file  uint32    // of the last part with an answer
+	none  bool      // there was no such part
+}
+
+func (s *scriptState) reset() { s.count, s.first, s.none = 0, true, true }
+
+// addPart encodes a range of a script, which lies in one line.
+func (w *blockWriter) addPart(g *symbol.Range) {
+	if w.ranges == 0 {
+		w.base = g.Start
+	}
+	if g.Start > w.end && w.ranges > 0 && uint32(w.end) != 0 {
+		w.holePart(w.end)
+	}
+	w.start(g.Start)
+	w.answer(g)
+	w.end = g.End
+}
+
+// endParts says where the answers end, if that is neither the end of a line
+// nor that of the block.
+func (w *blockWriter) endParts(last uint64) {
+	if w.ranges > 0 && w.end != 0 && w.end <= last && uint32(w.end) != 0 {
+		w.holePart(w.end)
+	}
+}
+
+func (w *blockWriter) holePart(at uint64) {
+	w.start(at)
+	w.put(colWhat, partHole)
+}
+
+// start codes where the next part begins.
+func (w *blockWriter) start(at uint64) {
+	w.ranges++
+	s := &w.script
+	line, column := uint32(at>>32), uint32(at)
+	if line == s.line && !s.first {
+		w.put(colStep, uint64(column-s.at))
+		s.at = column
+		return
+	}
+	if s.first {
+		s.first, s.line = false, uint32(w.from>>32)
+	}
+	w.put(colStep, 0)
+	w.put(colLineStep, uint64(line-s.line))
+	w.put(colStart, uint64(column))
+	s.line, s.at = line, column
+}
+
+// answer codes what a part says.
+func (w *blockWriter) answer(g *symbol.Range) {
+	s := &w.script
+	what := uint64(0)
+	file, isNew := w.file(g.At.File)
+	if file != s.file || s.none {
+		what |= partFile
+	}
+	at := w.scopes[g.Scope]
+	if at.stamp != w.runAt || int32(at.at) != w.prev {
+		what |= partNode
+	}
+	if g.Name != 0 {
+		what |= partName
+	}
+	if g.Flags&symbol.Ignored != 0 {
+		what |= partIgnored
+	}
+	if g.Flags&symbol.Linear != 0 {
+		what |= partLinear
+	}
+	w.put(colWhat, what)
+	if what&partFile != 0 {
+		w.scriptFile(file, isNew, g.At.File)
+		s.file, s.none = file, false
+	}
+	if what&partNode != 0 {
+		w.prev = w.node(g.Scope)
+	}
+	last := &w.lastPlace[file]
+	w.put(colScriptLine, zigzag(int64(g.At.Line)-int64(last.line)))
+	if g.At.Line == last.line {
+		w.put(colScriptColumn, zigzag(int64(g.At.Column)-int64(last.column)))
+	} else {
+		w.put(colScriptRestart, uint64(g.At.Column))
+	}
+	*last = place{g.At.Line, g.At.Column}
+	if what&partName != 0 {
+		w.scriptName(g.Name)
+	}
+}
+
+// scriptFile codes another file: 0 a new one, else how many files ago it was used.
+func (w *blockWriter) scriptFile(file uint32, isNew bool, s uint32) {
+	if isNew {
+		w.put(colScriptFile, 0)
+		w.name(colFileLo, s)
+		w.addFile()
+		return
+	}
+	rank := 0
+	for i := len(w.recent) - 1; w.recent[i] != file; i-- {
+		rank++
+	}
+	w.put(colScriptFile, uint64(rank)+1)
+	w.touch(rank)
+}
+
+// scriptName codes a name: 0 a new one, else the newest's number minus its own, plus 1.
+func (w *blockWriter) scriptName(s uint32) {
+	at := &w.script.names[s]
+	if at.stamp == w.stamp {
+		w.put(colScriptName, uint64(w.script.count-at.at))
+		return
+	}
+	*at = stamped{w.stamp, w.script.count}
+	w.script.count++
+	w.put(colScriptName, 0)
+	w.name(colNameLo, s)
+}

@@ -1,0 +1,169 @@
+package row
+
+import (
+	"math"
+	"sort"
+	"unsafe"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// scriptParts is what the parts of a script's block have besides.
+type scriptParts struct {
+	starts []uint64
+	tokens []uint16 // the part's name plus 1; 0: none
+	flags  []symbol.Flags
+	names  names
+}
+
+func (s *scriptParts) bytes() int64 {
+	if s == nil {
+		return 0
+	}
+	return int64(unsafe.Sizeof(*s)) + int64(cap(s.starts))*11 + int64(len(s.names.strings))*int64(stringBytes+4)
+}
+
+// at gives the index of the part that holds pos, which lies in the block.
+func (s *scriptParts) at(pos uint64) int {
+	return sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > pos }) - 1
+}
+
+// tell adds to the innermost frame what the part i says of it at pos.
+func (s *scriptParts) tell(i int, pos uint64, f *symbol.Frame) {
+	if n := s.tokens[i]; n > 0 {
+		f.Name = s.names.get(n - 1)
+	}
+	f.Ignored = s.flags[i]&symbol.Ignored != 0
+	if s.flags[i]&symbol.Linear != 0 {
+		f.Column += uint32(pos - s.starts[i])
+	}
+}
+
+// parts reads n parts of a script.
+func (r *blockReader) parts(b *Block, n int) error {
+	most := n + len(r.col[colLineStep].b)
+	if most > maxParts {
+		return r.fail("fewer parts")
+	}
+	s := &scriptParts{starts: make([]uint64, 0, most), tokens: make([]uint16, 0, most), flags: make([]symbol.Flags, 0, most)}
+	b.script = s
+	b.base, b.end = b.from, b.from
+	add := func(at uint64, p part, token uint16, f symbol.Flags) {
+		s.starts, s.tokens, s.flags = append(s.starts, at), append(s.tokens, token), append(s.flags, f)
+		b.parts = append(b.parts, p)
+	}
+	line, column := b.from>>32, uint64(0)
+	file, none := uint32(0), true
+	for i := range n {
+		if step := r.col[colStep].next(); step > 0 && i > 0 {
+			column += step
+		} else {
+			line += r.col[colLineStep].next()
+			column = r.col[colStart].next()
+		}
+		at := line<<32 | column
+		if line > math.MaxUint32 || column > math.MaxUint32 || at < b.from || at > b.last || i > 0 && at <= s.starts[len(s.starts)-1] {
+			return r.fail("ascending parts within the block")
+		}
+		if i == 0 {
+			b.base = at
+		} else if end := (s.starts[len(s.starts)-1]>>32 + 1) << 32; end < at && b.parts[len(b.parts)-1].node != hole {
+			add(end, part{node: hole}, 0, 0)
+		}
+		what := r.col[colWhat].next()
+		if what == partHole {
+			add(at, part{node: hole}, 0, 0)
+			continue
+		}
+		if what&partHole != 0 || what >= partLinear<<1 {
+			return r.fail("a known kind of part")
+		}
+		var err error
+		if what&partFile != 0 {
+			if file, err = r.scriptFile(); err != nil {
+				return err
+			}
+			none = false
+		}
+		if what&partNode != 0 {
+			if r.prev, err = r.node(); err != nil {
+				return err
+			}
+		}
+		if none || r.prev < 0 {
+			return r.fail("a file and a function")
+		}
+		to := &r.lastPlace[file]
+		l := int64(to.line) + unzigzag(r.col[colScriptLine].next())
+		c := int64(0)
+		if l == int64(to.line) {
+			c = int64(to.column) + unzigzag(r.col[colScriptColumn].next())
+		} else {
+			c = int64(min(r.col[colScriptRestart].next(), math.MaxInt64))
+		}
+		if l < 0 || l > math.MaxUint32 || c < 0 || c > math.MaxUint32 {
+			return r.fail("a line and a column")
+		}
+		*to = place{uint32(l), uint32(c)}
+		token := uint16(0)
+		if what&partName != 0 {
+			if token, err = r.scriptName(); err != nil {
+				return err
+			}
+		}
+		var flags symbol.Flags
+		if what&partIgnored != 0 {
+			flags |= symbol.Ignored
+		}
+		if what&partLinear != 0 {
+			flags |= symbol.Linear
+		}
+		add(at, part{0, uint16(r.prev), uint16(file), to.line, to.column}, token, flags)
+	}
+	if n > 0 {
+		last := len(b.parts) - 1
+		if b.end = (s.starts[last]>>32 + 1) << 32; b.parts[last].node == hole || b.end > b.last || b.end == 0 {
+			b.end = b.last + 1
+		}
+	}
+	for i := range r.col {
+		if r.col[i].bad {
+			return r.fail("all columns")
+		}
+	}
+	return nil
+}
+
+func (r *blockReader) scriptFile() (uint32, error) {
+	code := r.col[colScriptFile].next()
+	switch {
+	case r.col[colScriptFile].bad || code > uint64(len(r.recent)):
+		return 0, r.fail("a file of the block")
+	case code > 0:
+		return r.touch(int(code - 1)), nil
+	}
+	name, err := r.name(colFileLo)
+	if err != nil {
+		return 0, err
+	}
+	r.files = append(r.files, name)
+	r.addFile()
+	return uint32(len(r.files) - 1), nil
+}
+
+func (r *blockReader) scriptName() (uint16, error) {
+	code := r.col[colScriptName].next()
+	n := uint64(len(r.tokens))
+	switch {
+	case r.col[colScriptName].bad || code > n || n >= hole:
+		return 0, r.fail("a name of the block")
+	case code > 0:
+		return uint16(n - code + 1), nil
+	}
+	name, err := r.name(colNameLo)
+	if err != nil {
+		return 0, err
+	}
+	r.tokens = append(r.tokens, name)
+	return uint16(n + 1), nil
+}
