@@ -1,0 +1,324 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Services of a server; a connection carries one.
+const (
+	clientService   = "ClientService"
+	adminService    = "AdminService"
+	masterService   = "MasterService"
+	registryService = "ClientMetaService"
+)
+
+// Options say which HBase, and how long to wait for it. Zero values are what is documented.
+type Options struct {
+	Servers   []string // host:port of masters and region servers, for their RPC registry
+	ZooKeeper []string // host:port of the quorum; then Servers is not used
+	Parent    string   // of HBase's nodes in ZooKeeper; "" is /hbase
+	User      string   // whom to act as; "" is symlake
+	// Patience is how long a call without a deadline of its own is tried; 0 is 2 minutes:
+	// what a region server's death costs.
+	Patience time.Duration
+	// Attempt is how long a server may take to answer; 0 is 20 s. A server that says nothing at all for so
+	// long is left. Calls that move data (bulk load) have deadlines of their own.
+	Attempt time.Duration
+	// Dial connects to a server; nil is TCP. Tests put proxies in between.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+}
+
+const (
+	defaultPatience = 2 * time.Minute
+	defaultAttempt  = 20 * time.Second
+	dialTimeout     = 10 * time.Second
+)
+
+// Client is a way to one HBase. Safe for concurrent use.
+type Client struct {
+	o     Options
+	calls atomic.Int64
+
+	mu     sync.Mutex
+	closed bool
+	conns  map[connKey]*dialing
+	tables map[Table]*regionCache
+
+	registry registry
+}
+
+// connKey tells connections apart: calls that take minutes have a lane of their own.
+type connKey struct{ address, service, lane string }
+
+// dialing is a connection that is there or being made.
+type dialing struct {
+	ready chan struct{} // closed when conn or err is set
+	conn  *conn
+	err   error
+}
+
+// New makes a client. It connects when first used.
+func New(o Options) *Client {
+	if o.Patience == 0 {
+		o.Patience = defaultPatience
+	}
+	if o.Attempt == 0 {
+		o.Attempt = defaultAttempt
+	}
+	if o.User == "" {
+		o.User = "symlake"
+	}
+	if o.Parent == "" {
+		o.Parent = "/hbase"
+	}
+	if o.Dial == nil {
+		o.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "tcp", address)
+		}
+	}
+	return &Client{o: o, conns: make(map[connKey]*dialing), tables: make(map[Table]*regionCache)}
+}
+
+// Close breaks every connection. Calls that are under way fail.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	list := c.conns
+	c.conns, c.closed = nil, true
+	c.mu.Unlock()
+	for _, d := range list {
+		select {
+		case <-d.ready:
+			if d.conn != nil {
+				d.conn.fail(ErrClosed)
+			}
+		default: // dial sees closed
+		}
+	}
+	return nil
+}
+
+// Calls is how many requests were sent to region servers' ClientService so far, for tests that count them.
+func (c *Client) Calls() int64 { return c.calls.Load() }
+
+// conn is a connection that works, as far as is known.
+func (c *Client) conn(ctx context.Context, key connKey) (*conn, error) {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil, ErrClosed
+	}
+	d := c.conns[key]
+	if d != nil {
+		select {
+		case <-d.ready:
+			if d.conn == nil {
+				d = nil
+				break
+			}
+			select {
+			case <-d.conn.dead:
+				d = nil
+			default:
+			}
+		default:
+		}
+	}
+	if d == nil {
+		d = &dialing{ready: make(chan struct{})}
+		c.conns[key] = d
+		go c.dial(key, d)
+	}
+	c.mu.Unlock()
+	select {
+	case <-d.ready:
+		return d.conn, d.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// dial connects for whoever waits, so no caller's context ends it.
+func (c *Client) dial(key connKey, d *dialing) {
+	ctx, cancel := context.WithTimeout(context.Background(), min(dialTimeout, c.o.Attempt))
+	defer cancel()
+	nc, err := c.o.Dial(ctx, key.address)
+	if err == nil {
+		if d.conn, err = connect(nc, key.address, key.service, c.o.User); err != nil {
+			nc.Close()
+		}
+	}
+	if err != nil {
+		d.err = &lostError{key.address, err}
+	}
+	c.mu.Lock()
+	closed := c.closed
+	c.mu.Unlock()
+	if closed && d.conn != nil {
+		d.conn.fail(ErrClosed)
+	}
+	close(d.ready)
+}
+
+// attempt makes one call and waits for its answer, up to timeout.
+func (c *Client) attempt(ctx context.Context, key connKey, k *call, timeout time.Duration) (answer, error) {
+	if err := ctx.Err(); err != nil {
+		return answer{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	conn, err := c.conn(limited, key)
+	if err != nil {
+		return answer{}, c.late(ctx, limited, nil, timeout, err)
+	}
+	done := make(chan *call, 1)
+	k.done, k.timeout = done, remaining(limited, timeout)
+	if err := conn.send(limited, k); err != nil {
+		return answer{}, c.late(ctx, limited, conn, timeout, err)
+	}
+	if key.service == clientService {
+		c.calls.Add(1)
+	}
+	select {
+	case <-done:
+		return k.answer, k.err
+	case <-limited.Done():
+		if !conn.forget(k) {
+			<-done
+			return k.answer, k.err
+		}
+		return answer{}, c.late(ctx, limited, conn, timeout, limited.Err())
+	}
+}
+
+// late tells the end of an attempt from the end of the caller's context. A server that was
+// silent for a whole attempt is left: its connection may be one that nobody serves any more.
+func (c *Client) late(ctx, limited context.Context, conn *conn, timeout time.Duration, err error) error {
+	if limited.Err() == nil || ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return err
+	}
+	if conn != nil && conn.quiet(timeout) {
+		conn.fail(fmt.Errorf("%w within %v", errAttempt, timeout))
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w within %v", errAttempt, timeout)
+}
+
+// remaining is how much of a context is left, up to most.
+func remaining(ctx context.Context, most time.Duration) time.Duration {
+	if t, ok := ctx.Deadline(); ok {
+		return min(most, time.Until(t))
+	}
+	return most
+}
+
+// patient bounds a context that nobody bounded.
+func (c *Client) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, c.o.Patience, errPatience)
+}
+
+// errPatience: the call was tried for as long as Options.Patience.
+var errPatience = errors.New("out of patience")
+
+// ended is the error of an operation whose context is over: the last cause, if time ran out while trying.
+func ended(ctx context.Context, last error) error {
+	if last == nil || errors.Is(ctx.Err(), context.Canceled) || errors.Is(last, context.Canceled) {
+		return ctx.Err()
+	}
+	if errors.Is(last, context.DeadlineExceeded) {
+		return last
+	}
+	return &timeoutError{last}
+}
+
+// timeoutError is the last failure of an operation that was tried until its time was over.
+type timeoutError struct{ last error }
+
+func (e *timeoutError) Error() string        { return "gave up trying: " + e.last.Error() }
+func (e *timeoutError) Unwrap() error        { return e.last }
+func (e *timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// pause waits before attempt n (from 1): 10 ms, doubled up to 1 s, give or take a quarter.
+func pause(ctx context.Context, n int) error {
+	d := min(time.Second, 10*time.Millisecond<<min(n-1, 7))
+	d += time.Duration(rand.Int64N(int64(d)/2)) - d/4
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// try repeats do for the region that holds key, by what its errors ask for.
+func (c *Client) try(ctx context.Context, op string, t Table, key []byte, do func(ctx context.Context, r *Region) error) error {
+	ctx, cancel := c.patient(ctx)
+	defer cancel()
+	var r *Region
+	var last error
+	for n := 0; ; n++ {
+		err := ctx.Err()
+		if err == nil && n > 0 {
+			err = pause(ctx, n)
+		}
+		if err == nil {
+			if r, err = c.locate(ctx, t, key); err == nil {
+				err = do(ctx, r)
+			}
+		}
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			if last == nil || !errors.Is(err, ctx.Err()) {
+				last = err
+			}
+			return opError(op, t, r, ended(ctx, last))
+		}
+		last = err
+		if !c.settle(t, r, err) {
+			return opError(op, t, r, err)
+		}
+	}
+}
+
+// settle does what an error asks for before the next attempt; false: there is none.
+func (c *Client) settle(t Table, r *Region, err error) bool {
+	switch actionOf(err) {
+	case again, rescan:
+		return true
+	case relocate:
+		if r != nil {
+			c.cache(t).moved(r, err)
+		}
+		return true
+	}
+	return false
+}
+
+// opError says where; an error that says it already stays as it is.
+func opError(op string, t Table, r *Region, err error) error {
+	var have *OpError
+	if errors.As(err, &have) {
+		return err
+	}
+	e := &OpError{Op: op, Table: t.String(), Err: err}
+	if r != nil {
+		e.Region, e.Server = string(r.Encoded), r.Server
+	}
+	return e
+}

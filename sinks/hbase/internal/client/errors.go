@@ -1,0 +1,147 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrUnspoken: the server demands what this client does not speak, Kerberos or TLS.
+var ErrUnspoken = errors.New("symlake speaks to HBase without Kerberos and without TLS only; symlake load --hfiles-out writes files for HBase's own completebulkload")
+
+// ErrNoTable: there is no such table.
+var ErrNoTable = errors.New("no such table")
+
+// ErrClosed: the client was closed.
+var ErrClosed = errors.New("HBase client is closed")
+
+// ServerError is what a server answered instead of a result.
+type ServerError struct {
+	Class   string // Java class, without org.apache.hadoop.hbase
+	Message string // first line of what the server says
+	final   bool   // the server says not to try again
+	movedTo string // host:port, of a moved region
+}
+
+func (e *ServerError) Error() string {
+	if e.Message == "" {
+		return e.Class
+	}
+	return e.Class + ": " + e.Message
+}
+
+// Is makes the classes that callers tell apart match sentinels.
+func (e *ServerError) Is(target error) bool {
+	return target == ErrNoTable && e.Class == "TableNotFoundException"
+}
+
+const packagePrefix = "org.apache.hadoop.hbase."
+
+// serverError makes an error of a Java class and a stack trace, whose first line repeats the class.
+func serverError(class, trace string) *ServerError {
+	line, _, _ := strings.Cut(trace, "\n")
+	line = strings.TrimPrefix(strings.TrimSpace(line), class)
+	return &ServerError{Class: strings.TrimPrefix(class, packagePrefix), Message: strings.TrimSpace(strings.TrimPrefix(line, ":"))}
+}
+
+// lostError: the connection broke, so that the call may or may not have been carried out.
+type lostError struct {
+	address string
+	err     error
+}
+
+func (e *lostError) Error() string { return fmt.Sprintf("connection to %s: %v", e.address, e.err) }
+func (e *lostError) Unwrap() error { return e.err }
+
+// OpError says what was being done where. Err is the cause.
+type OpError struct {
+	Op     string // scan, put, bulk load, …
+	Table  string
+	Region string // "" when none was found
+	Server string
+	Err    error
+}
+
+func (e *OpError) Error() string {
+	s := "HBase " + e.Op
+	if e.Table != "" {
+		s += ", table " + e.Table
+	}
+	if e.Region != "" {
+		s += ", region " + e.Region
+	}
+	if e.Server != "" {
+		s += ", server " + e.Server
+	}
+	return s + ": " + e.Err.Error()
+}
+
+func (e *OpError) Unwrap() error { return e.Err }
+
+// action is what to do about a failed attempt.
+type action int
+
+const (
+	giveUp   action = iota
+	again           // the same server, a little later
+	relocate        // the region is elsewhere: look it up anew
+	rescan          // the scanner is gone: open one behind the last row
+)
+
+var classActions = map[string]action{
+	"NotServingRegionException":                 relocate,
+	"exceptions.RegionMovedException":           relocate,
+	"regionserver.WrongRegionException":         relocate,
+	"exceptions.RegionOpeningException":         again,
+	"CallQueueTooBigException":                  again,
+	"RegionTooBusyException":                    again,
+	"PleaseHoldException":                       again,
+	"quotas.RpcThrottlingException":             again,
+	"RetryImmediatelyException":                 again,
+	"NotAllMetaRegionsOnlineException":          again,
+	"CallDroppedException":                      again,
+	"ipc.CallTimeoutException":                  again,
+	"regionserver.RegionServerStoppedException": relocate,
+	"regionserver.RegionServerAbortedException": relocate,
+	"ipc.ServerNotRunningYetException":          relocate,
+	"exceptions.MasterStoppedException":         relocate,
+	"MasterNotRunningException":                 relocate,
+	"UnknownScannerException":                   rescan,
+	"exceptions.ScannerResetException":          rescan,
+	"exceptions.OutOfOrderScannerNextException": rescan,
+	"regionserver.LeaseException":               rescan,
+	"TableNotFoundException":                    giveUp,
+	"TableExistsException":                      giveUp,
+	"NamespaceExistException":                   giveUp,
+	"security.AccessDeniedException":            giveUp,
+	"regionserver.NoSuchColumnFamilyException":  giveUp,
+	"DoNotRetryIOException":                     giveUp,
+	"exceptions.FailedSanityCheckException":     giveUp,
+}
+
+// actionOf tells by the class of a server's answer, before its advice not to try again:
+// scanner exceptions and a stopped master carry that although a new scanner or master answers.
+func actionOf(err error) action {
+	var lost *lostError
+	var server *ServerError
+	switch {
+	case errors.Is(err, ErrUnspoken), errors.Is(err, ErrClosed), errors.As(err, new(*unclearError)):
+		return giveUp
+	case errors.As(err, &lost):
+		return relocate
+	case errors.As(err, &server):
+		if a, ok := classActions[server.Class]; ok {
+			return a
+		}
+		switch {
+		case strings.Contains(server.Message, "log is closed"): // of a server that is going down
+			return relocate
+		case server.final:
+			return giveUp
+		}
+		return again
+	case errors.Is(err, errAttempt), errors.Is(err, errHoleInMeta), errors.Is(err, errNoMaster):
+		return relocate
+	}
+	return giveUp
+}

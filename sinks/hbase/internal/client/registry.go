@@ -1,0 +1,141 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// registry remembers where hbase:meta and the active master are.
+type registry struct {
+	mu           sync.Mutex
+	metaServer   string
+	masterServer string
+	good         string // the server that answered last
+}
+
+func (g *registry) forgetMeta(server string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.metaServer == server {
+		g.metaServer = ""
+	}
+}
+
+func (g *registry) forgetMaster(server string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.masterServer == server {
+		g.masterServer = ""
+	}
+}
+
+func (g *registry) meta(ctx context.Context, c *Client) (string, error) {
+	g.mu.Lock()
+	server := g.metaServer
+	g.mu.Unlock()
+	if server != "" {
+		return server, nil
+	}
+	server, err := c.whereMeta(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find hbase:meta: %w", err)
+	}
+	g.mu.Lock()
+	g.metaServer = server
+	g.mu.Unlock()
+	return server, nil
+}
+
+func (g *registry) master(ctx context.Context, c *Client) (string, error) {
+	g.mu.Lock()
+	server := g.masterServer
+	g.mu.Unlock()
+	if server != "" {
+		return server, nil
+	}
+	server, err := c.whereMaster(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find the active master: %w", err)
+	}
+	g.mu.Lock()
+	g.masterServer = server
+	g.mu.Unlock()
+	return server, nil
+}
+
+func (c *Client) whereMeta(ctx context.Context) (string, error) {
+	if len(c.o.ZooKeeper) > 0 {
+		return c.zooKeeper(ctx, "/meta-region-server")
+	}
+	a, err := c.ask(ctx, "GetMetaRegionLocations")
+	if err != nil {
+		return "", err
+	}
+	for f := range fields(a.message, &err) {
+		if f.id != 1 {
+			continue
+		}
+		for g := range fields(f.bytes, &err) { // RegionLocation
+			if g.id == 2 {
+				return serverName(g.bytes)
+			}
+		}
+	}
+	if err == nil {
+		err = errHoleInMeta
+	}
+	return "", err
+}
+
+func (c *Client) whereMaster(ctx context.Context) (string, error) {
+	if len(c.o.ZooKeeper) > 0 {
+		return c.zooKeeper(ctx, "/master")
+	}
+	a, err := c.ask(ctx, "GetActiveMaster")
+	if err != nil {
+		return "", err
+	}
+	for f := range fields(a.message, &err) {
+		if f.id == 1 {
+			return serverName(f.bytes)
+		}
+	}
+	if err == nil {
+		err = errNoMaster
+	}
+	return "", err
+}
+
+// errNoMaster: there is no active master for the moment.
+var errNoMaster = errors.New("no master is active")
+
+// ask asks the registry of each known server in turn, the last good one first.
+func (c *Client) ask(ctx context.Context, method string) (answer, error) {
+	c.registry.mu.Lock()
+	servers := slices.Clone(c.o.Servers)
+	if i := slices.Index(servers, c.registry.good); i > 0 {
+		servers[0], servers[i] = servers[i], servers[0]
+	}
+	c.registry.mu.Unlock()
+	var all []error
+	for _, s := range servers {
+		a, err := c.attempt(ctx, connKey{s, registryService, ""}, &call{method: method}, min(dialTimeout, c.o.Attempt))
+		if err == nil {
+			c.registry.mu.Lock()
+			c.registry.good = s
+			c.registry.mu.Unlock()
+			return a, nil
+		}
+		if ctx.Err() != nil {
+			return answer{}, ctx.Err()
+		}
+		if errors.Is(err, ErrUnspoken) {
+			return answer{}, err
+		}
+		all = append(all, err)
+	}
+	return answer{}, &lostError{"the RPC registry", errors.Join(all...)}
+}

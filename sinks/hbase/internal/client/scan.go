@@ -1,0 +1,259 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+const (
+	// pageBytes is how much a scan asks for in one call.
+	pageBytes = 4 << 20
+	// pageRows bounds the rows of a page, for scans of keys alone.
+	pageRows = 10_000
+	// window is how many calls First has under way at once.
+	window = 256
+)
+
+// Column names what a scan reads; every row has it once.
+type Column struct{ Family, Qualifier string }
+
+func (c Column) message() message {
+	m := message(nil).text(1, c.Family)
+	if c.Qualifier != "" {
+		m = m.text(2, c.Qualifier)
+	}
+	return m
+}
+
+// Span is [From, Stop) in byte order; Stop nil: no end.
+type Span struct{ From, Stop []byte }
+
+func (s Span) empty() bool { return s.Stop != nil && bytes.Compare(s.From, s.Stop) >= 0 }
+
+// beyond tells whether a span goes on behind a region.
+func (s Span) beyond(r *Region) bool {
+	return len(r.End) > 0 && (s.Stop == nil || bytes.Compare(r.End, s.Stop) < 0)
+}
+
+// scan is what to scan within one region.
+type scan struct {
+	start, stop       []byte
+	family, qualifier string
+	rows              uint64 // limit
+	reversed          bool
+	keysOnly          bool
+	once              bool // not worth a place in the server's cache
+	page              bool // with a scanner that stays open: rows is of one answer
+	readPoint         uint64
+}
+
+// keyOnly is HBase's KeyOnlyFilter, serialised: it leaves values out.
+var keyOnly = message(nil).text(1, packagePrefix+"filter.KeyOnlyFilter").bytes(2, nil)
+
+func (s *scan) request(r *Region) message {
+	m := message(nil).bytes(1, Column{s.family, s.qualifier}.message())
+	if len(s.start) > 0 {
+		m = m.bytes(3, s.start)
+	}
+	if len(s.stop) > 0 {
+		m = m.bytes(4, s.stop)
+	}
+	if s.keysOnly {
+		m = m.bytes(5, keyOnly)
+	}
+	m = m.number(7, 1)
+	if s.once {
+		m = m.flag(8, false)
+	}
+	if s.page {
+		m = m.number(10, pageBytes)
+	}
+	if s.reversed {
+		m = m.flag(15, true)
+	}
+	if s.readPoint > 0 {
+		m = m.number(20, s.readPoint)
+	}
+	if !s.page {
+		m = m.number(23, 2) // PREAD: never switch to streaming
+	}
+	q := message(nil).bytes(1, r.specifier()).bytes(2, m).number(4, s.rows)
+	if !s.page {
+		q = q.flag(5, true).number(11, s.rows) // the server opens, reads and closes in this one call
+	}
+	return q
+}
+
+// scanned is the answer to a scan.
+type scanned struct {
+	rows         [][]Cell
+	scanner      uint64
+	more, inside bool // more results; more in this region
+	readPoint    uint64
+}
+
+func readScan(a answer) (s scanned, err error) {
+	s.more, s.inside = true, true
+	rest := a.cells
+	for f := range fields(a.message, &err) {
+		switch f.id {
+		case 1:
+			counts := []uint64{f.number}
+			if f.bytes != nil { // packed
+				if counts, err = varints(f.bytes); err != nil {
+					return s, err
+				}
+			}
+			for _, n := range counts {
+				if n > uint64(len(rest)) {
+					return s, fmt.Errorf("%w: %d cells in %d bytes", errMalformed, n, len(rest))
+				}
+				var row []Cell
+				for range n {
+					var c Cell
+					if c, rest, err = nextCell(rest); err != nil {
+						return s, err
+					}
+					row = append(row, c)
+				}
+				if len(row) > 0 {
+					s.rows = append(s.rows, row)
+				}
+			}
+		case 2:
+			s.scanner = f.number
+		case 3:
+			s.more = f.number != 0
+		case 8:
+			s.inside = f.number != 0
+		case 11:
+			s.readPoint = f.number
+		}
+	}
+	return s, err
+}
+
+// scanOnce scans with one call that leaves nothing open.
+func (c *Client) scanOnce(ctx context.Context, r *Region, s scan) ([][]Cell, error) {
+	a, err := c.attempt(ctx, connKey{r.Server, clientService, ""}, &call{method: "Scan", param: s.request(r)}, c.o.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	got, err := readScan(a)
+	return got.rows, err
+}
+
+// ScanOptions say how to scan.
+type ScanOptions struct {
+	KeysOnly bool // cells come without values
+	Once     bool // the rows are not read again soon: the server does not cache their blocks
+}
+
+// Scan emits the cells of a span in order. Within a region they are of one point in time.
+// emit's error comes back unchanged. A context without deadline bounds each step, not all of them.
+func (c *Client) Scan(ctx context.Context, t Table, col Column, span Span, o ScanOptions, emit func(Cell) error) error {
+	for at := (Span{span.From, span.Stop}); !at.empty(); {
+		next, err := c.scanRegion(ctx, t, col, at, o, emit)
+		if err != nil || next == nil {
+			return err
+		}
+		at.From = next
+	}
+	return ctx.Err()
+}
+
+// emitError carries emit's error past the retries.
+type emitError struct{ err error }
+
+func (e *emitError) Error() string { return e.err.Error() }
+
+// scanRegion scans what one region holds of a span; next is where the next one begins, nil: none.
+func (c *Client) scanRegion(ctx context.Context, t Table, col Column, at Span, o ScanOptions, emit func(Cell) error) (next []byte, err error) {
+	var last []byte      // row emitted last
+	var end []byte       // of the region
+	var readPoint uint64 // of the first scanner in it
+	for {
+		progress := len(last)
+		var was = last
+		err = c.try(ctx, "scan", t, at.From, func(ctx context.Context, r *Region) error {
+			if end == nil || !bytes.Equal(end, r.End) { // split or merged: another region, another time
+				end, readPoint = r.End, 0
+			}
+			s := scan{start: at.From, stop: at.Stop, family: col.Family, qualifier: col.Qualifier, rows: pageRows,
+				keysOnly: o.KeysOnly, once: o.Once, page: true, readPoint: readPoint}
+			return c.pages(ctx, r, s, func(got scanned) error {
+				if readPoint == 0 {
+					readPoint = got.readPoint
+				}
+				for _, row := range got.rows {
+					if bytes.Equal(row[0].Row, last) {
+						continue
+					}
+					if err := emit(row[0]); err != nil {
+						return &emitError{err}
+					}
+					last = row[0].Row
+					at.From = append(bytes.Clone(last), 0)
+				}
+				return nil
+			})
+		})
+		var stopped *emitError
+		switch {
+		case errors.As(err, &stopped):
+			return nil, stopped.err
+		case err == nil && len(end) > 0 && at.Stop == nil, err == nil && len(end) > 0 && bytes.Compare(end, at.Stop) < 0:
+			return end, nil
+		case err == nil || ctx.Err() != nil:
+			return nil, err
+		case len(last) == progress && bytes.Equal(was, last):
+			return nil, err
+		}
+		// Patience is for a step, not for the scan: rows came, so go on.
+		var late *timeoutError
+		if !errors.As(err, &late) {
+			return nil, err
+		}
+	}
+}
+
+// pages opens a scanner in a region and hands on page by page.
+func (c *Client) pages(ctx context.Context, r *Region, s scan, page func(scanned) error) error {
+	key := connKey{r.Server, clientService, ""}
+	param := s.request(r)
+	var scanner uint64
+	for seq := uint64(0); ; seq++ {
+		a, err := c.attempt(ctx, key, &call{method: "Scan", param: param}, c.o.Attempt)
+		if err != nil {
+			return err
+		}
+		got, err := readScan(a)
+		if err != nil {
+			return err
+		}
+		if seq == 0 {
+			scanner = got.scanner
+		}
+		open := got.more && got.inside
+		if err := page(got); err != nil {
+			if open {
+				c.closeScanner(key, scanner)
+			}
+			return err
+		}
+		if !open {
+			return nil
+		}
+		param = message(nil).number(3, scanner).number(4, pageRows).number(6, seq+1)
+	}
+}
+
+// closeScanner tells the server that nobody reads on. It would find out by itself, after a minute.
+func (c *Client) closeScanner(key connKey, scanner uint64) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, _ = c.attempt(ctx, key, &call{method: "Scan", param: message(nil).number(3, scanner).flag(5, true)}, time.Second)
+}
