@@ -100,6 +100,9 @@ type Artifact struct {
 	// error comes back unchanged. Safe for concurrent calls with different
 	// parts. Quality is that of the part.
 	Explode func(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error)
+	// Check, when not nil, is asked with the quality of all parts together, and
+	// rejects an object of which too much is broken.
+	Check func(symbol.Quality) error
 }
 
 // View returns n bytes at off: a piece of Mapped, else a copy. It is

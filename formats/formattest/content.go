@@ -131,6 +131,15 @@ func memberDigest(ctx context.Context, m *formats.Input) (string, error) {
 
 func hashRun(h hash.Hash, r *symbol.Run) {
 	var b []byte
+	if r.Class != nil {
+		b = fmt.Appendf(b, "%+v", *r.Class)
+		if r.Class.Facts != nil {
+			b = fmt.Appendf(b, "%+v", *r.Class.Facts)
+		}
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))
+		h.Write(b)
+		return
+	}
 	site := func(s symbol.Site) {
 		b = append(append(b, r.Strings[s.File]...), 0)
 		b = binary.BigEndian.AppendUint32(b, s.Line)
@@ -184,6 +193,8 @@ func (c *checker) check(r *symbol.Run, lim *formats.Limits) error {
 	switch {
 	case r.Rank == 0:
 		return fmt.Errorf("no rank")
+	case r.Class != nil:
+		return checkClass(r, lim)
 	case len(r.Ranges) == 0:
 		return fmt.Errorf("no ranges")
 	case len(r.Ranges) > lim.RunRanges:

@@ -1,6 +1,9 @@
 package symbol
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // R8 is the kind of every mapping of renamed Java and Kotlin code, ProGuard's too.
 const R8 Kind = "r8"
@@ -13,7 +16,7 @@ const NameMapID NameKind = "map-id"
 const RankMapping Rank = 1
 
 // Class is the R8 counterpart of a range: one renamed class, with all that retracing its frames
-// needs. The class with Name "" is no class: it holds the Facts of its mapping.
+// needs. Where a mapping names a class twice, the last one counts, as in R8. The class with Name "" is no class: it holds the Facts of its mapping.
 //
 // All names are Java's, with dots; nested classes keep their $. What belongs to a cache is read
 // only.
@@ -46,7 +49,7 @@ type Facts struct {
 
 // Member is one line of a mapping below its class.
 type Member struct {
-	Field bool
+	Field    bool
 	Name     string // as it stands in the program
 	Class    string // original class that declares it, where that is another than the class's; else ""
 	Original string // its name in the source
@@ -78,6 +81,9 @@ const (
 // Rule is an annotation of a mapping on a member.
 type Rule struct {
 	Kind RuleKind
+	// Undeclared is set where the map version in force is older than the rule: to R8 it is a
+	// comment, other tools apply it.
+	Undeclared bool
 	// Conditions and Actions of RewriteFrame, as written: "throws(Ljava/lang/Error;)", all of
 	// which must hold, and "removeInnerFrames(1)", from left to right.
 	Conditions []string
@@ -113,4 +119,18 @@ func (c *Class) FileOf(original string) string {
 		return c.Files[i].File
 	}
 	return ""
+}
+
+// Clone copies the class; its strings are shared.
+func (c *Class) Clone() *Class {
+	d := *c
+	d.Members, d.Files = append([]Member(nil), c.Members...), append([]ClassFile(nil), c.Files...)
+	for i := range d.Members {
+		d.Members[i].Rules = slices.Clone(d.Members[i].Rules)
+	}
+	if c.Facts != nil {
+		f := *c.Facts
+		d.Facts = &f
+	}
+	return &d
 }

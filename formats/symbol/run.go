@@ -107,6 +107,13 @@ type Quality struct {
 	WithLine   uint64 `json:"with_line"`   // bytes whose innermost frame has a line
 	WithInline uint64 `json:"with_inline"` // bytes with more than one frame
 
+	// Of mappings: lines that say something, those among them that do not parse, and what a
+	// person should know ("line 12, column 5: want …"), without the text itself. Parsers give
+	// the first few of a part.
+	Lines    uint64   `json:"lines,omitempty"`
+	BadLines uint64   `json:"bad_lines,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+
 	// Missing names what the object refers to and this load could not read:
 	// "dwo:NAME", "dwz:BUILD-ID". Sorted, without repeats.
 	Missing []string `json:"missing,omitempty"`

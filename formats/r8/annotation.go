@@ -1,0 +1,273 @@
+package r8
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// annotationID is what an annotation is about.
+type annotationID uint8
+
+const (
+	idUnknown annotationID = iota
+	idVersion
+	idSourceFile
+	idPartitionFiles
+	idSynthesized
+	idRewriteFrame
+	idOutline
+	idOutlineCallsite
+	idResidualSignature
+)
+
+var annotationIDs = map[string]annotationID{
+	"com.android.tools.r8.mapping":           idVersion,
+	"sourceFile":                             idSourceFile,
+	"partitionSourceFiles":                   idPartitionFiles,
+	"com.android.tools.r8.synthesized":       idSynthesized,
+	"com.android.tools.r8.rewriteFrame":      idRewriteFrame,
+	"com.android.tools.r8.outline":           idOutline,
+	"com.android.tools.r8.outlineCallsite":   idOutlineCallsite,
+	"com.android.tools.r8.residualsignature": idResidualSignature,
+}
+
+// rules are the annotations that stay: what they are, and the version that brought them.
+var rules = [...]struct {
+	kind  symbol.RuleKind
+	level uint16
+}{
+	idSynthesized:       {symbol.Synthesized, 100},
+	idRewriteFrame:      {symbol.RewriteFrame, 200},
+	idOutline:           {symbol.Outline, 200},
+	idOutlineCallsite:   {symbol.OutlineCallsite, 200},
+	idResidualSignature: {symbol.ResidualSignature, 202},
+}
+
+// mapVersion is a declared map version: 100 times the first number, and the second.
+type mapVersion struct {
+	level   uint16
+	text    string
+	unknown bool // newer than any that is known
+}
+
+const experimentalLevel = 1<<16 - 1
+
+// parseVersion reads "2.2". What it cannot read is none.
+func parseVersion(s string) mapVersion {
+	if s == "experimental" {
+		return mapVersion{level: experimentalLevel, text: s}
+	}
+	first, second, _ := bytes.Cut([]byte(s), []byte{'.'})
+	major, err := strconv.ParseUint(string(first), 10, 8)
+	minor, err2 := strconv.ParseUint(string(second), 10, 8)
+	if err != nil || err2 != nil || minor > 99 {
+		return mapVersion{}
+	}
+	v := mapVersion{level: uint16(major*100 + minor)}
+	v.unknown = v.level > 202
+	v.text = strconv.FormatUint(major, 10) + "." + strconv.FormatUint(minor, 10)
+	return v
+}
+
+// note is one annotation: those of its fields that are known.
+type note struct {
+	id         annotationID
+	text       string // version, fileName, outline or signature
+	conditions []string
+	actions    []string
+	positions  []symbol.OutlinePosition
+	files      []symbol.ClassFile
+}
+
+// annotation reads a comment line. nil: it is one for people. reason: it begins like an annotation and is none.
+func annotation(line []byte) (n *note, reason string) {
+	i := bytes.IndexByte(line, '#') + 1
+	for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
+		i++
+	}
+	if i >= len(line) || line[i] != '{' {
+		return nil, ""
+	}
+	p := jsonReader{b: bytes.TrimRight(line[i:], " \t\r")}
+	n = &note{}
+	p.object(func(key string) {
+		switch key {
+		case "id":
+			n.id = annotationIDs[p.string()]
+		case "version", "fileName", "outline", "signature":
+			n.text = p.string()
+		case "conditions":
+			n.conditions = p.strings()
+		case "actions":
+			n.actions = p.strings()
+		case "positions":
+			p.object(func(line string) {
+				from, err := strconv.ParseUint(line, 10, 32)
+				to := p.number()
+				p.bad = p.bad || err != nil
+				n.positions = append(n.positions, symbol.OutlinePosition{Outline: uint32(from), Line: to})
+			})
+		case "fileNameMappings":
+			p.object(func(class string) {
+				n.files = append(n.files, symbol.ClassFile{Class: class, File: p.string()})
+			})
+		default:
+			p.skip(0)
+		}
+	})
+	if p.space(); p.bad || p.at != len(p.b) {
+		return nil, "want a JSON object"
+	}
+	if n.id == idUnknown {
+		return nil, ""
+	}
+	return n, ""
+}
+
+// jsonReader reads the small objects of annotations, which are a tenth of a mapping, without making anything.
+type jsonReader struct {
+	b   []byte
+	at  int
+	bad bool
+}
+
+func (p *jsonReader) space() {
+	for p.at < len(p.b) && (p.b[p.at] == ' ' || p.b[p.at] == '\t') {
+		p.at++
+	}
+}
+
+// take reports whether c comes next, and passes it.
+func (p *jsonReader) take(c byte) bool {
+	p.space()
+	if p.at < len(p.b) && p.b[p.at] == c {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *jsonReader) want(c byte) {
+	if !p.take(c) {
+		p.bad = true
+	}
+}
+
+// object calls field for each key; it must read the value.
+func (p *jsonReader) object(field func(key string)) {
+	if p.want('{'); p.take('}') {
+		return
+	}
+	for !p.bad {
+		key := p.string()
+		if p.want(':'); p.bad {
+			return
+		}
+		if field(key); p.take('}') {
+			return
+		}
+		p.want(',')
+	}
+}
+
+func (p *jsonReader) strings() (all []string) {
+	if p.want('['); p.take(']') {
+		return nil
+	}
+	for !p.bad {
+		all = append(all, p.string())
+		if p.take(']') {
+			return all
+		}
+		p.want(',')
+	}
+	return nil
+}
+
+// string gives a string that may share the line's bytes.
+func (p *jsonReader) string() string {
+	p.want('"')
+	from := p.at
+	for ; p.at < len(p.b); p.at++ {
+		switch p.b[p.at] {
+		case '"':
+			p.at++
+			return text(p.b[from : p.at-1])
+		case '\\':
+			return p.escaped(from)
+		}
+	}
+	p.bad = true
+	return ""
+}
+
+// escaped reads a string from its beginning that holds an escape.
+func (p *jsonReader) escaped(from int) string {
+	for p.at < len(p.b) && p.b[p.at] != '"' {
+		if p.b[p.at] == '\\' {
+			p.at++
+		}
+		p.at++
+	}
+	if p.at >= len(p.b) {
+		p.bad = true
+		return ""
+	}
+	p.at++
+	var s string
+	if json.Unmarshal(p.b[from-1:p.at], &s) != nil {
+		p.bad = true
+	}
+	return s
+}
+
+func (p *jsonReader) number() uint32 {
+	p.space()
+	from := p.at
+	for p.at < len(p.b) && p.b[p.at] >= '0' && p.b[p.at] <= '9' {
+		p.at++
+	}
+	v, err := strconv.ParseUint(text(p.b[from:p.at]), 10, 32)
+	if err != nil {
+		p.bad = true
+	}
+	return uint32(v)
+}
+
+// maxDepth is how deep what is passed over may nest.
+const maxDepth = 16
+
+// skip passes over any value.
+func (p *jsonReader) skip(depth int) {
+	p.space()
+	if p.at >= len(p.b) || depth > maxDepth {
+		p.bad = true
+		return
+	}
+	switch c := p.b[p.at]; c {
+	case '{':
+		p.object(func(string) { p.skip(depth + 1) })
+	case '"':
+		p.string()
+	case '[':
+		p.at++
+		if p.take(']') {
+			return
+		}
+		for !p.bad {
+			if p.skip(depth + 1); p.take(']') {
+				return
+			}
+			p.want(',')
+		}
+	default:
+		from := p.at
+		for p.at < len(p.b) && bytes.IndexByte([]byte(",]} \t"), p.b[p.at]) < 0 {
+			p.at++
+		}
+		p.bad = p.bad || !json.Valid(p.b[from:p.at])
+	}
+}

@@ -1,0 +1,224 @@
+package r8
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// mapping is an opened text.
+type mapping struct {
+	in    *formats.Input
+	parts int
+
+	mu     sync.Mutex
+	survey *survey // nil: not made yet
+}
+
+// survey is what one pass over the class lines tells, so that parts can be read apart.
+type survey struct {
+	starts   []start // by part, then one for the end
+	files    files
+	packages []string // as symbol.Facts has them
+	version  string   // the highest
+	warnings []string
+}
+
+// start is where a part begins: at a class line, or at the end.
+type start struct {
+	off     int64
+	line    int // counted from 1
+	version mapVersion
+}
+
+// surveyed gives the survey, made by whoever asks first.
+func (m *mapping) surveyed(ctx context.Context) (*survey, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.survey == nil {
+		s, err := newSurvey(ctx, m.in, m.parts)
+		if err != nil {
+			return nil, err
+		}
+		m.survey = s
+	}
+	return m.survey, nil
+}
+
+func newSurvey(ctx context.Context, in *formats.Input, parts int) (*survey, error) {
+	s := &survey{files: files{seed: maphash.MakeSeed(), most: in.Limits.Files}, starts: make([]start, 0, parts+1)}
+	s.starts = append(s.starts, start{line: 1})
+	facts := newFacts(in.Limits)
+	l := newLines(in, 0)
+	var now mapVersion
+	var original []byte // of the class above, while its source file may follow
+	for n := 1; ; n++ {
+		line, off, long, ok, err := l.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if n%(1<<16) == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !ok {
+			for len(s.starts) <= parts {
+				s.starts = append(s.starts, start{in.Size, n, now})
+			}
+			s.packages, s.version = facts.list(), facts.version.text
+			return s, nil
+		}
+		if long || len(line) == 0 {
+			continue
+		}
+		switch c := line[0]; {
+		case c == '#':
+		case c == ' ' || c == '\t':
+			if !indentedComment(line) {
+				original = nil
+				continue
+			}
+		case c == '\r':
+			continue
+		default:
+			if off >= int64(len(s.starts))*partBytes {
+				for len(s.starts) < parts && off >= int64(len(s.starts))*partBytes {
+					s.starts = append(s.starts, start{off, n, now})
+				}
+			}
+			_, text := trim(line)
+			from, to, reason := classLine(text)
+			if original = from; reason != "" {
+				original = nil
+			} else if err := facts.class(from, to); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		a, reason := annotation(line)
+		switch {
+		case reason != "" || a == nil:
+		case a.id == idVersion:
+			now = parseVersion(a.text)
+			if now.unknown {
+				s.warnings = append(s.warnings, newerVersion(n))
+			}
+			facts.declare(now)
+		case a.id == idSourceFile && original != nil:
+			if err := s.files.put(original, a.text); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// newerVersion is the warning about a version that is not known. Its text may hold anything: it is not told.
+func newerVersion(line int) string {
+	return fmt.Sprintf("line %d: the map version is newer than 2.2: what is new in it is read as a comment", line)
+}
+
+// indentedComment reports whether an indented line is a comment.
+func indentedComment(line []byte) bool {
+	for _, c := range line {
+		if c != ' ' && c != '\t' {
+			return c == '#'
+		}
+	}
+	return false
+}
+
+// facts gathers what the class "" tells.
+type facts struct {
+	packages map[string]bool
+	most     int
+	version  mapVersion
+}
+
+func newFacts(l *formats.Limits) *facts { return &facts{packages: map[string]bool{}, most: l.Files} }
+
+// class notes the package of a class that was renamed.
+func (f *facts) class(original, renamed []byte) error {
+	if string(original) == string(renamed) {
+		return nil
+	}
+	p := packageOf(renamed)
+	if f.packages[string(p)] {
+		return nil
+	}
+	if len(f.packages) >= f.most {
+		return &formats.Error{Format: name, Section: "packages", Offset: int64(f.most), Want: "fewer packages", Err: formats.ErrLimit}
+	}
+	f.packages[string(p)] = true
+	return nil
+}
+
+func (f *facts) declare(v mapVersion) {
+	if v.level > f.version.level {
+		f.version = v
+	}
+}
+
+func (f *facts) list() []string {
+	all := make([]string, 0, len(f.packages))
+	for p := range f.packages {
+		all = append(all, p)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// packageOf is what stands before a class's simple name, without the dot.
+func packageOf(class []byte) []byte {
+	for i := len(class) - 1; i >= 0; i-- {
+		if class[i] == '.' {
+			return class[:i]
+		}
+	}
+	return nil
+}
+
+// run is the run of the class "".
+func factsRun(version string, packages []string) *symbol.Run {
+	return &symbol.Run{Rank: symbol.RankMapping, Class: &symbol.Class{Facts: &symbol.Facts{Version: version, Packages: packages}}}
+}
+
+// files maps the original name of a class to its source file. Names are kept as hashes under a seed of the
+// process: of a million classes two fall together once in 10^7 mappings, and nobody can provoke it. Source files are
+// kept once.
+type files struct {
+	seed   maphash.Seed
+	at     map[uint64]uint32
+	texts  []string
+	number map[string]uint32
+	most   int
+}
+
+func (f *files) put(class []byte, file string) error {
+	if f.at == nil {
+		f.at, f.number = map[uint64]uint32{}, map[string]uint32{}
+	}
+	if len(f.at) >= f.most {
+		return &formats.Error{Format: name, Section: "source files", Offset: int64(f.most), Want: "fewer classes with a source file", Err: formats.ErrLimit}
+	}
+	n, ok := f.number[file]
+	if !ok {
+		file = strings.Clone(file)
+		n = uint32(len(f.texts))
+		f.texts = append(f.texts, file)
+		f.number[file] = n
+	}
+	f.at[maphash.Bytes(f.seed, class)] = n
+	return nil
+}
+
+func (f *files) get(class string) string {
+	if n, ok := f.at[maphash.String(f.seed, class)]; ok {
+		return f.texts[n]
+	}
+	return ""
+}
