@@ -1,0 +1,56 @@
+package bulk
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Region is a part of the table: the rows in [Start, End).
+type Region struct {
+	Name       string // for calls, opaque here; "" where there are only boundaries
+	Start, End []byte // End empty: no end
+}
+
+func (r *Region) holds(row []byte) bool {
+	return bytes.Compare(r.Start, row) <= 0 && (len(r.End) == 0 || bytes.Compare(row, r.End) < 0)
+}
+
+func (r *Region) same(o *Region) bool {
+	return bytes.Equal(r.Start, o.Start) && bytes.Equal(r.End, o.End)
+}
+
+func (r *Region) String() string { return fmt.Sprintf("[%x, %x)", r.Start, r.End) }
+
+// find is the region that a row is in.
+func find(regions []Region, row []byte) (*Region, error) {
+	i, found := slices.BinarySearchFunc(regions, row, func(r Region, row []byte) int { return bytes.Compare(r.Start, row) })
+	if !found {
+		i--
+	}
+	if i < 0 || !regions[i].holds(row) {
+		return nil, fmt.Errorf("no region of the table holds row %x", row)
+	}
+	return &regions[i], nil
+}
+
+// Cluster is the table that files are handed to. Its errors are final: what can
+// be repeated or found elsewhere has been, until the context's end. One goroutine a call, several calls at once.
+type Cluster interface {
+	// Regions are all of the table's, ascending and without gaps; fresh: as they are
+	// now, else as they were last seen.
+	Regions(ctx context.Context, fresh bool) ([]Region, error)
+	// Prepare makes a staging folder on HBase's file system, open to all, and notes it
+	// where the next clean-up finds it if this process dies.
+	Prepare(ctx context.Context) (dir string, err error)
+	// Load hands a file in dir over to the region that holds row. With secure it
+	// stands in for the user, which HBase 3 demands, and says of every refusal no more
+	// than loaded=false; without, that is for a file outside of the region's boundaries.
+	// ErrUnclear: it may have been done.
+	Load(ctx context.Context, row []byte, dir, path string, secure bool) (loaded bool, err error)
+	// Keys emits the rows of the table in [from, stop) in order, without values.
+	Keys(ctx context.Context, from, stop []byte, emit func(row []byte) error) error
+	// Cleanup removes a staging folder and the note of it.
+	Cleanup(ctx context.Context, dir string) error
+}

@@ -1,0 +1,231 @@
+package bulk
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// ErrUnclear: the answer to a call that changes something was lost.
+var ErrUnclear = errors.New("the server's answer was lost: it may have been done")
+
+// Loader hands files over to a cluster: the usual Target. It serves one batch.
+type Loader struct {
+	Cluster Cluster
+	// Files opens the file system of the staging folder.
+	Files func(ctx context.Context, dir string) (FileSystem, error)
+	// Done hears which regions got a file (nil: nobody).
+	Done func(ctx context.Context, rows [][]byte)
+	// AtOnce is how many files are handed over at a time (0: 4).
+	AtOnce int
+	Now    func() time.Time // nil: time.Now
+
+	dir string
+	fs  FileSystem
+
+	mu   sync.Mutex
+	rows [][]byte // one in each region that got a file
+}
+
+const (
+	defaultAtOnce = 4
+	// maxAttempts of one file, each after something has changed.
+	maxAttempts = 20
+	// settleTime is how long a load whose answer was lost may still be under way.
+	settleTime = 30 * time.Second
+)
+
+// Begin implements Target.
+func (l *Loader) Begin(ctx context.Context) (FileSystem, string, []Region, error) {
+	regions, err := l.Cluster.Regions(ctx, true)
+	if err != nil {
+		return nil, "", nil, fmt.Errorf("read the table's boundaries: %w", err)
+	}
+	if l.dir, err = l.Cluster.Prepare(ctx); err != nil {
+		return nil, "", nil, fmt.Errorf("prepare a bulk load: %w", err)
+	}
+	if l.fs, err = l.Files(ctx, l.dir); err != nil {
+		return nil, "", nil, err
+	}
+	if l.Now == nil {
+		l.Now = time.Now
+	}
+	return l.fs, l.dir, regions, nil
+}
+
+// Deliver implements Target: all files, several at once. After an error the rest is not begun.
+func (l *Loader) Deliver(ctx context.Context, files []*File) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, l.AtOnce))
+	if l.AtOnce == 0 {
+		g.SetLimit(defaultAtOnce)
+	}
+	for _, f := range files {
+		g.Go(func() error {
+			if err := gctx.Err(); err != nil {
+				return err
+			}
+			return l.deliver(gctx, f)
+		})
+	}
+	err := g.Wait()
+	if l.Done != nil {
+		l.Done(ctx, l.rows)
+	}
+	return err
+}
+
+// End implements Target.
+func (l *Loader) End(ctx context.Context) error {
+	if l.dir == "" {
+		return nil
+	}
+	return l.Cluster.Cleanup(ctx, l.dir)
+}
+
+// deliver hands one file over, cut again as often as its region's boundaries change.
+func (l *Loader) deliver(ctx context.Context, f *File) error {
+	fresh := false
+	for range maxAttempts {
+		regions, err := l.Cluster.Regions(ctx, fresh)
+		if err != nil {
+			return fmt.Errorf("read the table's boundaries: %w", err)
+		}
+		region, err := find(regions, f.First)
+		if err != nil {
+			return err
+		}
+		if !region.holds(f.Last) {
+			return l.recut(ctx, f, regions)
+		}
+		loaded, err := l.Cluster.Load(ctx, f.First, l.dir, f.Path, true)
+		switch {
+		case err == nil && loaded:
+			l.done(f)
+			return nil
+		case errors.Is(err, ErrUnclear) || errors.Is(err, fs.ErrNotExist):
+			// On HDFS a load moves the file: one that is gone is loaded, or lost with its server.
+			there, err := l.settle(ctx, f)
+			if err != nil {
+				return fmt.Errorf("load %d rows into region %s: %w", f.Rows, region, err)
+			}
+			if there {
+				l.done(f)
+				return nil
+			}
+			fresh = true
+			continue
+		case err != nil:
+			return fmt.Errorf("load %d rows into region %s: %w", f.Rows, region, err)
+		}
+		now, err := l.Cluster.Regions(ctx, true)
+		if err != nil {
+			return fmt.Errorf("read the table's boundaries: %w", err)
+		}
+		if r, err := find(now, f.First); err != nil {
+			return err
+		} else if !r.same(region) {
+			fresh = false // they were just read
+			continue
+		}
+		// The same call without standing in for the user says what is wrong, or succeeds.
+		loaded, err = l.Cluster.Load(ctx, f.First, l.dir, f.Path, false)
+		switch {
+		case err == nil && loaded:
+			l.done(f)
+			return nil
+		case errors.Is(err, ErrUnclear) || err == nil:
+			fresh = true
+			continue
+		}
+		return fmt.Errorf("region %s refuses %d rows (%s): %w", region, f.Rows, f.Path, err)
+	}
+	return fmt.Errorf("load %d rows from %x to %x: refused %d times although the region's boundaries hold them: see the region server's log", f.Rows, f.First, f.Last, maxAttempts)
+}
+
+func (l *Loader) done(f *File) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rows = append(l.rows, f.First)
+}
+
+// recut cuts a file at the boundaries that there are now and hands the pieces over.
+func (l *Loader) recut(ctx context.Context, f *File, regions []Region) error {
+	s := &stage{fs: l.fs, dir: l.dir, regions: regions, now: l.Now}
+	defer s.abort()
+	if err := mergeInto(ctx, []*File{f}, s); err != nil {
+		return fmt.Errorf("cut %d rows at new boundaries: %w", f.Rows, err)
+	}
+	for _, piece := range s.files {
+		if err := l.deliver(ctx, piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errGone: the file was moved and its rows are not all in the table.
+var errGone = errors.New("the server took the file and died before it was in the table: run it again")
+
+// settle finds out whether a file was loaded; false: it is still there, to be
+// handed over again, which is right even if it was.
+func (l *Loader) settle(ctx context.Context, f *File) (loaded bool, err error) {
+	for deadline := l.Now().Add(settleTime); ; {
+		if in, err := f.fs.Open(ctx, f.Path); err == nil {
+			in.Close()
+			return false, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+		there, err := l.there(ctx, f)
+		if err != nil || there {
+			return there, err
+		}
+		if l.Now().After(deadline) {
+			return false, errGone
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(time.Second): // the load may still be under way
+		}
+	}
+}
+
+// there reads back which of the file's loads have which rows: all of them, or not.
+func (l *Loader) there(ctx context.Context, f *File) (bool, error) {
+	table := crc64.MakeTable(crc64.ECMA)
+	var rows, sum uint64
+	i := 0
+	stop := append(bytes.Clone(f.Last), 0)
+	err := l.Cluster.Keys(ctx, f.First, stop, func(row []byte) error {
+		for i < len(f.loads) && bytes.Compare(f.loads[i], row[:min(len(row), len(f.loads[i]))]) < 0 {
+			i++
+		}
+		if i < len(f.loads) && bytes.HasPrefix(row, f.loads[i]) {
+			rows++
+			sum = crc64.Update(sum, table, row)
+		}
+		return nil
+	})
+	return rows == f.Rows && sum == f.sum, err
+}
+
+// Boundaries makes regions of split keys.
+func Boundaries(splits [][]byte) []Region {
+	splits = slices.SortedFunc(slices.Values(splits), bytes.Compare)
+	regions := []Region{{}}
+	for _, k := range splits {
+		regions[len(regions)-1].End = k
+		regions = append(regions, Region{Start: k})
+	}
+	return regions
+}
