@@ -36,6 +36,7 @@ type job struct {
 	waits    []waiting // what loads of this run lack
 
 	reconciled bool // the ledger, after a process died
+	renaming   bool // nothing is loaded
 }
 
 const (
@@ -50,26 +51,32 @@ const (
 // that of the environment (store, source, disk) or of ctx; the report says how
 // far it came. What one object does wrong is in the report only.
 func Run(ctx context.Context, srcs []Source, o Options) (*Report, error) {
+	j := newJob(o)
+	err := j.open(srcs)
+	if err == nil {
+		err = j.run(ctx)
+	}
+	slices.SortFunc(j.report.Rejected, byURL)
+	slices.SortFunc(j.report.Failed, byURL)
+	j.report.Missing = j.missing()
+	j.report.Seconds = j.o.Now().Sub(j.report.Started).Seconds()
+	return j.report, err
+}
+
+func newJob(o Options) *job {
 	o = o.withDefaults()
-	started := o.Now()
 	j := &job{o: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
 		slots: make(chan struct{}, o.Workers), woken: make(map[string][]waiting), perRound: roundObjects}
-	j.report = &Report{Job: "ingest", Run: o.Run, Started: started, Rejected: []Rejection{}}
+	j.report = &Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []Rejection{}}
 	j.report.Objects.Skipped = map[string]int{}
 	if o.Shards > 1 {
 		j.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
 	}
-	err := j.run(ctx, srcs)
-	slices.SortFunc(j.report.Rejected, byURL)
-	slices.SortFunc(j.report.Failed, byURL)
-	j.report.Missing = j.missing()
-	j.report.Seconds = o.Now().Sub(started).Seconds()
-	return j.report, err
+	return j
 }
 
-func byURL(a, b Rejection) int { return strings.Compare(a.URL, b.URL) }
-
-func (j *job) run(ctx context.Context, srcs []Source) error {
+// open checks the sources.
+func (j *job) open(srcs []Source) error {
 	for _, s := range srcs {
 		src, err := newSource(s)
 		if err != nil {
@@ -77,6 +84,12 @@ func (j *job) run(ctx context.Context, srcs []Source) error {
 		}
 		j.sources = append(j.sources, src)
 	}
+	return nil
+}
+
+func byURL(a, b Rejection) int { return strings.Compare(a.URL, b.URL) }
+
+func (j *job) run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	j.stop = stop

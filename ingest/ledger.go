@@ -53,7 +53,7 @@ func (j *job) entry(t *task, s row.ObjectState) *row.Object {
 	if t.old != nil {
 		o.First = t.old.First
 		if t.old.ETag == t.entry.ETag {
-			o.Attempts, o.Parsers, o.Artifacts = t.old.Attempts, t.old.Parsers, t.old.Artifacts
+			o.Attempts, o.Parsers, o.Artifacts, o.App = t.old.Attempts, t.old.Parsers, t.old.Artifacts, t.old.App
 		}
 	}
 	return o

@@ -202,10 +202,13 @@ func (r *round) part() {
 	r.tasks = rest
 }
 
-// isNew reports whether an object is to be taken.
+// isNew reports whether an object is to be taken; by Rename, whether its names are
+// to be looked at.
 func (j *job) isNew(t *task) bool {
 	o := t.old
 	switch {
+	case j.renaming:
+		return o != nil && o.ETag == t.entry.ETag && (o.State == row.ObjectLoaded || o.State == row.ObjectKept)
 	case o == nil:
 		return true
 	case o.State == row.ObjectGone && o.Reason == reasonForgotten:

@@ -29,10 +29,10 @@ const (
 // object is one object at work: from its opening until all that it holds is
 // published.
 type object struct {
-	j          *job
-	t          *task
-	started    time.Time
-	app, build string
+	j       *job
+	t       *task
+	started time.Time
+	app     string // APP@BUILD; "": not known
 
 	mu         sync.Mutex
 	artifacts  []row.ObjectArtifact // at most maxNoted
@@ -76,19 +76,19 @@ func (j *job) take(ctx context.Context, t *task) {
 }
 
 // read opens the object and hands on what it holds.
-func (x *object) read(ctx context.Context) (err error) {
-	if err := x.findNames(ctx); err != nil {
+func (x *object) read(ctx context.Context) error {
+	app, build, err := x.j.appOf(ctx, x.t)
+	if err != nil {
 		return err
 	}
+	x.app = appBuild(app, build)
 	in, err := x.j.openInput(ctx, x.t.src.Bucket, x.t.entry)
 	if err != nil {
 		return err
 	}
 	in.Companion = x.companion
-	defer func() {
-		err = errors.Join(err, release(in))
-	}()
-	return x.open(ctx, in, "", 0)
+	err = x.open(ctx, in, "", 0)
+	return errors.Join(err, release(in))
 }
 
 // open opens an input: the object itself, or a member of it. What condemns the
@@ -228,26 +228,25 @@ func (x *object) outcome(id symbol.ID, member, what string) {
 	x.noteArtifact(row.ObjectArtifact{ID: id, Member: member, Outcome: what})
 }
 
-// findNames finds APP and BUILD: metadata, sidecar, pattern.
-func (x *object) findNames(ctx context.Context) error {
-	t := x.t
+// appOf finds APP and BUILD of an object: metadata, sidecar, pattern.
+func (j *job) appOf(ctx context.Context, t *task) (app, build string, err error) {
 	e, meta, err := t.src.Bucket.Stat(ctx, t.entry.Key)
 	if err != nil {
-		return err
+		return "", "", err
 	}
 	if e.ETag != t.entry.ETag {
-		return fmt.Errorf("%s: %w", t.url, bucket.ErrChanged)
+		return "", "", fmt.Errorf("%s: %w", t.url, bucket.ErrChanged)
 	}
-	if x.app, x.build = x.j.o.Names(t.url, meta); x.app != "" && x.build != "" {
-		return nil
+	if app, build = j.o.Names(t.url, meta); app != "" && build != "" {
+		return app, build, nil
 	}
 	if t.sidecar {
-		if x.app, x.build, err = readSidecar(ctx, t.src.Bucket, t.entry.Key+sidecar); err != nil || x.app != "" {
-			return err
+		if app, build, err = readSidecar(ctx, t.src.Bucket, t.entry.Key+sidecar); err != nil || app != "" {
+			return app, build, err
 		}
 	}
-	x.app, x.build = t.src.names.Find(t.entry.Key)
-	return nil
+	app, build = t.src.names.Find(t.entry.Key)
+	return app, build, nil
 }
 
 // readSidecar reads {"app": …, "build": …}. One that is gone or broken names nothing.
@@ -276,18 +275,7 @@ func readSidecar(ctx context.Context, b bucket.Bucket, key string) (app, build s
 
 // allNames are the names of an artifact of x: its own, and those of the app.
 func (x *object) allNames(a *symbol.Artifact) []symbol.Name {
-	names := append([]symbol.Name(nil), a.Names...)
-	if x.app == "" || x.build == "" {
-		return names
-	}
-	at := x.app + "@" + x.build
-	names = append(names, symbol.Name{Kind: symbol.NameApp, Text: at})
-	for _, n := range a.Names {
-		if n.Kind == symbol.NameFile {
-			names = append(names, symbol.Name{Kind: symbol.NameApp, Text: at + "/" + n.Text})
-		}
-	}
-	return names
+	return append(slices.Clone(a.Names), appNames(x.app, a.Names)...)
 }
 
 // end is called when nothing more is handed over.
@@ -318,7 +306,7 @@ func (x *object) finish(ctx context.Context) {
 	if t.old != nil {
 		o.Attempts = 0
 	}
-	o.Artifacts, o.Parsers, o.Seconds = x.artifacts, maps.Clone(x.parsers), o.Last.Sub(x.started).Seconds()
+	o.Artifacts, o.Parsers, o.Seconds, o.App = x.artifacts, maps.Clone(x.parsers), o.Last.Sub(x.started).Seconds(), x.app
 	x.judge(ctx, o)
 	err := j.settle(writing, x, o)
 	j.done(x, o, err)

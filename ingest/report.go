@@ -34,6 +34,7 @@ type ObjectCounts struct {
 	Rejected int            `json:"rejected"`
 	Failed   int            `json:"failed"`
 	Gone     int            `json:"gone"` // in the ledger, no longer listed
+	Renamed  int            `json:"renamed,omitempty"`
 }
 
 // ByteCounts counts what went through.

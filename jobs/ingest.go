@@ -21,6 +21,7 @@ type ingestJob struct {
 	Shard          string        `help:"Take objects whose key hashes to I of N, from 0." placeholder:"I/N"`
 	DryRun         bool          `help:"Print what would be done; change nothing."`
 	Force          bool          `help:"Load again what is loaded, rejected or pinned."`
+	Rename         bool          `help:"Load nothing: name what is loaded after the APP@BUILD that metadata, sidecars and patterns give now."`
 	Limit          int           `help:"Take at most N new objects." placeholder:"N"`
 	Deadline       time.Duration `help:"Take no new object after this time." placeholder:"25m"`
 	IfLocked       string        `help:"When another ingest writes this store: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
@@ -79,7 +80,11 @@ func (j ingestJob) Run(p *process) error {
 	}
 	watch := p.watch()
 	o.Progress = watch.event
-	report, err := ingest.Run(p.ctx, sources, o)
+	work := ingest.Run
+	if j.Rename {
+		work = ingest.Rename
+	}
+	report, err := work(p.ctx, sources, o)
 	watch.stop()
 	if report != nil && j.RunID != "" {
 		err = errors.Join(err, report.AddAttempts(p.ctx, s.Catalog))
@@ -96,7 +101,7 @@ func (j ingestJob) Run(p *process) error {
 		return fmt.Errorf("%d objects could not be read or published: run it again", report.Objects.Failed)
 	case len(report.Rejected) > 0 && j.RejectedCode != 0:
 		return &exitError{Code: j.RejectedCode}
-	case report.Objects.Loaded == 0 && j.NothingNewCode != 0:
+	case report.Objects.Loaded+report.Objects.Renamed == 0 && j.NothingNewCode != 0:
 		return &exitError{Code: j.NothingNewCode}
 	}
 	return nil

@@ -28,6 +28,8 @@ type lookups struct {
 	style  style
 	names  map[string]lookup.Resolution // by the name as given
 
+	functions map[anchor]function
+
 	batch   *questions
 	ordered chan *questions // handed over, oldest first; its size bounds the batches at work
 	printed chan error      // the printer's one last word
@@ -35,6 +37,12 @@ type lookups struct {
 
 	mu         sync.Mutex
 	unanswered map[symbol.Status]int
+}
+
+// function is what the client found for an anchor.
+type function struct {
+	starts []uint64
+	answer symbol.Answer
 }
 
 // questions is a batch at work.
@@ -55,7 +63,7 @@ type asked struct {
 }
 
 func newLookups(p *process, job *lookupJob, client *lookup.Client) *lookups {
-	b := &lookups{p: p, job: job, client: client, style: styles[job.Style], names: map[string]lookup.Resolution{}, unanswered: map[symbol.Status]int{}, batch: &questions{},
+	b := &lookups{p: p, job: job, client: client, style: styles[job.Style], names: map[string]lookup.Resolution{}, functions: map[anchor]function{}, unanswered: map[symbol.Status]int{}, batch: &questions{},
 		used:    sync.Pool{New: func() any { return &questions{} }},
 		ordered: make(chan *questions, runtime.GOMAXPROCS(0)), printed: make(chan error, 1)}
 	go b.print()
@@ -101,6 +109,9 @@ func (b *lookups) add(artifact, position []byte) error {
 		r = b.client.Resolve(b.p.ctx, string(artifact), lookup.Narrow{App: b.job.App, Arch: b.job.Arch})
 		b.names[string(artifact)] = r
 	}
+	if r.Status == symbol.Found && where.Space == symbol.Anchored {
+		r, where = b.anchored(r, where)
+	}
 	q := asked{found: r, query: -1}
 	if b.p.flags.JSON {
 		q.position = string(position)
@@ -111,6 +122,37 @@ func (b *lookups) add(artifact, position []byte) error {
 	}
 	b.batch.asked = append(b.batch.asked, q)
 	return nil
+}
+
+// anchor is a function that positions are counted from.
+type anchor struct {
+	artifact symbol.ID
+	name     string
+}
+
+// anchored makes a place counted from a function one counted from the image
+// base. Symbols that runtimes count from, and sections, are in the record
+// and stay as they are.
+func (b *lookups) anchored(r lookup.Resolution, w symbol.Where) (lookup.Resolution, symbol.Where) {
+	if _, known := r.Record.Published.Artifact.Anchors[w.Anchor]; known {
+		return r, w
+	}
+	key := anchor{r.Record.ID, w.Anchor}
+	f, known := b.functions[key]
+	if !known {
+		f.starts, f.answer = b.client.Function(b.p.ctx, key.artifact, key.name)
+		b.functions[key] = f
+	}
+	switch {
+	case f.answer.Status != symbol.Found:
+		r.Status, r.Err = f.answer.Status, f.answer.Err
+	case len(f.starts) == 1:
+		w = symbol.Where{Space: symbol.Position, Value: f.starts[0] + w.Value}
+	case len(f.starts) > 1:
+		r.Status = symbol.Ambiguous
+		r.Err = fmt.Errorf("%q begins at %d places, the first of them +%#x and +%#x", w.Anchor, len(f.starts), f.starts[0], f.starts[1])
+	}
+	return r, w
 }
 
 // flush hands the questions since the last flush over to be answered.

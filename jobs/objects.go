@@ -28,6 +28,7 @@ type objectJSON struct {
 	Last      time.Time      `json:"last"`
 	Seconds   float64        `json:"seconds"`
 	Run       string         `json:"run"`
+	App       string         `json:"app,omitempty"`
 	Artifacts []objectMember `json:"artifacts"`
 }
 
@@ -58,7 +59,7 @@ func (j objectsJob) Run(p *process) error {
 			return err
 		}
 		out := objectJSON{URL: o.URL, ETag: o.ETag, Size: o.Size, State: string(o.State), Reason: o.Reason, Attempts: o.Attempts,
-			First: o.First, Last: o.Last, Seconds: o.Seconds, Run: o.Run, Artifacts: []objectMember{}}
+			First: o.First, Last: o.Last, Seconds: o.Seconds, Run: o.Run, App: o.App, Artifacts: []objectMember{}}
 		for _, a := range o.Artifacts {
 			m := objectMember{Member: a.Member, Outcome: a.Outcome, Error: a.Error}
 			if a.ID != [16]byte{} {

@@ -1,0 +1,218 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// Rename names artifacts after the APP@BUILD that metadata, sidecars and
+// patterns of srcs give now, without opening an object: those whose ledger
+// entry says loaded or kept and which have not changed. An artifact loses the
+// APP@BUILD of before, unless another object that holds it has that too.
+//
+// A death anywhere leaves both names, or the entry of before, and the next
+// Rename ends it. Memory is in proportion to the objects that are renamed. The
+// error is that of the environment or of ctx.
+func Rename(ctx context.Context, srcs []Source, o Options) (*Report, error) {
+	j := newJob(o)
+	j.renaming = true
+	err := j.open(srcs)
+	if err == nil {
+		err = j.renameAll(ctx)
+	}
+	j.report.Seconds = j.o.Now().Sub(j.report.Started).Seconds()
+	return j.report, err
+}
+
+// renaming is an object that gets another APP@BUILD.
+type renaming struct {
+	old *row.Object
+	app string
+}
+
+// heldName is an artifact under an APP@BUILD, in lower case: names match in
+// any case.
+type heldName struct {
+	id  symbol.ID
+	app string
+}
+
+func (j *job) renameAll(ctx context.Context) error {
+	changed := map[string]renaming{}
+	for _, s := range j.sources {
+		for after, more := "", true; more; {
+			r, err := j.list(ctx, s, after)
+			if err != nil {
+				return err
+			}
+			if err := j.compareNames(ctx, r.tasks, changed); err != nil {
+				return err
+			}
+			after, more = r.next, r.more
+		}
+	}
+	j.report.Objects.Renamed = len(changed)
+	if len(changed) == 0 || j.o.DryRun {
+		return nil
+	}
+	if err := j.nameChanged(ctx, changed); err != nil {
+		return err
+	}
+	dropped, err := j.unheld(ctx, changed)
+	if err != nil {
+		return err
+	}
+	if err := forEach(dropped, func(n heldName) error { return j.dropNames(ctx, n) }); err != nil {
+		return err
+	}
+	var all []renaming
+	for _, c := range changed {
+		all = append(all, c)
+	}
+	return forEach(all, func(c renaming) error {
+		next := *c.old
+		next.App = c.app
+		_, err := j.note(ctx, c.old, &next) // who changed it meanwhile read the names as they are now
+		return err
+	})
+}
+
+// forEach calls f for each of list, several at a time.
+func forEach[T any](list []T, f func(T) error) error {
+	errs := make([]error, len(list))
+	atOnce(len(list), func(i int) { errs[i] = f(list[i]) })
+	return errors.Join(errs...)
+}
+
+// compareNames adds to changed the objects that are called otherwise now.
+func (j *job) compareNames(ctx context.Context, tasks []*task, changed map[string]renaming) error {
+	var mu sync.Mutex
+	return forEach(tasks, func(t *task) error {
+		app, build, err := j.appOf(ctx, t)
+		if errors.Is(err, bucket.ErrChanged) || errors.Is(err, bucket.ErrNotFound) {
+			return nil // the next ingest sees to it
+		}
+		if now := appBuild(app, build); err == nil && now != t.old.App {
+			mu.Lock()
+			changed[t.url] = renaming{t.old, now}
+			mu.Unlock()
+		}
+		return err
+	})
+}
+
+// nameChanged gives the new names.
+func (j *job) nameChanged(ctx context.Context, changed map[string]renaming) error {
+	for _, c := range changed {
+		for _, id := range stored(c.old) {
+			rec, err := j.cat.Artifact(ctx, id)
+			if err != nil {
+				return err
+			}
+			if rec == nil {
+				continue
+			}
+			if err := addNames(ctx, j.cat, rec, appNames(c.app, rec.Names)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unheld are the names of before that no object has any more.
+func (j *job) unheld(ctx context.Context, changed map[string]renaming) ([]heldName, error) {
+	gone := map[heldName]bool{}
+	for _, c := range changed {
+		for _, id := range stored(c.old) {
+			if c.old.App != "" {
+				gone[heldName{id, strings.ToLower(c.old.App)}] = true
+			}
+		}
+	}
+	err := j.cat.Objects(ctx, "", func(o *row.Object) error {
+		app := o.App
+		if c, is := changed[o.URL]; is {
+			app = c.app
+		}
+		for _, id := range stored(o) {
+			delete(gone, heldName{id, strings.ToLower(app)})
+		}
+		return nil
+	})
+	var list []heldName
+	for n := range gone {
+		list = append(list, n)
+	}
+	return list, err
+}
+
+// stored are the artifacts that an object has given or would give.
+func stored(o *row.Object) []symbol.ID {
+	var ids []symbol.ID
+	for _, a := range o.Artifacts {
+		if (a.Outcome == outcomeLoaded || a.Outcome == outcomeKept) && a.ID != (symbol.ID{}) {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
+}
+
+// dropNames takes an APP@BUILD, and the file names below it, from an artifact.
+func (j *job) dropNames(ctx context.Context, n heldName) error {
+	for {
+		rec, err := j.cat.Artifact(ctx, n.id)
+		if err != nil || rec == nil {
+			return err
+		}
+		next := copyOf(rec, n.id)
+		next.Names = slices.DeleteFunc(next.Names, func(name symbol.Name) bool {
+			text := strings.ToLower(name.Text)
+			return name.Kind == symbol.NameApp && (text == n.app || strings.HasPrefix(text, n.app+"/"))
+		})
+		if len(next.Names) == len(rec.Names) {
+			return nil
+		}
+		for _, name := range rec.Names {
+			if !has(next.Names, name) {
+				if err := j.cat.RemoveName(ctx, name.Text, row.Ref{Artifact: n.id}); err != nil {
+					return err
+				}
+			}
+		}
+		if err := j.cat.SwapArtifact(ctx, rec, next); !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+	}
+}
+
+// appBuild is APP@BUILD, "" unless both are known.
+func appBuild(app, build string) string {
+	if app == "" || build == "" {
+		return ""
+	}
+	return app + "@" + build
+}
+
+// appNames are the names that an APP@BUILD gives an artifact that has those of
+// its own: file names are kept per app.
+func appNames(app string, own []symbol.Name) []symbol.Name {
+	if app == "" {
+		return nil
+	}
+	names := []symbol.Name{{Kind: symbol.NameApp, Text: app}}
+	for _, n := range own {
+		if n.Kind == symbol.NameFile {
+			names = append(names, symbol.Name{Kind: symbol.NameApp, Text: app + "/" + n.Text})
+		}
+	}
+	return names
+}
