@@ -9,7 +9,6 @@ import (
 
 // Region is a part of the table: the rows in [Start, End).
 type Region struct {
-	Name       string // for calls, opaque here; "" where there are only boundaries
 	Start, End []byte // End empty: no end
 }
 
@@ -35,8 +34,8 @@ func find(regions []Region, row []byte) (*Region, error) {
 	return &regions[i], nil
 }
 
-// Cluster is the table that files are handed to. Its errors are final: what can
-// be repeated or found elsewhere has been, until the context's end. One goroutine a call, several calls at once.
+// Cluster is the table that files are handed to. Safe for concurrent use. Its
+// errors but ErrUnclear and fs.ErrNotExist are final: what can be repeated or found elsewhere has been.
 type Cluster interface {
 	// Regions are all of the table's, ascending and without gaps; fresh: as they are
 	// now, else as they were last seen.
@@ -47,10 +46,21 @@ type Cluster interface {
 	// Load hands a file in dir over to the region that holds row. With secure it
 	// stands in for the user, which HBase 3 demands, and says of every refusal no more
 	// than loaded=false; without, that is for a file outside of the region's boundaries.
-	// ErrUnclear: it may have been done.
+	// ErrUnclear: it may have been done. fs.ErrNotExist: the server does not find the file.
 	Load(ctx context.Context, row []byte, dir, path string, secure bool) (loaded bool, err error)
 	// Keys emits the rows of the table in [from, stop) in order, without values.
 	Keys(ctx context.Context, from, stop []byte, emit func(row []byte) error) error
 	// Cleanup removes a staging folder and the note of it.
 	Cleanup(ctx context.Context, dir string) error
+}
+
+// After is the first key that does not begin with a prefix; nil: there is none.
+func After(prefix []byte) []byte {
+	next := bytes.Clone(prefix)
+	for i := len(next) - 1; i >= 0; i-- {
+		if next[i]++; next[i] != 0 {
+			return next[:i+1]
+		}
+	}
+	return nil
 }

@@ -37,8 +37,11 @@ type Loader struct {
 
 const (
 	defaultAtOnce = 4
-	// maxAttempts of one file, each after something has changed.
-	maxAttempts = 20
+	// maxRefusals of one file, each after something has changed.
+	maxRefusals = 20
+	// unclearTime is how long a file whose answers are lost is handed over again:
+	// longer than it takes to notice that a server is dead and to open its regions elsewhere.
+	unclearTime = 10 * time.Minute
 	// settleTime is how long a load whose answer was lost may still be under way.
 	settleTime = 30 * time.Second
 )
@@ -93,8 +96,9 @@ func (l *Loader) End(ctx context.Context) error {
 
 // deliver hands one file over, cut again as often as its region's boundaries change.
 func (l *Loader) deliver(ctx context.Context, f *File) error {
-	fresh := false
-	for range maxAttempts {
+	var lost time.Time // when the first answer was
+	wait := 100 * time.Millisecond
+	for refused, fresh := 0, false; refused < maxRefusals; {
 		regions, err := l.Cluster.Regions(ctx, fresh)
 		if err != nil {
 			return fmt.Errorf("read the table's boundaries: %w", err)
@@ -107,48 +111,66 @@ func (l *Loader) deliver(ctx context.Context, f *File) error {
 			return l.recut(ctx, f, regions)
 		}
 		loaded, err := l.Cluster.Load(ctx, f.First, l.dir, f.Path, true)
-		switch {
-		case err == nil && loaded:
-			l.done(f)
-			return nil
-		case errors.Is(err, ErrUnclear) || errors.Is(err, fs.ErrNotExist):
-			// On HDFS a load moves the file: one that is gone is loaded, or lost with its server.
-			there, err := l.settle(ctx, f)
+		if err == nil && !loaded {
+			// The same call without standing in for the user says why, or succeeds;
+			// but first see whether it was the boundaries.
+			if regions, err = l.Cluster.Regions(ctx, true); err != nil {
+				return fmt.Errorf("read the table's boundaries: %w", err)
+			}
+			now, err := find(regions, f.First)
 			if err != nil {
-				return fmt.Errorf("load %d rows into region %s: %w", f.Rows, region, err)
+				return err
 			}
-			if there {
-				l.done(f)
-				return nil
+			if refused++; !now.same(region) {
+				fresh = false // they were just read
+				continue
 			}
-			fresh = true
+			loaded, err = l.Cluster.Load(ctx, f.First, l.dir, f.Path, false)
+			if err != nil && !errors.Is(err, ErrUnclear) {
+				return fmt.Errorf("region %s refuses %d rows: %w", region, f.Rows, err)
+			}
+		}
+		fresh = true
+		if err == nil && !loaded {
 			continue
-		case err != nil:
+		}
+		if err != nil && !errors.Is(err, ErrUnclear) && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("load %d rows into region %s: %w", f.Rows, region, err)
 		}
-		now, err := l.Cluster.Regions(ctx, true)
 		if err != nil {
-			return fmt.Errorf("read the table's boundaries: %w", err)
+			// On HDFS a load moves the file: one that is gone is loaded, or lost with its server.
+			var serr error
+			if loaded, serr = l.settle(ctx, f); serr != nil {
+				return fmt.Errorf("load %d rows into region %s: %w, after %w", f.Rows, region, serr, err)
+			}
 		}
-		if r, err := find(now, f.First); err != nil {
-			return err
-		} else if !r.same(region) {
-			fresh = false // they were just read
-			continue
-		}
-		// The same call without standing in for the user says what is wrong, or succeeds.
-		loaded, err = l.Cluster.Load(ctx, f.First, l.dir, f.Path, false)
-		switch {
-		case err == nil && loaded:
+		if loaded {
 			l.done(f)
 			return nil
-		case errors.Is(err, ErrUnclear) || err == nil:
-			fresh = true
-			continue
 		}
-		return fmt.Errorf("region %s refuses %d rows (%s): %w", region, f.Rows, f.Path, err)
+		switch now := l.Now(); {
+		case lost.IsZero():
+			lost = now
+		case now.Sub(lost) > unclearTime:
+			return fmt.Errorf("load %d rows into region %s: %w", f.Rows, region, err)
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return err
+		}
+		wait = min(2*wait, 5*time.Second)
 	}
-	return fmt.Errorf("load %d rows from %x to %x: refused %d times although the region's boundaries hold them: see the region server's log", f.Rows, f.First, f.Last, maxAttempts)
+	return fmt.Errorf("load %d rows from %x to %x: refused %d times although the region's boundaries hold them: see the region server's log", f.Rows, f.First, f.Last, maxRefusals)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
 }
 
 func (l *Loader) done(f *File) {
@@ -192,10 +214,8 @@ func (l *Loader) settle(ctx context.Context, f *File) (loaded bool, err error) {
 		if l.Now().After(deadline) {
 			return false, errGone
 		}
-		select {
-		case <-ctx.Done():
-			return false, ctx.Err()
-		case <-time.After(time.Second): // the load may still be under way
+		if err := sleep(ctx, time.Second); err != nil { // the load may still be under way
+			return false, err
 		}
 	}
 }

@@ -244,6 +244,11 @@ func (f *File) read(ctx context.Context) *head {
 	return h
 }
 
+// Each emits the rows of a file in order; emit's error comes back unchanged.
+func (f *File) Each(ctx context.Context, emit func(row, value []byte, stamp uint64) error) error {
+	return f.scan(ctx, func(c hfile.Cell) error { return emit(c.Row, c.Value, c.Timestamp) })
+}
+
 // scan emits a file's cells; emit's error comes back unchanged.
 func (f *File) scan(ctx context.Context, emit func(hfile.Cell) error) error {
 	in, err := f.fs.Open(ctx, f.Path)

@@ -41,7 +41,7 @@ func (c *Client) CheckAndPut(ctx context.Context, t Table, col Column, row, old,
 		comparator := message(nil).text(1, packagePrefix+"filter.BinaryComparator").
 			bytes(2, message(nil).bytes(1, message(nil).bytes(1, old)))
 		condition := message(nil).bytes(1, row).text(2, col.Family).text(3, col.Qualifier).number(4, 2).bytes(5, comparator)
-		cell := Cell{Row: row, Family: []byte(col.Family), Qualifier: []byte(col.Qualifier), Value: value, Timestamp: latest, Type: typePut}
+		cell := Cell{Row: row, Family: []byte(col.Family), Qualifier: []byte(col.Qualifier), Value: value, Timestamp: Latest, Type: typePut}
 		q := message(nil).bytes(1, r.specifier()).bytes(2, mutation(&cell, SyncWAL)).bytes(3, condition)
 		a, err := c.attempt(ctx, connKey{r.Server, clientService, ""}, &call{method: "Mutate", param: q, cells: appendCell(nil, &cell)}, c.o.Attempt)
 		if err != nil {
@@ -61,8 +61,8 @@ func (c *Client) CheckAndPut(ctx context.Context, t Table, col Column, row, old,
 	return done, err
 }
 
-// latest is the timestamp for which a server puts its own time.
-const latest = 1<<63 - 1
+// Latest is the timestamp for which a server puts its own time.
+const Latest = 1<<63 - 1
 
 // Unclear tells whether what failed may have been carried out.
 func Unclear(err error) bool {
