@@ -2,9 +2,7 @@ package native
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/symlake/symlake/formats"
 )
@@ -42,10 +40,6 @@ const (
 	maxSegments = 1 << 16
 )
 
-// errInterrupted stands for work that a panic (a mapped file cut short) ended:
-// whoever asks next must not take the empty result for a good one.
-var errInterrupted = &formats.Error{Format: "elf", Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
-
 // header is one section header.
 type header struct {
 	name             string
@@ -67,8 +61,7 @@ type segment struct {
 // ELF is an ELF file's headers, and the way to its sections. It is safe for
 // concurrent use. Close gives back what sections were spooled to.
 type ELF struct {
-	in      *formats.Input
-	order   binary.ByteOrder
+	file
 	wide    bool // ELFCLASS64
 	kind    uint16
 	machine uint16
@@ -80,16 +73,6 @@ type ELF struct {
 	end      uint64   // ET_REL: end of the layout
 
 	sections []lazySection // parallel to headers
-
-	mu       sync.Mutex
-	releases []func() error
-}
-
-// lazySection is a section not yet, or already, made readable.
-type lazySection struct {
-	once sync.Once
-	sec  *Section
-	err  error
 }
 
 // OpenELF reads the headers of an ELF file. A file whose section headers are
@@ -100,7 +83,7 @@ func OpenELF(in *formats.Input) (*ELF, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &ELF{in: in}
+	f := &ELF{file: file{in: in, format: "elf"}}
 	switch {
 	case len(ident) < 16 || string(ident[:4]) != "\x7fELF":
 		return nil, corrupt("", 0, "an ELF header")
@@ -250,7 +233,7 @@ func (f *ELF) nameSections(shstrndx uint32) error {
 	if err != nil {
 		return err
 	}
-	n := names{section: "section names", b: b, max: 1 << 20}
+	n := names{file: &f.file, section: "section names", b: b, max: 1 << 20}
 	for i := range f.headers {
 		h := &f.headers[i]
 		if h.kind != 0 && uint64(h.nameOff) >= uint64(len(b)) {
@@ -263,45 +246,8 @@ func (f *ELF) nameSections(shstrndx uint32) error {
 	return nil
 }
 
-// view reads n bytes of the file; its error says what was wanted.
-func (f *ELF) view(section string, off uint64, n int64, want string) ([]byte, error) {
-	if off > uint64(f.in.Size) || n < 0 || n > f.in.Size-int64(off) {
-		return nil, corrupt(section, off, want)
-	}
-	b, err := f.in.View(int64(off), n)
-	if errors.Is(err, formats.ErrCorrupt) {
-		return nil, corrupt(section, off, want)
-	}
-	return b, err
-}
-
-// Close gives back what backs inflated and relocated sections. Nothing that
-// came from them may be used afterwards.
-func (f *ELF) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var errs []error
-	for _, release := range f.releases {
-		errs = append(errs, release())
-	}
-	f.releases = nil
-	return errors.Join(errs...)
-}
-
-func (f *ELF) keep(release func() error) {
-	if release == nil {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.releases = append(f.releases, release)
-}
-
 // Relocatable reports whether this is an object file or kernel module.
 func (f *ELF) Relocatable() bool { return f.kind == typeRel }
-
-// BigEndian reports the byte order.
-func (f *ELF) BigEndian() bool { return f.order == binary.BigEndian }
 
 // AddrSize is 4 or 8.
 func (f *ELF) AddrSize() int {
@@ -310,16 +256,6 @@ func (f *ELF) AddrSize() int {
 	}
 	return 4
 }
-
-// fields reads integers of a structure whose size has been checked.
-type fields struct {
-	b     []byte
-	order binary.ByteOrder
-}
-
-func (r fields) u16(at int) uint16 { return r.order.Uint16(r.b[at:]) }
-func (r fields) u32(at int) uint32 { return r.order.Uint32(r.b[at:]) }
-func (r fields) u64(at int) uint64 { return r.order.Uint64(r.b[at:]) }
 
 func corrupt(section string, off uint64, want string) error {
 	return &formats.Error{Format: "elf", Section: section, Offset: int64(off), Want: want, Err: formats.ErrCorrupt}

@@ -31,7 +31,7 @@ func (f *ELF) minidebug() (*ELF, error) {
 	}
 	src := &upstream.Reader{R: io.NewSectionReader(packed.Bytes, 0, packed.Size)}
 	z, err := xz.NewReader(bufio.NewReaderSize(src, 64<<10), dictBytes)
-	out := &unpacked{section: name, src: src}
+	out := &unpacked{file: &f.file, section: name, src: src}
 	if err != nil {
 		return nil, out.fault(err)
 	}
@@ -69,7 +69,7 @@ func (o *openEnded) Read(p []byte) (int, error) {
 	n, err := o.u.r.Read(p)
 	o.u.at += uint64(n)
 	if o.u.left -= int64(n); o.u.left < 0 {
-		return 0, limit(o.u.section, o.u.at, "less after unpacking")
+		return 0, o.u.file.limit(o.u.section, o.u.at, "less after unpacking")
 	}
 	if err != nil && err != io.EOF {
 		return n, o.u.fault(err)

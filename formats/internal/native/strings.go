@@ -13,6 +13,7 @@ func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // names is a string table that is read by many, some of them hostile.
 type names struct {
+	file    *file
 	section string
 	b       []byte
 	max     int64 // bytes of a name; longer ones count as none
@@ -38,7 +39,7 @@ func (n *names) at(off uint64) (string, error) {
 		n.read += int64(end)
 	}
 	if n.read > 1<<20+share*int64(len(n.b)) {
-		return "", limit(n.section, off, "names that do not share their bytes without end")
+		return "", n.file.limit(n.section, off, "names that do not share their bytes without end")
 	}
 	if end < 0 {
 		return "", nil

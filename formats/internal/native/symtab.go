@@ -87,7 +87,7 @@ func (f *ELF) table(i int, named bool) (*table, error) {
 	if sec, err = f.section(int(h.link)); err != nil {
 		return nil, err
 	}
-	t.names = names{section: sec.Name, max: f.in.Limits.NameBytes}
+	t.names = names{file: &f.file, section: sec.Name, max: f.in.Limits.NameBytes}
 	t.names.b, err = sec.Bytes()
 	return t, err
 }
