@@ -84,7 +84,10 @@ type Object struct {
 	// Companion is the id by which this object is a companion of others
 	// ("dwo:…"), or "".
 	Companion string
-	Close     func() error // nil: nothing to close
+	// Note says why an object without artifacts and members has none, where that
+	// is worth a word: "reason: a sentence". Reports count by the reason.
+	Note  string
+	Close func() error // nil: nothing to close
 }
 
 // Artifact is one artifact of an opened object, and the way to its ranges.

@@ -317,7 +317,8 @@ func (j *job) count(o *row.Object, err error, rejected []Rejection) {
 	case row.ObjectKept:
 		r.Objects.Kept++
 	case row.ObjectSkipped:
-		r.Objects.Skipped[reason]++
+		short, _, _ := strings.Cut(reason, ":") // the sentence is in the ledger
+		r.Objects.Skipped[short]++
 	case row.ObjectRejected:
 		r.Objects.Rejected++
 	case row.ObjectPending:

@@ -132,11 +132,8 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 		}
 	}
 	if obj.Members == nil {
-		if len(obj.Artifacts) == 0 && member == "" {
-			x.reason = reasonEmpty
-			if obj.Companion != "" {
-				x.reason = reasonCompanion
-			}
+		if len(obj.Artifacts) == 0 {
+			x.holdsNothing(obj, member)
 		}
 		if x.t.rederive {
 			return nil
@@ -169,6 +166,22 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 		return x.reject(ctx, symbol.ID{}, member, err)
 	}
 	return nil
+}
+
+// holdsNothing notes why an object, or a member that has something to say, has
+// no artifact.
+func (x *object) holdsNothing(obj *formats.Object, member string) {
+	switch {
+	case member != "" && obj.Note != "":
+		x.noteArtifact(row.ObjectArtifact{Member: member, Outcome: outcomeSkipped, Error: obj.Note})
+	case member != "":
+	case obj.Note != "":
+		x.reason = obj.Note
+	case obj.Companion != "":
+		x.reason = reasonCompanion
+	default:
+		x.reason = reasonEmpty
+	}
 }
 
 func closeObject(f *formats.Format, obj *formats.Object) error {

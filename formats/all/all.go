@@ -6,6 +6,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/elf"
+	"github.com/symlake/symlake/formats/macho"
 )
 
 // Formats returns every format, narrow ones first: the first whose Detect
@@ -13,6 +14,10 @@ import (
 func Formats() []*formats.Format {
 	return []*formats.Format{
 		&elf.Format,
+		&macho.Format,
+		&macho.Cache,
+		&macho.SymbolMap,
+		&macho.Bundle,
 		&archive.Ar,
 		&archive.Zip,
 		&archive.Gzip,

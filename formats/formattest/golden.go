@@ -90,13 +90,12 @@ func goldenFile(t *testing.T, f *formats.Format, path, rel string, except Except
 	if err := json.Unmarshal(b, &g); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	object := strings.TrimSuffix(path, ".golden.json")
+	object := objectOf(t, strings.TrimSuffix(path, ".golden.json"), g.Arch)
 	rules := Known(func(uint64, []symbol.Frame, []symbol.Frame) string { return "" })
 	if known != nil {
 		rules = known(t, object)
 	}
-	obj := Open(t, f, Input(t, object))
-	a := pick(obj, g.Arch)
+	a := pick(t, f, Input(t, object), g.Arch)
 	if a == nil {
 		t.Fatalf("no artifact for arch %q", g.Arch)
 	}
@@ -130,14 +129,52 @@ func goldenFile(t *testing.T, f *formats.Format, path, rel string, except Except
 	return len(g.Cases)
 }
 
-// pick is the object's artifact, of several the one of that architecture.
-func pick(obj *formats.Object, arch string) *formats.Artifact {
+// objectOf is the file that a golden's path without its ending means: a
+// slice's architecture may be part of it, and a bundle stands for the file in it.
+func objectOf(t *testing.T, path, arch string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		path = strings.TrimSuffix(path, "."+arch)
+		info, err = os.Stat(path)
+	}
+	if err != nil || !info.IsDir() {
+		return path
+	}
+	inside, err := filepath.Glob(filepath.Join(path, "Contents", "Resources", "DWARF", "*"))
+	if err != nil || len(inside) != 1 {
+		t.Fatalf("%s: %d files with DWARF, %v", path, len(inside), err)
+	}
+	return inside[0]
+}
+
+// pick is the artifact of an object or of its members, of several the one of
+// that architecture.
+func pick(t *testing.T, f *formats.Format, in *formats.Input, arch string) (found *formats.Artifact) {
+	obj := Open(t, f, in)
 	for i := range obj.Artifacts {
-		if len(obj.Artifacts) == 1 || obj.Artifacts[i].Arch == arch {
+		if arch == "" || len(obj.Artifacts) == 1 && obj.Members == nil || obj.Artifacts[i].Arch == arch {
 			return &obj.Artifacts[i]
 		}
 	}
-	return nil
+	if obj.Members == nil {
+		return nil
+	}
+	err := obj.Members(t.Context(), func(m *formats.Input) error {
+		if m.Err != nil {
+			return m.Err
+		}
+		member := Open(t, f, m)
+		for i := range member.Artifacts {
+			if found == nil && member.Artifacts[i].Arch == arch {
+				found = &member.Artifacts[i]
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // answer is ours at an address of the file.

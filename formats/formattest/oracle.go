@@ -26,11 +26,10 @@ import (
 func Oracle(t *testing.T, f *formats.Format, path string, n int, seed uint64, known Known) {
 	t.Helper()
 	tool := Tool(t, "llvm-symbolizer-19", "apt-get install llvm-19")
-	obj := Open(t, f, Input(t, path))
-	if len(obj.Artifacts) != 1 {
-		t.Fatalf("%d artifacts", len(obj.Artifacts))
+	a := pick(t, f, Input(t, path), "")
+	if a == nil {
+		t.Fatal("no artifact")
 	}
-	a := &obj.Artifacts[0]
 	flat, err := Flatten(context.Background(), f, a)
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ type NameKind string
 // The kinds of names an artifact is known by.
 const (
 	NameBuildID   NameKind = "build-id"    // GNU build-id, lower-case hex, full length
-	NameDebugID   NameKind = "debug-id"    // UUID form of the first 16 bytes of the build-id
+	NameDebugID   NameKind = "debug-id"    // UUID: of a Mach-O image; of an ELF file the first 16 bytes of the build-id
 	NameGoBuildID NameKind = "go-build-id" // as the Go linker wrote it
 	NameHash      NameKind = "hash"        // "sha256:…" of what the format documents
 	NameDebugLink NameKind = "debuglink"   // "debuglink:NAME:CRC32"

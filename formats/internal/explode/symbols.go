@@ -95,11 +95,19 @@ func refines(sym, name string) bool {
 	if name == "" {
 		return true
 	}
+	// A number stands for the name in what was built from bitcode; the symbol
+	// may still have it, or has a number of its own, which decides as a name would.
+	if strings.HasPrefix(name, "__hidden#") {
+		return true
+	}
 	if n := common(sym, name); n == len(name) {
 		return len(sym) == n || len(sym) > n+1 && sym[n] == '.'
 	}
 	if mangled(name) || !mangled(sym) {
 		return false
+	}
+	if swift(sym) { // DWARF's bare names of Swift are "init" and "count.get": no part of the symbol's spelling
+		return true
 	}
 	if i := strings.IndexByte(name, '<'); i > 0 && !strings.HasPrefix(name, "operator") {
 		name = name[:i]
@@ -107,8 +115,11 @@ func refines(sym, name string) bool {
 	if i := strings.LastIndex(name, "::"); i >= 0 {
 		name = name[i+2:]
 	}
-	if name == "operator()" {
-		return strings.Contains(sym, "cl")
+	if sign, ok := strings.CutPrefix(name, "operator"); ok && strings.Trim(sign, signs) == "" {
+		return strings.HasPrefix(sym, "_Z") // mangled by a code of its own, several for some
+	}
+	if name == "~" { // of a class without a name
+		return strings.Contains(sym, "D1Ev") || strings.Contains(sym, "D2Ev")
 	}
 	name = strings.TrimPrefix(name, "~")
 	return name != "" && strings.Contains(sym, strconv.Itoa(len(name))+name)
@@ -127,6 +138,19 @@ func common(sym, name string) int {
 	return n
 }
 
+// signs are what operators are called after, new, new[], delete and delete[]
+// included.
+const signs = "+-*/%^&|~!=<>,()[] newdlt"
+
 func mangled(name string) bool {
-	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R")
+	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || swift(name)
+}
+
+// swift reports whether a name is mangled as a version of Swift does; before
+// the fourth it was _T and a kind.
+func swift(name string) bool {
+	if strings.HasPrefix(name, "$s") || strings.HasPrefix(name, "$S") {
+		return true
+	}
+	return len(name) > 3 && strings.HasPrefix(name, "_T") && strings.IndexByte("0FTWZIMVtoveRPsS", name[2]) >= 0
 }

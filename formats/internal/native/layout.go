@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -88,16 +89,12 @@ func (f *ELF) Code() ([]Span, error) {
 			spans = append(spans, Span{at, at + h.size})
 		}
 	}
-	slices.SortFunc(spans, func(a, b Span) int {
-		if a.Start != b.Start {
-			if a.Start < b.Start {
-				return -1
-			}
-			return 1
-		}
-		return 0
-	})
-	base := f.Base()
+	return disjoint(spans, f.Base()), nil
+}
+
+// disjoint sorts spans, joins those that overlap and drops what lies below base.
+func disjoint(spans []Span, base uint64) []Span {
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	out := spans[:0]
 	for _, s := range spans {
 		s.Start = max(s.Start, base)
@@ -109,7 +106,7 @@ func (f *ELF) Code() ([]Span, error) {
 			out = append(out, s)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // Anchors are the positions of a relocatable file's sections, by name: what

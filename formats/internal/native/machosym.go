@@ -1,0 +1,232 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// The numbers of mach-o/nlist.h and mach-o/stab.h that are used here.
+const (
+	nStab    = 0xe0
+	nType    = 0x0e
+	nSect    = 0x0e
+	nFunStab = 0x24
+	nSOStab  = 0x64
+	nOSOStab = 0x66
+)
+
+// nlist is one entry of a symbol table.
+type nlist struct {
+	name    uint32
+	kind    uint8
+	section int // index of its section; -1: none
+	value   uint64
+}
+
+// nlists is the symbol table.
+type nlists struct {
+	f     *MachO
+	b     []byte
+	entry int
+	n     int
+	names names
+}
+
+const (
+	symbolTable = "symbol table"
+	stringTable = "string table"
+)
+
+// table reads the symbol table and its names; one of no entries if there is none.
+func (f *MachO) table() (*nlists, error) {
+	t := &nlists{f: f, entry: 12, names: names{file: &f.file, section: stringTable, max: f.in.Limits.NameBytes}}
+	if f.wide {
+		t.entry = 16
+	}
+	if int64(f.symbolCount) > int64(f.in.Limits.Symbols) {
+		return nil, f.limit(symbolTable, 0, fmt.Sprintf("at most %d symbols, not %d", f.in.Limits.Symbols, f.symbolCount))
+	}
+	var err error
+	if t.b, err = f.view(symbolTable, f.symbols.off, int64(f.symbols.size), fmt.Sprintf("%d symbols inside the image", f.symbolCount)); err != nil {
+		return nil, err
+	}
+	t.n = int(f.symbolCount)
+	t.names.b, err = f.view(stringTable, f.strings.off, int64(f.strings.size), "a string table inside the image")
+	return t, err
+}
+
+func (t *nlists) at(i int) nlist {
+	r := fields{t.b[i*t.entry:], t.f.order}
+	e := nlist{name: r.u32(0), kind: r.b[4], section: int(r.b[5]) - 1}
+	if t.f.wide {
+		e.value = r.u64(8)
+	} else {
+		e.value = uint64(r.u32(8))
+	}
+	if e.section >= len(t.f.headers) {
+		e.section = -1
+	}
+	return e
+}
+
+// redacted is the name of what was removed from a system library.
+const redacted = "<redacted>"
+
+// Symbols are the function symbols: of the symbol table, without the
+// underscore that compilers put before each name; of the debug map, where the
+// table has none at an address; of the export trie if there are no others.
+// Their order is that of (*ELF).Symbols. A symbol ends where the next one
+// begins, or a function without one, which the list of function starts tells.
+func (f *MachO) Symbols(ctx context.Context) ([]Symbol, error) {
+	code := Image{Code: f.Code()}
+	t, err := f.table()
+	if err != nil {
+		return nil, err
+	}
+	var all, mapped []Symbol
+	for i := range t.n {
+		if i&0xffff == 0 {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+		}
+		e := t.at(i)
+		stab := e.kind == nFunStab
+		if e.section < 0 || !f.headers[e.section].code() || !stab && (e.kind&nStab != 0 || e.kind&nType != nSect) {
+			continue
+		}
+		if e.name == 0 {
+			continue // the end of a function of the debug map
+		}
+		name, err := t.names.at(uint64(e.name))
+		if err != nil {
+			return nil, err
+		}
+		s, ok := f.symbol(&code, name, e.value)
+		if !ok {
+			continue
+		}
+		h := &f.headers[e.section]
+		if end := h.addr + h.size; s.Addr < end {
+			s.limit = min(s.limit, end)
+		}
+		s.Rank = symbol.RankSymtab
+		if stab {
+			mapped = append(mapped, s)
+		} else {
+			all = append(all, s)
+		}
+	}
+	all = addMissing(all, mapped)
+	if len(all) == 0 {
+		if all, err = f.exported(&code); err != nil {
+			return nil, err
+		}
+	}
+	starts, err := f.functionStarts()
+	if err != nil {
+		return nil, err
+	}
+	return named(settle(all), starts), nil
+}
+
+// symbol makes a function's symbol; false if no code stands at addr, or a label.
+func (f *MachO) symbol(code *Image, name string, addr uint64) (Symbol, bool) {
+	if f.cpu == cpuARM {
+		addr &^= 1 // the Thumb state
+	}
+	name = strings.TrimPrefix(name, "_")
+	span, ok := code.Span(addr)
+	if !ok || name == "" || f.Relocatable() && (strings.HasPrefix(name, "ltmp") || name[0] == 'L' || name[0] == 'l' && strings.HasPrefix(name, "l_")) {
+		return Symbol{}, false
+	}
+	return Symbol{Addr: addr, Name: name, limit: span.End}, true
+}
+
+// addMissing adds those of more at whose addresses all has none.
+func addMissing(all, more []Symbol) []Symbol {
+	if len(more) == 0 {
+		return all
+	}
+	known := make(map[uint64]bool, len(all))
+	for i := range all {
+		known[all[i].Addr] = true
+	}
+	for _, s := range more {
+		if !known[s.Addr] {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// named gives each symbol its end, then drops those whose names were removed:
+// they only bound the others.
+func named(all []Symbol, starts []uint64) []Symbol {
+	next := uint64(math.MaxUint64) // address of the symbol behind
+	for i := len(all) - 1; i >= 0; i-- {
+		s := &all[i]
+		if i+1 < len(all) && all[i+1].Addr != s.Addr {
+			next = all[i+1].Addr
+		}
+		end := min(s.limit, next)
+		if k := sort.Search(len(starts), func(k int) bool { return starts[k] > s.Addr }); k < len(starts) {
+			end = min(end, starts[k])
+		}
+		s.Size = end - s.Addr
+	}
+	return slices.DeleteFunc(all, func(s Symbol) bool { return s.Name == redacted })
+}
+
+// functionStarts are the addresses of LC_FUNCTION_STARTS, ascending.
+func (f *MachO) functionStarts() ([]uint64, error) {
+	const section = "function starts"
+	if f.starts.size == 0 {
+		return nil, nil
+	}
+	b, err := f.view(section, f.starts.off, int64(f.starts.size), "function starts inside the image")
+	if err != nil {
+		return nil, err
+	}
+	var starts []uint64
+	addr := f.Base()
+	for p := 0; p < len(b); {
+		delta, n := uleb(b[p:])
+		if n == 0 {
+			return nil, f.corrupt(section, uint64(p), "a number that ends")
+		}
+		if delta == 0 {
+			break // padding
+		}
+		if p += n; addr+delta < addr {
+			return nil, f.corrupt(section, uint64(p), "addresses that ascend")
+		}
+		addr += delta
+		at := addr
+		if f.cpu == cpuARM {
+			at &^= 1
+		}
+		starts = append(starts, at)
+	}
+	return starts, nil
+}
+
+// uleb reads an unsigned LEB128 number of at most 64 bits; n is its length, 0 if it does not end.
+func uleb(b []byte) (v uint64, n int) {
+	for i, c := range b {
+		if i == 10 {
+			break
+		}
+		v |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			return v, i + 1
+		}
+	}
+	return 0, 0
+}

@@ -1,0 +1,91 @@
+package native
+
+import (
+	"bytes"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+const exportTrie = "export trie"
+
+// exported are the functions of the export trie: a tree whose edges spell
+// names. Each node is read once, however often it is referred to; sound tries
+// are trees.
+func (f *MachO) exported(code *Image) ([]Symbol, error) {
+	if f.exports.size == 0 {
+		return nil, nil
+	}
+	b, err := f.view(exportTrie, f.exports.off, int64(f.exports.size), "an export trie inside the image")
+	if err != nil {
+		return nil, err
+	}
+	type node struct {
+		at   uint64
+		name string
+	}
+	fault := func(at uint64, want string) error { return f.corrupt(exportTrie, at, want) }
+	base := f.Base()
+	var all []Symbol
+	seen := map[uint64]bool{0: true}
+	spelled := int64(0) // bytes of names
+	for todo := []node{{}}; len(todo) > 0; {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		rest := b[n.at:]
+		size, k := uleb(rest)
+		if k == 0 || size > uint64(len(rest)-k) {
+			return nil, fault(n.at, "a node inside the trie")
+		}
+		if size > 0 {
+			if addr, ok := exportedAt(rest[k : k+int(size)]); ok {
+				if s, ok := f.symbol(code, n.name, base+addr); ok {
+					s.Rank = symbol.RankDynsym
+					all = append(all, s)
+				}
+			}
+		}
+		rest = rest[k+int(size):]
+		if len(rest) == 0 {
+			return nil, fault(n.at, "a count of children")
+		}
+		children := int(rest[0])
+		rest = rest[1:]
+		for range children {
+			end := bytes.IndexByte(rest, 0)
+			if end < 0 {
+				return nil, fault(n.at, "an edge that ends")
+			}
+			to, k := uleb(rest[end+1:])
+			if k == 0 || to >= uint64(len(b)) {
+				return nil, fault(n.at, "a child inside the trie")
+			}
+			name := n.name + string(rest[:end])
+			rest = rest[end+1+k:]
+			if seen[to] {
+				return nil, fault(to, "a node that is referred to once")
+			}
+			seen[to] = true
+			spelled += int64(len(name))
+			if int64(len(name)) > f.in.Limits.NameBytes || spelled > 1<<20+64*int64(len(b)) {
+				return nil, f.limit(exportTrie, n.at, "shorter names")
+			}
+			todo = append(todo, node{to, name})
+		}
+	}
+	return all, nil
+}
+
+// exportedAt is the offset from the base of what a node exports; false for what
+// comes from elsewhere or is no place in the image.
+func exportedAt(b []byte) (uint64, bool) {
+	const (
+		kindMask = 3
+		reexport = 8
+	)
+	flags, k := uleb(b)
+	if k == 0 || flags&kindMask != 0 || flags&reexport != 0 {
+		return 0, false
+	}
+	at, k := uleb(b[k:])
+	return at, k > 0
+}

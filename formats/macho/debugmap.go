@@ -1,0 +1,210 @@
+package macho
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// maxMisses is how many object files in a row are asked for in vain: whoever
+// hands in an image alone has none of the thousands that its debug map names.
+const maxMisses = 4
+
+// openObjectFiles opens those object files of the debug map that are
+// companions of the image, and counts their units.
+func (o *object) openObjectFiles(ctx context.Context) error {
+	if o.in.Companion == nil {
+		return nil
+	}
+	files, err := o.file.DebugMap(ctx)
+	if err != nil {
+		return err
+	}
+	opened := map[string]*formats.Input{} // by path; nil: not found
+	misses := 0
+	var lacking []string
+	for i := range files {
+		f := &files[i]
+		if len(f.Functions) == 0 {
+			continue
+		}
+		in, asked := opened[f.Path]
+		if !asked && misses < maxMisses {
+			in, err = o.in.Companion(ctx, formats.Ref{Name: f.Path})
+			if err != nil && !errors.Is(err, formats.ErrNoCompanion) && !formats.Rejects(err) {
+				return err
+			}
+			if err == nil && in.Release != nil {
+				o.closers = append(o.closers, in.Release)
+			}
+			opened[f.Path] = in
+			if misses++; in != nil {
+				misses = 0
+			}
+		}
+		ok, err := o.addObjectFile(ctx, f, in)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			lacking = append(lacking, "oso:"+f.Name())
+		}
+	}
+	if len(o.units) > 0 {
+		slices.Sort(lacking)
+		o.lacking = slices.Compact(lacking)
+	}
+	return nil
+}
+
+// addObjectFile adds the units of a file of the debug map; false if in, which
+// may be nil, does not have it or is damaged: the symbol table answers then.
+func (o *object) addObjectFile(ctx context.Context, f *native.ObjectFile, in *formats.Input) (bool, error) {
+	if in == nil {
+		return false, nil
+	}
+	soft := func(err error) (bool, error) {
+		if formats.Rejects(err) {
+			return false, nil
+		}
+		return false, err
+	}
+	if f.Member != "" {
+		var err error
+		if in, err = arMember(in, f.Member); in == nil || err != nil {
+			return soft(err)
+		}
+	}
+	file, err := native.OpenMachO(in)
+	if err != nil {
+		return soft(err)
+	}
+	if !file.Relocatable() || file.Arch() != o.file.Arch() {
+		return false, nil
+	}
+	moved, err := findMoves(file, f.Functions)
+	if err != nil {
+		return soft(err)
+	}
+	n, err := countUnits(ctx, in, file)
+	if n == 0 || err != nil {
+		return soft(err)
+	}
+	if o.parts()+n > o.in.Limits.Units {
+		return false, &formats.Error{Format: name, Section: "debug map", Want: "fewer units", Err: formats.ErrLimit}
+	}
+	o.units = append(o.units, &units{file: file, count: n, moved: moved})
+	return true, nil
+}
+
+// move is code of an object file and where the linker put it.
+type move struct{ start, end, to uint64 }
+
+// moves are those of one object file: ascending, disjoint.
+type moves struct{ all []move }
+
+func findMoves(file *native.MachO, functions []native.MappedFunction) (*moves, error) {
+	at := make(map[string]uint64, len(functions))
+	err := file.Defined(func(name string, addr uint64) {
+		if _, known := at[name]; !known {
+			at[name] = addr
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &moves{}
+	for _, f := range functions {
+		if start, ok := at[f.Name]; ok && f.Size > 0 && start+f.Size > start {
+			m.all = append(m.all, move{start, start + f.Size, f.Addr})
+		}
+	}
+	slices.SortStableFunc(m.all, func(a, b move) int { return cmp.Compare(a.start, b.start) })
+	end := uint64(0)
+	m.all = slices.DeleteFunc(m.all, func(v move) bool {
+		over := v.start < end
+		end = max(end, v.end)
+		return over
+	})
+	return m, nil
+}
+
+// emit cuts an object file's runs at the borders of its functions and moves
+// the pieces; what was not linked is dropped.
+func (m *moves) emit(img *native.Image, emit func(*symbol.Run) error) func(*symbol.Run) error {
+	var out symbol.Run
+	return func(r *symbol.Run) error {
+		ranges := r.Ranges
+		out = symbol.Run{Rank: r.Rank, Strings: r.Strings, Table: r.Table, Scopes: r.Scopes, Ranges: out.Ranges}
+		first, _ := slices.BinarySearchFunc(m.all, ranges[0].Start, func(v move, at uint64) int {
+			if v.end <= at {
+				return -1
+			}
+			return 1
+		})
+		for _, v := range m.all[first:] {
+			if v.start >= ranges[len(ranges)-1].End {
+				break
+			}
+			out.Ranges = out.Ranges[:0]
+			for _, g := range ranges {
+				g.Start, g.End = max(g.Start, v.start), min(g.End, v.end)
+				if g.Start < g.End {
+					g.Start, g.End = g.Start-v.start+v.to-img.Base, g.End-v.start+v.to-img.Base
+					out.Ranges = append(out.Ranges, g)
+				}
+			}
+			if len(out.Ranges) == 0 || v.to < img.Base {
+				continue
+			}
+			if err := emit(&out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// arMember finds a member of a static library, nil if it has none of that name.
+func arMember(in *formats.Input, want string) (*formats.Input, error) {
+	const magic, headBytes = "!<arch>\n", 60
+	head, err := in.View(0, min(in.Size, int64(len(magic))))
+	if err != nil || string(head) != magic {
+		return nil, err
+	}
+	for off := int64(len(magic)); in.Size-off >= headBytes; {
+		h, err := in.View(off, headBytes)
+		if err != nil {
+			return nil, err
+		}
+		size, err := strconv.ParseInt(strings.TrimSpace(string(h[48:58])), 10, 64)
+		if err != nil || size < 0 || size > in.Size-off-headBytes {
+			return nil, &formats.Error{Format: name, Section: "static library", Offset: off, Want: "a member inside the file", Err: formats.ErrCorrupt}
+		}
+		label, body := strings.TrimRight(string(h[:16]), " /"), off+headBytes
+		off = body + size + size&1
+		if n, long := strings.CutPrefix(label, "#1/"); long {
+			length, err := strconv.ParseInt(n, 10, 64)
+			if err != nil || length < 0 || length > size || length > in.Limits.NameBytes {
+				return nil, &formats.Error{Format: name, Section: "static library", Offset: body, Want: "a member's name", Err: formats.ErrCorrupt}
+			}
+			b, err := in.View(body, length)
+			if err != nil {
+				return nil, err
+			}
+			label, body, size = string(bytes.TrimRight(b, "\x00")), body+length, size-length
+		}
+		if label == want {
+			return in.Section(in.Name+"!"+label, body, size)
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,127 @@
+package macho
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/native"
+)
+
+const (
+	fatMagic   = 0xcafebabe // Java's class files have it too
+	fat64Magic = 0xcafebabf
+	// maxSlices is below the number that stands in its place in a class file of
+	// any version of Java. Real files have up to ten slices.
+	maxSlices = 45
+)
+
+// isFat goes by the magic number and, since that is not the format's alone, by
+// the number of slices and the kind of the first one.
+func isFat(head []byte) bool {
+	if len(head) < 8 {
+		return false
+	}
+	magic, n := binary.BigEndian.Uint32(head), binary.BigEndian.Uint32(head[4:])
+	return magic == fat64Magic || magic == fatMagic && n < maxSlices
+}
+
+// slice is the file of one architecture in a fat file.
+type slice struct {
+	arch      string
+	off, size uint64
+	at        int64 // of its entry
+	err       error
+}
+
+// openFat reads the table of slices: each is a member. One that lies outside,
+// or over another, is rejected alone.
+func openFat(in *formats.Input) (*formats.Object, error) {
+	const section = "fat header"
+	fault := func(off int64, want string) error {
+		return &formats.Error{Format: name, Section: section, Offset: off, Want: want, Err: formats.ErrCorrupt}
+	}
+	head, err := in.View(0, min(8, in.Size))
+	if err != nil {
+		return nil, err
+	}
+	wide := binary.BigEndian.Uint32(head) == fat64Magic
+	n, each := int64(binary.BigEndian.Uint32(head[4:])), int64(20)
+	if wide {
+		each = 32
+	}
+	if n >= maxSlices {
+		return nil, fault(4, fmt.Sprintf("fewer than %d slices, not %d", maxSlices, n))
+	}
+	if in.Size < 8+n*each {
+		return nil, fault(8, fmt.Sprintf("%d entries of %d bytes", n, each))
+	}
+	table, err := in.View(8, n*each)
+	if err != nil {
+		return nil, err
+	}
+	slices := make([]slice, n)
+	for i := range slices {
+		b := table[int64(i)*each:]
+		s := &slices[i]
+		s.arch = native.MachoArch(binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:]))
+		s.at = 8 + int64(i)*each
+		if wide {
+			s.off, s.size = binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])
+		} else {
+			s.off, s.size = uint64(binary.BigEndian.Uint32(b[8:])), uint64(binary.BigEndian.Uint32(b[12:]))
+		}
+		if size := uint64(in.Size); s.off > size || s.size > size-s.off {
+			s.err = fault(s.at, fmt.Sprintf("slice %s inside the file", s.arch))
+		}
+	}
+	refuseOverlaps(slices, uint64(8+n*each), fault)
+	return &formats.Object{Members: func(ctx context.Context, emit func(*formats.Input) error) error {
+		for i := range slices {
+			if err := emit(slices[i].input(in)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil
+}
+
+// refuseOverlaps marks each slice that begins before the one in front of it,
+// or the table, has ended.
+func refuseOverlaps(all []slice, end uint64, fault func(int64, string) error) {
+	order := make([]*slice, 0, len(all))
+	for i := range all {
+		if all[i].err == nil {
+			order = append(order, &all[i])
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *slice) int { return cmp.Compare(a.off, b.off) })
+	for _, s := range order {
+		if s.off < end {
+			s.err = fault(s.at, fmt.Sprintf("slice %s behind what stands before it, which ends at %#x", s.arch, end))
+			continue
+		}
+		end = s.off + s.size
+	}
+}
+
+// input is the slice as a member of in.
+func (s *slice) input(in *formats.Input) *formats.Input {
+	label := in.Name + "!" + s.arch
+	if s.err != nil {
+		return &formats.Input{Name: label, Limits: in.Limits, Err: s.err}
+	}
+	m, err := in.Section(label, int64(s.off), int64(s.size))
+	if err != nil {
+		return &formats.Input{Name: label, Limits: in.Limits, Err: err}
+	}
+	return m
+}
+
+// isArch reports whether a slice may be called so.
+func isArch(s string) bool {
+	return slices.Contains([]string{"arm64", "arm64e", "arm64_32", "armv7", "armv7s", "armv7k", "armv6", "arm", "x86_64", "x86_64h", "x86"}, s)
+}

@@ -1,0 +1,130 @@
+// Package macho reads the program files of Apple's systems: executables,
+// libraries and dSYM files, thin or with a slice for each architecture, and
+// what lies around them: dSYM bundles, the object files that a debug map leads
+// to, symbol maps of bitcode builds, the shared cache of the system's libraries.
+//
+// It leaves load commands, sections and symbol tables to
+// formats/internal/native, DWARF to formats/internal/dwarf, and runs to
+// formats/internal/explode.
+//
+// # Identity
+//
+// An artifact is one slice. Its canonical id is LC_UUID in lower case with
+// dashes; without one (or if it is zero) "sha256:" of __text, or, where that
+// has no bytes, of name, size and stored bytes of each debug section.
+//
+// # Where answers come from
+//
+//   - the image's own DWARF, in a dSYM or left in an executable;
+//   - without any, the DWARF of the object files that its debug map names, as
+//     far as they are companions of the image, moved to where the linker put
+//     each function;
+//   - the symbol table, and the export trie where that has no functions.
+//
+// Invariants:
+//   - Open reads load commands, and unit headers at most; everything else waits
+//     for Explode;
+//   - an object without code, or without symbols and DWARF, has no artifact;
+//   - a slice of a fat file that is damaged is rejected alone.
+package macho
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// name of the format, in errors too.
+const name = "macho"
+
+// Format reads Mach-O files, thin and fat.
+var Format = formats.Format{Name: name, Version: 1, Detect: detect, Open: open}
+
+func detect(_ string, head []byte) bool { return native.IsMachO(head) || isFat(head) }
+
+func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
+	head, err := in.View(0, min(in.Size, 8))
+	if err != nil {
+		return nil, err
+	}
+	if isFat(head) {
+		return openFat(in)
+	}
+	file, err := native.OpenMachO(in)
+	if err != nil {
+		return nil, err
+	}
+	o := &object{in: in, file: file}
+	obj := &formats.Object{Close: o.close}
+	if err := o.describe(ctx, obj); err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	return obj, nil
+}
+
+// describe fills obj with the artifact of the image, or says what else it is.
+func (o *object) describe(ctx context.Context, obj *formats.Object) error {
+	if o.file.Relocatable() {
+		obj.Note = "companion: an object file, read with the image that was linked from it"
+		return nil
+	}
+	o.code = o.file.Code()
+	if len(o.code) == 0 {
+		return nil
+	}
+	if err := o.findUnits(ctx); err != nil {
+		return err
+	}
+	rank := symbol.RankDWARF
+	if o.parts() == 0 {
+		if o.file.DSYM() && o.file.HasSection("__TEXT", "__debug_dylib") {
+			obj.Note = "stub: this dSYM belongs to the launcher of a debug build; the code's own is that of the .debug.dylib"
+			return nil
+		}
+		// Only the tables can tell whether there is anything to load.
+		img, err := o.image(ctx)
+		if err != nil {
+			return err
+		}
+		if len(img.Symbols) == 0 {
+			if o.file.DSYM() {
+				obj.Note = "no-symbols: a dSYM without units and symbols: it was made of an image that has no debug information"
+			}
+			return nil
+		}
+		rank = img.Symbols[0].Rank
+	}
+	id, err := identify(ctx, o.in, o.file)
+	if err != nil {
+		return err
+	}
+	base := o.file.Base()
+	obj.Artifacts = []formats.Artifact{{
+		Artifact: symbol.Artifact{
+			ID:        symbol.NewID(symbol.MachO, id.canonical),
+			Kind:      symbol.MachO,
+			Canonical: id.canonical,
+			Names:     id.names,
+			Arch:      o.file.Arch(),
+			Base:      base,
+			End:       o.file.End() - base,
+		},
+		Rank:    rank,
+		Parts:   o.parts() + 1,
+		Explode: o.explode,
+	}}
+	return nil
+}
+
+// fileName is the last part of an object's name that is a file: "x" of
+// "outer.zip!lib/x" and of its slice, "outer.zip!lib/x!arm64".
+func fileName(name string) string {
+	if i := strings.LastIndexByte(name, '!'); i >= 0 && isArch(name[i+1:]) {
+		name = name[:i]
+	}
+	return name[strings.LastIndexAny(name, `/!\`)+1:]
+}

@@ -1,0 +1,68 @@
+package macho
+
+import (
+	"testing"
+
+	"github.com/symlake/symlake/formats/formattest"
+)
+
+// fixtures are the thin images among the development fixtures that have an artifact.
+var fixtures = []string{
+	"macho/crashprobe-debug-arm64/CrashProbeiOS.dSYM",
+	"macho/crashprobe-release-arm64/CrashLibiOS.dSYM",
+	"macho/crashprobe-release-arm64/CrashProbeiOS.dSYM",
+	"macho/crashprobe-release-arm64/KSCrash.dSYM",
+	"macho/crashprobe-release-arm64/PLCrashReporter_DynamicFramework.dSYM",
+	"macho/crashprobe-release-arm64/SentrySwift.dSYM",
+	"macho/crashprobe-release-arm64/libswiftDispatch.dylib.dSYM",
+	"macho/datadog/single-arch-DDTest",
+	"macho/measure/DemoApp-1.0.1-1",
+	"macho/measure/DemoApp-1.0.1-2.debug.dylib",
+	"macho/samply/oso/main",
+	"macho/samply/simple/main",
+	"macho/samply/simple/main.dSYM",
+	"macho/symbolic/crash",
+	"macho/symbolic/crash.dSYM",
+	"macho/symbolic/helloworld-dwarf5",
+	"own-native/macho/Cart.dSYM/Contents/Resources/DWARF/Cart.dylib",
+	"own-native/macho/Cart.dylib",
+	"own-native/macho/game-ios-arm64.dSYM/Contents/Resources/DWARF/game-ios-arm64.dylib",
+	"own-native/macho/game-ios-arm64.dylib",
+	"own-native/macho/game-mac-arm64-dw5.dSYM/Contents/Resources/DWARF/game-mac-arm64-dw5.dylib",
+	"own-native/macho/game-mac-x64.dSYM/Contents/Resources/DWARF/game-mac-x64.dylib",
+	"own-native/macho/game-mac-x64.dylib",
+}
+
+func TestGoldens(t *testing.T) {
+	formattest.Goldens(t, &Format, formattest.Fixture(t, "macho"), nil, known)
+	formattest.Goldens(t, &Format, formattest.Fixture(t, "own-native/macho"), nil, known)
+}
+
+func TestConformance(t *testing.T) {
+	var paths []string
+	for _, n := range []string{
+		"macho/symbolic/crash",
+		"macho/samply/simple/main.dSYM",
+		"macho/symbolic/Example.framework.dSYM",
+		"macho/datadog/single-arch-DDTest",
+		"own-native/macho/game-fat.dSYM",
+		"own-native/macho/game-fat64.dSYM",
+		"own-native/macho/game-mac-x64.dylib",
+	} {
+		paths = append(paths, formattest.Fixture(t, n))
+	}
+	formattest.Run(t, &Format, paths...)
+}
+
+func TestOracle(t *testing.T) {
+	n := 10000
+	if testing.Short() {
+		n = 1000
+	}
+	for i, name := range fixtures {
+		t.Run(name, func(t *testing.T) {
+			path := formattest.Fixture(t, name)
+			formattest.Oracle(t, &Format, path, n, uint64(i), known(t, path))
+		})
+	}
+}

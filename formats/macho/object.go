@@ -1,0 +1,217 @@
+package macho
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/dwarf"
+	"github.com/symlake/symlake/formats/internal/explode"
+	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// object is an opened image. What exploding needs is read when the first part
+// asks for it, once.
+type object struct {
+	in      *formats.Input
+	file    *native.MachO
+	code    []native.Span
+	units   []*units // where DWARF comes from: the image, or its object files
+	lacking []string // object files of the debug map that were not found, if others were
+	closers []func() error
+
+	imageOnce sync.Once
+	img       *native.Image
+	imageErr  error
+
+	hidden     sync.Once
+	symbolMap  symbolMap
+	missingMap string
+	hiddenErr  error
+}
+
+// units is one file with DWARF.
+type units struct {
+	file  *native.MachO
+	count int
+	moved *moves // nil: the image itself
+
+	once     sync.Once
+	data     *dwarf.Data
+	exploder *explode.Exploder
+	err      error
+}
+
+// errInterrupted stands for work that a panic ended.
+var errInterrupted = &formats.Error{Format: name, Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
+
+// findUnits finds where DWARF is and reads the headers of its units.
+func (o *object) findUnits(ctx context.Context) error {
+	n, err := countUnits(ctx, o.in, o.file)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		o.units = []*units{{file: o.file, count: n}}
+		return nil
+	}
+	return o.openObjectFiles(ctx)
+}
+
+// countUnits reads unit headers alone.
+func countUnits(ctx context.Context, in *formats.Input, f *native.MachO) (int, error) {
+	info, err := f.Input(".debug_info")
+	if info == nil || err != nil {
+		return 0, err
+	}
+	d, err := dwarf.Open(ctx, dwarf.Sections{Info: info, BigEndian: f.BigEndian(), AddrSize: f.AddrSize(), Format: name}, in.Limits)
+	if err != nil {
+		return 0, err
+	}
+	return d.Units(), nil
+}
+
+// parts is the number of units of all files.
+func (o *object) parts() (n int) {
+	for _, u := range o.units {
+		n += u.count
+	}
+	return n
+}
+
+// image is the code and its symbols.
+func (o *object) image(ctx context.Context) (*native.Image, error) {
+	o.imageOnce.Do(func() {
+		o.imageErr = errInterrupted
+		symbols, err := o.file.Symbols(ctx)
+		if err == nil {
+			symbols, err = o.unhideSymbols(ctx, symbols)
+		}
+		o.img, o.imageErr = &native.Image{Base: o.file.Base(), Code: o.code, Symbols: symbols}, err
+	})
+	return o.img, o.imageErr
+}
+
+// prepare makes the units of a file ready to be exploded.
+func (u *units) prepare(ctx context.Context, o *object) error {
+	u.once.Do(func() {
+		u.err = errInterrupted
+		u.err = u.open(ctx, o)
+	})
+	return u.err
+}
+
+func (u *units) open(ctx context.Context, o *object) error {
+	img, err := o.image(ctx)
+	if err != nil {
+		return err
+	}
+	if u.moved != nil {
+		symbols, err := u.file.Symbols(ctx)
+		if err != nil {
+			return err
+		}
+		img = &native.Image{Code: u.file.Code(), Symbols: symbols}
+	}
+	sections, err := debugSections(u.file)
+	if err != nil {
+		return err
+	}
+	if u.data, err = dwarf.Open(ctx, sections, o.in.Limits); err != nil {
+		return err
+	}
+	if n := u.data.Units(); n != u.count {
+		return &formats.Error{Format: name, Section: ".debug_info", Want: fmt.Sprintf("the %d units there were at first, not %d", u.count, n), Err: formats.ErrCorrupt}
+	}
+	u.exploder = explode.Units(u.data, img)
+	return nil
+}
+
+// debugSections are the sections that hold code's DWARF.
+func debugSections(f *native.MachO) (dwarf.Sections, error) {
+	s := dwarf.Sections{BigEndian: f.BigEndian(), AddrSize: f.AddrSize(), Format: name}
+	for _, want := range []struct {
+		name string
+		to   **formats.Input
+	}{
+		{".debug_info", &s.Info},
+		{".debug_abbrev", &s.Abbrev},
+		{".debug_line", &s.Line},
+		{".debug_line_str", &s.LineStr},
+		{".debug_str", &s.Str},
+		{".debug_str_offsets", &s.StrOffsets},
+		{".debug_addr", &s.Addr},
+		{".debug_ranges", &s.Ranges},
+		{".debug_rnglists", &s.Rnglists},
+	} {
+		var err error
+		if *want.to, err = f.Input(want.name); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// explode emits one part: a unit, or at last the symbol table.
+func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error) {
+	var q symbol.Quality
+	if part < 0 || part > o.parts() {
+		return q, fmt.Errorf("macho: part %d of %d", part, o.parts()+1)
+	}
+	if err := ctx.Err(); err != nil {
+		return q, err
+	}
+	img, err := o.image(ctx)
+	if err != nil {
+		return q, err
+	}
+	emit = o.unhide(emit)
+	first := part == 0
+	if part == o.parts() {
+		err = explode.Symbols(img, emit)
+	} else {
+		var u *units
+		for _, u = range o.units {
+			if part < u.count {
+				break
+			}
+			part -= u.count
+		}
+		if err := u.prepare(ctx, o); err != nil {
+			return q, err
+		}
+		if u.moved != nil {
+			emit = u.moved.emit(img, emit)
+		}
+		q, err = u.exploder.Part(ctx, part, emit)
+	}
+	if first {
+		q.Text = img.TextBytes()
+		for _, u := range o.units {
+			if u.data != nil && u.moved == nil {
+				q.Missing = u.data.Missing()
+			}
+		}
+		q.Missing = append(q.Missing, o.lacking...)
+		if o.missingMap != "" {
+			q.Missing = append(q.Missing, o.missingMap)
+		}
+	}
+	return q, err
+}
+
+func (o *object) close() error {
+	errs := []error{o.file.Close()}
+	for _, u := range o.units {
+		if u.moved != nil {
+			errs = append(errs, u.file.Close())
+		}
+	}
+	for _, c := range o.closers {
+		errs = append(errs, c())
+	}
+	return errors.Join(errs...)
+}
