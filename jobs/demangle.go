@@ -8,7 +8,8 @@ import (
 )
 
 type demangleJob struct {
-	Names []string `arg:"" optional:"" name:"name" help:"Mangled names; standard input without any, one a line."`
+	Simplified bool     `help:"Names of Swift without modules and types."`
+	Names      []string `arg:"" optional:"" name:"name" help:"Mangled names; standard input without any, one a line."`
 }
 
 func (demangleJob) Help() string {
@@ -18,14 +19,18 @@ func (demangleJob) Help() string {
 // Run prints one readable name a line, in order.
 func (j demangleJob) Run(p *process) error {
 	w := bufio.NewWriter(p.out)
+	form := demangle.Name
+	if j.Simplified {
+		form = demangle.Simplified
+	}
 	for _, n := range j.Names {
-		fmt.Fprintln(w, demangle.Name(n))
+		fmt.Fprintln(w, form(n))
 	}
 	if len(j.Names) == 0 {
 		lines := bufio.NewScanner(p.in)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {
-			fmt.Fprintln(w, demangle.Name(lines.Text()))
+			fmt.Fprintln(w, form(lines.Text()))
 		}
 		if err := lines.Err(); err != nil {
 			return fmt.Errorf("read names: %w", err)

@@ -4,6 +4,8 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
+
+	"github.com/symlake/symlake/formats/demangle/swift"
 )
 
 const (
@@ -23,6 +25,7 @@ const (
 type Cache struct {
 	seed   maphash.Seed
 	shards [shards]shard
+	pool   sync.Pool // of *swift.Demangler: one for each that asks at a time
 }
 
 type shard struct {
@@ -48,7 +51,7 @@ func NewCache(maxBytes int64) *Cache {
 // Name is the package's Name, remembered. It keeps no reference to linkage
 // beyond the call unless that is also the result.
 func (c *Cache) Name(linkage string) string {
-	if strip(linkage) == "" {
+	if mangled, _ := strip(linkage); mangled == "" {
 		return linkage
 	}
 	s := &c.shards[maphash.String(c.seed, linkage)%shards]
@@ -61,7 +64,12 @@ func (c *Cache) Name(linkage string) string {
 	name, ok = s.old[linkage]
 	s.mu.RUnlock()
 	if !ok {
-		name = Name(linkage)
+		d, _ := c.pool.Get().(*swift.Demangler)
+		if d == nil {
+			d = new(swift.Demangler)
+		}
+		name = render(linkage, false, d)
+		c.pool.Put(d)
 	}
 	s.put(linkage, name)
 	return name

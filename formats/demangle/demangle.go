@@ -1,10 +1,11 @@
 // Package demangle turns linkage names into what the source calls them: C++
 // of the Itanium ABI and Rust (both manglings), in the words of LLVM's
-// demangler. Swift has a format of its own; names of other languages, and
-// names that are not mangled, come back unchanged.
+// demangler, and Swift in those of Apple's. Names of other languages, those of
+// Objective-C among them, and names that are not mangled come back unchanged.
 //
-// The grammar is the library's. This package chooses what is a mangled name,
-// bounds what one name may cost, and remembers.
+// The grammar of C++ and Rust is a library's, that of Swift is package
+// demangle/swift. This package chooses what is a mangled name, bounds what one
+// name may cost, and remembers.
 //
 // Invariants:
 //   - any string is accepted, and no string makes it panic;
@@ -19,6 +20,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/demangle/swift"
 )
 
 const (
@@ -40,13 +42,25 @@ const (
 // A suffix that a compiler added to a clone is kept in parentheses, as LLVM
 // shows it: "f(int) (.isra.0)". The hash that ends a name of Rust's legacy
 // mangling is dropped, as Rust's own tools do; LLVM takes these names for C++.
-func Name(linkage string) string {
-	mangled := strip(linkage)
-	if mangled == "" || len(mangled) > MaxMangledBytes || costly(mangled) {
+func Name(linkage string) string { return render(linkage, false, new(swift.Demangler)) }
+
+// Simplified is Name with names of Swift in their simplified form: without
+// modules and types. Other languages have one form.
+func Simplified(linkage string) string { return render(linkage, true, new(swift.Demangler)) }
+
+func render(linkage string, simplified bool, d *swift.Demangler) string {
+	mangled, isSwift := strip(linkage)
+	if mangled == "" || len(mangled) > MaxMangledBytes || !isSwift && costly(mangled) {
 		return linkage
 	}
 	out := linkage
 	err := formats.Guard("demangle", func() error {
+		if isSwift {
+			if text, ok := d.Name(mangled, simplified, MaxBytes-1); ok {
+				out = text
+			}
+			return nil
+		}
 		text, err := parse(mangled)
 		if err == nil && len(text) < MaxBytes { // at the bound it is cut
 			out = text
@@ -114,17 +128,37 @@ func miscounts(mangled string) bool {
 	}
 }
 
-// strip gives the part of a name that the library reads: some systems put an
-// underscore before every C name, so "__Z" is "_Z", and "____Z" is the "___Z"
-// of a block's function. It is "" if the name is not mangled.
-func strip(linkage string) string {
-	switch {
-	case strings.HasPrefix(linkage, "_Z"), strings.HasPrefix(linkage, "_R"), strings.HasPrefix(linkage, "___Z"):
-		return linkage
-	case strings.HasPrefix(linkage, "__Z"), strings.HasPrefix(linkage, "__R"), strings.HasPrefix(linkage, "____Z"):
-		return linkage[1:]
+// strip gives the part of a name that a demangler reads, and whether that is
+// Swift's: some systems put an underscore before every C name, so "__Z" is
+// "_Z", and "____Z" is the "___Z" of a block's function. It is "" if the name
+// is not mangled.
+func strip(linkage string) (mangled string, isSwift bool) {
+	if len(linkage) < 3 {
+		return "", false
 	}
-	return ""
+	name := linkage
+	switch name[0] {
+	case '$', '@':
+		return name, swift.Is(name)
+	case '_':
+	default:
+		return "", false
+	}
+	switch name[1] {
+	case 'Z', 'R':
+		return name, false
+	case 'T', '$':
+		return name, swift.Is(name)
+	}
+	switch name = name[1:]; {
+	case strings.HasPrefix(name, "_Z"), strings.HasPrefix(name, "_R"), strings.HasPrefix(name, "___Z"):
+		return name, false
+	case strings.HasPrefix(linkage, "___Z"):
+		return linkage, false
+	case swift.Is(name):
+		return name, true
+	}
+	return "", false
 }
 
 // costly reports whether a name may nest entities in entities ("Z"), or types

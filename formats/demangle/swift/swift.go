@@ -1,0 +1,79 @@
+// Package swift turns the linkage names of Swift into what the source calls
+// them, in both forms of Apple's "swift demangle -compact": in full and
+// simplified.
+//
+// It reads the manglings of Swift 4 and later ("$s", "$S", "_T0", each also
+// behind the underscore of Mach-O, "$e" of Embedded Swift and the file names
+// of macro expansions) and those before ("_T…"). A name is read to a whole tree,
+// then the tree is printed. The grammar is that of Swift's docs/ABI/Mangling.rst;
+// words and spelling are those of Apple's printer, sugar for optionals and
+// collections left to the simplified form as its library does.
+//
+// The package leaves to others to say what is a Swift name of what is none, and
+// to remember results.
+//
+// Invariants:
+//   - any string is accepted, and no string makes it panic;
+//   - a name costs bounded memory, time and output; one that would cost more is
+//     no name;
+//   - a symbolic reference, which stands for an address in an image, is no name;
+//   - the result depends on the name and the form alone.
+package swift
+
+import "strings"
+
+const (
+	// maxDepth bounds how deep rules and nodes may nest. Apple's printer, too,
+	// gives up at this depth.
+	maxDepth = 768
+	// maxNodes bounds the tree and the stack. The largest real names have some
+	// thousands of nodes.
+	maxNodes = 1 << 18
+	// maxText bounds what is put together from words: 26 letters may stand for
+	// words of any length, again and again.
+	maxText = 1 << 20
+	// maxSteps bounds the printing of a name: by substitutions few bytes stand
+	// for very many nodes, of which some print nothing.
+	maxSteps = 1 << 18
+	// maxNested bounds names of functions inside the name of a specialization.
+	maxNested = 8
+)
+
+// Is reports whether a name begins as those of Swift do.
+func Is(name string) bool {
+	return prefix(name) > 0 || strings.HasPrefix(name, "_T")
+}
+
+// Demangler holds the memory that names are read in, which serves one after
+// the other. The zero value is ready. It is not safe for concurrent use.
+type Demangler struct {
+	parser  parser
+	printer printer
+}
+
+// Name gives the form of a mangled name, which has at most max bytes; false if
+// it is no mangled name, or one that goes beyond a bound. The result keeps no
+// reference to the name.
+func (d *Demangler) Name(mangled string, simplified bool, max int) (string, bool) {
+	d.printer = printer{out: d.printer.out[:0], simple: simplified, where: !simplified, max: max, steps: maxSteps}
+	if !d.print(mangled) || len(d.printer.out) == 0 {
+		return "", false
+	}
+	return string(d.printer.out), true
+}
+
+// print reads a name and prints it behind what the printer has.
+func (d *Demangler) print(mangled string) bool {
+	var root ref
+	if n := prefix(mangled); n > 0 {
+		root = d.parser.symbol(mangled, n)
+	} else {
+		root = d.parser.old(mangled)
+	}
+	if root == 0 || d.parser.over {
+		return false
+	}
+	d.printer.tree = &d.parser.tree
+	d.printer.print(root, 0, false)
+	return !d.printer.failed
+}
