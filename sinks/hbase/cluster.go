@@ -85,7 +85,7 @@ func (c cluster) Load(ctx context.Context, row []byte, dir, path string, secure 
 		if err != nil {
 			return false, err
 		}
-		loaded, err := c.c.BulkLoadHFile(ctx, c.rows, r, rowColumn().Family, []string{path}, token, loadTimeout)
+		loaded, err := c.c.BulkLoadHFile(ctx, c.rows, r, rowFamily, []string{path}, token, loadTimeout)
 		switch {
 		case err == nil:
 			return loaded, nil
@@ -131,15 +131,22 @@ func (c cluster) Cleanup(ctx context.Context, dir string) error {
 	return c.unstage(ctx, dir)
 }
 
-func stagingKey(dir string) []byte { return []byte(noteStaging + dir) }
+// A staging folder has a note in the catalog's table, in a column of its own that
+// no reader asks for: row "s" ‖ folder, when it was made and when its batch was last
+// heard of, milliseconds since 1970 (8 bytes each).
+const stagingPrefix = "s"
+
+func stagingColumn() client.Column { return client.Column{Family: "c", Qualifier: "s"} }
+
+func stagingKey(dir string) []byte { return []byte(stagingPrefix + dir) }
 
 // noteStaging says that a batch has dir and is alive.
 func (w *writer) noteStaging(ctx context.Context, dir string, made time.Time) error {
 	now := w.o.Now()
 	value := binary.BigEndian.AppendUint64(nil, uint64(made.UnixMilli()))
 	value = binary.BigEndian.AppendUint64(value, uint64(now.UnixMilli()))
-	cell := client.Put(stagingKey(dir), w.note(noteStaging), value, client.Latest)
-	if err := w.c.Write(ctx, w.catalog, []client.Cell{cell}, client.TableDefault, false); err != nil {
+	cell := client.Put(stagingKey(dir), stagingColumn(), value, client.Latest)
+	if err := w.c.Write(ctx, w.notes, []client.Cell{cell}, client.TableDefault, false); err != nil {
 		return fmt.Errorf("note staging folder %s: %w", dir, err)
 	}
 	w.mu.Lock()
@@ -180,6 +187,6 @@ func (w *writer) unstage(ctx context.Context, dir string) error {
 	if err := w.c.CleanupBulkLoad(ctx, w.rows, dir); err != nil {
 		return fmt.Errorf("remove staging folder %s: %w", dir, err)
 	}
-	cell := client.Delete(stagingKey(dir), w.note(noteStaging), client.Latest)
-	return w.c.Write(ctx, w.catalog, []client.Cell{cell}, client.TableDefault, false)
+	cell := client.Delete(stagingKey(dir), stagingColumn(), client.Latest)
+	return w.c.Write(ctx, w.notes, []client.Cell{cell}, client.TableDefault, false)
 }

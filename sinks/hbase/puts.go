@@ -8,8 +8,8 @@ import (
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
 )
 
-// putBytes is how much one call carries; far below what a server takes.
-const putBytes = 2 << 20
+// putsBytes is how much one call carries; far below what a server takes.
+const putsBytes = 2 << 20
 
 // puts is the way of a batch into the table where HBase's file system is out of
 // reach: rows wait in a local file until Commit, since a Put is seen at once.
@@ -42,7 +42,7 @@ func (p *puts) Deliver(ctx context.Context, files []*bulk.File) error {
 	for _, f := range files {
 		err := f.Each(ctx, func(row, value []byte, stamp uint64) error {
 			cells = append(cells, client.Put(row, rowColumn(), value, stamp))
-			if bytes += len(row) + len(value); bytes < putBytes {
+			if bytes += len(row) + len(value); bytes < putsBytes {
 				return nil
 			}
 			return flush()

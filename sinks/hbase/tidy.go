@@ -22,9 +22,9 @@ func (w *writer) Tidy(ctx context.Context, before time.Time) (freed int64, err e
 		before = silent
 	}
 	var dead []string
-	span := client.Span{From: stagingKey(""), Stop: []byte{noteStaging[0] + 1}}
-	err = w.c.Scan(ctx, w.catalog, w.note(noteStaging), span, client.ScanOptions{Once: true}, func(c client.Cell) error {
-		dir := string(c.Row[len(noteStaging):])
+	span := client.Span{From: stagingKey(""), Stop: []byte{stagingPrefix[0] + 1}}
+	err = w.c.Scan(ctx, w.notes, stagingColumn(), span, client.ScanOptions{Once: true}, func(c client.Cell) error {
+		dir := string(c.Row[len(stagingPrefix):])
 		w.mu.Lock()
 		_, ours := w.staging[dir]
 		w.mu.Unlock()
@@ -58,7 +58,7 @@ func (w *writer) compactDropped(ctx context.Context) error {
 		return err
 	}
 	for _, r := range due {
-		if err := w.c.Compact(ctx, w.rows, r, rowColumn().Family, true); err != nil {
+		if err := w.c.Compact(ctx, w.rows, r, rowFamily, true); err != nil {
 			return err
 		}
 	}
@@ -86,10 +86,10 @@ func (w *writer) loaded(ctx context.Context, rows [][]byte) {
 			break
 		}
 		var files []string
-		if files, err = w.c.StoreFiles(ctx, w.rows, r, rowColumn().Family); err != nil || len(files) <= manyFiles {
+		if files, err = w.c.StoreFiles(ctx, w.rows, r, rowFamily); err != nil || len(files) <= manyFiles {
 			continue
 		}
-		if err = w.c.Compact(ctx, w.rows, r, rowColumn().Family, false); err == nil {
+		if err = w.c.Compact(ctx, w.rows, r, rowFamily, false); err == nil {
 			w.o.Notice(fmt.Sprintf("region %s of table %s has %d store files: a compaction was asked for", r.Encoded, w.rows, len(files)))
 		}
 	}
