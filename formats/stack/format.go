@@ -56,6 +56,7 @@ const (
 	sanitizer
 	monitor
 	plain
+	java
 )
 
 // formats is the one table of what values mean. Android's unwinder prints
@@ -68,6 +69,7 @@ var formats = [...]Format{
 	backtrace: {Name: "backtrace", Frame0: Stepped, kind: symbol.ELF, Lines: "the same without a header: consoles, crash services, ANR traces"},
 	sanitizer: {Name: "sanitizer", Frame0: Stepped, kind: symbol.ELF, Lines: "#0 0x55a4bce  (/system/lib64/libcart.so+0x25bce)"},
 	monitor:   {Name: "monitor", Frame0: Return, kind: symbol.ELF, Lines: "pc 0x0000000000022074 libc.so [arm64-v8a::77e6…], without numbers"},
+	java:      {Name: "java", Frame0: Exact, kind: symbol.R8, Lines: "at a.b.c(SourceFile:12) of Java and Kotlin below the exception's line; in other dumps too"},
 	plain:     {Name: "plain", Frame0: Return, Lines: "ARTIFACT ADDRESS, nothing else in the line; or ADDRESS alone where Options names artifacts"},
 }
 

@@ -45,6 +45,10 @@ func printBelow(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 				break
 			}
 			a := &answers[t][i]
+			if f := &s.Threads[t].Frames[i]; f.Managed != nil {
+				done = printManaged(out, s, f, a, done)
+				continue
+			}
 			if a.Status != symbol.Found || len(a.Frames) == 0 {
 				continue
 			}

@@ -68,6 +68,8 @@ type splitter struct {
 	running int    // frames of the current thread, also of those handed out
 	gap     bool   // an empty line stands behind the last frame
 
+	pending []pendingLine // lines of cur's text that name classes, behind its last frame
+
 	document *document // being collected
 	follow   follower
 	held     []byte // of the document, so far
@@ -91,6 +93,12 @@ func (s *splitter) line(b []byte) error {
 	if l, ok := parseLine(content, len(s.options.Artifacts) > 0); ok {
 		return s.frame(&l, b, len(content))
 	}
+	if taken, err := s.java(b, len(content)); taken || err != nil {
+		return err
+	}
+	if err := s.javaText(content); err != nil {
+		return err
+	}
 	if len(bytes.TrimSpace(content)) == 0 {
 		s.gap = true
 	} else if mayBeHeader(content) {
@@ -100,7 +108,11 @@ func (s *splitter) line(b []byte) error {
 			}
 		}
 	}
-	return s.text(b)
+	if err := s.text(b); err != nil {
+		return err
+	}
+	s.javaNames(len(b), len(content))
+	return nil
 }
 
 // text keeps b, and hands out first what would grow too long with it.
@@ -152,7 +164,7 @@ func (s *splitter) frame(l *line, b []byte, n int) error {
 	}
 	unnumbered := family == monitor || family == plain
 	switch {
-	case s.frames > 0 && family != s.family, s.gap && unnumbered && s.running > 0:
+	case s.frames > 0 && family != s.family && !(s.family == java && mixes(family)), s.gap && unnumbered && s.running > 0:
 		if err := s.next(); err != nil {
 			return err
 		}
@@ -240,6 +252,7 @@ func (s *splitter) flush() error {
 	if len(s.cur.Text) == 0 {
 		return nil
 	}
+	s.closeJava()
 	out := s.cur
 	s.cur, s.frames, s.family = new(Stack), 0, text
 	clear(s.strings)

@@ -42,6 +42,8 @@ type Stack struct {
 	Text    []byte // the dump's lines and what surrounds its frames
 	Arch    string // as its header says, in the words of symbol.Artifact; "" if it does not
 	Threads []Thread
+
+	managed ManagedOptions // for printing
 }
 
 // Thread is a thread's frames, innermost first.
@@ -60,7 +62,8 @@ type Frame struct {
 	Container string      // path of the archive that the image was mapped from, as printed; "" if none
 	Arch      string      // of the line, else of the stack; "" if neither says
 	At        symbol.Where
-	Raw       uint64 // as reported
+	Raw       uint64   // as reported
+	Managed   *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
 
 	indent int // columns from Span[0] to where answers are printed
 }
@@ -72,4 +75,5 @@ func (s *Stack) FrameText(f *Frame) []byte { return s.Text[f.Span[0]:f.Span[1]] 
 type Options struct {
 	Artifacts []string // names for frames that name no artifact, best first
 	Frame0    Frame0   // zero: as the stack's format has it
+	Managed   ManagedOptions
 }

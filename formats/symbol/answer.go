@@ -25,6 +25,9 @@ func (s Status) Retry() bool { return s == Unavailable || s == Loading || s == P
 // Answer is the outcome of one question.
 type Answer struct {
 	Status Status
-	Frames []Frame // innermost first; shared with caches: read only
-	Err    error   // the reason, for every status but Found
+	// Frames stand innermost first and are shared with caches: read only. Found and none: the
+	// frame has no place in the source, and is dropped from its stack.
+	Frames []Frame
+	Or     [][]Frame // other chains that may be meant instead of Frames, where a mapping leaves several
+	Err    error     // the reason, for every status but Found
 }
