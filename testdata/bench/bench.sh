@@ -19,7 +19,7 @@ deb() {
   dpkg-deb -x "$cache"/deb/"$2"_*.deb "$cache/deb/x"
   local file
   file=$(find "$cache/deb/x" -type f -name "$3" -printf '%s %p\n' | sort -n | tail -1 | cut -d' ' -f2-)
-  llvm-objcopy-19 --decompress-debug-sections "$file" "$cache/inputs/.$1" && mv "$cache/inputs/.$1" "$cache/inputs/$1"
+  llvm-objcopy-19 --decompress-debug-sections --wildcard -R '.rela.debug*' "$file" "$cache/inputs/.$1" && mv "$cache/inputs/.$1" "$cache/inputs/$1"
   rm -rf "$cache/deb/x"
 }
 
@@ -35,6 +35,8 @@ if command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; then
   deb libc libc6-dbg '*.debug'
   deb jvm openjdk-17-dbg '*.debug'
   deb ceph ceph-osd-dbg '*.debug'
+  # The newest kernel for clouds: the smallest, all C. Relocations of debug sections that the linker kept are none of its DWARF.
+  deb vmlinux "$(apt-cache depends linux-image-cloud-amd64-dbg | awk '/Depends:/{print $2; exit}')" 'vmlinux*'
 fi
 aar rn-release com.facebook.react:react-android:0.87.1:aar:release prefab/modules/reactnative/libs/android.arm64-v8a/libreactnative.so
 aar hermesvm com.facebook.react:hermes-android:0.82.1:aar:debug prefab/modules/hermesvm/libs/android.arm64-v8a/libhermesvm.so
