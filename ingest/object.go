@@ -171,16 +171,20 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 // holdsNothing notes why an object, or a member that has something to say, has
 // no artifact.
 func (x *object) holdsNothing(obj *formats.Object, member string) {
+	part := obj.Companion != "" || strings.HasPrefix(obj.Note, reasonCompanion)
 	switch {
-	case member != "" && obj.Note != "":
+	case member != "" && obj.Note != "" && !part:
 		x.noteArtifact(row.ObjectArtifact{Member: member, Outcome: outcomeSkipped, Error: obj.Note})
 	case member != "":
 	case obj.Note != "":
 		x.reason = obj.Note
-	case obj.Companion != "":
+	case part:
 		x.reason = reasonCompanion
 	default:
 		x.reason = reasonEmpty
+	}
+	if part && member == "" {
+		x.missed = nil // it looked around, and waits for nothing
 	}
 }
 

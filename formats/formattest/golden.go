@@ -81,7 +81,40 @@ func Goldens(t *testing.T, f *formats.Format, folder string, except Exceptions, 
 	t.Logf("%s: %d objects, %d cases", folder, files, cases)
 }
 
+// GoldenOf compares the recorded answers in file with those of in, which must
+// have one artifact.
+func GoldenOf(t *testing.T, f *formats.Format, in *formats.Input, file string, known Known) {
+	t.Helper()
+	g := readGolden(t, file)
+	if known == nil {
+		known = func(uint64, []symbol.Frame, []symbol.Frame) string { return "" }
+	}
+	g.compare(t, f, in, func(addr string, value uint64, want, got []symbol.Frame) bool { return known(value, want, got) != "" })
+}
+
 func goldenFile(t *testing.T, f *formats.Format, path, rel string, except Exceptions, used map[string]bool, known func(*testing.T, string) Known, reasons map[string]int) int {
+	g := readGolden(t, path)
+	object := objectOf(t, strings.TrimSuffix(path, ".golden.json"), g.Arch)
+	rules := Known(func(uint64, []symbol.Frame, []symbol.Frame) string { return "" })
+	if known != nil {
+		rules = known(t, object)
+	}
+	return g.compare(t, f, Input(t, object), func(addr string, value uint64, want, got []symbol.Frame) bool {
+		if at := rel + "@" + addr; except[at] != "" {
+			used[at] = true
+		} else if except[rel] != "" {
+			used[rel] = true
+		} else if reason := rules(value, want, got); reason != "" {
+			reasons[reason]++
+		} else {
+			return false
+		}
+		return true
+	})
+}
+
+func readGolden(t *testing.T, path string) *golden {
+	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -90,12 +123,14 @@ func goldenFile(t *testing.T, f *formats.Format, path, rel string, except Except
 	if err := json.Unmarshal(b, &g); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	object := objectOf(t, strings.TrimSuffix(path, ".golden.json"), g.Arch)
-	rules := Known(func(uint64, []symbol.Frame, []symbol.Frame) string { return "" })
-	if known != nil {
-		rules = known(t, object)
-	}
-	a := pick(t, f, Input(t, object), g.Arch)
+	return &g
+}
+
+// compare asks for every address and fails where the answer differs and is
+// not excused. It gives the number of cases.
+func (g *golden) compare(t *testing.T, f *formats.Format, in *formats.Input, excused func(addr string, value uint64, want, got []symbol.Frame) bool) int {
+	t.Helper()
+	a := pick(t, f, in, g.Arch)
 	if a == nil {
 		t.Fatalf("no artifact for arch %q", g.Arch)
 	}
@@ -112,17 +147,7 @@ func goldenFile(t *testing.T, f *formats.Format, path, rel string, except Except
 		for i, w := range c.Frames {
 			want[i] = symbol.Frame{Linkage: w.Linkage, File: w.File, Line: w.Line, Column: w.Column}
 		}
-		got := answer(a, flat, addr)
-		if slices.Equal(got, want) {
-			continue
-		}
-		if at := rel + "@" + c.Addr; except[at] != "" {
-			used[at] = true
-		} else if except[rel] != "" {
-			used[rel] = true
-		} else if reason := rules(addr, want, got); reason != "" {
-			reasons[reason]++
-		} else {
+		if got := answer(a, flat, addr); !slices.Equal(got, want) && !excused(c.Addr, addr, want, got) {
 			t.Error(difference(addr, want, got))
 		}
 	}

@@ -29,9 +29,9 @@ func openBundle(ctx context.Context, in *formats.Input) (*formats.Object, error)
 	}
 	bundle := strings.TrimSuffix(strings.ReplaceAll(in.Name, `\`, "/"), bundlePlist)
 	bundle = bundle[strings.LastIndexAny(bundle, "/!")+1:]
-	names := []string{bundle}
-	if plain := strings.TrimSuffix(bundle, path.Ext(bundle)); plain != bundle && plain != "" {
-		names = append(names, plain) // App.app, Kit.framework
+	names := []string{bundle, bundle + ".dylib"}
+	if plain := strings.TrimSuffix(bundle, path.Ext(bundle)); plain != bundle && plain != "" && path.Ext(bundle) != ".dylib" {
+		names = []string{plain, bundle} // App.app, Kit.framework
 	}
 	for _, n := range names {
 		dwarf, err := in.Companion(ctx, formats.Ref{Name: "Resources/DWARF/" + n})
@@ -46,7 +46,7 @@ func openBundle(ctx context.Context, in *formats.Input) (*formats.Object, error)
 		}
 		return obj, err
 	}
-	return &formats.Object{Note: "no-dwarf: the dSYM bundle " + bundle + ".dSYM has no Contents/Resources/DWARF/" + names[len(names)-1]}, nil
+	return &formats.Object{Note: "no-dwarf: the dSYM bundle " + bundle + ".dSYM has no Contents/Resources/DWARF/" + names[0]}, nil
 }
 
 // Cache recognises the cache that holds all libraries of a system.

@@ -187,14 +187,10 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) e
 			emit = u.moved.emit(img, emit)
 		}
 		q, err = u.exploder.Part(ctx, part, emit)
+		q.Missing = nil // skeleton units name precompiled modules here: they hold no code
 	}
 	if first {
 		q.Text = img.TextBytes()
-		for _, u := range o.units {
-			if u.data != nil && u.moved == nil {
-				q.Missing = u.data.Missing()
-			}
-		}
 		q.Missing = append(q.Missing, o.lacking...)
 		if o.missingMap != "" {
 			q.Missing = append(q.Missing, o.missingMap)
