@@ -9,7 +9,7 @@ import (
 
 type lookupJob struct {
 	Artifact  string   `arg:"" optional:"" help:"Any name of it: build-id, debug-id, file name, APP@BUILD."`
-	Positions []string `arg:"" optional:"" name:"position" help:"0x1f3a: address of the file; +0x1f3a: from the image base; NAME+0x1f3a: from a symbol or section."`
+	Positions []string `arg:"" optional:"" name:"position" help:"0x1f3a: address of the file; +0x1f3a: from the image base; NAME+0x1f3a: from a symbol or section; LINE:COLUMN: of a script, from 1 and from 0."`
 	Stdin     bool     `help:"Read ARTIFACT POSITION lines from standard input."`
 	Style     string   `help:"Text form: llvm (as llvm-symbolizer prints) or addr2line (as addr2line -ipfC)." enum:"llvm,addr2line" default:"llvm"`
 	Demangle  bool     `help:"Print readable names." default:"true" negatable:""`

@@ -9,8 +9,21 @@ import (
 
 // parsePosition reads a position as the command line takes it: 0x1f3a, an
 // address of the file; +0x1f3a, relative to the image base; NAME+0x1f3a, from
-// a symbol or, in an ET_REL file, a section.
+// a symbol or, in an ET_REL file, a section; LINE:COLUMN of a script, the line
+// from 1 and the column from 0, in UTF-16 units.
 func parsePosition(s string) (symbol.Where, error) {
+	if line, column, ok := strings.Cut(s, ":"); ok {
+		l, err := strconv.ParseUint(line, 10, 32)
+		c, cerr := strconv.ParseUint(column, 10, 32)
+		pos, fits := symbol.ScriptPosition(0, uint32(l)-1, uint32(c))
+		switch {
+		case err != nil || cerr != nil || l == 0:
+			return symbol.Where{}, usage("position %q: want LINE:COLUMN, the line from 1", s)
+		case !fits:
+			pos = symbol.TablesEnd // beyond every script
+		}
+		return symbol.Where{Space: symbol.Position, Value: pos}, nil
+	}
 	name, offset := "", s
 	if i := strings.LastIndexByte(s, '+'); i >= 0 {
 		name, offset = s[:i], s[i+1:]
@@ -18,7 +31,7 @@ func parsePosition(s string) (symbol.Where, error) {
 	digits, ok := strings.CutPrefix(strings.ToLower(offset), "0x")
 	v, err := strconv.ParseUint(digits, 16, 64)
 	if !ok || err != nil {
-		return symbol.Where{}, usage("position %q: want 0x1f3a, +0x1f3a or NAME+0x1f3a", s)
+		return symbol.Where{}, usage("position %q: want 0x1f3a, +0x1f3a, NAME+0x1f3a or LINE:COLUMN", s)
 	}
 	switch {
 	case name != "":

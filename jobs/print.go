@@ -15,6 +15,8 @@ type frameJSON struct {
 	File     string `json:"file"`
 	Line     uint32 `json:"line"`
 	Column   uint32 `json:"column"`
+	Name     string `json:"name,omitempty"`    // scripts: the identifier at this place
+	Ignored  bool   `json:"ignored,omitempty"` // scripts: the source is none of the application's own
 }
 
 // answerJSON is an answer as --json prints it.
@@ -33,7 +35,7 @@ type answerJSON struct {
 func framesJSON(frames []symbol.Frame) []frameJSON {
 	out := make([]frameJSON, len(frames))
 	for i, f := range frames {
-		out[i] = frameJSON{functionOf(f), f.Linkage, f.File, f.Line, f.Column}
+		out[i] = frameJSON{functionOf(f), f.Linkage, f.File, f.Line, f.Column, f.Name, f.Ignored}
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/elf"
 	"github.com/symlake/symlake/formats/macho"
+	"github.com/symlake/symlake/formats/sourcemap"
 )
 
 // Formats returns every format, narrow ones first: the first whose Detect
@@ -24,5 +25,6 @@ func Formats() []*formats.Format {
 		&archive.Zstd,
 		&archive.Xz,
 		&archive.Tar,
+		&sourcemap.Format,
 	}
 }

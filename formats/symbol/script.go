@@ -32,6 +32,9 @@ const (
 	// MaxSegments is how many scripts may share one map (React Native's
 	// segments); script n has the lines from n * MaxLine on.
 	MaxSegments = 1 << 6
+	// TablesEnd is behind the last position of a table.
+	TablesEnd = (tableLine + 2*MaxSegments) << 32
+
 	tableLine   = 1 << 30
 	hermesTable = 0
 	moduleTable = 1

@@ -1,0 +1,172 @@
+package sourcemap
+
+import (
+	"sort"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// sources is one map ready to answer: its words, and what it knows of functions.
+type sources struct {
+	*words
+	ignored   []symbol.Flags
+	functions []functionMap
+	hints     []int
+	nodes     map[uint32]int32 // of functions by name
+}
+
+// readSources reads all of a map but its mappings.
+func (e *emitter) readSources(t *text, l *layout) (*sources, error) {
+	w, err := e.readWords(t, l)
+	if err != nil {
+		return nil, err
+	}
+	s := &sources{words: w, ignored: make([]symbol.Flags, w.nSources), nodes: map[uint32]int32{}}
+	for _, i := range l.ignored {
+		s.ignored[i] = symbol.Ignored
+	}
+	if l.functions != (span{}) && l.scopes == (span{}) {
+		if s.functions, err = readFunctionMaps(t, l.functions, w.nSources, e.intern); err != nil {
+			return nil, err
+		}
+		s.hints = make([]int, len(s.functions))
+	}
+	return s, nil
+}
+
+// site is the place that a segment maps to.
+func (s *sources) site(m *mapping) symbol.Site {
+	return symbol.Site{File: s.file(m.source), Line: m.line + 1, Column: m.original}
+}
+
+// node is that of the function which holds the place, by the function map.
+func (s *sources) node(e *emitter, m *mapping) int32 {
+	if int(m.source) >= len(s.functions) {
+		return 0
+	}
+	return e.named(s.functions[m.source].at(m.line, m.original, &s.hints[m.source]), s.nodes)
+}
+
+// explodeMap emits the ranges of one layout with mappings, which stands from
+// from to to in the script.
+func (e *emitter) explodeMap(in *formats.Input, l *layout, from, to position, under *packed) error {
+	t := newText(in, 0)
+	s, err := e.readSources(t, l)
+	if err != nil {
+		return err
+	}
+	if l.scopes != (span{}) {
+		if err := e.readScopes(t, l, s.words, from); err != nil {
+			return err
+		}
+	}
+	r := mappingReader{t: t, sources: int64(s.nSources), names: int64(s.nNames)}
+	if l.ranges != (span{}) {
+		b, err := t.stringAt(l.ranges)
+		if err != nil {
+			return err
+		}
+		r.ranges = &rangeReader{numbers: numbers{b: b, from: l.ranges.from + 1, section: "rangeMappings"}}
+	}
+	put := func(m *mapping, start, end uint64) error {
+		if m.source < 0 {
+			return nil
+		}
+		g := symbol.Range{Start: start, End: end, At: s.site(m), Flags: s.ignored[m.source]}
+		if m.name >= 0 {
+			g.Name = s.names + uint32(m.name)
+		}
+		if m.linear {
+			g.Flags |= symbol.Linear
+		}
+		switch {
+		case under != nil:
+			return under.put(e, m, g)
+		case len(e.borders) > 0:
+			return e.addCut(g)
+		case s.functions != nil:
+			return e.add(g, s.node(e, m))
+		}
+		return e.add(g, 0)
+	}
+	stop := uint64(to.line)<<32 | uint64(to.column)
+	return r.read(l.mappings, func(line uint32, segments []mapping) error {
+		at := from.plus(line, 0)
+		first := uint64(at.line)<<32 | uint64(at.column)
+		end := min((uint64(at.line)+1)<<32, stop)
+		for i := 0; i < len(segments); {
+			next := i + 1
+			for next < len(segments) && segments[next].column == segments[i].column {
+				next++
+			}
+			start, until := first+uint64(segments[i].column), end
+			if next < len(segments) {
+				until = min(end, first+uint64(segments[next].column))
+			}
+			if start >= until {
+				return nil // it belongs to the next section
+			}
+			// Of several segments at one column the first answers for it, and the
+			// last for what follows: so do the libraries that others look up with.
+			if next > i+1 {
+				if err := put(&segments[i], start, start+1); err != nil {
+					return err
+				}
+				start++
+			}
+			if start < until {
+				if err := put(&segments[next-1], start, until); err != nil {
+					return err
+				}
+			}
+			i = next
+		}
+		return nil
+	})
+}
+
+// readScopes reads the scopes of a map that stands at from.
+func (e *emitter) readScopes(t *text, l *layout, w *words, from position) error {
+	b, err := t.stringAt(l.scopes)
+	if err != nil {
+		return err
+	}
+	r := scopeReader{
+		numbers: numbers{b: b, from: l.scopes.from + 1, section: "scopes"},
+		names: func(i int64) (uint32, bool) {
+			return w.names + uint32(i), i >= 0 && i < int64(w.nNames)
+		},
+		source: func(i uint64) (uint32, bool) {
+			if i >= uint64(w.nSources) {
+				return 0, false
+			}
+			return w.file(int32(i)), true
+		},
+		most: t.in.Limits.Symbols, depth: t.in.Limits.InlineDepth, start: from,
+	}
+	if err := r.read(int32(len(e.nodes))); err != nil {
+		return err
+	}
+	e.nodes = append(e.nodes, r.nodes...)
+	e.setBorders(r.borders)
+	return nil
+}
+
+// setBorders makes positions say which node answers.
+func (e *emitter) setBorders(b []border) { e.borders, e.border, e.node = b, 0, 0 }
+
+// nodeAt is the node that answers at a position by borders.
+func nodeAt(borders []border, at uint64) int32 {
+	i := sort.Search(len(borders), func(i int) bool { return borders[i].at > at })
+	if i == 0 {
+		return 0
+	}
+	return borders[i-1].node
+}
+
+// stringAt reads the string that stands in a span.
+func (t *text) stringAt(s span) (string, error) {
+	t.seek(s.from)
+	return t.string(t.in.Limits.SectionBytes)
+}

@@ -1,0 +1,159 @@
+package sourcemap
+
+import (
+	"context"
+	"errors"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// packed is a map whose segments are in memory, to be asked in any order: the
+// packager's map below that of Hermes' compiler. It takes 24 bytes a segment.
+type packed struct {
+	*sources
+	from     []int32 // by line: its first segment; one more at the end
+	segments []mapping
+	borders  []border // of the bundle, where the map has no functions
+}
+
+// isCompilers reports whether a map leads from Hermes bytecode to the bundle
+// that was compiled: the other half is the packager's map.
+func (l *layout) isCompilers() bool {
+	return l.hermes && l.nSources == 1 && l.functions == (span{}) && l.sections == nil && len(l.segments) == 0
+}
+
+// packagerNames lists how the packager's map may be called: beside the
+// compiler's, and after the bundle that was compiled.
+func packagerNames(compilers, bundle string) []string {
+	var names []string
+	add := func(stem string) {
+		for _, name := range []string{stem + ".packager.map", stem + ".map"} {
+			if stem != "" && name != compilers {
+				names = append(names, name)
+			}
+		}
+	}
+	stem := compilers
+	for _, end := range []string{".map", ".compiler", ".hbc"} {
+		stem = strings.TrimSuffix(stem, end)
+	}
+	add(stem)
+	if bundle = base(bundle); bundle != stem {
+		add(bundle)
+		add(strings.TrimSuffix(bundle, path.Ext(bundle)))
+	}
+	return names
+}
+
+// companion finds the first of names; nil: there is none, and missing what to wait for.
+func companion(ctx context.Context, in *formats.Input, names []string, fits func(*formats.Input) bool) (*formats.Input, error) {
+	if in.Companion == nil {
+		return nil, nil
+	}
+	for _, name := range names {
+		c, err := in.Companion(ctx, formats.Ref{Name: name})
+		if errors.Is(err, formats.ErrNoCompanion) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if fits(c) {
+			return c, nil
+		}
+		if c.Release != nil {
+			if err := c.Release(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// findPackagers finds the packager's map of a compiler's.
+func findPackagers(ctx context.Context, in *formats.Input, l *layout) (*formats.Input, *layout, error) {
+	t := newText(in, l.sources.from)
+	bundle := ""
+	err := t.array(0, func(int) (err error) {
+		if !t.null() {
+			bundle, err = t.string(in.Limits.NameBytes)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var below *layout
+	found, err := companion(ctx, in, packagerNames(base(in.Name), bundle), func(c *formats.Input) bool {
+		found, _, err := readLayout(c, 0, 0)
+		if err != nil || found.hermes || found.mappings == (span{}) {
+			return false // no map, or one of bytecode: its own object says what is wrong with it
+		}
+		below = found
+		return true
+	})
+	return found, below, err
+}
+
+// pack reads a map into memory.
+func (e *emitter) pack(in *formats.Input, l *layout) (*packed, error) {
+	t := newText(in, 0)
+	s, err := e.readSources(t, l)
+	if err != nil {
+		return nil, err
+	}
+	p := &packed{sources: s}
+	r := mappingReader{t: t, sources: int64(s.nSources), names: int64(s.nNames)}
+	err = r.read(l.mappings, func(line uint32, segments []mapping) error {
+		if len(p.segments)+len(segments) > in.Limits.Symbols {
+			return tooMuch("mappings", l.mappings.from, "fewer segments")
+		}
+		for uint32(len(p.from)) <= line {
+			p.from = append(p.from, int32(len(p.segments)))
+		}
+		p.segments = append(p.segments, segments...)
+		return e.ctx.Err()
+	})
+	p.from = append(p.from, int32(len(p.segments)))
+	return p, err
+}
+
+// at is the segment that answers for a place; nil: none does.
+func (p *packed) at(line, column uint32) *mapping {
+	if int(line)+1 >= len(p.from) {
+		return nil
+	}
+	segments := p.segments[p.from[line]:p.from[line+1]]
+	i := sort.Search(len(segments), func(i int) bool { return segments[i].column > column }) - 1
+	if i < 0 {
+		return nil
+	}
+	for i > 0 && segments[i].column == column && segments[i-1].column == column {
+		i--
+	}
+	if segments[i].source < 0 {
+		return nil
+	}
+	return &segments[i]
+}
+
+// put adds the range of a segment of the map above, whose answer is a place in
+// this one's script. A place that this one does not know is a hole.
+func (p *packed) put(e *emitter, m *mapping, g symbol.Range) error {
+	to := p.at(m.line, m.original)
+	if to == nil {
+		return nil
+	}
+	g.At, g.Flags, g.Name = p.site(to), p.ignored[to.source], 0
+	if to.name >= 0 {
+		g.Name = p.names + uint32(to.name)
+	}
+	if p.functions != nil {
+		return e.add(g, p.node(e, to))
+	}
+	return e.add(g, nodeAt(p.borders, uint64(m.line)<<32|uint64(m.original)))
+}

@@ -1,0 +1,139 @@
+package sourcemap
+
+import (
+	"context"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// runRanges is the most ranges of a run.
+const runRanges = 512
+
+// emitter makes runs of ranges that come in order.
+type emitter struct {
+	ctx  context.Context
+	emit func(*symbol.Run) error
+	base uint64 // added to positions: of the segment
+	run  symbol.Run
+
+	nodes   []node
+	borders []border // ascending; empty: nothing is known by position
+	border  int      // the next one
+	node    int32    // that answers before it
+	scopes  []scopeAt
+	runs    uint32
+	index   map[string]uint32 // of strings that are no sources or names
+}
+
+// scopeAt is the index of a node in the scopes of a run.
+type scopeAt struct {
+	run uint32
+	at  int32
+}
+
+func newEmitter(ctx context.Context, base uint64, emit func(*symbol.Run) error) *emitter {
+	e := &emitter{ctx: ctx, emit: emit, base: base, runs: 1, index: map[string]uint32{"": 0}}
+	e.run = symbol.Run{Rank: symbol.RankScript, Strings: []string{""}}
+	e.nodes = []node{{parent: -1}}
+	return e
+}
+
+// intern gives the index of a string.
+func (e *emitter) intern(s string) uint32 {
+	i, ok := e.index[s]
+	if !ok {
+		i = uint32(len(e.run.Strings))
+		e.index[s] = i
+		e.run.Strings = append(e.run.Strings, s)
+	}
+	return i
+}
+
+// named gives the node of an outermost function.
+func (e *emitter) named(function uint32, known map[uint32]int32) int32 {
+	if function == 0 {
+		return 0
+	}
+	n, ok := known[function]
+	if !ok {
+		n = int32(len(e.nodes))
+		known[function] = n
+		e.nodes = append(e.nodes, node{parent: -1, function: function})
+	}
+	return n
+}
+
+// scope gives the index of a node in the run's scopes.
+func (e *emitter) scope(n int32) int32 {
+	if len(e.scopes) < len(e.nodes) {
+		e.scopes = append(e.scopes, make([]scopeAt, len(e.nodes)-len(e.scopes))...)
+	}
+	if s := &e.scopes[n]; s.run == e.runs {
+		return s.at
+	}
+	parent := int32(-1)
+	if up := e.nodes[n].parent; up >= 0 {
+		parent = e.scope(up)
+	}
+	at := int32(len(e.run.Scopes))
+	e.scopes[n] = scopeAt{e.runs, at}
+	e.run.Scopes = append(e.run.Scopes, symbol.Scope{Parent: parent, Function: e.nodes[n].function, Call: e.nodes[n].call})
+	return at
+}
+
+// add adds a range that answers with node. It follows those before.
+func (e *emitter) add(g symbol.Range, node int32) error {
+	g.Start += e.base
+	g.End += e.base
+	if n := len(e.run.Ranges); n >= runRanges || n > 0 && e.run.Ranges[n-1].End != g.Start {
+		if err := e.flush(); err != nil {
+			return err
+		}
+	}
+	g.Scope = e.scope(node)
+	e.run.Ranges = append(e.run.Ranges, g)
+	return nil
+}
+
+// addCut adds a range whose node its position says, in pieces where that changes.
+func (e *emitter) addCut(g symbol.Range) error {
+	for e.border < len(e.borders) && e.borders[e.border].at <= g.Start {
+		e.node = e.borders[e.border].node
+		e.border++
+	}
+	for e.border < len(e.borders) && e.borders[e.border].at < g.End {
+		piece := g
+		piece.End = e.borders[e.border].at
+		if err := e.add(piece, e.node); err != nil {
+			return err
+		}
+		if g.Flags&symbol.Linear != 0 {
+			g.At.Column += uint32(piece.End - g.Start)
+		}
+		g.Start = piece.End
+		e.node = e.borders[e.border].node
+		e.border++
+	}
+	return e.add(g, e.node)
+}
+
+func (e *emitter) flush() error {
+	if len(e.run.Ranges) == 0 {
+		return nil
+	}
+	if err := e.ctx.Err(); err != nil {
+		return err
+	}
+	err := e.emit(&e.run)
+	e.run.Ranges, e.run.Scopes = e.run.Ranges[:0], e.run.Scopes[:0]
+	e.runs++
+	return err
+}
+
+// addAt adds a range that counts from no segment, and from no function.
+func (e *emitter) addAt(g symbol.Range) error {
+	base := e.base
+	e.base = 0
+	defer func() { e.base = base }()
+	return e.add(g, 0)
+}

@@ -1,0 +1,130 @@
+package sourcemap
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"net/url"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+)
+
+// tailBytes is where a script's comments about its map are looked for: they
+// stand last, but for an inline map of any length, which begins further up.
+const tailBytes = 4 << 10
+
+const (
+	mappingURL = "sourceMappingURL="
+	dataScheme = "data:"
+)
+
+// inlineMap is the map that a script holds as a data URL; nil: it holds none.
+func inlineMap(script *formats.Input) (*formats.Input, error) {
+	at, err := findInline(script)
+	if err != nil || at < 0 {
+		return nil, err
+	}
+	rest, err := script.View(at, min(script.Size-at, 256))
+	if err != nil {
+		return nil, err
+	}
+	head, _, found := bytes.Cut(rest, []byte{','})
+	if !found {
+		return nil, fault("data URL", at, "','")
+	}
+	isBase64 := strings.HasSuffix(strings.TrimSpace(string(head)), ";base64")
+	from := at + int64(len(head)) + 1
+	raw := &untilSpace{r: io.NewSectionReader(script.Bytes, from, script.Size-from)}
+	var r io.Reader
+	if isBase64 {
+		r = base64.NewDecoder(base64.StdEncoding, raw)
+	} else {
+		text, err := io.ReadAll(io.LimitReader(raw, script.Limits.SectionBytes))
+		if err != nil {
+			return nil, err
+		}
+		s, err := url.PathUnescape(string(text))
+		if err != nil {
+			return nil, fault("data URL", from, "escapes of a URL")
+		}
+		r = strings.NewReader(s)
+	}
+	in, err := script.Spool(script.Name+".map", -1, corruptOnBase64{r, from})
+	if err != nil {
+		return nil, err
+	}
+	in.Companion = script.Companion
+	return in, nil
+}
+
+// corruptOnBase64 says of bytes that are no base64 where they stand.
+type corruptOnBase64 struct {
+	r    io.Reader
+	from int64
+}
+
+func (c corruptOnBase64) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	if at, ok := err.(base64.CorruptInputError); ok {
+		err = fault("data URL", c.from+int64(at), "base64")
+	} else if err == io.ErrUnexpectedEOF {
+		err = fault("data URL", c.from, "whole groups of base64")
+	}
+	return n, err
+}
+
+// untilSpace ends before the first space, quote or line end.
+type untilSpace struct {
+	r    io.Reader
+	done bool
+}
+
+func (u *untilSpace) Read(b []byte) (int, error) {
+	if u.done {
+		return 0, io.EOF
+	}
+	n, err := u.r.Read(b)
+	if i := bytes.IndexAny(b[:n], " \t\r\n\"'`*"); i >= 0 {
+		u.done = true
+		return i, io.EOF
+	}
+	return n, err
+}
+
+// findInline gives the offset behind "data:" of the last sourceMappingURL, if that is a data URL; -1: it is none.
+func findInline(script *formats.Input) (int64, error) {
+	const comment = mappingURL
+	for end := script.Size; end > 0; {
+		from := max(0, end-windowBytes)
+		b, err := script.View(from, min(script.Size, end+int64(len(comment)+len(dataScheme)))-from)
+		if err != nil {
+			return -1, err
+		}
+		if i := bytes.LastIndex(b, []byte(comment)); i >= 0 {
+			rest := b[i+len(comment):]
+			// What only mentions the words, as bundlers do, is no comment.
+			if !bytes.HasPrefix(rest, []byte(dataScheme)) || i < 2 || !isComment(b[:i]) {
+				return -1, nil
+			}
+			return from + int64(i+len(comment)+len(dataScheme)), nil
+		}
+		end = from
+		// Only an inline map puts the comment further up than the last few lines.
+		if tail := b[max(0, len(b)-tailBytes):]; bytes.Count(tail, []byte{'\n'}) > 16 {
+			return -1, nil
+		}
+	}
+	return -1, nil
+}
+
+// isComment: before the words stand //# or /*# (once //@).
+func isComment(b []byte) bool {
+	b = bytes.TrimRight(b, " \t")
+	for _, mark := range []string{"//#", "//@", "/*#", "/*@"} {
+		if bytes.HasSuffix(b, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package sourcemap
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// exploded is a map's ranges, to be looked up.
+type exploded struct {
+	artifact formats.Artifact
+	ranges   []answer
+}
+
+// answer is a range with its frames.
+type answer struct {
+	symbol.Range
+	frames []symbol.Frame
+}
+
+func (x *exploded) at(pos uint64) []symbol.Frame {
+	i := sort.Search(len(x.ranges), func(i int) bool { return x.ranges[i].Start > pos }) - 1
+	if i < 0 || pos >= x.ranges[i].End {
+		return nil
+	}
+	frames := x.ranges[i].frames
+	if x.ranges[i].Flags&symbol.Linear != 0 {
+		frames = append([]symbol.Frame(nil), frames...)
+		frames[0].Column += uint32(pos - x.ranges[i].Start)
+	}
+	return frames
+}
+
+// place is the answer at a line and a column, both from 0.
+func (x *exploded) place(line, column uint32) []symbol.Frame {
+	return x.at(uint64(line)<<32 | uint64(column))
+}
+
+// explodeAll reads a map to the end. Ranges must come in order within a part.
+func explodeAll(in *formats.Input) (*exploded, error) {
+	ctx := context.Background()
+	_, obj, err := formats.Open(ctx, []*formats.Format{&Format}, in)
+	if err != nil {
+		return nil, err
+	}
+	if obj == nil || len(obj.Artifacts) == 0 {
+		return nil, nil
+	}
+	if obj.Close != nil {
+		defer obj.Close()
+	}
+	x := &exploded{artifact: obj.Artifacts[0]}
+	for part := range x.artifact.Parts {
+		_, err := x.artifact.Explode(ctx, part, func(r *symbol.Run) error {
+			for i, g := range r.Ranges {
+				x.ranges = append(x.ranges, answer{g, r.Chain(i, nil)})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	sort.SliceStable(x.ranges, func(i, j int) bool { return x.ranges[i].Start < x.ranges[j].Start })
+	return x, nil
+}
+
+// folder is an input whose companions lie beside it.
+func folder(t testing.TB, path string) *formats.Input {
+	t.Helper()
+	in := inputOf(t, path)
+	in.Companion = func(_ context.Context, want formats.Ref) (*formats.Input, error) {
+		for _, end := range []string{"", ".gz"} {
+			if p := filepath.Join(filepath.Dir(path), filepath.Base(want.Name)+end); want.Name != "" {
+				if _, err := os.Stat(p); err == nil {
+					return inputOf(t, p), nil
+				}
+			}
+		}
+		return nil, formats.ErrNoCompanion
+	}
+	return in
+}
+
+// inputOf reads a file, compressed or not.
+func inputOf(t testing.TB, path string) *formats.Input {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasSuffix(path, ".gz") {
+		r, err := gzip.NewReader(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err = io.ReadAll(r); err != nil {
+			t.Fatal(err)
+		}
+		path = strings.TrimSuffix(path, ".gz")
+	}
+	return formattest.InputOf(filepath.Base(path), b, formats.Limits{})
+}
+
+func mustExplode(t testing.TB, in *formats.Input) *exploded {
+	t.Helper()
+	x, err := explodeAll(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x == nil {
+		t.Fatalf("%s: no map", in.Name)
+	}
+	return x
+}
+
+func readJSON(t testing.TB, path string, to any) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, to); err != nil {
+		t.Fatal(path, err)
+	}
+}

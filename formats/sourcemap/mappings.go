@@ -1,0 +1,230 @@
+package sourcemap
+
+import (
+	"slices"
+	"strconv"
+)
+
+// mapping is one segment of mappings in the line that is being read.
+type mapping struct {
+	column   uint32 // in the script
+	source   int32  // -1: the segment maps to nothing
+	line     uint32 // from 0
+	original uint32 // column there
+	name     int32  // -1: none
+	linear   bool
+}
+
+// What a byte of mappings is, besides the digits 0 to 63.
+const (
+	comma     = 64
+	semicolon = 65
+	quote     = 66
+	bad       = 67
+)
+
+var digits = func() (d [256]uint8) {
+	for i := range d {
+		d[i] = bad
+	}
+	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		d[c] = uint8(i)
+	}
+	d[','], d[';'], d['"'] = comma, semicolon, quote
+	return d
+}()
+
+// maxSegment bounds the bytes of a segment: five numbers of seven digits, and
+// needless zeros for those who write them.
+const maxSegment = 1 << 12
+
+// mappingReader decodes mappings line by line.
+type mappingReader struct {
+	t       *text
+	sources int64
+	names   int64
+	ranges  *rangeReader // nil: no rangeMappings
+
+	line     uint32
+	segments []mapping // of the line
+	column   int64
+	source   int64
+	original int64
+	oline    int64
+	name     int64
+}
+
+// read hands out the segments of each line that has any, ascending; they are valid during the call.
+func (r *mappingReader) read(at span, each func(line uint32, segments []mapping) error) error {
+	t := r.t
+	if at.escaped {
+		s, err := t.stringAt(at)
+		if err != nil {
+			return err
+		}
+		t = &text{in: t.in, buf: append([]byte(s), '"'), off: at.from + 1, end: at.from + 2 + int64(len(s)), section: "mappings"}
+		r.t = t
+	} else {
+		t.seek(at.from + 1)
+	}
+	t.section = "mappings"
+	for {
+		if len(t.buf)-t.at <= maxSegment {
+			t.more(t.at)
+		}
+		if t.err != nil {
+			return t.err
+		}
+		done, err := r.run(each)
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+// run decodes what the window holds, up to its last bytes unless it ends the
+// input; done: the string has ended.
+func (r *mappingReader) run(each func(line uint32, segments []mapping) error) (done bool, err error) {
+	t := r.t
+	b := t.buf
+	i := t.at
+	limit := len(b) - maxSegment
+	if t.off+int64(len(b)) >= t.end || t.in.Mapped != nil {
+		limit = len(b)
+	}
+	for i < limit {
+		switch c := digits[b[i]]; c {
+		case comma:
+			return false, r.fault(i, "a segment, not ','")
+		case quote:
+			if err := r.endLine(each); err != nil {
+				return false, err
+			}
+			if r.ranges != nil {
+				return true, r.ranges.end(r.line)
+			}
+			return true, nil
+		case semicolon:
+			if err := r.endLine(each); err != nil {
+				return false, err
+			}
+			r.line++
+			r.column = 0
+			i++
+			continue
+		case bad:
+			return false, r.fault(i, "a digit of base 64")
+		}
+		// The numbers of a segment.
+		var v [5]int64
+		n := 0
+		start := i
+		for {
+			if i >= len(b) {
+				return false, r.fault(i, "the end of mappings")
+			}
+			c := digits[b[i]]
+			if c >= comma {
+				break
+			}
+			i++
+			if n == 5 {
+				return false, r.fault(start, "at most five numbers in a segment")
+			}
+			value := int64(c & 31)
+			for shift := 5; c&32 != 0; shift += 5 {
+				if i >= len(b) {
+					return false, r.fault(i, "the end of a number")
+				}
+				if c = digits[b[i]]; c >= comma {
+					return false, r.fault(i, "the end of a number")
+				}
+				i++
+				if shift < 40 {
+					value |= int64(c&31) << shift
+				} else if c&31 != 0 {
+					return false, r.fault(start, "numbers of 32 bits")
+				}
+			}
+			if value > 1<<32+1 {
+				return false, r.fault(start, "numbers of 32 bits")
+			}
+			if value&1 != 0 {
+				value = -(value >> 1)
+			} else {
+				value >>= 1
+			}
+			v[n] = value
+			n++
+		}
+		if i-start > maxSegment {
+			return false, r.fault(start, "a segment of at most "+strconv.Itoa(maxSegment)+" bytes")
+		}
+		m := mapping{source: -1, name: -1}
+		r.column += v[0]
+		if uint64(r.column) > most {
+			return false, r.fault(start, "a column from 0 to "+strconv.Itoa(most))
+		}
+		m.column = uint32(r.column)
+		switch n {
+		case 5:
+			r.name += v[4]
+			if uint64(r.name) >= uint64(r.names) {
+				return false, r.fault(start, "a name below "+strconv.FormatInt(r.names, 10)+", not "+strconv.FormatInt(r.name, 10))
+			}
+			m.name = int32(r.name)
+			fallthrough
+		case 4:
+			r.source += v[1]
+			r.oline += v[2]
+			r.original += v[3]
+			if uint64(r.source) >= uint64(r.sources) {
+				return false, r.fault(start, "a source below "+strconv.FormatInt(r.sources, 10)+", not "+strconv.FormatInt(r.source, 10))
+			}
+			if uint64(r.oline) >= most || uint64(r.original) > most {
+				return false, r.fault(start, "a line and a column from 0 to "+strconv.Itoa(most))
+			}
+			m.source, m.line, m.original = int32(r.source), uint32(r.oline), uint32(r.original)
+		case 1:
+		default:
+			return false, r.fault(start, "1, 4 or 5 numbers in a segment, not "+strconv.Itoa(n))
+		}
+		r.segments = append(r.segments, m)
+		if digits[b[i]] == comma {
+			if i++; i < len(b) && digits[b[i]] >= comma {
+				return false, r.fault(i, "a segment behind ','")
+			}
+		}
+	}
+	t.at = i
+	if i == len(b) && limit == len(b) {
+		return false, r.fault(i, "the end of mappings")
+	}
+	return false, nil
+}
+
+func (r *mappingReader) fault(at int, want string) error {
+	return r.t.failAt(r.t.off+int64(at), want)
+}
+
+// endLine hands out the line. Its segments are put in order if they are not:
+// equal columns stay as they came.
+func (r *mappingReader) endLine(each func(line uint32, segments []mapping) error) error {
+	if r.ranges != nil {
+		if err := r.ranges.line(r.line, r.segments); err != nil {
+			return err
+		}
+	}
+	if len(r.segments) == 0 {
+		return nil
+	}
+	for i := 1; i < len(r.segments); i++ {
+		if r.segments[i].column < r.segments[i-1].column {
+			slices.SortStableFunc(r.segments, func(a, b mapping) int { return int(int64(a.column) - int64(b.column)) })
+			break
+		}
+	}
+	err := each(r.line, r.segments)
+	r.segments = r.segments[:0]
+	return err
+}

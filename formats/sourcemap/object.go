@@ -1,0 +1,207 @@
+package sourcemap
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// object is an opened map.
+type object struct {
+	in     *formats.Input
+	script *formats.Input // that the map stands in; nil: it is a file of its own
+	layout *layout
+}
+
+// end is the end of every script.
+var end = position{line: symbol.MaxLine}
+
+// openMap opens a map; script is what it stands in, or nil.
+func openMap(ctx context.Context, in, script *formats.Input) (*formats.Object, error) {
+	l, _, err := readLayout(in, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	o := &object{in: in, script: script, layout: l}
+	a := formats.Artifact{Artifact: symbol.Artifact{Kind: symbol.SourceMap}, Rank: symbol.RankScript, Parts: 1 + len(l.segments)}
+	if len(l.debugIDs) > 0 {
+		a.Canonical = l.debugIDs[0]
+	} else if a.Canonical, err = o.digest(ctx); err != nil {
+		return nil, err
+	}
+	a.ID = symbol.NewID(symbol.SourceMap, a.Canonical)
+	a.Names = o.names()
+	if len(l.debugIDs) == 0 {
+		a.Names = append(a.Names, symbol.Name{Kind: symbol.NameHash, Text: a.Canonical})
+	}
+	a.End = uint64(l.lines) << 32
+	for _, s := range l.segments {
+		a.End = max(a.End, uint64(s.number*symbol.MaxLine+s.layout.lines)<<32)
+	}
+	if l.offsets != (span{}) || l.modules != (span{}) || len(l.segments) > 0 {
+		a.End = max(a.End, symbol.TablesEnd)
+	}
+	a.Explode = o.explode
+	obj := &formats.Object{Artifacts: []formats.Artifact{a}}
+	if script != nil && in.Release != nil {
+		obj.Close = in.Release
+	}
+	return obj, nil
+}
+
+// names are those of the script and of the map.
+func (o *object) names() []symbol.Name {
+	var names []symbol.Name
+	add := func(k symbol.NameKind, text string) {
+		for _, n := range names {
+			if n.Kind == k && strings.EqualFold(n.Text, text) {
+				return
+			}
+		}
+		if text != "" && text != "." && text != "/" {
+			names = append(names, symbol.Name{Kind: k, Text: text})
+		}
+	}
+	for _, id := range o.layout.debugIDs {
+		add(symbol.NameDebugID, id)
+	}
+	where := pathOf(o.in.Name)
+	if o.script != nil {
+		where = pathOf(o.script.Name)
+	}
+	script := strings.TrimSuffix(where, ".map")
+	add(symbol.NameFile, base(script))
+	add(symbol.NameFile, base(where))
+	if file := o.layout.file; file != "" {
+		add(symbol.NameFile, base(pathOf(file)))
+	}
+	if strings.Contains(strings.Trim(script, "/"), "/") {
+		add(symbol.NamePath, script)
+	}
+	return names
+}
+
+// pathOf is the path in an object's name or a URL, without query and fragment:
+// that of the member in an archive.
+func pathOf(file string) string {
+	if i := strings.LastIndexByte(file, '!'); i >= 0 {
+		return file[i+1:]
+	}
+	if scheme, rest, ok := strings.Cut(file, "://"); ok && !strings.ContainsAny(scheme, "/.") {
+		if u, err := url.Parse(file); err == nil && scheme != "file" {
+			return path.Clean(strings.TrimPrefix(u.Path, "/"))
+		}
+		return rest
+	}
+	return strings.TrimPrefix(file, "file:")
+}
+
+// digest is the id of a map without one.
+func (o *object) digest(ctx context.Context) (string, error) {
+	h := sha256.New()
+	if err := hashLayout(ctx, h, o.in, o.layout); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func hashLayout(ctx context.Context, h hash.Hash, in *formats.Input, l *layout) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i := range l.sections {
+		s := &l.sections[i]
+		io.WriteString(h, "section "+s.offset()+"\n")
+		if err := hashLayout(ctx, h, in, s.layout); err != nil {
+			return err
+		}
+	}
+	io.WriteString(h, "root "+l.root+"\nignored "+l.ignoredText()+"\n")
+	for _, part := range []struct {
+		name string
+		span
+	}{{"sources", l.sources}, {"names", l.names}, {"mappings", l.mappings}, {"rangeMappings", l.ranges}, {"scopes", l.scopes},
+		{"functions", l.functions}, {"offsets", l.offsets}, {"modules", l.modules}} {
+		if part.span == (span{}) {
+			continue
+		}
+		io.WriteString(h, part.name+" ")
+		if in.Mapped != nil {
+			h.Write(in.Mapped[part.from:part.to])
+			continue
+		}
+		n, err := io.Copy(h, io.NewSectionReader(in.Bytes, part.from, part.to-part.from))
+		if err != nil {
+			return err
+		}
+		if n != part.to-part.from {
+			return fault(part.name, part.from+n, "as many bytes as before")
+		}
+	}
+	for i := range l.segments {
+		s := &l.segments[i]
+		io.WriteString(h, "segment "+s.text()+"\n")
+		if err := hashLayout(ctx, h, in, s.layout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// explode emits part 0, the map itself and its tables, or that of a segment.
+func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) error) (q symbol.Quality, err error) {
+	if err := ctx.Err(); err != nil {
+		return q, err
+	}
+	if part > 0 {
+		s := &o.layout.segments[part-1]
+		e := newEmitter(ctx, uint64(s.number*symbol.MaxLine)<<32, emit)
+		return o.each(e, s.layout, s.number, nil)
+	}
+	e := newEmitter(ctx, 0, emit)
+	var under *packed
+	if o.layout.isCompilers() {
+		found, below, err := findPackagers(ctx, o.in, o.layout)
+		if err != nil {
+			return q, err
+		}
+		if found != nil {
+			if found.Release != nil {
+				defer func() { err = errors.Join(err, found.Release()) }()
+			}
+			if under, err = e.pack(found, below); err != nil {
+				return q, err
+			}
+		}
+	}
+	if o.wantsScript(under) {
+		if err := o.readScript(ctx, e, under); err != nil {
+			return q, err
+		}
+	}
+	return o.each(e, o.layout, 0, under)
+}
+
+// each explodes all maps of a layout.
+func (o *object) each(e *emitter, l *layout, segment uint32, under *packed) (q symbol.Quality, err error) {
+	err = l.each(position{}, end, func(l *layout, from, to position) error {
+		q.Units++
+		return e.explodeMap(o.in, l, from, to, under)
+	})
+	if err != nil {
+		return q, err
+	}
+	if err := e.explodeTables(o.in, l, segment); err != nil {
+		return q, err
+	}
+	return q, e.flush()
+}

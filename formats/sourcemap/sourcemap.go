@@ -1,0 +1,111 @@
+// Package sourcemap reads source maps: ECMA-426 regular and index maps with
+// ignore lists, scopes and range mappings, the maps of Metro and Hermes (function maps, RAM
+// bundles, segments, a compiler's map composed with its packager's), and maps inside the
+// scripts they belong to. It turns them into the same ranges as native code has: a position is
+// a line and a column of the script (symbol.ScriptPosition).
+//
+// The function of a range is the one that encloses it, never the name that stands
+// at the place: from the map's scopes, else from its function maps, else from the
+// script itself if that lies beside the map. The map's own name goes to Range.Name.
+//
+// It leaves to others: stacks (formats/stack), which of several maps a frame means
+// (sinks/lookup), sourcesContent, which is passed over.
+//
+// Invariants:
+//   - JSON is read front to back through a window, twice: what is held is a map's
+//     sources and names, one line's segments, and its function names; composing
+//     two maps holds the lower one's segments, and taking functions from a script that script's
+//     syntax tree, of at most maxBundleBytes of it;
+//   - what the specification calls an error is one: a map is answered from
+//     whole or not at all;
+//   - a segment answers up to the next one of its line, the last one up to the line's end;
+//   - a script that cannot be parsed costs only the names.
+//
+// A map's id is its debug id; without one it is the SHA-256 of what its answers come from:
+// for each map in it, in order, the name and the bytes of the values of sourceRoot, sources, names,
+// mappings, rangeMappings, scopes, ignoreList and the x_ fields that are read.
+package sourcemap
+
+import (
+	"bytes"
+	"context"
+	"path"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+)
+
+const name = "sourcemap"
+
+// Format reads source maps, and scripts for the sake of those.
+var Format = formats.Format{Name: name, Version: 1, Detect: detect, Open: open}
+
+// scriptEndings are those of files that hold a script in clear.
+var scriptEndings = []string{".js", ".mjs", ".cjs", ".bundle", ".jsbundle"}
+
+func isScript(file string) bool {
+	for _, end := range scriptEndings {
+		if strings.HasSuffix(file, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// detect: a map is a JSON object with the fields of one, or any JSON object whose name
+// ends in .map. A script is known by its name.
+func detect(file string, head []byte) bool {
+	file = strings.ToLower(base(file))
+	if isMap(file, head) {
+		return true
+	}
+	return isScript(file) && len(head) > 0 && bytes.IndexByte(head[:min(len(head), 512)], 0) < 0
+}
+
+func isMap(file string, head []byte) bool {
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	if bytes.HasPrefix(head, []byte(")]}")) {
+		_, head, _ = bytes.Cut(head, []byte{'\n'})
+	}
+	head = bytes.TrimLeft(head, " \t\r\n")
+	if len(head) == 0 || head[0] != '{' {
+		return false
+	}
+	if strings.HasSuffix(file, ".map") {
+		return true
+	}
+	// The first key tells: any other JSON may hold these words somewhere.
+	key := bytes.TrimLeft(head[1:], " \t\r\n")
+	known := false
+	for _, k := range []string{`"version"`, `"mappings"`, `"sources"`, `"file"`, `"names"`, `"sections"`, `"sourceRoot"`, `"debugId"`, `"debug_id"`} {
+		known = known || bytes.HasPrefix(key, []byte(k))
+	}
+	return known && (bytes.Contains(head, []byte(`"mappings"`)) || bytes.Contains(head, []byte(`"sections"`)) || bytes.Contains(head, []byte(`"sourcesContent"`)))
+}
+
+// base is the last element of an object's or member's name.
+func base(file string) string {
+	if i := strings.LastIndexAny(file, `/!\`); i >= 0 {
+		file = file[i+1:]
+	}
+	return path.Base(file)
+}
+
+func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
+	head, err := in.View(0, min(in.Size, formats.HeadBytes))
+	if err != nil {
+		return nil, err
+	}
+	if isMap(strings.ToLower(base(in.Name)), head) {
+		return openMap(ctx, in, nil)
+	}
+	inner, err := inlineMap(in)
+	if err != nil {
+		return nil, err
+	}
+	if inner == nil {
+		// A script alone: the map beside it asks for it.
+		return &formats.Object{Companion: "script:" + base(in.Name)}, nil
+	}
+	return openMap(ctx, inner, in)
+}
