@@ -12,7 +12,7 @@ import (
 // a symbol or, in an ET_REL file, a section; LINE:COLUMN of a script, the line
 // from 1 and the column from 0, in UTF-16 units.
 func parsePosition(s string) (symbol.Where, error) {
-	if line, column, ok := strings.Cut(s, ":"); ok {
+	if line, column, ok := strings.Cut(s, ":"); ok && strings.Trim(line+column, "0123456789") == "" {
 		l, err := strconv.ParseUint(line, 10, 32)
 		c, cerr := strconv.ParseUint(column, 10, 32)
 		pos, fits := symbol.ScriptPosition(0, uint32(l)-1, uint32(c))
