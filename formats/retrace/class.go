@@ -1,0 +1,187 @@
+package retrace
+
+import (
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// Class is a class made ready for retracing: its methods found by name, cut
+// into those that one name stands for. Read only, so it may be shared.
+type Class struct {
+	*symbol.Class
+	methods map[string]method
+	fields  map[string][]*symbol.Member
+}
+
+// method is what a name in the program stands for: one original method or,
+// where names were overloaded or merged, several.
+type method []overload
+
+// overload is a run of a mapping's lines that belong to one original method,
+// with what was inlined into it.
+type overload struct {
+	lines []symbol.Member
+	// original is the method where no line is chosen; it is not always the last of lines.
+	original    *symbol.Member
+	synthesized bool // dropped where it is outermost
+	outline     bool
+	sorted      bool // the lines' ranges in the program ascend, and none lie in one another
+}
+
+// NewClass makes c, which must not change, ready.
+func NewClass(c *symbol.Class) *Class {
+	x := &Class{Class: c, methods: map[string]method{}}
+	for rest := c.Members; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Name == rest[0].Name {
+			n++
+		}
+		x.add(rest[:n:n])
+		rest = rest[n:]
+	}
+	return x
+}
+
+// add takes all members of one name.
+func (x *Class) add(members []symbol.Member) {
+	fields := 0
+	for i := range members {
+		if members[i].Field {
+			if x.fields == nil {
+				x.fields = map[string][]*symbol.Member{}
+			}
+			x.fields[members[i].Name] = append(x.fields[members[i].Name], &members[i])
+			fields++
+		}
+	}
+	if fields == len(members) {
+		return
+	}
+	if fields > 0 {
+		methods := make([]symbol.Member, 0, len(members)-fields)
+		for i := range members {
+			if !members[i].Field {
+				methods = append(methods, members[i])
+			}
+		}
+		members = methods
+	}
+	x.methods[members[0].Name] = newMethod(members)
+}
+
+// newMethod cuts the lines of a name into overloads. A group is a line with
+// what follows of the same range in the program, innermost first: the last
+// one's method is the group's. Groups of one method that follow one another
+// are an overload; all are one if the first and the last are of one method.
+func newMethod(lines []symbol.Member) method {
+	var m method
+	for from := 0; from < len(lines); {
+		end := groupEnd(lines, from)
+		if from == 0 && sameMethod(&lines[end-1], &lines[len(lines)-1]) {
+			end = len(lines)
+		}
+		for end < len(lines) {
+			next := groupEnd(lines, end)
+			if !sameMethod(&lines[end-1], &lines[next-1]) {
+				break
+			}
+			end = next
+		}
+		m = append(m, overload{lines: lines[from:end:end], original: &lines[end-1], sorted: isSorted(lines[from:end])})
+		from = end
+	}
+	m.name(lines)
+	return m
+}
+
+func groupEnd(lines []symbol.Member, from int) int {
+	end := from + 1
+	for end < len(lines) && lines[from].Lines.Count > 0 && lines[end].Lines == lines[from].Lines {
+		end++
+	}
+	return end
+}
+
+// sameMethod: of one class, name, and signature.
+func sameMethod(a, b *symbol.Member) bool {
+	return a.Original == b.Original && a.Class == b.Class && a.Type == b.Type && a.Params == b.Params
+}
+
+func isSorted(lines []symbol.Member) bool {
+	for i := 1; i < len(lines); i++ {
+		a, b := lines[i-1].Lines, lines[i].Lines
+		if b.Count == 0 || a.Count == 0 || a != b && b.First <= a.Last || b.First > b.Last {
+			return false
+		}
+	}
+	return len(lines) > 0 && lines[0].Lines.Count > 0 && lines[0].Lines.First <= lines[0].Lines.Last
+}
+
+// naming is a method in the program, by its name and the signature it has
+// there. Synthesized and outline are facts about it, wherever among its lines
+// they stand.
+type naming struct {
+	original             *symbol.Member
+	synthesized, outline bool
+}
+
+// signature tells methods of one name in the program apart: by the descriptor
+// that the mapping says, else by the types of the source.
+type signature struct{ residual, of, params string }
+
+// name finds what is known about the methods that the overloads are in the
+// program.
+func (m method) name(lines []symbol.Member) {
+	if len(m) == 1 && !hasFacts(lines) {
+		return
+	}
+	known := map[signature]*naming{}
+	ends := map[*symbol.Member]*naming{} // by the line that ends a group
+	var last *naming
+	var facts naming
+	residual := ""
+	for i := range lines {
+		line := &lines[i]
+		for r := range line.Rules {
+			switch line.Rules[r].Kind {
+			case symbol.Synthesized:
+				facts.synthesized = true
+			case symbol.Outline:
+				facts.synthesized, facts.outline = true, true
+			case symbol.ResidualSignature:
+				residual = line.Rules[r].Text
+			}
+		}
+		if i+1 < len(lines) && line.Lines.Count > 0 && lines[i+1].Lines == line.Lines && lines[i+1].From.Count == 1 {
+			continue // inlined into the next: what stands here belongs to that
+		}
+		n := last
+		if last == nil || line.Lines.Count == 0 || !sameMethod(last.original, line) {
+			key := signature{residual: residual}
+			if residual == "" {
+				key = signature{of: line.Type, params: line.Params}
+			}
+			if n = known[key]; n == nil {
+				n = &naming{original: line}
+				known[key] = n
+			}
+		}
+		n.synthesized = n.synthesized || facts.synthesized
+		n.outline = n.outline || facts.outline
+		last, facts, residual = n, naming{}, ""
+		ends[line] = n
+	}
+	for i := range m {
+		if n := ends[&m[i].lines[len(m[i].lines)-1]]; n != nil {
+			m[i].original, m[i].synthesized, m[i].outline = n.original, n.synthesized, n.outline
+		}
+	}
+}
+
+func hasFacts(lines []symbol.Member) bool {
+	for i := range lines {
+		if len(lines[i].Rules) > 0 {
+			return true
+		}
+	}
+	return false
+}

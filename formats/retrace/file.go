@@ -1,0 +1,54 @@
+package retrace
+
+import (
+	"path"
+	"strings"
+
+	"github.com/symlake/symlake/formats/stack"
+)
+
+// nativeMethod stands in the place of a file, and stays.
+const nativeMethod = "Native Method"
+
+// file is the source file of an original class, "" for x's own: as the
+// mapping says, else guessed from the class's name and what was printed. "":
+// as printed.
+func (r *retracer) file(x *Class, class string, m *stack.Managed) string {
+	if file := x.FileOf(class); file != "" {
+		return file
+	}
+	if m.File == nativeMethod {
+		return ""
+	}
+	if class == "" {
+		class = x.Original
+	}
+	like := m.File
+	if r.o.School == stack.List && x.File != "" {
+		like = x.File
+	}
+	return guessFile(class, like, r.o.School == stack.Own)
+}
+
+// guessFile makes a file's name of that of the outermost class in it. The
+// suffix is Java's unless the printed name or the class's says Kotlin.
+func guessFile(class, printed string, own bool) string {
+	name := class[strings.LastIndexByte(class, '.')+1:]
+	if i := strings.IndexByte(name, '$'); i >= 0 {
+		name = name[:i]
+	}
+	ext := strings.TrimPrefix(path.Ext(path.Base(printed)), ".")
+	if base, ok := strings.CutSuffix(name, "Kt"); ok && (ext == "" || ext == "kt") {
+		// A part of a multi-file class: Whole__PartKt, of Part.kt.
+		if i := strings.LastIndex(base, "Kt__"); own && i >= 0 {
+			base = base[i+len("Kt__"):]
+		} else if i := strings.LastIndex(base, "__"); own && i > 0 {
+			base = base[i+len("__"):]
+		}
+		return base + ".kt"
+	}
+	if ext != "kt" {
+		ext = "java"
+	}
+	return name + "." + ext
+}

@@ -1,0 +1,307 @@
+package retrace
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// chain is one of the meanings of a line: a frame with what was inlined into
+// it, innermost first.
+type chain struct {
+	lines []symbol.Member // never empty
+	at    int             // original line of the innermost; -1: by its own range
+	over  *overload
+}
+
+// frame answers a line with a method.
+func (r *retracer) frame(m *stack.Managed, x *Class, a *symbol.Answer) {
+	chosen, line := r.choose(x.methods[m.Method], m)
+	if len(chosen) == 0 { // the class is mapped, the method is not: the context stays
+		name := x.Original + "." + m.Method
+		f := symbol.Frame{Function: name, Linkage: name, Line: positive(m.Line), File: r.file(x, "", m)}
+		*a = symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{f}}
+		return
+	}
+	ambiguous := isAmbiguous(chosen)
+	r.chains = r.chains[:0]
+	for i := range chosen {
+		r.split(&chosen[i], ambiguous)
+	}
+	r.answer(m, x, line, ambiguous, a)
+}
+
+// choice is an overload that a line may mean, and those of its lines.
+type choice struct {
+	over  *overload
+	lines []symbol.Member // empty: none in particular
+}
+
+// choose finds the lines of the mapping that a line of the text means. It
+// returns the number they were chosen by: at the caller of an outline it is
+// another than printed.
+func (r *retracer) choose(m method, p *stack.Managed) (found []choice, line int) {
+	if p.Params {
+		m = r.taking(m, p)
+	}
+	printed := p.Line > 0
+	lines := (*overload).anywhere
+	if printed {
+		lines = func(o *overload) []symbol.Member { return o.at(p.Line) }
+	}
+	found, line = r.narrow(m, lines, p.Line)
+	if printed && len(found) == 0 {
+		found, line = r.narrow(m, (*overload).unlined, p.Line)
+	}
+	if !printed && len(found) == 0 {
+		for i := range m {
+			found = append(found, choice{over: &m[i]})
+		}
+		line = p.Line
+	}
+	return found, line
+}
+
+// narrow takes the lines that each overload has to offer; but if one of them
+// calls the outline that the line before was in, those that the call's lines
+// lead to.
+func (r *retracer) narrow(m method, lines func(o *overload) []symbol.Member, line int) (found []choice, _ int) {
+	for i := range m {
+		chosen := lines(&m[i])
+		if len(chosen) == 0 {
+			continue
+		}
+		if r.context.outlined {
+			if at, ok := callsite(&chosen[len(chosen)-1], r.context.outline); ok {
+				found = found[:0]
+				for k := range m {
+					if chosen := m[k].at(at); len(chosen) > 0 {
+						found = append(found, choice{&m[k], chosen})
+					}
+				}
+				return found, at
+			}
+		}
+		found = append(found, choice{&m[i], chosen})
+	}
+	return found, line
+}
+
+// callsite is the line in the caller for a line in the outline it called.
+func callsite(line *symbol.Member, outline int) (int, bool) {
+	for i := range line.Rules {
+		if line.Rules[i].Kind == symbol.OutlineCallsite {
+			positions := line.Rules[i].Positions
+			at, ok := slices.BinarySearchFunc(positions, uint32(outline), func(p symbol.OutlinePosition, want uint32) int { return cmp.Compare(p.Outline, want) })
+			if ok {
+				return int(positions[at].Line), true
+			}
+			return outline, true
+		}
+	}
+	return 0, false
+}
+
+// at gives the first lines of one range that holds a line of the program.
+func (o *overload) at(line int) []symbol.Member {
+	from := 0
+	if o.sorted {
+		from, _ = slices.BinarySearchFunc(o.lines, line, func(m symbol.Member, line int) int { return cmp.Compare(int64(m.Lines.Last), int64(line)) })
+	}
+	for ; from < len(o.lines); from++ {
+		if contains(o.lines[from].Lines, line) {
+			return o.lines[from:groupEnd(o.lines, from)]
+		}
+		if o.sorted {
+			break
+		}
+	}
+	return nil
+}
+
+// anywhere gives what a frame without line means: the lines for all of the
+// method, which R8 writes as line 0, else the first line without range.
+func (o *overload) anywhere() []symbol.Member {
+	if lines := o.at(0); len(lines) > 0 {
+		return lines
+	}
+	for i := range o.lines {
+		if o.lines[i].Lines.Count == 0 {
+			return o.lines[i : i+1]
+		}
+	}
+	return nil
+}
+
+// unlined gives all lines without range.
+func (o *overload) unlined() []symbol.Member {
+	n := 0
+	for i := range o.lines {
+		if o.lines[i].Lines.Count == 0 {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return nil
+	case len(o.lines):
+		return o.lines
+	}
+	lines := make([]symbol.Member, 0, n)
+	for i := range o.lines {
+		if o.lines[i].Lines.Count == 0 {
+			lines = append(lines, o.lines[i])
+		}
+	}
+	return lines
+}
+
+func contains(l symbol.Lines, line int) bool {
+	if l.Count == 0 || line < 0 {
+		return false
+	}
+	first, last := int64(l.First), int64(l.Last)
+	if first > last { // written the wrong way round
+		first, last = last, first
+	}
+	return first <= int64(line) && int64(line) <= last
+}
+
+// span is how many lines a range has.
+func span(l symbol.Lines) int64 {
+	if l.Count == 1 {
+		return 1
+	}
+	if l.First > l.Last {
+		return int64(l.First) - int64(l.Last) + 1
+	}
+	return int64(l.Last) - int64(l.First) + 1
+}
+
+// isSpread: the line stands for several in the source, and the number in the
+// program does not tell which.
+func isSpread(m *symbol.Member) bool {
+	return m.From.Count > 0 && span(m.From) != 1 && (m.Lines.Count == 0 || span(m.Lines) != span(m.From))
+}
+
+// isAmbiguous is R8's notion: the lines may mean more than one frame.
+func isAmbiguous(chosen []choice) bool {
+	if len(chosen) > 1 {
+		return true
+	}
+	lines := chosen[0].lines
+	for i := range lines {
+		if isSpread(&lines[i]) || i > 0 && (lines[i].Lines.Count == 0 || lines[i].Lines != lines[0].Lines) {
+			return true
+		}
+	}
+	return false
+}
+
+// split cuts the chosen lines into chains: by range in the program, and by
+// line in the source where the innermost one is spread over several.
+func (r *retracer) split(c *choice, ambiguous bool) {
+	lines := c.lines
+	if len(lines) == 0 {
+		only := *c.over.original
+		only.Lines, only.From, only.Rules = symbol.Lines{}, symbol.Lines{}, nil
+		r.chains = append(r.chains, chain{lines: []symbol.Member{only}, at: -1, over: c.over})
+		return
+	}
+	for from := 0; from < len(lines) && len(r.chains) < MaxAlternatives; {
+		end := groupEnd(lines, from)
+		one := chain{lines: lines[from:end:end], at: -1, over: c.over}
+		from = end
+		if !ambiguous || !isSpread(&one.lines[0]) {
+			r.chains = append(r.chains, one)
+			continue
+		}
+		first := int64(min(one.lines[0].From.First, one.lines[0].From.Last))
+		for i := range span(one.lines[0].From) {
+			if len(r.chains) == MaxAlternatives {
+				break
+			}
+			one.at = int(first + i)
+			r.chains = append(r.chains, one)
+		}
+	}
+}
+
+// original is the source line of chain's line i, where the program's line is
+// line (0 or less: not printed). ok is false where there is none.
+func (c *chain) original(i, line int, ambiguous bool) (int, bool) {
+	m := &c.lines[i]
+	if i == 0 && c.at >= 0 {
+		return c.at, true
+	}
+	fixed := m.From.Count > 0 && span(m.From) == 1
+	switch {
+	case fixed:
+		return int(m.From.First), true
+	case !ambiguous && (m.Lines.Count == 0 || line == -1):
+		first := int(m.Lines.First)
+		if m.From.Count > 0 {
+			first = int(m.From.First)
+		}
+		return first, first > 0
+	case !contains(m.Lines, line):
+		return 0, false
+	case m.From.Count == 0:
+		return line, true
+	}
+	return int(m.From.First) + line - int(m.Lines.First), true
+}
+
+// removed is how many inner frames the chain's rules drop under an exception.
+func (c *chain) removed(thrown string) int {
+	n := 0
+	for i := range c.lines {
+		for k := range c.lines[i].Rules {
+			if rule := &c.lines[i].Rules[k]; rule.Kind == symbol.RewriteFrame && holds(rule, thrown) {
+				n += innerFrames(rule)
+			}
+		}
+	}
+	if n > len(c.lines) { // a rule for another chain
+		return 0
+	}
+	return n
+}
+
+func holds(rule *symbol.Rule, thrown string) bool {
+	for _, condition := range rule.Conditions {
+		desc, ok := strings.CutPrefix(condition, "throws(L")
+		desc, end := strings.CutSuffix(desc, ";)")
+		if !ok || !end || thrown == "" || strings.ReplaceAll(desc, "/", ".") != thrown {
+			return false
+		}
+	}
+	return true
+}
+
+func innerFrames(rule *symbol.Rule) int {
+	n := 0
+	for _, action := range rule.Actions {
+		if arg, ok := strings.CutPrefix(action, "removeInnerFrames("); ok {
+			if k, err := strconv.ParseUint(strings.TrimSuffix(arg, ")"), 10, 16); err == nil {
+				n += int(k)
+			}
+		}
+	}
+	return n
+}
+
+// left are the chain's lines [from, to) that stay.
+func (c *chain) left(thrown string) (from, to int) {
+	from, to = c.removed(thrown), len(c.lines)
+	if c.over.synthesized {
+		to--
+	}
+	return min(from, to), to
+}
+
+func positive(line int) uint32 { return uint32(max(line, 0)) }
