@@ -3,6 +3,7 @@ package r8
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -162,7 +163,7 @@ func (p *jsonReader) object(field func(key string)) {
 		return
 	}
 	for !p.bad {
-		key := p.string()
+		key := p.key()
 		if p.want(':'); p.bad {
 			return
 		}
@@ -187,17 +188,36 @@ func (p *jsonReader) strings() (all []string) {
 	return nil
 }
 
-// string gives a string that may share the line's bytes.
+// key gives a field's name, which R8 lets stand without quotes.
+func (p *jsonReader) key() string {
+	p.space()
+	from := p.at
+	for p.at < len(p.b) && bytes.IndexByte([]byte("\"':,{}[] \t"), p.b[p.at]) < 0 {
+		p.at++
+	}
+	if p.at > from {
+		return text(p.b[from:p.at])
+	}
+	return p.string()
+}
+
+// string gives a string that may share the line's bytes. R8 takes single quotes too.
 func (p *jsonReader) string() string {
-	p.want('"')
+	p.space()
+	if p.at == len(p.b) || p.b[p.at] != '"' && p.b[p.at] != '\'' {
+		p.bad = true
+		return ""
+	}
+	quote := p.b[p.at]
+	p.at++
 	from := p.at
 	for ; p.at < len(p.b); p.at++ {
 		switch p.b[p.at] {
-		case '"':
+		case quote:
 			p.at++
 			return text(p.b[from : p.at-1])
 		case '\\':
-			return p.escaped(from)
+			return p.escaped(from, quote)
 		}
 	}
 	p.bad = true
@@ -205,8 +225,8 @@ func (p *jsonReader) string() string {
 }
 
 // escaped reads a string from its beginning that holds an escape.
-func (p *jsonReader) escaped(from int) string {
-	for p.at < len(p.b) && p.b[p.at] != '"' {
+func (p *jsonReader) escaped(from int, quote byte) string {
+	for p.at < len(p.b) && p.b[p.at] != quote {
 		if p.b[p.at] == '\\' {
 			p.at++
 		}
@@ -217,8 +237,13 @@ func (p *jsonReader) escaped(from int) string {
 		return ""
 	}
 	p.at++
+	quoted := p.b[from-1 : p.at]
+	if quote == '\'' { // as JSON has it
+		inner := bytes.ReplaceAll(bytes.ReplaceAll(quoted[1:len(quoted)-1], []byte(`\'`), []byte("'")), []byte(`"`), []byte(`\"`))
+		quoted = slices.Concat([]byte{'"'}, inner, []byte{'"'})
+	}
 	var s string
-	if json.Unmarshal(p.b[from-1:p.at], &s) != nil {
+	if json.Unmarshal(quoted, &s) != nil {
 		p.bad = true
 	}
 	return s
@@ -250,7 +275,7 @@ func (p *jsonReader) skip(depth int) {
 	switch c := p.b[p.at]; c {
 	case '{':
 		p.object(func(string) { p.skip(depth + 1) })
-	case '"':
+	case '"', '\'':
 		p.string()
 	case '[':
 		p.at++
