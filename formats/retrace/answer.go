@@ -50,7 +50,9 @@ func (r *retracer) answer(m *stack.Managed, x *Class, line int, ambiguous bool, 
 	default:
 		r.context = context{}
 	}
-	if r.o.School != stack.List {
+	if r.o.School == stack.List {
+		slices.SortStableFunc(all, func(a, b meaning) int { return cmp.Compare(a.line.From.First, b.line.From.First) })
+	} else {
 		slices.SortStableFunc(all, compare)
 	}
 	a.Frames = all[0].frames
@@ -106,9 +108,12 @@ func paramCount(s string) int {
 
 // mean makes the frames of one chain. line is the number that it was chosen by.
 func (r *retracer) mean(c *chain, m *stack.Managed, x *Class, line int, ambiguous bool, thrown string) (one meaning) {
-	from, to := c.left(thrown)
+	from, to := c.left(thrown, r.o.School)
 	if c.over.outline {
 		one.next = context{outlined: true, outline: line}
+		if r.last && r.o.School == stack.List { // no caller's line follows
+			to = len(c.lines)
+		}
 	}
 	if from == to {
 		return one

@@ -58,10 +58,13 @@ func (r *retracer) choose(m method, p *stack.Managed) (found []choice, line int)
 		found, line = r.narrow(m, (*overload).unlined, p.Line)
 	}
 	if !printed && len(found) == 0 {
+		line = p.Line
+		if r.o.School == stack.List && len(m) == 1 && groupEnd(m[0].lines, 0) == len(m[0].lines) {
+			return []choice{{&m[0], m[0].lines}}, line // there is nothing else that it can be
+		}
 		for i := range m {
 			found = append(found, choice{over: &m[i]})
 		}
-		line = p.Line
 	}
 	return found, line
 }
@@ -216,7 +219,7 @@ func (r *retracer) split(c *choice, ambiguous bool) {
 		end := groupEnd(lines, from)
 		one := chain{lines: lines[from:end:end], at: -1, over: c.over}
 		from = end
-		if !ambiguous || !isSpread(&one.lines[0]) {
+		if !ambiguous || !isSpread(&one.lines[0]) || r.o.School == stack.List {
 			r.chains = append(r.chains, one)
 			continue
 		}
@@ -296,9 +299,9 @@ func innerFrames(rule *symbol.Rule) int {
 }
 
 // left are the chain's lines [from, to) that stay.
-func (c *chain) left(thrown string) (from, to int) {
+func (c *chain) left(thrown string, school stack.School) (from, to int) {
 	from, to = c.removed(thrown), len(c.lines)
-	if c.over.synthesized {
+	if c.over.outline || c.over.synthesized && school != stack.List {
 		to--
 	}
 	return min(from, to), to

@@ -76,6 +76,7 @@ func Retrace(t *stack.Thread, class func(name string) *Class, o Options, answers
 	r := retracer{class: class, o: o}
 	for i := range t.Frames {
 		if m := t.Frames[i].Managed; m != nil {
+			r.last = i == len(t.Frames)-1
 			r.line(m, &answers[i])
 		}
 	}
@@ -86,6 +87,7 @@ type retracer struct {
 	class   func(name string) *Class
 	o       Options
 	context context
+	last    bool    // no line follows
 	chains  []chain // of the line at work
 	slab    []symbol.Frame
 }

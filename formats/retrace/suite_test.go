@@ -5,8 +5,12 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -180,4 +184,142 @@ func TestLiveStacks(t *testing.T) {
 	if n != 103 {
 		t.Fatalf("%d stacks", n)
 	}
+}
+
+// Our school prints R8's text but for the lines that R8 is known to miss: those of
+// exceptions whose message, or label, brings a second ": ". There it is
+// right where an independent run of the program, not shrunk, tells.
+func TestOwnSchool(t *testing.T) {
+	better, told := 0, 0
+	for _, folder := range []string{"r8-9.5-cf", "r8-9.5-dex26", "proguard-7.7"} {
+		var file struct {
+			Cases []struct {
+				Name                 string
+				Obfuscated, Retraced []string
+				RetracedR8           []string `json:"retraced_r8"`
+				Truth                []string `json:"unobfuscated_run"`
+			}
+		}
+		readJSON(t, "proguard-live/"+folder+"/cases.json", &file)
+		class := mapping(t, readGzip(t, "proguard-live/"+folder+"/mapping.txt.gz"))
+		for _, c := range file.Cases {
+			want := c.Retraced
+			if want == nil {
+				want = c.RetracedR8
+			}
+			got := strings.Split(strings.TrimSuffix(print(t, class, stack.ManagedOptions{}, lines(c.Obfuscated)), "\n"), "\n")
+			if len(got) != len(want) {
+				same(t, folder+" "+c.Name, lines(want), lines(got))
+				continue
+			}
+			for i := range want {
+				if got[i] == want[i] {
+					continue
+				}
+				if strings.Count(want[i], ": ") < 2 && !strings.Contains(want[i], "Exception in thread") || strings.HasPrefix(strings.TrimSpace(want[i]), "at ") {
+					t.Errorf("%s %s: R8 has %q, we have %q", folder, c.Name, want[i], got[i])
+				}
+				better++
+				if slices.Contains(c.Truth, want[i]) {
+					t.Errorf("%s %s: R8 is right with %q, we have %q", folder, c.Name, want[i], got[i])
+				}
+				if slices.Contains(c.Truth, got[i]) {
+					told++
+				}
+			}
+		}
+	}
+	if better != 19 || told != 1 {
+		t.Errorf("%d lines differ from R8's, %d of them as the program itself printed", better, told)
+	}
+}
+
+// misread are cases that the fixture took the input of a later one for: the
+// suite's own input is here.
+var misread = map[int]string{
+	43: "    at obfuscated.main(Foo.java:8)",
+	44: "    at com.exmaple.app.MainActivity.buttonClicked(MainActivity.java:2)",
+}
+
+// The suite of rust-proguard, in the school it belongs to. It prints frames
+// with an indent of its own, whatever the text had: indents are left out.
+func TestListSchool(t *testing.T) {
+	type frame struct {
+		Class, Method, File *string
+		Line                *int
+	}
+	var cases []struct {
+		Test, Kind, Mapping string
+		MappingFile         string `json:"mapping_file"`
+		CRLF                bool
+		Obfuscated          string
+		Input, Expected     json.RawMessage
+	}
+	readJSON(t, "proguard/rust-proguard-cases.json", &cases)
+	if len(cases) != 47 {
+		t.Fatalf("%d cases", len(cases))
+	}
+	for i, c := range cases {
+		what := fmt.Sprintf("%d %s", i, c.Test)
+		if input, ok := misread[i]; ok {
+			c.Obfuscated = input
+		}
+		if c.MappingFile != "" {
+			b, err := os.ReadFile(formattest.Fixture(t, "proguard/mappings/"+c.MappingFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Mapping = string(b)
+			if c.CRLF {
+				c.Mapping = strings.ReplaceAll(strings.ReplaceAll(c.Mapping, "\r\n", "\n"), "\n", "\r\n")
+			}
+		}
+		class := mapping(t, c.Mapping)
+		list := stack.ManagedOptions{School: stack.List}
+		switch c.Kind {
+		case "class":
+			var name, want string
+			unmarshal(t, c.Input, &name)
+			unmarshal(t, c.Expected, &want)
+			same(t, what, want+"\n", print(t, class, list, name+"\n"))
+		case "stacktrace":
+			var want string
+			unmarshal(t, c.Expected, &want)
+			same(t, what, unindented(want), unindented(print(t, class, list, c.Obfuscated)))
+		case "frame":
+			var in frame
+			var want []frame
+			unmarshal(t, c.Input, &in)
+			unmarshal(t, c.Expected, &want)
+			got := strings.Split(unindented(print(t, class, list, fmt.Sprintf("at %s.%s(SourceFile:%d)\n", *in.Class, *in.Method, *in.Line))), "\n")
+			if len(got) != max(len(want), 1) {
+				t.Errorf("%s: %q", what, got)
+				continue
+			}
+			for k, w := range want {
+				g := regexp.MustCompile(`^at (.*)\.([^.]*)\((.*):(\d+)\)$`).FindStringSubmatch(got[k])
+				if g == nil || w.Class != nil && g[1] != *w.Class || w.Method != nil && g[2] != *w.Method || w.File != nil && g[3] != *w.File || w.Line != nil && g[4] != strconv.Itoa(*w.Line) {
+					t.Errorf("%s: %q, want %s", what, got[k], c.Expected)
+				}
+			}
+		default:
+			t.Errorf("%s: kind %q", what, c.Kind)
+		}
+	}
+}
+
+func unmarshal(t *testing.T, b []byte, v any) {
+	t.Helper()
+	if err := json.Unmarshal(b, v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unindented leaves out indents, and empty lines around the text.
+func unindented(text string) string {
+	var all []string
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		all = append(all, strings.TrimSpace(line))
+	}
+	return strings.Join(all, "\n")
 }
