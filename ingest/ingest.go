@@ -22,6 +22,7 @@ type job struct {
 	budget  *scratch.Budget
 	slots   chan struct{}
 	group   group
+	lake    *lakeside
 	stop    context.CancelCauseFunc
 
 	mu       sync.Mutex
@@ -66,7 +67,7 @@ func Run(ctx context.Context, srcs []Source, o Options) (*Report, error) {
 func newJob(o Options) *job {
 	o = o.withDefaults()
 	j := &job{o: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
-		slots: make(chan struct{}, o.Workers), woken: make(map[string][]waiting), perRound: roundObjects}
+		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), woken: make(map[string][]waiting), perRound: roundObjects}
 	j.report = &Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []Rejection{}}
 	j.report.Objects.Skipped = map[string]int{}
 	if o.Shards > 1 {
@@ -103,15 +104,20 @@ func (j *job) run(ctx context.Context) error {
 			select {
 			case <-tick.C:
 				j.group.flush(ctx, j, groupAge)
+				j.noteWaiting(ctx, groupAge)
 			case <-done:
 				return
 			}
 		}
 	})
-	err := j.walk(ctx)
+	err := j.project(ctx)
+	if err == nil {
+		err = j.walk(ctx)
+	}
 	close(done)
 	flusher.Wait()
 	j.group.flush(ctx, j, 0)
+	j.flushLake(ctx)
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -191,6 +197,9 @@ func (j *job) work(ctx context.Context, tasks []*task, workers int) error {
 	close(queue)
 	wg.Wait()
 	j.group.flush(ctx, j, 0)
+	if len(tasks) > 0 && tasks[0].suspect {
+		j.noteWaiting(ctx, 0) // the next one may kill us, too
+	}
 	err = errors.Join(err, j.leaveAll(ctx, rest))
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

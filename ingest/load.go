@@ -33,7 +33,7 @@ func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Art
 	switch v := x.claim(rec, f, a, member); v {
 	case same, keep:
 		if rec.State != row.Shredded {
-			if err := x.j.addNames(ctx, rec, x.allNames(&a.Artifact)); err != nil {
+			if err := x.addNames(ctx, rec, x.allNames(&a.Artifact)); err != nil {
 				return err
 			}
 		}
@@ -69,7 +69,7 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 		}
 	}
 	known := clone(&a.Artifact)
-	encode := func(id sinks.Load, write func(sinks.Row) error) (*row.Loaded, error) {
+	encode := func(id sinks.Load, write func(sinks.Row) error, lake *lakeBatch) (*row.Loaded, error) {
 		if err := j.slot(ctx); err != nil {
 			return nil, err
 		}
@@ -82,7 +82,19 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 		if err != nil {
 			return nil, err
 		}
-		counts, err := sweep.Sweep(m.Next, enc.Add)
+		take := enc.Add
+		if lake != nil {
+			if err := lake.Load(known, id); err != nil {
+				return nil, err
+			}
+			take = func(r *symbol.Run) error {
+				if err := enc.Add(r); err != nil {
+					return err
+				}
+				return lake.Write(r)
+			}
+		}
+		counts, err := sweep.Sweep(m.Next, take)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +110,7 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 	}
 	now := j.o.Now()
 	if rival != nil || j.o.DryRun {
-		l, err := encode(row.NewLoad(now), func(sinks.Row) error { return nil })
+		l, err := encode(row.NewLoad(now), func(sinks.Row) error { return nil }, nil)
 		if err != nil {
 			return x.reject(ctx, a.ID, member, err)
 		}
@@ -106,10 +118,10 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 			switch p := rival.Published; {
 			case p.Digest == l.Digest && p.Source.URL == x.t.url && p.Source.Member == member:
 				x.outcome(a.ID, member, outcomeLoaded)
-				return j.addNames(ctx, rival, x.allNames(known))
+				return x.addNames(ctx, rival, x.allNames(known))
 			case !x.wins(rival, l):
 				x.outcome(a.ID, member, outcomeKept)
-				return j.addNames(ctx, rival, x.allNames(known))
+				return x.addNames(ctx, rival, x.allNames(known))
 			}
 		}
 		if j.o.DryRun {
@@ -120,7 +132,21 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 	}
 	p := &pending{x: x, id: a.ID, member: member, load: row.NewLoad(now), names: x.allNames(known)}
 	defer p.abort()
-	if p.loaded, err = encode(p.load, func(r sinks.Row) error { return j.write(ctx, p, r) }); err != nil {
+	if p.lake, err = j.lake.take(ctx); err != nil {
+		return err
+	}
+	p.loaded, err = encode(p.load, func(r sinks.Row) error { return j.write(ctx, p, r) }, p.lake)
+	if p.lake != nil {
+		var ranges uint64
+		if err == nil {
+			ranges = p.loaded.Ranges
+		}
+		j.lake.give(p.lake, ranges, err != nil && !formats.Rejects(err))
+	}
+	if err != nil {
+		if p.lake != nil && j.lake.handed(p.lake, x, p.id, p.load, false) {
+			j.commitLake(ctx, p.lake)
+		}
 		return x.reject(ctx, a.ID, member, err)
 	}
 	x.mu.Lock()

@@ -44,7 +44,10 @@ type object struct {
 	missed     []string  // companions that were asked for and nobody had
 	lacks      []string  // what its loads say they lack
 	wakes      []waiting // who waits for what it brought
-	loads      int       // handed over and not published yet
+	loads      int       // handed over and not published yet, in the lake too
+	waits      int       // of these, those that the lake alone lacks
+	endedAt    time.Time
+	noted      bool // in the ledger, as published
 	published  int
 	ranges     uint64
 	stored     uint64
@@ -299,7 +302,7 @@ func (x *object) allNames(a *symbol.Artifact) []symbol.Name {
 func (x *object) end(ctx context.Context, err error) {
 	x.mu.Lock()
 	x.err = errors.Join(x.err, err)
-	x.ended = true
+	x.ended, x.endedAt = true, time.Now()
 	done := x.loads == 0
 	x.mu.Unlock()
 	if done {

@@ -14,6 +14,7 @@ import (
 type Options struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
+	Lake    sinks.Lake        // the tables beside the store; nil: none
 	Formats []*formats.Format // narrow ones first
 	Limits  formats.Limits    // zero fields: their defaults
 

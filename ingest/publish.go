@@ -48,6 +48,7 @@ type pending struct {
 	rows    []sinks.Row // until there is a batch
 	bytes   int
 	batch   sinks.Batch // nil: the group's
+	lake    *lakeBatch  // has its rows; nil: there is no lake
 	kept    bool        // another load turned out to be better
 	entered bool
 	err     error
@@ -117,10 +118,23 @@ func (j *job) handed(ctx context.Context, p *pending) {
 		x.outcome(p.id, p.member, outcomeLoaded)
 		x.count(p.loaded)
 	}
+	j.landed(ctx, p)
+}
+
+// landed ends a load that the store is done with; one that was published waits for the lake.
+func (j *job) landed(ctx context.Context, p *pending) {
+	x, waits := p.x, p.lake != nil && p.err == nil && !p.kept
 	x.mu.Lock()
-	x.loads--
+	if waits {
+		x.waits++
+	} else {
+		x.loads--
+	}
 	done := x.ended && x.loads == 0
 	x.mu.Unlock()
+	if p.lake != nil && j.lake.handed(p.lake, x, p.id, p.load, waits) {
+		j.commitLake(ctx, p.lake)
+	}
 	if done {
 		x.finish(ctx)
 	}

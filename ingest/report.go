@@ -21,6 +21,8 @@ type Report struct {
 	// report is one line.
 	Untold  int      `json:"untold,omitempty"`
 	Missing []string `json:"missing_parts,omitempty"` // companions that loads of this run still wait for
+
+	LakeFiles []string `json:"lake_files,omitempty"` // data files that this run put into the lake, 1,000 at most
 }
 
 // ObjectCounts counts objects by what became of them.

@@ -208,7 +208,7 @@ func (v *verifier) load(ctx context.Context, r *row.Record, l *row.Loaded) (dige
 
 // object checks that what the ledger calls loaded is published.
 func (v *verifier) object(ctx context.Context, o *row.Object) error {
-	if o.State != row.ObjectLoaded && o.State != row.ObjectKept {
+	if o.State != row.ObjectLoaded && o.State != row.ObjectKept && o.State != row.ObjectPublished {
 		return ctx.Err()
 	}
 	for _, a := range o.Artifacts {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 type Config struct {
 	Sources []SourceConfig `yaml:"sources"`
 	Store   string         `yaml:"store"` // file:PATH or a plain path
+	Lake    LakeConfig     `yaml:"lake"`  // off, or a map
 	Keys    KeysConfig     `yaml:"keys"`
 	Limits  LimitsConfig   `yaml:"limits"`
 	Scratch string         `yaml:"scratch"` // folder for sealed scratch files; default: beside the store
@@ -34,6 +36,39 @@ type SourceConfig struct {
 	PathStyle bool     `yaml:"path_style"`
 	Anonymous bool     `yaml:"anonymous"`
 	Checksums string   `yaml:"checksums"` // auto (default) or required
+}
+
+// LakeConfig says where the Parquet tables are, and how they are written.
+type LakeConfig struct {
+	URL          string `yaml:"url"`      // folder, s3://bucket/prefix, or off; default: lake beside the file store
+	Profile      string `yaml:"profile"`  // sealed (default) or plain
+	DataKey      string `yaml:"data_key"` // file (default): one a file; dataset: one for all
+	SingleWriter bool   `yaml:"single_writer"`
+	Region       string `yaml:"region"`
+	AWSProfile   string `yaml:"aws_profile"`
+	Endpoint     string `yaml:"endpoint"`
+	PathStyle    bool   `yaml:"path_style"`
+	Checksums    string `yaml:"checksums"` // auto (default) or required
+}
+
+// UnmarshalYAML takes "off" for a lake, too.
+func (c *LakeConfig) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		c.URL = n.Value
+		return nil
+	}
+	type plain LakeConfig
+	known := reflect.TypeFor[plain]()
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		found := false
+		for f := range known.NumField() {
+			found = found || known.Field(f).Tag.Get("yaml") == n.Content[i].Value
+		}
+		if !found {
+			return fmt.Errorf("line %d: field %s not found in lake", n.Content[i].Line, n.Content[i].Value)
+		}
+	}
+	return n.Decode((*plain)(c))
 }
 
 // KeysConfig says where the key-encryption key is.
@@ -111,6 +146,9 @@ func readConfig(path string) (Config, error) {
 		c.Limits.Memory = defaultMemory
 	}
 	c.Store = relativeURL(dir, c.Store)
+	if c.Lake.URL != lakeOff {
+		c.Lake.URL = relativeURL(dir, c.Lake.URL)
+	}
 	c.Keys.Keyset = relativePath(dir, c.Keys.Keyset)
 	c.Scratch = relativePath(dir, c.Scratch)
 	for i := range c.Sources {

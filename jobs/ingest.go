@@ -73,6 +73,11 @@ func (j ingestJob) Run(p *process) error {
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
+	if !j.DryRun {
+		if o.Lake, err = p.createLake(s); err != nil {
+			return err
+		}
+	}
 	if j.Force && !j.DryRun {
 		if err := s.audit(p, "force", strings.Join(j.Sources, " ")); err != nil {
 			return err

@@ -25,6 +25,7 @@ const configText = `# symlake.yaml; every key and its default: see README.md
 #     include: ["**/*.so", "**/*.debug"]
 #     names: "android/{app}/{build}/**"     # where APP@BUILD comes from
 store: %s
+lake: %s
 keys: {keyset: %s}
 limits: {memory: 512MiB, workers: 2, object: 16GiB}
 `
@@ -42,7 +43,7 @@ func (initJob) Run(p *process) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case err == nil:
-		_, werr := fmt.Fprintf(f, configText, p.storeURL(), keyset)
+		_, werr := fmt.Fprintf(f, configText, p.storeURL(), p.lakeText(), keyset)
 		if err := errors.Join(werr, f.Close()); err != nil {
 			return fmt.Errorf("write %s: %w", path, err)
 		}

@@ -60,7 +60,7 @@ func (statusJob) Run(p *process) error {
 	err = s.Objects(p.ctx, "", func(o *row.Object) error {
 		st.Objects[string(o.State)]++
 		switch o.State {
-		case row.ObjectPending, row.ObjectLoading, row.ObjectFailed:
+		case row.ObjectPending, row.ObjectLoading, row.ObjectPublished, row.ObjectFailed:
 			st.Backlog++
 			if oldest.IsZero() || o.First.Before(oldest) {
 				oldest = o.First

@@ -2,6 +2,8 @@ package sinks
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -70,6 +72,16 @@ type LakeLoad struct {
 	At       time.Time
 }
 
+// Revision is the hash of all that the lake tells of the load besides its rows.
+func (l *LakeLoad) Revision() LakeRevision {
+	text, err := json.Marshal(l)
+	if err != nil {
+		panic(err) // it holds texts, numbers and a time
+	}
+	sum := sha256.Sum256(text)
+	return LakeRevision(sum[:])
+}
+
 // LakeCommitted is what a batch added.
 type LakeCommitted struct {
 	Files []string // keys of data files
@@ -80,7 +92,8 @@ type LakeCommitted struct {
 // LakeCompact says what Compact does.
 type LakeCompact struct {
 	// Export writes the rows of an artifact's published load to b, after b.Load, and gives its
-	// facts; nil: the artifact is gone, and leaves the lake. It may be another load than the lake named.
+	// facts; with b nil the facts alone. nil: the artifact is gone, and leaves the lake. It may be
+	// another load than the lake named.
 	Export func(ctx context.Context, id symbol.ID, b LakeBatch) (*LakeLoad, error)
 	// TargetBytes is the size of a file worth leaving alone (0: 128 MiB).
 	TargetBytes int64

@@ -49,6 +49,7 @@
 //	"symlake 1 rows"     of a data key: seals the rows of its load
 //	"symlake 1 wraps"    of a store key: seals data keys
 //	"symlake 1 catalog"  of a store key: seals records
+//	"symlake 1 lake"     of a store key: wraps the keys of lake files; of the name key: names them
 //	"symlake 1 check"    of either: its first 4 bytes are the key check
 //
 //	row           version ‖ body (1: dictionary, 2: ranges, 3: ranges of a script) ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)

@@ -39,6 +39,7 @@ type storeKey struct {
 	version uint32
 	wraps   *sealer // data keys
 	records *sealer // catalog values
+	lake    []byte  // the lake's master key
 }
 
 // OpenKeyring reads the store's keys: one call of the key-encryption key for
@@ -142,6 +143,9 @@ func (k *Keyring) unwrap(version uint32, value []byte) (*storeKey, error) {
 	if s.records, err = newSealer(secrets[:secretBytes], forCatalog); err != nil {
 		return nil, err
 	}
+	if s.lake, err = derive(secrets[:secretBytes], forLake, secretBytes); err != nil {
+		return nil, err
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.keys) == 0 {
@@ -179,6 +183,22 @@ func (k *Keyring) version(ctx context.Context, version uint32) (*storeKey, error
 		return nil, fmt.Errorf("store key %d: %w: it is not in the store", version, ErrSealed)
 	}
 	return k.unwrap(version, value)
+}
+
+// LakeKeys are the keys of a lake beside the store: a master key a version of the
+// store key, and one for file names, derived of the name key.
+func (k *Keyring) LakeKeys() (sinks.LakeKeys, error) {
+	names, err := derive(k.names[:], forLake, secretBytes)
+	if err != nil {
+		return sinks.LakeKeys{}, err
+	}
+	return sinks.LakeKeys{Names: names, Newest: k.current().version, Master: func(ctx context.Context, version uint32) ([]byte, error) {
+		s, err := k.version(ctx, version)
+		if err != nil {
+			return nil, err
+		}
+		return s.lake, nil
+	}}, nil
 }
 
 // tag stands for a text in a catalog key: nobody without the name key can tell

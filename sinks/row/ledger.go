@@ -15,14 +15,16 @@ type ObjectState string
 
 // The states of an object.
 const (
-	ObjectPending  ObjectState = "pending"  // listed, not opened yet
-	ObjectLoading  ObjectState = "loading"  // an attempt was noted before it was opened
-	ObjectLoaded   ObjectState = "loaded"   // all its artifacts are published
-	ObjectKept     ObjectState = "kept"     // what is published is better
-	ObjectSkipped  ObjectState = "skipped"  // no format knows it
-	ObjectRejected ObjectState = "rejected" // quarantined
-	ObjectFailed   ObjectState = "failed"   // the environment failed; tried again
-	ObjectGone     ObjectState = "gone"     // no longer listed
+	ObjectPending ObjectState = "pending" // listed, not opened yet
+	ObjectLoading ObjectState = "loading" // an attempt was noted before it was opened
+	ObjectLoaded  ObjectState = "loaded"  // all its artifacts are published, in the lake too
+	// all its artifacts are published, and the lake does not name them yet
+	ObjectPublished ObjectState = "published"
+	ObjectKept      ObjectState = "kept"     // what is published is better
+	ObjectSkipped   ObjectState = "skipped"  // no format knows it
+	ObjectRejected  ObjectState = "rejected" // quarantined
+	ObjectFailed    ObjectState = "failed"   // the environment failed; tried again
+	ObjectGone      ObjectState = "gone"     // no longer listed
 )
 
 // Object is the ledger's entry of one object: the "o" record. Its field names

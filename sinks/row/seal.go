@@ -40,6 +40,7 @@ const (
 	forRows    = "symlake 1 rows"
 	forWraps   = "symlake 1 wraps"
 	forCatalog = "symlake 1 catalog"
+	forLake    = "symlake 1 lake"
 	forCheck   = "symlake 1 check"
 )
 

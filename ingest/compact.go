@@ -1,0 +1,73 @@
+package ingest
+
+import (
+	"context"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// CompactOptions says what a compaction of the lake does.
+type CompactOptions struct {
+	Projection
+	TargetBytes int64         // 0: 128 MiB
+	Grace       time.Duration // files that are no longer named stay so long (0: 24 hours)
+	Profile     string        // "": as it is
+	Rekey       bool
+	DryRun      bool
+	Now         func() time.Time // nil: time.Now
+}
+
+// CompactReport is what a compaction did, or would do.
+type CompactReport struct {
+	Job       string    `json:"job"`
+	Started   time.Time `json:"started"`
+	Seconds   float64   `json:"seconds"`
+	Added     int       `json:"added"`     // artifacts that the lake had lacked
+	Facts     int       `json:"facts"`     // artifacts whose names or counts had changed
+	Dropped   int       `json:"dropped"`   // artifacts that the store publishes no longer
+	Rewritten int       `json:"rewritten"` // files
+	Written   int       `json:"written"`   // files in their place
+	Deleted   int       `json:"deleted"`   // files past their grace
+	Before    int64     `json:"bytes_before"`
+	After     int64     `json:"bytes_after"`
+}
+
+// CompactLake brings a lake up to its store, then rewrites small files and those with rows of no more
+// use, from the store's rows.
+func CompactLake(ctx context.Context, o CompactOptions) (*CompactReport, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	r := &CompactReport{Job: "compact", Started: o.Now()}
+	defer func() { r.Seconds = o.Now().Sub(r.Started).Seconds() }()
+	if !o.DryRun && o.Profile == "" {
+		p, err := Project(ctx, o.Projection, nil)
+		if err != nil {
+			return r, err
+		}
+		r.Added, r.Facts, r.Dropped = p.Artifacts, p.Facts, p.Dropped
+	}
+	cat := row.NewCatalog(o.Store.Catalog, o.Keyring)
+	c, err := o.Lake.Compact(ctx, sinks.LakeCompact{TargetBytes: o.TargetBytes, Grace: o.Grace, Profile: o.Profile, Rekey: o.Rekey, DryRun: o.DryRun, Now: o.Now,
+		Export: func(ctx context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
+			rec, err := cat.Artifact(ctx, id)
+			if err != nil || rec == nil || !published(rec) {
+				return nil, err
+			}
+			if b != nil {
+				if err := exportLoad(ctx, o.Store, o.Keyring, rec, b); err != nil {
+					return nil, err
+				}
+			}
+			return lakeLoad(rec), nil
+		}})
+	if err != nil {
+		return r, err
+	}
+	r.Dropped += c.Dropped
+	r.Rewritten, r.Written, r.Deleted, r.Before, r.After = c.Rewritten, c.Written, c.Deleted, c.Before, c.After
+	return r, nil
+}

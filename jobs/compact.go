@@ -1,0 +1,44 @@
+package jobs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/symlake/symlake/ingest"
+)
+
+type compactJob struct {
+	Grace  time.Duration `help:"Leave files that are no longer named to readers for so long." default:"24h"`
+	Target Bytes         `help:"Size of a file that is worth leaving alone." default:"128MiB" placeholder:"SIZE"`
+	Rekey  bool          `help:"Seal files anew that are not under the newest key."`
+	DryRun bool          `help:"Print what would be done; change nothing."`
+}
+
+func (compactJob) Help() string {
+	return "Brings the lake up to the store, merges small files, drops rows of no more use. --lake-profile converts.\n\n" +
+		"Example:\n  symlake compact\n  symlake compact --lake-profile plain"
+}
+
+// Run merges small files of the lake.
+func (j compactJob) Run(p *process) error {
+	s, err := p.openRecords(true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	lake, err := p.openLake(s, false)
+	if err != nil {
+		return err
+	}
+	r, err := ingest.CompactLake(p.ctx, ingest.CompactOptions{Projection: ingest.Projection{Store: s.Store, Keyring: s.ring, Lake: lake},
+		TargetBytes: int64(j.Target), Grace: max(j.Grace, 1), Profile: p.flags.LakeProfile, Rekey: j.Rekey, DryRun: j.DryRun})
+	if err != nil {
+		return err
+	}
+	if p.flags.JSON {
+		return p.printJSON(r)
+	}
+	_, err = fmt.Fprintf(p.out, "%d artifacts added, %d dropped, %d told anew; %d files rewritten as %d, %d deleted; %d bytes, were %d\n",
+		r.Added, r.Dropped, r.Facts, r.Rewritten, r.Written, r.Deleted, r.After, r.Before)
+	return err
+}

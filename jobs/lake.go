@@ -1,0 +1,95 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/bucket"
+	bucketall "github.com/symlake/symlake/sinks/bucket/all"
+)
+
+// lakeOff is the URL of no lake.
+const lakeOff = "off"
+
+// lakeURL is where the tables are: flag or variable, then configuration, then beside a file
+// store; off: nowhere.
+func (p *process) lakeURL() string {
+	switch {
+	case p.flags.Lake != "":
+		return p.flags.Lake
+	case p.config.Lake.URL != "":
+		return p.config.Lake.URL
+	case p.storeDir() != "":
+		return filepath.Join(p.storeDir(), "lake")
+	}
+	return lakeOff
+}
+
+func (p *process) lakeProfile() string {
+	switch {
+	case p.flags.LakeProfile != "":
+		return p.flags.LakeProfile
+	case p.config.Lake.Profile != "":
+		return p.config.Lake.Profile
+	}
+	return all.LakeSealed
+}
+
+// lakeText is the lake as init writes it into the configuration.
+func (p *process) lakeText() string {
+	url := p.lakeURL()
+	if url == lakeOff {
+		return lakeOff
+	}
+	return fmt.Sprintf("{url: %s, profile: %s}", url, p.lakeProfile())
+}
+
+// errNoLake: the configuration has none.
+var errNoLake = errors.New("there is no lake: it is off")
+
+// createLake opens the lake of a store to write it, and makes its folder; nil: it is off.
+func (p *process) createLake(s *records) (sinks.Lake, error) {
+	l, err := p.openLake(s, true)
+	if errors.Is(err, errNoLake) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// openLake opens the lake of a store.
+func (p *process) openLake(s *records, create bool) (sinks.Lake, error) {
+	url, c := p.lakeURL(), p.config.Lake
+	if url == lakeOff {
+		return nil, errNoLake
+	}
+	switch {
+	case p.lakeProfile() != all.LakeSealed && p.lakeProfile() != all.LakePlain:
+		return nil, usage("lake.profile %q: want sealed or plain", p.lakeProfile())
+	case c.DataKey != "" && c.DataKey != "file" && c.DataKey != "dataset":
+		return nil, usage("lake.data_key %q: want file or dataset", c.DataKey)
+	}
+	if err := os.MkdirAll(p.scratch(), 0o700); err != nil {
+		return nil, fmt.Errorf("create scratch folder: %w", err)
+	}
+	keys, err := s.ring.LakeKeys()
+	if err != nil {
+		return nil, err
+	}
+	l, err := all.OpenLake(p.ctx, url, all.LakeOptions{Profile: p.lakeProfile(), Keys: keys, OneKey: c.DataKey == "dataset",
+		SingleWriter: c.SingleWriter, Scratch: p.scratch(), Create: create,
+		Bucket: bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.AWSProfile, PathStyle: c.PathStyle, Checksums: c.Checksums}})
+	if errors.Is(err, bucket.ErrNotFound) {
+		return nil, fmt.Errorf("lake %s is missing: symlake ingest makes it", url)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open lake %s: %w", url, err)
+	}
+	return l, nil
+}

@@ -1,0 +1,57 @@
+package all
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/symlake/symlake/sinks"
+	bucketall "github.com/symlake/symlake/sinks/bucket/all"
+	"github.com/symlake/symlake/sinks/parquet"
+)
+
+// LakeOptions says how a lake is opened.
+type LakeOptions struct {
+	Bucket       bucketall.Options
+	Profile      string // sealed or plain
+	Keys         sinks.LakeKeys
+	OneKey       bool // one data key for all files of a master key
+	SingleWriter bool
+	Scratch      string
+	Create       bool // make the folder, if it is one
+}
+
+// Profiles of a lake.
+const (
+	LakeSealed = parquet.Sealed
+	LakePlain  = parquet.Plain
+)
+
+// OpenLake opens the lake at url: a folder or s3://bucket/prefix.
+func OpenLake(ctx context.Context, url string, o LakeOptions) (*parquet.Lake, error) {
+	if dir, local := localFolder(url); local && o.Create {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return nil, err
+		}
+	}
+	if strings.HasPrefix(url, "s3://") && !strings.HasSuffix(url, "/") {
+		url += "/"
+	}
+	b, key, err := bucketall.Open(ctx, url, o.Bucket)
+	if err != nil {
+		return nil, err
+	}
+	if key != "" {
+		return nil, fmt.Errorf("%s is a file, not a folder", url)
+	}
+	return parquet.Open(parquet.Options{Bucket: b, Profile: o.Profile, Keys: o.Keys, OneKey: o.OneKey, SingleWriter: o.SingleWriter, Scratch: o.Scratch}), nil
+}
+
+// localFolder is the path of a URL of this machine.
+func localFolder(url string) (string, bool) {
+	if p, ok := strings.CutPrefix(url, "file:"); ok {
+		return path(p), true
+	}
+	return url, !strings.Contains(url, "://")
+}
