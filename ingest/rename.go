@@ -28,6 +28,9 @@ func Rename(ctx context.Context, srcs []Source, o Options) (*Report, error) {
 	if err == nil {
 		err = j.renameAll(ctx)
 	}
+	if err == nil {
+		err = j.project(ctx)
+	}
 	j.report.Seconds = j.o.Now().Sub(j.report.Started).Seconds()
 	return j.report, err
 }
