@@ -23,6 +23,10 @@ var ErrConflict = errors.New("catalog record changed meanwhile")
 // ErrMissing: there is no store at that URL; init or ingest makes one.
 var ErrMissing = errors.New("no store")
 
+// ErrUnfit: what is at the store's URL would not keep what it is given, or the URL makes no sense; trying
+// again does not help. Wrapped, with the reason.
+var ErrUnfit = errors.New("not fit as a store")
+
 // ErrCorrupt: bytes that a store keeps fail its own checks (checksum, structure), so its
 // answer would be neither a row nor the lack of one. Wrapped, with the place.
 var ErrCorrupt = errors.New("stored bytes are corrupt")
@@ -39,6 +43,7 @@ type Store struct {
 	Blocks  Blocks
 	Catalog Catalog
 	Close   func() error
+	Notes   []string // what its operator should know, found when it was opened
 }
 
 // Blocks holds immutable rows in key order. Safe for concurrent use.

@@ -12,6 +12,9 @@ var ErrUnspoken = errors.New("symlake speaks to HBase without Kerberos and witho
 // ErrNoTable: there is no such table.
 var ErrNoTable = errors.New("no such table")
 
+// ErrDamaged: HBase has lost a file or a region, or finds one damaged.
+var ErrDamaged = errors.New("HBase cannot read what it was given")
+
 // ErrClosed: the client was closed.
 var ErrClosed = errors.New("HBase client is closed")
 
@@ -32,16 +35,33 @@ func (e *ServerError) Error() string {
 
 // Is makes the classes that callers tell apart match sentinels.
 func (e *ServerError) Is(target error) bool {
-	return target == ErrNoTable && e.Class == "TableNotFoundException"
+	switch target {
+	case ErrNoTable:
+		return e.Class == "TableNotFoundException"
+	case ErrDamaged:
+		for _, sign := range []string{"CorruptHFileException", "ChecksumException", "FileNotFoundException", "Invalid HFile block magic", "BlockMissingException"} {
+			if strings.Contains(e.Class, sign) || strings.Contains(e.Message, sign) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 const packagePrefix = "org.apache.hadoop.hbase."
 
 // serverError makes an error of a Java class and a stack trace, whose first line repeats the class.
 func serverError(class, trace string) *ServerError {
-	line, _, _ := strings.Cut(trace, "\n")
+	line, rest, _ := strings.Cut(trace, "\n")
 	line = strings.TrimPrefix(strings.TrimSpace(line), class)
-	return &ServerError{Class: strings.TrimPrefix(class, packagePrefix), Message: strings.TrimSpace(strings.TrimPrefix(line, ":"))}
+	e := &ServerError{Class: strings.TrimPrefix(class, packagePrefix), Message: strings.TrimSpace(strings.TrimPrefix(line, ":"))}
+	if i := strings.LastIndex(rest, "Caused by: "); i >= 0 {
+		cause, _, _ := strings.Cut(rest[i+len("Caused by: "):], "\n")
+		if cause = strings.TrimSpace(cause); !strings.Contains(e.Message, cause) {
+			e.Message = strings.TrimPrefix(e.Message+" (cause: "+cause+")", " ")
+		}
+	}
+	return e
 }
 
 // lostError: the connection broke, so that the call may or may not have been carried out.

@@ -47,11 +47,10 @@ type scan struct {
 	keysOnly          bool
 	once              bool // not worth a place in the server's cache
 	page              bool // with a scanner that stays open: rows is of one answer
-	readPoint         uint64
 }
 
 // keyOnly is HBase's KeyOnlyFilter, serialised: it leaves values out.
-var keyOnly = message(nil).text(1, packagePrefix+"filter.KeyOnlyFilter").bytes(2, nil)
+var keyOnly = message(nil).text(1, packagePrefix+"filter.KeyOnlyFilter").bytes(2, message(nil).flag(1, false))
 
 func (s *scan) request(r *Region) message {
 	m := message(nil).bytes(1, Column{s.family, s.qualifier}.message())
@@ -74,9 +73,6 @@ func (s *scan) request(r *Region) message {
 	if s.reversed {
 		m = m.flag(15, true)
 	}
-	if s.readPoint > 0 {
-		m = m.number(20, s.readPoint)
-	}
 	if !s.page {
 		m = m.number(23, 2) // PREAD: never switch to streaming
 	}
@@ -92,7 +88,6 @@ type scanned struct {
 	rows         [][]Cell
 	scanner      uint64
 	more, inside bool // more results; more in this region
-	readPoint    uint64
 }
 
 func readScan(a answer) (s scanned, err error) {
@@ -129,8 +124,6 @@ func readScan(a answer) (s scanned, err error) {
 			s.more = f.number != 0
 		case 8:
 			s.inside = f.number != 0
-		case 11:
-			s.readPoint = f.number
 		}
 	}
 	return s, err
@@ -152,15 +145,19 @@ type ScanOptions struct {
 	Once     bool // the rows are not read again soon: the server does not cache their blocks
 }
 
-// Scan emits the cells of a span in order. Within a region they are of one point in time.
-// emit's error comes back unchanged. A context without deadline bounds each step, not all of them.
+// Scan emits the cells of a span in order. What one region holds is of one moment, unless the
+// region moves meanwhile. emit's error comes back unchanged. Without a deadline, patience is
+// for each time that no row comes, not for the whole.
 func (c *Client) Scan(ctx context.Context, t Table, col Column, span Span, o ScanOptions, emit func(Cell) error) error {
-	for at := (Span{span.From, span.Stop}); !at.empty(); {
-		next, err := c.scanRegion(ctx, t, col, at, o, emit)
-		if err != nil || next == nil {
+	for !span.empty() {
+		end, err := c.scanRegion(ctx, t, col, &span, o, emit)
+		if err != nil {
 			return err
 		}
-		at.From = next
+		if len(end) == 0 {
+			break
+		}
+		span.From = end
 	}
 	return ctx.Err()
 }
@@ -170,58 +167,40 @@ type emitError struct{ err error }
 
 func (e *emitError) Error() string { return e.err.Error() }
 
-// scanRegion scans what one region holds of a span; next is where the next one begins, nil: none.
-func (c *Client) scanRegion(ctx context.Context, t Table, col Column, at Span, o ScanOptions, emit func(Cell) error) (next []byte, err error) {
-	var last []byte      // row emitted last
-	var end []byte       // of the region
-	var readPoint uint64 // of the first scanner in it
+// scanRegion scans what the region of span's first key holds of it, and moves that key on. end
+// is the region's.
+func (c *Client) scanRegion(ctx context.Context, t Table, col Column, span *Span, o ScanOptions, emit func(Cell) error) (end []byte, err error) {
 	for {
-		progress := len(last)
-		var was = last
-		err = c.try(ctx, "scan", t, at.From, func(ctx context.Context, r *Region) error {
-			if end == nil || !bytes.Equal(end, r.End) { // split or merged: another region, another time
-				end, readPoint = r.End, 0
-			}
-			s := scan{start: at.From, stop: at.Stop, family: col.Family, qualifier: col.Qualifier, rows: pageRows,
-				keysOnly: o.KeysOnly, once: o.Once, page: true, readPoint: readPoint}
-			return c.pages(ctx, r, s, func(got scanned) error {
-				if readPoint == 0 {
-					readPoint = got.readPoint
-				}
-				for _, row := range got.rows {
-					if bytes.Equal(row[0].Row, last) {
-						continue
-					}
-					if err := emit(row[0]); err != nil {
-						return &emitError{err}
-					}
-					last = row[0].Row
-					at.From = append(bytes.Clone(last), 0)
+		came := false
+		err = c.try(ctx, "scan", t, span.From, func(ctx context.Context, r *Region) error {
+			end = r.End
+			s := scan{start: span.From, stop: span.Stop, family: col.Family, qualifier: col.Qualifier, rows: pageRows,
+				keysOnly: o.KeysOnly, once: o.Once, page: true}
+			return c.pages(ctx, r, s, func(row []Cell) error {
+				came = true
+				span.From = append(bytes.Clone(row[0].Row), 0)
+				if err := emit(row[0]); err != nil {
+					return &emitError{err}
 				}
 				return nil
 			})
 		})
 		var stopped *emitError
-		switch {
-		case errors.As(err, &stopped):
+		if errors.As(err, &stopped) {
 			return nil, stopped.err
-		case err == nil && len(end) > 0 && at.Stop == nil, err == nil && len(end) > 0 && bytes.Compare(end, at.Stop) < 0:
-			return end, nil
-		case err == nil || ctx.Err() != nil:
-			return nil, err
-		case len(last) == progress && bytes.Equal(was, last):
-			return nil, err
 		}
-		// Patience is for a step, not for the scan: rows came, so go on.
-		var late *timeoutError
-		if !errors.As(err, &late) {
-			return nil, err
+		if late := (*timeoutError)(nil); err == nil || ctx.Err() != nil || !came || !errors.As(err, &late) {
+			return end, err
 		}
 	}
 }
 
-// pages opens a scanner in a region and hands on page by page.
-func (c *Client) pages(ctx context.Context, r *Region, s scan, page func(scanned) error) error {
+// renewAfter is how long a scanner may hear nothing of us before it is told that we still read. It is
+// given up by the server after a minute.
+const renewAfter = 15 * time.Second
+
+// pages opens a scanner in a region and emits its rows, page by page.
+func (c *Client) pages(ctx context.Context, r *Region, s scan, emit func(row []Cell) error) error {
 	key := connKey{r.Server, clientService, ""}
 	param := s.request(r)
 	var scanner uint64
@@ -238,16 +217,26 @@ func (c *Client) pages(ctx context.Context, r *Region, s scan, page func(scanned
 			scanner = got.scanner
 		}
 		open := got.more && got.inside
-		if err := page(got); err != nil {
-			if open {
-				c.closeScanner(key, scanner)
+		heard := time.Now()
+		for _, row := range got.rows {
+			if err := emit(row); err != nil {
+				if open {
+					c.closeScanner(key, scanner)
+				}
+				return err
 			}
-			return err
+			if open && time.Since(heard) > renewAfter {
+				heard = time.Now()
+				renew := message(nil).number(3, scanner).number(4, 0).flag(10, true)
+				if _, err := c.attempt(ctx, key, &call{method: "Scan", param: renew}, c.o.Attempt); err != nil && actionOf(err) == giveUp {
+					return err // any other will come back with the next page
+				}
+			}
 		}
 		if !open {
 			return nil
 		}
-		param = message(nil).number(3, scanner).number(4, pageRows).number(6, seq+1)
+		param = message(nil).number(3, scanner).number(4, pageRows).number(6, seq)
 	}
 }
 
