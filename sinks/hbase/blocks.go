@@ -89,6 +89,7 @@ func (b blocks) drop(ctx context.Context, prefix []byte) error {
 			if generation, err = b.endGeneration(ctx, prefix); err != nil {
 				return err
 			}
+			b.w.noteDropped(prefix)
 		}
 		if marks = append(marks, client.Delete(cell.Row, blocksColumn, generation)); len(marks) < dropRows {
 			return nil
@@ -165,6 +166,18 @@ func (b blocks) generations(ctx context.Context, prefixes [][]byte) ([]uint64, e
 	return list, nil
 }
 
+// Begin implements sinks.Blocks.
+func (b blocks) Begin(ctx context.Context) (sinks.Batch, error) {
+	if b.readOnly {
+		return nil, errReadOnly
+	}
+	return b.w.Begin(ctx)
+}
+
+// Tidy implements sinks.Blocks.
 func (b blocks) Tidy(ctx context.Context, before time.Time) (freed int64, err error) {
-	return 0, ctx.Err()
+	if b.readOnly {
+		return 0, errReadOnly
+	}
+	return b.w.Tidy(ctx, before)
 }

@@ -18,12 +18,14 @@ const contactTime = 30 * time.Second
 type Options struct {
 	ReadOnly  bool
 	ZooKeeper bool // the URL names ZooKeeper's quorum
+	Write     WriteOptions
 }
 
 // store is one namespace of one HBase.
 type store struct {
 	address
 	c        *client.Client
+	w        *writer
 	readOnly bool
 }
 
@@ -54,7 +56,9 @@ func connect(rest string, o Options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{address: a, c: client.New(a.client), readOnly: o.ReadOnly}, nil
+	s := &store{address: a, c: client.New(a.client), readOnly: o.ReadOnly}
+	s.w = newWriter(s.c, a.blocks(), a.catalog(), blocks{s}.generations, o.Write)
+	return s, nil
 }
 
 func (s *store) open(ctx context.Context) (*sinks.Store, error) {

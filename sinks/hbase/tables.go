@@ -20,8 +20,10 @@ var (
 	catalogColumn    = client.Column{Family: "c", Qualifier: "v"}
 )
 
-func (a *address) blocks() client.Table  { return client.Table{Namespace: a.namespace, Name: "blocks"} }
-func (a *address) catalog() client.Table { return client.Table{Namespace: a.namespace, Name: "catalog"} }
+func (a *address) blocks() client.Table { return client.Table{Namespace: a.namespace, Name: "blocks"} }
+func (a *address) catalog() client.Table {
+	return client.Table{Namespace: a.namespace, Name: "catalog"}
+}
 
 // family has every attribute that matters, since the server fills nothing in. Values are sealed:
 // neither compression nor encoding would find anything.
