@@ -49,7 +49,16 @@ func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Art
 // published load that it has to beat.
 func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifact, member string, rival *row.Record) (err error) {
 	j := x.j
-	s := spill.New(spill.Options{Budget: j.budget, Scratch: j.o.Scratch, StringBytes: max(j.o.MemoryBytes, minStringBytes)})
+	options := spill.Options{Budget: j.budget, Scratch: j.o.Scratch, StringBytes: max(j.o.MemoryBytes, minStringBytes)}
+	var secret *row.Secret
+	if a.Kind == symbol.R8 {
+		// Positions of classes depend on the load's key. One load at most is stored under it.
+		if secret, err = row.NewSecret(); err != nil {
+			return err
+		}
+		options.Position = secret.Position
+	}
+	s := spill.New(options)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	quality, err := x.explode(ctx, f, a, s)
 	if err != nil {
@@ -74,7 +83,8 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 			return nil, err
 		}
 		defer j.unslot()
-		enc, err := row.NewEncoder(j.o.Keyring, known, id, row.Table(s.Table()), write)
+		t := s.Table()
+		enc, err := row.NewEncoder(j.o.Keyring, known, id, row.Table{Strings: t.Strings, Runs: t.Runs, Secret: secret}, write)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +104,12 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 				return lake.Write(r)
 			}
 		}
-		counts, err := sweep.Sweep(m.Next, take)
+		var counts sweep.Counts
+		if secret != nil {
+			counts, err = sweep.Classes(m.Next, secret.Position, take)
+		} else {
+			counts, err = sweep.Sweep(m.Next, take)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -163,6 +178,7 @@ func (x *object) explode(ctx context.Context, f *formats.Format, a *formats.Arti
 	defer stop(nil)
 	var mu sync.Mutex
 	var total symbol.Quality
+	warnings := map[int][]string{} // by part
 	var next atomic.Int64
 	work := func() error {
 		lane := s.Lane()
@@ -185,6 +201,9 @@ func (x *object) explode(ctx context.Context, f *formats.Format, a *formats.Arti
 			}
 			mu.Lock()
 			add(&total, q)
+			if len(q.Warnings) > 0 {
+				warnings[part] = q.Warnings
+			}
 			mu.Unlock()
 		}
 	}
@@ -202,8 +221,17 @@ func (x *object) explode(ctx context.Context, f *formats.Format, a *formats.Arti
 	}
 	slices.Sort(total.Missing)
 	total.Missing = slices.Compact(total.Missing)
+	for _, part := range slices.Sorted(maps.Keys(warnings)) {
+		total.Warnings = append(total.Warnings, warnings[part][:min(len(warnings[part]), maxWarnings-len(total.Warnings))]...)
+	}
+	if a.Check != nil {
+		return total, a.Check(total)
+	}
 	return total, nil
 }
+
+// maxWarnings is how many warnings of its parser a load keeps.
+const maxWarnings = 100
 
 // add sums what parsers fill in.
 func add(to *symbol.Quality, q symbol.Quality) {
@@ -211,6 +239,8 @@ func add(to *symbol.Quality, q symbol.Quality) {
 	to.UnitsBroken += q.UnitsBroken
 	to.LinesBroken += q.LinesBroken
 	to.Text += q.Text
+	to.Lines += q.Lines
+	to.BadLines += q.BadLines
 	for _, m := range q.Missing {
 		to.Missing = append(to.Missing, strings.Clone(m))
 	}

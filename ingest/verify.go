@@ -179,6 +179,11 @@ func (v *verifier) load(ctx context.Context, r *row.Record, l *row.Loaded) (dige
 			return err
 		}
 		rows++
+		for i := range b.Classes() {
+			if b.ClassName(i) != "" {
+				ranges++
+			}
+		}
 		return b.Each(func(start, end uint64, _ []symbol.Frame) error {
 			ranges++
 			return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/elf"
 	"github.com/symlake/symlake/formats/macho"
+	"github.com/symlake/symlake/formats/r8"
 	"github.com/symlake/symlake/formats/sourcemap"
 )
 
@@ -19,6 +20,8 @@ func Formats() []*formats.Format {
 		&macho.Cache,
 		&macho.SymbolMap,
 		&macho.Bundle,
+		&r8.Format,
+		&r8.Partition, // before Zip, which it is too
 		&archive.Ar,
 		&archive.Zip,
 		&archive.Gzip,

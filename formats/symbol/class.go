@@ -3,6 +3,7 @@ package symbol
 import (
 	"slices"
 	"sort"
+	"strings"
 )
 
 // R8 is the kind of every mapping of renamed Java and Kotlin code, ProGuard's too.
@@ -121,16 +122,36 @@ func (c *Class) FileOf(original string) string {
 	return ""
 }
 
-// Clone copies the class; its strings are shared.
+// Clone copies the class with all that it points at, strings too.
 func (c *Class) Clone() *Class {
 	d := *c
+	d.Name, d.Original, d.File = strings.Clone(c.Name), strings.Clone(c.Original), strings.Clone(c.File)
 	d.Members, d.Files = append([]Member(nil), c.Members...), append([]ClassFile(nil), c.Files...)
 	for i := range d.Members {
-		d.Members[i].Rules = slices.Clone(d.Members[i].Rules)
+		m := &d.Members[i]
+		for _, s := range []*string{&m.Name, &m.Class, &m.Original, &m.Type, &m.Params} {
+			*s = strings.Clone(*s)
+		}
+		m.Rules = slices.Clone(m.Rules)
+		for k := range m.Rules {
+			r := &m.Rules[k]
+			r.Conditions, r.Actions = cloneAll(r.Conditions), cloneAll(r.Actions)
+			r.Positions, r.Text = slices.Clone(r.Positions), strings.Clone(r.Text)
+		}
+	}
+	for i, f := range d.Files {
+		d.Files[i] = ClassFile{strings.Clone(f.Class), strings.Clone(f.File)}
 	}
 	if c.Facts != nil {
-		f := *c.Facts
-		d.Facts = &f
+		d.Facts = &Facts{strings.Clone(c.Facts.Version), cloneAll(c.Facts.Packages)}
 	}
 	return &d
+}
+
+func cloneAll(list []string) []string {
+	list = slices.Clone(list)
+	for i, s := range list {
+		list[i] = strings.Clone(s)
+	}
+	return list
 }

@@ -38,7 +38,10 @@ func newInterner(b *scratch.Budget) *interner {
 }
 
 // id gives the number of a string that is not "".
-func (in *interner) id(s string) uint32 {
+func (in *interner) id(s string) uint32 { return in.known(s, true) }
+
+// known is id, but 0 for a string that is not there yet when it may not be added.
+func (in *interner) known(s string, mayAdd bool) uint32 {
 	h := maphash.String(in.seed, s)
 	at := uint32(h & (shardCount - 1))
 	sh := &in.shards[at]
@@ -54,6 +57,9 @@ func (in *interner) id(s string) uint32 {
 		if sh.slots[i].hash == hash && sh.strings[sh.slots[i].id-1] == s {
 			return sh.slots[i].id<<shardBits | at
 		}
+	}
+	if !mayAdd {
+		return 0
 	}
 	kept, grew := sh.keep(s)
 	in.account(grew + int64(unsafe.Sizeof(s)))

@@ -42,6 +42,8 @@ type Lane struct {
 	buf    []byte    // the run being encoded
 	err    error     // the first; a lane that failed stays failed
 	text   []string  // of the run being added
+
+	classes classes
 }
 
 type use struct{ id, run uint32 } // run: the last that used it, from 1
@@ -79,6 +81,12 @@ func (l *Lane) add(part int, r *symbol.Run) error {
 	switch {
 	case part < 0 || part > maxPart || l.seq > maxSeq:
 		return &formats.Error{Format: "run", Section: fmt.Sprintf("part %d", part), Want: "fewer parts, or runs in it", Err: formats.ErrLimit}
+	case r.Class != nil:
+		position, err := l.encodeClass(r)
+		if err != nil {
+			return err
+		}
+		return l.keep(position, r.Rank)
 	case len(r.Ranges) == 0:
 		return refuse(part, "a run with a range")
 	}
@@ -98,11 +106,16 @@ func (l *Lane) add(part int, r *symbol.Run) error {
 	if total := l.s.strings.total.Load(); total > l.s.o.StringBytes {
 		return &formats.Error{Format: "run", Section: "names", Offset: total, Want: fmt.Sprintf("names of at most %d bytes together", l.s.o.StringBytes), Err: formats.ErrLimit}
 	}
+	return l.keep(r.Ranges[0].Start, r.Rank)
+}
+
+// keep takes the run in buf into the sort.
+func (l *Lane) keep(start uint64, rank symbol.Rank) error {
 	at, err := l.place(l.buf)
 	if err != nil {
 		return err
 	}
-	l.refs = append(l.refs, ref{r.Ranges[0].Start, order(r.Rank, part, l.seq), at})
+	l.refs = append(l.refs, ref{start, order(rank, l.part, l.seq), at})
 	l.seq++
 	l.total++
 	return nil

@@ -89,6 +89,9 @@ func (h *heap) pop() error {
 type Merge struct {
 	s *Sorter
 	h heap
+	// A class stays as it is until the call after the next.
+	classes [2]class
+	turn    int
 }
 
 // Merge starts at the first run. Several may run, one after the other or at once.
@@ -108,13 +111,20 @@ func (s *Sorter) Merge() (*Merge, error) {
 }
 
 // Next puts the next run into into, using its slices again, and says which
-// order it has; ok is false after the last.
+// order it has; ok is false after the last. A class may still be read after the next call, and no longer.
 func (m *Merge) Next(into *symbol.Run) (o Order, ok bool, err error) {
 	if len(m.h) == 0 {
 		return 0, false, nil
 	}
 	c := m.h[0]
 	o = c.order
+	if len(c.body) > 0 && c.body[0] == 0 {
+		m.turn ^= 1
+		if err := m.classes[m.turn].decode(c.body, symbol.Rank(o>>(seqBits+partBits)), into); err != nil {
+			return 0, false, err
+		}
+		return o, true, m.h.pop()
+	}
 	if err := decode(c.body, c.start, symbol.Rank(o>>(seqBits+partBits)), m.s.final, into); err != nil {
 		return 0, false, err
 	}

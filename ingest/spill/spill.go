@@ -44,6 +44,8 @@ type Options struct {
 	Budget      *scratch.Budget // shared with others; never nil
 	Scratch     string          // folder of the scratch file
 	StringBytes int64           // names beyond it reject the object (0: the whole budget)
+	// Position gives the position of a class; nil: there are none.
+	Position func(class string) uint64
 }
 
 // Sorter sorts one artifact's runs. Lane, Sort, then Merge as often as wanted;

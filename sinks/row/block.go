@@ -24,6 +24,7 @@ type Block struct {
 	functions  names
 	files      names
 	script     *scriptParts // of a script's block
+	classes    *classBlock  // of a block of classes
 	bytes      int64
 }
 

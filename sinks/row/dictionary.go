@@ -40,6 +40,7 @@ var pageCoders = [pageColumns]trial{pageText: tryZstd}
 type Table struct {
 	Strings []string // index 0 is ""; no two are equal
 	Runs    []uint32 // by string: how many runs use it
+	Secret  *Secret  // the load's data key, where positions were made with it; nil: a new one
 }
 
 // choose picks the strings for the dictionary: all of them, if those that

@@ -19,6 +19,7 @@ const (
 	bodyDictionary byte = 1
 	bodyRanges     byte = 2
 	bodyScript     byte = 3
+	bodyClasses    byte = 4
 )
 
 // Encoder turns the swept runs of one load into sealed rows. What failed once
@@ -31,6 +32,7 @@ type Encoder struct {
 	write  func(sinks.Row) error
 	comp   *compressor
 	block  *blockWriter
+	class  *classEncoder // instead of block, where the rows are of classes
 	sum    hash.Hash
 	from   uint64 // first position that no row speaks for yet
 	end    uint64 // of the range added last
@@ -44,6 +46,9 @@ func NewEncoder(k *Keyring, a *symbol.Artifact, l sinks.Load, t Table, write fun
 	e := &Encoder{ring: k, write: write, secret: make([]byte, secretBytes), sum: newContent(a),
 		out: &Loaded{Load: l, Artifact: *a}}
 	rand.Read(e.secret)
+	if t.Secret != nil {
+		copy(e.secret, t.Secret.data)
+	}
 	var err error
 	if e.seals, err = newSealer(e.secret, forRows); err != nil {
 		return nil, err
@@ -51,10 +56,18 @@ func NewEncoder(k *Keyring, a *symbol.Artifact, l sinks.Load, t Table, write fun
 	e.comp = k.compressor()
 	picked := t.choose()
 	e.out.Fence = binary.AppendUvarint(nil, uint64(len(picked)))
-	e.block = newBlockWriter(t.Strings, picked, rangesForm(a.Kind) == bodyScript)
-	addCount(e.sum, len(picked))
+	content := e.sum
+	if rowsOf(a.Kind) == Classes {
+		if e.class, err = newClassEncoder(e.secret, &t, picked); err != nil {
+			return nil, err
+		}
+		content = sha256.New() // what stands in the dictionary is no content of theirs
+	} else {
+		e.block = newBlockWriter(t.Strings, picked, rangesForm(a.Kind) == bodyScript)
+		addCount(e.sum, len(picked))
+	}
 	if len(picked) > 0 {
-		e.emit(Dictionary, 0, bodyDictionary, encodeDictionary(e.comp, &t, picked, e.sum))
+		e.emit(Dictionary, 0, bodyDictionary, encodeDictionary(e.comp, &t, picked, content))
 	}
 	return e, e.err
 }
@@ -64,6 +77,13 @@ func NewEncoder(k *Keyring, a *symbol.Artifact, l sinks.Load, t Table, write fun
 func (e *Encoder) Add(r *symbol.Run) error {
 	if e.err != nil {
 		return e.err
+	}
+	if (r.Class != nil) != (e.class != nil) {
+		e.err = fmt.Errorf("encode %s: a run of another kind than its artifact", e.out.Artifact.ID)
+		return e.err
+	}
+	if r.Class != nil {
+		return e.addClass(r.Class)
 	}
 	if err := e.check(r); err != nil {
 		e.err = err
@@ -144,7 +164,9 @@ func (e *Encoder) Close() (*Loaded, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
-	if end := max(e.end, e.out.Artifact.End); end > e.from {
+	if e.class != nil {
+		e.closeClasses()
+	} else if end := max(e.end, e.out.Artifact.End); end > e.from {
 		if e.block.ranges == 0 {
 			e.block.open(e.from)
 		}
@@ -188,10 +210,21 @@ func (e *Encoder) emit(k Kind, last uint64, form byte, body []byte) {
 
 // rangesForm is the form of the rows of ranges of an artifact.
 func rangesForm(k symbol.Kind) byte {
-	if k == symbol.SourceMap {
+	switch k {
+	case symbol.SourceMap:
 		return bodyScript
+	case symbol.R8:
+		return bodyClasses
 	}
 	return bodyRanges
+}
+
+// rowsOf is the kind of an artifact's rows.
+func rowsOf(k symbol.Kind) Kind {
+	if k == symbol.R8 {
+		return Classes
+	}
+	return Ranges
 }
 
 // newContent begins a digest: identity, base, end, anchors. The order and the

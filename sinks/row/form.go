@@ -43,6 +43,7 @@ type loadedForm struct {
 	Fence      []byte         `json:"fence,omitempty"`
 	Rows       uint64         `json:"rows"`
 	Ranges     uint64         `json:"ranges"`
+	Members    uint64         `json:"members,omitempty"`
 	Bytes      uint64         `json:"bytes"`
 	Dropped    *Dropped       `json:"dropped,omitempty"`
 	Quality    symbol.Quality `json:"quality"`
@@ -107,7 +108,7 @@ func formOf(l *Loaded) *loadedForm {
 		Artifact: artifactForm{ID: a.ID.String(), Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: l.KeyVersion, WrappedKey: l.WrappedKey, Format: l.Format, Parser: l.Parser, Rank: l.Rank,
-		Generation: l.Generation, Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Bytes: l.Bytes,
+		Generation: l.Generation, Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Members: l.Members, Bytes: l.Bytes,
 		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, At: l.At,
 	}
 	if l.Dropped != (Dropped{}) {
@@ -138,7 +139,7 @@ func (f *loadedForm) loaded() (*Loaded, error) {
 		Artifact: symbol.Artifact{ID: id, Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: f.KeyVersion, WrappedKey: f.WrappedKey, Format: f.Format, Parser: f.Parser, Rank: f.Rank,
-		Generation: f.Generation, Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Bytes: f.Bytes,
+		Generation: f.Generation, Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Members: f.Members, Bytes: f.Bytes,
 		Quality: f.Quality, Digest: digest, Source: f.Source, At: f.At,
 	}
 	if f.Dropped != nil {

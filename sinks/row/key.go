@@ -16,7 +16,7 @@ type Kind uint8
 const (
 	Dictionary Kind = 0 // the load's shared strings; at most one row, at position 0
 	Ranges     Kind = 1 // a block of ranges
-	Classes    Kind = 2 // reserved: a block of classes of an R8 mapping
+	Classes    Kind = 2 // a block of classes of a mapping
 )
 
 const (

@@ -2,6 +2,7 @@ package row
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"hash"
 	"sync/atomic"
@@ -22,6 +23,8 @@ type Opened struct {
 	by     search
 	shared int // strings of the dictionary; 0: it has none
 	dict   atomic.Pointer[dictionary]
+	kind   Kind   // of its rows
+	names  *namer // of a load of classes
 }
 
 // Open unwraps the data key of a load of an artifact. ErrShredded: the key was
@@ -32,7 +35,12 @@ func (k *Keyring) Open(id symbol.ID, l *Loaded) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Opened{ring: k, id: id, load: l}
+	o := &Opened{ring: k, id: id, load: l, kind: rowsOf(l.Artifact.Kind)}
+	if o.kind == Classes {
+		if o.names, err = newNamer(secret); err != nil {
+			return nil, err
+		}
+	}
 	if o.seals, err = newSealer(secret, forRows); err != nil {
 		return nil, err
 	}
@@ -72,7 +80,7 @@ func (o *Opened) Index(pos uint64) (i int, ok bool) {
 // Row is the span of exactly row i.
 func (o *Opened) Row(i int) sinks.Span { return exactly(o.key(i)) }
 
-func (o *Opened) key(i int) []byte { return rowKey(o.id, o.load.Load, Ranges, o.last[i]) }
+func (o *Opened) key(i int) []byte { return rowKey(o.id, o.load.Load, o.kind, o.last[i]) }
 
 // At is the span of exactly the row that speaks for pos; false beyond the last row.
 func (o *Opened) At(pos uint64) (sinks.Span, bool) {
@@ -139,7 +147,12 @@ func (o *Opened) block(d *decompressor, i int, r sinks.Row) (*Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := decodeBlock(d, o.dict.Load(), body, o.last[i], form)
+	var b *Block
+	if form == bodyClasses {
+		b, err = decodeClasses(d, o.dict.Load(), body, o.last[i])
+	} else {
+		b, err = decodeBlock(d, o.dict.Load(), body, o.last[i], form)
+	}
 	if err == nil && b.from != o.first[i] {
 		err = fmt.Errorf("it speaks from %#x on, want %#x", b.from, o.first[i])
 	}
@@ -192,16 +205,21 @@ func (o *Opened) Err() error {
 // Verifier computes the digest of a load from its rows, in key order, as
 // Encoder did from its runs.
 type Verifier struct {
-	o   *Opened
-	sum hash.Hash
-	row int // -1: the dictionary is next
+	o       *Opened
+	sum     hash.Hash
+	row     int           // -1: the dictionary is next
+	classes *classContent // of a load of classes
 }
 
 // Verify begins a verification. The dictionary, if there is one, is the first
 // row to add.
 func (o *Opened) Verify() *Verifier {
 	v := &Verifier{o: o, sum: newContent(&o.load.Artifact), row: -1}
-	addCount(v.sum, o.shared)
+	if o.kind == Classes {
+		v.classes = newClassContent()
+	} else {
+		addCount(v.sum, o.shared)
+	}
 	if o.shared == 0 {
 		v.row = 0
 	}
@@ -216,8 +234,12 @@ func (v *Verifier) Add(r sinks.Row) (b *Block, err error) {
 		if err != nil {
 			return nil, err
 		}
+		content := v.sum
+		if v.classes != nil {
+			content = sha256.New()
+		}
 		for i := range d.pages {
-			if _, _, err := d.decode(d.pages[i].coded, min(pageStrings, d.count-i*pageStrings), v.sum); err != nil {
+			if _, _, err := d.decode(d.pages[i].coded, min(pageStrings, d.count-i*pageStrings), content); err != nil {
 				return nil, fmt.Errorf("row %x: %w: page %d: %w", r.Key, ErrUnauthentic, i, err)
 			}
 		}
@@ -233,6 +255,10 @@ func (v *Verifier) Add(r sinks.Row) (b *Block, err error) {
 	if b, err = o.block(d, v.row, r); err != nil {
 		return nil, err
 	}
+	if v.classes != nil {
+		v.row++
+		return b, v.addClasses(b)
+	}
 	addBlock(v.sum, o.last[v.row], d.bufs[:columnsOf(rangesForm(o.load.Artifact.Kind))])
 	v.row++
 	return b, nil
@@ -242,6 +268,9 @@ func (v *Verifier) Add(r sinks.Row) (b *Block, err error) {
 func (v *Verifier) Digest() (digest [32]byte, err error) {
 	if v.row != len(v.o.last) {
 		return digest, fmt.Errorf("load %x of %s: %w: %d rows of %d", v.o.load.Load, v.o.id, ErrUnauthentic, max(0, v.row), len(v.o.last))
+	}
+	if v.classes != nil {
+		v.classes.end(v.sum)
 	}
 	return [32]byte(v.sum.Sum(nil)), nil
 }

@@ -52,7 +52,8 @@ type Loaded struct {
 	Generation uint32
 	Fence      Fence
 	Rows       uint64 // without the dictionary
-	Ranges     uint64
+	Ranges     uint64 // or classes
+	Members    uint64 // of the classes
 	Bytes      uint64 // keys and values of all rows, the dictionary too
 	Dropped    Dropped
 	Quality    symbol.Quality

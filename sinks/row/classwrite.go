@@ -1,0 +1,383 @@
+package row
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"strings"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// fullClasses closes a block of classes, so that what is told per class stays little.
+const fullClasses = 4096
+
+// classWriter gathers the columns of one block of classes.
+type classWriter struct {
+	strings []string
+	index   textIndex // of the dictionary's strings, and of those that stand in the open block
+	methods *methods
+	cols    [classColumns][]byte
+	bytes   int
+	classes int
+	names   map[string]bool // in the open block
+	starts  [classColumns]int
+	fresh   uint32 // strings that stand in the open block
+	foreign []string
+	lastAt  []uint32 // by method of the open class: line behind the last one in the source
+	head    []byte
+	out     []byte
+}
+
+// textIndex finds strings: those of the dictionary, which stay, and those of the open block.
+type textIndex struct {
+	seed   maphash.Seed
+	slots  []textSlot
+	mask   uint64
+	stamp  uint32
+	texts  []string // of the open block
+	shared []string // of the dictionary
+}
+
+// textSlot holds the number of a string plus 1: one of the dictionary, or one of the block that has that stamp.
+type textSlot struct{ hash, shared, stamp, at uint32 }
+
+func newTextIndex(shared []string) textIndex {
+	n := 1 << 12
+	for n < 4*len(shared) {
+		n *= 2
+	}
+	x := textIndex{seed: maphash.MakeSeed(), slots: make([]textSlot, n), mask: uint64(n - 1), stamp: 1, shared: shared}
+	for i, s := range shared {
+		h := maphash.String(x.seed, s)
+		at := h & x.mask
+		for x.slots[at].shared != 0 {
+			at = (at + 1) & x.mask
+		}
+		x.slots[at] = textSlot{hash: uint32(h >> 32), shared: uint32(i + 1)}
+	}
+	return x
+}
+
+// find gives the dictionary's number of s plus 1, or the block's plus 1; both 0: it is new, and entered in the block.
+func (x *textIndex) find(s string) (shared, here uint32) {
+	h := maphash.String(x.seed, s)
+	for at := h & x.mask; ; at = (at + 1) & x.mask {
+		e := &x.slots[at]
+		switch {
+		case e.shared != 0:
+			if e.hash == uint32(h>>32) && x.shared[e.shared-1] == s {
+				return e.shared, 0
+			}
+		case e.stamp == x.stamp:
+			if e.hash == uint32(h>>32) && x.texts[e.at] == s {
+				return 0, e.at + 1
+			}
+		default:
+			e.hash, e.stamp, e.at = uint32(h>>32), x.stamp, uint32(len(x.texts))
+			x.texts = append(x.texts, s)
+			if 2*len(x.texts) > len(x.slots)-2*len(x.shared) {
+				x.grow()
+			}
+			return 0, 0
+		}
+	}
+}
+
+func (x *textIndex) grow() {
+	texts := x.texts
+	n := 2 * len(x.slots)
+	seed, stamp := x.seed, x.stamp
+	*x = newTextIndex(x.shared)
+	for len(x.slots) < n {
+		x.slots = make([]textSlot, n)
+		x.mask = uint64(n - 1)
+		x.seed, x.stamp = seed, stamp
+		for i, s := range x.shared {
+			x.place(s, textSlot{shared: uint32(i + 1)})
+		}
+	}
+	x.texts = texts
+	for i, s := range texts {
+		x.place(s, textSlot{stamp: x.stamp, at: uint32(i)})
+	}
+}
+
+func (x *textIndex) place(s string, e textSlot) {
+	h := maphash.String(x.seed, s)
+	e.hash = uint32(h >> 32)
+	at := h & x.mask
+	for x.slots[at].shared != 0 || x.slots[at].stamp == x.stamp {
+		at = (at + 1) & x.mask
+	}
+	x.slots[at] = e
+}
+
+// reset forgets the block's strings.
+func (x *textIndex) reset() {
+	if x.stamp++; x.stamp == 0 {
+		for i := range x.slots {
+			x.slots[i].stamp = 0
+		}
+		x.stamp = 1
+	}
+	clear(x.texts)
+	x.texts = x.texts[:0]
+}
+
+func newClassWriter(t *Table, picked []sorted) *classWriter {
+	shared := make([]string, len(picked))
+	for i, p := range picked {
+		shared[i] = t.Strings[p.at]
+	}
+	return &classWriter{index: newTextIndex(shared), methods: newMethods(), names: map[string]bool{}}
+}
+
+func (w *classWriter) reset() {
+	for i := range w.cols {
+		w.cols[i] = w.cols[i][:0]
+	}
+	w.bytes, w.classes, w.fresh = 0, 0, 0
+	clear(w.names)
+	w.index.reset()
+}
+
+// open says which position the block speaks from.
+func (w *classWriter) open(from uint64) { w.head = binary.AppendUvarint(w.head[:0], from) }
+
+func (w *classWriter) full() bool { return w.bytes >= fullBytes || w.classes >= fullClasses }
+
+func (w *classWriter) put(col int, v uint64) {
+	if v < 0x80 {
+		w.cols[col] = append(w.cols[col], byte(v))
+		return
+	}
+	w.cols[col] = binary.AppendUvarint(w.cols[col], v)
+}
+
+// add encodes a class. What it keeps of its strings it clones.
+func (w *classWriter) add(c *symbol.Class) {
+	fresh := w.fresh
+	for i := parted; i < partedEnd; i++ {
+		w.starts[i] = len(w.cols[i])
+	}
+	w.put(colClassLen, uint64(len(c.Name)))
+	w.cols[colClassName] = append(w.cols[colClassName], c.Name...)
+	flags := uint64(0)
+	if c.Synthesized {
+		flags |= classSynthesized
+	}
+	if c.Facts != nil {
+		flags |= classFacts
+	}
+	w.put(colMethod, flags)
+	w.put(colMethod, uint64(len(c.Members)))
+	w.ref(colRefLo, c.Original)
+	w.file(c.Original, c.File)
+	if f := c.Facts; f != nil {
+		w.signature(f.Version)
+		w.put(colRule, uint64(len(f.Packages)))
+		for _, p := range f.Packages {
+			w.signature(p)
+		}
+	}
+	w.members(c)
+	w.put(colFresh, uint64(w.fresh-fresh))
+	for i := parted; i < partedEnd; i++ {
+		w.put(colPart, uint64(len(w.cols[i])-w.starts[i]))
+	}
+	w.classes++
+	w.bytes = 0
+	for i := range w.cols {
+		w.bytes += len(w.cols[i])
+	}
+}
+
+func (w *classWriter) members(c *symbol.Class) {
+	w.methods.reset()
+	w.lastAt, w.foreign = w.lastAt[:0], w.foreign[:0]
+	name := ""
+	var before symbol.Lines
+	base := uint32(0) // line in the source that a new method is told against
+	for i := range c.Members {
+		m := &c.Members[i]
+		number, isNew := w.methods.find(c.Members, i)
+		if isNew {
+			w.put(colOp, 0)
+			w.method(c, m)
+			w.lastAt = append(w.lastAt, base)
+		} else {
+			w.put(colOp, uint64(len(w.lastAt))-uint64(number))
+		}
+		shape := m.Lines.Count + 3*m.From.Count
+		if len(m.Rules) > 0 {
+			shape += 9
+		}
+		if m.Name != name {
+			before = symbol.Lines{}
+		}
+		w.put(colShape, uint64(shape)*nameCodes+uint64(w.name(m, name, i == 0)))
+		name = m.Name
+		if m.Lines.Count > 0 {
+			switch {
+			case m.Lines == before:
+				w.put(colMinFirst, 0)
+			default:
+				w.put(colMinFirst, 1+zigzag(int64(m.Lines.First)-int64(before.Last)-1))
+				if m.Lines.Count > 1 {
+					w.put(colMinLength, zigzag(int64(m.Lines.Last)-int64(m.Lines.First)))
+				}
+			}
+		}
+		before = m.Lines
+		if m.From.Count > 0 {
+			w.put(colOrigFirst, zigzag(int64(m.From.First)-int64(w.lastAt[number])))
+			if m.From.Count > 1 {
+				w.put(colOrigLength, zigzag(int64(m.From.Last)-int64(m.From.First)-(int64(m.Lines.Last)-int64(m.Lines.First))))
+			}
+			w.lastAt[number] = m.From.Last
+			if m.Class == "" {
+				base = m.From.Last
+			}
+		}
+		if len(m.Rules) > 0 {
+			w.rules(m.Rules)
+		}
+	}
+	// Files stand for the foreign classes in the order in which they first occur.
+	for _, class := range w.foreign {
+		w.file(class, c.FileOf(class))
+	}
+}
+
+// name codes how a member is called.
+func (w *classWriter) name(m *symbol.Member, last string, first bool) int {
+	switch {
+	case m.Name == last && !first:
+		return nameSame
+	case m.Name == m.Original:
+		return nameOwn
+	case isNext(last, m.Name) && !first:
+		return nameNext
+	}
+	w.put(colNewName, uint64(len(m.Name)))
+	w.cols[colNewText] = append(w.cols[colNewText], m.Name...)
+	return nameNew
+}
+
+func (w *classWriter) method(c *symbol.Class, m *symbol.Member) {
+	params := 0
+	if m.Params != "" {
+		params = strings.Count(m.Params, ",") + 1
+	}
+	kind := paramUnit * params
+	if m.Field {
+		kind |= methodField
+	}
+	if m.Class != "" {
+		kind |= methodForeign
+	}
+	w.put(colMethod, uint64(kind))
+	if m.Class != "" {
+		w.ref(colRefLo, m.Class)
+		w.meet(m.Class)
+	}
+	w.ref(colOrigNameLo, m.Original)
+	w.ref(colRefLo, m.Type)
+	for rest, more := m.Params, params > 0; more; {
+		var p string
+		p, rest, more = strings.Cut(rest, ",")
+		w.ref(colRefLo, p)
+	}
+}
+
+// meet notes a foreign class.
+func (w *classWriter) meet(class string) {
+	for i := len(w.foreign) - 1; i >= 0; i-- {
+		if w.foreign[i] == class {
+			return
+		}
+	}
+	w.foreign = append(w.foreign, class)
+}
+
+// ref codes a string.
+func (w *classWriter) ref(col int, s string) {
+	if s == "" {
+		w.pair(col, refEmpty)
+		return
+	}
+	switch shared, here := w.index.find(s); {
+	case shared > 0:
+		w.pair(col, shared-1+refDict)
+	case here > 0:
+		w.pair(col, refBack)
+		w.pair(col, w.fresh-here)
+	default:
+		w.index.texts[len(w.index.texts)-1] = strings.Clone(s)
+		w.pair(col, refFresh)
+		w.put(colFreshLength, uint64(len(s)))
+		w.cols[colFreshText] = append(w.cols[colFreshText], s...)
+		w.fresh++
+	}
+}
+
+func (w *classWriter) pair(col int, v uint32) {
+	w.cols[col] = append(w.cols[col], byte(v))
+	w.put(col+1, uint64(v>>8))
+}
+
+func (w *classWriter) file(class, file string) {
+	code := fileCode(class, file)
+	if w.put(colFile, uint64(code)); code == fileOther {
+		w.ref(colRefLo, file)
+	}
+}
+
+// signature codes a string that hardly ever occurs twice.
+func (w *classWriter) signature(s string) {
+	w.put(colSigLength, uint64(len(s)))
+	w.cols[colSigText] = append(w.cols[colSigText], s...)
+}
+
+func (w *classWriter) rules(rules []symbol.Rule) {
+	w.put(colRule, uint64(len(rules)))
+	for i := range rules {
+		r := &rules[i]
+		kind := uint64(r.Kind) << 1
+		if r.Undeclared {
+			kind |= 1
+		}
+		w.put(colRule, kind)
+		switch r.Kind {
+		case symbol.ResidualSignature:
+			w.signature(r.Text)
+		default:
+			for _, list := range [2][]string{r.Conditions, r.Actions} {
+				w.put(colRule, uint64(len(list)))
+				for _, s := range list {
+					w.ref(colRefLo, s)
+				}
+			}
+			w.ref(colRefLo, r.Text)
+			w.put(colRule, uint64(len(r.Positions)))
+			line := int64(0)
+			outline := uint32(0)
+			for _, p := range r.Positions {
+				w.put(colRule, uint64(p.Outline-outline))
+				w.put(colRule, zigzag(int64(p.Line)-line))
+				outline, line = p.Outline, int64(p.Line)
+			}
+		}
+	}
+}
+
+// body gives the block; it is valid until the next.
+func (w *classWriter) body(c *compressor) []byte {
+	b := append(w.out[:0], w.head...)
+	b = binary.AppendUvarint(b, uint64(w.classes))
+	for i := range w.cols {
+		b = c.column(b, w.cols[i], classCoders[i])
+	}
+	w.out = b
+	return b
+}
