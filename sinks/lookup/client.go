@@ -33,8 +33,8 @@ import (
 
 // Options of a client. The zero value is ready for use.
 type Options struct {
-	// CacheBytes bounds, about, the memory of all caches; 0: 256 MiB. Half of
-	// it is for decoded blocks, a quarter for loads (records and shared
+	// CacheBytes bounds, about, the memory of all caches; 0: 256 MiB. Three
+	// eighths are for decoded blocks, an eighth for classes, a quarter for loads (records and shared
 	// strings), an eighth each for names of artifacts and for demangled names.
 	CacheBytes int64
 	// CatalogTTL is how long a record or name that was found is believed; 0:
@@ -57,8 +57,10 @@ type Client struct {
 	keys   keys
 	names  *demangle.Cache // nil: NoDemangle
 	blocks *otter.Cache[place, *row.Block]
-	recs   *otter.Cache[symbol.ID, *entry]
-	refs   *otter.Cache[string, *named]
+	// classes holds nil for a name that its mapping does not have.
+	classes *otter.Cache[classOf, *symbol.Class]
+	recs    *otter.Cache[symbol.ID, *entry]
+	refs    *otter.Cache[string, *named]
 
 	blockFlights flights[place, *row.Block]
 	recFlights   flights[symbol.ID, *entry]
@@ -90,11 +92,16 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 	if !o.NoDemangle {
 		c.names = demangle.NewCache(max(o.CacheBytes/8, 1<<20))
 	}
-	blocks, loads, names := o.CacheBytes/2+1, o.CacheBytes/4+1, o.CacheBytes/8+1
+	blocks, classes, loads, names := o.CacheBytes*3/8+1, o.CacheBytes/8+1, o.CacheBytes/4+1, o.CacheBytes/8+1
 	inline := func(f func()) { f() }
 	c.blocks = otter.Must(&otter.Options[place, *row.Block]{
 		MaximumWeight: uint64(blocks),
 		Weigher:       func(_ place, b *row.Block) uint32 { return weight(b.Bytes(), blocks) },
+		Executor:      inline,
+	})
+	c.classes = otter.Must(&otter.Options[classOf, *symbol.Class]{
+		MaximumWeight: uint64(classes),
+		Weigher:       func(k classOf, v *symbol.Class) uint32 { return weight(classBytes(k.name, v), classes) },
 		Executor:      inline,
 	})
 	c.recs = otter.Must(&otter.Options[symbol.ID, *entry]{

@@ -120,6 +120,9 @@ type batch struct {
 	slab    []symbol.Frame
 	bad     []bad
 	final   bool // records were read past the cache: a bad row is corrupt
+
+	names   []string // the questions are for these classes; nil: for frames
+	classes []*symbol.Class
 }
 
 // item is a question that a row speaks for.
@@ -216,6 +219,10 @@ func (b *batch) walk(ctx context.Context) error {
 
 // answer takes the answers of items from the block that speaks for them.
 func (b *batch) answer(e *entry, block *row.Block, items []item) {
+	if b.names != nil {
+		b.answerClasses(e, block, items)
+		return
+	}
 	for k := range items {
 		if cap(b.slab)-len(b.slab) < 16 { // a longer chain gets memory of its own
 			b.slab = make([]symbol.Frame, 0, min(slabFrames, 16+4*len(b.items)))
@@ -277,6 +284,10 @@ func (b *batch) retry(ctx context.Context, qs []Query) error {
 		for _, i := range was.items {
 			if same {
 				b.answers[i] = symbol.Answer{Status: statusOf(was.err), Err: was.err}
+				continue
+			}
+			if b.names != nil {
+				b.putAgain(g, int(i))
 				continue
 			}
 			b.put(g, int(i), qs[i].Where)

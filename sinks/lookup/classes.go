@@ -1,0 +1,140 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// ClassError says why classes of an artifact are not known.
+type ClassError struct {
+	Status symbol.Status // never Found or Hole
+	Err    error
+}
+
+func (e *ClassError) Error() string { return fmt.Sprintf("classes: %s: %v", e.Status, e.Err) }
+
+func (e *ClassError) Unwrap() error { return e.Err }
+
+var errNoClasses = errors.New("it is no mapping")
+
+// classOf is a class of an opened load in the cache.
+type classOf struct {
+	load *load
+	name string
+}
+
+// classBytes is about the memory that a class holds; nil: that there is none such.
+func classBytes(name string, c *symbol.Class) int64 {
+	n := int64(len(name)) + 64
+	if c == nil {
+		return n
+	}
+	n += int64(unsafe.Sizeof(*c)) + int64(len(c.Members))*int64(unsafe.Sizeof(symbol.Member{})) + int64(len(c.Files))*int64(unsafe.Sizeof(symbol.ClassFile{}))
+	last := ""
+	for i := range c.Members {
+		m := &c.Members[i]
+		if m.Params != last { // the one string that is made for it
+			n += int64(len(m.Params))
+			last = m.Params
+		}
+		for k := range m.Rules {
+			r := &m.Rules[k]
+			n += int64(unsafe.Sizeof(*r)) + int64(len(r.Text)) + int64(len(r.Positions))*8 + int64(len(r.Conditions)+len(r.Actions))*64
+		}
+	}
+	return n
+}
+
+// Classes gives classes of a mapping by their names in the program, in the order asked; "" is the class
+// of its facts. nil: the mapping does not have the class. Those that are not cached are read in one round trip.
+// Classes are shared with the cache: read only. The error is ctx's or a *ClassError; no class is given then.
+func (c *Client) Classes(ctx context.Context, artifact symbol.ID, names []string) ([]*symbol.Class, error) {
+	e, err := c.record(ctx, artifact, c.o.Now())
+	if err != nil {
+		return nil, err
+	}
+	if e.status != symbol.Found {
+		return nil, &ClassError{e.status, e.err}
+	}
+	if e.load.artifact.Kind != symbol.R8 {
+		return nil, &ClassError{symbol.NoArtifact, fmt.Errorf("artifact %s: %w", artifact, errNoClasses)}
+	}
+	out := make([]*symbol.Class, len(names))
+	var cold []int // of names
+	for i, name := range names {
+		if class, ok := c.classes.GetIfPresent(classOf{e.load, name}); ok {
+			out[i] = class
+		} else {
+			cold = append(cold, i)
+		}
+	}
+	if len(cold) == 0 {
+		return out, nil
+	}
+	b := batch{c: c, names: make([]string, len(cold)), classes: make([]*symbol.Class, len(cold)), answers: make([]symbol.Answer, len(cold)), groups: []*entry{e}}
+	for k, i := range cold {
+		b.names[k] = names[i]
+		b.putClass(0, k)
+	}
+	if err := b.walk(ctx); err != nil {
+		return nil, err
+	}
+	if len(b.bad) > 0 {
+		if err := b.retry(ctx, nil); err != nil {
+			return nil, err
+		}
+	}
+	for k, i := range cold {
+		if a := &b.answers[k]; a.Status != symbol.Found && a.Status != symbol.Hole {
+			return nil, &ClassError{a.Status, a.Err}
+		}
+		out[i] = b.classes[k]
+	}
+	return out, nil
+}
+
+// putClass notes the row of class k.
+func (b *batch) putClass(g, k int) {
+	at, ok := b.groups[g].load.opened.IndexOf(b.names[k])
+	if !ok {
+		b.answers[k] = symbol.Answer{Status: symbol.Hole, Err: errHole}
+		return
+	}
+	b.items = append(b.items, item{key: uint64(g)<<32 | uint64(uint32(at)), i: int32(k)})
+}
+
+// answerClasses takes the classes of items from the block that speaks for them.
+func (b *batch) answerClasses(e *entry, from *row.Block, items []item) {
+	for k := range items {
+		name := b.names[items[k].i]
+		class, err := from.Class(name)
+		if err == nil {
+			err = e.load.opened.Err()
+		}
+		if err != nil {
+			b.fail(e, items[k:], err)
+			return
+		}
+		b.c.classes.Set(classOf{e.load, name}, class)
+		b.classes[items[k].i] = class
+		b.answers[items[k].i].Status = symbol.Found
+	}
+}
+
+// putAgain is putClass under a record that was read again.
+func (b *batch) putAgain(g, k int) {
+	e := b.groups[g]
+	switch {
+	case e.status != symbol.Found:
+		b.answers[k] = symbol.Answer{Status: e.status, Err: e.err}
+	case e.load.artifact.Kind != symbol.R8:
+		b.answers[k] = symbol.Answer{Status: symbol.NoArtifact, Err: errNoClasses}
+	default:
+		b.putClass(g, k)
+	}
+}
