@@ -38,10 +38,11 @@ func classBytes(name string, c *symbol.Class) int64 {
 	last := ""
 	for i := range c.Members {
 		m := &c.Members[i]
-		if m.Params != last { // the one string that is made for it
+		if m.Params != last { // lists are made for it, other strings may be shared
 			n += int64(len(m.Params))
 			last = m.Params
 		}
+		n += int64(len(m.Name))
 		for k := range m.Rules {
 			r := &m.Rules[k]
 			n += int64(unsafe.Sizeof(*r)) + int64(len(r.Text)) + int64(len(r.Positions))*8 + int64(len(r.Conditions)+len(r.Actions))*64
