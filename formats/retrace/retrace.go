@@ -36,7 +36,10 @@ type Options struct {
 	Verbose bool
 }
 
-var errUnmapped = errors.New("the mapping has no such class")
+var (
+	errUnmapped = errors.New("the mapping has no such class")
+	errNameless = errors.New("the line names no class")
+)
 
 // Classes appends the names, as printed, of the classes that a thread's lines
 // name; some may come twice, and some are no classes at all.
@@ -102,6 +105,7 @@ type context struct {
 func (r *retracer) line(m *stack.Managed, a *symbol.Answer) {
 	r.types(m)
 	if m.Class == "" {
+		*a = symbol.Answer{Status: symbol.Hole, Err: errNameless}
 		if len(m.Types) > 0 {
 			*a = symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{{}}}
 		}

@@ -25,7 +25,7 @@ const maxExpressionBytes = 16 << 10
 //
 // stand for what is retraced, and "\%" for the sign itself. The first class
 // that takes part in a match is the line's. The syntax is RE2's: it has no
-// look-around and no references back, which Java's has.
+// look-around and no references back, which Java's has; \s is Java's.
 type Expression struct {
 	pattern *regexp.Regexp
 	groups  []exprGroup
@@ -67,11 +67,19 @@ func ParseExpression(source string) (*Expression, error) {
 	var b strings.Builder
 	b.WriteString(`^(?:`)
 	var names []string
+	inClass := false
 	for i := 0; i < len(source); i++ {
 		switch {
 		case source[i] == '\\' && i+1 < len(source):
-			b.WriteString(source[i : i+2])
 			i++
+			switch {
+			case source[i] != 's':
+				b.WriteString(source[i-1 : i+1])
+			case inClass:
+				b.WriteString(`\s\v`)
+			default:
+				b.WriteString(`[\s\v]`)
+			}
 		case source[i] == '%' && i+1 < len(source):
 			i++
 			sub, ok := exprVariables[source[i]]
@@ -83,6 +91,7 @@ func ParseExpression(source string) (*Expression, error) {
 			names = append(names, name)
 			e.groups = append(e.groups, exprGroup{variable: source[i]})
 		default:
+			inClass = source[i] == '[' || inClass && source[i] != ']'
 			b.WriteByte(source[i])
 		}
 	}
@@ -112,6 +121,7 @@ func (e *Expression) parse(b []byte, l *javaLine) bool {
 		return false
 	}
 	l.m.Line = -1
+	classed := false
 	for _, g := range e.groups {
 		from, to := at[2*g.index], at[2*g.index+1]
 		if from < 0 {
@@ -119,8 +129,9 @@ func (e *Expression) parse(b []byte, l *javaLine) bool {
 		}
 		switch g.variable {
 		case 'c', 'C':
-			if l.m.Class == "" && string(b[from:to]) != suppressed {
+			if !classed && string(b[from:to]) != suppressed {
 				l.class(b, from, to, g.variable == 'C')
+				classed = true
 			}
 		case 'm':
 			l.method(b, from, to)

@@ -163,6 +163,10 @@ func parseThrown(b []byte, own bool, l *javaLine) bool {
 	l.m = Managed{Line: -1}
 	l.start = skipJavaSpace(b, prefixBytes(b))
 	l.class(b, p, nameEnd(b, p), false)
+	if l.m.Class == "" {
+		l.m = theirs
+		return found
+	}
 	l.m.Thrown = l.m.Class
 	for end := nameEnd(b, p); end < len(b) && b[end] == ':'; {
 		p = skipJavaSpace(b, end+1)

@@ -115,7 +115,7 @@ func parseMention(b []byte, l *javaLine) bool {
 			} else {
 				l.class(b, 0, end, false)
 			}
-			return true
+			return len(l.m.parts) > 0
 		}
 	}
 	for at := len(b); at > 0; {
@@ -124,14 +124,13 @@ func parseMention(b []byte, l *javaLine) bool {
 		}
 		if p := skipJavaSpace(b, at+1); p > at+1 && isMentioned(b, p) {
 			l.class(b, p, nameEnd(b, p), false)
-			return true
+			return len(l.m.parts) > 0
 		}
 	}
 	if isMentioned(b, 0) && string(b[:first]) != suppressed {
 		l.class(b, 0, first, false)
-		return true
 	}
-	return false
+	return len(l.m.parts) > 0
 }
 
 // suppressed is a label, never a class.
@@ -144,14 +143,15 @@ func isMentioned(b []byte, p int) bool {
 }
 
 // class takes the class named in [from, to): behind its last "/", where
-// before it a module and a class loader stand.
+// before it a module and a class loader stand. Nothing there is no class.
 func (l *javaLine) class(b []byte, from, to int, binary bool) {
 	if !binary {
 		from += bytes.LastIndexByte(b[from:to], '/') + 1
 	}
-	if l.m.Class == "" {
-		l.m.Class = string(b[from:to])
+	if from == to {
+		return
 	}
+	l.m.Class = string(b[from:to])
 	l.m.parts = append(l.m.parts, part{kind: partClass, binary: binary, start: from, end: to})
 }
 
