@@ -104,11 +104,11 @@ func (b *Batch) write(r sinks.Row) error {
 	if b.bytes += len(r.Key) + len(r.Value); b.bytes < b.o.BufferBytes {
 		return nil
 	}
-	return b.flush(b.ctx)
+	return b.Flush(b.ctx)
 }
 
-// flush writes what is buffered, in key order.
-func (b *Batch) flush(ctx context.Context) error {
+// Flush stages what is buffered, in key order. Commit and a full buffer do so by themselves.
+func (b *Batch) Flush(ctx context.Context) error {
 	if len(b.chunks) == 0 {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (b *Batch) Commit(ctx context.Context) error {
 }
 
 func (b *Batch) commit(ctx context.Context) error {
-	if err := b.flush(ctx); err != nil {
+	if err := b.Flush(ctx); err != nil {
 		return err
 	}
 	if b.stage == nil {

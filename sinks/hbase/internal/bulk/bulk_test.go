@@ -64,7 +64,7 @@ func TestInOrderIsWrittenOnce(t *testing.T) {
 	b := table.batch(32 << 10)
 	defer b.Abort()
 	write(t, b, sorted(loads(seeded(t), 200, 20, 2000)))
-	if err := b.flush(t.Context()); err != nil {
+	if err := b.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(b.stage.files); n >= len(table.regions) {

@@ -1,0 +1,149 @@
+package hbasetest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// What tests do to regions, with a few RPCs of their own: the client under test has no use for them.
+
+// Region names a region: its whole name and its end key, as hbase:meta has them.
+type Region struct{ Name, End []byte }
+
+// Split parts a region at a row, and waits until it is done.
+func (s *Server) Split(t testing.TB, r Region, at []byte) {
+	t.Helper()
+	info, err := r.info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.procedure(t, "SplitRegion", field(field(nil, 1, info), 2, at), 3)
+}
+
+// Merge makes one region of several neighbours.
+func (s *Server) Merge(t testing.TB, list ...Region) {
+	t.Helper()
+	var q []byte
+	for _, r := range list {
+		q = field(q, 1, encodedSpecifier(r))
+	}
+	s.procedure(t, "MergeTableRegions", number(q, 2, 1), 3)
+}
+
+// info is the RegionInfo of a name: table,start,id.encoded.
+func (r Region) info() ([]byte, error) {
+	table, rest, ok := bytes.Cut(r.Name, []byte(","))
+	comma := bytes.LastIndexByte(rest, ',')
+	if !ok || comma < 0 {
+		return nil, fmt.Errorf("region name %q", r.Name)
+	}
+	text, _, _ := bytes.Cut(rest[comma+1:], []byte("."))
+	id, err := strconv.ParseUint(string(text), 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	namespace := []byte("default")
+	if ns, name, ok := bytes.Cut(table, []byte(":")); ok {
+		namespace, table = ns, name
+	}
+	q := number(nil, 1, id)
+	q = field(q, 2, field(field(nil, 1, namespace), 2, table))
+	q = field(q, 3, rest[:comma])
+	return number(field(q, 4, r.End), 7, 0), nil
+}
+
+func encodedSpecifier(r Region) []byte {
+	name := bytes.TrimSuffix(r.Name, []byte("."))
+	return field(number(nil, 1, 2), 2, name[bytes.LastIndexByte(name, '.')+1:])
+}
+
+// procedure starts something on the master and waits for its end.
+func (s *Server) procedure(t testing.TB, method string, q []byte, nonces protowire.Number) {
+	t.Helper()
+	q = number(number(q, nonces, 1), nonces+1, uint64(time.Now().UnixNano()))
+	answer, err := s.ask(method, q)
+	if err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	_, _, n := protowire.ConsumeTag(answer)
+	id, _ := protowire.ConsumeVarint(answer[n:])
+	for deadline := time.Now().Add(startPatience); ; time.Sleep(20 * time.Millisecond) {
+		if answer, err = s.ask("getProcedureResult", number(nil, 1, id)); err != nil {
+			t.Fatalf("%s: %v", method, err)
+		}
+		state, failed := uint64(0), false
+		for len(answer) > 0 {
+			num, kind, n := protowire.ConsumeTag(answer)
+			answer = answer[n:]
+			if num == 1 {
+				state, _ = protowire.ConsumeVarint(answer)
+			}
+			failed = failed || num == 5
+			answer = answer[protowire.ConsumeFieldValue(num, kind, answer):]
+		}
+		switch {
+		case failed || time.Now().After(deadline):
+			t.Fatalf("%s: state %d, failed %v", method, state, failed)
+		case state == 2:
+			return
+		}
+	}
+}
+
+// ask makes one call to the master.
+func (s *Server) ask(method string, q []byte) ([]byte, error) {
+	c, err := net.Dial("tcp", s.Master)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		return nil, err
+	}
+	hello := field(field(nil, 1, field(nil, 1, []byte("test"))), 2, []byte("MasterService"))
+	out := binary.BigEndian.AppendUint32([]byte("HBas\x00\x50"), uint32(len(hello)))
+	out = append(out, hello...)
+	header := number(field(number(nil, 1, 1), 3, []byte(method)), 4, 1)
+	body := protowire.AppendBytes(protowire.AppendBytes(nil, header), q)
+	out = binary.BigEndian.AppendUint32(out, uint32(len(body)))
+	if _, err := c.Write(append(out, body...)); err != nil {
+		return nil, err
+	}
+	var size [4]byte
+	if _, err := io.ReadFull(c, size[:]); err != nil {
+		return nil, err
+	}
+	in := make([]byte, binary.BigEndian.Uint32(size[:]))
+	if _, err := io.ReadFull(c, in); err != nil {
+		return nil, err
+	}
+	header, n := protowire.ConsumeBytes(in)
+	if n < 0 {
+		return nil, protowire.ParseError(n)
+	}
+	for len(header) > 0 {
+		num, kind, m := protowire.ConsumeTag(header)
+		if num == 2 {
+			return nil, fmt.Errorf("%q", header)
+		}
+		header = header[m+protowire.ConsumeFieldValue(num, kind, header[m:]):]
+	}
+	answer, m := protowire.ConsumeBytes(in[n:])
+	return answer, protowire.ParseError(min(m, 0))
+}
+
+func field(b []byte, num protowire.Number, v []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, num, protowire.BytesType), v)
+}
+
+func number(b []byte, num protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), v)
+}
