@@ -15,7 +15,8 @@ import (
 // cli is the command line: flags, SYMLAKE_… variables and help in one place.
 type cli struct {
 	Config      string `help:"Configuration file." type:"path" placeholder:"FILE"`
-	Store       string `help:"Where rows live: file:PATH or a plain path." placeholder:"URL"`
+	Store       string `help:"Where rows live: file:PATH, a plain path, or hbase://HOST:PORT,…/NAMESPACE." placeholder:"URL"`
+	LoadMode    string `help:"How rows reach HBase: hfiles (default) or puts." enum:",hfiles,puts" default:"" placeholder:"MODE"`
 	Lake        string `help:"Where the Parquet tables are: a folder, s3://bucket/prefix, or off." placeholder:"URL|off"`
 	LakeProfile string `help:"sealed (default) or plain: Parquet encryption, or none." enum:",sealed,plain" default:"" placeholder:"PROFILE"`
 	Keyset      string `help:"Local keyset file." type:"path" placeholder:"FILE"`

@@ -17,8 +17,9 @@ import (
 // Config is symlake.yaml. Relative paths in it count from the file's folder.
 type Config struct {
 	Sources []SourceConfig `yaml:"sources"`
-	Store   string         `yaml:"store"` // file:PATH or a plain path
-	Lake    LakeConfig     `yaml:"lake"`  // off, or a map
+	Store   string         `yaml:"store"` // file:PATH, a plain path, hbase://… or hbase+zk://…
+	HBase   HBaseConfig    `yaml:"hbase"`
+	Lake    LakeConfig     `yaml:"lake"` // off, or a map
 	Keys    KeysConfig     `yaml:"keys"`
 	Limits  LimitsConfig   `yaml:"limits"`
 	Scratch string         `yaml:"scratch"` // folder for sealed scratch files; default: beside the store
@@ -76,6 +77,18 @@ type KeysConfig struct {
 	Keyset string `yaml:"keyset"` // default: keyset.json beside the file store
 }
 
+// HBaseConfig says how rows get into HBase.
+type HBaseConfig struct {
+	LoadMode   string `yaml:"load_mode"`   // hfiles (default) or puts
+	HadoopConf string `yaml:"hadoop_conf"` // folder of core-site.xml and hdfs-site.xml, for HDFS name services
+}
+
+// loadHFiles and loadPuts are the ways of rows into HBase.
+const (
+	loadHFiles = "hfiles"
+	loadPuts   = "puts"
+)
+
 // LimitsConfig bounds what a job may use.
 type LimitsConfig struct {
 	Memory  Bytes `yaml:"memory"`  // default 512MiB
@@ -121,6 +134,9 @@ const defaultMemory = 512 << 20
 // defaultData is where ingest keeps everything when nothing is configured.
 const defaultData = "symlake-data"
 
+// defaultKeyset is the keyset's name, beside the rows or, if they are elsewhere, in the working folder.
+const defaultKeyset = "keyset.json"
+
 // readConfig reads path, or the default file if path is empty and it exists.
 // An unknown key is an error that names its line.
 func readConfig(path string) (Config, error) {
@@ -145,7 +161,11 @@ func readConfig(path string) (Config, error) {
 	if c.Limits.Memory == 0 {
 		c.Limits.Memory = defaultMemory
 	}
+	if m := c.HBase.LoadMode; m != "" && m != loadHFiles && m != loadPuts {
+		return Config{}, usage("configuration %s: hbase.load_mode is %q, want %s or %s", path, m, loadHFiles, loadPuts)
+	}
 	c.Store = relativeURL(dir, c.Store)
+	c.HBase.HadoopConf = relativePath(dir, c.HBase.HadoopConf)
 	if c.Lake.URL != lakeOff {
 		c.Lake.URL = relativeURL(dir, c.Lake.URL)
 	}

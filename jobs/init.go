@@ -32,10 +32,7 @@ limits: {memory: 512MiB, workers: 2, object: 16GiB}
 
 // Run creates what is missing.
 func (initJob) Run(p *process) error {
-	keyset, err := p.keysetPath()
-	if err != nil {
-		return err
-	}
+	keyset := p.keysetPath()
 	path := p.flags.Config
 	if path == "" {
 		path = defaultConfig
@@ -60,12 +57,9 @@ func (initJob) Run(p *process) error {
 
 // createStore makes what a store lacks (folders, keyset, store keys) and opens it for writing.
 func (p *process) createStore() (*records, error) {
-	keyset, err := p.keysetPath()
-	if err != nil {
+	keyset := p.keysetPath()
+	if err := p.createTables(); err != nil {
 		return nil, err
-	}
-	if err := all.Create(p.ctx, p.storeURL()); err != nil {
-		return nil, fmt.Errorf("create store %s: %w", p.storeURL(), err)
 	}
 	if _, err := os.Stat(keyset); errors.Is(err, fs.ErrNotExist) {
 		if err := p.createKeyset(keyset); err != nil {
@@ -95,16 +89,25 @@ func (p *process) createStore() (*records, error) {
 	return r, nil
 }
 
+// createTables makes what is missing of the place for rows and catalog.
+func (p *process) createTables() error {
+	if err := all.Create(p.ctx, p.storeURL(), p.storeOptions(false)); err != nil {
+		return unfit(fmt.Errorf("create store %s: %w", p.storeURL(), err))
+	}
+	return nil
+}
+
 // createKeyset makes a keyset, but not for a store that has keys already: a
 // new keyset could not open them, and would look like the right one.
 func (p *process) createKeyset(path string) error {
-	s, err := all.Open(p.ctx, p.storeURL(), true)
-	if err == nil {
-		_, err = row.OpenKeyring(p.ctx, s.Catalog, kek.Ephemeral())
-		s.Close()
-		if !errors.Is(err, row.ErrKeyless) {
-			return fmt.Errorf("keyset %s is missing, and store %s was sealed with it: put it back", path, p.storeURL())
-		}
+	s, err := all.Open(p.ctx, p.storeURL(), p.storeOptions(true))
+	if err != nil {
+		return unfit(fmt.Errorf("open store %s: %w", p.storeURL(), err))
+	}
+	_, err = row.OpenKeyring(p.ctx, s.Catalog, kek.Ephemeral())
+	s.Close()
+	if !errors.Is(err, row.ErrKeyless) {
+		return fmt.Errorf("keyset %s is missing, and store %s was sealed with it: put it back", path, p.storeURL())
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("create keyset: %w", err)

@@ -12,7 +12,7 @@ import (
 
 // memoryClient explodes files into a store in memory and looks things up there.
 func (p *process) memoryClient(paths []string) (*lookup.Client, func() error, error) {
-	s, err := all.Open(p.ctx, "mem:", false)
+	s, err := all.Open(p.ctx, "mem:", all.Options{})
 	if err != nil {
 		return nil, nil, err
 	}

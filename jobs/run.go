@@ -8,8 +8,6 @@ import (
 	"os"
 	"runtime/debug"
 	"time"
-
-	"github.com/symlake/symlake/sinks/all"
 )
 
 // What ingest and load share: who runs, the store they write, the report they end with.
@@ -34,8 +32,8 @@ func owner(run string) string {
 // createLocked makes what the store lacks and this process the only one that
 // writes it; errSkipLocked as lockStore.
 func (p *process) createLocked(ifLocked string) (s *records, unlock func(), err error) {
-	if err := all.Create(p.ctx, p.storeURL()); err != nil {
-		return nil, nil, fmt.Errorf("create store %s: %w", p.storeURL(), err)
+	if err := p.createTables(); err != nil {
+		return nil, nil, err
 	}
 	if unlock, err = p.lockStore(ifLocked); err != nil {
 		return nil, nil, err

@@ -38,17 +38,36 @@ func (p *process) storeDir() string {
 	return url
 }
 
-// keysetPath is the local keyset: beside the rows of a file store unless named.
-func (p *process) keysetPath() (string, error) {
+// storeOptions say how the store is opened.
+func (p *process) storeOptions(readOnly bool) all.Options {
+	o := all.Options{ReadOnly: readOnly, Scratch: p.scratch(), HadoopConf: p.config.HBase.HadoopConf,
+		Notice: func(s string) { p.log.Info("store", "notice", s) }}
+	o.Puts = p.config.HBase.LoadMode == loadPuts
+	if p.flags.LoadMode != "" {
+		o.Puts = p.flags.LoadMode == loadPuts
+	}
+	return o
+}
+
+// unfit makes an error that trying again does not cure one of the configuration.
+func unfit(err error) error {
+	if errors.Is(err, sinks.ErrUnfit) {
+		return &exitError{Code: exitUsage, Err: err}
+	}
+	return err
+}
+
+// keysetPath is the local keyset: beside the rows of a file store, else in the working folder, unless named.
+func (p *process) keysetPath() string {
 	switch {
 	case p.flags.Keyset != "":
-		return p.flags.Keyset, nil
+		return p.flags.Keyset
 	case p.config.Keys.Keyset != "":
-		return p.config.Keys.Keyset, nil
+		return p.config.Keys.Keyset
 	case p.storeDir() != "":
-		return filepath.Join(p.storeDir(), "keyset.json"), nil
+		return filepath.Join(p.storeDir(), defaultKeyset)
 	}
-	return "", usage("store %s needs --keyset or keys.keyset in the configuration", p.storeURL())
+	return defaultKeyset
 }
 
 // opened is a store with its key-encryption key.
@@ -59,18 +78,17 @@ type opened struct {
 
 // openStore opens an existing store. Only init and ingest create anything.
 func (p *process) openStore(readOnly bool) (*opened, error) {
-	path, err := p.keysetPath()
-	if err != nil {
-		return nil, err
-	}
-	s, err := all.Open(p.ctx, p.storeURL(), readOnly)
+	s, err := all.Open(p.ctx, p.storeURL(), p.storeOptions(readOnly))
 	if errors.Is(err, sinks.ErrMissing) {
 		return nil, fmt.Errorf("store %s: %w: symlake init or symlake ingest makes it", p.storeURL(), err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open store %s: %w", p.storeURL(), err)
+		return nil, unfit(fmt.Errorf("open store %s: %w", p.storeURL(), err))
 	}
-	k, err := kek.OpenKeyset(path)
+	for _, note := range s.Notes {
+		p.log.Warn("store", "note", note)
+	}
+	k, err := kek.OpenKeyset(p.keysetPath())
 	if err != nil {
 		s.Close()
 		return nil, fmt.Errorf("open keyset: %w", err)

@@ -1,8 +1,8 @@
 // Package all opens a store by its URL; it is the only code that names the
 // adapters, so a new store is one folder and one line here.
 //
-// A URL is file:PATH or a plain path, relative ones to the working folder; or
-// mem:, a new store in memory each time.
+// A URL is file:PATH or a plain path, relative ones to the working folder; hbase:// or
+// hbase+zk://, see sinks/hbase; or mem:, a new store in memory each time.
 package all
 
 import (
@@ -12,14 +12,26 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/file"
+	"github.com/symlake/symlake/sinks/hbase"
 	"github.com/symlake/symlake/sinks/mem"
 )
+
+// Options are for opening a store; each kind takes what concerns it.
+type Options struct {
+	// ReadOnly: no write permission is needed anywhere, and nothing is created.
+	ReadOnly bool
+	// Puts, Scratch and HadoopConf say how rows get into HBase: see hbase.WriteOptions.
+	Puts                bool
+	Scratch, HadoopConf string
+	// Notice hears what an operator may want to know, from any goroutine (nil: nobody).
+	Notice func(string)
+}
 
 // scheme is one kind of store; its functions get what follows the colon.
 type scheme struct {
 	name   string
-	open   func(ctx context.Context, rest string, readOnly bool) (*sinks.Store, error)
-	create func(ctx context.Context, rest string) error
+	open   func(ctx context.Context, rest string, o Options) (*sinks.Store, error)
+	create func(ctx context.Context, rest string, o Options) error
 	lock   func(rest string) (unlock func(), err error)
 }
 
@@ -27,27 +39,31 @@ type scheme struct {
 func schemes() []scheme {
 	return []scheme{
 		{"file", openFile, createFile, func(rest string) (func(), error) { return file.Lock(path(rest)) }},
-		{"mem", openMemory, func(context.Context, string) error { return nil }, func(string) (func(), error) { return func() {}, nil }},
+		{"hbase", openHBase(false), createHBase(false), unlocked},
+		{"hbase+zk", openHBase(true), createHBase(true), unlocked},
+		{"mem", openMemory, func(context.Context, string, Options) error { return nil }, unlocked},
 	}
 }
 
-// Open opens the store at url; sinks.ErrMissing when nothing is there. Read only, it
-// needs no write permission anywhere and creates nothing.
-func Open(ctx context.Context, url string, readOnly bool) (*sinks.Store, error) {
+// unlocked is for stores that many may write at once, or nobody else.
+func unlocked(string) (unlock func(), err error) { return func() {}, nil }
+
+// Open opens the store at url; sinks.ErrMissing when nothing is there.
+func Open(ctx context.Context, url string, o Options) (*sinks.Store, error) {
 	s, rest, err := split(url)
 	if err != nil {
 		return nil, err
 	}
-	return s.open(ctx, rest, readOnly)
+	return s.open(ctx, rest, o)
 }
 
 // Create makes what is missing of the store at url; what is there stays.
-func Create(ctx context.Context, url string) error {
+func Create(ctx context.Context, url string, o Options) error {
 	s, rest, err := split(url)
 	if err != nil {
 		return err
 	}
-	return s.create(ctx, rest)
+	return s.create(ctx, rest, o)
 }
 
 // ErrLocked: another process holds the store's lock.
@@ -83,13 +99,26 @@ func split(url string) (scheme, string, error) {
 	return scheme{}, "", fmt.Errorf("store %q: unknown kind %q (known: %s)", url, name, strings.Join(known, ", "))
 }
 
-func openMemory(context.Context, string, bool) (*sinks.Store, error) { return mem.New(), nil }
+func openMemory(context.Context, string, Options) (*sinks.Store, error) { return mem.New(), nil }
 
-func openFile(_ context.Context, rest string, readOnly bool) (*sinks.Store, error) {
-	return file.Open(path(rest), file.Options{ReadOnly: readOnly})
+func openFile(_ context.Context, rest string, o Options) (*sinks.Store, error) {
+	return file.Open(path(rest), file.Options{ReadOnly: o.ReadOnly})
 }
 
-func createFile(_ context.Context, rest string) error { return file.Create(path(rest)) }
+func openHBase(zooKeeper bool) func(context.Context, string, Options) (*sinks.Store, error) {
+	return func(ctx context.Context, rest string, o Options) (*sinks.Store, error) {
+		return hbase.Open(ctx, rest, hbase.Options{ReadOnly: o.ReadOnly, ZooKeeper: zooKeeper,
+			Write: hbase.WriteOptions{Puts: o.Puts, Scratch: o.Scratch, HadoopConf: o.HadoopConf, Notice: o.Notice}})
+	}
+}
+
+func createHBase(zooKeeper bool) func(context.Context, string, Options) error {
+	return func(ctx context.Context, rest string, o Options) error {
+		return hbase.Create(ctx, rest, hbase.Options{ZooKeeper: zooKeeper, Write: hbase.WriteOptions{Notice: o.Notice}})
+	}
+}
+
+func createFile(_ context.Context, rest string, _ Options) error { return file.Create(path(rest)) }
 
 // path undoes the form file:///PATH.
 func path(rest string) string {

@@ -38,7 +38,7 @@ func Create(ctx context.Context, rest string, o Options) error {
 		return err
 	}
 	defer s.c.Close()
-	return create(ctx, s.c, &s.address)
+	return create(ctx, s.c, &s.address, s.w.o.Notice)
 }
 
 // Open opens the store at what follows the scheme of a store URL; sinks.ErrMissing if
@@ -55,6 +55,9 @@ func connect(rest string, o Options) (*store, error) {
 	a, err := parse(rest, o.ZooKeeper)
 	if err != nil {
 		return nil, err
+	}
+	if o.Write.User == "" {
+		o.Write.User = a.client.User
 	}
 	s := &store{address: a, c: client.New(a.client), readOnly: o.ReadOnly}
 	s.w = newWriter(s.c, a.blocks(), a.catalog(), blocks{s}.generations, o.Write)

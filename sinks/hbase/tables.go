@@ -70,13 +70,16 @@ func splits(regions int) [][]byte {
 }
 
 // create makes the namespace and the tables that are missing.
-func create(ctx context.Context, c *client.Client, a *address) error {
+func create(ctx context.Context, c *client.Client, a *address, notice func(string)) error {
 	for i, s := range a.schemas() {
-		if _, err := c.Describe(ctx, s.Table); !errors.Is(err, client.ErrNoTable) {
-			if err != nil {
-				return err
-			}
+		bounded, cancel := context.WithTimeout(ctx, contactTime)
+		_, err := c.Describe(bounded, s.Table)
+		cancel()
+		switch {
+		case err == nil:
 			continue
+		case !errors.Is(err, client.ErrNoTable):
+			return err
 		}
 		if err := c.CreateNamespace(ctx, a.namespace); err != nil {
 			return err
@@ -85,8 +88,12 @@ func create(ctx context.Context, c *client.Client, a *address) error {
 		if i == 0 {
 			keys = splits(a.regions)
 		}
-		if _, err := c.CreateTable(ctx, s, keys); err != nil {
+		created, err := c.CreateTable(ctx, s, keys)
+		if err != nil {
 			return err
+		}
+		if created {
+			notice(fmt.Sprintf("table %s was made, with %d regions", s.Table, len(keys)+1))
 		}
 	}
 	return nil
