@@ -31,7 +31,7 @@ const (
 )
 
 // documents are tried in order.
-var documents = [...]document{}
+var documents = [...]document{jsonReport, appleText, appleLines}
 
 // inDocument gives b to the document that is being collected, or to one that
 // begins with it; taken is false if there is none.

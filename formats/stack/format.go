@@ -57,6 +57,11 @@ const (
 	monitor
 	plain
 	java
+	appleCrash
+	plcrash
+	appleIPS
+	kscrash
+	appleList
 )
 
 // formats is the one table of what values mean. Android's unwinder prints
@@ -71,6 +76,13 @@ var formats = [...]Format{
 	monitor:   {Name: "monitor", Frame0: Return, kind: symbol.ELF, Lines: "pc 0x0000000000022074 libc.so [arm64-v8a::77e6…], without numbers"},
 	java:      {Name: "java", Frame0: Exact, kind: symbol.R8, Lines: "at a.b.c(SourceFile:12) of Java and Kotlin below the exception's line; in other dumps too"},
 	plain:     {Name: "plain", Frame0: Return, Lines: "ARTIFACT ADDRESS, nothing else in the line; or ADDRESS alone where Options names artifacts"},
+
+	// Backtraces of exceptions inside these reports are return addresses throughout.
+	appleCrash: {Name: "apple-crash", Frame0: Exact, kind: symbol.MachO, print: printApple, Lines: "0   game  0x0000000104a30000 0x104a2c000 + 16384 below Thread 0 Crashed: of a .crash report, with its Binary Images"},
+	plcrash:    {Name: "plcrashreporter", Frame0: Exact, kind: symbol.MachO, print: printApple, Lines: "the same as PLCrashReporter prints it"},
+	appleIPS:   {Name: "ips", Frame0: Exact, kind: symbol.MachO, print: printJSON(ipsKeys), Lines: "JSON with usedImages, and frames of imageOffset and imageIndex"},
+	kscrash:    {Name: "kscrash", Frame0: Exact, kind: symbol.MachO, print: printJSON(kscrashKeys), Lines: "JSON with binary_images, and a crash of threads with backtraces"},
+	appleList:  {Name: "apple-backtrace", Frame0: Return, kind: symbol.MachO, print: printApple, Lines: "0x0000000104a30000 game 0x104a2c000 + 16384 [UUID]; 0   game  0x0000000104a30000 main + 24; 0 0x104ccc074 beside [  0] UUID 0x104a2c000 /path"},
 }
 
 // Formats lists the formats that Split knows.

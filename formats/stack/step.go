@@ -5,7 +5,7 @@ package stack
 // in its last bytes: that is enough for a range.
 func Step(arch string, addr uint64) uint64 {
 	var back uint64
-	switch arch {
+	switch archFamily(arch) {
 	case "arm64":
 		addr &^= 3
 		back = 4
@@ -32,7 +32,7 @@ func Step(arch string, addr uint64) uint64 {
 // below 2^48; bit 55 marks the kernel's half, where only the tag is undone
 // because its size is not known.
 func Strip(arch string, addr uint64) uint64 {
-	if arch != "arm64" {
+	if archFamily(arch) != "arm64" {
 		return addr
 	}
 	if addr>>55&1 == 1 {
@@ -55,4 +55,17 @@ func Arch(abi string) string {
 		return "x86_64"
 	}
 	return ""
+}
+
+// archFamily is the architecture that one is a variant of, or itself.
+func archFamily(arch string) string {
+	switch arch {
+	case "arm64e", "arm64_32":
+		return "arm64"
+	case "armv6", "armv7", "armv7s", "armv7k", "armv7f":
+		return "arm"
+	case "x86_64h":
+		return "x86_64"
+	}
+	return arch
 }
