@@ -44,4 +44,5 @@ func TestHDFS(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.holds(a...)
+	killInMidLoad(newTarget(t, s, WriteOptions{User: "loader"}, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0))
 }

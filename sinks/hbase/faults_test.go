@@ -1,0 +1,191 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/hbase/hbasetest"
+	"github.com/symlake/symlake/sinks/hbase/internal/bulk"
+)
+
+// disturbed is the cluster with something happening to it at some load.
+type disturbed struct {
+	cluster
+	loads  atomic.Int32
+	before func(n int)
+	after  func(n int)
+}
+
+func (d *disturbed) Load(ctx context.Context, row []byte, dir, path string, secure bool) (bool, error) {
+	n := int(d.loads.Add(1))
+	if d.before != nil {
+		d.before(n)
+	}
+	loaded, err := d.cluster.Load(ctx, row, dir, path, secure)
+	if d.after != nil {
+		d.after(n)
+	}
+	return loaded, err
+}
+
+// loadDisturbed writes loads in one batch that hands its files over one by one, or several at once.
+func (x *target) loadDisturbed(d *disturbed, atOnce int, all ...[]sinks.Row) error {
+	d.cluster = cluster{x.writer}
+	b := bulk.New(x.t.Context(), bulk.Options{Generations: x.stamps,
+		To: &bulk.Loader{Cluster: d, Files: x.files, Done: x.loaded, AtOnce: atOnce}})
+	defer b.Abort()
+	for _, r := range slices.Concat(all...) {
+		if err := b.Write(r); err != nil {
+			return err
+		}
+	}
+	return b.Commit(x.t.Context())
+}
+
+// killInMidLoad kills the server beside a load and has it back a little later:
+// the same batch ends well.
+func killInMidLoad(x *target) {
+	all := someLoads(200, 20, 4000)
+	var back sync.WaitGroup
+	var once sync.Once
+	kill := func(n int) {
+		if n == 3 {
+			once.Do(func() {
+				x.server.Kill()
+				back.Go(func() { x.server.Restart(x.t) })
+			})
+		}
+	}
+	if err := x.loadDisturbed(&disturbed{before: kill}, 4, all...); err != nil {
+		x.t.Fatal(err)
+	}
+	back.Wait()
+	x.holds(all...)
+}
+
+func TestServerKilled(t *testing.T) {
+	x := newTarget(t, hbasetest.Start(t, hbasetest.Options{}), WriteOptions{}, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0)
+	killInMidLoad(x)
+}
+
+// full is a file system whose disk is full after some bytes.
+type full struct {
+	bulk.FileSystem
+	left int
+}
+
+var errFull = errors.New("no space left on device")
+
+func (f *full) Create(ctx context.Context, path string) (bulk.Output, error) {
+	o, err := f.FileSystem.Create(ctx, path)
+	return &fullOutput{o, f}, err
+}
+
+type fullOutput struct {
+	bulk.Output
+	f *full
+}
+
+func (o *fullOutput) Write(b []byte) (int, error) {
+	if o.f.left -= len(b); o.f.left < 0 {
+		return 0, errFull
+	}
+	return o.Output.Write(b)
+}
+
+// A disk that is full in staging ends the batch with its words and region, and leaves nothing.
+func TestDiskFull(t *testing.T) {
+	x := newTarget(t, hbasetest.Shared(t), WriteOptions{}, 0x80)
+	all := someLoads(100, 20, 4000)
+	b := bulk.New(t.Context(), bulk.Options{Generations: x.stamps, To: &bulk.Loader{Cluster: cluster{x.writer},
+		Files: func(ctx context.Context, dir string) (bulk.FileSystem, error) {
+			fs, err := x.files(ctx, dir)
+			return &full{fs, 1 << 20}, err
+		}}})
+	for _, r := range slices.Concat(all...) {
+		if err := b.Write(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := b.Commit(t.Context())
+	if !errors.Is(err, errFull) || !strings.Contains(err.Error(), "stage ") {
+		t.Errorf("%v", err)
+	}
+	b.Abort()
+	x.holds() // nothing
+	if err := x.load(all...); err != nil {
+		t.Fatal(err)
+	}
+	x.holds(all...)
+}
+
+// Two loaders at once, on the same rows and on others.
+func TestTwoLoaders(t *testing.T) {
+	x := newTarget(t, hbasetest.Shared(t), WriteOptions{}, 0x40, 0x80, 0xc0)
+	same, mine, theirs := someLoads(100, 20, 2000), someLoads(100, 20, 2000), someLoads(100, 20, 2000)
+	var wg sync.WaitGroup
+	for _, all := range [][][]sinks.Row{slices.Concat(same, mine), slices.Concat(theirs, same)} {
+		wg.Go(func() {
+			if err := x.load(all...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	x.holds(slices.Concat(same, mine, theirs)...)
+}
+
+// A file that HBase refuses: the error names table, region and HBase's own words.
+func TestRefused(t *testing.T) {
+	x := newTarget(t, hbasetest.Shared(t), WriteOptions{})
+	spoil := func(int) {
+		root := strings.TrimPrefix(x.server.Root, "file://")
+		staged, err := filepath.Glob(filepath.Join(root, "staging", "*"+x.rows.Name+"__*", rowFamily, "*"))
+		if err != nil || len(staged) != 1 {
+			t.Fatalf("staged: %v %v", staged, err)
+		}
+		if err := os.WriteFile(staged[0], []byte("no HFile at all"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := x.loadDisturbed(&disturbed{before: spoil}, 1, someLoads(3, 3, 100)...)
+	if err == nil || !strings.Contains(err.Error(), "CorruptHFileException") || !strings.Contains(err.Error(), "table "+x.rows.Name) || !strings.Contains(err.Error(), "region ") {
+		t.Fatal(err)
+	}
+	t.Log(err)
+	x.holds()
+}
+
+// What a killed loader leaves is found: its staging folder goes once its lease is over.
+func TestTidyStaging(t *testing.T) {
+	x := newTarget(t, hbasetest.Shared(t), WriteOptions{}, 0x80)
+	x.cut(someLoads(10, 10, 1000)...)
+	if _, err := x.Tidy(t.Context(), x.o.Now()); err != nil {
+		t.Fatal(err)
+	}
+	dead := newWriter(x.c, x.writer.rows, x.notes, x.stamps, x.o) // another process
+	staged := func() int {
+		list, err := filepath.Glob(strings.TrimPrefix(x.server.Root, "file://") + "/staging/*" + x.writer.rows.Name + "__*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	if _, err := dead.Tidy(t.Context(), x.o.Now()); err != nil || staged() != 1 {
+		t.Fatalf("%d folders, want that of the living batch: %v", staged(), err)
+	}
+	later := x.o.Now().Add(2 * stagingLease)
+	dead.o.Now = func() time.Time { return later }
+	if _, err := dead.Tidy(t.Context(), later.Add(-stagingLease/2)); err != nil || staged() != 0 {
+		t.Fatalf("%d folders: %v", staged(), err)
+	}
+}
