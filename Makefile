@@ -5,7 +5,7 @@ CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symlake
 GO    ?= go
 export CGO_ENABLED = 0
 
-.PHONY: help demo build test bench fuzz soak lint tools oracle
+.PHONY: help demo build test bench fuzz soak lint tools oracle pgo
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,7 +17,7 @@ build: ## build bin/symlake, one static binary
 	$(GO) build -trimpath -o $(BIN)/symlake ./jobs/symlake
 
 test: ## run every test; what needs an outside tool says SKIP and how to get it
-	$(GO) vet ./...
+	$(GO) vet ./... ./testdata/bench
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
 	SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./...
 
@@ -29,7 +29,7 @@ oracle: ## record the goldens of testdata again with llvm-symbolizer
 
 lint: ## gofmt and go vet
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
-	$(GO) vet ./...
+	$(GO) vet ./... ./testdata/bench
 
 fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
 	bash testdata/fuzz.sh $(or $(FUZZTIME),30s)
@@ -37,6 +37,9 @@ fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
 soak: ## the long forms: 200 kills of an ingest, every fuzz target for five minutes
 	SYMLAKE_KILL_POINTS=200 $(GO) test ./jobs -run TestKill -count=1 -timeout 60m
 	bash testdata/fuzz.sh 5m
+
+pgo: build ## record the profile that the compiler goes by (jobs/symlake/default.pgo), from the inputs of make bench
+	bash testdata/bench/bench.sh $(CACHE) $(abspath $(BIN)/symlake) -profile $(abspath jobs/symlake/default.pgo)
 
 bench: build ## measure ingest and look-up beside their peers; downloads inputs into the cache folder
 	bash testdata/bench/bench.sh $(CACHE) $(abspath $(BIN)/symlake)

@@ -104,7 +104,7 @@ func spent() time.Duration {
 // warm measures the client as a service embeds it: one goroutine, one
 // batch, every block in its cache, the whole inline chain with linkage names.
 func (b *bench) warm(r *result) error {
-	store, err := all.Open(b.ctx, "file:"+r.store, true)
+	store, err := all.Open(b.ctx, "file:"+r.store, all.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}
