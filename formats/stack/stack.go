@@ -68,6 +68,9 @@ type Frame struct {
 	indent int // columns from Span[0] to where answers are printed
 }
 
+// Managed says how the stack's lines of Java and Kotlin were read, and are to be retraced and printed.
+func (s *Stack) Managed() ManagedOptions { return s.managed }
+
 // FrameText is a frame's text, a part of s.Text.
 func (s *Stack) FrameText(f *Frame) []byte { return s.Text[f.Span[0]:f.Span[1]] }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/symlake/symlake/formats/demangle"
+	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
@@ -34,7 +35,7 @@ import (
 // Options of a client. The zero value is ready for use.
 type Options struct {
 	// CacheBytes bounds, about, the memory of all caches; 0: 256 MiB. Three
-	// eighths are for decoded blocks, an eighth for classes, a quarter for loads (records and shared
+	// eighths are for decoded blocks, an eighth for classes and what retracing makes of them, a quarter for loads (records and shared
 	// strings), an eighth each for names of artifacts and for demangled names.
 	CacheBytes int64
 	// CatalogTTL is how long a record or name that was found is believed; 0:
@@ -59,6 +60,7 @@ type Client struct {
 	blocks *otter.Cache[place, *row.Block]
 	// classes holds nil for a name that its mapping does not have.
 	classes *otter.Cache[classOf, *symbol.Class]
+	readied *otter.Cache[*symbol.Class, *retrace.Class] // of classes
 	recs    *otter.Cache[symbol.ID, *entry]
 	refs    *otter.Cache[string, *named]
 
@@ -92,11 +94,16 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 	if !o.NoDemangle {
 		c.names = demangle.NewCache(max(o.CacheBytes/8, 1<<20))
 	}
-	blocks, classes, loads, names := o.CacheBytes*3/8+1, o.CacheBytes/8+1, o.CacheBytes/4+1, o.CacheBytes/8+1
+	blocks, classes, loads, names := o.CacheBytes*3/8+1, o.CacheBytes/16+1, o.CacheBytes/4+1, o.CacheBytes/8+1
 	inline := func(f func()) { f() }
 	c.blocks = otter.Must(&otter.Options[place, *row.Block]{
 		MaximumWeight: uint64(blocks),
 		Weigher:       func(_ place, b *row.Block) uint32 { return weight(b.Bytes(), blocks) },
+		Executor:      inline,
+	})
+	c.readied = otter.Must(&otter.Options[*symbol.Class, *retrace.Class]{
+		MaximumWeight: uint64(classes),
+		Weigher:       func(k *symbol.Class, _ *retrace.Class) uint32 { return weight(readyBytes(k), classes) },
 		Executor:      inline,
 	})
 	c.classes = otter.Must(&otter.Options[classOf, *symbol.Class]{

@@ -26,17 +26,27 @@ func (c *Client) Stack(ctx context.Context, s *stack.Stack, o StackOptions) ([][
 	answers := make([][]symbol.Answer, len(s.Threads))
 	var qs []Query
 	var to []*symbol.Answer
+	var lines managed
 	seen := resolved{}
 	for t := range s.Threads {
 		frames := s.Threads[t].Frames
 		answers[t] = make([]symbol.Answer, len(frames))
+		var r Resolution
 		for i := range frames {
-			r, _, err := c.image(ctx, &frames[i], o, seen)
+			var err error
+			if i == 0 || !sameMapping(&frames[i-1], &frames[i]) {
+				r, _, err = c.image(ctx, &frames[i], o, seen)
+			}
 			if err != nil {
 				return nil, err
 			}
+			lines.lost = lines.lost || frames[i].Managed != nil && r.Status != symbol.Found
 			if r.Status != symbol.Found {
 				answers[t][i] = symbol.Answer{Status: r.Status, Err: r.Err}
+				continue
+			}
+			if frames[i].Managed != nil {
+				lines.add(t, i, r.Record.ID)
 				continue
 			}
 			qs = append(qs, Query{r.Record.ID, frames[i].At})
@@ -47,7 +57,15 @@ func (c *Client) Stack(ctx context.Context, s *stack.Stack, o StackOptions) ([][
 	if err != nil {
 		return nil, err
 	}
+	if err := c.retrace(ctx, s, &lines, answers); err != nil {
+		return nil, err
+	}
 	return answers, nil
+}
+
+// sameMapping: two managed lines that name their mapping alike.
+func sameMapping(a, b *stack.Frame) bool {
+	return a.Managed != nil && b.Managed != nil && slices.Equal(a.Image, b.Image)
 }
 
 // Tried is one name that was asked for, and what it led to.
@@ -104,6 +122,9 @@ func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried
 	names := f.Image
 	if len(names) == 0 {
 		names = o.Artifacts
+	}
+	if len(names) == 0 && f.Managed != nil && o.App != "" {
+		names = []string{o.App}
 	}
 	for _, name := range names {
 		if ask(name).Status != symbol.NoArtifact {

@@ -1,0 +1,118 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/symlake/symlake/formats/retrace"
+	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// managed are the lines of Java and Kotlin of one stack whose mapping is known.
+type managed struct {
+	lines []managedLine
+	ids   []symbol.ID // their mappings
+	lost  bool        // there are lines whose mapping is not known
+}
+
+type managedLine struct{ thread, frame, id int }
+
+func (m *managed) add(thread, frame int, id symbol.ID) {
+	at := slices.Index(m.ids, id)
+	if at < 0 {
+		at = len(m.ids)
+		m.ids = append(m.ids, id)
+	}
+	m.lines = append(m.lines, managedLine{thread, frame, at})
+}
+
+// retrace answers the lines: first the classes of all threads are read, in
+// one round trip a mapping, then each thread is retraced whole. The error is ctx's.
+func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answers [][]symbol.Answer) error {
+	if len(m.lines) == 0 {
+		return nil
+	}
+	o := retrace.Options{School: s.Managed().School, Verbose: s.Managed().Verbose}
+	var names []string
+	for t := range s.Threads {
+		names = retrace.Classes(&s.Threads[t], names)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for at, id := range m.ids {
+		classes, err := c.ready(ctx, id, names)
+		var why *ClassError
+		if err != nil && !errors.As(err, &why) {
+			return err
+		}
+		class := func(name string) *retrace.Class { return classes[name] }
+		got := answers
+		if why == nil && (len(m.ids) > 1 || m.lost) { // not every answer of a thread is this mapping's
+			got = make([][]symbol.Answer, len(answers))
+			for t := range got {
+				got[t] = make([]symbol.Answer, len(answers[t]))
+			}
+		}
+		for t := range s.Threads {
+			if why == nil {
+				retrace.Retrace(&s.Threads[t], class, o, got[t])
+			}
+		}
+		for _, l := range m.lines {
+			switch {
+			case l.id != at:
+			case why != nil:
+				answers[l.thread][l.frame] = symbol.Answer{Status: why.Status, Err: why.Err}
+			default:
+				answers[l.thread][l.frame] = got[l.thread][l.frame]
+			}
+		}
+	}
+	return nil
+}
+
+// ready gives the classes of a mapping that have the names, made ready for
+// retracing; names ascend. What the mapping says of its packages spares asking for classes
+// that were never renamed. The error is ctx's or a *ClassError.
+func (c *Client) ready(ctx context.Context, id symbol.ID, names []string) (map[string]*retrace.Class, error) {
+	facts, err := c.Classes(ctx, id, []string{""})
+	if err != nil {
+		return nil, err
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" || !mayName(facts[0], name) })
+	found, err := c.Classes(ctx, id, names)
+	if err != nil {
+		return nil, err
+	}
+	classes := make(map[string]*retrace.Class, len(found))
+	for i, class := range found {
+		if class == nil {
+			continue
+		}
+		x, ok := c.readied.GetIfPresent(class)
+		if !ok {
+			x = retrace.NewClass(class)
+			c.readied.Set(class, x)
+		}
+		classes[names[i]] = x
+	}
+	return classes, nil
+}
+
+// mayName reports whether a mapping may have a class of that name.
+func mayName(facts *symbol.Class, name string) bool {
+	if facts == nil || facts.Facts == nil {
+		return true
+	}
+	_, ok := slices.BinarySearch(facts.Facts.Packages, name[:max(strings.LastIndexByte(name, '.'), 0)])
+	return ok
+}
+
+// readyBytes is about the memory that a class made ready holds besides the class.
+func readyBytes(c *symbol.Class) int64 {
+	return int64(unsafe.Sizeof(retrace.Class{})) + int64(len(c.Members))*int64(unsafe.Sizeof(symbol.Member{}))
+}
