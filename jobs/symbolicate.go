@@ -60,9 +60,10 @@ func (j symbolicateJob) Run(p *process) (err error) {
 		to = f
 	}
 	w := bufio.NewWriter(to)
+	bare := bareImages{}
 	one := func(name string, r io.Reader) error {
 		o := stack.Options{Artifacts: j.Artifact, Frame0: frame0}
-		err := stack.Split(p.ctx, r, o, func(s *stack.Stack) error { return j.answer(p, client, w, s) })
+		err := stack.Split(p.ctx, r, o, func(s *stack.Stack) error { return j.answer(p, client, w, s, bare) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -94,8 +95,8 @@ func (j symbolicateJob) client(p *process) (*lookup.Client, func() error, error)
 }
 
 // answer prints one stack.
-func (j symbolicateJob) answer(p *process, client *lookup.Client, w *bufio.Writer, s *stack.Stack) error {
-	o := lookup.StackOptions{App: j.App}
+func (j symbolicateJob) answer(p *process, client *lookup.Client, w *bufio.Writer, s *stack.Stack, bare bareImages) error {
+	o := lookup.StackOptions{Artifacts: j.Artifact, App: j.App}
 	answers, err := client.Stack(p.ctx, s, o)
 	if err != nil {
 		return err
@@ -106,12 +107,37 @@ func (j symbolicateJob) answer(p *process, client *lookup.Client, w *bufio.Write
 	if err := stack.Print(w, s, answers); err != nil {
 		return err
 	}
+	bare.warn(p, s, answers)
 	if j.Explain {
 		if err := explain(p.ctx, w, client, s, o); err != nil {
 			return err
 		}
 	}
 	return w.Flush()
+}
+
+// maxBare bounds the images that are warned of in one run.
+const maxBare = 64
+
+// bareImages are those whose frames stayed as they were, and that was said.
+type bareImages map[string]bool
+
+// warn says once for each image why its frames stay as they are.
+func (b bareImages) warn(p *process, s *stack.Stack, answers [][]symbol.Answer) {
+	for t := range s.Threads {
+		for i := range s.Threads[t].Frames {
+			f, a := &s.Threads[t].Frames[i], answers[t][i]
+			if a.Status == symbol.Found || a.Status == symbol.Hole || a.Status == symbol.Outside || len(f.Image) == 0 {
+				continue
+			}
+			key := strings.Join(f.Image, " ")
+			if b[key] || len(b) >= maxBare {
+				continue
+			}
+			b[key] = true
+			p.log.Warn("not symbolicated", "image", f.File, "status", a.Status, "reason", reason(a))
+		}
+	}
 }
 
 func writeStackJSON(w *bufio.Writer, s *stack.Stack, answers [][]symbol.Answer) error {

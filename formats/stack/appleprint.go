@@ -17,7 +17,8 @@ func printApple(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 	each(s, answers, func(f *Frame, chain []symbol.Frame) {
 		column := f.Span[0] + f.indent
 		out.Write(s.Text[done:column])
-		if n := column; n > 0 && !isSpace(s.Text[n-1]) {
+		bare := column > 0 && !isSpace(s.Text[column-1]) // nothing stood behind the address
+		if bare {
 			out.WriteByte(' ')
 		}
 		done = f.Span[1]
@@ -30,6 +31,9 @@ func printApple(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 						c = ' '
 					}
 					out.WriteByte(c)
+				}
+				if bare {
+					out.WriteByte(' ')
 				}
 			}
 			writeApple(out, f, &chain[i])

@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -107,9 +108,11 @@ func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried
 	if len(ids) > 0 {
 		for _, name := range ids {
 			if ask(name).Status != symbol.NoArtifact {
-				break
+				return tried
 			}
 		}
+		last := &tried[len(tried)-1]
+		last.Err = c.otherBuilds(ctx, n.File, last.Err)
 		return tried
 	}
 	if n.File != "" {
@@ -135,4 +138,28 @@ func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried
 		tried = append(tried, Tried{"", unresolved(lacking(symbol.NoArtifact, "the frame names no artifact"))})
 	}
 	return tried
+}
+
+// maxOthers bounds the artifacts that a reason lists.
+const maxOthers = 3
+
+// otherBuilds adds to the reason why nothing is stored under an id what is
+// stored under the image's file name: an id that differs is what most people
+// whose frames stay bare are looking for.
+func (c *Client) otherBuilds(ctx context.Context, file string, reason error) error {
+	if file == "" || reason == nil {
+		return reason
+	}
+	same := c.sameFile(ctx, file)
+	if len(same) == 0 {
+		return fmt.Errorf("%w; nothing is stored under the name %q either", reason, file)
+	}
+	var others []string
+	for _, s := range same[:min(len(same), maxOthers)] {
+		others = append(others, fmt.Sprintf("%s (%s, from %s)", s.Canonical, s.Arch, s.Object))
+	}
+	if more := len(same) - len(others); more > 0 {
+		others = append(others, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Errorf("%w; under the name %q is stored: %s", reason, file, strings.Join(others, ", "))
 }
