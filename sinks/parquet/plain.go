@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"unsafe"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -21,6 +22,7 @@ type plain struct {
 	w      *pq.Writer
 	leaves []leaf
 	values []pq.Value
+	words  []pq.Value // of the column at hand
 }
 
 // ordered is a group whose fields stand as the table has them, not by name.
@@ -115,6 +117,12 @@ func (p *plain) write(g *rowGroup) (err error) {
 // column writes a column, a slice of rows at a time: a page ends between two.
 func (p *plain) column(w *pq.ColumnWriter, g *rowGroup, at int) error {
 	v := &g.vectors[at]
+	p.words = p.words[:0]
+	if v.words != nil {
+		for _, s := range v.words.list {
+			p.words = append(p.words, pq.ByteArrayValue(unsafe.Slice(unsafe.StringData(s), len(s))).Level(0, 0, at))
+		}
+	}
 	next := 0 // value
 	for from := 0; from < g.rows; from += sliceRows {
 		p.values = p.values[:0]
@@ -150,7 +158,7 @@ func (p *plain) value(v *vector, at, i int) pq.Value {
 	case decimal:
 		return pq.FixedLenByteArrayValue(decimalOf(nil, uint64(v.longs[i])))
 	}
-	return pq.ValueOf(v.words.list[v.number(i)])
+	return p.words[v.number(i)]
 }
 
 func (p *plain) close() error { return p.w.Close() }

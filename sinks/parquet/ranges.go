@@ -35,8 +35,9 @@ type ranges struct {
 	load     string
 	// number + 1 of the word that a string of the load is, in each column of texts; 0: none yet
 	linkage, file, inlineLinkage, inlineFile []uint32
-	left                                     uint64 // out, since their positions are no BIGINT
-	rows                                     uint64 // of the load
+	shown, older                             []string // readable names, by string: of this row group, and of the one before
+	left                                     uint64   // out, since their positions are no BIGINT
+	rows                                     uint64   // of the load
 }
 
 func newRanges(g *rowGroup, full func() error) *ranges {
@@ -50,6 +51,7 @@ func newRanges(g *rowGroup, full func() error) *ranges {
 func (w *ranges) begin(id symbol.ID, load string) {
 	w.artifact, w.load, w.left, w.rows = id.String(), load, 0, 0
 	w.forget()
+	clear(w.older)
 }
 
 // forget makes the words of the row group known to nobody: it, or the load, is another one.
@@ -58,6 +60,8 @@ func (w *ranges) forget() {
 	clear(w.file)
 	clear(w.inlineLinkage)
 	clear(w.inlineFile)
+	w.shown, w.older = w.older, w.shown
+	clear(w.shown)
 }
 
 func grown(s []uint32, n int) []uint32 {
@@ -75,6 +79,9 @@ func (w *ranges) add(r *symbol.Run) error {
 	n := len(r.Strings)
 	w.linkage, w.file = grown(w.linkage, n), grown(w.file, n)
 	w.inlineLinkage, w.inlineFile = grown(w.inlineLinkage, n), grown(w.inlineFile, n)
+	if len(w.shown) < n {
+		w.shown, w.older = append(w.shown, make([]string, n-len(w.shown))...), append(w.older, make([]string, n-len(w.older))...)
+	}
 	for i := range r.Ranges {
 		if w.g.rows%checkRows == 0 && (w.g.rows >= groupRows || w.g.bytes() >= groupBytes) {
 			if err := w.full(); err != nil {
@@ -98,16 +105,16 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range) {
 	v[atStart].longs = append(v[atStart].longs, int64(g.Start))
 	v[atEnd].longs = append(v[atEnd].longs, int64(g.End))
 	s := &r.Scopes[g.Scope]
-	v[atLinkage].numbers = append(v[atLinkage].numbers, named(r, s.Function, w.linkage, &v[atLinkage], &v[atFunction]))
-	v[atFile].numbers = append(v[atFile].numbers, named(r, g.At.File, w.file, &v[atFile], nil))
+	v[atLinkage].numbers = append(v[atLinkage].numbers, w.function(r, s.Function, w.linkage, &v[atLinkage], &v[atFunction]))
+	v[atFile].numbers = append(v[atFile].numbers, named(r, g.At.File, w.file, &v[atFile]))
 	v[atLine].ints = append(v[atLine].ints, number(g.At.Line))
 	v[atCol].ints = append(v[atCol].ints, number(g.At.Column))
 	callers := 0
 	for s.Parent >= 0 {
 		call := s.Call
 		s = &r.Scopes[s.Parent]
-		v[atInlineLinkage].numbers = append(v[atInlineLinkage].numbers, named(r, s.Function, w.inlineLinkage, &v[atInlineLinkage], &v[atInlineFunction]))
-		v[atInlineFile].numbers = append(v[atInlineFile].numbers, named(r, call.File, w.inlineFile, &v[atInlineFile], nil))
+		v[atInlineLinkage].numbers = append(v[atInlineLinkage].numbers, w.function(r, s.Function, w.inlineLinkage, &v[atInlineLinkage], &v[atInlineFunction]))
+		v[atInlineFile].numbers = append(v[atInlineFile].numbers, named(r, call.File, w.inlineFile, &v[atInlineFile]))
 		v[atInlineLine].ints = append(v[atInlineLine].ints, number(call.Line))
 		v[atInlineCol].ints = append(v[atInlineCol].ints, number(call.Column))
 		callers++
@@ -118,18 +125,33 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range) {
 	w.rows++
 }
 
-// named gives the number of the word that string i of a run is. shown, if there is one, has the
-// readable form of each word.
-func named(r *symbol.Run, i uint32, known []uint32, v, shown *vector) uint32 {
+// named gives the number of the word that string i of a run is.
+func named(r *symbol.Run, i uint32, known []uint32, v *vector) uint32 {
 	if n := known[i]; n > 0 {
 		return n - 1
 	}
-	before := len(v.words.list)
 	n := v.words.add(printable(r.Strings[i]))
-	if shown != nil && int(n) == before {
-		shown.to = append(shown.to, shown.words.add(demangle.Name(v.words.list[n])))
-	}
 	known[i] = n + 1
+	return n
+}
+
+// function is named for the name of a function; to each word of v belongs its readable form, a word of shown.
+func (w *ranges) function(r *symbol.Run, i uint32, known []uint32, v, shown *vector) uint32 {
+	if n := known[i]; n > 0 {
+		return n - 1
+	}
+	n := named(r, i, known, v)
+	if int(n) < len(shown.to) {
+		return n // another string with the same text
+	}
+	name := w.shown[i]
+	if name == "" {
+		if name = w.older[i]; name == "" {
+			name = demangle.Name(v.words.list[n])
+		}
+		w.shown[i] = name
+	}
+	shown.to = append(shown.to, shown.words.keep(name))
 	return n
 }
 

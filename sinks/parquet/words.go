@@ -20,7 +20,14 @@ func (w *words) add(s string) uint32 {
 	if n, ok := w.at[s]; ok {
 		return n
 	}
-	s = strings.Clone(s)
+	return w.keep(strings.Clone(s))
+}
+
+// keep is add without a copy.
+func (w *words) keep(s string) uint32 {
+	if n, ok := w.at[s]; ok {
+		return n
+	}
 	n := uint32(len(w.list))
 	w.list = append(w.list, s)
 	w.at[s] = n
