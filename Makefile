@@ -24,8 +24,9 @@ test: ## run every test; what needs an outside tool says SKIP and how to get it
 tools: ## build the S3 server that tests use into the cache folder
 	bash testdata/tools.sh $(CACHE)
 
-oracle: ## record the goldens of testdata again with llvm-symbolizer
+oracle: ## record the goldens of testdata again with llvm-symbolizer and Apple's Swift demangler
 	bash testdata/golden.sh
+	bash testdata/swift/record.sh $(CACHE)
 
 lint: ## gofmt and go vet
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
@@ -34,7 +35,8 @@ lint: ## gofmt and go vet
 fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
 	bash testdata/fuzz.sh $(or $(FUZZTIME),30s)
 
-soak: ## the long forms: 200 kills of an ingest, every fuzz target for five minutes
+soak: ## the long forms: 200 kills of an ingest, 10^8 damaged Swift names, every fuzz target for five minutes
+	SYMLAKE_STORM_NAMES=100000000 $(GO) test ./formats/demangle/swift -run TestStorm -count=1 -timeout 60m
 	SYMLAKE_KILL_POINTS=200 $(GO) test ./jobs -run TestKill -count=1 -timeout 60m
 	bash testdata/fuzz.sh 5m
 

@@ -15,14 +15,14 @@ func (p *parser) subset() ref {
 
 // popAll takes the whole stack: an automatic derivative is of all before it.
 func (p *parser) popAll() []ref {
-	p.list0 = append(p.list0[:0], p.stack...)
+	p.scratch = append(p.scratch[:0], p.stack...)
 	p.stack = p.stack[:0]
-	return p.list0
+	return p.scratch
 }
 
 // finish makes a node of a list that must have no gap.
 func (p *parser) finish(k kind, parts []ref) ref {
-	p.list0 = parts
+	p.scratch = parts
 	return p.make(k, parts...)
 }
 

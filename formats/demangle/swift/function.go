@@ -92,7 +92,7 @@ func (p *parser) tupleLabels(params ref, isTuple bool) ref {
 	if !isTuple {
 		return p.leaf(kLabelList)
 	}
-	list := p.list0[:0]
+	list := p.scratch[:0]
 	named := false
 	for i := range int(p.nodes[params].n) {
 		element := p.kid(params, i)
@@ -111,7 +111,7 @@ func (p *parser) tupleLabels(params ref, isTuple bool) ref {
 		}
 		p.nodes[element].n = int32(len(rest))
 	}
-	if p.list0 = list; !named {
+	if p.scratch = list; !named {
 		return p.leaf(kLabelList)
 	}
 	return p.list(kLabelList, list)

@@ -214,7 +214,7 @@ func (p *parser) associatedName() ref {
 }
 
 func (p *parser) associatedNames() ref {
-	return p.popList(kAssociatedPath, (*parser).associatedName)
+	return p.popSome(kAssociatedPath, (*parser).associatedName)
 }
 
 // archetype reads types that depend on parameters, opaque types and packs.

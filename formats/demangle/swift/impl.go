@@ -48,7 +48,7 @@ func (p *parser) implFunction() ref {
 	parts := few[:0]
 	if p.accept('s') {
 		lists, retroactive, ok := p.popArguments()
-		if !ok || len(lists) != 1 {
+		if !ok {
 			return 0
 		}
 		sig := p.pop(kSignature)

@@ -190,7 +190,7 @@ func (p *parser) outlinedOperation() ref {
 // once reads the initialization of global variables.
 func (p *parser) once(k kind) ref {
 	end := len(p.stack)
-	list := p.list0[:0]
+	list := p.scratch[:0]
 	for end > 1 && p.kind(p.stack[end-1]) == kFirstElement {
 		if !p.is(p.stack[end-2], fName) {
 			return 0
@@ -200,7 +200,7 @@ func (p *parser) once(k kind) ref {
 	for i := end; i < len(p.stack); i += 2 {
 		list = append(list, p.stack[i])
 	}
-	p.list0, p.stack = list, p.stack[:end]
+	p.scratch, p.stack = list, p.stack[:end]
 	names := p.list(kOnceList, list)
 	return p.make(k, p.popContext(), names)
 }

@@ -9,15 +9,15 @@ import "slices"
 type parser struct {
 	tree
 	cursor
-	stack  []ref
-	subst  []ref  // what later parts of the name may refer to, in order
-	list0  []ref  // an operand list while it is put together
-	slots  []slot // of a function type, while it is read
-	name   []byte
-	word   [maxWords]string
-	words  int
-	labels bool // since Swift 5, labels of parameters stand before the type, not in it
-	depth  int  // of the rules that recurse
+	stack   []ref
+	subst   []ref  // what later parts of the name may refer to, in order
+	scratch []ref  // an operand list while it is put together
+	slots   []slot // of a function type, while it is read
+	name    []byte
+	word    [maxWords]string
+	words   int
+	labels  bool // since Swift 5, labels of parameters stand before the type, not in it
+	depth   int  // of the rules that recurse
 }
 
 // prefixes of the manglings that the parser reads. "$e" is Embedded Swift.
@@ -57,7 +57,7 @@ func (p *parser) global(suffix ref) ref {
 	for first > 0 && p.is(p.stack[first-1], fAttribute) {
 		first--
 	}
-	content := p.list0[:0]
+	content := p.scratch[:0]
 	for _, r := range p.stack[:first] {
 		if p.kind(r) == kType {
 			r = p.kid(r, 0)
@@ -74,7 +74,7 @@ func (p *parser) global(suffix ref) ref {
 	if suffix != 0 {
 		content = append(content, suffix)
 	}
-	if p.list0 = content; len(content) == 0 {
+	if p.scratch = content; len(content) == 0 {
 		return 0
 	}
 	return p.list(kGlobal, content)

@@ -1,5 +1,7 @@
 package swift
 
+import "strconv"
+
 // printMore writes the kinds that no pattern can say.
 func (p *printer) printMore(r ref, depth int) {
 	switch p.nodes[r].kind {
@@ -71,8 +73,7 @@ func (p *printer) printMore(r ref, depth int) {
 		p.parenthesize(p.kid(r, 0), depth)
 		p.put("?")
 	case kNegative:
-		p.put("-")
-		p.putNumber(-p.nodes[r].val)
+		p.out = strconv.AppendInt(p.out, int64(p.nodes[r].val), 10)
 	case kSILBoxLayout:
 		p.put("{")
 		for i := range p.children(r) {

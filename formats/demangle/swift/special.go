@@ -112,10 +112,7 @@ func (p *parser) protocolList() ref {
 // constrainedRequirements takes the requirements of an existential type; there
 // is one at least.
 func (p *parser) constrainedRequirements() ref {
-	if n := len(p.stack); n > 0 && p.kind(p.stack[n-1]) == kEmptyList {
-		return 0
-	}
-	return p.popList(kConstrainedRequirements, func(p *parser) ref { return p.popFlag(fRequirement) })
+	return p.popSome(kConstrainedRequirements, func(p *parser) ref { return p.popFlag(fRequirement) })
 }
 
 // box reads a box of the compiler's middle: its fields, of which those that

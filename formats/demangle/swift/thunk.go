@@ -132,9 +132,9 @@ func (p *parser) popTypes() []ref {
 	for end > 0 && p.kind(p.stack[end-1]) == kType {
 		end--
 	}
-	p.list0 = append(p.list0[:0], p.stack[end:]...)
+	p.scratch = append(p.scratch[:0], p.stack[end:]...)
 	p.stack = p.stack[:end]
-	return p.list0
+	return p.scratch
 }
 
 func (p *parser) keyPath(c byte) ref {
@@ -186,7 +186,7 @@ func (p *parser) keyPathIndex(k kind) ref {
 	if serialized {
 		types = append(types, p.leaf(kSerialized))
 	}
-	p.list0 = types
+	p.scratch = types
 	return p.list(k, types)
 }
 

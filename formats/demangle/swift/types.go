@@ -68,7 +68,6 @@ func (p *parser) popList(k kind, one func(*parser) ref) ref {
 	if p.pop(kEmptyList) != 0 {
 		return p.leaf(k)
 	}
-	// Elements may have lists of their own: p.list0 serves the innermost only.
 	var few [8]ref
 	list := few[:0]
 	for {
@@ -84,6 +83,14 @@ func (p *parser) popList(k kind, one func(*parser) ref) ref {
 	}
 	slices.Reverse(list)
 	return p.list(k, list)
+}
+
+// popSome is popList of one element at least.
+func (p *parser) popSome(k kind, one func(*parser) ref) ref {
+	if n := len(p.stack); n > 0 && p.kind(p.stack[n-1]) == kEmptyList {
+		return 0
+	}
+	return p.popList(k, one)
 }
 
 func popType(p *parser) ref { return p.pop(kType) }
