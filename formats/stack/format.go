@@ -62,6 +62,8 @@ const (
 	appleIPS
 	kscrash
 	appleList
+	javascript
+	scriptJSON
 )
 
 // formats is the one table of what values mean. Android's unwinder prints
@@ -75,7 +77,6 @@ var formats = [...]Format{
 	sanitizer: {Name: "sanitizer", Frame0: Stepped, kind: symbol.ELF, Lines: "#0 0x55a4bce  (/system/lib64/libcart.so+0x25bce)"},
 	monitor:   {Name: "monitor", Frame0: Return, kind: symbol.ELF, Lines: "pc 0x0000000000022074 libc.so [arm64-v8a::77e6…], without numbers"},
 	java:      {Name: "java", Frame0: Exact, kind: symbol.R8, Lines: "at a.b.c(SourceFile:12) of Java and Kotlin below the exception's line; in other dumps too"},
-	plain:     {Name: "plain", Frame0: Return, Lines: "ARTIFACT ADDRESS, nothing else in the line; or ADDRESS alone where Options names artifacts"},
 
 	// Backtraces of exceptions inside these reports are return addresses throughout.
 	appleCrash: {Name: "apple-crash", Frame0: Exact, kind: symbol.MachO, print: printApple, Lines: "0   game  0x0000000104a30000 0x104a2c000 + 16384 below Thread 0 Crashed: of a .crash report, with its Binary Images"},
@@ -83,6 +84,10 @@ var formats = [...]Format{
 	appleIPS:   {Name: "ips", Frame0: Exact, kind: symbol.MachO, print: printJSON(ipsKeys), Lines: "JSON with usedImages, and frames of imageOffset and imageIndex"},
 	kscrash:    {Name: "kscrash", Frame0: Exact, kind: symbol.MachO, print: printJSON(kscrashKeys), Lines: "JSON with binary_images, and a crash of threads with backtraces"},
 	appleList:  {Name: "apple-backtrace", Frame0: Return, kind: symbol.MachO, print: printApple, Lines: "0x0000000104a30000 game 0x104a2c000 + 16384 [UUID]; 0   game  0x0000000104a30000 main + 24; 0 0x104ccc074 beside [  0] UUID 0x104a2c000 /path"},
+	scriptJSON: {Name: "javascript-json", Frame0: Exact, kind: symbol.SourceMap, print: printScriptJSON, Lines: "JSON with error.stack in strings, or frames of file, line and column"},
+	javascript: {Name: "javascript", Frame0: Exact, kind: symbol.SourceMap, print: printScripts,
+		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"},
+	plain: {Name: "plain", Frame0: Return, Lines: "ARTIFACT ADDRESS, nothing else in the line; or ADDRESS alone where Options names artifacts"},
 }
 
 // Formats lists the formats that Split knows.

@@ -93,7 +93,13 @@ func (s *splitter) line(b []byte) error {
 	if l, ok := parseLine(content, len(s.options.Artifacts) > 0); ok {
 		return s.frame(&l, b, len(content))
 	}
+	if taken, err := s.script(b, len(content)); taken || err != nil {
+		return err
+	}
 	if taken, err := s.java(b, len(content)); taken || err != nil {
+		return err
+	}
+	if err := s.scriptText(content); err != nil {
 		return err
 	}
 	if err := s.javaText(content); err != nil {

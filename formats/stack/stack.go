@@ -63,6 +63,7 @@ type Frame struct {
 	Arch      string      // of the line, else of the stack; "" if neither says
 	At        symbol.Where
 	Raw       uint64   // as reported
+	Script    *Script  // a frame of JavaScript
 	Managed   *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
 
 	indent int // columns from Span[0] to where answers are printed

@@ -69,7 +69,7 @@ func (c *Client) Lookup(ctx context.Context, q Query) symbol.Answer {
 			return symbol.Answer{Status: symbol.Hole, Err: errHole}
 		}
 		own := slices.Clone(frames) // a variable of its own keeps room on the stack
-		c.demangle(own)
+		c.demangle(e, own)
 		return symbol.Answer{Status: symbol.Found, Frames: own}
 	}
 	var b batch
@@ -79,10 +79,11 @@ func (c *Client) Lookup(ctx context.Context, q Query) symbol.Answer {
 	return b.answers[0]
 }
 
-func (c *Client) demangle(frames []symbol.Frame) {
+func (c *Client) demangle(e *entry, frames []symbol.Frame) {
+	plain := c.names == nil || e.load.artifact.Kind == symbol.SourceMap // a script's names are never mangled, whatever they look like
 	for i := range frames {
 		f := &frames[i]
-		if f.Function = f.Linkage; c.names != nil {
+		if f.Function = f.Linkage; !plain {
 			f.Function = c.names.Name(f.Linkage)
 		}
 	}
@@ -238,7 +239,7 @@ func (b *batch) answer(e *entry, block *row.Block, items []item) {
 		if cap(frames) == cap(room) {
 			b.slab = b.slab[:n+len(frames)]
 		}
-		b.c.demangle(frames)
+		b.c.demangle(e, frames)
 		*a = symbol.Answer{Status: symbol.Found, Frames: frames[:len(frames):len(frames)]}
 	}
 	if err := e.load.opened.Err(); err != nil { // shared strings came back empty

@@ -22,6 +22,7 @@ type Narrow struct {
 	Kind symbol.Kind
 	Arch string // as symbol.Artifact has it
 	File string // base name
+	Path string // of a script: its URL, without query and fragment
 	App  string // APP@BUILD
 }
 
@@ -218,15 +219,27 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 	if n.App != "" {
 		prefer(func(e *entry) bool { return hasName(e.rec, symbol.NameApp, n.App) })
 	}
+	if n.Path != "" && len(fits) > 1 {
+		longest := 0
+		for _, e := range fits {
+			longest = max(longest, commonEnd(e.rec, n.Path))
+		}
+		prefer(func(e *entry) bool { return commonEnd(e.rec, n.Path) == longest })
+	}
 	switch {
 	case len(fits) == 1:
 		return fits[0].resolution()
 	case len(fits) > 1:
 		ids := make([]symbol.ID, len(fits))
+		var known []string
 		for i, e := range fits {
 			ids[i] = e.rec.ID
+			known = append(known, e.rec.Published.Artifact.Canonical)
 		}
-		return ambiguous(s.text, ids)
+		r := ambiguous(s.text, ids)
+		slices.Sort(known)
+		r.Err = fmt.Errorf("%w: %s", r.Err, strings.Join(known[:min(len(known), 4)], ", "))
+		return r
 	}
 	best := Resolution{Status: symbol.NoArtifact, Err: lacking(symbol.NoArtifact, "no artifact is called %q", s.text)}
 	for _, e := range rest {

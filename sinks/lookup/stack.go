@@ -29,6 +29,8 @@ func (c *Client) Stack(ctx context.Context, s *stack.Stack, o StackOptions) ([][
 	var to []*symbol.Answer
 	var lines managed
 	seen := resolved{}
+	var tables []Query // of frames whose positions count from a place that their map tells
+	var shifted []int  // of qs
 	for t := range s.Threads {
 		frames := s.Threads[t].Frames
 		answers[t] = make([]symbol.Answer, len(frames))
@@ -50,9 +52,16 @@ func (c *Client) Stack(ctx context.Context, s *stack.Stack, o StackOptions) ([][
 				lines.add(t, i, r.Record.ID)
 				continue
 			}
+			if via, ok := tableOf(&frames[i], r.Record); ok {
+				tables = append(tables, via)
+				shifted = append(shifted, len(qs))
+			}
 			qs = append(qs, Query{r.Record.ID, frames[i].At})
 			to = append(to, &answers[t][i])
 		}
+	}
+	if err := c.shift(ctx, tables, shifted, qs); err != nil {
+		return nil, err
 	}
 	err := c.Frames(ctx, qs, func(i int, a symbol.Answer) { *to[i] = a })
 	if err != nil {
@@ -96,6 +105,9 @@ func (c *Client) image(ctx context.Context, f *stack.Frame, o StackOptions, seen
 
 func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried []Tried) {
 	n := Narrow{Kind: f.Kind, Arch: f.Arch, App: o.App}
+	if f.Script != nil {
+		n.Path = f.File
+	}
 	if f.File != "" {
 		n.File = fileName(f.File)
 	}
@@ -134,7 +146,14 @@ func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried
 			return tried
 		}
 	}
-	if len(names) == 0 {
+	if f.Script != nil && len(f.Image) > 0 { // one map is given for scripts of any name
+		for _, name := range o.Artifacts {
+			if ask(name).Status != symbol.NoArtifact {
+				return tried
+			}
+		}
+	}
+	if len(tried) == 0 {
 		tried = append(tried, Tried{"", unresolved(lacking(symbol.NoArtifact, "the frame names no artifact"))})
 	}
 	return tried

@@ -1,0 +1,64 @@
+package lookup
+
+import (
+	"context"
+	"strings"
+
+	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// commonEnd counts the path elements that a script's URL and a path of an
+// artifact have in common, from the end.
+func commonEnd(r *row.Record, url string) (longest int) {
+	want := strings.Split(strings.ToLower(strings.ReplaceAll(url, `\`, "/")), "/")
+	for _, n := range r.Names {
+		if n.Kind != symbol.NamePath && n.Kind != symbol.NameFile {
+			continue
+		}
+		have := strings.Split(strings.ToLower(n.Text), "/")
+		k := 0
+		for k < len(have) && k < len(want) && have[len(have)-1-k] == want[len(want)-1-k] {
+			k++
+		}
+		longest = max(longest, k)
+	}
+	return longest
+}
+
+// tableOf is the question where the module or function begins that a frame's
+// position counts from; false: it counts from the script's first. A script that only looks like a
+// module of React Native, 33.js, has a map of its own.
+func tableOf(f *stack.Frame, r *row.Record) (Query, bool) {
+	if f.Script == nil || f.Script.Module == nil || f.Script.Module.Table == stack.NoTable {
+		return Query{}, false
+	}
+	m := f.Script.Module
+	at := symbol.Where{Space: symbol.Position, Value: symbol.ModuleOffset(m.Segment, m.Number)}
+	if m.Table == stack.Functions {
+		at.Value = symbol.HermesFunction(m.Segment, m.Number)
+	} else if hasName(r, symbol.NameFile, fileName(f.File)) {
+		return Query{}, false
+	}
+	return Query{r.ID, at}, true
+}
+
+// shift moves the questions whose positions count from a table's answer. Where a map has tables
+// and this answer is not in them, no position is right: the question goes to the table, which
+// answers nothing. A map without tables is that of the script as it stands.
+func (c *Client) shift(ctx context.Context, tables []Query, shifted []int, qs []Query) error {
+	return c.Frames(ctx, tables, func(i int, a symbol.Answer) {
+		q := &qs[shifted[i]]
+		if a.Status == symbol.Outside {
+			return
+		}
+		if a.Status != symbol.Found || len(a.Frames) == 0 {
+			q.Where = tables[i].Where
+			return
+		}
+		from := &a.Frames[0]
+		line, column := uint32(q.Where.Value>>32), uint32(q.Where.Value)
+		q.Where.Value = uint64(line+from.Line-1)<<32 | uint64(column+from.Column)
+	})
+}
