@@ -45,3 +45,5 @@ pgo: build ## record the profile that the compiler goes by (jobs/symlake/default
 
 bench: build ## measure ingest and look-up beside their peers; downloads inputs into the cache folder
 	bash testdata/bench/bench.sh $(CACHE) $(abspath $(BIN)/symlake)
+	@if command -v cargo >/dev/null; then bash testdata/swift/oracle.sh $(CACHE); fi
+	SYMLAKE_TOOLS=$(CACHE)/bin $(GO) test ./formats/demangle/swift -run '^$$' -bench . -benchtime 1x

@@ -1,53 +1,93 @@
+//go:build unix
+
 package swift
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-// BenchmarkName tells the names a second of both forms on the fixtures' names.
+// benchNames are those of the fixtures, else those that come with the tree.
+func benchNames(b *testing.B) (names []string) {
+	file := filepath.Join(filepath.Dir(formattest.Root()), "shared", "fixtures", "swift", "names.tsv.zst")
+	if _, err := os.Stat(file); err != nil {
+		file = formattest.Testdata(b, "swift/answers.tsv.zst")
+	}
+	for _, a := range answers(b, file) {
+		names = append(names, a.name)
+	}
+	return names
+}
+
+// cpu is what this process has used: other load on the machine does not count.
+func cpu(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkName tells the names a second of a core in both forms, and, if the
+// oracle is built, those of Apple's demangler beside them: the medians of runs
+// in turn.
 func BenchmarkName(b *testing.B) {
-	list := answers(b, formattest.Fixture(b, "swift/names.tsv.zst"))
-	for _, simplified := range []bool{false, true} {
-		name := "full"
-		if simplified {
-			name = "simplified"
-		}
-		b.Run(name, func(b *testing.B) {
-			d := new(Demangler)
-			b.ReportAllocs()
-			i := 0
-			for b.Loop() {
-				d.Name(list[i].name, simplified, maxBytes)
-				if i++; i == len(list) {
-					i = 0
+	const pairs, rounds = 5, 3
+	names := benchNames(b)
+	program := filepath.Join(os.Getenv(toolsVariable), "swift-oracle")
+	_, err := os.Stat(program)
+	beside := err == nil
+	d := new(Demangler)
+	for i, form := range []string{"full", "simplified"} {
+		b.Run(form, func(b *testing.B) {
+			var ours, apples []float64
+			for range pairs {
+				start := cpu(b)
+				for range rounds {
+					for _, name := range names {
+						d.Name(name, form == "simplified", maxBytes)
+					}
 				}
+				ours = append(ours, float64(rounds*len(names))/(cpu(b)-start).Seconds())
+				if !beside {
+					continue
+				}
+				cmd := exec.Command(program, fmt.Sprint(rounds))
+				cmd.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
+				out, err := cmd.Output()
+				if err != nil {
+					b.Fatal(err)
+				}
+				var speed [2]float64
+				if _, err := fmt.Sscan(string(out), &speed[0], &speed[1]); err != nil {
+					b.Fatal(err)
+				}
+				apples = append(apples, speed[i])
 			}
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "names/s")
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(ours), "names/s")
+			if beside {
+				b.ReportMetric(median(apples), "Apple's-names/s")
+			}
+			b.ReportMetric(testing.AllocsPerRun(1, func() {
+				for _, name := range names {
+					d.Name(name, form == "simplified", maxBytes)
+				}
+			})/float64(len(names)), "allocs/name")
 		})
 	}
 }
 
-// BenchmarkOracle tells the same of Apple's demangler, if it is built.
-func BenchmarkOracle(b *testing.B) {
-	program, err := exec.LookPath("swift-oracle")
-	if err != nil {
-		b.Skip("SKIP: swift-oracle is not in the path")
-	}
-	var names strings.Builder
-	for _, a := range answers(b, formattest.Fixture(b, "swift/names.tsv.zst")) {
-		names.WriteString(a.name + "\n")
-	}
-	cmd := exec.Command(program, "5")
-	cmd.Stdin = strings.NewReader(names.String())
-	out, err := cmd.Output()
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Logf("names/s full, simplified: %s", out)
-	for b.Loop() {
-	}
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
 }
