@@ -30,6 +30,8 @@ type answerJSON struct {
 	Reason   string        `json:"reason,omitempty"`
 	Retry    bool          `json:"retry,omitempty"`
 	Frames   []frameJSON   `json:"frames"`
+	// Alternatives are the other chains that may be meant, where a mapping leaves several.
+	Alternatives [][]frameJSON `json:"alternatives,omitempty"`
 }
 
 func framesJSON(frames []symbol.Frame) []frameJSON {
@@ -43,6 +45,9 @@ func framesJSON(frames []symbol.Frame) []frameJSON {
 // newAnswerJSON fills what every answer has.
 func newAnswerJSON(a symbol.Answer) answerJSON {
 	j := answerJSON{Status: a.Status, Retry: a.Status.Retry(), Frames: framesJSON(a.Frames)}
+	for _, other := range a.Or {
+		j.Alternatives = append(j.Alternatives, framesJSON(other))
+	}
 	if a.Status != symbol.Found {
 		j.Reason = reason(a)
 	}

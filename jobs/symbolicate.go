@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/symlake/symlake/formats/stack"
@@ -21,6 +22,9 @@ type symbolicateJob struct {
 	App      string   `help:"APP@BUILD that frames without an id belong to." placeholder:"APP@BUILD"`
 	Symbols  []string `help:"Explode these files into memory and use them: no store is needed; repeatable." placeholder:"PATH"`
 	Frame0   string   `help:"What frame 0 is: exact, return or stepped (default: by the stack's format)." enum:"exact,return,stepped," default:""`
+	School   string   `help:"How Java and Kotlin is retraced: r8, byte for byte as R8's retrace; list, with synthesized frames and unmarked alternatives (default: as R8, but for what it misses)." enum:"r8,list," default:""`
+	Verbose  bool     `help:"Print what Java and Kotlin methods return and take."`
+	Regex    string   `help:"An expression for lines of Java and Kotlin, as R8's retrace takes it: %c class, %m method, %s file, %l line, %S both, %t type, %a types, %f field." placeholder:"EXPRESSION"`
 	Explain  bool     `help:"Print the way from each frame's text to its row."`
 	Output   string   `help:"Where the result goes; .ndjson for records, else text." placeholder:"FILE"`
 }
@@ -50,6 +54,10 @@ func (j symbolicateJob) Run(p *process) (err error) {
 		return err
 	}
 	defer close()
+	managed, err := j.managed(p, client)
+	if err != nil {
+		return err
+	}
 	to := p.out
 	if j.Output != "" {
 		f, cerr := os.Create(j.Output)
@@ -62,7 +70,7 @@ func (j symbolicateJob) Run(p *process) (err error) {
 	w := bufio.NewWriter(to)
 	bare := bareImages{}
 	one := func(name string, r io.Reader) error {
-		o := stack.Options{Artifacts: j.Artifact, Frame0: frame0}
+		o := stack.Options{Artifacts: j.Artifact, Frame0: frame0, Managed: managed}
 		err := stack.Split(p.ctx, r, o, func(s *stack.Stack) error { return j.answer(p, client, w, s, bare) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -86,6 +94,34 @@ func (j symbolicateJob) Run(p *process) (err error) {
 	return errors.Join(err, w.Flush())
 }
 
+// managed says how lines of Java and Kotlin are read. Where a mapping is
+// named, every line may name one of its classes, as R8's retrace has it.
+func (j symbolicateJob) managed(p *process, client *lookup.Client) (o stack.ManagedOptions, err error) {
+	if o.School, err = stack.ParseSchool(j.School); err != nil {
+		return o, usage("--school: %w", err)
+	}
+	if j.Regex != "" {
+		if o.Line, err = stack.ParseExpression(j.Regex); err != nil {
+			return o, usage("--regex: %w", err)
+		}
+	}
+	o.Verbose = j.Verbose || j.json(p) // records tell alternatives apart
+	names := j.Artifact
+	if j.App != "" {
+		names = append(slices.Clip(names), j.App)
+	}
+	for _, name := range names {
+		r := client.Resolve(p.ctx, name, lookup.Narrow{Kind: symbol.R8, App: j.App})
+		o.All = o.All || r.Record != nil && r.Record.Published != nil && r.Record.Published.Artifact.Kind == symbol.R8
+	}
+	return o, nil
+}
+
+// json: records are wanted, no text.
+func (j symbolicateJob) json(p *process) bool {
+	return p.flags.JSON || filepath.Ext(j.Output) == ".ndjson"
+}
+
 // client looks things up in the store, or in what --symbols names.
 func (j symbolicateJob) client(p *process) (*lookup.Client, func() error, error) {
 	if len(j.Symbols) == 0 {
@@ -101,7 +137,7 @@ func (j symbolicateJob) answer(p *process, client *lookup.Client, w *bufio.Write
 	if err != nil {
 		return err
 	}
-	if p.flags.JSON || filepath.Ext(j.Output) == ".ndjson" {
+	if j.json(p) {
 		return writeStackJSON(w, s, answers)
 	}
 	if err := stack.Print(w, s, answers); err != nil {
@@ -145,14 +181,22 @@ func writeStackJSON(w *bufio.Writer, s *stack.Stack, answers [][]symbol.Answer) 
 		return nil
 	}
 	out := stackJSON{Format: s.Format, Threads: []threadJSON{}}
+	any := false
 	for t, thread := range s.Threads {
 		frames := []answerJSON{}
 		for f, frame := range thread.Frames {
+			if m := frame.Managed; m != nil && m.Method == "" && m.Field == "" && answers[t][f].Status == symbol.Hole {
+				continue // a line that may have named a class, and did not
+			}
 			a := newAnswerJSON(answers[t][f])
 			a.Raw = string(s.FrameText(&frame))
 			frames = append(frames, a)
 		}
 		out.Threads = append(out.Threads, threadJSON{frames})
+		any = any || len(frames) > 0
+	}
+	if !any {
+		return nil
 	}
 	return writeJSON(w, out)
 }
