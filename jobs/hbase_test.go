@@ -2,56 +2,118 @@ package jobs
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 )
 
-// The main job on a real HBase: the same content and the same answers as in the embedded store, also
-// after the server crashed.
+// TestHBase runs the commands against a real server.
 func TestHBase(t *testing.T) {
 	server := hbasetest.Start(t, hbasetest.Options{})
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("symlake.yaml", []byte("limits: {memory: 256MiB}\n"), 0o600); err != nil {
+	objects := formattest.Testdata(t, "elf")
+	dir := t.TempDir()
+	keyset := filepath.Join(dir, "hbase-keyset.json")
+	embedded := filepath.Join(dir, "embedded")
+	var n atomic.Int32
+	// target is a store of its own on the server, with the flags that name it.
+	target := func() []string {
+		return []string{"--store", server.URL(fmt.Sprintf("ns%d", n.Add(1))) + "?regions=4", "--keyset", keyset, "--lake", "off"}
+	}
+	mustRun(t, []int{0, 3}, "--store", embedded, "--lake", "off", "ingest", objects)
+	wantDigest, wantLedger := stateOf(t, "--store", embedded)
+	stacks, err := filepath.Glob(filepath.Join(formattest.Testdata(t, "stacks"), "*.txt"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	url, objects := server.URL("lake")+"?regions=4", formattest.Testdata(t, "elf")
-	_, errOut := mustRun(t, []int{exitDone}, "init", "--store", url)
-	for _, table := range []string{"lake:blocks was made, with 4 regions", "lake:catalog was made, with 1 regions"} {
-		if !strings.Contains(errOut, table) {
-			t.Errorf("init does not say that table %s:\n%s", table, errOut)
+	var inputs []string
+	for _, s := range stacks {
+		if !strings.Contains(s, ".expected.") {
+			inputs = append(inputs, s)
 		}
 	}
-	mustRun(t, []int{exitDone, exitRejected}, "ingest", objects, "--store", url)
-	report, _ := mustRun(t, []int{exitDone}, "ingest", objects, "--store", url, "--report", "-")
-	if !strings.Contains(report, `"loaded":0`) {
-		t.Errorf("a second ingest found something new: %s", report)
-	}
-	mustRun(t, []int{exitDone, exitRejected}, "ingest", objects, "--store", "file:beside")
+	wantAnswers, _ := mustRun(t, []int{0}, append([]string{"--store", embedded, "symbolicate"}, inputs...)...)
 
-	same := func(args ...string) {
+	// same checks that a store answers, verifies and remembers as the embedded one.
+	same := func(t *testing.T, store []string) {
 		t.Helper()
-		want, _ := mustRun(t, []int{exitDone}, append(args, "--store", "file:beside")...)
-		got, _ := mustRun(t, []int{exitDone}, append(args, "--store", url)...)
-		if got != want {
-			t.Errorf("%v: from HBase:\n%s\nfrom the embedded store:\n%s", args, got, want)
+		digest, ledger := stateOf(t, store...)
+		if digest != wantDigest || ledger != wantLedger {
+			t.Errorf("digest %s, want %s; ledger\n%s\nwant\n%s", digest, wantDigest, ledger, wantLedger)
 		}
-		if len(want) == 0 {
-			t.Errorf("%v prints nothing", args)
+		answers, _ := mustRun(t, []int{0}, append(append(store, "symbolicate"), inputs...)...)
+		if answers != wantAnswers {
+			t.Error("stacks are answered otherwise")
+		}
+		out, _ := mustRun(t, []int{0}, append(store, "ingest", objects, "--report", "-")...)
+		if !strings.Contains(out, `"new":0`) {
+			t.Errorf("an ingest found something new: %s", out)
 		}
 	}
-	same("verify", "--digest")
-	lookups := []string{"lookup", "libgame-arm64-dw5.so"}
-	for a := 0x700; a < 0x900; a += 4 {
-		lookups = append(lookups, fmt.Sprintf("%#x", a))
+	for _, mode := range []string{"hfiles", "puts"} {
+		t.Run("ingest, "+mode, func(t *testing.T) {
+			store := append(target(), "--load-mode", mode)
+			mustRun(t, []int{0, 3}, append(store, "ingest", objects)...)
+			same(t, store)
+			mustRun(t, []int{0}, append(store, "gc", "--grace", "0s")...)
+			same(t, store)
+		})
+		t.Run("load, "+mode, func(t *testing.T) {
+			store := append(target(), "--load-mode", mode)
+			out, _ := mustRun(t, []int{0}, append(store, "load", "--from", embedded, "--report", "-")...)
+			if !strings.Contains(out, `"there":0`) || strings.Contains(out, `"copied":0`) {
+				t.Error(out)
+			}
+			same(t, store)
+			out, _ = mustRun(t, []int{0}, append(store, "load", "--from", embedded, "--report", "-")...)
+			if !strings.Contains(out, `"copied":0`) {
+				t.Error(out)
+			}
+		})
 	}
-	same(lookups...)
-	server.Kill()
-	server.Restart(t)
-	same(lookups...)
-	mustRun(t, []int{exitDone}, "gc", "--store", url)
-	same("verify", "--digest")
+	t.Run("loader killed", func(t *testing.T) {
+		points := 3
+		if s := os.Getenv("SYMLAKE_KILL_POINTS"); s != "" {
+			if points, err = strconv.Atoi(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		empty := t.TempDir()
+		made := func() []string {
+			store := target()
+			mustRun(t, []int{0}, append(store, "ingest", empty)...)
+			return store
+		}
+		store := made()
+		start := time.Now()
+		mustRun(t, []int{0}, append(store, "load", "--from", embedded)...)
+		whole := time.Since(start)
+		for range points {
+			store := made()
+			load := append(store, "load", "--from", embedded)
+			cmd := symlake(t, load...)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			after := rand.N(whole)
+			time.Sleep(after)
+			cmd.Process.Kill()
+			cmd.Wait()
+			t.Logf("killed after %v of %v", after, whole)
+			mustRun(t, []int{0}, load...)
+			same(t, store)
+			out, _ := mustRun(t, []int{0}, append(store, "gc", "--grace", "0s")...)
+			if !strings.Contains(out, "removed 0 loads") {
+				t.Errorf("gc found what was left: %s", out)
+			}
+			same(t, store)
+		}
+	})
 }

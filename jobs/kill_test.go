@@ -70,8 +70,14 @@ func TestKill(t *testing.T) {
 // state is the content of a store: its digest, and its ledger as URL and state a line. verify must be clean.
 func state(t *testing.T, store string) (digest, ledger string) {
 	t.Helper()
-	digest, _ = mustRun(t, []int{0}, "--store", store, "verify", "--digest")
-	out, _ := mustRun(t, []int{0}, "--store", store, "--json", "objects")
+	return stateOf(t, "--store", store)
+}
+
+// stateOf is state of the store that flags name.
+func stateOf(t *testing.T, store ...string) (digest, ledger string) {
+	t.Helper()
+	digest, _ = mustRun(t, []int{0}, append(store, "verify", "--digest")...)
+	out, _ := mustRun(t, []int{0}, append(store, "--json", "objects")...)
 	var b strings.Builder
 	for line := range strings.Lines(out) {
 		var o objectJSON

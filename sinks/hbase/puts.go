@@ -20,6 +20,11 @@ type puts struct {
 
 // Begin implements bulk.Target.
 func (p *puts) Begin(ctx context.Context) (bulk.FileSystem, string, []bulk.Region, error) {
+	if s := p.w.o.Scratch; s != "" {
+		if err := os.MkdirAll(s, 0o700); err != nil {
+			return nil, "", nil, err
+		}
+	}
 	dir, err := os.MkdirTemp(p.w.o.Scratch, "symlake-puts-")
 	if err != nil {
 		return nil, "", nil, err

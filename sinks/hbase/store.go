@@ -60,6 +60,9 @@ func connect(rest string, o Options) (*store, error) {
 		o.Write.User = a.client.User
 	}
 	s := &store{address: a, c: client.New(a.client), readOnly: o.ReadOnly}
+	if o.Write.User == "" {
+		o.Write.User = a.client.User
+	}
 	s.w = newWriter(s.c, a.blocks(), a.catalog(), blocks{s}.generations, o.Write)
 	return s, nil
 }

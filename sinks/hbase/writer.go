@@ -16,7 +16,7 @@ type WriteOptions struct {
 	// slower, dearer for the servers, the same rows in the end.
 	Puts    bool
 	Scratch string // folder for sealed rows before they are sent as Puts; "": the system's
-	// User is whom HDFS is told; "": the process's. HadoopConf is a folder of
+	// User is whom HDFS is told; "": the one of the URL, or else of the process. HadoopConf is a folder of
 	// core-site.xml and hdfs-site.xml, for name services.
 	User, HadoopConf string
 	// Notice hears what an operator may want to know, from any goroutine (nil: nobody).

@@ -1,0 +1,96 @@
+package ingest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/hbase"
+	"github.com/symlake/symlake/sinks/hbase/hbasetest"
+	"github.com/symlake/symlake/sinks/mem"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// TestCopyAfterGCOnHBase: what gc deleted there comes again, above the delete
+// markers, without a compaction; three times, so that no number is lucky.
+func TestCopyAfterGCOnHBase(t *testing.T) {
+	server := hbasetest.Start(t, hbasetest.Options{})
+	for _, puts := range []bool{false, true} {
+		rest := "//" + server.Master + "/bulk?regions=4"
+		if puts {
+			rest = "//" + server.Master + "/puts?regions=4"
+		}
+		o := hbase.Options{Write: hbase.WriteOptions{Puts: puts}}
+		if err := hbase.Create(t.Context(), rest, o); err != nil {
+			t.Fatal(err)
+		}
+		open := func() *sinks.Store {
+			s, err := hbase.Open(t.Context(), rest, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			return s
+		}
+		w := filled(t, mem.New())
+		to := w.target(open())
+		w.copyTo(to, nil)
+		for range 3 {
+			rec := to.record(idA)
+			next := copyOf(rec, rec.ID)
+			next.Published, next.Progress = nil, []row.Progress{{Load: rec.Published.Load, Owner: superseded, Lease: to.now}}
+			if err := to.cat.SwapArtifact(t.Context(), rec, next); err != nil {
+				t.Fatal(err)
+			}
+			later := func() time.Time { return to.now.Add(48 * time.Hour) }
+			// Without Tidy's compaction, which would take the markers away.
+			if _, err := GC(t.Context(), GCOptions{Store: untidy(to.store), Keyring: to.ring, Now: later}); err != nil {
+				t.Fatal(err)
+			}
+			if to.record(idA) != nil {
+				t.Fatal("gc left the record")
+			}
+			if n := to.rows(idA); n != 0 {
+				t.Fatalf("%d rows after gc", n)
+			}
+			if r := w.copyTo(to, nil); r.Artifacts != (CopyCounts{Seen: 2, Copied: 1, There: 1}) {
+				t.Fatalf("%+v", r)
+			}
+			to.answers(idA, 16, "one:5")
+			if to.verify() != w.verify() {
+				t.Fatal("another digest")
+			}
+		}
+		// And with it.
+		if _, err := GC(t.Context(), GCOptions{Store: to.store, Keyring: to.ring}); err != nil {
+			t.Fatal(err)
+		}
+		if to.verify() != w.verify() {
+			t.Fatal("another digest after gc")
+		}
+	}
+}
+
+// rows counts those of an artifact, published or not.
+func (w *world) rows(id string) (n int) {
+	w.t.Helper()
+	p := row.LoadPrefix(symbol.NewID(symbol.ELF, id), sinks.Load{})[:16]
+	if err := w.store.Blocks.Scan(w.t.Context(), sinks.Span{From: p, Stop: after(p)}, func(sinks.Row) error {
+		n++
+		return nil
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+// untidy is a store whose blocks are never tidied.
+func untidy(s *sinks.Store) *sinks.Store {
+	return &sinks.Store{Blocks: idle{s.Blocks}, Catalog: s.Catalog, Close: s.Close}
+}
+
+type idle struct{ sinks.Blocks }
+
+func (idle) Tidy(context.Context, time.Time) (int64, error) { return 0, nil }
