@@ -25,7 +25,7 @@ func (m *mapping) explode(ctx context.Context, part int, emit func(*symbol.Run) 
 		for _, w := range s.warnings[:min(len(s.warnings), maxWarnings)] {
 			p.warn(w)
 		}
-		if err := emit(factsRun(s.version, s.packages)); err != nil {
+		if err := emit(s.facts.run()); err != nil {
 			return p.quality, err
 		}
 	}

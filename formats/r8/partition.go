@@ -167,6 +167,23 @@ func metadataOr(f *zip.File) string {
 	return "class"
 }
 
+// facts are those that METADATA and the names of entries tell.
+func (p *partition) facts() (*facts, error) {
+	f := newFacts(p.in.Limits)
+	f.version = p.meta.version
+	for _, e := range p.entries {
+		if err := f.named.add(packageOf([]byte(e.Name)), f.most); err != nil {
+			return nil, err
+		}
+	}
+	for _, n := range p.meta.packages {
+		if err := f.packages.add([]byte(n), f.most); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
 func (p *partition) explode(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error) {
 	var prelude []symbol.ClassFile
 	fileOf := func(class string) string {
@@ -181,7 +198,11 @@ func (p *partition) explode(ctx context.Context, part int, emit func(*symbol.Run
 		if p.meta.version.unknown {
 			c.warn("METADATA: the map version is newer than 2.2: what is new in it is read as a comment")
 		}
-		if err := emit(factsRun(p.meta.version.text, p.meta.packages)); err != nil {
+		facts, err := p.facts()
+		if err != nil {
+			return c.quality, err
+		}
+		if err := emit(facts.run()); err != nil {
 			return c.quality, err
 		}
 	}
@@ -295,8 +316,6 @@ func (m *metadata) parse(b []byte, l *formats.Limits) error {
 			m.preamble = piece
 		case piecePackages:
 			m.packages = strings.Split(string(piece), "\n")
-			slices.Sort(m.packages)
-			m.packages = slices.Compact(m.packages)
 		}
 	}
 	return nil

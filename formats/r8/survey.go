@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,8 +26,7 @@ type mapping struct {
 type survey struct {
 	starts   []start // by part, then one for the end
 	files    files
-	packages []string // as symbol.Facts has them
-	version  string   // the highest
+	facts    *facts
 	warnings []string
 }
 
@@ -70,7 +70,7 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int) (*survey, erro
 			for len(s.starts) <= parts {
 				s.starts = append(s.starts, start{in.Size, n, now})
 			}
-			s.packages, s.version = facts.list(), facts.version.text
+			s.facts = facts
 			return s, nil
 		}
 		if long || len(line) == 0 {
@@ -134,26 +134,35 @@ func indentedComment(line []byte) bool {
 
 // facts gathers what the class "" tells.
 type facts struct {
-	packages map[string]bool
+	packages packages // of renamed classes
+	named    packages // of all
 	most     int
 	version  mapVersion
 }
 
-func newFacts(l *formats.Limits) *facts { return &facts{packages: map[string]bool{}, most: l.Files} }
+func newFacts(l *formats.Limits) *facts {
+	return &facts{packages: packages{}, named: packages{}, most: l.Files}
+}
 
-// class notes the package of a class that was renamed.
+// class notes the package of a class.
 func (f *facts) class(original, renamed []byte) error {
-	if string(original) == string(renamed) {
-		return nil
-	}
 	p := packageOf(renamed)
-	if f.packages[string(p)] {
+	if err := f.named.add(p, f.most); err != nil || string(original) == string(renamed) {
+		return err
+	}
+	return f.packages.add(p, f.most)
+}
+
+type packages map[string]bool
+
+func (s packages) add(p []byte, most int) error {
+	if s[string(p)] {
 		return nil
 	}
-	if len(f.packages) >= f.most {
-		return &formats.Error{Format: name, Section: "packages", Offset: int64(f.most), Want: "fewer packages", Err: formats.ErrLimit}
+	if len(s) >= most {
+		return &formats.Error{Format: name, Section: "packages", Offset: int64(most), Want: "fewer packages", Err: formats.ErrLimit}
 	}
-	f.packages[string(p)] = true
+	s[string(p)] = true
 	return nil
 }
 
@@ -163,14 +172,7 @@ func (f *facts) declare(v mapVersion) {
 	}
 }
 
-func (f *facts) list() []string {
-	all := make([]string, 0, len(f.packages))
-	for p := range f.packages {
-		all = append(all, p)
-	}
-	slices.Sort(all)
-	return all
-}
+func (s packages) list() []string { return slices.Sorted(maps.Keys(s)) }
 
 // packageOf is what stands before a class's simple name, without the dot.
 func packageOf(class []byte) []byte {
@@ -183,8 +185,9 @@ func packageOf(class []byte) []byte {
 }
 
 // run is the run of the class "".
-func factsRun(version string, packages []string) *symbol.Run {
-	return &symbol.Run{Rank: symbol.RankMapping, Class: &symbol.Class{Facts: &symbol.Facts{Version: version, Packages: packages}}}
+func (f *facts) run() *symbol.Run {
+	return &symbol.Run{Rank: symbol.RankMapping, Class: &symbol.Class{Facts: &symbol.Facts{
+		Version: f.version.text, Packages: f.packages.list(), Named: f.named.list()}}}
 }
 
 // files maps the original name of a class to its source file. Names are kept as hashes under a seed of the

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -28,12 +29,16 @@ type classOf struct {
 	name string
 }
 
+// indexBytes is about what finding a member takes.
+const indexBytes = 48
+
 // classBytes is about the memory that a class holds; nil: that there is none such.
-func classBytes(name string, c *symbol.Class) int64 {
+func classBytes(name string, x *retrace.Class) int64 {
 	n := int64(len(name)) + 64
-	if c == nil {
+	if x == nil {
 		return n
 	}
+	c := x.Class
 	n += int64(unsafe.Sizeof(*c)) + int64(len(c.Members))*int64(unsafe.Sizeof(symbol.Member{})) + int64(len(c.Files))*int64(unsafe.Sizeof(symbol.ClassFile{}))
 	last := ""
 	for i := range c.Members {
@@ -42,7 +47,7 @@ func classBytes(name string, c *symbol.Class) int64 {
 			n += int64(len(m.Params))
 			last = m.Params
 		}
-		n += int64(len(m.Name))
+		n += int64(len(m.Name)) + indexBytes
 		for k := range m.Rules {
 			r := &m.Rules[k]
 			n += int64(unsafe.Sizeof(*r)) + int64(len(r.Text)) + int64(len(r.Positions))*8 + int64(len(r.Conditions)+len(r.Actions))*64
@@ -55,6 +60,21 @@ func classBytes(name string, c *symbol.Class) int64 {
 // of its facts. nil: the mapping does not have the class. Those that are not cached are read in one round trip.
 // Classes are shared with the cache: read only. The error is ctx's or a *ClassError; no class is given then.
 func (c *Client) Classes(ctx context.Context, artifact symbol.ID, names []string) ([]*symbol.Class, error) {
+	ready, err := c.mapped(ctx, artifact, names)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*symbol.Class, len(names))
+	for i, x := range ready {
+		if x != nil {
+			out[i] = x.Class
+		}
+	}
+	return out, nil
+}
+
+// mapped is Classes, made ready for retracing.
+func (c *Client) mapped(ctx context.Context, artifact symbol.ID, names []string) ([]*retrace.Class, error) {
 	e, err := c.record(ctx, artifact, c.o.Now())
 	if err != nil {
 		return nil, err
@@ -65,7 +85,7 @@ func (c *Client) Classes(ctx context.Context, artifact symbol.ID, names []string
 	if e.load.artifact.Kind != symbol.R8 {
 		return nil, &ClassError{symbol.NoArtifact, fmt.Errorf("artifact %s: %w", artifact, errNoClasses)}
 	}
-	out := make([]*symbol.Class, len(names))
+	out := make([]*retrace.Class, len(names))
 	var cold []int // of names
 	for i, name := range names {
 		if class, ok := c.classes.GetIfPresent(classOf{e.load, name}); ok {
@@ -77,7 +97,7 @@ func (c *Client) Classes(ctx context.Context, artifact symbol.ID, names []string
 	if len(cold) == 0 {
 		return out, nil
 	}
-	b := batch{c: c, names: make([]string, len(cold)), classes: make([]*symbol.Class, len(cold)), answers: make([]symbol.Answer, len(cold)), groups: []*entry{e}}
+	b := batch{c: c, names: make([]string, len(cold)), classes: make([]*retrace.Class, len(cold)), answers: make([]symbol.Answer, len(cold)), groups: []*entry{e}}
 	for k, i := range cold {
 		b.names[k] = names[i]
 		b.putClass(0, k)
@@ -121,8 +141,12 @@ func (b *batch) answerClasses(e *entry, from *row.Block, items []item) {
 			b.fail(e, items[k:], err)
 			return
 		}
-		b.c.classes.Set(classOf{e.load, name}, class)
-		b.classes[items[k].i] = class
+		var ready *retrace.Class
+		if class != nil {
+			ready = retrace.NewClass(class)
+		}
+		b.c.classes.Set(classOf{e.load, name}, ready)
+		b.classes[items[k].i] = ready
 		b.answers[items[k].i].Status = symbol.Found
 	}
 }

@@ -59,8 +59,7 @@ type Client struct {
 	names  *demangle.Cache // nil: NoDemangle
 	blocks *otter.Cache[place, *row.Block]
 	// classes holds nil for a name that its mapping does not have.
-	classes *otter.Cache[classOf, *symbol.Class]
-	readied *otter.Cache[*symbol.Class, *retrace.Class] // of classes
+	classes *otter.Cache[classOf, *retrace.Class]
 	recs    *otter.Cache[symbol.ID, *entry]
 	refs    *otter.Cache[string, *named]
 
@@ -101,14 +100,9 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 		Weigher:       func(_ place, b *row.Block) uint32 { return weight(b.Bytes(), blocks) },
 		Executor:      inline,
 	})
-	c.readied = otter.Must(&otter.Options[*symbol.Class, *retrace.Class]{
+	c.classes = otter.Must(&otter.Options[classOf, *retrace.Class]{
 		MaximumWeight: uint64(classes),
-		Weigher:       func(k *symbol.Class, _ *retrace.Class) uint32 { return weight(readyBytes(k), classes) },
-		Executor:      inline,
-	})
-	c.classes = otter.Must(&otter.Options[classOf, *symbol.Class]{
-		MaximumWeight: uint64(classes),
-		Weigher:       func(k classOf, v *symbol.Class) uint32 { return weight(classBytes(k.name, v), classes) },
+		Weigher:       func(k classOf, v *retrace.Class) uint32 { return weight(classBytes(k.name, v), classes) },
 		Executor:      inline,
 	})
 	c.recs = otter.Must(&otter.Options[symbol.ID, *entry]{

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -123,7 +124,7 @@ type batch struct {
 	final   bool // records were read past the cache: a bad row is corrupt
 
 	names   []string // the questions are for these classes; nil: for frames
-	classes []*symbol.Class
+	classes []*retrace.Class
 }
 
 // item is a question that a row speaks for.

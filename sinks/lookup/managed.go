@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/stack"
@@ -84,21 +83,15 @@ func (c *Client) ready(ctx context.Context, id symbol.ID, names []string) (map[s
 		return nil, err
 	}
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" || !mayName(facts[0], name) })
-	found, err := c.Classes(ctx, id, names)
+	found, err := c.mapped(ctx, id, names)
 	if err != nil {
 		return nil, err
 	}
 	classes := make(map[string]*retrace.Class, len(found))
-	for i, class := range found {
-		if class == nil {
-			continue
+	for i, x := range found {
+		if x != nil {
+			classes[names[i]] = x
 		}
-		x, ok := c.readied.GetIfPresent(class)
-		if !ok {
-			x = retrace.NewClass(class)
-			c.readied.Set(class, x)
-		}
-		classes[names[i]] = x
 	}
 	return classes, nil
 }
@@ -108,11 +101,6 @@ func mayName(facts *symbol.Class, name string) bool {
 	if facts == nil || facts.Facts == nil {
 		return true
 	}
-	_, ok := slices.BinarySearch(facts.Facts.Packages, name[:max(strings.LastIndexByte(name, '.'), 0)])
+	_, ok := slices.BinarySearch(facts.Facts.Named, name[:max(strings.LastIndexByte(name, '.'), 0)])
 	return ok
-}
-
-// readyBytes is about the memory that a class made ready holds besides the class.
-func readyBytes(c *symbol.Class) int64 {
-	return int64(unsafe.Sizeof(retrace.Class{})) + int64(len(c.Members))*int64(unsafe.Sizeof(symbol.Member{}))
 }
