@@ -14,15 +14,15 @@ import (
 
 // cli is the command line: flags, SYMLAKE_… variables and help in one place.
 type cli struct {
-	Config      string `help:"Configuration file." type:"path" placeholder:"FILE"`
-	Store       string `help:"Where rows live: file:PATH, a plain path, or hbase://HOST:PORT,…/NAMESPACE." placeholder:"URL"`
-	LoadMode    string `help:"How rows reach HBase: hfiles (default) or puts." enum:",hfiles,puts" default:"" placeholder:"MODE"`
-	Lake        string `help:"Where the Parquet tables are: a folder, s3://bucket/prefix, or off." placeholder:"URL|off"`
-	LakeProfile string `help:"sealed (default) or plain: Parquet encryption, or none." enum:",sealed,plain" default:"" placeholder:"PROFILE"`
-	Keyset      string `help:"Local keyset file." type:"path" placeholder:"FILE"`
-	LogLevel    string `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
-	JSON        bool   `help:"Print NDJSON, one record a line." name:"json"`
-	NoProgress  bool   `help:"No progress bar on a terminal."`
+	Config      string   `help:"Configuration file." type:"path" placeholder:"FILE"`
+	Store       string   `help:"Where rows live: file:PATH, a plain path, or hbase://HOST:PORT,…/NAMESPACE." placeholder:"URL"`
+	LoadMode    string   `help:"How rows reach HBase: hfiles (default) or puts." enum:",hfiles,puts" default:"" placeholder:"MODE"`
+	Lake        lakeFlag `help:"Where the Parquet tables are: a folder, s3://bucket/prefix, or off." placeholder:"URL|off"`
+	LakeProfile string   `help:"sealed (default) or plain: Parquet encryption, or none." enum:",sealed,plain" default:"" placeholder:"PROFILE"`
+	Keyset      string   `help:"Local keyset file." type:"path" placeholder:"FILE"`
+	LogLevel    string   `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
+	JSON        bool     `help:"Print NDJSON, one record a line." name:"json"`
+	NoProgress  bool     `help:"No progress bar on a terminal."`
 
 	Init        initJob        `cmd:"" help:"Create what is missing: symlake.yaml, keyset, folders."`
 	Ingest      ingestJob      `cmd:"" help:"Find new objects, explode, load, publish."`
@@ -36,6 +36,7 @@ type cli struct {
 	Verify      verifyJob      `cmd:"" help:"Read everything back and check it."`
 	GC          gcJob          `cmd:"" name:"gc" help:"Remove abandoned loads and those older than the previous one."`
 	Compact     compactJob     `cmd:"" help:"Merge small files of the lake."`
+	Keys        keysJob        `cmd:"" help:"Export the keys of the lake."`
 	Demangle    demangleJob    `cmd:"" help:"Print the readable form of C++ and Rust names."`
 	Version     versionJob     `cmd:"" help:"Print version, commit and Go version."`
 }

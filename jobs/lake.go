@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
@@ -15,12 +18,24 @@ import (
 // lakeOff is the URL of no lake.
 const lakeOff = "off"
 
+// lakeFlag is --lake: without a value, as in keys export --lake, it is the configured lake.
+type lakeFlag string
+
+// Decode takes the value, if there is one.
+func (f *lakeFlag) Decode(ctx *kong.DecodeContext) error {
+	next := ctx.Scan.Peek()
+	if next.IsEOL() || strings.HasPrefix(next.String(), "-") {
+		return nil
+	}
+	return ctx.Scan.PopValueInto("URL", (*string)(f))
+}
+
 // lakeURL is where the tables are: flag or variable, then configuration, then beside a file
 // store; off: nowhere.
 func (p *process) lakeURL() string {
 	switch {
 	case p.flags.Lake != "":
-		return p.flags.Lake
+		return string(p.flags.Lake)
 	case p.config.Lake.URL != "":
 		return p.config.Lake.URL
 	case p.storeDir() != "":

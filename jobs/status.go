@@ -113,7 +113,7 @@ func (st statusJSON) print(p *process) error {
 	return nil
 }
 
-func sortedKeys(m map[string]int) []string {
+func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)

@@ -29,7 +29,7 @@ const (
 )
 
 // OpenLake opens the lake at url: a folder or s3://bucket/prefix.
-func OpenLake(ctx context.Context, url string, o LakeOptions) (*parquet.Lake, error) {
+func OpenLake(ctx context.Context, url string, o LakeOptions) (sinks.Lake, error) {
 	if dir, local := localFolder(url); local && o.Create {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return nil, err
@@ -54,4 +54,18 @@ func localFolder(url string) (string, bool) {
 		return path(p), true
 	}
 	return url, !strings.Contains(url, "://")
+}
+
+// LakeMasters gives the profile of a lake ("": there is none yet) and the master keys of a sealed one,
+// by their ids.
+func LakeMasters(ctx context.Context, l sinks.Lake) (profile string, keys map[string][]byte, err error) {
+	p, ok := l.(*parquet.Lake)
+	if !ok {
+		return "", nil, fmt.Errorf("a lake of kind %T has no keys", l)
+	}
+	if profile, err = p.Profile(ctx); err != nil || profile != parquet.Sealed {
+		return profile, nil, err
+	}
+	keys, err = p.Masters(ctx)
+	return profile, keys, err
 }

@@ -1,0 +1,84 @@
+package jobs
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"github.com/symlake/symlake/jobs/queries"
+	"github.com/symlake/symlake/sinks/all"
+)
+
+// keysJob groups what is done with keys.
+type keysJob struct {
+	Export keysExportJob `cmd:"" help:"Print what readers of a sealed lake need."`
+}
+
+type keysExportJob struct {
+	For string `help:"Print one script, ready to run: pyarrow, polars, spark or duckdb." enum:",pyarrow,polars,spark,duckdb" default:"" placeholder:"ENGINE"`
+}
+
+func (keysExportJob) Help() string {
+	return "Whoever has these keys reads the whole lake. The export is noted in the audit.\n\n" +
+		"Example:\n  symlake keys export --lake\n  symlake keys export --lake --for pyarrow > read_sealed.py && python3 read_sealed.py"
+}
+
+// exportJSON is what --json prints.
+type exportJSON struct {
+	Lake    string            `json:"lake"`
+	Profile string            `json:"profile"`
+	Keys    map[string]string `json:"keys"` // id → base64
+}
+
+// Run prints master keys and, for each engine, a script that reads the lake with them.
+func (j keysExportJob) Run(p *process) error {
+	s, err := p.openRecords(false)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	lake, err := p.openLake(s, false)
+	if err != nil {
+		return err
+	}
+	profile, masters, err := all.LakeMasters(p.ctx, lake)
+	switch {
+	case err != nil:
+		return err
+	case profile == "":
+		return fmt.Errorf("lake %s is empty", p.lakeURL())
+	case profile != all.LakeSealed:
+		return usage("lake %s is %s: readers need no key", p.lakeURL(), profile)
+	}
+	if err := s.audit(p, "export", "lake keys "+strings.Join(sortedKeys(masters), " ")); err != nil {
+		return err
+	}
+	keys := map[string]string{}
+	for id, key := range masters {
+		keys[id] = base64.StdEncoding.EncodeToString(key)
+	}
+	if p.flags.JSON {
+		return p.printJSON(exportJSON{p.lakeURL(), profile, keys})
+	}
+	if j.For != "" {
+		text, err := queries.Reader(j.For, p.lakeURL(), keys)
+		if err == nil {
+			_, err = fmt.Fprint(p.out, text)
+		}
+		return err
+	}
+	fmt.Fprintf(p.out, "lake %s\n", p.lakeURL())
+	for _, id := range sortedKeys(keys) {
+		fmt.Fprintf(p.out, "key %s %s\n", id, keys[id])
+	}
+	for _, engine := range queries.Readers() {
+		text, err := queries.Reader(engine, p.lakeURL(), keys)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(p.out, "\n#---- %s: save as read_%s.py\n\n%s", engine, engine, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+package parquet
+
+import (
+	"context"
+	"fmt"
+)
+
+// Profile is the profile of the lake that there is; "": there is none yet.
+func (l *Lake) Profile(ctx context.Context) (string, error) {
+	m, err := l.newest(ctx)
+	if err != nil || m == nil {
+		return "", err
+	}
+	return m.Profile, nil
+}
+
+// Masters are the master keys that open the files of a sealed lake, and the newest one, by the
+// ids that the files name.
+func (l *Lake) Masters(ctx context.Context) (map[string][]byte, error) {
+	m, err := l.newest(ctx)
+	if err != nil || m == nil {
+		return nil, err
+	}
+	versions := map[uint32]bool{l.o.Keys.Newest: true}
+	for _, e := range m.Files {
+		versions[e.Key] = true
+	}
+	if m.Live != nil {
+		versions[m.Live.Key] = true
+	}
+	delete(versions, 0) // plain
+	keys := map[string][]byte{}
+	for v := range versions {
+		master, err := l.o.Keys.Master(ctx, v)
+		if err != nil {
+			return nil, fmt.Errorf("master key %s: %w", MasterID(v), err)
+		}
+		keys[MasterID(v)] = master
+	}
+	return keys, nil
+}
