@@ -67,6 +67,7 @@ func main() {
 			record(object)
 		}
 	}
+	recordMachO()
 }
 
 func record(object string) {

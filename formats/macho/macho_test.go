@@ -1,6 +1,7 @@
 package macho
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/symlake/symlake/formats/formattest"
@@ -33,9 +34,32 @@ var fixtures = []string{
 	"own-native/macho/game-mac-x64.dylib",
 }
 
+// ownDSYM is a thin dSYM below testdata/macho.
+const ownDSYM = "libgame.dylib.dSYM/Contents/Resources/DWARF/libgame.dylib"
+
 func TestGoldens(t *testing.T) {
 	formattest.Goldens(t, &Format, formattest.Fixture(t, "macho"), nil, known)
 	formattest.Goldens(t, &Format, formattest.Fixture(t, "own-native/macho"), nil, known)
+}
+
+func TestOwnGoldens(t *testing.T) {
+	folder := formattest.Testdata(t, "macho")
+	for _, n := range []string{"libgame-fat.dSYM", "libgame-fat64.dSYM"} {
+		for _, arch := range []string{"arm64", "x86_64"} {
+			formattest.GoldenOf(t, &Format, formattest.Input(t, filepath.Join(folder, n)), filepath.Join(folder, "libgame-fat.dSYM."+arch+".golden.json"), nil)
+		}
+	}
+	formattest.GoldenOf(t, &Format, formattest.Input(t, filepath.Join(folder, filepath.FromSlash(ownDSYM))), filepath.Join(folder, "libgame.dylib.dSYM.golden.json"), nil)
+	mapped := filepath.Join(folder, "objects", "libmapped.dylib")
+	formattest.GoldenOf(t, &Format, beside(t, mapped), mapped+".golden.json", known(t, mapped))
+}
+
+func TestOwnConformance(t *testing.T) {
+	var paths []string
+	for _, n := range []string{ownDSYM, "libgame-fat64.dSYM", "objects/libmapped.dylib", "objects/engine.o"} {
+		paths = append(paths, formattest.Testdata(t, "macho/"+n))
+	}
+	formattest.Run(t, &Format, paths...)
 }
 
 func TestConformance(t *testing.T) {
