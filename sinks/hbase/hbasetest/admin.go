@@ -38,6 +38,27 @@ func (s *Server) Merge(t testing.TB, list ...Region) {
 	s.procedure(t, "MergeTableRegions", number(q, 2, 1), 3)
 }
 
+// Move has another server serve a region, and waits until it does.
+func (s *Server) Move(t testing.TB, r Region) {
+	t.Helper()
+	if _, err := s.ask("MoveRegion", field(nil, 1, encodedSpecifier(r))); err != nil {
+		t.Fatalf("MoveRegion: %v", err)
+	}
+}
+
+// Forget takes a region out of hbase:meta, as a wrong repair would: HBase has lost it then.
+func (s *Server) Forget(t testing.TB, r Region) {
+	t.Helper()
+	const deleteFamily = 2
+	marker := number(field(nil, 1, nil), 4, deleteFamily)
+	column := field(field(nil, 1, []byte("info")), 2, marker)
+	mutation := field(number(field(nil, 1, r.Name), 2, 3), 3, column)
+	q := field(field(nil, 1, field(number(nil, 1, 1), 2, []byte("hbase:meta,,1"))), 2, mutation)
+	if _, err := call(s.Region, "ClientService", "Mutate", q); err != nil {
+		t.Fatalf("delete from hbase:meta: %v", err)
+	}
+}
+
 // info is the RegionInfo of a name: table,start,id.encoded.
 func (r Region) info() ([]byte, error) {
 	table, rest, ok := bytes.Cut(r.Name, []byte(","))
@@ -100,7 +121,12 @@ func (s *Server) procedure(t testing.TB, method string, q []byte, nonces protowi
 
 // ask makes one call to the master.
 func (s *Server) ask(method string, q []byte) ([]byte, error) {
-	c, err := net.Dial("tcp", s.Master)
+	return call(s.Master, "MasterService", method, q)
+}
+
+// call makes one call, on a connection of its own.
+func call(address, service, method string, q []byte) ([]byte, error) {
+	c, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +134,7 @@ func (s *Server) ask(method string, q []byte) ([]byte, error) {
 	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return nil, err
 	}
-	hello := field(field(nil, 1, field(nil, 1, []byte("test"))), 2, []byte("MasterService"))
+	hello := field(field(nil, 1, field(nil, 1, []byte("test"))), 2, []byte(service))
 	out := binary.BigEndian.AppendUint32([]byte("HBas\x00\x50"), uint32(len(hello)))
 	out = append(out, hello...)
 	header := number(field(number(nil, 1, 1), 3, []byte(method)), 4, 1)

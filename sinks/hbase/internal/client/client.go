@@ -270,13 +270,16 @@ func (c *Client) try(ctx context.Context, op string, t Table, key []byte, do fun
 	defer cancel()
 	var r *Region
 	var last error
+	var doubts doubts
 	for n := 0; ; n++ {
 		err := ctx.Err()
 		if err == nil && n > 0 {
 			err = pause(ctx, n)
 		}
 		if err == nil {
-			if r, err = c.locate(ctx, t, key); err == nil {
+			var at *Region
+			if at, err = c.locate(ctx, t, key); err == nil {
+				r = at
 				err = do(ctx, r)
 			}
 		}
@@ -289,9 +292,9 @@ func (c *Client) try(ctx context.Context, op string, t Table, key []byte, do fun
 			}
 			return opError(op, t, r, ended(ctx, last))
 		}
-		last = err
-		if !c.settle(t, r, err) {
-			return opError(op, t, r, err)
+		last = doubts.see(err)
+		if !c.settle(t, r, last) {
+			return opError(op, t, r, last)
 		}
 	}
 }

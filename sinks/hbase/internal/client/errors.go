@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -35,17 +36,43 @@ func (e *ServerError) Error() string {
 
 // Is makes the classes that callers tell apart match sentinels.
 func (e *ServerError) Is(target error) bool {
-	switch target {
-	case ErrNoTable:
-		return e.Class == "TableNotFoundException"
-	case ErrDamaged:
-		for _, sign := range []string{"CorruptHFileException", "ChecksumException", "FileNotFoundException", "Invalid HFile block magic", "BlockMissingException"} {
-			if strings.Contains(e.Class, sign) || strings.Contains(e.Message, sign) {
-				return true
-			}
-		}
+	return target == ErrNoTable && e.Class == "TableNotFoundException"
+}
+
+// damaged tells whether the server met a file that is gone or spoiled.
+func (e *ServerError) damaged() bool {
+	return slices.ContainsFunc(damageSigns, func(s string) bool { return strings.Contains(e.Class, s) || strings.Contains(e.Message, s) })
+}
+
+var damageSigns = []string{"CorruptHFileException", "ChecksumException", "FileNotFoundException", "Invalid HFile block magic", "BlockMissingException"}
+
+// How often in a row signs of damage may be seen before they are believed: a table between
+// two states has none for the 8 seconds that so many attempts take, and a file that a
+// compaction took away is not asked for a fourth time.
+const (
+	manyHoles = 14
+	manySigns = 4
+)
+
+// doubts counts signs of damage in a row.
+type doubts struct{ holes, signs int }
+
+// see makes an error that is one sign too many final.
+func (d *doubts) see(err error) error {
+	var server *ServerError
+	switch {
+	case errors.Is(err, errHole):
+		d.holes++
+	case errors.As(err, &server) && server.damaged():
+		d.signs++
+	default:
+		*d = doubts{}
+		return err
 	}
-	return false
+	if d.holes < manyHoles && d.signs < manySigns {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
 const packagePrefix = "org.apache.hadoop.hbase."
@@ -145,22 +172,22 @@ func actionOf(err error) action {
 	var lost *lostError
 	var server *ServerError
 	switch {
-	case errors.Is(err, ErrUnspoken), errors.Is(err, ErrClosed), errors.As(err, new(*unclearError)):
+	case errors.Is(err, ErrUnspoken), errors.Is(err, ErrClosed), errors.Is(err, ErrDamaged), errors.As(err, new(*unclearError)):
 		return giveUp
 	case errors.As(err, &lost):
 		return relocate
 	case errors.As(err, &server):
-		if a, ok := classActions[server.Class]; ok {
+		if a, ok := classActions[server.Class]; ok && !server.damaged() {
 			return a
 		}
 		switch {
 		case strings.Contains(server.Message, "log is closed"): // of a server that is going down
 			return relocate
-		case server.final:
+		case server.final && !server.damaged(): // see doubts
 			return giveUp
 		}
 		return again
-	case errors.Is(err, errAttempt), errors.Is(err, errHoleInMeta), errors.Is(err, errNoMaster):
+	case errors.Is(err, errAttempt), errors.Is(err, errHole), errors.Is(err, errClosed), errors.Is(err, errNoMaster):
 		return relocate
 	}
 	return giveUp

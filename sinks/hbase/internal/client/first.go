@@ -15,24 +15,25 @@ type firsts struct {
 	found func(i int, c Cell, err error)
 	done  chan *call
 
-	queue []step // to be sent
-	later []step // to be sent after a pause
-	sent  map[*call]sent
-	last  error
+	queue  []step // to be sent
+	later  []step // to be sent after a pause
+	sent   map[*call]sent
+	last   error
+	doubts map[int]*doubts // of spans that had to be asked for again
 }
 
 // step is the search for a span's first row from some key on.
 type step struct {
-	i    int
-	from []byte
+	i      int
+	from   []byte
+	region *Region // that was asked last, or nil
 }
 
 // sent is a step that a server has been asked.
 type sent struct {
 	step
-	region *Region
-	conn   *conn
-	at     time.Time
+	conn *conn
+	at   time.Time
 }
 
 // First finds the first cell of each span, with one call a span, all on their way together.
@@ -43,13 +44,13 @@ func (c *Client) First(ctx context.Context, t Table, col Column, spans []Span, f
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	f := &firsts{c: c, t: t, col: col, spans: spans, found: found, done: make(chan *call, window), sent: make(map[*call]sent)}
+	f := &firsts{c: c, t: t, col: col, spans: spans, found: found, done: make(chan *call, window), sent: make(map[*call]sent), doubts: make(map[int]*doubts)}
 	for i, s := range spans {
 		if s.empty() {
 			found(i, Cell{}, nil)
 			continue
 		}
-		f.queue = append(f.queue, step{i, s.From})
+		f.queue = append(f.queue, step{i: i, from: s.From})
 	}
 	bounded, cancel := c.patient(ctx)
 	defer cancel()
@@ -65,7 +66,7 @@ func (c *Client) First(ctx context.Context, t Table, col Column, spans []Span, f
 			f.queue = append(f.queue, s.step)
 		}
 		for _, s := range append(f.queue, f.later...) {
-			f.found(s.i, Cell{}, opError("scan", t, c.cache(t).find(s.from), ended(bounded, f.last)))
+			f.found(s.i, Cell{}, opError("scan", t, s.region, ended(bounded, f.last)))
 		}
 	}
 	return nil
@@ -101,12 +102,13 @@ func (f *firsts) send(ctx context.Context, s step) error {
 	r, err := f.c.locate(ctx, f.t, s.from)
 	var conn *conn
 	if err == nil {
+		s.region = r
 		conn, err = f.c.conn(ctx, connKey{r.Server, clientService, ""})
 	}
 	if err == nil {
 		q := scan{start: s.from, stop: f.spans[s.i].Stop, family: f.col.Family, qualifier: f.col.Qualifier, rows: 1}
 		k := &call{method: "Scan", param: q.request(r), timeout: remaining(ctx, f.c.o.Attempt), done: f.done}
-		f.sent[k] = sent{s, r, conn, time.Now()}
+		f.sent[k] = sent{s, conn, time.Now()}
 		if err = conn.send(ctx, k); err == nil {
 			f.c.calls.Add(1)
 			return nil
@@ -116,18 +118,22 @@ func (f *firsts) send(ctx context.Context, s step) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	f.settle(s, r, err)
+	f.settle(s, err)
 	return nil
 }
 
 // settle puts a failed step aside to be tried again, or answers it.
-func (f *firsts) settle(s step, r *Region, err error) {
+func (f *firsts) settle(s step, err error) {
+	if f.doubts[s.i] == nil {
+		f.doubts[s.i] = new(doubts)
+	}
+	err = f.doubts[s.i].see(err)
 	f.last = err
-	if f.c.settle(f.t, r, err) {
+	if f.c.settle(f.t, s.region, err) {
 		f.later = append(f.later, s)
 		return
 	}
-	f.found(s.i, Cell{}, opError("scan", f.t, r, err))
+	f.found(s.i, Cell{}, opError("scan", f.t, s.region, err))
 }
 
 // receive takes the answers that are there, or waits for one. The error is ctx's.
@@ -163,7 +169,7 @@ func (f *firsts) overdue() {
 		if s.conn.quiet(f.c.o.Attempt) {
 			s.conn.fail(errAttempt)
 		}
-		f.settle(s.step, s.region, errAttempt)
+		f.settle(s.step, errAttempt)
 	}
 }
 
@@ -182,11 +188,11 @@ func (f *firsts) take(k *call) {
 	case errors.Is(err, errMalformed):
 		f.found(s.i, Cell{}, opError("scan", f.t, s.region, err))
 	case err != nil:
-		f.settle(s.step, s.region, err)
+		f.settle(s.step, err)
 	case len(got.rows) > 0:
 		f.found(s.i, got.rows[0][0], nil)
 	case f.spans[s.i].beyond(s.region): // the span goes on in the next region
-		f.queue = append(f.queue, step{s.i, s.region.End})
+		f.queue = append(f.queue, step{i: s.i, from: s.region.End})
 	default:
 		f.found(s.i, Cell{}, nil)
 	}

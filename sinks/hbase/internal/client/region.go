@@ -49,8 +49,11 @@ func (r *Region) specifier() message { return message(nil).number(1, 1).bytes(2,
 
 var metaRegion = Region{Name: []byte("hbase:meta,,1"), Encoded: "1588230740"}
 
-// errHoleInMeta: for the moment no region of the table holds the key.
-var errHoleInMeta = errors.New("no region is open for this key")
+// errHole: hbase:meta knows no region for the key. After a while that is damage.
+var errHole = errors.New("no region of the table holds the key")
+
+// errClosed: the region is on its way between servers, or into others.
+var errClosed = errors.New("the region is not open for the moment")
 
 // regionCache holds the regions of one table, as far as they were looked up.
 type regionCache struct {
@@ -177,12 +180,12 @@ func gaps(list []*Region) error {
 	var at []byte
 	for _, r := range list {
 		if !bytes.Equal(r.Start, at) {
-			return fmt.Errorf("%w: between %x and %x", errHoleInMeta, at, r.Start)
+			return fmt.Errorf("%w: between %x and %x", errHole, at, r.Start)
 		}
 		at = r.End
 	}
 	if len(at) > 0 {
-		return fmt.Errorf("%w: from %x on", errHoleInMeta, at)
+		return fmt.Errorf("%w: from %x on", errHole, at)
 	}
 	return nil
 }
@@ -233,8 +236,11 @@ func (c *Client) lookUp(ctx context.Context, t Table, key []byte) (*Region, erro
 	if err != nil {
 		return nil, err
 	}
-	if r == nil || !r.Holds(key) {
-		return nil, errHoleInMeta
+	switch {
+	case r == nil:
+		return nil, errClosed
+	case !r.Holds(key):
+		return nil, errHole
 	}
 	return r, nil
 }

@@ -85,7 +85,7 @@ func (c *Client) whereMeta(ctx context.Context) (string, error) {
 		}
 	}
 	if err == nil {
-		err = errHoleInMeta
+		err = errClosed
 	}
 	return "", err
 }

@@ -55,7 +55,7 @@ func zkServer(data []byte) (string, error) {
 		}
 	}
 	if err == nil {
-		err = errHoleInMeta
+		err = errClosed
 	}
 	return "", err
 }
