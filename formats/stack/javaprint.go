@@ -16,6 +16,9 @@ import (
 // frame. [done, …) of the text is not written yet; what it returns is where
 // the rest begins.
 func printManaged(out *bufio.Writer, s *Stack, f *Frame, a *symbol.Answer, done int) int {
+	if a.Status == symbol.Hole && s.managed.School != List {
+		return printNumber(out, s, f, done)
+	}
 	if a.Status != symbol.Found {
 		return done
 	}
@@ -80,6 +83,26 @@ func printManaged(out *bufio.Writer, s *Stack, f *Frame, a *symbol.Answer, done 
 		}
 	}
 	return end
+}
+
+// printNumber writes the line number of a line whose class is not mapped as
+// R8 does: a number without zeros before it, and none for 0.
+func printNumber(out *bufio.Writer, s *Stack, f *Frame, done int) int {
+	m := f.Managed
+	for _, p := range m.parts {
+		if p.kind != partLine || m.Line < 0 || m.Line > 0 && s.Text[min(p.start+1, p.end-1)] != '0' {
+			continue
+		}
+		out.Write(s.Text[done:p.start])
+		done = p.end
+		if m.Line > 0 && p.colon {
+			out.WriteByte(':')
+		}
+		if m.Line > 0 {
+			out.WriteString(strconv.Itoa(m.Line))
+		}
+	}
+	return done
 }
 
 // markOr puts R8's mark where R8 does: before the first "at ", or what is no space.
