@@ -20,7 +20,7 @@ import (
 // its text, and METADATA. An entry may begin with the source files of the other classes that it names.
 //
 // METADATA is AA A8, the strategy (2 bytes; 0: classes, 1: classes with source files), the map version, the names of all
-// entries, and numbered pieces: 0 what stands before the first class of the mapping, 1 the packages of renamed classes.
+// entries, and numbered pieces: 0 what stands before the first class of the mapping, 1 the packages of the entries.
 var Partition = formats.Format{Name: partitionName, Version: version, Detect: detectPartition, Open: openPartition}
 
 const (
@@ -167,17 +167,12 @@ func metadataOr(f *zip.File) string {
 	return "class"
 }
 
-// facts are those that METADATA and the names of entries tell.
+// facts are those that METADATA and the names of entries tell; its list of packages is that of the names.
 func (p *partition) facts() (*facts, error) {
 	f := newFacts(p.in.Limits)
 	f.version = p.meta.version
 	for _, e := range p.entries {
-		if err := f.named.add(packageOf([]byte(e.Name)), f.most); err != nil {
-			return nil, err
-		}
-	}
-	for _, n := range p.meta.packages {
-		if err := f.packages.add([]byte(n), f.most); err != nil {
+		if err := f.class([]byte(e.Name)); err != nil {
 			return nil, err
 		}
 	}
@@ -241,13 +236,11 @@ type metadata struct {
 	version  mapVersion
 	names    []string
 	preamble []byte
-	packages []string
 }
 
-const (
-	pieceBefore   = 0
-	piecePackages = 1
-)
+// pieceBefore is the piece that holds what stands before the first class. The other one that R8 writes, 1, lists the
+// packages of all entries.
+const pieceBefore = 0
 
 func (m *metadata) parse(b []byte, l *formats.Limits) error {
 	at := 0
@@ -311,11 +304,8 @@ func (m *metadata) parse(b []byte, l *formats.Limits) error {
 		if !ok || !ok2 || piece == nil && n > 0 {
 			return fail("a piece")
 		}
-		switch kind {
-		case pieceBefore:
+		if kind == pieceBefore {
 			m.preamble = piece
-		case piecePackages:
-			m.packages = strings.Split(string(piece), "\n")
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int) (*survey, erro
 			from, to, reason := classLine(text)
 			if original = from; reason != "" {
 				original = nil
-			} else if err := facts.class(from, to); err != nil {
+			} else if err := facts.class(to); err != nil {
 				return nil, err
 			}
 			continue
@@ -134,35 +134,25 @@ func indentedComment(line []byte) bool {
 
 // facts gathers what the class "" tells.
 type facts struct {
-	packages packages // of renamed classes
-	named    packages // of all
+	packages map[string]bool
 	most     int
 	version  mapVersion
 }
 
 func newFacts(l *formats.Limits) *facts {
-	return &facts{packages: packages{}, named: packages{}, most: l.Files}
+	return &facts{packages: map[string]bool{}, most: l.Files}
 }
 
 // class notes the package of a class.
-func (f *facts) class(original, renamed []byte) error {
+func (f *facts) class(renamed []byte) error {
 	p := packageOf(renamed)
-	if err := f.named.add(p, f.most); err != nil || string(original) == string(renamed) {
-		return err
-	}
-	return f.packages.add(p, f.most)
-}
-
-type packages map[string]bool
-
-func (s packages) add(p []byte, most int) error {
-	if s[string(p)] {
+	if f.packages[string(p)] {
 		return nil
 	}
-	if len(s) >= most {
-		return &formats.Error{Format: name, Section: "packages", Offset: int64(most), Want: "fewer packages", Err: formats.ErrLimit}
+	if len(f.packages) >= f.most {
+		return &formats.Error{Format: name, Section: "packages", Offset: int64(f.most), Want: "fewer packages", Err: formats.ErrLimit}
 	}
-	s[string(p)] = true
+	f.packages[string(p)] = true
 	return nil
 }
 
@@ -171,8 +161,6 @@ func (f *facts) declare(v mapVersion) {
 		f.version = v
 	}
 }
-
-func (s packages) list() []string { return slices.Sorted(maps.Keys(s)) }
 
 // packageOf is what stands before a class's simple name, without the dot.
 func packageOf(class []byte) []byte {
@@ -187,7 +175,7 @@ func packageOf(class []byte) []byte {
 // run is the run of the class "".
 func (f *facts) run() *symbol.Run {
 	return &symbol.Run{Rank: symbol.RankMapping, Class: &symbol.Class{Facts: &symbol.Facts{
-		Version: f.version.text, Packages: f.packages.list(), Named: f.named.list()}}}
+		Version: f.version.text, Packages: slices.Sorted(maps.Keys(f.packages))}}}
 }
 
 // files maps the original name of a class to its source file. Names are kept as hashes under a seed of the

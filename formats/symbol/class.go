@@ -41,14 +41,11 @@ type ClassFile struct{ Class, File string }
 type Facts struct {
 	// Version is the highest map version that a part of the mapping declares; "": none.
 	Version string
-	// Packages are those of all classes that were renamed, as they stand in the program, with
-	// dots ("" is the one without a name), ascending. A class that the mapping does not name, in a
-	// package that stands here, may be a renamed one of which nothing is left; one in
-	// any other package was never renamed.
+	// Packages are those of all classes that the mapping names, as they stand in the program,
+	// with dots ("" is the one without a name), ascending: what R8 calls the obfuscated packages.
+	// A class that the mapping does not name, in a package that stands here, may be a renamed
+	// one of which nothing is left; the mapping says nothing about classes in any other.
 	Packages []string
-	// Named are the packages of all classes that the mapping names, renamed or not: it says
-	// nothing about classes in any other.
-	Named []string
 }
 
 // Member is one line of a mapping below its class.
@@ -146,7 +143,7 @@ func (c *Class) Clone() *Class {
 		d.Files[i] = ClassFile{strings.Clone(f.Class), strings.Clone(f.File)}
 	}
 	if c.Facts != nil {
-		d.Facts = &Facts{strings.Clone(c.Facts.Version), cloneAll(c.Facts.Packages), cloneAll(c.Facts.Named)}
+		d.Facts = &Facts{strings.Clone(c.Facts.Version), cloneAll(c.Facts.Packages)}
 	}
 	return &d
 }

@@ -101,6 +101,6 @@ func mayName(facts *symbol.Class, name string) bool {
 	if facts == nil || facts.Facts == nil {
 		return true
 	}
-	_, ok := slices.BinarySearch(facts.Facts.Named, name[:max(strings.LastIndexByte(name, '.'), 0)])
+	_, ok := slices.BinarySearch(facts.Facts.Packages, name[:max(strings.LastIndexByte(name, '.'), 0)])
 	return ok
 }

@@ -203,10 +203,8 @@ func (r *classReader) class(name string) (*symbol.Class, error) {
 	c.File = r.file(c.Original)
 	if flags&classFacts != 0 {
 		c.Facts = &symbol.Facts{Version: r.signature()}
-		for _, list := range [2]*[]string{&c.Facts.Packages, &c.Facts.Named} {
-			for range r.count(colRule, r.left(colSigLength)) {
-				*list = append(*list, r.signature())
-			}
+		for range r.count(colRule, r.left(colSigLength)) {
+			c.Facts.Packages = append(c.Facts.Packages, r.signature())
 		}
 	}
 	if members > 0 {

@@ -175,11 +175,9 @@ func (w *classWriter) add(c *symbol.Class) {
 	w.file(c.Original, c.File)
 	if f := c.Facts; f != nil {
 		w.signature(f.Version)
-		for _, list := range [2][]string{f.Packages, f.Named} {
-			w.put(colRule, uint64(len(list)))
-			for _, p := range list {
-				w.signature(p)
-			}
+		w.put(colRule, uint64(len(f.Packages)))
+		for _, p := range f.Packages {
+			w.signature(p)
 		}
 	}
 	w.members(c)

@@ -46,7 +46,6 @@ func (p *Plain) Append(b []byte, c *symbol.Class) []byte {
 	if f := c.Facts; f != nil {
 		b = putString(b, f.Version)
 		b = putStrings(b, f.Packages)
-		b = putStrings(b, f.Named)
 	}
 	p.methods.reset()
 	b = putNumber(b, len(c.Members))
@@ -185,7 +184,7 @@ func (p *PlainReader) Read(b []byte) (*symbol.Class, error) {
 	c.Synthesized = flags&plainSynthesized != 0
 	c.Name, c.Original, c.File = p.string(), p.string(), p.string()
 	if flags&plainFacts != 0 {
-		p.facts = symbol.Facts{Version: p.string(), Packages: p.strings(), Named: p.strings()}
+		p.facts = symbol.Facts{Version: p.string(), Packages: p.strings()}
 		c.Facts = &p.facts
 	}
 	p.methods = p.methods[:0]
