@@ -41,6 +41,12 @@ func readAppleJSON(text []byte, o Options) *Stack {
 		case "crash":
 			crash = true
 			r.kscrashCrash(j)
+		case "recrash_report": // the handler itself crashed: what it saw of that
+			j.object(func(key string) {
+				if key == "crash" {
+					r.kscrashCrash(j)
+				}
+			})
 		}
 	})
 	if j.bad || len(r.images) == 0 {
@@ -203,6 +209,8 @@ func (r *appleReport) kscrashCrash(j *jsonText) {
 					exception = kind == "nsexception" || kind == "cpp_exception"
 				}
 			})
+		case "crashed_thread":
+			r.kscrashThread(j)
 		case "threads":
 			j.array(func(int) {
 				if r.kscrashThread(j) {

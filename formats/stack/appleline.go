@@ -182,8 +182,10 @@ func parseAppleImage(b []byte) (img appleImage, ok bool) {
 	if slash := bytes.IndexByte(rest, '/'); img.path == "" && slash >= 0 {
 		img.path, rest = string(bytes.TrimSpace(rest[slash:])), rest[:slash]
 	}
-	if version := bytes.IndexByte(rest, '('); version >= 0 {
-		rest = rest[:version]
+	if open := bytes.IndexByte(rest, '('); open >= 0 { // versions, or the architecture
+		group, _, _ := bytes.Cut(rest[open+1:], []byte(")"))
+		img.arch = appleArch(string(group))
+		rest = rest[:open]
 	}
 	words := bytes.Fields(rest)
 	if n := len(words); n > 1 && appleArch(string(words[n-1])) != "" {

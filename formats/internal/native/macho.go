@@ -303,8 +303,11 @@ func (f *MachO) segment(r fields, wide bool, off uint64) error {
 		if h.stored() {
 			// The field has 32 bits: in a file above 4 GiB it holds the low ones of
 			// an offset that ascends from section to section.
-			for h.off < last && s.off+s.stored > 1<<32 && h.off+1<<32 < s.off+s.stored {
-				h.off += 1 << 32
+			if h.off < last && s.off <= uint64(f.in.Size) && s.stored <= uint64(f.in.Size)-s.off {
+				wraps := (last - h.off + 1<<32 - 1) >> 32
+				if at := h.off + wraps<<32; at < s.off+s.stored {
+					h.off = at
+				}
 			}
 			last = h.off
 		}
