@@ -18,10 +18,10 @@ func (e *emitter) explodeTables(in *formats.Input, l *layout, segment uint32) er
 		if !t.null() {
 			err := t.object(0, func(key string) error {
 				number, err := strconv.ParseUint(key, 10, 32)
-				if err != nil || number >= symbol.MaxSegments {
-					return t.fail("the number of a segment")
+				if err != nil {
+					return t.fail("the number of a unit")
 				}
-				return e.table(t, func(i uint32) uint64 { return symbol.HermesFunction(uint32(number), i) },
+				return e.table(t, func(i uint32) (uint64, bool) { return symbol.HermesFunction(segment, uint32(number), i) },
 					func(v uint32) symbol.Site { return symbol.Site{Line: 1, Column: v} })
 			})
 			if err != nil {
@@ -33,7 +33,7 @@ func (e *emitter) explodeTables(in *formats.Input, l *layout, segment uint32) er
 		t.section = "x_facebook_offsets"
 		t.seek(l.modules.from)
 		if !t.null() {
-			return e.table(t, func(i uint32) uint64 { return symbol.ModuleOffset(segment, i) },
+			return e.table(t, func(i uint32) (uint64, bool) { return symbol.ModuleOffset(segment, i), true },
 				func(v uint32) symbol.Site { return symbol.Site{Line: v + 1} })
 		}
 	}
@@ -41,7 +41,7 @@ func (e *emitter) explodeTables(in *formats.Input, l *layout, segment uint32) er
 }
 
 // table emits a list of numbers, of which some may be null.
-func (e *emitter) table(t *text, at func(i uint32) uint64, site func(v uint32) symbol.Site) error {
+func (e *emitter) table(t *text, at func(i uint32) (uint64, bool), site func(v uint32) symbol.Site) error {
 	return t.array(1, func(i int) error {
 		if i >= t.in.Limits.Symbols {
 			return tooMuch(t.section, t.offset(), "fewer numbers")
@@ -53,7 +53,10 @@ func (e *emitter) table(t *text, at func(i uint32) uint64, site func(v uint32) s
 		if err != nil {
 			return err
 		}
-		pos := at(uint32(i))
+		pos, ok := at(uint32(i))
+		if !ok {
+			return tooMuch(t.section, t.offset(), "fewer functions or units")
+		}
 		return e.addAt(symbol.Range{Start: pos, End: pos + 1, At: site(uint32(v))})
 	})
 }

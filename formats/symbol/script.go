@@ -46,10 +46,11 @@ func ScriptPosition(segment, line, column uint32) (pos uint64, ok bool) {
 	return uint64(segment*MaxLine+line)<<32 | uint64(column), segment < MaxSegments && line < MaxLine
 }
 
-// HermesFunction is the position that answers where a function of a segment's
-// bytecode begins: in the answer's Column.
-func HermesFunction(segment, function uint32) uint64 {
-	return uint64(tableLine+hermesTable*MaxSegments+segment)<<32 | uint64(function)
+// HermesFunction is the position that answers where a function of a unit of a
+// segment's bytecode begins: in the answer's Column. A unit is a line of the map.
+func HermesFunction(segment, unit, function uint32) (pos uint64, ok bool) {
+	return uint64(tableLine+hermesTable*MaxSegments+segment)<<32 | uint64(unit<<24|function),
+		segment < MaxSegments && unit < 1<<8 && function < 1<<24
 }
 
 // ModuleOffset is the position that answers at which line of the segment a

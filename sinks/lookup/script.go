@@ -37,7 +37,10 @@ func tableOf(f *stack.Frame, r *row.Record) (Query, bool) {
 	m := f.Script.Module
 	at := symbol.Where{Space: symbol.Position, Value: symbol.ModuleOffset(m.Segment, m.Number)}
 	if m.Table == stack.Functions {
-		at.Value = symbol.HermesFunction(m.Segment, m.Number)
+		pos, ok := symbol.HermesFunction(m.Segment, uint32(f.At.Value>>32)-m.Segment*symbol.MaxLine, m.Number)
+		if at.Value = pos; !ok {
+			at.Value = symbol.TablesEnd
+		}
 	} else if hasName(r, symbol.NameFile, fileName(f.File)) {
 		return Query{}, false
 	}
