@@ -19,6 +19,7 @@ require (
 	github.com/parquet-go/parquet-go v0.32.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/schollz/progressbar/v3 v3.19.1
+	github.com/tdewolff/parse/v2 v2.8.20
 	github.com/therootcompany/xz v1.0.1
 	github.com/tink-crypto/tink-go/v2 v2.9.0
 	go.yaml.in/yaml/v3 v3.0.6

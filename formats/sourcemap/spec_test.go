@@ -14,10 +14,10 @@ type specTest struct {
 	SourceMapFile    string
 	SourceMapIsValid bool
 	TestActions      []struct {
-		ActionType                                                     string
+		ActionType                                                   string
 		GeneratedLine, GeneratedColumn, OriginalLine, OriginalColumn uint32
-		OriginalSource, MappedName                                     *string
-		IntermediateMaps                                               []string
+		OriginalSource, MappedName                                   *string
+		IntermediateMaps                                             []string
 	}
 }
 

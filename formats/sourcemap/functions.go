@@ -1,0 +1,411 @@
+package sourcemap
+
+import (
+	"strconv"
+	"unsafe"
+
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// function is a function of a script: what names it, and where it stands.
+type function struct {
+	name       []namePart
+	start, end int // bytes of the script; end 0: not found
+}
+
+// namePart is a piece of a function's name: text, or an identifier of the script, whose
+// original spelling the map knows.
+type namePart struct {
+	text string
+	at   int // offset of the identifier; -1: text stands as it is
+}
+
+const anonymous = "<anonymous>"
+
+// walker visits a syntax tree in the order of the source, and lists its functions by how they begin.
+// Functions are named as Metro names them in its function maps: a.b for what is assigned to it or stands
+// in an object of that name, Class#method, Class.static, get__x, f$argument_0 for what is passed to f.
+type walker struct {
+	script []byte
+	most   int
+
+	keyword []function // by the keyword function
+	arrow   []function // by =>
+	method  []function // by the body of a method
+	regexps []int      // offsets of regular expressions
+	keys    []int      // of methods' names: those may look like keywords
+	full    bool       // there are more functions than most
+}
+
+func (w *walker) add(to *[]function, name []namePart) {
+	if len(w.keyword)+len(w.arrow)+len(w.method) >= w.most {
+		w.full = true
+		return
+	}
+	*to = append(*to, function{name: name})
+}
+
+// offset is where a piece of the script stands in it; -1: the parser made it.
+func (w *walker) offset(b []byte) int {
+	if len(b) == 0 {
+		return -1
+	}
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(w.script)))
+	if at >= uintptr(len(w.script)) {
+		return -1
+	}
+	return int(at)
+}
+
+func plainPart(s string) []namePart { return []namePart{{text: s, at: -1}} }
+
+func (w *walker) variable(v *js.Var) []namePart {
+	for v.Link != nil {
+		v = v.Link
+	}
+	return []namePart{{string(v.Data), w.offset(v.Data)}}
+}
+
+// named is the name that an expression gives what is assigned to it; nil: none.
+func (w *walker) named(n js.IExpr) []namePart {
+	switch n := n.(type) {
+	case *js.Var:
+		return w.variable(n)
+	case *js.GroupExpr:
+		return w.named(n.X)
+	case *js.LiteralExpr:
+		return w.literal(n)
+	case *js.DotExpr:
+		return joined(w.named(n.X), ".", w.member(n.Y))
+	case *js.IndexExpr:
+		return joined(w.named(n.X), ".", w.named(n.Y))
+	}
+	return nil
+}
+
+func (w *walker) member(n js.IExpr) []namePart {
+	switch n := n.(type) {
+	case *js.LiteralExpr:
+		return w.literal(n)
+	case js.LiteralExpr:
+		return w.literal(&n)
+	case *js.Var:
+		return w.variable(n)
+	}
+	return nil
+}
+
+func (w *walker) literal(n *js.LiteralExpr) []namePart {
+	switch n.TokenType {
+	case js.StringToken:
+		if len(n.Data) >= 2 {
+			return []namePart{{string(n.Data[1 : len(n.Data)-1]), -1}}
+		}
+	case js.RegExpToken, js.ErrorToken:
+		return nil
+	case js.ThisToken, js.SuperToken, js.NullToken, js.TrueToken, js.FalseToken:
+		return plainPart(string(n.Data))
+	case js.PrivateIdentifierToken:
+		return []namePart{{string(n.Data), w.offset(n.Data)}}
+	}
+	if len(n.Data) == 0 {
+		return nil
+	}
+	return []namePart{{string(n.Data), w.offset(n.Data)}}
+}
+
+// joined is a, by, b; what of them is there.
+func joined(a []namePart, by string, b []namePart) []namePart {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	}
+	name := make([]namePart, 0, len(a)+len(b)+1)
+	return append(append(append(name, a...), namePart{by, -1}), b...)
+}
+
+// key is the name of a property.
+func (w *walker) key(n *js.PropertyName) []namePart {
+	if n.Computed != nil {
+		return w.named(n.Computed)
+	}
+	return w.literal(&n.Literal)
+}
+
+func (w *walker) elementKey(n *js.ClassElementName) []namePart {
+	if n.Private != nil {
+		return w.variable(n.Private)
+	}
+	return w.key(&n.PropertyName)
+}
+
+func (w *walker) stmts(list []js.IStmt) {
+	for _, s := range list {
+		w.stmt(s)
+	}
+}
+
+func (w *walker) stmt(n js.IStmt) {
+	switch n := n.(type) {
+	case *js.BlockStmt:
+		if n != nil {
+			w.stmts(n.List)
+		}
+	case *js.ExprStmt:
+		w.expr(n.Value, nil)
+	case *js.IfStmt:
+		w.expr(n.Cond, nil)
+		w.stmt(n.Body)
+		w.stmt(n.Else)
+	case *js.DoWhileStmt:
+		w.stmt(n.Body)
+		w.expr(n.Cond, nil)
+	case *js.WhileStmt:
+		w.expr(n.Cond, nil)
+		w.stmt(n.Body)
+	case *js.ForStmt:
+		w.expr(n.Init, nil)
+		w.expr(n.Cond, nil)
+		w.expr(n.Post, nil)
+		w.stmt(n.Body)
+	case *js.ForInStmt:
+		w.expr(n.Init, nil)
+		w.expr(n.Value, nil)
+		w.stmt(n.Body)
+	case *js.ForOfStmt:
+		w.expr(n.Init, nil)
+		w.expr(n.Value, nil)
+		w.stmt(n.Body)
+	case *js.SwitchStmt:
+		w.expr(n.Init, nil)
+		for i := range n.List {
+			w.expr(n.List[i].Cond, nil)
+			w.stmts(n.List[i].List)
+		}
+	case *js.ReturnStmt:
+		w.expr(n.Value, nil)
+	case *js.WithStmt:
+		w.expr(n.Cond, nil)
+		w.stmt(n.Body)
+	case *js.LabelledStmt:
+		w.stmt(n.Value)
+	case *js.ThrowStmt:
+		w.expr(n.Value, nil)
+	case *js.TryStmt:
+		w.stmt(n.Body)
+		w.binding(n.Binding)
+		w.stmt(n.Catch)
+		w.stmt(n.Finally)
+	case *js.ExportStmt:
+		w.expr(n.Decl, plainPart("default"))
+	case *js.VarDecl:
+		w.expr(n, nil)
+	case *js.FuncDecl:
+		w.expr(n, nil)
+	case *js.ClassDecl:
+		w.expr(n, nil)
+	}
+}
+
+func (w *walker) binding(n js.IBinding) {
+	switch n := n.(type) {
+	case *js.BindingArray:
+		for i := range n.List {
+			w.element(&n.List[i])
+		}
+		w.binding(n.Rest)
+	case *js.BindingObject:
+		for i := range n.List {
+			if k := n.List[i].Key; k != nil && k.Computed != nil {
+				w.expr(k.Computed, nil)
+			}
+			w.element(&n.List[i].Value)
+		}
+	}
+}
+
+func (w *walker) element(n *js.BindingElement) {
+	w.binding(n.Binding)
+	var name []namePart
+	if v, ok := n.Binding.(*js.Var); ok && v != nil && n.Default != nil {
+		name = w.variable(v)
+	}
+	w.expr(n.Default, name)
+}
+
+func (w *walker) params(p *js.Params) {
+	for i := range p.List {
+		w.element(&p.List[i])
+	}
+	w.binding(p.Rest)
+}
+
+// expr visits an expression; name is what it is known by from outside.
+func (w *walker) expr(n js.IExpr, name []namePart) {
+	switch n := n.(type) {
+	case nil, *js.Var:
+	case *js.VarDecl:
+		if n == nil {
+			return
+		}
+		for i := range n.List {
+			w.element(&n.List[i])
+		}
+	case *js.FuncDecl:
+		if n.Name != nil {
+			name = w.variable(n.Name)
+		}
+		w.add(&w.keyword, name)
+		w.params(&n.Params)
+		w.stmts(n.Body.List)
+	case *js.ArrowFunc:
+		w.params(&n.Params)
+		w.add(&w.arrow, name)
+		w.stmts(n.Body.List)
+	case *js.ClassDecl:
+		w.class(n, name)
+	case *js.MethodDecl:
+		w.methodOf(n, name, ".")
+	case *js.LiteralExpr:
+		if n.TokenType == js.RegExpToken {
+			w.regexps = append(w.regexps, w.offset(n.Data))
+		}
+	case *js.ArrayExpr:
+		for i := range n.List {
+			w.expr(n.List[i].Value, nil)
+		}
+	case *js.ObjectExpr:
+		w.object(n, name)
+	case *js.TemplateExpr:
+		w.expr(n.Tag, nil)
+		for i := range n.List {
+			w.expr(n.List[i].Expr, nil)
+		}
+	case *js.GroupExpr:
+		w.expr(n.X, name)
+	case *js.IndexExpr:
+		w.expr(n.X, nil)
+		w.expr(n.Y, nil)
+	case *js.DotExpr:
+		w.expr(n.X, nil)
+	case *js.NewExpr:
+		w.expr(n.X, nil)
+		if n.Args != nil {
+			w.args(n.Args, w.named(n.X), nil)
+		}
+	case *js.CallExpr:
+		w.expr(n.X, nil)
+		w.args(&n.Args, w.named(n.X), name)
+	case *js.UnaryExpr:
+		w.expr(n.X, nil)
+	case *js.BinaryExpr:
+		w.expr(n.X, nil)
+		if n.Op == js.EqToken {
+			name = w.named(n.X)
+		} else {
+			name = nil
+		}
+		w.expr(n.Y, name)
+	case *js.CondExpr:
+		w.expr(n.Cond, nil)
+		w.expr(n.X, nil)
+		w.expr(n.Y, nil)
+	case *js.YieldExpr:
+		w.expr(n.X, nil)
+	case *js.CommaExpr:
+		for _, x := range n.List {
+			w.expr(x, nil)
+		}
+	}
+}
+
+// keepers are functions that give back what they are passed: it keeps its name.
+var keepers = map[string]bool{"Object.freeze": true}
+
+func (w *walker) args(n *js.Args, callee, name []namePart) {
+	keeps := keepers[textOf(callee)]
+	for i := range n.List {
+		switch {
+		case keeps:
+			w.expr(n.List[i].Value, name)
+		case len(callee) == 0:
+			w.expr(n.List[i].Value, nil)
+		default:
+			w.expr(n.List[i].Value, joined(callee, "$argument_"+strconv.Itoa(i), plainPart("")))
+		}
+	}
+}
+
+func textOf(parts []namePart) string {
+	s := ""
+	for _, p := range parts {
+		s += p.text
+	}
+	return s
+}
+
+func (w *walker) object(n *js.ObjectExpr, name []namePart) {
+	for i := range n.List {
+		p := &n.List[i]
+		var key []namePart
+		if p.Name != nil {
+			if p.Name.Computed != nil {
+				w.expr(p.Name.Computed, nil)
+			}
+			key = joined(name, ".", w.key(p.Name))
+		}
+		if m, ok := p.Value.(*js.MethodDecl); ok {
+			w.methodOf(m, name, ".")
+		} else {
+			w.expr(p.Value, key)
+		}
+		w.expr(p.Init, nil)
+	}
+}
+
+func (w *walker) class(n *js.ClassDecl, name []namePart) {
+	w.expr(n.Extends, nil)
+	if n.Name != nil {
+		name = w.variable(n.Name)
+	}
+	for i := range n.List {
+		switch m := &n.List[i]; {
+		case m.StaticBlock != nil:
+			w.stmts(m.StaticBlock.List)
+		case m.Method != nil:
+			by := "#"
+			if m.Method.Static {
+				by = "."
+			}
+			w.methodOf(m.Method, name, by)
+		default:
+			by := "#"
+			if m.Static {
+				by = "."
+			}
+			if m.Name.Computed != nil {
+				w.expr(m.Name.Computed, nil)
+			}
+			w.expr(m.Init, joined(name, by, w.elementKey(&m.Name)))
+		}
+	}
+}
+
+func (w *walker) methodOf(n *js.MethodDecl, owner []namePart, by string) {
+	if n.Name.Computed != nil {
+		w.expr(n.Name.Computed, nil)
+	}
+	name := w.elementKey(&n.Name)
+	w.keys = append(w.keys, w.offset(n.Name.Literal.Data))
+	switch {
+	case n.Get:
+		name = joined(plainPart("get__"), "", name)
+	case n.Set:
+		name = joined(plainPart("set__"), "", name)
+	}
+	w.add(&w.method, joined(owner, by, name))
+	w.params(&n.Params)
+	w.stmts(n.Body.List)
+}
