@@ -29,7 +29,7 @@ func parseAppleFrame(b []byte) (f appleFrame, sure, ok bool) {
 	f.addr, end, _ = parseHex(b, at+2)
 	wide := end-at-2 >= 8
 	p = skipSpace(b, end)
-	f.indent = p - f.span[0]
+	f.indent = min(p, f.span[1]) - f.span[0]
 	if p == end && p < len(b) {
 		return f, false, false
 	}

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -16,6 +17,11 @@ func FuzzSplit(f *testing.F) {
 		"*** *** *** *** ***\nABI: 'arm64'\npid: 1, tid: 2, name: x  >>> y <<<\n  #00 pc 0010 /d/b.apk!l.so (offset 0x1) (BuildId: ab)\n--- --- --- --- ---\n",
 		"02-03 10:11:12.313  4300  4300 F DEBUG   :       #00 pc 0010  /a/b.so (f+1)\n", "I/DEBUG   (  145):  #01\tpc 0x1 a\n",
 		"\"main\" sysTid=7\n native: #00 pc 0011 a.so\n", "#0 0x1 in f(int) (a.so+0x2)\n", "0x10\n", "#00 pc 1 [", "#00 pc 1 <", "#00 pc 1 (", "#00 pc 1 !x!",
+		"0   game   0x0000000104a3004c 0x104a2c000 + 16460 (f + 1)\n1   lib   0x00007fff349f505e f(int) + 250\n", "0x104a3004c game 0x104a2c000+16460 [4C4C44D8-5555-3144-A18C-9D79E6BF39EA]\r\n",
+		"[  0] 4C4C44D8-5555-3144-A18C-9D79E6BF39EA 0x0000000104a2c000 /g\n0 0x104ccc074\n",
+		"Incident Identifier: 1\nCode Type: ARM-64\nLast Exception Backtrace:\n0 g 0x104a3004c 0x104a2c000 + 16460\nThread 0 name: x\nThread 0 Crashed:\n0 g 0x104a3004c f + 1\nBinary Images:\n0x104a2c000 - 0x104a3bfff +g arm64 (1) <4c4c44d855553144a18c9d79e6bf39ea> /g\n",
+		`{"cpuType":"ARM-64","threads":[{"frames":[{"imageOffset":16,"imageIndex":0}]}],"lastExceptionBacktrace":[{"imageOffset":32,"imageIndex":0,"symbol":"a\"b"}],"usedImages":[{"base":4096,"size":4096,"uuid":"4c4c44d8-5555-3144-a18c-9d79e6bf39ea","path":"/a/g"}]}`,
+		`{"binary_images":[{"image_addr":1,"name":"g","uuid":"x"}],"crash":{"error":{"type":"nsexception"},"threads":[{"crashed":true,"backtrace":{"contents":[{"instruction_addr":"0x10","object_addr":1}]}}]}}`,
 	} {
 		f.Add([]byte(seed), uint8(0))
 		f.Add([]byte(seed), uint8(Exact)|4)
@@ -31,6 +37,7 @@ func FuzzSplit(f *testing.F) {
 		}
 		var same, answered bytes.Buffer
 		lines := 0
+		own := false // a stack was printed in a manner of its own
 		err := Split(t.Context(), bytes.NewReader(input), o, func(s *Stack) error {
 			end := 0
 			var answers [][]symbol.Answer
@@ -54,8 +61,15 @@ func FuzzSplit(f *testing.F) {
 			if (len(s.Threads) > 0) != (s.Format != "") {
 				t.Fatalf("%d threads of %q", len(s.Threads), s.Format)
 			}
+			from := answered.Len()
 			if err := Print(&answered, s, answers); err != nil {
 				return err
+			}
+			for _, f := range formats {
+				own = own || f.Name == s.Format && f.print != nil
+			}
+			if json.Valid(s.Text) && len(s.Threads) > 0 && !json.Valid(answered.Bytes()[from:]) {
+				t.Fatalf("%q became %q, which is no JSON", s.Text, answered.Bytes()[from:])
 			}
 			return Print(&same, s, nil)
 		})
@@ -64,6 +78,9 @@ func FuzzSplit(f *testing.F) {
 		}
 		if !bytes.Equal(same.Bytes(), input) {
 			t.Fatalf("%q became %q", input, same.Bytes())
+		}
+		if own {
+			return
 		}
 		var kept []string
 		for l := range strings.SplitSeq(answered.String(), "\n") {
