@@ -208,14 +208,15 @@ func (l *javaLine) also(b []byte, from, to int, thrown bool) {
 func skipLabels(b []byte, p int) int {
 	for again := true; again; {
 		again = false
-		for _, label := range labels {
-			if bytes.HasPrefix(b[p:], label) {
-				p, again = skipJavaSpace(b, p+len(label)), true
-			}
-		}
 		if bytes.HasPrefix(b[p:], inThread) {
 			if quote := bytes.Index(b[p+len(inThread):], []byte(`" `)); quote >= 0 {
 				p, again = skipJavaSpace(b, p+len(inThread)+quote+2), true
+			}
+			continue
+		}
+		for _, label := range labels {
+			if bytes.HasPrefix(b[p:], label) {
+				p, again = skipJavaSpace(b, p+len(label)), true
 			}
 		}
 	}
@@ -223,7 +224,7 @@ func skipLabels(b []byte, p int) int {
 }
 
 var (
-	labels   = [][]byte{[]byte("Caused by: "), []byte("Suppressed: "), []byte("Fatal Exception: "), []byte("Exception: "), []byte("[CIRCULAR REFERENCE: ")}
+	labels   = [][]byte{[]byte("Caused by: "), []byte("Suppressed: "), []byte("Fatal Exception: "), []byte("Exception "), []byte("[CIRCULAR REFERENCE: ")}
 	inThread = []byte(`Exception in thread "`)
 	// beginsTrace are words of lines that begin a trace, whatever stands before them.
 	beginsTrace = [][]byte{[]byte("FATAL EXCEPTION"), inThread, []byte("Fatal Exception: ")}
