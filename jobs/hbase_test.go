@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/sinks/hbase"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 )
 
@@ -78,6 +79,20 @@ func TestHBase(t *testing.T) {
 			}
 		})
 	}
+	t.Run("files for completebulkload", func(t *testing.T) {
+		out := filepath.Join(t.TempDir(), "files")
+		store := target()
+		mustRun(t, []int{0}, append(store, "load", "--from", embedded, "--hfiles-out", out)...)
+		// The tables are made by us here: the HBase shell is not among the jars of the tests.
+		if err := hbase.Create(t.Context(), strings.TrimPrefix(store[1], "hbase:"), hbase.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		namespace := fmt.Sprintf("ns%d", n.Load())
+		for _, table := range []string{"blocks", "catalog"} {
+			server.Run(t, "org.apache.hadoop.hbase.tool.BulkLoadHFilesTool", filepath.Join(out, table), namespace+":"+table)
+		}
+		same(t, []string{"--store", server.URL(namespace), "--keyset", filepath.Join(embedded, "keyset.json"), "--lake", "off"})
+	})
 	t.Run("loader killed", func(t *testing.T) {
 		points := 3
 		if s := os.Getenv("SYMLAKE_KILL_POINTS"); s != "" {

@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -17,6 +19,7 @@ type loadJob struct {
 	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"Any name of what is to be copied; everything without."`
 	From       string   `help:"The store to copy from (default: the configuration's, else the embedded one in ./symlake-data)." placeholder:"URL"`
 	FromKeyset string   `help:"Keyset of that store (default: keyset.json in it)." type:"path" placeholder:"FILE"`
+	HFilesOut  string   `name:"hfiles-out" help:"Write all of the source as HFiles into this folder, for HBase's own completebulkload; no server is asked." type:"path" placeholder:"DIR"`
 	Force      bool     `help:"Replace what is better, pinned or shredded in the target."`
 	IfLocked   string   `help:"When an ingest writes the target: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
 	RunID      string   `name:"run" help:"Identity of this run, for the report." placeholder:"ID"`
@@ -37,6 +40,12 @@ func (j loadJob) Run(p *process) error {
 	src, err := j.source(p)
 	if err != nil {
 		return err
+	}
+	if j.HFilesOut != "" {
+		return j.export(p, src)
+	}
+	if src.storeURL() == p.storeURL() {
+		return usage("source and target are both %s: name one with --from or --store", p.storeURL())
 	}
 	from, err := src.openRecords(true)
 	if err != nil {
@@ -90,9 +99,6 @@ func (j loadJob) source(p *process) (*process, error) {
 	if url == "" {
 		url = "file:" + defaultData
 	}
-	if url == p.storeURL() {
-		return nil, usage("source and target are both %s: name one with --from or --store", url)
-	}
 	flags := *p.flags
 	src := *p
 	src.flags, flags.Store, flags.Keyset = &flags, url, j.FromKeyset
@@ -107,6 +113,32 @@ func (j loadJob) source(p *process) (*process, error) {
 func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// export writes files instead of loading them.
+func (j loadJob) export(p, src *process) error {
+	if len(j.Artifacts) > 0 {
+		return usage("--hfiles-out writes the whole store: name no artifact")
+	}
+	unlock, err := src.lockStore(j.IfLocked)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	from, err := src.openStore(true)
+	if err != nil {
+		return fmt.Errorf("source: %w", err)
+	}
+	defer from.Close()
+	out, err := all.ExportHBase(p.ctx, from.Store, j.HFilesOut, p.storeURL())
+	if err != nil {
+		return fmt.Errorf("write HFiles into %s: %w", j.HFilesOut, err)
+	}
+	if p.flags.JSON {
+		return p.printJSON(out)
+	}
+	_, err = fmt.Fprintf(p.out, "%d rows and %d records written; its keyset is the source's. To load them:\n  %s\n", out.Rows, out.Records, strings.Join(out.Commands, "\n  "))
+	return err
 }
 
 // artifacts resolves the names given.

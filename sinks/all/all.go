@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/file"
@@ -64,6 +65,19 @@ func Create(ctx context.Context, url string, o Options) error {
 		return err
 	}
 	return s.create(ctx, rest, o)
+}
+
+// Exported is what ExportHBase wrote.
+type Exported = hbase.Exported
+
+// ExportHBase writes all of a store as HFiles below dir, for HBase's own tools: see
+// hbase.Export. url is that of the store to be, if it is one of HBase; no server is asked.
+func ExportHBase(ctx context.Context, from *sinks.Store, dir, url string) (*Exported, error) {
+	rest, ok := strings.CutPrefix(url, "hbase:")
+	if !ok {
+		rest = "//localhost" // the default namespace and regions
+	}
+	return hbase.Export(ctx, from, dir, rest, time.Now())
 }
 
 // ErrLocked: another process holds the store's lock.

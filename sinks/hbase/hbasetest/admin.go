@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -172,4 +174,24 @@ func field(b []byte, num protowire.Number, v []byte) []byte {
 
 func number(b []byte, num protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, num, protowire.VarintType), v)
+}
+
+// Run runs one of HBase's own programs against the server, and gives what it printed.
+func (s *Server) Run(t testing.TB, class string, args ...string) string {
+	t.Helper()
+	j := s.jvm
+	j.log, j.main = filepath.Join(t.TempDir(), "log"), append([]string{class}, args...)
+	p, err := j.start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.ended
+	log, err := os.ReadFile(j.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Fatalf("%s: exit code %d\n%s", class, code, log)
+	}
+	return string(log)
 }

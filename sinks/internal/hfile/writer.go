@@ -14,6 +14,7 @@ type Options struct {
 	IndexBytes int       // an index block likewise; 0: 128 KiB
 	Timestamp  uint64    // of the cells that Append writes, a load's generation; 0: 1
 	Created    time.Time // noted in the file as when it was made; to the millisecond
+	Family     byte      // the one letter of the cells' column family; 0: b. Readers here want b
 }
 
 const (
@@ -59,6 +60,9 @@ func NewWriter(w io.Writer, o Options) *Writer {
 	}
 	if o.Timestamp == 0 {
 		o.Timestamp = 1
+	}
+	if o.Family == 0 {
+		o.Family = family[0]
 	}
 	return &Writer{
 		w: w, o: o, block: make([]byte, headerBytes, headerBytes+o.BlockBytes+o.BlockBytes/2),
@@ -107,18 +111,25 @@ func (w *Writer) append(row, value []byte, timestamp uint64) error {
 	}
 	w.block = binary.BigEndian.AppendUint32(w.block, uint32(keyBytes))
 	w.block = binary.BigEndian.AppendUint32(w.block, uint32(len(value)))
-	w.block = appendKey(w.block, row, timestamp)
+	w.block = w.appendKey(w.block, row, timestamp)
 	w.block = append(w.block, value...)
 	w.block = append(w.block, 0)
 	w.last, w.lastStamp = append(w.last[:0], row...), timestamp
 	w.minStamp, w.maxStamp = min(w.minStamp, timestamp), max(w.maxStamp, timestamp)
 	if n := uint64(len(value) + keyBytes + cellTail + 3); n > w.biggest { // HBase counts 12 bytes beyond key and value
-		w.biggest, w.biggestKey = n, appendKey(w.biggestKey[:0], row, timestamp)
+		w.biggest, w.biggestKey = n, w.appendKey(w.biggestKey[:0], row, timestamp)
 	}
 	w.keyBytes += uint64(keyBytes)
 	w.valueBytes += uint64(len(value))
 	w.t.cells++
 	return nil
+}
+
+// appendKey appends the key of a cell of this file.
+func (w *Writer) appendKey(b, row []byte, timestamp uint64) []byte {
+	b = appendKey(b, row, timestamp)
+	b[len(b)-keyTail+1] = w.o.Family
+	return b
 }
 
 // appendKey appends the key of a cell.
@@ -165,7 +176,7 @@ func (w *Writer) closeBlock() error {
 	if len(w.sep) > 0 {
 		key = separatorKey(w.sep)
 	} else { // the file's first key is the true one
-		key = appendKey(nil, w.first, w.stamp)
+		key = w.appendKey(nil, w.first, w.stamp)
 	}
 	w.leaf.add(entry{key, off, size})
 	if w.leaf.nonRoot() >= w.o.IndexBytes {
@@ -307,7 +318,7 @@ func (w *Writer) info() []pair {
 		{"hfile.CREATE_TIME_TS", made},
 		{"hfile.KEY_OF_BIGGEST_CELL", w.biggestKey},
 		{"hfile.LEN_OF_BIGGEST_CELL", u64(w.biggest)},
-		{infoLastKey, appendKey(nil, w.last, w.lastStamp)},
+		{infoLastKey, w.appendKey(nil, w.last, w.lastStamp)},
 	}
 }
 

@@ -49,8 +49,8 @@ type output struct {
 	table *crc64.Table
 }
 
-// fileName is as HBase names its own: 32 hex digits.
-func fileName() string {
+// FileName is as HBase names its own: 32 hex digits.
+func FileName() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails
 	return fmt.Sprintf("%x", b)
@@ -80,7 +80,7 @@ func (s *stage) add(ctx context.Context, row, value []byte, stamp uint64) error 
 }
 
 func (s *stage) create(ctx context.Context, region Region) error {
-	f := &File{Path: s.dir + "/" + family + "/" + fileName(), fs: s.fs, region: region}
+	f := &File{Path: s.dir + "/" + family + "/" + FileName(), fs: s.fs, region: region}
 	to, err := s.fs.Create(ctx, f.Path)
 	if err != nil {
 		return fmt.Errorf("stage rows of region %s: %w", &region, err)

@@ -1,0 +1,169 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/hbase/internal/bulk"
+	"github.com/symlake/symlake/sinks/hbase/internal/client"
+	"github.com/symlake/symlake/sinks/internal/hfile"
+)
+
+// Exported says what Export wrote.
+type Exported struct {
+	Rows    uint64 `json:"rows"`
+	Records uint64 `json:"records"` // of the catalog
+	Bytes   uint64 `json:"bytes"`   // keys and values of rows
+	// Commands load the files, for whoever may: HBase's own tools.
+	Commands []string `json:"commands"`
+}
+
+// Export writes all of a store as HFiles for HBase's own completebulkload, where a
+// cluster does not let symlake in: dir/blocks, cut for a table of the address's
+// regions, dir/catalog, and dir/tables.rb, a script for the HBase shell that makes the tables.
+// Records go as they are, so the cluster's store has the keys of the source. Nobody
+// may write the source meanwhile, and dir must be empty or not there. rest is what
+// follows "hbase:" in the URL that the cluster's store will have; no server is asked.
+func Export(ctx context.Context, from *sinks.Store, dir, rest string, now time.Time) (*Exported, error) {
+	a, err := parse(rest, false)
+	if err != nil {
+		return nil, err
+	}
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if list, err := os.ReadDir(dir); err == nil && len(list) > 0 {
+		return nil, fmt.Errorf("folder %s is not empty", dir)
+	}
+	out := &Exported{}
+	for _, d := range []string{"blocks", "catalog"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o777); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "tables.rb"), []byte(a.script()), 0o666); err != nil {
+		return nil, err
+	}
+	if err := out.blocks(ctx, from.Blocks, filepath.Join(dir, "blocks"), a.regions, now); err != nil {
+		return nil, fmt.Errorf("write rows: %w", err)
+	}
+	if err := out.catalog(ctx, from.Catalog, filepath.Join(dir, "catalog"), now); err != nil {
+		return nil, fmt.Errorf("write catalog: %w", err)
+	}
+	out.Commands = []string{"hbase shell -n " + filepath.Join(dir, "tables.rb")}
+	for _, t := range []client.Table{a.blocks(), a.catalog()} {
+		out.Commands = append(out.Commands, fmt.Sprintf("hbase completebulkload %s %s", filepath.Join(dir, t.Name), t))
+	}
+	return out, nil
+}
+
+// folder is a bulk.Target that leaves the files where they are staged.
+type folder struct {
+	dir     string
+	regions [][]byte
+}
+
+func (f *folder) Begin(ctx context.Context) (bulk.FileSystem, string, []bulk.Region, error) {
+	files, err := bulk.OpenFileSystem(ctx, f.dir, bulk.FileOptions{})
+	return files, f.dir, bulk.Boundaries(f.regions), err
+}
+
+func (*folder) Deliver(context.Context, []*bulk.File) error { return nil }
+func (*folder) End(context.Context) error                   { return nil }
+
+func (x *Exported) blocks(ctx context.Context, from sinks.Blocks, dir string, regions int, now time.Time) error {
+	first := func(_ context.Context, prefixes [][]byte) ([]uint64, error) { // generation of every load
+		list := make([]uint64, len(prefixes))
+		for i := range list {
+			list[i] = 1
+		}
+		return list, nil
+	}
+	b := bulk.New(ctx, bulk.Options{To: &folder{dir, splits(regions)}, Generations: first, Now: func() time.Time { return now }})
+	defer b.Abort()
+	err := from.Scan(ctx, sinks.Span{}, func(r sinks.Row) error {
+		x.Rows++
+		x.Bytes += uint64(len(r.Key) + len(r.Value))
+		return b.Write(r)
+	})
+	if err != nil {
+		return err
+	}
+	return b.Commit(ctx)
+}
+
+// catalog writes the records in one file: they are few, and so is their table's one region.
+func (x *Exported) catalog(ctx context.Context, from sinks.Catalog, dir string, now time.Time) (err error) {
+	dir = filepath.Join(dir, catalogColumn.Family)
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, bulk.FileName()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := hfile.NewWriter(f, hfile.Options{Created: now, Family: catalogColumn.Family[0], Timestamp: uint64(now.UnixMilli())})
+	err = from.List(ctx, sinks.Span{}, func(r sinks.Row) error {
+		x.Records++
+		return w.Append(r.Key, stored(r.Value))
+	})
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// script makes the tables, in the words of the HBase shell.
+func (a *address) script() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "create_namespace '%s'\n", a.namespace)
+	for i, s := range a.schemas() {
+		fmt.Fprintf(&b, "create '%s'", s.Table)
+		for _, f := range s.Families {
+			fmt.Fprintf(&b, ", {NAME => '%s'%s", f.Name, settings(f.Attributes))
+			if len(f.Configuration) > 0 {
+				fmt.Fprintf(&b, ", CONFIGURATION => {%s}", strings.TrimPrefix(quoted(f.Configuration), ", "))
+			}
+			b.WriteString("}")
+		}
+		fmt.Fprintf(&b, ", {METADATA => {%s}}", strings.TrimPrefix(quoted(s.Attributes), ", "))
+		if i == 0 {
+			b.WriteString(", SPLITS => [")
+			for j, k := range splits(a.regions) {
+				if j > 0 {
+					b.WriteString(", ")
+				}
+				fmt.Fprintf(&b, `"\x%02X\x%02X"`, k[0], k[1])
+			}
+			b.WriteString("]")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func settings(m map[string]string) string {
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		fmt.Fprintf(&b, ", %s => '%s'", k, m[k])
+	}
+	return b.String()
+}
+
+func quoted(m map[string]string) string {
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		fmt.Fprintf(&b, ", '%s' => '%s'", k, m[k])
+	}
+	return b.String()
+}
