@@ -138,6 +138,8 @@ func (j *job) walk(ctx context.Context) error {
 			after, more = r.next, r.more
 		}
 	}
+	// Objects end when the lake names them, and only then is it known what they complete.
+	j.flushLake(ctx)
 	tasks, err := j.wakened(ctx)
 	if err != nil || len(tasks) == 0 {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +28,8 @@ const (
 type lakeside struct {
 	lake sinks.Lake
 
+	commit sync.Mutex // one batch after the other: what the one named is known to the next
+
 	mu     sync.Mutex
 	idle   []*lakeBatch
 	open   map[*lakeBatch]bool
@@ -39,9 +42,9 @@ type lakeBatch struct {
 	sinks.LakeBatch
 	since  time.Time
 	ranges uint64
-	busy   int                      // loads whose fate is not known
-	loads  map[symbol.ID]sinks.Load // to be named; zero: facts alone
-	wait   []*object                // one each for what it handed over
+	busy   int                        // loads whose fate is not known
+	loads  map[symbol.ID][]sinks.Load // that were published, some perhaps replaced since; none: facts alone
+	wait   []*object                  // one each for what it handed over
 	full   bool
 	ended  bool
 }
@@ -68,7 +71,7 @@ func (k *lakeside) take(ctx context.Context) (*lakeBatch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin a batch of the lake: %w", err)
 	}
-	b := &lakeBatch{LakeBatch: inner, since: time.Now(), busy: 1, loads: map[symbol.ID]sinks.Load{}}
+	b := &lakeBatch{LakeBatch: inner, since: time.Now(), busy: 1, loads: map[symbol.ID][]sinks.Load{}}
 	k.mu.Lock()
 	k.open[b] = true
 	k.mu.Unlock()
@@ -93,7 +96,7 @@ func (k *lakeside) handed(b *lakeBatch, x *object, id symbol.ID, l sinks.Load, p
 	defer k.mu.Unlock()
 	b.busy--
 	if published {
-		b.loads[id] = l
+		b.loads[id] = append(b.loads[id], l)
 		b.wait = append(b.wait, x)
 		k.queued[id] = b
 	}
@@ -129,7 +132,7 @@ func (k *lakeside) await(ctx context.Context, x *object, id symbol.ID) error {
 	defer k.mu.Unlock()
 	b.busy--
 	if _, ok := b.loads[id]; !ok {
-		b.loads[id] = sinks.Load{}
+		b.loads[id] = nil
 	}
 	b.wait = append(b.wait, x)
 	k.idle = append(k.idle, b)
@@ -157,11 +160,13 @@ func (j *job) flushLake(ctx context.Context) {
 // commitLake names the loads of a batch and ends the objects that wait for it.
 func (j *job) commitLake(ctx context.Context, b *lakeBatch) {
 	defer b.Abort()
+	k := j.lake
+	k.commit.Lock()
 	err := context.Cause(ctx)
 	if err == nil {
 		err = j.nameInLake(ctx, b)
 	}
-	k := j.lake
+	k.commit.Unlock()
 	k.mu.Lock()
 	for id := range b.loads {
 		if k.queued[id] == b {
@@ -190,7 +195,7 @@ func (j *job) commitLake(ctx context.Context, b *lakeBatch) {
 func (j *job) nameInLake(ctx context.Context, b *lakeBatch) error {
 	var loads []*sinks.LakeLoad
 	var live map[symbol.ID]sinks.LakeMark
-	for id, l := range b.loads {
+	for id, written := range b.loads {
 		rec, err := j.cat.Artifact(ctx, id)
 		if err != nil {
 			return err
@@ -198,20 +203,18 @@ func (j *job) nameInLake(ctx context.Context, b *lakeBatch) error {
 		if rec == nil || rec.Published == nil || rec.State == row.Shredded {
 			continue
 		}
-		if l == (sinks.Load{}) {
+		now := lakeLoad(rec)
+		if !slices.Contains(written, now.Load) {
 			if live == nil {
 				if live, err = j.lake.lake.Live(ctx); err != nil {
 					return err
 				}
 			}
-			l = live[id].Load
-			if live[id].Revision == lakeLoad(rec).Revision() {
-				continue
+			if live[id].Load != now.Load || live[id].Revision == now.Revision() {
+				continue // another batch names it, or there is nothing new
 			}
 		}
-		if l == rec.Published.Load { // else another batch names what has replaced it
-			loads = append(loads, lakeLoad(rec))
-		}
+		loads = append(loads, now)
 	}
 	done, err := b.Commit(ctx, loads)
 	if errors.Is(err, sinks.ErrConflict) {

@@ -159,12 +159,21 @@ func exportLoad(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *row.Re
 		return err
 	}
 	check := opened.Verify()
-	runs := newRunMaker(b.Write)
+	runs := newRunMaker(l.Rank, b.Write)
 	prefix := row.LoadPrefix(rec.ID, l.Load)
 	err = s.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: after(prefix)}, func(rw sinks.Row) error {
 		block, err := check.Add(rw)
 		if err != nil || block == nil {
 			return err
+		}
+		for i := range block.Classes() {
+			c, err := block.ClassAt(i)
+			if err == nil {
+				err = b.Write(&symbol.Run{Class: c})
+			}
+			if err != nil {
+				return err
+			}
 		}
 		return runs.block(block)
 	})
@@ -181,8 +190,8 @@ type runMaker struct {
 	numbers map[string]uint32
 }
 
-func newRunMaker(write func(*symbol.Run) error) *runMaker {
-	return &runMaker{write: write, numbers: map[string]uint32{"": 0}, run: symbol.Run{Strings: []string{""}}}
+func newRunMaker(rank symbol.Rank, write func(*symbol.Run) error) *runMaker {
+	return &runMaker{write: write, numbers: map[string]uint32{"": 0}, run: symbol.Run{Rank: rank, Strings: []string{""}}}
 }
 
 func (m *runMaker) block(b *row.Block) error {
@@ -199,7 +208,11 @@ func (m *runMaker) block(b *row.Block) error {
 		if len(chain) == 0 {
 			return nil
 		}
-		r.Ranges = append(r.Ranges, symbol.Range{Start: start, End: end, Scope: int32(len(r.Scopes) - 1), At: m.site(&chain[0])})
+		g := symbol.Range{Start: start, End: end, Scope: int32(len(r.Scopes) - 1), At: m.site(&chain[0]), Name: m.number(chain[0].Name)}
+		if chain[0].Ignored {
+			g.Flags |= symbol.Ignored
+		}
+		r.Ranges = append(r.Ranges, g)
 		return m.write(r)
 	})
 }

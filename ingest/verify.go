@@ -19,6 +19,7 @@ import (
 type VerifyOptions struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
+	Lake    sinks.Lake // nil: there is none
 	// Problem hears of each as it is found (nil: the report only).
 	Problem func(Problem)
 	Now     func() time.Time // nil: time.Now
@@ -36,6 +37,7 @@ type VerifyReport struct {
 	Ranges    uint64    `json:"ranges"`
 	Bytes     uint64    `json:"bytes"`
 	Objects   int       `json:"objects"` // ledger entries
+	InLake    int       `json:"in_lake"` // artifacts that the lake names
 	// Digest is over the identity and content of every published load, in
 	// order of artifacts: equal for equal content.
 	Digest   string    `json:"digest"`
@@ -49,7 +51,7 @@ type Problem struct {
 }
 
 // Verify reads everything back: rows against the fences, seals and digests of
-// their records, rows that no record names, names, ledger. It goes on after a
+// their records, rows that no record names, names, ledger, and the lake. It goes on after a
 // problem; the error is that of ctx, or of a store that cannot be read at all.
 func Verify(ctx context.Context, o VerifyOptions) (*VerifyReport, error) {
 	if o.Now == nil {
@@ -58,6 +60,9 @@ func Verify(ctx context.Context, o VerifyOptions) (*VerifyReport, error) {
 	v := &verifier{VerifyOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), sum: sha256.New(),
 		report: &VerifyReport{Job: "verify", Started: o.Now(), Problems: []Problem{}}}
 	err := v.run(ctx)
+	if err == nil {
+		err = v.lake(ctx)
+	}
 	v.report.Digest = hex.EncodeToString(v.sum.Sum(nil))
 	v.report.Seconds = o.Now().Sub(v.report.Started).Seconds()
 	return v.report, err

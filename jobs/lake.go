@@ -64,7 +64,7 @@ func (p *process) lakeText() string {
 }
 
 // errNoLake: the configuration has none.
-var errNoLake = errors.New("there is no lake: it is off")
+var errNoLake = errors.New("there is no lake")
 
 // createLake opens the lake of a store to write it, and makes its folder; nil: it is off.
 func (p *process) createLake(s *records) (sinks.Lake, error) {
@@ -101,7 +101,7 @@ func (p *process) openLake(s *records, create bool) (sinks.Lake, error) {
 		SingleWriter: c.SingleWriter, Scratch: p.scratch(), Create: create,
 		Bucket: bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.AWSProfile, PathStyle: c.PathStyle, Checksums: c.Checksums}})
 	if errors.Is(err, bucket.ErrNotFound) {
-		return nil, fmt.Errorf("lake %s is missing: symlake ingest makes it", url)
+		return nil, fmt.Errorf("lake %s is missing: symlake ingest makes it: %w", url, errNoLake)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open lake %s: %w", url, err)

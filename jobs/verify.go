@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/symlake/symlake/ingest"
@@ -19,7 +20,11 @@ func (j verifyJob) Run(p *process) error {
 		return err
 	}
 	defer s.Close()
-	v, err := ingest.Verify(p.ctx, ingest.VerifyOptions{Store: s.Store, Keyring: s.ring, Problem: func(f ingest.Problem) {
+	lake, err := p.openLake(s, false)
+	if err != nil && !errors.Is(err, errNoLake) {
+		return err
+	}
+	v, err := ingest.Verify(p.ctx, ingest.VerifyOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Problem: func(f ingest.Problem) {
 		fmt.Fprintf(p.err, "%s: %s\n", f.Where, f.Error)
 	}})
 	if err != nil {
@@ -31,7 +36,7 @@ func (j verifyJob) Run(p *process) error {
 	case j.Digest:
 		_, err = fmt.Fprintln(p.out, v.Digest)
 	default:
-		_, err = fmt.Fprintf(p.out, "%d artifacts, %d loads, %d rows, %d ranges, %d bytes: %d problems\n", v.Artifacts, v.Loads, v.Rows, v.Ranges, v.Bytes, len(v.Problems))
+		_, err = fmt.Fprintf(p.out, "%d artifacts, %d loads, %d rows, %d ranges, %d bytes; %d artifacts in the lake: %d problems\n", v.Artifacts, v.Loads, v.Rows, v.Ranges, v.Bytes, v.InLake, len(v.Problems))
 	}
 	if err == nil && len(v.Problems) > 0 {
 		err = fmt.Errorf("%d problems found", len(v.Problems))

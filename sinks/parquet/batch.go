@@ -21,6 +21,7 @@ type batch struct {
 	l       *Lake
 	profile string
 	salt    string
+	sorted  bool  // loads come ordered by artifact
 	target  int64 // bytes after which a file gets no further load; 0: none
 	outputs []*output
 	rows    map[*output]*ranges
@@ -41,6 +42,7 @@ type loading struct {
 	kind symbol.Kind
 	out  *output // nil: no row yet
 	w    *ranges
+	rows uint64
 	left uint64
 }
 
@@ -64,7 +66,7 @@ func (b *batch) Load(a *symbol.Artifact, l sinks.Load) error {
 func (b *batch) end() {
 	if c := b.current; c.id != (symbol.ID{}) {
 		if c.w != nil {
-			c.left = c.w.left
+			c.left, c.rows = c.w.left, c.w.rows
 		}
 		b.written[c.loadKey] = &c
 	}
@@ -100,7 +102,7 @@ func (b *batch) write(r *symbol.Run) error {
 				c.w = newRanges(o.g, o.flush)
 				b.rows[o] = c.w
 			}
-			c.w.begin(c.id, hex.EncodeToString(c.load[:]))
+			c.w.begin(c.id, c.kind, hex.EncodeToString(c.load[:]))
 		}
 	}
 	if r.Class != nil {
@@ -150,7 +152,8 @@ func (b *batch) output(t *Table, k symbol.Kind, l sinks.Load) (*output, error) {
 			return o, nil
 		}
 	}
-	o, err := b.l.open(context.Background(), t, folder, b.profile, b.salt)
+	sorted := b.sorted || t.Name == artifactsTable || t.Name == namesTable
+	o, err := b.l.open(context.Background(), t, folder, b.profile, b.salt, sorted)
 	if err != nil {
 		return nil, err
 	}
@@ -228,10 +231,10 @@ func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit)
 			switch {
 			case edit != nil && was != edit.expected[key.id]:
 				continue // somebody has named another load meanwhile
-			case edit == nil && w != nil && w.out != nil && was.load == x.Load && was.file != "" && was.file != w.out.Path && n.find(was.file) != nil:
+			case edit == nil && w != nil && w.rows > 0 && was.load == x.Load && was.file != "" && was.file != w.out.Path && n.find(was.file) != nil:
 				// Somebody else has put its rows there meanwhile: twice would be wrong.
 				return nil, fmt.Errorf("load %x of %s: %w", x.Load, key.id, sinks.ErrConflict)
-			case w != nil && w.out != nil:
+			case w != nil && w.rows > 0:
 				r.file = w.out.Path
 			case w == nil && was.load == x.Load:
 				r.file = was.file

@@ -20,6 +20,7 @@ func (c *loading) class(k *symbol.Class) error {
 		}
 	}
 	id, load := c.id.String(), hex.EncodeToString(c.load[:])
+	c.rows += uint64(max(1, len(k.Members)))
 	if len(k.Members) == 0 {
 		var rules []string
 		if k.Synthesized {

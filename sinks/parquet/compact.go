@@ -196,6 +196,7 @@ func (c *compaction) step(ctx context.Context, s *state, profile string, files [
 	}
 	slices.SortFunc(ids, func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) })
 	b := newBatch(c.l, profile)
+	b.sorted = true
 	b.salt, b.target = fmt.Sprint("compact ", s.manifest.Number), c.o.TargetBytes
 	defer b.Abort()
 	var loads []*sinks.LakeLoad

@@ -9,7 +9,6 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/bucket"
 )
 
 // liveRow is what the table live says of an artifact.
@@ -23,7 +22,7 @@ type liveRow struct {
 
 // writeLive writes the table live of a manifest.
 func (l *Lake) writeLive(ctx context.Context, n *next) (*entry, error) {
-	o, err := l.open(ctx, tableLive(), liveTable, n.Profile, fmt.Sprint(n.Number))
+	o, err := l.open(ctx, tableLive(), liveTable, n.Profile, fmt.Sprint(n.Number), true)
 	if err != nil {
 		return nil, err
 	}
@@ -64,10 +63,11 @@ func (l *Lake) readLive(ctx context.Context, m *manifest) (map[symbol.ID]liveRow
 	if err != nil {
 		return nil, err
 	}
-	text, err := readAll(ctx, l.b, bucket.Entry{Key: e.Key, ETag: e.ETag, Size: e.Size})
+	r, err := l.b.Open(ctx, e)
 	if err != nil {
 		return nil, err
 	}
+	defer r.Close()
 	live := make(map[symbol.ID]liveRow, m.Live.Rows)
 	paths := map[string]string{}
 	same := func(s string) string {
@@ -77,7 +77,7 @@ func (l *Lake) readLive(ctx context.Context, m *manifest) (map[symbol.ID]liveRow
 		paths[s] = s
 		return s
 	}
-	err = l.readTexts(ctx, text, tableLive(), func(row []string) error {
+	err = l.readTexts(ctx, r, e.Size, []int{0, 1, 2, 3, 4, 5}, func(row []string) error {
 		id, err := symbol.ParseID(row[0])
 		if err != nil {
 			return err

@@ -30,8 +30,8 @@ type output struct {
 }
 
 // open begins a file of a table in a folder of the lake. salt tells apart what goes in alike and must not
-// be one file.
-func (l *Lake) open(ctx context.Context, t *Table, folder, profile, salt string) (*output, error) {
+// be one file. sorted: its rows ascend as the table says.
+func (l *Lake) open(ctx context.Context, t *Table, folder, profile, salt string, sorted bool) (*output, error) {
 	o := &output{l: l, folder: folder, g: newRowGroup(t), name: hmac.New(sha256.New, l.o.Keys.Names)}
 	o.Table = t.Name
 	f, err := os.CreateTemp(l.o.Scratch, "symlake-lake-")
@@ -45,7 +45,7 @@ func (l *Lake) open(ctx context.Context, t *Table, folder, profile, salt string)
 	o.f = f
 	w := &counted{w: f, n: &o.Bytes}
 	if profile == Plain {
-		o.enc = newPlain(w, t)
+		o.enc = newPlain(w, t, sorted)
 	} else {
 		key, material, version, err := l.key(ctx)
 		if err != nil {

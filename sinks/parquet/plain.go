@@ -80,7 +80,7 @@ func decimalOf(to []byte, x uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(to, 0), x)
 }
 
-func newPlain(w io.Writer, t *Table) *plain {
+func newPlain(w io.Writer, t *Table, sorted bool) *plain {
 	o := []pq.WriterOption{
 		pq.NewSchema("symlake", group(t.Columns)),
 		pq.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}),
@@ -88,10 +88,12 @@ func newPlain(w io.Writer, t *Table) *plain {
 		pq.CreatedBy("symlake", "", ""), pq.KeyValueMetadata(schemaKey, schemaVersion), pq.KeyValueMetadata(tableKey, t.Name),
 	}
 	var sorting []pq.SortingColumn
-	for _, name := range t.sorted {
-		sorting = append(sorting, pq.Ascending(name))
+	if sorted {
+		for _, name := range t.sorted {
+			sorting = append(sorting, pq.Ascending(name))
+		}
+		o = append(o, pq.SortingWriterConfig(pq.SortingColumns(sorting...)))
 	}
-	o = append(o, pq.SortingWriterConfig(pq.SortingColumns(sorting...)))
 	for _, l := range t.leaves() {
 		if l.list || l.kind == text && l.path[0] != "artifact" {
 			// Their bounds are long and prune nothing: names are not sorted.

@@ -18,6 +18,8 @@ const (
 	atFile
 	atLine
 	atCol
+	atName
+	atIgnored
 	atDepth
 	atInlineFunction
 	atInlineLinkage
@@ -34,10 +36,11 @@ type ranges struct {
 	artifact string
 	load     string
 	// number + 1 of the word that a string of the load is, in each column of texts; 0: none yet
-	linkage, file, inlineLinkage, inlineFile []uint32
-	shown, older                             []string // readable names, by string: of this row group, and of the one before
-	left                                     uint64   // out, since their positions are no BIGINT
-	rows                                     uint64   // of the load
+	linkage, file, inlineLinkage, inlineFile, name []uint32
+	script                                         bool     // of which no name is mangled, whatever it looks like
+	shown, older                                   []string // readable names, by string: of this row group, and of the one before
+	left                                           uint64   // out, since their positions are no BIGINT
+	rows                                           uint64   // of the load
 }
 
 func newRanges(g *rowGroup, full func() error) *ranges {
@@ -48,8 +51,8 @@ func newRanges(g *rowGroup, full func() error) *ranges {
 }
 
 // begin begins the rows of a load.
-func (w *ranges) begin(id symbol.ID, load string) {
-	w.artifact, w.load, w.left, w.rows = id.String(), load, 0, 0
+func (w *ranges) begin(id symbol.ID, k symbol.Kind, load string) {
+	w.artifact, w.script, w.load, w.left, w.rows = id.String(), k == symbol.SourceMap, load, 0, 0
 	w.forget()
 	clear(w.older)
 }
@@ -60,6 +63,7 @@ func (w *ranges) forget() {
 	clear(w.file)
 	clear(w.inlineLinkage)
 	clear(w.inlineFile)
+	clear(w.name)
 	w.shown, w.older = w.older, w.shown
 	clear(w.shown)
 }
@@ -78,7 +82,7 @@ const checkRows = 1024
 func (w *ranges) add(r *symbol.Run) error {
 	n := len(r.Strings)
 	w.linkage, w.file = grown(w.linkage, n), grown(w.file, n)
-	w.inlineLinkage, w.inlineFile = grown(w.inlineLinkage, n), grown(w.inlineFile, n)
+	w.inlineLinkage, w.inlineFile, w.name = grown(w.inlineLinkage, n), grown(w.inlineFile, n), grown(w.name, n)
 	if len(w.shown) < n {
 		w.shown, w.older = append(w.shown, make([]string, n-len(w.shown))...), append(w.older, make([]string, n-len(w.older))...)
 	}
@@ -109,6 +113,14 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range) {
 	v[atFile].numbers = append(v[atFile].numbers, named(r, g.At.File, w.file, &v[atFile]))
 	v[atLine].ints = append(v[atLine].ints, number(g.At.Line))
 	v[atCol].ints = append(v[atCol].ints, number(g.At.Column))
+	name, ignored := uint32(0), int32(0)
+	if r.Rank == symbol.RankScript {
+		if name = g.Name; g.Flags&symbol.Ignored != 0 {
+			ignored = 1
+		}
+	}
+	v[atName].numbers = append(v[atName].numbers, named(r, name, w.name, &v[atName]))
+	v[atIgnored].ints = append(v[atIgnored].ints, ignored)
 	callers := 0
 	for s.Parent >= 0 {
 		call := s.Call
@@ -146,7 +158,10 @@ func (w *ranges) function(r *symbol.Run, i uint32, known []uint32, v, shown *vec
 	}
 	name := w.shown[i]
 	if name == "" {
-		if name = w.older[i]; name == "" {
+		switch name = w.older[i]; {
+		case w.script:
+			name = v.words.list[n]
+		case name == "":
 			name = demangle.Name(v.words.list[n])
 		}
 		w.shown[i] = name

@@ -1,11 +1,11 @@
 package parquet
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	pa "github.com/apache/arrow/go/v17/parquet"
@@ -21,45 +21,104 @@ const (
 
 var errDamaged = errors.New("no whole Parquet file of a lake")
 
-// readTexts emits the rows of a file whose columns are texts, all of them. A row is valid during
-// the call. It reads what this package wrote; anything else is an error, also
-// where the libraries panic.
-func (l *Lake) readTexts(ctx context.Context, data []byte, t *Table, emit func(row []string) error) (err error) {
+// readTexts emits some columns of a file, all of texts and in no list, row by row. A row is valid during
+// the call. It reads what this package wrote; anything else is an error, also where the libraries panic.
+func (l *Lake) readTexts(ctx context.Context, r io.ReaderAt, size int64, columns []int, emit func(row []string) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("%w: %v", errDamaged, v)
 		}
 	}()
-	if len(data) >= 4 && string(data[len(data)-4:]) == magicSealed {
-		return l.readSealed(ctx, data, len(t.Columns), emit)
+	magic := make([]byte, 4)
+	if size < 12 {
+		return errDamaged
 	}
-	f, err := pq.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if _, err := r.ReadAt(magic, size-4); err != nil {
+		return err
+	}
+	if string(magic) == magicSealed {
+		return l.readSealed(ctx, r, size, columns, emit)
+	}
+	f, err := pq.OpenFile(r, size)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	rows := pq.NewReader(f)
-	defer rows.Close()
-	buf := make([]pq.Row, 64)
-	text := make([]string, len(t.Columns))
-	for {
-		n, err := rows.ReadRows(buf)
-		for _, r := range buf[:n] {
-			if len(r) != len(text) {
-				return errDamaged
-			}
-			for i, v := range r {
-				text[i] = string(v.ByteArray())
-			}
-			if err := emit(text); err != nil {
-				return err
+	for _, g := range f.RowGroups() {
+		if len(g.ColumnChunks()) <= slices.Max(columns) {
+			return errDamaged
+		}
+		texts := make([]func() (string, error), len(columns))
+		for i, c := range columns {
+			pages := g.ColumnChunks()[c].Pages()
+			defer pages.Close()
+			texts[i] = plainTexts(pages)
+		}
+		if err := zip(int(g.NumRows()), texts, emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// zip emits n rows of the texts that the functions give.
+func zip(n int, texts []func() (string, error), emit func(row []string) error) error {
+	row := make([]string, len(texts))
+	for i := range n {
+		for c, next := range texts {
+			var err error
+			if row[c], err = next(); err != nil {
+				return fmt.Errorf("%w: row %d of %d: %w", errDamaged, i, n, err)
 			}
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
+		if err := emit(row); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	return nil
+}
+
+// readValues is how many values are decoded at once.
+const readValues = 1024
+
+func plainTexts(pages pq.Pages) func() (string, error) {
+	buf, have, at := make([]pq.Value, readValues), 0, 0
+	var values pq.ValueReader
+	return func() (string, error) {
+		for at == have {
+			if values == nil {
+				page, err := pages.ReadPage()
+				if err != nil {
+					return "", err
+				}
+				values = page.Values()
+			}
+			n, err := values.ReadValues(buf)
+			if at, have = 0, n; errors.Is(err, io.EOF) {
+				values = nil
+			} else if err != nil {
+				return "", err
+			}
 		}
+		at++
+		return string(buf[at-1].ByteArray()), nil
+	}
+}
+
+func sealedTexts(chunk *file.ByteArrayColumnChunkReader) func() (string, error) {
+	buf, have, at := make([]pa.ByteArray, readValues), 0, 0
+	return func() (string, error) {
+		if at == have {
+			_, n, err := chunk.ReadBatch(int64(len(buf)), buf, nil, nil)
+			if err == nil && n == 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			if err != nil {
+				return "", err
+			}
+			at, have = 0, n
+		}
+		at++
+		return strings.Clone(buf[at-1].String()), nil
 	}
 }
 
@@ -95,10 +154,10 @@ func (l *Lake) open1(ctx context.Context, text []byte) (key []byte, version uint
 }
 
 // openSealed opens a sealed file.
-func (l *Lake) openSealed(ctx context.Context, data []byte) (r *file.Reader, err error) {
+func (l *Lake) openSealed(ctx context.Context, data io.ReaderAt, size int64) (r *file.Reader, err error) {
 	k := &retriever{ctx: ctx, l: l}
 	defer func() {
-		if v := recover(); v != nil && k.err == nil {
+		if v := recover(); v != nil {
 			err = fmt.Errorf("%w: %v", errDamaged, v)
 		}
 		if k.err != nil {
@@ -107,54 +166,35 @@ func (l *Lake) openSealed(ctx context.Context, data []byte) (r *file.Reader, err
 	}()
 	props := pa.NewReaderProperties(nil)
 	props.FileDecryptProps = pa.NewFileDecryptionProperties(pa.WithKeyRetriever(k))
-	r, err = file.NewParquetReader(bytes.NewReader(data), file.WithReadProps(props))
+	r, err = file.NewParquetReader(io.NewSectionReader(data, 0, size), file.WithReadProps(props))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return r, nil
 }
 
-func (l *Lake) readSealed(ctx context.Context, data []byte, columns int, emit func(row []string) error) error {
-	r, err := l.openSealed(ctx, data)
+func (l *Lake) readSealed(ctx context.Context, data io.ReaderAt, size int64, columns []int, emit func(row []string) error) error {
+	r, err := l.openSealed(ctx, data, size)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if r.MetaData().Schema.NumColumns() != columns {
-		return errDamaged
-	}
-	row := make([]string, columns)
 	for g := range r.NumRowGroups() {
 		rg := r.RowGroup(g)
-		n := int(rg.NumRows())
-		all := make([][]string, columns)
-		for c := range columns {
+		texts := make([]func() (string, error), len(columns))
+		for i, c := range columns {
 			chunk, err := rg.Column(c)
 			if err != nil {
 				return fmt.Errorf("%w: %w", errDamaged, err)
 			}
-			texts, ok := chunk.(*file.ByteArrayColumnChunkReader)
+			t, ok := chunk.(*file.ByteArrayColumnChunkReader)
 			if !ok {
 				return errDamaged
 			}
-			values := make([]pa.ByteArray, 1024)
-			for len(all[c]) < n {
-				_, got, err := texts.ReadBatch(int64(len(values)), values, nil, nil)
-				if err != nil || got == 0 {
-					return fmt.Errorf("%w: column %d ends after %d of %d rows: %w", errDamaged, c, len(all[c]), n, err)
-				}
-				for _, v := range values[:got] {
-					all[c] = append(all[c], strings.Clone(v.String()))
-				}
-			}
+			texts[i] = sealedTexts(t)
 		}
-		for i := range n {
-			for c := range row {
-				row[c] = all[c][i]
-			}
-			if err := emit(row); err != nil {
-				return err
-			}
+		if err := zip(int(rg.NumRows()), texts, emit); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ type Table struct {
 	Name    string
 	Doc     string
 	Columns []Column
-	sorted  []string // ascending in each load, by artifact once compacted
+	sorted  []string // rows ascend by these where artifacts do
 	blooms  []string // plain files have bloom filters of these
 }
 
@@ -71,7 +71,9 @@ func tableRanges() *Table {
 			column("linkage", "VARCHAR", "its name as stored", text),
 			column("file", "VARCHAR", "innermost source file", text),
 			column("line", "INTEGER", "from 1; 0: unknown", integer),
-			column("col", "INTEGER", "from 1; 0: unknown", integer),
+			column("col", "INTEGER", "from 1; 0: unknown; of a script from 0, in UTF-16 units", integer),
+			column("name", "VARCHAR", "of a script: the identifier that its map gives here; '': none", text),
+			column("ignored", "INTEGER", "of a script: 1 if the source is none of the application's own", integer),
 			column("depth", "INTEGER", "frames: 1 + callers that this place was inlined into", integer),
 			{Name: "inlines", Type: "STRUCT(function, linkage, file, line, col)[]", Doc: "these callers, from the inside out: each with the place of its call", list: true,
 				fields: []Column{
@@ -85,8 +87,8 @@ func tableRanges() *Table {
 }
 
 func tableClasses() *Table {
-	return &Table{Name: classesTable, Doc: "one row a member of an R8 or ProGuard mapping, in the mapping's order; a class without members has one",
-		sorted: []string{"artifact", "class"}, blooms: []string{"artifact", "class", "original_class"},
+	return &Table{Name: classesTable, Doc: "one row a member of an R8 or ProGuard mapping, those of a class together, those of one name in the mapping's order; a class without members has one row",
+		sorted: []string{"artifact"}, blooms: []string{"artifact", "class", "original_class"},
 		Columns: []Column{
 			artifactColumn,
 			loadColumn,
@@ -140,7 +142,7 @@ func tableArtifacts() *Table {
 
 func tableNames() *Table {
 	return &Table{Name: namesTable, Doc: "one row a name of an artifact: what a frame carries",
-		sorted: []string{"artifact", "name"}, blooms: []string{"artifact", "name"},
+		sorted: []string{"artifact"}, blooms: []string{"artifact", "name"},
 		Columns: []Column{
 			artifactColumn,
 			loadColumn,
