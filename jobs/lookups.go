@@ -59,7 +59,8 @@ type questions struct {
 type asked struct {
 	found    lookup.Resolution
 	position string // as given; kept for --json only
-	query    int    // index into queries; -1: its artifact was not found
+	query    int    // index into queries; -1: its artifact was not found, or answer is set
+	answer   *symbol.Answer
 }
 
 func newLookups(p *process, job *lookupJob, client *lookup.Client) *lookups {
@@ -101,13 +102,28 @@ func (b *lookups) read(r io.Reader) error {
 // add takes one question.
 func (b *lookups) add(artifact, position []byte) error {
 	where, err := parsePosition(string(position))
-	if err != nil {
+	method, isMethod := parseMethod(string(position))
+	if err != nil && !isMethod {
 		return err
 	}
 	r, known := b.names[string(artifact)]
 	if !known {
 		r = b.client.Resolve(b.p.ctx, string(artifact), lookup.Narrow{App: b.job.App, Arch: b.job.Arch})
 		b.names[string(artifact)] = r
+	}
+	if r.Status == symbol.Found && r.Record.Published.Artifact.Kind == symbol.R8 {
+		if !isMethod {
+			return usage("position %q: %s is a mapping: want CLASS.METHOD:LINE", position, artifact)
+		}
+		a := b.client.Method(b.p.ctx, r.Record.ID, method.class, method.name, method.line)
+		b.batch.asked = append(b.batch.asked, asked{found: r, position: string(position), query: -1, answer: &a})
+		return nil
+	}
+	if err != nil {
+		if r.Status == symbol.Found {
+			return err
+		}
+		where = symbol.Where{} // nothing is asked
 	}
 	if r.Status == symbol.Found && where.Space == symbol.Anchored {
 		r, where = b.anchored(r, where)
@@ -211,6 +227,8 @@ func (b *lookups) answer(q *questions) error {
 		a := symbol.Answer{Status: one.found.Status, Err: one.found.Err}
 		if one.query >= 0 {
 			a = q.answers[one.query]
+		} else if one.answer != nil {
+			a = *one.answer
 		}
 		if b.p.flags.JSON {
 			line, err := json.Marshal(newLookupJSON(one, a))

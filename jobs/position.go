@@ -41,3 +41,28 @@ func parsePosition(s string) (symbol.Where, error) {
 	}
 	return symbol.Where{Space: symbol.Unslid, Value: v}, nil
 }
+
+// methodPosition is a place in a mapping: a method by its names in the
+// program, and a line there, -1 for none.
+type methodPosition struct {
+	class, name string
+	line        int
+}
+
+// parseMethod reads CLASS.METHOD and CLASS.METHOD:LINE.
+func parseMethod(s string) (m methodPosition, ok bool) {
+	m.line = -1
+	if name, line, found := strings.Cut(s, ":"); found {
+		n, err := strconv.ParseUint(line, 10, 31)
+		if err != nil {
+			return m, false
+		}
+		s, m.line = name, int(n)
+	}
+	dot := strings.LastIndexByte(s, '.')
+	if dot <= 0 || dot == len(s)-1 {
+		return m, false
+	}
+	m.class, m.name = s[:dot], s[dot+1:]
+	return m, true
+}

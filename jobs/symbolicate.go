@@ -244,8 +244,12 @@ func explainFrame(w io.Writer, e *lookup.Explanation) (err error) {
 	for _, same := range e.SameFile {
 		line("same file", "%s %s (%s) from %s", same.ID, same.Canonical, same.Arch, same.Object)
 	}
-	line("reported", "%#x", e.Raw)
-	line("stepped", "%#x", e.Stepped.Value)
+	if e.Class != "" {
+		line("class", "%s in row %d", e.Class, e.Row)
+	} else {
+		line("reported", "%#x", e.Raw)
+		line("stepped", "%#x", e.Stepped.Value)
+	}
 	if e.Located {
 		line("position", "+%#x in row %d, [+%#x, +%#x)", e.Position, e.Row, e.Start, e.End)
 	}

@@ -30,6 +30,8 @@ type Explanation struct {
 	Missing   []string // companions the load could not read
 	SameFile  []Same   // unless Found: what is stored with the frame's file name
 
+	Class string // of a managed line, in the program; Row is known, and no position
+
 	Located    bool // the next three are known
 	Position   uint64
 	Row        int    // index of the row that speaks for it
@@ -65,7 +67,9 @@ func (c *Client) Explain(ctx context.Context, s *stack.Stack, o StackOptions) ([
 			for _, obj := range r.Objects {
 				x.Ledger = append(x.Ledger, Ledger{obj.URL, string(obj.State), obj.Reason})
 			}
-			if x.Status == symbol.Found {
+			if x.Status == symbol.Found && f.Managed != nil {
+				c.explainClass(ctx, &x, r.Record.ID, f.Managed)
+			} else if x.Status == symbol.Found {
 				c.explainPlace(ctx, &x, r.Record.ID)
 			} else if f.File != "" {
 				x.SameFile = c.sameFile(ctx, fileName(f.File))
@@ -112,6 +116,19 @@ func (c *Client) explainPlace(ctx context.Context, x *Explanation, id symbol.ID)
 	x.Position, x.Row, x.Located = pos, i, true
 	if b, ok := c.blocks.GetIfPresent(place{e.load, int32(i)}); ok {
 		x.Start, x.End = b.Range(pos)
+	}
+}
+
+// explainClass says in which row the class of a managed line stands, or would.
+func (c *Client) explainClass(ctx context.Context, x *Explanation, id symbol.ID, m *stack.Managed) {
+	a := c.Method(ctx, id, m.Class, m.Method, m.Line)
+	x.Status, x.Err = a.Status, a.Err
+	e, err := c.record(ctx, id, c.o.Now())
+	if err != nil || e.status != symbol.Found {
+		return
+	}
+	if i, ok := e.load.opened.IndexOf(m.Class); ok {
+		x.Class, x.Row = m.Class, i
 	}
 }
 

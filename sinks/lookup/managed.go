@@ -74,6 +74,21 @@ func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answer
 	return nil
 }
 
+// Method answers one place in a mapping, without a stack around it: a method
+// by its name in the program, and a line there, -1 for none. Unavailable when ctx ends first.
+func (c *Client) Method(ctx context.Context, mapping symbol.ID, class, method string, line int) symbol.Answer {
+	t := stack.Thread{Frames: []stack.Frame{{Managed: &stack.Managed{Class: class, Method: method, Line: line, Lined: true, Filed: true}}}}
+	classes, err := c.ready(ctx, mapping, []string{class})
+	if why := (*ClassError)(nil); errors.As(err, &why) {
+		return symbol.Answer{Status: why.Status, Err: why.Err}
+	} else if err != nil {
+		return symbol.Answer{Status: symbol.Unavailable, Err: err}
+	}
+	var answer [1]symbol.Answer
+	retrace.Retrace(&t, func(name string) *retrace.Class { return classes[name] }, retrace.Options{Verbose: true}, answer[:])
+	return answer[0]
+}
+
 // ready gives the classes of a mapping that have the names, made ready for
 // retracing; names ascend. What the mapping says of its packages spares asking for classes
 // that were never renamed. The error is ctx's or a *ClassError.
