@@ -4,8 +4,6 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
-
-	"github.com/symlake/symlake/formats/demangle/swift"
 )
 
 const (
@@ -25,7 +23,7 @@ const (
 type Cache struct {
 	seed   maphash.Seed
 	shards [shards]shard
-	pool   sync.Pool // of *swift.Demangler: one for each that asks at a time
+	pool   sync.Pool // of *demangler: one for each that asks at a time
 }
 
 type shard struct {
@@ -64,11 +62,11 @@ func (c *Cache) Name(linkage string) string {
 	name, ok = s.old[linkage]
 	s.mu.RUnlock()
 	if !ok {
-		d, _ := c.pool.Get().(*swift.Demangler)
+		d, _ := c.pool.Get().(*demangler)
 		if d == nil {
-			d = new(swift.Demangler)
+			d = new(demangler)
 		}
-		name = render(linkage, false, d)
+		name = d.name(linkage, false)
 		c.pool.Put(d)
 	}
 	s.put(linkage, name)

@@ -1,0 +1,193 @@
+package cxx
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/symlake/symlake/formats/formattest"
+)
+
+const maxBytes = 64 << 10
+
+// known are names of the common part, with what LLVM's demangler says.
+var known = map[string]string{
+	"_Z1fv":                                "f()",
+	"_Z1fiz":                               "f(int, ...)",
+	"_ZN4game6Engine4stepEi":               "game::Engine::step(int)",
+	"_ZNK4game6Engine6energyEPKNS_4Vec3E":  "game::Engine::energy(game::Vec3 const*) const",
+	"_ZNO4game6Engine4moveEv":              "game::Engine::move() &&",
+	"_ZN4game6EngineC2ERKS0_":              "game::Engine::Engine(game::Engine const&)",
+	"_ZN4game6EngineD0Ev":                  "game::Engine::~Engine()",
+	"_ZN4game6EngineC1IiEET_":              "game::Engine::Engine<int>(int)",
+	"_ZNSt6vectorIiSaIiEE9push_backERKi":   "std::vector<int, std::allocator<int>>::push_back(int const&)",
+	"_Z3maxIiET_S0_S0_":                    "int max<int>(int, int)",
+	"_Z4makeIJicEEvDpOT_":                  "void make<int, char>(int&&, char&&)",
+	"_Z4makeIJRiOcEEvDpOT_":                "void make<int&, char&&>(int&, char&&)",
+	"_Z4makeIJEEvDpOT_":                    "void make<>()",
+	"_Z3runPFvPKcE":                        "run(void (*)(char const*))",
+	"_Z3runPFPFviEcE":                      "run(void (* (*)(char))(int))",
+	"_Z4pickIiEPFvT_EPS0_":                 "void (*pick<int>(int*))(int)",
+	"_Z3runRA3_KcPA4_A5_i":                 "run(char const (&) [3], int (*) [4][5])",
+	"_Z3runM4GameFviEMS_i":                 "run(void (Game::*)(int), int Game::*)",
+	"_Z3sumILi3ELj4ELm5ELb1ELc65ELin7EEvv": "void sum<3, 4u, 5ul, true, (char)65, -7>()",
+	"_Z3sumIL4Kind3EEvv":                   "void sum<(Kind)3>()",
+	"_ZZ4mainE5count":                      "main::count",
+	"_ZZ4mainENKUlvE_clEv":                 "main::'lambda'()::operator()() const",
+	"_ZZN1A1fEvENUliE0_4_FUNEi":            "A::f()::'lambda0'(int)::_FUN(int)",
+	"_ZN12_GLOBAL__N_13runEv":              "(anonymous namespace)::run()",
+	"_ZN1A1fB5cxx11Ev":                     "A::f[abi:cxx11]()",
+	"_ZplRK4Vec3S1_":                       "operator+(Vec3 const&, Vec3 const&)",
+	"_ZN1AnwEm":                            "A::operator new(unsigned long)",
+	"_ZTV4Game":                            "vtable for Game",
+	"_ZTSN4game6EngineE":                   "typeinfo name for game::Engine",
+	"_ZThn16_N1A1fEv":                      "non-virtual thunk to A::f()",
+	"_ZTv0_n24_N1A1fEv":                    "virtual thunk to A::f()",
+	"_ZGVZ1fvE1x":                          "guard variable for f()::x",
+	"_Z1fv.isra.0.cold":                    "f() (.isra.0.cold)",
+	"_ZL5countv":                           "count()",
+	"_Z1fDnDsDiDu":                         "f(std::nullptr_t, char16_t, char32_t, char8_t)",
+}
+
+func TestName(t *testing.T) {
+	d := new(Demangler)
+	for name, want := range known {
+		got, ok := d.Name(name, maxBytes)
+		if !ok || got != want {
+			t.Errorf("%s: %q, %v, want %q", name, got, ok, want)
+		}
+	}
+	// What is not of the common part, and what is no name.
+	for _, name := range []string{"", "_Z", "main", "_ZN", "_ZN1A", "_ZN1AE.", "_Z5f", "_Z01fv", "_ZN1AcviEv", "_Z1fIXadL_Z1gvEEEvv", "_Z1fIiEDTcl1gfp_EET_",
+		"_ZNSsC1Ev", "_Z1fS_", "_Z1fT_", "_Z1fvv", "_Z1fiv", "_ZN1ACIE1BEv", "_Z1fIiEvT0_", "_ZZ1fvEs", "_Z1fPDoFvvE", "_Z1fv garbage", "_Z1fv.", "_RNvC1a1b"} {
+		if got, ok := d.Name(name, maxBytes); ok {
+			t.Errorf("%q became %q", name, got)
+		}
+	}
+}
+
+// damaged gives names made of the known ones and pieces of others, and what
+// becomes of them with a byte changed: the same in every run.
+func damaged(n int) []string {
+	from := make([]string, 0, len(known))
+	for name := range known {
+		from = append(from, name)
+	}
+	slices.Sort(from)
+	pieces := strings.Fields("RKT_ DpOT_ JiiE IJiEE ILi1EE Lb1E PFvvE PKc A3_i RA3_Kc M1AFvvE T_ T0_ S_ S0_ Sa Ss SaIcE Dn OT_ St6vectorIiSaIiEE UlvE_ UliE0_ PFPvS_E VKi KPVKc N1A1BE ZN1A1fEvE1b 1fIiE C1Ev D2Ev B5cxx11 pl ls .isra.0 E_0 E__12_ j z v KA2_i ROi RRi OOi PT_ FT_vE E")
+	const letters = "ABCDEFIJKLMNOPRSTUVXZabcdefghijklmnpqrstuvwxyz0123456789_"
+	seed := uint64(1)
+	random := func(n int) int {
+		seed = seed*6364136223846793005 + 1442695040888963407
+		return int((seed >> 33) % uint64(n))
+	}
+	names := make([]string, n)
+	for i := range names {
+		name := from[random(len(from))]
+		for range 1 + random(2) {
+			at := 2 + random(len(name)-1)
+			switch random(4) {
+			case 0:
+				name = name[:at] + letters[random(len(letters)):][:1] + name[min(at+1, len(name)):]
+			case 1:
+				name = name[:at] + from[random(len(from))][2:]
+			default:
+				name = name[:at] + pieces[random(len(pieces))] + name[at:]
+			}
+		}
+		names[i] = name
+	}
+	return names
+}
+
+// TestLLVM asks LLVM's demangler about the known names and 100,000 damaged ones:
+// where we answer, it says the same.
+func TestLLVM(t *testing.T) {
+	program := formattest.Tool(t, "llvm-cxxfilt-19", "apt-get install llvm-19")
+	names := damaged(100_000)
+	for name := range known {
+		names = append(names, name)
+	}
+	cmd := exec.Command(program)
+	cmd.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(want) != len(names) {
+		t.Fatalf("%d answers to %d names", len(want), len(names))
+	}
+	d := new(Demangler)
+	answered, read, differ := 0, 0, 0
+	for i, name := range names {
+		if want[i] != name {
+			read++
+		}
+		got, ok := d.Name(name, maxBytes)
+		if !ok {
+			continue
+		}
+		if answered++; got != want[i] {
+			if differ++; differ <= 10 {
+				t.Logf("%s\n got %s\nwant %s", name, got, want[i])
+			}
+		}
+	}
+	t.Logf("%d names, LLVM reads %d, %d are answered, %d differ", len(names), read, answered, differ)
+	if differ > 5 || answered < read/2 {
+		t.Errorf("of %d names LLVM reads %d, %d are answered, %d differ", len(names), read, answered, differ)
+	}
+}
+
+// TestBounds: names that would cost memory or time are not known, soon.
+func TestBounds(t *testing.T) {
+	d := new(Demangler)
+	double := "_Z1f1aIiE"
+	for range 40 {
+		double += "S_IS0_S0_E"
+	}
+	pairs := "_Z1f" + strings.Repeat("St4pairIS_S0_E", 30)
+	for i := range 30 {
+		pairs += "PFS" + string(rune('A'+i%20)) + "_S" + string(rune('A'+i%20)) + "_E"
+	}
+	for what, name := range map[string]string{
+		"pointers":  "_Z1f" + strings.Repeat("P", 30000) + "i",
+		"locals":    "_Z" + strings.Repeat("Z", 8000) + "1fv" + strings.Repeat("E1g", 8000),
+		"templates": "_Z1f" + strings.Repeat("1AI", 8000) + "i" + strings.Repeat("E", 8000),
+		"packs":     "_Z1fI" + strings.Repeat("J", 8000) + strings.Repeat("E", 8000) + "Evv",
+		"expanded":  "_Z1fIJ" + strings.Repeat("i", 2000) + "EEv" + strings.Repeat("DpT_", 2000),
+		"empty":     "_Z1fIJEEv" + strings.Repeat("DpT_", 8000),
+		"functions": "_Z1f" + strings.Repeat("F", 8000) + "i" + strings.Repeat("vE", 8000),
+		"lambdas":   "_ZN" + strings.Repeat("UlN", 8000) + "v",
+		"double":    double,
+		"pairs":     pairs,
+		"nested":    "_ZN" + strings.Repeat("1a", 15000) + "Ev",
+		"members":   "_Z1f" + strings.Repeat("M1A", 8000) + "i",
+	} {
+		start := time.Now()
+		got, _ := d.Name(name, maxBytes)
+		if took := time.Since(start); len(got) > maxBytes || took > 2*time.Second {
+			t.Errorf("%s: %d bytes, %v", what, len(got), took)
+		}
+	}
+}
+
+func FuzzName(f *testing.F) {
+	for name := range known {
+		f.Add(name)
+	}
+	d := new(Demangler)
+	f.Fuzz(func(t *testing.T, name string) {
+		start := time.Now()
+		got, ok := d.Name(name, maxBytes)
+		if took := time.Since(start); took > time.Second || len(got) > maxBytes {
+			t.Fatalf("%q became %d bytes, took %v", name, len(got), took)
+		}
+		if again, known := new(Demangler).Name(name, maxBytes); again != got || known != ok {
+			t.Fatalf("%q became %q, then %q", name, got, again)
+		}
+	})
+}
