@@ -61,7 +61,7 @@ func (e *emitter) explodeMap(in *formats.Input, l *layout, from, to position, un
 			return err
 		}
 	}
-	r := mappingReader{t: t, sources: int64(s.nSources), names: int64(s.nNames)}
+	r := mappingReader{t: t, sources: int64(s.nSources), names: int64(s.nNames), most: l.most}
 	if l.ranges != (span{}) {
 		b, err := t.stringAt(l.ranges)
 		if err != nil {

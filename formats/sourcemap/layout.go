@@ -36,6 +36,7 @@ type layout struct {
 	nSources   int
 	nFunctions int
 	lines      uint32    // that mappings speak of
+	most       int       // segments, where they are in one line; else 0
 	segments   []segment // x_facebook_segments
 	hermes     bool      // the compiler of Hermes wrote it, or it was composed with that one's
 }
@@ -189,7 +190,11 @@ func (l *layout) field(t *text, key string, parents int) (err error) {
 		}
 		return t.array(0, func(int) error { return t.skipText(true) })
 	case "mappings":
+		t.commas = 0
 		l.mappings, err = t.stringSpan(&l.lines)
+		if l.lines == 1 { // else no line has most of them, mostly
+			l.most = int(t.commas) + 1
+		}
 	case "rangeMappings":
 		l.ranges, err = t.stringSpan(nil)
 	case "scopes":
@@ -245,7 +250,10 @@ func (t *text) stringSpan(lines *uint32) (span, error) {
 	}
 	s := span{from: t.offset()}
 	var count int64
-	counting := func(b []byte) { count += int64(bytes.Count(b, []byte{';'})) }
+	counting := func(b []byte) {
+		count += int64(bytes.Count(b, []byte{';'}))
+		t.commas += int64(bytes.Count(b, []byte{','}))
+	}
 	if t.in.Mapped == nil && lines != nil { // what the window drops is counted first
 		for t.at++; ; {
 			i := bytes.IndexAny(t.buf[t.at:], `"\`)

@@ -44,6 +44,7 @@ type mappingReader struct {
 	sources int64
 	names   int64
 	ranges  *rangeReader // nil: no rangeMappings
+	most    int          // segments of a line to make room for; 0: not known
 
 	line     uint32
 	segments []mapping // of the line
@@ -68,6 +69,9 @@ func (r *mappingReader) read(at span, each func(line uint32, segments []mapping)
 		t.seek(at.from + 1)
 	}
 	t.section = "mappings"
+	if r.most > 0 {
+		r.segments = make([]mapping, 0, r.most)
+	}
 	for {
 		if len(t.buf)-t.at <= maxSegment {
 			t.more(t.at)
@@ -115,69 +119,32 @@ func (r *mappingReader) run(each func(line uint32, segments []mapping) error) (d
 		case bad:
 			return false, r.fault(i, "a digit of base 64")
 		}
-		// The numbers of a segment.
-		var v [5]int64
-		n := 0
+		// The numbers of a segment: most are of one digit.
 		start := i
-		for {
-			if i >= len(b) {
-				return false, r.fault(i, "the end of mappings")
-			}
-			c := digits[b[i]]
-			if c >= comma {
-				break
-			}
-			i++
-			if n == 5 {
-				return false, r.fault(start, "at most five numbers in a segment")
-			}
-			value := int64(c & 31)
-			for shift := 5; c&32 != 0; shift += 5 {
-				if i >= len(b) {
-					return false, r.fault(i, "the end of a number")
-				}
-				if c = digits[b[i]]; c >= comma {
-					return false, r.fault(i, "the end of a number")
-				}
-				i++
-				if shift < 40 {
-					value |= int64(c&31) << shift
-				} else if c&31 != 0 {
-					return false, r.fault(start, "numbers of 32 bits")
-				}
-			}
-			if value > 1<<32+1 {
-				return false, r.fault(start, "numbers of 32 bits")
-			}
-			if value&1 != 0 {
-				value = -(value >> 1)
-			} else {
-				value >>= 1
-			}
-			v[n] = value
-			n++
-		}
-		if i-start > maxSegment {
-			return false, r.fault(start, "a segment of at most "+strconv.Itoa(maxSegment)+" bytes")
-		}
 		m := mapping{source: -1, name: -1}
-		r.column += v[0]
+		var v int64
+		if v, i = r.number(b, i); i < 0 {
+			return false, r.badNumber(start)
+		}
+		r.column += v
 		if uint64(r.column) > most {
 			return false, r.fault(start, "a column from 0 to "+strconv.Itoa(most))
 		}
 		m.column = uint32(r.column)
-		switch n {
-		case 5:
-			r.name += v[4]
-			if uint64(r.name) >= uint64(r.names) {
-				return false, r.fault(start, "a name below "+strconv.FormatInt(r.names, 10)+", not "+strconv.FormatInt(r.name, 10))
+		if i < len(b) && digits[b[i]] < comma {
+			var source, line, original int64
+			if source, i = r.number(b, i); i < 0 {
+				return false, r.badNumber(start)
 			}
-			m.name = int32(r.name)
-			fallthrough
-		case 4:
-			r.source += v[1]
-			r.oline += v[2]
-			r.original += v[3]
+			if line, i = r.number(b, i); i < 0 {
+				return false, r.badNumber(start)
+			}
+			if original, i = r.number(b, i); i < 0 {
+				return false, r.badNumber(start)
+			}
+			r.source += source
+			r.oline += line
+			r.original += original
 			if uint64(r.source) >= uint64(r.sources) {
 				return false, r.fault(start, "a source below "+strconv.FormatInt(r.sources, 10)+", not "+strconv.FormatInt(r.source, 10))
 			}
@@ -185,9 +152,24 @@ func (r *mappingReader) run(each func(line uint32, segments []mapping) error) (d
 				return false, r.fault(start, "a line and a column from 0 to "+strconv.Itoa(most))
 			}
 			m.source, m.line, m.original = int32(r.source), uint32(r.oline), uint32(r.original)
-		case 1:
-		default:
-			return false, r.fault(start, "1, 4 or 5 numbers in a segment, not "+strconv.Itoa(n))
+			if i < len(b) && digits[b[i]] < comma {
+				if v, i = r.number(b, i); i < 0 {
+					return false, r.badNumber(start)
+				}
+				r.name += v
+				if uint64(r.name) >= uint64(r.names) {
+					return false, r.fault(start, "a name below "+strconv.FormatInt(r.names, 10)+", not "+strconv.FormatInt(r.name, 10))
+				}
+				m.name = int32(r.name)
+			}
+		}
+		switch {
+		case i >= len(b):
+			return false, r.fault(i, "the end of mappings")
+		case digits[b[i]] < comma:
+			return false, r.fault(start, "1, 4 or 5 numbers in a segment")
+		case i-start > maxSegment:
+			return false, r.fault(start, "a segment of at most "+strconv.Itoa(maxSegment)+" bytes")
 		}
 		r.segments = append(r.segments, m)
 		if digits[b[i]] == comma {
@@ -201,6 +183,64 @@ func (r *mappingReader) run(each func(line uint32, segments []mapping) error) (d
 		return false, r.fault(i, "the end of mappings")
 	}
 	return false, nil
+}
+
+// number reads one number; the index behind it is negative if there is none.
+func (r *mappingReader) number(b []byte, i int) (int64, int) {
+	if i < len(b) {
+		if v := small[b[i]]; v != long {
+			return int64(v), i + 1
+		}
+	}
+	return longNumber(b, i)
+}
+
+// small are the numbers of one digit; long: a byte that is none.
+const long = 127
+
+var small = func() (s [256]int8) {
+	for i := range s {
+		if s[i] = long; digits[i] < 32 {
+			if s[i] = int8(digits[i] >> 1); digits[i]&1 != 0 {
+				s[i] = -s[i]
+			}
+		}
+	}
+	return s
+}()
+
+// longNumber reads a number of several digits: up to 32 bits.
+func longNumber(b []byte, i int) (int64, int) {
+	value := int64(0)
+	for shift := 0; ; shift += 5 {
+		if i >= len(b) {
+			return 0, -1
+		}
+		c := digits[b[i]]
+		switch {
+		case c >= comma:
+			return 0, -1
+		case shift < 40:
+			value |= int64(c&31) << shift
+		case c&31 != 0:
+			return 0, -1
+		}
+		i++
+		if c&32 == 0 {
+			break
+		}
+	}
+	if value > 1<<32+1 {
+		return 0, -1
+	}
+	if value&1 != 0 {
+		return -(value >> 1), i
+	}
+	return value >> 1, i
+}
+
+func (r *mappingReader) badNumber(at int) error {
+	return r.fault(at, "1, 4 or 5 numbers of 32 bits in a segment")
 }
 
 func (r *mappingReader) fault(at int, want string) error {

@@ -29,6 +29,7 @@ type text struct {
 	end     int64 // of the part of the input that is read
 	room    []byte
 	section string // for errors
+	commas  int64  // in the mappings read last
 	err     error
 }
 

@@ -48,6 +48,7 @@ func (l *Lane) encode(r *symbol.Run) error {
 	}
 	file, line = 0, 0
 	var scope, name uint32
+	of := uint32(0) // the string of file
 	script := r.Rank == symbol.RankScript
 	at := r.Ranges[0].Start
 	for i := range r.Ranges {
@@ -61,9 +62,11 @@ func (l *Lane) encode(r *symbol.Run) error {
 		if g.At.File >= max(n, 1) {
 			return refuse(l.part, "file of range %#x among %d", g.Start, n)
 		}
-		var f uint32
-		if g.At.File != 0 {
-			f = l.id(g.At.File)
+		f := file
+		if g.At.File != of { // most are those of the range before
+			if f, of = 0, g.At.File; of != 0 {
+				f = l.id(of)
+			}
 		}
 		if size := g.End - g.Start; size < 0x80 {
 			b = append(b, byte(size))
