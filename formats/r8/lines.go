@@ -3,29 +3,35 @@ package r8
 import (
 	"bytes"
 	"context"
+	"io"
 
 	"github.com/symlake/symlake/formats"
 )
 
-// windowBytes is how much text is read at once where the input is not in memory.
+// windowBytes is how much text is read at once.
 const windowBytes = 1 << 20
 
-// lines walks the lines of an input from an offset on. Lines stay valid after the next: a window
-// is never written again.
+// lines walks the lines of an input from an offset on. It reads windows also where the input is in memory: a mapped
+// file that is read through stays in memory to its end. A line stays valid until release.
 type lines struct {
-	in   *formats.Input
-	data []byte // the window
-	base int64  // where it stands in the input
-	at   int    // in data: the line that is next
-	most int    // bytes of a line
+	in    *formats.Input
+	data  []byte // the window
+	base  int64  // where it stands in the input
+	at    int    // in data: the line that is next
+	most  int    // bytes of a line
+	spent [][]byte
+	free  [][]byte
 }
 
 func newLines(in *formats.Input, off int64) *lines {
-	l := &lines{in: in, base: off, most: int(in.Limits.LineBytes)}
-	if in.Mapped != nil {
-		l.data, l.base, l.at = in.Mapped, 0, int(off)
+	return &lines{in: in, base: off, most: int(in.Limits.LineBytes)}
+}
+
+// release gives up all lines but the one read last.
+func (l *lines) release() {
+	if len(l.spent) > 0 {
+		l.free, l.spent = append(l.free, l.spent...), l.spent[:0]
 	}
-	return l
 }
 
 // next gives a line without its end, and its offset. long says that the line is longer than the limit: then it is
@@ -54,42 +60,67 @@ func (l *lines) next(ctx context.Context) (line []byte, off int64, long, ok bool
 	return rest[:n], off, false, true, nil
 }
 
+// window reads up to size bytes at off; those before the end of the input are all there.
+func (l *lines) window(ctx context.Context, off int64, size int) (b []byte, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if n := len(l.free); n > 0 && cap(l.free[n-1]) >= size {
+		b, l.free = l.free[n-1], l.free[:n-1]
+	} else {
+		b = make([]byte, max(size, int(min(windowBytes, l.in.Size))))
+	}
+	b = b[:min(int64(size), l.in.Size-off)]
+	if got, err := l.in.Bytes.ReadAt(b, off); got < len(b) {
+		if err == nil || err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil, &formats.Error{Format: name, Offset: off + int64(got), Want: "more bytes than there are", Err: formats.ErrCorrupt}
+		}
+		return nil, err
+	}
+	return b, nil
+}
+
 // fill reads on until the window holds the end of the line, or more of it than a line may have, whose rest is passed
 // over; n is the length of the line, -1 if the input ends first.
 func (l *lines) fill(ctx context.Context) (n int, err error) {
 	from := l.base + int64(l.at)
-	for size := int64(windowBytes); ; size *= 2 {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		size = min(size, l.in.Size-from)
-		if l.data, err = l.in.View(from, size); err != nil {
-			return 0, err
-		}
-		l.base, l.at = from, 0
-		if n = bytes.IndexByte(l.data, '\n'); n >= 0 || from+size == l.in.Size {
-			return n, nil
-		}
-		if size > int64(l.most) {
-			break
-		}
-	}
-	// Too long: its beginning is kept as a line of its own, what follows is skipped window by window.
-	head := l.data[: l.most+1 : l.most+1]
-	for end := l.base + int64(len(l.data)); end < l.in.Size; {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		w, err := l.in.View(end, min(windowBytes, l.in.Size-end))
+	for size := windowBytes; ; size *= 2 {
+		b, err := l.window(ctx, from, size)
 		if err != nil {
 			return 0, err
 		}
-		if i := bytes.IndexByte(w, '\n'); i >= 0 {
-			l.data, l.base, l.at = append(head, w[i:]...), end+int64(i)-int64(len(head)), 0
+		l.set(b, from)
+		if n = bytes.IndexByte(b, '\n'); n >= 0 || from+int64(len(b)) == l.in.Size {
+			return n, nil
+		}
+		if size > l.most {
+			break
+		}
+	}
+	// Too long: its beginning is kept as a line of its own, the rest is passed over window by window.
+	head := l.data[:l.most+1]
+	for end := l.base + int64(len(l.data)); end < l.in.Size; {
+		w, err := l.window(ctx, end, windowBytes)
+		if err != nil {
+			return 0, err
+		}
+		i := bytes.IndexByte(w, '\n')
+		end += int64(len(w))
+		l.free = append(l.free, w)
+		if i >= 0 {
+			b := append(bytes.Clone(head), w[i:]...)
+			l.set(b, end-int64(len(b)))
 			return len(head), nil
 		}
-		end += int64(len(w))
 	}
-	l.data, l.base, l.at = head, l.in.Size-int64(len(head)), 0
+	l.set(bytes.Clone(head), l.in.Size-int64(len(head)))
 	return -1, nil
+}
+
+// set makes b, which begins at base, the window.
+func (l *lines) set(b []byte, base int64) {
+	if len(l.data) > 0 {
+		l.spent = append(l.spent, l.data)
+	}
+	l.data, l.base, l.at = b, base, 0
 }

@@ -46,6 +46,9 @@ func (m *mapping) explode(ctx context.Context, part int, emit func(*symbol.Run) 
 		if err := p.take(line, long); err != nil {
 			return p.quality, err
 		}
+		if !p.open || p.began == p.line {
+			l.release() // no class is open that holds to an earlier line
+		}
 	}
 	return p.quality, p.end()
 }
@@ -63,6 +66,7 @@ type parser struct {
 	line    int // the one read last, from 1
 
 	open    bool // a class is open
+	began   int  // with this line
 	lost    bool // the class line above does not parse
 	skip    bool // the class above is too large
 	bytes   int64
@@ -138,6 +142,7 @@ func (p *parser) begin(b []byte) {
 		return
 	}
 	p.quality.Units++
+	p.began = p.line
 	p.class = symbol.Class{Name: text(renamed), Original: text(original)}
 	p.known.reset()
 }

@@ -205,15 +205,15 @@ func mapID(s string) bool {
 // contentID hashes the whole of in.
 func contentID(ctx context.Context, in *formats.Input) (string, error) {
 	h := sha256.New()
-	for off := int64(0); off < in.Size; off += windowBytes {
-		if err := ctx.Err(); err != nil {
-			return "", err
-		}
-		b, err := in.View(off, min(windowBytes, in.Size-off))
+	l := newLines(in, 0)
+	for off := int64(0); off < in.Size; {
+		b, err := l.window(ctx, off, windowBytes)
 		if err != nil {
 			return "", err
 		}
 		h.Write(b)
+		off += int64(len(b))
+		l.free = append(l.free, b)
 	}
 	return hashPrefix + hex.EncodeToString(h.Sum(nil)), nil
 }

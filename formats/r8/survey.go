@@ -57,7 +57,8 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int) (*survey, erro
 	facts := newFacts(in.Limits)
 	l := newLines(in, 0)
 	var now mapVersion
-	var original []byte // of the class above, while its source file may follow
+	var original []byte // of the class above, while its source file may follow; its own copy
+	var room []byte
 	for n := 1; ; n++ {
 		line, off, long, ok, err := l.next(ctx)
 		if err != nil {
@@ -73,6 +74,7 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int) (*survey, erro
 			s.facts = facts
 			return s, nil
 		}
+		l.release()
 		if long || len(line) == 0 {
 			continue
 		}
@@ -93,7 +95,8 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int) (*survey, erro
 			}
 			_, text := trim(line)
 			from, to, reason := classLine(text)
-			if original = from; reason != "" {
+			room = append(room[:0], from...)
+			if original = room; reason != "" {
 				original = nil
 			} else if err := facts.class(to); err != nil {
 				return nil, err

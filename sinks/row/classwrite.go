@@ -13,13 +13,11 @@ const fullClasses = 4096
 
 // classWriter gathers the columns of one block of classes.
 type classWriter struct {
-	strings []string
 	index   textIndex // of the dictionary's strings, and of those that stand in the open block
 	methods *methods
 	cols    [classColumns][]byte
 	bytes   int
 	classes int
-	names   map[string]bool // in the open block
 	starts  [classColumns]int
 	fresh   uint32 // strings that stand in the open block
 	foreign []string
@@ -43,7 +41,7 @@ type textSlot struct{ hash, shared, stamp, at uint32 }
 
 func newTextIndex(shared []string) textIndex {
 	n := 1 << 12
-	for n < 4*len(shared) {
+	for n < 2*len(shared)+1<<12 {
 		n *= 2
 	}
 	x := textIndex{seed: maphash.MakeSeed(), slots: make([]textSlot, n), mask: uint64(n - 1), stamp: 1, shared: shared}
@@ -129,7 +127,7 @@ func newClassWriter(t *Table, picked []sorted) *classWriter {
 	for i, p := range picked {
 		shared[i] = t.Strings[p.at]
 	}
-	return &classWriter{index: newTextIndex(shared), methods: newMethods(), names: map[string]bool{}}
+	return &classWriter{index: newTextIndex(shared), methods: newMethods()}
 }
 
 func (w *classWriter) reset() {
@@ -137,7 +135,6 @@ func (w *classWriter) reset() {
 		w.cols[i] = w.cols[i][:0]
 	}
 	w.bytes, w.classes, w.fresh = 0, 0, 0
-	clear(w.names)
 	w.index.reset()
 }
 
