@@ -83,17 +83,18 @@ type note struct {
 	files      []symbol.ClassFile
 }
 
-// annotation reads a comment line. nil: it is one for people. reason: it begins like an annotation and is none.
-func annotation(line []byte) (n *note, reason string) {
+// annotation reads a comment line into n. Not ok: it is one for people, or about what is not known. reason: it begins
+// like an annotation and is none.
+func (n *note) read(line []byte) (ok bool, reason string) {
 	i := bytes.IndexByte(line, '#') + 1
 	for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
 		i++
 	}
 	if i >= len(line) || line[i] != '{' {
-		return nil, ""
+		return false, ""
 	}
 	p := jsonReader{b: bytes.TrimRight(line[i:], " \t\r")}
-	n = &note{}
+	*n = note{}
 	p.object(func(key string) {
 		switch key {
 		case "id":
@@ -120,12 +121,9 @@ func annotation(line []byte) (n *note, reason string) {
 		}
 	})
 	if p.space(); p.bad || p.at != len(p.b) {
-		return nil, "want a JSON object"
+		return false, "want a JSON object"
 	}
-	if n.id == idUnknown {
-		return nil, ""
-	}
-	return n, ""
+	return n.id != idUnknown, ""
 }
 
 // jsonReader reads the small objects of annotations, which are a tenth of a mapping, without making anything.

@@ -77,6 +77,7 @@ type parser struct {
 	named   map[string]bool // foreign classes of the open class
 	run     symbol.Run
 	spans   []span
+	note    note
 }
 
 func newParser(l *formats.Limits, fileOf func(string) string, emit func(*symbol.Run) error) *parser {
@@ -149,11 +150,12 @@ func (p *parser) begin(b []byte) {
 
 // comment takes an annotation to what stands above it.
 func (p *parser) comment(line []byte, indent int) {
-	n, reason := annotation(line)
+	n := &p.note
+	ok, reason := n.read(line)
 	switch {
 	case reason != "":
 		p.bad(indent, reason)
-	case n == nil:
+	case !ok:
 	case n.id == idVersion:
 		p.version = parseVersion(n.text)
 	case !p.open:

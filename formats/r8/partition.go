@@ -214,7 +214,8 @@ func (p *partition) explode(ctx context.Context, part int, emit func(*symbol.Run
 		for len(b) > 0 {
 			line, rest, _ := bytes.Cut(b, newline)
 			if c.line == 0 {
-				if n, _ := annotation(line); n != nil && n.id == idPartitionFiles {
+				var n note
+				if ok, _ := n.read(line); ok && n.id == idPartitionFiles {
 					prelude = n.files
 					slices.SortFunc(prelude, func(a, b symbol.ClassFile) int { return strings.Compare(a.Class, b.Class) })
 				}

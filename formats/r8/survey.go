@@ -59,6 +59,7 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int) (*survey, erro
 	var now mapVersion
 	var original []byte // of the class above, while its source file may follow; its own copy
 	var room []byte
+	var a note
 	for n := 1; ; n++ {
 		line, off, long, ok, err := l.next(ctx)
 		if err != nil {
@@ -103,9 +104,8 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int) (*survey, erro
 			}
 			continue
 		}
-		a, reason := annotation(line)
-		switch {
-		case reason != "" || a == nil:
+		switch ok, _ := a.read(line); {
+		case !ok:
 		case a.id == idVersion:
 			now = parseVersion(a.text)
 			if now.unknown {

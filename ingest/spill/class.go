@@ -58,6 +58,7 @@ type class struct {
 func (p *class) decode(b []byte, rank symbol.Rank, r *symbol.Run) (err error) {
 	p.body = append(p.body[:0], b[1:]...) // b is read over by what follows it on disk
 	r.Rank, r.Ranges, r.Scopes = rank, r.Ranges[:0], r.Scopes[:0]
+	r.Plain = p.body
 	if r.Class, err = p.reader.Read(p.body); err != nil {
 		return errDecode
 	}

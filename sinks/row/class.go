@@ -59,11 +59,11 @@ const (
 	classFacts       = 2
 )
 
-// What a new method is, in colMethod; times paramUnit the number of parameters.
+// What a new method is, in colMethod.
 const (
 	methodField   = 1
 	methodForeign = 2
-	paramUnit     = 4
+	methodParams  = 4
 )
 
 // How a member's name is told, in colShape.

@@ -29,15 +29,17 @@ func newClassEncoder(secret []byte, t *Table, picked []sorted) (*classEncoder, e
 }
 
 // addClass encodes a class: no two have one name, and they come in the order of their positions.
-func (e *Encoder) addClass(c *symbol.Class) error {
-	w := e.class
+func (e *Encoder) addClass(r *symbol.Run) error {
+	w, c, plain := e.class, r.Class, r.Plain
+	if plain == nil {
+		plain = w.content.form(c)
+	}
 	pos := w.names.position(c.Name)
 	if pos < w.last {
 		e.err = fmt.Errorf("encode %s: a class with key %x after one with key %x", e.out.Artifact.ID,
 			rowKey(e.out.Artifact.ID, e.out.Load, Classes, pos), rowKey(e.out.Artifact.ID, e.out.Load, Classes, w.last))
 		return e.err
 	}
-	plain := w.content.form(c)
 	// Its columns are never twice as long as its plain form.
 	room := maxBodyBytes - blockSlack - 2*len(plain) - 128
 	if w.classes > 0 && pos != w.last && (w.full() || w.bytes > room) {

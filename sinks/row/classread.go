@@ -309,24 +309,8 @@ func (r *classReader) method(m *symbol.Member) {
 	}
 	m.Original = r.ref(colOrigNameLo)
 	m.Type = r.ref(colRefLo)
-	n := kind / paramUnit
-	if n > uint64(r.left(colRefLo)) {
-		r.bad = true
-		return
-	}
-	if n == 1 {
+	if kind&methodParams != 0 {
 		m.Params = r.ref(colRefLo)
-		return
-	}
-	if n > 0 {
-		var all strings.Builder
-		for i := range n {
-			if i > 0 {
-				all.WriteByte(',')
-			}
-			all.WriteString(r.ref(colRefLo))
-		}
-		m.Params = all.String()
 	}
 }
 

@@ -262,13 +262,12 @@ func (w *classWriter) name(m *symbol.Member, last string, first bool) int {
 }
 
 func (w *classWriter) method(c *symbol.Class, m *symbol.Member) {
-	params := 0
-	if m.Params != "" {
-		params = strings.Count(m.Params, ",") + 1
-	}
-	kind := paramUnit * params
+	kind := 0
 	if m.Field {
 		kind |= methodField
+	}
+	if m.Params != "" {
+		kind |= methodParams
 	}
 	if m.Class != "" {
 		kind |= methodForeign
@@ -280,10 +279,8 @@ func (w *classWriter) method(c *symbol.Class, m *symbol.Member) {
 	}
 	w.ref(colOrigNameLo, m.Original)
 	w.ref(colRefLo, m.Type)
-	for rest, more := m.Params, params > 0; more; {
-		var p string
-		p, rest, more = strings.Cut(rest, ",")
-		w.ref(colRefLo, p)
+	if m.Params != "" {
+		w.ref(colRefLo, m.Params)
 	}
 }
 

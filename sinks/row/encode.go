@@ -83,7 +83,7 @@ func (e *Encoder) Add(r *symbol.Run) error {
 		return e.err
 	}
 	if r.Class != nil {
-		return e.addClass(r.Class)
+		return e.addClass(r)
 	}
 	if err := e.check(r); err != nil {
 		e.err = err

@@ -99,22 +99,9 @@ func (p *Plain) method(b []byte, m *symbol.Member) []byte {
 	if p.noted != nil {
 		p.note(m.Class)
 		p.note(m.Type)
-		eachParam(m.Params, p.note)
+		p.note(m.Params)
 	}
 	return b
-}
-
-// eachParam calls f with each type of a list parted by commas.
-func eachParam(params string, f func(s string)) {
-	if params == "" {
-		return
-	}
-	for from, i := 0, 0; i <= len(params); i++ {
-		if i == len(params) || params[i] == ',' {
-			f(params[from:i])
-			from = i + 1
-		}
-	}
 }
 
 func putNumber(b []byte, v int) []byte {
