@@ -15,26 +15,25 @@ const slabFrames = 32
 // meaning is a chain as it is answered.
 type meaning struct {
 	frames []symbol.Frame
-	class  string // of the innermost frame that is left
-	line   *symbol.Member
+	line   *line // of the innermost frame that is left
 	number int
 	next   context // for the next line, if this is what was meant
 }
 
 // answer makes an answer of the chains of a line, and says what the line
 // leaves for the next.
-func (r *retracer) answer(m *stack.Managed, x *Class, line int, ambiguous bool, a *symbol.Answer) {
+func (r *retracer) answer(m *stack.Managed, x *Class, number int, ambiguous bool, a *symbol.Answer) {
 	thrown := r.context.thrown
 	*a = symbol.Answer{Status: symbol.Found}
 	if len(r.chains) == 1 {
-		one := r.mean(&r.chains[0], m, x, line, ambiguous, thrown)
+		one := r.mean(&r.chains[0], m, x, number, ambiguous, thrown)
 		a.Frames, r.context = one.frames, one.next
 		return
 	}
 	var all []meaning
 	seen := map[meaningKey]bool{}
 	for i := range r.chains {
-		one := r.mean(&r.chains[i], m, x, line, ambiguous, thrown)
+		one := r.mean(&r.chains[i], m, x, number, ambiguous, thrown)
 		r.context = one.next
 		if len(one.frames) == 0 || seen[r.key(&one, m)] {
 			continue
@@ -68,7 +67,7 @@ type meaningKey struct {
 }
 
 func (r *retracer) key(one *meaning, m *stack.Managed) meaningKey {
-	k := meaningKey{class: one.class, name: one.line.Original}
+	k := meaningKey{class: one.line.class, name: one.line.Original}
 	if r.o.Verbose || m.Lined && m.Line > 0 {
 		k.number = one.number
 	}
@@ -80,7 +79,7 @@ func (r *retracer) key(one *meaning, m *stack.Managed) meaningKey {
 
 // compare is R8's order of alternatives.
 func compare(a, b meaning) int {
-	return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.line.Original, b.line.Original), cmp.Compare(a.line.Type, b.line.Type),
+	return cmp.Or(cmp.Compare(a.line.class, b.line.class), cmp.Compare(a.line.Original, b.line.Original), cmp.Compare(a.line.Type, b.line.Type),
 		compareParams(a.line.Params, b.line.Params), cmp.Compare(a.frames[0].File, b.frames[0].File), cmp.Compare(a.number, b.number))
 }
 
@@ -106,11 +105,11 @@ func paramCount(s string) int {
 	return strings.Count(s, ",") + 1
 }
 
-// mean makes the frames of one chain. line is the number that it was chosen by.
-func (r *retracer) mean(c *chain, m *stack.Managed, x *Class, line int, ambiguous bool, thrown string) (one meaning) {
+// mean makes the frames of one chain. number is the one that it was chosen by.
+func (r *retracer) mean(c *chain, m *stack.Managed, x *Class, number int, ambiguous bool, thrown string) (one meaning) {
 	from, to := c.left(thrown, r.o.School)
 	if c.over.outline {
-		one.next = context{outlined: true, outline: line}
+		one.next = context{outlined: true, outline: number}
 		if r.last && r.o.School == stack.List { // no caller's line follows
 			to = len(c.lines)
 		}
@@ -124,33 +123,24 @@ func (r *retracer) mean(c *chain, m *stack.Managed, x *Class, line int, ambiguou
 	start := len(r.slab)
 	for i := from; i < to; i++ {
 		l := &c.lines[i]
-		number, ok := c.original(i, line, ambiguous)
+		original, ok := c.original(i, number, ambiguous)
 		if !ok {
-			number = m.Line
-		}
-		class := l.Class
-		if class == "" {
-			class = x.Original
+			original = m.Line
 		}
 		if i == from {
-			one.class, one.line, one.number = class, l, number
+			one.line, one.number = l, original
 		}
-		f := symbol.Frame{File: r.file(x, l.Class, m)}
+		f := symbol.Frame{Function: l.function, Linkage: l.linkage, File: l.file}
+		if f.File == "" {
+			f.File = r.guess(x, l.class, m)
+		}
 		if m.Lined && (m.Line > -1 || !ambiguous || r.o.Verbose) {
-			f.Line = positive(number)
+			f.Line = positive(original)
 		}
-		f.Linkage, f.Function = names(class, l)
 		r.slab = append(r.slab, f)
 	}
 	one.frames = r.slab[start:len(r.slab):len(r.slab)]
 	return one
-}
-
-// names gives CLASS.METHOD(PARAMS)TYPE and the beginning of it that is the
-// function's name.
-func names(class string, m *symbol.Member) (linkage, function string) {
-	linkage = class + "." + m.Original + "(" + m.Params + ")" + m.Type
-	return linkage, linkage[:len(class)+1+len(m.Original)]
 }
 
 // taking keeps the overloads that take the printed types; all of them if

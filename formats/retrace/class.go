@@ -16,12 +16,25 @@ type Class struct {
 // where names were overloaded or merged, several.
 type method []overload
 
+// line is a line of a mapping with what is said of it in answers.
+type line struct {
+	*symbol.Member
+	class    string // original
+	function string // CLASS.METHOD, the beginning of linkage
+	linkage  string // CLASS.METHOD(PARAMS)TYPE
+	file     string // of class; "": the mapping does not say
+
+	// The member's, at hand.
+	Lines, From symbol.Lines
+	Rules       []symbol.Rule
+}
+
 // overload is a run of a mapping's lines that belong to one original method,
 // with what was inlined into it.
 type overload struct {
-	lines []symbol.Member
+	lines []line
 	// original is the method where no line is chosen; it is not always the last of lines.
-	original    *symbol.Member
+	original    *line
 	synthesized bool // dropped where it is outermost
 	outline     bool
 	sorted      bool // the lines' ranges in the program ascend, and none lie in one another
@@ -56,32 +69,47 @@ func (x *Class) add(members []symbol.Member) {
 	if fields == len(members) {
 		return
 	}
-	if fields > 0 {
-		methods := make([]symbol.Member, 0, len(members)-fields)
-		for i := range members {
-			if !members[i].Field {
-				methods = append(methods, members[i])
-			}
+	lines := make([]line, 0, len(members)-fields)
+	for i := range members {
+		if !members[i].Field {
+			lines = append(lines, x.line(&members[i], lines))
 		}
-		members = methods
 	}
-	x.methods[members[0].Name] = newMethod(members)
+	x.methods[members[0].Name] = newMethod(lines)
+}
+
+// line makes a line ready; a method that stands above is not named anew.
+func (x *Class) line(m *symbol.Member, above []line) line {
+	for i := len(above) - 1; i >= max(0, len(above)-4); i-- {
+		if sameMethod(above[i].Member, m) {
+			again := above[i]
+			again.Member, again.Lines, again.From, again.Rules = m, m.Lines, m.From, m.Rules
+			return again
+		}
+	}
+	l := line{Member: m, class: m.Class, file: x.FileOf(m.Class), Lines: m.Lines, From: m.From, Rules: m.Rules}
+	if l.class == "" {
+		l.class = x.Original
+	}
+	l.linkage = l.class + "." + m.Original + "(" + m.Params + ")" + m.Type
+	l.function = l.linkage[:len(l.class)+1+len(m.Original)]
+	return l
 }
 
 // newMethod cuts the lines of a name into overloads. A group is a line with
 // what follows of the same range in the program, innermost first: the last
 // one's method is the group's. Groups of one method that follow one another
 // are an overload; all are one if the first and the last are of one method.
-func newMethod(lines []symbol.Member) method {
+func newMethod(lines []line) method {
 	var m method
 	for from := 0; from < len(lines); {
 		end := groupEnd(lines, from)
-		if from == 0 && sameMethod(&lines[end-1], &lines[len(lines)-1]) {
+		if from == 0 && sameMethod(lines[end-1].Member, lines[len(lines)-1].Member) {
 			end = len(lines)
 		}
 		for end < len(lines) {
 			next := groupEnd(lines, end)
-			if !sameMethod(&lines[end-1], &lines[next-1]) {
+			if !sameMethod(lines[end-1].Member, lines[next-1].Member) {
 				break
 			}
 			end = next
@@ -93,7 +121,7 @@ func newMethod(lines []symbol.Member) method {
 	return m
 }
 
-func groupEnd(lines []symbol.Member, from int) int {
+func groupEnd(lines []line, from int) int {
 	end := from + 1
 	for end < len(lines) && lines[from].Lines.Count > 0 && lines[end].Lines == lines[from].Lines {
 		end++
@@ -106,7 +134,7 @@ func sameMethod(a, b *symbol.Member) bool {
 	return a.Original == b.Original && a.Class == b.Class && a.Type == b.Type && a.Params == b.Params
 }
 
-func isSorted(lines []symbol.Member) bool {
+func isSorted(lines []line) bool {
 	for i := 1; i < len(lines); i++ {
 		a, b := lines[i-1].Lines, lines[i].Lines
 		if b.Count == 0 || a.Count == 0 || a != b && b.First <= a.Last || b.First > b.Last {
@@ -120,7 +148,7 @@ func isSorted(lines []symbol.Member) bool {
 // there. Synthesized and outline are facts about it, wherever among its lines
 // they stand.
 type naming struct {
-	original             *symbol.Member
+	original             *line
 	synthesized, outline bool
 }
 
@@ -130,12 +158,12 @@ type signature struct{ residual, of, params string }
 
 // name finds what is known about the methods that the overloads are in the
 // program.
-func (m method) name(lines []symbol.Member) {
+func (m method) name(lines []line) {
 	if len(m) == 1 && !hasFacts(lines) {
 		return
 	}
 	known := map[signature]*naming{}
-	ends := map[*symbol.Member]*naming{} // by the line that ends a group
+	ends := map[*line]*naming{} // by the line that ends a group
 	var last *naming
 	var facts naming
 	residual := ""
@@ -155,7 +183,7 @@ func (m method) name(lines []symbol.Member) {
 			continue // inlined into the next: what stands here belongs to that
 		}
 		n := last
-		if last == nil || line.Lines.Count == 0 || !sameMethod(last.original, line) {
+		if last == nil || line.Lines.Count == 0 || !sameMethod(last.original.Member, line.Member) {
 			key := signature{residual: residual}
 			if residual == "" {
 				key = signature{of: line.Type, params: line.Params}
@@ -177,7 +205,7 @@ func (m method) name(lines []symbol.Member) {
 	}
 }
 
-func hasFacts(lines []symbol.Member) bool {
+func hasFacts(lines []line) bool {
 	for i := range lines {
 		if len(lines[i].Rules) > 0 {
 			return true

@@ -35,7 +35,9 @@ func TestShop(t *testing.T) {
 		}},
 		{"a crash service's indent", func(l string) string { return strings.Replace(l, "\t", "       ", 1) }},
 		{"DOS", func(l string) string { return l + "\r" }},
-		{"another label", func(l string) string { return strings.Replace(l, `Exception in thread "main" `, "Fatal Exception: ", 1) }},
+		{"another label", func(l string) string {
+			return strings.Replace(l, `Exception in thread "main" `, "Fatal Exception: ", 1)
+		}},
 		{"a console's label", func(l string) string { return strings.Replace(l, `Exception in thread "main" `, "Exception ", 1) }},
 		{"no label", func(l string) string { return strings.Replace(l, `Exception in thread "main" `, "", 1) }},
 		{"a space before the place", func(l string) string { return strings.Replace(l, "(r8-", " (r8-", 1) }},

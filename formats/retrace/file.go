@@ -11,17 +11,22 @@ import (
 const nativeMethod = "Native Method"
 
 // file is the source file of an original class, "" for x's own: as the
-// mapping says, else guessed from the class's name and what was printed. "":
-// as printed.
+// mapping says, else guessed.
 func (r *retracer) file(x *Class, class string, m *stack.Managed) string {
 	if file := x.FileOf(class); file != "" {
 		return file
 	}
-	if m.File == nativeMethod {
-		return ""
-	}
 	if class == "" {
 		class = x.Original
+	}
+	return r.guess(x, class, m)
+}
+
+// guess makes a source file's name of the class's and of what was printed.
+// "": as printed.
+func (r *retracer) guess(x *Class, class string, m *stack.Managed) string {
+	if m.File == nativeMethod {
+		return ""
 	}
 	like := m.File
 	if r.o.School == stack.List && x.File != "" {

@@ -3,6 +3,7 @@ package retrace
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -13,14 +14,14 @@ import (
 // chain is one of the meanings of a line: a frame with what was inlined into
 // it, innermost first.
 type chain struct {
-	lines []symbol.Member // never empty
-	at    int             // original line of the innermost; -1: by its own range
+	lines []line // never empty
+	at    int    // original line of the innermost; -1: by its own range
 	over  *overload
 }
 
 // frame answers a line with a method.
 func (r *retracer) frame(m *stack.Managed, x *Class, a *symbol.Answer) {
-	chosen, line := r.choose(x.methods[m.Method], m)
+	chosen, number := r.choose(x.methods[m.Method], m)
 	if len(chosen) == 0 { // the class is mapped, the method is not: the context stays
 		name := x.Original + "." + m.Method
 		f := symbol.Frame{Function: name, Linkage: name, Line: positive(m.Line), File: r.file(x, "", m)}
@@ -32,49 +33,70 @@ func (r *retracer) frame(m *stack.Managed, x *Class, a *symbol.Answer) {
 	for i := range chosen {
 		r.split(&chosen[i], ambiguous)
 	}
-	r.answer(m, x, line, ambiguous, a)
+	r.answer(m, x, number, ambiguous, a)
 }
 
 // choice is an overload that a line may mean, and those of its lines.
 type choice struct {
 	over  *overload
-	lines []symbol.Member // empty: none in particular
+	lines []line // empty: none in particular
 }
 
 // choose finds the lines of the mapping that a line of the text means. It
 // returns the number they were chosen by: at the caller of an outline it is
 // another than printed.
-func (r *retracer) choose(m method, p *stack.Managed) (found []choice, line int) {
+func (r *retracer) choose(m method, p *stack.Managed) (found []choice, number int) {
 	if p.Params {
 		m = r.taking(m, p)
 	}
 	printed := p.Line > 0
-	lines := (*overload).anywhere
+	by := anywhere
 	if printed {
-		lines = func(o *overload) []symbol.Member { return o.at(p.Line) }
+		by = byNumber
 	}
-	found, line = r.narrow(m, lines, p.Line)
+	found, number = r.narrow(m, by, p.Line)
 	if printed && len(found) == 0 {
-		found, line = r.narrow(m, (*overload).unlined, p.Line)
+		found, number = r.narrow(m, unlined, p.Line)
 	}
 	if !printed && len(found) == 0 {
-		line = p.Line
+		number = p.Line
 		if r.o.School == stack.List && len(m) == 1 && groupEnd(m[0].lines, 0) == len(m[0].lines) {
-			return []choice{{&m[0], m[0].lines}}, line // there is nothing else that it can be
+			return []choice{{&m[0], m[0].lines}}, number // there is nothing else that it can be
 		}
 		for i := range m {
 			found = append(found, choice{over: &m[i]})
 		}
 	}
-	return found, line
+	return found, number
+}
+
+// selection is a way to choose of an overload's lines.
+type selection uint8
+
+const (
+	byNumber selection = iota
+	anywhere
+	unlined
+)
+
+func (o *overload) choose(by selection, number int) []line {
+	switch by {
+	case anywhere:
+		return o.anywhere()
+	case unlined:
+		return o.unlined()
+	}
+	return o.at(number)
 }
 
 // narrow takes the lines that each overload has to offer; but if one of them
 // calls the outline that the line before was in, those that the call's lines
-// lead to.
-func (r *retracer) narrow(m method, lines func(o *overload) []symbol.Member, line int) (found []choice, _ int) {
+// lead to. What it returns is valid until the next call.
+func (r *retracer) narrow(m method, by selection, number int) (found []choice, _ int) {
+	found = r.choices[:0]
+	defer func() { r.choices = found }()
 	for i := range m {
-		chosen := lines(&m[i])
+		chosen := m[i].choose(by, number)
 		if len(chosen) == 0 {
 			continue
 		}
@@ -91,14 +113,14 @@ func (r *retracer) narrow(m method, lines func(o *overload) []symbol.Member, lin
 		}
 		found = append(found, choice{&m[i], chosen})
 	}
-	return found, line
+	return found, number
 }
 
 // callsite is the line in the caller for a line in the outline it called.
-func callsite(line *symbol.Member, outline int) (int, bool) {
-	for i := range line.Rules {
-		if line.Rules[i].Kind == symbol.OutlineCallsite {
-			positions := line.Rules[i].Positions
+func callsite(call *line, outline int) (int, bool) {
+	for i := range call.Rules {
+		if call.Rules[i].Kind == symbol.OutlineCallsite {
+			positions := call.Rules[i].Positions
 			at, ok := slices.BinarySearchFunc(positions, uint32(outline), func(p symbol.OutlinePosition, want uint32) int { return cmp.Compare(p.Outline, want) })
 			if ok {
 				return int(positions[at].Line), true
@@ -110,13 +132,13 @@ func callsite(line *symbol.Member, outline int) (int, bool) {
 }
 
 // at gives the first lines of one range that holds a line of the program.
-func (o *overload) at(line int) []symbol.Member {
+func (o *overload) at(number int) []line {
 	from := 0
 	if o.sorted {
-		from, _ = slices.BinarySearchFunc(o.lines, line, func(m symbol.Member, line int) int { return cmp.Compare(int64(m.Lines.Last), int64(line)) })
+		from = sort.Search(len(o.lines), func(i int) bool { return int64(o.lines[i].Lines.Last) >= int64(number) })
 	}
 	for ; from < len(o.lines); from++ {
-		if contains(o.lines[from].Lines, line) {
+		if contains(o.lines[from].Lines, number) {
 			return o.lines[from:groupEnd(o.lines, from)]
 		}
 		if o.sorted {
@@ -128,7 +150,7 @@ func (o *overload) at(line int) []symbol.Member {
 
 // anywhere gives what a frame without line means: the lines for all of the
 // method, which R8 writes as line 0, else the first line without range.
-func (o *overload) anywhere() []symbol.Member {
+func (o *overload) anywhere() []line {
 	if lines := o.at(0); len(lines) > 0 {
 		return lines
 	}
@@ -141,7 +163,7 @@ func (o *overload) anywhere() []symbol.Member {
 }
 
 // unlined gives all lines without range.
-func (o *overload) unlined() []symbol.Member {
+func (o *overload) unlined() []line {
 	n := 0
 	for i := range o.lines {
 		if o.lines[i].Lines.Count == 0 {
@@ -154,7 +176,7 @@ func (o *overload) unlined() []symbol.Member {
 	case len(o.lines):
 		return o.lines
 	}
-	lines := make([]symbol.Member, 0, n)
+	lines := make([]line, 0, n)
 	for i := range o.lines {
 		if o.lines[i].Lines.Count == 0 {
 			lines = append(lines, o.lines[i])
@@ -187,7 +209,7 @@ func span(l symbol.Lines) int64 {
 
 // isSpread: the line stands for several in the source, and the number in the
 // program does not tell which.
-func isSpread(m *symbol.Member) bool {
+func isSpread(m *line) bool {
 	return m.From.Count > 0 && span(m.From) != 1 && (m.Lines.Count == 0 || span(m.Lines) != span(m.From))
 }
 
@@ -212,7 +234,7 @@ func (r *retracer) split(c *choice, ambiguous bool) {
 	if len(lines) == 0 {
 		only := *c.over.original
 		only.Lines, only.From, only.Rules = symbol.Lines{}, symbol.Lines{}, nil
-		r.chains = append(r.chains, chain{lines: []symbol.Member{only}, at: -1, over: c.over})
+		r.chains = append(r.chains, chain{lines: []line{only}, at: -1, over: c.over})
 		return
 	}
 	for from := 0; from < len(lines) && len(r.chains) < MaxAlternatives; {

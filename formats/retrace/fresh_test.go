@@ -192,3 +192,16 @@ func TestFreshMapping(t *testing.T) {
 		same(t, what+", partitioned", string(want), print(t, pieces, o, lines(text)))
 	}
 }
+
+// plain draws a stack whose frames the mapping has, with their lines.
+func (d *drawing) plain(n int) []string {
+	lines := []string{"java.lang.IllegalStateException: drawn"}
+	for len(lines) <= n {
+		c := pick(d, d.classes)
+		m := pick(d, c.Members)
+		if !m.Field && m.Lines.Count > 0 {
+			lines = append(lines, fmt.Sprintf("\tat %s.%s(SourceFile:%d)", c.Name, m.Name, d.line(&m)))
+		}
+	}
+	return append(lines, "")
+}

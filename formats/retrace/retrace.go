@@ -90,8 +90,9 @@ type retracer struct {
 	class   func(name string) *Class
 	o       Options
 	context context
-	last    bool    // no line follows
-	chains  []chain // of the line at work
+	last    bool     // no line follows
+	choices []choice // of the line at work
+	chains  []chain  // of the line at work
 	slab    []symbol.Frame
 }
 
