@@ -5,7 +5,7 @@ CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symlake
 GO    ?= go
 export CGO_ENABLED = 0
 
-.PHONY: help demo build test bench fuzz soak lint tools oracle pgo
+.PHONY: help demo build test bench fuzz soak lint tools readers oracle pgo
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,10 +19,13 @@ build: ## build bin/symlake, one static binary
 test: ## run every test; what needs an outside tool says SKIP and how to get it
 	$(GO) vet ./... ./testdata/bench
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
-	SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./...
+	SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers $(GO) test ./...
 
 tools: ## build the S3 server that tests use into the cache folder
 	bash testdata/tools.sh $(CACHE)
+
+readers: ## install the engines that read the lake in tests into the cache folder: pyarrow, DuckDB, Polars, Spark
+	bash testdata/lake/readers.sh $(CACHE)/readers
 
 oracle: ## record the goldens of testdata again with llvm-symbolizer and Apple's Swift demangler
 	bash testdata/golden.sh

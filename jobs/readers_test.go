@@ -1,0 +1,268 @@
+package jobs
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/symlake/symlake/formats/formattest"
+)
+
+// readersDir is the folder that testdata/lake/readers.sh fills: pyarrow, DuckDB, Polars and Spark.
+func readersDir(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("SYMLAKE_READERS")
+	if _, err := os.Stat(filepath.Join(dir, ".versions")); dir == "" || err != nil {
+		formattest.Missing(t, "a folder with pyarrow, DuckDB, Polars and Spark",
+			"make readers makes it; then set SYMLAKE_READERS to it, as make test does")
+	}
+	return dir
+}
+
+// python is a script under the interpreter that has an engine.
+func python(t *testing.T, engine string, args ...string) *exec.Cmd {
+	t.Helper()
+	dir, env := readersDir(t), "py"
+	if engine == "spark" {
+		env = "spark"
+	}
+	cmd := exec.Command(filepath.Join(dir, env, "bin", "python3"), args...)
+	cmd.Dir = dir // where the mock of a key service lies
+	return cmd
+}
+
+// dump is every row of a lake that counts, as an engine reads it, one record a line, sorted.
+func dump(t *testing.T, engine, lake, keys string) (rows []string, err error) {
+	t.Helper()
+	args := []string{formattest.Testdata(t, "lake/dump.py"), engine, lake}
+	if keys != "" {
+		args = append(args, keys)
+	}
+	cmd := python(t, engine, args...)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, tail(errOut.String(), 600))
+	}
+	rows = strings.Split(strings.TrimSpace(out.String()), "\n")
+	slices.Sort(rows)
+	return rows, nil
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+
+// lakeRow is a row of the table ranges as dump.py prints it.
+type lakeRow struct {
+	Table, Artifact, Load   string
+	Start                   int64 `json:"range_start"`
+	End                     int64 `json:"range_end"`
+	Function, Linkage, File string
+	Line, Col, Depth        int
+	Inlines                 []struct {
+		Function, Linkage, File string
+		Line, Col               int
+	}
+}
+
+func (r lakeRow) frames() string {
+	s := fmt.Sprintf("%s %s %s:%d:%d\n", r.Function, r.Linkage, r.File, r.Line, r.Col)
+	for _, f := range r.Inlines {
+		s += fmt.Sprintf("%s %s %s:%d:%d\n", f.Function, f.Linkage, f.File, f.Line, f.Col)
+	}
+	return s
+}
+
+// Every engine reads the same rows of a plain and of a sealed lake, and they are what look-up answers at the first and
+// last position of each range; what is in no range is a hole or outside.
+func TestReaders(t *testing.T) {
+	readersDir(t)
+	objects := formattest.Testdata(t, "elf")
+	for _, c := range []struct {
+		profile string
+		engines []string
+	}{{"plain", []string{"pyarrow", "duckdb", "polars", "spark"}}, {"sealed", []string{"pyarrow", "pyarrow-raw", "polars", "spark"}}} {
+		t.Run(c.profile, func(t *testing.T) {
+			store := filepath.Join(t.TempDir(), "store")
+			lake := filepath.Join(store, "lake")
+			mustRun(t, []int{0, 3}, "--store", store, "--lake-profile", c.profile, "ingest", objects, "--names", "{app}/{build}/**")
+			mustRun(t, []int{0}, "--store", store, "verify")
+			keys := ""
+			if c.profile == "sealed" {
+				keys, _ = mustRun(t, []int{0}, "--store", store, "--json", "keys", "export", "--lake")
+			}
+			var first []string
+			for _, engine := range c.engines {
+				rows, err := dump(t, engine, lake, keys)
+				if err != nil {
+					t.Fatalf("%s: %v", engine, err)
+				}
+				if first == nil {
+					first = rows
+				} else if diff := cmp.Diff(first, rows); diff != "" {
+					t.Errorf("%s reads other rows than %s (-%s +%s)\n%s", engine, c.engines[0], c.engines[0], engine, diff)
+				}
+			}
+			compareWithLookup(t, store, first)
+			if c.profile == "sealed" {
+				refuses(t, c.engines, lake, keys)
+			}
+		})
+	}
+}
+
+// compareWithLookup asks look-up for the places of every row.
+func compareWithLookup(t *testing.T, store string, rows []string) {
+	t.Helper()
+	var ranges []lakeRow
+	for _, line := range rows {
+		var r lakeRow
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Table == "ranges" {
+			ranges = append(ranges, r)
+		}
+	}
+	slices.SortFunc(ranges, func(a, b lakeRow) int {
+		return cmpOr(strings.Compare(a.Artifact, b.Artifact), int(a.Start-b.Start))
+	})
+	names := map[string]string{} // artifact → a name that is its alone
+	out, _ := mustRun(t, []int{0}, "--store", store, "--json", "artifacts")
+	total := 0
+	for line := range strings.Lines(out) {
+		var a artifactJSON
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatal(err)
+		}
+		names[a.Artifact] = a.Names[0]
+		total += int(a.Ranges)
+	}
+	if len(ranges) != total || total == 0 {
+		t.Fatalf("%d rows, look-up has %d ranges", len(ranges), total)
+	}
+	var questions bytes.Buffer
+	var want []string
+	ask := func(r *lakeRow, pos int64, answer string) {
+		fmt.Fprintf(&questions, "%s +%#x\n", names[r.Artifact], pos)
+		want = append(want, answer)
+	}
+	for i := range ranges {
+		r := &ranges[i]
+		ask(r, r.Start, r.frames())
+		ask(r, r.End-1, r.frames())
+		if i+1 == len(ranges) || ranges[i+1].Artifact != r.Artifact || ranges[i+1].Start != r.End {
+			ask(r, r.End, "none")
+		}
+	}
+	cmd := symlake(t, "--store", store, "--json", "lookup", "--stdin")
+	cmd.Stdin = &questions
+	answers, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(answers)), "\n")
+	if len(lines) != len(want) {
+		t.Fatalf("%d answers to %d questions", len(lines), len(want))
+	}
+	for i, line := range lines {
+		var a answerJSON
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatal(err)
+		}
+		got := "none"
+		if a.Status == "found" {
+			got = ""
+			for _, f := range a.Frames {
+				got += fmt.Sprintf("%s %s %s:%d:%d\n", f.Function, f.Linkage, f.File, f.Line, f.Column)
+			}
+		}
+		if got != want[i] {
+			t.Errorf("%s %s (-lake +lookup)\n%s", a.Artifact, a.Position, cmp.Diff(want[i], got))
+		}
+	}
+}
+
+func cmpOr(a, b int) int {
+	if a != 0 {
+		return a
+	}
+	return b
+}
+
+// refuses: with another master key, and with none, no engine reads a sealed lake.
+func refuses(t *testing.T, engines []string, lake, keys string) {
+	t.Helper()
+	var e exportJSON
+	if err := json.Unmarshal([]byte(keys), &e); err != nil {
+		t.Fatal(err)
+	}
+	for id := range e.Keys {
+		e.Keys[id] = base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 32))
+	}
+	wrong, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, engine := range engines {
+		if rows, err := dump(t, engine, lake, string(wrong)); err == nil {
+			t.Errorf("%s reads %d rows under a wrong key", engine, len(rows))
+		}
+	}
+	for _, engine := range []string{"pyarrow", "polars", "duckdb"} {
+		if rows, err := dump(t, engine, lake, ""); err == nil {
+			t.Errorf("%s reads %d rows without a key", engine, len(rows))
+		}
+	}
+}
+
+// A flipped bit in any module of a sealed file is refused.
+func TestReadersFlippedBit(t *testing.T) {
+	readersDir(t)
+	store := filepath.Join(t.TempDir(), "store")
+	mustRun(t, []int{0}, "--store", store, "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
+	keys, _ := mustRun(t, []int{0}, "--store", store, "--json", "keys", "export", "--lake")
+	files, err := filepath.Glob(filepath.Join(store, "lake/ranges/*/*/*.parquet"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	for _, engine := range []string{"pyarrow", "polars"} {
+		out, err := python(t, engine, formattest.Testdata(t, "lake/flip.py"), engine, files[0], keys).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", engine, err, tail(string(out), 600))
+		}
+		n, _ := strconv.Atoi(strings.TrimSpace(string(out)))
+	if n < 300 {
+			t.Errorf("%s: %d bits were tried: %s", engine, n, out)
+		}
+	}
+}
+
+// The scripts that keys export prints run as printed.
+func TestSnippets(t *testing.T) {
+	dir := readersDir(t)
+	store := filepath.Join(t.TempDir(), "store")
+	mustRun(t, []int{0, 3}, "--store", store, "ingest", formattest.Testdata(t, "elf"))
+	for _, engine := range []string{"pyarrow", "polars", "duckdb", "spark"} {
+		script, _ := mustRun(t, []int{0}, "--store", store, "keys", "export", "--lake", "--for", engine)
+		file := filepath.Join(t.TempDir(), "read_sealed.py")
+		if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := python(t, engine, file)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "2100") || !strings.Contains(string(out), "compute(game::Engine&, int)") {
+			t.Errorf("%s: %v\n%s", engine, err, tail(string(out), 1500))
+		}
+	}
+}
