@@ -190,7 +190,7 @@ func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
 	}
 	t.found = make(map[uint64]string)
 	return l.each(position{}, end, func(l *layout, from, to position) error {
-		words := newEmitter(e.ctx, 0, nil)
+		words := newEmitter(e.ctx, in.Limits, 0, nil)
 		text := newText(in, 0)
 		w, err := words.readWords(text, l)
 		if err != nil {

@@ -3,6 +3,7 @@ package sourcemap
 import (
 	"context"
 
+	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -13,6 +14,7 @@ const runRanges = 512
 type emitter struct {
 	ctx  context.Context
 	emit func(*symbol.Run) error
+	most int    // ranges of a run
 	base uint64 // added to positions: of the segment
 	run  symbol.Run
 
@@ -31,8 +33,8 @@ type scopeAt struct {
 	at  int32
 }
 
-func newEmitter(ctx context.Context, base uint64, emit func(*symbol.Run) error) *emitter {
-	e := &emitter{ctx: ctx, emit: emit, base: base, runs: 1, index: map[string]uint32{"": 0}}
+func newEmitter(ctx context.Context, lim *formats.Limits, base uint64, emit func(*symbol.Run) error) *emitter {
+	e := &emitter{ctx: ctx, emit: emit, most: min(runRanges, lim.RunRanges), base: base, runs: 1, index: map[string]uint32{"": 0}}
 	e.run = symbol.Run{Rank: symbol.RankScript, Strings: []string{""}}
 	e.nodes = []node{{parent: -1}}
 	return e
@@ -85,7 +87,7 @@ func (e *emitter) scope(n int32) int32 {
 func (e *emitter) add(g symbol.Range, node int32) error {
 	g.Start += e.base
 	g.End += e.base
-	if n := len(e.run.Ranges); n >= runRanges || n > 0 && e.run.Ranges[n-1].End != g.Start {
+	if n := len(e.run.Ranges); n >= e.most || n > 0 && e.run.Ranges[n-1].End != g.Start {
 		if err := e.flush(); err != nil {
 			return err
 		}

@@ -164,10 +164,10 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) e
 	}
 	if part > 0 {
 		s := &o.layout.segments[part-1]
-		e := newEmitter(ctx, uint64(s.number*symbol.MaxLine)<<32, emit)
+		e := newEmitter(ctx, o.in.Limits, uint64(s.number*symbol.MaxLine)<<32, emit)
 		return o.each(e, s.layout, s.number, nil)
 	}
-	e := newEmitter(ctx, 0, emit)
+	e := newEmitter(ctx, o.in.Limits, 0, emit)
 	var under *packed
 	if o.layout.isCompilers() {
 		found, below, err := findPackagers(ctx, o.in, o.layout)

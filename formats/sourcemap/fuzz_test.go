@@ -1,0 +1,133 @@
+package sourcemap
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/formattest"
+)
+
+// seeds are small maps with everything that a map may have.
+var seeds = []string{
+	`{"version":3,"file":"a.js","sourceRoot":"src/","sources":["a.ts",null],"names":["add","b"],"mappings":"AAAA,SAASA,GAAIC;ACAA,C","ignoreList":[1],"debugId":"85314830-023f-4cf1-a267-535f4e37bb17"}`,
+	`{"version":3,"sections":[{"offset":{"line":0,"column":2},"map":{"version":3,"sources":["a"],"mappings":"AAAA;AACA"}},{"offset":{"line":1,"column":0},"map":{"version":3,"sources":["b"],"mappings":"AAAA"}}]}`,
+	`{"version":3,"sources":["a"],"mappings":";CAAA,aAAa","rangeMappings":";BC"}`,
+	`{"version":3,"sources":["a"],"names":["f","g","function"],"mappings":"AAAA,SAAAA","scopes":"BHAAAE,BFCABC,CAB,CAB,EGAA,EDCB,IAAA,FE,FC"}`,
+	`{"version":3,"sources":["a"],"names":[],"mappings":"A,uBAAA","x_facebook_sources":[[{"names":["<global>","f"],"mappings":"AAA;ACA"}]],"x_hermes_function_offsets":{"0":[0,9,null]},"x_facebook_offsets":[0,null,3],"x_facebook_segments":{"1":{"version":3,"sources":["s"],"mappings":"AAAA"}}}`,
+	")]}'\n{\"version\":3,\"sources\":[\"\\u00e9\"],\"mappings\":\"AAA\\u0041\"}",
+}
+
+// FuzzMap: whatever a map holds, it is read or refused, with runs that are well-formed.
+func FuzzMap(f *testing.F) {
+	for _, s := range seeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { formattest.Fuzz(t, &Format, `{"version":3,`, data) })
+}
+
+// FuzzMappings: mappings alone, which a fuzzer of JSON hardly reaches; with and without a window.
+func FuzzMappings(f *testing.F) {
+	for _, s := range []string{"AAAA,SAASA,GAAIC;ACAA,C", ";;;", "gggggggggggggggC", "D", "AAAA,AAAA,AAAA,EAAA", ",", "AA"} {
+		f.Add(s, "")
+	}
+	f.Add("CAAA,aAAa,EAAG;A", "BC;B")
+	f.Fuzz(func(t *testing.T, mappings, ranges string) {
+		if strings.ContainsAny(mappings+ranges, "\"\\") || len(mappings) > 1<<16 {
+			return
+		}
+		text := `{"version":3,"sources":["a","b"],"names":["n","m"],"mappings":"` + mappings + `"`
+		if ranges != "" {
+			text += `,"rangeMappings":"` + ranges + `"`
+		}
+		in := formattest.InputOf("a.js.map", []byte(text+"}"), formats.Limits{})
+		x, err := explodeAll(in)
+		y, err2 := explodeAll(formattest.Unmapped(in))
+		if (err == nil) != (err2 == nil) || err == nil && len(x.ranges) != len(y.ranges) {
+			t.Fatalf("%v in memory, %v through a window", err, err2)
+		}
+		if err != nil {
+			if !formats.Rejects(err) {
+				t.Fatal(err)
+			}
+			return
+		}
+		last := uint64(0)
+		for _, g := range x.ranges {
+			if g.Start < last || g.End <= g.Start || g.Start>>32 != (g.End-1)>>32 {
+				t.Fatalf("range %#x-%#x after %#x", g.Start, g.End, last)
+			}
+			last = g.End
+		}
+	})
+}
+
+func FuzzFunctionMap(f *testing.F) {
+	f.Add("AAA;ACA,CDA")
+	f.Add("AAA,gggggggC")
+	f.Fuzz(func(t *testing.T, mappings string) {
+		var m functionMap
+		n := numbers{b: mappings, section: "x"}
+		lim := formats.Limits{}.WithDefaults()
+		if err := m.decode(&n, []uint32{1, 2, 3}, &lim); err != nil {
+			if !formats.Rejects(err) {
+				t.Fatal(err)
+			}
+			return
+		}
+		hint := 0
+		for i, p := range m.places {
+			if got := m.at(p.line, p.column, &hint); got < 1 || got > 3 {
+				t.Fatalf("place %d is in %d", i, got)
+			}
+		}
+	})
+}
+
+func FuzzScopes(f *testing.F) {
+	f.Add("BHAAAE,BFCABC,CAB,CAB,EGAA,EDCB,IAAA,FE,FC")
+	f.Add("A,BAAA,CAA,EAA,FA")
+	f.Fuzz(func(t *testing.T, items string) {
+		r := scopeReader{numbers: numbers{b: items, section: "scopes"}, most: 1 << 12, depth: 64,
+			names:  func(i int64) (uint32, bool) { return uint32(i) + 1, i >= 0 && i < 9 },
+			source: func(i uint64) (uint32, bool) { return uint32(i), i < 3 }}
+		if err := r.read(1); err != nil {
+			if !formats.Rejects(err) {
+				t.Fatal(err)
+			}
+			return
+		}
+		for i, n := range r.nodes {
+			if n.parent >= int32(i)+1 {
+				t.Fatalf("node %d below %d", i+1, n.parent)
+			}
+		}
+		for i := 1; i < len(r.borders); i++ {
+			if r.borders[i].at <= r.borders[i-1].at {
+				t.Fatalf("border %#x after %#x", r.borders[i].at, r.borders[i-1].at)
+			}
+		}
+	})
+}
+
+// FuzzScript: a script gives functions or none; their extents lie in it.
+func FuzzScript(f *testing.F) {
+	f.Add("function a(b){return b(c=>c?d:e,1)}var f=x=>y=>x+y;class K{#p(){return/[)}]/g}get q(){return`${(()=>2)()}`}}")
+	f.Add("a.b=async function*(){};({m(){},n:1})\nlet u=v=>w\nh(u)")
+	f.Fuzz(func(t *testing.T, script string) {
+		var all []function
+		err := formats.Guard(name, func() error {
+			all = functionsOf([]byte(script), 1<<16)
+			return nil
+		})
+		if err != nil {
+			return // the library's panic costs the names
+		}
+		for i := range all {
+			if g := &all[i]; g.start < 0 || g.end > len(script) || g.end != 0 && g.end < g.start {
+				t.Fatalf("[%d, %d) of %d", g.start, g.end, len(script))
+			}
+		}
+		positionsOf([]byte(script), all)
+	})
+}
