@@ -305,6 +305,8 @@ func (j *job) done(x *object, o *row.Object, err error) {
 	r := j.report
 	r.Artifacts += x.published
 	r.Ranges += x.ranges
+	r.Classes += x.classes
+	r.tell(&r.Warnings, x.warnings...)
 	r.Bytes.Stored += x.stored
 	r.Bytes.Read += o.Size
 	j.mu.Unlock()

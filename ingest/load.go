@@ -277,7 +277,14 @@ func (x *object) wins(rec *row.Record, l *row.Loaded) bool {
 func (x *object) count(l *row.Loaded) {
 	x.mu.Lock()
 	x.published++
-	x.ranges += l.Ranges
+	if l.Artifact.Kind == symbol.R8 {
+		x.classes += l.Ranges
+	} else {
+		x.ranges += l.Ranges
+	}
+	for _, w := range l.Quality.Warnings {
+		x.warnings = append(x.warnings, Rejection{join(x.t.url, l.Source.Member), w})
+	}
 	x.stored += l.Bytes
 	x.mu.Unlock()
 }

@@ -50,6 +50,8 @@ type object struct {
 	noted      bool // in the ledger, as published
 	published  int
 	ranges     uint64
+	classes    uint64
+	warnings   []Rejection
 	stored     uint64
 	ended      bool // nothing more is handed over
 }

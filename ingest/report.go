@@ -13,11 +13,15 @@ type Report struct {
 	Objects   ObjectCounts `json:"objects"`
 	Artifacts int          `json:"artifacts"` // published by this run
 	Ranges    uint64       `json:"ranges"`
+	Classes   uint64       `json:"classes,omitempty"` // of mappings
 	Bytes     ByteCounts   `json:"bytes"`
 
 	Rejected []Rejection `json:"rejected"` // newly rejected: objects, and members of objects
 	Failed   []Rejection `json:"failed,omitempty"`
-	// Untold is how many more were rejected or failed than the lists name: the
+	// Warnings are what parsers of objects that were loaded want known: bad lines of
+	// mappings, by line, column and reason.
+	Warnings []Rejection `json:"warnings,omitempty"`
+	// Untold is how many more were rejected, failed or warned of than the lists name: the
 	// report is one line.
 	Untold  int      `json:"untold,omitempty"`
 	Missing []string `json:"missing_parts,omitempty"` // companions that loads of this run still wait for

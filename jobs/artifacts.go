@@ -41,6 +41,8 @@ type artifactJSON struct {
 	State     string          `json:"state,omitempty"`
 	Loads     []loadJSON      `json:"loads,omitempty"`
 	Ranges    uint64          `json:"ranges"`
+	Classes   uint64          `json:"classes,omitempty"` // of a mapping, instead of ranges
+	Members   uint64          `json:"members,omitempty"` // of its classes
 	Rows      uint64          `json:"rows,omitempty"`
 	Bytes     uint64          `json:"bytes,omitempty"`
 	Quality   *qualitySummary `json:"quality,omitempty"`
@@ -55,6 +57,9 @@ type qualitySummary struct {
 	WithLine    float64  `json:"with_line"`
 	WithInline  float64  `json:"with_inline"`
 	Missing     []string `json:"missing_parts"`
+	Lines       uint64   `json:"lines,omitempty"` // of a mapping
+	BadLines    uint64   `json:"bad_lines,omitempty"`
+	Warnings    []string `json:"warnings,omitempty"`
 }
 
 func summary(q symbol.Quality) *qualitySummary {
@@ -68,7 +73,8 @@ func summary(q symbol.Quality) *qualitySummary {
 	if missing == nil {
 		missing = []string{}
 	}
-	return &qualitySummary{q.Units, q.UnitsBroken, q.LinesBroken, share(q.Covered, q.Text), share(q.WithLine, q.Covered), share(q.WithInline, q.Covered), missing}
+	return &qualitySummary{q.Units, q.UnitsBroken, q.LinesBroken, share(q.Covered, q.Text), share(q.WithLine, q.Covered), share(q.WithInline, q.Covered), missing,
+		q.Lines, q.BadLines, q.Warnings}
 }
 
 func namesJSON(names []symbol.Name) (other, apps []string) {
@@ -98,6 +104,9 @@ func newArtifactJSON(r *row.Record) artifactJSON {
 		j.Kind, j.Arch, j.Object, j.Member = l.Artifact.Kind, l.Artifact.Arch, l.Source.URL, l.Source.Member
 		j.ImageBase = fmt.Sprintf("%#x", l.Artifact.Base)
 		j.Ranges, j.Rows, j.Bytes, j.Quality = l.Ranges, l.Rows, l.Bytes, summary(l.Quality)
+		if j.Kind == symbol.R8 {
+			j.Ranges, j.Classes, j.Members = 0, l.Ranges, l.Members
+		}
 	}
 	return j
 }
@@ -124,7 +133,11 @@ func (j artifactsJob) Run(p *process) error {
 				file = n.Text
 			}
 		}
-		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d ranges\t%d bytes\t%s\n", a.Artifact, a.Kind, a.Arch, file, a.Ranges, a.Bytes, strings.Join(a.Apps, ","))
+		count, of := a.Ranges, "ranges"
+		if a.Kind == symbol.R8 {
+			count, of = a.Classes, "classes"
+		}
+		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d %s\t%d bytes\t%s\n", a.Artifact, a.Kind, a.Arch, file, count, of, a.Bytes, strings.Join(a.Apps, ","))
 		return err
 	}
 	if j.Artifact != "" {

@@ -58,6 +58,9 @@ func (j inspectJob) artifact(p *process, in *formats.Input, a *formats.Artifact)
 	if _, member, ok := strings.Cut(in.Name, "!"); ok {
 		out.Member = member
 	}
+	if a.Kind == symbol.R8 {
+		return j.mapping(p, in, a, out)
+	}
 	q := &symbol.Quality{}
 	for part := range a.Parts {
 		got, err := a.Explode(p.ctx, part, func(r *symbol.Run) error {
