@@ -38,9 +38,10 @@ lint: ## gofmt and go vet
 fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
 	bash testdata/fuzz.sh $(or $(FUZZTIME),30s)
 
-soak: ## the long forms: 200 kills of an ingest, 10^8 damaged Swift names, every fuzz target for five minutes
+soak: ## the long forms: 200 kills of an ingest, 100 of a load into HBase, 10^8 damaged Swift names, every fuzz target for five minutes
 	SYMLAKE_STORM_NAMES=100000000 $(GO) test ./formats/demangle/swift -run TestStorm -count=1 -timeout 60m
 	SYMLAKE_KILL_POINTS=200 $(GO) test ./jobs -run TestKill -count=1 -timeout 60m
+	SYMLAKE_KILL_POINTS=100 $(GO) test ./jobs -run 'TestHBase/loader' -count=1 -timeout 60m
 	bash testdata/fuzz.sh 5m
 
 pgo: build ## record the profile that the compiler goes by (jobs/symlake/default.pgo), from the inputs of make bench
@@ -50,3 +51,4 @@ bench: build ## measure ingest and look-up beside their peers; downloads inputs 
 	bash testdata/bench/bench.sh $(CACHE) $(abspath $(BIN)/symlake)
 	@if command -v cargo >/dev/null; then bash testdata/swift/oracle.sh $(CACHE); fi
 	SYMLAKE_TOOLS=$(CACHE)/bin $(GO) test ./formats/demangle/swift -run '^$$' -bench . -benchtime 1x
+	TMPDIR=$$([ -d /dev/shm ] && echo /dev/shm || echo $${TMPDIR:-/tmp}) SYMLAKE_BENCH=1 $(GO) test ./sinks/hbase ./jobs -run TestBench -v -p 1 -count=1 -timeout 60m

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,8 +191,12 @@ func (g *group) flush(ctx context.Context, j *job, age time.Duration) {
 	})
 }
 
-// commit writes the rows of those that were entered.
+// commit writes the rows of those that were entered, in key order, as a store
+// that keeps them so likes them best.
 func (j *job) commit(ctx context.Context, loads []*pending) error {
+	loads = slices.SortedFunc(slices.Values(loads), func(x, y *pending) int {
+		return cmp.Or(bytes.Compare(x.id[:], y.id[:]), bytes.Compare(x.load[:], y.load[:]))
+	})
 	b, err := j.o.Store.Blocks.Begin(ctx)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ type Options struct {
 	To Target
 	// Generations gives the timestamps that the cells of loads have to carry.
 	Generations func(ctx context.Context, prefixes [][]byte) ([]uint64, error)
-	BufferBytes int // of rows before they are written in order; 0: 16 MiB
+	BufferBytes int // of rows before they are written in order; 0: 8 MiB
 	Now         func() time.Time
 }
 
@@ -32,7 +32,7 @@ type Target interface {
 }
 
 const (
-	defaultBuffer = 16 << 20
+	defaultBuffer = 8 << 20
 	// cleanupTime is how long the end of a batch may take when its context is over.
 	cleanupTime = 20 * time.Second
 )
