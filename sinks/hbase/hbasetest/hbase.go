@@ -19,6 +19,7 @@ type Options struct {
 	Servers int               // region servers, all in the one process; 0 is 1
 	Fast    bool              // compile as a server would: worth its start for benchmarks only
 	Site    map[string]string // further properties of hbase-site.xml
+	Until   string            // what its log says when it has come far enough; "" is that it is ready
 }
 
 // Server is a running HBase: master, region servers and ZooKeeper in one process.
@@ -30,8 +31,9 @@ type Server struct {
 	ZooKeeper string // host:port
 	Lib       string // the jars
 
-	jvm  jvm
-	proc *process
+	until string
+	jvm   jvm
+	proc  *process
 }
 
 // startPatience is how long a start may take on a busy machine. Alone it takes 5 s.
@@ -111,7 +113,10 @@ func prepare(lib, java, dir string, o Options) (*Server, error) {
 		}
 	}
 	address := func(port int) string { return "localhost:" + strconv.Itoa(port) }
-	s := &Server{Dir: dir, Root: o.Root, Master: address(free[1]), Region: address(free[2]), ZooKeeper: address(free[0]), Lib: lib}
+	s := &Server{Dir: dir, Root: o.Root, Master: address(free[1]), Region: address(free[2]), ZooKeeper: address(free[0]), Lib: lib, until: o.Until}
+	if s.until == "" {
+		s.until = "Master has completed initialization"
+	}
 	if s.Root == "" {
 		s.Root = "file://" + filepath.Join(dir, "hbase")
 	}
@@ -170,7 +175,7 @@ func (s *Server) run() (err error) {
 	if s.proc, err = s.jvm.start(); err != nil {
 		return err
 	}
-	return s.proc.ready("Master has completed initialization", startPatience)
+	return s.proc.ready(s.until, startPatience)
 }
 
 // URL is that of a store in a namespace of its own on this server.

@@ -52,13 +52,14 @@ func (c *Client) askMaster(ctx context.Context, op string, t Table, method strin
 			if actionOf(err) == relocate {
 				c.registry.forgetMaster(server)
 			}
+			err = fmt.Errorf("master %s: %w", server, err)
 		}
 		if ctx.Err() != nil && last != nil {
 			return answer{}, opError(op, t, nil, ended(ctx, last))
 		}
 		last = err
 		if actionOf(err) == giveUp {
-			return answer{}, opError(op, t, nil, fmt.Errorf("master %s: %w", server, err))
+			return answer{}, opError(op, t, nil, err)
 		}
 	}
 }

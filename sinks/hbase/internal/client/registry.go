@@ -130,7 +130,7 @@ func (c *Client) ask(ctx context.Context, method string) (answer, error) {
 			return a, nil
 		}
 		if ctx.Err() != nil {
-			return answer{}, ctx.Err()
+			return answer{}, fmt.Errorf("RPC registry on %s: %w", s, ctx.Err())
 		}
 		if errors.Is(err, ErrUnspoken) {
 			return answer{}, err
