@@ -238,14 +238,10 @@ func (r heardReader) Read(p []byte) (int, error) {
 func readFrame(in *bufio.Reader, first bool) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
-		if first && errors.Is(err, io.EOF) {
-			// What TLS servers do to whoever does not begin with a handshake.
-			return nil, fmt.Errorf("%w: the server closed the connection without a word, as one that demands TLS does", ErrUnspoken)
-		}
 		return nil, err
 	}
 	if first && head[0] == 21 && head[1] == 3 { // a TLS alert
-		return nil, fmt.Errorf("%w: the server answers in TLS", ErrUnspoken)
+		return nil, fmt.Errorf("the server answers in TLS: %w", ErrUnspoken)
 	}
 	size := binary.BigEndian.Uint32(head[:])
 	if size > maxFrame {
@@ -300,7 +296,7 @@ func (c *conn) deliver(frame []byte) error {
 			return fmt.Errorf("%w: to no call", errMalformed)
 		}
 		if failed.Class == "security.AccessDeniedException" {
-			return fmt.Errorf("%w: the server says %w", ErrUnspoken, failed)
+			return fmt.Errorf("the server says %w: %w", failed, ErrUnspoken)
 		}
 		return failed
 	}

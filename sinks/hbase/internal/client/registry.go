@@ -2,10 +2,14 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"slices"
 	"sync"
+	"syscall"
 )
 
 // registry remembers where hbase:meta and the active master are.
@@ -132,10 +136,31 @@ func (c *Client) ask(ctx context.Context, method string) (answer, error) {
 		if ctx.Err() != nil {
 			return answer{}, fmt.Errorf("RPC registry on %s: %w", s, ctx.Err())
 		}
+		if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+			if c.speaksTLS(ctx, s) { // which hangs up on whoever does not begin with a handshake
+				err = fmt.Errorf("%s demands TLS: %w", s, ErrUnspoken)
+			}
+		}
 		if errors.Is(err, ErrUnspoken) {
 			return answer{}, err
 		}
 		all = append(all, err)
 	}
 	return answer{}, &lostError{"the RPC registry", errors.Join(all...)}
+}
+
+// speaksTLS tells whether a server answers a TLS handshake, with whatever.
+func (c *Client) speaksTLS(ctx context.Context, address string) bool {
+	ctx, cancel := context.WithTimeout(ctx, min(dialTimeout, c.o.Attempt))
+	defer cancel()
+	nc, err := c.o.Dial(ctx, address)
+	if err != nil {
+		return false
+	}
+	defer nc.Close()
+	// Nothing is sent over this connection, so it does not matter who answers.
+	err = tls.Client(nc, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
+	var alert tls.AlertError
+	var remote *net.OpError // how the package wraps an alert of the other side
+	return err == nil || errors.As(err, &alert) || errors.As(err, &remote) && remote.Op == "remote error"
 }
