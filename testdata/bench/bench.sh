@@ -46,6 +46,10 @@ fi
 # A large Go program: the S3 server of the tests, with its DWARF not compressed.
 [ -e "$cache/inputs/gosrv" ] || (cd "$here/../.." && CGO_ENABLED=0 go build -modfile=tools.mod -ldflags=-compressdwarf=false -o "$cache/inputs/gosrv" github.com/versity/versitygw/cmd/versitygw)
 
+if command -v java >/dev/null && command -v mvn >/dev/null; then
+  sh "$here/../r8/fresh.sh" "$cache"
+fi
+
 peer=
 if command -v cargo >/dev/null; then
   (cd "$here/peer" && CARGO_TARGET_DIR="$cache/peer" cargo build --release --quiet)

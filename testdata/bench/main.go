@@ -37,7 +37,7 @@ func main() {
 	flag.IntVar(&b.pairs, "pairs", 5, "runs of tool and peer in turn")
 	flag.IntVar(&b.probes, "probes", 10000, "random addresses a file for agreement")
 	profile := flag.String("profile", "", "write a CPU profile of the main job over the inputs to this file, and measure nothing")
-	only := flag.String("only", "", "comma-separated inputs; all without")
+	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java; all without")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -77,10 +77,19 @@ func main() {
 			results = append(results, r)
 		}
 	}
-	if len(results) == 0 {
+	var java *retraced
+	if len(wanted) == 0 || wanted["r8"] {
+		if java, err = b.retrace(); err != nil {
+			log.Fatalf("bench: retrace: %v", err)
+		}
+	}
+	if len(results) == 0 && java == nil {
 		log.Fatalf("bench: no inputs in %s/inputs", b.cache)
 	}
 	printTables(results)
+	if java != nil {
+		java.print()
+	}
 }
 
 func (b *bench) measure(name, file string) (*result, error) {

@@ -1,5 +1,8 @@
 //! peer symcache FILE OUT        write a SymCache as symbolic does
 //! peer addr2line FILE ADDRS     look every address (hex, one a line) up twice, print the time of the warm pass
+//! peer retrace MAPPING FRAMES   retrace frames with rust-proguard, print frames a second
+mod retrace;
+
 use std::{env, fs, hint::black_box, time::Instant};
 
 use symbolic::common::ByteView;
@@ -49,6 +52,7 @@ fn main() -> Result<()> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [_, "symcache", file, out] => symcache(file, out),
         [_, "addr2line", file, addresses] => addr2line(file, addresses),
-        _ => Err("peer symcache FILE OUT | peer addr2line FILE ADDRESSES".into()),
+        [_, "retrace", mapping, frames] => retrace::retrace(mapping, frames),
+        _ => Err("peer symcache FILE OUT | peer addr2line FILE ADDRESSES | peer retrace MAPPING FRAMES".into()),
     }
 }
