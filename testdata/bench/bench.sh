@@ -43,6 +43,31 @@ aar hermesvm com.facebook.react:hermes-android:0.82.1:aar:debug prefab/modules/h
 if [ ! -e "$cache/inputs/swiftlint" ] && command -v npm >/dev/null; then
   (cd "$cache/deb" && npm pack --silent @expo/swiftlint@0.57.1 >/dev/null && tar -xzOf expo-swiftlint-0.57.1.tgz package/bin/linux-x64/swiftlint > "$cache/inputs/.swiftlint" && mv "$cache/inputs/.swiftlint" "$cache/inputs/swiftlint")
 fi
+# dSYMs. Most of NativeScript's code has symbols alone. Of the simulator's one slice is taken: the peers read one.
+if [ ! -e "$cache/inputs/ns-sim" ] && command -v npm >/dev/null; then
+  (
+    cd "$cache/deb"
+    [ -e nativescript-ios-8.9.5.tgz ] || npm pack --silent @nativescript/ios@8.9.5 >/dev/null
+    tar -xzOf nativescript-ios-8.9.5.tgz package/framework/internal/XCFrameworks.zip > ns.zip
+    dsym=dSYMs/NativeScript.framework.dSYM/Contents/Resources/DWARF/NativeScript
+    for part in ns-ios:ios-arm64 ns-catalyst:ios-arm64-maccatalyst ns-fat:ios-arm64_x86_64-simulator; do
+      unzip -p ns.zip "NativeScript.xcframework/${part#*:}/$dsym" > "${part%:*}"
+    done
+    llvm-lipo-19 -thin x86_64 ns-fat -output ns-sim
+    mv ns-ios ns-catalyst ns-sim "$cache/inputs/"
+    rm ns.zip ns-fat
+  )
+fi
+if [ ! -e "$cache/inputs/gdx-ios" ] && command -v mvn >/dev/null; then
+  (
+    cd "$cache/deb"
+    mvn -q -B dependency:copy -Dartifact=com.badlogicgames.gdx:gdx-platform:1.12.1:jar:natives-ios -DoutputDirectory=. -Dmdep.useBaseVersion=true
+    name=$(unzip -Z1 gdx-platform-1.12.1-natives-ios.jar | grep 'gdx.framework.dSYM/.*/DWARF/gdx$' | grep -v -i simulator | head -1)
+    unzip -p gdx-platform-1.12.1-natives-ios.jar "$name" > "$cache/inputs/.gdx-ios" && mv "$cache/inputs/.gdx-ios" "$cache/inputs/gdx-ios"
+  )
+fi
+# One above 1 GB: dsymutil's, of copies of one object whose functions are all local.
+[ -e "$cache/inputs/big-dsym" ] || bash "$here/bigdsym.sh" "$cache/inputs/big-dsym"
 # A large Go program: the S3 server of the tests, with its DWARF not compressed.
 [ -e "$cache/inputs/gosrv" ] || (cd "$here/../.." && CGO_ENABLED=0 go build -modfile=tools.mod -ldflags=-compressdwarf=false -o "$cache/inputs/gosrv" github.com/versity/versitygw/cmd/versitygw)
 

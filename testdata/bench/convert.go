@@ -2,6 +2,7 @@ package main
 
 import (
 	"debug/elf"
+	"debug/macho"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -33,6 +34,16 @@ type result struct {
 
 // facts reads what the file says of itself, by the standard library.
 func (r *result) facts(file string) error {
+	if f, err := macho.Open(file); err == nil {
+		defer f.Close()
+		for _, s := range f.Sections {
+			if s.Seg == "__DWARF" && strings.HasPrefix(s.Name, "__debug_") {
+				r.dwarfBytes += int64(s.Size)
+			}
+		}
+		r.probes = drawn(machoSpans(f), 100000)
+		return nil
+	}
 	f, err := elf.Open(file)
 	if err != nil {
 		return err
@@ -46,8 +57,8 @@ func (r *result) facts(file string) error {
 	if r.dwarfBytes == 0 {
 		return fmt.Errorf("%s has no DWARF", file)
 	}
-	r.probes, err = probes(f, 100000)
-	return err
+	r.probes = drawn(elfSpans(f), 100000)
+	return nil
 }
 
 // convert loads the file in turn with its peers: the same file, the same minute.

@@ -2,14 +2,17 @@ package main
 
 import (
 	"debug/elf"
+	"debug/macho"
 	"math/rand/v2"
 	"sort"
 )
 
-// probes draws n addresses inside function symbols, each byte of them as
-// likely as any other, from a fixed seed; without a symbol table from the executable sections.
-func probes(f *elf.File, n int) ([]uint64, error) {
-	type span struct{ at, size uint64 }
+// span is code: of a function, or of a section.
+type span struct{ at, size uint64 }
+
+// elfSpans are the function symbols; without a symbol table the executable
+// sections.
+func elfSpans(f *elf.File) []span {
 	var spans []span
 	symbols, err := f.Symbols()
 	if err != nil {
@@ -27,6 +30,23 @@ func probes(f *elf.File, n int) ([]uint64, error) {
 			}
 		}
 	}
+	return spans
+}
+
+// machoSpans are the sections with code: symbols have no sizes.
+func machoSpans(f *macho.File) []span {
+	var spans []span
+	for _, s := range f.Sections {
+		if s.Seg == "__TEXT" && s.Flags&0x80000400 != 0 && s.Size > 0 {
+			spans = append(spans, span{s.Addr, s.Size})
+		}
+	}
+	return spans
+}
+
+// drawn are n addresses of spans, each byte of them as likely as any other,
+// from a fixed seed.
+func drawn(spans []span, n int) []uint64 {
 	sort.Slice(spans, func(i, j int) bool { return spans[i].at < spans[j].at })
 	// Aliases would count their bytes twice.
 	kept, total := spans[:0], uint64(0)
@@ -48,5 +68,5 @@ func probes(f *elf.File, n int) ([]uint64, error) {
 		i := sort.Search(len(ends), func(i int) bool { return ends[i] > k })
 		out = append(out, kept[i].at+kept[i].size-(ends[i]-k))
 	}
-	return out, nil
+	return out
 }
