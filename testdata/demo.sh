@@ -7,8 +7,8 @@ cd "$(dirname "$0")"
 data=$(mktemp -d)
 trap 'rm -rf "$data"' EXIT
 
-echo "\$ symlake ingest testdata/elf --report -"
-"$symlake" --store "file:$data" --log-level error ingest elf --report -
+echo "\$ symlake ingest testdata/elf testdata/macho --report -"
+"$symlake" --store "file:$data" --log-level error ingest elf macho --report -
 echo
 echo "\$ symlake verify"
 "$symlake" --store "file:$data" verify
@@ -18,3 +18,6 @@ cat stacks/demo.txt
 echo
 echo "\$ symlake symbolicate testdata/stacks/demo.txt"
 "$symlake" --store "file:$data" symbolicate stacks/demo.txt
+echo
+echo "\$ symlake symbolicate testdata/stacks/apple-crash.txt"
+"$symlake" --store "file:$data" --log-level error symbolicate stacks/apple-crash.txt

@@ -18,7 +18,7 @@ var machoObjects = []struct {
 	note         string
 	more         []uint64 // those of stacks/
 }{
-	{golden: "macho/libgame.dylib.dSYM", file: "macho/libgame.dylib.dSYM/Contents/Resources/DWARF/libgame.dylib"},
+	{golden: "macho/libgame.dylib.dSYM", file: "macho/libgame.dylib.dSYM/Contents/Resources/DWARF/libgame.dylib", more: []uint64{0x415a, 0x4272, 0x433e}},
 	{golden: "macho/libgame-fat.dSYM", file: "macho/libgame-fat.dSYM", arches: []string{"arm64", "x86_64"}},
 	{golden: "macho/objects/libmapped.dylib", file: "macho/objects/libmapped.dylib",
 		note: "asked of the dSYM that dsymutil makes of the library and its objects"},

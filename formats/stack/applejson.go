@@ -344,10 +344,10 @@ func jsonMembers(object []byte, keys frameKeys) (members [][]byte) {
 }
 
 func writeMember(out *bufio.Writer, key, value string) {
-	text, err := json.Marshal(oneLine(value))
-	if err != nil { // no string fails
-		text = []byte(`""`)
-	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)       // names of C++ are full of angle brackets
+	_ = e.Encode(oneLine(value)) // no string fails
 	out.WriteString(`"` + key + `": `)
-	out.Write(text)
+	out.Write(bytes.TrimSuffix(text.Bytes(), []byte{'\n'}))
 }

@@ -4,7 +4,7 @@
 # dsymutil writes its DWARF as often. Usage: bigdsym.sh OUT
 set -euo pipefail
 out=$(realpath -m "$1")
-work=$(mktemp -d -p "$(dirname "$out")")
+work=$(mktemp -d -p "$(dirname "$(dirname "$out")")") # some gigabytes, on the same disk
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 copies=${COPIES:-240}
