@@ -117,7 +117,7 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 		if err != nil {
 			return nil, err
 		}
-		l.Format, l.Parser, l.Rank, l.Generation, l.At = f.Name, f.Version, a.Rank, 1, j.o.Now()
+		l.Format, l.Parser, l.Rank, l.At = f.Name, f.Version, a.Rank, j.o.Now()
 		l.Quality = quality
 		l.Quality.Covered, l.Quality.WithLine, l.Quality.WithInline = counts.Covered, counts.WithLine, counts.WithInline
 		l.Source = row.Source{URL: x.t.url, Member: member, ETag: x.t.entry.ETag, Size: x.t.entry.Size}

@@ -1,8 +1,10 @@
 package hbase
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/hbase/internal/bulk"
+	"github.com/symlake/symlake/sinks/hbase/internal/client"
 )
 
 // disturbed is the cluster with something happening to it at some load.
@@ -75,6 +78,88 @@ func killInMidLoad(x *target) {
 func TestServerKilled(t *testing.T) {
 	x := newTarget(t, hbasetest.Start(t, hbasetest.Options{}), WriteOptions{}, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0)
 	killInMidLoad(x)
+}
+
+// Every region moves to the other server between the cut and the load, and the server is silent for a while.
+func TestMovedAndSilent(t *testing.T) {
+	server := hbasetest.Start(t, hbasetest.Options{Servers: 2})
+	x := newTarget(t, server, WriteOptions{}, 0x40, 0x80, 0xc0)
+	all := someLoads(200, 20, 1000)
+	var once sync.Once
+	var back sync.WaitGroup
+	disturb := func(n int) {
+		if n <= 4 {
+			server.Move(t, x.regionAt(byte(n-1)<<6+1))
+		}
+		if n == 4 {
+			once.Do(func() {
+				server.Pause(t, true)
+				back.Go(func() {
+					time.Sleep(3 * time.Second)
+					server.Pause(t, false)
+				})
+			})
+		}
+	}
+	if err := x.loadDisturbed(&disturbed{before: disturb}, 1, all...); err != nil {
+		t.Fatal(err)
+	}
+	back.Wait()
+	x.holds(all...)
+}
+
+// The connection breaks when the load is asked for, once before the server hears of it and once behind its answer.
+func TestConnectionLost(t *testing.T) {
+	server := hbasetest.Shared(t)
+	x := newTarget(t, server, WriteOptions{}, 0x40, 0x80, 0xc0)
+	var lose atomic.Int32
+	x.c = client.New(client.Options{Servers: []string{server.Master}, User: "loader", Dial: func(ctx context.Context, address string) (net.Conn, error) {
+		var d net.Dialer
+		c, err := d.DialContext(ctx, "tcp", address)
+		return &breaking{c, &lose}, err
+	}})
+	t.Cleanup(func() { x.c.Close() })
+	all := someLoads(200, 20, 1000)
+	disturb := func(n int) {
+		if n <= 6 {
+			lose.Store(int32(1 + n%2))
+		}
+	}
+	if err := x.loadDisturbed(&disturbed{before: disturb}, 1, all...); err != nil {
+		t.Fatal(err)
+	}
+	if lose.Load() != 0 {
+		t.Error("no connection broke")
+	}
+	x.holds(all...)
+}
+
+// breaking is a connection that breaks at the next write (1), or at what is read after it (2).
+type breaking struct {
+	net.Conn
+	lose *atomic.Int32
+}
+
+var errBroken = errors.New("broken by the test")
+
+func (b *breaking) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("BulkLoadHFile")) && b.lose.CompareAndSwap(1, 0) {
+		b.Conn.Close()
+		return 0, errBroken
+	}
+	if bytes.Contains(p, []byte("BulkLoadHFile")) {
+		b.lose.CompareAndSwap(2, 3)
+	}
+	return b.Conn.Write(p)
+}
+
+func (b *breaking) Read(p []byte) (int, error) {
+	n, err := b.Conn.Read(p)
+	if b.lose.CompareAndSwap(3, 0) {
+		b.Conn.Close()
+		return 0, errBroken
+	}
+	return n, err
 }
 
 // full is a file system whose disk is full after some bytes.
@@ -163,6 +248,31 @@ func TestRefused(t *testing.T) {
 	}
 	t.Log(err)
 	x.holds()
+}
+
+// The loader says so when a region has many files, and asks for a compaction; gc does where rows were dropped.
+func TestCompactionsAskedFor(t *testing.T) {
+	x := newTarget(t, hbasetest.Shared(t), WriteOptions{})
+	all := someLoads(12, 5, 100)
+	for _, rows := range all {
+		if err := x.load(rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x.holds(all...)
+	if len(x.notices) == 0 || !strings.Contains(x.notices[0], "has 11 store files: a compaction was asked for") {
+		t.Errorf("%q", x.notices)
+	}
+	x.notices = nil
+	x.noteDropped(all[0][0].Key[:sinks.PrefixBytes])
+	for range 2 {
+		if _, err := x.Tidy(t.Context(), x.o.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(x.notices) != 1 || !strings.Contains(x.notices[0], "rows of 1 loads were deleted: a major compaction of 1 regions") {
+		t.Errorf("%q", x.notices)
+	}
 }
 
 // What a killed loader leaves is found: its staging folder goes once its lease is over.

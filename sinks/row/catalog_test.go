@@ -29,7 +29,7 @@ func full() *Record {
 			Load: sinks.Load{n, 2, 3},
 			Artifact: symbol.Artifact{ID: symbol.NewID(symbol.ELF, "x"), Kind: symbol.ELF, Canonical: "x", Arch: "arm64", Base: 1 << 63, End: 77,
 				Names: []symbol.Name{{Kind: symbol.NameBuildID, Text: "x"}}, Anchors: map[string]uint64{"s": 1<<64 - 1}},
-			KeyVersion: 1, WrappedKey: []byte{1, 2}, Format: "elf", Parser: 3, Rank: symbol.RankSymtab, Generation: 4,
+			KeyVersion: 1, WrappedKey: []byte{1, 2}, Format: "elf", Parser: 3, Rank: symbol.RankSymtab,
 			Fence: Fence{0, 5}, Rows: 6, Ranges: 7, Bytes: 8, Dropped: Dropped{9, 10},
 			Quality: symbol.Quality{Units: 11, Text: 12, Missing: []string{"dwo:a"}}, Digest: [32]byte{n, 14},
 			Source: Source{URL: "s3://b/k", Member: "m", ETag: "e", Size: 15}, At: time.Unix(16, 17).UTC(),

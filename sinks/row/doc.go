@@ -214,5 +214,6 @@
 // # History
 //
 //	1: the first
+//	   records of loads once said "generation":1; a store that needs one keeps it itself (sinks/hbase)
 //	   body 3 came later: readers before it take such a row for unauthentic, all others as ever
 package row

@@ -39,7 +39,6 @@ type loadedForm struct {
 	Format     string         `json:"format"`
 	Parser     int            `json:"parser"`
 	Rank       symbol.Rank    `json:"rank"`
-	Generation uint32         `json:"generation"`
 	Fence      []byte         `json:"fence,omitempty"`
 	Rows       uint64         `json:"rows"`
 	Ranges     uint64         `json:"ranges"`
@@ -108,7 +107,7 @@ func formOf(l *Loaded) *loadedForm {
 		Artifact: artifactForm{ID: a.ID.String(), Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: l.KeyVersion, WrappedKey: l.WrappedKey, Format: l.Format, Parser: l.Parser, Rank: l.Rank,
-		Generation: l.Generation, Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Members: l.Members, Bytes: l.Bytes,
+		Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Members: l.Members, Bytes: l.Bytes,
 		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, At: l.At,
 	}
 	if l.Dropped != (Dropped{}) {
@@ -139,7 +138,7 @@ func (f *loadedForm) loaded() (*Loaded, error) {
 		Artifact: symbol.Artifact{ID: id, Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: f.KeyVersion, WrappedKey: f.WrappedKey, Format: f.Format, Parser: f.Parser, Rank: f.Rank,
-		Generation: f.Generation, Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Members: f.Members, Bytes: f.Bytes,
+		Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Members: f.Members, Bytes: f.Bytes,
 		Quality: f.Quality, Digest: digest, Source: f.Source, At: f.At,
 	}
 	if f.Dropped != nil {

@@ -49,7 +49,6 @@ type Loaded struct {
 	Format     string // name of the format that read it
 	Parser     int    // its version
 	Rank       symbol.Rank
-	Generation uint32
 	Fence      Fence
 	Rows       uint64 // without the dictionary
 	Ranges     uint64 // or classes
