@@ -1,15 +1,16 @@
 package retrace
 
 import (
+	"sync"
+
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Class is a class made ready for retracing: its methods found by name, cut
-// into those that one name stands for. Read only, so it may be shared.
+// Class is a class made ready for retracing: the lines of each method that
+// was asked for, cut into those that one name stands for. Safe for concurrent use.
 type Class struct {
 	*symbol.Class
-	methods map[string]method
-	fields  map[string][]*symbol.Member
+	methods sync.Map // of names that the class has: method
 }
 
 // method is what a name in the program stands for: one original method or,
@@ -40,42 +41,26 @@ type overload struct {
 	sorted      bool // the lines' ranges in the program ascend, and none lie in one another
 }
 
-// NewClass makes c, which must not change, ready.
-func NewClass(c *symbol.Class) *Class {
-	x := &Class{Class: c, methods: map[string]method{}}
-	for rest := c.Members; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].Name == rest[0].Name {
-			n++
-		}
-		x.add(rest[:n:n])
-		rest = rest[n:]
-	}
-	return x
-}
+// NewClass makes a class of c, which must not change.
+func NewClass(c *symbol.Class) *Class { return &Class{Class: c} }
 
-// add takes all members of one name.
-func (x *Class) add(members []symbol.Member) {
-	fields := 0
-	for i := range members {
-		if members[i].Field {
-			if x.fields == nil {
-				x.fields = map[string][]*symbol.Member{}
-			}
-			x.fields[members[i].Name] = append(x.fields[members[i].Name], &members[i])
-			fields++
-		}
+// method gives what a name stands for; nil: no method has it.
+func (x *Class) method(name string) method {
+	if m, ok := x.methods.Load(name); ok {
+		return m.(method)
 	}
-	if fields == len(members) {
-		return
-	}
-	lines := make([]line, 0, len(members)-fields)
+	members := x.Named(name)
+	lines := make([]line, 0, len(members))
 	for i := range members {
 		if !members[i].Field {
 			lines = append(lines, x.line(&members[i], lines))
 		}
 	}
-	x.methods[members[0].Name] = newMethod(lines)
+	if len(lines) == 0 {
+		return nil
+	}
+	m, _ := x.methods.LoadOrStore(members[0].Name, newMethod(lines))
+	return m.(method)
 }
 
 // line makes a line ready; a method that stands above is not named anew.

@@ -21,7 +21,7 @@ type chain struct {
 
 // frame answers a line with a method.
 func (r *retracer) frame(m *stack.Managed, x *Class, a *symbol.Answer) {
-	chosen, number := r.choose(x.methods[m.Method], m)
+	chosen, number := r.choose(x.method(m.Method), m)
 	if len(chosen) == 0 { // the class is mapped, the method is not: the context stays
 		name := x.Original + "." + m.Method
 		f := symbol.Frame{Function: name, Linkage: name, Line: positive(m.Line), File: r.file(x, "", m)}

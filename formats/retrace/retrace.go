@@ -176,9 +176,9 @@ func isThrown(name, original string) bool {
 func (r *retracer) field(m *stack.Managed, x *Class, a *symbol.Answer) {
 	*a = symbol.Answer{Status: symbol.Found}
 	file := func(class string) string { return r.file(x, class, m) }
-	for i, f := range x.fields[m.Field] {
-		if i == MaxAlternatives {
-			break
+	for _, f := range x.Named(m.Field) {
+		if !f.Field {
+			continue
 		}
 		class := f.Class
 		if class == "" {
@@ -186,9 +186,9 @@ func (r *retracer) field(m *stack.Managed, x *Class, a *symbol.Answer) {
 		}
 		name := class + "." + f.Original
 		one := []symbol.Frame{{Function: name, Linkage: name + ":" + f.Type, File: file(f.Class)}}
-		if i == 0 {
+		if a.Frames == nil {
 			a.Frames = one
-		} else {
+		} else if len(a.Or) < MaxAlternatives {
 			a.Or = append(a.Or, one)
 		}
 	}
