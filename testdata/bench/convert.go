@@ -41,7 +41,7 @@ func (r *result) facts(file string) error {
 				r.dwarfBytes += int64(s.Size)
 			}
 		}
-		r.probes = drawn(machoSpans(f), 100000)
+		r.probes = drawSpans(machoSpans(f), 100000)
 		return nil
 	}
 	f, err := elf.Open(file)
@@ -57,7 +57,7 @@ func (r *result) facts(file string) error {
 	if r.dwarfBytes == 0 {
 		return fmt.Errorf("%s has no DWARF", file)
 	}
-	r.probes = drawn(elfSpans(f), 100000)
+	r.probes = drawSpans(elfSpans(f), 100000)
 	return nil
 }
 
@@ -67,7 +67,7 @@ func (b *bench) convert(r *result, file string) error {
 	for i := range b.pairs + 1 {
 		store := filepath.Join(b.tmp, fmt.Sprintf("%s-%d", r.name, i))
 		var report strings.Builder
-		u, err := run(nil, &report, b.symlake, "--store", "file:"+store, "ingest", file, "--workers", "1", "--report", "-")
+		u, err := run(nil, &report, b.symlake, "--store", "file:"+store, "--lake", "off", "ingest", file, "--workers", "1", "--report", "-")
 		if err != nil {
 			return err
 		}

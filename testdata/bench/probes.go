@@ -44,9 +44,9 @@ func machoSpans(f *macho.File) []span {
 	return spans
 }
 
-// drawn are n addresses of spans, each byte of them as likely as any other,
+// drawSpans gives n addresses of spans, each byte of them as likely as any other,
 // from a fixed seed.
-func drawn(spans []span, n int) []uint64 {
+func drawSpans(spans []span, n int) []uint64 {
 	sort.Slice(spans, func(i, j int) bool { return spans[i].at < spans[j].at })
 	// Aliases would count their bytes twice.
 	kept, total := spans[:0], uint64(0)
