@@ -17,7 +17,6 @@ type classEncoder struct {
 	content *classContent
 	names   *namer
 	last    uint64 // position of the class added last
-	any     bool   // there was one
 }
 
 func newClassEncoder(secret []byte, t *Table, picked []sorted) (*classEncoder, error) {
@@ -47,7 +46,7 @@ func (e *Encoder) addClass(r *symbol.Run) error {
 			return e.err
 		}
 	}
-	if w.any = true; w.bytes > room || pos == w.last && w.classes >= fullClasses {
+	if w.bytes > room || len(c.Members) > maxMembers || pos == w.last && w.classes >= fullClasses {
 		if e.out.Dropped.Ranges++; e.out.Dropped.Ranges == 1 {
 			e.out.Dropped.First = pos
 		}

@@ -198,7 +198,7 @@ func (r *classReader) class(name string) (*symbol.Class, error) {
 	c := &symbol.Class{Name: name}
 	flags := r.next(colMethod)
 	c.Synthesized = flags&classSynthesized != 0
-	members := r.count(colMethod, r.left(colShape))
+	members := r.count(colMethod, min(r.left(colShape), maxMembers))
 	c.Original = r.ref(colRefLo)
 	c.File = r.file(c.Original)
 	if flags&classFacts != 0 {

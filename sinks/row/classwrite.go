@@ -11,6 +11,9 @@ import (
 // fullClasses closes a block of classes, so that what is told per class stays little.
 const fullClasses = 4096
 
+// maxMembers bounds the members of a class that a reader makes: 36 MiB of them.
+const maxMembers = 1 << 18
+
 // classWriter gathers the columns of one block of classes.
 type classWriter struct {
 	index   textIndex // of the dictionary's strings, and of those that stand in the open block

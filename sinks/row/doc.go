@@ -22,11 +22,12 @@
 //
 //	artifact (16) ‖ load (8) ‖ kind (1) ‖ last position (8)      rows, 33 bytes
 //
-// kind: 0 the dictionary (at most one, at position 0), 1 ranges, 2 reserved for classes.
+// kind: 0 the dictionary (at most one, at position 0), 1 ranges, 2 classes.
 // last is inclusive. The last row of ranges reaches to the later of the last range's end
 // and the image's end, so that "hole" and "outside" are both exact: a position beyond it
 // is outside, every other one has the row that speaks for it. A load without ranges has
-// one row that speaks for the whole image; of an empty image, none.
+// one row that speaks for the whole image; of an empty image, none. A load has ranges or, if its
+// artifact is a mapping (r8), classes; the last row of classes reaches to 2^64 - 1.
 //
 //	"a" artifact (16)                                  record of an artifact
 //	"k" version (4)                                    store key and name key, wrapped
@@ -47,12 +48,13 @@
 // AES-256-GCM with random nonces. The keys used are derived with HKDF-SHA-256, without salt:
 //
 //	"symlake 1 rows"     of a data key: seals the rows of its load
+//	"symlake 1 classes"  of a data key: gives classes their positions
 //	"symlake 1 wraps"    of a store key: seals data keys
 //	"symlake 1 catalog"  of a store key: seals records
 //	"symlake 1 lake"     of a store key: wraps the keys of lake files; of the name key: names them
 //	"symlake 1 check"    of either: its first 4 bytes are the key check
 //
-//	row           version ‖ body (1: dictionary, 2: ranges, 3: ranges of a script) ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
+//	row           version ‖ body (1: dictionary, 2: ranges, 3: ranges of a script, 4: classes) ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
 //	record        version ‖ store key version (4)           ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
 //	wrapped key   version                                   ‖ check (4) ‖ nonce (12) ‖ sealed (32) ‖ tag (16)
 //	"k" record    version ‖ what the key-encryption key made of store key (32) ‖ name key (32)
@@ -141,6 +143,56 @@
 //	24 name         per part with a name: 0 new in this block; k newest name's number + 1 - its own
 //	25 26           per new name: its number in the dictionary + 1, as for functions
 //
+// # Classes
+//
+// The position of a class is the first 8 bytes of HMAC-SHA-256 over its name in the program: no name
+// stands in a key, and neighbours in a load have nothing in common. Classes of one position, should there
+// be such, share a block. Facts about the mapping are the class whose name is empty. A block:
+//
+//	uvarint from ‖ uvarint classes ‖ columns
+//
+// It closes at 64 KiB of columns or 4,096 classes. A class that would take more than 8 MiB, or has more than 2^18 members, is left out,
+// counted in Loaded.Dropped. Columns are coded as those of ranges; 4 to 20 are parted among
+// the classes, so that one can be made without the others, and nothing is predicted from
+// another class, but strings are shared.
+//
+//	 0 part         per class, for each of columns 4 to 20: how many bytes of it are the class's
+//	 1 fresh        per class: how many strings it brings
+//	 2  3           length and text of the classes' names in the program
+//	 4  5           strings, low byte and rest of what they are: 0 the next fresh one; 1 an older one, as many
+//	                fresh ones before the next as another pair says, not counting one; 2 the empty one; 3+k number k of the dictionary.
+//	                Per class: its original name; per new method: its class if that is another, its type (what it
+//	                returns), its parameters if there are any; what a source file or rule needs
+//	 6 file         per class, then per other class that its methods name, as they first occur: 0 none; 1 the simple name, up
+//	                to its first $ but for one at its beginning, with .java; 2 with .kt; 3 without the Kt at its end, with .kt; 4 a string
+//	 7 method       per class: 1 synthesized + 2 facts, and the number of members; per new method: 1 a field + 2 of
+//	                another class + 4 with parameters
+//	 8 op           per member: 0 a new method; k+1 the one met k methods before the newest
+//	 9 shape        per member: 4 × (numbers of its lines in the program + 3 × those in the source + 9 if it has rules)
+//	                + how it is called: 0 as the member before; 1 a new name; 2 as in the source; 3 as the one before with the
+//	                last byte, a letter or digit, raised by one
+//	10 first        per member with lines: 0 the lines of the member before, if that is called the same; else 1 + zigzag,
+//	                against the one behind the last of these (1 if there are none)
+//	11 length       per such member with two numbers, unless 0 says all: zigzag, last - first
+//	12 source       per member with lines in the source: zigzag, against the last line in the source of its method's last
+//	                member or, if it is new, of the last member of the class's own methods, or 0
+//	13 source length  per such member with two numbers: zigzag, last - first, less that in the program
+//	14 15           length and text of new names of members
+//	16 rule         per member with rules: their number; per rule its kind doubled, + 1 if undeclared; unless it is a
+//	                residual signature: the number of conditions, of actions (strings, and then its text as one), of positions,
+//	                and for each the difference in the outline and zigzag that of its line. Of facts: the number of packages
+//	17 18           length and text of residual signatures; of facts: of the version and the packages
+//	19 20           per new method: its name in the source, as in 4 and 5
+//	21 22           length and text of the fresh strings
+//
+// The plain form of a class, which is what is hashed: flags as in column 7; name, original name, source file; of facts the version
+// and the list of packages; the number of members; for each 0 and what it is if the method is new (1 for a field, class, name in
+// the source, type, parameters), else 1 + the number of the method in the order of their first members; 0 if it is called as the
+// one before, else 1 + length and text of its name; numbers of lines in the program + 4 × those in the source + 16 if it has rules;
+// its lines, first and zigzag last - first; its rules (their number; for each kind doubled, + 1 if undeclared, lists of
+// conditions and actions, list of positions, text); the list of other classes and their source files. A string or list has its
+// length before it; all numbers are uvarints.
+//
 // # Dictionary
 //
 // The strings of the load stand once, in a row of their own, sorted by their bytes, 1,024 a page:
@@ -161,6 +213,9 @@
 // and anchors as above; the number of dictionary strings and the decoded columns of each page;
 // for each block Last (8) and each decoded column with its length (8). So it depends on content
 // alone, not on keys, loads, times, or the version of a compressor.
+//
+// Of classes, whose order is that of a key: "symlake content 1" to anchors as above, the number of classes (8), and the sum of the
+// SHA-256 of their plain forms, modulo 2^256 (32).
 //
 // # Worked example
 //
@@ -211,9 +266,66 @@
 //	d2ef
 //	0857b9fb6e05fbee53a2b0d550f8db25  ; tag
 //
+// The mapping c0ffee has one class, under the same data key and load:
+//
+//	x.Main -> a.b:
+//	# {"id":"sourceFile","fileName":"Main.java"}
+//	    1:3:void run(int):10:12 -> c
+//	    4:4:int x.Util.add(int,int):7:7 -> c
+//	    4:4:void run(int):13 -> c
+//
+// and says elsewhere that x.Util is in Util.kt. The position of a.b is d9fd1af2872e7a54, its plain form
+//
+//	00 03612e62                       ; no flags; a.b
+//	06782e4d61696e                    ; x.Main
+//	094d61696e2e6a617661              ; Main.java
+//	03                                ; 3 members
+//	00 00 00 0372756e 04766f6964
+//	03696e74                          ; a new method, no field, of the class itself: run, void, int
+//	0263 0a 01 04 0a 04               ; called c; two numbers twice: 1, 2 more; 10, 2 more
+//	00 00 06782e5574696c 03616464
+//	03696e74 07696e742c696e74         ; a new method: x.Util, add, int, "int,int"
+//	00 0a 04 00 07 00                 ; called the same; 4, 0 more; 7, 0 more
+//	01 00 06 04 00 0d                 ; method 0; called the same; two numbers and one: 4, 0 more; 13
+//	01 06782e5574696c 075574696c2e6b74 ; one other class: x.Util, Util.kt
+//
+// The one row has the key
+//
+//	49fe5cdc9fafa289c4b4cf61f0a295d2  ; artifact
+//	01934a5b6c7dabcd                  ; load
+//	02                                ; classes
+//	ffffffffffffffff                  ; last
+//
+// and the body
+//
+//	00 01                             ; from 0; 1 class
+//	11 00 11 07 07 02 04 03 03 03 02
+//	03 02 01 01 00 00 00 02 02        ; part
+//	01 01 01 07                       ; fresh: 7 strings
+//	01 01 01 03 03 00 03 61 2e 62     ; a.b
+//	07 00 07 00 00 00 00 01 02 00
+//	07 01 01 00                       ; strings: four fresh ones; the one before three; a fresh one
+//	02 00 02 01 02                    ; file: Main.java; Util.kt
+//	04 00 04 00 03 04 06              ; method: 3 members; run has parameters, add too and is another class's
+//	03 00 03 00 00 02                 ; op: new; new; the one before the newest
+//	03 00 03 21 20 14                 ; shape
+//	03 00 03 01 01 00                 ; first: 1; the next one, 4; as before
+//	02 00 02 04 00                    ; length: 2 more; none
+//	03 00 03 14 09 02                 ; source: 10 more than 0; 5 less than 12; 1 more than 12
+//	02 01 01 00                       ; source length: as in the program, twice
+//	01 01 01 01 01 01 01 63           ; c
+//	00 00 00                          ; no rules, no signatures
+//	02 01 01 00 02 01 01 00           ; names in the source: two fresh strings
+//	07 00 07 06 03 04 03 06 03 07     ; lengths of the fresh strings
+//	20 00 20 78 2e 4d 61 69 6e 72 75
+//	6e 76 6f 69 64 69 6e 74 78 2e 55
+//	74 69 6c 61 64 64 69 6e 74 2c 69
+//	6e 74                             ; x.Main, run, void, int, x.Util, add, "int,int"
+//
 // # History
 //
 //	1: the first
 //	   records of loads once said "generation":1; a store that needs one keeps it itself (sinks/hbase)
 //	   body 3 came later: readers before it take such a row for unauthentic, all others as ever
+//	   body 4 too
 package row
