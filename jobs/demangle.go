@@ -19,9 +19,10 @@ func (demangleJob) Help() string {
 // Run prints one readable name a line, in order.
 func (j demangleJob) Run(p *process) error {
 	w := bufio.NewWriter(p.out)
-	form := demangle.Name
+	d := new(demangle.Demangler)
+	form := d.Name
 	if j.Simplified {
-		form = demangle.Simplified
+		form = d.Simplified
 	}
 	for _, n := range j.Names {
 		fmt.Fprintln(w, form(n))

@@ -23,7 +23,7 @@ const (
 type Cache struct {
 	seed   maphash.Seed
 	shards [shards]shard
-	pool   sync.Pool // of *demangler: one for each that asks at a time
+	pool   sync.Pool // of *Demangler: one for each that asks at a time
 }
 
 type shard struct {
@@ -62,11 +62,11 @@ func (c *Cache) Name(linkage string) string {
 	name, ok = s.old[linkage]
 	s.mu.RUnlock()
 	if !ok {
-		d, _ := c.pool.Get().(*demangler)
+		d, _ := c.pool.Get().(*Demangler)
 		if d == nil {
-			d = new(demangler)
+			d = new(Demangler)
 		}
-		name = d.name(linkage, false)
+		name = d.Name(linkage)
 		c.pool.Put(d)
 	}
 	s.put(linkage, name)

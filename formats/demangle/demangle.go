@@ -44,20 +44,24 @@ const (
 // A suffix that a compiler added to a clone is kept in parentheses, as LLVM
 // shows it: "f(int) (.isra.0)". The hash that ends a name of Rust's legacy
 // mangling is dropped, as Rust's own tools do; LLVM takes these names for C++.
-func Name(linkage string) string { return new(demangler).name(linkage, false) }
+func Name(linkage string) string { return new(Demangler).Name(linkage) }
 
-// Simplified is Name with names of Swift in their simplified form: without
-// modules and types. Other languages have one form.
-func Simplified(linkage string) string { return new(demangler).name(linkage, true) }
-
-// demangler holds the memory that names are read in. It is not safe for
+// Demangler demangles names one after the other in memory of its own, which
+// is cheaper than Name for each. The zero value is ready. It is not safe for
 // concurrent use.
-type demangler struct {
+type Demangler struct {
 	swift swift.Demangler
 	cxx   cxx.Demangler
 }
 
-func (d *demangler) name(linkage string, simplified bool) string {
+// Name is the package's Name.
+func (d *Demangler) Name(linkage string) string { return d.name(linkage, false) }
+
+// Simplified is Name with names of Swift in their simplified form: without
+// modules and types. Other languages have one form.
+func (d *Demangler) Simplified(linkage string) string { return d.name(linkage, true) }
+
+func (d *Demangler) name(linkage string, simplified bool) string {
 	mangled, isSwift := strip(linkage)
 	if mangled == "" || len(mangled) > MaxMangledBytes {
 		return linkage
@@ -84,7 +88,7 @@ func (d *demangler) name(linkage string, simplified bool) string {
 
 // parse demangles names of C++ and Rust: the common part of C++ ourselves,
 // as the library takes ten times as long, all else by the library.
-func (d *demangler) parse(mangled string) (string, error) {
+func (d *Demangler) parse(mangled string) (string, error) {
 	if name, ok := legacyRust(mangled); ok {
 		return name, nil
 	}

@@ -48,6 +48,9 @@ var known = map[string]string{
 	"_ZGVZ1fvE1x":                          "guard variable for f()::x",
 	"_Z1fv.isra.0.cold":                    "f() (.isra.0.cold)",
 	"_ZL5countv":                           "count()",
+	"_ZNSaIiEC2Ev":                         "std::allocator<int>::allocator()",
+	"_Z1fPFvvOE":                           "f(void (*)() &&)",
+	"_Z1fI1AEvNT_1BE":                      "void f<A>(A::B)",
 	"_Z1fDnDsDiDu":                         "f(std::nullptr_t, char16_t, char32_t, char8_t)",
 }
 

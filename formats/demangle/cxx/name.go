@@ -46,8 +46,8 @@ func (r *reader) encoding() ref {
 	}
 	var few [12]ref
 	list, ok := r.parameters(few[:0])
-	if !ok {
-		return 0
+	if !ok || !r.ended() {
+		return r.give()
 	}
 	return r.withList(n, list)
 }
@@ -57,7 +57,7 @@ func (r *reader) ended() bool { return r.pos >= len(r.in) || r.peek() == 'E' || 
 // parameters reads types up to the end of a function's.
 func (r *reader) parameters(to []ref) ([]ref, bool) {
 	if r.accept('v') { // none
-		return to, r.ended()
+		return to, true
 	}
 	for {
 		if r.peek() == 'v' {
@@ -68,7 +68,7 @@ func (r *reader) parameters(to []ref) ([]ref, bool) {
 			return nil, false
 		}
 		to = append(to, t)
-		if r.ended() {
+		if r.ended() || r.second() == 'E' && (r.peek() == 'R' || r.peek() == 'O') { // a function type's qualifier
 			return to, true
 		}
 	}
@@ -169,6 +169,13 @@ func (r *reader) nested(about *named, tag bool) ref {
 		case c == 'I':
 			about.template = true
 			x = r.remember(r.template(x, tag))
+		case c == 'T':
+			if x != 0 {
+				return r.give()
+			}
+			if x = r.param(); x == 0 || r.nodes[x].kind == kPack {
+				return r.give()
+			}
 		case c == 'S':
 			if x != 0 {
 				return r.give()
@@ -222,7 +229,7 @@ func (r *reader) localName(about *named) ref {
 	}
 	nested := r.peek() == 'N' || r.peek() == 'Z'
 	inner := r.fullName(about, true)
-	if about.template && !nested { // no function has templates
+	if about.template && (!nested || about.structor) { // no function has such templates
 		return r.give()
 	}
 	if r.accept('_') { // which of several of that name
@@ -322,6 +329,9 @@ func (r *reader) base(x ref) string {
 		case kTemplate:
 			x = n.a
 		case kName:
+			if n.text == "std::allocator" || n.text == "std::basic_string" {
+				return n.text[len("std::"):]
+			}
 			if strings.HasPrefix(n.text, "operator") || strings.HasPrefix(n.text, "std::") || n.text == "(anonymous namespace)" {
 				return ""
 			}

@@ -204,6 +204,7 @@ func (p *printer) right(x ref, depth int) {
 		p.join(p.kids(n), depth)
 		p.put(")")
 		p.right(n.a, depth+1)
+		p.put(n.text)
 	}
 }
 

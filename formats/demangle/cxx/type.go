@@ -285,10 +285,16 @@ func (r *reader) function() ref {
 	}
 	var few [8]ref
 	params, ok := r.parameters(few[:0])
+	n := node{kind: kFunction, a: result}
+	if r.accept('R') {
+		n.text = " &"
+	} else if r.accept('O') {
+		n.text = " &&"
+	}
 	if !ok || !r.accept('E') {
 		return r.give()
 	}
-	return r.withList(node{kind: kFunction, a: result}, params)
+	return r.withList(n, params)
 }
 
 // param reads a template parameter: it is what it stands for.
