@@ -7,8 +7,8 @@ cd "$(dirname "$0")"
 data=$(mktemp -d)
 trap 'rm -rf "$data"' EXIT
 
-echo "\$ symlake ingest testdata/elf testdata/macho --report -"
-"$symlake" --store "file:$data" --log-level error ingest elf macho --report -
+echo "\$ symlake ingest testdata/elf testdata/macho testdata/r8/shop.map.txt --report -"
+"$symlake" --store "file:$data" --log-level error ingest elf macho r8/shop.map.txt --report -
 echo
 echo "\$ symlake verify"
 "$symlake" --store "file:$data" verify
@@ -21,3 +21,6 @@ echo "\$ symlake symbolicate testdata/stacks/demo.txt"
 echo
 echo "\$ symlake symbolicate testdata/stacks/apple-crash.txt"
 "$symlake" --store "file:$data" --log-level error symbolicate stacks/apple-crash.txt
+echo
+echo "\$ symlake symbolicate testdata/r8/shop.txt"
+"$symlake" --store "file:$data" symbolicate r8/shop.txt
