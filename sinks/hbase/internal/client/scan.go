@@ -242,7 +242,6 @@ func (c *Client) pages(ctx context.Context, r *Region, s scan, emit func(row []C
 
 // closeScanner tells the server that nobody reads on. It would find out by itself, after a minute.
 func (c *Client) closeScanner(key connKey, scanner uint64) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	_, _ = c.attempt(ctx, key, &call{method: "Scan", param: message(nil).number(3, scanner).flag(5, true)}, time.Second)
+	wait := min(time.Second, c.o.Attempt)
+	_, _ = c.attempt(context.Background(), key, &call{method: "Scan", param: message(nil).number(3, scanner).flag(5, true)}, wait)
 }
