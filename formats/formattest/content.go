@@ -132,10 +132,12 @@ func memberDigest(ctx context.Context, m *formats.Input) (string, error) {
 func hashRun(h hash.Hash, r *symbol.Run) {
 	var b []byte
 	if r.Class != nil {
-		b = fmt.Appendf(b, "%+v", *r.Class)
-		if r.Class.Facts != nil {
-			b = fmt.Appendf(b, "%+v", *r.Class.Facts)
+		c := *r.Class
+		if c.Facts != nil {
+			b = fmt.Appendf(b, "%+v", *c.Facts)
+			c.Facts = nil
 		}
+		b = fmt.Appendf(b, "%+v", c)
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))
 		h.Write(b)
 		return
