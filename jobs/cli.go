@@ -50,6 +50,7 @@ type process struct {
 	log    *slog.Logger
 	flags  *cli
 	config Config
+	heard  *notices // for a job that reports them; nil: nobody does
 }
 
 // Main runs one command and returns the exit code of the process.

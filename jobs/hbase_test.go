@@ -1,9 +1,11 @@
 package jobs
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -69,7 +71,7 @@ func TestHBase(t *testing.T) {
 		t.Run("load, "+mode, func(t *testing.T) {
 			store := append(target(), "--load-mode", mode)
 			out, _ := mustRun(t, []int{0}, append(store, "load", "--from", embedded, "--report", "-")...)
-			if !strings.Contains(out, `"there":0`) || strings.Contains(out, `"copied":0`) {
+			if !strings.Contains(out, `"there":0`) || strings.Contains(out, `"copied":0`) || !strings.Contains(out, `"notes":["`) {
 				t.Error(out)
 			}
 			same(t, store)
@@ -79,6 +81,24 @@ func TestHBase(t *testing.T) {
 			}
 		})
 	}
+	t.Run("two loaders at once", func(t *testing.T) {
+		store := target()
+		load := append(store, "load", "--from", embedded)
+		a, b := symlake(t, load...), symlake(t, load...)
+		var told [2]bytes.Buffer
+		for i, cmd := range []*exec.Cmd{a, b} {
+			cmd.Stderr = &told[i]
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, cmd := range []*exec.Cmd{a, b} {
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%v\n%s", err, told[i].String())
+			}
+		}
+		same(t, store)
+	})
 	t.Run("files for completebulkload", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "files")
 		store := target()

@@ -57,6 +57,7 @@ func (j loadJob) Run(p *process) error {
 	if o.Artifacts, err = j.artifacts(p, from); err != nil {
 		return err
 	}
+	p.heard = &notices{}
 	to, unlock, err := p.createLocked(j.IfLocked)
 	if errors.Is(err, errSkipLocked) {
 		return p.report(j.Report, map[string]any{"job": "load", "run": o.Run, "started": time.Now().UTC(), "locked": true})
@@ -77,7 +78,7 @@ func (j loadJob) Run(p *process) error {
 	o.Progress = watch.event
 	report, err := ingest.Copy(p.ctx, o)
 	watch.stop()
-	report.From, report.To = src.storeURL(), p.storeURL()
+	report.From, report.To, report.Notes = src.storeURL(), p.storeURL(), p.heard.list
 	if report.Artifacts.Copied > 0 {
 		err = errors.Join(err, to.audit(p, "load", fmt.Sprintf("%d artifacts from %s", report.Artifacts.Copied, src.storeURL())))
 	}

@@ -6,6 +6,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/symlake/symlake/sinks"
@@ -41,12 +42,28 @@ func (p *process) storeDir() string {
 // storeOptions say how the store is opened.
 func (p *process) storeOptions(readOnly bool) all.Options {
 	o := all.Options{ReadOnly: readOnly, Scratch: p.scratch(), HadoopConf: p.config.HBase.HadoopConf,
-		Notice: func(s string) { p.log.Info("store", "notice", s) }}
+		Notice: p.notice}
 	o.Puts = p.config.HBase.LoadMode == loadPuts
 	if p.flags.LoadMode != "" {
 		o.Puts = p.flags.LoadMode == loadPuts
 	}
 	return o
+}
+
+// notice logs what the store has to say, and keeps it for the report of a job that has one.
+func (p *process) notice(text string) {
+	p.log.Info("store", "notice", text)
+	if p.heard != nil {
+		p.heard.mu.Lock()
+		defer p.heard.mu.Unlock()
+		p.heard.list = append(p.heard.list, text)
+	}
+}
+
+// notices are what a store said during a job; it says it from any goroutine.
+type notices struct {
+	mu   sync.Mutex
+	list []string
 }
 
 // unfit makes an error that trying again does not cure one of the configuration.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
@@ -96,7 +97,29 @@ func create(ctx context.Context, c *client.Client, a *address, notice func(strin
 			notice(fmt.Sprintf("table %s was made, with %d regions", s.Table, len(keys)+1))
 		}
 	}
+	for _, s := range a.schemas() {
+		if err := whole(ctx, c, s.Table); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// whole waits for a table that another process is making: HBase names it before it has regions.
+func whole(ctx context.Context, c *client.Client, t client.Table) error {
+	ctx, cancel := context.WithTimeout(ctx, contactTime)
+	defer cancel()
+	for {
+		_, err := c.Regions(ctx, t)
+		if !errors.Is(err, client.ErrNoTable) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // check holds the tables against what they should be: an error if rows or records would be lost, notes on what else
