@@ -39,8 +39,9 @@ type nlists struct {
 }
 
 const (
-	symbolTable = "symbol table"
-	stringTable = "string table"
+	ordinaryName = 128 // bytes: few names are longer
+	symbolTable  = "symbol table"
+	stringTable  = "string table"
 )
 
 // table reads the symbol table and its names; one of no entries if there is none.
@@ -57,6 +58,7 @@ func (f *MachO) table() (*nlists, error) {
 		return nil, err
 	}
 	t.n = int(f.symbolCount)
+	t.names.spare = int64(t.n) * ordinaryName // linkers store equal names of local functions once
 	t.names.b, err = f.view(stringTable, f.strings.off, int64(f.strings.size), "a string table inside the image")
 	return t, err
 }

@@ -17,6 +17,7 @@ type names struct {
 	section string
 	b       []byte
 	max     int64 // bytes of a name; longer ones count as none
+	spare   int64 // bytes that may be read beyond what the table's size allows
 	read    int64
 }
 
@@ -38,7 +39,7 @@ func (n *names) at(off uint64) (string, error) {
 	} else {
 		n.read += int64(end)
 	}
-	if n.read > 1<<20+share*int64(len(n.b)) {
+	if n.read > 1<<20+share*int64(len(n.b))+n.spare {
 		return "", n.file.limit(n.section, off, "names that do not share their bytes without end")
 	}
 	if end < 0 {
