@@ -19,8 +19,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// benchLibrary makes a store of one region a server thread or two and fills it in so many batches, each of
-// which leaves a store file in every region.
+// benchLibrary makes a store and fills it in so many batches, each of which leaves a store file in every region.
 func benchLibrary(t *testing.T, server *hbasetest.Server, batches int) *library {
 	t.Helper()
 	l := &library{rest: "//" + server.Master + "/" + namespace() + "?regions=4"}

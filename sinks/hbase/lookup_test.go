@@ -16,9 +16,11 @@ import (
 
 const (
 	functionBytes = 64
-	// namedFunctions make a row of about 60 KiB: 2,048 ranges with names that do not compress.
+	// rowFunctions make a row: ranges of a block.
 	rowFunctions = 2048
 )
+
+var words = []string{"4drawEb", "6updateEi", "10invalidateEP7Context", "7hitTestERK5Point", "6layoutE4Size"}
 
 // published is an artifact that was made up and published, and how many rows it has.
 type published struct {
@@ -39,7 +41,7 @@ func publish(t testing.TB, s *sinks.Store, ring *row.Keyring, name string, funct
 	table := row.Table{Strings: []string{"", "src/made.cpp"}, Runs: []uint32{0, uint32(functions)}}
 	rng := rand.New(rand.NewPCG(7, uint64(functions)))
 	for range functions {
-		table.Strings = append(table.Strings, fmt.Sprintf("_ZN4made%x%x%xEv", rng.Uint64(), rng.Uint64(), rng.Uint64()))
+		table.Strings = append(table.Strings, fmt.Sprintf("_ZN4made6render%dShape%d%sEv", rng.IntN(1000), rng.IntN(100000), words[rng.IntN(len(words))]))
 		table.Runs = append(table.Runs, 1)
 	}
 	enc, err := row.NewEncoder(ring, &a, row.NewLoad(time.Now()), table, b.Write)

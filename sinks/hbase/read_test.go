@@ -180,9 +180,16 @@ func TestReadBesideMoves(t *testing.T) {
 	t.Logf("%d look-ups and scans", stop())
 }
 
-// The server is killed in the middle of everything, and comes back: who reads has waited.
-func TestReadBesideCrash(t *testing.T) {
+// What a server may do to those who read, one after the other on the same.
+func TestReadBesideTrouble(t *testing.T) {
 	server := hbasetest.Start(t, hbasetest.Options{})
+	t.Run("crash", func(t *testing.T) { readBesideCrash(t, server) })
+	t.Run("pause", func(t *testing.T) { readBesidePause(t, server) })
+	t.Run("region lost", func(t *testing.T) { readWithoutRegion(t, server) })
+}
+
+// The server is killed in the middle of everything, and comes back: who reads has waited.
+func readBesideCrash(t *testing.T, server *hbasetest.Server) {
 	l := newLibrary(t, server, 300, 40, 3000)
 	stop := l.readers(t, l.Store)
 	time.Sleep(500 * time.Millisecond)
@@ -194,8 +201,7 @@ func TestReadBesideCrash(t *testing.T) {
 }
 
 // A server that stands still for longer than an attempt may take is waited for, and left for a new connection.
-func TestReadBesidePause(t *testing.T) {
-	server := hbasetest.Start(t, hbasetest.Options{})
+func readBesidePause(t *testing.T, server *hbasetest.Server) {
 	l := newLibrary(t, server, 50, 20, 1000)
 	s, _ := l.open(t, func(o *client.Options) { o.Attempt = time.Second })
 	stop := l.readers(t, s)
@@ -217,8 +223,7 @@ func TestReadBesidePause(t *testing.T) {
 
 // A region that HBase lost is corrupt, not a hole. An HFile that is lost leaves no trace here; that
 // look-ups find out is shown by jobs.TestHBaseLosesFiles.
-func TestRegionLost(t *testing.T) {
-	server := hbasetest.Start(t, hbasetest.Options{})
+func readWithoutRegion(t *testing.T, server *hbasetest.Server) {
 	l := newLibrary(t, server, 100, 10, 1000)
 	server.Forget(t, l.regions(t)[2])
 	s, _ := l.open(t, nil)
