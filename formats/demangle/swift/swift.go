@@ -35,6 +35,9 @@ const (
 	// maxSteps bounds the printing of a name: by substitutions few bytes stand
 	// for very many nodes, of which some print nothing.
 	maxSteps = 1 << 18
+	// keepNodes is how much memory a Demangler keeps from name to name. Few
+	// names need more.
+	keepNodes = 1 << 13
 	// maxNested bounds names of functions inside the name of a specialization.
 	maxNested = 8
 )
@@ -56,10 +59,15 @@ type Demangler struct {
 // reference to the name.
 func (d *Demangler) Name(mangled string, simplified bool, max int) (string, bool) {
 	d.printer = printer{out: d.printer.out[:0], simple: simplified, where: !simplified, max: max, steps: maxSteps}
-	if !d.print(mangled) || len(d.printer.out) == 0 {
-		return "", false
+	ok := d.print(mangled) && len(d.printer.out) > 0
+	text := ""
+	if ok {
+		text = string(d.printer.out)
 	}
-	return string(d.printer.out), true
+	if cap(d.parser.nodes) > keepNodes || cap(d.parser.kids) > keepNodes || cap(d.parser.stack) > keepNodes {
+		*d = Demangler{}
+	}
+	return text, ok
 }
 
 // print reads a name and prints it behind what the printer has.

@@ -174,7 +174,7 @@ func TestBounds(t *testing.T) {
 			}
 		}
 	}
-	if cap(d.parser.nodes) > 2*maxNodes || cap(d.parser.stack) > 2*maxNodes {
+	if cap(d.parser.nodes) > keepNodes || cap(d.parser.stack) > keepNodes {
 		t.Errorf("%d nodes, %d on the stack are kept", cap(d.parser.nodes), cap(d.parser.stack))
 	}
 }
