@@ -36,6 +36,10 @@
 // rank; a pinned record gives way to Options.Force only. The loser is "kept" in
 // the ledger, and its names lead to the winner.
 //
+// [Copy] brings what one store has published into another: rows as they are, the
+// data keys wrapped anew, names, waiters and ledger. It enters, commits and publishes as
+// a load does, many loads a batch.
+//
 // A load that is no longer of use (the one before the previous, one that lost
 // at the last moment) stays in its record as a progress entry whose lease is
 // over, until [GC] has dropped its rows.

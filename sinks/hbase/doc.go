@@ -12,11 +12,17 @@
 //	                    prefix (sinks.PrefixBytes) → family g, qualifier n: 8 bytes, the generation
 //	                    that the load's next rows get. Absent: 1
 //	NAMESPACE:catalog   key → family c, qualifier v: 1 ‖ the record; empty: there is no such record
+//	                    "s" staging folder → family c, qualifier s: when it was made and when its batch
+//	                    was last heard of, milliseconds since 1970 (8 bytes each)
 //
 // A generation begins when the rows of a load are dropped: Drop first raises the number, then
 // marks every row as deleted up to the generation before. So rows that are loaded again are seen
 // without a compaction, and a load that went on while it was dropped is not. Rows
 // never carry a clock, and writing them twice is the same as once.
+//
+// Rows arrive as HFiles, one a region and batch, by HBase's bulk load (internal/bulk), or as
+// Puts. A batch that dies leaves a staging folder, which Tidy removes by its note an hour after
+// the batch was last heard of.
 //
 // Catalog cells carry the server's clock, which HBase keeps ascending for a
 // compare-and-set, and are overwritten, never deleted: a marker could hide what comes after it.

@@ -75,14 +75,17 @@ func killInMidLoad(x *target) {
 	x.holds(all...)
 }
 
-func TestServerKilled(t *testing.T) {
-	x := newTarget(t, hbasetest.Start(t, hbasetest.Options{}), WriteOptions{}, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0)
-	killInMidLoad(x)
+// TestServerFaults is about a server that cannot be shared.
+func TestServerFaults(t *testing.T) {
+	server := hbasetest.Start(t, hbasetest.Options{Servers: 2})
+	t.Run("moved and silent", func(t *testing.T) { movedAndSilent(t, server) })
+	t.Run("killed", func(t *testing.T) {
+		killInMidLoad(newTarget(t, server, WriteOptions{}, 0x20, 0x40, 0x60, 0x80, 0xa0, 0xc0, 0xe0))
+	})
 }
 
-// Every region moves to the other server between the cut and the load, and the server is silent for a while.
-func TestMovedAndSilent(t *testing.T) {
-	server := hbasetest.Start(t, hbasetest.Options{Servers: 2})
+// movedAndSilent: every region moves to the other server between the cut and the load, and then the servers are silent for a while.
+func movedAndSilent(t *testing.T, server *hbasetest.Server) {
 	x := newTarget(t, server, WriteOptions{}, 0x40, 0x80, 0xc0)
 	all := someLoads(200, 20, 1000)
 	var once sync.Once

@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ type Loader struct {
 	Cluster Cluster
 	// Files opens the file system of the staging folder.
 	Files func(ctx context.Context, dir string) (FileSystem, error)
-	// Done hears which regions got a file (nil: nobody).
+	// Done hears of one row in each region that got a file, once all have (nil: nobody).
 	Done func(ctx context.Context, rows [][]byte)
 	// AtOnce is how many files are handed over at a time (0: 4).
 	AtOnce int
@@ -67,10 +68,7 @@ func (l *Loader) Begin(ctx context.Context) (FileSystem, string, []Region, error
 // Deliver implements Target: all files, several at once. After an error the rest is not begun.
 func (l *Loader) Deliver(ctx context.Context, files []*File) error {
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(1, l.AtOnce))
-	if l.AtOnce == 0 {
-		g.SetLimit(defaultAtOnce)
-	}
+	g.SetLimit(cmp.Or(l.AtOnce, defaultAtOnce))
 	for _, f := range files {
 		g.Go(func() error {
 			if err := gctx.Err(); err != nil {
@@ -80,7 +78,7 @@ func (l *Loader) Deliver(ctx context.Context, files []*File) error {
 		})
 	}
 	err := g.Wait()
-	if l.Done != nil {
+	if err == nil && l.Done != nil {
 		l.Done(ctx, l.rows)
 	}
 	return err
