@@ -73,6 +73,7 @@ fi
 
 if command -v java >/dev/null && command -v mvn >/dev/null; then
   sh "$here/../r8/fresh.sh" "$cache"
+  sh "$here/mapping.sh" "$cache/r8-libraries"
 fi
 
 peer=

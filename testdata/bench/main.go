@@ -37,7 +37,7 @@ func main() {
 	flag.IntVar(&b.pairs, "pairs", 5, "runs of tool and peer in turn")
 	flag.IntVar(&b.probes, "probes", 10000, "random addresses a file for agreement")
 	profile := flag.String("profile", "", "write a CPU profile of the main job over the inputs to this file, and measure nothing")
-	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java; all without")
+	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, mappings for loading its mappings; all without")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -83,10 +83,19 @@ func main() {
 			log.Fatalf("bench: retrace: %v", err)
 		}
 	}
-	if len(results) == 0 && java == nil {
+	var mappings []*mapped
+	if len(wanted) == 0 || wanted["mappings"] {
+		if mappings, err = b.mappings(); err != nil {
+			log.Fatalf("bench: mappings: %v", err)
+		}
+	}
+	if len(results) == 0 && java == nil && mappings == nil {
 		log.Fatalf("bench: no inputs in %s/inputs", b.cache)
 	}
-	printTables(results)
+	if len(results) > 0 {
+		printTables(results)
+	}
+	printMappings(mappings)
 	if java != nil {
 		java.print()
 	}

@@ -1,5 +1,6 @@
 //! peer symcache FILE OUT        write a SymCache as symbolic does
 //! peer addr2line FILE ADDRS     look every address (hex, one a line) up twice, print the time of the warm pass
+//! peer proguard MAPPING OUT      write a cache file as rust-proguard does
 //! peer retrace MAPPING FRAMES   retrace frames with rust-proguard, print frames a second
 mod retrace;
 
@@ -52,7 +53,8 @@ fn main() -> Result<()> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [_, "symcache", file, out] => symcache(file, out),
         [_, "addr2line", file, addresses] => addr2line(file, addresses),
+        [_, "proguard", mapping, out] => retrace::cache(mapping, out),
         [_, "retrace", mapping, frames] => retrace::retrace(mapping, frames),
-        _ => Err("peer symcache FILE OUT | peer addr2line FILE ADDRESSES | peer retrace MAPPING FRAMES".into()),
+        _ => Err("peer symcache FILE OUT | peer addr2line FILE ADDRESSES | peer proguard MAPPING OUT | peer retrace MAPPING FRAMES".into()),
     }
 }

@@ -11,6 +11,14 @@ fn spent() -> u64 {
         .unwrap_or(0)
 }
 
+/// Writes the cache file of a mapping.
+pub fn cache(mapping: &str, out: &str) -> super::Result<()> {
+    let bytes = fs::read(mapping)?;
+    let mut w = std::io::BufWriter::new(fs::File::create(out)?);
+    ProguardCache::write(&ProguardMapping::new(&bytes), &mut w)?;
+    Ok(())
+}
+
 /// Prints frames a second of the mapper and of the cache, the best of five passes over FRAMES, whose
 /// lines are "CLASS METHOD LINE".
 pub fn retrace(mapping: &str, frames: &str) -> super::Result<()> {
