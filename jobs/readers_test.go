@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -241,7 +242,7 @@ func TestReadersFlippedBit(t *testing.T) {
 			t.Errorf("%s: %v\n%s", engine, err, tail(string(out), 600))
 		}
 		n, _ := strconv.Atoi(strings.TrimSpace(string(out)))
-	if n < 300 {
+		if n < 300 {
 			t.Errorf("%s: %d bits were tried: %s", engine, n, out)
 		}
 	}
@@ -265,4 +266,13 @@ func TestSnippets(t *testing.T) {
 			t.Errorf("%s: %v\n%s", engine, err, tail(string(out), 1500))
 		}
 	}
+}
+
+// stderrOf is what a child that failed had to say.
+func stderrOf(err error) string {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return tail(string(exit.Stderr), 1500)
+	}
+	return ""
 }

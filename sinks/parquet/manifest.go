@@ -134,7 +134,7 @@ func readAll(ctx context.Context, b bucket.Bucket, e bucket.Entry) ([]byte, erro
 
 // put writes a manifest that must be new: bucket.ErrChanged when another has its number.
 func (l *Lake) put(ctx context.Context, m *manifest) error {
-	text, err := json.MarshalIndent(m, "", " ")
+	text, err := json.Marshal(m) // one line: engines read it as a table
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,9 @@ func newPlain(w io.Writer, t *Table, sorted bool) *plain {
 	o := []pq.WriterOption{
 		pq.NewSchema("symlake", group(t.Columns)),
 		pq.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}),
-		pq.DataPageVersion(1), pq.PageBufferSize(plainPageBytes), pq.MaxRowsPerRowGroup(1 << 40),
+		// Bounds stand in the page index, cut short, not in page headers too. They must not be left out of it for
+		// columns where they help nobody: the index would say "" to "", and parquet-java believes it.
+		pq.DataPageStatistics(false), pq.DataPageVersion(1), pq.PageBufferSize(plainPageBytes), pq.MaxRowsPerRowGroup(1 << 40),
 		pq.CreatedBy("symlake", "", ""), pq.KeyValueMetadata(schemaKey, schemaVersion), pq.KeyValueMetadata(tableKey, t.Name),
 	}
 	var sorting []pq.SortingColumn
@@ -95,10 +97,6 @@ func newPlain(w io.Writer, t *Table, sorted bool) *plain {
 		o = append(o, pq.SortingWriterConfig(pq.SortingColumns(sorting...)))
 	}
 	for _, l := range t.leaves() {
-		if l.list || l.kind == text && l.path[0] != "artifact" {
-			// Their bounds are long and prune nothing: names are not sorted.
-			o = append(o, pq.SkipPageBounds(l.path...))
-		}
 		if t.bloomed(l.String()) {
 			o = append(o, pq.BloomFilters(pq.SplitBlockFilter(bloomBits, l.path...)))
 		}
