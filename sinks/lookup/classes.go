@@ -29,8 +29,8 @@ type classOf struct {
 	name string
 }
 
-// indexBytes is about what finding a member takes.
-const indexBytes = 48
+// indexBytes is about what a member takes that was retraced: a record, and its share of a name.
+const indexBytes = 160
 
 // classBytes is about the memory that a class holds; nil: that there is none such.
 func classBytes(name string, x *retrace.Class) int64 {

@@ -93,7 +93,7 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 	if !o.NoDemangle {
 		c.names = demangle.NewCache(max(o.CacheBytes/8, 1<<20))
 	}
-	blocks, classes, loads, names := o.CacheBytes*3/8+1, o.CacheBytes/16+1, o.CacheBytes/4+1, o.CacheBytes/8+1
+	blocks, classes, loads, names := o.CacheBytes*3/8+1, o.CacheBytes/8+1, o.CacheBytes/4+1, o.CacheBytes/8+1
 	inline := func(f func()) { f() }
 	c.blocks = otter.Must(&otter.Options[place, *row.Block]{
 		MaximumWeight: uint64(blocks),

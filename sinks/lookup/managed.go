@@ -48,7 +48,12 @@ func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answer
 		if err != nil && !errors.As(err, &why) {
 			return err
 		}
-		class := func(name string) *retrace.Class { return classes[name] }
+		class := func(name string) *retrace.Class {
+			if i, ok := slices.BinarySearch(names, name); ok && why == nil {
+				return classes[i]
+			}
+			return nil
+		}
 		got := answers
 		if why == nil && (len(m.ids) > 1 || m.lost) { // not every answer of a thread is this mapping's
 			got = make([][]symbol.Answer, len(answers))
@@ -85,34 +90,37 @@ func (c *Client) Method(ctx context.Context, mapping symbol.ID, class, method st
 		return symbol.Answer{Status: symbol.Unavailable, Err: err}
 	}
 	var answer [1]symbol.Answer
-	retrace.Retrace(&t, func(name string) *retrace.Class { return classes[name] }, retrace.Options{Verbose: true}, answer[:])
+	retrace.Retrace(&t, func(string) *retrace.Class { return classes[0] }, retrace.Options{Verbose: true}, answer[:])
 	return answer[0]
 }
 
-// ready gives the classes of a mapping that have the names, made ready for
-// retracing; names ascend. What the mapping says of its packages spares asking for classes
-// that were never renamed. The error is ctx's or a *ClassError.
-func (c *Client) ready(ctx context.Context, id symbol.ID, names []string) (map[string]*retrace.Class, error) {
-	facts, err := c.Classes(ctx, id, []string{""})
+// ready gives the classes of a mapping that have the names, in the order
+// asked; nil: there is none. What the mapping says of its packages spares asking for classes that
+// were never renamed. The error is ctx's or a *ClassError.
+func (c *Client) ready(ctx context.Context, id symbol.ID, names []string) ([]*retrace.Class, error) {
+	facts, err := c.mapped(ctx, id, []string{""})
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" || !mayName(facts[0], name) })
-	found, err := c.mapped(ctx, id, names)
-	if err != nil {
-		return nil, err
-	}
-	classes := make(map[string]*retrace.Class, len(found))
-	for i, x := range found {
-		if x != nil {
-			classes[names[i]] = x
+	wanted, at := make([]string, 0, len(names)), make([]int, 0, len(names))
+	for i, name := range names {
+		if name != "" && mayName(facts[0], name) {
+			wanted, at = append(wanted, name), append(at, i)
 		}
 	}
-	return classes, nil
+	found, err := c.mapped(ctx, id, wanted)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*retrace.Class, len(names))
+	for k, x := range found {
+		out[at[k]] = x
+	}
+	return out, nil
 }
 
 // mayName reports whether a mapping may have a class of that name.
-func mayName(facts *symbol.Class, name string) bool {
+func mayName(facts *retrace.Class, name string) bool {
 	if facts == nil || facts.Facts == nil {
 		return true
 	}
