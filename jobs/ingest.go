@@ -49,6 +49,10 @@ func (ingestJob) Help() string {
 		"Example:\n  symlake ingest s3://mobile-symbols/android/ --report -"
 }
 
+// garbageBytes is what a run may hold beside its budget before it is collected at every turn, which would
+// cost more than the run itself.
+const garbageBytes = 40 << 20
+
 // Run finds new objects, loads and publishes them, and reports.
 func (j ingestJob) Run(p *process) error {
 	o, err := j.options(p)
@@ -69,7 +73,7 @@ func (j ingestJob) Run(p *process) error {
 	defer unlock()
 	defer s.Close()
 	o.Store, o.Keyring = s.Store, s.ring
-	limitGarbage(ingestGCPercent, o.MemoryBytes)
+	limitGarbage(ingestGCPercent, o.MemoryBytes+garbageBytes)
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
