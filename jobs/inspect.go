@@ -26,6 +26,9 @@ func (j inspectJob) Run(p *process) error {
 	if known || err != nil {
 		return err
 	}
+	if known, err = all.InspectLake(p.ctx, j.File, p.out, p.flags.JSON, p.lakeKeys); known || err != nil {
+		return err
+	}
 	src, err := p.openSource(SourceConfig{URL: j.File})
 	if err != nil {
 		return err

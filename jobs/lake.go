@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -75,6 +76,17 @@ func (p *process) createLake(s *records) (sinks.Lake, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What no object is to blame for shows before one is opened.
+	b, err := l.Begin(p.ctx)
+	switch {
+	case errors.Is(err, sinks.ErrLakeProfile):
+		return nil, usage("lake %s: %w; symlake compact --lake-profile converts it", p.lakeURL(), err)
+	case errors.Is(err, sinks.ErrLakeUnsafe):
+		return nil, usage("lake %w; if only one process ever writes it, set lake.single_writer", err)
+	case err != nil:
+		return nil, err
+	}
+	b.Abort()
 	return l, nil
 }
 
@@ -107,4 +119,29 @@ func (p *process) openLake(s *records, create bool) (sinks.Lake, error) {
 		return nil, fmt.Errorf("open lake %s: %w", url, err)
 	}
 	return l, nil
+}
+
+// lakeKeys are the keys of the lake, if the store is at hand.
+func (p *process) lakeKeys() (sinks.LakeKeys, error) {
+	s, err := p.openRecords(true)
+	if err != nil {
+		return sinks.LakeKeys{}, err
+	}
+	defer s.Close()
+	keys, err := s.ring.LakeKeys()
+	if err != nil {
+		return keys, err
+	}
+	master, err := keys.Master(p.ctx, keys.Newest)
+	if err != nil {
+		return keys, err
+	}
+	inner, newest := keys.Master, keys.Newest
+	keys.Master = func(ctx context.Context, version uint32) ([]byte, error) {
+		if version == newest { // the store is closed by then
+			return master, nil
+		}
+		return inner(ctx, version)
+	}
+	return keys, nil
 }

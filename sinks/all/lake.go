@@ -2,7 +2,10 @@ package all
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -68,4 +71,31 @@ func LakeMasters(ctx context.Context, l sinks.Lake) (profile string, keys map[st
 	}
 	keys, err = p.Masters(ctx)
 	return profile, keys, err
+}
+
+// InspectLake prints what is in a file of a lake: its table, rows and columns. known is false, and nothing is
+// printed, if path is none.
+func InspectLake(ctx context.Context, path string, w io.Writer, asJSON bool, keys func() (sinks.LakeKeys, error)) (known bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return false, err
+	}
+	known, i, err := parquet.Inspect(ctx, f, st.Size(), keys)
+	if !known || err != nil {
+		return known, err
+	}
+	if asJSON {
+		return true, json.NewEncoder(w).Encode(i)
+	}
+	_, err = fmt.Fprintf(w, "table       %s: %s\nprofile     %s\nrows        %d in %d row groups, %d bytes\n", i.Table, i.Doc, i.Profile, i.Rows, i.RowGroups, i.Bytes)
+	for _, c := range i.Columns {
+		_, perr := fmt.Fprintf(w, "column      %s\n", c)
+		err = errors.Join(err, perr)
+	}
+	return true, err
 }
