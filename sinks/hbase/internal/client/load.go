@@ -65,8 +65,11 @@ func (c *Client) BulkLoadHFile(ctx context.Context, t Table, r *Region, family s
 // Moved tells whether the region is elsewhere or no more: look the regions up again.
 func Moved(err error) bool { return actionOf(err) == relocate }
 
-// Busy tells whether the same call may succeed a little later.
-func Busy(err error) bool { return actionOf(err) == again }
+// Busy tells whether the same call may succeed a little later: not with a file that the server found damaged.
+func Busy(err error) bool {
+	var server *ServerError
+	return actionOf(err) == again && !(errors.As(err, &server) && server.damaged())
+}
 
 // Missing tells whether a server could not find a file.
 func Missing(err error) bool {
