@@ -61,7 +61,7 @@ func (e *emitter) explodeMap(in *formats.Input, l *layout, from, to position, un
 			return err
 		}
 	}
-	r := mappingReader{t: t, sources: int64(s.nSources), names: int64(s.nNames), most: l.most}
+	r := mappingReader{t: t, sources: int64(s.nSources), names: int64(s.nNames), ordered: l.ordered}
 	if l.ranges != (span{}) {
 		b, err := t.stringAt(l.ranges)
 		if err != nil {
@@ -91,7 +91,7 @@ func (e *emitter) explodeMap(in *formats.Input, l *layout, from, to position, un
 		return e.add(g, 0)
 	}
 	stop := uint64(to.line)<<32 | uint64(to.column)
-	return r.read(l.mappings, func(line uint32, segments []mapping) error {
+	return r.read(l.mappings, func(line uint32, segments []mapping, more bool) (int, error) {
 		at := from.plus(line, 0)
 		first := uint64(at.line)<<32 | uint64(at.column)
 		end := min((uint64(at.line)+1)<<32, stop)
@@ -100,29 +100,32 @@ func (e *emitter) explodeMap(in *formats.Input, l *layout, from, to position, un
 			for next < len(segments) && segments[next].column == segments[i].column {
 				next++
 			}
+			if next == len(segments) && more {
+				return i, nil
+			}
 			start, until := first+uint64(segments[i].column), end
 			if next < len(segments) {
 				until = min(end, first+uint64(segments[next].column))
 			}
 			if start >= until {
-				return nil // it belongs to the next section
+				return len(segments), nil // it belongs to the next section
 			}
 			// Of several segments at one column the first answers for it, and the
 			// last for what follows: so do the libraries that others look up with.
 			if next > i+1 {
 				if err := put(&segments[i], start, start+1); err != nil {
-					return err
+					return i, err
 				}
 				start++
 			}
 			if start < until {
 				if err := put(&segments[next-1], start, until); err != nil {
-					return err
+					return i, err
 				}
 			}
 			i = next
 		}
-		return nil
+		return len(segments), nil
 	})
 }
 

@@ -196,8 +196,8 @@ func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
 		if err != nil {
 			return err
 		}
-		r := mappingReader{t: text, sources: int64(w.nSources), names: int64(w.nNames)}
-		return r.read(l.mappings, func(line uint32, segments []mapping) error {
+		r := mappingReader{t: text, sources: int64(w.nSources), names: int64(w.nNames), ordered: l.ordered}
+		return r.read(l.mappings, func(line uint32, segments []mapping, _ bool) (int, error) {
 			at := from.plus(line, 0)
 			for i := range segments {
 				m := &segments[i]
@@ -209,7 +209,7 @@ func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
 					t.found[pos] = words.run.Strings[w.names+uint32(m.name)]
 				}
 			}
-			return e.ctx.Err()
+			return len(segments), e.ctx.Err()
 		})
 	})
 }

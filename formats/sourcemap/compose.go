@@ -108,15 +108,15 @@ func (e *emitter) pack(in *formats.Input, l *layout) (*packed, error) {
 	}
 	p := &packed{sources: s}
 	r := mappingReader{t: t, sources: int64(s.nSources), names: int64(s.nNames)}
-	err = r.read(l.mappings, func(line uint32, segments []mapping) error {
+	err = r.read(l.mappings, func(line uint32, segments []mapping, _ bool) (int, error) {
 		if len(p.segments)+len(segments) > in.Limits.Symbols {
-			return tooMuch("mappings", l.mappings.from, "fewer segments")
+			return 0, tooMuch("mappings", l.mappings.from, "fewer segments")
 		}
 		for uint32(len(p.from)) <= line {
 			p.from = append(p.from, int32(len(p.segments)))
 		}
 		p.segments = append(p.segments, segments...)
-		return e.ctx.Err()
+		return len(segments), e.ctx.Err()
 	})
 	p.from = append(p.from, int32(len(p.segments)))
 	return p, err

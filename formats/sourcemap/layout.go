@@ -36,7 +36,7 @@ type layout struct {
 	nSources   int
 	nFunctions int
 	lines      uint32    // that mappings speak of
-	most       int       // segments, where they are in one line; else 0
+	ordered    bool      // no segment of mappings begins before another one of its line
 	segments   []segment // x_facebook_segments
 	hermes     bool      // the compiler of Hermes wrote it, or it was composed with that one's
 }
@@ -190,11 +190,8 @@ func (l *layout) field(t *text, key string, parents int) (err error) {
 		}
 		return t.array(0, func(int) error { return t.skipText(true) })
 	case "mappings":
-		t.commas = 0
 		l.mappings, err = t.stringSpan(&l.lines)
-		if l.lines == 1 { // else no line has most of them, mostly
-			l.most = int(t.commas) + 1
-		}
+		l.ordered = !l.mappings.escaped && !t.backward
 	case "rangeMappings":
 		l.ranges, err = t.stringSpan(nil)
 	case "scopes":
@@ -242,6 +239,18 @@ func (t *text) span(read func() error) (span, error) {
 	return span{from: from, to: t.offset()}, err
 }
 
+// marks are bits of the bytes of mappings: 1, a segment begins behind it; 2, a
+// segment that it begins goes back; 4, it is ';'.
+var marks = func() (m [256]uint8) {
+	for i := range m {
+		if digits[i] < 64 {
+			m[i] = digits[i] & 1 << 1
+		}
+	}
+	m[','], m[';'] = 1, 1|4
+	return m
+}()
+
 // stringSpan passes over a string; lines, if not nil, is how many lines it
 // has when ';' parts them.
 func (t *text) stringSpan(lines *uint32) (span, error) {
@@ -250,9 +259,15 @@ func (t *text) stringSpan(lines *uint32) (span, error) {
 	}
 	s := span{from: t.offset()}
 	var count int64
+	begins, back := uint8(1), uint8(0)
 	counting := func(b []byte) {
-		count += int64(bytes.Count(b, []byte{';'}))
-		t.commas += int64(bytes.Count(b, []byte{','}))
+		for _, c := range b {
+			m := marks[c]
+			back |= begins & (m >> 1)
+			begins = m & 1
+			count += int64(m >> 2)
+		}
+		t.backward = back != 0
 	}
 	if t.in.Mapped == nil && lines != nil { // what the window drops is counted first
 		for t.at++; ; {
@@ -284,7 +299,7 @@ func (t *text) stringSpan(lines *uint32) (span, error) {
 		return s, nil
 	}
 	if t.in.Mapped != nil {
-		counting(t.buf[at:t.at])
+		counting(t.buf[at+1 : t.at-1])
 	}
 	return s, setLines(t, lines, count)
 }

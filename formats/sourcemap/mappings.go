@@ -1,6 +1,7 @@
 package sourcemap
 
 import (
+	"math"
 	"slices"
 	"strconv"
 )
@@ -44,8 +45,9 @@ type mappingReader struct {
 	sources int64
 	names   int64
 	ranges  *rangeReader // nil: no rangeMappings
-	most    int          // segments of a line to make room for; 0: not known
+	ordered bool         // no segment of a line begins before another one: lines may come in pieces
 
+	piece    int // segments that are handed out although the line goes on
 	line     uint32
 	segments []mapping // of the line
 	column   int64
@@ -55,8 +57,16 @@ type mappingReader struct {
 	name     int64
 }
 
-// read hands out the segments of each line that has any, ascending; they are valid during the call.
-func (r *mappingReader) read(at span, each func(line uint32, segments []mapping) error) error {
+// lineFunc takes segments of a line, ascending, which are valid during the call.
+// It says how many of them it is done with: all, or if there are more to come in the line
+// fewer; it gets the rest again, with those.
+type lineFunc func(line uint32, segments []mapping, more bool) (done int, err error)
+
+// pieceSegments is how many segments of a line are read before they are handed out.
+const pieceSegments = 4096
+
+// read hands out the segments of each line that has any.
+func (r *mappingReader) read(at span, each lineFunc) error {
 	t := r.t
 	if at.escaped {
 		s, err := t.stringAt(at)
@@ -69,8 +79,9 @@ func (r *mappingReader) read(at span, each func(line uint32, segments []mapping)
 		t.seek(at.from + 1)
 	}
 	t.section = "mappings"
-	if r.most > 0 {
-		r.segments = make([]mapping, 0, r.most)
+	whole := !r.ordered || r.ranges != nil || at.escaped
+	if r.piece = pieceSegments; whole {
+		r.piece = math.MaxInt
 	}
 	for {
 		if len(t.buf)-t.at <= maxSegment {
@@ -88,7 +99,7 @@ func (r *mappingReader) read(at span, each func(line uint32, segments []mapping)
 
 // run decodes what the window holds, up to its last bytes unless it ends the
 // input; done: the string has ended.
-func (r *mappingReader) run(each func(line uint32, segments []mapping) error) (done bool, err error) {
+func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 	t := r.t
 	b := t.buf
 	i := t.at
@@ -171,7 +182,11 @@ func (r *mappingReader) run(each func(line uint32, segments []mapping) error) (d
 		case i-start > maxSegment:
 			return false, r.fault(start, "a segment of at most "+strconv.Itoa(maxSegment)+" bytes")
 		}
-		r.segments = append(r.segments, m)
+		if r.segments = append(r.segments, m); len(r.segments) >= r.piece {
+			if err := r.endPiece(each); err != nil {
+				return false, err
+			}
+		}
 		if digits[b[i]] == comma {
 			if i++; i < len(b) && digits[b[i]] >= comma {
 				return false, r.fault(i, "a segment behind ','")
@@ -249,7 +264,7 @@ func (r *mappingReader) fault(at int, want string) error {
 
 // endLine hands out the line. Its segments are put in order if they are not:
 // equal columns stay as they came.
-func (r *mappingReader) endLine(each func(line uint32, segments []mapping) error) error {
+func (r *mappingReader) endLine(each lineFunc) error {
 	if r.ranges != nil {
 		if err := r.ranges.line(r.line, r.segments); err != nil {
 			return err
@@ -264,7 +279,14 @@ func (r *mappingReader) endLine(each func(line uint32, segments []mapping) error
 			break
 		}
 	}
-	err := each(r.line, r.segments)
+	_, err := each(r.line, r.segments, false)
 	r.segments = r.segments[:0]
+	return err
+}
+
+// endPiece hands out what there is of a line.
+func (r *mappingReader) endPiece(each lineFunc) error {
+	done, err := each(r.line, r.segments, true)
+	r.segments = r.segments[:copy(r.segments, r.segments[done:])]
 	return err
 }

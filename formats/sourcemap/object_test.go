@@ -199,6 +199,49 @@ func TestUnordered(t *testing.T) {
 	}
 }
 
+// A line of many segments answers as one of few, in order or not: its last segment may begin first.
+func TestLongLine(t *testing.T) {
+	const n = 3*pieceSegments + 5
+	digit := func(v int) string {
+		return string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[v])
+	}
+	for _, back := range []bool{false, true} {
+		// Two segments begin at each second column, each a line further.
+		var b strings.Builder
+		b.WriteString("EAAA")
+		for i := 1; i < n; i++ {
+			b.WriteString("," + digit(i%2*4) + "ACA")
+		}
+		if back { // to column 1
+			b.WriteString(",")
+			for v := uint(2*(n/2*2+1) | 1); ; v >>= 5 {
+				if v < 32 {
+					b.WriteString(digit(int(v)))
+					break
+				}
+				b.WriteString(digit(int(v&31 | 32)))
+			}
+			b.WriteString("AAA")
+		}
+		in := formattest.InputOf("a.js.map", []byte(`{"version":3,"sources":["a"],"mappings":"`+b.String()+`"}`), formats.Limits{})
+		for _, in := range []*formats.Input{in, formattest.Unmapped(in)} {
+			x := mustExplode(t, in)
+			if got := x.place(0, 3); len(got) != 1 || got[0].Line != 1 {
+				t.Fatalf("column 3: %v", got)
+			}
+			for i := 1; i < n; i++ {
+				column, first := uint32(2+(i+1)/2*2), i%2
+				if got := x.place(0, column+uint32(1-first)); len(got) != 1 || int(got[0].Line) != i+1 {
+					t.Fatalf("back %v, segment %d of column %d: %v", back, i, column, got)
+				}
+			}
+			if got := x.place(0, 1); (len(got) == 1) != back {
+				t.Errorf("column 1: %v", got)
+			}
+		}
+	}
+}
+
 // contents is a map with so many bytes of sourcesContent, made as it is read.
 type contents struct{ size int64 }
 

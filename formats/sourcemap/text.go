@@ -22,15 +22,15 @@ const (
 // text reads JSON from an input front to back, without holding more of it than
 // a window; seek goes anywhere. Its errors are *formats.Error with the offset in the input.
 type text struct {
-	in      *formats.Input
-	buf     []byte
-	off     int64 // of buf[0] in the input
-	at      int   // in buf
-	end     int64 // of the part of the input that is read
-	room    []byte
-	section string // for errors
-	commas  int64  // in the mappings read last
-	err     error
+	in       *formats.Input
+	buf      []byte
+	off      int64 // of buf[0] in the input
+	at       int   // in buf
+	end      int64 // of the part of the input that is read
+	room     []byte
+	section  string // for errors
+	backward bool   // a segment of the mappings read last may begin before the one before it
+	err      error
 }
 
 func newText(in *formats.Input, from int64) *text {

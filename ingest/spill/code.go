@@ -13,7 +13,7 @@ import (
 //	per scope: distance to its parent (index+1: none), function, and of the
 //	  call: file (difference), line (difference), column
 //	per range: length, scope (difference), file (difference), line
-//	  (difference), column; of a script also name (difference) and flags
+//	  (difference), column; those of a script as encodeParts says
 //
 // Differences are to the scope or range before, zigzag. Strings are ids of the
 // interner, or in what comes out of Sort: indices into the table.
@@ -46,10 +46,16 @@ func (l *Lane) encode(r *symbol.Run) error {
 		b = put(b, s.Call.Column)
 		file, line = f, s.Call.Line
 	}
+	if r.Rank == symbol.RankScript {
+		b, err := l.encodeParts(b, r)
+		if err == nil {
+			l.buf = b
+		}
+		return err
+	}
 	file, line = 0, 0
-	var scope, name uint32
+	var scope uint32
 	of := uint32(0) // the string of file
-	script := r.Rank == symbol.RankScript
 	at := r.Ranges[0].Start
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
@@ -78,18 +84,6 @@ func (l *Lane) encode(r *symbol.Run) error {
 		b = put(b, zigzag(g.At.Line-line))
 		b = put(b, g.At.Column)
 		scope, file, line, at = uint32(g.Scope), f, g.At.Line, g.End
-		if !script {
-			continue
-		}
-		if g.Name >= max(n, 1) {
-			return refuse(l.part, "name of range %#x among %d", g.Start, n)
-		}
-		f = 0
-		if g.Name != 0 {
-			f = l.id(g.Name)
-		}
-		b = append(put(b, zigzag(f-name)), byte(g.Flags))
-		name = f
 	}
 	l.buf = b
 	return nil
@@ -114,10 +108,13 @@ func decode(b []byte, start uint64, rank symbol.Rank, final []uint32, r *symbol.
 		line += unzigzag(d.get())
 		s.Call = symbol.Site{File: final[file], Line: line, Column: d.get()}
 	}
+	if rank == symbol.RankScript {
+		d.decodeParts(start, final, r.Ranges)
+		ranges = 0
+	}
 	file, line = 0, 0
-	var scope, name uint32
-	script := rank == symbol.RankScript
-	for i := range r.Ranges {
+	var scope uint32
+	for i := range ranges {
 		g := &r.Ranges[i]
 		g.Start = start
 		start += d.long()
@@ -128,10 +125,6 @@ func decode(b []byte, start uint64, rank symbol.Rank, final []uint32, r *symbol.
 		line += unzigzag(d.get())
 		g.At = symbol.Site{File: final[file], Line: line, Column: d.get()}
 		g.Name, g.Flags = 0, 0
-		if script {
-			name += unzigzag(d.get())
-			g.Name, g.Flags = final[name], symbol.Flags(d.byte())
-		}
 	}
 	if d.bad || d.at != len(b) {
 		return errDecode
@@ -180,6 +173,14 @@ func (d *decoder) byte() byte {
 }
 
 func (d *decoder) long() uint64 {
+	if d.at+1 < len(d.b) && d.b[d.at+1] < 0x80 { // nearly all that is not shorter
+		if c := d.b[d.at]; c >= 0x80 {
+			d.at += 2
+			return uint64(c&0x7f) | uint64(d.b[d.at-1])<<7
+		}
+		d.at++
+		return uint64(d.b[d.at-1])
+	}
 	v, n := binary.Uvarint(d.b[d.at:])
 	if n <= 0 {
 		d.bad = true

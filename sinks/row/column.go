@@ -60,6 +60,7 @@ const (
 	tryEntropy trial = iota
 	tryZstd
 	tryBoth
+	tryFast // entropy; the faster coder alone, but where it is near its least of a bit for each byte
 )
 
 // column appends raw's length and, unless it is empty, its code, the length of
@@ -83,7 +84,7 @@ func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 	if len(raw) < minCoded {
 		return code, coded
 	}
-	if try != tryEntropy || len(raw) > maxEntropy {
+	if try == tryZstd || try == tryBoth || len(raw) > maxEntropy {
 		c.buf = c.zstd.EncodeAll(raw, c.buf[:0])
 		if len(c.buf) < len(coded) {
 			code, coded = codeZstd, c.buf
@@ -91,6 +92,14 @@ func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 	}
 	if try == tryZstd || len(raw) > maxEntropy {
 		return code, coded
+	}
+	if try == tryFast {
+		if out, _, err := huff0.Compress4X(raw, &c.huff); err == nil && len(out) < len(coded) {
+			code, coded = codeHuff, out
+		}
+		if len(coded) > len(raw)/6 {
+			return code, coded
+		}
 	}
 	most, least := c.count(raw)
 	if least >= len(coded) {

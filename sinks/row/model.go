@@ -56,6 +56,16 @@ const (
 // inlined code leaves the same lengths, nodes and lines) zstd may win.
 var coders = [scriptColumns]trial{colLength: tryBoth, colNode: tryBoth, colNextLine: tryBoth, colText: tryZstd}
 
+// scriptCoders is that of a script's block, whose parts are many and small: what
+// it takes to code them is most of what it takes to load them.
+var scriptCoders = func() (c [scriptColumns]trial) {
+	for i := range c {
+		c[i] = tryFast
+	}
+	c[colNode], c[colText] = tryBoth, tryZstd
+	return c
+}()
+
 // site is a place in a function, met in this block. File is the block's own
 // number of it.
 type site struct{ file, line, column uint32 }

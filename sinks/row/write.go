@@ -399,8 +399,12 @@ func (w *blockWriter) body(c *compressor) []byte {
 	w.out = append(w.out[:0], w.head...)
 	w.out = binary.AppendUvarint(w.out, uint64(w.ranges))
 	w.out = binary.AppendUvarint(w.out, uint64(len(w.nodes)))
+	try := &coders
+	if w.script.is {
+		try = &scriptCoders
+	}
 	for i := range w.used {
-		w.out = c.column(w.out, w.cols[i], coders[i])
+		w.out = c.column(w.out, w.cols[i], try[i])
 	}
 	return w.out
 }

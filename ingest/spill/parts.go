@@ -1,0 +1,105 @@
+package spill
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// The ranges of a script are many, and most differ from those before in little.
+// Each begins with a byte that says what follows: its length, its scope and file
+// (differences) where they are others, its line (difference), its column, its
+// name (difference to the last name) if it has one.
+const (
+	partScope = 1 << iota
+	partFile
+	partName
+	partFlags // the first of symbol.Flags
+)
+
+// maxPartBytes is the most that a range of a script takes.
+const maxPartBytes = 1 + binary.MaxVarintLen64 + 5*binary.MaxVarintLen32
+
+// encodeParts appends the ranges of a script to b.
+func (l *Lane) encodeParts(b []byte, r *symbol.Run) ([]byte, error) {
+	n := max(uint32(len(r.Strings)), 1)
+	at := len(b)
+	b = slices.Grow(b, len(r.Ranges)*maxPartBytes)
+	b = b[:cap(b)]
+	var file, line, of, name uint32 // of: the string of file
+	scope := int32(0)
+	start := r.Ranges[0].Start
+	for i := range r.Ranges {
+		g := &r.Ranges[i]
+		if g.Start != start || g.End <= g.Start {
+			return nil, refuse(l.part, "range %#x-%#x to begin at %#x", g.Start, g.End, start)
+		}
+		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || g.Name >= n || g.Flags >= 1<<5 {
+			return nil, refuse(l.part, "scope %d of range %#x among %d, file %d and name %d among %d, flags %#x", g.Scope, g.Start, len(r.Scopes), g.At.File, g.Name, n, g.Flags)
+		}
+		start = g.End
+		head := at
+		what := byte(g.Flags) * partFlags
+		at = putAt(b, at+1, g.End-g.Start)
+		if g.Scope != scope {
+			what |= partScope
+			at = putAt(b, at, uint64(zigzag(uint32(g.Scope-scope))))
+			scope = g.Scope
+		}
+		if g.At.File != of {
+			what |= partFile
+			f := uint32(0)
+			if of = g.At.File; of != 0 {
+				f = l.id(of)
+			}
+			at = putAt(b, at, uint64(zigzag(f-file)))
+			file = f
+		}
+		at = putAt(b, at, uint64(zigzag(g.At.Line-line)))
+		line = g.At.Line
+		at = putAt(b, at, uint64(g.At.Column))
+		if g.Name != 0 {
+			what |= partName
+			id := l.id(g.Name)
+			at = putAt(b, at, uint64(zigzag(id-name)))
+			name = id
+		}
+		b[head] = what
+	}
+	return b[:at], nil
+}
+
+// putAt puts a number into b, which has room.
+func putAt(b []byte, at int, v uint64) int {
+	if v < 0x80 {
+		b[at] = byte(v)
+		return at + 1
+	}
+	return at + binary.PutUvarint(b[at:], v)
+}
+
+// decodeParts reads what encodeParts wrote.
+func (d *decoder) decodeParts(start uint64, final []uint32, to []symbol.Range) {
+	var file, line, name uint32
+	scope := int32(0)
+	for i := range to {
+		g := &to[i]
+		what := d.byte()
+		g.Start = start
+		start += d.long()
+		g.End = start
+		if what&partScope != 0 {
+			scope += int32(unzigzag(d.get()))
+		}
+		if what&partFile != 0 {
+			file += unzigzag(d.get())
+		}
+		line += unzigzag(d.get())
+		g.Scope, g.At, g.Name, g.Flags = scope, symbol.Site{File: final[file], Line: line, Column: d.get()}, 0, symbol.Flags(what/partFlags)
+		if what&partName != 0 {
+			name += unzigzag(d.get())
+			g.Name = final[name]
+		}
+	}
+}
