@@ -226,6 +226,11 @@ func TestLongLine(t *testing.T) {
 		in := formattest.InputOf("a.js.map", []byte(`{"version":3,"sources":["a"],"mappings":"`+b.String()+`"}`), formats.Limits{})
 		for _, in := range []*formats.Input{in, formattest.Unmapped(in)} {
 			x := mustExplode(t, in)
+			for i := 1; i < len(x.ranges); i++ {
+				if x.ranges[i].Start < x.ranges[i-1].End {
+					t.Fatalf("back %v: range %#x in another", back, x.ranges[i].Start)
+				}
+			}
 			if got := x.place(0, 3); len(got) != 1 || got[0].Line != 1 {
 				t.Fatalf("column 3: %v", got)
 			}
