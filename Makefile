@@ -5,7 +5,7 @@ CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symlake
 GO    ?= go
 export CGO_ENABLED = 0
 
-.PHONY: help demo build test bench fuzz soak lint tools readers oracle pgo
+.PHONY: help demo build test bench fuzz soak lint tools readers oracle
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,9 +43,6 @@ soak: ## the long forms: 200 kills of an ingest, 100 of a load into HBase, 10^8 
 	SYMLAKE_KILL_POINTS=200 $(GO) test ./jobs -run TestKill -count=1 -timeout 60m
 	SYMLAKE_KILL_POINTS=100 $(GO) test ./jobs -run 'TestHBase/loader' -count=1 -timeout 60m
 	bash testdata/fuzz.sh 5m
-
-pgo: build ## record the profile that the compiler goes by (jobs/symlake/default.pgo), from the inputs of make bench
-	bash testdata/bench/bench.sh $(CACHE) $(abspath $(BIN)/symlake) -profile $(abspath jobs/symlake/default.pgo)
 
 bench: build ## measure ingest and look-up beside their peers; downloads inputs into the cache folder
 	bash testdata/bench/bench.sh $(CACHE) $(abspath $(BIN)/symlake)

@@ -36,7 +36,6 @@ func main() {
 	flag.StringVar(&b.peer, "peer", "", "the Rust peers' binary, if it was built")
 	flag.IntVar(&b.pairs, "pairs", 5, "runs of tool and peer in turn")
 	flag.IntVar(&b.probes, "probes", 10000, "random addresses a file for agreement")
-	profile := flag.String("profile", "", "write a CPU profile of the main job over the inputs to this file, and measure nothing")
 	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, mappings for loading its mappings; all without")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
@@ -60,12 +59,6 @@ func main() {
 	wanted := map[string]bool{}
 	for _, name := range strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }) {
 		wanted[name] = true
-	}
-	if *profile != "" {
-		if err := b.profile(*profile, files); err != nil {
-			log.Fatalf("bench: %v", err)
-		}
-		return
 	}
 	var results []*result
 	for _, f := range files {
