@@ -1,7 +1,9 @@
 package retrace
 
 import (
+	"hash/maphash"
 	"sync"
+	"sync/atomic"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -10,7 +12,17 @@ import (
 // was asked for, cut into those that one name stands for. Safe for concurrent use.
 type Class struct {
 	*symbol.Class
-	methods sync.Map // of names that the class has: method
+	once  sync.Once
+	seed  maphash.Seed
+	names []named // by hash of the name, open addressing, a power of two
+}
+
+// named is a name in the program of which the class has members.
+type named struct {
+	name     string
+	from, to int32 // of Members; to 0: the slot is free
+	hash     uint32
+	method   atomic.Pointer[method] // nil: not asked for yet
 }
 
 // method is what a name in the program stands for: one original method or,
@@ -38,7 +50,8 @@ type overload struct {
 	original    *line
 	synthesized bool // dropped where it is outermost
 	outline     bool
-	sorted      bool // the lines' ranges in the program ascend, and none lie in one another
+	// ends are those of the lines' ranges in the program, if the ranges ascend and none lie in one another; else nil.
+	ends []uint32
 }
 
 // NewClass makes a class of c, which must not change.
@@ -46,21 +59,66 @@ func NewClass(c *symbol.Class) *Class { return &Class{Class: c} }
 
 // method gives what a name stands for; nil: no method has it.
 func (x *Class) method(name string) method {
-	if m, ok := x.methods.Load(name); ok {
-		return m.(method)
+	x.once.Do(x.index)
+	h := maphash.String(x.seed, name)
+	mask := uint64(len(x.names) - 1)
+	for at := h >> 32 & mask; x.names[at].to > 0; at = (at + 1) & mask {
+		n := &x.names[at]
+		if n.hash != uint32(h) || n.name != name {
+			continue
+		}
+		m := n.method.Load()
+		if m == nil {
+			m = x.ready(x.Members[n.from:n.to])
+			n.method.Store(m) // who was as fast made the same
+		}
+		return *m
 	}
-	members := x.Named(name)
+	return nil
+}
+
+// index enters the names, whose members stand together.
+func (x *Class) index() {
+	distinct, slots := 0, 2
+	for i := range x.Members {
+		if i == 0 || x.Members[i].Name != x.Members[i-1].Name {
+			distinct++
+		}
+	}
+	for slots < 2*distinct {
+		slots *= 2
+	}
+	x.seed, x.names = maphash.MakeSeed(), make([]named, slots)
+	mask := uint64(len(x.names) - 1)
+	for from := 0; from < len(x.Members); {
+		to := from + 1
+		for to < len(x.Members) && x.Members[to].Name == x.Members[from].Name {
+			to++
+		}
+		h := maphash.String(x.seed, x.Members[from].Name)
+		at := h >> 32 & mask
+		for x.names[at].to > 0 {
+			at = (at + 1) & mask
+		}
+		n := &x.names[at]
+		n.name, n.from, n.to, n.hash = x.Members[from].Name, int32(from), int32(to), uint32(h)
+		from = to
+	}
+}
+
+// ready makes the method of members of one name; empty: they are fields.
+func (x *Class) ready(members []symbol.Member) *method {
 	lines := make([]line, 0, len(members))
 	for i := range members {
 		if !members[i].Field {
 			lines = append(lines, x.line(&members[i], lines))
 		}
 	}
-	if len(lines) == 0 {
-		return nil
+	var m method
+	if len(lines) > 0 {
+		m = newMethod(lines)
 	}
-	m, _ := x.methods.LoadOrStore(members[0].Name, newMethod(lines))
-	return m.(method)
+	return &m
 }
 
 // line makes a line ready; a method that stands above is not named anew.
@@ -99,7 +157,7 @@ func newMethod(lines []line) method {
 			}
 			end = next
 		}
-		m = append(m, overload{lines: lines[from:end:end], original: &lines[end-1], sorted: isSorted(lines[from:end])})
+		m = append(m, overload{lines: lines[from:end:end], original: &lines[end-1], ends: ends(lines[from:end])})
 		from = end
 	}
 	m.name(lines)
@@ -119,14 +177,16 @@ func sameMethod(a, b *symbol.Member) bool {
 	return a.Original == b.Original && a.Class == b.Class && a.Type == b.Type && a.Params == b.Params
 }
 
-func isSorted(lines []line) bool {
-	for i := 1; i < len(lines); i++ {
-		a, b := lines[i-1].Lines, lines[i].Lines
-		if b.Count == 0 || a.Count == 0 || a != b && b.First <= a.Last || b.First > b.Last {
-			return false
+func ends(lines []line) []uint32 {
+	all := make([]uint32, len(lines))
+	for i := range lines {
+		l := lines[i].Lines
+		if l.Count == 0 || l.First > l.Last || i > 0 && l != lines[i-1].Lines && l.First <= lines[i-1].Lines.Last {
+			return nil
 		}
+		all[i] = l.Last
 	}
-	return len(lines) > 0 && lines[0].Lines.Count > 0 && lines[0].Lines.First <= lines[0].Lines.Last
+	return all
 }
 
 // naming is a method in the program, by its name and the signature it has

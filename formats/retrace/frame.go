@@ -2,8 +2,8 @@ package retrace
 
 import (
 	"cmp"
+	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -134,14 +134,17 @@ func callsite(call *line, outline int) (int, bool) {
 // at gives the first lines of one range that holds a line of the program.
 func (o *overload) at(number int) []line {
 	from := 0
-	if o.sorted {
-		from = sort.Search(len(o.lines), func(i int) bool { return int64(o.lines[i].Lines.Last) >= int64(number) })
+	if o.ends != nil {
+		if number < 0 || int64(number) > math.MaxUint32 {
+			return nil
+		}
+		from, _ = slices.BinarySearch(o.ends, uint32(number))
 	}
 	for ; from < len(o.lines); from++ {
 		if contains(o.lines[from].Lines, number) {
 			return o.lines[from:groupEnd(o.lines, from)]
 		}
-		if o.sorted {
+		if o.ends != nil {
 			break
 		}
 	}
