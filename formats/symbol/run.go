@@ -35,8 +35,10 @@ type Run struct {
 	// Class, when not nil, is all that the run holds: one class of a mapping. Its position is
 	// made of its name, under the load's key. Its strings are its own, not of Strings.
 	Class *Class
-	// Plain is the class as sinks/row writes it in plain, where the sorter has it already.
-	Plain []byte
+	// Plain is the class as sinks/row writes it in plain, and Position what the sorter had it under, where it comes
+	// from there.
+	Plain    []byte
+	Position uint64
 }
 
 // Range is [Start, End) from the image base, with one answer.

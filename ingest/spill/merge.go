@@ -123,6 +123,7 @@ func (m *Merge) Next(into *symbol.Run) (o Order, ok bool, err error) {
 		if err := m.classes[m.turn].decode(c.body, symbol.Rank(o>>(seqBits+partBits)), into); err != nil {
 			return 0, false, err
 		}
+		into.Position = c.start
 		return o, true, m.h.pop()
 	}
 	if err := decode(c.body, c.start, symbol.Rank(o>>(seqBits+partBits)), m.s.final, into); err != nil {

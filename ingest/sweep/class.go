@@ -10,7 +10,7 @@ import (
 // in which their mapping has them. What it puts into into may still be read after the next call.
 type ClassSource[O ~uint64] func(into *symbol.Run) (order O, ok bool, err error)
 
-// Classes runs src to its end. Of the classes of one name, which have one position, the last one counts. What emit
+// Classes runs src to its end, which may know positions itself (symbol.Run.Plain). Of the classes of one name, which have one position, the last one counts. What emit
 // is given is valid during the call only; its error comes back unchanged.
 func Classes[O ~uint64](src ClassSource[O], position func(name string) uint64, emit func(*symbol.Run) error) (Counts, error) {
 	var counts Counts
@@ -40,7 +40,11 @@ func Classes[O ~uint64](src ClassSource[O], position func(name string) uint64, e
 		if !ok {
 			return counts, flush()
 		}
-		switch pos := position(r.Class.Name); {
+		pos := r.Position
+		if r.Plain == nil {
+			pos = position(r.Class.Name)
+		}
+		switch {
 		case held == nil:
 			at = pos
 		case pos < at:

@@ -16,6 +16,7 @@ type classEncoder struct {
 	*classWriter
 	content *classContent
 	names   *namer
+	shared  bool   // the sorter had the data key: its positions hold
 	last    uint64 // position of the class added last
 }
 
@@ -24,7 +25,7 @@ func newClassEncoder(secret []byte, t *Table, picked []sorted) (*classEncoder, e
 	if err != nil {
 		return nil, err
 	}
-	return &classEncoder{classWriter: newClassWriter(t, picked), content: newClassContent(), names: names}, nil
+	return &classEncoder{classWriter: newClassWriter(t, picked), content: newClassContent(), names: names, shared: t.Secret != nil}, nil
 }
 
 // addClass encodes a class: no two have one name, and they come in the order of their positions.
@@ -33,7 +34,10 @@ func (e *Encoder) addClass(r *symbol.Run) error {
 	if plain == nil {
 		plain = w.content.form(c)
 	}
-	pos := w.names.position(c.Name)
+	pos := r.Position
+	if r.Plain == nil || !w.shared {
+		pos = w.names.position(c.Name)
+	}
 	if pos < w.last {
 		e.err = fmt.Errorf("encode %s: a class with key %x after one with key %x", e.out.Artifact.ID,
 			rowKey(e.out.Artifact.ID, e.out.Load, Classes, pos), rowKey(e.out.Artifact.ID, e.out.Load, Classes, w.last))

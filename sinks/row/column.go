@@ -76,6 +76,15 @@ func (c *compressor) column(dst, raw []byte, try trial) []byte {
 	return append(dst, coded...)
 }
 
+// coderOf is the code of a column that column appended; codePlain of an empty one.
+func coderOf(column []byte) byte {
+	size, n := binary.Uvarint(column)
+	if size == 0 {
+		return codePlain
+	}
+	return column[n]
+}
+
 func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 	if len(raw) == 1 || bytes.Equal(raw[1:], raw[:len(raw)-1]) {
 		return codeRepeat, raw[:1]
