@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Part of make bench: ingest of source maps (explode, seal, store) beside what @jridgewell/trace-mapping needs to parse
-# and decode the same file; CPU seconds of one core, least of PAIRS runs in turn. Usage: maps.sh CACHE SYMLAKE [PAIRS]
+# and decode the same file; CPU seconds of one core, least of PAIRS runs in turn. MB/s is once that of the whole process, and
+# once without what it takes for a map of one segment: starting, and making a store. Usage: maps.sh CACHE SYMLAKE [PAIRS]
 set -euo pipefail
 cache=$1/maps symlake=$2 pairs=${3:-5}
 command -v npm >/dev/null || { echo "bench: source maps are left out: they need npm" >&2; exit 0; }
@@ -24,7 +25,14 @@ work=$(mktemp -d "$([ -d /dev/shm ] && echo /dev/shm || echo /tmp)/maps.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cpu() { local TIMEFORMAT='%U %S'; { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{printf "%.3f\n", $1 + $2}'; }
 least() { sort -n | head -1; }
-printf '| map | MB | cpu s | MB/s | of it with the script beside, MB/s | trace-mapping: parse and decode, cpu s | stored, %% |\n|---|---|---|---|---|---|---|\n'
+mkdir "$work/one"
+echo '{"version":3,"sources":["a"],"names":[],"mappings":"AAAA"}' > "$work/one/one.js.map"
+for _ in $(seq "$pairs"); do
+  rm -rf "$work/store"
+  GOMAXPROCS=1 cpu "$symlake" --store "$work/store" --lake off ingest --workers 1 "$work/one" >> "$work/idle"
+done
+idle=$(least < "$work/idle")
+printf '| map | MB | cpu s | MB/s | without the process alone (%s s), MB/s | of it with the script beside, MB/s | trace-mapping: parse and decode, cpu s | stored, %% |\n|---|---|---|---|---|---|---|---|\n' "$idle"
 for map in node_modules/babylonjs/babylon.js.map node_modules/monaco-editor/min-maps/vs/editor/editor.main.js.map big/big.js.map; do
   name=$(basename "$map" .map)
   mkdir -p "$work/alone" "$work/beside" && cp "$map" "$work/alone/" && cp "$map" "$work/beside/"
@@ -39,7 +47,7 @@ for map in node_modules/babylonjs/babylon.js.map node_modules/monaco-editor/min-
   done
   stored=$("$symlake" --store "$work/store" --json artifacts | grep -o '"bytes":[0-9]*' | head -1 | cut -d: -f2)
   size=$(stat -c %s "$map")
-  awk -v n="$name" -v s="$size" -v a="$(least < "$work/a")" -v b="$(least < "$work/b")" -v c="$(least < "$work/c")" -v st="$stored" \
-    'BEGIN { printf "| %s | %.1f | %.2f | %.0f | %.0f | %.2f | %.1f |\n", n, s/1e6, a, s/1e6/a, s/1e6/c, b, 100*st/s }'
+  awk -v n="$name" -v s="$size" -v a="$(least < "$work/a")" -v b="$(least < "$work/b")" -v c="$(least < "$work/c")" -v st="$stored" -v i="$idle" \
+    'BEGIN { printf "| %s | %.1f | %.2f | %.0f | %.0f | %.0f | %.2f | %.1f |\n", n, s/1e6, a, s/1e6/a, s/1e6/(a-i), s/1e6/c, b, 100*st/s }'
   rm -rf "$work/alone" "$work/beside"
 done
