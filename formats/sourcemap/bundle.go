@@ -15,8 +15,8 @@ import (
 )
 
 // maxBundleBytes is the largest script that is parsed for names: its syntax
-// tree takes some ten times as much, and the parser, of which both depend on
-// the length alone, two seconds. (It bounds nesting itself.)
+// tree takes some ten times as much, and the parser two seconds. Both depend on the
+// length alone if isModest. (The parser bounds nesting itself.)
 const maxBundleBytes = 32 << 20
 
 // wantsScript reports whether the functions' names are to be taken from the script.
@@ -105,6 +105,9 @@ func (o *object) readScript(ctx context.Context, e *emitter, under *packed) (err
 
 // functionsOf parses a script and gives its functions; none if it cannot be parsed.
 func functionsOf(script []byte, most int) []function {
+	if !isModest(script) {
+		return nil
+	}
 	in := parse.NewInputBytes(script)
 	tree, err := js.Parse(in, js.Options{})
 	if err != nil {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/formattest"
@@ -74,6 +76,31 @@ func TestBrokenScript(t *testing.T) {
 		x := mustExplode(t, withScript(text, []byte(script), "app.js"))
 		if f := x.place(0, 9); len(f) != 1 || f[0].Linkage != "" || f[0].Name != "add" {
 			t.Errorf("%.20q: %v", script, f)
+		}
+	}
+}
+
+// A small script that keeps the parser busy for minutes, with gigabytes, is not parsed.
+func TestCostlyScript(t *testing.T) {
+	var names strings.Builder
+	for i := 0; names.Len() < 1<<20; i++ {
+		fmt.Fprintf(&names, "b%d;", i)
+	}
+	list := "(" + strings.ReplaceAll(strings.TrimSuffix(names.String(), ";"), ";", "+") + ")"
+	for _, script := range []string{
+		strings.Repeat("{", 900) + names.String() + strings.Repeat("}", 900),
+		strings.Repeat("()=>{", 450) + names.String() + strings.Repeat("}", 450),
+		"a=" + strings.Repeat("()=>", 450) + list,
+		"a=" + strings.Repeat("(", 450) + list + strings.Repeat(")", 450),
+	} {
+		if start := time.Now(); functionsOf([]byte(script), 1<<20) != nil || time.Since(start) > 3*time.Second {
+			t.Errorf("%.20q: %v", script, time.Since(start))
+		}
+	}
+	// Many functions side by side, and few deep ones, are of no consequence.
+	for _, script := range []string{strings.Repeat("f(a=>b=>c,function(){return d});", 1<<14), strings.Repeat("function f(){", 400) + strings.Repeat("}", 400)} {
+		if functionsOf([]byte(script), 1<<20) == nil {
+			t.Errorf("%.20q: not parsed", script)
 		}
 	}
 }
