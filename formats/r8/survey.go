@@ -1,6 +1,7 @@
 package r8
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -104,6 +105,9 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int) (*survey, erro
 			}
 			continue
 		}
+		if original == nil && !bytes.Contains(line, versionWord) && bytes.IndexByte(line, '\\') < 0 {
+			continue // most are about members
+		}
 		switch ok, _ := a.read(line); {
 		case !ok:
 		case a.id == idVersion:
@@ -119,6 +123,9 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int) (*survey, erro
 		}
 	}
 }
+
+// versionWord stands in every comment that declares a map version, unless it is written with an escape.
+var versionWord = []byte("mapping")
 
 // newerVersion is the warning about a version that is not known. Its text may hold anything: it is not told.
 func newerVersion(line int) string {
