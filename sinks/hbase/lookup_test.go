@@ -16,8 +16,10 @@ import (
 
 const (
 	functionBytes = 64
-	// rowFunctions make a row: ranges of a block.
-	rowFunctions = 2048
+	// functionRanges a function has; those of ceph-osd have 12.
+	functionRanges = 8
+	// rowFunctions make a row: a block has 2,048 ranges.
+	rowFunctions = 2048 / functionRanges
 )
 
 var words = []string{"4drawEb", "6updateEi", "10invalidateEP7Context", "7hitTestERK5Point", "6layoutE4Size"}
@@ -28,7 +30,7 @@ type published struct {
 	rows int
 }
 
-// publish stores an artifact of as many functions, each one range.
+// publish stores an artifact of as many functions.
 func publish(t testing.TB, s *sinks.Store, ring *row.Keyring, name string, functions int) published {
 	t.Helper()
 	a := symbol.Artifact{ID: symbol.NewID(symbol.ELF, name), Kind: symbol.ELF, Canonical: name, Arch: "arm64",
@@ -51,7 +53,13 @@ func publish(t testing.TB, s *sinks.Store, ring *row.Keyring, name string, funct
 	for i := range functions {
 		at := uint64(i) * functionBytes
 		r := symbol.Run{Rank: symbol.RankDWARF, Strings: table.Strings, Scopes: []symbol.Scope{{Parent: -1, Function: uint32(i + 2)}},
-			Ranges: []symbol.Range{{Start: at, End: at + functionBytes, At: symbol.Site{File: 1, Line: uint32(rng.IntN(9000) + 1)}}}}
+			Ranges: make([]symbol.Range, functionRanges)}
+		line := uint32(rng.IntN(9000) + 1)
+		for k := range r.Ranges {
+			const size = functionBytes / functionRanges
+			r.Ranges[k] = symbol.Range{Start: at, End: at + size, At: symbol.Site{File: 1, Line: line}}
+			at, line = at+size, line+1+uint32(rng.IntN(5))
+		}
 		if err := enc.Add(&r); err != nil {
 			t.Fatal(err)
 		}
