@@ -224,13 +224,17 @@ func (l *Lane) lacks(need int) (refs, chunk int) {
 	return refs, chunk
 }
 
-// id is the interner's number of the string at index i of the part.
+// id is the interner's number of the string at index i of the part; 0 for "",
+// at whichever index a parser has it.
 func (l *Lane) id(i uint32) uint32 {
 	u := &l.uses[i]
 	if u.run == l.runs {
 		return u.id
 	}
 	if u.id == 0 {
+		if l.text[i] == "" {
+			return 0
+		}
 		u.id = l.s.strings.id(l.text[i])
 	}
 	u.run = l.runs

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -413,5 +415,38 @@ func BenchmarkSort(b *testing.B) {
 		b.ReportMetric(float64(counts.Ranges), "ranges/op")
 		b.ReportMetric(float64(s.o.Budget.Used()>>20), "MiB/op")
 		s.Close()
+	}
+}
+
+// Parsers may have "" at any index, and it is no string of the load.
+func TestEmptyStrings(t *testing.T) {
+	s := New(Options{Budget: scratch.NewBudget(1 << 20), Scratch: t.TempDir()})
+	l := s.Lane()
+	strs := []string{"", "", "f", ""}
+	for i := range 2000 { // some piece of text is full at some time
+		strs = append(strs, strings.Repeat("x", i%7), strconv.Itoa(i))
+	}
+	var want []symbol.Frame
+	for i := range strs {
+		at := uint64(i)
+		r := symbol.Run{Rank: symbol.RankScript, Strings: strs, Scopes: []symbol.Scope{{Parent: -1, Function: uint32(i)}},
+			Ranges: []symbol.Range{{Start: at, End: at + 1, At: symbol.Site{File: uint32(i), Line: 1}, Name: uint32(i)}}}
+		want = r.Chain(0, want)
+		if err := l.Add(0, &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Sort()
+	var got []symbol.Frame
+	for _, g := range collect(t, s) {
+		got = append(got, g.Chains[0]...)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%d frames, want %d, or they differ", len(got), len(want))
+	}
+	for i, text := range s.Table().Strings {
+		if text == "" && i > 0 {
+			t.Errorf("string %d is empty", i)
+		}
 	}
 }
