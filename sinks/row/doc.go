@@ -151,7 +151,7 @@
 //
 //	uvarint from ‖ uvarint classes ‖ columns
 //
-// It closes at 16 KiB of columns or 4,096 classes. A class that would take more than 8 MiB, or has more than 2^18 members, is left out,
+// It closes at 64 KiB of columns or 4,096 classes. A class that would take more than 8 MiB, or has more than 2^18 members, is left out,
 // counted in Loaded.Dropped. Columns are coded as those of ranges; 4 to 20 are parted among
 // the classes, so that one can be made without the others, and nothing is predicted from
 // another class, but strings are shared.
