@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -213,7 +214,7 @@ func TestCopyNamed(t *testing.T) {
 type failing struct {
 	sinks.Blocks
 	sinks.Catalog
-	rows, swaps int
+	rows, swaps atomic.Int64 // that are left
 }
 
 var errPulled = errors.New("the plug was pulled")
@@ -224,7 +225,7 @@ func (f *failing) Begin(ctx context.Context) (sinks.Batch, error) {
 }
 
 func (f *failing) Swap(ctx context.Context, key, old, new []byte) error {
-	if f.swaps--; f.swaps < 0 {
+	if f.swaps.Add(-1) < 0 {
 		return errPulled
 	}
 	return f.Catalog.Swap(ctx, key, old, new)
@@ -236,7 +237,7 @@ type failingBatch struct {
 }
 
 func (b *failingBatch) Write(r sinks.Row) error {
-	if b.f.rows--; b.f.rows < 0 {
+	if b.f.rows.Add(-1) < 0 {
 		return errPulled
 	}
 	return b.Batch.Write(r)
@@ -253,7 +254,9 @@ func TestCopyResumes(t *testing.T) {
 	want := w.verify()
 	for swaps := 0; ; swaps++ {
 		s := mem.New()
-		f := &failing{Blocks: s.Blocks, Catalog: s.Catalog, rows: swaps / 2, swaps: swaps}
+		f := &failing{Blocks: s.Blocks, Catalog: s.Catalog}
+		f.rows.Store(int64(swaps / 2))
+		f.swaps.Store(int64(swaps))
 		to := w.target(s)
 		o := w.copyOptions(to)
 		o.To.Store = &sinks.Store{Blocks: f, Catalog: f, Close: s.Close}
