@@ -81,7 +81,8 @@ type partition struct {
 const partEntries = 2048
 
 func openPartition(ctx context.Context, in *formats.Input) (*formats.Object, error) {
-	z, err := zip.NewReader(in.Bytes, in.Size)
+	// A section answers io.EOF where a directory points before the file or behind it.
+	z, err := zip.NewReader(io.NewSectionReader(in.Bytes, 0, in.Size), in.Size)
 	if err != nil {
 		return nil, zipError(in, err)
 	}
