@@ -14,6 +14,7 @@ package formats
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -107,6 +108,9 @@ type Artifact struct {
 	// rejects an object of which too much is broken.
 	Check func(symbol.Quality) error
 }
+
+// Base is the last part of an input's name: "x.so" of "outer.zip!lib/x.so".
+func Base(name string) string { return name[strings.LastIndexAny(name, `/!\`)+1:] }
 
 // View returns n bytes at off: a piece of Mapped, else a copy. It is
 // ErrCorrupt (in an *Error naming the input) if they are not all there. Ask by unit, not by section:

@@ -242,7 +242,7 @@ func waitName(name string) string {
 // arrived notes what x brought that others may wait for, and which of them do.
 func (x *object) arrived(ctx context.Context, in *formats.Input, ids []string, isCompanion bool) error {
 	j := x.j
-	keys := []string{waitName(base(in.Name))}
+	keys := []string{waitName(formats.Base(in.Name))}
 	for _, id := range ids {
 		keys = append(keys, spellings(id)...)
 	}
@@ -263,14 +263,6 @@ func (x *object) arrived(ctx context.Context, in *formats.Input, ids []string, i
 		}
 	}
 	return nil
-}
-
-// base is the last part of a name: "x.so" of "outer.zip!lib/x.so".
-func base(name string) string {
-	if i := strings.LastIndexAny(name, `/!\`); i >= 0 {
-		return name[i+1:]
-	}
-	return name
 }
 
 // waiting is a waiter and the key it waits under.

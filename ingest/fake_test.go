@@ -57,7 +57,7 @@ func openFake(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 		switch w[0] {
 		case "id":
 			a.Canonical = w[1]
-			a.Names = append(a.Names, symbol.Name{Kind: symbol.NameBuildID, Text: w[1]}, symbol.Name{Kind: symbol.NameFile, Text: base(in.Name)})
+			a.Names = append(a.Names, symbol.Name{Kind: symbol.NameBuildID, Text: w[1]}, symbol.Name{Kind: symbol.NameFile, Text: formats.Base(in.Name)})
 		case "rank":
 			var r int
 			fmt.Sscan(w[1], &r)

@@ -26,8 +26,6 @@ package elf
 
 import (
 	"context"
-	"errors"
-	"strings"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
@@ -53,10 +51,7 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	}
 	o := &object{in: in, file: file}
 	obj := &formats.Object{Close: o.close}
-	if err := o.describe(ctx, obj); err != nil {
-		return nil, errors.Join(err, o.close())
-	}
-	return obj, nil
+	return native.Opened(obj, o.describe(ctx, obj))
 }
 
 // describe fills obj with the artifact of the file, or says whose companion it is.
@@ -69,7 +64,7 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 		obj.Companion, err = o.companion(ctx)
 		return err
 	}
-	if err := o.countUnits(ctx); err != nil {
+	if o.units, err = dwarf.CountUnits(ctx, o.file, name, o.in.Limits); err != nil {
 		return err
 	}
 	rank := symbol.RankDWARF
@@ -88,22 +83,9 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 	if err != nil {
 		return err
 	}
-	base := o.file.Base()
-	obj.Artifacts = []formats.Artifact{{
-		Artifact: symbol.Artifact{
-			ID:        symbol.NewID(symbol.ELF, id.canonical),
-			Kind:      symbol.ELF,
-			Canonical: id.canonical,
-			Names:     id.names,
-			Arch:      o.file.Arch(),
-			Base:      base,
-			End:       o.code[len(o.code)-1].End - base,
-			Anchors:   o.file.Anchors(),
-		},
-		Rank:    rank,
-		Parts:   o.units + 1,
-		Explode: o.explode,
-	}}
+	a := id.Artifact(symbol.ELF, o.file.Arch(), o.file.Base(), o.code[len(o.code)-1].End)
+	a.Anchors = o.file.Anchors()
+	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.units + 1, Explode: o.explode}}
 	return nil
 }
 
@@ -128,7 +110,7 @@ func (o *object) companion(ctx context.Context) (string, error) {
 		if id, ok := d.SplitID(); ok {
 			return splitName(id), nil
 		}
-		return "dwo:" + baseName(o.in.Name), nil
+		return "dwo:" + formats.Base(o.in.Name), nil
 	}
 	if o.file.Relocatable() || !o.file.Has(".debug_info") {
 		return "", nil
@@ -138,12 +120,4 @@ func (o *object) companion(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return "dwz:" + buildID, nil
-}
-
-// baseName is the last part of an object's name: "x.so" of "outer.zip!lib/x.so".
-func baseName(name string) string {
-	if i := strings.LastIndexAny(name, "/!\\"); i >= 0 {
-		return name[i+1:]
-	}
-	return name
 }

@@ -53,8 +53,7 @@ var fixtures = []string{
 }
 
 func TestConformance(t *testing.T) {
-	var paths []string
-	for _, n := range []string{
+	formattest.Run(t, &Format, formattest.Fixtures(t,
 		"elf/datadog/exec_arm_big",
 		"elf/dump_syms/basic.dwz",
 		"elf/dump_syms/basic.minidebuginfo",
@@ -62,10 +61,7 @@ func TestConformance(t *testing.T) {
 		"elf/otel/inline-big-fake-compressed-dwarf",
 		"elf/samply/with-dwo/main",
 		"elf/symbolic/crash.debug-zlib",
-	} {
-		paths = append(paths, formattest.Fixture(t, n))
-	}
-	formattest.Run(t, &Format, paths...)
+	)...)
 }
 
 func TestOwnConformance(t *testing.T) {
@@ -95,15 +91,4 @@ func TestOwnGoldens(t *testing.T) {
 	formattest.Goldens(t, &Format, formattest.Testdata(t, "elf"), nil, known)
 }
 
-func TestOracle(t *testing.T) {
-	n := 10000
-	if testing.Short() {
-		n = 1000
-	}
-	for i, name := range fixtures {
-		t.Run(name, func(t *testing.T) {
-			path := formattest.Fixture(t, name)
-			formattest.Oracle(t, &Format, path, n, uint64(i), known(t, path))
-		})
-	}
-}
+func TestOracle(t *testing.T) { formattest.Oracles(t, &Format, fixtures, known) }

@@ -3,13 +3,10 @@ package elf
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"hash/crc32"
-	"io"
 	"slices"
 	"strings"
 
@@ -27,42 +24,22 @@ const (
 	noteGoBuildID  = 4
 )
 
-// identity is how a file is known.
-type identity struct {
-	canonical string
-	names     []symbol.Name
-}
-
-func (id *identity) add(kind symbol.NameKind, text string) {
-	n := symbol.Name{Kind: kind, Text: text}
-	if text != "" && !slices.Contains(id.names, n) {
-		id.names = append(id.names, n)
-	}
-}
-
-// claim makes text the canonical id unless there is one already.
-func (id *identity) claim(text string) {
-	if id.canonical == "" {
-		id.canonical = text
-	}
-}
-
 // identify finds a file's canonical id, as the package says, and its names.
-func identify(ctx context.Context, in *formats.Input, f *native.ELF) (*identity, error) {
-	id := &identity{}
+func identify(ctx context.Context, in *formats.Input, f *native.ELF) (*native.Identity, error) {
+	id := &native.Identity{}
 	buildID, goID, err := notes(f)
 	if err != nil {
 		return nil, err
 	}
 	if buildID != "" {
-		id.claim(buildID)
-		id.add(symbol.NameBuildID, buildID)
+		id.Claim(buildID)
+		id.Add(symbol.NameBuildID, buildID)
 		raw, _ := hex.DecodeString(buildID)
-		id.add(symbol.NameDebugID, debugID(raw, f.BigEndian()))
+		id.Add(symbol.NameDebugID, debugID(raw, f.BigEndian()))
 	}
 	if goID != "" {
-		id.claim("go:" + goID)
-		id.add(symbol.NameGoBuildID, goID)
+		id.Claim("go:" + goID)
+		id.Add(symbol.NameGoBuildID, goID)
 	}
 	link, crc, err := f.DebugLink()
 	if err != nil {
@@ -70,40 +47,40 @@ func identify(ctx context.Context, in *formats.Input, f *native.ELF) (*identity,
 	}
 	if link != "" {
 		text := linkName(link, crc)
-		id.claim(text)
-		id.add(symbol.NameDebugLink, text)
+		id.Claim(text)
+		id.Add(symbol.NameDebugLink, text)
 	}
 	text, present, err := f.Stored(".text")
 	if err != nil {
 		return nil, err
 	}
-	if id.canonical == "" && present && text == nil {
+	if id.Canonical == "" && present && text == nil {
 		crc, err := checksum(ctx, in)
 		if err != nil {
 			return nil, err
 		}
-		id.claim(linkName(in.Name, crc))
-		id.add(symbol.NameDebugLink, id.canonical)
+		id.Claim(linkName(in.Name, crc))
+		id.Add(symbol.NameDebugLink, id.Canonical)
 	}
 	if buildID == "" && text != nil && text.Size > 0 {
-		if err := id.addTextID(text, f.BigEndian()); err != nil {
+		if err := addTextID(id, text, f.BigEndian()); err != nil {
 			return nil, err
 		}
 	}
-	if id.canonical == "" {
+	if id.Canonical == "" {
 		sum, err := contentHash(ctx, f, text)
 		if err != nil {
 			return nil, err
 		}
-		id.claim(sum)
-		id.add(symbol.NameHash, sum)
+		id.Claim(sum)
+		id.Add(symbol.NameHash, sum)
 	}
-	id.add(symbol.NameFile, baseName(in.Name))
+	id.Add(symbol.NameFile, formats.Base(in.Name))
 	soname, err := f.SONAME()
 	if err != nil {
 		return nil, err
 	}
-	id.add(symbol.NameFile, baseName(soname))
+	id.Add(symbol.NameFile, formats.Base(soname))
 	return id, nil
 }
 
@@ -142,7 +119,7 @@ func debugID(raw []byte, bigEndian bool) string {
 // addTextID adds the debug-id that crash reporters (Breakpad and its
 // descendants) give a file without build-id: the 16-byte pieces of the first
 // page of .text, XORed.
-func (id *identity) addTextID(text *formats.Input, bigEndian bool) error {
+func addTextID(id *native.Identity, text *formats.Input, bigEndian bool) error {
 	b, err := text.View(0, min(text.Size, 4096))
 	if err != nil {
 		return err
@@ -151,18 +128,18 @@ func (id *identity) addTextID(text *formats.Input, bigEndian bool) error {
 	for i, c := range b {
 		sum[i%16] ^= c
 	}
-	id.add(symbol.NameDebugID, debugID(sum[:], bigEndian))
+	id.Add(symbol.NameDebugID, debugID(sum[:], bigEndian))
 	return nil
 }
 
 func linkName(file string, crc uint32) string {
-	return fmt.Sprintf("debuglink:%s:%08x", baseName(file), crc)
+	return fmt.Sprintf("debuglink:%s:%08x", formats.Base(file), crc)
 }
 
 // checksum is the CRC-32 that .gnu_debuglink means, of the whole file.
 func checksum(ctx context.Context, in *formats.Input) (uint32, error) {
 	h := crc32.NewIEEE()
-	err := feed(ctx, h, in)
+	err := native.Feed(ctx, h, in, name)
 	return h.Sum32(), err
 }
 
@@ -170,16 +147,16 @@ func checksum(ctx context.Context, in *formats.Input) (uint32, error) {
 func contentHash(ctx context.Context, f *native.ELF, text *formats.Input) (string, error) {
 	h := sha256.New()
 	if text != nil && text.Size >= textBytes {
-		if err := feed(ctx, h, text); err != nil {
+		if err := native.Feed(ctx, h, text, name); err != nil {
 			return "", err
 		}
-		return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+		return native.Sum(h), nil
 	}
 	n, err := hashSections(ctx, h, f, native.DebugSection)
 	if n == 0 && err == nil {
 		_, err = hashSections(ctx, h, f, native.TableSection)
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil)), err
+	return native.Sum(h), err
 }
 
 // hashSections feeds h with the stored sections of a kind and says how many
@@ -187,26 +164,7 @@ func contentHash(ctx context.Context, f *native.ELF, text *formats.Input) (strin
 func hashSections(ctx context.Context, h hash.Hash, f *native.ELF, kind native.SectionKind) (n int, err error) {
 	err = f.EachStored(kind, func(in *formats.Input) error {
 		n++
-		io.WriteString(h, in.Name)
-		h.Write(binary.BigEndian.AppendUint64([]byte{0}, uint64(in.Size)))
-		return feed(ctx, h, in)
+		return native.FeedSection(ctx, h, in, name)
 	})
 	return n, err
-}
-
-// feed writes all of in to w.
-func feed(ctx context.Context, w io.Writer, in *formats.Input) error {
-	const piece = 1 << 20
-	r := io.NewSectionReader(in.Bytes, 0, in.Size)
-	for left := in.Size; left > 0; left -= piece {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if _, err := io.CopyN(w, r, min(left, piece)); errors.Is(err, io.EOF) {
-			return &formats.Error{Format: name, Section: in.Name, Offset: in.Size - left, Want: "more bytes than there are", Err: formats.ErrCorrupt}
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
 }

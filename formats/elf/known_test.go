@@ -18,7 +18,7 @@ func known(t *testing.T, path string) formattest.Known {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	names := map[uint64][]string{} // all symbols at an address
+	names := formattest.Aliases{}
 	sections := map[string][]*elf.Section{}
 	for _, read := range []func() ([]elf.Symbol, error){file.Symbols, file.DynamicSymbols} {
 		all, _ := read()
@@ -31,14 +31,6 @@ func known(t *testing.T, path string) formattest.Known {
 				sections[s.Name] = append(sections[s.Name], file.Sections[s.Section])
 			}
 		}
-	}
-	aliases := func(a, b string) bool {
-		for _, at := range names {
-			if slices.Contains(at, a) && slices.Contains(at, b) {
-				return true
-			}
-		}
-		return false
 	}
 	executed := func(addr uint64) bool {
 		for _, s := range file.Sections {
@@ -67,30 +59,14 @@ func known(t *testing.T, path string) formattest.Known {
 		if split && len(got) == 1 && len(want) > 1 && got[0].Linkage == want[len(want)-1].Linkage && got[0].Line == want[0].Line {
 			return "the inlined functions are in .dwo files, which are not read yet"
 		}
-		if len(want) != len(got) {
-			return ""
-		}
-		reason := ""
-		for i, w := range want {
-			g := got[i]
-			name := g.Linkage
-			if g.Linkage = w.Linkage; g != w {
-				return ""
-			}
-			switch outermost := i == len(want)-1; {
-			case name == w.Linkage:
-			case strings.HasSuffix(name, "::"+w.Linkage):
-				reason = "a name without linkage name is qualified here"
-			case outermost && strings.HasPrefix(w.Linkage, ".L"):
+		return names.Renamed(want, got, func(want, got string) string {
+			switch {
+			case strings.HasPrefix(want, ".L"):
 				return "an assembler's label is no function"
-			case outermost && aliases(name, w.Linkage):
-				return "of several names at one address, ours is DWARF's"
-			case outermost && strings.HasPrefix(name, "_Z") && strings.Contains(name, w.Linkage):
+			case !names.Same(got, want) && strings.HasPrefix(got, "_Z") && strings.Contains(got, want):
 				return "the symbol's name is not mangled, DW_AT_linkage_name is"
-			default:
-				return ""
 			}
-		}
-		return reason
+			return ""
+		})
 	}
 }

@@ -38,22 +38,6 @@ type object struct {
 // errInterrupted stands for work that a panic ended.
 var errInterrupted = &formats.Error{Format: name, Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
 
-// countUnits reads unit headers alone.
-func (o *object) countUnits(ctx context.Context) error {
-	info, err := o.file.Input(".debug_info")
-	if info == nil || err != nil {
-		return err
-	}
-	d, err := dwarf.Open(ctx, dwarf.Sections{
-		Info: info, BigEndian: o.file.BigEndian(), AddrSize: o.file.AddrSize(), Format: name,
-	}, o.in.Limits)
-	if err != nil {
-		return err
-	}
-	o.units = d.Units()
-	return nil
-}
-
 // image is the code and its symbols.
 func (o *object) image(ctx context.Context) (*native.Image, error) {
 	o.imageOnce.Do(func() {
@@ -78,7 +62,7 @@ func (o *object) openUnits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sections, err := debugSections(o.file)
+	sections, err := dwarf.SectionsOf(o.file, name)
 	if err != nil {
 		return err
 	}
@@ -98,32 +82,6 @@ func (o *object) openUnits(ctx context.Context) error {
 	}
 	o.exploder = explode.Units(o.data, img)
 	return nil
-}
-
-// debugSections are the sections that hold code's DWARF; types, macros and
-// locations stay packed.
-func debugSections(f *native.ELF) (dwarf.Sections, error) {
-	s := dwarf.Sections{BigEndian: f.BigEndian(), AddrSize: f.AddrSize(), Format: name}
-	for _, want := range []struct {
-		name string
-		to   **formats.Input
-	}{
-		{".debug_info", &s.Info},
-		{".debug_abbrev", &s.Abbrev},
-		{".debug_line", &s.Line},
-		{".debug_line_str", &s.LineStr},
-		{".debug_str", &s.Str},
-		{".debug_str_offsets", &s.StrOffsets},
-		{".debug_addr", &s.Addr},
-		{".debug_ranges", &s.Ranges},
-		{".debug_rnglists", &s.Rnglists},
-	} {
-		var err error
-		if *want.to, err = f.Input(want.name); err != nil {
-			return s, err
-		}
-	}
-	return s, nil
 }
 
 // openAlt asks for the file that dwz moved shared entries to. Without it the
@@ -160,7 +118,7 @@ func (o *object) readAlt(id string) (*dwarf.Sections, error) {
 	if got, _, err := notes(o.alt); err != nil || got != id {
 		return nil, err
 	}
-	alt, err := debugSections(o.alt)
+	alt, err := dwarf.SectionsOf(o.alt, name)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func openBundle(ctx context.Context, in *formats.Input) (*formats.Object, error)
 		return obj, nil
 	}
 	bundle := strings.TrimSuffix(strings.ReplaceAll(in.Name, `\`, "/"), bundlePlist)
-	bundle = bundle[strings.LastIndexAny(bundle, "/!")+1:]
+	bundle = formats.Base(bundle)
 	names := []string{bundle, bundle + ".dylib"}
 	if plain := strings.TrimSuffix(bundle, path.Ext(bundle)); plain != bundle && plain != "" && path.Ext(bundle) != ".dylib" {
 		names = []string{plain, bundle} // App.app, Kit.framework

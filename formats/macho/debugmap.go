@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -94,7 +95,7 @@ func (o *object) addObjectFile(ctx context.Context, f *native.ObjectFile, in *fo
 	if err != nil {
 		return soft(err)
 	}
-	n, err := countUnits(ctx, in, file)
+	n, err := dwarf.CountUnits(ctx, file, name, in.Limits)
 	if n == 0 || err != nil {
 		return soft(err)
 	}

@@ -3,11 +3,7 @@ package macho
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/symlake/symlake/formats"
@@ -15,34 +11,21 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// identity is how an image is known.
-type identity struct {
-	canonical string
-	names     []symbol.Name
-}
-
-func (id *identity) add(kind symbol.NameKind, text string) {
-	n := symbol.Name{Kind: kind, Text: text}
-	if text != "" && !slices.Contains(id.names, n) {
-		id.names = append(id.names, n)
-	}
-}
-
 // identify finds an image's canonical id, as the package says, and its names.
-func identify(ctx context.Context, in *formats.Input, f *native.MachO) (*identity, error) {
-	id := &identity{}
-	if id.canonical = uuid(f.UUID()); id.canonical != "" {
-		id.add(symbol.NameDebugID, id.canonical)
+func identify(ctx context.Context, in *formats.Input, f *native.MachO) (*native.Identity, error) {
+	id := &native.Identity{}
+	if id.Canonical = uuid(f.UUID()); id.Canonical != "" {
+		id.Add(symbol.NameDebugID, id.Canonical)
 	} else {
 		sum, err := contentHash(ctx, f)
 		if err != nil {
 			return nil, err
 		}
-		id.canonical = sum
-		id.add(symbol.NameHash, sum)
+		id.Canonical = sum
+		id.Add(symbol.NameHash, sum)
 	}
-	id.add(symbol.NameFile, fileName(in.Name))
-	id.add(symbol.NameFile, fileName(f.InstallName()))
+	id.Add(symbol.NameFile, fileName(in.Name))
+	id.Add(symbol.NameFile, fileName(f.InstallName()))
 	return id, nil
 }
 
@@ -62,30 +45,9 @@ func contentHash(ctx context.Context, f *native.MachO) (string, error) {
 		return "", err
 	}
 	if text != nil {
-		err = feed(ctx, h, text)
+		err = native.Feed(ctx, h, text, name)
 	} else {
-		err = f.EachDebug(func(in *formats.Input) error {
-			io.WriteString(h, in.Name)
-			h.Write(binary.BigEndian.AppendUint64([]byte{0}, uint64(in.Size)))
-			return feed(ctx, h, in)
-		})
+		err = f.EachDebug(func(in *formats.Input) error { return native.FeedSection(ctx, h, in, name) })
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil)), err
-}
-
-// feed writes all of in to w.
-func feed(ctx context.Context, w io.Writer, in *formats.Input) error {
-	const piece = 1 << 20
-	r := io.NewSectionReader(in.Bytes, 0, in.Size)
-	for left := in.Size; left > 0; left -= piece {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if _, err := io.CopyN(w, r, min(left, piece)); errors.Is(err, io.EOF) {
-			return &formats.Error{Format: name, Section: in.Name, Offset: in.Size - left, Want: "more bytes than there are", Err: formats.ErrCorrupt}
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
+	return native.Sum(h), err
 }

@@ -30,7 +30,6 @@ package macho
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/symlake/symlake/formats"
@@ -60,10 +59,7 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	}
 	o := &object{in: in, file: file}
 	obj := &formats.Object{Close: o.close}
-	if err := o.describe(ctx, obj); err != nil {
-		return nil, errors.Join(err, o.close())
-	}
-	return obj, nil
+	return native.Opened(obj, o.describe(ctx, obj))
 }
 
 // describe fills obj with the artifact of the image, or says what else it is.
@@ -102,20 +98,11 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 	if err != nil {
 		return err
 	}
-	base := o.file.Base()
 	obj.Artifacts = []formats.Artifact{{
-		Artifact: symbol.Artifact{
-			ID:        symbol.NewID(symbol.MachO, id.canonical),
-			Kind:      symbol.MachO,
-			Canonical: id.canonical,
-			Names:     id.names,
-			Arch:      o.file.Arch(),
-			Base:      base,
-			End:       o.file.End() - base,
-		},
-		Rank:    rank,
-		Parts:   o.parts() + 1,
-		Explode: o.explode,
+		Artifact: id.Artifact(symbol.MachO, o.file.Arch(), o.file.Base(), o.file.End()),
+		Rank:     rank,
+		Parts:    o.parts() + 1,
+		Explode:  o.explode,
 	}}
 	return nil
 }
@@ -126,5 +113,5 @@ func fileName(name string) string {
 	if i := strings.LastIndexByte(name, '!'); i >= 0 && isArch(name[i+1:]) {
 		name = name[:i]
 	}
-	return name[strings.LastIndexAny(name, `/!\`)+1:]
+	return formats.Base(name)
 }

@@ -63,8 +63,7 @@ func TestOwnConformance(t *testing.T) {
 }
 
 func TestConformance(t *testing.T) {
-	var paths []string
-	for _, n := range []string{
+	formattest.Run(t, &Format, formattest.Fixtures(t,
 		"macho/symbolic/crash",
 		"macho/samply/simple/main.dSYM",
 		"macho/symbolic/Example.framework.dSYM",
@@ -72,21 +71,7 @@ func TestConformance(t *testing.T) {
 		"own-native/macho/game-fat.dSYM",
 		"own-native/macho/game-fat64.dSYM",
 		"own-native/macho/game-mac-x64.dylib",
-	} {
-		paths = append(paths, formattest.Fixture(t, n))
-	}
-	formattest.Run(t, &Format, paths...)
+	)...)
 }
 
-func TestOracle(t *testing.T) {
-	n := 10000
-	if testing.Short() {
-		n = 1000
-	}
-	for i, name := range fixtures {
-		t.Run(name, func(t *testing.T) {
-			path := formattest.Fixture(t, name)
-			formattest.Oracle(t, &Format, path, n, uint64(i), known(t, path))
-		})
-	}
-}
+func TestOracle(t *testing.T) { formattest.Oracles(t, &Format, fixtures, known) }

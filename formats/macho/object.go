@@ -50,7 +50,7 @@ var errInterrupted = &formats.Error{Format: name, Want: "contents that could be 
 
 // findUnits finds where DWARF is and reads the headers of its units.
 func (o *object) findUnits(ctx context.Context) error {
-	n, err := countUnits(ctx, o.in, o.file)
+	n, err := dwarf.CountUnits(ctx, o.file, name, o.in.Limits)
 	if err != nil {
 		return err
 	}
@@ -59,19 +59,6 @@ func (o *object) findUnits(ctx context.Context) error {
 		return nil
 	}
 	return o.openObjectFiles(ctx)
-}
-
-// countUnits reads unit headers alone.
-func countUnits(ctx context.Context, in *formats.Input, f *native.MachO) (int, error) {
-	info, err := f.Input(".debug_info")
-	if info == nil || err != nil {
-		return 0, err
-	}
-	d, err := dwarf.Open(ctx, dwarf.Sections{Info: info, BigEndian: f.BigEndian(), AddrSize: f.AddrSize(), Format: name}, in.Limits)
-	if err != nil {
-		return 0, err
-	}
-	return d.Units(), nil
 }
 
 // parts is the number of units of all files.
@@ -116,7 +103,7 @@ func (u *units) open(ctx context.Context, o *object) error {
 		}
 		img = &native.Image{Code: u.file.Code(), Symbols: symbols}
 	}
-	sections, err := debugSections(u.file)
+	sections, err := dwarf.SectionsOf(u.file, name)
 	if err != nil {
 		return err
 	}
@@ -128,31 +115,6 @@ func (u *units) open(ctx context.Context, o *object) error {
 	}
 	u.exploder = explode.Units(u.data, img)
 	return nil
-}
-
-// debugSections are the sections that hold code's DWARF.
-func debugSections(f *native.MachO) (dwarf.Sections, error) {
-	s := dwarf.Sections{BigEndian: f.BigEndian(), AddrSize: f.AddrSize(), Format: name}
-	for _, want := range []struct {
-		name string
-		to   **formats.Input
-	}{
-		{".debug_info", &s.Info},
-		{".debug_abbrev", &s.Abbrev},
-		{".debug_line", &s.Line},
-		{".debug_line_str", &s.LineStr},
-		{".debug_str", &s.Str},
-		{".debug_str_offsets", &s.StrOffsets},
-		{".debug_addr", &s.Addr},
-		{".debug_ranges", &s.Ranges},
-		{".debug_rnglists", &s.Rnglists},
-	} {
-		var err error
-		if *want.to, err = f.Input(want.name); err != nil {
-			return s, err
-		}
-	}
-	return s, nil
 }
 
 // explode emits one part: a unit, or at last the symbol table.

@@ -48,12 +48,12 @@ func (o *object) findScript(ctx context.Context, under *packed) (*formats.Input,
 		return &shared, nil
 	}
 	var names []string
-	stem := strings.TrimSuffix(base(o.in.Name), ".map")
+	stem := strings.TrimSuffix(formats.Base(o.in.Name), ".map")
 	if under != nil {
 		stem = strings.TrimSuffix(strings.TrimSuffix(stem, ".compiler"), ".hbc")
 	}
-	for _, n := range []string{stem, base(pathOf(o.layout.file))} {
-		if n != "" && n != "." && n != base(o.in.Name) && !slices.Contains(names, n) {
+	for _, n := range []string{stem, formats.Base(pathOf(o.layout.file))} {
+		if n != "" && n != "." && n != formats.Base(o.in.Name) && !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}

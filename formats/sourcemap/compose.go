@@ -42,7 +42,7 @@ func packagerNames(compilers, bundle string) []string {
 		stem = strings.TrimSuffix(stem, end)
 	}
 	add(stem)
-	if bundle = base(bundle); bundle != stem {
+	if bundle = formats.Base(bundle); bundle != stem {
 		add(bundle)
 		add(strings.TrimSuffix(bundle, path.Ext(bundle)))
 	}
@@ -88,7 +88,7 @@ func findPackagers(ctx context.Context, in *formats.Input, l *layout) (*formats.
 		return nil, nil, err
 	}
 	var below *layout
-	found, err := companion(ctx, in, packagerNames(base(in.Name), bundle), func(c *formats.Input) bool {
+	found, err := companion(ctx, in, packagerNames(formats.Base(in.Name), bundle), func(c *formats.Input) bool {
 		found, _, err := readLayout(c, 0, 0)
 		if err != nil || found.hermes || found.mappings == (span{}) {
 			return false // no map, or one of bytecode: its own object says what is wrong with it

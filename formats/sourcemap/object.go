@@ -79,10 +79,10 @@ func (o *object) names() []symbol.Name {
 		where = pathOf(o.script.Name)
 	}
 	script := strings.TrimSuffix(where, ".map")
-	add(symbol.NameFile, base(script))
-	add(symbol.NameFile, base(where))
+	add(symbol.NameFile, formats.Base(script))
+	add(symbol.NameFile, formats.Base(where))
 	if file := o.layout.file; file != "" {
-		add(symbol.NameFile, base(pathOf(file)))
+		add(symbol.NameFile, formats.Base(pathOf(file)))
 	}
 	if strings.Contains(strings.Trim(script, "/"), "/") {
 		add(symbol.NamePath, script)

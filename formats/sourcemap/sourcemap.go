@@ -29,7 +29,6 @@ package sourcemap
 import (
 	"bytes"
 	"context"
-	"path"
 	"strings"
 
 	"github.com/symlake/symlake/formats"
@@ -55,7 +54,7 @@ func isScript(file string) bool {
 // detect: a map is a JSON object with the fields of one, or any JSON object whose name
 // ends in .map. A script is known by its name.
 func detect(file string, head []byte) bool {
-	file = strings.ToLower(base(file))
+	file = strings.ToLower(formats.Base(file))
 	if isMap(file, head) {
 		return true
 	}
@@ -83,20 +82,12 @@ func isMap(file string, head []byte) bool {
 	return known && (bytes.Contains(head, []byte(`"mappings"`)) || bytes.Contains(head, []byte(`"sections"`)) || bytes.Contains(head, []byte(`"sourcesContent"`)))
 }
 
-// base is the last element of an object's or member's name.
-func base(file string) string {
-	if i := strings.LastIndexAny(file, `/!\`); i >= 0 {
-		file = file[i+1:]
-	}
-	return path.Base(file)
-}
-
 func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	head, err := in.View(0, min(in.Size, formats.HeadBytes))
 	if err != nil {
 		return nil, err
 	}
-	if isMap(strings.ToLower(base(in.Name)), head) {
+	if isMap(strings.ToLower(formats.Base(in.Name)), head) {
 		return openMap(ctx, in, nil)
 	}
 	inner, err := inlineMap(in)
@@ -105,7 +96,7 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	}
 	if inner == nil {
 		// A script alone: the map beside it asks for it.
-		return &formats.Object{Companion: "script:" + base(in.Name)}, nil
+		return &formats.Object{Companion: "script:" + formats.Base(in.Name)}, nil
 	}
 	return openMap(ctx, inner, in)
 }
