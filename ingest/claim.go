@@ -29,7 +29,7 @@ func (x *object) claim(rec *row.Record, f *formats.Format, a *formats.Artifact, 
 	if rec == nil {
 		return load
 	}
-	if rec.State == row.Pinned || rec.State == row.Shredded {
+	if rec.State.Sticky() {
 		if force {
 			return load
 		}

@@ -261,7 +261,7 @@ func (c *copier) one(ctx context.Context, src *row.Record) (*item, error) {
 		}
 		return &item{id: src.ID, load: src.Published.Load}, err
 	}
-	if dst.State == row.Shredded {
+	if dst.State.Removed() {
 		return nil, nil
 	}
 	return nil, addNames(ctx, c.to, dst, src.Names)

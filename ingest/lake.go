@@ -200,7 +200,7 @@ func (j *job) nameInLake(ctx context.Context, b *lakeBatch) error {
 		if err != nil {
 			return err
 		}
-		if rec == nil || rec.Published == nil || rec.State == row.Shredded {
+		if rec == nil || rec.Published == nil || rec.State.Removed() {
 			continue
 		}
 		now := lakeLoad(rec)

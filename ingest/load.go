@@ -32,7 +32,7 @@ func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Art
 	}
 	switch v := x.claim(rec, f, a, member); v {
 	case same, keep:
-		if rec.State != row.Shredded {
+		if !rec.State.Removed() {
 			if err := x.addNames(ctx, rec, x.allNames(&a.Artifact)); err != nil {
 				return err
 			}
@@ -265,7 +265,7 @@ func clone(a *symbol.Artifact) *symbol.Artifact {
 // wins reports whether l may take the place of what rec publishes.
 func (x *object) wins(rec *row.Record, l *row.Loaded) bool {
 	switch p := rec.Published; {
-	case rec.State == row.Pinned, rec.State == row.Shredded:
+	case rec.State.Sticky():
 		return x.j.o.Force
 	case p == nil, isFrom(p, l.Source.URL, l.Source.Member):
 		return true

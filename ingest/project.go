@@ -82,7 +82,7 @@ func Project(ctx context.Context, p Projection, only []symbol.ID) (*Projected, e
 
 // published reports whether a record has rows to show.
 func published(rec *row.Record) bool {
-	return rec.Published != nil && rec.State != row.Shredded && len(rec.Published.WrappedKey) > 0
+	return rec.Published != nil && !rec.State.Removed() && len(rec.Published.WrappedKey) > 0
 }
 
 type projector struct {

@@ -295,7 +295,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 			return errLost
 		}
 		next := copyOf(old, p.id)
-		if old.State != row.Shredded || j.o.Force {
+		if !old.State.Removed() || j.o.Force {
 			next.Names = union(next.Names, p.names)
 		}
 		if p.kept = !p.x.wins(old, p.loaded); p.kept {

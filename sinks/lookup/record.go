@@ -133,6 +133,9 @@ func (c *Client) openRecord(ctx context.Context, id symbol.ID) (*row.Record, *lo
 	if rec.State == row.Shredded {
 		return rec, nil, row.ErrShredded
 	}
+	if rec.State == row.Forgotten {
+		return rec, nil, lacking(symbol.NoArtifact, "artifact %s: it was forgotten on purpose; ingest --force brings it back", id)
+	}
 	pub := rec.Published
 	if pub == nil {
 		for _, p := range rec.Progress {

@@ -212,7 +212,7 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 			fits = some
 		}
 	}
-	prefer(func(e *entry) bool { return e.rec.State != row.Shredded })
+	prefer(func(e *entry) bool { return !e.rec.State.Removed() })
 	if n.File != "" {
 		prefer(func(e *entry) bool { return hasName(e.rec, symbol.NameFile, n.File) })
 	}

@@ -36,6 +36,10 @@
 //	"w" tag(companion) (16) artifact (16) tag(URL) (16) who waits for a companion
 //	"o" URL                                            ledger of an object: the one text in clear
 //	"t" time (8)                                       audit, nanoseconds since 1970
+//	"l" worker (16)                                    a process that ingests, and until when it is believed
+//	"d" 0 tag(name) (16)                               a name that was asked for and not there
+//	"d" 1 artifact (16)                                when an artifact was last asked for
+//	"s" tag(URL) (16)                                  when a source was last listed whole
 //
 // tag(x) is the first 16 bytes of HMAC-SHA-256 under the name key, over the record's first
 // byte ("o" for a URL) and x; names are lower-cased first, the others are taken as they are.
@@ -328,4 +332,6 @@
 //	   records of loads once said "generation":1; a store that needs one keeps it itself (sinks/hbase)
 //	   body 3 came later: readers before it take such a row for unauthentic, all others as ever
 //	   body 4 too
+//	   records "l", "d" and "s", an object's "interrupted" and "owner", and the state "forgotten" came later: programs before
+//	   them take no notice, so two of different age must not ingest at once
 package row

@@ -57,6 +57,9 @@ const (
 	keyWaiter   = 'w'
 	keyObject   = 'o'
 	keyAudit    = 't'
+	keyWorker   = 'l'
+	keyDemand   = 'd'
+	keySource   = 's'
 )
 
 // tagBytes is how much of an HMAC stands in a catalog key.
@@ -69,6 +72,10 @@ func keysKey(version uint32) []byte {
 }
 
 func objectKey(url string) []byte { return append([]byte{keyObject}, url...) }
+
+func workerKey(id WorkerID) []byte { return append([]byte{keyWorker}, id[:]...) }
+
+func askedKey(id symbol.ID) []byte { return append([]byte{keyDemand, demandAsked}, id[:]...) }
 
 func auditKey(nanoseconds int64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{keyAudit}, uint64(nanoseconds))

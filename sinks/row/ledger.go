@@ -30,20 +30,23 @@ const (
 // Object is the ledger's entry of one object: the "o" record. Its field names
 // are durable.
 type Object struct {
-	URL       string           `json:"-"` // the record's key, in clear
-	ETag      string           `json:"etag,omitempty"`
-	Size      int64            `json:"size"`
-	Modified  time.Time        `json:"modified,omitzero"`
-	State     ObjectState      `json:"state"`
-	Reason    string           `json:"reason,omitempty"`
-	Attempts  int              `json:"attempts,omitempty"`
-	First     time.Time        `json:"first,omitzero"` // seen first, tried last
-	Last      time.Time        `json:"last,omitzero"`
-	Seconds   float64          `json:"seconds,omitempty"` // of the last attempt
-	Run       string           `json:"run,omitempty"`
-	App       string           `json:"app,omitempty"` // APP@BUILD that its artifacts were named after
-	Artifacts []ObjectArtifact `json:"artifacts,omitempty"`
-	Parsers   map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it
+	URL      string      `json:"-"` // the record's key, in clear
+	ETag     string      `json:"etag,omitempty"`
+	Size     int64       `json:"size"`
+	Modified time.Time   `json:"modified,omitzero"`
+	State    ObjectState `json:"state"`
+	Reason   string      `json:"reason,omitempty"`
+	Attempts int         `json:"attempts,omitempty"` // that failed, one after the other, on these bytes
+	// Interrupted counts the processes that died, or lost their lease, while it was open, one after the other.
+	Interrupted int              `json:"interrupted,omitempty"`
+	Owner       WorkerID         `json:"owner,omitzero"` // who has it open: loading and published only
+	First       time.Time        `json:"first,omitzero"` // seen first, tried last
+	Last        time.Time        `json:"last,omitzero"`
+	Seconds     float64          `json:"seconds,omitempty"` // of the last attempt
+	Run         string           `json:"run,omitempty"`
+	App         string           `json:"app,omitempty"` // APP@BUILD that its artifacts were named after
+	Artifacts   []ObjectArtifact `json:"artifacts,omitempty"`
+	Parsers     map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it
 
 	raw []byte // as read: what SwapObject compares with
 }

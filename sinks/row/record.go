@@ -15,7 +15,15 @@ const (
 	Live     State = "live"     // answered from Published; ingest may replace it
 	Pinned   State = "pinned"   // rolled back: only a forced ingest replaces it
 	Shredded State = "shredded" // its keys were destroyed on purpose
+	// Forgotten: removed on purpose; the record stays, empty, so that it does not come back.
+	Forgotten State = "forgotten"
 )
+
+// Sticky: only a forced ingest replaces what the record says.
+func (s State) Sticky() bool { return s == Pinned || s.Removed() }
+
+// Removed: somebody took the artifact away on purpose.
+func (s State) Removed() bool { return s == Shredded || s == Forgotten }
 
 // Record is all that a store knows of one artifact: the "a" record. Publishing
 // a load is one swap of it. A Record is read only for everybody but the one
