@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/wire"
 )
 
 // event is a crash as the fixtures have it, in the shape of both sources.
@@ -36,8 +37,8 @@ type eventFrame struct {
 }
 
 type expectedFrame struct {
-	At      []frameJSON `json:"at_vaddr"`
-	AtCall  []frameJSON `json:"at_vaddr_minus_1"`
+	At      []wire.Frame `json:"at_vaddr"`
+	AtCall  []wire.Frame `json:"at_vaddr_minus_1"`
 	Object  string
 	Address string `json:"vaddr"`
 }
@@ -271,7 +272,7 @@ func TestAppleCrashes(t *testing.T) {
 			}
 			compared := 0
 			for i, e := range events {
-				var got stackJSON
+				var got wire.Stack
 				if err := json.Unmarshal([]byte(lines[i]), &got); err != nil {
 					t.Fatal(err)
 				}
@@ -288,7 +289,7 @@ func TestAppleCrashes(t *testing.T) {
 }
 
 // compareEvent compares the frames whose answer is known.
-func compareEvent(t *testing.T, name string, e *event, got stackJSON) (n int) {
+func compareEvent(t *testing.T, name string, e *event, got wire.Stack) (n int) {
 	threads := slices.DeleteFunc(slices.Clone(e.threads), func(frames []eventFrame) bool { return len(frames) == 0 })
 	if len(got.Threads) != len(threads) {
 		t.Fatalf("%s: %d threads, want %d", name, len(got.Threads), len(threads))

@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/wire"
 )
 
 // golden is what llvm-symbolizer answers for an object, see testdata/README.md.
 type golden struct {
 	Cases []struct {
 		Addr   string
-		Frames []frameJSON
+		Frames []wire.Frame
 	}
 }
 
@@ -49,7 +50,7 @@ func TestGoldensThroughStore(t *testing.T) {
 				t.Fatalf("%d answers to %d questions", len(lines), len(g.Cases))
 			}
 			for i, c := range g.Cases {
-				var got answerJSON
+				var got wire.Answer
 				if err := json.Unmarshal([]byte(lines[i]), &got); err != nil {
 					t.Fatal(err)
 				}
@@ -65,7 +66,7 @@ func TestGoldensThroughStore(t *testing.T) {
 // code with two symbols; llvm-symbolizer prints the one, DWARF has the other.
 var oneDestructor = strings.NewReplacer("EngineD1Ev", "EngineD2Ev")
 
-func frameText(frames []frameJSON) string {
+func frameText(frames []wire.Frame) string {
 	var b strings.Builder
 	for _, f := range frames {
 		fmt.Fprintf(&b, "%s %s:%d:%d\n", oneDestructor.Replace(f.Linkage), f.File, f.Line, f.Column)

@@ -8,6 +8,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/all"
 )
 
@@ -56,8 +57,8 @@ func (j inspectJob) Run(p *process) error {
 }
 
 func (j inspectJob) artifact(p *process, in *formats.Input, a *formats.Artifact) error {
-	out := artifactJSON{Artifact: a.ID.String(), Kind: a.Kind, Arch: a.Arch, Object: in.Name, ImageBase: fmt.Sprintf("%#x", a.Base)}
-	out.Names, out.Apps = namesJSON(a.Names)
+	out := wire.Artifact{Artifact: a.ID.String(), Kind: a.Kind, Arch: a.Arch, Object: in.Name, ImageBase: fmt.Sprintf("%#x", a.Base)}
+	out.Names, out.Apps = wire.Names(a.Names)
 	if _, member, ok := strings.Cut(in.Name, "!"); ok {
 		out.Member = member
 	}
@@ -86,7 +87,7 @@ func (j inspectJob) artifact(p *process, in *formats.Input, a *formats.Artifact)
 		q.Text += got.Text
 		q.Missing = append(q.Missing, got.Missing...)
 	}
-	out.Quality = summary(*q)
+	out.Quality = wire.NewQuality(*q)
 	if p.flags.JSON {
 		return p.printJSON(out)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/wire"
 )
 
 // scriptStore ingests files, decompressed, and gives the store.
@@ -43,7 +44,7 @@ func scriptStore(t *testing.T, files ...string) string {
 }
 
 // answers symbolicates text and gives all frames in order.
-func scriptAnswers(t *testing.T, store, artifact, text string) (all []answerJSON) {
+func scriptAnswers(t *testing.T, store, artifact, text string) (all []wire.Answer) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "stack.txt")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -51,7 +52,7 @@ func scriptAnswers(t *testing.T, store, artifact, text string) (all []answerJSON
 	}
 	out, _ := mustRun(t, []int{0}, "--store", store, "--json", "symbolicate", "--artifact", artifact, file)
 	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
-		var s stackJSON
+		var s wire.Stack
 		if err := json.Unmarshal([]byte(line), &s); err != nil {
 			t.Fatal(err, line)
 		}
@@ -124,7 +125,7 @@ func TestLiveFailures(t *testing.T) {
 	}
 }
 
-func (want *liveFrame) differs(a answerJSON) string {
+func (want *liveFrame) differs(a wire.Answer) string {
 	if want.Expected == nil {
 		if len(a.Frames) > 0 {
 			return fmt.Sprintf("%+v, want a hole", a.Frames)
@@ -317,7 +318,7 @@ func orNull(s string) string {
 }
 
 // at looks up one position, given as metro-symbolicate counts it.
-func (m *metro) at(line, column string) frameJSON {
+func (m *metro) at(line, column string) wire.Frame {
 	m.t.Helper()
 	l, err1 := strconv.Atoi(line)
 	c, err2 := strconv.Atoi(column)
@@ -325,12 +326,12 @@ func (m *metro) at(line, column string) frameJSON {
 		m.t.Fatal(err1, err2)
 	}
 	out, _ := mustRun(m.t, []int{0}, "--store", m.store, "--json", "lookup", m.c.Map, fmt.Sprintf("%d:%d", l-m.lineIn+1, c-m.columnIn))
-	var a answerJSON
+	var a wire.Answer
 	if err := json.Unmarshal([]byte(out), &a); err != nil {
 		m.t.Fatal(err)
 	}
 	if len(a.Frames) == 0 {
-		return frameJSON{}
+		return wire.Frame{}
 	}
 	return a.Frames[0]
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -101,10 +102,10 @@ func (b *lookups) read(r io.Reader) error {
 
 // add takes one question.
 func (b *lookups) add(artifact, position []byte) error {
-	where, err := parsePosition(string(position))
-	method, isMethod := parseMethod(string(position))
+	where, err := wire.ParsePosition(string(position))
+	method, isMethod := wire.ParseMethod(string(position))
 	if err != nil && !isMethod {
-		return err
+		return usage("%w", err)
 	}
 	r, known := b.names[string(artifact)]
 	if !known {
@@ -115,13 +116,13 @@ func (b *lookups) add(artifact, position []byte) error {
 		if !isMethod {
 			return usage("position %q: %s is a mapping: want CLASS.METHOD:LINE", position, artifact)
 		}
-		a := b.client.Method(b.p.ctx, r.Record.ID, method.class, method.name, method.line)
+		a := b.client.Method(b.p.ctx, r.Record.ID, method.Class, method.Name, method.Line)
 		b.batch.asked = append(b.batch.asked, asked{found: r, position: string(position), query: -1, answer: &a})
 		return nil
 	}
 	if err != nil {
 		if r.Status == symbol.Found {
-			return err
+			return usage("%w", err)
 		}
 		where = symbol.Where{} // nothing is asked
 	}
@@ -251,12 +252,12 @@ func (b *lookups) warn(a symbol.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.unanswered[a.Status]++; b.unanswered[a.Status] == 1 {
-		b.p.log.Warn("not answered", "status", a.Status, "reason", reason(a))
+		b.p.log.Warn("not answered", "status", a.Status, "reason", wire.Reason(a))
 	}
 }
 
-func newLookupJSON(q asked, a symbol.Answer) answerJSON {
-	j := newAnswerJSON(a)
+func newLookupJSON(q asked, a symbol.Answer) wire.Answer {
+	j := wire.NewAnswer(a)
 	j.Position = q.position
 	if q.found.Record != nil {
 		j.Artifact = q.found.Record.ID.String()

@@ -10,10 +10,11 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/wire"
 )
 
 // mapping shows the artifact of a mapping. Lines that do not parse are shown with their text, here and nowhere else.
-func (j inspectJob) mapping(p *process, in *formats.Input, a *formats.Artifact, out artifactJSON) error {
+func (j inspectJob) mapping(p *process, in *formats.Input, a *formats.Artifact, out wire.Artifact) error {
 	var q symbol.Quality
 	for part := range a.Parts {
 		got, err := a.Explode(p.ctx, part, func(r *symbol.Run) error {
@@ -43,7 +44,7 @@ func (j inspectJob) mapping(p *process, in *formats.Input, a *formats.Artifact, 
 	if err := a.Check(q); err != nil {
 		fmt.Fprintf(p.err, "%s: %v\n", in.Name, err)
 	}
-	out.Quality = summary(q)
+	out.Quality = wire.NewQuality(q)
 	if p.flags.JSON {
 		return p.printJSON(out)
 	}

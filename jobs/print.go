@@ -6,77 +6,8 @@ import (
 	"strconv"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/wire"
 )
-
-// frameJSON is a frame as --json prints it.
-type frameJSON struct {
-	Function string `json:"function"`
-	Linkage  string `json:"linkage"`
-	File     string `json:"file"`
-	Line     uint32 `json:"line"`
-	Column   uint32 `json:"column"`
-	Name     string `json:"name,omitempty"`    // scripts: the identifier at this place
-	Ignored  bool   `json:"ignored,omitempty"` // scripts: the source is none of the application's own
-}
-
-// answerJSON is an answer as --json prints it.
-type answerJSON struct {
-	Artifact string        `json:"artifact,omitempty"`
-	Load     string        `json:"load,omitempty"`
-	Kind     symbol.Kind   `json:"kind,omitempty"`
-	Position string        `json:"position,omitempty"`
-	Raw      string        `json:"raw,omitempty"`
-	Status   symbol.Status `json:"status"`
-	Reason   string        `json:"reason,omitempty"`
-	Retry    bool          `json:"retry,omitempty"`
-	Frames   []frameJSON   `json:"frames"`
-	// Alternatives are the other chains that may be meant, where a mapping leaves several.
-	Alternatives [][]frameJSON `json:"alternatives,omitempty"`
-}
-
-func framesJSON(frames []symbol.Frame) []frameJSON {
-	out := make([]frameJSON, len(frames))
-	for i, f := range frames {
-		out[i] = frameJSON{functionOf(f), f.Linkage, f.File, f.Line, f.Column, f.Name, f.Ignored}
-	}
-	return out
-}
-
-// newAnswerJSON fills what every answer has.
-func newAnswerJSON(a symbol.Answer) answerJSON {
-	j := answerJSON{Status: a.Status, Retry: a.Status.Retry(), Frames: framesJSON(a.Frames)}
-	for _, other := range a.Or {
-		j.Alternatives = append(j.Alternatives, framesJSON(other))
-	}
-	if a.Status != symbol.Found {
-		j.Reason = reason(a)
-	}
-	return j
-}
-
-// reason is one sentence for every status but found.
-func reason(a symbol.Answer) string {
-	if a.Err != nil {
-		return a.Err.Error()
-	}
-	switch a.Status {
-	case symbol.Hole:
-		return "nothing is known about this position"
-	case symbol.Outside:
-		return "the position is beyond the image"
-	case symbol.NoArtifact:
-		return "no such artifact"
-	}
-	return string(a.Status)
-}
-
-// functionOf is the name a person reads.
-func functionOf(f symbol.Frame) string {
-	if f.Function != "" {
-		return f.Function
-	}
-	return f.Linkage
-}
 
 // style is a text form of answers.
 type style func(to []byte, frames []symbol.Frame) []byte
@@ -91,7 +22,7 @@ func appendLLVM(to []byte, frames []symbol.Frame) []byte {
 		return append(to, "??\n??:0:0\n\n"...)
 	}
 	for _, f := range frames {
-		to = append(orUnknown(to, functionOf(f)), '\n')
+		to = append(orUnknown(to, wire.FunctionOf(f)), '\n')
 		to = append(orUnknown(to, f.File), ':')
 		to = append(strconv.AppendUint(to, uint64(f.Line), 10), ':')
 		to = append(strconv.AppendUint(to, uint64(f.Column), 10), '\n')
@@ -108,7 +39,7 @@ func appendAddr2line(to []byte, frames []symbol.Frame) []byte {
 		if i > 0 {
 			to = append(to, " (inlined by) "...)
 		}
-		to = append(orUnknown(to, functionOf(f)), " at "...)
+		to = append(orUnknown(to, wire.FunctionOf(f)), " at "...)
 		to = append(orUnknown(to, f.File), ':')
 		if f.Line == 0 {
 			to = append(to, "?\n"...)

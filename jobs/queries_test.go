@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/wire"
 )
 
 // The queries of jobs/queries answer alike in every engine, and frames joined with ranges are what look-up answers,
@@ -87,7 +88,7 @@ func TestQueries(t *testing.T) {
 	}
 	for i, f := range asked {
 		text, _ := mustRun(t, []int{0}, "--store", store, "--json", "lookup", f[0], f[1])
-		var a answerJSON
+		var a wire.Answer
 		if err := json.Unmarshal([]byte(text), &a); err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/wire"
 )
 
 // readersDir is the folder that testdata/lake/readers.sh fills: pyarrow, DuckDB, Polars and Spark.
@@ -141,7 +142,7 @@ func compareWithLookup(t *testing.T, store string, rows []string) {
 	out, _ := mustRun(t, []int{0}, "--store", store, "--json", "artifacts")
 	total := 0
 	for line := range strings.Lines(out) {
-		var a artifactJSON
+		var a wire.Artifact
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +177,7 @@ func compareWithLookup(t *testing.T, store string, rows []string) {
 		t.Fatalf("%d answers to %d questions", len(lines), len(want))
 	}
 	for i, line := range lines {
-		var a answerJSON
+		var a wire.Answer
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			t.Fatal(err)
 		}

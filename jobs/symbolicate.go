@@ -13,6 +13,7 @@ import (
 
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -31,16 +32,6 @@ type symbolicateJob struct {
 
 func (symbolicateJob) Help() string {
 	return "Text that is no frame passes through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate"
-}
-
-// stackJSON is a stack as --json prints it.
-type stackJSON struct {
-	Format  string       `json:"format"`
-	Threads []threadJSON `json:"threads"`
-}
-
-type threadJSON struct {
-	Frames []answerJSON `json:"frames"`
 }
 
 // Run reads stacks in order and prints each as soon as it is answered.
@@ -138,7 +129,10 @@ func (j symbolicateJob) answer(p *process, client *lookup.Client, w *bufio.Write
 		return err
 	}
 	if j.json(p) {
-		return writeStackJSON(w, s, answers)
+		if record := wire.NewStack(s, answers); record != nil {
+			return writeJSON(w, record)
+		}
+		return nil
 	}
 	if err := stack.Print(w, s, answers); err != nil {
 		return err
@@ -171,34 +165,9 @@ func (b bareImages) warn(p *process, s *stack.Stack, answers [][]symbol.Answer) 
 				continue
 			}
 			b[key] = true
-			p.log.Warn("not symbolicated", "image", f.File, "status", a.Status, "reason", reason(a))
+			p.log.Warn("not symbolicated", "image", f.File, "status", a.Status, "reason", wire.Reason(a))
 		}
 	}
-}
-
-func writeStackJSON(w *bufio.Writer, s *stack.Stack, answers [][]symbol.Answer) error {
-	if len(s.Threads) == 0 {
-		return nil
-	}
-	out := stackJSON{Format: s.Format, Threads: []threadJSON{}}
-	any := false
-	for t, thread := range s.Threads {
-		frames := []answerJSON{}
-		for f, frame := range thread.Frames {
-			if m := frame.Managed; m != nil && m.Method == "" && m.Field == "" && answers[t][f].Status == symbol.Hole {
-				continue // a line that may have named a class, and did not
-			}
-			a := newAnswerJSON(answers[t][f])
-			a.Raw = string(s.FrameText(&frame))
-			frames = append(frames, a)
-		}
-		out.Threads = append(out.Threads, threadJSON{frames})
-		any = any || len(frames) > 0
-	}
-	if !any {
-		return nil
-	}
-	return writeJSON(w, out)
 }
 
 // explain prints, for each frame, the way from its text to its row.
@@ -210,53 +179,10 @@ func explain(ctx context.Context, w io.Writer, client *lookup.Client, s *stack.S
 	for t, frames := range threads {
 		for f := range frames {
 			fmt.Fprintf(w, "explain thread %d frame %d\n", t, f)
-			if err := explainFrame(w, &frames[f]); err != nil {
+			if err := wire.WriteExplanation(w, &frames[f]); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func explainFrame(w io.Writer, e *lookup.Explanation) (err error) {
-	line := func(what, format string, args ...any) {
-		if err == nil {
-			_, err = fmt.Fprintf(w, "  %-9s %s\n", what, fmt.Sprintf(format, args...))
-		}
-	}
-	line("text", "%s", strings.TrimSpace(e.Text))
-	for _, t := range e.Tried {
-		line("tried", "%s: %s", t.Name, t.Status)
-	}
-	if e.Artifact != (symbol.ID{}) {
-		line("artifact", "%s (%s)", e.Artifact, e.Canonical)
-	}
-	if e.Load != "" {
-		line("load", "%s by %s parser %d", e.Load, e.Format, e.Parser)
-		line("object", "%s %s", e.Object, e.Member)
-	}
-	for _, l := range e.Ledger {
-		line("ledger", "%s: %s %s", l.URL, l.State, l.Reason)
-	}
-	for _, m := range e.Missing {
-		line("missing", "%s", m)
-	}
-	for _, same := range e.SameFile {
-		line("same file", "%s %s (%s) from %s", same.ID, same.Canonical, same.Arch, same.Object)
-	}
-	if e.Class != "" {
-		line("class", "%s in row %d", e.Class, e.Row)
-	} else {
-		line("reported", "%#x", e.Raw)
-		line("stepped", "%#x", e.Stepped.Value)
-	}
-	if e.Located {
-		line("position", "+%#x in row %d, [+%#x, +%#x)", e.Position, e.Row, e.Start, e.End)
-	}
-	if e.Status == symbol.Found {
-		line("status", "%s", e.Status)
-	} else {
-		line("status", "%s: %s", e.Status, reason(symbol.Answer{Status: e.Status, Err: e.Err}))
-	}
-	return err
 }

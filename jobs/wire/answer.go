@@ -1,0 +1,74 @@
+package wire
+
+import "github.com/symlake/symlake/formats/symbol"
+
+// Frame is a frame as --json prints it.
+type Frame struct {
+	Function string `json:"function"`
+	Linkage  string `json:"linkage"`
+	File     string `json:"file"`
+	Line     uint32 `json:"line"`
+	Column   uint32 `json:"column"`
+	Name     string `json:"name,omitempty"`    // scripts: the identifier at this place
+	Ignored  bool   `json:"ignored,omitempty"` // scripts: the source is none of the application's own
+}
+
+// Answer is an answer as --json prints it.
+type Answer struct {
+	Artifact string        `json:"artifact,omitempty"`
+	Load     string        `json:"load,omitempty"`
+	Kind     symbol.Kind   `json:"kind,omitempty"`
+	Position string        `json:"position,omitempty"`
+	Raw      string        `json:"raw,omitempty"`
+	Status   symbol.Status `json:"status"`
+	Reason   string        `json:"reason,omitempty"`
+	Retry    bool          `json:"retry,omitempty"`
+	Frames   []Frame       `json:"frames"`
+	// Alternatives are the other chains that may be meant, where a mapping leaves several.
+	Alternatives [][]Frame `json:"alternatives,omitempty"`
+}
+
+// NewFrames puts an answer's frames into words.
+func NewFrames(frames []symbol.Frame) []Frame {
+	out := make([]Frame, len(frames))
+	for i, f := range frames {
+		out[i] = Frame{FunctionOf(f), f.Linkage, f.File, f.Line, f.Column, f.Name, f.Ignored}
+	}
+	return out
+}
+
+// NewAnswer fills what every answer has.
+func NewAnswer(a symbol.Answer) Answer {
+	j := Answer{Status: a.Status, Retry: a.Status.Retry(), Frames: NewFrames(a.Frames)}
+	for _, other := range a.Or {
+		j.Alternatives = append(j.Alternatives, NewFrames(other))
+	}
+	if a.Status != symbol.Found {
+		j.Reason = Reason(a)
+	}
+	return j
+}
+
+// Reason is one sentence for every status but found.
+func Reason(a symbol.Answer) string {
+	if a.Err != nil {
+		return a.Err.Error()
+	}
+	switch a.Status {
+	case symbol.Hole:
+		return "nothing is known about this position"
+	case symbol.Outside:
+		return "the position is beyond the image"
+	case symbol.NoArtifact:
+		return "no such artifact"
+	}
+	return string(a.Status)
+}
+
+// FunctionOf is the name a person reads.
+func FunctionOf(f symbol.Frame) string {
+	if f.Function != "" {
+		return f.Function
+	}
+	return f.Linkage
+}

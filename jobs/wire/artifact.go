@@ -1,0 +1,105 @@
+package wire
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// Load is one load of an artifact as --json prints it.
+type Load struct {
+	Load      string     `json:"load"`
+	Published bool       `json:"published"`
+	At        *time.Time `json:"at,omitempty"`
+	Parser    int        `json:"parser,omitempty"`
+	Lease     *time.Time `json:"lease,omitempty"` // set while the load is in progress
+	Owner     string     `json:"owner,omitempty"`
+}
+
+// Artifact is one artifact as --json prints it, stored or inspected.
+type Artifact struct {
+	Artifact  string      `json:"artifact"`
+	Kind      symbol.Kind `json:"kind,omitempty"`
+	Arch      string      `json:"arch,omitempty"`
+	Names     []string    `json:"names"`
+	Apps      []string    `json:"apps"`
+	Object    string      `json:"object,omitempty"`
+	Member    string      `json:"member"`
+	ImageBase string      `json:"image_base"`
+	State     string      `json:"state,omitempty"`
+	Loads     []Load      `json:"loads,omitempty"`
+	Ranges    uint64      `json:"ranges"`
+	Classes   uint64      `json:"classes,omitempty"` // of a mapping, instead of ranges
+	Members   uint64      `json:"members,omitempty"` // of its classes
+	Rows      uint64      `json:"rows,omitempty"`
+	Bytes     uint64      `json:"bytes,omitempty"`
+	Quality   *Quality    `json:"quality,omitempty"`
+}
+
+// Quality is symbol.Quality in the shares that people compare.
+type Quality struct {
+	Units       uint32   `json:"units"`
+	UnitsBroken uint32   `json:"units_broken"`
+	LinesBroken uint32   `json:"lines_broken"`
+	TextCovered float64  `json:"text_covered"`
+	WithLine    float64  `json:"with_line"`
+	WithInline  float64  `json:"with_inline"`
+	Missing     []string `json:"missing_parts"`
+	Lines       uint64   `json:"lines,omitempty"` // of a mapping
+	BadLines    uint64   `json:"bad_lines,omitempty"`
+	Warnings    []string `json:"warnings,omitempty"`
+}
+
+// NewQuality sums a load up.
+func NewQuality(q symbol.Quality) *Quality {
+	share := func(part, whole uint64) float64 {
+		if whole == 0 {
+			return 0
+		}
+		return float64(part*1000/whole) / 1000
+	}
+	missing := q.Missing
+	if missing == nil {
+		missing = []string{}
+	}
+	return &Quality{q.Units, q.UnitsBroken, q.LinesBroken, share(q.Covered, q.Text), share(q.WithLine, q.Covered), share(q.WithInline, q.Covered), missing,
+		q.Lines, q.BadLines, q.Warnings}
+}
+
+// Names parts the apps that an artifact belongs to from its other names.
+func Names(names []symbol.Name) (other, apps []string) {
+	other, apps = []string{}, []string{}
+	for _, n := range names {
+		if n.Kind == symbol.NameApp {
+			apps = append(apps, n.Text)
+		} else {
+			other = append(other, n.Text)
+		}
+	}
+	return other, apps
+}
+
+// NewArtifact is what a record says.
+func NewArtifact(r *row.Record) Artifact {
+	j := Artifact{Artifact: r.ID.String(), State: string(r.State), ImageBase: "0x0"}
+	j.Names, j.Apps = Names(r.Names)
+	for _, l := range []*row.Loaded{r.Published, r.Previous} {
+		if l != nil {
+			j.Loads = append(j.Loads, Load{Load: fmt.Sprintf("%x", l.Load), Published: l == r.Published, At: &l.At, Parser: l.Parser})
+		}
+	}
+	for _, p := range r.Progress {
+		j.Loads = append(j.Loads, Load{Load: fmt.Sprintf("%x", p.Load), Lease: &p.Lease, Owner: p.Owner})
+	}
+	if l := r.Published; l != nil {
+		j.Kind, j.Arch, j.Object, j.Member = l.Artifact.Kind, l.Artifact.Arch, l.Source.URL, l.Source.Member
+		j.ImageBase = fmt.Sprintf("%#x", l.Artifact.Base)
+		j.Ranges, j.Rows, j.Bytes, j.Quality = l.Ranges, l.Rows, l.Bytes, NewQuality(l.Quality)
+		if j.Kind == symbol.R8 {
+			j.Ranges, j.Classes, j.Members = 0, l.Ranges, l.Members
+		}
+	}
+	return j
+}

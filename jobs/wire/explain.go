@@ -1,0 +1,54 @@
+package wire
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+// WriteExplanation prints the way of one frame from its text to its row, a step a line.
+func WriteExplanation(w io.Writer, e *lookup.Explanation) (err error) {
+	line := func(what, format string, args ...any) {
+		if err == nil {
+			_, err = fmt.Fprintf(w, "  %-9s %s\n", what, fmt.Sprintf(format, args...))
+		}
+	}
+	line("text", "%s", strings.TrimSpace(e.Text))
+	for _, t := range e.Tried {
+		line("tried", "%s: %s", t.Name, t.Status)
+	}
+	if e.Artifact != (symbol.ID{}) {
+		line("artifact", "%s (%s)", e.Artifact, e.Canonical)
+	}
+	if e.Load != "" {
+		line("load", "%s by %s parser %d", e.Load, e.Format, e.Parser)
+		line("object", "%s %s", e.Object, e.Member)
+	}
+	for _, l := range e.Ledger {
+		line("ledger", "%s: %s %s", l.URL, l.State, l.Reason)
+	}
+	for _, m := range e.Missing {
+		line("missing", "%s", m)
+	}
+	for _, same := range e.SameFile {
+		line("same file", "%s %s (%s) from %s", same.ID, same.Canonical, same.Arch, same.Object)
+	}
+	if e.Class != "" {
+		line("class", "%s in row %d", e.Class, e.Row)
+	} else {
+		line("reported", "%#x", e.Raw)
+		line("stepped", "%#x", e.Stepped.Value)
+	}
+	if e.Located {
+		line("position", "+%#x in row %d, [+%#x, +%#x)", e.Position, e.Row, e.Start, e.End)
+	}
+	if e.Status == symbol.Found {
+		line("status", "%s", e.Status)
+	} else {
+		line("status", "%s: %s", e.Status, Reason(symbol.Answer{Status: e.Status, Err: e.Err}))
+	}
+	return err
+}
