@@ -55,6 +55,7 @@ type process struct {
 
 // Main runs one command and returns the exit code of the process.
 func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	collectLater()
 	err := run(ctx, args, in, out, errOut)
 	code := exitCode(err)
 	var silent *exitError

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"time"
 )
 
@@ -43,12 +42,6 @@ func (p *process) createLocked(ifLocked string) (s *records, unlock func(), err 
 		return nil, nil, err
 	}
 	return s, unlock, nil
-}
-
-// limitGarbage is a guard against garbage only: what a job keeps is bounded by its own budget.
-func limitGarbage(percent int, memory int64) {
-	debug.SetMemoryLimit(memory)
-	debug.SetGCPercent(percent)
 }
 
 // report writes a run's report, its last word: to a file, to standard output
