@@ -3,6 +3,7 @@ package lookup
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
@@ -71,6 +72,7 @@ type trip struct {
 	ours    []want
 	flights []*flight[*row.Block] // of ours; nil: landed
 	early   []early
+	fresh   []sinks.Row // for the shared cache
 }
 
 // early is a row that came before its load's shared strings.
@@ -93,28 +95,28 @@ func (t *trip) run(ctx context.Context) (err error) {
 			}
 		}
 	}()
-	var spans []sinks.Span
-	var index []int // of spans in ours
+	var asks []ask
 	for i, w := range t.ours {
 		if block, ok := t.b.c.blocks.GetIfPresent(w.place); ok { // landed between our look and our join
 			t.land(i, block, nil)
 			continue
 		}
-		spans, index = append(spans, w.load.opened.Row(int(w.row))), append(index, i)
+		asks = append(asks, ask{span: w.load.opened.Row(int(w.row)), i: i})
 	}
-	if len(spans) == 0 {
+	if len(asks) == 0 {
 		return nil
 	}
-	shared := t.claimShared(&spans)
+	shared := t.claimShared(&asks)
 	defer shared.land(t.b.c, errAbandoned)
-	rows := len(index)
-	err = t.b.c.store.Blocks.First(ctx, spans, func(k int, r sinks.Row, err error) {
-		if k >= rows {
-			shared.set(t.b.c, k-rows, r, err)
-		} else {
-			t.take(index[k], r, err)
-		}
-	})
+	if asks = t.second(ctx, asks, shared); len(asks) == 0 {
+		return nil
+	}
+	if ctx.Err() != nil {
+		lost = ctx.Err()
+		shared.land(t.b.c, lost)
+		return lost
+	}
+	err = t.first(ctx, asks, shared)
 	if ctx.Err() != nil {
 		lost = ctx.Err()
 		shared.land(t.b.c, lost)
@@ -128,7 +130,9 @@ func (t *trip) run(ctx context.Context) (err error) {
 		l := t.ours[e.i].load
 		switch oops := t.b.c.shared(ctx, l); {
 		case oops == nil:
-			t.open(e.i, e.r)
+			if t.open(e.i, e.r) && t.b.c.o.Shared != nil {
+				t.fresh = append(t.fresh, e.r)
+			}
 		case ctx.Err() != nil:
 			lost = ctx.Err()
 			return lost
@@ -137,11 +141,106 @@ func (t *trip) run(ctx context.Context) (err error) {
 		}
 	}
 	lost = err // rows the store said nothing about
+	if len(t.fresh) > 0 {
+		t.b.c.o.Shared.Put(ctx, t.fresh)
+	}
 	return nil
 }
 
-// take receives the row of one of ours.
-func (t *trip) take(i int, r sinks.Row, err error) {
+// ask is a row to be read: of ours, or one of shared strings.
+type ask struct {
+	span    sinks.Span
+	i       int // into ours, or into the claims
+	strings bool
+}
+
+// first asks the store.
+func (t *trip) first(ctx context.Context, asks []ask, shared *claims) error {
+	began := time.Now()
+	spans := make([]sinks.Span, len(asks))
+	for k := range asks {
+		spans[k] = asks[k].span
+	}
+	told := Read{From: LevelStore, Rows: len(asks)}
+	err := t.b.c.store.Blocks.First(ctx, spans, func(k int, r sinks.Row, err error) {
+		if err == nil && r.Key != nil {
+			told.Hits++
+		}
+		good := false
+		if asks[k].strings {
+			good = shared.set(t.b.c, asks[k].i, r, err)
+		} else {
+			good = t.take(asks[k].i, r, err)
+		}
+		if good && t.b.c.o.Shared != nil {
+			t.fresh = append(t.fresh, r)
+		}
+	})
+	told.Err = err
+	t.b.c.o.Observer.read(told, began)
+	return err
+}
+
+// second asks the shared cache, lands what opens, and returns what is left for the store. A row
+// that came before its load's shared strings is left too.
+func (t *trip) second(ctx context.Context, asks []ask, shared *claims) (rest []ask) {
+	c := t.b.c
+	if c.o.Shared == nil {
+		return asks
+	}
+	began := time.Now()
+	keys := make([][]byte, len(asks))
+	for k := range asks {
+		keys[k] = asks[k].span.From
+	}
+	given := make([][]byte, len(asks))
+	c.o.Shared.Get(ctx, keys, func(k int, value []byte) { given[k] = value })
+	told := Read{From: LevelShared, Rows: len(asks)}
+	for _, strings := range [2]bool{true, false} {
+		for k, a := range asks {
+			if a.strings != strings {
+				continue
+			}
+			if given[k] == nil {
+				rest = append(rest, a)
+				continue
+			}
+			told.Hits++
+			if !t.opens(a, sinks.Row{Key: keys[k], Value: given[k]}, shared) {
+				told.Bad++
+				rest = append(rest, a)
+			}
+		}
+	}
+	c.o.Observer.read(told, began)
+	return rest
+}
+
+// opens lands a row of the shared cache, if it is what it should be.
+func (t *trip) opens(a ask, r sinks.Row, shared *claims) bool {
+	if a.strings {
+		l := shared.loads[a.i]
+		if t.b.c.setShared(l, r, nil) != nil {
+			return false
+		}
+		shared.done(t.b.c, a.i, nil)
+		return true
+	}
+	w := t.ours[a.i]
+	if !w.load.opened.HasDictionary() {
+		return false
+	}
+	block, err := w.load.opened.Block(int(w.row), r)
+	if err != nil {
+		return false
+	}
+	t.b.c.blocks.Set(w.place, block)
+	t.land(a.i, block, nil)
+	return true
+}
+
+// take receives the row of one of ours; false: it is not what it should be.
+func (t *trip) take(i int, r sinks.Row, err error) bool {
 	w := t.ours[i]
 	switch {
 	case err != nil:
@@ -151,19 +250,21 @@ func (t *trip) take(i int, r sinks.Row, err error) {
 	case !w.load.opened.HasDictionary():
 		t.early = append(t.early, early{i, r})
 	default:
-		t.open(i, r)
+		return t.open(i, r)
 	}
+	return false
 }
 
-func (t *trip) open(i int, r sinks.Row) {
+func (t *trip) open(i int, r sinks.Row) bool {
 	w := t.ours[i]
 	block, err := w.load.opened.Block(int(w.row), r)
 	if err != nil {
 		t.land(i, nil, w.rowErr(err))
-		return
+		return false
 	}
 	t.b.c.blocks.Set(w.place, block)
 	t.land(i, block, nil)
+	return true
 }
 
 // land ends a flight of ours and answers its questions.

@@ -60,7 +60,11 @@ func classBytes(name string, x *retrace.Class) int64 {
 // of its facts. nil: the mapping does not have the class. Those that are not cached are read in one round trip.
 // Classes are shared with the cache: read only. The error is ctx's or a *ClassError; no class is given then.
 func (c *Client) Classes(ctx context.Context, artifact symbol.ID, names []string) ([]*symbol.Class, error) {
-	ready, err := c.mapped(ctx, artifact, names)
+	e, err := c.record(ctx, artifact, c.o.Now())
+	if err != nil {
+		return nil, err
+	}
+	ready, _, err := c.mapped(ctx, e, names)
 	if err != nil {
 		return nil, err
 	}
@@ -73,19 +77,27 @@ func (c *Client) Classes(ctx context.Context, artifact symbol.ID, names []string
 	return out, nil
 }
 
-// mapped is Classes, made ready for retracing.
-func (c *Client) mapped(ctx context.Context, artifact symbol.ID, names []string) ([]*retrace.Class, error) {
-	e, err := c.record(ctx, artifact, c.o.Now())
-	if err != nil {
-		return nil, err
+// mapped is Classes under a record, made ready for retracing. All are of one load: that of the record
+// or, if it was replaced meanwhile, of the newer one that from is.
+func (c *Client) mapped(ctx context.Context, e *entry, names []string) (out []*retrace.Class, from *entry, err error) {
+	for final := false; ; final = true {
+		out, newer, err := c.mappedBy(ctx, e, names, final)
+		if newer == nil || err != nil {
+			return out, e, err
+		}
+		e = newer
 	}
+}
+
+// mappedBy gives classes, or a newer record if there is one and rows of e's load are bad; unless final: then they are bad.
+func (c *Client) mappedBy(ctx context.Context, e *entry, names []string, final bool) (out []*retrace.Class, newer *entry, err error) {
 	if e.status != symbol.Found {
-		return nil, &ClassError{e.status, e.err}
+		return nil, nil, &ClassError{e.status, e.err}
 	}
 	if e.load.artifact.Kind != symbol.R8 {
-		return nil, &ClassError{symbol.NoArtifact, fmt.Errorf("artifact %s: %w", artifact, errNoClasses)}
+		return nil, nil, &ClassError{symbol.NoArtifact, fmt.Errorf("artifact %s: %w", e.load.id, errNoClasses)}
 	}
-	out := make([]*retrace.Class, len(names))
+	out = make([]*retrace.Class, len(names))
 	var cold []int // of names
 	for i, name := range names {
 		if class, ok := c.classes.GetIfPresent(classOf{e.load, name}); ok {
@@ -95,28 +107,33 @@ func (c *Client) mapped(ctx context.Context, artifact symbol.ID, names []string)
 		}
 	}
 	if len(cold) == 0 {
-		return out, nil
+		return out, nil, nil
 	}
-	b := batch{c: c, names: make([]string, len(cold)), classes: make([]*retrace.Class, len(cold)), answers: make([]symbol.Answer, len(cold)), groups: []*entry{e}}
+	b := batch{c: c, final: final, names: make([]string, len(cold)), classes: make([]*retrace.Class, len(cold)), answers: make([]symbol.Answer, len(cold)), groups: []*entry{e}}
 	for k, i := range cold {
 		b.names[k] = names[i]
 		b.putClass(0, k)
 	}
 	if err := b.walk(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(b.bad) > 0 {
-		if err := b.retry(ctx, nil); err != nil {
-			return nil, err
+		again, err := c.recordAfter(ctx, e.load.id, e)
+		if err != nil {
+			return nil, nil, err
 		}
+		if again.load != e.load {
+			return nil, again, nil
+		}
+		return nil, nil, &ClassError{statusOf(b.bad[0].err), b.bad[0].err}
 	}
 	for k, i := range cold {
 		if a := &b.answers[k]; a.Status != symbol.Found && a.Status != symbol.Hole {
-			return nil, &ClassError{a.Status, a.Err}
+			return nil, nil, &ClassError{a.Status, a.Err}
 		}
 		out[i] = b.classes[k]
 	}
-	return out, nil
+	return out, nil, nil
 }
 
 // putClass notes the row of class k.
@@ -148,18 +165,5 @@ func (b *batch) answerClasses(e *entry, from *row.Block, items []item) {
 		b.c.classes.Set(classOf{e.load, name}, ready)
 		b.classes[items[k].i] = ready
 		b.answers[items[k].i].Status = symbol.Found
-	}
-}
-
-// putAgain is putClass under a record that was read again.
-func (b *batch) putAgain(g, k int) {
-	e := b.groups[g]
-	switch {
-	case e.status != symbol.Found:
-		b.answers[k] = symbol.Answer{Status: e.status, Err: e.err}
-	case e.load.artifact.Kind != symbol.R8:
-		b.answers[k] = symbol.Answer{Status: symbol.NoArtifact, Err: errNoClasses}
-	default:
-		b.putClass(g, k)
 	}
 }

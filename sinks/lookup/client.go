@@ -14,6 +14,8 @@
 //   - one answer comes from one load;
 //   - every outcome but found carries a reason; a temporary failure is
 //     unavailable, never a final answer;
+//   - what a shared cache gives is opened like any row; what does not open is read from the store;
+//   - while the catalog does not answer, what was read before is believed a while longer;
 //   - concurrent questions for one cold record, name or block cost one read,
 //     and nobody fails because the one who reads gave up;
 //   - the client starts no goroutine and holds nothing open: there is nothing to close.
@@ -46,6 +48,14 @@ type Options struct {
 	NegativeTTL time.Duration
 	// Now is the clock of both; nil: time.Now.
 	Now func() time.Time
+	// StaleTTL is how long what was found is still believed while the catalog does
+	// not answer; 0: an hour. With CatalogTTL it must stay below the grace of the gc job. A load
+	// shredded meanwhile is answered from until then.
+	StaleTTL time.Duration
+	// Shared is a second level of cache, behind the client's own and before the store; nil: none.
+	Shared sinks.RowCache
+	// Observer hears what happens.
+	Observer Observer
 	// NoDemangle leaves linkage names as they are in Frame.Function.
 	NoDemangle bool
 }
@@ -85,6 +95,9 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 	}
 	if o.NegativeTTL <= 0 {
 		o.NegativeTTL = 10 * time.Second
+	}
+	if o.StaleTTL <= 0 {
+		o.StaleTTL = time.Hour
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -58,26 +58,35 @@ func (c *Client) Lookup(ctx context.Context, q Query) symbol.Answer {
 	}
 	pos, i, a := e.place(q.Where)
 	if a.Status != symbol.Found {
+		c.o.Observer.answered(e.kind(), a.Status, 1)
 		return a
 	}
 	if block, ok := c.blocks.GetIfPresent(place{e.load, int32(i)}); ok {
-		var room [12]symbol.Frame
-		frames, found := block.Find(pos, room[:0])
-		if err := e.load.opened.Err(); err != nil {
-			return symbol.Answer{Status: statusOf(err), Err: err}
-		}
-		if !found {
-			return symbol.Answer{Status: symbol.Hole, Err: errHole}
-		}
-		own := slices.Clone(frames) // a variable of its own keeps room on the stack
-		c.demangle(e, own)
-		return symbol.Answer{Status: symbol.Found, Frames: own}
+		c.o.Observer.cached(1, 1)
+		a := c.find(e, block, pos)
+		c.o.Observer.answered(e.kind(), a.Status, 1)
+		return a
 	}
 	var b batch
 	if err := b.run(ctx, c, []Query{q}); err != nil {
 		return symbol.Answer{Status: symbol.Unavailable, Err: err}
 	}
 	return b.answers[0]
+}
+
+// find takes an answer from the block that speaks for pos.
+func (c *Client) find(e *entry, block *row.Block, pos uint64) symbol.Answer {
+	var room [12]symbol.Frame
+	frames, found := block.Find(pos, room[:0])
+	if err := e.load.opened.Err(); err != nil {
+		return symbol.Answer{Status: statusOf(err), Err: err}
+	}
+	if !found {
+		return symbol.Answer{Status: symbol.Hole, Err: errHole}
+	}
+	own := slices.Clone(frames) // a variable of its own keeps room on the stack
+	c.demangle(e, own)
+	return symbol.Answer{Status: symbol.Found, Frames: own}
 }
 
 func (c *Client) demangle(e *entry, frames []symbol.Frame) {
@@ -121,7 +130,8 @@ type batch struct {
 	groups  []*entry
 	slab    []symbol.Frame
 	bad     []bad
-	final   bool // records were read past the cache: a bad row is corrupt
+	of      []int32 // of each question: its group
+	final   bool    // records were read past the cache: a bad row is corrupt
 
 	names   []string // the questions are for these classes; nil: for frames
 	classes []*retrace.Class
@@ -152,16 +162,45 @@ func (b *batch) run(ctx context.Context, c *Client, qs []Query) error {
 	if err := b.find(ctx, qs, c.o.Now()); err != nil {
 		return err
 	}
-	if err := b.walk(ctx); err != nil || len(b.bad) == 0 {
-		return err
+	groups := len(b.groups)
+	err := b.walk(ctx)
+	if err == nil && len(b.bad) > 0 {
+		kinds := slices.Clone(b.groups[:groups])
+		err = b.retry(ctx, qs)
+		b.groups = kinds
 	}
-	return b.retry(ctx, qs)
+	if err == nil && c.o.Observer.Answered != nil {
+		b.tell()
+	}
+	return err
+}
+
+// tell counts the answers for the observer.
+func (b *batch) tell() {
+	type outcome struct {
+		kind   symbol.Kind
+		status symbol.Status
+	}
+	counts := map[outcome]int{}
+	n := 0
+	for i := range b.answers {
+		n++
+		if i+1 < len(b.answers) && b.of[i+1] == b.of[i] && b.answers[i+1].Status == b.answers[i].Status {
+			continue
+		}
+		counts[outcome{b.groups[b.of[i]].kind(), b.answers[i].Status}] += n
+		n = 0
+	}
+	for o, n := range counts {
+		b.c.o.Observer.Answered(o.kind, o.status, n)
+	}
 }
 
 // find answers what needs no row and notes the row of everything else.
 func (b *batch) find(ctx context.Context, qs []Query, now time.Time) error {
 	var known map[symbol.ID]int
 	g := -1
+	b.of = slices.Grow(b.of[:0], len(qs))
 	for i := range qs {
 		q := &qs[i]
 		if g < 0 || q.Artifact != qs[i-1].Artifact {
@@ -179,6 +218,7 @@ func (b *batch) find(ctx context.Context, qs []Query, now time.Time) error {
 				known[q.Artifact] = g
 			}
 		}
+		b.of = append(b.of, int32(g))
 		b.put(g, i, q.Where)
 	}
 	return nil
@@ -197,6 +237,8 @@ func (b *batch) put(g, i int, w symbol.Where) {
 func (b *batch) walk(ctx context.Context) error {
 	b.items, b.spare = sortByRow(b.items, b.spare)
 	var cold []want
+	rows, hits := 0, 0
+	defer func() { b.c.o.Observer.cached(rows, hits) }()
 	for rest := b.items; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].key == rest[0].key {
@@ -204,7 +246,9 @@ func (b *batch) walk(ctx context.Context) error {
 		}
 		e := b.groups[rest[0].key>>32]
 		at := place{e.load, int32(uint32(rest[0].key))}
+		rows++
 		if block, ok := b.c.blocks.GetIfPresent(at); ok {
+			hits++
 			b.answer(e, block, rest[:n])
 		} else {
 			cold = append(cold, want{place: at, e: e, items: rest[:n]})
@@ -286,10 +330,6 @@ func (b *batch) retry(ctx context.Context, qs []Query) error {
 		for _, i := range was.items {
 			if same {
 				b.answers[i] = symbol.Answer{Status: statusOf(was.err), Err: was.err}
-				continue
-			}
-			if b.names != nil {
-				b.putAgain(g, int(i))
 				continue
 			}
 			b.put(g, int(i), qs[i].Where)

@@ -74,6 +74,9 @@ func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answer
 			default:
 				answers[l.thread][l.frame] = got[l.thread][l.frame]
 			}
+			if l.id == at {
+				c.o.Observer.answered(symbol.R8, answers[l.thread][l.frame].Status, 1)
+			}
 		}
 	}
 	return nil
@@ -98,19 +101,30 @@ func (c *Client) Method(ctx context.Context, mapping symbol.ID, class, method st
 // asked; nil: there is none. What the mapping says of its packages spares asking for classes that
 // were never renamed. The error is ctx's or a *ClassError.
 func (c *Client) ready(ctx context.Context, id symbol.ID, names []string) ([]*retrace.Class, error) {
-	facts, err := c.mapped(ctx, id, []string{""})
+	e, err := c.record(ctx, id, c.o.Now())
 	if err != nil {
 		return nil, err
 	}
-	wanted, at := make([]string, 0, len(names)), make([]int, 0, len(names))
-	for i, name := range names {
-		if name != "" && mayName(facts[0], name) {
-			wanted, at = append(wanted, name), append(at, i)
+	var found []*retrace.Class
+	var at []int
+	for of := (*entry)(nil); of == nil || of.load != e.load; { // until facts and classes are of one load
+		if of != nil {
+			e = of
 		}
-	}
-	found, err := c.mapped(ctx, id, wanted)
-	if err != nil {
-		return nil, err
+		var facts []*retrace.Class
+		if facts, e, err = c.mapped(ctx, e, []string{""}); err != nil {
+			return nil, err
+		}
+		var wanted []string
+		at = at[:0]
+		for i, name := range names {
+			if name != "" && mayName(facts[0], name) {
+				wanted, at = append(wanted, name), append(at, i)
+			}
+		}
+		if found, of, err = c.mapped(ctx, e, wanted); err != nil {
+			return nil, err
+		}
 	}
 	out := make([]*retrace.Class, len(names))
 	for k, x := range found {

@@ -99,6 +99,7 @@ type named struct {
 	ids     []symbol.ID
 	objects []*row.Object // ledger entries of what is not loaded
 	more    bool          // there are more ids than maxNamed
+	read    time.Time     // when the catalog said so
 	until   time.Time
 }
 
@@ -116,9 +117,21 @@ func (c *Client) named(ctx context.Context, name string, now time.Time) (*named,
 		return n, nil
 	}
 	return c.refFlights.do(ctx, name, cached, func() (*named, error) {
+		began := time.Now()
 		n, err := c.readNamed(ctx, name)
+		told := Read{From: LevelCatalog, Rows: 1, Err: err}
+		if err == nil && len(n.ids) > 0 {
+			told.Hits = 1
+		}
+		c.o.Observer.read(told, began)
 		if err != nil {
-			return nil, err
+			last, ok := c.refs.GetIfPresent(name)
+			if !ok || ctx.Err() != nil || statusOf(err) != symbol.Unavailable || len(last.ids) == 0 || !c.stands(last.read) {
+				return nil, err
+			}
+			again := *last
+			again.until = c.o.Now().Add(c.o.NegativeTTL)
+			n = &again
 		}
 		c.refs.Set(name, n)
 		return n, nil
@@ -134,7 +147,7 @@ func (c *Client) readNamed(ctx context.Context, name string) (*named, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &named{until: c.o.Now().Add(c.o.NegativeTTL), more: len(refs) > maxNamed}
+	n := &named{read: c.o.Now(), until: c.o.Now().Add(c.o.NegativeTTL), more: len(refs) > maxNamed}
 	var zero symbol.ID
 	for _, r := range refs[:min(len(refs), maxNamed)] {
 		if r.Artifact != zero {

@@ -24,8 +24,17 @@ type entry struct {
 	rec    *row.Record // nil: there is none
 	load   *load       // nil unless status is Found
 	status symbol.Status
-	err    error // the reason, unless Found
+	err    error     // the reason, unless Found
+	read   time.Time // when the catalog said so
 	until  time.Time
+}
+
+// kind is that of the artifact; "": it is not known.
+func (e *entry) kind() symbol.Kind {
+	if e.rec == nil || e.rec.Published == nil {
+		return ""
+	}
+	return e.rec.Published.Artifact.Kind
 }
 
 // bytes is roughly the memory an entry holds.
@@ -49,16 +58,18 @@ func (c *Client) record(ctx context.Context, id symbol.ID, now time.Time) (*entr
 	if ok && now.Before(e.until) {
 		return e, nil
 	}
-	return c.recordPast(ctx, id, func(e *entry) bool { return !now.Before(e.until) })
+	return c.recordPast(ctx, id, true, func(e *entry) bool { return !now.Before(e.until) })
 }
 
 // recordAfter reads an artifact's record once past the cache, unless somebody
 // did so after old was read.
 func (c *Client) recordAfter(ctx context.Context, id symbol.ID, old *entry) (*entry, error) {
-	return c.recordPast(ctx, id, func(e *entry) bool { return e == old })
+	return c.recordPast(ctx, id, false, func(e *entry) bool { return e == old })
 }
 
-func (c *Client) recordPast(ctx context.Context, id symbol.ID, stale func(*entry) bool) (*entry, error) {
+// recordPast reads a record unless it is cached and not stale. old: one that was found may stand in for
+// a while when the catalog does not answer.
+func (c *Client) recordPast(ctx context.Context, id symbol.ID, old bool, stale func(*entry) bool) (*entry, error) {
 	cached := func() (*entry, bool) {
 		e, ok := c.recs.GetIfPresent(id)
 		return e, ok && !stale(e)
@@ -71,9 +82,16 @@ func (c *Client) recordPast(ctx context.Context, id symbol.ID, stale func(*entry
 		if err != nil {
 			return nil, err
 		}
-		if e.status != symbol.Unavailable { // a failure is not believed, not even for a moment
-			c.recs.Set(id, e)
+		if e.status == symbol.Unavailable { // a failure is not believed, not even for a moment
+			last, ok := c.recs.GetIfPresent(id)
+			if !old || !ok || last.status != symbol.Found || !c.stands(last.read) {
+				return e, nil
+			}
+			again := *last
+			again.until = c.o.Now().Add(c.o.NegativeTTL)
+			e = &again
 		}
+		c.recs.Set(id, e)
 		return e, nil
 	})
 	if err == nil {
@@ -85,14 +103,18 @@ func (c *Client) recordPast(ctx context.Context, id symbol.ID, stale func(*entry
 	return &entry{status: symbol.Unavailable, err: fmt.Errorf("artifact %s: %w", id, err)}, nil
 }
 
+// stands reports whether what the catalog said then may stand in while it does not answer.
+func (c *Client) stands(read time.Time) bool { return c.o.Now().Before(read.Add(c.o.StaleTTL)) }
+
 // readRecord reads and opens the record of an artifact. The error is ctx's.
 func (c *Client) readRecord(ctx context.Context, id symbol.ID) (*entry, error) {
+	began := time.Now()
 	rec, l, err := c.openRecord(ctx, id)
 	if err != nil && isContext(err) && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	now := c.o.Now()
-	e := &entry{rec: rec, load: l, until: now.Add(c.o.NegativeTTL)}
+	e := &entry{rec: rec, load: l, read: now, until: now.Add(c.o.NegativeTTL)}
 	var lacks *absence
 	switch {
 	case err == nil:
@@ -102,6 +124,14 @@ func (c *Client) readRecord(ctx context.Context, id symbol.ID) (*entry, error) {
 	default:
 		e.status, e.err = statusOf(err), fmt.Errorf("artifact %s: %w", id, err)
 	}
+	told := Read{From: LevelCatalog, Rows: 1}
+	if rec != nil {
+		told.Hits = 1
+	}
+	if e.status == symbol.Unavailable {
+		told.Err = err
+	}
+	c.o.Observer.read(told, began)
 	return e, nil
 }
 

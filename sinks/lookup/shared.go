@@ -15,9 +15,9 @@ type claims struct {
 	flights []*flight[*row.Block] // nil: landed
 }
 
-// claimShared adds to spans the rows of shared strings that nobody has read
+// claimShared adds to asks the rows of shared strings that nobody has read
 // or reads.
-func (t *trip) claimShared(spans *[]sinks.Span) *claims {
+func (t *trip) claimShared(asks *[]ask) *claims {
 	s := &claims{}
 	for _, w := range t.ours {
 		l := w.load
@@ -33,25 +33,31 @@ func (t *trip) claimShared(spans *[]sinks.Span) *claims {
 			continue
 		}
 		span, _ := l.opened.Dictionary()
-		*spans = append(*spans, span)
+		*asks = append(*asks, ask{span, len(s.loads), true})
 		s.loads, s.flights = append(s.loads, l), append(s.flights, f)
 	}
 	return s
 }
 
-// set receives the k-th claimed row.
-func (s *claims) set(c *Client, k int, r sinks.Row, err error) {
-	l, f := s.loads[k], s.flights[k]
+// set receives the k-th claimed row; false: it is not what it should be.
+func (s *claims) set(c *Client, k int, r sinks.Row, err error) bool {
+	err = c.setShared(s.loads[k], r, err)
+	s.done(c, k, err)
+	return err == nil
+}
+
+// done ends the k-th flight.
+func (s *claims) done(c *Client, k int, err error) {
+	f := s.flights[k]
 	s.flights[k] = nil
-	c.blockFlights.land(place{l, sharedStrings}, f, nil, c.setShared(l, r, err))
+	c.blockFlights.land(place{s.loads[k], sharedStrings}, f, nil, err)
 }
 
 // land ends the flights of rows that did not come.
 func (s *claims) land(c *Client, err error) {
 	for k, f := range s.flights {
 		if f != nil {
-			s.flights[k] = nil
-			c.blockFlights.land(place{s.loads[k], sharedStrings}, f, nil, err)
+			s.done(c, k, err)
 		}
 	}
 }

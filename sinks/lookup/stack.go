@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -19,58 +20,129 @@ type StackOptions struct {
 	App string
 }
 
+// StackQuery is a stack, and what its text does not say.
+type StackQuery struct {
+	Stack *stack.Stack
+	StackOptions
+}
+
 // Stack answers the frames of a stack, [thread][frame]. Each frame's artifact is
 // found by the names it gives, best first. An id decides: where it is not
 // stored, no artifact of the same file name answers in its place. The only
 // error is ctx's.
-func (c *Client) Stack(ctx context.Context, s *stack.Stack, o StackOptions) ([][]symbol.Answer, error) {
-	answers := make([][]symbol.Answer, len(s.Threads))
-	var qs []Query
-	var to []*symbol.Answer
-	var lines managed
-	seen := resolved{}
-	var tables []Query // of frames whose positions count from a place that their map tells
-	var shifted []int  // of qs
-	for t := range s.Threads {
-		frames := s.Threads[t].Frames
-		answers[t] = make([]symbol.Answer, len(frames))
-		var r Resolution
-		for i := range frames {
-			var err error
-			if i == 0 || !sameMapping(&frames[i-1], &frames[i]) {
-				r, _, err = c.image(ctx, &frames[i], o, seen)
-			}
-			if err != nil {
-				return nil, err
-			}
-			lines.lost = lines.lost || frames[i].Managed != nil && r.Status != symbol.Found
-			if r.Status != symbol.Found {
-				answers[t][i] = symbol.Answer{Status: r.Status, Err: r.Err}
-				continue
-			}
-			if frames[i].Managed != nil {
-				lines.add(t, i, r.Record.ID)
-				continue
-			}
-			if via, ok := tableOf(&frames[i], r.Record); ok {
-				tables = append(tables, via)
-				shifted = append(shifted, len(qs))
-			}
-			qs = append(qs, Query{r.Record.ID, frames[i].At})
-			to = append(to, &answers[t][i])
+func (c *Client) Stack(ctx context.Context, s *stack.Stack, o StackOptions) (answers [][]symbol.Answer, err error) {
+	err = c.Stacks(ctx, []StackQuery{{s, o}}, func(_ int, a [][]symbol.Answer) { answers = a })
+	return answers, err
+}
+
+// Stacks is Stack for many at once, answered in the order asked: their names are resolved once, and their
+// frames asked for together, so that a block is read once however many stacks lead to it. What it
+// holds is bounded by the caller's stacks.
+func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, answers [][]symbol.Answer)) error {
+	b := stacks{c: c, seen: resolved{}, work: make([]stackWork, len(qs))}
+	for i := range qs {
+		if err := b.add(ctx, &qs[i], &b.work[i]); err != nil {
+			return err
 		}
 	}
-	if err := c.shift(ctx, tables, shifted, qs); err != nil {
-		return nil, err
+	if err := c.shift(ctx, b.tables, b.shifted, b.qs); err != nil {
+		return err
 	}
-	err := c.Frames(ctx, qs, func(i int, a symbol.Answer) { *to[i] = a })
-	if err != nil {
-		return nil, err
+	if err := c.Frames(ctx, b.qs, func(i int, a symbol.Answer) { *b.to[i] = a }); err != nil {
+		return err
 	}
-	if err := c.retrace(ctx, s, &lines, answers); err != nil {
-		return nil, err
+	if len(qs) > 1 {
+		if err := b.warm(ctx, qs); err != nil {
+			return err
+		}
 	}
-	return answers, nil
+	for i := range qs {
+		w := &b.work[i]
+		if err := c.retrace(ctx, qs[i].Stack, &w.lines, w.answers); err != nil {
+			return err
+		}
+		out(i, w.answers)
+	}
+	return nil
+}
+
+// stacks are questions of several stacks on their way.
+type stacks struct {
+	c       *Client
+	seen    resolved
+	work    []stackWork
+	qs      []Query
+	to      []*symbol.Answer
+	tables  []Query // of frames whose positions count from a place that their map tells
+	shifted []int   // of qs
+}
+
+// stackWork is one of them.
+type stackWork struct {
+	answers [][]symbol.Answer
+	lines   managed
+}
+
+// add resolves the names of a stack's frames and notes what is to be asked.
+func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork) error {
+	s := q.Stack
+	n := 0
+	for t := range s.Threads {
+		n += len(s.Threads[t].Frames)
+	}
+	slab := make([]symbol.Answer, n)
+	w.answers = make([][]symbol.Answer, len(s.Threads))
+	for t := range s.Threads {
+		frames := s.Threads[t].Frames
+		w.answers[t], slab = slab[:len(frames):len(frames)], slab[len(frames):]
+		var r Resolution
+		for i := range frames {
+			f, a := &frames[i], &w.answers[t][i]
+			if i == 0 || !sameMapping(&frames[i-1], f) {
+				var err error
+				if r, _, err = b.c.image(ctx, f, q.StackOptions, b.seen); err != nil {
+					return err
+				}
+			}
+			w.lines.lost = w.lines.lost || f.Managed != nil && r.Status != symbol.Found
+			if r.Status != symbol.Found {
+				*a = symbol.Answer{Status: r.Status, Err: r.Err}
+				b.c.o.Observer.answered(f.Kind, r.Status, 1)
+				continue
+			}
+			if f.Managed != nil {
+				w.lines.add(t, i, r.Record.ID)
+				continue
+			}
+			if via, ok := tableOf(f, r.Record); ok {
+				b.tables = append(b.tables, via)
+				b.shifted = append(b.shifted, len(b.qs))
+			}
+			b.qs = append(b.qs, Query{r.Record.ID, f.At})
+			b.to = append(b.to, a)
+		}
+	}
+	return nil
+}
+
+// warm brings the classes of all stacks into the cache, each mapping's in one round trip. What fails here
+// is told where it is needed.
+func (b *stacks) warm(ctx context.Context, qs []StackQuery) error {
+	names := map[symbol.ID][]string{}
+	for i := range qs {
+		for _, id := range b.work[i].lines.ids {
+			for t := range qs[i].Stack.Threads {
+				names[id] = retrace.Classes(&qs[i].Stack.Threads[t], names[id])
+			}
+		}
+	}
+	for id, all := range names {
+		slices.Sort(all)
+		if _, err := b.c.ready(ctx, id, slices.Compact(all)); err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // sameMapping: two managed lines that name their mapping alike.
@@ -84,14 +156,41 @@ type Tried struct {
 	Resolution
 }
 
-// resolved are the outcomes of one stack's names: hundreds of frames share a
-// few images.
-type resolved map[string][]Tried
+// resolved are the outcomes of names: hundreds of frames share a few images.
+type resolved map[imageKey][]Tried
+
+// imageKey is all that an image is found by. It is made without allocating where a frame gives two names at most.
+type imageKey struct {
+	first, second, others string
+	file, arch            string
+	kind                  symbol.Kind
+	script                bool
+	managed               bool
+	options               string
+}
+
+func keyOf(f *stack.Frame, o *StackOptions) imageKey {
+	k := imageKey{file: f.File, arch: f.Arch, kind: f.Kind, script: f.Script != nil, managed: f.Managed != nil, options: o.App}
+	if len(o.Artifacts) > 0 {
+		k.options = strings.Join(o.Artifacts, "\x00") + "\x00\x00" + o.App
+	}
+	switch {
+	case len(f.Image) > 2:
+		k.others = strings.Join(f.Image[2:], "\x00")
+		fallthrough
+	case len(f.Image) == 2:
+		k.second = f.Image[1]
+		fallthrough
+	case len(f.Image) == 1:
+		k.first = f.Image[0]
+	}
+	return k
+}
 
 // image finds the artifact of a frame. tried holds every name asked for; the
 // last one is the outcome. The error is ctx's.
 func (c *Client) image(ctx context.Context, f *stack.Frame, o StackOptions, seen resolved) (Resolution, []Tried, error) {
-	key := strings.Join(f.Image, "\x00") + "\x00\x00" + f.File + "\x00" + f.Arch
+	key := keyOf(f, &o)
 	tried, ok := seen[key]
 	if !ok {
 		tried = c.try(ctx, f, o)
