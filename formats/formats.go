@@ -82,9 +82,9 @@ type Object struct {
 	// archive. A member is valid during the call. emit's error comes back
 	// unchanged.
 	Members func(ctx context.Context, emit func(*Input) error) error
-	// Companion is the id by which this object is a companion of others
-	// ("dwo:…"), or "".
-	Companion string
+	// Companions are the ids by which this object is a companion of others
+	// ("dwo:…"); it may hold artifacts too. At most MaxCompanions.
+	Companions []string
 	// Note says why an object without artifacts and members has none, where that
 	// is worth a word: "reason: a sentence". Reports count by the reason.
 	Note  string
@@ -111,6 +111,9 @@ type Artifact struct {
 
 // Base is the last part of an input's name: "x.so" of "outer.zip!lib/x.so".
 func Base(name string) string { return name[strings.LastIndexAny(name, `/!\`)+1:] }
+
+// MaxCompanions bounds the ids of one object: each is a record of the catalog.
+const MaxCompanions = 1024
 
 // View returns n bytes at off: a piece of Mapped, else a copy. It is
 // ErrCorrupt (in an *Error naming the input) if they are not all there. Ask by unit, not by section:

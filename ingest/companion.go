@@ -222,14 +222,24 @@ func (x *object) member(ctx context.Context, in *formats.Input, name string, dep
 
 // miss notes what x asked for and nobody had.
 func (x *object) miss(want formats.Ref) {
+	key := want.ID
+	if key == "" {
+		key = waitName(want.Name) // whatever comes under an id says so when it comes
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, k := range []string{want.ID, waitName(want.Name)} {
-		if k != "" && !slices.Contains(x.missed, k) && len(x.missed) < 1<<16 {
-			x.missed = append(x.missed, k)
-		}
+	if x.missed == nil {
+		x.missed = map[string]bool{}
+	}
+	if key != "" && len(x.missed) < maxMissed {
+		x.missed[key] = true
 	}
 }
+
+// maxMissed bounds what one object waits for: the largest binaries have 40,000
+// split units.
+const maxMissed = 1 << 16
+
 
 // waitName is the waiter's key for a file name.
 func waitName(name string) string {
@@ -239,15 +249,16 @@ func waitName(name string) string {
 	return fileKey + strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
 }
 
-// arrived notes what x brought that others may wait for, and which of them do.
-func (x *object) arrived(ctx context.Context, in *formats.Input, ids []string, isCompanion bool) error {
+// arrived notes what x brought that others may wait for, and which of them do:
+// companions, and builds, which the catalog knows as artifacts.
+func (x *object) arrived(ctx context.Context, in *formats.Input, companions, builds []string) error {
 	j := x.j
 	keys := []string{waitName(formats.Base(in.Name))}
-	for _, id := range ids {
+	for _, id := range slices.Concat(companions, builds) {
 		keys = append(keys, spellings(id)...)
 	}
-	if isCompanion && !j.o.DryRun {
-		for _, id := range ids {
+	if !j.o.DryRun {
+		for _, id := range companions {
 			if err := j.cat.AddName(ctx, id, row.Ref{Object: in.Name}); err != nil {
 				return err
 			}

@@ -63,7 +63,7 @@ func openFake(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 			fmt.Sscan(w[1], &r)
 			a.Rank = symbol.Rank(r)
 		case "companion":
-			obj.Companion = w[1]
+			obj.Companions = append(obj.Companions, w[1])
 		case "need":
 			needs = append(needs, w[1:])
 		case "part":

@@ -166,7 +166,7 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 	}
 	x.mu.Lock()
 	x.loads++
-	p.missed = slices.Clone(x.missed)
+	p.missed = slices.Collect(maps.Keys(x.missed))
 	x.mu.Unlock()
 	return j.hand(ctx, p)
 }

@@ -39,13 +39,13 @@ type object struct {
 	outcomes   map[string]int       // how many of each
 	firstError string               // of what was rejected
 	parsers    map[string]int
-	reason     string    // of the object as a whole, when it holds nothing
-	err        error     // the environment failed: it is tried again
-	missed     []string  // companions that were asked for and nobody had
-	lacks      []string  // what its loads say they lack
-	wakes      []waiting // who waits for what it brought
-	loads      int       // handed over and not published yet, in the lake too
-	waits      int       // of these, those that the lake alone lacks
+	reason     string          // of the object as a whole, when it holds nothing
+	err        error           // the environment failed: it is tried again
+	missed     map[string]bool // companions that were asked for and nobody had
+	lacks      []string        // what its loads say they lack
+	wakes      []waiting       // who waits for what it brought
+	loads      int             // handed over and not published yet, in the lake too
+	waits      int             // of these, those that the lake alone lacks
 	endedAt    time.Time
 	noted      bool // in the ledger, as published
 	published  int
@@ -121,15 +121,12 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 	defer func() {
 		err = errors.Join(err, closeObject(f, obj))
 	}()
-	var ids []string
-	if obj.Companion != "" {
-		ids = append(ids, obj.Companion)
-	}
+	var builds []string
 	for i := range obj.Artifacts {
 		a := &obj.Artifacts[i]
 		for _, n := range a.Names {
 			if n.Kind == symbol.NameBuildID {
-				ids = append(ids, buildIDKey+n.Text)
+				builds = append(builds, buildIDKey+n.Text)
 			}
 		}
 		if err := x.artifact(ctx, f, a, member); err != nil {
@@ -143,7 +140,7 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 		if x.t.rederive {
 			return nil
 		}
-		return x.arrived(ctx, in, ids, len(obj.Artifacts) == 0)
+		return x.arrived(ctx, in, obj.Companions, builds)
 	}
 	if member == "" {
 		x.reason = reasonEmpty
@@ -176,7 +173,7 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 // holdsNothing notes why an object, or a member that has something to say, has
 // no artifact.
 func (x *object) holdsNothing(obj *formats.Object, member string) {
-	part := obj.Companion != "" || strings.HasPrefix(obj.Note, reasonCompanion)
+	part := len(obj.Companions) > 0 || strings.HasPrefix(obj.Note, reasonCompanion)
 	switch {
 	case member != "" && obj.Note != "" && !part:
 		x.noteArtifact(row.ObjectArtifact{Member: member, Outcome: outcomeSkipped, Error: obj.Note})
@@ -385,7 +382,7 @@ func (j *job) settle(ctx context.Context, x *object, o *row.Object) error {
 		return nil
 	}
 	met := func(w waiting) bool {
-		return w.Object == o.URL && !slices.Contains(x.missed, w.key) && !slices.Contains(x.lacks, w.key)
+		return w.Object == o.URL && !x.missed[w.key] && !slices.Contains(x.lacks, w.key)
 	}
 	j.mu.Lock()
 	came := slices.Clone(j.woken[o.URL])

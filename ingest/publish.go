@@ -390,7 +390,9 @@ func union(a, b []symbol.Name) []symbol.Name {
 
 // await notes what a load lacks, so that it is derived again when that comes.
 func (j *job) await(ctx context.Context, p *pending) error {
-	for _, key := range append(slices.Clone(p.loaded.Quality.Missing), p.missed...) {
+	keys := slices.Concat(p.loaded.Quality.Missing, p.missed)
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
 		w := waiting{key, row.Waiter{Artifact: p.id, Object: p.x.t.url}}
 		if err := j.cat.AddWaiter(ctx, key, w.Waiter); err != nil {
 			return err

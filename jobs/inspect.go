@@ -45,7 +45,7 @@ func (j inspectJob) Run(p *process) error {
 			fmt.Fprintf(p.err, "%s: unknown format\n", in.Name)
 			return nil
 		case obj.Members == nil && len(obj.Artifacts) == 0:
-			fmt.Fprintf(p.err, "%s: %s without symbols %s\n", in.Name, f.Name, obj.Companion)
+			fmt.Fprintf(p.err, "%s: %s without symbols %s\n", in.Name, f.Name, strings.Join(obj.Companions, " "))
 		}
 		for i := range obj.Artifacts {
 			if err := j.artifact(p, in, &obj.Artifacts[i]); err != nil {

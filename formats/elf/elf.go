@@ -61,7 +61,10 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 		return err
 	}
 	if len(o.code) == 0 {
-		obj.Companion, err = o.companion(ctx)
+		id, err := o.companion(ctx)
+		if id != "" {
+			obj.Companions = []string{id}
+		}
 		return err
 	}
 	if o.units, err = dwarf.CountUnits(ctx, o.file, name, o.in.Limits); err != nil {

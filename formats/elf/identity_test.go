@@ -150,13 +150,13 @@ func TestCompanions(t *testing.T) {
 		"own-native/elf/split-dw5/main.dwo": "dwo:",
 	} {
 		obj := formattest.Open(t, &Format, formattest.Input(t, formattest.Fixture(t, path)))
-		if len(obj.Artifacts) != 0 || !strings.HasPrefix(obj.Companion, want) || len(obj.Companion) != len("dwo:")+16 {
-			t.Errorf("%s: %d artifacts, companion %q", path, len(obj.Artifacts), obj.Companion)
+		if len(obj.Artifacts) != 0 || len(obj.Companions) != 1 || !strings.HasPrefix(obj.Companions[0], want) || len(obj.Companions[0]) != len("dwo:")+16 {
+			t.Errorf("%s: %d artifacts, companions %q", path, len(obj.Artifacts), obj.Companions)
 		}
 		main := artifact(t, formattest.Input(t, filepath.Join(filepath.Dir(formattest.Fixture(t, path)), mainOf(path))))
 		q, err := main.Explode(context.Background(), 0, func(*symbol.Run) error { return nil })
-		if err != nil || !slices.Contains(q.Missing, obj.Companion) {
-			t.Errorf("%s: %q is not among what the main object misses: %v (%v)", path, obj.Companion, q.Missing, err)
+		if err != nil || !slices.Contains(q.Missing, obj.Companions[0]) {
+			t.Errorf("%s: %q is not among what the main object misses: %v (%v)", path, obj.Companions[0], q.Missing, err)
 		}
 	}
 }
@@ -198,8 +198,8 @@ func TestDwz(t *testing.T) {
 func TestNothing(t *testing.T) {
 	for _, path := range []string{"elf/datadog/go_x86_64_only_go_build_id.debug"} {
 		obj := formattest.Open(t, &Format, formattest.Input(t, formattest.Fixture(t, path)))
-		if len(obj.Artifacts) != 0 || obj.Companion != "" || obj.Members != nil {
-			t.Errorf("%s: %d artifacts, companion %q", path, len(obj.Artifacts), obj.Companion)
+		if len(obj.Artifacts) != 0 || len(obj.Companions) != 0 || obj.Members != nil {
+			t.Errorf("%s: %d artifacts, companions %q", path, len(obj.Artifacts), obj.Companions)
 		}
 	}
 }

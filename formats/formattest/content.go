@@ -71,7 +71,7 @@ func contentOf(ctx context.Context, f *formats.Format, in *formats.Input, order 
 			}
 		}()
 	}
-	c := &content{identity: "companion " + obj.Companion}
+	c := &content{identity: "companions " + strings.Join(obj.Companions, " ")}
 	for i := range obj.Artifacts {
 		a := &obj.Artifacts[i]
 		c.identity += fmt.Sprintf("\n%v rank %d parts %d", a.Artifact, a.Rank, a.Parts)

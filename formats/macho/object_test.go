@@ -196,7 +196,7 @@ func TestHiddenNames(t *testing.T) {
 		}
 	}
 	obj, err := openBytes(t, &SymbolMap, filepath.Base(maps[0]), own(t, "hidden/BCSymbolMaps/"+filepath.Base(maps[0])))
-	if err != nil || obj.Companion != "bcsymbolmap:"+strings.ToLower(strings.TrimSuffix(filepath.Base(maps[0]), ".bcsymbolmap")) {
+	if err != nil || strings.Join(obj.Companions, " ") != "bcsymbolmap:"+strings.ToLower(strings.TrimSuffix(filepath.Base(maps[0]), ".bcsymbolmap")) {
 		t.Errorf("%+v, %v", obj, err)
 	}
 }

@@ -28,7 +28,7 @@ var SymbolMap = formats.Format{Name: "bcsymbolmap", Version: 1,
 	Detect: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(mapMagic)) },
 	Open: func(_ context.Context, in *formats.Input) (*formats.Object, error) {
 		id := strings.TrimSuffix(strings.ToLower(fileName(in.Name)), mapSuffix)
-		return &formats.Object{Companion: mapID + id}, nil
+		return &formats.Object{Companions: []string{mapID + id}}, nil
 	},
 }
 

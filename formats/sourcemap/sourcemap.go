@@ -96,7 +96,7 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	}
 	if inner == nil {
 		// A script alone: the map beside it asks for it.
-		return &formats.Object{Companion: "script:" + formats.Base(in.Name)}, nil
+		return &formats.Object{Companions: []string{"script:" + formats.Base(in.Name)}}, nil
 	}
 	return openMap(ctx, inner, in)
 }
