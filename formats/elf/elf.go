@@ -20,7 +20,8 @@
 //     file's order or, if there are none, of each symbol and string table.
 //
 // Invariants:
-//   - Open inflates .debug_info at most; everything else waits for Explode;
+//   - Open inflates .debug_info, and reads the symbols of a file of one unit (Dart's
+//     snapshots are counted from some of them); everything else waits for Explode;
 //   - an object without code, or without symbols and DWARF, has no artifact.
 package elf
 
@@ -37,7 +38,7 @@ import (
 const name = "elf"
 
 // Format reads ELF files.
-var Format = formats.Format{Name: name, Version: 1, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 2, Detect: detect, Open: open}
 
 // detect goes by the magic number and the class: nothing else looks like it.
 func detect(_ string, head []byte) bool {
@@ -87,7 +88,13 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 		return err
 	}
 	a := id.Artifact(symbol.ELF, o.file.Arch(), o.file.Base(), o.code[len(o.code)-1].End)
-	a.Anchors = o.file.Anchors()
+	if a.Anchors = o.file.Anchors(); a.Anchors == nil && o.units <= native.DartUnits {
+		img, err := o.image(ctx)
+		if err != nil {
+			return err
+		}
+		a.Anchors = img.DartAnchors()
+	}
 	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.units + 1, Explode: o.explode}}
 	return nil
 }

@@ -22,8 +22,8 @@
 //   - the symbol table, and the export trie where that has no functions.
 //
 // Invariants:
-//   - Open reads load commands, and unit headers at most; everything else waits
-//     for Explode;
+//   - Open reads load commands, unit headers, and the symbols of an image of one unit
+//     (Dart's snapshots are counted from some of them); everything else waits for Explode;
 //   - an object without code, or without symbols and DWARF, has no artifact;
 //   - a slice of a fat file that is damaged is rejected alone.
 package macho
@@ -41,7 +41,7 @@ import (
 const name = "macho"
 
 // Format reads Mach-O files, thin and fat.
-var Format = formats.Format{Name: name, Version: 1, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 2, Detect: detect, Open: open}
 
 func detect(_ string, head []byte) bool { return native.IsMachO(head) || isFat(head) }
 
@@ -98,12 +98,15 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 	if err != nil {
 		return err
 	}
-	obj.Artifacts = []formats.Artifact{{
-		Artifact: id.Artifact(symbol.MachO, o.file.Arch(), o.file.Base(), o.file.End()),
-		Rank:     rank,
-		Parts:    o.parts() + 1,
-		Explode:  o.explode,
-	}}
+	a := id.Artifact(symbol.MachO, o.file.Arch(), o.file.Base(), o.file.End())
+	if o.parts() <= native.DartUnits {
+		img, err := o.image(ctx)
+		if err != nil {
+			return err
+		}
+		a.Anchors = img.DartAnchors()
+	}
+	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.parts() + 1, Explode: o.explode}}
 	return nil
 }
 

@@ -64,6 +64,9 @@ const (
 	appleList
 	javascript
 	scriptJSON
+	dartTrace
+	dartCrash
+	dartList
 )
 
 // formats is the one table of what values mean. Android's unwinder prints
@@ -87,6 +90,11 @@ var formats = [...]Format{
 	scriptJSON: {Name: "javascript-json", Frame0: Exact, kind: symbol.SourceMap, print: printScriptJSON, Lines: "JSON with error.stack in strings, or frames of file, line and column"},
 	javascript: {Name: "javascript", Frame0: Exact, kind: symbol.SourceMap, print: printScripts,
 		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"},
+	// Dart steps back before it prints; its crash handler does not.
+	dartTrace: {Name: "dart", Frame0: Stepped, print: printDart, Lines: "#00 abs 0000007baa845767 virt 0000000000165767 _kDartIsolateSnapshotInstructions+0x9ed27, also with unit 2, behind a log's prefix, below a header with build_id"},
+	dartCrash: {Name: "dart-crash", Frame0: Exact, Lines: "pc 0x0000007baa845768 fp 0x0000007fd0 sp 0x0000007fc0 _kDartIsolateSnapshotInstructions+0x9ed28 of the virtual machine's own crash"},
+	dartList:  {Name: "dart-list", Frame0: Return, Lines: "[ARTIFACT] _kDartIsolateSnapshotInstructions+0x9ed27, nothing else in the line"},
+
 	plain: {Name: "plain", Frame0: Return, Lines: "ARTIFACT ADDRESS, nothing else in the line; or ADDRESS alone where Options names artifacts"},
 }
 

@@ -11,6 +11,7 @@ type header struct {
 	dump   bool   // a dump begins
 	fresh  bool   // a dump begins unless frames of this one are still to come
 	thread bool   // a thread begins
+	dart   bool   // it is of a trace of Dart, which begins unless frames are still to come
 	arch   string // the dump's architecture
 	id     uint64
 	name   string
@@ -62,6 +63,11 @@ func parseHeader(b []byte) (h header, ok bool) {
 // mayBeHeader rules most lines out before anything is copied.
 func mayBeHeader(b []byte) bool {
 	for _, word := range headerWords {
+		if bytes.Contains(b, word) {
+			return true
+		}
+	}
+	for _, word := range dartHeaderWords {
 		if bytes.Contains(b, word) {
 			return true
 		}

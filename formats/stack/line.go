@@ -22,6 +22,7 @@ type line struct {
 	container []byte
 	buildID   []byte
 	arch      string
+	dart      *dartLine // a frame of Dart, which pc and space do not place
 }
 
 // parseLine reads a line without its line end. bare allows ADDRESS alone.
@@ -37,12 +38,18 @@ func parseLine(b []byte, bare bool) (l line, ok bool) {
 	}
 	at := prefixBytes(b)
 	if pc {
+		if l, ok = parseDartCrash(b, at); ok {
+			return l, true
+		}
 		if l, ok = parseUnnumbered(b, at); ok {
 			return l, true
 		}
 	}
 	if !address || at > 0 { // logs say "NAME 0x…" of anything
 		return line{}, false
+	}
+	if l, ok = parseDartPlace(b); ok {
+		return l, true
 	}
 	return parsePlain(b, bare)
 }
@@ -68,6 +75,9 @@ func parseNumbered(b []byte) (line, bool) {
 		}
 		l.number = number
 		p = skipSpace(b, p)
+		if bytes.HasPrefix(b[p:], absWord) && parseDart(&l, b, p) {
+			return l, true
+		}
 		if bytes.HasPrefix(b[p:], hexWord) {
 			if parseSanitizer(&l, b, p) {
 				return l, true

@@ -19,7 +19,7 @@ const textBytes = 64 << 10
 // belongs to emit. emit's error comes back unchanged; so does the reader's,
 // after all that was read before it has been handed out.
 func Split(ctx context.Context, r io.Reader, o Options, emit func(*Stack) error) error {
-	s := splitter{options: o, emit: emit, strings: map[string]string{}, cur: new(Stack)}
+	s := splitter{options: o, emit: emit, strings: map[string]string{}, cur: new(Stack), dart: dartStarts(&o)}
 	in := bufio.NewReaderSize(r, MaxLineBytes)
 	for whole := true; ; { // whole: the next piece begins a line
 		if err := ctx.Err(); err != nil {
@@ -63,6 +63,7 @@ type splitter struct {
 	family  family // of cur
 	dump    bool   // below a header
 	arch    string // as the header says
+	dart    dartHeader
 	thread  Thread // as announced: what the next one is called
 	fresh   bool   // the next frame begins a thread
 	running int    // frames of the current thread, also of those handed out
@@ -108,10 +109,8 @@ func (s *splitter) line(b []byte) error {
 	if len(bytes.TrimSpace(content)) == 0 {
 		s.gap = true
 	} else if mayBeHeader(content) {
-		if h, ok := parseHeader(content[prefixBytes(content):]); ok {
-			if err := s.header(h); err != nil {
-				return err
-			}
+		if err := s.headerLine(content); err != nil {
+			return err
 		}
 	}
 	if err := s.text(b); err != nil {
@@ -136,8 +135,24 @@ func (s *splitter) text(b []byte) error {
 	return nil
 }
 
+// headerLine takes a line that may say something about the frames that follow.
+func (s *splitter) headerLine(content []byte) error {
+	content = content[prefixBytes(content):]
+	if arch, ok := new(dartHeader).parse(content); ok {
+		if err := s.header(header{dart: true, arch: arch}); err != nil {
+			return err
+		}
+		_, _ = s.dart.parse(content)
+		return nil
+	}
+	if h, ok := parseHeader(content); ok {
+		return s.header(h)
+	}
+	return nil
+}
+
 func (s *splitter) header(h header) error {
-	if h.dump || h.fresh && s.frames > 0 {
+	if h.dump || (h.fresh || h.dart) && s.frames > 0 {
 		if err := s.next(); err != nil {
 			return err
 		}
@@ -236,11 +251,21 @@ func (s *splitter) made(l *line, at, end int) Frame {
 	if kind == AsFormat {
 		kind = formats[s.family].Frame0
 	}
-	value := Strip(f.Arch, l.pc)
-	if kind == Return || kind == Exact && s.running > 0 {
-		value = Step(f.Arch, value)
+	step := func(v uint64) uint64 {
+		v = Strip(f.Arch, v)
+		if kind == Return || kind == Exact && s.running > 0 {
+			v = Step(f.Arch, v)
+		}
+		return v
 	}
-	f.At = symbol.Where{Space: l.space, Value: value}
+	switch {
+	case l.dart != nil:
+		s.dartFrame(&f, l.dart, step)
+	case s.isDart(l):
+		s.dartFrame(&f, &dartLine{abs: l.pc}, step)
+	default:
+		f.At = symbol.Where{Space: l.space, Value: step(l.pc)}
+	}
 	return f
 }
 
@@ -250,6 +275,7 @@ func (s *splitter) next() error {
 		return err
 	}
 	s.dump, s.arch, s.thread, s.fresh, s.running, s.gap = false, "", Thread{}, false, 0, false
+	s.dart = dartStarts(&s.options)
 	return nil
 }
 

@@ -62,9 +62,11 @@ type Frame struct {
 	Container string      // path of the archive that the image was mapped from, as printed; "" if none
 	Arch      string      // of the line, else of the stack; "" if neither says
 	At        symbol.Where
-	Raw       uint64   // as reported
-	Script    *Script  // a frame of JavaScript
-	Managed   *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
+	// Or is the same place said in other ways, best first, for an artifact that cannot tell At.
+	Or      []symbol.Where
+	Raw     uint64   // as reported
+	Script  *Script  // a frame of JavaScript
+	Managed *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
 
 	indent int // columns from Span[0] to where answers are printed
 }
@@ -79,5 +81,10 @@ func (s *Stack) FrameText(f *Frame) []byte { return s.Text[f.Span[0]:f.Span[1]] 
 type Options struct {
 	Artifacts []string // names for frames that name no artifact, best first
 	Frame0    Frame0   // zero: as the stack's format has it
-	Managed   ManagedOptions
+	// IsolateStart and VMStart are where the instructions of a Dart program were mapped, for
+	// addresses without a header that says so; 0: not known.
+	IsolateStart, VMStart uint64
+	// Units are the artifacts of a Dart program's deferred loading units, by number.
+	Units   map[int]string
+	Managed ManagedOptions
 }

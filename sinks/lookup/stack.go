@@ -118,7 +118,7 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork) error {
 				b.tables = append(b.tables, via)
 				b.shifted = append(b.shifted, len(b.qs))
 			}
-			b.qs = append(b.qs, Query{r.Record.ID, f.At})
+			b.qs = append(b.qs, Query{r.Record.ID, placeIn(&r.Record.Published.Artifact, f)})
 			b.to = append(b.to, a)
 		}
 	}

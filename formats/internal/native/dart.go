@@ -1,0 +1,27 @@
+package native
+
+import "github.com/symlake/symlake/formats/symbol"
+
+// DartUnits is how many units a snapshot of Dart has at most: files with more
+// need not be searched for its symbols.
+const DartUnits = 1
+
+// DartAnchors are the positions of the symbols that a snapshot of Dart is
+// counted from, by the names that package symbol gives them; nil for any other image.
+func (m *Image) DartAnchors() map[string]uint64 {
+	var anchors map[string]uint64
+	for i := range m.Symbols {
+		s := &m.Symbols[i]
+		a := symbol.DartAnchor(s.Name)
+		if a == "" || s.Addr < m.Base {
+			continue
+		}
+		if anchors == nil {
+			anchors = map[string]uint64{}
+		}
+		if _, known := anchors[a]; !known {
+			anchors[a] = s.Addr - m.Base
+		}
+	}
+	return anchors
+}

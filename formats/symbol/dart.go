@@ -1,0 +1,29 @@
+package symbol
+
+import "strings"
+
+// The symbols that mark the beginning of code in a snapshot of Dart. The
+// virtual machine prints places as offsets from them, because what it maps may
+// be laid out otherwise than the file that keeps the symbols. They are
+// anchors of the artifact, spelled as here whatever the system puts before names.
+const (
+	DartIsolate = "_kDartIsolateSnapshotInstructions"
+	DartVM      = "_kDartVmSnapshotInstructions"
+	// DartText stands in place of both from Dart 3.13 on.
+	DartText = "_kDartSnapshotText"
+)
+
+// DartAnchor is the anchor that a symbol's name means; "" if it is none.
+// Mach-O files and their tools drop or add the underscore.
+func DartAnchor(name string) string {
+	bare := strings.TrimLeft(name, "_")
+	if !strings.HasPrefix(bare, "kDart") || len(name)-len(bare) > 2 {
+		return ""
+	}
+	for _, a := range [...]string{DartIsolate, DartVM, DartText} {
+		if a[1:] == bare {
+			return a
+		}
+	}
+	return ""
+}
