@@ -13,7 +13,8 @@ type demangleJob struct {
 }
 
 func (demangleJob) Help() string {
-	return "What is no mangled name comes back unchanged.\n\nExample:\n  symlake demangle _ZN4game4Cart3addEi"
+	return "What is no mangled name comes back unchanged. A name that begins with a dash stands behind --.\n\n" +
+		"Examples:\n  symlake demangle _ZN4game4Cart3addEi\n  symlake demangle -- '-[Cart add]'"
 }
 
 // Run prints one readable name a line, in order.
