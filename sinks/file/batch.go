@@ -25,11 +25,10 @@ type batch struct {
 	id  string // of 16 hex digits
 	err error  // the first one; or that the batch is over
 
-	at    prefix
-	seen  map[prefix]bool
+	order sinks.Order
+	at    sinks.Prefix
 	rows  []sinks.Row // of the load at at, while it is small
 	size  int         // their bytes
-	last  []byte      // key of the load's last row
 	big   *output     // of the load at at, once it is not
 	pack  []small
 	bytes int // in pack
@@ -51,7 +50,7 @@ func (b blocks) Begin(ctx context.Context) (sinks.Batch, error) {
 	}
 	var id [8]byte
 	rand.Read(id[:]) // never fails
-	return &batch{store: b.store, id: fmt.Sprintf("%x", id), seen: make(map[prefix]bool)}, nil
+	return &batch{store: b.store, id: fmt.Sprintf("%x", id)}, nil
 }
 
 func (b *batch) Write(r sinks.Row) error {
@@ -62,22 +61,16 @@ func (b *batch) Write(r sinks.Row) error {
 }
 
 func (b *batch) write(r sinks.Row) error {
-	if len(r.Key) < sinks.PrefixBytes {
-		return fmt.Errorf("key %x is shorter than a prefix (%d bytes)", r.Key, sinks.PrefixBytes)
+	begins, err := b.order.Add(r.Key)
+	if err != nil {
+		return err
 	}
-	if at := prefix(r.Key); at != b.at || b.last == nil {
+	if begins {
 		if err := b.endLoad(); err != nil {
 			return err
 		}
-		if b.seen[at] {
-			return fmt.Errorf("key %x: the rows of its load do not come together", r.Key)
-		}
-		b.seen[at] = true
-		b.at = at
-	} else if string(b.last) >= string(r.Key) {
-		return fmt.Errorf("key %x after %x: keys of a load must ascend", r.Key, b.last)
+		b.at = sinks.Prefix(r.Key)
 	}
-	b.last = r.Key
 	if b.big != nil {
 		return b.big.Append(r.Key, r.Value)
 	}
@@ -90,7 +83,7 @@ func (b *batch) write(r sinks.Row) error {
 	if err != nil {
 		return err
 	}
-	o.loads = []prefix{b.at}
+	o.loads = []sinks.Prefix{b.at}
 	rows := b.rows
 	b.big, b.rows, b.size = o, nil, 0
 	return o.write(rows)
@@ -98,7 +91,6 @@ func (b *batch) write(r sinks.Row) error {
 
 // endLoad settles the load being written: its own file is finished, or its rows go to the pack.
 func (b *batch) endLoad() error {
-	b.last = nil
 	if b.big != nil {
 		o := b.big
 		b.big = nil
@@ -193,7 +185,7 @@ func (b *batch) end() {
 	if b.alive != nil {
 		b.alive.Close() // synced before, where it matters; unlocks
 	}
-	b.big, b.open, b.alive, b.rows, b.pack, b.seen = nil, nil, nil, nil, nil, nil
+	b.big, b.open, b.alive, b.rows, b.pack = nil, nil, nil, nil, nil
 }
 
 func (b *batch) Abort() {

@@ -16,8 +16,8 @@ func BenchmarkFirst(b *testing.B) {
 	}
 	var spans [50]sinks.Span
 	for n := range spans {
-		p := prefix(prefixOf(n))
-		spans[n] = sinks.Span{From: p[:], Stop: p.next()}
+		p := sinks.Prefix(prefixOf(n))
+		spans[n] = sinks.Span{From: p[:], Stop: p.Next()}
 	}
 	for i := 0; b.Loop(); i++ {
 		if err := s.Blocks.First(ctx, spans[i%50:i%50+1], func(_ int, r sinks.Row, err error) {

@@ -31,8 +31,8 @@ func (b blocks) first(ctx context.Context, s sinks.Span) (row sinks.Row, err err
 		return row, nil
 	}
 	if len(s.From) >= sinks.PrefixBytes {
-		at := prefix(s.From)
-		next := at.next()
+		at := sinks.Prefix(s.From)
+		next := at.Next()
 		if s.Stop != nil && (next == nil || bytes.Compare(s.Stop, next) <= 0) { // within one load, as every lookup
 			err := b.in(at, func(h *handle) error {
 				c, ok, err := h.First(s.From, s.Stop)
@@ -59,7 +59,7 @@ var errEnough = errors.New("enough")
 
 // in runs read on the file of a load; not at all if the store has none of it.
 // A file that is gone was left by its last load: the catalog is asked once more.
-func (b blocks) in(at prefix, read func(h *handle) error) error {
+func (b blocks) in(at sinks.Prefix, read func(h *handle) error) error {
 	gone := ""
 	for {
 		name, err := b.where.find(at)
@@ -113,15 +113,15 @@ func (b blocks) Scan(ctx context.Context, s sinks.Span, emit func(sinks.Row) err
 		if len(page) < scanPage {
 			return nil
 		}
-		if from = page[len(page)-1].next(); from == nil {
+		if from = page[len(page)-1].Next(); from == nil {
 			return nil
 		}
 	}
 }
 
 // scan emits the rows of one load that are in s.
-func (b blocks) scan(ctx context.Context, at prefix, s sinks.Span, emit func(sinks.Row) error) error {
-	from, stop := at[:], at.next()
+func (b blocks) scan(ctx context.Context, at sinks.Prefix, s sinks.Span, emit func(sinks.Row) error) error {
+	from, stop := at[:], at.Next()
 	if bytes.Compare(s.From, from) > 0 {
 		from = s.From
 	}
@@ -145,12 +145,12 @@ func (b blocks) scan(ctx context.Context, at prefix, s sinks.Span, emit func(sin
 }
 
 func (b blocks) Drop(ctx context.Context, prefixes [][]byte) error {
-	loads := make([]prefix, len(prefixes))
+	loads := make([]sinks.Prefix, len(prefixes))
 	for i, p := range prefixes {
 		if len(p) != sinks.PrefixBytes {
 			return fmt.Errorf("drop %x: not a prefix of %d bytes", p, sinks.PrefixBytes)
 		}
-		loads[i] = prefix(p)
+		loads[i] = sinks.Prefix(p)
 	}
 	if len(loads) == 0 {
 		return nil

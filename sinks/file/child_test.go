@@ -130,8 +130,8 @@ func check(s *sinks.Store, must []int) error {
 			return err
 		}
 		i, want := 0, loadRows(n)
-		p := prefix(prefixOf(n))
-		err = s.Blocks.Scan(ctx, sinks.Span{From: p[:], Stop: p.next()}, func(r sinks.Row) error {
+		p := sinks.Prefix(prefixOf(n))
+		err = s.Blocks.Scan(ctx, sinks.Span{From: p[:], Stop: p.Next()}, func(r sinks.Row) error {
 			if i >= len(want) || string(r.Key) != string(want[i].Key) || string(r.Value) != string(want[i].Value) {
 				return fmt.Errorf("row %d of load %d is wrong", i, n)
 			}

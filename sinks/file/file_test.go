@@ -111,7 +111,7 @@ func TestDamage(t *testing.T) {
 		t.Helper()
 		s := openStore(t, dir, Options{})
 		defer s.Close()
-		if err := s.Blocks.First(ctx, []sinks.Span{{From: prefixOf(1), Stop: prefix(prefixOf(1)).next()}}, func(_ int, r sinks.Row, err error) {
+		if err := s.Blocks.First(ctx, []sinks.Span{{From: prefixOf(1), Stop: sinks.Prefix(prefixOf(1)).Next()}}, func(_ int, r sinks.Row, err error) {
 			if !errors.Is(err, sinks.ErrCorrupt) || !strings.Contains(err.Error(), path[0]) || r.Key != nil {
 				t.Errorf("%s: row %x, %v", name, r.Key, err)
 			}

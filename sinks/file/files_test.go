@@ -36,7 +36,7 @@ func TestUnlinked(t *testing.T) {
 	}
 	// The other one, which may still know the file, finds the load gone, then where it is now.
 	ask := func() (row sinks.Row) {
-		if err := other.Blocks.First(ctx, []sinks.Span{{From: prefixOf(9), Stop: prefix(prefixOf(9)).next()}}, func(_ int, r sinks.Row, err error) {
+		if err := other.Blocks.First(ctx, []sinks.Span{{From: prefixOf(9), Stop: sinks.Prefix(prefixOf(9)).Next()}}, func(_ int, r sinks.Row, err error) {
 			if row = r; err != nil {
 				t.Error(err)
 			}

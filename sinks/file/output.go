@@ -20,7 +20,7 @@ type output struct {
 	name string
 	file *os.File
 	*hfile.Writer
-	loads []prefix
+	loads []sinks.Prefix
 }
 
 // create opens the next file of the batch. The first one is kept open and
@@ -82,7 +82,7 @@ func (s *store) temporary(name string) string {
 
 // small is a load that shares a file.
 type small struct {
-	at   prefix
+	at   sinks.Prefix
 	rows []sinks.Row
 }
 

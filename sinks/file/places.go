@@ -8,19 +8,6 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-type prefix [sinks.PrefixBytes]byte
-
-// next is the first key above every key with this prefix; nil: there is none.
-func (p prefix) next() []byte {
-	for i := len(p) - 1; i >= 0; i-- {
-		p[i]++
-		if p[i] != 0 {
-			return p[:i+1]
-		}
-	}
-	return nil
-}
-
 // maxPlaces bounds the cache: some 10 MB.
 const maxPlaces = 1 << 17
 
@@ -29,13 +16,13 @@ const maxPlaces = 1 << 17
 type places struct {
 	db *database
 	mu sync.RWMutex
-	of map[prefix]string
+	of map[sinks.Prefix]string
 }
 
-func newPlaces(db *database) *places { return &places{db: db, of: make(map[prefix]string)} }
+func newPlaces(db *database) *places { return &places{db: db, of: make(map[sinks.Prefix]string)} }
 
 // find gives the file of a load, "" if the store has none of it.
-func (p *places) find(at prefix) (string, error) {
+func (p *places) find(at sinks.Prefix) (string, error) {
 	p.mu.RLock()
 	name := p.of[at]
 	p.mu.RUnlock()
@@ -63,7 +50,7 @@ func (p *places) find(at prefix) (string, error) {
 	return name, nil
 }
 
-func (p *places) forget(at prefix) {
+func (p *places) forget(at sinks.Prefix) {
 	p.mu.Lock()
 	delete(p.of, at)
 	p.mu.Unlock()
@@ -71,12 +58,12 @@ func (p *places) forget(at prefix) {
 
 // page gives, in order, up to limit loads from the prefix from on and below
 // stop (nil: no end). Pages, so that no long scan of rows holds up SQLite's checkpoints.
-func (p *places) page(from, stop []byte, limit int) ([]prefix, error) {
+func (p *places) page(from, stop []byte, limit int) ([]sinks.Prefix, error) {
 	query, args := "SELECT prefix FROM files WHERE prefix >= ?", []any{blob(from)}
 	if stop != nil {
 		query, args = query+" AND prefix < ?", append(args, stop)
 	}
-	var list []prefix
+	var list []sinks.Prefix
 	err := p.db.read(func(v *view) error {
 		list = list[:0]
 		rows, err := v.db.Query(query+" ORDER BY prefix LIMIT ?", append(args, limit)...)
@@ -92,7 +79,7 @@ func (p *places) page(from, stop []byte, limit int) ([]prefix, error) {
 			if len(b) != sinks.PrefixBytes {
 				return fmt.Errorf("a load's prefix of %d bytes: %w", len(b), sinks.ErrCorrupt)
 			}
-			list = append(list, prefix(b))
+			list = append(list, sinks.Prefix(b))
 		}
 		return rows.Err()
 	})
@@ -101,7 +88,7 @@ func (p *places) page(from, stop []byte, limit int) ([]prefix, error) {
 
 // loadOf is one load's place for a transaction.
 type loadOf struct {
-	at   prefix
+	at   sinks.Prefix
 	file string
 }
 
@@ -125,7 +112,7 @@ func enter(w *writer, loads []loadOf) (empty []string, err error) {
 }
 
 // leave removes loads from the table and gives the files that hold none any more.
-func leave(w *writer, loads []prefix) (empty []string, err error) {
+func leave(w *writer, loads []sinks.Prefix) (empty []string, err error) {
 	were := make(map[string]bool)
 	for _, at := range loads {
 		old, err := fileOf(w, at)
@@ -143,7 +130,7 @@ func leave(w *writer, loads []prefix) (empty []string, err error) {
 	return emptied(w, were)
 }
 
-func fileOf(w *writer, at prefix) (string, error) {
+func fileOf(w *writer, at sinks.Prefix) (string, error) {
 	name, err := one(w.where, at[:])
 	return string(name), err
 }

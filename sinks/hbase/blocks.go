@@ -1,7 +1,6 @@
 package hbase
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -82,7 +81,7 @@ func (b blocks) drop(ctx context.Context, prefix []byte) error {
 		marks = marks[:0]
 		return err
 	}
-	span := client.Span{From: prefix, Stop: after(prefix)}
+	span := client.Span{From: prefix, Stop: sinks.Prefix(prefix).Next()}
 	err := b.c.Scan(ctx, b.store.blocks(), blocksColumn, span, client.ScanOptions{KeysOnly: true, Once: true}, func(cell client.Cell) error {
 		if generation == 0 {
 			var err error
@@ -100,18 +99,6 @@ func (b blocks) drop(ctx context.Context, prefix []byte) error {
 		return err
 	}
 	return flush()
-}
-
-// after is the first key behind all that begin with p; nil if there is none.
-func after(p []byte) []byte {
-	for i := len(p) - 1; i >= 0; i-- {
-		if p[i] < 0xff {
-			q := bytes.Clone(p[:i+1])
-			q[i]++
-			return q
-		}
-	}
-	return nil
 }
 
 // endGeneration raises the number that the load's next rows get, and returns the one before.

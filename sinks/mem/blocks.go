@@ -16,18 +16,16 @@ import (
 // errEnough ends a scan after its first row.
 var errEnough = errors.New("enough")
 
-type prefix [sinks.PrefixBytes]byte
-
 // load is immutable once it is in blocks.
 type load struct{ rows []sinks.Row }
 
 type blocks struct {
 	mu    sync.RWMutex
-	loads map[prefix]*load
+	loads map[sinks.Prefix]*load
 }
 
 // add makes loads visible; one written again replaces its earlier self.
-func (b *blocks) add(loads map[prefix]*load) {
+func (b *blocks) add(loads map[sinks.Prefix]*load) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	maps.Copy(b.loads, loads)
@@ -47,7 +45,7 @@ func (b *blocks) First(ctx context.Context, spans []sinks.Span, found func(i int
 func (b *blocks) first(ctx context.Context, s sinks.Span) (sinks.Row, error) {
 	if len(s.From) >= sinks.PrefixBytes { // the load of From answers, unless it ends before
 		b.mu.RLock()
-		l := b.loads[prefix(s.From)]
+		l := b.loads[sinks.Prefix(s.From)]
 		b.mu.RUnlock()
 		if l != nil {
 			if i := l.ceiling(s.From); i < len(l.rows) {
@@ -57,7 +55,7 @@ func (b *blocks) first(ctx context.Context, s sinks.Span) (sinks.Row, error) {
 				return sinks.Row{}, nil
 			}
 		}
-		if s.Stop != nil && len(s.Stop) >= sinks.PrefixBytes && prefix(s.Stop) == prefix(s.From) {
+		if s.Stop != nil && len(s.Stop) >= sinks.PrefixBytes && sinks.Prefix(s.Stop) == sinks.Prefix(s.From) {
 			return sinks.Row{}, nil
 		}
 	}
@@ -77,7 +75,7 @@ func (b *blocks) Scan(ctx context.Context, s sinks.Span, emit func(sinks.Row) er
 		return err
 	}
 	type entry struct {
-		at   prefix
+		at   sinks.Prefix
 		load *load
 	}
 	b.mu.RLock()
@@ -116,7 +114,7 @@ func (b *blocks) Drop(ctx context.Context, prefixes [][]byte) error {
 		if len(p) != sinks.PrefixBytes {
 			return fmt.Errorf("drop %x: not a prefix of %d bytes", p, sinks.PrefixBytes)
 		}
-		delete(b.loads, prefix(p))
+		delete(b.loads, sinks.Prefix(p))
 	}
 	return nil
 }

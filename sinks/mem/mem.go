@@ -9,7 +9,6 @@ package mem
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/symlake/symlake/sinks"
@@ -18,7 +17,7 @@ import (
 // New makes an empty store. Its Close does nothing: rows go when it is garbage.
 func New() *sinks.Store {
 	return &sinks.Store{
-		Blocks:  &blocks{loads: make(map[prefix]*load)},
+		Blocks:  &blocks{loads: make(map[sinks.Prefix]*load)},
 		Catalog: new(catalog),
 		Close:   func() error { return nil },
 	}
@@ -30,9 +29,9 @@ func (b *blocks) Tidy(ctx context.Context, _ time.Time) (int64, error) { return 
 // batch collects loads apart from the store until Commit.
 type batch struct {
 	to    *blocks
-	loads map[prefix]*load
+	loads map[sinks.Prefix]*load
 	last  *load // the one being written
-	at    prefix
+	order sinks.Order
 	err   error // the first one; or that the batch is over
 }
 
@@ -42,7 +41,7 @@ func (b *blocks) Begin(ctx context.Context) (sinks.Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &batch{to: b, loads: make(map[prefix]*load)}, nil
+	return &batch{to: b, loads: make(map[sinks.Prefix]*load)}, nil
 }
 
 func (b *batch) Write(r sinks.Row) error {
@@ -53,19 +52,13 @@ func (b *batch) Write(r sinks.Row) error {
 }
 
 func (b *batch) write(r sinks.Row) error {
-	if len(r.Key) < sinks.PrefixBytes {
-		return fmt.Errorf("key %x is shorter than a prefix (%d bytes)", r.Key, sinks.PrefixBytes)
+	begins, err := b.order.Add(r.Key)
+	if err != nil {
+		return err
 	}
-	p := prefix(r.Key)
-	if b.last == nil || p != b.at {
-		if b.loads[p] != nil {
-			return fmt.Errorf("key %x: the rows of its load do not come together", r.Key)
-		}
-		b.last, b.at = new(load), p
-		b.loads[p] = b.last
-	}
-	if n := len(b.last.rows); n > 0 && string(b.last.rows[n-1].Key) >= string(r.Key) {
-		return fmt.Errorf("key %x after %x: keys of a load must ascend", r.Key, b.last.rows[n-1].Key)
+	if begins {
+		b.last = new(load)
+		b.loads[sinks.Prefix(r.Key)] = b.last
 	}
 	b.last.rows = append(b.last.rows, r)
 	return nil

@@ -46,16 +46,8 @@ func (p *parser) derivative() ref {
 	switch p.peek() {
 	case 'S':
 		p.next()
-		parts := append(p.popAll(), p.derivativeKind(), p.subset())
-		if !p.accept('p') {
-			return 0
-		}
-		parts = append(parts, p.subset())
-		if !p.accept('r') {
-			return 0
-		}
-		parts = append(parts, p.subset())
-		if !p.accept('P') {
+		parts, ok := p.subsets('p', 'r', 'P')
+		if !ok {
 			return 0
 		}
 		return p.finish(kAutoDiffSubset, parts)
@@ -74,15 +66,23 @@ func (p *parser) derivative() ref {
 	if p.accept('V') {
 		k = kAutoDiffVTable
 	}
-	parts := append(p.popAll(), p.derivativeKind(), p.subset())
-	if !p.accept('p') {
-		return 0
-	}
-	parts = append(parts, p.subset())
-	if !p.accept('r') {
+	parts, ok := p.subsets('p', 'r')
+	if !ok {
 		return 0
 	}
 	return p.finish(k, parts)
+}
+
+// subsets gives what stands before, the kind of derivative, and a subset of indices before each of the marks.
+func (p *parser) subsets(marks ...byte) ([]ref, bool) {
+	parts := append(p.popAll(), p.derivativeKind())
+	for _, mark := range marks {
+		parts = append(parts, p.subset())
+		if !p.accept(mark) {
+			return nil, false
+		}
+	}
+	return parts, true
 }
 
 // derivativeWitness reads the record of a function's derivatives.

@@ -43,9 +43,7 @@ type Batch struct {
 	ctx context.Context // of Begin: Write has none of its own
 	err error
 
-	seen   map[prefix]bool
-	at     prefix
-	last   []byte // key of the row before
+	order  sinks.Order
 	chunks []chunk
 	bytes  int
 
@@ -53,11 +51,9 @@ type Batch struct {
 	stage *stage
 }
 
-type prefix [sinks.PrefixBytes]byte
-
 // chunk is consecutive rows of one load.
 type chunk struct {
-	at   prefix
+	at   sinks.Prefix
 	rows []sinks.Row
 }
 
@@ -71,7 +67,7 @@ func New(ctx context.Context, o Options) *Batch {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Batch{o: o, ctx: ctx, seen: make(map[prefix]bool)}
+	return &Batch{o: o, ctx: ctx}
 }
 
 // Write implements sinks.Batch.
@@ -83,24 +79,15 @@ func (b *Batch) Write(r sinks.Row) error {
 }
 
 func (b *Batch) write(r sinks.Row) error {
-	if len(r.Key) < sinks.PrefixBytes {
-		return fmt.Errorf("key %x is shorter than a prefix (%d bytes)", r.Key, sinks.PrefixBytes)
+	begins, err := b.order.Add(r.Key)
+	if err != nil {
+		return err
 	}
-	if at := prefix(r.Key); at != b.at || b.last == nil {
-		if b.seen[at] {
-			return fmt.Errorf("key %x: the rows of its load do not come together", r.Key)
-		}
-		b.seen[at], b.at = true, at
-		b.chunks = append(b.chunks, chunk{at: at})
-	} else if bytes.Compare(b.last, r.Key) >= 0 {
-		return fmt.Errorf("key %x after %x: keys of a load must ascend", r.Key, b.last)
-	}
-	if len(b.chunks) == 0 { // the load goes on after a flush
-		b.chunks = append(b.chunks, chunk{at: b.at})
+	if begins || len(b.chunks) == 0 { // after a flush the load goes on
+		b.chunks = append(b.chunks, chunk{at: sinks.Prefix(r.Key)})
 	}
 	c := &b.chunks[len(b.chunks)-1]
 	c.rows = append(c.rows, r)
-	b.last = r.Key
 	if b.bytes += len(r.Key) + len(r.Value); b.bytes < b.o.BufferBytes {
 		return nil
 	}
@@ -180,7 +167,7 @@ func (b *Batch) Abort() {
 
 func (b *Batch) end(ctx context.Context) error {
 	b.err = errOver
-	b.chunks, b.seen = nil, nil
+	b.chunks = nil
 	if b.stage != nil {
 		b.stage.abort()
 		b.stage = nil
