@@ -240,7 +240,6 @@ func (x *object) miss(want formats.Ref) {
 // split units.
 const maxMissed = 1 << 16
 
-
 // waitName is the waiter's key for a file name.
 func waitName(name string) string {
 	if name == "" {

@@ -200,7 +200,7 @@ func (x *object) explode(ctx context.Context, f *formats.Format, a *formats.Arti
 				return err
 			}
 			mu.Lock()
-			add(&total, q)
+			total.Add(q)
 			if len(q.Warnings) > 0 {
 				warnings[part] = q.Warnings
 			}
@@ -232,19 +232,6 @@ func (x *object) explode(ctx context.Context, f *formats.Format, a *formats.Arti
 
 // maxWarnings is how many warnings of its parser a load keeps.
 const maxWarnings = 100
-
-// add sums what parsers fill in.
-func add(to *symbol.Quality, q symbol.Quality) {
-	to.Units += q.Units
-	to.UnitsBroken += q.UnitsBroken
-	to.LinesBroken += q.LinesBroken
-	to.Text += q.Text
-	to.Lines += q.Lines
-	to.BadLines += q.BadLines
-	for _, m := range q.Missing {
-		to.Missing = append(to.Missing, strings.Clone(m))
-	}
-}
 
 // clone copies what may point into the object.
 func clone(a *symbol.Artifact) *symbol.Artifact {

@@ -65,35 +65,41 @@ func (j inspectJob) artifact(p *process, in *formats.Input, a *formats.Artifact)
 	if a.Kind == symbol.R8 {
 		return j.mapping(p, in, a, out)
 	}
-	q := &symbol.Quality{}
-	for part := range a.Parts {
-		got, err := a.Explode(p.ctx, part, func(r *symbol.Run) error {
-			out.Ranges += uint64(len(r.Ranges))
-			if j.Ranges {
-				return printRun(p.out, a.Base, r)
-			}
-			return nil
-		})
-		if err != nil {
-			if formats.Rejects(err) {
-				fmt.Fprintf(p.err, "%s: part %d: %v\n", in.Name, part, err)
-				continue
-			}
-			return err
+	q, err := j.explode(p, in, a, func(r *symbol.Run) error {
+		out.Ranges += uint64(len(r.Ranges))
+		if j.Ranges {
+			return printRun(p.out, a.Base, r)
 		}
-		q.Units += got.Units
-		q.UnitsBroken += got.UnitsBroken
-		q.LinesBroken += got.LinesBroken
-		q.Text += got.Text
-		q.Missing = append(q.Missing, got.Missing...)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	out.Quality = wire.NewQuality(*q)
+	out.Quality = wire.NewQuality(q)
 	if p.flags.JSON {
 		return p.printJSON(out)
 	}
-	_, err := fmt.Fprintf(p.out, "artifact    %s\nkind        %s %s\ncanonical   %s\nnames       %s\nimage       base %#x, end +%#x\nparts       %d\nunits       %d, %d broken, %d line programs broken\nranges      %d before overlaps are settled\nmissing     %s\n",
+	_, err = fmt.Fprintf(p.out, "artifact    %s\nkind        %s %s\ncanonical   %s\nnames       %s\nimage       base %#x, end +%#x\nparts       %d\nunits       %d, %d broken, %d line programs broken\nranges      %d before overlaps are settled\nmissing     %s\n",
 		out.Artifact, a.Kind, a.Arch, a.Canonical, strings.Join(out.Names, " "), a.Base, a.End, a.Parts, q.Units, q.UnitsBroken, q.LinesBroken, out.Ranges, strings.Join(q.Missing, " "))
 	return err
+}
+
+// explode shows every run of an artifact. A part that is broken is said and passed over.
+func (j inspectJob) explode(p *process, in *formats.Input, a *formats.Artifact, show func(*symbol.Run) error) (symbol.Quality, error) {
+	var q symbol.Quality
+	for part := range a.Parts {
+		got, err := a.Explode(p.ctx, part, show)
+		if formats.Rejects(err) {
+			fmt.Fprintf(p.err, "%s: part %d: %v\n", in.Name, part, err)
+			continue
+		}
+		if err != nil {
+			return q, err
+		}
+		q.Add(got)
+		q.Warnings = append(q.Warnings, got.Warnings...)
+	}
+	return q, nil
 }
 
 // printRun prints one range a line: address, end, and the chain, innermost first.

@@ -15,31 +15,19 @@ import (
 
 // mapping shows the artifact of a mapping. Lines that do not parse are shown with their text, here and nowhere else.
 func (j inspectJob) mapping(p *process, in *formats.Input, a *formats.Artifact, out wire.Artifact) error {
-	var q symbol.Quality
-	for part := range a.Parts {
-		got, err := a.Explode(p.ctx, part, func(r *symbol.Run) error {
-			c := r.Class
-			if c.Facts == nil {
-				out.Classes++
-				out.Members += uint64(len(c.Members))
-			}
-			if j.Ranges {
-				return printClass(p.out, c)
-			}
-			return nil
-		})
-		if err != nil {
-			if formats.Rejects(err) {
-				fmt.Fprintf(p.err, "%s: part %d: %v\n", in.Name, part, err)
-				continue
-			}
-			return err
+	q, err := j.explode(p, in, a, func(r *symbol.Run) error {
+		c := r.Class
+		if c.Facts == nil {
+			out.Classes++
+			out.Members += uint64(len(c.Members))
 		}
-		q.Units += got.Units
-		q.UnitsBroken += got.UnitsBroken
-		q.Lines += got.Lines
-		q.BadLines += got.BadLines
-		q.Warnings = append(q.Warnings, got.Warnings...)
+		if j.Ranges {
+			return printClass(p.out, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if err := a.Check(q); err != nil {
 		fmt.Fprintf(p.err, "%s: %v\n", in.Name, err)
@@ -48,7 +36,7 @@ func (j inspectJob) mapping(p *process, in *formats.Input, a *formats.Artifact, 
 	if p.flags.JSON {
 		return p.printJSON(out)
 	}
-	_, err := fmt.Fprintf(p.out, "artifact    %s\nkind        %s\ncanonical   %s\nnames       %s\nparts       %d\nclasses     %d, %d too large\nmembers     %d\nlines       %d, %d bad\n",
+	_, err = fmt.Fprintf(p.out, "artifact    %s\nkind        %s\ncanonical   %s\nnames       %s\nparts       %d\nclasses     %d, %d too large\nmembers     %d\nlines       %d, %d bad\n",
 		out.Artifact, a.Kind, a.Canonical, strings.Join(out.Names, " "), a.Parts, out.Classes, q.UnitsBroken, out.Members, q.Lines, q.BadLines)
 	if err != nil {
 		return err

@@ -1,5 +1,7 @@
 package symbol
 
+import "strings"
+
 // Rank orders sources of ranges; the lowest wins. Durable: stored in records.
 type Rank uint8
 
@@ -121,4 +123,18 @@ type Quality struct {
 	// Missing names what the object refers to and this load could not read:
 	// "dwo:NAME", "dwz:BUILD-ID". Sorted, without repeats.
 	Missing []string `json:"missing,omitempty"`
+}
+
+// Add adds what a parser says of another part: sums, and copies of the names of
+// what is missing. Warnings stay the caller's, who knows the order of parts.
+func (q *Quality) Add(part Quality) {
+	q.Units += part.Units
+	q.UnitsBroken += part.UnitsBroken
+	q.LinesBroken += part.LinesBroken
+	q.Text += part.Text
+	q.Lines += part.Lines
+	q.BadLines += part.BadLines
+	for _, m := range part.Missing {
+		q.Missing = append(q.Missing, strings.Clone(m))
+	}
 }
