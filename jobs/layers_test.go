@@ -20,7 +20,7 @@ const module = "github.com/symlake/symlake/"
 // they may be imported by siblings and from above.
 var libraries = map[string]bool{
 	"formats/symbol": true, "formats/stack": true, "formats/retrace": true, "formats/demangle": true, "formats/demangle/cxx": true, "formats/demangle/swift": true, "formats/all": true, "formats/formattest": true,
-	"sinks/row": true, "sinks/lookup": true, "sinks/bucket": true, "sinks/kek": true, "sinks/all": true, "sinks/sinktest": true,
+	"sinks/row": true, "sinks/lookup": true, "sinks/bucket": true, "sinks/kek": true, "sinks/all": true, "sinks/open": true, "sinks/sinktest": true,
 	"sinks/bucket/all": true, "sinks/bucket/buckettest": true,
 }
 
@@ -63,8 +63,10 @@ func isAdapter(p string) bool {
 
 func isStore(p string) bool { return isAdapter(p) && path.Dir(p) == "sinks" }
 
-// allOf: from is the list beside the adapter.
-func allOf(from, adapter string) bool { return from == path.Dir(adapter)+"/all" }
+// allOf: from is the list beside the adapter, or that of what is only read.
+func allOf(from, adapter string) bool {
+	return from == path.Dir(adapter)+"/all" || from == "sinks/open" && path.Dir(adapter) == "sinks"
+}
 
 func TestLayers(t *testing.T) {
 	root := formattest.Root()

@@ -12,9 +12,12 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket"
+	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/hbase"
 	"github.com/symlake/symlake/sinks/mem"
+	"github.com/symlake/symlake/sinks/open"
 )
 
 // Options are for opening a store; each kind takes what concerns it.
@@ -39,7 +42,7 @@ type scheme struct {
 // schemes lists every kind; the first is that of a URL without a scheme.
 func schemes() []scheme {
 	return []scheme{
-		{"file", openFile, createFile, func(rest string) (func(), error) { return file.Lock(path(rest)) }},
+		{"file", openFile, createFile, func(rest string) (func(), error) { return file.Lock(open.Path(rest)) }},
 		{"hbase", openHBase(false), createHBase(false), unlocked},
 		{"hbase+zk", openHBase(true), createHBase(true), unlocked},
 		{"mem", openMemory, func(context.Context, string, Options) error { return nil }, unlocked},
@@ -93,19 +96,16 @@ func Lock(url string) (unlock func(), err error) {
 	return s.lock(rest)
 }
 
-// split finds the scheme of a URL. A scheme has at least two characters, so that C:\x is a path.
+// split finds the scheme of a URL.
 func split(url string) (scheme, string, error) {
 	list := schemes()
-	name, rest, ok := strings.Cut(url, ":")
-	if !ok || len(name) < 2 || strings.ContainsAny(name, `/\`) {
-		name, rest = list[0].name, url
-	}
+	name, rest := open.Split(url)
 	if rest == "" && name != "mem" {
 		return scheme{}, "", fmt.Errorf("store %q names no place", url)
 	}
 	known := make([]string, len(list))
 	for i, s := range list {
-		if s.name == strings.ToLower(name) {
+		if s.name == name {
 			return s, rest, nil
 		}
 		known[i] = s.name
@@ -116,13 +116,13 @@ func split(url string) (scheme, string, error) {
 func openMemory(context.Context, string, Options) (*sinks.Store, error) { return mem.New(), nil }
 
 func openFile(_ context.Context, rest string, o Options) (*sinks.Store, error) {
-	return file.Open(path(rest), file.Options{ReadOnly: o.ReadOnly})
+	return file.Open(open.Path(rest), file.Options{ReadOnly: o.ReadOnly})
 }
 
 func openHBase(zooKeeper bool) func(context.Context, string, Options) (*sinks.Store, error) {
 	return func(ctx context.Context, rest string, o Options) (*sinks.Store, error) {
 		return hbase.Open(ctx, rest, hbase.Options{ReadOnly: o.ReadOnly, ZooKeeper: zooKeeper,
-			Write: hbase.WriteOptions{Puts: o.Puts, Scratch: o.Scratch, HadoopConf: o.HadoopConf, Notice: o.Notice}})
+			Write: hbase.WriteOptions{Puts: o.Puts, Scratch: o.Scratch, HadoopConf: o.HadoopConf, OpenS3: openS3, Notice: o.Notice}})
 	}
 }
 
@@ -132,12 +132,10 @@ func createHBase(zooKeeper bool) func(context.Context, string, Options) error {
 	}
 }
 
-func createFile(_ context.Context, rest string, _ Options) error { return file.Create(path(rest)) }
+func createFile(_ context.Context, rest string, _ Options) error { return file.Create(open.Path(rest)) }
 
-// path undoes the form file:///PATH.
-func path(rest string) string {
-	if strings.HasPrefix(rest, "///") {
-		return rest[2:]
-	}
-	return rest
+// openS3 opens a bucket as the environment says, for HBase's files on S3.
+func openS3(ctx context.Context, name string) (bucket.Bucket, error) {
+	b, _, err := bucketall.Open(ctx, "s3://"+name, bucketall.Options{})
+	return b, err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/hbase/internal/bulk"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
 )
@@ -19,6 +20,8 @@ type WriteOptions struct {
 	// User is whom HDFS is told; "": the one of the URL, or else of the process. HadoopConf is a folder of
 	// core-site.xml and hdfs-site.xml, for name services.
 	User, HadoopConf string
+	// OpenS3 opens a bucket by its name, for a root on S3; nil: such a root is refused.
+	OpenS3 func(ctx context.Context, name string) (bucket.Bucket, error)
 	// Notice hears what an operator may want to know, from any goroutine (nil: nobody).
 	Notice func(string)
 	Now    func() time.Time // nil: time.Now
@@ -76,7 +79,7 @@ func (w *writer) Begin(ctx context.Context) (sinks.Batch, error) {
 }
 
 func (w *writer) files(ctx context.Context, dir string) (bulk.FileSystem, error) {
-	return bulk.OpenFileSystem(ctx, dir, bulk.FileOptions{User: w.o.User, HadoopConf: w.o.HadoopConf})
+	return bulk.OpenFileSystem(ctx, dir, bulk.FileOptions{User: w.o.User, HadoopConf: w.o.HadoopConf, S3: w.o.OpenS3})
 }
 
 // noteDropped has Tidy ask for a compaction where a load's rows were.

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -48,6 +49,42 @@ func TestThin(t *testing.T) {
 	}
 	walk("sinks/lookup", "")
 	failIf(t, !seen["sinks/row"] || !seen["formats/stack"], "the walk saw only %v", seen)
+}
+
+// Whoever opens a store by its URL to read it gets its client libraries, and no lake, no S3, nothing
+// that parses symbol files.
+func TestOpenIsThin(t *testing.T) {
+	seen := map[string]bool{}
+	var walk func(pkg, by string)
+	walk = func(pkg, by string) {
+		for _, bad := range []string{"arrow", "parquet", "aws", "s3", "ingest", "bucket/all", "formats/elf", "formats/all", "sinks/all"} {
+			if strings.Contains(pkg, bad) {
+				t.Errorf("%s is imported by %s", pkg, by)
+			}
+		}
+		if seen[pkg] || strings.Contains(strings.SplitN(pkg, "/", 2)[0], ".") {
+			return
+		}
+		seen[pkg] = true
+		for _, imported := range imports(t, filepath.Join(formattest.Root(), filepath.FromSlash(pkg))) {
+			if own, ok := strings.CutPrefix(imported, module); ok {
+				walk(own, pkg)
+			} else if first, _, _ := strings.Cut(imported, "/"); strings.Contains(first, ".") {
+				walk(imported, pkg)
+			}
+		}
+	}
+	walk("sinks/open", "")
+	failIf(t, !seen["sinks/hbase"] || !seen["sinks/redis"] || !seen["sinks/file"], "the walk saw only %v", seen)
+
+	// What these libraries bring in turn is asked of the go command.
+	deps, err := exec.Command("go", "list", "-deps", module+"sinks/open").Output()
+	noError(t, err)
+	for _, pkg := range strings.Fields(string(deps)) {
+		for _, bad := range []string{"apache/arrow", "parquet-go", "aws-sdk-go"} {
+			failIf(t, strings.Contains(pkg, bad), "%s is brought along", pkg)
+		}
+	}
 }
 
 func imports(t *testing.T, dir string) (all []string) {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/url"
 	"strings"
+
+	"github.com/symlake/symlake/sinks/bucket"
 )
 
 // FileSystem is where HBase keeps its files, as far as handing files over
@@ -39,8 +41,12 @@ type Input interface {
 type FileOptions struct {
 	User       string // at HDFS without Kerberos; "": the process's
 	HadoopConf string // folder of core-site.xml and hdfs-site.xml, for name services; "": none
-	S3         S3Options
+	S3         OpenS3
 }
+
+// OpenS3 opens a bucket of S3 by its name. It is given by who loads, so that who only reads
+// brings no SDK; nil: roots on S3 are refused.
+type OpenS3 = func(ctx context.Context, bucket string) (bucket.Bucket, error)
 
 // OpenFileSystem gives the file system that a path stands on.
 func OpenFileSystem(ctx context.Context, path string, o FileOptions) (FileSystem, error) {

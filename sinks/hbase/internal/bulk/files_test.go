@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"context"
 	"bytes"
 	"errors"
 	"io"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/bucket/all"
 	"github.com/symlake/symlake/sinks/bucket/s3/s3test"
 )
 
@@ -21,7 +24,10 @@ func TestFileSystems(t *testing.T) {
 		"s3a": func(t *testing.T) (string, FileOptions) {
 			s := s3test.Start(t)
 			s.Make(t, "hbase")
-			return "s3a://hbase/root/staging/token", FileOptions{S3: S3Options{Endpoint: s.Endpoint}}
+			return "s3a://hbase/root/staging/token", FileOptions{S3: func(ctx context.Context, name string) (bucket.Bucket, error) {
+				b, _, err := all.Open(ctx, "s3://"+name, all.Options{Endpoint: s.Endpoint})
+				return b, err
+			}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,11 +9,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/sinks/bucket"
-	"github.com/symlake/symlake/sinks/bucket/all"
 )
-
-// S3Options are for a root on s3a://.
-type S3Options = all.Options
 
 // objects is a bucket of S3. It has no folders and no owners to make; renaming
 // is copying there, so handing a file over takes as long as copying it.
@@ -22,12 +18,15 @@ type objects struct {
 	name string
 }
 
-func openS3(ctx context.Context, root string, o S3Options) (FileSystem, error) {
+func openS3(ctx context.Context, root string, open OpenS3) (FileSystem, error) {
+	if open == nil {
+		return nil, fmt.Errorf("HBase keeps its files at %s: this program brings no S3: load with puts", root)
+	}
 	name, _, err := localPath(root)
 	if err != nil {
 		return nil, err
 	}
-	b, _, err := all.Open(ctx, "s3://"+name, o)
+	b, err := open(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("open the bucket of %s: %w", root, err)
 	}
