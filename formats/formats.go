@@ -68,10 +68,13 @@ type Input struct {
 	Release func() error
 }
 
-// Ref names a companion. Either field may be empty.
+// Ref names a companion. ID or Name may be empty.
 type Ref struct {
 	ID   string // "build-id:…", "dwo:…", "debug-id:…"
 	Name string // a path relative to the object that asks
+	// Optional is one of several ways to what is asked for: that nobody has it
+	// is no loss yet, and is not noted.
+	Optional bool
 }
 
 // Object is what Open found: artifacts, members to open in turn, or neither (a

@@ -35,16 +35,9 @@ func spellings(id string) []string {
 // companion finds what x asks for beside it in its bucket, then in the ledger
 // by id. (The same archive was asked before, by the archive's format.)
 func (x *object) companion(ctx context.Context, want formats.Ref) (*formats.Input, error) {
-	for _, key := range beside(x.t.entry.Key, want.Name) {
-		b := x.t.src.Bucket
-		e, _, err := b.Stat(ctx, key)
-		if errors.Is(err, bucket.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		return x.fetched(ctx, b, e)
+	in, err := x.j.beside(ctx, x.t.src.Bucket, x.t.entry.Key, want.Name)
+	if !errors.Is(err, formats.ErrNoCompanion) {
+		return in, err
 	}
 	if want.ID != "" {
 		for _, place := range x.j.placesOf(ctx, want.ID) {
@@ -54,12 +47,29 @@ func (x *object) companion(ctx context.Context, want formats.Ref) (*formats.Inpu
 			}
 		}
 	}
-	x.miss(want)
+	if !want.Optional {
+		x.miss(want)
+	}
 	return nil, formats.ErrNoCompanion
 }
 
-// beside lists the keys at which a file called name may lie, seen from key.
-func beside(key, name string) []string {
+// beside opens the file called name, seen from key.
+func (j *job) beside(ctx context.Context, b bucket.Bucket, key, name string) (*formats.Input, error) {
+	for _, k := range keysBeside(key, name) {
+		e, _, err := b.Stat(ctx, k)
+		if errors.Is(err, bucket.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return j.fetched(ctx, b, e)
+	}
+	return nil, formats.ErrNoCompanion
+}
+
+// keysBeside lists the keys at which a file called name may lie, seen from key.
+func keysBeside(key, name string) []string {
 	if name == "" {
 		return nil
 	}
@@ -136,8 +146,8 @@ func (j *job) locate(ctx context.Context, place string) (*source, bucket.Entry, 
 }
 
 // fetched opens an entry with all its bytes within reach.
-func (x *object) fetched(ctx context.Context, b bucket.Bucket, e bucket.Entry) (*formats.Input, error) {
-	in, err := x.j.openInput(ctx, b, e)
+func (j *job) fetched(ctx context.Context, b bucket.Bucket, e bucket.Entry) (*formats.Input, error) {
+	in, err := j.openInput(ctx, b, e)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +171,7 @@ func (x *object) reopen(ctx context.Context, place string) (*formats.Input, erro
 	if err != nil {
 		return nil, err
 	}
-	outer, err := x.fetched(ctx, s.Bucket, e)
+	outer, err := x.j.fetched(ctx, s.Bucket, e)
 	if err != nil || member == "" {
 		return outer, err
 	}

@@ -15,7 +15,7 @@ import (
 type Visit func(in *formats.Input, f *formats.Format, obj *formats.Object, err error) error
 
 // Walk opens every object of a source and, nested as ingest nests, its
-// members; nothing is stored. Of o only Formats, Limits, MemoryBytes and
+// members; nothing is stored. Companions are what lies beside an object. Of o only Formats, Limits, MemoryBytes and
 // Scratch are used. visit's error comes back unchanged.
 func Walk(ctx context.Context, s Source, o Options, visit Visit) error {
 	o = o.withDefaults()
@@ -29,7 +29,9 @@ func Walk(ctx context.Context, s Source, o Options, visit Visit) error {
 		if err != nil {
 			return fmt.Errorf("open %s: %w", src.Bucket.URL(e.Key), err)
 		}
-		in.Companion = func(context.Context, formats.Ref) (*formats.Input, error) { return nil, formats.ErrNoCompanion }
+		in.Companion = func(ctx context.Context, want formats.Ref) (*formats.Input, error) {
+			return j.beside(ctx, src.Bucket, e.Key, want.Name)
+		}
 		return errors.Join(walkInput(ctx, in, o.Formats, &j.o.Limits, 0, visit), release(in))
 	}
 	if s.Key != "" {

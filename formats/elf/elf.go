@@ -38,7 +38,7 @@ import (
 const name = "elf"
 
 // Format reads ELF files.
-var Format = formats.Format{Name: name, Version: 2, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 3, Detect: detect, Open: open}
 
 // detect goes by the magic number and the class: nothing else looks like it.
 func detect(_ string, head []byte) bool {
@@ -61,10 +61,12 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 	if o.code, err = o.file.Code(); err != nil {
 		return err
 	}
+	if obj.Companions, err = splitNames(ctx, o.in, o.file); err != nil {
+		return err
+	}
 	if len(o.code) == 0 {
-		id, err := o.companion(ctx)
-		if id != "" {
-			obj.Companions = []string{id}
+		if obj.Companions == nil {
+			obj.Companions, err = o.supplement()
 		}
 		return err
 	}
@@ -99,35 +101,14 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 	return nil
 }
 
-// companion is the id by which others refer to a file without code: the id of
-// its first split unit, or the build-id of a file that dwz made.
-func (o *object) companion(ctx context.Context) (string, error) {
-	info, err := o.file.Input(".debug_info.dwo")
-	if err != nil {
-		return "", err
-	}
-	if info != nil {
-		abbrev, err := o.file.Input(".debug_abbrev.dwo")
-		if err != nil {
-			return "", err
-		}
-		d, err := dwarf.Open(ctx, dwarf.Sections{
-			Info: info, Abbrev: abbrev, BigEndian: o.file.BigEndian(), AddrSize: o.file.AddrSize(), Format: name,
-		}, o.in.Limits)
-		if err != nil {
-			return "", err
-		}
-		if id, ok := d.SplitID(); ok {
-			return splitName(id), nil
-		}
-		return "dwo:" + formats.Base(o.in.Name), nil
-	}
+// supplement is the id by which others refer to a file that dwz made for them.
+func (o *object) supplement() ([]string, error) {
 	if o.file.Relocatable() || !o.file.Has(".debug_info") {
-		return "", nil
+		return nil, nil
 	}
-	buildID, _, err := notes(o.file)
-	if buildID == "" || err != nil {
-		return "", err
+	id, err := supplementID(o.file)
+	if id == "" || err != nil {
+		return nil, err
 	}
-	return "dwz:" + buildID, nil
+	return []string{"dwz:" + id}, nil
 }

@@ -21,7 +21,6 @@ var fixtures = []string{
 	"elf/dump_syms/basic.minidebuginfo",
 	"elf/otel/inline",
 	"elf/otel/inline-compressed-dwarf",
-	"elf/samply/dwp-debuglink/main.dbg",
 	"elf/samply/example-linux-fallback",
 	"elf/samply/issue-776-nonpie-aarch64",
 	"elf/samply/with-dwo/main",

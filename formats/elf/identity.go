@@ -84,6 +84,20 @@ func identify(ctx context.Context, in *formats.Input, f *native.ELF) (*native.Id
 	return id, nil
 }
 
+// supplementID is the id that a file made by dwz has: its build-id, or what its
+// .debug_sup says.
+func supplementID(f *native.ELF) (string, error) {
+	sup, err := f.Supplement()
+	if err != nil {
+		return "", err
+	}
+	if sup != nil && sup.Is {
+		return hex.EncodeToString(sup.ID), nil
+	}
+	id, _, err := notes(f)
+	return id, err
+}
+
 // notes finds the GNU build-id, in hex, and the Go build-id.
 func notes(f *native.ELF) (buildID, goID string, err error) {
 	err = f.Notes(func(name string, kind uint32, desc []byte) bool {

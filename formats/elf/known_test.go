@@ -41,8 +41,12 @@ func known(t *testing.T, path string) formattest.Known {
 		return false
 	}
 	split := strings.Contains(path, "split-dw5")
+	embedded := file.Section(".debug_info.dwo") != nil
 	minidebug := file.Section(".gnu_debugdata") != nil
 	return func(addr uint64, want, got []symbol.Frame) string {
+		if embedded && len(want) == 1 && len(got) > 1 && got[len(got)-1].Linkage == want[0].Linkage && got[0].File == want[0].File && got[0].Line == want[0].Line {
+			return "llvm-symbolizer looks for split units in other files alone"
+		}
 		if len(got) == 0 && len(want) == 1 && want[0].Line == 0 && !executed(addr) {
 			return "a data symbol: no code runs there"
 		}
@@ -57,7 +61,7 @@ func known(t *testing.T, path string) formattest.Known {
 			return "llvm-symbolizer reads no .gnu_debugdata"
 		}
 		if split && len(got) == 1 && len(want) > 1 && got[0].Linkage == want[len(want)-1].Linkage && got[0].Line == want[0].Line {
-			return "the inlined functions are in .dwo files, which are not read yet"
+			return "without its .dwo files, which hold the inlined functions"
 		}
 		return names.Renamed(want, got, func(want, got string) string {
 			switch {

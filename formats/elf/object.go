@@ -30,6 +30,7 @@ type object struct {
 	data      *dwarf.Data
 	exploder  *explode.Exploder
 	unitsErr  error
+	splits    splits
 
 	alt   *native.ELF // dwz's file, or nil
 	altIn *formats.Input
@@ -81,21 +82,23 @@ func (o *object) openUnits(ctx context.Context) error {
 		return &formats.Error{Format: name, Section: ".debug_info", Want: fmt.Sprintf("the %d units there were at first, not %d", o.units, n), Err: formats.ErrCorrupt}
 	}
 	o.exploder = explode.Units(o.data, img)
+	o.splits.o = o
+	o.exploder.Split = o.splits.find
 	return nil
 }
 
 // openAlt asks for the file that dwz moved shared entries to. Without it the
 // units are read as far as they go, and Quality says what was missing.
 func (o *object) openAlt(ctx context.Context, s *dwarf.Sections) error {
-	link, id, err := o.file.AltLink()
-	if link == "" || err != nil {
+	sup, err := o.file.Supplement()
+	if sup == nil || sup.Is || err != nil {
 		return err
 	}
-	s.AltID = hex.EncodeToString(id)
+	s.AltID = hex.EncodeToString(sup.ID)
 	if o.in.Companion == nil {
 		return nil
 	}
-	o.altIn, err = o.in.Companion(ctx, formats.Ref{ID: "build-id:" + s.AltID, Name: link})
+	o.altIn, err = o.in.Companion(ctx, formats.Ref{ID: "build-id:" + s.AltID, Name: sup.Name})
 	if errors.Is(err, formats.ErrNoCompanion) {
 		return nil
 	}
@@ -115,7 +118,7 @@ func (o *object) readAlt(id string) (*dwarf.Sections, error) {
 	if o.alt, err = native.OpenELF(o.altIn); err != nil {
 		return nil, err
 	}
-	if got, _, err := notes(o.alt); err != nil || got != id {
+	if got, err := supplementID(o.alt); err != nil || got != id {
 		return nil, err
 	}
 	alt, err := dwarf.SectionsOf(o.alt, name)
@@ -149,14 +152,14 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) e
 	if part == 0 {
 		q.Text = img.TextBytes()
 		if o.units > 0 {
-			q.Missing = o.data.Missing()
+			q.Missing = append(q.Missing, o.data.Missing()...)
 		}
 	}
 	return q, err
 }
 
 func (o *object) close() error {
-	err := o.file.Close()
+	err := errors.Join(o.splits.close(), o.file.Close())
 	if o.alt != nil {
 		err = errors.Join(err, o.alt.Close())
 	}
@@ -165,5 +168,3 @@ func (o *object) close() error {
 	}
 	return err
 }
-
-func splitName(id uint64) string { return fmt.Sprintf("dwo:%016x", id) }

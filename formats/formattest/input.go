@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -23,6 +24,22 @@ func Input(t testing.TB, path string) *formats.Input {
 		t.Fatal(err)
 	}
 	return InputOf(filepath.Base(path), b, formats.Limits{})
+}
+
+// Beside is the file at path as Input gives it, with the files of its folder
+// as companions: by their path relative to it, else by their base name.
+func Beside(t testing.TB, file string) *formats.Input {
+	in := Input(t, file)
+	in.Companion = func(_ context.Context, want formats.Ref) (*formats.Input, error) {
+		for _, name := range []string{want.Name, path.Base(want.Name)} {
+			b, err := os.ReadFile(filepath.Join(filepath.Dir(file), filepath.FromSlash(name)))
+			if want.Name != "" && err == nil {
+				return InputOf(name, b, formats.Limits{}), nil
+			}
+		}
+		return nil, formats.ErrNoCompanion
+	}
+	return in
 }
 
 // InputOf is b as an object. Its Spool keeps streams in memory and counts

@@ -25,8 +25,23 @@ import (
 // not found.
 func Oracle(t *testing.T, f *formats.Format, path string, n int, seed uint64, known Known) {
 	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := filepath.Join(t.TempDir(), "object")
+	if err := os.WriteFile(alone, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	OracleOf(t, f, Input(t, path), n, seed, known, "--obj="+alone)
+}
+
+// OracleOf is Oracle for an input with companions: args, "--obj=PATH" among
+// them, tell llvm-symbolizer of the same object and companions.
+func OracleOf(t *testing.T, f *formats.Format, in *formats.Input, n int, seed uint64, known Known, args ...string) {
+	t.Helper()
 	tool := Tool(t, "llvm-symbolizer-19", "apt-get install llvm-19")
-	a := pick(t, f, Input(t, path), "")
+	a := pick(t, f, in, "")
 	if a == nil {
 		t.Fatal("no artifact")
 	}
@@ -35,7 +50,7 @@ func Oracle(t *testing.T, f *formats.Format, path string, n int, seed uint64, kn
 		t.Fatal(err)
 	}
 	addrs := sample(a, flat, n, rand.New(rand.NewPCG(seed, 0)))
-	want := symbolize(t, tool, path, addrs)
+	want := symbolize(t, tool, addrs, args)
 	reasons := map[string]int{}
 	failed := 0
 	for i, addr := range addrs {
@@ -79,23 +94,14 @@ func sample(a *formats.Artifact, flat *Flat, n int, r *rand.Rand) []uint64 {
 }
 
 // symbolize gives llvm-symbolizer's frames of each address.
-func symbolize(t *testing.T, tool, path string, addrs []uint64) [][]symbol.Frame {
+func symbolize(t *testing.T, tool string, addrs []uint64, args []string) [][]symbol.Frame {
 	t.Helper()
-	dir := t.TempDir()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	alone := filepath.Join(dir, "object")
-	if err := os.WriteFile(alone, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	var in bytes.Buffer
 	for _, addr := range addrs {
 		fmt.Fprintf(&in, "%#x\n", addr)
 	}
-	cmd := exec.Command(tool, "--obj="+alone, "--inlines", "--functions=linkage", "--no-demangle", "--output-style=JSON")
-	cmd.Dir, cmd.Stdin = dir, &in
+	cmd := exec.Command(tool, append(args, "--inlines", "--functions=linkage", "--no-demangle", "--output-style=JSON")...)
+	cmd.Dir, cmd.Stdin = t.TempDir(), &in
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%s: %v", tool, err)

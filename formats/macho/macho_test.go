@@ -51,7 +51,7 @@ func TestOwnGoldens(t *testing.T) {
 	}
 	formattest.GoldenOf(t, &Format, formattest.Input(t, filepath.Join(folder, filepath.FromSlash(ownDSYM))), filepath.Join(folder, "libgame.dylib.dSYM.golden.json"), nil)
 	mapped := filepath.Join(folder, "objects", "libmapped.dylib")
-	formattest.GoldenOf(t, &Format, beside(t, mapped), mapped+".golden.json", known(t, mapped))
+	formattest.GoldenOf(t, &Format, formattest.Beside(t, mapped), mapped+".golden.json", known(t, mapped))
 }
 
 func TestOwnConformance(t *testing.T) {

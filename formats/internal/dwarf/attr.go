@@ -22,6 +22,7 @@ const (
 	slotRnglistsBase
 	slotDwoName
 	slotDwoID
+	slotRangesBase
 	slots
 )
 
@@ -63,6 +64,8 @@ func slotOf(attr uint64) uint8 {
 		return slotDwoName
 	case atGNUDwoID:
 		return slotDwoID
+	case atGNURangesBase:
+		return slotRangesBase
 	}
 	return slotNone
 }
@@ -161,11 +164,24 @@ func (t *abbrevs) readEntry(ab *abbrev, b []byte, p int, base uint64, h shape, b
 	return p
 }
 
-// Ref names an entry of .debug_info: its offset, and in the top bit whether
-// it is one of the dwz file. 0 is no entry: a unit's header is there.
+// Ref names an entry: which .debug_info it is in, and its offset there. 0 is
+// no entry: a unit's header is there.
 type Ref uint64
 
-const altRef Ref = 1 << 63
+// The files that an entry may be in: the object, the dwz file, or a Pack by its
+// number.
+const (
+	altRef    Ref = 1 << 63
+	fileShift     = 40
+	offMask       = 1<<fileShift - 1
+	maxPacks      = 1 << 20
+)
+
+// offset is where the entry is in its file.
+func (r Ref) offset() uint64 { return uint64(r & offMask) }
+
+// file is the file alone.
+func (r Ref) file() Ref { return r &^ offMask }
 
 // ref is the entry that an attribute of a unit refers to, 0 if the form is
 // none that leads to .debug_info.
@@ -179,11 +195,15 @@ func (u *unit) ref(a *attrs, slot int) Ref {
 		if v >= u.end-u.off {
 			return 0
 		}
-		return Ref(u.off+v) | u.alt
+		return Ref(u.off+v) | u.file
 	case formRefAddr:
-		return Ref(v)&^altRef | u.alt
+		if v <= offMask {
+			return Ref(v+u.info)&offMask | u.file
+		}
 	case formRefAlt, formRefSup4, formRefSup8:
-		return Ref(v) | altRef
+		if v <= offMask {
+			return Ref(v) | altRef
+		}
 	}
 	return 0
 }

@@ -49,6 +49,7 @@ const (
 	atMIPSLinkage    = 0x2007
 	atGNUDwoName     = 0x2130
 	atGNUDwoID       = 0x2131
+	atGNURangesBase  = 0x2132
 	atGNUAddrBase    = 0x2133
 )
 

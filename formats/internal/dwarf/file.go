@@ -18,10 +18,7 @@ type File interface {
 // locations stay packed.
 func SectionsOf(f File, format string) (Sections, error) {
 	s := Sections{BigEndian: f.BigEndian(), AddrSize: f.AddrSize(), Format: format}
-	for _, want := range []struct {
-		name string
-		to   **formats.Input
-	}{
+	err := find(f, []sectionName{
 		{".debug_info", &s.Info},
 		{".debug_abbrev", &s.Abbrev},
 		{".debug_line", &s.Line},
@@ -31,13 +28,38 @@ func SectionsOf(f File, format string) (Sections, error) {
 		{".debug_addr", &s.Addr},
 		{".debug_ranges", &s.Ranges},
 		{".debug_rnglists", &s.Rnglists},
-	} {
-		var err error
+	})
+	return s, err
+}
+
+// PackSectionsOf finds the sections of split units, for OpenPack. Without Info
+// the file has none.
+func PackSectionsOf(f File, format string) (Sections, error) {
+	s := Sections{BigEndian: f.BigEndian(), AddrSize: f.AddrSize(), Format: format}
+	err := find(f, []sectionName{
+		{".debug_info.dwo", &s.Info},
+		{".debug_abbrev.dwo", &s.Abbrev},
+		{".debug_str.dwo", &s.Str},
+		{".debug_str_offsets.dwo", &s.StrOffsets},
+		{".debug_rnglists.dwo", &s.Rnglists},
+		{".debug_cu_index", &s.Index},
+	})
+	return s, err
+}
+
+// sectionName says where a section is to be noted.
+type sectionName struct {
+	name string
+	to   **formats.Input
+}
+
+func find(f File, all []sectionName) (err error) {
+	for _, want := range all {
 		if *want.to, err = f.Input(want.name); err != nil {
-			return s, err
+			return err
 		}
 	}
-	return s, nil
+	return nil
 }
 
 // CountUnits is the number of units of f that can hold code. It reads unit

@@ -83,12 +83,12 @@ func (r *Reader) Lines(keep func(low, high uint64) bool) (*Lines, error) {
 		return &l.Lines, err
 	}
 	h := &l.header
-	if err := r.d.charge(&r.d.line, h.program, int(h.end-h.program)); err != nil {
+	if err := r.home.charge(&r.home.line, h.program, int(h.end-h.program)); err != nil {
 		return nil, err
 	}
 	l.prepare()
 	l.begin()
-	s := &r.d.line
+	s := &r.home.line
 	var err error
 	for off := h.program; off < h.end && err == nil; {
 		b := s.b
@@ -106,7 +106,7 @@ func (r *Reader) Lines(keep func(low, high uint64) bool) (*Lines, error) {
 			final = off+n == h.end
 		}
 		var n int
-		n, err = l.run(b, off, final, r.d, keep)
+		n, err = l.run(b, off, final, r.home, keep)
 		off += uint64(n)
 	}
 	if len(l.rows) > l.start || err != nil {
@@ -152,7 +152,7 @@ func (r *Reader) lineHeader() error {
 		return nil
 	}
 	l.loaded, l.header.bad = true, true
-	if !r.root.hasLines {
+	if !r.outer.hasLines {
 		return nil
 	}
 	err := r.readHeader(&l.header)

@@ -40,7 +40,7 @@ const maxHeaderBytes = 64 << 20
 
 // readHeader reads the header of the open unit's line table.
 func (r *Reader) readHeader(h *lineHeader) error {
-	d, s, off := r.d, &r.d.line, r.root.lines
+	d, s, off := r.home, &r.home.line, r.outer.lines
 	fail := func(want string) error {
 		if r.err != nil {
 			return r.err
@@ -166,9 +166,9 @@ func (r *Reader) tables5(h *lineHeader, c *cursor, base uint64) error {
 		}
 		count := c.uleb()
 		if c.bad || count > uint64(len(c.b)-c.p) && n > 0 || n == 0 && count > 0 {
-			return r.d.corrupt(&r.d.line, base+uint64(c.p), "a file table that fits its header")
+			return r.home.corrupt(&r.home.line, base+uint64(c.p), "a file table that fits its header")
 		}
-		if err := h.room(r.d, int(min(count, 1<<30))-1, base+uint64(c.p)); err != nil {
+		if err := h.room(r.home, int(min(count, 1<<30))-1, base+uint64(c.p)); err != nil {
 			return err
 		}
 		for range count {
@@ -178,14 +178,14 @@ func (r *Reader) tables5(h *lineHeader, c *cursor, base uint64) error {
 				form := shortForm(f[1])
 				v, ok := c.form(form, h)
 				if !ok {
-					return r.d.corrupt(&r.d.line, at, "a file table's entry")
+					return r.home.corrupt(&r.home.line, at, "a file table's entry")
 				}
 				switch f[0] {
 				case lnctPath:
 					if form == formString {
 						v = at
 					}
-					e.name = r.d.stringForm(&r.blocks, h.offSize, r.root.strOffsets, form, v, textLine)
+					e.name = r.home.stringForm(&r.blocks, h.offSize, r.outer.strOffsets, form, v, textLine)
 				case lnctDirectoryIndex:
 					e.dir = v
 				}
@@ -263,7 +263,7 @@ func (r *Reader) Path(file uint32) ([]byte, Text, error) {
 	b := r.path[:0]
 	// Directory 0 of version 5 is the unit's own.
 	if (h.version < 5 || f.dir != 0) && !absolute(dir) {
-		compText = r.root.compDir
+		compText = r.outer.compDir
 		b = join(b, r.String(compText))
 	}
 	b = join(join(b, dir), name)

@@ -1,6 +1,9 @@
 package dwarf
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Text names a string of the object without reading it: equal texts are equal
 // strings. 0 is no string.
@@ -17,7 +20,9 @@ const (
 	textAlt       = 4  // added to the first three: of the dwz file
 	textQualified = 8  // built: the name of an entry of .debug_info in its scopes
 	textPath      = 9  // built: offsets in .debug_line_str, 20 bits each, of three parts
-	FirstForeign  = 10 // see above
+	textSplitStr  = 10 // .debug_str.dwo of a Pack, whose number stands above the offset
+	textSplitInfo = 11 // in an entry of a Pack
+	FirstForeign  = 12 // see above
 
 	textShift = 60
 	textMask  = 1<<textShift - 1
@@ -41,7 +46,7 @@ func (d *Data) stringForm(r *blocks, offSize uint8, strOffsets uint64, form uint
 	case formString:
 		kind = inline
 	case formStrpSup:
-		if v > textMask {
+		if v > offMask {
 			return 0
 		}
 		return (textStr+textAlt)<<textShift | Text(v)
@@ -57,19 +62,26 @@ func (d *Data) stringForm(r *blocks, offSize uint8, strOffsets uint64, form uint
 	default:
 		return 0
 	}
-	if v > textMask {
+	switch {
+	case v > offMask:
 		return 0
-	}
-	if d.alt != 0 {
+	case d.file == altRef:
 		kind += textAlt
+	case d.host == nil:
+	case kind == textStr:
+		kind = textSplitStr
+	case kind == textInfo:
+		kind = textSplitInfo
+	default:
+		return 0 // split units have no other section of strings
 	}
-	return kind<<textShift | Text(v)
+	return kind<<textShift | Text(d.file&^altRef) | Text(v)
 }
 
 // String reads a text. It is "" when it is not there, or longer than
 // Limits.NameBytes. It aliases mapped sections.
 func (r *Reader) String(t Text) string {
-	off, d := uint64(t)&textMask, r.d
+	off, d := uint64(t)&offMask, r.home
 	var s *section
 	switch kind := t >> textShift; kind {
 	case textStr:
@@ -85,8 +97,17 @@ func (r *Reader) String(t Text) string {
 			return ""
 		}
 		s = [...]*section{&d.altData.str, &d.altData.lineStr, &d.altData.info}[kind-textStr-textAlt]
+	case textSplitStr, textSplitInfo:
+		if Ref(t&textMask).file() != r.d.file {
+			return ""
+		}
+		if s = &r.d.str; kind == textSplitInfo {
+			s = &r.d.info
+		}
+		name, _ := r.cstring(s, off, int(d.lim.NameBytes))
+		return strings.Clone(name) // the file may be gone before the name is
 	case textQualified:
-		return r.qualified(Ref(off))
+		return r.qualified(Ref(t & textMask))
 	default:
 		return ""
 	}
@@ -96,7 +117,7 @@ func (r *Reader) String(t Text) string {
 
 // Aliases reports whether String yields the text's bytes in the object, not a
 // copy.
-func (d *Data) Aliases(t Text) bool { return d.str.b != nil && t>>textShift != textQualified }
+func (d *Data) Aliases(t Text) bool { return d.str.b != nil && t>>textShift < textQualified }
 
 // maxHops bounds the way from an inlined function over abstract instances
 // and specifications to a name; compilers need three.
@@ -118,7 +139,7 @@ func (r *Reader) Name(ref Ref) (Text, error) {
 	case bare == 0:
 		return 0, nil
 	}
-	if off := uint64(last); r.root.qualifies && off > r.u.off && off < r.u.end && r.scopes.of(uint32(off-r.u.off)) >= 0 {
+	if off := last.offset(); r.root.qualifies && last.file() == r.u.file && off > r.u.off && off < r.u.end && r.scopes.of(uint32(off-r.u.off)) >= 0 {
 		return textQualified<<textShift | Text(last), nil
 	}
 	return bare, nil
@@ -150,9 +171,9 @@ func (r *Reader) names(ref Ref) (linkage, bare Text, last Ref) {
 // entryAt reads the attributes of any entry; the unit is nil if there is none
 // at ref.
 func (r *Reader) entryAt(ref Ref, a *attrs) (*Data, *unit, *rootAttrs, uint32) {
-	off, d := uint64(ref&^altRef), r.d
-	if ref&altRef != r.u.alt {
-		if d = d.altData; d == nil {
+	off, d := ref.offset(), r.d
+	if ref.file() != r.u.file {
+		if d = d.altData; d == nil || ref.file() != d.file {
 			return nil, nil, nil, 0
 		}
 	}
@@ -241,13 +262,13 @@ func (r *Reader) other(d *Data, u *unit) *otherUnit {
 // scopes, outermost first.
 func (r *Reader) qualified(ref Ref) string {
 	var chain []int32
-	for i := r.scopes.of(uint32(uint64(ref) - r.u.off)); i >= 0 && len(chain) < maxHops*2; i = r.scopes.list[i].parent {
+	for i := r.scopes.of(uint32(ref.offset() - r.u.off)); i >= 0 && len(chain) < maxHops*2; i = r.scopes.list[i].parent {
 		chain = append(chain, i)
 	}
 	slices.Reverse(chain)
 	name := r.path[:0]
 	for _, i := range chain {
-		scope := Ref(r.u.off + uint64(r.scopes.list[i].off))
+		scope := Ref(r.u.off+uint64(r.scopes.list[i].off)) | r.u.file
 		if _, u, _, tag := r.entryAt(scope, &r.named); u != nil {
 			name = append(append(name, r.scopeName(scope, tag)...), "::"...)
 		}

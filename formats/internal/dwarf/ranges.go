@@ -12,7 +12,11 @@ func (r *Reader) rangesOf(a *attrs, to []native.Span) ([]native.Span, error) {
 		if r.u.version >= 5 {
 			return r.list5(a, to)
 		}
-		return r.list4(a.val[slotRanges], to)
+		off := a.val[slotRanges]
+		if r.d.host != nil {
+			off += r.root.ranges // of a skeleton's own list it is no part
+		}
+		return r.list4(off, to)
 	case a.is(slotLow) && a.is(slotHigh):
 		low, ok := r.d.address(&r.blocks, r.u, &r.root, a, slotLow)
 		if !ok {
@@ -125,6 +129,8 @@ func (r *Reader) list5(a *attrs, to []native.Span) ([]native.Span, error) {
 			return to, d.corrupt(s, at, "the offset of a list of ranges")
 		}
 		off = r.root.rnglists + number(b[:n], d.big)
+	} else {
+		off += u.lists
 	}
 	start, first, base := off, len(to), r.root.low
 	last := ^uint64(0) >> (64 - 8*u.addrSize)

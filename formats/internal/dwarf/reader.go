@@ -12,12 +12,15 @@ import (
 // valid until the next unit, unless it says less.
 type Reader struct {
 	blocks
-	d *Data
+	home *Data // whose units it reads
+	d    *Data // where the entries are: home, or the file of a split unit
 
 	u    *unit
 	own  abbrevs // the table of u, unless it is a shared one
 	t    *abbrevs
 	root rootAttrs
+	// outer is of the unit in home: where its line table and addresses are.
+	outer rootAttrs
 
 	// The bytes of the unit: all of them, or a window when the section is not
 	// mapped and the unit is large.
@@ -43,6 +46,7 @@ type rootAttrs struct {
 	strOffsets uint64
 	addrs      uint64
 	rnglists   uint64
+	ranges     uint64 // where lists of .debug_ranges begin that split units of version 4 name
 	lines      uint64
 	hasLines   bool
 	compDir    Text
@@ -60,9 +64,9 @@ type Unit struct {
 	// Ranges are the unit's own, unfiltered: where its line table speaks.
 	// They are empty for a unit that does not say.
 	Ranges []native.Span
-	// Split is the name of the file that holds the unit's entries, see
-	// Data.Missing; "" for a whole unit.
-	Split string
+	// Split says which unit of another file holds the entries; nil for a
+	// whole unit. See Enter.
+	Split *Skeleton
 	// Lines reports whether the unit has a line table.
 	Lines bool
 }
@@ -72,13 +76,13 @@ func (d *Data) Reader() *Reader {
 	if r, ok := d.readers.Get().(*Reader); ok {
 		return r
 	}
-	return &Reader{d: d}
+	return &Reader{home: d}
 }
 
 // Close gives the reader's memory to the next one.
 func (r *Reader) Close() {
 	r.err = nil
-	r.d.readers.Put(r)
+	r.home.readers.Put(r)
 }
 
 const (
@@ -95,9 +99,9 @@ const (
 // Open begins unit i, 0 <= i < Data.Units(). An error that wraps
 // formats.ErrCorrupt or ErrUnsupported condemns this unit only.
 func (r *Reader) Open(i int) (Unit, error) {
-	d := r.d
+	d := r.home
 	u := &d.units[d.parts[i]]
-	r.u, r.err, r.damage, r.charged = u, nil, nil, 0
+	r.d, r.u, r.err, r.damage, r.charged = d, u, nil, nil, 0
 	r.buf, r.base = nil, u.first
 	r.scopes.reset()
 	r.line.reset()
@@ -118,7 +122,8 @@ func (r *Reader) Open(i int) (Unit, error) {
 		return Unit{}, d.corrupt(&d.info, u.first, fmt.Sprintf("a unit, not tag %#x", tag))
 	}
 	r.root = r.rootAttrs(d, u, &a)
-	out := Unit{Lines: r.root.hasLines, Split: r.splitName(u, &a)}
+	r.outer = r.root
+	out := Unit{Lines: r.root.hasLines, Split: r.skeleton(u, &a)}
 	if out.Ranges, err = r.rangesOf(&a, nil); err != nil {
 		if !errors.Is(err, formats.ErrCorrupt) {
 			return Unit{}, err
@@ -128,44 +133,26 @@ func (r *Reader) Open(i int) (Unit, error) {
 	return out, r.fill(u.first, windowBytes)
 }
 
-// splitName is the name of the file that a skeleton's entries are in.
-func (r *Reader) splitName(u *unit, a *attrs) string {
-	switch {
-	case u.kind == utSplitCompile:
-		return ""
-	case u.version == 5 && u.kind == utSkeleton:
-		return fmt.Sprintf("dwo:%016x", u.dwoID)
-	case u.version == 5 || !a.is(slotDwoName) && !a.is(slotDwoID):
-		return ""
-	case a.is(slotDwoID):
-		return fmt.Sprintf("dwo:%016x", a.val[slotDwoID])
-	}
-	root := r.rootAttrs(r.d, u, a)
-	if name := r.String(r.d.stringAttr(&r.blocks, u, &root, a, slotDwoName)); name != "" {
-		return "dwo:" + name
-	}
-	return ""
-}
-
 func (r *Reader) rootAttrs(d *Data, u *unit, a *attrs) rootAttrs {
 	root := rootAttrs{
 		lang:       a.num(slotLanguage),
-		strOffsets: a.num(slotStrOffsetsBase),
+		strOffsets: u.strOffsets + a.num(slotStrOffsetsBase),
 		addrs:      a.num(slotAddrBase),
-		rnglists:   a.num(slotRnglistsBase),
+		rnglists:   u.lists + a.num(slotRnglistsBase),
+		ranges:     a.num(slotRangesBase),
 		lines:      a.num(slotStmtList),
 		hasLines:   a.is(slotStmtList),
 	}
 	if u.version >= 5 {
 		// Without a base the first table of the section is meant.
 		if !a.is(slotStrOffsetsBase) {
-			root.strOffsets = headerBytes(u, 8)
+			root.strOffsets += headerBytes(u, 8)
 		}
 		if !a.is(slotAddrBase) {
 			root.addrs = headerBytes(u, 8)
 		}
 		if !a.is(slotRnglistsBase) {
-			root.rnglists = headerBytes(u, 12)
+			root.rnglists += headerBytes(u, 12)
 		}
 	}
 	if a.is(slotLow) {

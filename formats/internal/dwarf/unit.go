@@ -13,11 +13,16 @@ type unit struct {
 	off, first, end uint64 // of the header, of the first entry, behind the unit
 	abbrev          uint64
 	dwoID           uint64 // of skeleton and split units from version 5 on
-	alt             Ref    // altRef in the dwz file, else 0
+	file            Ref    // that its entries are in
 	kind            uint8
 	bad             bool // a version or an address size nobody knows
 	shape
+	pieces
 }
+
+// pieces are where in the sections of a package the unit's own parts begin;
+// zeros elsewhere.
+type pieces struct{ info, strOffsets, lists uint64 }
 
 // code reports whether a unit can hold code.
 func (u *unit) code() bool { return u.kind != utType && u.kind != utSplitType }
@@ -26,7 +31,6 @@ func (u *unit) code() bool { return u.kind != utType && u.kind != utSplitType }
 func (d *Data) index(ctx context.Context) error {
 	var r blocks
 	s := &d.info
-	tables := map[uint64]int{}
 	for off := uint64(0); off < s.size; {
 		if len(d.units)&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
@@ -38,7 +42,7 @@ func (d *Data) index(ctx context.Context) error {
 			return r.err
 		}
 		c := cursor{b: b, big: d.big}
-		u := unit{off: off, alt: d.alt}
+		u := unit{off: off, file: d.file}
 		var length uint64
 		length, u.offSize = c.initial()
 		if length == 0 && !c.bad {
@@ -74,12 +78,20 @@ func (d *Data) index(ctx context.Context) error {
 		if u.code() {
 			d.parts = append(d.parts, int32(len(d.units)))
 		}
-		tables[u.abbrev]++
 		d.units = append(d.units, u)
 		if len(d.units) > d.lim.Units {
 			return &formats.Error{Format: d.format, Section: s.name, Offset: int64(off), Want: fmt.Sprintf("at most %d units", d.lim.Units), Err: formats.ErrLimit}
 		}
 		off = u.end
+	}
+	return nil
+}
+
+// share finds the abbreviation tables that more than one unit uses.
+func (d *Data) share() {
+	tables := map[uint64]int{}
+	for i := range d.units {
+		tables[d.units[i].abbrev]++
 	}
 	for off, n := range tables {
 		if n == 1 {
@@ -87,7 +99,6 @@ func (d *Data) index(ctx context.Context) error {
 		}
 	}
 	d.shared = tables
-	return nil
 }
 
 // at is the unit that holds an offset of .debug_info, nil if none does.

@@ -273,7 +273,7 @@ const maxEntryBytes = 64 << 20
 // entry fills e from the attributes that the walk has read.
 func (r *Reader) entry(e *Entry, off uint64) error {
 	a := &r.walk.a
-	e.Ref = Ref(off) | r.u.alt
+	e.Ref = Ref(off) | r.u.file
 	e.Origin = r.u.ref(a, slotOrigin)
 	if e.Origin == 0 || a.is(slotLinkage) || a.is(slotName) {
 		e.Origin = e.Ref

@@ -32,6 +32,7 @@ package explode
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/symlake/symlake/formats"
@@ -43,6 +44,13 @@ import (
 // Exploder explodes the units of one object, one part each. It is safe for
 // concurrent use.
 type Exploder struct {
+	// Split finds where the entries of a split unit are; nil: they are not
+	// looked for. A nil Pack means that nobody has them: the unit yields its
+	// line table and counts as missing. So does an error that rejects, which is
+	// noted as a warning. done is called when the unit has been read. Set it
+	// before the first part; it is called from several goroutines.
+	Split func(ctx context.Context, s *dwarf.Skeleton) (p *dwarf.Pack, done func(), err error)
+
 	d     *dwarf.Data
 	img   *native.Image
 	lim   formats.Limits
@@ -134,12 +142,15 @@ func (p *part) explode(i int, emit func(*symbol.Run) error, q *symbol.Quality) e
 		}
 		return err
 	}
-	if u.Split != "" {
-		q.Missing = append(q.Missing, u.Split)
+	if u.Split != nil {
+		done, err := p.enter(u.Split, q)
+		defer done()
+		if err != nil {
+			return err
+		}
 	}
 	own := append([]native.Span(nil), u.Ranges...)
-	err = p.walk()
-	if err == nil {
+	if err = p.walk(); err == nil {
 		err = p.r.Damage()
 	}
 	if err != nil {
@@ -158,4 +169,31 @@ func (p *part) explode(i int, emit func(*symbol.Run) error, q *symbol.Quality) e
 		q.LinesBroken = uint32(p.lines.table.Broken)
 	}
 	return nil
+}
+
+// enter goes on with the entries of a split unit, if they are to be had.
+func (p *part) enter(s *dwarf.Skeleton, q *symbol.Quality) (done func(), err error) {
+	done = func() {}
+	var pack *dwarf.Pack
+	if p.x.Split != nil {
+		pack, done, err = p.x.Split(p.ctx, s)
+	}
+	if err != nil && !formats.Rejects(err) {
+		return done, err
+	}
+	if err != nil {
+		q.Warnings = append(q.Warnings, fmt.Sprintf("%s: %v", s.Companion(), err))
+	}
+	if pack == nil || err != nil {
+		q.Missing = append(q.Missing, s.Companion())
+		return done, nil
+	}
+	if err := p.r.Enter(pack, s.ID); err != nil {
+		q.UnitsBroken = 1
+		if !damaged(err) {
+			return done, err
+		}
+		q.Warnings = append(q.Warnings, fmt.Sprintf("%s: %v", s.Companion(), err))
+	}
+	return done, nil
 }

@@ -61,7 +61,7 @@ func readAll(in *formats.Input) error {
 	note(f.Notes(func(string, uint32, []byte) bool { return true }))
 	_, _, err = f.DebugLink()
 	note(err)
-	_, _, err = f.AltLink()
+	_, err = f.Supplement()
 	note(err)
 	_, err = f.SONAME()
 	note(err)

@@ -2,6 +2,8 @@ package native
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 
 	"github.com/symlake/symlake/formats"
 )
@@ -91,18 +93,46 @@ func (f *ELF) DebugLink() (name string, crc uint32, err error) {
 	return string(b[:n]), f.order.Uint32(b[at:]), nil
 }
 
-// AltLink is what .gnu_debugaltlink says: the name and the build-id of the file
-// that dwz moved shared entries to. name is "" when there is none.
-func (f *ELF) AltLink() (name string, buildID []byte, err error) {
+// Supplement ties files to the one that dwz moved entries to which they share.
+type Supplement struct {
+	Is   bool   // this is that file
+	Name string // of that file, as the others know it
+	ID   []byte // its build-id or, from DWARF 5 on, a checksum
+}
+
+// Supplement is what .gnu_debugaltlink says or, from DWARF 5 on, .debug_sup
+// (section 7.3.6). nil when the file has neither.
+func (f *ELF) Supplement() (*Supplement, error) {
 	b, err := f.small(".gnu_debugaltlink")
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	n := bytes.IndexByte(b, 0)
-	if n <= 0 {
-		return "", nil, nil
+	if n := bytes.IndexByte(b, 0); n > 0 {
+		return &Supplement{Name: string(b[:n]), ID: bytes.Clone(b[n+1:])}, nil
 	}
-	return string(b[:n]), bytes.Clone(b[n+1:]), nil
+	const section = ".debug_sup"
+	if b, err = f.small(section); len(b) == 0 || err != nil {
+		return nil, err
+	}
+	if len(b) < 4 {
+		return nil, corrupt(section, 0, "a whole section")
+	}
+	if v := f.order.Uint16(b); v != 5 {
+		return nil, unsupported(section, 0, fmt.Sprintf("version 5, not %d", v))
+	}
+	n := bytes.IndexByte(b[3:], 0)
+	if n < 0 {
+		return nil, corrupt(section, 3, "the end of a file's name")
+	}
+	s := &Supplement{Is: b[2] == 1, Name: string(b[3 : 3+n])}
+	at := 3 + n + 1
+	size, used := binary.Uvarint(b[at:])
+	if used <= 0 || size > uint64(len(b)-at-used) {
+		return nil, corrupt(section, uint64(at), "a checksum inside the section")
+	}
+	at += used
+	s.ID = bytes.Clone(b[at : at+int(size)])
+	return s, nil
 }
 
 // SONAME is the name that a shared object calls itself, or "".
