@@ -19,7 +19,10 @@ type cli struct {
 	LoadMode    string   `help:"How rows reach HBase: hfiles (default) or puts." enum:",hfiles,puts" default:"" placeholder:"MODE"`
 	Lake        lakeFlag `help:"Where the Parquet tables are: a folder, s3://bucket/prefix, or off." placeholder:"URL|off"`
 	LakeProfile string   `help:"sealed (default) or plain: Parquet encryption, or none." enum:",sealed,plain" default:"" placeholder:"PROFILE"`
-	Keyset      string   `help:"Local keyset file." type:"path" placeholder:"FILE"`
+	Keyset      string   `help:"Local keyset file." type:"path" placeholder:"FILE" xor:"kek"`
+	KeysetKMS   string   `help:"Key of AWS KMS that seals the keyset file." name:"keyset-kms" placeholder:"ARN"`
+	KMS         string   `help:"Key of AWS KMS, instead of a keyset." name:"kms" placeholder:"ARN" xor:"kek"`
+	KMSEndpoint string   `help:"Where KMS is (default: AWS, or AWS_ENDPOINT_URL_KMS)." name:"kms-endpoint" placeholder:"URL"`
 	LogLevel    string   `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
 	JSON        bool     `help:"Print NDJSON, one record a line." name:"json"`
 	NoProgress  bool     `help:"No progress bar on a terminal."`

@@ -74,7 +74,12 @@ func (c *LakeConfig) UnmarshalYAML(n *yaml.Node) error {
 
 // KeysConfig says where the key-encryption key is.
 type KeysConfig struct {
-	Keyset string `yaml:"keyset"` // default: keyset.json beside the file store
+	Keyset    string `yaml:"keyset"`     // default: keyset.json beside the file store
+	KeysetKMS string `yaml:"keyset_kms"` // ARN of the key of AWS KMS that seals the keyset
+	KMS       string `yaml:"kms"`        // ARN of a key of AWS KMS, instead of a keyset
+	Region    string `yaml:"region"`     // of KMS; default: the ARN's
+	Endpoint  string `yaml:"endpoint"`   // of KMS; default: AWS's
+	Profile   string `yaml:"profile"`    // AWS profile for KMS
 }
 
 // HBaseConfig says how rows get into HBase.
@@ -163,6 +168,9 @@ func readConfig(path string) (Config, error) {
 	}
 	if m := c.HBase.LoadMode; m != "" && m != loadHFiles && m != loadPuts {
 		return Config{}, usage("configuration %s: hbase.load_mode is %q, want %s or %s", path, m, loadHFiles, loadPuts)
+	}
+	if c.Keys.KMS != "" && (c.Keys.Keyset != "" || c.Keys.KeysetKMS != "") {
+		return Config{}, usage("configuration %s: keys has both kms and a keyset: want one", path)
 	}
 	c.Store = relativeURL(dir, c.Store)
 	c.HBase.HadoopConf = relativePath(dir, c.HBase.HadoopConf)

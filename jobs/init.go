@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/row"
@@ -26,13 +27,12 @@ const configText = `# symlake.yaml; every key and its default: see README.md
 #     names: "android/{app}/{build}/**"     # where APP@BUILD comes from
 store: %s
 lake: %s
-keys: {keyset: %s}
+keys: %s
 limits: {memory: 512MiB, workers: 2, object: 16GiB}
 `
 
 // Run creates what is missing.
 func (initJob) Run(p *process) error {
-	keyset := p.keysetPath()
 	path := p.flags.Config
 	if path == "" {
 		path = defaultConfig
@@ -40,7 +40,7 @@ func (initJob) Run(p *process) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case err == nil:
-		_, werr := fmt.Fprintf(f, configText, p.storeURL(), p.lakeText(), keyset)
+		_, werr := fmt.Fprintf(f, configText, p.storeURL(), p.lakeText(), p.keyPlace().text())
 		if err := errors.Join(werr, f.Close()); err != nil {
 			return fmt.Errorf("write %s: %w", path, err)
 		}
@@ -57,12 +57,12 @@ func (initJob) Run(p *process) error {
 
 // createStore makes what a store lacks (folders, keyset, store keys) and opens it for writing.
 func (p *process) createStore() (*records, error) {
-	keyset := p.keysetPath()
 	if err := p.createTables(); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(keyset); errors.Is(err, fs.ErrNotExist) {
-		if err := p.createKeyset(keyset); err != nil {
+	place := p.keyPlace()
+	if _, err := os.Stat(place.keyset); place.keyset != "" && errors.Is(err, fs.ErrNotExist) {
+		if err := p.createKeyset(place); err != nil {
 			return nil, err
 		}
 	}
@@ -89,8 +89,20 @@ func (p *process) createStore() (*records, error) {
 	return r, nil
 }
 
-// createTables makes what is missing of the place for rows and catalog.
+// createTables makes what is missing of the place for rows and catalog. A key service is asked first
+// whether it would wrap the keys of a new store: one that refuses leaves nothing behind.
 func (p *process) createTables() error {
+	if place := p.keyPlace(); place.keyset == "" {
+		s, err := all.Open(p.ctx, p.storeURL(), p.storeOptions(true))
+		if errors.Is(err, sinks.ErrMissing) {
+			err = place.try(p.ctx)
+		} else if err == nil {
+			err = s.Close()
+		}
+		if err != nil {
+			return unfit(fmt.Errorf("create store %s: %w", p.storeURL(), err))
+		}
+	}
 	if err := all.Create(p.ctx, p.storeURL(), p.storeOptions(false)); err != nil {
 		return unfit(fmt.Errorf("create store %s: %w", p.storeURL(), err))
 	}
@@ -99,7 +111,8 @@ func (p *process) createTables() error {
 
 // createKeyset makes a keyset, but not for a store that has keys already: a
 // new keyset could not open them, and would look like the right one.
-func (p *process) createKeyset(path string) error {
+func (p *process) createKeyset(place keyPlace) error {
+	path := place.keyset
 	s, err := all.Open(p.ctx, p.storeURL(), p.storeOptions(true))
 	if err != nil {
 		return unfit(fmt.Errorf("open store %s: %w", p.storeURL(), err))
@@ -112,8 +125,8 @@ func (p *process) createKeyset(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("create keyset: %w", err)
 	}
-	if err := kek.CreateKeyset(path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("create keyset: %w", err)
+	if err := place.create(p.ctx); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
 	}
 	p.log.Info("created", "keyset", path)
 	return nil

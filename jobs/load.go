@@ -19,7 +19,8 @@ import (
 type loadJob struct {
 	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"Any name of what is to be copied; everything without."`
 	From       string   `help:"The store to copy from (default: the configuration's, else the embedded one in ./symlake-data)." placeholder:"URL"`
-	FromKeyset string   `help:"Keyset of that store (default: keyset.json in it)." type:"path" placeholder:"FILE"`
+	FromKeyset string   `help:"Keyset of that store (default: keyset.json in it)." type:"path" placeholder:"FILE" xor:"from"`
+	FromKMS    string   `name:"from-kms" help:"Key of AWS KMS of that store, instead of a keyset." placeholder:"ARN" xor:"from"`
 	HFilesOut  string   `name:"hfiles-out" help:"Write all of the source as HFiles into this folder, for HBase's own completebulkload; no server is asked." type:"path" placeholder:"DIR"`
 	Force      bool     `help:"Replace what is better, pinned or shredded in the target."`
 	IfLocked   string   `help:"When an ingest writes the target: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
@@ -103,8 +104,8 @@ func (j loadJob) source(p *process) (*process, error) {
 	}
 	flags := *p.flags
 	src := *p
-	src.flags, flags.Store, flags.Keyset = &flags, url, j.FromKeyset
-	if dir := src.storeDir(); flags.Keyset == "" && dir != "" {
+	src.flags, flags.Store, flags.Keyset, flags.KMS = &flags, url, j.FromKeyset, j.FromKMS
+	if dir := src.storeDir(); flags.Keyset == "" && flags.KMS == "" && dir != "" {
 		if path := filepath.Join(dir, "keyset.json"); fileExists(path) {
 			flags.Keyset = path
 		}

@@ -87,8 +87,8 @@ func bigStore(t *testing.T, dir string, artifacts int) (size uint64) {
 	}
 	must(file.Create(dir))
 	keyset := filepath.Join(dir, "keyset.json")
-	must(kek.CreateKeyset(keyset))
-	key, err := kek.OpenKeyset(keyset)
+	must(kek.CreateKeyset(t.Context(), keyset, nil))
+	key, err := kek.OpenKeyset(t.Context(), keyset, nil)
 	must(err)
 	s, err := file.Open(dir, file.Options{})
 	must(err)

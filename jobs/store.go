@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os/user"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
-	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -74,19 +72,6 @@ func unfit(err error) error {
 	return err
 }
 
-// keysetPath is the local keyset: beside the rows of a file store, else in the working folder, unless named.
-func (p *process) keysetPath() string {
-	switch {
-	case p.flags.Keyset != "":
-		return p.flags.Keyset
-	case p.config.Keys.Keyset != "":
-		return p.config.Keys.Keyset
-	case p.storeDir() != "":
-		return filepath.Join(p.storeDir(), defaultKeyset)
-	}
-	return defaultKeyset
-}
-
 // opened is a store with its key-encryption key.
 type opened struct {
 	*sinks.Store
@@ -105,10 +90,10 @@ func (p *process) openStore(readOnly bool) (*opened, error) {
 	for _, note := range s.Notes {
 		p.log.Warn("store", "note", note)
 	}
-	k, err := kek.OpenKeyset(p.keysetPath())
+	k, err := p.keyPlace().open(p.ctx)
 	if err != nil {
 		s.Close()
-		return nil, fmt.Errorf("open keyset: %w", err)
+		return nil, err
 	}
 	return &opened{s, k}, nil
 }

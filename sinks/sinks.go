@@ -87,9 +87,16 @@ type Catalog interface {
 	List(ctx context.Context, s Span, emit func(Row) error) error
 }
 
+// ErrRefused: a key-encryption key is not the one that sealed this, or whoever keeps it refuses its use. Any
+// other error of a KEK is of the way to it, and trying again may help. Wrapped, with who said what.
+var ErrRefused = errors.New("key-encryption key refused or wrong")
+
 // KEK wraps store keys: the key-encryption key of a local keyset or a key
-// service. Tink's AEAD is one.
+// service. Additional data tells nothing to whom a key service shows it. Safe for concurrent use.
 type KEK interface {
-	Encrypt(plain, aad []byte) ([]byte, error)
-	Decrypt(sealed, aad []byte) ([]byte, error)
+	// ID names the key for people and for records of the catalog. It is no secret.
+	ID() string
+	Encrypt(ctx context.Context, plain, aad []byte) ([]byte, error)
+	// Decrypt gives ErrRefused where another key, or other additional data, was sealed with.
+	Decrypt(ctx context.Context, sealed, aad []byte) ([]byte, error)
 }

@@ -15,7 +15,7 @@ import (
 
 func TestKeysetRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keyset.json")
-	if err := CreateKeyset(path); err != nil {
+	if err := CreateKeyset(t.Context(), path, nil); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
@@ -23,11 +23,11 @@ func TestKeysetRoundTrip(t *testing.T) {
 		t.Fatalf("mode %v, %v; want 0600", info.Mode(), err)
 	}
 	sealed := seal(t, open(t, path))
-	got, err := open(t, path).Decrypt(sealed, []byte("where"))
+	got, err := open(t, path).Decrypt(t.Context(), sealed, []byte("where"))
 	if err != nil || string(got) != "secret" {
 		t.Fatalf("opened again: %q, %v", got, err)
 	}
-	if _, err := open(t, path).Decrypt(sealed, []byte("elsewhere")); err == nil {
+	if _, err := open(t, path).Decrypt(t.Context(), sealed, []byte("elsewhere")); err == nil {
 		t.Error("opened under other additional data")
 	}
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
@@ -37,11 +37,11 @@ func TestKeysetRoundTrip(t *testing.T) {
 
 func TestKeysetIsNeverReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keyset.json")
-	if err := CreateKeyset(path); err != nil {
+	if err := CreateKeyset(t.Context(), path, nil); err != nil {
 		t.Fatal(err)
 	}
 	before, _ := os.ReadFile(path)
-	if err := CreateKeyset(path); !errors.Is(err, fs.ErrExist) {
+	if err := CreateKeyset(t.Context(), path, nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("second create: %v, want fs.ErrExist", err)
 	}
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
@@ -51,14 +51,14 @@ func TestKeysetIsNeverReplaced(t *testing.T) {
 
 func TestKeysetOfOthersIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keyset.json")
-	if err := CreateKeyset(path); err != nil {
+	if err := CreateKeyset(t.Context(), path, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, mode := range []fs.FileMode{0o640, 0o604, 0o644} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
-		_, err := OpenKeyset(path)
+		_, err := OpenKeyset(t.Context(), path, nil)
 		if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), fmt.Sprintf("%#o", mode)) {
 			t.Errorf("mode %v: %v, want it refused and named", mode, err)
 		}
@@ -67,18 +67,18 @@ func TestKeysetOfOthersIsRefused(t *testing.T) {
 
 func TestBadKeyset(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keyset.json")
-	if _, err := OpenKeyset(path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenKeyset(t.Context(), path, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("absent: %v, want fs.ErrNotExist", err)
 	}
 	for _, text := range []string{"", "{}", `{"key": 1`, strings.Repeat(" ", maxKeysetBytes+1)} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := OpenKeyset(path); err == nil {
+		if _, err := OpenKeyset(t.Context(), path, nil); err == nil {
 			t.Errorf("%.20q opened", text)
 		}
 	}
-	if _, err := OpenKeyset(t.TempDir()); err == nil {
+	if _, err := OpenKeyset(t.Context(), t.TempDir(), nil); err == nil {
 		t.Error("a folder opened")
 	}
 }
@@ -86,17 +86,17 @@ func TestBadKeyset(t *testing.T) {
 func TestEphemeral(t *testing.T) {
 	k := Ephemeral()
 	sealed := seal(t, k)
-	if got, err := k.Decrypt(sealed, []byte("where")); err != nil || string(got) != "secret" {
+	if got, err := k.Decrypt(t.Context(), sealed, []byte("where")); err != nil || string(got) != "secret" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := Ephemeral().Decrypt(sealed, []byte("where")); err == nil {
+	if _, err := Ephemeral().Decrypt(t.Context(), sealed, []byte("where")); err == nil {
 		t.Error("another ephemeral key opened it")
 	}
 }
 
 func open(t *testing.T, path string) sinks.KEK {
 	t.Helper()
-	k, err := OpenKeyset(path)
+	k, err := OpenKeyset(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func open(t *testing.T, path string) sinks.KEK {
 
 func seal(t *testing.T, k sinks.KEK) []byte {
 	t.Helper()
-	s, err := k.Encrypt([]byte("secret"), []byte("where"))
+	s, err := k.Encrypt(t.Context(), []byte("secret"), []byte("where"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,11 +117,11 @@ func seal(t *testing.T, k sinks.KEK) []byte {
 
 func BenchmarkOpenKeyset(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "keyset.json")
-	if err := CreateKeyset(path); err != nil {
+	if err := CreateKeyset(b.Context(), path, nil); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := OpenKeyset(path); err != nil {
+		if _, err := OpenKeyset(b.Context(), path, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -323,7 +323,7 @@ func TestKeys(t *testing.T) {
 	// Rotation adds a version that the client, already open, has not seen.
 	c = w.client()
 	im.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
-	if _, err := w.ring.Rotate(t.Context()); err != nil {
+	if _, _, err := w.ring.Rotate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	next := newImage(strings.Repeat("cd", 20), "libgame.so", 50)

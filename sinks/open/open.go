@@ -66,7 +66,7 @@ func Client(ctx context.Context, url string, o Options) (*Opened, error) {
 	}
 	c := &Opened{Store: store}
 	if o.KEK == nil {
-		if o.KEK, err = kek.OpenKeyset(o.Keyset); err != nil {
+		if o.KEK, err = kek.OpenKeyset(ctx, o.Keyset, nil); err != nil {
 			return nil, errors.Join(fmt.Errorf("open keyset: %w", err), store.Close())
 		}
 	}

@@ -2,6 +2,7 @@ package row
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -61,7 +62,7 @@ func (c *Catalog) record(ctx context.Context, r sinks.Row) (*Record, error) {
 	// is gone seals that load alone, and Open says so.
 	for _, l := range []*Loaded{rec.Published, rec.Previous} {
 		if l != nil && len(l.WrappedKey) > 0 && c.k.held(l.KeyVersion) == nil {
-			if _, err := c.k.version(ctx, l.KeyVersion); ctx.Err() != nil {
+			if _, err := c.k.version(ctx, l.KeyVersion); err != nil && !errors.Is(err, ErrSealed) {
 				return nil, err
 			}
 		}

@@ -61,7 +61,7 @@
 //	row           version ‖ body (1: dictionary, 2: ranges, 3: ranges of a script, 4: classes) ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
 //	record        version ‖ store key version (4)           ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
 //	wrapped key   version                                   ‖ check (4) ‖ nonce (12) ‖ sealed (32) ‖ tag (16)
-//	"k" record    version ‖ what the key-encryption key made of store key (32) ‖ name key (32)
+//	"k" record    version 2 ‖ len (2) ‖ head ‖ what the key-encryption key made of store key (32) ‖ name key (32)
 //
 // The additional data is len (4) ‖ head ‖ len (4) ‖ key: the head is all before the nonce, the
 // key is the row's or record's own. For a wrapped data key it is
@@ -70,7 +70,9 @@
 //	by name ‖ SHA-256 of the fence
 //
 // so that no answer can be made of a load's rows and another's layout. For a "k" record the
-// head is the version. Each "k" record repeats the name key: opening a store is one call of
+// head is the byte 1: a key service shows additional data to its auditors. What stands in clear before the wrapped
+// keys is for people, in JSON: id of the key-encryption key, when the version was made, and when nothing was left under
+// older ones (absent: a rotation is not over). Version 1 of the record has none of it. Each "k" record repeats the name key: opening a store is one call of
 // the key-encryption key. A wrong key check is another key, a failed tag other bytes.
 //
 // Records are JSON inside the seal; their fields are durable names, and fields that are added
@@ -334,4 +336,5 @@
 //	   body 4 too
 //	   records "l", "d" and "s", an object's "interrupted" and "owner", and the state "forgotten" came later: programs before
 //	   them take no notice, so two of different age must not ingest at once
+//	   "k" records of version 2 came later: readers before it open no store that has one
 package row

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -66,7 +67,7 @@ func OpenKeyring(ctx context.Context, c sinks.Catalog, kek sinks.KEK) (*Keyring,
 		return nil, fmt.Errorf("store key record %x: %w", last.Key, ErrUnauthentic)
 	}
 	version := binary.BigEndian.Uint32(last.Key[1:])
-	if _, err := k.unwrap(version, last.Value); err != nil {
+	if _, err := k.unwrap(ctx, version, last.Value); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -81,60 +82,22 @@ func CreateKeyring(ctx context.Context, c sinks.Catalog, kek sinks.KEK) (*Keyrin
 	}
 	var names [secretBytes]byte
 	rand.Read(names[:])
-	if err := addStoreKey(ctx, c, kek, 1, names); err != nil && !errors.Is(err, sinks.ErrConflict) {
+	now := time.Now().UTC()
+	if err := addStoreKey(ctx, c, kek, names, StoreKey{Version: 1, Made: now, Finished: now}); err != nil && !errors.Is(err, sinks.ErrConflict) {
 		return nil, err
 	}
 	return OpenKeyring(ctx, c, kek)
 }
 
-// Rotate makes a new version of the store key, which seals from now on, and
-// returns it. Older versions stay readable: see Rewrap.
-func (k *Keyring) Rotate(ctx context.Context) (uint32, error) {
-	for {
-		fresh, err := OpenKeyring(ctx, k.catalog, k.kek)
-		if err != nil {
-			return 0, err
-		}
-		next := fresh.newest + 1
-		if err := addStoreKey(ctx, k.catalog, k.kek, next, k.names); errors.Is(err, sinks.ErrConflict) {
-			continue // another rotation was faster: rotate after it
-		} else if err != nil {
-			return 0, err
-		}
-		if _, err := k.version(ctx, next); err != nil {
-			return 0, err
-		}
-		return next, nil
-	}
-}
-
-// addStoreKey writes a new version, which must not be there. Each version's
-// record repeats the name key, so that opening a store is one unwrapping.
-func addStoreKey(ctx context.Context, c sinks.Catalog, kek sinks.KEK, version uint32, names [secretBytes]byte) error {
-	secrets := make([]byte, secretBytes, 2*secretBytes)
-	rand.Read(secrets)
-	key := keysKey(version)
-	wrapped, err := kek.Encrypt(append(secrets, names[:]...), bind(nil, []byte{version1}, key))
-	if err != nil {
-		return fmt.Errorf("wrap store key %d: %w", version, err)
-	}
-	if err := c.Swap(ctx, key, nil, append([]byte{version1}, wrapped...)); err != nil {
-		return fmt.Errorf("add store key %d: %w", version, err)
-	}
-	return nil
-}
-
 // unwrap opens the record of one version and keeps its key.
-func (k *Keyring) unwrap(version uint32, value []byte) (*storeKey, error) {
-	if len(value) == 0 || value[0] != version1 {
-		return nil, fmt.Errorf("store key %d: %w: want form 1", version, ErrUnauthentic)
-	}
-	secrets, err := k.kek.Decrypt(value[1:], bind(nil, value[:1], keysKey(version)))
+func (k *Keyring) unwrap(ctx context.Context, version uint32, value []byte) (*storeKey, error) {
+	info, wrapped, err := parseStoreKey(version, value)
 	if err != nil {
-		return nil, fmt.Errorf("unwrap store key %d: %w: %w", version, ErrSealed, err)
+		return nil, err
 	}
-	if len(secrets) != 2*secretBytes {
-		return nil, fmt.Errorf("store key %d: %w: want %d bytes, not %d", version, ErrUnauthentic, 2*secretBytes, len(secrets))
+	secrets, err := decryptStoreKey(ctx, k.kek, info, wrapped)
+	if err != nil {
+		return nil, err
 	}
 	s := &storeKey{version: version}
 	if s.wraps, err = newSealer(secrets[:secretBytes], forWraps); err != nil {
@@ -182,7 +145,7 @@ func (k *Keyring) version(ctx context.Context, version uint32) (*storeKey, error
 	if value == nil {
 		return nil, fmt.Errorf("store key %d: %w: it is not in the store", version, ErrSealed)
 	}
-	return k.unwrap(version, value)
+	return k.unwrap(ctx, version, value)
 }
 
 // LakeKeys are the keys of a lake beside the store: a master key a version of the

@@ -234,7 +234,7 @@ func TestRotate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := l.ring.Rotate(ctx)
+	v, _, err := l.ring.Rotate(ctx)
 	if err != nil || v != 2 {
 		t.Fatalf("version %d, %v", v, err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -111,7 +112,7 @@ func (b *bench) warm(r *result) error {
 		return err
 	}
 	defer store.Close()
-	key, err := kek.OpenKeyset(filepath.Join(r.store, "keyset.json"))
+	key, err := kek.OpenKeyset(context.Background(), filepath.Join(r.store, "keyset.json"), nil)
 	if err != nil {
 		return err
 	}

@@ -165,7 +165,7 @@ func (b *bench) client(dir string) (*lookup.Client, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	key, err := kek.OpenKeyset(filepath.Join(dir, "keyset.json"))
+	key, err := kek.OpenKeyset(context.Background(), filepath.Join(dir, "keyset.json"), nil)
 	if err != nil {
 		return nil, nil, err
 	}

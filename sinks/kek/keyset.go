@@ -1,0 +1,156 @@
+package kek
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/tink"
+
+	"github.com/symlake/symlake/sinks"
+)
+
+// maxKeysetBytes bounds what OpenKeyset reads: a key takes about 270 bytes.
+const maxKeysetBytes = 1 << 20
+
+// CreateKeyset makes a tink keyset of one AES-256-GCM key, as JSON, readable
+// by its owner only; by, when not nil, seals it. It appears whole or not at all, is durable when this
+// returns, and is never replaced: the error is fs.ErrExist if path is there.
+func CreateKeyset(ctx context.Context, path string, by sinks.KEK) error {
+	if err := createKeyset(ctx, path, by); err != nil {
+		return fmt.Errorf("create keyset %s: %w", path, err)
+	}
+	return nil
+}
+
+func createKeyset(ctx context.Context, path string, by sinks.KEK) error {
+	h, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if w := keyset.NewJSONWriter(&text); by == nil {
+		err = insecurecleartextkeyset.Write(h, w)
+	} else {
+		s := &sealing{k: by}
+		if err = h.WriteWithContext(ctx, w, s, nil); s.err != nil {
+			err = s.err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".keyset-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(append(text.Bytes(), '\n'))
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); err != nil { // refuses to replace, unlike a rename
+		return err
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// OpenKeyset reads a keyset file, which by has sealed unless it is nil. It may hold several keys (tink's own tools
+// add and disable them): the primary one seals, all enabled ones open.
+func OpenKeyset(ctx context.Context, path string, by sinks.KEK) (sinks.KEK, error) {
+	k, err := openKeyset(ctx, path, by)
+	if err != nil {
+		return nil, fmt.Errorf("open keyset %s: %w", path, err)
+	}
+	return k, nil
+}
+
+func openKeyset(ctx context.Context, path string, by sinks.KEK) (sinks.KEK, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	switch mode := info.Mode(); {
+	case !mode.IsRegular():
+		return nil, errors.New("it is not a regular file")
+	case by == nil && mode.Perm()&0o077 != 0:
+		return nil, fmt.Errorf("%w: its mode is %#o, others must have no access: chmod 600", fs.ErrPermission, mode.Perm())
+	case info.Size() > maxKeysetBytes:
+		return nil, fmt.Errorf("its %d bytes are too many for a keyset", info.Size())
+	}
+	var h *keyset.Handle
+	if r := keyset.NewJSONReader(f); by == nil {
+		h, err = insecurecleartextkeyset.Read(r)
+	} else {
+		s := &sealing{k: by}
+		if h, err = keyset.ReadWithContext(ctx, r, s, nil); s.err != nil {
+			err = s.err
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	a, err := aead.New(h)
+	if err != nil {
+		return nil, err
+	}
+	return keysetKey{a, path, fmt.Sprintf("keyset:%08x", h.KeysetInfo().PrimaryKeyId)}, nil
+}
+
+// keysetKey is a keyset that was read.
+type keysetKey struct {
+	tink.AEAD
+	path, id string
+}
+
+// ID is that of the primary key, as tink's own tools show it.
+func (k keysetKey) ID() string { return k.id }
+
+func (k keysetKey) Encrypt(_ context.Context, plain, aad []byte) ([]byte, error) {
+	return k.AEAD.Encrypt(plain, aad)
+}
+
+func (k keysetKey) Decrypt(_ context.Context, sealed, aad []byte) ([]byte, error) {
+	plain, err := k.AEAD.Decrypt(sealed, aad)
+	if err != nil {
+		return nil, Refused{fmt.Errorf("keyset %s (%s) is not the one that it was sealed with", k.path, k.id)}
+	}
+	return plain, nil
+}
+
+// sealing is a key as tink wants it, to seal a keyset with. It keeps its error, of which tink tells the text only.
+type sealing struct {
+	k   sinks.KEK
+	err error
+}
+
+func (s *sealing) EncryptWithContext(ctx context.Context, plain, aad []byte) (sealed []byte, err error) {
+	sealed, s.err = s.k.Encrypt(ctx, plain, aad)
+	return sealed, s.err
+}
+
+func (s *sealing) DecryptWithContext(ctx context.Context, sealed, aad []byte) (plain []byte, err error) {
+	plain, s.err = s.k.Decrypt(ctx, sealed, aad)
+	return plain, s.err
+}

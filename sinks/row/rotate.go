@@ -1,0 +1,193 @@
+package row
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+)
+
+// Stale is a record that needs an older version of the store key.
+type Stale struct{ row sinks.Row }
+
+// Key is the record's key in the catalog, for errors.
+func (s Stale) Key() []byte { return s.row.Key }
+
+// StaleFrom gives records that need an older version of the store key than the newest, from a key of the
+// catalog on (nil: the first): after looking at about limit of them it stops, and next is where to go on (nil: that was all).
+// A record that does not open is stale, too: Renew says why.
+func (c *Catalog) StaleFrom(ctx context.Context, from []byte, limit int) (stale []Stale, next []byte, err error) {
+	newest := c.k.current().version
+	seen := 0
+	err = c.c.List(ctx, sinks.Span{From: from}, func(r sinks.Row) error {
+		if seen++; seen > limit {
+			next = r.Key
+			return errEnough
+		}
+		if r.Key[0] == keyKeys || len(r.Value) < recordHeader || r.Value[0] != version1 {
+			return nil
+		}
+		if binary.BigEndian.Uint32(r.Value[1:]) != newest || r.Key[0] == keyArtifact && c.wrapsOlder(ctx, r, newest) {
+			stale = append(stale, Stale{r})
+		}
+		return nil
+	})
+	if err != nil && err != errEnough {
+		return nil, nil, fmt.Errorf("list records: %w", err)
+	}
+	return stale, next, nil
+}
+
+// wrapsOlder: a record that was sealed anew keeps data keys as they were wrapped.
+func (c *Catalog) wrapsOlder(ctx context.Context, r sinks.Row, newest uint32) bool {
+	rec, err := c.record(ctx, r)
+	return err != nil || len(staleLoads(rec, newest)) > 0
+}
+
+func staleLoads(rec *Record, newest uint32) (list []*Loaded) {
+	for _, l := range []*Loaded{rec.Published, rec.Previous} {
+		if l != nil && len(l.WrappedKey) > 0 && l.KeyVersion != newest {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// Renew seals a record anew under the newest store key, with its data keys, and says how many of these there were. What
+// another process makes of the record meanwhile is kept.
+func (c *Catalog) Renew(ctx context.Context, s Stale) (dataKeys int, err error) {
+	for r := s.row; ; {
+		if r.Key[0] == keyArtifact {
+			dataKeys, err = c.renewArtifact(ctx, r)
+		} else {
+			err = c.renewRecord(ctx, r)
+		}
+		if !errors.Is(err, sinks.ErrConflict) {
+			break
+		}
+		if r.Value, err = c.c.Get(ctx, r.Key); err != nil || r.Value == nil {
+			break
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("record %x: %w", s.row.Key, err)
+	}
+	return dataKeys, nil
+}
+
+func (c *Catalog) renewRecord(ctx context.Context, r sinks.Row) error {
+	plain, err := c.k.openRecord(ctx, r.Key, r.Value)
+	if err != nil {
+		return err
+	}
+	return c.c.Swap(ctx, r.Key, r.Value, c.k.sealRecord(r.Key, plain))
+}
+
+func (c *Catalog) renewArtifact(ctx context.Context, r sinks.Row) (dataKeys int, err error) {
+	old, err := c.record(ctx, r)
+	if err != nil {
+		return 0, err
+	}
+	next := *old
+	for _, l := range []**Loaded{&next.Published, &next.Previous} {
+		if *l == nil || len((*l).WrappedKey) == 0 || (*l).KeyVersion == c.k.current().version {
+			continue
+		}
+		if *l, err = c.k.Rewrap(next.ID, *l); err != nil {
+			return 0, err
+		}
+		dataKeys++
+	}
+	return dataKeys, c.SwapArtifact(ctx, old, &next)
+}
+
+// KeyUse counts what each version of the store key still opens.
+type KeyUse struct {
+	Records  map[uint32]int // values of the catalog
+	DataKeys map[uint32]int // data keys of loads
+}
+
+// KeyUse reads the whole catalog.
+func (c *Catalog) KeyUse(ctx context.Context) (KeyUse, error) {
+	u := KeyUse{map[uint32]int{}, map[uint32]int{}}
+	err := c.c.List(ctx, sinks.Span{}, func(r sinks.Row) error {
+		if r.Key[0] == keyKeys || len(r.Value) < recordHeader || r.Value[0] != version1 {
+			return nil
+		}
+		u.Records[binary.BigEndian.Uint32(r.Value[1:])]++
+		if r.Key[0] != keyArtifact {
+			return nil
+		}
+		rec, err := c.record(ctx, r)
+		if err != nil {
+			return err
+		}
+		for _, l := range []*Loaded{rec.Published, rec.Previous} {
+			if l != nil && len(l.WrappedKey) > 0 {
+				u.DataKeys[l.KeyVersion]++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return u, fmt.Errorf("count the use of keys: %w", err)
+	}
+	return u, nil
+}
+
+// RetireStoreKey deletes a version of the store key that opens nothing any more: whoever holds an old copy of a
+// record and the key-encryption key can no longer open it from this store. It is never the newest.
+func (k *Keyring) RetireStoreKey(ctx context.Context, version uint32) error {
+	if version >= k.current().version {
+		return fmt.Errorf("retire store key %d: it is the newest", version)
+	}
+	key := keysKey(version)
+	value, err := k.catalog.Get(ctx, key)
+	if err == nil && value != nil {
+		err = k.catalog.Swap(ctx, key, value, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("retire store key %d: %w", version, err)
+	}
+	return nil
+}
+
+// Reseal gives a copy of l, to be the load next, whose rows are sealed under a data key of its own; row makes of each
+// row of l the same row of that load. It is for loads of ranges: where classes stand depends on
+// the data key, so those are encoded anew.
+func (k *Keyring) Reseal(id symbol.ID, l *Loaded, next sinks.Load) (out *Loaded, row func(sinks.Row) (sinks.Row, error), err error) {
+	secret, err := k.unwrapData(id, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	old, err := newSealer(secret, forRows)
+	if err != nil {
+		return nil, nil, err
+	}
+	fresh, err := NewSecret()
+	if err != nil {
+		return nil, nil, err
+	}
+	new, err := newSealer(fresh.data, forRows)
+	if err != nil {
+		return nil, nil, err
+	}
+	copied := *l
+	copied.Load = next
+	k.wrap(&copied, id, fresh.data)
+	was := LoadPrefix(id, l.Load)
+	return &copied, func(r sinks.Row) (sinks.Row, error) {
+		if len(r.Key) != keyBytes || string(r.Key[:prefixBytes]) != string(was) || len(r.Value) < rowHeader {
+			return sinks.Row{}, fmt.Errorf("row %x: %w", r.Key, ErrUnauthentic)
+		}
+		plain, err := old.open(rowHeader, r.Key, r.Value)
+		if err != nil {
+			return sinks.Row{}, fmt.Errorf("row %x: %w", r.Key, err)
+		}
+		key := append(LoadPrefix(id, next), r.Key[prefixBytes:]...)
+		return sinks.Row{Key: key, Value: new.seal(r.Value[:rowHeader], key, plain)}, nil
+	}, nil
+}
