@@ -51,7 +51,7 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 	j := x.j
 	options := spill.Options{Budget: j.budget, Scratch: j.o.Scratch, StringBytes: max(j.o.MemoryBytes, minStringBytes)}
 	var secret *row.Secret
-	if a.Kind == symbol.R8 {
+	if a.Kind.HasClasses() {
 		// Positions of classes depend on the load's key. One load at most is stored under it.
 		if secret, err = row.NewSecret(); err != nil {
 			return err
@@ -264,7 +264,7 @@ func (x *object) wins(rec *row.Record, l *row.Loaded) bool {
 func (x *object) count(l *row.Loaded) {
 	x.mu.Lock()
 	x.published++
-	if l.Artifact.Kind == symbol.R8 {
+	if l.Artifact.Kind.HasClasses() {
 		x.classes += l.Ranges
 	} else {
 		x.ranges += l.Ranges

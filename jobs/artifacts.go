@@ -41,7 +41,7 @@ func (j artifactsJob) Run(p *process) error {
 			}
 		}
 		count, of := a.Ranges, "ranges"
-		if a.Kind == symbol.R8 {
+		if a.Kind.HasClasses() {
 			count, of = a.Classes, "classes"
 		}
 		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d %s\t%d bytes\t%s\n", a.Artifact, a.Kind, a.Arch, file, count, of, a.Bytes, strings.Join(a.Apps, ","))

@@ -62,7 +62,7 @@ func (j inspectJob) artifact(p *process, in *formats.Input, a *formats.Artifact)
 	if _, member, ok := strings.Cut(in.Name, "!"); ok {
 		out.Member = member
 	}
-	if a.Kind == symbol.R8 {
+	if a.Kind.HasClasses() {
 		return j.mapping(p, in, a, out)
 	}
 	q, err := j.explode(p, in, a, func(r *symbol.Run) error {

@@ -29,6 +29,9 @@ func (j inspectJob) mapping(p *process, in *formats.Input, a *formats.Artifact, 
 	if err != nil {
 		return err
 	}
+	if a.Check == nil {
+		a.Check = func(symbol.Quality) error { return nil }
+	}
 	if err := a.Check(q); err != nil {
 		fmt.Fprintf(p.err, "%s: %v\n", in.Name, err)
 	}

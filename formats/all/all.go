@@ -5,6 +5,7 @@ package all
 import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
+	"github.com/symlake/symlake/formats/dart"
 	"github.com/symlake/symlake/formats/elf"
 	"github.com/symlake/symlake/formats/macho"
 	"github.com/symlake/symlake/formats/r8"
@@ -28,6 +29,7 @@ func Formats() []*formats.Format {
 		&archive.Zstd,
 		&archive.Xz,
 		&archive.Tar,
+		&dart.Format,
 		&sourcemap.Format,
 	}
 }

@@ -44,10 +44,15 @@ func printApple(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 
 // each visits the frames that have an answer, in the text's order.
 func each(s *Stack, answers [][]symbol.Answer, visit func(f *Frame, chain []symbol.Frame)) {
+	eachAnswer(s, answers, func(_ int, f *Frame, a *symbol.Answer) { visit(f, a.Frames) })
+}
+
+// eachAnswer visits them with their threads' places.
+func eachAnswer(s *Stack, answers [][]symbol.Answer, visit func(thread int, f *Frame, a *symbol.Answer)) {
 	for t := range s.Threads[:min(len(s.Threads), len(answers))] {
 		for i := range s.Threads[t].Frames[:min(len(s.Threads[t].Frames), len(answers[t]))] {
 			if a := &answers[t][i]; a.Status == symbol.Found && len(a.Frames) > 0 {
-				visit(&s.Threads[t].Frames[i], a.Frames)
+				visit(t, &s.Threads[t].Frames[i], a)
 			}
 		}
 	}

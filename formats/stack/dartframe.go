@@ -46,6 +46,7 @@ func (s *splitter) dartFrame(f *Frame, d *dartLine, step func(uint64) uint64) {
 	if f.At == (symbol.Where{}) { // nobody says where it was loaded
 		at(symbol.Loaded, d.abs, ^uint64(0), "")
 	}
+	f.Deferred = unit > rootUnit
 	f.Kind = h.kind()
 	f.Image = s.dartImage(f.Image, unit)
 }

@@ -14,24 +14,16 @@ import (
 // frame stands before each, and the space between is one. Code that has no
 // place in the source, the virtual machine's stubs, is NAME+0xOFFSET.
 func printDart(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
-	done := 0
-	depth, last := 0, (*Frame)(nil)
-	of := map[*Frame]int{}
-	for t := range s.Threads {
-		for i := range s.Threads[t].Frames {
-			of[&s.Threads[t].Frames[i]] = t
+	done, depth, last := 0, 0, 0
+	eachAnswer(s, answers, func(thread int, f *Frame, a *symbol.Answer) {
+		if thread != last {
+			depth, last = 0, thread
 		}
-	}
-	each(s, answers, func(f *Frame, chain []symbol.Frame) {
-		if last != nil && of[last] != of[f] {
-			depth = 0
-		}
-		last = f
 		start := bytes.LastIndexByte(s.Text[:f.Span[0]], '\n') + 1
 		out.Write(s.Text[done:start])
 		done = f.Span[1]
 		before := bytes.TrimRight(s.Text[start:f.Span[0]], " \t")
-		for i := range chain {
+		for i := range a.Frames {
 			if i > 0 {
 				out.WriteString(lineEnd(s.Text, f.Span[1]))
 			}
@@ -41,15 +33,16 @@ func printDart(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 			}
 			fmt.Fprintf(out, "#%-6d ", depth)
 			depth++
-			writeDart(out, &chain[i])
+			writeDart(out, a, &a.Frames[i])
 		}
 	})
 	out.Write(s.Text[done:])
 }
 
-func writeDart(out *bufio.Writer, f *symbol.Frame) {
+func writeDart(out *bufio.Writer, a *symbol.Answer, f *symbol.Frame) {
 	out.WriteString(oneLine(function(f)))
 	if f.File == "" {
+		fmt.Fprintf(out, "+%#x", a.Offset)
 		return
 	}
 	out.WriteString(" (")

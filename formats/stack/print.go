@@ -21,9 +21,12 @@ import (
 // A frame without an answer, or with one that is not Found, is only its line.
 // Answers may be short or nil.
 //
+// Words with an original name are written by that.
+//
 // Formats with a manner of their own are printed in that.
 func Print(w io.Writer, s *Stack, answers [][]symbol.Answer) error {
 	out := bufio.NewWriter(w)
+	s = s.renamed()
 	print := printBelow
 	for i := range formats {
 		if formats[i].Name == s.Format && formats[i].print != nil {

@@ -64,6 +64,7 @@ type splitter struct {
 	dump    bool   // below a header
 	arch    string // as the header says
 	dart    dartHeader
+	thrown  bool   // the line before says that an exception of Dart follows
 	thread  Thread // as announced: what the next one is called
 	fresh   bool   // the next frame begins a thread
 	running int    // frames of the current thread, also of those handed out
@@ -117,6 +118,7 @@ func (s *splitter) line(b []byte) error {
 		return err
 	}
 	s.javaNames(len(b), len(content))
+	s.dartWords(len(b), len(content))
 	return nil
 }
 
@@ -152,7 +154,9 @@ func (s *splitter) headerLine(content []byte) error {
 }
 
 func (s *splitter) header(h header) error {
-	if h.dump || (h.fresh || h.dart) && s.frames > 0 {
+	if h.dump && s.frames == 0 && len(s.cur.Words) > 0 { // the exception that the dump belongs to
+		s.forget()
+	} else if h.dump || (h.fresh || h.dart) && s.frames > 0 {
 		if err := s.next(); err != nil {
 			return err
 		}
@@ -274,9 +278,14 @@ func (s *splitter) next() error {
 	if err := s.flush(); err != nil {
 		return err
 	}
+	s.forget()
+	return nil
+}
+
+// forget forgets what the header said, and where in the dump we are.
+func (s *splitter) forget() {
 	s.dump, s.arch, s.thread, s.fresh, s.running, s.gap = false, "", Thread{}, false, 0, false
 	s.dart = dartStarts(&s.options)
-	return nil
 }
 
 // flush hands out what there is.

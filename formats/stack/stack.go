@@ -42,6 +42,7 @@ type Stack struct {
 	Text    []byte // the dump's lines and what surrounds its frames
 	Arch    string // as its header says, in the words of symbol.Artifact; "" if it does not
 	Threads []Thread
+	Words   []Word // names in Text, outside of frames, that Dart's compiler may have replaced
 
 	managed ManagedOptions // for printing
 }
@@ -63,10 +64,11 @@ type Frame struct {
 	Arch      string      // of the line, else of the stack; "" if neither says
 	At        symbol.Where
 	// Or is the same place said in other ways, best first, for an artifact that cannot tell At.
-	Or      []symbol.Where
-	Raw     uint64   // as reported
-	Script  *Script  // a frame of JavaScript
-	Managed *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
+	Or       []symbol.Where
+	Deferred bool     // the code is that of a Dart program's deferred loading unit
+	Raw      uint64   // as reported
+	Script   *Script  // a frame of JavaScript
+	Managed  *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
 
 	indent int // columns from Span[0] to where answers are printed
 }

@@ -27,3 +27,18 @@ func DartAnchor(name string) string {
 	}
 	return ""
 }
+
+// DartNames is the kind of the map that Dart's compiler writes of the names it
+// replaced (--save-obfuscation-map). Its rows are classes without members:
+// Name is what stands in the program, Original what stood in the source, be it a
+// class's, a member's or a library's name.
+const DartNames Kind = "dart-names"
+
+// NameDartBuild is the kind of the name by which a map of names is found from
+// a trace: DartBuild of a program that lay beside it.
+const NameDartBuild NameKind = "dart-build"
+
+// DartBuild is that name, of a build-id or UUID in any spelling.
+func DartBuild(id string) string {
+	return "dart-names:" + strings.ToLower(strings.ReplaceAll(id, "-", ""))
+}

@@ -97,7 +97,7 @@ func NewArtifact(r *row.Record) Artifact {
 		j.Kind, j.Arch, j.Object, j.Member = l.Artifact.Kind, l.Artifact.Arch, l.Source.URL, l.Source.Member
 		j.ImageBase = fmt.Sprintf("%#x", l.Artifact.Base)
 		j.Ranges, j.Rows, j.Bytes, j.Quality = l.Ranges, l.Rows, l.Bytes, NewQuality(l.Quality)
-		if j.Kind == symbol.R8 {
+		if j.Kind.HasClasses() {
 			j.Ranges, j.Classes, j.Members = 0, l.Ranges, l.Members
 		}
 	}

@@ -94,7 +94,7 @@ func (c *Client) mappedBy(ctx context.Context, e *entry, names []string, final b
 	if e.status != symbol.Found {
 		return nil, nil, &ClassError{e.status, e.err}
 	}
-	if e.load.artifact.Kind != symbol.R8 {
+	if !e.load.artifact.Kind.HasClasses() {
 		return nil, nil, &ClassError{symbol.NoArtifact, fmt.Errorf("artifact %s: %w", e.load.id, errNoClasses)}
 	}
 	out = make([]*retrace.Class, len(names))

@@ -24,6 +24,8 @@ type Narrow struct {
 	File string // base name
 	Path string // of a script: its URL, without query and fragment
 	App  string // APP@BUILD
+	// Anchor is a name that places are counted from: artifacts that have it are preferred.
+	Anchor string
 }
 
 // Resolution is what a name leads to.
@@ -218,6 +220,12 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 	}
 	if n.App != "" {
 		prefer(func(e *entry) bool { return hasName(e.rec, symbol.NameApp, n.App) })
+	}
+	if n.Anchor != "" {
+		prefer(func(e *entry) bool {
+			_, has := e.rec.Published.Artifact.Anchors[n.Anchor]
+			return has || isDart(&e.rec.Published.Artifact)
+		})
 	}
 	if n.Path != "" && len(fits) > 1 {
 		longest := 0

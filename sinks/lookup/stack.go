@@ -61,6 +61,11 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 		if err := c.retrace(ctx, qs[i].Stack, &w.lines, w.answers); err != nil {
 			return err
 		}
+		if w.dart || len(qs[i].Stack.Words) > 0 {
+			if err := b.dart(ctx, &qs[i], w.answers); err != nil {
+				return err
+			}
+		}
 		out(i, w.answers)
 	}
 	return nil
@@ -81,6 +86,7 @@ type stacks struct {
 type stackWork struct {
 	answers [][]symbol.Answer
 	lines   managed
+	dart    bool // there is code of Dart in it
 }
 
 // add resolves the names of a stack's frames and notes what is to be asked.
@@ -106,6 +112,7 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork) error {
 			}
 			w.lines.lost = w.lines.lost || f.Managed != nil && r.Status != symbol.Found
 			if r.Status != symbol.Found {
+				w.dart = w.dart || anchorOf(f) != ""
 				*a = symbol.Answer{Status: r.Status, Err: r.Err}
 				b.c.o.Observer.answered(f.Kind, r.Status, 1)
 				continue
@@ -118,6 +125,7 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork) error {
 				b.tables = append(b.tables, via)
 				b.shifted = append(b.shifted, len(b.qs))
 			}
+			w.dart = w.dart || isDart(&r.Record.Published.Artifact)
 			b.qs = append(b.qs, Query{r.Record.ID, placeIn(&r.Record.Published.Artifact, f)})
 			b.to = append(b.to, a)
 		}
@@ -166,11 +174,12 @@ type imageKey struct {
 	kind                  symbol.Kind
 	script                bool
 	managed               bool
+	anchor                string
 	options               string
 }
 
 func keyOf(f *stack.Frame, o *StackOptions) imageKey {
-	k := imageKey{file: f.File, arch: f.Arch, kind: f.Kind, script: f.Script != nil, managed: f.Managed != nil, options: o.App}
+	k := imageKey{file: f.File, arch: f.Arch, kind: f.Kind, script: f.Script != nil, managed: f.Managed != nil, anchor: anchorOf(f), options: o.App}
 	if len(o.Artifacts) > 0 {
 		k.options = strings.Join(o.Artifacts, "\x00") + "\x00\x00" + o.App
 	}
@@ -203,7 +212,7 @@ func (c *Client) image(ctx context.Context, f *stack.Frame, o StackOptions, seen
 }
 
 func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried []Tried) {
-	n := Narrow{Kind: f.Kind, Arch: f.Arch, App: o.App}
+	n := Narrow{Kind: f.Kind, Arch: f.Arch, App: o.App, Anchor: anchorOf(f)}
 	if f.Script != nil {
 		n.Path = f.File
 	}
@@ -212,6 +221,9 @@ func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried
 	}
 	ask := func(name string) Resolution {
 		r := c.Resolve(ctx, name, n)
+		if f.Managed == nil && r.Status == symbol.Found && r.Record.Published.Artifact.Kind.HasClasses() {
+			r = unresolved(lacking(symbol.NoArtifact, "%s holds names, and no positions", name))
+		}
 		tried = append(tried, Tried{name, r})
 		return r
 	}
@@ -237,7 +249,7 @@ func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried
 	if len(names) == 0 {
 		names = o.Artifacts
 	}
-	if len(names) == 0 && f.Managed != nil && o.App != "" {
+	if len(names) == 0 && (f.Managed != nil || n.Anchor != "") && o.App != "" {
 		names = []string{o.App}
 	}
 	for _, name := range names {

@@ -27,7 +27,7 @@
 // and the image's end, so that "hole" and "outside" are both exact: a position beyond it
 // is outside, every other one has the row that speaks for it. A load without ranges has
 // one row that speaks for the whole image; of an empty image, none. A load has ranges or, if its
-// artifact is a mapping (r8), classes; the last row of classes reaches to 2^64 - 1.
+// artifact is a mapping (r8, dart-names), classes; the last row of classes reaches to 2^64 - 1.
 //
 //	"a" artifact (16)                                  record of an artifact
 //	"k" version (4)                                    store key and name key, wrapped
@@ -334,6 +334,7 @@
 //	   records of loads once said "generation":1; a store that needs one keeps it itself (sinks/hbase)
 //	   body 3 came later: readers before it take such a row for unauthentic, all others as ever
 //	   body 4 too
+//	   artifacts of kind dart-names came later: their rows are those of a mapping, programs before them find no classes there
 //	   records "l", "d" and "s", an object's "interrupted" and "owner", and the state "forgotten" came later: programs before
 //	   them take no notice, so two of different age must not ingest at once
 //	   "k" records of version 2 came later: readers before it open no store that has one

@@ -213,7 +213,7 @@ func rangesForm(k symbol.Kind) byte {
 	switch k {
 	case symbol.SourceMap:
 		return bodyScript
-	case symbol.R8:
+	case symbol.R8, symbol.DartNames:
 		return bodyClasses
 	}
 	return bodyRanges
@@ -221,7 +221,7 @@ func rangesForm(k symbol.Kind) byte {
 
 // rowsOf is the kind of an artifact's rows.
 func rowsOf(k symbol.Kind) Kind {
-	if k == symbol.R8 {
+	if k.HasClasses() {
 		return Classes
 	}
 	return Ranges
