@@ -26,8 +26,9 @@ type symbolicateJob struct {
 	School   string   `help:"How Java and Kotlin is retraced: r8, byte for byte as R8's retrace; list, with synthesized frames and unmarked alternatives (default: as R8, but for what it misses)." enum:"r8,list," default:""`
 	Verbose  bool     `help:"Print what Java and Kotlin methods return and take."`
 	Regex    string   `help:"An expression for lines of Java and Kotlin, as R8's retrace takes it: %c class, %m method, %s file, %l line, %S both, %t type, %a types, %f field." placeholder:"EXPRESSION"`
-	Explain  bool     `help:"Print the way from each frame's text to its row."`
-	Output   string   `help:"Where the result goes; .ndjson for records, else text." placeholder:"FILE"`
+	dartFlags
+	Explain bool   `help:"Print the way from each frame's text to its row."`
+	Output  string `help:"Where the result goes; .ndjson for records, else text." placeholder:"FILE"`
 }
 
 func (symbolicateJob) Help() string {
@@ -49,6 +50,10 @@ func (j symbolicateJob) Run(p *process) (err error) {
 	if err != nil {
 		return err
 	}
+	options := stack.Options{Artifacts: j.Artifact, Frame0: frame0, Managed: managed}
+	if err := j.dartFlags.options(&options); err != nil {
+		return err
+	}
 	to := p.out
 	if j.Output != "" {
 		f, cerr := os.Create(j.Output)
@@ -61,8 +66,7 @@ func (j symbolicateJob) Run(p *process) (err error) {
 	w := bufio.NewWriter(to)
 	bare := bareImages{}
 	one := func(name string, r io.Reader) error {
-		o := stack.Options{Artifacts: j.Artifact, Frame0: frame0, Managed: managed}
-		err := stack.Split(p.ctx, r, o, func(s *stack.Stack) error { return j.answer(p, client, w, s, bare) })
+		err := stack.Split(p.ctx, r, options, func(s *stack.Stack) error { return j.answer(p, client, w, s, bare) })
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

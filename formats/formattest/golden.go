@@ -1,6 +1,7 @@
 package formattest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -24,10 +25,11 @@ type golden struct {
 	Cases  []struct {
 		Addr   string `json:"addr"`
 		Frames []struct {
-			Linkage string `json:"linkage"`
-			File    string `json:"file"`
-			Line    uint32 `json:"line"`
-			Column  uint32 `json:"column"`
+			Linkage  string `json:"linkage"`
+			Function string `json:"function"` // of programs without linkage names
+			File     string `json:"file"`
+			Line     uint32 `json:"line"`
+			Column   uint32 `json:"column"`
 		} `json:"frames"`
 	} `json:"cases"`
 }
@@ -145,7 +147,7 @@ func (g *golden) compare(t *testing.T, f *formats.Format, in *formats.Input, exc
 		}
 		want := make([]symbol.Frame, len(c.Frames))
 		for i, w := range c.Frames {
-			want[i] = symbol.Frame{Linkage: w.Linkage, File: w.File, Line: w.Line, Column: w.Column}
+			want[i] = symbol.Frame{Linkage: cmp.Or(w.Linkage, w.Function), File: w.File, Line: w.Line, Column: w.Column}
 		}
 		if got := answer(a, flat, addr); !slices.Equal(got, want) && !excused(c.Addr, addr, want, got) {
 			t.Error(difference(addr, want, got))

@@ -31,7 +31,9 @@ var (
 // at the end of cur's text but for its line end.
 func (s *splitter) dartWords(line, n int) {
 	at := len(s.cur.Text) - line
-	b := s.cur.Text[at : at+n]
+	log := prefixBytes(s.cur.Text[at : at+n])
+	at += log
+	b := s.cur.Text[at : at+n-log]
 	after := s.thrown
 	s.thrown = bytes.HasSuffix(b, unhandled)
 	add := func(from, to int) {

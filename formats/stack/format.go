@@ -93,7 +93,7 @@ var formats = [...]Format{
 	// Dart steps back before it prints; its crash handler does not.
 	dartTrace: {Name: "dart", Frame0: Stepped, print: printDart, Lines: "#00 abs 0000007baa845767 virt 0000000000165767 _kDartIsolateSnapshotInstructions+0x9ed27, also with unit 2, behind a log's prefix, below a header with build_id"},
 	dartCrash: {Name: "dart-crash", Frame0: Exact, Lines: "pc 0x0000007baa845768 fp 0x0000007fd0 sp 0x0000007fc0 _kDartIsolateSnapshotInstructions+0x9ed28 of the virtual machine's own crash"},
-	dartList:  {Name: "dart-list", Frame0: Return, Lines: "[ARTIFACT] _kDartIsolateSnapshotInstructions+0x9ed27, nothing else in the line"},
+	dartList:  {Name: "dart-list", Frame0: Return, print: printDart, Lines: "[ARTIFACT] _kDartIsolateSnapshotInstructions+0x9ed27, nothing else in the line; or ADDRESS alone where Options says where the instructions begin"},
 
 	plain: {Name: "plain", Frame0: Return, Lines: "ARTIFACT ADDRESS, nothing else in the line; or ADDRESS alone where Options names artifacts"},
 }

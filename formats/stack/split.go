@@ -187,7 +187,10 @@ func (s *splitter) frame(l *line, b []byte, n int) error {
 			family = tombstone
 		}
 	}
-	unnumbered := family == monitor || family == plain
+	if s.isDart(l) {
+		family = dartList
+	}
+	unnumbered := family == monitor || family == plain || family == dartList
 	switch {
 	case s.frames > 0 && family != s.family && !(s.family == java && mixes(family)), s.gap && unnumbered && s.running > 0:
 		if err := s.next(); err != nil {

@@ -61,6 +61,9 @@ func (c *Client) Explain(ctx context.Context, s *stack.Stack, o StackOptions) ([
 				return nil, err
 			}
 			x := Explanation{Text: string(s.FrameText(f)), Tried: tried, Status: r.Status, Err: r.Err, Raw: f.Raw, Stepped: f.At}
+			if r.Status == symbol.Found && f.Managed == nil {
+				x.Stepped = placeIn(&r.Record.Published.Artifact, f)
+			}
 			if r.Record != nil {
 				c.explainRecord(ctx, &x, r)
 			}

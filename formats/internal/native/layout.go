@@ -45,9 +45,11 @@ func (f *ELF) layOut() error {
 }
 
 // code reports whether a section is loaded and executed.
-func (h *header) code() bool {
-	return h.flags&(shfAlloc|shfExec) == shfAlloc|shfExec && h.size > 0
-}
+func (h *header) code() bool { return h.executed() && h.size > 0 }
+
+// executed is code, or the place of it: in the symbols that Dart's compiler
+// writes, the section that was left out has no size either.
+func (h *header) executed() bool { return h.flags&(shfAlloc|shfExec) == shfAlloc|shfExec }
 
 // Base is the image base: p_vaddr of the first PT_LOAD, rounded down to a page.
 func (f *ELF) Base() uint64 {

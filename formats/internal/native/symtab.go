@@ -221,7 +221,7 @@ func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span,
 			if addr, ok = opd.code(f, e.value); !ok {
 				continue
 			}
-		} else if !f.headers[e.section].code() {
+		} else if !f.headers[e.section].executed() {
 			continue
 		}
 		if (f.machine == machARM || f.machine == machMIPS) && (e.kind == sttFunc || e.kind == sttIfunc) {
