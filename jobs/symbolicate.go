@@ -22,7 +22,7 @@ type symbolicateJob struct {
 	Artifact []string `help:"Artifact of frames that name none; repeatable." placeholder:"NAME"`
 	App      string   `help:"APP@BUILD that frames without an id belong to." placeholder:"APP@BUILD"`
 	Symbols  []string `help:"Explode these files into memory and use them: no store is needed; repeatable." placeholder:"PATH"`
-	Frame0   string   `help:"What frame 0 is: exact, return or stepped (default: by the stack's format)." enum:"exact,return,stepped," default:""`
+	Frame0   string   `name:"frame0" help:"What frame 0 is: exact, return or stepped (default: by the stack's format)." enum:"exact,return,stepped," default:""`
 	School   string   `help:"How Java and Kotlin is retraced: r8, byte for byte as R8's retrace; list, with synthesized frames and unmarked alternatives (default: as R8, but for what it misses)." enum:"r8,list," default:""`
 	Verbose  bool     `help:"Print what Java and Kotlin methods return and take."`
 	Regex    string   `help:"An expression for lines of Java and Kotlin, as R8's retrace takes it: %c class, %m method, %s file, %l line, %S both, %t type, %a types, %f field." placeholder:"EXPRESSION"`

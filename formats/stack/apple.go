@@ -198,6 +198,8 @@ func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImage
 		}
 		return Step(r.arch, v)
 	}
+	anchor := symbol.DartAnchor(string(f.symbol))
+	inSnapshot := symbol.Where{Space: symbol.Anchored, Value: back(f.offset), Anchor: anchor}
 	switch {
 	case f.based:
 		if value-f.load != f.offset && f.offset != 0 {
@@ -206,6 +208,11 @@ func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImage
 		out.At = symbol.Where{Space: symbol.Loaded, Value: back(value), Load: f.load}
 	case img != nil && img.start <= value:
 		out.At = symbol.Where{Space: symbol.Loaded, Value: back(value), Load: img.start}
+		if anchor != "" {
+			out.Or = []symbol.Where{inSnapshot}
+		}
+	case anchor != "":
+		out.At = inSnapshot
 	case f.symbol != nil:
 		out.At = symbol.Where{Space: symbol.Anchored, Value: f.offset, Anchor: string(f.symbol)}
 	default:

@@ -1,6 +1,10 @@
 package native
 
-import "github.com/symlake/symlake/formats/symbol"
+import (
+	"bytes"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
 
 // DartUnits is how many units a snapshot of Dart has at most: files with more
 // need not be searched for its symbols.
@@ -24,4 +28,14 @@ func (m *Image) DartAnchors() map[string]uint64 {
 		}
 	}
 	return anchors
+}
+
+// isDartTable reports whether a string table is that of a snapshot of Dart.
+func isDartTable(names []byte) bool {
+	for _, a := range []string{symbol.DartIsolate, symbol.DartText} {
+		if bytes.Contains(names, []byte("\x00"+a+"\x00")) {
+			return true
+		}
+	}
+	return false
 }

@@ -81,7 +81,7 @@ func (t *nlists) at(i int) nlist {
 const redacted = "<redacted>"
 
 // Symbols are the function symbols: of the symbol table, without the
-// underscore that compilers put before each name; of the debug map, where the
+// underscore that all compilers but Dart's put before each name; of the debug map, where the
 // table has none at an address; of the export trie if there are no others.
 // Their order is that of (*ELF).Symbols. A symbol ends where the next one
 // begins, or a function without one, which the list of function starts tells.
@@ -91,6 +91,7 @@ func (f *MachO) Symbols(ctx context.Context) ([]Symbol, error) {
 	if err != nil {
 		return nil, err
 	}
+	dart := isDartTable(t.names.b)
 	var all, mapped []Symbol
 	for i := range t.n {
 		if i&0xffff == 0 {
@@ -109,6 +110,9 @@ func (f *MachO) Symbols(ctx context.Context) ([]Symbol, error) {
 		name, err := t.names.at(uint64(e.name))
 		if err != nil {
 			return nil, err
+		}
+		if dart && symbol.DartAnchor(name) == "" {
+			name = "_" + name // Dart's compiler puts none there
 		}
 		s, ok := f.symbol(&code, name, e.value)
 		if !ok {
