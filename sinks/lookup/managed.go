@@ -85,16 +85,50 @@ func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answer
 // Method answers one place in a mapping, without a stack around it: a method
 // by its name in the program, and a line there, -1 for none. Unavailable when ctx ends first.
 func (c *Client) Method(ctx context.Context, mapping symbol.ID, class, method string, line int) symbol.Answer {
-	t := stack.Thread{Frames: []stack.Frame{{Managed: &stack.Managed{Class: class, Method: method, Line: line, Lined: true, Filed: true}}}}
-	classes, err := c.ready(ctx, mapping, []string{class})
+	return c.Line(ctx, mapping, &stack.Managed{Class: class, Method: method, Line: line, Lined: true, Filed: true})
+}
+
+// Line answers one line of Java or Kotlin from a mapping, without a stack around it. Unavailable when ctx ends
+// first.
+func (c *Client) Line(ctx context.Context, mapping symbol.ID, m *stack.Managed) symbol.Answer {
+	t := stack.Thread{Frames: []stack.Frame{{Managed: m}}}
+	class, err := c.classesOf(ctx, mapping, &t)
 	if why := (*ClassError)(nil); errors.As(err, &why) {
 		return symbol.Answer{Status: why.Status, Err: why.Err}
 	} else if err != nil {
 		return symbol.Answer{Status: symbol.Unavailable, Err: err}
 	}
 	var answer [1]symbol.Answer
-	retrace.Retrace(&t, func(string) *retrace.Class { return classes[0] }, retrace.Options{Verbose: true}, answer[:])
+	retrace.Retrace(&t, class, retrace.Options{Verbose: true}, answer[:])
 	return answer[0]
+}
+
+// Methods gives the methods of the source that a method may be which a trace names without line; see
+// [retrace.Methods]. nil: the mapping does not have its class. The error is ctx's or a *ClassError.
+func (c *Client) Methods(ctx context.Context, mapping symbol.ID, m *stack.Managed, returns string) ([]retrace.Original, error) {
+	t := stack.Thread{Frames: []stack.Frame{{Managed: m}}}
+	class, err := c.classesOf(ctx, mapping, &t, strings.TrimRight(returns, "[]"))
+	if err != nil {
+		return nil, err
+	}
+	return retrace.Methods(m, returns, class), nil
+}
+
+// classesOf reads the classes that a thread names, and others. The error is ctx's or a *ClassError.
+func (c *Client) classesOf(ctx context.Context, mapping symbol.ID, t *stack.Thread, also ...string) (func(string) *retrace.Class, error) {
+	names := retrace.Classes(t, also)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	classes, err := c.ready(ctx, mapping, names)
+	if err != nil {
+		return nil, err
+	}
+	return func(name string) *retrace.Class {
+		if i, ok := slices.BinarySearch(names, name); ok {
+			return classes[i]
+		}
+		return nil
+	}, nil
 }
 
 // ready gives the classes of a mapping that have the names, in the order
