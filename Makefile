@@ -19,13 +19,14 @@ build: ## build bin/symlake, one static binary
 test: ## run every test; what needs an outside tool says SKIP and how to get it
 	$(GO) vet ./... ./testdata/bench
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
-	SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers $(GO) test -timeout 20m ./...
+	SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_TRACE=$(CACHE)/trace $(GO) test -timeout 20m ./...
 
 tools: ## build the S3 server that tests use into the cache folder
 	bash testdata/tools.sh $(CACHE)
 
-readers: ## install the engines that read the lake in tests into the cache folder: pyarrow, DuckDB, Polars, Spark
+readers: ## install the engines that read the lake in tests into the cache folder: pyarrow, DuckDB, Polars, Spark; and the schema of Perfetto's traces
 	bash testdata/lake/readers.sh $(CACHE)/readers
+	bash testdata/trace/schema.sh $(CACHE)/trace
 
 oracle: ## record the goldens of testdata again with llvm-symbolizer and Apple's Swift demangler
 	bash testdata/golden.sh

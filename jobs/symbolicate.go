@@ -18,7 +18,7 @@ import (
 )
 
 type symbolicateJob struct {
-	Files    []string `arg:"" optional:"" name:"file" help:"Raw stacks; standard input without."`
+	Files    []string `arg:"" optional:"" name:"file" help:"Raw stacks, or method traces; standard input without."`
 	Artifact []string `help:"Artifact of frames that name none; repeatable." placeholder:"NAME"`
 	App      string   `help:"APP@BUILD that frames without an id belong to." placeholder:"APP@BUILD"`
 	Symbols  []string `help:"Explode these files into memory and use them: no store is needed; repeatable." placeholder:"PATH"`
@@ -27,12 +27,13 @@ type symbolicateJob struct {
 	Verbose  bool     `help:"Print what Java and Kotlin methods return and take."`
 	Regex    string   `help:"An expression for lines of Java and Kotlin, as R8's retrace takes it: %c class, %m method, %s file, %l line, %S both, %t type, %a types, %f field." placeholder:"EXPRESSION"`
 	dartFlags
+	traceFlags
 	Explain bool   `help:"Print the way from each frame's text to its row."`
-	Output  string `help:"Where the result goes; .ndjson for records, else text." placeholder:"FILE"`
+	Output  string `help:"Where the result goes; .ndjson for records, else text; .perfetto-trace or .speedscope.json for method traces." placeholder:"FILE"`
 }
 
 func (symbolicateJob) Help() string {
-	return "Text that is no frame passes through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate"
+	return "Text that is no frame passes through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate out.txt --artifact shop@1234 --jank-stack 100ms"
 }
 
 // Run reads stacks in order and prints each as soon as it is answered.
@@ -40,6 +41,9 @@ func (j symbolicateJob) Run(p *process) (err error) {
 	frame0, err := stack.ParseFrame0(j.Frame0)
 	if err != nil {
 		return usage("--frame0: %w", err)
+	}
+	if done, err := j.traces(p); done {
+		return err
 	}
 	client, close, err := j.client(p)
 	if err != nil {

@@ -1,0 +1,394 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+)
+
+// Method traces of Android's runtimes: Traceview's file format, as Dalvik began it and ART writes it.
+
+const (
+	artMagic      = "SLOW"
+	artHeader     = 32   // bytes
+	artStreamed   = 0xf0 // or'ed to the version
+	artActionMask = 3
+
+	artEnter  = 0
+	artExit   = 1
+	artUnroll = 2 // left by an exception
+
+	artNewMethod = 1
+	artNewThread = 2
+	artSummary   = 3
+)
+
+func isART(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("*version\n")) || bytes.HasPrefix(head, []byte("*version\r\n")) || bytes.HasPrefix(head, []byte(artMagic))
+}
+
+// art is a trace being read.
+type art struct {
+	*reader
+	version int
+	record  int // bytes
+	dual    bool
+	pid     int64
+	clock   string
+	names   map[uint32]*Name
+	threads map[uint16]string
+	known   map[uint16]*artThread
+}
+
+type artThread struct {
+	*thread
+	low  uint32 // the last time: times have 32 bits, which is 70 minutes
+	high int64
+}
+
+func (r *reader) art() error {
+	a := &art{reader: r, names: map[uint32]*Name{}, threads: map[uint16]string{}, known: map[uint16]*artThread{}}
+	head, err := r.in.Peek(len(artMagic))
+	if err != nil {
+		return r.corrupt(0, "a header")
+	}
+	streamed := string(head) == artMagic
+	if !streamed {
+		if err := a.keys(); err != nil {
+			return err
+		}
+	}
+	if err := a.header(streamed); err != nil {
+		return err
+	}
+	return a.records(streamed)
+}
+
+// keys reads the key section, which is text.
+func (a *art) keys() error {
+	section := ""
+	for {
+		from := a.at
+		line, long, err := a.line()
+		if errors.Is(err, io.EOF) {
+			return a.corrupt(a.at, "*end of the key section")
+		} else if err != nil {
+			return err
+		}
+		if err := a.alive(); err != nil {
+			return err
+		}
+		text := string(line)
+		switch {
+		case long:
+			a.bad("keys", from, "a shorter line")
+		case text == "*end":
+			return nil
+		case strings.HasPrefix(text, "*"):
+			section = text
+		case section == "*version" || section == "options":
+			a.option(text)
+			section = "options"
+		case section == "*threads":
+			id, name, ok := strings.Cut(text, "\t")
+			n, err := strconv.ParseUint(id, 10, 16)
+			if !ok || err != nil {
+				a.bad("keys", from, "ID and name of a thread")
+				continue
+			}
+			a.threads[uint16(n)] = strings.TrimSpace(name)
+		case section == "*methods":
+			if err := a.method(text, from); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (a *art) option(text string) {
+	key, value, _ := strings.Cut(text, "=")
+	switch key {
+	case "clock":
+		a.clock = value
+	case "pid":
+		if pid, err := strconv.ParseInt(value, 10, 32); err == nil && pid > 0 {
+			a.pid = pid
+		}
+	case "data-file-overflow":
+		if value == "true" {
+			a.report.Notes = append(a.report.Notes, "the tracer's buffer was full: the end of what happened is missing")
+		}
+	}
+}
+
+// method enters a line of the table of methods.
+func (a *art) method(text string, at int64) error {
+	fields := strings.Split(strings.TrimRight(text, "\r\n"), "\t")
+	id, err := strconv.ParseUint(strings.TrimPrefix(fields[0], "0x"), 16, 32)
+	if err != nil || len(fields) < 2 {
+		a.bad("keys", at, "ID, class, method, signature, source of a method")
+		return nil
+	}
+	var n Name
+	switch {
+	case len(fields) >= 4 && strings.HasPrefix(fields[3], "("):
+		n.Text = dotted(fields[1]) + "." + fields[2]
+		if types, ok := pretty(fields[3]); ok {
+			n.Text += types
+		} else {
+			n.Text, n.Plain = n.Text+fields[3], true
+		}
+		if len(fields) > 4 {
+			n.File = fields[4]
+		}
+		if len(fields) > 5 {
+			n.Line = number(fields[5])
+		}
+	default: // without a method: the class is its whole name
+		n.Text, n.Plain = strings.Join(fields[1:min(2, len(fields))], "."), true
+		if len(fields) > 2 {
+			n.File = fields[2]
+		}
+		if len(fields) > 3 {
+			n.Line = number(fields[3])
+		}
+	}
+	made, err := a.named(n)
+	if err != nil {
+		return err
+	}
+	a.names[uint32(id)&^artActionMask] = made
+	return nil
+}
+
+// named interns a name that may be needed to the trace's end.
+func (a *art) named(n Name) (*Name, error) {
+	key := n.Text + "\x00" + n.File + "\x00" + strconv.Itoa(n.Line)
+	if known := a.reader.names.get([]byte(key)); known != nil {
+		return known, nil
+	}
+	if a.reader.names.full(len(key)) {
+		return nil, a.wrong(a.at, formats.ErrLimit, "fewer methods")
+	}
+	return a.reader.names.add(key, n), nil
+}
+
+// header reads what stands before the records.
+func (a *art) header(streamed bool) error {
+	from := a.at
+	b, err := a.take(16, "the header of the records")
+	if err != nil {
+		return err
+	}
+	if string(b[:4]) != artMagic {
+		return a.corrupt(from, artMagic)
+	}
+	a.version = int(u16(b[4:]))
+	skip := int64(u16(b[6:])) - 16
+	if streamed {
+		if a.version&artStreamed != artStreamed {
+			return a.wrong(from+4, formats.ErrUnsupported, fmt.Sprintf("a streamed version, not %d, without a key section", a.version))
+		}
+		a.version &^= artStreamed
+		skip = artHeader - 16
+	}
+	switch {
+	case a.version == 1 && !streamed:
+		a.record = 9
+	case a.version == 2:
+		a.record = 10
+	case a.version == 3:
+		if b, err = a.take(2, "the size of records"); err != nil {
+			return err
+		}
+		skip -= 2
+		if a.record = int(u16(b)); a.record < 10 || a.record > 256 {
+			return a.corrupt(from+16, "a size of records from 10 to 256")
+		}
+	default:
+		// What stands in entries of versions 4 to 6 changed while their numbers stayed.
+		return a.wrong(from+4, formats.ErrUnsupported, fmt.Sprintf("version 1 to 3, or streamed 2 or 3, not %d", a.version))
+	}
+	a.dual = a.clock == "dual" || a.clock == "" && a.version == 3 && a.record >= 14
+	if a.dual && a.record < 14 {
+		return a.corrupt(from+16, "records of 14 bytes, with two clocks")
+	}
+	if skip < 0 {
+		return a.corrupt(from+6, "an offset of records behind the header")
+	}
+	return a.skip(skip)
+}
+
+// records reads to the end.
+func (a *art) records(streamed bool) error {
+	ids := 2
+	if a.version == 1 {
+		ids = 1
+	}
+	for {
+		from := a.at
+		if err := a.alive(); err != nil {
+			return err
+		}
+		b, err := a.in.Peek(a.record)
+		if len(b) == 0 {
+			if err == io.EOF {
+				err = nil
+			}
+			return err
+		}
+		if streamed && len(b) >= 3 && b[0] == 0 && b[1] == 0 {
+			end, err := a.special(from)
+			if end || err != nil {
+				return err
+			}
+			continue
+		}
+		if b, err = a.take(a.record, ""); err != nil {
+			return err
+		}
+		id := uint16(b[0])
+		if ids == 2 {
+			id = u16(b)
+		}
+		at, cpu := u32(b[ids+4:]), uint32(0)
+		if a.dual {
+			at, cpu = u32(b[ids+8:]), at
+		}
+		if err := a.action(id, u32(b[ids:]), at, cpu, from); err != nil {
+			return err
+		}
+	}
+}
+
+// special reads what stands between the records of a streamed trace; end: it was the summary.
+func (a *art) special(from int64) (end bool, err error) {
+	b, err := a.take(3, "what follows thread 0")
+	if err != nil {
+		return false, err
+	}
+	switch code := b[2]; code {
+	case artNewMethod:
+		text, err := a.counted("a method")
+		if err != nil {
+			return false, err
+		}
+		return false, a.method(string(text), from)
+	case artNewThread:
+		if b, err = a.take(2, "a thread's ID"); err != nil {
+			return false, err
+		}
+		id := u16(b)
+		name, err := a.counted("a thread's name")
+		if err != nil {
+			return false, err
+		}
+		a.threads[id] = string(name)
+		return false, nil
+	case artSummary:
+		if b, err = a.take(4, "the summary's length"); err != nil {
+			return true, err
+		}
+		return true, a.skip(int64(u32(b)))
+	default:
+		return true, a.corrupt(from+2, fmt.Sprintf("a method, thread or summary, not %d", code))
+	}
+}
+
+// counted reads two bytes of length, and so many bytes.
+func (a *art) counted(what string) ([]byte, error) {
+	b, err := a.take(2, "the length of "+what)
+	if err != nil {
+		return nil, err
+	}
+	return a.take(int(u16(b)), what)
+}
+
+// action enters or leaves a method.
+func (a *art) action(id uint16, method, at, cpu uint32, from int64) error {
+	t := a.known[id]
+	if t == nil {
+		made, err := a.thread(int64(id), Track{PID: a.pid, TID: int64(id), Name: a.threads[id], CPU: a.dual, Process: a.o.Name})
+		if err != nil {
+			return err
+		}
+		made.inside = map[uint64]int{}
+		t = &artThread{thread: made}
+		a.known[id] = t
+	}
+	if at < t.low && t.low-at > math.MaxInt32 {
+		t.high += 1 << 32
+	} else if at > t.low && at-t.low > math.MaxInt32 && t.high > 0 {
+		at = t.low // from before the last overflow
+	}
+	t.low = at
+	when := (t.high + int64(at)) * 1000
+	if a.dual {
+		t.cpu = max(t.cpu, int64(cpu)*1000)
+	}
+	action := method & artActionMask
+	method &^= artActionMask
+	switch action {
+	case artEnter:
+		n := a.names[method]
+		if n == nil {
+			var err error
+			if n, err = a.named(Name{Text: fmt.Sprintf("method %#x", method), Plain: true}); err != nil {
+				return err
+			}
+			a.names[method] = n
+		}
+		return a.begin(t.thread, when, n, uint64(method))
+	case artExit, artUnroll:
+		return a.leave(t.thread, when, uint64(method))
+	}
+	a.bad("", from, "a method that is entered or left")
+	return nil
+}
+
+// dotted is a class as the source has it.
+func dotted(class string) string {
+	if strings.HasPrefix(class, "L") && strings.HasSuffix(class, ";") {
+		class = class[1 : len(class)-1]
+	}
+	return strings.ReplaceAll(class, "/", ".")
+}
+
+var primitives = map[byte]string{'V': "void", 'Z': "boolean", 'B': "byte", 'C': "char", 'S': "short", 'I': "int", 'J': "long", 'F': "float", 'D': "double"}
+
+// pretty turns "(ILjava/lang/String;)V" into "(int, java.lang.String)".
+func pretty(descriptor string) (string, bool) {
+	var b strings.Builder
+	b.WriteByte('(')
+	rest := descriptor[1:]
+	for i := 0; ; i++ {
+		if strings.HasPrefix(rest, ")") {
+			b.WriteByte(')')
+			return b.String(), true
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		bare := strings.TrimLeft(rest, "[")
+		dimensions := len(rest) - len(bare)
+		if bare == "" || dimensions > 255 {
+			return "", false
+		}
+		if p, ok := primitives[bare[0]]; ok {
+			b.WriteString(p)
+			rest = bare[1:]
+		} else if end := strings.IndexByte(bare, ';'); bare[0] == 'L' && end > 1 {
+			b.WriteString(strings.ReplaceAll(bare[1:end], "/", "."))
+			rest = bare[end+1:]
+		} else {
+			return "", false
+		}
+		b.WriteString(strings.Repeat("[]", dimensions))
+	}
+}

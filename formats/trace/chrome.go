@@ -1,0 +1,376 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+
+	"github.com/symlake/symlake/formats"
+)
+
+// Traces of Chrome's trace viewer: JSON, an array of events, or an object whose traceEvents is one.
+
+func isChrome(head []byte) bool {
+	b := bytes.TrimLeft(head, "\ufeff \t\r\n")
+	if len(b) == 0 || b[0] != '[' && b[0] != '{' {
+		return false
+	}
+	if b[0] == '{' {
+		return bytes.Contains(b, []byte(`"traceEvents"`))
+	}
+	return bytes.Contains(b, []byte(`"ph"`)) && bytes.HasPrefix(bytes.TrimLeft(b[1:], " \t\r\n"), []byte{'{'})
+}
+
+// chrome is a trace being read. Events may come in any order: they become
+// stretches of time, which are sorted.
+type chrome struct {
+	*reader
+	sort    sorter
+	names   []*Name // as records refer to them
+	tracks  map[chromeKey]*chromeTrack
+	list    []*chromeTrack
+	titles  map[chromeID]string // of processes
+	threads map[chromeID]string
+	ids     map[string]int64 // for ids of threads and processes that are no numbers
+	seq     int64
+	last    int64
+}
+
+type chromeID struct{ pid, tid int64 }
+
+type chromeKey struct {
+	chromeID
+	counter string // "": a thread
+}
+
+type chromeTrack struct {
+	chromeKey
+	index int32
+	open  []chromeOpen // B without E, so far
+	deep  int
+}
+
+type chromeOpen struct {
+	name  int32
+	start int64
+	seq   int64
+}
+
+func (r *reader) chrome() error {
+	c := &chrome{reader: r, tracks: map[chromeKey]*chromeTrack{}, titles: map[chromeID]string{}, threads: map[chromeID]string{}, ids: map[string]int64{}}
+	c.sort.scratch = r.o.Scratch
+	defer c.sort.close()
+	err := c.parse()
+	if err != nil && !formats.Rejects(err) {
+		return err
+	}
+	if serr := c.emitAll(); serr != nil {
+		return serr
+	}
+	return err
+}
+
+// space skips what may stand between values and gives the byte behind it.
+func (c *chrome) space(also byte) (byte, error) {
+	for {
+		b, err := c.in.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		c.at++
+		switch b {
+		case ' ', '\t', '\r', '\n', also:
+		case 0xef, 0xbb, 0xbf: // a byte order mark
+		default:
+			c.at--
+			return b, c.in.UnreadByte()
+		}
+	}
+}
+
+// parse finds the array of events.
+func (c *chrome) parse() error {
+	b, err := c.space(' ')
+	if err != nil {
+		return c.cut(err)
+	}
+	c.in.Discard(1)
+	c.at++
+	if b == '[' {
+		return c.events()
+	}
+	for {
+		b, err := c.space(',')
+		if err != nil {
+			return c.cut(err)
+		}
+		if b == '}' {
+			return nil
+		}
+		if b != '"' {
+			return c.corrupt(c.at, "a key")
+		}
+		var key string
+		if err := c.value(func(v []byte) { key = text(v) }); err != nil {
+			return err
+		}
+		if b, err = c.space(':'); err != nil {
+			return c.cut(err)
+		}
+		if key == "traceEvents" && b == '[' {
+			c.in.Discard(1)
+			c.at++
+			if err := c.events(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := c.value(nil); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *chrome) cut(err error) error {
+	if errors.Is(err, io.EOF) {
+		return c.corrupt(c.at, "the rest of the trace")
+	}
+	return err
+}
+
+// events reads the array behind its bracket. It may lack its end: tracers are killed.
+func (c *chrome) events() error {
+	for {
+		b, err := c.space(',')
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if b == ']' {
+			c.in.Discard(1)
+			c.at++
+			return nil
+		}
+		if err := c.alive(); err != nil {
+			return err
+		}
+		from := c.at
+		var e chromeEvent
+		known := false
+		if err := c.value(func(v []byte) { known = v[0] == '{' && e.read(v) }); err != nil {
+			return err
+		}
+		if !known {
+			c.bad("", from, "an event with ph and ts")
+			continue
+		}
+		if err := c.one(&e, from); err != nil {
+			return err
+		}
+	}
+}
+
+// value takes a whole value out of the input and shows it, valid during the call. What is longer than
+// MaxLineBytes is passed over.
+func (c *chrome) value(show func(v []byte)) error {
+	want := max(c.in.Buffered(), 1)
+	var s scan
+	for {
+		b, err := c.in.Peek(want)
+		n, whole, ok := s.value(b)
+		switch {
+		case !ok:
+			return c.corrupt(c.at+int64(n), "JSON")
+		case whole:
+			if show != nil {
+				show(b[:n])
+			}
+			c.in.Discard(n)
+			c.at += int64(n)
+			return nil
+		case err == io.EOF:
+			if s.atom() && len(b) > 0 { // ends with the input
+				if show != nil {
+					show(b)
+				}
+				c.in.Discard(len(b))
+				c.at += int64(len(b))
+				return nil
+			}
+			return c.corrupt(c.at+int64(len(b)), "the rest of a value")
+		case err != nil:
+			return err
+		case len(b) == bufferBytes:
+			if show != nil {
+				c.bad("", c.at, "an event of at most 1 MiB")
+				show = nil
+			}
+			c.in.Discard(s.at)
+			c.at += int64(s.at)
+			s.at, want = 0, 2
+			if err := c.alive(); err != nil {
+				return err
+			}
+		default:
+			want = min(max(2*len(b), 4<<10), bufferBytes)
+		}
+	}
+}
+
+// one takes an event in.
+func (c *chrome) one(e *chromeEvent, from int64) error {
+	id := chromeID{c.id(e.pid), c.id(e.tid)}
+	switch e.phase {
+	case 'M':
+		switch e.name {
+		case "process_name":
+			c.title(c.titles, chromeID{pid: id.pid}, e.title())
+		case "thread_name":
+			c.title(c.threads, id, e.title())
+		}
+		return nil
+	case 'B', 'E', 'X', 'i', 'I', 'R', 'C':
+	default:
+		c.report.Passed++
+		return nil
+	}
+	at, ok := micros(e.ts)
+	if !ok || at < 0 {
+		c.bad("", from, "a time that is not negative")
+		return nil
+	}
+	c.last = max(c.last, at)
+	c.seq++
+	if e.phase == 'C' {
+		return c.count(e, id, at)
+	}
+	t, err := c.track(chromeKey{chromeID: id})
+	if err != nil {
+		return err
+	}
+	if e.phase == 'E' {
+		return c.leave(t, at)
+	}
+	name, err := c.name(e)
+	if err != nil {
+		return err
+	}
+	switch e.phase {
+	case 'B':
+		if len(t.open) >= MaxDepth {
+			t.deep++
+			c.report.TooDeep++
+			return nil
+		}
+		t.open = append(t.open, chromeOpen{name, at, c.seq})
+		return nil
+	case 'X':
+		took, ok := micros(e.dur)
+		if len(e.dur) > 0 && !ok || took < 0 || took > math.MaxInt64-at {
+			c.bad("", from, "a duration that is not negative")
+			return nil
+		}
+		c.last = max(c.last, at+took)
+		return c.sort.add(record{track: t.index, name: name, start: at, end: at + took, seq: c.seq})
+	}
+	return c.sort.add(record{track: t.index, name: name, start: at, end: instant, seq: c.seq})
+}
+
+// instant and unclosed stand for the end of what has none.
+const (
+	instant  = -1
+	unclosed = math.MaxInt64
+)
+
+// leave ends what was begun last on a thread.
+func (c *chrome) leave(t *chromeTrack, at int64) error {
+	if t.deep > 0 {
+		t.deep--
+		return nil
+	}
+	top := len(t.open) - 1
+	if top < 0 {
+		c.report.Orphans++
+		return nil
+	}
+	o := t.open[top]
+	t.open = t.open[:top]
+	if at < o.start {
+		c.report.Backward++
+		at = o.start
+	}
+	return c.sort.add(record{track: t.index, name: o.name, start: o.start, end: at, seq: o.seq})
+}
+
+// count takes the values of a counter in.
+func (c *chrome) count(e *chromeEvent, id chromeID, at int64) error {
+	var err error
+	e.values(func(series string, value float64) {
+		if err != nil {
+			return
+		}
+		name := e.name
+		if series != "value" && series != e.name {
+			name += "." + series
+		}
+		var t *chromeTrack
+		if t, err = c.track(chromeKey{chromeID{pid: id.pid}, name}); err == nil {
+			err = c.sort.add(record{track: t.index, start: at, end: instant, seq: c.seq, value: value})
+		}
+	})
+	return err
+}
+
+func (c *chrome) track(k chromeKey) (*chromeTrack, error) {
+	t := c.tracks[k]
+	if t == nil {
+		if len(c.list) >= MaxThreads {
+			return nil, c.wrong(c.at, formats.ErrLimit, "fewer threads and counters")
+		}
+		t = &chromeTrack{chromeKey: k, index: int32(len(c.list))}
+		c.tracks[k] = t
+		c.list = append(c.list, t)
+	}
+	return t, nil
+}
+
+// name is the number of an event's name.
+func (c *chrome) name(e *chromeEvent) (int32, error) {
+	n := c.reader.names.get([]byte(e.name))
+	if n == nil {
+		if c.reader.names.full(len(e.name)) {
+			return 0, c.wrong(c.at, formats.ErrLimit, "fewer names")
+		}
+		n = c.reader.names.add(e.name, Name{Text: e.name, Plain: e.name == ""})
+		c.names = append(c.names, n)
+	}
+	return int32(n.ID), nil
+}
+
+func (c *chrome) title(of map[chromeID]string, id chromeID, text string) {
+	if len(of) < MaxThreads && text != "" {
+		of[id] = text
+	}
+}
+
+// id is a number for the id of a thread or process; those that are no
+// numbers get one above all that a system gives.
+func (c *chrome) id(v []byte) int64 {
+	if n, ok := integer(v); ok {
+		return n
+	}
+	key := text(v)
+	if n, ok := integer([]byte(key)); ok {
+		return n
+	}
+	n, known := c.ids[key]
+	if !known {
+		n = 1<<22 + 1 + int64(len(c.ids))
+		if len(c.ids) < MaxThreads {
+			c.ids[key] = n
+		}
+	}
+	return n
+}

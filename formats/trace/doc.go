@@ -1,0 +1,62 @@
+// Package trace reads method traces: what a runtime wrote down of when which
+// method was entered and left, on which thread.
+//
+// [Read] recognises the format by its content and pushes events. What the
+// names in a trace mean is the caller's to find ([Name.Method] takes a name
+// apart), what becomes of the events is the writers': the packages below this
+// one, and [Jank].
+//
+// # Formats
+//
+//	nanoscope  lines "NANOSECONDS:METHOD" and "NANOSECONDS:POP"; "#" begins what is said about the call, "+" a name
+//	           that is taken as it stands. Beside it NAME.timer (counters) and NAME.state (states of the thread).
+//	art        Android's Debug.startMethodTracing: the key section as text and records of version 1 to 3, or
+//	           streamed (2 and 3). Versions 4 to 6, with compressed entries, changed while their numbers
+//	           stayed: they are refused.
+//	chrome     JSON events B, E, X, C, i and M of Chrome's trace viewer. They may come in any order.
+//	ring       the container below.
+//
+// # The ring container
+//
+// What a tracer that keeps (time, method pointer) in a ring for each thread
+// writes when something was slow. All integers are little endian, times are
+// nanoseconds on one clock, threads are named by the id that the system gives.
+//
+//	file    header, then chunks to the end
+//	header  "symring" 0 (8 bytes), version 1 (u16), 0 (u16), process id (u32)
+//	chunk   kind (u32), length of what follows (u32), that many bytes
+//
+//	1 thread  thread id (u64), its name in UTF-8 to the end of the chunk
+//	2 names   any number of: pointer (u64), length (u16), that many bytes of UTF-8.
+//	          What a method, or a lock, is called.
+//	3 calls   thread id (u64), then any number of: time (u64), method pointer (u64; 0: the method entered
+//	          last is left)
+//	4 states  thread id (u64), then any number of: time (u64), state (u64) that the thread is in from
+//	          then on, by the numbers of ART's ThreadState
+//	5 locks   thread id (u64), then any number of: from (u64), to (u64), lock (u64), id of the thread that
+//	          owned it (u64): the thread waited for the lock in between
+//
+// Records of one kind and thread ascend by time, also over several chunks; a
+// ring is written from its oldest record. Names and threads stand before the
+// chunks that refer to them. Chunks of other kinds are passed over.
+//
+// A file without header is a bare ring: the records of one calls chunk of one
+// thread, oldest first. Its names are beside it, in a JSON object of pointer
+// ("0x71000000") to name, in a file called as the ring with ".symbols.json"
+// in place of its extension; without that file it is no trace.
+//
+// # Invariants
+//
+//   - on each track Begin and End are balanced and properly nested, and times
+//     never descend: an exit without entry is dropped, a call that is open at
+//     the end is closed at the trace's last time ([Event].Unclosed), a time
+//     before the one before it on its thread is moved to that one; each is counted
+//     in [Report];
+//   - a line or record that makes no sense is dropped and counted, and the
+//     first one is in [Report].FirstBad; an error means that nothing more could be
+//     read: what came before has been emitted, and closed;
+//   - names are interned: one *Name a name, with a dense ID, until a Forget;
+//   - memory is bounded, whatever the input's size: [MaxNames] names of together
+//     [MaxNameBytes], [MaxThreads], [MaxDepth] open calls a thread. Events of Chrome, which
+//     must be sorted, go to the caller's scratch above [SortBytes]: numbers only, no names.
+package trace

@@ -1,0 +1,141 @@
+package trace
+
+import "strings"
+
+// Name is what a slice is called in the trace. Shared: read only.
+type Name struct {
+	ID   int    // dense, from 0 since the last Forget
+	Text string // as the trace has it
+	// Plain: it is no method, or the trace says to take it as it stands.
+	Plain bool
+	Args  []Arg  // what the trace says besides
+	File  string // of the method's source, as the program has it; "": not said
+	Line  int    // in the program; 0: not said
+}
+
+// Arg is something said about a slice.
+type Arg struct{ Key, Value string }
+
+// Label is what a slice is to be called.
+type Label struct {
+	Text    string   // as shown
+	Or      []string // other methods that it may be as well
+	Inlined []string // what was inlined into it at its line, innermost first
+	File    string   // of the source; "": not known
+	Line    uint32   // there; 0: not known
+}
+
+// names interns the names of one trace.
+type names struct {
+	byKey map[string]*Name
+	bytes int
+}
+
+// get gives the name for a key, nil if it is new.
+func (n *names) get(key []byte) *Name { return n.byKey[string(key)] }
+
+// full: the next name does not fit.
+func (n *names) full(more int) bool {
+	return len(n.byKey) >= MaxNames || n.bytes+more > MaxNameBytes
+}
+
+// add enters a name for a key that is new; full was asked before.
+func (n *names) add(key string, name Name) *Name {
+	if n.byKey == nil {
+		n.byKey = map[string]*Name{}
+	}
+	name.ID = len(n.byKey)
+	made := &name
+	n.byKey[key] = made
+	n.bytes += len(key)
+	return made
+}
+
+// intern gives the name for a key, made of it by make if it is new. What does not fit any more
+// makes all names forgotten.
+func (r *reader) intern(key []byte, make func(key string) Name) (*Name, error) {
+	if n := r.names.get(key); n != nil {
+		return n, nil
+	}
+	if r.names.full(len(key)) {
+		r.names = names{}
+		r.event = Event{Kind: Forget}
+		if err := r.emit(&r.event); err != nil {
+			return nil, err
+		}
+	}
+	k := string(key)
+	return r.names.add(k, make(k)), nil
+}
+
+// Method is a method's name taken apart.
+type Method struct {
+	Returns string // its type; "": not said
+	Class   string
+	Name    string
+	Typed   bool     // Params is known
+	Params  []string // types that it takes
+	File    string   // of the source; "": not said
+	Line    int      // in the program; 0: not said
+}
+
+// Method takes the name apart: "[TYPE ]CLASS.METHOD", then nothing, the types it takes in brackets, or a file and line
+// in brackets. ok is false for what is no method.
+func (n *Name) Method() (m Method, ok bool) {
+	if n.Plain {
+		return m, false
+	}
+	m.File, m.Line = n.File, n.Line
+	text := n.Text
+	if open := strings.IndexByte(text, '('); open >= 0 {
+		end := strings.IndexByte(text[open:], ')')
+		if end < 0 {
+			return m, false
+		}
+		inside, rest := text[open+1:open+end], text[open+end+1:]
+		text = text[:open]
+		if file, line, found := strings.Cut(inside, ":"); found {
+			m.File, m.Line = file, number(line)
+		} else {
+			m.Typed = true
+			if inside != "" {
+				m.Params = strings.Split(inside, ",")
+			}
+			for i, p := range m.Params {
+				if m.Params[i] = strings.TrimSpace(p); m.Params[i] == "" {
+					return m, false
+				}
+			}
+		}
+		if line, found := strings.CutPrefix(rest, ":"); found && number(line) > 0 {
+			m.Line = number(line)
+		} else if rest != "" {
+			return m, false
+		}
+	}
+	if space := strings.LastIndexByte(text, ' '); space >= 0 {
+		m.Returns, text = text[:space], text[space+1:]
+		if strings.IndexByte(m.Returns, ' ') >= 0 {
+			return m, false
+		}
+	}
+	dot := strings.LastIndexByte(text, '.')
+	if dot <= 0 || dot == len(text)-1 || strings.ContainsAny(text, "\t\"'{}[]:") {
+		return m, false
+	}
+	m.Class, m.Name = text[:dot], text[dot+1:]
+	return m, true
+}
+
+// number reads a line number; 0: it is none.
+func number(s string) int {
+	n := 0
+	for i := range len(s) {
+		c := s[i]
+		if c < '0' || c > '9' || n > 1<<24 {
+			return 0
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
