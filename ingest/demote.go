@@ -2,11 +2,8 @@ package ingest
 
 import (
 	"context"
-	"errors"
-	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -26,27 +23,7 @@ func (j *job) demoteLoser(ctx context.Context, p *pending, was *row.Loaded) erro
 
 // demote notes that an artifact of an object is no longer answered from it.
 func demote(ctx context.Context, c *row.Catalog, url string, id symbol.ID, member string) error {
-	for {
-		old, err := c.Object(ctx, url)
-		if err != nil || old == nil {
-			return err
-		}
-		at := slices.IndexFunc(old.Artifacts, func(a row.ObjectArtifact) bool {
-			return a.ID == id && a.Member == member && a.Outcome == outcomeLoaded
-		})
-		if at < 0 {
-			return nil
-		}
-		next := *old
-		next.Artifacts = slices.Clone(old.Artifacts)
-		next.Artifacts[at].Outcome = outcomeKept
-		if next.State == row.ObjectLoaded && !slices.ContainsFunc(next.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcomeLoaded }) {
-			next.State = row.ObjectKept
-		}
-		if err := c.SwapObject(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
-			return err
-		}
-	}
+	return turn(ctx, c, row.Source{URL: url, Member: member}, id, outcomeLoaded, outcomeKept)
 }
 
 // demoteLosers looks at the records of what an object that has just been

@@ -153,7 +153,8 @@ func worldOf(t *testing.T, s *sinks.Store) *world {
 	w := &world{t: t, dir: t.TempDir(), store: s, ring: ring, cat: row.NewCatalog(s.Catalog, ring), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.src = Source{Bucket: folder(t, w.dir)}
 	w.o = Options{Store: s, Keyring: ring, Formats: []*formats.Format{fake(1), &archive.Zip}, Workers: 2, MemoryBytes: 16 << 20,
-		Scratch: t.TempDir(), Run: "run", Owner: "test", Now: func() time.Time { return w.now }}
+		Scratch: t.TempDir(), Run: "run", Owner: "test", Now: func() time.Time { return w.now },
+		Alive: func(string, string) (alive, known bool) { return false, true }} // whoever left a lease was killed
 	return w
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest/scratch"
-	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -32,9 +31,21 @@ type job struct {
 	taken    int
 	failures int                  // one after the other
 	perRound int                  // new objects listed before they are worked off
+	perSplit int                  // keys of a piece of a listing read before part of it is given away
 	woken    map[string][]waiting // by object: what came for it
 	wakeList []string
 	waits    []waiting // what loads of this run lack
+
+	worker   row.WorkerID // this process
+	owner    string       // of its loads, in records
+	lease    *lease       // nil: it writes nothing
+	peers    peers
+	began    time.Time // by the system's clock, as hardStop: when objects at work are put back (zero: never)
+	hardStop time.Time
+	others   bool    // other processes are at work
+	theirs   []*task // that they have; guarded by mu
+	unread   []*task // that could not be read; guarded by mu
+	wanted   map[string]*row.Wanted
 
 	reconciled bool // the ledger, after a process died
 	renaming   bool // nothing is loaded
@@ -43,6 +54,8 @@ type job struct {
 const (
 	// maxFailures one after the other say that it is not the objects.
 	maxFailures = 5
+	// maxTheirs bounds the objects of others that are looked at again in the end.
+	maxTheirs = 1 << 16
 	// noteObjects are noted as attempted together, if they are small together.
 	noteObjects = 32
 	noteBytes   = 64 << 20
@@ -67,9 +80,16 @@ func Run(ctx context.Context, srcs []Source, o Options) (*Report, error) {
 func newJob(o Options) *job {
 	o = o.withDefaults()
 	j := &job{o: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
-		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), woken: make(map[string][]waiting), perRound: roundObjects}
+		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), woken: make(map[string][]waiting), perRound: roundObjects, perSplit: splitKeys,
+		worker: row.NewWorkerID(), peers: peers{seen: make(map[row.WorkerID]*sighting)}}
+	j.owner = o.Owner + "/" + j.worker.String()
 	j.report = &Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []Rejection{}}
 	j.report.Objects.Skipped = map[string]int{}
+	if !o.Deadline.IsZero() {
+		left := o.Deadline.Sub(o.Now())
+		j.began = time.Now()
+		j.hardStop = j.began.Add(left + left/10)
+	}
 	if o.Shards > 1 {
 		j.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
 	}
@@ -110,7 +130,10 @@ func (j *job) run(ctx context.Context) error {
 			}
 		}
 	})
-	err := j.project(ctx)
+	err := j.enlist(ctx, &flusher, done)
+	if err == nil {
+		err = j.project(ctx)
+	}
 	if err == nil {
 		err = j.walk(ctx)
 	}
@@ -118,25 +141,43 @@ func (j *job) run(ctx context.Context) error {
 	flusher.Wait()
 	j.group.flush(ctx, j, 0)
 	j.flushLake(ctx)
+	if err == nil && ctx.Err() == nil {
+		err = j.settleUnread(ctx)
+	}
+	if j.lease != nil {
+		j.lease.close(ctx)
+	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	return err
 }
 
+// enlist takes this process's lease, keeps it until done, and looks who else is at work.
+func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan struct{}) error {
+	if err := j.company(ctx); err != nil || j.o.DryRun {
+		return err
+	}
+	if err := j.readWanted(ctx); err != nil {
+		return err
+	}
+	var err error
+	if j.lease, err = j.openLease(ctx); err != nil {
+		return err
+	}
+	running.Go(func() { j.lease.keep(ctx, done, j.stop) })
+	return nil
+}
+
 // walk takes everything that is new, then everything that it completes.
 func (j *job) walk(ctx context.Context) error {
 	for _, s := range j.sources {
-		for after, more := "", true; more; {
-			r, err := j.list(ctx, s, after)
-			if err != nil {
-				return err
-			}
-			if err := j.round(ctx, r); err != nil {
-				return err
-			}
-			after, more = r.next, r.more
+		if err := j.source(ctx, s); err != nil {
+			return err
 		}
+	}
+	if err := j.takeOver(ctx); err != nil {
+		return err
 	}
 	// Objects end when the lake names them, and only then is it known what they complete.
 	j.flushLake(ctx)
@@ -147,18 +188,43 @@ func (j *job) walk(ctx context.Context) error {
 	return j.work(ctx, tasks, j.o.Workers)
 }
 
+// source takes what is new of one source.
+func (j *job) source(ctx context.Context, s *source) error {
+	switch {
+	case j.o.Rederive:
+		return j.rederive(ctx, s)
+	case j.o.Only != nil:
+		return j.only(ctx, s)
+	}
+	if err := j.hinted(ctx, s); err != nil || j.o.HintsOnly {
+		return err
+	}
+	if s.Inventory != nil {
+		return j.inventory(ctx, s)
+	}
+	began := j.o.Now()
+	l, err := j.newListing(ctx, s)
+	if err != nil {
+		return err
+	}
+	for more := true; more; {
+		r, err := l.next(ctx)
+		if err != nil {
+			return err
+		}
+		if err := j.round(ctx, r); err != nil {
+			return err
+		}
+		more = r.more
+	}
+	if !l.whole {
+		return nil
+	}
+	return j.listed(ctx, s, began)
+}
+
 // round works off a piece of a listing.
 func (j *job) round(ctx context.Context, r *round) error {
-	suspects := r.suspects[:0:0]
-	for _, t := range r.suspects {
-		if t.old.Attempts >= maxAttempts && !j.o.Retry && !j.o.Force {
-			if err := j.quarantine(ctx, t); err != nil {
-				return err
-			}
-			continue
-		}
-		suspects = append(suspects, t)
-	}
 	if len(r.suspects) > 0 && !j.reconciled && !j.o.DryRun {
 		if err := j.reconcile(ctx); err != nil {
 			return err
@@ -175,242 +241,5 @@ func (j *job) round(ctx context.Context, r *round) error {
 	if err := j.work(ctx, r.tasks, j.o.Workers); err != nil {
 		return err
 	}
-	// Alone, with nothing else unfinished: the next death has one culprit.
-	for _, t := range suspects {
-		if err := j.work(ctx, []*task{t}, 1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// work takes tasks, several at once, until all are ended and published.
-func (j *job) work(ctx context.Context, tasks []*task, workers int) error {
-	queue := make(chan *task)
-	var wg sync.WaitGroup
-	for range min(workers, len(tasks)) {
-		wg.Go(func() {
-			for t := range queue {
-				j.take(ctx, t)
-			}
-		})
-	}
-	rest, err := j.feed(ctx, tasks, queue)
-	close(queue)
-	wg.Wait()
-	j.group.flush(ctx, j, 0)
-	if len(tasks) > 0 && tasks[0].suspect {
-		j.noteWaiting(ctx, 0) // the next one may kill us, too
-	}
-	err = errors.Join(err, j.leaveAll(ctx, rest))
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return err
-}
-
-// leaveAll notes what was not got to; when the run is asked to stop, only what
-// it had noted as attempted.
-func (j *job) leaveAll(ctx context.Context, rest []*task) error {
-	j.mu.Lock()
-	j.report.Objects.Pending += len(rest)
-	j.mu.Unlock()
-	if j.o.DryRun {
-		return nil
-	}
-	if ctx.Err() != nil {
-		rest = slices.DeleteFunc(rest, func(t *task) bool { return !t.begun })
-		var cancel context.CancelFunc
-		ctx, cancel = detached(ctx)
-		defer cancel()
-	}
-	errs := make([]error, len(rest))
-	atOnce(len(rest), func(i int) { errs[i] = j.leave(ctx, rest[i]) })
-	return errors.Join(errs...)
-}
-
-// detached outlives ctx for as long as it takes to say where things stand.
-func detached(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-}
-
-// feed notes attempts and gives tasks to the workers; rest is what limit or
-// deadline left over.
-func (j *job) feed(ctx context.Context, tasks []*task, queue chan<- *task) (rest []*task, err error) {
-	for len(tasks) > 0 {
-		n, size := 0, int64(0)
-		for n < len(tasks) && n < noteObjects && (n == 0 || size+tasks[n].entry.Size <= noteBytes) {
-			size += tasks[n].entry.Size
-			n++
-		}
-		if j.o.Limit > 0 {
-			n = min(n, j.o.Limit-j.taken)
-		}
-		if n <= 0 || j.late() || ctx.Err() != nil {
-			return append(rest, tasks...), nil
-		}
-		j.taken += n
-		now := tasks[:n]
-		tasks = tasks[n:]
-		ours, errs := make([]bool, n), make([]error, n)
-		atOnce(n, func(i int) { ours[i], errs[i] = j.begin(ctx, now[i]) })
-		if err := errors.Join(errs...); err != nil {
-			return append(rest, tasks...), fmt.Errorf("note attempts in the ledger: %w", err)
-		}
-		for i, t := range now {
-			switch {
-			case !ours[i]: // another process has it
-			case j.late() || ctx.Err() != nil:
-				rest = append(rest, t)
-			default:
-				select {
-				case queue <- t:
-				case <-ctx.Done():
-					rest = append(rest, t)
-				}
-			}
-		}
-	}
-	return rest, nil
-}
-
-func (j *job) late() bool { return !j.o.Deadline.IsZero() && !j.o.Now().Before(j.o.Deadline) }
-
-// quarantine rejects an object under which the process died too often.
-func (j *job) quarantine(ctx context.Context, t *task) error {
-	o := j.entry(t, row.ObjectRejected)
-	o.Reason, o.Attempts = reasonCrashed, 0
-	if !j.o.DryRun {
-		if err := j.rename(ctx, t.named, o); err != nil {
-			return err
-		}
-	}
-	ok, err := j.note(ctx, t.old, o)
-	if err != nil || !ok {
-		return err
-	}
-	j.count(o, nil, []Rejection{{t.url, reasonCrashed}})
-	return nil
-}
-
-// done counts an object that has ended. err: its ledger entry was not written.
-func (j *job) done(x *object, o *row.Object, err error) {
-	var rejected []Rejection
-	for _, a := range o.Artifacts {
-		if a.Outcome == outcomeRejected {
-			rejected = append(rejected, Rejection{join(o.URL, a.Member), a.Error})
-		}
-	}
-	j.mu.Lock()
-	r := j.report
-	r.Artifacts += x.published
-	r.Ranges += x.ranges
-	r.Classes += x.classes
-	r.tell(&r.Warnings, x.warnings...)
-	r.Bytes.Stored += x.stored
-	r.Bytes.Read += o.Size
-	j.mu.Unlock()
-	if x.t.rederive && err == nil && o.State != row.ObjectFailed {
-		return // it was counted when it was new
-	}
-	j.count(o, err, rejected)
-}
-
-func (j *job) count(o *row.Object, err error, rejected []Rejection) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	r := j.report
-	state, reason := o.State, o.Reason
-	if err != nil && state != row.ObjectPending {
-		state, reason = row.ObjectFailed, err.Error()
-	}
-	switch state {
-	case row.ObjectLoaded:
-		r.Objects.Loaded++
-	case row.ObjectKept:
-		r.Objects.Kept++
-	case row.ObjectSkipped:
-		short, _, _ := strings.Cut(reason, ":") // the sentence is in the ledger
-		r.Objects.Skipped[short]++
-	case row.ObjectRejected:
-		r.Objects.Rejected++
-	case row.ObjectPending:
-		r.Objects.Pending++
-	case row.ObjectGone:
-		r.Objects.Gone++
-	case row.ObjectFailed:
-		r.Objects.Failed++
-		r.tell(&r.Failed, Rejection{o.URL, reason})
-	}
-	if state != row.ObjectFailed && state != row.ObjectPending {
-		r.tell(&r.Rejected, rejected...)
-	}
-	if state == row.ObjectFailed {
-		if j.failures++; j.failures >= maxFailures {
-			j.stop(fmt.Errorf("%d objects failed one after the other, the last one %s: %s", j.failures, o.URL, reason))
-		}
-	} else {
-		j.failures = 0
-	}
-	j.ended++
-	j.bytes += o.Size
-	if j.o.Progress != nil {
-		j.o.Progress(Event{URL: o.URL, State: state, Reason: reason, Done: j.ended, Total: r.Objects.New, Bytes: j.bytes})
-	}
-}
-
-// wakened are the objects whose companions have come, as tasks.
-func (j *job) wakened(ctx context.Context) ([]*task, error) {
-	if j.o.DryRun || j.late() || ctx.Err() != nil {
-		return nil, nil
-	}
-	// What came while its asker was on its way to the waiters was missed.
-	for _, w := range j.waits {
-		if strings.HasPrefix(w.key, fileKey) {
-			continue
-		}
-		for _, place := range j.placesOf(ctx, w.key) {
-			if _, _, _, err := j.locate(ctx, place); err == nil {
-				j.wake([]waiting{w})
-				break
-			}
-		}
-	}
-	list := j.wakeList
-	j.wakeList = nil
-	slices.Sort(list)
-	var tasks []*task
-	for _, url := range list {
-		s, e, member, err := j.locate(ctx, url)
-		if err != nil || member != "" {
-			continue // not of this run's sources, or gone
-		}
-		old, err := j.cat.Object(ctx, url)
-		if err != nil {
-			return nil, err
-		}
-		if old == nil || old.ETag != e.ETag {
-			continue // it is new itself, and will ask again
-		}
-		t := &task{src: s, entry: e, url: url, old: old, named: named(old), rederive: true}
-		_, _, err = s.Bucket.Stat(ctx, e.Key+sidecar)
-		if err != nil && !errors.Is(err, bucket.ErrNotFound) {
-			return nil, err
-		}
-		t.sidecar = err == nil
-		tasks = append(tasks, t)
-	}
-	return tasks, nil
-}
-
-// missing lists the companions that loads of this run still lack.
-func (j *job) missing() []string {
-	var all []string
-	for _, w := range j.waits {
-		if !strings.HasPrefix(w.key, fileKey) {
-			all = append(all, w.key)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return j.doubtful(ctx, r.suspects)
 }

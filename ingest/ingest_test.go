@@ -70,15 +70,24 @@ func TestRun(t *testing.T) {
 	}
 	w.o.Retry = false
 
-	// A raised parser version derives everything again that the format read.
+	// A raised parser version looks again at what gave nothing; what is loaded waits until it is asked for.
 	w.o.Formats = []*formats.Format{fake(2), w.o.Formats[1]}
-	if r = w.run(); r.Objects.New != 6 || r.Objects.Loaded != 2 || w.record(idA).Published.Parser != 2 {
+	if r = w.run(); r.Objects.New != 4 || r.Objects.Loaded != 0 || w.record(idA).Published.Parser != 1 {
 		t.Fatalf("%+v", r.Objects)
 	}
+	rejects := r
+	w.o.Rederive = true
+	if r = w.run(); r.Objects.New != 2 || r.Objects.Loaded != 2 || w.record(idA).Published.Parser != 2 {
+		t.Fatalf("%+v", r.Objects)
+	}
+	if r = w.run(); r.Objects.New != 0 {
+		t.Fatalf("%+v", r.Objects)
+	}
+	w.o.Rederive = false
 	if w.record(idA).Previous == nil || w.verify() != first {
 		t.Fatal("the previous load is gone, or the content changed")
 	}
-	if b, err := json.Marshal(r); err != nil || !strings.Contains(string(b), `"rejected":[{"url":"file:`) {
+	if b, err := json.Marshal(rejects); err != nil || !strings.Contains(string(b), `"rejected":[{"url":"file:`) {
 		t.Fatalf("%s %v", b, err)
 	}
 }

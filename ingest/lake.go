@@ -180,7 +180,7 @@ func (j *job) commitLake(ctx context.Context, b *lakeBatch) {
 		x := wait[i]
 		x.mu.Lock()
 		if err != nil {
-			x.err = errors.Join(x.err, fmt.Errorf("write the lake: %w", err))
+			x.err = errors.Join(x.err, environment(fmt.Errorf("write the lake: %w", err)))
 		}
 		x.loads--
 		x.waits--

@@ -17,7 +17,7 @@ const (
 	reasonEmpty     = "no-symbols"
 	reasonCompanion = "companion" // part of another object, and nothing by itself
 	reasonForgotten = "forgotten" // by a person: only force lifts it
-	reasonCrashed   = "the process died twice while it was open"
+	reasonCrashed   = "the process that opened it died"
 )
 
 // note puts an object's ledger entry to next. False: somebody else has
@@ -53,8 +53,11 @@ func (j *job) entry(t *task, s row.ObjectState) *row.Object {
 	if t.old != nil {
 		o.First = t.old.First
 		if t.old.ETag == t.entry.ETag {
-			o.Attempts, o.Parsers, o.Artifacts, o.App = t.old.Attempts, t.old.Parsers, t.old.Artifacts, t.old.App
+			o.Attempts, o.Interrupted, o.Parsers, o.Artifacts, o.App = t.old.Attempts, t.old.Interrupted, t.old.Parsers, t.old.Artifacts, t.old.App
 		}
+	}
+	if s == row.ObjectLoading || s == row.ObjectPublished {
+		o.Owner = j.worker
 	}
 	return o
 }
@@ -62,7 +65,12 @@ func (j *job) entry(t *task, s row.ObjectState) *row.Object {
 // begin notes that t is about to be opened.
 func (j *job) begin(ctx context.Context, t *task) (bool, error) {
 	o := j.entry(t, row.ObjectLoading)
-	o.Attempts++
+	if t.old != nil {
+		t.heir = t.old.Owner
+	}
+	if t.suspect {
+		o.Interrupted = t.old.Interrupted + 1
+	}
 	ok, err := j.note(ctx, t.old, o)
 	if ok && !j.o.DryRun {
 		t.old, t.begun = o, true
@@ -142,8 +150,8 @@ func (j *job) leave(ctx context.Context, t *task) error {
 	}
 	before := t.named
 	o := j.entry(t, row.ObjectPending)
-	if t.begun {
-		o.Attempts = max(0, t.old.Attempts-1)
+	if t.begun && t.suspect {
+		o.Interrupted-- // this time nothing died
 	}
 	// Names first: who finds them before the entry finds nothing yet.
 	if err := j.rename(ctx, before, o); err != nil {

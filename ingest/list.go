@@ -3,9 +3,8 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
-	"iter"
 	"strings"
+	"time"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/sinks/bucket"
@@ -39,6 +38,9 @@ func newSource(s Source) (*source, error) {
 	if src.exclude, err = newGlobs(s.Exclude); err != nil {
 		return nil, err
 	}
+	if _, err := datePrefix(s.Dates, time.Time{}); err != nil {
+		return nil, err
+	}
 	src.names, err = ParseNames(s.Names)
 	return src, err
 }
@@ -56,104 +58,15 @@ type task struct {
 	src      *source
 	entry    bucket.Entry
 	url      string
-	old      *row.Object // the ledger's entry; nil: none
-	sidecar  bool        // it has one beside it
-	named    bool        // the ledger finds it by its names
-	begun    bool        // noted as attempted by this run
-	suspect  bool        // it was open when a process died
-	rederive bool        // a companion of it has come
-	retries  int         // times it changed while it was read
-}
-
-// round is a piece of a source's listing, compared with the ledger.
-type round struct {
-	tasks, suspects []*task
-	gone            []*row.Object
-	next            string // list on after this key
-	more            bool
-}
-
-var errStop = errors.New("stop")
-
-// list compares the listing above after with the ledger: a merge of two
-// ordered streams.
-func (j *job) list(ctx context.Context, s *source, after string) (*round, error) {
-	if s.Key != "" {
-		return j.listOne(ctx, s)
-	}
-	r := &round{}
-	var ledgerErr error
-	next, stop := iter.Pull(func(yield func(*row.Object) bool) {
-		ledgerErr = j.cat.Objects(ctx, s.prefix, func(o *row.Object) error {
-			if after != "" && o.URL <= s.Bucket.URL(after) {
-				return nil
-			}
-			if !yield(o) {
-				return errStop
-			}
-			return nil
-		})
-	})
-	defer stop()
-	have, ok := next()
-	missing := func(o *row.Object) {
-		key := strings.TrimPrefix(o.URL, s.prefix)
-		if o.State != row.ObjectGone && ShardOf(key, j.o.Shards) == j.o.Shard {
-			r.gone = append(r.gone, o)
-		}
-	}
-	until := "" // no sidecar of the tasks so far comes after this key
-	lastURL := ""
-	err := s.Bucket.List(ctx, "", after, func(e bucket.Entry) error {
-		url := s.Bucket.URL(e.Key)
-		if url <= lastURL {
-			return fmt.Errorf("list %s: %s after %s: not in order", s.prefix, url, lastURL)
-		}
-		if len(r.tasks) >= j.perRound && e.Key > until {
-			r.more = true
-			return errStop
-		}
-		r.next, lastURL = e.Key, url
-		for ; ok && have.URL < url; have, ok = next() {
-			missing(have)
-		}
-		var old *row.Object
-		if ok && have.URL == url {
-			old = have
-			have, ok = next()
-		}
-		if rest, is := strings.CutSuffix(e.Key, sidecar); is {
-			for i := len(r.tasks) - 1; i >= 0 && r.tasks[i].entry.Key >= rest; i-- {
-				if r.tasks[i].entry.Key == rest {
-					r.tasks[i].sidecar = true
-				}
-			}
-			return nil
-		}
-		if !j.wants(s, e.Key) {
-			return nil
-		}
-		j.report.Objects.Seen++
-		t := &task{src: s, entry: e, url: url, old: old, named: named(old)}
-		if j.isNew(t) {
-			until = max(until, e.Key+sidecar)
-			r.tasks = append(r.tasks, t)
-		}
-		return nil
-	})
-	if err != nil && err != errStop {
-		return nil, fmt.Errorf("list %s: %w", s.prefix, err)
-	}
-	if !r.more {
-		for ; ok; have, ok = next() {
-			missing(have)
-		}
-	}
-	if ledgerErr != nil && ledgerErr != errStop {
-		return nil, fmt.Errorf("read ledger below %s: %w", s.prefix, ledgerErr)
-	}
-	r.part()
-	return r, nil
+	old      *row.Object  // the ledger's entry; nil: none
+	sidecar  bool         // it has one beside it
+	named    bool         // the ledger finds it by its names
+	begun    bool         // noted as attempted by this run
+	heir     row.WorkerID // who had it and died
+	suspect  bool         // it was open when a process died
+	fresh    bool         // it is to be taken: where no listing says so
+	rederive bool         // a companion of it has come
+	retries  int          // times it changed while it was read
 }
 
 // listOne looks at one object of a source.
@@ -179,7 +92,11 @@ func (j *job) listOne(ctx context.Context, s *source) (*round, error) {
 	}
 	j.report.Objects.Seen++
 	t := &task{src: s, entry: e, url: url, old: old, named: named(old)}
-	if j.isNew(t) {
+	is, err := j.isNew(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if is {
 		_, _, err := s.Bucket.Stat(ctx, s.Key+sidecar)
 		t.sidecar = err == nil
 		r.tasks = append(r.tasks, t)
@@ -204,28 +121,33 @@ func (r *round) part() {
 
 // isNew reports whether an object is to be taken; by Rename, whether its names are
 // to be looked at.
-func (j *job) isNew(t *task) bool {
+func (j *job) isNew(ctx context.Context, t *task) (bool, error) {
 	o := t.old
 	switch {
 	case j.renaming:
-		return o != nil && o.ETag == t.entry.ETag && (o.State == row.ObjectLoaded || o.State == row.ObjectKept)
+		return o != nil && o.ETag == t.entry.ETag && (o.State == row.ObjectLoaded || o.State == row.ObjectKept), nil
 	case o == nil:
-		return true
+		return true, nil
 	case o.State == row.ObjectGone && o.Reason == reasonForgotten:
-		return j.o.Force
+		return j.o.Force, nil
+	case o.State == row.ObjectLoading, o.State == row.ObjectPublished:
+		alive, err := j.alive(ctx, o.Owner)
+		if err != nil || alive {
+			j.elsewhere(t)
+			return false, err
+		}
+		t.suspect = o.State == row.ObjectLoading
+		return true, nil
 	case o.ETag != t.entry.ETag:
-		return true
+		return true, nil
 	}
 	switch o.State {
-	case row.ObjectLoading:
-		t.suspect = true
-		return true
-	case row.ObjectRejected:
-		return j.o.Retry || j.o.Force || j.outdated(o)
-	case row.ObjectLoaded, row.ObjectKept, row.ObjectSkipped:
-		return j.o.Force || j.outdated(o)
+	case row.ObjectRejected, row.ObjectSkipped:
+		return j.o.Retry && o.State == row.ObjectRejected || j.o.Force || j.outdated(o), nil
+	case row.ObjectLoaded, row.ObjectKept:
+		return j.o.Force, nil
 	}
-	return true
+	return true, nil
 }
 
 // outdated reports whether a format that looked at o has changed since, or

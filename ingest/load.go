@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,7 +27,7 @@ const minStringBytes = 64 << 20
 func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Artifact, member string) error {
 	rec, err := x.j.cat.Artifact(ctx, a.ID)
 	if err != nil {
-		return err
+		return environment(err)
 	}
 	switch v := x.claim(rec, f, a, member); v {
 	case same, keep:
@@ -79,10 +78,10 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 	}
 	known := clone(&a.Artifact)
 	encode := func(id sinks.Load, write func(sinks.Row) error, lake *lakeBatch) (*row.Loaded, error) {
-		if err := j.slot(ctx); err != nil {
+		if err := x.slot(ctx); err != nil {
 			return nil, err
 		}
-		defer j.unslot()
+		defer x.unslot()
 		t := s.Table()
 		enc, err := row.NewEncoder(j.o.Keyring, known, id, row.Table{Strings: t.Strings, Runs: t.Runs, Secret: secret}, write)
 		if err != nil {
@@ -101,7 +100,7 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 				if err := enc.Add(r); err != nil {
 					return err
 				}
-				return lake.Write(r)
+				return environment(lake.Write(r))
 			}
 		}
 		var counts sweep.Counts
@@ -148,9 +147,9 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 	p := &pending{x: x, id: a.ID, member: member, load: row.NewLoad(now), names: x.allNames(known)}
 	defer p.abort()
 	if p.lake, err = j.lake.take(ctx); err != nil {
-		return err
+		return environment(err)
 	}
-	p.loaded, err = encode(p.load, func(r sinks.Row) error { return j.write(ctx, p, r) }, p.lake)
+	p.loaded, err = encode(p.load, func(r sinks.Row) error { return environment(j.write(ctx, p, r)) }, p.lake)
 	if p.lake != nil {
 		var ranges uint64
 		if err == nil {
@@ -165,10 +164,14 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 		return x.reject(ctx, a.ID, member, err)
 	}
 	x.mu.Lock()
+	if x.abandoned {
+		x.mu.Unlock()
+		return errTime
+	}
 	x.loads++
 	p.missed = slices.Collect(maps.Keys(x.missed))
 	x.mu.Unlock()
-	return j.hand(ctx, p)
+	return j.hand(x.run, p)
 }
 
 // explode sorts the runs of all parts, several at once.
@@ -187,7 +190,7 @@ func (x *object) explode(ctx context.Context, f *formats.Format, a *formats.Arti
 			if part >= a.Parts {
 				return nil
 			}
-			if err := j.slot(ctx); err != nil {
+			if err := x.slot(ctx); err != nil {
 				return err
 			}
 			var q symbol.Quality
@@ -195,7 +198,7 @@ func (x *object) explode(ctx context.Context, f *formats.Format, a *formats.Arti
 				q, err = a.Explode(ctx, part, func(r *symbol.Run) error { return lane.Add(part, r) })
 				return err
 			})
-			j.unslot()
+			x.unslot()
 			if err != nil {
 				return err
 			}
@@ -275,15 +278,3 @@ func (x *object) count(l *row.Loaded) {
 	x.stored += l.Bytes
 	x.mu.Unlock()
 }
-
-// slot waits until fewer than Workers pieces of work use the processors.
-func (j *job) slot(ctx context.Context) error {
-	select {
-	case j.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for a worker: %w", context.Cause(ctx))
-	}
-}
-
-func (j *job) unslot() { <-j.slots }

@@ -24,6 +24,7 @@ const (
 	outcomeKept     = "kept"
 	outcomeSkipped  = "skipped"
 	outcomeRejected = "rejected"
+	outcomeHeld     = "held" // much worse than what is published
 )
 
 // object is one object at work: from its opening until all that it holds is
@@ -54,6 +55,10 @@ type object struct {
 	warnings   []Rejection
 	stored     uint64
 	ended      bool // nothing more is handed over
+	slots      int  // of the run's, held by its work
+	abandoned  bool // its work does not end, and nobody waits for it
+
+	run context.Context // the run's: what it handed over outlives its own time
 }
 
 // maxRetries is how often an object that changes while it is read is begun anew.
@@ -61,15 +66,20 @@ const maxRetries = 3
 
 // take works an object off as far as its loads are handed to the publisher.
 func (j *job) take(ctx context.Context, t *task) {
-	x := &object{j: j, t: t, started: j.o.Now(), parsers: make(map[string]int)}
+	x := &object{j: j, t: t, started: j.o.Now(), parsers: make(map[string]int), run: ctx}
+	x.end(ctx, x.limited(ctx, x.settled))
+}
+
+// settled reads an object until it does not change meanwhile.
+func (x *object) settled(ctx context.Context) error {
+	t := x.t
 	err := x.read(ctx)
 	for errors.Is(err, bucket.ErrChanged) && t.retries < maxRetries && ctx.Err() == nil {
 		// What was handed over is whole; the rest is read from the new bytes.
 		t.retries++
 		e, _, serr := t.src.Bucket.Stat(ctx, t.entry.Key)
 		if serr != nil {
-			err = serr
-			break
+			return serr
 		}
 		t.entry = e
 		x.mu.Lock()
@@ -77,7 +87,7 @@ func (j *job) take(ctx context.Context, t *task) {
 		x.mu.Unlock()
 		err = x.read(ctx)
 	}
-	x.end(ctx, err)
+	return err
 }
 
 // read opens the object and hands on what it holds.
@@ -322,11 +332,18 @@ func (x *object) finish(ctx context.Context) {
 		x.err = x.lost(writing)
 	}
 	o := j.entry(t, row.ObjectLoaded)
-	if t.old != nil {
-		o.Attempts = 0
-	}
 	o.Artifacts, o.Parsers, o.Seconds, o.App = x.artifacts, maps.Clone(x.parsers), o.Last.Sub(x.started).Seconds(), x.app
 	x.judge(ctx, o)
+	switch o.State {
+	case row.ObjectPending:
+		if t.suspect {
+			o.Interrupted-- // this time nothing died
+		}
+	case row.ObjectFailed:
+		o.Interrupted = 0
+	default:
+		o.Attempts, o.Interrupted = 0, 0
+	}
 	err := j.settle(writing, x, o)
 	j.done(x, o, err)
 }
@@ -337,13 +354,13 @@ func (x *object) judge(ctx context.Context, o *row.Object) {
 	switch {
 	case errors.Is(x.err, bucket.ErrNotFound):
 		o.State, o.Reason = row.ObjectGone, x.err.Error()
-	case x.err != nil && ctx.Err() != nil:
+	case x.err != nil && (ctx.Err() != nil || errors.Is(x.err, errDeadline)):
 		o.State = row.ObjectPending
 	case x.err != nil:
 		o.State, o.Reason = row.ObjectFailed, x.err.Error()
 	case count[outcomeLoaded] > 0:
 		o.State, o.Reason = row.ObjectLoaded, first
-	case count[outcomeKept] > 0:
+	case count[outcomeKept]+count[outcomeHeld] > 0:
 		o.State, o.Reason = row.ObjectKept, first
 	case count[outcomeRejected] > 0:
 		o.State, o.Reason = row.ObjectRejected, first

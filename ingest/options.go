@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"runtime"
 	"time"
 
@@ -29,13 +30,35 @@ type Options struct {
 	DryRun bool // list and open, write nothing
 	Retry  bool // take up rejected objects again
 	Limit  int  // objects taken at most (0: no limit)
-	// Deadline stops the taking of new objects; those left stay pending (zero: none).
+	// Deadline stops the taking of new objects; those left stay pending (zero: none). What is open a tenth of
+	// the run's time later is put back as pending, too.
 	Deadline time.Time
+	// ObjectTime is how long one object may take (0: an hour): above, it is rejected.
+	ObjectTime time.Duration
 	// Shard of Shards: only objects whose key hashes to it (Shards 0: all).
 	Shard, Shards int
+	// Only, when not nil, are the objects to take, by URL; nothing is listed.
+	Only []string
+	// HintsOnly takes what the sources' hints name, and lists nothing.
+	HintsOnly bool
+	// Rederive loads again what older parsers made, worst quality first, instead of what is new.
+	Rederive bool
+	// MinQuality holds back a load of a changed object, or of a newer parser, that covers less of its image, or less of it
+	// with lines, than this share of what the published load does (0: none is held back).
+	MinQuality float64
 
 	Run   string // id of this run, noted in the ledger
 	Owner string // who holds the leases: a host and process, for people
+	// Host and Process are what Alive judges by: they stand in this process's lease.
+	Host, Process string
+	// Alive tells whether a process still runs, for those that can be known from here: of this
+	// host. Of others, the lease alone decides (nil: always).
+	Alive func(host, process string) (alive, known bool)
+	// Isolate ingests one object in a process of its own, with its own limits, and gives its report, or says
+	// how that process ended: for objects that were open whenever a process died. nil: they are rejected.
+	Isolate func(ctx context.Context, url string) (*Report, error)
+	// Isolated: this is such a process. It takes the object of Only whoever holds it.
+	Isolated bool
 	// Names gives APP and BUILD from an object's user metadata. nil: the
 	// metadata symlake-app and symlake-build.
 	Names func(url string, meta map[string]string) (app, build string)
@@ -52,6 +75,32 @@ type Source struct {
 	Include []string // globs over keys; none: everything. ** crosses folders
 	Exclude []string
 	Names   string // pattern that finds APP and BUILD in keys: "android/{app}/{build}/**"
+
+	// Dates says that keys begin with a day, as in "%Y/%m/%d/": only the last LookBack days (0: 3), today and
+	// tomorrow are listed, and everything when that was Full ago (0: 24 hours).
+	Dates    string
+	LookBack int
+	Full     time.Duration
+
+	Hints Hints // nil: none
+	// Inventory gives entries in any order instead of a listing, as they were some time ago (nil: there is none).
+	Inventory func(ctx context.Context, emit func(bucket.Entry) error) error
+}
+
+// Hints tells of objects that may be new before a listing does. They only bring an object forward: what they
+// leave out, or say wrongly, the next listing sets right.
+type Hints interface {
+	// Take gives what is waiting, none when nothing is. It does not wait long.
+	Take(ctx context.Context) ([]Hint, error)
+	// Done says that a hint is not needed any more.
+	Done(ctx context.Context, done []Hint) error
+}
+
+// Hint is one message about objects.
+type Hint struct {
+	// URLs of objects as they may be meant: a key that two servers would write differently stands in both ways.
+	URLs  []string
+	Token string // of whoever gave it
 }
 
 // Event tells how far a run is.
@@ -67,8 +116,11 @@ type Event struct {
 const (
 	// leaseTime is how long a load may take before gc calls it abandoned.
 	leaseTime = 24 * time.Hour
-	// maxAttempts is how often an object may have been open when the process died.
-	maxAttempts = 2
+	// maxInterrupted is how often an object may have been open when a process died
+	// before it is taken in a process of its own.
+	maxInterrupted = 3
+	// maxAttempts is in how many runs an object may fail before it is quarantined.
+	maxAttempts = 3
 )
 
 func (o Options) withDefaults() Options {
@@ -77,6 +129,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MemoryBytes <= 0 {
 		o.MemoryBytes = 256 << 20
+	}
+	if o.ObjectTime <= 0 {
+		o.ObjectTime = time.Hour
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -52,6 +52,7 @@ type pending struct {
 	batch   sinks.Batch // nil: the group's
 	lake    *lakeBatch  // has its rows; nil: there is no lake
 	kept    bool        // another load turned out to be better
+	held    string      // it is much worse than what is published: how
 	entered bool
 	err     error
 }
@@ -112,8 +113,13 @@ func (j *job) handed(ctx context.Context, p *pending) {
 	switch {
 	case p.err != nil:
 		x.mu.Lock()
-		x.err = errors.Join(x.err, fmt.Errorf("publish artifact %s: %w", p.id, p.err))
+		x.err = errors.Join(x.err, environment(fmt.Errorf("publish artifact %s: %w", p.id, p.err)))
 		x.mu.Unlock()
+	case p.held != "":
+		x.noteArtifact(row.ObjectArtifact{ID: p.id, Member: p.member, Outcome: outcomeHeld, Error: p.held})
+		j.mu.Lock()
+		j.report.tell(&j.report.Held, Rejection{join(x.t.url, p.member), p.held})
+		j.mu.Unlock()
 	case p.kept:
 		x.outcome(p.id, p.member, outcomeKept)
 	default:
@@ -233,17 +239,24 @@ func atOnce(n int, f func(i int)) {
 
 // enter puts a load into its artifact's record, with a lease.
 func (j *job) enter(ctx context.Context, p *pending) error {
+	heir := p.x.t.heir
 	for {
 		old, err := j.cat.Artifact(ctx, p.id)
 		if err != nil {
 			return err
 		}
 		next := copyOf(old, p.id)
-		next.Progress = append(next.Progress, row.Progress{Load: p.load, Owner: j.o.Owner, Lease: j.o.Now().Add(leaseTime)})
+		for i := range next.Progress {
+			// The process that had the object is dead. Should it only have slept, this load is lost to it.
+			if e := &next.Progress[i]; heir != (row.WorkerID{}) && strings.HasSuffix(e.Owner, "/"+heir.String()) {
+				e.Owner, e.Lease = superseded, j.o.Now()
+			}
+		}
+		next.Progress = append(next.Progress, row.Progress{Load: p.load, Owner: j.owner, Lease: j.o.Now().Add(leaseTime)})
 		err = j.cat.SwapArtifact(ctx, old, next)
 		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
 			// Somebody was faster, or it is our own entry after a lost answer.
-			if now, rerr := j.cat.Artifact(ctx, p.id); rerr == nil && now != nil && entryOf(now, p.load, j.o.Owner) >= 0 {
+			if now, rerr := j.cat.Artifact(ctx, p.id); rerr == nil && now != nil && entryOf(now, p.load, j.owner) >= 0 {
 				return nil
 			}
 			continue
@@ -269,6 +282,11 @@ func entryOf(r *row.Record, l sinks.Load, owner string) int {
 // publish makes a load visible whose rows are durable: names and waiters, then
 // one compare-and-set of the record.
 func (j *job) publish(ctx context.Context, p *pending) error {
+	if j.lease != nil {
+		if err := j.lease.check(ctx); err != nil {
+			return err
+		}
+	}
 	first, err := j.cat.Artifact(ctx, p.id)
 	if err != nil {
 		return err
@@ -290,7 +308,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 		if old == nil {
 			return errLost
 		}
-		at := entryOf(old, p.load, j.o.Owner)
+		at := entryOf(old, p.load, j.owner)
 		if at < 0 {
 			return errLost
 		}
@@ -298,7 +316,12 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 		if !old.State.Removed() || j.o.Force {
 			next.Names = union(next.Names, p.names)
 		}
-		if p.kept = !p.x.wins(old, p.loaded); p.kept {
+		p.kept, p.held = !p.x.wins(old, p.loaded), ""
+		if !p.kept {
+			p.held = p.x.worse(old, p.loaded)
+			p.kept = p.held != ""
+		}
+		if p.kept {
 			next.Progress[at].Owner, next.Progress[at].Lease = superseded, j.o.Now()
 		} else {
 			if err := j.demoteLoser(ctx, p, old.Published); err != nil {
@@ -312,7 +335,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 		}
 		err = j.cat.SwapArtifact(ctx, old, next)
 		if err == nil && !p.kept {
-			return j.demoteLoser(ctx, p, old.Published)
+			return errors.Join(j.demoteLoser(ctx, p, old.Published), j.arrivals(ctx, p.id, next.Names))
 		}
 		if err == nil {
 			return nil

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -69,50 +70,94 @@ func TestCompanions(t *testing.T) {
 	w.verify()
 }
 
-// An object that was open when the process died is taken alone the next time,
-// and quarantined after the second.
+// An object that was open when a process died is taken alone the next time; after three deaths in a process of
+// its own, and only if that dies, too, is it quarantined.
 func TestCrashes(t *testing.T) {
 	w := newWorld(t)
 	w.put("killer.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
 	w.put("other.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n")
 	die := func(key string) { // what a killed process leaves
 		t.Helper()
-		o := *w.object(key)
-		old := o
-		o.State, o.Attempts = row.ObjectLoading, o.Attempts+1
-		if err := w.cat.SwapObject(t.Context(), w.object(key), &o); err != nil {
-			t.Fatal(err, old)
+		old := w.object(key)
+		o := *old
+		if o.State == row.ObjectLoading {
+			o.Interrupted++
+		}
+		o.State, o.Owner = row.ObjectLoading, row.NewWorkerID()
+		if err := w.cat.SwapObject(t.Context(), old, &o); err != nil {
+			t.Fatal(err)
 		}
 	}
-	w.o.Limit = 1
-	w.o.Deadline = w.now
-	w.run()
-	w.o.Limit, w.o.Deadline = 0, time.Time{}
+	later := func() { // objects are seen, and not taken
+		w.o.Deadline = w.now
+		w.run()
+		w.o.Deadline = time.Time{}
+	}
+	later()
 	die("killer.so")
 	die("other.so")
 	if r := w.run(); r.Objects.Loaded != 2 {
 		t.Fatalf("%+v", r.Objects)
 	}
+	if o := w.object("killer.so"); o.Interrupted != 0 || o.Attempts != 0 || o.Owner != (row.WorkerID{}) {
+		t.Fatalf("%+v", o)
+	}
+
 	w.put("killer.so", "FAKE\nid "+idA+"\nf 0 8 a 2\n")
-	w.o.Deadline = w.now
-	w.run()
-	w.o.Deadline = time.Time{}
-	die("killer.so")
-	die("killer.so")
-	if r := w.run(); r.Objects.Rejected != 1 || len(r.Rejected) != 1 {
+	later()
+	for range 3 {
+		die("killer.so")
+	}
+	var alone []string
+	child := func(ctx context.Context, url string) (*Report, error) {
+		alone = append(alone, url)
+		o := w.o
+		o.Isolated, o.Only, o.Isolate = true, []string{url}, nil
+		return Run(ctx, []Source{w.src}, o)
+	}
+	w.o.Isolate = child
+	if r := w.run(); r.Objects.Loaded != 1 || len(alone) != 1 || r.Artifacts != 1 {
+		t.Fatalf("%+v, alone: %v", r, alone)
+	}
+	w.is("killer.so", row.ObjectLoaded)
+	w.answers(idA, 0, "a:2")
+
+	w.put("killer.so", "FAKE\nid "+idA+"\nf 0 8 a 33\n")
+	later()
+	for range 3 {
+		die("killer.so")
+	}
+	w.o.Isolate = func(ctx context.Context, url string) (*Report, error) { // it opens the object, and dies
+		die("killer.so")
+		return nil, errors.New("killed: out of memory")
+	}
+	if r := w.run(); r.Objects.Rejected != 1 || len(r.Rejected) != 1 || !strings.Contains(r.Rejected[0].Error, "out of memory") {
 		t.Fatalf("%+v", r)
 	}
 	w.is("killer.so", row.ObjectRejected)
 	if r := w.run(); r.Objects.New != 0 {
 		t.Fatalf("%+v", r.Objects)
 	}
-	w.put("killer.so", "FAKE\nid "+idA+"\nf 0 8 a 33\n")
+	w.put("killer.so", "FAKE\nid "+idA+"\nf 0 8 a 444\n")
 	w.run()
 	w.is("killer.so", row.ObjectLoaded)
+	w.verify()
+
+	// A child that cannot even begin says something about the machine, and nothing about the object.
+	w.put("killer.so", "FAKE\nid "+idA+"\nf 0 8 a 5555\n")
+	later()
+	for range 3 {
+		die("killer.so")
+	}
+	w.o.Isolate = func(context.Context, string) (*Report, error) { return nil, errors.New("no more processes") }
+	if _, err := Run(t.Context(), []Source{w.src}, w.o); err == nil || !strings.Contains(err.Error(), "no more processes") {
+		t.Fatal(err)
+	}
+	w.is("killer.so", row.ObjectPending)
 }
 
-// An environment error fails its object; the others go on, and the next run
-// takes it again. Five in a row stop the job.
+// An object that cannot be read fails; the others go on, and the next run takes it again. In
+// the third run it is quarantined. Five in a row stop the job, and then none of them is to blame.
 func TestFailures(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.so", "FAKE\nid "+idA+"\nfail\n")
@@ -122,13 +167,31 @@ func TestFailures(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	w.is("a.so", row.ObjectFailed)
-	if r := w.run(); r.Objects.New != 1 {
+	if r := w.run(); r.Objects.New != 1 || r.Objects.Failed != 1 || w.object("a.so").Attempts != 2 {
+		t.Fatalf("%+v", r.Objects)
+	}
+	if r := w.run(); r.Objects.Failed != 0 || r.Objects.Rejected != 1 || len(r.Failed) != 0 || !strings.Contains(r.Rejected[0].Error, "the disk is on fire") {
+		t.Fatalf("%+v", r)
+	}
+	w.is("a.so", row.ObjectRejected)
+	if r := w.run(); r.Objects.New != 0 {
 		t.Fatalf("%+v", r.Objects)
 	}
 	for i := range 20 {
 		w.put(fmt.Sprintf("f%d.so", i), fmt.Sprintf("FAKE\nid %040x\nfail\n", i+1))
 	}
-	if _, err := Run(t.Context(), []Source{w.src}, w.o); err == nil || !strings.Contains(err.Error(), "one after the other") {
+	for range 4 {
+		if _, err := Run(t.Context(), []Source{w.src}, w.o); err == nil || !strings.Contains(err.Error(), "one after the other") {
+			t.Fatal(err)
+		}
+	}
+	err := w.cat.Objects(t.Context(), w.src.Bucket.URL("f"), func(o *row.Object) error {
+		if o.State == row.ObjectRejected || o.Attempts > 0 {
+			t.Errorf("%s is %s, %d attempts", o.URL, o.State, o.Attempts)
+		}
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 }

@@ -189,11 +189,16 @@ func TestRounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := &job{o: w.o.withDefaults(), cat: w.cat, report: &Report{}, perRound: 3}
+	j := newJob(w.o)
+	j.perRound = 3
+	l, err := j.newListing(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var keys, gone, sidecars []string
 	rounds := 0
-	for after, more := "", true; more; rounds++ {
-		r, err := j.list(t.Context(), s, after)
+	for more := true; more; rounds++ {
+		r, err := l.next(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +211,7 @@ func TestRounds(t *testing.T) {
 		for _, o := range r.gone {
 			gone = append(gone, filepath.Base(o.URL))
 		}
-		after, more = r.next, r.more
+		more = r.more
 	}
 	if len(keys) != 11 || rounds != 4 || j.report.Objects.Seen != 11 {
 		t.Fatal(keys, rounds)

@@ -51,15 +51,19 @@ type heldName struct {
 func (j *job) renameAll(ctx context.Context) error {
 	changed := map[string]renaming{}
 	for _, s := range j.sources {
-		for after, more := "", true; more; {
-			r, err := j.list(ctx, s, after)
+		l, err := j.newListing(ctx, s)
+		if err != nil {
+			return err
+		}
+		for more := true; more; {
+			r, err := l.next(ctx)
 			if err != nil {
 				return err
 			}
 			if err := j.compareNames(ctx, r.tasks, changed); err != nil {
 				return err
 			}
-			after, more = r.next, r.more
+			more = r.more
 		}
 	}
 	j.report.Objects.Renamed = len(changed)

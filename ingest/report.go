@@ -1,6 +1,9 @@
 package ingest
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Report is what a run did: the last line that the job prints.
 type Report struct {
@@ -23,8 +26,12 @@ type Report struct {
 	Warnings []Rejection `json:"warnings,omitempty"`
 	// Untold is how many more were rejected, failed or warned of than the lists name: the
 	// report is one line.
-	Untold  int      `json:"untold,omitempty"`
-	Missing []string `json:"missing_parts,omitempty"` // companions that loads of this run still wait for
+	Untold int `json:"untold,omitempty"`
+	// Held are artifacts whose load was much worse than the published one, which stays.
+	Held []Rejection `json:"held,omitempty"`
+	// Wanted are names that had been asked for in vain and that this run brought: stacks that have them can be run again.
+	Wanted  []WantedName `json:"wanted,omitempty"`
+	Missing []string     `json:"missing_parts,omitempty"` // companions that loads of this run still wait for
 
 	LakeFiles []string `json:"lake_files,omitempty"` // data files that this run put into the lake, 1,000 at most
 }
@@ -41,6 +48,15 @@ type ObjectCounts struct {
 	Failed   int            `json:"failed"`
 	Gone     int            `json:"gone"` // in the ledger, no longer listed
 	Renamed  int            `json:"renamed,omitempty"`
+	// Elsewhere are at work in other processes.
+	Elsewhere int `json:"elsewhere,omitempty"`
+}
+
+// WantedName is a name that was asked for before it was there.
+type WantedName struct {
+	Name     string `json:"name"`
+	Artifact string `json:"artifact"`
+	Asked    uint64 `json:"asked"` // frames
 }
 
 // ByteCounts counts what went through.
@@ -58,6 +74,11 @@ type Rejection struct {
 
 // maxTold bounds each list of a report.
 const maxTold = 1000
+
+// unfail takes an object off those that failed.
+func (r *Report) unfail(url string) {
+	r.Failed = slices.DeleteFunc(r.Failed, func(f Rejection) bool { return f.URL == url })
+}
 
 func (r *Report) tell(list *[]Rejection, all ...Rejection) {
 	n := min(len(all), maxTold-len(*list))

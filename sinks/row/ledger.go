@@ -109,6 +109,25 @@ func (c *Catalog) Objects(ctx context.Context, prefix string, emit func(*Object)
 	})
 }
 
+// ObjectsBetween emits the entries whose URLs begin with prefix, come after after, and not after until ("": no bound),
+// in byte order.
+func (c *Catalog) ObjectsBetween(ctx context.Context, prefix, after, until string, emit func(*Object) error) error {
+	s := prefixed(objectKey(prefix))
+	if after != "" {
+		s.From = append(objectKey(after), 0)
+	}
+	if until != "" {
+		s.Stop = append(objectKey(until), 0)
+	}
+	return c.c.List(ctx, s, func(r sinks.Row) error {
+		o, err := c.object(ctx, r)
+		if err != nil {
+			return err
+		}
+		return emit(o)
+	})
+}
+
 func (c *Catalog) object(ctx context.Context, r sinks.Row) (*Object, error) {
 	url := string(r.Key[1:])
 	plain, err := c.k.openRecord(ctx, r.Key, r.Value)

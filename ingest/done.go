@@ -1,0 +1,81 @@
+package ingest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// done counts an object that has ended. err: its ledger entry was not written.
+func (j *job) done(x *object, o *row.Object, err error) {
+	if o.State == row.ObjectFailed && err == nil && isObjects(x.err) {
+		j.mu.Lock()
+		if len(j.unread) < maxTheirs {
+			j.unread = append(j.unread, x.t)
+		}
+		j.mu.Unlock()
+	}
+	var rejected []Rejection
+	for _, a := range o.Artifacts {
+		if a.Outcome == outcomeRejected {
+			rejected = append(rejected, Rejection{join(o.URL, a.Member), a.Error})
+		}
+	}
+	j.mu.Lock()
+	r := j.report
+	r.Artifacts += x.published
+	r.Ranges += x.ranges
+	r.Classes += x.classes
+	r.tell(&r.Warnings, x.warnings...)
+	r.Bytes.Stored += x.stored
+	r.Bytes.Read += o.Size
+	j.mu.Unlock()
+	if x.t.rederive && err == nil && o.State != row.ObjectFailed {
+		return // it was counted when it was new
+	}
+	j.count(o, err, rejected)
+}
+
+func (j *job) count(o *row.Object, err error, rejected []Rejection) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	r := j.report
+	state, reason := o.State, o.Reason
+	if err != nil && state != row.ObjectPending {
+		state, reason = row.ObjectFailed, err.Error()
+	}
+	switch state {
+	case row.ObjectLoaded:
+		r.Objects.Loaded++
+	case row.ObjectKept:
+		r.Objects.Kept++
+	case row.ObjectSkipped:
+		short, _, _ := strings.Cut(reason, ":") // the sentence is in the ledger
+		r.Objects.Skipped[short]++
+	case row.ObjectRejected:
+		r.Objects.Rejected++
+	case row.ObjectPending:
+		r.Objects.Pending++
+	case row.ObjectGone:
+		r.Objects.Gone++
+	case row.ObjectFailed:
+		r.Objects.Failed++
+		r.tell(&r.Failed, Rejection{o.URL, reason})
+	}
+	if state != row.ObjectFailed && state != row.ObjectPending {
+		r.tell(&r.Rejected, rejected...)
+	}
+	if state == row.ObjectFailed {
+		if j.failures++; j.failures >= maxFailures {
+			j.stop(fmt.Errorf("%d objects failed one after the other, the last one %s: %s", j.failures, o.URL, reason))
+		}
+	} else {
+		j.failures = 0
+	}
+	j.ended++
+	j.bytes += o.Size
+	if j.o.Progress != nil {
+		j.o.Progress(Event{URL: o.URL, State: state, Reason: reason, Done: j.ended, Total: r.Objects.New, Bytes: j.bytes})
+	}
+}

@@ -1,0 +1,96 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// isolate takes an object in a process of its own. Only if that dies, too, is the object to blame.
+func (j *job) isolate(ctx context.Context, t *task) error {
+	if j.late() || j.o.Limit > 0 && j.taken >= j.o.Limit {
+		return j.leaveAll(ctx, []*task{t})
+	}
+	j.taken++
+	if j.o.DryRun {
+		return j.work(ctx, []*task{t}, 1)
+	}
+	ours, err := j.begin(ctx, t)
+	if err != nil || !ours {
+		return err
+	}
+	var child *Report
+	died := fmt.Errorf("open when %d processes died", t.old.Interrupted)
+	if j.o.Isolate != nil {
+		child, died = j.o.Isolate(ctx, t.url)
+	}
+	now, err := j.cat.Object(ctx, t.url)
+	switch {
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		return j.leaveAll(ctx, []*task{t})
+	case now == nil || now.Owner == (row.WorkerID{}): // it ended, as the ledger says
+		if now != nil {
+			j.adopt(child, now)
+		}
+		return nil
+	case now.Owner == j.worker && j.o.Isolate != nil: // it did not come so far as to open the object
+		if died == nil {
+			died = fmt.Errorf("its process did not take it")
+		}
+		j.stop(fmt.Errorf("ingest %s in a process of its own: %w", t.url, died))
+		return j.leaveAll(ctx, []*task{t})
+	}
+	if died == nil {
+		died = fmt.Errorf("it ended without a word")
+	}
+	if now.Owner != j.worker {
+		if _, err := j.judge(ctx, now.Owner); err != nil {
+			return err
+		}
+	}
+	o := j.entry(t, row.ObjectRejected)
+	o.Reason, o.Attempts = fmt.Sprintf("%s: %v", reasonCrashed, died), 0
+	if err := j.rename(ctx, t.named, o); err != nil {
+		return err
+	}
+	ok, err := j.note(ctx, now, o)
+	if err == nil && ok {
+		j.count(o, nil, []Rejection{{t.url, o.Reason}})
+	}
+	return err
+}
+
+// adopt counts what a child did as this process's own.
+func (j *job) adopt(child *Report, o *row.Object) {
+	var rejected []Rejection
+	if child != nil {
+		j.mu.Lock()
+		r := j.report
+		r.Artifacts += child.Artifacts
+		r.Ranges += child.Ranges
+		r.Classes += child.Classes
+		r.Bytes.Read += child.Bytes.Read
+		r.Bytes.Stored += child.Bytes.Stored
+		r.Bytes.Lake += child.Bytes.Lake
+		r.tell(&r.Warnings, child.Warnings...)
+		r.tell(&r.Held, child.Held...)
+		r.LakeFiles = append(r.LakeFiles, child.LakeFiles...)
+		j.mu.Unlock()
+		rejected = child.Rejected
+	}
+	j.count(o, nil, rejected)
+}
+
+// only takes the objects of Only that lie in a source.
+func (j *job) only(ctx context.Context, s *source) error {
+	var keys []string
+	for _, url := range j.o.Only {
+		if key, ok := cutPrefix(url, s); ok {
+			keys = append(keys, key)
+		}
+	}
+	return j.keys(ctx, s, keys)
+}

@@ -1,0 +1,134 @@
+package ingest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// A listing read in pieces finds what one read from end to end finds, whatever the keys are like.
+func TestSpans(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
+	for name, key := range map[string]func(i int) string{
+		"hex":     func(int) string { return fmt.Sprintf("%016x.so", rng.Uint64()) },
+		"dates":   func(i int) string { return fmt.Sprintf("2026/%02d/%02d/%d.so", 1+i%12, 1+i%28, i) },
+		"builds":  func(i int) string { return fmt.Sprintf("app/%d/arm64/lib%d.so", i/10, i) },
+		"unicode": func(i int) string { return fmt.Sprintf("Größe/%c/%d", 'à'+rune(i%100), i) },
+		"flat":    func(i int) string { return fmt.Sprintf("%0200d", i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			var keys []string
+			for i := range 400 {
+				keys = append(keys, key(i))
+			}
+			slices.Sort(keys)
+			var want, gone []string
+			for i, k := range slices.Compact(keys) {
+				switch {
+				case i%7 == 0:
+					o := &row.Object{URL: w.src.Bucket.URL(k), State: row.ObjectLoaded}
+					if err := w.cat.SwapObject(t.Context(), nil, o); err != nil {
+						t.Fatal(err)
+					}
+					gone = append(gone, o.URL)
+				default:
+					w.put(k, "x")
+					want = append(want, w.src.Bucket.URL(k))
+					if i%5 == 0 {
+						w.put(k+sidecar, "{}")
+					}
+				}
+			}
+			newRemote(w)
+			s, err := newSource(w.src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := newJob(w.o)
+			j.perRound, j.perSplit = 90, 1+rng.IntN(8)
+			l, err := j.newListing(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got, gotGone []string
+			sidecars := 0
+			for more := true; more; {
+				r, err := l.next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, x := range r.tasks {
+					got = append(got, x.url)
+					if x.sidecar {
+						sidecars++
+					}
+				}
+				for _, o := range r.gone {
+					gotGone = append(gotGone, o.URL)
+				}
+				more = r.more
+			}
+			slices.Sort(got)
+			slices.Sort(gotGone)
+			if !slices.Equal(got, want) || !slices.Equal(gotGone, gone) {
+				t.Fatalf("%d of %d found, %d of %d gone", len(got), len(want), len(gotGone), len(gone))
+			}
+			n := 0
+			for i, k := range slices.Compact(keys) {
+				if i%7 != 0 && i%5 == 0 && k != "" {
+					n++
+				}
+			}
+			if sidecars != n || j.report.Objects.Seen != len(want) {
+				t.Fatalf("%d sidecars, want %d; %d seen of %d", sidecars, n, j.report.Objects.Seen, len(want))
+			}
+		})
+	}
+}
+
+// Only the last days of a source with dates are listed, and everything once a day.
+func TestDates(t *testing.T) {
+	w := newWorld(t)
+	w.src.Dates, w.src.LookBack, w.src.Full = "%Y/%m/%d/", 2, 24*time.Hour
+	for _, day := range []string{"2025/12/30", "2025/12/31", "2026/01/02", "2026/01/03", "2026/01/04"} {
+		w.put(day+"/a.txt", "x")
+	}
+	if r := w.run(); r.Objects.Seen != 5 {
+		t.Fatalf("the first time: %+v", r.Objects)
+	}
+	w.put("2025/12/01/late.txt", "x")
+	w.now = w.now.Add(time.Hour)
+	if r := w.run(); r.Objects.Seen != 3 || r.Objects.New != 0 || r.Objects.Gone != 0 {
+		t.Fatalf("an hour later: %+v", r.Objects)
+	}
+	w.now = w.now.Add(23 * time.Hour)
+	if r := w.run(); r.Objects.Seen != 6 || r.Objects.New != 1 {
+		t.Fatalf("a day later: %+v", r.Objects)
+	}
+	w.src.Dates = "*/%Y"
+	if _, err := Run(t.Context(), []Source{w.src}, w.o); err == nil {
+		t.Fatal("a pattern is no prefix")
+	}
+}
+
+// What patterns begin with is all that is listed.
+func TestLiterals(t *testing.T) {
+	for _, c := range []struct{ include, want []string }{
+		{nil, nil},
+		{[]string{"**/*.so"}, nil},
+		{[]string{"android/**/*.so", "android/7/mapping.txt", "ios/*"}, []string{"android/", "ios/"}},
+		{[]string{"a/b*", "x.so"}, nil},
+		{[]string{"a/b{app}/c"}, []string{"a/"}},
+	} {
+		if got := literals(c.include); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.include, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package ingest
+
+import (
+	"context"
+	"time"
+
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// elsewhere notes an object that another process has.
+func (j *job) elsewhere(t *task) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.report.Objects.Elsewhere++
+	if len(j.theirs) < maxTheirs {
+		j.theirs = append(j.theirs, t)
+	}
+}
+
+// takeOver looks again at what other processes had, and takes what they left. It waits for those of which
+// it does not know yet whether they live: no longer than their lease.
+func (j *job) takeOver(ctx context.Context) error {
+	for {
+		j.mu.Lock()
+		theirs := j.theirs
+		j.theirs = nil
+		j.report.Objects.Elsewhere -= len(theirs)
+		j.mu.Unlock()
+		if len(theirs) == 0 || j.late() || j.o.DryRun || ctx.Err() != nil {
+			j.mu.Lock()
+			j.report.Objects.Elsewhere += len(theirs)
+			j.mu.Unlock()
+			return nil
+		}
+		left := &round{}
+		unsure := false
+		states := make([]*row.Object, len(theirs))
+		errs := make([]error, len(theirs))
+		atOnce(len(theirs), func(i int) { states[i], errs[i] = j.cat.Object(ctx, theirs[i].url) })
+		for i, t := range theirs {
+			if errs[i] != nil {
+				return errs[i]
+			}
+			now := states[i]
+			if now == nil || now.State != row.ObjectLoading && now.State != row.ObjectPublished {
+				continue // settled, or for the next run
+			}
+			s, err := j.judge(ctx, now.Owner)
+			if err != nil {
+				return err
+			}
+			switch {
+			case !s.alive:
+				*t = task{src: t.src, entry: t.entry, sidecar: t.sidecar, url: t.url, old: now, named: named(now), suspect: now.State == row.ObjectLoading}
+				left.tasks = append(left.tasks, t)
+			case s.beats:
+				j.mu.Lock()
+				j.report.Objects.Elsewhere++
+				j.mu.Unlock()
+			default:
+				unsure = true
+				j.elsewhere(t)
+			}
+		}
+		left.part()
+		if err := j.round(ctx, left); err != nil {
+			return err
+		}
+		if !unsure {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(judgeAge):
+		}
+	}
+}
+
+// doubtful takes objects that were open when a process died, each alone with nothing else unfinished, so that the
+// next death has one culprit. One that was there too often gets a process of its own.
+func (j *job) doubtful(ctx context.Context, suspects []*task) error {
+	for _, t := range suspects {
+		if t.old.Interrupted+1 >= maxInterrupted && !j.o.Isolated {
+			if err := j.isolate(ctx, t); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := j.work(ctx, []*task{t}, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// ErrNoPrevious: there is no load to go back to.
+var ErrNoPrevious = errors.New("it has no previous load")
+
+// Rollback publishes an artifact's previous load again, in place of the present one, which becomes the previous, and
+// pins it: only a forced ingest replaces it. A death in between leaves one or the other; the lake follows with the next ingest.
+func Rollback(ctx context.Context, p Projection, id symbol.ID) (now *row.Record, err error) {
+	cat := row.NewCatalog(p.Store.Catalog, p.Keyring)
+	for {
+		old, err := cat.Artifact(ctx, id)
+		switch {
+		case err != nil:
+			return nil, err
+		case old == nil || old.State.Removed():
+			return nil, fmt.Errorf("artifact %s: %w", id, ErrNoPrevious)
+		case old.Previous == nil || len(old.Previous.WrappedKey) == 0:
+			return nil, fmt.Errorf("artifact %s: %w", id, ErrNoPrevious)
+		}
+		now = copyOf(old, id)
+		now.Published, now.Previous, now.State = old.Previous, old.Published, row.Pinned
+		err = cat.SwapArtifact(ctx, old, now)
+		if errors.Is(err, sinks.ErrConflict) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		break
+	}
+	if l := now.Previous; l != nil && !isFrom(l, now.Published.Source.URL, now.Published.Source.Member) {
+		if err := turn(ctx, cat, l.Source, id, outcomeLoaded, outcomeKept); err != nil {
+			return nil, err
+		}
+		if err := turn(ctx, cat, now.Published.Source, id, outcomeKept, outcomeLoaded); err != nil {
+			return nil, err
+		}
+	}
+	if p.Lake != nil {
+		if _, err := Project(ctx, p, []symbol.ID{id}); err != nil {
+			return nil, err
+		}
+	}
+	return now, nil
+}
+
+// turn changes in the ledger what became of an artifact of an object, and with it the object's state.
+func turn(ctx context.Context, c *row.Catalog, s row.Source, id symbol.ID, from, to string) error {
+	for {
+		old, err := c.Object(ctx, s.URL)
+		if err != nil || old == nil {
+			return err
+		}
+		at := slices.IndexFunc(old.Artifacts, func(a row.ObjectArtifact) bool {
+			return a.ID == id && a.Member == s.Member && a.Outcome == from
+		})
+		if at < 0 {
+			return nil
+		}
+		next := *old
+		next.Artifacts = slices.Clone(old.Artifacts)
+		next.Artifacts[at].Outcome = to
+		if old.State == row.ObjectLoaded || old.State == row.ObjectKept {
+			next.State = row.ObjectKept
+			if slices.ContainsFunc(next.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcomeLoaded }) {
+				next.State = row.ObjectLoaded
+			}
+		}
+		if err := c.SwapObject(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+	}
+}

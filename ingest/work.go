@@ -1,0 +1,113 @@
+package ingest
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// work takes tasks, several at once, until all are ended and published.
+func (j *job) work(ctx context.Context, tasks []*task, workers int) error {
+	if j.others && len(tasks) > 1 { // each process begins elsewhere
+		at := int(binary.BigEndian.Uint64(j.worker[:]) % uint64(len(tasks)))
+		tasks = append(slices.Clone(tasks[at:]), tasks[:at]...)
+	}
+	queue := make(chan *task)
+	var wg sync.WaitGroup
+	for range min(workers, len(tasks)) {
+		wg.Go(func() {
+			for t := range queue {
+				j.take(ctx, t)
+			}
+		})
+	}
+	rest, err := j.feed(ctx, tasks, queue)
+	close(queue)
+	wg.Wait()
+	j.group.flush(ctx, j, 0)
+	if len(tasks) > 0 && tasks[0].suspect {
+		j.noteWaiting(ctx, 0) // the next one may kill us, too
+	}
+	err = errors.Join(err, j.leaveAll(ctx, rest))
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// leaveAll notes what was not got to; when the run is asked to stop, only what
+// it had noted as attempted.
+func (j *job) leaveAll(ctx context.Context, rest []*task) error {
+	j.mu.Lock()
+	j.report.Objects.Pending += len(rest)
+	j.mu.Unlock()
+	if j.o.DryRun {
+		return nil
+	}
+	if ctx.Err() != nil {
+		rest = slices.DeleteFunc(rest, func(t *task) bool { return !t.begun })
+		var cancel context.CancelFunc
+		ctx, cancel = detached(ctx)
+		defer cancel()
+	}
+	errs := make([]error, len(rest))
+	atOnce(len(rest), func(i int) { errs[i] = j.leave(ctx, rest[i]) })
+	return errors.Join(errs...)
+}
+
+// detached outlives ctx for as long as it takes to say where things stand.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+}
+
+// feed notes attempts and gives tasks to the workers; rest is what limit or
+// deadline left over.
+func (j *job) feed(ctx context.Context, tasks []*task, queue chan<- *task) (rest []*task, err error) {
+	for len(tasks) > 0 {
+		n, size := 0, int64(0)
+		most := noteObjects
+		if j.others {
+			most = min(most, 2*j.o.Workers) // what this one has not noted is free for the others
+		}
+		for n < len(tasks) && n < most && (n == 0 || size+tasks[n].entry.Size <= noteBytes) {
+			size += tasks[n].entry.Size
+			n++
+		}
+		if j.o.Limit > 0 {
+			n = min(n, j.o.Limit-j.taken)
+		}
+		if n <= 0 || j.late() || ctx.Err() != nil {
+			return append(rest, tasks...), nil
+		}
+		j.taken += n
+		now := tasks[:n]
+		tasks = tasks[n:]
+		ours, errs := make([]bool, n), make([]error, n)
+		atOnce(n, func(i int) { ours[i], errs[i] = j.begin(ctx, now[i]) })
+		if err := errors.Join(errs...); err != nil {
+			return append(rest, tasks...), fmt.Errorf("note attempts in the ledger: %w", err)
+		}
+		for i, t := range now {
+			switch {
+			case !ours[i]: // another process has it
+				j.taken--
+				j.elsewhere(t)
+			case j.late() || ctx.Err() != nil:
+				rest = append(rest, t)
+			default:
+				select {
+				case queue <- t:
+				case <-ctx.Done():
+					rest = append(rest, t)
+				}
+			}
+		}
+	}
+	return rest, nil
+}
+
+func (j *job) late() bool { return !j.o.Deadline.IsZero() && !j.o.Now().Before(j.o.Deadline) }
