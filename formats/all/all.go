@@ -5,6 +5,7 @@ package all
 import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
+	"github.com/symlake/symlake/formats/breakpad"
 	"github.com/symlake/symlake/formats/dart"
 	"github.com/symlake/symlake/formats/elf"
 	"github.com/symlake/symlake/formats/macho"
@@ -21,6 +22,7 @@ func Formats() []*formats.Format {
 		&macho.Cache,
 		&macho.SymbolMap,
 		&macho.Bundle,
+		&breakpad.Format,
 		&r8.Format,
 		&r8.Partition, // before Zip, which it is too
 		&archive.Ar,

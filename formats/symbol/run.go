@@ -7,9 +7,11 @@ type Rank uint8
 
 // The ranks of native sources.
 const (
-	RankDWARF  Rank = 1 // units of DWARF: functions or line tables
-	RankSymtab Rank = 3 // .symtab, also the one inside .gnu_debugdata
-	RankDynsym Rank = 4 // .dynsym
+	RankDWARF Rank = 1 // units of DWARF: functions or line tables
+	// RankBreakpad is that of functions in Breakpad's files: made of DWARF, without columns.
+	RankBreakpad Rank = 2
+	RankSymtab   Rank = 3 // .symtab, also the one inside .gnu_debugdata
+	RankDynsym   Rank = 4 // .dynsym
 )
 
 // Run is what parsers emit, the sorter sorts and the sweep hands on: ascending,
