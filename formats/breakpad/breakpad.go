@@ -107,6 +107,9 @@ func (o *object) explode(ctx context.Context, part, parts int, emit func(*symbol
 	if part < 0 || part >= parts {
 		return symbol.Quality{}, fmt.Errorf("%s: part %d of %d", name, part, parts)
 	}
+	if err := ctx.Err(); err != nil {
+		return symbol.Quality{}, err
+	}
 	t, err := o.prepare(ctx)
 	if err != nil {
 		return symbol.Quality{}, err

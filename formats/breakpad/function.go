@@ -76,6 +76,9 @@ func (o *object) explodePart(ctx context.Context, t *tables, off int64, emit fun
 				q.UnitsBroken++
 				continue
 			}
+			if err := s.named(f.name); err != nil {
+				return q, err
+			}
 			open = true
 			x.begin(&f)
 		case bytes.HasPrefix(s.line, inlineWord):

@@ -23,12 +23,17 @@ type scanner struct {
 	from int64  // where line begins
 }
 
-const scanBytes = 256 << 10
+const (
+	scanBytes = 256 << 10
+	// recordBytes is what stands beside a name in a record, at most. INLINE records are
+	// longer than that, and shorter than most names may be.
+	recordBytes = 64 << 10
+)
 
 // newScanner reads in from off on.
 func newScanner(ctx context.Context, in *formats.Input, off int64) *scanner {
 	r := io.NewSectionReader(in.Bytes, off, in.Size-off)
-	return &scanner{ctx: ctx, in: bufio.NewReaderSize(r, scanBytes), at: off, max: int(in.Limits.NameBytes) + 256}
+	return &scanner{ctx: ctx, in: bufio.NewReaderSize(r, scanBytes), at: off, max: int(in.Limits.NameBytes) + recordBytes}
 }
 
 // next reads a record; false at the end.
@@ -49,6 +54,14 @@ func (s *scanner) next() (bool, error) {
 	}
 	s.line = bytes.TrimRight(b, "\r\n")
 	return len(b) > 0, nil
+}
+
+// named checks the length of a name in the record at hand.
+func (s *scanner) named(name []byte) error {
+	if most := s.max - recordBytes; len(name) > most {
+		return &formats.Error{Format: "breakpad", Offset: s.from, Want: fmt.Sprintf("a name of at most %d bytes", most), Err: formats.ErrLimit}
+	}
+	return nil
 }
 
 // skipTo reads up to the first record that begins at off or behind it.

@@ -78,6 +78,9 @@ func readTables(ctx context.Context, in *formats.Input) (*tables, error) {
 				bad(&t.quality, s.from, "a number and a name")
 				continue
 			}
+			if err := s.named(f.rest()); err != nil {
+				return nil, err
+			}
 			if to[uint32(n)] = text(f.rest()); len(to) > most {
 				return nil, &formats.Error{Format: name, Offset: s.from, Want: fmt.Sprintf("at most %d records of this kind", most), Err: formats.ErrLimit}
 			}
@@ -90,6 +93,9 @@ func readTables(ctx context.Context, in *formats.Input) (*tables, error) {
 			if !f.ok || addr == 1<<64-1 {
 				bad(&t.quality, s.from, "an address, a size of parameters and a name")
 				continue
+			}
+			if err := s.named(f.rest()); err != nil {
+				return nil, err
 			}
 			t.public = append(t.public, public{addr, text(f.rest())})
 		case bytes.HasPrefix(s.line, funcWord):
