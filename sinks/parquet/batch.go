@@ -99,7 +99,7 @@ func (b *batch) write(r *symbol.Run) error {
 		o.load(c.id, c.load, nil)
 		if r.Class == nil {
 			if c.w = b.rows[o]; c.w == nil {
-				c.w = newRanges(o.g, o.flush)
+				c.w = newRanges(o)
 				b.rows[o] = c.w
 			}
 			c.w.begin(c.id, c.kind, hex.EncodeToString(c.load[:]))
@@ -133,11 +133,12 @@ func (b *batch) rest(o *output) error {
 	}
 	for _, other := range b.outputs {
 		if other != o {
-			if err := other.flush(); err != nil {
-				return err
-			}
+			flush := other.flush
 			if w := b.rows[other]; w != nil {
-				w.forget()
+				flush = w.flush
+			}
+			if err := flush(); err != nil {
+				return err
 			}
 		}
 	}
@@ -270,7 +271,9 @@ func (b *batch) tell(loads []*sinks.LakeLoad, rows map[loadKey]liveRow) error {
 		}
 		revision := x.Revision()
 		o.load(key.id, key.load, revision[:])
-		putFacts(o.g, x, left)
+		if err := putFacts(o, x, left); err != nil {
+			return err
+		}
 		facts = append(facts, o)
 		var on *output
 		if len(x.Artifact.Names) > 0 {
@@ -278,7 +281,9 @@ func (b *batch) tell(loads []*sinks.LakeLoad, rows map[loadKey]liveRow) error {
 				return err
 			}
 			on.load(key.id, key.load, revision[:])
-			putNames(on.g, x)
+			if err := putNames(on, x); err != nil {
+				return err
+			}
 		}
 		names = append(names, on)
 	}
@@ -304,16 +309,16 @@ func (b *batch) Abort() {
 }
 
 // putFacts adds the row of a load to the table artifacts.
-func putFacts(g *rowGroup, x *sinks.LakeLoad, left uint64) {
+func putFacts(o *output, x *sinks.LakeLoad, left uint64) error {
 	a, q, revision := &x.Artifact, &x.Quality, x.Revision()
-	g.put(a.ID.String(), hex.EncodeToString(x.Load[:]), hex.EncodeToString(revision[:]), a.Canonical, a.Arch,
+	return o.put(a.ID.String(), hex.EncodeToString(x.Load[:]), hex.EncodeToString(revision[:]), a.Canonical, a.Arch,
 		a.Base, a.Unslid(a.End), x.Format, int32(x.Parser), int64(x.Ranges), int64(left),
 		int64(q.Units), int64(q.UnitsBroken), int64(q.LinesBroken), int64(q.Text), int64(q.Covered), int64(q.WithLine), int64(q.WithInline),
 		x.URL, x.Member, x.ETag, x.Size, x.At.UnixMicro(), q.Missing)
 }
 
 // putNames adds the names of a load to the table names.
-func putNames(g *rowGroup, x *sinks.LakeLoad) {
+func putNames(o *output, x *sinks.LakeLoad) error {
 	id, load, revision := x.Artifact.ID.String(), hex.EncodeToString(x.Load[:]), x.Revision()
 	for _, n := range x.Artifact.Names {
 		app, build := "", ""
@@ -321,6 +326,9 @@ func putNames(g *rowGroup, x *sinks.LakeLoad) {
 			app, build, _ = strings.Cut(n.Text, "@")
 			build, _, _ = strings.Cut(build, "/")
 		}
-		g.put(id, load, hex.EncodeToString(revision[:]), n.Text, string(n.Kind), app, build)
+		if err := o.put(id, load, hex.EncodeToString(revision[:]), n.Text, string(n.Kind), app, build); err != nil {
+			return err
+		}
 	}
+	return nil
 }

@@ -13,12 +13,6 @@ func (c *loading) class(k *symbol.Class) error {
 	if k.Name == "" {
 		return nil
 	}
-	g := c.out.g
-	if g.rows >= groupRows || g.rows%checkRows == 0 && g.bytes() >= groupBytes {
-		if err := c.out.flush(); err != nil {
-			return err
-		}
-	}
 	id, load := c.id.String(), hex.EncodeToString(c.load[:])
 	c.rows += uint64(max(1, len(k.Members)))
 	if len(k.Members) == 0 {
@@ -26,7 +20,7 @@ func (c *loading) class(k *symbol.Class) error {
 		if k.Synthesized {
 			rules = []string{"synthesized"}
 		}
-		g.put(id, load, k.Name, k.Original, k.File, "", "", "", "", "", "", int32(0), int32(0), int32(0), int32(0), rules)
+		return c.out.put(id, load, k.Name, k.Original, k.File, "", "", "", "", "", "", int32(0), int32(0), int32(0), int32(0), rules)
 	}
 	for i := range k.Members {
 		m := &k.Members[i]
@@ -37,8 +31,11 @@ func (c *loading) class(k *symbol.Class) error {
 		if in == "" {
 			in = k.Original
 		}
-		g.put(id, load, k.Name, k.Original, k.File, what, m.Name, m.Original, in, m.Type, m.Params,
+		err := c.out.put(id, load, k.Name, k.Original, k.File, what, m.Name, m.Original, in, m.Type, m.Params,
 			number(m.Lines.First), number(m.Lines.Last), number(m.From.First), number(m.From.Last), rulesOf(m, k.Synthesized))
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

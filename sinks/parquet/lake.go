@@ -33,6 +33,9 @@ type Options struct {
 	SingleWriter bool
 	Scratch      string           // folder for files being written ("": the system's); they have no name there
 	Now          func() time.Time // nil: time.Now
+	// Go starts what encodes a file beside who writes it, one a file, which ends with the file; nil: nobody does. It
+	// takes up to twice the memory.
+	Go func(func())
 }
 
 // Lake implements sinks.Lake.

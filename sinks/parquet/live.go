@@ -36,11 +36,8 @@ func (l *Lake) writeLive(ctx context.Context, n *next) (*entry, error) {
 		r := n.live[id]
 		o.load(id, r.load, r.revision[:])
 		o.hash([]byte(r.file), []byte(r.facts), []byte(r.names))
-		o.g.put(id.String(), hex.EncodeToString(r.load[:]), hex.EncodeToString(r.revision[:]), r.file, r.facts, r.names)
-		if o.g.rows >= groupRows {
-			if err := o.flush(); err != nil {
-				return nil, err
-			}
+		if err := o.put(id.String(), hex.EncodeToString(r.load[:]), hex.EncodeToString(r.revision[:]), r.file, r.facts, r.names); err != nil {
+			return nil, err
 		}
 	}
 	// An empty lake has an empty table, not none.

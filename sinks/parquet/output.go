@@ -24,7 +24,13 @@ type output struct {
 	folder string
 	f      *os.File
 	enc    encoder
-	g      *rowGroup
+	pager  *pager
+	later  later
+	g      *rowGroup      // being filled
+	made   int            // row groups: one more while the other is written
+	groups chan *rowGroup // written and empty again
+	slices chan *slice    // encoded and empty again
+	w      *counted
 	name   hash.Hash
 	entry
 }
@@ -32,7 +38,7 @@ type output struct {
 // open begins a file of a table in a folder of the lake. salt tells apart what goes in alike and must not
 // be one file. sorted: its rows ascend as the table says.
 func (l *Lake) open(ctx context.Context, t *Table, folder, profile, salt string, sorted bool) (*output, error) {
-	o := &output{l: l, folder: folder, g: newRowGroup(t), name: hmac.New(sha256.New, l.o.Keys.Names)}
+	o := &output{l: l, folder: folder, g: newRowGroup(t), made: 1, pager: newPager(), later: later{start: l.o.Go}, groups: make(chan *rowGroup, 2), slices: make(chan *slice, 3), name: hmac.New(sha256.New, l.o.Keys.Names)}
 	o.Table = t.Name
 	f, err := os.CreateTemp(l.o.Scratch, "symlake-lake-")
 	if err != nil {
@@ -44,8 +50,11 @@ func (l *Lake) open(ctx context.Context, t *Table, folder, profile, salt string,
 	}
 	o.f = f
 	w := &counted{w: f, n: &o.Bytes}
+	o.w = w
 	if profile == Plain {
-		o.enc = newPlain(w, t, sorted)
+		if o.enc, err = newPlain(w, t, sorted, o.pager); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
 	} else {
 		key, material, version, err := l.key(ctx)
 		if err != nil {
@@ -60,15 +69,20 @@ func (l *Lake) open(ctx context.Context, t *Table, folder, profile, salt string,
 	return o, nil
 }
 
-// counted counts what is written.
+// counted counts what is written. After an error it writes nothing more.
 type counted struct {
-	w io.Writer
-	n *int64
+	w   io.Writer
+	n   *int64
+	err error
 }
 
 func (c *counted) Write(b []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
 	n, err := c.w.Write(b)
 	*c.n += int64(n)
+	c.err = err
 	return n, err
 }
 
@@ -93,18 +107,86 @@ func (o *output) path() string {
 	return o.folder + "/" + hex.EncodeToString(o.name.Sum(nil)[:16]) + ".parquet"
 }
 
-// flush writes the row group out.
-func (o *output) flush() error {
-	if o.g.rows == 0 {
-		return nil
+// put appends a row: string, int32, int64 or uint64 a column, []string a list. It is for tables of few rows.
+func (o *output) put(row ...any) error {
+	if o.g.rows%checkRows == 0 && o.g.full() {
+		if err := o.flush(); err != nil {
+			return err
+		}
 	}
-	o.Rows += uint64(o.g.rows)
-	err := o.enc.write(o.g)
-	o.g.reset()
-	if err != nil {
-		return fmt.Errorf("write table %s: %w", o.Table, err)
+	g := o.g
+	s := g.open
+	for i, x := range row {
+		v, d := &s.columns[i], &g.dicts[i]
+		switch x := x.(type) {
+		case string:
+			v.ints = append(v.ints, d.add(d.of.add(printable(x))))
+		case int32:
+			v.ints = append(v.ints, x)
+		case int64:
+			v.longs = append(v.longs, x)
+		case uint64:
+			v.longs = append(v.longs, int64(x))
+		case []string:
+			for _, t := range x {
+				v.ints = append(v.ints, d.add(d.of.add(printable(t))))
+			}
+			s.lengths = append(s.lengths, uint32(len(x)))
+			s.list += len(x)
+		}
+	}
+	s.rows++
+	g.rows++
+	if s.full() {
+		return o.page()
 	}
 	return nil
+}
+
+// page encodes the rows of the open slice.
+func (o *output) page() error {
+	g := o.g
+	if g.open.rows == 0 {
+		return nil
+	}
+	var next *slice
+	select {
+	case next = <-o.slices:
+	default:
+		next = newSlice(len(g.leaves))
+	}
+	s := g.take(next)
+	return o.later.do(func() error { return o.pager.add(g, s) }, func() {
+		s.reset()
+		o.slices <- s
+	})
+}
+
+// flush writes the row group out. The next one takes its place, while it is written if that happens beside.
+func (o *output) flush() error {
+	g := o.g
+	if g.rows == 0 {
+		return nil
+	}
+	o.Rows += uint64(g.rows)
+	if err := o.page(); err != nil {
+		return err
+	}
+	err := o.later.do(func() error {
+		if err := o.enc.write(g); err != nil {
+			return fmt.Errorf("write table %s: %w", o.Table, err)
+		}
+		return nil
+	}, func() {
+		g.reset()
+		o.groups <- g
+	})
+	if o.later.start != nil && o.made == 1 {
+		o.made, o.g = 2, newRowGroup(g.table)
+	} else {
+		o.g = <-o.groups
+	}
+	return err
 }
 
 // finish gives the file its place in the lake. Nothing is there without rows.
@@ -113,10 +195,13 @@ func (o *output) finish(ctx context.Context) error {
 	if err := o.flush(); err != nil {
 		return err
 	}
+	if err := o.later.end(); err != nil {
+		return err
+	}
 	if o.Rows == 0 {
 		return nil
 	}
-	if err := o.enc.close(); err != nil {
+	if err := errors.Join(o.enc.close(), o.w.err); err != nil {
 		return fmt.Errorf("write table %s: %w", o.Table, err)
 	}
 	o.Path = o.path()
@@ -139,7 +224,8 @@ func (o *output) finish(ctx context.Context) error {
 // drop gives up the scratch file.
 func (o *output) drop() {
 	if o.f != nil {
-		o.f.Close() // it has no name, and nobody wants its bytes
+		o.later.end() // nobody wants its error either
+		o.f.Close()   // it has no name, and nobody wants its bytes
 		o.f = nil
 	}
 }

@@ -1,37 +1,49 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
-	"unsafe"
 
 	pq "github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
+	"github.com/parquet-go/parquet-go/bloom"
+	"github.com/parquet-go/parquet-go/bloom/xxhash"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
-const (
-	plainPageBytes = 256 << 10
-	bloomBits      = 10 // a value: 1 % false
-	sliceRows      = 4096
-)
+// bloomBits are those of a value: 1 % false.
+const bloomBits = 10
 
 // plain writes files without encryption, with all that helps readers to skip: page
-// index, bloom filters, sorting columns; and a checksum a page.
+// index, bloom filters, sorting columns; and a checksum a page. The library's writer takes values one by one, so it
+// writes the schema alone; what follows are the library's encodings and structures.
 type plain struct {
-	w      *pq.Writer
-	leaves []leaf
-	values []pq.Value
-	words  []pq.Value // of the column at hand
+	w      io.Writer
+	at     int64
+	footer *format.FileMetaData
+	bloom  map[int]bool // by leaf
+	sorted []format.SortingColumn
+	index  [][]chunkIndex // by row group and leaf
+	pager  *pager
+	head   bytes.Buffer
 }
 
-// ordered is a group whose fields stand as the table has them, not by name.
-type ordered struct {
+// chunkIndex is the page index of a column of a row group.
+type chunkIndex struct {
+	bounds  *format.ColumnIndex // nil: none
+	offsets format.OffsetIndex
+}
+
+// inOrder is a group whose fields stand as the table has them, not by name.
+type inOrder struct {
 	pq.Group
 	names []string
 }
 
-func (o ordered) Fields() []pq.Field {
+func (o inOrder) Fields() []pq.Field {
 	by := map[string]pq.Field{}
 	for _, f := range o.Group.Fields() {
 		by[f.Name()] = f
@@ -43,8 +55,8 @@ func (o ordered) Fields() []pq.Field {
 	return fields
 }
 
-func group(columns []Column) ordered {
-	o := ordered{Group: pq.Group{}}
+func group(columns []Column) inOrder {
+	o := inOrder{Group: pq.Group{}}
 	for _, c := range columns {
 		node := plainNode(c.kind)
 		if c.list {
@@ -62,103 +74,211 @@ func group(columns []Column) ordered {
 func plainNode(k kind) pq.Node {
 	switch k {
 	case integer:
-		return pq.Encoded(pq.Leaf(pq.Int32Type), &pq.DeltaBinaryPacked)
+		return pq.Leaf(pq.Int32Type)
 	case long:
-		return pq.Encoded(pq.Leaf(pq.Int64Type), &pq.DeltaBinaryPacked)
+		return pq.Leaf(pq.Int64Type)
 	case moment:
-		return pq.Encoded(pq.Timestamp(pq.Microsecond), &pq.DeltaBinaryPacked)
+		return pq.Timestamp(pq.Microsecond)
 	case decimal:
 		return pq.Decimal(0, 20, pq.FixedLenByteArrayType(decimalBytes))
 	}
-	return pq.Encoded(pq.String(), &pq.RLEDictionary)
+	return pq.String()
 }
 
-// decimalBytes hold every unsigned 64-bit number, signed.
-const decimalBytes = 9
-
-func decimalOf(to []byte, x uint64) []byte {
-	return binary.BigEndian.AppendUint64(append(to, 0), x)
-}
-
-func newPlain(w io.Writer, t *Table, sorted bool) *plain {
-	o := []pq.WriterOption{
-		pq.NewSchema("symlake", group(t.Columns)),
-		pq.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}),
-		// Bounds stand in the page index, cut short, not in page headers too. They must not be left out of it for
-		// columns where they help nobody: the index would say "" to "", and parquet-java believes it.
-		pq.DataPageStatistics(false), pq.DataPageVersion(1), pq.PageBufferSize(plainPageBytes), pq.MaxRowsPerRowGroup(1 << 40),
-		pq.CreatedBy("symlake", "", ""), pq.KeyValueMetadata(schemaKey, schemaVersion), pq.KeyValueMetadata(tableKey, t.Name),
+func newPlain(w io.Writer, t *Table, sorted bool, p *pager) (*plain, error) {
+	var empty bytes.Buffer
+	s := pq.NewWriter(&empty, pq.NewSchema("symlake", group(t.Columns)), pq.CreatedBy("symlake", "", ""),
+		pq.KeyValueMetadata(schemaKey, schemaVersion), pq.KeyValueMetadata(tableKey, t.Name))
+	if err := s.Close(); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
 	}
-	var sorting []pq.SortingColumn
+	f, err := pq.OpenFile(bytes.NewReader(empty.Bytes()), int64(empty.Len()))
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
+	}
+	x := &plain{w: w, footer: f.Metadata(), bloom: map[int]bool{}, pager: p}
+	for i, l := range t.leaves() {
+		x.bloom[i] = t.bloomed(l.String())
+	}
 	if sorted {
 		for _, name := range t.sorted {
-			sorting = append(sorting, pq.Ascending(name))
-		}
-		o = append(o, pq.SortingWriterConfig(pq.SortingColumns(sorting...)))
-	}
-	for _, l := range t.leaves() {
-		if t.bloomed(l.String()) {
-			o = append(o, pq.BloomFilters(pq.SplitBlockFilter(bloomBits, l.path...)))
+			x.sorted = append(x.sorted, format.SortingColumn{ColumnIdx: int32(t.leaf(name))})
 		}
 	}
-	return &plain{w: pq.NewWriter(w, o...), leaves: t.leaves()}
+	return x, x.put([]byte(magicPlain))
 }
 
-func (p *plain) write(g *rowGroup) (err error) {
-	columns := p.w.ColumnWriters()
-	for i := range g.vectors {
-		if err := p.column(columns[i], g, i); err != nil {
-			return fmt.Errorf("column %s: %w", p.leaves[i], err)
-		}
-	}
-	return p.w.Flush()
+func (x *plain) put(b []byte) error {
+	n, err := x.w.Write(b)
+	x.at += int64(n)
+	return err
 }
 
-// column writes a column, a slice of rows at a time: a page ends between two.
-func (p *plain) column(w *pq.ColumnWriter, g *rowGroup, at int) error {
-	v := &g.vectors[at]
-	p.words = p.words[:0]
-	if v.words != nil {
-		for _, s := range v.words.list {
-			p.words = append(p.words, pq.ByteArrayValue(unsafe.Slice(unsafe.StringData(s), len(s))).Level(0, 0, at))
+// putThrift writes a structure and gives its size.
+func (x *plain) putThrift(v any) (size int, err error) {
+	x.head.Reset()
+	if err := thrift.NewEncoder(new(thrift.CompactProtocol).NewWriter(&x.head)).Encode(v); err != nil {
+		return 0, err
+	}
+	return x.head.Len(), x.put(x.head.Bytes())
+}
+
+func (x *plain) write(g *rowGroup) error {
+	rg := format.RowGroup{NumRows: int64(g.rows), SortingColumns: x.sorted, FileOffset: x.at, Ordinal: int16(len(x.footer.RowGroups)),
+		Columns: make([]format.ColumnChunk, len(g.leaves))}
+	index := make([]chunkIndex, len(g.leaves))
+	for i, l := range g.leaves {
+		if err := x.column(l, &g.chunks[i], &g.dicts[i], &rg.Columns[i].MetaData, &index[i]); err != nil {
+			return fmt.Errorf("column %s: %w", l, err)
+		}
+		rg.TotalByteSize += rg.Columns[i].MetaData.TotalUncompressedSize
+		rg.TotalCompressedSize += rg.Columns[i].MetaData.TotalCompressedSize
+	}
+	for i := range g.leaves {
+		if x.bloom[i] {
+			if err := x.filter(&g.dicts[i], &rg.Columns[i].MetaData); err != nil {
+				return err
+			}
 		}
 	}
-	next := 0 // value
-	for from := 0; from < g.rows; from += sliceRows {
-		p.values = p.values[:0]
-		to := min(from+sliceRows, g.rows)
-		if !p.leaves[at].list {
-			for i := from; i < to; i++ {
-				p.values = append(p.values, p.value(v, at, i).Level(0, 0, at))
-			}
-		} else {
-			for _, n := range g.lengths[from:to] {
-				if n == 0 {
-					p.values = append(p.values, pq.NullValue().Level(0, 0, at))
-				}
-				for i := range n {
-					p.values = append(p.values, p.value(v, at, next).Level(min(int(i), 1), 1, at))
-					next++
-				}
-			}
-		}
-		if _, err := w.WriteRowValues(p.values); err != nil {
+	x.footer.NumRows += rg.NumRows
+	x.footer.RowGroups = append(x.footer.RowGroups, rg)
+	x.index = append(x.index, index)
+	return nil
+}
+
+// column writes the pages of a column.
+func (x *plain) column(l leaf, c *chunk, d *dictionary, m *format.ColumnMetaData, index *chunkIndex) error {
+	*m = format.ColumnMetaData{Type: physical(l.kind), PathInSchema: l.path, Codec: format.Zstd, NumValues: int64(c.values),
+		Statistics: format.Statistics{MinValue: c.low, MaxValue: c.high}}
+	encoding := format.DeltaBinaryPacked
+	switch l.kind {
+	case text:
+		encoding = format.RLEDictionary
+		raw := d.page(x.pager.encoded[:0])
+		h := format.PageHeader{Type: format.DictionaryPage}
+		h.DictionaryPageHeader.Valid, h.DictionaryPageHeader.V = true, format.DictionaryPageHeader{NumValues: int32(len(d.list)), Encoding: format.Plain}
+		m.DictionaryPageOffset = x.at
+		m.EncodingStats = append(m.EncodingStats, format.PageEncodingStats{PageType: format.DictionaryPage, Encoding: format.Plain, Count: 1})
+		m.Encoding = append(m.Encoding, format.Plain)
+		x.pager.encoded = raw
+		if _, err := x.page(&h, x.pager.compress(raw), len(raw), m); err != nil {
 			return err
+		}
+	case decimal:
+		encoding = format.Plain
+	}
+	m.Encoding = append(m.Encoding, encoding, format.RLE)
+	m.EncodingStats = append(m.EncodingStats, format.PageEncodingStats{PageType: format.DataPage, Encoding: encoding, Count: int32(len(c.pages))})
+	m.DataPageOffset = x.at
+	if c.low != nil {
+		index.bounds = &format.ColumnIndex{BoundaryOrder: order(l.kind, c.pages), NullPages: make([]bool, len(c.pages)), NullCounts: make([]int64, len(c.pages))}
+	}
+	row := 0
+	for i := range c.pages {
+		p := &c.pages[i]
+		h := format.PageHeader{Type: format.DataPage}
+		h.DataPageHeader.Valid, h.DataPageHeader.V = true, format.DataPageHeader{NumValues: int32(p.values), Encoding: encoding,
+			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}
+		at := x.at
+		size, err := x.page(&h, p.body, p.size, m)
+		if err != nil {
+			return err
+		}
+		index.offsets.PageLocations = append(index.offsets.PageLocations, format.PageLocation{Offset: at, CompressedPageSize: int32(size), FirstRowIndex: int64(row)})
+		row += p.rows
+		if b := index.bounds; b != nil {
+			b.MinValues, b.MaxValues = append(b.MinValues, p.low), append(b.MaxValues, p.high)
 		}
 	}
 	return nil
 }
 
-func (p *plain) value(v *vector, at, i int) pq.Value {
-	switch p.leaves[at].kind {
-	case integer:
-		return pq.Int32Value(v.ints[i])
-	case long, moment:
-		return pq.Int64Value(v.longs[i])
-	case decimal:
-		return pq.FixedLenByteArrayValue(decimalOf(nil, uint64(v.longs[i])))
+// page writes a page and gives its size with its header.
+func (x *plain) page(h *format.PageHeader, body []byte, raw int, m *format.ColumnMetaData) (size int, err error) {
+	h.UncompressedPageSize, h.CompressedPageSize, h.CRC = int32(raw), int32(len(body)), int32(crc32.ChecksumIEEE(body))
+	n, err := x.putThrift(h)
+	if err != nil {
+		return 0, err
 	}
-	return p.words[v.number(i)]
+	m.TotalUncompressedSize += int64(n + raw)
+	m.TotalCompressedSize += int64(n + len(body))
+	return n + len(body), x.put(body)
 }
 
-func (p *plain) close() error { return p.w.Close() }
+// filter writes the bloom filter of a column of texts.
+func (x *plain) filter(d *dictionary, m *format.ColumnMetaData) error {
+	f := make(bloom.SplitBlockFilter, bloom.NumSplitBlocksOf(int64(len(d.list)), bloomBits))
+	for i := range uint32(len(d.list)) {
+		f.Insert(xxhash.Sum64(d.at(i)))
+	}
+	h := format.BloomFilterHeader{NumBytes: int32(len(f.Bytes()))}
+	h.Algorithm.Value, h.Hash.Value, h.Compression.Value = &format.SplitBlockAlgorithm{}, &format.XxHash{}, &format.BloomFilterUncompressed{}
+	m.BloomFilterOffset = x.at
+	n, err := x.putThrift(&h)
+	if err != nil {
+		return err
+	}
+	m.BloomFilterLength = int32(n) + h.NumBytes
+	return x.put(f.Bytes())
+}
+
+func physical(k kind) format.Type {
+	switch k {
+	case integer:
+		return format.Int32
+	case long, moment:
+		return format.Int64
+	case decimal:
+		return format.FixedLenByteArray
+	}
+	return format.ByteArray
+}
+
+// order says how the bounds of pages follow each other.
+func order(k kind, pages []page) format.BoundaryOrder {
+	up, down := true, true
+	for i := 1; i < len(pages); i++ {
+		low, high := compare(k, pages[i-1].low, pages[i].low), compare(k, pages[i-1].high, pages[i].high)
+		up, down = up && low <= 0 && high <= 0, down && low >= 0 && high >= 0
+	}
+	switch {
+	case up:
+		return format.Ascending
+	case down:
+		return format.Descending
+	}
+	return format.Unordered
+}
+
+func (x *plain) close() error {
+	for g, columns := range x.index {
+		for i := range columns {
+			if b := columns[i].bounds; b != nil {
+				c := &x.footer.RowGroups[g].Columns[i]
+				c.ColumnIndexOffset = x.at
+				n, err := x.putThrift(b)
+				if err != nil {
+					return err
+				}
+				c.ColumnIndexLength = int32(n)
+			}
+		}
+	}
+	for g, columns := range x.index {
+		for i := range columns {
+			c := &x.footer.RowGroups[g].Columns[i]
+			c.OffsetIndexOffset = x.at
+			n, err := x.putThrift(&columns[i].offsets)
+			if err != nil {
+				return err
+			}
+			c.OffsetIndexLength = int32(n)
+		}
+	}
+	n, err := x.putThrift(x.footer)
+	if err != nil {
+		return err
+	}
+	return x.put(append(binary.LittleEndian.AppendUint32(nil, uint32(n)), magicPlain...))
+}

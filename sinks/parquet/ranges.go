@@ -31,69 +31,81 @@ const (
 // ranges turns runs into rows. Names are looked at once a row group: a run refers to
 // them by number.
 type ranges struct {
-	g        *rowGroup
-	full     func() error // writes the row group out
+	o        *output
 	artifact string
 	load     string
-	// number + 1 of the word that a string of the load is, in each column of texts; 0: none yet
-	linkage, file, inlineLinkage, inlineFile, name []uint32
-	script                                         bool     // of which no name is mangled, whatever it looks like
-	shown, older                                   []string // readable names, by string: of this row group, and of the one before
-	left                                           uint64   // out, since their positions are no BIGINT
-	rows                                           uint64   // of the load
+	script   bool // of which no name is mangled, whatever it looks like
+	// What a string of the load is in the row group, by its number in the runs.
+	outer, inline    []function
+	file, inlineFile []uint32 // number + 1 of the column's word; 0: none yet
+	name             []uint32
+	readable         []uint32 // by linkage name of the row group: its readable form + 1; 0: none yet
+	demangler        demangle.Demangler
+	artifactN, loadN int32 // numbers in the row group, if named
+	named            bool
+	left             uint64 // out, since their positions are no BIGINT
+	rows             uint64 // of the load
 }
 
-func newRanges(g *rowGroup, full func() error) *ranges {
-	r := &ranges{g: g, full: full}
-	v := g.vectors
-	v[atFunction].alike, v[atInlineFunction].alike = &v[atLinkage], &v[atInlineLinkage]
-	return r
-}
+// function is a function's name in two columns: number + 1 of its words; 0: none yet.
+type function struct{ linkage, readable uint32 }
+
+func newRanges(o *output) *ranges { return &ranges{o: o} }
 
 // begin begins the rows of a load.
 func (w *ranges) begin(id symbol.ID, k symbol.Kind, load string) {
-	w.artifact, w.script, w.load, w.left, w.rows = id.String(), k == symbol.SourceMap, load, 0, 0
+	if script := k == symbol.SourceMap; script != w.script {
+		w.script = script
+		clear(w.readable)
+	}
+	w.artifact, w.load, w.left, w.rows = id.String(), load, 0, 0
 	w.forget()
-	clear(w.older)
 }
 
 // forget makes the words of the row group known to nobody: it, or the load, is another one.
 func (w *ranges) forget() {
-	clear(w.linkage)
+	clear(w.outer)
+	clear(w.inline)
 	clear(w.file)
-	clear(w.inlineLinkage)
 	clear(w.inlineFile)
 	clear(w.name)
-	w.shown, w.older = w.older, w.shown
-	clear(w.shown)
+	w.named = false
 }
 
-func grown(s []uint32, n int) []uint32 {
+// flush writes the row group out.
+func (w *ranges) flush() error {
+	w.forget()
+	clear(w.readable)
+	return w.o.flush()
+}
+
+func grown[T any](s []T, n int) []T {
 	if len(s) >= n {
 		return s
 	}
-	return append(s, make([]uint32, n-len(s))...)
+	return append(s, make([]T, n-len(s))...)
 }
 
 // checkRows is how often a row group is looked at for being full.
-const checkRows = 1024
+const checkRows = 64
 
 // add takes a run.
 func (w *ranges) add(r *symbol.Run) error {
 	n := len(r.Strings)
-	w.linkage, w.file = grown(w.linkage, n), grown(w.file, n)
-	w.inlineLinkage, w.inlineFile, w.name = grown(w.inlineLinkage, n), grown(w.inlineFile, n), grown(w.name, n)
-	if len(w.shown) < n {
-		w.shown, w.older = append(w.shown, make([]string, n-len(w.shown))...), append(w.older, make([]string, n-len(w.older))...)
-	}
+	w.outer, w.inline = grown(w.outer, n), grown(w.inline, n)
+	w.file, w.inlineFile, w.name = grown(w.file, n), grown(w.inlineFile, n), grown(w.name, n)
 	for i := range r.Ranges {
-		if w.g.rows%checkRows == 0 && (w.g.rows >= groupRows || w.g.bytes() >= groupBytes) {
-			if err := w.full(); err != nil {
+		if w.o.g.rows%checkRows == 0 && w.o.g.full() {
+			if err := w.flush(); err != nil {
 				return err
 			}
-			w.forget()
 		}
 		w.row(r, &r.Ranges[i])
+		if w.o.g.open.full() {
+			if err := w.o.page(); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -103,14 +115,24 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range) {
 		w.left++
 		return
 	}
-	v := w.g.vectors
-	v[atArtifact].numbers = append(v[atArtifact].numbers, v[atArtifact].words.add(w.artifact))
-	v[atLoad].numbers = append(v[atLoad].numbers, v[atLoad].words.add(w.load))
+	to := w.o.g
+	v, d := to.open.columns, to.dicts
+	if !w.named {
+		w.artifactN, w.loadN = d[atArtifact].add(d[atArtifact].of.add(w.artifact)), d[atLoad].add(d[atLoad].of.add(w.load))
+		w.named = true
+	}
+	v[atArtifact].ints = append(v[atArtifact].ints, w.artifactN)
+	v[atLoad].ints = append(v[atLoad].ints, w.loadN)
 	v[atStart].longs = append(v[atStart].longs, int64(g.Start))
 	v[atEnd].longs = append(v[atEnd].longs, int64(g.End))
 	s := &r.Scopes[g.Scope]
-	v[atLinkage].numbers = append(v[atLinkage].numbers, w.function(r, s.Function, w.linkage, &v[atLinkage], &v[atFunction]))
-	v[atFile].numbers = append(v[atFile].numbers, named(r, g.At.File, w.file, &v[atFile]))
+	f := w.outer[s.Function]
+	if f.linkage == 0 {
+		f = w.function(r.Strings[s.Function], &w.outer[s.Function], &d[atLinkage], &d[atFunction])
+	}
+	v[atFunction].ints = append(v[atFunction].ints, int32(f.readable-1))
+	v[atLinkage].ints = append(v[atLinkage].ints, int32(f.linkage-1))
+	v[atFile].ints = append(v[atFile].ints, word(r, g.At.File, w.file, &d[atFile]))
 	v[atLine].ints = append(v[atLine].ints, number(g.At.Line))
 	v[atCol].ints = append(v[atCol].ints, number(g.At.Column))
 	name, ignored := uint32(0), int32(0)
@@ -119,55 +141,54 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range) {
 			ignored = 1
 		}
 	}
-	v[atName].numbers = append(v[atName].numbers, named(r, name, w.name, &v[atName]))
+	v[atName].ints = append(v[atName].ints, word(r, name, w.name, &d[atName]))
 	v[atIgnored].ints = append(v[atIgnored].ints, ignored)
 	callers := 0
 	for s.Parent >= 0 {
-		call := s.Call
+		call := &s.Call
 		s = &r.Scopes[s.Parent]
-		v[atInlineLinkage].numbers = append(v[atInlineLinkage].numbers, w.function(r, s.Function, w.inlineLinkage, &v[atInlineLinkage], &v[atInlineFunction]))
-		v[atInlineFile].numbers = append(v[atInlineFile].numbers, named(r, call.File, w.inlineFile, &v[atInlineFile]))
+		f := w.inline[s.Function]
+		if f.linkage == 0 {
+			f = w.function(r.Strings[s.Function], &w.inline[s.Function], &d[atInlineLinkage], &d[atInlineFunction])
+		}
+		v[atInlineFunction].ints = append(v[atInlineFunction].ints, int32(f.readable-1))
+		v[atInlineLinkage].ints = append(v[atInlineLinkage].ints, int32(f.linkage-1))
+		v[atInlineFile].ints = append(v[atInlineFile].ints, word(r, call.File, w.inlineFile, &d[atInlineFile]))
 		v[atInlineLine].ints = append(v[atInlineLine].ints, number(call.Line))
 		v[atInlineCol].ints = append(v[atInlineCol].ints, number(call.Column))
 		callers++
 	}
 	v[atDepth].ints = append(v[atDepth].ints, int32(1+callers))
-	w.g.lengths = append(w.g.lengths, uint32(callers))
-	w.g.rows++
+	to.open.lengths = append(to.open.lengths, uint32(callers))
+	to.open.list += callers
+	to.open.rows++
+	to.rows++
 	w.rows++
 }
 
-// named gives the number of the word that string i of a run is.
-func named(r *symbol.Run, i uint32, known []uint32, v *vector) uint32 {
+// word gives the number in a column of string i of a run.
+func word(r *symbol.Run, i uint32, known []uint32, d *dictionary) int32 {
 	if n := known[i]; n > 0 {
-		return n - 1
+		return int32(n - 1)
 	}
-	n := v.words.add(printable(r.Strings[i]))
-	known[i] = n + 1
+	n := d.add(d.of.add(printable(r.Strings[i])))
+	known[i] = uint32(n + 1)
 	return n
 }
 
-// function is named for the name of a function; to each word of v belongs its readable form, a word of shown.
-func (w *ranges) function(r *symbol.Run, i uint32, known []uint32, v, shown *vector) uint32 {
-	if n := known[i]; n > 0 {
-		return n - 1
-	}
-	n := named(r, i, known, v)
-	if int(n) < len(shown.to) {
-		return n // another string with the same text
-	}
-	name := w.shown[i]
-	if name == "" {
-		switch name = w.older[i]; {
-		case w.script:
-			name = v.words.list[n]
-		case name == "":
-			name = demangle.Name(v.words.list[n])
+// function makes a function's name known in the columns of linkage names and of readable ones.
+func (w *ranges) function(s string, known *function, linkage, readable *dictionary) function {
+	s = printable(s)
+	n := linkage.of.add(s)
+	w.readable = grown(w.readable, int(n)+1)
+	if w.readable[n] == 0 {
+		if !w.script {
+			s = w.demangler.Name(s)
 		}
-		w.shown[i] = name
+		w.readable[n] = readable.of.add(s) + 1
 	}
-	shown.to = append(shown.to, shown.words.keep(name))
-	return n
+	*known = function{uint32(linkage.add(n)) + 1, uint32(readable.add(w.readable[n]-1)) + 1}
+	return *known
 }
 
 // number is a line or column as the tables have it: what is no INTEGER is unknown.

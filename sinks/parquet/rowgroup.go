@@ -1,109 +1,130 @@
 package parquet
 
-// A row group is gathered here, by column, and written when it is full: a writer of
-// Parquet has to have a whole column of it before the next one begins.
+import "sync/atomic"
+
+// A row group is gathered here: its rows a slice at a time, which becomes a page in each column as soon as it is
+// full, and the texts that the pages refer to by number.
 const (
-	// groupRows is 30 % smaller in the file than 122,880: names come again and again.
 	groupRows = 500_000
 	// groupBytes ends a row group whose rows have long chains or long names before that.
-	groupBytes = 44 << 20
+	groupBytes = 22 << 20
+	// A slice has at most so many rows, and no more once its lists have so many values.
+	sliceRows   = 32 << 10
+	sliceValues = 128 << 10
 )
 
-// vector is a column of a row group. Texts are numbers of words.
-type vector struct {
-	numbers []uint32 // of text
-	ints    []int32  // of integer
-	longs   []int64  // of long and moment; of decimal as its bits
-	words   *words
-	// alike, for a text: the numbers of words of another column, each of which has one word of
-	// this column. The vector has no numbers of its own then.
-	alike *vector
-	to    []uint32
+// values are those of one column in a slice. Texts are numbers of the column's dictionary.
+type values struct {
+	ints  []int32 // of text and integer
+	longs []int64 // of long and moment; of decimal as its bits
+	// The least and the greatest text, once the slice is whole, where that helps to find rows.
+	low, high []byte
 }
 
-func (v *vector) number(i int) uint32 {
-	if v.alike != nil {
-		return v.to[v.alike.numbers[i]]
-	}
-	return v.numbers[i]
-}
-
-// len is the number of values.
-func (v *vector) len() int {
-	if v.alike != nil {
-		return len(v.alike.numbers)
-	}
-	return len(v.numbers) + len(v.ints) + len(v.longs)
-}
-
-// rowGroup holds rows of one table, complete ones between calls.
-type rowGroup struct {
-	table   *Table
+// slice is rows that are not encoded yet.
+type slice struct {
 	rows    int
-	vectors []vector // by leaf
-	lengths []uint32 // of the lists, by row; nil: the table has none
-	list    bool
+	lengths []uint32 // of the lists, by row
+	list    int      // values of the lists
+	columns []values // by leaf
 }
 
-func newRowGroup(t *Table) *rowGroup {
-	g := &rowGroup{table: t}
-	for _, l := range t.leaves() {
-		v := vector{}
-		if l.kind == text {
-			v.words = newWords()
-		}
-		g.vectors = append(g.vectors, v)
-		g.list = g.list || l.list
-	}
-	return g
-}
+func (s *slice) full() bool { return s.rows >= sliceRows || s.list >= sliceValues }
 
-// bytes is about what the group takes in memory.
-func (g *rowGroup) bytes() int {
-	n := len(g.lengths) * 4
-	for i := range g.vectors {
-		v := &g.vectors[i]
-		n += len(v.numbers)*4 + len(v.ints)*4 + len(v.longs)*8 + len(v.to)*4
-		if v.words != nil {
-			n += v.words.bytes
-		}
+func (s *slice) bytes() int {
+	n := 4 * len(s.lengths)
+	for i := range s.columns {
+		n += 4*len(s.columns[i].ints) + 8*len(s.columns[i].longs)
 	}
 	return n
 }
 
-func (g *rowGroup) reset() {
-	g.rows, g.lengths = 0, g.lengths[:0]
-	for i := range g.vectors {
-		v := &g.vectors[i]
-		v.numbers, v.ints, v.longs, v.to = v.numbers[:0], v.ints[:0], v.longs[:0], v.to[:0]
-		if v.words != nil {
-			v.words.reset()
-		}
+func (s *slice) reset() {
+	s.rows, s.list, s.lengths = 0, 0, s.lengths[:0]
+	for i := range s.columns {
+		v := &s.columns[i]
+		*v = values{ints: v.ints[:0], longs: v.longs[:0]}
 	}
 }
 
-// put appends a row: string, int32, int64 or uint64 a column, []string a list. It is for
-// tables of few rows.
-func (g *rowGroup) put(values ...any) {
-	for i, x := range values {
-		v := &g.vectors[i]
-		switch x := x.(type) {
-		case string:
-			v.numbers = append(v.numbers, v.words.add(printable(x)))
-		case int32:
-			v.ints = append(v.ints, x)
-		case int64:
-			v.longs = append(v.longs, x)
-		case uint64:
-			v.longs = append(v.longs, int64(x))
-		case []string:
-			for _, s := range x {
-				v.numbers = append(v.numbers, v.words.add(printable(s)))
+// chunk is a column of a row group, encoded.
+type chunk struct {
+	pages     []page
+	values    int    // those of empty lists too
+	low, high []byte // as pages have them
+}
+
+// rowGroup holds rows of one table, complete ones between calls.
+type rowGroup struct {
+	table  *Table
+	leaves []leaf
+	rows   int
+	open   *slice
+	texts  map[string]*texts // by the last part of a column's name
+	dicts  []dictionary      // by leaf; of texts
+	chunks []chunk           // by leaf; belong to who encodes
+	paged  atomic.Int64      // bytes of their pages
+}
+
+func newRowGroup(t *Table) *rowGroup {
+	g := &rowGroup{table: t, leaves: t.leaves(), texts: map[string]*texts{}}
+	g.dicts, g.chunks = make([]dictionary, len(g.leaves)), make([]chunk, len(g.leaves))
+	for i, l := range g.leaves {
+		if l.kind == text {
+			name := l.path[len(l.path)-1]
+			if g.texts[name] == nil {
+				g.texts[name] = newTexts()
 			}
-			g.lengths = append(g.lengths, uint32(len(x)))
+			g.dicts[i].of = g.texts[name]
 		}
 	}
-	g.rows++
+	g.open = newSlice(len(g.leaves))
+	return g
+}
+
+func newSlice(leaves int) *slice { return &slice{columns: make([]values, leaves)} }
+
+// bytes is about what the group takes in memory.
+func (g *rowGroup) bytes() int {
+	n := g.open.bytes() + int(g.paged.Load())
+	for _, t := range g.texts {
+		n += t.bytes()
+	}
+	for i := range g.dicts {
+		n += 4 * (len(g.dicts[i].list) + len(g.dicts[i].number))
+	}
+	return n
+}
+
+func (g *rowGroup) full() bool { return g.rows >= groupRows || g.bytes() >= groupBytes }
+
+// take gives the open slice to be encoded and opens another one. What encodes it needs no text: more of them may
+// come meanwhile.
+func (g *rowGroup) take(next *slice) *slice {
+	s := g.open
+	g.open = next
+	for i, l := range g.leaves {
+		if l.kind == text && ordered(l) {
+			s.columns[i].low, s.columns[i].high = g.dicts[i].bounds(s.columns[i].ints)
+		}
+	}
+	return s
+}
+
+// reset empties the group but for its open slice.
+func (g *rowGroup) reset() {
+	g.rows = 0
+	for _, t := range g.texts {
+		t.reset()
+	}
+	for i := range g.dicts {
+		g.dicts[i].reset()
+	}
+	for i := range g.chunks {
+		clear(g.chunks[i].pages)
+		g.chunks[i] = chunk{pages: g.chunks[i].pages[:0]}
+	}
+	g.paged.Store(0)
 }
 
 // encoder writes row groups to a file of one profile.

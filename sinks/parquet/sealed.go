@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"sync"
 	"unsafe"
 
@@ -22,24 +23,16 @@ const (
 	// Statistics longer than this are left out, so that those of a column stay far below the
 	// 4 KiB from which on the library writes them in clear behind a column of a sealed file.
 	sealedStatsBytes = 1024
-	sealedDictBytes  = 1 << 30 // no fallback: a row group's words are bounded by groupBytes
-	sealedPageBytes  = 1 << 20
+	sealedDictBytes  = 1 << 30 // no fallback: a row group's texts are bounded by groupBytes
 )
 
 // sealed writes files under Parquet Modular Encryption: one key for all columns and
-// the footer, AES_GCM_V1, data pages of version 1.
+// the footer, AES_GCM_V1, data pages of version 1. The library makes the file, its dictionaries and what is secret
+// about it; data pages come encoded.
 type sealed struct {
-	w      *file.Writer
-	leaves []leaf
-	def    []int16
-	rep    []int16
-	scratch
-}
-
-type scratch struct {
-	ints  []int32
-	bytes []byte
-	fixed []pa.FixedLenByteArray
+	w       *file.Writer
+	text    []byte
+	offsets []int32
 }
 
 // usePooledZstd replaces the library's compressor, which makes a new encoder for
@@ -61,10 +54,7 @@ type pooledZstd struct {
 func (p *pooledZstd) EncodeLevel(dst, src []byte, _ int) []byte {
 	e, ok := p.encoders.Get().(*zstd.Encoder)
 	if !ok {
-		var err error
-		if e, err = zstd.NewWriter(nil, zstd.WithZeroFrames(true), zstd.WithEncoderConcurrency(1)); err != nil {
-			panic(err) // these are valid options
-		}
+		e = newZstd()
 	}
 	defer p.encoders.Put(e)
 	return e.EncodeAll(src, dst[:0])
@@ -80,22 +70,19 @@ func newSealed(w io.Writer, t *Table, key []byte, material string) (*sealed, err
 	}
 	o := []pa.WriterProperty{
 		pa.WithCreatedBy("symlake"), pa.WithRootRepetition(pa.Repetitions.Required), pa.WithRootName("symlake"),
-		pa.WithCompression(compress.Codecs.Zstd), pa.WithDataPageVersion(pa.DataPageV1), pa.WithDataPageSize(sealedPageBytes),
+		pa.WithCompression(compress.Codecs.Zstd), pa.WithDataPageVersion(pa.DataPageV1),
 		pa.WithDictionaryPageSizeLimit(sealedDictBytes), pa.WithMaxRowGroupLength(1 << 40), pa.WithBatchSize(1 << 40),
 		pa.WithMaxStatsSize(sealedStatsBytes), pa.WithEncoding(pa.Encodings.DeltaBinaryPacked), pa.WithDictionaryDefault(false),
 		pa.WithEncryptionProperties(pa.NewFileEncryptionProperties(string(key), pa.WithAlg(pa.AesGcm), pa.WithFooterKeyMetadata(material))),
 	}
-	leaves := t.leaves()
-	for _, l := range leaves {
+	for _, l := range t.leaves() {
 		if l.kind == text {
 			o = append(o, pa.WithDictionaryFor(l.String(), true), pa.WithEncodingFor(l.String(), pa.Encodings.Plain))
 		}
 		if l.kind == decimal {
 			o = append(o, pa.WithEncodingFor(l.String(), pa.Encodings.Plain))
 		}
-		if l.list || l.kind == decimal || l.kind == text && !bounded(l) {
-			o = append(o, pa.WithStatsFor(l.String(), false))
-		}
+		o = append(o, pa.WithStatsFor(l.String(), ordered(l)))
 	}
 	meta := metadata.NewKeyValueMetadata()
 	if err := errors.Join(meta.Append(schemaKey, schemaVersion), meta.Append(tableKey, t.Name)); err != nil {
@@ -103,11 +90,8 @@ func newSealed(w io.Writer, t *Table, key []byte, material string) (*sealed, err
 	}
 	// The library closes what can be closed; the file is not its own.
 	out := struct{ io.Writer }{w}
-	return &sealed{w: file.NewParquetWriter(out, root, file.WithWriterProps(pa.NewWriterProperties(o...)), file.WithWriteMetadata(meta)), leaves: leaves}, nil
+	return &sealed{w: file.NewParquetWriter(out, root, file.WithWriterProps(pa.NewWriterProperties(o...)), file.WithWriteMetadata(meta))}, nil
 }
-
-// bounded: its values are short and sorted, so least and greatest of a row group say something.
-func bounded(l leaf) bool { return l.path[0] == "artifact" || l.path[0] == "load" }
 
 func sealedGroup(name string, rep pa.Repetition, columns []Column) (*schema.GroupNode, error) {
 	var fields schema.FieldList
@@ -155,102 +139,88 @@ func sealedNode(c Column) (schema.Node, error) {
 
 func (s *sealed) write(g *rowGroup) error {
 	rg := s.w.AppendRowGroup()
-	for i := range g.vectors {
+	for i, l := range g.leaves {
 		w, err := rg.NextColumn()
 		if err == nil {
-			err = s.column(w, g, i)
+			err = s.column(w, l, g.rows, &g.chunks[i], &g.dicts[i])
 		}
 		if err != nil {
-			return fmt.Errorf("column %s: %w", s.leaves[i], err)
+			return fmt.Errorf("column %s: %w", l, err)
 		}
 	}
 	return rg.Close()
 }
 
-// column writes a column, a slice of rows at a time: a page ends between two.
-func (s *sealed) column(w file.ColumnChunkWriter, g *rowGroup, at int) error {
-	v, l := &g.vectors[at], s.leaves[at]
-	if l.kind == text {
-		if err := s.dictionary(w, v); err != nil {
+// column hands the pages of a column over.
+func (s *sealed) column(w file.ColumnChunkWriter, l leaf, rows int, c *chunk, d *dictionary) error {
+	encoding := pa.Encodings.DeltaBinaryPacked
+	switch l.kind {
+	case text:
+		encoding = w.Properties().DictionaryIndexEncoding()
+		if err := s.dictionary(w, d); err != nil {
+			return err
+		}
+	case decimal:
+		encoding = pa.Encodings.Plain
+	}
+	to, ok := w.(interface{ WriteDataPage(file.DataPage) error })
+	if !ok {
+		return errLibrary
+	}
+	for _, p := range c.pages {
+		page := file.NewDataPageV1(memory.NewBufferBytes(p.body), int32(p.values), encoding, pa.Encodings.RLE, pa.Encodings.RLE, int32(p.size))
+		err := to.WriteDataPage(page)
+		page.Release()
+		if err != nil {
 			return err
 		}
 	}
-	next := 0 // value
-	for from := 0; from < g.rows; from += sliceRows {
-		to := min(from+sliceRows, g.rows)
-		n := to - from
-		s.def, s.rep = s.def[:0], s.rep[:0]
-		var def, rep []int16
-		if l.list {
-			n = 0
-			for _, k := range g.lengths[from:to] {
-				if n += int(k); k == 0 {
-					s.def, s.rep = append(s.def, 0), append(s.rep, 0)
-				}
-				for i := range k {
-					s.def, s.rep = append(s.def, 1), append(s.rep, int16(min(i, 1)))
-				}
-			}
-			def, rep = s.def, s.rep
-		}
-		if err := s.values(w, v, l, next, next+n, def, rep); err != nil {
-			return err
-		}
-		next += n
+	return tell(w, rows, c)
+}
+
+var errLibrary = errors.New("the Parquet library is not the one that this was written for")
+
+// tell makes the library know of a column whose pages it did not encode how many rows it has, which is what it
+// compares columns by and gives the row group, and the bounds of their values. It has no call for either, and no
+// version after this one will be made.
+func tell(w file.ColumnChunkWriter, rows int, c *chunk) error {
+	column := reflect.ValueOf(w).Elem()
+	written, stats := column.FieldByName("rowsWritten"), column.FieldByName("chunkStatistics")
+	if !written.IsValid() || written.Kind() != reflect.Int || !stats.IsValid() || stats.Type() != reflect.TypeFor[metadata.TypedStatistics]() {
+		return errLibrary
+	}
+	*(*int)(unsafe.Pointer(written.UnsafeAddr())) = rows
+	if c.low == nil {
+		return nil
+	}
+	switch s := (*(*metadata.TypedStatistics)(unsafe.Pointer(stats.UnsafeAddr()))).(type) {
+	case *metadata.Int32Statistics:
+		s.SetMinMax(int32(number32(c.low)), int32(number32(c.high)))
+	case *metadata.Int64Statistics:
+		s.SetMinMax(int64(number64(c.low)), int64(number64(c.high)))
+	case *metadata.ByteArrayStatistics:
+		s.SetMinMax(c.low, c.high)
 	}
 	return nil
 }
 
-// values writes values [from, to) of a column, with their levels if it is one of a list.
-func (s *sealed) values(w file.ColumnChunkWriter, v *vector, l leaf, from, to int, def, rep []int16) (err error) {
-	switch l.kind {
-	case integer:
-		_, err = w.(*file.Int32ColumnChunkWriter).WriteBatch(v.ints[from:to], def, rep)
-	case long, moment:
-		_, err = w.(*file.Int64ColumnChunkWriter).WriteBatch(v.longs[from:to], def, rep)
-	case decimal:
-		s.fixed, s.bytes = s.fixed[:0], s.bytes[:0]
-		for _, x := range v.longs[from:to] {
-			s.fixed = append(s.fixed, decimalOf(nil, uint64(x)))
-		}
-		_, err = w.(*file.FixedLenByteArrayColumnChunkWriter).WriteBatch(s.fixed, def, rep)
-	default:
-		s.ints = s.ints[:0]
-		for i := from; i < to; i++ {
-			s.ints = append(s.ints, int32(v.number(i)))
-		}
-		numbers := array.NewInt32Data(array.NewData(arrow.PrimitiveTypes.Int32, len(s.ints),
-			[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(s.ints))}, nil, 0, 0))
-		err = w.WriteDictIndices(numbers, def, rep)
-	}
-	return err
-}
-
-// dictionary gives the words of a column to its encoder, before their numbers.
-func (s *sealed) dictionary(w file.ColumnChunkWriter, v *vector) error {
+// dictionary writes the page of a column's texts. An error of writing it is kept by what is written to.
+func (s *sealed) dictionary(w file.ColumnChunkWriter, d *dictionary) error {
 	encoder, ok := w.CurrentEncoder().(interface{ PutDictionary(arrow.Array) error })
 	if !ok {
-		return errors.New("the encoder takes no dictionary")
+		return errLibrary
 	}
-	b := array.NewStringBuilder(memory.DefaultAllocator)
-	defer b.Release()
-	b.Reserve(len(v.words.list))
-	for _, word := range v.words.list {
-		b.Append(word)
+	s.text, s.offsets = s.text[:0], append(s.offsets[:0], 0)
+	for i := range uint32(len(d.list)) {
+		s.text = append(s.text, d.at(i)...)
+		s.offsets = append(s.offsets, int32(len(s.text)))
 	}
-	words := b.NewStringArray()
-	defer words.Release()
-	if err := encoder.PutDictionary(words); err != nil {
+	texts := array.NewStringData(array.NewData(arrow.BinaryTypes.String, len(d.list),
+		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(s.offsets)), memory.NewBufferBytes(s.text)}, nil, 0, 0))
+	if err := encoder.PutDictionary(texts); err != nil {
 		return err
 	}
-	// Numbers tell the library nothing of what they stand for: least and greatest are told here.
-	if stats, ok := w.PageStatistics().(*metadata.ByteArrayStatistics); ok && len(v.words.list) > 0 {
-		all := make([]pa.ByteArray, len(v.words.list))
-		for i, word := range v.words.list {
-			all[i] = unsafe.Slice(unsafe.StringData(word), len(word))
-		}
-		stats.Update(all, 0)
-	}
+	w.FallbackToPlain() // ends the dictionary: pages go to the file from here on
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package parquet
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Table is a table of the lake: its columns, in the order in which they stand.
 type Table struct {
@@ -192,6 +195,11 @@ func (t *Table) leaves() []leaf {
 		}
 	}
 	return all
+}
+
+// leaf is where the leaf of a column that is no list stands.
+func (t *Table) leaf(name string) int {
+	return slices.IndexFunc(t.leaves(), func(l leaf) bool { return l.String() == name })
 }
 
 // bloomed reports whether a plain file has a bloom filter of a column.

@@ -1,0 +1,184 @@
+package parquet
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go/encoding/delta"
+	"github.com/parquet-go/parquet-go/encoding/rle"
+)
+
+// page is a data page (version 1) of a column: the same in both profiles.
+type page struct {
+	body   []byte // compressed
+	size   int    // before
+	rows   int
+	values int // those of empty lists too
+	// Bounds, in plain encoding; nil where they help nobody.
+	low, high []byte
+}
+
+// pager encodes slices. Its memory serves one page after the other.
+type pager struct {
+	zstd            *zstd.Encoder
+	rep, def        []byte // levels, one a byte
+	levels          []byte // encoded, of the slice
+	encoded, buffer []byte
+}
+
+func newPager() *pager { return &pager{zstd: newZstd()} }
+
+func newZstd() *zstd.Encoder {
+	// Frames need no checksum: pages have one, or the tag of a seal.
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err) // these are valid options
+	}
+	return z
+}
+
+// compress gives a copy of its own.
+func (p *pager) compress(raw []byte) []byte {
+	p.buffer = p.zstd.EncodeAll(raw, p.buffer[:0])
+	c := bytes.Clone(p.buffer)
+	if cap(p.buffer) > keptBytes {
+		p.buffer = nil
+	}
+	return c
+}
+
+// add makes a page in each column of the group of the rows of a slice, which is empty then.
+func (p *pager) add(g *rowGroup, s *slice) error {
+	if s.rows == 0 {
+		return nil
+	}
+	p.listLevels(s.lengths)
+	for i, l := range g.leaves {
+		raw := p.encoded[:0]
+		n := s.rows
+		if l.list {
+			raw, n = append(raw, p.levels...), len(p.def)
+		}
+		raw, err := appendValues(raw, l, &s.columns[i])
+		if err != nil {
+			return err
+		}
+		pg := page{body: p.compress(raw), size: len(raw), rows: s.rows, values: n}
+		pg.low, pg.high = bounds(l, &s.columns[i])
+		if p.encoded = raw; cap(raw) > keptBytes {
+			p.encoded = nil
+		}
+		g.chunks[i].add(l.kind, pg)
+		g.paged.Add(int64(len(pg.body)))
+	}
+	s.reset()
+	return nil
+}
+
+func (c *chunk) add(k kind, p page) {
+	if len(c.pages) == 0 || p.low != nil && compare(k, p.low, c.low) < 0 {
+		c.low = p.low
+	}
+	if len(c.pages) == 0 || p.high != nil && compare(k, p.high, c.high) > 0 {
+		c.high = p.high
+	}
+	c.pages = append(c.pages, p)
+	c.values += p.values
+}
+
+// listLevels encodes the levels that the columns of a list share: repetition 1 for all but the first
+// of a row, definition 0 for an empty list.
+func (p *pager) listLevels(lengths []uint32) {
+	p.rep, p.def, p.levels = p.rep[:0], p.def[:0], p.levels[:0]
+	for _, n := range lengths {
+		p.rep, p.def = append(p.rep, 0), append(p.def, byte(min(n, 1)))
+		for range max(n, 1) - 1 {
+			p.rep, p.def = append(p.rep, 1), append(p.def, 1)
+		}
+	}
+	bits := rle.Encoding{BitWidth: 1}
+	for _, level := range [][]byte{p.rep, p.def} {
+		p.encoded, _ = bits.EncodeLevels(p.encoded, level) // the width is a valid one
+		p.levels = binary.LittleEndian.AppendUint32(p.levels, uint32(len(p.encoded)))
+		p.levels = append(p.levels, p.encoded...)
+	}
+}
+
+// appendValues encodes values: numbers of texts as RLE_DICTIONARY, integers as DELTA_BINARY_PACKED, decimals PLAIN.
+func appendValues(to []byte, l leaf, v *values) ([]byte, error) {
+	var err error
+	at := len(to)
+	tail := to[at:]
+	switch l.kind {
+	case text:
+		tail, err = new(rle.DictionaryEncoding).EncodeInt32(tail, v.ints)
+	case integer:
+		tail, err = new(delta.BinaryPackedEncoding).EncodeInt32(tail, v.ints)
+	case long, moment:
+		tail, err = new(delta.BinaryPackedEncoding).EncodeInt64(tail, v.longs)
+	case decimal:
+		for _, x := range v.longs {
+			tail = appendDecimal(tail, uint64(x))
+		}
+	}
+	return append(to, tail...), err
+}
+
+// decimalBytes hold every unsigned 64-bit number, signed.
+const decimalBytes = 9
+
+func appendDecimal(to []byte, x uint64) []byte {
+	return binary.BigEndian.AppendUint64(append(to, 0), x)
+}
+
+// ordered reports whether the bounds of a column help to find rows: those of numbers that are no list's, and of texts
+// that rows are ordered by.
+func ordered(l leaf) bool {
+	return !l.list && (l.kind == integer || l.kind == long || l.kind == moment || l.kind == text && (l.path[0] == "artifact" || l.path[0] == "load"))
+}
+
+func bounds(l leaf, v *values) (low, high []byte) {
+	switch {
+	case !ordered(l):
+		return nil, nil
+	case l.kind == text:
+		return v.low, v.high
+	case l.kind == integer:
+		least, most := int32(math.MaxInt32), int32(math.MinInt32)
+		for _, x := range v.ints {
+			least, most = min(least, x), max(most, x)
+		}
+		return binary.LittleEndian.AppendUint32(nil, uint32(least)), binary.LittleEndian.AppendUint32(nil, uint32(most))
+	}
+	least, most := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, x := range v.longs {
+		least, most = min(least, x), max(most, x)
+	}
+	return binary.LittleEndian.AppendUint64(nil, uint64(least)), binary.LittleEndian.AppendUint64(nil, uint64(most))
+}
+
+func number32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
+func number64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+// compare compares bounds.
+func compare(k kind, a, b []byte) int {
+	switch k {
+	case integer:
+		return cmp.Compare(int32(number32(a)), int32(number32(b)))
+	case long, moment:
+		return cmp.Compare(int64(number64(a)), int64(number64(b)))
+	}
+	return bytes.Compare(a, b)
+}
+
+// page is a dictionary's page, PLAIN: each text behind its length.
+func (d *dictionary) page(to []byte) []byte {
+	for i := range uint32(len(d.list)) {
+		s := d.at(i)
+		to = append(binary.LittleEndian.AppendUint32(to, uint32(len(s))), s...)
+	}
+	return to
+}

@@ -1,0 +1,149 @@
+package parquet
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+	"strings"
+	"unicode/utf8"
+)
+
+// texts are different texts, numbered as they came, in memory of their own without a pointer a text. They
+// serve all columns of a row group that hold the same kind of text.
+type texts struct {
+	data  []byte
+	ends  []uint32 // text i ends there, and begins where the one before ends
+	slots []uint64 // by hash: its upper half, and number + 1; 0: free
+	seed  maphash.Seed
+}
+
+func newTexts() *texts { return &texts{seed: maphash.MakeSeed()} }
+
+func (t *texts) len() int { return len(t.ends) }
+
+// at is text i, until reset.
+func (t *texts) at(i uint32) []byte {
+	from := uint32(0)
+	if i > 0 {
+		from = t.ends[i-1]
+	}
+	return t.data[from:t.ends[i]:t.ends[i]]
+}
+
+// add gives the number of a text, of which it keeps a copy.
+func (t *texts) add(s string) uint32 {
+	if 2*len(t.ends) >= len(t.slots) {
+		t.grow()
+	}
+	h := maphash.String(t.seed, s)
+	mask := uint64(len(t.slots) - 1)
+	for at := h & mask; ; at = (at + 1) & mask {
+		switch e := t.slots[at]; {
+		case e == 0:
+			t.data = append(t.data, s...)
+			t.ends = append(t.ends, uint32(len(t.data)))
+			t.slots[at] = h>>32<<32 | uint64(len(t.ends))
+			return uint32(len(t.ends) - 1)
+		case e>>32 == h>>32:
+			if n := uint32(e) - 1; string(t.at(n)) == s {
+				return n
+			}
+		}
+	}
+}
+
+func (t *texts) grow() {
+	t.slots = make([]uint64, max(1024, 2*len(t.slots)))
+	mask := uint64(len(t.slots) - 1)
+	for i := range uint32(len(t.ends)) {
+		h := maphash.Bytes(t.seed, t.at(i))
+		at := h & mask
+		for t.slots[at] != 0 {
+			at = (at + 1) & mask
+		}
+		t.slots[at] = h>>32<<32 | uint64(i+1)
+	}
+}
+
+// bytes is what they take in memory.
+func (t *texts) bytes() int { return len(t.data) + 4*len(t.ends) + 8*len(t.slots) }
+
+// keptBytes is what is kept of the memory of texts, a table of numbers or a page for the next one: one name of
+// some megabytes must not stay for the whole run.
+const keptBytes = 16 << 20
+
+func (t *texts) reset() {
+	if cap(t.data) > keptBytes {
+		t.data = nil
+	}
+	t.data, t.ends = t.data[:0], t.ends[:0]
+	clear(t.slots)
+}
+
+// dictionary is the texts of one column of a row group, numbered as they came there.
+type dictionary struct {
+	of     *texts
+	list   []uint32 // texts, by number
+	number []uint32 // by text: its number + 1; 0: the column does not have it
+	bytes  int      // of all texts
+}
+
+// add gives the number of a text.
+func (d *dictionary) add(text uint32) int32 {
+	if int(text) >= len(d.number) {
+		d.number = append(d.number, make([]uint32, int(text)+1-len(d.number))...)
+	}
+	if n := d.number[text]; n > 0 {
+		return int32(n - 1)
+	}
+	d.list = append(d.list, text)
+	d.number[text] = uint32(len(d.list))
+	d.bytes += len(d.of.at(text))
+	return int32(len(d.list) - 1)
+}
+
+func (d *dictionary) at(number uint32) []byte { return d.of.at(d.list[number]) }
+
+func (d *dictionary) reset() {
+	clear(d.number)
+	d.list, d.bytes = d.list[:0], 0
+}
+
+// bounds are copies of the least and the greatest of some texts.
+func (d *dictionary) bounds(numbers []int32) (low, high []byte) {
+	for i, n := range numbers {
+		if i > 0 && n == numbers[i-1] {
+			continue
+		}
+		s := d.at(uint32(n))
+		if i == 0 || bytes.Compare(s, low) < 0 {
+			low = s
+		}
+		if i == 0 || bytes.Compare(s, high) > 0 {
+			high = s
+		}
+	}
+	return bytes.Clone(low), bytes.Clone(high)
+}
+
+// printable makes UTF-8 of any bytes, as every reader of a STRING column wants it: what is
+// none stands as \xNN a byte, and in such a text a backslash stands as two.
+func printable(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case r == '\\':
+			b.WriteString(`\\`)
+		default:
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
