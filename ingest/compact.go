@@ -51,23 +51,30 @@ func CompactLake(ctx context.Context, o CompactOptions) (*CompactReport, error) 
 		r.Added, r.Facts, r.Dropped = p.Artifacts, p.Facts, p.Dropped
 	}
 	cat := row.NewCatalog(o.Store.Catalog, o.Keyring)
-	c, err := o.Lake.Compact(ctx, sinks.LakeCompact{TargetBytes: o.TargetBytes, Grace: o.Grace, Profile: o.Profile, Rekey: o.Rekey, DryRun: o.DryRun, Now: o.Now,
-		Export: func(ctx context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
-			rec, err := cat.Artifact(ctx, id)
-			if err != nil || rec == nil || !published(rec) {
-				return nil, err
-			}
-			if b != nil {
-				if err := exportLoad(ctx, o.Store, o.Keyring, rec, b); err != nil {
-					return nil, err
-				}
-			}
-			return lakeLoad(rec), nil
-		}})
+	work := lakeCompact(o.Store, cat, o.Keyring)
+	work.TargetBytes, work.Grace, work.Profile, work.Rekey, work.DryRun, work.Now = o.TargetBytes, o.Grace, o.Profile, o.Rekey, o.DryRun, o.Now
+	c, err := o.Lake.Compact(ctx, work)
 	if err != nil {
 		return r, err
 	}
 	r.Dropped += c.Dropped
 	r.Rewritten, r.Written, r.Deleted, r.Before, r.After = c.Rewritten, c.Written, c.Deleted, c.Before, c.After
 	return r, nil
+}
+
+// lakeCompact is a compaction of a lake from its store's rows.
+func lakeCompact(s *sinks.Store, cat *row.Catalog, k *row.Keyring) sinks.LakeCompact {
+	return sinks.LakeCompact{
+		Export: func(ctx context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
+			rec, err := cat.Artifact(ctx, id)
+			if err != nil || rec == nil || !published(rec) {
+				return nil, err
+			}
+			if b != nil {
+				if err := exportLoad(ctx, s, k, rec, b); err != nil {
+					return nil, err
+				}
+			}
+			return lakeLoad(rec), nil
+		}}
 }

@@ -149,18 +149,22 @@ func (w *projector) commit(ctx context.Context) error {
 
 // exportLoad writes the rows of a record's published load to a batch, as the sweep would have.
 func exportLoad(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *row.Record, b sinks.LakeBatch) error {
-	l := rec.Published
-	opened, err := k.Open(rec.ID, l)
+	a := rec.Published.Artifact
+	if err := b.Load(&a, rec.Published.Load); err != nil {
+		return err
+	}
+	return exportRows(ctx, s, k, rec.ID, rec.Published, b.Write)
+}
+
+// exportRows gives what the rows of a load say, a range or class a run.
+func exportRows(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, write func(*symbol.Run) error) error {
+	opened, err := k.Open(id, l)
 	if err != nil {
 		return err
 	}
-	a := l.Artifact
-	if err := b.Load(&a, l.Load); err != nil {
-		return err
-	}
 	check := opened.Verify()
-	runs := newRunMaker(l.Rank, b.Write)
-	prefix := row.LoadPrefix(rec.ID, l.Load)
+	runs := newRunMaker(l.Rank, write)
+	prefix := row.LoadPrefix(id, l.Load)
 	err = s.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: after(prefix)}, func(rw sinks.Row) error {
 		block, err := check.Add(rw)
 		if err != nil || block == nil {
@@ -169,7 +173,7 @@ func exportLoad(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *row.Re
 		for i := range block.Classes() {
 			c, err := block.ClassAt(i)
 			if err == nil {
-				err = b.Write(&symbol.Run{Class: c})
+				err = write(&symbol.Run{Class: c})
 			}
 			if err != nil {
 				return err

@@ -220,10 +220,13 @@ func (j *job) commit(ctx context.Context, loads []*pending) error {
 }
 
 // atOnce calls f for 0 to n-1, several at a time.
-func atOnce(n int, f func(i int)) {
+func atOnce(n int, f func(i int)) { manyAtOnce(catalogAtOnce, n, f) }
+
+// manyAtOnce calls f for 0 to n-1, so many at a time.
+func manyAtOnce(most, n int, f func(i int)) {
 	var wg sync.WaitGroup
 	next := make(chan int)
-	for range min(n, catalogAtOnce) {
+	for range min(n, most) {
 		wg.Go(func() {
 			for i := range next {
 				f(i)

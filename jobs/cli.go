@@ -39,7 +39,8 @@ type cli struct {
 	Verify      verifyJob      `cmd:"" help:"Read everything back and check it."`
 	GC          gcJob          `cmd:"" name:"gc" help:"Remove abandoned loads and those older than the previous one."`
 	Compact     compactJob     `cmd:"" help:"Merge small files of the lake."`
-	Keys        keysJob        `cmd:"" help:"Export the keys of the lake."`
+	Keys        keysJob        `cmd:"" help:"List, rotate, shred and export keys."`
+	Audit       auditJob       `cmd:"" help:"Print who rotated, shredded, exported, copied, forced, and when."`
 	Demangle    demangleJob    `cmd:"" help:"Print the readable form of C++ and Rust names."`
 	Version     versionJob     `cmd:"" help:"Print version, commit and Go version."`
 }

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,9 +41,27 @@ func (j gcJob) Run(p *process) error {
 			return err
 		}
 	}
+	if !j.DryRun {
+		if err := j.retire(p, s); err != nil {
+			return err
+		}
+	}
 	if p.flags.JSON {
 		return p.printJSON(r)
 	}
 	_, err = fmt.Fprintf(p.out, "removed %d loads and %d bytes of unfinished batches\n", r.Loads, r.Freed)
+	return err
+}
+
+// retire deletes store keys that nothing needs since before the grace.
+func (j gcJob) retire(p *process, s *records) error {
+	lake, err := p.openLake(s, false)
+	if err != nil && !errors.Is(err, errNoLake) {
+		return err
+	}
+	gone, err := ingest.RetireKeys(p.ctx, s.Store, s.ring, lake, max(j.Grace, 1), time.Now())
+	for _, v := range gone {
+		err = errors.Join(err, s.audit(p, "gc", fmt.Sprintf("store key %d", v)))
+	}
 	return err
 }

@@ -11,6 +11,9 @@ import (
 
 // keysJob groups what is done with keys.
 type keysJob struct {
+	List   keysListJob   `cmd:"" help:"Print the store keys: since when, under which key-encryption key, what still needs them."`
+	Rotate keysRotateJob `cmd:"" help:"Make a new store key and bring every data key and record under it."`
+	Shred  keysShredJob  `cmd:"" help:"Destroy the keys of artifacts for good."`
 	Export keysExportJob `cmd:"" help:"Print what readers of a sealed lake need."`
 }
 

@@ -83,6 +83,7 @@ func (j loadJob) Run(p *process) error {
 	report.From, report.To, report.Notes = src.storeURL(), p.storeURL(), p.heard.list
 	if report.Artifacts.Copied > 0 {
 		err = errors.Join(err, to.audit(p, "load", fmt.Sprintf("%d artifacts from %s", report.Artifacts.Copied, src.storeURL())))
+		src.noteCopy(fmt.Sprintf("%d artifacts to %s", report.Artifacts.Copied, p.storeURL()))
 	}
 	if rerr := p.report(j.Report, report); rerr != nil && err == nil {
 		err = rerr
@@ -91,6 +92,18 @@ func (j loadJob) Run(p *process) error {
 		err = fmt.Errorf("%d artifacts could not be copied: see the report, and symlake verify --store %s", report.Artifacts.Failed, src.storeURL())
 	}
 	return err
+}
+
+// noteCopy notes in the audit of the source where copies of it are, for whoever shreds or forgets there. Who may only
+// read the source may copy it all the same.
+func (p *process) noteCopy(detail string) {
+	s, err := p.openRecords(false)
+	if err == nil {
+		err = errors.Join(s.audit(p, "copied", detail), s.Close())
+	}
+	if err != nil {
+		p.log.Warn("the source's audit does not know of this copy", "error", err.Error())
+	}
 }
 
 // source is this process as it would be with the source as its store.

@@ -49,6 +49,19 @@ func (w *watching) event(e ingest.Event) {
 	}
 }
 
+// at shows how far a job is that counts something else than objects.
+func (w *watching) at(done int, text string, attrs ...any) {
+	if w.bar != nil {
+		w.bar.Describe(text)
+		w.bar.Set(done)
+		return
+	}
+	if now := time.Now(); now.Sub(w.last) >= logEvery {
+		w.last = now
+		w.p.log.Info(text, attrs...)
+	}
+}
+
 func (w *watching) stop() {
 	if w.bar != nil {
 		w.bar.Finish()

@@ -27,6 +27,8 @@ type Lake interface {
 	Begin(ctx context.Context) (LakeBatch, error)
 	// Drop stops naming artifacts. Their rows go with the next compaction.
 	Drop(ctx context.Context, ids []symbol.ID) error
+	// Keys counts the files that count by the version of the master key that they need. Whoever still reads others has it already.
+	Keys(ctx context.Context) (map[uint32]int, error)
 	// Compact rewrites small files, and files of whose rows some are of no more
 	// use, from what o.Export gives, and deletes what nobody has named for o.Grace.
 	Compact(ctx context.Context, o LakeCompact) (*LakeCompacted, error)
@@ -102,8 +104,10 @@ type LakeCompact struct {
 	// Profile converts the lake ("": as it is).
 	Profile string
 	Rekey   bool // seal every file anew, under the newest key
-	DryRun  bool
-	Now     func() time.Time // nil: time.Now
+	// Erase leaves alone what has no rows of no more use, and deletes at once, without grace, files that are named no longer.
+	Erase  bool
+	DryRun bool
+	Now    func() time.Time // nil: time.Now
 }
 
 // LakeCompacted is what Compact did, or would do.
@@ -112,6 +116,7 @@ type LakeCompacted struct {
 	Written   int   // files in their place
 	Dropped   int   // artifacts that left the lake
 	Deleted   int   // files that nobody named any more
+	Unnamed   int   // files that nobody named, and that are younger than the grace: being written, or left by who died
 	Before    int64 // bytes of the files named, before and after
 	After     int64
 }

@@ -43,7 +43,10 @@ type Store struct {
 	Blocks  Blocks
 	Catalog Catalog
 	Close   func() error
-	Notes   []string // what its operator should know, found when it was opened
+	// Purge removes from wherever the catalog is kept what was replaced or deleted in it, and returns when it is gone. beyond
+	// names where the store itself may have left copies out of its reach, in words for its operator. nil: nothing stays.
+	Purge func(ctx context.Context) (beyond []string, err error)
+	Notes []string // what its operator should know, found when it was opened
 }
 
 // Blocks holds immutable rows in key order. Safe for concurrent use.

@@ -18,8 +18,9 @@ import (
 const (
 	busyMillis = "10000"
 	busy       = "_pragma=busy_timeout(" + busyMillis + ")"
-	// writing is what the writer's connection needs besides; -wal shrinks to the limit after a large transaction.
-	writing = "mode=rw&" + busy + "&_pragma=synchronous(FULL)&_pragma=journal_size_limit(16777216)"
+	// writing is what the writer's connection needs besides: what is replaced is overwritten, since wrapped keys are
+	// destroyed so; -wal shrinks to the limit after a large transaction.
+	writing = "mode=rw&" + busy + "&_pragma=synchronous(FULL)&_pragma=secure_delete(ON)&_pragma=journal_size_limit(16777216)"
 )
 
 // dsn is SQLite's name for a database file; options are of its URI form and of the driver's.

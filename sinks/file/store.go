@@ -108,7 +108,7 @@ func Open(dir string, o Options) (*sinks.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", dir, err)
 	}
-	return &sinks.Store{Blocks: blocks{s}, Catalog: catalog{s.db}, Close: s.close}, nil
+	return &sinks.Store{Blocks: blocks{s}, Catalog: catalog{s.db}, Close: s.close, Purge: s.purge}, nil
 }
 
 func open(dir string, o Options) (*store, error) {

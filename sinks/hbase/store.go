@@ -78,7 +78,7 @@ func (s *store) open(ctx context.Context) (*sinks.Store, error) {
 		}
 		return nil, err
 	}
-	return &sinks.Store{Blocks: blocks{s}, Catalog: catalog{s}, Close: s.c.Close, Notes: notes}, nil
+	return &sinks.Store{Blocks: blocks{s}, Catalog: catalog{s}, Close: s.c.Close, Purge: s.purge, Notes: notes}, nil
 }
 
 // meet finds the tables. Readers ask hbase:meta only, so that they need no master.

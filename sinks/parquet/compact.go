@@ -135,7 +135,7 @@ func (c *compaction) plan(s *state, profile string) [][]string {
 		switch {
 		case profile != s.manifest.Profile, c.o.Rekey && e.Key != c.l.o.Keys.Newest && profile == Sealed, alive[e.Path] < e.Loads:
 			g.must = append(g.must, e)
-		case e.Bytes < c.o.TargetBytes/2:
+		case e.Bytes < c.o.TargetBytes/2 && !c.o.Erase:
 			g.small[e.Table] = append(g.small[e.Table], e)
 		}
 	}
@@ -261,7 +261,8 @@ func (c *compaction) step(ctx context.Context, s *state, profile string, files [
 // named, and manifests that were followed.
 func (c *compaction) clean(ctx context.Context) error {
 	before := c.o.Now().Add(-c.o.Grace)
-	due := func(r retired) bool { return !r.At.After(before) }
+	due := func(r retired) bool { return c.o.Erase || !r.At.After(before) }
+	var drop, erased []string
 	if !c.o.DryRun {
 		err := c.l.change(ctx, func(s *state) (*next, error) {
 			if !slices.ContainsFunc(s.manifest.Retired, due) {
@@ -269,6 +270,12 @@ func (c *compaction) clean(ctx context.Context) error {
 			}
 			n := c.l.following(s)
 			n.Retired = slices.DeleteFunc(n.Retired, due)
+			erased = nil
+			for _, r := range s.manifest.Retired {
+				if due(r) {
+					erased = append(erased, r.Path)
+				}
+			}
 			return n, nil
 		})
 		if err != nil {
@@ -289,10 +296,13 @@ func (c *compaction) clean(ctx context.Context) error {
 	for _, r := range s.manifest.Retired {
 		keep[r.Path] = true
 	}
-	var drop []string
 	err = c.l.b.List(ctx, "", "", func(e bucket.Entry) error {
-		if ours(e.Key) && !keep[e.Key] && !e.Modified.After(before) {
+		switch {
+		case !ours(e.Key) || keep[e.Key]:
+		case !e.Modified.After(before) || slices.Contains(erased, e.Key):
 			drop = append(drop, e.Key)
+		case path.Ext(e.Key) == ".parquet":
+			c.done.Unnamed++
 		}
 		return nil
 	})

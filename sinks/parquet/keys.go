@@ -39,3 +39,20 @@ func (l *Lake) Masters(ctx context.Context) (map[string][]byte, error) {
 	}
 	return keys, nil
 }
+
+// Keys implements sinks.Lake.
+func (l *Lake) Keys(ctx context.Context) (map[uint32]int, error) {
+	m, err := l.newest(ctx)
+	if err != nil || m == nil {
+		return nil, err
+	}
+	uses := map[uint32]int{}
+	for _, e := range m.Files {
+		uses[e.Key]++
+	}
+	if m.Live != nil {
+		uses[m.Live.Key]++
+	}
+	delete(uses, 0) // plain
+	return uses, nil
+}

@@ -3,6 +3,7 @@ package row
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -27,7 +28,8 @@ func (c *Catalog) StaleFrom(ctx context.Context, from []byte, limit int) (stale 
 			next = r.Key
 			return errEnough
 		}
-		if r.Key[0] == keyKeys || len(r.Value) < recordHeader || r.Value[0] != version1 {
+		// A worker's lease is renewed by the worker, and soon gone.
+		if r.Key[0] == keyKeys || r.Key[0] == keyWorker || len(r.Value) < recordHeader || r.Value[0] != version1 {
 			return nil
 		}
 		if binary.BigEndian.Uint32(r.Value[1:]) != newest || r.Key[0] == keyArtifact && c.wrapsOlder(ctx, r, newest) {
@@ -57,13 +59,15 @@ func staleLoads(rec *Record, newest uint32) (list []*Loaded) {
 }
 
 // Renew seals a record anew under the newest store key, with its data keys, and says how many of these there were. What
-// another process makes of the record meanwhile is kept.
-func (c *Catalog) Renew(ctx context.Context, s Stale) (dataKeys int, err error) {
+// another process makes of the record meanwhile is kept. The ledger of an object that a worker has open is left to
+// the worker: done is false.
+func (c *Catalog) Renew(ctx context.Context, s Stale) (dataKeys int, done bool, err error) {
 	for r := s.row; ; {
 		if r.Key[0] == keyArtifact {
 			dataKeys, err = c.renewArtifact(ctx, r)
+			done = true
 		} else {
-			err = c.renewRecord(ctx, r)
+			done, err = c.renewRecord(ctx, r)
 		}
 		if !errors.Is(err, sinks.ErrConflict) {
 			break
@@ -73,17 +77,23 @@ func (c *Catalog) Renew(ctx context.Context, s Stale) (dataKeys int, err error) 
 		}
 	}
 	if err != nil {
-		return 0, fmt.Errorf("record %x: %w", s.row.Key, err)
+		return 0, false, fmt.Errorf("record %x: %w", s.row.Key, err)
 	}
-	return dataKeys, nil
+	return dataKeys, done, nil
 }
 
-func (c *Catalog) renewRecord(ctx context.Context, r sinks.Row) error {
+func (c *Catalog) renewRecord(ctx context.Context, r sinks.Row) (done bool, err error) {
 	plain, err := c.k.openRecord(ctx, r.Key, r.Value)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return c.c.Swap(ctx, r.Key, r.Value, c.k.sealRecord(r.Key, plain))
+	if r.Key[0] == keyObject {
+		var o Object
+		if err := json.Unmarshal(plain, &o); err != nil || o.Owner != (WorkerID{}) {
+			return false, err
+		}
+	}
+	return true, c.c.Swap(ctx, r.Key, r.Value, c.k.sealRecord(r.Key, plain))
 }
 
 func (c *Catalog) renewArtifact(ctx context.Context, r sinks.Row) (dataKeys int, err error) {

@@ -1,0 +1,185 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// ShredOptions say whose keys are destroyed.
+type ShredOptions struct {
+	Store     *sinks.Store
+	Keyring   *row.Keyring
+	Lake      sinks.Lake // nil: there is none
+	Artifacts []symbol.ID
+	// Alone: the caller holds the store's ingest lock, so files of the lake that nobody names are nobody's.
+	Alone bool
+	Now   func() time.Time // nil: time.Now
+}
+
+// ShredReport is what a shredding did, and what it could not reach.
+type ShredReport struct {
+	Job       string      `json:"job"`
+	Started   time.Time   `json:"started"`
+	Seconds   float64     `json:"seconds"`
+	Artifacts []symbol.ID `json:"artifacts"`
+	Loads     int         `json:"loads"`      // whose keys were destroyed, and whose rows deleted
+	LakeFiles int         `json:"lake_files"` // that were deleted
+	// Left says where symbols, or keys to them, may still be: bucket objects, copies, backups.
+	Left []string `json:"left"`
+}
+
+// Shred destroys the keys of all loads of artifacts. First the lake is published without them and the
+// files that held their rows are deleted; then their keys go from the catalog, and from
+// what is left of it in its past; then their rows. From then on they answer "sealed", and only a forced ingest
+// brings them back. After a death anywhere the next call ends it; an artifact that is shredded already is gone over again.
+func Shred(ctx context.Context, o ShredOptions) (*ShredReport, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &shredder{ShredOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring),
+		report: &ShredReport{Job: "shred", Started: o.Now(), Artifacts: o.Artifacts, Left: []string{}}}
+	err := s.run(ctx)
+	s.report.Seconds = o.Now().Sub(s.report.Started).Seconds()
+	return s.report, err
+}
+
+type shredder struct {
+	ShredOptions
+	cat    *row.Catalog
+	report *ShredReport
+	drop   [][]byte
+}
+
+func (s *shredder) run(ctx context.Context) error {
+	if err := s.eraseLake(ctx); err != nil {
+		return fmt.Errorf("take it out of the lake (no key was touched yet): %w", err)
+	}
+	for _, id := range s.Artifacts {
+		if err := s.destroy(ctx, id); err != nil {
+			return fmt.Errorf("destroy the keys of artifact %s: %w", id, err)
+		}
+	}
+	// An ingest beside this one may have named it again before its key was gone.
+	if err := s.eraseLake(ctx); err != nil {
+		return fmt.Errorf("take it out of the lake: %w", err)
+	}
+	if s.Store.Purge != nil {
+		beyond, err := s.Store.Purge(ctx)
+		s.report.Left = append(s.report.Left, beyond...)
+		if err != nil {
+			return fmt.Errorf("purge the catalog's past: %w", err)
+		}
+	}
+	if len(s.drop) > 0 {
+		if err := s.Store.Blocks.Drop(ctx, s.drop); err != nil {
+			return fmt.Errorf("delete its rows: %w", err)
+		}
+	}
+	return s.elsewhere(ctx)
+}
+
+// eraseLake publishes the lake without the artifacts and deletes files with rows of theirs.
+func (s *shredder) eraseLake(ctx context.Context) error {
+	if s.Lake == nil {
+		return nil
+	}
+	if err := s.Lake.Drop(ctx, s.Artifacts); err != nil {
+		return err
+	}
+	c := lakeCompact(s.Store, s.cat, s.Keyring)
+	c.Erase, c.Now = true, s.Now
+	if s.Alone {
+		c.Grace = 1
+	}
+	done, err := s.Lake.Compact(ctx, c)
+	if err != nil {
+		return err
+	}
+	s.report.LakeFiles += done.Deleted
+	if done.Unnamed > 0 {
+		s.report.Left = append(s.report.Left, fmt.Sprintf("%d files of the lake that are being written, or that a process left when it died: symlake compact deletes them after its grace", done.Unnamed))
+	}
+	return nil
+}
+
+// destroy takes the wrapped keys out of an artifact's record.
+func (s *shredder) destroy(ctx context.Context, id symbol.ID) error {
+	for {
+		old, err := s.cat.Artifact(ctx, id)
+		if err != nil {
+			return err
+		}
+		if old == nil {
+			return errors.New("the store knows nothing of it")
+		}
+		next := copyOf(old, id)
+		next.State = row.Shredded
+		var drop [][]byte
+		for _, l := range []**row.Loaded{&next.Published, &next.Previous} {
+			if *l == nil {
+				continue
+			}
+			bare := **l
+			bare.WrappedKey = nil
+			*l = &bare
+			drop = append(drop, row.LoadPrefix(id, bare.Load))
+		}
+		// Keys of older loads left the record when they were replaced; their rows wait for gc.
+		for _, p := range next.Progress {
+			if p.Owner == superseded {
+				drop = append(drop, row.LoadPrefix(id, p.Load))
+			}
+		}
+		err = s.cat.SwapArtifact(ctx, old, next)
+		if err == nil {
+			s.report.Loads += len(drop)
+			s.drop = append(s.drop, drop...)
+			return nil
+		}
+		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// elsewhere tells where the symbols still are: in objects, by the ledger, and in stores, by the audit.
+func (s *shredder) elsewhere(ctx context.Context) error {
+	err := s.cat.Objects(ctx, "", func(o *row.Object) error {
+		for _, a := range o.Artifacts {
+			if slices.Contains(s.Artifacts, a.ID) {
+				s.tell("object %s", join(o.URL, a.Member))
+				return nil
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = s.cat.Events(ctx, func(e row.Event) error {
+		switch e.What {
+		case "load", "copied":
+			s.tell("%s (%s, %s)", e.Detail, e.What, e.At.Format(time.RFC3339))
+		case "export":
+			s.tell("copies of lake files whose readers hold %s (exported %s by %s)", e.Detail, e.At.Format(time.RFC3339), e.Who)
+		}
+		return nil
+	})
+	s.tell("look-up clients that read it, until their catalog TTL is over (a minute, unless set otherwise)")
+	return err
+}
+
+// tell adds to what is left, unless it stands there.
+func (s *shredder) tell(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.Contains(s.report.Left, text) && len(s.report.Left) < maxTold {
+		s.report.Left = append(s.report.Left, text)
+	}
+}

@@ -1,0 +1,212 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+type keysListJob struct{}
+
+func (keysListJob) Help() string { return "Example:\n  symlake keys list --json" }
+
+// storeKeyJSON is one version of the store key.
+type storeKeyJSON struct {
+	Version  uint32     `json:"version"`
+	KEK      string     `json:"kek,omitempty"`
+	Made     *time.Time `json:"made,omitempty"`
+	Finished bool       `json:"finished"`  // false: a rotation to it was cut short
+	DataKeys int        `json:"data_keys"` // loads whose data key it wraps
+	Records  int        `json:"records"`   // of the catalog, sealed under it
+	Lake     int        `json:"lake_files"`
+}
+
+// Run prints the versions, oldest first.
+func (keysListJob) Run(p *process) error {
+	s, err := p.openRecords(true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	versions, err := row.StoreKeys(p.ctx, s.Store.Catalog)
+	if err != nil {
+		return err
+	}
+	use, err := s.KeyUse(p.ctx)
+	if err != nil {
+		return err
+	}
+	lake, err := p.openLake(s, false)
+	var files map[uint32]int
+	if err == nil {
+		files, err = lake.Keys(p.ctx)
+	}
+	if err != nil && !errors.Is(err, errNoLake) {
+		return err
+	}
+	for _, v := range versions {
+		k := storeKeyJSON{Version: v.Version, KEK: v.KEK, Finished: !v.Finished.IsZero(),
+			DataKeys: use.DataKeys[v.Version], Records: use.Records[v.Version], Lake: files[v.Version]}
+		if !v.Made.IsZero() {
+			k.Made = &v.Made
+		}
+		if p.flags.JSON {
+			err = p.printJSON(k)
+		} else {
+			_, err = fmt.Fprintln(p.out, k)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k storeKeyJSON) String() string {
+	made, state := "", ""
+	if k.Made != nil {
+		made = ", made " + k.Made.UTC().Format(time.RFC3339)
+	}
+	if k.KEK != "" {
+		made += ", under " + k.KEK
+	}
+	if !k.Finished {
+		state = ", rotation not over"
+	}
+	return fmt.Sprintf("store key %d%s: %d data keys, %d records, %d files of the lake%s", k.Version, made, k.DataKeys, k.Records, k.Lake, state)
+}
+
+type keysRotateJob struct {
+	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"With --reseal: any name of what gets new data keys; everything without."`
+	Reseal     bool     `help:"New data keys, too: rows are sealed anew. The answer to a data key that became known."`
+	FromKeyset string   `help:"The store is still under this keyset: wrap its keys by the key of --kms or --keyset instead." type:"path" placeholder:"FILE" xor:"from"`
+	FromKMS    string   `name:"from-kms" help:"The store is still under this key of AWS KMS." placeholder:"ARN" xor:"from"`
+	IfLocked   string   `help:"When an ingest writes the store: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
+}
+
+func (keysRotateJob) Help() string {
+	return "Rows stay as they are, and readers read on. Cut short, it goes on where it stopped when it runs again. The old store key " +
+		"stays for what the lake has under it (symlake compact --rekey), then symlake gc deletes it.\n\n" +
+		"Example:\n  symlake keys rotate\n  symlake keys rotate --from-keyset keyset.json --kms arn:aws:kms:eu-central-1:111122223333:key/…"
+}
+
+// rotateJSON is the report of a rotation.
+type rotateJSON struct {
+	*ingest.RotateReport
+	Rehomed  int                  `json:"rehomed,omitempty"` // store keys that are under another key-encryption key now
+	Resealed *ingest.ResealReport `json:"resealed,omitempty"`
+}
+
+// Run rotates, and reseals.
+func (j keysRotateJob) Run(p *process) error {
+	if len(j.Artifacts) > 0 && !j.Reseal {
+		return usage("artifacts are for --reseal: all of a store's keys rotate together")
+	}
+	unlock, err := p.lockStore(j.IfLocked)
+	if errors.Is(err, errSkipLocked) {
+		return p.report("", map[string]any{"job": "rotate", "started": time.Now().UTC(), "locked": true})
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	var out rotateJSON
+	if j.FromKeyset != "" || j.FromKMS != "" {
+		if out.Rehomed, err = j.rehome(p); err != nil {
+			return err
+		}
+	}
+	s, err := p.openRecords(false)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if out.Rehomed > 0 {
+		if err := s.audit(p, "rehome", fmt.Sprintf("%d store keys to %s", out.Rehomed, s.kek.ID())); err != nil {
+			return err
+		}
+	}
+	var ids []symbol.ID
+	if j.Reseal {
+		if ids, err = j.artifacts(p, s); err != nil {
+			return err
+		}
+	}
+	watch := p.watchJob("rotate")
+	out.RotateReport, err = ingest.Rotate(p.ctx, ingest.RotateOptions{Store: s.Store, Keyring: s.ring, Progress: func(r ingest.RotateReport) {
+		watch.at(r.Records, fmt.Sprintf("rotate: %d data keys", r.DataKeys), slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
+	}})
+	watch.stop()
+	if aerr := s.audit(p, "rotate", fmt.Sprintf("to store key %d: %d data keys, %d records", out.Version, out.DataKeys, out.Records)); err == nil {
+		err = aerr
+	}
+	if err == nil && j.Reseal {
+		out.Resealed, err = j.reseal(p, s, ids)
+	}
+	return errors.Join(err, j.print(p, out))
+}
+
+// rehome wraps the store's keys by another key-encryption key.
+func (j keysRotateJob) rehome(p *process) (int, error) {
+	from := keyPlace{keyset: j.FromKeyset, kms: p.keyPlace().kms}
+	from.kms.Key = j.FromKMS
+	old, err := from.open(p.ctx)
+	if err != nil {
+		return 0, err
+	}
+	s, err := p.openStore(false)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	return row.Rehome(p.ctx, s.Store.Catalog, old, s.kek)
+}
+
+func (j keysRotateJob) artifacts(p *process, s *records) (ids []symbol.ID, err error) {
+	if len(j.Artifacts) > 0 {
+		return s.resolve(p, j.Artifacts)
+	}
+	err = s.Artifacts(p.ctx, func(r *row.Record) error {
+		ids = append(ids, r.ID)
+		return nil
+	})
+	return ids, err
+}
+
+func (j keysRotateJob) reseal(p *process, s *records, ids []symbol.ID) (*ingest.ResealReport, error) {
+	lake, err := p.createLake(s)
+	if err != nil {
+		return nil, err
+	}
+	watch := p.watchJob("reseal")
+	defer watch.stop()
+	r, err := ingest.Reseal(p.ctx, ingest.ResealOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Artifacts: ids,
+		MemoryBytes: int64(p.config.Limits.Memory), Scratch: p.scratch(), Owner: owner(runID("")), Progress: func(r ingest.ResealReport) {
+			watch.at(r.Artifacts, fmt.Sprintf("reseal: %d MB", r.Bytes/1e6), slog.Int("artifacts", r.Artifacts), slog.Uint64("bytes", r.Bytes))
+		}})
+	detail := fmt.Sprintf("%d loads of %d artifacts", r.Loads, r.Artifacts)
+	if len(j.Artifacts) > 0 {
+		detail += ": " + strings.Join(j.Artifacts, " ")
+	}
+	if aerr := s.audit(p, "reseal", detail); err == nil {
+		err = aerr
+	}
+	return r, err
+}
+
+func (j keysRotateJob) print(p *process, out rotateJSON) error {
+	if p.flags.JSON {
+		return p.printJSON(out)
+	}
+	_, err := fmt.Fprintf(p.out, "store key %d: %d data keys and %d records brought under it in %.1f s\n", out.Version, out.DataKeys, out.Records, out.Seconds)
+	if out.Resealed != nil && err == nil {
+		_, err = fmt.Fprintf(p.out, "%d loads of %d artifacts have new data keys; the rows under the old ones go with symlake gc after its grace\n", out.Resealed.Loads, out.Resealed.Artifacts)
+	}
+	return err
+}
