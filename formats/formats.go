@@ -107,6 +107,11 @@ type Artifact struct {
 	// error comes back unchanged. Safe for concurrent calls with different
 	// parts. Quality is that of the part.
 	Explode func(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error)
+	// Texts, when not nil, emits the texts of sources that the object carries, each
+	// with the name that frames call it by: some of them, in any order, one name
+	// maybe several times. text is valid during the call only; emit's error comes back
+	// unchanged. A text of more than Limits.SourceBytes is passed over. Not called while Explode runs.
+	Texts func(ctx context.Context, emit func(file string, text []byte) error) error
 	// Check, when not nil, is asked with the quality of all parts together, and
 	// rejects an object of which too much is broken.
 	Check func(symbol.Quality) error

@@ -112,6 +112,11 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 		if err != nil {
 			return nil, err
 		}
+		if a.Texts != nil && x.t.src.Texts {
+			if err := formats.Guard(f.Name, func() error { return a.Texts(ctx, enc.AddText) }); err != nil {
+				return nil, err
+			}
+		}
 		l, err := enc.Close()
 		if err != nil {
 			return nil, err

@@ -37,6 +37,8 @@ type SourceConfig struct {
 	PathStyle bool     `yaml:"path_style"`
 	Anonymous bool     `yaml:"anonymous"`
 	Checksums string   `yaml:"checksums"` // auto (default) or required
+	// SourcesContent keeps the texts of sources that source maps carry, for lookup --context.
+	SourcesContent bool `yaml:"sources_content"`
 }
 
 // LakeConfig says where the Parquet tables are, and how they are written.

@@ -35,6 +35,7 @@ type ingestJob struct {
 	PathStyle      bool          `help:"Path-style S3 addresses for SOURCE arguments."`
 	Anonymous      bool          `help:"Unsigned S3 requests for SOURCE arguments."`
 	NamesPattern   string        `name:"names" help:"Where APP@BUILD of SOURCE arguments comes from." placeholder:"{app}/{build}/**"`
+	SourcesContent bool          `help:"Keep the texts of sources that source maps of SOURCE arguments carry, sealed as rows are, for lookup --context."`
 	Include        []string      `help:"Glob of keys to take; repeatable." placeholder:"GLOB"`
 	Exclude        []string      `help:"Glob of keys to leave; repeatable." placeholder:"GLOB"`
 }
@@ -152,7 +153,7 @@ func (j ingestJob) sources(p *process) ([]ingest.Source, error) {
 		list = nil
 		for _, url := range j.Sources {
 			list = append(list, SourceConfig{URL: url, Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile,
-				PathStyle: j.PathStyle, Anonymous: j.Anonymous, Names: j.NamesPattern, Include: j.Include, Exclude: j.Exclude})
+				PathStyle: j.PathStyle, Anonymous: j.Anonymous, Names: j.NamesPattern, SourcesContent: j.SourcesContent, Include: j.Include, Exclude: j.Exclude})
 		}
 	}
 	if len(list) == 0 {
@@ -175,7 +176,7 @@ func (p *process) openSource(c SourceConfig) (ingest.Source, error) {
 	if err != nil {
 		return ingest.Source{}, fmt.Errorf("source %s: %w", c.URL, err)
 	}
-	return ingest.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names}, nil
+	return ingest.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names, Texts: c.SourcesContent}, nil
 }
 
 // scratch is where sealed scratch files go.

@@ -12,6 +12,7 @@ type lookupJob struct {
 	Positions []string `arg:"" optional:"" name:"position" help:"0x1f3a: address of the file; +0x1f3a: from the image base; NAME+0x1f3a: from a symbol or section; LINE:COLUMN: of a script, from 1 and from 0."`
 	Stdin     bool     `help:"Read ARTIFACT POSITION lines from standard input."`
 	Style     string   `help:"Text form: llvm (as llvm-symbolizer prints) or addr2line (as addr2line -ipfC)." enum:"llvm,addr2line" default:"llvm"`
+	Context   uint32   `help:"Print up to N lines of the source before and behind each frame's, where its map was loaded with them (sources_content)." placeholder:"N"`
 	Demangle  bool     `help:"Print readable names." default:"true" negatable:""`
 	App       string   `help:"APP@BUILD that an ambiguous name belongs to." placeholder:"APP@BUILD"`
 	Arch      string   `help:"Architecture that an ambiguous name belongs to." placeholder:"ARCH"`
@@ -32,6 +33,8 @@ func (j lookupJob) Run(p *process) error {
 	switch {
 	case j.Stdin && j.Artifact != "":
 		return usage("--stdin reads artifacts and positions from standard input: give none")
+	case j.Context > 0 && j.Style != "llvm":
+		return usage("--context goes with --style llvm or --json")
 	case !j.Stdin && len(j.Positions) == 0:
 		return usage("want ARTIFACT POSITION …, or --stdin")
 	}

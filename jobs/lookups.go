@@ -231,8 +231,16 @@ func (b *lookups) answer(q *questions) error {
 		} else if one.answer != nil {
 			a = *one.answer
 		}
+		excerpts, err := b.excerpts(one, a.Frames)
+		if err != nil {
+			return err
+		}
 		if b.p.flags.JSON {
-			line, err := json.Marshal(newLookupJSON(one, a))
+			record := newLookupJSON(one, a)
+			for i, x := range excerpts {
+				record.Frames[i].Context = wire.NewContext(x.First, x.Lines)
+			}
+			line, err := json.Marshal(record)
 			if err != nil {
 				return err
 			}
@@ -242,9 +250,24 @@ func (b *lookups) answer(q *questions) error {
 		if a.Status != symbol.Found && a.Status != symbol.Hole && a.Status != symbol.Outside {
 			b.warn(a)
 		}
-		q.text = b.style(q.text, a.Frames)
+		q.text = b.style(q.text, a.Frames, excerpts)
 	}
 	return nil
+}
+
+// excerpts gives the source of each frame, where it is wanted and there.
+func (b *lookups) excerpts(q asked, frames []symbol.Frame) ([]lookup.Excerpt, error) {
+	if b.job.Context == 0 || len(frames) == 0 {
+		return nil, nil
+	}
+	excerpts := make([]lookup.Excerpt, len(frames))
+	for i, f := range frames {
+		var err error
+		if excerpts[i], err = b.client.Excerpt(b.p.ctx, q.found.Record.ID, f.File, f.Line, b.job.Context); err != nil {
+			return nil, err
+		}
+	}
+	return excerpts, nil
 }
 
 // warn logs the first answer of each status that the text form cannot show.

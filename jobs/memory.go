@@ -23,7 +23,7 @@ func (p *process) memoryClient(paths []string) (*lookup.Client, func() error, er
 	}
 	var sources []ingest.Source
 	for _, path := range paths {
-		src, err := p.openSource(SourceConfig{URL: path})
+		src, err := p.openSource(SourceConfig{URL: path, SourcesContent: true})
 		if err != nil {
 			return nil, nil, err
 		}

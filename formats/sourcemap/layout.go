@@ -26,6 +26,7 @@ type layout struct {
 	root       string
 	sources    span
 	names      span
+	content    span // sourcesContent; of several the last
 	mappings   span
 	ranges     span // rangeMappings
 	scopes     span
@@ -188,7 +189,7 @@ func (l *layout) field(t *text, key string, parents int) (err error) {
 		if t.null() {
 			return nil
 		}
-		return t.array(0, func(int) error { return t.skipText(true) })
+		l.content, err = t.span(func() error { return t.array(0, func(int) error { return t.skipText(true) }) })
 	case "mappings":
 		l.mappings, err = t.stringSpan(&l.lines)
 		l.ordered = !l.mappings.escaped && !t.backward

@@ -50,7 +50,7 @@ func openMap(ctx context.Context, in, script *formats.Input) (*formats.Object, e
 	if l.offsets != (span{}) || l.modules != (span{}) || len(l.segments) > 0 {
 		a.End = max(a.End, symbol.TablesEnd)
 	}
-	a.Explode = o.explode
+	a.Explode, a.Texts = o.explode, o.texts
 	obj := &formats.Object{Artifacts: []formats.Artifact{a}}
 	if script != nil && in.Release != nil {
 		obj.Close = in.Release

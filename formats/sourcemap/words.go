@@ -14,8 +14,8 @@ type words struct {
 	blank          []bool // by source: it is null
 }
 
-// readWords reads sources and names into the run's strings.
-func (e *emitter) readWords(t *text, l *layout) (*words, error) {
+// readFiles reads the sources into the run's strings.
+func (e *emitter) readFiles(t *text, l *layout) (*words, error) {
 	w := &words{sources: uint32(len(e.run.Strings))}
 	t.section = "sources"
 	t.seek(l.sources.from)
@@ -30,10 +30,16 @@ func (e *emitter) readWords(t *text, l *layout) (*words, error) {
 		e.run.Strings = append(e.run.Strings, resolve(l.root, s))
 		return err
 	})
+	w.nSources = len(w.blank)
+	return w, err
+}
+
+// readWords reads sources and names into the run's strings.
+func (e *emitter) readWords(t *text, l *layout) (*words, error) {
+	w, err := e.readFiles(t, l)
 	if err != nil {
 		return nil, err
 	}
-	w.nSources = len(w.blank)
 	w.names = uint32(len(e.run.Strings))
 	if l.names == (span{}) {
 		return w, nil

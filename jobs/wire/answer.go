@@ -11,6 +11,22 @@ type Frame struct {
 	Column   uint32 `json:"column"`
 	Name     string `json:"name,omitempty"`    // scripts: the identifier at this place
 	Ignored  bool   `json:"ignored,omitempty"` // scripts: the source is none of the application's own
+	// Context is the source around the frame's line, where it was asked for and is kept.
+	Context *Context `json:"context,omitempty"`
+}
+
+// Context is lines of a source file.
+type Context struct {
+	First uint32   `json:"first"` // the number of the first line
+	Lines []string `json:"lines"`
+}
+
+// NewContext is nil where there are no lines.
+func NewContext(first uint32, lines []string) *Context {
+	if len(lines) == 0 {
+		return nil
+	}
+	return &Context{first, lines}
 }
 
 // Answer is an answer as --json prints it.
@@ -32,7 +48,7 @@ type Answer struct {
 func NewFrames(frames []symbol.Frame) []Frame {
 	out := make([]Frame, len(frames))
 	for i, f := range frames {
-		out[i] = Frame{FunctionOf(f), f.Linkage, f.File, f.Line, f.Column, f.Name, f.Ignored}
+		out[i] = Frame{Function: FunctionOf(f), Linkage: f.Linkage, File: f.File, Line: f.Line, Column: f.Column, Name: f.Name, Ignored: f.Ignored}
 	}
 	return out
 }

@@ -22,7 +22,7 @@
 //
 //	artifact (16) ‖ load (8) ‖ kind (1) ‖ last position (8)      rows, 33 bytes
 //
-// kind: 0 the dictionary (at most one, at position 0), 1 ranges, 2 classes.
+// kind: 0 the dictionary (at most one, at position 0), 1 ranges, 2 classes, 3 texts of sources.
 // last is inclusive. The last row of ranges reaches to the later of the last range's end
 // and the image's end, so that "hole" and "outside" are both exact: a position beyond it
 // is outside, every other one has the row that speaks for it. A load without ranges has
@@ -58,7 +58,8 @@
 //	"symlake 1 lake"     of a store key: wraps the keys of lake files; of the name key: names them
 //	"symlake 1 check"    of either: its first 4 bytes are the key check
 //
-//	row           version ‖ body (1: dictionary, 2: ranges, 3: ranges of a script, 4: classes) ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
+//	row           version ‖ body (1: dictionary, 2: ranges, 3: ranges of a script, 4: classes,
+//	              5: text, 6: directory of texts) ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
 //	record        version ‖ store key version (4)           ‖ check (4) ‖ nonce (12) ‖ sealed ‖ tag (16)
 //	wrapped key   version                                   ‖ check (4) ‖ nonce (12) ‖ sealed (32) ‖ tag (16)
 //	"k" record    version 2 ‖ len (2) ‖ head ‖ what the key-encryption key made of store key (32) ‖ name key (32)
@@ -213,6 +214,17 @@
 // opening one decodes no text. A cold look-up reads the row but decodes only the pages its own
 // names are in. A load of whose strings those that several runs use would save less than 16 KiB has none.
 //
+// # Texts
+//
+// A map may carry the texts of its sources, and a load keep them (ingest.Source.Texts). The files are
+// numbered as they come, from 0. A row of text has the position file (4) ‖ last line (4), lines from 1, and
+// closes at 64 KiB; a line is cut to 64 KiB. Behind them stands the directory, at position 2^64 - 1. The
+// record says how many rows of text there are; none: there is no directory.
+//
+//	text       uvarint lines ‖ columns: their lengths, and their bytes without line ends (LF, CR LF, CR)
+//	directory  uvarint files ‖ columns: lengths and bytes of their names; per file 2 × its rows, + 1 if the name came
+//	           with several texts, none of which is served; per row its lines
+//
 // # Digest
 //
 // SHA-256 over the lengths and bytes of "symlake content 1", kind and canonical id; base, end
@@ -222,6 +234,9 @@
 //
 // Of classes, whose order is that of a key: "symlake content 1" to anchors as above, the number of classes (8), and the sum of the
 // SHA-256 of their plain forms, modulo 2^256 (32).
+//
+// Of texts, behind that: for each row, the directory last, the count it begins with (8), its position (8) and each decoded
+// column with its length (8).
 //
 // # Worked example
 //
@@ -335,6 +350,8 @@
 //	   body 3 came later: readers before it take such a row for unauthentic, all others as ever
 //	   body 4 too
 //	   artifacts of kind dart-names came later: their rows are those of a mapping, programs before them find no classes there
+//	   kind 3, bodies 5 and 6, and "text_rows" of a load came later: readers before them answer as ever without, and
+//	   verify of theirs takes such rows for too many
 //	   records "l", "d" and "s", an object's "interrupted" and "owner", and the state "forgotten" came later: programs before
 //	   them take no notice, so two of different age must not ingest at once
 //	   "k" records of version 2 came later: readers before it open no store that has one

@@ -16,10 +16,12 @@ import (
 const rowHeader = 2
 
 const (
-	bodyDictionary byte = 1
-	bodyRanges     byte = 2
-	bodyScript     byte = 3
-	bodyClasses    byte = 4
+	bodyDictionary    byte = 1
+	bodyRanges        byte = 2
+	bodyScript        byte = 3
+	bodyClasses       byte = 4
+	bodyText          byte = 5
+	bodyTextDirectory byte = 6
 )
 
 // Encoder turns the swept runs of one load into sealed rows. What failed once
@@ -33,6 +35,7 @@ type Encoder struct {
 	comp   *compressor
 	block  *blockWriter
 	class  *classEncoder // instead of block, where the rows are of classes
+	texts  *texts        // nil: no text came yet
 	sum    hash.Hash
 	from   uint64 // first position that no row speaks for yet
 	end    uint64 // of the range added last
@@ -78,7 +81,7 @@ func (e *Encoder) Add(r *symbol.Run) error {
 	if e.err != nil {
 		return e.err
 	}
-	if (r.Class != nil) != (e.class != nil) {
+	if (r.Class != nil) != (e.class != nil) || e.texts != nil {
 		e.err = fmt.Errorf("encode %s: a run of another kind than its artifact", e.out.Artifact.ID)
 		return e.err
 	}
@@ -157,20 +160,19 @@ func (e *Encoder) disorder(g *symbol.Range) error {
 }
 
 // Close writes the last block and gives all that is known of the load: Load,
-// Artifact, KeyVersion, WrappedKey, Fence, Rows, Ranges, Bytes, Dropped and
+// Artifact, KeyVersion, WrappedKey, Fence, Rows, Ranges, TextRows, TextsLeft, Bytes, Dropped and
 // Digest. The last row speaks for the positions up to the image's end, so
 // holes after the last range are as provable as those between.
 func (e *Encoder) Close() (*Loaded, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
-	if e.class != nil {
-		e.closeClasses()
-	} else if end := max(e.end, e.out.Artifact.End); end > e.from {
-		if e.block.ranges == 0 {
-			e.block.open(e.from)
+	if e.texts == nil {
+		if err := e.endRanges(); err != nil {
+			return nil, err
 		}
-		e.flush(end - 1)
+	} else if len(e.texts.files) > 0 {
+		e.closeTexts()
 	}
 	if e.err != nil {
 		return nil, e.err
@@ -181,6 +183,19 @@ func (e *Encoder) Close() (*Loaded, error) {
 	e.ring.compressors.Put(e.comp)
 	e.comp = nil
 	return e.out, nil
+}
+
+// endRanges writes what is open of ranges or classes.
+func (e *Encoder) endRanges() error {
+	if e.class != nil {
+		e.closeClasses()
+	} else if end := max(e.end, e.out.Artifact.End); end > e.from {
+		if e.block.ranges == 0 {
+			e.block.open(e.from)
+		}
+		e.flush(end - 1)
+	}
+	return e.err
 }
 
 // flush writes the open block as the row that speaks for [from, last].

@@ -43,6 +43,8 @@ type loadedForm struct {
 	Rows       uint64         `json:"rows"`
 	Ranges     uint64         `json:"ranges"`
 	Members    uint64         `json:"members,omitempty"`
+	TextRows   uint64         `json:"text_rows,omitempty"`
+	TextsLeft  uint64         `json:"texts_left,omitempty"`
 	Bytes      uint64         `json:"bytes"`
 	Dropped    *Dropped       `json:"dropped,omitempty"`
 	Quality    symbol.Quality `json:"quality"`
@@ -107,7 +109,7 @@ func formOf(l *Loaded) *loadedForm {
 		Artifact: artifactForm{ID: a.ID.String(), Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: l.KeyVersion, WrappedKey: l.WrappedKey, Format: l.Format, Parser: l.Parser, Rank: l.Rank,
-		Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Members: l.Members, Bytes: l.Bytes,
+		Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Members: l.Members, TextRows: l.TextRows, TextsLeft: l.TextsLeft, Bytes: l.Bytes,
 		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, At: l.At,
 	}
 	if l.Dropped != (Dropped{}) {
@@ -138,7 +140,7 @@ func (f *loadedForm) loaded() (*Loaded, error) {
 		Artifact: symbol.Artifact{ID: id, Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: f.KeyVersion, WrappedKey: f.WrappedKey, Format: f.Format, Parser: f.Parser, Rank: f.Rank,
-		Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Members: f.Members, Bytes: f.Bytes,
+		Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Members: f.Members, TextRows: f.TextRows, TextsLeft: f.TextsLeft, Bytes: f.Bytes,
 		Quality: f.Quality, Digest: digest, Source: f.Source, At: f.At,
 	}
 	if f.Dropped != nil {

@@ -17,6 +17,7 @@ const (
 	Dictionary Kind = 0 // the load's shared strings; at most one row, at position 0
 	Ranges     Kind = 1 // a block of ranges
 	Classes    Kind = 2 // a block of classes of a mapping
+	Texts      Kind = 3 // lines of a source file, or which files there are
 )
 
 const (

@@ -23,6 +23,7 @@ type Opened struct {
 	by     search
 	shared int // strings of the dictionary; 0: it has none
 	dict   atomic.Pointer[dictionary]
+	texts  atomic.Pointer[directory]
 	kind   Kind   // of its rows
 	names  *namer // of a load of classes
 }
@@ -178,7 +179,7 @@ func (o *Opened) body(key []byte, r sinks.Row, form byte) ([]byte, error) {
 }
 
 // Bytes is the memory held, without that of blocks; it grows as pages of the
-// dictionary are decoded.
+// dictionary are decoded, and with the directory of texts.
 func (o *Opened) Bytes() int64 {
 	n := int64(len(o.last)+len(o.first))*8 + int64(len(o.by.step))*4
 	if d := o.dict.Load(); d != nil {
@@ -186,6 +187,9 @@ func (o *Opened) Bytes() int64 {
 		for i := range d.pages {
 			n += int64(len(d.pages[i].coded))
 		}
+	}
+	if x := o.texts.Load(); x != nil {
+		n += x.bytes
 	}
 	return n
 }
@@ -209,6 +213,9 @@ type Verifier struct {
 	sum     hash.Hash
 	row     int           // -1: the dictionary is next
 	classes *classContent // of a load of classes
+	texts   uint64        // rows of text added
+	text    uint64        // position of the last one
+	listed  bool          // the directory of texts was added
 }
 
 // Verify begins a verification. The dictionary, if there is one, is the first
@@ -226,7 +233,7 @@ func (o *Opened) Verify() *Verifier {
 	return v
 }
 
-// Add opens and decodes the next row, all of it. b is nil for the dictionary.
+// Add opens and decodes the next row, all of it. b is nil for the dictionary and for texts.
 func (v *Verifier) Add(r sinks.Row) (b *Block, err error) {
 	o := v.o
 	if v.row < 0 {
@@ -246,6 +253,9 @@ func (v *Verifier) Add(r sinks.Row) (b *Block, err error) {
 		o.dict.CompareAndSwap(nil, d)
 		v.row = 0
 		return nil, nil
+	}
+	if v.row == len(o.last) && o.HasTexts() && !v.listed {
+		return nil, v.addText(r)
 	}
 	if v.row == len(o.last) {
 		return nil, fmt.Errorf("row %x: %w: it comes after the last", r.Key, ErrUnauthentic)
@@ -268,6 +278,9 @@ func (v *Verifier) Add(r sinks.Row) (b *Block, err error) {
 func (v *Verifier) Digest() (digest [32]byte, err error) {
 	if v.row != len(v.o.last) {
 		return digest, fmt.Errorf("load %x of %s: %w: %d rows of %d", v.o.load.Load, v.o.id, ErrUnauthentic, max(0, v.row), len(v.o.last))
+	}
+	if v.texts != v.o.load.TextRows || v.listed != v.o.HasTexts() {
+		return digest, fmt.Errorf("load %x of %s: %w: %d rows of text of %d", v.o.load.Load, v.o.id, ErrUnauthentic, v.texts, v.o.load.TextRows)
 	}
 	if v.classes != nil {
 		v.classes.end(v.sum)

@@ -58,9 +58,11 @@ type Loaded struct {
 	Parser     int    // its version
 	Rank       symbol.Rank
 	Fence      Fence
-	Rows       uint64 // without the dictionary
+	Rows       uint64 // of ranges or classes
 	Ranges     uint64 // or classes
 	Members    uint64 // of the classes
+	TextRows   uint64 // that hold texts of sources, without their directory; 0: there is none either
+	TextsLeft  uint64 // texts that came and are not served
 	Bytes      uint64 // keys and values of all rows, the dictionary too
 	Dropped    Dropped
 	Quality    symbol.Quality
