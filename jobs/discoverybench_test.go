@@ -110,7 +110,7 @@ func fillLedger(t *testing.T, dir string, b bucket.Bucket) (n int) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	k, err := kek.OpenKeyset(filepath.Join(dir, defaultKeyset))
+	k, err := kek.OpenKeyset(ctx, filepath.Join(dir, defaultKeyset), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
