@@ -101,7 +101,7 @@ func (c *Cache) Get(ctx context.Context, keys [][]byte, found func(i int, value 
 		cmds := make(rueidis.Commands, len(keys))
 		for i, key := range keys {
 			// Not GET: a value of any size may stand there.
-			cmds[i] = r.B().Arbitrary("GETRANGE").Keys(prefix + string(key)).Args("0", c.last).ReadOnly()
+			cmds[i] = r.B().Arbitrary("GETRANGE").Keys(prefix+string(key)).Args("0", c.last).ReadOnly()
 		}
 		var failed error
 		for i, res := range r.DoMulti(ctx, cmds...) {

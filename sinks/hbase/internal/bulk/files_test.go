@@ -1,8 +1,8 @@
 package bulk
 
 import (
-	"context"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
