@@ -1,14 +1,22 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // done counts an object that has ended. err: its ledger entry was not written.
 func (j *job) done(x *object, o *row.Object, err error) {
+	if errors.Is(x.err, scratch.ErrDisk) && o.State == row.ObjectPending && err == nil {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.big = append(j.big, &task{src: x.t.src, entry: x.t.entry, url: x.t.url, old: x.t.old, sidecar: x.t.sidecar, named: x.t.named})
+		return
+	}
 	if o.State == row.ObjectFailed && err == nil && isObjects(x.err) {
 		j.mu.Lock()
 		if len(j.unread) < maxTheirs {

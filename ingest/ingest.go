@@ -19,6 +19,7 @@ type job struct {
 	cat     *row.Catalog
 	sources []*source
 	budget  *scratch.Budget
+	disk    *scratch.Budget // nil: no bound
 	slots   chan struct{}
 	group   group
 	lake    *lakeside
@@ -44,6 +45,7 @@ type job struct {
 	hardStop time.Time
 	others   bool    // other processes are at work
 	theirs   []*task // that they have; guarded by mu
+	big      []*task // that found no room for scratch files beside others; guarded by mu
 	unread   []*task // that could not be read; guarded by mu
 	wanted   map[string]*row.Wanted
 
@@ -82,6 +84,9 @@ func newJob(o Options) *job {
 	j := &job{o: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
 		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), woken: make(map[string][]waiting), perRound: roundObjects, perSplit: splitKeys,
 		worker: row.NewWorkerID(), peers: peers{seen: make(map[row.WorkerID]*sighting)}}
+	if o.DiskBytes > 0 {
+		j.disk = scratch.NewBudget(o.DiskBytes)
+	}
 	j.owner = o.Owner + "/" + j.worker.String()
 	j.report = &Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []Rejection{}}
 	j.report.Objects.Skipped = map[string]int{}
@@ -179,6 +184,12 @@ func (j *job) walk(ctx context.Context) error {
 	if err := j.takeOver(ctx); err != nil {
 		return err
 	}
+	for _, t := range j.big {
+		t.alone = true
+		if err := j.work(ctx, []*task{t}, 1); err != nil {
+			return err
+		}
+	}
 	// Objects end when the lake names them, and only then is it known what they complete.
 	j.flushLake(ctx)
 	tasks, err := j.wakened(ctx)
@@ -191,10 +202,10 @@ func (j *job) walk(ctx context.Context) error {
 // source takes what is new of one source.
 func (j *job) source(ctx context.Context, s *source) error {
 	switch {
-	case j.o.Rederive:
-		return j.rederive(ctx, s)
 	case j.o.Only != nil:
 		return j.only(ctx, s)
+	case j.o.Rederive:
+		return j.rederive(ctx, s)
 	}
 	if err := j.hinted(ctx, s); err != nil || j.o.HintsOnly {
 		return err

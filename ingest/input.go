@@ -17,7 +17,7 @@ func (j *job) openInput(ctx context.Context, b bucket.Bucket, e bucket.Entry) (*
 	if err != nil {
 		return nil, err
 	}
-	sp := &scratch.Spool{Budget: j.budget, Dir: j.o.Scratch, Limits: &j.o.Limits}
+	sp := &scratch.Spool{Budget: j.budget, Dir: j.o.Scratch, Disk: j.disk, Limits: &j.o.Limits}
 	in := &formats.Input{Name: b.URL(e.Key), Size: e.Size, Limits: &j.o.Limits, Bytes: r, Mapped: r.Mapped(), Release: r.Close}
 	in.Spool = spooler(in, sp)
 	f, remote := b.(bucket.Fetcher)

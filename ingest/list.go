@@ -61,6 +61,7 @@ type task struct {
 	old      *row.Object  // the ledger's entry; nil: none
 	sidecar  bool         // it has one beside it
 	named    bool         // the ledger finds it by its names
+	alone    bool         // nothing else is at work beside it
 	begun    bool         // noted as attempted by this run
 	heir     row.WorkerID // who had it and died
 	suspect  bool         // it was open when a process died

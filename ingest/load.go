@@ -48,7 +48,7 @@ func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Art
 // published load that it has to beat.
 func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifact, member string, rival *row.Record) (err error) {
 	j := x.j
-	options := spill.Options{Budget: j.budget, Scratch: j.o.Scratch, StringBytes: max(j.o.MemoryBytes, minStringBytes)}
+	options := spill.Options{Budget: j.budget, Scratch: j.o.Scratch, Disk: j.disk, StringBytes: max(j.o.MemoryBytes, minStringBytes)}
 	var secret *row.Secret
 	if a.Kind.HasClasses() {
 		// Positions of classes depend on the load's key. One load at most is stored under it.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -210,6 +211,12 @@ func closeObject(f *formats.Format, obj *formats.Object) error {
 // reject notes an error that condemns an input and gives back any other. A
 // file that was changed under the parser is not to blame.
 func (x *object) reject(ctx context.Context, id symbol.ID, member string, err error) error {
+	if errors.Is(err, scratch.ErrDisk) {
+		if !x.t.alone {
+			return err // others may hold what it needs
+		}
+		err = &formats.Error{Format: "ingest", Section: "limits.disk", Want: fmt.Sprintf("at most %d bytes of scratch files", x.j.o.DiskBytes), Err: formats.ErrLimit}
+	}
 	if !formats.Rejects(err) || errors.Is(err, bucket.ErrChanged) {
 		return err
 	}
@@ -354,6 +361,8 @@ func (x *object) judge(ctx context.Context, o *row.Object) {
 	switch {
 	case errors.Is(x.err, bucket.ErrNotFound):
 		o.State, o.Reason = row.ObjectGone, x.err.Error()
+	case x.err != nil && errors.Is(x.err, scratch.ErrDisk) && !x.t.alone:
+		o.State = row.ObjectPending
 	case x.err != nil && (ctx.Err() != nil || errors.Is(x.err, errDeadline)):
 		o.State = row.ObjectPending
 	case x.err != nil:

@@ -24,7 +24,9 @@ type Options struct {
 	// 256 MiB); what is above goes to Scratch. Names cannot: an artifact with
 	// more of them than this, and than 64 MiB, is rejected.
 	MemoryBytes int64
-	Scratch     string // folder for sealed scratch files ("": the system's)
+	// DiskBytes is what scratch files of all objects at work may take (0: no bound); an object that needs more is rejected.
+	DiskBytes int64
+	Scratch   string // folder for sealed scratch files ("": the system's)
 
 	Force  bool // load again what is loaded, and replace what is pinned
 	DryRun bool // list and open, write nothing

@@ -3,12 +3,10 @@ package ingest
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -175,30 +173,7 @@ func stored(o *row.Object) []symbol.ID {
 
 // dropNames takes an APP@BUILD, and the file names below it, from an artifact.
 func (j *job) dropNames(ctx context.Context, n heldName) error {
-	for {
-		rec, err := j.cat.Artifact(ctx, n.id)
-		if err != nil || rec == nil {
-			return err
-		}
-		next := copyOf(rec, n.id)
-		next.Names = slices.DeleteFunc(next.Names, func(name symbol.Name) bool {
-			text := strings.ToLower(name.Text)
-			return name.Kind == symbol.NameApp && (text == n.app || strings.HasPrefix(text, n.app+"/"))
-		})
-		if len(next.Names) == len(rec.Names) {
-			return nil
-		}
-		for _, name := range rec.Names {
-			if !has(next.Names, name) {
-				if err := j.cat.RemoveName(ctx, name.Text, row.Ref{Artifact: n.id}); err != nil {
-					return err
-				}
-			}
-		}
-		if err := j.cat.SwapArtifact(ctx, rec, next); !errors.Is(err, sinks.ErrConflict) {
-			return err
-		}
-	}
+	return removeNames(ctx, j.cat, n.id, func(name symbol.Name) bool { return isBuild(name, []string{n.app}) })
 }
 
 // appBuild is APP@BUILD, "" unless both are known.

@@ -14,6 +14,7 @@ import (
 type artifactsJob struct {
 	Artifact string `arg:"" optional:"" help:"Any name of it; all artifacts without."`
 	App      string `help:"Only those of this APP@BUILD." placeholder:"APP@BUILD"`
+	Wanted   bool   `help:"What stacks asked for and was missing, by demand."`
 }
 
 func (artifactsJob) Help() string { return "Example:\n  symlake artifacts libcart.so --json" }
@@ -25,9 +26,15 @@ func (j artifactsJob) Run(p *process) error {
 		return err
 	}
 	defer s.Close()
+	if j.Wanted {
+		return j.wanted(p, s)
+	}
 	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
 	show := func(r *row.Record) error {
 		a := wire.NewArtifact(r)
+		if r.State == row.Forgotten && j.Artifact == "" {
+			return nil
+		}
 		if j.App != "" && !containsFold(a.Apps, j.App) {
 			return nil
 		}

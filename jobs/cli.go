@@ -36,6 +36,9 @@ type cli struct {
 	Objects     objectsJob     `cmd:"" help:"Print the ledger: what was seen, loaded, kept, skipped, rejected and why."`
 	Status      statusJob      `cmd:"" help:"Print what an operator asks first."`
 	Inspect     inspectJob     `cmd:"" help:"Print what symlake sees in a file."`
+	Plan        planJob        `cmd:"" help:"Print the pending objects, big ones first."`
+	Rollback    rollbackJob    `cmd:"" help:"Publish the previous load of an artifact again, and pin it."`
+	Forget      forgetJob      `cmd:"" help:"Remove artifacts from store, lake and names."`
 	Verify      verifyJob      `cmd:"" help:"Read everything back and check it."`
 	GC          gcJob          `cmd:"" name:"gc" help:"Remove abandoned loads and those older than the previous one."`
 	Compact     compactJob     `cmd:"" help:"Merge small files of the lake."`
@@ -54,6 +57,7 @@ type process struct {
 	log    *slog.Logger
 	flags  *cli
 	config Config
+	args   []string // of the command line
 	heard  *notices // for a job that reports them; nil: nobody does
 }
 
@@ -104,7 +108,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if err != nil {
 		return usage("%w (see symlake --help)", err)
 	}
-	p := &process{ctx: ctx, in: in, out: out, err: errOut, flags: &c}
+	p := &process{args: args, ctx: ctx, in: in, out: out, err: errOut, flags: &c}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return usage("--log-level: %w", err)

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -23,6 +24,8 @@ type Config struct {
 	Keys    KeysConfig     `yaml:"keys"`
 	Limits  LimitsConfig   `yaml:"limits"`
 	Scratch string         `yaml:"scratch"` // folder for sealed scratch files; default: beside the store
+	// MinQuality holds back a load that answers less than this share of what the published load of the same object does.
+	MinQuality float64 `yaml:"min_quality"`
 }
 
 // SourceConfig is one place that objects come from.
@@ -39,6 +42,11 @@ type SourceConfig struct {
 	Checksums string   `yaml:"checksums"` // auto (default) or required
 	// SourcesContent keeps the texts of sources that source maps carry, for lookup --context.
 	SourcesContent bool `yaml:"sources_content"`
+
+	Dates    string        `yaml:"dates"`     // keys begin with a day: "%Y/%m/%d/"; then only the last days are listed
+	LookBack int           `yaml:"look_back"` // days (default 3)
+	Full     time.Duration `yaml:"full"`      // how often everything is listed all the same (default 24h)
+	Hints    string        `yaml:"hints"`     // SQS queue (https://…) or file with one event a line
 }
 
 // LakeConfig says where the Parquet tables are, and how they are written.
@@ -101,6 +109,9 @@ type LimitsConfig struct {
 	Memory  Bytes `yaml:"memory"`  // default 512MiB
 	Workers int   `yaml:"workers"` // default: the processors
 	Object  Bytes `yaml:"object"`  // default 16GiB
+	Disk    Bytes `yaml:"disk"`    // scratch files; default: no bound
+	// Time is what one object may take (default 1h).
+	Time time.Duration `yaml:"time"`
 }
 
 // Bytes is a size written as "512MiB", "16GB" or a plain number.
@@ -167,6 +178,9 @@ func readConfig(path string) (Config, error) {
 	dir := filepath.Dir(path)
 	if c.Limits.Memory == 0 {
 		c.Limits.Memory = defaultMemory
+	}
+	if c.MinQuality < 0 || c.MinQuality > 1 {
+		return Config{}, usage("configuration %s: min_quality is %g, want a share from 0 to 1", path, c.MinQuality)
 	}
 	if m := c.HBase.LoadMode; m != "" && m != loadHFiles && m != loadPuts {
 		return Config{}, usage("configuration %s: hbase.load_mode is %q, want %s or %s", path, m, loadHFiles, loadPuts)

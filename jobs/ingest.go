@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -12,32 +13,26 @@ import (
 	"github.com/symlake/symlake/formats"
 	formatsall "github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/ingest"
-	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 )
 
 type ingestJob struct {
-	Sources        []string      `arg:"" optional:"" name:"source" help:"File, folder or s3://bucket/prefix; the sources of the configuration without one."`
+	sourceFlags
 	Workers        int           `help:"Units exploded at once (default: limits.workers, else the processors)."`
 	Shard          string        `help:"Take objects whose key hashes to I of N, from 0." placeholder:"I/N"`
 	DryRun         bool          `help:"Print what would be done; change nothing."`
 	Force          bool          `help:"Load again what is loaded, rejected or pinned."`
 	Rename         bool          `help:"Load nothing: name what is loaded after the APP@BUILD that metadata, sidecars and patterns give now."`
+	Rederive       bool          `help:"Load again what older parsers made, worst quality first, within --limit and --deadline."`
 	Limit          int           `help:"Take at most N new objects." placeholder:"N"`
-	Deadline       time.Duration `help:"Take no new object after this time." placeholder:"25m"`
-	IfLocked       string        `help:"When another ingest writes this store: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
+	Deadline       time.Duration `help:"Take no new object after this time, and put back what is open a tenth of it later." placeholder:"25m"`
+	IfLocked       string        `help:"When another ingest of the same shard works on this store: wait, skip (exit 0), fail, or join it: objects are leased." enum:"wait,skip,fail,join" default:"wait"`
+	Only           []string      `help:"Take only this object of the sources, list nothing; repeatable." placeholder:"URL"`
+	HintsOnly      bool          `help:"Take what the sources' hints name, list nothing."`
+	Isolated       bool          `hidden:"" help:"This is the process of its own of an object that processes died of."`
 	RunID          string        `name:"run" help:"Identity of this run; the report sums all attempts of it." placeholder:"ID"`
 	Report         string        `help:"Where the report goes; - is standard output, as the very last line." placeholder:"FILE"`
 	NothingNewCode int           `help:"Exit code when no attempt of this run loaded anything." default:"0" placeholder:"N"`
 	RejectedCode   int           `help:"Exit code when something was newly rejected." default:"3" placeholder:"N"`
-	Endpoint       string        `help:"S3 endpoint of SOURCE arguments." placeholder:"URL"`
-	Region         string        `help:"S3 region of SOURCE arguments."`
-	Profile        string        `help:"AWS profile of SOURCE arguments."`
-	PathStyle      bool          `help:"Path-style S3 addresses for SOURCE arguments."`
-	Anonymous      bool          `help:"Unsigned S3 requests for SOURCE arguments."`
-	NamesPattern   string        `name:"names" help:"Where APP@BUILD of SOURCE arguments comes from." placeholder:"{app}/{build}/**"`
-	SourcesContent bool          `help:"Keep the texts of sources that source maps of SOURCE arguments carry, sealed as rows are, for lookup --context."`
-	Include        []string      `help:"Glob of keys to take; repeatable." placeholder:"GLOB"`
-	Exclude        []string      `help:"Glob of keys to leave; repeatable." placeholder:"GLOB"`
 }
 
 // ingestGCPercent lets garbage grow to a multiple of what lives: little does,
@@ -60,11 +55,21 @@ func (j ingestJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	sources, err := j.sources(p)
+	sources, err := j.open(p)
 	if err != nil {
 		return err
 	}
-	s, unlock, err := p.createLocked(j.IfLocked)
+	if j.Isolated {
+		if err := boundMemory(uint64(p.config.Limits.Memory) + isolatedExtra); err != nil {
+			return fmt.Errorf("bound memory: %w", err)
+		}
+	}
+	s, unlock, err := p.createLocked(func() (func(), error) {
+		if j.Isolated { // the one that started this one holds the lock
+			return p.joinStore(lockJoin, "")
+		}
+		return p.joinStore(j.IfLocked, "ingest-"+strings.ReplaceAll(cmp.Or(j.Shard, "0/1"), "/", "-of-"))
+	})
 	if errors.Is(err, errSkipLocked) {
 		return p.report(j.Report, map[string]any{"job": "ingest", "run": o.Run, "started": time.Now().UTC(), "locked": true})
 	}
@@ -83,7 +88,7 @@ func (j ingestJob) Run(p *process) error {
 			return err
 		}
 	}
-	if j.Force && !j.DryRun {
+	if j.Force && !j.DryRun && !j.Isolated {
 		if err := s.audit(p, "force", strings.Join(j.Sources, " ")); err != nil {
 			return err
 		}
@@ -120,16 +125,23 @@ func (j ingestJob) Run(p *process) error {
 // pipeline is what the configuration says of every job that opens objects.
 func (p *process) pipeline() ingest.Options {
 	l := p.config.Limits
-	return ingest.Options{Formats: formatsall.Formats(), Workers: l.Workers, MemoryBytes: int64(l.Memory), Limits: formats.Limits{ObjectBytes: int64(l.Object)}}
+	return ingest.Options{Formats: formatsall.Formats(), Workers: l.Workers, MemoryBytes: int64(l.Memory), DiskBytes: int64(l.Disk),
+		ObjectTime: l.Time, MinQuality: p.config.MinQuality, Limits: formats.Limits{ObjectBytes: int64(l.Object)}}
 }
 
 // options is what flags and configuration say of the pipeline.
 func (j ingestJob) options(p *process) (ingest.Options, error) {
 	o := p.pipeline()
 	o.Force, o.DryRun, o.Limit, o.Run, o.Scratch = j.Force, j.DryRun, j.Limit, runID(j.RunID), p.scratch()
+	o.Rederive, o.HintsOnly = j.Rederive, j.HintsOnly
+	if o.Only = j.Only; j.Isolated {
+		o.Isolated, o.Only = true, j.Only[len(j.Only)-1:]
+	}
 	if j.Workers != 0 {
 		o.Workers = j.Workers
 	}
+	o.Host, o.Process, o.Alive = thisHost(), thisProcess(), processAlive
+	o.Isolate = p.isolate(o.Run, cmp.Or(o.ObjectTime, time.Hour))
 	o.Owner = owner(o.Run)
 	if j.Deadline > 0 {
 		o.Deadline = time.Now().Add(j.Deadline)
@@ -144,39 +156,6 @@ func (j ingestJob) options(p *process) (ingest.Options, error) {
 		o.Shard, o.Shards = shard, shards
 	}
 	return o, nil
-}
-
-// sources opens the places that objects come from.
-func (j ingestJob) sources(p *process) ([]ingest.Source, error) {
-	list := p.config.Sources
-	if len(j.Sources) > 0 {
-		list = nil
-		for _, url := range j.Sources {
-			list = append(list, SourceConfig{URL: url, Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile,
-				PathStyle: j.PathStyle, Anonymous: j.Anonymous, Names: j.NamesPattern, SourcesContent: j.SourcesContent, Include: j.Include, Exclude: j.Exclude})
-		}
-	}
-	if len(list) == 0 {
-		return nil, usage("no SOURCE given and none configured")
-	}
-	var sources []ingest.Source
-	for _, c := range list {
-		s, err := p.openSource(c)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, s)
-	}
-	return sources, nil
-}
-
-func (p *process) openSource(c SourceConfig) (ingest.Source, error) {
-	b, key, err := bucketall.Open(p.ctx, c.URL, bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.Profile,
-		PathStyle: c.PathStyle, Anonymous: c.Anonymous, Checksums: c.Checksums})
-	if err != nil {
-		return ingest.Source{}, fmt.Errorf("source %s: %w", c.URL, err)
-	}
-	return ingest.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names, Texts: c.SourcesContent}, nil
 }
 
 // scratch is where sealed scratch files go.

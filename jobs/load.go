@@ -60,7 +60,7 @@ func (j loadJob) Run(p *process) error {
 		return err
 	}
 	p.heard = &notices{}
-	to, unlock, err := p.createLocked(j.IfLocked)
+	to, unlock, err := p.createLocked(func() (func(), error) { return p.lockStore(j.IfLocked) })
 	if errors.Is(err, errSkipLocked) {
 		return p.report(j.Report, map[string]any{"job": "load", "run": o.Run, "started": time.Now().UTC(), "locked": true})
 	}

@@ -28,13 +28,12 @@ func owner(run string) string {
 	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), run)
 }
 
-// createLocked makes what the store lacks and this process the only one that
-// writes it; errSkipLocked as lockStore.
-func (p *process) createLocked(ifLocked string) (s *records, unlock func(), err error) {
+// createLocked makes what the store lacks, and locks it in the way given; errSkipLocked as lockStore.
+func (p *process) createLocked(lock func() (unlock func(), err error)) (s *records, unlock func(), err error) {
 	if err := p.createTables(); err != nil {
 		return nil, nil, err
 	}
-	if unlock, err = p.lockStore(ifLocked); err != nil {
+	if unlock, err = lock(); err != nil {
 		return nil, nil, err
 	}
 	if s, err = p.createStore(); err != nil {

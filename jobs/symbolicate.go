@@ -28,8 +28,9 @@ type symbolicateJob struct {
 	Regex    string   `help:"An expression for lines of Java and Kotlin, as R8's retrace takes it: %c class, %m method, %s file, %l line, %S both, %t type, %a types, %f field." placeholder:"EXPRESSION"`
 	dartFlags
 	traceFlags
-	Explain bool   `help:"Print the way from each frame's text to its row."`
-	Output  string `help:"Where the result goes; .ndjson for records, else text; .perfetto-trace or .speedscope.json for method traces." placeholder:"FILE"`
+	Explain bool    `help:"Print the way from each frame's text to its row."`
+	asked   *demand // nil: nobody keeps it
+	Output  string  `help:"Where the result goes; .ndjson for records, else text; .perfetto-trace or .speedscope.json for method traces." placeholder:"FILE"`
 }
 
 func (symbolicateJob) Help() string {
@@ -50,6 +51,10 @@ func (j symbolicateJob) Run(p *process) (err error) {
 		return err
 	}
 	defer close()
+	if len(j.Symbols) == 0 {
+		j.asked = &demand{}
+		defer j.asked.note(p)
+	}
 	managed, err := j.managed(p, client)
 	if err != nil {
 		return err
@@ -135,6 +140,9 @@ func (j symbolicateJob) answer(p *process, client *lookup.Client, w *bufio.Write
 	answers, err := client.Stack(p.ctx, s, o)
 	if err != nil {
 		return err
+	}
+	if j.asked != nil {
+		j.asked.stack(p, client, s, answers)
 	}
 	if j.json(p) {
 		if record := wire.NewStack(s, answers); record != nil {

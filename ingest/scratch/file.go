@@ -14,6 +14,7 @@ import (
 	"crypto/cipher"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -33,10 +34,15 @@ type File struct {
 	f    *os.File
 	aead cipher.AEAD
 	next atomic.Int64
+	disk *Budget // nil: none
+	held atomic.Int64
 }
 
-// Create makes an empty file in dir ("": the system's folder for such).
-func Create(dir string) (*File, error) {
+// ErrDisk: the budget of all scratch files is used up.
+var ErrDisk = errors.New("limits.disk: no room for more scratch files")
+
+// Create makes an empty file in dir ("": the system's folder for such), whose pages count against disk (nil: nothing does).
+func Create(dir string, disk *Budget) (*File, error) {
 	f, err := os.CreateTemp(dir, "symlake-*.scratch")
 	if err != nil {
 		return nil, fmt.Errorf("create scratch file: %w", err)
@@ -58,7 +64,7 @@ func Create(dir string) (*File, error) {
 		f.Close()
 		return nil, err
 	}
-	return &File{f: f, aead: aead}, nil
+	return &File{f: f, aead: aead, disk: disk}, nil
 }
 
 // slots holds buffers for one sealed page each.
@@ -68,6 +74,12 @@ var slots = sync.Pool{New: func() any { return new([slotBytes]byte) }}
 func (f *File) Append(page []byte) (int64, error) {
 	if len(page) > PageBytes {
 		return 0, fmt.Errorf("scratch page of %d bytes, above %d", len(page), PageBytes)
+	}
+	if f.disk != nil {
+		if !f.disk.Take(slotBytes) {
+			return 0, ErrDisk
+		}
+		f.held.Add(slotBytes)
 	}
 	n := f.next.Add(1) - 1
 	slot := slots.Get().(*[slotBytes]byte)
@@ -95,6 +107,9 @@ func (f *File) Read(n int64, to []byte) error {
 // Close frees the disk space.
 func (f *File) Close() error {
 	err := f.f.Close()
+	if f.disk != nil {
+		f.disk.Give(f.held.Swap(0))
+	}
 	_ = os.Remove(f.f.Name())
 	return err
 }

@@ -156,7 +156,7 @@ func TestStage(t *testing.T) {
 
 // What is on disk does not show the text, and cannot be changed unnoticed.
 func TestFileIsSealed(t *testing.T) {
-	f, err := Create(t.TempDir())
+	f, err := Create(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

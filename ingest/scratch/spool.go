@@ -14,6 +14,7 @@ import (
 // memory while the budget lasts, then in sealed scratch. Safe for concurrent use.
 type Spool struct {
 	Budget *Budget
+	Disk   *Budget // of scratch files; nil: no bound
 	Dir    string
 	Limits *formats.Limits
 
@@ -120,7 +121,7 @@ func (st *store) fill(r io.Reader, size, limit int64) (int64, error) {
 
 // fillFile moves on to scratch, with what is in memory first.
 func (st *store) fillFile(r io.Reader, limit int64) (n int64, err error) {
-	if st.file, err = Create(st.s.Dir); err != nil {
+	if st.file, err = Create(st.s.Dir, st.s.Disk); err != nil {
 		return 0, err
 	}
 	page := make([]byte, PageBytes)

@@ -21,7 +21,7 @@ func (s *Spool) Stage(name string, size int64, fetch func(io.WriterAt) error) (*
 		st.held = size
 		st.mem = make([]byte, size)
 		err = fetch(memory(st.mem))
-	} else if st.file, err = Create(s.Dir); err == nil {
+	} else if st.file, err = Create(s.Dir, s.Disk); err == nil {
 		st.size = size
 		st.pages = make([]int64, (size+PageBytes-1)/PageBytes)
 		for i := range st.pages {

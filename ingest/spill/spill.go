@@ -43,6 +43,7 @@ func order(rank symbol.Rank, part, seq int) Order {
 type Options struct {
 	Budget      *scratch.Budget // shared with others; never nil
 	Scratch     string          // folder of the scratch file
+	Disk        *scratch.Budget // of scratch files; nil: no bound
 	StringBytes int64           // names beyond it reject the object (0: the whole budget)
 	// Position gives the position of a class; nil: there are none.
 	Position func(class string) uint64
@@ -133,7 +134,7 @@ func (s *Sorter) scratchFile() (*scratch.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.file == nil {
-		f, err := scratch.Create(s.o.Scratch)
+		f, err := scratch.Create(s.o.Scratch, s.o.Disk)
 		if err != nil {
 			return nil, err
 		}

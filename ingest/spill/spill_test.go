@@ -309,7 +309,7 @@ func TestSorterKeepsBudget(t *testing.T) {
 }
 
 func TestScratchIsSealed(t *testing.T) {
-	f, err := scratch.Create(t.TempDir())
+	f, err := scratch.Create(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

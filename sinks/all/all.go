@@ -37,20 +37,24 @@ type scheme struct {
 	open   func(ctx context.Context, rest string, o Options) (*sinks.Store, error)
 	create func(ctx context.Context, rest string, o Options) error
 	lock   func(rest string) (unlock func(), err error)
+	join   func(rest, name string) (unlock func(), err error)
 }
 
 // schemes lists every kind; the first is that of a URL without a scheme.
 func schemes() []scheme {
 	return []scheme{
-		{"file", openFile, createFile, func(rest string) (func(), error) { return file.Lock(open.Path(rest)) }},
-		{"hbase", openHBase(false), createHBase(false), unlocked},
-		{"hbase+zk", openHBase(true), createHBase(true), unlocked},
-		{"mem", openMemory, func(context.Context, string, Options) error { return nil }, unlocked},
+		{"file", openFile, createFile, func(rest string) (func(), error) { return file.Lock(open.Path(rest)) },
+			func(rest, name string) (func(), error) { return file.Join(open.Path(rest), name) }},
+		{"hbase", openHBase(false), createHBase(false), unlocked, joined},
+		{"hbase+zk", openHBase(true), createHBase(true), unlocked, joined},
+		{"mem", openMemory, func(context.Context, string, Options) error { return nil }, unlocked, joined},
 	}
 }
 
 // unlocked is for stores that many may write at once, or nobody else.
 func unlocked(string) (unlock func(), err error) { return func() {}, nil }
+
+func joined(_, _ string) (unlock func(), err error) { return func() {}, nil }
 
 // Open opens the store at url; sinks.ErrMissing when nothing is there.
 func Open(ctx context.Context, url string, o Options) (*sinks.Store, error) {
@@ -86,14 +90,24 @@ func ExportHBase(ctx context.Context, from *sinks.Store, dir, url string) (*Expo
 // ErrLocked: another process holds the store's lock.
 var ErrLocked = file.ErrLocked
 
-// Lock makes this process the only one that ingests into the store at url,
-// until unlock or its end; ErrLocked at once if another is.
+// Lock makes this process the only one that works on the store at url,
+// until unlock or its end; ErrLocked at once if another is. A store of many hosts has no such lock.
 func Lock(url string) (unlock func(), err error) {
 	s, rest, err := split(url)
 	if err != nil {
 		return nil, err
 	}
 	return s.lock(rest)
+}
+
+// Join makes this process one of several that ingest into the store at url, and the only one of that name ("": of
+// none); as Lock.
+func Join(url, name string) (unlock func(), err error) {
+	s, rest, err := split(url)
+	if err != nil {
+		return nil, err
+	}
+	return s.join(rest, name)
 }
 
 // split finds the scheme of a URL.

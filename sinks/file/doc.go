@@ -5,7 +5,7 @@
 //	DIR/catalog.db        SQLite in WAL mode (with -wal and -shm beside it while it is written)
 //	DIR/blocks/XX/N.hfile rows, HFile v3, immutable; N is 32 hex digits: 16 of the batch, 16 counting; XX the first two
 //	DIR/blocks/XX/N.tmp   the same while it is written
-//	DIR/lock              what Lock locks
+//	DIR/lock, lock-NAME   what Lock and Join lock
 //
 // catalog.db holds two tables: catalog (key → value), the store's catalog, and
 // files (prefix → N), which says in which file the rows of a load are. A load
@@ -25,7 +25,7 @@
 //     lock on its first file until it is over.
 //   - Read-only stores create nothing, not even SQLite's side files.
 //
-// Which loads are published, and that only one job ingests at a time (Lock),
-// is the business of the callers. NFS and SMB are refused for writing: neither
+// Which loads are published, and which jobs work at a time (Lock, Join),
+// is the business of the callers: any number of processes may write. NFS and SMB are refused for writing: neither
 // SQLite's shared memory nor locks hold there.
 package file

@@ -1,0 +1,283 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// ForgetOptions says what is to be removed: the artifacts by id, or all that every rule given applies to.
+type ForgetOptions struct {
+	Projection
+	Artifacts []symbol.ID
+
+	App        string        // APP, or APP@BUILD; "": of every app, and of none
+	KeepLast   int           // builds of each app that stay, those loaded last (0: none)
+	OlderThan  time.Duration // loaded longer ago (0: whenever)
+	UnaskedFor time.Duration // not looked up for so long (0: whenever)
+
+	DryRun bool
+	Now    func() time.Time // nil: time.Now
+}
+
+// ForgetReport is what was removed, or would be.
+type ForgetReport struct {
+	Job       string   `json:"job"`
+	Started   string   `json:"started"`
+	Seconds   float64  `json:"seconds"`
+	DryRun    bool     `json:"dry_run,omitempty"`
+	Artifacts int      `json:"artifacts"` // removed
+	Loads     int      `json:"loads"`     // of these
+	Bytes     uint64   `json:"bytes"`     // of these loads' rows
+	Renamed   int      `json:"renamed"`   // that lost a build and belong to others still
+	Objects   int      `json:"objects"`   // of the ledger that hold nothing else
+	Forgotten []string `json:"forgotten"` // ids, 1,000 at most
+}
+
+var (
+	// ErrUnasked: nobody has noted look-ups for long enough.
+	ErrUnasked = errors.New("look-ups have not been noted for so long")
+	errNoRule  = errors.New("no artifact and no rule given")
+)
+
+// Forget removes artifacts from store, lake and names. A mark stays in their records and in the ledger, which only a
+// forced ingest lifts. A death in between leaves artifacts that answer nothing any more, and the next Forget
+// ends what it finds so.
+func Forget(ctx context.Context, o ForgetOptions) (*ForgetReport, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	began := o.Now()
+	f := &forgetter{ForgetOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), doomed: map[symbol.ID]bool{}, builds: map[symbol.ID][]string{},
+		report: &ForgetReport{Job: "forget", Started: began.UTC().Format(time.RFC3339), DryRun: o.DryRun, Forgotten: []string{}}}
+	err := f.run(ctx)
+	f.report.Objects = int(f.objects.Load())
+	f.report.Seconds = o.Now().Sub(began).Seconds()
+	return f.report, err
+}
+
+type forgetter struct {
+	ForgetOptions
+	cat    *row.Catalog
+	doomed map[symbol.ID]bool     // to be removed
+	builds map[symbol.ID][]string // names that others lose
+	report *ForgetReport
+	// objects are marked several at a time.
+	objects atomic.Int64
+}
+
+func (f *forgetter) run(ctx context.Context) error {
+	switch {
+	case len(f.Artifacts) > 0:
+		for _, id := range f.Artifacts {
+			f.doomed[id] = true
+		}
+	case f.App == "" && f.KeepLast == 0 && f.OlderThan == 0 && f.UnaskedFor == 0:
+		return errNoRule
+	default:
+		if err := f.choose(ctx); err != nil {
+			return err
+		}
+	}
+	if !f.DryRun {
+		// What an earlier one left undone when it died.
+		err := f.cat.Artifacts(ctx, func(r *row.Record) error {
+			if r.State == row.Forgotten && len(r.Names)+len(r.Progress) > 0 {
+				f.doomed[r.ID] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for id, names := range f.builds {
+		if f.doomed[id] {
+			continue
+		}
+		f.report.Renamed++
+		if !f.DryRun {
+			if err := removeNames(ctx, f.cat, id, func(n symbol.Name) bool { return isBuild(n, names) }); err != nil {
+				return err
+			}
+		}
+	}
+	var ids []symbol.ID
+	for id := range f.doomed {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b symbol.ID) int { return slices.Compare(a[:], b[:]) })
+	for _, id := range ids {
+		if err := f.mark(ctx, id); err != nil {
+			return fmt.Errorf("forget artifact %s: %w", id, err)
+		}
+	}
+	if err := f.ledger(ctx); err != nil || f.DryRun {
+		return err
+	}
+	if f.Lake != nil && len(ids) > 0 {
+		if err := f.Lake.Drop(ctx, ids); err != nil {
+			return fmt.Errorf("drop artifacts from the lake: %w", err)
+		}
+	}
+	return forEach(ids, func(id symbol.ID) error { return f.remove(ctx, id) })
+}
+
+// mark makes an artifact answer nothing any more.
+func (f *forgetter) mark(ctx context.Context, id symbol.ID) error {
+	for {
+		old, err := f.cat.Artifact(ctx, id)
+		if err != nil || old == nil {
+			return err
+		}
+		next := copyOf(old, id)
+		next.State, next.Published, next.Previous = row.Forgotten, nil, nil
+		var bytes uint64
+		loads := 0
+		for _, l := range []*row.Loaded{old.Published, old.Previous} {
+			if l != nil {
+				next.Progress = append(next.Progress, row.Progress{Load: l.Load, Owner: superseded, Lease: f.Now()})
+				bytes += l.Bytes
+				loads++
+			}
+		}
+		for i := range next.Progress { // one under way can no longer be published
+			next.Progress[i].Owner = superseded
+		}
+		if !f.DryRun && (old.State != row.Forgotten || loads > 0) {
+			err := f.cat.SwapArtifact(ctx, old, next)
+			if errors.Is(err, sinks.ErrConflict) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+		}
+		f.report.Artifacts++
+		f.report.Loads += loads
+		f.report.Bytes += bytes
+		if len(f.report.Forgotten) < maxTold {
+			f.report.Forgotten = append(f.report.Forgotten, id.String())
+		}
+		return nil
+	}
+}
+
+// remove drops rows and names of an artifact that was marked. What stays is its id and the mark.
+func (f *forgetter) remove(ctx context.Context, id symbol.ID) error {
+	rec, err := f.cat.Artifact(ctx, id)
+	if err != nil || rec == nil || rec.State != row.Forgotten {
+		return err
+	}
+	var drop [][]byte
+	for _, p := range rec.Progress {
+		drop = append(drop, row.LoadPrefix(id, p.Load))
+	}
+	if len(drop) > 0 {
+		if err := f.Store.Blocks.Drop(ctx, drop); err != nil {
+			return err
+		}
+	}
+	for _, n := range rec.Names {
+		if err := f.cat.RemoveName(ctx, n.Text, row.Ref{Artifact: id}); err != nil {
+			return err
+		}
+	}
+	if err := f.cat.RemoveAsked(ctx, id); err != nil {
+		return err
+	}
+	next := copyOf(rec, id)
+	next.Names, next.Progress = nil, nil
+	err = f.cat.SwapArtifact(ctx, rec, next)
+	if errors.Is(err, sinks.ErrConflict) {
+		return nil // it came back by force meanwhile, or the next run sees to the rest
+	}
+	return err
+}
+
+// ledger marks the objects all of whose artifacts are forgotten.
+func (f *forgetter) ledger(ctx context.Context) error {
+	if len(f.doomed) == 0 {
+		return nil
+	}
+	var touched []*row.Object
+	err := f.cat.Objects(ctx, "", func(o *row.Object) error {
+		if slices.ContainsFunc(stored(o), func(id symbol.ID) bool { return f.doomed[id] }) {
+			touched = append(touched, o)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return forEach(touched, func(o *row.Object) error { return f.object(ctx, o) })
+}
+
+func (f *forgetter) object(ctx context.Context, o *row.Object) error {
+	for {
+		next := *o
+		next.Artifacts = slices.Clone(o.Artifacts)
+		left, gone := 0, int64(0)
+		for i := range next.Artifacts {
+			a := &next.Artifacts[i]
+			switch {
+			case f.doomed[a.ID]:
+				a.Outcome = outcomeForgotten
+			case a.Outcome == outcomeLoaded || a.Outcome == outcomeKept:
+				left++
+			}
+		}
+		switch {
+		case left == 0:
+			next.State, next.Reason, next.Last, next.Owner = row.ObjectGone, reasonForgotten, f.Now(), row.WorkerID{}
+			gone = 1
+		case !slices.ContainsFunc(next.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcomeLoaded }):
+			next.State = row.ObjectKept
+		}
+		var err error
+		if !f.DryRun {
+			err = f.cat.SwapObject(ctx, o, &next)
+		}
+		if err == nil {
+			f.objects.Add(gone)
+		}
+		if !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+		if o, err = f.cat.Object(ctx, o.URL); err != nil || o == nil {
+			return err
+		}
+	}
+}
+
+// isBuild reports whether a name is one of these APP@BUILDs, or a file of one.
+func isBuild(n symbol.Name, builds []string) bool {
+	text := strings.ToLower(n.Text)
+	return n.Kind == symbol.NameApp && slices.ContainsFunc(builds, func(b string) bool { return text == b || strings.HasPrefix(text, b+"/") })
+}
+
+// buildsOf are the APP@BUILDs among names, in lower case: those that are no file of another one.
+func buildsOf(names []symbol.Name) []string {
+	var all []string
+	for _, n := range names {
+		if n.Kind == symbol.NameApp {
+			all = append(all, strings.ToLower(n.Text))
+		}
+	}
+	slices.Sort(all) // a build comes before its files
+	var builds []string
+	for _, b := range all {
+		if !slices.ContainsFunc(builds, func(p string) bool { return p == b || strings.HasPrefix(b, p+"/") }) {
+			builds = append(builds, b)
+		}
+	}
+	return builds
+}

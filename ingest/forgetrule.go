@@ -1,0 +1,151 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// outcomeForgotten is what became of an artifact that a person removed.
+const outcomeForgotten = "forgotten"
+
+// candidate is an artifact as rules see it.
+type candidate struct {
+	id     symbol.ID
+	builds []string // APP@BUILDs, in lower case
+	at     time.Time
+	asked  time.Time
+}
+
+// choose applies the rules to everything that is published. An artifact goes when it is old and unasked-for as the rules
+// say, and all builds that it belongs to go; of one that also belongs to others only the names go.
+func (f *forgetter) choose(ctx context.Context) error {
+	asked, err := f.asked(ctx)
+	if err != nil {
+		return err
+	}
+	var all []candidate
+	latest := map[string]time.Time{} // by build
+	err = f.cat.Artifacts(ctx, func(r *row.Record) error {
+		if r.Published == nil || r.State.Removed() {
+			return nil
+		}
+		c := candidate{id: r.ID, at: r.Published.At, asked: r.Published.At}
+		if t, ok := asked[r.ID]; ok && t.After(c.asked) {
+			c.asked = t
+		}
+		c.builds = buildsOf(r.Names)
+		for _, b := range c.builds {
+			if c.at.After(latest[b]) {
+				latest[b] = c.at
+			}
+		}
+		all = append(all, c)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	going := f.going(latest)
+	byBuild := f.App != "" || f.KeepLast > 0
+	for _, c := range all {
+		if f.OlderThan > 0 && f.Now().Sub(c.at) < f.OlderThan || f.UnaskedFor > 0 && f.Now().Sub(c.asked) < f.UnaskedFor {
+			continue
+		}
+		if !byBuild {
+			f.doomed[c.id] = true
+			continue
+		}
+		var lost []string
+		for _, b := range c.builds {
+			if going[b] {
+				lost = append(lost, b)
+			}
+		}
+		switch {
+		case len(lost) == 0:
+		case len(lost) == len(c.builds):
+			f.doomed[c.id] = true
+		default:
+			f.builds[c.id] = lost
+		}
+	}
+	return nil
+}
+
+// going are the builds that are to go: of the app that is named, or of every one, all but those loaded last.
+func (f *forgetter) going(latest map[string]time.Time) map[string]bool {
+	apps := map[string][]string{}
+	want := strings.ToLower(f.App)
+	for b := range latest {
+		app, _, _ := strings.Cut(b, "@")
+		if want == "" || want == app || want == b {
+			apps[app] = append(apps[app], b)
+		}
+	}
+	going := map[string]bool{}
+	for _, builds := range apps {
+		slices.SortFunc(builds, func(a, b string) int {
+			if c := latest[b].Compare(latest[a]); c != 0 {
+				return c
+			}
+			return strings.Compare(b, a)
+		})
+		for _, b := range builds[min(f.KeepLast, len(builds)):] {
+			going[b] = true
+		}
+	}
+	return going
+}
+
+// asked is when artifacts were last looked up, if that is a rule.
+func (f *forgetter) asked(ctx context.Context) (map[symbol.ID]time.Time, error) {
+	if f.UnaskedFor == 0 {
+		return nil, nil
+	}
+	at := map[symbol.ID]time.Time{}
+	if err := f.cat.Asked(ctx, func(id symbol.ID, t time.Time) error { at[id] = t; return nil }); err != nil {
+		return nil, err
+	}
+	since, ok := at[symbol.ID{}]
+	if !ok {
+		return nil, fmt.Errorf("%w: nobody who looks up may write to the store, so nothing is known", ErrUnasked)
+	}
+	if age := f.Now().Sub(since); age < f.UnaskedFor {
+		return nil, fmt.Errorf("%w: only since %s", ErrUnasked, since.UTC().Format(time.DateOnly))
+	}
+	return at, nil
+}
+
+// removeNames takes those names from an artifact that go says.
+func removeNames(ctx context.Context, c *row.Catalog, id symbol.ID, going func(symbol.Name) bool) error {
+	for range 100 {
+		rec, err := c.Artifact(ctx, id)
+		if err != nil || rec == nil {
+			return err
+		}
+		next := copyOf(rec, id)
+		next.Names = slices.DeleteFunc(next.Names, going)
+		if len(next.Names) == len(rec.Names) {
+			return nil
+		}
+		for _, name := range rec.Names {
+			if !has(next.Names, name) {
+				if err := c.RemoveName(ctx, name.Text, row.Ref{Artifact: id}); err != nil {
+					return err
+				}
+			}
+		}
+		if err := c.SwapArtifact(ctx, rec, next); !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+	}
+	return errBusy
+}

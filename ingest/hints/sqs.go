@@ -1,0 +1,112 @@
+package hints
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/symlake/symlake/ingest"
+)
+
+const (
+	// receive is the most that SQS gives at once, and takeMessages about what one Take gives.
+	receive      = 10
+	takeMessages = 100
+	// waitSeconds lets a message that is on its way come; visibleSeconds is how long others do not see what was taken: should the
+	// objects take longer, a message comes twice, which costs a question.
+	waitSeconds    = 1
+	visibleSeconds = 15 * 60
+)
+
+// Options say as whom a queue is asked. The zero value is what AWS's SDK finds.
+type Options struct {
+	Region  string // "": as configured, else that of the queue's URL
+	Profile string // of the shared configuration
+}
+
+// Queue is an SQS queue. Safe for one goroutine.
+type Queue struct {
+	url string
+	sqs *sqs.Client
+}
+
+var _ ingest.Hints = (*Queue)(nil)
+
+// OpenQueue takes the URL of a queue, whose scheme and host are where it is asked; nothing is asked yet.
+func OpenQueue(ctx context.Context, queue string, o Options) (*Queue, error) {
+	u, err := url.Parse(queue)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") == "" {
+		return nil, fmt.Errorf("hints %q: want the https URL of a queue", queue)
+	}
+	var load []func(*config.LoadOptions) error
+	if o.Profile != "" {
+		load = append(load, config.WithSharedConfigProfile(o.Profile))
+	}
+	if o.Region != "" {
+		load = append(load, config.WithRegion(o.Region))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, load...)
+	if err != nil {
+		return nil, fmt.Errorf("hints %s: configuration: %w", queue, err)
+	}
+	if cfg.Region == "" {
+		cfg.Region = "us-east-1"
+		if parts := strings.Split(u.Hostname(), "."); len(parts) > 3 && parts[0] == "sqs" {
+			cfg.Region = parts[1]
+		}
+	}
+	endpoint := u.Scheme + "://" + u.Host
+	return &Queue{url: queue, sqs: sqs.NewFromConfig(cfg, func(so *sqs.Options) { so.BaseEndpoint = aws.String(endpoint) })}, nil
+}
+
+// Take implements ingest.Hints.
+func (q *Queue) Take(ctx context.Context) ([]ingest.Hint, error) {
+	var hints []ingest.Hint
+	for len(hints) < takeMessages {
+		out, err := q.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &q.url, MaxNumberOfMessages: receive,
+			WaitTimeSeconds: waitSeconds, VisibilityTimeout: visibleSeconds})
+		if err != nil {
+			return nil, fmt.Errorf("receive from %s: %w", q.url, err)
+		}
+		for _, m := range out.Messages {
+			hints = append(hints, ingest.Hint{URLs: URLs([]byte(aws.ToString(m.Body))), Token: aws.ToString(m.ReceiptHandle)})
+		}
+		if len(out.Messages) == 0 {
+			break
+		}
+	}
+	return hints, nil
+}
+
+// Done implements ingest.Hints: the messages are deleted.
+func (q *Queue) Done(ctx context.Context, done []ingest.Hint) error {
+	for len(done) > 0 {
+		some := done[:min(len(done), receive)]
+		done = done[len(some):]
+		in := &sqs.DeleteMessageBatchInput{QueueUrl: &q.url}
+		for i, h := range some {
+			in.Entries = append(in.Entries, types.DeleteMessageBatchRequestEntry{Id: aws.String(fmt.Sprint(i)), ReceiptHandle: aws.String(h.Token)})
+		}
+		out, err := q.sqs.DeleteMessageBatch(ctx, in)
+		if err != nil {
+			return fmt.Errorf("delete from %s: %w", q.url, err)
+		}
+		for _, f := range out.Failed {
+			if f.SenderFault { // one that went over is back in the queue, and comes again
+				continue
+			}
+			err = errors.Join(err, fmt.Errorf("delete from %s: %s: %s", q.url, aws.ToString(f.Code), aws.ToString(f.Message)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package ingest
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// Planned is an object that a run would take.
+type Planned struct {
+	URL      string          `json:"url"`
+	Size     int64           `json:"size"`
+	ETag     string          `json:"etag"`
+	Modified time.Time       `json:"modified,omitzero"`
+	State    row.ObjectState `json:"state"` // pending: never opened
+	Attempts int             `json:"attempts,omitempty"`
+	Reason   string          `json:"reason,omitempty"` // of the last attempt
+}
+
+// planned is a heap, the smallest first.
+type planned []Planned
+
+func (p planned) Len() int           { return len(p) }
+func (p planned) Less(a, b int) bool { return comparePlanned(p[a], p[b]) > 0 }
+func (p planned) Swap(a, b int)      { p[a], p[b] = p[b], p[a] }
+func (p *planned) Push(x any)        { *p = append(*p, x.(Planned)) }
+func (p *planned) Pop() any {
+	old := *p
+	x := old[len(old)-1]
+	*p = old[:len(old)-1]
+	return x
+}
+
+func comparePlanned(a, b Planned) int {
+	return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.URL, b.URL))
+}
+
+// Plan lists what a run over srcs would take, big objects first, at most limit of them, and says how many more
+// there are. It writes nothing.
+func Plan(ctx context.Context, srcs []Source, o Options, limit int) (list []Planned, more int, err error) {
+	o.DryRun = true
+	j := newJob(o)
+	if err := j.open(srcs); err != nil {
+		return nil, 0, err
+	}
+	if err := j.company(ctx); err != nil {
+		return nil, 0, err
+	}
+	var top planned
+	total := 0
+	for _, s := range j.sources {
+		l, err := j.newListing(ctx, s)
+		if err != nil {
+			return nil, 0, err
+		}
+		for rest := true; rest; {
+			r, err := l.next(ctx)
+			if err != nil {
+				return nil, 0, err
+			}
+			for _, t := range append(r.tasks, r.suspects...) {
+				p := Planned{URL: t.url, Size: t.entry.Size, ETag: t.entry.ETag, Modified: t.entry.Modified, State: row.ObjectPending}
+				if t.old != nil {
+					p.State, p.Attempts, p.Reason = t.old.State, t.old.Attempts, t.old.Reason
+				}
+				total++
+				heap.Push(&top, p)
+				if len(top) > limit {
+					heap.Pop(&top)
+				}
+			}
+			rest = r.more
+		}
+	}
+	slices.SortFunc(top, comparePlanned)
+	return top, total - len(top), nil
+}

@@ -1,0 +1,96 @@
+package jobs
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+// demand notes which artifacts look-ups asked for, and which were missing.
+type demand struct {
+	counts ingest.Demand
+	seen   map[string]symbol.ID // images that led to an artifact, or to none
+}
+
+// stack counts the frames of a stack.
+func (d *demand) stack(p *process, client *lookup.Client, s *stack.Stack, answers [][]symbol.Answer) {
+	if d.seen == nil {
+		d.seen = map[string]symbol.ID{}
+	}
+	now := time.Now().UTC()
+	for t := range s.Threads {
+		for i := range s.Threads[t].Frames {
+			f := &s.Threads[t].Frames[i]
+			if len(f.Image) == 0 {
+				continue
+			}
+			switch name := f.Image[0]; answers[t][i].Status {
+			case symbol.NoArtifact, symbol.Pending, symbol.Rejected:
+				d.counts.Missing(name, f.File, s.Format, now)
+			case symbol.Found, symbol.Hole, symbol.Outside:
+				if _, known := d.seen[name]; known || len(d.seen) >= maxBare*maxBare {
+					continue
+				}
+				d.seen[name] = symbol.ID{}
+				if r := client.Resolve(p.ctx, name, lookup.Narrow{Kind: f.Kind, Arch: f.Arch}); r.Record != nil {
+					d.counts.Found(r.Record.ID)
+				}
+			}
+		}
+	}
+}
+
+// note writes what was counted into the store, if this user may: looking up needs no permission to write, so whatever goes
+// wrong here is nobody's trouble.
+func (d *demand) note(p *process) {
+	if d.counts.Empty() {
+		return
+	}
+	s, err := p.openRecords(false)
+	if err == nil {
+		defer s.Close()
+		err = d.counts.Note(p.ctx, s.Catalog, time.Now().UTC())
+	}
+	if err != nil {
+		p.log.Debug("what was asked for is not noted", "reason", err)
+	}
+}
+
+// wantedJSON is a line of artifacts --wanted.
+type wantedJSON struct {
+	Name  string    `json:"name"`
+	File  string    `json:"file,omitempty"`
+	Kind  string    `json:"kind,omitempty"` // format of the stacks
+	Asked uint64    `json:"asked"`          // frames
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+}
+
+// wanted prints what was asked for and missing, by demand.
+func (j artifactsJob) wanted(p *process, s *records) error {
+	list, err := ingest.Wanted(p.ctx, s.Catalog)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
+	for _, w := range list {
+		if j.Artifact != "" && !strings.EqualFold(w.Name, j.Artifact) {
+			continue
+		}
+		if p.flags.JSON {
+			err = p.printJSON(wantedJSON{w.Name, w.File, w.Kind, w.Asked, w.First, w.Last})
+		} else {
+			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", w.Asked, w.Last.Format(time.DateOnly), w.Kind, w.Name, w.File)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return table.Flush()
+}

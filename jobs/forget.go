@@ -1,0 +1,175 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+type rollbackJob struct {
+	Artifact string `arg:"" help:"Any name of it."`
+	App      string `help:"APP@BUILD that narrows the name." placeholder:"APP@BUILD"`
+}
+
+func (rollbackJob) Help() string {
+	return "Only ingest --force replaces what was rolled back to; rollback once more takes it back.\n\nExample:\n  symlake rollback libcart.so"
+}
+
+// Run publishes the previous load again.
+func (j rollbackJob) Run(p *process) error {
+	s, lake, done, err := p.openToChange()
+	if err != nil {
+		return err
+	}
+	defer done()
+	id, err := p.oneArtifact(s, j.Artifact, j.App)
+	if err != nil {
+		return err
+	}
+	lake.Settled = time.Time{}
+	now, err := ingest.Rollback(p.ctx, lake, id)
+	if err != nil {
+		return err
+	}
+	if err := s.audit(p, "rollback", fmt.Sprintf("%s to load %x", id, now.Published.Load)); err != nil {
+		return err
+	}
+	if p.flags.JSON {
+		return p.printJSON(wire.NewArtifact(now))
+	}
+	_, err = fmt.Fprintf(p.out, "%s answers from load %x of %s again, by parser %d\n", id, now.Published.Load, now.Published.At.UTC().Format(time.RFC3339), now.Published.Parser)
+	return err
+}
+
+type forgetJob struct {
+	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"Any name of each; or give a rule."`
+	App        string   `help:"All builds of APP, or APP@BUILD; with artifacts, what narrows their names." placeholder:"APP"`
+	KeepLast   int      `help:"Keep the N builds of each app that were loaded last." placeholder:"N"`
+	OlderThan  ageFlag  `help:"Only what was loaded longer ago." placeholder:"400d"`
+	UnaskedFor ageFlag  `help:"Only what no look-up has asked for so long." placeholder:"90d"`
+	DryRun     bool     `help:"Print what would be removed; change nothing."`
+}
+
+func (forgetJob) Help() string {
+	return "Rules add up: an artifact goes when each of them says so. One that other builds or apps have, too, only loses the name.\n" +
+		"What is forgotten does not come back with the next ingest: only ingest --force brings it. Space is freed at once in the store, in the lake by symlake compact.\n\n" +
+		"Example:\n  symlake forget --app shop --keep-last 20 --dry-run"
+}
+
+// ageFlag is a time that may be given in days.
+type ageFlag time.Duration
+
+// UnmarshalText reads 400d or what Go reads.
+func (a *ageFlag) UnmarshalText(text []byte) error {
+	if days, ok := strings.CutSuffix(string(text), "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		if err != nil || n < 0 || n > 36500 {
+			return fmt.Errorf("%q: want days, as 400d", text)
+		}
+		*a = ageFlag(n * 24 * float64(time.Hour))
+		return nil
+	}
+	d, err := time.ParseDuration(string(text))
+	if err == nil && d < 0 {
+		err = fmt.Errorf("%q: want a time, as 400d or 36h", text)
+	}
+	*a = ageFlag(d)
+	return err
+}
+
+// Run removes artifacts from store, lake and names.
+func (j forgetJob) Run(p *process) error {
+	if len(j.Artifacts) > 0 && (j.KeepLast > 0 || j.OlderThan > 0 || j.UnaskedFor > 0) {
+		return usage("give artifacts or rules")
+	}
+	if len(j.Artifacts) == 0 && j.App == "" && j.KeepLast == 0 && j.OlderThan == 0 && j.UnaskedFor == 0 {
+		return usage("no ARTIFACT and no rule given (see symlake forget --help)")
+	}
+	s, lake, done, err := p.openToChange()
+	if err != nil {
+		return err
+	}
+	defer done()
+	o := ingest.ForgetOptions{Projection: lake, App: j.App, KeepLast: j.KeepLast, OlderThan: time.Duration(j.OlderThan), UnaskedFor: time.Duration(j.UnaskedFor), DryRun: j.DryRun}
+	for _, name := range j.Artifacts {
+		id, err := p.oneArtifact(s, name, j.App)
+		if err != nil {
+			return err
+		}
+		o.Artifacts = append(o.Artifacts, id)
+	}
+	if len(j.Artifacts) > 0 {
+		o.App = ""
+	}
+	r, err := ingest.Forget(p.ctx, o)
+	if errors.Is(err, ingest.ErrUnasked) {
+		return usage("--unasked-for: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	if !j.DryRun && r.Artifacts+r.Renamed > 0 {
+		detail := fmt.Sprintf("%d artifacts", r.Artifacts)
+		if len(r.Forgotten) <= 10 {
+			detail += ": " + strings.Join(r.Forgotten, " ")
+		}
+		if err := s.audit(p, "forget", detail); err != nil {
+			return err
+		}
+	}
+	if p.flags.JSON {
+		return p.printJSON(r)
+	}
+	verb := "forgot"
+	if j.DryRun {
+		verb = "would forget"
+	}
+	_, err = fmt.Fprintf(p.out, "%s %d artifacts, %d loads of %d bytes; %d lose a build; %d objects\n", verb, r.Artifacts, r.Loads, r.Bytes, r.Renamed, r.Objects)
+	return err
+}
+
+// openToChange opens store and lake to change what is published.
+func (p *process) openToChange() (*records, ingest.Projection, func(), error) {
+	var none ingest.Projection
+	s, err := p.openRecords(false)
+	if err != nil {
+		return nil, none, nil, err
+	}
+	lake, err := p.openLake(s, false)
+	if err != nil && !errors.Is(err, errNoLake) {
+		s.Close()
+		return nil, none, nil, err
+	}
+	return s, ingest.Projection{Store: s.Store, Keyring: s.ring, Lake: lake}, func() { s.Close() }, nil
+}
+
+// oneArtifact finds the artifact of a name, whatever its state.
+func (p *process) oneArtifact(s *records, name, app string) (symbol.ID, error) {
+	r := lookup.New(s.Store, s.kek, lookup.Options{}).Resolve(p.ctx, name, lookup.Narrow{App: app})
+	switch {
+	case r.Record != nil:
+		return r.Record.ID, nil
+	case len(r.Candidates) > 1:
+		var all []string
+		for _, id := range r.Candidates {
+			all = append(all, id.String())
+		}
+		return symbol.ID{}, usage("%s is the name of several artifacts: %s", name, strings.Join(all, " "))
+	case len(r.Candidates) == 1:
+		return r.Candidates[0], nil
+	}
+	if id, err := symbol.ParseID(name); err == nil {
+		if rec, err := s.Artifact(p.ctx, id); err == nil && rec != nil && rec.State == row.Forgotten {
+			return id, nil
+		}
+	}
+	return symbol.ID{}, fmt.Errorf("%s: %s: %s", name, r.Status, r.Err)
+}

@@ -1,0 +1,96 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/ingest"
+)
+
+const (
+	// isolatedExtra is what an isolated ingest may take beside its memory budget: what parsers hold of a unit, and garbage.
+	isolatedExtra = 2 << 30
+	// isolatedGrace is what it gets beyond the time of one object, to open the store and to publish.
+	isolatedGrace = time.Minute
+	// tailBytes of what it says on standard error are kept, to tell why it died.
+	tailBytes = 64 << 10
+)
+
+// isolate runs this command again for one object, as a process of its own with its own limits.
+func (p *process) isolate(run string, limit time.Duration) func(ctx context.Context, url string) (*ingest.Report, error) {
+	return func(ctx context.Context, url string) (*ingest.Report, error) {
+		exe, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, limit+isolatedGrace)
+		defer cancel()
+		p.log.Info("an object that was open when processes died is taken in one of its own", "url", url)
+		cmd := exec.CommandContext(ctx, exe, isolatedArgs(p.args, url, run)...)
+		var out bytes.Buffer
+		said := &errorTail{}
+		cmd.Stdout, cmd.Stderr = &out, said
+		err = cmd.Run()
+		report := &ingest.Report{}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if json.Unmarshal([]byte(lines[len(lines)-1]), report) != nil {
+			report = nil
+		}
+		var exit *exec.ExitError
+		switch {
+		case ctx.Err() != nil && !errors.Is(ctx.Err(), context.Canceled):
+			return report, fmt.Errorf("limits.time: it was not done within %v", limit+isolatedGrace)
+		case err != nil && !errors.As(err, &exit):
+			return nil, fmt.Errorf("start %s: %w", exe, err)
+		case err != nil && report == nil:
+			return nil, fmt.Errorf("%s: %s", exit.ProcessState, said.cause())
+		}
+		return report, nil
+	}
+}
+
+// isolatedArgs are a command's arguments with those of an isolated ingest behind its own flags.
+func isolatedArgs(args []string, url, run string) []string {
+	extra := []string{"--only", url, "--isolated", "--report", "-", "--run", run, "--rejected-code", "0", "--nothing-new-code", "0", "--limit", "0", "--no-progress"}
+	for i, a := range args {
+		if a == "--" {
+			return append(append(append([]string{}, args[:i]...), extra...), args[i:]...)
+		}
+	}
+	return append(append([]string{}, args...), extra...)
+}
+
+// errorTail keeps the end of what is written, and its fatal line.
+type errorTail struct {
+	text  []byte
+	fatal string
+}
+
+func (t *errorTail) Write(b []byte) (int, error) {
+	t.text = append(t.text, b...)
+	for line := range bytes.Lines(t.text) {
+		if text := string(bytes.TrimSpace(line)); t.fatal == "" && (strings.HasPrefix(text, "fatal error: ") || strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "runtime: out of memory")) {
+			t.fatal = text
+		}
+	}
+	if over := len(t.text) - tailBytes; over > 0 {
+		t.text = append([]byte(nil), t.text[over:]...)
+	}
+	return len(b), nil
+}
+
+// cause is the line that tells why the process ended.
+func (t *errorTail) cause() string {
+	if t.fatal != "" {
+		return t.fatal
+	}
+	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
+	return lines[len(lines)-1]
+}

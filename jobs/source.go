@@ -1,0 +1,125 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/hints"
+	"github.com/symlake/symlake/ingest/inventory"
+	"github.com/symlake/symlake/sinks/bucket"
+	bucketall "github.com/symlake/symlake/sinks/bucket/all"
+)
+
+// sourceFlags say where objects come from.
+type sourceFlags struct {
+	Sources        []string `arg:"" optional:"" name:"source" help:"File, folder or s3://bucket/prefix; the sources of the configuration without one."`
+	Endpoint       string   `help:"S3 endpoint of SOURCE arguments." placeholder:"URL"`
+	Region         string   `help:"S3 region of SOURCE arguments."`
+	Profile        string   `help:"AWS profile of SOURCE arguments."`
+	PathStyle      bool     `help:"Path-style S3 addresses for SOURCE arguments."`
+	Anonymous      bool     `help:"Unsigned S3 requests for SOURCE arguments."`
+	NamesPattern   string   `name:"names" help:"Where APP@BUILD of SOURCE arguments comes from." placeholder:"{app}/{build}/**"`
+	SourcesContent bool     `help:"Keep the texts of sources that source maps of SOURCE arguments carry, sealed as rows are, for lookup --context."`
+	Include        []string `help:"Glob of keys to take; repeatable." placeholder:"GLOB"`
+	Exclude        []string `help:"Glob of keys to leave; repeatable." placeholder:"GLOB"`
+	Dates          string   `help:"Keys of SOURCE arguments begin with a day: list the last days only, and everything once a day." placeholder:"%Y/%m/%d/"`
+	Hints          string   `help:"Hints of SOURCE arguments: the URL of an SQS queue, or a file with one event a line." placeholder:"URL|FILE"`
+	Inventory      string   `help:"Take what an S3 Inventory names instead of listing: the URL of its manifest.json." placeholder:"URL"`
+}
+
+// open opens the places that objects come from.
+func (j sourceFlags) open(p *process) ([]ingest.Source, error) {
+	list := p.config.Sources
+	if len(j.Sources) > 0 {
+		list = nil
+		for _, url := range j.Sources {
+			list = append(list, SourceConfig{URL: url, Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile, PathStyle: j.PathStyle,
+				Anonymous: j.Anonymous, Names: j.NamesPattern, SourcesContent: j.SourcesContent, Include: j.Include, Exclude: j.Exclude, Dates: j.Dates, Hints: j.Hints})
+		}
+	}
+	if len(list) == 0 {
+		return nil, usage("no SOURCE given and none configured")
+	}
+	var sources []ingest.Source
+	for _, c := range list {
+		s, err := p.openSource(c)
+		if err == nil && j.Inventory != "" {
+			s.Inventory, err = p.openInventory(j.Inventory, c)
+		}
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, s)
+	}
+	return sources, nil
+}
+
+func (c SourceConfig) bucketOptions() bucketall.Options {
+	return bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.Profile, PathStyle: c.PathStyle, Anonymous: c.Anonymous, Checksums: c.Checksums}
+}
+
+// openSource opens a place that objects come from.
+func (p *process) openSource(c SourceConfig) (ingest.Source, error) {
+	b, key, err := bucketall.Open(p.ctx, c.URL, c.bucketOptions())
+	if err != nil {
+		return ingest.Source{}, fmt.Errorf("source %s: %w", c.URL, err)
+	}
+	s := ingest.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names, Texts: c.SourcesContent, Dates: c.Dates, LookBack: c.LookBack, Full: c.Full}
+	switch u, err := url.Parse(c.Hints); {
+	case c.Hints == "":
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
+		if s.Hints, err = hints.OpenQueue(p.ctx, c.Hints, hints.Options{Region: c.Region, Profile: c.Profile}); err != nil {
+			return s, usage("source %s: %w", c.URL, err)
+		}
+	default:
+		s.Hints = hints.OpenFile(strings.TrimPrefix(c.Hints, "file:"))
+	}
+	return s, nil
+}
+
+// openInventory reads the manifest of an inventory of a source, with the source's server and account.
+func (p *process) openInventory(manifest string, c SourceConfig) (func(ctx context.Context, emit func(bucket.Entry) error) error, error) {
+	root, key, err := inventoryRoot(manifest)
+	if err != nil {
+		return nil, err
+	}
+	b, _, err := bucketall.Open(p.ctx, root, c.bucketOptions())
+	if err != nil {
+		return nil, fmt.Errorf("inventory %s: %w", manifest, err)
+	}
+	m, err := inventory.ReadManifest(p.ctx, b, key)
+	if err != nil {
+		return nil, fmt.Errorf("inventory %s: %w", manifest, err)
+	}
+	return func(ctx context.Context, emit func(bucket.Entry) error) error { return m.Read(ctx, b, emit) }, nil
+}
+
+// inventoryRoot parts the URL of a manifest into that of the bucket, from which the manifest's keys count, and a key. A local copy
+// of such a bucket is known by the folders that S3 makes: SOURCE/CONFIGURATION/TIME/manifest.json below any prefix.
+func inventoryRoot(manifest string) (root, key string, err error) {
+	if rest, ok := strings.CutPrefix(manifest, "s3://"); ok {
+		name, key, ok := strings.Cut(rest, "/")
+		if !ok || key == "" {
+			return "", "", usage("inventory %s: want the URL of a manifest.json", manifest)
+		}
+		return "s3://" + name + "/", key, nil
+	}
+	path, err := filepath.Abs(strings.TrimPrefix(manifest, "file:"))
+	if err != nil {
+		return "", "", err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", "", err
+	}
+	dir := path
+	for range 4 {
+		dir = filepath.Dir(dir)
+	}
+	key, err = filepath.Rel(dir, path)
+	return dir, filepath.ToSlash(key), err
+}
