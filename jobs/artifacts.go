@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -21,18 +22,9 @@ func (artifactsJob) Help() string { return "Example:\n  symlake artifacts libcar
 
 // Run lists artifacts in the order of their ids.
 func (j artifactsJob) Run(p *process) error {
-	s, err := p.openRecords(true)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if j.Wanted {
-		return j.wanted(p, s)
-	}
 	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
-	show := func(r *row.Record) error {
-		a := wire.NewArtifact(r)
-		if r.State == row.Forgotten && j.Artifact == "" {
+	show := func(a wire.Artifact) error {
+		if a.State == string(row.Forgotten) && j.Artifact == "" {
 			return nil
 		}
 		if j.App != "" && !containsFold(a.Apps, j.App) {
@@ -41,28 +33,57 @@ func (j artifactsJob) Run(p *process) error {
 		if p.flags.JSON {
 			return p.printJSON(a)
 		}
-		file := ""
-		for _, n := range r.Names {
-			if n.Kind == symbol.NameFile {
-				file = n.Text
-			}
-		}
 		count, of := a.Ranges, "ranges"
 		if a.Kind.HasClasses() {
 			count, of = a.Classes, "classes"
 		}
-		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d %s\t%d bytes\t%s\n", a.Artifact, a.Kind, a.Arch, file, count, of, a.Bytes, strings.Join(a.Apps, ","))
+		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d %s\t%d bytes\t%s\n", a.Artifact, a.Kind, a.Arch, a.File, count, of, a.Bytes, strings.Join(a.Apps, ","))
 		return err
 	}
-	if j.Artifact != "" {
-		err = j.one(p, s, show)
-	} else {
-		err = s.Artifacts(p.ctx, show)
+	server, err := p.remote()
+	switch {
+	case err != nil:
+	case j.Wanted:
+		err = j.listWanted(p)
+	case server == nil:
+		err = j.stored(p, func(r *row.Record) error { return show(wire.NewArtifact(r)) })
+	case j.Artifact == "":
+		err = p.told(server.EachArtifact(p.ctx, j.App, show))
+	default:
+		var found []wire.Artifact
+		found, err = server.Artifacts(p.ctx, j.Artifact, j.App)
+		for _, a := range found {
+			err = errors.Join(err, show(a))
+		}
+		err = p.told(err)
 	}
 	if err != nil {
 		return err
 	}
 	return table.Flush()
+}
+
+// listWanted shows what was asked for in vain.
+func (j artifactsJob) listWanted(p *process) error {
+	s, err := p.openRecords(true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return j.wanted(p, s)
+}
+
+// stored shows what the store holds.
+func (j artifactsJob) stored(p *process, show func(*row.Record) error) error {
+	s, err := p.openRecords(true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if j.Artifact != "" {
+		return j.one(p, s, show)
+	}
+	return s.Artifacts(p.ctx, show)
 }
 
 // one shows the artifacts that a name leads to; several are no error here.

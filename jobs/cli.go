@@ -15,7 +15,7 @@ import (
 // cli is the command line: flags, SYMLAKE_… variables and help in one place.
 type cli struct {
 	Config      string   `help:"Configuration file." type:"path" placeholder:"FILE"`
-	Store       string   `help:"Where rows live: file:PATH, a plain path, or hbase://HOST:PORT,…/NAMESPACE." placeholder:"URL"`
+	Store       string   `help:"Where rows live: file:PATH, a plain path, hbase://HOST:PORT,…/NAMESPACE, or https://HOST of a symlake serve." placeholder:"URL"`
 	LoadMode    string   `help:"How rows reach HBase: hfiles (default) or puts." enum:",hfiles,puts" default:"" placeholder:"MODE"`
 	Lake        lakeFlag `help:"Where the Parquet tables are: a folder, s3://bucket/prefix, or off." placeholder:"URL|off"`
 	LakeProfile string   `help:"sealed (default) or plain: Parquet encryption, or none." enum:",sealed,plain" default:"" placeholder:"PROFILE"`
@@ -25,6 +25,8 @@ type cli struct {
 	KMSEndpoint string   `help:"Where KMS is (default: AWS, or AWS_ENDPOINT_URL_KMS)." name:"kms-endpoint" placeholder:"URL"`
 	LogLevel    string   `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
 	JSON        bool     `help:"Print NDJSON, one record a line." name:"json"`
+	Token       string   `help:"Shown to a symlake serve that --store names, and asked for by one." placeholder:"TOKEN"`
+	Redis       string   `help:"Cache of sealed rows that many processes share: redis://[user:password@]host:port[/db]." placeholder:"URL"`
 	NoProgress  bool     `help:"No progress bar on a terminal."`
 
 	Init        initJob        `cmd:"" help:"Create what is missing: symlake.yaml, keyset, folders."`
@@ -35,6 +37,7 @@ type cli struct {
 	Artifacts   artifactsJob   `cmd:"" help:"List what is stored."`
 	Objects     objectsJob     `cmd:"" help:"Print the ledger: what was seen, loaded, kept, skipped, rejected and why."`
 	Status      statusJob      `cmd:"" help:"Print what an operator asks first."`
+	Serve       serveJob       `cmd:"" help:"Answer over HTTP."`
 	Inspect     inspectJob     `cmd:"" help:"Print what symlake sees in a file."`
 	Plan        planJob        `cmd:"" help:"Print the pending objects, big ones first."`
 	Rollback    rollbackJob    `cmd:"" help:"Publish the previous load of an artifact again, and pin it."`

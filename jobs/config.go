@@ -20,6 +20,7 @@ type Config struct {
 	Sources []SourceConfig `yaml:"sources"`
 	Store   string         `yaml:"store"` // file:PATH, a plain path, hbase://… or hbase+zk://…
 	HBase   HBaseConfig    `yaml:"hbase"`
+	Redis   RedisConfig    `yaml:"redis"`
 	Lake    LakeConfig     `yaml:"lake"` // off, or a map
 	Keys    KeysConfig     `yaml:"keys"`
 	Limits  LimitsConfig   `yaml:"limits"`
@@ -90,6 +91,12 @@ type KeysConfig struct {
 	Region    string `yaml:"region"`     // of KMS; default: the ARN's
 	Endpoint  string `yaml:"endpoint"`   // of KMS; default: AWS's
 	Profile   string `yaml:"profile"`    // AWS profile for KMS
+}
+
+// RedisConfig says where sealed rows are cached for many processes.
+type RedisConfig struct {
+	URL string        `yaml:"url"` // redis://[user:password@]host:port[/db], rediss:// or unix:///path
+	TTL time.Duration `yaml:"ttl"` // default 168h
 }
 
 // HBaseConfig says how rows get into HBase.

@@ -38,12 +38,19 @@ func (j lookupJob) Run(p *process) error {
 	case !j.Stdin && len(j.Positions) == 0:
 		return usage("want ARTIFACT POSITION …, or --stdin")
 	}
-	client, close, err := p.openClient(lookup.Options{NoDemangle: !j.Demangle, CacheBytes: lookupCacheBytes})
+	server, err := p.remote()
 	if err != nil {
 		return err
 	}
-	defer close()
-	b := newLookups(p, &j, client)
+	var client *lookup.Client
+	if server == nil {
+		var close func() error
+		if client, close, err = p.openClient(lookup.Options{NoDemangle: !j.Demangle, CacheBytes: lookupCacheBytes}); err != nil {
+			return err
+		}
+		defer close()
+	}
+	b := newLookups(p, &j, client, server)
 	if j.Stdin {
 		// Caches grow until the end, so most collections find nothing to free.
 		debug.SetGCPercent(lookupGCPercent)

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/remote"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -26,10 +27,10 @@ type lookups struct {
 	p      *process
 	job    *lookupJob
 	client *lookup.Client
+	server *remote.Client // asked in place of client, unless nil
 	style  style
-	names  map[string]lookup.Resolution // by the name as given
-
-	functions map[anchor]function
+	asker  wire.Asker
+	last   string // the artifact asked for last
 
 	batch   *questions
 	ordered chan *questions // handed over, oldest first; its size bounds the batches at work
@@ -40,32 +41,27 @@ type lookups struct {
 	unanswered map[symbol.Status]int
 }
 
-// function is what the client found for an anchor.
-type function struct {
-	starts []uint64
-	answer symbol.Answer
-}
-
 // questions is a batch at work.
 type questions struct {
 	asked   []asked
 	queries []lookup.Query
 	answers []symbol.Answer // [query]
+	remote  []remote.Query  // for a server, in place of asked
 	text    []byte
 	err     error
 	done    chan struct{} // closed when text and err are there
 }
 
+func (q *questions) len() int { return len(q.asked) + len(q.remote) }
+
 // asked is one question as it came.
 type asked struct {
-	found    lookup.Resolution
-	position string // as given; kept for --json only
-	query    int    // index into queries; -1: its artifact was not found, or answer is set
-	answer   *symbol.Answer
+	wire.Question
+	query int // index into queries; -1: it has its answer
 }
 
-func newLookups(p *process, job *lookupJob, client *lookup.Client) *lookups {
-	b := &lookups{p: p, job: job, client: client, style: styles[job.Style], names: map[string]lookup.Resolution{}, functions: map[anchor]function{}, unanswered: map[symbol.Status]int{}, batch: &questions{},
+func newLookups(p *process, job *lookupJob, client *lookup.Client, server *remote.Client) *lookups {
+	b := &lookups{p: p, job: job, client: client, server: server, style: styles[job.Style], asker: wire.Asker{Client: client, Narrow: lookup.Narrow{App: job.App, Arch: job.Arch}}, unanswered: map[symbol.Status]int{}, batch: &questions{},
 		used:    sync.Pool{New: func() any { return &questions{} }},
 		ordered: make(chan *questions, runtime.GOMAXPROCS(0)), printed: make(chan error, 1)}
 	go b.print()
@@ -91,7 +87,7 @@ func (b *lookups) read(r io.Reader) error {
 			return fmt.Errorf("read standard input: %w", err)
 		}
 		// A caller that waits for its answer has sent all it has.
-		if err != nil || in.Buffered() == 0 || len(b.batch.asked) >= lookupBatch {
+		if err != nil || in.Buffered() == 0 || b.batch.len() >= lookupBatch {
 			b.flush()
 		}
 		if err != nil {
@@ -102,79 +98,29 @@ func (b *lookups) read(r io.Reader) error {
 
 // add takes one question.
 func (b *lookups) add(artifact, position []byte) error {
-	where, err := wire.ParsePosition(string(position))
-	method, isMethod := wire.ParseMethod(string(position))
-	if err != nil && !isMethod {
-		return usage("%w", err)
+	if string(artifact) != b.last { // most lines name the artifact of the line before
+		b.last = string(artifact)
 	}
-	r, known := b.names[string(artifact)]
-	if !known {
-		r = b.client.Resolve(b.p.ctx, string(artifact), lookup.Narrow{App: b.job.App, Arch: b.job.Arch})
-		b.names[string(artifact)] = r
-	}
-	if r.Status == symbol.Found && r.Record.Published.Artifact.Kind == symbol.R8 {
-		if !isMethod {
-			return usage("position %q: %s is a mapping: want CLASS.METHOD:LINE", position, artifact)
-		}
-		a := b.client.Method(b.p.ctx, r.Record.ID, method.Class, method.Name, method.Line)
-		b.batch.asked = append(b.batch.asked, asked{found: r, position: string(position), query: -1, answer: &a})
+	if b.server != nil {
+		b.batch.remote = append(b.batch.remote, remote.Query{Artifact: b.last, Position: string(position)})
 		return nil
 	}
+	asks, err := b.asker.Ask(b.p.ctx, b.last, string(position))
 	if err != nil {
-		if r.Status == symbol.Found {
-			return usage("%w", err)
-		}
-		where = symbol.Where{} // nothing is asked
+		return usage("%w", err)
 	}
-	if r.Status == symbol.Found && where.Space == symbol.Anchored {
-		r, where = b.anchored(r, where)
-	}
-	q := asked{found: r, query: -1}
-	if b.p.flags.JSON {
-		q.position = string(position)
-	}
-	if r.Status == symbol.Found {
+	q := asked{asks, -1}
+	if q.Answer == nil {
 		q.query = len(b.batch.queries)
-		b.batch.queries = append(b.batch.queries, lookup.Query{Artifact: r.Record.ID, Where: where})
+		b.batch.queries = append(b.batch.queries, q.Query)
 	}
 	b.batch.asked = append(b.batch.asked, q)
 	return nil
 }
 
-// anchor is a function that positions are counted from.
-type anchor struct {
-	artifact symbol.ID
-	name     string
-}
-
-// anchored makes a place counted from a function one counted from the image
-// base. Symbols that runtimes count from, and sections, are in the record
-// and stay as they are.
-func (b *lookups) anchored(r lookup.Resolution, w symbol.Where) (lookup.Resolution, symbol.Where) {
-	if _, known := r.Record.Published.Artifact.Anchors[w.Anchor]; known {
-		return r, w
-	}
-	key := anchor{r.Record.ID, w.Anchor}
-	f, known := b.functions[key]
-	if !known {
-		f.starts, f.answer = b.client.Function(b.p.ctx, key.artifact, key.name)
-		b.functions[key] = f
-	}
-	switch {
-	case f.answer.Status != symbol.Found:
-		r.Status, r.Err = f.answer.Status, f.answer.Err
-	case len(f.starts) == 1:
-		w = symbol.Where{Space: symbol.Position, Value: f.starts[0] + w.Value}
-	case len(f.starts) > 1:
-		r.Status = symbol.Ambiguous
-		r.Err = fmt.Errorf("%q begins at %d places, the first of them +%#x and +%#x", w.Anchor, len(f.starts), f.starts[0], f.starts[1])
-	}
-	return r, w
-}
-
 // flush hands the questions since the last flush over to be answered.
 func (b *lookups) flush() {
-	if len(b.batch.asked) == 0 {
+	if b.batch.len() == 0 {
 		return
 	}
 	q := b.batch
@@ -211,7 +157,7 @@ func (b *lookups) print() {
 		if err == nil {
 			_, err = b.p.out.Write(q.text)
 		}
-		q.asked, q.queries, q.text = q.asked[:0], q.queries[:0], q.text[:0]
+		q.asked, q.queries, q.text, q.remote = q.asked[:0], q.queries[:0], q.text[:0], q.remote[:0]
 		b.used.Put(q)
 	}
 	b.printed <- err
@@ -219,55 +165,66 @@ func (b *lookups) print() {
 
 // answer fills in the text of a batch.
 func (b *lookups) answer(q *questions) error {
+	if b.server != nil {
+		return b.answerRemote(q)
+	}
 	q.answers = slices.Grow(q.answers[:0], len(q.queries))[:len(q.queries)]
 	err := b.client.Frames(b.p.ctx, q.queries, func(i int, a symbol.Answer) { q.answers[i] = a })
 	if err != nil {
 		return err
 	}
-	for _, one := range q.asked {
-		a := symbol.Answer{Status: one.found.Status, Err: one.found.Err}
+	for i := range q.asked {
+		one := &q.asked[i]
+		a := symbol.Answer{}
 		if one.query >= 0 {
 			a = q.answers[one.query]
-		} else if one.answer != nil {
-			a = *one.answer
+		} else {
+			a = *one.Answer
 		}
-		excerpts, err := b.excerpts(one, a.Frames)
+		excerpts, err := one.Excerpts(b.p.ctx, b.client, a.Frames, b.job.Context)
 		if err != nil {
 			return err
 		}
 		if b.p.flags.JSON {
-			record := newLookupJSON(one, a)
-			for i, x := range excerpts {
-				record.Frames[i].Context = wire.NewContext(x.First, x.Lines)
-			}
-			line, err := json.Marshal(record)
+			line, err := json.Marshal(one.Of(a, excerpts))
 			if err != nil {
 				return err
 			}
 			q.text = append(append(q.text, line...), '\n')
 			continue
 		}
-		if a.Status != symbol.Found && a.Status != symbol.Hole && a.Status != symbol.Outside {
-			b.warn(a)
-		}
-		q.text = b.style(q.text, a.Frames, excerpts)
+		b.add1(q, a, excerpts)
 	}
 	return nil
 }
 
-// excerpts gives the source of each frame, where it is wanted and there.
-func (b *lookups) excerpts(q asked, frames []symbol.Frame) ([]lookup.Excerpt, error) {
-	if b.job.Context == 0 || len(frames) == 0 {
-		return nil, nil
+// answerRemote has the server answer a batch.
+func (b *lookups) answerRemote(q *questions) error {
+	answers, err := b.server.Lookup(b.p.ctx, remote.Lookup{Queries: q.remote, App: b.job.App, Arch: b.job.Arch, Context: b.job.Context})
+	if err != nil {
+		return b.p.told(err)
 	}
-	excerpts := make([]lookup.Excerpt, len(frames))
-	for i, f := range frames {
-		var err error
-		if excerpts[i], err = b.client.Excerpt(b.p.ctx, q.found.Record.ID, f.File, f.Line, b.job.Context); err != nil {
-			return nil, err
+	for i := range answers {
+		if a := &answers[i]; b.p.flags.JSON {
+			line, err := json.Marshal(a)
+			if err != nil {
+				return err
+			}
+			q.text = append(append(q.text, line...), '\n')
+		} else {
+			answer, excerpts := symbolAnswer(a, b.job.Demangle)
+			b.add1(q, answer, excerpts)
 		}
 	}
-	return excerpts, nil
+	return nil
+}
+
+// add1 adds the text form of an answer.
+func (b *lookups) add1(q *questions, a symbol.Answer, excerpts []lookup.Excerpt) {
+	if a.Status != symbol.Found && a.Status != symbol.Hole && a.Status != symbol.Outside {
+		b.warn(a)
+	}
+	q.text = b.style(q.text, a.Frames, excerpts)
 }
 
 // warn logs the first answer of each status that the text form cannot show.
@@ -277,16 +234,4 @@ func (b *lookups) warn(a symbol.Answer) {
 	if b.unanswered[a.Status]++; b.unanswered[a.Status] == 1 {
 		b.p.log.Warn("not answered", "status", a.Status, "reason", wire.Reason(a))
 	}
-}
-
-func newLookupJSON(q asked, a symbol.Answer) wire.Answer {
-	j := wire.NewAnswer(a)
-	j.Position = q.position
-	if q.found.Record != nil {
-		j.Artifact = q.found.Record.ID.String()
-		if l := q.found.Record.Published; l != nil {
-			j.Load, j.Kind = fmt.Sprintf("%x", l.Load), l.Artifact.Kind
-		}
-	}
-	return j
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -18,7 +20,9 @@ const asProgram = "SYMLAKE_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	program := func() {
-		os.Exit(Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		os.Exit(Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	if os.Getenv(asProgram) != "" {
 		program()

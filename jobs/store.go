@@ -80,6 +80,9 @@ type opened struct {
 
 // openStore opens an existing store. Only init and ingest create anything.
 func (p *process) openStore(readOnly bool) (*opened, error) {
+	if isRemote(p.storeURL()) {
+		return nil, usage("store %s is a symlake serve: lookup, symbolicate and artifacts ask it, nothing else does", p.storeURL())
+	}
 	s, err := all.Open(p.ctx, p.storeURL(), p.storeOptions(readOnly))
 	if errors.Is(err, sinks.ErrMissing) {
 		return nil, fmt.Errorf("store %s: %w: symlake init or symlake ingest makes it", p.storeURL(), err)
@@ -132,11 +135,27 @@ func (r *records) audit(p *process, what, detail string) error {
 	return nil
 }
 
+// redisURL is where the shared cache is; "": there is none.
+func (p *process) redisURL() string {
+	if p.flags.Redis != "" {
+		return p.flags.Redis
+	}
+	return p.config.Redis.URL
+}
+
 // openClient opens a store to look things up in; close gives it back.
 func (p *process) openClient(o lookup.Options) (c *lookup.Client, close func() error, err error) {
 	s, err := p.openStore(true)
 	if err != nil {
 		return nil, nil, err
 	}
-	return lookup.New(s.Store, s.kek, o), s.Close, nil
+	if p.redisURL() == "" {
+		return lookup.New(s.Store, s.kek, o), s.Close, nil
+	}
+	shared, closeShared, err := all.OpenRedis(p.redisURL(), all.RedisOptions{TTL: p.config.Redis.TTL, Notice: p.notice})
+	if err != nil {
+		return nil, nil, errors.Join(usage("%w", err), s.Close())
+	}
+	o.Shared = shared
+	return lookup.New(s.Store, s.kek, o), func() error { closeShared(); return s.Close() }, nil
 }

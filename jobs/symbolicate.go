@@ -2,13 +2,11 @@ package jobs
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/symlake/symlake/formats/stack"
@@ -39,30 +37,14 @@ func (symbolicateJob) Help() string {
 
 // Run reads stacks in order and prints each as soon as it is answered.
 func (j symbolicateJob) Run(p *process) (err error) {
-	frame0, err := stack.ParseFrame0(j.Frame0)
-	if err != nil {
-		return usage("--frame0: %w", err)
-	}
 	if done, err := j.traces(p); done {
 		return err
 	}
-	client, close, err := j.client(p)
+	answer, close, err := j.answerer(p)
 	if err != nil {
 		return err
 	}
 	defer close()
-	if len(j.Symbols) == 0 {
-		j.asked = &demand{}
-		defer j.asked.note(p)
-	}
-	managed, err := j.managed(p, client)
-	if err != nil {
-		return err
-	}
-	options := stack.Options{Artifacts: j.Artifact, Frame0: frame0, Managed: managed}
-	if err := j.dartFlags.options(&options); err != nil {
-		return err
-	}
 	to := p.out
 	if j.Output != "" {
 		f, cerr := os.Create(j.Output)
@@ -73,10 +55,8 @@ func (j symbolicateJob) Run(p *process) (err error) {
 		to = f
 	}
 	w := bufio.NewWriter(to)
-	bare := bareImages{}
 	one := func(name string, r io.Reader) error {
-		err := stack.Split(p.ctx, r, options, func(s *stack.Stack) error { return j.answer(p, client, w, s, bare) })
-		if err != nil {
+		if err := answer(r, w); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil
@@ -98,27 +78,41 @@ func (j symbolicateJob) Run(p *process) (err error) {
 	return errors.Join(err, w.Flush())
 }
 
-// managed says how lines of Java and Kotlin are read. Where a mapping is
-// named, every line may name one of its classes, as R8's retrace has it.
-func (j symbolicateJob) managed(p *process, client *lookup.Client) (o stack.ManagedOptions, err error) {
-	if o.School, err = stack.ParseSchool(j.School); err != nil {
-		return o, usage("--school: %w", err)
+// answerer gives what answers the stacks of a text: a server's client, or one of the store.
+func (j symbolicateJob) answerer(p *process) (answer func(io.Reader, *bufio.Writer) error, close func() error, err error) {
+	frame0, err := stack.ParseFrame0(j.Frame0)
+	if err != nil {
+		return nil, nil, usage("--frame0: %w", err)
 	}
-	if j.Regex != "" {
-		if o.Line, err = stack.ParseExpression(j.Regex); err != nil {
-			return o, usage("--regex: %w", err)
-		}
+	o := stack.Options{Artifacts: j.Artifact, Frame0: frame0}
+	if err := j.dartFlags.options(&o); err != nil {
+		return nil, nil, err
 	}
-	o.Verbose = j.Verbose || j.json(p) // records tell alternatives apart
-	names := j.Artifact
-	if j.App != "" {
-		names = append(slices.Clip(names), j.App)
+	server, err := p.remote()
+	if err != nil {
+		return nil, nil, err
 	}
-	for _, name := range names {
-		r := client.Resolve(p.ctx, name, lookup.Narrow{Kind: symbol.R8, App: j.App})
-		o.All = o.All || r.Record != nil && r.Record.Published != nil && r.Record.Published.Artifact.Kind == symbol.R8
+	if server != nil && len(j.Symbols) == 0 {
+		return func(r io.Reader, w *bufio.Writer) error { return j.sendStacks(p, server, o, r, w) }, func() error { return nil }, nil
 	}
-	return o, nil
+	client, close, err := j.client(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	reading := wire.Reading{School: j.School, Regex: j.Regex, Verbose: j.Verbose || j.json(p)} // records tell alternatives apart
+	if o.Managed, err = reading.Managed(p.ctx, client, j.Artifact, j.App); err != nil {
+		return nil, nil, errors.Join(usage("--%w", err), close())
+	}
+	if len(j.Symbols) == 0 {
+		asked := &demand{}
+		j.asked = asked
+		closeStore := close
+		close = func() error { asked.note(p); return closeStore() }
+	}
+	bare := bareImages{}
+	return func(r io.Reader, w *bufio.Writer) error {
+		return stack.Split(p.ctx, r, o, func(s *stack.Stack) error { return j.answer(p, client, w, s, bare) })
+	}, close, nil
 }
 
 // json: records are wanted, no text.
@@ -155,7 +149,7 @@ func (j symbolicateJob) answer(p *process, client *lookup.Client, w *bufio.Write
 	}
 	bare.warn(p, s, answers)
 	if j.Explain {
-		if err := explain(p.ctx, w, client, s, o); err != nil {
+		if err := wire.Explain(p.ctx, w, client, s, o); err != nil {
 			return err
 		}
 	}
@@ -184,21 +178,4 @@ func (b bareImages) warn(p *process, s *stack.Stack, answers [][]symbol.Answer) 
 			p.log.Warn("not symbolicated", "image", f.File, "status", a.Status, "reason", wire.Reason(a))
 		}
 	}
-}
-
-// explain prints, for each frame, the way from its text to its row.
-func explain(ctx context.Context, w io.Writer, client *lookup.Client, s *stack.Stack, o lookup.StackOptions) error {
-	threads, err := client.Explain(ctx, s, o)
-	if err != nil {
-		return err
-	}
-	for t, frames := range threads {
-		for f := range frames {
-			fmt.Fprintf(w, "explain thread %d frame %d\n", t, f)
-			if err := wire.WriteExplanation(w, &frames[f]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -25,6 +25,7 @@ type Artifact struct {
 	Arch      string      `json:"arch,omitempty"`
 	Names     []string    `json:"names"`
 	Apps      []string    `json:"apps"`
+	File      string      `json:"file,omitempty"` // its file name; of several, the last
 	Object    string      `json:"object,omitempty"`
 	Member    string      `json:"member"`
 	ImageBase string      `json:"image_base"`
@@ -85,6 +86,11 @@ func Names(names []symbol.Name) (other, apps []string) {
 func NewArtifact(r *row.Record) Artifact {
 	j := Artifact{Artifact: r.ID.String(), State: string(r.State), ImageBase: "0x0"}
 	j.Names, j.Apps = Names(r.Names)
+	for _, n := range r.Names {
+		if n.Kind == symbol.NameFile {
+			j.File = n.Text
+		}
+	}
 	for _, l := range []*row.Loaded{r.Published, r.Previous} {
 		if l != nil {
 			j.Loads = append(j.Loads, Load{Load: fmt.Sprintf("%x", l.Load), Published: l == r.Published, At: &l.At, Parser: l.Parser})

@@ -1,16 +1,35 @@
 package wire
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
-// WriteExplanation prints the way of one frame from its text to its row, a step a line.
-func WriteExplanation(w io.Writer, e *lookup.Explanation) (err error) {
+// Explain prints, for each frame of a stack, the way from its text to its row.
+func Explain(ctx context.Context, w io.Writer, client *lookup.Client, s *stack.Stack, o lookup.StackOptions) error {
+	threads, err := client.Explain(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	for t, frames := range threads {
+		for f := range frames {
+			fmt.Fprintf(w, "explain thread %d frame %d\n", t, f)
+			if err := writeExplanation(w, &frames[f]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeExplanation prints the way of one frame from its text to its row, a step a line.
+func writeExplanation(w io.Writer, e *lookup.Explanation) (err error) {
 	line := func(what, format string, args ...any) {
 		if err == nil {
 			_, err = fmt.Fprintf(w, "  %-9s %s\n", what, fmt.Sprintf(format, args...))

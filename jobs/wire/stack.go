@@ -23,8 +23,8 @@ func NewStack(s *stack.Stack, answers [][]symbol.Answer) *Stack {
 	for t, thread := range s.Threads {
 		frames := []Answer{}
 		for f, frame := range thread.Frames {
-			if m := frame.Managed; m != nil && m.Method == "" && m.Field == "" && answers[t][f].Status == symbol.Hole {
-				continue // a line that may have named a class, and did not
+			if silent(&frame, &answers[t][f]) {
+				continue
 			}
 			a := NewAnswer(answers[t][f])
 			a.Raw = string(s.FrameText(&frame))
@@ -37,4 +37,10 @@ func NewStack(s *stack.Stack, answers [][]symbol.Answer) *Stack {
 		return nil
 	}
 	return &out
+}
+
+// silent: a line that may have named a class, and did not.
+func silent(f *stack.Frame, a *symbol.Answer) bool {
+	m := f.Managed
+	return m != nil && m.Method == "" && m.Field == "" && a.Status == symbol.Hole
 }

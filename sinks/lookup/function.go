@@ -70,3 +70,40 @@ func (c *Client) Function(ctx context.Context, id symbol.ID, name string) ([]uin
 	}
 	return starts, symbol.Answer{Status: symbol.Found}
 }
+
+// maxEntryRows bounds the rows that Entry goes back through: a function of more is taken to begin there.
+const maxEntryRows = 64
+
+// Entry gives the position where the function around a place begins: of the ranges that lead up to it
+// without a gap, the first one with the same outermost function. false where the place has no answer.
+func (c *Client) Entry(ctx context.Context, q Query) (uint64, bool) {
+	e, err := c.record(ctx, q.Artifact, c.o.Now())
+	if err != nil {
+		return 0, false
+	}
+	pos, i, a := e.place(q.Where)
+	if a.Status != symbol.Found {
+		return 0, false
+	}
+	entry, name := uint64(0), ""
+	for n := 0; ; n++ {
+		a := c.Lookup(ctx, Query{q.Artifact, symbol.Where{Space: symbol.Position, Value: pos}})
+		b, cached := c.blocks.GetIfPresent(place{e.load, int32(i)})
+		if a.Status != symbol.Found || len(a.Frames) == 0 || !cached {
+			return entry, n > 0
+		}
+		outer := a.Frames[len(a.Frames)-1].Linkage
+		if n > 0 && outer != name {
+			return entry, true
+		}
+		start, open, ok := b.Entry(pos)
+		if !ok {
+			return entry, n > 0
+		}
+		entry, name = start, outer
+		if !open || start == 0 || n == maxEntryRows {
+			return entry, true
+		}
+		pos, i = start-1, i-1
+	}
+}

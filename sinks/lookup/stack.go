@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // StackOptions say what a stack's text does not.
@@ -18,6 +19,10 @@ type StackOptions struct {
 	Artifacts []string
 	// App is APP@BUILD: it narrows file names.
 	App string
+	// Kind is that of the artifacts of native frames that do not say it, see PlatformKind.
+	Kind symbol.Kind
+	// Used hears the artifacts that frames are looked up in, each once a call or more often; nil: nobody.
+	Used func(symbol.ID)
 }
 
 // StackQuery is a stack, and what its text does not say.
@@ -102,6 +107,7 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork) error {
 		frames := s.Threads[t].Frames
 		w.answers[t], slab = slab[:len(frames):len(frames)], slab[len(frames):]
 		var r Resolution
+		var last *row.Record
 		for i := range frames {
 			f, a := &frames[i], &w.answers[t][i]
 			if i == 0 || !sameMapping(&frames[i-1], f) {
@@ -109,6 +115,10 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork) error {
 				if r, _, err = b.c.image(ctx, f, q.StackOptions, b.seen); err != nil {
 					return err
 				}
+				if q.Used != nil && r.Status == symbol.Found && (i == 0 || r.Record != last) {
+					q.Used(r.Record.ID)
+				}
+				last = r.Record
 			}
 			w.lines.lost = w.lines.lost || f.Managed != nil && r.Status != symbol.Found
 			if r.Status != symbol.Found {
@@ -171,7 +181,7 @@ type resolved map[imageKey][]Tried
 type imageKey struct {
 	first, second, others string
 	file, arch            string
-	kind                  symbol.Kind
+	kind, platform        symbol.Kind
 	script                bool
 	managed               bool
 	anchor                string
@@ -179,7 +189,7 @@ type imageKey struct {
 }
 
 func keyOf(f *stack.Frame, o *StackOptions) imageKey {
-	k := imageKey{file: f.File, arch: f.Arch, kind: f.Kind, script: f.Script != nil, managed: f.Managed != nil, anchor: anchorOf(f), options: o.App}
+	k := imageKey{file: f.File, arch: f.Arch, kind: f.Kind, platform: o.Kind, script: f.Script != nil, managed: f.Managed != nil, anchor: anchorOf(f), options: o.App}
 	if len(o.Artifacts) > 0 {
 		k.options = strings.Join(o.Artifacts, "\x00") + "\x00\x00" + o.App
 	}
@@ -213,6 +223,9 @@ func (c *Client) image(ctx context.Context, f *stack.Frame, o StackOptions, seen
 
 func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried []Tried) {
 	n := Narrow{Kind: f.Kind, Arch: f.Arch, App: o.App, Anchor: anchorOf(f)}
+	if n.Kind == "" && f.Managed == nil && f.Script == nil {
+		n.Kind = o.Kind
+	}
 	if f.Script != nil {
 		n.Path = f.File
 	}

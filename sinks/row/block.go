@@ -131,6 +131,31 @@ func (b *Block) Range(pos uint64) (start, end uint64) {
 	return b.end, b.last + 1
 }
 
+// Entry gives where the ranges begin that lead up to pos without a gap and have its outermost function:
+// the function's own start, unless it has several parts or an equally named neighbour. open: they reach
+// the block's first position, and may go on in the row before. ok is false in a hole.
+func (b *Block) Entry(pos uint64) (start uint64, open, ok bool) {
+	i := b.at(pos)
+	if i < 0 || b.parts[i].node == hole {
+		return 0, false, false
+	}
+	name := b.outermost(i)
+	for i > 0 && b.parts[i-1].node != hole && b.outermost(i-1) == name {
+		i--
+	}
+	start = b.partStart(i)
+	return start, start == b.from, true
+}
+
+// outermost is the number of the outermost function of part i.
+func (b *Block) outermost(i int) uint16 {
+	n := b.parts[i].node
+	for b.nodes[n].parent != hole {
+		n = b.nodes[n].parent
+	}
+	return b.nodes[n].function
+}
+
 func (b *Block) partStart(i int) uint64 {
 	if b.script != nil {
 		return b.script.starts[i]

@@ -1,0 +1,47 @@
+package serve
+
+import (
+	_ "embed"
+	"net/http"
+	"time"
+
+	"context"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+//go:embed openapi.json
+var openAPI []byte
+
+// openAPI describes this interface.
+func (s *Server) openAPI(c *call) error {
+	c.send(http.StatusOK, "application/json", openAPI)
+	return nil
+}
+
+// healthz: the process answers.
+func (s *Server) healthz(c *call) error {
+	c.json(http.StatusOK, map[string]string{"status": "ok"})
+	return nil
+}
+
+// readyz: requests are wanted. A store that does not answer any more is told of but changes nothing: what is
+// cached is still served, and another instance would have the same store. Before its keys were ever opened there is
+// nothing to serve.
+func (s *Server) readyz(c *call) error {
+	if s.draining.Load() {
+		return failed(http.StatusServiceUnavailable, "draining")
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, 2*time.Second)
+	defer cancel()
+	catalog, err := s.o.Client.Catalog(ctx)
+	if err != nil {
+		return failed(http.StatusServiceUnavailable, "the store's keys are not open")
+	}
+	store := "ok"
+	if _, err := catalog.Artifact(ctx, symbol.ID{}); err != nil {
+		store = "unavailable"
+	}
+	c.json(http.StatusOK, map[string]string{"status": "ready", "store": store})
+	return nil
+}

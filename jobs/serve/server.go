@@ -1,0 +1,297 @@
+// Package serve is the thin client over HTTP: whole stacks, single positions,
+// what is stored, and the symbolication protocol of Mozilla's Tecken and Eliot.
+// openapi.json describes it to the byte; doc comments here say why.
+//
+// It leaves to lookup every answer, to wire the words, and to its caller the
+// listener, the store and where tokens come from.
+//
+// Invariants:
+//   - whatever arrives is answered: with statuses, or a 4xx or 5xx whose body
+//     says why; sizes are checked before they cost anything;
+//   - what is out of reach never looks like what does not exist: unavailable
+//     answers say so, with retry;
+//   - the log has callers, artifact ids and counts, never names of functions or files, and no text that was sent.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+// Limits bound what one request may cost; 0 means the default.
+type Limits struct {
+	BodyBytes  int64         // of a request: 16 MiB
+	Stacks     int           // of a request: 10,000
+	Frames     int           // of a request, over all its stacks: 250,000
+	Positions  int           // of a look-up request: 10,000
+	Jobs       int           // of a request to /symbolicate/v5: 10, as Eliot has it
+	Time       time.Duration // until an answer is given up: 30 s
+	Concurrent int           // requests at work at once: four a processor; the others wait
+}
+
+func (l *Limits) defaults() {
+	set := func(v *int, n int) {
+		if *v <= 0 {
+			*v = n
+		}
+	}
+	if l.BodyBytes <= 0 {
+		l.BodyBytes = 16 << 20
+	}
+	if l.Time <= 0 {
+		l.Time = 30 * time.Second
+	}
+	set(&l.Stacks, 10_000)
+	set(&l.Frames, 250_000)
+	set(&l.Positions, 10_000)
+	set(&l.Jobs, 10)
+	set(&l.Concurrent, 4*runtime.GOMAXPROCS(0))
+}
+
+// Options of a server.
+type Options struct {
+	Client  *lookup.Client
+	Metrics *Metrics // to be given the client's observer too
+	Log     *slog.Logger
+	Tokens  Tokens // empty: nobody is asked for one
+	Limits  Limits
+}
+
+// Server answers requests. Safe for concurrent use.
+type Server struct {
+	o        Options
+	routes   map[string]route
+	slots    chan struct{}
+	draining atomic.Bool
+}
+
+// route is what a path does, by method.
+type route struct {
+	open    bool // no token is asked for
+	free    bool // answered at once: it waits for no slot
+	cors    bool // browsers of other sites may ask
+	methods map[string]func(*call) error
+}
+
+// New makes a server.
+func New(o Options) *Server {
+	o.Limits.defaults()
+	s := &Server{o: o, slots: make(chan struct{}, o.Limits.Concurrent)}
+	get := func(f func(*call) error) map[string]func(*call) error {
+		return map[string]func(*call) error{http.MethodGet: f, http.MethodHead: f}
+	}
+	post := func(f func(*call) error) map[string]func(*call) error {
+		return map[string]func(*call) error{http.MethodPost: f}
+	}
+	s.routes = map[string]route{
+		"/symbolicate/v5": {methods: post(s.tecken), cors: true},
+		"/v1/symbolicate": {methods: post(s.symbolicate)},
+		"/v1/lookup":      {methods: map[string]func(*call) error{http.MethodGet: s.lookupGet, http.MethodHead: s.lookupGet, http.MethodPost: s.lookupPost}},
+		"/v1/artifacts":   {methods: get(s.artifacts)},
+		"/healthz":        {methods: get(s.healthz), open: true, free: true},
+		"/readyz":         {methods: get(s.readyz), open: true, free: true},
+		"/metrics":        {methods: get(s.metrics), free: true},
+		"/openapi.json":   {methods: get(s.openAPI), open: true, free: true},
+	}
+	return s
+}
+
+// Drain makes /readyz say that no new requests are wanted; those that come are answered.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// call is one request on its way.
+type call struct {
+	http.ResponseWriter
+	r      *http.Request
+	ctx    context.Context
+	limits *Limits
+	status int
+	bytes  int64
+
+	// For log and metrics.
+	caller    string
+	stacks    int
+	frames    int
+	artifacts []symbol.ID // the first few
+	more      int         // artifacts that are not listed
+}
+
+// fail is an answer other than 200.
+type fail struct {
+	code   int
+	reason string
+}
+
+func (f *fail) Error() string { return f.reason }
+
+func failed(code int, format string, args ...any) error {
+	return &fail{code, fmt.Sprintf(format, args...)}
+}
+
+// WriteHeader notes the status.
+func (c *call) WriteHeader(code int) {
+	if c.status == 0 {
+		c.status = code
+	}
+	c.ResponseWriter.WriteHeader(code)
+}
+
+// Write counts what is sent.
+func (c *call) Write(b []byte) (int, error) {
+	if c.status == 0 {
+		c.status = http.StatusOK
+	}
+	n, err := c.ResponseWriter.Write(b)
+	c.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (c *call) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// used notes an artifact that was asked for.
+func (c *call) used(id symbol.ID) {
+	const listed = 16
+	if slices.Contains(c.artifacts, id) {
+		return
+	}
+	if len(c.artifacts) == listed {
+		c.more++
+		return
+	}
+	c.artifacts = append(c.artifacts, id)
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	c := &call{ResponseWriter: w, r: r, limits: &s.o.Limits}
+	path := r.URL.Path
+	to, known := s.routes[path]
+	if !known {
+		path = "other"
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			if v == http.ErrAbortHandler {
+				panic(v)
+			}
+			s.o.Log.Error("panic", "path", path, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+			c.refuse(failed(http.StatusInternalServerError, "internal error"))
+		}
+		s.done(c, path, to, time.Since(began))
+	}()
+	if err := s.route(c, to, known); err != nil {
+		c.refuse(err)
+	}
+}
+
+func (s *Server) route(c *call, to route, known bool) error {
+	r := c.r
+	if !known {
+		return failed(http.StatusNotFound, "no such path; see /openapi.json")
+	}
+	if to.cors {
+		c.Header().Set("Access-Control-Allow-Origin", "*")
+		if r.Method == http.MethodOptions {
+			c.Header().Set("Access-Control-Allow-Methods", allowed(to))
+			c.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization")
+			c.Header().Set("Access-Control-Max-Age", "86400")
+			c.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+	}
+	f := to.methods[r.Method]
+	if f == nil {
+		c.Header().Set("Allow", allowed(to))
+		return failed(http.StatusMethodNotAllowed, "want %s", allowed(to))
+	}
+	if !to.open {
+		var ok bool
+		if c.caller, ok = s.o.Tokens.caller(r); !ok {
+			c.Header().Set("WWW-Authenticate", "Bearer")
+			return failed(http.StatusUnauthorized, "want Authorization: Bearer TOKEN")
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.o.Limits.Time)
+	defer cancel()
+	c.ctx = ctx
+	if !to.free {
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+		case <-ctx.Done():
+			return failed(http.StatusServiceUnavailable, "too many requests at once")
+		}
+	}
+	return f(c)
+}
+
+func allowed(to route) string {
+	var all []string
+	for m := range to.methods {
+		all = append(all, m)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// refuse answers with an error, unless an answer has begun.
+func (c *call) refuse(err error) {
+	var f *fail
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &f):
+	case errors.As(err, &tooLarge):
+		f = &fail{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", tooLarge.Limit)}
+	case errors.Is(err, context.DeadlineExceeded):
+		f = &fail{http.StatusServiceUnavailable, "no answer within " + c.limits.Time.String()}
+	case errors.Is(err, context.Canceled): // the caller is gone
+		f = &fail{499, "the caller gave up"}
+	default:
+		f = &fail{http.StatusServiceUnavailable, "the store does not answer"}
+	}
+	if c.status != 0 {
+		return
+	}
+	if f.code == http.StatusServiceUnavailable {
+		c.Header().Set("Retry-After", "1")
+	}
+	c.json(f.code, map[string]string{"error": f.reason})
+}
+
+// done counts and logs a request.
+func (s *Server) done(c *call, path string, to route, took time.Duration) {
+	s.o.Metrics.request(path, c.status, took)
+	if to.free && c.status < 400 {
+		return // probes
+	}
+	ids := make([]string, len(c.artifacts))
+	for i, id := range c.artifacts {
+		ids[i] = id.String()
+	}
+	s.o.Log.Info("request", "method", method(c.r), "path", path, "status", c.status, "caller", c.caller, "from", c.r.RemoteAddr,
+		"stacks", c.stacks, "frames", c.frames, "artifacts", ids, "more_artifacts", c.more, "bytes", c.bytes, "ms", strconv.FormatFloat(float64(took.Microseconds())/1000, 'f', 2, 64))
+}
+
+// method is the request's method, if it is one that is known: it is the caller's text.
+func method(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodPatch, http.MethodTrace:
+		return r.Method
+	}
+	return "other"
+}

@@ -1,0 +1,40 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+// Reading says how lines of Java and Kotlin are read.
+type Reading struct {
+	School  string `json:"school"`  // r8 or list
+	Regex   string `json:"regex"`   // an expression for lines, as R8's retrace takes it
+	Verbose bool   `json:"verbose"` // what methods return and take
+}
+
+// Managed gives the options. Where a mapping is named, every line may name one of its classes, as R8's
+// retrace has it. The error is of school or regex, and begins with that word.
+func (r Reading) Managed(ctx context.Context, client *lookup.Client, artifacts []string, app string) (o stack.ManagedOptions, err error) {
+	if o.School, err = stack.ParseSchool(r.School); err != nil {
+		return o, fmt.Errorf("school: %w", err)
+	}
+	if r.Regex != "" {
+		if o.Line, err = stack.ParseExpression(r.Regex); err != nil {
+			return o, fmt.Errorf("regex: %w", err)
+		}
+	}
+	o.Verbose = r.Verbose
+	if app != "" {
+		artifacts = append(slices.Clip(artifacts), app)
+	}
+	for _, name := range artifacts {
+		r := client.Resolve(ctx, name, lookup.Narrow{Kind: symbol.R8, App: app})
+		o.All = o.All || r.Record != nil && r.Record.Published != nil && r.Record.Published.Artifact.Kind == symbol.R8
+	}
+	return o, nil
+}
