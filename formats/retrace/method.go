@@ -18,9 +18,9 @@ type Original struct {
 
 // Methods gives the methods of the source that a method of the program may be, where neither a line nor a stack
 // is known: as traces and profiles name methods. What it takes (m.Types, if m.Params) and what it returns (type
-// of the program, "": not said) tell methods of one name apart; what nothing fits is not narrowed. Methods that the
-// compiler made stand only where there is no other. nil: the mapping does not have the class. The originals of
-// m.Types are filled in.
+// of the program, "": not said) tell methods of one name apart; what nothing fits is not narrowed. In place of a method
+// that the compiler made stand those that were inlined into it. nil: the mapping does not have the class. The
+// originals of m.Types are filled in.
 func Methods(m *stack.Managed, returns string, class func(name string) *Class) []Original {
 	r := retracer{class: class}
 	r.types(m)
@@ -28,21 +28,28 @@ func Methods(m *stack.Managed, returns string, class func(name string) *Class) [
 	if x == nil {
 		return nil
 	}
-	found := slices.Clone(x.method(m.Method))
+	found := x.method(m.Method)
 	if m.Params {
 		found = fitting(found, m.Types, returns, class)
 	}
-	made := func(o overload) bool { return o.synthesized || o.outline }
-	if slices.ContainsFunc(found, func(o overload) bool { return !made(o) }) {
-		found = slices.DeleteFunc(found, made)
-	}
-	var all []Original
+	var all, made []Original
 	for i := range found {
-		l := found[i].original
-		one := Original{Class: l.class, Name: l.Original, Params: l.Params, Type: l.Type, File: l.file}
-		if !slices.Contains(all, one) && len(all) < MaxAlternatives {
-			all = append(all, one)
+		o := &found[i]
+		for from := 0; from < len(o.lines); {
+			end := groupEnd(o.lines, from)
+			switch {
+			case !o.synthesized:
+				all = add(all, &o.lines[end-1])
+			case end-from > 1: // made by the compiler around what it calls
+				all = add(all, &o.lines[end-2])
+			default:
+				made = add(made, &o.lines[end-1])
+			}
+			from = end
 		}
+	}
+	if len(all) == 0 {
+		all = made
 	}
 	if len(all) > 0 {
 		return all
@@ -55,6 +62,15 @@ func Methods(m *stack.Managed, returns string, class func(name string) *Class) [
 		}
 	}
 	return []Original{{Class: x.Original, Name: m.Method, Params: strings.Join(params, ","), File: x.File}}
+}
+
+// add adds the method of a line, once.
+func add(all []Original, l *line) []Original {
+	one := Original{Class: l.class, Name: l.Original, Params: l.Params, Type: l.Type, File: l.file}
+	if slices.Contains(all, one) || len(all) >= MaxAlternatives {
+		return all
+	}
+	return append(all, one)
 }
 
 // fitting keeps the overloads with a signature of the program; all of them, if none is known to have it.
