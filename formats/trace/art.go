@@ -97,6 +97,9 @@ func (a *art) keys() error {
 			section = "options"
 		case section == "*threads":
 			id, name, ok := strings.Cut(text, "\t")
+			if !ok { // some tools write spaces
+				id, name, ok = strings.Cut(text, " ")
+			}
 			n, err := strconv.ParseUint(id, 10, 16)
 			if !ok || err != nil {
 				a.bad("keys", from, "ID and name of a thread")
@@ -129,9 +132,17 @@ func (a *art) option(text string) {
 
 // method enters a line of the table of methods.
 func (a *art) method(text string, at int64) error {
-	fields := strings.Split(strings.TrimRight(text, "\r\n"), "\t")
+	text = strings.TrimRight(text, "\r\n")
+	fields := strings.Split(text, "\t")
+	if len(fields) < 2 { // some tools write spaces
+		fields = strings.Fields(text)
+	}
+	if len(fields) < 2 || fields[1] == "" {
+		a.bad("keys", at, "ID, class, method, signature, source of a method")
+		return nil
+	}
 	id, err := strconv.ParseUint(strings.TrimPrefix(fields[0], "0x"), 16, 32)
-	if err != nil || len(fields) < 2 {
+	if err != nil {
 		a.bad("keys", at, "ID, class, method, signature, source of a method")
 		return nil
 	}
@@ -350,45 +361,4 @@ func (a *art) action(id uint16, method, at, cpu uint32, from int64) error {
 	}
 	a.bad("", from, "a method that is entered or left")
 	return nil
-}
-
-// dotted is a class as the source has it.
-func dotted(class string) string {
-	if strings.HasPrefix(class, "L") && strings.HasSuffix(class, ";") {
-		class = class[1 : len(class)-1]
-	}
-	return strings.ReplaceAll(class, "/", ".")
-}
-
-var primitives = map[byte]string{'V': "void", 'Z': "boolean", 'B': "byte", 'C': "char", 'S': "short", 'I': "int", 'J': "long", 'F': "float", 'D': "double"}
-
-// pretty turns "(ILjava/lang/String;)V" into "(int, java.lang.String)".
-func pretty(descriptor string) (string, bool) {
-	var b strings.Builder
-	b.WriteByte('(')
-	rest := descriptor[1:]
-	for i := 0; ; i++ {
-		if strings.HasPrefix(rest, ")") {
-			b.WriteByte(')')
-			return b.String(), true
-		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		bare := strings.TrimLeft(rest, "[")
-		dimensions := len(rest) - len(bare)
-		if bare == "" || dimensions > 255 {
-			return "", false
-		}
-		if p, ok := primitives[bare[0]]; ok {
-			b.WriteString(p)
-			rest = bare[1:]
-		} else if end := strings.IndexByte(bare, ';'); bare[0] == 'L' && end > 1 {
-			b.WriteString(strings.ReplaceAll(bare[1:end], "/", "."))
-			rest = bare[end+1:]
-		} else {
-			return "", false
-		}
-		b.WriteString(strings.Repeat("[]", dimensions))
-	}
 }

@@ -36,6 +36,7 @@ type seen struct {
 	last    []int64 // by track
 	open    [][]int // by track: of slices
 	slices  []slice // in order of begin
+	cpu     [][2]int64
 	counts  map[string][]float64
 	moments []string
 	names   map[int]*trace.Name
@@ -78,10 +79,7 @@ func (s *seen) event(e *trace.Event) error {
 	}
 	switch e.Kind {
 	case trace.Begin:
-		one := slice{Name: e.Name.Text, Start: e.Time, Depth: len(s.open[i]), End: -1}
-		if len(s.tracks) > 1 {
-			one.Thread = fmt.Sprint(e.Track.TID)
-		}
+		one := slice{Name: e.Name.Text, Start: e.Time, Depth: len(s.open[i]), End: -1, Thread: fmt.Sprint(e.Track.TID)}
 		for _, a := range e.Name.Args {
 			if a.Key == "meta" {
 				one.Meta = a.Value
@@ -94,7 +92,7 @@ func (s *seen) event(e *trace.Event) error {
 			one.Thread = e.Track.Name
 		}
 		s.open[i] = append(s.open[i], len(s.slices))
-		s.slices = append(s.slices, one)
+		s.slices, s.cpu = append(s.slices, one), append(s.cpu, [2]int64{e.CPU})
 	case trace.End:
 		top := len(s.open[i]) - 1
 		if top < 0 {
@@ -102,6 +100,7 @@ func (s *seen) event(e *trace.Event) error {
 		}
 		one := &s.slices[s.open[i][top]]
 		one.End, one.Unclosed = e.Time, e.Unclosed
+		s.cpu[s.open[i][top]][1] = e.CPU
 		s.open[i] = s.open[i][:top]
 	case trace.Count:
 		if e.Track.Kind != trace.Counter {

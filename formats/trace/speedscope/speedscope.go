@@ -3,7 +3,7 @@
 // Counters and moments have no place in it.
 //
 // A profile's events stand together in the file, in a trace those of all
-// threads are mixed: they are kept as numbers, 32 MiB of them in memory, the
+// threads are mixed: they are kept as numbers, 8 MiB of them in memory, the
 // rest in the caller's scratch. Names are kept in memory, [MaxFrames] of
 // together [MaxFrameBytes]; what has other names is called [Rest].
 package speedscope
@@ -30,7 +30,7 @@ const (
 )
 
 // memoryBytes are the events in memory.
-const memoryBytes = 32 << 20
+const memoryBytes = 8 << 20
 
 // schema is what the format is called.
 const schema = "https://www.speedscope.app/file-format-schema.json"
