@@ -54,10 +54,10 @@ func (r *reader) timer(t *thread) error {
 	})
 }
 
-// states reads the thread's states beside a Nanoscope trace: time, state before, state after.
-func (r *reader) states(t *thread) error {
+// stateFile reads the thread's states beside a Nanoscope trace: time, state before, state after.
+func (r *reader) stateFile(t *thread) error {
 	s := &states{r: r, thread: t, names: states7[:]}
-	err := r.rows(".state", 3, func(row []int64) error {
+	return r.rows(".state", 3, func(row []int64) error {
 		if s.track == nil && row[0] > 0 {
 			if err := s.enter(0, uint64(row[1])); err != nil {
 				return err
@@ -65,10 +65,6 @@ func (r *reader) states(t *thread) error {
 		}
 		return s.enter(row[0], uint64(row[2]))
 	})
-	if err != nil {
-		return err
-	}
-	return s.close()
 }
 
 // rows reads lines of numbers parted by commas, which must be at least columns many, of the file beside the

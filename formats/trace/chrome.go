@@ -41,7 +41,8 @@ type chromeID struct{ pid, tid int64 }
 
 type chromeKey struct {
 	chromeID
-	counter string // "": a thread
+	counts  bool // it is a counter, no thread
+	counter string
 }
 
 type chromeTrack struct {
@@ -59,7 +60,7 @@ type chromeOpen struct {
 
 func (r *reader) chrome() error {
 	c := &chrome{reader: r, tracks: map[chromeKey]*chromeTrack{}, titles: map[chromeID]string{}, threads: map[chromeID]string{}, ids: map[string]int64{}}
-	c.sort.scratch = r.o.Scratch
+	c.sort.scratch, c.sort.bytes = r.o.Scratch, r.o.SortBytes
 	defer c.sort.close()
 	err := c.parse()
 	if err != nil && !formats.Rejects(err) {
@@ -158,9 +159,12 @@ func (c *chrome) events() error {
 		}
 		from := c.at
 		var e chromeEvent
-		known := false
-		if err := c.value(func(v []byte) { known = v[0] == '{' && e.read(v) }); err != nil {
+		seen, known := false, false
+		if err := c.value(func(v []byte) { seen, known = true, v[0] == '{' && e.read(v) }); err != nil {
 			return err
+		}
+		if !seen { // too long, which was said
+			continue
 		}
 		if !known {
 			c.bad("", from, "an event with ph and ts")
@@ -316,7 +320,7 @@ func (c *chrome) count(e *chromeEvent, id chromeID, at int64) error {
 			name += "." + series
 		}
 		var t *chromeTrack
-		if t, err = c.track(chromeKey{chromeID{pid: id.pid}, name}); err == nil {
+		if t, err = c.track(chromeKey{chromeID{pid: id.pid}, true, name}); err == nil {
 			err = c.sort.add(record{track: t.index, start: at, end: instant, seq: c.seq, value: value})
 		}
 	})
@@ -358,6 +362,9 @@ func (c *chrome) title(of map[chromeID]string, id chromeID, text string) {
 // id is a number for the id of a thread or process; those that are no
 // numbers get one above all that a system gives.
 func (c *chrome) id(v []byte) int64 {
+	if len(v) == 0 {
+		return 0
+	}
 	if n, ok := integer(v); ok {
 		return n
 	}

@@ -73,7 +73,7 @@ func (e *chromeEmitter) begin(t *chromeTrack) (err error) {
 	if process == "" {
 		process = e.o.Name
 	}
-	if t.counter != "" {
+	if t.counts {
 		e.count, err = e.newTrack(Track{Kind: Counter, Name: t.counter, PID: t.pid, Process: process})
 		return err
 	}

@@ -7,27 +7,23 @@ import (
 	"math"
 )
 
-// isNanoscope: each of the first lines is a number, a colon, and a name or POP.
+// isNanoscope: most of the first lines are a number, a colon, and a name or POP.
 func isNanoscope(head []byte) bool {
-	lines := 0
-	for lines < 32 {
+	good, bad := 0, 0
+	for good+bad < 32 && len(head) > 0 {
 		line, rest, whole := bytes.Cut(head, []byte{'\n'})
-		if !whole && lines > 0 {
-			break
+		if !whole && good+bad > 0 {
+			break // it may be cut
 		}
 		line = bytes.TrimSuffix(line, []byte{'\r'})
-		if len(line) > 0 {
-			_, name, ok := stamped(line)
-			if !ok || !isCall(name) {
-				return false
-			}
-			lines++
+		if _, name, ok := stamped(line); ok && isCall(name) {
+			good++
+		} else if len(line) > 0 {
+			bad++
 		}
-		if head = rest; !whole {
-			break
-		}
+		head = rest
 	}
-	return lines > 0
+	return good > 0 && bad <= good/2
 }
 
 // isCall tells what a line of a trace says from text that happens to begin with a number and a colon.
@@ -110,7 +106,7 @@ func (r *reader) nanoscope() error {
 	if err := r.timer(t); err != nil {
 		return err
 	}
-	return r.states(t)
+	return r.stateFile(t)
 }
 
 // nanoscopeName reads what stands behind the colon.

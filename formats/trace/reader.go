@@ -26,6 +26,7 @@ type reader struct {
 	tracks  int
 	threads map[int64]*thread
 	order   []*thread // as they appeared
+	states  []*states // begun
 	last    int64     // the trace's last time
 	steps   uint      // since ctx was asked
 	report  Report
@@ -189,6 +190,11 @@ func (r *reader) pop(t *thread, at int64, unclosed bool) error {
 
 // closeAll closes what is open at the trace's last time.
 func (r *reader) closeAll() error {
+	for _, s := range r.states {
+		if err := s.end(max(r.last, s.last), true); err != nil {
+			return err
+		}
+	}
 	for _, t := range r.order {
 		for len(t.open) > 0 {
 			r.report.Unclosed++

@@ -57,7 +57,7 @@ func (r *reader) ring() error {
 	for {
 		b, err := r.take(8, "")
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		} else if err != nil {
 			return err
 		}
@@ -68,17 +68,6 @@ func (r *reader) ring() error {
 			return err
 		}
 	}
-	if err := r.closeAll(); err != nil {
-		return err
-	}
-	for _, t := range r.order {
-		if s := c.states[uint64(t.track.TID)]; s != nil {
-			if err := s.close(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func (c *ring) chunk(kind uint32, length int64) error {

@@ -13,13 +13,11 @@ import (
 	"github.com/symlake/symlake/formats"
 )
 
-// SortBytes is the memory for records at hand; what is more goes to scratch in sorted runs.
+// SortBytes is the memory for records at hand, unless Options say else; what is more goes to scratch in sorted
+// runs.
 const SortBytes = 40 << 20
 
-const (
-	recordBytes = 40
-	sortRecords = SortBytes / recordBytes
-)
+const recordBytes = 40
 
 // record is a stretch of time on a track, a moment, or a counter's value.
 type record struct {
@@ -36,13 +34,14 @@ func (a *record) compare(b *record) int {
 // sorter sorts records in bounded memory.
 type sorter struct {
 	scratch func() (Scratch, error)
+	bytes   int // for at
 	at      []record
 	file    Scratch
 	runs    []int64 // where each ends
 }
 
 func (s *sorter) add(r record) error {
-	if len(s.at) == sortRecords {
+	if len(s.at) == s.bytes/recordBytes {
 		if err := s.spill(); err != nil {
 			return err
 		}
@@ -117,7 +116,7 @@ func (s *sorter) each(f func(record) error) error {
 	}
 	s.at = nil
 	m := make(merge, 0, len(s.runs))
-	share := min(max(SortBytes/len(s.runs), 4<<10), 256<<10)
+	share := min(max(s.bytes/len(s.runs), 4<<10), 256<<10)
 	from := int64(0)
 	for _, end := range s.runs {
 		run := &run{in: bufio.NewReaderSize(io.NewSectionReader(s.file, from, end-from), share)}

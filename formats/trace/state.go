@@ -56,6 +56,7 @@ func (s *states) enter(at int64, state uint64) (err error) {
 		if err != nil {
 			return err
 		}
+		r.states = append(r.states, s)
 	}
 	if at < s.last {
 		r.report.Backward++
@@ -83,6 +84,3 @@ func (s *states) end(at int64, unclosed bool) error {
 	s.r.event = Event{Kind: End, Track: s.track, Time: at, Unclosed: unclosed}
 	return s.r.emit(&s.r.event)
 }
-
-// close ends the last state with the trace.
-func (s *states) close() error { return s.end(max(s.r.last, s.last), true) }

@@ -96,6 +96,8 @@ type Options struct {
 	Beside func(suffix string, replace bool) (io.ReadCloser, error)
 	// Scratch makes one; nil: a trace that needs it is ErrLimit.
 	Scratch func() (Scratch, error)
+	// SortBytes is the memory for events that must be sorted; 0: the constant of that name.
+	SortBytes int
 }
 
 // Report is what was met.
@@ -149,6 +151,9 @@ var grammars = [...]grammar{
 func Read(ctx context.Context, in io.Reader, o Options, emit func(*Event) error) (Report, error) {
 	if o.PID == 0 {
 		o.PID = 1
+	}
+	if o.SortBytes < 2*recordBytes {
+		o.SortBytes = SortBytes
 	}
 	r := &reader{ctx: ctx, in: bufio.NewReaderSize(in, bufferBytes), o: o, emit: emit}
 	head, err := r.in.Peek(sniffBytes)
