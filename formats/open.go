@@ -64,5 +64,5 @@ func (in *Input) head() ([]byte, error) {
 }
 
 func tooLarge(in *Input) error {
-	return &Error{Format: "object", Offset: in.Limits.ObjectBytes, Want: "a smaller object", Err: ErrLimit}
+	return &Error{Format: "object", Section: "limits.object", Offset: in.Limits.ObjectBytes, Want: "a smaller object", Err: ErrLimit}
 }

@@ -35,7 +35,7 @@ func (j *job) note(ctx context.Context, old, next *row.Object) (bool, error) {
 	if rerr != nil {
 		return false, err
 	}
-	if now != nil && now.State == next.State && now.ETag == next.ETag && now.Run == next.Run && now.Last.Equal(next.Last) {
+	if now != nil && now.State == next.State && now.ETag == next.ETag && now.Run == next.Run && now.Owner == next.Owner && now.Last.Equal(next.Last) {
 		*next = *now
 		return true, nil
 	}
