@@ -32,7 +32,10 @@ func (f *forgetter) choose(ctx context.Context) error {
 		return err
 	}
 	var all []candidate
-	latest := map[string]time.Time{} // by build
+	latest, err := f.builtAt(ctx)
+	if err != nil {
+		return err
+	}
 	err = f.cat.Artifacts(ctx, func(r *row.Record) error {
 		if r.Published == nil || r.State.Removed() {
 			return nil
@@ -42,9 +45,12 @@ func (f *forgetter) choose(ctx context.Context) error {
 			c.asked = t
 		}
 		c.builds = buildsOf(r.Names)
-		for _, b := range c.builds {
-			if c.at.After(latest[b]) {
+		for i, b := range c.builds {
+			if latest[b].IsZero() { // its objects are of another store
 				latest[b] = c.at
+			}
+			if i == 0 || latest[b].After(c.at) {
+				c.at = latest[b] // a load may be newer than what it was made of
 			}
 		}
 		all = append(all, c)
@@ -78,6 +84,18 @@ func (f *forgetter) choose(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// builtAt is when builds came: when the last of their objects was first seen.
+func (f *forgetter) builtAt(ctx context.Context) (map[string]time.Time, error) {
+	at := map[string]time.Time{}
+	err := f.cat.Objects(ctx, "", func(o *row.Object) error {
+		if b := strings.ToLower(o.App); b != "" && o.First.After(at[b]) {
+			at[b] = o.First
+		}
+		return nil
+	})
+	return at, err
 }
 
 // going are the builds that are to go: of the app that is named, or of every one, all but those loaded last.

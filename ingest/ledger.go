@@ -73,7 +73,7 @@ func (j *job) begin(ctx context.Context, t *task) (bool, error) {
 	}
 	ok, err := j.note(ctx, t.old, o)
 	if ok && !j.o.DryRun {
-		t.old, t.begun = o, true
+		t.was, t.old, t.begun = t.old, o, true
 	}
 	return ok, err
 }
@@ -146,6 +146,16 @@ func renameObject(ctx context.Context, c *row.Catalog, before bool, o *row.Objec
 // leave notes that a task was not got to.
 func (j *job) leave(ctx context.Context, t *task) error {
 	if t.old != nil && t.old.ETag == t.entry.ETag && t.old.State == row.ObjectPending {
+		return nil
+	}
+	if was := t.was; was != nil && was.ETag == t.entry.ETag {
+		switch was.State {
+		case row.ObjectLoaded, row.ObjectKept, row.ObjectSkipped, row.ObjectRejected: // it was to be done again, and is as it was
+			next := *was
+			_, err := j.note(ctx, t.old, &next)
+			return err
+		}
+	} else if !t.begun && t.old != nil && t.old.ETag == t.entry.ETag && t.old.State != row.ObjectFailed {
 		return nil
 	}
 	before := t.named

@@ -62,6 +62,7 @@ type task struct {
 	sidecar  bool         // it has one beside it
 	named    bool         // the ledger finds it by its names
 	alone    bool         // nothing else is at work beside it
+	was      *row.Object  // the ledger's entry before this run noted it as attempted
 	begun    bool         // noted as attempted by this run
 	heir     row.WorkerID // who had it and died
 	suspect  bool         // it was open when a process died
