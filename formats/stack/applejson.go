@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path"
+	"slices"
 	"strconv"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -293,7 +294,7 @@ func printJSON(keys frameKeys) printer {
 			if len(bytes.TrimSpace(before)) > 0 {
 				before = nil
 			}
-			members := jsonMembers(s.FrameText(f), keys)
+			members := jsonMembers(s.FrameText(f), keys.function, keys.file, keys.line, keys.gone)
 			for i := range chain {
 				if i > 0 {
 					out.WriteString(",")
@@ -323,7 +324,7 @@ func printJSON(keys frameKeys) printer {
 
 // jsonMembers are the members of an object as they are spelled, without those
 // that are about to be replaced.
-func jsonMembers(object []byte, keys frameKeys) (members [][]byte) {
+func jsonMembers(object []byte, gone ...string) (members [][]byte) {
 	j := &jsonText{b: object}
 	j.composite('{', '}', func() {
 		j.peek()
@@ -332,12 +333,8 @@ func jsonMembers(object []byte, keys frameKeys) (members [][]byte) {
 		if j.take(':') {
 			j.skip()
 		}
-		switch key {
-		case keys.function, keys.file, keys.line, keys.gone:
-		default:
-			if !j.bad {
-				members = append(members, object[from:j.p])
-			}
+		if !j.bad && !slices.Contains(gone, key) {
+			members = append(members, object[from:j.p])
 		}
 	})
 	return members

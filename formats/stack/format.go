@@ -64,6 +64,8 @@ const (
 	appleList
 	javascript
 	scriptJSON
+	minidumpFile
+	walkJSON
 	dartTrace
 	dartCrash
 	dartList
@@ -90,6 +92,9 @@ var formats = [...]Format{
 	scriptJSON: {Name: "javascript-json", Frame0: Exact, kind: symbol.SourceMap, print: printScriptJSON, Lines: "JSON with error.stack in strings, or frames of file, line and column"},
 	javascript: {Name: "javascript", Frame0: Exact, kind: symbol.SourceMap, print: printScripts,
 		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"},
+	minidumpFile: {Name: "minidump", Frame0: Exact, Lines: "a dump of Breakpad or Crashpad: where each thread stood, and what its frame pointers lead to"},
+	walkJSON:     {Name: "stackwalk", Frame0: Stepped, print: printStackwalk, Lines: "JSON of minidump-stackwalk, with modules, and frames of module_offset"},
+
 	// Dart steps back before it prints; its crash handler does not.
 	dartTrace: {Name: "dart", Frame0: Stepped, print: printDart, Lines: "#00 abs 0000007baa845767 virt 0000000000165767 _kDartIsolateSnapshotInstructions+0x9ed27, also with unit 2, behind a log's prefix, below a header with build_id"},
 	dartCrash: {Name: "dart-crash", Frame0: Exact, Lines: "pc 0x0000007baa845768 fp 0x0000007fd0 sp 0x0000007fc0 _kDartIsolateSnapshotInstructions+0x9ed28 of the virtual machine's own crash"},

@@ -21,6 +21,11 @@ const textBytes = 64 << 10
 func Split(ctx context.Context, r io.Reader, o Options, emit func(*Stack) error) error {
 	s := splitter{options: o, emit: emit, strings: map[string]string{}, cur: new(Stack), dart: dartStarts(&o)}
 	in := bufio.NewReaderSize(r, MaxLineBytes)
+	if from, err := s.contained(in); err != nil {
+		return err
+	} else if from != in {
+		in = bufio.NewReaderSize(from, MaxLineBytes)
+	}
 	for whole := true; ; { // whole: the next piece begins a line
 		if err := ctx.Err(); err != nil {
 			return err

@@ -5,7 +5,8 @@
 //
 // Invariants:
 //   - [Split] hands out every byte it reads, once and in order; [Print] without
-//     answers writes them back unchanged, line ends included;
+//     answers writes them back unchanged, line ends included. Reports that are no text
+//     (tombstone.pb, minidumps) are the exception: what is handed out is a rendering;
 //   - memory is one stack: at most MaxFrames frames and about MaxTextBytes of
 //     text, or one document of MaxDocumentBytes, whatever the input's size;
 //   - what a frame reported stays in Frame.Raw; only Frame.At is stepped and
