@@ -22,6 +22,11 @@ type line struct {
 	container []byte
 	buildID   []byte
 	arch      string
+	function  []byte // that pc counts from, nil: none
+	offset    uint64 // in the file, if placed
+	abs       uint64 // where it was mapped, beside function
+	placed    bool
+	created   bool      // of a Go traceback: the place where the goroutine was started
 	dart      *dartLine // a frame of Dart, which pc and space do not place
 }
 
@@ -34,6 +39,9 @@ func parseLine(b []byte, bare bool) (l line, ok bool) {
 	// log are neither of these.
 	pc, address := bytes.Contains(b, pcWord), bytes.Contains(b, hexWord)
 	if !pc && !address {
+		if len(b) > 0 && isSpace(b[0]) && b[len(b)-1] == ')' {
+			return parsePerf(b)
+		}
 		return line{}, false
 	}
 	at := prefixBytes(b)
@@ -45,10 +53,18 @@ func parseLine(b []byte, bare bool) (l line, ok bool) {
 			return l, true
 		}
 	}
+	if address && len(b) > 0 && isSpace(b[0]) {
+		if l, ok = parsePerf(b); ok {
+			return l, true
+		}
+	}
 	if !address || at > 0 { // logs say "NAME 0x…" of anything
 		return line{}, false
 	}
 	if l, ok = parseDartPlace(b); ok {
+		return l, true
+	}
+	if l, ok = parseSymbols(b); ok {
 		return l, true
 	}
 	return parsePlain(b, bare)

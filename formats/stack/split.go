@@ -100,6 +100,11 @@ func (s *splitter) line(b []byte) error {
 	if l, ok := parseLine(content, len(s.options.Artifacts) > 0); ok {
 		return s.frame(&l, b, len(content))
 	}
+	if len(s.options.Artifacts) > 0 {
+		if l, ok := parseGo(s.before(), content); ok {
+			return s.frame(&l, b, len(content))
+		}
+	}
 	if taken, err := s.script(b, len(content)); taken || err != nil {
 		return err
 	}
@@ -125,6 +130,15 @@ func (s *splitter) line(b []byte) error {
 	s.javaNames(len(b), len(content))
 	s.dartWords(len(b), len(content))
 	return nil
+}
+
+// before is the line that was kept last.
+func (s *splitter) before() []byte {
+	t := s.cur.Text
+	if len(t) == 0 {
+		return nil
+	}
+	return t[bytes.LastIndexByte(t[:len(t)-1], '\n')+1:]
 }
 
 // text keeps b, and hands out first what would grow too long with it.
@@ -195,7 +209,10 @@ func (s *splitter) frame(l *line, b []byte, n int) error {
 	if s.isDart(l) {
 		family = dartList
 	}
-	unnumbered := family == monitor || family == plain || family == dartList
+	unnumbered := family == monitor || family == plain || family == dartList || family == symbols
+	if s.gap && (family == perf || family == golang) && s.family == family && s.running > 0 {
+		s.thread, s.fresh = Thread{}, true
+	}
 	switch {
 	case s.frames > 0 && family != s.family && !(s.family == java && mixes(family)), s.gap && unnumbered && s.running > 0:
 		if err := s.next(); err != nil {
@@ -256,7 +273,7 @@ func (s *splitter) made(l *line, at, end int) Frame {
 	if !l.named {
 		f.Image = s.options.Artifacts
 	}
-	if l.family == plain {
+	if l.family == plain || l.family == symbols {
 		f.indent = 4
 	}
 	kind := s.options.Frame0
@@ -275,6 +292,18 @@ func (s *splitter) made(l *line, at, end int) Frame {
 		s.dartFrame(&f, l.dart, step)
 	case s.isDart(l):
 		s.dartFrame(&f, &dartLine{abs: l.pc}, step)
+	case l.function != nil:
+		f.At = symbol.Where{Space: symbol.Anchored, Value: step(l.pc), Anchor: s.intern(l.function)}
+		if l.placed {
+			f.Or = []symbol.Where{{Space: symbol.Unslid, Value: step(l.offset)}}
+		}
+		if l.abs != 0 {
+			f.Raw = l.abs
+		}
+	case l.placed:
+		f.At = symbol.Where{Space: symbol.Unslid, Value: step(l.offset)}
+	case l.space == symbol.Loaded: // nobody says where it was mapped
+		f.At = symbol.Where{Space: symbol.Loaded, Value: step(l.pc), Load: ^uint64(0)}
 	default:
 		f.At = symbol.Where{Space: l.space, Value: step(l.pc)}
 	}

@@ -16,7 +16,13 @@ import (
 // name, so this reads and opens every one of the artifact. The answer is Found
 // when that could be done, else why not.
 func (c *Client) Function(ctx context.Context, id symbol.ID, name string) ([]uint64, symbol.Answer) {
-	fail := func(err error) ([]uint64, symbol.Answer) {
+	starts, a := c.functions(ctx, id, map[string]bool{name: true})
+	return starts[name], a
+}
+
+// functions is Function for several names at once.
+func (c *Client) functions(ctx context.Context, id symbol.ID, names map[string]bool) (map[string][]uint64, symbol.Answer) {
+	fail := func(err error) (map[string][]uint64, symbol.Answer) {
 		return nil, symbol.Answer{Status: statusOf(err), Err: err}
 	}
 	e, err := c.record(ctx, id, c.o.Now())
@@ -28,14 +34,17 @@ func (c *Client) Function(ctx context.Context, id symbol.ID, name string) ([]uin
 	}
 	opened := e.load.opened
 	rows := opened.Rows()
-	if rows == 0 {
+	if rows == 0 || e.load.artifact.Kind.HasClasses() {
 		return nil, symbol.Answer{Status: symbol.Found}
 	}
 	if err := c.shared(ctx, e.load); err != nil {
 		return fail(err)
 	}
-	readable := strings.ContainsAny(name, "(: <~")
-	var starts []uint64
+	readable := false
+	for name := range names {
+		readable = readable || strings.ContainsAny(name, "(: <~")
+	}
+	starts := map[string][]uint64{}
 	var last string // the outermost function of the range before
 	next := uint64(0)
 	i := 0
@@ -56,8 +65,14 @@ func (c *Client) Function(ctx context.Context, id symbol.ID, name string) ([]uin
 			}
 			goes := start == next && outer == last
 			last, next = outer, end
-			if !goes && outer != "" && (outer == name || readable && demangle.Name(outer) == name) {
-				starts = append(starts, start)
+			switch {
+			case goes || outer == "":
+			case names[outer]:
+				starts[outer] = append(starts[outer], start)
+			case readable:
+				if name := demangle.Name(outer); names[name] {
+					starts[name] = append(starts[name], start)
+				}
 			}
 			return nil
 		})

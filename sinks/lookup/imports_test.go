@@ -26,6 +26,7 @@ func TestThin(t *testing.T) {
 		"formats", "formats/symbol", "formats/stack", "formats/retrace", "formats/demangle", "formats/demangle/swift", "formats/demangle/cxx",
 		"github.com/maypok86/otter/v2", "github.com/klauspost/compress/zstd", "github.com/klauspost/compress/fse", "github.com/klauspost/compress/huff0",
 		"github.com/ianlancetaylor/demangle",
+		"google.golang.org/protobuf/encoding/protowire", // tombstone.pb
 	}
 	seen := map[string]bool{}
 	var walk func(pkg, by string)

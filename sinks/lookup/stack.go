@@ -53,8 +53,14 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 	if err := c.shift(ctx, b.tables, b.shifted, b.qs); err != nil {
 		return err
 	}
+	if err := b.count(ctx); err != nil {
+		return err
+	}
 	if err := c.Frames(ctx, b.qs, func(i int, a symbol.Answer) { *b.to[i] = a }); err != nil {
 		return err
+	}
+	for _, s := range b.settled {
+		*s.to = s.is
 	}
 	if len(qs) > 1 {
 		if err := b.warm(ctx, qs); err != nil {
@@ -85,6 +91,8 @@ type stacks struct {
 	to      []*symbol.Answer
 	tables  []Query // of frames whose positions count from a place that their map tells
 	shifted []int   // of qs
+	counted []counted
+	settled []settledAnswer
 }
 
 // stackWork is one of them.
@@ -136,7 +144,11 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork) error {
 				b.shifted = append(b.shifted, len(b.qs))
 			}
 			w.dart = w.dart || isDart(&r.Record.Published.Artifact)
-			b.qs = append(b.qs, Query{r.Record.ID, placeIn(&r.Record.Published.Artifact, f)})
+			where := placeIn(&r.Record.Published.Artifact, f)
+			if f.At.Space == symbol.Anchored && anchorOf(f) == "" && r.Record.Published.Artifact.Anchors[f.At.Anchor] == 0 {
+				b.counted = append(b.counted, counted{r.Record.ID, len(b.qs), f.At, f.Or, a})
+			}
+			b.qs = append(b.qs, Query{r.Record.ID, where})
 			b.to = append(b.to, a)
 		}
 	}

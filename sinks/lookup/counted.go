@@ -1,0 +1,67 @@
+package lookup
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// counted are questions for places that a frame counts from a function.
+type counted struct {
+	id    symbol.ID
+	query int // of stacks.qs
+	where symbol.Where
+	or    []symbol.Where
+	a     *symbol.Answer
+}
+
+// count turns places counted from functions into positions: one reading of an
+// artifact finds all functions that were named. What cannot be found so is
+// asked for in the frame's other ways. An answer that is set is final.
+func (b *stacks) count(ctx context.Context) error {
+	names := map[symbol.ID]map[string]bool{}
+	for _, f := range b.counted {
+		if names[f.id] == nil {
+			names[f.id] = map[string]bool{}
+		}
+		names[f.id][f.where.Anchor] = true
+	}
+	found := map[symbol.ID]map[string][]uint64{}
+	why := map[symbol.ID]symbol.Answer{}
+	for id := range names {
+		found[id], why[id] = b.c.functions(ctx, id, names[id])
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	for _, f := range b.counted {
+		starts, w := found[f.id][f.where.Anchor], &b.qs[f.query].Where
+		switch {
+		case len(starts) == 1:
+			*w = symbol.Where{Space: symbol.Position, Value: starts[0] + f.where.Value}
+		case len(f.or) > 0:
+			*w = f.or[0]
+		default:
+			b.settled = append(b.settled, settledAnswer{f.a, uncounted(why[f.id], f.where.Anchor, len(starts))})
+		}
+	}
+	return nil
+}
+
+// uncounted is why a function did not lead to one place.
+func uncounted(a symbol.Answer, name string, places int) symbol.Answer {
+	switch {
+	case a.Status != symbol.Found:
+		return a
+	case places == 0:
+		return symbol.Answer{Status: symbol.Outside, Err: errNowhere}
+	}
+	return symbol.Answer{Status: symbol.Ambiguous, Err: fmt.Errorf("%q begins at %d places", name, places)}
+}
+
+// settledAnswer is one that no row decides.
+type settledAnswer struct {
+	to *symbol.Answer
+	is symbol.Answer
+}
