@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// glob makes a matcher of a pattern over keys: * and ? stay inside a folder,
+// Glob makes a matcher of a pattern over keys: * and ? stay inside a folder,
 // ** crosses folders, "**/" also stands for none, {name} takes one piece of a
 // folder's name.
-func glob(pattern string) (*regexp.Regexp, error) {
+func Glob(pattern string) (*regexp.Regexp, error) {
 	var b strings.Builder
 	b.WriteString(`\A`)
 	for s := pattern; s != ""; {
@@ -57,7 +57,7 @@ type globs []*regexp.Regexp
 func newGlobs(patterns []string) (globs, error) {
 	var all globs
 	for _, p := range patterns {
-		re, err := glob(p)
+		re, err := Glob(p)
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func ParseNames(pattern string) (*NamePattern, error) {
 	if pattern == "" {
 		return &NamePattern{}, nil
 	}
-	re, err := glob(pattern)
+	re, err := Glob(pattern)
 	if err != nil {
 		return nil, err
 	}

@@ -355,7 +355,7 @@ func TestGlobs(t *testing.T) {
 		{"**/*.so", "a.so", true}, {"**/*.so", "a/b/c.so", true}, {"*.so", "a/b.so", false}, {"a/**", "a/b/c", true},
 		{"a/**", "ab/c", false}, {"lib?.so", "liba.so", true}, {"lib?.so", "lib/.so", false}, {"a.so", "axso", false}, {"**", "x/y", true},
 	} {
-		re, err := glob(c.pattern)
+		re, err := Glob(c.pattern)
 		if err != nil || re.MatchString(c.key) != c.want {
 			t.Errorf("%s on %s: %v %v", c.pattern, c.key, !c.want, err)
 		}

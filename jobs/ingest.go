@@ -146,16 +146,23 @@ func (j ingestJob) options(p *process) (ingest.Options, error) {
 	if j.Deadline > 0 {
 		o.Deadline = time.Now().Add(j.Deadline)
 	}
-	if j.Shard != "" {
-		i, n, ok := strings.Cut(j.Shard, "/")
-		shard, err1 := strconv.Atoi(i)
-		shards, err2 := strconv.Atoi(n)
-		if !ok || err1 != nil || err2 != nil || shard < 0 || shard >= shards {
-			return o, usage("--shard %q: want I/N with I from 0", j.Shard)
-		}
-		o.Shard, o.Shards = shard, shards
+	var err error
+	o.Shard, o.Shards, err = parseShard(j.Shard)
+	return o, err
+}
+
+// parseShard reads I/N; "" is all.
+func parseShard(s string) (shard, shards int, err error) {
+	if s == "" {
+		return 0, 0, nil
 	}
-	return o, nil
+	i, n, ok := strings.Cut(s, "/")
+	shard, err1 := strconv.Atoi(i)
+	shards, err2 := strconv.Atoi(n)
+	if !ok || err1 != nil || err2 != nil || shard < 0 || shard >= shards {
+		return 0, 0, usage("--shard %q: want I/N with I from 0", s)
+	}
+	return shard, shards, nil
 }
 
 // scratch is where sealed scratch files go.

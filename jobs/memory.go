@@ -11,7 +11,7 @@ import (
 )
 
 // memoryClient explodes files into a store in memory and looks things up there.
-func (p *process) memoryClient(paths []string) (*lookup.Client, func() error, error) {
+func (p *process) memoryClient(paths []string, look lookup.Options) (*lookup.Client, func() error, error) {
 	s, err := all.Open(p.ctx, "mem:", all.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -38,5 +38,5 @@ func (p *process) memoryClient(paths []string) (*lookup.Client, func() error, er
 	for _, r := range report.Rejected {
 		p.log.Warn("symbols rejected", "url", r.URL, "error", r.Error)
 	}
-	return lookup.New(s, key, lookup.Options{}), s.Close, nil
+	return lookup.New(s, key, look), s.Close, nil
 }

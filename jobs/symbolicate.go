@@ -26,17 +26,21 @@ type symbolicateJob struct {
 	Regex    string   `help:"An expression for lines of Java and Kotlin, as R8's retrace takes it: %c class, %m method, %s file, %l line, %S both, %t type, %a types, %f field." placeholder:"EXPRESSION"`
 	dartFlags
 	traceFlags
+	restFlags
 	Explain bool    `help:"Print the way from each frame's text to its row."`
 	asked   *demand // nil: nobody keeps it
-	Output  string  `help:"Where the result goes; .ndjson for records, else text; .perfetto-trace or .speedscope.json for method traces." placeholder:"FILE"`
+	Output  string  `help:"Where the result goes; .ndjson for records, else text; of --input a folder, file or s3://bucket/prefix; .perfetto-trace or .speedscope.json for method traces." placeholder:"FILE"`
 }
 
 func (symbolicateJob) Help() string {
-	return "Text that is no frame passes through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate out.txt --artifact shop@1234 --jank-stack 100ms"
+	return "Text that is no frame passes through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate out.txt --artifact shop@1234 --jank-stack 100ms\n  symlake symbolicate --input 's3://crashes/raw/*.parquet' --output s3://crashes/symbolicated/"
 }
 
 // Run reads stacks in order and prints each as soon as it is answered.
 func (j symbolicateJob) Run(p *process) (err error) {
+	if j.Input != "" {
+		return j.rest(p)
+	}
 	if done, err := j.traces(p); done {
 		return err
 	}
@@ -95,7 +99,7 @@ func (j symbolicateJob) answerer(p *process) (answer func(io.Reader, *bufio.Writ
 	if server != nil && len(j.Symbols) == 0 {
 		return func(r io.Reader, w *bufio.Writer) error { return j.sendStacks(p, server, o, r, w) }, func() error { return nil }, nil
 	}
-	client, close, err := j.client(p)
+	client, close, err := j.client(p, lookup.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -121,11 +125,11 @@ func (j symbolicateJob) json(p *process) bool {
 }
 
 // client looks things up in the store, or in what --symbols names.
-func (j symbolicateJob) client(p *process) (*lookup.Client, func() error, error) {
+func (j symbolicateJob) client(p *process, o lookup.Options) (*lookup.Client, func() error, error) {
 	if len(j.Symbols) == 0 {
-		return p.openClient(lookup.Options{})
+		return p.openClient(o)
 	}
-	return p.memoryClient(j.Symbols)
+	return p.memoryClient(j.Symbols, o)
 }
 
 // answer prints one stack.

@@ -203,7 +203,7 @@ func (l *labeler) open() (err error) {
 		return nil
 	}
 	if len(l.job.Symbols) > 0 {
-		l.client, l.end, err = l.p.memoryClient(l.job.Symbols)
+		l.client, l.end, err = l.p.memoryClient(l.job.Symbols, lookup.Options{})
 	} else {
 		l.client, l.end, err = l.p.openClient(lookup.Options{CacheBytes: traceCacheBytes})
 	}

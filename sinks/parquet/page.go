@@ -59,8 +59,11 @@ func (p *pager) add(g *rowGroup, s *slice) error {
 	for i, l := range g.leaves {
 		raw := p.encoded[:0]
 		n := s.rows
-		if l.list {
+		switch {
+		case l.list:
 			raw, n = append(raw, p.levels...), len(p.def)
+		case l.nullable:
+			raw = p.appendNulls(raw, &s.columns[i])
 		}
 		raw, err := appendValues(raw, l, &s.columns[i])
 		if err != nil {
@@ -105,6 +108,20 @@ func (p *pager) listLevels(lengths []uint32) {
 		p.levels = binary.LittleEndian.AppendUint32(p.levels, uint32(len(p.encoded)))
 		p.levels = append(p.levels, p.encoded...)
 	}
+}
+
+// appendNulls encodes the levels of texts that may be missing, and leaves those that are there.
+func (p *pager) appendNulls(to []byte, v *values) []byte {
+	level, there := make([]byte, len(v.ints)), v.ints[:0]
+	for i, n := range v.ints {
+		if n != noText {
+			level[i] = 1
+			there = append(there, n)
+		}
+	}
+	v.ints = there
+	encoded, _ := (&rle.Encoding{BitWidth: 1}).EncodeLevels(nil, level) // the width is a valid one
+	return append(binary.LittleEndian.AppendUint32(to, uint32(len(encoded))), encoded...)
 }
 
 // appendValues encodes values: numbers of texts as RLE_DICTIONARY, integers as DELTA_BINARY_PACKED, decimals PLAIN.

@@ -59,6 +59,9 @@ func group(columns []Column) inOrder {
 	o := inOrder{Group: pq.Group{}}
 	for _, c := range columns {
 		node := plainNode(c.kind)
+		if c.nullable {
+			node = pq.Optional(node)
+		}
 		if c.list {
 			if c.fields != nil {
 				node = group(c.fields)
@@ -267,6 +270,9 @@ func (x *plain) close() error {
 	}
 	for g, columns := range x.index {
 		for i := range columns {
+			if len(columns[i].offsets.PageLocations) == 0 {
+				continue // a chunk of another file, which had none
+			}
 			c := &x.footer.RowGroups[g].Columns[i]
 			c.OffsetIndexOffset = x.at
 			n, err := x.putThrift(&columns[i].offsets)

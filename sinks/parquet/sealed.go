@@ -72,18 +72,10 @@ func newSealed(w io.Writer, t *Table, key []byte, material string) (*sealed, err
 		pa.WithCreatedBy("symlake"), pa.WithRootRepetition(pa.Repetitions.Required), pa.WithRootName("symlake"),
 		pa.WithCompression(compress.Codecs.Zstd), pa.WithDataPageVersion(pa.DataPageV1),
 		pa.WithDictionaryPageSizeLimit(sealedDictBytes), pa.WithMaxRowGroupLength(1 << 40), pa.WithBatchSize(1 << 40),
-		pa.WithMaxStatsSize(sealedStatsBytes), pa.WithEncoding(pa.Encodings.DeltaBinaryPacked), pa.WithDictionaryDefault(false),
+		pa.WithMaxStatsSize(sealedStatsBytes), pa.WithDictionaryDefault(false),
 		pa.WithEncryptionProperties(pa.NewFileEncryptionProperties(string(key), pa.WithAlg(pa.AesGcm), pa.WithFooterKeyMetadata(material))),
 	}
-	for _, l := range t.leaves() {
-		if l.kind == text {
-			o = append(o, pa.WithDictionaryFor(l.String(), true), pa.WithEncodingFor(l.String(), pa.Encodings.Plain))
-		}
-		if l.kind == decimal {
-			o = append(o, pa.WithEncodingFor(l.String(), pa.Encodings.Plain))
-		}
-		o = append(o, pa.WithStatsFor(l.String(), ordered(l)))
-	}
+	o = append(o, sealedLeaves(t.leaves())...)
 	meta := metadata.NewKeyValueMetadata()
 	if err := errors.Join(meta.Append(schemaKey, schemaVersion), meta.Append(tableKey, t.Name)); err != nil {
 		return nil, err
@@ -91,6 +83,22 @@ func newSealed(w io.Writer, t *Table, key []byte, material string) (*sealed, err
 	// The library closes what can be closed; the file is not its own.
 	out := struct{ io.Writer }{w}
 	return &sealed{w: file.NewParquetWriter(out, root, file.WithWriterProps(pa.NewWriterProperties(o...)), file.WithWriteMetadata(meta))}, nil
+}
+
+// sealedLeaves says how columns are encoded, and of which there are least and greatest.
+func sealedLeaves(leaves []leaf) (o []pa.WriterProperty) {
+	for _, l := range leaves {
+		switch l.kind {
+		case text:
+			o = append(o, pa.WithDictionaryFor(l.String(), true), pa.WithEncodingFor(l.String(), pa.Encodings.Plain))
+		case decimal:
+			o = append(o, pa.WithEncodingFor(l.String(), pa.Encodings.Plain))
+		default:
+			o = append(o, pa.WithEncodingFor(l.String(), pa.Encodings.DeltaBinaryPacked))
+		}
+		o = append(o, pa.WithStatsFor(l.String(), ordered(l)))
+	}
+	return o
 }
 
 func sealedGroup(name string, rep pa.Repetition, columns []Column) (*schema.GroupNode, error) {
@@ -107,6 +115,9 @@ func sealedGroup(name string, rep pa.Repetition, columns []Column) (*schema.Grou
 
 func sealedNode(c Column) (schema.Node, error) {
 	must := pa.Repetitions.Required
+	if c.nullable {
+		must = pa.Repetitions.Optional
+	}
 	if c.list {
 		var element schema.Node
 		var err error

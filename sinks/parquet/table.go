@@ -14,7 +14,7 @@ type Table struct {
 	blooms  []string // plain files have bloom filters of these
 }
 
-// Column is a column of a table. None is nullable: what is unknown is "" or 0.
+// Column is a column of a table. None of the lake's is nullable: what is unknown is "" or 0.
 type Column struct {
 	Name string
 	Type string // as SQL calls it
@@ -24,7 +24,12 @@ type Column struct {
 	// texts has none.
 	fields []Column
 	list   bool
+	// nullable texts are NULL where their number is noText. No column of the lake is.
+	nullable bool
 }
+
+// noText stands in place of a text's number where there is none.
+const noText = -1
 
 // kind is how values are held and written.
 type kind uint8
@@ -172,9 +177,10 @@ func tableLive() *Table {
 
 // leaf is a column as Parquet has it.
 type leaf struct {
-	path []string
-	kind kind
-	list bool
+	path     []string
+	kind     kind
+	list     bool
+	nullable bool
 }
 
 func (l leaf) String() string { return strings.Join(l.path, ".") }
@@ -185,12 +191,12 @@ func (t *Table) leaves() []leaf {
 	for _, c := range t.Columns {
 		switch {
 		case !c.list:
-			all = append(all, leaf{[]string{c.Name}, c.kind, false})
+			all = append(all, leaf{[]string{c.Name}, c.kind, false, c.nullable})
 		case c.fields == nil:
-			all = append(all, leaf{[]string{c.Name, "list", "element"}, c.kind, true})
+			all = append(all, leaf{[]string{c.Name, "list", "element"}, c.kind, true, false})
 		default:
 			for _, f := range c.fields {
-				all = append(all, leaf{[]string{c.Name, "list", "element", f.Name}, f.kind, true})
+				all = append(all, leaf{[]string{c.Name, "list", "element", f.Name}, f.kind, true, false})
 			}
 		}
 	}
