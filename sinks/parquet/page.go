@@ -17,6 +17,7 @@ type page struct {
 	size   int    // before
 	rows   int
 	values int // those of empty lists too
+	nulls  int // of values that may be missing
 	// Bounds, in plain encoding; nil where they help nobody.
 	low, high []byte
 }
@@ -58,18 +59,19 @@ func (p *pager) add(g *rowGroup, s *slice) error {
 	p.listLevels(s.lengths)
 	for i, l := range g.leaves {
 		raw := p.encoded[:0]
-		n := s.rows
+		n, nulls := s.rows, 0
 		switch {
 		case l.list:
 			raw, n = append(raw, p.levels...), len(p.def)
 		case l.nullable:
 			raw = p.appendNulls(raw, &s.columns[i])
+			nulls = n - len(s.columns[i].ints)
 		}
 		raw, err := appendValues(raw, l, &s.columns[i])
 		if err != nil {
 			return err
 		}
-		pg := page{body: p.compress(raw), size: len(raw), rows: s.rows, values: n}
+		pg := page{body: p.compress(raw), size: len(raw), rows: s.rows, values: n, nulls: nulls}
 		pg.low, pg.high = bounds(l, &s.columns[i])
 		if p.encoded = raw; cap(raw) > keptBytes {
 			p.encoded = nil
@@ -90,6 +92,7 @@ func (c *chunk) add(k kind, p page) {
 	}
 	c.pages = append(c.pages, p)
 	c.values += p.values
+	c.nulls += p.nulls
 }
 
 // listLevels encodes the levels that the columns of a list share: repetition 1 for all but the first

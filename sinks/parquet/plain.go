@@ -153,7 +153,7 @@ func (x *plain) write(g *rowGroup) error {
 // column writes the pages of a column.
 func (x *plain) column(l leaf, c *chunk, d *dictionary, m *format.ColumnMetaData, index *chunkIndex) error {
 	*m = format.ColumnMetaData{Type: physical(l.kind), PathInSchema: l.path, Codec: format.Zstd, NumValues: int64(c.values),
-		Statistics: format.Statistics{MinValue: c.low, MaxValue: c.high}}
+		Statistics: format.Statistics{MinValue: c.low, MaxValue: c.high, NullCount: int64(c.nulls)}}
 	encoding := format.DeltaBinaryPacked
 	switch l.kind {
 	case text:

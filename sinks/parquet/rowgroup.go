@@ -51,6 +51,7 @@ func (s *slice) reset() {
 type chunk struct {
 	pages     []page
 	values    int    // those of empty lists too
+	nulls     int
 	low, high []byte // as pages have them
 }
 
