@@ -3,9 +3,11 @@ SHELL := /bin/bash
 BIN   := bin
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/symlake
 GO    ?= go
+CONTAINER ?= docker
+IMAGE ?= symlake
 export CGO_ENABLED = 0
 
-.PHONY: help demo build test bench fuzz soak lint tools readers oracle
+.PHONY: help demo build test bench fuzz soak lint tools readers airflow oracle image
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,7 +21,7 @@ build: ## build bin/symlake, one static binary
 test: ## run every test; what needs an outside tool says SKIP and how to get it
 	$(GO) vet ./... ./testdata/bench
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
-	SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_TRACE=$(CACHE)/trace $(GO) test -timeout 20m ./...
+	SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace $(GO) test -timeout 20m ./...
 
 tools: ## build the S3 server that tests use into the cache folder
 	bash testdata/tools.sh $(CACHE)
@@ -28,6 +30,9 @@ readers: ## install the engines that read the lake in tests into the cache folde
 	bash testdata/lake/readers.sh $(CACHE)/readers
 	bash testdata/trace/schema.sh $(CACHE)/trace
 
+airflow: ## install the two versions of Airflow that jobs/airflow is tested on into the cache folder
+	bash testdata/airflow/airflow.sh $(CACHE)/airflow
+
 oracle: ## record the goldens of testdata again with llvm-symbolizer and Apple's Swift demangler
 	bash testdata/golden.sh
 	bash testdata/swift/record.sh $(CACHE)
@@ -35,6 +40,12 @@ oracle: ## record the goldens of testdata again with llvm-symbolizer and Apple's
 lint: ## gofmt and go vet
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	$(GO) vet ./... ./testdata/bench
+
+image: build ## a container image of the static binary, by docker or by what CONTAINER names: podman, buildah
+	mkdir -p $(BIN)/image
+	cp $(BIN)/symlake jobs/image/Dockerfile $(BIN)/image/
+	cp $(firstword $(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem)) $(BIN)/image/ca-certificates.crt
+	$(CONTAINER) build -t $(IMAGE) $(BIN)/image
 
 fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
 	bash testdata/fuzz.sh $(or $(FUZZTIME),30s)

@@ -30,7 +30,7 @@ func newSource(s Source) (*source, error) {
 	if s.Bucket == nil {
 		return nil, errors.New("a source without a bucket")
 	}
-	src := &source{Source: s, prefix: strings.TrimSuffix(s.Bucket.URL(""), "/") + "/"}
+	src := &source{Source: s, prefix: urlPrefix(s.Bucket)}
 	var err error
 	if src.include, err = newGlobs(s.Include); err != nil {
 		return nil, err
@@ -172,3 +172,6 @@ func versions(list []*formats.Format) map[string]int {
 	}
 	return m
 }
+
+// urlPrefix is what the URLs of a bucket's objects begin with, before their keys.
+func urlPrefix(b bucket.Bucket) string { return strings.TrimSuffix(b.URL(""), "/") + "/" }

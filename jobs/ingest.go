@@ -31,7 +31,7 @@ type ingestJob struct {
 	Isolated       bool          `hidden:"" help:"This is the process of its own of an object that processes died of."`
 	RunID          string        `name:"run" help:"Identity of this run; the report sums all attempts of it." placeholder:"ID"`
 	Report         string        `help:"Where the report goes; - is standard output, as the very last line." placeholder:"FILE"`
-	NothingNewCode int           `help:"Exit code when no attempt of this run loaded anything." default:"0" placeholder:"N"`
+	NothingNewCode int           `help:"Exit code when no attempt of this run loaded or rejected anything." default:"0" placeholder:"N"`
 	RejectedCode   int           `help:"Exit code when something was newly rejected." default:"3" placeholder:"N"`
 }
 
@@ -102,7 +102,7 @@ func (j ingestJob) Run(p *process) error {
 	report, err := work(p.ctx, sources, o)
 	watch.stop()
 	if report != nil && j.RunID != "" {
-		err = errors.Join(err, report.AddAttempts(p.ctx, s.Catalog))
+		err = errors.Join(err, report.AddAttempts(p.ctx, s.Catalog, sources, o))
 	}
 	if report != nil {
 		if rerr := p.report(j.Report, report); rerr != nil && err == nil {
@@ -116,7 +116,7 @@ func (j ingestJob) Run(p *process) error {
 		return fmt.Errorf("%d objects could not be read or published: run it again", report.Objects.Failed)
 	case len(report.Rejected) > 0 && j.RejectedCode != 0:
 		return &exitError{Code: j.RejectedCode}
-	case report.Objects.Loaded+report.Objects.Renamed == 0 && j.NothingNewCode != 0:
+	case report.Objects.Loaded+report.Objects.Renamed == 0 && len(report.Rejected) == 0 && j.NothingNewCode != 0:
 		return &exitError{Code: j.NothingNewCode}
 	}
 	return nil
