@@ -133,10 +133,12 @@ func (j *job) isNew(ctx context.Context, t *task) (bool, error) {
 	case o.State == row.ObjectGone && o.Reason == reasonForgotten:
 		return j.o.Force, nil
 	case o.State == row.ObjectLoading, o.State == row.ObjectPublished:
-		alive, err := j.alive(ctx, o.Owner)
-		if err != nil || alive {
-			j.elsewhere(t)
-			return false, err
+		if !j.o.Isolated {
+			alive, err := j.alive(ctx, o.Owner)
+			if err != nil || alive {
+				j.elsewhere(t)
+				return false, err
+			}
 		}
 		t.suspect = o.State == row.ObjectLoading
 		return true, nil

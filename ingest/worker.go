@@ -139,7 +139,7 @@ func (j *job) alive(ctx context.Context, id row.WorkerID) (bool, error) {
 
 func (j *job) judge(ctx context.Context, id row.WorkerID) (sighting, error) {
 	if id == (row.WorkerID{}) || id == j.worker {
-		return sighting{alive: id == j.worker && !j.o.Isolated}, nil
+		return sighting{alive: id == j.worker}, nil
 	}
 	p := &j.peers
 	p.mu.Lock()

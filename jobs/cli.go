@@ -10,6 +10,9 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/symlake/symlake/formats"
+	formatsall "github.com/symlake/symlake/formats/all"
 )
 
 // cli is the command line: flags, SYMLAKE_… variables and help in one place.
@@ -60,14 +63,20 @@ type process struct {
 	log    *slog.Logger
 	flags  *cli
 	config Config
-	args   []string // of the command line
-	heard  *notices // for a job that reports them; nil: nobody does
+	args   []string          // of the command line
+	known  []*formats.Format // that ingest reads
+	heard  *notices          // for a job that reports them; nil: nobody does
 }
 
 // Main runs one command and returns the exit code of the process.
 func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	return mainWith(ctx, formatsall.Formats(), args, in, out, errOut)
+}
+
+// mainWith is Main with the formats that are to be known.
+func mainWith(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) int {
 	collectLater()
-	err := run(ctx, args, in, out, errOut)
+	err := run(ctx, known, args, in, out, errOut)
 	code := exitCode(err)
 	var silent *exitError
 	if err != nil && !(errors.As(err, &silent) && silent.Err == nil) {
@@ -79,7 +88,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 // helped is the panic by which kong's exit hook unwinds after --help.
 type helped struct{ code int }
 
-func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) (err error) {
+func run(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			h, ok := v.(helped)
@@ -111,7 +120,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if err != nil {
 		return usage("%w (see symlake --help)", err)
 	}
-	p := &process{args: args, ctx: ctx, in: in, out: out, err: errOut, flags: &c}
+	p := &process{args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: &c}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return usage("--log-level: %w", err)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats"
-	formatsall "github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/ingest"
 )
 
@@ -125,7 +124,7 @@ func (j ingestJob) Run(p *process) error {
 // pipeline is what the configuration says of every job that opens objects.
 func (p *process) pipeline() ingest.Options {
 	l := p.config.Limits
-	return ingest.Options{Formats: formatsall.Formats(), Workers: l.Workers, MemoryBytes: int64(l.Memory), DiskBytes: int64(l.Disk),
+	return ingest.Options{Formats: p.known, Workers: l.Workers, MemoryBytes: int64(l.Memory), DiskBytes: int64(l.Disk),
 		ObjectTime: l.Time, MinQuality: p.config.MinQuality, Limits: formats.Limits{ObjectBytes: int64(l.Object)}}
 }
 

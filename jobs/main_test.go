@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	formatsall "github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/formats/formattest"
 )
 
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 	program := func() {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		os.Exit(Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(mainWith(ctx, append(formatsall.Formats(), &poison), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	if os.Getenv(asProgram) != "" {
 		program()
