@@ -22,6 +22,7 @@ type line struct {
 	container []byte
 	buildID   []byte
 	arch      string
+	mapped    uint64 // offset of the image in what it was mapped from
 	function  []byte // that pc counts from, nil: none
 	offset    uint64 // in the file, if placed
 	abs       uint64 // where it was mapped, beside function
@@ -41,6 +42,9 @@ func parseLine(b []byte, bare bool) (l line, ok bool) {
 	if !pc && !address {
 		if len(b) > 0 && isSpace(b[0]) && b[len(b)-1] == ')' {
 			return parsePerf(b)
+		}
+		if bytes.IndexByte(b, '+') > 0 {
+			return parseDartPlace(b) // a decimal offset
 		}
 		return line{}, false
 	}
@@ -187,6 +191,9 @@ func parsePlain(b []byte, bare bool) (line, bool) {
 	}
 	l.space = symbol.Unslid
 	if len(rest) > 0 && rest[0] == '+' {
+		if colon := bytes.LastIndex(l.file, []byte(".go:")); colon >= 0 {
+			return line{}, false // a line of a Go traceback
+		}
 		l.space = symbol.Position
 		rest = rest[1:]
 	}
@@ -265,6 +272,11 @@ func parseGroups(l *line, b []byte) {
 		id, _, closed := bytes.Cut(b[i+len("(BuildId: "):], []byte(")"))
 		if closed && isHex(id) {
 			l.named, l.buildID = true, id
+		}
+	}
+	if i := bytes.Index(b, []byte("(offset 0x")); i >= 0 {
+		if v, end, ok := parseHex(b, i+len("(offset 0x")); ok && end < len(b) && b[end] == ')' {
+			l.mapped = v
 		}
 	}
 	open := bytes.LastIndexByte(b, '[')

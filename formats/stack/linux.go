@@ -44,10 +44,12 @@ func parseSymbols(b []byte) (line, bool) {
 	switch {
 	case found:
 		v, end, ok := parseHex(offset, 0)
-		if !ok || end != len(offset) || bytes.ContainsAny(name, " \t()") || len(name) == 0 && !looksLikeFile(path) {
+		if !ok || end != len(offset) || bytes.ContainsAny(name, " \t()") || len(name) == 0 && !bracketed && !looksLikeFile(path) {
 			return line{}, false
 		}
-		l.pc, l.function = v, name
+		if l.pc = v; len(name) > 0 {
+			l.function = name
+		}
 	case len(group) == 0 && bracketed:
 		l.pc = abs
 	default:
@@ -63,7 +65,7 @@ func parseSymbols(b []byte) (line, bool) {
 
 // looksLikeFile reports whether a word may name a program or a library.
 func looksLikeFile(word []byte) bool {
-	return bytes.IndexByte(word, '/') >= 0 || bytes.Contains(word, []byte(".so")) || bytes.IndexByte(word, '.') < 0
+	return bytes.IndexByte(word, '/') >= 0 || bytes.Contains(word, []byte(".so"))
 }
 
 // parsePerf reads a line of a sample as `perf script` prints it:
@@ -111,7 +113,7 @@ func parsePerf(b []byte) (line, bool) {
 	return l, true
 }
 
-// goFrame begins the second line of a frame of a Go traceback: "\t/src/main.go:20 +0x1d". The line
+// parseGo reads the second line of a frame of a Go traceback: "\t/src/main.go:20 +0x1d". The line
 // before it is "main.main()", "main.(*Cart).Add(0xc000012345, {0x1, 0x2})" or
 // "created by main.main in goroutine 1".
 func parseGo(before, b []byte) (line, bool) {

@@ -262,6 +262,7 @@ func (s *splitter) made(l *line, at, end int) Frame {
 		Image:     l.names(s.intern),
 		File:      s.intern(l.file),
 		Container: s.intern(l.container),
+		Offset:    l.mapped,
 		Arch:      l.arch,
 		Raw:       l.pc,
 		Kind:      formats[l.family].kind,

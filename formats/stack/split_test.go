@@ -169,7 +169,10 @@ func TestNDKStack(t *testing.T) {
 	var cases struct {
 		Frames []struct {
 			Case, Line string
-			Expected   struct{ Num, PC, Tail, Elf, Container string }
+			Expected   struct {
+				Num, PC, Tail, Elf, Container string
+				Offset                        uint64
+			}
 		}
 		Match []struct {
 			Case, File, Line string
@@ -195,7 +198,7 @@ func TestNDKStack(t *testing.T) {
 			num, rest, _ := strings.Cut(text, " ")
 			var pc uint64
 			fmt.Sscanf(c.Expected.PC, "%x", &pc)
-			if num != c.Expected.Num || f.Raw != pc || f.At.Value != pc {
+			if num != c.Expected.Num || f.Raw != pc || f.At.Value != pc || f.Offset != c.Expected.Offset {
 				t.Errorf("%q: number %s, address %#x", rest, num, f.Raw)
 			}
 			if w := c.Expected.Tail; w != "" && text[f.indent:] != w {

@@ -62,6 +62,7 @@ type Frame struct {
 	Kind      symbol.Kind // of the artifact that it names; "": not said
 	File      string      // the image's path as printed, without its container
 	Container string      // path of the archive that the image was mapped from, as printed; "" if none
+	Offset    uint64      // of the image in what it was mapped from, as printed; 0: its beginning, or not said
 	Arch      string      // of the line, else of the stack; "" if neither says
 	At        symbol.Where
 	// Or is the same place said in other ways, best first, for an artifact that cannot tell At.
