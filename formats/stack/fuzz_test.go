@@ -18,6 +18,9 @@ func FuzzSplit(f *testing.F) {
 		"02-03 10:11:12.313  4300  4300 F DEBUG   :       #00 pc 0010  /a/b.so (f+1)\n", "I/DEBUG   (  145):  #01\tpc 0x1 a\n",
 		"\"main\" sysTid=7\n native: #00 pc 0011 a.so\n", "#0 0x1 in f(int) (a.so+0x2)\n", "0x10\n", "#00 pc 1 [", "#00 pc 1 <", "#00 pc 1 (", "#00 pc 1 !x!",
 		"Error: a\n    at f (http://h/a.js?b:1:35)\n    at async g (address at index.android.bundle:1:9)\n    at eval (eval at c (u.js:1:92), <anonymous>:1:39)\n",
+		"Unhandled exception:\naa: type 'b' is not a subtype of type 'c<d>'\n*** *** *** *** ***\npid: 1, tid: 2, name x\nos: android arch: arm64 comp: yes sim: no\nbuild_id: 'abcdef0123456789'\nloading_unit: 2, build_id: 'ab', dso_base: 5000, instructions: 6000\nisolate_dso_base: 10, vm_dso_base: 10\nisolate_instructions: 20, vm_instructions: 10\n    #00 abs 6010 unit 2 virt 1010 <unknown>\n<asynchronous suspension>\n    #01 abs 30 virt 20 _kDartIsolateSnapshotInstructions+0x10\n",
+		"at . #00 abs 0 virt 31ba6f _kDartVmSnapshotInstructions+0x14\n  pc 0x10 fp 0x20 sp 0x30 _kDartSnapshotText+0x10\n_kDartIsolateSnapshotInstructions+10\n",
+		"/a/b.so(+0x1f3a) [0x7f5c]\n./shop(f+0x1d) [0x401136]\n\t    55d0c1a2b13d main+0x1d (/home/u/shop)\n\nmain.f(0x1)\n\t/src/a.go:20 +0x1d\n",
 		"async*f@http://h/a.js:1:2\n@a.js:1:2\nhttp://h/a.js:1:2\nx@33.js:1:531\n",
 		`{"stack":"E\\n    at f (http:\\/\\/h\\/a.js:1:35)","frames":[{"filename":"a.js","lineno":1,"colno":"2","function":"f"}]}`,
 		"0   game   0x0000000104a3004c 0x104a2c000 + 16460 (f + 1)\n1   lib   0x00007fff349f505e f(int) + 250\n", "0x104a3004c game 0x104a2c000+16460 [4C4C44D8-5555-3144-A18C-9D79E6BF39EA]\r\n",
@@ -32,10 +35,13 @@ func FuzzSplit(f *testing.F) {
 	const mark = "\x01answer"
 	f.Fuzz(func(t *testing.T, input []byte, options uint8) {
 		o := Options{Frame0: Frame0(options & 3)}
+		if options&8 != 0 {
+			o.IsolateStart, o.VMStart, o.Units = 0x1000, 0x10, map[int]string{3: "part.so"}
+		}
 		if options&4 != 0 {
 			o.Artifacts = []string{"a"}
 		}
-		if bytes.Contains(input, []byte("\ufffdanswer")) {
+		if bytes.Contains(input, []byte("\ufffdanswer")) || len(input) > 0 && (tombstoneBegins(input) || minidumpBegins(input)) {
 			return
 		}
 		var same, answered bytes.Buffer
