@@ -89,7 +89,7 @@ func newJob(o Options) *job {
 	}
 	j.owner = o.Owner + "/" + j.worker.String()
 	j.report = &Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []Rejection{}}
-	j.report.Objects.Skipped = map[string]int{}
+	j.report.Objects.Skipped, j.report.Stages = map[string]int{}, map[string]float64{}
 	if !o.Deadline.IsZero() {
 		left := o.Deadline.Sub(o.Now())
 		j.began = time.Now()
@@ -137,7 +137,9 @@ func (j *job) run(ctx context.Context) error {
 	})
 	err := j.enlist(ctx, &flusher, done)
 	if err == nil {
+		_, ended := j.span(ctx, stageProject, "")
 		err = j.project(ctx)
+		ended(err)
 	}
 	if err == nil {
 		err = j.walk(ctx)

@@ -164,7 +164,9 @@ func (j *job) commitLake(ctx context.Context, b *lakeBatch) {
 	k.commit.Lock()
 	err := context.Cause(ctx)
 	if err == nil {
-		err = j.nameInLake(ctx, b)
+		within, ended := j.span(ctx, stageLake, "")
+		err = j.nameInLake(within, b)
+		ended(err)
 	}
 	k.commit.Unlock()
 	k.mu.Lock()

@@ -59,7 +59,9 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 	}
 	s := spill.New(options)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	quality, err := x.explode(ctx, f, a, s)
+	within, ended := j.span(ctx, stageExplode, a.Canonical)
+	quality, err := x.explode(within, f, a, s)
+	ended(err)
 	if err != nil {
 		return x.reject(ctx, a.ID, member, err)
 	}
@@ -77,7 +79,9 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 		}
 	}
 	known := clone(&a.Artifact)
-	encode := func(id sinks.Load, write func(sinks.Row) error, lake *lakeBatch) (*row.Loaded, error) {
+	encode := func(id sinks.Load, write func(sinks.Row) error, lake *lakeBatch) (_ *row.Loaded, err error) {
+		_, ended := j.span(ctx, stageEncode, known.Canonical)
+		defer func() { ended(err) }()
 		if err := x.slot(ctx); err != nil {
 			return nil, err
 		}

@@ -68,7 +68,10 @@ const maxRetries = 3
 // take works an object off as far as its loads are handed to the publisher.
 func (j *job) take(ctx context.Context, t *task) {
 	x := &object{j: j, t: t, started: j.o.Now(), parsers: make(map[string]int), run: ctx}
-	x.end(ctx, x.limited(ctx, x.settled))
+	within, ended := j.span(ctx, stageObject, t.url)
+	err := x.limited(within, x.settled)
+	ended(err)
+	x.end(ctx, err)
 }
 
 // settled reads an object until it does not change meanwhile.

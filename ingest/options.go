@@ -66,6 +66,8 @@ type Options struct {
 	Names func(url string, meta map[string]string) (app, build string)
 	// Now is the clock (nil: time.Now).
 	Now func() time.Time
+	// Span hears when a stage of the run begins, and by the function it returns when it ends, from many goroutines (nil: nobody).
+	Span func(ctx context.Context, stage, of string) (context.Context, func(error))
 	// Progress hears of every object's end, from one goroutine at a time (nil: nobody).
 	Progress func(Event)
 }

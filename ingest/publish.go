@@ -100,8 +100,13 @@ func (j *job) hand(ctx context.Context, p *pending) error {
 		j.group.add(ctx, j, p)
 		return nil
 	}
-	if p.err = p.batch.Commit(ctx); p.err == nil {
-		p.err = j.publish(ctx, p)
+	within, ended := j.span(ctx, stageWrite, p.id.String())
+	p.err = p.batch.Commit(within)
+	ended(p.err)
+	if p.err == nil {
+		within, ended := j.span(ctx, stagePublish, p.id.String())
+		p.err = j.publish(within, p)
+		ended(p.err)
 	}
 	j.handed(ctx, p)
 	return nil
@@ -188,18 +193,22 @@ func (g *group) flush(ctx context.Context, j *job, age time.Duration) {
 			p.err = errors.Join(p.err, err)
 		}
 	}
+	within, ended := j.span(ctx, stagePublish, fmt.Sprint(len(loads), " loads"))
 	atOnce(len(loads), func(i int) {
 		p := loads[i]
 		if p.err == nil {
-			p.err = j.publish(ctx, p)
+			p.err = j.publish(within, p)
 		}
 		j.handed(ctx, p)
 	})
+	ended(nil)
 }
 
 // commit writes the rows of those that were entered, in key order, as a store
 // that keeps them so likes them best.
-func (j *job) commit(ctx context.Context, loads []*pending) error {
+func (j *job) commit(ctx context.Context, loads []*pending) (err error) {
+	ctx, ended := j.span(ctx, stageWrite, fmt.Sprint(len(loads), " loads"))
+	defer func() { ended(err) }()
 	loads = slices.SortedFunc(slices.Values(loads), func(x, y *pending) int {
 		return cmp.Or(bytes.Compare(x.id[:], y.id[:]), bytes.Compare(x.load[:], y.load[:]))
 	})

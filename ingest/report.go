@@ -13,6 +13,9 @@ type Report struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 
+	// Stages are the seconds spent by stage, of all workers together.
+	Stages map[string]float64 `json:"stages,omitempty"`
+
 	Objects   ObjectCounts `json:"objects"`
 	Artifacts int          `json:"artifacts"` // published by this run
 	Ranges    uint64       `json:"ranges"`

@@ -26,6 +26,8 @@ type cli struct {
 	KeysetKMS   string   `help:"Key of AWS KMS that seals the keyset file." name:"keyset-kms" placeholder:"ARN"`
 	KMS         string   `help:"Key of AWS KMS, instead of a keyset." name:"kms" placeholder:"ARN" xor:"kek"`
 	KMSEndpoint string   `help:"Where KMS is (default: AWS, or AWS_ENDPOINT_URL_KMS)." name:"kms-endpoint" placeholder:"URL"`
+	Metrics     string   `help:"Folder for Prometheus metrics as text files, one a job: that of node_exporter's textfile collector." type:"path" placeholder:"DIR"`
+	Pushgateway string   `help:"Prometheus Pushgateway to push metrics to." placeholder:"URL"`
 	LogLevel    string   `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"info"`
 	JSON        bool     `help:"Print NDJSON, one record a line." name:"json"`
 	Token       string   `help:"Shown to a symlake serve that --store names, and asked for by one." placeholder:"TOKEN"`

@@ -98,12 +98,20 @@ func (j ingestJob) Run(p *process) error {
 	if j.Rename {
 		work = ingest.Rename
 	}
-	report, err := work(p.ctx, sources, o)
+	ctx, traces := p.traced("ingest", o.Run, j.Shard)
+	if traces != nil {
+		o.Span = traces.span
+	}
+	report, err := work(ctx, sources, o)
 	watch.stop()
+	traces.end(err)
 	if report != nil && j.RunID != "" {
 		err = errors.Join(err, report.AddAttempts(p.ctx, s.Catalog, sources, o))
 	}
 	if report != nil {
+		if !j.DryRun && !j.Isolated {
+			p.tellRun(report, err)
+		}
 		if rerr := p.report(j.Report, report); rerr != nil && err == nil {
 			err = rerr
 		}

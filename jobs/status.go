@@ -5,10 +5,14 @@ import (
 	"sort"
 	"time"
 
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-type statusJob struct{}
+type statusJob struct {
+	MaxLag time.Duration `help:"Exit 1, with one line, when the oldest object that is listed and not done is older." placeholder:"2h"`
+}
 
 func (statusJob) Help() string { return "Example:\n  symlake status --json" }
 
@@ -22,10 +26,18 @@ type statusJSON struct {
 	Bytes     uint64         `json:"bytes"` // sealed rows of published loads
 	Objects   map[string]int `json:"objects"`
 	Backlog   int            `json:"backlog"`
+	// Coverage is by bytes of code, over all published loads that know how many there are.
+	Coverage coverageJSON `json:"coverage"`
 	// LagSeconds is the age of the oldest object that is listed and not done.
 	LagSeconds float64        `json:"lag_seconds"`
 	Rejects    map[string]int `json:"rejects"`
 	Runs       []runJSON      `json:"runs"` // the last ten that touched an object, newest first
+}
+
+type coverageJSON struct {
+	Text   float64 `json:"text"`   // share of code with an answer
+	Line   float64 `json:"line"`   // of that, with a line
+	Inline float64 `json:"inline"` // of that, with inlined calls
 }
 
 type runJSON struct {
@@ -35,13 +47,14 @@ type runJSON struct {
 }
 
 // Run prints lag, backlog, rejects by reason, last runs and sizes.
-func (statusJob) Run(p *process) error {
+func (j statusJob) Run(p *process) error {
 	s, err := p.openRecords(true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	st := statusJSON{Store: p.storeURL(), Objects: map[string]int{}, Rejects: map[string]int{}, Runs: []runJSON{}}
+	var q symbol.Quality // sums
 	err = s.Artifacts(p.ctx, func(r *row.Record) error {
 		st.Loading += len(r.Progress)
 		if l := r.Published; l != nil {
@@ -49,6 +62,12 @@ func (statusJob) Run(p *process) error {
 			st.Ranges += l.Ranges
 			st.Rows += l.Rows
 			st.Bytes += l.Bytes
+			if l.Quality.Text > 0 {
+				q.Text += l.Quality.Text
+				q.Covered += min(l.Quality.Covered, l.Quality.Text)
+				q.WithLine += min(l.Quality.WithLine, l.Quality.Text)
+				q.WithInline += min(l.Quality.WithInline, l.Quality.Text)
+			}
 		}
 		return nil
 	})
@@ -66,7 +85,7 @@ func (statusJob) Run(p *process) error {
 				oldest = o.First
 			}
 		case row.ObjectRejected:
-			st.Rejects[o.Reason]++
+			st.Rejects[reasonKind(o.Reason)]++
 		}
 		r := runs[o.Run]
 		if r == nil {
@@ -82,6 +101,7 @@ func (statusJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	st.Coverage = coverageJSON{wire.Share(q.Covered, q.Text), wire.Share(q.WithLine, q.Covered), wire.Share(q.WithInline, q.Covered)}
 	if !oldest.IsZero() {
 		st.LagSeconds = time.Since(oldest).Seconds()
 	}
@@ -90,15 +110,21 @@ func (statusJob) Run(p *process) error {
 	}
 	sort.Slice(st.Runs, func(a, b int) bool { return st.Runs[a].Last.After(st.Runs[b].Last) })
 	st.Runs = st.Runs[:min(len(st.Runs), 10)]
+	st.tell(p)
 	if p.flags.JSON {
-		return p.printJSON(st)
+		err = p.printJSON(st)
+	} else {
+		err = st.print(p)
 	}
-	return st.print(p)
+	if lag := time.Duration(st.LagSeconds * float64(time.Second)).Round(time.Second); err == nil && j.MaxLag > 0 && lag > j.MaxLag {
+		err = fmt.Errorf("%d objects wait, the oldest since %s, longer than %s", st.Backlog, lag, j.MaxLag)
+	}
+	return err
 }
 
 func (st statusJSON) print(p *process) error {
-	fmt.Fprintf(p.out, "store      %s\nartifacts  %d (%d loading)\nranges     %d in %d rows, %d bytes\nbacklog    %d objects, oldest %s\n",
-		st.Store, st.Artifacts, st.Loading, st.Ranges, st.Rows, st.Bytes, st.Backlog, time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
+	fmt.Fprintf(p.out, "store      %s\nartifacts  %d (%d loading)\nranges     %d in %d rows, %d bytes\ncoverage   %.1f %% of code has an answer, of that %.1f %% a line and %.1f %% inlined calls\nbacklog    %d objects, oldest %s\n",
+		st.Store, st.Artifacts, st.Loading, st.Ranges, st.Rows, st.Bytes, 100*st.Coverage.Text, 100*st.Coverage.Line, 100*st.Coverage.Inline, st.Backlog, time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
 	for _, state := range sortedKeys(st.Objects) {
 		fmt.Fprintf(p.out, "objects    %6d %s\n", st.Objects[state], state)
 	}

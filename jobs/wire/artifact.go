@@ -55,17 +55,11 @@ type Quality struct {
 
 // NewQuality sums a load up.
 func NewQuality(q symbol.Quality) *Quality {
-	share := func(part, whole uint64) float64 {
-		if whole == 0 {
-			return 0
-		}
-		return float64(part*1000/whole) / 1000
-	}
 	missing := q.Missing
 	if missing == nil {
 		missing = []string{}
 	}
-	return &Quality{q.Units, q.UnitsBroken, q.LinesBroken, share(q.Covered, q.Text), share(q.WithLine, q.Covered), share(q.WithInline, q.Covered), missing,
+	return &Quality{q.Units, q.UnitsBroken, q.LinesBroken, Share(q.Covered, q.Text), Share(q.WithLine, q.Covered), Share(q.WithInline, q.Covered), missing,
 		q.Lines, q.BadLines, q.Warnings}
 }
 
@@ -108,4 +102,12 @@ func NewArtifact(r *row.Record) Artifact {
 		}
 	}
 	return j
+}
+
+// Share is part of whole to three digits; 0 of nothing.
+func Share(part, whole uint64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part*1000/whole) / 1000
 }
