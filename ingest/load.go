@@ -96,15 +96,17 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 			return nil, err
 		}
 		take := enc.Add
+		var beside *feed
 		if lake != nil {
 			if err := lake.Load(known, id); err != nil {
-				return nil, err
+				return nil, environment(err)
 			}
+			beside = newFeed(lake)
 			take = func(r *symbol.Run) error {
 				if err := enc.Add(r); err != nil {
 					return err
 				}
-				return environment(lake.Write(r))
+				return environment(beside.write(r))
 			}
 		}
 		var counts sweep.Counts
@@ -112,6 +114,9 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 			counts, err = sweep.Classes(m.Next, secret.Position, take)
 		} else {
 			counts, err = sweep.Sweep(m.Next, take)
+		}
+		if beside != nil {
+			err = errors.Join(err, environment(beside.end()))
 		}
 		if err != nil {
 			return nil, err

@@ -110,7 +110,7 @@ func (p *process) openLake(s *records, create bool) (sinks.Lake, error) {
 		return nil, err
 	}
 	l, err := all.OpenLake(p.ctx, url, all.LakeOptions{Profile: p.lakeProfile(), Keys: keys, OneKey: c.DataKey == "dataset",
-		SingleWriter: c.SingleWriter, Scratch: p.scratch(), Create: create,
+		SingleWriter: c.SingleWriter, Scratch: p.scratch(), Create: create, Go: func(f func()) { go f() },
 		Bucket: bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.AWSProfile, PathStyle: c.PathStyle, Checksums: c.Checksums}})
 	if errors.Is(err, bucket.ErrNotFound) {
 		return nil, fmt.Errorf("lake %s is missing: symlake ingest makes it: %w", url, errNoLake)

@@ -24,6 +24,8 @@ type LakeOptions struct {
 	SingleWriter bool
 	Scratch      string
 	Create       bool // make the folder, if it is one
+	// Go starts what encodes a file beside who writes it; nil: nobody does.
+	Go func(func())
 }
 
 // Profiles of a lake.
@@ -49,7 +51,7 @@ func OpenLake(ctx context.Context, url string, o LakeOptions) (sinks.Lake, error
 	if key != "" {
 		return nil, fmt.Errorf("%s is a file, not a folder", url)
 	}
-	return parquet.Open(parquet.Options{Bucket: b, Profile: o.Profile, Keys: o.Keys, OneKey: o.OneKey, SingleWriter: o.SingleWriter, Scratch: o.Scratch}), nil
+	return parquet.Open(parquet.Options{Bucket: b, Profile: o.Profile, Keys: o.Keys, OneKey: o.OneKey, SingleWriter: o.SingleWriter, Scratch: o.Scratch, Go: o.Go}), nil
 }
 
 // localFolder is the path of a URL of this machine.

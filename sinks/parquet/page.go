@@ -77,7 +77,6 @@ func (p *pager) add(g *rowGroup, s *slice) error {
 			p.encoded = nil
 		}
 		g.chunks[i].add(l.kind, pg)
-		g.paged.Add(int64(len(pg.body)))
 	}
 	s.reset()
 	return nil

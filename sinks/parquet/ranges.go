@@ -3,7 +3,6 @@ package parquet
 import (
 	"math"
 
-	"github.com/symlake/symlake/formats/demangle"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -40,7 +39,7 @@ type ranges struct {
 	file, inlineFile []uint32 // number + 1 of the column's word; 0: none yet
 	name             []uint32
 	readable         []uint32 // by linkage name of the row group: its readable form + 1; 0: none yet
-	demangler        demangle.Demangler
+	forms            *readable
 	artifactN, loadN int32 // numbers in the row group, if named
 	named            bool
 	left             uint64 // out, since their positions are no BIGINT
@@ -50,7 +49,7 @@ type ranges struct {
 // function is a function's name in two columns: number + 1 of its words; 0: none yet.
 type function struct{ linkage, readable uint32 }
 
-func newRanges(o *output) *ranges { return &ranges{o: o} }
+func newRanges(o *output) *ranges { return &ranges{o: o, forms: newReadable()} }
 
 // begin begins the rows of a load.
 func (w *ranges) begin(id symbol.ID, k symbol.Kind, load string) {
@@ -183,7 +182,7 @@ func (w *ranges) function(s string, known *function, linkage, readable *dictiona
 	w.readable = grown(w.readable, int(n)+1)
 	if w.readable[n] == 0 {
 		if !w.script {
-			s = w.demangler.Name(s)
+			s = w.forms.of(s)
 		}
 		w.readable[n] = readable.of.add(s) + 1
 	}

@@ -1,17 +1,19 @@
 package parquet
 
-import "sync/atomic"
-
 // A row group is gathered here: its rows a slice at a time, which becomes a page in each column as soon as it is
 // full, and the texts that the pages refer to by number.
 const (
 	groupRows = 500_000
 	// groupBytes ends a row group whose rows have long chains or long names before that.
-	groupBytes = 22 << 20
+	groupBytes = 8 << 20
 	// A slice has at most so many rows, and no more once its lists have so many values.
-	sliceRows   = 32 << 10
-	sliceValues = 128 << 10
+	sliceRows   = 16 << 10
+	sliceValues = 64 << 10
 )
+
+// pageShare is how much smaller pages are than what they are made of, roughly: where a row group ends must not depend
+// on how far its encoding is.
+const pageShare = 4
 
 // values are those of one column in a slice. Texts are numbers of the column's dictionary.
 type values struct {
@@ -64,7 +66,7 @@ type rowGroup struct {
 	texts  map[string]*texts // by the last part of a column's name
 	dicts  []dictionary      // by leaf; of texts
 	chunks []chunk           // by leaf; belong to who encodes
-	paged  atomic.Int64      // bytes of their pages
+	paged  int               // about what their pages take
 }
 
 func newRowGroup(t *Table) *rowGroup {
@@ -87,7 +89,7 @@ func newSlice(leaves int) *slice { return &slice{columns: make([]values, leaves)
 
 // bytes is about what the group takes in memory.
 func (g *rowGroup) bytes() int {
-	n := g.open.bytes() + int(g.paged.Load())
+	n := g.open.bytes() + g.paged
 	for _, t := range g.texts {
 		n += t.bytes()
 	}
@@ -104,6 +106,7 @@ func (g *rowGroup) full() bool { return g.rows >= groupRows || g.bytes() >= grou
 func (g *rowGroup) take(next *slice) *slice {
 	s := g.open
 	g.open = next
+	g.paged += s.bytes() / pageShare
 	for i, l := range g.leaves {
 		if l.kind == text && ordered(l) {
 			s.columns[i].low, s.columns[i].high = g.dicts[i].bounds(s.columns[i].ints)
@@ -125,7 +128,7 @@ func (g *rowGroup) reset() {
 		clear(g.chunks[i].pages)
 		g.chunks[i] = chunk{pages: g.chunks[i].pages[:0]}
 	}
-	g.paged.Store(0)
+	g.paged = 0
 }
 
 // encoder writes row groups to a file of one profile.

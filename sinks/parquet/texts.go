@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // texts are different texts, numbered as they came, in memory of their own without a pointer a text. They
@@ -18,8 +19,6 @@ type texts struct {
 }
 
 func newTexts() *texts { return &texts{seed: maphash.MakeSeed()} }
-
-func (t *texts) len() int { return len(t.ends) }
 
 // at is text i, until reset.
 func (t *texts) at(i uint32) []byte {
@@ -36,18 +35,35 @@ func (t *texts) add(s string) uint32 {
 		t.grow()
 	}
 	h := maphash.String(t.seed, s)
+	n, at, ok := t.look(s, h)
+	if ok {
+		return n
+	}
+	t.data = append(t.data, s...)
+	t.ends = append(t.ends, uint32(len(t.data)))
+	t.slots[at] = h>>32<<32 | uint64(len(t.ends))
+	return uint32(len(t.ends) - 1)
+}
+
+// find gives the number of a text that is there.
+func (t *texts) find(s string) (n uint32, ok bool) {
+	if len(t.ends) == 0 {
+		return 0, false
+	}
+	n, _, ok = t.look(s, maphash.String(t.seed, s))
+	return n, ok
+}
+
+// look gives the number of a text by its hash, else the slot that it would take.
+func (t *texts) look(s string, h uint64) (n uint32, at uint64, ok bool) {
 	mask := uint64(len(t.slots) - 1)
-	for at := h & mask; ; at = (at + 1) & mask {
-		switch e := t.slots[at]; {
-		case e == 0:
-			t.data = append(t.data, s...)
-			t.ends = append(t.ends, uint32(len(t.data)))
-			t.slots[at] = h>>32<<32 | uint64(len(t.ends))
-			return uint32(len(t.ends) - 1)
-		case e>>32 == h>>32:
-			if n := uint32(e) - 1; string(t.at(n)) == s {
-				return n
-			}
+	for at = h & mask; ; at = (at + 1) & mask {
+		e := t.slots[at]
+		if e == 0 {
+			return 0, at, false
+		}
+		if n = uint32(e) - 1; e>>32 == h>>32 && view(t.at(n)) == s {
+			return n, at, true
 		}
 	}
 }
@@ -125,6 +141,9 @@ func (d *dictionary) bounds(numbers []int32) (low, high []byte) {
 	}
 	return bytes.Clone(low), bytes.Clone(high)
 }
+
+// view is a text as a string, for as long as the bytes stay as they are.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // printable makes UTF-8 of any bytes, as every reader of a STRING column wants it: what is
 // none stands as \xNN a byte, and in such a text a backslash stands as two.
