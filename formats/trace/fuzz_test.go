@@ -65,7 +65,9 @@ func FuzzNanoscope(f *testing.F) {
 	f.Add(testdata(f, "small.txt"), testdata(f, "small.txt.state"))
 	f.Add(testdata(f, "small.txt"), testdata(f, "small.txt.timer"))
 	f.Add([]byte("1:a.B.c(int)#inl\n2:+x#y\n3:POP\nx\n4:POP\n5:POP\r\n"), []byte("1, 66, 90\n0, 0, 1"))
-	f.Fuzz(func(t *testing.T, data, beside []byte) { fuzz(t, "nanoscope", append([]byte("1:a.B.c()\n2:POP\n3:POP\n"), data...), beside) })
+	f.Fuzz(func(t *testing.T, data, beside []byte) {
+		fuzz(t, "nanoscope", append([]byte("1:a.B.c()\n2:POP\n3:POP\n"), data...), beside)
+	})
 }
 
 func FuzzART(f *testing.F) {

@@ -52,7 +52,7 @@ func (s *slice) reset() {
 // chunk is a column of a row group, encoded.
 type chunk struct {
 	pages     []page
-	values    int    // those of empty lists too
+	values    int // those of empty lists too
 	nulls     int
 	low, high []byte // as pages have them
 }
