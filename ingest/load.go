@@ -238,14 +238,29 @@ func (x *object) explode(ctx context.Context, f *formats.Format, a *formats.Arti
 	}
 	slices.Sort(total.Missing)
 	total.Missing = slices.Compact(total.Missing)
+	warn := func(text string) {
+		if len(total.Warnings) < maxWarnings && !slices.Contains(total.Warnings, text) {
+			total.Warnings = append(total.Warnings, text)
+		}
+	}
+	if n := len(total.Missing) - maxMissing; n > 0 {
+		total.Missing = slices.Clone(total.Missing[:maxMissing])
+		warn(fmt.Sprintf("%d parts are missing besides those that are named", n))
+	}
 	for _, part := range slices.Sorted(maps.Keys(warnings)) {
-		total.Warnings = append(total.Warnings, warnings[part][:min(len(warnings[part]), maxWarnings-len(total.Warnings))]...)
+		for _, text := range warnings[part] {
+			warn(text)
+		}
 	}
 	if a.Check != nil {
 		return total, a.Check(total)
 	}
 	return total, nil
 }
+
+// maxMissing is how many missing parts a load names: they stand in its record,
+// which every look-up reads. A binary has up to 40,000 split units.
+const maxMissing = 1000
 
 // maxWarnings is how many warnings of its parser a load keeps.
 const maxWarnings = 100

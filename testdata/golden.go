@@ -24,6 +24,8 @@ var asked = map[string]struct{ why, command string }{
 		"llvm-objcopy-19 --strip-debug elf/libgame-x64-dw5.so $OUT"},
 	"elf/libgame-x64-zdebug.so": {"asked of the same library uncompressed: LLVM does not read .zdebug sections",
 		"cp elf/libgame-x64-dw5.so $OUT"},
+	"elf/dwz-dw4/libone.so": {"asked of the library before dwz: LLVM does not follow .gnu_debugaltlink", "cp elf/dwz-dw4/before.so $OUT"},
+	"elf/dwz-dw5/libone.so": {"asked of the library before dwz: LLVM does not follow .debug_sup", "cp elf/dwz-dw5/before.so $OUT"},
 	"elf/obj/engine-riscv64.o": {"asked of the object linked at 0: LLVM does not apply R_RISCV_SET_ULEB128",
 		"ld.lld-19 -Ttext=0 --no-relax --unresolved-symbols=ignore-all -e 0 elf/obj/engine-riscv64.o -o $OUT"},
 }
@@ -60,7 +62,7 @@ var arches = map[elf.Machine]string{elf.EM_AARCH64: "arm64", elf.EM_ARM: "arm", 
 
 func main() {
 	log.SetFlags(0)
-	for _, glob := range []string{"elf/*.so", "elf/obj/*.o", "elf/separate*/*.dbg", "elf/split-dw5/libgame.so", "elf/minidebuginfo/libgame.so"} {
+	for _, glob := range []string{"elf/*.so", "elf/obj/*.o", "elf/separate*/*.dbg", "elf/split-dw*/libgame.so", "elf/dwz-dw*/libone.so", "elf/minidebuginfo/libgame.so"} {
 		objects, err := filepath.Glob(glob)
 		check(err)
 		for _, object := range objects {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds elf/ from src/. Running it twice gives identical bytes; the tools are
 # Debian's clang-19, lld-19 and llvm-19 (19.1.7), binutils (for .zdebug, which
-# LLVM no longer writes), xz-utils, zip, zstd, tar and gzip.
+# LLVM no longer writes), g++-12 and dwz, xz-utils, zip, zstd, tar and gzip.
 set -eu
 cd "$(dirname "$0")"
 export LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH=1700000000
@@ -77,14 +77,38 @@ link x64-dw5 --build-id=none
 llvm-objcopy-19 --only-keep-debug x64-dw5.so "$out/separate-noid/noid.dbg"
 (cd "$out/separate-noid" && llvm-objcopy-19 --strip-all --add-gnu-debuglink=noid.dbg "$work/x64-dw5.so" libgame.so)
 
-# Split DWARF: the units beside the library, and packed.
-mkdir "$out/split-dw5"
-for unit in engine main; do
-	clang++-19 $flags --target=aarch64-linux-android21 -fPIC -gdwarf-5 -gsplit-dwarf -c "src/$unit.cpp" -o "$unit.o"
-	cp "$unit.dwo" "$out/split-dw5/"
+# Split DWARF, version 5 and the extension of version 4: the units beside the
+# library, and packed.
+for version in 4 5; do
+	split=$out/split-dw$version
+	mkdir "$split"
+	for unit in engine main; do
+		clang++-19 $flags --target=aarch64-linux-android21 -fPIC -gdwarf-$version -gsplit-dwarf -c "src/$unit.cpp" -o "$unit.o"
+		cp "$unit.dwo" "$split/"
+	done
+	ld.lld-19 -shared --build-id=sha1 -soname libgame.so --allow-shlib-undefined -z max-page-size=16384 engine.o main.o -o "$split/libgame.so"
+	(cd "$split" && llvm-dwp-19 engine.dwo main.dwo -o libgame.so.dwp)
 done
-ld.lld-19 -shared --build-id=sha1 -soname libgame.so --allow-shlib-undefined -z max-page-size=16384 engine.o main.o -o "$out/split-dw5/libgame.so"
-(cd "$out/split-dw5" && llvm-dwp-19 engine.dwo main.dwo -o libgame.so.dwp)
+
+# dwz: what two libraries share is in a third file, tied to them by
+# .gnu_debugaltlink or, in DWARF 5, by .debug_sup. before.so is one of them as it
+# was.
+for version in 4 5; do
+	shared=$out/dwz-dw$version
+	mkdir "$shared"
+	for unit in engine main; do
+		g++ -O2 -fno-exceptions -fno-rtti -ffreestanding -ffile-prefix-map="$work"=. -fPIC -gdwarf-$version -c "src/$unit.cpp" -o "$unit.o"
+	done
+	(
+		cd "$shared"
+		ld.lld-19 -shared --build-id=sha1 -soname libone.so --allow-shlib-undefined ../../engine.o ../../main.o -o libone.so
+		ld.lld-19 -shared --build-id=sha1 -soname libtwo.so --allow-shlib-undefined ../../main.o ../../engine.o -o libtwo.so
+		cp libone.so before.so
+		if [ $version = 5 ]; then form=-5; else form=; fi
+		dwz $form -m common.debug libone.so libtwo.so
+		rm libtwo.so
+	)
+done
 
 # Relocatable objects: addresses in debug sections are zero until relocated.
 mkdir "$out/obj"

@@ -74,7 +74,9 @@ func TestOwnConformance(t *testing.T) {
 		"obj/engine-arm.o",
 		"obj/engine-riscv64.o",
 		"obj/engine-x64.o",
+		"split-dw4/libgame.so.dwp",
 		"split-dw5/libgame.so.dwp",
+		"dwz-dw5/common.debug",
 	} {
 		paths = append(paths, formattest.Testdata(t, "elf/"+n))
 	}

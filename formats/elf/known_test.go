@@ -40,7 +40,6 @@ func known(t *testing.T, path string) formattest.Known {
 		}
 		return false
 	}
-	split := strings.Contains(path, "split-dw5")
 	embedded := file.Section(".debug_info.dwo") != nil
 	minidebug := file.Section(".gnu_debugdata") != nil
 	return func(addr uint64, want, got []symbol.Frame) string {
@@ -59,9 +58,6 @@ func known(t *testing.T, path string) formattest.Known {
 		}
 		if minidebug && len(want) == 0 && len(got) == 1 && got[0].Line == 0 {
 			return "llvm-symbolizer reads no .gnu_debugdata"
-		}
-		if split && len(got) == 1 && len(want) > 1 && got[0].Linkage == want[len(want)-1].Linkage && got[0].Line == want[0].Line {
-			return "without its .dwo files, which hold the inlined functions"
 		}
 		return names.Renamed(want, got, func(want, got string) string {
 			switch {

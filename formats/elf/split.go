@@ -90,7 +90,7 @@ func (s *splits) find(ctx context.Context, unit *dwarf.Skeleton) (*dwarf.Pack, f
 	return p, done, err
 }
 
-// prepare finds packages, and out whether files are there under their names.
+// prepare finds the units in the object itself, and looks for the others.
 func (s *splits) prepare(ctx context.Context) error {
 	own := &splitFile{file: s.o.file}
 	var err error
@@ -109,6 +109,12 @@ func (s *splits) prepare(ctx context.Context) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(u *dwarf.Skeleton) bool { return !u.HasID || own.pack != nil && own.pack.Has(u.ID) })
+	return s.look(ctx, all)
+}
+
+// look finds the package of units, and out whether their files are there under
+// their names.
+func (s *splits) look(ctx context.Context, all []*dwarf.Skeleton) error {
 	if len(all) == 0 {
 		return nil
 	}

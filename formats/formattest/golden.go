@@ -45,7 +45,8 @@ type Exceptions map[string]string
 type Known func(addr uint64, want, got []symbol.Frame) (reason string)
 
 // Goldens compares every recorded answer in folder, and in those below, with
-// ours: function, file, line, column and depth. known, if not nil, makes the
+// ours: function, file, line, column and depth. The files beside an object are
+// its companions. known, if not nil, makes the
 // rules for an object at a path.
 func Goldens(t *testing.T, f *formats.Format, folder string, except Exceptions, known func(t *testing.T, path string) Known) {
 	t.Helper()
@@ -101,7 +102,7 @@ func goldenFile(t *testing.T, f *formats.Format, path, rel string, except Except
 	if known != nil {
 		rules = known(t, object)
 	}
-	return g.compare(t, f, Input(t, object), func(addr string, value uint64, want, got []symbol.Frame) bool {
+	return g.compare(t, f, Beside(t, object), func(addr string, value uint64, want, got []symbol.Frame) bool {
 		if at := rel + "@" + addr; except[at] != "" {
 			used[at] = true
 		} else if except[rel] != "" {

@@ -101,8 +101,9 @@ func (d *Data) Missing() []string {
 // Pack holds split units: those of a .dwo file, of a package of many (.dwp), or
 // those that were left in the object itself.
 type Pack struct {
-	d     *Data
-	units map[uint64]int32 // indices in d.units, by id
+	d       *Data
+	units   map[uint64]int32 // indices in d.units, by id
+	indexed bool
 }
 
 // OpenPack reads unit headers and, of a package, s.Index. Of s it takes Info,
@@ -125,8 +126,8 @@ func OpenPack(ctx context.Context, host *Data, s Sections, lim *formats.Limits) 
 	if err := d.index(ctx); err != nil {
 		return nil, err
 	}
-	p := &Pack{d: d, units: map[uint64]int32{}}
-	if s.Index == nil {
+	p := &Pack{d: d, units: map[uint64]int32{}, indexed: s.Index != nil}
+	if !p.indexed {
 		err := p.name(ctx)
 		d.share()
 		return p, err
@@ -182,9 +183,9 @@ func (p *Pack) Has(id uint64) bool {
 	return ok
 }
 
-// Package reports whether one file may have the units of many: whoever needs
-// one of them may need the others.
-func (p *Pack) Package() bool { return len(p.units) > 1 }
+// Package reports whether the file was made for units of several, by its index
+// or by their number: whoever needs one of them may need the others.
+func (p *Pack) Package() bool { return p.indexed || len(p.units) > 1 }
 
 // IDs are those of all units, ascending.
 func (p *Pack) IDs() []uint64 { return slices.Sorted(maps.Keys(p.units)) }
