@@ -45,7 +45,7 @@ func (j inspectJob) Run(p *process) error {
 			fmt.Fprintf(p.err, "%s: unknown format\n", in.Name)
 			return nil
 		case obj.Members == nil && len(obj.Artifacts) == 0:
-			fmt.Fprintf(p.err, "%s: %s without symbols %s\n", in.Name, f.Name, strings.Join(obj.Companions, " "))
+			fmt.Fprintf(p.err, "%s: %s without symbols%s\n", in.Name, f.Name, partOf(obj.Companions))
 		}
 		for i := range obj.Artifacts {
 			if err := j.artifact(p, in, &obj.Artifacts[i]); err != nil {
@@ -81,7 +81,24 @@ func (j inspectJob) artifact(p *process, in *formats.Input, a *formats.Artifact)
 	}
 	_, err = fmt.Fprintf(p.out, "artifact    %s\nkind        %s %s\ncanonical   %s\nnames       %s\nimage       base %#x, end +%#x\nparts       %d\nunits       %d, %d broken, %d line programs broken\nranges      %d before overlaps are settled\nmissing     %s\n",
 		out.Artifact, a.Kind, a.Arch, a.Canonical, strings.Join(out.Names, " "), a.Base, a.End, a.Parts, q.Units, q.UnitsBroken, q.LinesBroken, out.Ranges, strings.Join(q.Missing, " "))
+	for _, w := range q.Warnings {
+		if err == nil {
+			_, err = fmt.Fprintf(p.out, "warning     %s\n", w)
+		}
+	}
 	return err
+}
+
+// partOf says by which ids an object is a part of others, if it is.
+func partOf(ids []string) string {
+	const most = 8
+	switch n := len(ids); {
+	case n == 0:
+		return ""
+	case n > most:
+		return fmt.Sprintf(": a part of others: %s and %d more", strings.Join(ids[:most], " "), n-most)
+	}
+	return ": a part of others: " + strings.Join(ids, " ")
 }
 
 // explode shows every run of an artifact. A part that is broken is said and passed over.

@@ -1,6 +1,7 @@
 // Package elf reads program files of ELF systems: executables, shared objects,
 // kernel modules and object files, debug files split off from any of them, and
-// tells the companions (.dwo, .dwp, dwz files) that others refer to.
+// the companions that hold parts of theirs: .dwo files and packages of them
+// (.dwp), and what dwz moved to a file that several share.
 //
 // It leaves headers, sections and symbol tables to formats/internal/native,
 // DWARF to formats/internal/dwarf, and runs to formats/internal/explode.
@@ -18,6 +19,17 @@
 //   - "sha256:" of .text, if the file holds at least 64 bytes of it;
 //   - "sha256:" of name, size and stored bytes of each .debug_ section in the
 //     file's order or, if there are none, of each symbol and string table.
+//
+// # Parts in other files
+//
+// A split unit is looked for in the object's own .dwo sections, in its package
+// (X.dwp beside X, and beside X.debug), in the file that its skeleton names,
+// and at last by its id ("dwo:" and 16 hex digits). Of an object with many units
+// whose names lead nowhere, only ids are asked for. A package is known by its
+// smallest ids, and an object asks by its own smallest ones. dwz's file is asked
+// for by name and id together ("dwz:" and its build-id or checksum). What is
+// found counts only if its id is the one that was meant; what is missing or no
+// good costs no more than the answers that it holds.
 //
 // Invariants:
 //   - Open inflates .debug_info, and reads the symbols of a file of one unit (Dart's
@@ -103,7 +115,7 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 
 // supplement is the id by which others refer to a file that dwz made for them.
 func (o *object) supplement() ([]string, error) {
-	if o.file.Relocatable() || !o.file.Has(".debug_info") {
+	if !o.file.Has(".debug_info") {
 		return nil, nil
 	}
 	id, err := supplementID(o.file)

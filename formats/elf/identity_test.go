@@ -145,6 +145,13 @@ func TestZeroBuildID(t *testing.T) {
 }
 
 func TestCompanions(t *testing.T) {
+	for _, folder := range []string{"dwz-dw4", "dwz-dw5"} {
+		shared := formattest.Open(t, &Format, formattest.Input(t, formattest.Testdata(t, "elf/"+folder+"/common.debug")))
+		q := quality(t, artifact(t, formattest.Input(t, formattest.Testdata(t, "elf/"+folder+"/libone.so"))))
+		if len(shared.Artifacts) != 0 || len(q.Missing) != 1 || !slices.Equal(shared.Companions, q.Missing) {
+			t.Errorf("%s: companion %q of what misses %q", folder, shared.Companions, q.Missing)
+		}
+	}
 	for path, want := range map[string]string{
 		"elf/samply/with-dwo/main.dwo":      "dwo:",
 		"own-native/elf/split-dw5/main.dwo": "dwo:",
@@ -195,7 +202,7 @@ func TestDwz(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, ok := strings.CutPrefix(asked.ID, "build-id:")
+	id, ok := strings.CutPrefix(asked.ID, "dwz:")
 	if !ok || len(id) != 40 || asked.Name == "" || !slices.Contains(q.Missing, "dwz:"+id) {
 		t.Errorf("asked for %+v, missing %v", asked, q.Missing)
 	}

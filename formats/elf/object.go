@@ -98,7 +98,7 @@ func (o *object) openAlt(ctx context.Context, s *dwarf.Sections) error {
 	if o.in.Companion == nil {
 		return nil
 	}
-	o.altIn, err = o.in.Companion(ctx, formats.Ref{ID: "build-id:" + s.AltID, Name: sup.Name})
+	o.altIn, err = o.in.Companion(ctx, formats.Ref{ID: "dwz:" + s.AltID, Name: sup.Name})
 	if errors.Is(err, formats.ErrNoCompanion) {
 		return nil
 	}

@@ -82,7 +82,7 @@ func TestSplit(t *testing.T) {
 			lib := b.make(t)
 			for i, ending := range []string{".dwo", ".dwp"} {
 				in := only(formattest.Beside(t, lib), ending)
-				formattest.OracleOf(t, &Format, in, 10000, uint64(i), known(t, lib), "--obj="+lib, "--dwp="+lib+".dwp")
+				formattest.OracleOf(t, &Format, in, 4000, uint64(i), known(t, lib), "--obj="+lib, "--dwp="+lib+".dwp")
 				if q := quality(t, artifact(t, in)); len(q.Missing) != 0 || len(q.Warnings) != 0 || q.UnitsBroken != 0 {
 					t.Errorf("%s: %+v", ending, q)
 				}

@@ -123,7 +123,7 @@ type Quality struct {
 	Warnings []string `json:"warnings,omitempty"`
 
 	// Missing names what the object refers to and this load could not read:
-	// "dwo:NAME", "dwz:BUILD-ID". Sorted, without repeats.
+	// "dwo:ID" (16 hex digits; "dwo:NAME" of units without), "dwz:BUILD-ID". Sorted, without repeats.
 	Missing []string `json:"missing,omitempty"`
 }
 

@@ -182,7 +182,7 @@ func (p *part) enter(s *dwarf.Skeleton, q *symbol.Quality) (done func(), err err
 		return done, err
 	}
 	if err != nil {
-		q.Warnings = append(q.Warnings, fmt.Sprintf("%s: %v", s.Companion(), err))
+		q.Warnings = append(q.Warnings, err.Error())
 	}
 	if pack == nil || err != nil {
 		q.Missing = append(q.Missing, s.Companion())
