@@ -222,15 +222,15 @@ func (w *Writer) Close() (err error) {
 		}
 	}
 	out.WriteString(`],"shared":{"frames":[`)
+	frames := json.NewEncoder(out)
+	frames.SetEscapeHTML(false) // for those who read it: methods are called <init>
 	for i, f := range w.frames {
-		b, err := json.Marshal(f)
-		if err != nil {
-			return err
-		}
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		out.Write(b)
+		if err := frames.Encode(f); err != nil {
+			return err
+		}
 	}
 	out.WriteString("]}}\n")
 	return out.Flush()
