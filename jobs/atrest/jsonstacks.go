@@ -86,10 +86,10 @@ func (x *records) stackRow(a *stackAnswerer, row *jsonRow, line []byte) error {
 			}
 		}
 		return a.pairsEnd(pairs)
-	case row.raw(RoleStack) != nil:
+	case row.raw(RoleStack) != nil && string(row.raw(RoleStack)) != "null":
 		return a.text(row.names(row.text(RoleArtifact)), row.text(RoleStack))
 	}
-	return a.row(stackRow{invalid: errors.New("the row has no stack")})
+	return a.row(stackRow{invalid: errNoStack})
 }
 
 // pairs takes a row whose frames are objects.

@@ -241,7 +241,13 @@ func (j *job) readAll(ctx context.Context, u *unit, files []*input) ([]*input, e
 		})
 	}
 	err := g.Wait()
-	return slices.DeleteFunc(files, func(in *input) bool { return bad[in] }), err
+	var good []*input
+	for _, in := range files {
+		if !bad[in] {
+			good = append(good, in)
+		}
+	}
+	return good, err
 }
 
 // writeAll writes the outputs of files: several at once, or of one file, its segments one ahead.

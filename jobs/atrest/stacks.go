@@ -172,6 +172,8 @@ func (a *stackAnswerer) row(r stackRow) error {
 	return nil
 }
 
+var errNoStack = errors.New("the row has no stack")
+
 // flush answers what was gathered.
 func (a *stackAnswerer) flush() error {
 	texts := make([][][]symbol.Answer, len(a.queries))
@@ -329,6 +331,9 @@ func (c *columns) stacks(ctx context.Context, a *stackAnswerer, w *output) error
 func (c *columns) stackRow(a *stackAnswerer, r *rowNames, cells []all.ParquetCells, i int) error {
 	n := r.at(i)
 	if s := c.cells(RoleStack, cells); s != nil {
+		if null(s, i) {
+			return a.row(stackRow{invalid: errNoStack})
+		}
 		return a.text(n, text(s, i))
 	}
 	address := c.cells(RoleAddress, cells)
