@@ -183,9 +183,9 @@ func TestReadBesideMoves(t *testing.T) {
 // What a server may do to those who read, one after the other on the same.
 func TestReadBesideTrouble(t *testing.T) {
 	server := hbasetest.Start(t, hbasetest.Options{})
-	t.Run("crash", func(t *testing.T) { readBesideCrash(t, server) })
-	t.Run("pause", func(t *testing.T) { readBesidePause(t, server) })
 	t.Run("region lost", func(t *testing.T) { readWithoutRegion(t, server) })
+	t.Run("crash", func(t *testing.T) { readBesideCrash(t, server) })
+	t.Run("pause", func(t *testing.T) { readBesidePause(t, server) }) // last: a server that stood still needs long to find its feet
 }
 
 // The server is killed in the middle of everything, and comes back: who reads has waited.

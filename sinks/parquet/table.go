@@ -144,7 +144,7 @@ func tableArtifacts() *Table {
 			column("object_etag", "VARCHAR", "", text),
 			column("object_bytes", "BIGINT", "size of the object", long),
 			column("loaded_at", "TIMESTAMP WITH TIME ZONE", "when", moment),
-			{Name: "missing_parts", Type: "VARCHAR[]", Doc: "what the object refers to and was not there: dwo:NAME, dwz:BUILD-ID", list: true, kind: text},
+			{Name: "missing_parts", Type: "VARCHAR[]", Doc: "what the object refers to and was not there: dwo:ID, dwz:BUILD-ID", list: true, kind: text},
 		}}
 }
 
