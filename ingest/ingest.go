@@ -88,6 +88,7 @@ func newJob(o Options) *job {
 		j.disk = scratch.NewBudget(o.DiskBytes)
 	}
 	j.owner = o.Owner + "/" + j.worker.String()
+	j.group.landed.L = &j.group.mu
 	j.report = &Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []Rejection{}}
 	j.report.Objects.Skipped, j.report.Stages = map[string]int{}, map[string]float64{}
 	if !o.Deadline.IsZero() {
@@ -146,7 +147,7 @@ func (j *job) run(ctx context.Context) error {
 	}
 	close(done)
 	flusher.Wait()
-	j.group.flush(ctx, j, 0)
+	j.group.settle(ctx, j)
 	j.flushLake(ctx)
 	if err == nil && ctx.Err() == nil {
 		err = j.settleUnread(ctx)

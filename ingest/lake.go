@@ -46,6 +46,7 @@ type lakeBatch struct {
 	loads  map[symbol.ID][]sinks.Load // that were published, some perhaps replaced since; none: facts alone
 	wait   []*object                  // one each for what it handed over
 	full   bool
+	held   bool // by work that does not end
 	ended  bool
 }
 
@@ -139,12 +140,17 @@ func (k *lakeside) await(ctx context.Context, x *object, id symbol.ID) error {
 	return nil
 }
 
-// flush commits all batches. Nothing is being written any more.
+// errHeld: work that nobody waits for any more writes to the batch.
+var errHeld = errors.New("an object that does not end has not given it back")
+
+// flushLake commits all batches. Nothing is being written any more, but by objects that were left behind: what waits for
+// a batch of theirs is left to the next run.
 func (j *job) flushLake(ctx context.Context) {
 	k := j.lake
 	k.mu.Lock()
 	var all []*lakeBatch
 	for b := range k.open {
+		b.held = b.busy > 0
 		b.full, b.busy = true, 0
 		if k.due(b) {
 			all = append(all, b)
@@ -159,10 +165,14 @@ func (j *job) flushLake(ctx context.Context) {
 
 // commitLake names the loads of a batch and ends the objects that wait for it.
 func (j *job) commitLake(ctx context.Context, b *lakeBatch) {
-	defer b.Abort()
 	k := j.lake
 	k.commit.Lock()
 	err := context.Cause(ctx)
+	if b.held {
+		err = errHeld
+	} else {
+		defer b.Abort()
+	}
 	if err == nil {
 		within, ended := j.span(ctx, stageLake, "")
 		err = j.nameInLake(within, b)
@@ -196,6 +206,7 @@ func (j *job) commitLake(ctx context.Context, b *lakeBatch) {
 
 func (j *job) nameInLake(ctx context.Context, b *lakeBatch) error {
 	var loads []*sinks.LakeLoad
+	var orphans []symbol.ID // that a process which died had published
 	var live map[symbol.ID]sinks.LakeMark
 	for id, written := range b.loads {
 		rec, err := j.cat.Artifact(ctx, id)
@@ -212,8 +223,18 @@ func (j *job) nameInLake(ctx context.Context, b *lakeBatch) error {
 					return err
 				}
 			}
-			if live[id].Load != now.Load || live[id].Revision == now.Revision() {
-				continue // another batch names it, or there is nothing new
+			if live[id].Load != now.Load {
+				theirs, err := j.willName(ctx, b, rec)
+				if err != nil {
+					return err
+				}
+				if !theirs {
+					orphans = append(orphans, id)
+				}
+				continue
+			}
+			if live[id].Revision == now.Revision() {
+				continue // there is nothing new
 			}
 		}
 		loads = append(loads, now)
@@ -221,14 +242,34 @@ func (j *job) nameInLake(ctx context.Context, b *lakeBatch) error {
 	done, err := b.Commit(ctx, loads)
 	if errors.Is(err, sinks.ErrConflict) {
 		// Another process was faster with some: the rest is written from the store.
-		_, err = Project(ctx, j.projection(), idsOf(loads))
-		return err
+		orphans, err = append(orphans, idsOf(loads)...), nil
 	}
 	if err != nil {
 		return err
 	}
 	j.tellLake(done)
-	return nil
+	if len(orphans) == 0 {
+		return nil
+	}
+	p := j.projection()
+	p.Settled = time.Time{} // these are ours
+	_, err = Project(ctx, p, orphans)
+	return err
+}
+
+// willName reports whether somebody else is about to name what a record publishes: another batch than b, or another process.
+func (j *job) willName(ctx context.Context, b *lakeBatch, rec *row.Record) (bool, error) {
+	j.lake.mu.Lock()
+	other := j.lake.queued[rec.ID]
+	j.lake.mu.Unlock()
+	if other != nil && other != b {
+		return true, nil
+	}
+	o, err := j.cat.Object(ctx, rec.Published.Source.URL)
+	if err != nil || o == nil || o.State != row.ObjectLoading && o.State != row.ObjectPublished || o.Owner == j.worker {
+		return false, err
+	}
+	return j.alive(ctx, o.Owner)
 }
 
 func idsOf(loads []*sinks.LakeLoad) []symbol.ID {
@@ -322,7 +363,7 @@ const settleTime = time.Hour
 // projection is the store and the lake of this run.
 func (j *job) projection() Projection {
 	p := Projection{Store: j.o.Store, Keyring: j.o.Keyring, Lake: j.o.Lake}
-	if j.o.Shards > 1 {
+	if j.o.Shards > 1 || j.others {
 		p.Settled = j.o.Now().Add(-settleTime)
 	}
 	return p

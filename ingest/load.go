@@ -110,6 +110,13 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 				return environment(beside.write(r))
 			}
 		}
+		given, inner := 0, take
+		take = func(r *symbol.Run) error {
+			if given++; given%1024 == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return inner(r)
+		}
 		var counts sweep.Counts
 		if secret != nil {
 			counts, err = sweep.Classes(m.Next, secret.Position, take)
@@ -181,6 +188,9 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 	x.mu.Lock()
 	if x.abandoned {
 		x.mu.Unlock()
+		if p.lake != nil && j.lake.handed(p.lake, x, p.id, p.load, false) {
+			j.commitLake(x.run, p.lake)
+		}
 		return errTime
 	}
 	x.loads++

@@ -1,15 +1,12 @@
 package ingest
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
@@ -21,11 +18,6 @@ const (
 	// batch of their own; smaller loads are gathered, so that thousands of
 	// small objects share files and syncs.
 	ownBatch = 1 << 20
-	// A group of small loads is written when it has so many, or so many bytes,
-	// or is so old.
-	groupLoads = 512
-	groupBytes = 32 << 20
-	groupAge   = 2 * time.Second
 	// catalogAtOnce is how many catalog records are swapped at once: a store
 	// that groups its syncs makes one of them.
 	catalogAtOnce = 64
@@ -151,81 +143,6 @@ func (j *job) landed(ctx context.Context, p *pending) {
 	if done {
 		x.finish(ctx)
 	}
-}
-
-// group gathers small loads.
-type group struct {
-	mu    sync.Mutex
-	loads []*pending
-	bytes int
-	since time.Time
-}
-
-func (g *group) add(ctx context.Context, j *job, p *pending) {
-	g.mu.Lock()
-	if len(g.loads) == 0 {
-		g.since = time.Now()
-	}
-	g.loads = append(g.loads, p)
-	g.bytes += p.bytes
-	full := len(g.loads) >= groupLoads || g.bytes >= groupBytes
-	g.mu.Unlock()
-	if full {
-		g.flush(ctx, j, 0)
-	}
-}
-
-// flush publishes what has been gathered for at least age.
-func (g *group) flush(ctx context.Context, j *job, age time.Duration) {
-	g.mu.Lock()
-	if len(g.loads) == 0 || time.Since(g.since) < age {
-		g.mu.Unlock()
-		return
-	}
-	loads := g.loads
-	g.loads, g.bytes = nil, 0
-	g.mu.Unlock()
-
-	// Entered before their first row; then one batch; then visible.
-	atOnce(len(loads), func(i int) { loads[i].err = j.enter(ctx, loads[i]) })
-	if err := j.commit(ctx, loads); err != nil {
-		for _, p := range loads {
-			p.err = errors.Join(p.err, err)
-		}
-	}
-	within, ended := j.span(ctx, stagePublish, fmt.Sprint(len(loads), " loads"))
-	atOnce(len(loads), func(i int) {
-		p := loads[i]
-		if p.err == nil {
-			p.err = j.publish(within, p)
-		}
-		j.handed(ctx, p)
-	})
-	ended(nil)
-}
-
-// commit writes the rows of those that were entered, in key order, as a store
-// that keeps them so likes them best.
-func (j *job) commit(ctx context.Context, loads []*pending) (err error) {
-	ctx, ended := j.span(ctx, stageWrite, fmt.Sprint(len(loads), " loads"))
-	defer func() { ended(err) }()
-	loads = slices.SortedFunc(slices.Values(loads), func(x, y *pending) int {
-		return cmp.Or(bytes.Compare(x.id[:], y.id[:]), bytes.Compare(x.load[:], y.load[:]))
-	})
-	b, err := j.o.Store.Blocks.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer b.Abort()
-	for _, p := range loads {
-		if p.err != nil {
-			continue
-		}
-		if err := p.writeTo(b); err != nil {
-			return err
-		}
-	}
-	return b.Commit(ctx)
 }
 
 // atOnce calls f for 0 to n-1, several at a time.

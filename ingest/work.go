@@ -28,7 +28,7 @@ func (j *job) work(ctx context.Context, tasks []*task, workers int) error {
 	rest, err := j.feed(ctx, tasks, queue)
 	close(queue)
 	wg.Wait()
-	j.group.flush(ctx, j, 0)
+	j.group.settle(ctx, j)
 	if len(tasks) > 0 && tasks[0].suspect {
 		j.noteWaiting(ctx, 0) // the next one may kill us, too
 	}

@@ -3,6 +3,7 @@ package jobs
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
@@ -37,7 +37,7 @@ var poison = formats.Format{Name: "poison", Version: 1,
 				}
 				var all [][]byte
 				for {
-					all = append(all, bytes.Repeat([]byte{1}, 64<<20))
+					all = append(all, make([]byte, 256<<20)) // the bound counts what may be written
 				}
 			case "interrupted": // the machine is restarted again and again
 				if !alone {
@@ -48,8 +48,12 @@ var poison = formats.Format{Name: "poison", Version: 1,
 			case "loop":
 				for deaf := 0; ; deaf++ {
 				}
-			case "slow":
-				time.Sleep(50 * time.Millisecond)
+			case "busy": // some 20 ms of work, as a small library is
+				sum := make([]byte, 32)
+				for range 20_000 {
+					h := sha256.Sum256(sum)
+					sum = h[:]
+				}
 			}
 			return q, emit(&symbol.Run{Rank: a.Rank, Strings: []string{"", "p.c", "f_" + words[2]},
 				Scopes: []symbol.Scope{{Parent: -1, Function: 2}}, Ranges: []symbol.Range{{Start: 0, End: 8, At: symbol.Site{File: 1, Line: 1}}}})

@@ -1,0 +1,108 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/parquet"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// plainLake is a lake in a folder.
+func plainLake(t *testing.T) sinks.Lake {
+	return parquet.Open(parquet.Options{Bucket: folder(t, t.TempDir()), Profile: parquet.Plain, Scratch: t.TempDir(), Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1,
+		Master: func(context.Context, uint32) ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }}})
+}
+
+// inLake fails unless the lake names the published load of an artifact.
+func (w *world) inLake(l sinks.Lake, id string) {
+	w.t.Helper()
+	live, err := l.Live(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if now := w.record(id).Published.Load; live[symbol.NewID(symbol.ELF, id)].Load != now {
+		w.t.Errorf("the lake names load %x of %s, the store %x", live[symbol.NewID(symbol.ELF, id)].Load, id, now)
+	}
+}
+
+// slowBlocks says when its first batch is being committed, and takes its time for that.
+type slowBlocks struct {
+	sinks.Blocks
+	met   atomic.Bool
+	began chan struct{}
+}
+
+type slowBatch struct {
+	sinks.Batch
+	b *slowBlocks
+}
+
+func (b *slowBlocks) Begin(ctx context.Context) (sinks.Batch, error) {
+	batch, err := b.Blocks.Begin(ctx)
+	return slowBatch{batch, b}, err
+}
+
+func (b slowBatch) Commit(ctx context.Context) error {
+	if !b.b.met.Swap(true) {
+		close(b.b.began)
+		time.Sleep(500 * time.Millisecond)
+	}
+	return b.Batch.Commit(ctx)
+}
+
+// A group of loads that the clock publishes while the run comes to its end is in the lake like any other.
+func TestGroupAtTheEnd(t *testing.T) {
+	w := newWorld(t)
+	slow := &slowBlocks{Blocks: w.store.Blocks, began: make(chan struct{})}
+	s := *w.store
+	s.Blocks = slow
+	w.o.Store, w.o.Lake = &s, plainLake(t)
+	w.o.Formats = []*formats.Format{hooked(func(_ context.Context, id string) error {
+		if id == hookID(1) {
+			<-slow.began
+		}
+		return nil
+	})}
+	w.put("a.so", "HOOK "+hookID(0))
+	w.put("b.so", "HOOK "+hookID(1))
+	if r := w.run(); r.Objects.Loaded != 2 {
+		t.Errorf("%+v", r.Objects)
+	}
+	w.is("a.so", row.ObjectLoaded)
+	w.is("b.so", row.ObjectLoaded)
+	w.inLake(w.o.Lake, hookID(0))
+	w.inLake(w.o.Lake, hookID(1))
+}
+
+// What a process had published and not named in the lake when it died is named by who takes its object over,
+// while others are at work too.
+func TestLakeOfTheDead(t *testing.T) {
+	w := newWorld(t)
+	w.o.Formats = []*formats.Format{hooked(func(context.Context, string) error { return nil })}
+	w.put("a.so", "HOOK "+hookID(0))
+	w.run()
+	dead, living := row.NewWorkerID(), &row.Worker{ID: row.NewWorkerID(), Host: "living", Lease: time.Hour}
+	if err := w.cat.SwapWorker(t.Context(), nil, living); err != nil {
+		t.Fatal(err)
+	}
+	old := w.object("a.so")
+	left := *old
+	left.State, left.Owner, left.Artifacts = row.ObjectPublished, dead, nil
+	if err := w.cat.SwapObject(t.Context(), old, &left); err != nil {
+		t.Fatal(err)
+	}
+	w.o.Alive = func(host, _ string) (alive, known bool) { return host == living.Host, true }
+	w.o.Lake = plainLake(t)
+	if r := w.run(); r.Objects.Loaded != 1 {
+		t.Errorf("%+v", r.Objects)
+	}
+	w.is("a.so", row.ObjectLoaded)
+	w.inLake(w.o.Lake, hookID(0))
+}
