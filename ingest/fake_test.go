@@ -132,6 +132,7 @@ type world struct {
 	t     *testing.T
 	dir   string
 	store *sinks.Store
+	kek   sinks.KEK
 	ring  *row.Keyring
 	cat   *row.Catalog
 	now   time.Time
@@ -146,11 +147,12 @@ func newWorld(t *testing.T) *world {
 
 func worldOf(t *testing.T, s *sinks.Store) *world {
 	t.Helper()
-	ring, err := row.CreateKeyring(t.Context(), s.Catalog, kek.Ephemeral())
+	key := kek.Ephemeral()
+	ring, err := row.CreateKeyring(t.Context(), s.Catalog, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: t.TempDir(), store: s, ring: ring, cat: row.NewCatalog(s.Catalog, ring), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w := &world{t: t, dir: t.TempDir(), store: s, kek: key, ring: ring, cat: row.NewCatalog(s.Catalog, ring), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.src = Source{Bucket: folder(t, w.dir)}
 	w.o = Options{Store: s, Keyring: ring, Formats: []*formats.Format{fake(1), &archive.Zip}, Workers: 2, MemoryBytes: 16 << 20,
 		Scratch: t.TempDir(), Run: "run", Owner: "test", Now: func() time.Time { return w.now },

@@ -37,7 +37,8 @@ type ShredReport struct {
 
 // Shred destroys the keys of all loads of artifacts. First the lake is published without them and the
 // files that held their rows are deleted; then their keys go from the catalog, and from
-// what is left of it in its past; then their rows. From then on they answer "sealed", and only a forced ingest
+// what is left of it in its past; then their rows. (Those of small loads may share a file with others: then their sealed bytes stay
+// in it, found by nobody and opened by no key.) From then on they answer "sealed", and only a forced ingest
 // brings them back. After a death anywhere the next call ends it; an artifact that is shredded already is gone over again.
 func Shred(ctx context.Context, o ShredOptions) (*ShredReport, error) {
 	if o.Now == nil {
