@@ -18,7 +18,6 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/mem"
-	"github.com/symlake/symlake/sinks/parquet"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -205,16 +204,6 @@ func gc(t *testing.T, w *world) {
 	}
 }
 
-// plainLake is a lake whose files can be searched for text.
-func plainLake(t *testing.T, w *world, dir string) sinks.Lake {
-	t.Helper()
-	keys, err := w.ring.LakeKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parquet.Open(parquet.Options{Bucket: folder(t, dir), Profile: parquet.Plain, Keys: keys, Scratch: t.TempDir()})
-}
-
 // holding are the files of a folder that hold some of these bytes.
 func holding(t *testing.T, dir string, some [][]byte) (files []string) {
 	t.Helper()
@@ -274,7 +263,7 @@ func TestShred(t *testing.T) {
 	watch := &watched{Catalog: s.Catalog, seen: map[string][][]byte{}}
 	s.Catalog = watch
 	w := worldOf(t, s)
-	w.o.Lake = plainLake(t, w, lakeDir)
+	w.o.Lake = plainLake(t, lakeDir)
 	reader, err := file.Open(dir, file.Options{ReadOnly: true}) // stays open all the time
 	if err != nil {
 		t.Fatal(err)

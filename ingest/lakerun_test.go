@@ -15,8 +15,8 @@ import (
 )
 
 // plainLake is a lake in a folder.
-func plainLake(t *testing.T) sinks.Lake {
-	return parquet.Open(parquet.Options{Bucket: folder(t, t.TempDir()), Profile: parquet.Plain, Scratch: t.TempDir(), Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1,
+func plainLake(t *testing.T, dir string) sinks.Lake {
+	return parquet.Open(parquet.Options{Bucket: folder(t, dir), Profile: parquet.Plain, Scratch: t.TempDir(), Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1,
 		Master: func(context.Context, uint32) ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }}})
 }
 
@@ -63,7 +63,7 @@ func TestGroupAtTheEnd(t *testing.T) {
 	slow := &slowBlocks{Blocks: w.store.Blocks, began: make(chan struct{})}
 	s := *w.store
 	s.Blocks = slow
-	w.o.Store, w.o.Lake = &s, plainLake(t)
+	w.o.Store, w.o.Lake = &s, plainLake(t, t.TempDir())
 	w.o.Formats = []*formats.Format{hooked(func(_ context.Context, id string) error {
 		if id == hookID(1) {
 			<-slow.began
@@ -99,7 +99,7 @@ func TestLakeOfTheDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.o.Alive = func(host, _ string) (alive, known bool) { return host == living.Host, true }
-	w.o.Lake = plainLake(t)
+	w.o.Lake = plainLake(t, t.TempDir())
 	if r := w.run(); r.Objects.Loaded != 1 {
 		t.Errorf("%+v", r.Objects)
 	}
