@@ -143,6 +143,9 @@ func (j keysRotateJob) Run(p *process) error {
 		watch.at(r.Records, fmt.Sprintf("rotate: %d data keys", r.DataKeys), slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
 	}})
 	watch.stop()
+	if out.Version == 0 { // no store key was made
+		return err
+	}
 	if aerr := s.audit(p, "rotate", fmt.Sprintf("to store key %d: %d data keys, %d records", out.Version, out.DataKeys, out.Records)); err == nil {
 		err = aerr
 	}

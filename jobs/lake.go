@@ -113,7 +113,7 @@ func (p *process) openLake(s *records, create bool) (sinks.Lake, error) {
 		SingleWriter: c.SingleWriter, Scratch: p.scratch(), Create: create, Go: func(f func()) { go f() },
 		Bucket: bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.AWSProfile, PathStyle: c.PathStyle, Checksums: c.Checksums}})
 	if errors.Is(err, bucket.ErrNotFound) {
-		return nil, fmt.Errorf("lake %s is missing: symlake ingest makes it: %w", url, errNoLake)
+		return nil, fmt.Errorf("%w at %s: symlake ingest makes it", errNoLake, url)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open lake %s: %w", url, err)

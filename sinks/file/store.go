@@ -45,13 +45,6 @@ type store struct {
 
 // Create makes what is missing of a store in dir, folders above it too; a whole store stays as it is.
 func Create(dir string) error {
-	if err := create(dir); err != nil {
-		return fmt.Errorf("create store %s: %w", dir, err)
-	}
-	return nil
-}
-
-func create(dir string) error {
 	switch err := checkFormat(dir); {
 	case err == nil:
 		return nil
