@@ -8,8 +8,6 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	pa "github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/compress"
@@ -30,9 +28,8 @@ const (
 // the footer, AES_GCM_V1, data pages of version 1. The library makes the file, its dictionaries and what is secret
 // about it; data pages come encoded.
 type sealed struct {
-	w       *file.Writer
-	text    []byte
-	offsets []int32
+	w    *file.Writer
+	text []byte
 }
 
 // usePooledZstd replaces the library's compressor, which makes a new encoder for
@@ -50,6 +47,9 @@ type pooledZstd struct {
 	compress.Codec
 	encoders sync.Pool
 }
+
+// CompressBound is what the library makes room for: mostly enough, and the encoder makes more where it is not.
+func (p *pooledZstd) CompressBound(n int64) int64 { return n / 8 }
 
 func (p *pooledZstd) EncodeLevel(dst, src []byte, _ int) []byte {
 	e, ok := p.encoders.Get().(*zstd.Encoder)
@@ -215,24 +215,22 @@ func tell(w file.ColumnChunkWriter, rows int, c *chunk) error {
 	return nil
 }
 
-// dictionary writes the page of a column's texts. An error of writing it is kept by what is written to.
+// dictionary writes the page of a column's texts. The library would look up each text in a table of its own.
 func (s *sealed) dictionary(w file.ColumnChunkWriter, d *dictionary) error {
-	encoder, ok := w.CurrentEncoder().(interface{ PutDictionary(arrow.Array) error })
-	if !ok {
+	column := reflect.ValueOf(w).Elem()
+	pages, ended := column.FieldByName("pager"), column.FieldByName("fallbackToNonDict")
+	if !pages.IsValid() || pages.Type() != reflect.TypeFor[file.PageWriter]() || !ended.IsValid() || ended.Kind() != reflect.Bool {
 		return errLibrary
 	}
-	s.text, s.offsets = s.text[:0], append(s.offsets[:0], 0)
-	for i := range uint32(len(d.list)) {
-		s.text = append(s.text, d.at(i)...)
-		s.offsets = append(s.offsets, int32(len(s.text)))
+	if s.text = d.page(s.text[:0]); cap(s.text) > keptBytes {
+		defer func() { s.text = nil }()
 	}
-	texts := array.NewStringData(array.NewData(arrow.BinaryTypes.String, len(d.list),
-		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(s.offsets)), memory.NewBufferBytes(s.text)}, nil, 0, 0))
-	if err := encoder.PutDictionary(texts); err != nil {
-		return err
-	}
-	w.FallbackToPlain() // ends the dictionary: pages go to the file from here on
-	return nil
+	page := file.NewDictionaryPage(memory.NewBufferBytes(s.text), int32(len(d.list)), w.Properties().DictionaryPageEncoding())
+	defer page.Release()
+	// From here on it is written: the library must not write its own, which is empty.
+	*(*bool)(unsafe.Pointer(ended.UnsafeAddr())) = true
+	_, err := (*(*file.PageWriter)(unsafe.Pointer(pages.UnsafeAddr()))).WriteDictionaryPage(page)
+	return err
 }
 
 func (s *sealed) close() error { return s.w.Close() }
