@@ -236,11 +236,11 @@ func TestDartLive(t *testing.T) {
 			}
 		}
 	}
-	readJSONFile(t, formattest.Fixture(t, "dart-live/stacks.json"), &live)
+	readJSONFile(t, formattest.Testdata(t, "dart/stacks.json"), &live)
 	if len(live.Cases) != 16 {
 		t.Fatalf("%d cases", len(live.Cases))
 	}
-	symbols := formattest.Fixture(t, "dart-live/sass.x64.symbols.gz")
+	symbols := formattest.Testdata(t, "dart/sass.x64.symbols.gz")
 	known := 0
 	for _, c := range live.Cases {
 		input := filepath.Join(t.TempDir(), "stack.txt")

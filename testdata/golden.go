@@ -62,7 +62,7 @@ var arches = map[elf.Machine]string{elf.EM_AARCH64: "arm64", elf.EM_ARM: "arm", 
 
 func main() {
 	log.SetFlags(0)
-	for _, glob := range []string{"elf/*.so", "elf/obj/*.o", "elf/separate*/*.dbg", "elf/split-dw*/libgame.so", "elf/dwz-dw*/libone.so", "elf/minidebuginfo/libgame.so"} {
+	for _, glob := range []string{"elf/*.so", "elf/obj/*.o", "elf/separate*/*.dbg", "elf/split-dw*/libgame.so", "elf/dwz-dw*/libone.so", "elf/minidebuginfo/libgame.so", "dart/app.*.symbols", "dart/app.*.part.so"} {
 		objects, err := filepath.Glob(glob)
 		check(err)
 		for _, object := range objects {

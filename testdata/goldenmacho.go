@@ -20,6 +20,7 @@ var machoObjects = []struct {
 }{
 	{golden: "macho/libgame.dylib.dSYM", file: "macho/libgame.dylib.dSYM/Contents/Resources/DWARF/libgame.dylib", more: []uint64{0x415a, 0x4272, 0x433e}},
 	{golden: "macho/libgame-fat.dSYM", file: "macho/libgame-fat.dSYM", arches: []string{"arm64", "x86_64"}},
+	{golden: "dart/App.framework.dSYM", file: "dart/App.framework.dSYM/Contents/Resources/DWARF/App"},
 	{golden: "macho/objects/libmapped.dylib", file: "macho/objects/libmapped.dylib",
 		note: "asked of the dSYM that dsymutil makes of the library and its objects"},
 }

@@ -16,7 +16,9 @@
 //
 // Invariants:
 //   - a map is read whole or rejected: a lost string would shift every pair behind it;
-//   - of several pairs for one replacement the first counts, the others are warned of.
+//   - of several pairs for one replacement the first counts, the others are warned of;
+//   - a name that replaces itself is a pair as any other: that the compiler kept it
+//     tells whether all of a function's names are the compiler's.
 //
 // A map has no id of its own. It is known by the SHA-256 of its bytes, by its
 // file's name, and by the builds of the programs beside it (symbol.DartBuild):
@@ -41,7 +43,7 @@ import (
 const name = "dart-names"
 
 // Format reads maps of names.
-var Format = formats.Format{Name: name, Version: 1, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 2, Detect: detect, Open: open}
 
 const (
 	// maxBytes bounds a map: it is held whole. A program of 300,000 names has one of 15 MB.
@@ -158,8 +160,8 @@ func (m *names) explode(ctx context.Context, part int, emit func(*symbol.Run) er
 		}
 		q.Lines++
 		original, replaced := pair[0], pair[1]
-		if original == replaced || replaced == "" {
-			continue // kept, for who looks things up by it
+		if replaced == "" {
+			continue
 		}
 		if seen[replaced] {
 			if len(q.Warnings) < maxWarnings {
@@ -197,6 +199,7 @@ var beside = []string{
 	"app.android-arm.symbols", "app.android-arm64.symbols", "app.android-x64.symbols", "app.android-x86.symbols",
 	"app.ios-arm64.symbols", "app.darwin-arm64.symbols", "app.darwin-x64.symbols",
 	"app.linux-x64.symbols", "app.linux-arm64.symbols", "app.windows-x64.symbols", "app.windows-arm64.symbols",
+	"App.framework.dSYM/Contents/Resources/DWARF/App",
 }
 
 // programs are the build-ids of the programs beside a map.

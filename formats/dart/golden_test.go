@@ -7,6 +7,7 @@ import (
 	stdelf "debug/elf"
 	stdmacho "debug/macho"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,49 +22,72 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// TestGoldens compares every recorded answer for code of Dart with ours: five
-// programs, three compilers, ELF of both classes and Mach-O.
+// program is what a compiler of Dart wrote, with recorded answers for code of it.
+type program struct {
+	object, golden string // golden "": object + ".golden.json"
+	cases          int
+	anchors        []string
+}
+
+var (
+	both = []string{symbol.DartIsolate, symbol.DartVM}
+	// testdata are programs in the tree; fixtures are three more compilers'.
+	testdata = []program{
+		{"sass.x64.symbols.gz", "sass.x64.symbols.golden.json", 150, []string{symbol.DartText}},
+		{"sass.android-arm64.symbols.gz", "sass.android-arm64.symbols.golden.json", 150, []string{symbol.DartText}},
+		{"app.android-arm64.symbols", "", 31, both},
+		{"app.android-arm64.symbols-2.part.so", "", 6, []string{symbol.DartIsolate}},
+		{"app.android-arm.symbols", "", 31, both},
+		{"app.ios-arm64.symbols", "", 31, both},
+		{"App.framework.dSYM/Contents/Resources/DWARF/App", "App.framework.dSYM.golden.json", 31, both},
+	}
+	fixtures = []program{
+		{"measure/app.android-arm64.symbols", "", 150, both},
+		{"measure/App.framework.dSYM", "measure/App.framework.dSYM.arm64.golden.json", 150, both},
+		{"datadog/app.android-arm.symbols", "", 150, both},
+	}
+)
+
+// TestGoldens compares every recorded answer for code of Dart with ours: ELF of
+// both classes, with and without an id, a deferred loading unit, Mach-O.
 func TestGoldens(t *testing.T) {
-	for _, c := range []struct {
-		object, golden string
-		format         *formats.Format
-		anchors        []string
-	}{
-		{"dart/measure/app.android-arm64.symbols", "", &elf.Format, []string{symbol.DartIsolate, symbol.DartVM}},
-		{"dart/measure/App.framework.dSYM", "dart/measure/App.framework.dSYM.arm64", &macho.Format, []string{symbol.DartIsolate, symbol.DartVM}},
-		{"dart/datadog/app.android-arm.symbols", "", &elf.Format, []string{symbol.DartIsolate, symbol.DartVM}},
-		{"dart-live/sass.x64.symbols.gz", "dart-live/sass.x64.symbols", &elf.Format, []string{symbol.DartText}},
-		{"dart-live/sass.android-arm64.symbols.gz", "dart-live/sass.android-arm64.symbols", &elf.Format, []string{symbol.DartText}},
-	} {
-		t.Run(c.object, func(t *testing.T) {
-			if c.golden == "" {
-				c.golden = c.object
-			}
-			path := plain(t, formattest.Fixture(t, c.object))
-			in := formattest.Input(t, path)
-			formattest.GoldenOf(t, c.format, in, formattest.Fixture(t, c.golden+".golden.json"), asDWARF(t, path))
-			obj := formattest.Open(t, c.format, in)
-			artifacts := obj.Artifacts
-			if obj.Members != nil {
-				if err := obj.Members(t.Context(), func(m *formats.Input) error {
-					artifacts = append(artifacts, formattest.Open(t, c.format, m).Artifacts...)
-					return nil
-				}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if len(artifacts) != 1 {
-				t.Fatalf("%d artifacts", len(artifacts))
-			}
-			for _, name := range c.anchors {
-				if artifacts[0].Anchors[name] == 0 {
-					t.Errorf("%s is not recorded: %v", name, artifacts[0].Anchors)
-				}
-			}
-			if len(artifacts[0].Anchors) != len(c.anchors) {
-				t.Errorf("anchors %v, want %v", artifacts[0].Anchors, c.anchors)
-			}
-		})
+	for _, p := range testdata {
+		t.Run(p.object, func(t *testing.T) { p.compare(t, formattest.Testdata(t, "dart")) })
+	}
+	for _, p := range fixtures {
+		t.Run(p.object, func(t *testing.T) { p.compare(t, formattest.Fixture(t, "dart")) })
+	}
+}
+
+func (p *program) compare(t *testing.T, folder string) {
+	golden := p.golden
+	if golden == "" {
+		golden = p.object + ".golden.json"
+	}
+	path := plain(t, filepath.Join(folder, p.object))
+	in := formattest.Input(t, path)
+	format := &elf.Format
+	if !elf.Format.Detect(in.Name, in.Mapped) {
+		format = &macho.Format
+	}
+	if n := formattest.GoldenOf(t, format, in, filepath.Join(folder, golden), asDWARF(t, path)); n != p.cases {
+		t.Errorf("%d answers, want %d", n, p.cases)
+	}
+	obj := formattest.Open(t, format, in)
+	artifacts := obj.Artifacts
+	if obj.Members != nil {
+		if err := obj.Members(t.Context(), func(m *formats.Input) error {
+			artifacts = append(artifacts, formattest.Open(t, format, m).Artifacts...)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(artifacts) != 1 {
+		t.Fatalf("%d artifacts", len(artifacts))
+	}
+	if got := slices.Sorted(maps.Keys(artifacts[0].Anchors)); !slices.Equal(got, p.anchors) {
+		t.Errorf("anchors %v, want %v", artifacts[0].Anchors, p.anchors)
 	}
 }
 
@@ -109,6 +133,11 @@ func dwarfFunctions(t *testing.T, path string) []dwarfFunction {
 		if data, err = fat.Arches[0].DWARF(); err != nil {
 			t.Fatal(err)
 		}
+	} else if thin, err := stdmacho.Open(path); err == nil {
+		defer thin.Close()
+		if data, err = thin.DWARF(); err != nil {
+			t.Fatal(err)
+		}
 	} else {
 		t.Fatal(err)
 	}
@@ -134,7 +163,10 @@ func dwarfFunctions(t *testing.T, path string) []dwarfFunction {
 			continue
 		}
 		high, _ := e.Val(dwarf.AttrHighpc).(uint64)
-		origin, _ := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+		if !ok {
+			origin = e.Offset
+		}
 		all, origins = append(all, dwarfFunction{low: low, high: high}), append(origins, origin)
 	}
 	for i := range all {

@@ -85,14 +85,14 @@ func Goldens(t *testing.T, f *formats.Format, folder string, except Exceptions, 
 }
 
 // GoldenOf compares the recorded answers in file with those of in, which must
-// have one artifact.
-func GoldenOf(t *testing.T, f *formats.Format, in *formats.Input, file string, known Known) {
+// have one artifact. It returns how many there are.
+func GoldenOf(t *testing.T, f *formats.Format, in *formats.Input, file string, known Known) int {
 	t.Helper()
 	g := readGolden(t, file)
 	if known == nil {
 		known = func(uint64, []symbol.Frame, []symbol.Frame) string { return "" }
 	}
-	g.compare(t, f, in, func(addr string, value uint64, want, got []symbol.Frame) bool { return known(value, want, got) != "" })
+	return g.compare(t, f, in, func(addr string, value uint64, want, got []symbol.Frame) bool { return known(value, want, got) != "" })
 }
 
 func goldenFile(t *testing.T, f *formats.Format, path, rel string, except Exceptions, used map[string]bool, known func(*testing.T, string) Known, reasons map[string]int) int {

@@ -47,6 +47,9 @@ func (s *splitter) dartFrame(f *Frame, d *dartLine, step func(uint64) uint64) {
 		at(symbol.Loaded, d.abs, ^uint64(0), "")
 	}
 	f.Deferred = unit > rootUnit
+	if h.build != "" {
+		f.Program = s.intern([]byte(h.build))
+	}
 	f.Kind = h.kind()
 	f.Image = s.dartImage(f.Image, unit)
 }

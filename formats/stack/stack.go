@@ -68,6 +68,7 @@ type Frame struct {
 	// Or is the same place said in other ways, best first, for an artifact that cannot tell At.
 	Or       []symbol.Where
 	Deferred bool     // the code is that of a Dart program's deferred loading unit
+	Program  string   // build of a Dart program, whose map of names counts for all its units; "": not said
 	Raw      uint64   // as reported
 	Script   *Script  // a frame of JavaScript
 	Managed  *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing

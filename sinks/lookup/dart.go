@@ -95,8 +95,10 @@ func (d *dartWork) frame(ctx context.Context, f *stack.Frame, r *Resolution, a *
 		return nil
 	}
 	d.code = append(d.code, a)
-	if id := r.Record.Published.Artifact.Canonical; !slices.Contains(d.builds, id) {
-		d.builds = append(d.builds, id)
+	for _, id := range []string{r.Record.Published.Artifact.Canonical, f.Program} {
+		if id != "" && !slices.Contains(d.builds, id) {
+			d.builds = append(d.builds, id)
+		}
 	}
 	if a.Status != symbol.Found || len(a.Frames) != 1 || a.Frames[0].File != "" {
 		return nil
