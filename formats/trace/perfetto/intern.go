@@ -1,6 +1,7 @@
 package perfetto
 
 import (
+	"encoding/binary"
 	"math"
 	"strings"
 
@@ -9,13 +10,26 @@ import (
 	"github.com/symlake/symlake/formats/trace"
 )
 
-// interned is what later packets of a sequence may refer to.
+// interned is what later packets of a sequence may refer to. Each name of the
+// trace gets ids of its own: what names share is not worth remembering texts for.
 type interned struct {
-	names   [][]byte // by trace.Name.ID: the fields of an event that begins it; nil: not asked for yet
-	texts   [4]map[string]uint64
-	pending []byte // InternedData that is not written yet
-	open    []byte // the annotation "unclosed"
+	names   []begins // by trace.Name.ID
+	last    [4]uint64
+	keys    map[string]uint64
+	pending []byte   // InternedData that is not written yet
+	open    []byte   // the annotation "unclosed"
+	long    [][]byte // begins that are longer than a place
 }
+
+// begins are the fields of an event that begins a name. Most are short, and are read for each event, in an
+// order that no cache foresees: they lie where they are looked for.
+type begins struct {
+	size  uint8 // 0: not asked for yet
+	bytes [31]byte
+}
+
+// longer is the size of fields that are elsewhere: bytes is their index in long.
+const longer = 255
 
 // The kinds of interned texts.
 const (
@@ -29,74 +43,82 @@ var fieldOf = [...]protowire.Number{ofNames: internedNames, ofKeys: internedKeys
 
 // iid interns a text.
 func (n *interned) iid(kind int, s string) uint64 {
-	id, known := n.texts[kind][s]
-	if !known {
-		id = n.enter(kind, s)
-		n.pending = message(n.pending, fieldOf[kind], text(field(nil, internIID, id), internText, s))
-	}
-	return id
+	n.last[kind]++
+	n.pending = message(n.pending, fieldOf[kind], text(field(nil, internIID, n.last[kind]), internText, s))
+	return n.last[kind]
 }
 
-func (n *interned) enter(kind int, key string) uint64 {
-	if n.texts[kind] == nil {
-		n.texts[kind] = map[string]uint64{}
+// key interns what an annotation is called: there are few.
+func (n *interned) key(s string) uint64 {
+	id, known := n.keys[s]
+	if !known {
+		if n.keys == nil {
+			n.keys = map[string]uint64{}
+		}
+		id = n.iid(ofKeys, s)
+		n.keys[s] = id
 	}
-	id := uint64(len(n.texts[kind]) + 1)
-	n.texts[kind][key] = id
 	return id
 }
 
 // location interns a place in a source.
 func (n *interned) location(l *trace.Label) uint64 {
-	var line [4]byte
-	for i := range line {
-		line[i] = byte(l.Line >> (8 * i))
+	n.last[ofLocations]++
+	m := text(text(field(nil, internIID, n.last[ofLocations]), locationFile, l.File), locationName, l.Text)
+	if l.Line > 0 {
+		m = field(m, locationLine, uint64(l.Line))
 	}
-	key := l.File + "\x00" + l.Text + "\x00" + string(line[:])
-	id, known := n.texts[ofLocations][key]
-	if !known {
-		id = n.enter(ofLocations, key)
-		m := text(text(field(nil, internIID, id), locationFile, l.File), locationName, l.Text)
-		if l.Line > 0 {
-			m = field(m, locationLine, uint64(l.Line))
-		}
-		n.pending = message(n.pending, internedLocations, m)
-	}
-	return id
+	n.pending = message(n.pending, internedLocations, m)
+	return n.last[ofLocations]
 }
 
-// name gives the fields of an event by its name.
-func (w *Writer) name(n *trace.Name) []byte {
+// name adds the fields that an event has by its name.
+func (w *Writer) name(n *trace.Name) {
 	i := &w.interned
+	if n.ID < len(i.names) {
+		switch at := &i.names[n.ID]; at.size {
+		case 0:
+		case longer:
+			w.out = append(w.out, i.long[binary.LittleEndian.Uint32(at.bytes[:])]...)
+			return
+		default:
+			w.out = append(w.out, at.bytes[:at.size]...)
+			return
+		}
+	}
+	l, err := w.label(n)
+	if err != nil {
+		w.err = err
+		return
+	}
+	f := field(nil, eventNameIID, i.iid(ofNames, l.Text))
+	if l.File != "" {
+		f = field(f, eventLocationIID, i.location(&l))
+	}
+	if l.Text != n.Text {
+		f = i.annotate(f, "obfuscated", n.Text)
+	}
+	f = i.list(f, "alternatives", l.Or)
+	f = i.list(f, "inlined", l.Inlined)
+	for _, a := range n.Args {
+		f = i.annotate(f, a.Key, a.Value)
+	}
 	for len(i.names) <= n.ID {
-		i.names = append(i.names, nil)
+		i.names = append(i.names, begins{})
 	}
-	if i.names[n.ID] == nil {
-		l, err := w.label(n)
-		if err != nil {
-			w.err = err
-			return nil
-		}
-		b := field(nil, eventNameIID, i.iid(ofNames, l.Text))
-		if l.File != "" {
-			b = field(b, eventLocationIID, i.location(&l))
-		}
-		if l.Text != n.Text {
-			b = i.annotate(b, "obfuscated", n.Text)
-		}
-		b = i.list(b, "alternatives", l.Or)
-		b = i.list(b, "inlined", l.Inlined)
-		for _, a := range n.Args {
-			b = i.annotate(b, a.Key, a.Value)
-		}
-		i.names[n.ID] = b
+	if at := &i.names[n.ID]; len(f) <= len(at.bytes) {
+		at.size = uint8(copy(at.bytes[:], f))
+	} else {
+		at.size = longer
+		binary.LittleEndian.PutUint32(at.bytes[:], uint32(len(i.long)))
+		i.long = append(i.long, f)
 	}
-	return i.names[n.ID]
+	w.out = append(w.out, f...)
 }
 
 // annotate adds an annotation of one text.
 func (n *interned) annotate(b []byte, key, value string) []byte {
-	a := field(nil, annotationKeyIID, n.iid(ofKeys, key))
+	a := field(nil, annotationKeyIID, n.key(key))
 	return message(b, eventAnnotation, field(a, annotationTextIID, n.iid(ofTexts, value)))
 }
 
@@ -105,7 +127,7 @@ func (n *interned) list(b []byte, key string, values []string) []byte {
 	if len(values) == 0 {
 		return b
 	}
-	a := field(nil, annotationKeyIID, n.iid(ofKeys, key))
+	a := field(nil, annotationKeyIID, n.key(key))
 	for _, v := range values {
 		a = message(a, annotationArray, field(nil, annotationTextIID, n.iid(ofTexts, v)))
 	}
@@ -116,7 +138,7 @@ func (n *interned) list(b []byte, key string, values []string) []byte {
 func (w *Writer) unclosed() []byte {
 	n := &w.interned
 	if n.open == nil {
-		n.open = message(nil, eventAnnotation, field(field(nil, annotationKeyIID, n.iid(ofKeys, "unclosed")), annotationBool, 1))
+		n.open = message(nil, eventAnnotation, field(field(nil, annotationKeyIID, n.key("unclosed")), annotationBool, 1))
 	}
 	return n.open
 }

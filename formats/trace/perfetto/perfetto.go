@@ -103,6 +103,7 @@ type Writer struct {
 	err error
 
 	sequence uint64 // of the trace at hand; 0: none
+	state    []byte // that its packets say: the sequence, and that they need what was before
 	label    func(*trace.Name) (trace.Label, error)
 	cleared  bool // the next packet clears what was interned
 	begun    bool // an event of the trace was written
@@ -113,9 +114,7 @@ type Writer struct {
 	base     uint64 // the trace's default track
 	interned interned
 
-	out    []byte // packets to be written
-	packet []byte
-	event  []byte
+	out []byte // packets to be written
 }
 
 // track is a track's share of its events.
@@ -137,6 +136,7 @@ func New(w io.Writer) *Writer {
 // called; it is asked once for each name, until a Forget.
 func (w *Writer) Trace(label func(*trace.Name) (trace.Label, error)) {
 	w.sequence++
+	w.state = field(field(nil, packetSequence, w.sequence), packetSequenceFlags, flagNeeds)
 	w.label, w.cleared, w.begun, w.base = label, true, false, 0
 	w.tracks, w.pids, w.interned = nil, map[int64]int64{}, interned{}
 }
@@ -155,66 +155,84 @@ func (w *Writer) Event(e *trace.Event) error {
 		return nil
 	}
 	t := &w.tracks[e.Track.Index]
-	b := w.event[:0]
+	w.begun = true
+	packet := w.open(tracePacket)
+	w.out = field(w.out, packetTimestamp, uint64(e.Time))
+	if w.cleared {
+		w.clear()
+	} else {
+		w.out = append(w.out, w.state...)
+	}
+	event := w.open(packetTrackEvent)
 	switch e.Kind {
-	case trace.Begin, trace.Instant:
-		kind := uint64(typeBegin)
-		if e.Kind == trace.Instant {
-			kind = typeInstant
-		}
-		b = field(b, eventType, kind)
-		b = append(b, w.name(e.Name)...)
+	case trace.Begin:
+		w.out = append(w.out, typeIsBegin...)
+		w.name(e.Name)
+	case trace.Instant:
+		w.out = field(w.out, eventType, typeInstant)
+		w.name(e.Name)
 	case trace.End:
-		b = field(b, eventType, typeEnd)
+		w.out = append(w.out, typeIsEnd...)
 		if e.Unclosed {
-			b = append(b, w.unclosed()...)
+			w.out = append(w.out, w.unclosed()...)
 		}
 	case trace.Count:
-		b = field(b, eventType, typeCounter)
+		w.out = field(w.out, eventType, typeCounter)
 		if whole := int64(e.Value); float64(whole) == e.Value && whole > -1<<53 && whole < 1<<53 {
-			b = field(b, eventCounter, uint64(whole))
+			w.out = field(w.out, eventCounter, uint64(whole))
 		} else {
-			b = double(b, eventDoubleCount, e.Value)
+			w.out = double(w.out, eventDoubleCount, e.Value)
 		}
 	}
-	b = append(b, t.field...)
+	w.out = append(w.out, t.field...)
 	if t.cpu != nil && (e.Kind == trace.Begin || e.Kind == trace.End) {
-		b = append(b, t.cpu...)
-		b = field(b, eventExtraValues, uint64(e.CPU))
+		w.out = append(w.out, t.cpu...)
+		w.out = field(w.out, eventExtraValues, uint64(e.CPU))
 	}
-	w.event = b
-	w.emit(e.Time)
-	return w.err
-}
-
-// emit writes the packet of the event at hand.
-func (w *Writer) emit(at int64) {
-	p := field(w.packet[:0], packetTimestamp, uint64(at))
-	p = field(p, packetSequence, w.sequence)
-	flags := uint64(flagNeeds)
-	w.begun = true
-	if w.cleared {
-		flags |= flagCleared
-		w.cleared = false
-		if w.base != 0 {
-			p = message(p, packetDefaults, message(nil, defaultsTrackEvent, field(nil, eventDefaultsTrack, w.base)))
-		}
-	}
-	p = field(p, packetSequenceFlags, flags)
+	w.close(event)
 	if len(w.interned.pending) > 0 {
-		p = message(p, packetInterned, w.interned.pending)
+		w.out = message(w.out, packetInterned, w.interned.pending)
 		w.interned.pending = w.interned.pending[:0]
 	}
-	w.packet = message(p, packetTrackEvent, w.event)
-	w.write()
-}
-
-// write hands the packet at hand on.
-func (w *Writer) write() {
-	w.out = message(w.out, tracePacket, w.packet)
+	w.close(packet)
 	if len(w.out) >= flushBytes {
 		w.flush()
 	}
+	return w.err
+}
+
+// What most events are.
+var (
+	typeIsBegin = field(nil, eventType, typeBegin)
+	typeIsEnd   = field(nil, eventType, typeEnd)
+)
+
+// clear begins what the packets of the trace refer to anew.
+func (w *Writer) clear() {
+	w.cleared = false
+	w.out = field(field(w.out, packetSequence, w.sequence), packetSequenceFlags, flagNeeds|flagCleared)
+	if w.base != 0 {
+		w.out = message(w.out, packetDefaults, message(nil, defaultsTrackEvent, field(nil, eventDefaultsTrack, w.base)))
+	}
+}
+
+// open begins a message in out and gives where its fields begin.
+func (w *Writer) open(number protowire.Number) int {
+	w.out = append(protowire.AppendTag(w.out, number, protowire.BytesType), 0)
+	return len(w.out)
+}
+
+// close ends the message whose fields begin at from: its length stands before them, mostly in one byte.
+func (w *Writer) close(from int) {
+	n := uint64(len(w.out) - from)
+	if n < 1<<7 {
+		w.out[from-1] = byte(n)
+		return
+	}
+	more := protowire.SizeVarint(n) - 1
+	w.out = append(w.out, make([]byte, more)...)
+	copy(w.out[from+more:], w.out[from:])
+	protowire.AppendVarint(w.out[:from-1], n)
 }
 
 func (w *Writer) flush() {
@@ -307,9 +325,10 @@ func (w *Writer) free(used map[int64]bool, id int64) int64 {
 }
 
 func (w *Writer) descriptor(d []byte) {
-	p := field(w.packet[:0], packetSequence, w.sequence)
-	w.packet = message(p, packetDescriptor, d)
-	w.write()
+	w.out = message(w.out, tracePacket, message(field(nil, packetSequence, w.sequence), packetDescriptor, d))
+	if len(w.out) >= flushBytes {
+		w.flush()
+	}
 }
 
 // uuid is the same for the same track in each run, and unlike those of other tracks.
