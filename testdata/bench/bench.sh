@@ -81,5 +81,6 @@ if command -v cargo >/dev/null; then
   (cd "$here/peer" && CARGO_TARGET_DIR="$cache/peer" cargo build --release --quiet)
   peer=$cache/peer/release/peer
 fi
+bash "$here/stacks.sh" "$cache/stacks"
 bash "$here/maps.sh" "$cache" "$symlake"
 cd "$here/../.." && go run ./testdata/bench -symlake "$symlake" -cache "$cache" -peer "$peer" "$@"

@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&b.peer, "peer", "", "the Rust peers' binary, if it was built")
 	flag.IntVar(&b.pairs, "pairs", 5, "runs of tool and peer in turn")
 	flag.IntVar(&b.probes, "probes", 10000, "random addresses a file for agreement")
-	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, mappings for loading its mappings, traces for method traces; all without")
+	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, crashes for stacks of them, mappings for loading its mappings, traces for method traces; all without")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -98,7 +98,12 @@ func main() {
 			log.Fatalf("bench: traces: %v", err)
 		}
 	}
-	if len(results) == 0 && java == nil && mappings == nil && traces == nil && !wanted["maps"] && !wanted["rows"] {
+	if len(wanted) == 0 || wanted["crashes"] {
+		if err := b.crashes(); err != nil {
+			log.Fatalf("bench: crashes: %v", err)
+		}
+	}
+	if len(results) == 0 && java == nil && mappings == nil && traces == nil && !wanted["maps"] && !wanted["rows"] && !wanted["crashes"] {
 		log.Fatalf("bench: no inputs in %s/inputs", b.cache)
 	}
 	if len(results) > 0 {

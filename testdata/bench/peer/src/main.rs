@@ -2,7 +2,9 @@
 //! peer addr2line FILE ADDRS     look every address (hex, one a line) up twice, print the time of the warm pass
 //! peer proguard MAPPING OUT      write a cache file as rust-proguard does
 //! peer retrace MAPPING FRAMES   retrace frames with rust-proguard, print frames a second
+//! peer stacks LIST FRAMES       answer stacks from SymCaches, print seconds and source frames
 mod retrace;
+mod stacks;
 
 use std::{env, fs, hint::black_box, time::Instant};
 
@@ -55,6 +57,7 @@ fn main() -> Result<()> {
         [_, "addr2line", file, addresses] => addr2line(file, addresses),
         [_, "proguard", mapping, out] => retrace::cache(mapping, out),
         [_, "retrace", mapping, frames] => retrace::retrace(mapping, frames),
-        _ => Err("peer symcache FILE OUT | peer addr2line FILE ADDRESSES | peer proguard MAPPING OUT | peer retrace MAPPING FRAMES".into()),
+        [_, "stacks", list, frames] => stacks::stacks(list, frames),
+        _ => Err("peer symcache FILE OUT | peer addr2line FILE ADDRESSES | peer proguard MAPPING OUT | peer retrace MAPPING FRAMES | peer stacks LIST FRAMES".into()),
     }
 }
