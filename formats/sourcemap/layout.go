@@ -296,10 +296,16 @@ func (t *text) stringSpan(lines *uint32) (span, error) {
 		return s, err
 	}
 	s.to = t.offset()
-	if lines == nil {
+	switch {
+	case lines == nil:
 		return s, nil
-	}
-	if t.in.Mapped != nil {
+	case s.escaped: // also ';' may be
+		decoded, err := t.stringAt(s)
+		if err != nil {
+			return s, err
+		}
+		count = int64(strings.Count(decoded, ";"))
+	default:
 		counting(t.buf[at+1 : t.at-1])
 	}
 	return s, setLines(t, lines, count)
