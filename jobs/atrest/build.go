@@ -2,58 +2,60 @@ package atrest
 
 import (
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/all"
 )
 
-// built is the answers of one segment: its distinct ones, and which one each row has.
+// built is the answers of one segment: its distinct ones, and which one each row has. Its memory is used again.
 type built struct {
 	texts   []string
-	answers []all.ParquetAnswer // their texts are indices into texts
-	local   ids                 // number → index into answers
-	numbers []uint32            // by row
-	counts  []uint32            // rows, by answer
+	local   ids      // number → rank of the answer
+	numbers []uint32 // by row
 
-	lines  []all.ParquetLine
-	uniq   []uint32
-	ids    ids
-	arena  []byte
-	answer all.ParquetAnswer
+	bodies   []byte // of the answers, one behind the other
+	ends     []int
+	statuses []uint32 // by answer: numbers of texts in the unit
+	ids      ids      // numbers of texts in the unit → indices into texts
+	arena    []byte
+	answer   all.ParquetAnswer
 }
 
 // build reads the answers with these numbers, one a row.
 func (b *built) build(u *unit, numbers []uint32) error {
 	b.numbers = numbers
-	b.uniq = b.local.distinct(numbers, b.uniq[:0])
-	if len(b.uniq) > 0 && b.uniq[0] == 0 {
+	b.local.reset()
+	for _, n := range numbers {
+		b.local.add(n)
+	}
+	uniq := b.local.rank()
+	if len(uniq) > 0 && uniq[0] == 0 {
 		return errShort
 	}
-	b.answers, b.lines = b.answers[:0], b.lines[:0]
-	b.counts = append(b.counts[:0], make([]uint32, len(b.uniq))...)
-	var used []uint32
-	note := func(n uint32) { used = append(used, n) }
-	note(0)
-	err := u.answer.read(b.uniq, func(_ int, body []byte) {
+	b.bodies, b.ends, b.statuses = b.bodies[:0], b.ends[:0], b.statuses[:0]
+	b.ids.reset()
+	b.ids.add(0)
+	err := u.answer.read(uniq, func(_ int, body []byte) {
+		b.bodies = append(b.bodies, body...)
+		b.ends = append(b.ends, len(b.bodies))
 		a := &b.answer
 		decodeAnswer(body, a)
-		from := len(b.lines)
-		b.lines = append(b.lines, a.Lines...)
-		b.answers = append(b.answers, all.ParquetAnswer{Status: a.Status, Reason: a.Reason, Group: a.Group, Lines: b.lines[from:len(b.lines):len(b.lines)]})
-		note(a.Status)
-		note(a.Reason)
-		note(a.Group)
+		b.statuses = append(b.statuses, a.Status)
+		b.ids.add(a.Status)
+		b.ids.add(a.Reason)
+		b.ids.add(a.Group)
 		for i := range a.Lines {
-			note(a.Lines[i].Function)
-			note(a.Lines[i].File)
+			b.ids.add(a.Lines[i].Function)
+			b.ids.add(a.Lines[i].File)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	texts := b.ids.distinct(used, nil)
 	b.arena, b.texts = b.arena[:0], b.texts[:0]
+	texts := b.ids.rank()
 	ends := make([]int, 0, len(texts))
 	err = u.texts.pile.read(texts, func(_ int, s []byte) {
 		b.arena = append(b.arena, s...)
@@ -67,23 +69,29 @@ func (b *built) build(u *unit, numbers []uint32) error {
 		b.texts = append(b.texts, unsafe.String(unsafe.SliceData(b.arena[from:]), to-from))
 		from = to
 	}
-	for i := range b.answers {
-		a := &b.answers[i]
-		a.Status, a.Reason, a.Group = b.ids.index(a.Status), b.ids.index(a.Reason), b.ids.index(a.Group)
-		for k := range a.Lines {
-			a.Lines[k].Function, a.Lines[k].File = b.ids.index(a.Lines[k].Function), b.ids.index(a.Lines[k].File)
-		}
-	}
-	for _, n := range numbers {
-		b.counts[b.local.index(n)]++
-	}
 	return nil
 }
 
-// ids maps numbers to their rank among the distinct ones.
+// at is the answer of a rank, with indices into texts, valid until the next call.
+func (b *built) at(rank uint32) *all.ParquetAnswer {
+	from, a := 0, &b.answer
+	if rank > 0 {
+		from = b.ends[rank-1]
+	}
+	decodeAnswer(b.bodies[from:b.ends[rank]], a)
+	a.Status, a.Reason, a.Group = b.ids.index(a.Status), b.ids.index(a.Reason), b.ids.index(a.Group)
+	for i := range a.Lines {
+		l := &a.Lines[i]
+		l.Function, l.File = b.ids.index(l.Function), b.ids.index(l.File)
+	}
+	return a
+}
+
+// ids is a set of numbers, each with its rank among them once they are all there.
 type ids struct {
 	slots []idSlot
 	shift uint
+	list  []uint32
 }
 
 type idSlot struct {
@@ -100,29 +108,36 @@ func (m *ids) slot(n uint32) *idSlot {
 	}
 }
 
-// distinct appends the distinct numbers in ascending order to to, which is empty, and remembers their ranks.
-func (m *ids) distinct(numbers, to []uint32) []uint32 {
-	size := 1024
-	m.clear(size)
-	for _, n := range numbers {
-		s := m.slot(n)
-		if s.rank != 0 {
-			continue
-		}
-		s.number, s.rank = n, 1
-		if to = append(to, n); len(to)*2 > size {
-			size *= 4
-			m.clear(size)
-			for _, n := range to {
-				*m.slot(n) = idSlot{n, 1}
-			}
+// add adds a number, between reset and rank.
+func (m *ids) add(n uint32) {
+	s := m.slot(n)
+	if s.rank != 0 {
+		return
+	}
+	*s = idSlot{n, 1}
+	if m.list = append(m.list, n); len(m.list)*2 > len(m.slots) {
+		m.clear(4 * len(m.slots))
+		for _, n := range m.list {
+			*m.slot(n) = idSlot{n, 1}
 		}
 	}
-	slices.Sort(to)
-	for i, n := range to {
+}
+
+// rank gives the numbers in ascending order, valid until reset.
+func (m *ids) rank() []uint32 {
+	slices.Sort(m.list)
+	for i, n := range m.list {
 		m.slot(n).rank = uint32(i) + 1
 	}
-	return to
+	return m.list
+}
+
+// firstIDs are slots that there are at first.
+const firstIDs = 1024
+
+func (m *ids) reset() {
+	m.list = m.list[:0]
+	m.clear(firstIDs)
 }
 
 func (m *ids) clear(size int) {
@@ -152,15 +167,15 @@ func (b *built) segment(u *unit, segment uint32) error {
 // tallies counts the rows by status.
 func (b *built) tallies() (all []tally) {
 	at := map[uint32]int{}
-	for i := range b.answers {
-		s := b.answers[i].Status
-		k, ok := at[s]
+	for _, n := range b.numbers {
+		status := b.statuses[b.local.index(n)]
+		k, ok := at[status]
 		if !ok {
 			k = len(all)
-			at[s] = k
-			all = append(all, tally{status: string([]byte(b.texts[s]))})
+			at[status] = k
+			all = append(all, tally{status: strings.Clone(b.texts[b.ids.index(status)])})
 		}
-		all[k].rows += uint64(b.counts[i])
+		all[k].rows++
 	}
 	return all
 }

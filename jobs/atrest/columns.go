@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/bucket"
@@ -245,13 +246,7 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 			}
 			a := rowsAhead{rows: rows}
 			if a.err = b.segment(u, segment); a.err == nil {
-				rows.Reset(b.texts)
-				for i := range b.answers {
-					rows.Answer(&b.answers[i])
-				}
-				for _, n := range b.numbers {
-					rows.Row(int(b.local.index(n)))
-				}
+				b.rows(rows)
 				a.counts = b.tallies()
 			}
 			select {
@@ -281,6 +276,27 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 		return err
 	}
 	return blame(ext.Close())
+}
+
+// pieceRows are rows whose answers are prepared together: then those that come again soon are, and few wait in memory.
+const pieceRows = 1 << 17
+
+// rows puts all rows of the segment into to. Answers are numbered as the rows come to them, so that what is written does not
+// depend on who answered first.
+func (b *built) rows(to *all.ParquetAnswerRows) {
+	to.Reset(b.texts)
+	given := make([]int32, len(b.ends)) // by rank: the answer's number in to, plus 1
+	for piece := range slices.Chunk(b.numbers, pieceRows) {
+		to.Forget()
+		clear(given)
+		for _, n := range piece {
+			rank := b.local.index(n)
+			if given[rank] == 0 {
+				given[rank] = int32(to.Answer(b.at(rank))) + 1
+			}
+			to.Row(int(given[rank]) - 1)
+		}
+	}
 }
 
 // extend begins the output.

@@ -20,7 +20,8 @@
 //     plain files; a row that cannot be answered says why in status and reason;
 //   - an output appears whole or not at all; what is written depends on the input and the store alone: not on workers,
 //     budgets, units or what an earlier run was killed at;
-//   - a block of a store is read once a unit;
+//   - a block of a store is read once a unit, and again at most where a chunk of records ends in it and the cache has let it go;
+//     of stacks, once some 131,072 frames;
 //   - memory is the client's cache, the budget, and the answers of one or two row groups;
 //   - frames wait in scratch sealed, as everything there does.
 package atrest

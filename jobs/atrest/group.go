@@ -12,8 +12,9 @@ import (
 // A group is "1:" and 16 hex digits: the first 8 bytes of SHA-256 over the names of the top functions of the application,
 // at most five, inlined ones too, innermost first, each with a newline behind it. If none is the application's own, all
 // functions count. Names are linkage names without what a compiler appends for its own use, so that a
-// function has one name in every build: see bare. It is NULL unless every frame that was used is final. Durable: a
-// change of any of this needs a new number.
+// function has one name in every build: see bare. It is NULL unless every frame that was used is final: every one of the
+// application up to the last that counts, so that symbols that come later never change a group. Durable: a change of any of
+// this needs a new number.
 const (
 	groupVersion   = "1:"
 	groupFunctions = 5
@@ -62,16 +63,20 @@ var (
 	systemClasses = []string{"java.", "javax.", "sun.", "jdk.", "kotlin.", "kotlinx.", "android.", "androidx.", "com.android.", "dalvik.", "libcore."}
 )
 
-// ofSystem reports whether a frame lies outside the application, as far as its text says.
+// ofSystem reports whether a frame lies outside the application, as far as its text says, and line, a function of its answer
+// (nil: it has none).
 func ofSystem(f *stack.Frame, line *symbol.Frame) bool {
 	list, name := systemPaths, f.File
 	if f.Managed != nil {
-		list, name = systemClasses, line.Function
+		list, name = systemClasses, f.Managed.Class
+		if line != nil {
+			name = line.Function
+		}
 	}
 	for _, p := range list {
 		if strings.HasPrefix(name, p) {
 			return true
 		}
 	}
-	return line.Ignored || f.Script != nil && strings.Contains(line.File, "/node_modules/")
+	return line != nil && (line.Ignored || f.Script != nil && strings.Contains(line.File, "/node_modules/"))
 }

@@ -266,9 +266,9 @@ func (x *records) write(ctx context.Context, u *unit, in *input, w *output) erro
 		if err := b.segment(u, segment); err != nil {
 			return err
 		}
-		said := make([][]byte, len(b.answers))
-		for i := range b.answers {
-			said[i] = x.out.append(nil, &b.answers[i], b.texts)
+		said := make([][]byte, len(b.ends))
+		for i := range said {
+			said[i] = x.out.append(nil, b.at(uint32(i)), b.texts)
 		}
 		for _, n := range b.numbers {
 			line, err := f.row(out)

@@ -152,7 +152,7 @@ func (p *placer) resolve(n names) (*target, error) {
 		}
 		t.frame0 = f
 	}
-	narrow := lookup.Narrow{Kind: kindOf(n.platform, p.o.Platform), App: p.appBuild(n)}
+	narrow := lookup.Narrow{Kind: p.platformKind(n), App: p.appBuild(n)}
 	asked := []string{n.artifact}
 	if n.artifact == "" {
 		asked = p.o.Stack.Artifacts
@@ -186,22 +186,14 @@ func (p *placer) resolve(n names) (*target, error) {
 	return t, nil
 }
 
-// kindOf is the kind of artifacts that native frames of a platform lie in; "": not said.
-func kindOf(platforms ...string) symbol.Kind {
-	for _, p := range platforms {
-		switch strings.ToLower(p) {
-		case "":
-			continue
-		case "android", "linux", "elf":
-			return symbol.ELF
-		case "ios", "macos", "tvos", "watchos", "visionos", "ipados", "catalyst", "apple", "macho":
-			return symbol.MachO
-		case "javascript", "web", "browser", "node", "sourcemap":
-			return symbol.SourceMap
-		}
-		return ""
+// platformKind is the kind of artifacts that native frames of a row lie in; of a platform that is not known, as of none.
+func (p *placer) platformKind(n names) symbol.Kind {
+	platform := n.platform
+	if platform == "" {
+		platform = p.o.Platform
 	}
-	return ""
+	kind, _ := lookup.PlatformKind(platform)
+	return kind
 }
 
 // number gives place and value of an address: of the file, as a runtime reported it.

@@ -105,21 +105,15 @@ func (a *stackAnswerer) text(n names, text string) error {
 	if n.artifact != "" {
 		o.Artifacts = append([]string{n.artifact}, o.Artifacts...)
 	}
-	app := a.placer.appBuild(n)
-	kind := kindOf(n.platform, a.j.o.Platform)
+	so := lookup.StackOptions{Artifacts: o.Artifacts, App: a.placer.appBuild(n), Kind: a.placer.platformKind(n)}
 	if row.invalid == nil {
 		err := stack.Split(a.ctx, strings.NewReader(text), o, func(s *stack.Stack) error {
 			found := 0
 			for t := range s.Threads {
 				found += len(s.Threads[t].Frames)
-				for i := range s.Threads[t].Frames {
-					if f := &s.Threads[t].Frames[i]; f.Kind == "" {
-						f.Kind = kind
-					}
-				}
 			}
 			if found > 0 {
-				a.queries = append(a.queries, lookup.StackQuery{Stack: s, StackOptions: lookup.StackOptions{Artifacts: o.Artifacts, App: app}})
+				a.queries = append(a.queries, lookup.StackQuery{Stack: s, StackOptions: so})
 				a.frames += found
 			}
 			return nil
@@ -229,8 +223,8 @@ type stackAnswer struct {
 	reason string
 	own    []string // top functions of the application
 	every  []string
-	open   bool // a frame that was used for the group is not final
-	full   bool // own has as many as a group takes
+	open   [2]bool // a frame before the last of own, of every, is not final
+	full   bool    // own has as many as a group takes
 }
 
 func newStackAnswer(t *textTable) *stackAnswer { return &stackAnswer{t: t} }
@@ -255,7 +249,8 @@ func (x *stackAnswer) add(f *stack.Frame, a *symbol.Answer) {
 		x.out.Lines = append(x.out.Lines, all.ParquetLine{Frame: x.frames, Status: status})
 	}
 	if !x.full && !final(a.Status) {
-		x.open = true
+		x.open[0] = x.open[0] || f == nil || !ofSystem(f, nil)
+		x.open[1] = x.open[1] || len(x.every) < groupFunctions
 	}
 	for i := range a.Frames {
 		l := &a.Frames[i]
@@ -279,11 +274,11 @@ func (x *stackAnswer) end() *all.ParquetAnswer {
 		x.status, x.reason = invalid, "no line of the text is a frame"
 	}
 	x.out.Status, x.out.Reason = x.t.number(string(x.status)), x.t.number(x.reason)
-	own := x.own
+	own, open := x.own, x.open[0]
 	if len(own) == 0 {
-		own = x.every
+		own, open = x.every, open || x.open[1]
 	}
-	if !x.open {
+	if !open {
 		x.out.Group = x.t.number(groupOf(own))
 	}
 	return &x.out

@@ -121,7 +121,8 @@ func NewAnswerRows(t *AnswerTable) *AnswerRows {
 func (r *AnswerRows) Reset(texts []string) {
 	r.g.open.reset()
 	r.g.reset()
-	r.answers, r.list, r.err = r.answers[:0], r.list[:0], nil
+	r.Forget()
+	r.err = nil
 	for i := range r.known {
 		clear(r.known[i])
 	}
@@ -219,10 +220,13 @@ func (r *AnswerRows) Row(number int) {
 	}
 }
 
+// Forget forgets the answers: Row takes the numbers of later ones. The rows stay.
+func (r *AnswerRows) Forget() { r.answers, r.list = r.answers[:0], r.list[:0] }
+
 // Once is Answer and Row for an answer that no other row has: it is not kept.
 func (r *AnswerRows) Once(a *Answer) {
 	r.Row(r.Answer(a))
-	r.answers, r.list = r.answers[:0], r.list[:0]
+	r.Forget()
 }
 
 // flush makes pages of the rows that are none yet.
