@@ -122,8 +122,15 @@ func (j symbolicateJob) traces(p *process) (done bool, err error) {
 	return true, j.convert(p)
 }
 
+// A conversion keeps below 128 MiB what a trace may make it keep: names, records to be sorted, the client's caches.
+const (
+	traceGCPercent   = 50
+	traceMemoryBytes = 96 << 20
+)
+
 // convert reads the traces once and writes all that is wanted of them.
 func (j symbolicateJob) convert(p *process) (err error) {
+	limitGarbage(traceGCPercent, traceMemoryBytes)
 	labels := &labeler{p: p, job: &j, images: map[string]*mapping{}, lost: map[symbol.ID]bool{}}
 	defer func() { err = errors.Join(err, labels.close()) }()
 	out, err := j.traceWriter(p)

@@ -16,7 +16,7 @@ import (
 )
 
 // traceCacheBytes bound the client's caches: a trace's names are asked for once.
-const traceCacheBytes = 24 << 20
+const traceCacheBytes = 16 << 20
 
 // labeler gives names of traces back their originals. The store is opened when a name first needs it.
 type labeler struct {

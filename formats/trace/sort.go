@@ -15,7 +15,7 @@ import (
 
 // SortBytes is the memory for records at hand, unless Options say else; what is more goes to scratch in sorted
 // runs.
-const SortBytes = 40 << 20
+const SortBytes = 24 << 20
 
 const recordBytes = 40
 

@@ -4,13 +4,15 @@
 //
 // A profile's events stand together in the file, in a trace those of all
 // threads are mixed: they are kept as numbers, 8 MiB of them in memory, the
-// rest in the caller's scratch. Names are kept in memory, [MaxFrames] of
-// together [MaxFrameBytes]; what has other names is called [Rest].
+// rest in the caller's scratch. Frames stand before the profiles in the file and are written
+// as they come; what is remembered of each is a hash, which tells that it has come before. There are at most
+// [MaxFrames]; what has other names is called [Rest].
 package speedscope
 
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -24,9 +26,8 @@ import (
 
 // What bounds the names of a file.
 const (
-	MaxFrames     = 1 << 20
-	MaxFrameBytes = 64 << 20
-	Rest          = "(more names than the file holds)"
+	MaxFrames = 1 << 19
+	Rest      = "(more names than the file holds)"
 )
 
 // memoryBytes are the events in memory.
@@ -37,14 +38,13 @@ const schema = "https://www.speedscope.app/file-format-schema.json"
 
 // Writer writes one file of one or more traces.
 type Writer struct {
-	w       io.Writer
+	out     *bufio.Writer
+	encode  *json.Encoder // into out
 	scratch func() (trace.Scratch, error)
 	label   func(*trace.Name) (trace.Label, error)
 
-	frames     []frame
-	byLabel    map[frame]int
-	frameBytes int
-	names      []int // by trace.Name.ID: frame+1; 0: not asked for yet
+	frames map[[16]byte]int32 // their numbers in the file
+	names  []int32            // by trace.Name.ID: frame+1; 0: not asked for yet
 
 	profiles []*profile // in order of appearance
 	tracks   []*profile // of the trace at hand, by Track.Index; nil: not shown
@@ -74,7 +74,11 @@ type block struct{ at, size int64 }
 
 // New makes a writer. Without scratch (nil), what does not fit in memory is an error.
 func New(w io.Writer, scratch func() (trace.Scratch, error)) *Writer {
-	return &Writer{w: w, scratch: scratch, byLabel: map[frame]int{}}
+	out := bufio.NewWriterSize(w, 256<<10)
+	fmt.Fprintf(out, `{"$schema":%q,"exporter":"symlake","shared":{"frames":[`, schema)
+	encode := json.NewEncoder(out)
+	encode.SetEscapeHTML(false) // for those who read it: methods are called <init>
+	return &Writer{out: out, encode: encode, scratch: scratch, frames: map[[16]byte]int32{}}
 }
 
 // Trace begins the next trace of the file. label says what a name is to be
@@ -181,25 +185,39 @@ func (w *Writer) frame(n *trace.Name) (int, error) {
 	for len(w.names) <= n.ID {
 		w.names = append(w.names, 0)
 	}
-	if w.names[n.ID] == 0 {
-		l, err := w.label(n)
-		if err != nil {
-			return 0, err
-		}
-		f := frame{l.Text, l.File, l.Line}
-		if len(w.frames) >= MaxFrames || w.frameBytes+len(f.Name)+len(f.File) > MaxFrameBytes {
+	if at := w.names[n.ID]; at != 0 {
+		return int(at - 1), nil
+	}
+	l, err := w.label(n)
+	if err != nil {
+		return 0, err
+	}
+	f := frame{l.Text, l.File, l.Line}
+	if len(w.frames) >= MaxFrames-1 {
+		if _, known := w.frames[f.hash()]; !known {
 			f = frame{Name: Rest}
 		}
-		at, known := w.byLabel[f]
-		if !known {
-			at = len(w.frames)
-			w.frames = append(w.frames, f)
-			w.byLabel[f] = at
-			w.frameBytes += len(f.Name) + len(f.File)
-		}
-		w.names[n.ID] = at + 1
 	}
-	return w.names[n.ID] - 1, nil
+	h := f.hash()
+	at, known := w.frames[h]
+	if !known {
+		at = int32(len(w.frames))
+		w.frames[h] = at
+		if at > 0 {
+			w.out.WriteByte(',')
+		}
+		if err := w.encode.Encode(f); err != nil {
+			return 0, err
+		}
+	}
+	w.names[n.ID] = at + 1
+	return int(at), nil
+}
+
+// hash tells a frame from all others.
+func (f *frame) hash() [16]byte {
+	h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", f.Name, f.File, f.Line))
+	return [16]byte(h[:16])
 }
 
 // Close writes the file and lets the scratch go.
@@ -207,33 +225,21 @@ func (w *Writer) Close() (err error) {
 	if w.file != nil {
 		defer func() { err = errors.Join(err, w.file.Close()) }()
 	}
-	out := bufio.NewWriterSize(w.w, 256<<10)
-	fmt.Fprintf(out, `{"$schema":%q,"exporter":"symlake","profiles":[`, schema)
+	w.out.WriteString(`]},"profiles":[`)
 	written := 0
 	for _, p := range w.profiles {
 		if !p.begun {
 			continue
 		}
 		if written++; written > 1 {
-			out.WriteByte(',')
+			w.out.WriteByte(',')
 		}
-		if err := w.write(out, p); err != nil {
+		if err := w.write(w.out, p); err != nil {
 			return err
 		}
 	}
-	out.WriteString(`],"shared":{"frames":[`)
-	frames := json.NewEncoder(out)
-	frames.SetEscapeHTML(false) // for those who read it: methods are called <init>
-	for i, f := range w.frames {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		if err := frames.Encode(f); err != nil {
-			return err
-		}
-	}
-	out.WriteString("]}}\n")
-	return out.Flush()
+	w.out.WriteString("]}\n")
+	return w.out.Flush()
 }
 
 // write writes a profile.
