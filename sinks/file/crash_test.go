@@ -38,8 +38,19 @@ func TestKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(time.Duration(10+rng.IntN(150))*time.Millisecond, func() { cmd.Process.Kill() })
+		// Every other one dies only after it has published, however slow the machine is.
+		kill := func() {
+			time.AfterFunc(time.Duration(10+rng.IntN(150))*time.Millisecond, func() { cmd.Process.Kill() })
+		}
+		armed := round%2 == 0
+		if armed {
+			kill()
+		}
 		for in := bufio.NewScanner(out); in.Scan(); {
+			if !armed {
+				kill()
+				armed = true
+			}
 			n, err := strconv.Atoi(in.Text())
 			if err != nil {
 				continue // half a line
