@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/symlake/symlake/ingest/scratch"
@@ -43,10 +44,10 @@ type job struct {
 	peers    peers
 	began    time.Time // by the system's clock, as hardStop: when objects at work are put back (zero: never)
 	hardStop time.Time
-	others   bool    // other processes are at work
-	theirs   []*task // that they have; guarded by mu
-	big      []*task // that found no room for scratch files beside others; guarded by mu
-	unread   []*task // that could not be read; guarded by mu
+	others   atomic.Bool // other processes are at work
+	theirs   []*task     // that they have; guarded by mu
+	big      []*task     // that found no room for scratch files beside others; guarded by mu
+	unread   []*task     // that could not be read; guarded by mu
 	wanted   map[string]*row.Wanted
 
 	reconciled bool // the ledger, after a process died

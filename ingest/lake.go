@@ -363,7 +363,7 @@ const settleTime = time.Hour
 // projection is the store and the lake of this run.
 func (j *job) projection() Projection {
 	p := Projection{Store: j.o.Store, Keyring: j.o.Keyring, Lake: j.o.Lake}
-	if j.o.Shards > 1 || j.others {
+	if j.o.Shards > 1 || j.others.Load() {
 		p.Settled = j.o.Now().Add(-settleTime)
 	}
 	return p

@@ -2,6 +2,9 @@ package ingest
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/symlake/symlake/sinks/row"
@@ -15,6 +18,37 @@ func (j *job) elsewhere(t *task) {
 	if len(j.theirs) < maxTheirs {
 		j.theirs = append(j.theirs, t)
 	}
+}
+
+// passOver leaves out of the first n tasks what other processes have taken since they were listed: one look at that
+// stretch of the ledger is cheaper than as many swaps that come to nothing.
+func (j *job) passOver(ctx context.Context, tasks []*task, n int) ([]*task, error) {
+	n = min(n, len(tasks))
+	window := tasks[:n]
+	if n < 2 || !slices.IsSortedFunc(window, func(a, b *task) int { return strings.Compare(a.url, b.url) }) {
+		return tasks, nil
+	}
+	now := make(map[string]*row.Object, n)
+	looks := 4 * n // old entries may lie between new ones
+	err := j.cat.ObjectsFrom(ctx, window[0].url, func(o *row.Object) error {
+		if looks--; looks < 0 || o.URL > window[n-1].url {
+			return errStop
+		}
+		now[o.URL] = o
+		return nil
+	})
+	if err != nil && err != errStop {
+		return tasks, fmt.Errorf("read ledger: %w", err)
+	}
+	var free []*task
+	for _, t := range window {
+		if o := now[t.url]; o != nil && (t.old == nil || o.State != t.old.State || !o.Last.Equal(t.old.Last)) {
+			j.elsewhere(t)
+		} else {
+			free = append(free, t)
+		}
+	}
+	return append(free, tasks[n:]...), nil
 }
 
 // takeOver looks again at what other processes had, and takes what they left. It waits for those of which

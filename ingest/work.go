@@ -12,7 +12,7 @@ import (
 
 // work takes tasks, several at once, until all are ended and published.
 func (j *job) work(ctx context.Context, tasks []*task, workers int) error {
-	if j.others && len(tasks) > 1 { // each process begins elsewhere
+	if j.others.Load() && len(tasks) > 1 { // each process begins elsewhere
 		at := int(binary.BigEndian.Uint64(j.worker[:]) % uint64(len(tasks)))
 		tasks = append(slices.Clone(tasks[at:]), tasks[:at]...)
 	}
@@ -70,8 +70,15 @@ func (j *job) feed(ctx context.Context, tasks []*task, queue chan<- *task) (rest
 	for len(tasks) > 0 {
 		n, size := 0, int64(0)
 		most := noteObjects
-		if j.others {
-			most = min(most, 2*j.o.Workers) // what this one has not noted is free for the others
+		if j.others.Load() {
+			// What this one has not noted is free for the others: towards the end, much of it.
+			most = min(most, max(2*j.o.Workers, len(tasks)/noteObjects))
+			if tasks, err = j.passOver(ctx, tasks, most); err != nil {
+				return append(rest, tasks...), err
+			}
+			if len(tasks) == 0 {
+				break
+			}
 		}
 		for n < len(tasks) && n < most && (n == 0 || size+tasks[n].entry.Size <= noteBytes) {
 			size += tasks[n].entry.Size
@@ -94,6 +101,7 @@ func (j *job) feed(ctx context.Context, tasks []*task, queue chan<- *task) (rest
 		for i, t := range now {
 			switch {
 			case !ours[i]: // another process has it
+				j.others.Store(true)
 				j.taken--
 				j.elsewhere(t)
 			case j.late() || ctx.Err() != nil:

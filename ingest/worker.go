@@ -204,7 +204,7 @@ func (j *job) company(ctx context.Context) error {
 		}
 		var s sighting
 		if s, err = j.judge(ctx, id); s.alive {
-			j.others = true
+			j.others.Store(true)
 		}
 	}
 	return err

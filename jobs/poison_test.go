@@ -48,9 +48,9 @@ var poison = formats.Format{Name: "poison", Version: 1,
 			case "loop":
 				for deaf := 0; ; deaf++ {
 				}
-			case "busy": // some 20 ms of work, as a small library is
+			case "busy": // some 10 ms of work: a library with a few MB of debug information
 				sum := make([]byte, 32)
-				for range 20_000 {
+				for range 100_000 {
 					h := sha256.Sum256(sum)
 					sum = h[:]
 				}
