@@ -27,7 +27,7 @@ var poison = formats.Format{Name: "poison", Version: 1,
 		}
 		words := strings.Fields(string(text))
 		a := formats.Artifact{Rank: symbol.RankDWARF, Parts: 1}
-		a.Kind, a.End, a.Canonical, a.ID = symbol.ELF, 64, words[2], symbol.NewID(symbol.ELF, words[2])
+		a.Kind, a.End, a.Canonical, a.ID = symbol.ELF, 1<<20, words[2], symbol.NewID(symbol.ELF, words[2])
 		a.Explode = func(ctx context.Context, _ int, emit func(*symbol.Run) error) (q symbol.Quality, err error) {
 			alone := slices.Contains(os.Args, "--isolated")
 			switch words[1] {
@@ -48,6 +48,16 @@ var poison = formats.Format{Name: "poison", Version: 1,
 			case "loop":
 				for deaf := 0; ; deaf++ {
 				}
+			case "big": // more than a batch of many loads takes
+				for i := range uint64(30_000) {
+					name := fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, words[2], i)))
+					err := emit(&symbol.Run{Rank: a.Rank, Strings: []string{"", "p.c", name}, Scopes: []symbol.Scope{{Parent: -1, Function: 2}},
+						Ranges: []symbol.Range{{Start: 8 * i, End: 8*i + 8, At: symbol.Site{File: 1, Line: uint32(i) + 1}}}})
+					if err != nil {
+						return q, err
+					}
+				}
+				return q, nil
 			case "busy": // some 10 ms of work: a library with a few MB of debug information
 				sum := make([]byte, 32)
 				for range 100_000 {

@@ -1,8 +1,10 @@
 package jobs
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -22,8 +24,8 @@ import (
 // stormKills is how many processes the storm kills; SYMLAKE_STORM_KILLS overrides it for a long run.
 const stormKills = 9
 
-// Three workers on one store, killed at random points and started again, with readers at it all the time: what
-// is left is what one undisturbed run leaves, and no reader ever sees half an artifact.
+// Three workers on one store, killed at random points and started again, with readers of store and lake at it all
+// the time: what is left is what one undisturbed run leaves, and no reader ever sees half an artifact.
 func TestStorm(t *testing.T) {
 	kills := stormKills
 	if s := os.Getenv("SYMLAKE_STORM_KILLS"); s != "" {
@@ -32,50 +34,34 @@ func TestStorm(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	objects := formattest.Testdata(t, "elf")
+	// Small objects whose loads share batches, archives, broken ones; and some with a batch of their own.
+	objects := []string{formattest.Testdata(t, "elf"), t.TempDir()}
+	for i := range 3 {
+		if err := os.WriteFile(filepath.Join(objects[1], fmt.Sprintf("big%d.so", i)), []byte("POISON big "+poisonID(i)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	clean := filepath.Join(t.TempDir(), "clean")
 	began := time.Now()
-	mustRun(t, []int{0, 3}, "--store", clean, "ingest", objects)
+	mustRun(t, []int{0, 3}, append([]string{"--store", clean, "ingest"}, objects...)...)
 	whole := time.Since(began)
 	wantDigest, wantLedger := state(t, clean)
-	wantAnswer, _ := mustRun(t, []int{0, 1}, append([]string{"--store", clean, "--json", "lookup"}, stormQuestion...)...)
-	want := withoutLoad(t, wantAnswer)
+	readers := newStormReaders(t, clean)
 
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
-	t.Logf("seed %d, a whole run takes %v", seed, whole)
-	for done, round := 0, 0; done < kills; round++ {
-		store := filepath.Join(t.TempDir(), "store")
+	t.Logf("seed %d, a whole run takes %v, readers ask %d questions", seed, whole, len(readers.want))
+	for done, round := 0, 0; done < kills && !t.Failed(); round++ {
+		dir := t.TempDir()
+		store := filepath.Join(dir, "store")
 		worker := func() *exec.Cmd {
-			c := symlake(t, "--store", store, "ingest", objects, "--if-locked", "join")
+			c := symlake(t, append([]string{"--store", store, "ingest", "--if-locked", "join"}, objects...)...)
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
 			return c
 		}
-		var stop atomic.Bool
-		var reading sync.WaitGroup
-		reading.Go(func() {
-			for !stop.Load() {
-				c := symlake(t, append([]string{"--store", store, "--json", "lookup"}, stormQuestion...)...)
-				out, _ := c.Output()
-				if code := c.ProcessState.ExitCode(); code != 0 && code != 1 {
-					t.Errorf("a reader ended with %d", code)
-				}
-				for line := range strings.Lines(string(out)) {
-					got := withoutLoad(t, line)
-					switch status := got["status"]; status {
-					case "found":
-						if diff := cmp.Diff(want, got); diff != "" {
-							t.Errorf("a reader saw (-want +got)\n%s", diff)
-						}
-					case "no-artifact", "pending", "loading":
-					default:
-						t.Errorf("a reader saw %v: %s", status, line)
-					}
-				}
-			}
-		})
+		stop := readers.start(t, store)
 		// Three at a time: whoever is killed is replaced, until this store has had its share of deaths.
 		share := min(3+rng.IntN(4), kills-done)
 		crew := []*exec.Cmd{worker(), worker(), worker()}
@@ -93,10 +79,10 @@ func TestStorm(t *testing.T) {
 				t.Errorf("round %d: a worker that was left alone ended with %d", round, code)
 			}
 		}
-		stop.Store(true)
-		reading.Wait()
-		mustRun(t, []int{0, 3}, "--store", store, "ingest", objects)
+		stop()
+		mustRun(t, []int{0, 3}, append([]string{"--store", store, "ingest"}, objects...)...)
 		mustRun(t, []int{0}, "--store", store, "gc", "--grace", "0s")
+		mustRun(t, []int{0}, "--store", store, "compact", "--grace", "0s")
 		digest, ledger := state(t, store)
 		if digest != wantDigest {
 			t.Errorf("round %d: digest %s, want %s", round, digest, wantDigest)
@@ -109,85 +95,166 @@ func TestStorm(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &freed); err != nil || freed.Loads+freed.Freed != 0 {
 			t.Errorf("round %d: a second gc found more: %s (%v)", round, out, err)
 		}
+		noStrangers(t, store)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
-// stormQuestion asks for a place in an artifact of testdata/elf.
-var stormQuestion = []string{"inline-clang-O2", "+0x40"}
-
-func withoutLoad(t *testing.T, line string) map[string]any {
+// noStrangers fails for files of a store and its lake that nothing refers to.
+func noStrangers(t *testing.T, store string) {
 	t.Helper()
-	var m map[string]any
-	if err := json.Unmarshal([]byte(line), &m); err != nil {
-		t.Errorf("%s: %v", line, err)
+	named := map[string]bool{}
+	files, retired := lakeFiles(t, store)
+	for _, f := range append(files, retired...) {
+		named[f.Path] = true
 	}
-	delete(m, "load")
-	return m
+	err := filepath.WalkDir(store, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(store, path)
+		top, rest, _ := strings.Cut(filepath.ToSlash(rel), "/")
+		switch {
+		case rest == "" && (top == "keyset.json" || top == "format" || strings.HasPrefix(top, "lock") || strings.HasPrefix(top, "catalog.db")):
+		case top == "blocks" && filepath.Ext(rest) == ".hfile": // gc looked at each row
+		case top == "lake" && (named[rest] || strings.HasPrefix(rest, "_manifest/")):
+		default:
+			t.Errorf("%s is left over", rel)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
-// Four workers on four shards, and four on leases, over the same objects: every object once, and hardly more work than one has.
-func TestFourWorkers(t *testing.T) {
-	objects := 300
-	if s := os.Getenv("SYMLAKE_WORKER_OBJECTS"); s != "" {
-		var err error
-		if objects, err = strconv.Atoi(s); err != nil {
+type lakeFile struct {
+	Path  string
+	Bytes int64
+}
+
+// lakeFiles are those that the newest manifest of a store's lake names, and those that it leaves to readers; none: there
+// is no manifest yet.
+func lakeFiles(t *testing.T, store string) (files, retired []lakeFile) {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(store, "lake", "_manifest", "*.json"))
+	if err != nil || len(all) == 0 {
+		return nil, nil
+	}
+	text, err := os.ReadFile(all[len(all)-1])
+	if err != nil {
+		t.Error(err)
+		return nil, nil
+	}
+	var m struct {
+		Live           lakeFile
+		Files, Retired []lakeFile
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Errorf("%s: %v", all[len(all)-1], err)
+	}
+	return append(m.Files, m.Live), m.Retired
+}
+
+// stormReaders asks about artifacts that one object alone has, so that there is one right answer.
+type stormReaders struct {
+	ask  string
+	want []map[string]any
+}
+
+func newStormReaders(t *testing.T, clean string) *stormReaders {
+	t.Helper()
+	held := map[string]int{}
+	out, _ := mustRun(t, []int{0}, "--store", clean, "--json", "objects")
+	for line := range strings.Lines(out) {
+		var o objectJSON
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			t.Fatal(err)
 		}
+		for _, a := range o.Artifacts {
+			held[a.Artifact]++
+		}
 	}
-	dir := t.TempDir()
-	for i := range objects {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%04d.so", i)), []byte("POISON busy "+poisonID(i)), 0o644); err != nil {
+	r := &stormReaders{}
+	out, _ = mustRun(t, []int{0}, "--store", clean, "--json", "artifacts")
+	for line := range strings.Lines(out) {
+		var a struct{ Artifact string }
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			t.Fatal(err)
 		}
+		if held[a.Artifact] == 1 {
+			r.ask += a.Artifact + " +0x8\n" + a.Artifact + " +0x40\n"
+		}
 	}
-	type result struct{ New, Loaded, Rejected, Failed int }
-	work := func(store string, flags ...[]string) (total result, cpu time.Duration) {
-		t.Helper()
-		mustRun(t, []int{0}, "--store", store, "ingest", t.TempDir())
-		var crew []*exec.Cmd
-		var outs []*strings.Builder
-		for _, f := range flags {
-			c := symlake(t, append([]string{"--store", store, "ingest", dir, "--workers", "1", "--report", "-"}, f...)...)
-			out := &strings.Builder{}
-			c.Stdout = out
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
-			crew, outs = append(crew, c), append(outs, out)
+	answers, _, _ := r.read(t, clean)
+	found := 0
+	for _, a := range answers {
+		if a["status"] == "found" {
+			found++
 		}
-		for i, c := range crew {
-			if err := c.Wait(); err != nil {
-				t.Fatal(err)
-			}
-			cpu += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-			var r struct{ Objects result }
-			if err := json.Unmarshal([]byte(outs[i].String()), &r); err != nil {
-				t.Fatal(err)
-			}
-			total.Loaded += r.Objects.Loaded
-			total.Rejected += r.Objects.Rejected
-			total.Failed += r.Objects.Failed
-		}
-		return total, cpu
 	}
-	base := t.TempDir()
-	one, oneCPU := work(filepath.Join(base, "one"), nil)
-	want, _ := state(t, filepath.Join(base, "one"))
-	for name, flags := range map[string][][]string{
-		"shards": {{"--shard", "0/4"}, {"--shard", "1/4"}, {"--shard", "2/4"}, {"--shard", "3/4"}},
-		"leases": {{"--if-locked", "join"}, {"--if-locked", "join"}, {"--if-locked", "join"}, {"--if-locked", "join"}},
-	} {
-		store := filepath.Join(base, name)
-		four, cpu := work(store, flags...)
-		t.Logf("%d objects, %s: %.2f s of processor, one worker %.2f s (%.2fx)", objects, name, cpu.Seconds(), oneCPU.Seconds(), cpu.Seconds()/oneCPU.Seconds())
-		if four.Loaded != objects || one.Loaded != objects || four.Failed+four.Rejected > 0 {
-			t.Errorf("%s: %+v, one worker %+v", name, four, one)
+	if found < 10 {
+		t.Fatalf("%d of %d questions have an answer", found, len(answers))
+	}
+	r.want = answers
+	return r
+}
+
+// read asks everything once, of a store that may not be there yet.
+func (r *stormReaders) read(t *testing.T, store string) (answers []map[string]any, stderr string, code int) {
+	t.Helper()
+	c := symlake(t, "--store", store, "--json", "lookup", "--stdin")
+	var said bytes.Buffer
+	c.Stdin, c.Stderr = strings.NewReader(r.ask), &said
+	out, _ := c.Output()
+	for line := range strings.Lines(string(out)) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Errorf("%s: %v", line, err)
 		}
-		if got, _ := state(t, store); got != want {
-			t.Errorf("%s: digest %s, want %s", name, got, want)
+		delete(m, "load")
+		answers = append(answers, m)
+	}
+	return answers, said.String(), c.ProcessState.ExitCode()
+}
+
+// start reads a store and its lake again and again, until stop.
+func (r *stormReaders) start(t *testing.T, store string) (stop func()) {
+	var ended atomic.Bool
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		made := false
+		for !ended.Load() {
+			files, _ := lakeFiles(t, store)
+			for _, f := range files {
+				if i, err := os.Stat(filepath.Join(store, "lake", f.Path)); err != nil || i.Size() != f.Bytes {
+					t.Errorf("a file that the lake names: %v, want %d bytes", err, f.Bytes)
+				}
+			}
+			answers, said, code := r.read(t, store)
+			if code == 1 && len(answers) == 0 && !made {
+				continue // the store and its keys are being made
+			}
+			made = true
+			if code != 0 || len(answers) != len(r.want) {
+				t.Errorf("a reader ended with %d and %d of %d answers: %s", code, len(answers), len(r.want), said)
+				continue
+			}
+			for i, got := range answers {
+				switch got["status"] {
+				case "no-artifact", "pending", "loading":
+					continue
+				}
+				if diff := cmp.Diff(r.want[i], got); diff != "" {
+					t.Errorf("a reader saw (-want +got)\n%s", diff)
+				}
+			}
 		}
-		if objects >= 2000 && cpu > oneCPU*110/100 {
-			t.Errorf("%s: %v of processor, more than 1.1x of %v", name, cpu, oneCPU)
-		}
+	})
+	return func() {
+		ended.Store(true)
+		reading.Wait()
 	}
 }
