@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -176,13 +175,17 @@ func addMissing(all, more []Symbol) []Symbol {
 // they only bound the others.
 func named(all []Symbol, starts []uint64) []Symbol {
 	next := uint64(math.MaxUint64) // address of the symbol behind
+	k := len(starts)               // starts[k:] lie behind the symbol
 	for i := len(all) - 1; i >= 0; i-- {
 		s := &all[i]
 		if i+1 < len(all) && all[i+1].Addr != s.Addr {
 			next = all[i+1].Addr
 		}
 		end := min(s.limit, next)
-		if k := sort.Search(len(starts), func(k int) bool { return starts[k] > s.Addr }); k < len(starts) {
+		for k > 0 && starts[k-1] > s.Addr {
+			k--
+		}
+		if k < len(starts) {
 			end = min(end, starts[k])
 		}
 		s.Size = end - s.Addr

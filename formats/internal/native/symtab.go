@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -287,25 +288,7 @@ func (f *ELF) mapping(name string, e *entry) bool {
 // settle sorts symbols as Symbols documents, and drops those of .dynsym that
 // say nothing new.
 func settle(all []Symbol) []Symbol {
-	// The table's order is the last word, the later entry first.
-	slices.Reverse(all)
-	slices.SortStableFunc(all, func(a, b Symbol) int {
-		switch {
-		case a.Addr != b.Addr:
-			if a.Addr < b.Addr {
-				return -1
-			}
-			return 1
-		case a.Rank != b.Rank:
-			return int(a.Rank) - int(b.Rank)
-		case a.Size != b.Size:
-			if a.Size > b.Size {
-				return -1
-			}
-			return 1
-		}
-		return 0
-	})
+	sortSymbols(all)
 	out := all[:0]
 	var best Symbol
 	for _, s := range all {
@@ -329,6 +312,39 @@ func settle(all []Symbol) []Symbol {
 		}
 	}
 	return slices.Clip(out)
+}
+
+// sortSymbols sorts by address, rank, falling size and falling place in the
+// table. Keys are sorted, and the symbols, six times as large, moved once.
+func sortSymbols(all []Symbol) {
+	type key struct {
+		addr uint64
+		at   int
+	}
+	keys := make([]key, len(all))
+	for i := range all {
+		keys[i] = key{all[i].Addr, i}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.addr != b.addr {
+			return cmp.Compare(a.addr, b.addr)
+		}
+		x, y := &all[a.at], &all[b.at]
+		return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(y.Size, x.Size), b.at-a.at)
+	})
+	for i := range keys {
+		moved := all[i]
+		for to := i; ; {
+			from := keys[to].at
+			keys[to].at = to
+			if from == i {
+				all[to] = moved
+				break
+			}
+			all[to] = all[from]
+			to = from
+		}
+	}
 }
 
 // descriptorTable is the .opd of a 64-bit PowerPC file of the first ABI: there
