@@ -315,36 +315,23 @@ func settle(all []Symbol) []Symbol {
 }
 
 // sortSymbols sorts by address, rank, falling size and falling place in the
-// table. Keys are sorted, and the symbols, six times as large, moved once.
+// table. The place is one of the keys because a stable sort of such large
+// elements spends most of its time on moving them.
 func sortSymbols(all []Symbol) {
-	type key struct {
-		addr uint64
-		at   int
-	}
-	keys := make([]key, len(all))
 	for i := range all {
-		keys[i] = key{all[i].Addr, i}
+		all[i].place = uint32(i)
 	}
-	slices.SortFunc(keys, func(a, b key) int {
-		if a.addr != b.addr {
-			return cmp.Compare(a.addr, b.addr)
+	slices.SortFunc(all, func(a, b Symbol) int {
+		switch {
+		case a.Addr != b.Addr:
+			return cmp.Compare(a.Addr, b.Addr)
+		case a.Rank != b.Rank:
+			return cmp.Compare(a.Rank, b.Rank)
+		case a.Size != b.Size:
+			return cmp.Compare(b.Size, a.Size)
 		}
-		x, y := &all[a.at], &all[b.at]
-		return cmp.Or(cmp.Compare(x.Rank, y.Rank), cmp.Compare(y.Size, x.Size), b.at-a.at)
+		return cmp.Compare(b.place, a.place)
 	})
-	for i := range keys {
-		moved := all[i]
-		for to := i; ; {
-			from := keys[to].at
-			keys[to].at = to
-			if from == i {
-				all[to] = moved
-				break
-			}
-			all[to] = all[from]
-			to = from
-		}
-	}
 }
 
 // descriptorTable is the .opd of a 64-bit PowerPC file of the first ABI: there
