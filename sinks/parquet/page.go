@@ -30,11 +30,14 @@ type pager struct {
 	encoded, buffer []byte
 }
 
-func newPager() *pager { return &pager{zstd: newZstd()} }
+func newPager() *pager { return &pager{zstd: newZstd(zstd.SpeedDefault)} }
 
-func newZstd() *zstd.Encoder {
+// newSwiftPager makes a pager for files that somebody waits for: an eighth larger, for a sixth less time.
+func newSwiftPager() *pager { return &pager{zstd: newZstd(zstd.SpeedFastest)} }
+
+func newZstd(level zstd.EncoderLevel) *zstd.Encoder {
 	// Frames need no checksum: pages have one, or the tag of a seal.
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true))
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		panic(err) // these are valid options
 	}

@@ -54,7 +54,7 @@ func (p *pooledZstd) CompressBound(n int64) int64 { return n / 8 }
 func (p *pooledZstd) EncodeLevel(dst, src []byte, _ int) []byte {
 	e, ok := p.encoders.Get().(*zstd.Encoder)
 	if !ok {
-		e = newZstd()
+		e = newZstd(zstd.SpeedDefault)
 	}
 	defer p.encoders.Put(e)
 	return e.EncodeAll(src, dst[:0])
