@@ -7,7 +7,7 @@ CONTAINER ?= docker
 IMAGE ?= symlake
 export CGO_ENABLED = 0
 
-.PHONY: help demo build test bench fuzz soak lint tools readers airflow oracle image
+.PHONY: help demo build test bench fuzz soak lint tools readers schemathesis airflow oracle image
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ build: ## build bin/symlake, one static binary
 test: ## run every test; what needs an outside tool says SKIP and how to get it
 	$(GO) vet ./... ./testdata/bench
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
-	SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace $(GO) test -timeout 20m ./...
+	SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace $(GO) test -timeout 20m ./...
 
 tools: ## build the S3 server that tests use into the cache folder
 	bash testdata/tools.sh $(CACHE)
@@ -29,6 +29,9 @@ tools: ## build the S3 server that tests use into the cache folder
 readers: ## install the engines that read the lake in tests into the cache folder: pyarrow, DuckDB, Polars, Spark; and the schema of Perfetto's traces
 	bash testdata/lake/readers.sh $(CACHE)/readers
 	bash testdata/trace/schema.sh $(CACHE)/trace
+
+schemathesis: ## install the client that fuzzes symlake serve by its OpenAPI file into the cache folder
+	bash testdata/serve/schemathesis.sh $(CACHE)/schemathesis
 
 airflow: ## install the two versions of Airflow that jobs/airflow is tested on into the cache folder
 	bash testdata/airflow/airflow.sh $(CACHE)/airflow
@@ -56,6 +59,7 @@ soak: ## the long forms: 1,000 kills of three workers, 200 of an ingest, 100 of 
 	SYMLAKE_KILL_POINTS=200 $(GO) test ./jobs -run TestKill -count=1 -timeout 60m
 	SYMLAKE_KILL_POINTS=100 $(GO) test ./jobs -run 'TestHBase/loader' -count=1 -timeout 60m
 	bash testdata/fuzz.sh 5m
+	SYMLAKE_FUZZ_SECONDS=600 SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis $(GO) test ./jobs -run TestServeFuzzed -count=1 -timeout 60m
 
 bench: build ## measure ingest and look-up beside their peers; downloads inputs into the cache folder
 	bash testdata/bench/bench.sh $(CACHE) $(abspath $(BIN)/symlake)

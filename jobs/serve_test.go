@@ -331,7 +331,7 @@ func TestServeBadInput(t *testing.T) {
 		{"POST", sym + "?verbose=perhaps", "text/plain", "x", 400, "verbose"},
 		{"POST", sym + "?colour=red", "text/plain", "x", 400, "parameter"},
 		{"POST", sym + "?app=%zz", "text/plain", "x", 400, "encoded"},
-		{"POST", many, js, `{"queries":null}`, 400, "want queries"},
+		{"POST", many, js, `{"queries":null}`, 400, "null stands"},
 		{"POST", many, js, `{"queries":[{"artifact":"","position":"0x1"}]}`, 400, "want artifact"},
 		{"POST", many, js, `{"queries":[{"artifact":"x","position":"12"}]}`, 400, "position"},
 		{"POST", many, "text/plain", `{"queries":[]}`, 415, "Content-Type"},

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -51,6 +53,9 @@ func (c *call) parse(to any, strict bool) error {
 	if !strict {
 		err = json.Unmarshal(text, to)
 	} else {
+		if hasNull(text) {
+			return failed(http.StatusBadRequest, "null stands in the body: leave out what is not said")
+		}
 		dec := json.NewDecoder(bytes.NewReader(text))
 		dec.DisallowUnknownFields()
 		if err = dec.Decode(to); err == nil && len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 {
@@ -62,6 +67,37 @@ func (c *call) parse(to any, strict bool) error {
 	}
 	return nil
 }
+
+// hasNull reports whether a null stands in JSON, which would pass for any type. The letter n has no other word
+// outside of strings.
+func hasNull(text []byte) bool {
+	for quoted, i := false, 0; i < len(text); i++ {
+		switch b := text[i]; {
+		case b == '"':
+			quoted = !quoted
+		case b == '\\' && quoted:
+			i++
+		case b == 'n' && !quoted:
+			return true
+		}
+	}
+	return false
+}
+
+// integer reads a number of JSON that is whole, however it is written: 94, 94.0 and 9.4e1 are one.
+func integer(text []byte) (uint64, error) {
+	s := string(bytes.TrimSpace(text))
+	if !strings.ContainsAny(s, ".eE") {
+		return strconv.ParseUint(s, 10, 64)
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f != math.Trunc(f) || f < 0 || f >= 1<<64 {
+		return 0, errInteger
+	}
+	return uint64(f), nil
+}
+
+var errInteger = errors.New("want an integer from 0")
 
 // badJSON says what is wrong, without the text: it may be secret, or long.
 func badJSON(err error) error {

@@ -16,7 +16,20 @@ type lookupRequest struct {
 	Queries []lookupQuery `json:"queries"`
 	App     string        `json:"app"`     // APP@BUILD that ambiguous names belong to
 	Arch    string        `json:"arch"`    // architecture that they belong to
-	Context uint32        `json:"context"` // lines of source before and behind each frame's, where they are kept
+	Context lines         `json:"context"` // lines of source before and behind each frame's, where they are kept
+}
+
+// lines is a number of them.
+type lines uint32
+
+// UnmarshalJSON reads an integer.
+func (l *lines) UnmarshalJSON(text []byte) error {
+	n, err := integer(text)
+	if err != nil || n > maxContext {
+		return failed(http.StatusBadRequest, "context: want a number of lines, at most %d", maxContext)
+	}
+	*l = lines(n)
+	return nil
 }
 
 type lookupQuery struct {
@@ -44,7 +57,7 @@ func (s *Server) lookupGet(c *call) error {
 		if err != nil {
 			return failed(http.StatusBadRequest, "context: want a number of lines")
 		}
-		req.Context = uint32(n)
+		req.Context = lines(n)
 	}
 	if q.Get("artifact") == "" || len(q["position"]) == 0 {
 		return failed(http.StatusBadRequest, "want artifact and position")
@@ -109,7 +122,7 @@ func (s *Server) lookup(c *call, req *lookupRequest) error {
 			break
 		}
 		var excerpts []lookup.Excerpt
-		excerpts, err = asked[i].Excerpts(c.ctx, s.o.Client, answers[k].Frames, req.Context)
+		excerpts, err = asked[i].Excerpts(c.ctx, s.o.Client, answers[k].Frames, uint32(req.Context))
 		out.Answers[i] = asked[i].Of(answers[k], excerpts)
 	}
 	if err == nil {

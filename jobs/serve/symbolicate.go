@@ -58,6 +58,13 @@ func (s *Server) symbolicateJSON(c *call) error {
 	if err := c.parse(&req, true); err != nil {
 		return err
 	}
+	said, err := parseOptions(c) // of no use here, and wrong all the same when it is wrong
+	if err == nil {
+		_, _, err = s.options(c, 0, &said.raw)
+	}
+	if err != nil {
+		return err
+	}
 	records, text := req.Output != "text", req.Output == "text" || req.Output == "both"
 	switch {
 	case req.Stacks == nil:
@@ -111,7 +118,7 @@ func (s *Server) symbolicateJSON(c *call) error {
 		}
 	}
 	var failing error
-	err := s.o.Client.Stacks(c.ctx, w.queries, func(i int, answers [][]symbol.Answer) {
+	err = s.o.Client.Stacks(c.ctx, w.queries, func(i int, answers [][]symbol.Answer) {
 		d := &w.dumps[i]
 		begin(d.of)
 		if records {
@@ -143,51 +150,30 @@ func (s *Server) symbolicateJSON(c *call) error {
 
 // symbolicateText answers with the text, its frames replaced, or with a record a stack.
 func (s *Server) symbolicateText(c *call) error {
-	q, err := url.ParseQuery(c.r.URL.RawQuery)
+	o, err := parseOptions(c)
 	if err != nil {
-		return failed(http.StatusBadRequest, "the query is not encoded as it should be")
-	}
-	known := []string{"app", "build", "platform", "frame0", "artifact", "school", "regex", "verbose", "explain", "output", "isolate_start", "vm_start", "unit"}
-	for name := range q {
-		if !slices.Contains(known, name) {
-			return failed(http.StatusBadRequest, "the query has a parameter that is not known: want %s", strings.Join(known, ", "))
-		}
-	}
-	raw := rawStack{App: q.Get("app"), Build: q.Get("build"), Platform: q.Get("platform"), Frame0: q.Get("frame0"), Artifacts: q["artifact"],
-		Reading: wire.Reading{School: q.Get("school"), Regex: q.Get("regex")},
-		Dart:    wire.Dart{IsolateStart: q.Get("isolate_start"), VMStart: q.Get("vm_start"), Units: q["unit"]}}
-	var explain bool
-	for name, to := range map[string]*bool{"verbose": &raw.Verbose, "explain": &explain} {
-		if v := q.Get(name); v != "" {
-			if *to, err = strconv.ParseBool(v); err != nil {
-				return failed(http.StatusBadRequest, "%s: want true or false", name)
-			}
-		}
-	}
-	output := q.Get("output")
-	if output != "" && output != "text" && output != "records" {
-		return failed(http.StatusBadRequest, "output: want text or records")
+		return err
 	}
 	body, err := c.body()
 	if err != nil {
 		return err
 	}
 	var w work
-	if err := s.read(c, &w, 0, &raw, body); err != nil {
+	if err := s.read(c, &w, 0, &o.raw, body); err != nil {
 		return err
 	}
 	var out bytes.Buffer
 	var failing error
 	err = s.o.Client.Stacks(c.ctx, w.queries, func(i int, answers [][]symbol.Answer) {
 		d := w.dumps[i].stack
-		if output == "records" {
+		if o.output == "records" {
 			if line, ok := wire.AppendStack(out.AvailableBuffer(), d, answers); ok {
 				out.Write(append(line, '\n'))
 			}
 			return
 		}
 		err := stack.Print(&out, d, answers)
-		if err == nil && explain {
+		if err == nil && o.explain {
 			err = wire.Explain(c.ctx, &out, s.o.Client, d, w.queries[i].StackOptions)
 		}
 		failing = errors.Join(failing, err)
@@ -196,11 +182,49 @@ func (s *Server) symbolicateText(c *call) error {
 		return err
 	}
 	kind := "text/plain; charset=utf-8"
-	if output == "records" {
+	if o.output == "records" {
 		kind = "application/x-ndjson"
 	}
 	c.send(http.StatusOK, kind, out.Bytes())
 	return nil
+}
+
+// textOptions are what the query says of a text.
+type textOptions struct {
+	raw     rawStack
+	output  string
+	explain bool
+}
+
+func parseOptions(c *call) (o textOptions, err error) {
+	q, err := url.ParseQuery(c.r.URL.RawQuery)
+	if err != nil {
+		return o, failed(http.StatusBadRequest, "the query is not encoded as it should be")
+	}
+	known := []string{"app", "build", "platform", "frame0", "artifact", "school", "regex", "verbose", "explain", "output", "isolate_start", "vm_start", "unit"}
+	for name, values := range q {
+		if !slices.Contains(known, name) {
+			return o, failed(http.StatusBadRequest, "the query has a parameter that is not known: want %s", strings.Join(known, ", "))
+		}
+		if len(values) > 1 && name != "artifact" && name != "unit" {
+			return o, failed(http.StatusBadRequest, "%s: want it once", name)
+		}
+	}
+	o.raw = rawStack{App: q.Get("app"), Build: q.Get("build"), Platform: q.Get("platform"), Frame0: q.Get("frame0"), Artifacts: q["artifact"],
+		Reading: wire.Reading{School: q.Get("school"), Regex: q.Get("regex")},
+		Dart:    wire.Dart{IsolateStart: q.Get("isolate_start"), VMStart: q.Get("vm_start"), Units: q["unit"]}}
+	for name, to := range map[string]*bool{"verbose": &o.raw.Verbose, "explain": &o.explain} {
+		if v := q.Get(name); v != "" {
+			if *to, err = strconv.ParseBool(v); err != nil {
+				return o, failed(http.StatusBadRequest, "%s: want true or false", name)
+			}
+		}
+	}
+	o.output = q.Get("output")
+	if !slices.Contains([]string{"", "text", "records"}, o.output) {
+		return o, failed(http.StatusBadRequest, "output: want text or records")
+	}
+	return o, nil
 }
 
 // work is what a request asks for.
@@ -209,19 +233,19 @@ type work struct {
 	queries []lookup.StackQuery // one a dump
 }
 
-// read splits a raw stack.
-func (s *Server) read(c *call, w *work, i int, raw *rawStack, text []byte) error {
+// options are what a raw stack says besides its text. i is its place among those of the request.
+func (s *Server) options(c *call, i int, raw *rawStack) (split stack.Options, o lookup.StackOptions, err error) {
 	kind, known := lookup.PlatformKind(raw.Platform)
 	if !known {
-		return failed(http.StatusBadRequest, "stacks[%d]: platform is not known", i)
+		return split, o, failed(http.StatusBadRequest, "stacks[%d]: platform is not known", i)
 	}
 	frame0, err := stack.ParseFrame0(raw.Frame0)
 	if err != nil {
-		return failed(http.StatusBadRequest, "stacks[%d]: frame0: want exact, return or stepped", i)
+		return split, o, failed(http.StatusBadRequest, "stacks[%d]: frame0: want exact, return or stepped", i)
 	}
 	const maxNames = 64
 	if len(raw.Artifacts) > maxNames || len(raw.Units) > maxNames {
-		return failed(http.StatusBadRequest, "stacks[%d]: more than %d artifacts or units", i, maxNames)
+		return split, o, failed(http.StatusBadRequest, "stacks[%d]: more than %d artifacts or units", i, maxNames)
 	}
 	app := raw.App
 	if raw.Build != "" {
@@ -229,14 +253,22 @@ func (s *Server) read(c *call, w *work, i int, raw *rawStack, text []byte) error
 	}
 	managed, err := raw.Managed(c.ctx, s.o.Client, raw.Artifacts, app)
 	if err != nil {
-		return failed(http.StatusBadRequest, "stacks[%d]: %v", i, err)
+		return split, o, failed(http.StatusBadRequest, "stacks[%d]: %v", i, err)
 	}
-	split := stack.Options{Artifacts: raw.Artifacts, Frame0: frame0, Managed: managed}
+	split = stack.Options{Artifacts: raw.Artifacts, Frame0: frame0, Managed: managed}
 	if err := raw.Dart.Options(&split); err != nil {
-		return failed(http.StatusBadRequest, "stacks[%d]: %v", i, err)
+		return split, o, failed(http.StatusBadRequest, "stacks[%d]: %v", i, err)
+	}
+	return split, lookup.StackOptions{Artifacts: raw.Artifacts, App: app, Kind: kind, Used: c.used}, nil
+}
+
+// read splits a raw stack.
+func (s *Server) read(c *call, w *work, i int, raw *rawStack, text []byte) error {
+	split, o, err := s.options(c, i, raw)
+	if err != nil {
+		return err
 	}
 	c.stacks++
-	o := lookup.StackOptions{Artifacts: raw.Artifacts, App: app, Kind: kind, Used: c.used}
 	err = stack.Split(c.ctx, bytes.NewReader(text), split, func(d *stack.Stack) error {
 		for t := range d.Threads {
 			c.frames += len(d.Threads[t].Frames)

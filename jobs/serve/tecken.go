@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -45,19 +46,28 @@ func (f *teckenFrames) UnmarshalJSON(text []byte) error {
 	if !ok {
 		return failed(http.StatusBadRequest, "a frame: %v", errFrame)
 	}
-	module, err := strconv.ParseInt(string(bytes.TrimSpace(first)), 10, 32)
-	if err != nil || module < -1 {
-		return failed(http.StatusBadRequest, "a frame's module: %v", errFrame)
+	f.module = -1
+	if !isMinusOne(first) {
+		module, err := integer(first)
+		if err != nil || module > math.MaxInt32 {
+			return failed(http.StatusBadRequest, "a frame's module: %v", errFrame)
+		}
+		f.module = int(module)
 	}
-	f.module = int(module)
-	second = bytes.TrimSpace(second)
-	if f.none = string(second) == "-1"; f.none {
+	if f.none = isMinusOne(second); f.none {
 		return nil
 	}
-	if f.offset, err = strconv.ParseUint(string(second), 10, 64); err != nil {
+	var err error
+	if f.offset, err = integer(second); err != nil {
 		return failed(http.StatusBadRequest, "a frame's offset: want -1 to 2^64-1")
 	}
 	return nil
+}
+
+// isMinusOne: the number stands for what is not known.
+func isMinusOne(text []byte) bool {
+	s := string(bytes.TrimSpace(text))
+	return s == "-1" || s == "-1.0"
 }
 
 // module is one of a memory map, with what it leads to.

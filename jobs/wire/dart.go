@@ -33,7 +33,7 @@ func (d *Dart) Options(o *stack.Options) error {
 	for _, u := range d.Units {
 		number, name, found := strings.Cut(u, ":")
 		n, err := strconv.Atoi(number)
-		if !found || err != nil || n < 1 || name == "" {
+		if !found || err != nil || n < 1 || name == "" || strconv.Itoa(n) != number {
 			return fmt.Errorf("unit %q: want NUMBER:NAME", u)
 		}
 		if o.Units == nil {
