@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -60,6 +61,20 @@ func TestExcerpts(t *testing.T) {
 	if !strings.Contains(out, " >: "+text[f.Line-1]+"\n") {
 		t.Errorf("%s: want the line %q", out, text[f.Line-1])
 	}
+	// Stacks say the same.
+	trace := filepath.Join(dir, "trace.txt")
+	if err := os.WriteFile(trace, []byte("Error: x\n    at f (https://shop.example/app.min.js:1:61)\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var s wire.Stack
+	out, _ = mustRun(t, []int{0}, "--store", kept, "--json", "symbolicate", "--context", "2", trace)
+	if err := json.Unmarshal([]byte(out), &s); err != nil || len(s.Threads) != 1 || len(s.Threads[0].Frames) != 1 {
+		t.Fatal(err, out)
+	}
+	if lines := s.Threads[0].Frames[0].Frames; len(lines) == 0 || !reflect.DeepEqual(lines[0].Context, f.Context) {
+		t.Errorf("%s: want the lines %+v", out, f.Context)
+	}
+	mustRun(t, []int{2}, "--store", kept, "symbolicate", "--context", "2", trace)
 	mustRun(t, []int{0}, "--store", kept, "verify")
 	longest := ""
 	for _, line := range text {

@@ -28,6 +28,7 @@ type symbolicateJob struct {
 	traceFlags
 	restFlags
 	Explain bool    `help:"Print the way from each frame's text to its row."`
+	Context uint32  `help:"Records have up to N lines of the source before and behind each frame's, where its map was loaded with them (sources_content)." placeholder:"N"`
 	asked   *demand // nil: nobody keeps it
 	Output  string  `help:"Where the result goes; .ndjson for records, else text; of --input a folder, file or s3://bucket/prefix; .perfetto-trace or .speedscope.json for method traces." placeholder:"FILE"`
 }
@@ -43,6 +44,9 @@ func (j symbolicateJob) Run(p *process) (err error) {
 	}
 	if done, err := j.traces(p); done {
 		return err
+	}
+	if j.Context > 0 && !j.json(p) {
+		return usage("--context goes with --json, or --output of .ndjson")
 	}
 	answer, close, err := j.answerer(p)
 	if err != nil {
@@ -97,6 +101,9 @@ func (j symbolicateJob) answerer(p *process) (answer func(io.Reader, *bufio.Writ
 		return nil, nil, err
 	}
 	if server != nil && len(j.Symbols) == 0 {
+		if j.Context > 0 {
+			return nil, nil, usage("--context wants a store, or --symbols")
+		}
 		return func(r io.Reader, w *bufio.Writer) error { return j.sendStacks(p, server, o, r, w) }, func() error { return nil }, nil
 	}
 	client, close, err := j.client(p, lookup.Options{})
@@ -143,10 +150,16 @@ func (j symbolicateJob) answer(p *process, client *lookup.Client, w *bufio.Write
 		j.asked.stack(p, client, s, answers)
 	}
 	if j.json(p) {
-		if record := wire.NewStack(s, answers); record != nil {
-			return writeJSON(w, record)
+		record := wire.NewStack(s, answers)
+		if record == nil {
+			return nil
 		}
-		return nil
+		if j.Context > 0 {
+			if err := record.Excerpts(p.ctx, client, s, answers, o, j.Context); err != nil {
+				return err
+			}
+		}
+		return writeJSON(w, record)
 	}
 	if err := stack.Print(w, s, answers); err != nil {
 		return err
