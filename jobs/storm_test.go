@@ -56,6 +56,7 @@ func TestStorm(t *testing.T) {
 		store := filepath.Join(dir, "store")
 		worker := func() *exec.Cmd {
 			c := symlake(t, append([]string{"--store", store, "ingest", "--if-locked", "join"}, objects...)...)
+			c.Stderr = &bytes.Buffer{}
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +77,7 @@ func TestStorm(t *testing.T) {
 		for _, c := range crew {
 			c.Wait()
 			if code := c.ProcessState.ExitCode(); code != 0 && code != 3 {
-				t.Errorf("round %d: a worker that was left alone ended with %d", round, code)
+				t.Errorf("round %d: a worker that was left alone ended with %d: %s", round, code, c.Stderr)
 			}
 		}
 		stop()

@@ -152,12 +152,17 @@ func TestTidy(t *testing.T) {
 	leave(dead+"0000000000000001.hfile", old)
 	leave(dead+"0000000000000002.tmp", time.Now())
 	leave("notes.txt", old)
+	leave("../../format.12.tmp", old)
+	leave("../../format.13.tmp", time.Now())
 	freed, err := s.Blocks.Tidy(ctx, time.Now().Add(-time.Minute))
 	if err != nil || freed != 2000 {
 		t.Fatalf("freed %d bytes, %v, want 2000", freed, err)
 	}
 	if n := len(files(t, dir)); n != kept+2 {
 		t.Fatalf("%d files, want %d: what is young, and what is not ours", n, kept+2)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "format.*")); err != nil || len(left) != 1 {
+		t.Fatalf("%v %v", left, err)
 	}
 	if freed, err = s.Blocks.Tidy(ctx, time.Now().Add(time.Hour)); err != nil || freed != 1000 {
 		t.Fatalf("freed %d bytes, %v, want 1000", freed, err)

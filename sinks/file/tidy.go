@@ -16,6 +16,9 @@ func (b blocks) Tidy(ctx context.Context, before time.Time) (freed int64, err er
 	if b.readOnly {
 		return 0, errReadOnly
 	}
+	if err := tidyFormat(b.dir, before); err != nil {
+		return 0, err
+	}
 	folders, err := os.ReadDir(filepath.Join(b.dir, blocksName))
 	if err != nil {
 		return 0, err
@@ -31,6 +34,24 @@ func (b blocks) Tidy(ctx context.Context, before time.Time) (freed int64, err er
 		}
 	}
 	return freed, nil
+}
+
+// tidyFormat removes what processes left that were killed while they made the store.
+func tidyFormat(dir string, before time.Time) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), formatName+".") || filepath.Ext(e.Name()) != ".tmp" {
+			continue
+		}
+		info, ierr := e.Info()
+		if ierr == nil && info.ModTime().Before(before) {
+			ierr = os.Remove(filepath.Join(dir, e.Name()))
+		}
+		if !errors.Is(ierr, fs.ErrNotExist) {
+			err = errors.Join(err, ierr)
+		}
+	}
+	return err
 }
 
 func (b blocks) tidy(folder string, before time.Time) (freed int64, err error) {

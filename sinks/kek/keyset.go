@@ -15,6 +15,7 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/newfile"
 )
 
 // maxKeysetBytes bounds what OpenKeyset reads: a key takes about 270 bytes.
@@ -47,20 +48,23 @@ func createKeyset(ctx context.Context, path string, by sinks.KEK) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".keyset-*") // mode 0600
+	if err := writeNew(path, append(text.Bytes(), '\n')); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// writeNew writes a file of mode 0600 that must be new. A process that is killed leaves no second copy of a key.
+func writeNew(path string, text []byte) (err error) {
+	f, err := newfile.Create(filepath.Dir(path), 0o600)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(append(text.Bytes(), '\n'))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(text); err != nil {
 		return err
 	}
-	if err := os.Link(f.Name(), path); err != nil { // refuses to replace, unlike a rename
-		return err
-	}
-	return syncDir(dir)
+	return f.Link(filepath.Base(path))
 }
 
 func syncDir(dir string) error {

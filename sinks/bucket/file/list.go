@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/newfile"
 )
 
 // damaged is the ETag of an entry whose file cannot even be asked for its
@@ -116,4 +117,4 @@ func (l *lister) file(key string) error {
 }
 
 // temporary: the name of an unfinished write.
-func temporary(name string) bool { return strings.HasPrefix(name, ".symlake-") }
+func temporary(name string) bool { return strings.HasPrefix(name, newfile.Prefix) }

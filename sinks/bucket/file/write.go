@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/newfile"
 )
 
 // Create implements bucket.Bucket. A new name is made by a hard link, which
@@ -29,25 +30,45 @@ func (b *Bucket) Create(ctx context.Context, key, etag string, r io.Reader) erro
 	if err := makeFolder(dir); err != nil {
 		return fmt.Errorf("create %s: %w", p, err)
 	}
-	temp, err := writeTemporary(ctx, dir, r)
-	if err != nil {
-		return fmt.Errorf("create %s: %w", p, err)
-	}
 	if etag == "" {
-		err = os.Link(temp, p)
-		if errors.Is(err, fs.ErrExist) {
-			err = fmt.Errorf("%s exists: %w", p, bucket.ErrChanged)
-		}
-		if rerr := os.Remove(temp); err == nil {
-			err = rerr
-		}
-	} else if err = replace(temp, p, etag); err != nil {
-		os.Remove(temp) // the first error counts
+		err = writeNew(ctx, p, r)
+	} else {
+		err = writeOver(ctx, p, etag, r)
 	}
 	if err != nil {
 		return err
 	}
 	return syncFolder(dir)
+}
+
+// writeNew writes a file that must be new.
+func writeNew(ctx context.Context, p string, r io.Reader) (err error) {
+	f, err := newfile.Create(filepath.Dir(p), 0o666)
+	if err != nil {
+		return fmt.Errorf("create %s: %w", p, err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := io.Copy(f, &cancelled{ctx, r}); err != nil {
+		return fmt.Errorf("create %s: %w", p, err)
+	}
+	err = f.Link(filepath.Base(p))
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%s exists: %w", p, bucket.ErrChanged)
+	}
+	return err
+}
+
+// writeOver writes a file in the place of another.
+func writeOver(ctx context.Context, p, etag string, r io.Reader) error {
+	temp, err := writeTemporary(ctx, filepath.Dir(p), r)
+	if err != nil {
+		return fmt.Errorf("create %s: %w", p, err)
+	}
+	if err := replace(temp, p, etag); err != nil {
+		os.Remove(temp) // the first error counts
+		return err
+	}
+	return nil
 }
 
 // replace renames temp to p if p still is the file with that ETag.
@@ -89,7 +110,7 @@ func replace(temp, p, want string) error {
 
 // writeTemporary writes and syncs r to a new file in dir.
 func writeTemporary(ctx context.Context, dir string, r io.Reader) (name string, err error) {
-	name = filepath.Join(dir, ".symlake-"+rand.Text())
+	name = filepath.Join(dir, newfile.Prefix+rand.Text())
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return "", err

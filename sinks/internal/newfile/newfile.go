@@ -1,0 +1,64 @@
+// Package newfile makes files that appear under their name whole or not at all, and that a process which is killed
+// leaves no trace of: until it is linked, a file has no name where the system can do that (Linux, on most file systems).
+//
+// It leaves to others whether the folder is to be synced. Invariants: nothing is replaced; elsewhere the file
+// has a name of Prefix while it is written.
+package newfile
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Prefix begins the names of files that are being written.
+const Prefix = ".symlake-"
+
+// File is a new file. One goroutine uses it.
+type File struct {
+	*os.File
+	dir   string
+	named bool // it has a temporary name
+}
+
+// Create makes an empty file for a place in dir.
+func Create(dir string, mode os.FileMode) (*File, error) {
+	f, err := unnamed(dir, mode)
+	switch {
+	case err != nil:
+		return nil, err
+	case f == nil:
+		return createNamed(dir, mode)
+	}
+	return &File{File: f, dir: dir}, nil
+}
+
+func createNamed(dir string, mode os.FileMode) (*File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, Prefix+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, err
+	}
+	return &File{File: f, dir: dir, named: true}, nil
+}
+
+// Link syncs the file and gives it its name in the folder; fs.ErrExist when something has it.
+func (f *File) Link(name string) error {
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	to := filepath.Join(f.dir, name)
+	if f.named {
+		return os.Link(f.Name(), to)
+	}
+	return link(f.File, to)
+}
+
+// Close ends the file; one that was not linked is gone.
+func (f *File) Close() error {
+	err := f.File.Close()
+	if f.named {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
+}
