@@ -44,7 +44,13 @@ func (c *Client) Stack(ctx context.Context, s *stack.Stack, o StackOptions) (ans
 // frames asked for together, so that a block is read once however many stacks lead to it. What it
 // holds is bounded by the caller's stacks.
 func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, answers [][]symbol.Answer)) error {
-	b := stacks{c: c, seen: resolved{}, work: make([]stackWork, len(qs))}
+	frames := 0
+	for i := range qs {
+		for t := range qs[i].Stack.Threads {
+			frames += len(qs[i].Stack.Threads[t].Frames)
+		}
+	}
+	b := stacks{c: c, seen: resolved{}, work: make([]stackWork, len(qs)), qs: make([]Query, 0, frames), to: make([]*symbol.Answer, 0, frames)}
 	for i := range qs {
 		if err := b.add(ctx, &qs[i], &b.work[i]); err != nil {
 			return err
