@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/symlake/symlake/sinks"
 )
@@ -47,56 +48,86 @@ func (c catalog) Swap(ctx context.Context, key, old, new []byte) error {
 	return nil
 }
 
+// heldRows and heldBytes of a list are held back until it is certain that they are of one state: a short one is then
+// read again when a writer comes.
+const heldRows, heldBytes = 64, 1 << 20
+
 // List reads in one statement, which sees one state and holds up no writer.
 func (c catalog) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
+	for tries := 0; ; tries++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		v, err := c.db.acquire()
+		if err != nil {
+			return fmt.Errorf("list %x: %w", s.From, err)
+		}
+		var theirs error // emit's, which goes out as it is
+		emitted := false
+		err = listView(ctx, v, s, func(r sinks.Row) error {
+			emitted = true
+			theirs = emit(r)
+			return theirs
+		})
+		again := err != nil && !emitted && c.db.ro && passing(err) && tries < maxTries
+		c.db.release(v, again)
+		switch {
+		case theirs != nil:
+			return theirs
+		case err == nil:
+			return nil
+		case !again:
+			return fmt.Errorf("list %x: %w", s.From, named(err))
+		}
+		time.Sleep(time.Duration(tries) * time.Millisecond)
 	}
-	v, err := c.db.acquire()
-	if err != nil {
-		return fmt.Errorf("list %x: %w", s.From, err)
-	}
-	emitted, err := listView(ctx, v, s, emit)
-	c.db.release(v, false)
-	if err != nil && !emitted {
-		return fmt.Errorf("list %x: %w", s.From, named(err))
-	}
-	return err
 }
 
-// listView gives emit's error as it is, then with emitted set.
-func listView(ctx context.Context, v *view, s sinks.Span, emit func(sinks.Row) error) (emitted bool, err error) {
+func listView(ctx context.Context, v *view, s sinks.Span, emit func(sinks.Row) error) error {
 	query, args := "SELECT key, value FROM catalog WHERE key >= ?", []any{blob(s.From)}
 	if s.Stop != nil {
 		query, args = query+" AND key < ?", append(args, blob(s.Stop))
 	}
 	rows, err := v.db.Query(query+" ORDER BY key", args...)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer rows.Close()
+	var held []sinks.Row
+	bytes := 0
+	give := func() error {
+		if !v.unmoved() { // what came may be of two states
+			return errMoved
+		}
+		for _, r := range held {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := emit(r); err != nil {
+				return err
+			}
+		}
+		held = held[:0]
+		return nil
+	}
+	streams := v.still == nil // SQLite sees to the one state
 	for rows.Next() {
 		var r sinks.Row
 		if err := rows.Scan(&r.Key, &r.Value); err != nil {
-			return false, err
+			return err
 		}
-		if !v.unmoved() { // what came may be of two states
-			return false, errMoved
-		}
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		if err := emit(sinks.Row{Key: blob(r.Key), Value: blob(r.Value)}); err != nil {
-			return true, err
+		held = append(held, sinks.Row{Key: blob(r.Key), Value: blob(r.Value)})
+		bytes += len(r.Key) + len(r.Value)
+		if streams = streams || len(held) == heldRows || bytes >= heldBytes; streams {
+			if err := give(); err != nil {
+				return err
+			}
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return false, err
+		return err
 	}
-	if !v.unmoved() {
-		return false, errMoved
-	}
-	return false, nil
+	return give()
 }
 
 // blob is b, never nil: SQLite has a NULL, which equals nothing.

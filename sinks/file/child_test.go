@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 
 func children() map[string]func(dir string) error {
 	return map[string]func(dir string) error{
-		"publish": publish, "read": read, "hold": hold, "limited": limited, "count": count, "lookup": lookup,
+		"publish": publish, "read": read, "hold": hold, "limited": limited, "count": count, "visit": visit, "lookup": lookup,
 	}
 }
 
@@ -192,6 +192,20 @@ func count(dir string) error {
 	}
 	defer s.Close()
 	return add(s, 200)
+}
+
+// visit opens the store, changes it and closes it, many times.
+func visit(dir string) error {
+	for range 60 {
+		s, err := Open(dir, Options{})
+		if err == nil {
+			err = errors.Join(add(s, 1), s.Close())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func add(s *sinks.Store, times int) error {

@@ -252,6 +252,42 @@ func TestReadersAndWriters(t *testing.T) {
 	}
 }
 
+// TestListBetweenWriters: who lists a few records, and may not write, gets them while writers open the store, change it
+// and close it.
+func TestListBetweenWriters(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	s := openStore(t, dir, Options{})
+	if err := errors.Join(add(s, 1), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := child(t, "visit", dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	for {
+		n := 0
+		err := r.Catalog.List(ctx, sinks.Span{From: []byte("count"), Stop: []byte("counu")}, func(sinks.Row) error { n++; return nil })
+		if err != nil || n != 1 {
+			t.Fatalf("%d records, %v", n, err)
+		}
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			return
+		default:
+		}
+	}
+}
+
 // TestHeaderOnly: a -wal of nothing but its header, as a writer leaves it that
 // is killed right there, holds up no reader.
 func TestHeaderOnly(t *testing.T) {
