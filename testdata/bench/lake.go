@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+)
+
+// lakeInputs are what the cost of a lake is measured on.
+var lakeInputs = []string{"ceph", "hermesvm", "rn-release"}
+
+// lake measures what a lake costs beside an ingest without one, in turn, and how fast engines query a large plain one.
+func (b *bench) lake() error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "lake\tM rows\tcpu s without\tof the lake\tM rows/s a core\twall s without\twall +%\tmemory +MiB\tMB\tB/row\t% of DWARF\tcompacted\t")
+	for _, name := range lakeInputs {
+		file := filepath.Join(b.cache, "inputs", name)
+		if _, err := os.Stat(file); err != nil {
+			continue
+		}
+		if err := b.lakeCost(w, name, file); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return b.lakeQueries()
+}
+
+// lakeCost ingests a file without a lake and with one of each profile.
+func (b *bench) lakeCost(w *tabwriter.Writer, name, file string) error {
+	r := &result{name: name}
+	if err := r.facts(file); err != nil {
+		return err
+	}
+	profiles := []string{"off", "plain", "sealed"}
+	us, rows, bytes, dense := map[string][]usage{}, uint64(0), map[string]int64{}, map[string]int64{}
+	for range b.pairs {
+		for _, p := range profiles {
+			store := filepath.Join(b.tmp, "lake-"+p)
+			if err := os.RemoveAll(store); err != nil {
+				return err
+			}
+			args := []string{"--store", "file:" + store, "--lake", filepath.Join(store, "lake"), "--lake-profile", p}
+			if p == "off" {
+				args = []string{"--store", "file:" + store, "--lake", "off"}
+			}
+			report := filepath.Join(b.tmp, "report")
+			u, err := run(nil, nil, b.symlake, append(args, "ingest", file, "--report", report)...)
+			if err != nil {
+				return err
+			}
+			us[p] = append(us[p], u)
+			if p == "off" {
+				continue
+			}
+			text, err := os.ReadFile(report)
+			if err != nil {
+				return err
+			}
+			var told struct{ Ranges uint64 }
+			if err := json.Unmarshal(text, &told); err != nil {
+				return err
+			}
+			rows = told.Ranges
+			if bytes[p] == 0 {
+				bytes[p] = bytesBelow(filepath.Join(store, "lake", "ranges"))
+				// To convert it is to write it as a compaction does.
+				other := map[string]string{"plain": "sealed", "sealed": "plain"}[p]
+				if _, err := run(nil, nil, b.symlake, append(args[:4:4], "--lake-profile", other, "compact", "--grace", "1ns")...); err != nil {
+					return err
+				}
+				dense[p] = bytesBelow(filepath.Join(store, "lake", "ranges"))
+			}
+		}
+	}
+	c, t, m := least(us["off"], cpu), least(us["off"], wall), peak(us["off"])
+	for _, p := range profiles[1:] {
+		of := least(us[p], cpu) - c
+		fmt.Fprintf(w, "%s %s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.0f\t%.0f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", name, p, float64(rows)/1e6, c, of, float64(rows)/1e6/of,
+			t, 100*(least(us[p], wall)/t-1), peak(us[p])-m, float64(bytes[p])/1e6, float64(bytes[p])/float64(rows), 100*float64(bytes[p])/float64(r.dwarfBytes), 100*float64(dense[p])/float64(r.dwarfBytes))
+	}
+	return nil
+}
+
+func bytesBelow(dir string) (n int64) {
+	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			if i, err := d.Info(); err == nil {
+				n += i.Size()
+			}
+		}
+		return nil
+	})
+	return n
+}
+
+// lakeQueries lets DuckDB and Polars query a plain lake of 50 M rows: ceph-osd's, under as many build-ids as it takes.
+func (b *bench) lakeQueries() error {
+	python, input := filepath.Join(b.cache, "readers", "py", "bin", "python3"), filepath.Join(b.cache, "inputs", "ceph")
+	for _, need := range []string{python, input} {
+		if _, err := os.Stat(need); err != nil {
+			fmt.Printf("lake: the queries are left out: there is no %s (make readers; make bench)\n", need)
+			return nil
+		}
+	}
+	dir := filepath.Join(b.cache, "lake50")
+	if _, err := run(nil, nil, "bash", "testdata/bench/lake50.sh", b.symlake, input, dir); err != nil {
+		return err
+	}
+	_, err := run(nil, os.Stdout, python, "testdata/bench/lake.py", filepath.Join(dir, "lake"))
+	return err
+}
