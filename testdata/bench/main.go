@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&b.peer, "peer", "", "the Rust peers' binary, if it was built")
 	flag.IntVar(&b.pairs, "pairs", 5, "runs of tool and peer in turn")
 	flag.IntVar(&b.probes, "probes", 10000, "random addresses a file for agreement")
-	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, crashes for stacks of them, mappings for loading its mappings, traces for method traces; all without")
+	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, crashes for stacks of them, mappings for loading its mappings, traces for method traces; all without")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -103,7 +103,12 @@ func main() {
 			log.Fatalf("bench: crashes: %v", err)
 		}
 	}
-	if len(results) == 0 && java == nil && mappings == nil && traces == nil && !wanted["maps"] && !wanted["rows"] && !wanted["crashes"] {
+	if len(wanted) == 0 || wanted["lake"] {
+		if err := b.lake(); err != nil {
+			log.Fatalf("bench: lake: %v", err)
+		}
+	}
+	if len(results) == 0 && java == nil && mappings == nil && traces == nil && !wanted["maps"] && !wanted["rows"] && !wanted["crashes"] && !wanted["lake"] {
 		log.Fatalf("bench: no inputs in %s/inputs", b.cache)
 	}
 	if len(results) > 0 {
