@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,7 +71,7 @@ func (j *job) take(ctx context.Context, t *task) {
 	x := &object{j: j, t: t, started: j.o.Now(), parsers: make(map[string]int), run: ctx}
 	within, ended := j.span(ctx, stageObject, t.url)
 	err := x.limited(within, x.settled)
-	ended(err)
+	ended(cmp.Or(err, x.rejection()))
 	x.end(ctx, err)
 }
 

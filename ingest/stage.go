@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -29,4 +30,14 @@ func (j *job) span(ctx context.Context, stage, of string) (context.Context, func
 		j.report.Stages[stage] += time.Since(began).Seconds()
 		j.mu.Unlock()
 	}
+}
+
+// rejection is the first one of the object or of a member, for a trace; nil: there is none.
+func (x *object) rejection() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.firstError == "" {
+		return nil
+	}
+	return errors.New(x.firstError)
 }
