@@ -116,8 +116,8 @@ func (j statusJob) Run(p *process) error {
 	} else {
 		err = st.print(p)
 	}
-	if lag := time.Duration(st.LagSeconds * float64(time.Second)).Round(time.Second); err == nil && j.MaxLag > 0 && lag > j.MaxLag {
-		err = fmt.Errorf("%d objects wait, the oldest since %s, longer than %s", st.Backlog, lag, j.MaxLag)
+	if lag := time.Duration(st.LagSeconds * float64(time.Second)); err == nil && j.MaxLag > 0 && lag > j.MaxLag {
+		err = fmt.Errorf("%d objects wait, the oldest since %s, longer than %s", st.Backlog, lag.Round(time.Second), j.MaxLag)
 	}
 	return err
 }

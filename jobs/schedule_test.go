@@ -1,0 +1,287 @@
+package jobs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/symlake/symlake/formats/formattest"
+)
+
+// scheduled is a host as the files of jobs/cron want it: the program, a configuration, folders for state and metrics.
+type scheduled struct {
+	t       *testing.T
+	dir     string
+	objects string
+	paths   *strings.Replacer // from the files' to this test's
+}
+
+func newScheduled(t *testing.T) *scheduled {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scheduled{t: t, dir: t.TempDir(), objects: t.TempDir()}
+	for _, dir := range []string{"etc", "state"} {
+		if err := os.Mkdir(filepath.Join(s.dir, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.paths = strings.NewReplacer("/usr/local/bin/symlake", program, "/etc/symlake", filepath.Join(s.dir, "etc"),
+		"/var/lib/symlake", filepath.Join(s.dir, "state"), "/var/lib/node_exporter", filepath.Join(s.dir, "node_exporter"))
+	config := "sources: [{url: " + s.objects + "}]\nstore: " + filepath.Join(s.dir, "store") + "\n"
+	if err := os.WriteFile(filepath.Join(s.dir, "etc", "symlake.yaml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *scheduled) file(name string) string {
+	s.t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.paths.Replace(string(text))
+}
+
+// run runs a line by the shell, or a command by itself, and gives what cron would mail.
+func (s *scheduled) run(code int, env []string, command ...string) string {
+	s.t.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(append([]string{asProgram + "=1", "PATH=" + os.Getenv("PATH")}, env...), "GOCOVERDIR="+s.dir)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) || cmd.ProcessState.ExitCode() != code {
+		s.t.Fatalf("%v: %v, want exit code %d\n%s", command, err, code, out)
+	}
+	return string(out)
+}
+
+func (s *scheduled) has(name string) {
+	s.t.Helper()
+	if info, err := os.Stat(filepath.Join(s.dir, name)); err != nil || info.Size() == 0 {
+		s.t.Errorf("%s: %v", name, err)
+	}
+}
+
+// Each line of the crontab does its work without a word, and says one where somebody must look.
+func TestCrontab(t *testing.T) {
+	s := newScheduled(t)
+	var env, lines []string
+	schedule := regexp.MustCompile(`^((?:[-*/,0-9]+\s+){5})symlake\s+(.*)$`)
+	for line := range strings.Lines(s.file("cron/crontab")) {
+		line = strings.TrimSuffix(line, "\n")
+		switch m := schedule.FindStringSubmatch(line); {
+		case line == "" || line[0] == '#':
+		case m != nil:
+			if strings.Contains(m[2], "%") {
+				t.Errorf("cron ends a command at a %%: %s", m[2])
+			}
+			lines = append(lines, m[2])
+		case regexp.MustCompile(`^[A-Z_]+=\S+$`).MatchString(line):
+			env = append(env, line)
+		default:
+			t.Errorf("no line of a crontab: %s", line)
+		}
+	}
+	if len(lines) != 3 {
+		t.Fatalf("%d commands", len(lines))
+	}
+	ingest, status, tidy := lines[0], lines[1], lines[2]
+	shell := func(line string) string { return s.run(0, env, "/bin/sh", "-c", line) }
+	copyTo(t, s.objects, "libgame-arm64-dw5.so")
+	for _, line := range []string{ingest, status, tidy, ingest} {
+		if said := shell(line); said != "" {
+			t.Errorf("%s\nsaid %s", line, said)
+		}
+	}
+	for _, name := range []string{"state/report.json", "state/status.txt", "node_exporter/textfile/symlake_ingest.prom", "node_exporter/textfile/symlake_status.prom"} {
+		s.has(name)
+	}
+	if err := os.WriteFile(filepath.Join(s.objects, "broken.so"), []byte("\x7fELF\x02\x01\x01"+strings.Repeat("\xff", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := shell(ingest); strings.Count(said, "\n") != 1 || !strings.Contains(said, "exit code 3") {
+		t.Errorf("of something rejected it said %q", said)
+	}
+	copyTo(t, s.objects, "libgame-x64-dw5.so", "libgame-x86-dw4.so")
+	s.run(0, env, "/bin/sh", "-c", strings.Replace(ingest, "--deadline 50m", "--limit 1", 1))
+	if said := s.run(1, env, "/bin/sh", "-c", strings.Replace(status, "2h", "1ns", 1)); strings.Count(said, "\n") != 1 || !strings.Contains(said, "1 objects wait") {
+		t.Errorf("of the lag it said %q", said)
+	}
+	if err := os.Rename(filepath.Join(s.dir, "store", defaultKeyset), filepath.Join(s.dir, "away")); err != nil {
+		t.Fatal(err)
+	}
+	if said := shell(ingest); !strings.Contains(said, "exit code 1") {
+		t.Errorf("without its keyset it said %q", said)
+	}
+}
+
+// What the service starts works, and systemd finds nothing wrong with its files.
+func TestSystemd(t *testing.T) {
+	s := newScheduled(t)
+	copyTo(t, s.objects, "libgame-arm64-dw5.so")
+	unit := s.file("cron/symlake-ingest.service")
+	var env []string
+	var commands [][]string
+	for line := range strings.Lines(unit) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch key {
+		case "Environment":
+			env = append(env, value)
+		case "ExecStart", "ExecStartPost":
+			commands = append(commands, strings.Fields(value))
+		}
+	}
+	if len(commands) != 2 {
+		t.Fatalf("it starts %v", commands)
+	}
+	for _, c := range commands {
+		s.run(0, env, c...)
+	}
+	for _, name := range []string{"state/report.json", "state/metrics/symlake_ingest.prom", "state/metrics/symlake_status.prom"} {
+		s.has(name)
+	}
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Log("systemd-analyze is not here: the units themselves were not checked")
+		return
+	}
+	args := []string{"verify"}
+	for _, name := range []string{"symlake-ingest.service", "symlake-ingest.timer"} {
+		path := filepath.Join(s.dir, name)
+		if err := os.WriteFile(path, []byte(s.file(filepath.Join("cron", name))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, path)
+	}
+	if said := s.run(0, nil, append([]string{analyze}, args...)...); strings.Contains(said, "symlake") {
+		t.Errorf("systemd-analyze: %s", said)
+	}
+}
+
+func copyTo(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		text, err := os.ReadFile(formattest.Testdata(t, filepath.Join("elf", name)))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// kubernetesJob is what the test looks at of a resource.
+type kubernetesJob struct {
+	Kind string
+	Data map[string]string // of a ConfigMap
+	Spec struct {
+		JobTemplate struct {
+			Spec struct {
+				Completions, Parallelism int
+				Template                 struct {
+					Spec struct {
+						SecurityContext struct {
+							User int `yaml:"runAsUser"`
+						} `yaml:"securityContext"`
+						InitContainers []container `yaml:"initContainers"`
+						Containers     []container
+					}
+				}
+			}
+		} `yaml:"jobTemplate"`
+	}
+}
+
+type container struct{ Args []string }
+
+// The configuration of the ConfigMap is one, the arguments of the jobs are known, a job has as many indexes as shards.
+func TestKubernetes(t *testing.T) {
+	text, err := os.ReadFile("kubernetes/symlake.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, config := 0, filepath.Join(t.TempDir(), "symlake.yaml")
+	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var r kubernetesJob
+		if err := d.Decode(&r); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		switch r.Kind {
+		case "ConfigMap":
+			if err := os.WriteFile(config, []byte(r.Data["symlake.yaml"]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := readConfig(config); err != nil {
+				t.Error(err)
+			}
+		case "CronJob":
+			spec := r.Spec.JobTemplate.Spec
+			for _, c := range append(spec.Template.Spec.Containers, spec.Template.Spec.InitContainers...) {
+				jobs++
+				args := strings.Split(strings.ReplaceAll(strings.Join(c.Args, "\n"), "$(SHARD)", "3"), "\n")
+				mustRun(t, []int{0}, append(args, "--help")...)
+				if at := strings.Join(args, " "); strings.Contains(at, "--shard") && !(strings.Contains(at, "--shard 3/4") && spec.Completions == 4 && spec.Parallelism == 4) {
+					t.Errorf("%d completions of %s", spec.Completions, at)
+				}
+			}
+			if spec.Template.Spec.SecurityContext.User != imageUser {
+				t.Errorf("it runs as %d", spec.Template.Spec.SecurityContext.User)
+			}
+		}
+	}
+	if jobs != 4 {
+		t.Errorf("%d containers", jobs)
+	}
+}
+
+// imageUser is who the image runs as.
+const imageUser = 65532
+
+// The image starts from nothing, runs as nobody in particular, and copies what the Makefile puts beside it.
+func TestDockerfile(t *testing.T) {
+	text, err := os.ReadFile("image/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile, err := os.ReadFile(filepath.Join("..", "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, recipe, _ := strings.Cut(string(makefile), "\nimage:")
+	recipe, _, _ = strings.Cut(recipe, "\n\n")
+	said, copied := map[string]string{}, map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		said[word] = rest
+		if from, to, ok := strings.Cut(rest, " "); word == "COPY" && ok {
+			copied[to] = true
+			if !regexp.MustCompile(`/` + regexp.QuoteMeta(from) + `\b`).MatchString(recipe) {
+				t.Errorf("make image does not bring %s: %s", from, recipe)
+			}
+		}
+	}
+	if said["FROM"] != "scratch" || said["USER"] != fmt.Sprintf("%[1]d:%[1]d", imageUser) {
+		t.Errorf("from %s as %s", said["FROM"], said["USER"])
+	}
+	var entry []string
+	if err := json.Unmarshal([]byte(said["ENTRYPOINT"]), &entry); err != nil || len(entry) != 1 || !copied[entry[0]] || !copied["/etc/ssl/certs/ca-certificates.crt"] {
+		t.Errorf("it starts %s, has %v", said["ENTRYPOINT"], copied)
+	}
+}
