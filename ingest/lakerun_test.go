@@ -106,3 +106,50 @@ func TestLakeOfTheDead(t *testing.T) {
 	w.is("a.so", row.ObjectLoaded)
 	w.inLake(w.o.Lake, hookID(0))
 }
+
+// raced is a lake that somebody else writes to just before the first commit.
+type raced struct {
+	sinks.Lake
+	other func()
+}
+
+type racedBatch struct {
+	sinks.LakeBatch
+	l *raced
+}
+
+func (l *raced) Begin(ctx context.Context) (sinks.LakeBatch, error) {
+	b, err := l.Lake.Begin(ctx)
+	return racedBatch{b, l}, err
+}
+
+func (b racedBatch) Commit(ctx context.Context, loads []*sinks.LakeLoad) (sinks.LakeCommitted, error) {
+	if other := b.l.other; other != nil {
+		b.l.other = nil
+		other()
+	}
+	return b.LakeBatch.Commit(ctx, loads)
+}
+
+// Two processes that bring the lake up to the store at once both succeed, and its rows are there once.
+func TestProjectTwice(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
+	w.run()
+	dir := t.TempDir()
+	one, two := &raced{Lake: plainLakeIn(t, dir)}, plainLakeIn(t, dir)
+	one.other = func() {
+		if p, err := Project(t.Context(), Projection{Store: w.store, Keyring: w.ring, Lake: two}, nil); err != nil || p.Artifacts != 1 {
+			t.Errorf("%+v %v", p, err)
+		}
+	}
+	p, err := Project(t.Context(), Projection{Store: w.store, Keyring: w.ring, Lake: one}, nil)
+	if err != nil || p.Artifacts != 0 {
+		t.Errorf("%+v %v", p, err)
+	}
+	w.inLake(two, idA)
+	r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: two})
+	if err != nil || len(r.Problems) > 0 {
+		t.Errorf("%v %v", r.Problems, err)
+	}
+}

@@ -34,11 +34,28 @@ type Projected struct {
 // the store's own rows: after a process died in between, for a lake that is new, after
 // a rollback. only, when not nil, are the artifacts looked at.
 func Project(ctx context.Context, p Projection, only []symbol.ID) (*Projected, error) {
+	done := &Projected{}
+	for tries := 0; ; tries++ {
+		err := project(ctx, p, only, done)
+		switch {
+		case err == nil:
+			return done, nil
+		case !errors.Is(err, sinks.ErrConflict) || tries == maxProjections:
+			return nil, err
+		}
+		// Another process wrote the same rows meanwhile: what it left is written.
+	}
+}
+
+// maxProjections bounds how often others may write the same rows at the same time.
+const maxProjections = 10
+
+func project(ctx context.Context, p Projection, only []symbol.ID, done *Projected) error {
 	live, err := p.Lake.Live(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the lake: %w", err)
+		return fmt.Errorf("read the lake: %w", err)
 	}
-	w := &projector{Projection: p, cat: row.NewCatalog(p.Store.Catalog, p.Keyring), live: live, done: &Projected{}}
+	w := &projector{Projection: p, cat: row.NewCatalog(p.Store.Catalog, p.Keyring), live: live, done: done}
 	defer w.abort()
 	if only != nil {
 		for _, id := range only {
@@ -47,10 +64,10 @@ func Project(ctx context.Context, p Projection, only []symbol.ID) (*Projected, e
 				err = w.artifact(ctx, rec)
 			}
 			if err != nil {
-				return nil, err
+				return err
 			}
 		}
-		return w.done, w.commit(ctx)
+		return w.commit(ctx)
 	}
 	gone := make(map[symbol.ID]bool, len(live))
 	for id := range live {
@@ -66,7 +83,7 @@ func Project(ctx context.Context, p Projection, only []symbol.ID) (*Projected, e
 		err = w.commit(ctx)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ids := make([]symbol.ID, 0, len(gone))
 	for id := range gone {
@@ -74,10 +91,10 @@ func Project(ctx context.Context, p Projection, only []symbol.ID) (*Projected, e
 	}
 	if w.done.Dropped = len(ids); len(ids) > 0 {
 		if err := p.Lake.Drop(ctx, ids); err != nil {
-			return nil, fmt.Errorf("drop artifacts from the lake: %w", err)
+			return fmt.Errorf("drop artifacts from the lake: %w", err)
 		}
 	}
-	return w.done, nil
+	return nil
 }
 
 // published reports whether a record has rows to show.
@@ -93,6 +110,8 @@ type projector struct {
 	ranges uint64
 	loads  []*sinks.LakeLoad
 	done   *Projected
+
+	artifacts, facts int // of the batch
 }
 
 func (w *projector) abort() {
@@ -117,12 +136,12 @@ func (w *projector) artifact(ctx context.Context, rec *row.Record) error {
 		}
 	}
 	if named && mark.Load == l.Load {
-		w.done.Facts++
+		w.facts++
 	} else {
 		if err := exportLoad(ctx, w.Store, w.Keyring, rec, w.batch); err != nil {
 			return fmt.Errorf("write the lake from the rows of artifact %s: %w", rec.ID, err)
 		}
-		w.done.Artifacts++
+		w.artifacts++
 		w.ranges += rec.Published.Ranges
 	}
 	w.loads = append(w.loads, l)
@@ -142,6 +161,8 @@ func (w *projector) commit(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("commit a batch of the lake: %w", err)
 	}
+	w.done.Artifacts, w.done.Facts = w.done.Artifacts+w.artifacts, w.done.Facts+w.facts
+	w.artifacts, w.facts = 0, 0
 	w.done.Bytes += done.Bytes
 	w.done.Files = append(w.done.Files, done.Files...)
 	return nil
