@@ -135,19 +135,21 @@ func (b racedBatch) Commit(ctx context.Context, loads []*sinks.LakeLoad) (sinks.
 func TestProjectTwice(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
+	w.put("b.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n")
 	w.run()
 	dir := t.TempDir()
-	one, two := &raced{Lake: plainLakeIn(t, dir)}, plainLakeIn(t, dir)
+	one, two := &raced{Lake: plainLake(t, dir)}, plainLake(t, dir)
 	one.other = func() {
-		if p, err := Project(t.Context(), Projection{Store: w.store, Keyring: w.ring, Lake: two}, nil); err != nil || p.Artifacts != 1 {
+		if p, err := Project(t.Context(), Projection{Store: w.store, Keyring: w.ring, Lake: two}, []symbol.ID{symbol.NewID(symbol.ELF, idA)}); err != nil || p.Artifacts != 1 {
 			t.Errorf("%+v %v", p, err)
 		}
 	}
 	p, err := Project(t.Context(), Projection{Store: w.store, Keyring: w.ring, Lake: one}, nil)
-	if err != nil || p.Artifacts != 0 {
+	if err != nil || p.Artifacts != 1 {
 		t.Errorf("%+v %v", p, err)
 	}
 	w.inLake(two, idA)
+	w.inLake(two, idB)
 	r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: two})
 	if err != nil || len(r.Problems) > 0 {
 		t.Errorf("%v %v", r.Problems, err)
