@@ -40,7 +40,9 @@ type output struct {
 func (l *Lake) open(ctx context.Context, t *Table, folder, profile, salt string, sorted bool) (*output, error) {
 	o := &output{l: l, folder: folder, g: newRowGroup(t), made: 1, pager: newPager(), later: later{start: l.o.Go}, groups: make(chan *rowGroup, 2), slices: make(chan *slice, 3), name: hmac.New(sha256.New, l.o.Keys.Names)}
 	o.Table = t.Name
-	if !sorted { // loads as they come: an ingest waits for it, and a compaction writes it again
+	if sorted {
+		o.g.limit = sortedBytes
+	} else { // loads as they come: an ingest waits for it, and a compaction writes it again
 		o.pager = newSwiftPager()
 	}
 	f, err := os.CreateTemp(l.o.Scratch, "symlake-lake-")
@@ -186,6 +188,7 @@ func (o *output) flush() error {
 	})
 	if o.later.start != nil && o.made == 1 {
 		o.made, o.g = 2, newRowGroup(g.table)
+		o.g.limit = g.limit
 	} else {
 		o.g = <-o.groups
 	}

@@ -6,6 +6,9 @@ const (
 	groupRows = 500_000
 	// groupBytes ends a row group whose rows have long chains or long names before that.
 	groupBytes = 8 << 20
+	// sortedBytes is that of a file whose rows are ordered, and that is read for long: engines read every footer and dictionary
+	// once a query.
+	sortedBytes = 24 << 20
 	// A slice has at most so many rows, and no more once its lists have so many values.
 	sliceRows   = 16 << 10
 	sliceValues = 64 << 10
@@ -61,6 +64,7 @@ type chunk struct {
 type rowGroup struct {
 	table  *Table
 	leaves []leaf
+	limit  int // of bytes
 	rows   int
 	open   *slice
 	texts  map[string]*texts // by the last part of a column's name
@@ -70,7 +74,7 @@ type rowGroup struct {
 }
 
 func newRowGroup(t *Table) *rowGroup {
-	g := &rowGroup{table: t, leaves: t.leaves(), texts: map[string]*texts{}}
+	g := &rowGroup{table: t, limit: groupBytes, leaves: t.leaves(), texts: map[string]*texts{}}
 	g.dicts, g.chunks = make([]dictionary, len(g.leaves)), make([]chunk, len(g.leaves))
 	for i, l := range g.leaves {
 		if l.kind == text {
@@ -99,7 +103,7 @@ func (g *rowGroup) bytes() int {
 	return n
 }
 
-func (g *rowGroup) full() bool { return g.rows >= groupRows || g.bytes() >= groupBytes }
+func (g *rowGroup) full() bool { return g.rows >= groupRows || g.bytes() >= g.limit }
 
 // take gives the open slice to be encoded and opens another one. What encodes it needs no text: more of them may
 // come meanwhile.

@@ -73,7 +73,7 @@ func tableRanges() *Table {
 		Columns: []Column{
 			artifactColumn,
 			loadColumn,
-			column("range_start", "BIGINT", "first position, from the image base (artifacts.image_base); of a script line<<32 | column, both from 0", long),
+			column("range_start", "BIGINT", "first position, from the image base (artifacts.image_base); of a script line<<32 | column, both from 0; lines from 2^30 on are no places: tables that runtimes count functions and modules by", long),
 			column("range_end", "BIGINT", "position after the last", long),
 			column("function", "VARCHAR", "innermost function, demangled", text),
 			column("linkage", "VARCHAR", "its name as stored", text),
