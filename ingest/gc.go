@@ -60,6 +60,7 @@ func GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 	}
 	g := &collector{GCOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), report: &GCReport{Job: "gc", Started: o.Now()}}
 	g.before = g.report.Started.Add(-o.Grace)
+	g.beyond = g.report.Started.Add(2 * leaseTime)
 	err := g.run(ctx)
 	g.report.Seconds = o.Now().Sub(g.report.Started).Seconds()
 	return g.report, err
@@ -68,7 +69,8 @@ func GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 type collector struct {
 	GCOptions
 	cat    *row.Catalog
-	before time.Time
+	before time.Time // what was over then is due
+	beyond time.Time // and so is what no clock that is right can have written
 	report *GCReport
 }
 
@@ -100,8 +102,10 @@ func (g *collector) run(ctx context.Context) error {
 }
 
 func (g *collector) expired(p row.Progress) bool {
-	return p.Lease.Before(g.before) || g.Alone && p.Owner != superseded
+	return g.over(p.Lease) || g.Alone && p.Owner != superseded
 }
+
+func (g *collector) over(t time.Time) bool { return t.Before(g.before) || t.After(g.beyond) }
 
 // record drops what is due of one artifact.
 func (g *collector) record(ctx context.Context, id symbol.ID) error {
@@ -185,7 +189,7 @@ func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*row.Rec
 // given up before its last rows came.
 func (g *collector) orphans(ctx context.Context) error {
 	return prefixes(ctx, g.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
-		if !loadTime(l).Before(g.before) {
+		if !g.over(loadTime(l)) {
 			return nil
 		}
 		r, err := g.cat.Artifact(ctx, id)

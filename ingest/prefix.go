@@ -24,8 +24,9 @@ func (j *job) prefixes(ctx context.Context, s *source) ([]string, error) {
 		if every == 0 {
 			every = defaultFull
 		}
-		if j.o.Now().Sub(state.Full) < every {
-			return s.days(j.o.Now())
+		now := j.o.Now()
+		if since := now.Sub(state.Full); 0 <= since && since < every { // below 0: it was another clock's
+			return s.days(now)
 		}
 	}
 	return literals(s.Include), nil
