@@ -23,7 +23,7 @@ type teckenRequest struct {
 }
 
 type teckenJob struct {
-	MemoryMap *[][]string       `json:"memoryMap"`
+	MemoryMap *[][]*string      `json:"memoryMap"`
 	Stacks    *[][]teckenFrames `json:"stacks"`
 }
 
@@ -112,9 +112,9 @@ func (s *Server) tecken(c *call) error {
 	modules := make([][]*module, len(jobs))
 	for i := range jobs {
 		for _, pair := range *jobs[i].MemoryMap {
-			key := [2]string{pair[0], pair[1]}
+			key := [2]string{*pair[0], *pair[1]}
 			if known[key] == nil {
-				known[key] = &module{name: pair[0], id: pair[1]}
+				known[key] = &module{name: key[0], id: key[1]}
 			}
 			modules[i] = append(modules[i], known[key])
 		}
@@ -194,10 +194,10 @@ func (s *Server) check(c *call, j *teckenJob) error {
 		return failed(http.StatusRequestEntityTooLarge, "more than %d modules", maxModules)
 	}
 	for i, m := range *j.MemoryMap {
-		if len(m) != 2 {
+		if len(m) != 2 || m[0] == nil || m[1] == nil {
 			return failed(http.StatusBadRequest, "module %d: want [file name, debug id]", i)
 		}
-		for _, r := range m[1] {
+		for _, r := range *m[1] {
 			if r < '0' || r > '9' && r < 'A' || r > 'F' && r < 'a' || r > 'f' {
 				return failed(http.StatusBadRequest, "module %d: want a debug id of hex digits", i)
 			}
