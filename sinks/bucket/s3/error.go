@@ -39,6 +39,7 @@ var reasons = map[string]string{
 	"XAdminUserNotFound":           "the server does not know this access key",
 	"SignatureDoesNotMatch":        "wrong secret key",
 	"AccessDenied":                 "access denied",
+	"Forbidden":                    "access denied", // an answer without a body
 	"ExpiredToken":                 "the session has expired; log in again",
 	"RequestTimeTooSkewed":         "this machine's clock is wrong",
 	"InvalidObjectState":           "the object is in an archive class; restore it first",
@@ -77,7 +78,8 @@ func (b *Bucket) explain(op, key string, err error) error {
 	switch {
 	case status == http.StatusNotFound && (e.Code == "NoSuchKey" || e.Code == "NotFound" || e.Code == ""):
 		e.Reason, e.Err = bucket.ErrNotFound.Error(), fmt.Errorf("%w: %w", bucket.ErrNotFound, err)
-	case status == http.StatusPreconditionFailed, e.Code == "ConditionalRequestConflict":
+	case status == http.StatusPreconditionFailed, e.Code == "ConditionalRequestConflict",
+		status == http.StatusRequestedRangeNotSatisfiable: // shorter than it was listed
 		e.Reason, e.Err = bucket.ErrChanged.Error(), fmt.Errorf("%w: %w", bucket.ErrChanged, err)
 	case e.Reason == "" && status == http.StatusForbidden:
 		e.Reason = reasons["AccessDenied"]

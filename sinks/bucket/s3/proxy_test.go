@@ -18,6 +18,8 @@ type proxy struct {
 	requests, ranges atomic.Int32
 	cut              atomic.Int32 // answers to break off in the middle of their body
 	lose             atomic.Int32 // answers to writes that nobody hears of
+	refuse           atomic.Int32 // reads to answer with status
+	status           atomic.Int32
 }
 
 func newProxy(t *testing.T, to string) *proxy {
@@ -30,6 +32,10 @@ func newProxy(t *testing.T, to string) *proxy {
 		p.requests.Add(1)
 		if r.Header.Get("Range") != "" {
 			p.ranges.Add(1)
+		}
+		if r.Method == http.MethodGet && p.refuse.Add(-1) >= 0 {
+			w.WriteHeader(int(p.status.Load()))
+			return
 		}
 		out := r.Clone(r.Context())
 		out.URL.Scheme, out.URL.Host, out.RequestURI = target.Scheme, target.Host, ""

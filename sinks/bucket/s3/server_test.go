@@ -183,6 +183,56 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
+// What passes is asked again, what does not is said at once, and by its kind.
+func TestRefused(t *testing.T) {
+	srv := s3test.Start(t)
+	srv.Make(t, "refused")
+	body := pattern(1 << 20)
+	srv.Put(t, "refused", "x", body, nil)
+	p := newProxy(t, srv.Endpoint)
+	b, err := s3.Open(t.Context(), "refused", "", s3.Options{Endpoint: p.Server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _, err := b.Stat(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		status, times int32
+		want          error // nil: the object
+		said          string
+		requests      int32 // 0: any number
+	}{
+		{status: 500, times: 2},
+		{status: 503, times: 2},
+		{status: 503, times: 1000, want: errAny, said: "Service Unavailable"},
+		{status: 403, times: 1000, want: errAny, said: "access denied", requests: 1},
+		{status: 404, times: 1000, want: bucket.ErrNotFound, said: "no such object", requests: 1},
+		{status: 412, times: 1000, want: bucket.ErrChanged, said: "changed", requests: 1},
+		{status: 416, times: 1000, want: bucket.ErrChanged, said: "changed", requests: 1},
+	} {
+		p.requests.Store(0)
+		p.status.Store(c.status)
+		p.refuse.Store(c.times)
+		got := make(buffer, e.Size)
+		err := b.Fetch(t.Context(), e, got)
+		switch {
+		case c.want == nil && (err != nil || !bytes.Equal(got, body)):
+			t.Errorf("%d, %d times: %v", c.status, c.times, err)
+		case c.want != nil && (err == nil || c.want != errAny && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.said)):
+			t.Errorf("%d: %v, want %v", c.status, err, c.want)
+		case c.requests > 0 && p.requests.Load() != c.requests:
+			t.Errorf("%d: %d requests, want %d", c.status, p.requests.Load(), c.requests)
+		}
+		if got := s3.Forbidden(err); got != (c.status == 403) {
+			t.Errorf("%d: forbidden is %v", c.status, got)
+		}
+	}
+}
+
+var errAny = errors.New("any error")
+
 // The object changes, or goes, between two reads of it.
 func TestChangedWhileRead(t *testing.T) {
 	srv := s3test.Start(t)
