@@ -57,10 +57,22 @@ func Create(dir string) error {
 	if err := refuseNetwork(dir); err != nil {
 		return err
 	}
+	// SQLite does not wait for another process that makes the database too.
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close() // and with it the lock ends
+	if _, err := flock(folder, true); err != nil {
+		return err
+	}
+	if err := checkFormat(dir); !errors.Is(err, sinks.ErrMissing) {
+		return err // somebody was faster
+	}
 	if err := createDatabase(filepath.Join(dir, catalogName)); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(dir, formatName+".*.tmp") // two may do this at once
+	f, err := os.CreateTemp(dir, formatName+".*.tmp")
 	if err != nil {
 		return err
 	}
