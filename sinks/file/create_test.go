@@ -8,7 +8,7 @@ import (
 
 // Several may make a store at once: who is late finds it.
 func TestCreateTogether(t *testing.T) {
-	for range 20 {
+	for range 100 {
 		dir := filepath.Join(t.TempDir(), "store")
 		var all sync.WaitGroup
 		for range 4 {
