@@ -35,6 +35,10 @@ type view struct {
 // errMoved: a writer came while an immutable view was read.
 var errMoved = errors.New("the catalog was changed while it was read: run it again")
 
+// errNoIndex: a writer died, its -shm was removed, and who only reads cannot make it. A writer that closes removes -shm
+// just before -wal, so it may pass.
+var errNoIndex = errors.New("holds changes but its -shm is missing: open the store once for writing")
+
 func openView(path string, readOnly bool) (*view, error) {
 	v := &view{path: path}
 	options := "mode=rw&" + busy
@@ -48,7 +52,7 @@ func openView(path string, readOnly bool) (*view, error) {
 			options = "mode=ro&immutable=1"
 			v.still = info
 		case size(path+"-shm") < 0:
-			return nil, fmt.Errorf("%s-wal holds changes but its -shm is missing: open the store once for writing", path)
+			return nil, fmt.Errorf("%s-wal %w", path, errNoIndex)
 		default:
 			options = "mode=ro&readonly_shm=1&" + busy
 		}
@@ -185,7 +189,7 @@ func passing(err error) bool {
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY:
 		return true
 	}
-	return errors.Is(err, errMoved)
+	return errors.Is(err, errMoved) || errors.Is(err, errNoIndex)
 }
 
 // read runs a short query, again when a writer came in between.

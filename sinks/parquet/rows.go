@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	pa "github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
@@ -28,7 +29,8 @@ type Rows struct {
 	size   int64
 	keys   func() (sinks.LakeKeys, error)
 	plain  *pq.File     // nil: sealed
-	sealed *file.Reader // nil: plain
+	sealed *file.Reader // nil: plain; for what one goroutine does
+	lent   readers      // for scans
 	leaves []Leaf
 	groups []int64
 	meta   map[string]string
@@ -230,10 +232,14 @@ func (f *Rows) openSealed(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("a sealed file: %w", err)
 	}
-	r, err := Open(Options{Keys: keys}).openSealed(ctx, f.r, f.size)
-	if errors.Is(err, errDamaged) {
-		return fmt.Errorf("%w: %w", ErrRows, err)
+	f.lent.open = func(ctx context.Context) (*file.Reader, error) {
+		r, err := Open(Options{Keys: keys}).openSealed(ctx, f.r, f.size)
+		if errors.Is(err, errDamaged) {
+			return nil, fmt.Errorf("%w: %w", ErrRows, err)
+		}
+		return r, err
 	}
+	r, err := f.lent.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -297,10 +303,41 @@ func (f *Rows) Leaves() []Leaf { return f.leaves }
 // Meta is a value of the file's metadata; "": there is none.
 func (f *Rows) Meta(key string) string { return f.meta[key] }
 
-// Close gives back what reading holds.
+// Close gives back what reading holds. No Scan is under way.
 func (f *Rows) Close() error {
-	if f.sealed != nil {
-		return f.sealed.Close()
+	if f.sealed == nil {
+		return nil
 	}
-	return nil
+	err := f.sealed.Close()
+	for _, r := range f.lent.idle {
+		err = errors.Join(err, r.Close())
+	}
+	return err
+}
+
+// readers are readers of one sealed file: the library decrypts with one state a reader, so each row group that is
+// read beside others takes one of its own.
+type readers struct {
+	open func(ctx context.Context) (*file.Reader, error)
+	mu   sync.Mutex
+	idle []*file.Reader // guarded by mu
+}
+
+// take gives a reader that nobody else has until give.
+func (l *readers) take(ctx context.Context) (*file.Reader, error) {
+	l.mu.Lock()
+	if n := len(l.idle); n > 0 {
+		r := l.idle[n-1]
+		l.idle = l.idle[:n-1]
+		l.mu.Unlock()
+		return r, nil
+	}
+	l.mu.Unlock()
+	return l.open(ctx)
+}
+
+func (l *readers) give(r *file.Reader) {
+	l.mu.Lock()
+	l.idle = append(l.idle, r)
+	l.mu.Unlock()
 }

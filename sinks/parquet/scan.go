@@ -34,12 +34,22 @@ const scanRows = 4096
 // Scan reads columns of a row group: emit gets the next rows of all of them, valid during the call. A kind LeafOther
 // cannot be read. It is safe to scan several row groups at once.
 func (f *Rows) Scan(ctx context.Context, group int, leaves []Leaf, emit func(rows int, cells []Cells) error) (err error) {
-	var emitErr error
+	emitting := false // what emit panics with is its own
 	defer func() {
-		if emitErr == nil {
-			broken(&err)
+		if emitting {
+			return
+		}
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w: %v", ErrRows, v)
 		}
 	}()
+	var sealed *file.Reader
+	if f.sealed != nil {
+		if sealed, err = f.lent.take(ctx); err != nil {
+			return err
+		}
+		defer f.lent.give(sealed)
+	}
 	cursors := make([]cursor, len(leaves))
 	for i, l := range leaves {
 		if l.Kind == LeafOther {
@@ -52,7 +62,7 @@ func (f *Rows) Scan(ctx context.Context, group int, leaves []Leaf, emit func(row
 			cursors[i].next = plainValues(pages, l)
 			continue
 		}
-		chunk, err := f.sealed.RowGroup(group).Column(l.index)
+		chunk, err := sealed.RowGroup(group).Column(l.index)
 		if err != nil {
 			return fmt.Errorf("%w: column %s: %w", ErrRows, l.Path, err)
 		}
@@ -71,9 +81,11 @@ func (f *Rows) Scan(ctx context.Context, group int, leaves []Leaf, emit func(row
 				return fmt.Errorf("row group %d, column %s: %w", group, leaves[i].Path, err)
 			}
 		}
-		if emitErr = emit(n, cells); emitErr != nil {
-			return emitErr
+		emitting = true
+		if err := emit(n, cells); err != nil {
+			return err
 		}
+		emitting = false
 		left -= int64(n)
 	}
 	return nil
