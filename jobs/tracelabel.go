@@ -15,8 +15,9 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// traceCacheBytes bound the client's caches: a trace's names are asked for once.
-const traceCacheBytes = 16 << 20
+// traceCacheBytes bound the client's caches: a name is asked for once, but those of a class come in any order, and a
+// block that was dropped is decoded anew for each. The blocks of a mapping of 150,000 methods fit.
+const traceCacheBytes = 48 << 20
 
 // labeler gives names of traces back their originals. The store is opened when a name first needs it.
 type labeler struct {
