@@ -3,6 +3,7 @@ package ingest
 import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // feedRanges is about how many ranges are handed over at once. One such parcel is written while the next is filled.
@@ -12,6 +13,7 @@ const feedRanges = 16 << 10
 // either needs about as long. What the runs' strings are is the sorter's, which outlives it.
 type feed struct {
 	to    sinks.LakeBatch
+	table *row.Table
 	open  *parcel
 	full  chan *parcel // nil: nothing has been handed over yet
 	empty chan *parcel
@@ -49,12 +51,18 @@ func (p *parcel) reset() {
 	p.runs, p.at, p.ranges, p.scopes = p.runs[:0], p.at[:0], p.ranges[:0], p.scopes[:0]
 }
 
-func newFeed(to sinks.LakeBatch) *feed { return &feed{to: to, open: new(parcel)} }
+func newFeed(to sinks.LakeBatch, t *row.Table) *feed {
+	return &feed{to: to, table: t, open: new(parcel)}
+}
 
 // write gives a run to the lake. What became of it end tells.
 func (f *feed) write(r *symbol.Run) error {
-	if r.Class != nil {
-		return f.to.Write(r) // it is valid during the call only, and a mapping has few
+	if r.Packed != nil { // it is valid during the call only, and a mapping has few
+		c, err := f.table.Unpack(r.Packed)
+		if err != nil {
+			return err
+		}
+		return f.to.Write(&symbol.Run{Rank: r.Rank, Class: c})
 	}
 	f.open.add(r)
 	if len(f.open.ranges) < feedRanges {

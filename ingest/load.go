@@ -88,7 +88,8 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 		}
 		defer x.unslot()
 		t := s.Table()
-		enc, err := row.NewEncoder(j.o.Keyring, known, id, row.Table{Strings: t.Strings, Runs: t.Runs, Secret: secret}, write)
+		table := row.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers, Secret: secret}
+		enc, err := row.NewEncoder(j.o.Keyring, known, id, table, write)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +103,7 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 			if err := lake.Load(known, id); err != nil {
 				return nil, environment(err)
 			}
-			beside = newFeed(lake)
+			beside = newFeed(lake, &table)
 			take = func(r *symbol.Run) error {
 				if err := enc.Add(r); err != nil {
 					return err
@@ -119,7 +120,7 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 		}
 		var counts sweep.Counts
 		if secret != nil {
-			counts, err = sweep.Classes(m.Next, secret.Position, take)
+			counts, err = sweep.Classes(m.Next, take)
 		} else {
 			counts, err = sweep.Sweep(m.Next, take)
 		}

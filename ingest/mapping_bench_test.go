@@ -76,7 +76,7 @@ func BenchmarkMapping(b *testing.B) {
 		for b.Loop() {
 			s, secret := sorted(b)
 			t := s.Table()
-			e, err := row.NewEncoder(ring, &a.Artifact, row.NewLoad(time.Now()), row.Table{Strings: t.Strings, Runs: t.Runs, Secret: secret}, func(sinks.Row) error { return nil })
+			e, err := row.NewEncoder(ring, &a.Artifact, row.NewLoad(time.Now()), row.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers, Secret: secret}, func(sinks.Row) error { return nil })
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func BenchmarkMapping(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := sweep.Classes(m.Next, secret.Position, e.Add); err != nil {
+			if _, err := sweep.Classes(m.Next, e.Add); err != nil {
 				b.Fatal(err)
 			}
 			l, err := e.Close()

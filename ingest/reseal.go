@@ -220,7 +220,7 @@ func (r *resealer) classes(ctx context.Context, id symbol.ID, l *row.Loaded, to 
 	}
 	s.Sort()
 	t := s.Table()
-	enc, err := row.NewEncoder(r.Keyring, &l.Artifact, to, row.Table{Strings: t.Strings, Runs: t.Runs, Secret: secret}, b.Write)
+	enc, err := row.NewEncoder(r.Keyring, &l.Artifact, to, row.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers, Secret: secret}, b.Write)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ func (r *resealer) classes(ctx context.Context, id symbol.ID, l *row.Loaded, to 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := sweep.Classes(m.Next, secret.Position, enc.Add); err != nil {
+	if _, err := sweep.Classes(m.Next, enc.Add); err != nil {
 		return nil, err
 	}
 	if next, err = enc.Close(); err != nil {

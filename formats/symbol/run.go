@@ -39,9 +39,9 @@ type Run struct {
 	// Class, when not nil, is all that the run holds: one class of a mapping. Its position is
 	// made of its name, under the load's key. Its strings are its own, not of Strings.
 	Class *Class
-	// Plain is the class as sinks/row writes it in plain, and Position what the sorter had it under, where it comes
-	// from there.
-	Plain    []byte
+	// Packed is a class as sinks/row packs it, in place of Class, and Position where it stands: what the sorter
+	// of ingest hands on.
+	Packed   []byte
 	Position uint64
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 const (
@@ -43,7 +44,7 @@ type Lane struct {
 	err    error     // the first; a lane that failed stays failed
 	text   []string  // of the run being added
 
-	classes classes
+	packer *row.Packer // nil: no class came yet
 }
 
 type use struct{ id, run uint32 } // run: the last that used it, from 1
@@ -258,5 +259,5 @@ func (l *Lane) growCounts(n int) {
 func (l *Lane) release() {
 	l.s.o.Budget.Give(l.kept)
 	l.kept = 0
-	l.counts, l.uses, l.tables, l.buf = nil, nil, nil, nil
+	l.counts, l.uses, l.tables, l.buf, l.packer = nil, nil, nil, nil, nil
 }

@@ -89,8 +89,8 @@ func (h *heap) pop() error {
 type Merge struct {
 	s *Sorter
 	h heap
-	// A class stays as it is until the call after the next.
-	classes [2]class
+	// A class from disk stays as it is until the call after the next.
+	classes [2][]byte
 	turn    int
 }
 
@@ -119,14 +119,16 @@ func (m *Merge) Next(into *symbol.Run) (o Order, ok bool, err error) {
 	c := m.h[0]
 	o = c.order
 	if len(c.body) > 0 && c.body[0] == 0 {
-		m.turn ^= 1
-		if err := m.classes[m.turn].decode(c.body, symbol.Rank(o>>(seqBits+partBits)), into); err != nil {
-			return 0, false, err
+		into.Rank, into.Ranges, into.Scopes = symbol.Rank(o>>(seqBits+partBits)), into.Ranges[:0], into.Scopes[:0]
+		into.Packed, into.Position = c.body[1:], c.start
+		if c.seg != nil { // what follows it there is read over it
+			m.turn ^= 1
+			m.classes[m.turn] = append(m.classes[m.turn][:0], into.Packed...)
+			into.Packed = m.classes[m.turn]
 		}
-		into.Position = c.start
 		return o, true, m.h.pop()
 	}
-	if err := decode(c.body, c.start, symbol.Rank(o>>(seqBits+partBits)), m.s.final, into); err != nil {
+	if err := decode(c.body, c.start, symbol.Rank(o>>(seqBits+partBits)), m.s.table.Numbers, into); err != nil {
 		return 0, false, err
 	}
 	into.Strings, into.Table = m.s.table.Strings, nil

@@ -61,15 +61,15 @@ type Sorter struct {
 
 	spilled atomic.Int64
 	table   Table
-	final   []uint32
 }
 
 // Table is the load-wide string table: Strings[0] is "", the others stand in no
 // order, and not in the same one every time. Runs[i] is the number of runs that
-// use string i.
+// use string i. Numbers[n] is the string that has the number n in packed classes.
 type Table struct {
 	Strings []string
 	Runs    []uint32
+	Numbers []uint32
 }
 
 // New makes an empty sorter.
@@ -91,14 +91,13 @@ func (s *Sorter) Lane() *Lane {
 
 // Sort ends the taking of runs: no lane may be added to any more.
 func (s *Sorter) Sort() {
-	strs, final := s.strings.number()
-	s.table = Table{Strings: strs, Runs: make([]uint32, len(strs))}
-	s.final = final
+	strs, numbers := s.strings.number()
+	s.table = Table{Strings: strs, Runs: make([]uint32, len(strs)), Numbers: numbers}
 	for _, l := range s.lanes {
 		l.sort()
 		for id, n := range l.counts {
 			if n != 0 {
-				s.table.Runs[final[id]] += n
+				s.table.Runs[numbers[id]] += n
 			}
 		}
 		l.release()

@@ -1,35 +1,39 @@
 package sweep
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
 )
 
-// ClassSource hands out classes in the order of their positions, and those of one position in the order
+// ClassSource hands out packed classes in the order of their positions, and those of one position in the order
 // in which their mapping has them. What it puts into into may still be read after the next call.
 type ClassSource[O ~uint64] func(into *symbol.Run) (order O, ok bool, err error)
 
-// Classes runs src to its end, which may know positions itself (symbol.Run.Plain). Of the classes of one name, which have one position, the last one counts. What emit
+// Classes runs src to its end. Of the classes of one name, which have one position, the last one counts. What emit
 // is given is valid during the call only; its error comes back unchanged.
-func Classes[O ~uint64](src ClassSource[O], position func(name string) uint64, emit func(*symbol.Run) error) (Counts, error) {
+func Classes[O ~uint64](src ClassSource[O], emit func(*symbol.Run) error) (Counts, error) {
 	var counts Counts
 	var runs [2]symbol.Run
-	var held *symbol.Run // the class read last; nil: none
-	var others []symbol.Run
-	var at uint64
+	var held *symbol.Run     // the class read last; nil: none
+	var others []*symbol.Run // of other names at its position
+	give := func(r *symbol.Run) error {
+		counts.Runs++
+		return emit(r)
+	}
 	flush := func() error {
-		if held == nil {
-			return nil
-		}
-		for _, r := range append(others, *held) {
-			counts.Runs++
-			if err := emit(&r); err != nil {
+		for _, r := range others {
+			if err := give(r); err != nil {
 				return err
 			}
 		}
 		others = others[:0]
-		return nil
+		if held == nil {
+			return nil
+		}
+		return give(held)
 	}
 	for i := 0; ; i++ {
 		r := &runs[i%2]
@@ -40,36 +44,49 @@ func Classes[O ~uint64](src ClassSource[O], position func(name string) uint64, e
 		if !ok {
 			return counts, flush()
 		}
-		pos := r.Position
-		if r.Plain == nil {
-			pos = position(r.Class.Name)
-		}
 		switch {
 		case held == nil:
-			at = pos
-		case pos < at:
-			return counts, fmt.Errorf("sweep: class at %#x after one at %#x", pos, at)
-		case pos > at:
+		case r.Position < held.Position:
+			return counts, fmt.Errorf("sweep: class at %#x after one at %#x", r.Position, held.Position)
+		case r.Position > held.Position:
 			if err := flush(); err != nil {
 				return counts, err
 			}
-			at = pos
-		case held.Class.Name != r.Class.Name:
-			// Two names with one position: they are kept apart.
-			others = append(without(others, held.Class.Name), symbol.Run{Rank: held.Rank, Class: held.Class.Clone()})
-			others = without(others, r.Class.Name)
+		default:
+			// Two names with one position are kept apart.
+			before, err := row.PackedName(held.Packed)
+			if err != nil {
+				return counts, err
+			}
+			name, err := row.PackedName(r.Packed)
+			if err != nil {
+				return counts, err
+			}
+			if before != name {
+				others, err = without(others, before)
+				if err == nil {
+					others, err = without(append(others, &symbol.Run{Rank: held.Rank, Packed: bytes.Clone(held.Packed), Position: held.Position}), name)
+				}
+			}
+			if err != nil {
+				return counts, err
+			}
 		}
 		held = r
 	}
 }
 
 // without drops the class of that name.
-func without(runs []symbol.Run, name string) []symbol.Run {
+func without(runs []*symbol.Run, name string) ([]*symbol.Run, error) {
 	kept := runs[:0]
 	for _, r := range runs {
-		if r.Class.Name != name {
+		n, err := row.PackedName(r.Packed)
+		if err != nil {
+			return nil, err
+		}
+		if n != name {
 			kept = append(kept, r)
 		}
 	}
-	return kept
+	return kept, nil
 }

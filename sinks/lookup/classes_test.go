@@ -39,8 +39,9 @@ func (w *world) publishClasses(classes []*symbol.Class) symbol.ID {
 	w.must(err)
 	enc, err := row.NewEncoder(w.ring, &a, row.NewLoad(w.now()), row.Table{Strings: []string{""}, Runs: []uint32{0}, Secret: secret}, batch.Write)
 	w.must(err)
+	packer := row.NewPacker(nil)
 	for _, c := range classes {
-		w.must(enc.Add(&symbol.Run{Rank: symbol.RankMapping, Class: c}))
+		w.must(enc.Add(&symbol.Run{Rank: symbol.RankMapping, Packed: packer.Append(nil, c), Position: secret.Position(c.Name)}))
 	}
 	loaded, err := enc.Close()
 	w.must(err)

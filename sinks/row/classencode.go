@@ -14,29 +14,17 @@ import (
 // classEncoder is what an Encoder of classes has instead of a blockWriter.
 type classEncoder struct {
 	*classWriter
-	content *classContent
-	names   *namer
-	shared  bool   // the sorter had the data key: its positions hold
+	content classContent
+	packed  packedClass
 	last    uint64 // position of the class added last
-}
-
-func newClassEncoder(secret []byte, t *Table, picked []sorted) (*classEncoder, error) {
-	names, err := newNamer(secret)
-	if err != nil {
-		return nil, err
-	}
-	return &classEncoder{classWriter: newClassWriter(t, picked), content: newClassContent(), names: names, shared: t.Secret != nil}, nil
 }
 
 // addClass encodes a class: no two have one name, and they come in the order of their positions.
 func (e *Encoder) addClass(r *symbol.Run) error {
-	w, c, plain := e.class, r.Class, r.Plain
-	if plain == nil {
-		plain = w.content.form(c)
-	}
-	pos := r.Position
-	if r.Plain == nil || !w.shared {
-		pos = w.names.position(c.Name)
+	w, p, pos := e.class, &e.class.packed, r.Position
+	if err := p.read(r.Packed); err != nil {
+		e.err = fmt.Errorf("encode %s: %w", e.out.Artifact.ID, err)
+		return e.err
 	}
 	if pos < w.last {
 		e.err = fmt.Errorf("encode %s: a class with key %x after one with key %x", e.out.Artifact.ID,
@@ -44,13 +32,13 @@ func (e *Encoder) addClass(r *symbol.Run) error {
 		return e.err
 	}
 	// Its columns are never twice as long as its plain form.
-	room := maxBodyBytes - blockSlack - 2*len(plain) - 128
+	room := maxBodyBytes - blockSlack - 2*p.plain - 128
 	if w.classes > 0 && pos != w.last && (w.full() || w.bytes > room) {
 		if e.flushClasses(w.last); e.err != nil {
 			return e.err
 		}
 	}
-	if w.bytes > room || len(c.Members) > maxMembers || pos == w.last && w.classes >= fullClasses {
+	if w.bytes > room || p.members > maxMembers || pos == w.last && w.classes >= fullClasses {
 		if e.out.Dropped.Ranges++; e.out.Dropped.Ranges == 1 {
 			e.out.Dropped.First = pos
 		}
@@ -59,12 +47,15 @@ func (e *Encoder) addClass(r *symbol.Run) error {
 	if w.classes == 0 {
 		w.open(e.from)
 	}
-	w.add(c)
-	w.content.add(plain)
+	if err := w.add(p); err != nil {
+		e.err = fmt.Errorf("encode %s: %w", e.out.Artifact.ID, err)
+		return e.err
+	}
+	w.content.add([sha256.Size]byte(p.digest))
 	w.last = pos
-	if c.Facts == nil {
+	if !p.facts {
 		e.out.Ranges++
-		e.out.Members += uint64(len(c.Members))
+		e.out.Members += uint64(p.members)
 	}
 	return nil
 }
@@ -89,22 +80,12 @@ func (e *Encoder) flushClasses(last uint64) {
 // classContent is the digest of classes in any order, because their order is that of a load's key: the
 // sum of the SHA-256 of each one's plain form, as numbers of 256 bits.
 type classContent struct {
-	plain *Plain
-	buf   []byte
 	count uint64
 	sum   [4]uint64 // the lowest first
 }
 
-func newClassContent() *classContent { return &classContent{plain: NewPlain(nil)} }
-
-// form is the plain form of c, valid until the next.
-func (d *classContent) form(c *symbol.Class) []byte {
-	d.buf = d.plain.Append(d.buf[:0], c)
-	return d.buf
-}
-
-func (d *classContent) add(plain []byte) {
-	h := sha256.Sum256(plain)
+// add takes the digest of a class's plain form.
+func (d *classContent) add(h [sha256.Size]byte) {
 	d.count++
 	carry := uint64(0)
 	for i := range d.sum {
@@ -128,7 +109,8 @@ func (v *Verifier) addClasses(b *Block) error {
 		if err != nil {
 			return err
 		}
-		v.classes.add(v.classes.form(c))
+		v.form = v.plain.append(v.form[:0], c)
+		v.classes.add(sha256.Sum256(v.form))
 	}
 	return nil
 }

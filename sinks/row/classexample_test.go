@@ -2,6 +2,7 @@ package row
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -34,6 +35,18 @@ func exampleClass() *symbol.Class {
 		Files: []symbol.ClassFile{{Class: "x.Util", File: "Util.kt"}}}
 }
 
+// exampleClassBlock is the body of its row, without a dictionary.
+func exampleClassBlock(t fataler) []byte {
+	t.Helper()
+	w := newClassWriter(&Table{}, nil)
+	w.open(0)
+	var p packedClass
+	if err := errors.Join(p.read(NewPacker(nil).Append(nil, exampleClass())), w.add(&p)); err != nil {
+		t.Fatal(err)
+	}
+	return w.body(newCompressor())
+}
+
 func TestWorkedExampleOfClasses(t *testing.T) {
 	names, err := newNamer(unhex(t, exampleDataKey))
 	if err != nil {
@@ -46,13 +59,10 @@ func TestWorkedExampleOfClasses(t *testing.T) {
 	if got := hex.EncodeToString(rowKey(id, exampleLoad, Classes, math.MaxUint64)); got != exampleClassKey {
 		t.Errorf("key %s", got)
 	}
-	if got := hex.EncodeToString(NewPlain(nil).Append(nil, exampleClass())); got != exampleClassPlain {
+	if got := hex.EncodeToString(newPlain().append(nil, exampleClass())); got != exampleClassPlain {
 		t.Errorf("plain %s", got)
 	}
-	w := newClassWriter(&Table{}, nil)
-	w.open(0)
-	w.add(exampleClass())
-	body := w.body(newCompressor())
+	body := exampleClassBlock(t)
 	if got := hex.EncodeToString(body); got != exampleClassBody {
 		t.Errorf("body %s", got)
 	}

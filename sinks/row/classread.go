@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -147,31 +146,16 @@ func (b *Block) ClassAt(i int) (*symbol.Class, error) {
 	return c, nil
 }
 
-// own copies strings that stand one behind the other.
-func own(list []string) []string {
-	n := 0
-	for _, s := range list {
-		n += len(s)
-	}
-	var all strings.Builder
-	all.Grow(n)
-	out := make([]string, len(list))
-	for i, s := range list {
-		from := all.Len()
-		all.WriteString(s)
-		out[i] = all.String()[from:] // it has room: it does not move
-	}
-	return out
-}
-
 // classReader makes one class.
 type classReader struct {
-	block *classBlock
-	col   [partedEnd - parted]reader
-	fresh uint32   // the next string that stands here
-	most  uint32   // the first one of the next class
-	own   []string // those between
-	bad   bool
+	block  *classBlock // nil: packed has the strings
+	packed *packedClass
+	table  *Table
+	col    [partedEnd - parted]reader
+	fresh  uint32   // the next string that stands here
+	most   uint32   // the first one of the next class
+	own    []string // those between
+	bad    bool
 
 	methods []int32
 	lastAt  []uint32
@@ -323,41 +307,6 @@ func (r *classReader) meet(class string) {
 	r.foreign = append(r.foreign, class)
 }
 
-func (r *classReader) pair(col int) uint64 {
-	return uint64(r.col[col-parted].byte()) | r.next(col+1)<<8
-}
-
-func (r *classReader) ref(col int) string {
-	switch v := r.pair(col); v {
-	case refEmpty:
-		return ""
-	case refFresh:
-		if r.fresh >= r.most {
-			r.bad = true
-			return ""
-		}
-		r.fresh++
-		return r.own[len(r.own)-int(r.most-r.fresh)-1]
-	case refBack:
-		back := r.pair(col)
-		if back >= uint64(r.fresh) {
-			r.bad = true
-			return ""
-		}
-		at := r.fresh - 1 - uint32(back)
-		if before := r.most - uint32(len(r.own)); at >= before {
-			return r.own[at-before]
-		}
-		return strings.Clone(r.block.fresh[at])
-	default:
-		if r.block.dict == nil || v-refDict >= uint64(r.block.dict.count) {
-			r.bad = true
-			return ""
-		}
-		return r.block.dict.string(uint32(v - refDict))
-	}
-}
-
 func (r *classReader) file(class string) string {
 	code := r.next(colFile)
 	if code == fileOther {
@@ -391,7 +340,7 @@ func (r *classReader) rules() []symbol.Rule {
 			continue
 		}
 		for _, list := range [2]*[]string{&d.Conditions, &d.Actions} {
-			for range r.count(colRule, r.left(colRefLo)) {
+			for range r.count(colRule, r.strings()) {
 				*list = append(*list, r.ref(colRefLo))
 			}
 		}

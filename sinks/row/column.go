@@ -271,6 +271,16 @@ func (r *reader) byte() byte {
 	return r.b[r.at-1]
 }
 
+// take gives the next n bytes.
+func (r *reader) take(n uint64) []byte {
+	if n > uint64(len(r.b)-r.at) {
+		r.bad = true
+		return nil
+	}
+	r.at += int(n)
+	return r.b[r.at-int(n) : r.at]
+}
+
 // done reports whether the column was read exactly to its end.
 func (r *reader) done() bool { return !r.bad && r.at == len(r.b) }
 

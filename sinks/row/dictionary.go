@@ -40,7 +40,19 @@ var pageCoders = [pageColumns]trial{pageText: tryZstd}
 type Table struct {
 	Strings []string // index 0 is ""; no two are equal
 	Runs    []uint32 // by string: how many runs use it
-	Secret  *Secret  // the load's data key, where positions were made with it; nil: a new one
+	Secret  *Secret  // the load's data key, with which positions of classes were made; nil: a new one, for ranges
+	Numbers []uint32 // by the number that packed classes have for a string: its index; nil: that is the number
+}
+
+// index is that of the string with a number.
+func (t *Table) index(number uint32) uint32 {
+	switch {
+	case t.Numbers == nil:
+		return number
+	case number < uint32(len(t.Numbers)):
+		return t.Numbers[number]
+	}
+	return math.MaxUint32
 }
 
 // choose picks the strings for the dictionary: all of them, if those that

@@ -61,9 +61,10 @@ func NewEncoder(k *Keyring, a *symbol.Artifact, l sinks.Load, t Table, write fun
 	e.out.Fence = binary.AppendUvarint(nil, uint64(len(picked)))
 	content := e.sum
 	if rowsOf(a.Kind) == Classes {
-		if e.class, err = newClassEncoder(e.secret, &t, picked); err != nil {
-			return nil, err
+		if t.Secret == nil {
+			return nil, fmt.Errorf("encode %s: classes without the key that gave them their positions", a.ID)
 		}
+		e.class = &classEncoder{classWriter: newClassWriter(&t, picked)}
 		content = sha256.New() // what stands in the dictionary is no content of theirs
 	} else {
 		e.block = newBlockWriter(t.Strings, picked, rangesForm(a.Kind) == bodyScript)
@@ -81,11 +82,11 @@ func (e *Encoder) Add(r *symbol.Run) error {
 	if e.err != nil {
 		return e.err
 	}
-	if (r.Class != nil) != (e.class != nil) || e.texts != nil {
+	if (r.Packed != nil) != (e.class != nil) || e.texts != nil {
 		e.err = fmt.Errorf("encode %s: a run of another kind than its artifact", e.out.Artifact.ID)
 		return e.err
 	}
-	if r.Class != nil {
+	if r.Packed != nil {
 		return e.addClass(r)
 	}
 	if err := e.check(r); err != nil {

@@ -213,9 +213,11 @@ type Verifier struct {
 	sum     hash.Hash
 	row     int           // -1: the dictionary is next
 	classes *classContent // of a load of classes
-	texts   uint64        // rows of text added
-	text    uint64        // position of the last one
-	listed  bool          // the directory of texts was added
+	plain   *plain
+	form    []byte // of a class
+	texts   uint64 // rows of text added
+	text    uint64 // position of the last one
+	listed  bool   // the directory of texts was added
 }
 
 // Verify begins a verification. The dictionary, if there is one, is the first
@@ -223,7 +225,7 @@ type Verifier struct {
 func (o *Opened) Verify() *Verifier {
 	v := &Verifier{o: o, sum: newContent(&o.load.Artifact), row: -1}
 	if o.kind == Classes {
-		v.classes = newClassContent()
+		v.classes, v.plain = new(classContent), newPlain()
 	} else {
 		addCount(v.sum, o.shared)
 	}

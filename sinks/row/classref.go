@@ -1,0 +1,79 @@
+package row
+
+import "strings"
+
+// own copies strings that stand one behind the other.
+func own(list []string) []string {
+	n := 0
+	for _, s := range list {
+		n += len(s)
+	}
+	var all strings.Builder
+	all.Grow(n)
+	out := make([]string, len(list))
+	for i, s := range list {
+		from := all.Len()
+		all.WriteString(s)
+		out[i] = all.String()[from:] // it has room: it does not move
+	}
+	return out
+}
+
+// strings is a bound of those that are left.
+func (r *classReader) strings() int {
+	if r.packed != nil {
+		return len(r.packed.refs.b) - r.packed.refs.at
+	}
+	return r.left(colRefLo)
+}
+
+func (r *classReader) pair(col int) uint64 {
+	return uint64(r.col[col-parted].byte()) | r.next(col+1)<<8
+}
+
+func (r *classReader) ref(col int) string {
+	if r.packed != nil {
+		return r.packedString()
+	}
+	switch v := r.pair(col); v {
+	case refEmpty:
+		return ""
+	case refFresh:
+		if r.fresh >= r.most {
+			r.bad = true
+			return ""
+		}
+		r.fresh++
+		return r.own[len(r.own)-int(r.most-r.fresh)-1]
+	case refBack:
+		back := r.pair(col)
+		if back >= uint64(r.fresh) {
+			r.bad = true
+			return ""
+		}
+		at := r.fresh - 1 - uint32(back)
+		if before := r.most - uint32(len(r.own)); at >= before {
+			return r.own[at-before]
+		}
+		return strings.Clone(r.block.fresh[at])
+	default:
+		if r.block.dict == nil || v-refDict >= uint64(r.block.dict.count) {
+			r.bad = true
+			return ""
+		}
+		return r.block.dict.string(uint32(v - refDict))
+	}
+}
+
+// packedString gives the next string of a packed class.
+func (r *classReader) packedString() string {
+	number, s, _ := r.packed.ref()
+	if number == 0 {
+		return s
+	}
+	if at := r.table.index(number); at < uint32(len(r.table.Strings)) {
+		return r.table.Strings[at]
+	}
+	r.bad = true
+	return ""
+}

@@ -1,0 +1,75 @@
+package row
+
+import (
+	"fmt"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// packedClass is a packed class, taken apart.
+type packedClass struct {
+	digest  []byte
+	plain   int // bytes of its plain form
+	members int
+	facts   bool
+	name    string
+	cols    [packedEnd - packedFrom][]byte
+	refs    reader
+}
+
+func (p *packedClass) read(b []byte) error {
+	r := reader{b: b}
+	p.digest = r.take(32)
+	p.plain, p.members, p.facts = int(r.next()), int(r.next()), r.next() == 1
+	p.name = stringOf(r.take(r.next()))
+	var size [packedEnd - packedFrom]uint64
+	for i := range size {
+		size[i] = r.next()
+	}
+	for i, n := range size {
+		p.cols[i] = r.take(n)
+	}
+	if r.bad {
+		return fmt.Errorf("%w: a packed class", errColumn)
+	}
+	p.refs = reader{b: b[r.at:]}
+	return nil
+}
+
+// ref takes the next string: its number, or without one itself; name says that it is a method's name.
+func (p *packedClass) ref() (number uint32, s string, name bool) {
+	v := p.refs.next()
+	name = v&1 != 0
+	switch v >>= 1; v {
+	case packedEmpty:
+	case packedText:
+		s = stringOf(p.refs.take(p.refs.next()))
+	default:
+		number = uint32(v - packedID)
+	}
+	return number, s, name
+}
+
+// PackedName is the name of a packed class in the program; it shares its bytes.
+func PackedName(packed []byte) (string, error) {
+	var p packedClass
+	err := p.read(packed)
+	return p.name, err
+}
+
+// Unpack makes a class of a packed one, whose bytes it shares.
+func (t *Table) Unpack(packed []byte) (*symbol.Class, error) {
+	var p packedClass
+	if err := p.read(packed); err != nil {
+		return nil, err
+	}
+	r := classReader{packed: &p, table: t}
+	for i, col := range p.cols {
+		r.col[packedFrom-parted+i].b = col
+	}
+	c, err := r.class(p.name)
+	if err == nil && !p.refs.done() {
+		err = errClass
+	}
+	return c, err
+}
