@@ -107,6 +107,9 @@ type Artifact struct {
 	// error comes back unchanged. Safe for concurrent calls with different
 	// parts. Quality is that of the part.
 	Explode func(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error)
+	// Ordered promises of a script that it has one part, whose runs come in ascending order and lie apart, and that the
+	// strings of its first run are those of all, no two of them equal: its rows are made as it is read.
+	Ordered bool
 	// Texts, when not nil, emits the texts of sources that the object carries, each
 	// with the name that frames call it by: some of them, in any order, one name
 	// maybe several times. text is valid during the call only; emit's error comes back

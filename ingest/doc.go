@@ -8,7 +8,8 @@
 //	ledger    "loading" is noted before the object is opened
 //	object    opened, its members in turn; one that is broken is rejected alone
 //	claim     is it loaded already, or outranked by what is published?
-//	load      parts exploded by bounded workers, sorted, swept, encoded
+//	load      parts exploded by bounded workers, sorted, swept, encoded; or
+//	          encoded as they are exploded, where a format has them in order
 //	publish   entered in the record with a lease, rows committed, names, the
 //	          record flipped by compare-and-set, and last the ledger
 //

@@ -75,9 +75,12 @@ func contentOf(ctx context.Context, f *formats.Format, in *formats.Input, order 
 	for i := range obj.Artifacts {
 		a := &obj.Artifacts[i]
 		c.identity += fmt.Sprintf("\n%v rank %d parts %d", a.Artifact, a.Rank, a.Parts)
+		if a.Ordered && a.Parts != 1 {
+			return nil, &malformedError{fmt.Errorf("%d parts in order", a.Parts)}
+		}
 		parts, tables := make([]string, a.Parts), map[any]*table{}
 		for _, p := range order(a.Parts) {
-			if parts[p], err = digest(ctx, f, a, p, in.Limits, &checker{tables: tables}); err != nil {
+			if parts[p], err = digest(ctx, f, a, p, in.Limits, &checker{tables: tables, ordered: a.Ordered}); err != nil {
 				return nil, fmt.Errorf("part %d: %w", p, err)
 			}
 		}
@@ -173,9 +176,11 @@ func (e *malformedError) Error() string { return "malformed run: " + e.err.Error
 
 // checker checks the runs of one part.
 type checker struct {
-	runs   int
-	own    table
-	tables map[any]*table // that other parts have too; nil: not checked
+	runs    int
+	own     table
+	tables  map[any]*table // that other parts have too; nil: not checked
+	ordered bool           // formats.Artifact.Ordered
+	end     uint64         // of the last range
 }
 
 // table is what is known of a string table.
@@ -203,6 +208,11 @@ func (c *checker) check(r *symbol.Run, lim *formats.Limits) error {
 		return fmt.Errorf("%d ranges, limit %d", len(r.Ranges), lim.RunRanges)
 	case len(r.Strings) == 0 || r.Strings[0] != "":
 		return fmt.Errorf("string 0 is not empty")
+	}
+	if c.ordered {
+		if err := c.checkOrder(r); err != nil {
+			return err
+		}
 	}
 	if err := c.checkStrings(r); err != nil {
 		return err
@@ -253,6 +263,28 @@ func (c *checker) check(r *symbol.Run, lim *formats.Limits) error {
 		if err := site(g.At); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkOrder: what promises to be in order is, and has all its strings from the first.
+func (c *checker) checkOrder(r *symbol.Run) error {
+	if r.Rank != symbol.RankScript || r.Ranges[0].Start < c.end {
+		return fmt.Errorf("rank %d, range %#x after one that ends at %#x", r.Rank, r.Ranges[0].Start, c.end)
+	}
+	c.end = r.Ranges[len(r.Ranges)-1].End
+	if c.runs > 1 {
+		if len(r.Strings) != c.own.strings {
+			return fmt.Errorf("%d strings after %d", len(r.Strings), c.own.strings)
+		}
+		return nil
+	}
+	seen := make(map[string]bool, len(r.Strings))
+	for _, s := range r.Strings {
+		if seen[s] {
+			return fmt.Errorf("string %q stands there twice", s)
+		}
+		seen[s] = true
 	}
 	return nil
 }

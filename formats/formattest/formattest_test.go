@@ -66,6 +66,28 @@ func TestCheckerRefuses(t *testing.T) {
 	if err := ch.check(run(1, "g", 4, 8), &lim); err == nil {
 		t.Error("string 1 may become another")
 	}
+	// What promises order has it.
+	for _, c := range []struct {
+		what string
+		bad  func(r *symbol.Run)
+	}{
+		{"before", func(r *symbol.Run) { r.Ranges[0].Start, r.Ranges[0].End = 3, 6 }},
+		{"no script", func(r *symbol.Run) { r.Rank = symbol.RankDWARF }},
+		{"more strings", func(r *symbol.Run) { r.Strings = append(r.Strings, "g") }},
+	} {
+		ch := checker{ordered: true}
+		if err := ch.check(run(symbol.RankScript, "f", 0, 4), &lim); err != nil {
+			t.Fatal(err)
+		}
+		r := run(symbol.RankScript, "f", 4, 6)
+		c.bad(r)
+		if err := ch.check(r, &lim); err == nil {
+			t.Errorf("in order: %s passes", c.what)
+		}
+	}
+	if err := (&checker{ordered: true}).check(run(symbol.RankScript, "f.c", 0, 4), &lim); err == nil {
+		t.Error("in order: a string may stand there twice")
+	}
 	// In a table that parts share, from part to part too.
 	shared, tables := new(int), map[any]*table{}
 	for _, c := range []struct {

@@ -22,12 +22,12 @@ func (e *emitter) readSources(t *text, l *layout) (*sources, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sources{words: w, ignored: make([]symbol.Flags, w.nSources), nodes: map[uint32]int32{}}
+	s := &sources{words: w, ignored: make([]symbol.Flags, len(w.sources)), nodes: map[uint32]int32{}}
 	for _, i := range l.ignored {
 		s.ignored[i] = symbol.Ignored
 	}
 	if l.functions != (span{}) && l.scopes == (span{}) {
-		if s.functions, err = readFunctionMaps(t, l.functions, w.nSources, e.intern); err != nil {
+		if s.functions, err = readFunctionMaps(t, l.functions, len(w.sources), e.intern); err != nil {
 			return nil, err
 		}
 		s.hints = make([]int, len(s.functions))
@@ -37,7 +37,7 @@ func (e *emitter) readSources(t *text, l *layout) (*sources, error) {
 
 // site is the place that a segment maps to.
 func (s *sources) site(m *mapping) symbol.Site {
-	return symbol.Site{File: s.file(m.source), Line: m.line + 1, Column: m.original}
+	return symbol.Site{File: s.sources[m.source], Line: m.line + 1, Column: m.original}
 }
 
 // node is that of the function which holds the place, by the function map.
@@ -61,7 +61,7 @@ func (e *emitter) explodeMap(in *formats.Input, l *layout, from, to position, un
 			return err
 		}
 	}
-	r := mappingReader{t: t, sources: int64(s.nSources), names: int64(s.nNames), ordered: l.ordered}
+	r := mappingReader{t: t, sources: int64(len(s.sources)), names: int64(len(s.names)), ordered: l.ordered}
 	if l.ranges != (span{}) {
 		b, err := t.stringAt(l.ranges)
 		if err != nil {
@@ -75,7 +75,7 @@ func (e *emitter) explodeMap(in *formats.Input, l *layout, from, to position, un
 		}
 		g := symbol.Range{Start: start, End: end, At: s.site(m), Flags: s.ignored[m.source]}
 		if m.name >= 0 {
-			g.Name = s.names + uint32(m.name)
+			g.Name = s.names[m.name]
 		}
 		if m.linear {
 			g.Flags |= symbol.Linear
@@ -138,13 +138,16 @@ func (e *emitter) readScopes(t *text, l *layout, w *words, from position) error 
 	r := scopeReader{
 		numbers: numbers{b: b, from: l.scopes.from + 1, section: "scopes"},
 		names: func(i int64) (uint32, bool) {
-			return w.names + uint32(i), i >= 0 && i < int64(w.nNames)
-		},
-		source: func(i uint64) (uint32, bool) {
-			if i >= uint64(w.nSources) {
+			if i < 0 || i >= int64(len(w.names)) {
 				return 0, false
 			}
-			return w.file(int32(i)), true
+			return w.names[i], true
+		},
+		source: func(i uint64) (uint32, bool) {
+			if i >= uint64(len(w.sources)) {
+				return 0, false
+			}
+			return w.sources[i], true
 		},
 		most: t.in.Limits.Symbols, depth: t.in.Limits.InlineDepth, start: from,
 	}

@@ -199,7 +199,7 @@ func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
 		if err != nil {
 			return err
 		}
-		r := mappingReader{t: text, sources: int64(w.nSources), names: int64(w.nNames), ordered: l.ordered}
+		r := mappingReader{t: text, sources: int64(len(w.sources)), names: int64(len(w.names)), ordered: l.ordered}
 		return r.read(l.mappings, func(line uint32, segments []mapping, _ bool) (int, error) {
 			at := from.plus(line, 0)
 			for i := range segments {
@@ -209,7 +209,7 @@ func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
 				}
 				pos := uint64(at.line)<<32 | uint64(at.column+m.column)
 				if wanted[pos] {
-					t.found[pos] = words.run.Strings[w.names+uint32(m.name)]
+					t.found[pos] = words.run.Strings[w.names[m.name]]
 				}
 			}
 			return len(segments), e.ctx.Err()
@@ -222,7 +222,7 @@ func (t *tokenNames) fromPacked(p *packed, e *emitter) {
 	t.found = make(map[uint64]string)
 	for _, at := range t.wanted {
 		if m := p.at(uint32(at>>32), uint32(at)); m != nil && m.name >= 0 && m.column == uint32(at) {
-			t.found[at] = e.run.Strings[p.names+uint32(m.name)]
+			t.found[at] = e.run.Strings[p.names[m.name]]
 		}
 	}
 }

@@ -107,7 +107,7 @@ func (e *emitter) pack(in *formats.Input, l *layout) (*packed, error) {
 		return nil, err
 	}
 	p := &packed{sources: s}
-	r := mappingReader{t: t, sources: int64(s.nSources), names: int64(s.nNames)}
+	r := mappingReader{t: t, sources: int64(len(s.sources)), names: int64(len(s.names))}
 	err = r.read(l.mappings, func(line uint32, segments []mapping, _ bool) (int, error) {
 		if len(p.segments)+len(segments) > in.Limits.Symbols {
 			return 0, tooMuch("mappings", l.mappings.from, "fewer segments")
@@ -150,7 +150,7 @@ func (p *packed) put(e *emitter, m *mapping, g symbol.Range) error {
 	}
 	g.At, g.Flags, g.Name = p.site(to), p.ignored[to.source], 0
 	if to.name >= 0 {
-		g.Name = p.names + uint32(to.name)
+		g.Name = p.names[to.name]
 	}
 	if p.functions != nil {
 		return e.add(g, p.node(e, to))

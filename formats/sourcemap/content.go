@@ -48,7 +48,7 @@ func (l *layout) texts(ctx context.Context, in *formats.Input, emit func(file st
 		if t.null() {
 			return nil
 		}
-		if i >= w.nSources || w.blank[i] {
+		if i >= len(w.sources) || w.sources[i] == 0 {
 			return t.skipText(true)
 		}
 		if err := ctx.Err(); err != nil {
@@ -61,6 +61,6 @@ func (l *layout) texts(ctx context.Context, in *formats.Input, emit func(file st
 		if err != nil {
 			return err
 		}
-		return emit(e.run.Strings[w.file(int32(i))], unsafe.Slice(unsafe.StringData(text), len(text)))
+		return emit(e.run.Strings[w.sources[i]], unsafe.Slice(unsafe.StringData(text), len(text)))
 	})
 }

@@ -35,6 +35,7 @@ type layout struct {
 	modules    span // x_facebook_offsets
 	ignored    []uint32
 	nSources   int
+	nNames     int
 	nFunctions int
 	lines      uint32    // that mappings speak of
 	ordered    bool      // no segment of mappings begins before another one of its line
@@ -184,7 +185,9 @@ func (l *layout) field(t *text, key string, parents int) (err error) {
 			})
 		})
 	case "names":
-		l.names, err = t.span(func() error { return t.array(0, func(int) error { return t.skipText(false) }) })
+		l.names, err = t.span(func() error {
+			return t.array(0, func(i int) error { l.nNames = i + 1; return t.skipText(false) })
+		})
 	case "sourcesContent":
 		if t.null() {
 			return nil

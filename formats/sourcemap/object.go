@@ -50,12 +50,23 @@ func openMap(ctx context.Context, in, script *formats.Input) (*formats.Object, e
 	if l.offsets != (span{}) || l.modules != (span{}) || len(l.segments) > 0 {
 		a.End = max(a.End, symbol.TablesEnd)
 	}
-	a.Explode, a.Texts = o.explode, o.texts
+	a.Explode, a.Texts, a.Ordered = o.explode, o.texts, o.ordered()
 	obj := &formats.Object{Artifacts: []formats.Artifact{a}}
 	if script != nil && in.Release != nil {
 		obj.Close = in.Release
 	}
 	return obj, nil
+}
+
+// orderedBytes is of how many bytes of mappings on a map has enough ranges for all its strings to be worth
+// sharing: ingest does not count before it begins.
+const orderedBytes = 64 << 10
+
+// ordered reports whether the map's segments are all that it says, and come as they answer.
+func (o *object) ordered() bool {
+	l := o.layout
+	return l.mappings.to-l.mappings.from >= orderedBytes && l.sections == nil && len(l.segments) == 0 &&
+		l.offsets == (span{}) && l.modules == (span{}) && !l.isCompilers()
 }
 
 // names are those of the script and of the map.

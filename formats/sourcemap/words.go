@@ -5,65 +5,45 @@ import (
 	"strings"
 )
 
-// words are the strings of one map: where its sources and names stand in a
-// run's strings.
+// words are the strings of one map, as indices into a run's strings; 0: null, or "".
 type words struct {
-	sources, names uint32 // of the first; none of them is 0
-	nSources       int
-	nNames         int
-	blank          []bool // by source: it is null
+	sources []uint32
+	names   []uint32
 }
 
 // readFiles reads the sources into the run's strings.
 func (e *emitter) readFiles(t *text, l *layout) (*words, error) {
-	w := &words{sources: uint32(len(e.run.Strings))}
+	w := &words{sources: make([]uint32, 0, l.nSources)}
 	t.section = "sources"
 	t.seek(l.sources.from)
-	err := t.array(0, func(int) error {
+	return w, t.array(0, func(int) error {
 		if t.null() {
-			w.blank = append(w.blank, true)
-			e.run.Strings = append(e.run.Strings, "")
+			w.sources = append(w.sources, 0)
 			return nil
 		}
 		s, err := t.string(t.in.Limits.NameBytes)
-		w.blank = append(w.blank, s == "")
-		e.run.Strings = append(e.run.Strings, resolve(l.root, s))
+		w.sources = append(w.sources, e.intern(resolve(l.root, s)))
 		return err
 	})
-	w.nSources = len(w.blank)
-	return w, err
 }
 
 // readWords reads sources and names into the run's strings.
 func (e *emitter) readWords(t *text, l *layout) (*words, error) {
 	w, err := e.readFiles(t, l)
-	if err != nil {
-		return nil, err
-	}
-	w.names = uint32(len(e.run.Strings))
-	if l.names == (span{}) {
-		return w, nil
+	if err != nil || l.names == (span{}) {
+		return w, err
 	}
 	t.section = "names"
 	t.seek(l.names.from)
-	err = t.array(0, func(i int) error {
+	w.names = make([]uint32, 0, l.nNames)
+	return w, t.array(0, func(i int) error {
 		if i >= t.in.Limits.Symbols {
 			return tooMuch(t.section, t.offset(), "fewer names")
 		}
 		s, err := t.string(t.in.Limits.NameBytes)
-		e.run.Strings = append(e.run.Strings, s)
+		w.names = append(w.names, e.intern(s))
 		return err
 	})
-	w.nNames = len(e.run.Strings) - int(w.names)
-	return w, err
-}
-
-// file is the string of a source.
-func (w *words) file(source int32) uint32 {
-	if w.blank[source] {
-		return 0
-	}
-	return w.sources + uint32(source)
 }
 
 // resolve puts the source root before a source, and takes "." and ".." out of

@@ -39,7 +39,7 @@ var pageCoders = [pageColumns]trial{pageText: tryZstd}
 // Table is the string table of a load, complete before its first run.
 type Table struct {
 	Strings []string // index 0 is ""; no two are equal
-	Runs    []uint32 // by string: how many runs use it
+	Runs    []uint32 // by string: how many runs use it; nil: nobody knows, and all of them are shared
 	Secret  *Secret  // the load's data key, with which positions of classes were made; nil: a new one, for ranges
 	Numbers []uint32 // by the number that packed classes have for a string: its index; nil: that is the number
 }
@@ -55,6 +55,17 @@ func (t *Table) index(number uint32) uint32 {
 	return math.MaxUint32
 }
 
+// runs is how many runs use a string.
+func (t *Table) runs(i uint32) int {
+	switch {
+	case t.Runs == nil:
+		return 1
+	case int(i) < len(t.Runs):
+		return int(t.Runs[i])
+	}
+	return 0
+}
+
 // choose picks the strings for the dictionary: all of them, if those that
 // several runs use make one worth its row, up to the budget, the most used
 // first. It gives them in the dictionary's order, that of their bytes, so that
@@ -66,13 +77,13 @@ func (t *Table) choose() []sorted {
 	picked := make([]sorted, 0, len(t.Strings))
 	saved := 0
 	for i, s := range t.Strings {
-		if i < len(t.Runs) && t.Runs[i] > 0 && s != "" {
+		if n := t.runs(uint32(i)); n > 0 && s != "" {
 			picked = append(picked, sorted{at: uint32(i)})
-			saved += (int(t.Runs[i]) - 1) * len(s)
-			bytes[min(t.Runs[i], manyRuns)] += len(s)
+			saved += (n - 1) * len(s)
+			bytes[min(n, manyRuns)] += len(s)
 		}
 	}
-	if saved < minSaved {
+	if saved < minSaved && t.Runs != nil {
 		return nil
 	}
 	sortStrings(t.Strings, picked)
@@ -85,7 +96,7 @@ func (t *Table) choose() []sorted {
 	alike := uint32(math.MaxUint32) // with the one that was kept last
 	for _, s := range picked {
 		alike = min(alike, s.alike)
-		switch runs := min(int(t.Runs[s.at]), manyRuns); {
+		switch runs := min(t.runs(s.at), manyRuns); {
 		case len(kept) == maxShared || runs < least:
 			continue
 		case runs == least:

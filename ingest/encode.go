@@ -1,0 +1,302 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/spill"
+	"github.com/symlake/symlake/ingest/sweep"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// minStringBytes is what the names of one artifact may take even if less
+// memory is configured: they are needed at once, and no real object comes near.
+const minStringBytes = 64 << 20
+
+// maxMissing is how many missing parts a load names: they stand in its record,
+// which every look-up reads. A binary has up to 40,000 split units.
+const maxMissing = 1000
+
+// maxWarnings is how many warnings of its parser a load keeps.
+const maxWarnings = 100
+
+// errNoRuns: an artifact has nothing to store.
+var errNoRuns = errors.New("the artifact has no ranges and no classes")
+
+// encoding makes the rows of one artifact.
+type encoding struct {
+	x       *object
+	format  *formats.Format
+	of      *formats.Artifact
+	known   *symbol.Artifact // a copy, which outlives the object
+	member  string
+	secret  *row.Secret // that classes have their positions by; nil: there are none
+	quality symbol.Quality
+	// runs gives the swept runs, in order, to what begin makes of their strings, as often as it is called; begin is
+	// not called when there are none.
+	runs func(ctx context.Context, begin beginner) (sweep.Counts, error)
+}
+
+type beginner func(row.Table) (take func(*symbol.Run) error, err error)
+
+// sort explodes the artifact into a sorter, which runs then reads as often as wanted and the caller closes, also
+// after an error.
+func (e *encoding) sort(ctx context.Context) (*spill.Sorter, error) {
+	j, a := e.x.j, e.of
+	options := spill.Options{Budget: j.budget, Scratch: j.o.Scratch, Disk: j.disk, StringBytes: e.stringBytes()}
+	if a.Kind.HasClasses() {
+		// Positions of classes depend on the load's key. One load at most is stored under it.
+		var err error
+		if e.secret, err = row.NewSecret(); err != nil {
+			return nil, err
+		}
+		options.Position = e.secret.Position
+	}
+	s := spill.New(options)
+	within, ended := j.span(ctx, stageExplode, a.Canonical)
+	err := e.explode(within, s)
+	ended(err)
+	if err != nil {
+		return s, err
+	}
+	s.Sort()
+	e.runs = func(_ context.Context, begin beginner) (sweep.Counts, error) { return e.sorted(s, begin) }
+	return s, e.unchanged(ctx)
+}
+
+// explode sorts the runs of all parts, several at once.
+func (e *encoding) explode(ctx context.Context, s *spill.Sorter) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var mu sync.Mutex
+	var total symbol.Quality
+	warnings := map[int][]string{} // by part
+	var next atomic.Int64
+	work := func() error {
+		lane := s.Lane()
+		for {
+			part := int(next.Add(1)) - 1
+			if part >= e.of.Parts {
+				return nil
+			}
+			if err := e.x.slot(ctx); err != nil {
+				return err
+			}
+			q, err := e.part(ctx, part, func(r *symbol.Run) error { return lane.Add(part, r) })
+			e.x.unslot()
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			total.Add(q)
+			if len(q.Warnings) > 0 {
+				warnings[part] = q.Warnings
+			}
+			mu.Unlock()
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(e.x.j.o.Workers, e.of.Parts) {
+		wg.Go(func() {
+			if err := work(); err != nil {
+				stop(err) // the first one counts
+			}
+		})
+	}
+	wg.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	return e.exploded(total, warnings)
+}
+
+// part explodes one part.
+func (e *encoding) part(ctx context.Context, part int, emit func(*symbol.Run) error) (q symbol.Quality, err error) {
+	err = formats.Guard(e.format.Name, func() (err error) {
+		q, err = e.of.Explode(ctx, part, emit)
+		return err
+	})
+	return q, err
+}
+
+// exploded notes what the parser says of all parts together, and of each (warnings).
+func (e *encoding) exploded(total symbol.Quality, warnings map[int][]string) error {
+	slices.Sort(total.Missing)
+	total.Missing = slices.Compact(total.Missing)
+	warn := func(text string) {
+		if len(total.Warnings) < maxWarnings && !slices.Contains(total.Warnings, text) {
+			total.Warnings = append(total.Warnings, text)
+		}
+	}
+	if n := len(total.Missing) - maxMissing; n > 0 {
+		total.Missing = slices.Clone(total.Missing[:maxMissing])
+		warn(fmt.Sprintf("%d parts are missing besides those that are named", n))
+	}
+	for _, part := range slices.Sorted(maps.Keys(warnings)) {
+		for _, text := range warnings[part] {
+			warn(text)
+		}
+	}
+	if e.of.Check != nil {
+		if err := e.of.Check(total); err != nil {
+			return err
+		}
+	}
+	e.quality = total
+	e.x.mu.Lock()
+	e.x.lacks = append(e.x.lacks, total.Missing...)
+	e.x.mu.Unlock()
+	return nil
+}
+
+// unchanged checks that what was read is what was listed.
+func (e *encoding) unchanged(ctx context.Context) error {
+	if _, remote := e.x.t.src.Bucket.(bucket.Fetcher); remote {
+		return nil
+	}
+	return e.x.unchanged(ctx)
+}
+
+// sorted sweeps the runs of a sorter.
+func (e *encoding) sorted(s *spill.Sorter, begin beginner) (sweep.Counts, error) {
+	if s.Runs() == 0 {
+		return sweep.Counts{}, nil
+	}
+	t := s.Table()
+	take, err := begin(row.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers, Secret: e.secret})
+	if err != nil {
+		return sweep.Counts{}, err
+	}
+	m, err := s.Merge()
+	if err != nil {
+		return sweep.Counts{}, err
+	}
+	if e.secret != nil {
+		return sweep.Classes(m.Next, take)
+	}
+	return sweep.Sweep(m.Next, take)
+}
+
+// passed passes the runs of an artifact that has them in order on as they are exploded.
+func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, error) {
+	var script sweep.Script
+	held := int64(0)
+	defer func() { e.x.j.budget.Give(held) }()
+	q, err := e.part(ctx, 0, func(r *symbol.Run) error {
+		if script.Emit == nil {
+			size := textBytes(r.Strings)
+			if most := e.stringBytes(); size > most {
+				return &formats.Error{Format: "run", Section: "names", Offset: size, Want: fmt.Sprintf("names of at most %d bytes together", most), Err: formats.ErrLimit}
+			}
+			held = size
+			e.x.j.budget.Force(held)
+			var err error
+			if script.Emit, err = begin(row.Table{Strings: cloneAll(r.Strings)}); err != nil {
+				return err
+			}
+		}
+		return script.Add(r)
+	})
+	if err != nil {
+		return script.Counts, err
+	}
+	var total symbol.Quality
+	total.Add(q)
+	if err := e.exploded(total, map[int][]string{0: q.Warnings}); err != nil {
+		return script.Counts, err
+	}
+	return script.Counts, e.unchanged(ctx)
+}
+
+// stringBytes is what the names of the artifact may take.
+func (e *encoding) stringBytes() int64 { return max(e.x.j.o.MemoryBytes, minStringBytes) }
+
+// textBytes is what strings take.
+func textBytes(strs []string) (n int64) {
+	for _, s := range strs {
+		n += int64(len(s)) + int64(unsafe.Sizeof(s))
+	}
+	return n
+}
+
+// cloneAll copies strings, which may point into the object.
+func cloneAll(strs []string) []string {
+	all := strings.Join(strs, "")
+	cloned := make([]string, len(strs))
+	for i, s := range strs {
+		cloned[i], all = all[:len(s)], all[len(s):]
+	}
+	return cloned
+}
+
+// encode makes the rows of a load, and those of the lake beside them if there is one; errNoRuns when there are none.
+func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.Row) error, lake *lakeBatch) (_ *row.Loaded, err error) {
+	x, j := e.x, e.x.j
+	within, ended := j.span(ctx, stageEncode, e.known.Canonical)
+	defer func() { ended(err) }()
+	if err := x.slot(ctx); err != nil {
+		return nil, err
+	}
+	defer x.unslot()
+	var enc *row.Encoder
+	var beside *feed
+	counts, err := e.runs(within, func(t row.Table) (func(*symbol.Run) error, error) {
+		if enc, err = row.NewEncoder(j.o.Keyring, e.known, id, t, write); err != nil {
+			return nil, err
+		}
+		take := enc.Add
+		if lake != nil {
+			if err := lake.Load(e.known, id); err != nil {
+				return nil, environment(err)
+			}
+			beside = newFeed(lake, &t)
+			take = func(r *symbol.Run) error {
+				if err := enc.Add(r); err != nil {
+					return err
+				}
+				return environment(beside.write(r))
+			}
+		}
+		given := 0
+		return func(r *symbol.Run) error {
+			if given++; given%1024 == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return take(r)
+		}, nil
+	})
+	if beside != nil {
+		err = errors.Join(err, environment(beside.end()))
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case enc == nil:
+		return nil, errNoRuns
+	}
+	if e.of.Texts != nil && x.t.src.Texts {
+		if err := formats.Guard(e.format.Name, func() error { return e.of.Texts(ctx, enc.AddText) }); err != nil {
+			return nil, err
+		}
+	}
+	l, err := enc.Close()
+	if err != nil {
+		return nil, err
+	}
+	l.Format, l.Parser, l.Rank, l.At = e.format.Name, e.format.Version, e.of.Rank, j.o.Now()
+	l.Quality = e.quality
+	l.Quality.Covered, l.Quality.WithLine, l.Quality.WithInline = counts.Covered, counts.WithLine, counts.WithInline
+	l.Source = row.Source{URL: x.t.url, Member: e.member, ETag: x.t.entry.ETag, Size: x.t.entry.Size}
+	return l, nil
+}

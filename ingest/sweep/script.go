@@ -1,0 +1,62 @@
+package sweep
+
+import (
+	"fmt"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// Script passes the runs of a script on that come in order and lie apart: there is nothing to settle.
+type Script struct {
+	// Emit gets the runs; its error comes back unchanged.
+	Emit   func(*symbol.Run) error
+	Counts Counts
+
+	strings int    // of the first run
+	end     uint64 // of the run before
+}
+
+// Add passes a run on. One that is no run, or that does not follow those before, is refused as corrupt.
+func (s *Script) Add(r *symbol.Run) error {
+	if s.Counts.Runs == 0 {
+		s.strings = len(r.Strings)
+	}
+	if r.Rank != symbol.RankScript || len(r.Ranges) == 0 || len(r.Strings) != s.strings {
+		return s.refuse("ranges of a script, with the strings of the first run")
+	}
+	n := uint32(s.strings)
+	for i := range r.Scopes {
+		c := &r.Scopes[i]
+		if c.Parent < -1 || int(c.Parent) >= i || c.Function >= n || c.Call.File >= n {
+			return s.refuse("scope %d after its parent %d, and its strings among %d", i, c.Parent, n)
+		}
+	}
+	at := max(r.Ranges[0].Start, s.end)
+	begin := at
+	for i := range r.Ranges {
+		g := &r.Ranges[i]
+		if g.Start != at || g.End <= at {
+			return s.refuse("range %#x-%#x to begin at %#x", g.Start, g.End, at)
+		}
+		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || g.Name >= n {
+			return s.refuse("scope %d of range %#x among %d, file %d and name %d among %d", g.Scope, g.Start, len(r.Scopes), g.At.File, g.Name, n)
+		}
+		if g.At.Line != 0 {
+			s.Counts.WithLine += g.End - at
+		}
+		if r.Scopes[g.Scope].Parent >= 0 {
+			s.Counts.WithInline += g.End - at
+		}
+		at = g.End
+	}
+	s.end = at
+	s.Counts.Runs++
+	s.Counts.Ranges += uint64(len(r.Ranges))
+	s.Counts.Covered += at - begin
+	return s.Emit(r)
+}
+
+func (s *Script) refuse(want string, args ...any) error {
+	return &formats.Error{Format: "run", Section: "script", Offset: int64(s.Counts.Runs), Want: fmt.Sprintf(want, args...), Err: formats.ErrCorrupt}
+}
