@@ -13,7 +13,7 @@ import (
 func Symbols(img *native.Image, emit func(*symbol.Run) error) error {
 	// One table of strings for all: a part's only grows.
 	s := symtab{img: img, emit: emit, files: map[string]uint32{"": 0}, run: symbol.Run{
-		Strings: []string{""},
+		Strings: make([]string, 1, len(img.Symbols)+1),
 		Ranges:  make([]symbol.Range, 1),
 		Scopes:  []symbol.Scope{{Parent: -1}},
 	}}

@@ -1,10 +1,6 @@
 package native
 
-import (
-	"bytes"
-
-	"github.com/symlake/symlake/formats/symbol"
-)
+import "github.com/symlake/symlake/formats/symbol"
 
 // DartUnits is how many units a snapshot of Dart has at most: files with more
 // need not be searched for its symbols.
@@ -30,10 +26,10 @@ func (m *Image) DartAnchors() map[string]uint64 {
 	return anchors
 }
 
-// isDartTable reports whether a string table is that of a snapshot of Dart.
-func isDartTable(names []byte) bool {
-	for _, a := range []string{symbol.DartIsolate, symbol.DartText} {
-		if bytes.Contains(names, []byte("\x00"+a+"\x00")) {
+// isDart reports whether a string table that goes on with names has there a name that only a snapshot of Dart has.
+func isDart(names []byte) bool {
+	for _, a := range [...]string{symbol.DartIsolate, symbol.DartText} {
+		if len(names) > len(a) && names[len(a)] == 0 && string(names[:len(a)]) == a {
 			return true
 		}
 	}

@@ -26,7 +26,6 @@ type Symbol struct {
 	File string // a local symbol's source file as the table names it (no path), or ""; may alias the object
 	Rank symbol.Rank
 
-	place uint32 // in its table; larger: later
 	limit uint64 // end of its section, where a symbol without size ends at the latest
 }
 

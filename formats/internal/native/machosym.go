@@ -76,6 +76,24 @@ func (t *nlists) at(i int) nlist {
 	return e
 }
 
+// function reports whether an entry may be a function's symbol, which no entry of a debug map is.
+func (e *nlist) function() bool { return e.kind&nStab == 0 && e.kind&nType == nSect }
+
+// survey tells how many entries may be symbols of functions, nearly all of which are, and whether the table is that of
+// a snapshot of Dart.
+func (t *nlists) survey() (functions int, dart bool) {
+	for i := range t.n {
+		e := t.at(i)
+		if e.function() && e.section >= 0 && t.f.headers[e.section].code() {
+			functions++
+		}
+		if uint64(e.name) < uint64(len(t.names.b)) && isDart(t.names.b[e.name:]) {
+			dart = true
+		}
+	}
+	return functions, dart
+}
+
 // redacted is the name of what was removed from a system library.
 const redacted = "<redacted>"
 
@@ -90,8 +108,9 @@ func (f *MachO) Symbols(ctx context.Context) ([]Symbol, error) {
 	if err != nil {
 		return nil, err
 	}
-	dart := isDartTable(t.names.b)
-	var all, mapped []Symbol
+	functions, dart := t.survey()
+	var mapped []Symbol
+	all := make([]Symbol, 0, functions)
 	for i := range t.n {
 		if i&0xffff == 0 {
 			if err := ctx.Err(); err != nil {
@@ -100,7 +119,7 @@ func (f *MachO) Symbols(ctx context.Context) ([]Symbol, error) {
 		}
 		e := t.at(i)
 		stab := e.kind == nFunStab
-		if e.section < 0 || !f.headers[e.section].code() || !stab && (e.kind&nStab != 0 || e.kind&nType != nSect) {
+		if !stab && !e.function() || e.section < 0 || !f.headers[e.section].code() {
 			continue
 		}
 		if e.name == 0 {

@@ -315,23 +315,41 @@ func settle(all []Symbol) []Symbol {
 }
 
 // sortSymbols sorts by address, rank, falling size and falling place in the
-// table. The place is one of the keys because a stable sort of such large
-// elements spends most of its time on moving them.
+// table. Symbols are large: what is sorted is small, and each is moved once.
 func sortSymbols(all []Symbol) {
-	for i := range all {
-		all[i].place = uint32(i)
+	type key struct {
+		addr uint64
+		from uint32 // place in the table; larger: later
 	}
-	slices.SortFunc(all, func(a, b Symbol) int {
-		switch {
-		case a.Addr != b.Addr:
-			return cmp.Compare(a.Addr, b.Addr)
-		case a.Rank != b.Rank:
-			return cmp.Compare(a.Rank, b.Rank)
-		case a.Size != b.Size:
-			return cmp.Compare(b.Size, a.Size)
+	keys := make([]key, len(all))
+	for i := range all {
+		keys[i] = key{all[i].Addr, uint32(i)}
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.addr != b.addr {
+			return cmp.Compare(a.addr, b.addr)
 		}
-		return cmp.Compare(b.place, a.place)
+		s, t := &all[a.from], &all[b.from]
+		switch {
+		case s.Rank != t.Rank:
+			return cmp.Compare(s.Rank, t.Rank)
+		case s.Size != t.Size:
+			return cmp.Compare(t.Size, s.Size)
+		}
+		return cmp.Compare(b.from, a.from)
 	})
+	for i := range keys {
+		first, to := all[i], i
+		for {
+			from := int(keys[to].from)
+			keys[to].from = uint32(to) // it is in its place
+			if from == i {
+				all[to] = first
+				break
+			}
+			all[to], to = all[from], from
+		}
+	}
 }
 
 // descriptorTable is the .opd of a 64-bit PowerPC file of the first ABI: there
