@@ -1,5 +1,7 @@
 package dwarf
 
+import "slices"
+
 // An abbreviation table, compiled. Each abbreviation has two programs: one
 // that skips an entry, and one that reads the attributes this package knows.
 
@@ -19,6 +21,7 @@ type abbrev struct {
 	children uint8  // 1: a level begins
 	bare     bool   // a function with a name, but no linkage name here or elsewhere
 	fixed    int32  // bytes of an entry behind its code, -1: run the skip program
+	sibling  int32  // of a type: where behind the code it says what follows its children, -1: nowhere
 	skip     uint32 // start of the skip program, up to opEnd
 	read     uint32 // start of the read program
 	reads    uint32 // its length
@@ -56,45 +59,19 @@ type abbrevs struct {
 	skips []uint32
 	reads []readStep
 	bytes int // of the section
+
+	shape shape // of sizes
+	sizes [formAddrx4 + 1]int8
 }
 
-// brief says of the codes of a table what it takes to skip their entries, code
-// and all: bytes in the upper 24 bits, and how much deeper the next entry is
-// in the lower 8; briefStop of entries that take more. It is small, so that it
-// stays in the fastest cache, and one comparison is all it asks for.
-type brief struct {
-	short [256]uint32 // by the first byte
-	long  []uint32    // by code-0x80
-}
-
-const (
-	briefShift = 8
-	briefNull  = 1<<briefShift | 0xff // the end of a level
-	briefStop  = 0x80                 // far out of all levels
-)
-
-func (t *brief) reset() {
-	for i := range t.short {
-		t.short[i] = briefStop
+// clone is a copy that takes no more memory than it needs.
+func (t *abbrevs) clone() *abbrevs {
+	c := *t
+	c.list, c.skips, c.reads = slices.Clone(t.list), slices.Clone(t.skips), slices.Clone(t.reads)
+	for i := range c.brief {
+		c.brief[i].long = slices.Clone(t.brief[i].long)
 	}
-	t.short[0], t.long = briefNull, t.long[:0]
-}
-
-// add adds the next code.
-func (t *brief) add(a *abbrev, skip bool) {
-	what, size := uint32(briefStop), a.fixed+1
-	if a.code >= 0x80 {
-		size++
-	}
-	if skip && a.fixed >= 0 {
-		what = uint32(size)<<briefShift | uint32(a.children)
-	}
-	switch {
-	case a.code < 0x80:
-		t.short[a.code] = what
-	case a.code < 0x4000: // two bytes
-		t.long = append(t.long, what)
-	}
+	return &c
 }
 
 // shape is what the size of forms depends on.
@@ -158,6 +135,12 @@ func (t *abbrevs) find(code uint64) *abbrev {
 // abbreviation alone.
 func (t *abbrevs) parse(b []byte, h shape, only uint64) bool {
 	t.list, t.skips, t.reads, t.index = t.list[:0], t.skips[:0], t.reads[:0], nil
+	if t.shape != h {
+		t.shape = h
+		for f := range t.sizes {
+			t.sizes[f] = int8(h.size(uint8(f)))
+		}
+	}
 	t.brief[0].reset()
 	t.brief[1].reset()
 	p := 0
@@ -190,8 +173,8 @@ func (t *abbrevs) parse(b []byte, h shape, only uint64) bool {
 		}
 		t.list = append(t.list, a)
 		if t.index == nil {
-			t.brief[0].add(&a, a.class == classNone || a.class == classNote)
-			t.brief[1].add(&a, a.class == classNone)
+			t.brief[0].add(&a, a.class == classNone || a.class == classNote, true)
+			t.brief[1].add(&a, a.class == classNone, false)
 		}
 		if code == only {
 			t.bytes = p
@@ -202,31 +185,41 @@ func (t *abbrevs) parse(b []byte, h shape, only uint64) bool {
 
 // attributes compiles the attribute specifications at b[p:] into a.
 func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
+	a.sibling = -1
 	var pending, unread uint32 // fixed bytes not yet in a skip step, in a read step
 	varies, bad := false, false
 	has := uint32(0)
 	for {
 		// Attributes and forms are one byte each in nearly every file.
 		var attr, form uint64
-		if attr, p = uleb(b, p); p < 0 {
-			return -1
-		}
-		if form, p = uleb(b, p); p < 0 {
-			return -1
-		}
-		if attr == 0 && form == 0 {
-			break
-		}
-		f := shortForm(form)
 		var konst int64
-		if f == formImplicitConst {
-			if konst, p = sleb(b, p); p < 0 {
+		var f, slot uint8
+		var size int
+		if p+1 < len(b) && b[p] < byte(len(shortSlots)) && b[p+1]-1 < formImplicitConst-1 {
+			attr, f = uint64(b[p]), b[p+1]
+			slot, size = shortSlots[attr], int(t.sizes[f])
+			p += 2
+		} else {
+			if attr, p = uleb(b, p); p < 0 {
 				return -1
 			}
+			if form, p = uleb(b, p); p < 0 {
+				return -1
+			}
+			if attr == 0 && form == 0 {
+				break
+			}
+			if f = shortForm(form); f == formImplicitConst {
+				if konst, p = sleb(b, p); p < 0 {
+					return -1
+				}
+			}
+			slot, size = slotOf(attr), h.size(f)
 		}
-		slot := slotOf(attr)
+		if attr == atSibling && f == formRef4 && !varies && a.children != 0 && typeOnly(a.tag) {
+			a.sibling = int32(pending)
+		}
 		has |= 1 << slot
-		size := h.size(f)
 		if size == -2 || pending > 1<<22 || unread > 1<<22 {
 			bad = true
 			size = 0

@@ -70,6 +70,14 @@ func slotOf(attr uint64) uint8 {
 	return slotNone
 }
 
+// shortSlots are the slots of the attributes below 0x78, which most are.
+var shortSlots = func() (slots [0x78]uint8) {
+	for attr := range slots {
+		slots[attr] = slotOf(uint64(attr))
+	}
+	return slots
+}()
+
 // attrs are the attributes of one entry: for each slot of has a form and a
 // value. What a value is depends on the form: a number, an offset, an index;
 // of formString the offset of the text in its section, of blocks nothing.

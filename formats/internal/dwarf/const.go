@@ -13,10 +13,12 @@ const (
 )
 
 const (
+	tagArray             = 0x01
 	tagClass             = 0x02
 	tagEnumeration       = 0x04
 	tagCompileUnit       = 0x11
 	tagStructure         = 0x13
+	tagSubroutineType    = 0x15
 	tagUnion             = 0x17
 	tagInlinedSubroutine = 0x1d
 	tagModule            = 0x1e
@@ -28,6 +30,7 @@ const (
 )
 
 const (
+	atSibling        = 0x01
 	atName           = 0x03
 	atStmtList       = 0x10
 	atLowPC          = 0x11

@@ -51,6 +51,7 @@ type rootAttrs struct {
 	hasLines   bool
 	compDir    Text
 	qualifies  bool // names get their scopes: the language has any
+	flat       bool // no function stands in a type: the language is C
 }
 
 // otherUnit is another unit that an entry of this one refers to.
@@ -159,7 +160,7 @@ func (r *Reader) rootAttrs(d *Data, u *unit, a *attrs) rootAttrs {
 		root.low, _ = d.address(&r.blocks, u, &root, a, slotLow)
 	}
 	root.compDir = d.stringAttr(&r.blocks, u, &root, a, slotCompDir)
-	root.qualifies = qualifies(root.lang)
+	root.qualifies, root.flat = qualifies(root.lang), flat(root.lang)
 	return root
 }
 
@@ -180,6 +181,15 @@ func qualifies(lang uint64) bool {
 		0x11,                         // Objective-C++
 		0x30, 0x37, 0x38, 0x39, 0x3d, // dialects of C++: HIP, OpenCL (two), SYCL, Metal
 		0x1c, 0x13: // Rust, D
+		return true
+	}
+	return false
+}
+
+// flat reports whether a language is a version of C, in whose types no functions are.
+func flat(lang uint64) bool {
+	switch lang {
+	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x3e:
 		return true
 	}
 	return false

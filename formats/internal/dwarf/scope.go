@@ -2,9 +2,9 @@ package dwarf
 
 import "slices"
 
-// scopeDepth bounds the nesting that scopes are followed into. Entries of
-// ceph-osd nest 60 deep.
-const scopeDepth = 256
+// scopeDepth bounds the nesting that scopes are followed into, a power of two.
+// Entries of ceph-osd nest 60 deep.
+const scopeDepth = 128
 
 // scopes knows what is around the functions whose names need that, without a
 // second pass. Offsets are from the unit's header.

@@ -132,12 +132,15 @@ func (d *Data) table(r *blocks, u *unit, own *abbrevs) (*abbrevs, error) {
 		if t != nil {
 			return t, nil
 		}
-		own = &abbrevs{}
+		if own == nil {
+			own = &abbrevs{}
+		}
 	}
 	if err := d.parseTable(r, u, own, 0); err != nil {
 		return nil, err
 	}
 	if keep {
+		own = own.clone()
 		d.mu.Lock()
 		if d.tableBytes += own.bytes; d.tableBytes > maxTableBytes {
 			clear(d.tables)

@@ -188,49 +188,6 @@ func (r *Reader) Next(e *Entry) (Kind, error) {
 	}
 }
 
-// skim goes on from buf[p:] past entries that are not reported, up to safe or
-// to one that takes more than it can do. Most entries end here.
-func (r *Reader) skim(p, depth, safe int) (int, int) {
-	low := 1 // the level that is not to be left here
-	if n := len(r.walk.open); n > 0 {
-		low = int(r.walk.open[n-1].depth) + 1
-	}
-	if low >= scopeDepth {
-		return p, depth
-	}
-	b, brief, stack := r.buf[:safe], &r.t.brief[0], &r.scopes.stack
-	if r.root.qualifies {
-		brief = &r.t.brief[1]
-	}
-	short, levels := &brief.short, uint(scopeDepth-low)
-	from := uint32(r.base - r.u.off)
-	for {
-		for uint(p) < uint(len(b)) {
-			what := short[b[p]]
-			next := depth + int(int8(what))
-			if uint(next-low) >= levels {
-				break
-			}
-			stack[uint8(depth)] = from + uint32(p)
-			p, depth = p+int(what>>briefShift), next
-		}
-		if p+1 >= len(b) || b[p] < 0x80 || b[p+1] >= 0x80 {
-			return p, depth
-		}
-		i := int(b[p]&0x7f) | int(b[p+1])<<7 - 0x80
-		if uint(i) >= uint(len(brief.long)) {
-			return p, depth
-		}
-		what := brief.long[i]
-		next := depth + int(int8(what))
-		if uint(next-low) >= levels {
-			return p, depth
-		}
-		stack[uint8(depth)] = from + uint32(p)
-		p, depth = p+int(what>>briefShift), next
-	}
-}
-
 // Damage is the last error in the unit that did not end the walk, or nil.
 func (r *Reader) Damage() error { return r.damage }
 
