@@ -41,7 +41,7 @@ type art struct {
 	dual    bool
 	pid     int64
 	clock   string
-	names   map[uint32]*Name
+	names   map[uint32]int32
 	threads map[uint16]string
 	known   map[uint16]*artThread
 }
@@ -53,7 +53,7 @@ type artThread struct {
 }
 
 func (r *reader) art() error {
-	a := &art{reader: r, names: map[uint32]*Name{}, threads: map[uint16]string{}, known: map[uint16]*artThread{}}
+	a := &art{reader: r, names: map[uint32]int32{}, threads: map[uint16]string{}, known: map[uint16]*artThread{}}
 	head, err := r.in.Peek(len(artMagic))
 	if err != nil {
 		return r.corrupt(0, "a header")
@@ -179,15 +179,18 @@ func (a *art) method(text string, at int64) error {
 }
 
 // named interns a name that may be needed to the trace's end.
-func (a *art) named(n Name) (*Name, error) {
-	key := n.Text + "\x00" + n.File + "\x00" + strconv.Itoa(n.Line)
-	if known := a.reader.names.get([]byte(key)); known != nil {
+func (a *art) named(n Name) (int32, error) {
+	key := []byte(n.Text + "\x00" + n.File + "\x00" + strconv.Itoa(n.Line))
+	if known := a.reader.names.get(key); known >= 0 {
 		return known, nil
 	}
 	if a.reader.names.full(len(key)) {
-		return nil, a.wrong(a.at, formats.ErrLimit, "fewer methods")
+		return 0, a.wrong(a.at, formats.ErrLimit, "fewer methods")
 	}
-	return a.reader.names.add(key, n), nil
+	return a.reader.names.add(key, func(key string) Name {
+		n.Text, n.File = key[:len(n.Text)], key[len(n.Text)+1:][:len(n.File)] // one text for both
+		return n
+	}), nil
 }
 
 // header reads what stands before the records.
@@ -347,8 +350,8 @@ func (a *art) action(id uint16, method, at, cpu uint32, from int64) error {
 	method &^= artActionMask
 	switch action {
 	case artEnter:
-		n := a.names[method]
-		if n == nil {
+		n, known := a.names[method]
+		if !known {
 			var err error
 			if n, err = a.named(Name{Text: fmt.Sprintf("method %#x", method), Plain: true}); err != nil {
 				return err

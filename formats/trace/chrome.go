@@ -27,7 +27,6 @@ func isChrome(head []byte) bool {
 type chrome struct {
 	*reader
 	sort    sorter
-	names   []*Name // as records refer to them
 	tracks  map[chromeKey]*chromeTrack
 	list    []*chromeTrack
 	titles  map[chromeID]string // of processes
@@ -340,17 +339,16 @@ func (c *chrome) track(k chromeKey) (*chromeTrack, error) {
 	return t, nil
 }
 
-// name is the number of an event's name.
+// name is the ID of an event's name.
 func (c *chrome) name(e *chromeEvent) (int32, error) {
-	n := c.reader.names.get([]byte(e.name))
-	if n == nil {
-		if c.reader.names.full(len(e.name)) {
-			return 0, c.wrong(c.at, formats.ErrLimit, "fewer names")
-		}
-		n = c.reader.names.add(e.name, Name{Text: e.name, Plain: e.name == ""})
-		c.names = append(c.names, n)
+	key := []byte(e.name)
+	if id := c.names.get(key); id >= 0 {
+		return id, nil
 	}
-	return int32(n.ID), nil
+	if c.names.full(len(key)) {
+		return 0, c.wrong(c.at, formats.ErrLimit, "fewer names")
+	}
+	return c.names.add(key, func(key string) Name { return Name{Text: key, Plain: key == ""} }), nil
 }
 
 func (c *chrome) title(of map[chromeID]string, id chromeID, text string) {

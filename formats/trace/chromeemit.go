@@ -49,7 +49,7 @@ func (e *chromeEmitter) record(rec record) error {
 		return err
 	}
 	if rec.end == instant {
-		e.event = Event{Kind: Instant, Track: e.thread.track, Time: e.moment(e.thread, rec.start), Name: e.names[rec.name]}
+		e.event = Event{Kind: Instant, Track: e.thread.track, Time: e.moment(e.thread, rec.start), Name: e.names.of(rec.name), ID: rec.name}
 		return e.emit(&e.event)
 	}
 	if top := len(e.ends) - 1; top >= 0 && rec.end > e.ends[top] {
@@ -63,7 +63,7 @@ func (e *chromeEmitter) record(rec record) error {
 		return nil
 	}
 	e.ends = append(e.ends, rec.end)
-	return e.reader.begin(e.thread, rec.start, e.names[rec.name], 0)
+	return e.reader.begin(e.thread, rec.start, rec.name, 0)
 }
 
 // begin goes to the next track.

@@ -4,7 +4,7 @@ import "strings"
 
 // Name is what a slice is called in the trace. Shared: read only.
 type Name struct {
-	ID   int    // dense, from 0 since the last Forget
+	ID   int32  // dense, from 0 since the last Forget
 	Text string // as the trace has it
 	// Plain: it is no method, or the trace says to take it as it stands.
 	Plain bool
@@ -23,49 +23,6 @@ type Label struct {
 	Inlined []string // what was inlined into it at its line, innermost first
 	File    string   // of the source; "": not known
 	Line    uint32   // there; 0: not known
-}
-
-// names interns the names of one trace.
-type names struct {
-	byKey map[string]*Name
-	bytes int
-}
-
-// get gives the name for a key, nil if it is new.
-func (n *names) get(key []byte) *Name { return n.byKey[string(key)] }
-
-// full: the next name does not fit.
-func (n *names) full(more int) bool {
-	return len(n.byKey) >= MaxNames || n.bytes+more > MaxNameBytes
-}
-
-// add enters a name for a key that is new; full was asked before.
-func (n *names) add(key string, name Name) *Name {
-	if n.byKey == nil {
-		n.byKey = map[string]*Name{}
-	}
-	name.ID = len(n.byKey)
-	made := &name
-	n.byKey[key] = made
-	n.bytes += len(key)
-	return made
-}
-
-// intern gives the name for a key, made of it by make if it is new. What does not fit any more
-// makes all names forgotten.
-func (r *reader) intern(key []byte, make func(key string) Name) (*Name, error) {
-	if n := r.names.get(key); n != nil {
-		return n, nil
-	}
-	if r.names.full(len(key)) {
-		r.names = names{}
-		r.event = Event{Kind: Forget}
-		if err := r.emit(&r.event); err != nil {
-			return nil, err
-		}
-	}
-	k := string(key)
-	return r.names.add(k, make(k)), nil
 }
 
 // Method is a method's name taken apart.

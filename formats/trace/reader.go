@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -23,6 +24,7 @@ type reader struct {
 
 	event   Event // for emit
 	names   names
+	forgot  uint // how often names were
 	tracks  int
 	threads map[int64]*thread
 	order   []*thread // as they appeared
@@ -121,8 +123,8 @@ func (r *reader) moment(t *thread, at int64) int64 {
 	return at
 }
 
-// begin enters a method.
-func (r *reader) begin(t *thread, at int64, n *Name, id uint64) error {
+// begin enters a method by the ID of its name, and its id in the trace.
+func (r *reader) begin(t *thread, at int64, name int32, id uint64) error {
 	at = r.moment(t, at)
 	if len(t.open) >= MaxDepth {
 		t.deep++
@@ -134,7 +136,7 @@ func (r *reader) begin(t *thread, at int64, n *Name, id uint64) error {
 		t.inside[id]++
 	}
 	r.report.Slices++
-	r.event = Event{Kind: Begin, Track: t.track, Time: at, Name: n, CPU: t.cpu}
+	r.event = Event{Kind: Begin, Track: t.track, Time: at, Name: r.names.of(name), ID: name, CPU: t.cpu}
 	return r.emit(&r.event)
 }
 
@@ -244,6 +246,32 @@ func (r *reader) skip(n int64) error {
 		}
 	}
 	return nil
+}
+
+// lines gives whole lines with their ends, valid until the next call; at the trace's end also one without. long: a line
+// is longer than MaxLineBytes, and passed over. At the end: io.EOF.
+func (r *reader) lines() (b []byte, long bool, err error) {
+	for want := 1; ; want = len(b) + 1 {
+		if _, err = r.in.Peek(want); err != nil && err != io.EOF {
+			return nil, false, err
+		}
+		b, _ = r.in.Peek(r.in.Buffered())
+		end := bytes.LastIndexByte(b, '\n') + 1
+		switch {
+		case end > 0:
+			b = b[:end]
+		case len(b) == bufferBytes:
+			_, long, err = r.line()
+			return nil, long, err
+		case err == nil:
+			continue
+		case len(b) == 0:
+			return nil, false, io.EOF
+		}
+		r.in.Discard(len(b))
+		r.at += int64(len(b))
+		return b, false, nil
+	}
 }
 
 // line gives the next line without its end, valid until the next call; long: it is longer than MaxLineBytes,

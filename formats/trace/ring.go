@@ -33,7 +33,7 @@ func isRing(head []byte) bool { return bytes.HasPrefix(head, []byte(ringMagic)) 
 type ring struct {
 	*reader
 	pid    int64
-	names  map[uint64]*Name
+	names  map[uint64]int32
 	titles map[uint64]string // names of threads
 	states map[uint64]*states
 	locks  map[uint64]*locks
@@ -53,7 +53,7 @@ func (r *reader) ring() error {
 	if version := u16(b[8:]); version != ringVersion {
 		return r.wrong(8, formats.ErrUnsupported, fmt.Sprintf("version %d, not %d", ringVersion, version))
 	}
-	c := &ring{reader: r, pid: int64(u32(b[12:])), names: map[uint64]*Name{}, titles: map[uint64]string{}, states: map[uint64]*states{}, locks: map[uint64]*locks{}}
+	c := &ring{reader: r, pid: int64(u32(b[12:])), names: map[uint64]int32{}, titles: map[uint64]string{}, states: map[uint64]*states{}, locks: map[uint64]*locks{}}
 	for {
 		b, err := r.take(8, "")
 		if errors.Is(err, io.EOF) {
@@ -128,7 +128,7 @@ func (c *ring) table(length int64) error {
 }
 
 func (c *ring) name(pointer uint64, text string) error {
-	n, err := c.named(Name{Text: text, Plain: text == ""})
+	n, err := c.named([]byte(text), text == "")
 	if err == nil {
 		c.names[pointer] = n
 	}
@@ -136,14 +136,14 @@ func (c *ring) name(pointer uint64, text string) error {
 }
 
 // named interns a name that may be needed to the trace's end.
-func (c *ring) named(n Name) (*Name, error) {
-	if known := c.reader.names.get([]byte(n.Text)); known != nil && known.Args == nil {
+func (c *ring) named(text []byte, plain bool) (int32, error) {
+	if known := c.reader.names.get(text); known >= 0 && c.reader.names.of(known).Args == nil {
 		return known, nil
 	}
-	if c.reader.names.full(len(n.Text)) || len(c.names) >= MaxNames {
-		return nil, c.wrong(c.at, formats.ErrLimit, "fewer names")
+	if c.reader.names.full(len(text)) || len(c.names) >= MaxNames {
+		return 0, c.wrong(c.at, formats.ErrLimit, "fewer names")
 	}
-	return c.reader.names.add(n.Text, n), nil
+	return c.reader.names.add(text, func(text string) Name { return Name{Text: text, Plain: plain} }), nil
 }
 
 // ofThread reads records of one thread.
@@ -185,10 +185,10 @@ func (c *ring) call(t *thread, b []byte, _ int64) error {
 	if pointer == 0 {
 		return c.end(t, at)
 	}
-	n := c.names[pointer]
-	if n == nil {
+	n, known := c.names[pointer]
+	if !known {
 		var err error
-		if n, err = c.named(Name{Text: fmt.Sprintf("%#x", pointer), Plain: true}); err != nil {
+		if n, err = c.named(fmt.Appendf(nil, "%#x", pointer), true); err != nil {
 			return err
 		}
 		c.names[pointer] = n
@@ -233,7 +233,7 @@ func (c *ring) lock(t *thread, b []byte, from int64) (err error) {
 		return err
 	}
 	c.last = max(c.last, end)
-	c.event = Event{Kind: Begin, Track: l.track, Time: begin, Name: n}
+	c.event = Event{Kind: Begin, Track: l.track, Time: begin, Name: c.reader.names.of(n), ID: n}
 	if err := c.emit(&c.event); err != nil {
 		return err
 	}
@@ -242,9 +242,9 @@ func (c *ring) lock(t *thread, b []byte, from int64) (err error) {
 }
 
 // waits is what waiting for a thread's lock is called.
-func (c *ring) waits(lock, owner uint64) (*Name, error) {
-	key := fmt.Sprintf("\x00%x %x", lock, owner)
-	if n := c.reader.names.get([]byte(key)); n != nil {
+func (c *ring) waits(lock, owner uint64) (int32, error) {
+	key := fmt.Appendf(nil, "\x00%x %x", lock, owner)
+	if n := c.reader.names.get(key); n >= 0 {
 		return n, nil
 	}
 	who := c.titles[owner]
@@ -252,14 +252,14 @@ func (c *ring) waits(lock, owner uint64) (*Name, error) {
 		who = "thread " + strconv.FormatUint(owner, 10)
 	}
 	what := fmt.Sprintf("%#x", lock)
-	if n := c.names[lock]; n != nil {
-		what += " " + n.Text
+	if n, known := c.names[lock]; known {
+		what += " " + c.reader.names.of(n).Text
 	}
 	if c.reader.names.full(len(key)) {
-		return nil, c.wrong(c.at, formats.ErrLimit, "fewer locks")
+		return 0, c.wrong(c.at, formats.ErrLimit, "fewer locks")
 	}
 	args := []Arg{{"lock", what}, {"owner", who}, {"owner_tid", strconv.FormatUint(owner, 10)}}
-	return c.reader.names.add(key, Name{Text: "blocked by " + who, Plain: true, Args: args}), nil
+	return c.reader.names.add(key, func(string) Name { return Name{Text: "blocked by " + who, Plain: true, Args: args} }), nil
 }
 
 // SymbolsSuffix ends the name of the file that a bare ring's names are in.
@@ -279,7 +279,7 @@ func (r *reader) bareRing() error {
 	}
 	defer f.Close()
 	r.report.Format = "ring"
-	c := &ring{reader: r, names: map[uint64]*Name{}}
+	c := &ring{reader: r, names: map[uint64]int32{}}
 	text, err := io.ReadAll(io.LimitReader(f, maxSymbolsBytes+1))
 	if err != nil {
 		return err

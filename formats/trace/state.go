@@ -66,13 +66,13 @@ func (s *states) enter(at int64, state uint64) (err error) {
 		return err
 	}
 	text := s.name(state)
-	n, err := r.intern([]byte("\x00state "+text), func(string) Name { return Name{Text: text, Plain: true} })
+	id, err := r.intern([]byte("\x00state "+text), func(string) Name { return Name{Text: text, Plain: true} })
 	if err != nil {
 		return err
 	}
 	s.last, s.open = at, true
 	r.last = max(r.last, at)
-	r.event = Event{Kind: Begin, Track: s.track, Time: at, Name: n}
+	r.event = Event{Kind: Begin, Track: s.track, Time: at, Name: r.names.of(id), ID: id}
 	return r.emit(&r.event)
 }
 

@@ -41,6 +41,7 @@ type Event struct {
 	Unclosed bool   // End: the trace itself did not end it
 	Track    *Track // of all but Forget
 	Name     *Name  // of Begin and Instant
+	ID       int32  // Name's, at hand without looking at it
 	Time     int64  // nanoseconds on the trace's clock, never negative
 	CPU      int64  // of Begin and End on a track with CPU: nanoseconds that the thread had run
 	Value    float64

@@ -39,18 +39,18 @@ type seen struct {
 	cpu     [][2]int64
 	counts  map[string][]float64
 	moments []string
-	names   map[int]*trace.Name
+	names   map[int32]*trace.Name
 	forgot  int
 }
 
 func newSeen(t testing.TB) *seen {
-	return &seen{t: t, counts: map[string][]float64{}, names: map[int]*trace.Name{}}
+	return &seen{t: t, counts: map[string][]float64{}, names: map[int32]*trace.Name{}}
 }
 
 func (s *seen) event(e *trace.Event) error {
 	s.t.Helper()
 	if e.Kind == trace.Forget {
-		s.names, s.forgot = map[int]*trace.Name{}, s.forgot+1
+		s.names, s.forgot = map[int32]*trace.Name{}, s.forgot+1
 		return nil
 	}
 	if e.Kind == trace.NewTrack {

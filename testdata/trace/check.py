@@ -37,6 +37,7 @@ class Sequence:
     def clear(self):
         self.interned = {}
         self.default = 0
+        self.counters = []
 
     def define(self, data, packet):
         for field, entries in data.ListFields():
@@ -105,6 +106,7 @@ def main(path):
             fail("state is needed and was never begun", packet)
         if packet.HasField("trace_packet_defaults"):
             seq.default = packet.trace_packet_defaults.track_event_defaults.track_uuid
+            seq.counters = packet.trace_packet_defaults.track_event_defaults.extra_counter_track_uuids
         seq.define(packet.interned_data, packet)
         if packet.HasField("track_descriptor"):
             d = packet.track_descriptor
@@ -130,9 +132,10 @@ def main(path):
         last[uuid] = packet.timestamp
         cpu = None
         if e.extra_counter_values:
-            if len(e.extra_counter_values) != len(e.extra_counter_track_uuids):
+            counters = e.extra_counter_track_uuids or seq.counters
+            if len(e.extra_counter_values) != len(counters):
                 fail("extra counters without tracks", packet)
-            counter = tracks.get(e.extra_counter_track_uuids[0])
+            counter = tracks.get(counters[0])
             if counter is None or counter.parent_uuid != uuid or counter.counter.type != 1:
                 fail("CPU time is no counter of the thread", packet)
             cpu = e.extra_counter_values[0]

@@ -1,7 +1,6 @@
 package perfetto
 
 import (
-	"encoding/binary"
 	"math"
 	"strings"
 
@@ -11,25 +10,30 @@ import (
 )
 
 // interned is what later packets of a sequence may refer to. Each name of the
-// trace gets ids of its own: what names share is not worth remembering texts for.
+// trace gets ids of its own, which follow from its ID: what names share is not worth remembering texts for, and what an
+// event says of its name is made anew each time, from one byte that says which of it there is.
 type interned struct {
-	names   []begins // by trace.Name.ID
-	last    [4]uint64
+	said    []said           // by trace.Name.ID
+	more    map[int32][]byte // fields of names that say more, by ID
+	values  uint64           // texts of annotations
 	keys    map[string]uint64
-	pending []byte   // InternedData that is not written yet
-	open    []byte   // the annotation "unclosed"
-	long    [][]byte // begins that are longer than a place
+	renamed uint64 // key of what the trace calls a name
+	pending []byte // InternedData that is not written yet
+	open    []byte // the annotation "unclosed"
 }
 
-// begins are the fields of an event that begins a name. Most are short, and are read for each event, in an
-// order that no cache foresees: they lie where they are looked for.
-type begins struct {
-	size  uint8 // 0: not asked for yet
-	bytes [31]byte
-}
+// said is what the events of a name say of it, besides its text.
+type said uint8
 
-// longer is the size of fields that are elsewhere: bytes is their index in long.
-const longer = 255
+const (
+	saidName    said = 1 << iota // it was asked for
+	saidPlace                    // its location
+	saidRenamed                  // what the trace calls it
+	saidMore                     // alternatives and the like: all its fields are in interned.more
+)
+
+// iidOf is the id of a name's text, of its location, and of what the trace calls it.
+func iidOf(id int32) uint64 { return uint64(id) + 1 }
 
 // The kinds of interned texts.
 const (
@@ -41,11 +45,17 @@ const (
 
 var fieldOf = [...]protowire.Number{ofNames: internedNames, ofKeys: internedKeys, ofTexts: internedTexts, ofLocations: internedLocations}
 
-// iid interns a text.
-func (n *interned) iid(kind int, s string) uint64 {
-	n.last[kind]++
-	n.pending = message(n.pending, fieldOf[kind], text(field(nil, internIID, n.last[kind]), internText, s))
-	return n.last[kind]
+// define interns a text under an id.
+func (n *interned) define(kind int, iid uint64, s string) {
+	n.pending = message(n.pending, fieldOf[kind], text(field(nil, internIID, iid), internText, s))
+}
+
+// value interns a text that stands in an annotation; no name's ID is among their ids.
+func (n *interned) value(s string) uint64 {
+	n.values++
+	iid := iidOf(trace.MaxNames) + n.values
+	n.define(ofTexts, iid, s)
+	return iid
 }
 
 // key interns what an annotation is called: there are few.
@@ -55,71 +65,85 @@ func (n *interned) key(s string) uint64 {
 		if n.keys == nil {
 			n.keys = map[string]uint64{}
 		}
-		id = n.iid(ofKeys, s)
+		id = uint64(len(n.keys)) + 1
 		n.keys[s] = id
+		n.define(ofKeys, id, s)
 	}
 	return id
 }
 
 // location interns a place in a source.
-func (n *interned) location(l *trace.Label) uint64 {
-	n.last[ofLocations]++
-	m := text(text(field(nil, internIID, n.last[ofLocations]), locationFile, l.File), locationName, l.Text)
+func (n *interned) location(iid uint64, l *trace.Label) {
+	m := text(text(field(nil, internIID, iid), locationFile, l.File), locationName, l.Text)
 	if l.Line > 0 {
 		m = field(m, locationLine, uint64(l.Line))
 	}
 	n.pending = message(n.pending, internedLocations, m)
-	return n.last[ofLocations]
 }
 
-// name adds the fields that an event has by its name.
-func (w *Writer) name(n *trace.Name) {
+// ask finds out what is said of a name.
+func (w *Writer) ask(n *trace.Name) error {
 	i := &w.interned
-	if n.ID < len(i.names) {
-		switch at := &i.names[n.ID]; at.size {
-		case 0:
-		case longer:
-			w.out = append(w.out, i.long[binary.LittleEndian.Uint32(at.bytes[:])]...)
-			return
-		default:
-			w.out = append(w.out, at.bytes[:at.size]...)
-			return
-		}
-	}
 	l, err := w.label(n)
 	if err != nil {
-		w.err = err
-		return
+		return err
 	}
-	f := field(nil, eventNameIID, i.iid(ofNames, l.Text))
+	for len(i.said) <= int(n.ID) {
+		i.said = append(i.said, 0)
+	}
+	at := &i.said[n.ID]
+	*at = saidName
+	i.define(ofNames, iidOf(n.ID), l.Text)
 	if l.File != "" {
-		f = field(f, eventLocationIID, i.location(&l))
+		i.location(iidOf(n.ID), &l)
+		*at |= saidPlace
 	}
 	if l.Text != n.Text {
-		f = i.annotate(f, "obfuscated", n.Text)
+		i.renamed = i.key("obfuscated")
+		i.define(ofTexts, iidOf(n.ID), n.Text)
+		*at |= saidRenamed
 	}
+	if len(l.Or)+len(l.Inlined)+len(n.Args) == 0 {
+		return nil
+	}
+	f := i.name(nil, n.ID, *at)
 	f = i.list(f, "alternatives", l.Or)
 	f = i.list(f, "inlined", l.Inlined)
 	for _, a := range n.Args {
 		f = i.annotate(f, a.Key, a.Value)
 	}
-	for len(i.names) <= n.ID {
-		i.names = append(i.names, begins{})
+	if i.more == nil {
+		i.more = map[int32][]byte{}
 	}
-	if at := &i.names[n.ID]; len(f) <= len(at.bytes) {
-		at.size = uint8(copy(at.bytes[:], f))
-	} else {
-		at.size = longer
-		binary.LittleEndian.PutUint32(at.bytes[:], uint32(len(i.long)))
-		i.long = append(i.long, f)
+	i.more[n.ID] = f
+	*at |= saidMore
+	return nil
+}
+
+// name adds the fields that an event has by its name.
+func (n *interned) name(b []byte, id int32, is said) []byte {
+	if is&saidMore != 0 {
+		return append(b, n.more[id]...)
 	}
-	w.out = append(w.out, f...)
+	iid := iidOf(id)
+	b = varint(append(b, eventNameIID<<3), iid)
+	if is&saidPlace != 0 {
+		b = varint(append(b, eventLocationIID<<3&0x7f|0x80, eventLocationIID>>4), iid)
+	}
+	if is&saidRenamed != 0 {
+		b = append(b, eventAnnotation<<3|byte(protowire.BytesType), 0)
+		from := len(b)
+		b = varint(append(b, annotationKeyIID<<3), n.renamed)
+		b = varint(append(b, annotationTextIID<<3&0x7f|0x80, annotationTextIID>>4), iid)
+		b[from-1] = byte(len(b) - from)
+	}
+	return b
 }
 
 // annotate adds an annotation of one text.
 func (n *interned) annotate(b []byte, key, value string) []byte {
 	a := field(nil, annotationKeyIID, n.key(key))
-	return message(b, eventAnnotation, field(a, annotationTextIID, n.iid(ofTexts, value)))
+	return message(b, eventAnnotation, field(a, annotationTextIID, n.value(value)))
 }
 
 // list adds an annotation of several texts, if there are any.
@@ -129,7 +153,7 @@ func (n *interned) list(b []byte, key string, values []string) []byte {
 	}
 	a := field(nil, annotationKeyIID, n.key(key))
 	for _, v := range values {
-		a = message(a, annotationArray, field(nil, annotationTextIID, n.iid(ofTexts, v)))
+		a = message(a, annotationArray, field(nil, annotationTextIID, n.value(v)))
 	}
 	return message(b, eventAnnotation, a)
 }
@@ -150,4 +174,13 @@ func text(b []byte, number protowire.Number, s string) []byte {
 
 func double(b []byte, number protowire.Number, v float64) []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(b, number, protowire.Fixed64Type), math.Float64bits(v))
+}
+
+// varint is protowire's, for what is written for each event.
+func varint(b []byte, v uint64) []byte {
+	for v >= 1<<7 {
+		b = append(b, byte(v)|0x80)
+		v >>= 7
+	}
+	return append(b, byte(v))
 }

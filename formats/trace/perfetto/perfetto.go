@@ -10,7 +10,8 @@
 //   - annotations of a slice: "obfuscated" is what the trace called a method that was given back its name,
 //     "alternatives" the other methods that it may be, "inlined" what was inlined at its line,
 //     "unclosed" is true where the trace did not end it, and what the trace itself says;
-//   - CPU time of a thread, where the trace has it, as extra counter of its events.
+//   - CPU time of a thread, where the trace has it, as extra counter of its events;
+//   - TracePacketDefaults: the track and the counter of CPU time of the first thread, whose events most are.
 //
 // Times are the trace's own nanoseconds, on Perfetto's default clock: a trace
 // does not say how its clock stands to the system's.
@@ -20,9 +21,8 @@
 package perfetto
 
 import (
-	"fmt"
-	"hash/fnv"
 	"io"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -104,24 +104,20 @@ type Writer struct {
 
 	sequence uint64 // of the trace at hand; 0: none
 	state    []byte // that its packets say: the sequence, and that they need what was before
+	begins   []byte // state, and how the event begins that begins a call
+	ends     []byte // and one that ends it
 	label    func(*trace.Name) (trace.Label, error)
 	cleared  bool // the next packet clears what was interned
 	begun    bool // an event of the trace was written
 	tracks   []track
-	pids     map[int64]int64 // of the trace, to those written
+	pids     map[int64]process // by those of the trace
 	usedPIDs map[int64]bool
 	usedTIDs map[int64]bool
-	base     uint64 // the trace's default track
+	uuids    uint64       // given
+	base     *trace.Track // the trace's default track; nil: none
 	interned interned
 
 	out []byte // packets to be written
-}
-
-// track is a track's share of its events.
-type track struct {
-	uuid  uint64 // 0: not written
-	field []byte // track_uuid of its events; nil: the default
-	cpu   []byte // extra_counter_track_uuids; nil: none
 }
 
 // flushBytes are gathered before they are written.
@@ -137,8 +133,10 @@ func New(w io.Writer) *Writer {
 func (w *Writer) Trace(label func(*trace.Name) (trace.Label, error)) {
 	w.sequence++
 	w.state = field(field(nil, packetSequence, w.sequence), packetSequenceFlags, flagNeeds)
-	w.label, w.cleared, w.begun, w.base = label, true, false, 0
-	w.tracks, w.pids, w.interned = nil, map[int64]int64{}, interned{}
+	event := append(protowire.AppendTag(slices.Clone(w.state), packetTrackEvent, protowire.BytesType), 0)
+	w.begins, w.ends = append(slices.Clone(event), typeIsBegin...), append(slices.Clone(event), typeIsEnd...)
+	w.label, w.cleared, w.begun, w.base = label, true, false, nil
+	w.tracks, w.pids, w.interned = nil, map[int64]process{}, interned{}
 }
 
 // Event takes the next event of the trace.
@@ -156,6 +154,49 @@ func (w *Writer) Event(e *trace.Event) error {
 	}
 	t := &w.tracks[e.Track.Index]
 	w.begun = true
+	if e.Kind == trace.Begin || e.Kind == trace.Instant {
+		if id := int(e.ID); id >= len(w.interned.said) || w.interned.said[id] == 0 {
+			if w.err = w.ask(e.Name); w.err != nil {
+				return w.err
+			}
+		}
+	}
+	if len(w.interned.pending) > 0 || w.cleared || e.Kind > trace.End || e.Unclosed {
+		w.packet(t, e)
+	} else {
+		w.call(t, e)
+	}
+	if len(w.out) >= flushBytes {
+		w.flush()
+	}
+	return w.err
+}
+
+// call writes a begin or end that brings nothing to be remembered, as most events: its packet is shorter than 128 bytes
+// unless more is said of its name.
+func (w *Writer) call(t *track, e *trace.Event) {
+	b := varint(append(w.out, tracePacket<<3|byte(protowire.BytesType), 0, packetTimestamp<<3), uint64(e.Time))
+	packet := len(w.out) + 2
+	if e.Kind == trace.Begin {
+		b = append(b, w.begins...)
+	} else {
+		b = append(b, w.ends...)
+	}
+	event := len(b) - len(typeIsBegin)
+	if e.Kind == trace.Begin {
+		b = w.interned.name(b, e.ID, w.interned.said[e.ID])
+	}
+	b = append(b, t.field...)
+	if t.timed {
+		b = varint(append(append(b, t.cpu...), eventExtraValues<<3), uint64(e.CPU))
+	}
+	w.out = b
+	w.close(event)
+	w.close(packet)
+}
+
+// packet writes any event.
+func (w *Writer) packet(t *track, e *trace.Event) {
 	packet := w.open(tracePacket)
 	w.out = field(w.out, packetTimestamp, uint64(e.Time))
 	if w.cleared {
@@ -167,10 +208,8 @@ func (w *Writer) Event(e *trace.Event) error {
 	switch e.Kind {
 	case trace.Begin:
 		w.out = append(w.out, typeIsBegin...)
-		w.name(e.Name)
 	case trace.Instant:
 		w.out = field(w.out, eventType, typeInstant)
-		w.name(e.Name)
 	case trace.End:
 		w.out = append(w.out, typeIsEnd...)
 		if e.Unclosed {
@@ -184,10 +223,12 @@ func (w *Writer) Event(e *trace.Event) error {
 			w.out = double(w.out, eventDoubleCount, e.Value)
 		}
 	}
+	if e.Kind == trace.Begin || e.Kind == trace.Instant {
+		w.out = w.interned.name(w.out, e.ID, w.interned.said[e.ID])
+	}
 	w.out = append(w.out, t.field...)
-	if t.cpu != nil && (e.Kind == trace.Begin || e.Kind == trace.End) {
-		w.out = append(w.out, t.cpu...)
-		w.out = field(w.out, eventExtraValues, uint64(e.CPU))
+	if t.timed && (e.Kind == trace.Begin || e.Kind == trace.End) {
+		w.out = field(append(w.out, t.cpu...), eventExtraValues, uint64(e.CPU))
 	}
 	w.close(event)
 	if len(w.interned.pending) > 0 {
@@ -195,10 +236,6 @@ func (w *Writer) Event(e *trace.Event) error {
 		w.interned.pending = w.interned.pending[:0]
 	}
 	w.close(packet)
-	if len(w.out) >= flushBytes {
-		w.flush()
-	}
-	return w.err
 }
 
 // What most events are.
@@ -211,8 +248,13 @@ var (
 func (w *Writer) clear() {
 	w.cleared = false
 	w.out = field(field(w.out, packetSequence, w.sequence), packetSequenceFlags, flagNeeds|flagCleared)
-	if w.base != 0 {
-		w.out = message(w.out, packetDefaults, message(nil, defaultsTrackEvent, field(nil, eventDefaultsTrack, w.base)))
+	if w.base != nil {
+		t := &w.tracks[w.base.Index]
+		d := field(nil, eventDefaultsTrack, t.uuid)
+		if t.timed {
+			d = field(d, eventExtraTracks, t.timer)
+		}
+		w.out = message(w.out, packetDefaults, message(nil, defaultsTrackEvent, d))
 	}
 }
 
@@ -246,96 +288,6 @@ func (w *Writer) flush() {
 func (w *Writer) Close() error {
 	w.flush()
 	return w.err
-}
-
-// describe writes what a track is.
-func (w *Writer) describe(t *trace.Track) {
-	if t.Index != len(w.tracks) {
-		w.err = fmt.Errorf("perfetto: track %d after %d", t.Index, len(w.tracks))
-		return
-	}
-	process := w.process(t)
-	made := track{uuid: w.uuid("track", int64(t.Index))}
-	d := field(nil, descriptorUUID, made.uuid)
-	switch t.Kind {
-	case trace.Thread:
-		thread := field(nil, threadPID, uint64(w.pids[t.PID]))
-		thread = field(thread, threadTID, uint64(w.free(w.usedTIDs, t.TID)))
-		if t.Name != "" {
-			thread = text(thread, threadName, t.Name)
-		}
-		d = field(d, descriptorParent, process)
-		d = message(d, descriptorThread, thread)
-		if w.base == 0 && !w.begun { // most events of a trace are its first thread's
-			w.base = made.uuid
-		}
-	case trace.Counter:
-		parent := process
-		if t.Parent != nil {
-			parent = w.tracks[t.Parent.Index].uuid
-		}
-		d = field(d, descriptorParent, parent)
-		d = text(d, descriptorName, t.Name)
-		d = message(d, descriptorCounter, field(nil, counterUnit, units[t.Unit]))
-	default:
-		d = field(d, descriptorParent, w.tracks[t.Parent.Index].uuid)
-		d = text(d, descriptorName, t.Name)
-	}
-	w.descriptor(d)
-	if made.uuid != w.base {
-		made.field = field(nil, eventTrack, made.uuid)
-	}
-	if t.CPU {
-		cpu := w.uuid("cpu", int64(t.Index))
-		d := field(nil, descriptorUUID, cpu)
-		d = field(d, descriptorParent, made.uuid)
-		d = text(d, descriptorName, "CPU time")
-		w.descriptor(message(d, descriptorCounter, field(field(nil, counterType, counterOfCPU), counterUnit, units[trace.Nanoseconds])))
-		made.cpu = field(nil, eventExtraTracks, cpu)
-	}
-	w.tracks = append(w.tracks, made)
-}
-
-// process gives the uuid of a track's process, described if it is new.
-func (w *Writer) process(t *trace.Track) uint64 {
-	id := w.uuid("process", t.PID)
-	if _, known := w.pids[t.PID]; known {
-		return id
-	}
-	pid := w.free(w.usedPIDs, t.PID)
-	w.pids[t.PID] = pid
-	p := field(nil, processPID, uint64(pid))
-	if t.Process != "" {
-		p = text(p, processName, t.Process)
-	}
-	w.descriptor(message(field(nil, descriptorUUID, id), descriptorProcess, p))
-	return id
-}
-
-// free gives an id that no other trace of the file has: id itself, if it can be. 0 is nobody's.
-func (w *Writer) free(used map[int64]bool, id int64) int64 {
-	if id < 0 || id > 1<<31-1 {
-		id = 1
-	}
-	for used[id] {
-		id++
-	}
-	used[id] = true
-	return id
-}
-
-func (w *Writer) descriptor(d []byte) {
-	w.out = message(w.out, tracePacket, message(field(nil, packetSequence, w.sequence), packetDescriptor, d))
-	if len(w.out) >= flushBytes {
-		w.flush()
-	}
-}
-
-// uuid is the same for the same track in each run, and unlike those of other tracks.
-func (w *Writer) uuid(kind string, id int64) uint64 {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%s %d %d", kind, w.sequence, id)
-	return max(h.Sum64(), 1)
 }
 
 func field(b []byte, number protowire.Number, v uint64) []byte {

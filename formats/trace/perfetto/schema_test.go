@@ -209,19 +209,19 @@ func TestOdd(t *testing.T) {
 	w := perfetto.New(&out)
 	w.Trace(plain)
 	thread := &trace.Track{Kind: trace.Thread, PID: -7, TID: 1 << 40, Name: "t\xff", CPU: true}
-	second := &trace.Track{Index: 1, Kind: trace.Thread, PID: 1, TID: 0}
+	second := &trace.Track{Index: 1, Kind: trace.Thread, PID: 1, TID: 0, CPU: true}
 	count := &trace.Track{Index: 2, Kind: trace.Counter, PID: -7, Name: "load"}
 	a, b := &trace.Name{Text: "a\xfe"}, &trace.Name{Text: "b"}
 	for _, e := range []trace.Event{
 		{Kind: trace.NewTrack, Track: thread}, {Kind: trace.NewTrack, Track: second}, {Kind: trace.NewTrack, Track: count},
 		{Kind: trace.Begin, Track: thread, Name: a, Time: 1, CPU: 100},
-		{Kind: trace.Begin, Track: second, Name: a, Time: 1},
+		{Kind: trace.Begin, Track: second, Name: a, Time: 1, CPU: 7},
 		{Kind: trace.Forget},
 		{Kind: trace.Begin, Track: thread, Name: b, Time: 2, CPU: 105},
 		{Kind: trace.Instant, Track: second, Name: b, Time: 2},
 		{Kind: trace.End, Track: thread, Time: 3, CPU: 110, Unclosed: true},
 		{Kind: trace.End, Track: thread, Time: 3, CPU: 111},
-		{Kind: trace.End, Track: second, Time: 4},
+		{Kind: trace.End, Track: second, Time: 4, CPU: 9},
 		{Kind: trace.Count, Track: count, Time: 4, Value: -2},
 		{Kind: trace.Count, Track: count, Time: 5, Value: 0.25},
 		{Kind: trace.Count, Track: count, Time: 6, Value: 1e300},
@@ -238,7 +238,7 @@ func TestOdd(t *testing.T) {
 		{TID: 2, PID: 2, Name: "b", Start: 2, Depth: 1, Args: args, Instant: true},
 		{Thread: "t\ufffd", TID: 1, PID: 1, Name: "b", Start: 2, End: 3, Depth: 1, CPU: 5, Args: map[string]any{"unclosed": true}},
 		{Thread: "t\ufffd", TID: 1, PID: 1, Name: "a\ufffd", Start: 1, End: 3, CPU: 11, Args: args},
-		{TID: 2, PID: 2, Name: "a\ufffd", Start: 1, End: 4, Args: args},
+		{TID: 2, PID: 2, Name: "a\ufffd", Start: 1, End: 4, CPU: 2, Args: args},
 		{Track: "load", At: 4, Value: -2}, {Track: "load", At: 5, Value: 0.25}, {Track: "load", At: 6, Value: 1e300},
 	}
 	if diff := gocmp.Diff(want, decode(t, out.Bytes())); diff != "" {

@@ -182,7 +182,7 @@ func (w *Writer) spill() (err error) {
 
 // frame is the number of a name.
 func (w *Writer) frame(n *trace.Name) (int, error) {
-	for len(w.names) <= n.ID {
+	for len(w.names) <= int(n.ID) {
 		w.names = append(w.names, 0)
 	}
 	if at := w.names[n.ID]; at != 0 {
