@@ -24,15 +24,26 @@ const (
 	idResidualSignature
 )
 
-var annotationIDs = map[string]annotationID{
-	"com.android.tools.r8.mapping":           idVersion,
-	"sourceFile":                             idSourceFile,
-	"partitionSourceFiles":                   idPartitionFiles,
-	"com.android.tools.r8.synthesized":       idSynthesized,
-	"com.android.tools.r8.rewriteFrame":      idRewriteFrame,
-	"com.android.tools.r8.outline":           idOutline,
-	"com.android.tools.r8.outlineCallsite":   idOutlineCallsite,
-	"com.android.tools.r8.residualsignature": idResidualSignature,
+func annotationOf(id string) annotationID {
+	switch id {
+	case "com.android.tools.r8.mapping":
+		return idVersion
+	case "sourceFile":
+		return idSourceFile
+	case "partitionSourceFiles":
+		return idPartitionFiles
+	case "com.android.tools.r8.synthesized":
+		return idSynthesized
+	case "com.android.tools.r8.rewriteFrame":
+		return idRewriteFrame
+	case "com.android.tools.r8.outline":
+		return idOutline
+	case "com.android.tools.r8.outlineCallsite":
+		return idOutlineCallsite
+	case "com.android.tools.r8.residualsignature":
+		return idResidualSignature
+	}
+	return idUnknown
 }
 
 // rules are the annotations that stay: what they are, and the version that brought them.
@@ -83,22 +94,22 @@ type note struct {
 	files      []symbol.ClassFile
 }
 
-// annotation reads a comment line into n. Not ok: it is one for people, or about what is not known. reason: it begins
+// read takes a comment line into n. Not ok: it is one for people, or about what is not known. reason: it begins
 // like an annotation and is none.
 func (n *note) read(line []byte) (ok bool, reason string) {
-	i := bytes.IndexByte(line, '#') + 1
-	for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
-		i++
-	}
-	if i >= len(line) || line[i] != '{' {
+	_, b := trim(line)
+	if len(b) == 0 || b[0] != '#' {
 		return false, ""
 	}
-	p := jsonReader{b: bytes.TrimRight(line[i:], " \t\r")}
+	if _, b = trim(b[1:]); len(b) == 0 || b[0] != '{' {
+		return false, ""
+	}
+	p := jsonReader{b: b}
 	*n = note{}
 	p.object(func(key string) {
 		switch key {
 		case "id":
-			n.id = annotationIDs[p.string()]
+			n.id = annotationOf(p.string())
 		case "version", "fileName", "outline", "signature":
 			n.text = p.string()
 		case "conditions":
@@ -209,17 +220,16 @@ func (p *jsonReader) string() string {
 	quote := p.b[p.at]
 	p.at++
 	from := p.at
-	for ; p.at < len(p.b); p.at++ {
-		switch p.b[p.at] {
-		case quote:
-			p.at++
-			return text(p.b[from : p.at-1])
-		case '\\':
-			return p.escaped(from, quote)
-		}
+	n := bytes.IndexByte(p.b[from:], quote)
+	if n < 0 {
+		p.bad = true
+		return ""
 	}
-	p.bad = true
-	return ""
+	if bytes.IndexByte(p.b[from:from+n], '\\') >= 0 {
+		return p.escaped(from, quote)
+	}
+	p.at += n + 1
+	return text(p.b[from : from+n])
 }
 
 // escaped reads a string from its beginning that holds an escape.

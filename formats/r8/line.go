@@ -149,7 +149,7 @@ func signed(m *symbol.Member, b []byte, own string) (reason string) {
 			return "want parameters"
 		}
 		m.Params = text(rest[open+1 : len(rest)-1])
-		if strings.ContainsAny(m.Params, " \t") {
+		if strings.IndexByte(m.Params, ' ') >= 0 || strings.IndexByte(m.Params, '\t') >= 0 {
 			m.Params = strings.NewReplacer(" ", "", "\t", "").Replace(m.Params)
 		}
 		rest = bytes.TrimRight(rest[:open], " ")

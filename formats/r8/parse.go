@@ -56,6 +56,14 @@ func (m *mapping) explode(ctx context.Context, part int, emit func(*symbol.Run) 
 // maxWarnings is how many of a part's bad lines are named.
 const maxWarnings = 20
 
+// memberAt is a line of the open class.
+type memberAt struct {
+	name        string
+	method      int32
+	rule, rules int32 // those from rule to rules stand below it
+	lines, from symbol.Lines
+}
+
 // parser makes classes of lines.
 type parser struct {
 	limits  *formats.Limits
@@ -71,8 +79,10 @@ type parser struct {
 	skip    bool // the class above is too large
 	bytes   int64
 	class   symbol.Class
-	members []symbol.Member // in the mapping's order
-	sorted  []symbol.Member
+	methods []symbol.Member // what the lines of the class are about, each once: name, lines and rules are theirs
+	lines   []memberAt      // in the mapping's order
+	rules   []symbol.Rule   // of all lines
+	members []symbol.Member // what is emitted
 	known   signatures
 	named   map[string]bool // foreign classes of the open class
 	run     symbol.Run
@@ -114,7 +124,7 @@ func (p *parser) take(line []byte, long bool) error {
 			return err
 		}
 	}
-	if p.bytes += int64(len(line)); p.open && (p.bytes > p.limits.ClassBytes || len(p.members) >= p.limits.ClassLines) {
+	if p.bytes += int64(len(line)); p.open && (p.bytes > p.limits.ClassBytes || len(p.lines) >= p.limits.ClassLines) {
 		p.open, p.skip = false, true
 		p.quality.UnitsBroken++
 		p.warn(fmt.Sprintf("line %d: the class is larger than a class may be: it is left out", p.line))
@@ -126,7 +136,7 @@ func (p *parser) take(line []byte, long bool) error {
 			p.open, p.lost, p.skip = false, true, false
 		}
 	case b[0] == '#':
-		p.comment(line, indent)
+		p.comment(b, indent)
 	case indent > 0:
 		p.member(b, indent)
 	default:
@@ -149,9 +159,9 @@ func (p *parser) begin(b []byte) {
 }
 
 // comment takes an annotation to what stands above it.
-func (p *parser) comment(line []byte, indent int) {
+func (p *parser) comment(b []byte, indent int) {
 	n := &p.note
-	ok, reason := n.read(line)
+	ok, reason := n.read(b)
 	switch {
 	case reason != "":
 		p.bad(indent, reason)
@@ -160,17 +170,17 @@ func (p *parser) comment(line []byte, indent int) {
 		p.version = parseVersion(n.text)
 	case !p.open:
 	case n.id == idSourceFile:
-		if len(p.members) == 0 {
+		if len(p.lines) == 0 {
 			p.class.File = n.text
 		}
-	case n.id == idSynthesized && len(p.members) == 0:
+	case n.id == idSynthesized && len(p.lines) == 0:
 		p.class.Synthesized = p.class.Synthesized || p.version.level >= rules[idSynthesized].level
-	case n.id >= idSynthesized && len(p.members) > 0:
+	case n.id >= idSynthesized && len(p.lines) > 0:
 		r := symbol.Rule{Kind: rules[n.id].kind, Undeclared: p.version.level < rules[n.id].level,
 			Conditions: n.conditions, Actions: n.actions, Positions: n.positions, Text: n.text}
 		slices.SortFunc(r.Positions, func(a, b symbol.OutlinePosition) int { return cmp.Compare(a.Outline, b.Outline) })
-		m := &p.members[len(p.members)-1]
-		m.Rules = append(m.Rules, r)
+		p.rules = append(p.rules, r)
+		p.lines[len(p.lines)-1].rules = int32(len(p.rules))
 	}
 }
 
@@ -191,32 +201,29 @@ func (p *parser) member(b []byte, indent int) {
 		p.bad(indent+column, reason)
 		return
 	}
-	at, slot := p.known.find(s.signature, p.members)
-	if at >= 0 { // its strings are the same ones
-		p.members = append(p.members, p.members[at])
-		m := &p.members[len(p.members)-1]
-		m.Name, m.Lines, m.From, m.Rules = text(s.renamed), s.lines, s.from, nil
-		if name := p.members[len(p.members)-2].Name; name == m.Name {
-			m.Name = name
+	method, slot := p.known.find(s.signature)
+	if method < 0 { // its strings are the same ones in all lines that have it
+		m := symbol.Member{Field: s.field}
+		if reason := signed(&m, s.signature, p.class.Original); reason != "" {
+			p.bad(indent, reason)
+			return
 		}
-		return
+		method = len(p.methods)
+		p.known.add(slot, s.signature)
+		p.methods = append(p.methods, m)
 	}
-	m := symbol.Member{Name: text(s.renamed), Field: s.field, Lines: s.lines, From: s.from}
-	if reason := signed(&m, s.signature, p.class.Original); reason != "" {
-		p.bad(indent, reason)
-		return
+	name := text(s.renamed)
+	if n := len(p.lines); n > 0 && p.lines[n-1].name == name {
+		name = p.lines[n-1].name
 	}
-	if n := len(p.members); n > 0 && p.members[n-1].Name == m.Name {
-		m.Name = p.members[n-1].Name
-	}
-	p.known.add(slot, s.signature, len(p.members))
-	p.members = append(p.members, m)
+	rule := int32(len(p.rules))
+	p.lines = append(p.lines, memberAt{name, int32(method), rule, rule, s.lines, s.from})
 }
 
 // end emits the open class.
 func (p *parser) end() error {
+	defer p.forget()
 	if !p.open {
-		p.members = p.members[:0]
 		return nil
 	}
 	p.open = false
@@ -238,105 +245,8 @@ func (p *parser) end() error {
 	}
 	slices.SortFunc(c.Files, func(a, b symbol.ClassFile) int { return cmp.Compare(a.Class, b.Class) })
 	p.run.Class = c
-	err := p.emit(&p.run)
-	p.members = p.members[:0]
-	return err
+	return p.emit(&p.run)
 }
 
-// span is a row of members with one name.
-type span struct{ from, to int }
-
-// byName sorts the members by name. Most names stand together, so rows of them are sorted.
-func (p *parser) byName() []symbol.Member {
-	p.spans = p.spans[:0]
-	ordered := true
-	for i := range p.members {
-		if n := len(p.spans); n > 0 {
-			last := p.members[p.spans[n-1].from].Name
-			if last == p.members[i].Name {
-				p.spans[n-1].to = i + 1
-				continue
-			}
-			ordered = ordered && last < p.members[i].Name
-		}
-		p.spans = append(p.spans, span{i, i + 1})
-	}
-	if ordered {
-		return p.members
-	}
-	slices.SortFunc(p.spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(p.members[a.from].Name, p.members[b.from].Name), cmp.Compare(a.from, b.from))
-	})
-	p.sorted = p.sorted[:0]
-	for _, s := range p.spans {
-		p.sorted = append(p.sorted, p.members[s.from:s.to]...)
-	}
-	return p.sorted
-}
-
-// signatures finds a member of the open class with the same signature, so that it is taken apart once and its strings
-// are the same: open addressing, because most lines are looked up.
-type signatures struct {
-	seed  maphash.Seed
-	slots []slot
-	stamp uint32
-	used  int
-	texts [][]byte // by member that brought one
-}
-
-type slot struct {
-	stamp, hash uint32
-	member      int32
-	text        int32
-}
-
-func (s *signatures) reset() {
-	if s.stamp++; s.stamp == 0 {
-		clear(s.slots)
-		s.stamp = 1
-	}
-	s.used, s.texts = 0, s.texts[:0]
-	if s.slots == nil {
-		s.slots = make([]slot, 256)
-	}
-}
-
-// find gives the member, or -1 and the slot for it.
-func (s *signatures) find(signature []byte, members []symbol.Member) (member int, at uint64) {
-	h := maphash.Bytes(s.seed, signature)
-	mask := uint64(len(s.slots) - 1)
-	for at = h >> 32 & mask; ; at = (at + 1) & mask {
-		e := &s.slots[at]
-		if e.stamp != s.stamp {
-			e.hash = uint32(h)
-			return -1, at
-		}
-		if e.hash == uint32(h) && string(s.texts[e.text]) == string(signature) {
-			return int(e.member), at
-		}
-	}
-}
-
-// add enters a signature in the slot that find gave.
-func (s *signatures) add(at uint64, signature []byte, member int) {
-	e := &s.slots[at]
-	e.stamp, e.member, e.text = s.stamp, int32(member), int32(len(s.texts))
-	s.texts = append(s.texts, signature)
-	if s.used++; 2*s.used < len(s.slots) {
-		return
-	}
-	old := s.slots
-	s.slots = make([]slot, 2*len(old))
-	for _, e := range old {
-		if e.stamp != s.stamp {
-			continue
-		}
-		h := maphash.Bytes(s.seed, s.texts[e.text])
-		mask := uint64(len(s.slots) - 1)
-		at := h >> 32 & mask
-		for s.slots[at].stamp == s.stamp {
-			at = (at + 1) & mask
-		}
-		s.slots[at] = e
-	}
-}
+// forget drops what the parser has of a class.
+func (p *parser) forget() { p.methods, p.lines, p.rules = p.methods[:0], p.lines[:0], p.rules[:0] }

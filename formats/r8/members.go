@@ -1,0 +1,130 @@
+package r8
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash/maphash"
+	"slices"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// span is a row of lines with one name, from which the number is made that sorts as its first bytes do.
+type span struct {
+	key      uint64
+	from, to int32
+}
+
+// byName makes the members, sorted by name. Most names stand together, so rows of them are sorted.
+func (p *parser) byName() []symbol.Member {
+	p.spans = p.spans[:0]
+	ordered := true
+	for i := range p.lines {
+		name := p.lines[i].name
+		if n := len(p.spans); n > 0 {
+			last := p.lines[p.spans[n-1].from].name
+			if last == name {
+				p.spans[n-1].to = int32(i + 1)
+				continue
+			}
+			ordered = ordered && last < name
+		}
+		p.spans = append(p.spans, span{firstBytes(name), int32(i), int32(i + 1)})
+	}
+	if !ordered {
+		slices.SortFunc(p.spans, func(a, b span) int {
+			if a.key != b.key {
+				return cmp.Compare(a.key, b.key)
+			}
+			return cmp.Or(cmp.Compare(p.lines[a.from].name, p.lines[b.from].name), cmp.Compare(a.from, b.from))
+		})
+	}
+	p.members = slices.Grow(p.members[:0], len(p.lines))[:len(p.lines)]
+	at := 0
+	for _, s := range p.spans {
+		for i := s.from; i < s.to; i++ {
+			l, m := &p.lines[i], &p.members[at]
+			*m = p.methods[l.method]
+			m.Name, m.Lines, m.From = l.name, l.lines, l.from
+			if l.rules > l.rule {
+				m.Rules = p.rules[l.rule:l.rules:l.rules]
+			}
+			at++
+		}
+	}
+	return p.members
+}
+
+// firstBytes is a number that sorts as the first eight bytes of a name do.
+func firstBytes(name string) uint64 {
+	if len(name) >= 8 {
+		return binary.BigEndian.Uint64([]byte(name[:8]))
+	}
+	var b [8]byte
+	copy(b[:], name)
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// signatures finds a method or field of the open class by its signature, so that it is taken apart once and its strings
+// are the same: open addressing, because most lines are looked up.
+type signatures struct {
+	seed  maphash.Seed
+	slots []slot
+	stamp uint32
+	texts [][]byte // by method
+}
+
+type slot struct {
+	stamp, hash uint32
+	method      int32
+}
+
+func (s *signatures) reset() {
+	if s.stamp++; s.stamp == 0 {
+		clear(s.slots)
+		s.stamp = 1
+	}
+	s.texts = s.texts[:0]
+	if s.slots == nil {
+		s.slots = make([]slot, 256)
+	}
+}
+
+// find gives the method, or -1 and the slot for it.
+func (s *signatures) find(signature []byte) (method int, at uint64) {
+	h := maphash.Bytes(s.seed, signature)
+	mask := uint64(len(s.slots) - 1)
+	for at = h >> 32 & mask; ; at = (at + 1) & mask {
+		e := &s.slots[at]
+		if e.stamp != s.stamp {
+			e.hash = uint32(h)
+			return -1, at
+		}
+		if e.hash == uint32(h) && string(s.texts[e.method]) == string(signature) {
+			return int(e.method), at
+		}
+	}
+}
+
+// add enters the signature of the next method in the slot that find gave.
+func (s *signatures) add(at uint64, signature []byte) {
+	e := &s.slots[at]
+	e.stamp, e.method = s.stamp, int32(len(s.texts))
+	if s.texts = append(s.texts, signature); 2*len(s.texts) < len(s.slots) {
+		return
+	}
+	old := s.slots
+	s.slots = make([]slot, 2*len(old))
+	for _, e := range old {
+		if e.stamp != s.stamp {
+			continue
+		}
+		h := maphash.Bytes(s.seed, s.texts[e.method])
+		mask := uint64(len(s.slots) - 1)
+		at := h >> 32 & mask
+		for s.slots[at].stamp == s.stamp {
+			at = (at + 1) & mask
+		}
+		s.slots[at] = e
+	}
+}
