@@ -2,6 +2,7 @@ package spill
 
 import (
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -63,6 +64,9 @@ func (in *interner) known(s string, mayAdd bool) uint32 {
 	}
 	kept, grew := sh.keep(s)
 	in.account(grew + int64(unsafe.Sizeof(s)))
+	if len(sh.strings) == cap(sh.strings) { // doubled, it leaves less behind than append would
+		sh.strings = slices.Grow(sh.strings, max(len(sh.strings), 16))
+	}
 	sh.strings = append(sh.strings, kept)
 	sh.slots[i] = slot{hash, uint32(len(sh.strings))}
 	return uint32(len(sh.strings))<<shardBits | at

@@ -92,7 +92,7 @@ func (l *Lane) add(part int, r *symbol.Run) error {
 		return refuse(part, "a run with a range")
 	}
 	if n := len(r.Strings); n > len(l.uses) {
-		l.growUses(n)
+		l.growUses(n, cap(r.Strings))
 	}
 	if l.runs++; l.runs == 0 { // after 2^32: all that was used is forgotten
 		l.tables, l.runs = nil, 1
@@ -151,9 +151,10 @@ func (l *Lane) turn(part int, is any) {
 	}
 }
 
-func (l *Lane) growUses(n int) {
+// growUses makes room for n strings, and for those that their table has room for.
+func (l *Lane) growUses(n, room int) {
 	if n > cap(l.uses) {
-		grown := make([]use, n, n+n/2)
+		grown := make([]use, n, room)
 		copy(grown, l.uses)
 		grew := int64(cap(grown)-cap(l.uses)) * int64(unsafe.Sizeof(use{}))
 		l.kept += grew

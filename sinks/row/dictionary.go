@@ -115,7 +115,8 @@ func (t *Table) choose() []sorted {
 // the length of every page, and the pages: three columns each.
 func encodeDictionary(c *compressor, t *Table, picked []sorted, content hash.Hash) []byte {
 	head := binary.AppendUvarint(nil, uint64(len(picked)))
-	var pages []byte
+	var pages [][]byte
+	var coded []byte
 	var cols [pageColumns][]byte
 	for page := range slices.Chunk(picked, pageStrings) {
 		for i := range cols {
@@ -130,14 +131,15 @@ func encodeDictionary(c *compressor, t *Table, picked []sorted, content hash.Has
 			cols[pageLength] = binary.AppendUvarint(cols[pageLength], uint64(len(s))-uint64(n))
 			cols[pageText] = append(cols[pageText], s[n:]...)
 		}
-		before := len(pages)
+		coded = coded[:0]
 		for i, col := range cols {
 			content.Write(col)
-			pages = c.column(pages, col, pageCoders[i])
+			coded = c.column(coded, col, pageCoders[i])
 		}
-		head = binary.AppendUvarint(head, uint64(len(pages)-before))
+		head = binary.AppendUvarint(head, uint64(len(coded)))
+		pages = append(pages, slices.Clone(coded))
 	}
-	return append(head, pages...)
+	return slices.Concat(append([][]byte{head}, pages...)...)
 }
 
 // dictionary is the reader's side. Safe for concurrent use.

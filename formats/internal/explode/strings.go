@@ -1,6 +1,8 @@
 package explode
 
 import (
+	"slices"
+
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/native"
 )
@@ -120,6 +122,9 @@ func (s *texts) path(key uint64, path []byte) uint32 {
 }
 
 func (s *texts) append(text string, copied int) uint32 {
+	if len(s.list) == cap(s.list) { // doubled, it leaves less behind than append would
+		s.list = slices.Grow(s.list, max(len(s.list), 256))
+	}
 	s.list = append(s.list, text)
 	s.bytes += int64(copied)
 	return uint32(len(s.list) - 1)

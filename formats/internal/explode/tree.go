@@ -59,7 +59,7 @@ func (t *tree) clear() {
 // flushNodes is how many nodes are collected before they are flattened; few
 // units have more (of ceph-osd's, one has 130,000). More are collected when
 // more has been covered, so that merging the two stays linear.
-const flushNodes = 64 << 10
+const flushNodes = 16 << 10
 
 // walk collects the functions of the unit, and flattens them from time to
 // time when they are many.
