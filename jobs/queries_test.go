@@ -34,19 +34,30 @@ func TestQueries(t *testing.T) {
 		}
 	}
 	ingest := []string{"--store", store, "--lake-profile", "plain", "ingest", objects, "--names", "{app}/{build}/**"}
+	for _, name := range []string{"app.min.js", "app.min.js.map"} {
+		text, err := os.ReadFile(formattest.Testdata(t, "js/"+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(objects, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	mustRun(t, []int{0}, ingest...)
 	mustRun(t, []int{0}, append(ingest, "--force")...) // every row twice, each under a load of its own
 
 	frames := filepath.Join(dir, "frames.csv")
 	list := "frame,name,address\n"
 	var asked [][2]string
-	for i, f := range [][2]string{{"564BB6C8BE48EEA9D9DB622B8689806EEA5AF3C7", "0x4748"}, {"shop@42", "0x4726"}, {"shop@42", "0x1"}, {"shop@41", "0x47d4"}, {"libgame-x64-dw5.so", "0x47a0"}} {
-		var address uint64
-		if _, err := fmt.Sscanf(f[1], "%v", &address); err != nil {
-			t.Fatal(err)
-		}
-		list += fmt.Sprintf("%d,%s,%d\n", i, f[0], address)
-		asked = append(asked, f)
+	for i, f := range []struct {
+		name, at string
+		address  uint64
+	}{
+		{"564BB6C8BE48EEA9D9DB622B8689806EEA5AF3C7", "0x4748", 0x4748}, {"shop@42", "0x4726", 0x4726}, {"shop@42", "0x1", 1}, {"shop@41", "0x47d4", 0x47d4},
+		{"libgame-x64-dw5.so", "0x47a0", 0x47a0}, {"app.min.js.map", "1:100000", 99999}, {"app.min.js.map", "2:1", 1 << 32}, // ranges of 4 GiB
+	} {
+		list += fmt.Sprintf("%d,%s,%d\n", i, f.name, f.address)
+		asked = append(asked, [2]string{f.name, f.at})
 	}
 	if err := os.WriteFile(frames, []byte(list), 0o644); err != nil {
 		t.Fatal(err)
@@ -67,8 +78,8 @@ func TestQueries(t *testing.T) {
 	if diff := cmp.Diff(answers["duckdb"], answers["spark"]); diff != "" {
 		t.Errorf("Spark answers otherwise (-duckdb +spark)\n%s", diff)
 	}
-	if n := len(answers["duckdb"]["coverage"]); n != 2 {
-		t.Errorf("%d artifacts, want 2", n)
+	if n := len(answers["duckdb"]["coverage"]); n != 3 {
+		t.Errorf("%d artifacts, want 3", n)
 	}
 	if big := answers["duckdb"]["biggest_functions"]; len(big) == 0 || big[0][0] != "compute(game::Engine&, int)" || big[0][1] != 276.0 {
 		t.Errorf("biggest functions: %v", big) // 276: twice as many would be rows of the replaced loads, too

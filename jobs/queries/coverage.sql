@@ -6,4 +6,4 @@ SELECT a.artifact, min(n.name) AS file, a.arch, a.ranges,
 FROM artifacts a
 LEFT JOIN names n ON n.artifact = a.artifact AND n.name_kind = 'file'
 GROUP BY a.artifact, a.arch, a.ranges, a.covered_bytes, a.text_bytes, a.with_line_bytes, a.with_inline_bytes
-ORDER BY covered_percent, with_line_percent, a.artifact;
+ORDER BY covered_percent NULLS LAST, with_line_percent NULLS LAST, a.artifact;

@@ -1,4 +1,5 @@
-"""Polars: raw frames joined with ranges. frames_polars.py LAKE FRAMES.csv, with columns frame, name, address as in frames.sql."""
+"""Polars: raw frames joined with ranges. frames_polars.py LAKE FRAMES.csv, with columns frame, name, address as in frames.sql.
+One artifact at a time: of the file that has its rows, the row groups of others are not even read."""
 import glob
 import json
 import sys
@@ -14,9 +15,8 @@ def table(name):
     return pl.scan_parquet([lake + "/" + f["path"] for f in files], hive_partitioning=False)
 
 
-live = table("live").select("artifact", "load", "revision")
-ranges = table("ranges").join(live, on=["artifact", "load"], how="semi")
-artifacts = table("artifacts").join(live, on=["artifact", "load", "revision"], how="semi").select("artifact", "image_base")
+live = table("live")
+artifacts = table("artifacts").join(live, on=["artifact", "load", "revision"]).select("artifact", "load", "file", "image_base")
 names = table("names").join(live, on=["artifact", "load", "revision"], how="semi")
 names = names.select("artifact", key=pl.col("name").str.to_lowercase()).unique()
 
@@ -26,26 +26,19 @@ placed = (
     .join(artifacts, on="artifact")
     .with_columns(position=(pl.col("address").cast(pl.Decimal(20, 0)) - pl.col("image_base")).cast(pl.Int64))
     .filter(pl.col("position") >= 0)
+    .collect()
 )
-# The range with the least last position at or above the frame's; where that begins above it, too, it is a hole.
-found = (
-    placed.sort("position")
-    .join_asof(
-        ranges.with_columns(last=pl.col("range_end") - 1).sort("last"),
-        left_on="position",
-        right_on="last",
-        by="artifact",
-        strategy="forward",
-        check_sortedness=False,
+found = []
+for (artifact, load, file), asked in placed.group_by("artifact", "load", "file"):
+    ranges = (
+        pl.scan_parquet(lake + "/" + file, hive_partitioning=False)
+        .filter(pl.col("artifact") == artifact, pl.col("load") == load)
+        .select("range_start", "function", "file", "line", "depth", last=pl.col("range_end") - 1)
     )
-    .with_columns(hit=pl.col("range_start") <= pl.col("position"))
-    .select(
-        "frame",
-        "name",
-        "address",
-        "artifact",
-        *[pl.when(pl.col("hit")).then(pl.col(c)).alias(c) for c in ("function", "file", "line", "depth")],
-    )
-    .sort("frame")
-)
-print(found.collect().write_csv(), end="")
+    # The rows of a load ascend. The range with the least last position at or above the frame's; where that begins above it,
+    # too, it is a hole.
+    joined = asked.lazy().drop("file").sort("position").join_asof(ranges, left_on="position", right_on="last", strategy="forward")
+    hit = pl.col("range_start") <= pl.col("position")
+    columns = [pl.when(hit).then(pl.col(c)).alias(c) for c in ("function", "file", "line", "depth")]
+    found.append(joined.select("frame", "name", "address", "artifact", *columns).collect())
+print(pl.concat(found).sort("frame").write_csv() if found else "frame,name,address,artifact,function,file,line,depth\n", end="")

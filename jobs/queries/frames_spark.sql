@@ -1,17 +1,27 @@
--- Spark: raw frames joined with ranges, by bins of 4 KiB; a range stands in each bin that it touches.
--- frames(frame, name, address) as in frames.sql.
+-- Spark: raw frames joined with ranges, by bins: of 4 KiB for the short ranges, of more for longer ones, so that each stands in
+-- two at most (the last range of a script's line has 4 GiB). frames(frame, name, address) as in frames.sql.
 WITH placed AS (
   SELECT f.*, a.artifact, CAST(f.address - a.image_base AS BIGINT) AS position
   FROM frames f
   JOIN (SELECT DISTINCT artifact, lower(name) AS key FROM names) n ON n.key = lower(f.name)
   JOIN artifacts a ON a.artifact = n.artifact
   WHERE f.address >= a.image_base
-), binned AS (
+), asked AS (
+  SELECT *, explode(array(12, 18, 25, 32)) AS bits FROM placed
+), sized AS (
   SELECT artifact, range_start, range_end, function, file, line, depth,
-    explode(sequence(range_start DIV 4096, (range_end - 1) DIV 4096)) AS bin
+    CASE WHEN range_end - range_start <= 4096 THEN 12 WHEN range_end - range_start <= 262144 THEN 18
+         WHEN range_end - range_start <= 33554432 THEN 25 ELSE 32 END AS bits
   FROM ranges
+), binned AS (
+  SELECT *, explode(sequence(shiftright(range_start, bits), shiftright(range_end - 1, bits))) AS bin FROM sized
+), found AS (
+  SELECT p.frame, p.artifact, r.function, r.file, r.line, r.depth
+  FROM asked p
+  JOIN binned r ON p.artifact = r.artifact AND p.bits = r.bits AND shiftright(p.position, p.bits) = r.bin
+    AND p.position >= r.range_start AND p.position < r.range_end
 )
 SELECT p.frame, p.name, p.address, p.artifact, r.function, r.file, r.line, r.depth
 FROM placed p
-LEFT JOIN binned r ON p.artifact = r.artifact AND p.position DIV 4096 = r.bin AND p.position >= r.range_start AND p.position < r.range_end
+LEFT JOIN found r ON p.frame = r.frame AND p.artifact = r.artifact
 ORDER BY p.frame;
