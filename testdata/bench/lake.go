@@ -112,6 +112,6 @@ func (b *bench) lakeQueries() error {
 	if _, err := run(nil, nil, "bash", "testdata/bench/lake50.sh", b.symlake, input, dir); err != nil {
 		return err
 	}
-	_, err := run(nil, os.Stdout, python, "testdata/bench/lake.py", filepath.Join(dir, "lake"))
+	_, err := run(nil, os.Stdout, python, "testdata/bench/lake.py", filepath.Join(dir, "lake"), "jobs/queries")
 	return err
 }
