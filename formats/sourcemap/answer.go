@@ -69,64 +69,96 @@ func (e *emitter) explodeMap(in *formats.Input, l *layout, from, to position, un
 		}
 		r.ranges = &rangeReader{numbers: numbers{b: b, from: l.ranges.from + 1, section: "rangeMappings"}}
 	}
-	put := func(m *mapping, start, end uint64) error {
-		if m.source < 0 {
-			return nil
+	x := exploder{e: e, s: s, under: under, from: from, stop: uint64(to.line)<<32 | uint64(to.column)}
+	x.plain = under == nil && len(e.borders) == 0 && s.functions == nil
+	return r.read(l.mappings, x.line)
+}
+
+// exploder makes ranges of the segments of one map.
+type exploder struct {
+	e     *emitter
+	s     *sources
+	under *packed
+	plain bool // nothing is known of functions
+	from  position
+	stop  uint64
+}
+
+// line makes ranges of segments of a line.
+func (x *exploder) line(line uint32, segments []mapping, more bool) (int, error) {
+	at := x.from.plus(line, 0)
+	first := uint64(at.line)<<32 | uint64(at.column)
+	end := min((uint64(at.line)+1)<<32, x.stop)
+	for i := 0; i < len(segments); {
+		next := i + 1
+		for next < len(segments) && segments[next].column == segments[i].column {
+			next++
 		}
-		g := symbol.Range{Start: start, End: end, At: s.site(m), Flags: s.ignored[m.source]}
-		if m.name >= 0 {
-			g.Name = s.names[m.name]
+		if next == len(segments) && more {
+			return i, nil
 		}
-		if m.linear {
-			g.Flags |= symbol.Linear
+		start, until := first+uint64(segments[i].column), end
+		if next < len(segments) {
+			until = min(end, first+uint64(segments[next].column))
 		}
-		switch {
-		case under != nil:
-			return under.put(e, m, g)
-		case len(e.borders) > 0:
-			return e.addCut(g)
-		case s.functions != nil:
-			return e.add(g, s.node(e, m))
+		if start >= until {
+			return len(segments), nil // it belongs to the next section
 		}
-		return e.add(g, 0)
+		// Of several segments at one column the first answers for it, and the
+		// last for what follows: so do the libraries that others look up with.
+		if next > i+1 {
+			if err := x.put(&segments[i], start, start+1); err != nil {
+				return i, err
+			}
+			start++
+		}
+		if start < until {
+			if err := x.put(&segments[next-1], start, until); err != nil {
+				return i, err
+			}
+		}
+		i = next
 	}
-	stop := uint64(to.line)<<32 | uint64(to.column)
-	return r.read(l.mappings, func(line uint32, segments []mapping, more bool) (int, error) {
-		at := from.plus(line, 0)
-		first := uint64(at.line)<<32 | uint64(at.column)
-		end := min((uint64(at.line)+1)<<32, stop)
-		for i := 0; i < len(segments); {
-			next := i + 1
-			for next < len(segments) && segments[next].column == segments[i].column {
-				next++
-			}
-			if next == len(segments) && more {
-				return i, nil
-			}
-			start, until := first+uint64(segments[i].column), end
-			if next < len(segments) {
-				until = min(end, first+uint64(segments[next].column))
-			}
-			if start >= until {
-				return len(segments), nil // it belongs to the next section
-			}
-			// Of several segments at one column the first answers for it, and the
-			// last for what follows: so do the libraries that others look up with.
-			if next > i+1 {
-				if err := put(&segments[i], start, start+1); err != nil {
-					return i, err
-				}
-				start++
-			}
-			if start < until {
-				if err := put(&segments[next-1], start, until); err != nil {
-					return i, err
-				}
-			}
-			i = next
+	return len(segments), nil
+}
+
+// put emits the range of a segment.
+func (x *exploder) put(m *mapping, start, end uint64) error {
+	if m.source < 0 {
+		return nil
+	}
+	e, s := x.e, x.s
+	if x.plain {
+		g, err := e.next(start, 0)
+		if err != nil {
+			return err
 		}
-		return len(segments), nil
-	})
+		g.End = end + e.base
+		s.answer(m, g)
+		return nil
+	}
+	g := symbol.Range{Start: start, End: end}
+	s.answer(m, &g)
+	switch {
+	case x.under != nil:
+		return x.under.put(e, m, g)
+	case len(e.borders) > 0:
+		return e.addCut(g)
+	}
+	return e.add(g, s.node(e, m))
+}
+
+// answer says in g what a segment maps to.
+func (s *sources) answer(m *mapping, g *symbol.Range) {
+	g.At.File, g.At.Line, g.At.Column = s.sources[m.source], m.line+1, m.original
+	g.Flags = s.ignored[m.source]
+	if m.linear {
+		g.Flags |= symbol.Linear
+	}
+	g.Name = 0
+	if m.name >= 0 {
+		g.Name = s.names[m.name]
+	}
 }
 
 // readScopes reads the scopes of a map that stands at from.

@@ -2,6 +2,8 @@ package sourcemap
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
@@ -22,6 +24,7 @@ type emitter struct {
 	borders []border // ascending; empty: nothing is known by position
 	border  int      // the next one
 	node    int32    // that answers before it
+	last    int32    // node of the range added last
 	scopes  []scopeAt
 	runs    uint32
 	index   map[string]uint32 // of strings that are no sources or names
@@ -49,6 +52,17 @@ func (e *emitter) intern(s string) uint32 {
 		e.run.Strings = append(e.run.Strings, s)
 	}
 	return i
+}
+
+// expect makes room for n strings more, where they are most of all.
+func (e *emitter) expect(n int) {
+	if n < len(e.index) {
+		return
+	}
+	e.run.Strings = slices.Grow(e.run.Strings, n)
+	grown := make(map[string]uint32, len(e.index)+n)
+	maps.Copy(grown, e.index)
+	e.index = grown
 }
 
 // named gives the node of an outermost function.
@@ -85,16 +99,37 @@ func (e *emitter) scope(n int32) int32 {
 
 // add adds a range that answers with node. It follows those before.
 func (e *emitter) add(g symbol.Range, node int32) error {
-	g.Start += e.base
-	g.End += e.base
-	if n := len(e.run.Ranges); n >= e.most || n > 0 && e.run.Ranges[n-1].End != g.Start {
-		if err := e.flush(); err != nil {
-			return err
-		}
+	to, err := e.next(g.Start, node)
+	if err != nil {
+		return err
 	}
-	g.Scope = e.scope(node)
-	e.run.Ranges = append(e.run.Ranges, g)
+	to.End, to.At, to.Name, to.Flags = g.End+e.base, g.At, g.Name, g.Flags
 	return nil
+}
+
+// next makes a range that begins at start and answers with node. It follows those before; the caller fills what it
+// lacks besides.
+func (e *emitter) next(start uint64, node int32) (*symbol.Range, error) {
+	start += e.base
+	n := len(e.run.Ranges)
+	if n >= e.most || n > 0 && e.run.Ranges[n-1].End != start {
+		if err := e.flush(); err != nil {
+			return nil, err
+		}
+		n = 0
+	}
+	if n == cap(e.run.Ranges) {
+		e.run.Ranges = slices.Grow(e.run.Ranges, 1)
+	}
+	e.run.Ranges = e.run.Ranges[:n+1]
+	g := &e.run.Ranges[n] // it is made where it stays
+	g.Start = start
+	if n == 0 || node != e.last {
+		g.Scope, e.last = e.scope(node), node
+	} else {
+		g.Scope = e.run.Ranges[n-1].Scope
+	}
+	return g, nil
 }
 
 // addCut adds a range whose node its position says, in pieces where that changes.

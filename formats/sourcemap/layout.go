@@ -243,18 +243,6 @@ func (t *text) span(read func() error) (span, error) {
 	return span{from: from, to: t.offset()}, err
 }
 
-// marks are bits of the bytes of mappings: 1, a segment begins behind it; 2, a
-// segment that it begins goes back; 4, it is ';'.
-var marks = func() (m [256]uint8) {
-	for i := range m {
-		if digits[i] < 64 {
-			m[i] = digits[i] & 1 << 1
-		}
-	}
-	m[','], m[';'] = 1, 1|4
-	return m
-}()
-
 // stringSpan passes over a string; lines, if not nil, is how many lines it
 // has when ';' parts them.
 func (t *text) stringSpan(lines *uint32) (span, error) {
@@ -262,16 +250,10 @@ func (t *text) stringSpan(lines *uint32) (span, error) {
 		return span{}, t.fail("a string")
 	}
 	s := span{from: t.offset()}
-	var count int64
-	begins, back := uint8(1), uint8(0)
+	marks := marks{begins: true}
 	counting := func(b []byte) {
-		for _, c := range b {
-			m := marks[c]
-			back |= begins & (m >> 1)
-			begins = m & 1
-			count += int64(m >> 2)
-		}
-		t.backward = back != 0
+		marks.read(b)
+		t.backward = marks.backward
 	}
 	if t.in.Mapped == nil && lines != nil { // what the window drops is counted first
 		for t.at++; ; {
@@ -289,7 +271,7 @@ func (t *text) stringSpan(lines *uint32) (span, error) {
 		if t.buf[t.at] == '"' {
 			t.at++
 			s.to = t.offset()
-			return s, setLines(t, lines, count)
+			return s, setLines(t, lines, marks.semicolons)
 		}
 		t.seek(s.from)
 	}
@@ -307,14 +289,14 @@ func (t *text) stringSpan(lines *uint32) (span, error) {
 		if err != nil {
 			return s, err
 		}
-		count = int64(strings.Count(decoded, ";"))
+		marks.semicolons = strings.Count(decoded, ";")
 	default:
 		counting(t.buf[at+1 : t.at-1])
 	}
-	return s, setLines(t, lines, count)
+	return s, setLines(t, lines, marks.semicolons)
 }
 
-func setLines(t *text, lines *uint32, semicolons int64) error {
+func setLines(t *text, lines *uint32, semicolons int) error {
 	if semicolons >= symbol.MaxLine {
 		return tooMuch("mappings", t.offset(), "at most "+strconv.Itoa(symbol.MaxLine)+" lines")
 	}

@@ -35,9 +35,12 @@ var digits = func() (d [256]uint8) {
 	return d
 }()
 
-// maxSegment bounds the bytes of a segment: five numbers of seven digits, and
-// needless zeros for those who write them.
-const maxSegment = 1 << 12
+// maxNumber bounds the digits of a number: seven, and needless zeros for those who write them. Five of them are a
+// segment, so a window that holds maxSegment bytes more holds the segment and what ends it.
+const (
+	maxNumber  = 4 << 10
+	maxSegment = 5*maxNumber + 2
+)
 
 // mappingReader decodes mappings line by line.
 type mappingReader struct {
@@ -50,20 +53,19 @@ type mappingReader struct {
 	piece    int // segments that are handed out although the line goes on
 	line     uint32
 	segments []mapping // of the line
-	column   int64
-	source   int64
-	original int64
-	oline    int64
-	name     int64
+	sums     sums
 }
+
+// sums are what the numbers of the next segment are told against.
+type sums struct{ column, source, line, original, name int64 }
 
 // lineFunc takes segments of a line, ascending, which are valid during the call.
 // It says how many of them it is done with: all, or if there are more to come in the line
 // fewer; it gets the rest again, with those.
 type lineFunc func(line uint32, segments []mapping, more bool) (done int, err error)
 
-// pieceSegments is how many segments of a line are read before they are handed out.
-const pieceSegments = 4096
+// pieceSegments is how many segments of a line are read before they are handed out: as few as are at hand still.
+const pieceSegments = 512
 
 // read hands out the segments of each line that has any.
 func (r *mappingReader) read(at span, each lineFunc) error {
@@ -107,92 +109,89 @@ func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 	if t.off+int64(len(b)) >= t.end || t.in.Mapped != nil {
 		limit = len(b)
 	}
+	at := r.sums
 	for i < limit {
-		switch c := digits[b[i]]; c {
-		case comma:
-			return false, r.fault(i, "a segment, not ','")
-		case quote:
-			if err := r.endLine(each); err != nil {
-				return false, err
-			}
-			if r.ranges != nil {
-				return true, r.ranges.end(r.line)
-			}
-			return true, nil
-		case semicolon:
-			if err := r.endLine(each); err != nil {
-				return false, err
-			}
-			r.line++
-			r.column = 0
-			i++
-			continue
-		case bad:
-			return false, r.fault(i, "a digit of base 64")
-		}
-		// The numbers of a segment: most are of one digit.
 		start := i
-		m := mapping{source: -1, name: -1}
-		var v int64
-		if v, i = r.number(b, i); i < 0 {
-			return false, r.badNumber(start)
+		v := int64(small[b[i]])
+		if i++; v == long {
+			if v, i = longNumber(b, start); i < 0 {
+				done, next, err := r.between(b, start, each)
+				if done || err != nil {
+					return done, err
+				}
+				if i = next; b[start] == ';' {
+					at.column = 0
+				}
+				continue
+			}
 		}
-		r.column += v
-		if uint64(r.column) > most {
+		at.column += v
+		if uint64(at.column) > most {
 			return false, r.fault(start, "a column from 0 to "+strconv.Itoa(most))
 		}
-		m.column = uint32(r.column)
-		if i < len(b) && digits[b[i]] < comma {
-			var source, line, original int64
-			if source, i = r.number(b, i); i < 0 {
+		// It is made where it stays.
+		n := len(r.segments)
+		if n == cap(r.segments) {
+			r.segments = slices.Grow(r.segments, 1)
+		}
+		r.segments = r.segments[:n+1]
+		m := &r.segments[n]
+		m.column, m.source, m.name, m.linear = uint32(at.column), -1, -1, false
+		if digits[b[i]] < comma {
+			var line, original int64
+			if v = int64(small[b[i]]); v != long {
+				i++
+			} else if v, i = longNumber(b, i); i < 0 {
 				return false, r.badNumber(start)
 			}
-			if line, i = r.number(b, i); i < 0 {
+			if line = int64(small[b[i]]); line != long {
+				i++
+			} else if line, i = longNumber(b, i); i < 0 {
 				return false, r.badNumber(start)
 			}
-			if original, i = r.number(b, i); i < 0 {
+			if original = int64(small[b[i]]); original != long {
+				i++
+			} else if original, i = longNumber(b, i); i < 0 {
 				return false, r.badNumber(start)
 			}
-			r.source += source
-			r.oline += line
-			r.original += original
-			if uint64(r.source) >= uint64(r.sources) {
-				return false, r.fault(start, "a source below "+strconv.FormatInt(r.sources, 10)+", not "+strconv.FormatInt(r.source, 10))
+			at.source += v
+			at.line += line
+			at.original += original
+			if uint64(at.source) >= uint64(r.sources) {
+				return false, r.fault(start, "a source below "+strconv.FormatInt(r.sources, 10)+", not "+strconv.FormatInt(at.source, 10))
 			}
-			if uint64(r.oline) >= most || uint64(r.original) > most {
+			if uint64(at.line) >= most || uint64(at.original) > most {
 				return false, r.fault(start, "a line and a column from 0 to "+strconv.Itoa(most))
 			}
-			m.source, m.line, m.original = int32(r.source), uint32(r.oline), uint32(r.original)
-			if i < len(b) && digits[b[i]] < comma {
-				if v, i = r.number(b, i); i < 0 {
+			m.source, m.line, m.original = int32(at.source), uint32(at.line), uint32(at.original)
+			if digits[b[i]] < comma {
+				if v = int64(small[b[i]]); v != long {
+					i++
+				} else if v, i = longNumber(b, i); i < 0 {
 					return false, r.badNumber(start)
 				}
-				r.name += v
-				if uint64(r.name) >= uint64(r.names) {
-					return false, r.fault(start, "a name below "+strconv.FormatInt(r.names, 10)+", not "+strconv.FormatInt(r.name, 10))
+				at.name += v
+				if uint64(at.name) >= uint64(r.names) {
+					return false, r.fault(start, "a name below "+strconv.FormatInt(r.names, 10)+", not "+strconv.FormatInt(at.name, 10))
 				}
-				m.name = int32(r.name)
+				m.name = int32(at.name)
 			}
 		}
-		switch {
-		case i >= len(b):
-			return false, r.fault(i, "the end of mappings")
-		case digits[b[i]] < comma:
+		if digits[b[i]] < comma {
 			return false, r.fault(start, "1, 4 or 5 numbers in a segment")
-		case i-start > maxSegment:
-			return false, r.fault(start, "a segment of at most "+strconv.Itoa(maxSegment)+" bytes")
 		}
-		if r.segments = append(r.segments, m); len(r.segments) >= r.piece {
+		if n+1 >= r.piece {
 			if err := r.endPiece(each); err != nil {
 				return false, err
 			}
 		}
-		if digits[b[i]] == comma {
+		if b[i] == ',' {
 			if i++; i < len(b) && digits[b[i]] >= comma {
 				return false, r.fault(i, "a segment behind ','")
 			}
 		}
 	}
+	r.sums = at
 	t.at = i
 	if i == len(b) && limit == len(b) {
 		return false, r.fault(i, "the end of mappings")
@@ -200,14 +199,29 @@ func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 	return false, nil
 }
 
-// number reads one number; the index behind it is negative if there is none.
-func (r *mappingReader) number(b []byte, i int) (int64, int) {
-	if i < len(b) {
-		if v := small[b[i]]; v != long {
-			return int64(v), i + 1
+// between reads what stands where no segment begins, at i: the end of a line, or of all.
+func (r *mappingReader) between(b []byte, i int, each lineFunc) (done bool, next int, err error) {
+	switch digits[b[i]] {
+	case quote:
+		if err := r.endLine(each); err != nil {
+			return false, i, err
 		}
+		if r.ranges != nil {
+			return true, i, r.ranges.end(r.line)
+		}
+		return true, i, nil
+	case semicolon:
+		if err := r.endLine(each); err != nil {
+			return false, i, err
+		}
+		r.line++
+		return false, i + 1, nil
+	case comma:
+		return false, i, r.fault(i, "a segment, not ','")
+	case bad:
+		return false, i, r.fault(i, "a digit of base 64")
 	}
-	return longNumber(b, i)
+	return false, i, r.badNumber(i)
 }
 
 // small are the numbers of one digit; long: a byte that is none.
@@ -216,42 +230,47 @@ const long = 127
 var small = func() (s [256]int8) {
 	for i := range s {
 		if s[i] = long; digits[i] < 32 {
-			if s[i] = int8(digits[i] >> 1); digits[i]&1 != 0 {
-				s[i] = -s[i]
-			}
+			s[i] = int8(signed(int64(digits[i])))
 		}
 	}
 	return s
 }()
 
-// longNumber reads a number of several digits: up to 32 bits.
+// longNumber reads a number of up to 32 bits that may have several digits; the index behind it is negative if there
+// is none.
 func longNumber(b []byte, i int) (int64, int) {
-	value := int64(0)
-	for shift := 0; ; shift += 5 {
-		if i >= len(b) {
-			return 0, -1
+	if i+1 < len(b) {
+		// Most are of two.
+		if first, second := digits[b[i]], digits[b[i+1]]; first < comma && second < 32 {
+			return signed(int64(first&31) | int64(second)<<5), i + 2
 		}
+	}
+	value := int64(0)
+	for n := 0; n < maxNumber && i < len(b); n, i = n+1, i+1 {
 		c := digits[b[i]]
 		switch {
 		case c >= comma:
 			return 0, -1
-		case shift < 40:
-			value |= int64(c&31) << shift
+		case n < 8:
+			value |= int64(c&31) << (5 * n)
 		case c&31 != 0:
 			return 0, -1
 		}
-		i++
-		if c&32 == 0 {
-			break
+		if c&32 != 0 {
+			continue
 		}
+		if value > 1<<32+1 {
+			return 0, -1
+		}
+		return signed(value), i + 1
 	}
-	if value > 1<<32+1 {
-		return 0, -1
-	}
-	if value&1 != 0 {
-		return -(value >> 1), i
-	}
-	return value >> 1, i
+	return 0, -1
+}
+
+// signed is a number whose lowest bit is its sign.
+func signed(v int64) int64 {
+	minus := -(v & 1)
+	return (v>>1 ^ minus) - minus
 }
 
 func (r *mappingReader) badNumber(at int) error {

@@ -13,6 +13,7 @@ type words struct {
 
 // readFiles reads the sources into the run's strings.
 func (e *emitter) readFiles(t *text, l *layout) (*words, error) {
+	e.expect(l.nSources + l.nNames)
 	w := &words{sources: make([]uint32, 0, l.nSources)}
 	t.section = "sources"
 	t.seek(l.sources.from)
