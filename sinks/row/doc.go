@@ -141,11 +141,12 @@
 //	                block's first does
 //	 1 line step    per such part: lines from the part before, the first from the block's first position
 //	 5 what         per part: 1 hole, with nothing else; or the sum of 2 another file than the last range's, 4 another
-//	                node, 8 a name, 16 ignored (Frame.Ignored), 32 linear (its column grows with the position)
+//	                node, 8 a name, 16 ignored (Frame.Ignored), 32 linear (its column grows with the position), 64 the line of
+//	                the last range in its file
 //	19 start        per part that begins on another line: its column there
 //	20 file         per part with another file: 0 new in this block; k+1 the file used k files ago
-//	21 line         per range: zigzag, against the last range's in that file, or 0
-//	22 column       per range whose line that is: zigzag, against that one's
+//	21 line         per range that is not of that line by 5: zigzag, against the last range's in that file, or 0
+//	22 column       per range of that line: zigzag, against that one's
 //	23 restart      per other range: its column
 //	24 name         per part with a name: 0 new in this block; k newest name's number + 1 - its own
 //	25 26           per new name: its number in the dictionary + 1, as for functions
@@ -352,6 +353,7 @@
 //	   artifacts of kind dart-names came later: their rows are those of a mapping, programs before them find no classes there
 //	   kind 3, bodies 5 and 6, and "text_rows" of a load came later: readers before them answer as ever without, and
 //	   verify of theirs takes such rows for too many
+//	   64 of a script's parts came later: readers before it take a block that has one for unauthentic
 //	   records "l", "d" and "s", an object's "interrupted" and "owner", and the state "forgotten" came later: programs before
 //	   them take no notice, so two of different age must not ingest at once
 //	   "k" records of version 2 came later: readers before it open no store that has one

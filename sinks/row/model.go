@@ -50,6 +50,7 @@ const (
 	partName                // a name
 	partIgnored             // Frame.Ignored
 	partLinear              // symbol.Linear
+	partLine                // the line of the last range in its file
 )
 
 // coders says what is tried on a column. Where whole sequences recur (the same
@@ -62,6 +63,7 @@ var scriptCoders = func() (c [scriptColumns]trial) {
 	for i := range c {
 		c[i] = tryFast
 	}
+	c[colWhat], c[colNameLo] = trySkewed, tryNone
 	c[colNode], c[colText] = tryBoth, tryZstd
 	return c
 }()

@@ -84,6 +84,13 @@ func (w *blockWriter) answer(g *symbol.Range) {
 	if g.Flags&symbol.Linear != 0 {
 		what |= partLinear
 	}
+	var last place
+	if !isNew {
+		last = w.lastPlace[file]
+	}
+	if g.At.Line == last.line {
+		what |= partLine
+	}
 	w.put(colWhat, what)
 	if what&partFile != 0 {
 		w.scriptFile(file, isNew, g.At.File)
@@ -92,14 +99,13 @@ func (w *blockWriter) answer(g *symbol.Range) {
 	if what&partNode != 0 {
 		w.prev = w.node(g.Scope)
 	}
-	last := &w.lastPlace[file]
-	w.put(colScriptLine, zigzag(int64(g.At.Line)-int64(last.line)))
-	if g.At.Line == last.line {
+	if what&partLine != 0 {
 		w.put(colScriptColumn, zigzag(int64(g.At.Column)-int64(last.column)))
 	} else {
+		w.put(colScriptLine, zigzag(int64(g.At.Line)-int64(last.line)))
 		w.put(colScriptRestart, uint64(g.At.Column))
 	}
-	*last = place{g.At.Line, g.At.Column}
+	w.lastPlace[file] = place{g.At.Line, g.At.Column}
 	if what&partName != 0 {
 		w.scriptName(g.Name)
 	}

@@ -120,3 +120,30 @@ func TestScriptRangeOverItsLine(t *testing.T) {
 		t.Error("a range over the end of its line was taken")
 	}
 }
+
+// Blocks in which no part is said to be of the line of the last one: each has a line, also one that is 0 further.
+func TestScriptBlocksWithAllLines(t *testing.T) {
+	ring, _ := newRing(t)
+	body := []byte{0, 3, 1} // from 0; 3 parts; 1 node
+	cols := [scriptColumns][]byte{
+		colStep: {0, 4, 3}, colLineStep: {0}, colStart: {5}, colWhat: {partFile | partNode, 0, 0},
+		colScriptFile: {0}, colFileLo: {0}, colFileHi: {0},
+		colNode: {2}, colParent: {0}, colFunction: {1}, colFunctionLo: {0}, colFunctionHi: {0},
+		colTextLength: {4, 1}, colText: []byte("a.tsf"),
+		colScriptLine: {20, 0, 2}, colScriptColumn: {6}, colScriptRestart: {7, 1},
+	}
+	c := newCompressor()
+	for _, col := range cols {
+		body = c.column(body, col, tryNone)
+	}
+	b, err := decodeBlock(ring.decompressor(), nil, body, 99, bodyScript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pos, want := range map[uint64]symbol.Frame{5: {Line: 10, Column: 7}, 9: {Line: 10, Column: 10}, 12: {Line: 11, Column: 1}, 99: {Line: 11, Column: 1}} {
+		want.Linkage, want.File = "f", "a.ts"
+		if got, ok := b.Find(pos, nil); !ok || len(got) != 1 || got[0] != want {
+			t.Errorf("%d: %v %v, want %v", pos, ok, got, want)
+		}
+	}
+}

@@ -75,7 +75,7 @@ func (r *blockReader) parts(b *Block, n int) error {
 			add(at, part{node: hole}, 0, 0)
 			continue
 		}
-		if what&partHole != 0 || what >= partLinear<<1 {
+		if what&partHole != 0 || what >= partLine<<1 {
 			return r.fail("a known kind of part")
 		}
 		var err error
@@ -94,8 +94,10 @@ func (r *blockReader) parts(b *Block, n int) error {
 			return r.fail("a file and a function")
 		}
 		to := &r.lastPlace[file]
-		l := int64(to.line) + unzigzag(r.col[colScriptLine].next())
-		c := int64(0)
+		l, c := int64(to.line), int64(0)
+		if what&partLine == 0 {
+			l += unzigzag(r.col[colScriptLine].next())
+		}
 		if l == int64(to.line) {
 			c = int64(to.column) + unzigzag(r.col[colScriptColumn].next())
 		} else {
