@@ -1,6 +1,7 @@
 package explode
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/symlake/symlake/formats/internal/native"
@@ -9,6 +10,7 @@ import (
 // flatten holds what flattening one group needs.
 type flatten struct {
 	keys  []uint64   // intervals to come: start from the group's lowest, index
+	room  []uint64   // for sorting them
 	order []int32    // the same, for groups that do not fit keys
 	stack []interval // begun: the last one has the code
 	own   []native.Span
@@ -78,7 +80,7 @@ func (p *part) group(first, end int32) error {
 		for i := range all {
 			f.keys = append(f.keys, (all[i].Start-low)<<32|uint64(i))
 		}
-		slices.Sort(f.keys)
+		f.sort(bits.Len64(high - low))
 		for _, k := range f.keys {
 			if err := p.begin(&pos, all[uint32(k)]); err != nil {
 				return err
@@ -105,6 +107,36 @@ func (p *part) group(first, end int32) error {
 		}
 	}
 	return p.finish(&pos, ^uint64(0))
+}
+
+// fewKeys is how many are better compared than counted.
+const fewKeys = 64
+
+// sort sorts keys by their starts, which have that many bits; those that begin together stay in the order of their
+// indices, in which they all come.
+func (f *flatten) sort(width int) {
+	if len(f.keys) < fewKeys {
+		slices.Sort(f.keys)
+		return
+	}
+	f.room = slices.Grow(f.room[:0], len(f.keys))[:len(f.keys)]
+	for shift := 32; shift < 32+width; shift += 8 {
+		var at [256]int32 // where the next key goes, by its digit
+		for _, k := range f.keys {
+			at[uint8(k>>shift)]++
+		}
+		sum := int32(0)
+		for digit, n := range at {
+			at[digit] = sum
+			sum += n
+		}
+		for _, k := range f.keys {
+			digit := uint8(k >> shift)
+			f.room[at[digit]] = k
+			at[digit]++
+		}
+		f.keys, f.room = f.room, f.keys
+	}
 }
 
 // begin emits what lies before v and puts v on top.

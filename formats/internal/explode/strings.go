@@ -1,6 +1,7 @@
 package explode
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/symlake/symlake/formats/internal/dwarf"
@@ -9,7 +10,7 @@ import (
 
 // table maps numbers that are not 0 to numbers. It is emptied in no time.
 type table struct {
-	slots []slot
+	slots []slot // a power of two of them in use
 	gen   uint32
 	used  int
 }
@@ -20,12 +21,17 @@ type slot struct {
 	gen uint32
 }
 
+const fewSlots = 1024
+
+// reset empties the table. It goes on with room for as much as it had, not with all that it has grown to: what stands
+// near is found fast.
 func (t *table) reset() {
 	t.gen++
-	t.used = 0
 	if t.gen == 0 || len(t.slots) == 0 {
-		t.slots, t.gen = make([]slot, max(1024, len(t.slots))), 1
+		t.slots, t.gen = make([]slot, max(fewSlots, cap(t.slots))), 1
 	}
+	t.slots = t.slots[:min(cap(t.slots), max(fewSlots, 1<<bits.Len(uint(2*t.used))))]
+	t.used = 0
 }
 
 // at is the place of key: its value if ok, else where it is to be put.
@@ -48,8 +54,19 @@ func (t *table) put(s *slot, key uint64, val uint32) {
 	if t.used++; t.used*2 < len(t.slots) {
 		return
 	}
-	old := t.slots
-	t.slots = make([]slot, 2*len(old))
+	t.grow()
+}
+
+// grow doubles the slots in use.
+func (t *table) grow() {
+	old, n := t.slots, 2*len(t.slots)
+	if n > cap(old) {
+		t.slots = make([]slot, n)
+	} else {
+		old = slices.Clone(old)
+		t.slots = t.slots[:n]
+		clear(t.slots)
+	}
 	for i := range old {
 		if old[i].gen == t.gen {
 			s, _ := t.at(old[i].key)
