@@ -138,18 +138,19 @@ func (c *Client) mappedBy(ctx context.Context, e *entry, names []string, final b
 
 // putClass notes the row of class k.
 func (b *batch) putClass(g, k int) {
+	b.asked = append(b.asked, asked{int32(g), int32(k)})
 	at, ok := b.groups[g].load.opened.IndexOf(b.names[k])
 	if !ok {
 		b.answers[k] = symbol.Answer{Status: symbol.Hole, Err: errHole}
 		return
 	}
-	b.items = append(b.items, item{key: uint64(g)<<32 | uint64(uint32(at)), i: int32(k)})
+	b.items = append(b.items, item{key: uint64(g)<<32 | uint64(uint32(at)), q: int32(k)})
 }
 
 // answerClasses takes the classes of items from the block that speaks for them.
 func (b *batch) answerClasses(e *entry, from *row.Block, items []item) {
 	for k := range items {
-		name := b.names[items[k].i]
+		name := b.names[items[k].q]
 		class, err := from.Class(name)
 		if err == nil {
 			err = e.load.opened.Err()
@@ -163,7 +164,7 @@ func (b *batch) answerClasses(e *entry, from *row.Block, items []item) {
 			ready = retrace.NewClass(class)
 		}
 		b.c.classes.Set(classOf{e.load, name}, ready)
-		b.classes[items[k].i] = ready
-		b.answers[items[k].i].Status = symbol.Found
+		b.classes[items[k].q] = ready
+		b.answers[items[k].q].Status = symbol.Found
 	}
 }

@@ -36,7 +36,7 @@ func (b *stacks) count(ctx context.Context) error {
 		}
 	}
 	for _, f := range b.counted {
-		starts, w := found[f.id][f.where.Anchor], &b.qs[f.query].Where
+		starts, w := found[f.id][f.where.Anchor], &b.qs[f.query].where
 		switch {
 		case len(starts) == 1:
 			*w = symbol.Where{Space: symbol.Position, Value: starts[0] + f.where.Value}

@@ -60,11 +60,11 @@ func (b *stacks) dart(ctx context.Context, q *StackQuery, answers [][]symbol.Ans
 			if f.Managed != nil || f.Script != nil {
 				continue
 			}
-			r, _, err := b.c.image(ctx, f, q.StackOptions, b.seen)
+			at, err := b.c.image(ctx, f, &q.StackOptions, &b.seen)
 			if err != nil {
 				return err
 			}
-			if err := d.frame(ctx, f, &r, &answers[t][i]); err != nil {
+			if err := d.frame(ctx, f, at.is(), &answers[t][i]); err != nil {
 				return err
 			}
 		}

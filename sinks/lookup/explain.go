@@ -52,14 +52,15 @@ type Same struct {
 // not answered. The only error is ctx's.
 func (c *Client) Explain(ctx context.Context, s *stack.Stack, o StackOptions) ([][]Explanation, error) {
 	out := make([][]Explanation, len(s.Threads))
-	seen := resolved{}
+	var seen resolved
 	for t := range s.Threads {
 		for i := range s.Threads[t].Frames {
 			f := &s.Threads[t].Frames[i]
-			r, tried, err := c.image(ctx, f, o, seen)
+			at, err := c.image(ctx, f, &o, &seen)
 			if err != nil {
 				return nil, err
 			}
+			r, tried := *at.is(), at.tried
 			x := Explanation{Text: string(s.FrameText(f)), Tried: tried, Status: r.Status, Err: r.Err, Raw: f.Raw, Stepped: f.At}
 			if r.Status == symbol.Found && f.Managed == nil {
 				x.Stepped = placeIn(&r.Record.Published.Artifact, f)

@@ -130,46 +130,69 @@ type batch struct {
 	groups  []*entry
 	slab    []symbol.Frame
 	bad     []bad
-	of      []int32 // of each question: its group
+	asked   []asked // the questions
 	final   bool    // records were read past the cache: a bad row is corrupt
 
 	names   []string // the questions are for these classes; nil: for frames
 	classes []*retrace.Class
 }
 
+// asked is a question: the group of its artifact, and its answer.
+type asked struct{ group, to int32 }
+
 // item is a question that a row speaks for.
 type item struct {
 	key uint64 // index into batch.groups << 32 | row
 	pos uint64
-	i   int32 // into answers
+	q   int32 // into batch.asked
 }
 
 // bad is a row that was not what the record promised, and its questions.
 type bad struct {
-	e     *entry
-	items []int32
-	err   error
+	e   *entry
+	qs  []int32
+	err error
+}
+
+// begin makes the batch ready for questions whose answers are those.
+func (b *batch) begin(c *Client, answers []symbol.Answer) {
+	b.c, b.answers = c, answers
+	b.groups = b.groups[:0]
+}
+
+// next makes room for n questions; the groups stay.
+func (b *batch) next(n int) {
+	b.final = false
+	b.items, b.asked, b.bad = slices.Grow(b.items[:0], n), slices.Grow(b.asked[:0], n), b.bad[:0]
+}
+
+// group adds an artifact.
+func (b *batch) group(e *entry) int {
+	b.groups = append(b.groups, e)
+	return len(b.groups) - 1
 }
 
 func (b *batch) run(ctx context.Context, c *Client, qs []Query) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	b.c, b.final = c, false
-	b.answers = append(b.answers[:0], make([]symbol.Answer, len(qs))...)
-	b.items = slices.Grow(b.items[:0], len(qs))
-	b.groups, b.bad = b.groups[:0], b.bad[:0]
+	b.begin(c, append(b.answers[:0], make([]symbol.Answer, len(qs))...))
+	b.next(len(qs))
 	if err := b.find(ctx, qs, c.o.Now()); err != nil {
 		return err
 	}
+	return b.finish(ctx, func(q int32) symbol.Where { return qs[q].Where })
+}
+
+// finish answers what was put; where tells the place of a question.
+func (b *batch) finish(ctx context.Context, where func(q int32) symbol.Where) error {
 	groups := len(b.groups)
 	err := b.walk(ctx)
 	if err == nil && len(b.bad) > 0 {
-		kinds := slices.Clone(b.groups[:groups])
-		err = b.retry(ctx, qs)
-		b.groups = kinds
+		err = b.retry(ctx, where)
+		b.groups = b.groups[:groups]
 	}
-	if err == nil && c.o.Observer.Answered != nil {
+	if err == nil && b.c.o.Observer.Answered != nil {
 		b.tell()
 	}
 	return err
@@ -183,12 +206,12 @@ func (b *batch) tell() {
 	}
 	counts := map[outcome]int{}
 	n := 0
-	for i := range b.answers {
+	for i, q := range b.asked {
 		n++
-		if i+1 < len(b.answers) && b.of[i+1] == b.of[i] && b.answers[i+1].Status == b.answers[i].Status {
+		if i+1 < len(b.asked) && b.asked[i+1].group == q.group && b.answers[b.asked[i+1].to].Status == b.answers[q.to].Status {
 			continue
 		}
-		counts[outcome{b.groups[b.of[i]].kind(), b.answers[i].Status}] += n
+		counts[outcome{b.groups[q.group].kind(), b.answers[q.to].Status}] += n
 		n = 0
 	}
 	for o, n := range counts {
@@ -200,7 +223,6 @@ func (b *batch) tell() {
 func (b *batch) find(ctx context.Context, qs []Query, now time.Time) error {
 	var known map[symbol.ID]int
 	g := -1
-	b.of = slices.Grow(b.of[:0], len(qs))
 	for i := range qs {
 		q := &qs[i]
 		if g < 0 || q.Artifact != qs[i-1].Artifact {
@@ -210,27 +232,32 @@ func (b *batch) find(ctx context.Context, qs []Query, now time.Time) error {
 				if err != nil {
 					return err
 				}
-				g = len(b.groups)
-				b.groups = append(b.groups, e)
+				g = b.group(e)
 				if known == nil {
 					known = map[symbol.ID]int{}
 				}
 				known[q.Artifact] = g
 			}
 		}
-		b.of = append(b.of, int32(g))
-		b.put(g, i, q.Where)
+		b.put(asked{int32(g), int32(i)}, i, q.Where)
 	}
 	return nil
 }
 
-func (b *batch) put(g, i int, w symbol.Where) {
+// put asks question q, which is the next one.
+func (b *batch) put(a asked, q int, w symbol.Where) {
+	b.asked = append(b.asked, a)
+	b.place(int(a.group), int32(q), w)
+}
+
+// place answers a question that needs no row and notes the row of any other.
+func (b *batch) place(g int, q int32, w symbol.Where) {
 	pos, at, a := b.groups[g].place(w)
 	if a.Status != symbol.Found {
-		b.answers[i] = a
+		b.answers[b.asked[q].to] = a
 		return
 	}
-	b.items = append(b.items, item{key: uint64(g)<<32 | uint64(uint32(at)), pos: pos, i: int32(i)})
+	b.items = append(b.items, item{key: uint64(g)<<32 | uint64(uint32(at)), pos: pos, q: q})
 }
 
 // walk answers the items row by row.
@@ -276,7 +303,7 @@ func (b *batch) answer(e *entry, block *row.Block, items []item) {
 		n := len(b.slab)
 		room := b.slab[n:]
 		frames, found := block.Find(items[k].pos, room)
-		a := &b.answers[items[k].i]
+		a := &b.answers[b.asked[items[k].q].to]
 		if !found {
 			*a = symbol.Answer{Status: symbol.Hole, Err: errHole}
 			continue
@@ -299,22 +326,22 @@ func (b *batch) fail(e *entry, items []item, err error) {
 	if !b.final && (status == symbol.Corrupt || status == symbol.Sealed) {
 		aside := bad{e: e, err: err}
 		for _, it := range items {
-			aside.items = append(aside.items, it.i)
+			aside.qs = append(aside.qs, it.q)
 		}
 		b.bad = append(b.bad, aside)
 		return
 	}
 	for _, it := range items {
-		b.answers[it.i] = symbol.Answer{Status: status, Err: err}
+		b.answers[b.asked[it.q].to] = symbol.Answer{Status: status, Err: err}
 	}
 }
 
 // retry reads the records whose rows were bad once past the cache: a load
 // may have been published, and the old one removed, since they were read. Under the same
 // load, the rows stay bad.
-func (b *batch) retry(ctx context.Context, qs []Query) error {
+func (b *batch) retry(ctx context.Context, where func(q int32) symbol.Where) error {
 	b.final = true
-	b.items, b.groups = b.items[:0], b.groups[:0]
+	b.items = b.items[:0]
 	fresh := map[*entry]int{}
 	for _, was := range b.bad {
 		g, ok := fresh[was.e]
@@ -323,16 +350,16 @@ func (b *batch) retry(ctx context.Context, qs []Query) error {
 			if err != nil {
 				return err
 			}
-			g = len(b.groups)
-			b.groups, fresh[was.e] = append(b.groups, e), g
+			g = b.group(e)
+			fresh[was.e] = g
 		}
 		same := b.groups[g].load == was.e.load
-		for _, i := range was.items {
+		for _, q := range was.qs {
 			if same {
-				b.answers[i] = symbol.Answer{Status: statusOf(was.err), Err: was.err}
+				b.answers[b.asked[q].to] = symbol.Answer{Status: statusOf(was.err), Err: was.err}
 				continue
 			}
-			b.put(g, int(i), qs[i].Where)
+			b.place(g, q, where(q))
 		}
 	}
 	return b.walk(ctx)

@@ -50,18 +50,18 @@ func tableOf(f *stack.Frame, r *row.Record) (Query, bool) {
 // shift moves the questions whose positions count from a table's answer. Where a map has tables
 // and this answer is not in them, no position is right: the question goes to the table, which
 // answers nothing. A map without tables is that of the script as it stands.
-func (c *Client) shift(ctx context.Context, tables []Query, shifted []int, qs []Query) error {
-	return c.Frames(ctx, tables, func(i int, a symbol.Answer) {
-		q := &qs[shifted[i]]
+func (b *stacks) shift(ctx context.Context) error {
+	return b.c.Frames(ctx, b.tables, func(i int, a symbol.Answer) {
+		q := &b.qs[b.shifted[i]]
 		if a.Status == symbol.Outside {
 			return
 		}
 		if a.Status != symbol.Found || len(a.Frames) == 0 {
-			q.Where = tables[i].Where
+			q.where = b.tables[i].Where
 			return
 		}
 		from := &a.Frames[0]
-		line, column := uint32(q.Where.Value>>32), uint32(q.Where.Value)
-		q.Where.Value = uint64(line+from.Line-1)<<32 | uint64(column+from.Column)
+		line, column := uint32(q.where.Value>>32), uint32(q.where.Value)
+		q.where.Value = uint64(line+from.Line-1)<<32 | uint64(column+from.Column)
 	})
 }

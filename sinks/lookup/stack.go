@@ -2,14 +2,12 @@ package lookup
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
 )
 
 // StackOptions say what a stack's text does not.
@@ -50,19 +48,22 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 			frames += len(qs[i].Stack.Threads[t].Frames)
 		}
 	}
-	b := stacks{c: c, seen: resolved{}, work: make([]stackWork, len(qs)), qs: make([]Query, 0, frames), to: make([]*symbol.Answer, 0, frames)}
-	for i := range qs {
-		if err := b.add(ctx, &qs[i], &b.work[i]); err != nil {
+	b := stacks{c: c, now: c.o.Now(), work: make([]stackWork, len(qs)), groups: map[*entry]int{}}
+	b.batch.begin(c, make([]symbol.Answer, frames))
+	b.qs = make([]question, 0, frames)
+	for i, from := 0, 0; i < len(qs); i++ {
+		var err error
+		if from, err = b.add(ctx, &qs[i], &b.work[i], from); err != nil {
 			return err
 		}
 	}
-	if err := c.shift(ctx, b.tables, b.shifted, b.qs); err != nil {
+	if err := b.shift(ctx); err != nil {
 		return err
 	}
 	if err := b.count(ctx); err != nil {
 		return err
 	}
-	if err := c.Frames(ctx, b.qs, func(i int, a symbol.Answer) { *b.to[i] = a }); err != nil {
+	if err := b.ask(ctx); err != nil {
 		return err
 	}
 	for _, s := range b.settled {
@@ -91,10 +92,12 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 // stacks are questions of several stacks on their way.
 type stacks struct {
 	c       *Client
+	now     time.Time
 	seen    resolved
 	work    []stackWork
-	qs      []Query
-	to      []*symbol.Answer
+	batch   batch
+	groups  map[*entry]int // of the batch
+	qs      []question
 	tables  []Query // of frames whose positions count from a place that their map tells
 	shifted []int   // of qs
 	counted []counted
@@ -108,36 +111,38 @@ type stackWork struct {
 	dart    bool // there is code of Dart in it
 }
 
-// add resolves the names of a stack's frames and notes what is to be asked.
-func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork) error {
+// question is one that a block is to answer.
+type question struct {
+	where symbol.Where
+	asked
+}
+
+// add resolves the names of a stack's frames and notes what is to be asked. Its answers are those of the
+// batch from that one on; it returns where the next stack's begin.
+func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork, from int) (next int, err error) {
 	s := q.Stack
-	n := 0
-	for t := range s.Threads {
-		n += len(s.Threads[t].Frames)
-	}
-	slab := make([]symbol.Answer, n)
 	w.answers = make([][]symbol.Answer, len(s.Threads))
 	for t := range s.Threads {
 		frames := s.Threads[t].Frames
-		w.answers[t], slab = slab[:len(frames):len(frames)], slab[len(frames):]
-		var r Resolution
-		var last *row.Record
+		answers := b.batch.answers[from : from+len(frames) : from+len(frames)]
+		w.answers[t] = answers
+		var at, last *target
 		for i := range frames {
-			f, a := &frames[i], &w.answers[t][i]
+			f := &frames[i]
 			if i == 0 || !sameMapping(&frames[i-1], f) {
-				var err error
-				if r, _, err = b.c.image(ctx, f, q.StackOptions, b.seen); err != nil {
-					return err
+				if at, err = b.c.image(ctx, f, &q.StackOptions, &b.seen); err != nil {
+					return 0, err
 				}
-				if q.Used != nil && r.Status == symbol.Found && (i == 0 || r.Record != last) {
-					q.Used(r.Record.ID)
-				}
-				last = r.Record
 			}
+			r := at.is()
+			if q.Used != nil && r.Status == symbol.Found && at != last {
+				q.Used(r.Record.ID)
+			}
+			last = at
 			w.lines.lost = w.lines.lost || f.Managed != nil && r.Status != symbol.Found
 			if r.Status != symbol.Found {
 				w.dart = w.dart || anchorOf(f) != ""
-				*a = symbol.Answer{Status: r.Status, Err: r.Err}
+				answers[i] = symbol.Answer{Status: r.Status, Err: r.Err}
 				b.c.o.Observer.answered(f.Kind, r.Status, 1)
 				continue
 			}
@@ -145,17 +150,56 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork) error {
 				w.lines.add(t, i, r.Record.ID)
 				continue
 			}
-			if via, ok := tableOf(f, r.Record); ok {
-				b.tables = append(b.tables, via)
-				b.shifted = append(b.shifted, len(b.qs))
+			w.dart = w.dart || at.dart
+			if err := b.native(ctx, f, at, from+i); err != nil {
+				return 0, err
 			}
-			w.dart = w.dart || isDart(&r.Record.Published.Artifact)
-			where := placeIn(&r.Record.Published.Artifact, f)
-			if f.At.Space == symbol.Anchored && anchorOf(f) == "" && r.Record.Published.Artifact.Anchors[f.At.Anchor] == 0 {
-				b.counted = append(b.counted, counted{r.Record.ID, len(b.qs), f.At, f.Or, a})
-			}
-			b.qs = append(b.qs, Query{r.Record.ID, where})
-			b.to = append(b.to, a)
+		}
+		from += len(frames)
+	}
+	return from, nil
+}
+
+// native notes the question of a frame that has a position; to is its answer's number.
+func (b *stacks) native(ctx context.Context, f *stack.Frame, at *target, to int) error {
+	r := at.is()
+	if at.e == nil {
+		e, err := b.c.record(ctx, r.Record.ID, b.now)
+		if err != nil {
+			return err
+		}
+		g, ok := b.groups[e]
+		if !ok { // two names may lead to one artifact
+			g = b.batch.group(e)
+			b.groups[e] = g
+		}
+		at.e, at.group = e, g
+	}
+	if f.Script != nil {
+		if via, ok := tableOf(f, r.Record); ok {
+			b.tables = append(b.tables, via)
+			b.shifted = append(b.shifted, len(b.qs))
+		}
+	}
+	if f.At.Space == symbol.Anchored && anchorOf(f) == "" && r.Record.Published.Artifact.Anchors[f.At.Anchor] == 0 {
+		b.counted = append(b.counted, counted{r.Record.ID, len(b.qs), f.At, f.Or, &b.batch.answers[to]})
+	}
+	b.qs = append(b.qs, question{placeIn(&r.Record.Published.Artifact, f), asked{int32(at.group), int32(to)}})
+	return nil
+}
+
+// ask asks what was noted, so many at once as Frames does.
+func (b *stacks) ask(ctx context.Context) error {
+	for chunk := range slices.Chunk(b.qs, chunkQueries) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b.batch.next(len(chunk))
+		for i := range chunk {
+			b.batch.put(chunk[i].asked, i, chunk[i].where)
+		}
+		if err := b.batch.finish(ctx, func(q int32) symbol.Where { return chunk[q].where }); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -179,148 +223,4 @@ func (b *stacks) warm(ctx context.Context, qs []StackQuery) error {
 		}
 	}
 	return nil
-}
-
-// sameMapping: two managed lines that name their mapping alike.
-func sameMapping(a, b *stack.Frame) bool {
-	return a.Managed != nil && b.Managed != nil && slices.Equal(a.Image, b.Image)
-}
-
-// Tried is one name that was asked for, and what it led to.
-type Tried struct {
-	Name string
-	Resolution
-}
-
-// resolved are the outcomes of names: hundreds of frames share a few images.
-type resolved map[imageKey][]Tried
-
-// imageKey is all that an image is found by. It is made without allocating where a frame gives two names at most.
-type imageKey struct {
-	first, second, others string
-	file, arch            string
-	kind, platform        symbol.Kind
-	script                bool
-	managed               bool
-	anchor                string
-	options               string
-}
-
-func keyOf(f *stack.Frame, o *StackOptions) imageKey {
-	k := imageKey{file: f.File, arch: f.Arch, kind: f.Kind, platform: o.Kind, script: f.Script != nil, managed: f.Managed != nil, anchor: anchorOf(f), options: o.App}
-	if len(o.Artifacts) > 0 {
-		k.options = strings.Join(o.Artifacts, "\x00") + "\x00\x00" + o.App
-	}
-	switch {
-	case len(f.Image) > 2:
-		k.others = strings.Join(f.Image[2:], "\x00")
-		fallthrough
-	case len(f.Image) == 2:
-		k.second = f.Image[1]
-		fallthrough
-	case len(f.Image) == 1:
-		k.first = f.Image[0]
-	}
-	return k
-}
-
-// image finds the artifact of a frame. tried holds every name asked for; the
-// last one is the outcome. The error is ctx's.
-func (c *Client) image(ctx context.Context, f *stack.Frame, o StackOptions, seen resolved) (Resolution, []Tried, error) {
-	key := keyOf(f, &o)
-	tried, ok := seen[key]
-	if !ok {
-		tried = c.try(ctx, f, o)
-		if err := ctx.Err(); err != nil {
-			return Resolution{}, nil, err
-		}
-		seen[key] = tried
-	}
-	return tried[len(tried)-1].Resolution, tried, nil
-}
-
-func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried []Tried) {
-	n := Narrow{Kind: f.Kind, Arch: f.Arch, App: o.App, Anchor: anchorOf(f)}
-	if n.Kind == "" && f.Managed == nil && f.Script == nil {
-		n.Kind = o.Kind
-	}
-	if f.Script != nil {
-		n.Path = f.File
-	}
-	if f.File != "" {
-		n.File = fileName(f.File)
-	}
-	ask := func(name string) Resolution {
-		r := c.Resolve(ctx, name, n)
-		if f.Managed == nil && r.Status == symbol.Found && r.Record.Published.Artifact.Kind.HasClasses() {
-			r = unresolved(lacking(symbol.NoArtifact, "%s holds names, and no positions", name))
-		}
-		tried = append(tried, Tried{name, r})
-		return r
-	}
-	ids := slices.DeleteFunc(slices.Clone(f.Image), func(name string) bool { return !isContent(strings.ToLower(name)) })
-	if len(ids) > 0 {
-		for _, name := range ids {
-			if ask(name).Status != symbol.NoArtifact {
-				return tried
-			}
-		}
-		last := &tried[len(tried)-1]
-		last.Err = c.otherBuilds(ctx, n.File, last.Err)
-		return tried
-	}
-	if n.File != "" {
-		for _, name := range o.Artifacts {
-			if r := ask(name); r.Record != nil && hasName(r.Record, symbol.NameFile, n.File) {
-				return tried
-			}
-		}
-	}
-	names := f.Image
-	if len(names) == 0 {
-		names = o.Artifacts
-	}
-	if len(names) == 0 && (f.Managed != nil || n.Anchor != "") && o.App != "" {
-		names = []string{o.App}
-	}
-	for _, name := range names {
-		if ask(name).Status != symbol.NoArtifact {
-			return tried
-		}
-	}
-	if f.Script != nil && len(f.Image) > 0 { // one map is given for scripts of any name
-		for _, name := range o.Artifacts {
-			if ask(name).Status != symbol.NoArtifact {
-				return tried
-			}
-		}
-	}
-	if len(tried) == 0 {
-		tried = append(tried, Tried{"", unresolved(lacking(symbol.NoArtifact, "the frame names no artifact"))})
-	}
-	return tried
-}
-
-// maxOthers bounds the artifacts that a reason lists.
-const maxOthers = 3
-
-// otherBuilds adds to the reason why nothing is stored under an id what is
-// stored under the image's file name: an id that differs is what most people
-// whose frames stay bare are looking for.
-func (c *Client) otherBuilds(ctx context.Context, file string, reason error) error {
-	if file == "" || reason == nil {
-		return reason
-	}
-	same := c.sameFile(ctx, file)
-	if len(same) == 0 {
-		return fmt.Errorf("%w; nothing is stored under the name %q either", reason, file)
-	}
-	var others []string
-	for _, s := range same[:min(len(same), maxOthers)] {
-		others = append(others, fmt.Sprintf("%s (%s, from %s)", s.Canonical, s.Arch, s.Object))
-	}
-	if more := len(same) - len(others); more > 0 {
-		others = append(others, fmt.Sprintf("%d more", more))
-	}
-	return fmt.Errorf("%w; under the name %q is stored: %s", reason, file, strings.Join(others, ", "))
 }

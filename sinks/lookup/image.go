@@ -1,0 +1,208 @@
+package lookup
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// sameMapping: two managed lines that name their mapping alike.
+func sameMapping(a, b *stack.Frame) bool {
+	return a.Managed != nil && b.Managed != nil && slices.Equal(a.Image, b.Image)
+}
+
+// Tried is one name that was asked for, and what it led to.
+type Tried struct {
+	Name string
+	Resolution
+}
+
+// target is what the frames of one image lead to, as one call sees it.
+type target struct {
+	tried []Tried // every name that was asked for; the last one is the outcome
+	dart  bool    // a snapshot of Dart
+	e     *entry  // where its frames are looked up; nil: not yet
+	group int     // of e in the call's batch
+}
+
+// is the outcome.
+func (t *target) is() *Resolution { return &t.tried[len(t.tried)-1].Resolution }
+
+// resolved are the targets of a call: hundreds of frames share a few images.
+type resolved struct {
+	all  map[imageKey]*target
+	near [nearImages]nearImage
+}
+
+// nearImages is how many images are found without making a key of all that they are known by.
+const nearImages = 256
+
+// nearImage is an image by the frame that it was found for last.
+type nearImage struct {
+	f *stack.Frame
+	o *StackOptions
+	t *target
+}
+
+// nearSlot is where an image is looked for first.
+func nearSlot(f *stack.Frame) uint64 {
+	h := uint64(len(f.File))
+	if len(f.Image) > 0 {
+		s := f.Image[0]
+		for i := max(0, len(s)-8); i < len(s); i++ { // of a path or an id, the end tells most
+			h = h<<7 ^ h>>57 ^ uint64(s[i])
+		}
+	}
+	return h * 0x9E3779B97F4A7C15 >> 56
+}
+
+// sameImage: two frames lead to one target. Strings that are one are compared by their address.
+func sameImage(f *stack.Frame, o *StackOptions, g *stack.Frame, p *StackOptions) bool {
+	return f.File == g.File && f.Kind == g.Kind && f.Arch == g.Arch && (f.Script == nil) == (g.Script == nil) && (f.Managed == nil) == (g.Managed == nil) &&
+		slices.Equal(f.Image, g.Image) && anchorOf(f) == anchorOf(g) &&
+		(o == p || o.App == p.App && o.Kind == p.Kind && slices.Equal(o.Artifacts, p.Artifacts))
+}
+
+// imageKey is all that an image is found by. It is made without allocating where a frame gives two names at most.
+type imageKey struct {
+	first, second, others string
+	file, arch            string
+	kind, platform        symbol.Kind
+	script                bool
+	managed               bool
+	anchor                string
+	options               string
+}
+
+func keyOf(f *stack.Frame, o *StackOptions) imageKey {
+	k := imageKey{file: f.File, arch: f.Arch, kind: f.Kind, platform: o.Kind, script: f.Script != nil, managed: f.Managed != nil, anchor: anchorOf(f), options: o.App}
+	if len(o.Artifacts) > 0 {
+		k.options = strings.Join(o.Artifacts, "\x00") + "\x00\x00" + o.App
+	}
+	switch {
+	case len(f.Image) > 2:
+		k.others = strings.Join(f.Image[2:], "\x00")
+		fallthrough
+	case len(f.Image) == 2:
+		k.second = f.Image[1]
+		fallthrough
+	case len(f.Image) == 1:
+		k.first = f.Image[0]
+	}
+	return k
+}
+
+// image finds the artifact of a frame. The error is ctx's.
+func (c *Client) image(ctx context.Context, f *stack.Frame, o *StackOptions, seen *resolved) (*target, error) {
+	near := &seen.near[nearSlot(f)]
+	if near.t != nil && sameImage(f, o, near.f, near.o) {
+		return near.t, nil
+	}
+	key := keyOf(f, o)
+	t, ok := seen.all[key]
+	if !ok {
+		t = &target{tried: c.try(ctx, f, *o)}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if r := t.is(); r.Status == symbol.Found {
+			t.dart = isDart(&r.Record.Published.Artifact)
+		}
+		if seen.all == nil {
+			seen.all = map[imageKey]*target{}
+		}
+		seen.all[key] = t
+	}
+	*near = nearImage{f, o, t}
+	return t, nil
+}
+
+func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried []Tried) {
+	n := Narrow{Kind: f.Kind, Arch: f.Arch, App: o.App, Anchor: anchorOf(f)}
+	if n.Kind == "" && f.Managed == nil && f.Script == nil {
+		n.Kind = o.Kind
+	}
+	if f.Script != nil {
+		n.Path = f.File
+	}
+	if f.File != "" {
+		n.File = fileName(f.File)
+	}
+	ask := func(name string) Resolution {
+		r := c.Resolve(ctx, name, n)
+		if f.Managed == nil && r.Status == symbol.Found && r.Record.Published.Artifact.Kind.HasClasses() {
+			r = unresolved(lacking(symbol.NoArtifact, "%s holds names, and no positions", name))
+		}
+		tried = append(tried, Tried{name, r})
+		return r
+	}
+	ids := slices.DeleteFunc(slices.Clone(f.Image), func(name string) bool { return !isContent(strings.ToLower(name)) })
+	if len(ids) > 0 {
+		for _, name := range ids {
+			if ask(name).Status != symbol.NoArtifact {
+				return tried
+			}
+		}
+		last := &tried[len(tried)-1]
+		last.Err = c.otherBuilds(ctx, n.File, last.Err)
+		return tried
+	}
+	if n.File != "" {
+		for _, name := range o.Artifacts {
+			if r := ask(name); r.Record != nil && hasName(r.Record, symbol.NameFile, n.File) {
+				return tried
+			}
+		}
+	}
+	names := f.Image
+	if len(names) == 0 {
+		names = o.Artifacts
+	}
+	if len(names) == 0 && (f.Managed != nil || n.Anchor != "") && o.App != "" {
+		names = []string{o.App}
+	}
+	for _, name := range names {
+		if ask(name).Status != symbol.NoArtifact {
+			return tried
+		}
+	}
+	if f.Script != nil && len(f.Image) > 0 { // one map is given for scripts of any name
+		for _, name := range o.Artifacts {
+			if ask(name).Status != symbol.NoArtifact {
+				return tried
+			}
+		}
+	}
+	if len(tried) == 0 {
+		tried = append(tried, Tried{"", unresolved(lacking(symbol.NoArtifact, "the frame names no artifact"))})
+	}
+	return tried
+}
+
+// maxOthers bounds the artifacts that a reason lists.
+const maxOthers = 3
+
+// otherBuilds adds to the reason why nothing is stored under an id what is
+// stored under the image's file name: an id that differs is what most people
+// whose frames stay bare are looking for.
+func (c *Client) otherBuilds(ctx context.Context, file string, reason error) error {
+	if file == "" || reason == nil {
+		return reason
+	}
+	same := c.sameFile(ctx, file)
+	if len(same) == 0 {
+		return fmt.Errorf("%w; nothing is stored under the name %q either", reason, file)
+	}
+	var others []string
+	for _, s := range same[:min(len(same), maxOthers)] {
+		others = append(others, fmt.Sprintf("%s (%s, from %s)", s.Canonical, s.Arch, s.Object))
+	}
+	if more := len(same) - len(others); more > 0 {
+		others = append(others, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Errorf("%w; under the name %q is stored: %s", reason, file, strings.Join(others, ", "))
+}
