@@ -199,7 +199,9 @@ func (p *jsonReader) strings() (all []string) {
 
 // key gives a field's name, which R8 lets stand without quotes.
 func (p *jsonReader) key() string {
-	p.space()
+	if p.space(); p.at < len(p.b) && p.b[p.at] == '"' {
+		return p.string()
+	}
 	from := p.at
 	for p.at < len(p.b) && bytes.IndexByte([]byte("\"':,{}[] \t"), p.b[p.at]) < 0 {
 		p.at++

@@ -20,7 +20,8 @@ func (m *mapping) explode(ctx context.Context, part int, emit func(*symbol.Run) 
 	if err != nil {
 		return symbol.Quality{}, err
 	}
-	p := newParser(m.in.Limits, s.files.get, emit)
+	p := m.parser(s, emit)
+	defer m.free(p)
 	if part == 0 {
 		for _, w := range s.warnings[:min(len(s.warnings), maxWarnings)] {
 			p.warn(w)

@@ -3,7 +3,7 @@ package row
 import (
 	"encoding/binary"
 	"fmt"
-	"hash"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -113,7 +113,7 @@ func (t *Table) choose() []sorted {
 
 // encodeDictionary gives the body of a dictionary row: the number of strings,
 // the length of every page, and the pages: three columns each.
-func encodeDictionary(c *compressor, t *Table, picked []sorted, content hash.Hash) []byte {
+func encodeDictionary(c *compressor, t *Table, picked []sorted, content io.Writer) []byte {
 	head := binary.AppendUvarint(nil, uint64(len(picked)))
 	var pages [][]byte
 	var coded []byte
@@ -228,7 +228,7 @@ func (d *dictionary) load(i int) *[]string {
 
 // decode gives the n strings of a page, and adds its columns to content if
 // there is one.
-func (d *dictionary) decode(coded []byte, n int, content hash.Hash) (strs []string, size int, err error) {
+func (d *dictionary) decode(coded []byte, n int, content io.Writer) (strs []string, size int, err error) {
 	dec := d.ring.decompressor()
 	defer d.ring.decompressors.Put(dec)
 	dec.budget = maxSharedBytes + pageColumns*pageStrings*binary.MaxVarintLen32

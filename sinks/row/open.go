@@ -2,9 +2,9 @@ package row
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"hash"
+	"io"
 	"sync/atomic"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -243,9 +243,9 @@ func (v *Verifier) Add(r sinks.Row) (b *Block, err error) {
 		if err != nil {
 			return nil, err
 		}
-		content := v.sum
+		var content io.Writer = v.sum
 		if v.classes != nil {
-			content = sha256.New()
+			content = io.Discard
 		}
 		for i := range d.pages {
 			if _, _, err := d.decode(d.pages[i].coded, min(pageStrings, d.count-i*pageStrings), content); err != nil {
