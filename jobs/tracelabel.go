@@ -15,9 +15,12 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// traceCacheBytes bound the client's caches: a name is asked for once, but those of a class come in any order, and a
-// block that was dropped is decoded anew for each. The blocks of a mapping of 150,000 methods fit.
-const traceCacheBytes = 48 << 20
+// What a mapping's part in a conversion may hold: the client's blocks, and the names of classes that were read from
+// them. Each name is asked for once, but those of a class come in any order. Both of a mapping of 150,000 methods fit.
+const (
+	traceCacheBytes = 32 << 20
+	traceNamesBytes = 24 << 20
+)
 
 // labeler gives names of traces back their originals. The store is opened when a name first needs it.
 type labeler struct {
@@ -30,8 +33,11 @@ type labeler struct {
 	lost   map[symbol.ID]bool  // mappings whose classes cannot be read, and that was said
 }
 
-// mapping is an artifact to look names up in; a zero id: there is none.
-type mapping struct{ id symbol.ID }
+// mapping is an artifact to look names up in.
+type mapping struct {
+	id      symbol.ID
+	methods *lookup.Methods
+}
 
 // maxImages bounds the mappings that a trace may name.
 const maxImages = 256
@@ -68,7 +74,7 @@ func (l *labeler) label(n *trace.Name) (trace.Label, error) {
 		asked.Types = append(asked.Types, stack.Type{Name: p})
 	}
 	for _, of := range maps {
-		found, err := l.in(of.id, &m, asked, &out)
+		found, err := l.in(of, &m, asked, &out)
 		if found || err != nil {
 			return out, err
 		}
@@ -77,12 +83,12 @@ func (l *labeler) label(n *trace.Name) (trace.Label, error) {
 }
 
 // in looks a method up in one mapping.
-func (l *labeler) in(id symbol.ID, m *trace.Method, asked stack.Managed, out *trace.Label) (bool, error) {
-	all, err := l.client.Methods(l.p.ctx, id, &asked, m.Returns)
+func (l *labeler) in(of *mapping, m *trace.Method, asked stack.Managed, out *trace.Label) (bool, error) {
+	all, err := of.methods.Find(l.p.ctx, &asked, m.Returns)
 	if why := (*lookup.ClassError)(nil); errors.As(err, &why) && !why.Status.Retry() {
-		if !l.lost[id] {
-			l.lost[id] = true
-			l.p.log.Warn("not symbolicated", "mapping", id.String(), "status", why.Status, "reason", why.Error())
+		if !l.lost[of.id] {
+			l.lost[of.id] = true
+			l.p.log.Warn("not symbolicated", "mapping", of.id.String(), "status", why.Status, "reason", why.Error())
 		}
 		return false, nil
 	} else if err != nil {
@@ -101,7 +107,7 @@ func (l *labeler) in(id symbol.ID, m *trace.Method, asked stack.Managed, out *tr
 		return true, nil
 	}
 	asked.Line, asked.Lined = m.Line, true
-	a := l.client.Line(l.p.ctx, id, &asked)
+	a := l.client.Line(l.p.ctx, of.id, &asked)
 	if a.Status != symbol.Found {
 		if a.Err != nil && a.Status.Retry() {
 			return false, a.Err
@@ -211,6 +217,10 @@ func (l *labeler) open() (err error) {
 	return err
 }
 
+func (l *labeler) mapping(id symbol.ID) *mapping {
+	return &mapping{id, l.client.Methods(id, traceNamesBytes)}
+}
+
 // resolve finds a mapping by name; nil: there is none, which is said.
 func (l *labeler) resolve(name string) (*mapping, error) {
 	if err := l.open(); err != nil {
@@ -219,7 +229,7 @@ func (l *labeler) resolve(name string) (*mapping, error) {
 	r := l.client.Resolve(l.p.ctx, name, lookup.Narrow{Kind: symbol.R8, App: l.job.App})
 	switch {
 	case r.Status == symbol.Found && r.Record.Published.Artifact.Kind == symbol.R8:
-		return &mapping{r.Record.ID}, nil
+		return l.mapping(r.Record.ID), nil
 	case r.Status == symbol.Found:
 		l.p.log.Warn("no mapping", "artifact", name, "kind", r.Record.Published.Artifact.Kind)
 		return nil, nil
@@ -242,7 +252,7 @@ func (l *labeler) only() ([]*mapping, error) {
 	all := []*mapping{}
 	err = c.Artifacts(l.p.ctx, func(r *row.Record) error {
 		if r.Published != nil && r.Published.Artifact.Kind == symbol.R8 {
-			all = append(all, &mapping{r.ID})
+			all = append(all, l.mapping(r.ID))
 		}
 		return nil
 	})

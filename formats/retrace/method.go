@@ -21,32 +21,32 @@ type Original struct {
 // of the program, "": not said) tell methods of one name apart; what nothing fits is not narrowed. In place of a method
 // that the compiler made stand those that were inlined into it. nil: the mapping does not have the class. The
 // originals of m.Types are filled in.
-func Methods(m *stack.Managed, returns string, class func(name string) *Class) []Original {
-	r := retracer{class: class}
-	r.types(m)
+func Methods(m *stack.Managed, returns string, class func(name string) *Names) []Original {
+	original := func(name string) string {
+		if x := class(name); x != nil {
+			return x.Original
+		}
+		return ""
+	}
+	for i := range m.Types {
+		t := &m.Types[i]
+		if bare := strings.TrimRight(t.Name, "[]"); bare != "" && !primitive[bare] {
+			if of := original(bare); of != "" {
+				t.Original = of + t.Name[len(bare):]
+			}
+		}
+	}
 	x := class(className(m))
 	if x == nil {
 		return nil
 	}
 	found := x.method(m.Method)
 	if m.Params {
-		found = fitting(found, m.Types, returns, class)
+		found = fitting(found, m.Types, returns, original)
 	}
 	var all, made []Original
 	for i := range found {
-		o := &found[i]
-		for from := 0; from < len(o.lines); {
-			end := groupEnd(o.lines, from)
-			switch {
-			case !o.synthesized:
-				all = add(all, &o.lines[end-1])
-			case end-from > 1: // made by the compiler around what it calls
-				all = add(all, &o.lines[end-2])
-			default:
-				made = add(made, &o.lines[end-1])
-			}
-			from = end
-		}
+		all, made = add(all, found[i].called...), add(made, found[i].made...)
 	}
 	if len(all) == 0 {
 		all = made
@@ -56,40 +56,42 @@ func Methods(m *stack.Managed, returns string, class func(name string) *Class) [
 	}
 	// The class is mapped, the method kept its name.
 	params := make([]string, len(m.Types))
-	for i, t := range m.Types {
-		if params[i] = t.Original; params[i] == "" {
-			params[i] = t.Name
-		}
+	for i := range m.Types {
+		params[i] = typeName(&m.Types[i])
 	}
 	return []Original{{Class: x.Original, Name: m.Method, Params: strings.Join(params, ","), File: x.File}}
 }
 
-// add adds the method of a line, once.
-func add(all []Original, l *line) []Original {
-	one := Original{Class: l.class, Name: l.Original, Params: l.Params, Type: l.Type, File: l.file}
-	if slices.Contains(all, one) || len(all) >= MaxAlternatives {
-		return all
+// add adds methods, each once.
+func add(all []Original, more ...Original) []Original {
+	for i := range more {
+		if !slices.Contains(all, more[i]) && len(all) < MaxAlternatives {
+			all = append(all, more[i])
+		}
 	}
-	return append(all, one)
+	return all
+}
+
+// typeName is a type as the source has it.
+func typeName(t *stack.Type) string {
+	if t.Original != "" {
+		return t.Original
+	}
+	return t.Name
 }
 
 // fitting keeps the overloads with a signature of the program; all of them, if none is known to have it.
-func fitting(all method, types []stack.Type, returns string, class func(name string) *Class) method {
+func fitting(all []signed, types []stack.Type, returns string, original func(name string) string) []signed {
 	var params, descriptors strings.Builder
 	for i := range types {
-		t := &types[i]
 		if i > 0 {
 			params.WriteByte(',')
 		}
-		if t.Original != "" {
-			params.WriteString(t.Original)
-		} else {
-			params.WriteString(t.Name)
-		}
-		descriptor(&descriptors, t.Name)
+		params.WriteString(typeName(&types[i]))
+		descriptor(&descriptors, types[i].Name)
 	}
 	var returned strings.Builder
-	original := returns
+	returnsOriginal := returns
 	if returns != "" {
 		if returns == "void" {
 			returned.WriteByte('V')
@@ -97,20 +99,19 @@ func fitting(all method, types []stack.Type, returns string, class func(name str
 			descriptor(&returned, returns)
 		}
 		bare := strings.TrimRight(returns, "[]")
-		if x := class(bare); x != nil {
-			original = x.Original + returns[len(bare):]
+		if of := original(bare); of != "" {
+			returnsOriginal = of + returns[len(bare):]
 		}
 	}
-	var kept method
+	var kept []signed
 	for i := range all {
-		residual := all[i].residual()
-		l := all[i].original
-		fits := l.Params == params.String() && (returns == "" || l.Type == original)
-		if residual != "" {
-			fits = strings.HasPrefix(residual, "("+descriptors.String()+")"+returned.String())
+		o := &all[i]
+		fits := o.params == params.String() && (returns == "" || o.of == returnsOriginal)
+		if o.residual != "" {
+			fits = strings.HasPrefix(o.residual, "("+descriptors.String()+")"+returned.String())
 		}
 		if fits {
-			kept = append(kept, all[i])
+			kept = append(kept, *o)
 		}
 	}
 	if kept == nil {

@@ -22,7 +22,13 @@ func methodsOf(class func(string) *retrace.Class, name, method string, params []
 		m.Types = append(m.Types, stack.Type{Name: p})
 	}
 	var all []string
-	for _, o := range retrace.Methods(m, returns, class) {
+	names := func(name string) *retrace.Names {
+		if x := class(name); x != nil {
+			return x.Names()
+		}
+		return nil
+	}
+	for _, o := range retrace.Methods(m, returns, names) {
 		all = append(all, o.Class+"."+o.Name+"("+o.Params+")"+o.Type)
 	}
 	return all

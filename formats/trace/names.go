@@ -13,8 +13,8 @@ type names struct {
 	slots  []nameSlot // open addressing: a power of two, three of four taken at most
 	texts  []string   // in which keys lie one behind the other
 	last   strings.Builder
-	filled int                // index of last's in texts
-	slabs  []*[slabNames]Name // by ID
+	filled int      // index of last's in texts
+	slabs  [][]Name // by ID: of slabNames each
 	count  int
 	bytes  int
 }
@@ -34,9 +34,9 @@ const (
 	slabNames = 256
 )
 
-// intern gives the ID for a key, made a name by make if it is new. What does not fit any more
+// intern gives the ID for a key, made a name by of if it is new. What does not fit any more
 // makes all names forgotten.
-func (r *reader) intern(key []byte, make func(key string) Name) (int32, error) {
+func (r *reader) intern(key []byte, of func(key string) Name) (int32, error) {
 	if id := r.names.get(key); id >= 0 {
 		return id, nil
 	}
@@ -48,7 +48,7 @@ func (r *reader) intern(key []byte, make func(key string) Name) (int32, error) {
 			return 0, err
 		}
 	}
-	return r.names.add(key, make), nil
+	return r.names.add(key, of), nil
 }
 
 // hash is a key's, 0 before the first name.
@@ -66,6 +66,14 @@ func (n *names) slot(hash uint32) nameSlot {
 		return nameSlot{}
 	}
 	return n.slots[hash&uint32(len(n.slots)-1)]
+}
+
+// first is the first byte of a slot's text.
+func (n *names) first(s *nameSlot) byte {
+	if s.size == 0 {
+		return 0
+	}
+	return n.texts[s.at>>textBits][s.at%textBytes]
 }
 
 // is reports whether a slot is a key's.
@@ -105,17 +113,17 @@ func (n *names) full(more int) bool {
 }
 
 // add enters a name, made of its key, which is new or is to mean another name from now on; full was asked before.
-func (n *names) add(key []byte, make func(key string) Name) int32 {
+func (n *names) add(key []byte, of func(key string) Name) int32 {
 	if 4*n.count >= 3*len(n.slots) {
 		n.grow()
 	}
 	at, text := n.keep(key)
 	id := int32(n.count)
 	if id%slabNames == 0 {
-		n.slabs = append(n.slabs, new([slabNames]Name))
+		n.slabs = append(n.slabs, make([]Name, slabNames))
 	}
 	made := n.of(id)
-	*made = make(text)
+	*made = of(text)
 	made.ID = id
 	h := n.hash(key)
 	mask := uint32(len(n.slots) - 1)

@@ -101,7 +101,7 @@ func (r *reader) nanoscope() error {
 }
 
 // nanoSteps are taken together: what they miss in memory is waited for once.
-const nanoSteps = 32
+const nanoSteps = 64
 
 // nanoStep is a line taken apart.
 type nanoStep struct {
@@ -111,6 +111,7 @@ type nanoStep struct {
 	hash     uint32
 	name     int32 // ID, -1: not known yet
 	slot     nameSlot
+	near     byte // the first of the slot's text, read to have it at hand
 }
 
 type nanoKind uint8
@@ -151,12 +152,17 @@ func (r *reader) nanoStep(s *nanoStep, block []byte, at int) (next int) {
 		return next
 	}
 	s.kind, s.hash = nanoBegin, r.names.hash(name)
-	s.slot = r.names.slot(s.hash)
 	return next
 }
 
 // nanoSteps pushes what lines of a block say, which begins at an offset of the trace.
 func (r *reader) nanoSteps(t *thread, block []byte, at int64, steps []nanoStep) error {
+	for i := range steps {
+		steps[i].slot = r.names.slot(steps[i].hash)
+	}
+	for i := range steps {
+		steps[i].near = r.names.first(&steps[i].slot)
+	}
 	for i := range steps {
 		s := &steps[i]
 		if s.name = -1; s.kind == nanoBegin && r.names.is(&s.slot, s.hash, block[s.from:s.to]) {

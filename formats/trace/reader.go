@@ -136,8 +136,10 @@ func (r *reader) begin(t *thread, at int64, name int32, id uint64) error {
 		t.inside[id]++
 	}
 	r.report.Slices++
-	r.event = Event{Kind: Begin, Track: t.track, Time: at, Name: r.names.of(name), ID: name, CPU: t.cpu}
-	return r.emit(&r.event)
+	e := &r.event // field by field: it is not made elsewhere and copied
+	e.Kind, e.Unclosed, e.Track, e.Time, e.CPU = Begin, false, t.track, at, t.cpu
+	e.Name, e.ID = r.names.of(name), name
+	return r.emit(e)
 }
 
 // end leaves the method entered last.
@@ -186,8 +188,9 @@ func (r *reader) pop(t *thread, at int64, unclosed bool) error {
 		}
 	}
 	t.open = t.open[:top]
-	r.event = Event{Kind: End, Track: t.track, Time: at, Unclosed: unclosed, CPU: t.cpu}
-	return r.emit(&r.event)
+	e := &r.event
+	e.Kind, e.Unclosed, e.Track, e.Time, e.CPU = End, unclosed, t.track, at, t.cpu
+	return r.emit(e)
 }
 
 // closeAll closes what is open at the trace's last time.

@@ -103,20 +103,9 @@ func (c *Client) Line(ctx context.Context, mapping symbol.ID, m *stack.Managed) 
 	return answer[0]
 }
 
-// Methods gives the methods of the source that a method may be which a trace names without line; see
-// [retrace.Methods]. nil: the mapping does not have its class. The error is ctx's or a *ClassError.
-func (c *Client) Methods(ctx context.Context, mapping symbol.ID, m *stack.Managed, returns string) ([]retrace.Original, error) {
-	t := stack.Thread{Frames: []stack.Frame{{Managed: m}}}
-	class, err := c.classesOf(ctx, mapping, &t, strings.TrimRight(returns, "[]"))
-	if err != nil {
-		return nil, err
-	}
-	return retrace.Methods(m, returns, class), nil
-}
-
-// classesOf reads the classes that a thread names, and others. The error is ctx's or a *ClassError.
-func (c *Client) classesOf(ctx context.Context, mapping symbol.ID, t *stack.Thread, also ...string) (func(string) *retrace.Class, error) {
-	names := retrace.Classes(t, also)
+// classesOf reads the classes that a thread names. The error is ctx's or a *ClassError.
+func (c *Client) classesOf(ctx context.Context, mapping symbol.ID, t *stack.Thread) (func(string) *retrace.Class, error) {
+	names := retrace.Classes(t, nil)
 	slices.Sort(names)
 	names = slices.Compact(names)
 	classes, err := c.ready(ctx, mapping, names)

@@ -1,6 +1,7 @@
 package perfetto
 
 import (
+	"encoding/binary"
 	"math"
 	"strings"
 
@@ -13,9 +14,10 @@ import (
 // trace gets ids of its own, which follow from its ID: what names share is not worth remembering texts for, and what an
 // event says of its name is made anew each time, from one byte that says which of it there is.
 type interned struct {
-	said    []said           // by trace.Name.ID
-	more    map[int32][]byte // fields of names that say more, by ID
-	values  uint64           // texts of annotations
+	said    []said // by trace.Name.ID
+	more    []byte // the fields of names that say more, each behind its length in four bytes
+	moreAt  []int  // where those of a name begin, by ID
+	values  uint64 // texts of annotations
 	keys    map[string]uint64
 	renamed uint64 // key of what the trace calls a name
 	pending []byte // InternedData that is not written yet
@@ -112,10 +114,11 @@ func (w *Writer) ask(n *trace.Name) error {
 	for _, a := range n.Args {
 		f = i.annotate(f, a.Key, a.Value)
 	}
-	if i.more == nil {
-		i.more = map[int32][]byte{}
+	for len(i.moreAt) <= int(n.ID) {
+		i.moreAt = append(i.moreAt, 0)
 	}
-	i.more[n.ID] = f
+	i.moreAt[n.ID] = len(i.more)
+	i.more = append(binary.LittleEndian.AppendUint32(i.more, uint32(len(f))), f...)
 	*at |= saidMore
 	return nil
 }
@@ -123,7 +126,8 @@ func (w *Writer) ask(n *trace.Name) error {
 // name adds the fields that an event has by its name.
 func (n *interned) name(b []byte, id int32, is said) []byte {
 	if is&saidMore != 0 {
-		return append(b, n.more[id]...)
+		f := n.more[n.moreAt[id]:]
+		return append(b, f[4:4+binary.LittleEndian.Uint32(f)]...)
 	}
 	iid := iidOf(id)
 	b = varint(append(b, eventNameIID<<3), iid)

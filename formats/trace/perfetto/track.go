@@ -110,4 +110,3 @@ func (w *Writer) uuid() uint64 {
 	w.uuids++
 	return w.uuids
 }
-
