@@ -49,7 +49,7 @@ type readStep struct {
 	form  uint8
 	slot  uint8
 	size  int8  // of the form, -1: varies
-	konst int64 // formImplicitConst
+	konst int64 // the value of formImplicitConst and formFlagPresent, else 0
 }
 
 type abbrevs struct {
@@ -215,6 +215,9 @@ func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 				}
 			}
 			slot, size = slotOf(attr), h.size(f)
+		}
+		if f == formFlagPresent {
+			konst = 1
 		}
 		if attr == atSibling && f == formRef4 && !varies && a.children != 0 && typeOnly(a.tag) {
 			a.sibling = int32(pending)

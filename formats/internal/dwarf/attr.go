@@ -1,5 +1,7 @@
 package dwarf
 
+import "encoding/binary"
+
 // The attributes that are read, each in a slot of attrs. Slot 0 stands for
 // all others.
 const (
@@ -102,6 +104,10 @@ func (a *attrs) num(slot int) uint64 {
 // the entry does not end in b.
 func (t *abbrevs) readEntry(ab *abbrev, b []byte, p int, base uint64, h shape, big bool, a *attrs) int {
 	a.has = 0
+	if ab.fixed >= 0 && !big && len(b)-p >= int(ab.fixed)+wordBytes {
+		t.readFixed(ab, b[p:p+int(ab.fixed)+wordBytes], a)
+		return p + int(ab.fixed)
+	}
 	for i := range t.reads[ab.read : ab.read+ab.reads] {
 		st := &t.reads[int(ab.read)+i]
 		p += int(st.skip)
@@ -120,10 +126,7 @@ func (t *abbrevs) readEntry(ab *abbrev, b []byte, p int, base uint64, h shape, b
 		var v uint64
 		switch {
 		case size == 0:
-			v = 1
-			if form == formImplicitConst {
-				v = uint64(st.konst)
-			}
+			v = uint64(st.konst)
 		case size > 0:
 			if p > len(b) || size > len(b)-p {
 				return -1
@@ -170,6 +173,26 @@ func (t *abbrevs) readEntry(ab *abbrev, b []byte, p int, base uint64, h shape, b
 		return -1
 	}
 	return p
+}
+
+// wordBytes is what readFixed may read beyond an entry.
+const wordBytes = 8
+
+// readFixed reads the attributes of an entry none of whose forms varies in size.
+// Each is read as a word, of which the upper bytes are then dropped.
+func (t *abbrevs) readFixed(ab *abbrev, b []byte, a *attrs) {
+	p := 0
+	for i := range t.reads[ab.read : ab.read+ab.reads] {
+		st := &t.reads[int(ab.read)+i]
+		p += int(st.skip)
+		drop := uint(64 - 8*int(st.size)) // of 16 bytes all
+		v := binary.LittleEndian.Uint64(b[p:])<<drop>>drop | uint64(st.konst)
+		p += int(st.size)
+		if st.slot != slotNone && a.has&(1<<st.slot) == 0 {
+			a.has |= 1 << st.slot
+			a.form[st.slot], a.val[st.slot] = st.form, v
+		}
+	}
 }
 
 // Ref names an entry: which .debug_info it is in, and its offset there. 0 is

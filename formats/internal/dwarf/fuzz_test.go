@@ -38,6 +38,19 @@ func FuzzAbbrev(f *testing.F) {
 			if skipped < 0 != (read < 0) && skipped <= len(entry) || skipped >= 0 && skipped <= len(entry) && skipped != read {
 				t.Fatalf("code %d: skipped to %d, read to %d of %d", ab.code, skipped, read, len(entry))
 			}
+			if read < 0 {
+				continue
+			}
+			// Amid others an entry is read as at the end of a section.
+			var amid attrs
+			if got := tab.readEntry(ab, append(entry[:len(entry):len(entry)], 1, 2, 3, 4, 5, 6, 7, 8), 0, 0, h, big, &amid); got != read || amid.has != a.has {
+				t.Fatalf("code %d: read to %d with attributes %#x, amid others to %d with %#x", ab.code, read, a.has, got, amid.has)
+			}
+			for slot := range slots {
+				if a.is(slot) && (a.form[slot] != amid.form[slot] || a.val[slot] != amid.val[slot]) {
+					t.Fatalf("code %d, slot %d: form %#x of %d, amid others %#x of %d", ab.code, slot, a.form[slot], a.val[slot], amid.form[slot], amid.val[slot])
+				}
+			}
 		}
 	})
 }

@@ -1,6 +1,8 @@
 package dwarf
 
 import (
+	"encoding/binary"
+
 	"github.com/symlake/symlake/formats/internal/native"
 )
 
@@ -94,7 +96,12 @@ func (r *Reader) list4(off uint64, to []native.Span) ([]native.Span, error) {
 			return to[:first], d.corrupt(&d.lists, off, "the end of a list of ranges")
 		}
 		for ; len(b) >= 2*n; b = b[2*n:] {
-			low, high := number(b[:n], d.big), number(b[n:2*n], d.big)
+			var low, high uint64
+			if n == 8 && !d.big { // nearly all
+				low, high = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+			} else {
+				low, high = number(b[:n], d.big), number(b[n:2*n], d.big)
+			}
 			off += uint64(2 * n)
 			switch {
 			case low == 0 && high == 0:
