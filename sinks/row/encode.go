@@ -94,23 +94,24 @@ func (e *Encoder) Add(r *symbol.Run) error {
 		e.err = err
 		return err
 	}
-	e.block.begin(r)
+	w := e.block
+	w.begin(r)
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
 		if g.Start < e.end || g.End <= g.Start {
 			return e.disorder(g)
 		}
-		if e.block.script.is && g.Start>>32 != (g.End-1)>>32 {
+		if w.script.is && g.Start>>32 != (g.End-1)>>32 {
 			e.err = fmt.Errorf("encode %s: range [%#x, %#x) of a script goes over the end of its line", e.out.Artifact.ID, g.Start, g.End)
 			return e.err
 		}
-		cost := e.block.cost(g)
-		if e.block.full(g, cost) {
-			if e.flush(e.block.end - 1); e.err != nil {
+		cost := w.cost(g)
+		if w.full(g, cost) {
+			if e.flush(w.end - 1); e.err != nil {
 				return e.err
 			}
-			e.block.begin(r)
-			cost = e.block.cost(g)
+			w.begin(r)
+			cost = w.cost(g)
 		}
 		if cost > maxBodyBytes-blockSlack {
 			// No reader would take the row: the range is left a hole, counted.
@@ -120,13 +121,13 @@ func (e *Encoder) Add(r *symbol.Run) error {
 			e.end = g.End
 			continue
 		}
-		if e.block.ranges == 0 {
-			e.block.open(e.from)
+		if w.ranges == 0 {
+			w.open(e.from)
 		}
-		if e.block.script.is {
-			e.block.addPart(g)
+		if w.script.is {
+			w.addPart(g)
 		} else {
-			e.block.add(g)
+			w.add(g)
 		}
 		e.end = g.End
 		e.out.Ranges++

@@ -26,8 +26,9 @@ func (w *blockWriter) addPart(g *symbol.Range) {
 	if g.Start > w.end && w.ranges > 0 && uint32(w.end) != 0 {
 		w.holePart(w.end)
 	}
-	w.start(g.Start)
-	w.answer(g)
+	n := w.start(g.Start)
+	n += w.answer(g)
+	w.bytes += n
 	w.end = g.End
 }
 
@@ -40,31 +41,30 @@ func (w *blockWriter) endParts(last uint64) {
 }
 
 func (w *blockWriter) holePart(at uint64) {
-	w.start(at)
+	w.bytes += w.start(at)
 	w.put(colWhat, partHole)
 }
 
-// start codes where the next part begins.
-func (w *blockWriter) start(at uint64) {
+// start codes where the next part begins, and gives the bytes that this took.
+func (w *blockWriter) start(at uint64) int {
 	w.ranges++
 	s := &w.script
 	line, column := uint32(at>>32), uint32(at)
+	step := uint64(column - s.at)
+	s.at = column
 	if line == s.line && !s.first {
-		w.put(colStep, uint64(column-s.at))
-		s.at = column
-		return
+		return w.code(colStep, step)
 	}
 	if s.first {
 		s.first, s.line = false, uint32(w.from>>32)
 	}
-	w.put(colStep, 0)
-	w.put(colLineStep, uint64(line-s.line))
-	w.put(colStart, uint64(column))
-	s.line, s.at = line, column
+	n := w.code(colStep, 0) + w.code(colLineStep, uint64(line-s.line)) + w.code(colStart, uint64(column))
+	s.line = line
+	return n
 }
 
-// answer codes what a part says.
-func (w *blockWriter) answer(g *symbol.Range) {
+// answer codes what a part says, and gives the bytes that its numbers took.
+func (w *blockWriter) answer(g *symbol.Range) int {
 	s := &w.script
 	what := uint64(0)
 	file, isNew := w.file(g.At.File)
@@ -91,7 +91,7 @@ func (w *blockWriter) answer(g *symbol.Range) {
 	if g.At.Line == last.line {
 		what |= partLine
 	}
-	w.put(colWhat, what)
+	n := w.code(colWhat, what)
 	if what&partFile != 0 {
 		w.scriptFile(file, isNew, g.At.File)
 		s.file, s.none = file, false
@@ -100,15 +100,16 @@ func (w *blockWriter) answer(g *symbol.Range) {
 		w.prev = w.node(g.Scope)
 	}
 	if what&partLine != 0 {
-		w.put(colScriptColumn, zigzag(int64(g.At.Column)-int64(last.column)))
+		n += w.code(colScriptColumn, zigzag(int64(g.At.Column)-int64(last.column)))
 	} else {
-		w.put(colScriptLine, zigzag(int64(g.At.Line)-int64(last.line)))
-		w.put(colScriptRestart, uint64(g.At.Column))
+		n += w.code(colScriptLine, zigzag(int64(g.At.Line)-int64(last.line)))
+		n += w.code(colScriptRestart, uint64(g.At.Column))
 	}
 	w.lastPlace[file] = place{g.At.Line, g.At.Column}
-	if what&partName != 0 {
-		w.scriptName(g.Name)
+	if g.Name != 0 {
+		n += w.scriptName(g.Name)
 	}
+	return n
 }
 
 // scriptFile codes another file: 0 a new one, else how many files ago it was used.
@@ -127,15 +128,14 @@ func (w *blockWriter) scriptFile(file uint32, isNew bool, s uint32) {
 	w.touch(rank)
 }
 
-// scriptName codes a name: 0 a new one, else the newest's number minus its own, plus 1.
-func (w *blockWriter) scriptName(s uint32) {
-	at := &w.script.names[s]
+// scriptName codes a name: 0 a new one, else the newest's number minus its own, plus 1. It gives the bytes that this took.
+func (w *blockWriter) scriptName(name uint32) int {
+	at := &w.script.names[name]
 	if at.stamp == w.stamp {
-		w.put(colScriptName, uint64(w.script.count-at.at))
-		return
+		return w.code(colScriptName, uint64(w.script.count-at.at))
 	}
 	*at = stamped{w.stamp, w.script.count}
 	w.script.count++
-	w.put(colScriptName, 0)
-	w.name(colNameLo, s)
+	w.name(colNameLo, name)
+	return w.code(colScriptName, 0)
 }

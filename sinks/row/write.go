@@ -112,15 +112,17 @@ func (w *blockWriter) begin(r *symbol.Run) {
 	}
 }
 
-func (w *blockWriter) put(col int, v uint64) {
-	w.bytes++
+func (w *blockWriter) put(col int, v uint64) { w.bytes += w.code(col, v) }
+
+// code is put for who counts the bytes of several numbers and adds them to w.bytes at once.
+func (w *blockWriter) code(col int, v uint64) int {
 	if v < 0x80 {
 		w.cols[col] = append(w.cols[col], byte(v))
-		return
+		return 1
 	}
 	n := len(w.cols[col])
 	w.cols[col] = binary.AppendUvarint(w.cols[col], v)
-	w.bytes += len(w.cols[col]) - n - 1
+	return len(w.cols[col]) - n
 }
 
 // full reports whether the block should close before a range of that cost.
@@ -133,12 +135,19 @@ func (w *blockWriter) full(g *symbol.Range, cost int) bool {
 
 // cost is at least what a range adds to an empty block.
 func (w *blockWriter) cost(g *symbol.Range) int {
+	if w.mostCost <= fullBytes && w.scopes[g.Scope].stamp == w.runAt {
+		return w.mostCost // most are so
+	}
+	return w.costOf(g)
+}
+
+func (w *blockWriter) costOf(g *symbol.Range) int {
 	nodes := 1
 	for s := g.Scope; s >= 0 && w.scopes[s].stamp != w.runAt; s = w.run.Scopes[s].Parent {
 		nodes++
 	}
-	if nodes <= fullBytes/w.mostCost {
-		return nodes * w.mostCost // of no consequence: its names need not be looked at
+	if most := nodes * w.mostCost; most <= fullBytes {
+		return most // of no consequence: its names need not be looked at
 	}
 	n := nodeCost + w.text(g.At.File) + w.text(g.Name)
 	for s := g.Scope; s >= 0; s = w.run.Scopes[s].Parent {
