@@ -35,11 +35,12 @@ func (m *marks) read(b []byte) {
 		ends |= equal(v, ',')
 		// A segment goes back if its first digit is odd: that is its lowest bit, which letters have inverted; but '+' is
 		// 62, and ';' none.
-		odd := (v ^ v>>6) << 7 &^ (equal(v, '+') | ends)
-		back |= (begins | ends<<8) & odd
+		if odd := (begins | ends<<8) & ((v ^ v>>6) << 7) &^ ends; odd != 0 {
+			back |= odd &^ equal(v, '+')
+		}
 		begins = ends >> 56
 	}
-	m.begins, m.backward = begins != 0, m.backward || back&(0x80*eight) != 0
+	m.begins, m.backward = begins != 0, m.backward || back != 0
 	for _, c := range b {
 		m.backward = m.backward || m.begins && digits[c] < comma && digits[c]&1 != 0
 		if m.begins = c == ',' || c == ';'; c == ';' {
