@@ -19,7 +19,7 @@ func (b *Bucket) List(ctx context.Context, prefix, after string, emit func(bucke
 	}
 	last, first := "", true
 	for pages := s3.NewListObjectsV2Paginator(b.s3, in, func(o *s3.ListObjectsV2PaginatorOptions) { o.StopOnDuplicateToken = true }); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
+		page, err := pages.NextPage(ctx, readPages)
 		if err != nil {
 			return b.explain("list", prefix, err)
 		}

@@ -163,6 +163,11 @@ func TestBrokenAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.cut.Store(2)
+	keys := 0
+	if err := b.List(t.Context(), "", "", func(bucket.Entry) error { keys++; return nil }); err != nil || keys != 1 {
+		t.Errorf("list: %d keys, %v", keys, err)
+	}
+	p.cut.Store(2)
 	got := make(buffer, e.Size)
 	if err := b.Fetch(t.Context(), e, got); err != nil || !bytes.Equal(got, body) {
 		t.Errorf("fetch: %v", err)
