@@ -46,8 +46,9 @@ type job struct {
 	hardStop time.Time
 	others   atomic.Bool // other processes are at work
 	theirs   []*task     // that they have; guarded by mu
-	big      []*task     // that found no room for scratch files beside others; guarded by mu
-	unread   []*task     // that could not be read; guarded by mu
+	taking   sync.Once
+	big      []*task // that found no room for scratch files beside others; guarded by mu
+	unread   []*task // that could not be read; guarded by mu
 	wanted   map[string]*row.Wanted
 
 	reconciled bool // the ledger, after a process died

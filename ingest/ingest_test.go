@@ -57,16 +57,18 @@ func TestRun(t *testing.T) {
 
 	// Nothing is new: nothing is opened, nothing changes. What was rejected
 	// stays so.
+	taking := 0
+	w.o.Taking = func() { taking++ }
 	r = w.run()
-	if want := (ObjectCounts{Seen: 6, Skipped: map[string]int{}}); !reflect.DeepEqual(r.Objects, want) {
-		t.Fatalf("%+v", r.Objects)
+	if want := (ObjectCounts{Seen: 6, Skipped: map[string]int{}}); !reflect.DeepEqual(r.Objects, want) || taking != 0 {
+		t.Fatalf("%+v, %d times taking", r.Objects, taking)
 	}
 	if w.verify() != first {
 		t.Fatal("the digest changed")
 	}
 	w.o.Retry = true
-	if r = w.run(); r.Objects.New != 2 || r.Objects.Rejected != 2 {
-		t.Fatalf("%+v", r.Objects)
+	if r = w.run(); r.Objects.New != 2 || r.Objects.Rejected != 2 || taking != 1 {
+		t.Fatalf("%+v, %d times taking", r.Objects, taking)
 	}
 	w.o.Retry = false
 

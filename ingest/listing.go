@@ -199,11 +199,13 @@ func (x *piece) read(ctx context.Context) error {
 	})
 	defer stop()
 	have, ok := next()
-	missing := func(o *row.Object) {
+	missing := func(o *row.Object) error {
 		key := strings.TrimPrefix(o.URL, s.prefix)
-		if o.State != row.ObjectGone && ShardOf(key, j.o.Shards) == j.o.Shard {
-			x.gone = append(x.gone, o)
+		if o.State == row.ObjectGone || ShardOf(key, j.o.Shards) != j.o.Shard {
+			return nil
 		}
+		x.gone = append(x.gone, o)
+		return o.Whole()
 	}
 	sidecars := "" // none of the tasks so far has one after this key
 	last := ""
@@ -222,7 +224,9 @@ func (x *piece) read(ctx context.Context) error {
 		p.after, last = e.Key, e.Key
 		url := s.Bucket.URL(e.Key)
 		for ; ok && have.URL < url; have, ok = next() {
-			missing(have)
+			if err := missing(have); err != nil {
+				return err
+			}
 		}
 		var old *row.Object
 		if ok && have.URL == url {
@@ -248,6 +252,9 @@ func (x *piece) read(ctx context.Context) error {
 		x.seen++
 		t := &task{src: s, entry: e, url: url, old: old, named: named(old)}
 		is, err := j.isNew(ctx, t)
+		if is && old != nil && err == nil {
+			err = old.Whole()
+		}
 		if is {
 			sidecars = max(sidecars, e.Key+sidecar)
 			x.tasks = append(x.tasks, t)
@@ -260,7 +267,9 @@ func (x *piece) read(ctx context.Context) error {
 	}
 	if !x.more {
 		for ; ok && (p.until == "" || have.URL <= s.Bucket.URL(p.until)); have, ok = next() {
-			missing(have)
+			if err := missing(have); err != nil {
+				return err
+			}
 		}
 		if err := x.beyond(ctx); err != nil {
 			return err

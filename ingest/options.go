@@ -68,6 +68,9 @@ type Options struct {
 	Now func() time.Time
 	// Span hears when a stage of the run begins, and by the function it returns when it ends, from many goroutines (nil: nobody).
 	Span func(ctx context.Context, stage, of string) (context.Context, func(error))
+	// Taking hears once that the first object is about to be taken; until then the run compares lists, and needs little memory (nil:
+	// nobody).
+	Taking func()
 	// Progress hears of every object's end, from one goroutine at a time (nil: nobody).
 	Progress func(Event)
 }

@@ -16,6 +16,9 @@ func (j *job) work(ctx context.Context, tasks []*task, workers int) error {
 		at := int(binary.BigEndian.Uint64(j.worker[:]) % uint64(len(tasks)))
 		tasks = append(slices.Clone(tasks[at:]), tasks[:at]...)
 	}
+	if len(tasks) > 0 && j.o.Taking != nil {
+		j.taking.Do(j.o.Taking)
+	}
 	queue := make(chan *task)
 	var wg sync.WaitGroup
 	for range min(workers, len(tasks)) {

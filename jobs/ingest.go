@@ -38,6 +38,10 @@ type ingestJob struct {
 // and the collector would cost a fifteenth of the run.
 const ingestGCPercent = 400
 
+// listGCPercent is that of a run until it has found something to do: lists are compared in little memory, and most runs
+// do nothing else.
+const listGCPercent = 60
+
 // lakeGCPercent is that of a run that writes a lake, too: half of what is allocated is the lake's, and dead soon. At 400
 // it stood in 350 MiB of an ingest of ceph-osd, at 50 in 50, for as much time.
 const lakeGCPercent = 50
@@ -82,7 +86,8 @@ func (j ingestJob) Run(p *process) error {
 	defer unlock()
 	defer s.Close()
 	o.Store, o.Keyring = s.Store, s.ring
-	limitGarbage(ingestGCPercent, o.MemoryBytes+garbageBytes)
+	limitGarbage(listGCPercent, o.MemoryBytes+garbageBytes)
+	working := ingestGCPercent
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
@@ -91,7 +96,7 @@ func (j ingestJob) Run(p *process) error {
 			return err
 		}
 		if o.Lake != nil {
-			limitGarbage(lakeGCPercent, o.MemoryBytes+garbageBytes)
+			working = lakeGCPercent
 		}
 	}
 	if j.Force && !j.DryRun && !j.Isolated {
@@ -101,6 +106,7 @@ func (j ingestJob) Run(p *process) error {
 	}
 	watch := p.watch()
 	o.Progress = watch.event
+	o.Taking = func() { limitGarbage(working, o.MemoryBytes+garbageBytes) }
 	work := ingest.Run
 	if j.Rename {
 		work = ingest.Rename

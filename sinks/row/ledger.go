@@ -1,6 +1,7 @@
 package row
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -48,7 +49,8 @@ type Object struct {
 	Artifacts   []ObjectArtifact `json:"artifacts,omitempty"`
 	Parsers     map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it
 
-	raw []byte // as read: what SwapObject compares with
+	raw  []byte // as read: what SwapObject compares with
+	rest []byte // its plain text, where that was not read whole
 }
 
 // ObjectArtifact is what became of one artifact of an object.
@@ -110,7 +112,8 @@ func (c *Catalog) Objects(ctx context.Context, prefix string, emit func(*Object)
 }
 
 // ObjectsBetween emits the entries whose URLs begin with prefix, come after after, and not after until ("": no bound),
-// in byte order.
+// as Objects does, each read as far as a listing is compared with it: URL, ETag, State, Reason, Owner and Parsers, which
+// entries share. Whole reads the rest of one.
 func (c *Catalog) ObjectsBetween(ctx context.Context, prefix, after, until string, emit func(*Object) error) error {
 	s := prefixed(objectKey(prefix))
 	if after != "" {
@@ -119,24 +122,64 @@ func (c *Catalog) ObjectsBetween(ctx context.Context, prefix, after, until strin
 	if until != "" {
 		s.Stop = append(objectKey(until), 0)
 	}
+	var parsers map[string]int // of the entry before: mostly the same
+	var text json.RawMessage
 	return c.c.List(ctx, s, func(r sinks.Row) error {
-		o, err := c.object(ctx, r)
+		plain, err := c.openObject(ctx, r)
 		if err != nil {
 			return err
+		}
+		var head struct {
+			ETag    string          `json:"etag"`
+			State   ObjectState     `json:"state"`
+			Reason  string          `json:"reason"`
+			Owner   WorkerID        `json:"owner"`
+			Parsers json.RawMessage `json:"parsers"`
+		}
+		err = json.Unmarshal(plain, &head)
+		if err == nil && !bytes.Equal(head.Parsers, text) {
+			parsers, text = nil, head.Parsers
+			if text != nil {
+				err = json.Unmarshal(text, &parsers)
+			}
+		}
+		o := &Object{URL: string(r.Key[1:]), ETag: head.ETag, State: head.State, Reason: head.Reason, Owner: head.Owner, Parsers: parsers, raw: r.Value, rest: plain}
+		if err != nil {
+			return fmt.Errorf("ledger of %s: %w: %w", o.URL, ErrUnauthentic, err)
 		}
 		return emit(o)
 	})
 }
 
-func (c *Catalog) object(ctx context.Context, r sinks.Row) (*Object, error) {
-	url := string(r.Key[1:])
+// Whole reads what ObjectsBetween left unread.
+func (o *Object) Whole() error {
+	if o.rest == nil {
+		return nil
+	}
+	whole := Object{URL: o.URL, raw: o.raw}
+	if err := json.Unmarshal(o.rest, &whole); err != nil {
+		return fmt.Errorf("ledger of %s: %w: %w", o.URL, ErrUnauthentic, err)
+	}
+	*o = whole
+	return nil
+}
+
+func (c *Catalog) openObject(ctx context.Context, r sinks.Row) ([]byte, error) {
 	plain, err := c.k.openRecord(ctx, r.Key, r.Value)
 	if err != nil {
-		return nil, fmt.Errorf("ledger of %s: %w", url, err)
+		return nil, fmt.Errorf("ledger of %s: %w", r.Key[1:], err)
 	}
-	o := &Object{URL: url, raw: r.Value}
-	if err := json.Unmarshal(plain, o); err != nil {
-		return nil, fmt.Errorf("ledger of %s: %w: %w", url, ErrUnauthentic, err)
+	return plain, nil
+}
+
+func (c *Catalog) object(ctx context.Context, r sinks.Row) (*Object, error) {
+	plain, err := c.openObject(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	o := &Object{URL: string(r.Key[1:]), raw: r.Value, rest: plain}
+	if err := o.Whole(); err != nil {
+		return nil, err
 	}
 	return o, nil
 }
