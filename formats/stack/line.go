@@ -230,7 +230,7 @@ func parseImage(l *line, b []byte) {
 	if len(tail) == 0 {
 		return
 	}
-	end := bytes.IndexAny(tail, " \t(")
+	end := pathEnd(tail)
 	switch tail[0] {
 	case '[': // "[anon:dalvik-main space]", or at once the group "[arm64-v8a::77e6…]"
 		if parseGroups(l, tail); l.buildID != nil {
@@ -247,6 +247,16 @@ func parseImage(l *line, b []byte) {
 		setFile(l, tail[:end])
 	}
 	parseGroups(l, tail[end:])
+}
+
+// pathEnd is where a path or a group's path ends; -1: at the end of b.
+func pathEnd(b []byte) int {
+	for i, c := range b {
+		if isSpace(c) || c == '(' {
+			return i
+		}
+	}
+	return -1
 }
 
 // setFile splits "archive!path". Some unwinders print a library as its own
@@ -292,19 +302,6 @@ func parseGroups(l *line, b []byte) {
 	if id := group[last+1:]; isHex(id) {
 		l.named, l.buildID = true, id
 	}
-}
-
-// names are the names to ask for, best first. What the kernel calls a mapping
-// ("[vdso]", "<anonymous:7f60>") is no artifact's name.
-func (l *line) names(intern func([]byte) string) []string {
-	var names []string
-	if l.buildID != nil {
-		names = append(names, intern(bytes.ToLower(l.buildID)))
-	}
-	if name := base(l.file); len(name) > 0 && l.file[0] != '[' && l.file[0] != '<' {
-		names = append(names, intern(name))
-	}
-	return names
 }
 
 func base(path []byte) []byte { return path[bytes.LastIndexByte(path, '/')+1:] }

@@ -68,28 +68,27 @@ func printBelow(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 // that of the frame's line, so that a last line without one stays so.
 func writeAnswer(out *bufio.Writer, text []byte, f *Frame, chain []symbol.Frame) {
 	before := text[bytes.LastIndexByte(text[:f.Span[0]], '\n')+1 : f.Span[0]]
-	eol := "\n"
+	var room [64]byte
+	start := room[:0]
 	if bytes.HasPrefix(text[f.Span[1]:], []byte("\r\n")) {
-		eol = "\r\n"
+		start = append(start, '\r')
 	}
-	start := func() {
-		out.WriteString(eol)
-		log := prefixBytes(before)
-		out.Write(before[:log])
-		for _, r := range string(before[log:]) {
-			if r != '\t' {
-				r = ' '
-			}
-			out.WriteRune(r)
+	start = append(start, '\n')
+	log := prefixBytes(before)
+	start = append(start, before[:log]...)
+	for _, r := range string(before[log:]) {
+		if r != '\t' {
+			r = ' '
 		}
-		for range f.indent {
-			out.WriteByte(' ')
-		}
+		start = append(start, byte(r))
+	}
+	for range f.indent {
+		start = append(start, ' ')
 	}
 	for i := range chain {
-		start()
+		out.Write(start)
 		out.WriteString(oneLine(function(&chain[i])))
-		start()
+		out.Write(start)
 		writeSite(out, &chain[i])
 	}
 }
@@ -107,7 +106,7 @@ func function(f *symbol.Frame) string {
 // oneLine replaces control characters: names come from objects that anyone
 // may have made, and must not forge lines of a log or drive a terminal.
 func oneLine(name string) string {
-	if strings.IndexFunc(name, unicode.IsControl) < 0 {
+	if printable(name) || strings.IndexFunc(name, unicode.IsControl) < 0 {
 		return name
 	}
 	return strings.Map(func(r rune) rune {
@@ -118,14 +117,23 @@ func oneLine(name string) string {
 	}, name)
 }
 
+// printable reports whether a name is printable ASCII, as nearly all are.
+func printable(name string) bool {
+	for i := range len(name) {
+		if name[i]-' ' >= 0x7f-' ' {
+			return false
+		}
+	}
+	return true
+}
+
 func writeSite(out *bufio.Writer, f *symbol.Frame) {
 	file := f.File
 	if file == "" {
 		file = "??"
 	}
 	out.WriteString(oneLine(file))
-	out.WriteByte(':')
-	out.WriteString(strconv.FormatUint(uint64(f.Line), 10))
-	out.WriteByte(':')
-	out.WriteString(strconv.FormatUint(uint64(f.Column), 10))
+	place := append(out.AvailableBuffer(), ':')
+	place = append(strconv.AppendUint(place, uint64(f.Line), 10), ':')
+	out.Write(strconv.AppendUint(place, uint64(f.Column), 10))
 }

@@ -6,12 +6,16 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
 
 // textBytes is how much text without frames is kept before it is handed out.
 const textBytes = 64 << 10
+
+// mostAhead is how much of the next stack's text is made room for, by the one before.
+const mostAhead = 4 << 10
 
 // Split reads r to its end and hands out stacks, and the text around them, in
 // order: the Texts one after the other are the input. A stack ends where the
@@ -20,11 +24,11 @@ const textBytes = 64 << 10
 // after all that was read before it has been handed out.
 func Split(ctx context.Context, r io.Reader, o Options, emit func(*Stack) error) error {
 	s := splitter{options: o, emit: emit, strings: map[string]string{}, cur: new(Stack), dart: dartStarts(&o)}
-	in := bufio.NewReaderSize(r, MaxLineBytes)
+	in := buffered(r)
 	if from, err := s.contained(in); err != nil {
 		return err
 	} else if from != in {
-		in = bufio.NewReaderSize(from, MaxLineBytes)
+		in = buffered(from)
 	}
 	for whole := true; ; { // whole: the next piece begins a line
 		if err := ctx.Err(); err != nil {
@@ -56,12 +60,25 @@ func Split(ctx context.Context, r io.Reader, o Options, emit func(*Stack) error)
 	}
 }
 
+// buffered reads lines of up to MaxLineBytes. A text in memory that is shorter needs no more room than itself.
+func buffered(r io.Reader) *bufio.Reader {
+	size := MaxLineBytes
+	switch r := r.(type) {
+	case *bytes.Reader:
+		size = min(size, r.Len()+1)
+	case *strings.Reader:
+		size = min(size, r.Len()+1)
+	}
+	return bufio.NewReaderSize(r, max(size, containerBytes))
+}
+
 // splitter is the state of one Split. What a dump's header said outlives the
 // stacks that the dump is cut into.
 type splitter struct {
 	options Options
 	emit    func(*Stack) error
 	strings map[string]string // names met in this stack, so that equal ones are one
+	images  images
 
 	cur     *Stack
 	frames  int    // of cur
@@ -73,6 +90,7 @@ type splitter struct {
 	thread  Thread // as announced: what the next one is called
 	fresh   bool   // the next frame begins a thread
 	running int    // frames of the current thread, also of those handed out
+	depth   int    // frames of the thread before: the next one is made for as many
 	gap     bool   // an empty line stands behind the last frame
 
 	pending []pendingLine // lines of cur's text that name classes, behind its last frame
@@ -236,7 +254,11 @@ func (s *splitter) frame(l *line, b []byte, n int) error {
 	s.begin(family)
 	at := len(s.cur.Text) - len(b)
 	t := &s.cur.Threads[len(s.cur.Threads)-1]
+	if t.Frames == nil {
+		t.Frames = make([]Frame, 0, min(s.depth, mostAhead/64))
+	}
 	t.Frames = append(t.Frames, s.made(l, at, at+n))
+	s.depth = len(t.Frames)
 	s.frames++
 	s.running++
 	s.gap = false
@@ -257,11 +279,12 @@ func (s *splitter) begin(f family) {
 
 // made turns a line between at and end of the text into a frame.
 func (s *splitter) made(l *line, at, end int) Frame {
+	image := s.images.of(l)
 	f := Frame{
 		Span:      [2]int{at + l.start, end},
-		Image:     l.names(s.intern),
-		File:      s.intern(l.file),
-		Container: s.intern(l.container),
+		Image:     image.names,
+		File:      image.file,
+		Container: image.container,
 		Offset:    l.mapped,
 		Arch:      l.arch,
 		Raw:       l.pc,
@@ -333,7 +356,7 @@ func (s *splitter) flush() error {
 	}
 	s.closeJava()
 	out := s.cur
-	s.cur, s.frames, s.family = new(Stack), 0, text
+	s.cur, s.frames, s.family = &Stack{Text: make([]byte, 0, min(len(out.Text), mostAhead))}, 0, text
 	clear(s.strings)
 	return s.emit(out)
 }
