@@ -34,6 +34,11 @@ type chrome struct {
 	ids     map[string]int64 // for ids of threads and processes that are no numbers
 	seq     int64
 	last    int64
+
+	// Of the event before:
+	pid, tid []byte
+	thread   chromeID
+	own      *chromeTrack // nil: not made, or none yet
 }
 
 type chromeID struct{ pid, tid int64 }
@@ -153,6 +158,15 @@ func (c *chrome) events() error {
 			c.at++
 			return nil
 		}
+		if b == '{' {
+			taken, err := c.plain()
+			if err != nil {
+				return err
+			}
+			if taken {
+				continue
+			}
+		}
 		if err := c.alive(); err != nil {
 			return err
 		}
@@ -173,6 +187,37 @@ func (c *chrome) events() error {
 			return err
 		}
 	}
+}
+
+// plain takes the plain events that are at hand, one behind the other; false: the first is none.
+func (c *chrome) plain() (taken bool, err error) {
+	b, _ := c.in.Peek(c.in.Buffered())
+	from := c.at
+	var e chromeEvent
+	at := 0
+	for at < len(b) && err == nil {
+		switch b[at] {
+		case '{':
+			n := e.plain(b[at:])
+			if n == 0 {
+				b = b[:at]
+				continue
+			}
+			begins := from + int64(at)
+			at += n
+			c.at, taken = from+int64(at), true
+			if err = c.alive(); err == nil {
+				err = c.one(&e, begins)
+			}
+		case ',', ' ', '\n', '\r', '\t':
+			at++
+		default:
+			b = b[:at]
+		}
+	}
+	c.in.Discard(at)
+	c.at = from + int64(at)
+	return taken, err
 }
 
 // value takes a whole value out of the input and shows it, valid during the call. What is longer than
@@ -224,10 +269,10 @@ func (c *chrome) value(show func(v []byte)) error {
 
 // one takes an event in.
 func (c *chrome) one(e *chromeEvent, from int64) error {
-	id := chromeID{c.id(e.pid), c.id(e.tid)}
+	id := c.whose(e)
 	switch e.phase {
 	case 'M':
-		switch e.name {
+		switch string(e.name) {
 		case "process_name":
 			c.title(c.titles, chromeID{pid: id.pid}, e.title())
 		case "thread_name":
@@ -249,9 +294,13 @@ func (c *chrome) one(e *chromeEvent, from int64) error {
 	if e.phase == 'C' {
 		return c.count(e, id, at)
 	}
-	t, err := c.track(chromeKey{chromeID: id})
-	if err != nil {
-		return err
+	t := c.own
+	if t == nil {
+		var err error
+		if t, err = c.track(chromeKey{chromeID: id}); err != nil {
+			return err
+		}
+		c.own = t
 	}
 	if e.phase == 'E' {
 		return c.leave(t, at)
@@ -279,103 +328,4 @@ func (c *chrome) one(e *chromeEvent, from int64) error {
 		return c.sort.add(record{track: t.index, name: name, start: at, end: at + took, seq: c.seq})
 	}
 	return c.sort.add(record{track: t.index, name: name, start: at, end: instant, seq: c.seq})
-}
-
-// instant and unclosed stand for the end of what has none.
-const (
-	instant  = -1
-	unclosed = math.MaxInt64
-)
-
-// leave ends what was begun last on a thread.
-func (c *chrome) leave(t *chromeTrack, at int64) error {
-	if t.deep > 0 {
-		t.deep--
-		return nil
-	}
-	top := len(t.open) - 1
-	if top < 0 {
-		c.report.Orphans++
-		return nil
-	}
-	o := t.open[top]
-	t.open = t.open[:top]
-	if at < o.start {
-		c.report.Backward++
-		at = o.start
-	}
-	return c.sort.add(record{track: t.index, name: o.name, start: o.start, end: at, seq: o.seq})
-}
-
-// count takes the values of a counter in.
-func (c *chrome) count(e *chromeEvent, id chromeID, at int64) error {
-	var err error
-	e.values(func(series string, value float64) {
-		if err != nil {
-			return
-		}
-		name := e.name
-		if series != "value" && series != e.name {
-			name += "." + series
-		}
-		var t *chromeTrack
-		if t, err = c.track(chromeKey{chromeID{pid: id.pid}, true, name}); err == nil {
-			err = c.sort.add(record{track: t.index, start: at, end: instant, seq: c.seq, value: value})
-		}
-	})
-	return err
-}
-
-func (c *chrome) track(k chromeKey) (*chromeTrack, error) {
-	t := c.tracks[k]
-	if t == nil {
-		if len(c.list) >= MaxThreads {
-			return nil, c.wrong(c.at, formats.ErrLimit, "fewer threads and counters")
-		}
-		t = &chromeTrack{chromeKey: k, index: int32(len(c.list))}
-		c.tracks[k] = t
-		c.list = append(c.list, t)
-	}
-	return t, nil
-}
-
-// name is the ID of an event's name.
-func (c *chrome) name(e *chromeEvent) (int32, error) {
-	key := []byte(e.name)
-	if id := c.names.get(key); id >= 0 {
-		return id, nil
-	}
-	if c.names.full(len(key)) {
-		return 0, c.wrong(c.at, formats.ErrLimit, "fewer names")
-	}
-	return c.names.add(key, func(key string) Name { return Name{Text: key, Plain: key == ""} }), nil
-}
-
-func (c *chrome) title(of map[chromeID]string, id chromeID, text string) {
-	if len(of) < MaxThreads && text != "" {
-		of[id] = text
-	}
-}
-
-// id is a number for the id of a thread or process; those that are no
-// numbers get one above all that a system gives.
-func (c *chrome) id(v []byte) int64 {
-	if len(v) == 0 {
-		return 0
-	}
-	if n, ok := integer(v); ok {
-		return n
-	}
-	key := text(v)
-	if n, ok := integer([]byte(key)); ok {
-		return n
-	}
-	n, known := c.ids[key]
-	if !known {
-		n = 1<<22 + 1 + int64(len(c.ids))
-		if len(c.ids) < MaxThreads {
-			c.ids[key] = n
-		}
-	}
-	return n
 }

@@ -87,7 +87,7 @@ func TestChromeCut(t *testing.T) {
 // Calls drawn at random, written as X events in any order, come out as they
 // were drawn; also where they must be sorted outside of memory.
 func TestChromeOrder(t *testing.T) {
-	const memory = 400_000 // 10,000 events
+	const memory = 320_000 // 10,000 events
 	for _, calls := range []int{2_000, 100_000} {
 		d := rand.New(rand.NewPCG(5, uint64(calls)))
 		var want []slice

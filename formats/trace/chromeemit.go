@@ -42,7 +42,7 @@ func (e *chromeEmitter) record(rec record) error {
 		}
 	}
 	if e.count != nil {
-		e.event = Event{Kind: Count, Track: e.count, Time: rec.start, Value: rec.value}
+		e.event = Event{Kind: Count, Track: e.count, Time: rec.start, Value: math.Float64frombits(uint64(rec.end))}
 		return e.emit(&e.event)
 	}
 	if err := e.close(rec.start); err != nil {

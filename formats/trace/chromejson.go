@@ -76,36 +76,113 @@ func (s *scan) atom() bool { return s.plain && s.depth == 0 && !s.quoted }
 
 // chromeEvent is an event; its parts are those of the text.
 type chromeEvent struct {
-	name     string
+	name     []byte
 	phase    byte
 	ts, dur  []byte
 	pid, tid []byte
 	args     []byte
 }
 
+// set takes over a field as it is written, its key without quotes.
+func (e *chromeEvent) set(key, value []byte) {
+	switch string(key) {
+	case "name":
+		e.name = textOf(value)
+	case "ph":
+		if len(value) == 3 {
+			e.phase = value[1]
+		}
+	case "ts":
+		e.ts = value
+	case "dur":
+		e.dur = value
+	case "pid":
+		e.pid = value
+	case "tid":
+		e.tid = value
+	case "args":
+		e.args = value
+	}
+}
+
 // read takes the object apart; false: it is no event.
 func (e *chromeEvent) read(v []byte) bool {
-	fine := fields(v, func(key, value []byte) {
-		switch string(key) {
-		case `"name"`:
-			e.name = text(value)
-		case `"ph"`:
-			if len(value) == 3 {
-				e.phase = value[1]
-			}
-		case `"ts"`:
-			e.ts = value
-		case `"dur"`:
-			e.dur = value
-		case `"pid"`:
-			e.pid = value
-		case `"tid"`:
-			e.tid = value
-		case `"args"`:
-			e.args = value
-		}
-	})
+	fine := fields(v, func(key, value []byte) { e.set(key[1:len(key)-1], value) })
 	return fine && e.phase != 0
+}
+
+// plain reads an event that b begins with, as tracers write them: in one pass, and no further than the input at hand.
+// 0: it is not whole, or anything about it is unusual, and read has to look at it.
+func (e *chromeEvent) plain(b []byte) (n int) {
+	*e = chromeEvent{}
+	for i := 1; ; i++ { // behind a brace or comma
+		i = blank(b, i)
+		if i >= len(b) || b[i] != '"' {
+			return 0
+		}
+		key := i + 1
+		for i = key; i < len(b) && b[i] != '"' && b[i] != '\\'; i++ {
+		}
+		if i >= len(b) || b[i] != '"' {
+			return 0
+		}
+		of := b[key:i]
+		if i = blank(b, i+1); i >= len(b) || b[i] != ':' {
+			return 0
+		}
+		from := blank(b, i+1)
+		if i = plainValue(b, from); i == 0 {
+			return 0
+		}
+		e.set(of, b[from:i])
+		if i = blank(b, i); i >= len(b) || b[i] != ',' && b[i] != '}' {
+			return 0
+		}
+		if b[i] == '}' {
+			if e.phase == 0 {
+				return 0
+			}
+			return i + 1
+		}
+	}
+}
+
+// blank is where what is no blank comes from i on.
+func blank(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// plainValue gives the end of the value at i, before which there is more of b; 0: see plain.
+func plainValue(b []byte, i int) int {
+	if i >= len(b) {
+		return 0
+	}
+	switch c := b[i]; {
+	case c == '"':
+		end := bytes.IndexByte(b[i+1:], '"')
+		if end < 0 || bytes.IndexByte(b[i+1:i+1+end], '\\') >= 0 {
+			return 0
+		}
+		return i + end + 2
+	case c == '{' || c == '[':
+		var s scan
+		n, whole, ok := s.value(b[i:])
+		if !whole || !ok {
+			return 0
+		}
+		return i + n
+	}
+	from := i
+	for i < len(b) && (b[i] >= '0' && b[i] <= '9' || b[i] == '.' || b[i] == '-' || b[i] == '+' || b[i]|0x20 >= 'a' && b[i]|0x20 <= 'z') {
+		i++
+	}
+	if i == from || i == len(b) {
+		return 0
+	}
+	return i
 }
 
 // title is args.name.
@@ -164,19 +241,22 @@ func fields(v []byte, show func(key, value []byte)) bool {
 	}
 }
 
-// text is a JSON string's text; of anything else, what is written.
-func text(v []byte) string {
+// text is textOf as a string.
+func text(v []byte) string { return string(textOf(v)) }
+
+// textOf is a JSON string's text; of anything else, what is written.
+func textOf(v []byte) []byte {
 	if len(v) < 2 || v[0] != '"' {
-		return string(v)
+		return v
 	}
 	if bytes.IndexByte(v, '\\') < 0 {
-		return string(v[1 : len(v)-1])
+		return v[1 : len(v)-1]
 	}
 	var s string
 	if json.Unmarshal(v, &s) != nil {
-		return string(v[1 : len(v)-1])
+		return v[1 : len(v)-1]
 	}
-	return s
+	return []byte(s)
 }
 
 // integer reads a whole number.
@@ -187,7 +267,9 @@ func integer(v []byte) (int64, bool) {
 
 // micros reads a number of microseconds as nanoseconds, what is less cut off.
 func micros(v []byte) (int64, bool) {
-	v = bytes.Trim(v, `"`)
+	if len(v) > 0 && v[0] == '"' {
+		v = bytes.Trim(v, `"`)
+	}
 	var n int64
 	i, negative := 0, false
 	if len(v) > 0 && v[0] == '-' {
