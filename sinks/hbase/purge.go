@@ -11,7 +11,8 @@ import (
 const purgePoll = 200 * time.Millisecond
 
 // purge rewrites the catalog's files without the values that were replaced: what is in memory is written,
-// then a major compaction keeps the one version there is. It returns when the old files are out of the table.
+// then a major compaction keeps the one version there is. It returns when the old files are out of the table; a region server
+// moves them to the archive within hbase.hfile.compaction.discharger.interval (two minutes).
 func (s *store) purge(ctx context.Context) (beyond []string, err error) {
 	if s.readOnly {
 		return nil, errReadOnly
@@ -19,7 +20,7 @@ func (s *store) purge(ctx context.Context) (beyond []string, err error) {
 	t := s.catalog()
 	beyond = []string{
 		fmt.Sprintf("snapshots and backups of table %s", t),
-		"HBase's archive and old write-ahead logs, until its cleaners delete them (minutes, unless a snapshot or replication holds them)",
+		"files that HBase has replaced, its archive and old write-ahead logs, until its cleaners delete them (minutes, unless a snapshot or replication holds them)",
 	}
 	regions, err := s.c.Regions(ctx, t)
 	if err != nil {

@@ -140,6 +140,7 @@ func prepare(lib, java, dir string, o Options) (*Server, error) {
 		"hbase.regionserver.handler.count":            "10",
 		"hbase.hstore.bulkload.verify":                "true",
 		"hbase.hregion.majorcompaction":               "0",
+		"hbase.hfile.compaction.discharger.interval":  "500", // ms until what a compaction replaced is archived
 		"hbase.status.published":                      "false",
 		"hbase.master.wait.on.regionservers.timeout":  "200", // these three: to start sooner
 		"hbase.master.wait.on.regionservers.interval": "100",
