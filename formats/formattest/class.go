@@ -33,6 +33,9 @@ func checkClass(r *symbol.Run, lim *formats.Limits) error {
 	}
 	for i := range c.Members {
 		m := &c.Members[i]
+		if m.Method == nil {
+			return fmt.Errorf("member %d is about nothing", i)
+		}
 		for _, l := range []symbol.Lines{m.Lines, m.From} {
 			if l.Count > 2 || l.Count == 1 && l.First != l.Last || l.Count == 0 && l != (symbol.Lines{}) {
 				return fmt.Errorf("member %d has lines %+v", i, l)

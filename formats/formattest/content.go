@@ -140,6 +140,10 @@ func hashRun(h hash.Hash, r *symbol.Run) {
 			b = fmt.Appendf(b, "%+v", *c.Facts)
 			c.Facts = nil
 		}
+		for _, m := range c.Members {
+			b = fmt.Appendf(b, "%q %+v %+v %+v %+v", m.Name, *m.Method, m.Lines, m.From, m.Rules)
+		}
+		c.Members = nil
 		b = fmt.Appendf(b, "%+v", c)
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))
 		h.Write(b)

@@ -134,8 +134,8 @@ func number(b []byte, i int) (v uint32, end int, ok bool) {
 	return uint32(n), i, i > from
 }
 
-// signed fills a member from "type name" or "type class.name(params)". A class that is the member's own is left out.
-func signed(m *symbol.Member, b []byte, own string) (reason string) {
+// signed fills a method from "type name" or "type class.name(params)". A class that is the member's own is left out.
+func signed(m *symbol.Method, b []byte, own string) (reason string) {
 	sp := bytes.IndexByte(b, ' ')
 	if sp <= 0 {
 		return "want a type and a name"

@@ -44,8 +44,7 @@ func (p *parser) byName() []symbol.Member {
 	for _, s := range p.spans {
 		for i := s.from; i < s.to; i++ {
 			l, m := &p.lines[i], &p.members[at]
-			*m = p.methods[l.method]
-			m.Name, m.Lines, m.From = l.name, l.lines, l.from
+			*m = symbol.Member{Method: &p.methods[l.method], Name: l.name, Lines: l.lines, From: l.from}
 			if l.rules > l.rule {
 				m.Rules = p.rules[l.rule:l.rules:l.rules]
 			}

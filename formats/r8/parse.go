@@ -80,7 +80,7 @@ type parser struct {
 	skip    bool // the class above is too large
 	bytes   int64
 	class   symbol.Class
-	methods []symbol.Member // what the lines of the class are about, each once: name, lines and rules are theirs
+	methods []symbol.Method // what the lines of the class are about, each once
 	lines   []memberAt      // in the mapping's order
 	rules   []symbol.Rule   // of all lines
 	members []symbol.Member // what is emitted
@@ -204,7 +204,7 @@ func (p *parser) member(b []byte, indent int) {
 	}
 	method, slot := p.known.find(s.signature)
 	if method < 0 { // its strings are the same ones in all lines that have it
-		m := symbol.Member{Field: s.field}
+		m := symbol.Method{Field: s.field}
 		if reason := signed(&m, s.signature, p.class.Original); reason != "" {
 			p.bad(indent, reason)
 			return

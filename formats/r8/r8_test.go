@@ -29,13 +29,13 @@ func TestMembers(t *testing.T) {
 		return symbol.Lines{First: first, Last: last, Count: count}
 	}
 	for line, want := range map[string]symbol.Member{
-		"    1:3:void a.b.Other.m(int,c.D[]):5:7 -> z": {Name: "z", Class: "a.b.Other", Original: "m", Type: "void", Params: "int,c.D[]", Lines: l(1, 3, 2), From: l(5, 7, 2)},
-		"  1:3:void a.C.m():5 -> z":                    {Name: "z", Original: "m", Type: "void", Lines: l(1, 3, 2), From: l(5, 5, 1)},
-		"\t7:void m() -> z\r":                          {Name: "z", Original: "m", Type: "void", Lines: l(7, 7, 1)},
-		"    0:65535:void <init>():33:33 -> <init>":    {Name: "<init>", Original: "<init>", Type: "void", Lines: l(0, 65535, 2), From: l(33, 33, 2)},
-		"    int[] x.Y.f -> z":                         {Name: "z", Field: true, Class: "x.Y", Original: "f", Type: "int[]"},
-		"    void m(int, long):3 -> z":                 {Name: "z", Original: "m", Type: "void", Params: "int,long", From: l(3, 3, 1)},
-		"    1:1:\xff\xfe \x80m():1:1 -> \xf0":         {Name: "\xf0", Original: "\x80m", Type: "\xff\xfe", Lines: l(1, 1, 2), From: l(1, 1, 2)},
+		"    1:3:void a.b.Other.m(int,c.D[]):5:7 -> z": {Name: "z", Method: &symbol.Method{Class: "a.b.Other", Original: "m", Type: "void", Params: "int,c.D[]"}, Lines: l(1, 3, 2), From: l(5, 7, 2)},
+		"  1:3:void a.C.m():5 -> z":                    {Name: "z", Method: &symbol.Method{Original: "m", Type: "void"}, Lines: l(1, 3, 2), From: l(5, 5, 1)},
+		"\t7:void m() -> z\r":                          {Name: "z", Method: &symbol.Method{Original: "m", Type: "void"}, Lines: l(7, 7, 1)},
+		"    0:65535:void <init>():33:33 -> <init>":    {Name: "<init>", Method: &symbol.Method{Original: "<init>", Type: "void"}, Lines: l(0, 65535, 2), From: l(33, 33, 2)},
+		"    int[] x.Y.f -> z":                         {Name: "z", Method: &symbol.Method{Field: true, Class: "x.Y", Original: "f", Type: "int[]"}},
+		"    void m(int, long):3 -> z":                 {Name: "z", Method: &symbol.Method{Original: "m", Type: "void", Params: "int,long"}, From: l(3, 3, 1)},
+		"    1:1:\xff\xfe \x80m():1:1 -> \xf0":         {Name: "\xf0", Method: &symbol.Method{Original: "\x80m", Type: "\xff\xfe"}, Lines: l(1, 1, 2), From: l(1, 1, 2)},
 	} {
 		c := classes(t, "a.C -> b:\n"+line+"\n")["b"]
 		if len(c.Members) != 1 || !reflect.DeepEqual(c.Members[0], want) {

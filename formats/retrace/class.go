@@ -174,7 +174,7 @@ func groupEnd(lines []line, from int) int {
 
 // sameMethod: of one class, name, and signature.
 func sameMethod(a, b *symbol.Member) bool {
-	return a.Original == b.Original && a.Class == b.Class && a.Type == b.Type && a.Params == b.Params
+	return a.Method == b.Method || a.Original == b.Original && a.Class == b.Class && a.Type == b.Type && a.Params == b.Params
 }
 
 func ends(lines []line) []uint32 {

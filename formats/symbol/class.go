@@ -50,15 +50,20 @@ type Facts struct {
 
 // Member is one line of a mapping below its class.
 type Member struct {
+	*Method        // never nil; members of a class that are about one method share it
+	Name    string // as it stands in the program
+	Lines   Lines  // in the program
+	From    Lines  // in the source
+	Rules   []Rule // that stand below this line
+}
+
+// Method is a method of the source, or a field.
+type Method struct {
 	Field    bool
-	Name     string // as it stands in the program
 	Class    string // original class that declares it, where that is another than the class's; else ""
 	Original string // its name in the source
 	Type     string // of a field, or what a method returns
 	Params   string // of a method, parted by commas, without spaces
-	Lines    Lines  // in the program
-	From     Lines  // in the source
-	Rules    []Rule // that stand below this line
 }
 
 // Lines are line numbers, both ends inclusive.
@@ -127,11 +132,15 @@ func (c *Class) Clone() *Class {
 	d := *c
 	d.Name, d.Original, d.File = strings.Clone(c.Name), strings.Clone(c.Original), strings.Clone(c.File)
 	d.Members, d.Files = append([]Member(nil), c.Members...), append([]ClassFile(nil), c.Files...)
+	methods := map[*Method]*Method{}
 	for i := range d.Members {
 		m := &d.Members[i]
-		for _, s := range []*string{&m.Name, &m.Class, &m.Original, &m.Type, &m.Params} {
-			*s = strings.Clone(*s)
+		again := methods[m.Method]
+		if again == nil {
+			again = &Method{m.Field, strings.Clone(m.Class), strings.Clone(m.Original), strings.Clone(m.Type), strings.Clone(m.Params)}
+			methods[m.Method] = again
 		}
+		m.Method, m.Name = again, strings.Clone(m.Name)
 		m.Rules = slices.Clone(m.Rules)
 		for k := range m.Rules {
 			r := &m.Rules[k]

@@ -20,8 +20,8 @@ func (l *Lane) encodeClass(r *symbol.Run) (position uint64, err error) {
 		return 0, refuse(l.part, "facts in the class without a name alone")
 	}
 	for i := range c.Members {
-		if m := &c.Members[i]; i > 0 && m.Name < c.Members[i-1].Name || m.Lines.Count > 2 || m.From.Count > 2 {
-			return 0, refuse(l.part, "members by name, with lines, at member %d", i)
+		if m := &c.Members[i]; i > 0 && m.Name < c.Members[i-1].Name || m.Method == nil || m.Lines.Count > 2 || m.From.Count > 2 {
+			return 0, refuse(l.part, "members by name, of methods, with lines, at member %d", i)
 		}
 	}
 	if l.packer == nil {

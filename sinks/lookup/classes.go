@@ -40,12 +40,12 @@ func classBytes(name string, x *retrace.Class) int64 {
 	}
 	c := x.Class
 	n += int64(unsafe.Sizeof(*c)) + int64(len(c.Members))*int64(unsafe.Sizeof(symbol.Member{})) + int64(len(c.Files))*int64(unsafe.Sizeof(symbol.ClassFile{}))
-	last := ""
+	var last *symbol.Method
 	for i := range c.Members {
 		m := &c.Members[i]
-		if m.Params != last { // lists are made for it, other strings may be shared
-			n += int64(len(m.Params))
-			last = m.Params
+		if m.Method != last { // lists are made for it, other strings may be shared
+			n += int64(unsafe.Sizeof(*m.Method)) + int64(len(m.Params))
+			last = m.Method
 		}
 		n += int64(len(m.Name)) + indexBytes
 		for k := range m.Rules {

@@ -19,7 +19,7 @@ func mappingOf(n int) []*symbol.Class {
 	for i := range n {
 		c := &symbol.Class{Name: fmt.Sprintf("o.c%d", i), Original: fmt.Sprintf("com.example.shop.Thing%d", i), File: fmt.Sprintf("Thing%d.java", i)}
 		for k := range i % 40 {
-			c.Members = append(c.Members, symbol.Member{Name: fmt.Sprintf("m%02d", k), Original: fmt.Sprintf("method%d", k*i), Type: "void", Params: "int,java.lang.String",
+			c.Members = append(c.Members, symbol.Member{Name: fmt.Sprintf("m%02d", k), Method: &symbol.Method{Original: fmt.Sprintf("method%d", k*i), Type: "void", Params: "int,java.lang.String"},
 				Lines: symbol.Lines{First: uint32(k), Last: uint32(k), Count: 2}, From: symbol.Lines{First: uint32(i + k), Last: uint32(i + k), Count: 2}})
 		}
 		all = append(all, c)

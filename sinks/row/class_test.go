@@ -34,7 +34,7 @@ func randomClasses(r *rand.Rand, n int) []*symbol.Class {
 		c := &symbol.Class{Name: fmt.Sprintf("n%d", i), Original: pick("x.Y", "x.Y$1", "Z", "", "x.$A", "kotlin.TextKt") + pick("", fmt.Sprint(i)), Synthesized: r.IntN(9) == 0}
 		c.File = pick("", "Y.java", "Y.kt", "Text.kt", "Z.java", "\xff.kt", ".java", "SourceFile")
 		for range r.IntN(1 << r.IntN(7)) {
-			m := symbol.Member{Name: pick("a", "b", "c", "z", "<init>", "ab", "\xf0", ""), Class: pick("", "", "o.P", "o.Q$R", c.Original+"x"), Original: pick("run", "<init>", "a", "m"+fmt.Sprint(r.IntN(9))), Type: pick("void", "int[]", ""), Lines: lines(), From: lines()}
+			m := symbol.Member{Name: pick("a", "b", "c", "z", "<init>", "ab", "\xf0", ""), Method: &symbol.Method{Class: pick("", "", "o.P", "o.Q$R", c.Original+"x"), Original: pick("run", "<init>", "a", "m"+fmt.Sprint(r.IntN(9))), Type: pick("void", "int[]", "")}, Lines: lines(), From: lines()}
 			if m.Field = r.IntN(5) == 0; !m.Field {
 				m.Params = pick("", "int", "int,x.Y", ",,", strings.Repeat("long,", r.IntN(20)))
 			}
@@ -203,7 +203,7 @@ func TestGiantClassIsDropped(t *testing.T) {
 	k, _ := newRing(t)
 	giant := &symbol.Class{Name: "g", Original: "G"}
 	for i := range 120_000 {
-		giant.Members = append(giant.Members, symbol.Member{Name: fmt.Sprintf("%090d", i), Original: "m", Type: "void"})
+		giant.Members = append(giant.Members, symbol.Member{Name: fmt.Sprintf("%090d", i), Method: &symbol.Method{Original: "m", Type: "void"}})
 	}
 	l := encodeClasses(t, k, []*symbol.Class{giant, {Name: "a", Original: "A"}, {Name: "b", Original: "B"}}, Table{Strings: []string{""}, Runs: []uint32{0}})
 	if l.out.Dropped.Ranges != 1 || l.out.Ranges != 2 {

@@ -26,11 +26,11 @@ func exampleClass() *symbol.Class {
 	lines := func(first, last uint32, count uint8) symbol.Lines {
 		return symbol.Lines{First: first, Last: last, Count: count}
 	}
-	run := symbol.Member{Name: "c", Original: "run", Type: "void", Params: "int"}
+	run := symbol.Member{Name: "c", Method: &symbol.Method{Original: "run", Type: "void", Params: "int"}}
 	first, outer := run, run
 	first.Lines, first.From = lines(1, 3, 2), lines(10, 12, 2)
 	outer.Lines, outer.From = lines(4, 4, 2), lines(13, 13, 1)
-	inner := symbol.Member{Name: "c", Class: "x.Util", Original: "add", Type: "int", Params: "int,int", Lines: lines(4, 4, 2), From: lines(7, 7, 2)}
+	inner := symbol.Member{Name: "c", Method: &symbol.Method{Class: "x.Util", Original: "add", Type: "int", Params: "int,int"}, Lines: lines(4, 4, 2), From: lines(7, 7, 2)}
 	return &symbol.Class{Name: "a.b", Original: "x.Main", File: "Main.java", Members: []symbol.Member{first, inner, outer},
 		Files: []symbol.ClassFile{{Class: "x.Util", File: "Util.kt"}}}
 }

@@ -1,6 +1,7 @@
 package row
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -157,7 +158,8 @@ type classReader struct {
 	own    []string // those between
 	bad    bool
 
-	methods []int32
+	methods []*symbol.Method // as they first occur
+	room    []symbol.Method  // for the others
 	lastAt  []uint32
 	foreign []string
 }
@@ -211,6 +213,8 @@ func (r *classReader) class(name string) (*symbol.Class, error) {
 
 func (r *classReader) members(c *symbol.Class, n int) {
 	c.Members = make([]symbol.Member, n)
+	most := min(n, bytes.Count(r.col[colOp-parted].b, []byte{0})) // a new method is a 0
+	r.room, r.methods, r.lastAt = make([]symbol.Method, most), make([]*symbol.Method, 0, most), make([]uint32, 0, most)
 	name := ""
 	var before symbol.Lines
 	base := uint32(0)
@@ -218,18 +222,16 @@ func (r *classReader) members(c *symbol.Class, n int) {
 		m := &c.Members[i]
 		number := len(r.methods)
 		if op := r.next(colOp); op == 0 {
-			r.method(m)
-			r.methods, r.lastAt = append(r.methods, int32(i)), append(r.lastAt, base)
+			r.methods, r.lastAt = append(r.methods, r.method()), append(r.lastAt, base)
 		} else if op <= uint64(number) {
 			number -= int(op)
-			*m = c.Members[r.methods[number]]
-			m.Rules = nil
 		} else {
 			r.bad = true
 		}
 		if r.bad {
 			return
 		}
+		m.Method = r.methods[number]
 		code := r.next(colShape)
 		shape := code / nameCodes
 		if shape >= 18 {
@@ -284,7 +286,9 @@ func (r *classReader) lines(before symbol.Lines, count uint8) symbol.Lines {
 	return l
 }
 
-func (r *classReader) method(m *symbol.Member) {
+func (r *classReader) method() *symbol.Method {
+	m := &r.room[0]
+	r.room = r.room[1:]
 	kind := r.next(colMethod)
 	m.Field = kind&methodField != 0
 	if kind&methodForeign != 0 {
@@ -296,6 +300,7 @@ func (r *classReader) method(m *symbol.Member) {
 	if kind&methodParams != 0 {
 		m.Params = r.ref(colRefLo)
 	}
+	return m
 }
 
 func (r *classReader) meet(class string) {

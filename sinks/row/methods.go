@@ -13,7 +13,7 @@ type methods struct {
 	seed  maphash.Seed
 	first []int32 // by number: the member that brought it
 	last  int32   // number of the member that was asked for last; -1
-	same  []mark  // by the place of its strings, which parsers and readers share: most are found here
+	same  []mark  // by the place of its symbol.Method, which parsers and readers share: most are found here
 	text  []mark  // by their content
 	stamp uint32
 }
@@ -39,20 +39,19 @@ func (m *methods) reset() {
 // find gives the number of a member's method; isNew if it is the first to have it.
 func (m *methods) find(members []symbol.Member, i int) (number int32, isNew bool) {
 	c := &members[i]
-	if m.last >= 0 && identical(c, &members[m.first[m.last]]) {
+	if m.last >= 0 && c.Method == members[m.first[m.last]].Method {
 		return m.last, false
 	}
-	place := uintptr(unsafe.Pointer(unsafe.StringData(c.Original)))*31 + uintptr(unsafe.Pointer(unsafe.StringData(c.Type)))
 	mask := uint64(len(m.same) - 1)
-	at := uint64(place) * 0x9e3779b97f4a7c15 >> 32 & mask
-	if e := m.same[at]; e.stamp == m.stamp && identical(c, &members[m.first[e.number]]) {
+	at := uint64(uintptr(unsafe.Pointer(c.Method))) * 0x9e3779b97f4a7c15 >> 32 & mask
+	if e := m.same[at]; e.stamp == m.stamp && c.Method == members[m.first[e.number]].Method {
 		m.last = e.number
 		return e.number, false
 	}
-	h := m.hash(c)
+	h := m.hash(c.Method)
 	slot := h & mask
 	for ; m.text[slot].stamp == m.stamp; slot = (slot + 1) & mask {
-		if n := m.text[slot].number; equal(c, &members[m.first[n]]) {
+		if n := m.text[slot].number; *c.Method == *members[m.first[n]].Method {
 			m.same[at] = mark{m.stamp, n}
 			m.last = n
 			return n, false
@@ -71,7 +70,7 @@ func (m *methods) grow(members []symbol.Member) {
 	m.same, m.text = make([]mark, 2*len(m.same)), make([]mark, 2*len(m.text))
 	mask := uint64(len(m.text) - 1)
 	for n, i := range m.first {
-		slot := m.hash(&members[i]) & mask
+		slot := m.hash(members[i].Method) & mask
 		for m.text[slot].stamp == m.stamp {
 			slot = (slot + 1) & mask
 		}
@@ -79,22 +78,10 @@ func (m *methods) grow(members []symbol.Member) {
 	}
 }
 
-func (m *methods) hash(c *symbol.Member) uint64 {
+func (m *methods) hash(c *symbol.Method) uint64 {
 	h := maphash.String(m.seed, c.Original)
 	h = h*0x9e3779b97f4a7c15 ^ maphash.String(m.seed, c.Class)
 	h = h*0x9e3779b97f4a7c15 ^ maphash.String(m.seed, c.Params)
 	h = h*0x9e3779b97f4a7c15 ^ maphash.String(m.seed, c.Type)
 	return h ^ h>>32
-}
-
-// identical reports whether two members have the same strings, not only equal ones.
-func identical(a, b *symbol.Member) bool {
-	is := func(s, t string) bool {
-		return len(s) == len(t) && (s == "" || unsafe.StringData(s) == unsafe.StringData(t))
-	}
-	return a.Field == b.Field && is(a.Original, b.Original) && is(a.Class, b.Class) && is(a.Type, b.Type) && is(a.Params, b.Params)
-}
-
-func equal(a, b *symbol.Member) bool {
-	return a.Field == b.Field && a.Original == b.Original && a.Class == b.Class && a.Type == b.Type && a.Params == b.Params
 }

@@ -50,7 +50,7 @@ func (p *plain) append(b []byte, c *symbol.Class) []byte {
 		p.numbers = append(p.numbers, number)
 		if isNew {
 			b = append(b, 0)
-			b = putMethod(b, m)
+			b = putMethod(b, m.Method)
 		} else {
 			b = putNumber(b, int(number)+1)
 		}
@@ -75,7 +75,7 @@ func (p *plain) append(b []byte, c *symbol.Class) []byte {
 	return b
 }
 
-func putMethod(b []byte, m *symbol.Member) []byte {
+func putMethod(b []byte, m *symbol.Method) []byte {
 	field := byte(0)
 	if m.Field {
 		field = 1
