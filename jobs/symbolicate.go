@@ -122,7 +122,11 @@ func (j symbolicateJob) answerer(p *process) (answer func(io.Reader, *bufio.Writ
 	}
 	bare := bareImages{}
 	return func(r io.Reader, w *bufio.Writer) error {
-		return stack.Split(p.ctx, r, o, func(s *stack.Stack) error { return j.answer(p, client, w, s, bare) })
+		f := stackFlow{client: client, reading: o, options: lookup.StackOptions{Artifacts: j.Artifact, App: j.App}}
+		f.print = func(s *stack.Stack, answers [][]symbol.Answer) error {
+			return j.print(p, client, w, s, f.options, answers, bare)
+		}
+		return f.run(p.ctx, r, w)
 	}, close, nil
 }
 
@@ -139,13 +143,8 @@ func (j symbolicateJob) client(p *process, o lookup.Options) (*lookup.Client, fu
 	return p.memoryClient(j.Symbols, o)
 }
 
-// answer prints one stack.
-func (j symbolicateJob) answer(p *process, client *lookup.Client, w *bufio.Writer, s *stack.Stack, bare bareImages) error {
-	o := lookup.StackOptions{Artifacts: j.Artifact, App: j.App}
-	answers, err := client.Stack(p.ctx, s, o)
-	if err != nil {
-		return err
-	}
+// print prints one stack.
+func (j symbolicateJob) print(p *process, client *lookup.Client, w *bufio.Writer, s *stack.Stack, o lookup.StackOptions, answers [][]symbol.Answer, bare bareImages) error {
 	if j.asked != nil {
 		j.asked.stack(p, client, s, answers)
 	}
@@ -166,11 +165,9 @@ func (j symbolicateJob) answer(p *process, client *lookup.Client, w *bufio.Write
 	}
 	bare.warn(p, s, answers)
 	if j.Explain {
-		if err := wire.Explain(p.ctx, w, client, s, o); err != nil {
-			return err
-		}
+		return wire.Explain(p.ctx, w, client, s, o)
 	}
-	return w.Flush()
+	return nil
 }
 
 // maxBare bounds the images that are warned of in one run.
