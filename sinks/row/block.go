@@ -30,7 +30,7 @@ type Block struct {
 
 // part is a range or a hole, up to the start of the next one.
 type part struct {
-	start  uint32 // from base
+	start  uint32 // from base; 0 where a script's block has it
 	node   uint16 // hole: it is one
 	file   uint16
 	line   uint32
@@ -74,7 +74,7 @@ func (b *Block) at(pos uint64) int {
 	if pos < b.base || pos >= b.end && b.end != 0 || len(b.parts) == 0 {
 		return -1
 	}
-	if b.script != nil {
+	if b.script != nil && b.script.starts != nil {
 		return b.script.at(pos)
 	}
 	off := pos - b.base
@@ -101,7 +101,7 @@ func (b *Block) Find(pos uint64, to []symbol.Frame) (frames []symbol.Frame, foun
 	first := len(to)
 	to = b.chain(&b.parts[i], to)
 	if b.script != nil {
-		b.script.tell(i, pos, &to[first])
+		b.script.tell(i, pos-b.partStart(i), &to[first])
 	}
 	return to, true
 }
@@ -157,7 +157,7 @@ func (b *Block) outermost(i int) uint16 {
 }
 
 func (b *Block) partStart(i int) uint64 {
-	if b.script != nil {
+	if b.script != nil && b.script.starts != nil {
 		return b.script.starts[i]
 	}
 	return b.base + uint64(b.parts[i].start)
@@ -182,7 +182,7 @@ func (b *Block) Each(emit func(start, end uint64, chain []symbol.Frame) error) e
 		chain = b.chain(p, chain[:0])
 		start := b.partStart(i)
 		if b.script != nil {
-			b.script.tell(i, start, &chain[0])
+			b.script.tell(i, 0, &chain[0])
 		}
 		if err := emit(start, b.partEnd(i), chain); err != nil {
 			return err

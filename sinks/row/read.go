@@ -14,6 +14,7 @@ type blockReader struct {
 	names  []uint32 // by function: number in the dictionary plus 1, or here and number among the names that stand here
 	files  []uint32 // by file
 	tokens []uint32 // by name of a script
+	starts []uint64 // of a script's parts
 	inline int      // names that stand here
 	dict   *dictionary
 	prev   int32 // node of the range before; -1

@@ -2,6 +2,7 @@ package row
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"unsafe"
 
@@ -10,17 +11,19 @@ import (
 
 // scriptParts is what the parts of a script's block have besides.
 type scriptParts struct {
-	starts []uint64
-	tokens []uint16 // the part's name plus 1; 0: none
-	flags  []symbol.Flags
+	starts []uint64 // nil: they begin within 4 GiB, as those of any block
+	says   []uint32 // the number of the part's name plus 1, or 0, above its symbol.Flags
 	names  names
 }
+
+// tokenShift is where in scriptParts.says the number of a name begins.
+const tokenShift = 8
 
 func (s *scriptParts) bytes() int64 {
 	if s == nil {
 		return 0
 	}
-	return int64(unsafe.Sizeof(*s)) + int64(cap(s.starts))*11 + int64(len(s.names.strings))*int64(stringBytes+4)
+	return int64(unsafe.Sizeof(*s)) + int64(cap(s.starts))*8 + int64(cap(s.says))*4 + int64(len(s.names.strings))*int64(stringBytes+4)
 }
 
 // at gives the index of the part that holds pos, which lies in the block.
@@ -28,14 +31,16 @@ func (s *scriptParts) at(pos uint64) int {
 	return sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > pos }) - 1
 }
 
-// tell adds to the innermost frame what the part i says of it at pos.
-func (s *scriptParts) tell(i int, pos uint64, f *symbol.Frame) {
-	if n := s.tokens[i]; n > 0 {
-		f.Name = s.names.get(n - 1)
+// tell adds to the innermost frame what part i says of it, off positions behind its start.
+func (s *scriptParts) tell(i int, off uint64, f *symbol.Frame) {
+	says := s.says[i]
+	if n := says >> tokenShift; n > 0 {
+		f.Name = s.names.get(uint16(n - 1))
 	}
-	f.Ignored = s.flags[i]&symbol.Ignored != 0
-	if s.flags[i]&symbol.Linear != 0 {
-		f.Column += uint32(pos - s.starts[i])
+	flags := symbol.Flags(says)
+	f.Ignored = flags&symbol.Ignored != 0
+	if flags&symbol.Linear != 0 {
+		f.Column += uint32(off)
 	}
 }
 
@@ -45,12 +50,12 @@ func (r *blockReader) parts(b *Block, n int) error {
 	if most > maxParts {
 		return r.fail("fewer parts")
 	}
-	s := &scriptParts{starts: make([]uint64, 0, most), tokens: make([]uint16, 0, most), flags: make([]symbol.Flags, 0, most)}
+	s := &scriptParts{says: make([]uint32, 0, most)}
 	b.script = s
 	b.base, b.end = b.from, b.from
-	add := func(at uint64, p part, token uint16, f symbol.Flags) {
-		s.starts, s.tokens, s.flags = append(s.starts, at), append(s.tokens, token), append(s.flags, f)
-		b.parts = append(b.parts, p)
+	starts := r.starts[:0]
+	add := func(at uint64, p part, says uint32) {
+		starts, s.says, b.parts = append(starts, at), append(s.says, says), append(b.parts, p)
 	}
 	line, column := b.from>>32, uint64(0)
 	file, none := uint32(0), true
@@ -62,17 +67,17 @@ func (r *blockReader) parts(b *Block, n int) error {
 			column = r.col[colStart].next()
 		}
 		at := line<<32 | column
-		if line > math.MaxUint32 || column > math.MaxUint32 || at < b.from || at > b.last || i > 0 && at <= s.starts[len(s.starts)-1] {
+		if line > math.MaxUint32 || column > math.MaxUint32 || at < b.from || at > b.last || i > 0 && at <= starts[len(starts)-1] {
 			return r.fail("ascending parts within the block")
 		}
 		if i == 0 {
 			b.base = at
-		} else if end := (s.starts[len(s.starts)-1]>>32 + 1) << 32; end < at && b.parts[len(b.parts)-1].node != hole {
-			add(end, part{node: hole}, 0, 0)
+		} else if end := (starts[len(starts)-1]>>32 + 1) << 32; end < at && b.parts[len(b.parts)-1].node != hole {
+			add(end, part{node: hole}, 0)
 		}
 		what := r.col[colWhat].next()
 		if what == partHole {
-			add(at, part{node: hole}, 0, 0)
+			add(at, part{node: hole}, 0)
 			continue
 		}
 		if what&partHole != 0 || what >= partLine<<1 {
@@ -120,14 +125,23 @@ func (r *blockReader) parts(b *Block, n int) error {
 		if what&partLinear != 0 {
 			flags |= symbol.Linear
 		}
-		add(at, part{0, uint16(r.prev), uint16(file), to.line, to.column}, token, flags)
+		add(at, part{0, uint16(r.prev), uint16(file), to.line, to.column}, uint32(token)<<tokenShift|uint32(flags))
 	}
 	if n > 0 {
 		last := len(b.parts) - 1
-		if b.end = (s.starts[last]>>32 + 1) << 32; b.parts[last].node == hole || b.end > b.last || b.end == 0 {
+		if b.end = (starts[last]>>32 + 1) << 32; b.parts[last].node == hole || b.end > b.last || b.end == 0 {
 			b.end = b.last + 1
 		}
+		if starts[last]-b.base > math.MaxUint32 {
+			s.starts = slices.Clone(starts)
+		} else { // as in any block
+			for i, at := range starts {
+				b.parts[i].start = uint32(at - b.base)
+			}
+			b.by.build(b.parts, starts[last]-b.base+1)
+		}
 	}
+	r.starts = starts
 	for i := range r.col {
 		if r.col[i].bad {
 			return r.fail("all columns")
