@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/symlake/symlake/formats/formattest"
 )
 
 // crews are the ways in which four workers may share a source.
@@ -75,9 +77,7 @@ func TestFourWorkers(t *testing.T) {
 
 // TestBenchWorkers measures what four workers cost together beside one alone; see make bench.
 func TestBenchWorkers(t *testing.T) {
-	if os.Getenv("SYMLAKE_BENCH") == "" {
-		t.Skip("set SYMLAKE_BENCH=1, as make bench does")
-	}
+	formattest.Bench(t)
 	const objects, rounds = 2000, 3
 	dir := busyObjects(t, objects)
 	least := map[string]time.Duration{}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	formatsall "github.com/symlake/symlake/formats/all"
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/bucket"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
@@ -26,9 +27,7 @@ import (
 // TestBenchDiscovery measures a run over a bucket of a million keys (SYMLAKE_BENCH_KEYS) with nothing new in
 // it, beside a bare LIST of it. It wants TMPDIR on a file system with user xattrs; see make bench.
 func TestBenchDiscovery(t *testing.T) {
-	if os.Getenv("SYMLAKE_BENCH") == "" {
-		t.Skip("set SYMLAKE_BENCH=1, as make bench does")
-	}
+	formattest.Bench(t)
 	keys := 1_000_000
 	if s := os.Getenv("SYMLAKE_BENCH_KEYS"); s != "" {
 		var err error

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/file"
@@ -22,9 +23,7 @@ import (
 // TestBenchLoader measures what the loader takes while it brings embedded stores
 // of two sizes into HBase: its memory must not depend on how much there is.
 func TestBenchLoader(t *testing.T) {
-	if os.Getenv("SYMLAKE_BENCH") == "" {
-		t.Skip("make bench runs it")
-	}
+	formattest.Bench(t)
 	server := hbasetest.Start(t, hbasetest.Options{Heap: "2g", Fast: true, Site: map[string]string{"io.file.buffer.size": "131072"}})
 	for i, artifacts := range []int{32, 160} {
 		from := filepath.Join(t.TempDir(), "embedded")

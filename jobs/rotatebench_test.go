@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/sinks"
@@ -21,9 +22,7 @@ import (
 // TestBenchRotate measures the rotation of 100,000 artifacts' keys (SYMLAKE_BENCH_ARTIFACTS), each with two names and an
 // object in the ledger, under a local keyset.
 func TestBenchRotate(t *testing.T) {
-	if os.Getenv("SYMLAKE_BENCH") == "" {
-		t.Skip("set SYMLAKE_BENCH=1, as make bench does")
-	}
+	formattest.Bench(t)
 	artifacts := 100_000
 	if s := os.Getenv("SYMLAKE_BENCH_ARTIFACTS"); s != "" {
 		var err error

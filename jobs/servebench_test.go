@@ -6,20 +6,19 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/symlake/symlake/formats/formattest"
 )
 
 // TestBenchServe asks a warm server from two callers, on the same processors: raw stacks of 30 frames, one a request
 // and a hundred a request.
 func TestBenchServe(t *testing.T) {
-	if os.Getenv("SYMLAKE_BENCH") == "" {
-		t.Skip("set SYMLAKE_BENCH=1, as make bench does")
-	}
+	formattest.Bench(t)
 	s := startServe(t, ingested(t, "elf/libgame-arm64-dw5.so"))
 	const frames, seconds = 30, 5
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -42,6 +42,14 @@ func Fixture(t testing.TB, name string) string {
 	return p
 }
 
+// Bench leaves out a test that measures, unless SYMLAKE_BENCH is set, as make bench does.
+func Bench(t testing.TB) {
+	t.Helper()
+	if os.Getenv("SYMLAKE_BENCH") == "" {
+		t.Skip("make bench runs it (SYMLAKE_BENCH=1)")
+	}
+}
+
 // Tool is the path of an outside program; how tells a person how to get it.
 func Tool(t testing.TB, program, how string) string {
 	t.Helper()

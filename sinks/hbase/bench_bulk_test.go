@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
@@ -51,9 +52,7 @@ func gigabyte() func(load int, emit func(sinks.Row) error) error {
 // regions on the same server, in turn. Puts go with the write-ahead log, 2 MiB a
 // call, four calls at once, and end with a flush: until then the work is not done.
 func TestBenchBulk(t *testing.T) {
-	if os.Getenv("SYMLAKE_BENCH") == "" {
-		t.Skip("make bench runs it")
-	}
+	formattest.Bench(t)
 	rows := gigabyte()
 	for _, on := range []string{"local", "hdfs"} {
 		t.Run(on, func(t *testing.T) { benchBulk(t, on, rows) })

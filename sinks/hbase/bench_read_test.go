@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
@@ -90,9 +90,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 // TestBenchReads measures look-ups on a warm server, whose cache holds all rows, with client and server
 // on the same processors. Every row is compared with what was written.
 func TestBenchReads(t *testing.T) {
-	if os.Getenv("SYMLAKE_BENCH") == "" {
-		t.Skip("make bench runs it")
-	}
+	formattest.Bench(t)
 	server := hbasetest.Start(t, hbasetest.Options{Heap: "2g", Fast: true, Site: map[string]string{"hbase.regionserver.handler.count": "30",
 		// Compactions would change what is measured.
 		"hbase.hstore.compactionThreshold": "1000", "hbase.hstore.compaction.min": "1000", "hbase.hstore.blockingStoreFiles": "2000"}})

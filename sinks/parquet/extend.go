@@ -40,7 +40,7 @@ var ErrColumn = errors.New("the column exists")
 // Extend begins to write the rows of f, in their order and row groups, with the columns of a table added. From plain to
 // plain, the columns of f are copied byte for byte, whatever they hold; else their values are.
 func (f *Rows) Extend(ctx context.Context, w io.Writer, x Extension) (e Extended, err error) {
-	defer broken(&err)
+	defer broken(&err, ErrRows)
 	drop, err := f.dropped(x.Table)
 	if err != nil {
 		return nil, err

@@ -115,7 +115,7 @@ func (r *resealed) Group(ctx context.Context, rows *AnswerRows) (err error) {
 		return r.err
 	}
 	defer func() { r.err = err }()
-	defer broken(&err)
+	defer broken(&err, ErrRows)
 	if err := rows.flush(rows.pager); err != nil {
 		return err
 	}

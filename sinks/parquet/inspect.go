@@ -36,11 +36,7 @@ func Inspect(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks.
 	if string(head) != string(tail) || string(tail) != magicSealed && string(tail) != magicPlain {
 		return false, nil, nil
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("%w: %v", errDamaged, v)
-		}
-	}()
+	defer broken(&err, errDamaged)
 	i = &Inspection{Profile: Plain, Bytes: size}
 	if string(tail) == magicSealed {
 		i.Profile = Sealed

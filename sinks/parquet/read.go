@@ -24,11 +24,7 @@ var errDamaged = errors.New("no whole Parquet file of a lake")
 // readTexts emits some columns of a file, all of texts and in no list, row by row. A row is valid during
 // the call. It reads what this package wrote; anything else is an error, also where the libraries panic.
 func (l *Lake) readTexts(ctx context.Context, r io.ReaderAt, size int64, columns []int, emit func(row []string) error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("%w: %v", errDamaged, v)
-		}
-	}()
+	defer broken(&err, errDamaged)
 	magic := make([]byte, 4)
 	if size < 12 {
 		return errDamaged
@@ -157,13 +153,11 @@ func (l *Lake) open1(ctx context.Context, text []byte) (key []byte, version uint
 func (l *Lake) openSealed(ctx context.Context, data io.ReaderAt, size int64) (r *file.Reader, err error) {
 	k := &retriever{ctx: ctx, l: l}
 	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("%w: %v", errDamaged, v)
-		}
-		if k.err != nil {
+		if k.err != nil { // whatever the library made of it
 			err = k.err
 		}
 	}()
+	defer broken(&err, errDamaged)
 	props := pa.NewReaderProperties(nil)
 	props.FileDecryptProps = pa.NewFileDecryptionProperties(pa.WithKeyRetriever(k))
 	r, err = file.NewParquetReader(io.NewSectionReader(data, 0, size), file.WithReadProps(props))

@@ -68,7 +68,7 @@ const MaxGroupRows = 1 << 26
 // OpenRows opens a file of size bytes. keys gives the keys of the lake; it is called for sealed files only. What is
 // wrong with the file is ErrRows.
 func OpenRows(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks.LakeKeys, error)) (f *Rows, err error) {
-	defer broken(&err)
+	defer broken(&err, ErrRows)
 	f = &Rows{r: r, size: size, keys: keys, meta: map[string]string{}}
 	head, tail := make([]byte, 4), make([]byte, 4)
 	if size < 12 {
@@ -99,10 +99,10 @@ func OpenRows(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks
 	return f, nil
 }
 
-// broken turns a panic of the libraries into ErrRows.
-func broken(err *error) {
+// broken, deferred, turns a panic of the libraries into an error of a kind.
+func broken(err *error, kind error) {
 	if v := recover(); v != nil {
-		*err = fmt.Errorf("%w: %v", ErrRows, v)
+		*err = fmt.Errorf("%w: %v", kind, v)
 	}
 }
 
