@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -41,19 +40,21 @@ type art struct {
 	dual    bool
 	pid     int64
 	clock   string
-	names   map[uint32]int32
+	names   methodIDs
 	threads map[uint16]string
 	known   map[uint16]*artThread
+	last    *artThread // of the record before
 }
 
 type artThread struct {
 	*thread
+	id   uint16
 	low  uint32 // the last time: times have 32 bits, which is 70 minutes
 	high int64
 }
 
 func (r *reader) art() error {
-	a := &art{reader: r, names: map[uint32]int32{}, threads: map[uint16]string{}, known: map[uint16]*artThread{}}
+	a := &art{reader: r, threads: map[uint16]string{}, known: map[uint16]*artThread{}}
 	head, err := r.in.Peek(len(artMagic))
 	if err != nil {
 		return r.corrupt(0, "a header")
@@ -174,7 +175,15 @@ func (a *art) method(text string, at int64) error {
 	if err != nil {
 		return err
 	}
-	a.names[uint32(id)&^artActionMask] = made
+	return a.means(uint32(id)&^artActionMask, made)
+}
+
+// means enters the name of a method.
+func (a *art) means(method uint32, name int32) error {
+	if a.names.count >= MaxNames {
+		return a.wrong(a.at, formats.ErrLimit, "fewer methods")
+	}
+	a.names.set(method, name)
 	return nil
 }
 
@@ -237,131 +246,4 @@ func (a *art) header(streamed bool) error {
 		return a.corrupt(from+6, "an offset of records behind the header")
 	}
 	return a.skip(skip)
-}
-
-// records reads to the end.
-func (a *art) records(streamed bool) error {
-	ids := 2
-	if a.version == 1 {
-		ids = 1
-	}
-	for {
-		from := a.at
-		if err := a.alive(); err != nil {
-			return err
-		}
-		b, err := a.in.Peek(a.record)
-		if len(b) == 0 {
-			if err == io.EOF {
-				err = nil
-			}
-			return err
-		}
-		if streamed && len(b) >= 3 && b[0] == 0 && b[1] == 0 {
-			end, err := a.special(from)
-			if end || err != nil {
-				return err
-			}
-			continue
-		}
-		if b, err = a.take(a.record, ""); err != nil {
-			return err
-		}
-		id := uint16(b[0])
-		if ids == 2 {
-			id = u16(b)
-		}
-		at, cpu := u32(b[ids+4:]), uint32(0)
-		if a.dual {
-			at, cpu = u32(b[ids+8:]), at
-		}
-		if err := a.action(id, u32(b[ids:]), at, cpu, from); err != nil {
-			return err
-		}
-	}
-}
-
-// special reads what stands between the records of a streamed trace; end: it was the summary.
-func (a *art) special(from int64) (end bool, err error) {
-	b, err := a.take(3, "what follows thread 0")
-	if err != nil {
-		return false, err
-	}
-	switch code := b[2]; code {
-	case artNewMethod:
-		text, err := a.counted("a method")
-		if err != nil {
-			return false, err
-		}
-		return false, a.method(string(text), from)
-	case artNewThread:
-		if b, err = a.take(2, "a thread's ID"); err != nil {
-			return false, err
-		}
-		id := u16(b)
-		name, err := a.counted("a thread's name")
-		if err != nil {
-			return false, err
-		}
-		a.threads[id] = string(name)
-		return false, nil
-	case artSummary:
-		if b, err = a.take(4, "the summary's length"); err != nil {
-			return true, err
-		}
-		return true, a.skip(int64(u32(b)))
-	default:
-		return true, a.corrupt(from+2, fmt.Sprintf("a method, thread or summary, not %d", code))
-	}
-}
-
-// counted reads two bytes of length, and so many bytes.
-func (a *art) counted(what string) ([]byte, error) {
-	b, err := a.take(2, "the length of "+what)
-	if err != nil {
-		return nil, err
-	}
-	return a.take(int(u16(b)), what)
-}
-
-// action enters or leaves a method.
-func (a *art) action(id uint16, method, at, cpu uint32, from int64) error {
-	t := a.known[id]
-	if t == nil {
-		made, err := a.thread(int64(id), Track{PID: a.pid, TID: int64(id), Name: a.threads[id], CPU: a.dual, Process: a.o.Name})
-		if err != nil {
-			return err
-		}
-		made.inside = map[uint64]int{}
-		t = &artThread{thread: made}
-		a.known[id] = t
-	}
-	if at < t.low && t.low-at > math.MaxInt32 {
-		t.high += 1 << 32
-	} else if at > t.low && at-t.low > math.MaxInt32 && t.high > 0 {
-		at = t.low // from before the last overflow
-	}
-	t.low = at
-	when := (t.high + int64(at)) * 1000
-	if a.dual {
-		t.cpu = max(t.cpu, int64(cpu)*1000)
-	}
-	action := method & artActionMask
-	method &^= artActionMask
-	switch action {
-	case artEnter:
-		n, known := a.names[method]
-		if !known {
-			var err error
-			if n, err = a.named(Name{Text: fmt.Sprintf("method %#x", method), Plain: true}); err != nil {
-				return err
-			}
-			a.names[method] = n
-		}
-		return a.begin(t.thread, when, n, uint64(method))
-	case artExit, artUnroll:
-		return a.leave(t.thread, when, uint64(method))
-	}
-	a.bad("", from, "a method that is entered or left")
-	return nil
 }

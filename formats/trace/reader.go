@@ -41,7 +41,8 @@ type thread struct {
 	deep   int // calls beyond MaxDepth that are open
 	last   int64
 	cpu    int64
-	inside map[uint64]int // how often a method is open, by its id in the trace; where exits name it
+	inside map[uint64]int // how often a method is open, by its id in the trace; nil: not needed lately
+	calm   int            // so many more exits of what was entered last, and inside is dropped
 }
 
 // call is an open call.
@@ -163,7 +164,13 @@ func (r *reader) leave(t *thread, at int64, id uint64) error {
 		t.deep--
 		return nil
 	}
-	if t.inside[id] == 0 {
+	switch top := len(t.open) - 1; {
+	case top >= 0 && t.open[top].id == id:
+		if t.calm--; t.calm == 0 {
+			t.inside = nil
+		}
+		return r.pop(t, at, false)
+	case top < 0 || !t.has(id):
 		r.report.Orphans++
 		return nil
 	}
@@ -176,6 +183,18 @@ func (r *reader) leave(t *thread, at int64, id uint64) error {
 			return err
 		}
 	}
+}
+
+// has reports whether a method is open. Mostly none but the last is asked for: it is found out for as long as the
+// stack is deep, so that asking again and again is no more work than calling.
+func (t *thread) has(id uint64) bool {
+	if t.inside == nil {
+		t.inside, t.calm = map[uint64]int{}, len(t.open)
+		for _, c := range t.open {
+			t.inside[c.id]++
+		}
+	}
+	return t.inside[id] > 0
 }
 
 func (r *reader) pop(t *thread, at int64, unclosed bool) error {
