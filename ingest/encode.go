@@ -185,7 +185,14 @@ func (e *encoding) sorted(s *spill.Sorter, begin beginner) (sweep.Counts, error)
 	if e.secret != nil {
 		return sweep.Classes(m.Next, take)
 	}
-	return sweep.Sweep(m.Next, take)
+	if !e.x.spareSlot() {
+		return sweep.Sweep(m.Next, take)
+	}
+	// The load is alone on two processors at least: what is swept is encoded beside.
+	defer e.x.unslot()
+	ahead := newFeed(take, nil)
+	counts, err := sweep.Sweep(m.Next, ahead.write)
+	return counts, errors.Join(err, ahead.end())
 }
 
 // passed passes the runs of an artifact that has them in order on as they are exploded.
@@ -260,7 +267,7 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 			if err := lake.Load(e.known, id); err != nil {
 				return nil, environment(err)
 			}
-			beside = newFeed(lake, &t)
+			beside = newFeed(lake.Write, &t)
 			take = func(r *symbol.Run) error {
 				if err := enc.Add(r); err != nil {
 					return err

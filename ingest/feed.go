@@ -2,18 +2,17 @@ package ingest
 
 import (
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // feedRanges is about how many ranges are handed over at once. One such parcel is written while the next is filled.
 const feedRanges = 16 << 10
 
-// feed hands the swept runs of a load to a batch of the lake, which takes them beside the encoder of the store's rows:
-// either needs about as long. What the runs' strings are is the sorter's, which outlives it.
+// feed hands the swept runs of a load to another goroutine: to a batch of the lake, which takes them beside the encoder of
+// the store's rows, or to that encoder, while the sweep goes on. What the runs' strings are is the sorter's, which outlives it.
 type feed struct {
-	to    sinks.LakeBatch
-	table *row.Table
+	to    func(*symbol.Run) error
+	table *row.Table // that classes are unpacked by; nil: there are none
 	open  *parcel
 	full  chan *parcel // nil: nothing has been handed over yet
 	empty chan *parcel
@@ -34,13 +33,13 @@ func (p *parcel) add(r *symbol.Run) {
 	p.at = append(p.at, struct{ ranges, scopes int }{len(p.ranges), len(p.scopes)})
 }
 
-func (p *parcel) write(to sinks.LakeBatch) error {
+func (p *parcel) write(to func(*symbol.Run) error) error {
 	ranges, scopes := 0, 0
 	for i := range p.runs {
 		r := &p.runs[i]
 		r.Ranges, r.Scopes = p.ranges[ranges:p.at[i].ranges], p.scopes[scopes:p.at[i].scopes]
 		ranges, scopes = p.at[i].ranges, p.at[i].scopes
-		if err := to.Write(r); err != nil {
+		if err := to(r); err != nil {
 			return err
 		}
 	}
@@ -51,18 +50,18 @@ func (p *parcel) reset() {
 	p.runs, p.at, p.ranges, p.scopes = p.runs[:0], p.at[:0], p.ranges[:0], p.scopes[:0]
 }
 
-func newFeed(to sinks.LakeBatch, t *row.Table) *feed {
+func newFeed(to func(*symbol.Run) error, t *row.Table) *feed {
 	return &feed{to: to, table: t, open: new(parcel)}
 }
 
-// write gives a run to the lake. What became of it end tells.
+// write gives a run to the other goroutine. What became of it end tells.
 func (f *feed) write(r *symbol.Run) error {
 	if r.Packed != nil { // it is valid during the call only, and a mapping has few
 		c, err := f.table.Unpack(r.Packed)
 		if err != nil {
 			return err
 		}
-		return f.to.Write(&symbol.Run{Rank: r.Rank, Class: c})
+		return f.to(&symbol.Run{Rank: r.Rank, Class: c})
 	}
 	f.open.add(r)
 	if len(f.open.ranges) < feedRanges {
@@ -93,7 +92,7 @@ func (f *feed) hand() {
 	f.open = <-f.empty
 }
 
-// end waits until the lake has all runs.
+// end waits until the other goroutine has all runs. It is called in any case.
 func (f *feed) end() error {
 	if f.full == nil {
 		return f.open.write(f.to)

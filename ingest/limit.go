@@ -96,6 +96,23 @@ func (x *object) slot(ctx context.Context) error {
 	return nil
 }
 
+// spareSlot takes a slot if one is free, and reports whether it did.
+func (x *object) spareSlot() bool {
+	select {
+	case x.j.slots <- struct{}{}:
+	default:
+		return false
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.abandoned {
+		<-x.j.slots
+		return false
+	}
+	x.slots++
+	return true
+}
+
 func (x *object) unslot() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -1,0 +1,93 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// largeFake is an object of so many functions that several parcels of their ranges are handed over, all over each other.
+func largeFake() string {
+	var b strings.Builder
+	b.WriteString("FAKE\nid " + idA + "\n")
+	for i := range 4 * feedRanges {
+		fmt.Fprintf(&b, "f %d %d n%d %d\n", i*16, i*16+16+i%3*8, i%977, i*31%9973)
+	}
+	return b.String()
+}
+
+// A load that is alone is encoded while it is swept, and its rows are the same.
+func TestEncodedBeside(t *testing.T) {
+	var digests []string
+	for _, workers := range []int{1, 3} {
+		w := newWorld(t)
+		w.o.Workers = workers
+		w.put("big.so", largeFake())
+		if r := w.run(); r.Objects.Loaded != 1 || r.Ranges < 2*feedRanges {
+			t.Fatalf("%+v", r)
+		}
+		digests = append(digests, w.verify())
+	}
+	if digests[0] != digests[1] {
+		t.Fatal("the digest depends on the workers")
+	}
+}
+
+// What fails beside ends the load, and the next run completes it.
+func TestEncodedBesideFails(t *testing.T) {
+	whole := newWorld(t)
+	whole.put("big.so", largeFake())
+	whole.run()
+	want := whole.verify()
+	for _, n := range []int64{8, 20} {
+		w := newWorld(t)
+		w.put("big.so", largeFake())
+		broken := w.o
+		broken.Store = flakyStore(w.store, &flaky{from: n, until: 1 << 60})
+		if r, err := Run(t.Context(), []Source{w.src}, broken); err == nil && r.Objects.Failed != 1 {
+			t.Fatalf("operation %d: %+v", n, r.Objects)
+		}
+		w.run()
+		if w.verify() != want {
+			t.Fatalf("operation %d: the next run does not complete the work", n)
+		}
+	}
+}
+
+// A feed gives its error at the end, whether it came from the other goroutine or not.
+func TestFeedErrors(t *testing.T) {
+	for _, runs := range []int{1, 3 * feedRanges} {
+		given := 0
+		f := newFeed(func(*symbol.Run) error { given++; return errStore }, nil)
+		r := symbol.Run{Strings: []string{""}, Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{End: 1}}}
+		for range runs {
+			if err := f.write(&r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.end(); !errors.Is(err, errStore) || given != 1 {
+			t.Fatalf("%d runs: %d given, %v", runs, given, err)
+		}
+	}
+}
+
+// A slot is spare only while nobody holds the last one.
+func TestSpareSlot(t *testing.T) {
+	x := &object{j: &job{slots: make(chan struct{}, 2)}}
+	if err := x.slot(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !x.spareSlot() || x.spareSlot() || x.slots != 2 {
+		t.Fatalf("%d slots are held", x.slots)
+	}
+	x.unslot()
+	if x.abandon(errTime); x.slots != 0 || len(x.j.slots) != 0 {
+		t.Fatal("slots of what is abandoned are held")
+	}
+	if x.abandoned = true; x.spareSlot() || len(x.j.slots) != 0 {
+		t.Fatal("what is abandoned takes a slot")
+	}
+}
