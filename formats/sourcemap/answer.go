@@ -14,6 +14,7 @@ type sources struct {
 	functions []functionMap
 	hints     []int
 	nodes     map[uint32]int32 // of functions by name
+	named     []uint32         // 0, and the names
 }
 
 // readSources reads all of a map but its mappings.
@@ -22,7 +23,7 @@ func (e *emitter) readSources(t *text, l *layout) (*sources, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sources{words: w, ignored: make([]symbol.Flags, len(w.sources)), nodes: map[uint32]int32{}}
+	s := &sources{words: w, named: append([]uint32{0}, w.names...), ignored: make([]symbol.Flags, len(w.sources)), nodes: map[uint32]int32{}}
 	for _, i := range l.ignored {
 		s.ignored[i] = symbol.Ignored
 	}
@@ -155,10 +156,7 @@ func (s *sources) answer(m *mapping, g *symbol.Range) {
 	if m.linear {
 		g.Flags |= symbol.Linear
 	}
-	g.Name = 0
-	if m.name >= 0 {
-		g.Name = s.names[m.name]
-	}
+	g.Name = s.named[m.name+1] // no branch: whether a segment has a name is chance
 }
 
 // readScopes reads the scopes of a map that stands at from.
