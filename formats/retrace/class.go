@@ -12,17 +12,22 @@ import (
 // was asked for, cut into those that one name stands for. Safe for concurrent use.
 type Class struct {
 	*symbol.Class
-	once  sync.Once
 	seed  maphash.Seed
-	names []named // by hash of the name, open addressing, a power of two
+	mu    sync.Mutex // of who adds to asked
+	asked atomic.Pointer[asked]
+}
+
+// asked are the methods that were asked for: of most classes these are few.
+type asked struct {
+	slots []atomic.Pointer[named] // by hash of the name, open addressing, a power of two
+	used  int
 }
 
 // named is a name in the program of which the class has members.
 type named struct {
-	name     string
-	from, to int32 // of Members; to 0: the slot is free
-	hash     uint32
-	method   atomic.Pointer[method] // nil: not asked for yet
+	name   string
+	hash   uint64
+	method method
 }
 
 // method is what a name in the program stands for: one original method or,
@@ -55,70 +60,73 @@ type overload struct {
 }
 
 // NewClass makes a class of c, which must not change.
-func NewClass(c *symbol.Class) *Class { return &Class{Class: c} }
+func NewClass(c *symbol.Class) *Class {
+	x := &Class{Class: c, seed: maphash.MakeSeed()}
+	x.asked.Store(&asked{slots: make([]atomic.Pointer[named], 4)})
+	return x
+}
 
 // method gives what a name stands for; nil: no method has it.
 func (x *Class) method(name string) method {
-	x.once.Do(x.index)
 	h := maphash.String(x.seed, name)
-	mask := uint64(len(x.names) - 1)
-	for at := h >> 32 & mask; x.names[at].to > 0; at = (at + 1) & mask {
-		n := &x.names[at]
-		if n.hash != uint32(h) || n.name != name {
-			continue
-		}
-		m := n.method.Load()
-		if m == nil {
-			m = x.ready(x.Members[n.from:n.to])
-			n.method.Store(m) // who was as fast made the same
-		}
-		return *m
+	if n, _ := x.asked.Load().find(name, h); n != nil {
+		return n.method
 	}
-	return nil
+	members := x.Named(name)
+	if len(members) == 0 {
+		return nil
+	}
+	return x.enter(&named{members[0].Name, h, x.ready(members)})
 }
 
-// index enters the names, whose members stand together.
-func (x *Class) index() {
-	distinct, slots := 0, 2
-	for i := range x.Members {
-		if i == 0 || x.Members[i].Name != x.Members[i-1].Name {
-			distinct++
+// find gives a name, or nil and the slot for it.
+func (t *asked) find(name string, h uint64) (n *named, at uint64) {
+	mask := uint64(len(t.slots) - 1)
+	for at = h & mask; ; at = (at + 1) & mask {
+		if n = t.slots[at].Load(); n == nil || n.hash == h && n.name == name {
+			return n, at
 		}
 	}
-	for slots < 2*distinct {
-		slots *= 2
+}
+
+// enter adds a name, unless another one was as fast. Who reads sees it whole or not at all.
+func (x *Class) enter(n *named) method {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	t := x.asked.Load()
+	had, at := t.find(n.name, n.hash)
+	if had != nil {
+		return had.method
 	}
-	x.seed, x.names = maphash.MakeSeed(), make([]named, slots)
-	mask := uint64(len(x.names) - 1)
-	for from := 0; from < len(x.Members); {
-		to := from + 1
-		for to < len(x.Members) && x.Members[to].Name == x.Members[from].Name {
-			to++
-		}
-		h := maphash.String(x.seed, x.Members[from].Name)
-		at := h >> 32 & mask
-		for x.names[at].to > 0 {
-			at = (at + 1) & mask
-		}
-		n := &x.names[at]
-		n.name, n.from, n.to, n.hash = x.Members[from].Name, int32(from), int32(to), uint32(h)
-		from = to
+	if t.used++; 2*t.used <= len(t.slots) {
+		t.slots[at].Store(n)
+		return n.method
 	}
+	grown := &asked{slots: make([]atomic.Pointer[named], 2*len(t.slots)), used: t.used}
+	for i := range t.slots {
+		if old := t.slots[i].Load(); old != nil {
+			_, at := grown.find(old.name, old.hash)
+			grown.slots[at].Store(old)
+		}
+	}
+	_, at = grown.find(n.name, n.hash)
+	grown.slots[at].Store(n)
+	x.asked.Store(grown)
+	return n.method
 }
 
 // ready makes the method of members of one name; empty: they are fields.
-func (x *Class) ready(members []symbol.Member) *method {
+func (x *Class) ready(members []symbol.Member) method {
 	lines := make([]line, 0, len(members))
 	for i := range members {
 		if !members[i].Field {
 			lines = append(lines, x.line(&members[i], lines))
 		}
 	}
-	var m method
-	if len(lines) > 0 {
-		m = newMethod(lines)
+	if len(lines) == 0 {
+		return nil
 	}
-	return &m
+	return newMethod(lines)
 }
 
 // line makes a line ready; a method that stands above is not named anew.

@@ -36,7 +36,7 @@ func (x *Class) Names() *Names {
 		for to < len(x.Members) && x.Members[to].Name == x.Members[from].Name {
 			to++
 		}
-		if m := *x.ready(x.Members[from:to]); len(m) > 0 {
+		if m := x.ready(x.Members[from:to]); len(m) > 0 {
 			n.at = append(n.at, uint32(len(b)))
 			b = n.pack(b, x.Members[from].Name, m)
 		}

@@ -47,7 +47,7 @@ func classBytes(name string, x *retrace.Class) int64 {
 			n += int64(unsafe.Sizeof(*m.Method)) + int64(len(m.Params))
 			last = m.Method
 		}
-		n += int64(len(m.Name)) + indexBytes
+		n += indexBytes
 		for k := range m.Rules {
 			r := &m.Rules[k]
 			n += int64(unsafe.Sizeof(*r)) + int64(len(r.Text)) + int64(len(r.Positions))*8 + int64(len(r.Conditions)+len(r.Actions))*64
