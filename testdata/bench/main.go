@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // bench is one run of the program.
@@ -26,6 +27,7 @@ type bench struct {
 	tmp     string // on tmpfs if there is one: the disk is not what is measured
 	pairs   int
 	probes  int
+	lasts   time.Duration
 }
 
 func main() {
@@ -36,7 +38,8 @@ func main() {
 	flag.StringVar(&b.peer, "peer", "", "the Rust peers' binary, if it was built")
 	flag.IntVar(&b.pairs, "pairs", 5, "runs of tool and peer in turn")
 	flag.IntVar(&b.probes, "probes", 10000, "random addresses a file for agreement")
-	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, crashes for stacks of them, mappings for loading its mappings, traces for method traces; all without")
+	flag.DurationVar(&b.lasts, "for", time.Minute, "how long the server is under load")
+	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces; all without")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -103,12 +106,17 @@ func main() {
 			log.Fatalf("bench: crashes: %v", err)
 		}
 	}
+	if len(wanted) == 0 || wanted["load"] {
+		if err := b.underLoad(); err != nil {
+			log.Fatalf("bench: load: %v", err)
+		}
+	}
 	if len(wanted) == 0 || wanted["lake"] {
 		if err := b.lake(); err != nil {
 			log.Fatalf("bench: lake: %v", err)
 		}
 	}
-	if len(results) == 0 && java == nil && mappings == nil && traces == nil && !wanted["maps"] && !wanted["rows"] && !wanted["crashes"] && !wanted["lake"] {
+	if len(results) == 0 && java == nil && mappings == nil && traces == nil && !wanted["maps"] && !wanted["rows"] && !wanted["crashes"] && !wanted["load"] && !wanted["lake"] {
 		log.Fatalf("bench: no inputs in %s/inputs", b.cache)
 	}
 	if len(results) > 0 {
