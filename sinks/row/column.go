@@ -60,9 +60,8 @@ const (
 	tryEntropy trial = iota
 	tryZstd
 	tryBoth
-	tryFast   // entropy; the faster coder alone, but where it is near its least of a bit for each byte
-	trySkewed // entropy; the coder alone that gives a byte less than a bit
-	tryNone   // it is chance
+	tryFast // entropy; the faster coder alone, but where it is near its least of a bit for each byte
+	tryNone // it is chance
 )
 
 // column appends raw's length and, unless it is empty, its code, the length of
@@ -118,7 +117,7 @@ func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 	}
 	// A byte that stands for more than a third of the column takes less
 	// than the whole bit that a Huffman code must give it.
-	if most > len(raw)/3 || try == trySkewed {
+	if most > len(raw)/3 {
 		if out, err := fse.Compress(raw, &c.fse); err == nil && len(out) < len(coded) {
 			code, coded = codeFSE, out
 		}

@@ -63,7 +63,7 @@ var scriptCoders = func() (c [scriptColumns]trial) {
 	for i := range c {
 		c[i] = tryFast
 	}
-	c[colWhat], c[colNameLo], c[colNameHi] = trySkewed, tryNone, tryNone
+	c[colNameLo], c[colNameHi] = tryNone, tryNone
 	c[colNode], c[colText] = tryBoth, tryZstd
 	return c
 }()
