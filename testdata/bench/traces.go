@@ -23,7 +23,7 @@ type traced struct {
 // traceBytes is about the size of a trace.
 const traceBytes = 1 << 30
 
-// traces draws traces of the methods of the mapping that mapping.sh made, as the program has them, and converts
+// traces draws traces of the methods of the mapping that mapping.sh made, as the program has them, called as programs call and, harder, in any order; and converts
 // them: with the mapping in a store, and without.
 func (b *bench) traces() ([]*traced, error) {
 	mapping := filepath.Join(b.cache, "r8-libraries", "mapping.txt")
@@ -42,15 +42,17 @@ func (b *bench) traces() ([]*traced, error) {
 	var all []*traced
 	for _, k := range []struct {
 		name  string
-		write func(w *bufio.Writer, methods []string) error
+		write func(w *bufio.Writer, c *calls) error
+		next  order
 		args  [][]string // beside the file
 	}{
-		{"nanoscope", drawNanoscope, [][]string{{"--output", "out.perfetto-trace"}, {"--artifact", "mapping.txt", "--output", "out.perfetto-trace"}, {"--artifact", "mapping.txt", "--output", "out.speedscope.json"}, {"--jank-stack", "100ms"}}},
-		{"art-dual", drawART, [][]string{{"--artifact", "mapping.txt", "--output", "out.perfetto-trace"}}},
-		{"chrome", drawChrome, [][]string{{"--artifact", "mapping.txt", "--output", "out.perfetto-trace"}}},
+		{"nanoscope-tree", drawNanoscope, byCaller, [][]string{{"--output", "out.perfetto-trace"}, {"--artifact", "mapping.txt", "--output", "out.perfetto-trace"}, {"--jank-stack", "100ms"}}},
+		{"nanoscope", drawNanoscope, anyOrder, [][]string{{"--output", "out.perfetto-trace"}, {"--artifact", "mapping.txt", "--output", "out.perfetto-trace"}, {"--artifact", "mapping.txt", "--output", "out.speedscope.json"}, {"--jank-stack", "100ms"}}},
+		{"art-dual", drawART, anyOrder, [][]string{{"--artifact", "mapping.txt", "--output", "out.perfetto-trace"}}},
+		{"chrome", drawChrome, anyOrder, [][]string{{"--artifact", "mapping.txt", "--output", "out.perfetto-trace"}}},
 	} {
 		file := filepath.Join(b.tmp, k.name)
-		if err := draw(file, methods, k.write); err != nil {
+		if err := draw(file, &calls{methods, k.next}, k.write); err != nil {
 			return nil, err
 		}
 		st, err := os.Stat(file)
@@ -122,44 +124,78 @@ func programMethods(mapping string) ([]string, error) {
 	return all, nil
 }
 
-func draw(file string, methods []string, write func(w *bufio.Writer, methods []string) error) error {
+func draw(file string, c *calls, write func(w *bufio.Writer, c *calls) error) error {
 	f, err := os.Create(file)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	return errors.Join(write(w, methods), w.Flush(), f.Close())
+	return errors.Join(write(w, c), w.Flush(), f.Close())
 }
 
-// walk draws calls: few methods are called often. each is told the time in microseconds and the method, -1 for an exit.
-func walk(methods int, each func(at uint64, method int, depth int) (written int)) {
-	d := rand.New(rand.NewPCG(1, 2))
+// calls are to be drawn: the methods that there are, and which is called next.
+type calls struct {
+	methods []string
+	next    order
+}
+
+// order makes a function that draws the method which another calls, -1: which is called first.
+type order func(d *rand.Rand, methods int) func(caller int) int
+
+// anyOrder draws all methods whoever calls, few of them often: it is the worst that a trace can do to a cache.
+func anyOrder(d *rand.Rand, methods int) func(int) int {
 	often := rand.NewZipf(d, 1.1, 50, uint64(methods-1))
-	depth := 0
-	for at, written := uint64(0), 0; written < traceBytes || depth > 0; at += 1 + d.Uint64N(3) {
-		if depth > 0 && (written >= traceBytes || depth > 50 || d.IntN(100) < 49) {
-			depth--
-			written += each(at, -1, depth)
-			continue
+	return func(int) int { return int(often.Uint64()) }
+}
+
+// byCaller draws as programs call: a method calls the same few, some of them more often than others, and what is called
+// from many places follows Zipf's law.
+func byCaller(d *rand.Rand, methods int) func(int) int {
+	const callees = 12
+	called := rand.NewZipf(d, 1.2, 4, uint64(methods-1))
+	which := rand.NewZipf(d, 1.5, 2, callees-1)
+	names := d.Perm(methods) // what stands together in the mapping is not called together
+	of := make([][callees]int32, methods+1)
+	return func(caller int) int {
+		callee := &of[caller+1][which.Uint64()]
+		if *callee == 0 {
+			*callee = int32(names[called.Uint64()]) + 1
 		}
-		written += each(at, int(often.Uint64()), depth)
-		depth++
+		return int(*callee - 1)
 	}
 }
 
-func drawNanoscope(w *bufio.Writer, methods []string) (err error) {
-	walk(len(methods), func(at uint64, method, _ int) (n int) {
+// walk draws a tree of calls. each is told the time in microseconds and the method, -1 for an exit.
+func (c *calls) walk(each func(at uint64, method int, depth int) (written int)) {
+	d := rand.New(rand.NewPCG(1, 2))
+	next := c.next(d, len(c.methods))
+	open := []int{-1}
+	for at, written := uint64(0), 0; written < traceBytes || len(open) > 1; at += 1 + d.Uint64N(3) {
+		depth := len(open) - 1
+		if depth > 0 && (written >= traceBytes || depth > 50 || d.IntN(100) < 49) {
+			open = open[:depth]
+			written += each(at, -1, depth-1)
+			continue
+		}
+		method := next(open[depth])
+		written += each(at, method, depth)
+		open = append(open, method)
+	}
+}
+
+func drawNanoscope(w *bufio.Writer, c *calls) (err error) {
+	c.walk(func(at uint64, method, _ int) (n int) {
 		if method < 0 {
 			n, err = fmt.Fprintf(w, "%d:POP\n", at*1000)
 		} else {
-			n, err = fmt.Fprintf(w, "%d:%s\n", at*1000, methods[method])
+			n, err = fmt.Fprintf(w, "%d:%s\n", at*1000, c.methods[method])
 		}
 		return n
 	})
 	return err
 }
 
-func drawChrome(w *bufio.Writer, methods []string) (err error) {
+func drawChrome(w *bufio.Writer, c *calls) (err error) {
 	var starts []uint64
 	var open []int
 	io := func(n int, e error) int {
@@ -167,23 +203,23 @@ func drawChrome(w *bufio.Writer, methods []string) (err error) {
 		return n
 	}
 	io(w.WriteString("["))
-	walk(len(methods), func(at uint64, method, depth int) int {
+	c.walk(func(at uint64, method, depth int) int {
 		if method >= 0 {
 			starts, open = append(starts, at), append(open, method)
 			return 0
 		}
 		start, of := starts[depth], open[depth]
 		starts, open = starts[:depth], open[:depth]
-		return io(fmt.Fprintf(w, `{"name":%q,"cat":"method","ph":"X","ts":%d,"dur":%d,"pid":4711,"tid":4711},`+"\n", methods[of], start, at-start))
+		return io(fmt.Fprintf(w, `{"name":%q,"cat":"method","ph":"X","ts":%d,"dur":%d,"pid":4711,"tid":4711},`+"\n", c.methods[of], start, at-start))
 	})
 	io(w.WriteString("{}]"))
 	return err
 }
 
-func drawART(w *bufio.Writer, methods []string) error {
+func drawART(w *bufio.Writer, c *calls) error {
 	fmt.Fprint(w, "*version\n3\nclock=dual\npid=4711\n*threads\n1\tmain\n*methods\n")
 	letters := map[string]string{"boolean": "Z", "byte": "B", "char": "C", "short": "S", "int": "I", "long": "J", "float": "F", "double": "D"}
-	for i, m := range methods {
+	for i, m := range c.methods {
 		name, types, _ := strings.Cut(strings.TrimSuffix(m, ")"), "(")
 		dot := strings.LastIndexByte(name, '.')
 		signature := ""
@@ -205,7 +241,7 @@ func drawART(w *bufio.Writer, methods []string) error {
 	w.Write(header)
 	var open []int
 	var err error
-	walk(len(methods), func(at uint64, method, depth int) int {
+	c.walk(func(at uint64, method, depth int) int {
 		action := uint32(0)
 		if method < 0 {
 			method, open, action = open[depth], open[:depth], 1
