@@ -16,7 +16,7 @@ type methodSlot struct {
 	next   int32
 }
 
-// slot gives the first slot that a method may be in; see names.slot.
+// slot gives the first slot that a method may be in; see names.near.
 func (m *methodIDs) slot(method uint32) methodSlot {
 	if len(m.slots) == 0 {
 		return methodSlot{}

@@ -59,24 +59,30 @@ func (n *names) hash(key []byte) uint32 {
 	return uint32(maphash.Bytes(n.seed, key))
 }
 
-// slot gives the first slot that a hash may be in. Who looks for many names asks for all their slots first: memory is
-// waited for once then, and is does the rest.
-func (n *names) slot(hash uint32) nameSlot {
+// Who looks for many names does so in three steps, each for all of them: memory is waited for once then, not by name. near
+// looks where a hash's slots begin.
+func (n *names) near(hash uint32) uint32 {
 	if len(n.slots) == 0 {
-		return nameSlot{}
-	}
-	return n.slots[hash&uint32(len(n.slots)-1)]
-}
-
-// first is the first byte of a slot's text.
-func (n *names) first(s *nameSlot) byte {
-	if s.size == 0 {
 		return 0
 	}
-	return n.texts[s.at>>textBits][s.at%textBytes]
+	return n.slots[hash&uint32(len(n.slots)-1)].hash
 }
 
-// is reports whether a slot is a key's.
+// slot gives the first slot of a hash, free if there is none, and looks at its text.
+func (n *names) slot(hash uint32) (s nameSlot, near uint32) {
+	mask := uint32(len(n.slots) - 1)
+	for i := hash; len(n.slots) > 0; i++ {
+		if s = n.slots[i&mask]; s.hash == hash || s.next == 0 {
+			break
+		}
+	}
+	if s.size > 0 {
+		near = uint32(n.texts[s.at>>textBits][s.at%textBytes])
+	}
+	return s, near
+}
+
+// is reports whether a slot is a key's: almost always, if it is its hash's.
 func (n *names) is(s *nameSlot, hash uint32, key []byte) bool {
 	return s.hash == hash && s.size == uint32(len(key)) && s.next > 0 && n.texts[s.at>>textBits][s.at%textBytes:][:s.size] == string(key)
 }

@@ -111,7 +111,7 @@ type nanoStep struct {
 	hash     uint32
 	name     int32 // ID, -1: not known yet
 	slot     nameSlot
-	near     byte // the first of the slot's text, read to have it at hand
+	near     uint32 // of what was read only to have it at hand
 }
 
 type nanoKind uint8
@@ -158,10 +158,10 @@ func (r *reader) nanoStep(s *nanoStep, block []byte, at int) (next int) {
 // nanoSteps pushes what lines of a block say, which begins at an offset of the trace.
 func (r *reader) nanoSteps(t *thread, block []byte, at int64, steps []nanoStep) error {
 	for i := range steps {
-		steps[i].slot = r.names.slot(steps[i].hash)
+		steps[i].near = r.names.near(steps[i].hash)
 	}
 	for i := range steps {
-		steps[i].near = r.names.first(&steps[i].slot)
+		steps[i].slot, steps[i].near = r.names.slot(steps[i].hash)
 	}
 	for i := range steps {
 		s := &steps[i]
