@@ -208,9 +208,15 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 			}
 			held = size
 			e.x.j.budget.Force(held)
-			var err error
-			if script.Emit, err = begin(row.Table{Strings: cloneAll(r.Strings)}); err != nil {
+			strs := cloneAll(r.Strings)
+			take, err := begin(row.Table{Strings: strs})
+			if err != nil {
 				return err
+			}
+			script.Emit = func(r *symbol.Run) error {
+				own := *r // the lake keeps strings, which may point into the object
+				own.Strings = strs
+				return take(&own)
 			}
 		}
 		return script.Add(r)

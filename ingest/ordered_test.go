@@ -6,11 +6,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/sourcemap"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -135,4 +138,28 @@ func TestOrderedIsHeldTo(t *testing.T) {
 	w.put("a", "any")
 	w.run()
 	w.is("a", row.ObjectRejected)
+}
+
+// fetched is a bucket whose objects are fetched.
+type fetched struct {
+	bucket.Bucket
+	bucket.Fetcher
+}
+
+// What gets the runs may keep their strings longer than the object has them.
+func TestOrderedStringsAreKept(t *testing.T) {
+	text := []byte("a.ts")
+	a := &formats.Artifact{Explode: func(_ context.Context, _ int, emit func(*symbol.Run) error) (symbol.Quality, error) {
+		err := emit(&symbol.Run{Rank: symbol.RankScript, Strings: []string{"", unsafe.String(&text[0], len(text))}, Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{End: 1}}})
+		copy(text, "gone")
+		return symbol.Quality{}, err
+	}}
+	e := &encoding{x: &object{j: &job{budget: scratch.NewBudget(1 << 20)}, t: &task{src: &source{Source: Source{Bucket: fetched{}}}}}, format: &sourcemap.Format, of: a}
+	var strs []string
+	_, err := e.passed(t.Context(), func(row.Table) (func(*symbol.Run) error, error) {
+		return func(r *symbol.Run) error { strs = r.Strings; return nil }, nil
+	})
+	if err != nil || len(strs) != 2 || strs[1] != "a.ts" {
+		t.Fatalf("%q, %v", strs, err)
+	}
 }
