@@ -310,7 +310,8 @@ func TestNothingInClear(t *testing.T) {
 	if err := l.store.Catalog.List(ctx, sinks.Span{}, func(r sinks.Row) error { rows = append(rows, r); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	words := []string{secret, strings.ToLower(secret), "_ZN", "Module", "ceph", "stl_", "c0ffee"}
+	// Long enough that no cipher text has one by chance.
+	words := []string{secret, strings.ToLower(secret), "_ZNSt", "Module", "ceph_", "stl_vec", "c0ffee"}
 	for _, r := range rows {
 		for _, w := range words {
 			if bytes.Contains(r.Key, []byte(w)) || bytes.Contains(r.Value, []byte(w)) {
