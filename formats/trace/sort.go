@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"unsafe"
 
 	"github.com/symlake/symlake/formats"
 )
@@ -18,7 +17,7 @@ import (
 // runs.
 const SortBytes = 24 << 20
 
-const recordBytes = int(unsafe.Sizeof(record{}))
+const recordBytes = 3*8 + 2*4
 
 // record is a stretch of time on a track, a moment, or a counter's value: its bits are the end then, and its name is noName.
 type record struct {
