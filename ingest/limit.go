@@ -83,9 +83,24 @@ func (x *object) abandon(cause error) error {
 func (x *object) slot(ctx context.Context) error {
 	select {
 	case x.j.slots <- struct{}{}:
+		return x.hold()
 	case <-ctx.Done():
 		return fmt.Errorf("wait for a worker: %w", context.Cause(ctx))
 	}
+}
+
+// spareSlot takes a slot if one is free, and reports whether it did.
+func (x *object) spareSlot() bool {
+	select {
+	case x.j.slots <- struct{}{}:
+		return x.hold() == nil
+	default:
+		return false
+	}
+}
+
+// hold notes the slot that was just taken, or gives it back if the work was abandoned.
+func (x *object) hold() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.abandoned {
@@ -94,23 +109,6 @@ func (x *object) slot(ctx context.Context) error {
 	}
 	x.slots++
 	return nil
-}
-
-// spareSlot takes a slot if one is free, and reports whether it did.
-func (x *object) spareSlot() bool {
-	select {
-	case x.j.slots <- struct{}{}:
-	default:
-		return false
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.abandoned {
-		<-x.j.slots
-		return false
-	}
-	x.slots++
-	return true
 }
 
 func (x *object) unslot() {
