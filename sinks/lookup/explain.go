@@ -52,7 +52,7 @@ type Same struct {
 // not answered. The only error is ctx's.
 func (c *Client) Explain(ctx context.Context, s *stack.Stack, o StackOptions) ([][]Explanation, error) {
 	out := make([][]Explanation, len(s.Threads))
-	var seen resolved
+	seen := newResolved(0)
 	for t := range s.Threads {
 		for i := range s.Threads[t].Frames {
 			f := &s.Threads[t].Frames[i]

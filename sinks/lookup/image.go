@@ -3,6 +3,7 @@ package lookup
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -35,11 +36,16 @@ func (t *target) is() *Resolution { return &t.tried[len(t.tried)-1].Resolution }
 // resolved are the targets of a call: hundreds of frames share a few images.
 type resolved struct {
 	all  map[imageKey]*target
-	near [nearImages]nearImage
+	near []nearImage // images that are found without making a key of all that they are known by; a power of two
 }
 
-// nearImages is how many images are found without making a key of all that they are known by.
-const nearImages = 256
+// mostNear bounds near.
+const mostNear = 256
+
+// newResolved makes room for the images of so many frames: one stack has few, and is asked for alone most often.
+func newResolved(frames int) resolved {
+	return resolved{near: make([]nearImage, min(mostNear, 2<<bits.Len(uint(frames/8))))}
+}
 
 // nearImage is an image by the frame that it was found for last.
 type nearImage struct {
@@ -98,7 +104,7 @@ func keyOf(f *stack.Frame, o *StackOptions) imageKey {
 
 // image finds the artifact of a frame. The error is ctx's.
 func (c *Client) image(ctx context.Context, f *stack.Frame, o *StackOptions, seen *resolved) (*target, error) {
-	near := &seen.near[nearSlot(f)]
+	near := &seen.near[nearSlot(f)&uint64(len(seen.near)-1)]
 	if near.t != nil && sameImage(f, o, near.f, near.o) {
 		return near.t, nil
 	}

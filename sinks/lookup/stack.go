@@ -48,7 +48,7 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 			frames += len(qs[i].Stack.Threads[t].Frames)
 		}
 	}
-	b := stacks{c: c, now: c.o.Now(), work: make([]stackWork, len(qs)), groups: map[*entry]int{}}
+	b := stacks{c: c, now: c.o.Now(), seen: newResolved(frames), work: make([]stackWork, len(qs)), groups: map[*entry]int{}}
 	b.batch.begin(c, make([]symbol.Answer, frames))
 	b.qs = make([]question, 0, frames)
 	for i, from := 0, 0; i < len(qs); i++ {
