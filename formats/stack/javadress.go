@@ -182,8 +182,11 @@ func parseThrown(b []byte, own bool, l *javaLine) bool {
 	return true
 }
 
-// also takes one more class of the line, unless it has it. Parts stay in order.
+// also takes one more class of the line, unless it has it, as class does. Parts stay in order.
 func (l *javaLine) also(b []byte, from, to int, thrown bool) {
+	if from += bytes.LastIndexByte(b[from:to], '/') + 1; from == to {
+		return
+	}
 	for i := range l.m.parts {
 		if l.m.parts[i].start == from {
 			if i > 0 && !thrown {
