@@ -221,9 +221,9 @@ func (r *classReader) members(c *symbol.Class, n int) {
 	for i := range c.Members {
 		m := &c.Members[i]
 		number := len(r.methods)
-		if op := r.next(colOp); op == 0 {
+		if op := r.next(colOp); op == 0 && len(r.room) > 0 { // none is left: the column has ended
 			r.methods, r.lastAt = append(r.methods, r.method()), append(r.lastAt, base)
-		} else if op <= uint64(number) {
+		} else if 0 < op && op <= uint64(number) {
 			number -= int(op)
 		} else {
 			r.bad = true
