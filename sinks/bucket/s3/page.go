@@ -88,7 +88,7 @@ func decodePage(text []byte) (*s3.ListObjectsV2Output, error) {
 	in := parse.NewInputBytes(text)
 	defer in.Restore()
 	l := xml.NewLexer(in)
-	page := &s3.ListObjectsV2Output{IsTruncated: new(bool)}
+	page := &listPage{ListObjectsV2Output: s3.ListObjectsV2Output{IsTruncated: new(bool)}}
 	var open [][]byte // names of the elements around
 	var value []byte
 	bad := func(format string, args ...any) error {
@@ -102,7 +102,7 @@ func decodePage(text []byte) (*s3.ListObjectsV2Output, error) {
 			case l.Err() != io.EOF:
 				return nil, l.Err()
 			case open != nil && len(open) == 0:
-				return page, nil
+				return &page.ListObjectsV2Output, nil
 			}
 			return nil, bad("%w", io.ErrUnexpectedEOF)
 		case xml.StartTagToken:
@@ -126,7 +126,7 @@ func decodePage(text []byte) (*s3.ListObjectsV2Output, error) {
 			if n == 0 || token == xml.EndTagToken && !bytes.Equal(open[n-1], l.Text()) {
 				return nil, bad("end of %.40q where none begins", l.Text())
 			}
-			if err := setField(page, open, value); err != nil {
+			if err := page.set(open, value); err != nil {
 				return nil, bad("%s: %w", open[n-1], err)
 			}
 			open = open[:n-1]
@@ -134,31 +134,49 @@ func decodePage(text []byte) (*s3.ListObjectsV2Output, error) {
 	}
 }
 
-// setField takes what an element holds that ends.
-func setField(page *s3.ListObjectsV2Output, path [][]byte, value []byte) (err error) {
+// listPage is a page that is being read. What its objects point to is made for many at once.
+type listPage struct {
+	s3.ListObjectsV2Output
+	texts []string
+	sizes []int64
+	times []time.Time
+}
+
+// set takes what an element holds that ends.
+func (p *listPage) set(path [][]byte, value []byte) (err error) {
 	name := string(path[len(path)-1])
 	switch {
 	case len(path) == 2 && name == "IsTruncated":
-		*page.IsTruncated, err = strconv.ParseBool(string(value))
+		*p.IsTruncated, err = strconv.ParseBool(string(value))
 	case len(path) == 2 && name == "NextContinuationToken":
-		page.NextContinuationToken = aws.String(string(value))
+		p.NextContinuationToken = aws.String(string(value))
 	case len(path) == 3 && string(path[1]) == "Contents":
-		o := &page.Contents[len(page.Contents)-1]
+		o := &p.Contents[len(p.Contents)-1]
 		switch name {
 		case "Key":
-			o.Key = aws.String(string(value))
+			o.Key = room(&p.texts)
+			*o.Key = string(value)
 		case "ETag":
-			o.ETag = aws.String(string(value))
+			o.ETag = room(&p.texts)
+			*o.ETag = string(value)
 		case "Size":
-			o.Size = new(int64)
+			o.Size = room(&p.sizes)
 			*o.Size, err = strconv.ParseInt(string(value), 10, 64)
 		case "LastModified":
-			var at time.Time
-			at, err = smithytime.ParseDateTime(string(value))
-			o.LastModified = &at
+			o.LastModified = room(&p.times)
+			*o.LastModified, err = smithytime.ParseDateTime(string(value))
 		}
 	}
 	return err
+}
+
+// room gives a place of a list that grows by pieces, which stay where they are.
+func room[T any](list *[]T) *T {
+	if len(*list) == cap(*list) {
+		*list = make([]T, 0, 512)
+	}
+	*list = append(*list, *new(T))
+	return &(*list)[len(*list)-1]
 }
 
 // appendText appends the characters that text stands for (XML 1.0, 4.1 and 4.6).
