@@ -40,7 +40,7 @@ const ingestGCPercent = 400
 
 // listGCPercent is that of a run until it has found something to do: lists are compared in little memory, and most runs
 // do nothing else.
-const listGCPercent = 60
+const listGCPercent = 80
 
 // lakeGCPercent is that of a run that writes a lake, too: half of what is allocated is the lake's, and dead soon. At 400
 // it stood in 350 MiB of an ingest of ceph-osd, at 50 in 50, for as much time.
