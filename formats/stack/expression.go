@@ -101,7 +101,9 @@ func ParseExpression(source string) (*Expression, error) {
 		return nil, fmt.Errorf("expression: %w", exprError(err))
 	}
 	for i := range e.groups {
-		e.groups[i].index = e.pattern.SubexpIndex(names[i])
+		if e.groups[i].index = e.pattern.SubexpIndex(names[i]); e.groups[i].index < 0 { // "[" before it is not closed
+			return nil, fmt.Errorf("expression: %%%c stands in brackets", e.groups[i].variable)
+		}
 	}
 	return e, nil
 }
