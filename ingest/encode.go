@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -208,7 +207,7 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 			}
 			held = size
 			e.x.j.budget.Force(held)
-			strs := cloneAll(r.Strings)
+			strs := symbol.CloneStrings(r.Strings)
 			take, err := begin(row.Table{Strings: strs})
 			if err != nil {
 				return err
@@ -241,16 +240,6 @@ func textBytes(strs []string) (n int64) {
 		n += int64(len(s)) + int64(unsafe.Sizeof(s))
 	}
 	return n
-}
-
-// cloneAll copies strings, which may point into the object.
-func cloneAll(strs []string) []string {
-	all := strings.Join(strs, "")
-	cloned := make([]string, len(strs))
-	for i, s := range strs {
-		cloned[i], all = all[:len(s)], all[len(s):]
-	}
-	return cloned
 }
 
 // encode makes the rows of a load, and those of the lake beside them if there is one; errNoRuns when there are none.

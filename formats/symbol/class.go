@@ -144,7 +144,7 @@ func (c *Class) Clone() *Class {
 		m.Rules = slices.Clone(m.Rules)
 		for k := range m.Rules {
 			r := &m.Rules[k]
-			r.Conditions, r.Actions = cloneAll(r.Conditions), cloneAll(r.Actions)
+			r.Conditions, r.Actions = CloneStrings(r.Conditions), CloneStrings(r.Actions)
 			r.Positions, r.Text = slices.Clone(r.Positions), strings.Clone(r.Text)
 		}
 	}
@@ -152,15 +152,7 @@ func (c *Class) Clone() *Class {
 		d.Files[i] = ClassFile{strings.Clone(f.Class), strings.Clone(f.File)}
 	}
 	if c.Facts != nil {
-		d.Facts = &Facts{strings.Clone(c.Facts.Version), cloneAll(c.Facts.Packages)}
+		d.Facts = &Facts{strings.Clone(c.Facts.Version), CloneStrings(c.Facts.Packages)}
 	}
 	return &d
-}
-
-func cloneAll(list []string) []string {
-	list = slices.Clone(list)
-	for i, s := range list {
-		list[i] = strings.Clone(s)
-	}
-	return list
 }

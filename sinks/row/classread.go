@@ -139,7 +139,7 @@ func (b *Block) ClassAt(i int) (*symbol.Class, error) {
 	for _, k := range [2]int{colNewText - parted, colSigText - parted} {
 		r.col[k].b = slices.Clone(r.col[k].b)
 	}
-	r.own = own(b.classes.fresh[from.fresh:to.fresh])
+	r.own = symbol.CloneStrings(b.classes.fresh[from.fresh:to.fresh])
 	c, err := r.class(b.classes.names[i])
 	if err != nil {
 		return nil, fmt.Errorf("%w: class %d of a block: %w", ErrUnauthentic, i, err)

@@ -2,23 +2,6 @@ package row
 
 import "strings"
 
-// own copies strings that stand one behind the other.
-func own(list []string) []string {
-	n := 0
-	for _, s := range list {
-		n += len(s)
-	}
-	var all strings.Builder
-	all.Grow(n)
-	out := make([]string, len(list))
-	for i, s := range list {
-		from := all.Len()
-		all.WriteString(s)
-		out[i] = all.String()[from:] // it has room: it does not move
-	}
-	return out
-}
-
 // strings is a bound of those that are left.
 func (r *classReader) strings() int {
 	if r.packed != nil {
