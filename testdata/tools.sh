@@ -9,5 +9,5 @@ version=$(sed -n 's/.*versity\/versitygw \(v[0-9.]*\).*/\1/p' tools.mod | head -
 mark=$cache/bin/.versitygw-$version
 [ -e "$mark" ] && exit 0
 mkdir -p "$cache/bin"
-CGO_ENABLED=0 go build -modfile=tools.mod -o "$cache/bin/versitygw" github.com/versity/versitygw/cmd/versitygw
+GOFLAGS= CGO_ENABLED=0 go build -modfile=tools.mod -o "$cache/bin/versitygw" github.com/versity/versitygw/cmd/versitygw
 touch "$mark"

@@ -69,7 +69,7 @@ fi
 # One above 1 GB: dsymutil's, of copies of one object whose functions are all local.
 [ -e "$cache/inputs/big-dsym" ] || bash "$here/bigdsym.sh" "$cache/inputs/big-dsym"
 # A large Go program: the S3 server of the tests, with its DWARF not compressed.
-[ -e "$cache/inputs/gosrv" ] || (cd "$here/../.." && CGO_ENABLED=0 go build -modfile=tools.mod -ldflags=-compressdwarf=false -o "$cache/inputs/gosrv" github.com/versity/versitygw/cmd/versitygw)
+[ -e "$cache/inputs/gosrv" ] || (cd "$here/../.." && GOFLAGS= CGO_ENABLED=0 go build -modfile=tools.mod -ldflags=-compressdwarf=false -o "$cache/inputs/gosrv" github.com/versity/versitygw/cmd/versitygw)
 
 if command -v java >/dev/null && command -v mvn >/dev/null; then
   sh "$here/../r8/fresh.sh" "$cache"
