@@ -23,6 +23,7 @@ package lookup
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -73,6 +74,7 @@ type Client struct {
 	recs    *otter.Cache[symbol.ID, *entry]
 	refs    *otter.Cache[string, *named]
 
+	batches      sync.Pool // of *batch
 	blockFlights flights[place, *row.Block]
 	recFlights   flights[symbol.ID, *entry]
 	refFlights   flights[string, *named]

@@ -36,7 +36,7 @@ var (
 // them. The only error is ctx's; the questions of the last 131,072 are then
 // unanswered.
 func (c *Client) Frames(ctx context.Context, qs []Query, out func(i int, a symbol.Answer)) error {
-	var b batch
+	b := c.borrow()
 	for start := 0; start < len(qs); start += chunkQueries {
 		chunk := qs[start:min(start+chunkQueries, len(qs))]
 		if err := b.run(ctx, c, chunk); err != nil {
@@ -45,7 +45,9 @@ func (c *Client) Frames(ctx context.Context, qs []Query, out func(i int, a symbo
 		for i := range chunk {
 			out(start+i, b.answers[i])
 		}
+		clear(b.answers)
 	}
+	c.giveBack(b)
 	return nil
 }
 
@@ -67,11 +69,11 @@ func (c *Client) Lookup(ctx context.Context, q Query) symbol.Answer {
 		c.o.Observer.answered(e.kind(), a.Status, 1)
 		return a
 	}
-	var b batch
-	if err := b.run(ctx, c, []Query{q}); err != nil {
+	err = c.Frames(ctx, []Query{q}, func(_ int, found symbol.Answer) { a = found })
+	if err != nil {
 		return symbol.Answer{Status: symbol.Unavailable, Err: err}
 	}
-	return b.answers[0]
+	return a
 }
 
 // find takes an answer from the block that speaks for pos.
@@ -121,7 +123,7 @@ func (e *entry) place(w symbol.Where) (pos uint64, i int, a symbol.Answer) {
 }
 
 // batch is one chunk of questions on its way. Its memory is used again for
-// the next chunk, except for the slabs, which the caller owns.
+// the next chunk and the next call, except for the slabs, which the caller owns.
 type batch struct {
 	c       *Client
 	answers []symbol.Answer
@@ -131,7 +133,9 @@ type batch struct {
 	slab    []symbol.Frame
 	bad     []bad
 	asked   []asked // the questions
-	final   bool    // records were read past the cache: a bad row is corrupt
+	window  window
+	room    []symbol.Answer // for those of Frames, all zero between chunks
+	final   bool            // records were read past the cache: a bad row is corrupt
 
 	names   []string // the questions are for these classes; nil: for frames
 	classes []*retrace.Class
@@ -152,6 +156,26 @@ type bad struct {
 	e   *entry
 	qs  []int32
 	err error
+}
+
+// borrow gives a batch that another call used before, so that its memory is neither
+// made nor cleared again for each; giveBack is its end.
+func (c *Client) borrow() *batch {
+	if b, is := c.batches.Get().(*batch); is {
+		return b
+	}
+	return new(batch)
+}
+
+// giveBack keeps a batch, which holds nothing of its callers' any more, for the next call. One whose
+// call ended with an error is left to the garbage collector.
+func (c *Client) giveBack(b *batch) {
+	clear(b.groups[:cap(b.groups)])
+	clear(b.bad[:cap(b.bad)])
+	clear(b.window.at[:])
+	clear(b.window.of[:])
+	b.answers, b.slab = nil, nil
+	c.batches.Put(b)
 }
 
 // begin makes the batch ready for questions whose answers are those.
@@ -176,7 +200,8 @@ func (b *batch) run(ctx context.Context, c *Client, qs []Query) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	b.begin(c, append(b.answers[:0], make([]symbol.Answer, len(qs))...))
+	b.room = slices.Grow(b.room[:0], len(qs))
+	b.begin(c, b.room[:len(qs)])
 	b.next(len(qs))
 	if err := b.find(ctx, qs, c.o.Now()); err != nil {
 		return err
@@ -287,36 +312,8 @@ func (b *batch) walk(ctx context.Context) error {
 			cold = cold[:0]
 		}
 	}
+	b.flush()
 	return nil
-}
-
-// answer takes the answers of items from the block that speaks for them.
-func (b *batch) answer(e *entry, block *row.Block, items []item) {
-	if b.names != nil {
-		b.answerClasses(e, block, items)
-		return
-	}
-	for k := range items {
-		if cap(b.slab)-len(b.slab) < 16 { // a longer chain gets memory of its own
-			b.slab = make([]symbol.Frame, 0, min(slabFrames, 16+4*len(b.items)))
-		}
-		n := len(b.slab)
-		room := b.slab[n:]
-		frames, found := block.Find(items[k].pos, room)
-		a := &b.answers[b.asked[items[k].q].to]
-		if !found {
-			*a = symbol.Answer{Status: symbol.Hole, Err: errHole}
-			continue
-		}
-		if cap(frames) == cap(room) {
-			b.slab = b.slab[:n+len(frames)]
-		}
-		b.c.demangle(e, frames)
-		*a = symbol.Answer{Status: symbol.Found, Frames: frames[:len(frames):len(frames)]}
-	}
-	if err := e.load.opened.Err(); err != nil { // shared strings came back empty
-		b.fail(e, items, err)
-	}
 }
 
 // fail answers items with a row's error. What may be cured by a newer record

@@ -365,6 +365,27 @@ func TestUnavailable(t *testing.T) {
 	im.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
 }
 
+// What a call answered is not touched by the next one, which works in the same memory.
+func TestAnswersStay(t *testing.T) {
+	w := newWorld(t)
+	cart := newImage(cartID, "libcart.so", 1500)
+	w.publish(cart)
+	c := w.client()
+	var first []lookup.Query
+	for pos := uint64(0); pos < cart.End; pos += 16 {
+		first = append(first, at(cart.ID, pos))
+	}
+	answers := ask(t, c, first...)
+	var others []lookup.Query
+	for pos := uint64(8); pos < cart.End; pos += 48 {
+		others = append(others, at(cart.ID, pos))
+	}
+	ask(t, c, others...)
+	for i, a := range answers {
+		cart.check(t, first[i].Where.Value, a)
+	}
+}
+
 func TestWarmAllocatesLittle(t *testing.T) {
 	w := newWorld(t)
 	im := newImage(cartID, "libcart.so", 2000)

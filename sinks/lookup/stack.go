@@ -48,7 +48,7 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 			frames += len(qs[i].Stack.Threads[t].Frames)
 		}
 	}
-	b := stacks{c: c, now: c.o.Now(), seen: newResolved(frames), work: make([]stackWork, len(qs)), groups: map[*entry]int{}}
+	b := stacks{c: c, now: c.o.Now(), seen: newResolved(frames), work: make([]stackWork, len(qs)), groups: map[*entry]int{}, batch: c.borrow()}
 	b.batch.begin(c, make([]symbol.Answer, frames))
 	b.qs = make([]question, 0, frames)
 	for i, from := 0, 0; i < len(qs); i++ {
@@ -86,6 +86,7 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 		}
 		out(i, w.answers)
 	}
+	c.giveBack(b.batch)
 	return nil
 }
 
@@ -95,7 +96,7 @@ type stacks struct {
 	now     time.Time
 	seen    resolved
 	work    []stackWork
-	batch   batch
+	batch   *batch
 	groups  map[*entry]int // of the batch
 	qs      []question
 	tables  []Query // of frames whose positions count from a place that their map tells

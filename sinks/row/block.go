@@ -69,17 +69,33 @@ func (s *steps) build(parts []part, length uint64) {
 	}
 }
 
+// within gives the parts among which the last one that starts at or before off is: it is
+// before hi, and lo - 1 or later.
+func (s *steps) within(off uint64) (lo, hi uint16) {
+	k := min(off>>s.shift, uint64(len(s.first)-2))
+	return s.first[k], s.first[k+1]
+}
+
+// holds tells whether some part holds pos.
+func (b *Block) holds(pos uint64) bool {
+	return pos >= b.base && (pos < b.end || b.end == 0) && len(b.parts) > 0
+}
+
 // at gives the index of the part that holds pos; -1: none does.
 func (b *Block) at(pos uint64) int {
-	if pos < b.base || pos >= b.end && b.end != 0 || len(b.parts) == 0 {
+	if !b.holds(pos) {
 		return -1
 	}
 	if b.script != nil && b.script.starts != nil {
 		return b.script.at(pos)
 	}
-	off := pos - b.base
-	k := min(off>>b.by.shift, uint64(len(b.by.first)-2))
-	lo, hi := int(b.by.first[k]), int(b.by.first[k+1])
+	lo, hi := b.by.within(pos - b.base)
+	return b.search(pos-b.base, lo, hi)
+}
+
+// search gives the last part that starts at or before off, of those that within gave.
+func (b *Block) search(off uint64, from, to uint16) int {
+	lo, hi := int(from), int(to)
 	for lo < hi {
 		if mid := int(uint(lo+hi) >> 1); uint64(b.parts[mid].start) <= off {
 			lo = mid + 1
@@ -98,12 +114,17 @@ func (b *Block) Find(pos uint64, to []symbol.Frame) (frames []symbol.Frame, foun
 	if i < 0 || b.parts[i].node == hole {
 		return to, false
 	}
+	return b.found(i, pos, to), true
+}
+
+// found appends the answer that part i, which is no hole, gives for pos.
+func (b *Block) found(i int, pos uint64, to []symbol.Frame) []symbol.Frame {
 	first := len(to)
 	to = b.chain(&b.parts[i], to)
 	if b.script != nil {
 		b.script.tell(i, pos-b.partStart(i), &to[first])
 	}
-	return to, true
+	return to
 }
 
 func (b *Block) chain(p *part, to []symbol.Frame) []symbol.Frame {
@@ -237,10 +258,22 @@ func (n *names) fill(numbers []uint32, inline []string, d *dictionary) {
 }
 
 func (n *names) get(i uint16) string {
-	if n.missing.Load() > 0 && n.ready[i/64].Load()>>(i%64)&1 == 0 {
+	if !n.has(i) {
 		n.set(i)
 	}
 	return n.strings[i]
+}
+
+func (n *names) has(i uint16) bool {
+	return n.missing.Load() == 0 || n.ready[i/64].Load()>>(i%64)&1 == 1
+}
+
+// touch loads what get will, and says something about it.
+func (n *names) touch(i uint16) uint32 {
+	if !n.has(i) {
+		return 0
+	}
+	return uint32(len(n.strings[i]))
 }
 
 // set fetches name i, and all if many were fetched before. A bit is set, and

@@ -68,6 +68,7 @@ func TestBlocksAnswerAsANaiveScan(t *testing.T) {
 			}
 		}
 		to := make([]symbol.Frame, 1, 64)
+		var asked []Question
 		for _, pos := range probes {
 			i, ok := o.Index(pos)
 			if ok != (pos < spoken) {
@@ -89,11 +90,13 @@ func TestBlocksAnswerAsANaiveScan(t *testing.T) {
 				t.Fatalf("Range(%#x) = [%#x, %#x)", pos, from, stop)
 			}
 			for j, b := range blocks {
+				asked = append(asked, Question{Block: b, Pos: pos})
 				if _, found := b.Find(pos, nil); found && j != i {
 					t.Fatalf("%#x: block %d answers for block %d", pos, j, i)
 				}
 			}
 		}
+		together(t, asked)
 	})
 }
 

@@ -51,16 +51,18 @@ func FuzzBlock(f *testing.F) {
 			t.Fatalf("%d bytes of memory", b.Bytes())
 		}
 		at := b.from
+		var asked []Question
 		for range 50 {
 			start, end := b.Range(at)
 			if start > at || end <= at && end != 0 {
 				t.Fatalf("Range(%#x) = [%#x, %#x)", at, start, end)
 			}
-			b.Find(at, nil)
+			asked = append(asked, Question{Block: b, Pos: at}, Question{Block: b, Pos: end})
 			if at = end; end == 0 || end > b.last {
 				break
 			}
 		}
+		together(t, asked)
 		n := 0
 		err = b.Each(func(start, end uint64, chain []symbol.Frame) error { n++; return nil })
 		if err != nil || n > len(b.parts) {

@@ -75,11 +75,13 @@ func TestScriptsAnswerAsANaiveScan(t *testing.T) {
 				probes = append(probes, g.Start-1, g.Start, g.Start+1, g.End-1, g.End, g.End+1, g.Start+(g.End-g.Start)/2, (g.Start>>32+1)<<32)
 			}
 		}
+		var asked []Question
 		for _, pos := range probes {
 			i, ok := o.Index(pos)
 			if !ok {
 				continue
 			}
+			asked = append(asked, Question{Block: blocks[i], Pos: pos})
 			got, found := blocks[i].Find(pos, nil)
 			want, known := l.naiveScript(pos)
 			if found != known || !slices.Equal(got, want) {
@@ -89,6 +91,7 @@ func TestScriptsAnswerAsANaiveScan(t *testing.T) {
 				t.Fatalf("Range(%#x) = [%#x, %#x)", pos, from, stop)
 			}
 		}
+		together(t, asked)
 		verify(t, l, o)
 	})
 }

@@ -1,0 +1,74 @@
+package lookup
+
+import (
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// windowQuestions are answered together: enough that their waits for memory overlap, and few enough
+// that what was brought in is still in the processor's first cache when it is used.
+const windowQuestions = 32
+
+// window holds questions whose blocks are there until they are worth answering.
+type window struct {
+	n  int
+	at [windowQuestions]row.Question
+	of [windowQuestions]waiting
+}
+
+// waiting is a question of the window.
+type waiting struct {
+	e    *entry
+	item item
+}
+
+// answer takes the answers of items from the block that speaks for them, now or at the next flush.
+func (b *batch) answer(e *entry, block *row.Block, items []item) {
+	if b.names != nil {
+		b.answerClasses(e, block, items)
+		return
+	}
+	w := &b.window
+	for i := range items {
+		if w.n == windowQuestions {
+			b.flush()
+		}
+		w.at[w.n] = row.Question{Block: block, Pos: items[i].pos}
+		w.of[w.n] = waiting{e, items[i]}
+		w.n++
+	}
+}
+
+// flush answers the window's questions.
+func (b *batch) flush() {
+	w := &b.window
+	row.Locate(w.at[:w.n])
+	for i := range w.of[:w.n] {
+		q := &w.of[i]
+		b.take(q.e, &w.at[i], q.item.q)
+		if err := q.e.load.opened.Err(); err != nil { // shared strings came back empty
+			b.fail(q.e, []item{q.item}, err)
+		}
+	}
+	w.n = 0
+}
+
+// take answers question i.
+func (b *batch) take(e *entry, q *row.Question, i int32) {
+	if cap(b.slab)-len(b.slab) < 16 { // a longer chain gets memory of its own
+		b.slab = make([]symbol.Frame, 0, min(slabFrames, 16+4*len(b.items)))
+	}
+	n := len(b.slab)
+	room := b.slab[n:]
+	frames, found := q.Find(room)
+	a := &b.answers[b.asked[i].to]
+	if !found {
+		*a = symbol.Answer{Status: symbol.Hole, Err: errHole}
+		return
+	}
+	if cap(frames) == cap(room) {
+		b.slab = b.slab[:n+len(frames)]
+	}
+	b.c.demangle(e, frames)
+	*a = symbol.Answer{Status: symbol.Found, Frames: frames[:len(frames):len(frames)]}
+}
