@@ -75,6 +75,9 @@ const (
 	nameCodes = 4
 )
 
+// shapeRules is what colShape has added for a member with rules.
+const shapeRules = 9
+
 // How a source file is told.
 const (
 	fileNone   = 0

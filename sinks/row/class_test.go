@@ -217,7 +217,7 @@ func FuzzClasses(f *testing.F) {
 	k, _ := newRing(f)
 	classes := randomClasses(rand.New(rand.NewPCG(1, 2)), 40)
 	l := encodeClasses(f, k, classes, classTable(classes))
-	body, err := l.opened.body(l.opened.key(0), l.rows[0], bodyClasses)
+	body, err := l.opened.body(nil, l.opened.key(0), l.rows[0], bodyClasses)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func (w *Packer) members(c *symbol.Class) {
 		}
 		shape := m.Lines.Count + 3*m.From.Count
 		if len(m.Rules) > 0 {
-			shape += 9
+			shape += shapeRules
 		}
 		if m.Name != name {
 			before = symbol.Lines{}

@@ -18,7 +18,7 @@ type classBlock struct {
 	cols   [classColumns][]byte
 	names  []string
 	starts []classStart
-	fresh  []string // strings that stand here
+	ends   []uint32 // by string that stands here: where it ends in their text
 }
 
 // classStart is where a class's share of the columns begins. There is one more than classes.
@@ -40,12 +40,18 @@ func decodeClasses(d *decompressor, dict *dictionary, body []byte, last uint64) 
 	body = body[n:]
 	c := &classBlock{dict: dict}
 	d.budget = maxBodyBytes
+	size, err := columnBytes(body, classColumns, d.budget)
+	if err != nil {
+		return nil, err
+	}
+	room := make([]byte, 0, size)
 	for i := range c.cols {
-		raw, rest, err := d.column(nil, body)
+		raw, rest, err := d.column(room[len(room):], body)
 		if err != nil {
 			return nil, fmt.Errorf("column %d: %w", i, err)
 		}
-		c.cols[i], body = raw, rest
+		c.cols[i], body = raw[:len(raw):len(raw)], rest
+		room = room[:len(room)+len(raw)]
 	}
 	if len(body) > 0 {
 		return nil, fmt.Errorf("%w: %d bytes after the last column", errColumn, len(body))
@@ -91,16 +97,34 @@ func (c *classBlock) index(classes int) (err error) {
 	if !part.done() || !fresh.done() {
 		return fmt.Errorf("%w: more parts than classes", errColumn)
 	}
-	c.fresh, err = cut(make([]string, 0, end.fresh), int(end.fresh), reader{b: c.cols[colFreshLength]}, c.cols[colFreshText])
-	return err
+	lengths, text := reader{b: c.cols[colFreshLength]}, uint64(0)
+	c.ends = make([]uint32, end.fresh)
+	for i := range c.ends {
+		if text += lengths.next(); lengths.bad || text > uint64(len(c.cols[colFreshText])) {
+			return fmt.Errorf("%w: want the length of a string", errColumn)
+		}
+		c.ends[i] = uint32(text)
+	}
+	if !lengths.done() || text != uint64(len(c.cols[colFreshText])) {
+		return fmt.Errorf("%w: strings and their lengths differ", errColumn)
+	}
+	return nil
+}
+
+// upTo is where string i of those that stand here begins in their text.
+func (c *classBlock) upTo(i uint32) uint32 {
+	if i == 0 {
+		return 0
+	}
+	return c.ends[i-1]
 }
 
 func (c *classBlock) size() int64 {
-	n := int64(len(c.starts))*int64(unsafe.Sizeof(classStart{})) + int64(len(c.names)+len(c.fresh))*int64(stringBytes)
+	n := int64(len(c.starts))*int64(unsafe.Sizeof(classStart{})) + int64(len(c.names))*int64(stringBytes) + int64(len(c.ends))*4
 	for i := range c.cols {
 		n += int64(cap(c.cols[i]))
 	}
-	return n + int64(len(c.cols[colClassName])+len(c.cols[colFreshText]))
+	return n + int64(len(c.cols[colClassName]))
 }
 
 // Classes is how many classes the block holds.
@@ -130,7 +154,7 @@ func (b *Block) Class(name string) (*symbol.Class, error) {
 
 // ClassAt gives class i, made anew.
 func (b *Block) ClassAt(i int) (*symbol.Class, error) {
-	r := classReader{block: b.classes, fresh: b.classes.starts[i].fresh, most: b.classes.starts[i+1].fresh}
+	r := classReader{block: b.classes, first: b.classes.starts[i].fresh, fresh: b.classes.starts[i].fresh, most: b.classes.starts[i+1].fresh}
 	from, to := &b.classes.starts[i], &b.classes.starts[i+1]
 	for k := range r.col {
 		r.col[k].b = b.classes.cols[parted+k][from.at[k]:to.at[k]]
@@ -139,7 +163,7 @@ func (b *Block) ClassAt(i int) (*symbol.Class, error) {
 	for _, k := range [2]int{colNewText - parted, colSigText - parted} {
 		r.col[k].b = slices.Clone(r.col[k].b)
 	}
-	r.own = symbol.CloneStrings(b.classes.fresh[from.fresh:to.fresh])
+	r.own = string(b.classes.cols[colFreshText][b.classes.upTo(from.fresh):b.classes.upTo(to.fresh)])
 	c, err := r.class(b.classes.names[i])
 	if err != nil {
 		return nil, fmt.Errorf("%w: class %d of a block: %w", ErrUnauthentic, i, err)
@@ -153,13 +177,15 @@ type classReader struct {
 	packed *packedClass
 	table  *Table
 	col    [partedEnd - parted]reader
-	fresh  uint32   // the next string that stands here
-	most   uint32   // the first one of the next class
-	own    []string // those between
+	first  uint32 // the first string that stands here for it
+	fresh  uint32 // the next one
+	most   uint32 // the first one of the next class
+	own    string // those from first to most, one behind the other
 	bad    bool
 
 	methods []*symbol.Method // as they first occur
 	room    []symbol.Method  // for the others
+	rule    []symbol.Rule    // room for those of members
 	lastAt  []uint32
 	foreign []string
 }
@@ -215,6 +241,13 @@ func (r *classReader) members(c *symbol.Class, n int) {
 	c.Members = make([]symbol.Member, n)
 	most := min(n, bytes.Count(r.col[colOp-parted].b, []byte{0})) // a new method is a 0
 	r.room, r.methods, r.lastAt = make([]symbol.Method, most), make([]*symbol.Method, 0, most), make([]uint32, 0, most)
+	ruled := 0
+	for _, shape := range r.col[colShape-parted].b {
+		if shape >= shapeRules*nameCodes {
+			ruled++
+		}
+	}
+	r.rule = make([]symbol.Rule, ruled) // most have one
 	name := ""
 	var before symbol.Lines
 	base := uint32(0)
@@ -234,7 +267,7 @@ func (r *classReader) members(c *symbol.Class, n int) {
 		m.Method = r.methods[number]
 		code := r.next(colShape)
 		shape := code / nameCodes
-		if shape >= 18 {
+		if shape >= 2*shapeRules {
 			r.bad = true
 			return
 		}
@@ -264,7 +297,7 @@ func (r *classReader) members(c *symbol.Class, n int) {
 				base = m.From.Last
 			}
 		}
-		if shape >= 9 {
+		if shape >= shapeRules {
 			m.Rules = r.rules()
 		}
 	}
@@ -335,7 +368,13 @@ func (r *classReader) cut(length, text int) string {
 }
 
 func (r *classReader) rules() []symbol.Rule {
-	rules := make([]symbol.Rule, r.count(colRule, r.left(colRule)))
+	n := r.count(colRule, r.left(colRule))
+	var rules []symbol.Rule
+	if n <= len(r.rule) {
+		rules, r.rule = r.rule[:n:n], r.rule[n:]
+	} else {
+		rules = make([]symbol.Rule, n)
+	}
 	for i := range rules {
 		d := &rules[i]
 		kind := r.next(colRule)

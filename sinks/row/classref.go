@@ -1,7 +1,5 @@
 package row
 
-import "strings"
-
 // strings is a bound of those that are left.
 func (r *classReader) strings() int {
 	if r.packed != nil {
@@ -27,18 +25,14 @@ func (r *classReader) ref(col int) string {
 			return ""
 		}
 		r.fresh++
-		return r.own[len(r.own)-int(r.most-r.fresh)-1]
+		return r.at(r.fresh - 1)
 	case refBack:
 		back := r.pair(col)
 		if back >= uint64(r.fresh) {
 			r.bad = true
 			return ""
 		}
-		at := r.fresh - 1 - uint32(back)
-		if before := r.most - uint32(len(r.own)); at >= before {
-			return r.own[at-before]
-		}
-		return strings.Clone(r.block.fresh[at])
+		return r.at(r.fresh - 1 - uint32(back))
 	default:
 		if r.block.dict == nil || v-refDict >= uint64(r.block.dict.count) {
 			r.bad = true
@@ -46,6 +40,16 @@ func (r *classReader) ref(col int) string {
 		}
 		return r.block.dict.string(uint32(v - refDict))
 	}
+}
+
+// at gives string i of those that stand in the block.
+func (r *classReader) at(i uint32) string {
+	from, to := r.block.upTo(i), r.block.ends[i]
+	if i >= r.first {
+		base := r.block.upTo(r.first)
+		return r.own[from-base : to-base]
+	}
+	return string(r.block.cols[colFreshText][from:to])
 }
 
 // packedString gives the next string of a packed class.

@@ -161,6 +161,7 @@ type decompressor struct {
 	fse     fse.Scratch
 	huff    *huff0.Scratch
 	budget  int // bytes that may still be decoded
+	body    []byte
 	bufs    [scriptColumns][]byte
 	reading blockReader
 }
@@ -170,6 +171,26 @@ func newZstdDecoder() (*zstd.Decoder, error) {
 }
 
 var errColumn = errors.New("columns do not decode")
+
+// columnBytes is how many bytes n columns at the front of body decode to: at most those.
+func columnBytes(body []byte, n, most int) (total int, err error) {
+	for i := range n {
+		size, k := binary.Uvarint(body)
+		if k <= 0 || size > uint64(most-total) {
+			return 0, fmt.Errorf("%w: want the length of column %d", errColumn, i)
+		}
+		if body = body[k:]; size == 0 {
+			continue
+		}
+		total += int(size)
+		length, k := binary.Uvarint(body[min(1, len(body)):])
+		if k <= 0 || length > uint64(len(body)-1-k) {
+			return 0, fmt.Errorf("%w: want the coded bytes of column %d", errColumn, i)
+		}
+		body = body[1+k:][length:]
+	}
+	return total, nil
+}
 
 // column reads what compressor.column wrote from the front of body. dst is
 // grown as needed; the result is raw's bytes and what follows in body.

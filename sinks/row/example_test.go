@@ -59,7 +59,7 @@ func TestWorkedExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	value := unhex(t, exampleValue)
-	plain, err := s.open(rowHeader, unhex(t, exampleKey), value)
+	plain, err := s.open(nil, rowHeader, unhex(t, exampleKey), value)
 	if err != nil || !bytes.Equal(plain, unhex(t, exampleBody)) {
 		t.Errorf("opened to %x, %v", plain, err)
 	}

@@ -13,7 +13,7 @@ func (l *load) bodies(t testing.TB, o *Opened) (bodies [][]byte) {
 		if i > 0 {
 			key, form = o.key(i-1), bodyRanges
 		}
-		body, err := o.body(key, r, form)
+		body, err := o.body(nil, key, r, form)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func scriptSeed(t testing.TB) []byte {
 		Ranges: []symbol.Range{{Start: 4, End: 9, At: symbol.Site{File: 1, Line: 3}, Name: 5}, {Start: 9, End: 12, Scope: 1, At: symbol.Site{File: 2, Line: 3, Column: 7}, Flags: symbol.Linear},
 			{Start: 12, End: 1 << 32, At: symbol.Site{File: 1, Line: 9, Column: 2}, Name: 5, Flags: symbol.Ignored}}}})
 	o := l.open(t)
-	body, err := o.body(o.key(0), l.rows[0], bodyScript)
+	body, err := o.body(nil, o.key(0), l.rows[0], bodyScript)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -194,7 +194,7 @@ func (k *Keyring) openRecord(ctx context.Context, key, value []byte) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	return s.records.open(recordHeader, key, value)
+	return s.records.open(nil, recordHeader, key, value)
 }
 
 // wrap seals a load's data key. The additional data binds it to all that an
@@ -217,7 +217,7 @@ func (k *Keyring) unwrapData(id symbol.ID, l *Loaded) ([]byte, error) {
 	if l.WrappedKey[0] != version1 {
 		return nil, fmt.Errorf("load %x of %s: %w: want form 1", l.Load, id, ErrUnauthentic)
 	}
-	secret, err := s.wraps.open(1, binding(id, l), l.WrappedKey)
+	secret, err := s.wraps.open(nil, 1, binding(id, l), l.WrappedKey)
 	if err != nil {
 		return nil, fmt.Errorf("data key of load %x of %s: %w", l.Load, id, err)
 	}

@@ -113,7 +113,7 @@ func (o *Opened) SetDictionary(r sinks.Row) error {
 }
 
 func (o *Opened) dictionary(r sinks.Row) (*dictionary, error) {
-	body, err := o.body(rowKey(o.id, o.load.Load, Dictionary, 0), r, bodyDictionary)
+	body, err := o.body(nil, rowKey(o.id, o.load.Load, Dictionary, 0), r, bodyDictionary)
 	if err != nil {
 		return nil, err
 	}
@@ -144,10 +144,11 @@ func (o *Opened) block(d *decompressor, i int, r sinks.Row) (*Block, error) {
 		return nil, fmt.Errorf("row %d of load %x of %s: its dictionary is not set", i, o.load.Load, o.id)
 	}
 	form := rangesForm(o.load.Artifact.Kind)
-	body, err := o.body(o.key(i), r, form)
+	body, err := o.body(d.body[:0], o.key(i), r, form)
 	if err != nil {
 		return nil, err
 	}
+	d.body = body // columns are copied out of it
 	var b *Block
 	if form == bodyClasses {
 		b, err = decodeClasses(d, o.dict.Load(), body, o.last[i])
@@ -163,15 +164,15 @@ func (o *Opened) block(d *decompressor, i int, r sinks.Row) (*Block, error) {
 	return b, nil
 }
 
-// body opens the seal of a row that must stand under key.
-func (o *Opened) body(key []byte, r sinks.Row, form byte) ([]byte, error) {
+// body opens the seal of a row that must stand under key, and appends to dst.
+func (o *Opened) body(dst, key []byte, r sinks.Row, form byte) ([]byte, error) {
 	if !bytes.Equal(key, r.Key) {
 		return nil, fmt.Errorf("row %x: %w: the store gave row %x", key, ErrUnauthentic, r.Key)
 	}
 	if len(r.Value) < rowHeader || r.Value[0] != version1 || r.Value[1] != form {
 		return nil, fmt.Errorf("row %x: %w: want form %d.%d", key, ErrUnauthentic, version1, form)
 	}
-	body, err := o.seals.open(rowHeader, key, r.Value)
+	body, err := o.seals.open(dst, rowHeader, key, r.Value)
 	if err != nil {
 		return nil, fmt.Errorf("row %x: %w", key, err)
 	}

@@ -193,7 +193,7 @@ func (k *Keyring) Reseal(id symbol.ID, l *Loaded, next sinks.Load) (out *Loaded,
 		if len(r.Key) != keyBytes || string(r.Key[:prefixBytes]) != string(was) || len(r.Value) < rowHeader {
 			return sinks.Row{}, fmt.Errorf("row %x: %w", r.Key, ErrUnauthentic)
 		}
-		plain, err := old.open(rowHeader, r.Key, r.Value)
+		plain, err := old.open(nil, rowHeader, r.Key, r.Value)
 		if err != nil {
 			return sinks.Row{}, fmt.Errorf("row %x: %w", r.Key, err)
 		}

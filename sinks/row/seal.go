@@ -98,8 +98,8 @@ func (s *sealer) seal(header, key, plain []byte) []byte {
 	return s.aead.Seal(out, out[n:], plain, aad)
 }
 
-// open is the inverse; headerBytes is the length of the caller's header.
-func (s *sealer) open(headerBytes int, key, value []byte) ([]byte, error) {
+// open is the inverse, and appends to dst; headerBytes is the length of the caller's header.
+func (s *sealer) open(dst []byte, headerBytes int, key, value []byte) ([]byte, error) {
 	n := headerBytes + checkBytes
 	if len(value) < n+nonceBytes+sealBytes {
 		return nil, fmt.Errorf("%w: %d bytes are too few", ErrUnauthentic, len(value))
@@ -107,7 +107,7 @@ func (s *sealer) open(headerBytes int, key, value []byte) ([]byte, error) {
 	if [checkBytes]byte(value[headerBytes:n]) != s.check {
 		return nil, fmt.Errorf("%w: it has another key check", ErrSealed)
 	}
-	plain, err := s.aead.Open(nil, value[n:n+nonceBytes], value[n+nonceBytes:], bind(nil, value[:n], key))
+	plain, err := s.aead.Open(dst, value[n:n+nonceBytes], value[n+nonceBytes:], bind(nil, value[:n], key))
 	if err != nil {
 		return nil, fmt.Errorf("%w: the seal is broken", ErrUnauthentic)
 	}

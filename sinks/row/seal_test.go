@@ -328,18 +328,18 @@ func TestSealBindsKeyAndHead(t *testing.T) {
 	}
 	head, key := []byte{version1, bodyRanges}, []byte("key")
 	v := s.seal(head, key, []byte("text"))
-	if got, err := s.open(len(head), key, v); err != nil || string(got) != "text" {
+	if got, err := s.open(nil, len(head), key, v); err != nil || string(got) != "text" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if bytes.Equal(v, s.seal(head, key, []byte("text"))) {
 		t.Error("sealed twice to the same bytes")
 	}
 	for name, open := range map[string]func() ([]byte, error){
-		"another key":    func() ([]byte, error) { return s.open(len(head), []byte("kez"), v) },
-		"a longer key":   func() ([]byte, error) { return s.open(len(head), []byte("key\x00"), v) },
-		"another body":   func() ([]byte, error) { return s.open(len(head), key, append([]byte{version1, 9}, v[2:]...)) },
-		"another nonce":  func() ([]byte, error) { w := bytes.Clone(v); w[7] ^= 1; return s.open(len(head), key, w) },
-		"a longer value": func() ([]byte, error) { return s.open(len(head), key, append(bytes.Clone(v), 0)) },
+		"another key":    func() ([]byte, error) { return s.open(nil, len(head), []byte("kez"), v) },
+		"a longer key":   func() ([]byte, error) { return s.open(nil, len(head), []byte("key\x00"), v) },
+		"another body":   func() ([]byte, error) { return s.open(nil, len(head), key, append([]byte{version1, 9}, v[2:]...)) },
+		"another nonce":  func() ([]byte, error) { w := bytes.Clone(v); w[7] ^= 1; return s.open(nil, len(head), key, w) },
+		"a longer value": func() ([]byte, error) { return s.open(nil, len(head), key, append(bytes.Clone(v), 0)) },
 	} {
 		if got, err := open(); !errors.Is(err, ErrUnauthentic) {
 			t.Errorf("%s: %q, %v", name, got, err)
@@ -350,7 +350,7 @@ func TestSealBindsKeyAndHead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := other.open(len(head), key, v); !errors.Is(err, ErrUnauthentic) {
+		if _, err := other.open(nil, len(head), key, v); !errors.Is(err, ErrUnauthentic) {
 			t.Errorf("%s: %v", purpose, err)
 		}
 	}

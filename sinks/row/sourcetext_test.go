@@ -211,7 +211,7 @@ func FuzzText(f *testing.F) {
 		if i == len(rows)-2 {
 			form = bodyTextDirectory
 		}
-		body, err := o.body(r.Key, r, form)
+		body, err := o.body(nil, r.Key, r, form)
 		if err != nil {
 			f.Fatal(err)
 		}

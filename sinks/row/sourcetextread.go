@@ -41,7 +41,7 @@ func (o *Opened) SetTextDirectory(r sinks.Row) error {
 func (o *Opened) directory(r sinks.Row) (*directory, [][]byte, error) {
 	d := o.ring.decompressor()
 	defer o.ring.decompressors.Put(d)
-	body, err := o.body(o.textKey(directoryAt), r, bodyTextDirectory)
+	body, err := o.body(nil, o.textKey(directoryAt), r, bodyTextDirectory)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -91,7 +91,7 @@ func (o *Opened) Text(t TextRow, r sinks.Row) ([]string, error) {
 func (o *Opened) text(key []byte, want uint32, r sinks.Row) ([]string, [][]byte, error) {
 	d := o.ring.decompressor()
 	defer o.ring.decompressors.Put(d)
-	body, err := o.body(key, r, bodyText)
+	body, err := o.body(nil, key, r, bodyText)
 	if err != nil {
 		return nil, nil, err
 	}
