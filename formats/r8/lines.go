@@ -3,6 +3,7 @@ package r8
 import (
 	"bytes"
 	"context"
+	"hash"
 	"io"
 
 	"github.com/symlake/symlake/formats"
@@ -21,6 +22,8 @@ type lines struct {
 	most  int    // bytes of a line
 	spent [][]byte
 	free  [][]byte
+	sum   hash.Hash // of all that was read, unless nil
+	taken int64     // up to there
 }
 
 func newLines(in *formats.Input, off int64) *lines {
@@ -77,7 +80,33 @@ func (l *lines) window(ctx context.Context, off int64, size int) (b []byte, err 
 		}
 		return nil, err
 	}
+	if end := off + int64(len(b)); l.sum != nil && end > l.taken { // windows begin with what the ones before ended in
+		l.sum.Write(b[l.taken-off:])
+		l.taken = end
+	}
 	return b, nil
+}
+
+// members passes the lines of the window that are about members, and says how many.
+func (l *lines) members() (n int) {
+	b := l.data[l.at:]
+	for {
+		i := 0
+		for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
+			i++
+		}
+		if i == 0 || i == len(b) || b[i] == '#' {
+			break
+		}
+		end := bytes.IndexByte(b[i:], '\n')
+		if end < 0 || i+end > l.most {
+			break
+		}
+		b = b[i+end+1:]
+		n++
+	}
+	l.at = len(l.data) - len(b)
+	return n
 }
 
 // fill reads on until the window holds the end of the line, or more of it than a line may have, whose rest is passed

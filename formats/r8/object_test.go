@@ -210,7 +210,7 @@ func TestHostile(t *testing.T) {
 			}
 		}
 	}
-	_, _, err := quality(t, input("a.A -> p.a:\na.B -> q.b:\na.C -> r.c:\n", formats.Limits{Files: 2}))
+	_, err := r8.Format.Open(t.Context(), input("a.A -> p.a:\na.B -> q.b:\na.C -> r.c:\n", formats.Limits{Files: 2}))
 	if !errors.Is(err, formats.ErrLimit) {
 		t.Errorf("too many packages: %v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -119,9 +120,15 @@ func openPartition(ctx context.Context, in *formats.Input) (*formats.Object, err
 	}
 	id := header(p.meta.preamble)
 	if id.canonical == "" {
-		if id.canonical, err = contentID(ctx, in); err != nil {
-			return nil, err
+		l := newLines(in, 0)
+		for l.sum = sha256.New(); l.taken < in.Size; {
+			b, err := l.window(ctx, l.taken, windowBytes)
+			if err != nil {
+				return nil, err
+			}
+			l.free = append(l.free, b)
 		}
+		id.canonical = contentID(l.sum)
 	}
 	return object(in, id, max(1, (len(p.entries)+partEntries-1)/partEntries), p.explode), nil
 }

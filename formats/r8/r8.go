@@ -35,6 +35,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"path"
 	"strings"
 
@@ -115,12 +116,14 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 		return nil, err
 	}
 	id := header(head)
-	if id.canonical == "" {
-		if id.canonical, err = contentID(ctx, in); err != nil {
+	m.parts = int(max(1, (in.Size+partBytes-1)/partBytes))
+	if id.canonical == "" { // all of it is read: the survey need not read it again
+		sum := sha256.New()
+		if m.survey, err = newSurvey(ctx, in, m.parts, sum); err != nil {
 			return nil, err
 		}
+		id.canonical = contentID(sum)
 	}
-	m.parts = int(max(1, (in.Size+partBytes-1)/partBytes))
 	return object(in, id, m.parts, m.explode), nil
 }
 
@@ -202,21 +205,8 @@ func mapID(s string) bool {
 	return s != "" && len(s) <= maxID && !strings.ContainsAny(s, " \t\x00")
 }
 
-// contentID hashes the whole of in.
-func contentID(ctx context.Context, in *formats.Input) (string, error) {
-	h := sha256.New()
-	l := newLines(in, 0)
-	for off := int64(0); off < in.Size; {
-		b, err := l.window(ctx, off, windowBytes)
-		if err != nil {
-			return "", err
-		}
-		h.Write(b)
-		off += int64(len(b))
-		l.free = append(l.free, b)
-	}
-	return hashPrefix + hex.EncodeToString(h.Sum(nil)), nil
-}
+// contentID is the id of content that was hashed.
+func contentID(sum hash.Hash) string { return hashPrefix + hex.EncodeToString(sum.Sum(nil)) }
 
 const hashPrefix = "sha256:"
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"hash"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -64,7 +65,7 @@ func (m *mapping) surveyed(ctx context.Context) (*survey, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.survey == nil {
-		s, err := newSurvey(ctx, m.in, m.parts)
+		s, err := newSurvey(ctx, m.in, m.parts, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -73,22 +74,25 @@ func (m *mapping) surveyed(ctx context.Context) (*survey, error) {
 	return m.survey, nil
 }
 
-func newSurvey(ctx context.Context, in *formats.Input, parts int) (*survey, error) {
+// newSurvey makes it, and adds all bytes of the mapping to sum, unless that is nil.
+func newSurvey(ctx context.Context, in *formats.Input, parts int, sum hash.Hash) (*survey, error) {
 	s := &survey{files: files{seed: maphash.MakeSeed(), most: in.Limits.Files}, starts: make([]start, 0, parts+1)}
 	s.starts = append(s.starts, start{line: 1})
 	facts := newFacts(in.Limits)
 	l := newLines(in, 0)
+	l.sum = sum
 	var now mapVersion
 	var original []byte // of the class above, while its source file may follow; its own copy
 	var room []byte
 	var a note
 	for n := 1; ; n++ {
+		if members := l.members(); members > 0 {
+			n += members
+			original = nil
+		}
 		line, off, long, ok, err := l.next(ctx)
 		if err != nil {
 			return nil, err
-		}
-		if n%(1<<16) == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
 		}
 		if !ok {
 			for len(s.starts) <= parts {

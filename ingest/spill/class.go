@@ -1,6 +1,9 @@
 package spill
 
 import (
+	"hash/maphash"
+	"unsafe"
+
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -26,17 +29,37 @@ func (l *Lane) encodeClass(r *symbol.Run) (position uint64, err error) {
 	}
 	if l.packer == nil {
 		l.packer = row.NewPacker(l.share)
+		l.near = make([]near, nearStrings)
+		l.kept += nearStrings * int64(unsafe.Sizeof(near{}))
+		l.s.o.Budget.Force(nearStrings * int64(unsafe.Sizeof(near{})))
 	}
 	l.buf = l.packer.Append(append(l.buf[:0], 0), c)
 	return l.s.o.Position(c.Name), nil
 }
 
+// near is a string whose number a lane remembers: most that classes share were shared a moment ago, and the
+// interner is all lanes'.
+type near struct {
+	text string // the interner's
+	hash uint32
+	id   uint32 // 0: none
+}
+
+const nearStrings = 4096
+
 // share counts a use of a string that rows may share, and gives its number; 0: it stands where it is used.
 func (l *Lane) share(s string) uint32 {
-	id := l.s.strings.known(s, l.s.strings.total.Load() < maxClassStrings)
+	h := maphash.String(l.s.strings.seed, s)
+	at := &l.near[h>>16%nearStrings]
+	if at.hash == uint32(h) && at.text == s {
+		l.counts[at.id]++
+		return at.id
+	}
+	id, kept := l.s.strings.known(h, s, l.s.strings.total.Load() < maxClassStrings)
 	if id == 0 {
 		return 0
 	}
+	*at = near{kept, uint32(h), id}
 	if int(id) >= len(l.counts) {
 		l.growCounts(int(id) + 1)
 	}

@@ -39,11 +39,13 @@ func newInterner(b *scratch.Budget) *interner {
 }
 
 // id gives the number of a string that is not "".
-func (in *interner) id(s string) uint32 { return in.known(s, true) }
+func (in *interner) id(s string) uint32 {
+	id, _ := in.known(maphash.String(in.seed, s), s, true)
+	return id
+}
 
-// known is id, but 0 for a string that is not there yet when it may not be added.
-func (in *interner) known(s string, mayAdd bool) uint32 {
-	h := maphash.String(in.seed, s)
+// known is id of a string with that hash, and the copy of it; 0 for one that is not there yet when it may not be added.
+func (in *interner) known(h uint64, s string, mayAdd bool) (id uint32, kept string) {
 	at := uint32(h & (shardCount - 1))
 	sh := &in.shards[at]
 	sh.mu.Lock()
@@ -56,11 +58,11 @@ func (in *interner) known(s string, mayAdd bool) uint32 {
 	i := hash & mask
 	for ; sh.slots[i].id != 0; i = (i + 1) & mask {
 		if sh.slots[i].hash == hash && sh.strings[sh.slots[i].id-1] == s {
-			return sh.slots[i].id<<shardBits | at
+			return sh.slots[i].id<<shardBits | at, sh.strings[sh.slots[i].id-1]
 		}
 	}
 	if !mayAdd {
-		return 0
+		return 0, ""
 	}
 	kept, grew := sh.keep(s)
 	in.account(grew + int64(unsafe.Sizeof(s)))
@@ -69,7 +71,7 @@ func (in *interner) known(s string, mayAdd bool) uint32 {
 	}
 	sh.strings = append(sh.strings, kept)
 	sh.slots[i] = slot{hash, uint32(len(sh.strings))}
-	return uint32(len(sh.strings))<<shardBits | at
+	return uint32(len(sh.strings))<<shardBits | at, kept
 }
 
 func (in *interner) account(n int64) {

@@ -45,6 +45,7 @@ type Lane struct {
 	text   []string  // of the run being added
 
 	packer *row.Packer // nil: no class came yet
+	near   []near      // strings of classes that were shared lately, by hash
 }
 
 type use struct{ id, run uint32 } // run: the last that used it, from 1
@@ -260,5 +261,5 @@ func (l *Lane) growCounts(n int) {
 func (l *Lane) release() {
 	l.s.o.Budget.Give(l.kept)
 	l.kept = 0
-	l.counts, l.uses, l.tables, l.buf, l.packer = nil, nil, nil, nil, nil
+	l.counts, l.uses, l.tables, l.buf, l.packer, l.near = nil, nil, nil, nil, nil, nil
 }
