@@ -22,7 +22,7 @@ const maxMembers = 1 << 18
 // classWriter gathers the columns of one block of classes.
 type classWriter struct {
 	table   *Table
-	dict    []uint32 // by index in the table: number in the dictionary + 1
+	dict    []uint32 // by the number of a string: its number in the dictionary + 1
 	cols    [classColumns][]byte
 	bytes   int
 	classes int
@@ -38,6 +38,13 @@ func newClassWriter(t *Table, picked []sorted) *classWriter {
 	dict := make([]uint32, len(t.Strings))
 	for i, p := range picked {
 		dict[p.at] = uint32(i + 1)
+	}
+	if t.Numbers != nil {
+		byIndex := dict
+		dict = make([]uint32, len(t.Numbers))
+		for number, at := range t.Numbers {
+			dict[number] = byIndex[at]
+		}
 	}
 	return &classWriter{table: t, dict: dict, texts: newTextIndex()}
 }
@@ -81,16 +88,15 @@ func (w *classWriter) add(p *packedClass) error {
 			col = colOrigNameLo
 		}
 		if number != 0 {
-			at := w.table.index(number)
-			if at >= uint32(len(w.dict)) {
+			if number >= uint32(len(w.dict)) {
 				p.refs.bad = true
 				break
 			}
-			if d := w.dict[at]; d != 0 {
+			if d := w.dict[number]; d != 0 {
 				w.pair(col, d-1+refDict)
 				continue
 			}
-			s = w.table.Strings[at]
+			s = w.table.Strings[w.table.index(number)]
 		}
 		w.text(col, s)
 	}

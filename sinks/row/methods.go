@@ -11,11 +11,17 @@ import (
 // lines of a mapping say of one is said once.
 type methods struct {
 	seed  maphash.Seed
-	first []int32 // by number: the member that brought it
-	last  int32   // number of the member that was asked for last; -1
-	same  []mark  // by the place of its symbol.Method, which parsers and readers share: most are found here
-	text  []mark  // by their content
+	all   []numbered // by number
+	last  int32      // number of the method that was asked for last; -1
+	same  []mark     // by the place of its symbol.Method, which parsers and readers share: most are found here
+	text  []mark     // by their plain form
 	stamp uint32
+}
+
+// numbered is a method that has a number, and where its plain form stands in that of its class.
+type numbered struct {
+	is       *symbol.Method
+	from, to int
 }
 
 type mark struct {
@@ -28,7 +34,7 @@ func newMethods() *methods {
 }
 
 func (m *methods) reset() {
-	m.first, m.last = m.first[:0], -1
+	m.all, m.last = m.all[:0], -1
 	if m.stamp++; m.stamp == 0 {
 		clear(m.same)
 		clear(m.text)
@@ -36,52 +42,45 @@ func (m *methods) reset() {
 	}
 }
 
-// find gives the number of a member's method; isNew if it is the first to have it.
-func (m *methods) find(members []symbol.Member, i int) (number int32, isNew bool) {
-	c := &members[i]
-	if m.last >= 0 && c.Method == members[m.first[m.last]].Method {
-		return m.last, false
+// find gives the number of a method of the class whose plain form is b so far; if it is a new one, its own form is appended.
+func (m *methods) find(b []byte, c *symbol.Method) (form []byte, number int32, isNew bool) {
+	if m.last >= 0 && c == m.all[m.last].is {
+		return b, m.last, false
 	}
 	mask := uint64(len(m.same) - 1)
-	at := uint64(uintptr(unsafe.Pointer(c.Method))) * 0x9e3779b97f4a7c15 >> 32 & mask
-	if e := m.same[at]; e.stamp == m.stamp && c.Method == members[m.first[e.number]].Method {
+	at := uint64(uintptr(unsafe.Pointer(c))) * 0x9e3779b97f4a7c15 >> 32 & mask
+	if e := m.same[at]; e.stamp == m.stamp && c == m.all[e.number].is {
 		m.last = e.number
-		return e.number, false
+		return b, e.number, false
 	}
-	h := m.hash(c.Method)
-	slot := h & mask
+	from := len(b)
+	b = putMethod(b, c)
+	slot := maphash.Bytes(m.seed, b[from:]) & mask
 	for ; m.text[slot].stamp == m.stamp; slot = (slot + 1) & mask {
-		if n := m.text[slot].number; *c.Method == *members[m.first[n]].Method {
+		n := m.text[slot].number
+		if x := &m.all[n]; string(b[x.from:x.to]) == string(b[from:]) {
 			m.same[at] = mark{m.stamp, n}
 			m.last = n
-			return n, false
+			return b[:from], n, false
 		}
 	}
-	n := int32(len(m.first))
-	m.first, m.last = append(m.first, int32(i)), n
+	n := int32(len(m.all))
+	m.all, m.last = append(m.all, numbered{c, from, len(b)}), n
 	m.same[at], m.text[slot] = mark{m.stamp, n}, mark{m.stamp, n}
-	if 2*len(m.first) > len(m.text) {
-		m.grow(members)
+	if 2*len(m.all) > len(m.text) {
+		m.grow(b)
 	}
-	return n, true
+	return b, n, true
 }
 
-func (m *methods) grow(members []symbol.Member) {
+func (m *methods) grow(b []byte) {
 	m.same, m.text = make([]mark, 2*len(m.same)), make([]mark, 2*len(m.text))
 	mask := uint64(len(m.text) - 1)
-	for n, i := range m.first {
-		slot := m.hash(members[i].Method) & mask
+	for n, x := range m.all {
+		slot := maphash.Bytes(m.seed, b[x.from:x.to]) & mask
 		for m.text[slot].stamp == m.stamp {
 			slot = (slot + 1) & mask
 		}
 		m.text[slot] = mark{m.stamp, int32(n)}
 	}
-}
-
-func (m *methods) hash(c *symbol.Method) uint64 {
-	h := maphash.String(m.seed, c.Original)
-	h = h*0x9e3779b97f4a7c15 ^ maphash.String(m.seed, c.Class)
-	h = h*0x9e3779b97f4a7c15 ^ maphash.String(m.seed, c.Params)
-	h = h*0x9e3779b97f4a7c15 ^ maphash.String(m.seed, c.Type)
-	return h ^ h>>32
 }

@@ -46,12 +46,9 @@ func (p *plain) append(b []byte, c *symbol.Class) []byte {
 	name := ""
 	for i := range c.Members {
 		m := &c.Members[i]
-		number, isNew := p.methods.find(c.Members, i)
+		form, number, isNew := p.methods.find(b, m.Method)
 		p.numbers = append(p.numbers, number)
-		if isNew {
-			b = append(b, 0)
-			b = putMethod(b, m.Method)
-		} else {
+		if b = form; !isNew {
 			b = putNumber(b, int(number)+1)
 		}
 		if m.Name == name && i > 0 {
@@ -75,12 +72,13 @@ func (p *plain) append(b []byte, c *symbol.Class) []byte {
 	return b
 }
 
+// putMethod appends a method that was not there before.
 func putMethod(b []byte, m *symbol.Method) []byte {
 	field := byte(0)
 	if m.Field {
 		field = 1
 	}
-	b = append(b, field)
+	b = append(b, 0, field)
 	b = putString(b, m.Class)
 	b = putString(b, m.Original)
 	b = putString(b, m.Type)
