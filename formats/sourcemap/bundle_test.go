@@ -118,8 +118,13 @@ func TestFunctions(t *testing.T) {
 		t.Fatal("not parsed")
 	}
 	got := map[string]string{}
-	for i := range all {
-		got[textOf(all[i].name)] += script[all[i].start:all[i].end] + "|"
+	for i := range all.list {
+		f := &all.list[i]
+		name := ""
+		for k := f.from; k < f.to; k++ {
+			name += string(all.textOf(k))
+		}
+		got[name] += script[f.start:f.end] + "|"
 	}
 	for name, want := range map[string]string{
 		"a": "(b){return b(c=>c?d:e,1)}|", "b$argument_0": "c=>c?d:e|", "f": "x=>y=>x+y|", "K.s": "()=>1|", "K##p": "(){return/[)}]/g}|", "K#get__q": "(){return`${(()=>2)()}`}|",

@@ -54,6 +54,14 @@ func (e *emitter) intern(s string) uint32 {
 	return i
 }
 
+// internBytes does the same with bytes that stay the caller's.
+func (e *emitter) internBytes(s []byte) uint32 {
+	if i, ok := e.index[string(s)]; ok {
+		return i
+	}
+	return e.intern(string(s))
+}
+
 // expect makes room for n strings more, where they are most of all.
 func (e *emitter) expect(n int) {
 	if n < len(e.index) {

@@ -27,18 +27,24 @@ const anonymous = "<anonymous>"
 // in an object of that name, Class#method, Class.static, get__x, f$argument_0 for what is passed to f.
 type walker struct {
 	script []byte
-	most   int
+	most   int // functions
+	room   int // bytes that names may take
 
 	keyword []function // by the keyword function
 	arrow   []function // by =>
 	method  []function // by the body of a method
 	regexps []int      // offsets of regular expressions
 	keys    []int      // of methods' names: those may look like keywords
-	full    bool       // there are more functions than most
+	full    bool       // there are more functions, or names are longer
+	holes   []mark     // still to come
+	links   []link     // from the identifiers in the holes before, to bytes of the script that is parsed
 }
 
 func (w *walker) add(to *[]function, name []namePart) {
-	if len(w.keyword)+len(w.arrow)+len(w.method) >= w.most {
+	for i := range name {
+		w.room -= len(name[i].text) + partBytes
+	}
+	if len(w.keyword)+len(w.arrow)+len(w.method) >= w.most || w.room < 0 {
 		w.full = true
 		return
 	}
@@ -64,6 +70,24 @@ func (w *walker) variable(v *js.Var) []namePart {
 		v = v.Link
 	}
 	return []namePart{{string(v.Data), w.offset(v.Data)}}
+}
+
+// hole visits a statement if it stands in a hole.
+func (w *walker) hole(n js.IExpr) {
+	list, ok := n.(*js.CommaExpr)
+	if !ok || len(w.holes) == 0 {
+		return
+	}
+	number, ok := list.List[0].(*js.LiteralExpr)
+	if !ok || w.offset(number.Data) != w.holes[0].at {
+		return
+	}
+	for i, use := range w.holes[0].uses {
+		if v, ok := list.List[i+1].(*js.Var); ok {
+			w.links = append(w.links, link{use, w.offset(v.Name())})
+		}
+	}
+	w.holes = w.holes[1:]
 }
 
 // named is the name that an expression gives what is assigned to it; nil: none.
@@ -99,19 +123,19 @@ func (w *walker) literal(n *js.LiteralExpr) []namePart {
 	switch n.TokenType {
 	case js.StringToken:
 		if len(n.Data) >= 2 {
-			return []namePart{{string(n.Data[1 : len(n.Data)-1]), -1}}
+			return []namePart{{text: string(n.Data[1 : len(n.Data)-1]), at: -1}}
 		}
 	case js.RegExpToken, js.ErrorToken:
 		return nil
 	case js.ThisToken, js.SuperToken, js.NullToken, js.TrueToken, js.FalseToken:
 		return plainPart(string(n.Data))
 	case js.PrivateIdentifierToken:
-		return []namePart{{string(n.Data), w.offset(n.Data)}}
+		return []namePart{{text: string(n.Data), at: w.offset(n.Data)}}
 	}
 	if len(n.Data) == 0 {
 		return nil
 	}
-	return []namePart{{string(n.Data), w.offset(n.Data)}}
+	return []namePart{{text: string(n.Data), at: w.offset(n.Data)}}
 }
 
 // joined is a, by, b; what of them is there.
@@ -123,7 +147,7 @@ func joined(a []namePart, by string, b []namePart) []namePart {
 		return a
 	}
 	name := make([]namePart, 0, len(a)+len(b)+1)
-	return append(append(append(name, a...), namePart{by, -1}), b...)
+	return append(append(append(name, a...), namePart{text: by, at: -1}), b...)
 }
 
 // key is the name of a property.
@@ -154,6 +178,7 @@ func (w *walker) stmt(n js.IStmt) {
 			w.stmts(n.List)
 		}
 	case *js.ExprStmt:
+		w.hole(n.Value)
 		w.expr(n.Value, nil)
 	case *js.IfStmt:
 		w.expr(n.Cond, nil)

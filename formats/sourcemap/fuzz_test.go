@@ -1,6 +1,7 @@
 package sourcemap
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,20 +115,36 @@ func FuzzScopes(f *testing.F) {
 func FuzzScript(f *testing.F) {
 	f.Add("function a(b){return b(c=>c?d:e,1)}var f=x=>y=>x+y;class K{#p(){return/[)}]/g}get q(){return`${(()=>2)()}`}}")
 	f.Add("a.b=async function*(){};({m(){},n:1})\nlet u=v=>w\nh(u)")
+	f.Add("function a(b){" + strings.Repeat("c/d;", leastBody/4) + "e.f=async(...g)=>{for await(h of`${/[}]/}`);" + strings.Repeat("i();", leastBody/4) + "}}")
 	f.Fuzz(func(t *testing.T, script string) {
-		var all []function
+		var all *functionList
 		err := formats.Guard(name, func() error {
 			all = functionsOf([]byte(script), 1<<16)
 			return nil
 		})
-		if err != nil {
+		if err != nil || all == nil {
 			return // the library's panic costs the names
 		}
-		for i := range all {
-			if g := &all[i]; g.start < 0 || g.end > len(script) || g.end != 0 && g.end < g.start {
+		for _, g := range all.list {
+			if g.start < 0 || int(g.end) > len(script) || g.end != 0 && g.end < g.start {
 				t.Fatalf("[%d, %d) of %d", g.start, g.end, len(script))
 			}
 		}
-		positionsOf([]byte(script), all)
+		newTokenNames([]byte(script), all)
+		whole, pieces := functionsOfWhole([]byte(script), 1<<16), functionsInPieces([]byte(script), 1, 1<<16)
+		if whole == nil || pieces == nil {
+			return
+		}
+		whole.sort()
+		pieces.sort()
+		extents := func(l *functionList) (list []extent) {
+			for _, f := range l.list {
+				list = append(list, extent{int(f.start), int(f.end)})
+			}
+			return list
+		}
+		if w, p := extents(whole), extents(pieces); !slices.Equal(w, p) {
+			t.Fatalf("%v as a whole, %v in pieces", w, p)
+		}
 	})
 }

@@ -14,8 +14,8 @@
 // Invariants:
 //   - JSON is read front to back through a window, twice: what is held is a map's
 //     sources and names, one line's segments, and its function names; composing
-//     two maps holds the lower one's segments, and taking functions from a script that script's
-//     syntax tree, of at most maxBundleBytes of it;
+//     two maps holds the lower one's segments, and taking functions from a script its functions' places and names,
+//     and the syntax tree of one piece: a function without the larger ones in it;
 //   - what the specification calls an error is one: a map is answered from
 //     whole or not at all;
 //   - a segment answers up to the next one of its line, the last one up to the line's end;

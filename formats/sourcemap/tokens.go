@@ -1,0 +1,122 @@
+package sourcemap
+
+import (
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/symlake/symlake/formats"
+)
+
+// places tells lines and columns of a script, front to back.
+type places struct {
+	script       []byte
+	at           int
+	line, column uint32
+}
+
+// of gives the place of an offset, which is none before the last one asked for, as a position of a script.
+func (p *places) of(offset int) uint64 {
+	const each = 0x0101010101010101
+	for p.at < offset {
+		if p.at+8 <= offset {
+			// Eight bytes that are ASCII and end no line: none is below 0x0e.
+			if b := binary.LittleEndian.Uint64(p.script[p.at:]); (b|(b-each*0x0e)&^b)&(each*0x80) == 0 {
+				p.at, p.column = p.at+8, p.column+8
+				continue
+			}
+		}
+		switch c := p.script[p.at]; {
+		case c == '\n', c == '\r' && (p.at+1 == len(p.script) || p.script[p.at+1] != '\n'):
+			p.line, p.column, p.at = p.line+1, 0, p.at+1
+		case c < utf8.RuneSelf:
+			p.column, p.at = p.column+1, p.at+1
+		default:
+			r, n := utf8.DecodeRune(p.script[p.at:])
+			if p.column++; r > 0xffff {
+				p.column++
+			}
+			p.at += n
+		}
+	}
+	return uint64(p.line)<<32 | uint64(p.column)
+}
+
+// tokenNames finds what identifiers of the script are called in the source.
+type tokenNames struct {
+	offsets []int32 // of identifiers, ascending
+	at      []uint64
+	names   []string // found; "": none
+}
+
+// newTokenNames also counts the script's lines.
+func newTokenNames(script []byte, all *functionList) (t *tokenNames, lines uint32) {
+	t = &tokenNames{offsets: all.identifiers()}
+	t.at, t.names = make([]uint64, len(t.offsets)), make([]string, len(t.offsets))
+	p := &places{script: script}
+	for i, offset := range t.offsets {
+		t.at[i] = p.of(int(offset))
+	}
+	return t, uint32(p.of(len(script))>>32) + 1
+}
+
+// read looks through a map's segments for those that begin where an identifier does and have a name.
+func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
+	next := 0 // what is looked for, and the segments, come in the same order
+	return l.each(position{}, end, func(l *layout, from, to position) error {
+		words := newEmitter(e.ctx, in.Limits, 0, nil)
+		text := newText(in, 0)
+		w, err := words.readWords(text, l)
+		if err != nil {
+			return err
+		}
+		r := mappingReader{t: text, sources: int64(len(w.sources)), names: int64(len(w.names)), ordered: l.ordered}
+		return r.read(l.mappings, func(line uint32, segments []mapping, _ bool) (int, error) {
+			at := from.plus(line, 0)
+			for i := range segments {
+				m := &segments[i]
+				if m.name < 0 {
+					continue
+				}
+				pos := uint64(at.line)<<32 | uint64(at.column+m.column)
+				if pos >= uint64(to.line)<<32|uint64(to.column) {
+					break
+				}
+				for next < len(t.at) && t.at[next] < pos {
+					next++
+				}
+				if next == len(t.at) {
+					break
+				}
+				if t.at[next] == pos {
+					t.names[next] = words.run.Strings[w.names[m.name]]
+				}
+			}
+			return len(segments), e.ctx.Err()
+		})
+	})
+}
+
+// fromPacked does the same with a map in memory.
+func (t *tokenNames) fromPacked(p *packed, e *emitter) {
+	for i, at := range t.at {
+		if m := p.at(uint32(at>>32), uint32(at)); m != nil && m.name >= 0 && m.column == uint32(at) {
+			t.names[i] = e.run.Strings[p.names[m.name]]
+		}
+	}
+}
+
+// appendName appends a function's name as its source spells it.
+func (t *tokenNames) appendName(name []byte, all *functionList, f *placed) []byte {
+	if f.from == f.to {
+		return append(name, anonymous...)
+	}
+	for i := f.from; i < f.to; i++ {
+		if k, ok := slices.BinarySearch(t.offsets, all.parts[i].at); ok && t.names[k] != "" {
+			name = append(name, t.names[k]...)
+		} else {
+			name = append(name, all.textOf(i)...)
+		}
+	}
+	return name
+}
