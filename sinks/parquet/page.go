@@ -25,15 +25,21 @@ type page struct {
 // pager encodes slices. Its memory serves one page after the other.
 type pager struct {
 	zstd            *zstd.Encoder
+	level           zstd.EncoderLevel
 	rep, def        []byte // levels, one a byte
 	levels          []byte // encoded, of the slice
 	encoded, buffer []byte
 }
 
-func newPager() *pager { return &pager{zstd: newZstd(zstd.SpeedDefault)} }
+// The levels of compression: of files that are read for long, and of those that somebody waits for, which are an
+// eighth larger for a sixth less time.
+const (
+	denseZstd  = zstd.SpeedDefault
+	swiftZstd  = zstd.SpeedFastest
+	zstdLevels = denseZstd + 1
+)
 
-// newSwiftPager makes a pager for files that somebody waits for: an eighth larger, for a sixth less time.
-func newSwiftPager() *pager { return &pager{zstd: newZstd(zstd.SpeedFastest)} }
+func newPager(level zstd.EncoderLevel) *pager { return &pager{zstd: newZstd(level), level: level} }
 
 func newZstd(level zstd.EncoderLevel) *zstd.Encoder {
 	// Frames need no checksum: pages have one, or the tag of a seal.

@@ -45,24 +45,29 @@ var usePooledZstd = sync.OnceFunc(func() {
 
 type pooledZstd struct {
 	compress.Codec
-	encoders sync.Pool
+	encoders [zstdLevels]sync.Pool
 }
 
 // CompressBound is what the library makes room for: mostly enough, and the encoder makes more where it is not.
 func (p *pooledZstd) CompressBound(n int64) int64 { return n / 8 }
 
-func (p *pooledZstd) EncodeLevel(dst, src []byte, _ int) []byte {
-	e, ok := p.encoders.Get().(*zstd.Encoder)
-	if !ok {
-		e = newZstd(zstd.SpeedDefault)
+// EncodeLevel takes the level for one of the package in use.
+func (p *pooledZstd) EncodeLevel(dst, src []byte, level int) []byte {
+	l := zstd.EncoderLevel(level)
+	if l != swiftZstd {
+		l = denseZstd
 	}
-	defer p.encoders.Put(e)
+	e, ok := p.encoders[l].Get().(*zstd.Encoder)
+	if !ok {
+		e = newZstd(l)
+	}
+	defer p.encoders[l].Put(e)
 	return e.EncodeAll(src, dst[:0])
 }
 
-func (p *pooledZstd) Encode(dst, src []byte) []byte { return p.EncodeLevel(dst, src, 0) }
+func (p *pooledZstd) Encode(dst, src []byte) []byte { return p.EncodeLevel(dst, src, int(denseZstd)) }
 
-func newSealed(w io.Writer, t *Table, key []byte, material string) (*sealed, error) {
+func newSealed(w io.Writer, t *Table, key []byte, material string, p *pager) (*sealed, error) {
 	usePooledZstd()
 	root, err := sealedGroup("symlake", pa.Repetitions.Required, t.Columns)
 	if err != nil {
@@ -70,7 +75,7 @@ func newSealed(w io.Writer, t *Table, key []byte, material string) (*sealed, err
 	}
 	o := []pa.WriterProperty{
 		pa.WithCreatedBy("symlake"), pa.WithRootRepetition(pa.Repetitions.Required), pa.WithRootName("symlake"),
-		pa.WithCompression(compress.Codecs.Zstd), pa.WithDataPageVersion(pa.DataPageV1),
+		pa.WithCompression(compress.Codecs.Zstd), pa.WithCompressionLevel(int(p.level)), pa.WithDataPageVersion(pa.DataPageV1),
 		pa.WithDictionaryPageSizeLimit(sealedDictBytes), pa.WithMaxRowGroupLength(1 << 40), pa.WithBatchSize(1 << 40),
 		pa.WithMaxStatsSize(sealedStatsBytes), pa.WithDictionaryDefault(false),
 		pa.WithEncryptionProperties(pa.NewFileEncryptionProperties(string(key), pa.WithAlg(pa.AesGcm), pa.WithFooterKeyMetadata(material))),
