@@ -3,8 +3,8 @@
 // demangler, and Swift in those of Apple's. Names of other languages, those of
 // Objective-C among them, and names that are not mangled come back unchanged.
 //
-// The grammar of C++ and Rust is a library's, but for the common part of C++:
-// that is package demangle/cxx, for speed. Swift is package demangle/swift. This
+// The grammar of C++ and Rust is a library's, but for nearly all of C++: that is
+// package demangle/cxx, for speed. Swift is package demangle/swift. This
 // package chooses what is a mangled name and who reads it, bounds what one name
 // may cost, and remembers.
 //
@@ -86,8 +86,8 @@ func (d *Demangler) name(linkage string, simplified bool) string {
 	return out
 }
 
-// parse demangles names of C++ and Rust: the common part of C++ ourselves,
-// as the library takes ten times as long, all else by the library.
+// parse demangles names of C++ and Rust: nearly all of C++ ourselves, as the
+// library takes ten times as long, all else by the library.
 func (d *Demangler) parse(mangled string) (string, error) {
 	if name, ok := legacyRust(mangled); ok {
 		return name, nil

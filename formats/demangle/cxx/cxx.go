@@ -1,8 +1,10 @@
-// Package cxx demangles the common part of C++'s names (Itanium ABI) at a tenth
-// of a general demangler's cost: names, templates, substitutions and types, but
-// no expressions, no conversions, no dependent names. In what it answers it
-// says what LLVM's demangler says; of all else it says that it does not know.
-// The caller then asks a demangler that reads the whole grammar.
+// Package cxx demangles nearly all of C++'s names (Itanium ABI) at a tenth of a
+// general demangler's cost: names, templates, substitutions, types, expressions
+// and what depends on template arguments, but no folds, no constraints, no
+// conversions to a template parameter. In what it answers it says what LLVM's
+// demangler says; of all else it says that it does not know. The caller then asks a
+// demangler that reads the whole grammar. Only names that GCC wrote before it
+// followed the ABI ("srSt") are answered here and not there.
 //
 // Invariants:
 //   - any string is accepted, and no string makes it panic;

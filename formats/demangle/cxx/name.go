@@ -20,10 +20,7 @@ func (r *reader) encoding() ref {
 	case 'T', 'G':
 		return r.special()
 	}
-	params, scope := r.params, r.scope
-	r.scopes++
-	r.params, r.scope = nil, r.scopes
-	defer func() { r.params, r.scope = params, scope }()
+	defer r.apart()()
 	var about named
 	name := r.fullName(&about, true)
 	if name == 0 {
@@ -34,9 +31,6 @@ func (r *reader) encoding() ref {
 			return r.give()
 		}
 		return name
-	}
-	if !about.template {
-		r.params = nil // those of a class: its members' types have none of them
 	}
 	n := node{kind: kEncoding, a: name, text: about.behind}
 	if about.template && !about.structor {
@@ -50,6 +44,13 @@ func (r *reader) encoding() ref {
 		return r.give()
 	}
 	return r.withList(n, list)
+}
+
+// apart begins something whose template parameters are its own, and gives what ends it.
+func (r *reader) apart() (end func()) {
+	first, listed := r.first, r.listed
+	r.first, r.listed = len(r.params), false
+	return func() { r.params, r.first, r.listed = r.params[:r.first], first, listed }
 }
 
 func (r *reader) ended() bool { return r.pos >= len(r.in) || r.peek() == 'E' || r.peek() == '.' }
@@ -91,7 +92,7 @@ func (r *reader) special() ref {
 	case "TS":
 		return r.push(node{kind: kSpecial, text: "typeinfo name for ", a: r.typ()})
 	case "GV":
-		return r.push(node{kind: kSpecial, text: "guard variable for ", a: r.fullName(new(named), true)})
+		return r.push(node{kind: kSpecial, text: "guard variable for ", a: r.fullName(new(named), false)})
 	case "Th":
 		if r.offset() {
 			return r.push(node{kind: kSpecial, text: "non-virtual thunk to ", a: r.encoding()})
@@ -121,7 +122,7 @@ func (r *reader) fullName(about *named, tag bool) ref {
 	case c == 'N':
 		return r.nested(about, tag)
 	case c == 'Z':
-		return r.localName(about)
+		return r.localName(about, tag)
 	case c == 'S' && r.second() != 't':
 		s := r.substitution()
 		if r.peek() != 'I' {
@@ -134,7 +135,7 @@ func (r *reader) fullName(about *named, tag bool) ref {
 	if std {
 		r.pos += 2
 	}
-	x := r.unqualified(0, about)
+	x := r.unqualified(0, about, tag)
 	if std && x != 0 {
 		x = r.push(node{kind: kQualified, a: r.name("std"), b: x})
 	}
@@ -173,7 +174,7 @@ func (r *reader) nested(about *named, tag bool) ref {
 			if x != 0 {
 				return r.give()
 			}
-			if x = r.param(); x == 0 || r.nodes[x].kind == kPack {
+			if x = r.remember(r.param()); x == 0 || r.nodes[x].kind == kPack {
 				return r.give()
 			}
 		case c == 'S':
@@ -195,7 +196,7 @@ func (r *reader) nested(about *named, tag bool) ref {
 				return r.give()
 			}
 			about.template = false
-			y := r.unqualified(x, about)
+			y := r.unqualified(x, about, tag)
 			if x != 0 && y != 0 {
 				y = r.push(node{kind: kQualified, a: x, b: y})
 			}
@@ -218,7 +219,7 @@ func (r *reader) standard(x ref) bool {
 }
 
 // localName reads an entity that is declared in a function.
-func (r *reader) localName(about *named) ref {
+func (r *reader) localName(about *named, tag bool) ref {
 	r.pos++
 	outer := r.encoding()
 	if outer == 0 || !r.accept('E') {
@@ -227,8 +228,9 @@ func (r *reader) localName(about *named) ref {
 	if c := r.peek(); c == 's' || c == 'd' || c == 'S' || c == 'N' && r.second() == 'S' {
 		return r.give()
 	}
+	defer r.apart()()
 	nested := r.peek() == 'N' || r.peek() == 'Z'
-	inner := r.fullName(about, true)
+	inner := r.fullName(about, tag)
 	if about.template && (!nested || about.structor) { // no function has such templates
 		return r.give()
 	}
@@ -250,12 +252,15 @@ func (r *reader) localName(about *named) ref {
 }
 
 // unqualified reads one part of a name; x is what it is in.
-func (r *reader) unqualified(x ref, about *named) ref {
+func (r *reader) unqualified(x ref, about *named, tag bool) ref {
 	var y ref
 	switch c := r.peek(); {
 	case digit(c), c == 'L' && digit(r.second()): // L: not seen by other files
 		r.accept('L')
 		y = r.source()
+	case c == 'U' && (r.second() == 'l' || r.second() == 't') && tag && r.listed:
+		r.params, r.listed = r.params[:r.first], false // they are of what it is in
+		return r.unqualified(x, about, tag)
 	case c == 'U' && r.second() == 'l':
 		y = r.closure()
 	case c == 'U' && r.second() == 't':
@@ -264,27 +269,16 @@ func (r *reader) unqualified(x ref, about *named) ref {
 		if !r.accept('_') {
 			return r.give()
 		}
-	case c == 'C' && '1' <= r.second() && r.second() <= '5', c == 'D' && '0' <= r.second() && r.second() <= '5' && r.second() != '3':
+	case c == 'C', c == 'D':
+		y = r.structor(x, about, tag)
+	case c == 'c' && r.second() == 'v':
 		r.pos += 2
-		base := r.base(x)
-		if base == "" {
-			return r.give()
-		}
-		if about.structor = true; c == 'C' {
-			y = r.name(base)
-		} else {
-			y = r.push(node{kind: kDestructor, text: base})
-		}
+		cast := r.cast
+		r.cast, about.structor = true, true
+		y = r.push(node{kind: kSpecial, text: "operator ", a: r.typ()})
+		r.cast = cast
 	case lower(c):
-		op, ok := operators[[2]byte{c, r.second()}]
-		if !ok {
-			return r.give()
-		}
-		r.pos += 2
-		if r.peek() == 'I' && op[len(op)-1] == '<' {
-			return r.give()
-		}
-		y = r.name("operator" + op)
+		y = r.operatorName()
 	default:
 		return r.give()
 	}
@@ -294,6 +288,39 @@ func (r *reader) unqualified(x ref, about *named) ref {
 		y = r.push(node{kind: kTagged, a: y, text: r.nodes[tag].text})
 	}
 	return y
+}
+
+// structor reads a constructor or destructor of x.
+func (r *reader) structor(x ref, about *named, tag bool) ref {
+	c := r.peek()
+	r.pos++
+	inherited := c == 'C' && r.accept('I')
+	if v := r.peek(); v < '0' || v > '5' || c == 'C' && v == '0' || c == 'D' && v == '3' {
+		return r.give()
+	}
+	r.pos++
+	base, ok := r.base(x)
+	if !ok {
+		return r.give()
+	}
+	about.structor = true
+	if inherited && r.fullName(new(named), tag) == 0 { // whose constructor it is
+		return r.give()
+	}
+	if c == 'C' {
+		return r.name(base)
+	}
+	return r.push(node{kind: kDestructor, text: base})
+}
+
+// operatorName reads the name of an operator.
+func (r *reader) operatorName() ref {
+	op, ok := operators[[2]byte{r.peek(), r.second()}]
+	if !ok {
+		return r.give()
+	}
+	r.pos += 2
+	return r.name("operator" + op.sign)
 }
 
 // source reads an identifier.
@@ -319,36 +346,39 @@ func (r *reader) source() ref {
 	return r.name(text)
 }
 
-// base is the name of the class that a constructor is of; "" if that has no
-// plain name.
-func (r *reader) base(x ref) string {
+// base is the name of the class that a constructor is of, which a lambda does not have; false if there is no plain one.
+func (r *reader) base(x ref) (string, bool) {
 	for {
 		switch n := &r.nodes[x]; n.kind {
 		case kQualified:
 			x = n.b
 		case kTemplate:
 			x = n.a
+		case kLambda, kUnnamed:
+			return "", true
 		case kName:
 			if n.text == "std::allocator" || n.text == "std::basic_string" {
-				return n.text[len("std::"):]
+				return n.text[len("std::"):], true
 			}
-			if strings.HasPrefix(n.text, "operator") || strings.HasPrefix(n.text, "std::") || n.text == "(anonymous namespace)" {
-				return ""
-			}
-			return n.text
+			ok := !strings.HasPrefix(n.text, "operator") && !strings.HasPrefix(n.text, "std::") && n.text != "(anonymous namespace)"
+			return n.text, ok
 		default:
-			return ""
+			return "", false
 		}
 	}
 }
 
-// closure reads a lambda.
+// closure reads a lambda. Where no template parameters are known, those of its own parameters are "auto".
 func (r *reader) closure() ref {
 	r.pos += 2
-	r.lambda++
+	lambda := r.lambda
+	if lambda && r.peek() != 'v' {
+		return r.give() // a lambda in the parameters of another one
+	}
+	r.lambda = !r.listed
 	var few [8]ref
 	params, ok := r.parameters(few[:0])
-	r.lambda--
+	r.lambda = lambda
 	if !ok || !r.accept('E') {
 		return r.give()
 	}
@@ -357,13 +387,4 @@ func (r *reader) closure() ref {
 		return r.give()
 	}
 	return r.withList(n, params)
-}
-
-var operators = map[[2]byte]string{
-	{'a', 'N'}: "&=", {'a', 'S'}: "=", {'a', 'a'}: "&&", {'a', 'd'}: "&", {'a', 'n'}: "&", {'c', 'l'}: "()", {'c', 'm'}: ",", {'c', 'o'}: "~",
-	{'d', 'V'}: "/=", {'d', 'a'}: " delete[]", {'d', 'e'}: "*", {'d', 'l'}: " delete", {'d', 'v'}: "/", {'e', 'O'}: "^=", {'e', 'o'}: "^",
-	{'e', 'q'}: "==", {'g', 'e'}: ">=", {'g', 't'}: ">", {'i', 'x'}: "[]", {'l', 'S'}: "<<=", {'l', 'e'}: "<=", {'l', 's'}: "<<", {'l', 't'}: "<",
-	{'m', 'I'}: "-=", {'m', 'L'}: "*=", {'m', 'i'}: "-", {'m', 'l'}: "*", {'m', 'm'}: "--", {'n', 'a'}: " new[]", {'n', 'e'}: "!=", {'n', 'g'}: "-",
-	{'n', 't'}: "!", {'n', 'w'}: " new", {'o', 'R'}: "|=", {'o', 'o'}: "||", {'o', 'r'}: "|", {'p', 'L'}: "+=", {'p', 'l'}: "+",
-	{'p', 'p'}: "++", {'p', 's'}: "+", {'p', 't'}: "->", {'r', 'M'}: "%=", {'r', 'S'}: ">>=", {'r', 'm'}: "%", {'r', 's'}: ">>", {'s', 's'}: "<=>",
 }

@@ -167,8 +167,13 @@ func (p *printer) left(x ref, depth int) {
 		p.put(")")
 		p.right(n.b, depth+1)
 		p.put(n.text)
+	case kTransformed:
+		p.put(n.text)
+		p.put("(")
+		p.print(n.a, depth+1)
+		p.put(")")
 	default:
-		p.failed = true
+		p.expression(n, depth)
 	}
 }
 
@@ -253,18 +258,15 @@ func (p *printer) behind(x ref) bool {
 	return false
 }
 
-// expand writes a type once for each element of the packs in it.
+// expand writes a type or expression once for each element of the packs in it.
 func (p *printer) expand(n *node, depth int) {
-	if p.packs { // packs of packs are not of the common part
-		p.failed = true
-		return
-	}
+	outer := *p
 	at := len(p.out)
 	p.packs, p.found, p.pack, p.size = true, false, 0, 0
 	p.print(n.a, depth+1)
 	switch {
-	case !p.found:
-		p.failed = true
+	case !p.found: // a function's parameter
+		p.put("...")
 	case p.size == 0:
 		p.out = p.out[:at]
 	default:
@@ -273,5 +275,5 @@ func (p *printer) expand(n *node, depth int) {
 			p.print(n.a, depth+1)
 		}
 	}
-	p.packs = false
+	p.packs, p.found, p.pack, p.size = outer.packs, outer.found, outer.pack, outer.size
 }

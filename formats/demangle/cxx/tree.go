@@ -6,28 +6,41 @@ type ref int32
 type kind uint8
 
 const (
-	kNone       kind = iota
-	kName            // text
-	kQualified       // a::b
-	kTemplate        // a<list>
-	kDestructor      // ~text
-	kTagged          // a[abi:text]
-	kBuiltin         // text
-	kPointer         // a*
-	kLvalue          // a&
-	kRvalue          // a&&
-	kConst           // a and text, " const" or " volatile"
-	kMember          // b a::*
-	kArray           // a [text]
-	kFunction        // a(list), and text behind
-	kArguments       // list: an argument that is a pack
-	kPack            // list: a parameter that is a pack
-	kExpansion       // a...
-	kLiteral         // (a)text, or text
-	kLambda          // 'lambda text'(list)
-	kUnnamed         // 'unnamed text'
-	kSpecial         // text a
-	kEncoding        // b a(list), and text behind
+	kNone        kind = iota
+	kName             // text
+	kQualified        // a::b
+	kTemplate         // a<list>
+	kDestructor       // ~text
+	kTagged           // a[abi:text]
+	kBuiltin          // text
+	kPointer          // a*
+	kLvalue           // a&
+	kRvalue           // a&&
+	kConst            // a and text, " const" or " volatile"
+	kMember           // b a::*
+	kArray            // a [text]
+	kFunction         // a(list), and text behind
+	kArguments        // list: an argument that is a pack
+	kPack             // list: a parameter that is a pack
+	kExpansion        // a...
+	kLiteral          // (a)text, or text
+	kBinary           // a text b
+	kPrefix           // text a
+	kPostfix          // a text
+	kEnclosed         // text(a)
+	kCall             // a(list)
+	kCast             // text<a>(b)
+	kConvert          // (a)(list)
+	kIndex            // a[b]
+	kMemberOf         // a text b
+	kChoice           // a ? b : list
+	kBraced           // a{list}
+	kSubobject        // b.<a at offset text>
+	kTransformed      // text(a), of types
+	kLambda           // 'lambda text'(list)
+	kUnnamed          // 'unnamed text'
+	kSpecial          // text a
+	kEncoding         // b a(list), and text behind
 )
 
 // node is a part of a name. Its children are a, b and a list.
@@ -35,12 +48,9 @@ type node struct {
 	text  string
 	a, b  ref
 	at, n int32 // the list
-	scope int32 // the function whose template parameters it depends on
 	kind  kind
+	level level // of an expression
 }
-
-// mixed is the scope of what depends on several functions.
-const mixed = -1
 
 // reader reads a name to a tree.
 type reader struct {
@@ -49,19 +59,21 @@ type reader struct {
 	nodes   []node
 	lists   []ref
 	subst   []ref
-	params  []ref // what template parameters stand for, while it is known
+	params  []ref // what template parameters stand for, of the open encodings
+	first   int   // where those of the innermost encoding begin
+	listed  bool  // it has template arguments, perhaps none
+	lambda  bool  // the parameters of a lambda are open that stands where there are none
+	cast    bool  // the type of a conversion is open
 	depth   int
-	lambda  int   // open lists of a lambda's parameters
-	scope   int32 // the function that is being read
-	scopes  int32
 	unknown bool
 }
 
 func (r *reader) reset(in string) {
 	r.in, r.pos = in, 0
 	r.nodes = append(r.nodes[:0], node{})
-	r.lists, r.subst, r.params = r.lists[:0], r.subst[:0], nil
-	r.depth, r.lambda, r.scope, r.scopes, r.unknown = 0, 0, 0, 0, false
+	r.lists, r.subst, r.params = r.lists[:0], r.subst[:0], r.params[:0]
+	r.first, r.listed, r.lambda, r.cast = 0, false, false, false
+	r.depth, r.unknown = 0, false
 }
 
 // give ends the name: it is not of the common part, or no name.
@@ -74,29 +86,14 @@ func (r *reader) push(n node) ref {
 	if r.unknown || len(r.nodes) >= maxNodes {
 		return r.give()
 	}
-	n.scope = both(n.scope, both(r.nodes[n.a].scope, r.nodes[n.b].scope))
 	r.nodes = append(r.nodes, n)
 	return ref(len(r.nodes) - 1)
-}
-
-// both is the scope of what has parts of two.
-func both(a, b int32) int32 {
-	switch {
-	case a == b || b == 0:
-		return a
-	case a == 0:
-		return b
-	}
-	return mixed
 }
 
 // withList makes a node with a list.
 func (r *reader) withList(n node, kids []ref) ref {
 	n.at, n.n = int32(len(r.lists)), int32(len(kids))
 	r.lists = append(r.lists, kids...)
-	for _, kid := range kids {
-		n.scope = both(n.scope, r.nodes[kid].scope)
-	}
 	return r.push(n)
 }
 

@@ -40,112 +40,7 @@ func (r *reader) substitution() ref {
 	if n >= len(r.subst) {
 		return r.give()
 	}
-	x := r.subst[n]
-	if scope := r.nodes[x].scope; scope != 0 && scope != r.scope {
-		return r.give() // demanglers do not agree on what its parameters mean here
-	}
-	return x
-}
-
-// template reads the arguments of a template.
-func (r *reader) template(x ref, tag bool) ref {
-	if x == 0 || r.nodes[x].kind == kTemplate {
-		return r.give()
-	}
-	if tag {
-		r.params = nil
-	}
-	var few [12]ref
-	args, ok := r.arguments(few[:0])
-	if !ok {
-		return 0
-	}
-	t := r.withList(node{kind: kTemplate, a: x}, args)
-	if tag && t != 0 {
-		n := &r.nodes[t]
-		r.params = r.lists[n.at : n.at+n.n : n.at+n.n]
-	}
-	return t
-}
-
-// arguments reads template arguments, or those of a pack.
-func (r *reader) arguments(to []ref) ([]ref, bool) {
-	if !r.enter() {
-		return nil, false
-	}
-	defer func() { r.depth-- }()
-	for r.pos++; !r.accept('E'); {
-		var x ref
-		switch r.peek() {
-		case 'J':
-			var few [12]ref
-			pack, ok := r.arguments(few[:0])
-			if !ok {
-				return nil, false
-			}
-			x = r.withList(node{kind: kArguments}, pack)
-		case 'L':
-			x = r.literal()
-		case 'X':
-			r.unknown = true
-		default:
-			x = r.typ()
-		}
-		if x == 0 || r.unknown {
-			r.unknown = true
-			return nil, false
-		}
-		to = append(to, x)
-	}
-	return to, true
-}
-
-// literal reads a number, a truth value or a value of an enumeration.
-func (r *reader) literal() ref {
-	r.pos++
-	suffix, plain := "", false
-	c := r.peek()
-	switch c {
-	case 'b':
-		if s := r.in[r.pos:]; len(s) > 2 && s[2] == 'E' && (s[1] == '0' || s[1] == '1') {
-			r.pos += 3
-			if s[1] == '1' {
-				return r.name("true")
-			}
-			return r.name("false")
-		}
-		return r.give()
-	case 'i':
-		plain = true
-	case 'j':
-		suffix, plain = "u", true
-	case 'l':
-		suffix, plain = "l", true
-	case 'm':
-		suffix, plain = "ul", true
-	case 'x':
-		suffix, plain = "ll", true
-	case 'y':
-		suffix, plain = "ull", true
-	case 'd', 'e', 'f', 'g', 'D', '_', 'A', 'v', 'z', 'P', 'T':
-		return r.give()
-	}
-	n := node{kind: kLiteral}
-	if plain {
-		r.pos++
-	} else if n.a = r.typ(); n.a == 0 {
-		return 0
-	}
-	negative := r.accept('n')
-	value := r.digits()
-	if value == "" || !r.accept('E') {
-		return r.give()
-	}
-	if negative {
-		value = "-" + value
-	}
-	n.text = value + suffix
-	return r.push(n)
+	return r.subst[n]
 }
 
 // typ reads a type.
@@ -154,17 +49,9 @@ func (r *reader) typ() ref {
 		return 0
 	}
 	defer func() { r.depth-- }()
-	switch c := r.peek(); c {
-	case 'K', 'V':
-		r.pos++
-		x := r.typ()
-		if !r.plain(x) {
-			return r.give()
-		}
-		if c == 'K' {
-			return r.remember(r.push(node{kind: kConst, a: x, text: " const"}))
-		}
-		return r.remember(r.push(node{kind: kConst, a: x, text: " volatile"}))
+	switch r.peek() {
+	case 'r', 'V', 'K':
+		return r.qualified()
 	case 'P':
 		return r.indirect(kPointer)
 	case 'R':
@@ -172,7 +59,7 @@ func (r *reader) typ() ref {
 	case 'O':
 		return r.indirect(kRvalue)
 	case 'F':
-		return r.remember(r.function())
+		return r.remember(r.function(""))
 	case 'A':
 		r.pos++
 		size := r.digits()
@@ -196,11 +83,29 @@ func (r *reader) typ() ref {
 		}
 		return r.remember(r.push(node{kind: kMember, a: class, b: x}))
 	case 'T':
-		return r.param()
+		return r.remember(r.typeParam())
+	case 'u':
+		r.pos++
+		n := node{kind: kTransformed, text: r.nodes[r.source()].text}
+		if !r.accept('I') {
+			return r.remember(r.name(n.text))
+		}
+		if n.a = r.typ(); n.a == 0 || !r.accept('E') {
+			return r.give()
+		}
+		return r.remember(r.push(n))
 	case 'D':
 		name := ""
 		switch r.second() {
 		case 'p':
+		case 'o':
+			return r.remember(r.function(""))
+		case 't', 'T':
+			return r.remember(r.decltype())
+		case 'a':
+			name = "auto"
+		case 'c':
+			name = "decltype(auto)"
 		case 'n':
 			name = "std::nullptr_t"
 		case 'i':
@@ -225,45 +130,61 @@ func (r *reader) typ() ref {
 			break
 		}
 		s := r.substitution()
-		if s == 0 || r.peek() != 'I' {
+		switch {
+		case s == 0 || r.peek() != 'I':
 			return s
+		case r.cast:
+			return r.give() // whose arguments they are depends on what is behind
 		}
 		return r.remember(r.template(s, false))
 	case 'N', 'Z', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 	default:
-		if int(c) < len(builtins) && builtins[c] != "" {
+		if c := r.peek(); int(c) < len(builtins) && builtins[c] != "" {
 			r.pos++
 			return r.push(node{kind: kBuiltin, text: builtins[c]})
 		}
 		return r.give()
 	}
 	about := named{}
-	outer := r.params
 	x := r.fullName(&about, false)
-	r.params = outer
 	if about.behind != "" {
 		return r.give()
 	}
 	return r.remember(x)
 }
 
-// plain reports whether a qualifier before a type is just written behind it.
-func (r *reader) plain(x ref) bool {
-	if x == 0 {
-		return false
+// qualified reads a type behind its qualifiers, which are one.
+func (r *reader) qualified() ref {
+	at, text := r.pos, ""
+	if r.accept('r') {
+		text = " restrict"
 	}
-	n := &r.nodes[x]
-	switch n.kind {
-	case kConst, kLvalue, kRvalue, kFunction, kExpansion:
-		return false
-	case kPack:
-		for _, kid := range r.lists[n.at : n.at+n.n] {
-			if !r.plain(kid) {
-				return false
-			}
+	volatile := r.accept('V')
+	if r.accept('K') {
+		text = " const" + text
+	}
+	switch {
+	case text == " const restrict", volatile && text == " restrict":
+		return r.give()
+	case volatile && text != "":
+		text = " const volatile"
+	case volatile:
+		text = " volatile"
+	}
+	if c := r.peek(); c == 'F' || c == 'D' && (r.second() == 'o' || r.second() == 'O' || r.second() == 'w' || r.second() == 'x') {
+		if text == " restrict" {
+			return r.give()
 		}
+		return r.remember(r.function(text))
 	}
-	return true
+	if r.pos == at {
+		return r.give()
+	}
+	x := r.typ()
+	if x == 0 {
+		return 0
+	}
+	return r.remember(r.push(node{kind: kConst, a: x, text: text}))
 }
 
 func (r *reader) indirect(k kind) ref {
@@ -275,9 +196,18 @@ func (r *reader) indirect(k kind) ref {
 	return r.remember(r.push(node{kind: k, a: x}))
 }
 
-// function reads the type of a function.
-func (r *reader) function() ref {
-	r.pos++
+// function reads the type of a function; qualifiers are of what it is a member of.
+func (r *reader) function(qualifiers string) ref {
+	noexcept := ""
+	if r.accept('D') {
+		if !r.accept('o') {
+			return r.give()
+		}
+		noexcept = " noexcept"
+	}
+	if !r.accept('F') {
+		return r.give()
+	}
 	r.accept('Y')
 	result := r.typ()
 	if result == 0 {
@@ -285,16 +215,25 @@ func (r *reader) function() ref {
 	}
 	var few [8]ref
 	params, ok := r.parameters(few[:0])
-	n := node{kind: kFunction, a: result}
+	n := node{kind: kFunction, a: result, text: qualifiers}
 	if r.accept('R') {
-		n.text = " &"
+		n.text += " &"
 	} else if r.accept('O') {
-		n.text = " &&"
+		n.text += " &&"
 	}
-	if !ok || !r.accept('E') {
+	if n.text += noexcept; !ok || !r.accept('E') {
 		return r.give()
 	}
 	return r.withList(n, params)
+}
+
+// typeParam reads a template parameter that stands for a type.
+func (r *reader) typeParam() ref {
+	x := r.param()
+	if r.peek() == 'I' {
+		return r.give()
+	}
+	return x
 }
 
 // param reads a template parameter: it is what it stands for.
@@ -310,15 +249,13 @@ func (r *reader) param() ref {
 		}
 		n++
 	}
-	if !r.accept('_') || r.lambda > 0 || n >= len(r.params) || r.peek() == 'I' {
+	switch known := r.params[r.first:]; {
+	case !r.accept('_') || r.cast: // that of a conversion may stand behind it
 		return r.give()
+	case n < len(known):
+		return known[n]
+	case r.lambda:
+		return r.name("auto")
 	}
-	of := r.nodes[r.params[n]]
-	if of.kind == kArguments {
-		of.kind = kPack
-	} else if of.kind == kLiteral {
-		return r.give()
-	}
-	of.scope = both(of.scope, r.scope)
-	return r.remember(r.push(of))
+	return r.give()
 }
