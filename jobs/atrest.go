@@ -59,7 +59,7 @@ func (j symbolicateJob) rest(p *process) error {
 	if o.Stack.Managed, err = reading.Managed(p.ctx, client, j.Artifact, j.App); err != nil {
 		return usage("--%w", err)
 	}
-	limitGarbage(lookupGCPercent, 2*(o.MemoryBytes+cache))
+	p.garbage.limit(firstHeapPercent, lookupGCPercent, 2*(o.MemoryBytes+cache))
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}

@@ -58,16 +58,17 @@ type cli struct {
 
 // process is what a job has of the outside world.
 type process struct {
-	ctx    context.Context
-	in     io.Reader
-	out    io.Writer // machine output
-	err    io.Writer // everything else
-	log    *slog.Logger
-	flags  *cli
-	config Config
-	args   []string          // of the command line
-	known  []*formats.Format // that ingest reads
-	heard  *notices          // for a job that reports them; nil: nobody does
+	ctx     context.Context
+	in      io.Reader
+	out     io.Writer // machine output
+	err     io.Writer // everything else
+	log     *slog.Logger
+	flags   *cli
+	config  Config
+	garbage *collections
+	args    []string          // of the command line
+	known   []*formats.Format // that ingest reads
+	heard   *notices          // for a job that reports them; nil: nobody does
 }
 
 // Main runs one command and returns the exit code of the process.
@@ -77,7 +78,6 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 
 // mainWith is Main with the formats that are to be known.
 func mainWith(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) int {
-	collectLater()
 	err := run(ctx, known, args, in, out, errOut)
 	code := exitCode(err)
 	var silent *exitError
@@ -91,6 +91,7 @@ func mainWith(ctx context.Context, known []*formats.Format, args []string, in io
 type helped struct{ code int }
 
 func run(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) (err error) {
+	garbage := collectLater()
 	defer func() {
 		if v := recover(); v != nil {
 			h, ok := v.(helped)
@@ -122,7 +123,7 @@ func run(ctx context.Context, known []*formats.Format, args []string, in io.Read
 	if err != nil {
 		return usage("%w (see symlake --help)", err)
 	}
-	p := &process{args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: &c}
+	p := &process{garbage: garbage, args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: &c}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return usage("--log-level: %w", err)

@@ -39,8 +39,11 @@ type ingestJob struct {
 const ingestGCPercent = 400
 
 // listGCPercent is that of a run until it has found something to do: lists are compared in little memory, and most runs
-// do nothing else.
-const listGCPercent = 80
+// do nothing else. It begins where a run that finds something at once does not come.
+const (
+	listGCPercent   = 80
+	listHeapPercent = 200
+)
 
 // lakeGCPercent is that of a run that writes a lake, too: half of what is allocated is the lake's, and dead soon. At 400
 // it stood in 350 MiB of an ingest of ceph-osd, at 50 in 50, for as much time.
@@ -86,7 +89,7 @@ func (j ingestJob) Run(p *process) error {
 	defer unlock()
 	defer s.Close()
 	o.Store, o.Keyring = s.Store, s.ring
-	limitGarbage(listGCPercent, o.MemoryBytes+garbageBytes)
+	p.garbage.limit(listHeapPercent, listGCPercent, o.MemoryBytes+garbageBytes)
 	working := ingestGCPercent
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
@@ -106,7 +109,7 @@ func (j ingestJob) Run(p *process) error {
 	}
 	watch := p.watch()
 	o.Progress = watch.event
-	o.Taking = func() { limitGarbage(working, o.MemoryBytes+garbageBytes) }
+	o.Taking = func() { p.garbage.limit(firstHeapPercent, working, o.MemoryBytes+garbageBytes) }
 	work := ingest.Run
 	if j.Rename {
 		work = ingest.Rename

@@ -70,7 +70,7 @@ func (j loadJob) Run(p *process) error {
 	defer unlock()
 	defer to.Close()
 	o.To = ingest.CopyStore{Store: to.Store, Keyring: to.ring}
-	limitGarbage(loadGCPercent, int64(p.config.Limits.Memory))
+	p.garbage.limit(firstHeapPercent, loadGCPercent, int64(p.config.Limits.Memory))
 	if j.Force {
 		if err := to.audit(p, "force", "load from "+src.storeURL()); err != nil {
 			return err

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"errors"
-	"runtime/debug"
 
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -53,7 +52,7 @@ func (j lookupJob) Run(p *process) error {
 	b := newLookups(p, &j, client, server)
 	if j.Stdin {
 		// Caches grow until the end, so most collections find nothing to free.
-		debug.SetGCPercent(lookupGCPercent)
+		p.garbage.then(firstHeapPercent, lookupGCPercent)
 		err = b.read(p.in)
 	} else {
 		for _, pos := range j.Positions {

@@ -130,7 +130,7 @@ const (
 
 // convert reads the traces once and writes all that is wanted of them.
 func (j symbolicateJob) convert(p *process) (err error) {
-	limitGarbage(traceGCPercent, traceMemoryBytes)
+	p.garbage.limit(firstHeapPercent, traceGCPercent, traceMemoryBytes)
 	labels := &labeler{p: p, job: &j, images: map[string]*mapping{}, lost: map[symbol.ID]bool{}}
 	defer func() { err = errors.Join(err, labels.close()) }()
 	out, err := j.traceWriter(p)

@@ -1,0 +1,40 @@
+package jobs
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+)
+
+// What a job asks for holds from the first collection on, and that one comes when it says.
+func TestCollectLater(t *testing.T) {
+	t.Setenv("GOGC", "")
+	was := debug.SetGCPercent(100)
+	defer func() {
+		debug.SetGCPercent(was)
+		debug.SetMemoryLimit(math.MaxInt64)
+	}()
+	now := func() int {
+		percent := debug.SetGCPercent(-1)
+		debug.SetGCPercent(percent)
+		return percent
+	}
+	g := collectLater()
+	if got := now(); got != firstHeapPercent {
+		t.Fatalf("%d percent at first", got)
+	}
+	g.limit(700, 77, 1<<30)
+	if got := now(); got != 700 {
+		t.Fatalf("%d percent before the first collection", got)
+	}
+	for wait := time.Now().Add(10 * time.Second); now() != 77; time.Sleep(time.Millisecond) {
+		if runtime.GC(); time.Now().After(wait) {
+			t.Fatalf("%d percent after a collection", now())
+		}
+	}
+	if g.then(700, 55); now() != 55 {
+		t.Fatalf("%d percent where the first collection has been", now())
+	}
+}
