@@ -97,6 +97,7 @@ func (sh *shard) keep(s string) (kept string, grew int64) {
 func (sh *shard) grow() (grew int64) {
 	old := sh.slots
 	sh.slots = make([]slot, max(16, 2*len(old)))
+	clear(sh.slots) // the kernel maps a page twice that is read before it is written
 	mask := uint32(len(sh.slots) - 1)
 	for _, s := range old {
 		if s.id == 0 {

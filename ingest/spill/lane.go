@@ -156,6 +156,7 @@ func (l *Lane) turn(part int, is any) {
 func (l *Lane) growUses(n, room int) {
 	if n > cap(l.uses) {
 		grown := make([]use, n, room)
+		clear(grown[:room]) // the kernel maps a page twice that is read before it is written
 		copy(grown, l.uses)
 		grew := int64(cap(grown)-cap(l.uses)) * int64(unsafe.Sizeof(use{}))
 		l.kept += grew

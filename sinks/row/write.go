@@ -64,6 +64,7 @@ func newBlockWriter(strs []string, picked []sorted, script bool) *blockWriter {
 	w := &blockWriter{strings: strs, shared: make([]uint32, len(strs)),
 		functions: make([]stamped, len(strs)), files: make([]stamped, len(strs)),
 		index: siteIndex{slots: make([]int32, 8192)}}
+	clear(w.functions) // the kernel maps a page twice that is read before it is written
 	for i, s := range picked {
 		w.shared[s.at] = uint32(i) + 1
 	}

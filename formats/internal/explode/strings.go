@@ -62,6 +62,7 @@ func (t *table) grow() {
 	old, n := t.slots, 2*len(t.slots)
 	if n > cap(old) {
 		t.slots = make([]slot, n)
+		clear(t.slots) // the kernel maps a page twice that is read before it is written
 	} else {
 		old = slices.Clone(old)
 		t.slots = t.slots[:n]
