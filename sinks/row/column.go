@@ -158,7 +158,7 @@ func (c *compressor) count(raw []byte) (most, least int) {
 // decompressor decodes columns. One goroutine; the zstd decoder is shared.
 type decompressor struct {
 	zstd    *zstd.Decoder
-	fse     fse.Scratch
+	fse     fseDecoder
 	huff    *huff0.Scratch
 	budget  int // bytes that may still be decoded
 	body    []byte
@@ -242,10 +242,8 @@ func (d *decompressor) decode(code byte, coded, dst []byte) ([]byte, error) {
 		}
 		return dst, nil
 	case codeFSE:
-		d.fse.Out, d.fse.DecompressLimit = dst, cap(dst)
-		out, err := fse.Decompress(coded, &d.fse)
-		d.fse.Out = nil
-		return out, err
+		dst = dst[:cap(dst)]
+		return dst, d.fse.decode(dst, coded)
 	case codeHuff:
 		table, rest, err := huff0.ReadTable(coded, d.huff)
 		if err != nil {
