@@ -19,7 +19,7 @@ func BenchmarkRetrace(b *testing.B) {
 	classes := formattest.Classes(b, &r8.Format, formattest.InputOf("mapping.txt", []byte(text), formats.Limits{}))
 	made := map[string]*retrace.Class{}
 	for name, c := range classes {
-		made[name] = retrace.NewClass(c)
+		made[name] = retrace.NewClass(c, c)
 	}
 	d := newDrawing(1, classes)
 	var lines strings.Builder

@@ -8,13 +8,23 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
+// Members are the members of a class: a *symbol.Class has them all, a row of it makes those that are asked for.
+// Safe for concurrent use.
+type Members interface {
+	// Named gives those with a name, as symbol.Class.Named does.
+	Named(name string) []symbol.Member
+	// Whole gives the class with all of them.
+	Whole() *symbol.Class
+}
+
 // Class is a class made ready for retracing: the lines of each method that
 // was asked for, cut into those that one name stands for. Safe for concurrent use.
 type Class struct {
-	*symbol.Class
-	seed  maphash.Seed
-	mu    sync.Mutex // of who adds to asked
-	asked atomic.Pointer[asked]
+	*symbol.Class // maybe without Members
+	members       Members
+	seed          maphash.Seed
+	mu            sync.Mutex // of who adds to asked
+	asked         atomic.Pointer[asked]
 }
 
 // asked are the methods that were asked for: of most classes these are few.
@@ -59,12 +69,16 @@ type overload struct {
 	ends []uint32
 }
 
-// NewClass makes a class of c, which must not change.
-func NewClass(c *symbol.Class) *Class {
-	x := &Class{Class: c, seed: maphash.MakeSeed()}
+// NewClass makes a class of one whose members may stand elsewhere. Neither must change.
+func NewClass(c *symbol.Class, m Members) *Class {
+	x := &Class{Class: c, members: m, seed: maphash.MakeSeed()}
 	x.asked.Store(&asked{slots: make([]atomic.Pointer[named], 4)})
 	return x
 }
+
+// Named and Whole are those of its Members.
+func (x *Class) Named(name string) []symbol.Member { return x.members.Named(name) }
+func (x *Class) Whole() *symbol.Class              { return x.members.Whole() }
 
 // method gives what a name stands for; nil: no method has it.
 func (x *Class) method(name string) method {

@@ -172,7 +172,7 @@ func TestFreshMapping(t *testing.T) {
 	ready := func(classes map[string]*symbol.Class) func(string) *retrace.Class {
 		made := map[string]*retrace.Class{}
 		for name, c := range classes {
-			made[name] = retrace.NewClass(c)
+			made[name] = retrace.NewClass(c, c)
 		}
 		return func(name string) *retrace.Class { return made[name] }
 	}

@@ -33,7 +33,8 @@ func FuzzRetrace(f *testing.F) {
 		a := &obj.Artifacts[0]
 		for part := range a.Parts {
 			if _, err := a.Explode(context.Background(), part, func(r *symbol.Run) error {
-				classes[strings.Clone(r.Class.Name)] = retrace.NewClass(r.Class.Clone())
+				c := r.Class.Clone()
+				classes[c.Name] = retrace.NewClass(c, c)
 				return nil
 			}); err != nil {
 				return

@@ -31,14 +31,15 @@ const (
 func (x *Class) Names() *Names {
 	n := &Names{Original: x.Original, File: x.File}
 	var b []byte
-	for from := 0; from < len(x.Members); {
+	members := x.Whole().Members
+	for from := 0; from < len(members); {
 		to := from + 1
-		for to < len(x.Members) && x.Members[to].Name == x.Members[from].Name {
+		for to < len(members) && members[to].Name == members[from].Name {
 			to++
 		}
-		if m := x.ready(x.Members[from:to]); len(m) > 0 {
+		if m := x.ready(members[from:to]); len(m) > 0 {
 			n.at = append(n.at, uint32(len(b)))
-			b = n.pack(b, x.Members[from].Name, m)
+			b = n.pack(b, members[from].Name, m)
 		}
 		from = to
 	}

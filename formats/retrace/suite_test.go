@@ -29,7 +29,7 @@ func mapping(t testing.TB, text string) func(string) *retrace.Class {
 	t.Helper()
 	made := map[string]*retrace.Class{}
 	for name, c := range formattest.Classes(t, &r8.Format, formattest.InputOf("mapping.txt", []byte(text), formats.Limits{})) {
-		made[name] = retrace.NewClass(c)
+		made[name] = retrace.NewClass(c, c)
 	}
 	return func(name string) *retrace.Class {
 		if name == "" {

@@ -114,6 +114,9 @@ func (c *Class) Named(name string) []Member {
 	return c.Members[from:to]
 }
 
+// Whole is the class, which has all its members.
+func (c *Class) Whole() *Class { return c }
+
 // FileOf gives the source file of a class by its original name: the class's own, or one of Files.
 // "": the mapping does not say.
 func (c *Class) FileOf(original string) string {

@@ -32,33 +32,25 @@ type classOf struct {
 // indexBytes is about what a member takes that was retraced: a record, and its share of a name.
 const indexBytes = 160
 
-// classBytes is about the memory that a class holds; nil: that there is none such.
-func classBytes(name string, x *retrace.Class) int64 {
-	n := int64(len(name)) + 64
-	if x == nil {
-		return n
+// keptClass is a class in the cache.
+type keptClass struct {
+	*retrace.Class // nil: there is none such
+	bytes          int64
+}
+
+// newKept is a class for the cache, with about the memory that it holds once all its members were asked for.
+func newKept(name string, c *row.Class) keptClass {
+	k := keptClass{bytes: int64(len(name)) + 64}
+	if c != nil {
+		k.Class = retrace.NewClass(c.Head(), c)
+		k.bytes += c.Bytes() + int64(c.Size())*(indexBytes+int64(unsafe.Sizeof(symbol.Member{})))
 	}
-	c := x.Class
-	n += int64(unsafe.Sizeof(*c)) + int64(len(c.Members))*int64(unsafe.Sizeof(symbol.Member{})) + int64(len(c.Files))*int64(unsafe.Sizeof(symbol.ClassFile{}))
-	var last *symbol.Method
-	for i := range c.Members {
-		m := &c.Members[i]
-		if m.Method != last { // lists are made for it, other strings may be shared
-			n += int64(unsafe.Sizeof(*m.Method)) + int64(len(m.Params))
-			last = m.Method
-		}
-		n += indexBytes
-		for k := range m.Rules {
-			r := &m.Rules[k]
-			n += int64(unsafe.Sizeof(*r)) + int64(len(r.Text)) + int64(len(r.Positions))*8 + int64(len(r.Conditions)+len(r.Actions))*64
-		}
-	}
-	return n
+	return k
 }
 
 // Classes gives classes of a mapping by their names in the program, in the order asked; "" is the class
 // of its facts. nil: the mapping does not have the class. Those that are not cached are read in one round trip.
-// Classes are shared with the cache: read only. The error is ctx's or a *ClassError; no class is given then.
+// What classes refer to is shared with the cache: read only. The error is ctx's or a *ClassError; no class is given then.
 func (c *Client) Classes(ctx context.Context, artifact symbol.ID, names []string) ([]*symbol.Class, error) {
 	e, err := c.record(ctx, artifact, c.o.Now())
 	if err != nil {
@@ -71,7 +63,7 @@ func (c *Client) Classes(ctx context.Context, artifact symbol.ID, names []string
 	out := make([]*symbol.Class, len(names))
 	for i, x := range ready {
 		if x != nil {
-			out[i] = x.Class
+			out[i] = x.Whole()
 		}
 	}
 	return out, nil
@@ -101,7 +93,7 @@ func (c *Client) mappedBy(ctx context.Context, e *entry, names []string, final b
 	var cold []int // of names
 	for i, name := range names {
 		if class, ok := c.classes.GetIfPresent(classOf{e.load, name}); ok {
-			out[i] = class
+			out[i] = class.Class
 		} else {
 			cold = append(cold, i)
 		}
@@ -159,12 +151,9 @@ func (b *batch) answerClasses(e *entry, from *row.Block, items []item) {
 			b.fail(e, items[k:], err)
 			return
 		}
-		var ready *retrace.Class
-		if class != nil {
-			ready = retrace.NewClass(class)
-		}
-		b.c.classes.Set(classOf{e.load, name}, ready)
-		b.classes[items[k].q] = ready
+		kept := newKept(name, class)
+		b.c.classes.Set(classOf{e.load, name}, kept)
+		b.classes[items[k].q] = kept.Class
 		b.answers[items[k].q].Status = symbol.Found
 	}
 }

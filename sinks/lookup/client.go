@@ -29,7 +29,6 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/symlake/symlake/formats/demangle"
-	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
@@ -70,7 +69,7 @@ type Client struct {
 	names  *demangle.Cache // nil: NoDemangle
 	blocks *otter.Cache[place, *row.Block]
 	// classes holds nil for a name that its mapping does not have.
-	classes *otter.Cache[classOf, *retrace.Class]
+	classes *otter.Cache[classOf, keptClass]
 	recs    *otter.Cache[symbol.ID, *entry]
 	refs    *otter.Cache[string, *named]
 
@@ -115,9 +114,9 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 		Weigher:       func(_ place, b *row.Block) uint32 { return weight(b.Bytes(), blocks) },
 		Executor:      inline,
 	})
-	c.classes = otter.Must(&otter.Options[classOf, *retrace.Class]{
+	c.classes = otter.Must(&otter.Options[classOf, keptClass]{
 		MaximumWeight: uint64(classes),
-		Weigher:       func(k classOf, v *retrace.Class) uint32 { return weight(classBytes(k.name, v), classes) },
+		Weigher:       func(_ classOf, v keptClass) uint32 { return weight(v.bytes, classes) },
 		Executor:      inline,
 	})
 	c.recs = otter.Must(&otter.Options[symbol.ID, *entry]{

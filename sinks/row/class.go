@@ -141,26 +141,15 @@ func simpleName(class string) string {
 	return s
 }
 
-// nextName raises the last byte of a name, if that is a letter or digit and stays one; else "".
-func nextName(name string) string {
-	if name == "" {
-		return ""
-	}
-	c := name[len(name)-1]
-	if c >= 'a' && c < 'z' || c >= 'A' && c < 'Z' || c >= '0' && c < '9' {
-		return name[:len(name)-1] + string(rune(c+1))
-	}
-	return ""
+// isRaised reports whether a letter or digit stays one when it is raised by one.
+func isRaised(c byte) bool {
+	return c >= 'a' && c < 'z' || c >= 'A' && c < 'Z' || c >= '0' && c < '9'
 }
 
-// isNext reports whether b is nextName(a), without making it.
+// isNext reports whether b is a with its last byte raised by one.
 func isNext(a, b string) bool {
 	n := len(a) - 1
-	if n < 0 || len(b) != len(a) || a[:n] != b[:n] {
-		return false
-	}
-	c := a[n]
-	return (c >= 'a' && c < 'z' || c >= 'A' && c < 'Z' || c >= '0' && c < '9') && b[n] == c+1
+	return n >= 0 && len(b) == len(a) && a[:n] == b[:n] && isRaised(a[n]) && b[n] == a[n]+1
 }
 
 // sortFiles sorts source files by class; there are few.

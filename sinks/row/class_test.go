@@ -151,9 +151,10 @@ func TestClassesComeBack(t *testing.T) {
 				t.Fatalf("no row speaks for %q", c.Name)
 			}
 			got, err := blocks[at].Class(c.Name)
-			if err != nil || !reflect.DeepEqual(got, c) {
+			if err != nil || !reflect.DeepEqual(got.Whole(), c) {
 				t.Fatalf("%v\n got %+v\nwant %+v", err, got, c)
 			}
+			sameMembers(t, got, c)
 		}
 		if at, _ := l.opened.IndexOf("not there"); true {
 			if got, err := blocks[at].Class("not there"); got != nil || err != nil {
@@ -179,6 +180,27 @@ func TestClassesComeBack(t *testing.T) {
 	classes[17].Synthesized = !classes[17].Synthesized
 	if l := encodeClasses(t, k, classes, Table{Strings: []string{""}, Runs: []uint32{0}}); l.out.Digest == digest {
 		t.Fatal("another class has the same digest")
+	}
+}
+
+// sameMembers compares the members of each name, and of names that are none.
+func sameMembers(t testing.TB, got *Class, c *symbol.Class) {
+	t.Helper()
+	names := []string{"", "a", "not there", "~"}
+	for i := range c.Members {
+		if name := c.Members[i].Name; name != names[len(names)-1] {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		for _, named := range []func(string) []symbol.Member{got.named, got.Named} {
+			if some, want := named(name), c.Named(name); len(some) != len(want) || len(want) > 0 && !reflect.DeepEqual(some, want) {
+				t.Fatalf("%q\n got %+v\nwant %+v", name, some, want)
+			}
+		}
+	}
+	if head := got.Head(); got.Size() != len(c.Members) || head.Members != nil || !reflect.DeepEqual(head.Files, c.Files) {
+		t.Fatalf("%d members, want %d; %+v", got.Size(), len(c.Members), head)
 	}
 }
 
@@ -236,6 +258,12 @@ func FuzzClasses(f *testing.F) {
 		}
 		p := NewPacker(nil)
 		for i := range min(b.Classes(), 100) {
+			if x, err := b.Class(b.ClassName(i)); err == nil {
+				members := x.Whole().Members // what was checked can be made
+				for _, m := range members[:min(10, len(members))] {
+					x.Named(m.Name)
+				}
+			}
 			c, err := b.ClassAt(i)
 			if err != nil {
 				continue

@@ -71,7 +71,7 @@ func TestWorkedExampleOfClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := b.Class("a.b"); err != nil || !reflect.DeepEqual(got, exampleClass()) {
+	if got, err := b.Class("a.b"); err != nil || !reflect.DeepEqual(got.Whole(), exampleClass()) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	doc, err := os.ReadFile(formattest.Root() + "/sinks/row/doc.go")

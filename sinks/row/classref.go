@@ -1,5 +1,54 @@
 package row
 
+// stringAt is where a string of a class is: the kind, and in the bits from the second on its number there.
+type stringAt uint64
+
+const (
+	atEmpty  stringAt = iota
+	atBlock           // the block's
+	atShared          // the dictionary's, or the table's of a packed class
+	atPacked          // a place in the strings of a packed class
+	atKinds
+)
+
+// classText is those strings of a block that a class has. Safe for concurrent use when block is nil.
+type classText struct {
+	block  *classBlock       // until the class was checked
+	first  uint32            // its own ones begin with that
+	base   uint32            // where they begin in the block's text
+	own    string            // their text
+	ends   []uint32          // where they end in the block's
+	before map[uint32]string // older ones that were read
+}
+
+// string gives string i of the block.
+func (t *classText) string(i uint32) string {
+	if i >= t.first {
+		from := t.base
+		if i > t.first {
+			from = t.ends[i-t.first-1]
+		}
+		return t.own[from-t.base : t.ends[i-t.first]-t.base]
+	}
+	s, ok := t.before[i]
+	if !ok && t.block != nil {
+		s = string(t.block.cols[colFreshText][t.block.upTo(i):t.block.ends[i]])
+		if t.before == nil {
+			t.before = map[uint32]string{}
+		}
+		t.before[i] = s
+	}
+	return s
+}
+
+func (t *classText) bytes() int64 {
+	n := int64(len(t.own)) + int64(len(t.ends))*4
+	for _, s := range t.before {
+		n += int64(len(s)) + 32
+	}
+	return n
+}
+
 // strings is a bound of those that are left.
 func (r *classReader) strings() int {
 	if r.packed != nil {
@@ -12,55 +61,60 @@ func (r *classReader) pair(col int) uint64 {
 	return uint64(r.col[col-parted].byte()) | r.next(col+1)<<8
 }
 
-func (r *classReader) ref(col int) string {
+// ref reads which string comes next.
+func (r *classReader) ref(col int) stringAt {
 	if r.packed != nil {
-		return r.packedString()
+		return r.packedRef()
 	}
 	switch v := r.pair(col); v {
 	case refEmpty:
-		return ""
+		return atEmpty
 	case refFresh:
-		if r.fresh >= r.most {
-			r.bad = true
-			return ""
+		if int(r.fresh-r.text.first) < len(r.text.ends) {
+			r.fresh++
+			return stringAt(r.fresh-1)*atKinds + atBlock
 		}
-		r.fresh++
-		return r.at(r.fresh - 1)
 	case refBack:
-		back := r.pair(col)
-		if back >= uint64(r.fresh) {
-			r.bad = true
-			return ""
+		if back := r.pair(col); back < uint64(r.fresh) {
+			return stringAt(r.fresh-1-uint32(back))*atKinds + atBlock
 		}
-		return r.at(r.fresh - 1 - uint32(back))
 	default:
-		if r.block.dict == nil || v-refDict >= uint64(r.block.dict.count) {
-			r.bad = true
-			return ""
+		if r.dict != nil && v-refDict < uint64(r.dict.count) {
+			return stringAt(v-refDict)*atKinds + atShared
 		}
-		return r.block.dict.string(uint32(v - refDict))
-	}
-}
-
-// at gives string i of those that stand in the block.
-func (r *classReader) at(i uint32) string {
-	from, to := r.block.upTo(i), r.block.ends[i]
-	if i >= r.first {
-		base := r.block.upTo(r.first)
-		return r.own[from-base : to-base]
-	}
-	return string(r.block.cols[colFreshText][from:to])
-}
-
-// packedString gives the next string of a packed class.
-func (r *classReader) packedString() string {
-	number, s, _ := r.packed.ref()
-	if number == 0 {
-		return s
-	}
-	if at := r.table.index(number); at < uint32(len(r.table.Strings)) {
-		return r.table.Strings[at]
 	}
 	r.bad = true
+	return atEmpty
+}
+
+// string gives a string that was read.
+func (r *classReader) string(at stringAt) string {
+	switch i := at / atKinds; at % atKinds {
+	case atBlock:
+		return r.text.string(uint32(i))
+	case atShared:
+		if r.packed != nil {
+			return r.table.Strings[r.table.index(uint32(i))]
+		}
+		return r.dict.string(uint32(i))
+	case atPacked:
+		p := reader{b: r.packed.refs.b, at: int(i)}
+		return stringOf(p.take(p.next()))
+	}
 	return ""
+}
+
+// touch sees to it that a string can be made when the block is gone, and that a page of the dictionary which does not
+// decode is known now.
+func (r *classReader) touch(at stringAt) {
+	switch i := uint32(at / atKinds); at % atKinds {
+	case atBlock:
+		if i < r.text.first {
+			r.text.string(i)
+		}
+	case atShared:
+		if r.packed == nil {
+			r.dict.string(i)
+		}
+	}
 }

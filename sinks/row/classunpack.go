@@ -67,9 +67,31 @@ func (t *Table) Unpack(packed []byte) (*symbol.Class, error) {
 	for i, col := range p.cols {
 		r.col[packedFrom-parted+i].b = col
 	}
-	c, err := r.class(p.name)
+	var c Class
+	if err := c.open(&r, p.name); err != nil {
+		return nil, err
+	}
+	w, err := c.whole()
 	if err == nil && !p.refs.done() {
 		err = errClass
 	}
-	return c, err
+	return w, err
+}
+
+// packedRef reads which string of a packed class comes next.
+func (r *classReader) packedRef() stringAt {
+	v := r.packed.refs.next() >> 1
+	switch {
+	case v == packedEmpty:
+	case v == packedText:
+		at := r.packed.refs.at
+		r.packed.refs.take(r.packed.refs.next())
+		return stringAt(at)*atKinds + atPacked
+	default:
+		if r.table.index(uint32(v-packedID)) < uint32(len(r.table.Strings)) {
+			return stringAt(uint32(v-packedID))*atKinds + atShared
+		}
+		r.bad = true
+	}
+	return atEmpty
 }
