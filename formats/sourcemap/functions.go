@@ -254,7 +254,7 @@ func (w *walker) binding(n js.IBinding) {
 func (w *walker) element(n *js.BindingElement) {
 	w.binding(n.Binding)
 	var name []namePart
-	if v, ok := n.Binding.(*js.Var); ok && v != nil && n.Default != nil {
+	if v, ok := n.Binding.(*js.Var); ok && v != nil && w.takesName(n.Default) {
 		name = w.variable(v)
 	}
 	w.expr(n.Default, name)
@@ -318,19 +318,23 @@ func (w *walker) expr(n js.IExpr, name []namePart) {
 	case *js.NewExpr:
 		w.expr(n.X, nil)
 		if n.Args != nil {
-			w.args(n.Args, w.named(n.X), nil)
+			w.args(n.Args, n.X)
 		}
 	case *js.CallExpr:
 		w.expr(n.X, nil)
-		w.args(&n.Args, w.named(n.X), name)
+		if !w.keepsName(n) {
+			w.args(&n.Args, n.X)
+			break
+		}
+		for i := range n.Args.List {
+			w.expr(n.Args.List[i].Value, name)
+		}
 	case *js.UnaryExpr:
 		w.expr(n.X, nil)
 	case *js.BinaryExpr:
 		w.expr(n.X, nil)
-		if n.Op == js.EqToken {
+		if name = nil; n.Op == js.EqToken && w.takesName(n.Y) {
 			name = w.named(n.X)
-		} else {
-			name = nil
 		}
 		w.expr(n.Y, name)
 	case *js.CondExpr:
@@ -346,19 +350,46 @@ func (w *walker) expr(n js.IExpr, name []namePart) {
 	}
 }
 
-// keepers are functions that give back what they are passed: it keeps its name.
-var keepers = map[string]bool{"Object.freeze": true}
+// takesName: what is known by a name passes it on to functions. Most expressions do not, and names take longer
+// to make than to visit them.
+func (w *walker) takesName(n js.IExpr) bool {
+	switch n := n.(type) {
+	case *js.FuncDecl, *js.ArrowFunc, *js.ClassDecl, *js.ObjectExpr:
+		return true
+	case *js.GroupExpr:
+		return w.takesName(n.X)
+	case *js.CallExpr:
+		return w.keepsName(n)
+	}
+	return false
+}
 
-func (w *walker) args(n *js.Args, callee, name []namePart) {
-	keeps := keepers[textOf(callee)]
+// keepsName: the call gives back what it is passed, which keeps its name.
+func (w *walker) keepsName(n *js.CallExpr) bool {
+	x, ok := n.X.(*js.DotExpr)
+	if !ok {
+		return false
+	}
+	of, ok := x.X.(*js.Var)
+	return ok && string(of.Name()) == "Object" && textOf(w.member(x.Y)) == "freeze"
+}
+
+// args visits what is passed to a function, or to what is made new.
+func (w *walker) args(n *js.Args, callee js.IExpr) {
+	var name []namePart
 	for i := range n.List {
-		switch {
-		case keeps:
-			w.expr(n.List[i].Value, name)
-		case len(callee) == 0:
-			w.expr(n.List[i].Value, nil)
-		default:
-			w.expr(n.List[i].Value, joined(callee, "$argument_"+strconv.Itoa(i), plainPart("")))
+		x := n.List[i].Value
+		if !w.takesName(x) {
+			w.expr(x, nil)
+			continue
+		}
+		if name == nil {
+			name = w.named(callee)
+		}
+		if len(name) == 0 {
+			w.expr(x, nil)
+		} else {
+			w.expr(x, joined(name, "$argument_"+strconv.Itoa(i), plainPart("")))
 		}
 	}
 }

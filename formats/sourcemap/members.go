@@ -11,7 +11,9 @@ func (w *walker) object(n *js.ObjectExpr, name []namePart) {
 			if p.Name.Computed != nil {
 				w.expr(p.Name.Computed, nil)
 			}
-			key = joined(name, ".", w.key(p.Name))
+			if w.takesName(p.Value) {
+				key = joined(name, ".", w.key(p.Name))
+			}
 		}
 		if m, ok := p.Value.(*js.MethodDecl); ok {
 			w.methodOf(m, name, ".")
@@ -45,7 +47,11 @@ func (w *walker) class(n *js.ClassDecl, name []namePart) {
 			if m.Name.Computed != nil {
 				w.expr(m.Name.Computed, nil)
 			}
-			w.expr(m.Init, joined(name, by, w.elementKey(&m.Name)))
+			var known []namePart
+			if w.takesName(m.Init) {
+				known = joined(name, by, w.elementKey(&m.Name))
+			}
+			w.expr(m.Init, known)
 		}
 	}
 }

@@ -34,15 +34,21 @@ type parsed struct {
 	functions []function // the identifiers in their names are bytes of the piece
 	links     []link     // from the identifiers in its holes
 	free      []int      // where those that are not declared in the piece are used first, ascending
-	regexps   int   // the sum of their offsets
-	room      int // that names leave
+	regexps   int        // the sum of their offsets
+	room      int        // that names leave
 }
 
 var errPiece = errors.New("a piece of a script")
 
 // fill makes a body the piece: as a function of the same kind, unless it is the script itself.
 func (p *piece) fill(script []byte, b *body) {
-	p.text, p.parts, p.holes = p.text[:0], p.parts[:0], p.holes[:0]
+	uses := 0
+	for _, h := range b.holes {
+		uses += len(h.free)
+	}
+	p.text = slices.Grow(p.text[:0], b.size()+4*uses+64)
+	p.parts = slices.Grow(p.parts[:0], len(b.holes)+uses+2)
+	p.holes = p.holes[:0]
 	whole := b.to == len(script) // behind a function's body is its bracket
 	if !whole {
 		p.text = append(p.text, '!')
@@ -114,7 +120,12 @@ func (p *piece) parse(most, room int) (*parsed, error) {
 	if w.full || len(w.holes) > 0 || !w.scan(in) {
 		return nil, errPiece
 	}
-	c := &parsed{room: w.room}
+	c := &parsed{
+		functions: make([]function, 0, len(w.keyword)+len(w.arrow)+len(w.method)),
+		links:     make([]link, 0, len(w.links)),
+		free:      make([]int, 0, len(tree.Scope.Undeclared)),
+		room:      w.room,
+	}
 	for _, at := range w.regexps {
 		c.regexps += p.offset(at)
 	}
