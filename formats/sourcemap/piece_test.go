@@ -53,7 +53,7 @@ func TestPieces(t *testing.T) {
 		// Identifiers that a piece does not declare: of what is around it, before and behind it, in blocks, of nobody.
 		"function outer(p){let q;function a(){p.b=function(){" + long + "q.c=function(){" + long + "}}}var late;function d(){late.e=()=>{" + long + "}}K.f=()=>{" + long + "}}class K{m(){" + long + "}}",
 		"function a(){{let e;f(()=>{e.g=function(){" + long + "};" + long + "})}{let e;f(()=>{e.g=function(){" + long + "};" + long + "})}try{}catch(h){(()=>{h.i=()=>{" + long + "};" + long + "})()}}",
-		"function a(e){" + long + "for(var e=0;;)e.b=function(){" + long + "}}var c=d=>{d.e=()=>{" + long + "};" + long + "}",
+		"function a(e){" + long + "for(var e=0;;)e.b=function(){" + long + "}}var c=d=>{d.e=()=>{" + long + "};" + long + "};c((f=>{" + long + "f.g=(h,f)=>{" + long + "f.i=h=>{" + long + "}}}))",
 		"function a({b,c:[d]},e=()=>{" + long + "},...f){b.x=d.y=e.z=f.w=function(){" + long + "}}",
 		// Each kind of function.
 		"async function*a(){await b;yield c;" + long + "}var d=async()=>{for await(e of f){" + long + "}},g={async h(){await i;" + long + "},*j(){yield/k/;" + long + "},get l(){return await1;" + long + "}}",
