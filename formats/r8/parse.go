@@ -233,8 +233,8 @@ func (p *parser) end() error {
 	c.Files = c.Files[:0]
 	clear(p.named)
 	last := ""
-	for i := range c.Members {
-		class := c.Members[i].Class
+	for i := range p.methods {
+		class := p.methods[i].Class
 		if class == "" || class == last || p.named[class] {
 			continue
 		}
