@@ -1,6 +1,7 @@
 package r8_test
 
 import (
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -120,6 +121,24 @@ func TestNames(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", head, got, want)
+		}
+	}
+}
+
+// The id of a mapping that has none of its own is the hash of all its bytes, however they are read.
+func TestContentID(t *testing.T) {
+	class := "x.Y -> y:\n# {\"id\":\"sourceFile\",\"fileName\":\"Y.java\"}\n" + strings.Repeat("    1:1:void m():1:1 -> a\n", 20_000)
+	for name, text := range map[string]string{
+		"one line":              "x.Y -> y:",
+		"several windows":       class + "x.Z -> z:\n    int f -> a\n",
+		"a line of megabytes":   class + "    void " + strings.Repeat("q", 3<<20) + "() -> b\n" + class,
+		"it ends in a long one": class + "# " + strings.Repeat("q", 3<<20),
+	} {
+		for _, in := range []*formats.Input{input(text, formats.Limits{}), formattest.Unmapped(input(text, formats.Limits{}))} {
+			want := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text)))
+			if got := formattest.Open(t, &r8.Format, in).Artifacts[0].Canonical; got != want {
+				t.Errorf("%s: %s, want %s", name, got, want)
+			}
 		}
 	}
 }
