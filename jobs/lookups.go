@@ -19,7 +19,7 @@ import (
 
 // lookupBatch is how many questions are answered together: enough to read
 // each block once, few enough to flush often.
-const lookupBatch = 1024
+const lookupBatch = 512
 
 // lookups answers questions in batches, several at once, and prints the
 // answers in the order asked.

@@ -24,6 +24,7 @@ package lookup
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -74,6 +75,7 @@ type Client struct {
 	refs    *otter.Cache[string, *named]
 
 	batches      sync.Pool // of *batch
+	turns        atomic.Uint32
 	blockFlights flights[place, *row.Block]
 	recFlights   flights[symbol.ID, *entry]
 	refFlights   flights[string, *named]

@@ -14,10 +14,10 @@ import (
 
 const (
 	// chunkQueries are sorted and answered together. What the client holds for
-	// a caller is bounded by it; cold blocks are read once in it.
-	chunkQueries = 1 << 17
-	// slabFrames are allocated at once for the answers of a batch.
-	slabFrames = 1024
+	// a caller is bounded by it, and stays in the second cache of a processor; cold blocks are read once in it.
+	chunkQueries = 1 << 14
+	// slabFrames are allocated at once for the answers of a batch: 32,000 bytes, the most that the runtime has at hand.
+	slabFrames = 400
 )
 
 // The reasons that need no detail, so that they cost nothing.
@@ -32,8 +32,8 @@ var (
 // position, and the rows that are not cached are asked for together; out
 // is called in the order asked, i counting from 0, on this goroutine. The frames of an
 // answer are never reused by the client, but must not be changed; those of a
-// batch share memory in pieces of about a thousand, so who keeps few for long should copy
-// them. The only error is ctx's; the questions of the last 131,072 are then
+// batch share memory in pieces of some hundred, so who keeps few for long should copy
+// them. The only error is ctx's; the questions of the last 16,384 are then
 // unanswered.
 func (c *Client) Frames(ctx context.Context, qs []Query, out func(i int, a symbol.Answer)) error {
 	b := c.borrow()
@@ -285,9 +285,17 @@ func (b *batch) place(g int, q int32, w symbol.Where) {
 	b.items = append(b.items, item{key: uint64(g)<<32 | uint64(uint32(at)), pos: pos, q: q})
 }
 
-// walk answers the items row by row.
+// walk answers the items row by row, from a row of its own on and round: of calls at the same time that begin
+// with the same row, each would wait for the one before to read it.
 func (b *batch) walk(ctx context.Context) error {
 	b.items, b.spare = sortByRow(b.items, b.spare)
+	if from := b.c.turn(len(b.items)); from > 0 {
+		for from > 0 && b.items[from-1].key == b.items[from].key {
+			from--
+		}
+		b.spare = append(append(b.spare[:0], b.items[from:]...), b.items[:from]...)
+		b.items, b.spare = b.spare, b.items
+	}
 	var cold []want
 	rows, hits := 0, 0
 	defer func() { b.c.o.Observer.cached(rows, hits) }()
@@ -314,6 +322,11 @@ func (b *batch) walk(ctx context.Context) error {
 	}
 	b.flush()
 	return nil
+}
+
+// turn gives a number below n, by turns all over: multiples of the golden section.
+func (c *Client) turn(n int) int {
+	return int(uint64(uint32(c.turns.Add(1)-1)*0x9E3779B9) * uint64(n) >> 32)
 }
 
 // fail answers items with a row's error. What may be cured by a newer record
