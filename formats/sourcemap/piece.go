@@ -116,6 +116,7 @@ func (p *piece) parse(most, room int) (*parsed, error) {
 	}
 	w := &walker{script: in.Bytes(), most: most, room: room, holes: p.holes}
 	w.stmts(tree.List)
+	undeclared := tree.Scope.Undeclared // and no more of the tree is needed
 	in.Reset()
 	if w.full || len(w.holes) > 0 || !w.scan(in) {
 		return nil, errPiece
@@ -123,7 +124,7 @@ func (p *piece) parse(most, room int) (*parsed, error) {
 	c := &parsed{
 		functions: make([]function, 0, len(w.keyword)+len(w.arrow)+len(w.method)),
 		links:     make([]link, 0, len(w.links)),
-		free:      make([]int, 0, len(tree.Scope.Undeclared)),
+		free:      make([]int, 0, len(undeclared)),
 		room:      w.room,
 	}
 	for _, at := range w.regexps {
@@ -146,7 +147,7 @@ func (p *piece) parse(most, room int) (*parsed, error) {
 		}
 	}
 	// A private name stands in no hole: it is no expression, and its own class declares it.
-	for _, v := range tree.Scope.Undeclared {
+	for _, v := range undeclared {
 		if at := p.offset(w.offset(v.Data)); at >= 0 && v.Decl == js.NoDecl && v.Data[0] != '#' {
 			c.free = append(c.free, at)
 		}
