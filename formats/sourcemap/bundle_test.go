@@ -92,6 +92,7 @@ func TestCostlyScript(t *testing.T) {
 		strings.Repeat("()=>{", 450) + names.String() + strings.Repeat("}", 450),
 		"a=" + strings.Repeat("()=>", 450) + list,
 		"a=" + strings.Repeat("(", 450) + list + strings.Repeat(")", 450),
+		"a={'" + strings.Repeat("b", 1<<10) + "':{" + strings.Repeat("c(){},", 1<<17) + "}}", // names longer than the script
 	} {
 		if start := time.Now(); functionsOf([]byte(script), 1<<20) != nil || time.Since(start) > 3*time.Second {
 			t.Errorf("%.20q: %v", script, time.Since(start))

@@ -148,7 +148,7 @@ func (p *piece) parse(most, room int) (*parsed, error) {
 	}
 	// A private name stands in no hole: it is no expression, and its own class declares it.
 	for _, v := range undeclared {
-		if at := p.offset(w.offset(v.Data)); at >= 0 && v.Decl == js.NoDecl && v.Data[0] != '#' {
+		if at := p.offset(w.offset(v.Data)); at >= 0 && v.Decl == js.NoDecl && v.Link == nil && v.Data[0] != '#' {
 			c.free = append(c.free, at)
 		}
 	}
