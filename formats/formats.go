@@ -110,6 +110,9 @@ type Artifact struct {
 	// Ordered promises of a script that it has one part, whose runs come in ascending order and lie apart, and that the
 	// strings of its first run are those of all, no two of them equal: its rows are made as it is read.
 	Ordered bool
+	// Lasting promises that the strings of runs stay what they are until the object is closed, not during the call
+	// alone: the caller need not copy them.
+	Lasting bool
 	// Texts, when not nil, emits the texts of sources that the object carries, each
 	// with the name that frames call it by: some of them, in any order, one name
 	// maybe several times. text is valid during the call only; emit's error comes back

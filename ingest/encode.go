@@ -53,7 +53,8 @@ type beginner func(row.Table) (take func(*symbol.Run) error, err error)
 // after an error.
 func (e *encoding) sort(ctx context.Context) (*spill.Sorter, error) {
 	j, a := e.x.j, e.of
-	options := spill.Options{Budget: j.budget, Scratch: j.o.Scratch, Disk: j.disk, StringBytes: e.stringBytes()}
+	options := spill.Options{Budget: j.budget, Scratch: j.o.Scratch, Disk: j.disk, StringBytes: e.stringBytes(),
+		Lasting: e.lasting()}
 	if a.Kind.HasClasses() {
 		// Positions of classes depend on the load's key. One load at most is stored under it.
 		var err error
@@ -70,7 +71,20 @@ func (e *encoding) sort(ctx context.Context) (*spill.Sorter, error) {
 		return s, err
 	}
 	s.Sort()
-	e.runs = func(_ context.Context, begin beginner) (sweep.Counts, error) { return e.sorted(s, begin) }
+	e.runs = func(ctx context.Context, begin beginner) (sweep.Counts, error) {
+		if !e.lasting() {
+			return e.sorted(s, begin)
+		}
+		var counts sweep.Counts
+		err := mapped(func() (err error) {
+			counts, err = e.sorted(s, begin)
+			return err
+		})
+		if err == nil {
+			err = e.unchanged(ctx) // its names were read until now
+		}
+		return counts, err
+	}
 	return s, e.unchanged(ctx)
 }
 

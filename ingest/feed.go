@@ -80,7 +80,7 @@ func (f *feed) hand() {
 			var err error
 			for p := range f.full {
 				if err == nil {
-					err = p.write(f.to)
+					err = mapped(func() error { return p.write(f.to) })
 				}
 				p.reset()
 				f.empty <- p

@@ -109,7 +109,7 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 		}
 		a.Anchors = img.DartAnchors()
 	}
-	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.units + 1, Explode: o.explode}}
+	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.units + 1, Explode: o.explode, Lasting: true}}
 	return nil
 }
 

@@ -79,10 +79,17 @@ func contentOf(ctx context.Context, f *formats.Format, in *formats.Input, order 
 			return nil, &malformedError{fmt.Errorf("%d parts in order", a.Parts)}
 		}
 		parts, tables := make([]string, a.Parts), map[any]*table{}
+		var names lasting
+		if a.Lasting {
+			names = lasting{}
+		}
 		for _, p := range order(a.Parts) {
-			if parts[p], err = digest(ctx, f, a, p, in.Limits, &checker{tables: tables, ordered: a.Ordered}); err != nil {
+			if parts[p], err = digest(ctx, f, a, p, in.Limits, &checker{tables: tables, ordered: a.Ordered, names: names}); err != nil {
 				return nil, fmt.Errorf("part %d: %w", p, err)
 			}
+		}
+		if err := names.check(); err != nil {
+			return nil, &malformedError{err}
 		}
 		c.parts = append(c.parts, parts...)
 	}
@@ -185,6 +192,26 @@ type checker struct {
 	tables  map[any]*table // that other parts have too; nil: not checked
 	ordered bool           // formats.Artifact.Ordered
 	end     uint64         // of the last range
+	names   lasting        // nil: not checked
+}
+
+// lasting is strings as runs had them, and their clones.
+type lasting map[string]string
+
+func (l lasting) note(s string) {
+	if _, ok := l[s]; !ok && l != nil {
+		l[s] = strings.Clone(s)
+	}
+}
+
+// check says which string is no more what it was.
+func (l lasting) check() error {
+	for is, was := range l {
+		if is != was {
+			return fmt.Errorf("string %q of an artifact whose strings last is %q", was, is)
+		}
+	}
+	return nil
 }
 
 // table is what is known of a string table.
@@ -240,6 +267,7 @@ func (c *checker) check(r *symbol.Run, lim *formats.Limits) error {
 		case s.Parent < 0 && s.Call != symbol.Site{}:
 			return fmt.Errorf("scope %d is outermost and has a call", i)
 		}
+		c.names.note(r.Strings[s.Function])
 		if s.Parent >= 0 {
 			depth[i] = depth[s.Parent] + 1
 		}

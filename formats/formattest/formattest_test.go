@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
@@ -214,5 +215,19 @@ func TestSpoolKeepsLimits(t *testing.T) {
 	}
 	if _, err := in.Spool("b", 6, strings.NewReader("sixsix")); !errors.Is(err, formats.ErrLimit) {
 		t.Errorf("what was spooled before does not count: %v", err)
+	}
+}
+
+// A name that a run had is checked when all parts have been exploded, if it is to last.
+func TestLastingIsChecked(t *testing.T) {
+	lim := formats.Limits{}.WithDefaults()
+	name := []byte("f")
+	c := checker{names: lasting{}}
+	if err := c.check(run(1, unsafe.String(&name[0], 1), 0, 4), &lim); err != nil || c.names.check() != nil {
+		t.Fatal(err, c.names.check())
+	}
+	name[0] = 'g'
+	if c.names.check() == nil {
+		t.Fatal("a name that changed is none that changed")
 	}
 }

@@ -26,7 +26,8 @@ const (
 // its meaning, and index 0 is "".
 //
 // A run and what it points at are valid during the call that hands it over
-// only. Strings may alias the object's bytes: clone what is kept.
+// only. Strings may alias the object's bytes: clone what is kept, or what outlives
+// the object where formats.Artifact has Lasting.
 type Run struct {
 	Rank    Rank
 	Strings []string

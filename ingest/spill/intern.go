@@ -19,10 +19,11 @@ const (
 // interner holds each string once, for all lanes. An id is the string's index
 // in its shard, then the shard; 0 is "".
 type interner struct {
-	seed   maphash.Seed
-	budget *scratch.Budget
-	total  atomic.Int64 // bytes of strings and tables
-	shards [shardCount]shard
+	seed    maphash.Seed
+	budget  *scratch.Budget
+	lasting bool         // strings are not copied
+	total   atomic.Int64 // bytes of strings, copied or not, and tables
+	shards  [shardCount]shard
 }
 
 type shard struct {
@@ -34,8 +35,8 @@ type shard struct {
 
 type slot struct{ hash, id uint32 } // id 0: free
 
-func newInterner(b *scratch.Budget) *interner {
-	return &interner{seed: maphash.MakeSeed(), budget: b}
+func newInterner(b *scratch.Budget, lasting bool) *interner {
+	return &interner{seed: maphash.MakeSeed(), budget: b, lasting: lasting}
 }
 
 // id gives the number of a string that is not "".
@@ -44,7 +45,7 @@ func (in *interner) id(s string) uint32 {
 	return id
 }
 
-// known is id of a string with that hash, and the copy of it; 0 for one that is not there yet when it may not be added.
+// known is id of a string with that hash, and the string as it is kept; 0 for one that is not there yet when it may not be added.
 func (in *interner) known(h uint64, s string, mayAdd bool) (id uint32, kept string) {
 	at := uint32(h & (shardCount - 1))
 	sh := &in.shards[at]
@@ -64,7 +65,10 @@ func (in *interner) known(h uint64, s string, mayAdd bool) (id uint32, kept stri
 	if !mayAdd {
 		return 0, ""
 	}
-	kept, grew := sh.keep(s)
+	kept, grew := s, int64(len(s))
+	if !in.lasting {
+		kept, grew = sh.keep(s)
+	}
 	in.account(grew + int64(unsafe.Sizeof(s)))
 	if len(sh.strings) == cap(sh.strings) { // doubled, it leaves less behind than append would
 		sh.strings = slices.Grow(sh.strings, max(len(sh.strings), 16))

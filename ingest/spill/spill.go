@@ -8,7 +8,8 @@
 //     first, or on what went to disk, but for the numbers that strings have;
 //   - memory is the shared budget, plus one floor a lane; runs beyond it go to
 //     scratch, sealed;
-//   - every string is kept once, as a copy: nothing aliases the object;
+//   - every string is kept once, as a copy, so that nothing aliases the object, unless
+//     the caller says that it lasts;
 //   - a run that breaks the contract of symbol.Run is refused as corrupt, not
 //     passed on.
 package spill
@@ -45,6 +46,7 @@ type Options struct {
 	Scratch     string          // folder of the scratch file
 	Disk        *scratch.Budget // of scratch files; nil: no bound
 	StringBytes int64           // names beyond it reject the object (0: the whole budget)
+	Lasting     bool            // strings of runs outlive the sorter and its Table: they are not copied
 	// Position gives the position of a class; nil: there are none.
 	Position func(class string) uint64
 }
@@ -77,7 +79,7 @@ func New(o Options) *Sorter {
 	if o.StringBytes == 0 {
 		o.StringBytes = o.Budget.Total()
 	}
-	return &Sorter{o: o, strings: newInterner(o.Budget)}
+	return &Sorter{o: o, strings: newInterner(o.Budget, o.Lasting)}
 }
 
 // Lane makes a lane for one goroutine.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
@@ -447,6 +448,28 @@ func TestEmptyStrings(t *testing.T) {
 	for i, text := range s.Table().Strings {
 		if text == "" && i > 0 {
 			t.Errorf("string %d is empty", i)
+		}
+	}
+}
+
+// Strings are copied, unless they outlive the sorter.
+func TestLastingStrings(t *testing.T) {
+	for _, lasting := range []bool{false, true} {
+		s := New(Options{Budget: scratch.NewBudget(1 << 20), Lasting: lasting})
+		name := "function"
+		run := symbol.Run{Rank: 1, Strings: []string{"", name}, Scopes: []symbol.Scope{{Parent: -1, Function: 1}}, Ranges: []symbol.Range{{End: 1}}}
+		if err := s.Lane().Add(0, &run); err != nil {
+			t.Fatal(err)
+		}
+		s.Sort()
+		if got := s.Table().Strings[1]; got != name || unsafe.StringData(got) == unsafe.StringData(name) != lasting {
+			t.Errorf("lasting %v: %q at %p of %p", lasting, got, unsafe.StringData(got), unsafe.StringData(name))
+		}
+		if s.strings.total.Load() < int64(len(name)) {
+			t.Error("names that are not copied do not count")
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
