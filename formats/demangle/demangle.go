@@ -57,6 +57,24 @@ type Demangler struct {
 // Name is the package's Name.
 func (d *Demangler) Name(linkage string) string { return d.name(linkage, false) }
 
+// Append appends what Name gives.
+func (d *Demangler) Append(to []byte, linkage string) []byte {
+	mangled, isSwift := strip(linkage)
+	known := false
+	if mangled != "" && !isSwift && len(mangled) <= MaxMangledBytes {
+		_ = formats.Guard("demangle", func() error { // after a panic Name says what there is to say
+			if _, rust := legacyRust(mangled); !rust {
+				to, known = d.cxx.Append(to, mangled, MaxBytes-1)
+			}
+			return nil
+		})
+	}
+	if known {
+		return to
+	}
+	return append(to, d.Name(linkage)...)
+}
+
 // Simplified is Name with names of Swift in their simplified form: without
 // modules and types. Other languages have one form.
 func (d *Demangler) Simplified(linkage string) string { return d.name(linkage, true) }

@@ -18,6 +18,7 @@ import (
 )
 
 func TestName(t *testing.T) {
+	var d Demangler
 	for in, want := range map[string]string{
 		"_ZN4game6Engine4stepEi":     "game::Engine::step(int)",
 		"__ZN4game6Engine4stepEi":    "game::Engine::step(int)",
@@ -42,10 +43,16 @@ func TestName(t *testing.T) {
 		if got := Name(in); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}
+		if got := string(d.Append([]byte("x]"), in)); got != "x]"+want {
+			t.Errorf("%s: appended %q, want %q", in, got, want)
+		}
 	}
 	for _, in := range []string{"", "_", "main", "_Z", "_ZN", "_R", "_RenderBox.layout", "_D8demangle4testFaZv", "$s4main3fooyyQ", "_TypedList.length", "?f@@YAXXZ", "_ZTotally wrong", "-[Cart addItem:]", "_Z\x00", "Z1fv"} {
 		if got := Name(in); got != in {
 			t.Errorf("%q became %q", in, got)
+		}
+		if got := string(d.Append(nil, in)); got != in {
+			t.Errorf("%q: appended %q", in, got)
 		}
 	}
 }

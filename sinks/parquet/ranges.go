@@ -39,7 +39,7 @@ type ranges struct {
 	file, inlineFile []uint32 // number + 1 of the column's word; 0: none yet
 	name             []uint32
 	readable         []uint32 // by linkage name of the row group: its readable form + 1; 0: none yet
-	forms            *readable
+	forms            readable
 	artifactN, loadN int32 // numbers in the row group, if named
 	named            bool
 	left             uint64 // out, since their positions are no BIGINT
@@ -49,7 +49,7 @@ type ranges struct {
 // function is a function's name in two columns: number + 1 of its words; 0: none yet.
 type function struct{ linkage, readable uint32 }
 
-func newRanges(o *output) *ranges { return &ranges{o: o, forms: newReadable()} }
+func newRanges(o *output) *ranges { return &ranges{o: o} }
 
 // begin begins the rows of a load.
 func (w *ranges) begin(id symbol.ID, k symbol.Kind, load string) {
@@ -59,6 +59,7 @@ func (w *ranges) begin(id symbol.ID, k symbol.Kind, load string) {
 	}
 	w.artifact, w.load, w.left, w.rows = id.String(), load, 0, 0
 	w.forget()
+	w.forms.begin()
 }
 
 // forget makes the words of the row group known to nobody: it, or the load, is another one.
@@ -93,6 +94,7 @@ func (w *ranges) add(r *symbol.Run) error {
 	n := len(r.Strings)
 	w.outer, w.inline = grown(w.outer, n), grown(w.inline, n)
 	w.file, w.inlineFile, w.name = grown(w.file, n), grown(w.inlineFile, n), grown(w.name, n)
+	w.forms.grow(n)
 	for i := range r.Ranges {
 		if w.o.g.rows%checkRows == 0 && w.o.g.full() {
 			if err := w.flush(); err != nil {
@@ -127,7 +129,7 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range) {
 	s := &r.Scopes[g.Scope]
 	f := w.outer[s.Function]
 	if f.linkage == 0 {
-		f = w.function(r.Strings[s.Function], &w.outer[s.Function], &d[atLinkage], &d[atFunction])
+		f = w.function(r, s.Function, &w.outer[s.Function], &d[atLinkage], &d[atFunction])
 	}
 	v[atFunction].ints = append(v[atFunction].ints, int32(f.readable-1))
 	v[atLinkage].ints = append(v[atLinkage].ints, int32(f.linkage-1))
@@ -148,7 +150,7 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range) {
 		s = &r.Scopes[s.Parent]
 		f := w.inline[s.Function]
 		if f.linkage == 0 {
-			f = w.function(r.Strings[s.Function], &w.inline[s.Function], &d[atInlineLinkage], &d[atInlineFunction])
+			f = w.function(r, s.Function, &w.inline[s.Function], &d[atInlineLinkage], &d[atInlineFunction])
 		}
 		v[atInlineFunction].ints = append(v[atInlineFunction].ints, int32(f.readable-1))
 		v[atInlineLinkage].ints = append(v[atInlineLinkage].ints, int32(f.linkage-1))
@@ -175,14 +177,14 @@ func word(r *symbol.Run, i uint32, known []uint32, d *dictionary) int32 {
 	return n
 }
 
-// function makes a function's name known in the columns of linkage names and of readable ones.
-func (w *ranges) function(s string, known *function, linkage, readable *dictionary) function {
-	s = printable(s)
+// function makes a function's name, string i of a run, known in the columns of linkage names and of readable ones.
+func (w *ranges) function(r *symbol.Run, i uint32, known *function, linkage, readable *dictionary) function {
+	s := printable(r.Strings[i])
 	n := linkage.of.add(s)
 	w.readable = grown(w.readable, int(n)+1)
 	if w.readable[n] == 0 {
 		if !w.script {
-			s = w.forms.of(s)
+			s = w.forms.of(i, s)
 		}
 		w.readable[n] = readable.of.add(s) + 1
 	}

@@ -5,42 +5,62 @@ import "github.com/symlake/symlake/formats/demangle"
 // readableBytes is what a generation of readable names may take.
 const readableBytes = 4 << 20
 
-// readable gives names in their readable form. Those of the last rows it remembers, as row group after row group has
-// them again and to make one costs more than all else about it.
+// readable gives the names of a load in their readable form. Those of the last rows it remembers, as row group after
+// row group has them again and to make one costs more than all else about it.
 type readable struct {
 	demangler demangle.Demangler
 	now, old  generation
 }
 
-// generation is names with their readable forms.
+// generation is readable forms, one behind the other.
 type generation struct {
-	names, forms *texts
-	form         []uint32 // by name
+	data []byte
+	ends []uint32
+	form []uint32 // by string of the load: number of its form + 1; 0: none
 }
 
-func newGeneration() generation { return generation{names: newTexts(), forms: newTexts()} }
+// begin makes the strings of a load known to nobody.
+func (r *readable) begin() {
+	r.now.reset()
+	r.old.reset()
+}
 
-func newReadable() *readable { return &readable{now: newGeneration(), old: newGeneration()} }
+// grow makes room for so many strings.
+func (r *readable) grow(n int) { r.now.form, r.old.form = grown(r.now.form, n), grown(r.old.form, n) }
 
-// of gives the readable form of a name, valid until the next call.
-func (r *readable) of(name string) string {
-	if n, ok := r.now.names.find(name); ok {
-		return view(r.now.forms.at(r.now.form[n]))
+// of gives the readable form of name, which is string i of the load, valid until the next call.
+func (r *readable) of(i uint32, name string) string {
+	if n := r.now.form[i]; n > 0 {
+		return r.now.at(n)
 	}
-	if len(r.now.names.data)+len(r.now.forms.data) >= readableBytes {
+	if len(r.now.data) >= readableBytes {
 		r.now, r.old = r.old, r.now
-		r.now.names.reset()
-		r.now.forms.reset()
-		r.now.form = r.now.form[:0]
+		r.now.reset()
 	}
-	form := ""
-	if n, ok := r.old.names.find(name); ok {
-		form = view(r.old.forms.at(r.old.form[n]))
+	g := &r.now
+	if n := r.old.form[i]; n > 0 {
+		g.data = append(g.data, r.old.at(n)...)
 	} else {
-		form = r.demangler.Name(name)
+		g.data = r.demangler.Append(g.data, name)
 	}
-	r.now.names.add(name)
-	n := r.now.forms.add(form)
-	r.now.form = append(r.now.form, n)
-	return view(r.now.forms.at(n))
+	g.ends = append(g.ends, uint32(len(g.data)))
+	g.form[i] = uint32(len(g.ends))
+	return g.at(g.form[i])
+}
+
+// at is the form with number n - 1, until reset.
+func (g *generation) at(n uint32) string {
+	from := uint32(0)
+	if n > 1 {
+		from = g.ends[n-2]
+	}
+	return view(g.data[from:g.ends[n-1]])
+}
+
+func (g *generation) reset() {
+	if cap(g.data) > keptBytes {
+		g.data = nil
+	}
+	g.data, g.ends = g.data[:0], g.ends[:0]
+	clear(g.form)
 }

@@ -29,27 +29,36 @@ type Demangler struct {
 // Name gives the demangled form of a name that begins with "_Z" and has at most
 // max bytes then; false if it is not known.
 func (d *Demangler) Name(mangled string, max int) (string, bool) {
-	if len(mangled) < 3 || mangled[:2] != "_Z" {
+	out, ok := d.Append(d.out[:0], mangled, max)
+	if d.out = out; !ok {
 		return "", false
+	}
+	return string(out), true
+}
+
+// Append appends what Name gives; false, and nothing, if the name is not known.
+func (d *Demangler) Append(to []byte, mangled string, max int) ([]byte, bool) {
+	if len(mangled) < 3 || mangled[:2] != "_Z" {
+		return to, false
 	}
 	r := &d.reader
 	r.reset(mangled[2:])
 	root := r.encoding()
 	suffix := r.in[r.pos:]
 	if root == 0 || r.unknown || suffix != "" && !(isSuffix(suffix) && r.takesSuffix(root)) {
-		return "", false
+		return to, false
 	}
-	p := printer{nodes: r.nodes, lists: r.lists, out: d.out[:0], max: max, steps: maxSteps}
+	p := printer{nodes: r.nodes, lists: r.lists, out: to, start: len(to), max: len(to) + max, steps: maxSteps}
 	p.print(root, 0)
 	if suffix != "" {
 		p.put(" (")
 		p.put(suffix)
 		p.put(")")
 	}
-	if d.out = p.out; p.failed {
-		return "", false
+	if p.failed {
+		return p.out[:len(to)], false
 	}
-	return string(d.out), true
+	return p.out, true
 }
 
 // takesSuffix reports whether a name may be that of a clone: data is not.

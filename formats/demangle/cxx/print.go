@@ -6,7 +6,8 @@ type printer struct {
 	nodes  []node
 	lists  []ref
 	out    []byte
-	max    int
+	start  int // of the name in out
+	max    int // of out
 	steps  int
 	pack   int  // the element of the packs of an expansion
 	size   int  // how many elements they have
@@ -197,7 +198,7 @@ func (p *printer) right(x ref, depth int) {
 		}
 		p.right(n.b, depth+1)
 	case kArray:
-		if len(p.out) > 0 && p.out[len(p.out)-1] != ']' {
+		if len(p.out) > p.start && p.out[len(p.out)-1] != ']' {
 			p.put(" ")
 		}
 		p.put("[")
