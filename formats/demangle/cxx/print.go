@@ -47,9 +47,19 @@ func (p *printer) element(x ref) ref {
 	return x
 }
 
+// print writes a whole part. What stands in the name already is copied, but for what packs may be in.
 func (p *printer) print(x ref, depth int) {
+	if n := &p.nodes[x]; n.to > n.from {
+		p.out = append(p.out, p.out[n.from:n.to]...)
+		p.failed = p.failed || len(p.out) > p.max
+		return
+	}
+	from := len(p.out)
 	p.left(x, depth)
 	p.right(x, depth)
+	if !p.packs && !p.failed {
+		p.nodes[x].from, p.nodes[x].to = int32(from), int32(len(p.out))
+	}
 }
 
 func (p *printer) open(depth int) bool {

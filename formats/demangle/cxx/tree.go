@@ -48,6 +48,8 @@ type node struct {
 	text  string
 	a, b  ref
 	at, n int32 // the list
+	// Where it stands in what is written, once it is.
+	from, to int32
 	kind  kind
 	level level // of an expression
 }
