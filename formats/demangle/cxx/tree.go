@@ -50,8 +50,8 @@ type node struct {
 	at, n int32 // the list
 	// Where it stands in what is written, once it is.
 	from, to int32
-	kind  kind
-	level level // of an expression
+	kind     kind
+	level    level // of an expression
 }
 
 // reader reads a name to a tree.
