@@ -117,7 +117,7 @@ func (d *dartWork) frame(ctx context.Context, f *stack.Frame, r *Resolution, a *
 		}
 		return nil
 	}
-	if pos, i, at := e.place(where); at.Status == symbol.Found {
+	if pos, i, status, _ := e.place(where); status == symbol.Found {
 		if block, ok := d.c.blocks.GetIfPresent(place{e.load, int32(i)}); ok {
 			start, _ := block.Range(pos)
 			a.Offset = pos - start

@@ -112,9 +112,9 @@ func (c *Client) explainPlace(ctx context.Context, x *Explanation, id symbol.ID)
 	if err != nil {
 		return
 	}
-	pos, i, at := e.place(x.Stepped)
-	if at.Status != symbol.Found {
-		x.Position, x.Located = pos, !errors.Is(at.Err, errBefore) && !errors.Is(at.Err, errNowhere)
+	pos, i, status, why := e.place(x.Stepped)
+	if status != symbol.Found {
+		x.Position, x.Located = pos, !errors.Is(why, errBefore) && !errors.Is(why, errNowhere)
 		return
 	}
 	x.Position, x.Row, x.Located = pos, i, true

@@ -58,10 +58,10 @@ func (c *Client) Lookup(ctx context.Context, q Query) symbol.Answer {
 	if err != nil {
 		return symbol.Answer{Status: symbol.Unavailable, Err: err}
 	}
-	pos, i, a := e.place(q.Where)
-	if a.Status != symbol.Found {
-		c.o.Observer.answered(e.kind(), a.Status, 1)
-		return a
+	pos, i, status, why := e.place(q.Where)
+	if status != symbol.Found {
+		c.o.Observer.answered(e.kind(), status, 1)
+		return symbol.Answer{Status: status, Err: why}
 	}
 	if block, ok := c.blocks.GetIfPresent(place{e.load, int32(i)}); ok {
 		c.o.Observer.cached(1, 1)
@@ -69,8 +69,8 @@ func (c *Client) Lookup(ctx context.Context, q Query) symbol.Answer {
 		c.o.Observer.answered(e.kind(), a.Status, 1)
 		return a
 	}
-	err = c.Frames(ctx, []Query{q}, func(_ int, found symbol.Answer) { a = found })
-	if err != nil {
+	var a symbol.Answer
+	if err := c.Frames(ctx, []Query{q}, func(_ int, found symbol.Answer) { a = found }); err != nil {
 		return symbol.Answer{Status: symbol.Unavailable, Err: err}
 	}
 	return a
@@ -102,24 +102,24 @@ func (c *Client) demangle(e *entry, frames []symbol.Frame) {
 }
 
 // place turns a place into a position and the row that speaks for it. The
-// answer is Found when there is one, else it is final.
-func (e *entry) place(w symbol.Where) (pos uint64, i int, a symbol.Answer) {
+// status is Found when there is one, else it is the answer's, as the reason is.
+func (e *entry) place(w symbol.Where) (pos uint64, i int, status symbol.Status, why error) {
 	if e.status != symbol.Found {
-		return 0, 0, symbol.Answer{Status: e.status, Err: e.err}
+		return 0, 0, e.status, e.err
 	}
 	pos, ok := e.load.artifact.Position(w)
 	switch {
 	case !ok && w.Space == symbol.Anchored:
-		return 0, 0, symbol.Answer{Status: symbol.Outside, Err: errNowhere}
+		return 0, 0, symbol.Outside, errNowhere
 	case !ok:
-		return 0, 0, symbol.Answer{Status: symbol.Outside, Err: errBefore}
+		return 0, 0, symbol.Outside, errBefore
 	case pos >= e.load.artifact.End:
-		return pos, 0, symbol.Answer{Status: symbol.Outside, Err: errPast}
+		return pos, 0, symbol.Outside, errPast
 	}
 	if i, ok = e.load.opened.Index(pos); !ok { // past the last row: the record's fence is the proof
-		return pos, 0, symbol.Answer{Status: symbol.Hole, Err: errHole}
+		return pos, 0, symbol.Hole, errHole
 	}
-	return pos, i, symbol.Answer{Status: symbol.Found}
+	return pos, i, symbol.Found, nil
 }
 
 // batch is one chunk of questions on its way. Its memory is used again for
@@ -277,9 +277,9 @@ func (b *batch) put(a asked, q int, w symbol.Where) {
 
 // place answers a question that needs no row and notes the row of any other.
 func (b *batch) place(g int, q int32, w symbol.Where) {
-	pos, at, a := b.groups[g].place(w)
-	if a.Status != symbol.Found {
-		b.answers[b.asked[q].to] = a
+	pos, at, status, why := b.groups[g].place(w)
+	if status != symbol.Found {
+		b.answers[b.asked[q].to] = symbol.Answer{Status: status, Err: why}
 		return
 	}
 	b.items = append(b.items, item{key: uint64(g)<<32 | uint64(uint32(at)), pos: pos, q: q})

@@ -96,8 +96,8 @@ func (c *Client) Entry(ctx context.Context, q Query) (uint64, bool) {
 	if err != nil {
 		return 0, false
 	}
-	pos, i, a := e.place(q.Where)
-	if a.Status != symbol.Found {
+	pos, i, status, _ := e.place(q.Where)
+	if status != symbol.Found {
 		return 0, false
 	}
 	entry, name := uint64(0), ""

@@ -53,7 +53,7 @@ func (b *batch) flush() {
 	w.n = 0
 }
 
-// take answers question i.
+// take answers question i, whose answer is zero so far.
 func (b *batch) take(e *entry, q *row.Question, i int32) {
 	if cap(b.slab)-len(b.slab) < 16 { // a longer chain gets memory of its own
 		b.slab = make([]symbol.Frame, 0, min(slabFrames, 16+4*len(b.items)))
@@ -63,12 +63,12 @@ func (b *batch) take(e *entry, q *row.Question, i int32) {
 	frames, found := q.Find(room)
 	a := &b.answers[b.asked[i].to]
 	if !found {
-		*a = symbol.Answer{Status: symbol.Hole, Err: errHole}
+		a.Status, a.Err = symbol.Hole, errHole
 		return
 	}
 	if cap(frames) == cap(room) {
 		b.slab = b.slab[:n+len(frames)]
 	}
 	b.c.demangle(e, frames)
-	*a = symbol.Answer{Status: symbol.Found, Frames: frames[:len(frames):len(frames)]}
+	a.Status, a.Frames = symbol.Found, frames[:len(frames):len(frames)]
 }

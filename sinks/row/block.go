@@ -127,11 +127,20 @@ func (b *Block) found(i int, pos uint64, to []symbol.Frame) []symbol.Frame {
 	return to
 }
 
+// chain appends the frames of a part. They are written field by field: a literal is made elsewhere and copied
+// in wider words than it was written, which a processor cannot forward, so it waits for all stores before.
 func (b *Block) chain(p *part, to []symbol.Frame) []symbol.Frame {
 	file, line, column := p.file, p.line, p.column
 	for n := p.node; n != hole; {
 		d := &b.nodes[n]
-		to = append(to, symbol.Frame{Linkage: b.functions.get(d.function), File: b.files.get(file), Line: line, Column: column})
+		if len(to) == cap(to) {
+			to = slices.Grow(to, 1)
+		}
+		to = to[:len(to)+1]
+		f := &to[len(to)-1]
+		f.Function, f.Linkage, f.File = "", b.functions.get(d.function), b.files.get(file)
+		f.Line, f.Column = line, column
+		f.Name, f.Ignored = "", false
 		file, line, column, n = d.file, d.line, d.column, d.parent
 	}
 	return to
