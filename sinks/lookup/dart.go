@@ -13,6 +13,9 @@ import (
 
 // placeIn is a frame's place as the artifact can tell it.
 func placeIn(a *symbol.Artifact, f *stack.Frame) symbol.Where {
+	if f.At.Space != symbol.Anchored && len(f.Or) == 0 { // there is no other
+		return f.At
+	}
 	for i := -1; i < len(f.Or); i++ {
 		w := f.At
 		if i >= 0 {
@@ -128,6 +131,9 @@ func (d *dartWork) frame(ctx context.Context, f *stack.Frame, r *Resolution, a *
 
 // anchorOf is the name that a frame's place is counted from; "" if it is none.
 func anchorOf(f *stack.Frame) string {
+	if f.At.Space != symbol.Anchored && len(f.Or) == 0 {
+		return ""
+	}
 	w, _ := anchored(f)
 	return w.Anchor
 }

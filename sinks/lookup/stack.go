@@ -185,7 +185,9 @@ func (b *stacks) native(ctx context.Context, f *stack.Frame, at *target, to int)
 	if f.At.Space == symbol.Anchored && anchorOf(f) == "" && r.Record.Published.Artifact.Anchors[f.At.Anchor] == 0 {
 		b.counted = append(b.counted, counted{r.Record.ID, len(b.qs), f.At, f.Or, &b.batch.answers[to]})
 	}
-	b.qs = append(b.qs, question{placeIn(&r.Record.Published.Artifact, f), asked{int32(at.group), int32(to)}})
+	b.qs = append(b.qs, question{})
+	q := &b.qs[len(b.qs)-1]
+	q.where, q.asked = placeIn(&r.Record.Published.Artifact, f), asked{int32(at.group), int32(to)}
 	return nil
 }
 

@@ -33,7 +33,7 @@ func (b *batch) answer(e *entry, block *row.Block, items []item) {
 		if w.n == windowQuestions {
 			b.flush()
 		}
-		w.at[w.n] = row.Question{Block: block, Pos: items[i].pos}
+		w.at[w.n].Block, w.at[w.n].Pos = block, items[i].pos
 		w.of[w.n] = waiting{e, items[i]}
 		w.n++
 	}
