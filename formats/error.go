@@ -61,10 +61,10 @@ func (e *PanicError) Error() string {
 func (e *PanicError) Unwrap() error { return ErrCorrupt }
 
 // Guard runs f and turns a panic in it into a *PanicError, so that one hostile
-// object cannot end a job. It is the only recover of the module. Memory faults
+// object cannot end a job. Memory faults
 // in mapped files become panics on the goroutine for the time of the call.
 // It must be called on each goroutine that runs a parser. A panic that began in the consumer
-// of a parser (a package outside formats) is a bug of ours and goes on.
+// of a parser (a package outside formats) goes on: it is a bug of ours, or a fault in a mapped file that the consumer answers for.
 func Guard(format string, f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -106,7 +106,11 @@ func (e *encoding) explode(ctx context.Context, s *spill.Sorter) error {
 			if err := e.x.slot(ctx); err != nil {
 				return err
 			}
-			q, err := e.part(ctx, part, func(r *symbol.Run) error { return lane.Add(part, r) })
+			var q symbol.Quality
+			err := mapped(func() (err error) { // the sorter reads what runs point to
+				q, err = e.part(ctx, part, func(r *symbol.Run) error { return lane.Add(part, r) })
+				return err
+			})
 			e.x.unslot()
 			if err != nil {
 				return err

@@ -45,9 +45,10 @@ func TestLastingIsUnchanged(t *testing.T) {
 }
 
 // A file that is cut off while its names are encoded is one that changed, whoever reads them: names that many runs use
-// are sorted first, the others read where the first of them is encoded, beside the sweep.
+// are sorted first, the others read where the first of them is encoded, beside the sweep. So is one that is cut off before
+// the sorter has the names.
 func TestLastingIsCutOff(t *testing.T) {
-	for _, many := range []bool{true, false} {
+	for _, cut := range []struct{ many, early bool }{{many: true}, {}, {early: true}} {
 		w := newWorld(t)
 		w.o.Formats[0].Open = func(_ context.Context, in *formats.Input) (*formats.Object, error) {
 			a := formats.Artifact{Rank: symbol.RankDWARF, Parts: 1, Lasting: true}
@@ -57,9 +58,12 @@ func TestLastingIsCutOff(t *testing.T) {
 				for i := range 16 {
 					strs = append(strs, unsafe.String(&in.Mapped[(16+i)<<12], 4000)) // behind what a page may hold
 				}
+				if cut.early {
+					w.put("a.so", "cut off")
+				}
 				for i := range uint64(2 * feedRanges) {
 					function := uint32(0)
-					if many || i < 16 {
+					if cut.many || i < 16 {
 						function = uint32(1 + i%16)
 					}
 					err := emit(&symbol.Run{Rank: a.Rank, Strings: strs, Scopes: []symbol.Scope{{Parent: -1, Function: function}}, Ranges: []symbol.Range{{Start: i, End: i + 1}}})
