@@ -74,8 +74,9 @@ type Client struct {
 	recs    *otter.Cache[symbol.ID, *entry]
 	refs    *otter.Cache[string, *named]
 
-	batches      sync.Pool // of *batch
-	turns        atomic.Uint32
+	batches      sync.Pool     // of *batch
+	walking      atomic.Int32  // calls that read rows
+	turns        atomic.Uint32 // of those that were not alone
 	blockFlights flights[place, *row.Block]
 	recFlights   flights[symbol.ID, *entry]
 	refFlights   flights[string, *named]

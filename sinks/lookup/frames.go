@@ -285,11 +285,14 @@ func (b *batch) place(g int, q int32, w symbol.Where) {
 	b.items = append(b.items, item{key: uint64(g)<<32 | uint64(uint32(at)), pos: pos, q: q})
 }
 
-// walk answers the items row by row, from a row of its own on and round: of calls at the same time that begin
-// with the same row, each would wait for the one before to read it.
+// walk answers the items row by row. While other calls do, it begins with a row of its own and goes round: of calls that
+// begin with the same row, each would wait for the one before to read it.
 func (b *batch) walk(ctx context.Context) error {
 	b.items, b.spare = sortByRow(b.items, b.spare)
-	if from := b.c.turn(len(b.items)); from > 0 {
+	others := b.c.walking.Add(1) - 1
+	defer b.c.walking.Add(-1)
+	if others > 0 && len(b.items) > 0 {
+		from := b.c.turn(len(b.items))
 		for from > 0 && b.items[from-1].key == b.items[from].key {
 			from--
 		}
@@ -326,7 +329,7 @@ func (b *batch) walk(ctx context.Context) error {
 
 // turn gives a number below n, by turns all over: multiples of the golden section.
 func (c *Client) turn(n int) int {
-	return int(uint64(uint32(c.turns.Add(1)-1)*0x9E3779B9) * uint64(n) >> 32)
+	return int(uint64(c.turns.Add(1)*0x9E3779B9) * uint64(n) >> 32)
 }
 
 // fail answers items with a row's error. What may be cured by a newer record
