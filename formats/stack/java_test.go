@@ -49,7 +49,7 @@ var javaLines = []string{
 	"at java.base@17.0.1/java.lang.Thread.run(Thread.java:833)", "x at a.b.c (Unknown Source)", "at a.b.<init>(Native Method)", "at a.b.<clinit>()",
 	"at a..b(X)", "at .a(X)", "at a.1b(X)", "at 1a.b(X)", "at a.b.1.c(X)", "cat a.b(X)", "at\va.b(X)", "at a.b(:foo::bar:1)", "at a.b(:foo::bar:)", "at a.b(x)(y:3)",
 	"at a.b(x) at c.d(y)", "at a.b (x", "at a.b(x)\u00a0\u2028", "at a.b(x)\t", "format a.b(x)", "at a.b.c(r8-map-id-0123abc:99999999999)", "at -.-(x)", "at a.b.(x)",
-	" C: m//s", "C: m/", "a.b.C: app//d.E: x", "a.b.C: message", "a.b.C: d", "a.b.C", "a.b.C ", " a.b.C", "Caused by: a.b: c: d", "Suppressed: a.b: x", "Suppressed: a.b: x y", "Suppressed", "Suppressed: a",
+	" C: m//s", "C: m/", "a.b.C: app//d.E: x", "a.b.C: message", "a.b.C: d", "a.b.C", "a.b.C ", " a.b.C", "Caused by: a.b: c: d", "Suppressed: a.b: x", "Suppressed: a.b: x y", "Suppressed", "Suppressed: a", "Suppressed: Suppressed", "x y: Suppressed",
 	`Exception in thread "main" a.b.C: x`, `"a" b`, `a" b`, `a"" b: c`, `: "a`, `x"  y: z`, "[CIRCULAR REFERENCE: a.b]", "[CIRCULAR REFERENCE: a.b", "a]b", "a]", "net::ERR, a: b=c", "-1: x", "x: -5",
 	"", ":", ": ", "\xff\xfe: \x80", "at \xff.\xfe(\x80:1)", "x:\va", "1: a", "a: 1",
 }

@@ -111,7 +111,7 @@ func parseMention(b []byte, l *javaLine) bool {
 		}
 		if p := skipJavaSpace(b, end+1); p > end+1 && isMentioned(b, p) {
 			if string(b[:end]) == suppressed {
-				l.class(b, p, nameEnd(b, p), false)
+				l.mention(b, p)
 			} else {
 				l.class(b, 0, end, false)
 			}
@@ -123,14 +123,21 @@ func parseMention(b []byte, l *javaLine) bool {
 			break
 		}
 		if p := skipJavaSpace(b, at+1); p > at+1 && isMentioned(b, p) {
-			l.class(b, p, nameEnd(b, p), false)
+			l.mention(b, p)
 			return len(l.m.parts) > 0
 		}
 	}
-	if isMentioned(b, 0) && string(b[:first]) != suppressed {
-		l.class(b, 0, first, false)
+	if isMentioned(b, 0) {
+		l.mention(b, 0)
 	}
 	return len(l.m.parts) > 0
+}
+
+// mention takes the class whose name stands at p, if it is one.
+func (l *javaLine) mention(b []byte, p int) {
+	if end := nameEnd(b, p); string(b[p:end]) != suppressed {
+		l.class(b, p, end, false)
+	}
 }
 
 // suppressed is a label, never a class.
