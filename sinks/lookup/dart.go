@@ -92,8 +92,8 @@ type dartWork struct {
 // frame looks at a frame that has been answered.
 func (d *dartWork) frame(ctx context.Context, f *stack.Frame, r *Resolution, a *symbol.Answer) error {
 	if r.Status != symbol.Found || !isDart(&r.Record.Published.Artifact) {
-		if w, ok := anchored(f); ok && !f.Deferred && a.Status != symbol.Found {
-			return d.elsewhere(ctx, w, a)
+		if w := anchored(f); w != nil && !f.Deferred && a.Status != symbol.Found {
+			return d.elsewhere(ctx, *w, a)
 		}
 		return nil
 	}
@@ -131,24 +131,23 @@ func (d *dartWork) frame(ctx context.Context, f *stack.Frame, r *Resolution, a *
 
 // anchorOf is the name that a frame's place is counted from; "" if it is none.
 func anchorOf(f *stack.Frame) string {
-	if f.At.Space != symbol.Anchored && len(f.Or) == 0 {
-		return ""
+	if w := anchored(f); w != nil {
+		return w.Anchor
 	}
-	w, _ := anchored(f)
-	return w.Anchor
+	return ""
 }
 
-// anchored is a frame's place as an offset from a snapshot's instructions.
-func anchored(f *stack.Frame) (symbol.Where, bool) {
+// anchored is a frame's place as an offset from a snapshot's instructions; nil: it is none.
+func anchored(f *stack.Frame) *symbol.Where {
 	if f.At.Space == symbol.Anchored && symbol.DartAnchor(f.At.Anchor) != "" {
-		return f.At, true
+		return &f.At
 	}
-	for _, w := range f.Or {
-		if w.Space == symbol.Anchored && symbol.DartAnchor(w.Anchor) != "" {
-			return w, true
+	for i := range f.Or {
+		if w := &f.Or[i]; w.Space == symbol.Anchored && symbol.DartAnchor(w.Anchor) != "" {
+			return w
 		}
 	}
-	return symbol.Where{}, false
+	return nil
 }
 
 // elsewhere asks the artifact that the caller named for symbols which carry no
