@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -15,8 +16,9 @@ import (
 	formatsall "github.com/symlake/symlake/formats/all"
 )
 
-// cli is the command line: flags, SYMLAKE_… variables and help in one place.
-type cli struct {
+// flags are those of every command. With the commands they are the whole command line: flags, SYMLAKE_… variables
+// and help in one place.
+type flags struct {
 	Config      string   `help:"Configuration file." type:"path" placeholder:"FILE"`
 	Store       string   `help:"Where rows live: file:PATH, a plain path, hbase://HOST:PORT,…/NAMESPACE, or https://HOST of a symlake serve." placeholder:"URL"`
 	LoadMode    string   `help:"How rows reach HBase: hfiles (default) or puts." enum:",hfiles,puts" default:"" placeholder:"MODE"`
@@ -33,27 +35,39 @@ type cli struct {
 	Token       string   `help:"Shown to a symlake serve that --store names, and asked for by one." placeholder:"TOKEN"`
 	Redis       string   `help:"Cache of sealed rows that many processes share: redis://[user:password@]host:port[/db]." placeholder:"URL"`
 	NoProgress  bool     `help:"No progress bar on a terminal."`
+}
 
-	Init        initJob        `cmd:"" help:"Create what is missing: symlake.yaml, keyset, folders."`
-	Ingest      ingestJob      `cmd:"" help:"Find new objects, explode, load, publish."`
-	Load        loadJob        `cmd:"" help:"Copy published loads of one store to another."`
-	Lookup      lookupJob      `cmd:"" help:"Print the frames at positions of an artifact."`
-	Symbolicate symbolicateJob `cmd:"" help:"Turn raw stacks into source-level ones."`
-	Artifacts   artifactsJob   `cmd:"" help:"List what is stored."`
-	Objects     objectsJob     `cmd:"" help:"Print the ledger: what was seen, loaded, kept, skipped, rejected and why."`
-	Status      statusJob      `cmd:"" help:"Print what an operator asks first."`
-	Serve       serveJob       `cmd:"" help:"Answer over HTTP."`
-	Inspect     inspectJob     `cmd:"" help:"Print what symlake sees in a file."`
-	Plan        planJob        `cmd:"" help:"Print the pending objects, big ones first."`
-	Rollback    rollbackJob    `cmd:"" help:"Publish the previous load of an artifact again, and pin it."`
-	Forget      forgetJob      `cmd:"" help:"Remove artifacts from store, lake and names."`
-	Verify      verifyJob      `cmd:"" help:"Read everything back and check it."`
-	GC          gcJob          `cmd:"" name:"gc" help:"Remove abandoned loads and those older than the previous one."`
-	Compact     compactJob     `cmd:"" help:"Merge small files of the lake."`
-	Keys        keysJob        `cmd:"" help:"List, rotate, shred and export keys."`
-	Audit       auditJob       `cmd:"" help:"Print who rotated, shredded, exported, copied, forced, and when."`
-	Demangle    demangleJob    `cmd:"" help:"Print the readable form of C++ and Rust names."`
-	Version     versionJob     `cmd:"" help:"Print version, commit and Go version."`
+// command is one word of the command line: the job that it runs.
+type command struct {
+	name string
+	job  any
+	help string
+}
+
+// commands are all of them, in the order of --help.
+func commands() []command {
+	return []command{
+		{"init", new(initJob), "Create what is missing: symlake.yaml, keyset, folders."},
+		{"ingest", new(ingestJob), "Find new objects, explode, load, publish."},
+		{"load", new(loadJob), "Copy published loads of one store to another."},
+		{"lookup", new(lookupJob), "Print the frames at positions of an artifact."},
+		{"symbolicate", new(symbolicateJob), "Turn raw stacks into source-level ones."},
+		{"artifacts", new(artifactsJob), "List what is stored."},
+		{"objects", new(objectsJob), "Print the ledger: what was seen, loaded, kept, skipped, rejected and why."},
+		{"status", new(statusJob), "Print what an operator asks first."},
+		{"serve", new(serveJob), "Answer over HTTP."},
+		{"inspect", new(inspectJob), "Print what symlake sees in a file."},
+		{"plan", new(planJob), "Print the pending objects, big ones first."},
+		{"rollback", new(rollbackJob), "Publish the previous load of an artifact again, and pin it."},
+		{"forget", new(forgetJob), "Remove artifacts from store, lake and names."},
+		{"verify", new(verifyJob), "Read everything back and check it."},
+		{"gc", new(gcJob), "Remove abandoned loads and those older than the previous one."},
+		{"compact", new(compactJob), "Merge small files of the lake."},
+		{"keys", new(keysJob), "List, rotate, shred and export keys."},
+		{"audit", new(auditJob), "Print who rotated, shredded, exported, copied, forced, and when."},
+		{"demangle", new(demangleJob), "Print the readable form of C++ and Rust names."},
+		{"version", new(versionJob), "Print version, commit and Go version."},
+	}
 }
 
 // process is what a job has of the outside world.
@@ -63,7 +77,7 @@ type process struct {
 	out     io.Writer // machine output
 	err     io.Writer // everything else
 	log     *slog.Logger
-	flags   *cli
+	flags   *flags
 	config  Config
 	garbage *collections
 	args    []string          // of the command line
@@ -104,35 +118,62 @@ func run(ctx context.Context, known []*formats.Format, args []string, in io.Read
 			}
 		}
 	}()
-	var c cli
-	parser, err := kong.New(&c,
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	given, parsed, err := parse(args, out, errOut)
+	if err != nil {
+		return err
+	}
+	p := &process{garbage: garbage, args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: given}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(given.LogLevel)); err != nil {
+		return usage("--log-level: %w", err)
+	}
+	p.log = slog.New(slog.NewJSONHandler(errOut, &slog.HandlerOptions{Level: level}))
+	if p.config, err = readConfig(given.Config); err != nil {
+		return err
+	}
+	return parsed.Run(p)
+}
+
+// parse reads the command line. Most processes look up one thing, and the grammar of all commands takes longer than
+// that: first only those are known that args name, and all of them if that was not enough.
+func parse(args []string, out, errOut io.Writer) (*flags, *kong.Context, error) {
+	all := commands()
+	named := slices.DeleteFunc(slices.Clone(all), func(c command) bool { return !slices.Contains(args, c.name) })
+	if len(named) > 0 {
+		if given, parsed, err := parseWith(named, args, out, errOut); err == nil {
+			return given, parsed, nil
+		}
+	}
+	given, parsed, err := parseWith(all, args, out, errOut)
+	if err != nil {
+		return nil, nil, usage("%w (see symlake --help)", err)
+	}
+	return given, parsed, nil
+}
+
+// parseWith reads a command line that has these commands.
+func parseWith(known []command, args []string, out, errOut io.Writer) (*flags, *kong.Context, error) {
+	given := new(flags)
+	options := []kong.Option{
 		kong.Name("symlake"),
 		kong.Description("The symbol lake: symbol files in, source-level stacks out."),
 		kong.DefaultEnvars("SYMLAKE"),
 		kong.Writers(out, errOut),
 		kong.Exit(func(code int) { panic(helped{code}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	)
-	if err != nil {
-		return err
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
+	for _, c := range known {
+		options = append(options, kong.DynamicCommand(c.name, c.help, "", c.job))
+	}
+	parser, err := kong.New(given, options...)
+	if err != nil {
+		return nil, nil, err
 	}
 	parsed, err := parser.Parse(args)
-	if err != nil {
-		return usage("%w (see symlake --help)", err)
-	}
-	p := &process{garbage: garbage, args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: &c}
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		return usage("--log-level: %w", err)
-	}
-	p.log = slog.New(slog.NewJSONHandler(errOut, &slog.HandlerOptions{Level: level}))
-	if p.config, err = readConfig(c.Config); err != nil {
-		return err
-	}
-	return parsed.Run(p)
+	return given, parsed, err
 }
 
 // isTerminal reports whether w is a terminal, where a person watches.
