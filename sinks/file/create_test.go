@@ -1,6 +1,7 @@
 package file
 
 import (
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -25,5 +26,48 @@ func TestCreateTogether(t *testing.T) {
 			})
 		}
 		all.Wait()
+	}
+}
+
+// What a killed Create leaves is no hindrance: a database under its other name, or one whose format file lacks.
+func TestCreateAfterKill(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".tmp", ".tmp-wal", ".tmp-shm"} {
+		if err := os.WriteFile(filepath.Join(dir, catalogName+name), []byte("half of a page"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := t.Context()
+	write := func(key string) {
+		t.Helper()
+		if err := Create(dir); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(dir, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Catalog.Swap(ctx, []byte(key), nil, []byte("value")); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	if err := os.Remove(filepath.Join(dir, formatName)); err != nil {
+		t.Fatal(err)
+	}
+	write("two")
+	s, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if value, err := s.Catalog.Get(ctx, []byte("one")); err != nil || string(value) != "value" {
+		t.Errorf("one is %q, %v", value, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, catalogName+".tmp*")); err != nil || len(left) > 0 {
+		t.Errorf("%q are left, %v", left, err)
 	}
 }

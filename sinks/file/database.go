@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"sync"
 
 	"modernc.org/sqlite"
@@ -28,8 +30,33 @@ func dsn(path, options string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options
 }
 
-// createDatabase makes an empty catalog, or finds one.
+// createDatabase makes an empty catalog, or what one lacks. A new one is made under another name, synced once instead
+// of at each step, and renamed. Its caller keeps others out.
 func createDatabase(path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, createTables(path, "FULL"))
+	}
+	made := path + ".tmp"
+	for _, left := range []string{"", "-journal", "-wal", "-shm"} { // by one that was killed
+		if err := os.Remove(made + left); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := createTables(made, "OFF"); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(made, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(made, path)
+}
+
+// createTables makes what the database lacks, with SQLite's setting of synchronous.
+func createTables(path, synchronous string) error {
 	db, err := sql.Open("sqlite", dsn(path, busy))
 	if err != nil {
 		return err
@@ -37,8 +64,8 @@ func createDatabase(path string) error {
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	for _, q := range []string{
+		"PRAGMA synchronous = " + synchronous,
 		"PRAGMA journal_mode = WAL", // stays with the file
-		"PRAGMA synchronous = FULL",
 		"BEGIN IMMEDIATE",
 		"CREATE TABLE IF NOT EXISTS catalog(key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 		"CREATE TABLE IF NOT EXISTS files(prefix BLOB PRIMARY KEY, file TEXT NOT NULL) WITHOUT ROWID",
@@ -49,7 +76,7 @@ func createDatabase(path string) error {
 			return fmt.Errorf("%s: %w", catalogName, err)
 		}
 	}
-	return db.Close()
+	return db.Close() // the last to leave, it merges the -wal and removes it
 }
 
 // database is an open catalog.db: readers in parallel, and one writer that
