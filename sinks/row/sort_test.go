@@ -1,6 +1,7 @@
 package row
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,27 @@ func TestSortStrings(t *testing.T) {
 	})
 	strs, _ := synthetic(300, 40)
 	checkSorted(t, strs)
+}
+
+// Strings made so that each division is a bad one are sorted all the same.
+func TestSortStringsBadDivisions(t *testing.T) {
+	var strs []string
+	var ss []sorted
+	for i := range 5000 {
+		strs = append(strs, fmt.Sprintf("%04d%06d", i*7919%500, i*7919%5000))
+		ss = append(ss, sorted{at: uint32(i)})
+	}
+	s := sorter{strs: strs}
+	for i := range ss {
+		ss[i].key = s.key(uint32(i), 0)
+	}
+	s.keyed(ss, 0, 1, neighbour{})
+	for i := 1; i < len(ss); i++ {
+		a, b := strs[ss[i-1].at], strs[ss[i].at]
+		if a >= b || int(ss[i].alike) != alike(a, b) {
+			t.Fatalf("%q after %q, %d bytes alike", b, a, ss[i].alike)
+		}
+	}
 }
 
 func checkSorted(t fataler, strs []string) {
