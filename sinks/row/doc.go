@@ -96,7 +96,7 @@
 // table first, no lengths), 4 a zstd frame without checksum. Numbers in columns are uvarints.
 // Each column is coded alone, by what suits it: measured on ceph-osd that is 13 % smaller than one
 // zstd frame over all of them, since one frame has one Huffman table for all.
-// A block closes at 2,048 ranges or 64 KiB of columns, and where its ranges would span
+// A block closes at 2,560 ranges or 64 KiB of columns, and where its ranges would span
 // 4 GiB. No row has more than 8 MiB of columns; a range that alone would is left a hole,
 // counted in Loaded.Dropped.
 //
