@@ -9,8 +9,8 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// slabFrames are allocated at once for the answers of a thread.
-const slabFrames = 32
+// slabFrames is how many frames are allocated at once, at most, for the answers of a thread: two a line.
+const slabFrames = 64
 
 // meaning is a chain as it is answered.
 type meaning struct {
@@ -110,7 +110,7 @@ func (r *retracer) mean(c *chain, m *stack.Managed, x *Class, number int, ambigu
 	from, to := c.left(thrown, r.o.School)
 	if c.over.outline {
 		one.next = context{outlined: true, outline: number}
-		if r.last && r.o.School == stack.List { // no caller's line follows
+		if r.left == 1 && r.o.School == stack.List { // no caller's line follows
 			to = len(c.lines)
 		}
 	}
@@ -118,7 +118,7 @@ func (r *retracer) mean(c *chain, m *stack.Managed, x *Class, number int, ambigu
 		return one
 	}
 	if cap(r.slab)-len(r.slab) < to-from {
-		r.slab = make([]symbol.Frame, 0, max(slabFrames, to-from))
+		r.slab = make([]symbol.Frame, 0, max(min(2*r.left, slabFrames), to-from))
 	}
 	start := len(r.slab)
 	for i := from; i < to; i++ {

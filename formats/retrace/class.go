@@ -44,17 +44,20 @@ type named struct {
 // where names were overloaded or merged, several.
 type method []overload
 
-// line is a line of a mapping with what is said of it in answers.
+// line is a line of a mapping. It is small: of a method with thousands of lines a trace needs one.
 type line struct {
-	*symbol.Member
+	*said
+	Lines, From symbol.Lines // as symbol.Member has them
+	Rules       []symbol.Rule
+}
+
+// said is a method of the source with what answers say of it. Lines that are about it share it, mostly.
+type said struct {
+	*symbol.Method
 	class    string // original
 	function string // CLASS.METHOD, the beginning of linkage
 	linkage  string // CLASS.METHOD(PARAMS)TYPE
 	file     string // of class; "": the mapping does not say
-
-	// The member's, at hand.
-	Lines, From symbol.Lines
-	Rules       []symbol.Rule
 }
 
 // overload is a run of a mapping's lines that belong to one original method,
@@ -65,6 +68,7 @@ type overload struct {
 	original    *line
 	synthesized bool // dropped where it is outermost
 	outline     bool
+	ruled       bool // rules stand below one of the lines
 	// ends are those of the lines' ranges in the program, if the ranges ascend and none lie in one another; else nil.
 	ends []uint32
 }
@@ -133,8 +137,8 @@ func (x *Class) enter(n *named) method {
 func (x *Class) ready(members []symbol.Member) method {
 	lines := make([]line, 0, len(members))
 	for i := range members {
-		if !members[i].Field {
-			lines = append(lines, x.line(&members[i], lines))
+		if m := &members[i]; !m.Field {
+			lines = append(lines, line{said: x.said(m.Method, lines), Lines: m.Lines, From: m.From, Rules: m.Rules})
 		}
 	}
 	if len(lines) == 0 {
@@ -143,22 +147,20 @@ func (x *Class) ready(members []symbol.Member) method {
 	return newMethod(lines)
 }
 
-// line makes a line ready; a method that stands above is not named anew.
-func (x *Class) line(m *symbol.Member, above []line) line {
+// said is what is said of a method; one that stands above is not named anew.
+func (x *Class) said(m *symbol.Method, above []line) *said {
 	for i := len(above) - 1; i >= max(0, len(above)-4); i-- {
-		if sameMethod(above[i].Member, m) {
-			again := above[i]
-			again.Member, again.Lines, again.From, again.Rules = m, m.Lines, m.From, m.Rules
-			return again
+		if sameMethod(above[i].Method, m) {
+			return above[i].said
 		}
 	}
-	l := line{Member: m, class: m.Class, file: x.FileOf(m.Class), Lines: m.Lines, From: m.From, Rules: m.Rules}
-	if l.class == "" {
-		l.class = x.Original
+	s := &said{Method: m, class: m.Class, file: x.FileOf(m.Class)}
+	if s.class == "" {
+		s.class = x.Original
 	}
-	l.linkage = l.class + "." + m.Original + "(" + m.Params + ")" + m.Type
-	l.function = l.linkage[:len(l.class)+1+len(m.Original)]
-	return l
+	s.linkage = s.class + "." + m.Original + "(" + m.Params + ")" + m.Type
+	s.function = s.linkage[:len(s.class)+1+len(m.Original)]
+	return s
 }
 
 // newMethod cuts the lines of a name into overloads. A group is a line with
@@ -169,17 +171,17 @@ func newMethod(lines []line) method {
 	var m method
 	for from := 0; from < len(lines); {
 		end := groupEnd(lines, from)
-		if from == 0 && sameMethod(lines[end-1].Member, lines[len(lines)-1].Member) {
+		if from == 0 && sameMethod(lines[end-1].Method, lines[len(lines)-1].Method) {
 			end = len(lines)
 		}
 		for end < len(lines) {
 			next := groupEnd(lines, end)
-			if !sameMethod(lines[end-1].Member, lines[next-1].Member) {
+			if !sameMethod(lines[end-1].Method, lines[next-1].Method) {
 				break
 			}
 			end = next
 		}
-		m = append(m, overload{lines: lines[from:end:end], original: &lines[end-1], ends: ends(lines[from:end])})
+		m = append(m, overload{lines: lines[from:end:end], original: &lines[end-1], ruled: hasRules(lines[from:end]), ends: ends(lines[from:end])})
 		from = end
 	}
 	m.name(lines)
@@ -195,8 +197,8 @@ func groupEnd(lines []line, from int) int {
 }
 
 // sameMethod: of one class, name, and signature.
-func sameMethod(a, b *symbol.Member) bool {
-	return a.Method == b.Method || a.Original == b.Original && a.Class == b.Class && a.Type == b.Type && a.Params == b.Params
+func sameMethod(a, b *symbol.Method) bool {
+	return a == b || a.Original == b.Original && a.Class == b.Class && a.Type == b.Type && a.Params == b.Params
 }
 
 func ends(lines []line) []uint32 {
@@ -226,7 +228,7 @@ type signature struct{ residual, of, params string }
 // name finds what is known about the methods that the overloads are in the
 // program.
 func (m method) name(lines []line) {
-	if len(m) == 1 && !hasFacts(lines) {
+	if len(m) == 1 && !m[0].ruled {
 		return
 	}
 	known := map[signature]*naming{}
@@ -250,7 +252,7 @@ func (m method) name(lines []line) {
 			continue // inlined into the next: what stands here belongs to that
 		}
 		n := last
-		if last == nil || line.Lines.Count == 0 || !sameMethod(last.original.Member, line.Member) {
+		if last == nil || line.Lines.Count == 0 || !sameMethod(last.original.Method, line.Method) {
 			key := signature{residual: residual}
 			if residual == "" {
 				key = signature{of: line.Type, params: line.Params}
@@ -272,7 +274,7 @@ func (m method) name(lines []line) {
 	}
 }
 
-func hasFacts(lines []line) bool {
+func hasRules(lines []line) bool {
 	for i := range lines {
 		if len(lines[i].Rules) > 0 {
 			return true

@@ -286,6 +286,9 @@ func (c *chain) original(i, line int, ambiguous bool) (int, bool) {
 
 // removed is how many inner frames the chain's rules drop under an exception.
 func (c *chain) removed(thrown string) int {
+	if !c.over.ruled {
+		return 0
+	}
 	n := 0
 	for i := range c.lines {
 		for k := range c.lines[i].Rules {

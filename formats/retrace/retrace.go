@@ -42,20 +42,20 @@ var (
 )
 
 // Classes appends the names, as printed, of the classes that a thread's lines
-// name; some may come twice, and some are no classes at all.
+// name, in the order in which Retrace asks for them; some may come twice, and some are no classes at all.
 func Classes(t *stack.Thread, to []string) []string {
 	for i := range t.Frames {
 		m := t.Frames[i].Managed
 		if m == nil {
 			continue
 		}
-		if m.Class != "" {
-			to = append(to, className(m))
-		}
 		for k := range m.Types {
 			if name := strings.TrimRight(m.Types[k].Name, "[]"); name != "" && !primitive[name] {
 				to = append(to, name)
 			}
+		}
+		if m.Class != "" {
+			to = append(to, className(m))
 		}
 	}
 	return to
@@ -79,7 +79,7 @@ func Retrace(t *stack.Thread, class func(name string) *Class, o Options, answers
 	r := retracer{class: class, o: o}
 	for i := range t.Frames {
 		if m := t.Frames[i].Managed; m != nil {
-			r.last = i == len(t.Frames)-1
+			r.left = len(t.Frames) - i
 			r.line(m, &answers[i])
 		}
 	}
@@ -90,7 +90,7 @@ type retracer struct {
 	class   func(name string) *Class
 	o       Options
 	context context
-	last    bool     // no line follows
+	left    int      // lines, that one included
 	choices []choice // of the line at work
 	chains  []chain  // of the line at work
 	slab    []symbol.Frame

@@ -20,13 +20,38 @@ type managed struct {
 
 type managedLine struct{ thread, frame, id int }
 
-func (m *managed) add(thread, frame int, id symbol.ID) {
+// add notes a line; left is how many frames are left of its thread, that one included.
+func (m *managed) add(thread, frame int, id symbol.ID, left int) {
 	at := slices.Index(m.ids, id)
 	if at < 0 {
 		at = len(m.ids)
 		m.ids = append(m.ids, id)
 	}
+	if len(m.lines) == cap(m.lines) {
+		m.lines = slices.Grow(m.lines, left)
+	}
 	m.lines = append(m.lines, managedLine{thread, frame, at})
+}
+
+// classesByName are the classes that lines name. Retracing asks for them in the order in which retrace.Classes gives their
+// names, so each is found behind the one before.
+type classesByName struct {
+	names   []string
+	classes []*retrace.Class
+	next    int
+}
+
+func (s *classesByName) class(name string) *retrace.Class {
+	for range s.names {
+		if s.next == len(s.names) {
+			s.next = 0
+		}
+		at := s.next
+		if s.next++; s.names[at] == name {
+			return s.classes[at]
+		}
+	}
+	return nil
 }
 
 // retrace answers the lines: first the classes of all threads are read, in
@@ -36,24 +61,17 @@ func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answer
 		return nil
 	}
 	o := retrace.Options{School: s.Managed().School, Verbose: s.Managed().Verbose}
-	var names []string
+	names := make([]string, 0, len(m.lines))
 	for t := range s.Threads {
 		names = retrace.Classes(&s.Threads[t], names)
 	}
-	slices.Sort(names)
-	names = slices.Compact(names)
 	for at, id := range m.ids {
 		classes, err := c.ready(ctx, id, names)
 		var why *ClassError
 		if err != nil && !errors.As(err, &why) {
 			return err
 		}
-		class := func(name string) *retrace.Class {
-			if i, ok := slices.BinarySearch(names, name); ok && why == nil {
-				return classes[i]
-			}
-			return nil
-		}
+		class := (&classesByName{names: names, classes: classes}).class
 		got := answers
 		if why == nil && (len(m.ids) > 1 || m.lost) { // not every answer of a thread is this mapping's
 			got = make([][]symbol.Answer, len(answers))
@@ -106,18 +124,11 @@ func (c *Client) Line(ctx context.Context, mapping symbol.ID, m *stack.Managed) 
 // classesOf reads the classes that a thread names. The error is ctx's or a *ClassError.
 func (c *Client) classesOf(ctx context.Context, mapping symbol.ID, t *stack.Thread) (func(string) *retrace.Class, error) {
 	names := retrace.Classes(t, nil)
-	slices.Sort(names)
-	names = slices.Compact(names)
 	classes, err := c.ready(ctx, mapping, names)
 	if err != nil {
 		return nil, err
 	}
-	return func(name string) *retrace.Class {
-		if i, ok := slices.BinarySearch(names, name); ok {
-			return classes[i]
-		}
-		return nil
-	}, nil
+	return (&classesByName{names: names, classes: classes}).class, nil
 }
 
 // ready gives the classes of a mapping that have the names, in the order
@@ -128,32 +139,64 @@ func (c *Client) ready(ctx context.Context, id symbol.ID, names []string) ([]*re
 	if err != nil {
 		return nil, err
 	}
-	var found []*retrace.Class
-	var at []int
-	for of := (*entry)(nil); of == nil || of.load != e.load; { // until facts and classes are of one load
-		if of != nil {
-			e = of
+	out := make([]*retrace.Class, len(names))
+	for { // until facts and classes are of one load
+		cold := c.cached(e, names, out)
+		if len(cold) == 0 && len(names) > 0 {
+			return out, nil
 		}
-		var facts []*retrace.Class
-		if facts, e, err = c.mapped(ctx, e, []string{""}); err != nil {
+		facts, newer, err := c.mapped(ctx, e, []string{""})
+		if err != nil {
 			return nil, err
+		}
+		if newer.load != e.load {
+			e = newer
+			continue
 		}
 		var wanted []string
-		at = at[:0]
-		for i, name := range names {
-			if name != "" && mayName(facts[0], name) {
-				wanted, at = append(wanted, name), append(at, i)
+		for _, i := range cold {
+			if mayName(facts[0], names[i]) {
+				wanted = append(wanted, names[i])
 			}
 		}
-		if found, of, err = c.mapped(ctx, e, wanted); err != nil {
+		slices.Sort(wanted)
+		wanted = slices.Compact(wanted)
+		found, newer, err := c.mapped(ctx, e, wanted)
+		if err != nil {
 			return nil, err
 		}
+		if newer.load != e.load {
+			e = newer
+			continue
+		}
+		for _, i := range cold {
+			if k, ok := slices.BinarySearch(wanted, names[i]); ok {
+				out[i] = found[k]
+			}
+		}
+		return out, nil
 	}
-	out := make([]*retrace.Class, len(names))
-	for k, x := range found {
-		out[at[k]] = x
+}
+
+// cached gives, in out, those of the classes that are in the cache, and says which are not.
+func (c *Client) cached(e *entry, names []string, out []*retrace.Class) (cold []int) {
+	for i, name := range names {
+		out[i] = nil
+		if name == "" {
+			continue // the mapping's facts, no class
+		}
+		if e.status == symbol.Found {
+			if class, ok := c.classes.GetIfPresent(classOf{e.load, name}); ok {
+				out[i] = class.Class
+				continue
+			}
+		}
+		if cold == nil {
+			cold = make([]int, 0, len(names)-i)
+		}
+		cold = append(cold, i)
 	}
-	return out, nil
+	return cold
 }
 
 // mayName reports whether a mapping may have a class of that name.

@@ -50,7 +50,8 @@ func (c *Client) Resolve(ctx context.Context, name string, n Narrow) Resolution 
 	if all == nil {
 		return unresolved(lacking(symbol.NoArtifact, "no artifact is called %.64q", name))
 	}
-	r := unresolved(lacking(symbol.NoArtifact, "no artifact is called %q", name))
+	var r Resolution
+	told := false
 	for _, s := range all {
 		found, err := c.resolve(ctx, s, n)
 		if err != nil {
@@ -60,7 +61,7 @@ func (c *Client) Resolve(ctx context.Context, name string, n Narrow) Resolution 
 			return found
 		}
 		if len(found.Objects) > 0 || found.Record != nil || isOthers(found.Err) {
-			r = found // says more than "not known"
+			r, told = found, true // says more than "not known"
 		}
 	}
 	if id, err := symbol.ParseID(all[0].text); err == nil { // an artifact's own id, last: build-ids may be as long
@@ -71,6 +72,9 @@ func (c *Client) Resolve(ctx context.Context, name string, n Narrow) Resolution 
 		if e.status != symbol.NoArtifact {
 			return e.resolution()
 		}
+	}
+	if !told {
+		r = unresolved(lacking(symbol.NoArtifact, "no artifact is called %q", name))
 	}
 	return r
 }

@@ -48,9 +48,8 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 			frames += len(qs[i].Stack.Threads[t].Frames)
 		}
 	}
-	b := stacks{c: c, now: c.o.Now(), seen: newResolved(frames), work: make([]stackWork, len(qs)), groups: map[*entry]int{}, batch: c.borrow()}
+	b := stacks{c: c, now: c.o.Now(), seen: newResolved(frames), work: make([]stackWork, len(qs)), batch: c.borrow(), frames: frames}
 	b.batch.begin(c, make([]symbol.Answer, frames))
-	b.qs = make([]question, 0, frames)
 	for i, from := 0, 0; i < len(qs); i++ {
 		var err error
 		if from, err = b.add(ctx, &qs[i], &b.work[i], from); err != nil {
@@ -97,6 +96,7 @@ type stacks struct {
 	seen    resolved
 	work    []stackWork
 	batch   *batch
+	frames  int
 	groups  map[*entry]int // of the batch
 	qs      []question
 	tables  []Query // of frames whose positions count from a place that their map tells
@@ -148,7 +148,7 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork, from int)
 				continue
 			}
 			if f.Managed != nil {
-				w.lines.add(t, i, r.Record.ID)
+				w.lines.add(t, i, r.Record.ID, len(frames)-i)
 				continue
 			}
 			w.dart = w.dart || at.dart
@@ -171,6 +171,9 @@ func (b *stacks) native(ctx context.Context, f *stack.Frame, at *target, to int)
 		}
 		g, ok := b.groups[e]
 		if !ok { // two names may lead to one artifact
+			if b.groups == nil {
+				b.groups, b.qs = map[*entry]int{}, make([]question, 0, b.frames-to)
+			}
 			g = b.batch.group(e)
 			b.groups[e] = g
 		}
@@ -220,8 +223,7 @@ func (b *stacks) warm(ctx context.Context, qs []StackQuery) error {
 		}
 	}
 	for id, all := range names {
-		slices.Sort(all)
-		if _, err := b.c.ready(ctx, id, slices.Compact(all)); err != nil && ctx.Err() != nil {
+		if _, err := b.c.ready(ctx, id, all); err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
