@@ -67,7 +67,7 @@ type meaningKey struct {
 }
 
 func (r *retracer) key(one *meaning, m *stack.Managed) meaningKey {
-	k := meaningKey{class: one.line.class, name: one.line.Original}
+	k := meaningKey{class: one.line.className(), name: one.line.Original}
 	if r.o.Verbose || m.Lined && m.Line > 0 {
 		k.number = one.number
 	}
@@ -79,7 +79,7 @@ func (r *retracer) key(one *meaning, m *stack.Managed) meaningKey {
 
 // compare is R8's order of alternatives.
 func compare(a, b meaning) int {
-	return cmp.Or(cmp.Compare(a.line.class, b.line.class), cmp.Compare(a.line.Original, b.line.Original), cmp.Compare(a.line.Type, b.line.Type),
+	return cmp.Or(cmp.Compare(a.line.className(), b.line.className()), cmp.Compare(a.line.Original, b.line.Original), cmp.Compare(a.line.Type, b.line.Type),
 		compareParams(a.line.Params, b.line.Params), cmp.Compare(a.frames[0].File, b.frames[0].File), cmp.Compare(a.number, b.number))
 }
 
@@ -130,9 +130,9 @@ func (r *retracer) mean(c *chain, m *stack.Managed, x *Class, number int, ambigu
 		if i == from {
 			one.line, one.number = l, original
 		}
-		f := symbol.Frame{Function: l.function, Linkage: l.linkage, File: l.file}
+		f := symbol.Frame{Function: l.linkage[:l.function], Linkage: l.linkage, File: l.file}
 		if f.File == "" {
-			f.File = r.guess(x, l.class, m)
+			f.File = r.guess(x, l.className(), m)
 		}
 		if m.Lined && (m.Line > -1 || !ambiguous || r.o.Verbose) {
 			f.Line = positive(original)
@@ -178,8 +178,8 @@ func (r *retracer) taking(m method, p *stack.Managed) method {
 // takes: the mapping says that in the program the method takes these types.
 func takes(o *overload, types string) bool {
 	for i := range o.lines {
-		for k := range o.lines[i].Rules {
-			if rule := &o.lines[i].Rules[k]; rule.Kind == symbol.ResidualSignature && strings.HasPrefix(rule.Text, "("+types+")") {
+		for k := range o.lines[i].rules() {
+			if rule := &o.lines[i].rules()[k]; rule.Kind == symbol.ResidualSignature && strings.HasPrefix(rule.Text, "("+types+")") {
 				return true
 			}
 		}

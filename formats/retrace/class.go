@@ -38,6 +38,16 @@ type named struct {
 	name   string
 	hash   uint64
 	method method
+	one    [1]overload // of method, if there is one: at hand
+}
+
+func newNamed(name string, hash uint64, m method) *named {
+	n := &named{name: name, hash: hash, method: m}
+	if len(m) == 1 {
+		n.one[0] = m[0]
+		n.method = n.one[:]
+	}
+	return n
 }
 
 // method is what a name in the program stands for: one original method or,
@@ -47,18 +57,27 @@ type method []overload
 // line is a line of a mapping. It is small: of a method with thousands of lines a trace needs one.
 type line struct {
 	*said
-	Lines, From symbol.Lines // as symbol.Member has them
-	Rules       []symbol.Rule
+	Lines, From symbol.Lines   // as symbol.Member has them
+	ruled       *[]symbol.Rule // nil: none stand below it
+}
+
+func (l *line) rules() []symbol.Rule {
+	if l.ruled == nil {
+		return nil
+	}
+	return *l.ruled
 }
 
 // said is a method of the source with what answers say of it. Lines that are about it share it, mostly.
 type said struct {
 	*symbol.Method
-	class    string // original
-	function string // CLASS.METHOD, the beginning of linkage
 	linkage  string // CLASS.METHOD(PARAMS)TYPE
-	file     string // of class; "": the mapping does not say
+	file     string // of the class; "": the mapping does not say
+	class    uint32 // where the original class ends in linkage
+	function uint32 // where the method's name does
 }
+
+func (s *said) className() string { return s.linkage[:s.class] }
 
 // overload is a run of a mapping's lines that belong to one original method,
 // with what was inlined into it.
@@ -94,7 +113,7 @@ func (x *Class) method(name string) method {
 	if len(members) == 0 {
 		return nil
 	}
-	return x.enter(&named{members[0].Name, h, x.ready(members)})
+	return x.enter(newNamed(members[0].Name, h, x.ready(members)))
 }
 
 // find gives a name, or nil and the slot for it.
@@ -138,7 +157,12 @@ func (x *Class) ready(members []symbol.Member) method {
 	lines := make([]line, 0, len(members))
 	for i := range members {
 		if m := &members[i]; !m.Field {
-			lines = append(lines, line{said: x.said(m.Method, lines), Lines: m.Lines, From: m.From, Rules: m.Rules})
+			l := line{said: x.said(m.Method, lines), Lines: m.Lines, From: m.From}
+			if len(m.Rules) > 0 {
+				rules := m.Rules
+				l.ruled = &rules
+			}
+			lines = append(lines, l)
 		}
 	}
 	if len(lines) == 0 {
@@ -154,13 +178,12 @@ func (x *Class) said(m *symbol.Method, above []line) *said {
 			return above[i].said
 		}
 	}
-	s := &said{Method: m, class: m.Class, file: x.FileOf(m.Class)}
-	if s.class == "" {
-		s.class = x.Original
+	class := m.Class
+	if class == "" {
+		class = x.Original
 	}
-	s.linkage = s.class + "." + m.Original + "(" + m.Params + ")" + m.Type
-	s.function = s.linkage[:len(s.class)+1+len(m.Original)]
-	return s
+	return &said{Method: m, linkage: class + "." + m.Original + "(" + m.Params + ")" + m.Type, file: x.FileOf(m.Class),
+		class: uint32(len(class)), function: uint32(len(class) + 1 + len(m.Original))}
 }
 
 // newMethod cuts the lines of a name into overloads. A group is a line with
@@ -238,14 +261,14 @@ func (m method) name(lines []line) {
 	residual := ""
 	for i := range lines {
 		line := &lines[i]
-		for r := range line.Rules {
-			switch line.Rules[r].Kind {
+		for r := range line.rules() {
+			switch rule := &line.rules()[r]; rule.Kind {
 			case symbol.Synthesized:
 				facts.synthesized = true
 			case symbol.Outline:
 				facts.synthesized, facts.outline = true, true
 			case symbol.ResidualSignature:
-				residual = line.Rules[r].Text
+				residual = rule.Text
 			}
 		}
 		if i+1 < len(lines) && line.Lines.Count > 0 && lines[i+1].Lines == line.Lines && lines[i+1].From.Count == 1 {
@@ -276,7 +299,7 @@ func (m method) name(lines []line) {
 
 func hasRules(lines []line) bool {
 	for i := range lines {
-		if len(lines[i].Rules) > 0 {
+		if lines[i].ruled != nil {
 			return true
 		}
 	}

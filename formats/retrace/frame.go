@@ -118,9 +118,9 @@ func (r *retracer) narrow(m method, by selection, number int) (found []choice, _
 
 // callsite is the line in the caller for a line in the outline it called.
 func callsite(call *line, outline int) (int, bool) {
-	for i := range call.Rules {
-		if call.Rules[i].Kind == symbol.OutlineCallsite {
-			positions := call.Rules[i].Positions
+	for i := range call.rules() {
+		if rule := &call.rules()[i]; rule.Kind == symbol.OutlineCallsite {
+			positions := rule.Positions
 			at, ok := slices.BinarySearchFunc(positions, uint32(outline), func(p symbol.OutlinePosition, want uint32) int { return cmp.Compare(p.Outline, want) })
 			if ok {
 				return int(positions[at].Line), true
@@ -236,7 +236,7 @@ func (r *retracer) split(c *choice, ambiguous bool) {
 	lines := c.lines
 	if len(lines) == 0 {
 		only := *c.over.original
-		only.Lines, only.From, only.Rules = symbol.Lines{}, symbol.Lines{}, nil
+		only.Lines, only.From, only.ruled = symbol.Lines{}, symbol.Lines{}, nil
 		r.chains = append(r.chains, chain{lines: []line{only}, at: -1, over: c.over})
 		return
 	}
@@ -291,8 +291,8 @@ func (c *chain) removed(thrown string) int {
 	}
 	n := 0
 	for i := range c.lines {
-		for k := range c.lines[i].Rules {
-			if rule := &c.lines[i].Rules[k]; rule.Kind == symbol.RewriteFrame && holds(rule, thrown) {
+		for k := range c.lines[i].rules() {
+			if rule := &c.lines[i].rules()[k]; rule.Kind == symbol.RewriteFrame && holds(rule, thrown) {
 				n += innerFrames(rule)
 			}
 		}

@@ -123,8 +123,8 @@ func fitting(all []signed, types []stack.Type, returns string, original func(nam
 // residual is the overload's signature in the program, "" if the mapping does not say.
 func (o *overload) residual() string {
 	for i := range o.lines {
-		for k := range o.lines[i].Rules {
-			if rule := &o.lines[i].Rules[k]; rule.Kind == symbol.ResidualSignature {
+		for k := range o.lines[i].rules() {
+			if rule := &o.lines[i].rules()[k]; rule.Kind == symbol.ResidualSignature {
 				return rule.Text
 			}
 		}

@@ -76,7 +76,7 @@ func (n *Names) pack(b []byte, name string, m method) []byte {
 
 // names is the method of a line.
 func (l *line) names() Original {
-	return Original{Class: l.class, Name: l.Original, Params: l.Params, Type: l.Type, File: l.file}
+	return Original{Class: l.className(), Name: l.Original, Params: l.Params, Type: l.Type, File: l.file}
 }
 
 func (n *Names) packAll(b []byte, of *overload, all []Original) []byte {

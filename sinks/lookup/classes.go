@@ -30,7 +30,7 @@ type classOf struct {
 }
 
 // indexBytes is about what a member takes that was retraced: a record, and its share of a name.
-const indexBytes = 160
+const indexBytes = 96
 
 // keptClass is a class in the cache.
 type keptClass struct {
