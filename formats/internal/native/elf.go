@@ -1,7 +1,6 @@
 package native
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/symlake/symlake/formats"
@@ -93,10 +92,7 @@ func OpenELF(in *formats.Input) (*ELF, error) {
 		return nil, unsupported("", 5, fmt.Sprintf("byte order 1 or 2, not %d", ident[5]))
 	}
 	f.wide = ident[4] == 2
-	f.order = binary.LittleEndian
-	if ident[5] == 2 {
-		f.order = binary.BigEndian
-	}
+	f.order = ident[5] == 2
 	size := int64(52)
 	if f.wide {
 		size = 64

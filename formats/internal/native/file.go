@@ -1,7 +1,6 @@
 package native
 
 import (
-	"encoding/binary"
 	"errors"
 	"sync"
 
@@ -17,7 +16,7 @@ var errInterrupted = &formats.Error{Format: "native", Want: "contents that could
 type file struct {
 	in     *formats.Input
 	format string // in errors
-	order  binary.ByteOrder
+	order  byteOrder
 
 	mu       sync.Mutex
 	releases []func() error
@@ -31,7 +30,7 @@ type lazySection struct {
 }
 
 // BigEndian reports the byte order.
-func (f *file) BigEndian() bool { return f.order == binary.BigEndian }
+func (f *file) BigEndian() bool { return bool(f.order) }
 
 // view reads n bytes of the file; its error says what was wanted.
 func (f *file) view(section string, off uint64, n int64, want string) ([]byte, error) {
@@ -82,7 +81,7 @@ func (f *file) fault(err error, section string, off uint64, want string) error {
 // fields reads integers of a structure whose size has been checked.
 type fields struct {
 	b     []byte
-	order binary.ByteOrder
+	order byteOrder
 }
 
 func (r fields) u16(at int) uint16 { return r.order.Uint16(r.b[at:]) }

@@ -136,21 +136,21 @@ func IsMachO(head []byte) bool {
 	return ok
 }
 
-func machoMagic(b []byte) (order binary.ByteOrder, wide, ok bool) {
+func machoMagic(b []byte) (order byteOrder, wide, ok bool) {
 	if len(b) < 4 {
-		return nil, false, false
+		return false, false, false
 	}
 	switch binary.BigEndian.Uint32(b) {
 	case 0xfeedface:
-		return binary.BigEndian, false, true
+		return true, false, true
 	case 0xfeedfacf:
-		return binary.BigEndian, true, true
+		return true, true, true
 	case 0xcefaedfe:
-		return binary.LittleEndian, false, true
+		return false, false, true
 	case 0xcffaedfe:
-		return binary.LittleEndian, true, true
+		return false, true, true
 	}
-	return nil, false, false
+	return false, false, false
 }
 
 // OpenMachO reads the load commands of an image. One whose commands are cut

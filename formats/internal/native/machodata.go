@@ -1,7 +1,6 @@
 package native
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
@@ -123,7 +122,7 @@ func (f *MachO) relocate(h *machoSection, in *formats.Input) (*formats.Input, er
 	r := fields{relocs, f.order}
 	for at := 0; at < len(relocs); at += entry {
 		place, info := r.u32(at), r.u32(at+4)
-		if f.order == binary.BigEndian || place&(1<<31) != 0 {
+		if bool(f.order) || place&(1<<31) != 0 {
 			continue // scattered: it holds the address already
 		}
 		number, width, external, kind := info&0xffffff, info>>25&3, info>>27&1 != 0, info>>28

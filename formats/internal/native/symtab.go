@@ -1,7 +1,6 @@
 package native
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -312,44 +311,6 @@ func settle(all []Symbol) []Symbol {
 		}
 	}
 	return slices.Clip(out)
-}
-
-// sortSymbols sorts by address, rank, falling size and falling place in the
-// table. Symbols are large: what is sorted is small, and each is moved once.
-func sortSymbols(all []Symbol) {
-	type key struct {
-		addr uint64
-		from uint32 // place in the table; larger: later
-	}
-	keys := make([]key, len(all))
-	for i := range all {
-		keys[i] = key{all[i].Addr, uint32(i)}
-	}
-	slices.SortFunc(keys, func(a, b key) int {
-		if a.addr != b.addr {
-			return cmp.Compare(a.addr, b.addr)
-		}
-		s, t := &all[a.from], &all[b.from]
-		switch {
-		case s.Rank != t.Rank:
-			return cmp.Compare(s.Rank, t.Rank)
-		case s.Size != t.Size:
-			return cmp.Compare(t.Size, s.Size)
-		}
-		return cmp.Compare(b.from, a.from)
-	})
-	for i := range keys {
-		first, to := all[i], i
-		for {
-			from := int(keys[to].from)
-			keys[to].from = uint32(to) // it is in its place
-			if from == i {
-				all[to] = first
-				break
-			}
-			all[to], to = all[from], from
-		}
-	}
 }
 
 // descriptorTable is the .opd of a 64-bit PowerPC file of the first ABI: there
