@@ -82,9 +82,14 @@ func (e *nlist) function() bool { return e.kind&nStab == 0 && e.kind&nType == nS
 // survey tells how many entries may be symbols of functions, nearly all of which are, and whether the table is that of
 // a snapshot of Dart.
 func (t *nlists) survey() (functions int, dart bool) {
+	var code [256]bool // by the number that entries have for a section
+	for i := range t.f.headers[:min(len(t.f.headers), 255)] {
+		code[i+1] = t.f.headers[i].code()
+	}
 	for i := range t.n {
-		e := t.at(i)
-		if e.function() && e.section >= 0 && t.f.headers[e.section].code() {
+		b := t.b[i*t.entry:][:8]
+		e := nlist{name: t.f.order.Uint32(b), kind: b[4]}
+		if e.function() && code[b[5]] {
 			functions++
 		}
 		if uint64(e.name) < uint64(len(t.names.b)) && isDart(t.names.b[e.name:]) {
