@@ -21,6 +21,7 @@ type abbrev struct {
 	children uint8  // 1: a level begins
 	bare     bool   // a function with a name, but no linkage name here or elsewhere
 	fixed    int32  // bytes of an entry behind its code, -1: run the skip program
+	has      uint32 // of fixed entries: the slots that the read program fills
 	sibling  int32  // of a type: where behind the code it says what follows its children, -1: nowhere
 	skip     uint32 // start of the skip program, up to opEnd
 	read     uint32 // start of the read program
@@ -43,7 +44,8 @@ const (
 )
 
 // readStep is one step of a read program: bytes to pass over, then a value of
-// the form, kept in the slot (0: none).
+// the form, kept in the slot (0: none). Of fixed entries, skip is from behind the
+// code instead, and every step has a slot of its own: any order will do.
 type readStep struct {
 	skip  uint32
 	form  uint8
@@ -248,12 +250,13 @@ func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 	if varies {
 		a.fixed = -1
 		t.skips = append(t.skips, pending<<8|opEnd)
+		if unread > 0 { // the end of the entry must be known too
+			t.reads = append(t.reads, readStep{skip: unread, form: formFlagPresent})
+		}
 	} else {
 		a.fixed = int32(pending)
 		t.skips = t.skips[:a.skip]
-	}
-	if unread > 0 { // the end of the entry must be known too
-		t.reads = append(t.reads, readStep{skip: unread, form: formFlagPresent})
+		t.fix(a)
 	}
 	a.reads = uint32(len(t.reads)) - a.read
 	code := has&(1<<slotLow|1<<slotRanges) != 0
@@ -269,6 +272,20 @@ func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 		a.class = classNote
 	}
 	return p
+}
+
+// fix makes the last read program, which is that of a, one of fixed entries.
+func (t *abbrevs) fix(a *abbrev) {
+	kept, at := t.reads[:a.read], uint32(0)
+	for _, st := range t.reads[a.read:] {
+		at += st.skip
+		st.skip, at = at, at+uint32(st.size)
+		if a.has&(1<<st.slot) == 0 { // the first one counts
+			a.has |= 1 << st.slot
+			kept = append(kept, st)
+		}
+	}
+	t.reads = kept
 }
 
 func skipOp(form uint8) uint32 {

@@ -103,11 +103,19 @@ func (a *attrs) num(slot int) uint64 {
 // offset of b in its section. It returns the position behind the entry, -1 if
 // the entry does not end in b.
 func (t *abbrevs) readEntry(ab *abbrev, b []byte, p int, base uint64, h shape, big bool, a *attrs) int {
-	a.has = 0
-	if ab.fixed >= 0 && !big && len(b)-p >= int(ab.fixed)+wordBytes {
-		t.readFixed(ab, b[p:p+int(ab.fixed)+wordBytes], a)
-		return p + int(ab.fixed)
+	if ab.fixed >= 0 {
+		end := p + int(ab.fixed)
+		switch {
+		case !big && len(b)-end >= wordBytes:
+			t.readFixed(ab, b[p:end+wordBytes], a)
+		case end <= len(b):
+			t.readNumbers(ab, b[p:end], big, a)
+		default:
+			return -1
+		}
+		return end
 	}
+	a.has = 0
 	for i := range t.reads[ab.read : ab.read+ab.reads] {
 		st := &t.reads[int(ab.read)+i]
 		p += int(st.skip)
@@ -178,20 +186,30 @@ func (t *abbrevs) readEntry(ab *abbrev, b []byte, p int, base uint64, h shape, b
 // wordBytes is what readFixed may read beyond an entry.
 const wordBytes = 8
 
-// readFixed reads the attributes of an entry none of whose forms varies in size.
-// Each is read as a word, of which the upper bytes are then dropped.
+// lowBytes are the words whose lowest bytes are set, by how many: of 16 bytes none is kept.
+var lowBytes = [...]uint64{1: 1<<8 - 1, 2: 1<<16 - 1, 3: 1<<24 - 1, 4: 1<<32 - 1, 8: 1<<64 - 1, 16: 0}
+
+// readFixed reads the attributes of a fixed entry. Each is read as a word, of which the upper bytes are then dropped.
 func (t *abbrevs) readFixed(ab *abbrev, b []byte, a *attrs) {
-	p := 0
+	a.has = ab.has
+	steps := t.reads[ab.read : ab.read+ab.reads]
+	for i := range steps {
+		st := &steps[i]
+		a.form[st.slot] = st.form
+		a.val[st.slot] = binary.LittleEndian.Uint64(b[st.skip:])&lowBytes[st.size] | uint64(st.konst)
+	}
+}
+
+// readNumbers is readFixed of any byte order, and of bytes that nothing follows.
+func (t *abbrevs) readNumbers(ab *abbrev, b []byte, big bool, a *attrs) {
+	a.has = ab.has
 	for i := range t.reads[ab.read : ab.read+ab.reads] {
 		st := &t.reads[int(ab.read)+i]
-		p += int(st.skip)
-		drop := uint(64 - 8*int(st.size)) // of 16 bytes all
-		v := binary.LittleEndian.Uint64(b[p:])<<drop>>drop | uint64(st.konst)
-		p += int(st.size)
-		if st.slot != slotNone && a.has&(1<<st.slot) == 0 {
-			a.has |= 1 << st.slot
-			a.form[st.slot], a.val[st.slot] = st.form, v
+		v := uint64(st.konst)
+		if 0 < st.size && st.size <= 8 {
+			v = number(b[st.skip:][:st.size], big)
 		}
+		a.form[st.slot], a.val[st.slot] = st.form, v
 	}
 }
 
