@@ -30,6 +30,9 @@ func (p *part) flush() error {
 	if err := p.lines.load(p); err != nil {
 		return err
 	}
+	if err := p.name(); err != nil {
+		return err
+	}
 	for g := range t.groups {
 		end := int32(len(t.intervals))
 		if g+1 < len(t.groups) {

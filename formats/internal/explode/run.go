@@ -81,12 +81,9 @@ func (r *run) scopeOf(p *part, node int32, low uint64) (int32, error) {
 		if s.Call, err = p.site(n.file, n.line, n.column); err != nil {
 			return 0, err
 		}
-		s.Function, err = p.nameOf(n)
+		s.Function = n.name
 	} else {
-		s.Function, err = p.outermost(n, low)
-	}
-	if err != nil {
-		return 0, err
+		s.Function = p.outermost(n, low)
 	}
 	n.scope, n.stamp = int32(len(r.out.Scopes)), r.stamp
 	r.out.Scopes = append(r.out.Scopes, s)

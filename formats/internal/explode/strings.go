@@ -85,6 +85,7 @@ type texts struct {
 	byKey   table
 	byText  map[string]uint32 // of strings without a key
 	origins table             // names of entries: Ref to index
+	asked   []asked
 }
 
 // A table that holds more is begun anew with the next unit: what it costs to
@@ -164,39 +165,4 @@ func (s *texts) source(file string) uint32 {
 	i := s.append(file, 0)
 	s.byText[file] = i
 	return i
-}
-
-// nameOf is the index of a node's name.
-func (p *part) nameOf(n *node) (uint32, error) {
-	if n.name != 0 {
-		return n.name - 1, nil
-	}
-	s := &p.strings
-	place, ok := s.origins.at(uint64(n.origin))
-	if ok {
-		n.name = place.val + 1
-		return place.val, nil
-	}
-	text, err := p.r.Name(n.origin)
-	if err != nil {
-		return 0, err
-	}
-	var i uint32
-	if text != 0 {
-		if known, ok := s.byKey.at(uint64(text)); ok {
-			i = known.val
-		} else {
-			name, copied := p.r.String(text), 0
-			if p.r.Err() != nil {
-				return 0, p.r.Err()
-			}
-			if !p.x.d.Aliases(text) {
-				copied = len(name)
-			}
-			i = s.add(uint64(text), name, copied)
-		}
-	}
-	s.origins.put(place, uint64(n.origin), i)
-	n.name = i + 1
-	return i, nil
 }

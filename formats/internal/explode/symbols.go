@@ -57,24 +57,20 @@ func (x *Exploder) covering(addr uint64) (i int, end uint64) {
 // outermost is the index of the name of an outermost function, whose code at
 // low belongs to one of its pieces. It also notes the file that the symbol
 // table names for the piece.
-func (p *part) outermost(n *node, low uint64) (uint32, error) {
+func (p *part) outermost(n *node, low uint64) uint32 {
 	p.run.file = 0
-	i, err := p.nameOf(n)
-	if err != nil {
-		return 0, err
-	}
 	for _, v := range p.tree.intervals[n.first : n.first+n.count] {
 		if v.Start <= low && low < v.End {
 			low = v.Start
 			break
 		}
 	}
-	name, syms := p.strings.list[i], p.x.img.Symbols
+	name, syms := p.strings.list[n.name], p.x.img.Symbols
 	better := -1
 	for k := firstAt(syms, low); k < len(syms) && syms[k].Addr == low; k++ {
 		if syms[k].Name == name {
 			p.run.file = p.strings.source(syms[k].File)
-			return i, nil
+			return n.name
 		}
 		if better < 0 && refines(syms[k].Name, name) {
 			better = k
@@ -82,9 +78,9 @@ func (p *part) outermost(n *node, low uint64) (uint32, error) {
 	}
 	if better >= 0 {
 		p.run.file = p.strings.source(syms[better].File)
-		return p.strings.symbol(better, syms), nil
+		return p.strings.symbol(better, syms)
 	}
-	return i, nil
+	return n.name
 }
 
 // refines reports whether a symbol's name spells the function name more

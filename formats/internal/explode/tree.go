@@ -12,7 +12,7 @@ type node struct {
 	parent, root int32 // indices in tree.nodes; root is the outermost
 	first, count int32 // its intervals
 	depth        int32
-	name         uint32 // string index+1; 0: not looked up
+	name         uint32 // string index, once part.name has run
 	scope        int32  // in the run of stamp
 	stamp        uint32
 	origin       dwarf.Ref

@@ -1,0 +1,76 @@
+package explode
+
+import "github.com/symlake/symlake/formats/internal/dwarf"
+
+// asked is an entry whose name is looked up, and in the end its index.
+type asked struct {
+	origin dwarf.Ref
+	text   dwarf.Text
+	name   uint32
+}
+
+// pending marks numbers in asked among those of strings.
+const pending = 1 << 31
+
+// name names the nodes that have been collected. Each step of that waits for memory: an entry, a table, a
+// string. All nodes take one step before any takes the next, so that they wait together.
+func (p *part) name() error {
+	s, nodes := &p.strings, p.tree.nodes
+	s.asked = s.asked[:0]
+	for i := range nodes {
+		n := &nodes[i]
+		place, ok := s.origins.at(uint64(n.origin))
+		if ok {
+			n.name = place.val
+			continue
+		}
+		n.name = pending | uint32(len(s.asked))
+		s.origins.put(place, uint64(n.origin), n.name)
+		s.asked = append(s.asked, asked{origin: n.origin})
+	}
+	var err error
+	for i := range s.asked {
+		a := &s.asked[i]
+		if a.text, err = p.r.Name(a.origin); err != nil {
+			return err
+		}
+	}
+	for i := range s.asked {
+		a := &s.asked[i]
+		if known, ok := s.byKey.at(uint64(a.text)); ok {
+			a.name = known.val
+		}
+	}
+	for i := range s.asked {
+		a := &s.asked[i]
+		if a.name == 0 && a.text != 0 {
+			if a.name, err = p.text(a.text); err != nil {
+				return err
+			}
+		}
+		place, _ := s.origins.at(uint64(a.origin))
+		place.val = a.name
+	}
+	for i := range nodes {
+		if n := &nodes[i]; n.name&pending != 0 {
+			n.name = s.asked[n.name&^pending].name
+		}
+	}
+	return nil
+}
+
+// text is the index of a text that is not 0.
+func (p *part) text(t dwarf.Text) (uint32, error) {
+	s := &p.strings
+	if known, ok := s.byKey.at(uint64(t)); ok {
+		return known.val, nil
+	}
+	name, copied := p.r.String(t), 0
+	if err := p.r.Err(); err != nil {
+		return 0, err
+	}
+	if !p.x.d.Aliases(t) {
+		copied = len(name)
+	}
+	return s.add(uint64(t), name, copied), nil
+}
