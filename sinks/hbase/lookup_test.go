@@ -18,8 +18,8 @@ const (
 	functionBytes = 64
 	// functionRanges a function has; those of ceph-osd have 12.
 	functionRanges = 8
-	// rowFunctions make a row: a block has 2,048 ranges.
-	rowFunctions = 2048 / functionRanges
+	// rowFunctions make a row: a block has 2,560 ranges.
+	rowFunctions = 2560 / functionRanges
 )
 
 var words = []string{"4drawEb", "6updateEi", "10invalidateEP7Context", "7hitTestERK5Point", "6layoutE4Size"}
