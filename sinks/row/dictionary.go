@@ -21,6 +21,8 @@ const (
 	maxSharedBytes = 2 * maxBodyBytes
 	// manyRuns is more than need be told apart when the budget is spent.
 	manyRuns = 1024
+	// typicalCoded is what a string takes in a dictionary: ten bytes are many.
+	typicalCoded = 12
 	// minSaved is what a dictionary must promise to save, in bytes of text, to
 	// be worth a row that every cold look-up has to read.
 	minSaved = 16 << 10
@@ -114,9 +116,11 @@ func (t *Table) choose() []sorted {
 // encodeDictionary gives the body of a dictionary row: the number of strings,
 // the length of every page, and the pages: three columns each.
 func encodeDictionary(c *compressor, t *Table, picked []sorted, content io.Writer) []byte {
-	head := binary.AppendUvarint(nil, uint64(len(picked)))
-	var pages [][]byte
-	var coded []byte
+	// The lengths come before what they are of: the pages leave room for them.
+	count := (len(picked) + pageStrings - 1) / pageStrings
+	room := (1 + count) * binary.MaxVarintLen32
+	body := make([]byte, room, room+len(picked)*typicalCoded)
+	head := binary.AppendUvarint(make([]byte, 0, room), uint64(len(picked)))
 	var cols [pageColumns][]byte
 	for page := range slices.Chunk(picked, pageStrings) {
 		for i := range cols {
@@ -131,15 +135,16 @@ func encodeDictionary(c *compressor, t *Table, picked []sorted, content io.Write
 			cols[pageLength] = binary.AppendUvarint(cols[pageLength], uint64(len(s))-uint64(n))
 			cols[pageText] = append(cols[pageText], s[n:]...)
 		}
-		coded = coded[:0]
+		from := len(body)
 		for i, col := range cols {
 			content.Write(col)
-			coded = c.column(coded, col, pageCoders[i])
+			body = c.column(body, col, pageCoders[i])
 		}
-		head = binary.AppendUvarint(head, uint64(len(coded)))
-		pages = append(pages, slices.Clone(coded))
+		head = binary.AppendUvarint(head, uint64(len(body)-from))
 	}
-	return slices.Concat(append([][]byte{head}, pages...)...)
+	body = body[room-len(head):]
+	copy(body, head)
+	return body
 }
 
 // dictionary is the reader's side. Safe for concurrent use.

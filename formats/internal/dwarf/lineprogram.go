@@ -85,8 +85,16 @@ func (l *lineReader) row() error {
 	if len(l.rows) >= maxRows {
 		return errProgram
 	}
-	l.rows = append(l.rows, Row{l.addr, p})
+	l.add(Row{l.addr, p})
 	return nil
+}
+
+// add appends a row. The list is doubled: as append has it, five times as much would be left behind as is used.
+func (l *lineReader) add(r Row) {
+	if len(l.rows) == cap(l.rows) {
+		l.rows = slices.Grow(l.rows, max(len(l.rows), 1024))
+	}
+	l.rows = append(l.rows, r)
 }
 
 // run executes b, which lies at off. It stops before the end of b, unless it
@@ -113,7 +121,7 @@ func (l *lineReader) run(b []byte, off uint64, final bool, d *Data, keep func(lo
 			if n := len(l.rows); n > l.start && n < maxRows && l.rows[n-1].Addr < l.addr && !l.unsorted {
 				// The common case of row.
 				if at := place(l.file, l.line, l.column); l.rows[n-1].Place != at {
-					l.rows = append(l.rows, Row{l.addr, at})
+					l.add(Row{l.addr, at})
 				}
 				continue
 			}

@@ -157,18 +157,26 @@ func (p *part) inline(e *dwarf.Entry) int32 {
 func (t *tree) add(n node) int32 {
 	i := int32(len(t.nodes))
 	n.first, n.count = int32(len(t.intervals)), int32(len(t.ranges))
-	// Doubled, these lists are copied half as often as append would have it.
 	if len(t.intervals)+len(t.ranges) > cap(t.intervals) {
-		t.intervals = slices.Grow(t.intervals, max(len(t.ranges), len(t.intervals), 1024))
+		t.intervals = slices.Grow(t.intervals, more(len(t.intervals), len(t.ranges)))
 	}
 	if len(t.nodes) == cap(t.nodes) {
-		t.nodes = slices.Grow(t.nodes, max(len(t.nodes), 1024))
+		t.nodes = slices.Grow(t.nodes, more(len(t.nodes), 1))
 	}
 	for _, s := range t.ranges {
 		t.intervals = append(t.intervals, interval{s, i})
 	}
 	t.nodes = append(t.nodes, n)
 	return i
+}
+
+// more is by how much a list of n that lacks room for least grows: to four times its length while that is little, else
+// to double. As append has it, more would be left behind than is used.
+func more(n, least int) int {
+	if n < flushNodes {
+		return max(3*n, least, 1024)
+	}
+	return max(n, least)
 }
 
 // clip appends the pieces of s that lie in one of around, which ascend.
