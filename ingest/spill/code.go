@@ -3,34 +3,37 @@ package spill
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// An encoded run is varints only, without its start (that is in its key):
+// An encoded run, without its start (that is in its key):
 //
-//	ranges, scopes
-//	per scope: distance to its parent (index+1: none), function, and of the
-//	  call: file (difference), line (difference), column
-//	per range: length, scope (difference), file (difference), line
-//	  (difference), column; those of a script as encodeParts says
+//	ranges, scopes: varints
+//	per scope, five numbers: distance to its parent (index+1: none), function, and of the call: file (difference),
+//	  line (difference), column
+//	per range, five numbers: length, scope (difference), file (difference), line (difference), column; those of a
+//	  script as encodeParts says
 //
 // Differences are to the scope or range before, zigzag. Strings are ids of the
 // interner, or in what comes out of Sort: indices into the table.
 
 // encode checks r and encodes it into l.buf.
 func (l *Lane) encode(r *symbol.Run) error {
-	n := uint32(len(r.Strings))
+	n := max(uint32(len(r.Strings)), 1)
 	b := binary.AppendUvarint(l.buf[:0], uint64(len(r.Ranges)))
 	b = binary.AppendUvarint(b, uint64(len(r.Scopes)))
+	at := len(b)
+	b = room(b, at, len(r.Scopes))
 	var file, line uint32
 	for i := range r.Scopes {
 		s := &r.Scopes[i]
 		if s.Parent < -1 || int(s.Parent) >= i {
 			return refuse(l.part, "scope %d after its parent %d", i, s.Parent)
 		}
-		if s.Function >= max(n, 1) || s.Call.File >= max(n, 1) {
-			return refuse(l.part, "strings of scope %d among %d", i, n)
+		if s.Function >= n || s.Call.File >= n {
+			return refuse(l.part, "strings of scope %d among %d", i, len(r.Strings))
 		}
 		var fn, f uint32
 		if s.Function != 0 {
@@ -39,15 +42,11 @@ func (l *Lane) encode(r *symbol.Run) error {
 		if s.Call.File != 0 {
 			f = l.id(s.Call.File)
 		}
-		b = put(b, uint32(i-int(s.Parent)))
-		b = put(b, fn)
-		b = put(b, zigzag(f-file))
-		b = put(b, zigzag(s.Call.Line-line))
-		b = put(b, s.Call.Column)
+		at = putFive(b, at, uint64(i-int(s.Parent)), fn, zigzag(f-file), zigzag(s.Call.Line-line), s.Call.Column)
 		file, line = f, s.Call.Line
 	}
 	if r.Rank == symbol.RankScript {
-		b, err := l.encodeParts(b, r)
+		b, err := l.encodeParts(b[:at], r)
 		if err == nil {
 			l.buf = b
 		}
@@ -56,17 +55,20 @@ func (l *Lane) encode(r *symbol.Run) error {
 	file, line = 0, 0
 	var scope uint32
 	of := uint32(0) // the string of file
-	at := r.Ranges[0].Start
+	start := r.Ranges[0].Start
 	for i := range r.Ranges {
+		if i%roomFor == 0 {
+			b = room(b, at, min(roomFor, len(r.Ranges)-i))
+		}
 		g := &r.Ranges[i]
-		if g.Start != at || g.End <= g.Start {
-			return refuse(l.part, "range %#x-%#x to begin at %#x", g.Start, g.End, at)
+		if g.Start != start || g.End <= g.Start {
+			return refuse(l.part, "range %#x-%#x to begin at %#x", g.Start, g.End, start)
 		}
 		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) {
 			return refuse(l.part, "scope %d of range %#x among %d", g.Scope, g.Start, len(r.Scopes))
 		}
-		if g.At.File >= max(n, 1) {
-			return refuse(l.part, "file of range %#x among %d", g.Start, n)
+		if g.At.File >= n {
+			return refuse(l.part, "file of range %#x among %d", g.Start, len(r.Strings))
 		}
 		f := file
 		if g.At.File != of { // most are those of the range before
@@ -74,19 +76,20 @@ func (l *Lane) encode(r *symbol.Run) error {
 				f = l.id(of)
 			}
 		}
-		if size := g.End - g.Start; size < 0x80 {
-			b = append(b, byte(size))
-		} else {
-			b = binary.AppendUvarint(b, size)
-		}
-		b = put(b, zigzag(uint32(g.Scope)-scope))
-		b = put(b, zigzag(f-file))
-		b = put(b, zigzag(g.At.Line-line))
-		b = put(b, g.At.Column)
-		scope, file, line, at = uint32(g.Scope), f, g.At.Line, g.End
+		at = putFive(b, at, g.End-g.Start, zigzag(uint32(g.Scope)-scope), zigzag(f-file), zigzag(g.At.Line-line), g.At.Column)
+		scope, file, line, start = uint32(g.Scope), f, g.At.Line, g.End
 	}
-	l.buf = b
+	l.buf = b[:at]
 	return nil
+}
+
+// roomFor is how many ranges room is made for at once.
+const roomFor = 256
+
+// room is b with room for that many times five numbers from at on, all of it in reach.
+func room(b []byte, at, n int) []byte {
+	b = slices.Grow(b[:at], n*fiveBytes)
+	return b[:cap(b)]
 }
 
 var errDecode = errors.New("sorted run does not decode")
@@ -99,34 +102,38 @@ func decode(b []byte, start uint64, rank symbol.Rank, final []uint32, r *symbol.
 	r.Rank = rank
 	r.Ranges = resize(r.Ranges, ranges)
 	r.Scopes = resize(r.Scopes, scopes)
+	at := d.at
 	var file, line uint32
 	for i := range r.Scopes {
+		up, fn, f, l, column, next := five(b, at)
+		file += unzigzag(f)
+		line += unzigzag(l)
 		s := &r.Scopes[i]
-		s.Parent = int32(i) - int32(d.get())
-		s.Function = final[d.get()]
-		file += unzigzag(d.get())
-		line += unzigzag(d.get())
-		s.Call = symbol.Site{File: final[file], Line: line, Column: d.get()}
+		s.Parent, s.Function = int32(i)-int32(up), final[fn]
+		s.Call.File, s.Call.Line, s.Call.Column = final[file], line, column
+		at = next
 	}
 	if rank == symbol.RankScript {
+		d.at = min(at, len(b))
 		d.decodeParts(start, final, r.Ranges)
-		ranges = 0
+		at, ranges = d.at, 0
 	}
 	file, line = 0, 0
 	var scope uint32
 	for i := range ranges {
+		size, s, f, l, column, next := five(b, at)
+		scope += unzigzag(s)
+		file += unzigzag(f)
+		line += unzigzag(l)
 		g := &r.Ranges[i]
 		g.Start = start
-		start += d.long()
-		g.End = start
-		scope += unzigzag(d.get())
-		g.Scope = int32(scope)
-		file += unzigzag(d.get())
-		line += unzigzag(d.get())
-		g.At = symbol.Site{File: final[file], Line: line, Column: d.get()}
+		start += size
+		g.End, g.Scope = start, int32(scope)
+		g.At.File, g.At.Line, g.At.Column = final[file], line, column
 		g.Name, g.Flags = 0, 0
+		at = next
 	}
-	if d.bad || d.at != len(b) {
+	if d.bad || at != len(b) {
 		return errDecode
 	}
 	return nil
@@ -141,13 +148,6 @@ func resize[T any](s []T, n int) []T {
 
 func zigzag(d uint32) uint32   { return d<<1 ^ uint32(int32(d)>>31) }
 func unzigzag(z uint32) uint32 { return z>>1 ^ -(z & 1) }
-
-func put(b []byte, v uint32) []byte {
-	for ; v >= 0x80; v >>= 7 {
-		b = append(b, byte(v)|0x80)
-	}
-	return append(b, byte(v))
-}
 
 type decoder struct {
 	b   []byte
