@@ -91,30 +91,65 @@ func (c *Class) close(r *classReader, to *symbol.Class) error {
 	return nil
 }
 
-// check reads all members, so that each can be made later, and gathers what is needed of the block.
+// check sees to it that each member can be made later, and gathers what is needed of the block. It makes none: what
+// takes numbers of a column is only counted.
 func (c *Class) check() error {
 	r := c.reader()
+	op, shape, first := &r.col[colOp-parted], &r.col[colShape-parted], &r.col[colMinFirst-parted]
+	var names, lengths, origs, origLengths int
 	for range c.members {
-		m := r.member()
+		n := op.next()
+		if n == 0 && len(r.methods) < cap(r.methods) {
+			r.touchMethod(r.methodAt())
+		} else if n == 0 || n > uint64(len(r.methods)) {
+			return errClass
+		}
+		code := shape.next()
+		if code >= 2*shapeRules*nameCodes {
+			return errClass
+		}
+		if code%nameCodes == nameNew {
+			names++
+		}
+		if lines := code / nameCodes % 3; lines > 0 && first.next() != 0 && lines > 1 {
+			lengths++
+		}
+		switch code / (3 * nameCodes) % 3 {
+		case 1:
+			origs++
+		case 2:
+			origs++
+			origLengths++
+		}
+		if code >= shapeRules*nameCodes {
+			r.rules(false)
+		}
 		if r.bad {
 			return errClass
 		}
-		if m.isNew {
-			at := &r.methods[m.method]
-			if at.kind&methodForeign != 0 {
-				r.meet(r.string(at.class))
-			}
-			for _, s := range [3]stringAt{at.original, at.result, at.params} {
-				r.touch(s)
-			}
-		}
-		if m.ruled {
-			r.rules(false)
-		}
 	}
+	r.col[colMinLength-parted].skip(lengths)
+	r.col[colOrigFirst-parted].skip(origs)
+	r.col[colOrigLength-parted].skip(origLengths)
+	text := uint64(0)
+	for range names {
+		text += min(r.next(colNewName), maxBodyBytes)
+	}
+	r.col[colNewText-parted].take(text)
 	err := c.close(r, &c.head)
 	r.text.block = nil
 	return err
+}
+
+// touchMethod adds a method, and sees to it that its strings can be made.
+func (r *classReader) touchMethod(m methodAt) {
+	r.methods = append(r.methods, m)
+	if m.kind&methodForeign != 0 {
+		r.meet(r.string(m.class))
+	}
+	for _, s := range [3]stringAt{m.original, m.result, m.params} {
+		r.touch(s)
+	}
 }
 
 // Named gives the members with that name, as symbol.Class.Named does.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/klauspost/compress/fse"
 	"github.com/klauspost/compress/huff0"
@@ -280,6 +281,23 @@ func (r *reader) long() uint64 {
 	}
 	r.at += n
 	return v
+}
+
+// skip passes over n numbers.
+func (r *reader) skip(n int) {
+	const high = 0x8080808080808080 // of each byte the bit that says that more of its number follows
+	for n > 0 && !r.bad {
+		if n >= 8 && r.at+8 <= len(r.b) {
+			more := binary.LittleEndian.Uint64(r.b[r.at:]) & high
+			if more&(more<<8)&(more<<16) == 0 { // none takes more than three bytes
+				r.at += bits.Len64(more^high) / 8
+				n -= 8 - bits.OnesCount64(more)
+				continue
+			}
+		}
+		r.next()
+		n--
+	}
 }
 
 func (r *reader) byte() byte {
