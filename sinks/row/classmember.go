@@ -17,7 +17,6 @@ type classReader struct {
 	bad    bool
 
 	methods []methodAt // as they first occur
-	lastAt  []uint32   // by method: its last line in the source
 	name    []byte     // of the member read last
 	before  symbol.Lines
 	base    uint32   // line in the source that a new method is told against
@@ -26,8 +25,9 @@ type classReader struct {
 
 // methodAt is a method that is not made yet.
 type methodAt struct {
-	kind                            uint64
 	class, original, result, params stringAt
+	last                            uint32 // line in the source
+	kind                            uint8
 }
 
 // memberAt is a member as its columns tell it.
@@ -61,7 +61,7 @@ func (r *classReader) member() (m memberAt) {
 	m.method = len(r.methods)
 	if op := r.next(colOp); op == 0 && m.method < cap(r.methods) { // none is left: the column has ended
 		m.isNew = true
-		r.methods, r.lastAt = append(r.methods, r.methodAt()), append(r.lastAt, r.base)
+		r.methods = append(r.methods, r.methodAt())
 	} else if 0 < op && op <= uint64(m.method) {
 		m.method -= int(op)
 	} else {
@@ -95,12 +95,13 @@ func (r *classReader) member() (m memberAt) {
 	if m.from.Count = uint8(shape / 3 % 3); m.from.Count == 0 {
 		return m
 	}
-	m.from.First = uint32(int64(r.lastAt[m.method]) + unzigzag(r.next(colOrigFirst)))
+	at := &r.methods[m.method]
+	m.from.First = uint32(int64(at.last) + unzigzag(r.next(colOrigFirst)))
 	m.from.Last = m.from.First
 	if m.from.Count > 1 {
 		m.from.Last = uint32(int64(m.from.First) + int64(m.lines.Last) - int64(m.lines.First) + unzigzag(r.next(colOrigLength)))
 	}
-	if r.lastAt[m.method] = m.from.Last; r.methods[m.method].kind&methodForeign == 0 {
+	if at.last = m.from.Last; at.kind&methodForeign == 0 {
 		r.base = m.from.Last
 	}
 	return m
@@ -132,7 +133,8 @@ func (r *classReader) lines(before symbol.Lines, count uint8) symbol.Lines {
 }
 
 func (r *classReader) methodAt() (m methodAt) {
-	m.kind = r.next(colMethod)
+	m.last = r.base
+	m.kind = uint8(r.next(colMethod))
 	if m.kind&methodForeign != 0 {
 		m.class = r.ref(colRefLo)
 	}

@@ -1,7 +1,7 @@
 package row
 
 // stringAt is where a string of a class is: the kind, and in the bits from the second on its number there.
-type stringAt uint64
+type stringAt uint32
 
 const (
 	atEmpty  stringAt = iota

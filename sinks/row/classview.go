@@ -70,7 +70,7 @@ func (c *Class) open(r *classReader, name string) error {
 // reader gives one that stands at the first member.
 func (c *Class) reader() *classReader {
 	r := c.start
-	r.methods, r.lastAt = make([]methodAt, 0, c.methods), make([]uint32, 0, c.methods)
+	r.methods = make([]methodAt, 0, c.methods)
 	return &r
 }
 

@@ -255,6 +255,7 @@ func (d *dictionary) decode(coded []byte, n int, content io.Writer) (strs []stri
 // join makes the n strings of a page, whose columns these are, and gives the
 // bytes that they take.
 func join(n int, common, length reader, text []byte) (strs []string, size int, err error) {
+	strs = make([]string, 0, n)
 	// Few bytes can stand for many: what the strings take is known first.
 	last, left := uint64(0), uint64(len(text))
 	for c, l := common, length; len(strs) < n; strs = append(strs, "") {
