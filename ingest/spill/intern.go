@@ -2,7 +2,7 @@ package spill
 
 import (
 	"hash/maphash"
-	"slices"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -29,8 +29,34 @@ type interner struct {
 type shard struct {
 	mu      sync.Mutex
 	slots   []slot // open addressing, a power of two
-	strings []string
-	text    []byte // the piece being filled
+	count   uint32
+	strings [][]string // firstStrings of them, then in each list twice as many as in the one before
+	text    []byte     // the piece being filled
+}
+
+const firstStrings = 16
+
+// place is where string i of a shard is: in which list, and where in it.
+func place(i uint32) (list int, at uint32) {
+	list = bits.Len32(i/firstStrings+1) - 1
+	return list, i - firstStrings*(1<<list-1)
+}
+
+// string is the one with that id in the shard.
+func (sh *shard) string(id uint32) string {
+	list, at := place(id - 1)
+	return sh.strings[list][at]
+}
+
+// add keeps a string and gives its id in the shard.
+func (sh *shard) add(s string) uint32 {
+	list, _ := place(sh.count)
+	if list == len(sh.strings) {
+		sh.strings = append(sh.strings, make([]string, 0, firstStrings<<list))
+	}
+	sh.strings[list] = append(sh.strings[list], s)
+	sh.count++
+	return sh.count
 }
 
 type slot struct{ hash, id uint32 } // id 0: free
@@ -51,15 +77,18 @@ func (in *interner) known(h uint64, s string, mayAdd bool) (id uint32, kept stri
 	sh := &in.shards[at]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if len(sh.strings)*4 >= len(sh.slots)*3 {
+	if int(sh.count)*4 >= len(sh.slots)*3 {
 		in.account(sh.grow())
 	}
 	hash := uint32(h >> 32)
 	mask := uint32(len(sh.slots) - 1)
 	i := hash & mask
 	for ; sh.slots[i].id != 0; i = (i + 1) & mask {
-		if sh.slots[i].hash == hash && sh.strings[sh.slots[i].id-1] == s {
-			return sh.slots[i].id<<shardBits | at, sh.strings[sh.slots[i].id-1]
+		if sh.slots[i].hash != hash {
+			continue
+		}
+		if kept = sh.string(sh.slots[i].id); kept == s {
+			return sh.slots[i].id<<shardBits | at, kept
 		}
 	}
 	if !mayAdd {
@@ -70,12 +99,8 @@ func (in *interner) known(h uint64, s string, mayAdd bool) (id uint32, kept stri
 		kept, grew = sh.keep(s)
 	}
 	in.account(grew + int64(unsafe.Sizeof(s)))
-	if len(sh.strings) == cap(sh.strings) { // doubled, it leaves less behind than append would
-		sh.strings = slices.Grow(sh.strings, max(len(sh.strings), 16))
-	}
-	sh.strings = append(sh.strings, kept)
-	sh.slots[i] = slot{hash, uint32(len(sh.strings))}
-	return uint32(len(sh.strings))<<shardBits | at, kept
+	sh.slots[i] = slot{hash, sh.add(kept)}
+	return sh.count<<shardBits | at, kept
 }
 
 func (in *interner) account(n int64) {
@@ -119,17 +144,21 @@ func (sh *shard) grow() (grew int64) {
 // number gives the strings one row of numbers, from 1: final[id] is the new
 // one. Who came first shows in them, so nothing may depend on their order.
 func (in *interner) number() (strs []string, final []uint32) {
-	count, longest := 0, 0
+	count, longest := uint32(0), uint32(0)
 	for at := range in.shards {
-		count += len(in.shards[at].strings)
-		longest = max(longest, len(in.shards[at].strings))
+		count += in.shards[at].count
+		longest = max(longest, in.shards[at].count)
 	}
 	strs = make([]string, 1, count+1)
 	final = make([]uint32, (longest+1)<<shardBits)
 	for at := range in.shards {
-		for i, s := range in.shards[at].strings {
-			final[uint32(i+1)<<shardBits|uint32(at)] = uint32(len(strs))
-			strs = append(strs, s)
+		id := uint32(at)
+		for _, list := range in.shards[at].strings {
+			for i := range list {
+				id += shardCount
+				final[id] = uint32(len(strs) + i)
+			}
+			strs = append(strs, list...)
 		}
 	}
 	return strs, final

@@ -16,6 +16,7 @@ const (
 	// floorBytes is what a lane may hold however tight the budget is, so that
 	// what it spills is worth a write.
 	floorBytes = 1 << 20
+	firstRefs  = 64
 	firstChunk = 8 << 10
 	chunkBytes = 256 << 10
 	// fanIn is how many sorted pieces a lane keeps on disk before it merges
@@ -35,7 +36,7 @@ type Lane struct {
 	table  any       // that table, nil: the part's own
 	tables []table   // others that runs may come back to
 	counts []uint32  // by interner id: runs that use it
-	refs   []ref     // one a run
+	refs   [][]ref   // one a run, in lists of which each has room for twice as many as the one before
 	chunks [][]byte  // encoded runs, each with its length (4 bytes) before it
 	held   int64     // bytes of refs and chunks, which spilling frees
 	kept   int64     // bytes of counts and uses
@@ -117,7 +118,8 @@ func (l *Lane) keep(start uint64, rank symbol.Rank) error {
 	if err != nil {
 		return err
 	}
-	l.refs = append(l.refs, ref{start, order(rank, l.part, l.seq), at})
+	last := &l.refs[len(l.refs)-1]
+	*last = append(*last, ref{start, order(rank, l.part, l.seq), at})
 	l.seq++
 	l.total++
 	return nil
@@ -203,9 +205,7 @@ func (l *Lane) reserve(need int) error {
 	}
 	l.held += more
 	if refs > 0 {
-		grown := make([]ref, len(l.refs), cap(l.refs)+refs)
-		copy(grown, l.refs)
-		l.refs = grown
+		l.refs = append(l.refs, make([]ref, 0, refs))
 	}
 	if chunk > 0 {
 		l.chunks = append(l.chunks, make([]byte, 0, chunk))
@@ -213,10 +213,12 @@ func (l *Lane) reserve(need int) error {
 	return nil
 }
 
-// lacks says by how many refs, and by a chunk of which size, the lane must grow.
+// lacks says by a list of how many refs, and by a chunk of which size, the lane must grow.
 func (l *Lane) lacks(need int) (refs, chunk int) {
-	if len(l.refs) == cap(l.refs) {
-		refs = max(16, cap(l.refs))
+	if n := len(l.refs); n == 0 {
+		refs = firstRefs
+	} else if full := l.refs[n-1]; len(full) == cap(full) {
+		refs = 2 * cap(full)
 	}
 	last := len(l.chunks) - 1
 	if last < 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// cursor walks one sorted piece: the refs of a lane, or a segment on disk.
+// cursor walks one sorted piece: a list of a lane's refs, or a segment on disk.
 type cursor struct {
 	start uint64
 	order Order
@@ -98,8 +98,10 @@ type Merge struct {
 func (s *Sorter) Merge() (*Merge, error) {
 	m := &Merge{s: s}
 	for _, l := range s.lanes {
-		if err := m.h.push(&cursor{refs: l.refs, chunks: l.chunks}); err != nil {
-			return nil, err
+		for _, c := range l.cursors() {
+			if err := m.h.push(c); err != nil {
+				return nil, err
+			}
 		}
 		for _, seg := range l.sorted {
 			if err := m.h.push(&cursor{seg: newReader(s.file, seg)}); err != nil {

@@ -140,7 +140,7 @@ func (l *Lane) spill() error {
 		return err
 	}
 	l.sort()
-	if err := l.write(f, []*cursor{{refs: l.refs, chunks: l.chunks}}); err != nil {
+	if err := l.write(f, l.cursors()); err != nil {
 		return err
 	}
 	l.s.o.Budget.Give(l.held)

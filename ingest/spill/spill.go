@@ -165,7 +165,19 @@ func compare(a, b ref) int {
 	return 0
 }
 
-func (l *Lane) sort() { slices.SortFunc(l.refs, compare) }
+// sort sorts each list of refs; cursors go through them together.
+func (l *Lane) sort() {
+	for _, refs := range l.refs {
+		slices.SortFunc(refs, compare)
+	}
+}
+
+func (l *Lane) cursors() (all []*cursor) {
+	for _, refs := range l.refs {
+		all = append(all, &cursor{refs: refs, chunks: l.chunks})
+	}
+	return all
+}
 
 // Runs is how many runs were taken.
 func (s *Sorter) Runs() (n uint64) {

@@ -170,13 +170,10 @@ func (t *tree) add(n node) int32 {
 	return i
 }
 
-// more is by how much a list of n that lacks room for least grows: to four times its length while that is little, else
-// to double. As append has it, more would be left behind than is used.
+// more is by how much a list of n that lacks room for least grows: to four times its length up to what most units take,
+// then to double. As append has it, more would be left behind than is used.
 func more(n, least int) int {
-	if n < flushNodes {
-		return max(3*n, least, 1024)
-	}
-	return max(n, least)
+	return max(min(3*n, max(n, flushNodes)), least, 1024)
 }
 
 // clip appends the pieces of s that lie in one of around, which ascend.
