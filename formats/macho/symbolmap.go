@@ -194,12 +194,16 @@ func (o *object) unhide(emit func(*symbol.Run) error) func(*symbol.Run) error {
 		return emit
 	}
 	var texts []string
+	var table any
 	return func(r *symbol.Run) error {
+		if r.Table != table {
+			texts, table = texts[:0], r.Table
+		}
 		for i := len(texts); i < len(r.Strings); i++ {
 			texts = append(texts, o.symbolMap.unhidden(r.Strings[i]))
 		}
 		own := *r
-		own.Strings, own.Table = texts[:len(r.Strings):len(r.Strings)], nil
+		own.Strings = texts[:len(r.Strings):len(r.Strings)]
 		return emit(&own)
 	}
 }

@@ -11,12 +11,12 @@ import (
 // are cut: the one that begins last has the code, of those that begin
 // together the first in the list. emit's error comes back unchanged.
 func Symbols(img *native.Image, emit func(*symbol.Run) error) error {
-	// One table of strings for all: a part's only grows.
-	s := symtab{img: img, emit: emit, files: map[string]uint32{"": 0}, run: symbol.Run{
-		Strings: make([]string, 1, len(img.Symbols)+1),
+	s := symtab{img: img, emit: emit, files: map[string]uint32{}, run: symbol.Run{
+		Strings: make([]string, 0, min(2*len(img.Symbols)+1, tableStrings)),
 		Ranges:  make([]symbol.Range, 1),
 		Scopes:  []symbol.Scope{{Parent: -1}},
 	}}
+	s.begin()
 	for _, s.run.Rank = range []symbol.Rank{symbol.RankSymtab, symbol.RankDynsym} {
 		s.stack, s.pos = nil, 0
 		if err := s.walk(); err != nil {
@@ -25,6 +25,10 @@ func Symbols(img *native.Image, emit func(*symbol.Run) error) error {
 	}
 	return nil
 }
+
+// tableStrings is how many strings a table has before the next one is begun. Nearly every name is that of one run: all
+// of them in one table would be a copy of those of the symbols.
+const tableStrings = 1024
 
 // symtab sweeps the symbols of one rank.
 type symtab struct {
@@ -39,6 +43,8 @@ type symtab struct {
 // covering is a symbol whose code goes up to end.
 type covering struct {
 	end        uint64
+	sym        *native.Symbol
+	table      any // of name and file; nil: they are in none yet
 	name, file uint32
 }
 
@@ -70,14 +76,32 @@ func (s *symtab) walk() error {
 			return err
 		}
 		s.pos = sym.Addr
-		file, ok := s.files[sym.File]
-		if !ok {
-			file = s.add(sym.File)
-			s.files[sym.File] = file
-		}
-		s.stack = append(s.stack, covering{end, s.add(sym.Name), file})
+		s.stack = append(s.stack, covering{end: end, sym: sym})
 	}
 	return s.finish(^uint64(0))
+}
+
+// begin begins a table of strings.
+func (s *symtab) begin() {
+	s.run.Table, s.run.Strings = new(int), append(s.run.Strings[:0], "")
+	clear(s.files)
+	s.files[""] = 0
+}
+
+// refer looks the name and the file of c up in the table, or adds them.
+func (s *symtab) refer(c *covering) {
+	if c.table == s.run.Table {
+		return
+	}
+	if len(s.run.Strings)+2 > cap(s.run.Strings) {
+		s.begin()
+	}
+	file, ok := s.files[c.sym.File]
+	if !ok {
+		file = s.add(c.sym.File)
+		s.files[c.sym.File] = file
+	}
+	c.table, c.name, c.file = s.run.Table, s.add(c.sym.Name), file
 }
 
 func (s *symtab) add(text string) uint32 {
@@ -88,8 +112,9 @@ func (s *symtab) add(text string) uint32 {
 // finish emits what was begun, up to limit.
 func (s *symtab) finish(limit uint64) error {
 	for len(s.stack) > 0 && s.pos < limit {
-		top := s.stack[len(s.stack)-1]
+		top := &s.stack[len(s.stack)-1]
 		if s.pos < top.end {
+			s.refer(top)
 			to := min(top.end, limit)
 			s.run.Scopes[0].Function = top.name
 			s.run.Ranges[0] = symbol.Range{Start: s.pos - s.img.Base, End: to - s.img.Base, At: symbol.Site{File: top.file}}
