@@ -112,7 +112,7 @@ type line struct {
 
 // NewAnswerRows makes an empty one for rows of a table.
 func NewAnswerRows(t *AnswerTable) *AnswerRows {
-	r := &AnswerRows{g: newRowGroup(t.t), pager: newPager(denseZstd), stacks: t.stacks}
+	r := &AnswerRows{g: newRowGroup(t.t), pager: newPager(), stacks: t.stacks}
 	r.spare, r.known = newSlice(len(r.g.leaves)), make([][]int32, len(r.g.leaves))
 	return r
 }

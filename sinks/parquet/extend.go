@@ -80,7 +80,7 @@ type moved struct {
 }
 
 func (f *Rows) splice(w io.Writer, x Extension, drop []string) (*splice, error) {
-	p, err := newPlain(w, x.Table.t, false, newPager(denseZstd))
+	p, err := newPlain(w, x.Table.t, false, newPager())
 	if err != nil {
 		return nil, err
 	}

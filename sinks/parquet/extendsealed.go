@@ -27,7 +27,7 @@ type resealed struct {
 }
 
 func (f *Rows) extendSealed(ctx context.Context, w io.Writer, x Extension, drop []string) (*resealed, error) {
-	usePooledZstd()
+	useCodecs()
 	r := &resealed{from: f.sealed}
 	if r.from == nil {
 		from, err := file.NewParquetReader(io.NewSectionReader(f.r, 0, f.size))

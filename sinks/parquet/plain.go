@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/bloom"
@@ -152,27 +153,21 @@ func (x *plain) write(g *rowGroup) error {
 
 // column writes the pages of a column.
 func (x *plain) column(l leaf, c *chunk, d *dictionary, m *format.ColumnMetaData, index *chunkIndex) error {
-	*m = format.ColumnMetaData{Type: physical(l.kind), PathInSchema: l.path, Codec: format.Zstd, NumValues: int64(c.values),
+	*m = format.ColumnMetaData{Type: physical(l.kind), PathInSchema: l.path, Codec: format.Snappy, NumValues: int64(c.values),
 		Statistics: format.Statistics{MinValue: c.low, MaxValue: c.high, NullCount: int64(c.nulls)}}
-	encoding := format.DeltaBinaryPacked
-	switch l.kind {
-	case text:
-		encoding = format.RLEDictionary
-		raw := d.page(x.pager.encoded[:0])
+	if x.pager.zstd != nil {
+		m.Codec = format.Zstd
+	}
+	if raw, n, ok := c.dictionary(l, d, x.pager.encoded[:0]); ok {
 		h := format.PageHeader{Type: format.DictionaryPage}
-		h.DictionaryPageHeader.Valid, h.DictionaryPageHeader.V = true, format.DictionaryPageHeader{NumValues: int32(len(d.list)), Encoding: format.Plain}
+		h.DictionaryPageHeader.Valid, h.DictionaryPageHeader.V = true, format.DictionaryPageHeader{NumValues: int32(n), Encoding: format.Plain}
 		m.DictionaryPageOffset = x.at
-		m.EncodingStats = append(m.EncodingStats, format.PageEncodingStats{PageType: format.DictionaryPage, Encoding: format.Plain, Count: 1})
-		m.Encoding = append(m.Encoding, format.Plain)
+		countPage(m, format.DictionaryPage, format.Plain)
 		x.pager.encoded = raw
 		if _, err := x.page(&h, x.pager.compress(raw), len(raw), m); err != nil {
 			return err
 		}
-	case decimal:
-		encoding = format.Plain
 	}
-	m.Encoding = append(m.Encoding, encoding, format.RLE)
-	m.EncodingStats = append(m.EncodingStats, format.PageEncodingStats{PageType: format.DataPage, Encoding: encoding, Count: int32(len(c.pages))})
 	m.DataPageOffset = x.at
 	if c.low != nil {
 		index.bounds = &format.ColumnIndex{BoundaryOrder: order(l.kind, c.pages), NullPages: make([]bool, len(c.pages)), NullCounts: make([]int64, len(c.pages))}
@@ -180,6 +175,14 @@ func (x *plain) column(l leaf, c *chunk, d *dictionary, m *format.ColumnMetaData
 	row := 0
 	for i := range c.pages {
 		p := &c.pages[i]
+		encoding := format.Plain
+		switch {
+		case p.numbered:
+			encoding = format.RLEDictionary
+		case l.kind == long, l.kind == moment:
+			encoding = format.DeltaBinaryPacked
+		}
+		countPage(m, format.DataPage, encoding)
 		h := format.PageHeader{Type: format.DataPage}
 		h.DataPageHeader.Valid, h.DataPageHeader.V = true, format.DataPageHeader{NumValues: int32(p.values), Encoding: encoding,
 			DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE}
@@ -194,7 +197,22 @@ func (x *plain) column(l leaf, c *chunk, d *dictionary, m *format.ColumnMetaData
 			b.MinValues, b.MaxValues = append(b.MinValues, p.low), append(b.MaxValues, p.high)
 		}
 	}
+	m.Encoding = append(m.Encoding, format.RLE) // of levels
 	return nil
+}
+
+// countPage counts a page of a column by its encoding.
+func countPage(m *format.ColumnMetaData, t format.PageType, e format.Encoding) {
+	if !slices.Contains(m.Encoding, e) {
+		m.Encoding = append(m.Encoding, e)
+	}
+	for i := range m.EncodingStats {
+		if s := &m.EncodingStats[i]; s.PageType == t && s.Encoding == e {
+			s.Count++
+			return
+		}
+	}
+	m.EncodingStats = append(m.EncodingStats, format.PageEncodingStats{PageType: t, Encoding: e, Count: 1})
 }
 
 // page writes a page and gives its size with its header.

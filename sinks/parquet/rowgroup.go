@@ -55,9 +55,21 @@ func (s *slice) reset() {
 // chunk is a column of a row group, encoded.
 type chunk struct {
 	pages     []page
-	values    int // those of empty lists too
+	integers  integers // that the pages of a column of integers refer to by number
+	values    int      // those of empty lists too
 	nulls     int
 	low, high []byte // as pages have them
+}
+
+// dictionary appends the dictionary page of the chunk, PLAIN, and tells how many values it has; false: it has none.
+func (c *chunk) dictionary(l leaf, texts *dictionary, to []byte) (_ []byte, n int, ok bool) {
+	switch l.kind {
+	case text:
+		return texts.page(to), len(texts.list), true
+	case integer:
+		return c.integers.page(to), len(c.integers.list), true
+	}
+	return to, 0, false
 }
 
 // rowGroup holds rows of one table, complete ones between calls.
@@ -129,8 +141,10 @@ func (g *rowGroup) reset() {
 		g.dicts[i].reset()
 	}
 	for i := range g.chunks {
-		clear(g.chunks[i].pages)
-		g.chunks[i] = chunk{pages: g.chunks[i].pages[:0]}
+		c := &g.chunks[i]
+		clear(c.pages)
+		c.integers.reset()
+		*c = chunk{pages: c.pages[:0], integers: c.integers}
 	}
 	g.paged = 0
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
@@ -14,7 +13,6 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/schema"
-	"github.com/klauspost/compress/zstd"
 )
 
 const (
@@ -32,50 +30,19 @@ type sealed struct {
 	text []byte
 }
 
-// usePooledZstd replaces the library's compressor, which makes a new encoder for
-// every page, by one that keeps them. It is the library's one switch for that, and global to
-// the process: what is written is the same.
-var usePooledZstd = sync.OnceFunc(func() {
-	base, err := compress.GetCodec(compress.Codecs.Zstd)
-	if err != nil {
-		panic(err) // it is compiled in
-	}
-	compress.RegisterCodec(compress.Codecs.Zstd, &pooledZstd{Codec: base})
-})
-
-type pooledZstd struct {
-	compress.Codec
-	encoders [zstdLevels]sync.Pool
-}
-
-// CompressBound is what the library makes room for: mostly enough, and the encoder makes more where it is not.
-func (p *pooledZstd) CompressBound(n int64) int64 { return n / 8 }
-
-// EncodeLevel takes the level for one of the package in use.
-func (p *pooledZstd) EncodeLevel(dst, src []byte, level int) []byte {
-	l := zstd.EncoderLevel(level)
-	if l != swiftZstd {
-		l = denseZstd
-	}
-	e, ok := p.encoders[l].Get().(*zstd.Encoder)
-	if !ok {
-		e = newZstd(l)
-	}
-	defer p.encoders[l].Put(e)
-	return e.EncodeAll(src, dst[:0])
-}
-
-func (p *pooledZstd) Encode(dst, src []byte) []byte { return p.EncodeLevel(dst, src, int(denseZstd)) }
-
 func newSealed(w io.Writer, t *Table, key []byte, material string, p *pager) (*sealed, error) {
-	usePooledZstd()
+	useCodecs()
+	codec := compress.Codecs.Zstd
+	if p.zstd == nil {
+		codec = compress.Codecs.Snappy
+	}
 	root, err := sealedGroup("symlake", pa.Repetitions.Required, t.Columns)
 	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", t.Name, err)
 	}
 	o := []pa.WriterProperty{
 		pa.WithCreatedBy("symlake"), pa.WithRootRepetition(pa.Repetitions.Required), pa.WithRootName("symlake"),
-		pa.WithCompression(compress.Codecs.Zstd), pa.WithCompressionLevel(int(p.level)), pa.WithDataPageVersion(pa.DataPageV1),
+		pa.WithCompression(codec), pa.WithDataPageVersion(pa.DataPageV1),
 		pa.WithDictionaryPageSizeLimit(sealedDictBytes), pa.WithMaxRowGroupLength(1 << 40), pa.WithBatchSize(1 << 40),
 		pa.WithMaxStatsSize(sealedStatsBytes), pa.WithDictionaryDefault(false),
 		pa.WithEncryptionProperties(pa.NewFileEncryptionProperties(string(key), pa.WithAlg(pa.AesGcm), pa.WithFooterKeyMetadata(material))),
@@ -94,7 +61,7 @@ func newSealed(w io.Writer, t *Table, key []byte, material string, p *pager) (*s
 func sealedLeaves(leaves []leaf) (o []pa.WriterProperty) {
 	for _, l := range leaves {
 		switch l.kind {
-		case text:
+		case text, integer:
 			o = append(o, pa.WithDictionaryFor(l.String(), true), pa.WithEncodingFor(l.String(), pa.Encodings.Plain))
 		case decimal:
 			o = append(o, pa.WithEncodingFor(l.String(), pa.Encodings.Plain))
@@ -169,21 +136,24 @@ func (s *sealed) write(g *rowGroup) error {
 
 // column hands the pages of a column over.
 func (s *sealed) column(w file.ColumnChunkWriter, l leaf, rows int, c *chunk, d *dictionary) error {
-	encoding := pa.Encodings.DeltaBinaryPacked
-	switch l.kind {
-	case text:
-		encoding = w.Properties().DictionaryIndexEncoding()
-		if err := s.dictionary(w, d); err != nil {
+	if text, n, ok := c.dictionary(l, d, s.text[:0]); ok {
+		s.text = text
+		if err := s.dictionary(w, n); err != nil {
 			return err
 		}
-	case decimal:
-		encoding = pa.Encodings.Plain
 	}
 	to, ok := w.(interface{ WriteDataPage(file.DataPage) error })
 	if !ok {
 		return errLibrary
 	}
 	for _, p := range c.pages {
+		encoding := pa.Encodings.Plain
+		switch {
+		case p.numbered:
+			encoding = w.Properties().DictionaryIndexEncoding()
+		case l.kind == long, l.kind == moment:
+			encoding = pa.Encodings.DeltaBinaryPacked
+		}
 		page := file.NewDataPageV1(memory.NewBufferBytes(p.body), int32(p.values), encoding, pa.Encodings.RLE, pa.Encodings.RLE, int32(p.size))
 		err := to.WriteDataPage(page)
 		page.Release()
@@ -220,21 +190,22 @@ func tell(w file.ColumnChunkWriter, rows int, c *chunk) error {
 	return nil
 }
 
-// dictionary writes the page of a column's texts. The library would look up each text in a table of its own.
-func (s *sealed) dictionary(w file.ColumnChunkWriter, d *dictionary) error {
+// dictionary writes the dictionary page of a column, n values that lie in s.text. The library would look up each value in a
+// table of its own.
+func (s *sealed) dictionary(w file.ColumnChunkWriter, n int) error {
 	column := reflect.ValueOf(w).Elem()
 	pages, ended := column.FieldByName("pager"), column.FieldByName("fallbackToNonDict")
 	if !pages.IsValid() || pages.Type() != reflect.TypeFor[file.PageWriter]() || !ended.IsValid() || ended.Kind() != reflect.Bool {
 		return errLibrary
 	}
-	if s.text = d.page(s.text[:0]); cap(s.text) > keptBytes {
-		defer func() { s.text = nil }()
-	}
-	page := file.NewDictionaryPage(memory.NewBufferBytes(s.text), int32(len(d.list)), w.Properties().DictionaryPageEncoding())
+	page := file.NewDictionaryPage(memory.NewBufferBytes(s.text), int32(n), w.Properties().DictionaryPageEncoding())
 	defer page.Release()
 	// From here on it is written: the library must not write its own, which is empty.
 	*(*bool)(unsafe.Pointer(ended.UnsafeAddr())) = true
 	_, err := (*(*file.PageWriter)(unsafe.Pointer(pages.UnsafeAddr()))).WriteDictionaryPage(page)
+	if cap(s.text) > keptBytes {
+		s.text = nil
+	}
 	return err
 }
 
