@@ -47,7 +47,7 @@ type encoding struct {
 	runs func(ctx context.Context, begin beginner) (sweep.Counts, error)
 }
 
-type beginner func(row.Table) (take func(*symbol.Run) error, err error)
+type beginner func(row.Table) (takers, error)
 
 // sort explodes the artifact into a sorter, which runs then reads as often as wanted and the caller closes, also
 // after an error.
@@ -191,7 +191,8 @@ func (e *encoding) sorted(s *spill.Sorter, begin beginner) (sweep.Counts, error)
 		return sweep.Counts{}, nil
 	}
 	t := s.Table()
-	take, err := begin(row.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers, Secret: e.secret})
+	table := row.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers, Secret: e.secret}
+	to, err := begin(table)
 	if err != nil {
 		return sweep.Counts{}, err
 	}
@@ -200,22 +201,24 @@ func (e *encoding) sorted(s *spill.Sorter, begin beginner) (sweep.Counts, error)
 		return sweep.Counts{}, err
 	}
 	if e.secret != nil {
-		return sweep.Classes(m.Next, take)
+		take, end := to.beside(&table, false)
+		counts, err := sweep.Classes(m.Next, take)
+		return counts, errors.Join(err, end())
 	}
-	if !e.x.spareSlot() {
-		return sweep.Sweep(m.Next, take)
+	aside := e.x.spareSlot()
+	if aside { // the load is alone on two processors at least: what is swept is encoded beside
+		defer e.x.unslot()
 	}
-	// The load is alone on two processors at least: what is swept is encoded beside.
-	defer e.x.unslot()
-	ahead := newFeed(take, nil)
-	counts, err := sweep.Sweep(m.Next, ahead.write)
-	return counts, errors.Join(err, ahead.end())
+	take, end := to.beside(&table, aside)
+	counts, err := sweep.Sweep(m.Next, take)
+	return counts, errors.Join(err, end())
 }
 
 // passed passes the runs of an artifact that has them in order on as they are exploded.
 func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, error) {
 	var script sweep.Script
 	held := int64(0)
+	end := func() error { return nil }
 	defer func() { e.x.j.budget.Give(held) }()
 	q, err := e.part(ctx, 0, func(r *symbol.Run) error {
 		if script.Emit == nil {
@@ -226,10 +229,13 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 			held = size
 			e.x.j.budget.Force(held)
 			strs := symbol.CloneStrings(r.Strings)
-			take, err := begin(row.Table{Strings: strs})
+			table := row.Table{Strings: strs}
+			to, err := begin(table)
 			if err != nil {
 				return err
 			}
+			var take func(*symbol.Run) error
+			take, end = to.beside(&table, false)
 			script.Emit = func(r *symbol.Run) error {
 				own := *r // the lake keeps strings, which may point into the object
 				own.Strings = strs
@@ -238,7 +244,7 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 		}
 		return script.Add(r)
 	})
-	if err != nil {
+	if err = errors.Join(err, end()); err != nil {
 		return script.Counts, err
 	}
 	var total symbol.Quality
@@ -270,35 +276,27 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	}
 	defer x.unslot()
 	var enc *row.Encoder
-	var beside *feed
-	counts, err := e.runs(within, func(t row.Table) (func(*symbol.Run) error, error) {
-		if enc, err = row.NewEncoder(j.o.Keyring, e.known, id, t, write); err != nil {
-			return nil, err
-		}
-		take := enc.Add
-		if lake != nil {
-			if err := lake.Load(e.known, id); err != nil {
-				return nil, environment(err)
-			}
-			beside = newFeed(lake.Write, &t)
-			take = func(r *symbol.Run) error {
-				if err := enc.Add(r); err != nil {
+	counts, err := e.runs(within, func(t row.Table) (to takers, err error) {
+		given := 0
+		to.rows = func(r *symbol.Run) (err error) {
+			if enc == nil { // it numbers all names first, and the lake need not wait for that
+				if enc, err = row.NewEncoder(j.o.Keyring, e.known, id, t, write); err != nil {
 					return err
 				}
-				return environment(beside.write(r))
 			}
-		}
-		given := 0
-		return func(r *symbol.Run) error {
 			if given++; given%1024 == 0 && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return take(r)
-		}, nil
+			return enc.Add(r)
+		}
+		if lake != nil {
+			if err := lake.Load(e.known, id); err != nil {
+				return to, environment(err)
+			}
+			to.lake = func(r *symbol.Run) error { return environment(lake.Write(r)) }
+		}
+		return to, nil
 	})
-	if beside != nil {
-		err = errors.Join(err, environment(beside.end()))
-	}
 	switch {
 	case err != nil:
 		return nil, err

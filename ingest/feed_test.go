@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,19 +58,50 @@ func TestEncodedBesideFails(t *testing.T) {
 	}
 }
 
-// A feed gives its error at the end, whether it came from the other goroutine or not.
+// A feed gives its error at the end, whether it came from another goroutine or not, and goes on for the others.
 func TestFeedErrors(t *testing.T) {
 	for _, runs := range []int{1, 3 * feedRanges} {
-		given := 0
-		f := newFeed(func(*symbol.Run) error { given++; return errStore }, nil)
+		given, others := 0, 0
+		f := newFeed(nil, feedParcels, func(*symbol.Run) error { given++; return errStore }, func(*symbol.Run) error { others++; return nil })
 		r := symbol.Run{Strings: []string{""}, Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{End: 1}}}
 		for range runs {
 			if err := f.write(&r); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := f.end(); !errors.Is(err, errStore) || given != 1 {
-			t.Fatalf("%d runs: %d given, %v", runs, given, err)
+		if err := f.end(); !errors.Is(err, errStore) || given != 1 || others != runs {
+			t.Fatalf("%d runs: %d given, %d to the other, %v", runs, given, others, err)
+		}
+	}
+}
+
+// All who take get all runs in their order, and one that comes late holds nobody up until it is some parcels behind.
+func TestFeedAhead(t *testing.T) {
+	const ahead = (aheadParcels - 1) * feedRanges
+	let := make(chan struct{})
+	var got [2][]uint64
+	f := newFeed(nil, aheadParcels, func(r *symbol.Run) error {
+		<-let
+		got[0] = append(got[0], r.Ranges[0].Start)
+		return nil
+	}, func(r *symbol.Run) error {
+		if got[1] = append(got[1], r.Ranges[0].Start); len(got[1]) == ahead {
+			close(let)
+		}
+		return nil
+	})
+	for i := range uint64(3 * ahead) {
+		r := symbol.Run{Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{Start: i, End: i + 1}}}
+		if err := f.write(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.end(); err != nil {
+		t.Fatal(err)
+	}
+	for i, starts := range got {
+		if len(starts) != 3*ahead || !slices.IsSorted(starts) {
+			t.Errorf("taker %d has %d runs of %d, sorted %v", i, len(starts), 3*ahead, slices.IsSorted(starts))
 		}
 	}
 }

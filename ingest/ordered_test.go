@@ -156,8 +156,8 @@ func TestOrderedStringsAreKept(t *testing.T) {
 	}}
 	e := &encoding{x: &object{j: &job{budget: scratch.NewBudget(1 << 20)}, t: &task{src: &source{Source: Source{Bucket: fetched{}}}}}, format: &sourcemap.Format, of: a}
 	var strs []string
-	_, err := e.passed(t.Context(), func(row.Table) (func(*symbol.Run) error, error) {
-		return func(r *symbol.Run) error { strs = r.Strings; return nil }, nil
+	_, err := e.passed(t.Context(), func(row.Table) (takers, error) {
+		return takers{rows: func(r *symbol.Run) error { strs = r.Strings; return nil }}, nil
 	})
 	if err != nil || len(strs) != 2 || strs[1] != "a.ts" {
 		t.Fatalf("%q, %v", strs, err)
