@@ -29,7 +29,7 @@ type pager struct {
 	zstd            *zstd.Encoder // nil: Snappy
 	rep, def        []byte        // levels, one a byte
 	levels          []byte        // encoded, of the slice
-	numbers         []int32       // of integers
+	field, numbers  []int32       // of list elements; of integers
 	encoded, buffer []byte
 }
 
@@ -69,22 +69,28 @@ func (p *pager) add(g *rowGroup, s *slice) error {
 		return nil
 	}
 	p.listLevels(s.lengths)
+	field := 0
 	for i, l := range g.leaves {
-		raw := p.encoded[:0]
+		raw, v := p.encoded[:0], &s.columns[i]
 		n, nulls := s.rows, 0
 		switch {
 		case l.list:
 			raw, n = append(raw, p.levels...), len(p.def)
+			if len(s.elements) > 0 {
+				p.field = s.field(p.field[:0], field)
+				v = &values{ints: p.field}
+				field++
+			}
 		case l.nullable:
-			raw = p.appendNulls(raw, &s.columns[i])
-			nulls = n - len(s.columns[i].ints)
+			raw = p.appendNulls(raw, v)
+			nulls = n - len(v.ints)
 		}
-		raw, numbered, err := p.appendValues(raw, l, &s.columns[i], &g.chunks[i].integers)
+		raw, numbered, err := p.appendValues(raw, l, v, &g.chunks[i].integers)
 		if err != nil {
 			return err
 		}
 		pg := page{body: p.compress(raw), size: len(raw), rows: s.rows, values: n, nulls: nulls, numbered: numbered}
-		pg.low, pg.high = bounds(l, &s.columns[i])
+		pg.low, pg.high = bounds(l, v)
 		if p.encoded = raw; cap(raw) > keptBytes {
 			p.encoded = nil
 		}

@@ -38,16 +38,26 @@ type ranges struct {
 	outer, inline    []function
 	file, inlineFile []uint32 // number + 1 of the column's word; 0: none yet
 	name             []uint32
+	linkage          []uint32 // number + 1 among the row group's linkage names; 0: none yet
 	readable         []uint32 // by linkage name of the row group: its readable form + 1; 0: none yet
 	forms            readable
 	artifactN, loadN int32 // numbers in the row group, if named
 	named            bool
-	left             uint64 // out, since their positions are no BIGINT
-	rows             uint64 // of the load
+	printable        []bool  // strings of the load that are UTF-8
+	chains           []chain // by scope of the run
+	mark             uint64  // of the run and the slice
+	left             uint64  // out, since their positions are no BIGINT
+	rows             uint64  // of the load
 }
 
 // function is a function's name in two columns: number + 1 of its words; 0: none yet.
 type function struct{ linkage, readable uint32 }
+
+// chain is where the callers of a scope stand in the slice, if they do.
+type chain struct {
+	mark     uint64
+	from, to int
+}
 
 func newRanges(o *output) *ranges { return &ranges{o: o} }
 
@@ -59,6 +69,7 @@ func (w *ranges) begin(id symbol.ID, k symbol.Kind, load string) {
 	}
 	w.artifact, w.load, w.left, w.rows = id.String(), load, 0, 0
 	w.forget()
+	clear(w.printable)
 	w.forms.begin()
 }
 
@@ -69,6 +80,7 @@ func (w *ranges) forget() {
 	clear(w.file)
 	clear(w.inlineFile)
 	clear(w.name)
+	clear(w.linkage)
 	w.named = false
 }
 
@@ -94,18 +106,22 @@ func (w *ranges) add(r *symbol.Run) error {
 	n := len(r.Strings)
 	w.outer, w.inline = grown(w.outer, n), grown(w.inline, n)
 	w.file, w.inlineFile, w.name = grown(w.file, n), grown(w.inlineFile, n), grown(w.name, n)
+	w.linkage, w.printable, w.chains = grown(w.linkage, n), grown(w.printable, n), grown(w.chains, len(r.Scopes))
 	w.forms.grow(n)
+	w.mark++
 	for i := range r.Ranges {
 		if w.o.g.rows%checkRows == 0 && w.o.g.full() {
 			if err := w.flush(); err != nil {
 				return err
 			}
+			w.mark++
 		}
 		w.row(r, &r.Ranges[i])
 		if w.o.g.open.full() {
 			if err := w.o.page(); err != nil {
 				return err
 			}
+			w.mark++
 		}
 	}
 	return nil
@@ -144,27 +160,35 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range) {
 	}
 	v[atName].ints = append(v[atName].ints, word(r, name, w.name, &d[atName]))
 	v[atIgnored].ints = append(v[atIgnored].ints, ignored)
-	callers := 0
-	for s.Parent >= 0 {
-		call := &s.Call
-		s = &r.Scopes[s.Parent]
-		f := w.inline[s.Function]
-		if f.linkage == 0 {
-			f = w.function(r, s.Function, &w.inline[s.Function], &d[atInlineLinkage], &d[atInlineFunction])
-		}
-		v[atInlineFunction].ints = append(v[atInlineFunction].ints, int32(f.readable-1))
-		v[atInlineLinkage].ints = append(v[atInlineLinkage].ints, int32(f.linkage-1))
-		v[atInlineFile].ints = append(v[atInlineFile].ints, word(r, call.File, w.inlineFile, &d[atInlineFile]))
-		v[atInlineLine].ints = append(v[atInlineLine].ints, number(call.Line))
-		v[atInlineCol].ints = append(v[atInlineCol].ints, number(call.Column))
-		callers++
-	}
+	callers := w.callers(r, g.Scope)
 	v[atDepth].ints = append(v[atDepth].ints, int32(1+callers))
 	to.open.lengths = append(to.open.lengths, uint32(callers))
 	to.open.list += callers
 	to.open.rows++
 	to.rows++
 	w.rows++
+}
+
+// callers appends those of a scope of a run, and tells how many there are.
+func (w *ranges) callers(r *symbol.Run, scope int32) int {
+	to, d := w.o.g.open, w.o.g.dicts
+	from := len(to.elements)
+	if c := &w.chains[scope]; c.mark == w.mark {
+		to.elements = append(to.elements, to.elements[c.from:c.to]...)
+		return c.to - c.from
+	}
+	for s := &r.Scopes[scope]; s.Parent >= 0; {
+		call := &s.Call
+		s = &r.Scopes[s.Parent]
+		f := w.inline[s.Function]
+		if f.linkage == 0 {
+			f = w.function(r, s.Function, &w.inline[s.Function], &d[atInlineLinkage], &d[atInlineFunction])
+		}
+		to.elements = append(to.elements, element{int32(f.readable - 1), int32(f.linkage - 1),
+			word(r, call.File, w.inlineFile, &d[atInlineFile]), number(call.Line), number(call.Column)})
+	}
+	w.chains[scope] = chain{w.mark, from, len(to.elements)}
+	return len(to.elements) - from
 }
 
 // word gives the number in a column of string i of a run.
@@ -179,14 +203,22 @@ func word(r *symbol.Run, i uint32, known []uint32, d *dictionary) int32 {
 
 // function makes a function's name, string i of a run, known in the columns of linkage names and of readable ones.
 func (w *ranges) function(r *symbol.Run, i uint32, known *function, linkage, readable *dictionary) function {
-	s := printable(r.Strings[i])
-	n := linkage.of.add(s)
-	w.readable = grown(w.readable, int(n)+1)
-	if w.readable[n] == 0 {
-		if !w.script {
-			s = w.forms.of(i, s)
+	n := w.linkage[i] - 1
+	if w.linkage[i] == 0 {
+		s := r.Strings[i]
+		if !w.printable[i] {
+			s = printable(s)
+			w.printable[i] = len(s) == len(r.Strings[i]) // else it became longer
 		}
-		w.readable[n] = readable.of.add(s) + 1
+		n = linkage.of.add(s)
+		w.linkage[i] = n + 1
+		w.readable = grown(w.readable, int(n)+1)
+		if w.readable[n] == 0 {
+			if !w.script {
+				s = w.forms.of(i, s)
+			}
+			w.readable[n] = readable.of.add(s) + 1
+		}
 	}
 	*known = function{uint32(linkage.add(n)) + 1, uint32(readable.add(w.readable[n]-1)) + 1}
 	return *known

@@ -1,5 +1,7 @@
 package parquet
 
+import "slices"
+
 // A row group is gathered here: its rows a slice at a time, which becomes a page in each column as soon as it is
 // full, and the texts that the pages refer to by number.
 const (
@@ -32,12 +34,28 @@ type slice struct {
 	lengths []uint32 // of the lists, by row
 	list    int      // values of the lists
 	columns []values // by leaf
+	// elements of lists, where they are gathered whole: in place of the columns of their fields.
+	elements []element
+}
+
+// element is a caller in the list of a range: the fields as the table has them.
+type element [5]int32
+
+// field appends a field of all elements.
+func (s *slice) field(to []int32, i int) []int32 {
+	from := len(to)
+	to = slices.Grow(to, len(s.elements))[:from+len(s.elements)]
+	field := to[from:]
+	for j := range field {
+		field[j] = s.elements[j][i]
+	}
+	return to
 }
 
 func (s *slice) full() bool { return s.rows >= sliceRows || s.list >= sliceValues }
 
 func (s *slice) bytes() int {
-	n := 4 * len(s.lengths)
+	n := 4*len(s.lengths) + 4*len(element{})*len(s.elements)
 	for i := range s.columns {
 		n += 4*len(s.columns[i].ints) + 8*len(s.columns[i].longs)
 	}
@@ -45,7 +63,7 @@ func (s *slice) bytes() int {
 }
 
 func (s *slice) reset() {
-	s.rows, s.list, s.lengths = 0, 0, s.lengths[:0]
+	s.rows, s.list, s.lengths, s.elements = 0, 0, s.lengths[:0], s.elements[:0]
 	for i := range s.columns {
 		v := &s.columns[i]
 		*v = values{ints: v.ints[:0], longs: v.longs[:0]}
