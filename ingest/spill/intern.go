@@ -142,7 +142,9 @@ func (sh *shard) grow() (grew int64) {
 }
 
 // number gives the strings one row of numbers, from 1: final[id] is the new
-// one. Who came first shows in them, so nothing may depend on their order.
+// one. Who came first shows in them, so nothing may depend on their order. One of
+// each shard after the other, they stand about as they came: what is used together is near in
+// memory, the bytes of names in a mapped file too.
 func (in *interner) number() (strs []string, final []uint32) {
 	count, longest := uint32(0), uint32(0)
 	for at := range in.shards {
@@ -151,14 +153,13 @@ func (in *interner) number() (strs []string, final []uint32) {
 	}
 	strs = make([]string, 1, count+1)
 	final = make([]uint32, (longest+1)<<shardBits)
-	for at := range in.shards {
-		id := uint32(at)
-		for _, list := range in.shards[at].strings {
-			for i := range list {
-				id += shardCount
-				final[id] = uint32(len(strs) + i)
+	for i := range longest {
+		list, k := place(i)
+		for at := range in.shards {
+			if sh := &in.shards[at]; i < sh.count {
+				final[(i+1)<<shardBits|uint32(at)] = uint32(len(strs))
+				strs = append(strs, sh.strings[list][k])
 			}
-			strs = append(strs, list...)
 		}
 	}
 	return strs, final
