@@ -96,8 +96,13 @@ func (e *Encoder) Add(r *symbol.Run) error {
 	}
 	w := e.block
 	w.begin(r)
+	strings := uint32(len(w.strings))
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
+		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= strings || g.Name >= strings {
+			e.err = fmt.Errorf("encode %s: range %d of a run refers to scope %d, file %d, name %d", e.out.Artifact.ID, i, g.Scope, g.At.File, g.Name)
+			return e.err
+		}
 		if g.Start < e.end || g.End <= g.Start {
 			return e.disorder(g)
 		}
@@ -135,8 +140,7 @@ func (e *Encoder) Add(r *symbol.Run) error {
 	return nil
 }
 
-// check refuses a run whose parts do not refer to each other as they must:
-// a mistake of ours, not of an object.
+// check refuses a run whose scopes do not refer to each other as they must: a mistake of ours, not of an object.
 func (e *Encoder) check(r *symbol.Run) error {
 	n := uint32(len(e.block.strings))
 	for i := range r.Scopes {
@@ -144,12 +148,6 @@ func (e *Encoder) check(r *symbol.Run) error {
 		if s.Parent < -1 || int(s.Parent) >= i || s.Function >= n || s.Call.File >= n {
 			return fmt.Errorf("encode %s: scope %d of a run refers to parent %d, function %d, file %d",
 				e.out.Artifact.ID, i, s.Parent, s.Function, s.Call.File)
-		}
-	}
-	for i := range r.Ranges {
-		g := &r.Ranges[i]
-		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || g.Name >= n {
-			return fmt.Errorf("encode %s: range %d of a run refers to scope %d, file %d, name %d", e.out.Artifact.ID, i, g.Scope, g.At.File, g.Name)
 		}
 	}
 	return nil

@@ -7,13 +7,28 @@ import (
 // scriptState is what the writer knows of the open block of a script.
 type scriptState struct {
 	is    bool
-	names []stamped // by string
-	count uint32    // of names in the block
-	line  uint32    // of the part added last, in the script
-	at    uint32    // its column there
-	first bool      // no part was added
-	file  uint32    // of the last part with an answer
-	none  bool      // there was no such part
+	names []scriptName // by string
+	count uint32       // of names in the block
+	line  uint32       // of the part added last, in the script
+	at    uint32       // its column there
+	first bool         // no part was added
+	file  uint32       // of the last part with an answer
+	path  uint32       // that file as a string
+	none  bool         // there was no such part
+}
+
+// scriptName is a string as a name: in the block, and in the dictionary.
+type scriptName struct {
+	stamped        // its number among the block's names
+	shared  uint32 // as in blockWriter.shared
+}
+
+func newScriptState(shared []uint32) scriptState {
+	s := scriptState{is: true, names: make([]scriptName, len(shared))}
+	for i, n := range shared {
+		s.names[i].shared = n
+	}
+	return s
 }
 
 func (s *scriptState) reset() { s.count, s.first, s.none = 0, true, true }
@@ -67,49 +82,38 @@ func (w *blockWriter) start(at uint64) int {
 func (w *blockWriter) answer(g *symbol.Range) int {
 	s := &w.script
 	what := uint64(0)
-	file, isNew := w.file(g.At.File)
-	if file != s.file || s.none {
-		what |= partFile
+	if g.At.File != s.path || s.none {
+		if file, isNew := w.file(g.At.File); file != s.file || s.none {
+			what |= partFile
+			w.scriptFile(file, isNew, g.At.File)
+			s.file, s.path, s.none = file, g.At.File, false
+		}
 	}
-	at := w.scopes[g.Scope]
-	if at.stamp != w.runAt || int32(at.at) != w.prev {
+	if at := w.scopes[g.Scope]; at.stamp != w.runAt || int32(at.at) != w.prev {
 		what |= partNode
+		w.prev = w.node(g.Scope)
 	}
+	named := 0
 	if g.Name != 0 {
-		what |= partName
+		named = partName
 	}
+	what |= uint64(named)
 	if g.Flags&symbol.Ignored != 0 {
 		what |= partIgnored
 	}
 	if g.Flags&symbol.Linear != 0 {
 		what |= partLinear
 	}
-	var last place
-	if !isNew {
-		last = w.lastPlace[file]
-	}
+	n := 0
+	last := &w.lastPlace[s.file]
 	if g.At.Line == last.line {
 		what |= partLine
-	}
-	n := w.code(colWhat, what)
-	if what&partFile != 0 {
-		w.scriptFile(file, isNew, g.At.File)
-		s.file, s.none = file, false
-	}
-	if what&partNode != 0 {
-		w.prev = w.node(g.Scope)
-	}
-	if what&partLine != 0 {
-		n += w.code(colScriptColumn, zigzag(int64(g.At.Column)-int64(last.column)))
+		n = w.code(colScriptColumn, zigzag(int64(g.At.Column)-int64(last.column)))
 	} else {
-		n += w.code(colScriptLine, zigzag(int64(g.At.Line)-int64(last.line)))
-		n += w.code(colScriptRestart, uint64(g.At.Column))
+		n = w.code(colScriptLine, zigzag(int64(g.At.Line)-int64(last.line))) + w.code(colScriptRestart, uint64(g.At.Column))
 	}
-	w.lastPlace[file] = place{g.At.Line, g.At.Column}
-	if g.Name != 0 {
-		n += w.scriptName(g.Name)
-	}
-	return n
+	last.line, last.column = g.At.Line, g.At.Column
+	return n + w.code(colWhat, what) + w.scriptName(g.Name, named/partName)
 }
 
 // scriptFile codes another file: 0 a new one, else how many files ago it was used.
@@ -128,14 +132,40 @@ func (w *blockWriter) scriptFile(file uint32, isNew bool, s uint32) {
 	w.touch(rank)
 }
 
-// scriptName codes a name: 0 a new one, else the newest's number minus its own, plus 1. It gives the bytes that this took.
-func (w *blockWriter) scriptName(name uint32) int {
-	at := &w.script.names[name]
-	if at.stamp == w.stamp {
-		return w.code(colScriptName, uint64(w.script.count-at.at))
+// scriptName codes the name of a part, which has one or none: 0 a new one, else the newest's number minus its own, plus
+// 1. It gives the bytes that this took. Whether a part has a name, and whether that is new or of long ago, is chance: no
+// branch depends on it, but how much stays of what is written.
+func (w *blockWriter) scriptName(name uint32, named int) int {
+	s := &w.script
+	at := &s.names[name]
+	back, isNew := s.count-at.at, 0
+	if at.stamp != w.stamp {
+		back, isNew = 0, named
 	}
-	*at = stamped{w.stamp, w.script.count}
-	w.script.count++
-	w.name(colNameLo, name)
-	return w.code(colScriptName, 0)
+	at.at = s.count - back
+	if isNew != 0 {
+		at.stamp = w.stamp
+	}
+	s.count += uint32(isNew)
+	if isNew != 0 && at.shared == 0 || at.shared>>8 >= twoBytes {
+		n := w.code(colScriptName, uint64(back))
+		if isNew != 0 {
+			w.name(colNameLo, name)
+		}
+		return n
+	}
+	w.cols[colNameLo] = append(w.cols[colNameLo], byte(at.shared))[:len(w.cols[colNameLo])+isNew]
+	return w.codeSome(colScriptName, back, named) + w.codeSome(colNameHi, at.shared>>8, isNew) + isNew
+}
+
+// twoBytes is what no number of two bytes reaches.
+const twoBytes = 1 << 14
+
+// codeSome codes v, which is below twoBytes, some times: once, or not at all.
+func (w *blockWriter) codeSome(col int, v uint32, some int) int {
+	more := (v + (twoBytes - 0x80)) / twoBytes // 1: it takes a second byte
+	b := append(w.cols[col], byte(v)|byte(more<<7), byte(v>>7))
+	n := some * int(1+more)
+	w.cols[col] = b[:len(b)-2+n]
+	return n
 }

@@ -69,7 +69,7 @@ func newBlockWriter(strs []string, picked []sorted, script bool) *blockWriter {
 		w.shared[s.at] = uint32(i) + 1
 	}
 	if script {
-		w.script = scriptState{is: true, names: make([]stamped, len(strs))}
+		w.script = newScriptState(w.shared)
 	}
 	longest := 0
 	for i, s := range strs {
