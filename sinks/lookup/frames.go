@@ -31,8 +31,8 @@ var (
 // Frames answers many questions. Internally they are sorted by artifact and
 // position, and the rows that are not cached are asked for together; out
 // is called in the order asked, i counting from 0, on this goroutine. The frames of an
-// answer are never reused by the client, but must not be changed; those of a
-// batch share memory in pieces of some hundred, so who keeps few for long should copy
+// answer are never reused by the client, but must not be changed: equal questions
+// share them. Those of a batch share memory in pieces of some hundred, so who keeps few for long should copy
 // them. The only error is ctx's; the questions of the last 16,384 are then
 // unanswered.
 func (c *Client) Frames(ctx context.Context, qs []Query, out func(i int, a symbol.Answer)) error {
@@ -134,6 +134,7 @@ type batch struct {
 	bad     []bad
 	asked   []asked // the questions
 	window  window
+	repeats repeats
 	room    []symbol.Answer // for those of Frames, all zero between chunks
 	final   bool            // records were read past the cache: a bad row is corrupt
 
@@ -217,6 +218,7 @@ func (b *batch) finish(ctx context.Context, where func(q int32) symbol.Where) er
 		err = b.retry(ctx, where)
 		b.groups = b.groups[:groups]
 	}
+	b.repeat()
 	if err == nil && b.c.o.Observer.Answered != nil {
 		b.tell()
 	}

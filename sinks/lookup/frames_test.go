@@ -34,6 +34,7 @@ func TestEveryPosition(t *testing.T) {
 		}
 		qs = append(qs, at(im.ID, 1<<63), at(im.ID, 1<<64-1))
 	}
+	qs = append(qs, qs[:len(qs)/3]...)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(qs), func(i, j int) { qs[i], qs[j] = qs[j], qs[i] })
@@ -112,6 +113,28 @@ func TestRoundTrips(t *testing.T) {
 	c.Lookup(t.Context(), qs[7])
 	failIf(t, w.blocks.trips.Load() != 1 || w.values.gets.Load() != gets, "a warm client read the store")
 	failIf(t, gets != 1, "%d catalog reads for one artifact", gets)
+}
+
+// Who asks again, in one call, gets the very frames that are there.
+func TestRepeated(t *testing.T) {
+	w := newWorld(t)
+	im := newImage(cartID, "libcart.so", 1500)
+	w.publish(im)
+	c := w.client()
+	var qs []lookup.Query
+	for i := range uint64(3000) {
+		qs = append(qs, at(im.ID, 20+i%30*24))
+	}
+	for range 2 {
+		as, again := ask(t, c, qs...), 0
+		for i, a := range as {
+			im.check(t, qs[i].Where.Value, a)
+			if i >= 30 && a.Status == symbol.Found && &a.Frames[0] == &as[i%30].Frames[0] {
+				again++
+			}
+		}
+		failIf(t, again < 1000, "%d of 3000 have frames that were there", again)
+	}
 }
 
 // A row that went away is corrupt: not a hole, not a neighbour. All else
@@ -196,7 +219,7 @@ func (w *world) corrupt(im *image, change func(sinks.Row) (sinks.Row, error)) {
 	bad, _ := opened.Index(im.End / 2)
 	var qs []lookup.Query
 	for pos := uint64(0); pos < im.End; pos += 16 {
-		qs = append(qs, at(im.ID, pos))
+		qs = append(qs, at(im.ID, pos), at(im.ID, pos))
 	}
 	corrupt := 0
 	for i, a := range ask(t, c, qs...) {
@@ -234,6 +257,7 @@ func TestSuperseded(t *testing.T) {
 	for pos := im.End / 2; pos < im.End; pos += 16 {
 		qs = append(qs, at(im.ID, pos))
 	}
+	qs = append(qs, qs...)
 	for i, a := range ask(t, c, qs...) {
 		next.check(t, qs[i].Where.Value, a)
 	}

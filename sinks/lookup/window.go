@@ -22,6 +22,53 @@ type waiting struct {
 	item item
 }
 
+// repeatBits is the logarithm of how many positions of a row are known to be asked for: stacks repeat their frames.
+const repeatBits = 10
+
+// repeats tells questions of a row that another one asked.
+type repeats struct {
+	row  uint32 // counts them
+	at   [1 << repeatBits]repeatSlot
+	same []repeated // what to answer as others
+}
+
+// repeatSlot is a position of a row, and who asked for it first.
+type repeatSlot struct {
+	pos uint64
+	row uint32
+	q   int32 // into batch.asked
+}
+
+// repeated is a question, and the one that was asked before.
+type repeated struct{ q, as int32 }
+
+// begin is called before the questions of each row.
+func (r *repeats) begin() {
+	if r.row++; r.row == 0 { // it began anew
+		clear(r.at[:])
+		r.row = 1
+	}
+}
+
+// is notes a question of the row: true if it was asked.
+func (r *repeats) is(it *item) bool {
+	at := &r.at[it.pos*0x9E3779B97F4A7C15>>(64-repeatBits)]
+	if at.row == r.row && at.pos == it.pos {
+		r.same = append(r.same, repeated{it.q, at.q})
+		return true
+	}
+	at.pos, at.row, at.q = it.pos, r.row, it.q
+	return false
+}
+
+// repeat answers what was asked before, when all else is answered: a row may have been read again.
+func (b *batch) repeat() {
+	for _, s := range b.repeats.same {
+		b.answers[b.asked[s.q].to] = b.answers[b.asked[s.as].to]
+	}
+	b.repeats.same = b.repeats.same[:0]
+}
+
 // answer takes the answers of items from the block that speaks for them, now or at the next flush.
 func (b *batch) answer(e *entry, block *row.Block, items []item) {
 	if b.names != nil {
@@ -29,7 +76,11 @@ func (b *batch) answer(e *entry, block *row.Block, items []item) {
 		return
 	}
 	w := &b.window
+	b.repeats.begin()
 	for i := range items {
+		if b.repeats.is(&items[i]) {
+			continue
+		}
 		if w.n == windowQuestions {
 			b.flush()
 		}
