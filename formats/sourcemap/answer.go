@@ -1,6 +1,7 @@
 package sourcemap
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/symlake/symlake/formats"
@@ -91,6 +92,12 @@ func (x *exploder) line(line uint32, segments []mapping, more bool) (int, error)
 	first := uint64(at.line)<<32 | uint64(at.column)
 	end := min((uint64(at.line)+1)<<32, x.stop)
 	for i := 0; i < len(segments); {
+		if x.plain {
+			n, err := x.simple(segments[i:], first, end)
+			if i += n; err != nil {
+				return i, err
+			}
+		}
 		next := i + 1
 		for next < len(segments) && segments[next].column == segments[i].column {
 			next++
@@ -121,6 +128,45 @@ func (x *exploder) line(line uint32, segments []mapping, more bool) (int, error)
 		i = next
 	}
 	return len(segments), nil
+}
+
+// simple makes the ranges of the segments in front that are alone at their columns, without what is known of functions:
+// nearly all are so. It says how many they are; one at least is left.
+func (x *exploder) simple(segments []mapping, first, end uint64) (int, error) {
+	e, s := x.e, x.s
+	first, end = first+e.base, end+e.base
+	ranges, scope := e.run.Ranges, int32(0)
+	if n := len(ranges); n > 0 {
+		scope = ranges[n-1].Scope
+	}
+	for i := range len(segments) - 1 {
+		m := &segments[i]
+		start, until := first+uint64(m.column), first+uint64(segments[i+1].column)
+		if start == until || until > end {
+			e.run.Ranges = ranges
+			return i, nil
+		}
+		if m.source < 0 {
+			continue
+		}
+		n := len(ranges)
+		if n == 0 || n >= e.most || ranges[n-1].End != start {
+			e.run.Ranges = ranges
+			if err := e.flush(); err != nil {
+				return i, err
+			}
+			ranges, n, scope, e.last = e.run.Ranges, 0, e.scope(0), 0
+		}
+		if n == cap(ranges) {
+			ranges = slices.Grow(ranges, 1)
+		}
+		ranges = ranges[:n+1]
+		g := &ranges[n]
+		g.Start, g.End, g.Scope = start, until, scope
+		s.answer(m, g)
+	}
+	e.run.Ranges = ranges
+	return len(segments) - 1, nil
 }
 
 // put emits the range of a segment.
