@@ -15,43 +15,31 @@ type span struct {
 	from, to int32
 }
 
-// byName makes the members, sorted by name. Most names stand together, so rows of them are sorted.
+// byName gives the members, sorted by name. Most names stand together, so rows of them are sorted.
 func (p *parser) byName() []symbol.Member {
+	if p.ordered {
+		return p.members
+	}
 	p.spans = p.spans[:0]
-	ordered := true
-	for i := range p.lines {
-		name := p.lines[i].name
-		if n := len(p.spans); n > 0 {
-			last := p.lines[p.spans[n-1].from].name
-			if last == name {
-				p.spans[n-1].to = int32(i + 1)
-				continue
-			}
-			ordered = ordered && last < name
+	for i := range p.members {
+		name := p.members[i].Name
+		if n := len(p.spans); n > 0 && p.members[p.spans[n-1].from].Name == name {
+			p.spans[n-1].to = int32(i + 1)
+			continue
 		}
 		p.spans = append(p.spans, span{firstBytes(name), int32(i), int32(i + 1)})
 	}
-	if !ordered {
-		slices.SortFunc(p.spans, func(a, b span) int {
-			if a.key != b.key {
-				return cmp.Compare(a.key, b.key)
-			}
-			return cmp.Or(cmp.Compare(p.lines[a.from].name, p.lines[b.from].name), cmp.Compare(a.from, b.from))
-		})
-	}
-	p.members = slices.Grow(p.members[:0], len(p.lines))[:len(p.lines)]
-	at := 0
-	for _, s := range p.spans {
-		for i := s.from; i < s.to; i++ {
-			l, m := &p.lines[i], &p.members[at]
-			*m = symbol.Member{Method: &p.methods[l.method], Name: l.name, Lines: l.lines, From: l.from}
-			if l.rules > l.rule {
-				m.Rules = p.rules[l.rule:l.rules:l.rules]
-			}
-			at++
+	slices.SortFunc(p.spans, func(a, b span) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
 		}
+		return cmp.Or(cmp.Compare(p.members[a.from].Name, p.members[b.from].Name), cmp.Compare(a.from, b.from))
+	})
+	p.sorted = p.sorted[:0]
+	for _, s := range p.spans {
+		p.sorted = append(p.sorted, p.members[s.from:s.to]...)
 	}
-	return p.members
+	return p.sorted
 }
 
 // firstBytes is a number that sorts as the first eight bytes of a name do.

@@ -57,14 +57,6 @@ func (m *mapping) explode(ctx context.Context, part int, emit func(*symbol.Run) 
 // maxWarnings is how many of a part's bad lines are named.
 const maxWarnings = 20
 
-// memberAt is a line of the open class.
-type memberAt struct {
-	name        string
-	method      int32
-	rule, rules int32 // those from rule to rules stand below it
-	lines, from symbol.Lines
-}
-
 // parser makes classes of lines.
 type parser struct {
 	limits  *formats.Limits
@@ -80,10 +72,12 @@ type parser struct {
 	skip    bool // the class above is too large
 	bytes   int64
 	class   symbol.Class
-	methods []symbol.Method // what the lines of the class are about, each once
-	lines   []memberAt      // in the mapping's order
-	rules   []symbol.Rule   // of all lines
-	members []symbol.Member // what is emitted
+	methods []*symbol.Method // what the lines of the class are about, each once
+	slab    []symbol.Method  // that they stand in, those of a large class in several
+	rules   []symbol.Rule    // of all lines, likewise
+	members []symbol.Member  // in the mapping's order
+	sorted  []symbol.Member  // by name, where that is another one
+	ordered bool             // so far it is the same
 	known   signatures
 	named   map[string]bool // foreign classes of the open class
 	run     symbol.Run
@@ -92,7 +86,7 @@ type parser struct {
 }
 
 func newParser(l *formats.Limits, fileOf func(string) string, emit func(*symbol.Run) error) *parser {
-	p := &parser{limits: l, fileOf: fileOf, emit: emit, named: map[string]bool{}}
+	p := &parser{limits: l, fileOf: fileOf, emit: emit, named: map[string]bool{}, ordered: true}
 	p.known.seed = maphash.MakeSeed()
 	p.run.Rank = symbol.RankMapping
 	return p
@@ -125,7 +119,7 @@ func (p *parser) take(line []byte, long bool) error {
 			return err
 		}
 	}
-	if p.bytes += int64(len(line)); p.open && (p.bytes > p.limits.ClassBytes || len(p.lines) >= p.limits.ClassLines) {
+	if p.bytes += int64(len(line)); p.open && (p.bytes > p.limits.ClassBytes || len(p.members) >= p.limits.ClassLines) {
 		p.open, p.skip = false, true
 		p.quality.UnitsBroken++
 		p.warn(fmt.Sprintf("line %d: the class is larger than a class may be: it is left out", p.line))
@@ -171,17 +165,22 @@ func (p *parser) comment(b []byte, indent int) {
 		p.version = parseVersion(n.text)
 	case !p.open:
 	case n.id == idSourceFile:
-		if len(p.lines) == 0 {
+		if len(p.members) == 0 {
 			p.class.File = n.text
 		}
-	case n.id == idSynthesized && len(p.lines) == 0:
+	case n.id == idSynthesized && len(p.members) == 0:
 		p.class.Synthesized = p.class.Synthesized || p.version.level >= rules[idSynthesized].level
-	case n.id >= idSynthesized && len(p.lines) > 0:
+	case n.id >= idSynthesized && len(p.members) > 0:
 		r := symbol.Rule{Kind: rules[n.id].kind, Undeclared: p.version.level < rules[n.id].level,
 			Conditions: n.conditions, Actions: n.actions, Positions: n.positions, Text: n.text}
 		slices.SortFunc(r.Positions, func(a, b symbol.OutlinePosition) int { return cmp.Compare(a.Outline, b.Outline) })
+		m := &p.members[len(p.members)-1]
+		from := len(p.rules) - len(m.Rules)
+		if len(p.rules) == cap(p.rules) { // those of other lines stay where they are
+			p.rules, from = append(make([]symbol.Rule, 0, max(64, 2*cap(p.rules))), m.Rules...), 0
+		}
 		p.rules = append(p.rules, r)
-		p.lines[len(p.lines)-1].rules = int32(len(p.rules))
+		m.Rules = p.rules[from:len(p.rules):len(p.rules)]
 	}
 }
 
@@ -204,8 +203,10 @@ func (p *parser) member(b []byte, indent int) {
 	}
 	method, slot := p.known.find(s.signature)
 	if method < 0 { // its strings are the same ones in all lines that have it
-		m := symbol.Method{Field: s.field}
-		if reason := signed(&m, s.signature, p.class.Original); reason != "" {
+		m := p.newMethod()
+		m.Field = s.field
+		if reason := signed(m, s.signature, p.class.Original); reason != "" {
+			p.slab = p.slab[:len(p.slab)-1]
 			p.bad(indent, reason)
 			return
 		}
@@ -214,11 +215,23 @@ func (p *parser) member(b []byte, indent int) {
 		p.methods = append(p.methods, m)
 	}
 	name := text(s.renamed)
-	if n := len(p.lines); n > 0 && p.lines[n-1].name == name {
-		name = p.lines[n-1].name
+	if n := len(p.members); n > 0 {
+		if last := p.members[n-1].Name; last == name {
+			name = last
+		} else if last > name {
+			p.ordered = false
+		}
 	}
-	rule := int32(len(p.rules))
-	p.lines = append(p.lines, memberAt{name, int32(method), rule, rule, s.lines, s.from})
+	p.members = append(p.members, symbol.Member{Method: p.methods[method], Name: name, Lines: s.lines, From: s.from})
+}
+
+// newMethod makes room for a method.
+func (p *parser) newMethod() *symbol.Method {
+	if len(p.slab) == cap(p.slab) {
+		p.slab = make([]symbol.Method, 0, max(64, 2*cap(p.slab)))
+	}
+	p.slab = p.slab[:len(p.slab)+1]
+	return &p.slab[len(p.slab)-1]
 }
 
 // end emits the open class.
@@ -233,8 +246,8 @@ func (p *parser) end() error {
 	c.Files = c.Files[:0]
 	clear(p.named)
 	last := ""
-	for i := range p.methods {
-		class := p.methods[i].Class
+	for _, m := range p.methods {
+		class := m.Class
 		if class == "" || class == last || p.named[class] {
 			continue
 		}
@@ -250,4 +263,6 @@ func (p *parser) end() error {
 }
 
 // forget drops what the parser has of a class.
-func (p *parser) forget() { p.methods, p.lines, p.rules = p.methods[:0], p.lines[:0], p.rules[:0] }
+func (p *parser) forget() {
+	p.methods, p.slab, p.rules, p.members, p.ordered = p.methods[:0], p.slab[:0], p.rules[:0], p.members[:0], true
+}
