@@ -104,8 +104,11 @@ func (n *note) read(line []byte) (ok bool, reason string) {
 	if _, b = trim(b[1:]); len(b) == 0 || b[0] != '{' {
 		return false, ""
 	}
-	p := jsonReader{b: b}
 	*n = note{}
+	if n.short(b) {
+		return n.id != idUnknown, ""
+	}
+	p := jsonReader{b: b}
 	p.object(func(key string) {
 		switch key {
 		case "id":
@@ -136,6 +139,29 @@ func (n *note) read(line []byte) (ok bool, reason string) {
 	}
 	return n.id != idUnknown, ""
 }
+
+// short reads {"id":"this","signature":"that"}, which nearly all annotations are, to the byte; not ok: it is something else.
+func (n *note) short(b []byte) (ok bool) {
+	rest, ok := bytes.CutPrefix(b, shortHead)
+	rest, is := bytes.CutSuffix(rest, shortEnd)
+	if !ok || !is || bytes.IndexByte(rest, '\\') >= 0 {
+		return false
+	}
+	id, rest, ok := bytes.Cut(rest, shortNext)
+	key, value, is := bytes.Cut(rest, shortIs)
+	if !ok || !is || bytes.IndexByte(id, '"') >= 0 || bytes.IndexByte(value, '"') >= 0 {
+		return false
+	}
+	switch string(key) {
+	case "version", "fileName", "outline", "signature":
+		n.id, n.text = annotationOf(text(id)), text(value)
+		return true
+	}
+	return false
+}
+
+// What stands around the strings of a short annotation.
+var shortHead, shortNext, shortIs, shortEnd = []byte(`{"id":"`), []byte(`","`), []byte(`":"`), []byte(`"}`)
 
 // jsonReader reads the small objects of annotations, which are a tenth of a mapping, without making anything.
 type jsonReader struct {
