@@ -259,8 +259,11 @@ func FuzzClasses(f *testing.F) {
 		p := NewPacker(nil)
 		for i := range min(b.Classes(), 100) {
 			if x, err := b.Class(b.ClassName(i)); err == nil {
-				members := x.Whole().Members // what was checked can be made
-				for _, m := range members[:min(10, len(members))] {
+				whole, err := x.whole() // what was checked can be made
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range whole.Members[:min(10, len(whole.Members))] {
 					x.Named(m.Name)
 				}
 			}
