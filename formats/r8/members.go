@@ -35,7 +35,7 @@ func (p *parser) byName() []symbol.Member {
 		}
 		return cmp.Or(cmp.Compare(p.members[a.from].Name, p.members[b.from].Name), cmp.Compare(a.from, b.from))
 	})
-	p.sorted = p.sorted[:0]
+	p.sorted = slices.Grow(p.sorted[:0], len(p.members))
 	for _, s := range p.spans {
 		p.sorted = append(p.sorted, p.members[s.from:s.to]...)
 	}
