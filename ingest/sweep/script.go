@@ -33,7 +33,7 @@ func (s *Script) Add(r *symbol.Run) error {
 		}
 	}
 	at := max(r.Ranges[0].Start, s.end)
-	begin := at
+	begin, withLine, withInline := at, uint64(0), uint64(0)
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
 		if g.Start != at || g.End <= at {
@@ -43,10 +43,10 @@ func (s *Script) Add(r *symbol.Run) error {
 			return s.refuse("scope %d of range %#x among %d, file %d and name %d among %d", g.Scope, g.Start, len(r.Scopes), g.At.File, g.Name, n)
 		}
 		if g.At.Line != 0 {
-			s.Counts.WithLine += g.End - at
+			withLine += g.End - at
 		}
 		if r.Scopes[g.Scope].Parent >= 0 {
-			s.Counts.WithInline += g.End - at
+			withInline += g.End - at
 		}
 		at = g.End
 	}
@@ -54,6 +54,8 @@ func (s *Script) Add(r *symbol.Run) error {
 	s.Counts.Runs++
 	s.Counts.Ranges += uint64(len(r.Ranges))
 	s.Counts.Covered += at - begin
+	s.Counts.WithLine += withLine
+	s.Counts.WithInline += withInline
 	return s.Emit(r)
 }
 
