@@ -165,9 +165,7 @@ func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 			}
 			m.source, m.line, m.original = int32(at.source), uint32(at.line), uint32(at.original)
 			if digits[b[i]] < comma {
-				if v = int64(small[b[i]]); v != long {
-					i++
-				} else if v, i = longNumber(b, i); i < 0 {
+				if v, i = chanceNumber(b, i); i < 0 {
 					return false, r.badNumber(start)
 				}
 				at.name += v
@@ -265,6 +263,23 @@ func longNumber(b []byte, i int) (int64, int) {
 		return signed(value), i + 1
 	}
 	return 0, -1
+}
+
+// chanceNumber is longNumber where it is chance whether the number, which begins with a digit, has one, two or three of
+// them, as those of names have: no branch depends on that.
+func chanceNumber(b []byte, i int) (int64, int) {
+	if i+2 >= len(b) {
+		return longNumber(b, i)
+	}
+	first, second, third := uint32(digits[b[i]]), uint32(digits[b[i+1]]), uint32(digits[b[i+2]])
+	more := first >> 5
+	second &= -more
+	again := second >> 5
+	third &= -again
+	if second >= comma || third >= 32 {
+		return longNumber(b, i)
+	}
+	return signed(int64(first&31 | second&31<<5 | third<<10)), i + 1 + int(more+again)
 }
 
 // signed is a number whose lowest bit is its sign.
