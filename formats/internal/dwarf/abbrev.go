@@ -306,16 +306,6 @@ func skipOp(form uint8) uint32 {
 	return opLEB
 }
 
-// scope reports whether entries of a tag are part of the names of functions
-// below them.
-func scope(tag uint32) bool {
-	switch tag {
-	case tagSubprogram, tagNamespace, tagClass, tagStructure, tagUnion, tagInterface, tagEnumeration, tagModule:
-		return true
-	}
-	return false
-}
-
 // skipEntry passes over the attributes of an entry of a at b[p:]. The result
 // may lie behind the end of b (an entry that does not fit); it is -1 when a
 // variable part does not end in b.

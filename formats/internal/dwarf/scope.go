@@ -96,3 +96,13 @@ func (r *Reader) isScope(off uint64) bool {
 	a := r.t.find(code)
 	return a != nil && scope(a.tag)
 }
+
+// scope reports whether entries of a tag are part of the names of functions
+// below them.
+func scope(tag uint32) bool {
+	switch tag {
+	case tagSubprogram, tagNamespace, tagClass, tagStructure, tagUnion, tagInterface, tagEnumeration, tagModule:
+		return true
+	}
+	return false
+}
