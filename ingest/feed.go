@@ -9,13 +9,13 @@ import (
 )
 
 // feedRanges is about how many ranges are handed over at once. One such parcel is written while the next is filled.
-const feedRanges = 16 << 10
+const feedRanges = 8 << 10
 
 // A feed to one has so many parcels, a feed to two as many as one of them may be behind: the encoder of the store's rows
 // begins with the names, and the lake goes ahead meanwhile.
 const (
 	feedParcels  = 2
-	aheadParcels = 6
+	aheadParcels = 4
 )
 
 // takers is who takes the swept runs of a load.
@@ -74,6 +74,12 @@ func (p *parcel) add(r *symbol.Run) {
 	p.at = append(p.at, struct{ ranges, scopes int }{len(p.ranges), len(p.scopes)})
 }
 
+// another makes an empty parcel with room for as much as p. Others may read p.
+func (p *parcel) another() *parcel {
+	return &parcel{runs: make([]symbol.Run, 0, cap(p.runs)), at: make([]struct{ ranges, scopes int }, 0, cap(p.at)),
+		ranges: make([]symbol.Range, 0, cap(p.ranges)), scopes: make([]symbol.Scope, 0, cap(p.scopes))}
+}
+
 // close makes the runs whole: nothing is added any more.
 func (p *parcel) close() {
 	ranges, scopes := 0, 0
@@ -126,11 +132,12 @@ func (f *feed) write(r *symbol.Run) error {
 	default:
 		if f.made < f.most {
 			f.made++
-			f.open = new(parcel)
+			f.open = f.open.another()
 		} else {
 			f.open = <-f.empty
 		}
 	}
+	f.open.reset()
 	return nil
 }
 
@@ -159,7 +166,6 @@ func (f *feed) take(full <-chan *parcel, to func(*symbol.Run) error) {
 			err = mapped(func() error { return p.write(to) })
 		}
 		if p.left.Add(-1) == 0 {
-			p.reset()
 			f.empty <- p
 		}
 	}

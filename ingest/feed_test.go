@@ -14,7 +14,7 @@ import (
 func largeFake() string {
 	var b strings.Builder
 	b.WriteString("FAKE\nid " + idA + "\n")
-	for i := range 4 * feedRanges {
+	for i := range 8 * feedRanges {
 		fmt.Fprintf(&b, "f %d %d n%d %d\n", i*16, i*16+16+i%3*8, i%977, i*31%9973)
 	}
 	return b.String()

@@ -13,7 +13,7 @@ import (
 // global to the process: what is written can be read as before.
 var useCodecs = sync.OnceFunc(func() {
 	compress.RegisterCodec(compress.Codecs.Zstd, &pooledZstd{Codec: codec(compress.Codecs.Zstd)})
-	compress.RegisterCodec(compress.Codecs.Snappy, swiftSnappy{codec(compress.Codecs.Snappy)})
+	compress.RegisterCodec(compress.Codecs.Snappy, &swiftSnappy{Codec: codec(compress.Codecs.Snappy)})
 })
 
 func codec(c compress.Compression) compress.Codec {
@@ -44,10 +44,27 @@ func (p *pooledZstd) EncodeLevel(dst, src []byte, _ int) []byte {
 
 func (p *pooledZstd) Encode(dst, src []byte) []byte { return p.EncodeLevel(dst, src, 0) }
 
-type swiftSnappy struct{ compress.Codec }
-
-func (swiftSnappy) EncodeLevel(dst, src []byte, _ int) []byte {
-	return s2.EncodeSnappy(dst[:cap(dst)], src)
+// swiftSnappy encodes where there is room for the worst case, which the library would make for every dictionary.
+type swiftSnappy struct {
+	compress.Codec
+	rooms sync.Pool
 }
 
-func (swiftSnappy) Encode(dst, src []byte) []byte { return s2.EncodeSnappy(dst[:cap(dst)], src) }
+// CompressBound is what the library makes room for.
+func (*swiftSnappy) CompressBound(n int64) int64 { return n / 8 }
+
+func (s *swiftSnappy) EncodeLevel(dst, src []byte, _ int) []byte {
+	room, ok := s.rooms.Get().(*[]byte)
+	if !ok {
+		room = new([]byte)
+	}
+	defer s.rooms.Put(room)
+	*room = s2.EncodeSnappy((*room)[:cap(*room)], src)
+	dst = append(dst[:0], *room...)
+	if cap(*room) > keptBytes {
+		*room = nil
+	}
+	return dst
+}
+
+func (s *swiftSnappy) Encode(dst, src []byte) []byte { return s.EncodeLevel(dst, src, 0) }

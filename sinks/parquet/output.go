@@ -158,7 +158,7 @@ func (o *output) page() error {
 	select {
 	case next = <-o.slices:
 	default:
-		next = newSlice(len(g.leaves))
+		next = g.open.another()
 	}
 	s := g.take(next)
 	return o.later.do(func() error { return o.pager.add(g, s) }, func() {

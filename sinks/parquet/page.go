@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
@@ -216,6 +217,7 @@ func compare(k kind, a, b []byte) int {
 
 // page is a dictionary's page, PLAIN: each text behind its length.
 func (d *dictionary) page(to []byte) []byte {
+	to = slices.Grow(to, d.bytes+4*len(d.list))
 	for i := range uint32(len(d.list)) {
 		s := d.at(i)
 		to = append(binary.LittleEndian.AppendUint32(to, uint32(len(s))), s...)

@@ -5,6 +5,9 @@ import "github.com/symlake/symlake/formats/demangle"
 // readableBytes is what a generation of readable names may take.
 const readableBytes = 4 << 20
 
+// roomBytes is what nearly every readable name fits in.
+const roomBytes = 4 << 10
+
 // readable gives the names of a load in their readable form. Those of the last rows it remembers, as row group after
 // row group has them again and to make one costs more than all else about it.
 type readable struct {
@@ -38,6 +41,7 @@ func (r *readable) of(i uint32, name string) string {
 		r.now.reset()
 	}
 	g := &r.now
+	g.data = roomier(g.data, roomBytes)
 	if n := r.old.form[i]; n > 0 {
 		g.data = append(g.data, r.old.at(n)...)
 	} else {

@@ -121,6 +121,16 @@ func newRowGroup(t *Table) *rowGroup {
 
 func newSlice(leaves int) *slice { return &slice{columns: make([]values, leaves)} }
 
+// another makes an empty slice with room for as much as s.
+func (s *slice) another() *slice {
+	n := &slice{lengths: make([]uint32, 0, cap(s.lengths)), columns: make([]values, len(s.columns)), elements: make([]element, 0, cap(s.elements))}
+	for i := range s.columns {
+		v := &s.columns[i]
+		n.columns[i] = values{ints: make([]int32, 0, cap(v.ints)), longs: make([]int64, 0, cap(v.longs))}
+	}
+	return n
+}
+
 // bytes is about what the group takes in memory.
 func (g *rowGroup) bytes() int {
 	n := g.open.bytes() + g.paged

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -39,7 +40,7 @@ func (t *texts) add(s string) uint32 {
 	if ok {
 		return n
 	}
-	t.data = append(t.data, s...)
+	t.data = append(roomier(t.data, len(s)), s...)
 	t.ends = append(t.ends, uint32(len(t.data)))
 	t.slots[at] = h>>32<<32 | uint64(len(t.ends))
 	return uint32(len(t.ends) - 1)
@@ -66,6 +67,15 @@ func (t *texts) look(s string, h uint64) (n uint32, at uint64, ok bool) {
 			return n, at, true
 		}
 	}
+}
+
+// roomier makes room for n more bytes, and for half as many as there are if there is none: what grows by a quarter at a time, as
+// append makes it, is copied often and leaves five times its size behind.
+func roomier(b []byte, n int) []byte {
+	if cap(b)-len(b) >= n {
+		return b
+	}
+	return slices.Grow(b, max(n, len(b)/2))
 }
 
 func (t *texts) grow() {
