@@ -41,7 +41,6 @@ type encoding struct {
 	known   *symbol.Artifact // a copy, which outlives the object
 	member  string
 	secret  *row.Secret // that classes have their positions by; nil: there are none
-	aside   bool        // the load has another processor: its rows are made beside the sweep
 	quality symbol.Quality
 	// runs gives the swept runs, in order, to what begin makes of their strings, as often as it is called; begin is
 	// not called when there are none.
@@ -206,10 +205,11 @@ func (e *encoding) sorted(s *spill.Sorter, begin beginner) (sweep.Counts, error)
 		counts, err := sweep.Classes(m.Next, take)
 		return counts, errors.Join(err, end())
 	}
-	if e.aside = e.x.spareSlot(); e.aside { // the load is alone on two processors at least: what is swept is encoded beside
+	aside := e.x.spareSlot()
+	if aside { // the load is alone on two processors at least: what is swept is encoded beside
 		defer e.x.unslot()
 	}
-	take, end := to.beside(&table, e.aside)
+	take, end := to.beside(&table, aside)
 	counts, err := sweep.Sweep(m.Next, take)
 	return counts, errors.Join(err, end())
 }
@@ -276,17 +276,12 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	}
 	defer x.unslot()
 	var enc *row.Encoder
-	var blocks sync.WaitGroup
-	defer blocks.Wait()
 	counts, err := e.runs(within, func(t row.Table) (to takers, err error) {
 		given := 0
 		to.rows = func(r *symbol.Run) (err error) {
 			if enc == nil { // it numbers all names first, and the lake need not wait for that
 				if enc, err = row.NewEncoder(j.o.Keyring, e.known, id, t, write); err != nil {
 					return err
-				}
-				if e.aside {
-					enc.Aside(blocks.Go)
 				}
 			}
 			if given++; given%1024 == 0 && ctx.Err() != nil {

@@ -40,10 +40,6 @@ type Encoder struct {
 	sum    hash.Hash
 	from   uint64 // first position that no row speaks for yet
 	end    uint64 // of the range added last
-	body   []byte // memory of the block that was written last
-	aside  func(write func())
-	asides chan error // of the block that is being written aside
-	ahead  bool       // there is one
 	err    error
 }
 
@@ -79,14 +75,6 @@ func NewEncoder(k *Keyring, a *symbol.Artifact, l sinks.Load, t Table, write fun
 		e.emit(Dictionary, 0, bodyDictionary, encodeDictionary(e.comp, &t, picked, content))
 	}
 	return e, e.err
-}
-
-// Aside has blocks of ranges written beside the caller from now on, one after the other: start calls what it is
-// given on another goroutine. write is called there too, and maybe still after an error, until what was started ends.
-func (e *Encoder) Aside(start func(write func())) {
-	if e.block != nil {
-		e.aside, e.asides, e.block.spare = start, make(chan error, 1), new(closedBlock)
-	}
 }
 
 // Add encodes a run: swept, so after and apart from those before. Its Strings
@@ -198,18 +186,7 @@ func (e *Encoder) Close() (*Loaded, error) {
 	return e.out, nil
 }
 
-// wait waits for the block that is being written aside.
-func (e *Encoder) wait() {
-	if !e.ahead {
-		return
-	}
-	if err := <-e.asides; e.err == nil {
-		e.err = err
-	}
-	e.ahead = false
-}
-
-// endRanges writes what is open of ranges or classes, and waits for all that is being written.
+// endRanges writes what is open of ranges or classes.
 func (e *Encoder) endRanges() error {
 	if e.class != nil {
 		e.closeClasses()
@@ -219,7 +196,6 @@ func (e *Encoder) endRanges() error {
 		}
 		e.flush(end - 1)
 	}
-	e.wait()
 	return e.err
 }
 
@@ -230,42 +206,22 @@ func (e *Encoder) flush(last uint64) {
 	if e.block.script.is {
 		e.block.endParts(last)
 	}
+	addBlock(e.sum, last, e.block.cols[:e.block.used])
+	e.emit(Ranges, last, rangesForm(e.out.Artifact.Kind), e.block.body(e.comp))
 	e.from = last + 1
-	if e.wait(); e.err != nil {
-		return
-	}
-	b := e.block.close(last)
-	if e.aside == nil {
-		e.err = e.writeBlock(b)
-		return
-	}
-	e.ahead = true
-	e.aside(func() { e.asides <- e.writeBlock(b) })
-}
-
-// writeBlock is all that a block takes once it is closed. Until it ends nobody else touches what it does: sum, comp, seals, body,
-// write and out.Bytes.
-func (e *Encoder) writeBlock(b *closedBlock) error {
-	addBlock(e.sum, b.last, b.cols[:b.used])
-	e.body = b.body(e.comp, e.body[:0])
-	return e.seal(Ranges, b.last, rangesForm(e.out.Artifact.Kind), e.body)
+	e.block.reset()
 }
 
 func (e *Encoder) emit(k Kind, last uint64, form byte, body []byte) {
-	if e.err == nil {
-		e.err = e.seal(k, last, form, body)
+	if e.err != nil {
+		return
 	}
-}
-
-// seal writes a row.
-func (e *Encoder) seal(k Kind, last uint64, form byte, body []byte) error {
 	key := rowKey(e.out.Artifact.ID, e.out.Load, k, last)
 	value := e.seals.seal([]byte{version1, form}, key, body)
 	e.out.Bytes += uint64(len(key) + len(value))
 	if err := e.write(sinks.Row{Key: key, Value: value}); err != nil {
-		return fmt.Errorf("write row %x: %w", key, err)
+		e.err = fmt.Errorf("write row %x: %w", key, err)
 	}
-	return nil
 }
 
 // rangesForm is the form of the rows of ranges of an artifact.

@@ -50,7 +50,7 @@ func TestWorkedExample(t *testing.T) {
 	for _, g := range exampleRun().Ranges {
 		w.add(&g)
 	}
-	body := w.close(0).body(newCompressor(), nil)
+	body := w.body(newCompressor())
 	if got := hex.EncodeToString(body); got != exampleBody {
 		t.Errorf("body %s", got)
 	}

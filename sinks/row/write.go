@@ -37,7 +37,7 @@ type blockWriter struct {
 	nodes  []nodeRef
 	prev   int32 // node of the range added last; -1
 	head   []byte
-	spare  *closedBlock // whose memory the next block takes; nil: that of the one before, which is done with
+	out    []byte
 
 	// What the open block knows, valid where the stamp is its own.
 	stamp     uint32
@@ -364,39 +364,18 @@ func (w *blockWriter) newFile(f *functionState, file uint32, isNew bool, s uint3
 	}
 }
 
-// closedBlock is a block to which nothing is added any more.
-type closedBlock struct {
-	last          uint64 // position that it speaks for
-	head          []byte
-	ranges, nodes int
-	cols          [scriptColumns][]byte
-	used          int
-	coders        *[scriptColumns]trial
-}
-
-// close gives the open block, which speaks for positions up to last, and begins the next one. Where there is a spare one, the
-// closed block stays as it is until the one after it is closed.
-func (w *blockWriter) close(last uint64) *closedBlock {
-	b := &closedBlock{last: last, head: w.head, ranges: w.ranges, nodes: len(w.nodes), cols: w.cols, used: w.used, coders: &coders}
-	if w.script.is {
-		b.coders = &scriptCoders
-	}
-	if w.spare != nil {
-		w.head, w.cols = w.spare.head, w.spare.cols
-		w.spare = b
-	}
-	w.reset()
-	return b
-}
-
-// body appends the block's plaintext: the first position it speaks for, its
+// body gives the block's plaintext: the first position it speaks for, its
 // numbers of ranges and nodes, and its columns.
-func (b *closedBlock) body(c *compressor, to []byte) []byte {
-	to = append(to, b.head...)
-	to = binary.AppendUvarint(to, uint64(b.ranges))
-	to = binary.AppendUvarint(to, uint64(b.nodes))
-	for i, col := range b.cols[:b.used] {
-		to = c.column(to, col, b.coders[i])
+func (w *blockWriter) body(c *compressor) []byte {
+	w.out = append(w.out[:0], w.head...)
+	w.out = binary.AppendUvarint(w.out, uint64(w.ranges))
+	w.out = binary.AppendUvarint(w.out, uint64(len(w.nodes)))
+	try := &coders
+	if w.script.is {
+		try = &scriptCoders
 	}
-	return to
+	for i := range w.used {
+		w.out = c.column(w.out, w.cols[i], try[i])
+	}
+	return w.out
 }
