@@ -29,7 +29,7 @@ func TestBlockOnce(t *testing.T) {
 		again += n - 1
 	}
 	const together = 1 << 14 // questions that the client answers at once
-	if ends := rows / together; blocks < 50 || again > ends {
+	if ends := rows / together; blocks < 40 || again > ends {
 		t.Errorf("%d blocks, of which %d were read again, want %d at most: where one batch of questions ends and the next begins", blocks, again, ends)
 	}
 	for n := range 4 {
