@@ -7,7 +7,7 @@ import "slices"
 const (
 	groupRows = 500_000
 	// groupBytes ends a row group whose rows have long chains or long names before that.
-	groupBytes = 8 << 20
+	groupBytes = 7 << 20
 	// sortedBytes is that of a file whose rows are ordered, and that is read for long: engines read every footer and dictionary
 	// once a query.
 	sortedBytes = 24 << 20
