@@ -12,8 +12,8 @@ import (
 // windowBytes is how much text is read at once: what stays in the processor's cache.
 const windowBytes = 256 << 10
 
-// lines walks the lines of an input from an offset on. It reads windows also where the input is in memory: a mapped
-// file that is read through stays in memory to its end. A line stays valid until release.
+// lines walks the lines of an input from an offset on, window by window; where the input is in memory, a window is a piece
+// of that. A line stays valid until release.
 type lines struct {
 	in    *formats.Input
 	data  []byte // the window
@@ -21,7 +21,7 @@ type lines struct {
 	at    int    // in data: the line that is next
 	most  int    // bytes of a line
 	spent [][]byte
-	free  [][]byte
+	free  [][]byte  // that are read into, unless the input is in memory
 	sum   hash.Hash // of all that was read, unless nil
 	taken int64     // up to there
 }
@@ -68,6 +68,11 @@ func (l *lines) window(ctx context.Context, off int64, size int) (b []byte, err 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if m := l.in.Mapped; m != nil {
+		b = m[off:min(off+int64(size), l.in.Size)]
+		l.add(b, off)
+		return b, nil
+	}
 	if n := len(l.free); n > 0 && cap(l.free[n-1]) >= size {
 		b, l.free = l.free[n-1], l.free[:n-1]
 	} else {
@@ -80,11 +85,16 @@ func (l *lines) window(ctx context.Context, off int64, size int) (b []byte, err 
 		}
 		return nil, err
 	}
-	if end := off + int64(len(b)); l.sum != nil && end > l.taken { // windows begin with what the ones before ended in
+	l.add(b, off)
+	return b, nil
+}
+
+// add adds a window to the sum. Windows begin with what the ones before ended in.
+func (l *lines) add(b []byte, off int64) {
+	if end := off + int64(len(b)); l.sum != nil && end > l.taken {
 		l.sum.Write(b[l.taken-off:])
 		l.taken = end
 	}
-	return b, nil
 }
 
 // members passes the lines of the window that are about members, and says how many.
