@@ -36,7 +36,7 @@ type ingestJob struct {
 
 // ingestGCPercent lets garbage grow to a multiple of what lives: little does,
 // and the collector would cost a fifteenth of the run.
-const ingestGCPercent = 400
+const ingestGCPercent = 200
 
 // listGCPercent is that of a run until it has found something to do: lists are compared in little memory, and most runs
 // do nothing else. It begins where a run that finds something at once does not come.
