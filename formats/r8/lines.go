@@ -21,7 +21,7 @@ type lines struct {
 	at    int    // in data: the line that is next
 	most  int    // bytes of a line
 	spent [][]byte
-	free  [][]byte  // that are read into, unless the input is in memory
+	free  [][]byte  // that are read into; none where windows are pieces of the input
 	sum   hash.Hash // of all that was read, unless nil
 	taken int64     // up to there
 }
@@ -33,7 +33,15 @@ func newLines(in *formats.Input, off int64) *lines {
 // release gives up all lines but the one read last.
 func (l *lines) release() {
 	if len(l.spent) > 0 {
-		l.free, l.spent = append(l.free, l.spent...), l.spent[:0]
+		l.give(l.spent...)
+		l.spent = l.spent[:0]
+	}
+}
+
+// give has windows read into again, unless they are the input's own memory.
+func (l *lines) give(windows ...[]byte) {
+	if l.in.Mapped == nil {
+		l.free = append(l.free, windows...)
 	}
 }
 
@@ -145,7 +153,7 @@ func (l *lines) fill(ctx context.Context) (n int, err error) {
 		}
 		i := bytes.IndexByte(w, '\n')
 		end += int64(len(w))
-		l.free = append(l.free, w)
+		l.give(w)
 		if i >= 0 {
 			b := append(bytes.Clone(head), w[i:]...)
 			l.set(b, end-int64(len(b)))

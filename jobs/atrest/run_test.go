@@ -15,7 +15,7 @@ import (
 // they are asked for. Only one in which a chunk of them ends may have to be read again. And the rows get
 // the answers of their places, in their order.
 func TestBlockOnce(t *testing.T) {
-	const artifacts, functions = 5, 20_000
+	const artifacts, functions = 5, 26_000
 	w := newWorld(t, artifacts, functions)
 	in, out := t.TempDir(), t.TempDir()
 	rows := writeRows(t, in, 4, 40_000, artifacts, functions)
@@ -29,7 +29,7 @@ func TestBlockOnce(t *testing.T) {
 		again += n - 1
 	}
 	const together = 1 << 14 // questions that the client answers at once
-	if ends := rows / together; blocks < 40 || again > ends {
+	if ends := rows / together; blocks < 50 || again > ends {
 		t.Errorf("%d blocks, of which %d were read again, want %d at most: where one batch of questions ends and the next begins", blocks, again, ends)
 	}
 	for n := range 4 {

@@ -33,8 +33,11 @@ func dsn(path, options string) string {
 // createDatabase makes an empty catalog, or what one lacks. A new one is made under another name, synced once instead
 // of at each step, and renamed. Its caller keeps others out.
 func createDatabase(path string) error {
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, createTables(path, "FULL"))
+	switch _, err := os.Lstat(path); {
+	case err == nil:
+		return createTables(path, "FULL")
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
 	made := path + ".tmp"
 	for _, left := range []string{"", "-journal", "-wal", "-shm"} { // by one that was killed
