@@ -248,29 +248,40 @@ func (s *sweeper) slice(o *open) *symbol.Run {
 	return c
 }
 
-// count adds r to the counts and joins equal neighbours, in place.
+// count adds r to the counts and joins equal neighbours, in place. Which ranges have a line or are inlined is chance: no
+// branch depends on it.
 func (s *sweeper) count(r *symbol.Run) []symbol.Range {
 	n := 0
 	script := r.Rank == symbol.RankScript // its ranges end with their lines
+	var covered, withLine, withInline uint64
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
 		size := g.End - g.Start
-		s.counts.Covered += size
-		if g.At.Line != 0 {
-			s.counts.WithLine += size
+		lined, inlined := size, size
+		if g.At.Line == 0 {
+			lined = 0
 		}
-		if r.Scopes[g.Scope].Parent >= 0 {
-			s.counts.WithInline += size
+		if r.Scopes[g.Scope].Parent < 0 {
+			inlined = 0
 		}
-		if n > 0 && !script && r.Ranges[n-1].Scope == g.Scope && r.Ranges[n-1].At == g.At {
-			r.Ranges[n-1].End = g.End
-			continue
+		covered += size
+		withLine += lined
+		withInline += inlined
+		if n > 0 && !script {
+			b := &r.Ranges[n-1]
+			if uint32(b.Scope^g.Scope)|(b.At.File^g.At.File)|(b.At.Line^g.At.Line)|(b.At.Column^g.At.Column) == 0 {
+				b.End = g.End
+				continue
+			}
 		}
 		if n != i {
 			r.Ranges[n] = *g
 		}
 		n++
 	}
+	s.counts.Covered += covered
+	s.counts.WithLine += withLine
+	s.counts.WithInline += withInline
 	s.counts.Runs++
 	s.counts.Ranges += uint64(n)
 	return r.Ranges[:n]

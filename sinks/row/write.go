@@ -49,6 +49,7 @@ type blockWriter struct {
 	script scriptState
 	run    *symbol.Run
 	runAt  uint32
+	small  bool      // no range of the open run, with all that it brings, fills a block
 	scopes []stamped // of the open run, by scope: its node
 	chain  []int32
 }
@@ -108,6 +109,7 @@ func (w *blockWriter) open(from uint64) {
 func (w *blockWriter) begin(r *symbol.Run) {
 	w.run = r
 	w.runAt++
+	w.small = (len(r.Scopes)+1)*w.mostCost <= fullBytes
 	if len(w.scopes) < len(r.Scopes) {
 		w.scopes = append(w.scopes, make([]stamped, len(r.Scopes)-len(w.scopes))...)
 	}
@@ -134,10 +136,10 @@ func (w *blockWriter) full(g *symbol.Range, cost int) bool {
 	return w.ranges >= maxRanges || w.bytes >= fullBytes || cost > fullBytes || !w.script.is && g.Start-w.base > math.MaxUint32
 }
 
-// cost is at least what a range adds to an empty block.
+// cost is at least what a range adds to an empty block, or any number that fills none if it adds less.
 func (w *blockWriter) cost(g *symbol.Range) int {
-	if w.mostCost <= fullBytes && w.scopes[g.Scope].stamp == w.runAt {
-		return w.mostCost // most are so
+	if w.small {
+		return 0 // most are so
 	}
 	return w.costOf(g)
 }
