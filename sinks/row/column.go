@@ -1,14 +1,11 @@
 package row
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"math/bits"
 
-	"github.com/klauspost/compress/fse"
 	"github.com/klauspost/compress/huff0"
 	"github.com/klauspost/compress/zstd"
 )
@@ -22,139 +19,9 @@ const (
 	codeZstd   byte = 4 // a zstd frame without checksum
 )
 
-const (
-	// minCoded is the length below which a table costs more than it saves.
-	minCoded = 32
-	// maxEntropy is the most that the entropy coders take at once.
-	maxEntropy = 128 << 10
-	// maxBodyBytes is the most that the columns of one row take in memory, so
-	// that no row makes its reader allocate more.
-	maxBodyBytes = 8 << 20
-	// zstdWindow is ample for one row, and keeps the encoders small.
-	zstdWindow = 1 << 20
-)
-
-// compressor codes columns. One goroutine.
-type compressor struct {
-	fse  fse.Scratch
-	huff huff0.Scratch
-	zstd *zstd.Encoder
-	buf  []byte
-}
-
-func newCompressor() *compressor {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderCRC(false), zstd.WithWindowSize(zstdWindow), zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		panic(err) // the options are constants
-	}
-	c := &compressor{zstd: z}
-	c.huff.Reuse = huff0.ReusePolicyNone // each column stands alone, its table with it
-	return c
-}
-
-// trial says which coders a column is tried with. The smallest result wins, so
-// it is not stored.
-type trial uint8
-
-const (
-	tryEntropy trial = iota
-	tryZstd
-	tryBoth
-	tryFast // entropy; the faster coder alone, but where it is near its least of a bit for each byte
-	tryNone // it is chance
-)
-
-// column appends raw's length and, unless it is empty, its code, the length of
-// the coded bytes, and these.
-func (c *compressor) column(dst, raw []byte, try trial) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(raw)))
-	if len(raw) == 0 {
-		return dst
-	}
-	code, coded := c.smallest(raw, try)
-	dst = append(dst, code)
-	dst = binary.AppendUvarint(dst, uint64(len(coded)))
-	return append(dst, coded...)
-}
-
-// coderOf is the code of a column that column appended; codePlain of an empty one.
-func coderOf(column []byte) byte {
-	size, n := binary.Uvarint(column)
-	if size == 0 {
-		return codePlain
-	}
-	return column[n]
-}
-
-func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
-	if len(raw) == 1 || bytes.Equal(raw[1:], raw[:len(raw)-1]) {
-		return codeRepeat, raw[:1]
-	}
-	code, coded = codePlain, raw
-	if len(raw) < minCoded || try == tryNone {
-		return code, coded
-	}
-	if try == tryZstd || try == tryBoth || len(raw) > maxEntropy {
-		c.buf = c.zstd.EncodeAll(raw, c.buf[:0])
-		if len(c.buf) < len(coded) {
-			code, coded = codeZstd, c.buf
-		}
-	}
-	if try == tryZstd || len(raw) > maxEntropy {
-		return code, coded
-	}
-	if try == tryFast {
-		if out, _, err := huff0.Compress4X(raw, &c.huff); err == nil && len(out) < len(coded) {
-			code, coded = codeHuff, out
-		}
-		if len(coded) > len(raw)/6 {
-			return code, coded
-		}
-	}
-	most, least := c.count(raw)
-	if least >= len(coded) {
-		return code, coded
-	}
-	// A byte that stands for more than a third of the column takes less
-	// than the whole bit that a Huffman code must give it.
-	if most > len(raw)/3 {
-		if out, err := fse.Compress(raw, &c.fse); err == nil && len(out) < len(coded) {
-			code, coded = codeFSE, out
-		}
-	} else if out, _, err := huff0.Compress4X(raw, &c.huff); err == nil && len(out) < len(coded) {
-		code, coded = codeHuff, out
-	}
-	return code, coded
-}
-
-// count fills the histogram of the FSE coder. It gives the number of the most
-// frequent byte, and the least length that an entropy coder can reach: that of
-// the column's information, and what its table hardly ever takes less than.
-func (c *compressor) count(raw []byte) (most, least int) {
-	// Two counters a byte: a column of few values would wait for its own stores.
-	var odd [256]uint32
-	h := (*[256]uint32)(c.fse.Histogram())
-	clear(h[:])
-	i := 0
-	for ; i+1 < len(raw); i += 2 {
-		h[raw[i]]++
-		odd[raw[i+1]]++
-	}
-	if i < len(raw) {
-		h[raw[i]]++
-	}
-	last, values, information := 0, 0, 0.0
-	for b := range h {
-		if h[b] += odd[b]; h[b] > 0 {
-			most, last = max(most, int(h[b])), b
-			information += float64(h[b]) * math.Log2(float64(len(raw))/float64(h[b]))
-			values++
-		}
-	}
-	c.fse.HistogramFinished(uint8(last), most)
-	return most, int(information/8) + values/4
-}
+// maxBodyBytes is the most that the columns of one row take in memory, so
+// that no row makes its reader allocate more.
+const maxBodyBytes = 8 << 20
 
 // decompressor decodes columns. One goroutine; the zstd decoder is shared.
 type decompressor struct {
