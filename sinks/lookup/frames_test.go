@@ -47,9 +47,14 @@ func TestEveryPosition(t *testing.T) {
 	for _, o := range []lookup.Options{{}, {CacheBytes: 1}, {NoDemangle: true}} {
 		c := w.clientWith(o)
 		for range 2 {
-			for i, a := range ask(t, c, qs...) {
-				of(qs[i]).check(t, qs[i].Where.Value, a)
+			for _, form := range forms {
+				for i, a := range form(t, c, qs...) {
+					of(qs[i]).check(t, qs[i].Where.Value, a)
+				}
 			}
+		}
+		for i, a := range emitted(t, w.clientWith(o), qs...) {
+			of(qs[i]).check(t, qs[i].Where.Value, a)
 		}
 		for _, q := range qs[:200] {
 			of(q).check(t, q.Where.Value, c.Lookup(t.Context(), q))
@@ -211,6 +216,12 @@ func (w *world) opened(im *image) *row.Opened {
 // corrupt checks that the row in the middle is corrupt under a change of what
 // the store gives, and that the record was read once more, and no more.
 func (w *world) corrupt(im *image, change func(sinks.Row) (sinks.Row, error)) {
+	for _, form := range forms {
+		w.corruptAs(im, change, form)
+	}
+}
+
+func (w *world) corruptAs(im *image, change func(sinks.Row) (sinks.Row, error), form form) {
 	t := w.t
 	t.Helper()
 	w.blocks.change.Store(&change)
@@ -222,7 +233,7 @@ func (w *world) corrupt(im *image, change func(sinks.Row) (sinks.Row, error)) {
 		qs = append(qs, at(im.ID, pos), at(im.ID, pos))
 	}
 	corrupt := 0
-	for i, a := range ask(t, c, qs...) {
+	for i, a := range form(t, c, qs...) {
 		pos := qs[i].Where.Value
 		if row, ok := opened.Index(pos); ok && row == bad {
 			corrupt++
@@ -243,25 +254,27 @@ func (w *world) corrupt(im *image, change func(sinks.Row) (sinks.Row, error)) {
 // A load that was published since, with the old one's rows removed, answers
 // at once; the artifact's cached record notwithstanding.
 func TestSuperseded(t *testing.T) {
-	w := newWorld(t)
-	im := newImage(cartID, "libcart.so", 5000)
-	old := w.publish(im)
-	c := w.client()
-	im.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
-	next := newImage(cartID, "libcart.so", 4000)
-	next.salt = "new"
-	w.publish(next)
-	w.must(w.store.Blocks.Drop(t.Context(), [][]byte{row.LoadPrefix(im.ID, old.Load)}))
-	im.check(t, 24, c.Lookup(t.Context(), at(im.ID, 24))) // its block is cached: the old load still answers
-	var qs []lookup.Query
-	for pos := im.End / 2; pos < im.End; pos += 16 {
-		qs = append(qs, at(im.ID, pos))
+	for _, form := range forms {
+		w := newWorld(t)
+		im := newImage(cartID, "libcart.so", 5000)
+		old := w.publish(im)
+		c := w.client()
+		im.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
+		next := newImage(cartID, "libcart.so", 4000)
+		next.salt = "new"
+		w.publish(next)
+		w.must(w.store.Blocks.Drop(t.Context(), [][]byte{row.LoadPrefix(im.ID, old.Load)}))
+		im.check(t, 24, c.Lookup(t.Context(), at(im.ID, 24))) // its block is cached: the old load still answers
+		var qs []lookup.Query
+		for pos := im.End / 2; pos < im.End; pos += 16 {
+			qs = append(qs, at(im.ID, pos))
+		}
+		qs = append(qs, qs...)
+		for i, a := range form(t, c, qs...) {
+			next.check(t, qs[i].Where.Value, a)
+		}
+		next.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
 	}
-	qs = append(qs, qs...)
-	for i, a := range ask(t, c, qs...) {
-		next.check(t, qs[i].Where.Value, a)
-	}
-	next.check(t, 20, c.Lookup(t.Context(), at(im.ID, 20)))
 }
 
 func TestPublishIsSeen(t *testing.T) {
@@ -423,6 +436,8 @@ func TestWarmAllocatesLittle(t *testing.T) {
 	ctx := t.Context()
 	n := testing.AllocsPerRun(5, func() { c.Frames(ctx, qs, func(int, symbol.Answer) {}) })
 	failIf(t, n > 200, "%v allocations for %d answers", n, len(qs))
+	n = testing.AllocsPerRun(5, func() { c.Each(ctx, qs, func(int, *symbol.Answer) error { return nil }) })
+	failIf(t, n > 4, "%v allocations for %d answers that pass", n, len(qs))
 	n = testing.AllocsPerRun(100, func() { c.Lookup(ctx, qs[3]) })
 	failIf(t, n > 2, "%v allocations for one answer", n)
 }

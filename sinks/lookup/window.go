@@ -64,7 +64,9 @@ func (r *repeats) is(it *item) bool {
 // repeat answers what was asked before, when all else is answered: a row may have been read again.
 func (b *batch) repeat() {
 	for _, s := range b.repeats.same {
-		b.answers[b.asked[s.q].to] = b.answers[b.asked[s.as].to]
+		a := &b.answers[b.asked[s.q].to]
+		*a = b.answers[b.asked[s.as].to]
+		b.tell(s.q, a.Status)
 	}
 	b.repeats.same = b.repeats.same[:0]
 }
@@ -78,7 +80,7 @@ func (b *batch) answer(e *entry, block *row.Block, items []item) {
 	w := &b.window
 	b.repeats.begin()
 	for i := range items {
-		if b.repeats.is(&items[i]) {
+		if b.answers != nil && b.repeats.is(&items[i]) { // nothing is left of what was emitted
 			continue
 		}
 		if w.n == windowQuestions {
@@ -95,31 +97,52 @@ func (b *batch) flush() {
 	w := &b.window
 	row.Locate(w.at[:w.n])
 	for i := range w.of[:w.n] {
-		q := &w.of[i]
-		b.take(q.e, &w.at[i], q.item.q)
-		if err := q.e.load.opened.Err(); err != nil { // shared strings came back empty
-			b.fail(q.e, []item{q.item}, err)
-		}
+		b.take(&w.of[i], &w.at[i])
 	}
 	w.n = 0
 }
 
-// take answers question i, whose answer is zero so far.
-func (b *batch) take(e *entry, q *row.Question, i int32) {
-	if cap(b.slab)-len(b.slab) < 16 { // a longer chain gets memory of its own
-		b.slab = make([]symbol.Frame, 0, min(slabFrames, 16+4*len(b.items)))
-	}
-	n := len(b.slab)
-	room := b.slab[n:]
+// take answers a question, whose answer is zero so far.
+func (b *batch) take(w *waiting, q *row.Question) {
+	room := b.roomFor()
 	frames, found := q.Find(room)
-	a := &b.answers[b.asked[i].to]
-	if !found {
-		a.Status, a.Err = symbol.Hole, errHole
+	switch err := w.e.load.opened.Err(); {
+	case err != nil: // shared strings came back empty
+		b.fail(w.e, []item{w.item}, err)
+		return
+	case !found:
+		b.settle(w.item.q, symbol.Hole, errHole)
 		return
 	}
-	if cap(frames) == cap(room) {
-		b.slab = b.slab[:n+len(frames)]
+	b.c.demangle(w.e, frames)
+	b.tell(w.item.q, symbol.Found)
+	frames = frames[:len(frames):len(frames)]
+	to := b.asked[w.item.q].to
+	if b.answers == nil && !b.held {
+		b.pass(to, symbol.Found, frames, nil)
+		return
 	}
-	b.c.demangle(e, frames)
-	a.Status, a.Frames = symbol.Found, frames[:len(frames):len(frames)]
+	if len(frames) <= cap(room) {
+		b.slab = b.slab[:len(b.slab)+len(frames)]
+	}
+	if b.answers == nil {
+		b.pass(to, symbol.Found, frames, nil)
+		return
+	}
+	a := &b.answers[to]
+	a.Status, a.Frames = symbol.Found, frames
+}
+
+// roomFor gives memory for the frames of the next answer; a longer chain gets memory of its own.
+func (b *batch) roomFor() []symbol.Frame {
+	if b.answers == nil && !b.held {
+		if b.emits.frames == nil {
+			b.emits.frames = make([]symbol.Frame, passingFrames)
+		}
+		return b.emits.frames[:0]
+	}
+	if cap(b.slab)-len(b.slab) < 16 {
+		b.slab = make([]symbol.Frame, 0, min(slabFrames, 16+4*len(b.items)))
+	}
+	return b.slab[len(b.slab):]
 }
