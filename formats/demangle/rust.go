@@ -13,7 +13,7 @@ import (
 // left out; a suffix behind the name is kept, as for clones of C++.
 func legacyRust(mangled string) (string, bool) {
 	rest, ok := strings.CutPrefix(mangled, "_ZN")
-	if !ok {
+	if !ok || !mayEndInHash(rest) {
 		return "", false
 	}
 	var out strings.Builder
@@ -44,6 +44,15 @@ func legacyRust(mangled string) (string, bool) {
 			return "", false
 		}
 	}
+}
+
+// mayEndInHash is a look that nearly all names of C++ do not pass: the hash is at the end, or a dot is behind it.
+func mayEndInHash(rest string) bool {
+	const length = len("17h0123456789abcdefE")
+	if n := len(rest) - length; n >= 0 && rest[n:n+3] == "17h" {
+		return true
+	}
+	return strings.IndexByte(rest, '.') >= 0
 }
 
 func isHash(part string) bool {

@@ -10,29 +10,35 @@ func (r *reader) template(x ref, tag bool) ref {
 	if tag {
 		r.params, r.listed = r.params[:r.first], true
 	}
-	var few [12]ref
-	args, ok := r.arguments(few[:0], tag)
-	if !ok {
+	from := len(r.open)
+	if !r.arguments(tag) {
 		return 0
 	}
-	return r.withList(node{kind: kTemplate, a: x}, args)
+	return r.withList(node{kind: kTemplate, a: x}, from)
 }
 
-// arguments reads template arguments, or those of a pack. Tagged ones are what template parameters stand for from
+// arguments opens template arguments, or those of a pack. Tagged ones are what template parameters stand for from
 // there on, also in those behind them.
-func (r *reader) arguments(to []ref, tag bool) ([]ref, bool) {
+func (r *reader) arguments(tag bool) bool {
 	if !r.enter() {
-		return nil, false
+		return false
 	}
-	defer func() { r.depth-- }()
+	template := r.peek() == 'I'
 	for r.pos++; !r.accept('E'); {
+		if r.peek() == 'Q' && template { // it is not written
+			if r.constraint() == 0 || r.peek() != 'E' {
+				r.unknown = true
+				return false
+			}
+			continue
+		}
 		declared := r.declared()
 		x := r.argument()
 		if x == 0 || r.unknown {
 			r.unknown = true
-			return nil, false
+			return false
 		}
-		to = append(to, x)
+		r.open = append(r.open, x)
 		if tag {
 			if n := r.nodes[x]; n.kind == kArguments && !declared {
 				n.kind = kPack
@@ -41,7 +47,8 @@ func (r *reader) arguments(to []ref, tag bool) ([]ref, bool) {
 			r.params = append(r.params, x)
 		}
 	}
-	return to, true
+	r.depth--
+	return true
 }
 
 // declared reports whether an argument is behind a declaration of its parameter.
@@ -55,20 +62,20 @@ func (r *reader) declaration() bool {
 	if !r.enter() {
 		return false
 	}
-	defer func() { r.depth-- }()
-	c := r.second()
+	c, ok := r.second(), false
 	r.pos += 2
 	switch c {
 	case 'y':
-		return true
+		ok = true
 	case 'n':
-		return r.typ() != 0
+		ok = r.typ() != 0
 	case 'k':
-		return r.fullName(new(named), false) != 0
+		ok = r.fullName(new(named), false) != 0
 	case 'p':
-		return r.declared() && r.declaration()
+		ok = r.declared() && r.declaration()
 	}
-	return false
+	r.depth--
+	return ok
 }
 
 // argument reads a template argument.
@@ -85,12 +92,11 @@ func (r *reader) argument() ref {
 	}
 	switch r.peek() {
 	case 'J':
-		var few [12]ref
-		pack, ok := r.arguments(few[:0], false)
-		if !ok {
+		from := len(r.open)
+		if !r.arguments(false) {
 			return 0
 		}
-		return r.withList(node{kind: kArguments}, pack)
+		return r.withList(node{kind: kArguments}, from)
 	case 'L':
 		return r.literal()
 	case 'X':

@@ -1,10 +1,11 @@
 // Package cxx demangles nearly all of C++'s names (Itanium ABI) at a tenth of a
-// general demangler's cost: names, templates, substitutions, types, expressions
-// and what depends on template arguments, but no folds, no constraints, no
-// conversions to a template parameter. In what it answers it says what LLVM's
-// demangler says; of all else it says that it does not know. The caller then asks a
-// demangler that reads the whole grammar. Only names that GCC wrote before it
-// followed the ABI ("srSt") are answered here and not there.
+// general demangler's cost: names, templates, substitutions, types, expressions,
+// constraints and what depends on template arguments, but no conversions to a
+// template parameter. In what it answers it says what LLVM's demangler says; of
+// all else it says that it does not know. The caller then asks a demangler that
+// reads the whole grammar. Only names that GCC wrote before it followed the ABI
+// ("srSt"), and those with template parameters of a local function, are answered
+// here and not there.
 //
 // Invariants:
 //   - any string is accepted, and no string makes it panic;
@@ -64,7 +65,7 @@ func (d *Demangler) Append(to []byte, mangled string, max int) ([]byte, bool) {
 // takesSuffix reports whether a name may be that of a clone: data is not.
 func (r *reader) takesSuffix(x ref) bool {
 	k := r.nodes[x].kind
-	return k == kEncoding || k == kSpecial
+	return k == kEncoding || k == kConstrained || k == kSpecial
 }
 
 // isSuffix reports whether compilers end a clone's name so: ".isra.0".

@@ -7,7 +7,12 @@ func (r *reader) expression() ref {
 	if !r.enter() {
 		return 0
 	}
-	defer func() { r.depth-- }()
+	x := r.anyExpression()
+	r.depth--
+	return x
+}
+
+func (r *reader) anyExpression() ref {
 	key := [2]byte{r.peek(), r.second()}
 	op, ok := operators[key]
 	if !ok {
@@ -22,8 +27,29 @@ func (r *reader) expression() ref {
 		return r.literal()
 	case c == 'T':
 		return r.param()
-	case c == 'f':
+	case c == 'f' && (key[1] == 'p' || key[1] == 'L' && r.pos+2 < len(r.in) && digit(r.in[r.pos+2])):
 		return r.functionParam()
+	case c == 'f':
+		return r.fold()
+	case string(key[:]) == "gs":
+		r.pos += 2
+		if in := r.in[r.pos:]; !digit(r.peek()) && !(len(in) > 2 && in[:2] == "sr" && digit(in[2])) {
+			return r.give()
+		}
+		x := r.unresolved()
+		if x == 0 {
+			return 0
+		}
+		return r.push(node{kind: kSpecial, text: "::", a: x})
+	case string(key[:]) == "rq", string(key[:]) == "rQ":
+		return r.requires()
+	case string(key[:]) == "sP":
+		r.pos++
+		from := len(r.open)
+		if !r.arguments(false) {
+			return 0
+		}
+		return r.push(node{kind: kEnclosed, text: "sizeof... ", a: r.withList(node{kind: kArguments}, from)})
 	case string(key[:]) == "sp":
 		r.pos += 2
 		x := r.expression()
@@ -97,7 +123,8 @@ func (r *reader) operation(op operator) ref {
 		if x == 0 {
 			return 0
 		}
-		return r.withList(n, []ref{x})
+		r.open = append(r.open, x)
+		return r.withList(n, len(r.open)-1)
 	case namedCast:
 		if n.kind, n.a = kCast, r.typ(); n.a == 0 {
 			return 0
@@ -123,23 +150,23 @@ func (r *reader) operation(op operator) ref {
 		if other == 0 {
 			return 0
 		}
-		return r.withList(n, []ref{other})
+		r.open = append(r.open, other)
+		return r.withList(n, len(r.open)-1)
 	}
 	return r.push(n)
 }
 
 // expressions reads those that end a node.
 func (r *reader) expressions(n node) ref {
-	var few [8]ref
-	all := few[:0]
+	from := len(r.open)
 	for !r.accept('E') {
 		x := r.expression()
 		if x == 0 {
 			return r.give()
 		}
-		all = append(all, x)
+		r.open = append(r.open, x)
 	}
-	return r.withList(n, all)
+	return r.withList(n, from)
 }
 
 // functionParam reads a parameter of the function that an expression is of.
@@ -150,7 +177,7 @@ func (r *reader) functionParam() ref {
 		}
 	}
 	if !r.accept('p') {
-		return r.give() // a fold
+		return r.give()
 	}
 	if r.accept('T') {
 		return r.name("this")

@@ -15,17 +15,39 @@ func (r *reader) encoding() ref {
 	if !r.enter() {
 		return 0
 	}
-	defer func() { r.depth-- }()
-	switch r.peek() {
-	case 'T', 'G':
-		return r.special()
+	var x ref
+	if c := r.peek(); c == 'T' || c == 'G' {
+		x = r.special()
+	} else {
+		outer := r.apart()
+		x = r.ordinary()
+		r.rejoin(outer)
 	}
-	defer r.apart()()
+	r.depth--
+	return x
+}
+
+// ordinary reads what the compiler did not add.
+func (r *reader) ordinary() ref {
 	var about named
+	local := r.peek() == 'Z'
 	name := r.fullName(&about, true)
 	if name == 0 {
 		return 0
 	}
+	from := len(r.subst)
+	x := r.signature(name, &about)
+	if local && about.template {
+		if r.ofLocal.to == 0 {
+			r.ofLocal.from = from
+		}
+		r.ofLocal.to = len(r.subst)
+	}
+	return x
+}
+
+// signature reads what is behind the name of a function or of data.
+func (r *reader) signature(name ref, about *named) ref {
 	if r.ended() {
 		if about.behind != "" {
 			return r.give()
@@ -38,27 +60,26 @@ func (r *reader) encoding() ref {
 			return 0
 		}
 	}
-	var few [12]ref
-	list, ok := r.parameters(few[:0])
-	if !ok || !r.ended() {
+	from := len(r.open)
+	if !r.parameters() {
 		return r.give()
 	}
-	return r.withList(n, list)
-}
-
-// apart begins something whose template parameters are its own, and gives what ends it.
-func (r *reader) apart() (end func()) {
-	first, listed := r.first, r.listed
-	r.first, r.listed = len(r.params), false
-	return func() { r.params, r.first, r.listed = r.params[:r.first], first, listed }
+	x := r.withList(n, from)
+	if r.peek() == 'Q' && x != 0 {
+		x = r.push(node{kind: kConstrained, a: x, b: r.constraint()})
+	}
+	if !r.ended() {
+		return r.give()
+	}
+	return x
 }
 
 func (r *reader) ended() bool { return r.pos >= len(r.in) || r.peek() == 'E' || r.peek() == '.' }
 
-// parameters reads types up to the end of a function's.
-func (r *reader) parameters(to []ref) ([]ref, bool) {
+// parameters opens the types up to the end of a function's.
+func (r *reader) parameters() bool {
 	if r.accept('v') { // none
-		return to, true
+		return true
 	}
 	for {
 		if r.peek() == 'v' {
@@ -66,11 +87,11 @@ func (r *reader) parameters(to []ref) ([]ref, bool) {
 		}
 		t := r.typ()
 		if t == 0 {
-			return nil, false
+			return false
 		}
-		to = append(to, t)
-		if r.ended() || r.second() == 'E' && (r.peek() == 'R' || r.peek() == 'O') { // a function type's qualifier
-			return to, true
+		r.open = append(r.open, t)
+		if r.ended() || r.peek() == 'Q' || r.second() == 'E' && (r.peek() == 'R' || r.peek() == 'O') { // a function type's qualifier
+			return true
 		}
 	}
 }
@@ -117,7 +138,12 @@ func (r *reader) fullName(about *named, tag bool) ref {
 	if !r.enter() {
 		return 0
 	}
-	defer func() { r.depth-- }()
+	x := r.anyName(about, tag)
+	r.depth--
+	return x
+}
+
+func (r *reader) anyName(about *named, tag bool) ref {
 	switch c := r.peek(); {
 	case c == 'N':
 		return r.nested(about, tag)
@@ -187,7 +213,7 @@ func (r *reader) nested(about *named, tag bool) ref {
 				continue
 			}
 			if x = r.substitution(); r.peek() == 'C' || r.peek() == 'D' {
-				if k := r.nodes[x].kind; k != kQualified && k != kTemplate && k != kName || r.standard(x) {
+				if k := r.nodes[x].kind; k != kQualified && k != kInner && k != kTemplate && k != kName || r.standard(x) {
 					return r.give()
 				}
 			}
@@ -196,6 +222,10 @@ func (r *reader) nested(about *named, tag bool) ref {
 				return r.give()
 			}
 			about.template = false
+			if x != 0 && digit(c) { // most of them
+				x = r.remember(r.tagged(r.push(node{kind: kInner, a: x, text: r.text()})))
+				continue
+			}
 			y := r.unqualified(x, about, tag)
 			if x != 0 && y != 0 {
 				y = r.push(node{kind: kQualified, a: x, b: y})
@@ -216,39 +246,6 @@ func (r *reader) nested(about *named, tag bool) ref {
 // standard reports whether a node is one of the abbreviated names of std.
 func (r *reader) standard(x ref) bool {
 	return r.nodes[x].kind == kName && strings.HasPrefix(r.nodes[x].text, "std::")
-}
-
-// localName reads an entity that is declared in a function.
-func (r *reader) localName(about *named, tag bool) ref {
-	r.pos++
-	outer := r.encoding()
-	if outer == 0 || !r.accept('E') {
-		return r.give()
-	}
-	if c := r.peek(); c == 's' || c == 'd' || c == 'S' || c == 'N' && r.second() == 'S' {
-		return r.give()
-	}
-	defer r.apart()()
-	nested := r.peek() == 'N' || r.peek() == 'Z'
-	inner := r.fullName(about, tag)
-	if about.template && (!nested || about.structor) { // no function has such templates
-		return r.give()
-	}
-	if r.accept('_') { // which of several of that name
-		if r.accept('_') {
-			if r.digits() == "" || !r.accept('_') {
-				return r.give()
-			}
-		} else if !digit(r.peek()) {
-			return r.give()
-		} else {
-			r.pos++
-		}
-	}
-	if inner == 0 {
-		return 0
-	}
-	return r.push(node{kind: kQualified, a: outer, b: inner})
 }
 
 // unqualified reads one part of a name; x is what it is in.
@@ -282,12 +279,16 @@ func (r *reader) unqualified(x ref, about *named, tag bool) ref {
 	default:
 		return r.give()
 	}
-	for r.peek() == 'B' && y != 0 {
+	return r.tagged(y)
+}
+
+// tagged reads the tags of a name.
+func (r *reader) tagged(x ref) ref {
+	for r.peek() == 'B' && x != 0 {
 		r.pos++
-		tag := r.source()
-		y = r.push(node{kind: kTagged, a: y, text: r.nodes[tag].text})
+		x = r.push(node{kind: kTagged, a: x, text: r.text()})
 	}
-	return y
+	return x
 }
 
 // structor reads a constructor or destructor of x.
@@ -325,25 +326,28 @@ func (r *reader) operatorName() ref {
 
 // source reads an identifier.
 func (r *reader) source() ref {
-	if r.peek() == '0' {
-		return r.give()
-	}
-	n := 0
-	for digit(r.peek()) {
-		if n = 10*n + int(r.in[r.pos]-'0'); n > len(r.in) {
-			return r.give()
+	return r.name(r.text())
+}
+
+// text reads what an identifier says.
+func (r *reader) text() string {
+	in, n, i := r.in[r.pos:], 0, 0
+	for ; i < len(in) && digit(in[i]); i++ {
+		if n = 10*n + int(in[i]-'0'); n > len(in) || n == 0 {
+			break
 		}
-		r.pos++
 	}
-	if n == 0 || n > len(r.in)-r.pos {
-		return r.give()
+	in = in[i:]
+	if n == 0 || n > len(in) {
+		r.unknown = true
+		return ""
 	}
-	r.pos += n
-	text := r.in[r.pos-n : r.pos]
+	r.pos += i + n
+	text := in[:n]
 	if strings.HasPrefix(text, "_GLOBAL_") && n >= 10 && (text[8] == '.' || text[8] == '_' || text[8] == '$') && text[9] == 'N' {
-		text = "(anonymous namespace)"
+		return "(anonymous namespace)"
 	}
-	return r.name(text)
+	return text
 }
 
 // base is the name of the class that a constructor is of, which a lambda does not have; false if there is no plain one.
@@ -352,6 +356,8 @@ func (r *reader) base(x ref) (string, bool) {
 		switch n := &r.nodes[x]; n.kind {
 		case kQualified:
 			x = n.b
+		case kInner:
+			return n.text, n.text != "(anonymous namespace)"
 		case kTemplate:
 			x = n.a
 		case kLambda, kUnnamed:
@@ -366,25 +372,4 @@ func (r *reader) base(x ref) (string, bool) {
 			return "", false
 		}
 	}
-}
-
-// closure reads a lambda. Where no template parameters are known, those of its own parameters are "auto".
-func (r *reader) closure() ref {
-	r.pos += 2
-	lambda := r.lambda
-	if lambda && r.peek() != 'v' {
-		return r.give() // a lambda in the parameters of another one
-	}
-	r.lambda = !r.listed
-	var few [8]ref
-	params, ok := r.parameters(few[:0])
-	r.lambda = lambda
-	if !ok || !r.accept('E') {
-		return r.give()
-	}
-	n := node{kind: kLambda, text: r.digits()}
-	if !r.accept('_') {
-		return r.give()
-	}
-	return r.withList(n, params)
 }

@@ -27,6 +27,13 @@ func (p *printer) kids(n *node) []ref { return p.lists[n.at : n.at+n.n] }
 
 // element is what a pack stands for at the element that is being written.
 func (p *printer) element(x ref) ref {
+	if p.nodes[x].kind != kPack {
+		return x
+	}
+	return p.ofPack(x)
+}
+
+func (p *printer) ofPack(x ref) ref {
 	for x != 0 && p.nodes[x].kind == kPack {
 		n := &p.nodes[x]
 		if !p.packs {
@@ -49,14 +56,21 @@ func (p *printer) element(x ref) ref {
 
 // print writes a whole part. What stands in the name already is copied, but for what packs may be in.
 func (p *printer) print(x ref, depth int) {
-	if n := &p.nodes[x]; n.to > n.from {
+	n := &p.nodes[x]
+	if n.kind == kName || n.kind == kBuiltin {
+		p.put(n.text)
+		return
+	}
+	if n.to > n.from {
 		p.out = append(p.out, p.out[n.from:n.to]...)
 		p.failed = p.failed || len(p.out) > p.max
 		return
 	}
 	from := len(p.out)
 	p.left(x, depth)
-	p.right(x, depth)
+	if n.kind.twoParts() {
+		p.right(x, depth)
+	}
 	if !p.packs && !p.failed {
 		p.nodes[x].from, p.nodes[x].to = int32(from), int32(len(p.out))
 	}
@@ -100,6 +114,10 @@ func (p *printer) left(x ref, depth int) {
 		p.print(n.a, depth+1)
 		p.put("::")
 		p.print(n.b, depth+1)
+	case kInner:
+		p.print(n.a, depth+1)
+		p.put("::")
+		p.put(n.text)
 	case kTemplate:
 		p.print(n.a, depth+1)
 		p.put("<")
@@ -158,6 +176,10 @@ func (p *printer) left(x ref, depth int) {
 		p.put("'(")
 		p.join(p.kids(n), depth)
 		p.put(")")
+		if n.a != 0 {
+			p.put(" requires ")
+			p.print(n.a, depth+1)
+		}
 	case kUnnamed:
 		p.put("'unnamed")
 		p.put(n.text)
@@ -177,6 +199,14 @@ func (p *printer) left(x ref, depth int) {
 		p.join(p.kids(n), depth)
 		p.put(")")
 		p.right(n.b, depth+1)
+		p.put(n.text)
+	case kConstrained:
+		p.print(n.a, depth+1)
+		p.put(" requires ")
+		p.print(n.b, depth+1)
+	case kExtended:
+		p.print(n.a, depth+1)
+		p.put(" ")
 		p.put(n.text)
 	case kTransformed:
 		p.put(n.text)
@@ -213,6 +243,7 @@ func (p *printer) right(x ref, depth int) {
 		}
 		p.put("[")
 		p.put(n.text)
+		p.print(n.b, depth+1)
 		p.put("]")
 		p.right(n.a, depth+1)
 	case kFunction:

@@ -68,6 +68,35 @@ func (p *printer) expression(n *node, depth int) {
 		p.put("{")
 		p.join(p.kids(n), depth)
 		p.put("}")
+	case kFoldLeft, kFoldRight:
+		p.fold(n, depth)
+	case kRequires:
+		p.put("requires ")
+		if n.a != 0 {
+			p.put("(")
+			p.print(n.a, depth+1)
+			p.put(") ")
+		}
+		p.put("{")
+		for _, x := range p.kids(n) {
+			p.put(" ")
+			p.print(x, depth+1)
+			p.put(";")
+		}
+		p.put(" }")
+	case kRequirement:
+		if n.text == "" && n.b == 0 {
+			p.print(n.a, depth+1)
+			return
+		}
+		p.put("{")
+		p.print(n.a, depth+1)
+		p.put("}")
+		p.put(n.text)
+		if n.b != 0 {
+			p.put(" -> ")
+			p.print(n.b, depth+1)
+		}
 	case kSubobject:
 		p.print(n.b, depth+1)
 		p.put(".<")
@@ -78,6 +107,39 @@ func (p *printer) expression(n *node, depth int) {
 	default:
 		p.failed = true
 	}
+}
+
+// fold writes an operator between the elements of a pack.
+func (p *printer) fold(n *node, depth int) {
+	pack := func() {
+		p.put("(")
+		p.print(n.a, depth+1)
+		p.put(")")
+	}
+	between := func() {
+		p.put(" ")
+		p.put(n.text)
+		p.put(" ")
+	}
+	p.put("(")
+	switch {
+	case n.kind == kFoldRight:
+		pack()
+		between()
+	case n.b != 0:
+		p.operand(n.b, casting, depth)
+		between()
+	}
+	p.put("...")
+	switch {
+	case n.kind == kFoldLeft:
+		between()
+		pack()
+	case n.b != 0:
+		between()
+		p.operand(n.b, casting, depth)
+	}
+	p.put(")")
 }
 
 // operand writes an expression, in brackets if it binds less tightly than least.

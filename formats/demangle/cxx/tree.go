@@ -6,42 +6,54 @@ type ref int32
 type kind uint8
 
 const (
-	kNone        kind = iota
-	kName             // text
-	kQualified        // a::b
-	kTemplate         // a<list>
-	kDestructor       // ~text
-	kTagged           // a[abi:text]
-	kBuiltin          // text
-	kPointer          // a*
-	kLvalue           // a&
-	kRvalue           // a&&
-	kConst            // a and text, " const" or " volatile"
-	kMember           // b a::*
-	kArray            // a [text]
-	kFunction         // a(list), and text behind
-	kArguments        // list: an argument that is a pack
-	kPack             // list: a parameter that is a pack
-	kExpansion        // a...
-	kLiteral          // (a)text, or text
-	kBinary           // a text b
-	kPrefix           // text a
-	kPostfix          // a text
-	kEnclosed         // text(a)
-	kCall             // a(list)
-	kCast             // text<a>(b)
-	kConvert          // (a)(list)
-	kIndex            // a[b]
-	kMemberOf         // a text b
-	kChoice           // a ? b : list
-	kBraced           // a{list}
-	kSubobject        // b.<a at offset text>
-	kTransformed      // text(a), of types
-	kLambda           // 'lambda text'(list)
-	kUnnamed          // 'unnamed text'
-	kSpecial          // text a
-	kEncoding         // b a(list), and text behind
+	kNone       kind = iota
+	kName            // text
+	kQualified       // a::b
+	kInner           // a::text
+	kTemplate        // a<list>
+	kDestructor      // ~text
+	kTagged          // a[abi:text]
+	kBuiltin         // text
+	kArguments       // list: an argument that is a pack
+	// These have a right part, or what they stand for does.
+	kPointer  // a*
+	kLvalue   // a&
+	kRvalue   // a&&
+	kConst    // a and text, " const" or " volatile"
+	kMember   // b a::*
+	kArray    // a [text]
+	kFunction // a(list), and text behind
+	kPack     // list: a parameter that is a pack
+	// From here on they have none again.
+	kExpansion   // a...
+	kLiteral     // (a)text, or text
+	kBinary      // a text b
+	kPrefix      // text a
+	kPostfix     // a text
+	kEnclosed    // text(a)
+	kCall        // a(list)
+	kCast        // text<a>(b)
+	kConvert     // (a)(list)
+	kIndex       // a[b]
+	kMemberOf    // a text b
+	kChoice      // a ? b : list
+	kBraced      // a{list}
+	kSubobject   // b.<a at offset text>
+	kTransformed // text(a), of types
+	kFoldLeft    // (b text ... text (a)), b may be missing
+	kFoldRight   // ((a) text ... text b), b may be missing
+	kRequires    // requires (a) {list}, each behind a space and before a semicolon
+	kRequirement // a, or {a} text -> b
+	kLambda      // 'lambda text'(list), and a constraint a
+	kUnnamed     // 'unnamed text'
+	kSpecial     // text a
+	kEncoding    // b a(list), and text behind
+	kConstrained // a requires b
+	kExtended    // a text
 )
+
+// twoParts reports whether a part may be written around another one.
+func (k kind) twoParts() bool { return kPointer <= k && k <= kPack }
 
 // node is a part of a name. Its children are a, b and a list.
 type node struct {
@@ -60,12 +72,15 @@ type reader struct {
 	pos     int
 	nodes   []node
 	lists   []ref
+	open    []ref // of lists that are not whole yet, one behind the other
 	subst   []ref
-	params  []ref // what template parameters stand for, of the open encodings
-	first   int   // where those of the innermost encoding begin
-	listed  bool  // it has template arguments, perhaps none
-	lambda  bool  // the parameters of a lambda are open that stands where there are none
-	cast    bool  // the type of a conversion is open
+	ofLocal struct{ from, to int } // substitutions that came in the signature of a local function with template arguments
+	params  []ref                  // what template parameters stand for, of the open encodings
+	first   int                    // where those of the innermost encoding begin
+	listed  bool                   // it has template arguments, perhaps none
+	lambda  bool                   // the parameters of a lambda are open that stands where there are none
+	naming  bool                   // a constraint is open: its template parameters are not what they stand for
+	cast    bool                   // the type of a conversion is open
 	depth   int
 	unknown bool
 }
@@ -73,12 +88,13 @@ type reader struct {
 func (r *reader) reset(in string) {
 	r.in, r.pos = in, 0
 	r.nodes = append(r.nodes[:0], node{})
-	r.lists, r.subst, r.params = r.lists[:0], r.subst[:0], r.params[:0]
-	r.first, r.listed, r.lambda, r.cast = 0, false, false, false
+	r.lists, r.open, r.subst, r.params = r.lists[:0], r.open[:0], r.subst[:0], r.params[:0]
+	r.ofLocal.from, r.ofLocal.to = 0, 0
+	r.first, r.listed, r.lambda, r.naming, r.cast = 0, false, false, false, false
 	r.depth, r.unknown = 0, false
 }
 
-// give ends the name: it is not of the common part, or no name.
+// give ends the name: it is not of the common part, or no name. What is open then stays so until the next name.
 func (r *reader) give() ref {
 	r.unknown = true
 	return 0
@@ -92,10 +108,11 @@ func (r *reader) push(n node) ref {
 	return ref(len(r.nodes) - 1)
 }
 
-// withList makes a node with a list.
-func (r *reader) withList(n node, kids []ref) ref {
-	n.at, n.n = int32(len(r.lists)), int32(len(kids))
-	r.lists = append(r.lists, kids...)
+// withList makes a node with a list: what was opened from there on.
+func (r *reader) withList(n node, from int) ref {
+	n.at, n.n = int32(len(r.lists)), int32(len(r.open)-from)
+	r.lists = append(r.lists, r.open[from:]...)
+	r.open = r.open[:from]
 	return r.push(n)
 }
 

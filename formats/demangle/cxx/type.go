@@ -1,5 +1,7 @@
 package cxx
 
+import "strings"
+
 var builtins = [128]string{
 	'a': "signed char", 'b': "bool", 'c': "char", 'd': "double", 'e': "long double", 'f': "float", 'g': "__float128", 'h': "unsigned char",
 	'i': "int", 'j': "unsigned int", 'l': "long", 'm': "unsigned long", 'n': "__int128", 'o': "unsigned __int128", 's': "short",
@@ -37,8 +39,8 @@ func (r *reader) substitution() ref {
 		}
 		n++
 	}
-	if n >= len(r.subst) {
-		return r.give()
+	if n >= len(r.subst) || r.ofLocal.from <= n && n < r.ofLocal.to {
+		return r.give() // compilers write the parameters of other templates so, too: T_ is the same for all
 	}
 	return r.subst[n]
 }
@@ -48,7 +50,12 @@ func (r *reader) typ() ref {
 	if !r.enter() {
 		return 0
 	}
-	defer func() { r.depth-- }()
+	x := r.anyType()
+	r.depth--
+	return x
+}
+
+func (r *reader) anyType() ref {
 	switch r.peek() {
 	case 'r', 'V', 'K':
 		return r.qualified()
@@ -62,15 +69,17 @@ func (r *reader) typ() ref {
 		return r.remember(r.function(""))
 	case 'A':
 		r.pos++
-		size := r.digits()
+		n := node{kind: kArray, text: r.digits()}
+		if n.text == "" && r.peek() != '_' {
+			n.b = r.expression()
+		}
 		if !r.accept('_') {
 			return r.give()
 		}
-		x := r.typ()
-		if x == 0 {
+		if n.a = r.typ(); n.a == 0 {
 			return 0
 		}
-		return r.remember(r.push(node{kind: kArray, a: x, text: size}))
+		return r.remember(r.push(n))
 	case 'M':
 		r.pos++
 		class := r.typ()
@@ -86,7 +95,7 @@ func (r *reader) typ() ref {
 		return r.remember(r.typeParam())
 	case 'u':
 		r.pos++
-		n := node{kind: kTransformed, text: r.nodes[r.source()].text}
+		n := node{kind: kTransformed, text: r.text()}
 		if !r.accept('I') {
 			return r.remember(r.name(n.text))
 		}
@@ -94,6 +103,8 @@ func (r *reader) typ() ref {
 			return r.give()
 		}
 		return r.remember(r.push(n))
+	case 'U':
+		return r.remember(r.extended())
 	case 'D':
 		name := ""
 		switch r.second() {
@@ -187,6 +198,24 @@ func (r *reader) qualified() ref {
 	return r.remember(r.push(node{kind: kConst, a: x, text: text}))
 }
 
+// extended reads a type behind a vendor's qualifier.
+func (r *reader) extended() ref {
+	r.pos++
+	text := r.text()
+	switch r.peek() {
+	case 'I', 'U', 'r', 'V', 'K':
+		return r.give()
+	}
+	if strings.HasPrefix(text, "objcproto") {
+		return r.give()
+	}
+	x := r.typ()
+	if x == 0 {
+		return 0
+	}
+	return r.push(node{kind: kExtended, a: x, text: text})
+}
+
 func (r *reader) indirect(k kind) ref {
 	r.pos++
 	x := r.typ()
@@ -213,8 +242,8 @@ func (r *reader) function(qualifiers string) ref {
 	if result == 0 {
 		return 0
 	}
-	var few [8]ref
-	params, ok := r.parameters(few[:0])
+	from := len(r.open)
+	ok := r.parameters()
 	n := node{kind: kFunction, a: result, text: qualifiers}
 	if r.accept('R') {
 		n.text += " &"
@@ -224,7 +253,7 @@ func (r *reader) function(qualifiers string) ref {
 	if n.text += noexcept; !ok || !r.accept('E') {
 		return r.give()
 	}
-	return r.withList(n, params)
+	return r.withList(n, from)
 }
 
 // typeParam reads a template parameter that stands for a type.
@@ -238,8 +267,10 @@ func (r *reader) typeParam() ref {
 
 // param reads a template parameter: it is what it stands for.
 func (r *reader) param() ref {
-	r.pos++
-	n := 0
+	at, n := r.pos, 0
+	if r.pos++; r.naming && r.accept('L') && (r.digits() == "" || !r.accept('_')) {
+		return r.give()
+	}
 	if s := r.digits(); s != "" {
 		if len(s) > 3 {
 			return r.give()
@@ -250,6 +281,8 @@ func (r *reader) param() ref {
 		n++
 	}
 	switch known := r.params[r.first:]; {
+	case r.naming && r.accept('_'):
+		return r.name(r.in[at : r.pos-1])
 	case !r.accept('_') || r.cast: // that of a conversion may stand behind it
 		return r.give()
 	case n < len(known):
