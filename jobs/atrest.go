@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/jobs/atrest"
+	"github.com/symlake/symlake/jobs/garbage"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
@@ -59,7 +60,7 @@ func (j symbolicateJob) rest(p *process) error {
 	if o.Stack.Managed, err = reading.Managed(p.ctx, client, j.Artifact, j.App); err != nil {
 		return usage("--%w", err)
 	}
-	p.garbage.limit(firstHeapPercent, lookupGCPercent, 2*(o.MemoryBytes+cache))
+	p.garbage.Limit(garbage.FirstHeapPercent, lookupGCPercent, 2*(o.MemoryBytes+cache))
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	formatsall "github.com/symlake/symlake/formats/all"
+	"github.com/symlake/symlake/jobs/garbage"
 )
 
 // flags are those of every command. With the commands they are the whole command line: flags, SYMLAKE_… variables
@@ -79,7 +80,7 @@ type process struct {
 	log     *slog.Logger
 	flags   *flags
 	config  Config
-	garbage *collections
+	garbage *garbage.Collections
 	args    []string          // of the command line
 	known   []*formats.Format // that ingest reads
 	heard   *notices          // for a job that reports them; nil: nobody does
@@ -105,7 +106,7 @@ func mainWith(ctx context.Context, known []*formats.Format, args []string, in io
 type helped struct{ code int }
 
 func run(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) (err error) {
-	garbage := collectLater()
+	collections := garbage.Collect()
 	defer func() {
 		if v := recover(); v != nil {
 			h, ok := v.(helped)
@@ -125,7 +126,7 @@ func run(ctx context.Context, known []*formats.Format, args []string, in io.Read
 	if err != nil {
 		return err
 	}
-	p := &process{garbage: garbage, args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: given}
+	p := &process{garbage: collections, args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: given}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(given.LogLevel)); err != nil {
 		return usage("--log-level: %w", err)

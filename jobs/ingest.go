@@ -12,6 +12,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/garbage"
 )
 
 type ingestJob struct {
@@ -89,7 +90,7 @@ func (j ingestJob) Run(p *process) error {
 	defer unlock()
 	defer s.Close()
 	o.Store, o.Keyring = s.Store, s.ring
-	p.garbage.limit(listHeapPercent, listGCPercent, o.MemoryBytes+garbageBytes)
+	p.garbage.Limit(listHeapPercent, listGCPercent, o.MemoryBytes+garbageBytes)
 	working := ingestGCPercent
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
@@ -109,7 +110,7 @@ func (j ingestJob) Run(p *process) error {
 	}
 	watch := p.watch()
 	o.Progress = watch.event
-	o.Taking = func() { p.garbage.limit(firstHeapPercent, working, o.MemoryBytes+garbageBytes) }
+	o.Taking = func() { p.garbage.Limit(garbage.FirstHeapPercent, working, o.MemoryBytes+garbageBytes) }
 	work := ingest.Run
 	if j.Rename {
 		work = ingest.Rename

@@ -11,6 +11,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/garbage"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -70,7 +71,7 @@ func (j loadJob) Run(p *process) error {
 	defer unlock()
 	defer to.Close()
 	o.To = ingest.CopyStore{Store: to.Store, Keyring: to.ring}
-	p.garbage.limit(firstHeapPercent, loadGCPercent, int64(p.config.Limits.Memory))
+	p.garbage.Limit(garbage.FirstHeapPercent, loadGCPercent, int64(p.config.Limits.Memory))
 	if j.Force {
 		if err := to.audit(p, "force", "load from "+src.storeURL()); err != nil {
 			return err

@@ -3,6 +3,7 @@ package jobs
 import (
 	"errors"
 
+	"github.com/symlake/symlake/jobs/garbage"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -52,7 +53,7 @@ func (j lookupJob) Run(p *process) error {
 	b := newLookups(p, &j, client, server)
 	if j.Stdin {
 		// Caches grow until the end, so most collections find nothing to free.
-		p.garbage.then(firstHeapPercent, lookupGCPercent)
+		p.garbage.Then(garbage.FirstHeapPercent, lookupGCPercent)
 		err = b.read(p.in)
 	} else {
 		for _, pos := range j.Positions {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/symlake/symlake/jobs/garbage"
 	"github.com/symlake/symlake/jobs/serve"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -50,7 +51,7 @@ func (j serveJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	p.garbage.limit(firstHeapPercent, 100, int64(j.Cache)*5/4)
+	p.garbage.Limit(garbage.FirstHeapPercent, 100, int64(j.Cache)*5/4)
 	metrics := serve.NewMetrics()
 	client, closeStore, err := p.openClient(lookup.Options{CacheBytes: int64(j.Cache) * cacheShare / 100, CatalogTTL: j.CatalogTTL, NegativeTTL: j.NegativeTTL, Observer: metrics.Observer()})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -32,5 +33,31 @@ func TestStart(t *testing.T) {
 				t.Errorf("the binary has %s in it", heavy)
 			}
 		}
+	}
+}
+
+// The first collection is put off before packages allocate what would start it.
+func TestStartCollectsNothing(t *testing.T) {
+	start := exec.Command(os.Args[0], "-test.run=^$")
+	start.Env = append(os.Environ(), "GODEBUG=inittrace=1", "GOGC=")
+	trace, err := start.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, trace)
+	}
+	const kept = "github.com/goccy/go-json" // out of the binary, but not of a test without make's tags
+	const most = 2 << 20                    // of the 2.8 MB or so at which the runtime would begin
+	before, found := 0, false
+	for _, m := range regexp.MustCompile(`(?m)^init (\S+) .* (\d+) bytes`).FindAllStringSubmatch(string(trace), -1) {
+		if found = m[1] == "github.com/symlake/symlake/jobs/garbage"; found {
+			break
+		}
+		if strings.HasPrefix(m[1], kept) {
+			continue
+		}
+		n, _ := strconv.Atoi(m[2])
+		before += n
+	}
+	if !found || before > most {
+		t.Errorf("packages allocate %d bytes before the first collection is put off (seen: %t)", before, found)
 	}
 }

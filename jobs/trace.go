@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
+	"github.com/symlake/symlake/jobs/garbage"
 )
 
 // traceFlags are those of symbolicate that concern method traces.
@@ -130,7 +131,7 @@ const (
 
 // convert reads the traces once and writes all that is wanted of them.
 func (j symbolicateJob) convert(p *process) (err error) {
-	p.garbage.limit(firstHeapPercent, traceGCPercent, traceMemoryBytes)
+	p.garbage.Limit(garbage.FirstHeapPercent, traceGCPercent, traceMemoryBytes)
 	labels := &labeler{p: p, job: &j, images: map[string]*mapping{}, lost: map[symbol.ID]bool{}}
 	defer func() { err = errors.Join(err, labels.close()) }()
 	out, err := j.traceWriter(p)
