@@ -60,16 +60,16 @@ func (p *process) createStore() (*records, error) {
 	if err := p.createTables(); err != nil {
 		return nil, err
 	}
-	place := p.keyPlace()
-	if _, err := os.Stat(place.keyset); place.keyset != "" && errors.Is(err, fs.ErrNotExist) {
-		if err := p.createKeyset(place); err != nil {
-			return nil, err
-		}
-	}
-	s, err := p.openStore(false)
+	tables, err := p.openTables(false)
 	if err != nil {
 		return nil, err
 	}
+	key, err := p.openOrCreateKey(tables)
+	if err != nil {
+		tables.Close()
+		return nil, err
+	}
+	s := &opened{tables, key}
 	ring, err := row.OpenKeyring(p.ctx, s.Store.Catalog, s.kek)
 	fresh := errors.Is(err, row.ErrKeyless)
 	if fresh {
@@ -109,17 +109,22 @@ func (p *process) createTables() error {
 	return nil
 }
 
+// openOrCreateKey gets the store's key-encryption key ready for use, a new keyset if the store has none.
+func (p *process) openOrCreateKey(s *sinks.Store) (sinks.KEK, error) {
+	place := p.keyPlace()
+	if _, err := os.Stat(place.keyset); place.keyset != "" && errors.Is(err, fs.ErrNotExist) {
+		if err := p.createKeyset(place, s); err != nil {
+			return nil, err
+		}
+	}
+	return place.open(p.ctx)
+}
+
 // createKeyset makes a keyset, but not for a store that has keys already: a
 // new keyset could not open them, and would look like the right one.
-func (p *process) createKeyset(place keyPlace) error {
+func (p *process) createKeyset(place keyPlace, s *sinks.Store) error {
 	path := place.keyset
-	s, err := all.Open(p.ctx, p.storeURL(), p.storeOptions(true))
-	if err != nil {
-		return unfit(fmt.Errorf("open store %s: %w", p.storeURL(), err))
-	}
-	_, err = row.OpenKeyring(p.ctx, s.Catalog, kek.Ephemeral())
-	s.Close()
-	if !errors.Is(err, row.ErrKeyless) {
+	if _, err := row.OpenKeyring(p.ctx, s.Catalog, kek.Ephemeral()); !errors.Is(err, row.ErrKeyless) {
 		return fmt.Errorf("keyset %s is missing, and store %s was sealed with it: put it back", path, p.storeURL())
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

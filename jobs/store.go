@@ -83,6 +83,20 @@ func (p *process) openStore(readOnly bool) (*opened, error) {
 	if isRemote(p.storeURL()) {
 		return nil, usage("store %s is a symlake serve: lookup, symbolicate and artifacts ask it, nothing else does", p.storeURL())
 	}
+	s, err := p.openTables(readOnly)
+	if err != nil {
+		return nil, err
+	}
+	k, err := p.keyPlace().open(p.ctx)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return &opened{s, k}, nil
+}
+
+// openTables opens the place of rows and catalog, which must exist.
+func (p *process) openTables(readOnly bool) (*sinks.Store, error) {
 	s, err := all.Open(p.ctx, p.storeURL(), p.storeOptions(readOnly))
 	if errors.Is(err, sinks.ErrMissing) {
 		return nil, fmt.Errorf("store %s: %w: symlake init or symlake ingest makes it", p.storeURL(), err)
@@ -93,12 +107,7 @@ func (p *process) openStore(readOnly bool) (*opened, error) {
 	for _, note := range s.Notes {
 		p.log.Warn("store", "note", note)
 	}
-	k, err := p.keyPlace().open(p.ctx)
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
-	return &opened{s, k}, nil
+	return s, nil
 }
 
 // records is a store with its keys open: its typed catalog.

@@ -192,6 +192,7 @@ func (d *database) write(group []*change) error {
 type writer struct {
 	db             *sql.DB
 	conn           *sql.Conn
+	begin, commit  *sql.Stmt
 	get, put, drop *sql.Stmt // of the table catalog
 
 	where, enter, leave, holds *sql.Stmt // of the table files
@@ -215,6 +216,8 @@ func openWriter(path string) (_ *writer, err error) {
 		to    **sql.Stmt
 		query string
 	}{
+		{&w.begin, "BEGIN IMMEDIATE"},
+		{&w.commit, "COMMIT"},
 		{&w.get, getQuery},
 		{&w.put, "INSERT INTO catalog(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"},
 		{&w.drop, "DELETE FROM catalog WHERE key = ?"},
@@ -232,7 +235,7 @@ func openWriter(path string) (_ *writer, err error) {
 
 func (w *writer) close() error {
 	var err error
-	for _, s := range []*sql.Stmt{w.get, w.put, w.drop, w.where, w.enter, w.leave, w.holds} {
+	for _, s := range []*sql.Stmt{w.begin, w.commit, w.get, w.put, w.drop, w.where, w.enter, w.leave, w.holds} {
 		if s != nil { // an open one would keep SQLite's connection, and with it the -wal, until the process ends
 			err = errors.Join(err, s.Close())
 		}
@@ -246,13 +249,13 @@ func (w *writer) close() error {
 	return err
 }
 
-func (w *writer) exec(query string, args ...any) error {
-	_, err := w.conn.ExecContext(context.Background(), query, args...)
+func (w *writer) exec(query string) error {
+	_, err := w.conn.ExecContext(context.Background(), query)
 	return err
 }
 
 func (w *writer) transaction(group []*change) error {
-	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+	if _, err := w.begin.Exec(); err != nil {
 		return err
 	}
 	for _, c := range group {
@@ -263,7 +266,7 @@ func (w *writer) transaction(group []*change) error {
 		}
 		c.verdict = verdict
 	}
-	if err := w.exec("COMMIT"); err != nil {
+	if _, err := w.commit.Exec(); err != nil {
 		w.back()
 		return err
 	}
