@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/klauspost/compress/fse"
 	"github.com/klauspost/compress/huff0"
 	"github.com/klauspost/compress/zstd"
 )
@@ -21,11 +20,11 @@ const (
 
 // compressor codes columns. One goroutine.
 type compressor struct {
-	fse  fse.Scratch
-	huff huff0.Scratch
-	zstd *zstd.Encoder
-	buf  []byte
-
+	fse     fseEncoder
+	huff    huff0.Scratch
+	zstd    *zstd.Encoder
+	buf     []byte
+	counts  [256]uint32 // of the column's bytes
 	matches matches
 }
 
@@ -104,7 +103,7 @@ func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 	// A byte that stands for more than a third of the column takes less
 	// than the whole bit that a Huffman code must give it.
 	if most > len(raw)/3 {
-		if out, err := fse.Compress(raw, &c.fse); err == nil && len(out) < len(coded) {
+		if out := c.fse.encode(raw, &c.counts, values); len(out) < len(coded) {
 			code, coded = codeFSE, out
 		}
 	} else if out, _, err := huff0.Compress4X(raw, &c.huff); err == nil && len(out) < len(coded) {
@@ -121,12 +120,12 @@ func (c *compressor) zstandard(raw []byte) (code byte, coded []byte) {
 	return codePlain, raw
 }
 
-// count fills the histogram of the FSE coder. It gives the number of the most frequent byte, how many there are, and
+// count fills c.counts. It gives the number of the most frequent byte, how many there are, and
 // the column's information: no entropy coder takes fewer bits.
 func (c *compressor) count(raw []byte) (most, values, bits int) {
 	// Two counters a byte: a column of few values would wait for its own stores.
 	var odd [256]uint32
-	h := (*[256]uint32)(c.fse.Histogram())
+	h := &c.counts
 	clear(h[:])
 	i := 0
 	for ; i+1 < len(raw); i += 2 {
@@ -136,15 +135,14 @@ func (c *compressor) count(raw []byte) (most, values, bits int) {
 	if i < len(raw) {
 		h[raw[i]]++
 	}
-	last, sum := 0, 0.0
+	sum := 0.0
 	for b := range h {
 		if h[b] += odd[b]; h[b] > 0 {
-			most, last = max(most, int(h[b])), b
+			most = max(most, int(h[b]))
 			sum += float64(h[b]) * log2(h[b])
 			values++
 		}
 	}
-	c.fse.HistogramFinished(uint8(last), most)
 	n := uint32(len(raw))
 	return most, values, int(float64(n)*log2(n) - sum)
 }

@@ -72,6 +72,59 @@ func FuzzFSE(f *testing.F) {
 	})
 }
 
+// What is coded here decodes, also by another implementation, and is hardly longer than what that makes of it.
+func TestFSEEncoder(t *testing.T) {
+	raw, coded := coded(t)
+	var e fseEncoder
+	ours, theirs := 0, 0
+	for i, b := range raw {
+		ours += len(checkFSE(t, &e, b))
+		theirs += len(coded[i])
+	}
+	if ours > theirs+theirs/1000 {
+		t.Errorf("%d bytes, not %d", ours, theirs)
+	}
+}
+
+// checkFSE codes b and decodes that twice. b has two values at least.
+func checkFSE(t *testing.T, e *fseEncoder, b []byte) []byte {
+	t.Helper()
+	var counts [256]uint32
+	for _, v := range b {
+		counts[v]++
+	}
+	values := 0
+	for _, n := range counts {
+		values += int(min(n, 1))
+	}
+	out := e.encode(b, &counts, values)
+	var d fseDecoder
+	got := make([]byte, len(b))
+	if err := d.decode(got, out); err != nil || !bytes.Equal(got, b) {
+		t.Fatalf("%d bytes of %d: %v, or they differ", len(b), len(out), err)
+	}
+	var s fse.Scratch
+	if got, err := fse.Decompress(out, &s); err != nil || !bytes.Equal(got, b) {
+		t.Fatalf("another implementation: %d bytes of %d: %v, or they differ", len(b), len(out), err)
+	}
+	return out
+}
+
+func FuzzFSEEncoder(f *testing.F) {
+	raw, _ := coded(f)
+	for _, b := range raw {
+		if len(b) <= 1003 {
+			f.Add(b)
+		}
+	}
+	var e fseEncoder
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 2 && bytes.Count(b, b[:1]) < len(b) {
+			checkFSE(t, &e, b)
+		}
+	})
+}
+
 func BenchmarkFSE(b *testing.B) {
 	r := rand.New(rand.NewPCG(4, 5))
 	raw := make([]byte, 32<<10)
