@@ -30,19 +30,6 @@ type abbrev struct {
 	code     uint64
 }
 
-// A skip step: fixed bytes to pass over (upper 24 bits), then what to do.
-const (
-	opEnd uint32 = iota
-	opFixed
-	opLEB
-	opString
-	opBlock1
-	opBlock2
-	opBlock4
-	opBlock
-	opIndirect
-)
-
 // readStep is one step of a read program: bytes to pass over, then a value of
 // the form, kept in the slot (0: none). Of fixed entries, skip is from behind the
 // code instead, and every step has a slot of its own: any order will do.
@@ -175,8 +162,8 @@ func (t *abbrevs) parse(b []byte, h shape, only uint64) bool {
 		}
 		t.list = append(t.list, a)
 		if t.index == nil {
-			t.brief[0].add(&a, a.class == classNone || a.class == classNote, true)
-			t.brief[1].add(&a, a.class == classNone, false)
+			t.brief[0].add(&a, false)
+			t.brief[1].add(&a, true)
 		}
 		if code == only {
 			t.bytes = p
@@ -286,108 +273,4 @@ func (t *abbrevs) fix(a *abbrev) {
 		}
 	}
 	t.reads = kept
-}
-
-func skipOp(form uint8) uint32 {
-	switch form {
-	case formBlock1:
-		return opBlock1
-	case formBlock2:
-		return opBlock2
-	case formBlock4:
-		return opBlock4
-	case formBlock, formExprloc:
-		return opBlock
-	case formString:
-		return opString
-	case formIndirect:
-		return opIndirect
-	}
-	return opLEB
-}
-
-// skipEntry passes over the attributes of an entry of a at b[p:]. The result
-// may lie behind the end of b (an entry that does not fit); it is -1 when a
-// variable part does not end in b.
-func (t *abbrevs) skipEntry(a *abbrev, b []byte, p int, h shape, big bool) int {
-	if a.fixed >= 0 {
-		return p + int(a.fixed)
-	}
-	for _, op := range t.skips[a.skip:] {
-		p += int(op >> 8)
-		if op&0xff == opEnd {
-			return p
-		}
-		if p = skipValue(op&0xff, b, p, h, big); p < 0 {
-			return -1
-		}
-	}
-	return -1
-}
-
-func skipValue(op uint32, b []byte, p int, h shape, big bool) int {
-	switch op {
-	case opLEB:
-		for {
-			if p >= len(b) {
-				return -1
-			}
-			p++
-			if b[p-1] < 0x80 {
-				return p
-			}
-		}
-	case opString:
-		for {
-			if p >= len(b) {
-				return -1
-			}
-			p++
-			if b[p-1] == 0 {
-				return p
-			}
-		}
-	case opBlock:
-		n, q := uleb(b, p)
-		if q < 0 || n > 1<<40 {
-			return -1
-		}
-		return q + int(n)
-	case opBlock1:
-		if p+1 > len(b) {
-			return -1
-		}
-		return p + 1 + int(b[p])
-	case opBlock2:
-		if p+2 > len(b) {
-			return -1
-		}
-		return p + 2 + int(number(b[p:p+2], big))
-	case opBlock4:
-		if p+4 > len(b) {
-			return -1
-		}
-		return p + 4 + int(number(b[p:p+4], big))
-	case opIndirect:
-		form, q := uleb(b, p)
-		if q < 0 {
-			return -1
-		}
-		f := shortForm(form)
-		if f == formIndirect || f == formImplicitConst {
-			return -1
-		}
-		n := h.size(f)
-		switch {
-		case n >= 0:
-			return q + n
-		case n == -1:
-			q = skipValue(skipOp(f), b, q, h, big)
-			if q >= 0 && f == formAddrxOffset {
-				q += 4
-			}
-			return q
-		}
-	}
-	return -1
 }

@@ -2,21 +2,26 @@ package dwarf
 
 // brief says of the codes of a table what it takes to skip their entries, code
 // and all: bytes in the upper 24 bits, and how much deeper the next entry is
-// in the lower 8; briefStop of entries that take more, briefJump of those whose
-// children can be skipped with them: the bytes are those before the offset of
-// what follows. It is small, so that it stays in the fastest cache, and one
-// comparison is all it asks for.
+// in the lower 8. Those that take more say what there: briefJump of those whose
+// children can be skipped with them, the bytes being those before the offset of
+// what follows; briefVary of those that vary, with the start of their skip
+// program; briefNote of functions that are noted. It is small, so that it stays
+// in the fastest cache, and one comparison is all it asks for.
 type brief struct {
-	short [256]uint32 // by the first byte
-	long  []uint32    // by code-0x80
+	short [256]uint32 // by the first byte, which of codes from 0x80 on is the code where the second is 1
+	long  []uint32    // by code-0x100
 }
 
-// The last two are out of all levels that skim moves in.
+// What is not plain leads out of the levels below skimDepth, which are those that skim moves in. Its last bit is how much
+// deeper the next entry is.
 const (
 	briefShift = 8
 	briefNull  = 1<<briefShift | 0xff // the end of a level
 	briefStop  = 0x80
-	briefJump  = 0x81
+	briefJump  = 0x82
+	briefVary  = 0x84
+	briefNote  = 0x86
+	skimDepth  = 120
 )
 
 func (t *brief) reset() {
@@ -26,21 +31,27 @@ func (t *brief) reset() {
 	t.short[0], t.long = briefNull, t.long[:0]
 }
 
-// add adds the next code.
-func (t *brief) add(a *abbrev, skip, jump bool) {
+// add adds the next code. With scoped, names have scopes: what stands in types is not passed over, and functions are noted.
+func (t *brief) add(a *abbrev, scoped bool) {
 	what, code := uint32(briefStop), int32(1)
 	if a.code >= 0x80 {
 		code = 2
 	}
 	switch {
-	case !skip:
-	case jump && a.sibling >= 0:
+	case a.class != classNone && a.class != classNote:
+	case a.class == classNote && scoped:
+		if a.fixed >= 0 {
+			what = uint32(a.fixed+code)<<briefShift | briefNote | uint32(a.children)
+		}
+	case a.sibling >= 0 && !scoped:
 		what = uint32(a.sibling+code)<<briefShift | briefJump
 	case a.fixed >= 0:
 		what = uint32(a.fixed+code)<<briefShift | uint32(a.children)
+	case a.skip < 1<<(32-briefShift):
+		what = a.skip<<briefShift | briefVary | uint32(a.children)
 	}
 	switch {
-	case a.code < 0x80:
+	case a.code < 0x100:
 		t.short[a.code] = what
 	case a.code < 0x4000: // two bytes
 		t.long = append(t.long, what)
@@ -63,21 +74,22 @@ func (r *Reader) skim(p, depth, safe int) (int, int) {
 	if n := len(r.walk.open); n > 0 {
 		low = int(r.walk.open[n-1].depth) + 1
 	}
-	if low >= scopeDepth || depth >= scopeDepth {
+	if low >= skimDepth || depth >= skimDepth {
 		return p, depth
 	}
 	b, brief, stack := r.buf[:safe], &r.t.brief[0], &r.scopes.stack
 	if r.root.qualifies {
 		brief = &r.t.brief[1]
 	}
-	short, levels := &brief.short, uint(scopeDepth-low)
+	short, levels := &brief.short, uint(skimDepth-low)
 	from := uint32(r.base - r.u.off)
 	for {
 		what := uint32(briefStop)
-		for uint(p) < uint(len(b)) {
-			what = short[b[p]]
+		for uint(p+1) < uint(len(b)) {
+			code := uint32(b[p]) | uint32(b[p+1])<<8
+			what = short[code&0xff]
 			next := depth + int(int8(what))
-			if uint(next-low) >= levels {
+			if uint(next-low) >= levels || code&0x80*(code>>8^1) != 0 {
 				break
 			}
 			stack[uint(depth)%scopeDepth] = from + uint32(p)
@@ -86,27 +98,41 @@ func (r *Reader) skim(p, depth, safe int) (int, int) {
 		if p+1 >= len(b) {
 			return p, depth
 		}
-		if b[p] >= 0x80 {
-			i := int(b[p]&0x7f) | int(b[p+1])<<7 - 0x80
+		code := 1 + int(b[p]>>7) // bytes
+		if code == 2 && b[p+1] != 1 {
+			i := int(b[p]&0x7f) | int(b[p+1])<<7 - 0x100
 			if b[p+1] >= 0x80 || uint(i) >= uint(len(brief.long)) {
 				return p, depth
 			}
 			what = brief.long[i]
-			if next := depth + int(int8(what)); uint(next-low) < levels {
-				stack[uint(depth)%scopeDepth] = from + uint32(p)
-				p, depth = p+int(what>>briefShift), next
-				continue
-			}
 		}
-		at := p + int(what>>briefShift)
-		if uint8(what) != briefJump || !r.root.flat || at+4 > len(b) {
+		to, next := p+int(what>>briefShift), depth+int(what&1)
+		switch what &^ 1 & 0xff {
+		case briefStop:
 			return p, depth
+		case briefJump:
+			if !r.root.flat || to+4 > len(b) {
+				return p, depth
+			}
+			at := to
+			if to = int(number(b[at:at+4], r.d.big)) - int(from); to < at+4 || to > len(b) {
+				return p, depth
+			}
+		case briefVary:
+			if to = r.t.skipProgram(what>>briefShift, b, p+code, r.u.shape, r.d.big); to < 0 {
+				return p, depth
+			}
+		case briefNote:
+		default:
+			next = depth + int(int8(what))
 		}
-		to := int(number(b[at:at+4], r.d.big)) - int(from)
-		if to < at+4 || to > len(b) {
+		if uint(next-low) >= levels {
 			return p, depth
 		}
 		stack[uint(depth)%scopeDepth] = from + uint32(p)
-		p = to
+		if what&^1&0xff == briefNote {
+			r.note(from+uint32(p), depth)
+		}
+		p, depth = to, next
 	}
 }

@@ -84,7 +84,7 @@ func TestTypesAreSkippedInC(t *testing.T) {
 
 // What cannot be skimmed is counted as deep as it is, however deep.
 func TestDeepEntries(t *testing.T) {
-	for _, depth := range []int{1, 126, 127, 128, 129, 200, 300} {
+	for _, depth := range []int{1, 117, 118, 119, 120, 121, 124, 125, 126, 127, 128, 129, 200, 300} {
 		got := skimFunctions(t, 0x0c, func(int) string {
 			return strings.Repeat("\x05\x00", depth) + "\x05x\x00\x00" + skimFunction(0x10) + strings.Repeat("\x00", depth) + skimFunction(0x20)
 		})
