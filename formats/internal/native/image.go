@@ -26,7 +26,15 @@ type Symbol struct {
 	File string // a local symbol's source file as the table names it (no path), or ""; may alias the object
 	Rank symbol.Rank
 
-	limit uint64 // end of its section, where a symbol without size ends at the latest
+	open bool // Size is not its own but the room up to the end of its section; until settle
+}
+
+// own is the size that the table gives.
+func (s *Symbol) own() uint64 {
+	if s.open {
+		return 0
+	}
+	return s.Size
 }
 
 // Image is what exploding needs to know of a program file besides its DWARF.

@@ -142,9 +142,7 @@ func (f *MachO) Symbols(ctx context.Context) ([]Symbol, error) {
 			continue
 		}
 		h := &f.headers[e.section]
-		if end := h.addr + h.size; s.Addr < end {
-			s.limit = min(s.limit, end)
-		}
+		s.bound(h.addr + h.size)
 		s.Rank = symbol.RankSymtab
 		if stab {
 			mapped = append(mapped, s)
@@ -175,7 +173,7 @@ func (f *MachO) symbol(code *Image, name string, addr uint64) (Symbol, bool) {
 	if !ok || name == "" || f.Relocatable() && (strings.HasPrefix(name, "ltmp") || name[0] == 'L' || name[0] == 'l' && strings.HasPrefix(name, "l_")) {
 		return Symbol{}, false
 	}
-	return Symbol{Addr: addr, Name: name, limit: span.End}, true
+	return Symbol{Addr: addr, Size: span.End - addr, Name: name, open: true}, true
 }
 
 // addMissing adds those of more at whose addresses all has none.
@@ -195,8 +193,8 @@ func addMissing(all, more []Symbol) []Symbol {
 	return all
 }
 
-// named gives each symbol its end, then drops those whose names were removed:
-// they only bound the others.
+// named ends each symbol where the next one begins, its section ends or starts tell of a function, then drops those whose
+// names were removed: they only bound the others.
 func named(all []Symbol, starts []uint64) []Symbol {
 	next := uint64(math.MaxUint64) // address of the symbol behind
 	k := len(starts)               // starts[k:] lie behind the symbol
@@ -205,7 +203,10 @@ func named(all []Symbol, starts []uint64) []Symbol {
 		if i+1 < len(all) && all[i+1].Addr != s.Addr {
 			next = all[i+1].Addr
 		}
-		end := min(s.limit, next)
+		end := next
+		if s.Size != 0 {
+			end = s.Addr + s.Size
+		}
 		for k > 0 && starts[k-1] > s.Addr {
 			k--
 		}

@@ -2,66 +2,77 @@ package native
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
-// placed is where a symbol is to go.
-type placed struct {
-	addr uint64
-	from uint32 // place in the table; larger: later
-}
-
 // sortSymbols sorts by address, rank, falling size and falling place in the
-// table. Symbols are large: what is sorted is small, and each is moved once.
+// table. Symbols are large: what is sorted is a number of each, and each is moved once.
 func sortSymbols(all []Symbol) {
-	keys := make([]placed, len(all))
-	for i := range keys {
-		from := len(all) - 1 - i // of those at one address the last of the table is the first
-		keys[i] = placed{all[from].Addr, uint32(from)}
+	if len(all) < 2 {
+		return
 	}
-	keys = sortPlaced(keys)
+	low, high := all[0].Addr, all[0].Addr
+	for i := range all {
+		low, high = min(low, all[i].Addr), max(high, all[i].Addr)
+	}
+	last := len(all) - 1
+	places := bits.Len(uint(last))
+	if bits.Len64(high-low)+places > 64 { // code at both ends of the address space
+		slices.Reverse(all)
+		slices.SortStableFunc(all, func(a, b Symbol) int { return cmp.Or(cmp.Compare(a.Addr, b.Addr), prefer(&a, &b)) })
+		return
+	}
+	keys := make([]uint64, len(all)) // address from the lowest one on, then place from the last one on
+	for i := range keys {
+		keys[i] = (all[last-i].Addr-low)<<places | uint64(i)
+	}
+	keys = sortKeys(keys, places)
+	from := func(key uint64) int { return last - int(key&(1<<places-1)) }
 	for i, n := 0, 0; i < len(keys); i += n {
-		for n = 1; i+n < len(keys) && keys[i+n].addr == keys[i].addr; n++ {
+		for n = 1; i+n < len(keys) && keys[i+n]>>places == keys[i]>>places; n++ {
 		}
 		if n > 1 {
-			slices.SortStableFunc(keys[i:i+n], func(a, b placed) int {
-				s, t := &all[a.from], &all[b.from]
-				return cmp.Or(cmp.Compare(s.Rank, t.Rank), cmp.Compare(t.Size, s.Size))
-			})
+			slices.SortStableFunc(keys[i:i+n], func(a, b uint64) int { return prefer(&all[from(a)], &all[from(b)]) })
 		}
 	}
 	for i := range keys {
 		first, to := all[i], i
 		for {
-			from := int(keys[to].from)
-			keys[to].from = uint32(to) // it is in its place
-			if from == i {
+			next := from(keys[to])
+			keys[to] = uint64(last - to) // it is in its place
+			if next == i {
 				all[to] = first
 				break
 			}
-			all[to], to = all[from], from
+			all[to], to = all[next], next
 		}
 	}
 }
 
-// sortPlaced sorts by address, what is equal stays as it was, and gives the result, which may be in other memory: a byte of
-// the address after the other, from the lowest one on, and only those that are not the same in all.
-func sortPlaced(keys []placed) []placed {
+// prefer compares symbols at one address.
+func prefer(a, b *Symbol) int {
+	return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.own(), a.own()))
+}
+
+// sortKeys sorts by the bits from shift on, what is equal stays as it was, and gives the result, which may be in other
+// memory: a byte after the other, from the lowest one on, and only those that are not the same in all.
+func sortKeys(keys []uint64, shift int) []uint64 {
 	differ := uint64(0)
-	for i := range keys {
-		differ |= keys[i].addr ^ keys[0].addr
+	for _, k := range keys {
+		differ |= k ^ keys[0]
 	}
-	var other []placed
-	for shift := 0; shift < 64; shift += 8 {
+	var other []uint64
+	for ; shift < 64; shift += 8 {
 		if byte(differ>>shift) == 0 {
 			continue
 		}
 		if other == nil {
-			other = make([]placed, len(keys))
+			other = make([]uint64, len(keys))
 		}
 		var at [256]uint32
-		for i := range keys {
-			at[byte(keys[i].addr>>shift)]++
+		for _, k := range keys {
+			at[byte(k>>shift)]++
 		}
 		sum := uint32(0)
 		for b, n := range at {
@@ -69,7 +80,7 @@ func sortPlaced(keys []placed) []placed {
 			sum += n
 		}
 		for _, k := range keys {
-			to := &at[byte(k.addr>>shift)]
+			to := &at[byte(k>>shift)]
 			other[*to] = k
 			*to++
 		}

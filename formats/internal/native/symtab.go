@@ -242,10 +242,11 @@ func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span,
 		if at := strings.IndexByte(name, '@'); at > 0 {
 			name = name[:at]
 		}
-		s := Symbol{Addr: addr, Size: min(e.size, span.End-addr), Name: name, Rank: rank, limit: span.End}
-		if h := &f.headers[e.section]; h.code() {
-			if end := f.places[e.section] + h.size; addr < end {
-				s.limit = min(s.limit, end)
+		s := Symbol{Addr: addr, Size: min(e.size, span.End-addr), Name: name, Rank: rank}
+		if e.size == 0 {
+			s.Size, s.open = span.End-addr, true
+			if h := &f.headers[e.section]; h.code() {
+				s.bound(f.places[e.section] + h.size)
 			}
 		}
 		if e.bind == stbLocal {
@@ -284,33 +285,45 @@ func (f *ELF) mapping(name string, e *entry) bool {
 		(len(name) == 2 || name[2] == '.')
 }
 
+// bound ends the room of a symbol where its section does.
+func (s *Symbol) bound(end uint64) {
+	if s.Addr < end {
+		s.Size = min(s.Size, end-s.Addr)
+	}
+}
+
 // settle sorts symbols as Symbols documents, and drops those of .dynsym that
 // say nothing new.
 func settle(all []Symbol) []Symbol {
 	sortSymbols(all)
-	out := all[:0]
-	var best Symbol
-	for _, s := range all {
-		if len(out) == 0 || s.Addr != best.Addr {
-			best = s
-		} else if s.Rank > best.Rank && s.Size <= best.Size {
+	n, best := 0, 0
+	for i := range all {
+		s := &all[i]
+		if n == 0 || s.Addr != all[best].Addr {
+			best = n
+		} else if s.Rank > all[best].Rank && s.own() <= all[best].own() {
 			continue
 		}
-		out = append(out, s)
+		if n != i {
+			all[n] = *s
+		}
+		n++
 	}
+	all = all[:n]
 	// Without a size a symbol has what follows it in its section: not the
 	// constants that a linker put behind the code.
 	next := uint64(math.MaxUint64)
-	for i := len(out) - 1; i >= 0; i-- {
-		s := &out[i]
-		if i+1 < len(out) && out[i+1].Addr != s.Addr {
-			next = out[i+1].Addr
+	for i := len(all) - 1; i >= 0; i-- {
+		s := &all[i]
+		if i+1 < len(all) && all[i+1].Addr != s.Addr {
+			next = all[i+1].Addr
 		}
-		if s.Size == 0 && next >= s.limit {
-			s.Size = s.limit - s.Addr
+		if s.open && next-s.Addr < s.Size {
+			s.Size = 0
 		}
+		s.open = false
 	}
-	return slices.Clip(out)
+	return slices.Clip(all)
 }
 
 // descriptorTable is the .opd of a 64-bit PowerPC file of the first ABI: there
