@@ -34,9 +34,23 @@ func files(t *testing.T) (dir string, all map[string]string) {
 	return dir, all
 }
 
+// need skips the test unless the machine has the programs.
+func need(t *testing.T, programs ...string) {
+	t.Helper()
+	packages := map[string]string{"xz": "xz-utils", "ar": "binutils"}
+	for _, p := range programs {
+		name := packages[p]
+		if name == "" {
+			name = p
+		}
+		formattest.Tool(t, p, "install the package "+name)
+	}
+}
+
 func run(t *testing.T, dir string, args ...string) {
 	t.Helper()
-	cmd := exec.Command(formattest.Tool(t, args[0], "install the package of that name"), args[1:]...)
+	need(t, args[0])
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%q: %v\n%s", args, err, out)
@@ -58,17 +72,21 @@ func TestSystemArchives(t *testing.T) {
 		name  string
 		args  string // in the folder; the files' names follow
 		under string
+		packs string // the program that tar runs
 	}{
-		{"o.zip", "zip -q -X -r ../o.zip", ""},
-		{"stored.zip", "zip -q -0 -r ../stored.zip", ""},
-		{"z64.zip", "zip -q -fz -r ../z64.zip", ""},
-		{"o.tar", "tar --format=gnu -cf ../o.tar", ""},
-		{"pax.tar", "tar --format=posix -cf ../pax.tar", ""},
-		{"o.tar.gz", "tar -czf ../o.tar.gz", "o.tar!"},
-		{"o.txz", "tar -cJf ../o.txz", "o.tar!"},
-		{"o.tar.zst", "tar --zstd -cf ../o.tar.zst", "o.tar!"},
+		{name: "o.zip", args: "zip -q -X -r ../o.zip"},
+		{name: "stored.zip", args: "zip -q -0 -r ../stored.zip"},
+		{name: "z64.zip", args: "zip -q -fz -r ../z64.zip"},
+		{name: "o.tar", args: "tar --format=gnu -cf ../o.tar"},
+		{name: "pax.tar", args: "tar --format=posix -cf ../pax.tar"},
+		{"o.tar.gz", "tar -czf ../o.tar.gz", "o.tar!", "gzip"},
+		{"o.txz", "tar -cJf ../o.txz", "o.tar!", "xz"},
+		{"o.tar.zst", "tar --zstd -cf ../o.tar.zst", "o.tar!", "zstd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.packs != "" {
+				need(t, c.packs)
+			}
 			dir, all := files(t)
 			top, err := os.ReadDir(dir)
 			if err != nil {
@@ -93,6 +111,7 @@ func TestSystemArchives(t *testing.T) {
 
 // zip's other ways: streamed, encrypted, behind something else, with a comment.
 func TestSystemZip(t *testing.T) {
+	need(t, "zip")
 	dir, all := files(t)
 	body := all["text/long"]
 	run(t, dir, "sh", "-c", "cat text/long | zip -q ../streamed.zip -")
