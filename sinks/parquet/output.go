@@ -28,7 +28,7 @@ type output struct {
 	later  later
 	g      *rowGroup      // being filled
 	made   int            // row groups: one more while the other is written
-	groups chan *rowGroup // written and empty again
+	groups chan *rowGroup // written
 	slices chan *slice    // encoded and empty again
 	w      *counted
 	name   hash.Hash
@@ -167,7 +167,8 @@ func (o *output) page() error {
 	})
 }
 
-// flush writes the row group out. The next one takes its place, while it is written if that happens beside.
+// flush writes the row group out. The next one takes its place, while it is written if that happens beside; its texts stay
+// until the next flush.
 func (o *output) flush() error {
 	g := o.g
 	if g.rows == 0 {
@@ -183,14 +184,15 @@ func (o *output) flush() error {
 		}
 		return nil
 	}, func() {
-		g.reset()
+		g.written()
 		o.groups <- g
 	})
-	if o.later.start != nil && o.made == 1 {
+	if o.made == 1 {
 		o.made, o.g = 2, newRowGroup(g.table)
 		o.g.limit = g.limit
 	} else {
 		o.g = <-o.groups
+		o.g.reset()
 	}
 	return err
 }

@@ -88,6 +88,7 @@ func (w *ranges) forget() {
 func (w *ranges) flush() error {
 	w.forget()
 	clear(w.readable)
+	w.forms.turn(w.o.g.dicts[atFunction].of)
 	return w.o.flush()
 }
 
@@ -214,10 +215,11 @@ func (w *ranges) function(r *symbol.Run, i uint32, known *function, linkage, rea
 		w.linkage[i] = n + 1
 		w.readable = grown(w.readable, int(n)+1)
 		if w.readable[n] == 0 {
-			if !w.script {
-				s = w.forms.of(i, s)
+			if w.script {
+				w.readable[n] = readable.of.add(s) + 1
+			} else {
+				w.readable[n] = w.forms.add(readable.of, i, s) + 1
 			}
-			w.readable[n] = readable.of.add(s) + 1
 		}
 	}
 	*known = function{uint32(linkage.add(n)) + 1, uint32(readable.add(w.readable[n]-1)) + 1}

@@ -159,7 +159,16 @@ func (g *rowGroup) take(next *slice) *slice {
 	return s
 }
 
-// reset empties the group but for its open slice.
+// written lets go of the group's pages. Its texts stay until reset.
+func (g *rowGroup) written() {
+	for i := range g.chunks {
+		c := &g.chunks[i]
+		clear(c.pages)
+		*c = chunk{pages: c.pages[:0], integers: c.integers}
+	}
+}
+
+// reset empties the group but for its open slice, once it is written.
 func (g *rowGroup) reset() {
 	g.rows = 0
 	for _, t := range g.texts {
@@ -169,10 +178,7 @@ func (g *rowGroup) reset() {
 		g.dicts[i].reset()
 	}
 	for i := range g.chunks {
-		c := &g.chunks[i]
-		clear(c.pages)
-		c.integers.reset()
-		*c = chunk{pages: c.pages[:0], integers: c.integers}
+		g.chunks[i].integers.reset()
 	}
 	g.paged = 0
 }

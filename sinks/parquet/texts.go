@@ -32,15 +32,26 @@ func (t *texts) at(i uint32) []byte {
 
 // add gives the number of a text, of which it keeps a copy.
 func (t *texts) add(s string) uint32 {
+	t.data = append(roomier(t.data, len(s)), s...)
+	return t.settle()
+}
+
+// settle gives the number of the text that was appended to data.
+func (t *texts) settle() uint32 {
 	if 2*len(t.ends) >= len(t.slots) {
 		t.grow()
 	}
+	from := uint32(0)
+	if n := len(t.ends); n > 0 {
+		from = t.ends[n-1]
+	}
+	s := view(t.data[from:])
 	h := maphash.String(t.seed, s)
 	n, at, ok := t.look(s, h)
 	if ok {
+		t.data = t.data[:from]
 		return n
 	}
-	t.data = append(roomier(t.data, len(s)), s...)
 	t.ends = append(t.ends, uint32(len(t.data)))
 	t.slots[at] = h>>32<<32 | uint64(len(t.ends))
 	return uint32(len(t.ends) - 1)
