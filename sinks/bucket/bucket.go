@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"time"
 )
 
@@ -51,6 +52,15 @@ type Fetcher interface {
 	// order, each once unless it had to be repeated, possibly at once.
 	// ErrChanged, ErrNotFound; what dst holds after an error is undefined.
 	Fetch(ctx context.Context, e Entry, dst io.WriterAt) error
+}
+
+// Drafter is a bucket whose objects can be written where they will lie before it is known what they are called: a local folder.
+type Drafter interface {
+	// Draft opens an empty file without a name for an object below a folder of the bucket, which the caller closes: one that was
+	// not published is gone then. nil: there are no such files there.
+	Draft(folder string) (*os.File, error)
+	// Publish gives a draft its key, which must be new: ErrChanged.
+	Publish(f *os.File, key string) error
 }
 
 // Reader is an open object. ReadAt is safe for concurrent use.

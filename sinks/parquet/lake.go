@@ -31,7 +31,7 @@ type Options struct {
 	OneKey bool
 	// SingleWriter: nobody else writes this lake, so a bucket that overwrites what must be new will do.
 	SingleWriter bool
-	Scratch      string           // folder for files being written ("": the system's); they have no name there
+	Scratch      string           // folder for files being written that the bucket has no place for yet ("": the system's); they have no name there
 	Now          func() time.Time // nil: time.Now
 	// Go starts what encodes a file beside who writes it, one a file, which ends with the file; nil: nobody does. It
 	// takes up to twice the memory.

@@ -17,12 +17,13 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// output is a data file being written. It lies in scratch, without a name, until it
+// output is a data file being written. It lies in the lake or in scratch, without a name, until it
 // is whole: what it is called depends on all that went in.
 type output struct {
 	l      *Lake
 	folder string
 	f      *os.File
+	drafts bucket.Drafter // that f is a draft of; nil: it is a file of scratch
 	enc    encoder
 	pager  *pager
 	later  later
@@ -45,15 +46,11 @@ func (l *Lake) open(ctx context.Context, t *Table, folder, profile, salt string,
 	} else { // loads as they come: an ingest waits for it, and a compaction writes it again
 		o.pager = newSwiftPager()
 	}
-	f, err := os.CreateTemp(l.o.Scratch, "symlake-lake-")
+	f, drafts, err := l.file(folder)
 	if err != nil {
 		return nil, fmt.Errorf("make a file for table %s: %w", t.Name, err)
 	}
-	// Without a name nothing is left of it, however the process ends.
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	o.f = f
+	o.f, o.drafts = f, drafts
 	w := &counted{w: f, n: &o.Bytes}
 	o.w = w
 	if profile == Plain {
@@ -72,6 +69,32 @@ func (l *Lake) open(ctx context.Context, t *Table, folder, profile, salt string,
 	}
 	o.hash([]byte(schemaVersion), []byte(profile), []byte(fmt.Sprint(o.Key, l.o.OneKey)), []byte(folder), []byte(salt))
 	return o, nil
+}
+
+// file makes a file without a name, so that nothing is left of it, however the process ends: in its place if the lake can make
+// one there.
+func (l *Lake) file(folder string) (*os.File, bucket.Drafter, error) {
+	if d, ok := l.b.(bucket.Drafter); ok && !l.o.SingleWriter {
+		if f, err := d.Draft(folder); f != nil || err != nil {
+			return f, d, err
+		}
+	}
+	f, err := os.CreateTemp(l.o.Scratch, "symlake-lake-")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, nil, nil
+}
+
+// publish gives the whole file its place.
+func (o *output) publish(ctx context.Context) error {
+	if o.drafts != nil {
+		return o.drafts.Publish(o.f, o.Path)
+	}
+	return o.l.create(ctx, o.Path, io.NewSectionReader(o.f, 0, o.Bytes))
 }
 
 // counted counts what is written. After an error it writes nothing more.
@@ -213,7 +236,7 @@ func (o *output) finish(ctx context.Context) error {
 		return fmt.Errorf("write table %s: %w", o.Table, err)
 	}
 	o.Path = o.path()
-	err := o.l.create(ctx, o.Path, io.NewSectionReader(o.f, 0, o.Bytes))
+	err := o.publish(ctx)
 	if errors.Is(err, bucket.ErrChanged) {
 		// An earlier attempt put the same rows there, and died before it named them.
 		there, _, serr := o.l.b.Stat(ctx, o.Path)

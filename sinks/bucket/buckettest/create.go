@@ -129,3 +129,43 @@ func deleteKeys(t *testing.T, b bucket.Bucket) {
 	}
 	create(t, b, "b", []byte("again"))
 }
+
+// draft: what is written to a draft is an object once it is published and not before, and replaces none.
+func draft(t *testing.T, b bucket.Bucket) {
+	d, ok := b.(bucket.Drafter)
+	if !ok {
+		return
+	}
+	write := func(text, key string) error {
+		f, err := d.Draft("a/b")
+		if err != nil || f == nil {
+			t.Skipf("no files without a name: %v", err)
+		}
+		defer f.Close()
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		if got := list(t, b, "a/b/"+text, ""); len(got) > 0 {
+			t.Errorf("there before it is published: %q", got)
+		}
+		if key == "" {
+			return nil
+		}
+		return d.Publish(f, key)
+	}
+	if err := errors.Join(write("one", "a/b/one"), write("two", "")); err != nil {
+		t.Fatal(err)
+	}
+	if err := write("three", "a/b/one"); !errors.Is(err, bucket.ErrChanged) {
+		t.Errorf("published where one is: %v", err)
+	}
+	if got := list(t, b, "", ""); !slices.Equal(got, []string{"a/b/one"}) {
+		t.Errorf("left behind: %q", got)
+	}
+	if e, _, err := b.Stat(t.Context(), "a/b/one"); err != nil || e.Size != int64(len("one")) {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if err := write("four", "../one"); err == nil {
+		t.Error("published outside of the bucket")
+	}
+}

@@ -24,7 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) bucket.Bucket) {
 		{"ListOrder", listOrder}, {"ListAfterAndPrefix", listAfterAndPrefix}, {"ListEmitError", listEmitError},
 		{"Read", read}, {"Empty", empty}, {"Missing", missing}, {"ChangedBeforeOpen", changedBeforeOpen},
 		{"CreateConditions", createConditions}, {"CreateRace", createRace}, {"ReplaceRace", replaceRace},
-		{"CreateWhole", createWhole}, {"Delete", deleteKeys}, {"Cancelled", cancelled}, {"URL", urls},
+		{"CreateWhole", createWhole}, {"Draft", draft}, {"Delete", deleteKeys}, {"Cancelled", cancelled}, {"URL", urls},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
 	}

@@ -34,6 +34,18 @@ func Create(dir string, mode os.FileMode) (*File, error) {
 	return &File{File: f, dir: dir}, nil
 }
 
+// Unnamed makes an empty file for a place on dir's file system that has no name and is gone when it is closed without one; nil
+// where there are no such files.
+func Unnamed(dir string, mode os.FileMode) (*os.File, error) { return unnamed(dir, mode) }
+
+// Link syncs a file of Unnamed and gives it a name; fs.ErrExist when something has it.
+func Link(f *os.File, to string) error {
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return link(f, to)
+}
+
 func createNamed(dir string, mode os.FileMode) (*File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, Prefix+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -44,14 +56,14 @@ func createNamed(dir string, mode os.FileMode) (*File, error) {
 
 // Link syncs the file and gives it its name in the folder; fs.ErrExist when something has it.
 func (f *File) Link(name string) error {
+	to := filepath.Join(f.dir, name)
+	if !f.named {
+		return Link(f.File, to)
+	}
 	if err := f.Sync(); err != nil {
 		return err
 	}
-	to := filepath.Join(f.dir, name)
-	if f.named {
-		return os.Link(f.Name(), to)
-	}
-	return link(f.File, to)
+	return os.Link(f.Name(), to)
 }
 
 // Close ends the file; one that was not linked is gone.
