@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/klauspost/compress/huff0"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -21,7 +20,7 @@ const (
 // compressor codes columns. One goroutine.
 type compressor struct {
 	fse     fseEncoder
-	huff    huff0.Scratch
+	huff    huffEncoder
 	zstd    *zstd.Encoder
 	buf     []byte
 	counts  [256]uint32 // of the column's bytes
@@ -35,7 +34,7 @@ func newCompressor() *compressor {
 		panic(err) // the options are constants
 	}
 	c := &compressor{zstd: z}
-	c.huff.Reuse = huff0.ReusePolicyNone // each column stands alone, its table with it
+	c.huff.fse = &c.fse
 	return c
 }
 
@@ -83,15 +82,15 @@ func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 	if try == tryZstd || len(raw) > maxEntropy {
 		return c.zstandard(raw)
 	}
+	counts, most, values, bits := c.count(raw)
 	if try == tryFast {
-		if out, _, err := huff0.Compress4X(raw, &c.huff); err == nil && len(out) < len(coded) {
+		if out := c.huff.encode(raw, counts, values); out != nil {
 			code, coded = codeHuff, out
 		}
 		if len(coded) > len(raw)/6 {
 			return code, coded
 		}
 	}
-	most, values, bits := c.count(raw)
 	if try == tryBoth && c.matches.pay(raw, bits, values) {
 		if code, coded = c.zstandard(raw); len(coded) <= bits/8+values/2 {
 			return code, coded
@@ -103,10 +102,10 @@ func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 	// A byte that stands for more than a third of the column takes less
 	// than the whole bit that a Huffman code must give it.
 	if most > len(raw)/3 {
-		if out := c.fse.encode(raw, &c.counts, values); len(out) < len(coded) {
+		if out := c.fse.encode(raw, counts, values); len(out) < len(coded) {
 			code, coded = codeFSE, out
 		}
-	} else if out, _, err := huff0.Compress4X(raw, &c.huff); err == nil && len(out) < len(coded) {
+	} else if out := c.huff.encode(raw, counts, values); out != nil && len(out) < len(coded) {
 		code, coded = codeHuff, out
 	}
 	return code, coded
@@ -120,9 +119,9 @@ func (c *compressor) zstandard(raw []byte) (code byte, coded []byte) {
 	return codePlain, raw
 }
 
-// count fills c.counts. It gives the number of the most frequent byte, how many there are, and
-// the column's information: no entropy coder takes fewer bits.
-func (c *compressor) count(raw []byte) (most, values, bits int) {
+// count says how often each byte occurs in raw, to the highest that does, how often the most frequent one, how many do,
+// and the column's information: no entropy coder takes fewer bits.
+func (c *compressor) count(raw []byte) (counts []uint32, most, values, bits int) {
 	// Two counters a byte: a column of few values would wait for its own stores.
 	var odd [256]uint32
 	h := &c.counts
@@ -135,16 +134,16 @@ func (c *compressor) count(raw []byte) (most, values, bits int) {
 	if i < len(raw) {
 		h[raw[i]]++
 	}
-	sum := 0.0
+	last, sum := 0, 0.0
 	for b := range h {
 		if h[b] += odd[b]; h[b] > 0 {
-			most = max(most, int(h[b]))
+			most, last = max(most, int(h[b])), b
 			sum += float64(h[b]) * log2(h[b])
 			values++
 		}
 	}
 	n := uint32(len(raw))
-	return most, values, int(float64(n)*log2(n) - sum)
+	return h[:last+1], most, values, int(float64(n)*log2(n) - sum)
 }
 
 // log2 is the binary logarithm of n, which is not 0, within 0.001: of its mantissa by a polynomial.

@@ -89,15 +89,9 @@ func TestFSEEncoder(t *testing.T) {
 // checkFSE codes b and decodes that twice. b has two values at least.
 func checkFSE(t *testing.T, e *fseEncoder, b []byte) []byte {
 	t.Helper()
-	var counts [256]uint32
-	for _, v := range b {
-		counts[v]++
-	}
-	values := 0
-	for _, n := range counts {
-		values += int(min(n, 1))
-	}
-	out := e.encode(b, &counts, values)
+	var c compressor
+	counts, _, values, _ := c.count(b)
+	out := e.encode(b, counts, values)
 	var d fseDecoder
 	got := make([]byte, len(b))
 	if err := d.decode(got, out); err != nil || !bytes.Equal(got, b) {

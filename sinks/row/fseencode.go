@@ -29,22 +29,23 @@ const (
 	fseBytesPerState = 4
 )
 
-// encode codes raw, of which counts says how often each of its values occurs: two values at least. What it gives is valid
-// until the next call, and may be longer than raw.
-func (e *fseEncoder) encode(raw []byte, counts *[256]uint32, values int) []byte {
+// encode codes raw, of which counts, to the highest value, says how often each of its values occurs: two at least. What it
+// gives is valid until the next call, and may be longer than raw.
+func (e *fseEncoder) encode(raw []byte, counts []uint32, values int) []byte {
 	log := min(max(bits.Len(uint(len(raw)-1)/fseBytesPerState)-1, fseLeastLog), fseLog)
 	log = max(log, bits.Len(uint(values))+1)
 	if room := 2*len(raw) + 2*fseValues + 16; cap(e.out) < room { // a value takes 12 bits at most, and its entry in the table 13
 		e.out = make([]byte, room)
 	}
-	last := e.normalize(counts, len(raw), log)
+	e.normalize(counts, len(raw), log)
+	last := len(counts) - 1
 	e.table(last, log)
 	return e.stream(raw, e.describe(last, log), log)
 }
 
 // normalize shares the states out to the values: one to each that should have less, and of the others what is left
-// in proportion. There are more states than values. last is the highest value.
-func (e *fseEncoder) normalize(counts *[256]uint32, total, log int) (last int) {
+// in proportion. There are more states than values.
+func (e *fseEncoder) normalize(counts []uint32, total, log int) {
 	left := 1 << log
 	few := uint32(total >> log)
 	rest := uint64(total)
@@ -53,7 +54,6 @@ func (e *fseEncoder) normalize(counts *[256]uint32, total, log int) (last int) {
 		if n == 0 {
 			continue
 		}
-		last = v
 		if n <= few {
 			e.norm[v] = -1
 			left--
@@ -61,8 +61,8 @@ func (e *fseEncoder) normalize(counts *[256]uint32, total, log int) (last int) {
 		}
 	}
 	step := uint64(left) << 32 / rest
-	most, largest := int16(0), last
-	for v, n := range counts[:last+1] {
+	most, largest := int16(0), 0
+	for v, n := range counts {
 		if n <= few {
 			continue
 		}
@@ -82,17 +82,16 @@ func (e *fseEncoder) normalize(counts *[256]uint32, total, log int) (last int) {
 	}
 	if left >= -int(most)/4 {
 		e.norm[largest] += int16(left)
-		return last
+		return
 	}
 	for ; left < 0; left++ { // rare ones that got one have taken much: of all that have more
-		for v, n := range e.norm[:last+1] {
+		for v, n := range e.norm[:len(counts)] {
 			if n > e.norm[largest] {
 				largest = v
 			}
 		}
 		e.norm[largest]--
 	}
-	return last
 }
 
 // describe writes the description of the table, and gives its length.

@@ -41,7 +41,7 @@ func TestMatchesTellTheCoder(t *testing.T) {
 	add("one match", false, few)
 	c := newCompressor()
 	for name, col := range columns {
-		_, values, bits := c.count(col.raw)
+		_, _, values, bits := c.count(col.raw)
 		if got := c.matches.pay(col.raw, bits, values); got != col.zstd {
 			t.Errorf("%s: pays: %t", name, got)
 		}
