@@ -35,7 +35,7 @@ func dsn(path, options string) string {
 func createDatabase(path string) error {
 	switch _, err := os.Lstat(path); {
 	case err == nil:
-		return createTables(path, "FULL")
+		return createTables(path, "PRAGMA synchronous = FULL")
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -45,7 +45,7 @@ func createDatabase(path string) error {
 			return err
 		}
 	}
-	if err := createTables(made, "OFF"); err != nil {
+	if err := createTables(made, "PRAGMA synchronous = OFF", "PRAGMA journal_mode = OFF"); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(made, os.O_RDWR, 0)
@@ -58,28 +58,27 @@ func createDatabase(path string) error {
 	return os.Rename(made, path)
 }
 
-// createTables makes what the database lacks, with SQLite's setting of synchronous.
-func createTables(path, synchronous string) error {
+// createTables makes what the database lacks, after the settings given.
+func createTables(path string, settings ...string) error {
 	db, err := sql.Open("sqlite", dsn(path, busy))
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	for _, q := range []string{
-		"PRAGMA synchronous = " + synchronous,
-		"PRAGMA journal_mode = WAL", // stays with the file
+	for _, q := range append(settings,
 		"BEGIN IMMEDIATE",
 		"CREATE TABLE IF NOT EXISTS catalog(key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
 		"CREATE TABLE IF NOT EXISTS files(prefix BLOB PRIMARY KEY, file TEXT NOT NULL) WITHOUT ROWID",
 		"CREATE INDEX IF NOT EXISTS files_by_file ON files(file)",
 		"COMMIT",
-	} {
+		"PRAGMA journal_mode = WAL", // stays with the file
+	) {
 		if _, err := db.Exec(q); err != nil {
 			return fmt.Errorf("%s: %w", catalogName, err)
 		}
 	}
-	return db.Close() // the last to leave, it merges the -wal and removes it
+	return db.Close() // the last to leave, it merges a -wal and removes it
 }
 
 // database is an open catalog.db: readers in parallel, and one writer that
