@@ -19,13 +19,11 @@ func (p *part) name() error {
 	s.asked = s.asked[:0]
 	for i := range nodes {
 		n := &nodes[i]
-		place, ok := s.origins.at(uint64(n.origin))
-		if ok {
-			n.name = place.val
+		if n.name = s.origins.get(uint64(n.origin)); n.name != 0 {
 			continue
 		}
 		n.name = pending | uint32(len(s.asked))
-		s.origins.put(place, uint64(n.origin), n.name)
+		s.origins.put(uint64(n.origin), n.name)
 		s.asked = append(s.asked, asked{origin: n.origin})
 	}
 	var err error
@@ -37,9 +35,7 @@ func (p *part) name() error {
 	}
 	for i := range s.asked {
 		a := &s.asked[i]
-		if known, ok := s.byKey.at(uint64(a.text)); ok {
-			a.name = known.val
-		}
+		a.name = s.known(uint64(a.text))
 	}
 	for i := range s.asked {
 		a := &s.asked[i]
@@ -48,12 +44,13 @@ func (p *part) name() error {
 				return err
 			}
 		}
-		place, _ := s.origins.at(uint64(a.origin))
-		place.val = a.name
+		s.origins.put(uint64(a.origin), a.name+1)
 	}
 	for i := range nodes {
 		if n := &nodes[i]; n.name&pending != 0 {
 			n.name = s.asked[n.name&^pending].name
+		} else {
+			n.name--
 		}
 	}
 	return nil
@@ -62,8 +59,8 @@ func (p *part) name() error {
 // text is the index of a text that is not 0.
 func (p *part) text(t dwarf.Text) (uint32, error) {
 	s := &p.strings
-	if known, ok := s.byKey.at(uint64(t)); ok {
-		return known.val, nil
+	if i := s.known(uint64(t)); i != 0 {
+		return i, nil
 	}
 	name, copied := p.r.String(t), 0
 	if err := p.r.Err(); err != nil {

@@ -1,90 +1,21 @@
 package explode
 
 import (
-	"math/bits"
 	"slices"
 
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/native"
 )
 
-// table maps numbers that are not 0 to numbers. It is emptied in no time.
-type table struct {
-	slots []slot // a power of two of them in use
-	gen   uint32
-	used  int
-}
-
-type slot struct {
-	key uint64
-	val uint32
-	gen uint32
-}
-
-const fewSlots = 1024
-
-// reset empties the table. It goes on with room for as much as it had, not with all that it has grown to: what stands
-// near is found fast.
-func (t *table) reset() {
-	t.gen++
-	if t.gen == 0 || len(t.slots) == 0 {
-		t.slots, t.gen = make([]slot, max(fewSlots, cap(t.slots))), 1
-	}
-	t.slots = t.slots[:min(cap(t.slots), max(fewSlots, 1<<bits.Len(uint(2*t.used))))]
-	t.used = 0
-}
-
-// at is the place of key: its value if ok, else where it is to be put.
-func (t *table) at(key uint64) (s *slot, ok bool) {
-	mask := uint64(len(t.slots) - 1)
-	for i := key * 0x9e3779b97f4a7c15 >> 20; ; i++ {
-		s = &t.slots[i&mask]
-		if s.gen != t.gen {
-			return s, false
-		}
-		if s.key == key {
-			return s, true
-		}
-	}
-}
-
-// put fills a place that at gave for key.
-func (t *table) put(s *slot, key uint64, val uint32) {
-	s.key, s.val, s.gen = key, val, t.gen
-	if t.used++; t.used*2 < len(t.slots) {
-		return
-	}
-	t.grow()
-}
-
-// grow doubles the slots in use.
-func (t *table) grow() {
-	old, n := t.slots, 2*len(t.slots)
-	if n > cap(old) {
-		t.slots = make([]slot, n)
-		clear(t.slots) // the kernel maps a page twice that is read before it is written
-	} else {
-		old = slices.Clone(old)
-		t.slots = t.slots[:n]
-		clear(t.slots)
-	}
-	for i := range old {
-		if old[i].gen == t.gen {
-			s, _ := t.at(old[i].key)
-			*s = old[i]
-		}
-	}
-}
-
 // texts is the string table of the parts that one part explodes. Names are
 // used by many units, so it is kept from unit to unit.
 type texts struct {
 	list    []string
-	id      any   // of the table, see symbol.Run
-	bytes   int64 // of strings that are copies
-	byKey   table
+	id      any               // of the table, see symbol.Run
+	bytes   int64             // of strings that are copies
+	byKey   [16]table         // by the upper 4 bits of the key
 	byText  map[string]uint32 // of strings without a key
-	origins table             // names of entries: Ref to index
+	origins table             // names of entries: Ref to index+1
 	asked   []asked
 }
 
@@ -104,7 +35,9 @@ func (s *texts) begin() {
 	}
 	clear(s.list) // they alias the object
 	s.list, s.id, s.bytes = append(s.list[:0], ""), new(int), 0
-	s.byKey.reset()
+	for i := range s.byKey {
+		s.byKey[i].reset()
+	}
 	s.byText = map[string]uint32{}
 }
 
@@ -114,14 +47,22 @@ func (s *texts) add(key uint64, text string, copied int) uint32 {
 	if text == "" {
 		return 0
 	}
-	place, ok := s.byKey.at(key)
-	if ok {
-		return place.val
+	if i := s.known(key); i != 0 {
+		return i
 	}
 	i := s.append(text, copied)
-	s.byKey.put(place, key, i)
+	s.byKey[key>>keyShift].put(key&keyMask, i)
 	return i
 }
+
+// Keys are texts, and numbers of symbols in the same space.
+const (
+	keyShift = 60
+	keyMask  = 1<<keyShift - 1
+)
+
+// known is the index of the string with that key, 0 if there is none.
+func (s *texts) known(key uint64) uint32 { return s.byKey[key>>keyShift].get(key & keyMask) }
 
 // path is the index of a path that may have no key.
 func (s *texts) path(key uint64, path []byte) uint32 {
@@ -129,6 +70,9 @@ func (s *texts) path(key uint64, path []byte) uint32 {
 		return 0
 	}
 	if key != 0 {
+		if i := s.known(key); i != 0 {
+			return i
+		}
 		return s.add(key, string(path), len(path))
 	}
 	if i, ok := s.byText[string(path)]; ok {

@@ -158,10 +158,10 @@ func (t *tree) add(n node) int32 {
 	i := int32(len(t.nodes))
 	n.first, n.count = int32(len(t.intervals)), int32(len(t.ranges))
 	if len(t.intervals)+len(t.ranges) > cap(t.intervals) {
-		t.intervals = slices.Grow(t.intervals, more(len(t.intervals), len(t.ranges)))
+		t.intervals = grown(t.intervals, len(t.ranges))
 	}
 	if len(t.nodes) == cap(t.nodes) {
-		t.nodes = slices.Grow(t.nodes, more(len(t.nodes), 1))
+		t.nodes = grown(t.nodes, 1)
 	}
 	for _, s := range t.ranges {
 		t.intervals = append(t.intervals, interval{s, i})
@@ -170,10 +170,16 @@ func (t *tree) add(n node) int32 {
 	return i
 }
 
-// more is by how much a list of n that lacks room for least grows: to four times its length up to what most units take,
-// then to double. As append has it, more would be left behind than is used.
-func more(n, least int) int {
-	return max(min(3*n, max(n, flushNodes)), least, 1024)
+// grown is a list with room for least more: for four times as many up to what flush leaves of most units, then for twice
+// as many. As append has it, more would be left behind than is used; and it writes to all of the room, which is not in memory
+// before.
+func grown[T any](list []T, least int) []T {
+	n := len(list)
+	room := max(4*n, 1024)
+	if most := flushNodes + flushNodes/4; room > most {
+		room = max(2*n, most)
+	}
+	return append(make([]T, 0, max(room, n+least)), list...)
 }
 
 // clip appends the pieces of s that lie in one of around, which ascend.
