@@ -8,9 +8,9 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 
 	"github.com/symlake/symlake/formats"
 	formatsall "github.com/symlake/symlake/formats/all"
@@ -180,9 +180,5 @@ func parseWith(known []command, args []string, out, errOut io.Writer) (*flags, *
 // isTerminal reports whether w is a terminal, where a person watches.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0 && !strings.HasSuffix(f.Name(), os.DevNull)
+	return ok && term.IsTerminal(int(f.Fd()))
 }

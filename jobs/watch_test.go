@@ -1,0 +1,24 @@
+package jobs
+
+import (
+	"io"
+	"os"
+	"testing"
+)
+
+// Nobody watches what is thrown away: cron's jobs print no bar.
+func TestIsTerminal(t *testing.T) {
+	for path, want := range map[string]bool{"/dev/null": false, "/dev/zero": false, "/dev/ptmx": true} {
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Skip(err)
+		}
+		defer f.Close()
+		if got := isTerminal(f); got != want {
+			t.Errorf("%s is a terminal: %t", path, got)
+		}
+	}
+	if isTerminal(io.Discard) {
+		t.Error("a writer that is no file is a terminal")
+	}
+}
