@@ -79,6 +79,13 @@ type siteState struct {
 	callee  int32 // function that was last called from it; -1
 	older   int32 // site of the function that was met first before it; -1
 	ordinal int32 // among the sites of its function
+
+	function uint32
+}
+
+// is reports whether it is that place, by no branch but the caller's.
+func (s *siteState) is(file, line, column uint32) bool {
+	return (s.file^file)|(s.line^line)|(s.column^column) == 0
 }
 
 // functionState is what was seen of a function in this block.
@@ -154,7 +161,11 @@ func (m *model) baseLine(node int32, f *functionState, file uint32) uint32 {
 func (m *model) addSite(function uint32, s site) int32 {
 	f := &m.functions[function]
 	at := int32(len(m.sites))
-	m.sites = append(m.sites, siteState{site: s, next: -1, callee: -1, older: f.newest, ordinal: f.sites})
+	m.sites = append(m.sites, siteState{})
+	// Number by number: a literal would be made elsewhere, and copied before its numbers have reached the cache.
+	n := &m.sites[at]
+	n.file, n.line, n.column = s.file, s.line, s.column
+	n.next, n.callee, n.older, n.ordinal, n.function = -1, -1, f.newest, f.sites, function
 	if f.sites == 0 {
 		m.firstLine[s.file] = s.line
 	}

@@ -303,30 +303,28 @@ func (w *blockWriter) name(lo int, s uint32) {
 // site codes a place in a function and gives its number.
 func (w *blockWriter) site(col int, node int32, function uint32, at symbol.Site) int32 {
 	file, isNew := w.file(at.File)
-	s := site{file, at.Line, at.Column}
-	f := &w.model.functions[function]
 	i := w.predicted(node, function)
-	if i >= 0 && w.sites[i].site == s {
+	if i >= 0 && w.sites[i].is(file, at.Line, at.Column) {
 		w.put(col, 0)
-		w.went(node, function, i)
+		w.last[node] = i // what comes next is what it was
 		return i
 	}
-	i, slot := w.index.find(w.sites, function, s)
-	switch {
-	case i >= 0:
-		w.put(col, uint64(f.sites-1-w.sites[i].ordinal)+2)
-	default:
+	i, slot := w.index.find(w.sites, function, file, at.Line, at.Column)
+	if i >= 0 {
+		w.put(col, uint64(w.model.functions[function].sites-1-w.sites[i].ordinal)+2)
+	} else {
 		w.put(col, 1)
+		f := &w.model.functions[function]
 		w.newFile(f, file, isNew, at.File)
 		base := w.baseLine(node, f, file)
+		line := colNextLine
 		if f.sites == 0 {
-			w.put(colFirstLine, zigzag(int64(at.Line)-int64(base)))
-		} else {
-			w.put(colNextLine, zigzag(int64(at.Line)-int64(base)))
+			line = colFirstLine
 		}
+		w.put(line, zigzag(int64(at.Line)-int64(base)))
 		w.put(colColumn, uint64(at.Column))
-		i = w.addSite(function, s)
-		w.index.add(w.sites, function, slot)
+		i = w.addSite(function, site{file, at.Line, at.Column})
+		w.index.add(w.sites, slot)
 	}
 	w.went(node, function, i)
 	return i
