@@ -76,9 +76,69 @@ func (in *interner) known(h uint64, s string, mayAdd bool) (id uint32, kept stri
 	at := uint32(h & (shardCount - 1))
 	sh := &in.shards[at]
 	sh.mu.Lock()
-	defer sh.mu.Unlock()
+	id, kept, grew := sh.find(h, s, mayAdd, in.lasting)
+	sh.mu.Unlock()
+	if grew != 0 {
+		in.account(grew)
+	}
+	if id == 0 {
+		return 0, ""
+	}
+	return id<<shardBits | at, kept
+}
+
+// batch is what ids works with.
+type batch struct {
+	hashes []uint64
+	order  []int32 // strings by their shards
+}
+
+// ids gives the numbers of a list of strings, 0 of "". Those of a shard are looked up together: a lock for each of them
+// would have each wait alone for the memory it is in.
+func (in *interner) ids(b *batch, list []string, to []use) {
+	b.hashes = resize(b.hashes, len(list))
+	b.order = resize(b.order, len(list))
+	var ends [shardCount]int32
+	for i, s := range list {
+		h := maphash.String(in.seed, s)
+		b.hashes[i] = h
+		ends[h&(shardCount-1)]++
+	}
+	sum := int32(0)
+	for at, n := range ends {
+		ends[at] = sum
+		sum += n
+	}
+	for i, h := range b.hashes {
+		end := &ends[h&(shardCount-1)]
+		b.order[*end] = int32(i)
+		*end++
+	}
+	total, from := int64(0), int32(0)
+	for at := range in.shards {
+		if from == ends[at] {
+			continue
+		}
+		sh := &in.shards[at]
+		sh.mu.Lock()
+		for _, i := range b.order[from:ends[at]] {
+			if list[i] == "" {
+				continue
+			}
+			id, _, grew := sh.find(b.hashes[i], list[i], true, in.lasting)
+			to[i].id = id<<shardBits | uint32(at)
+			total += grew
+		}
+		sh.mu.Unlock()
+		from = ends[at]
+	}
+	in.account(total)
+}
+
+// find is the id in the shard of a string with that hash, as interner.known says, and by how much the shard grew.
+func (sh *shard) find(h uint64, s string, mayAdd, lasting bool) (id uint32, kept string, grew int64) {
 	if int(sh.count)*4 >= len(sh.slots)*3 {
-		in.account(sh.grow())
+		grew = sh.grow()
 	}
 	hash := uint32(h >> 32)
 	mask := uint32(len(sh.slots) - 1)
@@ -88,19 +148,23 @@ func (in *interner) known(h uint64, s string, mayAdd bool) (id uint32, kept stri
 			continue
 		}
 		if kept = sh.string(sh.slots[i].id); kept == s {
-			return sh.slots[i].id<<shardBits | at, kept
+			return sh.slots[i].id, kept, grew
 		}
 	}
 	if !mayAdd {
-		return 0, ""
+		return 0, "", grew
 	}
-	kept, grew := s, int64(len(s))
-	if !in.lasting {
-		kept, grew = sh.keep(s)
+	kept = s
+	if lasting {
+		grew += int64(len(s))
+	} else {
+		var copied int64
+		kept, copied = sh.keep(s)
+		grew += copied
 	}
-	in.account(grew + int64(unsafe.Sizeof(s)))
-	sh.slots[i] = slot{hash, sh.add(kept)}
-	return sh.count<<shardBits | at, kept
+	id = sh.add(kept)
+	sh.slots[i] = slot{hash, id}
+	return id, kept, grew + int64(unsafe.Sizeof(s))
 }
 
 func (in *interner) account(n int64) {
@@ -141,26 +205,27 @@ func (sh *shard) grow() (grew int64) {
 	return int64(len(sh.slots)-len(old)) * int64(unsafe.Sizeof(slot{}))
 }
 
-// number gives the strings one row of numbers, from 1: final[id] is the new
-// one. Who came first shows in them, so nothing may depend on their order. One of
+// number gives the strings that are used one row of numbers, from 1: final[id] is the new one, and runs[number] what counts
+// has for the id. Who came first shows in them, so nothing may depend on their order. One of
 // each shard after the other, they stand about as they came: what is used together is near in
 // memory, the bytes of names in a mapped file too.
-func (in *interner) number() (strs []string, final []uint32) {
+func (in *interner) number(counts []uint32) (strs []string, runs, final []uint32) {
 	count, longest := uint32(0), uint32(0)
 	for at := range in.shards {
 		count += in.shards[at].count
 		longest = max(longest, in.shards[at].count)
 	}
-	strs = make([]string, 1, count+1)
+	strs, runs = make([]string, 1, count+1), make([]uint32, 1, count+1)
 	final = make([]uint32, (longest+1)<<shardBits)
 	for i := range longest {
 		list, k := place(i)
 		for at := range in.shards {
-			if sh := &in.shards[at]; i < sh.count {
-				final[(i+1)<<shardBits|uint32(at)] = uint32(len(strs))
-				strs = append(strs, sh.strings[list][k])
+			id := (i+1)<<shardBits | uint32(at)
+			if sh := &in.shards[at]; i < sh.count && int(id) < len(counts) && counts[id] != 0 {
+				final[id] = uint32(len(strs))
+				strs, runs = append(strs, sh.strings[list][k]), append(runs, counts[id])
 			}
 		}
 	}
-	return strs, final
+	return strs, runs, final
 }

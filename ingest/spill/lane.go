@@ -22,6 +22,8 @@ const (
 	// fanIn is how many sorted pieces a lane keeps on disk before it merges
 	// them into one: a merge holds a page of each.
 	fanIn = 64
+	// fewStrings is how many that are new are better looked up one by one.
+	fewStrings = 4
 )
 
 // Lane takes the runs of one worker: whole parts, one after the other.
@@ -44,6 +46,7 @@ type Lane struct {
 	buf    []byte    // the run being encoded
 	err    error     // the first; a lane that failed stays failed
 	text   []string  // of the run being added
+	batch  batch
 
 	packer *row.Packer // nil: no class came yet
 	near   []near      // strings of classes that were shared lately, by hash
@@ -93,8 +96,11 @@ func (l *Lane) add(part int, r *symbol.Run) error {
 	case len(r.Ranges) == 0:
 		return refuse(part, "a run with a range")
 	}
-	if n := len(r.Strings); n > len(l.uses) {
+	if n, had := len(r.Strings), len(l.uses); n > had {
 		l.growUses(n, cap(r.Strings))
+		if r.Table != nil && n-had >= fewStrings { // most of what parts share is used
+			l.s.strings.ids(&l.batch, r.Strings[had:], l.uses[had:])
+		}
 	}
 	if l.runs++; l.runs == 0 { // after 2^32: all that was used is forgotten
 		l.tables, l.runs = nil, 1
@@ -264,5 +270,5 @@ func (l *Lane) growCounts(n int) {
 func (l *Lane) release() {
 	l.s.o.Budget.Give(l.kept)
 	l.kept = 0
-	l.counts, l.uses, l.tables, l.buf, l.packer, l.near = nil, nil, nil, nil, nil, nil
+	l.counts, l.uses, l.tables, l.buf, l.batch, l.packer, l.near = nil, nil, nil, nil, batch{}, nil, nil
 }

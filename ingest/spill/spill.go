@@ -93,17 +93,18 @@ func (s *Sorter) Lane() *Lane {
 
 // Sort ends the taking of runs: no lane may be added to any more.
 func (s *Sorter) Sort() {
-	strs, numbers := s.strings.number()
-	s.table = Table{Strings: strs, Runs: make([]uint32, len(strs)), Numbers: numbers}
+	var counts []uint32 // by interner id
 	for _, l := range s.lanes {
 		l.sort()
+		if len(counts) < len(l.counts) {
+			counts, l.counts = l.counts, counts
+		}
 		for id, n := range l.counts {
-			if n != 0 {
-				s.table.Runs[numbers[id]] += n
-			}
+			counts[id] += n
 		}
 		l.release()
 	}
+	s.table.Strings, s.table.Runs, s.table.Numbers = s.strings.number(counts)
 }
 
 // Table is the table that the runs of Merge refer to; valid after Sort, also

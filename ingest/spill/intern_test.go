@@ -1,0 +1,61 @@
+package spill
+
+import (
+	"maps"
+	"reflect"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/scratch"
+)
+
+// Strings that come many at a time, in a table that parts share, are those that come one by one: some twice, some in the
+// tables of other lanes too, some used by no run, which are no strings of the load, and some "".
+func TestManyStringsAtOnce(t *testing.T) {
+	sorted := func(shared, lasting bool) (map[string]uint32, []got) {
+		s := New(Options{Budget: scratch.NewBudget(1 << 20), Scratch: t.TempDir(), Lasting: lasting})
+		defer s.Close()
+		var wg sync.WaitGroup
+		for part := range 3 {
+			lane := s.Lane()
+			wg.Go(func() {
+				strs, is := []string{""}, new(int)
+				for i := range 3000 {
+					for k := range i % 7 { // from none to more than what is looked up at once
+						strs = append(strs, [...]string{strconv.Itoa(i*part + k), "", strconv.Itoa(i)}[k%3])
+					}
+					at, f := uint64(i), uint32(len(strs)-1)
+					r := symbol.Run{Rank: 1, Strings: strs, Scopes: []symbol.Scope{{Parent: -1, Function: f}},
+						Ranges: []symbol.Range{{Start: at, End: at + 1, At: symbol.Site{File: f / 2, Line: 1}}}}
+					if shared {
+						r.Table = is
+					}
+					if err := lane.Add(part, &r); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		s.Sort()
+		for i, text := range s.Table().Strings {
+			if n := s.Table().Runs[i]; (n == 0 || text == "") && i > 0 {
+				t.Errorf("string %d: %q of %d runs", i, text, n)
+			}
+		}
+		return byText(s.Table()), collect(t, s)
+	}
+	uses, runs := sorted(false, false)
+	for _, lasting := range []bool{false, true} {
+		gotUses, gotRuns := sorted(true, lasting)
+		if !maps.Equal(gotUses, uses) {
+			t.Errorf("lasting %v: %d strings, want %d, or other runs use them", lasting, len(gotUses), len(uses))
+		}
+		if !reflect.DeepEqual(gotRuns, runs) {
+			t.Errorf("lasting %v: %d runs, want %d, or they differ", lasting, len(gotRuns), len(runs))
+		}
+	}
+}
