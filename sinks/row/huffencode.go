@@ -7,9 +7,9 @@ import (
 )
 
 // huffEncoder codes columns with Huffman codes as zstd has them for literals (RFC 8878, 4.2): the description of the codes by
-// their weights, the lengths of three streams, and four streams. The zero value is ready.
+// their weights, the lengths of three streams, and four streams. It is ready with an encoder of weights.
 type huffEncoder struct {
-	fse     *fseEncoder
+	fse     *fseEncoder // of weights; what it gave is copied at once
 	places  [huffBuckets]int16
 	sorted  [256]uint32 // count << 8 + value of those that occur, the rarest first
 	nodes   [256]uint32 // see measure
