@@ -104,7 +104,7 @@ func spent() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// warm measures the client as a service embeds it: one goroutine, one
+// warm measures the client as a service embeds it that writes answers out as they come: one goroutine, one
 // batch, every block in its cache, the whole inline chain with linkage names: the median pass.
 func (b *bench) warm(r *result) error {
 	store, err := all.Open(b.ctx, "file:"+r.store, all.Options{ReadOnly: true})
@@ -126,7 +126,10 @@ func (b *bench) warm(r *result) error {
 		queries[i] = lookup.Query{Artifact: found.Record.ID, Where: symbol.Where{Space: symbol.Unslid, Value: p}}
 	}
 	pass := func() (frames int, err error) {
-		err = client.Frames(b.ctx, queries, func(_ int, a symbol.Answer) { frames += len(a.Frames) })
+		err = client.Each(b.ctx, queries, func(_ int, a *symbol.Answer) error {
+			frames += len(a.Frames)
+			return nil
+		})
 		return frames, err
 	}
 	if n, err := pass(); err != nil || n == 0 {

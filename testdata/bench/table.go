@@ -39,7 +39,7 @@ func printTables(results []*result) {
 			100*float64(r.stored)/float64(r.dwarfBytes), float64(r.stored)/float64(r.gsymZstd))
 	}
 	fmt.Fprintln(w, "\t")
-	fmt.Fprintln(w, "\twarm, in process, a core\t\t100,000 addresses as text, thousand/s (wall)\t\t\t\tone address\tagreement with llvm-symbolizer\t\t")
+	fmt.Fprintln(w, "\twarm, in process, a core (Client.Each)\t\t100,000 addresses as text, thousand/s (wall)\t\t\t\tone address\tagreement with llvm-symbolizer\t\t")
 	fmt.Fprintln(w, "input\tsymlake M/s\taddr2line crate M/s\tmangled\tdemangled\tllvm-symbolizer\tgsymutil\tcold process ms\tequal\tof\t")
 	for _, r := range results {
 		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.0f\t%.0f\t%.0f\t%.0f\t%.1f\t%d\t%d\t\n", r.name, r.warm/1e6, r.addr2/1e6, r.mangled/1e3, r.demangled/1e3,
