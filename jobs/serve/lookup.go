@@ -115,16 +115,14 @@ func (s *Server) lookup(c *call, req *lookupRequest) error {
 		queries, to = append(queries, asked[i].Query), append(to, i)
 	}
 	c.frames = len(req.Queries)
-	answers := make([]symbol.Answer, len(queries))
-	err := s.o.Client.Frames(c.ctx, queries, func(k int, a symbol.Answer) { answers[k] = a })
-	for k, i := range to {
-		if err != nil {
-			break
+	err := s.o.Client.Each(c.ctx, queries, func(k int, a *symbol.Answer) error {
+		one := &asked[to[k]]
+		excerpts, err := one.Excerpts(c.ctx, s.o.Client, a.Frames, uint32(req.Context))
+		if err == nil {
+			out.Answers[to[k]] = one.Of(*a, excerpts)
 		}
-		var excerpts []lookup.Excerpt
-		excerpts, err = asked[i].Excerpts(c.ctx, s.o.Client, answers[k].Frames, uint32(req.Context))
-		out.Answers[i] = asked[i].Of(answers[k], excerpts)
-	}
+		return err
+	})
 	if err == nil {
 		err = c.ctx.Err() // an answer given under way may be the end's
 	}
