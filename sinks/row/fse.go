@@ -173,19 +173,26 @@ func (d *fseDecoder) spread(log, values int) {
 			high--
 		}
 	}
-	at, step := 0, size>>1+size>>3+3
-	for v, n := range d.norm[:values] {
-		for range n {
-			d.states[at] = fseState(v)
-			for at = (at + step) & (size - 1); at > high; {
-				at = (at + step) & (size - 1)
-			}
-		}
-	}
+	spreadStates(d.states[:size], d.norm[:values], high)
 	for i, v := range d.states[:size] {
 		next := d.next[v]
 		d.next[v]++
 		n := log + 1 - bits.Len16(next)
 		d.states[i] |= fseState(n<<8) | fseState(int(next)<<n-size)<<16
+	}
+}
+
+// spreadStates gives the states up to high to the values that norm has states for: all but those with a whole reset, which stand behind.
+// There are a power of 2 of states.
+func spreadStates[T fseState | byte](states []T, norm []int16, high int) {
+	size := len(states)
+	at, step := 0, size>>1+size>>3+3
+	for v, n := range norm {
+		for range n {
+			states[at] = T(v)
+			for at = (at + step) & (size - 1); at > high; {
+				at = (at + step) & (size - 1)
+			}
+		}
 	}
 }

@@ -162,15 +162,7 @@ func (e *fseEncoder) table(last, log int) {
 			at += int(n)
 		}
 	}
-	at, step := 0, size>>1+size>>3+3
-	for v, n := range e.norm[:last+1] {
-		for range n {
-			e.values[at] = byte(v)
-			for at = (at + step) & (size - 1); at > high; {
-				at = (at + step) & (size - 1)
-			}
-		}
-	}
+	spreadStates(e.values[:size], e.norm[:last+1], high)
 	for i, v := range e.values[:size] {
 		at := e.next[v]
 		e.next[v]++
