@@ -12,7 +12,6 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest"
-	"github.com/symlake/symlake/jobs/garbage"
 )
 
 type ingestJob struct {
@@ -38,6 +37,10 @@ type ingestJob struct {
 // ingestGCPercent lets garbage grow to a multiple of what lives: little does,
 // and the collector would cost a fifteenth of the run.
 const ingestGCPercent = 200
+
+// ingestHeapPercent lets the first collection of an ingest wait for 40 MB: an object of 30 MB of DWARF is stored before that,
+// and 32 MB came near its end, when all of it lived.
+const ingestHeapPercent = 1000
 
 // listGCPercent is that of a run until it has found something to do: lists are compared in little memory, and most runs
 // do nothing else. It begins where a run that finds something at once does not come.
@@ -110,7 +113,7 @@ func (j ingestJob) Run(p *process) error {
 	}
 	watch := p.watch()
 	o.Progress = watch.event
-	o.Taking = func() { p.garbage.Limit(garbage.FirstHeapPercent, working, o.MemoryBytes+garbageBytes) }
+	o.Taking = func() { p.garbage.Limit(ingestHeapPercent, working, o.MemoryBytes+garbageBytes) }
 	work := ingest.Run
 	if j.Rename {
 		work = ingest.Rename
