@@ -40,7 +40,7 @@ func testLoad(n byte) *sinks.LakeLoad {
 
 // testRun has one range a name, from start on, 16 positions each, all inlined into main.
 func testRun(start uint64, names ...string) *symbol.Run {
-	r := &symbol.Run{Rank: symbol.RankDWARF, Strings: append([]string{"", "main", "a.c"}, names...), Scopes: []symbol.Scope{{Parent: -1, Function: 1}}}
+	r := &symbol.Run{Rank: symbol.RankDWARF, Strings: append([]string{"", "main", "source/a.c"}, names...), Scopes: []symbol.Scope{{Parent: -1, Function: 1}}}
 	for i := range names {
 		r.Scopes = append(r.Scopes, symbol.Scope{Parent: 0, Function: uint32(3 + i), Call: symbol.Site{File: 2, Line: 7}})
 		r.Ranges = append(r.Ranges, symbol.Range{Start: start + uint64(i)*16, End: start + uint64(i)*16 + 16, Scope: int32(1 + i), At: symbol.Site{File: 2, Line: uint32(i)}})
@@ -94,7 +94,7 @@ func TestSealedLeaksNothing(t *testing.T) {
 				return err
 			}
 			text, err := os.ReadFile(path)
-			for _, secret := range []string{"secretname", "xxxxxxxx", "a.c", "main", "shop", "secret-object"} {
+			for _, secret := range []string{"secretname", "xxxxxxxx", "source/a.c", "main", "shop", "secret-object"} {
 				if bytes.Contains(text, []byte(secret)) {
 					t.Errorf("names of %d bytes: %s holds %q in clear", size, path, secret)
 				}

@@ -159,7 +159,7 @@ func (g *rowGroup) take(next *slice) *slice {
 	return s
 }
 
-// written lets go of the group's pages. Its texts stay until reset.
+// written lets go of the group's pages. Its texts stay until reset, which does so too.
 func (g *rowGroup) written() {
 	for i := range g.chunks {
 		c := &g.chunks[i]
@@ -170,6 +170,7 @@ func (g *rowGroup) written() {
 
 // reset empties the group but for its open slice, once it is written.
 func (g *rowGroup) reset() {
+	g.written()
 	g.rows = 0
 	for _, t := range g.texts {
 		t.reset()
