@@ -69,5 +69,5 @@ func (p *part) text(t dwarf.Text) (uint32, error) {
 	if !p.x.d.Aliases(t) {
 		copied = len(name)
 	}
-	return s.add(uint64(t), name, copied), nil
+	return s.enter(uint64(t), name, copied), nil
 }

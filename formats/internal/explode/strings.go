@@ -44,11 +44,16 @@ func (s *texts) begin() {
 // add is the index of a string with that key, of which copied bytes are not
 // the object's.
 func (s *texts) add(key uint64, text string, copied int) uint32 {
-	if text == "" {
-		return 0
-	}
 	if i := s.known(key); i != 0 {
 		return i
+	}
+	return s.enter(key, text, copied)
+}
+
+// enter is add of a string that is not known yet.
+func (s *texts) enter(key uint64, text string, copied int) uint32 {
+	if text == "" {
+		return 0
 	}
 	i := s.append(text, copied)
 	s.byKey[key>>keyShift].put(key&keyMask, i)
@@ -73,7 +78,7 @@ func (s *texts) path(key uint64, path []byte) uint32 {
 		if i := s.known(key); i != 0 {
 			return i
 		}
-		return s.add(key, string(path), len(path))
+		return s.enter(key, string(path), len(path))
 	}
 	if i, ok := s.byText[string(path)]; ok {
 		return i
@@ -95,7 +100,7 @@ func (s *texts) append(text string, copied int) uint32 {
 
 // symbol is the index of the name of a symbol.
 func (s *texts) symbol(i int, syms []native.Symbol) uint32 {
-	return s.add(dwarf.FirstForeign<<60|uint64(i), syms[i].Name, 0)
+	return s.add(dwarf.FirstForeign<<keyShift|uint64(i), syms[i].Name, 0)
 }
 
 // source is the index of the file that a symbol table names.
