@@ -34,17 +34,14 @@ func files(t *testing.T) (dir string, all map[string]string) {
 	return dir, all
 }
 
-// need skips the test unless the machine has the programs.
-func need(t *testing.T, programs ...string) {
+// need skips the test unless the machine has the program.
+func need(t *testing.T, program string) {
 	t.Helper()
-	packages := map[string]string{"xz": "xz-utils", "ar": "binutils"}
-	for _, p := range programs {
-		name := packages[p]
-		if name == "" {
-			name = p
-		}
-		formattest.Tool(t, p, "install the package "+name)
+	where := program
+	if other := map[string]string{"xz": "xz-utils", "ar": "binutils"}[program]; other != "" {
+		where = other
 	}
+	formattest.Tool(t, program, "install the package "+where)
 }
 
 func run(t *testing.T, dir string, args ...string) {

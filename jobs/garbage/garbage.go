@@ -15,7 +15,7 @@ import (
 
 // FirstHeapPercent lets a process grow to 32 MB before its first collection (the
 // runtime begins at 4 MB × percent / 100): a look-up of one address ends before
-// that, and collections took a quarter of its time; those of a small object's ingest, a twentieth.
+// that, and collections took a quarter of its time.
 const FirstHeapPercent = 800
 
 // putOff is whether the first collection is put off: a GOGC of the user stands.

@@ -6,12 +6,14 @@ import (
 	"runtime/debug"
 	"testing"
 	"time"
+
+	"github.com/symlake/symlake/formats/formattest"
 )
 
 // What a job asks for holds from the first collection on, and that one comes when it says.
 func TestCollect(t *testing.T) {
 	if !putOff {
-		t.Skip("GOGC is set")
+		formattest.Missing(t, "the runtime's own GOGC", "unset it")
 	}
 	was := debug.SetGCPercent(FirstHeapPercent)
 	defer func() {
