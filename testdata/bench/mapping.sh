@@ -25,7 +25,7 @@ cat >"$out/rules.pro" <<'RULES'
 -ignorewarnings
 -keepattributes Signature,InnerClasses,EnclosingMethod,*Annotation*,SourceFile,LineNumberTable
 RULES
-libs=$(ls "$out"/jars/*.jar | grep -v "/r8-")
+libs=$(find "$out/jars" -name '*.jar' ! -name 'r8-*' | sort)
 home=${JAVA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v java)")")")}
 # shellcheck disable=SC2086 # one word a jar
 java -Xmx6g -cp "$out/jars/r8-$r8.jar" com.android.tools.r8.R8 --release --classfile --lib "$home" --output "$out/out.jar" \
