@@ -282,6 +282,47 @@ func TestAppleBacktraces(t *testing.T) {
 	}
 }
 
+// A device lists the backtrace of an exception as addresses: they are frames by the list of images.
+func TestAppleAddressList(t *testing.T) {
+	const head = "Incident Identifier: 1\nCode Type: ARM-64 (Native)\n\nLast Exception Backtrace:\n"
+	const tail = "\nThread 0 Crashed:\n0   ???   0x0000000000000014 0 + 20\n\nBinary Images:\n0x104a2c000 - 0x104a3bfff game arm64  <4c4c44d855553144a18c9d79e6bf39ea> /var/game\n" +
+		"0x18f6c0000 - 0x18f7bffff CoreRaft arm64  <4c4c44d855553144a18c9d79e6bf39eb> /System/CoreRaft\n0x0 - 0xffffffffffffffff ??? (*) <00000000-0000-0000-0000-000000000000> ???\n"
+	s := one(t, head+"(0x18f74c114 0x104a3004c\n0x104a30050 )\n"+tail, Options{})
+	got := []string{s.Threads[0].Name}
+	for _, th := range s.Threads {
+		for i := range th.Frames {
+			got = append(got, place(&th.Frames[i]))
+		}
+	}
+	want := []string{"Last Exception Backtrace", "4c4c44d8-5555-3144-a18c-9d79e6bf39eb,CoreRaft 0x18f74c114 0x18f6c0000+0x8c110",
+		gameUUID + ",game 0x104a3004c 0x104a2c000+0x4048", gameUUID + ",game 0x104a30050 0x104a2c000+0x404c", " 0x14 0+0x14"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(1, len(one(t, head+"(0x104a3004c game)\n"+tail, Options{}).Threads)); diff != "" {
+		t.Error(diff)
+	}
+
+	found := symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{{Function: "inner", File: "/src/a.swift", Line: 3}, {Linkage: "_outer", File: "b.m"}}}
+	for _, c := range []struct {
+		list, want string
+		answers    []symbol.Answer
+	}{
+		{"(0x18f74c114 0x104a3004c 0x104a30050 0x18f74c118)\n", "(0x18f74c114\n 0x104a3004c inner (in game) (a.swift:3)\n             _outer (in game) (b.m:0)\n" +
+			" 0x104a30050 inner (in game) (a.swift:3)\n             _outer (in game) (b.m:0)\n 0x18f74c118)\n", []symbol.Answer{{}, found, found}},
+		{"(0x104a3004c)\r\n", "(0x104a3004c inner (in game) (a.swift:3)\r\n             _outer (in game) (b.m:0))\r\n", []symbol.Answer{found}},
+		{"0x18f74c114\n  0x104a3004c\n", "0x18f74c114\n  0x104a3004c inner (in game) (a.swift:3)\n             _outer (in game) (b.m:0)\n", []symbol.Answer{{}, found}},
+	} {
+		var out bytes.Buffer
+		if err := Print(&out, one(t, head+c.list+tail, Options{}), [][]symbol.Answer{c.answers}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(head+c.want+tail, out.String()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestPrintApple(t *testing.T) {
 	chain := []symbol.Frame{{Function: "inner", File: "/src/a.swift", Line: 3}, {Linkage: "_outer", File: "b.m"}}
 	answer := [][]symbol.Answer{{{Status: symbol.Found, Frames: chain}}}

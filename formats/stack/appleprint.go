@@ -15,6 +15,10 @@ import (
 func printApple(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 	done := 0
 	each(s, answers, func(f *Frame, chain []symbol.Frame) {
+		if f.among {
+			done = printAmong(out, s.Text, done, f, chain)
+			return
+		}
 		column := f.Span[0] + f.indent
 		out.Write(s.Text[done:column])
 		bare := column > 0 && !isSpace(s.Text[column-1]) // nothing stood behind the address
@@ -40,6 +44,38 @@ func printApple(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 		}
 	})
 	out.Write(s.Text[done:])
+}
+
+// printAmong writes a frame that is one of several in a line of addresses, on a line of its own,
+// behind what of text is not done yet; it gives what is done then.
+func printAmong(out *bufio.Writer, text []byte, done int, f *Frame, chain []symbol.Frame) int {
+	line, _, _ := bytes.Cut(text[f.Span[1]:], []byte{'\n'})
+	ending := lineEnd(text, f.Span[1]+len(trimEnd(line)))
+	before := text[done:f.Span[0]]
+	above := bytes.TrimRight(before, " \t")
+	if len(above) > 0 && len(above) < len(before) && above[len(above)-1] != '\n' {
+		out.Write(above)
+		out.WriteString(ending)
+		before = []byte{' '} // where the bracket stands on the first line
+	}
+	out.Write(before)
+	out.Write(text[f.Span[0]:f.Span[1]])
+	for i := range chain {
+		if i > 0 {
+			out.WriteString(ending)
+			for range f.Span[1] - f.Span[0] + 1 {
+				out.WriteByte(' ')
+			}
+		}
+		out.WriteByte(' ')
+		writeApple(out, f, &chain[i])
+	}
+	next := skipSpace(text, f.Span[1])
+	if next == f.Span[1] || next == len(text) || text[next] == '\r' || text[next] == '\n' {
+		return f.Span[1]
+	}
+	out.WriteString(ending)
+	return next - 1
 }
 
 // each visits the frames that have an answer, in the text's order.

@@ -130,6 +130,9 @@ func readAppleText(text []byte, o Options) *Stack {
 			backtrace = true
 			return
 		}
+		if backtrace && addAddresses(&r.threads[len(r.threads)-1], at, line) {
+			return
+		}
 		if t, ok := parseAppleThread(b); ok {
 			// "Thread 0 name:" stands before "Thread 0 Crashed:".
 			if t.id != next.id || t.name != "" {
@@ -169,6 +172,32 @@ func readAppleText(text []byte, o Options) *Stack {
 	return r.stack(text, o)
 }
 
+// addAddresses takes a line that lists nothing but addresses, as a device prints the backtrace of
+// an exception: "(0x18f74c114 0x1a2f72cb4 0x1024f62a8)", on one line or on several.
+func addAddresses(t *appleThread, at int, line []byte) bool {
+	p, end := skipSpace(line, 0), len(bytes.TrimRight(line, " \t"))
+	if p < end && line[p] == '(' {
+		p++
+	}
+	if p < end && line[end-1] == ')' {
+		end--
+	}
+	had := len(t.frames)
+	for p = skipSpace(line[:end], p); p < end; p = skipSpace(line[:end], p) {
+		addr, stop, ok := uint64(0), p, false
+		if bytes.HasPrefix(line[p:end], hexWord) {
+			addr, stop, ok = parseHex(line[:end], p+2)
+		}
+		if !ok || stop < end && !isSpace(line[stop]) {
+			t.frames = t.frames[:had]
+			return false
+		}
+		t.frames = append(t.frames, appleFrame{span: [2]int{at + p, at + stop}, indent: stop - p, among: true, number: -1, addr: addr, image: -1})
+		p = stop
+	}
+	return len(t.frames) > had
+}
+
 // headerLine reads what stands above the threads.
 func (r *appleReport) headerLine(b []byte) {
 	key, value, found := strings.Cut(string(b), ":")
@@ -198,7 +227,9 @@ func (r *appleReport) addImage(line []byte) bool {
 	if !ok {
 		return false
 	}
-	r.images = append(r.images, img)
+	if img.name != "???" || img.uuid != "" { // else all that lies in no image, from 0 to the end
+		r.images = append(r.images, img)
+	}
 	return true
 }
 

@@ -73,7 +73,8 @@ type Frame struct {
 	Script   *Script  // a frame of JavaScript
 	Managed  *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
 
-	indent int // columns from Span[0] to where answers are printed
+	indent int  // columns from Span[0] to where answers are printed
+	among  bool // other frames stand in its line
 }
 
 // Managed says how the stack's lines of Java and Kotlin were read, and are to be retraced and printed.
