@@ -15,10 +15,13 @@ const maxTagBytes = 256
 //	F DEBUG   : message                                    as copied from consoles
 //	2025-02-03 10:11:12.300 4300-4300/com.example F/DEBUG: message
 //	2025-02-03 10:11:12.300  4300-4300  DEBUG   com.example   F  message
+//
+// What sets a terminal's colour may stand before it, as logcat -v color has it.
 func prefixBytes(b []byte) int {
-	p := dateBytes(b)
-	dated := p > 0
-	if !dated && len(b) > 0 && isSpace(b[0]) {
+	colours := colourBytes(b)
+	p := colours + dateBytes(b[colours:])
+	dated := p > colours
+	if !dated && p < len(b) && isSpace(b[p]) {
 		return 0
 	}
 	for field := range 7 { // uid, pid, tid, tag, package, and two to spare
@@ -42,6 +45,36 @@ func prefixBytes(b []byte) int {
 		p = end
 	}
 	return 0
+}
+
+// colourBytes is the length of the sequences at the beginning of b that set a terminal's colours: "\x1b[38;5;196m".
+func colourBytes(b []byte) int {
+	p := 0
+	for bytes.HasPrefix(b[p:], colourBegins) {
+		end := p + len(colourBegins)
+		for end < len(b) && (b[end] == ';' || '0' <= b[end] && b[end] <= '9') {
+			end++
+		}
+		if end == len(b) || b[end] != 'm' {
+			break
+		}
+		p = end + 1
+	}
+	return p
+}
+
+var colourBegins = []byte("\x1b[")
+
+// withoutColour is b without the sequences at its end that set a terminal's colours.
+func withoutColour(b []byte) []byte {
+	for len(b) > 0 && b[len(b)-1] == 'm' {
+		i := bytes.LastIndex(b, colourBegins)
+		if i < 0 || colourBytes(b[i:]) != len(b)-i {
+			break
+		}
+		b = b[:i]
+	}
+	return b
 }
 
 // dateBytes is the length of "[YYYY-]MM-DD HH:MM:SS.fraction" with the space
@@ -75,6 +108,9 @@ func shapeBytes(b []byte, shape string) int {
 
 func isLevel(c byte) bool { return bytes.IndexByte([]byte("VDIWEFAS"), c) >= 0 }
 
+// smallColon is what Android Studio printed for a colon before its second version.
+const smallColon = "\ufe55"
+
 // tagEnd is where the message begins behind "TAG: " or "TAG(PID): ".
 func tagEnd(b []byte, p int) int {
 	for i := p; i < len(b) && i < p+maxTagBytes; i++ {
@@ -84,6 +120,10 @@ func tagEnd(b []byte, p int) int {
 				return min(i+2, len(b))
 			}
 			return 0
+		case smallColon[0]:
+			if rest := b[i:]; len(rest) > len(smallColon) && string(rest[:len(smallColon)]) == smallColon && isSpace(rest[len(smallColon)]) {
+				return i + len(smallColon) + 1
+			}
 		case '(':
 			_, end, ok := parseDigits(b, skipSpace(b, i+1))
 			if !ok || end == len(b) || b[end] != ')' {

@@ -74,6 +74,7 @@ func writeAnswer(out *bufio.Writer, text []byte, f *Frame, chain []symbol.Frame)
 		start = append(start, '\r')
 	}
 	start = append(start, '\n')
+	before = before[colourBytes(before):] // the line itself sets it back
 	log := prefixBytes(before)
 	start = append(start, before[:log]...)
 	for _, r := range string(before[log:]) {

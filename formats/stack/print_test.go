@@ -41,6 +41,14 @@ func TestPrint(t *testing.T) {
 			}
 		})
 	}
+	coloured := split(t, "\x1b[31mF/DEBUG   ( 43): #00 pc 0010 a.so\x1b[0m\n", Options{})[0]
+	var out bytes.Buffer
+	if err := Print(&out, coloured, [][]symbol.Answer{{found(known)}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\x1b[31mF/DEBUG   ( 43): #00 pc 0010 a.so\x1b[0m\nF/DEBUG   ( 43):             f(int)\nF/DEBUG   ( 43):             /src/a.cpp:42:7\n"; out.String() != want {
+		t.Errorf("behind a colour: %q, want %q", out.String(), want)
+	}
 	full := errors.New("disk full")
 	if err := Print(writer(func([]byte) (int, error) { return 0, full }), split(t, input, Options{})[0], nil); err != full {
 		t.Errorf("a writer's error: %v", err)

@@ -115,8 +115,10 @@ func (s *splitter) piece(b []byte, begins, ends bool) error {
 // line takes one whole line with its line end.
 func (s *splitter) line(b []byte) error {
 	content := bytes.TrimRight(b, "\r\n")
+	whole := len(content)
+	content = withoutColour(content)
 	if l, ok := parseLine(content, len(s.options.Artifacts) > 0); ok {
-		return s.frame(&l, b, len(content))
+		return s.frame(&l, b, whole)
 	}
 	if len(s.options.Artifacts) > 0 {
 		if l, ok := parseGo(s.before(), content); ok {
