@@ -54,6 +54,8 @@ const (
 	logcat
 	backtrace
 	sanitizer
+	llvm
+	coredump
 	monitor
 	plain
 	java
@@ -82,7 +84,9 @@ var formats = [...]Format{
 	tombstone: {Name: "tombstone", Frame0: Stepped, kind: symbol.ELF, Lines: "#04 pc 0001f3a8  /data/app/…/libcart.so (BuildId: …) below a header of debuggerd"},
 	logcat:    {Name: "logcat", Frame0: Stepped, kind: symbol.ELF, Lines: "the same behind a log's prefix"},
 	backtrace: {Name: "backtrace", Frame0: Stepped, kind: symbol.ELF, Lines: "the same without a header: consoles, crash services, ANR traces"},
-	sanitizer: {Name: "sanitizer", Frame0: Stepped, kind: symbol.ELF, Lines: "#0 0x55a4bce  (/system/lib64/libcart.so+0x25bce)"},
+	sanitizer: {Name: "sanitizer", Frame0: Stepped, kind: symbol.ELF, Lines: "#0 0x55a4bce  (/system/lib64/libcart.so+0x25bce), #1 f(int) cart.cc:8 (libcart.so+0x25bce)"},
+	llvm:      {Name: "llvm", Frame0: Return, Lines: "#0 0x00007f5c5d5f5f3a f(int) (/usr/lib/libcart.so+0x1f3a) of LLVM's own handler, addresses of 16 digits"},
+	coredump:  {Name: "coredump", Frame0: Exact, kind: symbol.ELF, Lines: "#0  0x00007f5c5d5f5f3a f (libcart.so + 0x1f3a) of systemd-coredump, below Stack trace of thread 12"},
 	monitor:   {Name: "monitor", Frame0: Return, kind: symbol.ELF, Lines: "pc 0x0000000000022074 libc.so [arm64-v8a::77e6…], without numbers"},
 	java:      {Name: "java", Frame0: Exact, kind: symbol.R8, Lines: "at a.b.c(SourceFile:12) of Java and Kotlin below the exception's line; in other dumps too"},
 

@@ -21,6 +21,7 @@ func FuzzSplit(f *testing.F) {
 		"Unhandled exception:\naa: type 'b' is not a subtype of type 'c<d>'\n*** *** *** *** ***\npid: 1, tid: 2, name x\nos: android arch: arm64 comp: yes sim: no\nbuild_id: 'abcdef0123456789'\nloading_unit: 2, build_id: 'ab', dso_base: 5000, instructions: 6000\nisolate_dso_base: 10, vm_dso_base: 10\nisolate_instructions: 20, vm_instructions: 10\n    #00 abs 6010 unit 2 virt 1010 <unknown>\n<asynchronous suspension>\n    #01 abs 30 virt 20 _kDartIsolateSnapshotInstructions+0x10\n",
 		"at . #00 abs 0 virt 31ba6f _kDartVmSnapshotInstructions+0x14\n  pc 0x10 fp 0x20 sp 0x30 _kDartSnapshotText+0x10\n_kDartIsolateSnapshotInstructions+10\n",
 		"/a/b.so(+0x1f3a) [0x7f5c]\n./shop(f+0x1d) [0x401136]\n\t    55d0c1a2b13d main+0x1d (/home/u/shop)\n\nmain.f(0x1)\n\t/src/a.go:20 +0x1d\n",
+		"\x1b[31mF/a: #00 pc 0010 /a/b.so\x1b[0m\r\n  #1 f <null> (a.so:arm64+0x2) (BuildId: ab)\n #2 0x0000ffffaf905e0c f (a.so (deleted)+0x2)\nStack trace of thread 2:\n#0  0x00007f55c48256e6 f (a.so + 0x2)\n(EE) 1: /a/b (0x4000+0x10) [0x401136]\n",
 		"async*f@http://h/a.js:1:2\n@a.js:1:2\nhttp://h/a.js:1:2\nx@33.js:1:531\n",
 		`{"stack":"E\\n    at f (http:\\/\\/h\\/a.js:1:35)","frames":[{"filename":"a.js","lineno":1,"colno":"2","function":"f"}]}`,
 		"0   game   0x0000000104a3004c 0x104a2c000 + 16460 (f + 1)\n1   lib   0x00007fff349f505e f(int) + 250\n", "0x104a3004c game 0x104a2c000+16460 [4C4C44D8-5555-3144-A18C-9D79E6BF39EA]\r\n",

@@ -52,7 +52,11 @@ func parseHeader(b []byte) (h header, ok bool) {
 		}
 		return h, true
 	}
-	if strings.HasPrefix(s, `"`) && strings.Contains(s, `" `) && strings.Contains(s, "tid=") {
+	if _, rest, found := strings.Cut(s, "Stack trace of thread "); found { // systemd-coredump
+		id := leadingNumber(rest)
+		return header{thread: id != 0, id: id}, id != 0
+	}
+	if strings.HasPrefix(s, `"`) && strings.Contains(s, `" `) && (strings.Contains(s, "tid=") || strings.Contains(s, "(not attached)")) {
 		h := header{thread: true}
 		h.name, _, _ = strings.Cut(s[1:], `"`)
 		return h, true
@@ -76,7 +80,8 @@ func mayBeHeader(b []byte) bool {
 }
 
 var headerWords = [][]byte{[]byte("*** ***"), []byte("--- ---"), []byte("----- pid "), []byte("Build fingerprint: '"),
-	[]byte("ABI: '"), []byte("pid: "), []byte("tid="), []byte("sysTid=")}
+	[]byte("ABI: '"), []byte("pid: "), []byte("tid="), []byte("sysTid="),
+	[]byte("(not attached)"), []byte("Stack trace of thread ")}
 
 func leadingNumber(s string) uint64 {
 	end := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })

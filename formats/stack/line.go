@@ -22,10 +22,11 @@ type line struct {
 	container []byte
 	buildID   []byte
 	arch      string
-	mapped    uint64 // offset of the image in what it was mapped from
-	function  []byte // that pc counts from, nil: none
-	offset    uint64 // in the file, if placed
-	abs       uint64 // where it was mapped, beside function
+	mapped    uint64      // offset of the image in what it was mapped from
+	function  []byte      // that pc counts from, nil: none
+	kind      symbol.Kind // of the image, where the line says more than its family does
+	offset    uint64      // in the file, if placed
+	abs       uint64      // where it was mapped, beside function
 	placed    bool
 	created   bool      // of a Go traceback: the place where the goroutine was started
 	dart      *dartLine // a frame of Dart, which pc and space do not place
@@ -76,12 +77,14 @@ func parseLine(b []byte, bare bool) (l line, ok bool) {
 
 var pcWord, hexWord = []byte("pc"), []byte("0x")
 
-// parseNumbered reads "#04 pc 0001f3a8  IMAGE" and the sanitizers' "#4 0xABS (IMAGE+0xOFF)".
+// parseNumbered reads "#04 pc 0001f3a8  IMAGE" and the forms of [parseSanitizer] and [parseThreadSanitizer].
 func parseNumbered(b []byte) (line, bool) {
+	other, behind := line{}, -1 // the last number before no address: logs of builds number their steps too
+	barren := false             // no group of the line names a place
 	for from := 0; ; {
 		i := bytes.IndexByte(b[from:], '#')
 		if i < 0 {
-			return line{}, false
+			return other, behind >= 0 && parseThreadSanitizer(&other, b, behind)
 		}
 		i += from
 		from = i + 1
@@ -95,20 +98,20 @@ func parseNumbered(b []byte) (line, bool) {
 		}
 		l.number = number
 		p = skipSpace(b, p)
-		if bytes.HasPrefix(b[p:], absWord) && parseDart(&l, b, p) {
+		switch {
+		case bytes.HasPrefix(b[p:], absWord) && parseDart(&l, b, p):
 			return l, true
-		}
-		if bytes.HasPrefix(b[p:], hexWord) {
-			if parseSanitizer(&l, b, p) {
+		case bytes.HasPrefix(b[p:], hexWord):
+			if !barren && parseSanitizer(&l, b, p) {
 				return l, true
 			}
-			continue
+			barren = true
+		case parsePC(&l, b, p):
+			parseImage(&l, b)
+			return l, true
+		default:
+			other, behind = l, p
 		}
-		if !parsePC(&l, b, p) {
-			continue
-		}
-		parseImage(&l, b)
-		return l, true
 	}
 }
 
@@ -146,32 +149,107 @@ func parsePC(l *line, b []byte, p int) bool {
 	return true
 }
 
-// parseSanitizer reads "0xABS [in FUNCTION …] (IMAGE+0xOFF) [(BuildId: …)]" at
-// p. The offset counts from the load bias, so it is an address of the file.
+// parseSanitizer reads what stands behind a number, and at p begins with an address:
+//
+//	0x7b24d90a08 [in FUNCTION …] (IMAGE+0xOFF) [(BuildId: …)]   sanitizers
+//	0x00007f5c5d5f5f3a FUNCTION (IMAGE+0xOFF)                   LLVM's own handler
+//	0x00007f5c5d5f5f3a FUNCTION (IMAGE + 0xOFF)                 systemd-coredump
+//
+// The offset counts from the load bias, so it is an address of the file; in
+// the last form from the image's beginning.
 func parseSanitizer(l *line, b []byte, p int) bool {
 	_, end, ok := parseHex(b, p+2)
 	if !ok {
 		return false
 	}
-	for open := end; ; {
-		i := bytes.Index(b[open:], []byte(" ("))
+	if _, ok = parsePlaced(l, b, end); !ok {
+		return false
+	}
+	switch {
+	case l.space == symbol.Position:
+		l.family = coredump
+	case end-(p+2) == 16: // LLVM pads addresses to their full width, sanitizers to 12 digits at most
+		l.family = llvm
+	}
+	return true
+}
+
+// parseThreadSanitizer reads what ThreadSanitizer prints behind the number, which is no
+// address: "FUNCTION FILE:LINE:COLUMN (IMAGE+0xOFF) [(BuildId: …)]". Nothing may follow.
+func parseThreadSanitizer(l *line, b []byte, p int) bool {
+	if !bytes.Contains(b[p:], []byte("+0x")) {
+		return false
+	}
+	end, ok := parsePlaced(l, b, p)
+	if !ok || l.space == symbol.Position {
+		return false
+	}
+	rest := bytes.TrimSpace(b[end:])
+	return len(rest) == 0 || bytes.HasPrefix(rest, []byte("(BuildId: ")) && bytes.IndexByte(rest, ')') == len(rest)-1
+}
+
+// parsePlaced finds " (IMAGE+0xOFF)" or " (IMAGE + 0xOFF)" from p on, and reads it and the
+// groups behind it; end is where the first group ends.
+func parsePlaced(l *line, b []byte, p int) (end int, ok bool) {
+	for {
+		i := bytes.IndexByte(b[p:], ')')
 		if i < 0 {
-			return false
+			return 0, false
 		}
-		open += i + 2
-		group, _, closed := bytes.Cut(b[open:], []byte(")"))
-		plus := bytes.LastIndex(group, []byte("+0x"))
-		if !closed || plus <= 0 {
+		end = p + i
+		before := end // where the group's own path may begin at the latest
+		if bytes.HasSuffix(b[p:end+1], deleted) {
+			before -= len(deleted) - 1
+			if i = bytes.IndexByte(b[end+1:], ')'); i >= 0 {
+				end += 1 + i
+			}
+		}
+		open := bytes.LastIndex(b[p:before], []byte(" ("))
+		if open < 0 {
+			p = end + 1
 			continue
 		}
-		pc, stop, ok := parseHex(group, plus+3)
+		open += p + 2
+		group := b[open:end]
+		end++
+		p = end
+		plus := bytes.LastIndexByte(group, '+')
+		if plus <= 0 {
+			continue
+		}
+		space, path, at := symbol.Unslid, group[:plus], plus+1
+		if path[plus-1] == ' ' {
+			space, path, at = symbol.Position, path[:plus-1], skipSpace(group, at)
+		}
+		if len(path) == 0 || !bytes.HasPrefix(group[at:], hexWord) {
+			continue
+		}
+		pc, stop, ok := parseHex(group, at+2)
 		if !ok || stop != len(group) {
 			continue
 		}
-		l.family, l.pc, l.space, l.tail = sanitizer, pc, symbol.Unslid, open-1
-		setFile(l, group[:plus])
-		parseGroups(l, b[open+len(group)+1:])
-		return true
+		l.family, l.pc, l.space, l.tail = sanitizer, pc, space, open-1
+		setFile(l, path)
+		parseGroups(l, b[end:])
+		l.apple()
+		return end, true
+	}
+}
+
+// apple reads what sanitizers print on Apple's systems: "libcart.dylib:arm64e" as the image, and
+// as its build-id the UUID with 16 bytes of the next load command.
+func (l *line) apple() {
+	colon := bytes.LastIndexByte(l.file, ':')
+	if colon <= 0 {
+		return
+	}
+	arch := appleArch(string(l.file[colon+1:]))
+	if arch == "" {
+		return
+	}
+	l.file, l.arch, l.kind = l.file[:colon], arch, symbol.MachO
+	if len(l.buildID) == 64 {
+		l.buildID = l.buildID[:32]
 	}
 }
 
@@ -259,9 +337,13 @@ func pathEnd(b []byte) int {
 	return -1
 }
 
+// deleted is what the kernel appends to the path of a file that is gone.
+var deleted = []byte(" (deleted)")
+
 // setFile splits "archive!path". Some unwinders print a library as its own
 // archive.
 func setFile(l *line, path []byte) {
+	path = bytes.TrimSuffix(path, deleted)
 	l.named, l.file = true, path
 	i := bytes.IndexByte(path, '!')
 	if i <= 0 || i == len(path)-1 {
@@ -275,12 +357,19 @@ func setFile(l *line, path []byte) {
 	l.file, l.container = inner, outer
 }
 
-// parseGroups reads "(BuildId: HEX)" and "[ABI::ID]" or "[ABI:VERSION:ID]";
-// all other groups say nothing about the image's identity.
+// parseGroups reads "(BuildId: HEX)", "[ABI::ID]" or "[ABI:VERSION:ID]", and
+// "(HEX)" at the end, as OpenHarmony prints the build-id; all other groups say
+// nothing about the image's identity.
 func parseGroups(l *line, b []byte) {
 	if i := bytes.Index(b, []byte("(BuildId: ")); i >= 0 {
 		id, _, closed := bytes.Cut(b[i+len("(BuildId: "):], []byte(")"))
 		if closed && isHex(id) {
+			l.named, l.buildID = true, id
+		}
+	}
+	if end := len(b) - 1; l.buildID == nil && end > 0 && b[end] == ')' {
+		id := b[bytes.LastIndexByte(b, '(')+1 : end]
+		if len(id) >= 32 && len(id)%2 == 0 && isHex(id) {
 			l.named, l.buildID = true, id
 		}
 	}

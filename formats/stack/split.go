@@ -296,6 +296,9 @@ func (s *splitter) made(l *line, at, end int) Frame {
 	if f.Arch == "" {
 		f.Arch = s.arch
 	}
+	if l.kind != "" {
+		f.Kind = l.kind
+	}
 	if !l.named {
 		f.Image = s.options.Artifacts
 	}

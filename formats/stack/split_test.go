@@ -111,6 +111,24 @@ func TestLines(t *testing.T) {
 		{"sanitizer",
 			"    #0 0x55a4bce  (/system/lib64/libclang_rt.so+0x25bce) (BuildId: ab12)\n    #1 0x77 in game::f(int) (/data/lib/libgame.so+0x47a0)\n", Options{},
 			"sanitizer \n thread 0 \"\"\n  0x25bce ab12|libclang_rt.so \n  0x47a0 libgame.so \n"},
+		{"a sanitizer's image that is gone, one on macOS with its UUID and 16 bytes more", "    #0 0x7f5acd0e114f  (/usr/lib/libgame.so (deleted)+0x14f) (BuildId: ab12)\n" +
+			"    #1 0x104cadbe7 in f(int)+0x2d4 (libgame.dylib:arm64e+0x7e74) (BuildId: 0123456789abcdef0123456789abcdef32000000200000000100000000000d00)\n" +
+			"    #2 0x104cadbe7 in -[Cart(Shop) add:to:] (Shop Framework:x86_64+0x9)\n    #3 0x19f0bff24  (<unknown module>)\n", Options{},
+			"sanitizer \n thread 0 \"\"\n  0x14f ab12|libgame.so \n  0x7e74 0123456789abcdef0123456789abcdef|libgame.dylib arm64e\n  0x9 Shop Framework x86_64\n"},
+		{"ThreadSanitizer prints no address",
+			"    #0 pthread_mutex_lock <null> (shop+0xe83ca) (BuildId: ab12)\n    #1 game::f(int) (.cold) /src/game.cc:39:13 (libgame.so+0x000000006e66)\n    #2 <null> <null>:0 (0x7f7ad9b40193)\n" +
+				"see #3 of the list (libgame.so+0x10), and more\n#4 game.cc (libgame.so + 0x10)\n", Options{},
+			"sanitizer \n thread 0 \"\"\n  0xe83ca ab12|shop \n  0x6e66 libgame.so \n"},
+		{"numbers of a build's steps", "Step #4 - \"run\":     #1 0x55a4bce in f(int) (/out/libgame.so+0x25bce)\nStep #4 - \"run\":     #0 f(int) /src/game.cc:39 (libgame.so+0x6e66)\nStep #4 - \"run\": #2 0x55a4bce in f /src/a.c:1\n", Options{},
+			"sanitizer \n thread 0 \"\"\n  0x25bce libgame.so \nsanitizer \n thread 0 \"\"\n  0x6e66 libgame.so \n"},
+		{"LLVM's own handler prints return addresses",
+			" #0 0x0000ffffaf905e0c llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) (/lib64/libgame.so.20.1+0x695e0c)\n #1 0x0000ffffaf90662c (/lib64/libgame.so.20.1+0x69662c)\n #2 0x00000000066f1ea8 f(int) game.cc:0:0\n", Options{},
+			"llvm \n thread 0 \"\"\n  0x695e0a (0x695e0c) libgame.so.20.1 \n  0x69662a (0x69662c) libgame.so.20.1 \n"},
+		{"OpenHarmony's build-id stands alone", "#00 pc 0000000000028950 /data/libs/arm64/libgame.so(f(napi_env__*)+24)(9292A79a3a85a8e682ac2c774db1d42f)\n#01 pc 0000000000001e34 /data/libs/arm64/libgame.so(9292a79a3a85a8e682ac2c774db1d42f)\n#02 pc 10 /a/libgame.so(deadbeef)\n", Options{},
+			"backtrace \n thread 0 \"\"\n  0x28950 9292a79a3a85a8e682ac2c774db1d42f|libgame.so \n  0x1e34 9292a79a3a85a8e682ac2c774db1d42f|libgame.so \n  0x10 libgame.so \n"},
+		{"colours, and the colon of Android Studio's first version",
+			"\x1b[38;5;196m02-03 10:11:12.300  4300  4300 F DEBUG   : ABI: 'arm'\x1b[0m\n\x1b[38;5;196m02-03 10:11:12.300  4300  4300 F DEBUG   :       #00 pc 0010  /data/lib/libgame.so\x1b[0m\r\n06-30 14:08:54.754    2107-2107/? I/DEBUG\ufe55 #01 pc 0011  /lib/a.so\n", Options{},
+			"logcat arm\n thread 0 \"\"\n  0x10 libgame.so arm\n  0x11 a.so arm\n"},
 		{"plain lines, and none of the labels and registers",
 			"564bb6c8be48 0x47d4\nshop@1234 +0x10\nlibgame.so 0xZZ\nx0 0x10\nsp 0x10\naddr: 0x11\n0x1 0x2\nfoo bar 0x1\n0x12\n", Options{},
 			"plain \n thread 0 \"\"\n  0x47d2 (0x47d4) 564bb6c8be48 \n  +0xe (0x10) shop@1234 \n"},
@@ -145,6 +163,12 @@ func TestDumps(t *testing.T) {
 			"tombstone arm\n thread 0 \"\"\n  0x11 a.so arm\ntombstone x86\n thread 0 \"\"\n  0x12 a.so x86\n"},
 		{"a dump of all threads", "----- pid 7 at 2025 -----\nCmd line: g\nABI: 'arm64'\n\n\"main\" sysTid=7\n  #00 pc 0011  a.so\n\n\"pool 1\" prio=5 tid=9 Native\n  | group=\"main\"\n  | sysTid=8 nice=0\n  native: #00 pc 0012  a.so\n  native: #01 pc 0013  a.so\n----- end 7 -----\n",
 			"tombstone arm64\n thread 7 \"main\"\n  0x11 a.so arm64\n thread 8 \"pool 1\"\n  0x12 a.so arm64\n  0x13 a.so arm64\n"},
+		{"a thread that is not attached", "----- pid 7 at 2025 -----\nABI: 'arm64'\n\"main\" prio=5 tid=1 Native\n  | sysTid=7 nice=0\n  native: #00 pc 0011  a.so\n\n\"mali\" prio=10 (not attached)\n  | sysTid=8 nice=0\n  native: #00 pc 0012  a.so\n",
+			"tombstone arm64\n thread 7 \"main\"\n  0x11 a.so arm64\n thread 8 \"mali\"\n  0x12 a.so arm64\n"},
+		{"systemd-coredump: frame 0 is exact, offsets count from the image's beginning",
+			"  Message: Process 9 (shop) of user 1 dumped core.\n\n    Stack trace of thread 9:\n    #0  0x00007f55c48256e6 abort (libgame.so.6 + 0x256e6)\n    #1  0x000055dcf6e12ee4 n/a (/usr/bin/shop + 0x3bbee4)\n    #2  0x000055dcf6e12ee4 cut>\n\n" +
+				"    Stack trace of thread 10:\n    #0  0x00007f55c483e7d0 raise (libgame.so.6 + 0x3e7d0)\n    ELF object binary architecture: AMD x86-64\n Stack trace of thread:\n",
+			"coredump \n thread 9 \"\"\n  +0x256e6 libgame.so.6 \n  +0x3bbee2 (0x3bbee4) shop \n thread 10 \"\"\n  +0x3e7d0 libgame.so.6 \n"},
 		{"without headers, frame 0 begins a stack", "#00 pc 0011 a.so\n#01 pc 0012 a.so\nsome text\n#00 pc 0013 a.so\n",
 			"backtrace \n thread 0 \"\"\n  0x11 a.so \n  0x12 a.so \nbacktrace \n thread 0 \"\"\n  0x13 a.so \n"},
 		{"an empty line ends a list", "a.so 0x11\na.so 0x12\n\na.so 0x13\n",
@@ -157,6 +181,15 @@ func TestDumps(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestSanitizerKind: a sanitizer names images of both kinds.
+func TestSanitizerKind(t *testing.T) {
+	for in, want := range map[string]symbol.Kind{"#0 0x10 (a.so+0x2)\n": symbol.ELF, "#0 0x10 (a.dylib:arm64+0x2)\n": symbol.MachO, "#0 f <null> (game:x86_64h+0x2)\n": symbol.MachO} {
+		if got := framed(split(t, in, Options{}))[0].Threads[0].Frames[0].Kind; got != want {
+			t.Errorf("%q: an image of kind %q, want %q", in, got, want)
+		}
 	}
 }
 
