@@ -11,15 +11,19 @@ import (
 //	/usr/lib/libcart.so(+0x1f3a) [0x7f5c5d5f5f3a]
 //	./shop(checkout+0x1d) [0x401136]
 //	./shop() [0x401136]
+//	./shop [0x401136]
 //	libcart.so(+0x1f3a)
+//	(EE) 3: /usr/lib/libcart.so (0x7f5c5d5f4000+0x1f3a) [0x7f5c5d5f5f3a]
 //
 // An offset without a name counts from the load bias, so it is an address of
-// the file. Without either, only a program at a fixed address can be meant.
+// the file; behind where the image was mapped, as the X server prints it, it
+// is a position. Without either, only a program at a fixed address can be meant.
+// A program's own numbers and marks may stand before a path.
 func parseSymbols(b []byte) (line, bool) {
 	l := line{family: symbols, start: skipSpace(b, 0), number: -1, space: symbol.Unslid}
 	rest := bytes.TrimRight(b, " \t")
 	var abs uint64
-	bracketed := false
+	bracketed, glued := false, false // glued: the bracket stands right behind a word
 	if n := len(rest); n > 0 && rest[n-1] == ']' {
 		i := bytes.LastIndex(rest, []byte("[0x"))
 		if i < 0 {
@@ -29,14 +33,32 @@ func parseSymbols(b []byte) (line, bool) {
 		if !ok || end != n-1 {
 			return line{}, false
 		}
-		abs, bracketed = v, true
+		abs, bracketed, glued = v, true, i > 0 && !isSpace(rest[i-1])
 		rest = bytes.TrimRight(rest[:i], " \t")
 	}
-	open := bytes.LastIndexByte(rest, '(')
-	if open <= l.start || rest[len(rest)-1] != ')' {
+	open, group := len(rest), []byte(nil)
+	grouped := open > 0 && rest[open-1] == ')'
+	if grouped {
+		if open = bytes.LastIndexByte(rest, '('); open < 0 {
+			return line{}, false
+		}
+		group = rest[open+1 : len(rest)-1]
+	}
+	before := rest[:open]
+	if bracketed {
+		var end int
+		if l.start, end = program(before, l.start); end < open && !grouped && !glued {
+			return line{}, false
+		}
+		if bytes.ContainsAny(before, "=<>\"'") {
+			return line{}, false
+		}
+		before = before[:end]
+	}
+	if len(before) <= l.start || !grouped && (abs < 0x1000 || before[l.start] != '/' && before[l.start] != '.') {
 		return line{}, false
 	}
-	path, group := rest[l.start:open], rest[open+1:len(rest)-1]
+	path := before[l.start:]
 	if bytes.ContainsAny(path, " \t=<>\"'") || isLabel(path) {
 		return line{}, false
 	}
@@ -47,7 +69,10 @@ func parseSymbols(b []byte) (line, bool) {
 		if !ok || end != len(offset) || bytes.ContainsAny(name, " \t()") || len(name) == 0 && !bracketed && !looksLikeFile(path) {
 			return line{}, false
 		}
-		if l.pc = v; len(name) > 0 {
+		l.pc = v
+		if _, end, ok := parseHex(name, 2); ok && end == len(name) && bytes.HasPrefix(name, hexWord) {
+			l.space = symbol.Position
+		} else if len(name) > 0 {
 			l.function = name
 		}
 	case len(group) == 0 && bracketed:
@@ -61,6 +86,30 @@ func parseSymbols(b []byte) (line, bool) {
 	setFile(&l, path)
 	l.tail = l.start
 	return l, true
+}
+
+// program finds the path in what stands before a group: behind marks that the program puts
+// there, before the rest of its title: "(EE) 3: /usr/bin/shop", "/usr/bin/shop *:6379 [cluster]".
+// It is the last word that begins like a path, else the first one that is no mark.
+func program(b []byte, from int) (start, end int) {
+	first, last := b[len(b):], b[len(b):]
+	for p := from; p < len(b); {
+		q := p
+		for q < len(b) && !isSpace(b[q]) {
+			q++
+		}
+		switch word := b[p:q]; {
+		case word[0] == '/' || word[0] == '.':
+			last, start = word, p
+		case len(last) == 0 && len(first) == 0 && bytes.IndexByte([]byte("[(#"), word[0]) < 0 && bytes.IndexByte([]byte("]):"), word[len(word)-1]) < 0:
+			first, start = word, p
+		}
+		p = skipSpace(b, q)
+	}
+	if len(last) == 0 {
+		last = first
+	}
+	return start, start + len(last)
 }
 
 // looksLikeFile reports whether a word may name a program or a library.
@@ -85,7 +134,11 @@ func parsePerf(b []byte) (line, bool) {
 		return line{}, false
 	}
 	rest := bytes.TrimRight(b[p+1:], " \t")
-	open := bytes.LastIndex(rest, []byte(" ("))
+	limit := len(rest)
+	if i := bytes.LastIndex(rest, deleted); i >= 0 { // a bracket of the path's own
+		limit = i
+	}
+	open := bytes.LastIndex(rest[:limit], []byte(" ("))
 	if open < 0 || rest[len(rest)-1] != ')' {
 		return line{}, false
 	}

@@ -122,6 +122,13 @@ func TestLinuxLines(t *testing.T) {
 	}{
 		{"backtrace_symbols", "/usr/lib/libcart.so(+0x1f3a) [0x7f5c5d5f5f3a]\n./shop(checkout+0x1d) [0x401136]\n./shop() [0x401136]\nlibcart.so(+0x1f3a)\n", "backtrace-symbols", 1,
 			[]want{{"libcart.so", unslid(0x1f38)}, {"shop", at("checkout", 0x1b)}, {"shop", unslid(0x401134)}, {"libcart.so", unslid(0x1f38)}}},
+		{"backtrace_symbols behind marks and before a title",
+			"  #9 ./shop(checkout+0x45) [0x55585c0afa55]\n[host:12345] [ 0] /lib64/libcart.so.0(+0xf5d0)[0x7f2b8c1d65d0]\n[host:12345] [ 1] shop(+0x1f3a)[0x7f2b8c1d65d0]\n(EE) 1: /usr/bin/shop (0x400000+0x6219a) [0x46219a]\n" +
+				"(EE) 2: /usr/bin/shop (checkout+0x4d) [0x55d1c1a2b13d]\n/usr/bin/shop *:6379 [cluster](checkout+0x21)[0x55d1c1a2b13d]\nsrc/shop 127.0.0.1:6379(+0x1f3a)[0x55d1c1a2b13d]\n./shop *:6379[0x49e113]\n/usr/bin/shop [0x401136]\n2: [0xb7856400]\n", "backtrace-symbols", 1,
+			[]want{{"shop", at("checkout", 0x43)}, {"libcart.so.0", unslid(0xf5ce)}, {"shop", unslid(0x1f38)}, {"shop", symbol.Where{Value: 0x62198}},
+				{"shop", at("checkout", 0x4b)}, {"shop", at("checkout", 0x1f)}, {"shop", unslid(0x1f38)}, {"shop", unslid(0x49e111)}, {"shop", unslid(0x401134)}}},
+		{"perf, images that are gone", "\t    55d0c1a2b13d main+0x1d (/usr/lib/libcart.so (deleted))\n\t    7f3b2c1a2b3c [unknown] (/usr/lib/libcart.so (deleted)+0x1f3a)\n", "perf", 1,
+			[]want{{"libcart.so", at("main", 0x1d)}, {"libcart.so", unslid(0x1f38)}}},
 		{"perf", "shop 12/12 [000] 1.5:  1 cycles:u:\n\t    55d0c1a2b13d main+0x1d (/home/u/shop)\n\t    7f3b2c1a2b3c [unknown] (/usr/lib/libcart.so+0x1f3a)\n\t    7f3b2c1a2b3c run+0x9 (/usr/lib/libcart.so+0x1f3a)\n\n" +
 			"shop 12/12 [000] 1.6:  1 cycles:u:\n\tffffffff81a2b13d [unknown] ([kernel.kallsyms])\n\t    55d0c1a2b13d main+0x1d (/home/u/shop)\n\n", "perf", 2,
 			[]want{{"shop", at("main", 0x1d)}, {"libcart.so", unslid(0x1f38)}, {"libcart.so", at("run", 7)}, {"shop", at("main", 0x1b)}}},
@@ -154,7 +161,8 @@ func TestLinuxLines(t *testing.T) {
 			t.Errorf("%s: %d threads, %s", c.name, threads, diff)
 		}
 	}
-	for _, none := range []string{"call(+0x10)\n", "f(x) [0x10]\n", "see (http://h/a+0x10)\n", "  x (y)\n", "  deadbeef x (y)\n", "\tcount: 12 (max)\n", "a.b(c+0x1)\n"} {
+	for _, none := range []string{"call(+0x10)\n", "f(x) [0x10]\n", "see (http://h/a+0x10)\n", "  x (y)\n", "  deadbeef x (y)\n", "\tcount: 12 (max)\n", "a.b(c+0x1)\n", "x = f(y+0x10) [0x401020]\n", "int x = tab/off[0x401020]\n",
+		"see http://h/a[0x401010]\n", "./a[0x10]\n", "see /usr/bin/shop now [0x401136]\n", "() [0x401136]\n", " ) [0x401136]\n", ")[0x401136]\n", "(1) (+0x10) [0x401136]\n"} {
 		if all := framed(split(t, none, Options{})); len(all) > 0 && all[0].Format != "plain" {
 			t.Errorf("%q: %s", none, dump(all))
 		}
