@@ -166,7 +166,9 @@ func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImage
 		img = images.based(f.load)
 	}
 	if img == nil {
-		img = images.at(value)
+		if img = images.at(value); img != nil && f.based && img.end == 0 {
+			img = nil // the list does not say that it reaches that far, and the frame that it does not
+		}
 	}
 	if img == nil && len(f.name) > 0 && !f.based {
 		img = images.named(string(f.name))

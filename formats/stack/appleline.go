@@ -142,11 +142,15 @@ func trailingUUID(b []byte) string {
 //
 //	0x104a2c000 - 0x104a3bfff game arm64  <4c4c44d8…> /private/…/game
 //	    0x10864e000 -        0x10ee0ffff +com.example.game (1.0 - 1) <UUID> /Applications/…
+//	   0x104a2c000 -                ???  game (1.0)  <UUID>  /private/…/game
 //	[  0] UUID 0x0000000104a2c000 /private/…/game
 func parseAppleImage(b []byte) (img appleImage, ok bool) {
 	p := skipSpace(b, 0)
 	if p < len(b) && b[p] == '[' {
 		return parseListedImage(b, p)
+	}
+	if p < len(b) && b[p] == '*' { // the kernel's
+		p++
 	}
 	if !bytes.HasPrefix(b[p:], hexWord) {
 		return img, false
@@ -160,15 +164,22 @@ func parseAppleImage(b []byte) (img appleImage, ok bool) {
 		return img, false
 	}
 	p = skipSpace(b, p+1)
-	if !bytes.HasPrefix(b[p:], hexWord) {
-		return img, false
+	if bytes.HasPrefix(b[p:], []byte("???")) { // its size was not known
+		end = p + len("???")
+	} else {
+		var last uint64
+		if !bytes.HasPrefix(b[p:], hexWord) {
+			return img, false
+		}
+		if last, end, ok = parseHex(b, p+2); !ok || last < img.start {
+			return img, false
+		}
+		if img.end = last + 1; img.end == 0 {
+			img.end = last
+		}
 	}
-	last, end, ok := parseHex(b, p+2)
-	if !ok || last < img.start || end == len(b) || !isSpace(b[end]) {
+	if end == len(b) || !isSpace(b[end]) {
 		return img, false
-	}
-	if img.end = last + 1; img.end == 0 {
-		img.end = last
 	}
 	rest := bytes.TrimLeft(b[end:], " \t+")
 	if open := bytes.IndexByte(rest, '<'); open >= 0 {

@@ -3,7 +3,9 @@ package stack
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"path"
+	"slices"
 	"strconv"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -78,12 +80,21 @@ func printAmong(out *bufio.Writer, text []byte, done int, f *Frame, chain []symb
 	return next - 1
 }
 
-// each visits the frames that have an answer, in the text's order.
+// each visits the frames that have an answer, in the text's order: callers may stand above what they call.
 func each(s *Stack, answers [][]symbol.Answer, visit func(f *Frame, chain []symbol.Frame)) {
-	eachAnswer(s, answers, func(_ int, f *Frame, a *symbol.Answer) { visit(f, a.Frames) })
+	type answered struct {
+		frame *Frame
+		chain []symbol.Frame
+	}
+	var all []answered
+	eachAnswer(s, answers, func(_ int, f *Frame, a *symbol.Answer) { all = append(all, answered{f, a.Frames}) })
+	slices.SortStableFunc(all, func(a, b answered) int { return cmp.Compare(a.frame.Span[0], b.frame.Span[0]) })
+	for _, a := range all {
+		visit(a.frame, a.chain)
+	}
 }
 
-// eachAnswer visits them with their threads' places.
+// eachAnswer visits them with their threads' places, in the order of threads.
 func eachAnswer(s *Stack, answers [][]symbol.Answer, visit func(thread int, f *Frame, a *symbol.Answer)) {
 	for t := range s.Threads[:min(len(s.Threads), len(answers))] {
 		for i := range s.Threads[t].Frames[:min(len(s.Threads[t].Frames), len(answers[t]))] {

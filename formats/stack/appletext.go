@@ -14,7 +14,7 @@ var appleLines = document{begins: appleLinesBegin, follow: followAppleLines, rea
 
 func trimEnd(b []byte) []byte { return bytes.TrimRight(b, "\r\n") }
 
-var appleHeaders = [][]byte{[]byte("Incident Identifier:"), []byte("CrashReporter Key:"), []byte("Hardware Model:"), []byte("Exception Type:"), lastException}
+var appleHeaders = [][]byte{[]byte("Incident Identifier:"), []byte("CrashReporter Key:"), []byte("Hardware Model:"), []byte("Exception Type:"), lastException, heaviestStack, []byte("Call graph:")}
 
 var (
 	lastException = []byte("Last Exception Backtrace:")
@@ -33,8 +33,11 @@ func appleTextBegins(b []byte) bool {
 				return true
 			}
 		}
+	case 'A': // of a spindump: its list of images may not say it
+		arch, ok := bytes.CutPrefix(b, []byte("Architecture:"))
+		return ok && appleArch(string(arch)) != ""
 	case 'P': // "Process:         game [4242]"; Android's logs say "Process: com.example.game, PID: 4242"
-		return bytes.HasPrefix(b, []byte("Process:")) && b[len(b)-1] == ']' && bytes.IndexByte(b, '[') > 0
+		return bytes.HasPrefix(b, []byte("Powerstats for:")) || bytes.HasPrefix(b, []byte("Process:")) && b[len(b)-1] == ']' && bytes.IndexByte(b, '[') > 0
 	case 'T':
 		_, ok := parseAppleThread(b)
 		return ok
@@ -94,6 +97,10 @@ func followAppleText() follower {
 			frames, idle = true, 0
 			return goesOn
 		}
+		if _, _, ok := parseSampledFrame(b); ok {
+			frames, idle = true, 0
+			return goesOn
+		}
 		if _, ok := parseAppleThread(b); ok {
 			idle = 0
 			return goesOn
@@ -109,6 +116,7 @@ func readAppleText(text []byte, o Options) *Stack {
 	r := &appleReport{family: appleCrash}
 	var next appleThread // as its header says
 	inThread, backtrace, images := false, false, false
+	tree := sampled{column: -1}
 	open := func(t appleThread) {
 		r.threads = append(r.threads, t)
 		inThread = true
@@ -118,6 +126,7 @@ func readAppleText(text []byte, o Options) *Stack {
 		switch {
 		case len(b) == 0:
 			backtrace = false
+			tree.header(b)
 			return
 		case bytes.HasPrefix(b, binaryImages):
 			images = true
@@ -130,6 +139,14 @@ func readAppleText(text []byte, o Options) *Stack {
 			backtrace = true
 			return
 		}
+		if f, column, ok := parseSampledFrame(line); ok {
+			f.span[0] += at
+			f.span[1] += at
+			tree.add(r, f, column)
+			inThread = false
+			return
+		}
+		tree.header(b)
 		if backtrace && addAddresses(&r.threads[len(r.threads)-1], at, line) {
 			return
 		}
@@ -169,6 +186,7 @@ func readAppleText(text []byte, o Options) *Stack {
 			r.headerLine(b)
 		}
 	})
+	r.innermostFirst()
 	return r.stack(text, o)
 }
 
@@ -206,7 +224,7 @@ func (r *appleReport) headerLine(b []byte) {
 	}
 	value = strings.TrimSpace(value)
 	switch key {
-	case "Code Type":
+	case "Code Type", "Architecture":
 		r.arch = appleArch(value)
 	case "OS Version":
 		r.system = value

@@ -61,6 +61,7 @@ const (
 	java
 	appleCrash
 	plcrash
+	appleSample
 	appleIPS
 	kscrash
 	appleList
@@ -91,12 +92,13 @@ var formats = [...]Format{
 	java:      {Name: "java", Frame0: Exact, kind: symbol.R8, Lines: "at a.b.c(SourceFile:12) of Java and Kotlin below the exception's line; in other dumps too"},
 
 	// Backtraces of exceptions inside these reports are return addresses throughout.
-	appleCrash: {Name: "apple-crash", Frame0: Exact, kind: symbol.MachO, print: printApple, Lines: "0   game  0x0000000104a30000 0x104a2c000 + 16384 below Thread 0 Crashed: of a .crash report, with its Binary Images"},
-	plcrash:    {Name: "plcrashreporter", Frame0: Exact, kind: symbol.MachO, print: printApple, Lines: "the same as PLCrashReporter prints it"},
-	appleIPS:   {Name: "ips", Frame0: Exact, kind: symbol.MachO, print: printJSON(ipsKeys), Lines: "JSON with usedImages, and frames of imageOffset and imageIndex"},
-	kscrash:    {Name: "kscrash", Frame0: Exact, kind: symbol.MachO, print: printJSON(kscrashKeys), Lines: "JSON with binary_images, and a crash of threads with backtraces"},
-	appleList:  {Name: "apple-backtrace", Frame0: Return, kind: symbol.MachO, print: printApple, Lines: "0x0000000104a30000 game 0x104a2c000 + 16384 [UUID]; 0   game  0x0000000104a30000 main + 24; 0 0x104ccc074 beside [  0] UUID 0x104a2c000 /path"},
-	scriptJSON: {Name: "javascript-json", Frame0: Exact, kind: symbol.SourceMap, print: printScriptJSON, Lines: "JSON with error.stack in strings, or frames of file, line and column"},
+	appleCrash:  {Name: "apple-crash", Frame0: Exact, kind: symbol.MachO, print: printApple, Lines: "0   game  0x0000000104a30000 0x104a2c000 + 16384 below Thread 0 Crashed: of a .crash report, with its Binary Images"},
+	plcrash:     {Name: "plcrashreporter", Frame0: Exact, kind: symbol.MachO, print: printApple, Lines: "the same as PLCrashReporter prints it"},
+	appleSample: {Name: "apple-sample", Frame0: Exact, kind: symbol.MachO, print: printApple, Lines: "18  ??? (game + 16460) [0x104a3004c] below Heaviest stack for the target process: and in the trees of spindump and reports on hangs and resources; + 18 ???  (in game)  load address 0x104a2c000 + 0x404c  [0x104a3004c] of sample"},
+	appleIPS:    {Name: "ips", Frame0: Exact, kind: symbol.MachO, print: printJSON(ipsKeys), Lines: "JSON with usedImages, and frames of imageOffset and imageIndex"},
+	kscrash:     {Name: "kscrash", Frame0: Exact, kind: symbol.MachO, print: printJSON(kscrashKeys), Lines: "JSON with binary_images, and a crash of threads with backtraces"},
+	appleList:   {Name: "apple-backtrace", Frame0: Return, kind: symbol.MachO, print: printApple, Lines: "0x0000000104a30000 game 0x104a2c000 + 16384 [UUID]; 0   game  0x0000000104a30000 main + 24; 0 0x104ccc074 beside [  0] UUID 0x104a2c000 /path"},
+	scriptJSON:  {Name: "javascript-json", Frame0: Exact, kind: symbol.SourceMap, print: printScriptJSON, Lines: "JSON with error.stack in strings, or frames of file, line and column"},
 	javascript: {Name: "javascript", Frame0: Exact, kind: symbol.SourceMap, print: printScripts,
 		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"},
 	symbols: {Name: "backtrace-symbols", Frame0: Return, kind: symbol.ELF, Lines: "/usr/lib/libcart.so(+0x1f3a) [0x7f5c5d5f5f3a], ./shop(checkout+0x1d) [0x401136] of glibc"},

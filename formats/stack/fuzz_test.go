@@ -2,7 +2,9 @@ package stack
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +29,7 @@ func FuzzSplit(f *testing.F) {
 		"0   game   0x0000000104a3004c 0x104a2c000 + 16460 (f + 1)\n1   lib   0x00007fff349f505e f(int) + 250\n", "0x104a3004c game 0x104a2c000+16460 [4C4C44D8-5555-3144-A18C-9D79E6BF39EA]\r\n",
 		"[  0] 4C4C44D8-5555-3144-A18C-9D79E6BF39EA 0x0000000104a2c000 /g\n0 0x104ccc074\n",
 		"Incident Identifier: 1\nCode Type: ARM-64\nLast Exception Backtrace:\n0 g 0x104a3004c 0x104a2c000 + 16460\nThread 0 name: x\nThread 0 Crashed:\n0 g 0x104a3004c f + 1\nBinary Images:\n0x104a2c000 - 0x104a3bfff +g arm64 (1) <4c4c44d855553144a18c9d79e6bf39ea> /g\n",
+		"Incident Identifier: 1\nLast Exception Backtrace:\n(0x104a3004c 0x10)\n\nBinary Images:\n0x104a2c000 - 0x104a3bfff g arm64 /g\n", resourceReport, sampleReport,
 		`{"cpuType":"ARM-64","threads":[{"frames":[{"imageOffset":16,"imageIndex":0}]}],"lastExceptionBacktrace":[{"imageOffset":32,"imageIndex":0,"symbol":"a\"b"}],"usedImages":[{"base":4096,"size":4096,"uuid":"4c4c44d8-5555-3144-a18c-9d79e6bf39ea","path":"/a/g"}]}`,
 		`{"binary_images":[{"image_addr":1,"name":"g","uuid":"x"}],"crash":{"error":{"type":"nsexception"},"threads":[{"crashed":true,"backtrace":{"contents":[{"instruction_addr":"0x10","object_addr":1}]}}]}}`,
 	} {
@@ -49,17 +52,16 @@ func FuzzSplit(f *testing.F) {
 		lines := 0
 		own := false // a stack was printed in a manner of its own
 		err := Split(t.Context(), bytes.NewReader(input), o, func(s *Stack) error {
-			end := 0
+			var spans [][2]int
 			var answers [][]symbol.Answer
 			for _, th := range s.Threads {
 				if len(th.Frames) == 0 || len(th.Frames) > MaxFrames {
 					t.Fatalf("a thread of %d frames", len(th.Frames))
 				}
 				for _, fr := range th.Frames {
-					if fr.Span[0] < end || fr.Span[1] < fr.Span[0] || fr.Span[1] > len(s.Text) {
-						t.Fatalf("span %v after %d of %d", fr.Span, end, len(s.Text))
+					if spans = append(spans, fr.Span); fr.Span[0] < 0 || fr.Span[1] < fr.Span[0] || fr.Span[1] > len(s.Text) {
+						t.Fatalf("span %v of %d", fr.Span, len(s.Text))
 					}
-					end = fr.Span[1]
 					if fr.indent < 0 || fr.indent > max(len(s.FrameText(&fr)), 4) {
 						t.Fatalf("indent %d of %q", fr.indent, s.FrameText(&fr))
 					}
@@ -67,6 +69,12 @@ func FuzzSplit(f *testing.F) {
 				}
 				answer := symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{{Function: mark, File: mark}}}
 				answers = append(answers, repeat(answer, len(th.Frames)))
+			}
+			slices.SortFunc(spans, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) }) // in trees, callers stand above
+			for i := range len(spans) - 1 {
+				if spans[i+1][0] < spans[i][1] {
+					t.Fatalf("span %v within %v", spans[i+1], spans[i])
+				}
 			}
 			if (len(s.Threads) > 0) != (s.Format != "") {
 				t.Fatalf("%d threads of %q", len(s.Threads), s.Format)

@@ -48,7 +48,8 @@ type Stack struct {
 	managed ManagedOptions // for printing
 }
 
-// Thread is a thread's frames, innermost first.
+// Thread is a thread's frames, innermost first; of a sampled call tree, a branch's, each frame in one
+// branch only. Trees stand the other way about in Text.
 type Thread struct {
 	ID     uint64 // 0: not said
 	Name   string // "": not said
