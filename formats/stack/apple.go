@@ -32,6 +32,7 @@ type appleThread struct {
 type appleFrame struct {
 	span   [2]int
 	indent int
+	tail   int    // see Frame
 	among  bool   // others stand in its line
 	number int    // -1: none
 	name   []byte // of the image, or nil
@@ -159,7 +160,7 @@ func (r *appleReport) onlyName(images appleImages) string {
 
 // frame finds the image of f, listed or by its address, and its place in it.
 func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImages, step bool) Frame {
-	out := Frame{Span: f.span, indent: f.indent, among: f.among, Kind: symbol.MachO, Raw: f.addr}
+	out := Frame{Span: f.span, indent: f.indent, tail: f.tail, among: f.among, Kind: symbol.MachO, Raw: f.addr}
 	value := r.strip(f.addr, images)
 	img := listed
 	if img == nil && f.based {

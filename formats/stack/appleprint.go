@@ -27,7 +27,7 @@ func printApple(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 		if bare {
 			out.WriteByte(' ')
 		}
-		done = f.Span[1]
+		done = f.Span[1] - f.tail
 		start := bytes.LastIndexByte(s.Text[:f.Span[0]], '\n') + 1
 		for i := range chain {
 			if i > 0 {

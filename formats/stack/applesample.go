@@ -58,7 +58,7 @@ func (r *appleReport) innermostFirst() {
 //	+ ! 18 turn()  (in game) + 12  [0x104a3004c]  game.swift:3
 //	+ 18 ???  (in game)  load address 0x104a2c000 + 0x404c  [0x104a3004c]
 //
-// The span is the function with its image: the address stands behind it.
+// The function with its image makes room for answers; the address behind it stays.
 func parseSampledFrame(b []byte) (f appleFrame, column int, ok bool) {
 	f = appleFrame{number: -1, image: -1}
 	column = len(b) - len(bytes.TrimLeft(b, " \t+!:|*"))
@@ -79,7 +79,8 @@ func parseSampledFrame(b []byte) (f appleFrame, column int, ok bool) {
 	if len(text) == 0 {
 		return f, 0, false
 	}
-	f.span = [2]int{start, start + len(text)}
+	f.span = [2]int{start, len(bytes.TrimRight(b, " \t"))}
+	f.tail = f.span[1] - start - len(text)
 	if in := bytes.LastIndex(text, []byte("  (in ")); in > 0 {
 		f.inImage(text[in+len("  (in "):])
 	} else {

@@ -109,6 +109,9 @@ func TestPrintAppleSamples(t *testing.T) {
 	text, _, _ := strings.Cut(resourceReport, "\nPowerstats for:   raftd")
 	_, text, _ = strings.Cut(text, "\n") // the date belongs to no report yet
 	s := one(t, text, Options{})
+	if diff := cmp.Diff("turn(_:) + 12 (Turn (new).swift:3,1 in game + 16460) [0x104a3004c] 1-16", string(s.FrameText(&s.Threads[1].Frames[1]))); diff != "" {
+		t.Error(diff)
+	}
 	var out bytes.Buffer
 	if err := Print(&out, s, [][]symbol.Answer{{found, {}, found}, {{}, found}}); err != nil {
 		t.Fatal(err)

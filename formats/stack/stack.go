@@ -75,6 +75,7 @@ type Frame struct {
 	Managed  *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
 
 	indent int  // columns from Span[0] to where answers are printed
+	tail   int  // bytes before Span[1] that stay behind answers
 	among  bool // other frames stand in its line
 }
 
