@@ -63,6 +63,7 @@ const (
 	plcrash
 	appleSample
 	appleIPS
+	appleMetric
 	kscrash
 	appleList
 	javascript
@@ -96,6 +97,7 @@ var formats = [...]Format{
 	plcrash:     {Name: "plcrashreporter", Frame0: Exact, kind: symbol.MachO, print: printApple, Lines: "the same as PLCrashReporter prints it"},
 	appleSample: {Name: "apple-sample", Frame0: Exact, kind: symbol.MachO, print: printApple, Lines: "18  ??? (game + 16460) [0x104a3004c] below Heaviest stack for the target process: and in the trees of spindump and reports on hangs and resources; + 18 ???  (in game)  load address 0x104a2c000 + 0x404c  [0x104a3004c] of sample"},
 	appleIPS:    {Name: "ips", Frame0: Exact, kind: symbol.MachO, print: printJSON(ipsKeys), Lines: "JSON with usedImages, and frames of imageOffset and imageIndex"},
+	appleMetric: {Name: "metrickit", Frame0: Exact, kind: symbol.MachO, print: printMetricKit, Lines: "JSON with callStackRootFrames, and frames of binaryUUID and offsetIntoBinaryTextSegment within frames"},
 	kscrash:     {Name: "kscrash", Frame0: Exact, kind: symbol.MachO, print: printJSON(kscrashKeys), Lines: "JSON with binary_images, and a crash of threads with backtraces"},
 	appleList:   {Name: "apple-backtrace", Frame0: Return, kind: symbol.MachO, print: printApple, Lines: "0x0000000104a30000 game 0x104a2c000 + 16384 [UUID]; 0   game  0x0000000104a30000 main + 24; 0 0x104ccc074 beside [  0] UUID 0x104a2c000 /path"},
 	scriptJSON:  {Name: "javascript-json", Frame0: Exact, kind: symbol.SourceMap, print: printScriptJSON, Lines: "JSON with error.stack in strings, or frames of file, line and column"},

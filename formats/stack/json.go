@@ -11,7 +11,7 @@ var jsonReport = document{begins: jsonBegins, follow: followJSON, read: readJSON
 
 // jsonReaders know the reports that there are; each gives nil for what it does
 // not know.
-var jsonReaders = [...]func(text []byte, o Options) *Stack{readAppleJSON, readStackwalk, readScriptJSON}
+var jsonReaders = [...]func(text []byte, o Options) *Stack{readAppleJSON, readMetricKit, readStackwalk, readScriptJSON}
 
 func jsonBegins(b []byte) bool {
 	b = bytes.TrimLeft(b, " \t")
