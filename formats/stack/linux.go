@@ -143,7 +143,7 @@ func parsePerf(b []byte) (line, bool) {
 		return line{}, false
 	}
 	name, dso := rest[:open], rest[open+2:len(rest)-1]
-	if len(name) == 0 || len(dso) == 0 {
+	if len(name) == 0 || len(dso) == 0 || string(dso) == "inlined" { // into the function of a line below
 		return line{}, false
 	}
 	l.pc, l.tail = ip, p+1
@@ -166,11 +166,13 @@ func parsePerf(b []byte) (line, bool) {
 	return l, true
 }
 
-// parseGo reads the second line of a frame of a Go traceback: "\t/src/main.go:20 +0x1d". The line
+// parseGo reads the second line of a frame of a Go traceback: "\t/src/main.go:20 +0x1d", or with
+// the spaces that a copy made of the tab. The line
 // before it is "main.main()", "main.(*Cart).Add(0xc000012345, {0x1, 0x2})" or
 // "created by main.main in goroutine 1".
 func parseGo(before, b []byte) (line, bool) {
-	if len(b) == 0 || b[0] != '\t' {
+	start := skipSpace(b, 0)
+	if start == 0 {
 		return line{}, false
 	}
 	plus := bytes.LastIndex(b, []byte(" +0x"))
@@ -193,7 +195,7 @@ func parseGo(before, b []byte) (line, bool) {
 	if len(name) == 0 {
 		return line{}, false
 	}
-	return line{family: golang, start: 1, tail: 1, number: -1, pc: v, function: name, created: bytes.HasPrefix(before, createdBy)}, true
+	return line{family: golang, start: start, tail: start, number: -1, pc: v, function: name, created: bytes.HasPrefix(before, createdBy)}, true
 }
 
 var createdBy = []byte("created by ")

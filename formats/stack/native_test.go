@@ -127,13 +127,15 @@ func TestLinuxLines(t *testing.T) {
 				"(EE) 2: /usr/bin/shop (checkout+0x4d) [0x55d1c1a2b13d]\n/usr/bin/shop *:6379 [cluster](checkout+0x21)[0x55d1c1a2b13d]\nsrc/shop 127.0.0.1:6379(+0x1f3a)[0x55d1c1a2b13d]\n./shop *:6379[0x49e113]\n/usr/bin/shop [0x401136]\n2: [0xb7856400]\n", "backtrace-symbols", 1,
 			[]want{{"shop", at("checkout", 0x43)}, {"libcart.so.0", unslid(0xf5ce)}, {"shop", unslid(0x1f38)}, {"shop", symbol.Where{Value: 0x62198}},
 				{"shop", at("checkout", 0x4b)}, {"shop", at("checkout", 0x1f)}, {"shop", unslid(0x1f38)}, {"shop", unslid(0x49e111)}, {"shop", unslid(0x401134)}}},
+		{"perf, frames that were inlined are the next one's", "\t     3ff8ec5e6e0 text+0x1000 (inlined)\n\t     3ff8ec5e6e7 getaddrinfo+0x1007 (/usr/lib64/libcart.so)\n\t     2aa3fe04bf0 add+0xff5 (inlined)\n\t     2aa3fe04bf5 main+0xff5 (/usr/bin/shop)\n", "perf", 1,
+			[]want{{"libcart.so", at("getaddrinfo", 0x1007)}, {"shop", at("main", 0xff3)}}},
 		{"perf, images that are gone", "\t    55d0c1a2b13d main+0x1d (/usr/lib/libcart.so (deleted))\n\t    7f3b2c1a2b3c [unknown] (/usr/lib/libcart.so (deleted)+0x1f3a)\n", "perf", 1,
 			[]want{{"libcart.so", at("main", 0x1d)}, {"libcart.so", unslid(0x1f38)}}},
 		{"perf", "shop 12/12 [000] 1.5:  1 cycles:u:\n\t    55d0c1a2b13d main+0x1d (/home/u/shop)\n\t    7f3b2c1a2b3c [unknown] (/usr/lib/libcart.so+0x1f3a)\n\t    7f3b2c1a2b3c run+0x9 (/usr/lib/libcart.so+0x1f3a)\n\n" +
 			"shop 12/12 [000] 1.6:  1 cycles:u:\n\tffffffff81a2b13d [unknown] ([kernel.kallsyms])\n\t    55d0c1a2b13d main+0x1d (/home/u/shop)\n\n", "perf", 2,
 			[]want{{"shop", at("main", 0x1d)}, {"libcart.so", unslid(0x1f38)}, {"libcart.so", at("run", 7)}, {"shop", at("main", 0x1b)}}},
-		{"go", "panic: x\n\ngoroutine 1 [running]:\nmain.(*Cart).Add(0xc000012345, {0x1, 0x2})\n\t/src/cart.go:20 +0x1d\nmain.main()\n\t/src/main.go:9 +0x25\n\ngoroutine 7 [chan receive]:\nmain.f(...)\n\t/src/main.go:3\ncreated by main.g in goroutine 1\n\t/src/main.go:30 +0x40\n", "go", 2,
-			[]want{{"prog", at("main.(*Cart).Add", 0x1d)}, {"prog", at("main.main", 0x23)}, {"prog", at("main.g", 0x40)}}},
+		{"go", "panic: x\n\ngoroutine 1 [running]:\nmain.(*Cart).Add(0xc000012345, {0x1, 0x2})\n\t/src/cart.go:20 +0x1d\nmain.main()\n\t/src/main.go:9 +0x25\n\ngoroutine 7 [chan receive]:\nmain.f(...)\n\t/src/main.go:3\nmain.h(0x1)\n        /src/main.go:4 +0x12 fp=0x1\ncreated by main.g in goroutine 1\n\t/src/main.go:30 +0x40\n", "go", 2,
+			[]want{{"prog", at("main.(*Cart).Add", 0x1d)}, {"prog", at("main.main", 0x23)}, {"prog", at("main.h", 0x12)}, {"prog", at("main.g", 0x3e)}}},
 		{"asan", "    #1 0x55a4bce in f(int) /a.c:1 (/lib/libcart.so+0x1f3a) (BuildId: 0123456789abcdef)\n", "sanitizer", 1, []want{{"0123456789abcdef", unslid(0x1f3a)}}},
 	} {
 		o := Options{}
