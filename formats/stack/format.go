@@ -105,7 +105,7 @@ var formats = [...]Format{
 		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"},
 	symbols: {Name: "backtrace-symbols", Frame0: Return, kind: symbol.ELF, Lines: "/usr/lib/libcart.so(+0x1f3a) [0x7f5c5d5f5f3a], ./shop(checkout+0x1d) [0x401136] of glibc"},
 	perf:    {Name: "perf", Frame0: Exact, kind: symbol.ELF, Lines: "55d0c1a2b13d main+0x1d (/home/u/shop) of perf script, below a sample's line"},
-	golang:  {Name: "go", Frame0: Exact, Lines: "main.main() above /src/main.go:20 +0x1d of a Go traceback, where Options names the program"},
+	golang:  {Name: "go", Frame0: Return, Lines: "main.main() above /src/main.go:20 +0x1d of a Go traceback, where Options names the program; exact is the first below [signal …], the runtime's own frames are not printed"},
 
 	minidumpFile: {Name: "minidump", Frame0: Exact, Lines: "a dump of Breakpad or Crashpad: where each thread stood, and what its frame pointers lead to"},
 	walkJSON:     {Name: "stackwalk", Frame0: Stepped, print: printStackwalk, Lines: "JSON of minidump-stackwalk, with modules, and frames of module_offset"},

@@ -200,6 +200,9 @@ func parseGo(before, b []byte) (line, bool) {
 
 var createdBy = []byte("created by ")
 
+// faultLine begins what Go's runtime says of a signal, before the goroutine that it stopped.
+var faultLine = []byte("[signal ")
+
 // goFunction is the function that the first line of a frame names.
 func goFunction(b []byte) []byte {
 	if rest, ok := bytes.CutPrefix(b, createdBy); ok {

@@ -135,7 +135,9 @@ func TestLinuxLines(t *testing.T) {
 			"shop 12/12 [000] 1.6:  1 cycles:u:\n\tffffffff81a2b13d [unknown] ([kernel.kallsyms])\n\t    55d0c1a2b13d main+0x1d (/home/u/shop)\n\n", "perf", 2,
 			[]want{{"shop", at("main", 0x1d)}, {"libcart.so", unslid(0x1f38)}, {"libcart.so", at("run", 7)}, {"shop", at("main", 0x1b)}}},
 		{"go", "panic: x\n\ngoroutine 1 [running]:\nmain.(*Cart).Add(0xc000012345, {0x1, 0x2})\n\t/src/cart.go:20 +0x1d\nmain.main()\n\t/src/main.go:9 +0x25\n\ngoroutine 7 [chan receive]:\nmain.f(...)\n\t/src/main.go:3\nmain.h(0x1)\n        /src/main.go:4 +0x12 fp=0x1\ncreated by main.g in goroutine 1\n\t/src/main.go:30 +0x40\n", "go", 2,
-			[]want{{"prog", at("main.(*Cart).Add", 0x1d)}, {"prog", at("main.main", 0x23)}, {"prog", at("main.h", 0x12)}, {"prog", at("main.g", 0x3e)}}},
+			[]want{{"prog", at("main.(*Cart).Add", 0x1b)}, {"prog", at("main.main", 0x23)}, {"prog", at("main.h", 0x10)}, {"prog", at("main.g", 0x3e)}}},
+		{"go", "panic: x\n[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x4896b5]\n\ngoroutine 1 [running]:\nmain.f(...)\n\t/src/main.go:3\nmain.add(0x1)\n\t/src/cart.go:20 +0x15\nmain.main()\n\t/src/main.go:9 +0x25\n\ngoroutine 7 [chan receive]:\nmain.h(0x1)\n\t/src/main.go:4 +0x12\n", "go", 2,
+			[]want{{"prog", at("main.add", 0x15)}, {"prog", at("main.main", 0x23)}, {"prog", at("main.h", 0x10)}}},
 		{"asan", "    #1 0x55a4bce in f(int) /a.c:1 (/lib/libcart.so+0x1f3a) (BuildId: 0123456789abcdef)\n", "sanitizer", 1, []want{{"0123456789abcdef", unslid(0x1f3a)}}},
 	} {
 		o := Options{}

@@ -92,6 +92,7 @@ type splitter struct {
 	running int    // frames of the current thread, also of those handed out
 	depth   int    // frames of the thread before: the next one is made for as many
 	gap     bool   // an empty line stands behind the last frame
+	fault   bool   // a line said that a signal stopped the goroutine whose frames follow
 
 	pending []pendingLine // lines of cur's text that name classes, behind its last frame
 
@@ -124,6 +125,7 @@ func (s *splitter) line(b []byte) error {
 		if l, ok := parseGo(s.before(), content); ok {
 			return s.frame(&l, b, len(content))
 		}
+		s.fault = s.fault || bytes.HasPrefix(content, faultLine)
 	}
 	if taken, err := s.script(b, len(content)); taken || err != nil {
 		return err
@@ -308,7 +310,11 @@ func (s *splitter) made(l *line, at, end int) Frame {
 	kind := s.options.Frame0
 	if kind == AsFormat {
 		kind = formats[s.family].Frame0
+		if s.fault && l.family == golang && s.running == 0 && !l.created {
+			kind = Exact
+		}
 	}
+	s.fault = s.fault && l.family != golang
 	step := func(v uint64) uint64 {
 		v = Strip(f.Arch, v)
 		if kind == Return || kind == Exact && s.running > 0 {
