@@ -323,6 +323,30 @@ func TestAppleAddressList(t *testing.T) {
 	}
 }
 
+// What stands below a backtrace says what the program's own image is, and of no other.
+func TestAppleOwnImage(t *testing.T) {
+	text := "Application received signal SIGSEGV\n(\n\t0   CoreRaft   0x0000000186d7a8f0 <redacted> + 160\n\t1   game   0x0000000104a3004c game + 16460\n\t2   game   0x0000000104a30050 -[Engine step] + 4\n)\n\n" +
+		"dSYM UUID: 4C4C44D8-5555-3144-A18C-9D79E6BF39EA\nCPU Type: arm64\nSlide Address: 0x0000000100000000\nBinary Image: game\nBase Address: 0x0000000104a2c000\nafter\n"
+	s := one(t, text, Options{})
+	var got []string
+	for i := range s.Threads[0].Frames {
+		got = append(got, place(&s.Threads[0].Frames[i]))
+	}
+	want := []string{"CoreRaft 0x186d7a8f0 <redacted>+0xa0", gameUUID + ",game 0x104a3004c 0x104a2c000+0x4048", gameUUID + ",game 0x104a30050 0x104a2c000+0x404c"}
+	if diff := cmp.Diff(want, got); diff != "" || s.Arch != "arm64" {
+		t.Error(s.Arch, diff)
+	}
+}
+
+// A report within a property list has its brackets escaped.
+func TestAppleEscapedImage(t *testing.T) {
+	img, ok := parseAppleImage([]byte(" 0x1936000 -  0x1a0afff +game armv7  &lt;4c4c44d855553144a18c9d79e6bf39ea&gt; /var/game.app/game"))
+	want := appleImage{name: "game", path: "/var/game.app/game", uuid: gameUUID, arch: "armv7", start: 0x1936000, end: 0x1a0b000}
+	if !ok || img != want {
+		t.Errorf("%v %+v", ok, img)
+	}
+}
+
 func TestPrintApple(t *testing.T) {
 	chain := []symbol.Frame{{Function: "inner", File: "/src/a.swift", Line: 3}, {Linkage: "_outer", File: "b.m"}}
 	answer := [][]symbol.Answer{{{Status: symbol.Found, Frames: chain}}}

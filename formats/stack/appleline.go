@@ -182,12 +182,17 @@ func parseAppleImage(b []byte) (img appleImage, ok bool) {
 		return img, false
 	}
 	rest := bytes.TrimLeft(b[end:], " \t+")
-	if open := bytes.IndexByte(rest, '<'); open >= 0 {
-		uuid, stop, ok := parseUUID(rest, open+1)
-		if ok && stop < len(rest) && rest[stop] == '>' {
+	for _, mark := range [...][2]string{{"<", ">"}, {"&lt;", "&gt;"}} { // within a property list, or a page's source
+		open := bytes.Index(rest, []byte(mark[0]))
+		if open < 0 {
+			continue
+		}
+		uuid, stop, ok := parseUUID(rest, open+len(mark[0]))
+		if path, found := bytes.CutPrefix(rest[stop:], []byte(mark[1])); ok && found {
 			img.uuid = uuid
-			img.path = string(bytes.TrimSpace(rest[stop+1:]))
+			img.path = string(bytes.TrimSpace(path))
 			rest = rest[:open]
+			break
 		}
 	}
 	if slash := bytes.IndexByte(rest, '/'); img.path == "" && slash >= 0 {

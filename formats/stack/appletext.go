@@ -296,7 +296,58 @@ func followAppleLines() follower {
 		if _, ok := parseAppleImage(b); ok || len(trimmed) < len(b) && trimmed[0] == '/' {
 			return goesOn
 		}
+		if _, _, ok := ownImageLine(trimmed); ok || bytes.Equal(trimmed, []byte{')'}) { // of the list above it
+			return goesOn
+		}
 		return endedBefore
+	}
+}
+
+// ownImageLine reads the lines in which Umeng's reports say, below a backtrace, what the program's
+// own image is.
+func ownImageLine(b []byte) (key, value string, ok bool) {
+	key, value, _ = strings.Cut(string(b), ":")
+	switch key {
+	case "dSYM UUID", "CPU Type", "Slide Address", "Binary Image", "Base Address":
+		return key, strings.TrimSpace(value), true
+	}
+	return "", "", false
+}
+
+// ownImage is what such lines have said.
+type ownImage struct {
+	appleImage
+	from int // the first thread that it is of
+}
+
+// ownLine reads such a line; the last of them makes frames of the image known by its id.
+func (r *appleReport) ownLine(line []byte, own *ownImage) {
+	key, value, _ := ownImageLine(line)
+	switch key {
+	case "dSYM UUID":
+		own.appleImage = appleImage{}
+		own.uuid, _, _ = parseUUID([]byte(value), 0)
+	case "CPU Type":
+		own.arch = appleArch(value)
+	case "Binary Image":
+		own.name = value
+	case "Base Address":
+		var found bool
+		if own.start, _, found = parseHex([]byte(strings.TrimPrefix(value, "0x")), 0); !found || own.name == "" {
+			return
+		}
+		if r.arch == "" {
+			r.arch = own.arch
+		}
+		for ; own.from < len(r.threads); own.from++ {
+			t := &r.threads[own.from]
+			for i := range t.frames {
+				f := &t.frames[i]
+				if string(f.name) == own.name && f.uuid == "" && f.addr >= own.start && (!f.based || f.load == own.start) {
+					f.uuid, f.based, f.load, f.offset = own.uuid, true, own.start, f.addr-own.start
+				}
+			}
+		}
 	}
 }
 
@@ -304,6 +355,7 @@ func readAppleLines(text []byte, o Options) *Stack {
 	r := &appleReport{family: appleList}
 	fresh := true
 	var header appleThread
+	var own ownImage
 	eachLine(text, func(at int, line []byte) {
 		trimmed := bytes.TrimLeft(line, " \t")
 		if len(trimmed) == 0 {
@@ -319,6 +371,7 @@ func readAppleLines(text []byte, o Options) *Stack {
 		}
 		f, _, ok := parseAppleFrame(line)
 		if !ok {
+			r.ownLine(trimmed, &own)
 			return
 		}
 		if fresh || f.number == 0 {

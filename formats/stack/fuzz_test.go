@@ -30,6 +30,7 @@ func FuzzSplit(f *testing.F) {
 		"[  0] 4C4C44D8-5555-3144-A18C-9D79E6BF39EA 0x0000000104a2c000 /g\n0 0x104ccc074\n",
 		"Incident Identifier: 1\nCode Type: ARM-64\nLast Exception Backtrace:\n0 g 0x104a3004c 0x104a2c000 + 16460\nThread 0 name: x\nThread 0 Crashed:\n0 g 0x104a3004c f + 1\nBinary Images:\n0x104a2c000 - 0x104a3bfff +g arm64 (1) <4c4c44d855553144a18c9d79e6bf39ea> /g\n",
 		"Incident Identifier: 1\nLast Exception Backtrace:\n(0x104a3004c 0x10)\n\nBinary Images:\n0x104a2c000 - 0x104a3bfff g arm64 /g\n", resourceReport, sampleReport, metricReport,
+		"0   game   0x0000000104a3004c game + 16460\n)\ndSYM UUID: 4C4C44D8-5555-3144-A18C-9D79E6BF39EA\nBinary Image: game\nBase Address: 0x0000000104a2c000\n",
 		`{"cpuType":"ARM-64","threads":[{"frames":[{"imageOffset":16,"imageIndex":0}]}],"lastExceptionBacktrace":[{"imageOffset":32,"imageIndex":0,"symbol":"a\"b"}],"usedImages":[{"base":4096,"size":4096,"uuid":"4c4c44d8-5555-3144-a18c-9d79e6bf39ea","path":"/a/g"}]}`,
 		`{"binary_images":[{"image_addr":1,"name":"g","uuid":"x"}],"crash":{"error":{"type":"nsexception"},"threads":[{"crashed":true,"backtrace":{"contents":[{"instruction_addr":"0x10","object_addr":1}]}}]}}`,
 	} {
