@@ -15,7 +15,7 @@ import (
 // taking their lines out gives the text back, and no bound is passed.
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{
-		"", "\n", "\r\n", "x", "#00 pc 0010 a.so", "pc 0x22074 libc.so [arm64-v8a::77e6]\r\n", "a.so 0x10\n\n\na.so +0x10",
+		"", "\n", "\r\n", "x", "at A.A()", "#00 pc 0010 a.so", "pc 0x22074 libc.so [arm64-v8a::77e6]\r\n", "a.so 0x10\n\n\na.so +0x10",
 		"*** *** *** *** ***\nABI: 'arm64'\npid: 1, tid: 2, name: x  >>> y <<<\n  #00 pc 0010 /d/b.apk!l.so (offset 0x1) (BuildId: ab)\n--- --- --- --- ---\n",
 		"02-03 10:11:12.313  4300  4300 F DEBUG   :       #00 pc 0010  /a/b.so (f+1)\n", "I/DEBUG   (  145):  #01\tpc 0x1 a\n",
 		"\"main\" sysTid=7\n native: #00 pc 0011 a.so\n", "#0 0x1 in f(int) (a.so+0x2)\n", "0x10\n", "#00 pc 1 [", "#00 pc 1 <", "#00 pc 1 (", "#00 pc 1 !x!",
@@ -67,6 +67,7 @@ func FuzzSplit(f *testing.F) {
 						t.Fatalf("indent %d of %q", fr.indent, s.FrameText(&fr))
 					}
 					lines += 2
+					own = own || fr.Managed != nil // replaced in its line
 				}
 				answer := symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{{Function: mark, File: mark}}}
 				answers = append(answers, repeat(answer, len(th.Frames)))
