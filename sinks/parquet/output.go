@@ -211,8 +211,7 @@ func (o *output) flush() error {
 		o.groups <- g
 	})
 	if o.made == 1 {
-		o.made, o.g = 2, newRowGroup(g.table)
-		o.g.limit = g.limit
+		o.made, o.g = 2, g.another()
 	} else {
 		o.g = <-o.groups
 		o.g.reset()

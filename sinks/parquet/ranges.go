@@ -135,6 +135,9 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range) {
 	}
 	to := w.o.g
 	v, d := to.open.columns, to.dicts
+	if to.open.rows == cap(v[atStart].longs) {
+		to.open.widen(to.leaves)
+	}
 	if !w.named {
 		w.artifactN, w.loadN = d[atArtifact].add(d[atArtifact].of.add(w.artifact)), d[atLoad].add(d[atLoad].of.add(w.load))
 		w.named = true
@@ -175,6 +178,7 @@ func (w *ranges) callers(r *symbol.Run, scope int32) int {
 	to, d := w.o.g.open, w.o.g.dicts
 	from := len(to.elements)
 	if c := &w.chains[scope]; c.mark == w.mark {
+		to.lengthen(c.to - c.from)
 		to.elements = append(to.elements, to.elements[c.from:c.to]...)
 		return c.to - c.from
 	}
@@ -185,6 +189,7 @@ func (w *ranges) callers(r *symbol.Run, scope int32) int {
 		if f.linkage == 0 {
 			f = w.function(r, s.Function, &w.inline[s.Function], &d[atInlineLinkage], &d[atInlineFunction])
 		}
+		to.lengthen(1)
 		to.elements = append(to.elements, element{int32(f.readable - 1), int32(f.linkage - 1),
 			word(r, call.File, w.inlineFile, &d[atInlineFile]), number(call.Line), number(call.Column)})
 	}

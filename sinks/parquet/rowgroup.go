@@ -1,7 +1,5 @@
 package parquet
 
-import "slices"
-
 // A row group is gathered here: its rows a slice at a time, which becomes a page in each column as soon as it is
 // full, and the texts that the pages refer to by number.
 const (
@@ -44,12 +42,41 @@ type element [5]int32
 // field appends a field of all elements.
 func (s *slice) field(to []int32, i int) []int32 {
 	from := len(to)
-	to = slices.Grow(to, len(s.elements))[:from+len(s.elements)]
+	to = roomier(to, len(s.elements))[:from+len(s.elements)]
 	field := to[from:]
 	for j := range field {
 		field[j] = s.elements[j][i]
 	}
 	return to
+}
+
+// firstRows is how many rows a slice has room for at first, and firstValues how many values of their lists.
+const (
+	firstRows   = 1 << 10
+	firstValues = 4 << 10
+)
+
+// widen makes room for four times as many rows in the columns of leaves that are no lists. What append would leave behind
+// is four times what is used.
+func (s *slice) widen(leaves []leaf) {
+	more := min(max(3*s.rows, firstRows), max(sliceRows-s.rows, 1))
+	s.lengths = roomier(s.lengths, more)
+	for i, l := range leaves {
+		switch v := &s.columns[i]; {
+		case l.list:
+		case l.kind == long:
+			v.longs = roomier(v.longs, more)
+		default:
+			v.ints = roomier(v.ints, more)
+		}
+	}
+}
+
+// lengthen makes room for n more elements: four times as many as there are, up to what the lists of a slice mostly have.
+func (s *slice) lengthen(n int) {
+	if have := len(s.elements); cap(s.elements)-have < n {
+		s.elements = roomier(s.elements, max(n, min(max(3*have, firstValues), sliceValues+firstValues-have)))
+	}
 }
 
 func (s *slice) full() bool { return s.rows >= sliceRows || s.list >= sliceValues }
@@ -117,6 +144,22 @@ func newRowGroup(t *Table) *rowGroup {
 	}
 	g.open = newSlice(len(g.leaves))
 	return g
+}
+
+// another takes the group's place, empty, with its open slice and room for as much as it has. What is left is to be written,
+// and to be reset.
+func (g *rowGroup) another() *rowGroup {
+	n := newRowGroup(g.table)
+	n.limit, n.open, g.open = g.limit, g.open, n.open
+	for name, t := range g.texts {
+		n.texts[name] = t.another()
+	}
+	for i, l := range g.leaves {
+		if l.kind == text {
+			n.dicts[i] = g.dicts[i].another(n.texts[l.path[len(l.path)-1]])
+		}
+	}
+	return n
 }
 
 func newSlice(leaves int) *slice { return &slice{columns: make([]values, leaves)} }

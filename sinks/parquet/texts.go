@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
-	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -20,6 +19,13 @@ type texts struct {
 }
 
 func newTexts() *texts { return &texts{seed: maphash.MakeSeed()} }
+
+// another makes empty texts with room for as much as t has.
+func (t *texts) another() *texts {
+	n := newTexts()
+	n.data, n.ends, n.slots = make([]byte, 0, min(cap(t.data), keptBytes)), make([]uint32, 0, cap(t.ends)), make([]uint64, len(t.slots))
+	return n
+}
 
 // at is text i, until reset.
 func (t *texts) at(i uint32) []byte {
@@ -82,11 +88,11 @@ func (t *texts) look(s string, h uint64) (n uint32, at uint64, ok bool) {
 
 // roomier makes room for n more bytes, and for half as many as there are if there is none: what grows by a quarter at a time, as
 // append makes it, is copied often and leaves five times its size behind.
-func roomier(b []byte, n int) []byte {
+func roomier[T any](b []T, n int) []T {
 	if cap(b)-len(b) >= n {
 		return b
 	}
-	return slices.Grow(b, max(n, len(b)/2))
+	return append(make([]T, 0, len(b)+max(n, len(b)/2)), b...)
 }
 
 func (t *texts) grow() {
@@ -123,6 +129,11 @@ type dictionary struct {
 	list   []uint32 // texts, by number
 	number []uint32 // by text: its number + 1; 0: the column does not have it
 	bytes  int      // of all texts
+}
+
+// another makes an empty dictionary of other texts, with room for as much as d has.
+func (d *dictionary) another(of *texts) dictionary {
+	return dictionary{of: of, list: make([]uint32, 0, cap(d.list)), number: make([]uint32, len(d.number))}
 }
 
 // add gives the number of a text.
