@@ -8,7 +8,7 @@ func (r *reader) template(x ref, tag bool) ref {
 		return r.give()
 	}
 	if tag {
-		r.params, r.listed = r.params[:r.first], true
+		r.another(true)
 	}
 	from := len(r.open)
 	if !r.arguments(tag) {
@@ -23,7 +23,8 @@ func (r *reader) arguments(tag bool) bool {
 	if !r.enter() {
 		return false
 	}
-	template := r.peek() == 'I'
+	template, outer := r.peek() == 'I', r.tag
+	r.tag = tag
 	for r.pos++; !r.accept('E'); {
 		if r.peek() == 'Q' && template { // it is not written
 			if r.constraint() == 0 || r.peek() != 'E' {
@@ -46,7 +47,9 @@ func (r *reader) arguments(tag bool) bool {
 			}
 			r.params = append(r.params, x)
 		}
+		r.tag = tag
 	}
+	r.tag = outer
 	r.depth--
 	return true
 }
@@ -57,10 +60,19 @@ func (r *reader) declared() bool {
 	return r.peek() == 'T' && (c == 'y' || c == 'n' || c == 'k' || c == 'p' || c == 't')
 }
 
-// declaration reads the declaration of a parameter, which is not written.
+// declaration reads the declaration of a parameter, which is not written. Parameters in it may be that one, or come behind
+// it.
 func (r *reader) declaration() bool {
 	if !r.enter() {
 		return false
+	}
+	outer := r.declare
+	switch {
+	case outer != 0:
+	case r.tag:
+		r.declare = r.whose
+	default:
+		r.declare = -1
 	}
 	c, ok := r.second(), false
 	r.pos += 2
@@ -74,6 +86,7 @@ func (r *reader) declaration() bool {
 	case 'p':
 		ok = r.declared() && r.declaration()
 	}
+	r.declare = outer
 	r.depth--
 	return ok
 }

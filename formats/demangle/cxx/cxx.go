@@ -4,8 +4,8 @@
 // template parameter. In what it answers it says what LLVM's demangler says; of
 // all else it says that it does not know. The caller then asks a demangler that
 // reads the whole grammar. Only names that GCC wrote before it followed the ABI
-// ("srSt"), and those with template parameters of a local function, are answered
-// here and not there.
+// ("srSt"), those with template parameters of a local function, and those whose
+// constraints speak of parameters to come, are answered here and not there.
 //
 // Invariants:
 //   - any string is accepted, and no string makes it panic;

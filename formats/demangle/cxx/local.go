@@ -2,19 +2,28 @@ package cxx
 
 // scope is whose template parameters are known.
 type scope struct {
-	first  int
-	listed bool
+	first          int
+	listed         bool
+	whose, declare int32
 }
 
 // apart begins something whose template parameters are its own. rejoin ends it.
 func (r *reader) apart() (outer scope) {
-	outer = scope{r.first, r.listed}
-	r.first, r.listed = len(r.params), false
+	outer = scope{r.first, r.listed, r.whose, r.declare}
+	r.first, r.declare = len(r.params), 0
+	r.another(false)
 	return outer
 }
 
 func (r *reader) rejoin(outer scope) {
 	r.params, r.first, r.listed = r.params[:r.first], outer.first, outer.listed
+	r.whose, r.declare = outer.whose, outer.declare
+}
+
+// another makes the template parameters those of another template, which has arguments if it is listed.
+func (r *reader) another(listed bool) {
+	r.last++
+	r.params, r.listed, r.whose = r.params[:r.first], listed, r.last
 }
 
 // localName reads an entity that is declared in a function.

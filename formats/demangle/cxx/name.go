@@ -256,7 +256,7 @@ func (r *reader) unqualified(x ref, about *named, tag bool) ref {
 		r.accept('L')
 		y = r.source()
 	case c == 'U' && (r.second() == 'l' || r.second() == 't') && tag && r.listed:
-		r.params, r.listed = r.params[:r.first], false // they are of what it is in
+		r.another(false) // they are of what it is in
 		return r.unqualified(x, about, tag)
 	case c == 'U' && r.second() == 'l':
 		y = r.closure()

@@ -126,6 +126,8 @@ func (p *printer) left(x ref, depth int) {
 	case kDestructor:
 		p.put("~")
 		p.put(n.text)
+	case kLater:
+		p.failed = true
 	case kTagged:
 		p.print(n.a, depth+1)
 		p.put("[abi:")

@@ -50,6 +50,7 @@ const (
 	kEncoding    // b a(list), and text behind
 	kConstrained // a requires b
 	kExtended    // a text
+	kLater       // template parameter number at of template n, whose arguments were not read where it stands
 )
 
 // twoParts reports whether a part may be written around another one.
@@ -59,7 +60,7 @@ func (k kind) twoParts() bool { return kPointer <= k && k <= kPack }
 type node struct {
 	text  string
 	a, b  ref
-	at, n int32 // the list
+	at, n int32 // the list, or as the kind says
 	// Where it stands in what is written, once it is.
 	from, to int32
 	kind     kind
@@ -78,6 +79,10 @@ type reader struct {
 	params  []ref                  // what template parameters stand for, of the open encodings
 	first   int                    // where those of the innermost encoding begin
 	listed  bool                   // it has template arguments, perhaps none
+	whose   int32                  // number of the template that params are of
+	last    int32                  // the highest of these numbers so far
+	tag     bool                   // the template arguments that are open are those of params
+	declare int32                  // number of the template that a declaration of a parameter is open of; 0: none, below 0: not that of params
 	lambda  bool                   // the parameters of a lambda are open that stands where there are none
 	naming  bool                   // a constraint is open: its template parameters are not what they stand for
 	cast    bool                   // the type of a conversion is open
@@ -91,6 +96,7 @@ func (r *reader) reset(in string) {
 	r.lists, r.open, r.subst, r.params = r.lists[:0], r.open[:0], r.subst[:0], r.params[:0]
 	r.ofLocal.from, r.ofLocal.to = 0, 0
 	r.first, r.listed, r.lambda, r.naming, r.cast = 0, false, false, false, false
+	r.whose, r.last, r.tag, r.declare = 0, 0, false, 0
 	r.depth, r.unknown = 0, false
 }
 

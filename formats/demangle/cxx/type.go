@@ -42,7 +42,11 @@ func (r *reader) substitution() ref {
 	if n >= len(r.subst) || r.ofLocal.from <= n && n < r.ofLocal.to {
 		return r.give() // compilers write the parameters of other templates so, too: T_ is the same for all
 	}
-	return r.subst[n]
+	x := r.subst[n]
+	if p := &r.nodes[x]; p.kind == kLater && p.n == r.whose && int(p.at) < len(r.params)-r.first {
+		return r.params[r.first+int(p.at)]
+	}
+	return x
 }
 
 // typ reads a type.
@@ -285,6 +289,8 @@ func (r *reader) param() ref {
 		return r.name(r.in[at : r.pos-1])
 	case !r.accept('_') || r.cast: // that of a conversion may stand behind it
 		return r.give()
+	case r.declare < 0 || r.declare > 0 && n >= len(known):
+		return r.push(node{kind: kLater, at: int32(n), n: r.declare})
 	case n < len(known):
 		return known[n]
 	case r.lambda:
