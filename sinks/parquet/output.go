@@ -39,10 +39,10 @@ type output struct {
 // open begins a file of a table in a folder of the lake. salt tells apart what goes in alike and must not
 // be one file. sorted: its rows ascend as the table says.
 func (l *Lake) open(ctx context.Context, t *Table, folder, profile, salt string, sorted bool) (*output, error) {
-	o := &output{l: l, folder: folder, g: newRowGroup(t), made: 1, pager: newPager(), later: later{start: l.o.Go}, groups: make(chan *rowGroup, 2), slices: make(chan *slice, 3), name: hmac.New(sha256.New, l.o.Keys.Names)}
+	o := &output{l: l, folder: folder, g: newRowGroup(t), made: 1, later: later{start: l.o.Go}, groups: make(chan *rowGroup, 2), slices: make(chan *slice, 3), name: hmac.New(sha256.New, l.o.Keys.Names)}
 	o.Table = t.Name
 	if sorted {
-		o.g.limit = sortedBytes
+		o.g.limit, o.pager = sortedBytes, newPager()
 	} else { // loads as they come: an ingest waits for it, and a compaction writes it again
 		o.pager = newSwiftPager()
 	}
