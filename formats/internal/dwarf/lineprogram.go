@@ -89,10 +89,11 @@ func (l *lineReader) row() error {
 	return nil
 }
 
-// add appends a row. The list is doubled: as append has it, five times as much would be left behind as is used.
+// add appends a row. The list is doubled: as append has it, five times as much would be left behind as is used. And append
+// writes to all of the room, which is not in memory before.
 func (l *lineReader) add(r Row) {
 	if len(l.rows) == cap(l.rows) {
-		l.rows = slices.Grow(l.rows, max(len(l.rows), 1024))
+		l.rows = append(make([]Row, 0, max(2*len(l.rows), 1024)), l.rows...)
 	}
 	l.rows = append(l.rows, r)
 }

@@ -79,7 +79,9 @@ func (p *part) group(first, end int32) error {
 		return p.finish(&pos, ^uint64(0))
 	}
 	if high-low < 1<<32 {
-		f.keys = f.keys[:0]
+		if f.keys = f.keys[:0]; len(all) > cap(f.keys) {
+			f.keys = make([]uint64, 0, 2*len(all))
+		}
 		for i := range all {
 			f.keys = append(f.keys, (all[i].Start-low)<<32|uint64(i))
 		}
@@ -122,7 +124,10 @@ func (f *flatten) sort(width int) {
 		slices.Sort(f.keys)
 		return
 	}
-	f.room = slices.Grow(f.room[:0], len(f.keys))[:len(f.keys)]
+	if len(f.keys) > cap(f.room) {
+		f.room = make([]uint64, cap(f.keys))
+	}
+	f.room = f.room[:len(f.keys)]
 	for shift := 32; shift < 32+width; shift += 8 {
 		var at [256]int32 // where the next key goes, by its digit
 		for _, k := range f.keys {

@@ -86,6 +86,9 @@ func (r *run) scopeOf(p *part, node int32, low uint64) (int32, error) {
 		s.Function = p.outermost(n, low)
 	}
 	n.scope, n.stamp = int32(len(r.out.Scopes)), r.stamp
+	if len(r.out.Scopes) == cap(r.out.Scopes) {
+		r.out.Scopes = wider(r.out.Scopes)
+	}
 	r.out.Scopes = append(r.out.Scopes, s)
 	return n.scope, nil
 }
@@ -111,6 +114,9 @@ func (r *run) add(p *part, low, high uint64, at symbol.Site) error {
 		if n >= p.x.lim.RunRanges {
 			return r.cut(p, low, high, at)
 		}
+	}
+	if len(r.out.Ranges) == cap(r.out.Ranges) {
+		r.out.Ranges = wider(r.out.Ranges)
 	}
 	r.out.Ranges = append(r.out.Ranges, symbol.Range{Start: low - base, End: high - base, Scope: r.scope, At: at})
 	return nil
