@@ -216,6 +216,7 @@ func (o *output) flush() error {
 		o.g = <-o.groups
 		o.g.reset()
 	}
+	o.g.open, g.open = g.open, o.g.open // it is empty, and has room
 	return err
 }
 

@@ -146,11 +146,10 @@ func newRowGroup(t *Table) *rowGroup {
 	return g
 }
 
-// another takes the group's place, empty, with its open slice and room for as much as it has. What is left is to be written,
-// and to be reset.
+// another makes an empty group with room for as much as g has, but for its open slice.
 func (g *rowGroup) another() *rowGroup {
 	n := newRowGroup(g.table)
-	n.limit, n.open, g.open = g.limit, g.open, n.open
+	n.limit = g.limit
 	for name, t := range g.texts {
 		n.texts[name] = t.another()
 	}
