@@ -47,7 +47,6 @@ func (r *reader) arguments(tag bool) bool {
 			}
 			r.params = append(r.params, x)
 		}
-		r.tag = tag
 	}
 	r.tag = outer
 	r.depth--
