@@ -306,12 +306,7 @@ func printJSON(keys frameKeys) printer {
 					out.Write(m)
 					out.WriteString(", ")
 				}
-				writeMember(out, keys.function, function(&chain[i]))
-				if chain[i].File != "" {
-					out.WriteString(", ")
-					writeMember(out, keys.file, path.Base(chain[i].File))
-					out.WriteString(`, "` + keys.line + `": ` + strconv.FormatUint(uint64(chain[i].Line), 10))
-				}
+				keys.write(out, &chain[i])
 				if i < len(chain)-1 {
 					out.WriteString(`, "inline": true`)
 				}
@@ -319,6 +314,16 @@ func printJSON(keys frameKeys) printer {
 			}
 		})
 		out.Write(s.Text[done:])
+	}
+}
+
+// write writes what is known of a frame as members of its object.
+func (k frameKeys) write(out *bufio.Writer, at *symbol.Frame) {
+	writeMember(out, k.function, function(at))
+	if at.File != "" {
+		out.WriteString(", ")
+		writeMember(out, k.file, path.Base(at.File))
+		out.WriteString(`, "` + k.line + `": ` + strconv.FormatUint(uint64(at.Line), 10))
 	}
 }
 

@@ -3,9 +3,7 @@ package stack
 import (
 	"bufio"
 	"bytes"
-	"path"
 	"slices"
-	"strconv"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -139,12 +137,7 @@ func printMetricKit(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 			default:
 				out.WriteString(", {")
 			}
-			writeMember(out, ipsKeys.function, function(&chain[i]))
-			if chain[i].File != "" {
-				out.WriteString(", ")
-				writeMember(out, ipsKeys.file, path.Base(chain[i].File))
-				out.WriteString(`, "` + ipsKeys.line + `": ` + strconv.FormatUint(uint64(chain[i].Line), 10))
-			}
+			ipsKeys.write(out, &chain[i])
 			if i > 0 {
 				out.WriteByte('}')
 			}

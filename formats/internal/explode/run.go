@@ -87,7 +87,7 @@ func (r *run) scopeOf(p *part, node int32, low uint64) (int32, error) {
 	}
 	n.scope, n.stamp = int32(len(r.out.Scopes)), r.stamp
 	if len(r.out.Scopes) == cap(r.out.Scopes) {
-		r.out.Scopes = wider(r.out.Scopes)
+		r.out.Scopes = grown(r.out.Scopes, 1)
 	}
 	r.out.Scopes = append(r.out.Scopes, s)
 	return n.scope, nil
@@ -116,7 +116,7 @@ func (r *run) add(p *part, low, high uint64, at symbol.Site) error {
 		}
 	}
 	if len(r.out.Ranges) == cap(r.out.Ranges) {
-		r.out.Ranges = wider(r.out.Ranges)
+		r.out.Ranges = grown(r.out.Ranges, 1)
 	}
 	r.out.Ranges = append(r.out.Ranges, symbol.Range{Start: low - base, End: high - base, Scope: r.scope, At: at})
 	return nil

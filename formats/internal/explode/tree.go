@@ -182,16 +182,6 @@ func grown[T any](list []T, least int) []T {
 	return append(make([]T, 0, max(room, n+least)), list...)
 }
 
-// wider is a list with room for four times as many, or twice as many once they are many, for the reasons of grown.
-func wider[T any](list []T) []T {
-	n := len(list)
-	room := max(4*n, 256)
-	if room > flushNodes {
-		room = max(2*n, flushNodes)
-	}
-	return append(make([]T, 0, room), list...)
-}
-
 // clip appends the pieces of s that lie in one of around, which ascend.
 func clip(to []native.Span, s native.Span, around []interval) []native.Span {
 	i := 0
