@@ -21,8 +21,8 @@ const (
 	maxSharedBytes = 2 * maxBodyBytes
 	// manyRuns is more than need be told apart when the budget is spent.
 	manyRuns = 1024
-	// typicalCoded is what a string takes in a dictionary: ten bytes are many.
-	typicalCoded = 12
+	// manyCoded is more than a string takes in most dictionaries: 8 to 20 bytes. Room that stays empty is never in memory.
+	manyCoded = 24
 	// minSaved is what a dictionary must promise to save, in bytes of text, to
 	// be worth a row that every cold look-up has to read.
 	minSaved = 16 << 10
@@ -119,7 +119,7 @@ func encodeDictionary(c *compressor, t *Table, picked []sorted, content io.Write
 	// The lengths come before what they are of: the pages leave room for them.
 	count := (len(picked) + pageStrings - 1) / pageStrings
 	room := (1 + count) * binary.MaxVarintLen32
-	body := make([]byte, room, room+len(picked)*typicalCoded)
+	body := make([]byte, room, room+len(picked)*manyCoded)
 	head := binary.AppendUvarint(make([]byte, 0, room), uint64(len(picked)))
 	var cols [pageColumns][]byte
 	for page := range slices.Chunk(picked, pageStrings) {

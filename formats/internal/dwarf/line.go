@@ -87,6 +87,7 @@ func (r *Reader) Lines(keep func(low, high uint64) bool) (*Lines, error) {
 		return nil, err
 	}
 	l.prepare()
+	l.reserve(int(h.end - h.program))
 	l.begin()
 	s := &r.home.line
 	var err error

@@ -98,6 +98,20 @@ func (l *lineReader) add(r Row) {
 	l.rows = append(l.rows, r)
 }
 
+// reserve makes room for the rows of a program of n bytes, should the room that is left of other units be far too little.
+func (l *lineReader) reserve(n int) {
+	if n = min(n/bytesPerRow, maxReserved); n > 2*cap(l.rows) {
+		l.rows = make([]Row, 0, n)
+	}
+}
+
+const (
+	// bytesPerRow is the least that compilers take to say a row: clang 4.3 to 7 bytes, gcc more.
+	bytesPerRow = 4
+	// maxReserved is 2 MB of rows, the most of a unit of ceph-osd. A program may be long and say nothing.
+	maxReserved = 1 << 17
+)
+
 // run executes b, which lies at off. It stops before the end of b, unless it
 // is the final piece, where an instruction may be cut off, and returns how
 // far it came, which may be behind b.

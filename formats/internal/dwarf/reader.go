@@ -70,6 +70,8 @@ type Unit struct {
 	Split *Skeleton
 	// Lines reports whether the unit has a line table.
 	Lines bool
+	// Bytes are those of its entries, if it is whole.
+	Bytes uint64
 }
 
 // Reader returns a reader; its Close gives it back.
@@ -124,7 +126,7 @@ func (r *Reader) Open(i int) (Unit, error) {
 	}
 	r.root = r.rootAttrs(d, u, &a)
 	r.outer = r.root
-	out := Unit{Lines: r.root.hasLines, Split: r.skeleton(u, &a)}
+	out := Unit{Lines: r.root.hasLines, Split: r.skeleton(u, &a), Bytes: u.end - u.first}
 	if out.Ranges, err = r.rangesOf(&a, nil); err != nil {
 		if !errors.Is(err, formats.ErrCorrupt) {
 			return Unit{}, err

@@ -149,6 +149,7 @@ func (p *part) explode(i int, emit func(*symbol.Run) error, q *symbol.Quality) e
 			return err
 		}
 	}
+	p.tree.reserve(u.Bytes)
 	own := append([]native.Span(nil), u.Ranges...)
 	if err = p.walk(); err == nil {
 		err = p.r.Damage()
