@@ -38,7 +38,7 @@ func (d *demand) stack(p *process, client *lookup.Client, s *stack.Stack, answer
 					continue
 				}
 				d.seen[name] = symbol.ID{}
-				if r := client.Resolve(p.ctx, name, lookup.Narrow{Kind: f.Kind, Arch: f.Arch}); r.Record != nil {
+				if r := client.Resolve(p.ctx, name, lookup.Narrow{Kind: f.Kind, Arch: f.Arch, Variants: true}); r.Record != nil {
 					d.counts.Found(r.Record.ID)
 				}
 			}

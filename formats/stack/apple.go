@@ -30,19 +30,20 @@ type appleThread struct {
 
 // appleFrame is a frame as reported. Byte slices and offsets are of the report's text.
 type appleFrame struct {
-	span   [2]int
-	indent int
-	tail   int    // see Frame
-	among  bool   // others stand in its line
-	number int    // -1: none
-	name   []byte // of the image, or nil
-	addr   uint64
-	image  int    // index into images, -1: to be found
-	load   uint64 // of the image, if based
-	based  bool
-	symbol []byte // that offset counts from, or nil
-	offset uint64
-	uuid   string
+	span    [2]int
+	indent  int
+	tail    int    // see Frame
+	among   bool   // others stand in its line
+	number  int    // -1: none
+	stopped bool   // a debugger's: the first of a thread is where it stands
+	name    []byte // of the image, or nil
+	addr    uint64
+	image   int    // index into images, -1: to be found
+	load    uint64 // of the image, if based
+	based   bool
+	symbol  []byte // that offset counts from, or nil
+	offset  uint64
+	uuid    string
 }
 
 // appleImage is one entry of a list of images.
@@ -110,6 +111,8 @@ func (r *appleReport) stack(text []byte, o Options) *Stack {
 			case kind != AsFormat:
 			case t.returns:
 				kind = Return
+			case t.frames[0].stopped:
+				kind = Exact
 			default:
 				kind = formats[r.family].Frame0
 			}
@@ -187,6 +190,9 @@ func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImage
 	if out.File == "" && len(f.name) > 0 && string(f.name) != "???" {
 		out.File = string(f.name)
 	}
+	if out.Arch == "" {
+		out.Arch = r.arch
+	}
 	if uuid != "" {
 		out.Image = append(out.Image, uuid)
 	}
@@ -197,10 +203,7 @@ func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImage
 		if !step {
 			return v
 		}
-		if arch := out.Arch; arch != "" {
-			return Step(arch, v)
-		}
-		return Step(r.arch, v)
+		return Step(out.Arch, v)
 	}
 	anchor := symbol.DartAnchor(string(f.symbol))
 	inSnapshot := symbol.Where{Space: symbol.Anchored, Value: back(f.offset), Anchor: anchor}
@@ -228,7 +231,7 @@ func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImage
 // strip takes the authentication code off a pointer that lies in no image:
 // user space ends at 2^36 on the systems of hand-held devices and at 2^47 on macOS.
 func (r *appleReport) strip(addr uint64, images appleImages) uint64 {
-	if archFamily(r.arch) != "arm64" || images.at(addr) != nil {
+	if ArchFamily(r.arch) != "arm64" || images.at(addr) != nil {
 		return addr
 	}
 	mac := addr & (1<<47 - 1)

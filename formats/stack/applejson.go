@@ -50,7 +50,7 @@ func readAppleJSON(text []byte, o Options) *Stack {
 			})
 		}
 	})
-	if j.bad || len(r.images) == 0 {
+	if j.broken() || len(r.images) == 0 {
 		return nil
 	}
 	if crash {
@@ -294,7 +294,7 @@ func printJSON(keys frameKeys) printer {
 			if len(bytes.TrimSpace(before)) > 0 {
 				before = nil
 			}
-			members := jsonMembers(s.FrameText(f), keys.function, keys.file, keys.line, keys.gone)
+			members := jsonMembers(unquoted(s.FrameText(f)), keys.function, keys.file, keys.line, keys.gone)
 			for i := range chain {
 				if i > 0 {
 					out.WriteString(",")

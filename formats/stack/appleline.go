@@ -10,16 +10,27 @@ import "bytes"
 //	0x0000000104a30000 game 0x104a2c000+16384 [UUID]
 //	CoreFoundation 0x1832c0d2c 0x183190000 + 1248556 [UUID]
 //	0 0x104ccc074
+//	"0   game            0x0000000104a30000 game + 16384",
+//	* frame #0: 0x0000000104a30000 game`main + 24
 //
+// The last but one is a string of a list that NSLog or Swift prints, the last is lldb's.
 // sure is false where only a list of images, or a header, can make it a frame.
 // Spans count from b's start.
 func parseAppleFrame(b []byte) (f appleFrame, sure, ok bool) {
 	f = appleFrame{number: -1, image: -1}
+	b = bytes.TrimRight(b, " \t")
 	p := skipSpace(b, 0)
-	f.span = [2]int{p, len(bytes.TrimRight(b, " \t"))}
-	if n, end, isNumber := parseDigits(b, p); isNumber && end < len(b) && isSpace(b[end]) {
-		f.number, p = n, skipSpace(b, end)
+	if p < len(b) && b[p] == '"' {
+		p++
+		b = bytes.TrimRight(b, ",")
+		b = bytes.TrimSuffix(b, []byte{'"'})
+		p = min(p, len(b))
 	}
+	f.span = [2]int{p, len(b)}
+	var marked bool
+	number := p
+	f.number, p, marked = f.mark(b, p)
+	digits := bytes.TrimRight(b[number:p], " \t")
 	at := findAddress(b, p)
 	if at < 0 {
 		return f, false, false
@@ -36,19 +47,26 @@ func parseAppleFrame(b []byte) (f appleFrame, sure, ok bool) {
 	rest := bytes.TrimRight(b[p:], " \t")
 	if len(f.name) == 0 && len(rest) > 0 && !bytes.HasPrefix(rest, hexWord) { // the image stands behind its address
 		name, k := rest, findAddress(rest, 0)
-		if k > 0 {
+		if tick := bytes.IndexByte(rest, '`'); tick > 0 && f.stopped {
+			name, rest = rest[:tick], rest[tick+1:]
+		} else if k > 0 {
 			name, rest = rest[:k], rest[k:]
 		} else if plus := bytes.LastIndexByte(rest, '+'); plus > 0 {
 			name = rest[:plus]
 		}
 		f.name = bytes.TrimRight(name, " \t")
 	}
-	if f.name == nil || len(f.name) == 0 {
+	switch {
+	case len(f.name) == 0:
 		f.name = nil
-	} else if isLabel(f.name) || f.name[0] == '#' {
+	case bytes.HasPrefix(f.name, hexWord) && f.number >= 0 && !marked: // a program may be called so
+	case isLabel(f.name) || f.name[0] == '#':
 		return f, false, false
 	}
 	f.uuid = trailingUUID(rest)
+	if f.name == nil && f.number >= 0 && !marked && bytes.HasPrefix(rest, hexWord) { // what its digits name is no place
+		f.name, f.number = digits, -1
+	}
 	switch base, offset, symbol := parseOffset(rest); {
 	case base != nil && symbol == nil:
 		f.load, _, _ = parseHex(base, 2)
@@ -59,9 +77,61 @@ func parseAppleFrame(b []byte) (f appleFrame, sure, ok bool) {
 		return f, wide, true
 	case symbol != nil && f.name != nil:
 		f.symbol, f.offset = symbol, offset
-		return f, f.number >= 0 && wide, true
+		return f, f.number >= 0 && wide && !marked, !marked || f.stopped
 	}
-	return f, f.number == 0 && wide && f.name == nil && len(rest) == 0, f.number >= 0
+	bare := f.name == nil && len(rest) == 0
+	return f, f.number == 0 && wide && bare, f.number >= 0 && (bare || !marked || f.stopped)
+}
+
+// mark reads what stands before a frame: its number, "3", "3:", "3.", "#3", "[3]", "(3)", "frame #3:",
+// and the sign of a list. marked: it is more than the number, which other formats put before
+// other lines. Without a number it is -1.
+func (f *appleFrame) mark(b []byte, p int) (number, end int, marked bool) {
+	for _, sign := range [...]string{"- ", "* ", "\u2022 "} {
+		if bytes.HasPrefix(b[p:], []byte(sign)) {
+			p = skipSpace(b, p+len(sign))
+		}
+	}
+	q := p
+	if bytes.HasPrefix(b[q:], []byte("frame #")) {
+		f.stopped, q = true, q+len("frame ")
+	}
+	var closing byte
+	if q < len(b) {
+		switch b[q] {
+		case '#':
+			q, marked = q+1, true
+		case '[':
+			q, marked, closing = q+1, true, ']'
+		case '(':
+			q, marked, closing = q+1, true, ')'
+		}
+	}
+	number, end, ok := parseDigits(b, q)
+	if ok && closing != 0 {
+		ok = end < len(b) && b[end] == closing
+		end++
+	}
+	if ok && end < len(b) && (b[end] == ':' || b[end] == '.') {
+		end, marked = end+1, true
+	}
+	if !ok || end >= len(b) || !isSpace(b[end]) {
+		f.stopped = false
+		return -1, p, false
+	}
+	return number, skipSpace(b, end), marked
+}
+
+// parseAddressAlone reads a line that is an address, which is a frame below a list of images.
+func parseAddressAlone(b []byte) (f appleFrame, ok bool) {
+	p, end := skipSpace(b, 0), len(bytes.TrimRight(b, " \t"))
+	if !bytes.HasPrefix(b[p:end], hexWord) || end-p < 10 {
+		return f, false
+	}
+	f = appleFrame{number: -1, image: -1, span: [2]int{p, end}, indent: end - p}
+	var stop int
+	f.addr, stop, ok = parseHex(b, p+2)
+	return f, ok && stop == end
 }
 
 // findAddress is where the first word of 0x and digits begins, from p on; -1 if there is none.
@@ -123,7 +193,7 @@ func parseNumber(b []byte, p int) (v uint64, end int, ok bool) {
 
 // trailingUUID is the UUID at the end of a line, in brackets of any kind or in none.
 func trailingUUID(b []byte) string {
-	b = bytes.TrimRight(b, " \t")
+	b = bytes.TrimRight(b, " \t,;")
 	if n := len(b); n > 0 && bytes.IndexByte([]byte("])>"), b[n-1]) >= 0 {
 		b = b[:n-1]
 	}

@@ -32,7 +32,9 @@ func printApple(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 		for i := range chain {
 			if i > 0 {
 				out.WriteString(lineEnd(s.Text, f.Span[1]))
-				for _, c := range s.Text[start:column] {
+				quoted := start + max(quoteBytes(s.Text[start:column]), loggedBytes(s.Text[start:column]))
+				out.Write(s.Text[start:quoted])
+				for _, c := range s.Text[quoted:column] {
 					if c != '\t' {
 						c = ' '
 					}

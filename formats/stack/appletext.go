@@ -14,6 +14,39 @@ var appleLines = document{begins: appleLinesBegin, follow: followAppleLines, rea
 
 func trimEnd(b []byte) []byte { return bytes.TrimRight(b, "\r\n") }
 
+// appleLine is a line without its end, in which what NSLog puts before it, and the spaces that pages do not
+// break, are spaces.
+func appleLine(b []byte) []byte {
+	b = trimEnd(b)
+	if bytes.Contains(b, fixedSpace) {
+		b = bytes.ReplaceAll(b, fixedSpace, []byte("  "))
+	}
+	if n := loggedBytes(b); n > 0 {
+		b = append(bytes.Repeat([]byte{' '}, n), b[n:]...)
+	}
+	return b
+}
+
+// loggedBytes is the length of what NSLog puts before a message: "2025-02-03 10:11:12.345678+0100 game[4242:93120] ".
+func loggedBytes(b []byte) int {
+	n := shapeBytes(b, "0000-00-00 00:00:00.000")
+	if n == 0 {
+		return 0
+	}
+	end := bytes.Index(b[n:], []byte("] "))
+	if end < 0 {
+		return 0
+	}
+	end += n
+	digits := bytes.LastIndexByte(b[n:end], '[') + 1
+	if _, stop, ok := parseDigits(b, n+digits); digits == 0 || !ok || stop != end && b[stop] != ':' {
+		return 0
+	}
+	return end + len("] ")
+}
+
+var fixedSpace = []byte("\u00a0")
+
 var appleHeaders = [][]byte{[]byte("Incident Identifier:"), []byte("CrashReporter Key:"), []byte("Hardware Model:"), []byte("Exception Type:"), lastException, heaviestStack, []byte("Call graph:")}
 
 var (
@@ -22,7 +55,7 @@ var (
 )
 
 func appleTextBegins(b []byte) bool {
-	b = bytes.TrimLeft(trimEnd(b), " \t")
+	b = bytes.TrimLeft(appleLine(b), " \t")
 	if len(b) < 9 {
 		return false
 	}
@@ -76,7 +109,7 @@ const maxIdleLines = 256
 func followAppleText() follower {
 	frames, images, idle, first := false, false, 0, true
 	return func(b []byte) extent {
-		b = bytes.TrimLeft(trimEnd(b), " \t")
+		b = bytes.TrimLeft(appleLine(b), " \t")
 		head := first
 		first = false
 		switch {
@@ -259,7 +292,7 @@ func eachLine(text []byte, visit func(at int, line []byte)) {
 			n = len(text) - at
 		}
 		if n <= MaxLineBytes {
-			visit(at, trimEnd(text[at:at+n]))
+			visit(at, appleLine(text[at:at+n]))
 		}
 		at += n
 	}
@@ -269,7 +302,7 @@ func appleLinesBegin(b []byte) bool {
 	if !bytes.Contains(b, hexWord) || len(b) > MaxLineBytes {
 		return false
 	}
-	b = trimEnd(b)
+	b = appleLine(b)
 	if _, sure, ok := parseAppleFrame(b); ok && sure {
 		return true
 	}
@@ -278,11 +311,12 @@ func appleLinesBegin(b []byte) bool {
 }
 
 func followAppleLines() follower {
+	listed := false
 	return func(b []byte) extent {
 		if len(b) > MaxLineBytes {
 			return endedBefore
 		}
-		b = trimEnd(b)
+		b = appleLine(b)
 		trimmed := bytes.TrimLeft(b, " \t")
 		if len(trimmed) == 0 || bytes.HasPrefix(trimmed, binaryImages) {
 			return goesOn
@@ -294,13 +328,39 @@ func followAppleLines() follower {
 			return goesOn
 		}
 		if _, ok := parseAppleImage(b); ok || len(trimmed) < len(b) && trimmed[0] == '/' {
+			listed = true
+			return goesOn
+		}
+		if _, ok := parseAddressAlone(b); ok && listed {
 			return goesOn
 		}
 		if _, _, ok := ownImageLine(trimmed); ok || bytes.Equal(trimmed, []byte{')'}) { // of the list above it
 			return goesOn
 		}
+		if _, ok := parseStoppedThread(trimmed); ok || isRegisters(trimmed) || bytes.HasPrefix(trimmed, []byte("(lldb)")) {
+			return goesOn
+		}
 		return endedBefore
 	}
+}
+
+// parseStoppedThread reads "* thread #1, queue = 'com.apple.main-thread', stop reason = signal SIGABRT" of lldb.
+func parseStoppedThread(b []byte) (t appleThread, ok bool) {
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(b, "* "), []byte("thread #"))
+	if !ok {
+		return t, false
+	}
+	n, _, ok := parseDigits(rest, 0)
+	return appleThread{id: uint64(n)}, ok
+}
+
+// isRegisters: what stands between a report's frames and its images.
+func isRegisters(b []byte) bool {
+	if bytes.HasPrefix(b, []byte("Thread ")) {
+		return bytes.Contains(b, []byte(" State"))
+	}
+	name, value, found := bytes.Cut(b, []byte(": "))
+	return found && len(name) < 8 && bytes.HasPrefix(bytes.TrimLeft(value, " "), hexWord)
 }
 
 // ownImageLine reads the lines in which Umeng's reports say, below a backtrace, what the program's
@@ -366,10 +426,17 @@ func readAppleLines(text []byte, o Options) *Stack {
 			header, fresh = t, true
 			return
 		}
+		if t, ok := parseStoppedThread(trimmed); ok {
+			header, fresh = t, true
+			return
+		}
 		if r.addImage(line) {
 			return
 		}
 		f, _, ok := parseAppleFrame(line)
+		if !ok && len(r.images) > 0 {
+			f, ok = parseAddressAlone(line)
+		}
 		if !ok {
 			r.ownLine(trimmed, &own)
 			return

@@ -33,11 +33,11 @@ const (
 // documents are tried in order.
 var documents = [...]document{jsonReport, appleText, appleLines}
 
-// inDocument gives b to the document that is being collected, or to one that
-// begins with it; taken is false if there is none.
-func (s *splitter) inDocument(b []byte, begins bool) (taken bool, err error) {
-	if s.document != nil {
-		switch e := s.follow(b); {
+// inDocument gives b, and plain, which is b without marks of quoting, to the document that is being
+// collected, or to one that begins with it; taken is false if there is none.
+func (s *splitter) inDocument(b, plain []byte, begins bool) (taken bool, err error) {
+	for s.document != nil { // one of a later kind may be found in what was none
+		switch e := s.follow(plain); {
 		case e == endsHere:
 			s.held = append(s.held, b...)
 			return true, s.endDocument()
@@ -52,13 +52,18 @@ func (s *splitter) inDocument(b []byte, begins bool) (taken bool, err error) {
 	if !begins {
 		return false, nil
 	}
-	for i := range documents {
+	for i := s.barred; i < len(documents); i++ {
 		d := &documents[i]
-		if !d.begins(b) {
+		if !d.begins(plain) {
 			continue
 		}
-		s.document, s.follow, s.held = d, d.follow(), append([]byte(nil), b...)
-		if s.follow(b) == endsHere {
+		follow := d.follow()
+		e := follow(plain)
+		if e == endedBefore {
+			continue
+		}
+		s.document, s.kind, s.follow, s.held = d, i, follow, append([]byte(nil), b...)
+		if e == endsHere {
 			return true, s.endDocument()
 		}
 		return true, nil
@@ -70,22 +75,28 @@ func (s *splitter) inDocument(b []byte, begins bool) (taken bool, err error) {
 func (s *splitter) endDocument() error {
 	d, text := s.document, s.held
 	s.document, s.follow, s.held = nil, nil, nil
-	if stack := d.read(text, s.options); stack != nil {
+	if stack := d.read(unquoted(text), s.options); stack != nil {
+		stack.Text = text
 		if err := s.next(); err != nil {
 			return err
 		}
 		return s.emit(stack)
 	}
+	return s.again(text)
+}
+
+// again takes lines that a document was collected of, one by one, where it was none after all.
+// Others of a later kind may begin within them.
+func (s *splitter) again(text []byte) error {
+	before := s.barred
+	s.barred = s.kind + 1
+	defer func() { s.barred = before }()
 	for len(text) > 0 {
 		n := bytes.IndexByte(text, '\n') + 1
 		if n == 0 {
 			n = len(text)
 		}
-		take := s.text
-		if n <= MaxLineBytes {
-			take = s.line
-		}
-		if err := take(text[:n]); err != nil {
+		if err := s.piece(text[:n], true, n <= MaxLineBytes); err != nil {
 			return err
 		}
 		text = text[n:]

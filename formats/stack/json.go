@@ -9,19 +9,31 @@ import (
 // jsonReport reads reports that are one JSON value, on one line or on many.
 var jsonReport = document{begins: jsonBegins, follow: followJSON, read: readJSON}
 
-// jsonReaders know the reports that there are; each gives nil for what it does
-// not know.
-var jsonReaders = [...]func(text []byte, o Options) *Stack{readAppleJSON, readMetricKit, readStackwalk, readScriptJSON}
+// jsonReader makes a stack of a value; nil for what it does not know.
+type jsonReader func(text []byte, o Options) *Stack
 
+// jsonReports know the reports that are an object each, by a member that those have.
+var jsonReports = map[string]jsonReader{"usedImages": readAppleJSON, "binary_images": readAppleJSON, "modules": readStackwalk}
+
+// jsonReaders look for their frames at any depth of a value.
+var jsonReaders = [...]jsonReader{readMetricKit, readScriptJSON}
+
+// jsonBegins: an object, or a list of them.
 func jsonBegins(b []byte) bool {
 	b = bytes.TrimLeft(b, " \t")
+	if len(b) > 0 && b[0] == '[' {
+		b = bytes.TrimLeft(b[1:], " \t\r\n")
+		return len(b) == 0 || b[0] == '{'
+	}
 	return len(b) > 0 && b[0] == '{'
 }
 
-// followJSON hears an object to its closing bracket. What can be no JSON ends
-// it at once, so that text which happens to begin with a bracket is not kept.
+// followJSON hears a value to its closing bracket. What can be no JSON ends
+// it at once, so that text which happens to begin with a bracket is not kept; so does an
+// object where none can stand, which is the next value behind one that was cut.
 func followJSON() follower {
 	depth, quoted, escaped := 0, false, false
+	var last byte // that was no space
 	return func(b []byte) extent {
 		for i, c := range b {
 			switch {
@@ -32,9 +44,11 @@ func followJSON() follower {
 			case c == '"':
 				quoted = !quoted
 			case quoted:
-				if c == '\n' {
-					return endedBefore
+				if c == '\n' { // it was cut
+					return endsHere
 				}
+			case (c == '{' || c == '[') && depth > 0 && bytes.IndexByte([]byte("{[,:"), last) < 0:
+				return endedBefore
 			case c == '{' || c == '[':
 				depth++
 			case c == '}' || c == ']':
@@ -43,6 +57,9 @@ func followJSON() follower {
 				}
 			case bytes.IndexByte([]byte(" \t\r\n:,0123456789+-.eEtrufalsn"), c) < 0:
 				return endedBefore
+			}
+			if !isSpace(c) && c != '\r' && c != '\n' {
+				last = c
 			}
 		}
 		if depth <= 0 {
@@ -53,12 +70,77 @@ func followJSON() follower {
 }
 
 func readJSON(text []byte, o Options) *Stack {
+	w := &jsonEnvelope{jsonText: jsonText{b: text}, o: o}
+	for key := range jsonReports {
+		if bytes.Contains(text, []byte(`"`+key+`"`)) {
+			w.value(0)
+			break
+		}
+	}
+	if w.found != nil {
+		w.found.Text = text
+		return w.found
+	}
 	for _, read := range jsonReaders {
 		if s := read(text, o); s != nil {
 			return s
 		}
 	}
 	return nil
+}
+
+// jsonEnvelope finds the reports in a value: itself, or those that a list or an envelope holds.
+type jsonEnvelope struct {
+	jsonText
+	o     Options
+	found *Stack
+}
+
+// value looks for reports in the value at hand, and says whether there are any. An object in which
+// there are is none itself: nothing is read more than twice.
+func (w *jsonEnvelope) value(depth int) (within bool) {
+	switch c := w.peek(); {
+	case depth > maxJSONDepth:
+		w.skip()
+	case c == '[':
+		w.array(func(int) { within = w.value(depth+1) || within })
+	case c == '{':
+		from := w.p
+		var read jsonReader
+		w.object(func(key string) {
+			if known := jsonReports[key]; known != nil {
+				read = known
+			}
+			within = w.value(depth+1) || within
+		})
+		if read != nil && !within {
+			within = w.add(read(w.b[from:w.p], w.o), from)
+		}
+	default:
+		w.skip()
+	}
+	return within
+}
+
+// add takes a report that begins at from; those of other formats than the first remain text.
+func (w *jsonEnvelope) add(s *Stack, from int) bool {
+	if s == nil {
+		return false
+	}
+	for t := range s.Threads {
+		for i := range s.Threads[t].Frames {
+			f := &s.Threads[t].Frames[i]
+			f.Span[0] += from
+			f.Span[1] += from
+		}
+	}
+	switch {
+	case w.found == nil:
+		w.found = s
+	case w.found.Format == s.Format:
+		w.found.Threads = append(w.found.Threads, s.Threads...)
+	}
+	return true
 }
 
 // jsonText walks JSON without building anything: what is of interest in a
@@ -173,6 +255,9 @@ func (j *jsonText) skip() {
 		}
 	}
 }
+
+// broken reports whether the text is no JSON. What is cut is read as far as it goes.
+func (j *jsonText) broken() bool { return j.bad && j.p < len(j.b) }
 
 // word passes a number, true, false or null.
 func (j *jsonText) word() []byte {

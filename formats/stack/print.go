@@ -76,6 +76,9 @@ func writeAnswer(out *bufio.Writer, text []byte, f *Frame, chain []symbol.Frame)
 	start = append(start, '\n')
 	before = before[colourBytes(before):] // the line itself sets it back
 	log := prefixBytes(before)
+	if log == 0 {
+		log = quoteBytes(before)
+	}
 	start = append(start, before[:log]...)
 	for _, r := range string(before[log:]) {
 		if r != '\t' {

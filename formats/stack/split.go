@@ -45,7 +45,7 @@ func Split(ctx context.Context, r io.Reader, o Options, emit func(*Stack) error)
 		if err == nil || part {
 			continue
 		}
-		if s.document != nil {
+		for s.document != nil {
 			if ended := s.endDocument(); ended != nil {
 				return ended
 			}
@@ -97,6 +97,8 @@ type splitter struct {
 	pending []pendingLine // lines of cur's text that name classes, behind its last frame
 
 	document *document // being collected
+	kind     int       // its place in documents; or that of the last one
+	barred   int       // documents before that place do not begin here
 	follow   follower
 	held     []byte // of the document, so far
 }
@@ -104,18 +106,22 @@ type splitter struct {
 // piece takes a piece of the input: a line with its line end, or a part of one
 // that is too long.
 func (s *splitter) piece(b []byte, begins, ends bool) error {
-	if taken, err := s.inDocument(b, begins); taken || err != nil {
+	plain := b
+	if begins {
+		plain = unquoted(b)
+	}
+	if taken, err := s.inDocument(b, plain, begins); taken || err != nil {
 		return err
 	}
 	if begins && ends {
-		return s.line(b)
+		return s.line(b, plain)
 	}
 	return s.text(b)
 }
 
-// line takes one whole line with its line end.
-func (s *splitter) line(b []byte) error {
-	content := bytes.TrimRight(b, "\r\n")
+// line takes one whole line with its line end; plain is b without marks of quoting.
+func (s *splitter) line(b, plain []byte) error {
+	content := bytes.TrimRight(plain, "\r\n")
 	whole := len(content)
 	content = withoutColour(content)
 	if l, ok := parseLine(content, len(s.options.Artifacts) > 0); ok {
@@ -154,13 +160,17 @@ func (s *splitter) line(b []byte) error {
 	return nil
 }
 
-// before is the line that was kept last.
+// before is the line that was kept last, without marks of quoting.
 func (s *splitter) before() []byte {
 	t := s.cur.Text
 	if len(t) == 0 {
 		return nil
 	}
-	return t[bytes.LastIndexByte(t[:len(t)-1], '\n')+1:]
+	t = t[bytes.LastIndexByte(t[:len(t)-1], '\n')+1:]
+	if n := quoteBytes(t); n > 0 {
+		t = bytes.TrimPrefix(t[n:], []byte{' '})
+	}
+	return t
 }
 
 // text keeps b, and hands out first what would grow too long with it.

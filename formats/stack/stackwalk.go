@@ -53,7 +53,7 @@ func readStackwalk(text []byte, o Options) *Stack {
 			j.array(func(i int) { w.thread(j, uint64(i)) })
 		}
 	})
-	if j.bad || !known {
+	if j.broken() || !known {
 		return nil
 	}
 	return w.stack(text, o)
@@ -181,7 +181,7 @@ func printStackwalk(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 		out.Write(s.Text[done:f.Span[0]])
 		done = f.Span[1]
 		out.WriteByte('{')
-		for _, m := range jsonMembers(s.FrameText(f), walkGone...) {
+		for _, m := range jsonMembers(unquoted(s.FrameText(f)), walkGone...) {
 			out.Write(m)
 			out.WriteString(", ")
 		}

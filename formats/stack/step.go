@@ -5,7 +5,7 @@ package stack
 // in its last bytes: that is enough for a range.
 func Step(arch string, addr uint64) uint64 {
 	var back uint64
-	switch archFamily(arch) {
+	switch ArchFamily(arch) {
 	case "arm64":
 		addr &^= 3
 		back = 4
@@ -32,7 +32,7 @@ func Step(arch string, addr uint64) uint64 {
 // below 2^48; bit 55 marks the kernel's half, where only the tag is undone
 // because its size is not known.
 func Strip(arch string, addr uint64) uint64 {
-	if archFamily(arch) != "arm64" {
+	if ArchFamily(arch) != "arm64" {
 		return addr
 	}
 	if addr>>55&1 == 1 {
@@ -57,8 +57,8 @@ func Arch(abi string) string {
 	return ""
 }
 
-// archFamily is the architecture that one is a variant of, or itself.
-func archFamily(arch string) string {
+// ArchFamily is the architecture that one is a variant of, or itself.
+func ArchFamily(arch string) string {
 	switch arch {
 	case "arm64e", "arm64_32":
 		return "arm64"

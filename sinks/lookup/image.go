@@ -128,7 +128,7 @@ func (c *Client) image(ctx context.Context, f *stack.Frame, o *StackOptions, see
 }
 
 func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried []Tried) {
-	n := Narrow{Kind: f.Kind, Arch: f.Arch, App: o.App, Anchor: anchorOf(f)}
+	n := Narrow{Kind: f.Kind, Arch: f.Arch, Variants: true, App: o.App, Anchor: anchorOf(f)}
 	if n.Kind == "" && f.Managed == nil && f.Script == nil {
 		n.Kind = o.Kind
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -21,9 +22,11 @@ const maxNarrowed = 64
 type Narrow struct {
 	Kind symbol.Kind
 	Arch string // as symbol.Artifact has it
-	File string // base name
-	Path string // of a script: its URL, without query and fragment
-	App  string // APP@BUILD
+	// Variants of Arch will do: a report says what the processor is, and not which of them an image is built for.
+	Variants bool
+	File     string // base name
+	Path     string // of a script: its URL, without query and fragment
+	App      string // APP@BUILD
 	// Anchor is a name that places are counted from: artifacts that have it are preferred.
 	Anchor string
 }
@@ -206,7 +209,7 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 	if !s.content {
 		fits = keep(fits, func(e *entry) bool {
 			a := &e.rec.Published.Artifact
-			return (n.Kind == "" || a.Kind == n.Kind) && (n.Arch == "" || a.Arch == "" || a.Arch == n.Arch)
+			return (n.Kind == "" || a.Kind == n.Kind) && n.runs(a.Arch)
 		})
 		fits = ofApp(fits, n.App)
 		if len(fits) == 0 && len(known) > 0 && len(rest) == 0 {
@@ -295,6 +298,11 @@ func ofApp(all []*entry, app string) []*entry {
 
 func hasName(r *row.Record, kind symbol.NameKind, text string) bool {
 	return slices.ContainsFunc(r.Names, func(n symbol.Name) bool { return n.Kind == kind && strings.EqualFold(n.Text, text) })
+}
+
+// runs reports whether an image that is built for arch may be meant.
+func (n Narrow) runs(arch string) bool {
+	return n.Arch == "" || arch == "" || arch == n.Arch || n.Variants && stack.ArchFamily(arch) == stack.ArchFamily(n.Arch)
 }
 
 func (n Narrow) String() string {

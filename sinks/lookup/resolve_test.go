@@ -71,6 +71,7 @@ func TestNarrows(t *testing.T) {
 	a1 := make(0xa1, "arm64", "shop@1")
 	a2 := make(0xa2, "arm64", "shop@2")
 	x1 := make(0xb1, "x86_64", "shop@1")
+	e1 := make(0xe1, "arm64e", "shop@5")
 	sys := newImage(strings.Repeat("c0", 20), "libc.so", 5)
 	w.publish(sys)
 	c := w.client()
@@ -80,7 +81,11 @@ func TestNarrows(t *testing.T) {
 		want symbol.Status
 		ids  []*image
 	}{
-		{"libcart.so", lookup.Narrow{}, symbol.Ambiguous, []*image{a1, a2, x1}},
+		{"libcart.so", lookup.Narrow{}, symbol.Ambiguous, []*image{a1, a2, x1, e1}},
+		{"libcart.so", lookup.Narrow{Arch: "arm64e"}, symbol.Found, []*image{e1}},
+		{"libcart.so", lookup.Narrow{Arch: "arm64", Variants: true, App: "shop@5"}, symbol.Found, []*image{e1}},
+		{"libcart.so", lookup.Narrow{Arch: "arm64", App: "shop@5"}, symbol.NoArtifact, nil},
+		{"libcart.so", lookup.Narrow{Arch: "arm64", Variants: true}, symbol.Ambiguous, []*image{a1, a2, e1}},
 		{"libcart.so", lookup.Narrow{Arch: "x86_64"}, symbol.Found, []*image{x1}},
 		{"libcart.so", lookup.Narrow{Arch: "arm64"}, symbol.Ambiguous, []*image{a1, a2}},
 		{"libcart.so", lookup.Narrow{Arch: "arm64", App: "SHOP@2"}, symbol.Found, []*image{a2}},
