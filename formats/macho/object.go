@@ -114,6 +114,7 @@ func (u *units) open(ctx context.Context, o *object) error {
 		return &formats.Error{Format: name, Section: ".debug_info", Want: fmt.Sprintf("the %d units there were at first, not %d", u.count, n), Err: formats.ErrCorrupt}
 	}
 	u.exploder = explode.Units(u.data, img)
+	u.exploder.Apart = u.moved != nil
 	return nil
 }
 

@@ -117,7 +117,7 @@ func FuzzLine(f *testing.F) {
 		lim := formats.Limits{}.WithDefaults()
 		in := input("line", b, &lim, mapped)
 		r := fuzzReader(t, Sections{Line: in, LineStr: in, Str: in, StrOffsets: in}, true)
-		table, err := r.Lines(func(low, high uint64) bool { return true })
+		table, err := r.Lines(func(low, high uint64) bool { return true }, false)
 		if err != nil {
 			if !formats.Rejects(err) {
 				t.Fatal(err)

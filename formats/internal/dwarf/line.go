@@ -75,10 +75,13 @@ func (l *Lines) Rows(s *Sequence) []Row { return l.rows[s.first : s.first+s.rows
 const maxRows = 16 << 20
 
 // Lines runs the line number program of the open unit. keep tells of each
-// sequence whether it is code of the image. An error is one of the input, or
-// of limits: damage is counted in Broken.
-func (r *Reader) Lines(keep func(low, high uint64) bool) (*Lines, error) {
+// sequence whether it is code of the image. A row that says what the one before
+// it says is left out, unless repeats are asked for: of interest is then which
+// addresses have rows. An error is one of the input, or of limits: damage is
+// counted in Broken.
+func (r *Reader) Lines(keep func(low, high uint64) bool, repeats bool) (*Lines, error) {
 	l := &r.line
+	l.repeats = repeats
 	if err := r.lineHeader(); err != nil || l.header.bad {
 		return &l.Lines, err
 	}

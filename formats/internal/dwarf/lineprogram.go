@@ -21,6 +21,7 @@ type lineReader struct {
 	tables             [4]uint8 // the parameters that they were made from
 	start              int      // of the sequence in rows
 	unsorted           bool
+	repeats            bool // rows that say what the one before them says are kept
 }
 
 func (l *lineReader) reset() {
@@ -67,7 +68,7 @@ func (l *lineReader) step(n uint64) {
 }
 
 // row appends the registers. Of several rows at an address the last counts,
-// the others say nothing about any code; neighbours that say the same are one.
+// the others say nothing about any code; neighbours that say the same are one, unless repeats are asked for.
 func (l *lineReader) row() error {
 	p := place(l.file, l.line, l.column)
 	if n := len(l.rows); n > l.start {
@@ -78,7 +79,7 @@ func (l *lineReader) row() error {
 			return nil
 		case last.Addr > l.addr:
 			l.unsorted = true
-		case last.Place == p && !l.unsorted:
+		case last.Place == p && !l.unsorted && !l.repeats:
 			return nil
 		}
 	}
@@ -135,7 +136,7 @@ func (l *lineReader) run(b []byte, off uint64, final bool, d *Data, keep func(lo
 			l.line = uint64(uint32(int64(l.line) + l.lines[op]))
 			if n := len(l.rows); n > l.start && n < maxRows && l.rows[n-1].Addr < l.addr && !l.unsorted {
 				// The common case of row.
-				if at := place(l.file, l.line, l.column); l.rows[n-1].Place != at {
+				if at := place(l.file, l.line, l.column); l.rows[n-1].Place != at || l.repeats {
 					l.add(Row{l.addr, at})
 				}
 				continue

@@ -230,7 +230,7 @@ func lines(t *testing.T, std *stdlib.Data, d *Data, units []*stdlib.Entry) (n in
 		if _, err := r.Open(i); err != nil {
 			t.Fatal(err)
 		}
-		table, err := r.Lines(func(low, high uint64) bool { return low != 0 })
+		table, err := r.Lines(func(low, high uint64) bool { return low != 0 }, false)
 		if err != nil {
 			t.Fatal(err)
 		}

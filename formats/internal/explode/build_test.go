@@ -67,7 +67,7 @@ type debug struct {
 	alt                                    *debug
 	altID                                  string
 	limits                                 formats.Limits
-	unmapped                               bool
+	unmapped, apart                        bool
 }
 
 func newDebug(version, offSize, addrSize int, big bool) *debug {
@@ -207,7 +207,9 @@ func (d *debug) open(t testing.TB) *Exploder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Units(data, &d.image)
+	x := Units(data, &d.image)
+	x.Apart = d.apart
+	return x
 }
 
 // explode prints the runs of all parts, a range a line, a blank line between

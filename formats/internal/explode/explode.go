@@ -51,6 +51,12 @@ type Exploder struct {
 	// before the first part; it is called from several goroutines.
 	Split func(ctx context.Context, s *dwarf.Skeleton) (p *dwarf.Pack, done func(), err error)
 
+	// Apart says that the linker puts each function somewhere by itself, so that what stands beside one in the object
+	// is not beside it in the image. A row then counts for the function that it begins in alone, and what lies
+	// between functions, of a unit that has some, is left to the symbol table: dsymutil keeps no more. Set it
+	// before the first part.
+	Apart bool
+
 	d     *dwarf.Data
 	img   *native.Image
 	lim   formats.Limits

@@ -30,7 +30,7 @@ func (l *lines) load(p *part) error {
 	if l.table != nil {
 		return nil
 	}
-	table, err := p.r.Lines(p.x.live)
+	table, err := p.r.Lines(p.x.live, p.x.Apart)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,10 @@ func (p *part) lined(low, high uint64, node int32) error {
 	if err := r.enter(p, low, node); err != nil {
 		return err
 	}
-	seqs := l.table.Sequences
+	seqs, from := l.table.Sequences, uint64(0) // rows below from say nothing here
+	if p.x.Apart && node >= 0 {
+		from = p.tree.piece(p.tree.nodes[node].root, low).Start
+	}
 	for low < high {
 		if l.seq < 0 || low < seqs[l.seq].Low || low >= seqs[l.seq].High || low < l.rows[l.row].Addr {
 			if !l.seek(low) || seqs[l.seq].Low >= high {
@@ -94,6 +97,13 @@ func (p *part) lined(low, high uint64, node int32) error {
 		end := min(high, seqs[l.seq].High)
 		if i+1 < len(rows) {
 			end = min(end, rows[i+1].Addr)
+		}
+		if rows[i].Addr < from {
+			if err := r.add(p, low, end, r.unknown()); err != nil {
+				return err
+			}
+			low = end
+			continue
 		}
 		if place := rows[i].Place; place != l.place || !l.known {
 			site, err := p.site(place.File(), place.Line(), place.Column())
@@ -134,6 +144,9 @@ func (p *part) site(file, line, column uint32) (symbol.Site, error) {
 // that covers it. own is what the unit says is its code; without that its
 // line table, which other units may share, is no evidence.
 func (p *part) between(own []native.Span) error {
+	if p.x.Apart && len(p.covered) > 0 {
+		return nil
+	}
 	live := own[:0]
 	for _, s := range own {
 		if p.x.live(s.Start, s.End) {

@@ -59,11 +59,8 @@ func (x *Exploder) covering(addr uint64) (i int, end uint64) {
 // table names for the piece.
 func (p *part) outermost(n *node, low uint64) uint32 {
 	p.run.file = 0
-	for _, v := range p.tree.intervals[n.first : n.first+n.count] {
-		if v.Start <= low && low < v.End {
-			low = v.Start
-			break
-		}
+	if piece := p.tree.piece(n.root, low); piece.End > low {
+		low = piece.Start
 	}
 	name, syms := p.strings.list[n.name], p.x.img.Symbols
 	better := -1
@@ -96,6 +93,9 @@ func refines(sym, name string) bool {
 	if strings.HasPrefix(name, "__hidden#") {
 		return true
 	}
+	if name[0] == '_' && sym == name[1:] && strings.HasPrefix(sym, "OUTLINED_FUNCTION_") {
+		return true // LLVM spells these as Mach-O's symbol tables do
+	}
 	if n := common(sym, name); n == len(name) {
 		return len(sym) == n || len(sym) > n+1 && sym[n] == '.'
 	}
@@ -105,14 +105,14 @@ func refines(sym, name string) bool {
 	if swift(sym) { // DWARF's bare names of Swift are "init" and "count.get": no part of the symbol's spelling
 		return true
 	}
-	if i := strings.IndexByte(name, '<'); i > 0 && !strings.HasPrefix(name, "operator") {
+	if operator(name) {
+		return strings.HasPrefix(sym, "_Z") // mangled by a code of its own, several for some
+	}
+	if i := strings.IndexByte(name, '<'); i > 0 {
 		name = name[:i]
 	}
 	if i := strings.LastIndex(name, "::"); i >= 0 {
 		name = name[i+2:]
-	}
-	if sign, ok := strings.CutPrefix(name, "operator"); ok && strings.Trim(sign, signs) == "" {
-		return strings.HasPrefix(sym, "_Z") // mangled by a code of its own, several for some
 	}
 	if name == "~" { // of a class without a name
 		return strings.Contains(sym, "D1Ev") || strings.Contains(sym, "D2Ev")
@@ -134,9 +134,27 @@ func common(sym, name string) int {
 	return n
 }
 
-// signs are what operators are called after, new, new[], delete and delete[]
-// included.
-const signs = "+-*/%^&|~!=<>,()[] newdlt"
+// operator reports whether a name of C++ is that of an operator or a conversion, a template's too:
+// "operator<< <char>", "A::operator()<B::C>", "operator bool".
+func operator(name string) bool {
+	const word = "operator"
+	for at := 0; ; {
+		i := strings.Index(name[at:], word)
+		if i < 0 {
+			return false
+		}
+		i += at
+		at = i + len(word)
+		if (i == 0 || name[i-1] == ':') && at < len(name) && !identifier(name[at]) {
+			return true
+		}
+	}
+}
+
+// identifier reports whether c may go on a name in C++.
+func identifier(c byte) bool {
+	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
 
 func mangled(name string) bool {
 	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || swift(name)

@@ -56,6 +56,22 @@ func (t *tree) clear() {
 	t.nodes, t.intervals, t.groups = t.nodes[:0], t.intervals[:0], t.groups[:0]
 }
 
+// piece is that interval of a node which has addr, an empty one if none has.
+func (t *tree) piece(node int32, addr uint64) native.Span {
+	n := &t.nodes[node]
+	all := t.intervals[n.first : n.first+n.count] // ascending
+	i, _ := slices.BinarySearchFunc(all, addr, func(v interval, addr uint64) int {
+		if v.End <= addr {
+			return -1
+		}
+		return 1
+	})
+	if i == len(all) || all[i].Start > addr {
+		return native.Span{}
+	}
+	return all[i].Span
+}
+
 // flushNodes is how many nodes are collected before they are flattened; few
 // units have more (of ceph-osd's, one has 130,000). More are collected when
 // more has been covered, so that merging the two stays linear.

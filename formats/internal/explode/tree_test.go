@@ -266,6 +266,45 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
+// TestApart has functions that the linker puts somewhere by themselves: the first's last row goes on in the padding and
+// in the second, which has none of its own; the third begins with a row that repeats it.
+func TestApart(t *testing.T) {
+	for _, apart := range []bool{false, true} {
+		d := newDebug(4, 4, 8, false)
+		d.apart = apart
+		d.image.Symbols = []native.Symbol{{Addr: 0x1100, Size: 0x10, Name: "f", Rank: symbol.RankSymtab}}
+		d.usual()
+		lines := d.program(func(w *writer) {
+			w.set(0x1100).row(0, 1, 9, 0).row(0x20, 1, 0, 0).row(8, 1, 1, 0).u8(2).uleb(8).end()
+		})
+		d.unit(func(w *writer, _ uint64) {
+			w.head(langC, lines, 0x1100, 0x1130)
+			w.function(cLeaf, "f", 0x1100, 0x110c).function(cLeaf, "g", 0x1110, 0x1120).function(cLeaf, "h", 0x1120, 0x1130).u8(0)
+		})
+		want := `
+1100 110c f /src/a.c:10:0
+
+1110 1120 g /src/a.c:10:0
+
+1120 1128 h /src/a.c:10:0
+1128 1130 h /src/a.c:11:0
+
+110c 1110 f /src/a.c:10:0
+`
+		if apart {
+			want = `
+1100 110c f /src/a.c:10:0
+
+1110 1120 g :0:0
+
+1120 1128 h /src/a.c:10:0
+1128 1130 h /src/a.c:11:0
+`
+		}
+		d.expect(t, want)
+	}
+}
+
 func TestRefines(t *testing.T) {
 	for _, c := range []struct {
 		sym, name string
@@ -275,6 +314,9 @@ func TestRefines(t *testing.T) {
 		{"_ZN1A1fEv", "A::f", true}, {"_ZN1A1gEv", "A::f", false}, {"_ZN1AD2Ev", "A::~A", true}, {"_Z1fIiEvv", "f<int>", true},
 		{"_ZZ1fvENKUlvE_clEv", "f::operator()", true}, {"_ZN1AC2Ev.constprop.0", "_ZN1AC4Ev", true}, {"_ZN1AC1Ev", "_ZN1AC4Ev", true},
 		{"_ZN1AC1Ev", "_ZN1AC2Ev", false}, {"_ZN1BC2Ev", "_ZN1AC4Ev", false},
+		{"_ZNK1AclIN1B1CEEEvT_", "operator()<B::C>", true}, {"_ZN1A1BlsIiEEvT_", "A::B::operator<< <int>", true}, {"_ZNK1AcvbEv", "A::operator bool", true},
+		{"_ZN1A1gEv", "A::operators", false}, {"_ZN1A1gEv", "myoperator()", false},
+		{"OUTLINED_FUNCTION_7", "_OUTLINED_FUNCTION_7", true}, {"f", "_f", false},
 	} {
 		if got := refines(c.sym, c.name); got != c.want {
 			t.Errorf("refines(%q, %q) = %v", c.sym, c.name, got)
