@@ -231,7 +231,16 @@ func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit)
 			w, was := b.written[key], s.live[key.id]
 			switch {
 			case edit != nil && was != edit.expected[key.id]:
-				continue // somebody has named another load meanwhile
+				// Somebody has named another load meanwhile, or put this one elsewhere.
+				switch {
+				case w == nil || w.rows == 0 || was.load != x.Load || was.file == w.out.Path:
+				case was.file == edit.expected[key.id].file: // its facts alone are new
+					was.file = w.out.Path
+					n.live[key.id] = was
+				default:
+					return nil, fmt.Errorf("load %x of %s: %w", x.Load, key.id, errRowsMoved)
+				}
+				continue
 			case edit == nil && w != nil && w.rows > 0 && was.load == x.Load && was.file != "" && was.file != w.out.Path && n.find(was.file) != nil:
 				// Somebody else has put its rows there meanwhile: twice would be wrong.
 				return nil, fmt.Errorf("load %x of %s: %w", x.Load, key.id, sinks.ErrConflict)

@@ -22,8 +22,13 @@ const (
 	stepTargets = 16
 )
 
-// errProfileMoved: files of the profile that is being left came while the others were converted.
-var errProfileMoved = errors.New("files came while the lake was converted")
+// What makes a compaction begin again with what the lake names by then.
+var (
+	// errProfileMoved: files of the profile that is being left came while the others were converted.
+	errProfileMoved = errors.New("files came while the lake was converted")
+	// errRowsMoved: another writer has moved rows that this one has written anew, too, and twice would be wrong.
+	errRowsMoved = errors.New("rows were moved by another writer while they were rewritten")
+)
 
 // Compact implements sinks.Lake. Files are written anew from the store's rows, ordered
 // by artifact, and replace the old ones in one manifest a step.
@@ -44,7 +49,7 @@ func (l *Lake) Compact(ctx context.Context, o sinks.LakeCompact) (*sinks.LakeCom
 	}
 	c.done.Before = total(s.manifest)
 	for range maxRebases {
-		if err = c.run(ctx); !errors.Is(err, errProfileMoved) {
+		if err = c.run(ctx); !errors.Is(err, errProfileMoved) && !errors.Is(err, errRowsMoved) {
 			break
 		}
 	}

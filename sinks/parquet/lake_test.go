@@ -209,6 +209,108 @@ func TestTwoWriters(t *testing.T) {
 	}
 }
 
+// overtaken lets another writer go first, once, when a manifest is to be put.
+type overtaken struct {
+	bucket.Bucket
+	by func()
+}
+
+func (o *overtaken) Create(ctx context.Context, key, etag string, r io.Reader) error {
+	if by := o.by; by != nil && strings.HasPrefix(key, manifestDir) {
+		o.by = nil
+		by()
+	}
+	return o.Bucket.Create(ctx, key, etag, r)
+}
+
+// Two writers that make the same change at once: the slower one leaves the files of the faster one alone.
+func TestSameChange(t *testing.T) {
+	dir := t.TempDir()
+	one, two := testLake(t, dir, Sealed), testLake(t, dir, Sealed)
+	for n := range byte(2) {
+		if _, err := write(t, one, testLoad(n), testRun(0, "f")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := []symbol.ID{testLoad(0).Artifact.ID}
+	one.b = &overtaken{one.b, func() {
+		if err := two.Drop(t.Context(), gone); err != nil {
+			t.Error(err)
+		}
+	}}
+	if err := one.Drop(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	if counts := rangesOf(t, testLake(t, dir, Sealed)); len(counts) != 1 {
+		t.Errorf("%d artifacts, want 1", len(counts))
+	}
+}
+
+// A compaction whose rows another writer moves, or whose facts it tells anew, names no row twice.
+func TestTwoCompactions(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		meanwhile func(t *testing.T, two *Lake, export func(context.Context, symbol.ID, sinks.LakeBatch) (*sinks.LakeLoad, error))
+	}{
+		{"another compaction", func(t *testing.T, two *Lake, export func(context.Context, symbol.ID, sinks.LakeBatch) (*sinks.LakeLoad, error)) {
+			if _, err := write(t, two, testLoad(3), testRun(0, "f")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := two.Compact(t.Context(), sinks.LakeCompact{Export: export}); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"new facts", func(t *testing.T, two *Lake, _ func(context.Context, symbol.ID, sinks.LakeBatch) (*sinks.LakeLoad, error)) {
+			x := testLoad(1)
+			x.Artifact.Names = append(x.Artifact.Names, symbol.Name{Kind: symbol.NameApp, Text: "shop@2"})
+			b, err := two.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Commit(t.Context(), []*sinks.LakeLoad{x}); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			one, two := testLake(t, dir, Sealed), testLake(t, dir, Sealed)
+			for n := range byte(3) {
+				if _, err := write(t, one, testLoad(n), testRun(0, "f")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			export := func(_ context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
+				for n := range byte(4) {
+					if x := testLoad(n); x.Artifact.ID == id {
+						if b == nil {
+							return x, nil
+						}
+						return x, errors.Join(b.Load(&x.Artifact, x.Load), b.Write(testRun(0, "f")))
+					}
+				}
+				return nil, nil
+			}
+			other := c.meanwhile
+			done, err := one.Compact(t.Context(), sinks.LakeCompact{Export: func(ctx context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
+				if other != nil {
+					other(t, two, export)
+					other = nil
+				}
+				return export(ctx, id, b)
+			}})
+			if err != nil {
+				t.Fatalf("%+v, %v", done, err)
+			}
+			for id, n := range rangesOf(t, testLake(t, dir, Sealed)) {
+				if n != 1 {
+					t.Errorf("%s has %d rows, want 1", id, n)
+				}
+			}
+		})
+	}
+}
+
 // careless overwrites what must be new.
 type careless struct{ bucket.Bucket }
 

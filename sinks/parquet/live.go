@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -20,9 +21,10 @@ type liveRow struct {
 	names    string // of its rows of names
 }
 
-// writeLive writes the table live of a manifest.
+// writeLive writes the table live of a manifest, under a name of its own: two writers may make the same table of the same number at
+// once, and the one that was slower takes its file away again.
 func (l *Lake) writeLive(ctx context.Context, n *next) (*entry, error) {
-	o, err := l.open(ctx, tableLive(), liveTable, n.Profile, fmt.Sprint(n.Number), true)
+	o, err := l.open(ctx, tableLive(), liveTable, n.Profile, fmt.Sprint(n.Number, rand.Text()), true)
 	if err != nil {
 		return nil, err
 	}
