@@ -279,11 +279,16 @@ var (
 	kscrashKeys = frameKeys{"symbol_name", "source_file", "source_line", "symbol_addr"}
 )
 
-// printJSON writes a report that stays one JSON value: each frame's object gets
-// its function, file and line, under the names that the report's own tools use.
-// For each function of the inline chain but the outermost, an object on a line
-// of its own stands before the frame's, marked "inline".
+// printJSON writes a frame's function, file and line under the names that the report's own tools use.
 func printJSON(keys frameKeys) printer {
+	return printObjects("inline", []string{keys.function, keys.file, keys.line, keys.gone}, keys.write)
+}
+
+// printObjects writes a report that stays one JSON value: each frame's object gets what write
+// writes, in place of the members gone.
+// For each function of the inline chain but the outermost, an object on a line
+// of its own stands before the frame's, with the member inline.
+func printObjects(inline string, gone []string, write func(out *bufio.Writer, at *symbol.Frame)) printer {
 	return func(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 		done := 0
 		each(s, answers, func(f *Frame, chain []symbol.Frame) {
@@ -294,7 +299,7 @@ func printJSON(keys frameKeys) printer {
 			if len(bytes.TrimSpace(before)) > 0 {
 				before = nil
 			}
-			members := jsonMembers(unquoted(s.FrameText(f)), keys.function, keys.file, keys.line, keys.gone)
+			members := jsonMembers(unmarked(s.FrameText(f), markBytes), gone...)
 			for i := range chain {
 				if i > 0 {
 					out.WriteString(",")
@@ -306,9 +311,9 @@ func printJSON(keys frameKeys) printer {
 					out.Write(m)
 					out.WriteString(", ")
 				}
-				keys.write(out, &chain[i])
+				write(out, &chain[i])
 				if i < len(chain)-1 {
-					out.WriteString(`, "inline": true`)
+					out.WriteString(`, "` + inline + `": true`)
 				}
 				out.WriteByte('}')
 			}

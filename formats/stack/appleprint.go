@@ -15,6 +15,11 @@ import (
 // frame's address is replaced by "FUNCTION (in IMAGE) (FILE:LINE)", and each
 // function that the innermost one is inlined into has a line of its own.
 func printApple(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
+	printBehind(out, s, answers, writeApple)
+}
+
+// printBehind writes answers in place of what stands behind frames' addresses.
+func printBehind(out *bufio.Writer, s *Stack, answers [][]symbol.Answer, write func(out *bufio.Writer, f *Frame, at *symbol.Frame)) {
 	done := 0
 	each(s, answers, func(f *Frame, chain []symbol.Frame) {
 		if f.among {
@@ -32,9 +37,9 @@ func printApple(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 		for i := range chain {
 			if i > 0 {
 				out.WriteString(lineEnd(s.Text, f.Span[1]))
-				quoted := start + max(quoteBytes(s.Text[start:column]), loggedBytes(s.Text[start:column]))
-				out.Write(s.Text[start:quoted])
-				for _, c := range s.Text[quoted:column] {
+				marks := start + markBytes(s.Text[start:column])
+				out.Write(s.Text[start:marks])
+				for _, c := range s.Text[marks:column] {
 					if c != '\t' {
 						c = ' '
 					}
@@ -44,7 +49,7 @@ func printApple(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 					out.WriteByte(' ')
 				}
 			}
-			writeApple(out, f, &chain[i])
+			write(out, f, &chain[i])
 		}
 	})
 	out.Write(s.Text[done:])
@@ -92,7 +97,7 @@ func each(s *Stack, answers [][]symbol.Answer, visit func(f *Frame, chain []symb
 	eachAnswer(s, answers, func(_ int, f *Frame, a *symbol.Answer) { all = append(all, answered{f, a.Frames}) })
 	slices.SortStableFunc(all, func(a, b answered) int { return cmp.Compare(a.frame.Span[0], b.frame.Span[0]) })
 	for _, a := range all {
-		visit(a.frame, a.chain)
+		visit(a.frame, a.chain[min(a.frame.above, len(a.chain)-1):])
 	}
 }
 

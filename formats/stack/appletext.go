@@ -14,35 +14,13 @@ var appleLines = document{begins: appleLinesBegin, follow: followAppleLines, rea
 
 func trimEnd(b []byte) []byte { return bytes.TrimRight(b, "\r\n") }
 
-// appleLine is a line without its end, in which what NSLog puts before it, and the spaces that pages do not
-// break, are spaces.
+// appleLine is a line without its end, in which the spaces that pages do not break are two spaces each.
 func appleLine(b []byte) []byte {
 	b = trimEnd(b)
 	if bytes.Contains(b, fixedSpace) {
 		b = bytes.ReplaceAll(b, fixedSpace, []byte("  "))
 	}
-	if n := loggedBytes(b); n > 0 {
-		b = append(bytes.Repeat([]byte{' '}, n), b[n:]...)
-	}
 	return b
-}
-
-// loggedBytes is the length of what NSLog puts before a message: "2025-02-03 10:11:12.345678+0100 game[4242:93120] ".
-func loggedBytes(b []byte) int {
-	n := shapeBytes(b, "0000-00-00 00:00:00.000")
-	if n == 0 {
-		return 0
-	}
-	end := bytes.Index(b[n:], []byte("] "))
-	if end < 0 {
-		return 0
-	}
-	end += n
-	digits := bytes.LastIndexByte(b[n:end], '[') + 1
-	if _, stop, ok := parseDigits(b, n+digits); digits == 0 || !ok || stop != end && b[stop] != ':' {
-		return 0
-	}
-	return end + len("] ")
 }
 
 var fixedSpace = []byte("\u00a0")

@@ -31,9 +31,9 @@ const (
 )
 
 // documents are tried in order.
-var documents = [...]document{jsonReport, appleText, appleLines}
+var documents = [...]document{jsonReport, swiftText, appleText, appleLines}
 
-// inDocument gives b, and plain, which is b without marks of quoting, to the document that is being
+// inDocument gives b, and plain, which is b without what was put before it, to the document that is being
 // collected, or to one that begins with it; taken is false if there is none.
 func (s *splitter) inDocument(b, plain []byte, begins bool) (taken bool, err error) {
 	for s.document != nil { // one of a later kind may be found in what was none
@@ -75,7 +75,7 @@ func (s *splitter) inDocument(b, plain []byte, begins bool) (taken bool, err err
 func (s *splitter) endDocument() error {
 	d, text := s.document, s.held
 	s.document, s.follow, s.held = nil, nil, nil
-	if stack := d.read(unquoted(text), s.options); stack != nil {
+	if stack := d.read(unmarked(text, markBytes), s.options); stack != nil {
 		stack.Text = text
 		if err := s.next(); err != nil {
 			return err

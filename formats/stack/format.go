@@ -66,6 +66,8 @@ const (
 	appleMetric
 	kscrash
 	appleList
+	swiftCrash
+	swiftEvent
 	javascript
 	scriptJSON
 	minidumpFile
@@ -100,7 +102,10 @@ var formats = [...]Format{
 	appleMetric: {Name: "metrickit", Frame0: Exact, kind: symbol.MachO, print: printMetricKit, Lines: "JSON with callStackRootFrames, and frames of binaryUUID and offsetIntoBinaryTextSegment within frames"},
 	kscrash:     {Name: "kscrash", Frame0: Exact, kind: symbol.MachO, print: printJSON(kscrashKeys), Lines: "JSON with binary_images, and a crash of threads with backtraces"},
 	appleList:   {Name: "apple-backtrace", Frame0: Return, kind: symbol.MachO, print: printApple, Lines: "0x0000000104a30000 game 0x104a2c000 + 16384 [UUID]; 0   game  0x0000000104a30000 main + 24; 0 0x104ccc074 beside [  0] UUID 0x104a2c000 /path"},
-	scriptJSON:  {Name: "javascript-json", Frame0: Exact, kind: symbol.SourceMap, print: printScriptJSON, Lines: "JSON with error.stack in strings, or frames of file, line and column"},
+	// Swift says of each frame whether it is a return address.
+	swiftCrash: {Name: "swift", Frame0: Exact, print: printSwift, Lines: "1 [ra] 0x000055e8f4561e85 f(_:) + 12 in shop at /src/main.swift:12:11 below Thread 0 crashed: of Swift's own handler, with its Images"},
+	swiftEvent: {Name: "swift-json", Frame0: Exact, print: printObjects("inlined", swiftGone, writeSwiftMembers), Lines: "the same as JSON: crashReport with images, and frames of kind and address"},
+	scriptJSON: {Name: "javascript-json", Frame0: Exact, kind: symbol.SourceMap, print: printScriptJSON, Lines: "JSON with error.stack in strings, or frames of file, line and column"},
 	javascript: {Name: "javascript", Frame0: Exact, kind: symbol.SourceMap, print: printScripts,
 		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"},
 	symbols: {Name: "backtrace-symbols", Frame0: Return, kind: symbol.ELF, Lines: "/usr/lib/libcart.so(+0x1f3a) [0x7f5c5d5f5f3a], ./shop(checkout+0x1d) [0x401136] of glibc"},

@@ -23,7 +23,7 @@ func TestQuoted(t *testing.T) {
 	chain := []symbol.Frame{{Function: "inner", File: "/src/a.swift", Line: 3}, {Function: "outer", File: "b.m", Line: 4}}
 	answers := [][]symbol.Answer{{{}, {Status: symbol.Found, Frames: chain}}}
 	const frame = gameUUID + ",My Game 0x104a3004c 0x104a2c000+0x404c"
-	for _, mark := range []string{"> ", ">", ">> ", "> > ", " > ", "\t", "2025-02-03 10:11:12.345678+0100 My Game[4242:93120] "} {
+	for _, mark := range []string{"> ", ">", ">> ", "> > ", " > ", "\t", "2025-02-03 10:11:12.345678+0100 My Game[4242:93120] ", "2025-02-03T10:11:12.3456789Z "} {
 		text := before(mark, quotedReport)
 		s := one(t, text, Options{})
 		if got := place(&s.Threads[0].Frames[0]); got != frame || s.Format != "apple-crash" || len(s.Threads[0].Frames) != 2 {
@@ -59,7 +59,7 @@ func TestQuoted(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	for in, want := range map[string]string{"": "", ">": " ", "a > b": "a > b", "> a\n>b\nc\n>> d": "  a\n b\nc\n   d"} {
-		if got := string(unquoted([]byte(in))); got != want {
+		if got := string(unmarked([]byte(in), quoteBytes)); got != want {
 			t.Errorf("%q without its marks is %q", in, got)
 		}
 	}

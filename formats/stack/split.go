@@ -108,13 +108,13 @@ type splitter struct {
 func (s *splitter) piece(b []byte, begins, ends bool) error {
 	plain := b
 	if begins {
-		plain = unquoted(b)
+		plain = unmarked(b, markBytes)
 	}
 	if taken, err := s.inDocument(b, plain, begins); taken || err != nil {
 		return err
 	}
 	if begins && ends {
-		return s.line(b, plain)
+		return s.line(b, unmarked(b, quoteBytes))
 	}
 	return s.text(b)
 }

@@ -181,7 +181,7 @@ func printStackwalk(out *bufio.Writer, s *Stack, answers [][]symbol.Answer) {
 		out.Write(s.Text[done:f.Span[0]])
 		done = f.Span[1]
 		out.WriteByte('{')
-		for _, m := range jsonMembers(unquoted(s.FrameText(f)), walkGone...) {
+		for _, m := range jsonMembers(unmarked(s.FrameText(f), markBytes), walkGone...) {
 			out.Write(m)
 			out.WriteString(", ")
 		}
