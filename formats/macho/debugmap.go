@@ -78,21 +78,12 @@ func (o *object) addObjectFile(ctx context.Context, f *native.ObjectFile, in *fo
 		}
 		return false, err
 	}
-	if f.Member != "" {
-		var err error
-		if in, err = arMember(in, f.Member); in == nil || err != nil {
-			return soft(err)
-		}
-	}
-	file, err := native.OpenMachO(in)
-	if err != nil {
+	in, err := sliceFor(in, o.file.Arch())
+	if in == nil || err != nil {
 		return soft(err)
 	}
-	if !file.Relocatable() || file.Arch() != o.file.Arch() {
-		return false, nil
-	}
-	moved, err := findMoves(file, f.Functions)
-	if err != nil {
+	file, moved, err := o.objectFile(f, in)
+	if file == nil || err != nil {
 		return soft(err)
 	}
 	n, err := dwarf.CountUnits(ctx, file, name, in.Limits)
@@ -104,6 +95,43 @@ func (o *object) addObjectFile(ctx context.Context, f *native.ObjectFile, in *fo
 	}
 	o.units = append(o.units, &units{file: file, count: n, moved: moved})
 	return true, nil
+}
+
+// maxNamesakes is how many members of one name are looked at: static libraries that were merged have several.
+const maxNamesakes = 16
+
+// objectFile opens the object file that in is, or of the members with its name the one that has most of its functions;
+// nil if there is none.
+func (o *object) objectFile(f *native.ObjectFile, in *formats.Input) (*native.MachO, *moves, error) {
+	var file *native.MachO
+	var moved *moves
+	try := func(in *formats.Input) (all bool, err error) {
+		c, err := native.OpenMachO(in)
+		if err != nil || !c.Relocatable() || c.Arch() != o.file.Arch() {
+			return false, err
+		}
+		v, err := findMoves(c, f.Functions)
+		if err == nil && (file == nil || len(v.all) > len(moved.all)) {
+			file, moved = c, v
+		}
+		return err == nil && len(v.all) == len(f.Functions), err
+	}
+	if f.Member == "" {
+		_, err := try(in)
+		return file, moved, err
+	}
+	tried := 0
+	err := eachMember(in, f.Member, func(m *formats.Input) (bool, error) {
+		all, err := try(m)
+		if tried++; formats.Rejects(err) {
+			err = nil // another may be meant
+		}
+		return all || tried == maxNamesakes, err
+	})
+	if file != nil && formats.Rejects(err) {
+		err = nil
+	}
+	return file, moved, err
 }
 
 // move is code of an object file and where the linker put it.
@@ -174,38 +202,44 @@ func (m *moves) emit(img *native.Image, emit func(*symbol.Run) error) func(*symb
 	}
 }
 
-// arMember finds a member of a static library, nil if it has none of that name.
-func arMember(in *formats.Input, want string) (*formats.Input, error) {
+// eachMember visits the members of a static library that have a name, until visit says that it is done.
+func eachMember(in *formats.Input, want string, visit func(*formats.Input) (done bool, err error)) error {
 	const magic, headBytes = "!<arch>\n", 60
 	head, err := in.View(0, min(in.Size, int64(len(magic))))
 	if err != nil || string(head) != magic {
-		return nil, err
+		return err
 	}
 	for off := int64(len(magic)); in.Size-off >= headBytes; {
 		h, err := in.View(off, headBytes)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		size, err := strconv.ParseInt(strings.TrimSpace(string(h[48:58])), 10, 64)
 		if err != nil || size < 0 || size > in.Size-off-headBytes {
-			return nil, &formats.Error{Format: name, Section: "static library", Offset: off, Want: "a member inside the file", Err: formats.ErrCorrupt}
+			return &formats.Error{Format: name, Section: "static library", Offset: off, Want: "a member inside the file", Err: formats.ErrCorrupt}
 		}
 		label, body := strings.TrimRight(string(h[:16]), " /"), off+headBytes
 		off = body + size + size&1
 		if n, long := strings.CutPrefix(label, "#1/"); long {
 			length, err := strconv.ParseInt(n, 10, 64)
 			if err != nil || length < 0 || length > size || length > in.Limits.NameBytes {
-				return nil, &formats.Error{Format: name, Section: "static library", Offset: body, Want: "a member's name", Err: formats.ErrCorrupt}
+				return &formats.Error{Format: name, Section: "static library", Offset: body, Want: "a member's name", Err: formats.ErrCorrupt}
 			}
 			b, err := in.View(body, length)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			label, body, size = string(bytes.TrimRight(b, "\x00")), body+length, size-length
 		}
 		if label == want {
-			return in.Section(in.Name+"!"+label, body, size)
+			m, err := in.Section(in.Name+"!"+label, body, size)
+			if err != nil {
+				return err
+			}
+			if done, err := visit(m); done || err != nil {
+				return err
+			}
 		}
 	}
-	return nil, nil
+	return nil
 }

@@ -37,13 +37,30 @@ type slice struct {
 	err       error
 }
 
-// openFat reads the table of slices: each is a member. One that lies outside,
-// or over another, is rejected alone.
+// fatFault is damage of the table of slices.
+func fatFault(off int64, want string) error {
+	return &formats.Error{Format: name, Section: "fat header", Offset: off, Want: want, Err: formats.ErrCorrupt}
+}
+
+// openFat opens a fat file: each slice is a member. One that lies outside, or
+// over another, is rejected alone.
 func openFat(in *formats.Input) (*formats.Object, error) {
-	const section = "fat header"
-	fault := func(off int64, want string) error {
-		return &formats.Error{Format: name, Section: section, Offset: off, Want: want, Err: formats.ErrCorrupt}
+	slices, err := readSlices(in)
+	if err != nil {
+		return nil, err
 	}
+	return &formats.Object{Members: func(ctx context.Context, emit func(*formats.Input) error) error {
+		for i := range slices {
+			if err := emit(slices[i].input(in)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}, nil
+}
+
+// readSlices reads the table of slices.
+func readSlices(in *formats.Input) ([]slice, error) {
 	head, err := in.View(0, min(8, in.Size))
 	if err != nil {
 		return nil, err
@@ -54,10 +71,10 @@ func openFat(in *formats.Input) (*formats.Object, error) {
 		each = 32
 	}
 	if n >= maxSlices {
-		return nil, fault(4, fmt.Sprintf("fewer than %d slices, not %d", maxSlices, n))
+		return nil, fatFault(4, fmt.Sprintf("fewer than %d slices, not %d", maxSlices, n))
 	}
 	if in.Size < 8+n*each {
-		return nil, fault(8, fmt.Sprintf("%d entries of %d bytes", n, each))
+		return nil, fatFault(8, fmt.Sprintf("%d entries of %d bytes", n, each))
 	}
 	table, err := in.View(8, n*each)
 	if err != nil {
@@ -75,23 +92,35 @@ func openFat(in *formats.Input) (*formats.Object, error) {
 			s.off, s.size = uint64(binary.BigEndian.Uint32(b[8:])), uint64(binary.BigEndian.Uint32(b[12:]))
 		}
 		if size := uint64(in.Size); s.off > size || s.size > size-s.off {
-			s.err = fault(s.at, fmt.Sprintf("slice %s inside the file", s.arch))
+			s.err = fatFault(s.at, fmt.Sprintf("slice %s inside the file", s.arch))
 		}
 	}
-	refuseOverlaps(slices, uint64(8+n*each), fault)
-	return &formats.Object{Members: func(ctx context.Context, emit func(*formats.Input) error) error {
-		for i := range slices {
-			if err := emit(slices[i].input(in)); err != nil {
-				return err
-			}
+	refuseOverlaps(slices, uint64(8+n*each))
+	return slices, nil
+}
+
+// sliceFor is the slice of an architecture, nil if a fat file has none; a file that is not fat is its own.
+func sliceFor(in *formats.Input, arch string) (*formats.Input, error) {
+	head, err := in.View(0, min(8, in.Size))
+	if err != nil || !isFat(head) {
+		return in, err
+	}
+	all, err := readSlices(in)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].arch == arch {
+			m := all[i].input(in)
+			return m, m.Err
 		}
-		return nil
-	}}, nil
+	}
+	return nil, nil
 }
 
 // refuseOverlaps marks each slice that begins before the one in front of it,
 // or the table, has ended.
-func refuseOverlaps(all []slice, end uint64, fault func(int64, string) error) {
+func refuseOverlaps(all []slice, end uint64) {
 	order := make([]*slice, 0, len(all))
 	for i := range all {
 		if all[i].err == nil {
@@ -101,7 +130,7 @@ func refuseOverlaps(all []slice, end uint64, fault func(int64, string) error) {
 	slices.SortStableFunc(order, func(a, b *slice) int { return cmp.Compare(a.off, b.off) })
 	for _, s := range order {
 		if s.off < end {
-			s.err = fault(s.at, fmt.Sprintf("slice %s behind what stands before it, which ends at %#x", s.arch, end))
+			s.err = fatFault(s.at, fmt.Sprintf("slice %s behind what stands before it, which ends at %#x", s.arch, end))
 			continue
 		}
 		end = s.off + s.size
