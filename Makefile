@@ -24,7 +24,7 @@ build: ## build bin/symlake, one static binary
 test: ## run every test; what needs an outside tool says SKIP and how to get it
 	$(GO) vet ./... ./testdata/bench
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
-	SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace $(GO) test -timeout 20m ./...
+	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace $(GO) test -v -timeout 20m ./... | awk -f testdata/skips.awk
 
 tools: ## build the S3 server that tests use into the cache folder
 	bash testdata/tools.sh $(CACHE)
