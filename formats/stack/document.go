@@ -31,7 +31,7 @@ const (
 )
 
 // documents are tried in order.
-var documents = [...]document{jsonReport, swiftText, appleText, appleLines}
+var documents = [...]document{jsonReport, swiftText, walkText, appleText, appleLines}
 
 // inDocument gives b, and plain, which is b without what was put before it, to the document that is being
 // collected, or to one that begins with it; taken is false if there is none.

@@ -72,6 +72,8 @@ const (
 	scriptJSON
 	minidumpFile
 	walkJSON
+	walkPlain
+	walkFields
 	symbols
 	perf
 	golang
@@ -114,6 +116,9 @@ var formats = [...]Format{
 
 	minidumpFile: {Name: "minidump", Frame0: Exact, Lines: "a dump of Breakpad or Crashpad: where each thread stood, and what its frame pointers lead to"},
 	walkJSON:     {Name: "stackwalk", Frame0: Stepped, print: printStackwalk, Lines: "JSON of minidump-stackwalk, with modules, and frames of module_offset"},
+
+	walkPlain:  {Name: "stackwalk-text", Frame0: Exact, print: printWalk, Lines: "0  libcart.so + 0x228fe of minidump_stackwalk, its frames' registers below; rust-minidump's are stepped"},
+	walkFields: {Name: "stackwalk-machine", Frame0: Exact, print: printWalkFields, Lines: "0|0|libcart.so||||0x228fe of minidump_stackwalk -m"},
 
 	// Dart steps back before it prints; its crash handler does not.
 	dartTrace: {Name: "dart", Frame0: Stepped, print: printDart, Lines: "#00 abs 0000007baa845767 virt 0000000000165767 _kDartIsolateSnapshotInstructions+0x9ed27, also with unit 2, behind a log's prefix, below a header with build_id"},

@@ -7,8 +7,10 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// stackwalk reads the JSON of minidump-stackwalk (rust-minidump's json-schema.md).
+// stackwalk is what minidump-stackwalk says of a dump: as JSON (rust-minidump's json-schema.md), as
+// text, or as lines for machines.
 type stackwalk struct {
+	family  family
 	arch    string
 	system  string
 	modules map[string]walkModule // by name
@@ -25,15 +27,18 @@ type walkThread struct {
 
 type walkFrame struct {
 	span           [2]int
+	indent, tail   int // see Frame
 	module         string
 	offset, addr   uint64
 	placed, inside bool
+	stepped        bool // back into the call, by the tool
+	above          int  // see Frame
 }
 
 // readStackwalk makes a stack of a report; nil if it is none.
 func readStackwalk(text []byte, o Options) *Stack {
 	j := &jsonText{b: text}
-	w := &stackwalk{modules: map[string]walkModule{}}
+	w := &stackwalk{family: walkJSON, modules: map[string]walkModule{}}
 	known := false
 	j.object(func(key string) {
 		switch key {
@@ -51,12 +56,22 @@ func readStackwalk(text []byte, o Options) *Stack {
 			known = true
 		case "threads":
 			j.array(func(i int) { w.thread(j, uint64(i)) })
+		case "crashing_thread": // a copy of one of them
+			w.thread(j, 0)
 		}
 	})
 	if j.broken() || !known {
 		return nil
 	}
 	return w.stack(text, o)
+}
+
+// kind is that of the system's images.
+func (w *stackwalk) kind() symbol.Kind {
+	if w.system == "Mac OS X" || w.system == "iOS" {
+		return symbol.MachO
+	}
+	return symbol.ELF
 }
 
 // walkArch gives the word of symbol.Artifact for what the tool calls a processor.
@@ -123,10 +138,10 @@ func (t *walkThread) frame(j *jsonText) {
 }
 
 func (w *stackwalk) stack(text []byte, o Options) *Stack {
-	s := &Stack{Format: formats[walkJSON].Name, Text: text, Arch: w.arch}
+	s := &Stack{Format: formats[w.family].Name, Text: text, Arch: w.arch}
 	kind := o.Frame0
 	if kind == AsFormat {
-		kind = formats[walkJSON].Frame0
+		kind = formats[w.family].Frame0
 	}
 	n := 0
 	for _, t := range w.threads {
@@ -137,15 +152,12 @@ func (w *stackwalk) stack(text []byte, o Options) *Stack {
 			}
 			f := &t.frames[i]
 			step := func(v uint64) uint64 {
-				if kind == Return || kind == Exact && i > 0 {
+				if !f.stepped && (kind == Return || kind == Exact && i > 0) {
 					return Step(w.arch, v)
 				}
 				return v
 			}
-			made := Frame{Span: f.span, Arch: w.arch, File: f.module, Raw: f.addr, Kind: symbol.ELF}
-			if w.system == "Mac OS X" || w.system == "iOS" {
-				made.Kind = symbol.MachO
-			}
+			made := Frame{Span: f.span, Arch: w.arch, File: f.module, Raw: f.addr, Kind: w.kind(), indent: f.indent, tail: f.tail, above: f.above}
 			m := w.modules[f.module]
 			for _, id := range []string{m.code, m.debug} {
 				if isHex([]byte(id)) && len(id) >= 16 {
