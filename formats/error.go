@@ -33,10 +33,11 @@ func (e *Error) Error() string {
 	if section == "" {
 		section = "file"
 	}
+	at := uint64(e.Offset) // a damaged header may say any
 	if e.Want == "" {
-		return fmt.Sprintf("%s: %s+%#x: %v", e.Format, section, e.Offset, e.Err)
+		return fmt.Sprintf("%s: %s+%#x: %v", e.Format, section, at, e.Err)
 	}
-	return fmt.Sprintf("%s: %s+%#x: %v: want %s", e.Format, section, e.Offset, e.Err, e.Want)
+	return fmt.Sprintf("%s: %s+%#x: %v: want %s", e.Format, section, at, e.Err, e.Want)
 }
 
 func (e *Error) Unwrap() error { return e.Err }

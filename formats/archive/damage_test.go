@@ -3,6 +3,7 @@ package archive_test
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -53,6 +54,31 @@ func TestDamagedMember(t *testing.T) {
 					t.Errorf("%d members", len(f.bytes))
 				}
 			})
+		})
+	}
+}
+
+// A compressed object that is cut says where it ends.
+func TestWhereDamageIs(t *testing.T) {
+	noise := []byte(samples()["lib/arm64-v8a/libx.so"])
+	var gz, zst bytes.Buffer
+	z, err := zstd.NewWriter(&zst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []io.WriteCloser{gzip.NewWriter(&gz), z} {
+		_, err := w.Write(noise)
+		if err = errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, packed := range map[string][]byte{"libx.so.gz": gz.Bytes(), "libx.so.zst": zst.Bytes()} {
+		cut := packed[:len(packed)/2]
+		both(t, name, cut, func(t *testing.T, in *formats.Input) {
+			var e *formats.Error
+			if err := walk(t, in).errs[name+"!libx.so"]; !errors.As(err, &e) || e.Offset != int64(len(cut)) {
+				t.Errorf("%s: %v, want it at %#x", name, err, len(cut))
+			}
 		})
 	}
 }

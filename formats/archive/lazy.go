@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"hash/crc32"
@@ -183,10 +184,11 @@ func (s *spoolReader) Read(p []byte) (int, error) {
 }
 
 // inflating is a decompressor's output with its errors told apart: those of
-// the archive's reader come unchanged, the rest is damage at off.
+// the archive's reader come unchanged, the rest is damage behind off.
 type inflating struct {
 	r       io.Reader
 	src     *upstream.Reader
+	buf     *bufio.Reader // of src, as r reads it; nil: what has been read does not tell where r is
 	form    string
 	section string
 	off     int64
@@ -212,7 +214,15 @@ func (d *inflating) Read(p []byte) (int, error) {
 	if err == nil || err == io.EOF {
 		return n, err
 	}
-	return n, damage(d.form, d.section, d.off, d.src, err)
+	return n, damage(d.form, d.section, d.off+consumed(d.src, d.buf), d.src, err)
+}
+
+// consumed is how far into src a decoder is that reads it through buf, in bytes.
+func consumed(src *upstream.Reader, buf *bufio.Reader) int64 {
+	if buf == nil {
+		return 0
+	}
+	return src.N - int64(buf.Buffered())
 }
 
 // damage is a decompressor's error as ours.

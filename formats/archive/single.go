@@ -83,12 +83,13 @@ func single(in *formats.Input, form string, open decoder) (*formats.Object, erro
 		var inner string
 		l.open = func() (io.Reader, func(), error) {
 			src := &upstream.Reader{R: reader(in, 0, in.Size)}
-			r, name, done, err := open(bufio.NewReaderSize(src, 64<<10))
+			buf := bufio.NewReaderSize(src, 64<<10)
+			r, name, done, err := open(buf)
 			if err != nil {
-				return nil, nil, damage(form, "", 0, src, err)
+				return nil, nil, damage(form, "", consumed(src, buf), src, err)
 			}
 			inner = name
-			return &inflating{r: r, src: src, form: form, size: -1}, done, nil
+			return &inflating{r: r, src: src, buf: buf, form: form, size: -1}, done, nil
 		}
 		l.name = innerName(in.Name, "")
 		m, err := l.input()

@@ -183,7 +183,7 @@ func (z *zipFile) inflate(h *zipEntry, off int64) (io.Reader, func(), error) {
 	} else if err := f.flate.(flate.Resetter).Reset(f.buf, nil); err != nil {
 		return nil, nil, err
 	}
-	d.r, d.src = f.flate, &f.src
+	d.r, d.src, d.buf = f.flate, &f.src, f.buf
 	return d, func() { z.put(f) }, nil
 }
 

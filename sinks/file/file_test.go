@@ -124,7 +124,9 @@ func TestDamage(t *testing.T) {
 	}
 	bad := bytes.Clone(whole)
 	bad[500] ^= 1
-	for name, b := range map[string][]byte{"a flipped bit": bad, "a cut file": whole[:len(whole)-1], "an empty file": nil} {
+	version := bytes.Clone(whole)
+	version[len(version)-1] ^= 1
+	for name, b := range map[string][]byte{"a flipped bit": bad, "a flipped bit of the version": version, "a cut file": whole[:len(whole)-1], "an empty file": nil} {
 		if err := os.WriteFile(path[0], b, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -2,10 +2,12 @@ package file
 
 import (
 	"container/list"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
 
+	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/internal/hfile"
 )
 
@@ -110,6 +112,9 @@ func (h *handle) open(path string) {
 	info, err := h.file.Stat()
 	if err == nil {
 		h.Reader, err = hfile.Open(h.file, info.Size())
+	}
+	if errors.Is(err, hfile.ErrUnsupported) { // nobody else writes here, and the version of the layout is in the format file
+		err = fmt.Errorf("%w: %w", sinks.ErrCorrupt, err)
 	}
 	if err != nil {
 		h.err = fmt.Errorf("%s: %w", path, err)
