@@ -71,7 +71,7 @@ type Input struct {
 // Ref names a companion. ID or Name may be empty.
 type Ref struct {
 	ID   string // "build-id:…", "dwo:…", "debug-id:…"
-	Name string // a path relative to the object that asks
+	Name string // a path relative to the object that asks; with a slash at its end a folder there, any file of which will do
 	// Optional is one of several ways to what is asked for: that nobody has it
 	// is no loss yet, and is not noted.
 	Optional bool

@@ -55,6 +55,9 @@ func (x *object) companion(ctx context.Context, want formats.Ref) (*formats.Inpu
 
 // beside opens the file called name, seen from key.
 func (j *job) beside(ctx context.Context, b bucket.Bucket, key, name string) (*formats.Input, error) {
+	if strings.HasSuffix(name, "/") {
+		return j.within(ctx, b, path.Join(path.Dir(key), name)+"/")
+	}
 	for _, k := range keysBeside(key, name) {
 		e, _, err := b.Stat(ctx, k)
 		if errors.Is(err, bucket.ErrNotFound) {
@@ -66,6 +69,26 @@ func (j *job) beside(ctx context.Context, b bucket.Bucket, key, name string) (*f
 		return j.fetched(ctx, b, e)
 	}
 	return nil, formats.ErrNoCompanion
+}
+
+// within opens the first file of a folder, hidden ones aside.
+func (j *job) within(ctx context.Context, b bucket.Bucket, folder string) (*formats.Input, error) {
+	var found *bucket.Entry
+	err := b.List(ctx, folder, "", func(e bucket.Entry) error {
+		rest := strings.TrimPrefix(e.Key, folder)
+		if rest == "" || rest[0] == '.' || strings.Contains(rest, "/") {
+			return nil
+		}
+		found = &e
+		return errStop
+	})
+	if err != nil && !errors.Is(err, errStop) {
+		return nil, err
+	}
+	if found == nil {
+		return nil, formats.ErrNoCompanion
+	}
+	return j.fetched(ctx, b, *found)
 }
 
 // keysBeside lists the keys at which a file called name may lie, seen from key.

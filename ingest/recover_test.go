@@ -24,6 +24,15 @@ func TestCompanions(t *testing.T) {
 	}
 	w.answers(idA, 8, "part:2")
 
+	// Any file of a folder, but no hidden one and none below it.
+	w = newWorld(t)
+	w.put("x/a.so", "FAKE\nid "+idA+"\nneed dwo:77 sub/\nf 0 8 main 1\n")
+	w.put("x/sub/.part.dwo", "FAKE\ncompanion dwo:78\n")
+	w.put("x/sub/below/part.dwo", "FAKE\ncompanion dwo:79\n")
+	w.put("x/sub/part.dwo", "FAKE\ncompanion dwo:77\nf 8 16 part 2\n")
+	w.run()
+	w.answers(idA, 8, "part:2")
+
 	// In the same archive.
 	w = newWorld(t)
 	w.put("a.zip", zipped(t, "x/a.so", need, "x/sub/part.dwo", "FAKE\ncompanion dwo:77\nf 8 16 part 2\n"))

@@ -75,8 +75,13 @@ func (s *shelf) find(ctx context.Context, asker place, want string) (best place,
 	if err != nil {
 		return place{}, false, err
 	}
-	want = path.Clean(strings.ReplaceAll(want, "\\", "/"))
+	want = strings.ReplaceAll(want, "\\", "/")
 	beside := path.Join(path.Dir(asker.name), want)
+	if strings.HasSuffix(want, "/") {
+		best, ok = within(named, beside)
+		return best, ok, nil
+	}
+	want = path.Clean(want)
 	most := 0
 	for _, p := range named[path.Base(want)] {
 		if p.at == asker.at {
@@ -91,6 +96,21 @@ func (s *shelf) find(ctx context.Context, asker place, want string) (best place,
 		}
 	}
 	return best, most > 0, nil
+}
+
+// within is the first file of a folder, hidden ones aside.
+func within(named map[string][]place, folder string) (best place, ok bool) {
+	for base, places := range named {
+		if strings.HasPrefix(base, ".") {
+			continue
+		}
+		for _, p := range places {
+			if path.Dir(path.Clean(p.name)) == folder && (!ok || p.at < best.at) {
+				best, ok = p, true
+			}
+		}
+	}
+	return best, ok
 }
 
 // index scans once. A failure of the archive's reader is tried again next time.

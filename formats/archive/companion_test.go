@@ -72,6 +72,9 @@ func TestCompanions(t *testing.T) {
 				ask(m, "libx.so.dbg", "lib/arm64/libx.so.dbg") // whole, though larger than the head
 				ask(m, "../../../../etc/passwd", "")           // outside
 				ask(m, "none", "")
+				ask(m, "../arm/", "lib/arm/libx.dwo") // any file of a folder
+				ask(m, ".debug/", "lib/arm64/.debug/libx.so")
+				ask(m, "../../lib/", "") // has folders alone
 				_, err := m.Companion(t.Context(), formats.Ref{ID: "build-id:00"})
 				if !errors.Is(err, formats.ErrNoCompanion) || outside[len(outside)-1].ID != "build-id:00" {
 					t.Errorf("by id: %v", err)

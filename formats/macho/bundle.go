@@ -33,8 +33,14 @@ func openBundle(ctx context.Context, in *formats.Input) (*formats.Object, error)
 	if plain := strings.TrimSuffix(bundle, path.Ext(bundle)); plain != bundle && plain != "" && path.Ext(bundle) != ".dylib" {
 		names = []string{plain, bundle} // App.app, Kit.framework
 	}
+	// The file need not be called as the bundle is. The names are what can be waited for.
+	const folder = "Resources/DWARF/"
+	asks := []formats.Ref{{Name: folder, Optional: true}}
 	for _, n := range names {
-		dwarf, err := in.Companion(ctx, formats.Ref{Name: "Resources/DWARF/" + n})
+		asks = append(asks, formats.Ref{Name: folder + n})
+	}
+	for _, ask := range asks {
+		dwarf, err := in.Companion(ctx, ask)
 		if errors.Is(err, formats.ErrNoCompanion) {
 			continue
 		}

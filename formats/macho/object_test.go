@@ -223,6 +223,7 @@ func TestBundle(t *testing.T) {
 		"/x/libgame.dylib.dSYM/Contents/Info.plist": {"Resources/DWARF/libgame.dylib", "companion: "},
 		"/x/libgame.dSYM/Contents/Info.plist":       {"Resources/DWARF/libgame.dylib", "companion: "},
 		"up.zip!App.app.dSYM/Contents/Info.plist":   {"Resources/DWARF/App", "companion: "},
+		"up.zip!My App.dSYM/Contents/Info.plist":    {"Resources/DWARF/", "companion: "}, // whatever it is called
 		"up.zip!Empty.app.dSYM/Contents/Info.plist": {"", "no-dwarf: the dSYM bundle Empty.app.dSYM has no Contents/Resources/DWARF/Empty"},
 	} {
 		in := formattest.InputOf(name, plist, formats.Limits{})
