@@ -37,7 +37,7 @@ func (j artifactsJob) Run(p *process) error {
 		if a.Kind.HasClasses() {
 			count, of = a.Classes, "classes"
 		}
-		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d %s\t%d bytes\t%s\n", a.Artifact, a.Kind, a.Arch, a.File, count, of, a.Bytes, strings.Join(a.Apps, ","))
+		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d %s\t%d bytes\t%s\n", a.Artifact, a.Kind, a.Arch, oneLine(a.File), count, of, a.Bytes, oneLine(strings.Join(a.Apps, ",")))
 		return err
 	}
 	server, err := p.remote()

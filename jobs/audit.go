@@ -36,7 +36,7 @@ func (j auditJob) Run(p *process) error {
 		if p.flags.JSON {
 			return p.printJSON(eventJSON{e.At, e.Who, e.What, e.Detail})
 		}
-		_, err := fmt.Fprintf(p.out, "%s  %-8s %-12s %s\n", e.At.Format(time.RFC3339), e.What, e.Who, e.Detail)
+		_, err := fmt.Fprintf(p.out, "%s  %-8s %-12s %s\n", e.At.Format(time.RFC3339), e.What, e.Who, oneLine(e.Detail))
 		return err
 	})
 }

@@ -23,15 +23,15 @@ func (inspectJob) Help() string {
 
 // Run prints what is in the file; members of archives too.
 func (j inspectJob) Run(p *process) error {
+	src, err := p.openSource(SourceConfig{URL: j.File}) // first: it does not wait for the writer of a pipe
+	if err != nil {
+		return err
+	}
 	known, err := all.Inspect(p.ctx, j.File, p.out, p.flags.JSON)
 	if known || err != nil {
 		return err
 	}
 	if known, err = all.InspectLake(p.ctx, j.File, p.out, p.flags.JSON, p.lakeKeys); known || err != nil {
-		return err
-	}
-	src, err := p.openSource(SourceConfig{URL: j.File})
-	if err != nil {
 		return err
 	}
 	return ingest.Walk(p.ctx, src, p.pipeline(), func(in *formats.Input, f *formats.Format, obj *formats.Object, err error) error {

@@ -55,7 +55,7 @@ func (j objectsJob) Run(p *process) error {
 			return nil
 		}
 		if !p.flags.JSON {
-			_, err := fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", o.State, o.Size, o.URL, o.Reason)
+			_, err := fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", o.State, o.Size, oneLine(o.URL), oneLine(o.Reason))
 			return err
 		}
 		out := objectJSON{URL: o.URL, ETag: o.ETag, Size: o.Size, State: string(o.State), Reason: o.Reason, Attempts: o.Attempts,

@@ -43,7 +43,7 @@ func (j planJob) Run(p *process) error {
 		if p.flags.JSON {
 			err = p.printJSON(l)
 		} else {
-			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", l.Size, l.State, l.URL, l.Reason)
+			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", l.Size, l.State, oneLine(l.URL), oneLine(l.Reason))
 		}
 		if err != nil {
 			return err

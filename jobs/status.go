@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -129,10 +130,14 @@ func (st statusJSON) print(p *process) error {
 		fmt.Fprintf(p.out, "objects    %6d %s\n", st.Objects[state], state)
 	}
 	for _, why := range sortedKeys(st.Rejects) {
-		fmt.Fprintf(p.out, "rejected   %6d %s\n", st.Rejects[why], why)
+		fmt.Fprintf(p.out, "rejected   %6d %s\n", st.Rejects[why], oneLine(why))
 	}
 	for _, r := range st.Runs {
-		if _, err := fmt.Fprintf(p.out, "run        %s %s %v\n", r.Last.UTC().Format(time.RFC3339), r.Run, r.Objects); err != nil {
+		var counts []string
+		for _, state := range sortedKeys(r.Objects) {
+			counts = append(counts, fmt.Sprintf("%d %s", r.Objects[state], state))
+		}
+		if _, err := fmt.Fprintf(p.out, "run        %s %s %s\n", r.Last.UTC().Format(time.RFC3339), r.Run, strings.Join(counts, ", ")); err != nil {
 			return err
 		}
 	}

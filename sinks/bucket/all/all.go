@@ -21,7 +21,7 @@ type Options = s3.Options
 
 // Open takes s3://bucket/prefix, file:PATH or a path. key is not empty when the
 // URL names one object that exists; b is the folder it lies in then.
-// A path that names nothing is bucket.ErrNotFound; an S3 prefix without
+// A path that names nothing, or a pipe or device, is bucket.ErrNotFound; an S3 prefix without
 // objects is an empty folder.
 func Open(ctx context.Context, url string, o Options) (b bucket.Bucket, key string, err error) {
 	if rest, ok := strings.CutPrefix(url, "s3://"); ok {
@@ -48,6 +48,9 @@ func Open(ctx context.Context, url string, o Options) (b bucket.Bucket, key stri
 		return nil, "", err
 	}
 	if !info.IsDir() {
+		if !info.Mode().IsRegular() { // a pipe, a socket, a device
+			return nil, "", fmt.Errorf("%s is neither a file nor a folder: %w", p, bucket.ErrNotFound)
+		}
 		p, key = filepath.Split(filepath.Clean(p))
 		if p == "" {
 			p = "."

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/symlake/symlake/sinks/bucket"
@@ -39,7 +40,11 @@ func TestFiles(t *testing.T) {
 			}
 		}
 	}
-	for _, url := range []string{"", "file:", "none", "file:/none/at/all", path + "/x"} {
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, url := range []string{"", "file:", "none", "file:/none/at/all", path + "/x", pipe, os.DevNull} {
 		if _, _, err := all.Open(t.Context(), url, all.Options{}); err == nil || url != "" && url != "file:" && !errors.Is(err, bucket.ErrNotFound) {
 			t.Errorf("%q: %v", url, err)
 		}
