@@ -1,9 +1,11 @@
 package macho
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/symlake/symlake/formats"
@@ -158,8 +160,25 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) e
 		if o.missingMap != "" {
 			q.Missing = append(q.Missing, o.missingMap)
 		}
+		if lib := o.debugLibrary(); lib != "" {
+			q.Warnings = append(q.Warnings, "stub: this is the launcher of a debug build; the code's own is in "+lib)
+		}
 	}
 	return q, err
+}
+
+// debugLibrary is the library that holds the code of a debug build of which the image is the launcher; "" if it is none.
+func (o *object) debugLibrary() string {
+	in, err := o.file.Stored("__TEXT", "__debug_dylib")
+	if in == nil || err != nil || in.Size > o.in.Limits.NameBytes {
+		return ""
+	}
+	b, err := in.View(0, in.Size)
+	if err != nil {
+		return ""
+	}
+	path, _, _ := bytes.Cut(b, []byte{0})
+	return formats.Base(strings.ToValidUTF8(string(path), "\uFFFD"))
 }
 
 func (o *object) close() error {

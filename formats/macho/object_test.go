@@ -254,6 +254,22 @@ func TestStub(t *testing.T) {
 	}
 }
 
+// The launcher of a debug build has code of its own, and says whose it is not.
+func TestLauncher(t *testing.T) {
+	b := own(t, "objects/libmapped.dylib")
+	i := bytes.Index(b, []byte("__literals"))
+	copy(b[i:i+16], "__debug_dylib\x00\x00\x00")
+	copy(b[binary.LittleEndian.Uint32(b[i+48:]):], "@rpath/game.debug.dylib\x00")
+	obj, err := openBytes(t, &Format, "game", b)
+	if err != nil || len(obj.Artifacts) != 1 {
+		t.Fatalf("%+v, %v", obj, err)
+	}
+	q, err := obj.Artifacts[0].Explode(t.Context(), 0, func(*symbol.Run) error { return nil })
+	if err != nil || len(q.Warnings) != 1 || !strings.HasPrefix(q.Warnings[0], "stub: ") || !strings.HasSuffix(q.Warnings[0], " game.debug.dylib") {
+		t.Errorf("%+v, %v", q, err)
+	}
+}
+
 func FuzzMachO(f *testing.F) {
 	formattest.Seed(f, 64<<10, formattest.Testdata(f, "macho/"+ownDSYM), formattest.Testdata(f, "macho/objects/libmapped.dylib"),
 		formattest.Testdata(f, "macho/hidden/libhidden"), formattest.Testdata(f, "macho/objects/engine.o"))
