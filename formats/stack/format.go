@@ -77,6 +77,8 @@ const (
 	symbols
 	perf
 	golang
+	hotspot
+	kernel
 	dartTrace
 	dartCrash
 	dartList
@@ -112,6 +114,8 @@ var formats = [...]Format{
 		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"},
 	symbols: {Name: "backtrace-symbols", Frame0: Return, kind: symbol.ELF, Lines: "/usr/lib/libcart.so(+0x1f3a) [0x7f5c5d5f5f3a], ./shop(checkout+0x1d) [0x401136] of glibc"},
 	perf:    {Name: "perf", Frame0: Exact, kind: symbol.ELF, Lines: "55d0c1a2b13d main+0x1d (/home/u/shop) of perf script, below a sample's line"},
+	hotspot: {Name: "hotspot", Frame0: Exact, Lines: "C  [libcart.so+0x1f3a]  cart_add+0x1a below Native frames: of a Java virtual machine's hs_err log"},
+	kernel:  {Name: "kernel", Frame0: Return, kind: symbol.ELF, Lines: "nvme_scan_work+0x2c0/0x340 [nvme_core] of Linux's kernel; where the processor stood (RIP, pc) is exact"},
 	golang:  {Name: "go", Frame0: Return, Lines: "main.main() above /src/main.go:20 +0x1d of a Go traceback, where Options names the program; exact is the first below [signal …], the runtime's own frames are not printed"},
 
 	minidumpFile: {Name: "minidump", Frame0: Exact, Lines: "a dump of Breakpad or Crashpad: where each thread stood, and what its frame pointers lead to"},

@@ -30,6 +30,12 @@ func parseHeader(b []byte) (h header, ok bool) {
 	case strings.Contains(s, "Build fingerprint: '"):
 		return header{fresh: true}, true
 	}
+	if strings.HasPrefix(s, "# Java VM: ") {
+		return hotspotHeader(s)
+	}
+	if strings.HasPrefix(s, "Native frames: ") {
+		return header{thread: true}, true
+	}
 	if _, abi, found := strings.Cut(s, "ABI: '"); found {
 		abi, _, _ = strings.Cut(abi, "'")
 		return header{fresh: true, arch: Arch(abi)}, true
@@ -81,7 +87,7 @@ func mayBeHeader(b []byte) bool {
 
 var headerWords = [][]byte{[]byte("*** ***"), []byte("--- ---"), []byte("----- pid "), []byte("Build fingerprint: '"),
 	[]byte("ABI: '"), []byte("pid: "), []byte("tid="), []byte("sysTid="),
-	[]byte("(not attached)"), []byte("Stack trace of thread ")}
+	[]byte("(not attached)"), []byte("Stack trace of thread "), []byte("Java VM: "), []byte("Native frames: ")}
 
 func leadingNumber(s string) uint64 {
 	end := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })

@@ -28,6 +28,7 @@ type line struct {
 	offset    uint64      // in the file, if placed
 	abs       uint64      // where it was mapped, beside function
 	placed    bool
+	exact     bool      // says itself that it is where the processor stood
 	created   bool      // of a Go traceback: the place where the goroutine was started
 	dart      *dartLine // a frame of Dart, which pc and space do not place
 }
@@ -48,6 +49,14 @@ func parseLine(b []byte, bare bool) (l line, ok bool) {
 			return parseDartPlace(b) // a decimal offset
 		}
 		return line{}, false
+	}
+	if address {
+		if l, ok = parseKernel(b, bare); ok {
+			return l, true
+		}
+		if l, ok = parseHotspot(b); ok {
+			return l, true
+		}
 	}
 	at := prefixBytes(b)
 	if pc {
@@ -259,7 +268,7 @@ func parsePlain(b []byte, bare bool) (line, bool) {
 	rest := bytes.TrimRight(b[l.start:], " \t")
 	if i := bytes.LastIndexAny(rest, " \t"); i >= 0 {
 		name := bytes.TrimRight(rest[:i], " \t")
-		if bytes.ContainsAny(name, " \t") || isLabel(name) {
+		if bytes.ContainsAny(name, " \t") || isLabel(name) || string(name) == "C" || string(name) == "V" { // of a virtual machine's log
 			return line{}, false
 		}
 		l.named, l.file = true, name

@@ -323,6 +323,9 @@ func (s *splitter) made(l *line, at, end int) Frame {
 		if s.fault && l.family == golang && s.running == 0 && !l.created {
 			kind = Exact
 		}
+		if l.exact {
+			kind = Stepped
+		}
 	}
 	s.fault = s.fault && l.family != golang
 	step := func(v uint64) uint64 {
