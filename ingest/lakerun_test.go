@@ -155,3 +155,47 @@ func TestProjectTwice(t *testing.T) {
 		t.Errorf("%v %v", r.Problems, err)
 	}
 }
+
+// What a run has published and not named in the lake yet is no problem to who verifies meanwhile; what no run is to name is one.
+func TestVerifyMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
+	w.run()
+	lake := plainLake(t, t.TempDir())
+	for state, want := range map[row.ObjectState]int{row.ObjectLoading: 0, row.ObjectPublished: 0, row.ObjectLoaded: 1, row.ObjectFailed: 1} {
+		old := w.object("a.so")
+		o := *old
+		o.State = state
+		if err := w.cat.SwapObject(t.Context(), old, &o); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: lake})
+		if err != nil || len(r.Problems) != want || r.Waiting != 1-want {
+			t.Errorf("%s: %d on their way, %v, %v", state, r.Waiting, r.Problems, err)
+		}
+	}
+	// Named between the first reading of the lake and that of the store.
+	late := &lateLake{Lake: lake, then: func() {
+		if _, err := Project(t.Context(), Projection{Store: w.store, Keyring: w.ring, Lake: lake}, nil); err != nil {
+			t.Error(err)
+		}
+	}}
+	if r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: late}); err != nil || len(r.Problems) > 0 || r.Waiting > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// lateLake is a lake that changes once it was read for the first time.
+type lateLake struct {
+	sinks.Lake
+	then func()
+}
+
+func (l *lateLake) Live(ctx context.Context) (map[symbol.ID]sinks.LakeMark, error) {
+	live, err := l.Lake.Live(ctx)
+	if then := l.then; then != nil {
+		l.then = nil
+		then()
+	}
+	return live, err
+}

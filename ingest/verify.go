@@ -38,6 +38,7 @@ type VerifyReport struct {
 	Bytes     uint64    `json:"bytes"`
 	Objects   int       `json:"objects"` // ledger entries
 	InLake    int       `json:"in_lake"` // artifacts that the lake names
+	Waiting   int       `json:"waiting"` // artifacts that a run has published and is yet to name in the lake
 	// Digest is over the identity and content of every published load, in
 	// order of artifacts: equal for equal content.
 	Digest   string    `json:"digest"`

@@ -36,7 +36,11 @@ func (j verifyJob) Run(p *process) error {
 	case j.Digest:
 		_, err = fmt.Fprintln(p.out, v.Digest)
 	default:
-		_, err = fmt.Fprintf(p.out, "%d artifacts, %d loads, %d rows, %d ranges, %d bytes; %d artifacts in the lake: %d problems\n", v.Artifacts, v.Loads, v.Rows, v.Ranges, v.Bytes, v.InLake, len(v.Problems))
+		waiting := ""
+		if v.Waiting > 0 {
+			waiting = fmt.Sprintf(", %d on their way there", v.Waiting)
+		}
+		_, err = fmt.Fprintf(p.out, "%d artifacts, %d loads, %d rows, %d ranges, %d bytes; %d artifacts in the lake%s: %d problems\n", v.Artifacts, v.Loads, v.Rows, v.Ranges, v.Bytes, v.InLake, waiting, len(v.Problems))
 	}
 	if err == nil && len(v.Problems) > 0 {
 		err = fmt.Errorf("%d problems found", len(v.Problems))

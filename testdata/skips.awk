@@ -3,6 +3,7 @@
 function missing(line) {
 	if (match(line, /SKIP: .* is missing: /)) {
 		line = substr(line, RSTART)
+		sub(/development fixture .* is missing/, "development fixtures are missing", line)
 		if (!(line in times)) order[++kinds] = line
 		times[line]++
 	}

@@ -26,6 +26,9 @@ func TestSkipsAreTold(t *testing.T) {
 		"        d_test.go:3: SKIP: node is missing: apt-get install nodejs\n" +
 		"FAIL\n" +
 		"FAIL\texample.org/c\t0.1s\n" +
+		"    e_test.go:3: SKIP: development fixture elf/a is missing: they are not part of the source tree\n" +
+		"    e_test.go:4: SKIP: development fixture elf/b is missing: they are not part of the source tree\n" +
+		"ok  \texample.org/e\t0.1s\n" +
 		"FAIL\n"
 	const want = "ok  \texample.org/a\t0.1s\n" +
 		"?   \texample.org/none\t[no test files]\n" +
@@ -34,8 +37,10 @@ func TestSkipsAreTold(t *testing.T) {
 		"        d_test.go:3: SKIP: node is missing: apt-get install nodejs\n" +
 		"FAIL\n" +
 		"FAIL\texample.org/c\t0.1s\n" +
+		"ok  \texample.org/e\t0.1s\n" +
 		"FAIL\n" +
-		"SKIP: node is missing: apt-get install nodejs (2 tests)\n"
+		"SKIP: node is missing: apt-get install nodejs (2 tests)\n" +
+		"SKIP: development fixtures are missing: they are not part of the source tree (2 tests)\n"
 	cmd := exec.Command(Tool(t, "awk", "apt-get install mawk"), "-f", filepath.Join(Root(), "testdata", "skips.awk"))
 	cmd.Stdin = strings.NewReader(verbose)
 	got, err := cmd.CombinedOutput()
