@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +16,10 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// maxMisses is how many object files in a row are asked for in vain: whoever
-// hands in an image alone has none of the thousands that its debug map names.
-const maxMisses = 4
+// maxMisses is how many files of one folder are asked for in vain, one behind the other, and maxAllMisses
+// how many of all: whoever hands in an image alone has none of the thousands that its debug map names. Whoever
+// hands in a library with it has none of those in front of the library's own.
+const maxMisses, maxAllMisses = 4, 64
 
 // openObjectFiles opens those object files of the debug map that are
 // companions of the image, and counts their units.
@@ -30,7 +32,7 @@ func (o *object) openObjectFiles(ctx context.Context) error {
 		return err
 	}
 	opened := map[string]*formats.Input{} // by path; nil: not found
-	misses := 0
+	misses, all := map[string]int{}, 0    // by folder
 	var lacking []string
 	for i := range files {
 		f := &files[i]
@@ -38,7 +40,7 @@ func (o *object) openObjectFiles(ctx context.Context) error {
 			continue
 		}
 		in, asked := opened[f.Path]
-		if !asked && misses < maxMisses {
+		if folder := path.Dir(f.Path); !asked && misses[folder] < maxMisses && all < maxAllMisses {
 			in, err = o.in.Companion(ctx, formats.Ref{Name: f.Path})
 			if err != nil && !errors.Is(err, formats.ErrNoCompanion) && !formats.Rejects(err) {
 				return err
@@ -47,8 +49,11 @@ func (o *object) openObjectFiles(ctx context.Context) error {
 				o.closers = append(o.closers, in.Release)
 			}
 			opened[f.Path] = in
-			if misses++; in != nil {
-				misses = 0
+			if in != nil {
+				misses[folder], all = 0, 0
+			} else {
+				misses[folder]++
+				all++
 			}
 		}
 		ok, err := o.addObjectFile(ctx, f, in)

@@ -72,3 +72,43 @@ func TestNamesakes(t *testing.T) {
 		return append(append(append(magic, member(own(t, "objects/engine.o"))...), member(damaged[:40])...), b[len(magic):]...)
 	})
 }
+
+// Object files that nobody has are asked for a few times a folder: a library behind them is still found.
+func TestMissingObjectFiles(t *testing.T) {
+	b := own(t, "objects/libmapped.dylib")
+	command := b[bytes.Index(b, []byte{2, 0, 0, 0, 24, 0, 0, 0}):] // LC_SYMTAB
+	field := func(i int) uint32 { return binary.LittleEndian.Uint32(command[8+4*i:]) }
+	symbols, names := b[field(0):][:16*field(1)], b[field(2):][:field(3)]
+	var table []byte
+	text := bytes.Clone(names)
+	entry := func(name string, kind byte, value uint64) {
+		table = binary.LittleEndian.AppendUint32(table, uint32(len(text)))
+		table = binary.LittleEndian.AppendUint64(append(table, kind, 1, 0, 0), value)
+		text = append(append(text, name...), 0)
+	}
+	for i := range 2 * maxMisses {
+		entry("/build/", 0x64, 0)                          // N_SO
+		entry(fmt.Sprintf("/build/gone/%d.o", i), 0x66, 0) // N_OSO
+		entry("_gone", 0x24, 0x4000)                       // N_FUN
+		entry("", 0x24, 4)
+		entry("", 0x64, 0)
+	}
+	table = append(table, symbols...)
+	for i, v := range []int{len(b), len(table) / 16, len(b) + len(table), len(text)} {
+		binary.LittleEndian.PutUint32(command[8+4*i:], uint32(v))
+	}
+	in := formattest.InputOf("libmapped.dylib", append(append(b, table...), text...), formats.Limits{})
+	gone := 0
+	in.Companion = func(_ context.Context, want formats.Ref) (*formats.Input, error) {
+		n := path.Base(want.Name)
+		if path.Dir(want.Name) == "/build/gone" {
+			gone++
+			return nil, formats.ErrNoCompanion
+		}
+		return formattest.InputOf(n, own(t, "objects/"+n), formats.Limits{}), nil
+	}
+	obj := formattest.Open(t, &Format, in)
+	if gone != maxMisses || len(obj.Artifacts) != 1 || obj.Artifacts[0].Parts != 3 {
+		t.Errorf("%d asked for in vain, %+v", gone, obj.Artifacts)
+	}
+}
