@@ -44,7 +44,7 @@ func (o *object) image(ctx context.Context) (*native.Image, error) {
 	o.imageOnce.Do(func() {
 		o.imageErr = errInterrupted
 		symbols, err := o.file.Symbols(ctx)
-		o.img, o.imageErr = &native.Image{Base: o.file.Base(), Code: o.code, Symbols: symbols}, err
+		o.img, o.imageErr = &native.Image{Base: o.file.Base(), Code: o.code, Symbols: symbols, Thumb: o.file.Thumb()}, err
 	})
 	return o.img, o.imageErr
 }

@@ -123,6 +123,11 @@ func (p *part) function(e *dwarf.Entry) int32 {
 	t := &p.tree
 	t.ranges = t.ranges[:0]
 	for _, s := range e.Ranges {
+		if p.x.img.Thumb && s.Start&1 != 0 {
+			// Of a function in assembly GNU as gives the symbol's value, and
+			// counts the size from there.
+			s.Start, s.End = s.Start&^1, s.End&^1
+		}
 		if p.x.live(s.Start, s.End) {
 			t.ranges = append(t.ranges, s)
 		}

@@ -42,6 +42,7 @@ type Image struct {
 	Base    uint64   // the image base, see DESIGN "Words"
 	Code    []Span   // executable segments (ET_REL: sections), ascending, disjoint, by their size in memory
 	Symbols []Symbol // ascending by Addr, then by preference: the first at an address is the best name
+	Thumb   bool     // an odd address of a function is that of Thumb code, one byte below it
 }
 
 // TextBytes is how many bytes the code spans hold.

@@ -17,6 +17,10 @@ const (
 	machLoong   = 258
 )
 
+// Thumb reports whether the lowest bit of a function's address tells Thumb code
+// from ARM code.
+func (f *ELF) Thumb() bool { return f.machine == machARM }
+
 // Arch is the machine's name in the words of Android's ABIs, and of the kernel
 // where Android has none.
 func (f *ELF) Arch() string {
