@@ -26,7 +26,8 @@
 // wherever there is one, so that answers agree in all else. The outermost
 // name gives way to a symbol only if that begins where the piece of the
 // function begins and spells the same function more exactly: with a suffix
-// (.cold, .isra.0), or mangled where DWARF is not. Aliases do not replace it.
+// (.cold, .isra.0; scopes that the symbol lacks stay), or mangled where DWARF is
+// not. Aliases do not replace it.
 package explode
 
 import (

@@ -63,21 +63,41 @@ func (p *part) outermost(n *node, low uint64) uint32 {
 		low = piece.Start
 	}
 	name, syms := p.strings.list[n.name], p.x.img.Symbols
-	better := -1
+	scopes, bare := unscoped(name)
+	better, plain := -1, -1
 	for k := firstAt(syms, low); k < len(syms) && syms[k].Addr == low; k++ {
-		if syms[k].Name == name {
+		switch sym := syms[k].Name; {
+		case sym == name:
 			p.run.file = p.strings.source(syms[k].File)
 			return n.name
-		}
-		if better < 0 && refines(syms[k].Name, name) {
+		case better < 0 && refines(sym, name):
 			better = k
+		case plain < 0 && scopes != "" && common(sym, bare) == len(bare) && refines(sym, bare):
+			plain = k
 		}
 	}
-	if better >= 0 {
+	switch {
+	case better >= 0:
 		p.run.file = p.strings.source(syms[better].File)
 		return p.strings.symbol(better, syms)
+	case plain >= 0:
+		p.run.file = p.strings.source(syms[plain].File)
+		if syms[plain].Name == bare {
+			return n.name
+		}
+		return p.strings.path(0, []byte(scopes+syms[plain].Name))
 	}
 	return n.name
+}
+
+// unscoped parts the name of a function that is not mangled, though its language
+// would (C's in a namespace of C++), from its scopes.
+func unscoped(name string) (scopes, bare string) {
+	i := strings.LastIndex(name, "::")
+	if i < 0 || mangled(name) || i+2 == len(name) || strings.ContainsAny(name[i:], "<>() ~") {
+		return "", name
+	}
+	return name[:i+2], name[i+2:]
 }
 
 // refines reports whether a symbol's name spells the function name more

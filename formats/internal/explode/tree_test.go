@@ -229,6 +229,54 @@ func TestOverlaps(t *testing.T) {
 	d.expect(t, "1100 1200 first :0:0\n\n1200 1300 longer :0:0\n\n1300 1340 late :0:0\n")
 }
 
+// TestScopedSymbols has functions in a namespace that are not mangled: C's. The
+// symbol of a piece says which piece it is, and the file of code without lines.
+func TestScopedSymbols(t *testing.T) {
+	d := newDebug(4, 4, 8, false)
+	d.image.Symbols = []native.Symbol{
+		{Addr: 0x1100, Size: 0x10, Name: "other"}, {Addr: 0x1100, Size: 0x10, Name: "f", File: "f.cc"},
+		{Addr: 0x1200, Size: 0x10, Name: "f.cold", File: "f.cc"},
+		{Addr: 0x1300, Size: 0x10, Name: "g"}, {Addr: 0x1300, Size: 0x10, Name: "_ZN1N1gEv"},
+		{Addr: 0x1400, Size: 0x10, Name: "h2"},
+	}
+	d.usual()
+	d.unit(func(w *writer, _ uint64) {
+		w.u8(cBare).str("a.cc").u8(langCPP).u8(cSpace)
+		w.function(cLeaf, "f", 0x1100, 0x1110).function(cLeaf, "f", 0x1200, 0x1210).function(cLeaf, "g", 0x1300, 0x1310).function(cLeaf, "h", 0x1400, 0x1410)
+		w.u8(0, 0)
+	})
+	d.expect(t, `
+1100 1110 (anonymous namespace)::f f.cc:0:0
+
+1200 1210 (anonymous namespace)::f.cold f.cc:0:0
+
+1300 1310 _ZN1N1gEv :0:0
+
+1400 1410 (anonymous namespace)::h :0:0
+`)
+}
+
+// TestThumb has a function whose address has the bit that marks Thumb code, and
+// one right behind it, in units of their own.
+func TestThumb(t *testing.T) {
+	for _, thumb := range []bool{false, true} {
+		d := newDebug(4, 4, 4, false)
+		d.image.Thumb = thumb
+		d.usual()
+		d.unit(func(w *writer, _ uint64) {
+			w.u8(cBare).str("a.s").u8(langC).function(cLeaf, "marked", 0x1101, 0x1109).u8(0)
+		})
+		d.unit(func(w *writer, _ uint64) {
+			w.u8(cBare).str("a.c").u8(langC).function(cLeaf, "next", 0x1108, 0x1110).u8(0)
+		})
+		want := "1101 1109 marked :0:0\n"
+		if thumb {
+			want = "1100 1108 marked :0:0\n"
+		}
+		d.expect(t, want+"\n1108 1110 next :0:0\n")
+	}
+}
+
 // TestSymbols has the line rows of a unit without functions, and tables.
 func TestSymbols(t *testing.T) {
 	d := newDebug(4, 4, 8, false)
