@@ -69,6 +69,8 @@ const (
 	swiftCrash
 	swiftEvent
 	javascript
+	bugsnagEvent
+	sentryEvent
 	scriptJSON
 	minidumpFile
 	walkJSON
@@ -107,9 +109,11 @@ var formats = [...]Format{
 	kscrash:     {Name: "kscrash", Frame0: Exact, kind: symbol.MachO, print: printJSON(kscrashKeys), Lines: "JSON with binary_images, and a crash of threads with backtraces"},
 	appleList:   {Name: "apple-backtrace", Frame0: Return, kind: symbol.MachO, print: printApple, Lines: "0x0000000104a30000 game 0x104a2c000 + 16384 [UUID]; 0   game  0x0000000104a30000 main + 24; 0 0x104ccc074 beside [  0] UUID 0x104a2c000 /path"},
 	// Swift says of each frame whether it is a return address.
-	swiftCrash: {Name: "swift", Frame0: Exact, print: printSwift, Lines: "1 [ra] 0x000055e8f4561e85 f(_:) + 12 in shop at /src/main.swift:12:11 below Thread 0 crashed: of Swift's own handler, with its Images"},
-	swiftEvent: {Name: "swift-json", Frame0: Exact, print: printObjects("inlined", swiftGone, writeSwiftMembers), Lines: "the same as JSON: crashReport with images, and frames of kind and address"},
-	scriptJSON: {Name: "javascript-json", Frame0: Exact, kind: symbol.SourceMap, print: printScriptJSON, Lines: "JSON with error.stack in strings, or frames of file, line and column"},
+	swiftCrash:   {Name: "swift", Frame0: Exact, print: printSwift, Lines: "1 [ra] 0x000055e8f4561e85 f(_:) + 12 in shop at /src/main.swift:12:11 below Thread 0 crashed: of Swift's own handler, with its Images"},
+	swiftEvent:   {Name: "swift-json", Frame0: Exact, print: printObjects("inlined", swiftGone, writeSwiftMembers), Lines: "the same as JSON: crashReport with images, and frames of kind and address"},
+	bugsnagEvent: {Name: "bugsnag", Frame0: Exact, kind: symbol.MachO, print: printJSON(bugsnagKeys), Lines: "JSON with frames of frameAddress, machoLoadAddress and machoUUID; the first is exact where it says isPC"},
+	sentryEvent:  {Name: "sentry", Frame0: Exact, print: printSentry, Lines: "JSON with debug_meta.images, and frames of instruction_addr, the oldest first; instruction_addr_adjustment counts"},
+	scriptJSON:   {Name: "javascript-json", Frame0: Exact, kind: symbol.SourceMap, print: printScriptJSON, Lines: "JSON with error.stack in strings, or frames of file, line and column"},
 	javascript: {Name: "javascript", Frame0: Exact, kind: symbol.SourceMap, print: printScripts,
 		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"},
 	symbols: {Name: "backtrace-symbols", Frame0: Return, kind: symbol.ELF, Lines: "/usr/lib/libcart.so(+0x1f3a) [0x7f5c5d5f5f3a], ./shop(checkout+0x1d) [0x401136] of glibc"},

@@ -16,7 +16,7 @@ type jsonReader func(text []byte, o Options) *Stack
 var jsonReports = map[string]jsonReader{"usedImages": readAppleJSON, "binary_images": readAppleJSON, "modules": readStackwalk, "faultAddress": readSwiftJSON}
 
 // jsonReaders look for their frames at any depth of a value.
-var jsonReaders = [...]jsonReader{readMetricKit, readScriptJSON}
+var jsonReaders = [...]jsonReader{readMetricKit, readBugsnag, readSentry, readScriptJSON}
 
 // jsonBegins: an object, or a list of them.
 func jsonBegins(b []byte) bool {
