@@ -174,6 +174,17 @@ func TestVerifyMeanwhile(t *testing.T) {
 			t.Errorf("%s: %d on their way, %v, %v", state, r.Waiting, r.Problems, err)
 		}
 	}
+	// While a run holds its lease: it may have given names.
+	run := &row.Worker{ID: row.NewWorkerID(), Host: "h", Lease: time.Hour}
+	if err := w.cat.SwapWorker(t.Context(), nil, run); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: lake}); err != nil || len(r.Problems) > 0 || r.Waiting != 1 {
+		t.Errorf("beside a run: %+v, %v", r, err)
+	}
+	if err := w.cat.SwapWorker(t.Context(), run, nil); err != nil {
+		t.Fatal(err)
+	}
 	// Named between the first reading of the lake and that of the store.
 	late := &lateLake{Lake: lake, then: func() {
 		if _, err := Project(t.Context(), Projection{Store: w.store, Keyring: w.ring, Lake: lake}, nil); err != nil {
@@ -198,4 +209,43 @@ func (l *lateLake) Live(ctx context.Context) (map[symbol.ID]sinks.LakeMark, erro
 		then()
 	}
 	return live, err
+}
+
+// lateCatalog lists artifacts as they were before something happens.
+type lateCatalog struct {
+	sinks.Catalog
+	then func()
+}
+
+func (c *lateCatalog) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
+	var rows []sinks.Row
+	err := c.Catalog.List(ctx, s, func(r sinks.Row) error {
+		rows = append(rows, sinks.Row{Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value)})
+		return nil
+	})
+	if then := c.then; then != nil {
+		c.then = nil
+		then()
+	}
+	for _, r := range rows {
+		if err == nil {
+			err = emit(r)
+		}
+	}
+	return err
+}
+
+// Rows that come while the records are read are not rows that no record names.
+func TestVerifyMeanwhileRows(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
+	w.run()
+	s := *w.store
+	s.Catalog = &lateCatalog{Catalog: w.store.Catalog, then: func() {
+		w.put("b.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n")
+		w.run()
+	}}
+	if r, err := Verify(t.Context(), VerifyOptions{Store: &s, Keyring: w.ring}); err != nil || len(r.Problems) > 0 {
+		t.Errorf("%v, %v", r.Problems, err)
+	}
 }

@@ -102,8 +102,9 @@ func (v *verifier) run(ctx context.Context) error {
 	})
 	defer stop()
 	stored, more := next()
+	var strays []storedLoad
 	unnamed := func() {
-		v.problem(fmt.Sprintf("load %x of %s", stored.load, stored.id), errors.New("no record names its rows"))
+		strays = append(strays, stored)
 		stored, more = next()
 	}
 	err := v.cat.Artifacts(ctx, func(r *row.Record) error {
@@ -128,6 +129,15 @@ func (v *verifier) run(ctx context.Context) error {
 	}
 	if scanErr != nil && scanErr != errStop && ctx.Err() == nil {
 		v.problem("rows", scanErr)
+	}
+	for _, l := range strays { // their record may have come since: it is written before the first row
+		r, err := v.cat.Artifact(ctx, l.id)
+		if err == nil && (r == nil || !names(r, l.load)) {
+			err = errors.New("no record names its rows")
+		}
+		if err != nil && ctx.Err() == nil {
+			v.problem(fmt.Sprintf("load %x of %s", l.load, l.id), err)
+		}
 	}
 	err = v.cat.Objects(ctx, "", func(o *row.Object) error {
 		v.report.Objects++

@@ -79,13 +79,20 @@ func naming(r *row.Record, mark sinks.LakeMark, named bool) error {
 }
 
 // doubtful looks again at artifacts that the lake named otherwise than the store: a run may have been at work between
-// the one reading and the other. What a run has published and is yet to name, as the ledger says, is on its way.
+// the one reading and the other. What a run has published and is yet to name, as the ledger says, is on its way, and so is
+// all while a run holds its lease: it may give names to what others have loaded.
 func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	slices.SortFunc(ids, func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) })
-	var first []*row.Object // before the lake: what is done by then is named there
+	// Before the lake: what is done by then is named there.
+	atWork := false
+	err := v.cat.Workers(ctx, func(*row.Worker) error { atWork = true; return nil })
+	if err != nil {
+		return err
+	}
+	var first []*row.Object
 	for _, id := range ids {
 		r, err := v.cat.Artifact(ctx, id)
 		var o *row.Object
@@ -109,7 +116,7 @@ func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 		mark, named := live[id]
 		switch err := naming(r, mark, named); {
 		case err == nil:
-		case first[i] != nil && (first[i].State == row.ObjectLoading || first[i].State == row.ObjectPublished):
+		case atWork, first[i] != nil && (first[i].State == row.ObjectLoading || first[i].State == row.ObjectPublished):
 			v.report.Waiting++
 		default:
 			v.problem("artifact "+id.String(), err)
