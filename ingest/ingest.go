@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest/scratch"
+	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -151,8 +152,8 @@ func (j *job) run(ctx context.Context) error {
 	flusher.Wait()
 	j.group.settle(ctx, j)
 	j.flushLake(ctx)
-	if err == nil && ctx.Err() == nil {
-		err = j.settleUnread(ctx)
+	if (err == nil || errors.Is(err, bucket.ErrPartial)) && ctx.Err() == nil {
+		err = errors.Join(err, j.settleUnread(ctx))
 	}
 	if j.lease != nil {
 		j.lease.close(ctx)
@@ -179,10 +180,15 @@ func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan str
 	return nil
 }
 
-// walk takes everything that is new, then everything that it completes.
+// walk takes everything that is new, then everything that it completes. The error is bucket.ErrPartial when that was not all
+// that the sources hold.
 func (j *job) walk(ctx context.Context) error {
+	var partial error
 	for _, s := range j.sources {
-		if err := j.source(ctx, s); err != nil {
+		err := j.source(ctx, s)
+		if errors.Is(err, bucket.ErrPartial) {
+			partial = errors.Join(partial, err)
+		} else if err != nil {
 			return err
 		}
 	}
@@ -198,10 +204,13 @@ func (j *job) walk(ctx context.Context) error {
 	// Objects end when the lake names them, and only then is it known what they complete.
 	j.flushLake(ctx)
 	tasks, err := j.wakened(ctx)
-	if err != nil || len(tasks) == 0 {
+	if err == nil && len(tasks) > 0 {
+		err = j.work(ctx, tasks, j.o.Workers)
+	}
+	if err != nil {
 		return err
 	}
-	return j.work(ctx, tasks, j.o.Workers)
+	return partial
 }
 
 // source takes what is new of one source.
@@ -223,6 +232,7 @@ func (j *job) source(ctx context.Context, s *source) error {
 	if err != nil {
 		return err
 	}
+	var partial error
 	for more := true; more; {
 		r, err := l.next(ctx)
 		if err != nil {
@@ -231,10 +241,10 @@ func (j *job) source(ctx context.Context, s *source) error {
 		if err := j.round(ctx, r); err != nil {
 			return err
 		}
-		more = r.more
+		more, partial = r.more, errors.Join(partial, r.partial)
 	}
-	if !l.whole {
-		return nil
+	if partial != nil || !l.whole {
+		return partial
 	}
 	return j.listed(ctx, s, began)
 }

@@ -46,6 +46,7 @@ type round struct {
 	tasks, suspects []*task
 	gone            []*row.Object
 	more            bool
+	partial         error // wraps bucket.ErrPartial; nil: nothing is missing
 }
 
 var errStop = errors.New("stop")
@@ -98,6 +99,7 @@ func (l *listing) next(ctx context.Context) (*round, error) {
 				mu.Lock()
 				r.tasks = append(r.tasks, piece.tasks...)
 				r.gone = append(r.gone, piece.gone...)
+				r.partial = errors.Join(r.partial, piece.partial)
 				seen += piece.seen
 				mu.Unlock()
 				l.give(p, !piece.more, idle)
@@ -175,6 +177,8 @@ type piece struct {
 	gone  []*row.Object
 	seen  int
 	more  bool
+	// partial: what is missing may only not have been listed.
+	partial error
 }
 
 // read compares a span with the ledger: a merge of two ordered streams.
@@ -263,10 +267,14 @@ func (x *piece) read(ctx context.Context) error {
 		return err
 	})
 	if err != nil && err != errStop {
-		return fmt.Errorf("list %s: %w", s.prefix, err)
+		err = fmt.Errorf("list %s: %w", s.prefix, err)
+		if !errors.Is(err, bucket.ErrPartial) {
+			return err
+		}
+		x.partial, x.gone = err, nil
 	}
 	if !x.more {
-		for ; ok && (p.until == "" || have.URL <= s.Bucket.URL(p.until)); have, ok = next() {
+		for ; x.partial == nil && ok && (p.until == "" || have.URL <= s.Bucket.URL(p.until)); have, ok = next() {
 			if err := missing(have); err != nil {
 				return err
 			}

@@ -1,12 +1,17 @@
 package ingest
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -130,5 +135,48 @@ func TestLiterals(t *testing.T) {
 		if got := literals(c.include); !slices.Equal(got, c.want) {
 			t.Errorf("%q: %q, want %q", c.include, got, c.want)
 		}
+	}
+}
+
+// shutFolder is a bucket of which one folder cannot be listed.
+type shutFolder struct {
+	bucket.Bucket
+	folder string
+}
+
+func (b shutFolder) List(ctx context.Context, prefix, after string, emit func(bucket.Entry) error) error {
+	err := b.Bucket.List(ctx, prefix, after, func(e bucket.Entry) error {
+		if strings.HasPrefix(e.Key, b.folder) {
+			return nil
+		}
+		return emit(e)
+	})
+	return cmp.Or(err, fmt.Errorf("%w: open %s: permission denied", bucket.ErrPartial, b.folder))
+}
+
+// A folder that cannot be listed fails the run when all else is done, of other sources too; what is in it is not gone.
+func TestPartialListing(t *testing.T) {
+	w := newWorld(t)
+	w.put("m/shut/a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
+	w.run()
+	w.put("z.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n")
+	other := Source{Bucket: folder(t, t.TempDir())}
+	if err := other.Bucket.Create(t.Context(), "c.so", "", strings.NewReader("FAKE\nid "+idC+"\nf 0 8 c 1\n")); err != nil {
+		t.Fatal(err)
+	}
+	shut := w.src
+	shut.Bucket = shutFolder{w.src.Bucket, "m/shut/"}
+	r, err := Run(t.Context(), []Source{shut, other}, w.o)
+	if !errors.Is(err, bucket.ErrPartial) || r.Objects.Loaded != 2 || r.Objects.Gone != 0 {
+		t.Errorf("%+v, %v", r.Objects, err)
+	}
+	w.is("m/shut/a.so", row.ObjectLoaded)
+	w.is("z.so", row.ObjectLoaded)
+	if _, _, err := Plan(t.Context(), []Source{shut}, w.o, 10); !errors.Is(err, bucket.ErrPartial) {
+		t.Errorf("plan: %v", err)
+	}
+	// Listed again, it is as it was.
+	if r := w.run(); r.Objects.New != 0 || r.Objects.Gone != 0 {
+		t.Errorf("%+v", r.Objects)
 	}
 }

@@ -59,6 +59,9 @@ func Plan(ctx context.Context, srcs []Source, o Options, limit int) (list []Plan
 		}
 		for rest := true; rest; {
 			r, err := l.next(ctx)
+			if err == nil {
+				err = r.partial
+			}
 			if err != nil {
 				return nil, 0, err
 			}

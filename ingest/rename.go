@@ -55,6 +55,9 @@ func (j *job) renameAll(ctx context.Context) error {
 		}
 		for more := true; more; {
 			r, err := l.next(ctx)
+			if err == nil {
+				err = r.partial
+			}
 			if err != nil {
 				return err
 			}

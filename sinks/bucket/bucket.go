@@ -25,12 +25,15 @@ var ErrChanged = errors.New("object changed")
 // ErrNotFound: there is no such object.
 var ErrNotFound = errors.New("no such object")
 
+// ErrPartial: a listing lacks what could not be read. What it gave is right.
+var ErrPartial = errors.New("not all could be listed")
+
 // Bucket is a folder or a prefix of an object store. Safe for concurrent use.
 type Bucket interface {
 	// URL is the absolute URL of a key; URL("") is the bucket's own.
 	URL(key string) string
 	// List emits the entries whose key begins with prefix and is above after,
-	// in byte order of keys, page by page. emit's error comes back unchanged.
+	// in byte order of keys, page by page. emit's error comes back unchanged. ErrPartial, after everything else.
 	List(ctx context.Context, prefix, after string, emit func(Entry) error) error
 	// Stat finds one object, with its user metadata (lower-case names, without
 	// the store's prefix; nil where the store has none). ErrNotFound.

@@ -26,7 +26,10 @@ func (b *Bucket) List(ctx context.Context, prefix, after string, emit func(bucke
 	if err := l.folder(""); err != nil {
 		return err
 	}
-	return errors.Join(l.unread...)
+	if len(l.unread) > 0 {
+		return fmt.Errorf("%w: %w", bucket.ErrPartial, errors.Join(l.unread...))
+	}
+	return nil
 }
 
 type lister struct {
