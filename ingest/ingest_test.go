@@ -167,6 +167,18 @@ func TestWhichSourceWins(t *testing.T) {
 		}
 		w.run()
 		digests = append(digests, w.verify())
+		// Called alike in one archive: fat files have slices of the same names.
+		w = newWorld(t)
+		var inner []string
+		for i, text := range order {
+			inner = append(inner, fmt.Sprint(i, ".zip"), zipped(t, "arm64", text))
+		}
+		w.put("all.zip", zipped(t, inner...))
+		w.run()
+		w.answers(idA, 8, "more:4")
+		if member := w.record(idA).Published.Source.Member; member != fmt.Sprint(slices.Index(order, lines), ".zip!arm64") {
+			t.Errorf("published of %q", member)
+		}
 	}
 	for _, d := range digests {
 		if d != digests[0] {

@@ -167,7 +167,11 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 			if m.Spool == nil {
 				m.Spool = in.Spool
 			}
-			ours = x.open(ctx, m, strings.TrimPrefix(strings.TrimPrefix(m.Name, in.Name), "!"), depth+1)
+			inner := strings.TrimPrefix(strings.TrimPrefix(m.Name, in.Name), "!")
+			if member != "" {
+				inner = member + "!" + inner
+			}
+			ours = x.open(ctx, m, inner, depth+1)
 			if ours == nil {
 				ours = ctx.Err()
 			}
