@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -57,6 +58,14 @@ func readAppleJSON(text []byte, o Options) *Stack {
 		r.family = kscrash
 	}
 	return r.stack(text, o)
+}
+
+// readBinaryImages reads the reports that call their images so.
+func readBinaryImages(text []byte, o Options) *Stack {
+	if s := readAppleJSON(text, o); s != nil {
+		return s
+	}
+	return readDatadog(text, o)
 }
 
 func (r *appleReport) usedImage(j *jsonText) {
@@ -351,10 +360,14 @@ func jsonMembers(object []byte, gone ...string) (members [][]byte) {
 }
 
 func writeMember(out *bufio.Writer, key, value string) {
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)       // names of C++ are full of angle brackets
-	_ = e.Encode(oneLine(value)) // no string fails
-	out.WriteString(`"` + key + `": `)
-	out.Write(bytes.TrimSuffix(text.Bytes(), []byte{'\n'}))
+	out.WriteString(`"` + key + `": "` + quote(value) + `"`)
+}
+
+// quote is the inside of the JSON string that spells text.
+func quote(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)      // names of C++ are full of angle brackets
+	_ = e.Encode(oneLine(text)) // no string fails
+	return b.String()[1 : b.Len()-2]
 }

@@ -22,6 +22,35 @@ const sentryReport = `{"event_id":"1","sdk":{"name":"sentry.native"},"exception"
 	`"debug_meta":{"images":[{"type":"elf","code_id":"0a900536e7746c31ae5bd3d3916d09002c8dbf1b","debug_id":"3605900a-74e7-316c-ae5b-d3d3916d0900","image_addr":"0x7f55c4820000","image_size":24576,"code_file":"/usr/lib/libcart.so","arch":"x86_64"},` +
 	`{"type":"sourcemap","code_file":"https://host/a.js","debug_id":"1"}]}}` + "\n"
 
+const datadogReport = `{"type":"error","error":{"message":"SIGSEGV","stack":"0   My \"Game\" x\t0x0000000104a3004c 0x104a2c000 + 16460\n1   game                 0x0000000104a30050 0x104a2c000 + 16464\n2   ???   0x000000001000bbbb 0x0 + 0",` +
+	`"threads":[{"name":"Thread 3","crashed":false,"stack":"0   game   0x0000000104a30050 0x104a2c000 + 16464\n","state":"x"}],` +
+	`"binary_images":[{"uuid":"4C4C44D8-5555-3144-A18C-9D79E6BF39EA","name":"game","is_system":false,"load_address":"104a2c000","max_address":"104a3c000","arch":"arm64"}]}}` + "\n"
+
+// Stacks in strings are read, and stay strings.
+func TestDatadog(t *testing.T) {
+	s := one(t, datadogReport, Options{})
+	var got []string
+	for _, th := range s.Threads {
+		got = append(got, th.Name)
+		for i := range th.Frames {
+			got = append(got, place(&th.Frames[i]))
+		}
+	}
+	const game = gameUUID + ",game "
+	if diff := cmp.Diff([]string{"", game + "0x104a3004c 0x104a2c000+0x404c", game + "0x104a30050 0x104a2c000+0x404c", " 0x1000bbbb 0x0+0x1000bbb4", "Thread 3", game + "0x104a30050 0x104a2c000+0x4050"}, got); diff != "" || s.Format != "datadog" {
+		t.Error(s.Format, diff)
+	}
+	var out bytes.Buffer
+	found := symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{{Function: `in"ner`, File: "/src/a.h", Line: 3}, {Function: "outer"}}}
+	if err := Print(&out, s, [][]symbol.Answer{{{}, found}}); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Replace(datadogReport, `0x104a2c000 + 16464\n2`, `in\"ner (in game) (a.h:3)\n                                            outer (in game)\n2`, 1)
+	if diff := cmp.Diff(want, out.String()); diff != "" || !json.Valid(out.Bytes()) {
+		t.Error(diff)
+	}
+}
+
 // Events say of their frames what they are: where the thread stood, or where it returns to.
 func TestEvents(t *testing.T) {
 	const game, cart = gameUUID + ",game ", "0a900536e7746c31ae5bd3d3916d09002c8dbf1b,libcart.so "

@@ -71,6 +71,7 @@ const (
 	javascript
 	bugsnagEvent
 	sentryEvent
+	datadogError
 	scriptJSON
 	minidumpFile
 	walkJSON
@@ -113,6 +114,7 @@ var formats = [...]Format{
 	swiftEvent:   {Name: "swift-json", Frame0: Exact, print: printObjects("inlined", swiftGone, writeSwiftMembers), Lines: "the same as JSON: crashReport with images, and frames of kind and address"},
 	bugsnagEvent: {Name: "bugsnag", Frame0: Exact, kind: symbol.MachO, print: printJSON(bugsnagKeys), Lines: "JSON with frames of frameAddress, machoLoadAddress and machoUUID; the first is exact where it says isPC"},
 	sentryEvent:  {Name: "sentry", Frame0: Exact, print: printSentry, Lines: "JSON with debug_meta.images, and frames of instruction_addr, the oldest first; instruction_addr_adjustment counts"},
+	datadogError: {Name: "datadog", Frame0: Exact, kind: symbol.MachO, print: printDatadog, Lines: "JSON with binary_images of load_address, and crash reports' frames in strings called stack"},
 	scriptJSON:   {Name: "javascript-json", Frame0: Exact, kind: symbol.SourceMap, print: printScriptJSON, Lines: "JSON with error.stack in strings, or frames of file, line and column"},
 	javascript: {Name: "javascript", Frame0: Exact, kind: symbol.SourceMap, print: printScripts,
 		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"},

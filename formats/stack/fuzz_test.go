@@ -32,7 +32,7 @@ func FuzzSplit(f *testing.F) {
 		"Incident Identifier: 1\nLast Exception Backtrace:\n(0x104a3004c 0x10)\n\nBinary Images:\n0x104a2c000 - 0x104a3bfff g arm64 /g\n", resourceReport, sampleReport, metricReport,
 		"0   game   0x0000000104a3004c game + 16460\n)\ndSYM UUID: 4C4C44D8-5555-3144-A18C-9D79E6BF39EA\nBinary Image: game\nBase Address: 0x0000000104a2c000\n",
 		`{"cpuType":"ARM-64","threads":[{"frames":[{"imageOffset":16,"imageIndex":0}]}],"lastExceptionBacktrace":[{"imageOffset":32,"imageIndex":0,"symbol":"a\"b"}],"usedImages":[{"base":4096,"size":4096,"uuid":"4c4c44d8-5555-3144-a18c-9d79e6bf39ea","path":"/a/g"}]}`,
-		before("> ", quotedReport), swiftReportText, swiftReportJSON, walkReport, walkLines, kernelTrace, hotspotLog, bugsnagReport, sentryReport, "[\n{\"threads\":[{\"frames\":[{\"imageOffset\":16,\"imageIndex\":0}]}],\n\"usedImages\":[{\"base\":4096,\"size\":4096}]},\n{\"cut", "{ x\n> \"0   game   0x0000000104a3004c 0x104a2c000 + 16460\",\n",
+		before("> ", quotedReport), swiftReportText, swiftReportJSON, walkReport, walkLines, kernelTrace, hotspotLog, bugsnagReport, sentryReport, datadogReport, "[\n{\"threads\":[{\"frames\":[{\"imageOffset\":16,\"imageIndex\":0}]}],\n\"usedImages\":[{\"base\":4096,\"size\":4096}]},\n{\"cut", "{ x\n> \"0   game   0x0000000104a3004c 0x104a2c000 + 16460\",\n",
 		"[  0] 4C4C44D8-5555-3144-A18C-9D79E6BF39EA 0x0000000104a2c000 /g\n(lldb) bt\n* thread #1\n  * frame #0: 0x0000000104a3004c g`f + 4\n0x104a30050\n\u00a00\u00a00x104a30050\n",
 		`{"binary_images":[{"image_addr":1,"name":"g","uuid":"x"}],"crash":{"error":{"type":"nsexception"},"threads":[{"crashed":true,"backtrace":{"contents":[{"instruction_addr":"0x10","object_addr":1}]}}]}}`,
 	} {

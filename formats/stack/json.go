@@ -13,7 +13,7 @@ var jsonReport = document{begins: jsonBegins, follow: followJSON, read: readJSON
 type jsonReader func(text []byte, o Options) *Stack
 
 // jsonReports know the reports that are an object each, by a member that those have.
-var jsonReports = map[string]jsonReader{"usedImages": readAppleJSON, "binary_images": readAppleJSON, "modules": readStackwalk, "faultAddress": readSwiftJSON}
+var jsonReports = map[string]jsonReader{"usedImages": readAppleJSON, "binary_images": readBinaryImages, "modules": readStackwalk, "faultAddress": readSwiftJSON}
 
 // jsonReaders look for their frames at any depth of a value.
 var jsonReaders = [...]jsonReader{readMetricKit, readBugsnag, readSentry, readScriptJSON}

@@ -3,7 +3,6 @@ package stack
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -120,15 +119,6 @@ func writeScript(out *bufio.Writer, text []byte, f *Frame, a *symbol.Frame, inne
 	if a.Ignored {
 		out.WriteString(ignoredMark)
 	}
-}
-
-// quote is the inside of the JSON string that spells text.
-func quote(text string) string {
-	b, err := json.Marshal(oneLine(text))
-	if err != nil { // no string fails
-		return ""
-	}
-	return string(b[1 : len(b)-1])
 }
 
 // writeMembers writes a frame that is an object, with its members replaced.

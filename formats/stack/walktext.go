@@ -55,14 +55,15 @@ func parseWalkThread(b []byte) (t walkThread, crashed, ok bool) {
 //
 // A place in a function does not lead to an address: that is what its registers are for.
 func parseWalkFrame(b []byte) (f walkFrame, ok bool) {
+	b = bytes.TrimRight(b, " \t")
 	start := skipSpace(b, 0)
 	_, p, ok := parseDigits(b, start)
 	if !ok || !bytes.HasPrefix(b[p:], []byte("  ")) {
 		return f, false
 	}
 	p = skipSpace(b, p)
-	f.span = [2]int{start, len(bytes.TrimRight(b, " \t"))}
-	rest := b[p:f.span[1]]
+	f.span = [2]int{start, len(b)}
+	rest := b[p:]
 	f.indent = p - start
 	if bang := bytes.IndexByte(rest, '!'); bang > 0 {
 		f.module = string(rest[:bang])
