@@ -63,7 +63,6 @@ func (p *part) outermost(n *node, low uint64) uint32 {
 		low = piece.Start
 	}
 	name, syms := p.strings.list[n.name], p.x.img.Symbols
-	scopes, bare := unscoped(name)
 	better, plain := -1, -1
 	for k := firstAt(syms, low); k < len(syms) && syms[k].Addr == low; k++ {
 		switch sym := syms[k].Name; {
@@ -72,32 +71,33 @@ func (p *part) outermost(n *node, low uint64) uint32 {
 			return n.name
 		case better < 0 && refines(sym, name):
 			better = k
-		case plain < 0 && scopes != "" && common(sym, bare) == len(bare) && refines(sym, bare):
-			plain = k
+		case plain < 0:
+			if bare := unscoped(name); bare != "" && common(sym, bare) == len(bare) && refines(sym, bare) {
+				plain = k
+			}
 		}
 	}
-	switch {
-	case better >= 0:
+	if better >= 0 {
 		p.run.file = p.strings.source(syms[better].File)
 		return p.strings.symbol(better, syms)
-	case plain >= 0:
+	}
+	if plain >= 0 {
 		p.run.file = p.strings.source(syms[plain].File)
-		if syms[plain].Name == bare {
-			return n.name
+		if bare := unscoped(name); syms[plain].Name != bare {
+			return p.strings.path(0, []byte(strings.TrimSuffix(name, bare)+syms[plain].Name))
 		}
-		return p.strings.path(0, []byte(scopes+syms[plain].Name))
 	}
 	return n.name
 }
 
-// unscoped parts the name of a function that is not mangled, though its language
-// would (C's in a namespace of C++), from its scopes.
-func unscoped(name string) (scopes, bare string) {
+// unscoped is what stands behind the scopes of a function's name that is not
+// mangled though its language would (C's, in a namespace of C++); "" of others.
+func unscoped(name string) string {
 	i := strings.LastIndex(name, "::")
-	if i < 0 || mangled(name) || i+2 == len(name) || strings.ContainsAny(name[i:], "<>() ~") {
-		return "", name
+	if i < 0 || mangled(name) || strings.ContainsAny(name[i:], "<>() ~") {
+		return ""
 	}
-	return name[:i+2], name[i+2:]
+	return name[i+2:]
 }
 
 // refines reports whether a symbol's name spells the function name more
