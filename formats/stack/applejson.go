@@ -305,7 +305,7 @@ func printObjects(inline string, gone []string, write func(out *bufio.Writer, at
 			done = f.Span[1]
 			start := bytes.LastIndexByte(s.Text[:f.Span[0]], '\n') + 1
 			before := s.Text[start:f.Span[0]]
-			if len(bytes.TrimSpace(before)) > 0 {
+			if len(bytes.TrimSpace(unmarked(before, markBytes))) > 0 {
 				before = nil
 			}
 			members := jsonMembers(unmarked(s.FrameText(f), markBytes), gone...)

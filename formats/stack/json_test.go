@@ -50,3 +50,17 @@ func TestJSONEnvelopes(t *testing.T) {
 		}
 	}
 }
+
+// What is added to a quoted report is quoted too.
+func TestQuotedJSON(t *testing.T) {
+	text := "> {\"threads\":[{\"frames\":[\n>   {\"imageOffset\":16,\"imageIndex\":0}]}],\n> \"usedImages\":[{\"base\":4096}]}\n"
+	var out bytes.Buffer
+	if err := Print(&out, one(t, text, Options{}), [][]symbol.Answer{{{Status: symbol.Found, Frames: []symbol.Frame{{Function: "f"}, {Function: "g"}}}}}); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Replace(text, `"imageIndex":0}`, "\"imageIndex\":0, \"symbol\": \"f\", \"inline\": true},\n>   {\"imageOffset\":16, \"imageIndex\":0, \"symbol\": \"g\"}", 1)
+	want = strings.Replace(want, `{"imageOffset":16,"imageIndex"`, `{"imageOffset":16, "imageIndex"`, 1)
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
