@@ -182,6 +182,10 @@ func TestVerifyMeanwhile(t *testing.T) {
 	if r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: lake}); err != nil || len(r.Problems) > 0 || r.Waiting != 1 {
 		t.Errorf("beside a run: %+v, %v", r, err)
 	}
+	dead := func(host, _ string) (alive, known bool) { return false, host == "h" }
+	if r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: lake, Alive: dead}); err != nil || len(r.Problems) != 1 {
+		t.Errorf("after a run that died: %+v, %v", r, err)
+	}
 	if err := w.cat.SwapWorker(t.Context(), run, nil); err != nil {
 		t.Fatal(err)
 	}

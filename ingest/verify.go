@@ -22,7 +22,9 @@ type VerifyOptions struct {
 	Lake    sinks.Lake // nil: there is none
 	// Problem hears of each as it is found (nil: the report only).
 	Problem func(Problem)
-	Now     func() time.Time // nil: time.Now
+	// Alive is Options.Alive (nil: every lease is believed).
+	Alive func(host, process string) (alive, known bool)
+	Now   func() time.Time // nil: time.Now
 }
 
 // VerifyReport is what a whole store holds, and what is wrong with it.

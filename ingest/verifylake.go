@@ -88,7 +88,14 @@ func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 	slices.SortFunc(ids, func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) })
 	// Before the lake: what is done by then is named there.
 	atWork := false
-	err := v.cat.Workers(ctx, func(*row.Worker) error { atWork = true; return nil })
+	err := v.cat.Workers(ctx, func(w *row.Worker) error {
+		alive, known := true, false
+		if v.Alive != nil {
+			alive, known = v.Alive(w.Host, w.Process)
+		}
+		atWork = atWork || alive || !known
+		return nil
+	})
 	if err != nil {
 		return err
 	}

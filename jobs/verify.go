@@ -24,7 +24,7 @@ func (j verifyJob) Run(p *process) error {
 	if err != nil && !errors.Is(err, errNoLake) {
 		return err
 	}
-	v, err := ingest.Verify(p.ctx, ingest.VerifyOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Problem: func(f ingest.Problem) {
+	v, err := ingest.Verify(p.ctx, ingest.VerifyOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Alive: processAlive, Problem: func(f ingest.Problem) {
 		fmt.Fprintf(p.err, "%s: %s\n", f.Where, f.Error)
 	}})
 	if err != nil {
