@@ -162,19 +162,23 @@ func TestVerifyMeanwhile(t *testing.T) {
 	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
 	w.run()
 	lake := plainLake(t, t.TempDir())
-	for state, want := range map[row.ObjectState]int{row.ObjectLoading: 0, row.ObjectPublished: 0, row.ObjectLoaded: 1, row.ObjectFailed: 1} {
+	become := func(state row.ObjectState) {
 		old := w.object("a.so")
 		o := *old
 		o.State = state
 		if err := w.cat.SwapObject(t.Context(), old, &o); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for state, want := range map[row.ObjectState]int{row.ObjectLoading: 0, row.ObjectPublished: 0, row.ObjectLoaded: 1, row.ObjectFailed: 1} {
+		become(state)
 		r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: lake})
 		if err != nil || len(r.Problems) != want || r.Waiting != 1-want {
 			t.Errorf("%s: %d on their way, %v, %v", state, r.Waiting, r.Problems, err)
 		}
 	}
 	// While a run holds its lease: it may have given names.
+	become(row.ObjectLoaded)
 	run := &row.Worker{ID: row.NewWorkerID(), Host: "h", Lease: time.Hour}
 	if err := w.cat.SwapWorker(t.Context(), nil, run); err != nil {
 		t.Fatal(err)
