@@ -26,6 +26,7 @@ type appleThread struct {
 	name    string
 	returns bool // also the first frame is a return address: the backtrace of an exception
 	frames  []appleFrame
+	inlined int // objects since the last frame, see object
 }
 
 // appleFrame is a frame as reported. Byte slices and offsets are of the report's text.
@@ -33,6 +34,7 @@ type appleFrame struct {
 	span    [2]int
 	indent  int
 	tail    int    // see Frame
+	above   int    // see Frame
 	among   bool   // others stand in its line
 	number  int    // -1: none
 	stopped bool   // a debugger's: the first of a thread is where it stands
@@ -163,7 +165,7 @@ func (r *appleReport) onlyName(images appleImages) string {
 
 // frame finds the image of f, listed or by its address, and its place in it.
 func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImages, step bool) Frame {
-	out := Frame{Span: f.span, indent: f.indent, tail: f.tail, among: f.among, Kind: symbol.MachO, Raw: f.addr}
+	out := Frame{Span: f.span, indent: f.indent, tail: f.tail, among: f.among, above: f.above, Kind: symbol.MachO, Raw: f.addr}
 	value := r.strip(f.addr, images)
 	img := listed
 	if img == nil && f.based {

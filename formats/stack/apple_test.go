@@ -347,6 +347,15 @@ func TestAppleEscapedImage(t *testing.T) {
 	}
 }
 
+// printsAlike: what an earlier run found inlined is there, and not written twice.
+func printsAlike(t *testing.T, s *Stack, answers [][]symbol.Answer, want string) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Print(&out, s, answers); err != nil || out.String() != want {
+		t.Errorf("%q\nbecame %q, %v", want, out.String(), err)
+	}
+}
+
 func TestPrintApple(t *testing.T) {
 	chain := []symbol.Frame{{Function: "inner", File: "/src/a.swift", Line: 3}, {Linkage: "_outer", File: "b.m"}}
 	answer := [][]symbol.Answer{{{Status: symbol.Found, Frames: chain}}}
@@ -356,6 +365,9 @@ func TestPrintApple(t *testing.T) {
 		`{"usedImages":[{"base":4096}],"threads":[{"frames":[{"imageIndex":0,"imageOffset":16,"symbol":"old","symbolLocation":4}]}]}` + "\n": `{"usedImages":[{"base":4096}],"threads":[{"frames":[` +
 			`{"imageIndex":0, "imageOffset":16, "symbol": "inner", "sourceFile": "a.swift", "sourceLine": 3, "inline": true},` + "\n" +
 			`{"imageIndex":0, "imageOffset":16, "symbol": "_outer", "sourceFile": "b.m", "sourceLine": 0}]}]}` + "\n",
+		`{"report":{},"binary_images":[{"image_addr":4096}],"crash":{"threads":[{"backtrace":{"contents":[{"instruction_addr":4112}]}}]}}` + "\n": `{"report":{},"binary_images":[{"image_addr":4096}],"crash":{"threads":[{"backtrace":{"contents":[` +
+			`{"instruction_addr":4112, "symbol_name": "inner", "source_file": "a.swift", "source_line": 3, "inline": true},` + "\n" +
+			`{"instruction_addr":4112, "symbol_name": "_outer", "source_file": "b.m", "source_line": 0}]}}]}}` + "\n",
 	} {
 		var out bytes.Buffer
 		s := one(t, text, Options{})
@@ -364,6 +376,9 @@ func TestPrintApple(t *testing.T) {
 		}
 		if s.Format == "ips" && !json.Valid(out.Bytes()) {
 			t.Errorf("%s is no JSON", out.String())
+		}
+		if out.Bytes()[0] == '{' {
+			printsAlike(t, one(t, out.String(), Options{}), answer, out.String())
 		}
 		out.Reset()
 		if err := Print(&out, s, nil); err != nil || out.String() != text {

@@ -129,10 +129,21 @@ func (r *appleReport) ipsFrame(j *jsonText, t *appleThread) {
 		}
 	})
 	f.span[1] = j.p
-	if inlined || j.bad || len(t.frames) >= MaxDocumentFrames {
-		return // what an earlier run found, at the place of the next one
+	if !j.bad {
+		t.object(f, inlined)
 	}
-	t.frames = append(t.frames, f)
+}
+
+// object takes a frame's object, or one that says what an earlier run found inlined at the place of the next.
+func (t *appleThread) object(f appleFrame, inlined bool) {
+	if inlined {
+		t.inlined++
+		return
+	}
+	f.above, t.inlined = t.inlined, 0
+	if len(t.frames) < MaxDocumentFrames {
+		t.frames = append(t.frames, f)
+	}
 }
 
 func (r *appleReport) kscrashImage(j *jsonText) {
@@ -258,10 +269,13 @@ func (r *appleReport) kscrashThread(j *jsonText) (crashed bool) {
 
 func (r *appleReport) kscrashFrame(j *jsonText, t *appleThread) {
 	f := appleFrame{image: -1, number: -1}
+	inlined := false
 	j.peek()
 	f.span[0] = j.p
 	j.object(func(key string) {
 		switch key {
+		case "inline":
+			inlined = j.isTrue()
 		case "instruction_addr":
 			f.addr = j.number()
 		case "object_addr":
@@ -272,8 +286,8 @@ func (r *appleReport) kscrashFrame(j *jsonText, t *appleThread) {
 	})
 	f.span[1] = j.p
 	f.based = f.load != 0
-	if !j.bad && len(t.frames) < MaxDocumentFrames {
-		t.frames = append(t.frames, f)
+	if !j.bad {
+		t.object(f, inlined)
 	}
 }
 

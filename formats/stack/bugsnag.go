@@ -34,12 +34,14 @@ func (e bugsnag) value(depth int) {
 	case c == '[':
 		var t appleThread
 		e.array(func(int) {
-			if f, exact, ok := e.frame(depth + 1); ok && len(t.frames) < MaxDocumentFrames {
-				if len(t.frames) == 0 {
-					t.returns = !exact
-				}
-				t.frames = append(t.frames, f)
+			f, exact, inlined, ok := e.frame(depth + 1)
+			if !ok {
+				return
 			}
+			if len(t.frames) == 0 {
+				t.returns = !exact
+			}
+			t.object(f, inlined)
 		})
 		e.r.threads = append(e.r.threads, t)
 	case c == '{':
@@ -56,14 +58,14 @@ func (e bugsnag) value(depth int) {
 }
 
 // frame reads an element of a list; ok: it is a frame, else stacks were looked for in it.
-func (e bugsnag) frame(depth int) (f appleFrame, exact, ok bool) {
+func (e bugsnag) frame(depth int) (f appleFrame, exact, inlined, ok bool) {
 	if e.peek() != '{' {
 		e.value(depth)
-		return f, false, false
+		return f, false, false, false
 	}
 	f = appleFrame{image: -1, number: -1}
 	f.span[0] = e.p
-	placed, inlined := false, false
+	placed := false
 	e.object(func(key string) {
 		switch key {
 		case "machoUUID":
@@ -85,7 +87,7 @@ func (e bugsnag) frame(depth int) (f appleFrame, exact, ok bool) {
 		}
 	})
 	f.span[1] = e.p
-	return f, exact, ok && placed && !inlined && !e.bad
+	return f, exact, inlined, ok && placed && !e.bad
 }
 
 var bugsnagKeys = frameKeys{"method", "file", "lineNumber", "columnNumber"}

@@ -93,5 +93,6 @@ func TestEvents(t *testing.T) {
 		if len(again.Threads[0].Frames) != len(s.Threads[0].Frames) {
 			t.Errorf("read again: %s", dump([]*Stack{again}))
 		}
+		printsAlike(t, again, [][]symbol.Answer{{{}, found}}, out.String())
 	}
 }

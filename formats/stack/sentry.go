@@ -52,8 +52,13 @@ func (e *sentry) value(depth int) {
 			switch key {
 			case "frames":
 				e.array(func(int) {
-					if f, ok := e.frame(); ok && len(t.frames) < MaxFrames {
+					f, inlined, ok := e.frame()
+					switch n := len(t.frames); {
+					case !ok:
+					case !inlined && n < MaxFrames:
 						t.frames = append(t.frames, f)
+					case inlined && n > 0:
+						t.frames[n-1].above++
 					}
 				})
 			case "images":
@@ -93,11 +98,12 @@ func (e *sentry) value(depth int) {
 	}
 }
 
-// frame reads one; ok: its address is one of the process.
-func (e *sentry) frame() (f swiftFrame, ok bool) {
+// frame reads one; ok: its address is one of the process. inlined: it says what an earlier run found inlined at the place
+// of the one before.
+func (e *sentry) frame() (f swiftFrame, inlined, ok bool) {
 	e.peek()
 	f.span[0] = e.p
-	own := true // not what an earlier run found, at the place of another
+	absolute := true
 	e.object(func(key string) {
 		switch key {
 		case "instruction_addr":
@@ -106,13 +112,13 @@ func (e *sentry) frame() (f swiftFrame, ok bool) {
 			f.image = string(base([]byte(e.text())))
 		case "addr_mode":
 			mode := e.text()
-			own = own && (mode == "" || mode == "abs")
+			absolute = mode == "" || mode == "abs"
 		case "inline":
-			own = own && !e.isTrue()
+			inlined = e.isTrue()
 		}
 	})
 	f.span[1] = e.p
-	return f, ok && own && !e.bad
+	return f, inlined, ok && absolute && !e.bad
 }
 
 // image reads an entry of debug_meta.

@@ -77,7 +77,7 @@ type Frame struct {
 	indent int  // columns from Span[0] to where answers are printed
 	tail   int  // bytes before Span[1] that stay behind answers
 	among  bool // other frames stand in its line
-	above  int  // functions of its inline chain, innermost first, that have lines of their own above it
+	above  int  // functions of its inline chain, innermost first, that have lines or objects of their own beside it
 }
 
 // Managed says how the stack's lines of Java and Kotlin were read, and are to be retraced and printed.
