@@ -72,6 +72,10 @@ type Unit struct {
 	Lines bool
 	// Bytes are those of its entries, if it is whole.
 	Bytes uint64
+	// Scattered reports whether inlined functions may have code besides what they say, which what is
+	// inlined into them may have: version 2 has no word for code in several pieces. gcc -gstrict-dwarf then
+	// says the first piece, which may be empty.
+	Scattered bool
 }
 
 // Reader returns a reader; its Close gives it back.
@@ -126,7 +130,7 @@ func (r *Reader) Open(i int) (Unit, error) {
 	}
 	r.root = r.rootAttrs(d, u, &a)
 	r.outer = r.root
-	out := Unit{Lines: r.root.hasLines, Split: r.skeleton(u, &a), Bytes: u.end - u.first}
+	out := Unit{Lines: r.root.hasLines, Split: r.skeleton(u, &a), Bytes: u.end - u.first, Scattered: u.version == 2}
 	if out.Ranges, err = r.rangesOf(&a, nil); err != nil {
 		if !errors.Is(err, formats.ErrCorrupt) {
 			return Unit{}, err

@@ -13,7 +13,8 @@
 //     first, of those that begin together to the first in the file;
 //   - inside a function, an inlined function lies within the one it is
 //     inlined into, and of two that claim an address the one that begins
-//     last, or stands last, has it;
+//     last, or stands last, has it; in DWARF 2, where one in several pieces may
+//     say only its first, what is inlined into it may lie outside that;
 //   - what does not lie whole in one span of the image's code is not there:
 //     linkers leave functions they threw away at 0, 1, -1 or -2;
 //   - runs depend on the part alone, not on other parts or their order.
@@ -157,6 +158,7 @@ func (p *part) explode(i int, emit func(*symbol.Run) error, q *symbol.Quality) e
 		}
 	}
 	p.tree.reserve(u.Bytes)
+	p.tree.scattered = u.Scattered
 	own := append([]native.Span(nil), u.Ranges...)
 	if err = p.walk(); err == nil {
 		err = p.r.Damage()

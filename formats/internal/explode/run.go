@@ -81,6 +81,9 @@ func (r *run) scopeOf(p *part, node int32, low uint64) (int32, error) {
 		if s.Call, err = p.site(n.file, n.line, n.column); err != nil {
 			return 0, err
 		}
+		if s.Call == (symbol.Site{}) && p.tree.nodes[n.parent].parent < 0 {
+			s.Call.File = r.file // a call is as much of the function as code without rows
+		}
 		s.Function = n.name
 	} else {
 		s.Function = p.outermost(n, low)

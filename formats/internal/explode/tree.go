@@ -10,7 +10,7 @@ import (
 // node is a function, or a function inlined into its parent.
 type node struct {
 	parent, root int32 // indices in tree.nodes; root is the outermost
-	first, count int32 // its intervals
+	first, count int32 // its intervals; none: of a scattered unit, and what is inside has some
 	depth        int32
 	name         uint32 // string index, once part.name has run
 	scope        int32  // in the run of stamp
@@ -20,7 +20,8 @@ type node struct {
 	line, column uint32
 }
 
-// interval is code of a node, inside that of its parent.
+// interval is code of a node, inside that of its parent; of its root where the
+// unit is scattered.
 type interval struct {
 	native.Span
 	node int32
@@ -32,8 +33,8 @@ type group struct {
 	node, interval int32 // the first ones; the next group's end them
 }
 
-// groupIntervals bounds the intervals of one group, 24 MiB of them; what is
-// inlined beyond that counts as code of what is around it.
+// groupIntervals bounds the intervals of one group, 24 MiB of them, and its
+// nodes; what is inlined beyond that counts as code of what is around it.
 const groupIntervals = 1 << 20
 
 // tree holds the functions that have been walked and not yet flattened.
@@ -43,6 +44,7 @@ type tree struct {
 	groups    []group
 	open      []int32 // nodes that the walk is inside of, -1: no code
 	live      int     // length of open when the open group began, -1: none is
+	scattered bool    // see dwarf.Unit
 	ranges    []native.Span
 }
 
@@ -156,7 +158,11 @@ func (p *part) inline(e *dwarf.Entry) int32 {
 		return -1
 	}
 	parent := &t.nodes[up]
-	around := t.intervals[parent.first : parent.first+parent.count]
+	outer := parent
+	if t.scattered {
+		outer = &t.nodes[parent.root]
+	}
+	around := t.intervals[outer.first : outer.first+outer.count]
 	t.ranges = t.ranges[:0]
 	if depth := int(parent.depth) + 1; depth > p.x.lim.InlineDepth {
 		return -1
@@ -164,7 +170,10 @@ func (p *part) inline(e *dwarf.Entry) int32 {
 	for _, s := range e.Ranges {
 		t.ranges = clip(t.ranges, s, around)
 	}
-	if len(t.ranges) == 0 || len(t.intervals)-int(t.groups[len(t.groups)-1].interval)+len(t.ranges) > groupIntervals {
+	if len(t.ranges) == 0 && (!t.scattered || e.Leaf) {
+		return -1
+	}
+	if g := &t.groups[len(t.groups)-1]; len(t.intervals)-int(g.interval)+len(t.ranges) > groupIntervals || len(t.nodes)-int(g.node) >= groupIntervals {
 		return -1
 	}
 	t.ranges = normal(t.ranges)
