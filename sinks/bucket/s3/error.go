@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,22 +61,25 @@ func (b *Bucket) explain(op, key string, err error) error {
 		return e
 	}
 	var api smithy.APIError
+	message := ""
 	if errors.As(err, &api) {
-		e.Code = api.ErrorCode()
-		e.Reason = reasons[e.Code]
-		if e.Reason == "" {
-			e.Reason = api.ErrorMessage()
-		}
+		e.Code, message = api.ErrorCode(), api.ErrorMessage()
+		e.Reason = cmp.Or(reasons[e.Code], message)
 	}
 	var res *awshttp.ResponseError
 	status := 0
 	if errors.As(err, &res) {
 		status = res.HTTPStatusCode()
-		if region := res.Response.Header.Get("X-Amz-Bucket-Region"); region != "" && strings.Contains(e.Reason, "region") {
+		if region := cmp.Or(res.Response.Header.Get("X-Amz-Bucket-Region"), message); region != "" && e.Reason == reasons["PermanentRedirect"] {
 			e.Reason += ": " + region
 		}
 	}
+	var page *pageError
 	switch {
+	case errors.As(err, &page):
+		e.Reason = page.Error()
+	case status == http.StatusNotFound && op == "list" && e.Code == "NotFound": // not a word of S3
+		e.Reason = "no such bucket, or the endpoint is no S3 server's"
 	case status == http.StatusNotFound && (e.Code == "NoSuchKey" || e.Code == "NotFound" || e.Code == ""):
 		e.Reason, e.Err = bucket.ErrNotFound.Error(), fmt.Errorf("%w: %w", bucket.ErrNotFound, err)
 	case status == http.StatusPreconditionFailed, e.Code == "ConditionalRequestConflict",

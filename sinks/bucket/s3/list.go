@@ -18,8 +18,8 @@ func (b *Bucket) List(ctx context.Context, prefix, after string, emit func(bucke
 		in.StartAfter = aws.String(b.root + after)
 	}
 	last, first := "", true
-	for pages := s3.NewListObjectsV2Paginator(b.s3, in, func(o *s3.ListObjectsV2PaginatorOptions) { o.StopOnDuplicateToken = true }); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx, readPages)
+	for {
+		page, err := b.s3.ListObjectsV2(ctx, in, readPages)
 		if err != nil {
 			return b.explain("list", prefix, err)
 		}
@@ -31,7 +31,10 @@ func (b *Bucket) List(ctx context.Context, prefix, after string, emit func(bucke
 				return fmt.Errorf("s3: list %s: the server gives key %q after %q: it does not list in byte order", b.URL(prefix), key, last)
 			}
 			last, first = key, false
-			size := aws.ToInt64(o.Size)
+			if o.Size == nil {
+				return fmt.Errorf("s3: list %s: the server gives no size of key %q", b.URL(prefix), key)
+			}
+			size := *o.Size
 			if key == "" || size == 0 && strings.HasSuffix(key, "/") || after != "" && key <= after {
 				continue
 			}
@@ -39,8 +42,18 @@ func (b *Bucket) List(ctx context.Context, prefix, after string, emit func(bucke
 				return err
 			}
 		}
+		if !aws.ToBool(page.IsTruncated) {
+			return nil
+		}
+		// What a listing does not name is gone to its callers: it has its end, or it fails.
+		switch token := aws.ToString(page.NextContinuationToken); token {
+		case "":
+			return fmt.Errorf("s3: list %s: the server has more keys after %q and does not say how to ask for them: it does not know ListObjectsV2", b.URL(prefix), last)
+		case aws.ToString(in.ContinuationToken):
+			return fmt.Errorf("s3: list %s: the server has more keys after %q and says twice to go on in the same place", b.URL(prefix), last)
+		}
+		in.ContinuationToken = page.NextContinuationToken
 	}
-	return nil
 }
 
 // Stat implements bucket.Bucket.

@@ -3,8 +3,10 @@ package s3
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,9 +66,23 @@ func (r *pageReader) HandleDeserialize(ctx context.Context, in middleware.Deseri
 		out.Result, err = decodePage(b.Bytes())
 	}
 	if err != nil {
-		return out, meta, &smithy.DeserializationError{Err: fmt.Errorf("page of a listing: %w", err)}
+		return out, meta, &smithy.DeserializationError{Err: &pageError{err}}
 	}
 	return out, meta, nil
+}
+
+// pageError is a page that did not come whole, or that makes no sense.
+type pageError struct{ error }
+
+func (e *pageError) Error() string { return "page of a listing: " + e.error.Error() }
+
+func (e *pageError) Unwrap() error { return e.error }
+
+// RetryableError is what the SDK asks errors: a page that broke off may come whole the next time, one that is
+// no page stays what it is.
+func (e *pageError) RetryableError() bool {
+	var network net.Error
+	return contextError(e.error) == nil && (errors.Is(e.error, io.ErrUnexpectedEOF) || errors.As(e.error, &network))
 }
 
 var pages = sync.Pool{New: func() any { return new(bytes.Buffer) }}
@@ -88,7 +104,7 @@ func decodePage(text []byte) (*s3.ListObjectsV2Output, error) {
 	in := parse.NewInputBytes(text)
 	defer in.Restore()
 	l := xml.NewLexer(in)
-	page := &listPage{ListObjectsV2Output: s3.ListObjectsV2Output{IsTruncated: new(bool)}}
+	page := &listPage{}
 	var open [][]byte // names of the elements around
 	var value []byte
 	bad := func(format string, args ...any) error {
@@ -102,6 +118,9 @@ func decodePage(text []byte) (*s3.ListObjectsV2Output, error) {
 			case l.Err() != io.EOF:
 				return nil, l.Err()
 			case open != nil && len(open) == 0:
+				if page.IsTruncated == nil { // whoever says how to go on has more
+					page.IsTruncated = aws.Bool(aws.ToString(page.NextContinuationToken) != "")
+				}
 				return &page.ListObjectsV2Output, nil
 			}
 			return nil, bad("%w", io.ErrUnexpectedEOF)
@@ -147,7 +166,9 @@ func (p *listPage) set(path [][]byte, value []byte) (err error) {
 	name := string(path[len(path)-1])
 	switch {
 	case len(path) == 2 && name == "IsTruncated":
-		*p.IsTruncated, err = strconv.ParseBool(string(value))
+		var more bool
+		more, err = strconv.ParseBool(string(value))
+		p.IsTruncated = &more
 	case len(path) == 2 && name == "NextContinuationToken":
 		p.NextContinuationToken = aws.String(string(value))
 	case len(path) == 3 && string(path[1]) == "Contents":

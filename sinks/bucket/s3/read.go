@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -32,15 +33,21 @@ func (b *Bucket) Fetch(ctx context.Context, e bucket.Entry, dst io.WriterAt) err
 	if n := aws.ToInt64(out.ContentLength); n != e.Size {
 		return fmt.Errorf("s3: fetch %s: %d bytes came of %d: %w", b.URL(e.Key), n, e.Size, bucket.ErrChanged)
 	}
-	return nil
+	return b.same("fetch", e, out.ETag, "", "")
 }
 
 // get writes the bytes [off, off+n) of an object to w, each once.
 func (b *Bucket) get(ctx context.Context, e bucket.Entry, off, n int64, w io.Writer) error {
 	if n == 0 {
 		// No range is valid in an empty object.
-		_, err := b.s3.HeadObject(ctx, &s3.HeadObjectInput{Bucket: aws.String(b.name), Key: aws.String(b.root + e.Key), IfMatch: quote(e.ETag)})
-		return b.explain("read", e.Key, err)
+		out, err := b.s3.HeadObject(ctx, &s3.HeadObjectInput{Bucket: aws.String(b.name), Key: aws.String(b.root + e.Key), IfMatch: quote(e.ETag)})
+		if err != nil {
+			return b.explain("read", e.Key, err)
+		}
+		if got := aws.ToInt64(out.ContentLength); got != 0 {
+			return fmt.Errorf("s3: read %s: the server has %d bytes where none were listed: %w", b.URL(e.Key), got, bucket.ErrChanged)
+		}
+		return b.same("read", e, out.ETag, "", "")
 	}
 	var failed error
 	for attempt := range bodyAttempts {
@@ -53,19 +60,35 @@ func (b *Bucket) get(ctx context.Context, e bucket.Entry, off, n int64, w io.Wri
 		}
 		in := &s3.GetObjectInput{Bucket: aws.String(b.name), Key: aws.String(b.root + e.Key), IfMatch: quote(e.ETag)}
 		whole := off == 0 && n == e.Size
+		asked := ""
 		if !whole {
-			in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", off, off+n-1))
+			asked = fmt.Sprintf("%d-%d", off, off+n-1)
+			in.Range = aws.String("bytes=" + asked)
 		}
 		out, err := b.s3.GetObject(ctx, in)
 		if err != nil {
 			return b.explain("read", e.Key, err)
 		}
-		if got := aws.ToInt64(out.ContentLength); got != n {
+		if got := aws.ToInt64(out.ContentLength); out.ContentLength != nil && got != n {
 			out.Body.Close()
 			return fmt.Errorf("s3: read %s: the server sends %d bytes where %d at %d were asked for", b.URL(e.Key), got, n, off)
 		}
+		if err := b.same("read", e, out.ETag, asked, aws.ToString(out.ContentRange)); err != nil {
+			out.Body.Close()
+			return err
+		}
 		body := &failingReader{r: out.Body}
-		got, err := io.Copy(w, body) // to its end, where the checksum is compared
+		got, err := io.Copy(w, io.LimitReader(body, n))
+		if err == nil && got == n {
+			var more int64
+			if more, err = io.CopyN(io.Discard, body, 1); err == io.EOF { // its end, where the checksum is compared
+				err = nil
+			}
+			if more > 0 {
+				out.Body.Close()
+				return fmt.Errorf("s3: read %s: the server sends more than the %d bytes at %d that were asked for", b.URL(e.Key), n, off)
+			}
+		}
 		out.Body.Close()
 		off, n = off+got, n-got
 		switch {
@@ -83,6 +106,19 @@ func (b *Bucket) get(ctx context.Context, e bucket.Entry, off, n int64, w io.Wri
 		failed = err
 	}
 	return b.explain("read", e.Key, errors.Join(failed, fmt.Errorf("the answer broke off %d times", bodyAttempts)))
+}
+
+// same checks that an answer is of the object and the range (FROM-TO; "": all) that were asked for: a cache or a server
+// that does not know conditions gives others.
+func (b *Bucket) same(op string, e bucket.Entry, etag *string, asked, got string) error {
+	weak := func(s string) string { return strings.Trim(strings.TrimPrefix(s, "W/"), `"`) } // as a proxy that compresses calls it
+	if is := aws.ToString(etag); is != "" && e.ETag != "" && weak(is) != weak(e.ETag) {
+		return fmt.Errorf("s3: %s %s: the server gives ETag %s where %s was asked for: %w", op, b.URL(e.Key), weak(is), e.ETag, bucket.ErrChanged)
+	}
+	if r, _, _ := strings.Cut(strings.TrimPrefix(got, "bytes "), "/"); asked != "" && got != "" && r != asked {
+		return fmt.Errorf("s3: %s %s: the server sends the bytes %s where %s were asked for", op, b.URL(e.Key), r, asked)
+	}
+	return nil
 }
 
 // failingReader remembers that it was the reader, not the writer, that failed.

@@ -4,8 +4,10 @@
 // Invariants:
 //   - a prefix is a folder: keys are what follows it and its slash;
 //   - keys are raw: no escaping on the way in or out;
-//   - every read names the ETag it wants (If-Match), so no answer mixes two
-//     states of an object;
+//   - every read names the ETag it wants (If-Match) and compares that of the
+//     answer, so nothing mixes two states of an object;
+//   - a listing comes to its end or fails: a key that it does not name is not
+//     there;
 //   - every write is conditional; there is no other kind.
 //
 // Requests are repeated as the SDK's standard retryer does, also when an
@@ -24,6 +26,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
@@ -122,6 +125,7 @@ func Open(ctx context.Context, name, prefix string, o Options) (*Bucket, error) 
 			so.BaseEndpoint = aws.String(o.Endpoint)
 		}
 		so.UsePathStyle = pathStyle
+		so.Retryer = retry.AddWithErrorCodes(so.Retryer, "TooManyRequests") // status 429 of other servers: a SlowDown
 		// Ranges have no checksum to compare; the SDK would log that for each.
 		so.DisableLogOutputChecksumValidationSkipped = true
 	})
