@@ -161,6 +161,13 @@ func (t *abbrevs) readEntry(ab *abbrev, b []byte, p int, base uint64, h shape, b
 				return -1
 			}
 			v, p = i|number(b[q:q+4], big)<<32, q+4
+		case form == formExprloc && st.slot == slotLow:
+			q := skipValue(opBlock, b, p, h, big)
+			if q < 0 || q > len(b) {
+				return -1
+			}
+			v, form = addressExpression(b[p:q], h, big)
+			p = q
 		case skipOp(form) == opLEB:
 			u, q := uleb(b, p)
 			if q < 0 {
@@ -181,6 +188,33 @@ func (t *abbrevs) readEntry(ab *abbrev, b []byte, p int, base uint64, h shape, b
 		return -1
 	}
 	return p
+}
+
+// addressExpression is the value of an address that a block says as LLVM does
+// with -minimize-addr-in-v5=Expressions, and its form, formBad if it is said
+// otherwise: DW_OP_addrx, and behind it DW_OP_const4u and DW_OP_plus; or
+// DW_OP_addr.
+func addressExpression(block []byte, h shape, big bool) (v uint64, form uint8) {
+	c := cursor{b: block, big: big}
+	c.uleb() // its length
+	switch c.u8() {
+	case exprAddr:
+		v, form = c.uint(h.addrSize), formAddr
+	case exprAddrx:
+		if v, form = c.uleb(), formAddrx; c.p < len(c.b) && !c.bad {
+			const4u, offset, plus := c.u8(), c.uint(4), c.u8()
+			if const4u != exprConst4u || plus != exprPlus || v >= 1<<32 {
+				return 0, formBad
+			}
+			v, form = v|offset<<32, formAddrxOffset
+		}
+	default:
+		return 0, formBad
+	}
+	if c.bad || c.p < len(c.b) {
+		return 0, formBad
+	}
+	return v, form
 }
 
 // wordBytes is what readFixed may read beyond an entry.

@@ -131,6 +131,14 @@ func shortForm(form uint64) uint8 {
 	return formBad
 }
 
+// Operations of expressions.
+const (
+	exprAddr    = 0x03
+	exprConst4u = 0x0c
+	exprPlus    = 0x22
+	exprAddrx   = 0xa1
+)
+
 const (
 	rleEnd          = 0
 	rleBaseAddressx = 1

@@ -2,6 +2,7 @@ package dwarf
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -119,7 +120,10 @@ func (d *Data) charge(s *section, off uint64, n int) error {
 }
 
 func (d *Data) unsupported(u *unit) error {
-	return &formats.Error{Format: d.format, Section: d.info.name, Offset: int64(u.off), Want: "a unit of version 2 to 5", Err: formats.ErrUnsupported}
+	if u.version >= 2 && u.version <= 5 {
+		return d.corrupt(&d.info, u.off, "the header of a unit")
+	}
+	return &formats.Error{Format: d.format, Section: d.info.name, Offset: int64(u.off), Want: fmt.Sprintf("units of version 2 to 5, not %d", u.version), Err: formats.ErrUnsupported}
 }
 
 // Limits are the limits that Open was given.

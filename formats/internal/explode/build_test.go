@@ -95,6 +95,7 @@ const (
 	aStrBase, aAddrBase, aRngBase, aSibling, aDwoName, aDwoID      = 0x72, 0x73, 0x74, 0x01, 0x2130, 0x2131
 	fAddr, fData1, fData2, fData4, fData8, fString, fStrp, fUdata  = 0x01, 0x0b, 0x05, 0x06, 0x07, 0x08, 0x0e, 0x0f
 	fRef4, fRefAddr, fSec, fIndirect, fBlock, fStrx1, fAddrx       = 0x13, 0x10, 0x17, 0x16, 0x09, 0x25, 0x1b
+	fExprloc                                                       = 0x18
 	fRnglistx, fImplicit, fRefAlt, fStrpAlt, fFlagPresent, fRefUdt = 0x23, 0x21, 0x1f20, 0x1f21, 0x19, 0x15
 )
 
@@ -244,6 +245,7 @@ func (d *debug) explode(t testing.TB) (string, symbol.Quality) {
 		sum.UnitsBroken += q.UnitsBroken
 		sum.LinesBroken += q.LinesBroken
 		sum.Missing = append(sum.Missing, q.Missing...)
+		sum.Warnings = append(sum.Warnings, q.Warnings...)
 	}
 	return out.String(), sum
 }

@@ -145,10 +145,13 @@ func (p *part) explode(i int, emit func(*symbol.Run) error, q *symbol.Quality) e
 	u, err := p.r.Open(i)
 	if err != nil {
 		q.UnitsBroken = 1
-		if damaged(err) {
-			return nil
+		if !damaged(err) {
+			return err
 		}
-		return err
+		if e := (*formats.Error)(nil); errors.As(err, &e) && errors.Is(err, formats.ErrUnsupported) {
+			q.Warnings = append(q.Warnings, e.Section+": want "+e.Want) // the same for all units
+		}
+		return nil
 	}
 	if u.Split != nil {
 		done, err := p.enter(u.Split, q)

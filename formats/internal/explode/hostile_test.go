@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,27 @@ import (
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/symbol"
 )
+
+// TestUnknownVersion has a unit of a version to come between two others: it is broken, and that is said.
+func TestUnknownVersion(t *testing.T) {
+	d := newDebug(5, 4, 8, false)
+	d.usual()
+	for i, version := range []int{5, 6, 5} {
+		d.version = version
+		d.unit(func(w *writer, _ uint64) {
+			low := uint64(0x1100 + i*0x100)
+			w.u8(cBare).str("a.c").u8(langC).function(cLeaf, "f", low, low+0x10).u8(0)
+		})
+	}
+	q := d.expect(t, `
+1100 1110 f :0:0
+
+1300 1310 f :0:0
+`)
+	if want := []string{".debug_info: want units of version 2 to 5, not 6"}; q.UnitsBroken != 1 || !slices.Equal(q.Warnings, want) {
+		t.Errorf("%d units broken, warnings %q, want 1, %q", q.UnitsBroken, q.Warnings, want)
+	}
+}
 
 // TestReferences has origins that lead to themselves, to nothing, to another
 // unit and to another file.

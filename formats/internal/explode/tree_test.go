@@ -447,6 +447,40 @@ func TestZero(t *testing.T) {
 	}
 }
 
+// TestAddressExpressions has lowest addresses that are said in expressions.
+func TestAddressExpressions(t *testing.T) {
+	for _, big := range []bool{false, true} {
+		d := newDebug(5, 4, 8, big)
+		d.usual()
+		d.addrs.u32(20).u16(5).u8(8, 0).address(0x1100).address(0x1200)
+		const cExpression = 20
+		d.decl(cExpression, tSub, false, aName, fString, aLow, fExprloc, aHigh, fData4)
+		d.unit(func(w *writer, _ uint64) {
+			w.u8(cBare).str("a.c").u8(langC)
+			function := func(name string, length byte, ops ...byte) *writer {
+				return w.u8(cExpression).str(name).u8(length).u8(ops...)
+			}
+			function("index", 2, 0xa1, 0).u32(0x10)
+			function("offset", 8, 0xa1, 1, 0x0c).u32(0x20).u8(0x22).u32(0x10)
+			function("address", 9, 0x03).address(0x1300).u32(0x10)
+			function("minus", 8, 0xa1, 1, 0x0c).u32(0x40).u8(0x1c).u32(0x10)
+			function("more", 3, 0xa1, 1, 0x96).u32(0x10)
+			function("cut", 4, 0x03, 0, 0x14, 0).u32(0x10)
+			function("nothing", 0).u32(0x10)
+			w.function(cLeaf, "plain", 0x1400, 0x1410).u8(0)
+		})
+		d.expect(t, `
+1100 1110 index :0:0
+
+1220 1230 offset :0:0
+
+1300 1310 address :0:0
+
+1400 1410 plain :0:0
+`)
+	}
+}
+
 // TestOperations has a line program of a machine with several operations in
 // an instruction.
 func TestOperations(t *testing.T) {
