@@ -253,7 +253,7 @@ func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 		a.class = classBad
 	case code && a.tag == tagSubprogram:
 		a.class = classFunction
-	case code && a.tag == tagInlinedSubroutine:
+	case (code || h.version == 2 && a.children != 0) && a.tag == tagInlinedSubroutine:
 		a.class = classInline
 	case a.bare:
 		a.class = classNote

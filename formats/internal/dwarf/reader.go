@@ -73,8 +73,8 @@ type Unit struct {
 	// Bytes are those of its entries, if it is whole.
 	Bytes uint64
 	// Scattered reports whether inlined functions may have code besides what they say, which what is
-	// inlined into them may have: version 2 has no word for code in several pieces. gcc -gstrict-dwarf then
-	// says the first piece, which may be empty.
+	// inlined into them may have: version 2 has no word for code in several pieces. With -gstrict-dwarf gcc then
+	// says the first piece, which may be empty, and clang none.
 	Scattered bool
 }
 

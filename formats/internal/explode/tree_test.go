@@ -115,19 +115,27 @@ func TestScattered(t *testing.T) {
 1120 1124 k :0:0 h :0:0 g :0:0 f a.c:0:0
 1124 1130 f a.c:0:0
 1130 1134 k :0:0 h :0:0 f a.c:0:0
-1134 1200 f a.c:0:0
+1134 1140 f a.c:0:0
+1140 1144 k :0:0 h :0:0 g :0:0 f a.c:0:0
+1144 1200 f a.c:0:0
 `,
 		4: `
 1100 1110 f a.c:0:0
 1110 1114 g :0:0 f a.c:0:0
-1114 1200 f a.c:0:0
+1114 1140 f a.c:0:0
+1140 1144 k :0:0 f a.c:0:0
+1144 1200 f a.c:0:0
 `,
 	} {
 		d := newDebug(version, 4, 8, false)
 		d.image.Symbols = []native.Symbol{{Addr: 0x1100, Size: 0x100, Name: "f", File: "a.c", Rank: symbol.RankSymtab}}
 		d.usual()
-		const cPiece = 20
+		const (
+			cPiece = 20 + iota
+			cNowhere
+		)
 		d.decl(cPiece, tInline, true, aOrigin, fRef4, aLow, fAddr, aHigh, fAddr)
+		d.decl(cNowhere, tInline, true, aOrigin, fRef4)
 		d.unit(func(w *writer, start uint64) {
 			w.u8(cBare).str("a.c").u8(langC)
 			abstract := func(name string) uint64 {
@@ -147,7 +155,10 @@ func TestScattered(t *testing.T) {
 			w.u8(0, 0)
 			piece(h, 0x1128, 0x1128)
 			piece(k, 0x1130, 0x1134).u8(0)
-			w.u8(0, 0, 0)
+			w.u8(0)
+			w.u8(cNowhere).u32(g).u8(cNowhere).u32(h)
+			piece(k, 0x1140, 0x1144).u8(0)
+			w.u8(0, 0, 0, 0)
 		})
 		t.Run(fmt.Sprint(version), func(t *testing.T) { d.expect(t, want) })
 	}
