@@ -211,9 +211,11 @@ func (x *piece) read(ctx context.Context) error {
 		x.gone = append(x.gone, o)
 		return o.Whole()
 	}
+	var ours error // what the listing is not to blame for
 	sidecars := "" // none of the tasks so far has one after this key
 	last := ""
-	err := s.Bucket.List(ctx, "", from, func(e bucket.Entry) error {
+	err := s.Bucket.List(ctx, "", from, func(e bucket.Entry) (err error) {
+		defer func() { ours = err }()
 		if p.until != "" && e.Key > p.until {
 			return errStop
 		}
@@ -268,10 +270,10 @@ func (x *piece) read(ctx context.Context) error {
 	})
 	if err != nil && err != errStop {
 		err = fmt.Errorf("list %s: %w", s.prefix, err)
-		if !errors.Is(err, bucket.ErrPartial) {
+		if ours != nil || ctx.Err() != nil {
 			return err
 		}
-		x.partial, x.gone = err, nil
+		x.partial, x.gone = &unlisted{err}, nil
 	}
 	if !x.more {
 		for ; x.partial == nil && ok && (p.until == "" || have.URL <= s.Bucket.URL(p.until)); have, ok = next() {
@@ -288,6 +290,13 @@ func (x *piece) read(ctx context.Context) error {
 	}
 	return nil
 }
+
+// unlisted is bucket.ErrPartial: a source that could not be listed, or not to its end. What was listed of it is right.
+type unlisted struct{ error }
+
+func (u *unlisted) Is(target error) bool { return target == bucket.ErrPartial }
+
+func (u *unlisted) Unwrap() error { return u.error }
 
 // beyond asks for sidecars that would stand after the span's end.
 func (x *piece) beyond(ctx context.Context) error {

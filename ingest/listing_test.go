@@ -180,3 +180,39 @@ func TestPartialListing(t *testing.T) {
 		t.Errorf("%+v", r.Objects)
 	}
 }
+
+// brokenBucket ends its listing with an error after some keys.
+type brokenBucket struct {
+	bucket.Bucket
+	keys int
+}
+
+func (b brokenBucket) List(ctx context.Context, prefix, after string, emit func(bucket.Entry) error) error {
+	n := 0
+	broken := errors.New("the server is busy")
+	return cmp.Or(b.Bucket.List(ctx, prefix, after, func(e bucket.Entry) error {
+		if n++; n > b.keys {
+			return broken
+		}
+		return emit(e)
+	}), broken)
+}
+
+// A source whose listing fails fails the run when what it gave, and other sources, are done; nothing of it is gone.
+func TestBrokenListing(t *testing.T) {
+	w := newWorld(t)
+	w.put("b.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
+	w.run()
+	w.put("a.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n")
+	other := Source{Bucket: folder(t, t.TempDir())}
+	if err := other.Bucket.Create(t.Context(), "c.so", "", strings.NewReader("FAKE\nid "+idC+"\nf 0 8 c 1\n")); err != nil {
+		t.Fatal(err)
+	}
+	broken := w.src
+	broken.Bucket = brokenBucket{w.src.Bucket, 1}
+	r, err := Run(t.Context(), []Source{broken, other}, w.o)
+	if err == nil || !strings.HasSuffix(err.Error(), "the server is busy") || r.Objects.Loaded != 2 || r.Objects.Gone != 0 {
+		t.Errorf("%+v, %v", r.Objects, err)
+	}
+	w.is("b.so", row.ObjectLoaded)
+}

@@ -131,7 +131,7 @@ func (j symbolicateJob) restOptions(p *process) (o atrest.Options, err error) {
 		}
 	}
 	if o.Input, o.Key, err = bucketall.Open(p.ctx, url, b); err != nil {
-		return o, fmt.Errorf("input %s: %w", url, err)
+		return o, unfit(fmt.Errorf("input %s: %w", url, err))
 	}
 	out := j.Output
 	if o.Key != "" && atrest.Known(path.Base(filepath.ToSlash(out))) {
@@ -150,7 +150,7 @@ func (j symbolicateJob) restOptions(p *process) (o atrest.Options, err error) {
 	}
 	var key string
 	if o.Output, key, err = bucketall.Open(p.ctx, out, b); err != nil {
-		return o, fmt.Errorf("output %s: %w", j.Output, err)
+		return o, unfit(fmt.Errorf("output %s: %w", j.Output, err))
 	}
 	if key != "" {
 		return o, usage("--output %s is a file: want a folder", j.Output)

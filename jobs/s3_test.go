@@ -82,6 +82,26 @@ func TestIngestS3(t *testing.T) {
 	mustRun(t, []int{0}, "--store", store, "verify")
 }
 
+// A source that is out of reach is to be run again, when all others are loaded; one that makes no sense is not.
+func TestSourcesOutOfReach(t *testing.T) {
+	server := s3test.Start(t)
+	server.Make(t, "symbols")
+	body, err := os.ReadFile(formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Put(t, "symbols", "app/lib.so", body, nil)
+	flags := []string{"--store", filepath.Join(t.TempDir(), "store"), "--lake", "off", "ingest", "--endpoint", server.Endpoint, "--report", "-"}
+	out, said := mustRun(t, []int{1}, append(flags, "s3://absent/app/", "s3://symbols/app/")...)
+	if !strings.Contains(out, `"loaded":1`) || !strings.Contains(said, "list s3://absent/app/: no such bucket") {
+		t.Errorf("%s\n%s", out, said)
+	}
+	for _, url := range []string{"s3://", "gs://symbols/app/"} {
+		mustRun(t, []int{2}, append(flags, url)...)
+	}
+	mustRun(t, []int{2}, append(flags, "s3://symbols/app/", "--profile", "none")...)
+}
+
 type s3Report struct {
 	Objects struct {
 		Seen, New, Loaded int

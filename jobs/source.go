@@ -67,7 +67,7 @@ func (c SourceConfig) bucketOptions() bucketall.Options {
 func (p *process) openSource(c SourceConfig) (ingest.Source, error) {
 	b, key, err := bucketall.Open(p.ctx, c.URL, c.bucketOptions())
 	if err != nil {
-		return ingest.Source{}, fmt.Errorf("source %s: %w", c.URL, err)
+		return ingest.Source{}, unfit(fmt.Errorf("source %s: %w", c.URL, err))
 	}
 	s := ingest.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names, Texts: c.SourcesContent, Dates: c.Dates, LookBack: c.LookBack, Full: c.Full}
 	switch u, err := url.Parse(c.Hints); {
@@ -90,7 +90,7 @@ func (p *process) openInventory(manifest string, c SourceConfig) (func(ctx conte
 	}
 	b, _, err := bucketall.Open(p.ctx, root, c.bucketOptions())
 	if err != nil {
-		return nil, fmt.Errorf("inventory %s: %w", manifest, err)
+		return nil, unfit(fmt.Errorf("inventory %s: %w", manifest, err))
 	}
 	m, err := inventory.ReadManifest(p.ctx, b, key)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -66,7 +67,7 @@ type notices struct {
 
 // unfit makes an error that trying again does not cure one of the configuration.
 func unfit(err error) error {
-	if errors.Is(err, sinks.ErrUnfit) {
+	if errors.Is(err, sinks.ErrUnfit) || errors.Is(err, bucket.ErrUsage) {
 		return &exitError{Code: exitUsage, Err: err}
 	}
 	return err

@@ -6,6 +6,7 @@ package bucket
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -27,6 +28,18 @@ var ErrNotFound = errors.New("no such object")
 
 // ErrPartial: a listing lacks what could not be read. What it gave is right.
 var ErrPartial = errors.New("not all could be listed")
+
+// ErrUsage: a URL or an option makes no sense, and will not the next time.
+var ErrUsage = errors.New("wrong usage")
+
+// Usage makes an error that is ErrUsage and says only what it is given.
+func Usage(format string, args ...any) error { return &usage{fmt.Errorf(format, args...)} }
+
+type usage struct{ error }
+
+func (u *usage) Is(target error) bool { return target == ErrUsage }
+
+func (u *usage) Unwrap() error { return u.error }
 
 // Bucket is a folder or a prefix of an object store. Safe for concurrent use.
 type Bucket interface {

@@ -3,6 +3,7 @@
 package all
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,14 +32,14 @@ func Open(ctx context.Context, url string, o Options) (b bucket.Bucket, key stri
 	if isURL && strings.HasPrefix(p, "//") {
 		// file:///path, the host being this machine.
 		if p = strings.TrimPrefix(p, "//"); !strings.HasPrefix(p, "/") {
-			return nil, "", fmt.Errorf("%s: a file URL with a host; write file:/path", url)
+			return nil, "", bucket.Usage("%s: a file URL with a host; write file:/path", url)
 		}
 	}
 	if scheme, _, ok := strings.Cut(url, "://"); ok && !isURL && !strings.ContainsAny(scheme, "/\\.") {
-		return nil, "", fmt.Errorf("%s: no such kind of bucket: give a path, file:PATH or s3://bucket/prefix", url)
+		return nil, "", bucket.Usage("%s: no such kind of bucket: give a path, file:PATH or s3://bucket/prefix", url)
 	}
 	if p == "" {
-		return nil, "", fmt.Errorf("%q: a path is missing", url)
+		return nil, "", bucket.Usage("%q: a path is missing", url)
 	}
 	info, err := os.Stat(p)
 	if err != nil {
@@ -65,7 +66,7 @@ func Open(ctx context.Context, url string, o Options) (b bucket.Bucket, key stri
 func openS3(ctx context.Context, rest string, o Options) (bucket.Bucket, string, error) {
 	name, path, _ := strings.Cut(rest, "/")
 	if name == "" {
-		return nil, "", fmt.Errorf("s3://%s: a bucket name is missing", rest)
+		return nil, "", bucket.Usage("s3://%s: a bucket name is missing", rest)
 	}
 	if path != "" && !strings.HasSuffix(path, "/") {
 		i := strings.LastIndexByte(path, '/') + 1
@@ -73,11 +74,18 @@ func openS3(ctx context.Context, rest string, o Options) (bucket.Bucket, string,
 		if err != nil {
 			return nil, "", err
 		}
-		// Whoever may list but not read finds out by reading.
-		if _, _, err = b.Stat(ctx, path[i:]); err == nil {
+		_, _, err = b.Stat(ctx, path[i:])
+		if err == nil {
 			return b, path[i:], nil
-		} else if !errors.Is(err, bucket.ErrNotFound) && !s3.Forbidden(err) {
-			return nil, "", err
+		}
+		if !errors.Is(err, bucket.ErrNotFound) {
+			if !s3.Refused(err) {
+				return nil, "", err
+			}
+			// The answer to a listing says why, which that to HEAD cannot; and a listed object is one, though it may not be read.
+			if there, lerr := listed(ctx, b, path[i:]); there || lerr != nil && !s3.Refused(lerr) {
+				return nil, "", cmp.Or(lerr, err)
+			}
 		}
 	}
 	b, err := s3.Open(ctx, name, path, o)
@@ -85,4 +93,17 @@ func openS3(ctx context.Context, rest string, o Options) (bucket.Bucket, string,
 		return nil, "", err
 	}
 	return b, "", nil
+}
+
+// listed reports whether a listing names a key.
+func listed(ctx context.Context, b bucket.Bucket, key string) (bool, error) {
+	there, end := false, errors.New("end")
+	err := b.List(ctx, key, "", func(e bucket.Entry) error { // the first one, if it is there
+		there = e.Key == key
+		return end
+	})
+	if err == end {
+		err = nil
+	}
+	return there, err
 }

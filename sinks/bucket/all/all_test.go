@@ -2,8 +2,12 @@ package all_test
 
 import (
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -50,8 +54,8 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	for _, url := range []string{"gs://bucket/x", "file://host/x", "s3://", "s3:///key"} {
-		if _, _, err := all.Open(t.Context(), url, all.Options{}); err == nil {
-			t.Errorf("%q is fine", url)
+		if _, _, err := all.Open(t.Context(), url, all.Options{}); !errors.Is(err, bucket.ErrUsage) {
+			t.Errorf("%q: %v", url, err)
 		}
 	}
 }
@@ -81,5 +85,42 @@ func TestS3(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
 	if _, key, err := all.Open(t.Context(), "s3://symbols/android", all.Options{Endpoint: srv.Endpoint}); err != nil || key != "" {
 		t.Errorf("%q, %v", key, err)
+	}
+}
+
+// The answer to HEAD says no reason: that to a listing does, and whether there is such an object.
+func TestRefused(t *testing.T) {
+	page := func(key string) string {
+		return "<ListBucketResult><Contents><Key>" + key + "</Key><Size>1</Size></Contents></ListBucketResult>"
+	}
+	for _, c := range []struct {
+		name         string
+		head, status int
+		list         string
+		said         string // "": it may be a folder
+	}{
+		{"object that may not be read", http.StatusForbidden, http.StatusOK, page("p/lib.so"), "access denied"},
+		{"folder", http.StatusForbidden, http.StatusOK, page("p/lib.so/x"), ""},
+		{"neither may be looked at", http.StatusForbidden, http.StatusForbidden, "<Error><Code>AccessDenied</Code></Error>", ""},
+		{"the listing says why", http.StatusBadRequest, http.StatusBadRequest, "<Error><Code>ExpiredToken</Code></Error>", ""},
+		{"another region", http.StatusMovedPermanently, http.StatusMovedPermanently, "<Error><Code>PermanentRedirect</Code></Error>", ""},
+		{"no bucket", http.StatusBadRequest, http.StatusNotFound, "<Error><Code>NoSuchBucket</Code></Error>", "no such bucket"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s3test.Environment(t)
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodHead {
+					w.WriteHeader(c.head)
+					return
+				}
+				w.WriteHeader(c.status)
+				io.WriteString(w, c.list)
+			}))
+			defer srv.Close()
+			_, key, err := all.Open(t.Context(), "s3://b/p/lib.so", all.Options{Endpoint: srv.URL, Anonymous: true})
+			if key != "" || (err == nil) != (c.said == "") || err != nil && !strings.Contains(err.Error(), c.said) {
+				t.Errorf("%q, %v; want %q", key, err, c.said)
+			}
+		})
 	}
 }

@@ -118,9 +118,16 @@ func innermost(err error) string {
 	return text
 }
 
-// Forbidden reports whether the server refused a request, which some also do
-// for objects that are not there.
-func Forbidden(err error) bool {
+// Refused reports whether the server refused a request for what it is or who asks, or in this region, which some also do
+// for objects that are not there. The answer to HEAD has no more to say.
+func Refused(err error) bool {
 	var res *awshttp.ResponseError
-	return errors.As(err, &res) && res.HTTPStatusCode() == http.StatusForbidden
+	if !errors.As(err, &res) {
+		return false
+	}
+	switch res.HTTPStatusCode() {
+	case http.StatusForbidden, http.StatusBadRequest, http.StatusMovedPermanently:
+		return true
+	}
+	return false
 }

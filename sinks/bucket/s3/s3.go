@@ -18,7 +18,6 @@ package s3
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -102,19 +101,19 @@ func Open(ctx context.Context, name, prefix string, o Options) (*Bucket, error) 
 		load = append(load, config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
 			config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired))
 	default:
-		return nil, fmt.Errorf("s3://%s: checksums: %q is neither auto nor required", name, o.Checksums)
+		return nil, bucket.Usage("s3://%s: checksums: %q is neither auto nor required", name, o.Checksums)
 	}
 	pathStyle := o.PathStyle
 	if o.Endpoint != "" {
 		u, err := url.Parse(o.Endpoint)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("s3://%s: endpoint %q is no http or https URL", name, o.Endpoint)
+			return nil, bucket.Usage("s3://%s: endpoint %q is no http or https URL", name, o.Endpoint)
 		}
 		pathStyle = pathStyle || u.Hostname() == "localhost" || net.ParseIP(u.Hostname()) != nil
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, load...)
 	if err != nil {
-		return nil, fmt.Errorf("s3://%s: configuration: %w", name, err)
+		return nil, bucket.Usage("s3://%s: configuration: %w", name, err)
 	}
 	if cfg.Region == "" {
 		cfg.Region = "us-east-1"

@@ -230,8 +230,8 @@ func TestRefused(t *testing.T) {
 		case c.requests > 0 && p.requests.Load() != c.requests:
 			t.Errorf("%d: %d requests, want %d", c.status, p.requests.Load(), c.requests)
 		}
-		if got := s3.Forbidden(err); got != (c.status == 403) {
-			t.Errorf("%d: forbidden is %v", c.status, got)
+		if got := s3.Refused(err); got != (c.status == 403) {
+			t.Errorf("%d: refused is %v", c.status, got)
 		}
 	}
 }
