@@ -120,7 +120,10 @@ func openSections(t testing.TB, path string, mapped bool, data func(*elf.Section
 func (o *object) symbols(f *elf.File, syms []elf.Symbol, rank symbol.Rank) {
 	file := ""
 	for _, s := range syms {
-		name, _, _ := strings.Cut(s.Name, "@")
+		name, version, _ := strings.Cut(s.Name, "@")
+		if strings.ContainsAny(version, "#:/<>() ") { // Crystal's names have the sign
+			name = s.Name
+		}
 		if o.names == nil {
 			o.names = map[string]bool{}
 		}

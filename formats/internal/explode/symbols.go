@@ -103,7 +103,7 @@ func unscoped(name string) string {
 // refines reports whether a symbol's name spells the function name more
 // exactly: the same with a suffix that a compiler adds to clones and parts, a
 // constructor or destructor of which DWARF does not say the kind, or the
-// mangled form of a name that is not.
+// mangled form of a name that is not, Crystal's too.
 func refines(sym, name string) bool {
 	if name == "" {
 		return true
@@ -115,6 +115,9 @@ func refines(sym, name string) bool {
 	}
 	if name[0] == '_' && sym == name[1:] && strings.HasPrefix(sym, "OUTLINED_FUNCTION_") {
 		return true // LLVM spells these as Mach-O's symbol tables do
+	}
+	if sym != "" && (sym[0] == '*' || sym[0] == '~') && crystal(sym, name) {
+		return true
 	}
 	if n := common(sym, name); n == len(name) {
 		return len(sym) == n || len(sym) > n+1 && sym[n] == '.'
@@ -139,6 +142,27 @@ func refines(sym, name string) bool {
 	}
 	name = strings.TrimPrefix(name, "~")
 	return name != "" && strings.Contains(sym, strconv.Itoa(len(name))+name)
+}
+
+// crystal reports whether a symbol is how Crystal mangles a method of that name, "*Owner#name<Arguments>:Result" or
+// "*Owner::name", or a proc, all of which DWARF calls "->". DWARF has no more of a method than its name.
+func crystal(sym, name string) bool {
+	if sym[0] == '~' {
+		return name == "->" && strings.HasPrefix(sym, "~proc")
+	}
+	for at := 1; ; {
+		i := strings.Index(sym[at:], name)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(name)
+		begins := at == 1 || sym[at-1] == '#' || strings.HasSuffix(sym[:at], "::")
+		if begins && (end == len(sym) || strings.IndexByte("<:'", sym[end]) >= 0) {
+			return true
+		}
+		at++
+	}
 }
 
 // common is how much of name a symbol begins with. The 4 in a C4 or D4 of

@@ -430,6 +430,9 @@ func TestRefines(t *testing.T) {
 		{"_ZN1AC1Ev", "_ZN1AC2Ev", false}, {"_ZN1BC2Ev", "_ZN1AC4Ev", false},
 		{"_ZNK1AclIN1B1CEEEvT_", "operator()<B::C>", true}, {"_ZN1A1BlsIiEEvT_", "A::B::operator<< <int>", true}, {"_ZNK1AcvbEv", "A::operator bool", true},
 		{"_ZN1A1gEv", "A::operators", false}, {"_ZN1A1gEv", "myoperator()", false},
+		{"*Cart(Int32)@Store(T)#add<String, Int32>:Nil", "add", true}, {"*Cart(Int32)@Store(T)#add<String>:Nil", "ad", false},
+		{"*Cart::new:Cart", "new", true}, {"*total", "total", true}, {"*Cart#[]<Int32>:String", "[]", true}, {"*Cart#new_add:Nil", "add", false},
+		{"~procProc(Nil)@src/cart.cr:42", "->", true}, {"~procProc(Nil)@src/cart.cr:42", "Proc", false}, {"~proc", "", true},
 		{"OUTLINED_FUNCTION_7", "_OUTLINED_FUNCTION_7", true}, {"f", "_f", false},
 	} {
 		if got := refines(c.sym, c.name); got != c.want {

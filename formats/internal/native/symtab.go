@@ -238,11 +238,7 @@ func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span,
 		if f.mapping(name, &e) {
 			continue
 		}
-		// A version is part of the dynamic linker's name, not of the function's.
-		if at := strings.IndexByte(name, '@'); at > 0 {
-			name = name[:at]
-		}
-		s := Symbol{Addr: addr, Size: min(e.size, span.End-addr), Name: name, Rank: rank}
+		s := Symbol{Addr: addr, Size: min(e.size, span.End-addr), Name: unversioned(name), Rank: rank}
 		if e.size == 0 {
 			s.Size, s.open = span.End-addr, true
 			if h := &f.headers[e.section]; h.code() {
@@ -255,6 +251,16 @@ func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span,
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// unversioned is a name without its version ("f@V_1.2", "f@@V_1.2"), which is part of the dynamic linker's name, not
+// of the function's. What stands behind the sign in names of Crystal is no version: "*Cart@Store#add:Nil".
+func unversioned(name string) string {
+	at := strings.IndexByte(name, '@')
+	if at <= 0 || strings.ContainsAny(name[at:], "#:/<>() ") {
+		return name
+	}
+	return name[:at]
 }
 
 // mapping reports whether a symbol only marks what the bytes are ("$a", "$d.3")

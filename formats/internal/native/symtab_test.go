@@ -129,3 +129,16 @@ func TestManySections(t *testing.T) {
 		}
 	}
 }
+
+func TestUnversioned(t *testing.T) {
+	for name, want := range map[string]string{
+		"f": "f", "f@V_1.2": "f", "f@@V_1.2": "f", "f@": "f", "@f": "@f", "f@plt": "f", "f@@lib-a.so.1": "f",
+		"*Cart@Store#add<Int32>:Nil":    "*Cart@Store#add<Int32>:Nil",
+		"*Cart@Store::new:Cart":         "*Cart@Store::new:Cart",
+		"~procProc(Nil)@src/cart.cr:42": "~procProc(Nil)@src/cart.cr:42",
+	} {
+		if got := unversioned(name); got != want {
+			t.Errorf("unversioned(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
