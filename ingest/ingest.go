@@ -152,7 +152,8 @@ func (j *job) run(ctx context.Context) error {
 	flusher.Wait()
 	j.group.settle(ctx, j)
 	j.flushLake(ctx)
-	if (err == nil || errors.Is(err, bucket.ErrPartial)) && ctx.Err() == nil {
+	var away *unlisted
+	if (err == nil || errors.Is(err, bucket.ErrPartial) && !errors.As(err, &away)) && ctx.Err() == nil {
 		err = errors.Join(err, j.settleUnread(ctx))
 	}
 	if j.lease != nil {

@@ -273,7 +273,10 @@ func (x *piece) read(ctx context.Context) error {
 		if ours != nil || ctx.Err() != nil {
 			return err
 		}
-		x.partial, x.gone = &unlisted{err}, nil
+		if !errors.Is(err, bucket.ErrPartial) {
+			err = &unlisted{err}
+		}
+		x.partial, x.gone = err, nil
 	}
 	if !x.more {
 		for ; x.partial == nil && ok && (p.until == "" || have.URL <= s.Bucket.URL(p.until)); have, ok = next() {
@@ -291,7 +294,8 @@ func (x *piece) read(ctx context.Context) error {
 	return nil
 }
 
-// unlisted is bucket.ErrPartial: a source that could not be listed, or not to its end. What was listed of it is right.
+// unlisted is bucket.ErrPartial: a source that could not be listed, or not to its end. What was listed of it is right; that
+// its objects cannot be read, or another's on the same server, is not held against them.
 type unlisted struct{ error }
 
 func (u *unlisted) Is(target error) bool { return target == bucket.ErrPartial }

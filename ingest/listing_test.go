@@ -215,4 +215,14 @@ func TestBrokenListing(t *testing.T) {
 		t.Errorf("%+v, %v", r.Objects, err)
 	}
 	w.is("b.so", row.ObjectLoaded)
+
+	// Nor is an object to blame that cannot be read meanwhile, however often.
+	w.put("b.so", "FAKE\nid "+idA+"\nfail\n")
+	broken.Bucket = brokenBucket{w.src.Bucket, 2}
+	for range 4 {
+		if r, err := Run(t.Context(), []Source{broken}, w.o); err == nil || r.Objects.Failed != 1 {
+			t.Errorf("%+v, %v", r.Objects, err)
+		}
+	}
+	w.is("b.so", row.ObjectFailed)
 }
