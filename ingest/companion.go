@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -172,15 +173,23 @@ func (j *job) locate(ctx context.Context, place string) (*source, bucket.Entry, 
 func (j *job) fetched(ctx context.Context, b bucket.Bucket, e bucket.Entry) (*formats.Input, error) {
 	in, err := j.openInput(ctx, b, e)
 	if err != nil {
-		return nil, err
+		return nil, wasThere(err)
 	}
 	in.Companion = noCompanion
 	if in.Fetch != nil {
 		if err := in.Fetch(ctx); err != nil {
-			return nil, errors.Join(err, release(in))
+			return nil, errors.Join(wasThere(err), release(in))
 		}
 	}
 	return in, nil
+}
+
+// wasThere: what was there a moment ago and is gone has changed. Who asked for it is not gone, and asks again.
+func wasThere(err error) error {
+	if errors.Is(err, bucket.ErrNotFound) {
+		return fmt.Errorf("%w: %v", bucket.ErrChanged, err)
+	}
+	return err
 }
 
 func noCompanion(context.Context, formats.Ref) (*formats.Input, error) {

@@ -243,3 +243,32 @@ func TestRealObjects(t *testing.T) {
 		t.Fatal(digests)
 	}
 }
+
+// goneBucket lists and finds an object that cannot be opened.
+type goneBucket struct {
+	bucket.Bucket
+	gone string
+}
+
+func (b *goneBucket) Open(ctx context.Context, e bucket.Entry) (bucket.Reader, error) {
+	if e.Key == b.gone {
+		return nil, bucket.ErrNotFound
+	}
+	return b.Bucket.Open(ctx, e)
+}
+
+// A companion that goes between being found and being read does not make its asker gone.
+func TestCompanionGone(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.so", "FAKE\nid "+idA+"\nneed - c.part\nf 0 8 a 1\n")
+	w.put("c.part", "FAKE\ncompanion c0\n")
+	b := &goneBucket{w.src.Bucket, "c.part"}
+	w.src.Bucket = b
+	if r := w.run(); r.Objects.Failed != 1 || r.Objects.Gone != 1 {
+		t.Errorf("%+v", r.Objects)
+	}
+	w.is("a.so", row.ObjectFailed)
+	b.gone = ""
+	w.run()
+	w.is("a.so", row.ObjectLoaded)
+}
