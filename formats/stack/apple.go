@@ -133,9 +133,7 @@ func (r *appleReport) stack(text []byte, o Options) *Stack {
 			}
 			out.Frames = append(out.Frames, made)
 		}
-		if len(out.Frames) > 0 {
-			s.Threads = append(s.Threads, out)
-		}
+		s.add(out)
 	}
 	if len(s.Threads) == 0 {
 		return nil

@@ -270,9 +270,7 @@ func (d *minidump) stack(threads [][]byte, o Options) *Stack {
 			}
 			out.Frames = append(out.Frames, d.frame(&text, i, pc, kind))
 		}
-		if len(out.Frames) > 0 {
-			s.Threads = append(s.Threads, out)
-		}
+		s.add(out)
 	}
 	if len(s.Threads) == 0 {
 		return nil

@@ -83,6 +83,13 @@ type Frame struct {
 // Managed says how the stack's lines of Java and Kotlin were read, and are to be retraced and printed.
 func (s *Stack) Managed() ManagedOptions { return s.managed }
 
+// add takes a thread that has frames.
+func (s *Stack) add(t Thread) {
+	if len(t.Frames) > 0 {
+		s.Threads = append(s.Threads, t)
+	}
+}
+
 // FrameText is a frame's text, a part of s.Text.
 func (s *Stack) FrameText(f *Frame) []byte { return s.Text[f.Span[0]:f.Span[1]] }
 

@@ -172,9 +172,7 @@ func (w *stackwalk) stack(text []byte, o Options) *Stack {
 			}
 			out.Frames = append(out.Frames, made)
 		}
-		if len(out.Frames) > 0 {
-			s.Threads = append(s.Threads, out)
-		}
+		s.add(out)
 	}
 	if len(s.Threads) == 0 {
 		return nil

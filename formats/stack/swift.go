@@ -23,9 +23,22 @@ type swiftReport struct {
 }
 
 type swiftThread struct {
-	id     uint64
-	name   string
-	frames []swiftFrame
+	id      uint64
+	name    string
+	frames  []swiftFrame
+	inlined int // since the last frame
+}
+
+// take takes a frame, or one that was inlined into the next.
+func (t *swiftThread) take(f swiftFrame) {
+	if f.kind == swiftInlined {
+		t.inlined++
+		return
+	}
+	f.above, t.inlined = t.inlined, 0
+	if len(t.frames) < MaxFrames {
+		t.frames = append(t.frames, f)
+	}
 }
 
 // swiftFrame is a frame as reported. Its address is never stepped: kind says what it is.
@@ -185,7 +198,6 @@ func followSwift() follower {
 
 func readSwift(text []byte, o Options) *Stack {
 	r := &swiftReport{family: swiftCrash}
-	above := 0
 	eachLine(text, func(at int, line []byte) {
 		if img, ok := parseSwiftImage(line); ok {
 			r.images = append(r.images, img)
@@ -201,21 +213,20 @@ func readSwift(text []byte, o Options) *Stack {
 			return
 		}
 		f, ok := parseSwiftFrame(line)
-		switch {
-		case !ok:
-			above = 0
-			return
-		case f.kind == swiftInlined:
-			above++
-			return
-		case len(r.threads) == 0:
+		if ok && len(r.threads) == 0 {
 			r.threads = append(r.threads, swiftThread{})
+		}
+		if len(r.threads) == 0 {
+			return
+		}
+		t := &r.threads[len(r.threads)-1]
+		if !ok {
+			t.inlined = 0 // what was inlined stands right above
+			return
 		}
 		f.span[0] += at
 		f.span[1] += at
-		f.above, above = above, 0
-		t := &r.threads[len(r.threads)-1]
-		t.frames = append(t.frames, f)
+		t.take(f)
 	})
 	return r.stack(text, o)
 }
@@ -253,9 +264,7 @@ func (r *swiftReport) stack(text []byte, o Options) *Stack {
 			}
 			out.Frames = append(out.Frames, made)
 		}
-		if len(out.Frames) > 0 {
-			s.Threads = append(s.Threads, out)
-		}
+		s.add(out)
 	}
 	if len(s.Threads) == 0 {
 		return nil

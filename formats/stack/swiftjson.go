@@ -56,21 +56,14 @@ func (r *swiftReport) image(j *jsonText) {
 
 func (r *swiftReport) thread(j *jsonText, number uint64) {
 	t := swiftThread{id: number}
-	above := 0
 	j.object(func(key string) {
 		switch key {
 		case "name":
 			t.name = j.text()
 		case "frames":
 			j.array(func(int) {
-				f, ok := readSwiftFrame(j)
-				switch {
-				case !ok || len(t.frames) == MaxFrames:
-				case f.kind == swiftInlined:
-					above++
-				default:
-					f.above, above = above, 0
-					t.frames = append(t.frames, f)
+				if f, ok := readSwiftFrame(j); ok {
+					t.take(f)
 				}
 			})
 		}
