@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
@@ -14,10 +13,32 @@ import (
 // what a test needs and cannot find fails it. CI sets it.
 const Require = "SYMLAKE_REQUIRE"
 
-// Root is the top of the source tree.
+// root is found when the process starts: a test may change its working folder later.
+var root = findRoot()
+
+// findRoot gives the nearest folder with a go.mod at or above the working folder, or "".
+func findRoot() string {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, serr := os.Stat(filepath.Join(dir, "go.mod")); serr == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			break
+		}
+		dir = up
+	}
+	return ""
+}
+
+// Root is the top of the source tree. A test starts in the folder of its package, so builds with
+// -trimpath find it too.
 func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	if root == "" {
+		panic("this test was not started inside the source tree")
+	}
+	return root
 }
 
 // Testdata is the path of a file or folder below testdata at the root; it
