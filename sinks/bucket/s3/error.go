@@ -75,7 +75,10 @@ func (b *Bucket) explain(op, key string, err error) error {
 		}
 	}
 	var page *pageError
+	var sum *sumError
 	switch {
+	case errors.As(err, &sum):
+		e.Reason = sum.Error()
 	case errors.As(err, &page):
 		e.Reason = page.Error()
 	case status == http.StatusNotFound && op == "list" && e.Code == "NotFound": // not a word of S3

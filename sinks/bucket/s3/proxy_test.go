@@ -17,9 +17,11 @@ type proxy struct {
 	*httptest.Server
 	requests, ranges atomic.Int32
 	cut              atomic.Int32 // answers to break off in the middle of their body
+	flip             atomic.Int32 // of ten answers with a body, how many have one bit flipped
 	lose             atomic.Int32 // answers to writes that nobody hears of
 	refuse           atomic.Int32 // reads to answer with status
 	status           atomic.Int32
+	bodies           atomic.Int32 // answers that flip was asked about
 }
 
 func newProxy(t *testing.T, to string) *proxy {
@@ -56,6 +58,12 @@ func newProxy(t *testing.T, to string) *proxy {
 		if r.Method == http.MethodGet && res.ContentLength > 1 && p.cut.Add(-1) >= 0 {
 			io.CopyN(w, res.Body, res.ContentLength/2)
 			panic(http.ErrAbortHandler)
+		}
+		if n := p.flip.Load(); r.Method == http.MethodGet && r.URL.Query().Get("list-type") == "" && p.bodies.Add(1)*7%10 < n {
+			flipped, _ := io.ReadAll(res.Body)
+			flipped[len(flipped)/3] ^= 4
+			w.Write(flipped)
+			return
 		}
 		io.Copy(w, res.Body)
 	}))

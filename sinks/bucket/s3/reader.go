@@ -181,3 +181,5 @@ func (s *sliceWriter) Write(p []byte) (int, error) {
 	}
 	return n, nil
 }
+
+func (s *sliceWriter) restart() { *s = (*s)[:0] }

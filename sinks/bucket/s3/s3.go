@@ -10,10 +10,11 @@
 //     there;
 //   - every write is conditional; there is no other kind.
 //
-// Requests are repeated as the SDK's standard retryer does, also when an
-// answer breaks off in the middle. How long a request may take is the caller's
-// context alone; only a silent connection is given up. Objects of size 0 whose key ends in a slash are folder marks
-// of consoles and no objects.
+// The SDK's standard retryer repeats requests. This package repeats a read whose answer breaks off in
+// the middle, and a read of a whole object whose bytes do not have the checksum that was stored with
+// it. A range of an object has no checksum: TLS is what protects it on its way. The caller's context
+// alone says how long a request may take; only a silent connection is given up. Objects of size 0
+// whose key ends in a slash are folder marks of consoles and no objects.
 package s3
 
 import (

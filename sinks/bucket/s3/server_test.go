@@ -188,6 +188,53 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
+// Three answers of ten have one bit flipped: every object is read as it was stored, and where no
+// answer is right the read fails and says so.
+func TestFlippedBits(t *testing.T) {
+	srv := s3test.Start(t)
+	srv.Make(t, "flipped")
+	const objects = 20
+	body := func(i int) []byte { return pattern(200<<10 + i) }
+	for i := range objects {
+		srv.Put(t, "flipped", fmt.Sprint(i), body(i), nil)
+	}
+	p := newProxy(t, srv.Endpoint)
+	b, err := s3.Open(t.Context(), "flipped", "", s3.Options{Endpoint: p.Server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stat := func(i int) bucket.Entry {
+		e, _, err := b.Stat(t.Context(), fmt.Sprint(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	p.flip.Store(3)
+	for i := range objects {
+		e := stat(i)
+		got := make(buffer, e.Size)
+		if err := b.Fetch(t.Context(), e, got); err != nil || !bytes.Equal(got, body(i)) {
+			t.Errorf("fetch %d: %v", i, err)
+		}
+		r, err := b.Open(t.Context(), e)
+		if err != nil {
+			t.Errorf("open %d: %v", i, err)
+			continue
+		}
+		if all, err := io.ReadAll(io.NewSectionReader(r, 0, e.Size)); err != nil || !bytes.Equal(all, body(i)) {
+			t.Errorf("read %d: %d bytes, %v", i, len(all), err)
+		}
+		r.Close()
+	}
+	p.flip.Store(10)
+	e := stat(0)
+	err = b.Fetch(t.Context(), e, make(buffer, e.Size))
+	if err == nil || !strings.Contains(err.Error(), "damaged 8 times") || errors.Is(err, bucket.ErrChanged) || errors.Is(err, bucket.ErrNotFound) {
+		t.Errorf("always flipped: %v", err)
+	}
+}
+
 // What passes is asked again, what does not is said at once, and by its kind.
 func TestRefused(t *testing.T) {
 	srv := s3test.Start(t)
