@@ -22,7 +22,7 @@ build: ## build bin/symlake, one static binary
 	$(GO) build -trimpath -o $(BIN)/symlake ./jobs/symlake
 
 test: ## run every test; what needs an outside tool says SKIP and how to get it
-	$(GO) vet ./... ./testdata/bench
+	$(GO) vet ./... ./testdata/bench ./testdata/steps
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
 	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace $(GO) test -v -timeout 20m ./... | awk -f testdata/skips.awk
 
@@ -45,7 +45,7 @@ oracle: ## record the goldens of testdata again with llvm-symbolizer and Apple's
 
 lint: ## gofmt and go vet
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
-	$(GO) vet ./... ./testdata/bench
+	$(GO) vet ./... ./testdata/bench ./testdata/steps
 
 image: build ## a container image of the static binary, by docker or by what CONTAINER names: podman, buildah
 	mkdir -p $(BIN)/image

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -50,10 +49,9 @@ func (s *sources) node(e *emitter, m *mapping) int32 {
 	return e.named(s.functions[m.source].at(m.line, m.original, &s.hints[m.source]), s.nodes)
 }
 
-// explodeMap emits the ranges of one layout with mappings, which stands from
-// from to to in the script.
-func (e *emitter) explodeMap(in *formats.Input, l *layout, from, to position, under *packed) error {
-	t := newText(in, 0)
+// explodeMap emits the ranges of one layout with mappings, which stands from from to to in the script. t reads the input:
+// all maps of an object share its window.
+func (e *emitter) explodeMap(t *text, l *layout, from, to position, under *packed) error {
 	s, err := e.readSources(t, l)
 	if err != nil {
 		return err

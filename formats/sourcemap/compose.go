@@ -128,12 +128,12 @@ func (p *packed) at(line, column uint32) *mapping {
 		return nil
 	}
 	segments := p.segments[p.from[line]:p.from[line+1]]
-	i := sort.Search(len(segments), func(i int) bool { return segments[i].column > column }) - 1
+	i := sort.Search(len(segments), func(i int) bool { return segments[i].column >= column })
+	if i == len(segments) || segments[i].column > column {
+		i-- // the last one before the column
+	}
 	if i < 0 {
 		return nil
-	}
-	for i > 0 && segments[i].column == column && segments[i-1].column == column {
-		i--
 	}
 	if segments[i].source < 0 {
 		return nil

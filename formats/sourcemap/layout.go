@@ -313,7 +313,10 @@ func (t *text) skipText(orNull bool) error {
 	return err
 }
 
-// debugID notes an id that is a UUID; what is none names nothing.
+// maxDebugIDs bounds the debug ids of a map. Tools write one, or the same one by two names.
+const maxDebugIDs = 16
+
+// debugID notes an id that is a UUID. Other texts name nothing, nor do ids above maxDebugIDs.
 func (l *layout) debugID(t *text, preferred bool) error {
 	if c := t.peek(); c != '"' {
 		return t.skip(0)
@@ -323,7 +326,7 @@ func (l *layout) debugID(t *text, preferred bool) error {
 		return err
 	}
 	id := uuid(s)
-	if id == "" || slices.Contains(l.debugIDs, id) {
+	if id == "" || len(l.debugIDs) >= maxDebugIDs || slices.Contains(l.debugIDs, id) {
 		return nil
 	}
 	if preferred {

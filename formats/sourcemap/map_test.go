@@ -135,3 +135,19 @@ func readJSON(t testing.TB, path string, to any) {
 		t.Fatal(path, err)
 	}
 }
+
+// Of many segments at one column the first answers for it and the last for what follows, however long the line is.
+func TestEqualColumns(t *testing.T) {
+	for _, n := range []int{2, 3, pieceSegments - 1, pieceSegments, pieceSegments + 1, 3 * pieceSegments} {
+		mappings := "AAAA,CAAC" + strings.Repeat(",AACA", n) + ",GAAA"
+		in := formattest.InputOf("a.js.map", []byte(`{"version":3,"sources":["a"],"mappings":"`+mappings+`"}`), formats.Limits{})
+		for _, in := range []*formats.Input{in, formattest.Unmapped(in)} {
+			x := mustExplode(t, in)
+			for column, want := range []uint32{1, 1, uint32(n) + 1, uint32(n) + 1, uint32(n) + 1} {
+				if f := x.place(0, uint32(column)); len(f) != 1 || f[0].Line != want {
+					t.Errorf("%d segments, column %d: %+v, want line %d", n, column, f, want)
+				}
+			}
+		}
+	}
+}

@@ -59,9 +59,9 @@ type mappingReader struct {
 // sums are what the numbers of the next segment are told against.
 type sums struct{ column, source, line, original, name int64 }
 
-// lineFunc takes segments of a line, ascending, which are valid during the call.
-// It says how many of them it is done with: all, or if there are more to come in the line
-// fewer; it gets the rest again, with those.
+// lineFunc takes segments of a line, ascending, which are valid during the call. It returns the number of segments that
+// it is done with. If the line goes on, it may leave the segments of the last column: it gets them again together with
+// those that follow. Of more than two segments that it leaves, it gets only the first and the last again.
 type lineFunc func(line uint32, segments []mapping, more bool) (done int, err error)
 
 // pieceSegments is how many segments of a line are read before they are handed out: as few as are at hand still.
@@ -318,9 +318,15 @@ func (r *mappingReader) endLine(each lineFunc) error {
 	return err
 }
 
-// endPiece hands out what there is of a line.
+// endPiece hands out the segments of a line that goes on. Of those that are left, which have one column, it keeps two:
+// a line of equal columns then costs no more than others.
 func (r *mappingReader) endPiece(each lineFunc) error {
 	done, err := each(r.line, r.segments, true)
-	r.segments = r.segments[:copy(r.segments, r.segments[done:])]
+	left := r.segments[done:]
+	if len(left) > 2 {
+		left[1] = left[len(left)-1]
+		left = left[:2]
+	}
+	r.segments = r.segments[:copy(r.segments, left)]
 	return err
 }

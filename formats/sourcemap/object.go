@@ -204,14 +204,18 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) e
 
 // each explodes all maps of a layout.
 func (o *object) each(e *emitter, l *layout, segment uint32, under *packed) (q symbol.Quality, err error) {
+	t := newText(o.in, 0)
 	err = l.each(position{}, end, func(l *layout, from, to position) error {
 		q.Units++
-		return e.explodeMap(o.in, l, from, to, under)
+		if err := e.ctx.Err(); err != nil {
+			return err
+		}
+		return e.explodeMap(t, l, from, to, under)
 	})
 	if err != nil {
 		return q, err
 	}
-	if err := e.explodeTables(o.in, l, segment); err != nil {
+	if err := e.explodeTables(t, l, segment); err != nil {
 		return q, err
 	}
 	return q, e.flush()

@@ -3,15 +3,13 @@ package sourcemap
 import (
 	"strconv"
 
-	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
 // explodeTables emits what runtimes count by besides lines and columns, as
 // ranges of one position each: where the functions of Hermes bytecode begin, and the
 // modules of RAM bundles.
-func (e *emitter) explodeTables(in *formats.Input, l *layout, segment uint32) error {
-	t := newText(in, 0)
+func (e *emitter) explodeTables(t *text, l *layout, segment uint32) error {
 	if l.offsets != (span{}) {
 		t.section = "x_hermes_function_offsets"
 		t.seek(l.offsets.from)

@@ -63,9 +63,9 @@ func newTokenNames(script []byte, all *functionList) (t *tokenNames, lines uint3
 // read looks through a map's segments for those that begin where an identifier does and have a name.
 func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
 	next := 0 // what is looked for, and the segments, come in the same order
+	text := newText(in, 0)
 	return l.each(position{}, end, func(l *layout, from, to position) error {
 		words := newEmitter(e.ctx, in.Limits, 0, nil)
-		text := newText(in, 0)
 		w, err := words.readWords(text, l)
 		if err != nil {
 			return err

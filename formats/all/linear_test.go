@@ -1,0 +1,38 @@
+package all_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/symlake/symlake/formats/formattest"
+)
+
+// Twice the input costs at most 2.2 times as much, whatever the input is made of.
+func TestLinear(t *testing.T) {
+	formattest.Linear(t, slices.Concat(sourceMapShapes))
+}
+
+// of makes a shape of one file whose bytes text gives.
+func of(name, file string, n int, text func(n int) string) formattest.Shape {
+	return formattest.Shape{Name: name, Kind: "object", N: n, Make: func(n int) []formattest.File {
+		return []formattest.File{{Name: file, Bytes: []byte(text(n))}}
+	}}
+}
+
+// each joins n texts, which each makes of its number.
+func each(n int, between, format string) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		if strings.Contains(format, "%") {
+			fmt.Fprintf(&b, format, i)
+		} else {
+			b.WriteString(format)
+		}
+	}
+	return b.String()
+}
