@@ -17,8 +17,8 @@ import (
 	"github.com/symlake/symlake/jobs/garbage"
 )
 
-// flags are those of every command. With the commands they are the whole command line: flags, SYMLAKE_… variables
-// and help in one place.
+// flags are those of every command. With the commands they are the whole command line, with its help; the list of
+// variables says which of them the environment sets, too.
 type flags struct {
 	Config      string   `help:"Configuration file." type:"path" placeholder:"FILE"`
 	Store       string   `help:"Where rows live: file:PATH, a plain path, hbase://HOST:PORT,…/NAMESPACE, or https://HOST of a symlake serve." placeholder:"URL"`
@@ -81,9 +81,10 @@ type process struct {
 	flags   *flags
 	config  Config
 	garbage *garbage.Collections
-	args    []string          // of the command line
-	known   []*formats.Format // that ingest reads
-	heard   *notices          // for a job that reports them; nil: nobody does
+	args    []string               // of the command line
+	said    func(flag string) bool // whether the command line itself has a flag, not the environment
+	known   []*formats.Format      // that ingest reads
+	heard   *notices               // for a job that reports them; nil: nobody does
 }
 
 // Main runs one command and returns the exit code of the process.
@@ -126,7 +127,12 @@ func run(ctx context.Context, known []*formats.Format, args []string, in io.Read
 	if err != nil {
 		return err
 	}
+	warnVariables(parsed, errOut)
 	p := &process{garbage: collections, args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: given}
+	if in != nil && waits(in) {
+		p.in = newInput(ctx, in)
+	}
+	p.said = func(flag string) bool { return onCommandLine(parsed, flag) }
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(given.LogLevel)); err != nil {
 		return usage("--log-level: %w", err)
@@ -161,7 +167,7 @@ func parseWith(known []command, args []string, out, errOut io.Writer) (*flags, *
 	options := []kong.Option{
 		kong.Name("symlake"),
 		kong.Description("The symbol lake: symbol files in, source-level stacks out."),
-		kong.DefaultEnvars("SYMLAKE"),
+		kong.PostBuild(configure),
 		kong.Writers(out, errOut),
 		kong.Exit(func(code int) { panic(helped{code}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
@@ -177,8 +183,11 @@ func parseWith(known []command, args []string, out, errOut io.Writer) (*flags, *
 	return given, parsed, err
 }
 
-// isTerminal reports whether w is a terminal, where a person watches.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+// isTerminal reports whether a stream is a terminal, where a person watches or types.
+func isTerminal(stream any) bool {
+	if i, ok := stream.(*input); ok {
+		stream = i.from
+	}
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -30,8 +30,12 @@ func (j compactJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	profile := ""
+	if p.said("lake-profile") { // a conversion is an order: the environment gives none
+		profile = p.flags.LakeProfile
+	}
 	r, err := ingest.CompactLake(p.ctx, ingest.CompactOptions{Projection: ingest.Projection{Store: s.Store, Keyring: s.ring, Lake: lake},
-		TargetBytes: int64(j.Target), Grace: max(j.Grace, 1), Profile: p.flags.LakeProfile, Rekey: j.Rekey, DryRun: j.DryRun})
+		TargetBytes: int64(j.Target), Grace: max(j.Grace, 1), Profile: profile, Rekey: j.Rekey, DryRun: j.DryRun})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 
 	"github.com/symlake/symlake/formats/demangle"
@@ -35,7 +36,7 @@ func (j demangleJob) Run(p *process) error {
 			fmt.Fprintln(w, form(lines.Text()))
 		}
 		if err := lines.Err(); err != nil {
-			return fmt.Errorf("read names: %w", err)
+			return errors.Join(fmt.Errorf("read names: %w", err), w.Flush())
 		}
 	}
 	return w.Flush()

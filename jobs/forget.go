@@ -56,12 +56,13 @@ type forgetJob struct {
 	OlderThan  ageFlag  `help:"Only what was loaded longer ago." placeholder:"400d"`
 	UnaskedFor ageFlag  `help:"Only what no look-up has asked for so long." placeholder:"90d"`
 	DryRun     bool     `help:"Print what would be removed; change nothing."`
+	Yes        bool     `help:"Remove it without asking; without a terminal nothing is removed otherwise."`
 }
 
 func (forgetJob) Help() string {
 	return "Rules add up: an artifact goes when each of them says so. One that other builds or apps have, too, only loses the name.\n" +
 		"What is forgotten does not come back with the next ingest: only ingest --force brings it. Space is freed at once in the store, in the lake by symlake compact.\n\n" +
-		"Example:\n  symlake forget --app shop --keep-last 20 --dry-run"
+		"Example:\n  symlake forget --app shop --keep-last 20 --dry-run\n  symlake forget --app shop --keep-last 20 --yes"
 }
 
 // ageFlag is a time that may be given in days.
@@ -91,7 +92,7 @@ func (j forgetJob) Run(p *process) error {
 		return usage("give artifacts or rules")
 	}
 	if len(j.Artifacts) == 0 && j.App == "" && j.KeepLast == 0 && j.OlderThan == 0 && j.UnaskedFor == 0 {
-		return usage("no ARTIFACT and no rule given (see symlake forget --help)")
+		return usage("no ARTIFACT and no rule given: symlake forget removes nothing without one (see symlake forget --help)")
 	}
 	s, lake, done, err := p.openToChange()
 	if err != nil {
@@ -108,6 +109,11 @@ func (j forgetJob) Run(p *process) error {
 	}
 	if len(j.Artifacts) > 0 {
 		o.App = ""
+	}
+	if !j.DryRun {
+		if err := j.confirm(p, o); err != nil {
+			return err
+		}
 	}
 	r, err := ingest.Forget(p.ctx, o)
 	if errors.Is(err, ingest.ErrUnasked) {
@@ -132,8 +138,35 @@ func (j forgetJob) Run(p *process) error {
 	if j.DryRun {
 		verb = "would forget"
 	}
-	_, err = fmt.Fprintf(p.out, "%s %d artifacts, %d loads of %d bytes; %d lose a build; %d objects\n", verb, r.Artifacts, r.Loads, r.Bytes, r.Renamed, r.Objects)
+	_, err = fmt.Fprintln(p.out, forgetText(verb, r))
 	return err
+}
+
+// confirm prints what would be forgotten, and asks.
+func (j forgetJob) confirm(p *process, o ingest.ForgetOptions) error {
+	o.DryRun = true
+	r, err := ingest.Forget(p.ctx, o)
+	if errors.Is(err, ingest.ErrUnasked) {
+		return usage("--unasked-for: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	text := forgetText("will forget", r)
+	if n := len(r.Forgotten); n > 0 {
+		text += ": " + strings.Join(r.Forgotten[:min(n, forgetShown)], " ")
+		if n > forgetShown {
+			text += " …"
+		}
+	}
+	return p.confirm(j.Yes, text)
+}
+
+// forgetShown artifacts are named before they are forgotten; --dry-run --json names more.
+const forgetShown = 20
+
+func forgetText(verb string, r *ingest.ForgetReport) string {
+	return fmt.Sprintf("%s %d artifacts, %d loads of %d bytes; %d lose a build; %d objects", verb, r.Artifacts, r.Loads, r.Bytes, r.Renamed, r.Objects)
 }
 
 // openToChange opens store and lake to change what is published.

@@ -112,7 +112,7 @@ func TestKeyRoles(t *testing.T) {
 	if s, retry := status(t, store...); s != "sealed" || retry {
 		t.Errorf("who may not decrypt: %s, retry %v", s, retry)
 	}
-	for _, args := range [][]string{{"ingest", object}, {"keys", "rotate"}, {"keys", "shred", "libgame-arm64-dw5.so"}, {"verify"}, {"gc"}, {"audit"}} {
+	for _, args := range [][]string{{"ingest", object}, {"keys", "rotate"}, {"keys", "shred", "--yes", "libgame-arm64-dw5.so"}, {"verify"}, {"gc"}, {"audit"}} {
 		refused(t, refusedKey, with(args...)...)
 	}
 	kms.Deny(arn)
@@ -132,7 +132,7 @@ func TestKeyRoles(t *testing.T) {
 	t.Setenv("SYMLAKE_KMS_ENDPOINT", kms.URL)
 	mustRun(t, []int{0}, with("verify")...)
 	mustRun(t, []int{0}, with("keys", "rotate")...)
-	mustRun(t, []int{0}, with("keys", "shred", "libgame-arm64-dw5.so")...)
+	mustRun(t, []int{0}, with("keys", "shred", "--yes", "libgame-arm64-dw5.so")...)
 	if s, _ := status(t, store...); s != "sealed" {
 		t.Errorf("shredded: %s", s)
 	}

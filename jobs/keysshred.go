@@ -3,6 +3,7 @@ package jobs
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
@@ -12,16 +13,20 @@ import (
 
 type keysShredJob struct {
 	Artifacts []string `arg:"" name:"artifact" help:"Any name of what is to be unreadable for good."`
+	Yes       bool     `help:"Destroy without asking; without a terminal nothing is destroyed otherwise."`
 }
 
 func (keysShredJob) Help() string {
 	return "Takes the artifact out of the lake, destroys the keys of all its loads, also in the catalog's past, and deletes its rows. It answers " +
 		"\"sealed\" from then on; only ingest --force brings it back. What may still hold it elsewhere is printed: the object in the bucket, other stores, backups.\n\n" +
-		"Example:\n  symlake keys shred 564bb6c8be48eea9d9db622b8689806eea5af3c7"
+		"Example:\n  symlake keys shred 564bb6c8be48eea9d9db622b8689806eea5af3c7 --yes"
 }
 
 // Run shreds.
 func (j keysShredJob) Run(p *process) error {
+	if err := j.confirm(p); err != nil {
+		return err
+	}
 	unlock, err := p.lockStore("wait")
 	if err != nil {
 		return err
@@ -59,6 +64,31 @@ func (j keysShredJob) Run(p *process) error {
 		}
 	}
 	return nil
+}
+
+// confirm prints whose keys would be destroyed, and asks. No lock is held meanwhile.
+func (j keysShredJob) confirm(p *process) error {
+	s, err := p.openRecords(true)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ids, err := s.resolve(p, j.Artifacts)
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "will destroy for good all keys of %d artifacts, their rows and their files of the lake:", len(ids))
+	for i, id := range ids {
+		rec, err := s.Artifact(p.ctx, id)
+		if err != nil {
+			return err
+		}
+		if fmt.Fprintf(&text, "\n  %s, named as %s", id, j.Artifacts[i]); rec != nil && rec.Published != nil {
+			fmt.Fprintf(&text, ": %d ranges or classes in %d rows of %d bytes", rec.Published.Ranges, rec.Published.Rows, rec.Published.Bytes)
+		}
+	}
+	return p.confirm(j.Yes, text.String())
 }
 
 // resolve gives the artifacts that names lead to, one each.

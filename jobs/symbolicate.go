@@ -73,12 +73,12 @@ func (j symbolicateJob) Run(p *process) (err error) {
 		err = one("standard input", p.in)
 	}
 	for _, file := range j.Files {
-		f, oerr := os.Open(file)
+		f, closeFile, oerr := p.openInput(file)
 		if oerr != nil {
 			return errors.Join(oerr, w.Flush())
 		}
 		err = one(file, f)
-		f.Close()
+		closeFile()
 		if err != nil {
 			break
 		}

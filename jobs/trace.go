@@ -101,12 +101,12 @@ func (j symbolicateJob) traces(p *process) (done bool, err error) {
 		p.in = in.r
 	}
 	for _, path := range j.Files {
-		f, oerr := os.Open(path)
+		f, closeFile, oerr := p.openInput(path)
 		if oerr != nil {
 			return true, oerr
 		}
 		err = errors.Join(err, look(&traceInput{name: path, path: path, r: f}))
-		f.Close()
+		closeFile()
 	}
 	switch {
 	case err != nil:
@@ -174,12 +174,12 @@ func (j symbolicateJob) convert(p *process) (err error) {
 		err = one(&traceInput{name: "standard input", r: p.in}, 1)
 	}
 	for n, path := range j.Files {
-		f, oerr := os.Open(path)
+		f, closeFile, oerr := p.openInput(path)
 		if oerr != nil {
 			return oerr
 		}
 		err = one(&traceInput{name: path, path: path, r: f}, int64(n)+1)
-		f.Close()
+		closeFile()
 		if err != nil {
 			break
 		}

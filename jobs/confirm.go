@@ -1,0 +1,35 @@
+package jobs
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// errUnconfirmed: the person at the terminal did not say yes.
+var errUnconfirmed = errors.New("not confirmed: nothing was done")
+
+// confirm prints what a command is about to destroy. Without yes it asks the person at the terminal; where no terminal
+// is, that is an error of usage.
+func (p *process) confirm(yes bool, what string) error {
+	if _, err := fmt.Fprintln(p.err, what); err != nil {
+		return err
+	}
+	switch {
+	case yes:
+		return nil
+	case !isTerminal(p.in) || !isTerminal(p.err):
+		return usage("this cannot be undone, and no terminal is there to ask: add --yes. Nothing was done")
+	}
+	fmt.Fprint(p.err, "Go on? [y/N] ")
+	answer, err := bufio.NewReader(p.in).ReadString('\n')
+	if err != nil {
+		return errors.Join(errUnconfirmed, err)
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return errUnconfirmed
+}

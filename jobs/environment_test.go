@@ -1,0 +1,68 @@
+package jobs
+
+import (
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/alecthomas/kong"
+)
+
+// grammar is the whole command line, with every command.
+func grammar(t *testing.T) *kong.Kong {
+	t.Helper()
+	options := []kong.Option{kong.Name("symlake"), kong.Writers(io.Discard, io.Discard), kong.PostBuild(configure)}
+	for _, c := range commands() {
+		options = append(options, kong.DynamicCommand(c.name, c.help, "", c.job))
+	}
+	k, err := kong.New(new(flags), options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// The variables that flags obey are those of the list and of README's table, and no others.
+func TestVariables(t *testing.T) {
+	obeyed := map[string]bool{}
+	var each func(n *kong.Node)
+	each = func(n *kong.Node) {
+		for _, f := range n.Flags {
+			for _, name := range f.Envs {
+				obeyed[name] = true
+			}
+		}
+		for _, child := range n.Children {
+			each(child)
+		}
+	}
+	each(grammar(t).Model.Node)
+	var listed []string
+	for _, v := range variables() {
+		listed = append(listed, v.name())
+	}
+	if got := sortedKeys(obeyed); !slices.Equal(got, sorted(listed)) {
+		t.Errorf("flags obey %v, listed are %v", got, sorted(listed))
+	}
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented []string
+	for _, row := range regexp.MustCompile("(?m)^\\| (`SYMLAKE_.*) \\|.*\\|$").FindAllSubmatch(text, -1) {
+		for _, name := range regexp.MustCompile("SYMLAKE_[A-Z_]+").FindAll(row[1], -1) {
+			documented = append(documented, string(name))
+		}
+	}
+	if !slices.Equal(sorted(documented), sorted(listed)) {
+		t.Errorf("README names %v\nlisted are %v", sorted(documented), sorted(listed))
+	}
+}
+
+func sorted(list []string) []string {
+	list = slices.Clone(list)
+	slices.Sort(list)
+	return list
+}
