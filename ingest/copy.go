@@ -26,7 +26,7 @@ type CopyOptions struct {
 	// BatchBytes of rows share a batch of the target and become visible
 	// together (0: 2 GiB): the more, the fewer files in a store of regions.
 	BatchBytes int64
-	Force      bool             // replace what is better, pinned or shredded in the target
+	Force      bool             // replace what is better, pinned or shredded in the target, and copy the rows of what is there
 	Owner      string           // who holds the leases: a host and process, for people
 	Run        string           // id of this run, for the report
 	Now        func() time.Time // nil: time.Now
@@ -60,7 +60,7 @@ type CopyReport struct {
 type CopyCounts struct {
 	Seen     int `json:"seen"`
 	Copied   int `json:"copied"`
-	There    int `json:"there"`    // the target has that load, or the same content
+	There    int `json:"there"`    // the target has that load, or the same content, with its rows
 	Kept     int `json:"kept"`     // what the target has is better, pinned or shredded
 	Shredded int `json:"shredded"` // nothing can open them any more
 	Failed   int `json:"failed"`
@@ -95,7 +95,7 @@ func Copy(ctx context.Context, o CopyOptions) (*CopyReport, error) {
 		o.BatchBytes = copyBytes
 	}
 	c := &copier{CopyOptions: o, from: row.NewCatalog(o.From.Store.Catalog, o.From.Keyring),
-		to: row.NewCatalog(o.To.Store.Catalog, o.To.Keyring), failed: make(map[symbol.ID]bool)}
+		to: row.NewCatalog(o.To.Store.Catalog, o.To.Keyring), failed: make(map[symbol.ID]bool), again: make(map[symbol.ID]bool)}
 	c.report = &CopyReport{Job: "load", Run: o.Run, Started: o.Now()}
 	err := c.run(ctx)
 	c.report.Seconds = o.Now().Sub(c.report.Started).Seconds()
@@ -109,13 +109,16 @@ type copier struct {
 	mu     sync.Mutex
 	report *CopyReport
 	failed map[symbol.ID]bool
+	again  map[symbol.ID]bool // artifacts whose rows the target lacks, or that are forced
 }
 
 // item is a load on its way. Its records are read again when they are needed.
 type item struct {
-	id   symbol.ID
-	load sinks.Load
-	err  error
+	id    symbol.ID
+	load  sinks.Load
+	there sinks.Load // what the target publishes of the same content; zero: another one
+	again bool       // the target publishes this very load: only its rows are copied
+	err   error
 }
 
 func (c *copier) run(ctx context.Context) error {
@@ -197,6 +200,9 @@ func (c *copier) consider(ctx context.Context, page []*row.Record) (items []*ite
 	if err := errors.Join(errs...); err != nil {
 		return nil, 0, err
 	}
+	if err := c.present(ctx, list); err != nil {
+		return nil, 0, err
+	}
 	for i, it := range list {
 		if it != nil {
 			items = append(items, it)
@@ -249,8 +255,10 @@ func (c *copier) one(ctx context.Context, src *row.Record) (*item, error) {
 	case len(src.Published.WrappedKey) == 0:
 		c.count(&n.Shredded)
 		return nil, nil
-	case v == same:
+	case v == same && dst.Published.Bytes == 0:
 		c.count(&n.There)
+	case v == same:
+		return &item{id: src.ID, load: src.Published.Load, there: dst.Published.Load}, c.addNames(ctx, src, dst)
 	case v == keep:
 		c.count(&n.Kept)
 	default:
@@ -261,10 +269,15 @@ func (c *copier) one(ctx context.Context, src *row.Record) (*item, error) {
 		}
 		return &item{id: src.ID, load: src.Published.Load}, err
 	}
+	return nil, c.addNames(ctx, src, dst)
+}
+
+// addNames gives the names of the source to what the target has.
+func (c *copier) addNames(ctx context.Context, src, dst *row.Record) error {
 	if dst.State.Removed() {
-		return nil, nil
+		return nil
 	}
-	return nil, addNames(ctx, c.to, dst, src.Names)
+	return addNames(ctx, c.to, dst, src.Names)
 }
 
 // claim decides between what the source has published and what the target has.
@@ -274,6 +287,9 @@ func (c *copier) claim(src, dst *row.Record) verdict {
 	}
 	l, p := src.Published, dst.Published
 	if p != nil && len(p.WrappedKey) > 0 && (p.Load == l.Load || p.Digest == l.Digest && isFrom(p, l.Source.URL, l.Source.Member) && p.Source.ETag == l.Source.ETag) {
+		if c.isAgain(src.ID) {
+			return load
+		}
 		return same
 	}
 	switch {

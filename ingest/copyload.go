@@ -97,6 +97,14 @@ func (c *copier) rows(ctx context.Context, it *item, b sinks.Batch) error {
 
 // settle ends an item whose rows are durable.
 func (c *copier) settle(ctx context.Context, it *item) error {
+	if it.again {
+		if it.err != nil {
+			c.fail(it.id, it.err)
+		} else {
+			c.count(&c.report.Artifacts.Copied)
+		}
+		return nil
+	}
 	if it.err == nil {
 		src, err := c.from.Artifact(ctx, it.id)
 		if err != nil {

@@ -37,7 +37,11 @@ type GCReport struct {
 	Loads     int       `json:"loads"`     // abandoned and superseded ones that were dropped
 	Orphans   int       `json:"orphans"`   // of these: loads that no record named
 	Records   int       `json:"records"`   // that had nothing left and went
+	Lost      int       `json:"lost"`      // previous loads whose rows were gone: nothing can be rolled back to them
+	Names     int       `json:"names"`     // and waiters, that led to no record and no rows
 	Freed     int64     `json:"freed"`     // bytes that unfinished batches had left
+	// Damaged is what was lost otherwise than by gc. gc leaves all that it finds of it.
+	Damaged []Problem `json:"damaged"`
 }
 
 // doomed owns the entry of a load whose rows are being dropped: its maker, if
@@ -50,7 +54,8 @@ var errBusy = errors.New("the record keeps changing")
 // GC drops the rows of loads whose lease, plus grace, is over: abandoned ones,
 // and those that were replaced twice. An entry is marked, then its rows are dropped, then it is
 // removed, so a death in between leaves rows that are still named and go next
-// time. Rows that no record names go too, once they are older than the grace.
+// time. Rows that no record names go too, once they are older than the grace, and names that lead to
+// neither a record nor rows. Where names or the ledger say that a record was there, its rows stay: see GCReport.Damaged.
 func GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -58,7 +63,7 @@ func GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 	if o.Grace == 0 {
 		o.Grace = 24 * time.Hour
 	}
-	g := &collector{GCOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), report: &GCReport{Job: "gc", Started: o.Now()}}
+	g := &collector{GCOptions: o, known: make(map[symbol.ID]bool), cat: row.NewCatalog(o.Store.Catalog, o.Keyring), report: &GCReport{Job: "gc", Started: o.Now(), Damaged: []Problem{}}}
 	g.before = g.report.Started.Add(-o.Grace)
 	g.beyond = g.report.Started.Add(2 * leaseTime)
 	err := g.run(ctx)
@@ -69,15 +74,21 @@ func GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 type collector struct {
 	GCOptions
 	cat    *row.Catalog
-	before time.Time // what was over then is due
-	beyond time.Time // and so is what no clock that is right can have written
+	before time.Time          // what was over then is due
+	beyond time.Time          // and so is what no clock that is right can have written
+	known  map[symbol.ID]bool // artifacts that had a record when gc began, without those that it removed
 	report *GCReport
 }
 
 func (g *collector) run(ctx context.Context) error {
 	var due []symbol.ID
+	var older []olderLoad
 	err := g.cat.Artifacts(ctx, func(r *row.Record) error {
 		g.report.Artifacts++
+		g.known[r.ID] = true
+		if hasRows(r.Previous) {
+			older = append(older, olderOf(r))
+		}
 		if r.Published == nil && len(r.Progress) == 0 || slices.ContainsFunc(r.Progress, g.expired) {
 			due = append(due, r.ID)
 		}
@@ -90,6 +101,9 @@ func (g *collector) run(ctx context.Context) error {
 		if err := g.record(ctx, id); err != nil {
 			return fmt.Errorf("collect artifact %s: %w", id, err)
 		}
+	}
+	if err := g.previous(ctx, older); err != nil {
+		return err
 	}
 	if err := g.orphans(ctx); err != nil {
 		return err
@@ -128,7 +142,9 @@ func (g *collector) record(ctx context.Context, id symbol.ID) error {
 			if p := &r.Progress[i]; g.expired(*p) {
 				p.Owner = doomed
 				loads = append(loads, p.Load)
-				drop = append(drop, row.LoadPrefix(id, p.Load))
+				if l := p.Load; !(r.Published != nil && r.Published.Load == l || r.Previous != nil && r.Previous.Load == l) {
+					drop = append(drop, row.LoadPrefix(id, l))
+				}
 			}
 		}
 		return len(loads) > 0
@@ -154,6 +170,7 @@ func (g *collector) record(ctx context.Context, id symbol.ID) error {
 	g.report.Loads += len(loads)
 	if gone {
 		g.report.Records++
+		delete(g.known, id)
 	}
 	return nil
 }
@@ -183,26 +200,6 @@ func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*row.Rec
 		}
 	}
 	return errBusy
-}
-
-// orphans drops rows of loads that no record names: left by a load that gc had
-// given up before its last rows came.
-func (g *collector) orphans(ctx context.Context) error {
-	return prefixes(ctx, g.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
-		if !g.over(loadTime(l)) {
-			return nil
-		}
-		r, err := g.cat.Artifact(ctx, id)
-		if err != nil || names(r, l) {
-			return err
-		}
-		g.report.Loads++
-		g.report.Orphans++
-		if g.DryRun {
-			return nil
-		}
-		return g.Store.Blocks.Drop(ctx, [][]byte{row.LoadPrefix(id, l)})
-	})
 }
 
 // names reports whether a record knows of a load.

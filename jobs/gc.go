@@ -47,9 +47,16 @@ func (j gcJob) Run(p *process) error {
 		}
 	}
 	if p.flags.JSON {
-		return p.printJSON(r)
+		err = p.printJSON(r)
+	} else {
+		_, err = fmt.Fprintf(p.out, "removed %d loads and %d bytes of unfinished batches\n", r.Loads, r.Freed)
 	}
-	_, err = fmt.Fprintf(p.out, "removed %d loads and %d bytes of unfinished batches\n", r.Loads, r.Freed)
+	for _, d := range r.Damaged {
+		fmt.Fprintf(p.err, "%s: %s\n", d.Where, d.Error)
+	}
+	if err == nil && len(r.Damaged) > 0 {
+		err = fmt.Errorf("%d artifacts are damaged, and gc left them as they are: see symlake verify", len(r.Damaged))
+	}
 	return err
 }
 

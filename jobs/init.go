@@ -13,7 +13,9 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-type initJob struct{}
+type initJob struct {
+	NewBlocks bool `help:"Make an empty place for rows in a store that lost it (a dropped table, a removed folder). Its loads answer corrupt until load --force or ingest --force writes them again."`
+}
 
 func (initJob) Help() string {
 	return "Never replaces a keyset or a configuration.\n\nExample:\n  symlake init --store file:/var/lib/symlake"
@@ -32,7 +34,7 @@ limits: {memory: 512MiB, workers: 2, object: 16GiB}
 `
 
 // Run creates what is missing.
-func (initJob) Run(p *process) error {
+func (j initJob) Run(p *process) error {
 	path := p.flags.Config
 	if path == "" {
 		path = defaultConfig
@@ -48,11 +50,28 @@ func (initJob) Run(p *process) error {
 	case !errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("create configuration: %w", err)
 	}
+	if j.NewBlocks {
+		return j.newBlocks(p)
+	}
 	s, err := p.createStore()
 	if err != nil {
 		return err
 	}
 	return s.Close()
+}
+
+// newBlocks gives a store that lost its rows an empty place for new ones.
+func (initJob) newBlocks(p *process) error {
+	o := p.storeOptions(false)
+	o.NewBlocks = true
+	if err := all.Create(p.ctx, p.storeURL(), o); err != nil {
+		return unfit(fmt.Errorf("make an empty place for the rows of store %s: %w", p.storeURL(), err))
+	}
+	s, err := p.createStore()
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.audit(p, "init", "an empty place for rows: "+p.storeURL()), s.Close())
 }
 
 // createStore makes what a store lacks (folders, keyset, store keys) and opens it for writing.

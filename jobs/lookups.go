@@ -39,6 +39,7 @@ type lookups struct {
 
 	mu         sync.Mutex
 	unanswered map[symbol.Status]int
+	failed     error // the first answer that is the environment's failure, of the text form
 }
 
 // questions is a batch at work.
@@ -138,6 +139,9 @@ func (b *lookups) close() error {
 	b.flush()
 	close(b.ordered)
 	err := <-b.printed
+	if err == nil {
+		err = b.failed
+	}
 	for status, n := range b.unanswered {
 		if n > 1 {
 			b.p.log.Warn("not answered in all", "status", status, "positions", n)
@@ -227,11 +231,19 @@ func (b *lookups) add1(q *questions, a symbol.Answer, excerpts []lookup.Excerpt)
 	q.text = b.style(q.text, a.Frames, excerpts)
 }
 
-// warn logs the first answer of each status that the text form cannot show.
+// warn logs the first answer of each status that the text form cannot show. One that the store or its keys failed to
+// give fails the command once all answers are printed.
 func (b *lookups) warn(a symbol.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.unanswered[a.Status]++; b.unanswered[a.Status] == 1 {
-		b.p.log.Warn("not answered", "status", a.Status, "reason", wire.Reason(a))
+	if b.unanswered[a.Status]++; b.unanswered[a.Status] > 1 {
+		return
+	}
+	b.p.log.Warn("not answered", "status", a.Status, "reason", wire.Reason(a))
+	switch a.Status {
+	case symbol.Corrupt, symbol.Unavailable, symbol.Sealed:
+		if b.failed == nil {
+			b.failed = fmt.Errorf("%s: %s", a.Status, wire.Reason(a))
+		}
 	}
 }

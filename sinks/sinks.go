@@ -31,6 +31,10 @@ var ErrUnfit = errors.New("not fit as a store")
 // answer would be neither a row nor the lack of one. Wrapped, with the place.
 var ErrCorrupt = errors.New("stored bytes are corrupt")
 
+// ErrLost: a part of the store is there and another part, without which it answers nothing, is not.
+// Nothing makes that part anew unless it is told to. Wrapped, with what is missing and what to do.
+var ErrLost = errors.New("a part of the store is gone")
+
 // Row is a key and its sealed value. Its maker never reuses their bytes; who
 // receives one may keep it and must not change it.
 type Row struct{ Key, Value []byte }

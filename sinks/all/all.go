@@ -27,6 +27,8 @@ type Options struct {
 	// Puts, Scratch and HadoopConf say how rows get into HBase: see hbase.WriteOptions.
 	Puts                bool
 	Scratch, HadoopConf string
+	// NewBlocks: Create makes an empty place for rows even though the catalog has loads, whose rows are lost.
+	NewBlocks bool
 	// Notice hears what an operator may want to know, from any goroutine (nil: nobody).
 	Notice func(string)
 }
@@ -65,7 +67,8 @@ func Open(ctx context.Context, url string, o Options) (*sinks.Store, error) {
 	return s.open(ctx, rest, o)
 }
 
-// Create makes what is missing of the store at url; what is there stays.
+// Create makes the store at url unless it is there. sinks.ErrLost where a part of it is gone, which it makes anew only
+// with Options.NewBlocks; what is there stays.
 func Create(ctx context.Context, url string, o Options) error {
 	s, rest, err := split(url)
 	if err != nil {
@@ -142,11 +145,17 @@ func openHBase(zooKeeper bool) func(context.Context, string, Options) (*sinks.St
 
 func createHBase(zooKeeper bool) func(context.Context, string, Options) error {
 	return func(ctx context.Context, rest string, o Options) error {
-		return hbase.Create(ctx, rest, hbase.Options{ZooKeeper: zooKeeper, Write: hbase.WriteOptions{Notice: o.Notice}})
+		return hbase.Create(ctx, rest, hbase.Options{ZooKeeper: zooKeeper, NewBlocks: o.NewBlocks, Write: hbase.WriteOptions{Notice: o.Notice}})
 	}
 }
 
-func createFile(_ context.Context, rest string, _ Options) error { return file.Create(open.Path(rest)) }
+func createFile(_ context.Context, rest string, o Options) error {
+	err := file.Create(open.Path(rest))
+	if err == nil && o.NewBlocks {
+		err = file.CreateBlocks(open.Path(rest))
+	}
+	return err
+}
 
 // openS3 opens a bucket as the environment says, for HBase's files on S3.
 func openS3(ctx context.Context, name string) (bucket.Bucket, error) {

@@ -43,7 +43,7 @@ type store struct {
 	where    *places
 }
 
-// Create makes what is missing of a store in dir, folders above it too; a whole store stays as it is.
+// Create makes a store in dir, folders above it too, unless there is one.
 func Create(dir string) error {
 	switch err := checkFormat(dir); {
 	case err == nil:
@@ -142,6 +142,11 @@ func open(dir string, o Options) (*store, error) {
 	s := &store{dir: dir, readOnly: o.ReadOnly, now: o.Now, db: db}
 	s.files = newHandles(s.path, o.OpenFiles)
 	s.where = newPlaces(db)
+	if !o.ReadOnly {
+		if err := s.haveBlocks(); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
+	}
 	return s, nil
 }
 

@@ -157,7 +157,7 @@ func TestMasterAway(t *testing.T) {
 	// What needs one says so.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if err := create(ctx, s.c, &a, nil); err == nil || !strings.Contains(err.Error(), server.Master) {
+	if err := create(ctx, s.c, &a, false, nil); err == nil || !strings.Contains(err.Error(), server.Master) {
 		t.Errorf("tables without a master: %v", err)
 	}
 }

@@ -18,6 +18,7 @@ const contactTime = 30 * time.Second
 type Options struct {
 	ReadOnly  bool
 	ZooKeeper bool // the URL names ZooKeeper's quorum
+	NewBlocks bool // Create makes an empty blocks table for a catalog whose rows are lost
 	Write     WriteOptions
 }
 
@@ -31,18 +32,19 @@ type store struct {
 
 var errReadOnly = errors.New("store was opened for reading only")
 
-// Create makes the namespace and tables that are missing at what follows the scheme of a store URL.
+// Create makes the namespace and tables of a store that is missing at what follows the scheme of a store URL;
+// sinks.ErrLost where one table is missing and the other has rows.
 func Create(ctx context.Context, rest string, o Options) error {
 	s, err := connect(rest, o)
 	if err != nil {
 		return err
 	}
 	defer s.c.Close()
-	return create(ctx, s.c, &s.address, s.w.o.Notice)
+	return create(ctx, s.c, &s.address, o.NewBlocks, s.w.o.Notice)
 }
 
 // Open opens the store at what follows the scheme of a store URL; sinks.ErrMissing if
-// its tables are not there, sinks.ErrUnfit if they are not fit to keep symbols.
+// its tables are not there, sinks.ErrLost if one of them is, sinks.ErrUnfit if they are not fit to keep symbols.
 func Open(ctx context.Context, rest string, o Options) (*sinks.Store, error) {
 	s, err := connect(rest, o)
 	if err != nil {
@@ -72,10 +74,10 @@ func (s *store) open(ctx context.Context) (*sinks.Store, error) {
 	defer cancel()
 	notes, err := s.meet(bounded)
 	if err != nil {
-		s.c.Close()
 		if errors.Is(err, client.ErrNoTable) {
-			return nil, fmt.Errorf("%w: %w", sinks.ErrMissing, err)
+			err = s.missing(bounded, err)
 		}
+		s.c.Close()
 		return nil, err
 	}
 	return &sinks.Store{Blocks: blocks{s}, Catalog: catalog{s}, Close: s.c.Close, Purge: s.purge, Notes: notes}, nil
@@ -92,4 +94,22 @@ func (s *store) meet(ctx context.Context) (notes []string, err error) {
 		}
 	}
 	return nil, nil
+}
+
+// missing tells a store that is not there from one that lost a table. Readers ask hbase:meta only, as meet does.
+func (s *store) missing(ctx context.Context, err error) error {
+	var gone []client.Table
+	for _, t := range []client.Table{s.catalog(), s.blocks()} {
+		if _, err := s.c.Regions(ctx, t); errors.Is(err, client.ErrNoTable) {
+			gone = append(gone, t)
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(gone) == 1 {
+		if lost := lost(ctx, s.c, &s.address, gone[0]); lost != nil {
+			return lost
+		}
+	}
+	return fmt.Errorf("%w: %w", sinks.ErrMissing, err)
 }

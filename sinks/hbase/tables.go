@@ -70,17 +70,28 @@ func splits(regions int) [][]byte {
 	return list
 }
 
-// create makes the namespace and the tables that are missing.
-func create(ctx context.Context, c *client.Client, a *address, notice func(string)) error {
-	for i, s := range a.schemas() {
-		bounded, cancel := context.WithTimeout(ctx, contactTime)
-		_, err := c.Describe(bounded, s.Table)
-		cancel()
-		switch {
-		case err == nil:
-			continue
-		case !errors.Is(err, client.ErrNoTable):
+// create makes the namespace and the tables that are missing, of a store that is not there at all. One table beside
+// another that has rows is sinks.ErrLost, unless newBlocks says that the rows may stay lost.
+func create(ctx context.Context, c *client.Client, a *address, newBlocks bool, notice func(string)) error {
+	missing, err := absent(ctx, c, a)
+	if err != nil {
+		return err
+	}
+	for _, s := range a.schemas() {
+		if !slices.Contains(missing, s.Table) {
+			if err := whole(ctx, c, s.Table); err != nil {
+				return err
+			}
+		}
+	}
+	if len(missing) == 1 && !(newBlocks && missing[0] == a.blocks()) {
+		if err := lost(ctx, c, a, missing[0]); err != nil {
 			return err
+		}
+	}
+	for i, s := range a.schemas() { // blocks first: a catalog alone means that they are lost
+		if !slices.Contains(missing, s.Table) {
+			continue
 		}
 		if err := c.CreateNamespace(ctx, a.namespace); err != nil {
 			return err
@@ -96,14 +107,52 @@ func create(ctx context.Context, c *client.Client, a *address, notice func(strin
 		if created {
 			notice(fmt.Sprintf("table %s was made, with %d regions", s.Table, len(keys)+1))
 		}
-	}
-	for _, s := range a.schemas() {
 		if err := whole(ctx, c, s.Table); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// absent gives the tables that are not there. It asks for the catalog first, which is made last, so that
+// a store that another process makes meanwhile never looks like one that lost its blocks.
+func absent(ctx context.Context, c *client.Client, a *address) (missing []client.Table, err error) {
+	for _, t := range []client.Table{a.catalog(), a.blocks()} {
+		bounded, cancel := context.WithTimeout(ctx, contactTime)
+		_, err := c.Describe(bounded, t)
+		cancel()
+		switch {
+		case errors.Is(err, client.ErrNoTable):
+			missing = append(missing, t)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return missing, nil
+}
+
+// lost is sinks.ErrLost if the other table than the missing one has rows: an empty one is a store that
+// a process began to make.
+func lost(ctx context.Context, c *client.Client, a *address, missing client.Table) error {
+	left, column, does := a.catalog(), catalogColumn, "restore it from a snapshot; or run symlake init --new-blocks, which makes an empty one, "+
+		"and copy the rows again: symlake load --force --from another store, or symlake ingest --force"
+	if missing == a.catalog() {
+		left, column, does = a.blocks(), blocksColumn, "restore it from a snapshot: without it nothing opens the rows"
+	}
+	err := c.Scan(ctx, left, column, client.Span{}, client.ScanOptions{}, func(cell client.Cell) error {
+		if len(cell.Value) == 0 {
+			return nil // a record that was deleted
+		}
+		return errRows
+	})
+	if errors.Is(err, errRows) {
+		return fmt.Errorf("%w: table %s is missing, and table %s has rows: %s", sinks.ErrLost, missing, left, does)
+	}
+	return err
+}
+
+// errRows ends a scan at its first row.
+var errRows = errors.New("the table has rows")
 
 // whole waits for a table that another process is making: HBase names it before it has regions.
 func whole(ctx context.Context, c *client.Client, t client.Table) error {

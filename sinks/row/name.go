@@ -139,6 +139,17 @@ func (c *Catalog) Names(ctx context.Context, name string, limit int) ([]Ref, err
 	return refs, nil
 }
 
+// AllNames emits every name with each of what it leads to, in no order that means anything.
+func (c *Catalog) AllNames(ctx context.Context, emit func(name string, r Ref) error) error {
+	err := c.list(ctx, []byte{keyName}, 0, func(f nameForm, id symbol.ID) error {
+		return emit(f.Name, Ref{id, f.Object})
+	})
+	if err != nil {
+		return fmt.Errorf("list names: %w", err)
+	}
+	return nil
+}
+
 // HasName reports whether name leads to that artifact.
 func (c *Catalog) HasName(ctx context.Context, name string, id symbol.ID) (bool, error) {
 	value, err := c.c.Get(ctx, c.refKey(keyName, c.k.nameTag(name), id, ""))

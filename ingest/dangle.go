@@ -1,0 +1,116 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// dangling is what a catalog says of one artifact that has no record.
+type dangling struct {
+	names   []string
+	waiters []waiting
+	object  string // by the ledger, this object brought it; "": no object did
+}
+
+func (d *dangling) String() string {
+	if len(d.names) > 0 {
+		return fmt.Sprintf("%d names lead to it, %q among them", len(d.names), d.names[0])
+	}
+	return fmt.Sprintf("%d companions wake it", len(d.waiters))
+}
+
+// heal says how the record comes back.
+func (d *dangling) heal() string {
+	if d.object == "" {
+		return "restore the catalog from a backup, or run symlake ingest --force with the object that holds it"
+	}
+	return "restore the catalog from a backup, or run symlake ingest --force " + d.object
+}
+
+// dangles finds the artifacts that names or waiters lead to and that have no record, beside those given. A load
+// has a record before its first name and keeps it longer than its last one, so a name without a
+// record is what a gc left that died, or a record was lost. known are the artifacts that had a record just now.
+func dangles(ctx context.Context, c *row.Catalog, known map[symbol.ID]bool, also []symbol.ID) (map[symbol.ID]*dangling, error) {
+	found := make(map[symbol.ID]*dangling)
+	of := func(id symbol.ID) *dangling {
+		if known[id] || id == (symbol.ID{}) {
+			return nil
+		}
+		if found[id] == nil {
+			found[id] = &dangling{}
+		}
+		return found[id]
+	}
+	for _, id := range also {
+		of(id)
+	}
+	err := c.AllNames(ctx, func(name string, r row.Ref) error {
+		if d := of(r.Artifact); d != nil {
+			d.names = append(d.names, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = c.AllWaiters(ctx, func(companion string, w row.Waiter) error {
+		if d := of(w.Artifact); d != nil {
+			d.waiters = append(d.waiters, waiting{companion, w})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for id, d := range found { // a run may be at work: look again
+		r, err := c.Artifact(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil && len(d.names) > 0 { // gc removes the names before the record
+			var left []string
+			for _, name := range d.names {
+				has, err := c.HasName(ctx, name, id)
+				if err != nil {
+					return nil, err
+				}
+				if has {
+					left = append(left, name)
+				}
+			}
+			d.names = left
+		}
+		if r != nil || len(d.names)+len(d.waiters) == 0 && !slices.Contains(also, id) {
+			delete(found, id)
+		}
+	}
+	if len(found) == 0 {
+		return found, nil
+	}
+	err = c.Objects(ctx, "", func(o *row.Object) error {
+		for _, id := range held(o) {
+			if d := found[id]; d != nil {
+				d.object = o.URL
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// held are the artifacts that the store has of an object, by the ledger.
+func held(o *row.Object) (ids []symbol.ID) {
+	if o.State != row.ObjectLoaded && o.State != row.ObjectKept && o.State != row.ObjectPublished {
+		return nil
+	}
+	for _, a := range o.Artifacts {
+		if a.Outcome == outcomeLoaded || a.Outcome == outcomeKept {
+			ids = append(ids, a.ID)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,204 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// damage notes what gc found lost and does not touch.
+func (g *collector) damage(where string, err error) {
+	g.report.Damaged = append(g.report.Damaged, Problem{where, err.Error()})
+}
+
+// without sees to artifacts that have no record: rows are the loads the store has of them, mapped to whether
+// they are old enough to go. Rows that nothing leads to are orphans, and names that lead to no rows are
+// what a dead process left: both go. Rows with names, or with an object that the ledger calls
+// loaded, mean that the record was lost: all of it stays.
+func (g *collector) without(ctx context.Context, rows map[loadID]bool) error {
+	loads := make(map[symbol.ID][]loadID)
+	for l := range rows {
+		loads[l.id] = append(loads[l.id], l)
+	}
+	found, err := dangles(ctx, g.cat, g.known, slices.Collect(maps.Keys(loads)))
+	if err != nil {
+		return err
+	}
+	ids := slices.SortedFunc(maps.Keys(found), func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) })
+	for _, id := range ids {
+		d, of := found[id], loads[id]
+		switch {
+		case len(of) > 0 && (len(d.names) > 0 || d.object != ""):
+			g.damage("artifact "+id.String(), fmt.Errorf("its record is gone, and its rows and names are there: %s", d.heal()))
+		case d.object != "":
+			// verify tells of what the ledger calls loaded. Nothing is here to be removed but proof.
+		case len(of) > 0:
+			err = g.orphan(ctx, of, rows)
+		default:
+			err = g.unname(ctx, id, d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orphan drops the loads that are old enough.
+func (g *collector) orphan(ctx context.Context, loads []loadID, old map[loadID]bool) error {
+	for _, l := range loads {
+		if !old[l] {
+			continue
+		}
+		if err := g.drop(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drop removes the rows of a load that no record names.
+func (g *collector) drop(ctx context.Context, l loadID) error {
+	g.report.Loads++
+	g.report.Orphans++
+	if g.DryRun {
+		return nil
+	}
+	return g.Store.Blocks.Drop(ctx, [][]byte{row.LoadPrefix(l.id, l.load)})
+}
+
+// unname removes names and waiters that lead to no record and no rows. A load that begins meanwhile enters its record
+// first, so a name that it counts on is put back.
+func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error {
+	g.report.Names += len(d.names) + len(d.waiters)
+	if g.DryRun {
+		return nil
+	}
+	for _, name := range d.names {
+		if err := g.cat.RemoveName(ctx, name, row.Ref{Artifact: id}); err != nil {
+			return err
+		}
+	}
+	for _, w := range d.waiters {
+		if err := g.cat.RemoveWaiter(ctx, w.key, w.Waiter); err != nil {
+			return err
+		}
+	}
+	r, err := g.cat.Artifact(ctx, id)
+	if err != nil || r == nil {
+		return err
+	}
+	for _, name := range d.names {
+		err = errors.Join(err, g.cat.AddName(ctx, name, row.Ref{Artifact: id}))
+	}
+	for _, w := range d.waiters {
+		err = errors.Join(err, g.cat.AddWaiter(ctx, w.key, w.Waiter))
+	}
+	return err
+}
+
+// olderLoad is the previous load of an artifact beside the published one.
+type olderLoad struct {
+	loadID
+	published sinks.Load
+	answers   bool   // the published load has rows
+	url       string // of the object that it was read from
+}
+
+func olderOf(r *row.Record) olderLoad {
+	o := olderLoad{loadID: loadID{r.ID, r.Previous.Load}}
+	if p := r.Published; p != nil {
+		o.published, o.answers, o.url = p.Load, hasRows(p), p.Source.URL
+	}
+	return o
+}
+
+// hasRows reports whether rows of a load can be there: its key was not destroyed, and it has some.
+func hasRows(l *row.Loaded) bool { return l != nil && l.Bytes > 0 && len(l.WrappedKey) > 0 }
+
+// previous forgets previous loads whose rows are gone while those of the published load are there: nothing can be
+// rolled back to them. Where the published load has none either, rows were lost, and nothing is touched.
+func (g *collector) previous(ctx context.Context, list []olderLoad) error {
+	loads := make([]loadID, len(list))
+	for i, o := range list {
+		loads[i] = o.loadID
+	}
+	have, err := haveRows(ctx, g.Store.Blocks, loads)
+	if err != nil {
+		return err
+	}
+	for i, o := range list {
+		if have[i] {
+			continue
+		}
+		is := []bool{true}
+		if o.answers {
+			if is, err = haveRows(ctx, g.Store.Blocks, []loadID{{o.id, o.published}}); err != nil {
+				return err
+			}
+		}
+		if is[0] {
+			err = g.forgetPrevious(ctx, o.loadID)
+		} else {
+			g.damage("artifact "+o.id.String(), fmt.Errorf("its rows are gone: restore them from a backup, or copy them again: symlake load --force, or symlake ingest --force %s", o.url))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *collector) forgetPrevious(ctx context.Context, l loadID) error {
+	g.report.Lost++
+	if g.DryRun {
+		return nil
+	}
+	is := func(p *row.Loaded) bool { return p != nil && p.Load == l.load }
+	gone := false
+	err := g.change(ctx, l.id, func(r *row.Record) bool {
+		gone = is(r.Previous) && !is(r.Published)
+		if gone {
+			r.Previous = nil
+		}
+		return gone
+	})
+	if err != nil || !gone {
+		return err
+	}
+	// The store may still name a file for it.
+	return g.Store.Blocks.Drop(ctx, [][]byte{row.LoadPrefix(l.id, l.load)})
+}
+
+// orphans drops rows of loads that no record names: left by a load that gc had given up before its last rows came.
+func (g *collector) orphans(ctx context.Context) error {
+	without := make(map[loadID]bool)
+	err := prefixes(ctx, g.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
+		old := g.over(loadTime(l))
+		if g.known[id] && !old {
+			return nil
+		}
+		r, err := g.cat.Artifact(ctx, id)
+		switch {
+		case err != nil || names(r, l):
+			return err
+		case r == nil:
+			without[loadID{id, l}] = old
+			return nil
+		case old:
+			return g.drop(ctx, loadID{id, l})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return g.without(ctx, without)
+}
