@@ -3,6 +3,7 @@ package parquet
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -208,6 +209,58 @@ func TestDiskFull(t *testing.T) {
 				t.Errorf("%s, %d bytes: no error", profile, space)
 			}
 			o.drop()
+		}
+	}
+}
+
+// Wherever in a file the disk is full, its first bytes and its footer too, the error of the write comes back: the library
+// for sealed files panics at some places and passes over others.
+func TestDiskFullAnywhere(t *testing.T) {
+	l := testLake(t, t.TempDir(), Sealed)
+	o, err := l.open(t.Context(), tableRanges(), "ranges/kind=elf/day=2026-01-01", Sealed, "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.drop()
+	w := newRanges(o)
+	w.begin(testLoad(1).Artifact.ID, symbol.ELF, "load")
+	for _, r := range manyRuns(3) {
+		if err := w.add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.page(); err != nil {
+		t.Fatal(err)
+	}
+	encode := func(to io.Writer, profile string) error {
+		var e encoder
+		var err error
+		if profile == Plain {
+			e, err = newPlain(to, tableRanges(), true, o.pager)
+		} else {
+			e, err = newSealed(to, tableRanges(), make([]byte, 16), "material", o.pager)
+		}
+		if err == nil {
+			err = e.write(o.g)
+		}
+		if err == nil {
+			err = e.close()
+		}
+		return err
+	}
+	for _, profile := range []string{Sealed, Plain} {
+		var whole bytes.Buffer
+		if err := encode(&whole, profile); err != nil {
+			t.Fatal(err)
+		}
+		size := int64(whole.Len())
+		for space := int64(0); space < size; space++ {
+			if space > 64 && space < size-64 { // between the first bytes and the last ones, a prime step meets every kind of place
+				space = min(space+61, size-64)
+			}
+			if err := encode(&short{left: space}, profile); !errors.Is(err, io.ErrShortWrite) {
+				t.Fatalf("%s, %d bytes of %d: %v", profile, space, size, err)
+			}
 		}
 	}
 }

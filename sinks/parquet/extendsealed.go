@@ -26,9 +26,11 @@ type resealed struct {
 	err   error
 }
 
-func (f *Rows) extendSealed(ctx context.Context, w io.Writer, x Extension, drop []string) (*resealed, error) {
+func (f *Rows) extendSealed(ctx context.Context, w io.Writer, x Extension, drop []string) (_ *resealed, err error) {
 	useCodecs()
-	r := &resealed{from: f.sealed}
+	r := &resealed{from: f.sealed, s: sealed{out: &strict{w: w}}}
+	defer r.s.out.settle(&err)
+	defer broken(&err, ErrRows)
 	if r.from == nil {
 		from, err := file.NewParquetReader(io.NewSectionReader(f.r, 0, f.size))
 		if err != nil {
@@ -95,8 +97,7 @@ func (f *Rows) extendSealed(ctx context.Context, w io.Writer, x Extension, drop 
 	if err := errors.Join(err, meta.Append(answersKey, x.Table.names()), meta.Append(sourceKey, x.Source)); err != nil {
 		return nil, err
 	}
-	out := struct{ io.Writer }{w} // the library closes what can be closed
-	r.s.w = file.NewParquetWriter(out, root, file.WithWriterProps(pa.NewWriterProperties(o...)), file.WithWriteMetadata(meta))
+	r.s.w = file.NewParquetWriter(r.s.out, root, file.WithWriterProps(pa.NewWriterProperties(o...)), file.WithWriteMetadata(meta))
 	return r, nil
 }
 
@@ -115,6 +116,7 @@ func (r *resealed) Group(ctx context.Context, rows *AnswerRows) (err error) {
 		return r.err
 	}
 	defer func() { r.err = err }()
+	defer r.s.out.settle(&err)
 	defer broken(&err, ErrRows)
 	if err := rows.flush(rows.pager); err != nil {
 		return err
@@ -154,14 +156,14 @@ func (r *resealed) Group(ctx context.Context, rows *AnswerRows) (err error) {
 }
 
 // Close implements Extended.
-func (r *resealed) Close() error {
+func (r *resealed) Close() (err error) {
 	if r.err != nil {
 		return r.err
 	}
 	if r.own {
 		defer r.from.Close()
 	}
-	return r.s.w.Close()
+	return r.s.close()
 }
 
 // copyValues copies the values of a chunk, with their levels.

@@ -27,10 +27,14 @@ const (
 // about it; data pages come encoded.
 type sealed struct {
 	w    *file.Writer
+	out  *strict // what w writes to
 	text []byte
 }
 
-func newSealed(w io.Writer, t *Table, key []byte, material string, p *pager) (*sealed, error) {
+func newSealed(w io.Writer, t *Table, key []byte, material string, p *pager) (s *sealed, err error) {
+	out := &strict{w: w}
+	defer out.settle(&err)
+	defer broken(&err, errPanicked)
 	useCodecs()
 	codec := compress.Codecs.Zstd
 	if p.zstd == nil {
@@ -52,9 +56,7 @@ func newSealed(w io.Writer, t *Table, key []byte, material string, p *pager) (*s
 	if err := errors.Join(meta.Append(schemaKey, schemaVersion), meta.Append(tableKey, t.Name)); err != nil {
 		return nil, err
 	}
-	// The library closes what can be closed; the file is not its own.
-	out := struct{ io.Writer }{w}
-	return &sealed{w: file.NewParquetWriter(out, root, file.WithWriterProps(pa.NewWriterProperties(o...)), file.WithWriteMetadata(meta))}, nil
+	return &sealed{w: file.NewParquetWriter(out, root, file.WithWriterProps(pa.NewWriterProperties(o...)), file.WithWriteMetadata(meta)), out: out}, nil
 }
 
 // sealedLeaves says how columns are encoded, and of which there are least and greatest.
@@ -120,7 +122,9 @@ func sealedNode(c Column) (schema.Node, error) {
 	return schema.NewPrimitiveNodeLogical(c.Name, must, schema.StringLogicalType{}, pa.Types.ByteArray, 0, -1)
 }
 
-func (s *sealed) write(g *rowGroup) error {
+func (s *sealed) write(g *rowGroup) (err error) {
+	defer s.out.settle(&err)
+	defer broken(&err, errPanicked)
 	rg := s.w.AppendRowGroup()
 	for i, l := range g.leaves {
 		w, err := rg.NextColumn()
@@ -209,4 +213,8 @@ func (s *sealed) dictionary(w file.ColumnChunkWriter, n int) error {
 	return err
 }
 
-func (s *sealed) close() error { return s.w.Close() }
+func (s *sealed) close() (err error) {
+	defer s.out.settle(&err)
+	defer broken(&err, errPanicked)
+	return s.w.Close()
+}
