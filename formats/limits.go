@@ -1,5 +1,7 @@
 package formats
 
+import "github.com/symlake/symlake/formats/symbol"
+
 // Limits bounds what one object may cost. They are checked before anything is
 // allocated. The zero value of a field means the documented default; call
 // [Limits.WithDefaults] once and read fields plainly.
@@ -7,7 +9,7 @@ type Limits struct {
 	ObjectBytes  int64 // an object or member as it is stored (16 GiB; the largest real dSYM and vmlinux files are below 8)
 	SectionBytes int64 // one section after inflating (4 GiB: DWARF's 32-bit format ends there)
 	SpoolBytes   int64 // all that one object may spool (16 GiB)
-	NameBytes    int64 // one function or file name (64 KiB; the longest C++ names in our corpus are 30 KiB)
+	NameBytes    int64 // one function or file name; longer ones are cut, see symbol.CutName (64 KiB; at least symbol.CutBytes)
 	LineBytes    int64 // one line of a mapping (1 MiB; the longest real ones are 10 KiB)
 	ClassBytes   int64 // the text of one class of a mapping (16 MiB; the largest real ones are 2 MiB)
 	ClassLines   int   // lines of one class (131,072; the largest real ones have 20,000)
@@ -37,6 +39,7 @@ func (l Limits) WithDefaults() Limits {
 	set(&l.SectionBytes, 4<<30)
 	set(&l.SpoolBytes, 16<<30)
 	set(&l.NameBytes, 64<<10)
+	l.NameBytes = max(l.NameBytes, symbol.CutBytes) // what is cut keeps the limit
 	set(&l.LineBytes, 1<<20)
 	set(&l.ClassBytes, 16<<20)
 	set(&l.SourceBytes, 16<<20)

@@ -63,6 +63,29 @@ type object struct {
 	once   sync.Once
 	tables *tables
 	err    error
+
+	mu    sync.Mutex
+	spare [][]string // copies of the tables' strings, with room behind
+}
+
+// takeStrings returns the tables' strings with room of its own behind them: one copy for each part that is read at a
+// time.
+func (o *object) takeStrings(t *tables) []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.spare); n > 0 {
+		s := o.spare[n-1]
+		o.spare = o.spare[:n-1]
+		return s
+	}
+	return append(make([]string, 0, len(t.strings)+len(t.strings)/8+64), t.strings...)
+}
+
+// giveStrings takes them back.
+func (o *object) giveStrings(s []string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.spare = append(o.spare, s[:len(o.tables.strings)])
 }
 
 // errInterrupted stands for work that a panic ended.

@@ -13,7 +13,7 @@ import (
 // function is a FUNC record with what follows it. Its memory is used again.
 type function struct {
 	start, end uint64 // [start, end)
-	name       []byte // of the record, until the next is read
+	name       []byte // of the record, as far as it is at hand, until the next is read
 	lines      []row
 	levels     [][]inlined // by level, in the file's order
 	cuts       []uint64
@@ -49,9 +49,10 @@ func parseFunc(line []byte) (f function, ok bool) {
 func (o *object) explodePart(ctx context.Context, t *tables, off int64, emit func(*symbol.Run) error) (q symbol.Quality, err error) {
 	from := max(off-1, 0) // a record begins behind a line end
 	s := newScanner(ctx, o.in, from)
-	more, err := s.skipTo(off)
+	more, err := s.skipTo(off, off+partBytes)
 	x := exploder{tables: t, lim: o.in.Limits, q: &q, emit: emit}
-	x.run = symbol.Run{Rank: symbol.RankBreakpad, Strings: slices.Clip(t.strings)}
+	x.run = symbol.Run{Rank: symbol.RankBreakpad, Strings: o.takeStrings(t)}
+	defer func() { o.giveStrings(x.run.Strings) }()
 	open := false // x.f is a function of this part
 	for ; more && err == nil; more, err = s.next() {
 		if len(s.line) == 0 {
@@ -76,15 +77,16 @@ func (o *object) explodePart(ctx context.Context, t *tables, off int64, emit fun
 				q.UnitsBroken++
 				continue
 			}
-			if err := s.named(f.name); err != nil {
+			name, err := s.name(f.name)
+			if err != nil {
 				return q, err
 			}
 			open = true
-			x.begin(&f)
+			x.begin(&f, name)
 		case bytes.HasPrefix(s.line, inlineWord):
 			if open {
 				q.Lines++
-				if !x.inline(s.line) {
+				if !x.inline(s.wholePairs()) {
 					bad(&q, s.from, "INLINE, level, line, file, origin and pairs of address and size")
 				}
 			}
@@ -124,14 +126,14 @@ type exploder struct {
 	name uint32 // of f, in run.Strings
 }
 
-func (x *exploder) begin(f *function) {
+func (x *exploder) begin(f *function, name string) {
 	x.f.start, x.f.end = f.start, f.end
 	x.f.lines, x.f.cuts = x.f.lines[:0], x.f.cuts[:0]
 	for i := range x.f.levels {
 		x.f.levels[i] = x.f.levels[i][:0]
 	}
 	x.name = uint32(len(x.run.Strings))
-	x.run.Strings = append(x.run.Strings, string(f.name))
+	x.run.Strings = append(x.run.Strings, name)
 }
 
 // maxRanges bounds the lines and inlines of one function.

@@ -14,29 +14,28 @@ import (
 
 // scanner reads records, one a line.
 type scanner struct {
-	ctx  context.Context
-	in   *bufio.Reader
-	at   int64 // where the next line begins
-	max  int
-	n    int
-	line []byte // without its end; valid until the next one
-	from int64  // where line begins
+	ctx context.Context
+	of  *formats.Input
+	in  *bufio.Reader
+	at  int64 // where the next line begins
+	// A line that begins before part and reaches to stop leaves the part nothing.
+	part, stop int64
+	n          int
+	line       []byte // without its end; valid until the next one
+	from       int64  // where line begins
+	end        int64  // where it ends
+	room       []byte // of a line that does not fit into the reader
 }
 
-const (
-	scanBytes = 256 << 10
-	// recordBytes is what stands beside a name in a record, at most. INLINE records are
-	// longer than that, and shorter than most names may be.
-	recordBytes = 64 << 10
-)
+const scanBytes = 256 << 10
 
 // newScanner reads in from off on.
 func newScanner(ctx context.Context, in *formats.Input, off int64) *scanner {
 	r := io.NewSectionReader(in.Bytes, off, in.Size-off)
-	return &scanner{ctx: ctx, in: bufio.NewReaderSize(r, scanBytes), at: off, max: int(in.Limits.NameBytes) + recordBytes}
+	return &scanner{ctx: ctx, of: in, in: bufio.NewReaderSize(r, scanBytes), at: off}
 }
 
-// next reads a record; false at the end.
+// next reads a record; false at the end. Of one above Limits.LineBytes it keeps the beginning.
 func (s *scanner) next() (bool, error) {
 	if s.n++; s.n&0x3fff == 0 {
 		if err := s.ctx.Err(); err != nil {
@@ -45,27 +44,91 @@ func (s *scanner) next() (bool, error) {
 	}
 	s.from = s.at
 	b, err := s.in.ReadSlice('\n')
-	s.at += int64(len(b))
-	if errors.Is(err, bufio.ErrBufferFull) || len(b) > s.max {
-		return false, &formats.Error{Format: name, Offset: s.from, Want: fmt.Sprintf("a record of at most %d bytes", s.max), Err: formats.ErrLimit}
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return s.long(b)
 	}
 	if err != nil && err != io.EOF {
 		return false, err
 	}
+	s.at += int64(len(b))
 	s.line = bytes.TrimRight(b, "\r\n")
+	s.end = s.from + int64(len(s.line))
 	return len(b) > 0, nil
 }
 
-// named checks the length of a name in the record at hand.
-func (s *scanner) named(name []byte) error {
-	if most := s.max - recordBytes; len(name) > most {
-		return &formats.Error{Format: "breakpad", Offset: s.from, Want: fmt.Sprintf("a name of at most %d bytes", most), Err: formats.ErrLimit}
+// long reads on in a record whose beginning fills the reader.
+func (s *scanner) long(b []byte) (bool, error) {
+	s.room = s.room[:0]
+	for err := bufio.ErrBufferFull; ; {
+		room := max(0, int(s.of.Limits.LineBytes)-len(s.room))
+		s.room = append(s.room, b[:min(room, len(b))]...)
+		s.at += int64(len(b))
+		if text := bytes.TrimRight(b, "\r\n"); len(text) > 0 { // the end of a line may stand in two pieces
+			s.end = s.at - int64(len(b)-len(text))
+		}
+		if err != bufio.ErrBufferFull {
+			s.line = bytes.TrimRight(s.room, "\r\n")
+			return true, nil
+		}
+		if err := s.ctx.Err(); err != nil {
+			return false, err
+		}
+		if s.from < s.part && s.at >= s.stop {
+			return false, nil
+		}
+		if b, err = s.in.ReadSlice('\n'); err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+			return false, err
+		}
 	}
-	return nil
 }
 
-// skipTo reads up to the first record that begins at off or behind it.
-func (s *scanner) skipTo(off int64) (bool, error) {
+// isCut reports whether line is only the beginning of its record.
+func (s *scanner) isCut() bool { return s.end-s.from > int64(len(s.line)) }
+
+// name returns the name that the record ends in and that begins with b, cut if it is too long.
+func (s *scanner) name(b []byte) (string, error) {
+	if !s.isCut() {
+		return symbol.ShortName(string(b), s.of.Limits.NameBytes), nil
+	}
+	var c symbol.Cutter
+	c.Write(b)
+	rest := io.NewSectionReader(s.of.Bytes, s.from+int64(len(s.line)), s.end-s.from-int64(len(s.line)))
+	if _, err := io.Copy(&c, patient{s.ctx, rest}); err != nil {
+		return "", err
+	}
+	return c.Name(), nil
+}
+
+// wholePairs returns an INLINE record without the numbers that its cut end may have lost a part of.
+func (s *scanner) wholePairs() []byte {
+	if !s.isCut() {
+		return s.line
+	}
+	line := s.line[:bytes.LastIndexByte(s.line, ' ')+1]
+	const before = 5 // fields: INLINE, level, line, file, origin
+	if n := len(bytes.Fields(line)); n > before && (n-before)%2 != 0 {
+		line = bytes.TrimRight(line, " ")
+		line = line[:bytes.LastIndexByte(line, ' ')+1]
+	}
+	return line
+}
+
+// patient reads until its context ends.
+type patient struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (p patient) Read(b []byte) (int, error) {
+	if err := p.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return p.r.Read(b)
+}
+
+// skipTo reads up to the first record that begins at off or behind it; false if none begins before end.
+func (s *scanner) skipTo(off, end int64) (bool, error) {
+	s.part, s.stop = off, end
 	for {
 		more, err := s.next()
 		if !more || err != nil || s.from >= off {

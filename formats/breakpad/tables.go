@@ -45,14 +45,17 @@ func readTables(ctx context.Context, in *formats.Input) (*tables, error) {
 	t := &tables{strings: []string{""}, files: map[uint32]uint32{}, origins: map[uint32]uint32{}, rank: symbol.RankSymtab}
 	s := newScanner(ctx, in, 0)
 	texts := map[string]uint32{"": 0}
-	text := func(b []byte) uint32 {
-		i, ok := texts[string(b)]
+	text := func(b []byte) (uint32, error) {
+		if i, ok := texts[string(b)]; ok && !s.isCut() {
+			return i, nil
+		}
+		own, err := s.name(b)
+		i, ok := texts[own]
 		if !ok {
 			i = uint32(len(t.strings))
-			own := string(b)
 			t.strings, texts[own] = append(t.strings, own), i
 		}
-		return i
+		return i, err
 	}
 	for {
 		more, err := s.next()
@@ -78,10 +81,10 @@ func readTables(ctx context.Context, in *formats.Input) (*tables, error) {
 				bad(&t.quality, s.from, "a number and a name")
 				continue
 			}
-			if err := s.named(f.rest()); err != nil {
+			if to[uint32(n)], err = text(f.rest()); err != nil {
 				return nil, err
 			}
-			if to[uint32(n)] = text(f.rest()); len(to) > most {
+			if len(to) > most {
 				return nil, &formats.Error{Format: name, Offset: s.from, Want: fmt.Sprintf("at most %d records of this kind", most), Err: formats.ErrLimit}
 			}
 		case bytes.HasPrefix(s.line, publicWord):
@@ -94,10 +97,11 @@ func readTables(ctx context.Context, in *formats.Input) (*tables, error) {
 				bad(&t.quality, s.from, "an address, a size of parameters and a name")
 				continue
 			}
-			if err := s.named(f.rest()); err != nil {
+			name, err := text(f.rest())
+			if err != nil {
 				return nil, err
 			}
-			t.public = append(t.public, public{addr, text(f.rest())})
+			t.public = append(t.public, public{addr, name})
 		case bytes.HasPrefix(s.line, funcWord):
 			f, ok := parseFunc(s.line)
 			if !ok {

@@ -150,12 +150,10 @@ func (m *names) explode(ctx context.Context, part int, emit func(*symbol.Run) er
 		switch {
 		case err != nil || !ok:
 			return q, fault(at, "a name in quotes", formats.ErrCorrupt)
-		case int64(len(s)) > m.in.Limits.NameBytes:
-			return q, fault(at, fmt.Sprintf("a name of at most %d bytes", m.in.Limits.NameBytes), formats.ErrLimit)
 		case n/2 >= m.in.Limits.Symbols:
 			return q, fault(at, fmt.Sprintf("at most %d names", m.in.Limits.Symbols), formats.ErrLimit)
 		}
-		if pair[n%2] = s; n%2 == 0 {
+		if pair[n%2] = symbol.ShortName(s, m.in.Limits.NameBytes); n%2 == 0 {
 			continue
 		}
 		q.Lines++

@@ -78,3 +78,15 @@ func FuzzNames(f *testing.F) {
 	f.Add([]byte("[\"a\",\"\\ud800\",\"b\",\"c\""))
 	f.Fuzz(func(t *testing.T, data []byte) { formattest.Fuzz(t, &dart.Format, "[\"", data) })
 }
+
+// A name that is too long is cut, and the map is read.
+func TestLongNames(t *testing.T) {
+	long := strings.Repeat("n", 127041)
+	pairs, _, err := names(t, `["a","b","`+long+`","c","d","`+long+`"]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"b=a", "c=" + symbol.CutName(long), symbol.CutName(long) + "=d"}, pairs); diff != "" {
+		t.Error(diff)
+	}
+}

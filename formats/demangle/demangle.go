@@ -23,6 +23,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/demangle/cxx"
 	"github.com/symlake/symlake/formats/demangle/swift"
+	"github.com/symlake/symlake/formats/symbol"
 )
 
 const (
@@ -171,7 +172,7 @@ func miscounts(mangled string) bool {
 // "_Z", and "____Z" is the "___Z" of a block's function. It is "" if the name
 // is not mangled.
 func strip(linkage string) (mangled string, isSwift bool) {
-	if len(linkage) < 3 {
+	if len(linkage) < 3 || symbol.IsCut(linkage) {
 		return "", false
 	}
 	name := linkage

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/formats/symbol"
 )
 
 func TestName(t *testing.T) {
@@ -238,4 +239,18 @@ func FuzzName(f *testing.F) {
 			t.Fatalf("%q became %q, then %q", name, got, again)
 		}
 	})
+}
+
+// What is left of a name that was cut is no mangled name.
+func TestCutNames(t *testing.T) {
+	for _, name := range []string{"_ZN1a" + strings.Repeat("1b", 40000) + "E1cv", "_R" + strings.Repeat("Nv", 40000), "$s4main3fooyyF" + strings.Repeat("_", 80000)} {
+		if cut := symbol.CutName(name); Name(cut) != cut || NewCache(0).Name(cut) != cut || string(new(Demangler).Append(nil, cut)) != cut {
+			t.Errorf("%.40s is demangled", cut)
+		}
+	}
+	// The mark alone makes it no mangled name: its beginning may be one.
+	whole := "_Z1fv"
+	if cut := symbol.CutName(whole + strings.Repeat(".part", 20000)); Name(cut) != cut {
+		t.Error(Name(cut)[:40])
+	}
 }

@@ -49,7 +49,7 @@ func TestCheckerRefuses(t *testing.T) {
 				r.Scopes = append(r.Scopes, symbol.Scope{Parent: i})
 			}
 		}, "3 deep"},
-		{"name", func(r *symbol.Run) { r.Strings[1] = "ninebytes" }, "9 bytes"},
+		{"name", func(r *symbol.Run) { r.Strings[1] = strings.Repeat("n", 5000) }, "5000 bytes"},
 		{"length", func(r *symbol.Run) { *r = *run(1, "f", 0, 1, 2, 3, 4) }, "4 ranges"},
 		{"string 0", func(r *symbol.Run) { r.Strings[0] = "x" }, "string 0"},
 	} {

@@ -54,7 +54,15 @@ func readSymbolMap(in *formats.Input) (symbolMap, error) {
 	return lines, nil
 }
 
-// unhidden is text with every mark replaced by its line, as far as there is
+// maxUnhidden is how long a text may become before further marks stay: a line may stand for many of them.
+const maxUnhidden = 1 << 20
+
+// unhidden returns text as the object's symbol map has it, cut if it is too long.
+func (o *object) unhidden(text string) string {
+	return symbol.ShortName(o.symbolMap.unhidden(text), o.in.Limits.NameBytes)
+}
+
+// unhidden returns text with every mark replaced by its line, as far as there is
 // one. Paths have a mark for each element.
 func (m symbolMap) unhidden(text string) string {
 	if !strings.Contains(text, hiddenMark) {
@@ -66,6 +74,9 @@ func (m symbolMap) unhidden(text string) string {
 		b.WriteString(before)
 		if !found {
 			return b.String()
+		}
+		if b.Len() > maxUnhidden {
+			return b.String() + hiddenMark + rest
 		}
 		digits, after, ended := strings.Cut(rest, "_")
 		n, err := strconv.ParseUint(strings.TrimPrefix(digits, "#"), 10, 32)
@@ -102,9 +113,9 @@ func (o *object) unhideSymbols(ctx context.Context, symbols []native.Symbol) ([]
 	for i := range symbols {
 		// The first underscore was taken for the compiler's.
 		if s := &symbols[i]; strings.HasPrefix(s.Name, hiddenMark[1:]) {
-			s.Name = strings.TrimPrefix(o.symbolMap.unhidden("_"+s.Name), "_")
+			s.Name = strings.TrimPrefix(o.unhidden("_"+s.Name), "_")
 		} else if strings.HasPrefix(s.Name, hiddenMark) {
-			s.Name = strings.TrimPrefix(o.symbolMap.unhidden(s.Name), "_")
+			s.Name = strings.TrimPrefix(o.unhidden(s.Name), "_")
 		}
 	}
 	return symbols, nil
@@ -200,7 +211,7 @@ func (o *object) unhide(emit func(*symbol.Run) error) func(*symbol.Run) error {
 			texts, table = texts[:0], r.Table
 		}
 		for i := len(texts); i < len(r.Strings); i++ {
-			texts = append(texts, o.symbolMap.unhidden(r.Strings[i]))
+			texts = append(texts, o.unhidden(r.Strings[i]))
 		}
 		own := *r
 		own.Strings = texts[:len(r.Strings):len(r.Strings)]

@@ -80,7 +80,7 @@ func findPackagers(ctx context.Context, in *formats.Input, l *layout) (*formats.
 	bundle := ""
 	err := t.array(0, func(int) (err error) {
 		if !t.null() {
-			bundle, err = t.string(in.Limits.NameBytes)
+			bundle, err = t.name()
 		}
 		return err
 	})

@@ -84,7 +84,7 @@ func (m *functionMap) read(t *text, intern func(string) uint32) error {
 				if i >= t.in.Limits.Symbols {
 					return tooMuch(t.section, t.offset(), "fewer functions")
 				}
-				s, err := t.string(t.in.Limits.NameBytes)
+				s, err := t.name()
 				names = append(names, intern(s))
 				return err
 			})

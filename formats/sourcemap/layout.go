@@ -164,14 +164,14 @@ func (l *layout) field(t *text, key string, parents int) (err error) {
 		if t.null() {
 			return nil
 		}
-		l.file, err = t.string(t.in.Limits.NameBytes)
+		l.file, err = t.name()
 		l.file = strings.Clone(l.file)
 		return err
 	case "sourceRoot":
 		if t.null() {
 			return nil
 		}
-		l.root, err = t.string(t.in.Limits.NameBytes)
+		l.root, err = t.name()
 		return err
 	case "debugId", "debug_id":
 		return l.debugID(t, key == "debugId")

@@ -299,3 +299,30 @@ func TestCompanions(t *testing.T) {
 		t.Error(asked)
 	}
 }
+
+// A name that is too long is cut, in each list of names, and the map is read.
+func TestLongNames(t *testing.T) {
+	for _, c := range []struct{ spelled, name string }{
+		{strings.Repeat("n", 127041), symbol.CutName(strings.Repeat("n", 127041))},
+		{strings.Repeat(`\u006e`, 127041), symbol.CutName(strings.Repeat("n", 127041))},
+		{strings.Repeat("n", 2<<20), symbol.CutName(strings.Repeat("n", 2<<20))},
+	} {
+		text := `{"version":3,"file":"` + c.spelled + `","sources":["` + c.spelled + `"],"names":["` + c.spelled + `"],"mappings":"AAAAA","x_facebook_sources":[[{"names":["` + c.spelled + `"],"mappings":"AAA"}]]}`
+		in := formattest.InputOf("a.js.map", []byte(text), formats.Limits{})
+		for _, in := range []*formats.Input{in, formattest.Unmapped(in)} {
+			f := mustExplode(t, in).place(0, 0)
+			if len(f) != 1 || f[0].File != c.name || f[0].Name != c.name || f[0].Linkage != c.name {
+				t.Errorf("%d bytes: %.80v", len(c.spelled), f)
+			}
+		}
+	}
+}
+
+// A source root stands before each source: one that is long does not make the sources cost its length each.
+func TestLongRoot(t *testing.T) {
+	text := `{"version":3,"sourceRoot":"` + strings.Repeat("r", 60<<10) + `","sources":["a"` + strings.Repeat(`,"b"`, 10000) + `],"mappings":"AAAA"}`
+	_, err := explodeAll(formattest.InputOf("a.js.map", []byte(text), formats.Limits{}))
+	if !errors.Is(err, formats.ErrLimit) {
+		t.Error(err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
 )
 
 const (
@@ -304,6 +305,36 @@ func (t *text) string(most int64) (string, error) {
 	if size > most {
 		return "", tooMuch(t.section, start, "a string of at most "+strconv.FormatInt(most, 10)+" bytes")
 	}
+	return t.decoded(start, at, size, escaped)
+}
+
+// name reads a name. One that is too long is cut (symbol.CutName); of one above Limits.LineBytes, the bytes as they stand
+// in the map are cut.
+func (t *text) name() (string, error) {
+	if t.peek() != '"' {
+		return "", t.fail("a string")
+	}
+	start := t.offset()
+	at := t.at
+	escaped, err := t.skipString()
+	if err != nil {
+		return "", err
+	}
+	size := t.offset() - start - 2
+	if size > t.in.Limits.LineBytes {
+		var c symbol.Cutter
+		n, err := io.Copy(&c, io.NewSectionReader(t.in.Bytes, start+1, size))
+		if err == nil && n < size {
+			err = t.failAt(start+n, "as many bytes as before")
+		}
+		return c.Name(), err
+	}
+	s, err := t.decoded(start, at, size, escaped)
+	return symbol.ShortName(s, t.in.Limits.NameBytes), err
+}
+
+// decoded returns the string of size bytes at start, which was at in the window and has just been passed.
+func (t *text) decoded(start int64, at int, size int64, escaped bool) (_ string, err error) {
 	var raw []byte
 	if t.in.Mapped != nil {
 		raw = t.buf[at+1 : t.at-1]

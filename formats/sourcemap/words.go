@@ -3,6 +3,8 @@ package sourcemap
 import (
 	"path"
 	"strings"
+
+	"github.com/symlake/symlake/formats/symbol"
 )
 
 // words are the strings of one map, as indices into a run's strings; 0: null, or "".
@@ -17,14 +19,23 @@ func (e *emitter) readFiles(t *text, l *layout) (*words, error) {
 	w := &words{sources: make([]uint32, 0, l.nSources)}
 	t.section = "sources"
 	t.seek(l.sources.from)
+	resolved := int64(0) // bytes, with the root before each
 	return w, t.array(0, func(int) error {
 		if t.null() {
 			w.sources = append(w.sources, 0)
 			return nil
 		}
-		s, err := t.string(t.in.Limits.NameBytes)
-		w.sources = append(w.sources, e.intern(resolve(l.root, s)))
-		return err
+		s, err := t.name()
+		if err != nil {
+			return err
+		}
+		s = symbol.ShortName(resolve(l.root, s), t.in.Limits.NameBytes)
+		const share = 64 // times the list; sound maps have short roots
+		if resolved += int64(len(s)); resolved > 16<<20+share*(l.sources.to-l.sources.from) {
+			return tooMuch(t.section, t.offset(), "a shorter source root")
+		}
+		w.sources = append(w.sources, e.intern(s))
+		return nil
 	})
 }
 
@@ -41,7 +52,7 @@ func (e *emitter) readWords(t *text, l *layout) (*words, error) {
 		if i >= t.in.Limits.Symbols {
 			return tooMuch(t.section, t.offset(), "fewer names")
 		}
-		s, err := t.string(t.in.Limits.NameBytes)
+		s, err := t.name()
 		w.names = append(w.names, e.intern(s))
 		return err
 	})

@@ -53,6 +53,7 @@ type Data struct {
 	// Lists and programs may be shared, so a small file could ask for endless
 	// work; a sound one asks for each byte about once.
 	work   atomic.Int64
+	cut    atomic.Int64  // bytes of names that were cut
 	packs  atomic.Int64  // how many were opened
 	packed atomic.Uint64 // bytes of their range lists
 }

@@ -1,8 +1,12 @@
 package dwarf
 
 import (
+	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
 )
 
 // Text names a string of the object without reading it: equal texts are equal
@@ -78,8 +82,8 @@ func (d *Data) stringForm(r *blocks, offSize uint8, strOffsets uint64, form uint
 	return kind<<textShift | Text(d.file&^altRef) | Text(v)
 }
 
-// String reads a text. It is "" when it is not there, or longer than
-// Limits.NameBytes. It aliases mapped sections.
+// String reads a text. It is "" when it is not there, and cut (symbol.CutName) when it is longer than
+// Limits.NameBytes. It aliases mapped sections unless it is cut.
 func (r *Reader) String(t Text) string {
 	off, d := uint64(t)&offMask, r.home
 	var s *section
@@ -104,15 +108,54 @@ func (r *Reader) String(t Text) string {
 		if s = &r.d.str; kind == textSplitInfo {
 			s = &r.d.info
 		}
-		name, _ := r.cstring(s, off, int(d.lim.NameBytes))
-		return strings.Clone(name) // the file may be gone before the name is
+		return strings.Clone(r.stringAt(s, off)) // the file may be gone before the name is
 	case textQualified:
 		return r.qualified(Ref(t & textMask))
 	default:
 		return ""
 	}
-	name, _ := r.cstring(s, off, int(d.lim.NameBytes))
-	return name
+	return r.stringAt(s, off)
+}
+
+// stringAt reads the string at off, and cuts it if it is too long.
+func (r *Reader) stringAt(s *section, off uint64) string {
+	name, ok := r.cstring(s, off, int(r.home.lim.NameBytes))
+	if ok || off >= s.size {
+		return name
+	}
+	var c symbol.Cutter
+	for at := off; at < s.size; {
+		b := r.peek(s, at, cutBytes)
+		if len(b) == 0 {
+			return "" // r.err says why
+		}
+		b = b[:min(len(b), cutBytes)]
+		end := bytes.IndexByte(b, 0)
+		if err := r.home.chargeName(s, at, len(b)); err != nil {
+			r.err = err
+			return ""
+		}
+		if end >= 0 {
+			c.Write(b[:end])
+			return c.Name()
+		}
+		c.Write(b)
+		at += uint64(len(b))
+	}
+	return "" // it does not end
+}
+
+// cutBytes is how much of a long name is read at once.
+const cutBytes = 16 << 10
+
+// chargeName counts n bytes of a name that is cut. Such names may share their bytes, so a small file could ask for
+// endless work.
+func (d *Data) chargeName(s *section, off uint64, n int) error {
+	const share = 64 // times the section; sound files ask for less than 2
+	if d.cut.Add(int64(n)) > int64(16<<20+share*s.size) {
+		return &formats.Error{Format: d.format, Section: s.name, Offset: int64(off), Want: "long names that do not share their bytes without end", Err: formats.ErrLimit}
+	}
+	return nil
 }
 
 // Aliases reports whether String yields the text's bytes in the object, not a
@@ -276,10 +319,7 @@ func (r *Reader) qualified(ref Ref) string {
 	_, bare, _ := r.names(ref)
 	name = append(name, r.String(bare)...)
 	r.path = name
-	if len(name) > int(r.d.lim.NameBytes) {
-		return r.String(bare)
-	}
-	return string(name)
+	return symbol.ShortName(string(name), r.d.lim.NameBytes)
 }
 
 func (r *Reader) scopeName(ref Ref, tag uint32) string {

@@ -103,7 +103,7 @@ func (r *blocks) readAt(s *section, off uint64, b []byte) []byte {
 	return b
 }
 
-// cstring is the string at off, up to limit bytes long, without its NUL. ok
+// cstring returns the string at off, up to limit bytes long, without its NUL. ok
 // is false when there is none or it is longer. It aliases a mapped section.
 func (r *blocks) cstring(s *section, off uint64, limit int) (_ string, ok bool) {
 	if off >= s.size {

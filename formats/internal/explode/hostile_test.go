@@ -244,24 +244,25 @@ func TestLineDamage(t *testing.T) {
 func TestLimits(t *testing.T) {
 	d := newDebug(4, 4, 8, false)
 	d.limits = formats.Limits{InlineDepth: 2, RunRanges: 2, NameBytes: 8}
+	long := strings.Repeat("long", 2000)
 	d.usual()
 	d.unit(func(w *writer, start uint64) {
 		w.u8(cBare).str("a.c").u8(langC)
 		g := w.at() - start
 		w.u8(cDecl).str("g").u8(0)
-		w.function(cFunc, "much too long", 0x1100, 0x1200)
+		w.function(cFunc, long, 0x1100, 0x1200)
 		w.inline(g, 0x1110, 0x1180, 0, 0).inline(g, 0x1120, 0x1170, 0, 0).inline(g, 0x1130, 0x1160, 0, 0)
 		w.u8(0, 0, 0, 0, 0)
 	})
-	d.expect(t, `
-1100 1110  :0:0
-1110 1120 g :0:0  :0:3
+	d.expect(t, strings.ReplaceAll(`
+1100 1110 LONG :0:0
+1110 1120 g :0:0 LONG :0:3
 
-1120 1170 g :0:0 g :0:3  :0:3
-1170 1180 g :0:0  :0:3
+1120 1170 g :0:0 g :0:3 LONG :0:3
+1170 1180 g :0:0 LONG :0:3
 
-1180 1200  :0:0
-`)
+1180 1200 LONG :0:0
+`, "LONG", symbol.CutName(long)))
 
 	// A list that thousands of functions share is work without end.
 	d = newDebug(4, 4, 8, false)

@@ -1,6 +1,9 @@
 package explode
 
-import "github.com/symlake/symlake/formats/internal/dwarf"
+import (
+	"github.com/symlake/symlake/formats/internal/dwarf"
+	"github.com/symlake/symlake/formats/symbol"
+)
 
 // asked is an entry whose name is looked up, and in the end its index.
 type asked struct {
@@ -66,7 +69,7 @@ func (p *part) text(t dwarf.Text) (uint32, error) {
 	if err := p.r.Err(); err != nil {
 		return 0, err
 	}
-	if !p.x.d.Aliases(t) {
+	if !p.x.d.Aliases(t) || symbol.IsCut(name) {
 		copied = len(name)
 	}
 	return s.enter(uint64(t), name, copied), nil

@@ -3,6 +3,8 @@ package native
 import (
 	"bytes"
 	"unsafe"
+
+	"github.com/symlake/symlake/formats/symbol"
 )
 
 // text is b as a string that shares its bytes: symbol tables hold millions of
@@ -16,22 +18,18 @@ type names struct {
 	file    *file
 	section string
 	b       []byte
-	max     int64 // bytes of a name; longer ones count as none
+	max     int64 // bytes of a name; longer ones are cut
 	spare   int64 // bytes that may be read beyond what the table's size allows
 	read    int64
 }
 
-// at is the NUL-terminated string at off, "" if there is none or it is too
-// long. Names may share their bytes, so a small table could ask for endless
-// reading: a sound one is read about once.
+// at returns the NUL-terminated string at off, cut if it is too long, "" if there is none. Names may share their bytes,
+// so a small table could ask for endless reading: a sound one is read about once.
 func (n *names) at(off uint64) (string, error) {
 	if off >= uint64(len(n.b)) {
 		return "", nil
 	}
 	b := n.b[off:]
-	if int64(len(b)) > n.max+1 {
-		b = b[:n.max+1]
-	}
 	end := bytes.IndexByte(b, 0)
 	const share = 64 // times the table
 	if end < 0 {
@@ -45,5 +43,5 @@ func (n *names) at(off uint64) (string, error) {
 	if end < 0 {
 		return "", nil
 	}
-	return text(b[:end:end]), nil
+	return symbol.ShortName(text(b[:end:end]), n.max), nil
 }

@@ -20,17 +20,20 @@ func (f *MachO) exported(code *Image) ([]Symbol, error) {
 		return nil, err
 	}
 	type node struct {
-		at   uint64
-		name string
+		at     uint64
+		parent int // bytes of the name of the node above
+		edge   []byte
 	}
 	fault := func(at uint64, want string) error { return f.corrupt(exportTrie, at, want) }
 	base := f.Base()
 	var all []Symbol
 	seen := map[uint64]bool{0: true}
 	spelled := int64(0) // bytes of names
+	var name []byte     // of the node at work: nodes below it come before others
 	for todo := []node{{}}; len(todo) > 0; {
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
+		name = append(name[:n.parent], n.edge...)
 		rest := b[n.at:]
 		size, k := uleb(rest)
 		if k == 0 || size > uint64(len(rest)-k) {
@@ -38,7 +41,10 @@ func (f *MachO) exported(code *Image) ([]Symbol, error) {
 		}
 		if size > 0 {
 			if addr, ok := exportedAt(rest[k : k+int(size)]); ok {
-				if s, ok := f.symbol(code, n.name, base+addr); ok {
+				if spelled += int64(len(name)); spelled > 1<<20+64*int64(len(b)) {
+					return nil, f.limit(exportTrie, n.at, "shorter names")
+				}
+				if s, ok := f.symbol(code, symbol.ShortName(string(name), f.in.Limits.NameBytes), base+addr); ok {
 					s.Rank = symbol.RankDynsym
 					all = append(all, s)
 				}
@@ -59,17 +65,13 @@ func (f *MachO) exported(code *Image) ([]Symbol, error) {
 			if k == 0 || to >= uint64(len(b)) {
 				return nil, fault(n.at, "a child inside the trie")
 			}
-			name := n.name + string(rest[:end])
+			edge := rest[:end]
 			rest = rest[end+1+k:]
 			if seen[to] {
 				return nil, fault(to, "a node that is referred to once")
 			}
 			seen[to] = true
-			spelled += int64(len(name))
-			if int64(len(name)) > f.in.Limits.NameBytes || spelled > 1<<20+64*int64(len(b)) {
-				return nil, f.limit(exportTrie, n.at, "shorter names")
-			}
-			todo = append(todo, node{to, name})
+			todo = append(todo, node{to, len(name), edge})
 		}
 	}
 	return all, nil
