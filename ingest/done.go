@@ -24,15 +24,11 @@ func (j *job) done(x *object, o *row.Object, err error) {
 		}
 		j.mu.Unlock()
 	}
-	var rejected []Rejection
-	for _, a := range o.Artifacts {
-		if a.Outcome == outcomeRejected {
-			rejected = append(rejected, Rejection{join(o.URL, a.Member), a.Error})
-		}
-	}
+	rejected := rejectedOf(o)
 	j.mu.Lock()
 	r := j.report
-	r.Artifacts += x.published
+	r.Artifacts += len(x.published)
+	r.published(x.published...)
 	r.Ranges += x.ranges
 	r.Classes += x.classes
 	r.tell(&r.Warnings, x.warnings...)
@@ -59,8 +55,7 @@ func (j *job) count(o *row.Object, err error, rejected []Rejection) {
 	case row.ObjectKept:
 		r.Objects.Kept++
 	case row.ObjectSkipped:
-		short, _, _ := strings.Cut(reason, ":") // the sentence is in the ledger
-		r.Objects.Skipped[short]++
+		r.Objects.Skipped[shortReason(reason)]++
 	case row.ObjectRejected:
 		r.Objects.Rejected++
 	case row.ObjectPending:
@@ -86,4 +81,10 @@ func (j *job) count(o *row.Object, err error, rejected []Rejection) {
 	if j.o.Progress != nil {
 		j.o.Progress(Event{URL: o.URL, State: state, Reason: reason, Done: j.ended, Total: r.Objects.New, Bytes: j.bytes})
 	}
+}
+
+// shortReason is what a report counts by: the sentence behind the colon is in the ledger.
+func shortReason(reason string) string {
+	short, _, _ := strings.Cut(reason, ":")
+	return short
 }

@@ -51,6 +51,10 @@ type job struct {
 	big      []*task // that found no room for scratch files beside others; guarded by mu
 	unread   []*task // that could not be read; guarded by mu
 	wanted   map[string]*row.Wanted
+	arrived  []*row.Wanted // names that came and are still in the catalog; guarded by mu
+
+	accounting sync.Mutex
+	account    *row.Account // this process's; nil: it has done nothing to tell
 
 	reconciled bool // the ledger, after a process died
 	renaming   bool // nothing is loaded
@@ -75,18 +79,31 @@ func Run(ctx context.Context, srcs []Source, o Options) (*Report, error) {
 	if err == nil {
 		err = j.run(ctx)
 	}
+	j.total()
+	return j.report, err
+}
+
+// total ends the report.
+func (j *job) total() {
 	slices.SortFunc(j.report.Rejected, byURL)
 	slices.SortFunc(j.report.Failed, byURL)
 	j.report.Missing = j.missing()
 	j.report.Seconds = j.o.Now().Sub(j.report.Started).Seconds()
-	return j.report, err
+}
+
+// by is the account that tells what this process does.
+func (j *job) by() row.WorkerID {
+	if j.o.Teller != (row.WorkerID{}) {
+		return j.o.Teller
+	}
+	return j.worker
 }
 
 func newJob(o Options) *job {
 	o = o.withDefaults()
 	j := &job{o: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
 		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), woken: make(map[string][]waiting), perRound: roundObjects, perSplit: splitKeys,
-		worker: row.NewWorkerID(), peers: peers{seen: make(map[row.WorkerID]*sighting)}}
+		worker: o.Worker, peers: peers{seen: make(map[row.WorkerID]*sighting)}}
 	if o.DiskBytes > 0 {
 		j.disk = scratch.NewBudget(o.DiskBytes)
 	}
@@ -156,11 +173,15 @@ func (j *job) run(ctx context.Context) error {
 	if (err == nil || errors.Is(err, bucket.ErrPartial) && !errors.As(err, &away)) && ctx.Err() == nil {
 		err = errors.Join(err, j.settleUnread(ctx))
 	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	j.total()
+	if cerr := j.closeAccount(ctx, err); cerr != nil {
+		err = errors.Join(err, cerr)
+	}
 	if j.lease != nil {
 		j.lease.close(ctx)
-	}
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
 	}
 	return err
 }
@@ -178,7 +199,10 @@ func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan str
 		return err
 	}
 	running.Go(func() { j.lease.keep(ctx, done, j.stop) })
-	return nil
+	if !j.tells() {
+		return nil
+	}
+	return j.recall(ctx, never)
 }
 
 // walk takes everything that is new, then everything that it completes. The error is bucket.ErrPartial when that was not all

@@ -16,6 +16,9 @@ func (j *job) isolate(ctx context.Context, t *task) error {
 	if j.o.DryRun {
 		return j.work(ctx, []*task{t}, 1)
 	}
+	if err := j.openAccount(ctx); err != nil {
+		return err
+	}
 	ours, err := j.begin(ctx, t)
 	if err != nil || !ours {
 		return err
@@ -70,6 +73,13 @@ func (j *job) adopt(child *Report, o *row.Object) {
 		j.mu.Lock()
 		r := j.report
 		r.Artifacts += child.Artifacts
+		r.IDs = upTo(r.IDs, child.IDs, maxTold)
+		r.Wanted = upTo(r.Wanted, child.Wanted, maxTold)
+		for _, n := range child.Wanted {
+			if w := j.wanted[wantedName(n.Name)]; w != nil {
+				j.arrived = append(j.arrived, w)
+			}
+		}
 		r.Ranges += child.Ranges
 		r.Classes += child.Classes
 		r.Bytes.Read += child.Bytes.Read

@@ -49,12 +49,15 @@ func (j *job) note(ctx context.Context, old, next *row.Object) (bool, error) {
 func (j *job) entry(t *task, s row.ObjectState) *row.Object {
 	now := j.o.Now()
 	o := &row.Object{URL: t.url, ETag: t.entry.ETag, Size: t.entry.Size, Modified: t.entry.Modified,
-		State: s, First: now, Last: now, Run: j.o.Run}
+		State: s, First: now, Last: now, Run: j.o.Run, By: j.by()}
 	if t.old != nil {
 		o.First = t.old.First
 		if t.old.ETag == t.entry.ETag {
 			o.Attempts, o.Interrupted, o.Parsers, o.Artifacts, o.App = t.old.Attempts, t.old.Interrupted, t.old.Parsers, t.old.Artifacts, t.old.App
 		}
+	}
+	if t.rederive && t.old != nil {
+		o.By = t.old.By // its outcome was counted when it was new
 	}
 	if s == row.ObjectLoading || s == row.ObjectPublished {
 		o.Owner = j.worker
@@ -175,6 +178,7 @@ func (j *job) leave(ctx context.Context, t *task) error {
 func (j *job) vanish(ctx context.Context, old *row.Object) error {
 	o := *old
 	o.State, o.Reason, o.Last, o.Run = row.ObjectGone, "", j.o.Now(), j.o.Run
+	o.By = j.by()
 	if ok, err := j.note(ctx, old, &o); err != nil || !ok {
 		return err
 	}

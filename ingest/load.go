@@ -81,6 +81,9 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 		return environment(err)
 	}
 	p.loaded, err = e.encode(ctx, p.load, func(r sinks.Row) error { return environment(j.write(ctx, p, r)) }, p.lake)
+	if p.loaded != nil {
+		p.loaded.By = j.by()
+	}
 	nothing := errors.Is(err, errNoRuns)
 	if p.lake != nil {
 		var ranges uint64
@@ -143,7 +146,7 @@ func (x *object) wins(rec *row.Record, l *row.Loaded) bool {
 
 func (x *object) count(l *row.Loaded) {
 	x.mu.Lock()
-	x.published++
+	x.published = append(x.published, l.Artifact.ID)
 	if l.Artifact.Kind.HasClasses() {
 		x.classes += l.Ranges
 	} else {

@@ -49,7 +49,7 @@ type object struct {
 	waits      int             // of these, those that the lake alone lacks
 	endedAt    time.Time
 	noted      bool // in the ledger, as published
-	published  int
+	published  []symbol.ID
 	ranges     uint64
 	classes    uint64
 	warnings   []Rejection

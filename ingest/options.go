@@ -49,8 +49,10 @@ type Options struct {
 	// with lines, than this share of what the published load does (0: none is held back).
 	MinQuality float64
 
-	Run   string // id of this run, noted in the ledger
-	Owner string // who holds the leases: a host and process, for people
+	Run string // id of this run, noted in the ledger
+	// Worker names this process in leases and accounts (zero: a new one).
+	Worker row.WorkerID
+	Owner  string // who holds the leases: a host and process, for people
 	// Host and Process are what Alive judges by: they stand in this process's lease.
 	Host, Process string
 	// Alive tells whether a process still runs, for those that can be known from here: of this
@@ -61,6 +63,13 @@ type Options struct {
 	Isolate func(ctx context.Context, url string) (*Report, error)
 	// Isolated: this is such a process. It takes the object of Only whoever holds it.
 	Isolated bool
+	// Teller is the process that tells what this one does (zero: this one). An isolated process
+	// has no account of its own.
+	Teller row.WorkerID
+	// TellLater leaves what this run did in the store for Pending to tell.
+	TellLater bool
+	// Attempts says that Run was given, and that reports sum its attempts.
+	Attempts bool
 	// Names gives APP and BUILD from an object's user metadata. nil: the
 	// metadata symlake-app and symlake-build.
 	Names func(url string, meta map[string]string) (app, build string)
@@ -140,6 +149,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ObjectTime <= 0 {
 		o.ObjectTime = time.Hour
+	}
+	if o.Worker == (row.WorkerID{}) {
+		o.Worker = row.NewWorkerID()
 	}
 	if o.Now == nil {
 		o.Now = time.Now

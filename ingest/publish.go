@@ -264,7 +264,8 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 		}
 		err = j.cat.SwapArtifact(ctx, old, next)
 		if err == nil && !p.kept {
-			return errors.Join(j.demoteLoser(ctx, p, old.Published), j.arrivals(ctx, p.id, next.Names))
+			j.arrivals(p.id, next.Names)
+			return j.demoteLoser(ctx, p, old.Published)
 		}
 		if err == nil {
 			return nil

@@ -13,11 +13,24 @@ type Report struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 
+	// Account names what this process told, so that a reader recognizes what reaches it twice.
+	Account  string   `json:"account,omitempty"`
+	Accounts []string `json:"accounts,omitempty"` // that a sum is made of
+	Runs     []string `json:"runs,omitempty"`     // that a sum is made of
+	Attempts int      `json:"attempts,omitempty"` // of the run, that the counts sum; 0: one
+	// Recounted is of how many processes that died the ledger told what they did.
+	Recounted int      `json:"recounted,omitempty"`
+	Error     string   `json:"error,omitempty"`  // why the run did not do its work
+	Errors    []string `json:"errors,omitempty"` // of the runs that a sum is made of
+	// Earlier is what runs before this one did and did not tell.
+	Earlier *Report `json:"earlier,omitempty"`
+
 	// Stages are the seconds spent by stage, of all workers together.
 	Stages map[string]float64 `json:"stages,omitempty"`
 
 	Objects   ObjectCounts `json:"objects"`
 	Artifacts int          `json:"artifacts"` // published by this run
+	IDs       []string     `json:"artifact_ids,omitempty"`
 	Ranges    uint64       `json:"ranges"`
 	Classes   uint64       `json:"classes,omitempty"` // of mappings
 	Bytes     ByteCounts   `json:"bytes"`

@@ -133,24 +133,17 @@ func (j *job) readWanted(ctx context.Context) error {
 	})
 }
 
-// arrivals tells which of an artifact's names had been asked for in vain.
-func (j *job) arrivals(ctx context.Context, id symbol.ID, names []symbol.Name) error {
+// arrivals tells which of an artifact's names had been asked for in vain. The names stay in the
+// catalog until the report is in the outbox.
+func (j *job) arrivals(id symbol.ID, names []symbol.Name) {
 	for _, n := range names {
 		j.mu.Lock()
 		w := j.wanted[wantedName(n.Text)]
 		if w != nil {
 			delete(j.wanted, wantedName(n.Text))
-			if len(j.report.Wanted) < maxTold {
-				j.report.Wanted = append(j.report.Wanted, WantedName{Name: w.Name, Artifact: id.String(), Asked: w.Asked})
-			}
+			j.report.arrive(w, id)
+			j.arrived = append(j.arrived, w)
 		}
 		j.mu.Unlock()
-		if w == nil {
-			continue
-		}
-		if err := j.cat.RemoveWanted(ctx, w); err != nil {
-			return err
-		}
 	}
-	return nil
 }

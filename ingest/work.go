@@ -16,6 +16,11 @@ func (j *job) work(ctx context.Context, tasks []*task, workers int) error {
 		at := int(binary.BigEndian.Uint64(j.worker[:]) % uint64(len(tasks)))
 		tasks = append(slices.Clone(tasks[at:]), tasks[:at]...)
 	}
+	if len(tasks) > 0 {
+		if err := j.openAccount(ctx); err != nil {
+			return err
+		}
+	}
 	if len(tasks) > 0 && j.o.Taking != nil {
 		j.taking.Do(j.o.Taking)
 	}

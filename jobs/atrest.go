@@ -69,7 +69,7 @@ func (j symbolicateJob) rest(p *process) error {
 	report, err := atrest.Run(p.ctx, o)
 	w.stop()
 	if report != nil {
-		err = errors.Join(err, p.report(j.Report, report))
+		err = errors.Join(err, p.report(j.Report, "symbolicate-"+o.Run, report))
 	}
 	switch {
 	case err != nil:

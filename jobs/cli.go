@@ -50,6 +50,7 @@ func commands() []command {
 	return []command{
 		{"init", new(initJob), "Create what is missing: symlake.yaml, keyset, folders."},
 		{"ingest", new(ingestJob), "Find new objects, explode, load, publish."},
+		{"report", new(reportJob), "Print what runs did and could not tell."},
 		{"load", new(loadJob), "Copy published loads of one store to another."},
 		{"lookup", new(lookupJob), "Print the frames at positions of an artifact."},
 		{"symbolicate", new(symbolicateJob), "Turn raw stacks into source-level ones."},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 type ingestJob struct {
@@ -28,8 +29,10 @@ type ingestJob struct {
 	Only           []string      `help:"Take only this object of the sources, list nothing; repeatable." placeholder:"URL"`
 	HintsOnly      bool          `help:"Take what the sources' hints name, list nothing."`
 	Isolated       bool          `hidden:"" help:"This is the process of its own of an object that processes died of."`
+	Teller         string        `hidden:"" help:"The process that tells what an isolated one does." placeholder:"WORKER"`
 	RunID          string        `name:"run" help:"Identity of this run; the report sums all attempts of it." placeholder:"ID"`
-	Report         string        `help:"Where the report goes; - is standard output, as the very last line." placeholder:"FILE"`
+	Report         string        `help:"Where the report goes: a file, a folder (DIR/), which gets a file a run, or -: standard output, as the very last line." placeholder:"FILE"`
+	TellLater      bool          `help:"Keep what this run did in the store as well: symlake report --pending tells it."`
 	NothingNewCode int           `help:"Exit code when no attempt of this run loaded or rejected anything." default:"0" placeholder:"N"`
 	RejectedCode   int           `help:"Exit code when something was newly rejected." default:"3" placeholder:"N"`
 }
@@ -59,7 +62,9 @@ const (
 
 func (ingestJob) Help() string {
 	return "Without a configuration everything is kept in ./symlake-data.\n\n" +
-		"Exit codes: 0 done; 1 run it again; 2 wrong usage or configuration; 3 something was newly rejected.\n\n" +
+		"Exit codes: 0 done; 1 run it again; 2 wrong usage or configuration; 3 something was newly rejected.\n" +
+		"Standard error names each object that was rejected or failed. The report also tells what earlier runs\n" +
+		"did and could not tell, because they were killed.\n\n" +
 		"Example:\n  symlake ingest s3://mobile-symbols/android/ --report -"
 }
 
@@ -89,7 +94,7 @@ func (j ingestJob) Run(p *process) error {
 		return p.joinStore(j.IfLocked, "ingest-"+strings.ReplaceAll(cmp.Or(j.Shard, "0/1"), "/", "-of-"))
 	})
 	if errors.Is(err, errSkipLocked) {
-		return p.report(j.Report, map[string]any{"job": "ingest", "run": o.Run, "started": time.Now().UTC(), "locked": true})
+		return p.reportLocked(j.Report, "ingest", o.Run)
 	}
 	if err != nil {
 		return err
@@ -129,28 +134,10 @@ func (j ingestJob) Run(p *process) error {
 	report, err := work(ctx, sources, o)
 	watch.stop()
 	traces.end(err)
-	if report != nil && j.RunID != "" {
-		err = errors.Join(err, report.AddAttempts(p.ctx, s.Catalog, sources, o))
-	}
 	if report != nil {
-		if !j.DryRun && !j.Isolated {
-			p.tellRun(report, err)
-		}
-		if rerr := p.report(j.Report, report); rerr != nil && err == nil {
-			err = rerr
-		}
+		err = j.tell(p, report, o, err)
 	}
-	switch {
-	case err != nil:
-		return err
-	case report.Objects.Failed > 0:
-		return fmt.Errorf("%d objects could not be read or published: run it again", report.Objects.Failed)
-	case len(report.Rejected) > 0 && j.RejectedCode != 0:
-		return &exitError{Code: j.RejectedCode}
-	case report.Objects.Loaded+report.Objects.Renamed == 0 && len(report.Rejected) == 0 && j.NothingNewCode != 0:
-		return &exitError{Code: j.NothingNewCode}
-	}
-	return nil
+	return j.verdict(report, err)
 }
 
 // pipeline is what the configuration says of every job that opens objects.
@@ -172,7 +159,13 @@ func (j ingestJob) options(p *process) (ingest.Options, error) {
 		o.Workers = j.Workers
 	}
 	o.Host, o.Process, o.Alive = thisHost(), thisProcess(), processAlive
-	o.Isolate = p.isolate(o.Run, cmp.Or(o.ObjectTime, time.Hour))
+	o.Worker, o.TellLater, o.Attempts = row.NewWorkerID(), j.TellLater, j.RunID != ""
+	if j.Teller != "" {
+		if err := o.Teller.UnmarshalText([]byte(j.Teller)); err != nil {
+			return o, usage("--teller: %w", err)
+		}
+	}
+	o.Isolate = p.isolate(o.Run, o.Worker.String(), cmp.Or(o.ObjectTime, time.Hour))
 	o.Owner = owner(o.Run)
 	if j.Deadline > 0 {
 		o.Deadline = time.Now().Add(j.Deadline)

@@ -24,7 +24,7 @@ const (
 )
 
 // isolate runs this command again for one object, as a process of its own with its own limits.
-func (p *process) isolate(run string, limit time.Duration) func(ctx context.Context, url string) (*ingest.Report, error) {
+func (p *process) isolate(run, teller string, limit time.Duration) func(ctx context.Context, url string) (*ingest.Report, error) {
 	return func(ctx context.Context, url string) (*ingest.Report, error) {
 		exe, err := os.Executable()
 		if err != nil {
@@ -33,7 +33,7 @@ func (p *process) isolate(run string, limit time.Duration) func(ctx context.Cont
 		ctx, cancel := context.WithTimeout(ctx, limit+isolatedGrace)
 		defer cancel()
 		p.log.Info("an object that was open when processes died is taken in one of its own", "url", url)
-		cmd := exec.CommandContext(ctx, exe, isolatedArgs(p.args, url, run)...)
+		cmd := exec.CommandContext(ctx, exe, isolatedArgs(p.args, url, run, teller)...)
 		var out bytes.Buffer
 		said := &errorTail{}
 		cmd.Stdout, cmd.Stderr = &out, said
@@ -57,8 +57,8 @@ func (p *process) isolate(run string, limit time.Duration) func(ctx context.Cont
 }
 
 // isolatedArgs are a command's arguments with those of an isolated ingest behind its own flags.
-func isolatedArgs(args []string, url, run string) []string {
-	extra := []string{"--only", url, "--isolated", "--report", "-", "--run", run, "--rejected-code", "0", "--nothing-new-code", "0", "--limit", "0", "--no-progress"}
+func isolatedArgs(args []string, url, run, teller string) []string {
+	extra := []string{"--only", url, "--isolated", "--teller", teller, "--report", "-", "--run", run, "--rejected-code", "0", "--nothing-new-code", "0", "--limit", "0", "--no-progress"}
 	for i, a := range args {
 		if a == "--" {
 			return append(append(append([]string{}, args[:i]...), extra...), args[i:]...)

@@ -110,7 +110,7 @@ func (j keysRotateJob) Run(p *process) error {
 	}
 	unlock, err := p.lockStore(j.IfLocked)
 	if errors.Is(err, errSkipLocked) {
-		return p.report("", map[string]any{"job": "rotate", "started": time.Now().UTC(), "locked": true})
+		return p.report("", "", map[string]any{"job": "rotate", "started": time.Now().UTC(), "locked": true})
 	}
 	if err != nil {
 		return err

@@ -63,7 +63,7 @@ func (j loadJob) Run(p *process) error {
 	p.heard = &notices{}
 	to, unlock, err := p.createLocked(func() (func(), error) { return p.lockStore(j.IfLocked) })
 	if errors.Is(err, errSkipLocked) {
-		return p.report(j.Report, map[string]any{"job": "load", "run": o.Run, "started": time.Now().UTC(), "locked": true})
+		return p.reportLocked(j.Report, "load", o.Run)
 	}
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (j loadJob) Run(p *process) error {
 		err = errors.Join(err, to.audit(p, "load", fmt.Sprintf("%d artifacts from %s", report.Artifacts.Copied, src.storeURL())))
 		src.noteCopy(fmt.Sprintf("%d artifacts to %s", report.Artifacts.Copied, p.storeURL()))
 	}
-	if rerr := p.report(j.Report, report); rerr != nil && err == nil {
+	if rerr := p.report(j.Report, "load-"+o.Run, report); rerr != nil && err == nil {
 		err = rerr
 	}
 	if err == nil && report.Artifacts.Failed > 0 {

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,16 +58,17 @@ func floats[K ~string, V int | int64 | uint64 | float64](counts map[K]V) map[str
 	return out
 }
 
-// tell writes metrics where the configuration says: into a folder that node_exporter's textfile collector reads,
-// to a Pushgateway. Nobody hears them: that is no failure of the job, and is logged.
-func (p *process) tell(job string, m *metricSet) {
+// tell writes metrics where the configuration says: into a folder that node_exporter's textfile
+// collector reads, to a Pushgateway. A file that cannot be written is an error: an old one would
+// pass for news. A Pushgateway that does not answer is logged as one, and fails no job.
+func (p *process) tell(job string, m *metricSet) (err error) {
 	if dir := p.flags.Metrics; dir != "" {
 		name := job
 		if shard := m.labels["shard"]; shard != "" {
 			name += "_" + strings.ReplaceAll(shard, "/", "_of_")
 		}
-		if err := m.write(filepath.Join(dir, name+".prom")); err != nil {
-			p.log.Warn("metrics were not written", "error", err.Error())
+		if werr := m.write(filepath.Join(dir, name+".prom")); werr != nil {
+			err = fmt.Errorf("metrics were not written: %w: the folder of --metrics must be writable", werr)
 		}
 	}
 	if url := p.flags.Pushgateway; url != "" {
@@ -77,9 +79,10 @@ func (p *process) tell(job string, m *metricSet) {
 			pusher = pusher.Grouping("part", shard)
 		}
 		if err := pusher.PushContext(ctx); err != nil {
-			p.log.Warn("metrics were not pushed", "error", err.Error())
+			p.log.Error("metrics were not pushed", "error", err.Error())
 		}
 	}
+	return err
 }
 
 // write replaces a file, readable for all: the collector is another user.
@@ -94,9 +97,9 @@ func (m *metricSet) write(path string) error {
 func (p *process) measured() bool { return p.flags.Metrics != "" || p.flags.Pushgateway != "" }
 
 // tellRun tells what a run of ingest did.
-func (p *process) tellRun(r *ingest.Report, err error) {
+func (p *process) tellRun(r *ingest.Report, err error) error {
 	if !p.measured() {
-		return
+		return nil
 	}
 	labels := prometheus.Labels{}
 	if r.Shard != "" {
@@ -127,13 +130,13 @@ func (p *process) tellRun(r *ingest.Report, err error) {
 		success = 0
 	}
 	m.one("symlake_run_success", "1 if the last ingest did its work; rejected objects are no failure.", success)
-	p.tell("symlake_ingest", m)
+	return p.tell("symlake_ingest", m)
 }
 
 // tell tells how the store is.
-func (st *statusJSON) tell(p *process) {
+func (st *statusJSON) tell(p *process) error {
 	if !p.measured() {
-		return
+		return nil
 	}
 	m := newMetrics(prometheus.Labels{})
 	m.one("symlake_artifacts", "Artifacts with a published load.", float64(st.Artifacts))
@@ -147,7 +150,7 @@ func (st *statusJSON) tell(p *process) {
 	m.one("symlake_lag_seconds", "Age of the oldest object that is listed and not done.", st.LagSeconds)
 	m.set("symlake_coverage_ratio", "Shares of code with an answer (text), and of that with a line and with inlined calls.", "what",
 		map[string]float64{"text": st.Coverage.Text, "line": st.Coverage.Line, "inline": st.Coverage.Inline})
-	p.tell("symlake_status", m)
+	return p.tell("symlake_status", m)
 }
 
 var (

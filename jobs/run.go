@@ -2,9 +2,7 @@ package jobs
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"time"
 )
@@ -41,29 +39,4 @@ func (p *process) createLocked(lock func() (unlock func(), err error)) (s *recor
 		return nil, nil, err
 	}
 	return s, unlock, nil
-}
-
-// report writes a run's report, its last word: to a file, to standard output
-// (-), or where --json says.
-func (p *process) report(to string, r any) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	var w io.Writer = p.err
-	switch to {
-	case "":
-		if p.flags.JSON {
-			w = p.out
-		}
-	case "-":
-		w = p.out
-	default:
-		if err := os.WriteFile(to, append(text, '\n'), 0o644); err != nil {
-			return fmt.Errorf("write report: %w", err)
-		}
-		return nil
-	}
-	_, err = w.Write(append(text, '\n'))
-	return err
 }

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -111,12 +112,12 @@ func (j statusJob) Run(p *process) error {
 	}
 	sort.Slice(st.Runs, func(a, b int) bool { return st.Runs[a].Last.After(st.Runs[b].Last) })
 	st.Runs = st.Runs[:min(len(st.Runs), 10)]
-	st.tell(p)
 	if p.flags.JSON {
 		err = p.printJSON(st)
 	} else {
 		err = st.print(p)
 	}
+	err = errors.Join(err, st.tell(p))
 	if lag := time.Duration(st.LagSeconds * float64(time.Second)); err == nil && j.MaxLag > 0 && lag > j.MaxLag {
 		err = fmt.Errorf("%d objects wait, the oldest since %s, longer than %s", st.Backlog, lag.Round(time.Second), j.MaxLag)
 	}

@@ -40,6 +40,7 @@
 //	"d" 0 tag(name) (16)                               a name that was asked for and not there
 //	"d" 1 artifact (16)                                when an artifact was last asked for
 //	"s" tag(URL) (16)                                  when a source was last listed whole
+//	"r" worker (16)                                    what a process that ingests has yet to tell
 //
 // tag(x) is the first 16 bytes of HMAC-SHA-256 under the name key, over the record's first
 // byte ("o" for a URL) and x; names are lower-cased first, the others are taken as they are.
@@ -356,5 +357,6 @@
 //	   64 of a script's parts came later: readers before it take a block that has one for unauthentic
 //	   records "l", "d" and "s", an object's "interrupted" and "owner", and the state "forgotten" came later: programs before
 //	   them take no notice, so two of different age must not ingest at once
+//	   records "r", and "by" of an object and of a load, came later: programs before them tell only what they did themselves
 //	   "k" records of version 2 came later: readers before it open no store that has one
 package row

@@ -51,6 +51,7 @@ type loadedForm struct {
 	Digest     string         `json:"digest"`
 	Source     Source         `json:"source"`
 	At         time.Time      `json:"at"`
+	By         WorkerID       `json:"by,omitzero"`
 }
 
 type artifactForm struct {
@@ -110,7 +111,7 @@ func formOf(l *Loaded) *loadedForm {
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: l.KeyVersion, WrappedKey: l.WrappedKey, Format: l.Format, Parser: l.Parser, Rank: l.Rank,
 		Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Members: l.Members, TextRows: l.TextRows, TextsLeft: l.TextsLeft, Bytes: l.Bytes,
-		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, At: l.At,
+		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, At: l.At, By: l.By,
 	}
 	if l.Dropped != (Dropped{}) {
 		f.Dropped = &l.Dropped
@@ -141,7 +142,7 @@ func (f *loadedForm) loaded() (*Loaded, error) {
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: f.KeyVersion, WrappedKey: f.WrappedKey, Format: f.Format, Parser: f.Parser, Rank: f.Rank,
 		Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Members: f.Members, TextRows: f.TextRows, TextsLeft: f.TextsLeft, Bytes: f.Bytes,
-		Quality: f.Quality, Digest: digest, Source: f.Source, At: f.At,
+		Quality: f.Quality, Digest: digest, Source: f.Source, At: f.At, By: f.By,
 	}
 	if f.Dropped != nil {
 		l.Dropped = *f.Dropped

@@ -61,6 +61,7 @@ const (
 	keyWorker   = 'l'
 	keyDemand   = 'd'
 	keySource   = 's'
+	keyAccount  = 'r'
 )
 
 // tagBytes is how much of an HMAC stands in a catalog key.
@@ -75,6 +76,8 @@ func keysKey(version uint32) []byte {
 func objectKey(url string) []byte { return append([]byte{keyObject}, url...) }
 
 func workerKey(id WorkerID) []byte { return append([]byte{keyWorker}, id[:]...) }
+
+func accountKey(id WorkerID) []byte { return append([]byte{keyAccount}, id[:]...) }
 
 func askedKey(id symbol.ID) []byte { return append([]byte{keyDemand, demandAsked}, id[:]...) }
 

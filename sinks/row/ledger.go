@@ -45,6 +45,7 @@ type Object struct {
 	Last        time.Time        `json:"last,omitzero"`
 	Seconds     float64          `json:"seconds,omitempty"` // of the last attempt
 	Run         string           `json:"run,omitempty"`
+	By          WorkerID         `json:"by,omitzero"`   // the account that tells the state
 	App         string           `json:"app,omitempty"` // APP@BUILD that its artifacts were named after
 	Artifacts   []ObjectArtifact `json:"artifacts,omitempty"`
 	Parsers     map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it

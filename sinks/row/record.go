@@ -69,6 +69,7 @@ type Loaded struct {
 	Digest     [32]byte // over the content alone: equal for equal content, whatever the keys, the load and the time
 	Source     Source
 	At         time.Time
+	By         WorkerID // the account that tells of it
 }
 
 // Dropped counts the ranges that no row could hold, and where the first was.

@@ -1,0 +1,294 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// The outbox of the report. A process opens an account (row.Account) before its first ledger
+// entry. Its ledger entries and loads name that account, so a kill loses nothing: the next run
+// counts the ledger and the records (recall), and closes the account with what it found. A process
+// that ends by itself closes its own account with its report. Whoever writes a closed account's
+// report out completely removes the account (Telling). An object costs no transaction of its own.
+
+// tells reports whether this process has an account of its own.
+func (j *job) tells() bool { return !j.o.DryRun && !j.renaming && j.o.Teller == (row.WorkerID{}) }
+
+// openAccount enters this process's account, once, before the first object is noted.
+func (j *job) openAccount(ctx context.Context) error {
+	j.accounting.Lock()
+	defer j.accounting.Unlock()
+	if j.account != nil || !j.tells() {
+		return nil
+	}
+	a := &row.Account{ID: j.worker, Run: j.o.Run, Shard: j.report.Shard, Started: j.report.Started}
+	if !j.o.TellLater {
+		a.Teller = j.o.teller()
+	}
+	if err := j.cat.SwapAccount(ctx, nil, a); err != nil {
+		return fmt.Errorf("enter this run in the outbox of reports: %w", err)
+	}
+	j.account, j.report.Account = a, a.ID.String()
+	return nil
+}
+
+// teller is this process as one that is about to tell an account.
+func (o *Options) teller() *row.Teller {
+	return &row.Teller{Host: o.Host, Process: o.Process, At: o.Now()}
+}
+
+// closeAccount writes the report into this process's account, and strikes the wanted names that
+// came. It is called while the lease still holds, or another process would recall the account.
+func (j *job) closeAccount(ctx context.Context, ended error) error {
+	if j.account == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = detached(ctx)
+		defer cancel()
+	}
+	r := *j.report
+	if ended != nil {
+		r.Error = ended.Error()
+	}
+	text, err := json.Marshal(&r)
+	if err != nil {
+		return err
+	}
+	err = changeAccount(ctx, j.cat, j.account, func(a *row.Account) bool {
+		if !a.Ended.IsZero() {
+			return false // a process that took this one for dead has counted it
+		}
+		a.Ended, a.Report = j.o.Now(), text
+		return true
+	})
+	if err != nil {
+		return fmt.Errorf("write the report into the outbox: %w", err)
+	}
+	return forEach(j.arrived, func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+}
+
+// changeAccount changes an account as it is now in the store. change returns false to leave it.
+// An account that is gone is no error.
+func changeAccount(ctx context.Context, c *row.Catalog, a *row.Account, change func(*row.Account) bool) error {
+	for {
+		next := *a
+		if !change(&next) {
+			return nil
+		}
+		err := c.SwapAccount(ctx, a, &next)
+		if err == nil || !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
+			return err
+		}
+		now, err := c.Account(ctx, a.ID)
+		if err != nil || now == nil {
+			return err
+		}
+		a = now
+	}
+}
+
+// recall closes the accounts of processes that died, with what the ledger and the records say of
+// them. It waits until it knows of each account that is at least that old whether its process
+// lives: no longer than a lease.
+func (j *job) recall(ctx context.Context, old time.Duration) error {
+	for {
+		dead, unsure, err := j.deadAccounts(ctx, old)
+		if err == nil && len(dead) > 0 {
+			err = j.recount(ctx, dead)
+		}
+		if err != nil {
+			return fmt.Errorf("count what a process did that died: %w", err)
+		}
+		if !unsure {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(judgeAge):
+		}
+	}
+}
+
+// deadAccounts returns the open accounts of processes that died. unsure: of others, at least that
+// old, it cannot tell yet.
+func (j *job) deadAccounts(ctx context.Context, old time.Duration) (dead []*row.Account, unsure bool, err error) {
+	var open []*row.Account
+	err = j.cat.Accounts(ctx, func(a *row.Account) error {
+		if a.Ended.IsZero() && a.ID != j.worker {
+			open = append(open, a)
+		}
+		return nil
+	})
+	for _, a := range open {
+		if err != nil {
+			break
+		}
+		var s sighting
+		s, err = j.judge(ctx, a.ID)
+		switch {
+		case err == nil && !s.alive:
+			dead = append(dead, a)
+		case !s.beats && j.o.Now().Sub(a.Started) >= old:
+			unsure = true
+		}
+	}
+	return dead, unsure, err
+}
+
+// recount closes accounts with what the ledger and the records say of them.
+func (j *job) recount(ctx context.Context, accounts []*row.Account) error {
+	c := &recount{reports: map[row.WorkerID]*Report{}, arrived: map[row.WorkerID][]*row.Wanted{}, wanted: map[string]*row.Wanted{}}
+	for _, a := range accounts {
+		c.reports[a.ID] = &Report{Job: "ingest", Run: a.Run, Shard: a.Shard, Account: a.ID.String(), Started: a.Started, Recounted: 1,
+			Error: "the process died", Rejected: []Rejection{}, Objects: ObjectCounts{Skipped: map[string]int{}}}
+	}
+	err := j.cat.WantedNames(ctx, func(w *row.Wanted) error {
+		c.wanted[wantedName(w.Name)] = w
+		return nil
+	})
+	if err == nil {
+		err = j.cat.Artifacts(ctx, func(rec *row.Record) error { c.record(rec); return nil })
+	}
+	if err == nil {
+		err = j.cat.Objects(ctx, "", func(o *row.Object) error { c.object(o); return nil })
+	}
+	for _, a := range accounts {
+		if err != nil {
+			return err
+		}
+		var text []byte
+		if text, err = json.Marshal(c.reports[a.ID]); err != nil {
+			return err
+		}
+		err = changeAccount(ctx, j.cat, a, func(now *row.Account) bool {
+			if !now.Ended.IsZero() {
+				return false
+			}
+			now.Ended, now.Report, now.Teller = j.o.Now(), text, nil
+			return true
+		})
+		if err == nil {
+			err = forEach(c.arrived[a.ID], func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+		}
+	}
+	return err
+}
+
+// recount counts for several accounts at once what stands in their names.
+type recount struct {
+	reports map[row.WorkerID]*Report
+	wanted  map[string]*row.Wanted
+	arrived map[row.WorkerID][]*row.Wanted
+}
+
+// record counts the loads of an artifact.
+func (c *recount) record(rec *row.Record) {
+	for _, l := range []*row.Loaded{rec.Published, rec.Previous} {
+		if l == nil || c.reports[l.By] == nil {
+			continue
+		}
+		r := c.reports[l.By]
+		r.publish(l)
+		for _, w := range l.Quality.Warnings {
+			r.tell(&r.Warnings, Rejection{join(l.Source.URL, l.Source.Member), w})
+		}
+		if l != rec.Published {
+			continue
+		}
+		r.Missing = append(r.Missing, l.Quality.Missing[:min(len(l.Quality.Missing), max(0, maxTold-len(r.Missing)))]...)
+		for _, n := range rec.Names {
+			key := wantedName(n.Text)
+			if w := c.wanted[key]; w != nil {
+				delete(c.wanted, key)
+				r.arrive(w, rec.ID)
+				c.arrived[l.By] = append(c.arrived[l.By], w)
+			}
+		}
+	}
+}
+
+// object counts a ledger entry.
+func (c *recount) object(o *row.Object) {
+	r := c.reports[o.By]
+	if r == nil {
+		return
+	}
+	n := &r.Objects
+	switch o.State {
+	default:
+		return
+	case row.ObjectLoaded:
+		n.Loaded++
+	case row.ObjectKept:
+		n.Kept++
+	case row.ObjectSkipped:
+		n.Skipped[shortReason(o.Reason)]++
+	case row.ObjectRejected:
+		n.Rejected++
+	case row.ObjectFailed:
+		n.Failed++
+		r.tell(&r.Failed, Rejection{o.URL, o.Reason})
+	}
+	n.Seen++
+	n.New++
+	r.Bytes.Read += o.Size
+	if o.State == row.ObjectFailed {
+		return // its parts are told when it has ended
+	}
+	rejected := rejectedOf(o)
+	if o.State == row.ObjectRejected && len(rejected) == 0 {
+		rejected = []Rejection{{o.URL, o.Reason}}
+	}
+	r.tell(&r.Rejected, rejected...)
+	for _, a := range o.Artifacts {
+		if a.Outcome == outcomeHeld {
+			r.tell(&r.Held, Rejection{join(o.URL, a.Member), a.Error})
+		}
+	}
+}
+
+// rejectedOf lists the artifacts of an object that were rejected.
+func rejectedOf(o *row.Object) (list []Rejection) {
+	for _, a := range o.Artifacts {
+		if a.Outcome == outcomeRejected {
+			list = append(list, Rejection{join(o.URL, a.Member), a.Error})
+		}
+	}
+	return list
+}
+
+// publish counts a load that was published.
+func (r *Report) publish(l *row.Loaded) {
+	r.Artifacts++
+	if l.Artifact.Kind.HasClasses() {
+		r.Classes += l.Ranges
+	} else {
+		r.Ranges += l.Ranges
+	}
+	r.Bytes.Stored += l.Bytes
+	r.published(l.Artifact.ID)
+}
+
+// published names artifacts that were published, as far as the report has room.
+func (r *Report) published(ids ...symbol.ID) {
+	for _, id := range ids[:min(len(ids), max(0, maxTold-len(r.IDs)))] {
+		r.IDs = append(r.IDs, id.String())
+	}
+}
+
+// arrive tells of a wanted name that came.
+func (r *Report) arrive(w *row.Wanted, id symbol.ID) {
+	if len(r.Wanted) < maxTold {
+		r.Wanted = append(r.Wanted, WantedName{Name: w.Name, Artifact: id.String(), Asked: w.Asked})
+	}
+}

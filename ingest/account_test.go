@@ -1,0 +1,283 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// mortal is a catalog whose process dies at its k-th write, before or after the write arrives.
+type mortal struct {
+	sinks.Catalog
+	mu      sync.Mutex
+	left    int
+	arrives bool
+	dead    bool
+}
+
+var errDead = errors.New("the process is dead")
+
+func (m *mortal) Swap(ctx context.Context, key, old, new []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dead {
+		return errDead
+	}
+	if m.left--; m.left >= 0 {
+		return m.Catalog.Swap(ctx, key, old, new)
+	}
+	m.dead = true
+	if m.arrives {
+		if err := m.Catalog.Swap(ctx, key, old, new); err != nil {
+			return err
+		}
+	}
+	return errDead
+}
+
+func (m *mortal) Get(ctx context.Context, key []byte) ([]byte, error) {
+	if m.gone() {
+		return nil, errDead
+	}
+	return m.Catalog.Get(ctx, key)
+}
+
+func (m *mortal) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
+	if m.gone() {
+		return errDead
+	}
+	return m.Catalog.List(ctx, s, emit)
+}
+
+func (m *mortal) gone() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dead
+}
+
+// toldWorld is a world with two good objects, of which one was asked for, a broken one and one
+// that no format knows.
+func toldWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.o.Host, w.o.Process = "host", "process"
+	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
+	w.put("b.so", "FAKE\nid "+idB+"\nf 0 8 b 1\nf 8 16 c 2\n")
+	w.put("broken.so", "FAKE\nbroken\n")
+	w.put("notes.txt", "nothing")
+	var d Demand
+	d.Missing(idA, "a.so", "tombstone", w.now)
+	if err := d.Note(t.Context(), w.cat, w.now); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// tally is the sum of what was told.
+type tally struct {
+	loaded, rejected, skipped, artifacts, wanted int
+	ranges                                       uint64
+	ids                                          []string
+	urls                                         []string
+}
+
+func (a *tally) add(r *Report) {
+	if r == nil {
+		return
+	}
+	a.loaded += r.Objects.Loaded
+	a.rejected += r.Objects.Rejected
+	a.skipped += r.Objects.Skipped[reasonUnknown]
+	a.artifacts += r.Artifacts
+	a.ranges += r.Ranges
+	a.wanted += len(r.Wanted)
+	a.ids = append(a.ids, r.IDs...)
+	for _, x := range r.Rejected {
+		a.urls = append(a.urls, x.URL)
+	}
+	a.add(r.Earlier)
+}
+
+// whole fails unless everything in a toldWorld was told exactly once.
+func (a *tally) whole(t *testing.T, w *world, when string, args ...any) {
+	t.Helper()
+	slices.Sort(a.ids)
+	ids := []string{symbol.NewID(symbol.ELF, idA).String(), symbol.NewID(symbol.ELF, idB).String()}
+	slices.Sort(ids)
+	if a.loaded != 2 || a.rejected != 1 || a.skipped != 1 || a.artifacts != 2 || a.ranges != 3 || a.wanted != 1 || !slices.Equal(a.ids, ids) ||
+		!slices.Equal(a.urls, []string{w.src.Bucket.URL("broken.so")}) {
+		t.Errorf(when+": told %+v", append(args, *a)...)
+	}
+}
+
+// outbox lists the accounts in a world's store.
+func (w *world) outbox() (all []*row.Account) {
+	w.t.Helper()
+	if err := w.cat.Accounts(w.t.Context(), func(a *row.Account) error { all = append(all, a); return nil }); err != nil {
+		w.t.Fatal(err)
+	}
+	return all
+}
+
+// tell tells a run's report as a job does.
+func (w *world) tell(r *Report, err error) *Report {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	telling, err := Tell(w.t.Context(), r, w.o)
+	if err == nil {
+		err = telling.Done(w.t.Context())
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// A process that dies at any write of the catalog has told nothing. The next run tells all that
+// both did, once.
+func TestToldAfterDeath(t *testing.T) {
+	for _, arrives := range []bool{false, true} {
+		for _, inLake := range []bool{false, true} {
+			for k := 0; ; k++ {
+				w := toldWorld(t)
+				if inLake {
+					w.o.Lake = plainLake(t, t.TempDir())
+				}
+				m := &mortal{Catalog: w.store.Catalog, left: k, arrives: arrives}
+				o := w.o
+				o.Store = &sinks.Store{Blocks: w.store.Blocks, Catalog: m}
+				r, err := Run(t.Context(), []Source{w.src}, o) // what a dead process returns nobody reads
+				if !m.gone() {
+					if k < 20 {
+						t.Fatalf("the run wrote %d times", k)
+					}
+					var told tally
+					told.add(w.tell(r, err))
+					told.whole(t, w, "no death")
+					break
+				}
+				var told tally
+				w.o.Run = "next"
+				told.add(w.tell(Run(t.Context(), []Source{w.src}, w.o)))
+				told.whole(t, w, "death at write %d (arrives: %v, lake: %v)", k, arrives, inLake)
+				if left := w.outbox(); len(left) > 0 {
+					t.Errorf("death at write %d: %d accounts are left", k, len(left))
+				}
+				if list, err := Wanted(t.Context(), w.cat); err != nil || len(list) > 0 {
+					t.Errorf("death at write %d: %v wanted, %v", k, list, err)
+				}
+			}
+		}
+	}
+}
+
+// What runs leave for later is told once: by symlake report, or by a run that tells.
+func TestToldLater(t *testing.T) {
+	w := toldWorld(t)
+	w.o.TellLater, w.o.Limit = true, 2
+	w.run()
+	w.o.Run, w.o.Limit, w.now = "second", 0, w.now.Add(time.Hour)
+	w.run()
+	pending, err := Pending(t.Context(), w.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told tally
+	told.add(pending.Report)
+	told.whole(t, w, "pending")
+	if r := pending.Report; len(r.Accounts) != 2 || !slices.Equal(r.Runs, []string{"run", "second"}) || r.Bytes.Read == 0 || r.Bytes.Stored == 0 {
+		t.Errorf("%+v", r)
+	}
+
+	// Another process leaves them to this one while it lives, and tells them when it has died.
+	other := w.o
+	other.TellLater, other.Process, other.Run = false, "other", "third"
+	other.Alive = func(string, string) (alive, known bool) { return true, true }
+	if p, err := Pending(t.Context(), other); err != nil || p.Report != nil {
+		t.Errorf("%+v, %v", p.Report, err)
+	}
+	other.Alive = func(string, string) (alive, known bool) { return false, true }
+	r, err := Run(t.Context(), []Source{w.src}, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	telling, err := Tell(t.Context(), r, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told = tally{}
+	told.add(r)
+	told.whole(t, w, "the next run")
+	// It could not write its report: what it claimed is given back.
+	if err := telling.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if pending, err = Pending(t.Context(), w.o); err != nil || pending.Report == nil {
+		t.Fatalf("%+v, %v", pending, err)
+	}
+	if err := Acknowledge(t.Context(), w.cat, append(pending.Report.Accounts, pending.Report.Accounts[0])); err != nil {
+		t.Fatal(err)
+	}
+	if left := w.outbox(); len(left) > 0 {
+		t.Errorf("%d accounts are left", len(left))
+	}
+	if pending, err = Pending(t.Context(), w.o); err != nil || pending.Report != nil {
+		t.Errorf("%+v, %v", pending.Report, err)
+	}
+	if err := Acknowledge(t.Context(), w.cat, []string{"monday"}); err == nil {
+		t.Error("monday is an account")
+	}
+}
+
+// A report sums all that the attempts of its run did, also when each of them was told.
+func TestAttempts(t *testing.T) {
+	w := toldWorld(t)
+	w.o.Attempts, w.o.Limit = true, 1
+	w.put("z.so", "FAKE\nid "+idC+"\nfail\n")
+	var read int64
+	var r *Report
+	for range 5 {
+		var err error
+		r, err = Run(t.Context(), []Source{w.src}, w.o)
+		read += r.Bytes.Read
+		w.tell(r, err)
+	}
+	var told tally
+	told.add(r)
+	told.whole(t, w, "the fifth attempt")
+	if r.Attempts != 5 || r.Bytes.Read != read || r.Objects.New != 5 || r.Objects.Failed != 1 || r.Objects.Pending != 0 || r.Earlier != nil {
+		t.Errorf("%+v", r)
+	}
+	// An object that failed and was loaded later did not fail.
+	w.put("z.so", "FAKE\nid "+idC+"\nf 0 8 z 1\n")
+	r = w.tell(Run(t.Context(), []Source{w.src}, w.o))
+	if r.Objects.Failed != 0 || len(r.Failed) != 0 || r.Objects.Loaded != 3 || r.Artifacts != 3 || r.Ranges != 4 {
+		t.Errorf("%+v", r)
+	}
+	// The next run does not tell it again. A day later its accounts are gone.
+	w.o.Run, w.now = "next", w.now.Add(25*time.Hour)
+	if r := w.tell(Run(t.Context(), []Source{w.src}, w.o)); r.Earlier != nil || r.Objects.Loaded != 0 || r.Attempts != 0 {
+		t.Errorf("%+v", r)
+	}
+	if left := w.outbox(); len(left) > 0 {
+		t.Errorf("%d accounts are left", len(left))
+	}
+}
+
+// A run that finds nothing new writes no account.
+func TestNothingToTell(t *testing.T) {
+	w := toldWorld(t)
+	w.tell(Run(t.Context(), []Source{w.src}, w.o))
+	if r := w.tell(Run(t.Context(), []Source{w.src}, w.o)); r.Account != "" || r.Earlier != nil {
+		t.Errorf("%+v", r)
+	}
+}

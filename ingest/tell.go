@@ -1,0 +1,353 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+const (
+	// tellTime is how long a process on another host has to write the report that it has begun to tell.
+	tellTime = time.Minute
+	// keepTold is how long accounts of a run that was told wait for more attempts of it.
+	keepTold = 24 * time.Hour
+	// maxYoung is how young an open account may be for a run not to wait for news of its process.
+	maxYoung = 10 * time.Minute
+	never    = 1<<63 - 1
+)
+
+// Telling is what is about to be told. Nobody else tells its accounts until their teller is known
+// to be dead, or a minute is over.
+type Telling struct {
+	// Report is the sum of the accounts that were not told yet; nil: there are none.
+	Report *Report
+
+	o        *Options
+	cat      *row.Catalog
+	accounts []*row.Account
+}
+
+// Pending claims the accounts that nobody has told yet, except those of processes that still work,
+// and sums them. It waits until it knows whether the processes live: at most half a minute.
+func Pending(ctx context.Context, o Options) (*Telling, error) {
+	j := newJob(o)
+	if err := j.recall(ctx, 0); err != nil {
+		return nil, err
+	}
+	all, err := j.accounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &Telling{o: &j.o, cat: j.cat}
+	if err := t.claim(ctx, all); err != nil {
+		return nil, err
+	}
+	if t.Report, err = j.sum(ctx, t.accounts); t.Report != nil && err == nil {
+		err = j.strike(ctx, t.Report.Wanted)
+	}
+	return t, err
+}
+
+// Tell adds to the report of a run that ended what its earlier attempts did and, unless
+// Options.TellLater is set, what other runs did and did not tell.
+func Tell(ctx context.Context, r *Report, o Options) (*Telling, error) {
+	j := newJob(o)
+	if err := j.recall(ctx, maxYoung); err != nil {
+		return nil, err
+	}
+	all, err := j.accounts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &Telling{o: &j.o, cat: j.cat, Report: r}
+	var attempts, others []*row.Account
+	for _, a := range all {
+		switch {
+		case a.ID.String() == r.Account:
+			t.accounts = append(t.accounts, a)
+		case o.Attempts && a.Run == r.Run && a.Shard == r.Shard:
+			attempts = append(attempts, a)
+		case a.Told.IsZero():
+			others = append(others, a)
+		}
+	}
+	if err := j.addAttempts(ctx, r, attempts); err != nil || o.TellLater {
+		return t, err
+	}
+	t.accounts = append(t.accounts, slices.DeleteFunc(attempts, func(a *row.Account) bool { return !a.Told.IsZero() })...)
+	ours := len(t.accounts)
+	if err := t.claim(ctx, others); err != nil {
+		return nil, err
+	}
+	if r.Earlier, err = j.sum(ctx, t.accounts[ours:]); r.Earlier != nil && err == nil {
+		err = j.strike(ctx, r.Earlier.Wanted)
+	}
+	return t, err
+}
+
+// strike removes wanted names that came, in case a process died between closing its account and that.
+func (j *job) strike(ctx context.Context, came []WantedName) error {
+	if len(came) == 0 {
+		return nil
+	}
+	known := make(map[string]uint64, len(came))
+	for _, w := range came {
+		known[w.Name] = w.Asked
+	}
+	var left []*row.Wanted
+	err := j.cat.WantedNames(ctx, func(w *row.Wanted) error {
+		if asked, ok := known[w.Name]; ok && asked == w.Asked {
+			left = append(left, w)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return forEach(left, func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+}
+
+// accounts lists the closed accounts, oldest first. It removes those that were told long ago.
+func (j *job) accounts(ctx context.Context) ([]*row.Account, error) {
+	var closed, over []*row.Account
+	err := j.cat.Accounts(ctx, func(a *row.Account) error {
+		switch {
+		case a.Ended.IsZero():
+		case !a.Told.IsZero() && a.Run != j.o.Run && j.o.Now().Sub(a.Told) > keepTold:
+			over = append(over, a)
+		default:
+			closed = append(closed, a)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the outbox of reports: %w", err)
+	}
+	slices.SortFunc(closed, func(a, b *row.Account) int { return a.Started.Compare(b.Started) })
+	return closed, forEach(over, func(a *row.Account) error { return removeAccount(ctx, j.cat, a) })
+}
+
+func removeAccount(ctx context.Context, c *row.Catalog, a *row.Account) error {
+	for {
+		err := c.SwapAccount(ctx, a, nil)
+		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
+			return err
+		}
+		now, err := c.Account(ctx, a.ID)
+		if err != nil || now == nil {
+			return err
+		}
+		a = now
+	}
+}
+
+// claim takes those accounts that were not told and that nobody else is telling.
+func (t *Telling) claim(ctx context.Context, all []*row.Account) error {
+	for _, a := range all {
+		if !a.Told.IsZero() || !t.free(a.Teller) {
+			continue
+		}
+		next := *a
+		next.Teller = t.o.teller()
+		err := t.cat.SwapAccount(ctx, a, &next)
+		if errors.Is(err, sinks.ErrConflict) {
+			continue // another process was faster
+		}
+		if err != nil {
+			return fmt.Errorf("claim a report of the outbox: %w", err)
+		}
+		t.accounts = append(t.accounts, &next)
+	}
+	return nil
+}
+
+func (t *Telling) free(by *row.Teller) bool {
+	if by == nil || by.Host == t.o.Host && by.Process == t.o.Process {
+		return true
+	}
+	if t.o.Alive != nil {
+		if alive, known := t.o.Alive(by.Host, by.Process); known {
+			return !alive
+		}
+	}
+	return t.o.Now().Sub(by.At) > tellTime
+}
+
+// Release gives claimed accounts back: somebody else tells them.
+func (t *Telling) Release(ctx context.Context) error {
+	return forEach(t.accounts, func(a *row.Account) error {
+		return changeAccount(ctx, t.cat, a, func(a *row.Account) bool {
+			a.Teller = nil
+			return true
+		})
+	})
+}
+
+// Done notes that the report was written out completely. Accounts that later attempts of the run
+// sum are kept for a day, the others are removed.
+func (t *Telling) Done(ctx context.Context) error {
+	err := forEach(t.accounts, func(a *row.Account) error {
+		if !t.o.Attempts || a.Run != t.o.Run {
+			return removeAccount(ctx, t.cat, a)
+		}
+		return changeAccount(ctx, t.cat, a, func(a *row.Account) bool {
+			a.Told, a.Teller = t.o.Now(), nil
+			return true
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("note in the outbox that the report was told: %w", err)
+	}
+	return nil
+}
+
+// Acknowledge removes accounts by their ids: their reports arrived where they were to go. Those that
+// are gone already are no error; those of processes that still work are.
+func Acknowledge(ctx context.Context, c *row.Catalog, ids []string) error {
+	return forEach(ids, func(text string) error {
+		var id row.WorkerID
+		if err := id.UnmarshalText([]byte(text)); err != nil {
+			return fmt.Errorf("account %q: want the 32 hex digits of a report's accounts", text)
+		}
+		a, err := c.Account(ctx, id)
+		switch {
+		case err != nil || a == nil:
+			return err
+		case a.Ended.IsZero():
+			return fmt.Errorf("account %s: its process has not ended, or its end was not noted: symlake report --pending", id)
+		}
+		return removeAccount(ctx, c, a)
+	})
+}
+
+// sum adds accounts up, oldest first: attempts of one shard of a run as one. nil: there are none.
+func (j *job) sum(ctx context.Context, accounts []*row.Account) (*Report, error) {
+	if len(accounts) == 0 {
+		return nil, nil
+	}
+	type part struct{ run, shard string }
+	byPart := map[part][]*row.Account{}
+	var parts []part
+	for _, a := range accounts {
+		p := part{a.Run, a.Shard}
+		if byPart[p] == nil {
+			parts = append(parts, p)
+		}
+		byPart[p] = append(byPart[p], a)
+	}
+	total := &Report{Job: "report", Started: accounts[0].Started, Rejected: []Rejection{}, Objects: ObjectCounts{Skipped: map[string]int{}}, Stages: map[string]float64{}}
+	for _, p := range parts {
+		attempts := byPart[p]
+		last := attempts[len(attempts)-1]
+		r, err := reportOf(last)
+		if err == nil {
+			err = j.addAttempts(ctx, r, attempts[:len(attempts)-1])
+		}
+		if err != nil {
+			return nil, err
+		}
+		total.add(r)
+		for _, a := range attempts {
+			total.Accounts = append(total.Accounts, a.ID.String())
+		}
+		if !slices.Contains(total.Runs, p.run) {
+			total.Runs = append(total.Runs, p.run)
+		}
+	}
+	return total, nil
+}
+
+func reportOf(a *row.Account) (*Report, error) {
+	r := &Report{}
+	if err := json.Unmarshal(a.Report, r); err != nil {
+		return nil, fmt.Errorf("account %s: %w: %w", a.ID, row.ErrUnauthentic, err)
+	}
+	if r.Objects.Skipped == nil {
+		r.Objects.Skipped = map[string]int{}
+	}
+	return r, nil
+}
+
+// addAttempts adds what earlier attempts of a run did to the report of its last one. An object
+// that failed and has ended since is not told as failed.
+func (j *job) addAttempts(ctx context.Context, r *Report, attempts []*row.Account) error {
+	for _, a := range attempts {
+		o, err := reportOf(a)
+		if err != nil {
+			return err
+		}
+		n := &o.Objects
+		n.New = n.Loaded + n.Kept + n.Rejected
+		for _, skipped := range n.Skipped {
+			n.New += skipped
+		}
+		n.Seen, n.Pending, n.Gone, n.Elsewhere, n.Failed = 0, 0, 0, 0, 0
+		o.Missing, o.Seconds, o.Error = nil, 0, ""
+		failed := o.Failed
+		o.Failed = nil
+		r.add(o)
+		if r.Attempts == 0 {
+			r.Attempts = 1
+		}
+		r.Attempts++
+		for _, f := range failed {
+			now, err := j.cat.Object(ctx, f.URL)
+			if err != nil {
+				return err
+			}
+			told := slices.ContainsFunc(r.Failed, func(x Rejection) bool { return x.URL == f.URL })
+			if !told && now != nil && now.State == row.ObjectFailed && now.By == a.ID {
+				r.Objects.Failed++
+				r.tell(&r.Failed, f)
+			}
+		}
+	}
+	return nil
+}
+
+// add adds what another report tells.
+func (r *Report) add(o *Report) {
+	n, m := &r.Objects, &o.Objects
+	for _, c := range []struct {
+		to   *int
+		more int
+	}{{&n.Seen, m.Seen}, {&n.New, m.New}, {&n.Pending, m.Pending}, {&n.Loaded, m.Loaded}, {&n.Kept, m.Kept}, {&n.Rejected, m.Rejected}, {&n.Failed, m.Failed},
+		{&n.Gone, m.Gone}, {&n.Renamed, m.Renamed}, {&n.Elsewhere, m.Elsewhere}, {&r.Artifacts, o.Artifacts}, {&r.Recounted, o.Recounted}, {&r.Untold, o.Untold}} {
+		*c.to += c.more
+	}
+	for reason, count := range m.Skipped {
+		n.Skipped[reason] += count
+	}
+	for stage, seconds := range o.Stages {
+		if r.Stages == nil {
+			r.Stages = map[string]float64{}
+		}
+		r.Stages[stage] += seconds
+	}
+	r.Seconds += o.Seconds
+	r.Ranges += o.Ranges
+	r.Classes += o.Classes
+	r.Bytes.Read += o.Bytes.Read
+	r.Bytes.Stored += o.Bytes.Stored
+	r.Bytes.Lake += o.Bytes.Lake
+	r.tell(&r.Rejected, o.Rejected...)
+	r.tell(&r.Failed, o.Failed...)
+	r.tell(&r.Warnings, o.Warnings...)
+	r.tell(&r.Held, o.Held...)
+	r.Wanted = upTo(r.Wanted, o.Wanted, maxTold)
+	r.IDs = upTo(r.IDs, o.IDs, maxTold)
+	r.LakeFiles = upTo(r.LakeFiles, o.LakeFiles, maxLakeFiles)
+	r.Missing = upTo(r.Missing, o.Missing, maxTold)
+	if o.Error != "" {
+		r.Errors = upTo(r.Errors, []string{o.Error}, maxTold)
+	}
+}
+
+// upTo appends as much of b as there is room for.
+func upTo[T any](a, b []T, most int) []T { return append(a, b[:min(len(b), max(0, most-len(a)))]...) }

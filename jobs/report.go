@@ -1,0 +1,68 @@
+package jobs
+
+import (
+	"time"
+
+	"github.com/symlake/symlake/ingest"
+)
+
+type reportJob struct {
+	Accounts       []string `arg:"" optional:"" name:"account" help:"Accounts of a report, for --ack: what they say arrived where it was to go."`
+	Pending        bool     `help:"Print what runs did and nobody told, as one report."`
+	Ack            bool     `help:"Tell it no more: after printing it, or the accounts given."`
+	Report         string   `help:"Where the report goes: a file, a folder (DIR/), or -: standard output, as the very last line (default: -)." placeholder:"FILE" default:"-"`
+	NothingNewCode int      `help:"Exit code when nothing is pending." default:"0" placeholder:"N"`
+	RejectedCode   int      `help:"Exit code when the report tells of rejected objects." default:"0" placeholder:"N"`
+}
+
+func (reportJob) Help() string {
+	return "A run tells what it did in its report. What a run could not tell, because it was killed or was told\n" +
+		"--tell-later, stays in the store until a later run or this command tells it. Runs that still work are\n" +
+		"left alone. If it is unclear whether one does, the command waits for it: at most half a minute.\n\n" +
+		"Exit codes: 0 done; 1 run it again; 2 wrong usage or configuration; with --nothing-new-code and\n" +
+		"--rejected-code what those say.\n\n" +
+		"Example:\n  symlake report --pending --ack"
+}
+
+// Run prints what is pending, or removes what arrived.
+func (j reportJob) Run(p *process) error {
+	switch {
+	case j.Pending && len(j.Accounts) > 0:
+		return usage("report: --pending takes all accounts: name none")
+	case !j.Pending && (!j.Ack || len(j.Accounts) == 0):
+		return usage("report: want --pending, or --ack with the accounts of a report")
+	}
+	s, err := p.openRecords(false)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if !j.Pending {
+		return ingest.Acknowledge(p.ctx, s.Catalog, j.Accounts)
+	}
+	o := ingest.Options{Store: s.Store, Keyring: s.ring, Host: thisHost(), Process: thisProcess(), Alive: processAlive}
+	telling, err := ingest.Pending(p.ctx, o)
+	if err != nil {
+		return err
+	}
+	r, nothing := telling.Report, telling.Report == nil
+	if nothing {
+		r = &ingest.Report{Job: "report", Started: time.Now().UTC(), Rejected: []ingest.Rejection{}, Objects: ingest.ObjectCounts{Skipped: map[string]int{}}}
+	}
+	p.name(r)
+	err = p.report(j.Report, "report-"+runID(""), r)
+	if err == nil && j.Ack {
+		err = telling.Done(p.ctx)
+	} else if rerr := telling.Release(p.ctx); err == nil {
+		err = rerr
+	}
+	switch {
+	case err != nil:
+		return err
+	case nothing && j.NothingNewCode != 0:
+		return &exitError{Code: j.NothingNewCode}
+	case len(r.Rejected) > 0 && j.RejectedCode != 0:
+		return &exitError{Code: j.RejectedCode}
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/ingest"
+)
+
+const (
+	// tellTime bounds what a run that was asked to stop takes to sum its attempts.
+	tellTime = 10 * time.Second
+	// maxNamed is how many objects standard error names: cron mails them.
+	maxNamed = 50
+)
+
+// tell tells what a run did: in metrics, on standard error, and last in its report. What the
+// report says is told once it is written. err is the run's own; tell returns that of the job.
+func (j ingestJob) tell(p *process, report *ingest.Report, o ingest.Options, err error) error {
+	ctx := context.WithoutCancel(p.ctx)
+	if p.ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, tellTime)
+		defer cancel()
+	}
+	var telling *ingest.Telling
+	if !j.DryRun && !j.Isolated {
+		var terr error
+		if telling, terr = ingest.Tell(ctx, report, o); terr != nil {
+			telling, err = nil, errors.Join(err, terr)
+		}
+		err = errors.Join(err, p.tellRun(report, err))
+	}
+	if err != nil {
+		report.Error = err.Error()
+	}
+	if !j.Isolated {
+		p.name(report)
+	}
+	name := "ingest-" + o.Run
+	if report.Shard != "" {
+		name += "-" + strings.ReplaceAll(report.Shard, "/", "-of-")
+	}
+	rerr := p.report(j.Report, name, report)
+	switch {
+	case telling == nil || j.TellLater:
+	case rerr == nil:
+		rerr = telling.Done(ctx)
+	default: // the next run tells it
+		rerr = errors.Join(rerr, telling.Release(ctx))
+	}
+	return errors.Join(err, rerr)
+}
+
+// verdict is what a run ends with.
+func (j ingestJob) verdict(r *ingest.Report, err error) error {
+	if err != nil {
+		return err
+	}
+	rejected, loaded := len(r.Rejected), r.Objects.Loaded+r.Objects.Renamed
+	if r.Earlier != nil {
+		rejected += len(r.Earlier.Rejected)
+		loaded += r.Earlier.Objects.Loaded
+	}
+	switch {
+	case r.Objects.Failed > 0:
+		return fmt.Errorf("%d objects could not be read or published: run it again", r.Objects.Failed)
+	case rejected > 0 && j.RejectedCode != 0:
+		return &exitError{Code: j.RejectedCode}
+	case loaded == 0 && rejected == 0 && j.NothingNewCode != 0:
+		return &exitError{Code: j.NothingNewCode}
+	}
+	return nil
+}
+
+// name names the objects that were rejected or failed, with reasons, for a person to read: cron
+// mails standard error, whatever the log level.
+func (p *process) name(r *ingest.Report) {
+	left, more := maxNamed, r.Untold
+	list := func(what string, all []ingest.Rejection) {
+		n := min(len(all), left)
+		for _, x := range all[:n] {
+			fmt.Fprintf(p.err, "symlake: %s %s: %s\n", what, oneLine(x.URL), oneLine(x.Error))
+		}
+		left -= n
+		more += len(all) - n
+	}
+	list("rejected", r.Rejected)
+	list("failed", r.Failed)
+	if e := r.Earlier; e != nil {
+		list("rejected by an earlier run", e.Rejected)
+		more += e.Untold
+	}
+	if more > 0 && left == 0 {
+		fmt.Fprintf(p.err, "symlake: %d more: see symlake objects --state rejected\n", more)
+	}
+}

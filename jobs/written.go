@@ -1,0 +1,99 @@
+package jobs
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// reportsFolder reports whether --report names a folder, which gets one file a run.
+func reportsFolder(to string) bool {
+	if strings.HasSuffix(to, string(filepath.Separator)) {
+		return true
+	}
+	info, err := os.Stat(to)
+	return err == nil && info.IsDir()
+}
+
+// report writes a run's report, its last word: to a file, to a file of that name in a folder, to
+// standard output (-), or where --json says. A file is there whole or not at all.
+func (p *process) report(to, name string, r any) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	text = append(text, '\n')
+	var w io.Writer = p.err
+	switch {
+	case to == "":
+		if p.flags.JSON {
+			w = p.out
+		}
+	case to == "-":
+		w = p.out
+	default:
+		if reportsFolder(to) {
+			to = filepath.Join(to, fileName(name)+".json")
+		}
+		if err := replaceFile(to, text); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
+		return nil
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// reportLocked reports that another process had the store. That replaces no report of a run that
+// did something, and is no file of its own in a folder.
+func (p *process) reportLocked(to, job, run string) error {
+	if to != "" && to != "-" && (reportsFolder(to) || fileExists(to)) {
+		p.log.Info("another process works on this store: skipped", "store", p.storeURL())
+		return nil
+	}
+	return p.report(to, "", map[string]any{"job": job, "run": run, "started": time.Now().UTC(), "locked": true})
+}
+
+// fileName makes a run's id a name of one file.
+func fileName(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, id)
+}
+
+// replaceFile writes a file under another name and renames it, both made durable.
+func replaceFile(to string, text []byte) error {
+	dir := filepath.Dir(to)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if info, err := os.Stat(to); err == nil && !info.Mode().IsRegular() { // a pipe or a device
+		return os.WriteFile(to, text, 0o644)
+	}
+	f, err := os.CreateTemp(dir, ".report-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), to)
+	}
+	return err
+}
