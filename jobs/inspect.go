@@ -21,7 +21,8 @@ func (inspectJob) Help() string {
 	return "Example:\n  symlake inspect libcart.so --json\n  symlake inspect libcart.so --ranges"
 }
 
-// Run prints what is in the file; members of archives too.
+// Run prints what is in the file; members of archives too. What ingest would reject it says on standard error, and ends
+// with ingest's exit code for that.
 func (j inspectJob) Run(p *process) error {
 	src, err := p.openSource(SourceConfig{URL: j.File}) // first: it does not wait for the writer of a pipe
 	if err != nil {
@@ -34,10 +35,17 @@ func (j inspectJob) Run(p *process) error {
 	if known, err = all.InspectLake(p.ctx, j.File, p.out, p.flags.JSON, p.lakeKeys); known || err != nil {
 		return err
 	}
-	return ingest.Walk(p.ctx, src, p.pipeline(), func(in *formats.Input, f *formats.Format, obj *formats.Object, err error) error {
+	rejected := false
+	reject := func(in *formats.Input, why ...error) {
+		for _, err := range why {
+			rejected = true
+			fmt.Fprintf(p.err, "%s: %v\n", in.Name, err)
+		}
+	}
+	err = ingest.Walk(p.ctx, src, p.pipeline(), func(in *formats.Input, f *formats.Format, obj *formats.Object, err error) error {
 		switch {
 		case err != nil && formats.Rejects(err):
-			fmt.Fprintf(p.err, "%s: %v\n", in.Name, err)
+			reject(in, err)
 			return nil
 		case err != nil:
 			return err
@@ -48,24 +56,31 @@ func (j inspectJob) Run(p *process) error {
 			fmt.Fprintf(p.err, "%s: %s without symbols%s\n", in.Name, f.Name, partOf(obj.Companions))
 		}
 		for i := range obj.Artifacts {
-			if err := j.artifact(p, in, &obj.Artifacts[i]); err != nil {
+			why, err := j.artifact(p, in, f, &obj.Artifacts[i])
+			if err != nil {
 				return err
 			}
+			reject(in, why...)
 		}
 		return nil
 	})
+	if err == nil && rejected {
+		return &exitError{Code: exitRejected}
+	}
+	return err
 }
 
-func (j inspectJob) artifact(p *process, in *formats.Input, a *formats.Artifact) error {
+// artifact prints an artifact and returns the reasons for which ingest would reject it.
+func (j inspectJob) artifact(p *process, in *formats.Input, f *formats.Format, a *formats.Artifact) (why []error, err error) {
 	out := wire.Artifact{Artifact: a.ID.String(), Kind: a.Kind, Arch: a.Arch, Object: in.Name, ImageBase: fmt.Sprintf("%#x", a.Base)}
 	out.Names, out.Apps = wire.Names(a.Names)
 	if _, member, ok := strings.Cut(in.Name, "!"); ok {
 		out.Member = member
 	}
 	if a.Kind.HasClasses() {
-		return j.mapping(p, in, a, out)
+		return j.mapping(p, in, f, a, out)
 	}
-	q, err := j.explode(p, in, a, func(r *symbol.Run) error {
+	q, why, err := j.explode(p, f, a, func(r *symbol.Run) error {
 		out.Ranges += uint64(len(r.Ranges))
 		if j.Ranges {
 			return printRun(p.out, a.Base, r)
@@ -73,11 +88,11 @@ func (j inspectJob) artifact(p *process, in *formats.Input, a *formats.Artifact)
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out.Quality = wire.NewQuality(q)
 	if p.flags.JSON {
-		return p.printJSON(out)
+		return why, p.printJSON(out)
 	}
 	_, err = fmt.Fprintf(p.out, "artifact    %s\nkind        %s %s\ncanonical   %s\nnames       %s\nimage       base %#x, end +%#x\nparts       %d\nunits       %d, %d broken, %d line programs broken\nranges      %d before overlaps are settled\nmissing     %s\n",
 		out.Artifact, a.Kind, a.Arch, a.Canonical, strings.Join(out.Names, " "), a.Base, a.End, a.Parts, q.Units, q.UnitsBroken, q.LinesBroken, out.Ranges, strings.Join(q.Missing, " "))
@@ -86,7 +101,7 @@ func (j inspectJob) artifact(p *process, in *formats.Input, a *formats.Artifact)
 			_, err = fmt.Fprintf(p.out, "warning     %s\n", w)
 		}
 	}
-	return err
+	return why, err
 }
 
 // partOf says by which ids an object is a part of others, if it is.
@@ -101,22 +116,31 @@ func partOf(ids []string) string {
 	return ": a part of others: " + strings.Join(ids, " ")
 }
 
-// explode shows every run of an artifact. A part that is broken is said and passed over.
-func (j inspectJob) explode(p *process, in *formats.Input, a *formats.Artifact, show func(*symbol.Run) error) (symbol.Quality, error) {
-	var q symbol.Quality
+// explode shows every run of an artifact, and returns the reasons for which ingest would reject it: a broken part, which
+// is passed over here, or the format's own check of all parts.
+func (j inspectJob) explode(p *process, f *formats.Format, a *formats.Artifact, show func(*symbol.Run) error) (q symbol.Quality, why []error, err error) {
 	for part := range a.Parts {
-		got, err := a.Explode(p.ctx, part, show)
+		var got symbol.Quality
+		err := formats.Guard(f.Name, func() (err error) {
+			got, err = a.Explode(p.ctx, part, show)
+			return err
+		})
 		if formats.Rejects(err) {
-			fmt.Fprintf(p.err, "%s: part %d: %v\n", in.Name, part, err)
+			why = append(why, err)
 			continue
 		}
 		if err != nil {
-			return q, err
+			return q, nil, err
 		}
 		q.Add(got)
 		q.Warnings = append(q.Warnings, got.Warnings...)
 	}
-	return q, nil
+	if a.Check != nil && len(why) == 0 {
+		if err := a.Check(q); err != nil {
+			why = append(why, err)
+		}
+	}
+	return q, why, nil
 }
 
 // printRun prints one range a line: address, end, and the chain, innermost first.

@@ -14,8 +14,8 @@ import (
 )
 
 // mapping shows the artifact of a mapping. Lines that do not parse are shown with their text, here and nowhere else.
-func (j inspectJob) mapping(p *process, in *formats.Input, a *formats.Artifact, out wire.Artifact) error {
-	q, err := j.explode(p, in, a, func(r *symbol.Run) error {
+func (j inspectJob) mapping(p *process, in *formats.Input, f *formats.Format, a *formats.Artifact, out wire.Artifact) ([]error, error) {
+	q, why, err := j.explode(p, f, a, func(r *symbol.Run) error {
 		c := r.Class
 		if c.Facts == nil {
 			out.Classes++
@@ -27,24 +27,18 @@ func (j inspectJob) mapping(p *process, in *formats.Input, a *formats.Artifact, 
 		return nil
 	})
 	if err != nil {
-		return err
-	}
-	if a.Check == nil {
-		a.Check = func(symbol.Quality) error { return nil }
-	}
-	if err := a.Check(q); err != nil {
-		fmt.Fprintf(p.err, "%s: %v\n", in.Name, err)
+		return nil, err
 	}
 	out.Quality = wire.NewQuality(q)
 	if p.flags.JSON {
-		return p.printJSON(out)
+		return why, p.printJSON(out)
 	}
 	_, err = fmt.Fprintf(p.out, "artifact    %s\nkind        %s\ncanonical   %s\nnames       %s\nparts       %d\nclasses     %d, %d too large\nmembers     %d\nlines       %d, %d bad\n",
 		out.Artifact, a.Kind, a.Canonical, strings.Join(out.Names, " "), a.Parts, out.Classes, q.UnitsBroken, out.Members, q.Lines, q.BadLines)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return printLines(p.out, in, q.Warnings)
+	return why, printLines(p.out, in, q.Warnings)
 }
 
 // maxShown bounds what is shown of a line.

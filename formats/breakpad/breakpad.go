@@ -1,8 +1,8 @@
 // Package breakpad reads Breakpad symbol files (.sym), which dump_syms makes
 // and Crashpad's and Mozilla's servers keep: text records MODULE, INFO, FILE,
 // INLINE_ORIGIN, FUNC with its lines and INLINE records, and PUBLIC
-// (Breakpad's docs/symbol_files.md). STACK records are passed over: unwinding
-// is not ours.
+// (Breakpad's docs/symbol_files.md). In files of 2021, INLINE names no file of the call, and INLINE_ORIGIN has a file
+// before the name: they are read too. STACK records are passed over: unwinding is not ours.
 //
 // # Identity
 //
@@ -27,7 +27,8 @@
 //   - an INLINE record counts inside the one of the level above, and inside its function;
 //   - a PUBLIC symbol reaches to the next record of either kind, at most to the end of its
 //     page where none follows;
-//   - a record that does not parse is counted and dropped; above 1 % the file is rejected.
+//   - a record that does not parse is counted and dropped; above 1 % the file is rejected;
+//   - a record above Limits.LineBytes is cut: of an INLINE record the last ranges are lost, of others the end of the name.
 package breakpad
 
 import (

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -246,6 +247,21 @@ func TestSmall(t *testing.T) {
 		if got := strings.Join(frames, " < "); got != want {
 			t.Errorf("%#x: %q, want %q", at, got, want)
 		}
+	}
+}
+
+// The form of 2021: the place of a call has a line and no file, and an origin has a file before its name.
+func TestOldInlines(t *testing.T) {
+	text := strings.NewReplacer("INLINE 0 5 0 0 ", "INLINE 0 5 0 ", "INLINE 1 9 7 1 ", "INLINE 1 9 1 ",
+		"ORIGIN 0 in", "ORIGIN 0 7 in", "ORIGIN 1 deeper", "ORIGIN 1 -1 deeper").Replace(small)
+	a := &formattest.Open(t, &Format, formattest.InputOf("x.sym", []byte(text), formats.Limits{})).Artifacts[0]
+	fl, err := formattest.Flatten(t.Context(), &Format, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []symbol.Frame{{Linkage: "deeper", File: "b c.h", Line: 30}, {Linkage: "in(int)", Line: 9}, {Linkage: "outer(char const*)", Line: 5}}
+	if got := fl.At(0x1014); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

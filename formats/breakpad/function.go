@@ -159,7 +159,11 @@ func (x *exploder) line(b []byte) bool {
 func (x *exploder) inline(b []byte) bool {
 	f := fields{b[len(inlineWord):], true}
 	level := f.small()
-	in := inlined{line: f.small(), file: x.files[f.small()], origin: x.origins[f.small()]}
+	in := inlined{line: f.small()}
+	if countFields(b)%2 != 0 { // the form of 2021 names no file of the call
+		in.file = x.files[f.small()]
+	}
+	in.origin = x.origins[f.small()]
 	if !f.ok {
 		return false
 	}

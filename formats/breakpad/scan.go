@@ -212,6 +212,28 @@ func (f *fields) small() uint32 {
 // rest is what is left, without the space before it.
 func (f *fields) rest() []byte { return bytes.TrimLeft(f.b, " ") }
 
+// fileOfOrigin passes the number of a file, or -1, which stands before the name in INLINE_ORIGIN records of 2021. No name
+// begins with a number and a space.
+func (f *fields) fileOfOrigin() {
+	b := bytes.TrimPrefix(f.rest(), []byte{'-'})
+	rest := bytes.TrimLeft(b, "0123456789")
+	if len(rest) < len(b) && len(rest) > 1 && rest[0] == ' ' {
+		f.b = rest
+	}
+}
+
+// countFields returns the number of fields of a record, its first word among them.
+func countFields(record []byte) (n int) {
+	in := false
+	for _, c := range record {
+		if c != ' ' && !in {
+			n++
+		}
+		in = c != ' '
+	}
+	return n
+}
+
 // marked passes the mark "m" of FUNC and PUBLIC records: code at several addresses was made one.
 func (f *fields) marked() {
 	if b := bytes.TrimLeft(f.b, " "); len(b) > 1 && b[0] == 'm' && b[1] == ' ' {

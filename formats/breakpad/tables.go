@@ -81,6 +81,9 @@ func readTables(ctx context.Context, in *formats.Input) (*tables, error) {
 				bad(&t.quality, s.from, "a number and a name")
 				continue
 			}
+			if s.line[0] == 'I' {
+				f.fileOfOrigin()
+			}
 			if to[uint32(n)], err = text(f.rest()); err != nil {
 				return nil, err
 			}
