@@ -99,6 +99,10 @@ type Artifact struct {
 	symbol.Artifact
 	// Rank is the best rank of what Explode can emit.
 	Rank symbol.Rank
+	// Table is symbol.Layout's; zero where the format knows none.
+	Table [32]byte
+	// CodeDigest reads the code for symbol.Layout's Code; nil where the format knows none.
+	CodeDigest func(ctx context.Context) ([32]byte, error)
 	// Parts is the number of independent pieces (units, symbol tables). The
 	// caller may explode parts at once and in any order; the bytes stored do
 	// not depend on it.

@@ -106,7 +106,8 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 		}
 		a.Anchors = img.DartAnchors()
 	}
-	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.parts() + 1, Explode: o.explode, Lasting: true}}
+	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.parts() + 1, Explode: o.explode, Lasting: true,
+		Table: o.file.TableDigest(), CodeDigest: o.file.CodeDigest}}
 	return nil
 }
 
