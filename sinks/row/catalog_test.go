@@ -32,7 +32,8 @@ func full() *Record {
 			KeyVersion: 1, WrappedKey: []byte{1, 2}, Format: "elf", Parser: 3, Rank: symbol.RankSymtab,
 			Fence: Fence{0, 5}, Rows: 6, Ranges: 7, Bytes: 8, Dropped: Dropped{9, 10},
 			Quality: symbol.Quality{Units: 11, Text: 12, Missing: []string{"dwo:a"}}, Digest: [32]byte{n, 14},
-			Source: Source{URL: "s3://b/k", Member: "m", ETag: "e", Size: 15}, At: time.Unix(16, 17).UTC(),
+			Source: Source{URL: "s3://b/k", Member: "m", ETag: "e", Size: 15, Standing: Standing{"team", 3}}, Claim: &Standing{"other", 4},
+			Layout: symbol.Layout{Table: [32]byte{n, 16}, Code: [32]byte{17}}, At: time.Unix(16, 17).UTC(),
 		}
 	}
 	return &Record{ID: symbol.NewID(symbol.ELF, "x"), State: Pinned, Published: loaded(1), Previous: loaded(2),

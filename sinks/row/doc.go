@@ -41,6 +41,7 @@
 //	"d" 1 artifact (16)                                when an artifact was last asked for
 //	"s" tag(URL) (16)                                  when a source was last listed whole
 //	"r" worker (16)                                    what a process that ingests has yet to tell
+//	"c" tag(URL) (16) artifact (16) tag(member) (16)   an object that another owner's load keeps out
 //
 // tag(x) is the first 16 bytes of HMAC-SHA-256 under the name key, over the record's first
 // byte ("o" for a URL) and x; names are lower-cased first, the others are taken as they are.
@@ -358,5 +359,7 @@
 //	   records "l", "d" and "s", an object's "interrupted" and "owner", and the state "forgotten" came later: programs before
 //	   them take no notice, so two of different age must not ingest at once
 //	   records "r", and "by" of an object and of a load, came later: programs before them tell only what they did themselves
+//	   records "c", "claim" and "layout" of a load, "owner" and "rank" of its source and the state "conflict" came later:
+//	   older records read as of no owner and rank 0, and older programs replace a load whoever owns it
 //	   "k" records of version 2 came later: readers before it open no store that has one
 package row

@@ -50,8 +50,15 @@ type loadedForm struct {
 	Quality    symbol.Quality `json:"quality"`
 	Digest     string         `json:"digest"`
 	Source     Source         `json:"source"`
+	Claim      *Standing      `json:"claim,omitempty"`
+	Layout     *layoutForm    `json:"layout,omitempty"`
 	At         time.Time      `json:"at"`
 	By         WorkerID       `json:"by,omitzero"`
+}
+
+type layoutForm struct {
+	Table string `json:"table,omitempty"`
+	Code  string `json:"code,omitempty"`
 }
 
 type artifactForm struct {
@@ -111,7 +118,7 @@ func formOf(l *Loaded) *loadedForm {
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: l.KeyVersion, WrappedKey: l.WrappedKey, Format: l.Format, Parser: l.Parser, Rank: l.Rank,
 		Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Members: l.Members, TextRows: l.TextRows, TextsLeft: l.TextsLeft, Bytes: l.Bytes,
-		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, At: l.At, By: l.By,
+		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, Claim: l.Claim, Layout: layoutOf(l.Layout), At: l.At, By: l.By,
 	}
 	if l.Dropped != (Dropped{}) {
 		f.Dropped = &l.Dropped
@@ -142,12 +149,39 @@ func (f *loadedForm) loaded() (*Loaded, error) {
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: f.KeyVersion, WrappedKey: f.WrappedKey, Format: f.Format, Parser: f.Parser, Rank: f.Rank,
 		Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Members: f.Members, TextRows: f.TextRows, TextsLeft: f.TextsLeft, Bytes: f.Bytes,
-		Quality: f.Quality, Digest: digest, Source: f.Source, At: f.At, By: f.By,
+		Quality: f.Quality, Digest: digest, Source: f.Source, Claim: f.Claim, At: f.At, By: f.By,
 	}
 	if f.Dropped != nil {
 		l.Dropped = *f.Dropped
 	}
+	if f.Layout != nil {
+		for _, sum := range []struct {
+			into *[32]byte
+			text string
+		}{{&l.Layout.Table, f.Layout.Table}, {&l.Layout.Code, f.Layout.Code}} {
+			if sum.text == "" {
+				continue
+			}
+			if *sum.into, err = parseHex[[32]byte]("layout", sum.text); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return l, nil
+}
+
+// layoutOf leaves out what is not known.
+func layoutOf(l symbol.Layout) *layoutForm {
+	text := func(sum [32]byte) string {
+		if sum == [32]byte{} {
+			return ""
+		}
+		return hex.EncodeToString(sum[:])
+	}
+	if l == (symbol.Layout{}) {
+		return nil
+	}
+	return &layoutForm{text(l.Table), text(l.Code)}
 }
 
 func parseHex[T ~[8]byte | ~[32]byte](what, s string) (out T, err error) {

@@ -62,6 +62,7 @@ const (
 	keyDemand   = 'd'
 	keySource   = 's'
 	keyAccount  = 'r'
+	keyConflict = 'c'
 )
 
 // tagBytes is how much of an HMAC stands in a catalog key.

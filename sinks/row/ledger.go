@@ -22,6 +22,7 @@ const (
 	// all its artifacts are published, and the lake does not name them yet
 	ObjectPublished ObjectState = "published"
 	ObjectKept      ObjectState = "kept"     // what is published is better
+	ObjectConflict  ObjectState = "conflict" // what is published belongs to another owner
 	ObjectSkipped   ObjectState = "skipped"  // no format knows it
 	ObjectRejected  ObjectState = "rejected" // quarantined
 	ObjectFailed    ObjectState = "failed"   // the environment failed; tried again
@@ -45,8 +46,9 @@ type Object struct {
 	Last        time.Time        `json:"last,omitzero"`
 	Seconds     float64          `json:"seconds,omitempty"` // of the last attempt
 	Run         string           `json:"run,omitempty"`
-	By          WorkerID         `json:"by,omitzero"`   // the account that tells the state
-	App         string           `json:"app,omitempty"` // APP@BUILD that its artifacts were named after
+	By          WorkerID         `json:"by,omitzero"`       // the account that tells the state
+	Standing    Standing         `json:"standing,omitzero"` // of the source that it was taken from last
+	App         string           `json:"app,omitempty"`     // APP@BUILD that its artifacts were named after
 	Artifacts   []ObjectArtifact `json:"artifacts,omitempty"`
 	Parsers     map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it
 
@@ -58,7 +60,7 @@ type Object struct {
 type ObjectArtifact struct {
 	ID      symbol.ID `json:"-"`
 	Member  string    `json:"member,omitempty"`
-	Outcome string    `json:"outcome"` // loaded, kept, skipped, rejected
+	Outcome string    `json:"outcome"` // loaded, kept, skipped, rejected, held, conflict
 	Error   string    `json:"error,omitempty"`
 }
 

@@ -68,8 +68,12 @@ type Loaded struct {
 	Quality    symbol.Quality
 	Digest     [32]byte // over the content alone: equal for equal content, whatever the keys, the load and the time
 	Source     Source
-	At         time.Time
-	By         WorkerID // the account that tells of it
+	// Claim is the standing that replacing this load takes, where it is not that of Source: the load adds to an artifact
+	// that belongs to somebody else, or that somebody else confirmed. nil: Source's.
+	Claim  *Standing
+	Layout symbol.Layout
+	At     time.Time
+	By     WorkerID // the account that tells of it
 }
 
 // Dropped counts the ranges that no row could hold, and where the first was.
@@ -84,4 +88,5 @@ type Source struct {
 	Member string `json:"member,omitempty"`
 	ETag   string `json:"etag,omitempty"`
 	Size   int64  `json:"size"`
+	Standing
 }

@@ -1,0 +1,93 @@
+package row
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+)
+
+func conflictOf(id, url, member string) *Conflict {
+	p, l := full().Published, full().Previous
+	l.Source = Source{URL: url, Member: member, ETag: "f", Size: 1, Standing: Standing{Owner: "b"}}
+	return NewConflict(symbol.NewID(symbol.ELF, id), p, l, time.Unix(20, 0).UTC())
+}
+
+func TestConflictRecords(t *testing.T) {
+	c, _ := newCatalog(t)
+	one, two, other := conflictOf("x", "s3://b/u", "m1"), conflictOf("x", "s3://b/u", "m2"), conflictOf("x", "s3://b/v", "")
+	for _, x := range []*Conflict{one, two, other} {
+		if err := c.SwapConflict(ctx, nil, x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := c.Conflict(ctx, one.Artifact, "s3://b/u", "m1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(one, got, cmpopts.IgnoreUnexported(Conflict{})); d != "" {
+		t.Error(d)
+	}
+	if got.Kept.Standing != (Standing{"other", 4}) || got.Kept.Digest == got.KeptOut.Digest {
+		t.Errorf("kept %+v", got.Kept)
+	}
+	count := func(url string) (n int) {
+		if err := c.Conflicts(ctx, url, func(*Conflict) error { n++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if a, b, all := count("s3://b/u"), count("s3://b/v"), count(""); a != 2 || b != 1 || all != 3 {
+		t.Errorf("%d and %d conflicts of the objects, %d in all", a, b, all)
+	}
+	next := *got
+	next.Accepted = time.Unix(21, 0).UTC()
+	if err := c.SwapConflict(ctx, got, &next); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.SwapConflict(ctx, got, nil); !errors.Is(err, sinks.ErrConflict) {
+		t.Errorf("removed what is no longer there: %v", err)
+	}
+	if err := c.SwapConflict(ctx, &next, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Conflict(ctx, one.Artifact, "s3://b/u", "m1"); got != nil || err != nil {
+		t.Errorf("after its removal: %v, %v", got, err)
+	}
+	if s := one.String(); !strings.Contains(s, `owner "b"`) || !strings.Contains(s, "s3://b/u!m1") {
+		t.Error(s)
+	}
+}
+
+// TestOldRecord: a load that was written before sources had owners belongs to the owner of all
+// sources that have none.
+func TestOldRecord(t *testing.T) {
+	plain, err := marshalRecord(full())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(plain)
+	for _, cut := range []string{`,"owner":"team","rank":3`, `"claim":{"owner":"other","rank":4},`} {
+		if !strings.Contains(text, cut) {
+			t.Fatalf("no %s in %s", cut, text)
+		}
+		text = strings.ReplaceAll(text, cut, "")
+	}
+	r, err := unmarshalRecord([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Published.Claimed() != (Standing{}) {
+		t.Errorf("%+v", r.Published.Claimed())
+	}
+	team := Standing{Owner: "team", Rank: 1}
+	if !team.MayReplace(r.Published.Claimed()) || (Standing{}).MayReplace(team) || (Standing{Owner: "b", Rank: 1}).MayReplace(team) || !(Standing{Owner: "team"}).MayReplace(team) {
+		t.Error("who may replace whom")
+	}
+}
