@@ -147,15 +147,21 @@ func (j *job) deadAccounts(ctx context.Context, old time.Duration) (dead []*row.
 
 // recount closes accounts with what the ledger and the records say of them.
 func (j *job) recount(ctx context.Context, accounts []*row.Account) error {
-	c := &recount{reports: map[row.WorkerID]*Report{}, arrived: map[row.WorkerID][]*row.Wanted{}, wanted: map[string]*row.Wanted{}}
+	c := &recount{reports: map[row.WorkerID]*Report{}, arrived: map[row.WorkerID][]*row.Wanted{}, wanted: map[string]*row.Wanted{}, conflicts: map[string][]Conflict{}}
 	for _, a := range accounts {
 		c.reports[a.ID] = &Report{Job: "ingest", Run: a.Run, Shard: a.Shard, Account: a.ID.String(), Started: a.Started, Recounted: 1,
 			Error: "the process died", Rejected: []Rejection{}, Objects: ObjectCounts{Skipped: map[string]int{}}}
 	}
-	err := j.cat.WantedNames(ctx, func(w *row.Wanted) error {
-		c.wanted[wantedName(w.Name)] = w
+	err := j.cat.Conflicts(ctx, "", func(x *row.Conflict) error {
+		c.conflicts[x.KeptOut.URL] = append(c.conflicts[x.KeptOut.URL], NewConflict(x))
 		return nil
 	})
+	if err == nil {
+		err = j.cat.WantedNames(ctx, func(w *row.Wanted) error {
+			c.wanted[wantedName(w.Name)] = w
+			return nil
+		})
+	}
 	if err == nil {
 		err = j.cat.Artifacts(ctx, func(rec *row.Record) error { c.record(rec); return nil })
 	}
@@ -189,6 +195,8 @@ type recount struct {
 	reports map[row.WorkerID]*Report
 	wanted  map[string]*row.Wanted
 	arrived map[row.WorkerID][]*row.Wanted
+	// conflicts are those that are open, by object.
+	conflicts map[string][]Conflict
 }
 
 // record counts the loads of an artifact.
@@ -231,6 +239,8 @@ func (c *recount) object(o *row.Object) {
 		n.Loaded++
 	case row.ObjectKept:
 		n.Kept++
+	case row.ObjectConflict:
+		n.Conflict++
 	case row.ObjectSkipped:
 		n.Skipped[shortReason(o.Reason)]++
 	case row.ObjectRejected:
@@ -250,6 +260,7 @@ func (c *recount) object(o *row.Object) {
 		rejected = []Rejection{{o.URL, o.Reason}}
 	}
 	r.tell(&r.Rejected, rejected...)
+	r.conflict(c.conflicts[o.URL]...)
 	for _, a := range o.Artifacts {
 		if a.Outcome == outcomeHeld {
 			r.tell(&r.Held, Rejection{join(o.URL, a.Member), a.Error})

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -17,26 +16,34 @@ const (
 	contest                // explode it, then compare what came out with what is published
 	same                   // it is loaded already
 	keep                   // what is published is better
+	extend                 // publish it, and leave the artifact to its owner: see trust.go
+	confirm                // what is published stays, and belongs to this source now
+	dispute                // what is published stays, and a person is asked: see conflict.go
 )
 
 // claim decides by what is known before anything is exploded. Which source
 // wins: the better rank, then the newer parser, then more bytes with a line,
 // then the smaller digest of the content, then the smaller URL. (The digest is that of what would be
 // stored: two files with the same answers are one, and no file is hashed for it.)
-// A changed object replaces its own earlier load, whatever its rank.
-func (x *object) claim(rec *row.Record, f *formats.Format, a *formats.Artifact, member string) verdict {
-	force := x.j.o.Force
+// A changed object replaces its own earlier load, whatever its rank. Between owners, trust.go decides.
+func (x *object) claim(rec *row.Record, b bid) verdict {
+	f, a, member, force := b.format, b.Artifact, b.member, x.j.o.Force
 	if rec == nil {
 		return load
 	}
-	if rec.State.Sticky() {
-		if force {
-			return load
-		}
-		return keep
-	}
 	p := rec.Published
-	if p == nil {
+	switch {
+	case p != nil && b.accepted != "":
+		return contest
+	case rec.State.Sticky() && !force:
+		return keep
+	case p == nil:
+		return load
+	}
+	if r := relate(x.t.src.standing(), x.t.url, p); r != own {
+		return x.foreign(r, p, b)
+	}
+	if rec.State.Sticky() {
 		return load
 	}
 	if isFrom(p, x.t.url, member) {

@@ -42,6 +42,10 @@ func (x *object) companion(ctx context.Context, want formats.Ref) (*formats.Inpu
 	}
 	if want.ID != "" {
 		for _, place := range x.j.placesOf(ctx, want.ID) {
+			if !x.j.serves(place, x.t.src.standing()) {
+				x.distrust(place, want)
+				continue
+			}
 			in, err := x.reopen(ctx, place)
 			if !errors.Is(err, formats.ErrNoCompanion) {
 				return in, err

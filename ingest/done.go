@@ -34,6 +34,9 @@ func (j *job) done(x *object, o *row.Object, err error) {
 	r.tell(&r.Warnings, x.warnings...)
 	r.Bytes.Stored += x.stored
 	r.Bytes.Read += o.Size
+	for _, c := range x.conflicts {
+		r.conflict(NewConflict(c))
+	}
 	j.mu.Unlock()
 	if x.t.rederive && err == nil && o.State != row.ObjectFailed {
 		return // it was counted when it was new
@@ -54,6 +57,8 @@ func (j *job) count(o *row.Object, err error, rejected []Rejection) {
 		r.Objects.Loaded++
 	case row.ObjectKept:
 		r.Objects.Kept++
+	case row.ObjectConflict:
+		r.Objects.Conflict++
 	case row.ObjectSkipped:
 		r.Objects.Skipped[shortReason(reason)]++
 	case row.ObjectRejected:

@@ -40,6 +40,7 @@ type encoding struct {
 	of      *formats.Artifact
 	known   *symbol.Artifact // a copy, which outlives the object
 	member  string
+	layout  symbol.Layout
 	secret  *row.Secret // that classes have their positions by; nil: there are none
 	quality symbol.Quality
 	// runs gives the swept runs, in order, to what begin makes of their strings, as often as it is called; begin is
@@ -315,6 +316,7 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	l.Format, l.Parser, l.Rank, l.At = e.format.Name, e.format.Version, e.of.Rank, j.o.Now()
 	l.Quality = e.quality
 	l.Quality.Covered, l.Quality.WithLine, l.Quality.WithInline = counts.Covered, counts.WithLine, counts.WithInline
-	l.Source = row.Source{URL: x.t.url, Member: e.member, ETag: x.t.entry.ETag, Size: x.t.entry.Size}
+	l.Source = row.Source{URL: x.t.url, Member: e.member, ETag: x.t.entry.ETag, Size: x.t.entry.Size, Standing: x.t.src.standing()}
+	l.Layout = e.layout
 	return l, nil
 }

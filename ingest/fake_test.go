@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,7 @@ import (
 // The fake format is lines of words: "FAKE", then
 //
 //	id HEX | rank N | file NAME | companion ID | need ID NAME
-//	f START END FUNCTION [LINE] | part | broken | fail
+//	f START END FUNCTION [LINE] | part | broken | fail | table TEXT | code TEXT
 //
 // need appends the wanted file's functions, or notes it as missing.
 func fake(version int) *formats.Format {
@@ -68,6 +69,11 @@ func openFake(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 			needs = append(needs, w[1:])
 		case "part":
 			parts = append(parts, nil)
+		case "table":
+			a.Table = sha256.Sum256([]byte(w[1]))
+		case "code":
+			code := sha256.Sum256([]byte(w[1]))
+			a.CodeDigest = func(context.Context) ([32]byte, error) { return code, nil }
 		case "broken":
 			return nil, &formats.Error{Format: "fake", Section: "text", Want: "whole lines", Err: formats.ErrCorrupt}
 		default:

@@ -231,7 +231,7 @@ func (f *forgetter) object(ctx context.Context, o *row.Object) error {
 			switch {
 			case f.doomed[a.ID]:
 				a.Outcome = outcomeForgotten
-			case a.Outcome == outcomeLoaded || a.Outcome == outcomeKept:
+			case a.Outcome == outcomeLoaded, a.Outcome == outcomeKept, a.Outcome == outcomeConflict:
 				left++
 			}
 		}
@@ -240,7 +240,7 @@ func (f *forgetter) object(ctx context.Context, o *row.Object) error {
 			next.State, next.Reason, next.Last, next.Owner = row.ObjectGone, reasonForgotten, f.Now(), row.WorkerID{}
 			gone = 1
 		case !slices.ContainsFunc(next.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcomeLoaded }):
-			next.State = row.ObjectKept
+			next.State = stateOf(next.Artifacts)
 		}
 		var err error
 		if !f.DryRun {

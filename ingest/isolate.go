@@ -87,6 +87,7 @@ func (j *job) adopt(child *Report, o *row.Object) {
 		r.Bytes.Lake += child.Bytes.Lake
 		r.tell(&r.Warnings, child.Warnings...)
 		r.tell(&r.Held, child.Held...)
+		r.conflict(child.Conflicts...)
 		r.LakeFiles = append(r.LakeFiles, child.LakeFiles...)
 		j.mu.Unlock()
 		rejected = child.Rejected

@@ -49,7 +49,7 @@ func (j *job) note(ctx context.Context, old, next *row.Object) (bool, error) {
 func (j *job) entry(t *task, s row.ObjectState) *row.Object {
 	now := j.o.Now()
 	o := &row.Object{URL: t.url, ETag: t.entry.ETag, Size: t.entry.Size, Modified: t.entry.Modified,
-		State: s, First: now, Last: now, Run: j.o.Run, By: j.by()}
+		State: s, First: now, Last: now, Run: j.o.Run, By: j.by(), Standing: t.src.standing()}
 	if t.old != nil {
 		o.First = t.old.First
 		if t.old.ETag == t.entry.ETag {
@@ -153,7 +153,7 @@ func (j *job) leave(ctx context.Context, t *task) error {
 	}
 	if was := t.was; was != nil && was.ETag == t.entry.ETag {
 		switch was.State {
-		case row.ObjectLoaded, row.ObjectKept, row.ObjectSkipped, row.ObjectRejected: // it was to be done again, and is as it was
+		case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict, row.ObjectSkipped, row.ObjectRejected: // it was to be done again, and is as it was
 			next := *was
 			_, err := j.note(ctx, t.old, &next)
 			return err

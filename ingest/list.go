@@ -148,7 +148,7 @@ func (j *job) isNew(ctx context.Context, t *task) (bool, error) {
 	switch o.State {
 	case row.ObjectRejected, row.ObjectSkipped:
 		return j.o.Retry && o.State == row.ObjectRejected || j.o.Force || j.outdated(o), nil
-	case row.ObjectLoaded, row.ObjectKept:
+	case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict:
 		return j.o.Force, nil
 	}
 	return true, nil

@@ -20,26 +20,33 @@ func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Art
 	if err != nil {
 		return environment(err)
 	}
-	switch v := x.claim(rec, f, a, member); v {
-	case same, keep:
+	b, err := x.bid(ctx, f, a, member, rec)
+	if err != nil {
+		return err
+	}
+	switch v := x.claim(rec, b); v {
+	case same, keep, confirm:
 		if !rec.State.Removed() {
 			if err := x.addNames(ctx, rec, x.allNames(&a.Artifact)); err != nil {
 				return err
 			}
 		}
+		if v == confirm {
+			return x.confirm(ctx, rec.ID, member, rec.Published.Load)
+		}
 		x.outcome(a.ID, member, map[verdict]string{same: outcomeLoaded, keep: outcomeKept}[v])
 		return nil
 	case contest:
-		return x.load(ctx, f, a, member, rec)
+		return x.load(ctx, b, rec)
 	}
-	return x.load(ctx, f, a, member, nil)
+	return x.load(ctx, b, nil)
 }
 
 // load explodes an artifact and hands it over. rival, when not nil, holds a
 // published load that it has to beat.
-func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifact, member string, rival *row.Record) (err error) {
-	j := x.j
-	e := &encoding{x: x, format: f, of: a, known: clone(&a.Artifact), member: member}
+func (x *object) load(ctx context.Context, b bid, rival *row.Record) (err error) {
+	j, a, member := x.j, b.Artifact, b.member
+	e := &encoding{x: x, format: b.format, of: a, known: clone(&a.Artifact), member: member, layout: b.layout}
 	if e.runs = e.passed; !a.Ordered {
 		s, err := e.sort(ctx)
 		if s != nil {
@@ -60,11 +67,17 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 			return x.reject(ctx, a.ID, member, err)
 		}
 		if rival != nil {
-			switch p := rival.Published; {
-			case p.Digest == l.Digest && p.Source.URL == x.t.url && p.Source.Member == member:
+			p := rival.Published
+			if p.Digest == l.Digest && isFrom(p, x.t.url, member) {
 				x.outcome(a.ID, member, outcomeLoaded)
 				return x.addNames(ctx, rival, x.allNames(e.known))
-			case !x.wins(rival, l):
+			}
+			switch x.verdict(rival, l, b.accepted) {
+			case dispute:
+				return x.keepOut(ctx, rival, l)
+			case confirm:
+				return errors.Join(x.addNames(ctx, rival, x.allNames(e.known)), x.confirm(ctx, a.ID, member, p.Load))
+			case keep:
 				x.outcome(a.ID, member, outcomeKept)
 				return x.addNames(ctx, rival, x.allNames(e.known))
 			}
@@ -75,7 +88,7 @@ func (x *object) load(ctx context.Context, f *formats.Format, a *formats.Artifac
 			return nil
 		}
 	}
-	p := &pending{x: x, id: a.ID, member: member, load: row.NewLoad(now), names: x.allNames(e.known)}
+	p := &pending{x: x, id: a.ID, member: member, load: row.NewLoad(now), names: x.allNames(e.known), accepted: b.accepted}
 	defer p.abort()
 	if p.lake, err = j.lake.take(ctx); err != nil {
 		return environment(err)
@@ -130,18 +143,6 @@ func clone(a *symbol.Artifact) *symbol.Artifact {
 		c.Anchors[strings.Clone(name)] = at
 	}
 	return &c
-}
-
-// wins reports whether l may take the place of what rec publishes.
-func (x *object) wins(rec *row.Record, l *row.Loaded) bool {
-	switch p := rec.Published; {
-	case rec.State.Sticky():
-		return x.j.o.Force
-	case p == nil, isFrom(p, l.Source.URL, l.Source.Member):
-		return true
-	default:
-		return beats(l, p)
-	}
 }
 
 func (x *object) count(l *row.Loaded) {

@@ -24,7 +24,8 @@ const (
 	outcomeKept     = "kept"
 	outcomeSkipped  = "skipped"
 	outcomeRejected = "rejected"
-	outcomeHeld     = "held" // much worse than what is published
+	outcomeHeld     = "held"     // much worse than what is published
+	outcomeConflict = "conflict" // another owner's load keeps it out
 )
 
 // object is one object at work: from its opening until all that it holds is
@@ -53,6 +54,7 @@ type object struct {
 	ranges     uint64
 	classes    uint64
 	warnings   []Rejection
+	conflicts  []*row.Conflict // that its loads are kept out by
 	stored     uint64
 	ended      bool // nothing more is handed over
 	slots      int  // of the run's, held by its work
@@ -86,7 +88,7 @@ func (x *object) settled(ctx context.Context) error {
 		}
 		t.entry = e
 		x.mu.Lock()
-		x.artifacts, x.outcomes, x.firstError, x.reason, x.parsers = nil, nil, "", "", make(map[string]int)
+		x.artifacts, x.outcomes, x.firstError, x.reason, x.parsers, x.conflicts = nil, nil, "", "", make(map[string]int), nil
 		x.mu.Unlock()
 		err = x.read(ctx)
 	}
@@ -325,6 +327,8 @@ func (x *object) judge(ctx context.Context, o *row.Object) {
 		o.State, o.Reason = row.ObjectFailed, x.err.Error()
 	case count[outcomeLoaded] > 0:
 		o.State, o.Reason = row.ObjectLoaded, first
+	case count[outcomeConflict] > 0:
+		o.State, o.Reason = row.ObjectConflict, first
 	case count[outcomeKept]+count[outcomeHeld] > 0:
 		o.State, o.Reason = row.ObjectKept, first
 	case count[outcomeRejected] > 0:
@@ -340,6 +344,9 @@ func (x *object) judge(ctx context.Context, o *row.Object) {
 func (j *job) settle(ctx context.Context, x *object, o *row.Object) error {
 	if j.o.DryRun {
 		return nil
+	}
+	if err := x.settleConflicts(ctx, o); err != nil {
+		return err
 	}
 	if named(o) { // names first: who finds them before the entry finds nothing yet
 		if err := j.rename(ctx, x.t.named, o); err != nil {

@@ -91,7 +91,11 @@ type Source struct {
 	Include []string // globs over keys; none: everything. ** crosses folders
 	Exclude []string
 	Names   string // pattern that finds APP and BUILD in keys: "android/{app}/{build}/**"
-	Texts   bool   // keep the texts of sources that source maps carry, sealed as rows are
+	// Owner and Rank say whose the source is and how far it is trusted beside those of others: what one
+	// owner published is replaced only by the same owner or a higher rank. Sources without an owner are one owner's.
+	Owner string
+	Rank  int
+	Texts bool // keep the texts of sources that source maps carry, sealed as rows are
 
 	// Dates says that keys begin with a day, as in "%Y/%m/%d/": only the last LookBack days (0: 3), today and
 	// tomorrow are listed, and everything when that was Full ago (0: 24 hours).

@@ -32,21 +32,23 @@ var errLost = errors.New("the load's entry is gone from its record")
 
 // pending is a load whose rows are made and not visible.
 type pending struct {
-	x       *object
-	id      symbol.ID
-	member  string
-	load    sinks.Load
-	loaded  *row.Loaded
-	names   []symbol.Name
-	missed  []string
-	rows    []sinks.Row // until there is a batch
-	bytes   int
-	batch   sinks.Batch // nil: the group's
-	lake    *lakeBatch  // has its rows; nil: there is no lake
-	kept    bool        // another load turned out to be better
-	held    string      // it is much worse than what is published: how
-	entered bool
-	err     error
+	x        *object
+	id       symbol.ID
+	member   string
+	load     sinks.Load
+	loaded   *row.Loaded
+	names    []symbol.Name
+	missed   []string
+	rows     []sinks.Row // until there is a batch
+	bytes    int
+	batch    sinks.Batch // nil: the group's
+	lake     *lakeBatch  // has its rows; nil: there is no lake
+	kept     bool        // another load turned out to be better
+	held     string      // it is much worse than what is published: how
+	keptOut  *row.Record // another owner publishes this, which keeps it out; nil: nothing does
+	accepted string      // digest that a person accepted in a conflict
+	entered  bool
+	err      error
 }
 
 func (p *pending) abort() {
@@ -112,6 +114,8 @@ func (j *job) handed(ctx context.Context, p *pending) {
 		x.mu.Lock()
 		x.err = errors.Join(x.err, environment(fmt.Errorf("publish artifact %s: %w", p.id, p.err)))
 		x.mu.Unlock()
+	case p.keptOut != nil:
+		// keepOut has noted it.
 	case p.held != "":
 		x.noteArtifact(row.ObjectArtifact{ID: p.id, Member: p.member, Outcome: outcomeHeld, Error: p.held})
 		j.mu.Lock()
@@ -220,11 +224,14 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 	if err != nil {
 		return err
 	}
-	if err := nameAll(ctx, j.cat, first, p.id, p.names); err != nil {
-		return err
-	}
-	if err := j.await(ctx, p); err != nil {
-		return err
+	unnamed := first != nil && p.x.verdict(first, p.loaded, p.accepted) == dispute
+	if !unnamed { // names of what is kept out lead nowhere
+		if err := nameAll(ctx, j.cat, first, p.id, p.names); err != nil {
+			return err
+		}
+		if err := j.await(ctx, p); err != nil {
+			return err
+		}
 	}
 	for {
 		old, err := j.cat.Artifact(ctx, p.id)
@@ -241,15 +248,15 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 		if at < 0 {
 			return errLost
 		}
+		v := p.x.verdict(old, p.loaded, p.accepted)
+		if unnamed && v != dispute {
+			return j.publish(ctx, p) // what kept it out is gone
+		}
 		next := copyOf(old, p.id)
-		if !old.State.Removed() || j.o.Force {
+		if v != dispute && (!old.State.Removed() || j.o.Force) {
 			next.Names = union(next.Names, p.names)
 		}
-		p.kept, p.held = !p.x.wins(old, p.loaded), ""
-		if !p.kept {
-			p.held = p.x.worse(old, p.loaded)
-			p.kept = p.held != ""
-		}
+		p.rule(v, old, next)
 		if p.kept {
 			next.Progress[at].Owner, next.Progress[at].Lease = superseded, j.o.Now()
 		} else {
@@ -266,6 +273,9 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 		if err == nil && !p.kept {
 			j.arrivals(p.id, next.Names)
 			return j.demoteLoser(ctx, p, old.Published)
+		}
+		if err == nil && v == dispute {
+			return p.x.keepOut(ctx, old, p.loaded)
 		}
 		if err == nil {
 			return nil

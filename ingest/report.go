@@ -45,6 +45,9 @@ type Report struct {
 	Untold int `json:"untold,omitempty"`
 	// Held are artifacts whose load was much worse than the published one, which stays.
 	Held []Rejection `json:"held,omitempty"`
+	// Conflicts are artifacts of other owners that objects of this run may not replace, 1,000 at most; Conflicted counts them.
+	Conflicts  []Conflict `json:"conflicts,omitempty"`
+	Conflicted int        `json:"conflicted,omitempty"`
 	// Wanted are names that had been asked for in vain and that this run brought: stacks that have them can be run again.
 	Wanted  []WantedName `json:"wanted,omitempty"`
 	Missing []string     `json:"missing_parts,omitempty"` // companions that loads of this run still wait for
@@ -59,7 +62,8 @@ type ObjectCounts struct {
 	Pending  int            `json:"pending"` // new ones this run did not get to
 	Loaded   int            `json:"loaded"`
 	Kept     int            `json:"kept"`
-	Skipped  map[string]int `json:"skipped"` // by reason
+	Conflict int            `json:"conflict,omitempty"` // another owner's load stays in place of all they hold
+	Skipped  map[string]int `json:"skipped"`            // by reason
 	Rejected int            `json:"rejected"`
 	Failed   int            `json:"failed"`
 	Gone     int            `json:"gone"` // in the ledger, no longer listed

@@ -71,11 +71,9 @@ func turn(ctx context.Context, c *row.Catalog, s row.Source, id symbol.ID, from,
 		next := *old
 		next.Artifacts = slices.Clone(old.Artifacts)
 		next.Artifacts[at].Outcome = to
-		if old.State == row.ObjectLoaded || old.State == row.ObjectKept {
-			next.State = row.ObjectKept
-			if slices.ContainsFunc(next.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcomeLoaded }) {
-				next.State = row.ObjectLoaded
-			}
+		switch old.State {
+		case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict:
+			next.State = stateOf(next.Artifacts)
 		}
 		if err := c.SwapObject(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
 			return err

@@ -283,7 +283,7 @@ func (j *job) addAttempts(ctx context.Context, r *Report, attempts []*row.Accoun
 			return err
 		}
 		n := &o.Objects
-		n.New = n.Loaded + n.Kept + n.Rejected
+		n.New = n.Loaded + n.Kept + n.Conflict + n.Rejected
 		for _, skipped := range n.Skipped {
 			n.New += skipped
 		}
@@ -317,7 +317,7 @@ func (r *Report) add(o *Report) {
 	for _, c := range []struct {
 		to   *int
 		more int
-	}{{&n.Seen, m.Seen}, {&n.New, m.New}, {&n.Pending, m.Pending}, {&n.Loaded, m.Loaded}, {&n.Kept, m.Kept}, {&n.Rejected, m.Rejected}, {&n.Failed, m.Failed},
+	}{{&n.Seen, m.Seen}, {&n.New, m.New}, {&n.Pending, m.Pending}, {&n.Loaded, m.Loaded}, {&n.Kept, m.Kept}, {&n.Conflict, m.Conflict}, {&n.Rejected, m.Rejected}, {&n.Failed, m.Failed},
 		{&n.Gone, m.Gone}, {&n.Renamed, m.Renamed}, {&n.Elsewhere, m.Elsewhere}, {&r.Artifacts, o.Artifacts}, {&r.Recounted, o.Recounted}, {&r.Untold, o.Untold}} {
 		*c.to += c.more
 	}
@@ -340,6 +340,8 @@ func (r *Report) add(o *Report) {
 	r.tell(&r.Failed, o.Failed...)
 	r.tell(&r.Warnings, o.Warnings...)
 	r.tell(&r.Held, o.Held...)
+	r.conflict(o.Conflicts...)
+	r.Conflicted += max(0, o.Conflicted-len(o.Conflicts))
 	r.Wanted = upTo(r.Wanted, o.Wanted, maxTold)
 	r.IDs = upTo(r.IDs, o.IDs, maxTold)
 	r.LakeFiles = upTo(r.LakeFiles, o.LakeFiles, maxLakeFiles)

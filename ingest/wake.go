@@ -20,6 +20,9 @@ func (j *job) wakened(ctx context.Context) ([]*task, error) {
 			continue
 		}
 		for _, place := range j.placesOf(ctx, w.key) {
+			if s := j.sourceOf(w.Object); s != nil && !j.serves(place, s.standing()) {
+				continue
+			}
 			if _, _, _, err := j.locate(ctx, place); err == nil {
 				j.wake([]waiting{w})
 				break

@@ -172,7 +172,7 @@ func (c *Client) readNamed(ctx context.Context, name string) (*named, error) {
 	}
 	// An object loaded since the name was noted leads to its artifacts.
 	for _, o := range n.objects {
-		if o.State == row.ObjectLoaded || o.State == row.ObjectKept {
+		if o.State == row.ObjectLoaded || o.State == row.ObjectKept || o.State == row.ObjectConflict {
 			for _, a := range o.Artifacts {
 				n.ids = append(n.ids, a.ID)
 			}

@@ -1,0 +1,236 @@
+package ingest
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// Every id is a claim: whoever can write into a source can name it. So a source has an owner and a
+// rank, and what is published is replaced only from a source of the same owner or of a higher rank.
+// Between sources of one owner, quality decides: see claim.go. A stripped file and its debug file
+// from two owners still make one artifact if their bytes agree.
+
+// standing is that of the objects of s.
+func (s *source) standing() row.Standing { return row.Standing{Owner: s.Owner, Rank: s.Rank} }
+
+// relation says how a source stands to a published load.
+type relation int
+
+const (
+	own   relation = iota // the load and its artifact belong to the source's owner: quality decides
+	above                 // they belong to another owner, whom the source outranks
+	guest                 // the load is the source's own, the artifact belongs to another owner
+	below                 // they belong to another owner, whom the source does not outrank
+)
+
+// relate tells how a source of standing s, with an object at url, stands to p. What was read from
+// the same URL is the source's own.
+func relate(s row.Standing, url string, p *row.Loaded) relation {
+	mine := p.Source.URL == url || p.Source.Owner == s.Owner
+	may := s.MayReplace(p.Claimed())
+	switch {
+	case mine && (may || p.Claim == nil):
+		return own
+	case may:
+		return above
+	case mine:
+		return guest
+	}
+	return below
+}
+
+// decide says what becomes of l beside p, which is published, where their owners differ: load
+// replaces p and takes the artifact over, extend replaces p and leaves the artifact to its owner,
+// keep leaves p, confirm leaves p and takes the artifact over, dispute leaves p and is a conflict.
+func decide(r relation, p, l *row.Loaded) verdict {
+	agree := agrees(p, l)
+	switch {
+	case r == above && (p.Digest == l.Digest || l.Rank > p.Rank && (agree || unowned(p))):
+		return confirm
+	case r == above:
+		return load
+	case p.Digest == l.Digest:
+		return keep
+	case !agree:
+		return dispute
+	case l.Rank < p.Rank, r == guest && (isFrom(p, l.Source.URL, l.Source.Member) || beats(l, p)):
+		return extend
+	case l.Rank > p.Rank, r == guest, p.Artifact.Kind != symbol.ELF && p.Artifact.Kind != symbol.MachO:
+		return keep
+	}
+	return dispute
+}
+
+// agrees reports whether two loads can be of one image, or are of one map. An id that a parser
+// computes from content proves it.
+func agrees(p, l *row.Loaded) bool {
+	return p.Layout.Agrees(l.Layout) || strings.HasPrefix(p.Artifact.Canonical, "sha256:")
+}
+
+// unowned reports whether p was loaded before sources had owners: its layout was not noted, and
+// nobody claims it. A worse source that is trusted more does not replace it.
+func unowned(p *row.Loaded) bool {
+	return p.Claimed() == (row.Standing{}) && p.Layout == (symbol.Layout{})
+}
+
+// verdict decides between l and what rec publishes. accepted is the digest that a person accepted
+// in a conflict ("": none).
+func (x *object) verdict(rec *row.Record, l *row.Loaded, accepted string) verdict {
+	p := rec.Published
+	if p != nil && !rec.State.Removed() && accepted != "" && accepted == hex.EncodeToString(l.Digest[:]) {
+		return load
+	}
+	if rec.State.Sticky() && !x.j.o.Force {
+		return keep
+	}
+	if p == nil {
+		return load
+	}
+	if r := relate(l.Source.Standing, x.t.url, p); r != own {
+		return decide(r, p, l)
+	}
+	if isFrom(p, l.Source.URL, l.Source.Member) || x.j.o.Force && rec.State.Sticky() || beats(l, p) {
+		return load
+	}
+	return keep
+}
+
+// rule notes a verdict on p beside what old publishes, and in next whose the artifact is then.
+func (p *pending) rule(v verdict, old, next *row.Record) {
+	p.kept, p.held, p.keptOut, p.loaded.Claim = v != load && v != extend, "", nil, nil
+	switch {
+	case v == dispute:
+		p.keptOut = old
+	case v == confirm:
+		next.Published = claimedBy(old.Published, p.loaded.Source.Standing)
+	case v == extend:
+		c := old.Published.Claimed()
+		p.loaded.Claim = &c
+	}
+	// How good a load is does not count against a person's decision, or against a source that is trusted more.
+	if !p.kept && old.Published != nil && p.accepted == "" && relate(p.loaded.Source.Standing, p.x.t.url, old.Published) != above {
+		p.held = p.x.worse(old, p.loaded)
+		p.kept = p.held != ""
+	}
+}
+
+// claimedBy is p as a load of an artifact that belongs to s.
+func claimedBy(p *row.Loaded, s row.Standing) *row.Loaded {
+	next := *p
+	next.Claim = &s
+	return &next
+}
+
+// confirm gives an artifact whose published load is that one to x's source.
+func (x *object) confirm(ctx context.Context, id symbol.ID, member string, published sinks.Load) error {
+	for !x.j.o.DryRun {
+		rec, err := x.j.cat.Artifact(ctx, id)
+		if err != nil {
+			return environment(err)
+		}
+		if rec == nil || rec.Published == nil || rec.Published.Load != published || x.t.src.standing() == rec.Published.Claimed() {
+			break // somebody else was faster
+		}
+		next := copyOf(rec, id)
+		next.Published = claimedBy(rec.Published, x.t.src.standing())
+		err = x.j.cat.SwapArtifact(ctx, rec, next)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, sinks.ErrConflict) {
+			return environment(err)
+		}
+	}
+	x.outcome(id, member, outcomeKept)
+	return nil
+}
+
+// sourceOf is the source of this run that a URL, or a place in it, belongs to: of nested ones the
+// innermost. nil: there is none.
+func (j *job) sourceOf(url string) (found *source) {
+	for _, s := range j.sources {
+		if strings.HasPrefix(url, s.prefix) && (found == nil || len(s.prefix) > len(found.prefix)) {
+			found = s
+		}
+	}
+	return found
+}
+
+// serves reports whether what lies at a place may be a companion of an object of standing s: it
+// changes that object's functions.
+func (j *job) serves(place string, s row.Standing) bool {
+	from := j.sourceOf(place)
+	return from == nil || from.standing().MayReplace(s)
+}
+
+// distrust notes that a companion was not used.
+func (x *object) distrust(place string, want formats.Ref) {
+	s := x.j.sourceOf(place).standing()
+	told := Rejection{x.t.url, fmt.Sprintf("companion: %s is not used for %s: its source has owner %q and rank %d", place, want.ID, s.Owner, s.Rank)}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.warnings) < maxWarnings && !slices.Contains(x.warnings, told) {
+		x.warnings = append(x.warnings, told)
+	}
+}
+
+// bid is an artifact that an object brings, with what else decides about it.
+type bid struct {
+	*formats.Artifact
+	format   *formats.Format
+	member   string
+	layout   symbol.Layout
+	accepted string // digest that a person accepted in a conflict; "": none
+}
+
+// bid reads what a decision about an artifact needs. Code is read only where owners count.
+func (x *object) bid(ctx context.Context, f *formats.Format, a *formats.Artifact, member string, rec *row.Record) (bid, error) {
+	b := bid{Artifact: a, format: f, member: member, layout: symbol.Layout{Table: a.Table}}
+	owners := x.t.src.standing() != row.Standing{} || rec != nil && rec.Published != nil && rec.Published.Claimed() != row.Standing{}
+	if owners && a.CodeDigest != nil {
+		err := mapped(func() error {
+			return formats.Guard(f.Name, func() (err error) {
+				b.layout.Code, err = a.CodeDigest(ctx)
+				return err
+			})
+		})
+		if err != nil && !formats.Rejects(err) { // code that cannot be read is unknown
+			return b, err
+		}
+	}
+	if !x.t.disputed(a.ID, member) {
+		return b, nil
+	}
+	c, err := x.j.cat.Conflict(ctx, a.ID, x.t.url, member)
+	if err != nil {
+		return b, environment(err)
+	}
+	if c != nil && !c.Accepted.IsZero() {
+		b.accepted = c.KeptOut.Digest
+	}
+	return b, nil
+}
+
+// foreign decides about a bid for what another owner holds, before anything is exploded.
+func (x *object) foreign(r relation, p *row.Loaded, b bid) verdict {
+	l := &row.Loaded{Rank: b.Rank, Layout: b.layout, Source: row.Source{URL: x.t.url, Member: b.member}}
+	if isFrom(p, x.t.url, b.member) && p.Source.ETag == x.t.entry.ETag && p.Format == b.format.Name && p.Parser == b.format.Version && !x.t.rederive && !x.j.o.Force {
+		return same
+	}
+	if b.Rank == p.Rank {
+		return contest
+	}
+	if v := decide(r, p, l); v != dispute {
+		return v
+	}
+	return contest // the content may be the same
+}
