@@ -145,6 +145,9 @@ func (c *copier) publish(ctx context.Context, src *row.Record) error {
 	if err != nil {
 		return err
 	}
+	if first == nil { // gc took it for abandoned: names would lead to nothing
+		return fmt.Errorf("publish artifact %s: %w", src.ID, errLost)
+	}
 	if err := nameAll(ctx, c.to, first, src.ID, src.Names); err != nil {
 		return err
 	}
@@ -152,6 +155,9 @@ func (c *copier) publish(ctx context.Context, src *row.Record) error {
 	if err != nil {
 		c.fail(src.ID, err)
 		return c.giveUp(ctx, &item{id: src.ID, load: src.Published.Load})
+	}
+	if loaded.Copied, err = c.bare(ctx, src.Published); err != nil {
+		return err
 	}
 	for {
 		old, err := c.to.Artifact(ctx, src.ID)
@@ -202,6 +208,16 @@ func (c *copier) publish(ctx context.Context, src *row.Record) error {
 		c.count(&n.Copied)
 		return c.demote(ctx, src.ID, loaded, old.Published)
 	}
+}
+
+// bare reports whether a load comes without the ledger's entry of its object: where single artifacts are copied, or
+// the source has no entry to give.
+func (c *copier) bare(ctx context.Context, l *row.Loaded) (bool, error) {
+	if c.Artifacts != nil {
+		return true, nil
+	}
+	o, err := c.from.Object(ctx, l.Source.URL)
+	return o == nil || o.State == row.ObjectLoading, err
 }
 
 // demote notes in the target's ledger what l replaces: was, nil if there is nothing.

@@ -328,8 +328,8 @@ func TestVerifyFindsEverything(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Lost rows, a broken seal, a name, rows of nobody (twice: a record is gone
-	// too), and the ledger of that record.
-	if len(r.Problems) != 6 || r.Artifacts != 4 {
+	// too), and the ledger and the names of that record.
+	if len(r.Problems) != 7 || r.Artifacts != 4 {
 		for _, p := range r.Problems {
 			t.Log(p.Where, p.Error)
 		}

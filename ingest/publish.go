@@ -224,7 +224,10 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 	if err != nil {
 		return err
 	}
-	unnamed := first != nil && p.x.verdict(first, p.loaded, p.accepted) == dispute
+	if first == nil { // gc took it for abandoned: names would lead to nothing
+		return errLost
+	}
+	unnamed := p.x.verdict(first, p.loaded, p.accepted) == dispute
 	if !unnamed { // names of what is kept out lead nowhere
 		if err := nameAll(ctx, j.cat, first, p.id, p.names); err != nil {
 			return err

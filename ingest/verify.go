@@ -61,6 +61,7 @@ func Verify(ctx context.Context, o VerifyOptions) (*VerifyReport, error) {
 		o.Now = time.Now
 	}
 	v := &verifier{VerifyOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), sum: sha256.New(),
+		known: make(map[symbol.ID]bool), rows: make(map[symbol.ID]bool),
 		report: &VerifyReport{Job: "verify", Started: o.Now(), Problems: []Problem{}}}
 	err := v.run(ctx)
 	if err == nil {
@@ -76,6 +77,8 @@ type verifier struct {
 	cat    *row.Catalog
 	sum    hash.Hash
 	report *VerifyReport
+	known  map[symbol.ID]bool // artifacts that have a record
+	rows   map[symbol.ID]bool // artifacts whose rows no record names
 }
 
 func (v *verifier) problem(where string, err error) {
@@ -138,8 +141,12 @@ func (v *verifier) run(ctx context.Context) error {
 			err = errors.New("no record names its rows")
 		}
 		if err != nil && ctx.Err() == nil {
+			v.rows[l.id] = true
 			v.problem(fmt.Sprintf("load %x of %s", l.load, l.id), err)
 		}
+	}
+	if err := v.dangling(ctx); err != nil && ctx.Err() == nil {
+		v.problem("names", err)
 	}
 	err = v.cat.Objects(ctx, "", func(o *row.Object) error {
 		v.report.Objects++
@@ -153,7 +160,14 @@ func (v *verifier) run(ctx context.Context) error {
 
 func (v *verifier) record(ctx context.Context, r *row.Record) error {
 	where := "artifact " + r.ID.String()
+	v.known[r.ID] = true
+	if err := v.source(ctx, r.Published); err != nil {
+		v.problem(where, err)
+	}
 	for _, n := range r.Names {
+		if r.Published == nil {
+			break // gc and forget remove names before they empty the record
+		}
 		ok, err := v.cat.HasName(ctx, n.Text, r.ID)
 		if err == nil && !ok {
 			err = fmt.Errorf("its name %q does not lead to it", n.Text)

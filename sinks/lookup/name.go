@@ -99,6 +99,7 @@ type named struct {
 	ids     []symbol.ID
 	objects []*row.Object // ledger entries of what is not loaded
 	more    bool          // there are more ids than maxNamed
+	direct  bool          // the ids are those of names, not what the ledger says of objects
 	read    time.Time     // when the catalog said so
 	until   time.Time
 }
@@ -166,7 +167,7 @@ func (c *Client) readNamed(ctx context.Context, name string) (*named, error) {
 		}
 		n.objects = append(n.objects, o)
 	}
-	if len(n.ids) > 0 {
+	if n.direct = len(n.ids) > 0; n.direct {
 		n.until = c.o.Now().Add(c.o.CatalogTTL)
 		return n, nil
 	}

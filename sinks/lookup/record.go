@@ -25,6 +25,7 @@ type entry struct {
 	load   *load       // nil unless status is Found
 	status symbol.Status
 	err    error     // the reason, unless Found
+	lost   bool      // a name leads to it, and its record is gone
 	read   time.Time // when the catalog said so
 	until  time.Time
 }

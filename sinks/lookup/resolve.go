@@ -122,6 +122,9 @@ func (c *Client) resolve(ctx context.Context, s spelling, n Narrow) (Resolution,
 	var entries []*entry
 	for _, id := range ids {
 		e, err := c.record(ctx, id, now)
+		if err == nil && found.direct && e.rec == nil && e.status == symbol.NoArtifact {
+			e, err = c.dangling(ctx, s.text, id, e, n)
+		}
 		if err != nil {
 			return Resolution{}, err
 		}
@@ -197,7 +200,7 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 	var known, rest []*entry
 	for _, e := range entries {
 		switch {
-		case e.status == symbol.Unavailable:
+		case e.status == symbol.Unavailable, e.lost:
 			return e.resolution() // it might be the one
 		case e.rec != nil && e.rec.Published != nil:
 			known = append(known, e)

@@ -361,5 +361,6 @@
 //	   records "r", and "by" of an object and of a load, came later: programs before them tell only what they did themselves
 //	   records "c", "claim" and "layout" of a load, "owner" and "rank" of its source and the state "conflict" came later:
 //	   older records read as of no owner and rank 0, and older programs replace a load whoever owns it
+//	   "copied" of a load came later: verify of programs before it asks for no ledger entry at all
 //	   "k" records of version 2 came later: readers before it open no store that has one
 package row

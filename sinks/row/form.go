@@ -54,6 +54,7 @@ type loadedForm struct {
 	Layout     *layoutForm    `json:"layout,omitempty"`
 	At         time.Time      `json:"at"`
 	By         WorkerID       `json:"by,omitzero"`
+	Copied     bool           `json:"copied,omitempty"`
 }
 
 type layoutForm struct {
@@ -118,7 +119,7 @@ func formOf(l *Loaded) *loadedForm {
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: l.KeyVersion, WrappedKey: l.WrappedKey, Format: l.Format, Parser: l.Parser, Rank: l.Rank,
 		Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Members: l.Members, TextRows: l.TextRows, TextsLeft: l.TextsLeft, Bytes: l.Bytes,
-		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, Claim: l.Claim, Layout: layoutOf(l.Layout), At: l.At, By: l.By,
+		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, Claim: l.Claim, Layout: layoutOf(l.Layout), At: l.At, By: l.By, Copied: l.Copied,
 	}
 	if l.Dropped != (Dropped{}) {
 		f.Dropped = &l.Dropped
@@ -149,7 +150,7 @@ func (f *loadedForm) loaded() (*Loaded, error) {
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
 		KeyVersion: f.KeyVersion, WrappedKey: f.WrappedKey, Format: f.Format, Parser: f.Parser, Rank: f.Rank,
 		Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Members: f.Members, TextRows: f.TextRows, TextsLeft: f.TextsLeft, Bytes: f.Bytes,
-		Quality: f.Quality, Digest: digest, Source: f.Source, Claim: f.Claim, At: f.At, By: f.By,
+		Quality: f.Quality, Digest: digest, Source: f.Source, Claim: f.Claim, At: f.At, By: f.By, Copied: f.Copied,
 	}
 	if f.Dropped != nil {
 		l.Dropped = *f.Dropped

@@ -74,6 +74,7 @@ type Loaded struct {
 	Layout symbol.Layout
 	At     time.Time
 	By     WorkerID // the account that tells of it
+	Copied bool     // from another store, without the ledger's entry of its object
 }
 
 // Dropped counts the ranges that no row could hold, and where the first was.

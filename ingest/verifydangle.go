@@ -1,0 +1,42 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// dangling finds names and waiters that lead to artifacts without a record.
+func (v *verifier) dangling(ctx context.Context) error {
+	found, err := dangles(ctx, v.cat, v.known, nil)
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(found), func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) }) {
+		d := found[id]
+		heal := d.heal()
+		if d.object == "" && !v.rows[id] {
+			heal = "a process died that loaded it, and symlake gc removes what is left"
+		}
+		v.problem("artifact "+id.String(), fmt.Errorf("its record is gone, and %s: %s", d, heal))
+	}
+	return nil
+}
+
+// source checks that the ledger knows the object of a published load: its entry was there first, and stays.
+func (v *verifier) source(ctx context.Context, l *row.Loaded) error {
+	if l == nil || l.Copied || l.Source.URL == "" {
+		return nil
+	}
+	o, err := v.cat.Object(ctx, l.Source.URL)
+	if err == nil && o == nil {
+		err = errors.New("the ledger has no entry of object " + l.Source.URL + ", which it was read from: restore the catalog from a backup, or run symlake ingest again, which enters the object anew")
+	}
+	return err
+}
