@@ -122,6 +122,16 @@ func newJob(o Options) *job {
 	return j
 }
 
+// Check finds what is wrong with sources before a run begins: patterns that do not parse.
+func Check(srcs []Source) error {
+	for _, s := range srcs {
+		if _, err := newSource(s); err != nil {
+			return fmt.Errorf("source %s: %w", s.Bucket.URL(s.Key), err)
+		}
+	}
+	return nil
+}
+
 // open checks the sources.
 func (j *job) open(srcs []Source) error {
 	for _, s := range srcs {
@@ -213,6 +223,7 @@ func (j *job) walk(ctx context.Context) error {
 		err := j.source(ctx, s)
 		if errors.Is(err, bucket.ErrPartial) {
 			partial = errors.Join(partial, err)
+			j.report.Sources = append(j.report.Sources, Rejection{s.Bucket.URL(s.Key), err.Error()})
 		} else if err != nil {
 			return err
 		}

@@ -27,6 +27,17 @@ const (
 // was, of use: gc drops its rows.
 const superseded = "superseded"
 
+// Loading returns how many loads of an artifact are in progress. The other entries are of loads that
+// were replaced or never published, and wait for gc.
+func Loading(r *row.Record) (n int) {
+	for _, p := range r.Progress {
+		if p.Owner != superseded && p.Owner != doomed {
+			n++
+		}
+	}
+	return n
+}
+
 // errLost: gc took the load for abandoned.
 var errLost = errors.New("the load's entry is gone from its record")
 

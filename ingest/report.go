@@ -37,6 +37,8 @@ type Report struct {
 
 	Rejected []Rejection `json:"rejected"` // newly rejected: objects, and members of objects
 	Failed   []Rejection `json:"failed,omitempty"`
+	// Sources are those that could not be opened, or not be listed to their end.
+	Sources []Rejection `json:"sources,omitempty"`
 	// Warnings are what parsers of objects that were loaded want known: bad lines of
 	// mappings, by line, column and reason.
 	Warnings []Rejection `json:"warnings,omitempty"`

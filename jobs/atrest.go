@@ -82,6 +82,15 @@ func (j symbolicateJob) rest(p *process) error {
 	return nil
 }
 
+// failed reports a run over tables that did not begin.
+func (j symbolicateJob) failed(p *process, err error) error {
+	if j.Input == "" {
+		return err
+	}
+	run := runID(j.RunID)
+	return p.reportFailure(err, j.Report, "symbolicate-"+run, p.failure("symbolicate", run, err))
+}
+
 // restOptions is what flags and configuration say.
 func (j symbolicateJob) restOptions(p *process) (o atrest.Options, err error) {
 	if len(j.Files) > 0 || j.Explain || p.in == nil {

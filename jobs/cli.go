@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -74,18 +75,20 @@ func commands() []command {
 
 // process is what a job has of the outside world.
 type process struct {
-	ctx     context.Context
-	in      io.Reader
-	out     io.Writer // machine output
-	err     io.Writer // everything else
-	log     *slog.Logger
-	flags   *flags
-	config  Config
-	garbage *garbage.Collections
-	args    []string               // of the command line
-	said    func(flag string) bool // whether the command line itself has a flag, not the environment
-	known   []*formats.Format      // that ingest reads
-	heard   *notices               // for a job that reports them; nil: nobody does
+	ctx      context.Context
+	began    time.Time
+	in       io.Reader
+	out      io.Writer // machine output
+	err      io.Writer // everything else
+	log      *slog.Logger
+	flags    *flags
+	config   Config
+	garbage  *garbage.Collections
+	args     []string               // of the command line
+	said     func(flag string) bool // whether the command line itself has a flag, not the environment
+	known    []*formats.Format      // that ingest reads
+	heard    *notices               // for a job that reports them; nil: nobody does
+	reported bool                   // the job wrote its report, or its metrics where it has none
 }
 
 // Main runs one command and returns the exit code of the process.
@@ -102,6 +105,12 @@ func mainWith(ctx context.Context, known []*formats.Format, args []string, in io
 		fmt.Fprintln(errOut, "symlake:", err)
 	}
 	return code
+}
+
+// failing is a job that tells somebody when it failed, also when it did not begin: in its report or its
+// metrics. failed returns the error that it is given, with what went wrong while it was told.
+type failing interface {
+	failed(p *process, err error) error
 }
 
 // helped is the panic by which kong's exit hook unwinds after --help.
@@ -129,7 +138,7 @@ func run(ctx context.Context, known []*formats.Format, args []string, in io.Read
 		return err
 	}
 	warnVariables(parsed, errOut)
-	p := &process{garbage: collections, args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: given}
+	p := &process{began: time.Now(), garbage: collections, args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: given}
 	if in != nil && waits(in) {
 		p.in = newInput(ctx, in)
 	}
@@ -139,10 +148,13 @@ func run(ctx context.Context, known []*formats.Format, args []string, in io.Read
 		return usage("--log-level: %w", err)
 	}
 	p.log = slog.New(slog.NewJSONHandler(errOut, &slog.HandlerOptions{Level: level}))
-	if p.config, err = readConfig(given.Config); err != nil {
-		return err
+	if p.config, err = readConfig(given.Config); err == nil {
+		err = parsed.Run(p)
 	}
-	return parsed.Run(p)
+	if j, ok := parsed.Selected().Target.Interface().(failing); ok && err != nil && !p.reported {
+		err = j.failed(p, err)
+	}
+	return err
 }
 
 // parse reads the command line. Most processes look up one thing, and the grammar of all commands takes longer than

@@ -78,9 +78,19 @@ func (j ingestJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	sources, err := j.open(p)
+	// What the user got wrong is found before anything is created.
+	if err := p.checkLake(); err != nil {
+		return err
+	}
+	sources, unopened, err := j.open(p)
 	if err != nil {
 		return err
+	}
+	if err := ingest.Check(sources); err != nil {
+		return usage("%w", err)
+	}
+	if len(sources) == 0 {
+		return unopenedError(unopened)
 	}
 	if j.Isolated {
 		if err := boundMemory(uint64(p.config.Limits.Memory) + isolatedExtra); err != nil {
@@ -134,10 +144,11 @@ func (j ingestJob) Run(p *process) error {
 	report, err := work(ctx, sources, o)
 	watch.stop()
 	traces.end(err)
-	if report != nil {
-		err = j.tell(p, report, o, err)
+	if len(unopened) > 0 {
+		report.Sources = append(unopened, report.Sources...)
+		err = errors.Join(err, unopenedError(unopened))
 	}
-	return j.verdict(report, err)
+	return j.verdict(report, j.tell(p, report, o, err))
 }
 
 // pipeline is what the configuration says of every job that opens objects.

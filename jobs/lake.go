@@ -90,17 +90,32 @@ func (p *process) createLake(s *records) (sinks.Lake, error) {
 	return l, nil
 }
 
+// checkLake finds what is wrong with the settings of the lake. Nothing is opened or created.
+func (p *process) checkLake() error {
+	url, c := p.lakeURL(), p.config.Lake
+	switch {
+	case url == lakeOff:
+		return nil
+	case p.lakeProfile() != all.LakeSealed && p.lakeProfile() != all.LakePlain:
+		return usage("lake.profile %q: want sealed or plain", p.lakeProfile())
+	case c.DataKey != "" && c.DataKey != "file" && c.DataKey != "dataset":
+		return usage("lake.data_key %q: want file or dataset", c.DataKey)
+	case !strings.HasPrefix(url, "s3://"):
+		if _, _, err := bucketall.Open(p.ctx, url, bucketall.Options{}); errors.Is(err, bucket.ErrUsage) {
+			return usage("lake: %w", err)
+		}
+	}
+	return nil
+}
+
 // openLake opens the lake of a store.
 func (p *process) openLake(s *records, create bool) (sinks.Lake, error) {
 	url, c := p.lakeURL(), p.config.Lake
 	if url == lakeOff {
 		return nil, errNoLake
 	}
-	switch {
-	case p.lakeProfile() != all.LakeSealed && p.lakeProfile() != all.LakePlain:
-		return nil, usage("lake.profile %q: want sealed or plain", p.lakeProfile())
-	case c.DataKey != "" && c.DataKey != "file" && c.DataKey != "dataset":
-		return nil, usage("lake.data_key %q: want file or dataset", c.DataKey)
+	if err := p.checkLake(); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(p.scratch(), 0o700); err != nil {
 		return nil, fmt.Errorf("create scratch folder: %w", err)

@@ -95,6 +95,12 @@ func (j loadJob) Run(p *process) error {
 	return err
 }
 
+// failed reports a copy that did not begin.
+func (j loadJob) failed(p *process, err error) error {
+	run := runID(j.RunID)
+	return p.reportFailure(err, j.Report, "load-"+run, p.failure("load", run, err))
+}
+
 // noteCopy notes in the audit of the source where copies of it are, for whoever shreds or forgets there. Who may only
 // read the source may copy it all the same.
 func (p *process) noteCopy(detail string) {

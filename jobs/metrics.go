@@ -133,17 +133,24 @@ func (p *process) tellRun(r *ingest.Report, err error) error {
 	return p.tell("symlake_ingest", m)
 }
 
+// statusSuccess says whether the metrics beside it are of now.
+func statusSuccess(m *metricSet, value float64) {
+	m.one("symlake_status_success", "1 if the last status could read the store; 0: it tells nothing else.", value)
+}
+
 // tell tells how the store is.
 func (st *statusJSON) tell(p *process) error {
 	if !p.measured() {
 		return nil
 	}
 	m := newMetrics(prometheus.Labels{})
+	statusSuccess(m, 1)
 	m.one("symlake_artifacts", "Artifacts with a published load.", float64(st.Artifacts))
 	m.one("symlake_ranges", "Ranges of published loads.", float64(st.Ranges))
 	m.one("symlake_rows", "Rows of published loads.", float64(st.Rows))
 	m.one("symlake_stored_bytes", "Bytes of sealed rows of published loads.", float64(st.Bytes))
 	m.one("symlake_loading", "Loads in progress, abandoned ones too until gc.", float64(st.Loading))
+	m.one("symlake_obsolete_loads", "Loads that were replaced or never published, until gc removes their rows.", float64(st.Obsolete))
 	m.set("symlake_objects", "Objects of the ledger by state.", "state", floats(st.Objects))
 	m.set("symlake_rejected_objects", "Quarantined objects by reason.", "reason", floats(st.Rejects))
 	m.one("symlake_backlog_objects", "Objects that are listed and not done.", float64(st.Backlog))

@@ -24,9 +24,12 @@ func (j planJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	sources, err := j.open(p)
+	sources, unopened, err := j.open(p)
 	if err != nil {
 		return err
+	}
+	if len(unopened) > 0 {
+		return fmt.Errorf("source %s: %s", unopened[0].URL, unopened[0].Error)
 	}
 	s, err := p.openRecords(true)
 	if err != nil {

@@ -32,8 +32,9 @@ type sourceFlags struct {
 	Inventory      string   `help:"Take what an S3 Inventory names instead of listing: the URL of its manifest.json." placeholder:"URL"`
 }
 
-// open opens the places that objects come from.
-func (j sourceFlags) open(p *process) ([]ingest.Source, error) {
+// open opens the places that objects come from. One that is out of reach stops no other: it is among
+// unopened. What makes no sense is an error of usage.
+func (j sourceFlags) open(p *process) (sources []ingest.Source, unopened []ingest.Rejection, err error) {
 	list := p.config.Sources
 	if len(j.Sources) > 0 {
 		list = nil
@@ -43,20 +44,23 @@ func (j sourceFlags) open(p *process) ([]ingest.Source, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, usage("no SOURCE given and none configured")
+		return nil, nil, usage("no SOURCE given and none configured")
 	}
-	var sources []ingest.Source
 	for _, c := range list {
 		s, err := p.openSource(c)
 		if err == nil && j.Inventory != "" {
 			s.Inventory, err = p.openInventory(j.Inventory, c)
 		}
-		if err != nil {
-			return nil, err
+		switch {
+		case err == nil:
+			sources = append(sources, s)
+		case exitCode(err) == exitUsage || p.ctx.Err() != nil:
+			return nil, nil, err
+		default:
+			unopened = append(unopened, ingest.Rejection{URL: c.URL, Error: strings.TrimPrefix(err.Error(), "source "+c.URL+": ")})
 		}
-		sources = append(sources, s)
 	}
-	return sources, nil
+	return sources, unopened, nil
 }
 
 func (c SourceConfig) bucketOptions() bucketall.Options {

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -22,7 +25,8 @@ func (statusJob) Help() string { return "Example:\n  symlake status --json" }
 type statusJSON struct {
 	Store     string         `json:"store"`
 	Artifacts int            `json:"artifacts"`
-	Loading   int            `json:"loading"` // loads in progress, abandoned ones too until gc
+	Loading   int            `json:"loading"`  // loads in progress, abandoned ones too until gc
+	Obsolete  int            `json:"obsolete"` // loads that were replaced or never published: gc removes their rows
 	Ranges    uint64         `json:"ranges"`
 	Rows      uint64         `json:"rows"`
 	Bytes     uint64         `json:"bytes"` // sealed rows of published loads
@@ -58,7 +62,9 @@ func (j statusJob) Run(p *process) error {
 	st := statusJSON{Store: p.storeURL(), Objects: map[string]int{}, Rejects: map[string]int{}, Runs: []runJSON{}}
 	var q symbol.Quality // sums
 	err = s.Artifacts(p.ctx, func(r *row.Record) error {
-		st.Loading += len(r.Progress)
+		loading := ingest.Loading(r)
+		st.Loading += loading
+		st.Obsolete += len(r.Progress) - loading
 		if l := r.Published; l != nil {
 			st.Artifacts++
 			st.Ranges += l.Ranges
@@ -117,6 +123,7 @@ func (j statusJob) Run(p *process) error {
 	} else {
 		err = st.print(p)
 	}
+	p.reported = true
 	err = errors.Join(err, st.tell(p))
 	if lag := time.Duration(st.LagSeconds * float64(time.Second)); err == nil && j.MaxLag > 0 && lag > j.MaxLag {
 		err = fmt.Errorf("%d objects wait, the oldest since %s, longer than %s", st.Backlog, lag.Round(time.Second), j.MaxLag)
@@ -124,9 +131,19 @@ func (j statusJob) Run(p *process) error {
 	return err
 }
 
+// failed tells in the metrics that the store's state is not known: those of an earlier status would stand.
+func (statusJob) failed(p *process, err error) error {
+	if !p.measured() {
+		return err
+	}
+	m := newMetrics(prometheus.Labels{})
+	statusSuccess(m, 0)
+	return errors.Join(err, p.tell("symlake_status", m))
+}
+
 func (st statusJSON) print(p *process) error {
-	fmt.Fprintf(p.out, "store      %s\nartifacts  %d (%d loading)\nranges     %d in %d rows, %d bytes\ncoverage   %.1f %% of code has an answer, of that %.1f %% a line and %.1f %% inlined calls\nbacklog    %d objects, oldest %s\n",
-		st.Store, st.Artifacts, st.Loading, st.Ranges, st.Rows, st.Bytes, 100*st.Coverage.Text, 100*st.Coverage.Line, 100*st.Coverage.Inline, st.Backlog, time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
+	fmt.Fprintf(p.out, "store      %s\nartifacts  %d (%d loading, %d loads for gc)\nranges     %d in %d rows, %d bytes\ncoverage   %.1f %% of code has an answer, of that %.1f %% a line and %.1f %% inlined calls\nbacklog    %d objects, oldest %s\n",
+		st.Store, st.Artifacts, st.Loading, st.Obsolete, st.Ranges, st.Rows, st.Bytes, 100*st.Coverage.Text, 100*st.Coverage.Line, 100*st.Coverage.Inline, st.Backlog, time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
 	for _, state := range sortedKeys(st.Objects) {
 		fmt.Fprintf(p.out, "objects    %6d %s\n", st.Objects[state], state)
 	}

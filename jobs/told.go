@@ -40,11 +40,7 @@ func (j ingestJob) tell(p *process, report *ingest.Report, o ingest.Options, err
 	if !j.Isolated {
 		p.name(report)
 	}
-	name := "ingest-" + o.Run
-	if report.Shard != "" {
-		name += "-" + strings.ReplaceAll(report.Shard, "/", "-of-")
-	}
-	rerr := p.report(j.Report, name, report)
+	rerr := p.report(j.Report, reportName(report), report)
 	switch {
 	case telling == nil || j.TellLater:
 	case rerr == nil:
@@ -53,6 +49,50 @@ func (j ingestJob) tell(p *process, report *ingest.Report, o ingest.Options, err
 		rerr = errors.Join(rerr, telling.Release(ctx))
 	}
 	return errors.Join(err, rerr)
+}
+
+// reportName is what the report of a run is called in a folder of reports.
+func reportName(r *ingest.Report) string {
+	name := "ingest-" + r.Run
+	if r.Shard != "" {
+		name += "-" + strings.ReplaceAll(r.Shard, "/", "-of-")
+	}
+	return name
+}
+
+// failed tells of a run that did not come so far as to have a report: in its metrics, which would
+// show the success of an earlier one, and in its report. It returns the run's error and its own.
+func (j ingestJob) failed(p *process, err error) error {
+	if j.Isolated { // its parent tells
+		return err
+	}
+	report := &ingest.Report{Job: "ingest", Run: runID(j.RunID), Started: p.began.UTC(), Seconds: time.Since(p.began).Seconds(),
+		Error: err.Error(), Rejected: []ingest.Rejection{}}
+	report.Objects.Skipped = map[string]int{}
+	if _, shards, serr := parseShard(j.Shard); serr == nil && shards > 1 {
+		report.Shard = j.Shard
+	}
+	var missing *unopenedSources
+	if errors.As(err, &missing) {
+		report.Sources = missing.list
+	}
+	if !j.DryRun {
+		err = errors.Join(err, p.tellRun(report, err))
+	}
+	return p.reportFailure(err, j.Report, reportName(report), report)
+}
+
+// unopenedSources are sources that could not be opened. The rest was loaded.
+type unopenedSources struct{ list []ingest.Rejection }
+
+func unopenedError(list []ingest.Rejection) error { return &unopenedSources{list} }
+
+func (u *unopenedSources) Error() string {
+	text := fmt.Sprintf("source %s: %s", u.list[0].URL, u.list[0].Error)
+	if n := len(u.list) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more)", n)
+	}
+	return text + ": everything else was loaded; run it again when the source is there"
 }
 
 // verdict is what a run ends with.

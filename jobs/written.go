@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +23,7 @@ func reportsFolder(to string) bool {
 // report writes a run's report, its last word: to a file, to a file of that name in a folder, to
 // standard output (-), or where --json says. A file is there whole or not at all.
 func (p *process) report(to, name string, r any) error {
+	p.reported = true
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -48,9 +50,32 @@ func (p *process) report(to, name string, r any) error {
 	return err
 }
 
+// reportFailure reports a job that did not begin its work, where a report is asked for. It returns the
+// job's error, and its own.
+func (p *process) reportFailure(err error, to, name string, r any) error {
+	if to == "" && !p.flags.JSON { // the error is printed anyway
+		return err
+	}
+	return errors.Join(err, p.report(to, name, r))
+}
+
+// failure is the report of a job that did not begin its work.
+type failure struct {
+	Job     string    `json:"job"`
+	Run     string    `json:"run,omitempty"`
+	Started time.Time `json:"started"`
+	Seconds float64   `json:"seconds"`
+	Error   string    `json:"error"`
+}
+
+func (p *process) failure(job, run string, err error) failure {
+	return failure{job, run, p.began.UTC(), time.Since(p.began).Seconds(), err.Error()}
+}
+
 // reportLocked reports that another process had the store. That replaces no report of a run that
 // did something, and is no file of its own in a folder.
 func (p *process) reportLocked(to, job, run string) error {
+	p.reported = true
 	if to != "" && to != "-" && (reportsFolder(to) || fileExists(to)) {
 		p.log.Info("another process works on this store: skipped", "store", p.storeURL())
 		return nil
