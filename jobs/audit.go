@@ -8,7 +8,7 @@ import (
 )
 
 type auditJob struct {
-	What  string    `help:"Only events of this kind: init, rotate, reseal, rehome, shred, export, load, copied, rollback, forget, gc, force." placeholder:"KIND"`
+	What  string    `help:"Only events of this kind: init, rotate, reseal, rehome, shred, export, load, copied, rollback, forget, gc, force, conflict, accept, dismiss." placeholder:"KIND"`
 	Since time.Time `help:"Only events from this time on, as 2006-01-02T15:04:05Z." placeholder:"TIME"`
 }
 

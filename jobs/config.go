@@ -43,6 +43,9 @@ type SourceConfig struct {
 	Checksums string   `yaml:"checksums"` // auto (default) or required
 	// SourcesContent keeps the texts of sources that source maps carry, for lookup --context.
 	SourcesContent bool `yaml:"sources_content"`
+	// Owner and Rank protect what the source publishes from other owners' sources that have no higher rank.
+	Owner string `yaml:"owner"`
+	Rank  int    `yaml:"rank"`
 
 	Dates    string        `yaml:"dates"`     // keys begin with a day: "%Y/%m/%d/"; then only the last days are listed
 	LookBack int           `yaml:"look_back"` // days (default 3)

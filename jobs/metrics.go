@@ -107,7 +107,7 @@ func (p *process) tellRun(r *ingest.Report, err error) error {
 	}
 	m := newMetrics(labels)
 	o := r.Objects
-	outcomes := map[string]int{"seen": o.Seen, "new": o.New, "pending": o.Pending, "loaded": o.Loaded, "kept": o.Kept, "rejected": o.Rejected, "failed": o.Failed, "gone": o.Gone}
+	outcomes := map[string]int{"seen": o.Seen, "new": o.New, "pending": o.Pending, "loaded": o.Loaded, "kept": o.Kept, "conflict": o.Conflict, "rejected": o.Rejected, "failed": o.Failed, "gone": o.Gone}
 	for _, n := range o.Skipped {
 		outcomes["skipped"] += n
 	}
@@ -122,6 +122,7 @@ func (p *process) tellRun(r *ingest.Report, err error) error {
 		rejects[reasonKind(x.Error)]++
 	}
 	m.set("symlake_run_rejected", "Objects and members that the last ingest newly rejected, by reason.", "reason", floats(rejects))
+	m.one("symlake_run_conflicts", "Artifacts that the last ingest kept out, because another owner holds them.", float64(r.Conflicted))
 	m.set("symlake_run_stage_seconds", "Seconds that the workers of the last ingest spent, by stage.", "stage", r.Stages)
 	m.one("symlake_run_seconds", "Seconds that the last ingest took.", r.Seconds)
 	m.one("symlake_run_ended_timestamp_seconds", "When the last ingest ended.", float64(time.Now().UnixMilli())/1000)
@@ -153,6 +154,7 @@ func (st *statusJSON) tell(p *process) error {
 	m.one("symlake_obsolete_loads", "Loads that were replaced or never published, until gc removes their rows.", float64(st.Obsolete))
 	m.set("symlake_objects", "Objects of the ledger by state.", "state", floats(st.Objects))
 	m.set("symlake_rejected_objects", "Quarantined objects by reason.", "reason", floats(st.Rejects))
+	m.one("symlake_conflicts", "Conflicts between owners of sources that nobody has settled.", float64(st.Conflicts))
 	m.one("symlake_backlog_objects", "Objects that are listed and not done.", float64(st.Backlog))
 	m.one("symlake_lag_seconds", "Age of the oldest object that is listed and not done.", st.LagSeconds)
 	m.set("symlake_coverage_ratio", "Shares of code with an answer (text), and of that with a line and with inlined calls.", "what",

@@ -1,20 +1,29 @@
 package jobs
 
 import (
+	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
 
+	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 type objectsJob struct {
 	URL   string `arg:"" optional:"" name:"url" help:"Only objects whose URL begins so."`
-	State string `help:"Only this state: pending, loading, loaded, kept, skipped, rejected, failed or gone." placeholder:"STATE"`
-	Retry string `help:"Clear the quarantine of this URL, so that the next ingest tries it again." placeholder:"URL"`
+	State string `help:"Only this state: pending, loading, loaded, kept, conflict, skipped, rejected, failed or gone." placeholder:"STATE"`
+	Retry string `help:"Clear the quarantine of this URL, so that the next ingest tries it again." placeholder:"URL" xor:"change"`
+	// Conflicts between owners of sources are settled one way or the other.
+	Accept  string `help:"Settle the conflicts of this URL for it: the next ingest publishes it in place of what another owner holds." placeholder:"URL" xor:"change"`
+	Dismiss string `help:"Settle the conflicts of this URL against it: what is published stays." placeholder:"URL" xor:"change"`
 }
 
-func (objectsJob) Help() string { return "Example:\n  symlake objects --state rejected --json" }
+func (objectsJob) Help() string {
+	return "An object is in conflict when it brings other content for an artifact that belongs to another owner.\n" +
+		"--state conflict also lists objects of which only some artifacts are.\n\n" +
+		"Example:\n  symlake objects --state rejected --json\n  symlake objects --state conflict --json"
+}
 
 // objectJSON is a ledger entry as --json prints it.
 type objectJSON struct {
@@ -29,7 +38,11 @@ type objectJSON struct {
 	Seconds   float64        `json:"seconds"`
 	Run       string         `json:"run"`
 	App       string         `json:"app,omitempty"`
+	Owner     string         `json:"owner,omitempty"` // of the source that it was taken from
+	Rank      int            `json:"rank,omitempty"`
 	Artifacts []objectMember `json:"artifacts"`
+	// Conflicts are those that are open, with both sides.
+	Conflicts []ingest.Conflict `json:"conflicts,omitempty"`
 }
 
 type objectMember struct {
@@ -41,17 +54,29 @@ type objectMember struct {
 
 // Run prints the ledger in order of URLs.
 func (j objectsJob) Run(p *process) error {
-	s, err := p.openRecords(j.Retry == "")
+	change := j.Retry + j.Accept + j.Dismiss
+	s, err := p.openRecords(change == "")
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if j.Retry != "" {
+	switch {
+	case j.Retry != "":
 		return j.retry(p, s)
+	case change != "":
+		return j.settle(p, s)
+	}
+	conflicts := map[string][]ingest.Conflict{}
+	err = s.Conflicts(p.ctx, "", func(c *row.Conflict) error {
+		conflicts[c.KeptOut.URL] = append(conflicts[c.KeptOut.URL], ingest.NewConflict(c))
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
 	err = s.Objects(p.ctx, j.URL, func(o *row.Object) error {
-		if j.State != "" && string(o.State) != j.State {
+		if j.State != "" && string(o.State) != j.State && (j.State != string(row.ObjectConflict) || conflicts[o.URL] == nil) {
 			return nil
 		}
 		if !p.flags.JSON {
@@ -59,7 +84,8 @@ func (j objectsJob) Run(p *process) error {
 			return err
 		}
 		out := objectJSON{URL: o.URL, ETag: o.ETag, Size: o.Size, State: string(o.State), Reason: o.Reason, Attempts: o.Attempts,
-			First: o.First, Last: o.Last, Seconds: o.Seconds, Run: o.Run, App: o.App, Artifacts: []objectMember{}}
+			First: o.First, Last: o.Last, Seconds: o.Seconds, Run: o.Run, App: o.App, Owner: o.Standing.Owner, Rank: o.Standing.Rank,
+			Artifacts: []objectMember{}, Conflicts: conflicts[o.URL]}
 		for _, a := range o.Artifacts {
 			m := objectMember{Member: a.Member, Outcome: a.Outcome, Error: a.Error}
 			if a.ID != [16]byte{} {
@@ -73,6 +99,23 @@ func (j objectsJob) Run(p *process) error {
 		return err
 	}
 	return table.Flush()
+}
+
+// settle ends the conflicts of an object, and notes in the audit how.
+func (j objectsJob) settle(p *process, s *records) error {
+	note := func(what string) func(*row.Conflict) error {
+		return func(c *row.Conflict) error { return s.audit(p, what, c.String()) }
+	}
+	var err error
+	if j.Accept != "" {
+		err = ingest.Accept(p.ctx, s.Catalog, j.Accept, time.Now().UTC(), note("accept"))
+	} else {
+		err = ingest.Dismiss(p.ctx, s.Catalog, j.Dismiss, note("dismiss"))
+	}
+	if errors.Is(err, ingest.ErrNoConflict) {
+		return usage("%w", err)
+	}
+	return err
 }
 
 // retry makes an object look as if it had just been listed.

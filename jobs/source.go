@@ -25,6 +25,8 @@ type sourceFlags struct {
 	Anonymous      bool     `help:"Unsigned S3 requests for SOURCE arguments."`
 	NamesPattern   string   `name:"names" help:"Where APP@BUILD of SOURCE arguments comes from." placeholder:"{app}/{build}/**"`
 	SourcesContent bool     `help:"Keep the texts of sources that source maps of SOURCE arguments carry, sealed as rows are, for lookup --context."`
+	Owner          string   `help:"Whose SOURCE arguments are: what another owner published stays, unless their --rank is higher." placeholder:"NAME"`
+	Rank           *int     `help:"How far SOURCE arguments are trusted beside sources of other owners; higher is more." placeholder:"N"`
 	Include        []string `help:"Glob of keys to take; repeatable." placeholder:"GLOB"`
 	Exclude        []string `help:"Glob of keys to leave; repeatable." placeholder:"GLOB"`
 	Dates          string   `help:"Keys of SOURCE arguments begin with a day: list the last days only, and everything once a day." placeholder:"%Y/%m/%d/"`
@@ -39,7 +41,8 @@ func (j sourceFlags) open(p *process) (sources []ingest.Source, unopened []inges
 	if len(j.Sources) > 0 {
 		list = nil
 		for _, url := range j.Sources {
-			list = append(list, SourceConfig{URL: url, Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile, PathStyle: j.PathStyle,
+			owner, rank := j.standing(p, url)
+			list = append(list, SourceConfig{URL: url, Owner: owner, Rank: rank, Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile, PathStyle: j.PathStyle,
 				Anonymous: j.Anonymous, Names: j.NamesPattern, SourcesContent: j.SourcesContent, Include: j.Include, Exclude: j.Exclude, Dates: j.Dates, Hints: j.Hints})
 		}
 	}
@@ -63,6 +66,37 @@ func (j sourceFlags) open(p *process) (sources []ingest.Source, unopened []inges
 	return sources, unopened, nil
 }
 
+// standing is the owner and rank of a SOURCE argument: those of the flags, else those of the
+// configured source that it is or lies in, the innermost one.
+func (j sourceFlags) standing(p *process, url string) (owner string, rank int) {
+	if j.Owner != "" || j.Rank != nil {
+		if j.Rank != nil {
+			rank = *j.Rank
+		}
+		return j.Owner, rank
+	}
+	most, at := -1, whereIs(url)
+	for _, c := range p.config.Sources {
+		in := strings.TrimSuffix(whereIs(c.URL), "/")
+		if len(in) > most && (strings.TrimSuffix(at, "/") == in || strings.HasPrefix(at, in+"/")) {
+			most, owner, rank = len(in), c.Owner, c.Rank
+		}
+	}
+	return owner, rank
+}
+
+// whereIs makes the paths that name one place equal.
+func whereIs(url string) string {
+	if strings.Contains(url, "://") && !strings.HasPrefix(url, "file://") {
+		return url
+	}
+	path := strings.TrimPrefix(strings.TrimPrefix(url, "file:"), "//")
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
 func (c SourceConfig) bucketOptions() bucketall.Options {
 	return bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.Profile, PathStyle: c.PathStyle, Anonymous: c.Anonymous, Checksums: c.Checksums}
 }
@@ -73,7 +107,7 @@ func (p *process) openSource(c SourceConfig) (ingest.Source, error) {
 	if err != nil {
 		return ingest.Source{}, unfit(fmt.Errorf("source %s: %w", c.URL, err))
 	}
-	s := ingest.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names, Texts: c.SourcesContent, Dates: c.Dates, LookBack: c.LookBack, Full: c.Full}
+	s := ingest.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names, Texts: c.SourcesContent, Owner: c.Owner, Rank: c.Rank, Dates: c.Dates, LookBack: c.LookBack, Full: c.Full}
 	switch u, err := url.Parse(c.Hints); {
 	case c.Hints == "":
 	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):

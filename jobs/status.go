@@ -32,6 +32,7 @@ type statusJSON struct {
 	Bytes     uint64         `json:"bytes"` // sealed rows of published loads
 	Objects   map[string]int `json:"objects"`
 	Backlog   int            `json:"backlog"`
+	Conflicts int            `json:"conflicts"` // between owners of sources, not settled
 	// Coverage is by bytes of code, over all published loads that know how many there are.
 	Coverage coverageJSON `json:"coverage"`
 	// LagSeconds is the age of the oldest object that is listed and not done.
@@ -76,6 +77,15 @@ func (j statusJob) Run(p *process) error {
 				q.WithLine += min(l.Quality.WithLine, l.Quality.Text)
 				q.WithInline += min(l.Quality.WithInline, l.Quality.Text)
 			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = s.Conflicts(p.ctx, "", func(c *row.Conflict) error {
+		if c.Accepted.IsZero() {
+			st.Conflicts++
 		}
 		return nil
 	})
@@ -149,6 +159,9 @@ func (st statusJSON) print(p *process) error {
 	}
 	for _, why := range sortedKeys(st.Rejects) {
 		fmt.Fprintf(p.out, "rejected   %6d %s\n", st.Rejects[why], oneLine(why))
+	}
+	if st.Conflicts > 0 {
+		fmt.Fprintf(p.out, "conflicts  %6d open: see symlake objects --state conflict\n", st.Conflicts)
 	}
 	for _, r := range st.Runs {
 		var counts []string

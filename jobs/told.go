@@ -100,23 +100,36 @@ func (j ingestJob) verdict(r *ingest.Report, err error) error {
 	if err != nil {
 		return err
 	}
-	rejected, loaded := len(r.Rejected), r.Objects.Loaded+r.Objects.Renamed
+	rejected, loaded, conflicted := len(r.Rejected), r.Objects.Loaded+r.Objects.Renamed, r.Conflicted
 	if r.Earlier != nil {
 		rejected += len(r.Earlier.Rejected)
 		loaded += r.Earlier.Objects.Loaded
+		conflicted += r.Earlier.Conflicted
 	}
 	switch {
 	case r.Objects.Failed > 0:
 		return fmt.Errorf("%d objects could not be read or published: run it again", r.Objects.Failed)
 	case rejected > 0 && j.RejectedCode != 0:
 		return &exitError{Code: j.RejectedCode}
-	case loaded == 0 && rejected == 0 && j.NothingNewCode != 0:
+	case loaded == 0 && rejected == 0 && conflicted == 0 && j.NothingNewCode != 0:
 		return &exitError{Code: j.NothingNewCode}
 	}
 	return nil
 }
 
-// name names the objects that were rejected or failed, with reasons, for a person to read: cron
+// conflicts are those of a report, each as one sentence about what was kept out.
+func conflicts(r *ingest.Report) (list []ingest.Rejection) {
+	for _, c := range r.Conflicts {
+		url := c.KeptOut.URL
+		if c.KeptOut.Member != "" {
+			url += "!" + c.KeptOut.Member
+		}
+		list = append(list, ingest.Rejection{URL: url, Error: fmt.Sprintf("artifact %s belongs to owner %q by %s: see symlake objects --state conflict", c.Artifact, c.Kept.Owner, c.Kept.URL)})
+	}
+	return list
+}
+
+// name names the objects that were rejected, failed or kept out, with reasons, for a person to read: cron
 // mails standard error, whatever the log level.
 func (p *process) name(r *ingest.Report) {
 	left, more := maxNamed, r.Untold
@@ -130,7 +143,10 @@ func (p *process) name(r *ingest.Report) {
 	}
 	list("rejected", r.Rejected)
 	list("failed", r.Failed)
+	list("conflict", conflicts(r))
+	more += r.Conflicted - len(r.Conflicts)
 	if e := r.Earlier; e != nil {
+		list("conflict of an earlier run", conflicts(e))
 		list("rejected by an earlier run", e.Rejected)
 		more += e.Untold
 	}
