@@ -17,6 +17,8 @@ const (
 	tellTime = time.Minute
 	// keepTold is how long accounts of a run that was told wait for more attempts of it.
 	keepTold = 24 * time.Hour
+	// maxAccounts bounds what one report sums.
+	maxAccounts = 1000
 	// maxYoung is how young an open account may be for a run not to wait for news of its process.
 	maxYoung = 10 * time.Minute
 	never    = 1<<63 - 1
@@ -152,6 +154,9 @@ func (t *Telling) claim(ctx context.Context, all []*row.Account) error {
 	for _, a := range all {
 		if !a.Told.IsZero() || !t.free(a.Teller) {
 			continue
+		}
+		if len(t.accounts) >= maxAccounts {
+			break // the next report tells the others
 		}
 		next := *a
 		next.Teller = t.o.teller()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,7 @@ type airflow struct {
 	home    string
 	objects string
 	store   string
+	dir     string // of the program and its configuration
 	runs    int
 }
 
@@ -44,16 +46,22 @@ func newAirflow(t *testing.T, major string) *airflow {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &airflow{t: t, bin: bin, home: t.TempDir(), objects: t.TempDir(), store: filepath.Join(t.TempDir(), "store")}
-	config := filepath.Join(t.TempDir(), "symlake.yaml")
-	text := fmt.Sprintf("sources: [{url: %s}]\nstore: %s\nlimits: {workers: 1}\n", a.objects, a.store)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+	a := &airflow{t: t, bin: bin, home: t.TempDir(), objects: t.TempDir(), store: filepath.Join(t.TempDir(), "store"), dir: t.TempDir()}
+	a.configure("")
+	// While the file is there, the program takes one object in its first two tries, and fails.
+	script := fmt.Sprintf("#!/bin/sh\ncase $1-$(wc -c < %[2]s/tries) in ingest-0|ingest-1)\n  printf x >> %[2]s/tries\n  %[1]s \"$@\" --limit 1\n  exit 1;;\nesac\nexec %[1]s \"$@\"\n", program, a.dir)
+	if err := os.WriteFile(filepath.Join(a.dir, "symlake"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	a.env = append(os.Environ(), asProgram+"=1", "SYMLAKE_BIN="+program, "SYMLAKE_CONFIG="+config, "SYMLAKE_RETRIES=0", "SYMLAKE_SHARDS=3",
+	if err := os.WriteFile(filepath.Join(a.dir, "tries"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.env = append(os.Environ(), asProgram+"=1", "SYMLAKE_BIN="+filepath.Join(a.dir, "symlake"), "SYMLAKE_CONFIG="+filepath.Join(a.dir, "symlake.yaml"),
+		"SYMLAKE_RETRIES=2", "SYMLAKE_RETRY_DELAY=0", "SYMLAKE_SHARDS=3", "AWS_MAX_ATTEMPTS=1", "AWS_EC2_METADATA_DISABLED=true",
 		"AIRFLOW_HOME="+a.home, "AIRFLOW__CORE__DAGS_FOLDER="+dags, "AIRFLOW__CORE__LOAD_EXAMPLES=False", "PYTHONDONTWRITEBYTECODE=1",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	a.command(0, "db", "migrate")
+	a.command(0, "dags", "reserialize") // an asset is known before its first event
 	if out := a.command(0, "dags", "list-import-errors"); !strings.Contains(out, "No data found") {
 		t.Fatalf("the file has import errors:\n%s", out)
 	}
@@ -82,8 +90,39 @@ func (a *airflow) put(name string, content []byte) {
 	}
 }
 
-// states are those of the tasks of the newest run, mapped ones by their index.
-func (a *airflow) states() (states map[string]string, summed map[string]any) {
+// configure writes the configuration, with more sources than the folder.
+func (a *airflow) configure(sources string) {
+	a.t.Helper()
+	text := fmt.Sprintf("sources: [{url: %s}%s]\nstore: %s\nlimits: {workers: 1}\n", a.objects, sources, a.store)
+	if err := os.WriteFile(filepath.Join(a.dir, "symlake.yaml"), []byte(text), 0o600); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// ran is what the database of Airflow says of a run of the DAG.
+type ran struct {
+	states map[string]string // of its tasks, mapped ones by their index
+	tries  map[string]int    // of its tasks
+	report summary           // what its report told; zero: it told nothing
+	event  summary           // what its asset event carries; zero: there is none
+}
+
+// summary is what XCom keeps of a report.
+type summary struct {
+	Runs      []string
+	Loaded    int
+	Rejected  int
+	Artifacts int
+	IDs       []string `json:"artifact_ids"`
+	Ranges    int
+	Stored    int
+	Wanted    []ingest.WantedName
+	Reasons   []ingest.Rejection
+	Errors    []string
+}
+
+// newest reads the newest run.
+func (a *airflow) newest() *ran {
 	a.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(a.home, "airflow.db")+"?mode=ro")
 	if err != nil {
@@ -95,74 +134,78 @@ func (a *airflow) states() (states map[string]string, summed map[string]any) {
 	if err := db.QueryRowContext(ctx, "SELECT run_id FROM dag_run ORDER BY id DESC LIMIT 1").Scan(&run); err != nil {
 		a.t.Fatal(err)
 	}
-	rows, err := db.QueryContext(ctx, "SELECT task_id, map_index, state FROM task_instance WHERE run_id = ?", run)
+	rows, err := db.QueryContext(ctx, "SELECT task_id, map_index, state, try_number FROM task_instance WHERE run_id = ?", run)
 	if err != nil {
 		a.t.Fatal(err)
 	}
 	defer rows.Close()
-	states = map[string]string{}
+	r := &ran{states: map[string]string{}, tries: map[string]int{}}
 	for rows.Next() {
 		var task string
-		var at int
+		var at, tries int
 		var state sql.NullString
-		if err := rows.Scan(&task, &at, &state); err != nil {
+		if err := rows.Scan(&task, &at, &state, &tries); err != nil {
 			a.t.Fatal(err)
 		}
 		if at >= 0 {
 			task = fmt.Sprintf("%s %d", task, at)
 		}
-		states[task] = state.String
+		r.states[task], r.tries[task] = state.String, tries
 	}
 	if err := rows.Err(); err != nil {
 		a.t.Fatal(err)
 	}
-	var value []byte
-	err = db.QueryRowContext(ctx, "SELECT value FROM xcom WHERE run_id = ? AND task_id = 'report' AND key = 'return_value'", run).Scan(&value)
-	if err == nil {
-		var inner string
-		if json.Unmarshal(value, &inner) == nil { // Airflow 3 keeps JSON in a string
-			value = []byte(inner)
+	scan := func(to *summary, query string) {
+		var value []byte
+		err := db.QueryRowContext(ctx, query, run).Scan(&value)
+		if err == sql.ErrNoRows {
+			return
 		}
-		err = json.Unmarshal(value, &summed)
+		if err == nil {
+			var inner string
+			if json.Unmarshal(value, &inner) == nil { // Airflow 3 keeps JSON in a string
+				value = []byte(inner)
+			}
+			err = json.Unmarshal(value, to)
+		}
+		if err != nil {
+			a.t.Fatalf("%s: %v", query, err)
+		}
 	}
-	if err != nil && err != sql.ErrNoRows {
-		a.t.Fatal(err)
+	scan(&r.report, "SELECT value FROM xcom WHERE run_id = ? AND task_id = 'report' AND key = 'return_value'")
+	events := "asset_event"
+	if _, err := db.ExecContext(ctx, "SELECT 1 FROM asset_event LIMIT 1"); err != nil {
+		events = "dataset_event"
 	}
-	return states, summed
+	scan(&r.event, "SELECT extra FROM "+events+" WHERE source_run_id = ?")
+	return r
 }
 
 // run runs the DAG and wants an exit code and states of its tasks, those of the shards sorted.
-func (a *airflow) run(code int, shards, rest string) (summed map[string]any) {
+func (a *airflow) run(code int, shards, rest string) *ran {
 	a.t.Helper()
 	a.runs++ // of one day they would be one run
 	out := a.command(code, "dags", "test", "symlake_ingest", fmt.Sprintf("2026-01-%02d", a.runs))
-	states, summed := a.states()
+	r := a.newest()
 	var mapped []string
-	for task, state := range states {
+	for task, state := range r.states {
 		if strings.HasPrefix(task, "ingest ") {
 			mapped = append(mapped, state)
 		}
 	}
 	slices.Sort(mapped)
-	got := fmt.Sprintf("report %s, publish %s, rejected %s", states["report"], states["publish"], states["rejected"])
-	if strings.Join(mapped, " ") != shards || got != rest {
-		a.t.Fatalf("shards %v, want %s; %s; want %s\n%s", mapped, shards, got, rest, tail(out, 6000))
+	got := ""
+	for _, task := range []string{"report", "publish", "told", "rejected", "complete"} {
+		got += " " + r.states[task]
 	}
-	return summed
+	if strings.Join(mapped, " ") != shards || got[1:] != rest {
+		a.t.Fatalf("shards %v, want %s; report, publish, told, rejected, complete:%s; want %s\n%s", mapped, shards, got, rest, tail(out, 6000))
+	}
+	return r
 }
 
-// wantShards are the states of three shards, sorted, when these objects are new.
-func wantShards(keys ...string) string {
-	states := []string{"skipped", "skipped", "skipped"}
-	for _, k := range keys {
-		states[ingest.ShardOf(k, len(states))] = "success"
-	}
-	slices.Sort(states)
-	return strings.Join(states, " ")
-}
-
-// The DAG as a real Airflow runs it: what is new is loaded by shards and told, an empty shard is skipped, rejected
-// objects fail the run when all else is done, a store out of reach fails it at once, and each can be run again.
+// The DAG as real Airflows run it. Everything that was loaded or rejected is told once, whatever became of the
+// shards: also when all tries of one failed, and what other runs left untold.
 func TestAirflow(t *testing.T) {
 	object := func(name string) []byte {
 		text, err := os.ReadFile(formattest.Testdata(t, filepath.Join("elf", name)))
@@ -176,33 +219,74 @@ func TestAirflow(t *testing.T) {
 			t.Parallel()
 			a := newAirflow(t, major)
 
+			// Two tries fail after an object each. The report sums all three.
 			a.put("a.so", object("libgame-arm64-dw5.so"))
 			a.put("b.so", object("libgame-x64-dw5.so"))
 			a.put("c.so", object("libgame-x86-dw4.so"))
-			if summed := a.run(0, wantShards("a.so", "b.so", "c.so"), "report success, publish success, rejected success"); summed["loaded"] != 3.0 || summed["rejected"] != 0.0 {
-				t.Errorf("summed %v", summed)
+			many := a.env
+			a.env = append(slices.Clone(many), "SYMLAKE_SHARDS=1")
+			r := a.run(0, "success", "success success success success success")
+			ranges := 0
+			out, _ := mustRun(t, []int{0}, "--store", a.store, "--json", "artifacts")
+			for line := range strings.Lines(out) {
+				var stored struct{ Ranges int }
+				if err := json.Unmarshal([]byte(line), &stored); err != nil {
+					t.Fatal(err)
+				}
+				ranges += stored.Ranges
+			}
+			if s := r.report; r.tries["ingest 0"] != 3 || s.Loaded != 3 || s.Rejected != 0 || s.Artifacts != 3 || len(s.IDs) != 3 || s.Ranges != ranges || ranges == 0 || s.Stored == 0 {
+				t.Errorf("%d tries, %d ranges, told %+v", r.tries["ingest 0"], ranges, s)
+			}
+			if !reflect.DeepEqual(r.event, r.report) {
+				t.Errorf("the event carries %+v, want %+v", r.event, r.report)
 			}
 			if out, _ := mustRun(t, []int{0}, "--store", a.store, "lookup", "a.so", "0x4748"); !strings.Contains(out, "engine.cpp") {
 				t.Errorf("looked up: %s", out)
 			}
+			a.env = many
 
-			// Nothing new: everything is skipped.
-			a.run(0, "skipped skipped skipped", "report skipped, publish skipped, rejected skipped")
+			// Nothing is new, but a run that was not Airflow's left something to tell: a name came that was asked for.
+			a.put("d.so", object("libgame-armv7-dw4.so"))
+			out, _ = mustRun(t, []int{0}, "--json", "inspect", filepath.Join(a.objects, "d.so"))
+			var d struct{ Names []string }
+			if err := json.Unmarshal([]byte(out), &d); err != nil {
+				t.Fatal(err)
+			}
+			stack := filepath.Join(a.dir, "stack")
+			if err := os.WriteFile(stack, []byte("#00 pc 47d4  libgame.so (BuildId: "+d.Names[0]+")\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			mustRun(t, []int{0}, "--store", a.store, "symbolicate", stack)
+			mustRun(t, []int{0}, "--config", filepath.Join(a.dir, "symlake.yaml"), "ingest", "--run", "by hand", "--tell-later")
+			r = a.run(0, "skipped skipped skipped", "success success success success success")
+			if s := r.event; !slices.Equal(s.Runs, []string{"by hand"}) || s.Loaded != 1 || s.Artifacts != 1 || len(s.Wanted) != 1 || s.Wanted[0].Name != d.Names[0] || s.Wanted[0].Asked != 1 {
+				t.Errorf("the event carries %+v, not %s", s, d.Names[0])
+			}
 
-			// A broken object beside a good one: loaded, told, and then the run fails.
+			// Nothing at all: everything is skipped.
+			a.run(0, "skipped skipped skipped", "skipped skipped skipped success success")
+
+			// A good and a broken object, and a source that no try can reach: both are told, and the run fails.
 			broken := bytes.Clone(object("libgame-x64-dw5.so"))
 			clear(broken[0x20:0x28])
 			a.put("broken.so", append(broken[:0x1000], 1))
-			a.put("d.so", object("libgame-armv7-dw4.so"))
-			if summed := a.run(1, wantShards("broken.so", "d.so"), "report success, publish success, rejected failed"); summed["loaded"] != 1.0 || summed["rejected"] != 1.0 {
-				t.Errorf("summed %v", summed)
+			a.put("e.so", object("libgame-arm64-dw4.so"))
+			a.configure(", {url: s3://dead/, endpoint: http://" + closedPort(t) + ", region: us-east-1, anonymous: true}")
+			r = a.run(1, "failed failed failed", "success success success failed upstream_failed")
+			if s := r.event; r.tries["ingest 0"] != 3 || s.Loaded != 1 || s.Rejected != 1 || len(s.Reasons) != 1 || !strings.HasSuffix(s.Reasons[0].URL, "broken.so") || len(s.Errors) == 0 {
+				t.Errorf("%d tries, the event carries %+v", r.tries["ingest 0"], s)
 			}
 
-			// A store that is out of reach.
-			if err := os.Rename(filepath.Join(a.store, "keyset.json"), filepath.Join(a.store, "gone")); err != nil {
-				t.Fatal(err)
+			// A configuration that is wrong fails at once: no try comes after the first.
+			a.configure("}, {unknown: key")
+			a.env = append(slices.Clone(many), "SYMLAKE_RETRY_DELAY=3600")
+			r = a.run(1, "failed failed failed", "failed upstream_failed upstream_failed success upstream_failed")
+			for task, tries := range r.tries {
+				if tries > 1 {
+					t.Errorf("%d tries of %s", tries, task)
+				}
 			}
-			a.run(1, "failed failed failed", "report upstream_failed, publish upstream_failed, rejected upstream_failed")
 		})
 	}
 }
