@@ -8,6 +8,7 @@ import (
 )
 
 type compactJob struct {
+	missingFlags
 	Grace  time.Duration `help:"Leave files that are no longer named to readers for so long." default:"24h"`
 	Target Bytes         `help:"Size of a file that is worth leaving alone." default:"128MiB" placeholder:"SIZE"`
 	Rekey  bool          `help:"Seal files anew that are not under the newest key."`
@@ -22,6 +23,9 @@ func (compactJob) Help() string {
 // Run merges small files of the lake.
 func (j compactJob) Run(p *process) error {
 	s, err := p.openRecords(true)
+	if j.skips(p, err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 )
 
 type gcJob struct {
+	missingFlags
 	Grace  time.Duration `help:"Leave what is younger; keep it above the clients' catalog TTL." default:"24h"`
 	DryRun bool          `help:"Print what would be removed; change nothing."`
 }
@@ -18,6 +19,9 @@ func (gcJob) Help() string { return "Example:\n  symlake gc --grace 48h" }
 // Run removes abandoned loads and those older than the previous one.
 func (j gcJob) Run(p *process) error {
 	s, err := p.openRecords(j.DryRun)
+	if j.skips(p, err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/sinks/all"
 )
 
 // scheduled is a host as the files of jobs/cron want it: the program, a configuration, folders for state and metrics.
@@ -76,10 +77,9 @@ func (s *scheduled) has(name string) {
 	}
 }
 
-// Each line of the crontab does its work without a word, and says one where somebody must look.
-func TestCrontab(t *testing.T) {
-	s := newScheduled(t)
-	var env, lines []string
+// crontab is the lines of a crontab with a user column: its variables and its commands.
+func (s *scheduled) crontab() (env, lines []string) {
+	s.t.Helper()
 	schedule := regexp.MustCompile(`^((?:[-*/,0-9]+\s+){5})symlake\s+(.*)$`)
 	for line := range strings.Lines(s.file("cron/crontab")) {
 		line = strings.TrimSuffix(line, "\n")
@@ -87,41 +87,105 @@ func TestCrontab(t *testing.T) {
 		case line == "" || line[0] == '#':
 		case m != nil:
 			if strings.Contains(m[2], "%") {
-				t.Errorf("cron ends a command at a %%: %s", m[2])
+				s.t.Errorf("cron ends a command at a %%: %s", m[2])
 			}
 			lines = append(lines, m[2])
 		case regexp.MustCompile(`^[A-Z_]+=\S+$`).MatchString(line):
 			env = append(env, line)
 		default:
-			t.Errorf("no line of a crontab: %s", line)
+			s.t.Errorf("no line of a crontab: %s", line)
 		}
 	}
 	if len(lines) != 3 {
-		t.Fatalf("%d commands", len(lines))
+		s.t.Fatalf("%d commands", len(lines))
 	}
+	return env, lines
+}
+
+// reports lists the reports of the runs.
+func (s *scheduled) reports() []string {
+	s.t.Helper()
+	all, err := filepath.Glob(filepath.Join(s.dir, "state", "reports", "ingest-*.json"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return all
+}
+
+// Each line of the crontab does its work without a word, also before there is a store. Where somebody must look, cron's
+// mail names the objects, their reasons, and a report that no later run replaces.
+func TestCrontab(t *testing.T) {
+	s := newScheduled(t)
+	env, lines := s.crontab()
 	ingest, status, tidy := lines[0], lines[1], lines[2]
 	shell := func(line string) string { return s.run(0, env, "/bin/sh", "-c", line) }
-	copyTo(t, s.objects, "libgame-arm64-dw5.so")
-	for _, line := range []string{ingest, status, tidy, ingest} {
-		if said := shell(line); said != "" {
-			t.Errorf("%s\nsaid %s", line, said)
+	silent := func(lines ...string) {
+		t.Helper()
+		for _, line := range lines {
+			if said := shell(line); said != "" {
+				t.Errorf("%s\nsaid %s", line, said)
+			}
 		}
 	}
-	for _, name := range []string{"state/report.json", "state/status.txt", "node_exporter/textfile/symlake_ingest.prom", "node_exporter/textfile/symlake_status.prom"} {
+	silent(status, tidy)
+	copyTo(t, s.objects, "libgame-arm64-dw5.so")
+	silent(ingest, status, tidy, ingest)
+	for _, name := range []string{"state/status.txt", "node_exporter/textfile/symlake_ingest.prom", "node_exporter/textfile/symlake_status.prom"} {
 		s.has(name)
 	}
+	if all := s.reports(); len(all) != 2 {
+		t.Errorf("two runs left the reports %v", all)
+	}
+
 	if err := os.WriteFile(filepath.Join(s.objects, "broken.so"), []byte("\x7fELF\x02\x01\x01"+strings.Repeat("\xff", 100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if said := shell(ingest); strings.Count(said, "\n") != 1 || !strings.Contains(said, "exit code 3") {
+	said := shell(ingest)
+	if !regexp.MustCompile(`(?m)^symlake: rejected file:\S*/broken\.so: elf: .*\+0x.*$`).MatchString(said) || !strings.Contains(said, "exit code 3") || strings.Count(said, "\n") != 3 {
 		t.Errorf("of something rejected it said %q", said)
 	}
+	file := regexp.MustCompile(`(?m)^symlake: the report is (\S+)$`).FindStringSubmatch(said)
+	if file == nil {
+		t.Fatalf("it names no report: %q", said)
+	}
+	told, err := os.ReadFile(file[1])
+	if err != nil || !strings.Contains(string(told), "broken.so") {
+		t.Errorf("%s: %v", told, err)
+	}
+
+	// A run that finds another one at work leaves no report. A later one leaves its own.
+	before := len(s.reports())
+	unlock, err := all.Join(filepath.Join(s.dir, "store"), "ingest-0-of-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent(ingest)
+	unlock()
+	if n := len(s.reports()); n != before {
+		t.Errorf("a locked run left %d reports", n-before)
+	}
+	silent(ingest)
+	if now, err := os.ReadFile(file[1]); err != nil || !bytes.Equal(now, told) || len(s.reports()) != before+1 {
+		t.Errorf("%s: %v", now, err)
+	}
+
 	copyTo(t, s.objects, "libgame-x64-dw5.so", "libgame-x86-dw4.so")
 	s.run(0, env, "/bin/sh", "-c", strings.Replace(ingest, "--deadline 50m", "--limit 1", 1))
 	if said := s.run(1, env, "/bin/sh", "-c", strings.Replace(status, "2h", "1ns", 1)); strings.Count(said, "\n") != 1 || !strings.Contains(said, "1 objects wait") {
 		t.Errorf("of the lag it said %q", said)
 	}
-	if err := os.Rename(filepath.Join(s.dir, "store", defaultKeyset), filepath.Join(s.dir, "away")); err != nil {
+
+	// A folder of metrics that cannot be made.
+	if err := os.Rename(filepath.Join(s.dir, "node_exporter"), filepath.Join(s.dir, "away")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "node_exporter"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := shell(ingest); !strings.Contains(said, "metrics were not written") || !strings.Contains(said, "exit code 1") {
+		t.Errorf("without a folder for its metrics it said %q", said)
+	}
+	if err := os.Rename(filepath.Join(s.dir, "store", defaultKeyset), filepath.Join(s.dir, "keys")); err != nil {
 		t.Fatal(err)
 	}
 	if said := shell(ingest); !strings.Contains(said, "exit code 1") {
@@ -145,13 +209,16 @@ func TestSystemd(t *testing.T) {
 			commands = append(commands, strings.Fields(value))
 		}
 	}
-	if len(commands) != 2 {
+	if len(commands) != 3 {
 		t.Fatalf("it starts %v", commands)
 	}
 	for _, c := range commands {
 		s.run(0, env, c...)
 	}
-	for _, name := range []string{"state/report.json", "state/metrics/symlake_ingest.prom", "state/metrics/symlake_status.prom"} {
+	if all := s.reports(); len(all) != 1 {
+		t.Errorf("it left the reports %v", all)
+	}
+	for _, name := range []string{"state/metrics/symlake_ingest.prom", "state/metrics/symlake_status.prom"} {
 		s.has(name)
 	}
 	analyze, err := exec.LookPath("systemd-analyze")

@@ -16,6 +16,7 @@ import (
 )
 
 type statusJob struct {
+	missingFlags
 	MaxLag time.Duration `help:"Exit 1, with one line, when the oldest object that is listed and not done is older." placeholder:"2h"`
 }
 
@@ -56,6 +57,9 @@ type runJSON struct {
 // Run prints lag, backlog, rejects by reason, last runs and sizes.
 func (j statusJob) Run(p *process) error {
 	s, err := p.openRecords(true)
+	if j.skips(p, err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

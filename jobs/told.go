@@ -40,7 +40,11 @@ func (j ingestJob) tell(p *process, report *ingest.Report, o ingest.Options, err
 	if !j.Isolated {
 		p.name(report)
 	}
-	rerr := p.report(j.Report, reportName(report), report)
+	name := reportName(report)
+	rerr := p.report(j.Report, name, report)
+	if told := len(report.Rejected) + report.Objects.Failed; rerr == nil && j.Report != "" && j.Report != "-" && (told > 0 || err != nil) {
+		fmt.Fprintf(p.err, "symlake: the report is %s\n", reportFile(j.Report, name))
+	}
 	switch {
 	case telling == nil || j.TellLater:
 	case rerr == nil:

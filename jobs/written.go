@@ -20,6 +20,14 @@ func reportsFolder(to string) bool {
 	return err == nil && info.IsDir()
 }
 
+// reportFile returns the file of a report with that name.
+func reportFile(to, name string) string {
+	if reportsFolder(to) {
+		return filepath.Join(to, fileName(name)+".json")
+	}
+	return to
+}
+
 // report writes a run's report, its last word: to a file, to a file of that name in a folder, to
 // standard output (-), or where --json says. A file is there whole or not at all.
 func (p *process) report(to, name string, r any) error {
@@ -38,10 +46,7 @@ func (p *process) report(to, name string, r any) error {
 	case to == "-":
 		w = p.out
 	default:
-		if reportsFolder(to) {
-			to = filepath.Join(to, fileName(name)+".json")
-		}
-		if err := replaceFile(to, text); err != nil {
+		if err := replaceFile(reportFile(to, name), text); err != nil {
 			return fmt.Errorf("write report: %w", err)
 		}
 		return nil
