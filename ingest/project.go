@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -135,7 +136,14 @@ func (w *projector) artifact(ctx context.Context, rec *row.Record) error {
 			return fmt.Errorf("begin a batch of the lake: %w", err)
 		}
 	}
-	if named && mark.Load == l.Load {
+	held := named && mark.Load == l.Load
+	if named && !held && bytes.Compare(l.Load[:], mark.Load[:]) < 0 { // rolled back: its rows may be there still
+		var err error
+		if held, err = w.Lake.Holds(ctx, &l.Artifact, l.Load); err != nil {
+			return fmt.Errorf("read the lake: %w", err)
+		}
+	}
+	if held {
 		w.facts++
 	} else {
 		if err := exportLoad(ctx, w.Store, w.Keyring, rec, w.batch); err != nil {

@@ -23,6 +23,9 @@ var ErrLakeUnsafe = errors.New("the bucket ignores If-None-Match")
 type Lake interface {
 	// Live gives what the lake names at present: one load an artifact.
 	Live(ctx context.Context) (map[symbol.ID]LakeMark, error)
+	// Holds reports whether the lake has the rows of a load of a, named at present or not: a load
+	// that is published again after another one is then named without its rows.
+	Holds(ctx context.Context, a *symbol.Artifact, l Load) (bool, error)
 	// Begin opens files for the rows of many loads.
 	Begin(ctx context.Context) (LakeBatch, error)
 	// Drop stops naming artifacts. Their rows go with the next compaction.
@@ -52,8 +55,8 @@ type LakeBatch interface {
 	// Write takes a run: swept, so after and apart from the load's runs before.
 	Write(r *symbol.Run) error
 	// Commit finishes the files and names loads in one step, in place of every other load of their
-	// artifacts. Rows of a load are this batch's, or those the lake has of it already. Loads of the batch
-	// that are not among them are named by nobody.
+	// artifacts. Rows of a load are this batch's, or those the lake has of it already (ErrConflict:
+	// it has none). Loads of the batch that are not among them are named by nobody.
 	Commit(ctx context.Context, loads []*LakeLoad) (LakeCommitted, error)
 	// Abort drops what was written; after Commit it does nothing.
 	Abort()

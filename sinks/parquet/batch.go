@@ -147,7 +147,7 @@ func (b *batch) rest(o *output) error {
 
 // output gives the batch's file of a table and partition.
 func (b *batch) output(t *Table, k symbol.Kind, l sinks.Load) (*output, error) {
-	folder := t.Name + "/kind=" + string(k) + "/day=" + day(l)
+	folder := folderOf(t.Name, k, l)
 	for _, o := range b.outputs {
 		if o.folder == folder && o.f != nil && (b.target == 0 || o.Bytes < b.target) {
 			return o, nil
@@ -248,8 +248,14 @@ func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit)
 				r.file = w.out.Path
 			case w == nil && was.load == x.Load:
 				r.file = was.file
-			case w == nil:
-				return nil, fmt.Errorf("load %x of %s: the lake has no rows of it", x.Load, key.id)
+			case w == nil: // published again after another load: its rows are there from before
+				var err error
+				if r.file, err = b.l.holder(ctx, s.manifest, &x.Artifact, x.Load); err != nil {
+					return nil, err
+				}
+				if r.file == "" {
+					return nil, fmt.Errorf("load %x of %s: the lake has no rows of it: %w", x.Load, key.id, sinks.ErrConflict)
+				}
 			}
 			n.live[key.id] = r
 		}
