@@ -1,66 +1,13 @@
 package ingest
 
 import (
-	"context"
-	"errors"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
-
-// mortal is a catalog whose process dies at its k-th write, before or after the write arrives.
-type mortal struct {
-	sinks.Catalog
-	mu      sync.Mutex
-	left    int
-	arrives bool
-	dead    bool
-}
-
-var errDead = errors.New("the process is dead")
-
-func (m *mortal) Swap(ctx context.Context, key, old, new []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.dead {
-		return errDead
-	}
-	if m.left--; m.left >= 0 {
-		return m.Catalog.Swap(ctx, key, old, new)
-	}
-	m.dead = true
-	if m.arrives {
-		if err := m.Catalog.Swap(ctx, key, old, new); err != nil {
-			return err
-		}
-	}
-	return errDead
-}
-
-func (m *mortal) Get(ctx context.Context, key []byte) ([]byte, error) {
-	if m.gone() {
-		return nil, errDead
-	}
-	return m.Catalog.Get(ctx, key)
-}
-
-func (m *mortal) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
-	if m.gone() {
-		return errDead
-	}
-	return m.Catalog.List(ctx, s, emit)
-}
-
-func (m *mortal) gone() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.dead
-}
 
 // toldWorld is a world with two good objects, of which one was asked for, a broken one and one
 // that no format knows.
@@ -152,11 +99,11 @@ func TestToldAfterDeath(t *testing.T) {
 				if inLake {
 					w.o.Lake = plainLake(t, t.TempDir())
 				}
-				m := &mortal{Catalog: w.store.Catalog, left: k, arrives: arrives}
+				m := &mortal{at: k + 1, after: arrives}
 				o := w.o
-				o.Store = &sinks.Store{Blocks: w.store.Blocks, Catalog: m}
+				o.Store = m.store(w.store)
 				r, err := Run(t.Context(), []Source{w.src}, o) // what a dead process returns nobody reads
-				if !m.gone() {
+				if !m.reached() {
 					if k < 20 {
 						t.Fatalf("the run wrote %d times", k)
 					}

@@ -52,7 +52,7 @@ func (x *object) claim(rec *row.Record, b bid) verdict {
 			return load
 		case p.Format == f.Name && p.Parser < f.Version:
 			return load
-		case x.t.rederive:
+		case x.t.rederive, len(x.t.owed) > 0:
 			return contest
 		case p.Format == f.Name:
 			return same

@@ -36,12 +36,30 @@ func spellings(id string) []string {
 // companion finds what x asks for beside it in its bucket, then in the ledger
 // by id. (The same archive was asked before, by the archive's format.)
 func (x *object) companion(ctx context.Context, want formats.Ref) (*formats.Input, error) {
+	in, err := x.seek(ctx, want)
+	if err == nil && x.t.seen {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if x.got == nil {
+			x.got = make(map[string]bool)
+		}
+		x.got[waitKey(want)] = true
+	}
+	return in, err
+}
+
+// seek looks for a companion, and notes one that it does not find.
+func (x *object) seek(ctx context.Context, want formats.Ref) (*formats.Input, error) {
 	in, err := x.j.beside(ctx, x.t.src.Bucket, x.t.entry.Key, want.Name)
 	if !errors.Is(err, formats.ErrNoCompanion) {
 		return in, err
 	}
+	var tried []string
 	if want.ID != "" {
-		for _, place := range x.j.placesOf(ctx, want.ID) {
+		if tried, err = x.j.placesOf(ctx, want.ID); err != nil {
+			return nil, err
+		}
+		for _, place := range tried {
 			if !x.j.serves(place, x.t.src.standing()) {
 				x.distrust(place, want)
 				continue
@@ -53,7 +71,7 @@ func (x *object) companion(ctx context.Context, want formats.Ref) (*formats.Inpu
 		}
 	}
 	if !want.Optional {
-		x.miss(want)
+		x.miss(want, tried)
 	}
 	return nil, formats.ErrNoCompanion
 }
@@ -76,10 +94,36 @@ func (j *job) beside(ctx context.Context, b bucket.Bucket, key, name string) (*f
 	return nil, formats.ErrNoCompanion
 }
 
+// isBeside reports whether a file called name is there, seen from key.
+func (j *job) isBeside(ctx context.Context, b bucket.Bucket, key, name string) (bool, error) {
+	if strings.HasSuffix(name, "/") {
+		e, err := firstWithin(ctx, b, path.Join(path.Dir(key), name)+"/")
+		return e != nil, err
+	}
+	for _, k := range keysBeside(key, name) {
+		_, _, err := b.Stat(ctx, k)
+		if !errors.Is(err, bucket.ErrNotFound) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // within opens the first file of a folder, hidden ones aside.
 func (j *job) within(ctx context.Context, b bucket.Bucket, folder string) (*formats.Input, error) {
-	var found *bucket.Entry
-	err := b.List(ctx, folder, "", func(e bucket.Entry) error {
+	found, err := firstWithin(ctx, b, folder)
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, formats.ErrNoCompanion
+	}
+	return j.fetched(ctx, b, *found)
+}
+
+// firstWithin finds the first file of a folder, hidden ones aside; nil: there is none.
+func firstWithin(ctx context.Context, b bucket.Bucket, folder string) (found *bucket.Entry, err error) {
+	err = b.List(ctx, folder, "", func(e bucket.Entry) error {
 		rest := strings.TrimPrefix(e.Key, folder)
 		if rest == "" || rest[0] == '.' || strings.Contains(rest, "/") {
 			return nil
@@ -90,10 +134,7 @@ func (j *job) within(ctx context.Context, b bucket.Bucket, folder string) (*form
 	if err != nil && !errors.Is(err, errStop) {
 		return nil, err
 	}
-	if found == nil {
-		return nil, formats.ErrNoCompanion
-	}
-	return j.fetched(ctx, b, *found)
+	return found, nil
 }
 
 // keysBeside lists the keys at which a file called name may lie, seen from key.
@@ -119,14 +160,16 @@ func keysBeside(key, name string) []string {
 }
 
 // placesOf gives the objects and members ("URL!member") that have an id.
-// A catalog that cannot be read gives none: it will be asked again when what it
-// lists would have arrived.
-func (j *job) placesOf(ctx context.Context, id string) []string {
+func (j *job) placesOf(ctx context.Context, id string) ([]string, error) {
+	return placesOf(ctx, j.cat, id)
+}
+
+func placesOf(ctx context.Context, c *row.Catalog, id string) ([]string, error) {
 	var places []string
 	for _, s := range spellings(id) {
-		refs, err := j.cat.Names(ctx, s, 4)
+		refs, err := c.Names(ctx, s, 4)
 		if err != nil {
-			continue
+			return nil, environment(err)
 		}
 		for _, r := range refs {
 			if r.Object != "" {
@@ -135,13 +178,16 @@ func (j *job) placesOf(ctx context.Context, id string) []string {
 		}
 	}
 	if hex, ok := strings.CutPrefix(spellings(id)[0], buildIDKey); ok {
-		rec, err := j.cat.Artifact(ctx, symbol.NewID(symbol.ELF, strings.ToLower(hex)))
-		if err == nil && rec != nil && rec.Published != nil {
+		rec, err := c.Artifact(ctx, symbol.NewID(symbol.ELF, strings.ToLower(hex)))
+		if err != nil {
+			return nil, environment(err)
+		}
+		if rec != nil && rec.Published != nil {
 			s := rec.Published.Source
 			places = append(places, join(s.URL, s.Member))
 		}
 	}
-	return places
+	return places, nil
 }
 
 func join(url, member string) string {
@@ -266,20 +312,32 @@ func (x *object) member(ctx context.Context, in *formats.Input, name string, dep
 	return found, err
 }
 
-// miss notes what x asked for and nobody had.
-func (x *object) miss(want formats.Ref) {
-	key := want.ID
-	if key == "" {
-		key = waitName(want.Name) // whatever comes under an id says so when it comes
-	}
+// missed is a companion that was asked for and not found.
+type missed struct {
+	want  formats.Ref
+	tried []string // places that its id led to, and where it was not
+}
+
+// miss notes a companion that x asked for and did not find in the places tried.
+func (x *object) miss(want formats.Ref, tried []string) {
+	key := waitKey(want)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.missed == nil {
-		x.missed = map[string]bool{}
+		x.missed = map[string]missed{}
 	}
 	if key != "" && len(x.missed) < maxMissed {
-		x.missed[key] = true
+		x.missed[key] = missed{want, tried}
 	}
+}
+
+// waitKey is the key under which an object waits for a companion: its id, or its name where it has
+// none. A file that comes under an id announces its id, too.
+func waitKey(want formats.Ref) string {
+	if want.ID != "" {
+		return want.ID
+	}
+	return waitName(want.Name)
 }
 
 // maxMissed bounds what one object waits for: the largest binaries have 40,000
@@ -294,48 +352,21 @@ func waitName(name string) string {
 	return fileKey + strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
 }
 
-// arrived notes what x brought that others may wait for, and which of them do:
-// companions, and builds, which the catalog knows as artifacts.
+// arrived enters what x brought under the ids that others ask for: companions, and builds, which
+// the catalog knows as artifacts.
 func (x *object) arrived(ctx context.Context, in *formats.Input, companions, builds []string) error {
-	j := x.j
-	keys := []string{waitName(formats.Base(in.Name))}
-	for _, id := range slices.Concat(companions, builds) {
-		keys = append(keys, spellings(id)...)
-	}
-	if !j.o.DryRun {
+	if !x.j.o.DryRun {
 		for _, id := range companions {
-			if err := j.cat.AddName(ctx, id, row.Ref{Object: in.Name}); err != nil {
+			if err := x.j.cat.AddName(ctx, id, row.Ref{Object: in.Name}); err != nil {
 				return err
 			}
 		}
 	}
-	for _, k := range keys {
-		ws, err := j.cat.Waiters(ctx, k)
-		if err != nil {
-			return err
-		}
-		for _, w := range ws {
-			x.wakes = append(x.wakes, waiting{k, w})
-		}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.brought = append(x.brought, waitName(formats.Base(in.Name)))
+	for _, id := range slices.Concat(companions, builds) {
+		x.brought = append(x.brought, spellings(id)...)
 	}
 	return nil
-}
-
-// waiting is a waiter and the key it waits under.
-type waiting struct {
-	key string
-	row.Waiter
-}
-
-// wake queues the objects that wait for what came. Their waiter records go when
-// they have been derived again, so that a killed run forgets nobody.
-func (j *job) wake(ws []waiting) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, w := range ws {
-		if j.woken[w.Object] == nil {
-			j.wakeList = append(j.wakeList, w.Object)
-		}
-		j.woken[w.Object] = append(j.woken[w.Object], w)
-	}
 }

@@ -154,7 +154,14 @@ func (c *copier) run(ctx context.Context) error {
 	if err := c.waiters(ctx); err != nil {
 		return err
 	}
-	return c.ledger(ctx)
+	if err := c.ledger(ctx); err != nil {
+		return err
+	}
+	if err := c.companions(ctx); err != nil {
+		return err
+	}
+	// A waiter of either store may have found its companion in the other.
+	return joinWaiters(ctx, c.to, nil)
 }
 
 // page reads records of the source from an ID on. It ends before any is

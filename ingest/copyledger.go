@@ -39,6 +39,26 @@ func (c *copier) waiters(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// companions brings over the ids by which the objects of the ledger are asked for as companions.
+func (c *copier) companions(ctx context.Context) error {
+	type name struct{ text, url string }
+	var list []name
+	err := c.from.ObjectNames(ctx, func(text, url string) error {
+		list = append(list, name{text, url})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return forEach(list, func(n name) error {
+		o, err := ledgerOf(ctx, c.to, n.url)
+		if err != nil || o == nil || named(o) { // names of an object that is not loaded came with its entry
+			return err
+		}
+		return c.to.AddName(ctx, n.text, row.Ref{Object: n.url})
+	})
+}
+
 // ledger brings over the entries of objects all of whose artifacts the target
 // has: what is not there is new to the next ingest into it.
 func (c *copier) ledger(ctx context.Context) error {

@@ -13,7 +13,7 @@ import (
 // problems are what verify finds.
 func (w *world) problems() string {
 	w.t.Helper()
-	r, err := Verify(w.t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring})
+	r, err := Verify(w.t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Alive: w.o.Alive})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ import (
 //	id HEX | rank N | file NAME | companion ID | need ID NAME
 //	f START END FUNCTION [LINE] | part | broken | fail | table TEXT | code TEXT
 //
-// need appends the wanted file's functions, or notes it as missing.
+// need appends the wanted file's functions, or notes it as missing; by its name alone with the word "name" as ID.
 func fake(version int) *formats.Format {
 	return &formats.Format{Name: "fake", Version: version,
 		Detect: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("FAKE")) },
@@ -90,9 +90,15 @@ func openFake(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 		lines := parts[part]
 		if part == 0 {
 			for _, n := range needs {
-				c, err := in.Companion(ctx, formats.Ref{ID: n[0], Name: n[1]})
+				want := formats.Ref{ID: n[0], Name: n[1]}
+				if want.ID == "name" {
+					want.ID = ""
+				}
+				c, err := in.Companion(ctx, want)
 				if errors.Is(err, formats.ErrNoCompanion) {
-					q.Missing = append(q.Missing, n[0])
+					if want.ID != "" {
+						q.Missing = append(q.Missing, want.ID)
+					}
 					continue
 				}
 				if err != nil {
@@ -144,6 +150,10 @@ type world struct {
 	now   time.Time
 	o     Options
 	src   Source
+
+	lakeDir string  // of o.Lake, where a test needs the folder
+	from    *world  // another store
+	dying   *mortal // the process that is to die
 }
 
 func newWorld(t *testing.T) *world {

@@ -108,8 +108,8 @@ func (g *collector) run(ctx context.Context) error {
 	if err := g.orphans(ctx); err != nil {
 		return err
 	}
-	if g.DryRun {
-		return nil
+	if err := g.waits(ctx); err != nil || g.DryRun {
+		return err
 	}
 	g.report.Freed, err = g.Store.Blocks.Tidy(ctx, g.before)
 	return err

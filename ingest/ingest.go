@@ -32,12 +32,11 @@ type job struct {
 	ended    int // objects
 	bytes    int64
 	taken    int
-	failures int                  // one after the other
-	perRound int                  // new objects listed before they are worked off
-	perSplit int                  // keys of a piece of a listing read before part of it is given away
-	woken    map[string][]waiting // by object: what came for it
-	wakeList []string
-	waits    []waiting // what loads of this run lack
+	failures int                          // one after the other
+	perRound int                          // new objects listed before they are worked off
+	perSplit int                          // keys of a piece of a listing read before part of it is given away
+	owed     map[string][]*row.Obligation // by URL, as earlier runs left them
+	lacking  map[string]map[string]bool   // what loads of this run lack: URL, then waiter's key
 
 	worker   row.WorkerID // this process
 	owner    string       // of its loads, in records
@@ -102,7 +101,7 @@ func (j *job) by() row.WorkerID {
 func newJob(o Options) *job {
 	o = o.withDefaults()
 	j := &job{o: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
-		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), woken: make(map[string][]waiting), perRound: roundObjects, perSplit: splitKeys,
+		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), lacking: make(map[string]map[string]bool), perRound: roundObjects, perSplit: splitKeys,
 		worker: o.Worker, peers: peers{seen: make(map[row.WorkerID]*sighting)}}
 	if o.DiskBytes > 0 {
 		j.disk = scratch.NewBudget(o.DiskBytes)
@@ -205,6 +204,12 @@ func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan str
 		return err
 	}
 	var err error
+	if j.owed, err = j.readObligations(ctx); err != nil {
+		return err
+	}
+	if err := j.settleLedgers(ctx); err != nil {
+		return err
+	}
 	if j.lease, err = j.openLease(ctx); err != nil {
 		return err
 	}
@@ -239,11 +244,7 @@ func (j *job) walk(ctx context.Context) error {
 	}
 	// Objects end when the lake names them, and only then is it known what they complete.
 	j.flushLake(ctx)
-	tasks, err := j.wakened(ctx)
-	if err == nil && len(tasks) > 0 {
-		err = j.work(ctx, tasks, j.o.Workers)
-	}
-	if err != nil {
+	if err := j.fulfil(ctx); err != nil {
 		return err
 	}
 	return partial

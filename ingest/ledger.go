@@ -69,7 +69,7 @@ func (j *job) entry(t *task, s row.ObjectState) *row.Object {
 func (j *job) begin(ctx context.Context, t *task) (bool, error) {
 	o := j.entry(t, row.ObjectLoading)
 	if t.old != nil {
-		t.heir = t.old.Owner
+		t.heir, t.seen = t.old.Owner, true
 	}
 	if t.suspect {
 		o.Interrupted = t.old.Interrupted + 1

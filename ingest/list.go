@@ -58,17 +58,19 @@ type task struct {
 	src      *source
 	entry    bucket.Entry
 	url      string
-	old      *row.Object  // the ledger's entry; nil: none
-	sidecar  bool         // it has one beside it
-	named    bool         // the ledger finds it by its names
-	alone    bool         // nothing else is at work beside it
-	was      *row.Object  // the ledger's entry before this run noted it as attempted
-	begun    bool         // noted as attempted by this run
-	heir     row.WorkerID // who had it and died
-	suspect  bool         // it was open when a process died
-	fresh    bool         // it is to be taken: where no listing says so
-	rederive bool         // a companion of it has come
-	retries  int          // times it changed while it was read
+	old      *row.Object       // the ledger's entry; nil: none
+	sidecar  bool              // it has one beside it
+	named    bool              // the ledger finds it by its names
+	alone    bool              // nothing else is at work beside it
+	was      *row.Object       // the ledger's entry before this run noted it as attempted
+	begun    bool              // noted as attempted by this run
+	heir     row.WorkerID      // who had it and died
+	suspect  bool              // it was open when a process died
+	fresh    bool              // it is to be taken: where no listing says so
+	seen     bool              // an earlier attempt was noted in the ledger
+	owed     []*row.Obligation // why it is to be derived again, as read before it is taken
+	rederive bool              // it was counted before: obligations alone have it taken
+	retries  int               // times it changed while it was read
 }
 
 // listOne looks at one object of a source.

@@ -124,7 +124,7 @@ func (x *object) load(ctx context.Context, b bid, rival *row.Record) (err error)
 		return errTime
 	}
 	x.loads++
-	p.missed = slices.Collect(maps.Keys(x.missed))
+	p.missed = maps.Clone(x.missed)
 	x.mu.Unlock()
 	return j.hand(x.run, p)
 }

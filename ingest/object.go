@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,13 +40,14 @@ type object struct {
 	outcomes   map[string]int       // how many of each
 	firstError string               // of what was rejected
 	parsers    map[string]int
-	reason     string          // of the object as a whole, when it holds nothing
-	err        error           // the environment failed: it is tried again
-	missed     map[string]bool // companions that were asked for and nobody had
-	lacks      []string        // what its loads say they lack
-	wakes      []waiting       // who waits for what it brought
-	loads      int             // handed over and not published yet, in the lake too
-	waits      int             // of these, those that the lake alone lacks
+	reason     string            // of the object as a whole, when it holds nothing
+	err        error             // the environment failed: it is tried again
+	missed     map[string]missed // companions that were asked for and not found, by waiter's key
+	lacks      []string          // what its loads say they lack
+	got        map[string]bool   // companions that were found, where an earlier attempt may have missed them
+	brought    []string          // keys under which others may wait for it
+	loads      int               // handed over and not published yet, in the lake too
+	waits      int               // of these, those that the lake alone lacks
 	endedAt    time.Time
 	noted      bool // in the ledger, as published
 	published  []symbol.ID
@@ -68,6 +68,9 @@ const maxRetries = 3
 
 // take works an object off as far as its loads are handed to the publisher.
 func (j *job) take(ctx context.Context, t *task) {
+	if t.owed == nil {
+		t.owed = j.owed[t.url]
+	}
 	x := &object{j: j, t: t, started: j.o.Now(), parsers: make(map[string]int), run: ctx}
 	within, ended := j.span(ctx, stageObject, t.url)
 	err := x.limited(within, x.settled)
@@ -348,6 +351,12 @@ func (j *job) settle(ctx context.Context, x *object, o *row.Object) error {
 	if err := x.settleConflicts(ctx, o); err != nil {
 		return err
 	}
+	ended := o.State != row.ObjectFailed && o.State != row.ObjectPending
+	if ended && !x.t.rederive {
+		if err := x.announce(ctx); err != nil {
+			return err
+		}
+	}
 	if named(o) { // names first: who finds them before the entry finds nothing yet
 		if err := j.rename(ctx, x.t.named, o); err != nil {
 			return err
@@ -363,26 +372,8 @@ func (j *job) settle(ctx context.Context, x *object, o *row.Object) error {
 		}
 	}
 	x.t.old, x.t.named = o, named(o)
-	if err := demoteLosers(ctx, j.cat, o); err != nil {
+	if err := demoteLosers(ctx, j.cat, o); err != nil || !ended {
 		return err
 	}
-	j.wake(x.wakes)
-	if !x.t.rederive || o.State == row.ObjectFailed || o.State == row.ObjectPending {
-		return nil
-	}
-	met := func(w waiting) bool {
-		return w.Object == o.URL && !x.missed[w.key] && !slices.Contains(x.lacks, w.key)
-	}
-	j.mu.Lock()
-	came := slices.Clone(j.woken[o.URL])
-	j.waits = slices.DeleteFunc(j.waits, met)
-	j.mu.Unlock()
-	for _, w := range came {
-		if met(w) {
-			if err := j.cat.RemoveWaiter(ctx, w.key, w.Waiter); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return x.discharge(ctx)
 }

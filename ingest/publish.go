@@ -49,7 +49,7 @@ type pending struct {
 	load     sinks.Load
 	loaded   *row.Loaded
 	names    []symbol.Name
-	missed   []string
+	missed   map[string]missed
 	rows     []sinks.Row // until there is a batch
 	bytes    int
 	batch    sinks.Batch // nil: the group's
@@ -363,20 +363,4 @@ func union(a, b []symbol.Name) []symbol.Name {
 		return strings.Compare(x.Text, y.Text)
 	})
 	return a
-}
-
-// await notes what a load lacks, so that it is derived again when that comes.
-func (j *job) await(ctx context.Context, p *pending) error {
-	keys := slices.Concat(p.loaded.Quality.Missing, p.missed)
-	slices.Sort(keys)
-	for _, key := range slices.Compact(keys) {
-		w := waiting{key, row.Waiter{Artifact: p.id, Object: p.x.t.url}}
-		if err := j.cat.AddWaiter(ctx, key, w.Waiter); err != nil {
-			return err
-		}
-		j.mu.Lock()
-		j.waits = append(j.waits, w)
-		j.mu.Unlock()
-	}
-	return nil
 }

@@ -15,9 +15,10 @@ import (
 var ErrNoPrevious = errors.New("it has no previous load")
 
 // Rollback publishes an artifact's previous load again, in place of the present one, which becomes the previous, and
-// pins it: only a forced ingest replaces it. A death in between leaves one or the other; the lake follows with the next ingest.
+// pins it: only a forced ingest replaces it. A death in between leaves one or the other; ledger and lake follow with the next ingest.
 func Rollback(ctx context.Context, p Projection, id symbol.ID) (now *row.Record, err error) {
 	cat := row.NewCatalog(p.Store.Catalog, p.Keyring)
+	var owed *row.Obligation // of the ledger
 	for {
 		old, err := cat.Artifact(ctx, id)
 		switch {
@@ -30,6 +31,11 @@ func Rollback(ctx context.Context, p Projection, id symbol.ID) (now *row.Record,
 		}
 		now = copyOf(old, id)
 		now.Published, now.Previous, now.State = old.Previous, old.Published, row.Pinned
+		if l := now.Previous; l != nil && owed == nil && !isFrom(l, now.Published.Source.URL, now.Published.Source.Member) {
+			if owed, err = cat.ObligeLedger(ctx, id); err != nil {
+				return nil, err
+			}
+		}
 		err = cat.SwapArtifact(ctx, old, now)
 		if errors.Is(err, sinks.ErrConflict) {
 			continue
@@ -39,11 +45,8 @@ func Rollback(ctx context.Context, p Projection, id symbol.ID) (now *row.Record,
 		}
 		break
 	}
-	if l := now.Previous; l != nil && !isFrom(l, now.Published.Source.URL, now.Published.Source.Member) {
-		if err := turn(ctx, cat, l.Source, id, outcomeLoaded, outcomeKept); err != nil {
-			return nil, err
-		}
-		if err := turn(ctx, cat, now.Published.Source, id, outcomeKept, outcomeLoaded); err != nil {
+	if owed != nil {
+		if err := settleLedger(ctx, cat, owed); err != nil {
 			return nil, err
 		}
 	}
@@ -53,6 +56,26 @@ func Rollback(ctx context.Context, p Projection, id symbol.ID) (now *row.Record,
 		}
 	}
 	return now, nil
+}
+
+// settleLedger makes the ledger say of the objects of an artifact's loads which of them answers it.
+func settleLedger(ctx context.Context, c *row.Catalog, owed *row.Obligation) error {
+	rec, err := c.Artifact(ctx, owed.Artifact)
+	if err != nil {
+		return err
+	}
+	if rec != nil && rec.Published != nil && !rec.State.Removed() {
+		winner := rec.Published.Source
+		if l := rec.Previous; l != nil && !isFrom(l, winner.URL, winner.Member) {
+			if err := turn(ctx, c, l.Source, rec.ID, outcomeLoaded, outcomeKept); err != nil {
+				return err
+			}
+		}
+		if err := turn(ctx, c, winner, rec.ID, outcomeKept, outcomeLoaded); err != nil {
+			return err
+		}
+	}
+	return c.Discharge(ctx, owed)
 }
 
 // turn changes in the ledger what became of an artifact of an object, and with it the object's state.

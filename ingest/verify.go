@@ -40,7 +40,9 @@ type VerifyReport struct {
 	Bytes     uint64    `json:"bytes"`
 	Objects   int       `json:"objects"` // ledger entries
 	InLake    int       `json:"in_lake"` // artifacts that the lake names
-	Waiting   int       `json:"waiting"` // artifacts that a run has published and is yet to name in the lake
+	// Waiting counts what a run at work is about to do: artifacts that it published and is yet to
+	// name in the lake, objects that it is yet to derive again.
+	Waiting int `json:"waiting"`
 	// Digest is over the identity and content of every published load, in
 	// order of artifacts: equal for equal content.
 	Digest   string    `json:"digest"`
@@ -64,6 +66,9 @@ func Verify(ctx context.Context, o VerifyOptions) (*VerifyReport, error) {
 		known: make(map[symbol.ID]bool), rows: make(map[symbol.ID]bool),
 		report: &VerifyReport{Job: "verify", Started: o.Now(), Problems: []Problem{}}}
 	err := v.run(ctx)
+	if err == nil {
+		err = v.obligations(ctx)
+	}
 	if err == nil {
 		err = v.lake(ctx)
 	}

@@ -87,15 +87,7 @@ func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 	}
 	slices.SortFunc(ids, func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) })
 	// Before the lake: what is done by then is named there.
-	atWork := false
-	err := v.cat.Workers(ctx, func(w *row.Worker) error {
-		alive, known := true, false
-		if v.Alive != nil {
-			alive, known = v.Alive(w.Host, w.Process)
-		}
-		atWork = atWork || alive || !known
-		return nil
-	})
+	atWork, err := v.working(ctx)
 	if err != nil {
 		return err
 	}
@@ -130,4 +122,17 @@ func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 		}
 	}
 	return nil
+}
+
+// working reports whether a run may be at work: some worker holds a lease and is not known to be dead.
+func (v *verifier) working(ctx context.Context) (is bool, err error) {
+	err = v.cat.Workers(ctx, func(w *row.Worker) error {
+		alive, known := true, false
+		if v.Alive != nil {
+			alive, known = v.Alive(w.Host, w.Process)
+		}
+		is = is || alive || !known
+		return nil
+	})
+	return is, err
 }

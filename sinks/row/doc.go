@@ -42,6 +42,9 @@
 //	"s" tag(URL) (16)                                  when a source was last listed whole
 //	"r" worker (16)                                    what a process that ingests has yet to tell
 //	"c" tag(URL) (16) artifact (16) tag(member) (16)   an object that another owner's load keeps out
+//	"p" 0                                              obligations are complete from here on
+//	"p" 1 tag(URL) (16) tag(companion) (16)            an object to be derived again: its companion came
+//	"p" 2 artifact (16)                                an artifact whose objects' ledger is to follow its record
 //
 // tag(x) is the first 16 bytes of HMAC-SHA-256 under the name key, over the record's first
 // byte ("o" for a URL) and x; names are lower-cased first, the others are taken as they are.

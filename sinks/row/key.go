@@ -63,6 +63,7 @@ const (
 	keySource   = 's'
 	keyAccount  = 'r'
 	keyConflict = 'c'
+	keyPending  = 'p'
 )
 
 // tagBytes is how much of an HMAC stands in a catalog key.

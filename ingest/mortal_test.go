@@ -1,0 +1,173 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket"
+)
+
+var errDead = errors.New("the process is dead")
+
+// mortal is a process that dies at its at-th write: to the catalog, the blocks or the lake's bucket.
+// Nothing that it does afterwards has an effect, and it reads nothing any more.
+type mortal struct {
+	at    int  // 0: it lives
+	after bool // the last write takes effect
+
+	mu   sync.Mutex
+	n    int // writes so far
+	dead bool
+}
+
+// write carries out a write, unless the process is dead or dies of it.
+func (m *mortal) write(op func() error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dead {
+		return errDead
+	}
+	if m.n++; m.n != m.at {
+		return op()
+	}
+	m.dead = true
+	if m.after {
+		if err := op(); err != nil {
+			return err
+		}
+	}
+	return errDead
+}
+
+// read says whether the process still lives.
+func (m *mortal) read() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dead {
+		return errDead
+	}
+	return nil
+}
+
+// reached reports whether the process came as far as its death.
+func (m *mortal) reached() bool { return m.read() != nil }
+
+// store is s as the process uses it.
+func (m *mortal) store(s *sinks.Store) *sinks.Store {
+	c := *s
+	c.Catalog, c.Blocks = mortalCatalog{s.Catalog, m}, mortalBlocks{s.Blocks, m}
+	return &c
+}
+
+// bucket is b as the process uses it.
+func (m *mortal) bucket(b bucket.Bucket) bucket.Bucket {
+	if d, ok := b.(bucket.Drafter); ok {
+		return mortalDrafter{mortalBucket{b, m}, d}
+	}
+	return mortalBucket{b, m}
+}
+
+type mortalCatalog struct {
+	sinks.Catalog
+	m *mortal
+}
+
+func (c mortalCatalog) Get(ctx context.Context, key []byte) ([]byte, error) {
+	if err := c.m.read(); err != nil {
+		return nil, err
+	}
+	return c.Catalog.Get(ctx, key)
+}
+
+func (c mortalCatalog) Swap(ctx context.Context, key, old, new []byte) error {
+	return c.m.write(func() error { return c.Catalog.Swap(ctx, key, old, new) })
+}
+
+func (c mortalCatalog) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
+	if err := c.m.read(); err != nil {
+		return err
+	}
+	return c.Catalog.List(ctx, s, emit)
+}
+
+type mortalBlocks struct {
+	sinks.Blocks
+	m *mortal
+}
+
+func (b mortalBlocks) Begin(ctx context.Context) (sinks.Batch, error) {
+	if err := b.m.read(); err != nil {
+		return nil, err
+	}
+	batch, err := b.Blocks.Begin(ctx)
+	return mortalBatch{batch, b.m}, err
+}
+
+func (b mortalBlocks) Drop(ctx context.Context, prefixes [][]byte) error {
+	return b.m.write(func() error { return b.Blocks.Drop(ctx, prefixes) })
+}
+
+func (b mortalBlocks) Tidy(ctx context.Context, before time.Time) (freed int64, err error) {
+	err = b.m.write(func() error {
+		freed, err = b.Blocks.Tidy(ctx, before)
+		return err
+	})
+	return freed, err
+}
+
+type mortalBatch struct {
+	sinks.Batch
+	m *mortal
+}
+
+func (b mortalBatch) Write(r sinks.Row) error {
+	if err := b.m.read(); err != nil {
+		return err
+	}
+	return b.Batch.Write(r)
+}
+
+func (b mortalBatch) Commit(ctx context.Context) error {
+	return b.m.write(func() error { return b.Batch.Commit(ctx) })
+}
+
+type mortalBucket struct {
+	bucket.Bucket
+	m *mortal
+}
+
+func (b mortalBucket) List(ctx context.Context, prefix, after string, emit func(bucket.Entry) error) error {
+	if err := b.m.read(); err != nil {
+		return err
+	}
+	return b.Bucket.List(ctx, prefix, after, emit)
+}
+
+func (b mortalBucket) Create(ctx context.Context, key, etag string, r io.Reader) error {
+	return b.m.write(func() error { return b.Bucket.Create(ctx, key, etag, r) })
+}
+
+func (b mortalBucket) Delete(ctx context.Context, keys []string) error {
+	return b.m.write(func() error { return b.Bucket.Delete(ctx, keys) })
+}
+
+type mortalDrafter struct {
+	mortalBucket
+	d bucket.Drafter
+}
+
+func (b mortalDrafter) Draft(folder string) (*os.File, error) {
+	if err := b.m.read(); err != nil {
+		return nil, err
+	}
+	return b.d.Draft(folder)
+}
+
+func (b mortalDrafter) Publish(f *os.File, key string) error {
+	return b.m.write(func() error { return b.d.Publish(f, key) })
+}

@@ -1,0 +1,276 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// maxWakes bounds how often one run derives an object again: a companion that the catalog names
+// and no archive holds any more would wake the object each time.
+const maxWakes = 2
+
+// readObligations gives what is owed, by URL of the object. A store of an earlier version gets its
+// obligations first.
+func (j *job) readObligations(ctx context.Context) (map[string][]*row.Obligation, error) {
+	if !j.o.DryRun {
+		joined, err := j.cat.Joined(ctx)
+		if err == nil && !joined {
+			err = joinWaiters(ctx, j.cat, nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	owed := make(map[string][]*row.Obligation)
+	err := j.cat.Obligations(ctx, func(o *row.Obligation) error {
+		owed[o.Object] = append(owed[o.Object], o)
+		return nil
+	})
+	return owed, err
+}
+
+// settleLedgers does what earlier processes left undone in the ledger.
+func (j *job) settleLedgers(ctx context.Context) error {
+	var owed []*row.Obligation
+	err := j.cat.LedgerObligations(ctx, func(o *row.Obligation) error {
+		owed = append(owed, o)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return forEach(owed, func(o *row.Obligation) error { return settleLedger(ctx, j.cat, o) })
+}
+
+// await records what a load lacks before the load becomes visible, then looks once more for what
+// came while the object was read. A companion enters its own names before it looks for waiters, so
+// one of the two sees the other.
+func (j *job) await(ctx context.Context, p *pending) error {
+	keys := slices.Concat(p.loaded.Quality.Missing, slices.Collect(maps.Keys(p.missed)))
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	if len(keys) == 0 {
+		return nil
+	}
+	errs := make([]error, len(keys))
+	atOnce(len(keys), func(i int) {
+		w := waiting{keys[i], row.Waiter{Artifact: p.id, Object: p.x.t.url}}
+		errs[i] = j.cat.AddWaiter(ctx, w.key, w.Waiter)
+		m, asked := p.missed[w.key]
+		if errs[i] != nil || !asked {
+			return
+		}
+		there, err := j.cameMeanwhile(ctx, p.x, m)
+		if err == nil && there {
+			err = j.cat.Oblige(ctx, w.key, w.Waiter)
+		}
+		errs[i] = err
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.lacking[p.x.t.url] == nil {
+		j.lacking[p.x.t.url] = make(map[string]bool)
+	}
+	for _, key := range keys {
+		j.lacking[p.x.t.url][key] = true
+	}
+	return nil
+}
+
+// cameMeanwhile reports whether a companion that was missing is there now.
+func (j *job) cameMeanwhile(ctx context.Context, x *object, m missed) (bool, error) {
+	if m.want.ID != "" {
+		places, err := j.placesOf(ctx, m.want.ID)
+		for _, place := range places {
+			if slices.Contains(m.tried, place) || !j.serves(place, x.t.src.standing()) {
+				continue
+			}
+			_, _, _, err := j.locate(ctx, place)
+			if !errors.Is(err, formats.ErrNoCompanion) {
+				return err == nil, err
+			}
+		}
+		return false, err
+	}
+	return j.isBeside(ctx, x.t.src.Bucket, x.t.entry.Key, m.want.Name)
+}
+
+// announce records an obligation for each object that waits for what x brought. The ledger's entry
+// of x comes after it: a run that dies in between takes x again.
+func (x *object) announce(ctx context.Context) error {
+	x.mu.Lock()
+	keys := slices.Clone(x.brought)
+	x.mu.Unlock()
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	errs := make([]error, len(keys))
+	atOnce(len(keys), func(i int) {
+		waiters, err := x.j.cat.Waiters(ctx, keys[i])
+		for _, w := range waiters {
+			if err == nil {
+				err = x.j.cat.Oblige(ctx, keys[i], w)
+			}
+		}
+		errs[i] = err
+	})
+	return errors.Join(errs...)
+}
+
+// found reports whether x, which was read just now, has what the key names.
+func (x *object) found(key string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, missed := x.missed[key]
+	return !missed && !slices.Contains(x.lacks, key)
+}
+
+// discharge ends the obligations that x was taken for, and the waits that ended with them.
+func (x *object) discharge(ctx context.Context) error {
+	if err := x.stopWaiting(ctx); err != nil {
+		return err
+	}
+	errs := make([]error, len(x.t.owed))
+	atOnce(len(x.t.owed), func(i int) {
+		o := x.t.owed[i]
+		if x.found(o.Companion) {
+			x.j.has(o.Object, o.Companion)
+			if errs[i] = x.j.cat.RemoveWaiter(ctx, o.Companion, o.Waiter); errs[i] != nil {
+				return
+			}
+		}
+		errs[i] = x.j.cat.Discharge(ctx, o)
+	})
+	return errors.Join(errs...)
+}
+
+// stopWaiting removes what earlier attempts at x recorded of companions that x found this time: a
+// process that died may have left a waiter and nothing that would end it.
+func (x *object) stopWaiting(ctx context.Context) error {
+	if !x.t.seen {
+		return nil
+	}
+	x.mu.Lock()
+	keys := slices.Sorted(maps.Keys(x.got))
+	x.mu.Unlock()
+	errs := make([]error, len(keys))
+	atOnce(len(keys), func(i int) {
+		if !x.found(keys[i]) {
+			return
+		}
+		waiters, err := x.j.cat.Waiters(ctx, keys[i])
+		for _, w := range waiters {
+			if err == nil && w.Object == x.t.url {
+				err = x.j.cat.RemoveWaiter(ctx, keys[i], w)
+			}
+		}
+		errs[i] = err
+	})
+	return errors.Join(errs...)
+}
+
+// has notes that an object lacks a companion no longer.
+func (j *job) has(object, companion string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.lacking[object], companion)
+}
+
+// fulfil derives again the objects of this run's sources that obligations name: those that earlier
+// runs left, and those that this run and others beside it recorded.
+func (j *job) fulfil(ctx context.Context) error {
+	if j.o.DryRun || j.o.Isolated {
+		return nil
+	}
+	tried := make(map[string]int)
+	for !j.late() && ctx.Err() == nil {
+		owed, err := j.readObligations(ctx)
+		if err != nil {
+			return err
+		}
+		r := &round{}
+		for _, url := range slices.Sorted(maps.Keys(owed)) {
+			if tried[url] >= maxWakes {
+				continue
+			}
+			t, err := j.owedTask(ctx, url, owed[url])
+			if err != nil {
+				return fmt.Errorf("derive %s again: %w", url, err)
+			}
+			if t != nil {
+				tried[url]++
+				r.tasks = append(r.tasks, t)
+			}
+		}
+		if len(r.tasks) == 0 {
+			return nil
+		}
+		r.part()
+		if err := j.work(ctx, r.tasks, j.o.Workers); err != nil {
+			return err
+		}
+		if err := j.doubtful(ctx, r.suspects); err != nil {
+			return err
+		}
+		// An object ends, and its obligations with it, when the lake names what it loaded.
+		j.flushLake(ctx)
+	}
+	return nil
+}
+
+// owedTask is the task of an object that is to be derived again. nil: the object is not of this
+// run's sources, is gone or changed, is quarantined, or another process has it.
+func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation) (*task, error) {
+	s, e, member, err := j.locate(ctx, url)
+	if errors.Is(err, formats.ErrNoCompanion) || err == nil && member != "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	old, err := j.cat.Object(ctx, url)
+	if err != nil || old == nil || old.ETag != e.ETag {
+		return nil, err // a changed object is new itself, and asks again
+	}
+	t := &task{src: s, entry: e, url: url, old: old, named: named(old), owed: owed, rederive: true}
+	switch old.State {
+	case row.ObjectLoaded, row.ObjectKept, row.ObjectSkipped:
+	case row.ObjectLoading, row.ObjectPublished:
+		if alive, err := j.alive(ctx, old.Owner); err != nil || alive {
+			return nil, err
+		}
+		t.suspect = old.State == row.ObjectLoading
+	default:
+		return nil, nil
+	}
+	_, _, err = s.Bucket.Stat(ctx, e.Key+sidecar)
+	if err != nil && !errors.Is(err, bucket.ErrNotFound) {
+		return nil, err
+	}
+	t.sidecar = err == nil
+	return t, nil
+}
+
+// missing lists the companions that loads of this run still lack.
+func (j *job) missing() []string {
+	var all []string
+	for _, keys := range j.lacking {
+		for key := range keys {
+			if !strings.HasPrefix(key, fileKey) {
+				all = append(all, key)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
