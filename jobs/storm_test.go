@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/ingest"
 )
 
 // stormKills is how many processes the storm kills; SYMLAKE_STORM_KILLS overrides it for a long run.
@@ -55,7 +57,7 @@ func TestStorm(t *testing.T) {
 		dir := t.TempDir()
 		store := filepath.Join(dir, "store")
 		worker := func() *exec.Cmd {
-			c := symlake(t, append([]string{"--store", store, "ingest", "--if-locked", "join"}, objects...)...)
+			c := symlake(t, append([]string{"--store", store, "ingest", "--if-locked", "join", "--tell-later"}, objects...)...)
 			c.Stderr = &bytes.Buffer{}
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
@@ -81,7 +83,8 @@ func TestStorm(t *testing.T) {
 			}
 		}
 		stop()
-		mustRun(t, []int{0, 3}, append([]string{"--store", store, "ingest"}, objects...)...)
+		mustRun(t, []int{0, 3}, append([]string{"--store", store, "ingest", "--tell-later"}, objects...)...)
+		toldOnce(t, store)
 		mustRun(t, []int{0}, "--store", store, "gc", "--grace", "0s")
 		mustRun(t, []int{0}, "--store", store, "compact", "--grace", "0s")
 		digest, ledger := state(t, store)
@@ -100,6 +103,43 @@ func TestStorm(t *testing.T) {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// toldOnce fails unless what a store has to tell is every object and every rejection of its ledger, once.
+func toldOnce(t *testing.T, store string) {
+	t.Helper()
+	out, _ := mustRun(t, []int{0}, "--store", store, "report", "--pending", "--ack")
+	var r ingest.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	told := r.Objects.Loaded + r.Objects.Kept + r.Objects.Conflict + r.Objects.Rejected
+	for _, n := range r.Objects.Skipped {
+		told += n
+	}
+	ended := 0
+	want := map[string]int{}
+	out, _ = mustRun(t, []int{0}, "--store", store, "--json", "objects")
+	for line := range strings.Lines(out) {
+		var o objectJSON
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatal(err)
+		}
+		ended++
+		for _, a := range o.Artifacts {
+			if a.Outcome == "rejected" {
+				want[o.URL]++
+			}
+		}
+	}
+	got := map[string]int{}
+	for _, x := range r.Rejected {
+		url, _, _ := strings.Cut(x.URL, "!")
+		got[url]++
+	}
+	if told != ended || !maps.Equal(got, want) {
+		t.Errorf("%d objects were told of %d, %d processes were recounted; (-want +got)\n%s", told, ended, r.Recounted, cmp.Diff(want, got))
 	}
 }
 
