@@ -20,6 +20,8 @@ type VerifyOptions struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
 	Lake    sinks.Lake // nil: there is none
+	// AuditHead is a head of the audit that was noted outside the store: the events must go on from it ("": none was).
+	AuditHead string
 	// Problem hears of each as it is found (nil: the report only).
 	Problem func(Problem)
 	// Alive is Options.Alive (nil: every lease is believed).
@@ -39,6 +41,8 @@ type VerifyReport struct {
 	Ranges    uint64    `json:"ranges"`
 	Bytes     uint64    `json:"bytes"`
 	Objects   int       `json:"objects"` // ledger entries
+	Events    int       `json:"events"`  // of the audit
+	AuditHead string    `json:"audit_head"`
 	InLake    int       `json:"in_lake"` // artifacts that the lake names
 	// Waiting counts what a run at work is about to do: artifacts that it published and is yet to
 	// name in the lake, objects that it is yet to derive again.
@@ -56,7 +60,7 @@ type Problem struct {
 }
 
 // Verify reads everything back: rows against the fences, seals and digests of
-// their records, rows that no record names, names, ledger, and the lake. It goes on after a
+// their records, rows that no record names, names, ledger, audit, and the lake. It goes on after a
 // problem; the error is that of ctx, or of a store that cannot be read at all.
 func Verify(ctx context.Context, o VerifyOptions) (*VerifyReport, error) {
 	if o.Now == nil {
@@ -84,6 +88,7 @@ type verifier struct {
 	report *VerifyReport
 	known  map[symbol.ID]bool // artifacts that have a record
 	rows   map[symbol.ID]bool // artifacts whose rows no record names
+	bare   bool               // loads may have come without the ledger's entries of their objects
 }
 
 func (v *verifier) problem(where string, err error) {
@@ -100,6 +105,9 @@ type storedLoad struct {
 }
 
 func (v *verifier) run(ctx context.Context) error {
+	if err := v.audit(ctx); err != nil && ctx.Err() == nil {
+		v.problem("audit", err)
+	}
 	// Rows and records come in the same order: artifacts ascending.
 	var scanErr error
 	next, stop := iter.Pull(func(yield func(storedLoad) bool) {

@@ -31,7 +31,7 @@ func (v *verifier) dangling(ctx context.Context) error {
 
 // source checks that the ledger knows the object of a published load: its entry was there first, and stays.
 func (v *verifier) source(ctx context.Context, l *row.Loaded) error {
-	if l == nil || l.Copied || l.Source.URL == "" {
+	if l == nil || l.Copied || v.bare || l.Source.URL == "" {
 		return nil
 	}
 	o, err := v.cat.Object(ctx, l.Source.URL)
@@ -39,4 +39,21 @@ func (v *verifier) source(ctx context.Context, l *row.Loaded) error {
 		err = errors.New("the ledger has no entry of object " + l.Source.URL + ", which it was read from: restore the catalog from a backup, or run symlake ingest again, which enters the object anew")
 	}
 	return err
+}
+
+// audit checks the chain of the audit's events.
+func (v *verifier) audit(ctx context.Context) error {
+	chain, err := v.cat.AuditChain(ctx)
+	if err != nil {
+		return err
+	}
+	v.report.Events, v.report.AuditHead = chain.Before+chain.Events, chain.Head
+	v.bare = chain.CopiedBefore // programs of that time did not mark such loads
+	for _, err := range chain.Problems {
+		v.problem("audit", err)
+	}
+	if v.AuditHead != "" && !chain.Has(v.AuditHead) {
+		v.problem("audit", fmt.Errorf("it does not contain head %s: events were removed or replaced since that was noted", v.AuditHead))
+	}
+	return nil
 }

@@ -1,6 +1,9 @@
 package jobs
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
@@ -8,7 +11,8 @@ import (
 )
 
 type auditJob struct {
-	What  string    `help:"Only events of this kind: init, rotate, reseal, rehome, shred, export, load, copied, rollback, forget, gc, force, conflict, accept, dismiss." placeholder:"KIND"`
+	Head  bool      `help:"Print the hash of the last event alone. Keep it outside the store: symlake verify --audit-head compares."`
+	What  string    `help:"Only events of this kind: init, rotate, reseal, rehome, shred, export, load, copied, rollback, forget, gc, force, conflict, accept, dismiss, damage." placeholder:"KIND"`
 	Since time.Time `help:"Only events from this time on, as 2006-01-02T15:04:05Z." placeholder:"TIME"`
 }
 
@@ -22,13 +26,47 @@ type eventJSON struct {
 	Detail string    `json:"detail,omitempty"`
 }
 
-// Run prints the audit, oldest first.
+// headJSON is the head of the audit.
+type headJSON struct {
+	Head   string `json:"head"`
+	Events int    `json:"events"` // of the chain that ends in it
+	Before int    `json:"before"` // events that are older than the chain, and covered by it
+}
+
+// head prints the hash of the last event, unless the events before it do not lead there.
+func (auditJob) head(p *process, s *records) error {
+	chain, err := s.AuditChain(p.ctx)
+	if err != nil {
+		return err
+	}
+	if len(chain.Problems) > 0 {
+		return fmt.Errorf("the audit is damaged, and its head means nothing: %w", errors.Join(chain.Problems...))
+	}
+	if p.flags.JSON {
+		return p.printJSON(headJSON{chain.Head, chain.Events, chain.Before})
+	}
+	_, err = fmt.Fprintln(p.out, chain.Head)
+	return err
+}
+
+// isHead checks that a head of the audit can be one ("": none is given).
+func isHead(text string) error {
+	if b, err := hex.DecodeString(text); text != "" && (err != nil || len(b) != sha256.Size) {
+		return usage("--audit-head %q: want the 64 hex digits that symlake audit --head prints", text)
+	}
+	return nil
+}
+
+// Run prints the audit, in the order in which it was written.
 func (j auditJob) Run(p *process) error {
 	s, err := p.openRecords(true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	if j.Head {
+		return j.head(p, s)
+	}
 	return s.Events(p.ctx, func(e row.Event) error {
 		if j.What != "" && e.What != j.What || e.At.Before(j.Since) {
 			return nil

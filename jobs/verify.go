@@ -3,18 +3,23 @@ package jobs
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/symlake/symlake/ingest"
 )
 
 type verifyJob struct {
-	Digest bool `help:"Print a hash of the content alone: equal for equal content, whatever keys, ids and times."`
+	AuditHead string `help:"What symlake audit --head printed earlier: check that the audit goes on from there, so that no event was removed since." placeholder:"HEAD"`
+	Digest    bool   `help:"Print a hash of the content alone: equal for equal content, whatever keys, ids and times."`
 }
 
 func (verifyJob) Help() string { return "Example:\n  symlake verify --digest" }
 
 // Run reads everything back; every problem is printed, and any makes exit code 1.
 func (j verifyJob) Run(p *process) error {
+	if err := isHead(j.AuditHead); err != nil {
+		return err
+	}
 	s, err := p.openRecords(true)
 	if err != nil {
 		return err
@@ -24,7 +29,7 @@ func (j verifyJob) Run(p *process) error {
 	if err != nil && !errors.Is(err, errNoLake) {
 		return err
 	}
-	v, err := ingest.Verify(p.ctx, ingest.VerifyOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Alive: processAlive, Problem: func(f ingest.Problem) {
+	v, err := ingest.Verify(p.ctx, ingest.VerifyOptions{Store: s.Store, Keyring: s.ring, Lake: lake, AuditHead: strings.ToLower(j.AuditHead), Alive: processAlive, Problem: func(f ingest.Problem) {
 		fmt.Fprintf(p.err, "%s: %s\n", f.Where, f.Error)
 	}})
 	if err != nil {

@@ -33,7 +33,7 @@ func full() *Record {
 			Fence: Fence{0, 5}, Rows: 6, Ranges: 7, Bytes: 8, Dropped: Dropped{9, 10},
 			Quality: symbol.Quality{Units: 11, Text: 12, Missing: []string{"dwo:a"}}, Digest: [32]byte{n, 14},
 			Source: Source{URL: "s3://b/k", Member: "m", ETag: "e", Size: 15, Standing: Standing{"team", 3}}, Claim: &Standing{"other", 4},
-			Layout: symbol.Layout{Table: [32]byte{n, 16}, Code: [32]byte{17}}, At: time.Unix(16, 17).UTC(),
+			Layout: symbol.Layout{Table: [32]byte{n, 16}, Code: [32]byte{17}}, At: time.Unix(16, 17).UTC(), Copied: true,
 		}
 	}
 	return &Record{ID: symbol.NewID(symbol.ELF, "x"), State: Pinned, Published: loaded(1), Previous: loaded(2),
@@ -255,7 +255,7 @@ func TestAudit(t *testing.T) {
 	if err := c.Events(ctx, func(e Event) error { got = append(got, e); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if want := []Event{{at.Add(-1), "you", "gc", ""}, {at, "me", "init", ""}, {at.Add(1), "me", "rotate", "2"}}; !cmp.Equal(got, want) {
+	if want := []Event{{at, "me", "init", ""}, {at, "me", "rotate", "2"}, {at.Add(-1), "you", "gc", ""}}; !cmp.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

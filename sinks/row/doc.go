@@ -36,6 +36,7 @@
 //	"w" tag(companion) (16) artifact (16) tag(URL) (16) who waits for a companion
 //	"o" URL                                            ledger of an object: the one text in clear
 //	"t" time (8)                                       audit, nanoseconds since 1970
+//	"h"                                                head of the audit
 //	"l" worker (16)                                    a process that ingests, and until when it is believed
 //	"d" 0 tag(name) (16)                               a name that was asked for and not there
 //	"d" 1 artifact (16)                                when an artifact was last asked for
@@ -83,6 +84,25 @@
 //
 // Records are JSON inside the seal; their fields are durable names, and fields that are added
 // read as zero in older records.
+//
+// # Audit
+//
+// The events of the audit are a chain, in the order of their keys. Each says in "prev" the hash of the one before, in
+// hex: SHA-256 over "symlake audit 1", the event's key, the length of its plain text (8) and that text.
+// Events from before there was a chain have no "prev". The first event of the chain follows the hash of all of
+// them: SHA-256 over "symlake audit 0" and, for each, key, length and text.
+//
+// The head is one record: the hash of the last event, that event's key and whole text, and how many there are. It passes
+// through these states:
+//
+//	event N is stored           the head names N, and the record of N is there
+//	event N + 1 is committed    one compare-and-set: the head names N + 1 and holds its text
+//	event N + 1 is stored       the record of N + 1 is written
+//
+// Who appends first writes the record that the head holds, should it be missing. So a death between the last two states
+// loses nothing, two writers never follow the same event, and a reader takes the last event from the head. A
+// key is later than that of the event before; an event whose time is not has its time beside it, in "at".
+// A head that is gone while the chain is there is made anew from the chain, with an event "damage" that says so.
 //
 // # Fence
 //
@@ -365,5 +385,6 @@
 //	   records "c", "claim" and "layout" of a load, "owner" and "rank" of its source and the state "conflict" came later:
 //	   older records read as of no owner and rank 0, and older programs replace a load whoever owns it
 //	   "copied" of a load came later: verify of programs before it asks for no ledger entry at all
+//	   record "h" and "prev" of events came later: programs before them add events without, which verify tells of
 //	   "k" records of version 2 came later: readers before it open no store that has one
 package row

@@ -58,6 +58,7 @@ const (
 	keyWaiter   = 'w'
 	keyObject   = 'o'
 	keyAudit    = 't'
+	keyHead     = 'h'
 	keyWorker   = 'l'
 	keyDemand   = 'd'
 	keySource   = 's'
