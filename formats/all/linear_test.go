@@ -11,7 +11,7 @@ import (
 
 // Twice the input costs at most 2.2 times as much, whatever the input is made of.
 func TestLinear(t *testing.T) {
-	formattest.Linear(t, slices.Concat(sourceMapShapes))
+	formattest.Linear(t, slices.Concat(sourceMapShapes, breakpadShapes, r8Shapes, dartShapes, stackShapes, nameShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes))
 }
 
 // of makes a shape of one file whose bytes text gives.
@@ -19,6 +19,12 @@ func of(name, file string, n int, text func(n int) string) formattest.Shape {
 	return formattest.Shape{Name: name, Kind: "object", N: n, Make: func(n int) []formattest.File {
 		return []formattest.File{{Name: file, Bytes: []byte(text(n))}}
 	}}
+}
+
+// rejects makes a shape one whose inputs are rejected with the error.
+func rejects(with string, s formattest.Shape) formattest.Shape {
+	s.Rejected = with
+	return s
 }
 
 // each joins n texts, which each makes of its number.

@@ -25,7 +25,7 @@ type shelf struct {
 	open func(ctx context.Context, p place) (*formats.Input, error)
 
 	mu    sync.Mutex
-	named map[string][]place // by base name; nil: not scanned yet
+	index *index // nil: not scanned yet
 	err   error
 }
 
@@ -71,56 +71,38 @@ func (s *shelf) companion(asker place) func(context.Context, formats.Ref) (*form
 }
 
 func (s *shelf) find(ctx context.Context, asker place, want string) (best place, ok bool, err error) {
-	named, err := s.index(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x, err := s.scanned(ctx)
 	if err != nil {
 		return place{}, false, err
 	}
 	want = strings.ReplaceAll(want, "\\", "/")
 	beside := path.Join(path.Dir(asker.name), want)
 	if strings.HasSuffix(want, "/") {
-		best, ok = within(named, beside)
+		best, ok = x.folders[beside]
 		return best, ok, nil
 	}
 	want = path.Clean(want)
-	most := 0
-	for _, p := range named[path.Base(want)] {
-		if p.at == asker.at {
-			continue
-		}
-		same := sameTail(p.name, want)
-		if path.Clean(p.name) == beside && !path.IsAbs(want) {
-			same = 1 << 30
-		}
-		if same > most {
-			best, most = p, same
+	b := x.bunches[path.Base(want)]
+	if b == nil {
+		return place{}, false, nil
+	}
+	if !path.IsAbs(want) {
+		if best, ok := b.at(beside, asker); ok {
+			return best, true, nil
 		}
 	}
-	return best, most > 0, nil
+	best, ok = b.nearest(want, asker)
+	return best, ok, nil
 }
 
-// within is the first file of a folder, hidden ones aside.
-func within(named map[string][]place, folder string) (best place, ok bool) {
-	for base, places := range named {
-		if strings.HasPrefix(base, ".") {
-			continue
-		}
-		for _, p := range places {
-			if path.Dir(path.Clean(p.name)) == folder && (!ok || p.at < best.at) {
-				best, ok = p, true
-			}
-		}
+// scanned scans once. A failure of the archive's reader is tried again next time. Called locked.
+func (s *shelf) scanned(ctx context.Context) (*index, error) {
+	if s.index != nil || s.err != nil {
+		return s.index, s.err
 	}
-	return best, ok
-}
-
-// index scans once. A failure of the archive's reader is tried again next time.
-func (s *shelf) index(ctx context.Context) (map[string][]place, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.named != nil || s.err != nil {
-		return s.named, s.err
-	}
-	named := make(map[string][]place)
+	x := newIndex()
 	bytes, members := 0, 0
 	err := s.scan(ctx, func(p place) error {
 		if bytes += len(p.name); bytes > indexBytes {
@@ -129,8 +111,7 @@ func (s *shelf) index(ctx context.Context) (map[string][]place, error) {
 		if members++; members > s.in.Limits.Members {
 			return bad(s.form, "members", p.at, "fewer members", formats.ErrLimit)
 		}
-		base := path.Base(p.name)
-		named[base] = append(named[base], p)
+		x.add(p)
 		return nil
 	})
 	// A broken archive still has the members before the damage.
@@ -140,22 +121,8 @@ func (s *shelf) index(ctx context.Context) (map[string][]place, error) {
 		}
 		return nil, err
 	}
-	s.named = named
-	return named, nil
-}
-
-// sameTail counts the trailing path elements that a and b share.
-func sameTail(a, b string) int {
-	n := 0
-	for a != "" && b != "" {
-		i, j := strings.LastIndexByte(a, '/'), strings.LastIndexByte(b, '/')
-		if a[i+1:] != b[j+1:] {
-			break
-		}
-		n++
-		a, b = a[:max(i, 0)], b[:max(j, 0)]
-	}
-	return n
+	s.index = x
+	return x, nil
 }
 
 func release(in *formats.Input) error {

@@ -52,7 +52,12 @@ func openZip(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 
 func (z *zipFile) members(ctx context.Context, emit func(*formats.Input) error) error {
 	e := emitter{ctx: ctx, in: z.in, form: "zip", emit: emit}
+	packed := uint64(0)
 	return z.each(func(h *zipEntry) error {
+		// Entries may lead to the same bytes, so a small archive could ask for endless work.
+		if packed += min(h.packed, uint64(z.in.Size)); packed > uint64(z.in.Size) {
+			return bad("zip", h.name, h.at, "members that do not lie over each other", formats.ErrCorrupt)
+		}
 		if strings.HasSuffix(h.name, "/") {
 			return nil // a folder
 		}

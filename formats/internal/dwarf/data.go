@@ -52,10 +52,11 @@ type Data struct {
 	// work counts the bytes of range lists and line programs that were run.
 	// Lists and programs may be shared, so a small file could ask for endless
 	// work; a sound one asks for each byte about once.
-	work   atomic.Int64
-	cut    atomic.Int64  // bytes of names that were cut
-	packs  atomic.Int64  // how many were opened
-	packed atomic.Uint64 // bytes of their range lists
+	work     atomic.Int64
+	cut      atomic.Int64  // bytes of names that were cut
+	compiled atomic.Int64  // bytes of abbreviation tables that were read
+	packs    atomic.Int64  // how many were opened
+	packed   atomic.Uint64 // bytes of their range lists
 }
 
 // Open indexes the unit headers of .debug_info and reads no more than those.

@@ -162,13 +162,31 @@ type tableKey struct {
 	shape
 }
 
+// chargeTable counts n bytes of an abbreviation table that was read. Units may begin inside each other's tables, so a
+// small file could ask for endless work.
+func (d *Data) chargeTable(off uint64, n int) error {
+	const share = 64 // times the section; sound files ask for less than 4
+	if d.compiled.Add(int64(n)) > int64(1<<20+share*d.abbrev.size) {
+		return &formats.Error{Format: d.format, Section: d.abbrev.name, Offset: int64(off), Want: "abbreviation tables that do not share their bytes without end", Err: formats.ErrLimit}
+	}
+	return nil
+}
+
 func (d *Data) parseTable(r *blocks, u *unit, t *abbrevs, only uint64) error {
 	for want := 4 << 10; ; want *= 4 {
 		b := r.peek(&d.abbrev, u.abbrev, want)
 		if r.err != nil {
 			return r.err
 		}
-		if t.parse(b, u.shape, only) {
+		whole := t.parse(b, u.shape, only)
+		read := len(b)
+		if whole {
+			read = t.bytes
+		}
+		if err := d.chargeTable(u.abbrev, read); err != nil {
+			return err
+		}
+		if whole {
 			return nil
 		}
 		if uint64(len(b)) >= d.abbrev.size-u.abbrev {

@@ -142,11 +142,9 @@ func (f *ELF) Symbols(ctx context.Context) ([]Symbol, error) {
 		return nil, err
 	}
 	var all []Symbol
-	for i := range f.headers {
-		if f.headers[i].kind == shtSymtab {
-			if all, err = f.collect(ctx, i, symbol.RankSymtab, code, all); err != nil {
-				return nil, err
-			}
+	for _, i := range f.tables(shtSymtab) {
+		if all, err = f.collect(ctx, i, symbol.RankSymtab, code, all); err != nil {
+			return nil, err
 		}
 	}
 	inner, err := f.minidebug()
@@ -155,22 +153,32 @@ func (f *ELF) Symbols(ctx context.Context) ([]Symbol, error) {
 	}
 	if inner != nil {
 		f.keep(inner.Close) // its names live on in the symbols
-		for i := range inner.headers {
-			if inner.headers[i].kind == shtSymtab {
-				if all, err = inner.collect(ctx, i, symbol.RankSymtab, code, all); err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	for i := range f.headers {
-		if f.headers[i].kind == shtDynsym {
-			if all, err = f.collect(ctx, i, symbol.RankDynsym, code, all); err != nil {
+		for _, i := range inner.tables(shtSymtab) {
+			if all, err = inner.collect(ctx, i, symbol.RankSymtab, code, all); err != nil {
 				return nil, err
 			}
 		}
 	}
+	for _, i := range f.tables(shtDynsym) {
+		if all, err = f.collect(ctx, i, symbol.RankDynsym, code, all); err != nil {
+			return nil, err
+		}
+	}
 	return settle(all), nil
+}
+
+// maxTables bounds the symbol tables of a kind that are read. Sound files have one; headers of more could all lead to the
+// same bytes.
+const maxTables = 8
+
+// tables returns the sections that are symbol tables of a kind.
+func (f *ELF) tables(kind uint32) (found []int) {
+	for i := range f.headers {
+		if f.headers[i].kind == kind && f.headers[i].size > 0 && len(found) < maxTables {
+			found = append(found, i)
+		}
+	}
+	return found
 }
 
 // collect appends the functions of the table in section i to all.
