@@ -19,6 +19,7 @@ package retrace
 import (
 	"errors"
 	"strings"
+	"unsafe"
 
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
@@ -34,6 +35,8 @@ type Options struct {
 	// Verbose keeps apart what differs in signature or line only, also where the text would
 	// not show it.
 	Verbose bool
+	// Room is asked for the memory of each line's answer, in bytes, alternatives included; nil: there is no bound.
+	Room func(bytes int64) error
 }
 
 var (
@@ -74,15 +77,32 @@ var primitive = map[string]bool{"void": true, "boolean": true, "byte": true, "ch
 // Retrace answers the managed lines of a thread, in answers, which has one
 // element a frame; those of other frames are left alone. class gives a class
 // by its name in the program, nil if it is not mapped. The originals of what
-// lines name besides go into their Types.
-func Retrace(t *stack.Thread, class func(name string) *Class, o Options, answers []symbol.Answer) {
+// lines name besides go into their Types. The only error is that of Options.Room; it ends the thread.
+func Retrace(t *stack.Thread, class func(name string) *Class, o Options, answers []symbol.Answer) error {
 	r := retracer{class: class, o: o}
 	for i := range t.Frames {
-		if m := t.Frames[i].Managed; m != nil {
-			r.left = len(t.Frames) - i
-			r.line(m, &answers[i])
+		m := t.Frames[i].Managed
+		if m == nil {
+			continue
+		}
+		r.left = len(t.Frames) - i
+		r.line(m, &answers[i])
+		if o.Room != nil {
+			if err := o.Room(answerBytes(&answers[i])); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// answerBytes is the memory of an answer without the names that classes hold.
+func answerBytes(a *symbol.Answer) int64 {
+	frames := len(a.Frames)
+	for _, chain := range a.Or {
+		frames += len(chain)
+	}
+	return int64(frames)*int64(unsafe.Sizeof(symbol.Frame{})) + int64(len(a.Or))*int64(unsafe.Sizeof(a.Frames))
 }
 
 // retracer is the state of one thread: what a line leaves for the next.

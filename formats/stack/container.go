@@ -12,8 +12,8 @@ import (
 // that text, not the bytes.
 type container struct {
 	begins func(head []byte) bool
-	// text renders a container as lines that Split knows; false: it is none after all.
-	text func(b []byte) ([]byte, bool)
+	// text renders a container as lines that Split knows; false: it is none after all, or there is no room for it.
+	text func(b []byte, o Options) ([]byte, bool)
 	// stack makes a stack of it, in place of text.
 	stack func(b []byte, o Options) *Stack
 }
@@ -45,11 +45,21 @@ func (s *splitter) contained(in *bufio.Reader) (io.Reader, error) {
 		}
 		if err == nil && len(all) <= MaxDocumentBytes {
 			if c.stack != nil {
-				if made := c.stack(all, s.options); made != nil {
+				made := c.stack(all, s.options)
+				if err := s.options.full(); err != nil {
+					return nil, err
+				}
+				if made != nil {
 					return bytes.NewReader(nil), s.emit(made)
 				}
-			} else if text, ok := c.text(all); ok {
-				return bytes.NewReader(text), nil
+			} else {
+				text, ok := c.text(all, s.options)
+				if err := s.options.full(); err != nil {
+					return nil, err
+				}
+				if ok {
+					return bytes.NewReader(text), nil
+				}
 			}
 		}
 		return io.MultiReader(bytes.NewReader(all), rest), nil

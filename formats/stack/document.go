@@ -75,6 +75,9 @@ func (s *splitter) inDocument(b, plain []byte, begins bool) (taken bool, err err
 func (s *splitter) endDocument() error {
 	d, text := s.document, s.held
 	s.document, s.follow, s.held = nil, nil, nil
+	if !s.options.takes(documentRoom(text)) {
+		return s.options.full()
+	}
 	if stack := d.read(unmarked(text, markBytes), s.options); stack != nil {
 		stack.Text = text
 		if err := s.next(); err != nil {

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -10,9 +11,18 @@ import (
 	"strings"
 )
 
-// maxExpressionBytes bounds the source of an expression; matching takes time
-// in proportion to it and the line, whatever it says.
-const maxExpressionBytes = 16 << 10
+// Matching takes time in proportion to the instructions of an expression and the bytes of a line, whatever they say. An
+// instruction on a byte is a step.
+const (
+	maxExpressionBytes = 4 << 10
+	maxInstructions    = 1000
+	// maxLineSteps is what one line may take: 4 KiB of it with the largest expression, 20 KiB with one of 200
+	// instructions. A longer line is no frame.
+	maxLineSteps = 1 << 22
+)
+
+// ErrExpression ends a Split whose expression took more steps than Options.Steps.
+var ErrExpression = errors.New("the expression takes too much time on this text: make it shorter, or send less text at once")
 
 // Expression reads lines as a user describes them, in the manner of ProGuard
 // and R8: a regular expression that must take a whole line, in which
@@ -27,8 +37,36 @@ const maxExpressionBytes = 16 << 10
 // that takes part in a match is the line's. The syntax is RE2's: it has no
 // look-around and no references back, which Java's has; \s is Java's.
 type Expression struct {
-	pattern *regexp.Regexp
-	groups  []exprGroup
+	pattern      *regexp.Regexp
+	groups       []exprGroup
+	instructions int // about
+}
+
+// steps is what a line takes; 0: it is too long to be looked at.
+func (e *Expression) steps(line []byte) int64 {
+	if n := int64(e.instructions) * int64(len(line)+1); n <= maxLineSteps {
+		return n
+	}
+	return 0
+}
+
+// instructions is about how many instructions an expression is compiled to, or a number above most.
+func instructions(re *syntax.Regexp, most int) int {
+	n := 1
+	for _, sub := range re.Sub {
+		if n += instructions(sub, most); n > most {
+			return n
+		}
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		n = len(re.Rune)
+	case syntax.OpCapture:
+		n++
+	case syntax.OpRepeat:
+		n *= max(re.Min, re.Max, 1)
+	}
+	return n
 }
 
 type exprGroup struct {
@@ -96,7 +134,13 @@ func ParseExpression(source string) (*Expression, error) {
 		}
 	}
 	b.WriteString(`)$`)
-	var err error
+	tree, err := syntax.Parse(b.String(), syntax.Perl)
+	if err != nil {
+		return nil, fmt.Errorf("expression: %w", exprError(err))
+	}
+	if e.instructions = instructions(tree, maxInstructions); e.instructions > maxInstructions {
+		return nil, fmt.Errorf("expression: it is compiled to more than %d instructions: make it shorter, with smaller repetitions", maxInstructions)
+	}
 	if e.pattern, err = regexp.Compile(b.String()); err != nil {
 		return nil, fmt.Errorf("expression: %w", exprError(err))
 	}

@@ -10,16 +10,29 @@ const nearLines = 8
 func (s *splitter) parseJava(content []byte, l *javaLine) bool {
 	o := &s.options.Managed
 	if o.Line != nil {
-		return o.Line.parse(content, l) && l.frame
+		return s.matches(content, l) && l.frame
 	}
 	return parseManaged(content, o.School == Own, l)
+}
+
+// matches reads a line by the expression, as long as there are steps for it.
+func (s *splitter) matches(content []byte, l *javaLine) bool {
+	n := s.options.Managed.Line.steps(content)
+	if n == 0 || s.spent {
+		return false
+	}
+	s.steps += n
+	if s.spent = s.options.Steps > 0 && s.steps > s.options.Steps; s.spent {
+		return false
+	}
+	return s.options.Managed.Line.parse(content, l)
 }
 
 // parseNames reads a line that only names classes.
 func (s *splitter) parseNames(content []byte, l *javaLine) bool {
 	o := &s.options.Managed
 	if o.Line != nil {
-		return o.Line.parse(content, l) && !l.frame
+		return s.matches(content, l) && !l.frame
 	}
 	return parseThrown(content, o.School == Own, l)
 }
@@ -48,6 +61,9 @@ func (s *splitter) java(b []byte, n int) (bool, error) {
 		s.begin(java)
 	} else {
 		s.begin(s.family)
+	}
+	if !s.options.takes(frameRoom + 4*len(b)) {
+		return true, s.options.full()
 	}
 	at := len(s.cur.Text) - len(b)
 	if s.options.Managed.All || s.dump {

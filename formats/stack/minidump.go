@@ -28,6 +28,7 @@ type minidump struct {
 	names   map[uint32]string
 	crashed uint32
 	context []byte // of the crashed thread, as the exception's record has it
+	texts   int    // bytes of strings that were read
 }
 
 type dumpModule struct {
@@ -88,6 +89,9 @@ func (d *minidump) text(off uint32) string {
 		return ""
 	}
 	raw := d.at(uint64(off)+4, uint64(min(binary.LittleEndian.Uint32(size), MaxLineBytes)))
+	if d.texts += len(raw); d.texts > 2*len(d.b) { // strings that lie over one another
+		return ""
+	}
 	units := make([]uint16, len(raw)/2)
 	for i := range units {
 		units[i] = binary.LittleEndian.Uint16(raw[2*i:])
@@ -265,10 +269,10 @@ func (d *minidump) stack(threads [][]byte, o Options) *Stack {
 		out := Thread{ID: uint64(id), Name: d.names[id]}
 		fmt.Fprintf(&text, "\nThread %d%s%s\n", id, strings.TrimRight(" "+out.Name, " "), mark)
 		for i, pc := range d.walk(context, memory, le.Uint64(t[24:])) {
-			if total++; total > MaxDocumentFrames {
+			if total++; total > MaxDocumentFrames || !o.takes(frameRoom) {
 				break
 			}
-			out.Frames = append(out.Frames, d.frame(&text, i, pc, kind))
+			out.Frames = append(out.Frames, d.frame(&text, i, pc, kind, &o))
 		}
 		s.add(out)
 	}
@@ -284,7 +288,7 @@ func (d *minidump) stack(threads [][]byte, o Options) *Stack {
 }
 
 // frame writes a line and says what it means.
-func (d *minidump) frame(text *bytes.Buffer, i int, pc uint64, kind Frame0) Frame {
+func (d *minidump) frame(text *bytes.Buffer, i int, pc uint64, kind Frame0, o *Options) Frame {
 	f := Frame{Raw: pc, Arch: d.arch, indent: 4}
 	fmt.Fprintf(text, "%2d  ", i)
 	f.Span[0] = text.Len() - 4
@@ -301,11 +305,14 @@ func (d *minidump) frame(text *bytes.Buffer, i int, pc uint64, kind Frame0) Fram
 		if m.id != "" {
 			f.Image = append(f.Image, m.id)
 		}
-		if name := base([]byte(m.path)); len(name) > 0 {
-			f.Image = append(f.Image, string(name))
+		name := m.path[strings.LastIndexByte(m.path, '/')+1:]
+		if len(name) > 0 {
+			f.Image = append(f.Image, name)
 		}
 		f.At = symbol.Where{Space: symbol.Loaded, Value: value, Load: m.base}
-		fmt.Fprintf(text, "%s + %#x", base([]byte(m.path)), pc-m.base)
+		if o.takes(2 * len(name)) {
+			fmt.Fprintf(text, "%s + %#x", name, pc-m.base)
+		}
 	}
 	f.Span[1] = text.Len()
 	text.WriteByte('\n')

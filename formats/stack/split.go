@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -21,8 +22,10 @@ const mostAhead = 4 << 10
 // order: the Texts one after the other are the input. A stack ends where the
 // next dump begins, or a bound of the package is met. What is handed out
 // belongs to emit. emit's error comes back unchanged; so does the reader's,
-// after all that was read before it has been handed out.
+// after all that was read before it has been handed out. Memory beyond that of the text is asked of the room in ctx,
+// whose error comes back too.
 func Split(ctx context.Context, r io.Reader, o Options, emit func(*Stack) error) error {
+	o.bound = &bound{take: room.Of(ctx)}
 	s := splitter{options: o, emit: emit, strings: map[string]string{}, cur: new(Stack), dart: dartStarts(&o)}
 	in := buffered(r)
 	if from, err := s.contained(in); err != nil {
@@ -39,6 +42,9 @@ func Split(ctx context.Context, r io.Reader, o Options, emit func(*Stack) error)
 		if len(piece) > 0 {
 			if err := s.piece(piece, whole, !part); err != nil {
 				return err
+			}
+			if s.spent {
+				return ErrExpression
 			}
 			whole = !part
 		}
@@ -94,6 +100,8 @@ type splitter struct {
 	gap     bool   // an empty line stands behind the last frame
 	fault   bool   // a line said that a signal stopped the goroutine whose frames follow
 
+	steps   int64         // that the expression took
+	spent   bool          // they were too many
 	pending []pendingLine // lines of cur's text that name classes, behind its last frame
 
 	document *document // being collected
@@ -261,6 +269,9 @@ func (s *splitter) frame(l *line, b []byte, n int) error {
 		if err := s.flush(); err != nil {
 			return err
 		}
+	}
+	if !s.options.takes(frameRoom) {
+		return s.options.full()
 	}
 	if err := s.text(b); err != nil {
 		return err

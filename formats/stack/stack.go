@@ -103,4 +103,8 @@ type Options struct {
 	// Units are the artifacts of a Dart program's deferred loading units, by number.
 	Units   map[int]string
 	Managed ManagedOptions
+	// Steps bounds the work of Managed.Line on a whole text; 0: there is no bound. See ErrExpression.
+	Steps int64
+
+	bound *bound // of the Split at work
 }

@@ -82,7 +82,14 @@ const maxElements = 1 << 17
 type pbReader struct {
 	left int // elements that may still be kept
 	bad  bool
+	o    *Options
 }
+
+// elements are kept under one request for room, elementBytes each.
+const (
+	roomElements = 1 << 10
+	elementBytes = 192
+)
 
 // message visits the fields of a message.
 func (r *pbReader) message(b []byte, visit func(number protowire.Number, v pbValue)) {
@@ -114,7 +121,7 @@ func (r *pbReader) message(b []byte, visit func(number protowire.Number, v pbVal
 
 // keep reports whether one more element may be kept.
 func (r *pbReader) keep() bool {
-	if r.left--; r.left < 0 {
+	if r.left--; r.left < 0 || r.left%roomElements == 0 && !r.o.takes(roomElements*elementBytes) {
 		r.bad = true
 	}
 	return !r.bad
@@ -130,14 +137,14 @@ type pbValue struct {
 func (v pbValue) text() string { return oneLine(strings.ToValidUTF8(string(v.bytes), "\ufffd")) }
 
 // tombstoneText renders a message as debuggerd does, without dumps of memory
-// and tags; false if b is none.
-func tombstoneText(b []byte) ([]byte, bool) {
-	r := &pbReader{left: maxElements}
+// and tags; false if b is none, or its text would be longer than a document may be.
+func tombstoneText(b []byte, o Options) ([]byte, bool) {
+	r := &pbReader{left: maxElements, o: &o}
 	t := readTombstone(r, b)
 	if r.bad || len(t.threads) == 0 || t.pid == 0 && t.tid == 0 {
 		return nil, false
 	}
-	return t.render(), true
+	return t.render(&o)
 }
 
 func readTombstone(r *pbReader, b []byte) *pbTombstone {

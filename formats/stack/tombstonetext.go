@@ -14,9 +14,10 @@ const (
 // pbArchs are the ABIs by the number of Architecture.
 var pbArchs = [...]string{"arm", "arm64", "x86", "x86_64", "riscv64"}
 
-// render writes the text form: the crashed thread first, then the others.
-func (t *pbTombstone) render() []byte {
-	w := &tombstoneWriter{wide: t.arch == 1 || t.arch >= 3}
+// render writes the text form: the crashed thread first, then the others. Each thread repeats the command line and what
+// the report says of the process, so that a small message may have a long text: false, if it is too long.
+func (t *pbTombstone) render(o *Options) ([]byte, bool) {
+	w := &tombstoneWriter{o: o, wide: t.arch == 1 || t.arch >= 3}
 	abi := "<unknown>"
 	if t.arch < uint64(len(pbArchs)) {
 		abi = pbArchs[t.arch]
@@ -49,18 +50,33 @@ func (t *pbTombstone) render() []byte {
 			w.line("%s", line)
 		}
 	}
-	return w.Bytes()
+	return w.Bytes(), !w.full
 }
 
 // tombstoneWriter writes lines.
 type tombstoneWriter struct {
 	bytes.Buffer
+	o    *Options
+	told int  // bytes that room was asked for
+	full bool // the text is too long: nothing more is written
 	wide bool // pointers of 8 bytes
 }
 
+// fits reports whether more may be written. It asks for room by the MiB, twice: a buffer that grows is copied.
+func (w *tombstoneWriter) fits() bool {
+	if n := w.Len() - w.told; n > 1<<20 {
+		w.told += n
+		w.full = w.full || !w.o.takes(2*n)
+	}
+	w.full = w.full || w.Len() > MaxDocumentBytes
+	return !w.full
+}
+
 func (w *tombstoneWriter) line(format string, args ...any) {
-	fmt.Fprintf(w, format, args...)
-	w.WriteByte('\n')
+	if w.fits() {
+		fmt.Fprintf(w, format, args...)
+		w.WriteByte('\n')
+	}
 }
 
 // pointer is an address at its full width.
@@ -72,6 +88,9 @@ func (w *tombstoneWriter) pointer(v uint64) string {
 }
 
 func (w *tombstoneWriter) thread(t *pbTombstone, th *pbThread, crashed bool) {
+	if !w.fits() {
+		return
+	}
 	process := "<unknown>"
 	if len(t.command) > 0 {
 		process = t.command[0]
@@ -142,6 +161,9 @@ func (w *tombstoneWriter) signal(t *pbTombstone) {
 func (w *tombstoneWriter) frames(frames []pbFrame) {
 	for i := range frames {
 		f := &frames[i]
+		if !w.fits() {
+			return
+		}
 		fmt.Fprintf(w, "      #%02d pc %s  %s", i, w.pointer(f.relPC), f.file)
 		if f.mapOffset != 0 {
 			fmt.Fprintf(w, " (offset %#x)", f.mapOffset)
