@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/symlake/symlake/jobs/garbage"
@@ -16,16 +18,19 @@ import (
 
 type serveJob struct {
 	Listen      string        `help:"Address to listen at." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	Tokens      string        `help:"File of NAME TOKEN lines: who may ask. With --token or SYMLAKE_TOKEN one more, without either everybody." type:"existingfile" placeholder:"FILE"`
+	Tokens      string        `help:"File of NAME TOKEN lines, readable by its owner alone. --token or SYMLAKE_TOKEN adds one. With neither, the server accepts every caller whose Host is a name of it." type:"existingfile" placeholder:"FILE"`
+	AllowHost   []string      `help:"Name by which callers without tokens reach the server, beside localhost and its addresses (repeatable)." placeholder:"NAME"`
+	AllowOrigin []string      `help:"Site whose pages may ask /symbolicate/v5 from a browser (repeatable)." placeholder:"https://HOST"`
 	TLSCert     string        `help:"Certificate chain, PEM." type:"existingfile" placeholder:"FILE"`
 	TLSKey      string        `help:"Its private key, PEM." type:"existingfile" placeholder:"FILE"`
 	Cache       Bytes         `help:"Memory for what is cached, with what answering takes beside it." default:"256MiB"`
 	CatalogTTL  time.Duration `help:"How long a name or record is believed: a new load is seen no later." default:"1m"`
 	NegativeTTL time.Duration `help:"How long absence is believed." default:"10s"`
-	MaxBody     Bytes         `help:"Largest request." default:"16MiB"`
+	MaxBody     Bytes         `help:"Largest request, inflated." default:"16MiB"`
+	AnswerLimit Bytes         `help:"Largest answer; one that would be larger ends with an error." default:"64MiB"`
 	MaxStacks   int           `help:"Stacks of a request." default:"10000"`
 	MaxFrames   int           `help:"Frames of a request." default:"250000"`
-	MaxTime     time.Duration `help:"Until a request is given up." default:"30s"`
+	MaxTime     time.Duration `help:"Until a request's body must be there, and then until its answer is given up." default:"30s"`
 	Concurrent  int           `help:"Requests at work at once; 0: four a processor." default:"0"`
 	Drain       time.Duration `help:"How long requests under way may go on after a signal to end." default:"30s"`
 	DrainDelay  time.Duration `help:"How long new requests are still taken after that signal, while /readyz refuses them: until a load balancer has noticed." default:"0s"`
@@ -36,8 +41,13 @@ func (serveJob) Help() string {
 		"Example:\n  symlake serve --listen 0.0.0.0:8080 --tokens /etc/symlake/tokens\n  curl -H 'Authorization: Bearer …' --data-binary @tombstone_04 -H 'Content-Type: text/plain' http://host:8080/v1/symbolicate"
 }
 
-// What of --cache is the caches' own, in hundredths: the rest is the collector's room, and what requests take.
-const cacheShare = 50
+// The memory of a server stays within --cache and 256 MiB.
+const (
+	// cacheShare is what of --cache the caches hold, in hundredths. The rest is the collector's room.
+	cacheShare = 50
+	// garbageRoom is what the process may have beyond --cache before it collects garbage more often.
+	garbageRoom = 96 << 20
+)
 
 // Run answers until a signal, then drains.
 func (j serveJob) Run(p *process) error {
@@ -51,14 +61,19 @@ func (j serveJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	p.garbage.Limit(garbage.FirstHeapPercent, 100, int64(j.Cache)*5/4)
+	for _, o := range j.AllowOrigin {
+		if u, err := url.Parse(o); err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
+			return usage("--allow-origin %s: want a site as browsers spell it: https://HOST or https://HOST:PORT", o)
+		}
+	}
+	p.garbage.Limit(garbage.FirstHeapPercent, 100, int64(j.Cache)+garbageRoom)
 	metrics := serve.NewMetrics()
 	client, closeStore, err := p.openClient(lookup.Options{CacheBytes: int64(j.Cache) * cacheShare / 100, CatalogTTL: j.CatalogTTL, NegativeTTL: j.NegativeTTL, Observer: metrics.Observer()})
 	if err != nil {
 		return err
 	}
 	s := serve.New(serve.Options{Client: client, Metrics: metrics, Log: p.log, Tokens: tokens, Limits: serve.Limits{
-		BodyBytes: int64(j.MaxBody), Stacks: j.MaxStacks, Frames: j.MaxFrames, Time: j.MaxTime, Concurrent: j.Concurrent}})
+		BodyBytes: int64(j.MaxBody), AnswerBytes: int64(j.AnswerLimit), Stacks: j.MaxStacks, Frames: j.MaxFrames, Time: j.MaxTime, Concurrent: j.Concurrent}, Hosts: j.AllowHost, Origins: j.AllowOrigin})
 	listener, err := net.Listen("tcp", j.Listen)
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen: %w", err), closeStore())
@@ -69,8 +84,10 @@ func (j serveJob) Run(p *process) error {
 
 // answer serves until ctx ends, and then what is under way.
 func (j serveJob) answer(ctx context.Context, p *process, s *serve.Server, listener net.Listener) error {
-	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: j.MaxTime + 10*time.Second, WriteTimeout: 2*j.MaxTime + 10*time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	// The server moves the deadlines of bodies and answers itself. WriteTimeout is for what it does not: short answers.
+	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 5*j.MaxTime + 30*time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ConnState: serve.NewConnections(serve.MaxConnections).State,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 32, MaxReceiveBufferPerConnection: 128 << 10, MaxReceiveBufferPerStream: 64 << 10}}
 	ended := make(chan error, 1)
 	go func() {
 		if j.TLSCert != "" {
@@ -112,6 +129,11 @@ func (j serveJob) tokens(one string) (serve.Tokens, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
+		return nil, usage("--tokens %s: others than its owner may read it (mode %04o): run chmod 600 %s", j.Tokens, mode, j.Tokens)
+	}
 	if err := tokens.Read(f); err != nil {
 		return nil, usage("--tokens %s: %w", j.Tokens, err)
 	}

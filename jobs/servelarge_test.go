@@ -26,7 +26,7 @@ func TestServeMillionFrames(t *testing.T) {
 			t.Errorf("%s: %d %.200s", path, code, said)
 		}
 	}
-	s := startServe(t, store, "--max-body", "256MiB", "--max-frames", "1000000", "--max-time", "10m")
+	s := startServe(t, store, "--max-body", "256MiB", "--max-frames", "1000000", "--max-time", "10m", "--answer-limit", "1GiB")
 	_, one := s.ask(t, "POST", "/v1/symbolicate", "text/plain", text.String()[:strings.IndexByte(text.String(), '\n')+1])
 	_, answer, _ := strings.Cut(one, "\n")
 	code, got := s.ask(t, "POST", "/v1/symbolicate", "text/plain", text.String())

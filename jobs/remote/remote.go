@@ -27,13 +27,18 @@ const maxAnswerBytes = 1 << 30
 // tries is how often a request is sent that the server has no time for.
 const tries = 3
 
-// Error is an answer other than 200.
+// Error is an answer other than 200, or one that the server began and did not finish.
 type Error struct {
 	Code   int
 	Reason string
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("the server says %d: %s", e.Code, e.Reason) }
+func (e *Error) Error() string {
+	if e.Code == http.StatusOK {
+		return "the server's answer breaks off: " + e.Reason
+	}
+	return fmt.Sprintf("the server says %d: %s", e.Code, e.Reason)
+}
 
 // Client asks one server. Safe for concurrent use.
 type Client struct {
@@ -191,13 +196,16 @@ func (c *Client) once(ctx context.Context, method, path, kind string, body []byt
 		return nil, 0, errors.New("the server's answer is too large")
 	}
 	if res.StatusCode == http.StatusOK {
+		if why := res.Trailer.Get("Symlake-Error"); why != "" {
+			return nil, 0, &Error{http.StatusOK, why}
+		}
 		return text, 0, nil
 	}
 	var said struct{ Error string }
 	if json.Unmarshal(text, &said) != nil || said.Error == "" {
 		said.Error = http.StatusText(res.StatusCode)
 	}
-	if res.StatusCode == http.StatusServiceUnavailable {
+	if res.StatusCode == http.StatusServiceUnavailable || res.StatusCode == http.StatusTooManyRequests {
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 		wait = time.Duration(min(max(seconds, 1), 10)) * time.Second
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -20,11 +21,6 @@ const (
 	maxPageArtifacts = 10_000
 	maxPageRead      = 100_000 // records that a page may pass over
 )
-
-type artifactsPage struct {
-	Artifacts []wire.Artifact `json:"artifacts"`
-	Next      string          `json:"next,omitempty"` // where the next page begins; "": this is the last
-}
 
 // artifacts lists what is stored: the artifacts that a name leads to, or all, in pages.
 func (s *Server) artifacts(c *call) error {
@@ -49,6 +45,9 @@ func (s *Server) artifacts(c *call) error {
 			return failed(http.StatusBadRequest, "from: want the id of an artifact")
 		}
 	}
+	if err := c.enter(0); err != nil {
+		return err
+	}
 	if q.Has("name") {
 		return s.named(c, q.Get("name"), q.Get("app"))
 	}
@@ -56,23 +55,62 @@ func (s *Server) artifacts(c *call) error {
 	if err != nil {
 		return err
 	}
-	page := artifactsPage{Artifacts: []wire.Artifact{}}
-	read := 0
+	page := newPage(c)
+	read, listed, next := 0, 0, ""
 	err = catalog.ArtifactsFrom(c.ctx, from, func(r *row.Record) error {
-		if read++; len(page.Artifacts) == limit || read > maxPageRead {
-			page.Next = r.ID.String()
+		if read++; listed == limit || read > maxPageRead {
+			next = r.ID.String()
 			return errPage
 		}
-		if a := wire.NewArtifact(r); r.State != row.Forgotten && (q.Get("app") == "" || containsFold(a.Apps, q.Get("app"))) {
-			page.Artifacts = append(page.Artifacts, a)
+		a := wire.NewArtifact(r)
+		if r.State == row.Forgotten || q.Get("app") != "" && !containsFold(a.Apps, q.Get("app")) {
+			return c.done()
 		}
-		return nil
+		listed++
+		return page.add(&a)
 	})
-	if err != nil && !errors.Is(err, errPage) {
+	if errors.Is(err, errPage) {
+		err = nil
+	}
+	return page.end(next, err)
+}
+
+// page is a list of artifacts on its way.
+type page struct {
+	c *call
+	j *wire.JSON
+}
+
+func newPage(c *call) *page {
+	p := &page{c: c, j: wire.NewJSON(c.answer("application/json"))}
+	p.j.Begin("", '{')
+	p.j.Begin("artifacts", '[')
+	return p
+}
+
+// add sends one artifact.
+func (p *page) add(a *wire.Artifact) error {
+	text, err := json.Marshal(a)
+	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, page)
-	return nil
+	p.j.Value("", func(to []byte) []byte { return append(to, text...) })
+	return p.j.Err()
+}
+
+// end ends the list, with where the next page begins; "": this is the last.
+func (p *page) end(next string, err error) error {
+	if err == nil {
+		err = p.c.done()
+	}
+	if err == nil {
+		p.j.End()
+		if next != "" {
+			p.j.String("next", next)
+		}
+		p.j.End()
+	}
+	return p.c.finish(p.j, err)
 }
 
 // errPage ends a listing.
@@ -81,10 +119,10 @@ var errPage = errors.New("the page is full")
 // named lists the artifacts that a name leads to.
 func (s *Server) named(c *call, name, app string) error {
 	r := s.o.Client.Resolve(c.ctx, name, lookup.Narrow{App: app})
-	page := artifactsPage{Artifacts: []wire.Artifact{}}
+	var found []wire.Artifact
 	if r.Record != nil {
 		c.used(r.Record.ID)
-		page.Artifacts = append(page.Artifacts, wire.NewArtifact(r.Record))
+		found = append(found, wire.NewArtifact(r.Record))
 	}
 	if len(r.Candidates) > 0 {
 		catalog, err := s.o.Client.Catalog(c.ctx)
@@ -98,12 +136,12 @@ func (s *Server) named(c *call, name, app string) error {
 			}
 			if rec != nil {
 				c.used(id)
-				page.Artifacts = append(page.Artifacts, wire.NewArtifact(rec))
+				found = append(found, wire.NewArtifact(rec))
 			}
 		}
 	}
-	if len(page.Artifacts) == 0 {
-		if err := c.ctx.Err(); err != nil {
+	if len(found) == 0 {
+		if err := c.done(); err != nil {
 			return err
 		}
 		if r.Status == symbol.Unavailable {
@@ -111,8 +149,13 @@ func (s *Server) named(c *call, name, app string) error {
 		}
 		return failed(http.StatusNotFound, "%s: %v", r.Status, r.Err)
 	}
-	c.json(http.StatusOK, page)
-	return nil
+	page := newPage(c)
+	for i := range found {
+		if err := page.add(&found[i]); err != nil {
+			return page.end("", err)
+		}
+	}
+	return page.end("", nil)
 }
 
 func containsFold(list []string, s string) bool {

@@ -4,58 +4,20 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/symlake/symlake/formats/stack"
 )
 
-// body reads all of the request, within the limit.
-func (c *call) body() ([]byte, error) {
-	if e := c.r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
-		return nil, failed(http.StatusUnsupportedMediaType, "no Content-Encoding is known")
-	}
-	if c.r.ContentLength > c.limits.BodyBytes {
-		return nil, &http.MaxBytesError{Limit: c.limits.BodyBytes}
-	}
-	var b bytes.Buffer
-	if n := c.r.ContentLength; n > 0 {
-		b.Grow(int(min(n, 1<<20)) + bytes.MinRead)
-	}
-	if _, err := b.ReadFrom(http.MaxBytesReader(c, c.r.Body, c.limits.BodyBytes)); err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) || c.ctx.Err() != nil {
-			return nil, err
-		}
-		return nil, failed(http.StatusBadRequest, "the body breaks off")
-	}
-	return b.Bytes(), nil
-}
-
-// mediaType is that of the body; "" where it is not said.
-func (c *call) mediaType() string {
-	t, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
-	if err != nil {
-		return strings.TrimSpace(strings.ToLower(c.r.Header.Get("Content-Type")))
-	}
-	return t
-}
-
-// parse reads a JSON body. strict refuses members that are not known.
-func (c *call) parse(to any, strict bool) error {
-	text, err := c.body()
-	if err != nil {
-		return err
-	}
+// decode reads one JSON value into to. strict refuses members that are not known.
+func decode(text []byte, to any, strict bool) (err error) {
 	if !strict {
 		err = json.Unmarshal(text, to)
 	} else {
-		if hasNull(text) {
-			return failed(http.StatusBadRequest, "null stands in the body: leave out what is not said")
-		}
 		dec := json.NewDecoder(bytes.NewReader(text))
 		dec.DisallowUnknownFields()
 		if err = dec.Decode(to); err == nil && len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 {
@@ -68,20 +30,100 @@ func (c *call) parse(to any, strict bool) error {
 	return nil
 }
 
-// hasNull reports whether a null stands in JSON, which would pass for any type. The letter n has no other word
-// outside of strings.
-func hasNull(text []byte) bool {
+// errNull refuses null, which would pass for any type.
+func errNull() error {
+	return failed(http.StatusBadRequest, "null stands in the body: leave out what is not said")
+}
+
+// counts are the parts of a JSON text, outside of strings. They are known before anything is decoded: a text of a few
+// bytes an element would take a hundred times its size.
+type counts struct {
+	objects, arrays, commas int
+	null                    bool
+}
+
+// count counts. The letter n begins no other word than null.
+func count(text []byte) (n counts) {
 	for quoted, i := false, 0; i < len(text); i++ {
 		switch b := text[i]; {
 		case b == '"':
 			quoted = !quoted
 		case b == '\\' && quoted:
 			i++
-		case b == 'n' && !quoted:
-			return true
+		case quoted:
+		case b == '{':
+			n.objects++
+		case b == '[':
+			n.arrays++
+		case b == ',':
+			n.commas++
+		case b == 'n':
+			n.null = true
 		}
 	}
-	return false
+	return n
+}
+
+// members visits the members of an object; text is valid JSON.
+func members(text []byte, visit func(name string, value []byte) error) error {
+	return parts(text, func(part []byte) error {
+		end := 1
+		for part[end] != '"' {
+			if part[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		var name string
+		if err := json.Unmarshal(part[:end+1], &name); err != nil {
+			return badJSON(err)
+		}
+		_, value, _ := bytes.Cut(part[end+1:], []byte{':'})
+		return visit(name, bytes.TrimSpace(value))
+	})
+}
+
+// parts visits what stands between the commas of an object or array; text is valid JSON.
+func parts(text []byte, visit func(part []byte) error) error {
+	text = bytes.TrimSpace(text)
+	inside := text[1 : len(text)-1]
+	if len(bytes.TrimSpace(inside)) == 0 {
+		return nil
+	}
+	from, depth, quoted := 0, 0, false
+	for i := 0; i <= len(inside); i++ {
+		if i == len(inside) || inside[i] == ',' && depth == 0 && !quoted {
+			if err := visit(bytes.TrimSpace(inside[from:i])); err != nil {
+				return err
+			}
+			from = i + 1
+			continue
+		}
+		switch b := inside[i]; {
+		case b == '"':
+			quoted = !quoted
+		case b == '\\' && quoted:
+			i++
+		case quoted:
+		case b == '{' || b == '[':
+			depth++
+		case b == '}' || b == ']':
+			depth--
+		}
+	}
+	return nil
+}
+
+// wellFormed refuses what is no JSON, or is not of that type, '{' or '['.
+func wellFormed(text []byte, name string, bracket byte) error {
+	if !json.Valid(text) {
+		var skipped struct{}
+		return badJSON(json.Unmarshal(text, &skipped))
+	}
+	if text = bytes.TrimSpace(text); text[0] != bracket {
+		return failed(http.StatusBadRequest, "%q is of the wrong type: want %s", name, map[byte]string{'{': "object", '[': "array"}[bracket])
+	}
+	return nil
 }
 
 // integer reads a number of JSON that is whole, however it is written: 94, 94.0 and 9.4e1 are one.
@@ -110,7 +152,7 @@ func badJSON(err error) error {
 	case errors.As(err, &syntax):
 		return failed(http.StatusBadRequest, "no JSON: at byte %d", syntax.Offset)
 	case errors.As(err, &kind):
-		return failed(http.StatusBadRequest, "%q is of the wrong type: want %s", kind.Field, jsonType(kind.Type.Kind().String()))
+		return failed(http.StatusBadRequest, "%.64q is of the wrong type: want %s", kind.Field, jsonType(kind.Type.Kind().String()))
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return failed(http.StatusBadRequest, "no JSON: it ends too early")
 	}
@@ -132,25 +174,5 @@ func jsonType(kind string) string {
 	return "number"
 }
 
-// json answers with a value.
-func (c *call) json(code int, v any) {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		panic(fmt.Sprintf("encode an answer: %v", err))
-	}
-	c.send(code, "application/json", text.Bytes())
-}
-
-// send answers with a body. An error of the connection is the caller's affair.
-func (c *call) send(code int, kind string, body []byte) {
-	h := c.Header()
-	h.Set("Content-Type", kind)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	c.WriteHeader(code)
-	if c.r.Method != http.MethodHead {
-		c.Write(body)
-	}
-}
+// isExpression reports whether a request ended because of its regular expression.
+func isExpression(err error) bool { return errors.Is(err, stack.ErrExpression) }

@@ -1,11 +1,9 @@
 package serve
 
 import (
+	"context"
 	_ "embed"
 	"net/http"
-	"time"
-
-	"context"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -25,15 +23,19 @@ func (s *Server) healthz(c *call) error {
 	return nil
 }
 
-// readyz: requests are wanted. A store that does not answer any more is told of but changes nothing: what is
-// cached is still served, and another instance would have the same store. Before its keys were ever opened there is
-// nothing to serve.
+// readyz says whether a request of a new caller would be served: it goes the way of one. A store that does not answer any
+// more is told of but changes nothing: what is cached is still served, and another instance would have the same store.
+// Before its keys were ever opened there is nothing to serve.
 func (s *Server) readyz(c *call) error {
 	if s.draining.Load() {
 		return failed(http.StatusServiceUnavailable, "draining")
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(c.ctx, readyTime)
 	defer cancel()
+	const probe = "readyz"
+	if s.intake.Probe(ctx, probe) != nil || s.gate.ready(ctx, probe) != nil {
+		return failed(http.StatusServiceUnavailable, "too many requests at once")
+	}
 	catalog, err := s.o.Client.Catalog(ctx)
 	if err != nil {
 		return failed(http.StatusServiceUnavailable, "the store's keys are not open")

@@ -65,6 +65,9 @@ func (s *Server) lookupGet(c *call) error {
 	for _, pos := range q["position"] {
 		req.Queries = append(req.Queries, lookupQuery{q.Get("artifact"), pos})
 	}
+	if err := c.enter(6 * int64(len(c.r.URL.RawQuery))); err != nil {
+		return err
+	}
 	return s.lookup(c, &req)
 }
 
@@ -73,8 +76,22 @@ func (s *Server) lookupPost(c *call) error {
 	if c.mediaType() != "application/json" {
 		return failed(http.StatusUnsupportedMediaType, "want Content-Type application/json")
 	}
+	text, err := c.text()
+	if err != nil {
+		return err
+	}
+	n := count(text)
+	if n.null {
+		return errNull()
+	}
+	if most := s.o.Limits.Positions; n.objects > most+1 || n.commas > 4*most+16 {
+		return failed(http.StatusRequestEntityTooLarge, "more than %d positions: so many are answered at once", most)
+	}
+	if err := c.enter(6 * int64(len(text))); err != nil {
+		return err
+	}
 	var req lookupRequest
-	if err := c.parse(&req, true); err != nil {
+	if err := decode(text, &req, true); err != nil {
 		return err
 	}
 	if req.Queries == nil {
@@ -90,45 +107,74 @@ func (s *Server) lookup(c *call, req *lookupRequest) error {
 	if req.Context > maxContext {
 		return failed(http.StatusBadRequest, "context: at most %d lines are given", maxContext)
 	}
-	asker := wire.Asker{Client: s.o.Client, Narrow: lookup.Narrow{App: req.App, Arch: req.Arch}}
-	out := struct {
-		Answers []wire.Answer `json:"answers"`
-	}{make([]wire.Answer, len(req.Queries))}
-	asked := make([]wire.Question, len(req.Queries))
-	var queries []lookup.Query
-	var to []int
+	check := wire.Asker{Client: s.o.Client, Narrow: lookup.Narrow{App: req.App, Arch: req.Arch}}
 	for i, q := range req.Queries {
 		if q.Artifact == "" {
 			return failed(http.StatusBadRequest, "queries[%d]: want artifact", i)
 		}
+		if err := check.Check(c.ctx, q.Artifact, q.Position); err != nil {
+			return failed(http.StatusBadRequest, "queries[%d]: %v", i, err)
+		}
+	}
+	c.frames = len(req.Queries)
+	j := wire.NewJSON(c.answer("application/json"))
+	j.Begin("", '{')
+	j.Begin("answers", '[')
+	var err error
+	for from := 0; from < len(req.Queries) && err == nil; from += answeredAtOnce {
+		err = s.positions(c, j, req, from, min(from+answeredAtOnce, len(req.Queries)))
+	}
+	if err == nil {
+		j.End()
+		j.End()
+	}
+	return c.finish(j, err)
+}
+
+// answeredAtOnce is how many positions are looked up together: the answers of all of them are held.
+const answeredAtOnce = 512
+
+// positions answers the queries [from, to).
+func (s *Server) positions(c *call, j *wire.JSON, req *lookupRequest, from, to int) error {
+	defer c.turn.fresh()
+	asker := wire.Asker{Client: s.o.Client, Narrow: lookup.Narrow{App: req.App, Arch: req.Arch}}
+	asked, answers := make([]wire.Question, to-from), make([]symbol.Answer, to-from)
+	var queries []lookup.Query
+	var at []int
+	for i := range asked {
+		q := &req.Queries[from+i]
 		var err error
 		if asked[i], err = asker.Ask(c.ctx, q.Artifact, q.Position); err != nil {
-			return failed(http.StatusBadRequest, "queries[%d]: %v", i, err)
+			return failed(http.StatusBadRequest, "queries[%d]: %v", from+i, err)
 		}
 		if r := asked[i].Found.Record; r != nil {
 			c.used(r.ID)
 		}
 		if a := asked[i].Answer; a != nil {
-			out.Answers[i] = asked[i].Of(*a, nil)
+			answers[i] = *a
 			continue
 		}
-		queries, to = append(queries, asked[i].Query), append(to, i)
+		queries, at = append(queries, asked[i].Query), append(at, i)
 	}
-	c.frames = len(req.Queries)
-	err := s.o.Client.Each(c.ctx, queries, func(k int, a *symbol.Answer) error {
-		one := &asked[to[k]]
-		excerpts, err := one.Excerpts(c.ctx, s.o.Client, a.Frames, uint32(req.Context))
-		if err == nil {
-			out.Answers[to[k]] = one.Of(*a, excerpts)
+	if err := s.o.Client.Frames(c.ctx, queries, func(k int, a symbol.Answer) { answers[at[k]] = a }); err != nil {
+		return err
+	}
+	if err := c.done(); err != nil {
+		return err
+	}
+	held := c.turn.held
+	for i := range asked {
+		one := &asked[i]
+		var source func(f *symbol.Frame) (lookup.Excerpt, error)
+		if req.Context > 0 && one.Answer == nil {
+			source = func(f *symbol.Frame) (lookup.Excerpt, error) {
+				c.turn.held = held // the excerpt before is on its way
+				return s.o.Client.Excerpt(c.ctx, one.Found.Record.ID, f.File, f.Line, uint32(req.Context))
+			}
 		}
-		return err
-	})
-	if err == nil {
-		err = c.ctx.Err() // an answer given under way may be the end's
+		if err := one.Write(j, &answers[i], source); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	c.json(http.StatusOK, out)
-	return nil
+	return c.turn.yield()
 }

@@ -8,14 +8,17 @@
 // Invariants:
 //   - whatever arrives is answered: with statuses, or a 4xx or 5xx whose body
 //     says why; sizes are checked before they cost anything;
+//   - an answer that was begun and cannot be finished ends with an error in its own form, and the trailer
+//     Symlake-Error: it is never cut silently;
+//   - memory beside the client's caches is bounded, whatever is asked: bodies, parsed forms, answers on their way;
+//   - a slot is held by requests whose body is there, and never while a caller is waited for. Callers share slots and
+//     memory fairly (package fair);
 //   - what is out of reach never looks like what does not exist: unavailable
 //     answers say so, with retry;
 //   - the log has callers, artifact ids and counts, never names of functions or files, and no text that was sent.
 package serve
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -27,20 +30,29 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/serve/intake"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // Limits bound what one request may cost; 0 means the default.
 type Limits struct {
-	BodyBytes  int64         // of a request: 16 MiB
-	Stacks     int           // of a request: 10,000
-	Frames     int           // of a request, over all its stacks: 250,000
-	Positions  int           // of a look-up request: 10,000
-	Jobs       int           // of a request to /symbolicate/v5: 10, as Eliot has it
-	Time       time.Duration // until an answer is given up: 30 s
-	Concurrent int           // requests at work at once: four a processor; the others wait
+	BodyBytes   int64 // of a request, inflated: 16 MiB
+	AnswerBytes int64 // 64 MiB
+	Stacks      int   // of a request: 10,000
+	Frames      int   // of a request, over all its stacks: 250,000
+	Positions   int   // of a look-up request: 10,000
+	Jobs        int   // of a request to /symbolicate/v5: 10, as Eliot has it
+	// Time bounds the body's way here, and then the work on the answer, waiting for a turn included: 30 s each. The
+	// answer's way back does not count.
+	Time       time.Duration
+	Concurrent int // requests at work at once: four a processor; the others wait
 }
+
+// A body must come, and an answer must be taken, at lowestRate bytes a second at least, over each rateWindow.
+const (
+	lowestRate = 8 << 10
+	rateWindow = 10 * time.Second
+)
 
 func (l *Limits) defaults() {
 	set := func(v *int, n int) {
@@ -50,6 +62,9 @@ func (l *Limits) defaults() {
 	}
 	if l.BodyBytes <= 0 {
 		l.BodyBytes = 16 << 20
+	}
+	if l.AnswerBytes <= 0 {
+		l.AnswerBytes = 64 << 20
 	}
 	if l.Time <= 0 {
 		l.Time = 30 * time.Second
@@ -68,13 +83,18 @@ type Options struct {
 	Log     *slog.Logger
 	Tokens  Tokens // empty: nobody is asked for one
 	Limits  Limits
+	// Hosts are names that the server is reached by, beside localhost and its addresses. A server with tokens needs none.
+	Hosts []string
+	// Origins are sites whose pages may ask, as browsers spell them: https://profiler.firefox.com.
+	Origins []string
 }
 
 // Server answers requests. Safe for concurrent use.
 type Server struct {
 	o        Options
 	routes   map[string]route
-	slots    chan struct{}
+	gate     *gate
+	intake   *intake.Intake
 	draining atomic.Bool
 }
 
@@ -82,14 +102,18 @@ type Server struct {
 type route struct {
 	open    bool // no token is asked for
 	free    bool // answered at once: it waits for no slot
-	cors    bool // browsers of other sites may ask
+	cors    bool // browsers of sites that are allowed may ask
 	methods map[string]func(*call) error
 }
 
 // New makes a server.
 func New(o Options) *Server {
 	o.Limits.defaults()
-	s := &Server{o: o, slots: make(chan struct{}, o.Limits.Concurrent)}
+	for i := range o.Origins {
+		o.Origins[i] = strings.ToLower(o.Origins[i])
+	}
+	s := &Server{o: o, gate: newGate(&o.Limits),
+		intake: intake.New(intake.Limits{Bytes: o.Limits.BodyBytes, Time: o.Limits.Time, Rate: lowestRate, Window: rateWindow})}
 	get := func(f func(*call) error) map[string]func(*call) error {
 		return map[string]func(*call) error{http.MethodGet: f, http.MethodHead: f}
 	}
@@ -112,79 +136,17 @@ func New(o Options) *Server {
 // Drain makes /readyz say that no new requests are wanted; those that come are answered.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// call is one request on its way.
-type call struct {
-	http.ResponseWriter
-	r      *http.Request
-	ctx    context.Context
-	limits *Limits
-	status int
-	bytes  int64
-
-	// For log and metrics.
-	caller    string
-	stacks    int
-	frames    int
-	artifacts []symbol.ID // the first few
-	more      int         // artifacts that are not listed
-}
-
-// fail is an answer other than 200.
-type fail struct {
-	code   int
-	reason string
-}
-
-func (f *fail) Error() string { return f.reason }
-
-func failed(code int, format string, args ...any) error {
-	return &fail{code, fmt.Sprintf(format, args...)}
-}
-
-// WriteHeader notes the status.
-func (c *call) WriteHeader(code int) {
-	if c.status == 0 {
-		c.status = code
-	}
-	c.ResponseWriter.WriteHeader(code)
-}
-
-// Write counts what is sent.
-func (c *call) Write(b []byte) (int, error) {
-	if c.status == 0 {
-		c.status = http.StatusOK
-	}
-	n, err := c.ResponseWriter.Write(b)
-	c.bytes += int64(n)
-	return n, err
-}
-
-// Unwrap is for http.ResponseController.
-func (c *call) Unwrap() http.ResponseWriter { return c.ResponseWriter }
-
-// used notes an artifact that was asked for.
-func (c *call) used(id symbol.ID) {
-	const listed = 16
-	if slices.Contains(c.artifacts, id) {
-		return
-	}
-	if len(c.artifacts) == listed {
-		c.more++
-		return
-	}
-	c.artifacts = append(c.artifacts, id)
-}
-
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	c := &call{ResponseWriter: w, r: r, limits: &s.o.Limits}
+	c := &call{s: s, ResponseWriter: w, r: r, ctx: r.Context(), limits: &s.o.Limits}
 	path := r.URL.Path
 	to, known := s.routes[path]
 	if !known {
 		path = "other"
 	}
 	defer func() {
+		defer c.close()
 		if v := recover(); v != nil {
 			if v == http.ErrAbortHandler {
 				panic(v)
@@ -204,9 +166,21 @@ func (s *Server) route(c *call, to route, known bool) error {
 	if !known {
 		return failed(http.StatusNotFound, "no such path; see /openapi.json")
 	}
+	other, err := s.origin(r)
+	if err != nil && !to.open {
+		return err
+	}
+	if len(s.o.Tokens) == 0 && !to.open {
+		if err := s.host(r); err != nil {
+			return err
+		}
+	}
 	if to.cors {
-		c.Header().Set("Access-Control-Allow-Origin", "*")
-		if r.Method == http.MethodOptions {
+		c.Header().Add("Vary", "Origin")
+		if other {
+			c.Header().Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+		}
+		if r.Method == http.MethodOptions && other {
 			c.Header().Set("Access-Control-Allow-Methods", allowed(to))
 			c.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization")
 			c.Header().Set("Access-Control-Max-Age", "86400")
@@ -226,17 +200,7 @@ func (s *Server) route(c *call, to route, known bool) error {
 			return failed(http.StatusUnauthorized, "want Authorization: Bearer TOKEN")
 		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), s.o.Limits.Time)
-	defer cancel()
-	c.ctx = ctx
-	if !to.free {
-		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
-		case <-ctx.Done():
-			return failed(http.StatusServiceUnavailable, "too many requests at once")
-		}
-	}
+	c.shared = s.share(c)
 	return f(c)
 }
 
@@ -247,30 +211,6 @@ func allowed(to route) string {
 	}
 	slices.Sort(all)
 	return strings.Join(all, ", ")
-}
-
-// refuse answers with an error, unless an answer has begun.
-func (c *call) refuse(err error) {
-	var f *fail
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &f):
-	case errors.As(err, &tooLarge):
-		f = &fail{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", tooLarge.Limit)}
-	case errors.Is(err, context.DeadlineExceeded):
-		f = &fail{http.StatusServiceUnavailable, "no answer within " + c.limits.Time.String()}
-	case errors.Is(err, context.Canceled): // the caller is gone
-		f = &fail{499, "the caller gave up"}
-	default:
-		f = &fail{http.StatusServiceUnavailable, "the store does not answer"}
-	}
-	if c.status != 0 {
-		return
-	}
-	if f.code == http.StatusServiceUnavailable {
-		c.Header().Set("Retry-After", "1")
-	}
-	c.json(f.code, map[string]string{"error": f.reason})
 }
 
 // done counts and logs a request.
@@ -284,7 +224,7 @@ func (s *Server) done(c *call, path string, to route, took time.Duration) {
 		ids[i] = id.String()
 	}
 	s.o.Log.Info("request", "method", method(c.r), "path", path, "status", c.status, "caller", c.caller, "from", c.r.RemoteAddr,
-		"stacks", c.stacks, "frames", c.frames, "artifacts", ids, "more_artifacts", c.more, "bytes", c.bytes, "ms", strconv.FormatFloat(float64(took.Microseconds())/1000, 'f', 2, 64))
+		"stacks", c.stacks, "frames", c.frames, "artifacts", ids, "more_artifacts", c.more, "bytes", c.bytes, "cut", c.cut, "ms", strconv.FormatFloat(float64(took.Microseconds())/1000, 'f', 2, 64))
 }
 
 // method is the request's method, if it is one that is known: it is the caller's text.

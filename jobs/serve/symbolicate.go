@@ -2,7 +2,7 @@ package serve
 
 import (
 	"bytes"
-	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,12 +14,6 @@ import (
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/lookup"
 )
-
-// symbolicateRequest is the JSON body of POST /v1/symbolicate.
-type symbolicateRequest struct {
-	Stacks []rawStack `json:"stacks"`
-	Output string     `json:"output"` // records (default), text or both
-}
 
 // rawStack is a stack as it was reported, and what its text does not say.
 type rawStack struct {
@@ -33,15 +27,6 @@ type rawStack struct {
 	wire.Dart
 }
 
-// dump is one stack of a raw one, which may hold several.
-type dump struct {
-	of    int // index into the request's stacks
-	stack *stack.Stack
-}
-
-// errFrames ends the splitting of a request that is too large.
-var errFrames = errors.New("too many frames")
-
 // symbolicate answers raw stacks: as JSON many of them; as text one dump or log, whose options stand in the query.
 func (s *Server) symbolicate(c *call) error {
 	switch c.mediaType() {
@@ -53,140 +38,74 @@ func (s *Server) symbolicate(c *call) error {
 	return failed(http.StatusUnsupportedMediaType, "want Content-Type application/json or text/plain")
 }
 
-func (s *Server) symbolicateJSON(c *call) error {
-	var req symbolicateRequest
-	if err := c.parse(&req, true); err != nil {
-		return err
-	}
-	said, err := parseOptions(c) // of no use here, and wrong all the same when it is wrong
-	if err == nil {
-		_, _, err = s.options(c, 0, &said.raw)
-	}
-	if err != nil {
-		return err
-	}
-	records, text := req.Output != "text", req.Output == "text" || req.Output == "both"
-	switch {
-	case req.Stacks == nil:
-		return failed(http.StatusBadRequest, "want stacks")
-	case !slices.Contains([]string{"", "records", "text", "both"}, req.Output):
-		return failed(http.StatusBadRequest, "output: want records, text or both")
-	case len(req.Stacks) > s.o.Limits.Stacks:
-		return failed(http.StatusRequestEntityTooLarge, "%d stacks: at most %d are answered at once", len(req.Stacks), s.o.Limits.Stacks)
-	}
-	var w work
-	for i := range req.Stacks {
-		if req.Stacks[i].Text == nil {
-			return failed(http.StatusBadRequest, "stacks[%d]: want text", i)
-		}
-		if err := s.read(c, &w, i, &req.Stacks[i], []byte(*req.Stacks[i].Text)); err != nil {
-			return err
-		}
-	}
-	out := append(make([]byte, 0, 1024+256*c.frames), `{"results":[`...)
-	at := -1 // the raw stack whose result is open
-	some := false
-	var printed bytes.Buffer
-	end := func() {
-		if at < 0 {
-			return
-		}
-		if records {
-			out = append(out, ']')
-		}
-		if text {
-			if records {
-				out = append(out, ',')
-			}
-			out = append(out, `"text":`...)
-			out = wire.AppendString(out, printed.Bytes())
-			printed.Reset()
-		}
-		out = append(out, '}')
-	}
-	begin := func(i int) {
-		for at < i {
-			end()
-			if at++; at > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, '{')
-			if records {
-				out = append(out, `"stacks":[`...)
-			}
-			some = false
-		}
-	}
-	var failing error
-	err = s.o.Client.Stacks(c.ctx, w.queries, func(i int, answers [][]symbol.Answer) {
-		d := &w.dumps[i]
-		begin(d.of)
-		if records {
-			before := len(out)
-			if some {
-				out = append(out, ',')
-			}
-			var said bool
-			if out, said = wire.AppendStack(out, d.stack, answers); said {
-				some = true
-			} else {
-				out = out[:before]
-			}
-		}
-		if text {
-			if err := stack.Print(&printed, d.stack, answers); err != nil {
-				failing = err
-			}
-		}
-	})
-	if err = errors.Join(err, failing); err != nil {
-		return err
-	}
-	begin(len(req.Stacks) - 1)
-	end()
-	c.send(http.StatusOK, "application/json", append(out, "]}\n"...))
-	return nil
-}
-
 // symbolicateText answers with the text, its frames replaced, or with a record a stack.
 func (s *Server) symbolicateText(c *call) error {
 	o, err := parseOptions(c)
 	if err != nil {
 		return err
 	}
-	body, err := c.body()
+	text, err := c.text()
 	if err != nil {
 		return err
 	}
-	var w work
-	if err := s.read(c, &w, 0, &o.raw, body); err != nil {
+	if err := c.enter(0); err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	var failing error
-	err = s.o.Client.Stacks(c.ctx, w.queries, func(i int, answers [][]symbol.Answer) {
-		d := w.dumps[i].stack
-		if o.output == "records" {
-			if line, ok := wire.AppendStack(out.AvailableBuffer(), d, answers); ok {
-				out.Write(append(line, '\n'))
-			}
-			return
-		}
-		err := stack.Print(&out, d, answers)
-		if err == nil && o.explain {
-			err = wire.Explain(c.ctx, &out, s.o.Client, d, w.queries[i].StackOptions)
-		}
-		failing = errors.Join(failing, err)
-	})
-	if err = errors.Join(err, failing); err != nil {
+	w, err := s.newWork(c, 0, &o.raw, len(text), func() io.Reader { return bytes.NewReader(text) })
+	if err != nil {
 		return err
 	}
-	kind := "text/plain; charset=utf-8"
+	c.stacks++
+	if s.mayExceed(len(text)) {
+		if _, err := w.countFrames(0); err != nil {
+			return err
+		}
+	}
 	if o.output == "records" {
-		kind = "application/x-ndjson"
+		return s.records(c, w)
 	}
-	c.send(http.StatusOK, kind, out.Bytes())
-	return nil
+	out := c.answer("text/plain; charset=utf-8")
+	err = w.run(func(d *stack.Stack, answers [][]symbol.Answer) error {
+		if err := stack.Print(out, d, answers); err != nil || !o.explain {
+			return err
+		}
+		return wire.Explain(c.ctx, out, s.o.Client, d, w.o)
+	})
+	if err == nil {
+		return out.Finish()
+	}
+	if out.Begun() {
+		why := c.reason(err)
+		text := "symlake: error: " + why.reason + "\n"
+		if !out.Ended() {
+			text = "\n" + text
+		}
+		out.Fail([]byte(text), why)
+	}
+	return err
+}
+
+// records answers with a record a line.
+func (s *Server) records(c *call, w *work) error {
+	out := c.answer("application/x-ndjson")
+	j := wire.NewJSON(out)
+	err := w.run(func(d *stack.Stack, answers [][]symbol.Answer) error {
+		if wire.Says(d, answers) {
+			wire.WriteStack(j, d, answers)
+			if j.Err() == nil {
+				out.Write([]byte{'\n'})
+			}
+		}
+		return j.Err()
+	})
+	if err == nil {
+		return out.Finish()
+	}
+	if out.Begun() {
+		why := c.reason(err)
+		out.Fail(j.Closing(why), why)
+	}
+	return err
 }
 
 // textOptions are what the query says of a text.
@@ -227,11 +146,12 @@ func parseOptions(c *call) (o textOptions, err error) {
 	return o, nil
 }
 
-// work is what a request asks for.
-type work struct {
-	dumps   []dump
-	queries []lookup.StackQuery // one a dump
-}
+const (
+	// maxNameBytes bounds a name of an artifact: none is longer than a path.
+	maxNameBytes = 4096
+	// maxSteps bounds the work of an expression on a raw stack: some seconds.
+	maxSteps = 1 << 29
+)
 
 // options are what a raw stack says besides its text. i is its place among those of the request.
 func (s *Server) options(c *call, i int, raw *rawStack) (split stack.Options, o lookup.StackOptions, err error) {
@@ -247,6 +167,11 @@ func (s *Server) options(c *call, i int, raw *rawStack) (split stack.Options, o 
 	if len(raw.Artifacts) > maxNames || len(raw.Units) > maxNames {
 		return split, o, failed(http.StatusBadRequest, "stacks[%d]: more than %d artifacts or units", i, maxNames)
 	}
+	for _, name := range slices.Concat(raw.Artifacts, raw.Units, []string{raw.App, raw.Build}) {
+		if len(name) > maxNameBytes {
+			return split, o, failed(http.StatusBadRequest, "stacks[%d]: a name of more than %d bytes", i, maxNameBytes)
+		}
+	}
 	app := raw.App
 	if raw.Build != "" {
 		app += "@" + raw.Build
@@ -255,33 +180,9 @@ func (s *Server) options(c *call, i int, raw *rawStack) (split stack.Options, o 
 	if err != nil {
 		return split, o, failed(http.StatusBadRequest, "stacks[%d]: %v", i, err)
 	}
-	split = stack.Options{Artifacts: raw.Artifacts, Frame0: frame0, Managed: managed}
+	split = stack.Options{Artifacts: raw.Artifacts, Frame0: frame0, Managed: managed, Steps: maxSteps}
 	if err := raw.Dart.Options(&split); err != nil {
 		return split, o, failed(http.StatusBadRequest, "stacks[%d]: %v", i, err)
 	}
 	return split, lookup.StackOptions{Artifacts: raw.Artifacts, App: app, Kind: kind, Used: c.used}, nil
-}
-
-// read splits a raw stack.
-func (s *Server) read(c *call, w *work, i int, raw *rawStack, text []byte) error {
-	split, o, err := s.options(c, i, raw)
-	if err != nil {
-		return err
-	}
-	c.stacks++
-	err = stack.Split(c.ctx, bytes.NewReader(text), split, func(d *stack.Stack) error {
-		for t := range d.Threads {
-			c.frames += len(d.Threads[t].Frames)
-		}
-		if c.frames > s.o.Limits.Frames {
-			return errFrames
-		}
-		w.dumps = append(w.dumps, dump{i, d})
-		w.queries = append(w.queries, lookup.StackQuery{Stack: d, StackOptions: o})
-		return nil
-	})
-	if errors.Is(err, errFrames) {
-		return failed(http.StatusRequestEntityTooLarge, "more than %d frames", s.o.Limits.Frames)
-	}
-	return err
 }

@@ -4,14 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
-	"strconv"
-
-	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/jobs/wire"
-	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // The protocol of POST /symbolicate/v5, as Eliot speaks it: jobs of a memory map ([file name, debug id] each)
@@ -70,114 +64,49 @@ func isMinusOne(text []byte) bool {
 	return s == "-1" || s == "-1.0"
 }
 
-// module is one of a memory map, with what it leads to.
-type module struct {
-	name, id string
-	asked    bool
-	found    lookup.Resolution
-}
-
-// known: there is something to look up in.
-func (m *module) known() bool {
-	if !m.asked || m.found.Status != symbol.Found {
-		return false
-	}
-	kind := m.found.Record.Published.Artifact.Kind
-	return kind != symbol.R8 && kind != symbol.SourceMap
-}
-
-// maxModules bounds a memory map: processes have some hundreds of images.
+// maxModules bounds the memory maps of a request: processes have some hundreds of images.
 const maxModules = 10_000
 
-// tecken answers a request of that protocol.
-func (s *Server) tecken(c *call) error {
+// parseTecken reads a request and refuses what is not formed as it should be.
+func (s *Server) parseTecken(c *call) ([]teckenJob, error) {
+	text, err := c.text()
+	if err != nil {
+		return nil, err
+	}
+	n, l := count(text), s.o.Limits
+	if most := l.Frames + l.Stacks + maxModules + 4*l.Jobs + 16; n.arrays > most {
+		return nil, failed(http.StatusRequestEntityTooLarge, "more than %d frames, %d stacks or %d modules", l.Frames, l.Stacks, maxModules)
+	} else if n.commas > 2*most+n.objects {
+		return nil, failed(http.StatusRequestEntityTooLarge, "more values than %d frames and %d modules have", l.Frames, maxModules)
+	}
+	if err := c.enter(teckenBytes*int64(n.arrays+n.commas) + int64(len(text))); err != nil {
+		return nil, err
+	}
 	var req teckenRequest
-	if err := c.parse(&req, false); err != nil {
-		return err
+	if err := decode(text, &req, false); err != nil {
+		return nil, err
 	}
 	jobs := []teckenJob{req.teckenJob}
 	if req.Jobs != nil {
 		jobs = *req.Jobs
 	}
-	if len(jobs) > s.o.Limits.Jobs {
-		return failed(http.StatusBadRequest, "%d jobs: at most %d are answered at once", len(jobs), s.o.Limits.Jobs)
+	if len(jobs) > l.Jobs {
+		return nil, failed(http.StatusBadRequest, "%d jobs: at most %d are answered at once", len(jobs), l.Jobs)
 	}
+	modules := 0
 	for i := range jobs {
 		if err := s.check(c, &jobs[i]); err != nil {
-			return failed(status(err), "job %d: %v", i, err)
+			return nil, failed(status(err), "job %d: %v", i, err)
+		}
+		if modules += len(*jobs[i].MemoryMap); modules > maxModules {
+			return nil, failed(http.StatusRequestEntityTooLarge, "job %d: more than %d modules", i, maxModules)
 		}
 	}
-	known := map[[2]string]*module{}
-	var queries []lookup.Query
-	modules := make([][]*module, len(jobs))
-	for i := range jobs {
-		for _, pair := range *jobs[i].MemoryMap {
-			key := [2]string{*pair[0], *pair[1]}
-			if known[key] == nil {
-				known[key] = &module{name: key[0], id: key[1]}
-			}
-			modules[i] = append(modules[i], known[key])
-		}
-		for _, frames := range *jobs[i].Stacks {
-			for _, f := range frames {
-				if f.module < 0 {
-					continue
-				}
-				m := modules[i][f.module]
-				if !m.asked && m.name != "" && m.id != "" {
-					m.asked = true
-					m.found = s.o.Client.Resolve(c.ctx, m.id, lookup.Narrow{File: m.name})
-					if m.known() {
-						c.used(m.found.Record.ID)
-					}
-				}
-				if m.known() && !f.none {
-					queries = append(queries, f.query(m))
-				}
-			}
-		}
-	}
-	if err := c.ctx.Err(); err != nil {
-		return err
-	}
-	if unreachable(known) {
-		return failed(http.StatusServiceUnavailable, "the store does not answer")
-	}
-	answers := make([]symbol.Answer, len(queries))
-	if err := s.o.Client.Frames(c.ctx, queries, func(i int, a symbol.Answer) { answers[i] = a }); err != nil {
-		return err
-	}
-	out := append(make([]byte, 0, 1024+192*len(queries)), `{"results":[`...)
-	for i := range jobs {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out, answers = s.result(c, out, &jobs[i], modules[i], answers)
-	}
-	if err := c.ctx.Err(); err != nil {
-		return err
-	}
-	c.send(http.StatusOK, "application/json", append(out, "]}\n"...))
-	return nil
+	return jobs, nil
 }
 
-// unreachable: modules were asked for, and of none is known whether it is stored.
-func unreachable(known map[[2]string]*module) bool {
-	asked, lost := 0, 0
-	for _, m := range known {
-		if m.asked {
-			asked++
-			if m.found.Status == symbol.Unavailable {
-				lost++
-			}
-		}
-	}
-	return asked > 0 && lost == asked
-}
-
-func (f *teckenFrames) query(m *module) lookup.Query {
-	return lookup.Query{Artifact: m.found.Record.ID, Where: symbol.Where{Space: symbol.Position, Value: f.offset}}
-}
+// teckenBytes is about the memory of an array or a value of a request, decoded, while its slice grows.
+const teckenBytes = 48
 
 // check refuses a job that is not formed as it should be.
 func (s *Server) check(c *call, j *teckenJob) error {
@@ -189,9 +118,6 @@ func (s *Server) check(c *call, j *teckenJob) error {
 	}
 	if len(*j.Stacks) == 0 {
 		return failed(http.StatusBadRequest, "no stacks specified")
-	}
-	if len(*j.MemoryMap) > maxModules {
-		return failed(http.StatusRequestEntityTooLarge, "more than %d modules", maxModules)
 	}
 	for i, m := range *j.MemoryMap {
 		if len(m) != 2 || m[0] == nil || m[1] == nil {
@@ -228,105 +154,6 @@ func status(err error) int {
 		return f.code
 	}
 	return http.StatusBadRequest
-}
-
-// result appends the result of a job, and returns the answers that are left.
-func (s *Server) result(c *call, out []byte, j *teckenJob, modules []*module, answers []symbol.Answer) ([]byte, []symbol.Answer) {
-	out = append(out, `{"stacks":[`...)
-	for i, frames := range *j.Stacks {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, '[')
-		for k := range frames {
-			f := &frames[k]
-			if k > 0 {
-				out = append(out, ',')
-			}
-			out = fmt.Appendf(out, `{"frame":%d,"module":`, k)
-			var m *module
-			if f.module >= 0 {
-				m = modules[f.module]
-			}
-			switch {
-			case m == nil || m.name == "":
-				out = append(out, `"<unknown>"`...)
-			default:
-				out = wire.AppendString(out, m.name)
-			}
-			if f.none {
-				out = append(out, `,"module_offset":"-0x1"`...)
-			} else {
-				out = fmt.Appendf(out, `,"module_offset":"%#x"`, f.offset)
-			}
-			if m != nil && m.known() && !f.none {
-				out = s.frame(c, out, f.query(m), &answers[0])
-				answers = answers[1:]
-			}
-			out = append(out, '}')
-		}
-		out = append(out, ']')
-	}
-	out = append(out, `],"found_modules":{`...)
-	seen := map[*module]bool{}
-	for _, m := range modules {
-		if seen[m] {
-			continue
-		}
-		if len(seen) > 0 {
-			out = append(out, ',')
-		}
-		seen[m] = true
-		out = append(wire.AppendString(out, m.name+"/"+m.id), ':')
-		switch {
-		case !m.asked || m.found.Status == symbol.Unavailable:
-			out = append(out, "null"...)
-		default:
-			out = strconv.AppendBool(out, m.known())
-		}
-	}
-	return append(out, "}}"...), answers
-}
-
-// frame appends what a frame is, from the outermost function in: function, function_offset, file, line; what was inlined
-// into it stands in inlines, the innermost first.
-func (s *Server) frame(c *call, out []byte, q lookup.Query, a *symbol.Answer) []byte {
-	if a.Status.Retry() {
-		return fmt.Appendf(out, `,"status":%q,"retry":true`, a.Status)
-	}
-	if a.Status != symbol.Found || len(a.Frames) == 0 {
-		return out
-	}
-	outer := &a.Frames[len(a.Frames)-1]
-	out = appendPlace(append(out, ','), outer)
-	if entry, ok := s.o.Client.Entry(c.ctx, q); ok && entry <= q.Where.Value {
-		out = fmt.Appendf(out, `,"function_offset":"%#x"`, q.Where.Value-entry)
-	}
-	if len(a.Frames) == 1 {
-		return out
-	}
-	out = append(out, `,"inlines":[`...)
-	for i := range a.Frames[:len(a.Frames)-1] {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(appendPlace(append(out, '{'), &a.Frames[i]), '}')
-	}
-	return append(out, ']')
-}
-
-func appendPlace(out []byte, f *symbol.Frame) []byte {
-	out = append(out, `"function":`...)
-	out = wire.AppendString(out, wire.FunctionOf(*f))
-	if f.File != "" {
-		out = append(out, `,"file":`...)
-		out = wire.AppendString(out, f.File)
-		if f.Line != 0 {
-			out = append(out, `,"line":`...)
-			out = strconv.AppendUint(out, uint64(f.Line), 10)
-		}
-	}
-	return out
 }
 
 var _ json.Unmarshaler = (*teckenFrames)(nil)

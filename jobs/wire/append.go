@@ -8,49 +8,55 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// What follows writes the same JSON as encoding/json without HTML escapes, straight from answers: a server
-// spends most of its time there, and reflection took six times as long.
+// What follows writes the same JSON as encoding/json without HTML escapes, straight from answers: a server spends most of
+// its time there, and reflection took six times as long.
 
-// AppendStack appends NewStack's JSON; false, and nothing is appended, where that is nil.
-func AppendStack(to []byte, s *stack.Stack, answers [][]symbol.Answer) ([]byte, bool) {
-	start := len(to)
-	to = append(to, `{"format":`...)
-	to = AppendString(to, s.Format)
-	to = append(to, `,"threads":[`...)
-	some := false
+// Says reports whether a stack with its answers, [thread][frame], has a record: some frame of it says something.
+func Says(s *stack.Stack, answers [][]symbol.Answer) bool {
 	for t := range s.Threads {
-		if t > 0 {
-			to = append(to, ',')
-		}
-		to = append(to, `{"frames":[`...)
-		first := true
 		for f := range s.Threads[t].Frames {
-			frame := &s.Threads[t].Frames[f]
-			if silent(frame, &answers[t][f]) {
-				continue
+			if !silent(&s.Threads[t].Frames[f], &answers[t][f]) {
+				return true
 			}
-			if !first {
-				to = append(to, ',')
-			}
-			first, some = false, true
-			to = appendAnswer(to, &answers[t][f], s.FrameText(frame))
 		}
-		to = append(to, `]}`...)
 	}
-	if !some {
-		return to[:start], false
-	}
-	return append(to, `]}`...), true
+	return false
 }
 
-func appendAnswer(to []byte, a *symbol.Answer, raw []byte) []byte {
-	to = append(to, '{')
-	if len(raw) > 0 {
-		to = append(to, `"raw":`...)
-		to = append(AppendString(to, raw), ',')
+// WriteStack writes NewStack's JSON as an element, frame by frame, and nothing where Says is false.
+func WriteStack(j *JSON, s *stack.Stack, answers [][]symbol.Answer) {
+	if !Says(s, answers) {
+		return
 	}
-	to = append(to, `"status":`...)
-	to = AppendString(to, string(a.Status))
+	j.Begin("", '{')
+	j.String("format", s.Format)
+	j.Begin("threads", '[')
+	for t := range s.Threads {
+		j.Begin("", '{')
+		j.Begin("frames", '[')
+		for f := range s.Threads[t].Frames {
+			frame, a := &s.Threads[t].Frames[f], &answers[t][f]
+			if silent(frame, a) {
+				continue
+			}
+			j.Begin("", '{')
+			if raw := s.FrameText(frame); len(raw) > 0 {
+				j.Value("raw", func(to []byte) []byte { return AppendString(to, raw) })
+			}
+			j.Members(func(to []byte) []byte { return appendStatus(to, a) })
+			writeChains(j, a, nil)
+			j.End()
+		}
+		j.End()
+		j.End()
+	}
+	j.End()
+	j.End()
+}
+
+// appendStatus appends the members status, reason and retry.
+func appendStatus(to []byte, a *symbol.Answer) []byte {
+	to = AppendString(append(to, `"status":`...), string(a.Status))
 	if a.Status != symbol.Found {
 		if why := Reason(*a); why != "" {
 			to = append(to, `,"reason":`...)
@@ -60,53 +66,51 @@ func appendAnswer(to []byte, a *symbol.Answer, raw []byte) []byte {
 	if a.Status.Retry() {
 		to = append(to, `,"retry":true`...)
 	}
-	to = append(to, `,"frames":`...)
-	to = appendFrames(to, a.Frames)
-	if len(a.Or) > 0 {
-		to = append(to, `,"alternatives":[`...)
-		for i, frames := range a.Or {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			to = appendFrames(to, frames)
-		}
-		to = append(to, ']')
-	}
-	return append(to, '}')
+	return to
 }
 
-func appendFrames(to []byte, frames []symbol.Frame) []byte {
-	to = append(to, '[')
-	for i := range frames {
-		f := &frames[i]
-		if i > 0 {
-			to = append(to, ',')
-		}
-		to = append(to, `{"function":`...)
-		to = AppendString(to, FunctionOf(*f))
-		to = append(to, `,"linkage":`...)
-		to = AppendString(to, f.Linkage)
-		to = append(to, `,"file":`...)
-		to = AppendString(to, f.File)
-		to = append(to, `,"line":`...)
-		to = strconv.AppendUint(to, uint64(f.Line), 10)
-		to = append(to, `,"column":`...)
-		to = strconv.AppendUint(to, uint64(f.Column), 10)
-		if f.Name != "" {
-			to = append(to, `,"name":`...)
-			to = AppendString(to, f.Name)
-		}
-		if f.Ignored {
-			to = append(to, `,"ignored":true`...)
-		}
-		to = append(to, '}')
+// appendFrame appends the members of a frame.
+func appendFrame(to []byte, f *symbol.Frame) []byte {
+	to = append(to, `"function":`...)
+	to = AppendString(to, FunctionOf(*f))
+	to = append(to, `,"linkage":`...)
+	to = AppendString(to, f.Linkage)
+	to = append(to, `,"file":`...)
+	to = AppendString(to, f.File)
+	to = append(to, `,"line":`...)
+	to = strconv.AppendUint(to, uint64(f.Line), 10)
+	to = append(to, `,"column":`...)
+	to = strconv.AppendUint(to, uint64(f.Column), 10)
+	if f.Name != "" {
+		to = append(to, `,"name":`...)
+		to = AppendString(to, f.Name)
 	}
-	return append(to, ']')
+	if f.Ignored {
+		to = append(to, `,"ignored":true`...)
+	}
+	return to
+}
+
+// wholeRunes is how much of b ends with a whole character, or with bytes that are none.
+func wholeRunes(b []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if c := b[len(b)-n]; utf8.RuneStart(c) {
+			if !utf8.FullRune(b[len(b)-n:]) {
+				return len(b) - n
+			}
+			break
+		}
+	}
+	return len(b)
 }
 
 // AppendString appends a JSON string. Bytes that are no UTF-8 become U+FFFD.
 func AppendString[S string | []byte](to []byte, s S) []byte {
-	to = append(to, '"')
+	return append(appendEscaped(append(to, '"'), s), '"')
+}
+
+// appendEscaped appends the inside of a JSON string.
+func appendEscaped[S string | []byte](to []byte, s S) []byte {
 	done := 0
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -152,6 +156,5 @@ func AppendString[S string | []byte](to []byte, s S) []byte {
 		}
 		i += size
 	}
-	to = append(to, s[done:]...)
-	return append(to, '"')
+	return append(to, s[done:]...)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/symlake/symlake/formats/stack"
@@ -22,6 +23,19 @@ func marshal(t testing.TB, v any) string {
 	return string(bytes.TrimSuffix(out.Bytes(), []byte("\n")))
 }
 
+// atMost takes whole pieces as long as they fit.
+type atMost struct {
+	left int
+	got  bytes.Buffer
+}
+
+func (w *atMost) Write(p []byte) (int, error) {
+	if w.left -= len(p); w.left < 0 {
+		return 0, errors.New("full")
+	}
+	return w.got.Write(p)
+}
+
 func FuzzAppendString(f *testing.F) {
 	for _, s := range []string{"", "plain", "a\"b\\c", "\x00\x1f\x7f\n\r\t\b\f", "ünïcode 世界 \U0001f600", "\xff\xfe\xc3", "\u2028\u2029", "<&>", "\xe4\xb8"} {
 		f.Add(s)
@@ -37,8 +51,9 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-// What is appended is what encoding/json writes of the same record.
-func TestAppendStack(t *testing.T) {
+// What is written is what encoding/json writes of the same record, and what is left of it where the writer below refuses
+// the rest is JSON with the reason.
+func TestWriteStack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	frame := func() symbol.Frame {
 		words := []string{"", "cart::add(int)", "_ZN4cart3addEi", "src/a\"b.cpp", "f\xffg", "n"}
@@ -72,17 +87,38 @@ func TestAppendStack(t *testing.T) {
 			}
 			s.Threads, answers = append(s.Threads, th), append(answers, as)
 		}
-		got, some := AppendStack([]byte("before "), s, answers)
+		var out bytes.Buffer
+		WriteStack(NewJSON(&out), s, answers)
 		record := NewStack(s, answers)
-		if some != (record != nil) {
-			t.Fatalf("appended %v, record %v", some, record)
-		}
-		want := "before "
+		want := ""
 		if record != nil {
-			want += marshal(t, record)
+			want = marshal(t, record)
 		}
-		if string(got) != want {
+		if got := out.String(); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
+		}
+		cut := &atMost{left: r.IntN(len(want) + 40)}
+		j := NewJSON(cut)
+		j.Begin("", '{')
+		j.Begin("stacks", '[')
+		WriteStack(j, s, answers)
+		j.End()
+		text := j.Text("text")
+		text.Write([]byte("a\"b\xe4\xb8"))
+		text.Write([]byte("\x96\xff"))
+		text.End()
+		j.End()
+		whole := cut.got.String()
+		if j.Err() != nil {
+			whole += string(j.Closing(errors.New("cut \"off\"")))
+		} else if !strings.HasSuffix(whole, `,"text":"a\"b世\ufffd"}`) {
+			t.Fatalf("the text: %s", whole)
+		}
+		var back struct{ Error string }
+		if j.Err() == nil || cut.got.Len() > 0 {
+			if err := json.Unmarshal([]byte(whole), &back); err != nil || (j.Err() != nil) != (back.Error == `cut "off"`) {
+				t.Fatalf("%v: %s", err, whole)
+			}
 		}
 	}
 }

@@ -2,7 +2,9 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -15,6 +17,7 @@ type Asker struct {
 	Narrow lookup.Narrow // for names that several artifacts have
 
 	names     map[string]lookup.Resolution
+	kinds     map[string]symbol.Kind // for Check; "": nothing is found
 	functions map[anchor]function
 }
 
@@ -39,6 +42,36 @@ type function struct {
 	answer symbol.Answer
 }
 
+// Check returns the error that Ask would have, and answers nothing.
+func (q *Asker) Check(ctx context.Context, artifact, position string) error {
+	_, err := ParsePosition(position)
+	_, isMethod := ParseMethod(position)
+	if err != nil && !isMethod {
+		return err
+	}
+	kind, known := q.kinds[artifact]
+	if !known {
+		if r := q.Client.Resolve(ctx, artifact, q.Narrow); r.Status == symbol.Found {
+			kind = r.Record.Published.Artifact.Kind
+		}
+		if q.kinds == nil {
+			q.kinds = map[string]symbol.Kind{}
+		}
+		q.kinds[artifact] = kind
+	}
+	switch {
+	case kind == symbol.R8 && !isMethod:
+		return errNoMethod(artifact, position)
+	case kind != symbol.R8 && kind != "":
+		return err
+	}
+	return nil
+}
+
+func errNoMethod(artifact, position string) error {
+	return fmt.Errorf("position %q: %s is a mapping: want CLASS.METHOD:LINE", position, artifact)
+}
+
 // Ask makes a question of a name and a position. The error is of the position's form.
 func (q *Asker) Ask(ctx context.Context, artifact, position string) (Question, error) {
 	where, err := ParsePosition(position)
@@ -56,7 +89,7 @@ func (q *Asker) Ask(ctx context.Context, artifact, position string) (Question, e
 	}
 	if r.Status == symbol.Found && r.Record.Published.Artifact.Kind == symbol.R8 {
 		if !isMethod {
-			return Question{}, fmt.Errorf("position %q: %s is a mapping: want CLASS.METHOD:LINE", position, artifact)
+			return Question{}, errNoMethod(artifact, position)
 		}
 		a := q.Client.Method(ctx, r.Record.ID, method.Class, method.Name, method.Line)
 		return Question{Found: r, Position: position, Answer: &a}, nil
@@ -106,11 +139,57 @@ func (q *Asker) anchored(ctx context.Context, r lookup.Resolution, w symbol.Wher
 
 // Of puts the answer to a question into words. excerpts, where there are any, are the sources of its frames.
 func (q *Question) Of(a symbol.Answer, excerpts []lookup.Excerpt) Answer {
-	j := NewAnswer(a)
-	j.Position = q.Position
+	j, head := NewAnswer(a), q.head()
+	j.Artifact, j.Load, j.Kind, j.Position = head.Artifact, head.Load, head.Kind, head.Position
 	for i, x := range excerpts {
 		j.Frames[i].Context = NewContext(x.First, x.Lines)
 	}
+	return j
+}
+
+// Write writes the answer to a question as an element, what Of makes of it. context, if it is not nil, reads the source
+// of a frame; its error comes back, and so does the writer's.
+func (q *Question) Write(j *JSON, a *symbol.Answer, context func(f *symbol.Frame) (lookup.Excerpt, error)) error {
+	var said error
+	var source func(j *JSON, f *symbol.Frame)
+	if context != nil {
+		source = func(j *JSON, f *symbol.Frame) {
+			if said != nil || j.Err() != nil {
+				return
+			}
+			x, err := context(f)
+			if said = err; err != nil || len(x.Lines) == 0 {
+				return
+			}
+			j.Begin("context", '{')
+			j.Value("first", func(to []byte) []byte { return strconv.AppendUint(to, uint64(x.First), 10) })
+			j.Begin("lines", '[')
+			for _, line := range x.Lines {
+				j.String("", line)
+			}
+			j.End()
+			j.End()
+		}
+	}
+	j.Begin("", '{')
+	j.Members(func(to []byte) []byte {
+		head := q.head()
+		for _, m := range [...][2]string{{"artifact", head.Artifact}, {"load", head.Load}, {"kind", string(head.Kind)}, {"position", head.Position}} {
+			if m[1] != "" {
+				to = append(append(AppendString(to, m[0]), ':'), AppendString(nil, m[1])...)
+				to = append(to, ',')
+			}
+		}
+		return appendStatus(to, a)
+	})
+	writeChains(j, a, source)
+	j.End()
+	return errors.Join(said, j.Err())
+}
+
+// head is what every answer to a question says.
+func (q *Question) head() (j Answer) {
+	j.Position = q.Position
 	if q.Found.Record != nil {
 		j.Artifact = q.Found.Record.ID.String()
 		if l := q.Found.Record.Published; l != nil {

@@ -13,19 +13,12 @@ import (
 
 // Explain prints, for each frame of a stack, the way from its text to its row.
 func Explain(ctx context.Context, w io.Writer, client *lookup.Client, s *stack.Stack, o lookup.StackOptions) error {
-	threads, err := client.Explain(ctx, s, o)
-	if err != nil {
-		return err
-	}
-	for t, frames := range threads {
-		for f := range frames {
-			fmt.Fprintf(w, "explain thread %d frame %d\n", t, f)
-			if err := writeExplanation(w, &frames[f]); err != nil {
-				return err
-			}
+	return client.Explain(ctx, s, o, func(t, f int, x *lookup.Explanation) error {
+		if _, err := fmt.Fprintf(w, "explain thread %d frame %d\n", t, f); err != nil {
+			return err
 		}
-	}
-	return nil
+		return writeExplanation(w, x)
+	})
 }
 
 // writeExplanation prints the way of one frame from its text to its row, a step a line.

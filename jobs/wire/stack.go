@@ -45,32 +45,30 @@ func NewStack(s *stack.Stack, answers [][]symbol.Answer) *Stack {
 // Excerpts adds the source of each frame, up to around lines before and behind its own, where there is any. s and
 // answers are what NewStack was given, o is how they were answered.
 func (x *Stack) Excerpts(ctx context.Context, client *lookup.Client, s *stack.Stack, answers [][]symbol.Answer, o lookup.StackOptions, around uint32) error {
-	ways, err := client.Explain(ctx, s, o)
-	if err != nil {
-		return err
-	}
-	for t := range x.Threads {
-		next := x.Threads[t].Frames
-		for f := range s.Threads[t].Frames {
-			frame := &s.Threads[t].Frames[f]
-			if silent(frame, &answers[t][f]) {
-				continue
-			}
-			lines := next[0].Frames
-			next = next[1:]
-			if frame.Script == nil {
-				continue
-			}
-			for i := range lines {
-				e, err := client.Excerpt(ctx, ways[t][f].Artifact, lines[i].File, lines[i].Line, around)
-				if err != nil {
-					return err
-				}
-				lines[i].Context = NewContext(e.First, e.Lines)
-			}
+	at := 0 // the frame of the record at hand
+	last := -1
+	return client.Explain(ctx, s, o, func(t, f int, way *lookup.Explanation) error {
+		if t != last {
+			at, last = 0, t
 		}
-	}
-	return nil
+		frame := &s.Threads[t].Frames[f]
+		if silent(frame, &answers[t][f]) {
+			return nil
+		}
+		lines := x.Threads[t].Frames[at].Frames
+		at++
+		if frame.Script == nil {
+			return nil
+		}
+		for i := range lines {
+			e, err := client.Excerpt(ctx, way.Artifact, lines[i].File, lines[i].Line, around)
+			if err != nil {
+				return err
+			}
+			lines[i].Context = NewContext(e.First, e.Lines)
+		}
+		return nil
+	})
 }
 
 // silent: a line that may have named a class, and did not.

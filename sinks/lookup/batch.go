@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/retrace"
+	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -25,8 +26,9 @@ type batch struct {
 	repeats repeats
 	room    []symbol.Answer // for those of Frames, all zero between chunks
 	emits                   // for those of Each
-	told    []outcome       // for the observer
-	final   bool            // records were read past the cache: a bad row is corrupt
+	kept
+	told  []outcome // for the observer
+	final bool      // records were read past the cache: a bad row is corrupt
 
 	names   []string // the questions are for these classes; nil: for frames
 	classes []*retrace.Class
@@ -65,14 +67,15 @@ func (c *Client) giveBack(b *batch) {
 	clear(b.bad[:cap(b.bad)])
 	clear(b.window.at[:])
 	clear(b.window.of[:])
-	b.answers, b.slab = nil, nil
+	b.answers, b.slab, b.kept = nil, nil, kept{}
 	b.emits.end()
 	c.batches.Put(b)
 }
 
 // begin makes the batch ready for questions whose answers are those.
-func (b *batch) begin(c *Client, answers []symbol.Answer) {
+func (b *batch) begin(ctx context.Context, c *Client, answers []symbol.Answer) {
 	b.c, b.answers = c, answers
+	b.kept = kept{room: room.Of(ctx)}
 	b.groups = b.groups[:0]
 }
 
@@ -93,7 +96,7 @@ func (b *batch) run(ctx context.Context, c *Client, qs []Query, answers []symbol
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	b.begin(c, answers)
+	b.begin(ctx, c, answers)
 	b.next(len(qs))
 	if err := b.find(ctx, qs, c.o.Now()); err != nil {
 		return err
@@ -207,7 +210,7 @@ func (b *batch) walk(ctx context.Context) error {
 		b.items, b.spare = b.spare, b.items
 	}
 	var cold []want
-	rows, hits := 0, 0
+	rows, hits, coldBytes := 0, 0, uint64(0)
 	defer func() { b.c.o.Observer.cached(rows, hits) }()
 	for rest := b.items; len(rest) > 0; {
 		n := 1
@@ -222,8 +225,9 @@ func (b *batch) walk(ctx context.Context) error {
 			b.answer(e, block, rest[:n])
 		} else {
 			cold = append(cold, want{place: at, e: e, items: rest[:n]})
+			coldBytes += e.load.rowBytes()
 		}
-		if rest = rest[n:]; len(cold) == tripRows || len(rest) == 0 && len(cold) > 0 {
+		if rest = rest[n:]; len(cold) == tripRows || coldBytes >= tripBytes || len(rest) == 0 && len(cold) > 0 {
 			b.held = true
 			err := b.fetch(ctx, cold)
 			b.held = false
@@ -231,7 +235,7 @@ func (b *batch) walk(ctx context.Context) error {
 				return err
 			}
 			b.passHeld()
-			cold = cold[:0]
+			cold, coldBytes = cold[:0], 0
 		}
 		if b.failed != nil {
 			break

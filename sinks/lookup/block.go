@@ -5,12 +5,19 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// tripRows is how many rows are asked for in one round trip: some megabytes.
-const tripRows = 256
+// A round trip asks for at most so many rows, and ends when they are likely to have so many bytes.
+const (
+	tripRows  = 256
+	tripBytes = 8 << 20
+)
+
+// rowBytes is the mean size of the load's rows as they are stored.
+func (l *load) rowBytes() uint64 { return l.loaded.Bytes / max(l.loaded.Rows, 1) }
 
 // sharedStrings is the place of the row with a load's shared strings.
 const sharedStrings = -1
@@ -126,6 +133,12 @@ func (t *trip) run(ctx context.Context) (err error) {
 		err = errAbandoned
 	}
 	shared.land(t.b.c, err)
+	for _, l := range shared.loads {
+		if err := room.Take(ctx, l.opened.Bytes()); err != nil {
+			lost = err
+			return err
+		}
+	}
 	for _, e := range t.early {
 		l := t.ours[e.i].load
 		switch oops := t.b.c.shared(ctx, l); {
@@ -235,6 +248,7 @@ func (t *trip) opens(a ask, r sinks.Row, shared *claims) bool {
 		return false
 	}
 	t.b.c.blocks.Set(w.place, block)
+	t.b.brought(block.Bytes())
 	t.land(a.i, block, nil)
 	return true
 }
@@ -263,6 +277,7 @@ func (t *trip) open(i int, r sinks.Row) bool {
 		return false
 	}
 	t.b.c.blocks.Set(w.place, block)
+	t.b.brought(block.Bytes())
 	t.land(i, block, nil)
 	return true
 }

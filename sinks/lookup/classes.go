@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/symlake/symlake/formats/retrace"
+	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -101,7 +102,7 @@ func (c *Client) mappedBy(ctx context.Context, e *entry, names []string, final b
 	if len(cold) == 0 {
 		return out, nil, nil
 	}
-	b := batch{c: c, final: final, names: make([]string, len(cold)), classes: make([]*retrace.Class, len(cold)), answers: make([]symbol.Answer, len(cold)), groups: []*entry{e}}
+	b := batch{c: c, final: final, names: make([]string, len(cold)), classes: make([]*retrace.Class, len(cold)), answers: make([]symbol.Answer, len(cold)), groups: []*entry{e}, kept: kept{room: room.Of(ctx)}}
 	for k, i := range cold {
 		b.names[k] = names[i]
 		b.putClass(0, k)
@@ -152,6 +153,11 @@ func (b *batch) answerClasses(e *entry, from *row.Block, items []item) {
 			return
 		}
 		kept := newKept(name, class)
+		if b.kept.room != nil {
+			if b.failed = b.kept.room(kept.bytes); b.failed != nil {
+				return
+			}
+		}
 		b.c.classes.Set(classOf{e.load, name}, kept)
 		b.classes[items[k].q] = kept.Class
 		b.answers[items[k].q].Status = symbol.Found

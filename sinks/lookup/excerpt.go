@@ -6,6 +6,7 @@ import (
 
 	"github.com/maypok86/otter/v2"
 
+	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 )
@@ -86,6 +87,9 @@ func (c *Client) excerpt(ctx context.Context, e *entry, file string, line, aroun
 			if n := p.From + uint32(k); n >= first && n <= last {
 				if x.First == 0 {
 					x.First = n
+				}
+				if err := room.Take(ctx, int64(len(text))+nameRoom); err != nil {
+					return Excerpt{}, err
 				}
 				x.Lines = append(x.Lines, text)
 			}

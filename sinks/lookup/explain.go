@@ -48,43 +48,49 @@ type Same struct {
 	Object          string
 }
 
-// Explain tells for each frame of a stack, [thread][frame], how it was or was
-// not answered. The only error is ctx's.
-func (c *Client) Explain(ctx context.Context, s *stack.Stack, o StackOptions) ([][]Explanation, error) {
-	out := make([][]Explanation, len(s.Threads))
+// Explain tells for each frame of a stack how it was or was not answered, thread by thread: emit is called once for each,
+// on this goroutine, and may keep x. emit's error comes back unchanged; the only other one is ctx's.
+func (c *Client) Explain(ctx context.Context, s *stack.Stack, o StackOptions, emit func(thread, frame int, x *Explanation) error) error {
 	seen := newResolved(0)
 	for t := range s.Threads {
 		for i := range s.Threads[t].Frames {
-			f := &s.Threads[t].Frames[i]
-			at, err := c.image(ctx, f, &o, &seen)
+			x, err := c.explain(ctx, s, &s.Threads[t].Frames[i], &o, &seen)
+			if err == nil {
+				err = emit(t, i, x)
+			}
 			if err != nil {
-				return nil, err
+				return err
 			}
-			r, tried := *at.is(), at.tried
-			x := Explanation{Text: string(s.FrameText(f)), Tried: tried, Status: r.Status, Err: r.Err, Raw: f.Raw, Stepped: f.At}
-			if r.Status == symbol.Found && f.Managed == nil {
-				x.Stepped = placeIn(&r.Record.Published.Artifact, f)
-			}
-			if r.Record != nil {
-				c.explainRecord(ctx, &x, r)
-			}
-			for _, obj := range r.Objects {
-				x.Ledger = append(x.Ledger, Ledger{obj.URL, string(obj.State), obj.Reason})
-			}
-			if x.Status == symbol.Found && f.Managed != nil {
-				c.explainClass(ctx, &x, r.Record.ID, f.Managed)
-			} else if x.Status == symbol.Found {
-				c.explainPlace(ctx, &x, r.Record.ID)
-			} else if f.File != "" {
-				x.SameFile = c.sameFile(ctx, fileName(f.File))
-			}
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			out[t] = append(out[t], x)
 		}
 	}
-	return out, nil
+	return nil
+}
+
+// explain tells the way of one frame.
+func (c *Client) explain(ctx context.Context, s *stack.Stack, f *stack.Frame, o *StackOptions, seen *resolved) (*Explanation, error) {
+	at, err := c.image(ctx, f, o, seen)
+	if err != nil {
+		return nil, err
+	}
+	r, tried := *at.is(), at.tried
+	x := &Explanation{Text: string(s.FrameText(f)), Tried: tried, Status: r.Status, Err: r.Err, Raw: f.Raw, Stepped: f.At}
+	if r.Status == symbol.Found && f.Managed == nil {
+		x.Stepped = placeIn(&r.Record.Published.Artifact, f)
+	}
+	if r.Record != nil {
+		c.explainRecord(ctx, x, r)
+	}
+	for _, obj := range r.Objects {
+		x.Ledger = append(x.Ledger, Ledger{obj.URL, string(obj.State), obj.Reason})
+	}
+	if x.Status == symbol.Found && f.Managed != nil {
+		c.explainClass(ctx, x, r.Record.ID, f.Managed)
+	} else if x.Status == symbol.Found {
+		c.explainPlace(ctx, x, r.Record.ID)
+	} else if f.File != "" {
+		x.SameFile = c.sameFile(ctx, fileName(f.File))
+	}
+	return x, ctx.Err()
 }
 
 func (c *Client) explainRecord(ctx context.Context, x *Explanation, r Resolution) {

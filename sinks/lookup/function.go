@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/demangle"
+	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 )
@@ -45,6 +46,13 @@ func (c *Client) functions(ctx context.Context, id symbol.ID, names map[string]b
 		readable = readable || strings.ContainsAny(name, "(: <~")
 	}
 	starts := map[string][]uint64{}
+	add := func(name string, start uint64) error {
+		starts[name] = append(starts[name], start)
+		if n := len(starts[name]); n%1024 == 0 {
+			return room.Take(ctx, 1024*16)
+		}
+		return nil
+	}
 	var last string // the outermost function of the range before
 	next := uint64(0)
 	i := 0
@@ -68,10 +76,10 @@ func (c *Client) functions(ctx context.Context, id symbol.ID, names map[string]b
 			switch {
 			case goes || outer == "":
 			case names[outer]:
-				starts[outer] = append(starts[outer], start)
+				return add(outer, start)
 			case readable:
 				if name := demangle.Name(outer); names[name] {
-					starts[name] = append(starts[name], start)
+					return add(name, start)
 				}
 			}
 			return nil

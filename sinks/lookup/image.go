@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -30,12 +31,33 @@ type target struct {
 	group int     // of e in the call's batch
 }
 
+// bytes is about the memory that a target holds, without what the caches hold too.
+func (t *target) bytes() int64 {
+	n := int64(targetRoom + triedRoom*len(t.tried))
+	for i := range t.tried {
+		tried := &t.tried[i]
+		n += int64(len(tried.Name))
+		if tried.Err != nil {
+			n += int64(len(tried.Err.Error()))
+		}
+		if tried.Record != nil {
+			for _, name := range tried.Record.Names {
+				n += int64(len(name.Text)) + nameRoom
+			}
+		}
+	}
+	return n
+}
+
 // is the outcome.
 func (t *target) is() *Resolution { return &t.tried[len(t.tried)-1].Resolution }
 
 // resolved are the targets of a call: hundreds of frames share a few images.
 type resolved struct {
 	all  map[imageKey]*target
+	sets map[string]int // the options that were met, by what they say: keys hold their numbers
+	last *StackOptions
+	set  int         // of last
 	near []nearImage // images that are found without making a key of all that they are known by; a power of two
 }
 
@@ -80,16 +102,34 @@ type imageKey struct {
 	kind, platform        symbol.Kind
 	script                bool
 	managed               bool
+	given                 bool // the names are those of the options
 	anchor                string
-	options               string
+	options               int
 }
 
-func keyOf(f *stack.Frame, o *StackOptions) imageKey {
-	k := imageKey{file: f.File, arch: f.Arch, kind: f.Kind, platform: o.Kind, script: f.Script != nil, managed: f.Managed != nil, anchor: anchorOf(f), options: o.App}
-	if len(o.Artifacts) > 0 {
-		k.options = strings.Join(o.Artifacts, "\x00") + "\x00\x00" + o.App
+// options gives the number of what a stack's text does not say. All that callers send may be long and is kept once.
+func (r *resolved) options(o *StackOptions) int {
+	if o == r.last {
+		return r.set
 	}
+	said := strings.Join(o.Artifacts, "\x00") + "\x00\x00" + o.App
+	set, known := r.sets[said]
+	if !known {
+		if r.sets == nil {
+			r.sets = map[string]int{}
+		}
+		set = len(r.sets)
+		r.sets[said] = set
+	}
+	r.last, r.set = o, set
+	return set
+}
+
+func (r *resolved) keyOf(f *stack.Frame, o *StackOptions) imageKey {
+	k := imageKey{file: f.File, arch: f.Arch, kind: f.Kind, platform: o.Kind, script: f.Script != nil, managed: f.Managed != nil, anchor: anchorOf(f), options: r.options(o)}
 	switch {
+	case len(f.Image) > 0 && len(f.Image) == len(o.Artifacts) && &f.Image[0] == &o.Artifacts[0]:
+		k.given = true
 	case len(f.Image) > 2:
 		k.others = strings.Join(f.Image[2:], "\x00")
 		fallthrough
@@ -102,17 +142,27 @@ func keyOf(f *stack.Frame, o *StackOptions) imageKey {
 	return k
 }
 
-// image finds the artifact of a frame. The error is ctx's.
+// targetRoom is about the memory of an image, of each name that was tried for it, and of a name with its class.
+const (
+	targetRoom = 512
+	triedRoom  = 384
+	nameRoom   = 64
+)
+
+// image finds the artifact of a frame. The error is ctx's, or that of its room.
 func (c *Client) image(ctx context.Context, f *stack.Frame, o *StackOptions, seen *resolved) (*target, error) {
 	near := &seen.near[nearSlot(f)&uint64(len(seen.near)-1)]
 	if near.t != nil && sameImage(f, o, near.f, near.o) {
 		return near.t, nil
 	}
-	key := keyOf(f, o)
+	key := seen.keyOf(f, o)
 	t, ok := seen.all[key]
 	if !ok {
 		t = &target{tried: c.try(ctx, f, *o)}
 		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := room.Take(ctx, t.bytes()); err != nil {
 			return nil, err
 		}
 		if r := t.is(); r.Status == symbol.Found {

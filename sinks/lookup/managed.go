@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/retrace"
+	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -55,12 +56,12 @@ func (s *classesByName) class(name string) *retrace.Class {
 }
 
 // retrace answers the lines: first the classes of all threads are read, in
-// one round trip a mapping, then each thread is retraced whole. The error is ctx's.
+// one round trip a mapping, then each thread is retraced whole. The error is ctx's, or that of its room.
 func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answers [][]symbol.Answer) error {
 	if len(m.lines) == 0 {
 		return nil
 	}
-	o := retrace.Options{School: s.Managed().School, Verbose: s.Managed().Verbose}
+	o := retrace.Options{School: s.Managed().School, Verbose: s.Managed().Verbose, Room: room.Of(ctx)}
 	names := make([]string, 0, len(m.lines))
 	for t := range s.Threads {
 		names = retrace.Classes(&s.Threads[t], names)
@@ -81,7 +82,9 @@ func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answer
 		}
 		for t := range s.Threads {
 			if why == nil {
-				retrace.Retrace(&s.Threads[t], class, o, got[t])
+				if err := retrace.Retrace(&s.Threads[t], class, o, got[t]); err != nil {
+					return err
+				}
 			}
 		}
 		for _, l := range m.lines {
@@ -117,7 +120,9 @@ func (c *Client) Line(ctx context.Context, mapping symbol.ID, m *stack.Managed) 
 		return symbol.Answer{Status: symbol.Unavailable, Err: err}
 	}
 	var answer [1]symbol.Answer
-	retrace.Retrace(&t, class, retrace.Options{Verbose: true}, answer[:])
+	if err := retrace.Retrace(&t, class, retrace.Options{Verbose: true, Room: room.Of(ctx)}, answer[:]); err != nil {
+		return symbol.Answer{Status: symbol.Unavailable, Err: err}
+	}
 	return answer[0]
 }
 
@@ -137,6 +142,9 @@ func (c *Client) classesOf(ctx context.Context, mapping symbol.ID, t *stack.Thre
 func (c *Client) ready(ctx context.Context, id symbol.ID, names []string) ([]*retrace.Class, error) {
 	e, err := c.record(ctx, id, c.o.Now())
 	if err != nil {
+		return nil, err
+	}
+	if err := room.Take(ctx, int64(len(names))*nameRoom); err != nil {
 		return nil, err
 	}
 	out := make([]*retrace.Class, len(names))

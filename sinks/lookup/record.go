@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -91,6 +92,9 @@ func (c *Client) recordPast(ctx context.Context, id symbol.ID, old bool, stale f
 			again := *last
 			again.until = c.o.Now().Add(c.o.NegativeTTL)
 			e = &again
+		}
+		if err := room.Take(ctx, e.bytes()); err != nil {
+			return nil, err
 		}
 		c.recs.Set(id, e)
 		return e, nil

@@ -6,9 +6,13 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/retrace"
+	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 )
+
+// frameRoom is about the memory of a frame's question and answer, without the answer's frames.
+const frameRoom = 288
 
 // StackOptions say what a stack's text does not.
 type StackOptions struct {
@@ -39,8 +43,8 @@ func (c *Client) Stack(ctx context.Context, s *stack.Stack, o StackOptions) (ans
 }
 
 // Stacks is Stack for many at once, answered in the order asked: their names are resolved once, and their
-// frames asked for together, so that a block is read once however many stacks lead to it. What it
-// holds is bounded by the caller's stacks.
+// frames asked for together, so that a block is read once however many stacks lead to it. It holds all answers at once;
+// a room in ctx bounds them, and its error comes back unchanged.
 func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, answers [][]symbol.Answer)) error {
 	frames := 0
 	for i := range qs {
@@ -48,8 +52,11 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 			frames += len(qs[i].Stack.Threads[t].Frames)
 		}
 	}
+	if err := room.Take(ctx, int64(frames)*frameRoom); err != nil {
+		return err
+	}
 	b := stacks{c: c, now: c.o.Now(), seen: newResolved(frames), work: make([]stackWork, len(qs)), batch: c.borrow(), frames: frames}
-	b.batch.begin(c, make([]symbol.Answer, frames))
+	b.batch.begin(ctx, c, make([]symbol.Answer, frames))
 	for i, from := 0, 0; i < len(qs); i++ {
 		var err error
 		if from, err = b.add(ctx, &qs[i], &b.work[i], from); err != nil {

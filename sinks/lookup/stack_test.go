@@ -115,7 +115,12 @@ func TestExplain(t *testing.T) {
 		r.Published = &p
 	})
 	s := stackOf(t, fmt.Sprintf(tombstone, cartID, otherBuild))
-	x, err := w.client().Explain(t.Context(), s, lookup.StackOptions{})
+	x := make([][]lookup.Explanation, len(s.Threads))
+	err := w.client().Explain(t.Context(), s, lookup.StackOptions{}, func(thread, frame int, one *lookup.Explanation) error {
+		failIf(t, frame != len(x[thread]), "frame %d behind %d", frame, len(x[thread]))
+		x[thread] = append(x[thread], *one)
+		return nil
+	})
 	noError(t, err)
 	failIf(t, len(x) != 1 || len(x[0]) != 7, "%d", len(x))
 	f := x[0][0]

@@ -114,7 +114,13 @@ func (b *batch) take(w *waiting, q *row.Question) {
 		b.settle(w.item.q, symbol.Hole, errHole)
 		return
 	}
-	b.c.demangle(w.e, frames)
+	b.demangle(w.e, frames)
+	if b.answers != nil && b.kept.room != nil {
+		if err := b.keep(frames); err != nil {
+			b.failed = err
+			return
+		}
+	}
 	b.tell(w.item.q, symbol.Found)
 	frames = frames[:len(frames):len(frames)]
 	to := b.asked[w.item.q].to

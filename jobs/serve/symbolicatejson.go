@@ -1,0 +1,238 @@
+package serve
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/wire"
+)
+
+// symbolicateRequest is the JSON body of POST /v1/symbolicate. Its stacks are decoded one by one, each twice if they are
+// large: to refuse what is wrong before anything is answered, and to answer.
+type symbolicateRequest struct {
+	stacks []byte // an array of rawStack; nil: not there
+	output string // records (default), text or both
+}
+
+// keptBytes are the bodies whose stacks are decoded once.
+const keptBytes = 256 << 10
+
+func parseSymbolicate(text []byte) (req symbolicateRequest, err error) {
+	if err := wellFormed(text, "", '{'); err != nil {
+		return req, err
+	}
+	return req, members(text, func(name string, value []byte) error {
+		switch {
+		case strings.EqualFold(name, "stacks"):
+			req.stacks = value
+			return wellFormed(value, "stacks", '[')
+		case strings.EqualFold(name, "output"):
+			return decode(value, &req.output, true)
+		}
+		return failed(http.StatusBadRequest, "unknown member %.64q", name)
+	})
+}
+
+func (s *Server) symbolicateJSON(c *call) error {
+	text, err := c.text()
+	if err != nil {
+		return err
+	}
+	n := count(text)
+	if n.null {
+		return errNull()
+	}
+	if most := s.o.Limits.Stacks; n.objects > most+1 {
+		return failed(http.StatusRequestEntityTooLarge, "%d stacks: at most %d are answered at once", n.objects-1, most)
+	}
+	kept := int64(0)
+	if len(text) <= keptBytes {
+		kept = 4 * int64(len(text))
+	}
+	if err := c.enter(kept); err != nil {
+		return err
+	}
+	req, err := parseSymbolicate(text)
+	if err != nil {
+		return err
+	}
+	said, err := parseOptions(c) // of no use here, and wrong all the same when it is wrong
+	if err == nil {
+		_, _, err = s.options(c, 0, &said.raw)
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case req.stacks == nil:
+		return failed(http.StatusBadRequest, "want stacks")
+	case !slices.Contains([]string{"", "records", "text", "both"}, req.output):
+		return failed(http.StatusBadRequest, "output: want records, text or both")
+	}
+	p := &printed{mayExceed: s.mayExceed(len(text)), s: s, c: c, records: req.output != "text", text: req.output == "text" || req.output == "both"}
+	works, err := p.check(req.stacks, kept > 0)
+	if err != nil {
+		return err
+	}
+	p.j = wire.NewJSON(c.answer("application/json"))
+	p.j.Begin("", '{')
+	p.j.Begin("results", '[')
+	if works != nil {
+		for i, w := range works {
+			if err = p.add(i, w); err != nil {
+				break
+			}
+		}
+	} else {
+		err = p.again(req.stacks)
+	}
+	if err == nil {
+		err = p.end()
+	}
+	return c.finish(p.j, err)
+}
+
+// printed are the results of a request's raw stacks on their way.
+type printed struct {
+	s             *Server
+	c             *call
+	j             *wire.JSON
+	records, text bool
+	mayExceed     bool // the limit on frames
+	group         group
+	at            int // raw stacks whose results were begun
+	inside        *wire.Text
+}
+
+// raw decodes the raw stack i and makes work of it. Decoding takes several times its size for a moment.
+func (p *printed) raw(i int, text []byte) (*work, error) {
+	if err := p.c.turn.take(4 * int64(len(text))); err != nil {
+		return nil, err
+	}
+	var raw rawStack
+	if err := decode(text, &raw, true); err != nil {
+		return nil, err
+	}
+	if raw.Text == nil {
+		return nil, failed(http.StatusBadRequest, "stacks[%d]: want text", i)
+	}
+	return p.s.newWork(p.c, i, &raw, len(*raw.Text), func() io.Reader { return strings.NewReader(*raw.Text) })
+}
+
+// check refuses a request with something wrong in it. keep: the stacks are returned as they were decoded.
+func (p *printed) check(stacks []byte, keep bool) (works []*work, err error) {
+	if keep {
+		works = []*work{}
+	}
+	i, frames := 0, 0
+	err = parts(stacks, func(text []byte) error {
+		w, err := p.raw(i, text)
+		i++
+		if err == nil && p.mayExceed {
+			frames, err = w.countFrames(frames)
+		}
+		if err == nil && keep {
+			works = append(works, w)
+		}
+		p.c.turn.fresh()
+		return err
+	})
+	if p.c.stacks = i; err == nil && i > p.c.limits.Stacks {
+		err = failed(http.StatusRequestEntityTooLarge, "%d stacks: at most %d are answered at once", i, p.c.limits.Stacks)
+	}
+	return works, err
+}
+
+// again answers the stacks, each decoded anew.
+func (p *printed) again(stacks []byte) error {
+	i := 0
+	return parts(stacks, func(text []byte) error {
+		w, err := p.raw(i, text)
+		if err != nil {
+			return err
+		}
+		p.c.turn.base += int64(w.bytes)
+		err = p.add(i, w)
+		p.c.turn.base -= int64(w.bytes)
+		i++
+		return err
+	})
+}
+
+// add answers one raw stack: at once where both forms are wanted, else together with those beside it.
+func (p *printed) add(i int, w *work) error {
+	if !p.records || !p.text {
+		p.group.c = p.c
+		return p.group.add(w, func(d *stack.Stack, answers [][]symbol.Answer) error {
+			p.begin(i)
+			return p.one(d, answers)
+		})
+	}
+	frames := p.c.frames
+	p.begin(i)
+	if err := w.run(p.one); err != nil {
+		return err
+	}
+	p.j.End()
+	p.c.frames = frames // they are the same again
+	text := p.j.Text("text")
+	err := w.run(func(d *stack.Stack, answers [][]symbol.Answer) error { return stack.Print(text, d, answers) })
+	if err == nil {
+		text.End()
+	}
+	return err
+}
+
+// one writes the answers of one stack in the form that is open.
+func (p *printed) one(d *stack.Stack, answers [][]symbol.Answer) error {
+	if p.inside != nil {
+		return stack.Print(p.inside, d, answers)
+	}
+	wire.WriteStack(p.j, d, answers)
+	return p.j.Err()
+}
+
+// begin begins the result of raw stack i, and of those before it that have none yet.
+func (p *printed) begin(i int) {
+	for p.at <= i {
+		p.close()
+		p.at++
+		p.j.Begin("", '{')
+		if p.records {
+			p.j.Begin("stacks", '[')
+		} else {
+			p.inside = p.j.Text("text")
+		}
+	}
+}
+
+// close ends the result that is open.
+func (p *printed) close() {
+	switch {
+	case p.at == 0:
+		return
+	case p.inside != nil:
+		p.inside.End()
+		p.inside = nil
+	case !p.text: // of both forms, the first is closed
+		p.j.End()
+	}
+	p.j.End()
+}
+
+// end answers what is left and ends the answer.
+func (p *printed) end() error {
+	p.group.c = p.c
+	if err := p.group.flush(); err != nil {
+		return err
+	}
+	p.begin(p.c.stacks - 1)
+	p.close()
+	p.j.End()
+	p.j.End()
+	return p.j.Err()
+}

@@ -1,0 +1,137 @@
+package serve
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+// Stacks are answered together until they have so many frames, or so much text: names are resolved once for all of them,
+// and blocks read once.
+const (
+	groupFrames = 2048
+	groupBytes  = 256 << 10
+)
+
+// frameBytes is less than any format's frame takes in a text.
+const frameBytes = 3
+
+// errFrames ends the reading of a request that is too large.
+var errFrames = errors.New("too many frames")
+
+// work is a raw stack on its way from text to answers.
+type work struct {
+	s     *Server
+	c     *call
+	text  func() io.Reader
+	bytes int // of the text
+	split stack.Options
+	o     lookup.StackOptions
+}
+
+// newWork makes work of a raw stack. i is its place among those of the request.
+func (s *Server) newWork(c *call, i int, raw *rawStack, bytes int, text func() io.Reader) (*work, error) {
+	split, o, err := s.options(c, i, raw)
+	if err != nil {
+		return nil, err
+	}
+	return &work{s: s, c: c, text: text, bytes: bytes, split: split, o: o}, nil
+}
+
+// mayExceed reports whether so many bytes of text may have more frames than a request may have.
+func (s *Server) mayExceed(bytes int) bool { return bytes/frameBytes > s.o.Limits.Frames }
+
+// countFrames adds the frames of the text to those before it, and refuses more than a request may have before anything is
+// answered.
+func (w *work) countFrames(before int) (int, error) {
+	n := before
+	err := w.each(func(d *stack.Stack) error {
+		if n += framesOf(d); n > w.s.o.Limits.Frames {
+			return errFrames
+		}
+		w.c.turn.fresh()
+		return w.c.turn.yield()
+	})
+	w.c.turn.fresh()
+	return n, w.refused(err)
+}
+
+// each splits the text.
+func (w *work) each(emit func(*stack.Stack) error) error {
+	return stack.Split(w.c.ctx, w.text(), w.split, emit)
+}
+
+func (w *work) refused(err error) error {
+	if errors.Is(err, errFrames) {
+		return failed(http.StatusRequestEntityTooLarge, "more than %d frames", w.s.o.Limits.Frames)
+	}
+	return err
+}
+
+func framesOf(d *stack.Stack) (n int) {
+	for t := range d.Threads {
+		n += len(d.Threads[t].Frames)
+	}
+	return n
+}
+
+// run answers all stacks of one raw stack, in order.
+func (w *work) run(emit func(d *stack.Stack, answers [][]symbol.Answer) error) error {
+	g := group{c: w.c}
+	err := g.add(w, emit)
+	if err == nil {
+		err = g.flush()
+	}
+	return err
+}
+
+// group is stacks that are answered together.
+type group struct {
+	c             *call
+	queries       []lookup.StackQuery
+	emits         []func(d *stack.Stack, answers [][]symbol.Answer) error
+	frames, bytes int
+}
+
+// add takes the stacks of a raw stack, and answers those that are enough.
+func (g *group) add(w *work, emit func(d *stack.Stack, answers [][]symbol.Answer) error) error {
+	return w.refused(w.each(func(d *stack.Stack) error {
+		n := framesOf(d)
+		if g.c.frames += n; g.c.frames > g.c.limits.Frames {
+			return errFrames
+		}
+		g.queries, g.emits = append(g.queries, lookup.StackQuery{Stack: d, StackOptions: w.o}), append(g.emits, emit)
+		g.frames += n
+		if g.bytes += len(d.Text) + groupBytes/groupFrames; g.frames < groupFrames && g.bytes < groupBytes {
+			return nil
+		}
+		return g.flush()
+	}))
+}
+
+// flush answers what was taken. Others have a turn then, and the memory is free again.
+func (g *group) flush() error {
+	if len(g.queries) == 0 {
+		return g.c.done()
+	}
+	var failing error
+	err := g.c.s.o.Client.Stacks(g.c.ctx, g.queries, func(i int, answers [][]symbol.Answer) {
+		if failing == nil {
+			failing = g.c.done()
+		}
+		if failing == nil {
+			failing = g.emits[i](g.queries[i].Stack, answers)
+		}
+	})
+	clear(g.queries)
+	g.queries, g.emits, g.frames, g.bytes = g.queries[:0], g.emits[:0], 0, 0
+	if err = errors.Join(failing, err); err != nil {
+		return err
+	}
+	g.c.turn.fresh()
+	return g.c.turn.yield()
+}
