@@ -58,12 +58,13 @@ type CopyReport struct {
 
 // CopyCounts counts the artifacts of the source by what became of them.
 type CopyCounts struct {
-	Seen     int `json:"seen"`
-	Copied   int `json:"copied"`
-	There    int `json:"there"`    // the target has that load, or the same content, with its rows
-	Kept     int `json:"kept"`     // what the target has is better, pinned or shredded
-	Shredded int `json:"shredded"` // nothing can open them any more
-	Failed   int `json:"failed"`
+	Seen      int `json:"seen"`
+	Copied    int `json:"copied"`
+	There     int `json:"there"`               // the target has that load, or the same content, with its rows
+	Kept      int `json:"kept"`                // what the target has is better, pinned or shredded
+	Conflicts int `json:"conflicts,omitempty"` // another owner holds them in the target
+	Shredded  int `json:"shredded"`            // nothing can open them any more
+	Failed    int `json:"failed"`
 }
 
 const (
@@ -151,7 +152,7 @@ func (c *copier) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := c.waiters(ctx); err != nil {
+	if err := errors.Join(c.waiters(ctx), c.conflicts(ctx)); err != nil {
 		return err
 	}
 	if err := c.ledger(ctx); err != nil {
@@ -266,6 +267,16 @@ func (c *copier) one(ctx context.Context, src *row.Record) (*item, error) {
 		c.count(&n.There)
 	case v == same:
 		return &item{id: src.ID, load: src.Published.Load, there: dst.Published.Load}, c.addNames(ctx, src, dst)
+	case v == dispute:
+		return nil, c.keepOut(ctx, src, dst)
+	case v == confirm:
+		c.count(&n.Kept)
+		if err := c.confirm(ctx, src); err != nil {
+			return nil, err
+		}
+		if dst, err = c.to.Artifact(ctx, src.ID); err != nil || dst == nil {
+			return nil, err
+		}
 	case v == keep:
 		c.count(&n.Kept)
 	default:
@@ -299,11 +310,18 @@ func (c *copier) claim(src, dst *row.Record) verdict {
 		}
 		return same
 	}
+	if p == nil || dst.State != row.Live && !c.Force {
+		if c.Force {
+			return load
+		}
+		return keep
+	}
+	if r := relate(l.Claimed(), l.Source.URL, p); r != own {
+		return decide(r, p, l)
+	}
 	switch {
 	case c.Force:
 		return load
-	case dst.State != row.Live || p == nil:
-		return keep
 	case isFrom(p, l.Source.URL, l.Source.Member):
 		if l.At.After(p.At) {
 			return load

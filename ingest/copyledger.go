@@ -95,7 +95,7 @@ func (c *copier) object(ctx context.Context, src *row.Object) error {
 	}
 	loaded := false
 	for _, a := range src.Artifacts {
-		if a.Outcome != outcomeLoaded && a.Outcome != outcomeKept {
+		if a.Outcome != outcomeLoaded && a.Outcome != outcomeKept && a.Outcome != outcomeConflict {
 			continue
 		}
 		loaded = true
@@ -142,10 +142,9 @@ func (c *copier) outcomes(ctx context.Context, o *row.Object) error {
 	artifacts := make([]row.ObjectArtifact, len(o.Artifacts))
 	copy(artifacts, o.Artifacts)
 	o.Artifacts = artifacts
-	left := 0
 	for i := range artifacts {
 		a := &artifacts[i]
-		if a.Outcome != outcomeLoaded {
+		if a.Outcome != outcomeLoaded && a.Outcome != outcomeConflict {
 			continue
 		}
 		r, err := c.to.Artifact(ctx, a.ID)
@@ -153,13 +152,16 @@ func (c *copier) outcomes(ctx context.Context, o *row.Object) error {
 			return err
 		}
 		if r != nil && r.Published != nil && !isFrom(r.Published, o.URL, a.Member) {
-			a.Outcome = outcomeKept
-			continue
+			if a.Outcome, err = c.disputed(ctx, o, a); err != nil {
+				return err
+			}
+		} else {
+			a.Outcome = outcomeLoaded
 		}
-		left++
 	}
-	if o.State == row.ObjectLoaded && left == 0 {
-		o.State = row.ObjectKept
+	switch o.State {
+	case row.ObjectLoaded, row.ObjectConflict:
+		o.State = stateOf(artifacts)
 	}
 	return nil
 }

@@ -179,7 +179,8 @@ func (c *copier) publish(ctx context.Context, src *row.Record) error {
 		}
 		next := copyOf(old, src.ID)
 		next.Names = union(next.Names, src.Names)
-		if c.claim(src, old) != load { // another ingest was faster
+		v := c.claim(src, old)
+		if !c.rule(v, old, next, loaded) { // another ingest was faster
 			next.Progress[at].Owner, next.Progress[at].Lease = superseded, c.Now()
 		} else {
 			if err := c.demote(ctx, src.ID, loaded, old.Published); err != nil {
@@ -200,6 +201,9 @@ func (c *copier) publish(ctx context.Context, src *row.Record) error {
 			if rerr != nil || now == nil || now.Published == nil || now.Published.Load != loaded.Load {
 				return err
 			}
+		}
+		if v == dispute {
+			return c.keepOut(ctx, src, old)
 		}
 		if next.Published == nil || next.Published.Load != loaded.Load {
 			c.count(&n.Kept)

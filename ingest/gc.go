@@ -33,13 +33,14 @@ type GCReport struct {
 	Job       string    `json:"job"`
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
-	Artifacts int       `json:"artifacts"` // records looked at
-	Loads     int       `json:"loads"`     // abandoned and superseded ones that were dropped
-	Orphans   int       `json:"orphans"`   // of these: loads that no record named
-	Records   int       `json:"records"`   // that had nothing left and went
-	Lost      int       `json:"lost"`      // previous loads whose rows were gone: nothing can be rolled back to them
-	Names     int       `json:"names"`     // and waiters, that led to no record and no rows
-	Freed     int64     `json:"freed"`     // bytes that unfinished batches had left
+	Artifacts int       `json:"artifacts"`           // records looked at
+	Loads     int       `json:"loads"`               // abandoned and superseded ones that were dropped
+	Orphans   int       `json:"orphans"`             // of these: loads that no record named
+	Records   int       `json:"records"`             // that had nothing left and went
+	Lost      int       `json:"lost"`                // previous loads whose rows were gone: nothing can be rolled back to them
+	Names     int       `json:"names"`               // and waiters, that led to no record and no rows
+	Conflicts int       `json:"conflicts,omitempty"` // records of what nobody has to settle any more
+	Freed     int64     `json:"freed"`               // bytes that unfinished batches had left
 	// Damaged is what was lost otherwise than by gc. gc leaves all that it finds of it.
 	Damaged []Problem `json:"damaged"`
 }
@@ -106,6 +107,9 @@ func (g *collector) run(ctx context.Context) error {
 		return err
 	}
 	if err := g.orphans(ctx); err != nil {
+		return err
+	}
+	if err := g.conflicts(ctx); err != nil {
 		return err
 	}
 	if err := g.waits(ctx); err != nil || g.DryRun {

@@ -244,7 +244,7 @@ func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation) 
 	}
 	t := &task{src: s, entry: e, url: url, old: old, named: named(old), owed: owed, rederive: true}
 	switch old.State {
-	case row.ObjectLoaded, row.ObjectKept, row.ObjectSkipped:
+	case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict, row.ObjectSkipped:
 	case row.ObjectLoading, row.ObjectPublished:
 		if alive, err := j.alive(ctx, old.Owner); err != nil || alive {
 			return nil, err

@@ -168,6 +168,7 @@ func (v *verifier) run(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		v.problem("ledger", err)
 	}
+	v.conflicts(ctx)
 	return ctx.Err()
 }
 
@@ -258,10 +259,13 @@ func (v *verifier) load(ctx context.Context, r *row.Record, l *row.Loaded) (dige
 
 // object checks that what the ledger calls loaded is published.
 func (v *verifier) object(ctx context.Context, o *row.Object) error {
-	if o.State != row.ObjectLoaded && o.State != row.ObjectKept && o.State != row.ObjectPublished {
+	if o.State != row.ObjectLoaded && o.State != row.ObjectKept && o.State != row.ObjectConflict && o.State != row.ObjectPublished {
 		return ctx.Err()
 	}
 	for _, a := range o.Artifacts {
+		if a.Outcome == outcomeConflict && o.State != row.ObjectPublished {
+			v.conflict(ctx, o, &a)
+		}
 		if a.Outcome != outcomeLoaded && a.Outcome != outcomeKept {
 			continue
 		}

@@ -47,7 +47,8 @@ type Resolution struct {
 // artifact's own id. A name of content stands for itself; any other is never
 // answered by an artifact of another kind or arch than n says, and if several
 // are left they are narrowed by file name, then by app (artifacts that no app
-// claims belong to all of them).
+// claims belong to all of them). Of those that share a content id, or an app's file, the owner of
+// the highest rank has the name.
 func (c *Client) Resolve(ctx context.Context, name string, n Narrow) Resolution {
 	all := spellings(name)
 	if all == nil {
@@ -244,6 +245,9 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 		}
 		prefer(func(e *entry) bool { return commonEnd(e.rec, n.Path) == longest })
 	}
+	if s.content || n.App != "" {
+		fits = trusted(fits)
+	}
 	switch {
 	case len(fits) == 1:
 		return fits[0].resolution()
@@ -278,6 +282,20 @@ func ambiguous(name string, ids []symbol.ID) Resolution {
 	ids = slices.Clone(ids)
 	slices.SortFunc(ids, func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) })
 	return Resolution{Status: symbol.Ambiguous, Candidates: ids, Err: fmt.Errorf("%d or more artifacts are called %q: name the build-id, or the app", len(ids), name)}
+}
+
+// trusted keeps the artifacts whose owners have the highest rank: two that claim one content id, or
+// one file of one build, cannot both be meant.
+func trusted(all []*entry) []*entry {
+	if len(all) < 2 {
+		return all
+	}
+	rank := func(e *entry) int { return e.rec.Published.Claimed().Rank }
+	most := rank(all[0])
+	for _, e := range all {
+		most = max(most, rank(e))
+	}
+	return keep(all, func(e *entry) bool { return rank(e) == most })
 }
 
 func keep(all []*entry, fit func(*entry) bool) (kept []*entry) {

@@ -1,0 +1,121 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// A copy keeps owners and ranks: a load bids in the target with the standing that replacing it
+// takes in the source. What it may not replace there is a conflict of the target, forced or not.
+
+// rule notes a verdict on l, a copy of what the source publishes, in next; it reports whether l is published.
+func (c *copier) rule(v verdict, old, next *row.Record, l *row.Loaded) bool {
+	switch v {
+	case load:
+		return true
+	case extend:
+		claim := old.Published.Claimed()
+		l.Claim = &claim
+		return true
+	case confirm:
+		next.Published = claimedBy(old.Published, l.Claimed())
+	}
+	return false
+}
+
+// keepOut notes in the target that the source's load may not replace what dst publishes. What the
+// target's ledger knows of the object already has been decided there.
+func (c *copier) keepOut(ctx context.Context, src, dst *row.Record) error {
+	goes, err := c.goes(ctx, src.Published.Source.URL)
+	if err != nil || !goes {
+		c.count(&c.report.Artifacts.Kept)
+		return err
+	}
+	c.count(&c.report.Artifacts.Conflicts)
+	return c.putConflict(ctx, row.NewConflict(src.ID, dst.Published, src.Published, c.Now()))
+}
+
+// goes reports whether the ledger's entry of an object goes over.
+func (c *copier) goes(ctx context.Context, url string) (bool, error) {
+	theirs, err := c.from.Object(ctx, url)
+	if err != nil || theirs == nil {
+		return false, err
+	}
+	ours, err := c.to.Object(ctx, url)
+	return err == nil && (ours == nil || theirs.Last.After(ours.Last)), err
+}
+
+// putConflict enters a conflict into the target, and its audit, unless it has one about the same.
+func (c *copier) putConflict(ctx context.Context, x *row.Conflict) error {
+	for {
+		old, err := c.to.Conflict(ctx, x.Artifact, x.KeptOut.URL, x.KeptOut.Member)
+		if err != nil || x.Tells(old) {
+			return err
+		}
+		if old == nil || old.KeptOut != x.KeptOut {
+			err = c.to.Audit(ctx, row.Event{At: c.Now(), Who: c.Owner, What: "conflict", Detail: x.String()})
+		}
+		if err == nil {
+			err = c.to.SwapConflict(ctx, old, x)
+		}
+		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// confirm gives an artifact of the target to the owner that the source knows, who has the same content.
+func (c *copier) confirm(ctx context.Context, src *row.Record) error {
+	s := src.Published.Claimed()
+	for {
+		dst, err := c.to.Artifact(ctx, src.ID)
+		if err != nil || dst == nil || c.claim(src, dst) != confirm || dst.Published.Claimed() == s {
+			return err
+		}
+		next := copyOf(dst, src.ID)
+		next.Published = claimedBy(dst.Published, s)
+		if err := c.to.SwapArtifact(ctx, dst, next); !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// conflicts brings over what is open in the source, of objects whose entries go over, too.
+func (c *copier) conflicts(ctx context.Context) error {
+	var list []*row.Conflict
+	err := c.from.Conflicts(ctx, "", func(x *row.Conflict) error {
+		list = append(list, x)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(list))
+	atOnce(len(list), func(i int) { errs[i] = c.conflict(ctx, list[i]) })
+	return errors.Join(errs...)
+}
+
+func (c *copier) conflict(ctx context.Context, x *row.Conflict) error {
+	dst, err := c.to.Artifact(ctx, x.Artifact)
+	if err != nil || dst == nil || dst.Published == nil || isFrom(dst.Published, x.KeptOut.URL, x.KeptOut.Member) {
+		return err
+	}
+	goes, err := c.goes(ctx, x.KeptOut.URL)
+	if err != nil || !goes {
+		return err
+	}
+	own := *x
+	return c.putConflict(ctx, &own)
+}
+
+// disputed is the outcome of an artifact of an object that the target answers from another one.
+func (c *copier) disputed(ctx context.Context, o *row.Object, a *row.ObjectArtifact) (string, error) {
+	x, err := c.to.Conflict(ctx, a.ID, o.URL, a.Member)
+	if x != nil {
+		return outcomeConflict, err
+	}
+	return outcomeKept, err
+}
