@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -88,6 +89,7 @@ type process struct {
 	said     func(flag string) bool // whether the command line itself has a flag, not the environment
 	known    []*formats.Format      // that ingest reads
 	heard    *notices               // for a job that reports them; nil: nobody does
+	worker   bool                   // a supervisor waits for this process
 	reported bool                   // the job wrote its report, or its metrics where it has none
 }
 
@@ -98,13 +100,32 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 
 // mainWith is Main with the formats that are to be known.
 func mainWith(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) int {
-	err := run(ctx, known, args, in, out, errOut)
+	worker := len(args) > 0 && args[0] == supervisedFlag
+	if worker {
+		args, errOut = args[1:], os.NewFile(workerError, "/dev/stderr")
+	} else {
+		dieLoudly()
+	}
+	err := run(ctx, known, args, worker, in, out, errOut)
 	code := exitCode(err)
 	var silent *exitError
 	if err != nil && !(errors.As(err, &silent) && silent.Err == nil) {
-		fmt.Fprintln(errOut, "symlake:", err)
+		fmt.Fprintln(errOut, "symlake:", sentence(err))
 	}
 	return code
+}
+
+// manyLines of an error are too many to print: a full disk is met in every object at work.
+const manyLines = 3
+
+// sentence is what an error prints. The log has the rest at the level debug.
+func sentence(err error) string {
+	text := err.Error()
+	first, _, _ := strings.Cut(text, "\n")
+	if n := strings.Count(text, "\n"); n >= manyLines && exitCode(err) != exitUsage {
+		return fmt.Sprintf("%s (and %d more errors: --log-level debug prints them)", first, n)
+	}
+	return text
 }
 
 // failing is a job that tells somebody when it failed, also when it did not begin: in its report or its
@@ -116,7 +137,7 @@ type failing interface {
 // helped is the panic by which kong's exit hook unwinds after --help.
 type helped struct{ code int }
 
-func run(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) (err error) {
+func run(ctx context.Context, known []*formats.Format, args []string, worker bool, in io.Reader, out, errOut io.Writer) (err error) {
 	collections := garbage.Collect()
 	defer func() {
 		if v := recover(); v != nil {
@@ -138,7 +159,7 @@ func run(ctx context.Context, known []*formats.Format, args []string, in io.Read
 		return err
 	}
 	warnVariables(parsed, errOut)
-	p := &process{began: time.Now(), garbage: collections, args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: given}
+	p := &process{began: time.Now(), worker: worker, garbage: collections, args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: given}
 	if in != nil && waits(in) {
 		p.in = newInput(ctx, in)
 	}
@@ -148,13 +169,31 @@ func run(ctx context.Context, known []*formats.Format, args []string, in io.Read
 		return usage("--log-level: %w", err)
 	}
 	p.log = slog.New(slog.NewJSONHandler(errOut, &slog.HandlerOptions{Level: level}))
+	job := parsed.Selected()
 	if p.config, err = readConfig(given.Config); err == nil {
-		err = parsed.Run(p)
+		err = p.guard(job.Name, func() error { return p.run(parsed, in, out, errOut) })
 	}
-	if j, ok := parsed.Selected().Target.Interface().(failing); ok && err != nil && !p.reported {
+	if err != nil {
+		p.log.Debug("failed", "job", job.Name, "error", err.Error())
+	}
+	if j, ok := job.Target.Interface().(failing); ok && err != nil && !p.reported {
 		err = j.failed(p, err)
 	}
 	return err
+}
+
+// run runs the command, in a worker if it is a long one and the streams can be handed over.
+func (p *process) run(parsed *kong.Context, in io.Reader, out, errOut io.Writer) error {
+	job := parsed.Selected()
+	if l, ok := job.Target.Interface().(long); ok && l.long() && !p.worker {
+		from, ok1 := in.(*os.File)
+		to, ok2 := out.(*os.File)
+		said, ok3 := errOut.(*os.File)
+		if ok1 && ok2 && ok3 {
+			return p.supervise(job.Name, from, to, said)
+		}
+	}
+	return parsed.Run(p)
 }
 
 // parse reads the command line. Most processes look up one thing, and the grammar of all commands takes longer than

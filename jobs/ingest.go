@@ -169,7 +169,7 @@ func (j ingestJob) options(p *process) (ingest.Options, error) {
 	if j.Workers != 0 {
 		o.Workers = j.Workers
 	}
-	o.Host, o.Process, o.Alive = thisHost(), thisProcess(), processAlive
+	o.Host, o.Process, o.Alive = thisHost(), p.identity(), processAlive
 	o.Worker, o.TellLater, o.Attempts = row.NewWorkerID(), j.TellLater, j.RunID != ""
 	if j.Teller != "" {
 		if err := o.Teller.UnmarshalText([]byte(j.Teller)); err != nil {

@@ -76,7 +76,7 @@ type errorTail struct {
 func (t *errorTail) Write(b []byte) (int, error) {
 	t.text = append(t.text, b...)
 	for line := range bytes.Lines(t.text) {
-		if text := string(bytes.TrimSpace(line)); t.fatal == "" && (strings.HasPrefix(text, "fatal error: ") || strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "runtime: out of memory")) {
+		if text := string(bytes.TrimSpace(line)); t.fatal == "" && (strings.HasPrefix(text, "fatal error: ") || strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "SIGQUIT: ") || strings.HasPrefix(text, "runtime: out of memory")) {
 			t.fatal = text
 		}
 	}

@@ -61,18 +61,34 @@ func runPeak(t *testing.T, cmd *exec.Cmd) (peak int) {
 			}
 			return peak
 		case <-time.After(20 * time.Millisecond):
-			status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
-			if err != nil {
-				continue // it has just ended
-			}
-			for line := range strings.Lines(string(status)) {
-				var kib int
-				if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &kib); n == 1 {
-					peak = max(peak, kib>>10)
-				}
-			}
+			peak = max(peak, highWater(cmd.Process.Pid), highWater(workerOf(cmd.Process.Pid)))
 		}
 	}
+}
+
+// highWater is the most memory that a process had, in MiB; 0: it has ended.
+func highWater(pid int) (mib int) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(status)) {
+		var kib int
+		if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &kib); n == 1 {
+			return kib >> 10
+		}
+	}
+	return 0
+}
+
+// workerOf is the process that a supervisor started last; 0: none.
+func workerOf(pid int) (worker int) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, path := range threads {
+		text, _ := os.ReadFile(path) // none: it has ended
+		fmt.Sscan(string(text), &worker)
+	}
+	return worker
 }
 
 // bigStore makes an embedded store of artifacts of some 10 MB each: names so long that rows are large.

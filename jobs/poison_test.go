@@ -5,9 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +47,18 @@ var poison = formats.Format{Name: "poison", Version: 1,
 				}
 			case "panic":
 				(*symbol.Artifact)(nil).Position(symbol.Where{Space: symbol.Unslid}) // in a package of parsers, as it would be
+			case "thread": // a panic that nobody can catch
+				go func() { panic("a thread of its own") }()
+				select {}
+			case "stack":
+				debug.SetMaxStack(1 << 20)
+				return q, errors.New(strings.Repeat(" ", deep(1)))
+			case "slow": // until it is told to end
+				if err := os.WriteFile(strings.TrimPrefix(in.Name, "file:")+".opened", nil, 0o644); err != nil {
+					return q, err
+				}
+				<-ctx.Done()
+				return q, ctx.Err()
 			case "loop":
 				for deaf := 0; ; deaf++ {
 				}
@@ -70,6 +84,9 @@ var poison = formats.Format{Name: "poison", Version: 1,
 		}
 		return &formats.Object{Artifacts: []formats.Artifact{a}}, nil
 	}}
+
+// deep calls itself until the stack ends.
+func deep(n int) int { return deep(n+1) + n }
 
 func die() {
 	p, err := os.FindProcess(os.Getpid())
@@ -126,8 +143,8 @@ func TestPoison(t *testing.T) {
 		var said bytes.Buffer
 		cmd.Stderr = &said
 		out, err := cmd.Output()
-		if cmd.ProcessState.ExitCode() == -1 {
-			continue // killed
+		if cmd.ProcessState.ExitCode() == exitFailed && strings.Contains(said.String(), "ingest died: ") {
+			continue
 		}
 		if code := cmd.ProcessState.ExitCode(); code != 3 && code != 0 {
 			t.Fatalf("exit code %d: %v %s %s", code, err, out, said.String())

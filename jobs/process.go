@@ -7,9 +7,14 @@ import (
 	"strings"
 )
 
-// thisProcess is this process as its host can tell it from a later one with its number.
-func thisProcess() string {
-	return fmt.Sprintf("%d %s", os.Getpid(), startOf(os.Getpid()))
+// identity is this process as its host can tell it from a later one with its number. A worker is its supervisor: it does
+// not outlive it, and who kills the supervisor finds both dead.
+func (p *process) identity() string {
+	pid := os.Getpid()
+	if p.worker {
+		pid = os.Getppid()
+	}
+	return fmt.Sprintf("%d %s", pid, startOf(pid))
 }
 
 // processAlive tells whether a process that wrote a lease still runs, if that can be known from here.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,4 +46,14 @@ func startOf(pid int) string {
 // boundMemory makes this process die, and nothing else, when it writes to more memory than that.
 func boundMemory(bytes uint64) error {
 	return unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: bytes, Max: bytes})
+}
+
+// dieTogether makes a process that is started die when the thread that starts it ends.
+func dieTogether(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+}
+
+// noCore keeps the system from writing this process's memory to a file when it dies.
+func noCore() {
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // where it is refused there is no right to more either
 }

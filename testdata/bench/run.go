@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 // usage is what one process cost.
 type usage struct {
 	cpu, wall time.Duration // cpu is user + system
-	anon      int64         // peak anonymous memory in bytes, sampled
+	anon      int64         // peak anonymous memory in bytes, of the process and its workers, sampled
 }
 
 // run executes a program to its end; stdout nil is the null device, which
@@ -31,14 +32,13 @@ func run(stdin io.Reader, stdout io.Writer, program string, args ...string) (usa
 	stop := make(chan struct{})
 	go func() {
 		var peak int64
-		status := fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)
 		for {
 			select {
 			case <-stop:
 				done <- peak
 				return
 			case <-time.After(5 * time.Millisecond):
-				peak = max(peak, anonymous(status))
+				peak = max(peak, anonymous(cmd.Process.Pid))
 			}
 		}
 	}()
@@ -53,19 +53,28 @@ func run(stdin io.Reader, stdout io.Writer, program string, args ...string) (usa
 	return u, nil
 }
 
-// anonymous reads RssAnon of a process; 0 when it has ended.
-func anonymous(status string) int64 {
-	text, err := os.ReadFile(status)
+// anonymous reads RssAnon of a process and of the processes that it started; 0 when it has ended.
+func anonymous(pid int) (bytes int64) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, path := range threads {
+		text, _ := os.ReadFile(path) // none: it has ended
+		for child := range strings.FieldsSeq(string(text)) {
+			if n, err := strconv.Atoi(child); err == nil {
+				bytes += anonymous(n)
+			}
+		}
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return 0
+		return bytes
 	}
 	for line := range strings.Lines(string(text)) {
 		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
 			kb, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kb << 10
+			return bytes + kb<<10
 		}
 	}
-	return 0
+	return bytes
 }
 
 func tail(b []byte) string {
