@@ -1,14 +1,11 @@
 package macho
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"path"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
@@ -33,6 +30,8 @@ func (o *object) openObjectFiles(ctx context.Context) error {
 	}
 	opened := map[string]*formats.Input{} // by path; nil: not found
 	misses, all := map[string]int{}, 0    // by folder
+	libraries := map[string]*library{}    // by path
+	named := map[[2]string]int{}          // how often an object file was
 	var lacking []string
 	for i := range files {
 		f := &files[i]
@@ -56,7 +55,11 @@ func (o *object) openObjectFiles(ctx context.Context) error {
 				all++
 			}
 		}
-		ok, err := o.addObjectFile(ctx, f, in)
+		file := [2]string{f.Path, f.Member}
+		if named[file]++; named[file] > maxNamesakes {
+			in = nil // a small debug map could name a large file without end
+		}
+		ok, err := o.addObjectFile(ctx, f, in, libraries)
 		if err != nil {
 			return err
 		}
@@ -72,8 +75,8 @@ func (o *object) openObjectFiles(ctx context.Context) error {
 }
 
 // addObjectFile adds the units of a file of the debug map; false if in, which
-// may be nil, does not have it or is damaged: the symbol table answers then.
-func (o *object) addObjectFile(ctx context.Context, f *native.ObjectFile, in *formats.Input) (bool, error) {
+// may be nil, does not have it or is damaged: the symbol table answers then. libraries are those that were read.
+func (o *object) addObjectFile(ctx context.Context, f *native.ObjectFile, in *formats.Input, libraries map[string]*library) (bool, error) {
 	if in == nil {
 		return false, nil
 	}
@@ -83,11 +86,20 @@ func (o *object) addObjectFile(ctx context.Context, f *native.ObjectFile, in *fo
 		}
 		return false, err
 	}
-	in, err := sliceFor(in, o.file.Arch())
-	if in == nil || err != nil {
-		return soft(err)
+	l := libraries[f.Path]
+	if l == nil {
+		in, err := sliceFor(in, o.file.Arch())
+		if in == nil || err != nil {
+			return soft(err)
+		}
+		l = &library{in: in}
+		if f.Member != "" {
+			l = readLibrary(in)
+			libraries[f.Path] = l
+		}
 	}
-	file, moved, err := o.objectFile(f, in)
+	in = l.in
+	file, moved, err := o.objectFile(f, in, l)
 	if file == nil || err != nil {
 		return soft(err)
 	}
@@ -107,7 +119,7 @@ const maxNamesakes = 16
 
 // objectFile opens the object file that in is, or of the members with its name the one that has most of its functions;
 // nil if there is none.
-func (o *object) objectFile(f *native.ObjectFile, in *formats.Input) (*native.MachO, *moves, error) {
+func (o *object) objectFile(f *native.ObjectFile, in *formats.Input, l *library) (*native.MachO, *moves, error) {
 	var file *native.MachO
 	var moved *moves
 	try := func(in *formats.Input) (all bool, err error) {
@@ -126,7 +138,7 @@ func (o *object) objectFile(f *native.ObjectFile, in *formats.Input) (*native.Ma
 		return file, moved, err
 	}
 	tried := 0
-	err := eachMember(in, f.Member, func(m *formats.Input) (bool, error) {
+	err := l.each(f.Member, func(m *formats.Input) (bool, error) {
 		all, err := try(m)
 		if tried++; formats.Rejects(err) {
 			err = nil // another may be meant
@@ -189,7 +201,13 @@ func (m *moves) emit(img *native.Image, emit func(*symbol.Run) error) func(*symb
 				break
 			}
 			out.Ranges = out.Ranges[:0]
+			for len(ranges) > 1 && ranges[0].End <= v.start { // moves ascend, as ranges do
+				ranges = ranges[1:]
+			}
 			for _, g := range ranges {
+				if g.Start >= v.end {
+					break
+				}
 				g.Start, g.End = max(g.Start, v.start), min(g.End, v.end)
 				if g.Start < g.End {
 					g.Start, g.End = g.Start-v.start+v.to-img.Base, g.End-v.start+v.to-img.Base
@@ -205,46 +223,4 @@ func (m *moves) emit(img *native.Image, emit func(*symbol.Run) error) func(*symb
 		}
 		return nil
 	}
-}
-
-// eachMember visits the members of a static library that have a name, until visit says that it is done.
-func eachMember(in *formats.Input, want string, visit func(*formats.Input) (done bool, err error)) error {
-	const magic, headBytes = "!<arch>\n", 60
-	head, err := in.View(0, min(in.Size, int64(len(magic))))
-	if err != nil || string(head) != magic {
-		return err
-	}
-	for off := int64(len(magic)); in.Size-off >= headBytes; {
-		h, err := in.View(off, headBytes)
-		if err != nil {
-			return err
-		}
-		size, err := strconv.ParseInt(strings.TrimSpace(string(h[48:58])), 10, 64)
-		if err != nil || size < 0 || size > in.Size-off-headBytes {
-			return &formats.Error{Format: name, Section: "static library", Offset: off, Want: "a member inside the file", Err: formats.ErrCorrupt}
-		}
-		label, body := strings.TrimRight(string(h[:16]), " /"), off+headBytes
-		off = body + size + size&1
-		if n, long := strings.CutPrefix(label, "#1/"); long {
-			length, err := strconv.ParseInt(n, 10, 64)
-			if err != nil || length < 0 || length > size || length > in.Limits.NameBytes {
-				return &formats.Error{Format: name, Section: "static library", Offset: body, Want: "a member's name", Err: formats.ErrCorrupt}
-			}
-			b, err := in.View(body, length)
-			if err != nil {
-				return err
-			}
-			label, body, size = string(bytes.TrimRight(b, "\x00")), body+length, size-length
-		}
-		if label == want {
-			m, err := in.Section(in.Name+"!"+label, body, size)
-			if err != nil {
-				return err
-			}
-			if done, err := visit(m); done || err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
