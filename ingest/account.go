@@ -106,7 +106,7 @@ func (j *job) recall(ctx context.Context, old time.Duration) error {
 			err = j.recount(ctx, dead)
 		}
 		if err != nil {
-			return fmt.Errorf("count what a process did that died: %w", err)
+			return fmt.Errorf("count what processes did that died: %w", err)
 		}
 		if !unsure {
 			return nil
@@ -129,14 +129,16 @@ func (j *job) deadAccounts(ctx context.Context, old time.Duration) (dead []*row.
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, false, outboxError(err)
+	}
 	for _, a := range open {
-		if err != nil {
+		var s sighting
+		if s, err = j.judge(ctx, a.ID); err != nil {
 			break
 		}
-		var s sighting
-		s, err = j.judge(ctx, a.ID)
 		switch {
-		case err == nil && !s.alive:
+		case !s.alive:
 			dead = append(dead, a)
 		case !s.beats && j.o.Now().Sub(a.Started) >= old:
 			unsure = true
@@ -302,4 +304,20 @@ func (r *Report) arrive(w *row.Wanted, id symbol.ID) {
 	if len(r.Wanted) < maxTold {
 		r.Wanted = append(r.Wanted, WantedName{Name: w.Name, Artifact: id.String(), Asked: w.Asked})
 	}
+}
+
+// outbox checks that each account can be read, and what it is to tell.
+func (v *verifier) outbox(ctx context.Context) error {
+	err := v.cat.Accounts(ctx, func(a *row.Account) error {
+		if !a.Ended.IsZero() {
+			if _, err := reportOf(a); err != nil {
+				v.problem("outbox", err)
+			}
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		v.problem("outbox", outboxError(err))
+	}
+	return ctx.Err()
 }

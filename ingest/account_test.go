@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -226,5 +227,85 @@ func TestNothingToTell(t *testing.T) {
 	w.tell(Run(t.Context(), []Source{w.src}, w.o))
 	if r := w.tell(Run(t.Context(), []Source{w.src}, w.o)); r.Account != "" || r.Earlier != nil {
 		t.Errorf("%+v", r)
+	}
+}
+
+// An object that is derived again when its companion comes is told once, wherever a process dies.
+func TestCompanionTold(t *testing.T) {
+	for k := 0; ; k++ {
+		w := newWorld(t)
+		w.put("x/a.so", "FAKE\nid "+idA+"\nneed dwo:77 sub/part.dwo\nf 0 8 main 1\n")
+		w.put("z/elsewhere", "FAKE\ncompanion dwo:77\nf 8 16 part 2\n")
+		m := &mortal{at: k + 1}
+		o := w.o
+		o.Store = m.store(w.store)
+		r, err := Run(t.Context(), []Source{w.src}, o)
+		var told tally
+		died := m.reached()
+		if died {
+			w.o.Run = "next"
+			r, err = Run(t.Context(), []Source{w.src}, w.o)
+		}
+		w.tell(r, err)
+		told.add(r)
+		part := r.Objects.Skipped[reasonCompanion]
+		if r.Earlier != nil {
+			part += r.Earlier.Objects.Skipped[reasonCompanion]
+		}
+		if told.loaded != 1 || part != 1 || told.artifacts < 1 || told.artifacts > 3 || told.rejected != 0 {
+			t.Errorf("death at write %d: told %+v, and of %d companions", k, told, part)
+		}
+		w.answers(idA, 8, "part:2")
+		if !died {
+			return
+		}
+	}
+}
+
+// An account that cannot be read stops no run. It is an error of telling until it is given up.
+func TestDamagedAccount(t *testing.T) {
+	w := toldWorld(t)
+	id := row.NewWorkerID()
+	if err := w.store.Catalog.Swap(t.Context(), append([]byte{'r'}, id[:]...), nil, []byte("damage")); err != nil {
+		t.Fatal(err)
+	}
+	r := w.run()
+	if r.Objects.Loaded != 2 {
+		t.Fatalf("%+v", r.Objects)
+	}
+	if _, err := Tell(t.Context(), r, w.o); err == nil || !strings.Contains(err.Error(), id.String()) || !strings.Contains(err.Error(), "report --ack") {
+		t.Errorf("telling gave %v", err)
+	}
+	v, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring})
+	if err != nil || len(v.Problems) != 1 || v.Problems[0].Where != "outbox" {
+		t.Errorf("%+v, %v", v.Problems, err)
+	}
+	if err := Acknowledge(t.Context(), w.cat, []string{id.String()}); err != nil {
+		t.Fatal(err)
+	}
+	var told tally
+	told.add(w.tell(r, nil))
+	told.whole(t, w, "after giving the account up")
+	w.verify()
+}
+
+// What an isolated process does is its parent's to tell, also when the parent dies before it reads the report.
+func TestIsolatedTold(t *testing.T) {
+	w := toldWorld(t)
+	parent := row.NewWorkerID()
+	if err := w.cat.SwapAccount(t.Context(), nil, &row.Account{ID: parent, Run: "parent", Started: w.now}); err != nil {
+		t.Fatal(err)
+	}
+	o := w.o
+	o.Isolated, o.Teller, o.Only = true, parent, []string{w.src.Bucket.URL("a.so"), w.src.Bucket.URL("broken.so")}
+	if r, err := Run(t.Context(), []Source{w.src}, o); err != nil || r.Account != "" || r.Objects.Loaded != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	var told tally
+	r := w.tell(Run(t.Context(), []Source{w.src}, w.o))
+	told.add(r)
+	told.whole(t, w, "a parent that died")
+	if r.Earlier == nil || !slices.Equal(r.Earlier.Runs, []string{"parent"}) || r.Earlier.Recounted != 1 {
+		t.Errorf("%+v", r.Earlier)
 	}
 }

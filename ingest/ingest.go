@@ -214,10 +214,11 @@ func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan str
 		return err
 	}
 	running.Go(func() { j.lease.keep(ctx, done, j.stop) })
-	if !j.tells() {
-		return nil
+	if j.tells() {
+		// An outbox that cannot be read stops no run. Tell tries again, and returns the error.
+		_ = j.recall(ctx, never)
 	}
-	return j.recall(ctx, never)
+	return nil
 }
 
 // walk takes everything that is new, then everything that it completes. The error is bucket.ErrPartial when that was not all

@@ -129,10 +129,18 @@ func (j *job) accounts(ctx context.Context) ([]*row.Account, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the outbox of reports: %w", err)
+		return nil, outboxError(err)
 	}
 	slices.SortFunc(closed, func(a, b *row.Account) int { return a.Started.Compare(b.Started) })
 	return closed, forEach(over, func(a *row.Account) error { return removeAccount(ctx, j.cat, a) })
+}
+
+// outboxError tells what to do about an outbox that cannot be read.
+func outboxError(err error) error {
+	if errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) {
+		return fmt.Errorf("read the outbox of reports: %w: symlake report --ack with the account's id gives that account up", err)
+	}
+	return fmt.Errorf("read the outbox of reports: %w", err)
 }
 
 func removeAccount(ctx context.Context, c *row.Catalog, a *row.Account) error {
@@ -221,6 +229,9 @@ func Acknowledge(ctx context.Context, c *row.Catalog, ids []string) error {
 			return fmt.Errorf("account %q: want the 32 hex digits of a report's accounts", text)
 		}
 		a, err := c.Account(ctx, id)
+		if errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) {
+			return c.RemoveAccount(ctx, id) // nothing can be told of it any more
+		}
 		switch {
 		case err != nil || a == nil:
 			return err

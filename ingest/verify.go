@@ -74,6 +74,9 @@ func Verify(ctx context.Context, o VerifyOptions) (*VerifyReport, error) {
 		err = v.obligations(ctx)
 	}
 	if err == nil {
+		err = v.outbox(ctx)
+	}
+	if err == nil {
 		err = v.lake(ctx)
 	}
 	v.report.Digest = hex.EncodeToString(v.sum.Sum(nil))

@@ -65,12 +65,20 @@ func (c *Catalog) Accounts(ctx context.Context, emit func(*Account) error) error
 func (c *Catalog) account(ctx context.Context, r sinks.Row) (*Account, error) {
 	a := &Account{raw: r.Value}
 	if err := c.openForm(ctx, r, a); err != nil {
-		return nil, fmt.Errorf("account: %w", err)
+		return nil, fmt.Errorf("account %x: %w", r.Key[1:], err)
 	}
 	if copy(a.ID[:], r.Key[1:]) != len(a.ID) {
 		return nil, fmt.Errorf("account %x: %w", r.Key, ErrUnauthentic)
 	}
 	return a, nil
+}
+
+// RemoveAccount removes an account whatever it says, also one that cannot be read.
+func (c *Catalog) RemoveAccount(ctx context.Context, id WorkerID) error {
+	if err := c.remove(ctx, accountKey(id)); err != nil {
+		return fmt.Errorf("remove account %s: %w", id, err)
+	}
+	return nil
 }
 
 // SwapAccount replaces old by new in one step; as SwapArtifact.
