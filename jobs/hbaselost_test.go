@@ -56,3 +56,46 @@ func TestHBaseLosesFiles(t *testing.T) {
 		t.Errorf("without its files HBase answers\n%.400s", out)
 	}
 }
+
+// A dropped blocks table is told by every command, and comes back empty only on demand. Another store or the sources
+// bring its rows again.
+func TestHBaseLosesBlocks(t *testing.T) {
+	server := hbasetest.Start(t, hbasetest.Options{})
+	t.Chdir(t.TempDir())
+	object := formattest.Testdata(t, "elf/libgame-arm64-dw5.so")
+	store := func(args ...string) []string {
+		return append([]string{"--store", server.URL("lost") + "?regions=4", "--keyset", "keyset.json", "--lake", "off"}, args...)
+	}
+	lookup := func(codes ...int) (string, string) {
+		return mustRun(t, codes, store("lookup", "libgame-arm64-dw5.so", "0x4748")...)
+	}
+	mustRun(t, []int{exitDone}, "--store", "embedded", "--lake", "off", "ingest", object)
+	mustRun(t, []int{exitDone}, store("load", "--from", "embedded")...)
+	want, _ := lookup(exitDone)
+	digest, _ := mustRun(t, []int{exitDone}, store("verify", "--digest")...)
+
+	for _, heal := range [][]string{{"load", "--from", "embedded"}, {"load", "--force", "--from", "embedded"}, {"ingest", "--force", object}} {
+		server.DropTable(t, "lost", "blocks")
+		for _, args := range [][]string{{"init"}, {"load", "--from", "embedded"}, {"load", "--force", "--from", "embedded"}, {"ingest", object}, {"verify"}, {"gc"},
+			{"lookup", "libgame-arm64-dw5.so", "0x4748"}} {
+			_, said := mustRun(t, []int{exitFailed}, store(args...)...)
+			if !strings.Contains(said, "table lost:blocks is missing") || !strings.Contains(said, "init --new-blocks") {
+				t.Errorf("%v says %s", args, said)
+			}
+		}
+		mustRun(t, []int{exitDone}, store("init", "--new-blocks")...)
+		out, said := lookup(exitFailed)
+		if !strings.HasPrefix(out, "??\n") || !strings.Contains(said, "symlake: corrupt: ") {
+			t.Errorf("without rows: %s%s", out, said)
+		}
+		mustRun(t, []int{exitFailed}, store("verify")...)
+		mustRun(t, []int{exitDone}, store(heal...)...)
+		if out, _ := lookup(exitDone); out != want {
+			t.Errorf("after %v: %s, want %s", heal, out, want)
+		}
+		mustRun(t, []int{exitDone}, store("gc")...)
+		if got, _ := mustRun(t, []int{exitDone}, store("verify", "--digest")...); got != digest {
+			t.Errorf("after %v: digest %s, want %s", heal, got, digest)
+		}
+	}
+}

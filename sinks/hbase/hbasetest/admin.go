@@ -40,6 +40,14 @@ func (s *Server) Merge(t testing.TB, list ...Region) {
 	s.procedure(t, "MergeTableRegions", number(q, 2, 1), 3)
 }
 
+// DropTable disables a table and deletes it, as an operator would.
+func (s *Server) DropTable(t testing.TB, namespace, name string) {
+	t.Helper()
+	table := field(nil, 1, field(field(nil, 1, []byte(namespace)), 2, []byte(name)))
+	s.procedure(t, "DisableTable", table, 2)
+	s.procedure(t, "DeleteTable", table, 2)
+}
+
 // Move has another server serve a region, and waits until it does.
 func (s *Server) Move(t testing.TB, r Region) {
 	t.Helper()
