@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
@@ -114,12 +115,17 @@ func (l *Lake) readManifest(ctx context.Context, e bucket.Entry) (*manifest, err
 	}
 	var m manifest
 	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, err
+		return nil, damaged(err)
 	}
 	if n, _ := manifestNumber(e.Key); m.Format != manifestFormat || m.Number != n || m.Profile != Sealed && m.Profile != Plain {
-		return nil, fmt.Errorf("want a manifest of form %d with number %d, not form %d, number %d, profile %q", manifestFormat, n, m.Format, m.Number, m.Profile)
+		return nil, damaged(fmt.Errorf("want a manifest of form %d with number %d, not form %d, number %d, profile %q", manifestFormat, n, m.Format, m.Number, m.Profile))
 	}
 	return &m, nil
+}
+
+// damaged is the error of a manifest that is not what was written. The lake is made from the store, so nothing is lost with it.
+func damaged(err error) error {
+	return fmt.Errorf("%w: %w: restore it, or remove the lake and run symlake ingest, which makes it anew from the store", sinks.ErrCorrupt, err)
 }
 
 func readAll(ctx context.Context, b bucket.Bucket, e bucket.Entry) ([]byte, error) {

@@ -11,6 +11,8 @@ import (
 	pa "github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/symlake/symlake/sinks"
 )
 
 // magicSealed ends a file with an encrypted footer, magicPlain every other one.
@@ -19,7 +21,7 @@ const (
 	magicPlain  = "PAR1"
 )
 
-var errDamaged = errors.New("no whole Parquet file of a lake")
+var errDamaged = fmt.Errorf("%w: no whole Parquet file of a lake", sinks.ErrCorrupt)
 
 // readTexts emits some columns of a file, all of texts and in no list, row by row. A row is valid during
 // the call. It reads what this package wrote; anything else is an error, also where the libraries panic.
