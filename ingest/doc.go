@@ -37,6 +37,40 @@
 // rank; a pinned record gives way to Options.Force only. The loser is "kept" in
 // the ledger, and its names lead to the winner.
 //
+// # What a run owes
+//
+// Work that must still happen is a record of the catalog, never a variable of a process. A process
+// writes the record before the work's cause becomes visible, and removes it after the work is done.
+// Each run begins with what earlier runs left. [Verify] reports what a run could do and no run is
+// at work on.
+//
+//	an object at work   the ledger says "loading" or "published", with the worker that has it. When
+//	                    the worker's lease is over, another run takes the object.
+//	a load under way    a progress entry in the artifact's record, with a lease. [GC] drops it.
+//	a lake that lacks   the lake's live table beside the store's records. A run begins by comparing
+//	a load              them; the ledger says "loaded" only when the lake names the load.
+//	a wait              a waiter: object A asked for companion C in vain.
+//	a wake-up           an obligation: C is there, and A is to be derived again.
+//	a ledger to follow  an obligation of the artifact: its record changed, and the entries of its
+//	                    objects do not say so yet.
+//	a report to tell    an account in the outbox.
+//
+// A wait becomes a wake-up by whichever of A and C comes last. A records its waiters before its
+// record flips, then looks for C once more; C enters its names (its record, if it is a build)
+// before it looks for waiters. So each order of the four steps ends with an obligation:
+//
+//	A: look for C · write the waiter · look for C again, and oblige · publish · ledger
+//	C: enter names, publish · look for waiters, and oblige · ledger
+//
+// A death before the ledger's entry repeats the object's steps. A run derives A again at its end,
+// with the obligations as it read them before; it removes the waiter if A found C, then the
+// obligation. An obligation that another process wrote again meanwhile has other bytes and stays.
+// A store of an earlier version gets its obligations when the first run compares all waiters with
+// all names; GC and Copy compare them again.
+//
+// TestCrashPoints kills a process at each of its writes, TestPowerLoss between any two of its
+// system calls.
+//
 // [Copy] brings what one store has published into another: rows as they are, the
 // data keys wrapped anew, names, waiters and ledger. It enters, commits and publishes as
 // a load does, many loads a batch.
