@@ -74,11 +74,11 @@ func (e *encoding) sort(ctx context.Context) (*spill.Sorter, error) {
 	s.Sort()
 	e.runs = func(ctx context.Context, begin beginner) (sweep.Counts, error) {
 		if !e.lasting() {
-			return e.sorted(s, begin)
+			return e.sorted(ctx, s, begin)
 		}
 		var counts sweep.Counts
 		err := mapped(func() (err error) {
-			counts, err = e.sorted(s, begin)
+			counts, err = e.sorted(ctx, s, begin)
 			return err
 		})
 		if err == nil {
@@ -186,8 +186,19 @@ func (e *encoding) unchanged(ctx context.Context) error {
 	return e.x.unchanged(ctx)
 }
 
+// patient returns next, which ends with the context: a sweep may read millions of runs before one comes out.
+func patient[O any](ctx context.Context, next func(*symbol.Run) (O, bool, error)) func(*symbol.Run) (O, bool, error) {
+	n := 0
+	return func(into *symbol.Run) (order O, ok bool, err error) {
+		if n++; n%4096 == 0 && ctx.Err() != nil {
+			return order, false, context.Cause(ctx)
+		}
+		return next(into)
+	}
+}
+
 // sorted sweeps the runs of a sorter.
-func (e *encoding) sorted(s *spill.Sorter, begin beginner) (sweep.Counts, error) {
+func (e *encoding) sorted(ctx context.Context, s *spill.Sorter, begin beginner) (sweep.Counts, error) {
 	if s.Runs() == 0 {
 		return sweep.Counts{}, nil
 	}
@@ -203,7 +214,7 @@ func (e *encoding) sorted(s *spill.Sorter, begin beginner) (sweep.Counts, error)
 	}
 	if e.secret != nil {
 		take, end := to.beside(&table, false)
-		counts, err := sweep.Classes(m.Next, take)
+		counts, err := sweep.Classes(patient(ctx, m.Next), take)
 		return counts, errors.Join(err, end())
 	}
 	aside := e.x.spareSlot()
@@ -211,7 +222,7 @@ func (e *encoding) sorted(s *spill.Sorter, begin beginner) (sweep.Counts, error)
 		defer e.x.unslot()
 	}
 	take, end := to.beside(&table, aside)
-	counts, err := sweep.Sweep(m.Next, take)
+	counts, err := sweep.Sweep(sweep.Source[spill.Order](patient(ctx, m.Next)), take)
 	return counts, errors.Join(err, end())
 }
 

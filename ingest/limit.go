@@ -13,8 +13,12 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// abandonTime is how long an object may go on after it was told to end, before nobody waits for it any more.
+// abandonTime is how long a run waits for an object that was told to end.
 const abandonTime = 10 * time.Second
+
+// patience returns how long a run waits for an object that was told to end: never longer than the object's own time, so
+// that an object ends after twice its time at the latest.
+func patience(objectTime time.Duration) time.Duration { return min(abandonTime, objectTime) }
 
 var (
 	// errTime: an object took longer than its budget.
@@ -43,7 +47,7 @@ func (x *object) limited(run context.Context, f func(context.Context) error) err
 	case <-ctx.Done():
 		select {
 		case err = <-done:
-		case <-time.After(abandonTime):
+		case <-time.After(patience(j.o.ObjectTime)):
 			err = x.abandon(context.Cause(ctx))
 		}
 	}

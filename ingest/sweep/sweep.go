@@ -38,6 +38,9 @@ type Counts struct {
 // alone (Limits.RunRanges) takes 32 MiB; real objects hold a few KiB.
 const maxOpenBytes = 256 << 20
 
+// maxOpenRuns bounds how many they are: each that comes moves those behind its place.
+const maxOpenRuns = 1 << 16
+
 // open is a run that still has something to say.
 type open struct {
 	run   *symbol.Run
@@ -135,7 +138,7 @@ func (s *sweeper) insert(o *open) error {
 	s.active = slices.Replace(s.active, worse, at, o)
 	o.bytes = int64(len(o.run.Ranges))*int64(unsafe.Sizeof(symbol.Range{})) + int64(len(o.run.Scopes))*int64(unsafe.Sizeof(symbol.Scope{})+8)
 	s.bytes += o.bytes
-	if s.bytes > s.limit {
+	if s.bytes > s.limit || len(s.active) > maxOpenRuns {
 		return &formats.Error{Format: "run", Section: "ranges", Offset: int64(o.run.Ranges[0].Start), Want: "fewer functions at one address", Err: formats.ErrLimit}
 	}
 	return nil
