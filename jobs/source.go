@@ -56,6 +56,9 @@ func (j sourceFlags) open(p *process) (sources []ingest.Source, unopened []inges
 		}
 		switch {
 		case err == nil:
+			if s.Key == "" {
+				s.Bucket = p.withoutOwn(s.Bucket)
+			}
 			sources = append(sources, s)
 		case exitCode(err) == exitUsage || p.ctx.Err() != nil:
 			return nil, nil, err

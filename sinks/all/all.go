@@ -103,6 +103,9 @@ func Lock(url string) (unlock func(), err error) {
 	return s.lock(rest)
 }
 
+// OwnsFile reports whether an entry of the folder of a file store, by its name, is the store's.
+func OwnsFile(name string) bool { return file.Owns(name) }
+
 // Join makes this process one of several that ingest into the store at url, and the only one of that name ("": of
 // none); as Lock.
 func Join(url, name string) (unlock func(), err error) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/symlake/symlake/sinks"
@@ -172,4 +173,10 @@ func syncFolder(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// Owns reports whether an entry of a store's folder, by its name, is a file or folder of the store.
+func Owns(name string) bool {
+	return name == formatName || name == blocksName || name == lockName ||
+		strings.HasPrefix(name, catalogName) || strings.HasPrefix(name, lockName+"-")
 }

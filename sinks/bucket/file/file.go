@@ -31,7 +31,10 @@ import (
 )
 
 // Bucket is a folder.
-type Bucket struct{ root string }
+type Bucket struct {
+	root string
+	hide func(path string) bool // nil: nothing is left out of listings
+}
 
 // Open takes a folder, which need not exist before something is created in it.
 func Open(dir string) (*Bucket, error) {
@@ -40,6 +43,11 @@ func Open(dir string) (*Bucket, error) {
 		return nil, fmt.Errorf("folder %s: %w", dir, err)
 	}
 	return &Bucket{root: root}, nil
+}
+
+// Hide implements bucket.Hider.
+func (b *Bucket) Hide(hide func(path string) bool) bucket.Bucket {
+	return &Bucket{root: b.root, hide: hide}
 }
 
 // URL is file: and the absolute path, without escapes, so that URLs sort as keys do.

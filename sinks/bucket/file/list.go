@@ -22,7 +22,13 @@ const damaged = "unreadable"
 // level. A folder that cannot be read does not end the listing: its error comes
 // when everything else has been emitted, so the caller knows that keys are missing.
 func (b *Bucket) List(ctx context.Context, prefix, after string, emit func(bucket.Entry) error) error {
-	l := lister{ctx: ctx, root: b.root, prefix: prefix, after: after, emit: emit}
+	l := lister{ctx: ctx, root: b.root, hide: b.hide, prefix: prefix, after: after, emit: emit}
+	if l.hide != nil {
+		var err error
+		if l.real, err = filepath.EvalSymlinks(b.root); err != nil {
+			return fmt.Errorf("list %s: %w", b.root, absent(err))
+		}
+	}
 	if err := l.folder(""); err != nil {
 		return err
 	}
@@ -35,6 +41,8 @@ func (b *Bucket) List(ctx context.Context, prefix, after string, emit func(bucke
 type lister struct {
 	ctx           context.Context
 	root          string
+	real          string // root without links, if something is hidden
+	hide          func(path string) bool
 	prefix, after string
 	emit          func(bucket.Entry) error
 	unread        []error // the first of them
@@ -66,6 +74,8 @@ func (l *lister) folder(base string) error {
 	for _, e := range list {
 		name := e.Name()
 		switch {
+		case l.hidden(base+name, e.Type()):
+			continue
 		case temporary(name):
 			continue
 		case e.IsDir():
@@ -91,6 +101,22 @@ func (l *lister) folder(base string) error {
 		}
 	}
 	return nil
+}
+
+// hidden reports whether a folder or file is not for whoever lists.
+func (l *lister) hidden(key string, mode fs.FileMode) bool {
+	if l.hide == nil {
+		return false
+	}
+	path := filepath.Join(l.real, filepath.FromSlash(key))
+	if l.hide(path) {
+		return true
+	}
+	if mode&fs.ModeSymlink == 0 {
+		return false
+	}
+	target, err := filepath.EvalSymlinks(path)
+	return err == nil && l.hide(target)
 }
 
 // within: the folder may hold keys that are asked for.
