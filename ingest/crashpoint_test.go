@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,7 +43,11 @@ func ingestAll(ctx context.Context, w *world) error {
 }
 
 func ingestWith(ctx context.Context, w *world, o Options) error {
-	r, err := Run(ctx, []Source{w.src}, o)
+	srcs := w.owners
+	if srcs == nil {
+		srcs = []Source{w.src}
+	}
+	r, err := Run(ctx, srcs, o)
 	if err != nil {
 		return err
 	}
@@ -137,6 +142,73 @@ var scenarios = []scenario{
 			w.is("4.so", row.ObjectKept)
 			w.is("5.so", row.ObjectRejected)
 		}},
+	{name: "conflict between owners", lake: true, act: ingestAll,
+		setup: func(w *world) {
+			twoOwners(w)
+			w.put("a/1.so", mine)
+			w.put("b/1.zip", zipped(w.t, "1.so", forged, "2.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n"))
+		}, check: func(w *world) {
+			w.answers(idA, 0, "mine:1")
+			w.answers(idB, 0, "b:1")
+		}},
+	{name: "conflict that ends", act: ingestAll,
+		setup: func(w *world) {
+			conflicting(w)
+			w.put("b/1.so", strings.Replace(forged, idA, idB, 1))
+		}, check: func(w *world) {
+			w.answers(idA, 0, "mine:1")
+			w.is("b/1.so", row.ObjectLoaded)
+		}},
+	{name: "artifact taken over", lake: true, act: ingestAll,
+		setup: func(w *world) {
+			twoOwners(w)
+			stripped, debug := pair("T", "C", "T")
+			w.put("b/1.so", forged)
+			w.put("b/2.debug", strings.Replace(debug, idA, idB, 1))
+			ingestOwners(w)
+			w.put("a/1.so", mine)
+			w.put("a/2.so", strings.Replace(stripped, idA, idB, 1))
+		}, check: func(w *world) {
+			w.answers(idA, 0, "mine:1")
+			w.answers(idB, 0, "whole:7")
+			if c := w.record(idB).Published.Claimed(); c != teamA {
+				w.t.Errorf("it belongs to %+v", c)
+			}
+		}},
+	{name: "accept", lake: true, setup: conflicting,
+		act: func(ctx context.Context, w *world) error {
+			c := row.NewCatalog(w.o.Store.Catalog, w.o.Keyring)
+			if err := Accept(ctx, c, w.src.Bucket.URL("b/1.so"), w.now, func(*row.Conflict) error { return nil }); err != nil && !settledAlready(ctx, c, w.src.Bucket.URL("b/1.so")) {
+				return err
+			}
+			return ingestAll(ctx, w)
+		}, check: func(w *world) {
+			w.answers(idA, 0, "forged:1")
+			w.is("a/1.so", row.ObjectKept)
+		}},
+	{name: "dismiss", setup: conflicting,
+		act: func(ctx context.Context, w *world) error {
+			err := Dismiss(ctx, row.NewCatalog(w.o.Store.Catalog, w.o.Keyring), w.src.Bucket.URL("b/1.so"), func(*row.Conflict) error { return nil })
+			if errors.Is(err, ErrNoConflict) {
+				return nil
+			}
+			return err
+		}, check: func(w *world) {
+			w.answers(idA, 0, "mine:1")
+			w.is("b/1.so", row.ObjectKept)
+		}},
+	{name: "load of two owners from another store", setup: func(w *world) {
+		w.from = newWorld(w.t)
+		conflicting(w.from)
+		w.dir, w.src, w.owners = w.from.dir, w.from.src, w.from.owners
+	},
+		act: func(ctx context.Context, w *world) error {
+			_, err := Copy(ctx, CopyOptions{From: CopyStore{w.from.store, w.from.ring}, To: CopyStore{w.o.Store, w.o.Keyring}, Owner: "copy", Now: func() time.Time { return w.now }})
+			return err
+		}, check: func(w *world) {
+			w.answers(idA, 0, "mine:1")
+			w.is("b/1.so", row.ObjectConflict)
+		}},
 	{name: "compact", lake: true, setup: severalRuns,
 		act: func(ctx context.Context, w *world) error {
 			_, err := CompactLake(ctx, CompactOptions{Projection: w.lakeProjection(), Grace: 1, Now: func() time.Time { return w.now }})
@@ -200,6 +272,42 @@ var scenarios = []scenario{
 			w.answers(idA, 16, "one:5")
 			w.answers(idC, 8, "part:2")
 		}},
+}
+
+// twoOwners gives the folders a and b to two teams, of which the first is trusted more.
+func twoOwners(w *world) {
+	w.put("a/readme", "hello")
+	w.put("b/readme", "hello")
+	w.owners = []Source{
+		{Bucket: folder(w.t, filepath.Join(w.dir, "a")), Owner: teamA.Owner, Rank: teamA.Rank},
+		{Bucket: folder(w.t, filepath.Join(w.dir, "b")), Owner: teamB.Owner, Rank: teamB.Rank},
+	}
+}
+
+func ingestOwners(w *world) {
+	w.t.Helper()
+	if err := ingestAll(w.t.Context(), w); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// conflicting leaves an object of team-b in conflict.
+func conflicting(w *world) {
+	twoOwners(w)
+	w.put("a/1.so", mine)
+	w.put("b/1.so", forged)
+	ingestOwners(w)
+	w.is("b/1.so", row.ObjectConflict)
+}
+
+// settledAlready: a conflict of the object was accepted before, and the next ingest ends that.
+func settledAlready(ctx context.Context, c *row.Catalog, url string) bool {
+	is := true
+	err := c.Conflicts(ctx, url, func(x *row.Conflict) error {
+		is = is && !x.Accepted.IsZero()
+		return nil
+	})
+	return err == nil && is
 }
 
 // severalRuns leaves artifacts with a previous and an older load, and a lake of several files.
@@ -302,7 +410,7 @@ func (w *world) inventory() string {
 	w.t.Helper()
 	counts := map[string]int{}
 	err := w.store.Catalog.List(w.t.Context(), sinks.Span{}, func(r sinks.Row) error {
-		if r.Key[0] != 'k' { // one more a rotation
+		if r.Key[0] != 'k' && r.Key[0] != 't' { // one more a rotation; an event may be noted twice
 			counts["records "+string(r.Key[:1])]++
 		}
 		return nil
@@ -319,7 +427,7 @@ func (w *world) inventory() string {
 		for _, a := range o.Artifacts {
 			line += " " + a.ID.String()[:4] + ":" + a.Member + ":" + a.Outcome
 		}
-		list = append(list, line)
+		list = append(list, strings.ReplaceAll(line, w.src.Bucket.URL(""), ""))
 		return nil
 	})
 	if err != nil {

@@ -37,6 +37,15 @@
 // rank; a pinned record gives way to Options.Force only. The loser is "kept" in
 // the ledger, and its names lead to the winner.
 //
+// These rules hold between sources of one owner. A source of another owner replaces a load only
+// from a higher rank, or adds the debug file of a stripped file that agrees with it (trust.go).
+// Anything else is a conflict, which a person settles (conflict.go):
+//
+//	open       the record is there, and the ledger's entry of the object names it
+//	accepted   the object is pending: the next ingest publishes it, if its content is the same
+//	ended      the record is gone: it was accepted and published, dismissed, the object no
+//	           longer claims the artifact, or gc found artifact or object gone
+//
 // # What a run owes
 //
 // Work that must still happen is a record of the catalog, never a variable of a process. A process
@@ -72,7 +81,7 @@
 // system calls.
 //
 // [Copy] brings what one store has published into another: rows as they are, the
-// data keys wrapped anew, names, waiters and ledger. It enters, commits and publishes as
+// data keys wrapped anew, names, waiters, conflicts and ledger. It enters, commits and publishes as
 // a load does, many loads a batch.
 //
 // A load that is no longer of use (the one before the previous, one that lost

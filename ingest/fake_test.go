@@ -151,9 +151,10 @@ type world struct {
 	o     Options
 	src   Source
 
-	lakeDir string  // of o.Lake, where a test needs the folder
-	from    *world  // another store
-	dying   *mortal // the process that is to die
+	lakeDir string   // of o.Lake, where a test needs the folder
+	owners  []Source // what runs go over, instead of src
+	from    *world   // another store
+	dying   *mortal  // the process that is to die
 }
 
 func newWorld(t *testing.T) *world {

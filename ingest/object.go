@@ -357,19 +357,14 @@ func (j *job) settle(ctx context.Context, x *object, o *row.Object) error {
 			return err
 		}
 	}
-	if named(o) { // names first: who finds them before the entry finds nothing yet
-		if err := j.rename(ctx, x.t.named, o); err != nil {
-			return err
-		}
+	// Names first: a run that dies in between takes the object again. One that another process had open may
+	// have been found by its names before.
+	if err := j.rename(ctx, x.t.named || !named(o) && x.t.heir != (row.WorkerID{}), o); err != nil {
+		return err
 	}
 	ok, err := j.note(ctx, x.t.old, o)
 	if err != nil || !ok {
 		return err
-	}
-	if !named(o) {
-		if err := j.rename(ctx, x.t.named, o); err != nil {
-			return err
-		}
 	}
 	x.t.old, x.t.named = o, named(o)
 	if err := demoteLosers(ctx, j.cat, o); err != nil || !ended {
