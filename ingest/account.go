@@ -68,6 +68,9 @@ func (j *job) closeAccount(ctx context.Context, ended error) error {
 			return false // a process that took this one for dead has counted it
 		}
 		a.Ended, a.Report = j.o.Now(), text
+		if a.Teller != nil {
+			a.Teller = j.o.teller() // from now on it has a minute
+		}
 		return true
 	})
 	if err != nil {

@@ -146,7 +146,12 @@ func TestToldLater(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 
-	// Another process leaves them to this one while it lives, and tells them when it has died.
+	// Another process leaves them to this one while it tells them, and takes them when it has died.
+	claiming := w.o
+	claiming.TellLater = false
+	if pending, err = Pending(t.Context(), claiming); err != nil || len(pending.Report.Accounts) != 2 {
+		t.Fatalf("%+v, %v", pending.Report, err)
+	}
 	other := w.o
 	other.TellLater, other.Process, other.Run = false, "other", "third"
 	other.Alive = func(string, string) (alive, known bool) { return true, true }
@@ -169,7 +174,8 @@ func TestToldLater(t *testing.T) {
 	if err := telling.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if pending, err = Pending(t.Context(), w.o); err != nil || pending.Report == nil {
+	other.Alive, other.Process = func(string, string) (alive, known bool) { return true, true }, "fourth"
+	if pending, err = Pending(t.Context(), other); err != nil || pending.Report == nil {
 		t.Fatalf("%+v, %v", pending, err)
 	}
 	if err := Acknowledge(t.Context(), w.cat, append(pending.Report.Accounts, pending.Report.Accounts[0])); err != nil {

@@ -35,8 +35,9 @@ type Telling struct {
 	accounts []*row.Account
 }
 
-// Pending claims the accounts that nobody has told yet, except those of processes that still work,
-// and sums them. It waits until it knows whether the processes live: at most half a minute.
+// Pending sums the accounts that nobody has told yet, except those of processes that still work. It
+// waits until it knows whether the processes live: at most half a minute. Unless Options.TellLater
+// is set, it claims the accounts for Done.
 func Pending(ctx context.Context, o Options) (*Telling, error) {
 	j := newJob(o)
 	if err := j.recall(ctx, 0); err != nil {
@@ -166,6 +167,10 @@ func (t *Telling) claim(ctx context.Context, all []*row.Account) error {
 		if len(t.accounts) >= maxAccounts {
 			break // the next report tells the others
 		}
+		if t.o.TellLater { // it is printed, and not acknowledged yet
+			t.accounts = append(t.accounts, a)
+			continue
+		}
 		next := *a
 		next.Teller = t.o.teller()
 		err := t.cat.SwapAccount(ctx, a, &next)
@@ -194,6 +199,9 @@ func (t *Telling) free(by *row.Teller) bool {
 
 // Release gives claimed accounts back: somebody else tells them.
 func (t *Telling) Release(ctx context.Context) error {
+	if t.o.TellLater {
+		return nil
+	}
 	return forEach(t.accounts, func(a *row.Account) error {
 		return changeAccount(ctx, t.cat, a, func(a *row.Account) bool {
 			a.Teller = nil
@@ -304,7 +312,7 @@ func (j *job) addAttempts(ctx context.Context, r *Report, attempts []*row.Accoun
 			n.New += skipped
 		}
 		n.Seen, n.Pending, n.Gone, n.Elsewhere, n.Failed = 0, 0, 0, 0, 0
-		o.Missing, o.Seconds, o.Error = nil, 0, ""
+		o.Missing, o.Sources, o.Seconds, o.Error = nil, nil, 0, ""
 		failed := o.Failed
 		o.Failed = nil
 		r.add(o)
@@ -354,6 +362,11 @@ func (r *Report) add(o *Report) {
 	r.Bytes.Lake += o.Bytes.Lake
 	r.tell(&r.Rejected, o.Rejected...)
 	r.tell(&r.Failed, o.Failed...)
+	for _, s := range o.Sources { // shards find the same ones
+		if !slices.ContainsFunc(r.Sources, func(x Rejection) bool { return x.URL == s.URL }) {
+			r.tell(&r.Sources, s)
+		}
+	}
 	r.tell(&r.Warnings, o.Warnings...)
 	r.tell(&r.Held, o.Held...)
 	r.conflict(o.Conflicts...)

@@ -40,7 +40,7 @@ func (j reportJob) Run(p *process) error {
 	if !j.Pending {
 		return ingest.Acknowledge(p.ctx, s.Catalog, j.Accounts)
 	}
-	o := ingest.Options{Store: s.Store, Keyring: s.ring, Host: thisHost(), Process: p.identity(), Alive: processAlive}
+	o := ingest.Options{Store: s.Store, Keyring: s.ring, Host: thisHost(), Process: p.identity(), Alive: processAlive, TellLater: !j.Ack}
 	telling, err := ingest.Pending(p.ctx, o)
 	if err != nil {
 		return err

@@ -160,6 +160,14 @@ func TestCrontab(t *testing.T) {
 		t.Fatal(err)
 	}
 	silent(ingest)
+	last := strings.Replace(ingest, "/reports/", "/last.json", 1)
+	if err := os.WriteFile(filepath.Join(s.dir, "state", "last.json"), told, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	silent(last)
+	if now, err := os.ReadFile(filepath.Join(s.dir, "state", "last.json")); err != nil || !bytes.Equal(now, told) {
+		t.Errorf("a locked run left %s, %v", now, err)
+	}
 	unlock()
 	if n := len(s.reports()); n != before {
 		t.Errorf("a locked run left %d reports", n-before)

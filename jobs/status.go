@@ -34,6 +34,7 @@ type statusJSON struct {
 	Objects   map[string]int `json:"objects"`
 	Backlog   int            `json:"backlog"`
 	Conflicts int            `json:"conflicts"` // between owners of sources, not settled
+	Untold    int            `json:"untold"`    // processes that ended and whose report nobody told yet
 	// Coverage is by bytes of code, over all published loads that know how many there are.
 	Coverage coverageJSON `json:"coverage"`
 	// LagSeconds is the age of the oldest object that is listed and not done.
@@ -81,6 +82,15 @@ func (j statusJob) Run(p *process) error {
 				q.WithLine += min(l.Quality.WithLine, l.Quality.Text)
 				q.WithInline += min(l.Quality.WithInline, l.Quality.Text)
 			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = s.Accounts(p.ctx, func(a *row.Account) error {
+		if !a.Ended.IsZero() && a.Told.IsZero() {
+			st.Untold++
 		}
 		return nil
 	})
@@ -163,6 +173,9 @@ func (st statusJSON) print(p *process) error {
 	}
 	for _, why := range sortedKeys(st.Rejects) {
 		fmt.Fprintf(p.out, "rejected   %6d %s\n", st.Rejects[why], oneLine(why))
+	}
+	if st.Untold > 0 {
+		fmt.Fprintf(p.out, "untold     %6d reports: see symlake report --pending\n", st.Untold)
 	}
 	if st.Conflicts > 0 {
 		fmt.Fprintf(p.out, "conflicts  %6d open: see symlake objects --state conflict\n", st.Conflicts)

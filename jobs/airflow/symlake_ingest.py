@@ -105,6 +105,7 @@ def brief(line):
         "skipped": sum(objects["skipped"].values()),
         "rejected": objects["rejected"],
         "failed": objects["failed"],
+        "conflicts": report.get("conflicted", 0),
         "artifacts": report["artifacts"],
         "artifact_ids": report.get("artifact_ids", [])[:NAMED],
         "ranges": report["ranges"],
@@ -114,6 +115,8 @@ def brief(line):
         "wanted": report.get("wanted", [])[:NAMED],
         "reasons": report["rejected"][:NAMED],
         "failures": report.get("failed", [])[:NAMED],
+        "conflicting": report.get("conflicts", [])[:NAMED],
+        "sources": report.get("sources", [])[:NAMED],
         "errors": report.get("errors", [])[:NAMED],
     }
 
