@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/sinktest"
 )
 
 // toldWorld is a world with two good objects, of which one was asked for, a broken one and one
@@ -100,11 +101,11 @@ func TestToldAfterDeath(t *testing.T) {
 				if inLake {
 					w.o.Lake = plainLake(t, t.TempDir())
 				}
-				m := &mortal{at: k + 1, after: arrives}
+				m := &sinktest.Mortal{At: k + 1, After: arrives}
 				o := w.o
-				o.Store = m.store(w.store)
+				o.Store = m.Store(w.store)
 				r, err := Run(t.Context(), []Source{w.src}, o) // what a dead process returns nobody reads
-				if !m.reached() {
+				if !m.Dead() {
 					if k < 20 {
 						t.Fatalf("the run wrote %d times", k)
 					}
@@ -242,12 +243,12 @@ func TestCompanionTold(t *testing.T) {
 		w := newWorld(t)
 		w.put("x/a.so", "FAKE\nid "+idA+"\nneed dwo:77 sub/part.dwo\nf 0 8 main 1\n")
 		w.put("z/elsewhere", "FAKE\ncompanion dwo:77\nf 8 16 part 2\n")
-		m := &mortal{at: k + 1}
+		m := &sinktest.Mortal{At: k + 1}
 		o := w.o
-		o.Store = m.store(w.store)
+		o.Store = m.Store(w.store)
 		r, err := Run(t.Context(), []Source{w.src}, o)
 		var told tally
-		died := m.reached()
+		died := m.Dead()
 		if died {
 			w.o.Run = "next"
 			r, err = Run(t.Context(), []Source{w.src}, w.o)

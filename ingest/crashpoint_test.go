@@ -22,6 +22,7 @@ import (
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/parquet"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/sinktest"
 )
 
 // scenario is work that may die at any of its writes.
@@ -62,7 +63,7 @@ func ingestWith(ctx context.Context, w *world, o Options) error {
 func ingestBoth(ctx context.Context, w *world) error {
 	other := w.o
 	other.Process, other.Store, other.Keyring, other.Lake = "other", w.store, w.ring, w.lakeOf(w.o.Lake, nil)
-	other.Alive = func(_, process string) (alive, known bool) { return process != "mortal" || !w.dying.reached(), true }
+	other.Alive = func(_, process string) (alive, known bool) { return process != "mortal" || !w.dying.Dead(), true }
 	var wg sync.WaitGroup
 	var oerr, err error
 	wg.Go(func() { oerr = ingestWith(ctx, w, other) })
@@ -322,13 +323,13 @@ func severalRuns(w *world) {
 }
 
 // lakeOf opens the lake of l's folder for a process; m nil: one that lives.
-func (w *world) lakeOf(l sinks.Lake, m *mortal) sinks.Lake {
+func (w *world) lakeOf(l sinks.Lake, m *sinktest.Mortal) sinks.Lake {
 	if l == nil {
 		return nil
 	}
 	var b bucket.Bucket = folder(w.t, w.lakeDir)
 	if m != nil {
-		b = m.bucket(b)
+		b = m.Bucket(b)
 	}
 	return parquet.Open(parquet.Options{Bucket: b, Profile: parquet.Plain, Scratch: w.o.Scratch, Now: func() time.Time { return w.now },
 		Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1, Master: func(context.Context, uint32) ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }}})
@@ -352,10 +353,10 @@ func (s *scenario) begin(t *testing.T) *world {
 }
 
 // die runs the scenario's work on a store that dies, and brings w back as the next process finds it.
-func (s *scenario) die(w *world, m *mortal) error {
+func (s *scenario) die(w *world, m *sinktest.Mortal) error {
 	living := w.o
 	w.dying = m
-	w.o.Store, w.o.Lake = m.store(w.store), w.lakeOf(w.o.Lake, m)
+	w.o.Store, w.o.Lake = m.Store(w.store), w.lakeOf(w.o.Lake, m)
 	w.o.Keyring = w.reopened(w.o.Store)
 	err := s.act(w.t.Context(), w)
 	w.o = living
@@ -519,7 +520,7 @@ func TestCrashPoints(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			clean := s.begin(t)
-			if err := s.die(clean, &mortal{}); err != nil {
+			if err := s.die(clean, &sinktest.Mortal{}); err != nil {
 				t.Fatal(err)
 			}
 			s.settle(clean)
@@ -532,7 +533,7 @@ func TestCrashPoints(t *testing.T) {
 			for _, after := range []bool{false, true} {
 				for at := 1; ; at += stride {
 					w := s.begin(t)
-					m := &mortal{at: at, after: after}
+					m := &sinktest.Mortal{At: at, After: after}
 					s.die(w, m)
 					s.settle(w)
 					if got := (outcome{w.verifyWithLake(), w.inventory()}); !slices.Contains(right, got) {
@@ -545,7 +546,7 @@ func TestCrashPoints(t *testing.T) {
 					if t.Failed() {
 						t.Fatalf("death at write %d, after %t", at, after)
 					}
-					if !m.reached() {
+					if !m.Dead() {
 						break
 					}
 					points++

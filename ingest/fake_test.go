@@ -23,6 +23,7 @@ import (
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/sinktest"
 )
 
 // The fake format is lines of words: "FAKE", then
@@ -151,10 +152,10 @@ type world struct {
 	o     Options
 	src   Source
 
-	lakeDir string   // of o.Lake, where a test needs the folder
-	owners  []Source // what runs go over, instead of src
-	from    *world   // another store
-	dying   *mortal  // the process that is to die
+	lakeDir string           // of o.Lake, where a test needs the folder
+	owners  []Source         // what runs go over, instead of src
+	from    *world           // another store
+	dying   *sinktest.Mortal // the process that is to die
 }
 
 func newWorld(t *testing.T) *world {

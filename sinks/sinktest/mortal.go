@@ -1,4 +1,4 @@
-package ingest
+package sinktest
 
 import (
 	"context"
@@ -12,13 +12,14 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-var errDead = errors.New("the process is dead")
+// ErrDead is what a Mortal answers when it is dead.
+var ErrDead = errors.New("the process is dead")
 
-// mortal is a process that dies at its at-th write: to the catalog, the blocks or the lake's bucket.
-// Nothing that it does afterwards has an effect, and it reads nothing any more.
-type mortal struct {
-	at    int  // 0: it lives
-	after bool // the last write takes effect
+// Mortal is a process that dies at its At-th write: to a catalog, to blocks or to a bucket. Nothing that
+// it does afterwards has an effect, and it reads nothing any more. Safe for concurrent use.
+type Mortal struct {
+	At    int  // counted from 1; 0: it lives
+	After bool // the last write takes effect
 
 	mu   sync.Mutex
 	n    int // writes so far
@@ -26,46 +27,46 @@ type mortal struct {
 }
 
 // write carries out a write, unless the process is dead or dies of it.
-func (m *mortal) write(op func() error) error {
+func (m *Mortal) write(op func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.dead {
-		return errDead
+		return ErrDead
 	}
-	if m.n++; m.n != m.at {
+	if m.n++; m.n != m.At {
 		return op()
 	}
 	m.dead = true
-	if m.after {
+	if m.After {
 		if err := op(); err != nil {
 			return err
 		}
 	}
-	return errDead
+	return ErrDead
 }
 
 // read says whether the process still lives.
-func (m *mortal) read() error {
+func (m *Mortal) read() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.dead {
-		return errDead
+		return ErrDead
 	}
 	return nil
 }
 
-// reached reports whether the process came as far as its death.
-func (m *mortal) reached() bool { return m.read() != nil }
+// Dead reports whether the process came as far as its death.
+func (m *Mortal) Dead() bool { return m.read() != nil }
 
-// store is s as the process uses it.
-func (m *mortal) store(s *sinks.Store) *sinks.Store {
+// Store is s as the process uses it.
+func (m *Mortal) Store(s *sinks.Store) *sinks.Store {
 	c := *s
 	c.Catalog, c.Blocks = mortalCatalog{s.Catalog, m}, mortalBlocks{s.Blocks, m}
 	return &c
 }
 
-// bucket is b as the process uses it.
-func (m *mortal) bucket(b bucket.Bucket) bucket.Bucket {
+// Bucket is b as the process uses it.
+func (m *Mortal) Bucket(b bucket.Bucket) bucket.Bucket {
 	if d, ok := b.(bucket.Drafter); ok {
 		return mortalDrafter{mortalBucket{b, m}, d}
 	}
@@ -74,7 +75,7 @@ func (m *mortal) bucket(b bucket.Bucket) bucket.Bucket {
 
 type mortalCatalog struct {
 	sinks.Catalog
-	m *mortal
+	m *Mortal
 }
 
 func (c mortalCatalog) Get(ctx context.Context, key []byte) ([]byte, error) {
@@ -97,7 +98,7 @@ func (c mortalCatalog) List(ctx context.Context, s sinks.Span, emit func(sinks.R
 
 type mortalBlocks struct {
 	sinks.Blocks
-	m *mortal
+	m *Mortal
 }
 
 func (b mortalBlocks) Begin(ctx context.Context) (sinks.Batch, error) {
@@ -122,7 +123,7 @@ func (b mortalBlocks) Tidy(ctx context.Context, before time.Time) (freed int64, 
 
 type mortalBatch struct {
 	sinks.Batch
-	m *mortal
+	m *Mortal
 }
 
 func (b mortalBatch) Write(r sinks.Row) error {
@@ -138,7 +139,7 @@ func (b mortalBatch) Commit(ctx context.Context) error {
 
 type mortalBucket struct {
 	bucket.Bucket
-	m *mortal
+	m *Mortal
 }
 
 func (b mortalBucket) List(ctx context.Context, prefix, after string, emit func(bucket.Entry) error) error {
