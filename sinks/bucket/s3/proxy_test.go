@@ -59,11 +59,13 @@ func newProxy(t *testing.T, to string) *proxy {
 			io.CopyN(w, res.Body, res.ContentLength/2)
 			panic(http.ErrAbortHandler)
 		}
-		if n := p.flip.Load(); r.Method == http.MethodGet && r.URL.Query().Get("list-type") == "" && p.bodies.Add(1)*7%10 < n {
-			flipped, _ := io.ReadAll(res.Body)
-			flipped[len(flipped)/3] ^= 4
-			w.Write(flipped)
-			return
+		if r.Method == http.MethodGet && r.URL.Query().Get("list-type") == "" {
+			if n := p.bodies.Add(1); n*7%10 < p.flip.Load() {
+				flipped, _ := io.ReadAll(res.Body)
+				flipped[uint64(n)*2654435761%uint64(len(flipped))] ^= 4 // another bit each time
+				w.Write(flipped)
+				return
+			}
 		}
 		io.Copy(w, res.Body)
 	}))

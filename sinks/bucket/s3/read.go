@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/symlake/symlake/sinks/bucket"
@@ -28,16 +27,7 @@ func (b *Bucket) Fetch(ctx context.Context, e bucket.Entry, dst io.WriterAt) err
 	if e.Size < wholeBytes {
 		return b.get(ctx, e, 0, e.Size, &offsetWriter{w: dst})
 	}
-	out, err := b.move.DownloadObject(ctx, &transfermanager.DownloadObjectInput{
-		Bucket: aws.String(b.name), Key: aws.String(b.root + e.Key), IfMatch: quote(e.ETag), WriterAt: dst,
-	})
-	if err != nil {
-		return b.explain("fetch", e.Key, err)
-	}
-	if n := aws.ToInt64(out.ContentLength); n != e.Size {
-		return fmt.Errorf("s3: fetch %s: %d bytes came of %d: %w", b.URL(e.Key), n, e.Size, bucket.ErrChanged)
-	}
-	return b.same("fetch", e, out.ETag, "", "")
+	return b.fetchRanges(ctx, e, dst)
 }
 
 // target takes the bytes of a read in order.
@@ -50,7 +40,7 @@ type target interface {
 var errDamaged = errors.New("the bytes that came are not the ones that were stored")
 
 // get writes the bytes [off, off+n) of an object to w. It reads an object again whose bytes do not
-// have the checksum that the server keeps; a range has no checksum.
+// have the checksum that the server keeps; the answer to a range has none.
 func (b *Bucket) get(ctx context.Context, e bucket.Entry, off, n int64, w target) error {
 	if n == 0 {
 		return b.empty(ctx, e)
@@ -84,12 +74,12 @@ func (e *sumError) Error() string {
 
 func (e *sumError) Unwrap() error { return e.err }
 
-// pause waits before an attempt, each time twice as long, at most two seconds.
+// pause waits before an attempt, each time twice as long, at most a second.
 func pause(ctx context.Context, attempt int) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(min(100*time.Millisecond<<attempt, 2*time.Second)):
+	case <-time.After(min(100*time.Millisecond<<attempt, time.Second)):
 		return nil
 	}
 }

@@ -12,7 +12,9 @@
 //
 // The SDK's standard retryer repeats requests. This package repeats a read whose answer breaks off in
 // the middle, and a read of a whole object whose bytes do not have the checksum that was stored with
-// it. A range of an object has no checksum: TLS is what protects it on its way. The caller's context
+// it: the one that comes with an object below 16 MiB, and CRC32, CRC32C or CRC64NVME of a larger one,
+// where they are of the whole object and not of the checksums of its parts. A read of a single range
+// has no checksum: TLS is what protects it on its way. The caller's context
 // alone says how long a request may take; only a silent connection is given up. Objects of size 0
 // whose key ends in a slash are folder marks of consoles and no objects.
 package s3
@@ -30,7 +32,6 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager"
-	tmtypes "github.com/aws/aws-sdk-go-v2/feature/s3/transfermanager/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go/logging"
 
@@ -67,6 +68,7 @@ type Bucket struct {
 	root string // prefix of all keys: "" or ends with a slash
 	s3   *s3.Client
 	move *transfermanager.Client
+	sums bool // checksums are compared wherever the server has them
 }
 
 var (
@@ -119,7 +121,7 @@ func Open(ctx context.Context, name, prefix string, o Options) (*Bucket, error) 
 	if cfg.Region == "" {
 		cfg.Region = "us-east-1"
 	}
-	b := &Bucket{name: name, root: folder(prefix)}
+	b := &Bucket{name: name, root: folder(prefix), sums: o.Checksums != "required"}
 	b.s3 = s3.NewFromConfig(cfg, func(so *s3.Options) {
 		if o.Endpoint != "" {
 			so.BaseEndpoint = aws.String(o.Endpoint)
@@ -130,9 +132,6 @@ func Open(ctx context.Context, name, prefix string, o Options) (*Bucket, error) 
 		so.DisableLogOutputChecksumValidationSkipped = true
 	})
 	b.move = transfermanager.New(b.s3, func(to *transfermanager.Options) {
-		// The default asks for parts: an object written in one piece would
-		// come over one connection.
-		to.GetObjectType = tmtypes.GetObjectRanges
 		to.PartSizeBytes, to.Concurrency = rangeBytes, rangesAtOnce
 		// Its own setting, apart from the client's.
 		to.RequestChecksumCalculation = cfg.RequestChecksumCalculation

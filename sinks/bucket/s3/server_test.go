@@ -227,8 +227,23 @@ func TestFlippedBits(t *testing.T) {
 		}
 		r.Close()
 	}
+	large := pattern(20<<20 + 5)
+	srv.Put(t, "flipped", "large", large, nil)
+	e, _, err := b.Stat(t.Context(), "large")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		got := make(buffer, e.Size)
+		if err := b.Fetch(t.Context(), e, got); err != nil || !bytes.Equal(got, large) {
+			t.Errorf("fetch the large one, %d: %v", i, err)
+		}
+	}
 	p.flip.Store(10)
-	e := stat(0)
+	if err := b.Fetch(t.Context(), e, make(buffer, e.Size)); err == nil || !strings.Contains(err.Error(), "came damaged") {
+		t.Errorf("the large one, always flipped: %v", err)
+	}
+	e = stat(0)
 	err = b.Fetch(t.Context(), e, make(buffer, e.Size))
 	if err == nil || !strings.Contains(err.Error(), "damaged 8 times") || errors.Is(err, bucket.ErrChanged) || errors.Is(err, bucket.ErrNotFound) {
 		t.Errorf("always flipped: %v", err)
