@@ -122,6 +122,41 @@ var stackShapes = []formattest.Shape{
 	}),
 }
 
+// retraced makes a shape of a raw stack and the mapping that it is retraced by.
+func retraced(name string, n int, make func(n int) (mapping, stack string)) formattest.Shape {
+	return formattest.Shape{Name: "retrace/" + name, Kind: "retrace", N: n, Make: func(n int) []formattest.File {
+		mapping, stack := make(n)
+		return []formattest.File{{Name: "stack.txt", Bytes: []byte(stack)}, {Name: "mapping.txt", Bytes: []byte(r8Head + mapping)}}
+	}}
+}
+
+const thrown = "java.lang.Error: x\n"
+
+var retraceShapes = []formattest.Shape{
+	retraced("frames", 2000, func(n int) (string, string) {
+		return "a.A -> b:\n    1:9:void m():7:15 -> c\n", thrown + each(n, "\n", "\tat b.c(SourceFile:2)") + "\n"
+	}),
+	retraced("classes", 2000, func(n int) (string, string) {
+		return each(n, "\n", "a.A%d -> b%[1]d:\n    1:9:void m():7:15 -> c") + "\n", thrown + each(n, "\n", "\tat b%d.c(SourceFile:2)") + "\n"
+	}),
+	retraced("lines of one method", 1000, func(n int) (string, string) {
+		return "a.A -> b:\n" + each(n, "\n", "    %d:%[1]d:void m():%[1]d:%[1]d -> c") + "\n", thrown + each(n, "\n", "\tat b.c(SourceFile:%d)") + "\n"
+	}),
+	// A line has as many answers as methods may be meant, up to retrace.MaxAlternatives.
+	retraced("methods of one name", 5000, func(n int) (string, string) {
+		return "a.A -> b:\n" + each(n, "\n", "    void m%d() -> c") + "\n", thrown + each(10, "\n", "\tat b.c(SourceFile)") + "\n"
+	}),
+	retraced("methods of one line", 5000, func(n int) (string, string) {
+		return "a.A -> b:\n" + each(n, "\n", "    1:1:void m%d():7:7 -> c") + "\n", thrown + each(10, "\n", "\tat b.c(SourceFile:1)") + "\n"
+	}),
+	retraced("unknown lines", 1000, func(n int) (string, string) {
+		return "a.A -> b:\n" + each(n, "\n", "    %d:%[1]d:void m():%[1]d:%[1]d -> c") + "\n", thrown + each(n, "\n", "\tat b.c(SourceFile:9%06d)") + "\n"
+	}),
+	retraced("methods of a class", 1000, func(n int) (string, string) {
+		return "a.A -> b:\n" + each(n, "\n", "    1:1:void m%d():7:7 -> c%[1]d") + "\n", thrown + each(n, "\n", "\tat b.c%d(SourceFile:1)") + "\n"
+	}),
+}
+
 // named makes a shape of a mangled name.
 func named(name string, n int, make func(n int) string) formattest.Shape {
 	s := of("name/"+name, "name", n, make)

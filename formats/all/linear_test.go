@@ -11,7 +11,7 @@ import (
 
 // Twice the input costs at most 2.2 times as much, whatever the input is made of.
 func TestLinear(t *testing.T) {
-	formattest.Linear(t, slices.Concat(sourceMapShapes, breakpadShapes, r8Shapes, dartShapes, stackShapes, nameShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes, machoShapes))
+	formattest.Linear(t, slices.Concat(sourceMapShapes, breakpadShapes, r8Shapes, dartShapes, stackShapes, retraceShapes, nameShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes, machoShapes))
 }
 
 // of makes a shape of one file whose bytes text gives.

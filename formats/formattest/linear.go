@@ -15,7 +15,7 @@ import (
 // Shape is a family of hostile inputs that grow with a number.
 type Shape struct {
 	Name string
-	// Kind is how the program testdata/steps reads the input: "object", "stack", "trace" or "name". It reads an
+	// Kind is how the program testdata/steps reads the input: "object", "stack", "retrace", "trace" or "name". It reads an
 	// object through ReadAt too.
 	Kind string
 	// N is the smaller of the two numbers that are compared. The input of 2N must be twice the size.

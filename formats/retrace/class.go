@@ -90,6 +90,7 @@ type overload struct {
 	ruled       bool // rules stand below one of the lines
 	// ends are those of the lines' ranges in the program, if the ranges ascend and none lie in one another; else nil.
 	ends []uint32
+	bare []line // the lines without a range in the program
 }
 
 // NewClass makes a class of one whose members may stand elsewhere. Neither must change.
@@ -204,7 +205,7 @@ func newMethod(lines []line) method {
 			}
 			end = next
 		}
-		m = append(m, overload{lines: lines[from:end:end], original: &lines[end-1], ruled: hasRules(lines[from:end]), ends: ends(lines[from:end])})
+		m = append(m, overload{lines: lines[from:end:end], original: &lines[end-1], ruled: hasRules(lines[from:end]), ends: ends(lines[from:end]), bare: bare(lines[from:end])})
 		from = end
 	}
 	m.name(lines)
@@ -232,6 +233,29 @@ func ends(lines []line) []uint32 {
 			return nil
 		}
 		all[i] = l.Last
+	}
+	return all
+}
+
+// bare returns the lines without a range.
+func bare(lines []line) []line {
+	n := 0
+	for i := range lines {
+		if lines[i].Lines.Count == 0 {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return nil
+	case len(lines):
+		return lines
+	}
+	all := make([]line, 0, n)
+	for i := range lines {
+		if lines[i].Lines.Count == 0 {
+			all = append(all, lines[i])
+		}
 	}
 	return all
 }

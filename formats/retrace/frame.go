@@ -84,7 +84,7 @@ func (o *overload) choose(by selection, number int) []line {
 	case anywhere:
 		return o.anywhere()
 	case unlined:
-		return o.unlined()
+		return o.bare
 	}
 	return o.at(number)
 }
@@ -157,35 +157,7 @@ func (o *overload) anywhere() []line {
 	if lines := o.at(0); len(lines) > 0 {
 		return lines
 	}
-	for i := range o.lines {
-		if o.lines[i].Lines.Count == 0 {
-			return o.lines[i : i+1]
-		}
-	}
-	return nil
-}
-
-// unlined gives all lines without range.
-func (o *overload) unlined() []line {
-	n := 0
-	for i := range o.lines {
-		if o.lines[i].Lines.Count == 0 {
-			n++
-		}
-	}
-	switch n {
-	case 0:
-		return nil
-	case len(o.lines):
-		return o.lines
-	}
-	lines := make([]line, 0, n)
-	for i := range o.lines {
-		if o.lines[i].Lines.Count == 0 {
-			lines = append(lines, o.lines[i])
-		}
-	}
-	return lines
+	return o.bare[:min(1, len(o.bare))]
 }
 
 func contains(l symbol.Lines, line int) bool {

@@ -4,8 +4,8 @@
 // Usage: steps KIND FILE...
 //
 // KIND says how each FILE is read. An "object" is opened and exploded with all its members, from memory; "unmapped" does
-// the same through ReadAt. A "stack" is split and printed, a "trace" is read, and a "name" is demangled. Files of one
-// folder are companions of each other. The program reads each file twice and measures the second time, so that tables
+// the same through ReadAt. A "stack" is split and printed, "retrace" does that by the mapping.txt beside it, a "trace" is
+// read, and a "name" is demangled. Files of one folder are companions of each other. The program reads each file twice and measures the second time, so that tables
 // which are made once do not count. It prints one JSON record a file.
 //
 // Build it with -cover -covermode=atomic and -coverpkg for the packages that count.
@@ -29,6 +29,8 @@ import (
 	"github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/formats/demangle"
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/formats/r8"
+	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
@@ -146,7 +148,9 @@ func readAs(kind, path string, data []byte) (int, error) {
 		}
 		return readObject(ctx, in, 0)
 	case "stack":
-		return readStack(ctx, data)
+		return readStack(ctx, data, nil)
+	case "retrace":
+		return retraceAll(ctx, path, data)
 	case "trace":
 		events := 0
 		_, err := trace.Read(ctx, bytes.NewReader(data), trace.Options{Scratch: newScratch}, func(*trace.Event) error {
@@ -226,12 +230,45 @@ func readObject(ctx context.Context, in *formats.Input, parents int) (runs int, 
 	return runs, err
 }
 
-func readStack(ctx context.Context, data []byte) (frames int, err error) {
-	err = stack.Split(ctx, bytes.NewReader(data), stack.Options{Artifacts: []string{"a"}}, func(s *stack.Stack) error {
+// retraceAll retraces the stack by the mapping that lies beside it.
+func retraceAll(ctx context.Context, path string, data []byte) (int, error) {
+	mapping, err := companion("object", path, formats.Ref{Name: "mapping.txt"})
+	if err != nil {
+		return 0, err
+	}
+	obj, err := r8.Format.Open(ctx, mapping)
+	if err != nil {
+		return 0, err
+	}
+	classes := map[string]*retrace.Class{}
+	a := &obj.Artifacts[0]
+	for part := range a.Parts {
+		_, err := a.Explode(ctx, part, func(r *symbol.Run) error {
+			c := r.Class.Clone()
+			classes[c.Name] = retrace.NewClass(c, c)
+			return nil
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return readStack(ctx, data, func(name string) *retrace.Class { return classes[name] })
+}
+
+// readStack splits and prints a text. With classes, its frames are retraced.
+func readStack(ctx context.Context, data []byte, classes func(string) *retrace.Class) (frames int, err error) {
+	options := stack.Options{Artifacts: []string{"a"}, Managed: stack.ManagedOptions{All: classes != nil}}
+	err = stack.Split(ctx, bytes.NewReader(data), options, func(s *stack.Stack) error {
 		answers := make([][]symbol.Answer, len(s.Threads))
 		for i := range s.Threads {
 			frames += len(s.Threads[i].Frames)
 			answers[i] = make([]symbol.Answer, len(s.Threads[i].Frames))
+			if classes != nil {
+				if err := retrace.Retrace(&s.Threads[i], classes, retrace.Options{}, answers[i]); err != nil {
+					return err
+				}
+				continue
+			}
 			for k := range answers[i] {
 				answers[i][k] = symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{{Function: "f", File: "f.c", Line: 1}}}
 			}
