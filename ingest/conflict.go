@@ -74,7 +74,7 @@ func (x *object) keepOut(ctx context.Context, rec *row.Record, l *row.Loaded) er
 // settleConflicts removes the conflicts of earlier attempts that the object has no longer, before
 // the ledger says what became of it. An attempt that failed removes none.
 func (x *object) settleConflicts(ctx context.Context, o *row.Object) error {
-	if x.t.was == nil || o.State == row.ObjectFailed || o.State == row.ObjectPending {
+	if x.t.was == nil || o.State == row.ObjectFailed || o.State == row.ObjectPending || undisputed(x.t.was) {
 		return nil
 	}
 	return eachConflict(ctx, x.j.cat, o.URL, func(c *row.Conflict) error {
@@ -83,6 +83,16 @@ func (x *object) settleConflicts(ctx context.Context, o *row.Object) error {
 		}
 		return removeConflict(ctx, x.j.cat, c)
 	})
+}
+
+// undisputed reports whether an entry says that its object has no conflict: the entry is that of an
+// attempt that ended, and names all artifacts.
+func undisputed(o *row.Object) bool {
+	switch o.State {
+	case row.ObjectLoaded, row.ObjectKept, row.ObjectSkipped, row.ObjectRejected:
+		return len(o.Artifacts) < maxNoted && !slices.ContainsFunc(o.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcomeConflict })
+	}
+	return false
 }
 
 // eachConflict reads the conflicts of an object, then calls f for each: a listing holds up the store.

@@ -155,11 +155,18 @@ func (x *object) confirm(ctx context.Context, id symbol.ID, member string, publi
 }
 
 // sourceOf is the source of this run that a URL, or a place in it, belongs to: of nested ones the
-// innermost. nil: there is none.
+// innermost, of equal ones the first whose globs take the key. nil: there is none.
 func (j *job) sourceOf(url string) (found *source) {
+	takes := false
 	for _, s := range j.sources {
-		if strings.HasPrefix(url, s.prefix) && (found == nil || len(s.prefix) > len(found.prefix)) {
-			found = s
+		rest, ok := strings.CutPrefix(url, s.prefix)
+		if !ok || found != nil && len(s.prefix) < len(found.prefix) {
+			continue
+		}
+		key, _, _ := strings.Cut(rest, "!")
+		is := !s.exclude.match(key) && (len(s.include) == 0 || s.include.match(key))
+		if found == nil || len(s.prefix) > len(found.prefix) || is && !takes {
+			found, takes = s, is
 		}
 	}
 	return found

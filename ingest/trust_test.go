@@ -668,3 +668,27 @@ func TestCollectConflicts(t *testing.T) {
 		})
 	}
 }
+
+// TestSourceOf: of sources of one bucket the one whose globs take a key is its source, of nested ones the innermost.
+func TestSourceOf(t *testing.T) {
+	w := newTeams(t, teamA)
+	w.put("a/sub/readme", "hello")
+	srcs := []Source{
+		{Bucket: folder(t, w.dir), Owner: "all", Include: []string{"b/**"}},
+		{Bucket: folder(t, w.dir), Owner: "zips", Include: []string{"*.zip"}},
+		{Bucket: folder(t, filepath.Join(w.dir, "a")), Owner: "outer"},
+		{Bucket: folder(t, filepath.Join(w.dir, "a", "sub")), Owner: "inner"},
+	}
+	j := newJob(w.o)
+	if err := j.open(srcs); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{"b/x": "all", "x.zip!lib.so": "zips", "other": "all", "a/x": "outer", "a/sub/x": "inner"} {
+		if s := j.sourceOf(w.url(key)); s == nil || s.Owner != want {
+			t.Errorf("%s: %+v", key, s)
+		}
+	}
+	if s := j.sourceOf("s3://elsewhere/x"); s != nil {
+		t.Errorf("%+v", s)
+	}
+}

@@ -81,7 +81,11 @@ func (j sourceFlags) standing(p *process, url string) (owner string, rank int) {
 	most, at := -1, whereIs(url)
 	for _, c := range p.config.Sources {
 		in := strings.TrimSuffix(whereIs(c.URL), "/")
-		if len(in) > most && (strings.TrimSuffix(at, "/") == in || strings.HasPrefix(at, in+"/")) {
+		switch {
+		case len(in) < most || strings.TrimSuffix(at, "/") != in && !strings.HasPrefix(at, in+"/"):
+		case len(in) == most && (c.Owner != owner || c.Rank != rank):
+			owner, rank = "", 0 // the globs of each decide, and an argument has its own
+		default:
 			most, owner, rank = len(in), c.Owner, c.Rank
 		}
 	}

@@ -28,6 +28,8 @@ type Artifact struct {
 	File      string      `json:"file,omitempty"` // its file name; of several, the last
 	Object    string      `json:"object,omitempty"`
 	Member    string      `json:"member"`
+	Owner     string      `json:"owner,omitempty"` // whose it is among the owners of sources
+	Rank      int         `json:"rank,omitempty"`  // what a source of another owner must exceed to replace it
 	ImageBase string      `json:"image_base"`
 	State     string      `json:"state,omitempty"`
 	Loads     []Load      `json:"loads,omitempty"`
@@ -95,6 +97,8 @@ func NewArtifact(r *row.Record) Artifact {
 	}
 	if l := r.Published; l != nil {
 		j.Kind, j.Arch, j.Object, j.Member = l.Artifact.Kind, l.Artifact.Arch, l.Source.URL, l.Source.Member
+		c := l.Claimed()
+		j.Owner, j.Rank = c.Owner, c.Rank
 		j.ImageBase = fmt.Sprintf("%#x", l.Artifact.Base)
 		j.Ranges, j.Rows, j.Bytes, j.Quality = l.Ranges, l.Rows, l.Bytes, NewQuality(l.Quality)
 		if j.Kind.HasClasses() {
