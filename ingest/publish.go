@@ -43,23 +43,24 @@ var errLost = errors.New("the load's entry is gone from its record")
 
 // pending is a load whose rows are made and not visible.
 type pending struct {
-	x        *object
-	id       symbol.ID
-	member   string
-	load     sinks.Load
-	loaded   *row.Loaded
-	names    []symbol.Name
-	missed   map[string]missed
-	rows     []sinks.Row // until there is a batch
-	bytes    int
-	batch    sinks.Batch // nil: the group's
-	lake     *lakeBatch  // has its rows; nil: there is no lake
-	kept     bool        // another load turned out to be better
-	held     string      // it is much worse than what is published: how
-	keptOut  *row.Record // another owner publishes this, which keeps it out; nil: nothing does
-	accepted string      // digest that a person accepted in a conflict
-	entered  bool
-	err      error
+	x         *object
+	id        symbol.ID
+	member    string
+	load      sinks.Load
+	loaded    *row.Loaded
+	names     []symbol.Name
+	missed    map[string]missed
+	rows      []sinks.Row // until there is a batch
+	bytes     int
+	batch     sinks.Batch // nil: the group's
+	lake      *lakeBatch  // has its rows; nil: there is no lake
+	kept      bool        // another load turned out to be better
+	held      string      // it is much worse than what is published: how
+	keptOut   *row.Record // another owner publishes this, which keeps it out; nil: nothing does
+	overruled *row.Loaded // another owner's, which it replaced; nil: none
+	accepted  string      // digest that a person accepted in a conflict
+	entered   bool
+	err       error
 }
 
 func (p *pending) abort() {
@@ -136,6 +137,7 @@ func (j *job) handed(ctx context.Context, p *pending) {
 		x.outcome(p.id, p.member, outcomeKept)
 	default:
 		x.outcome(p.id, p.member, outcomeLoaded)
+		x.overrule(p)
 		x.count(p.loaded)
 	}
 	j.landed(ctx, p)

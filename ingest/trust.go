@@ -106,7 +106,7 @@ func (x *object) verdict(rec *row.Record, l *row.Loaded, accepted string) verdic
 
 // rule notes a verdict on p beside what old publishes, and in next whose the artifact is then.
 func (p *pending) rule(v verdict, old, next *row.Record) {
-	p.kept, p.held, p.keptOut, p.loaded.Claim = v != load && v != extend, "", nil, nil
+	p.kept, p.held, p.keptOut, p.overruled, p.loaded.Claim = v != load && v != extend, "", nil, nil, nil
 	switch {
 	case v == dispute:
 		p.keptOut = old
@@ -116,10 +116,27 @@ func (p *pending) rule(v verdict, old, next *row.Record) {
 		c := old.Published.Claimed()
 		p.loaded.Claim = &c
 	}
-	// How good a load is does not count against a person's decision, or against a source that is trusted more.
-	if !p.kept && old.Published != nil && p.accepted == "" && relate(p.loaded.Source.Standing, p.x.t.url, old.Published) != above {
+	switch {
+	case p.kept || old.Published == nil || p.accepted != "":
+	case relate(p.loaded.Source.Standing, p.x.t.url, old.Published) == above:
+		p.overruled = old.Published // how good it is does not count against a source that is trusted more
+	default:
 		p.held = p.x.worse(old, p.loaded)
 		p.kept = p.held != ""
+	}
+}
+
+// overrule warns that p replaced what another owner had published.
+func (x *object) overrule(p *pending) {
+	if p.overruled == nil {
+		return
+	}
+	o, s := p.overruled, p.overruled.Claimed()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.warnings) < maxWarnings {
+		x.warnings = append(x.warnings, Rejection{join(x.t.url, p.member),
+			fmt.Sprintf("owner: artifact %s of owner %q and rank %d, from %s, was replaced: this source's rank is %d", p.id, s.Owner, s.Rank, join(o.Source.URL, o.Source.Member), p.loaded.Source.Rank)})
 	}
 }
 
