@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -135,4 +136,25 @@ func TestEmptiedLedger(t *testing.T) {
 	if got := w.verify(); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
+}
+
+// Nothing is rolled back to a load whose rows are gone, and gc forgets it.
+func TestRollbackLost(t *testing.T) {
+	w := newWorld(t)
+	w.put("liba.so", "FAKE\nid "+idA+"\nf 16 32 one 5\n")
+	w.run()
+	w.put("liba.so", "FAKE\nid "+idA+"\nf 16 32 other 5\n")
+	w.run()
+	rec := w.record(idA)
+	if err := w.store.Blocks.Drop(t.Context(), [][]byte{row.LoadPrefix(rec.ID, rec.Previous.Load)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Rollback(t.Context(), w.projection(), rec.ID); !errors.Is(err, ErrNoPrevious) || !strings.Contains(err.Error(), "are gone") {
+		t.Fatal(err)
+	}
+	w.answers(idA, 16, "other:5")
+	if r := w.gc(GCOptions{}); r.Lost != 1 || w.record(idA).Previous != nil {
+		t.Fatalf("%+v", r)
+	}
+	w.verify()
 }

@@ -87,4 +87,17 @@
 // A load that is no longer of use (the one before the previous, one that lost
 // at the last moment) stays in its record as a progress entry whose lease is
 // over, until [GC] has dropped its rows.
+//
+// # Damage
+//
+// A load enters its artifact's record before its first row and its first name, and the ledger's
+// entry of its object is older than both. gc removes rows, then names, then the record. So, whatever
+// process died where:
+//
+//   - a name, or a waiter, without a record and without rows is what a dead process left: [GC] removes it;
+//   - rows without a record, to which nothing leads, are what a slow process left: [GC] removes them after the grace;
+//   - rows without a record, to which names or a loaded object of the ledger lead, are damage: the record
+//     was lost. [GC] keeps and reports them, [Verify] says which object brings the record back;
+//   - a published load whose object the ledger does not know is damage of the ledger, unless the load was
+//     copied without it ([row.Loaded].Copied).
 package ingest

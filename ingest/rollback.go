@@ -29,6 +29,15 @@ func Rollback(ctx context.Context, p Projection, id symbol.ID) (now *row.Record,
 		case old.Previous == nil || len(old.Previous.WrappedKey) == 0:
 			return nil, fmt.Errorf("artifact %s: %w", id, ErrNoPrevious)
 		}
+		if hasRows(old.Previous) {
+			have, err := haveRows(ctx, p.Store.Blocks, []loadID{{id, old.Previous.Load}})
+			if err == nil && !have[0] {
+				err = fmt.Errorf("artifact %s: the rows of its previous load are gone: symlake gc forgets it: %w", id, ErrNoPrevious)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
 		now = copyOf(old, id)
 		now.Published, now.Previous, now.State = old.Previous, old.Published, row.Pinned
 		if l := now.Previous; l != nil && owed == nil && !isFrom(l, now.Published.Source.URL, now.Published.Source.Member) {
