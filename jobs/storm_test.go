@@ -36,8 +36,8 @@ func TestStorm(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Small objects whose loads share batches, archives, broken ones; and some with a batch of their own.
-	objects := []string{formattest.Testdata(t, "elf"), t.TempDir()}
+	// Small objects whose loads share batches, archives, broken ones, companions; and some with a batch of their own.
+	objects := []string{formattest.Testdata(t, "elf"), t.TempDir(), formattest.Testdata(t, "macho/hidden")}
 	for i := range 3 {
 		if err := os.WriteFile(filepath.Join(objects[1], fmt.Sprintf("big%d.so", i)), []byte("POISON big "+poisonID(i)), 0o644); err != nil {
 			t.Fatal(err)
