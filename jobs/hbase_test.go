@@ -7,11 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks/hbase"
@@ -151,4 +154,47 @@ func TestHBase(t *testing.T) {
 			same(t, store)
 		}
 	})
+	t.Run("workers killed", func(t *testing.T) { stormHBase(t, target) })
+}
+
+// stormHBase kills workers on stores that target gives. It looks at a store as TestStorm does at a folder.
+func stormHBase(t *testing.T, target func() []string) {
+	objects := []string{formattest.Testdata(t, "elf"), formattest.Testdata(t, "macho/hidden")}
+	clean := []string{"--store", filepath.Join(t.TempDir(), "clean"), "--lake", "off"}
+	mustRun(t, []int{0, 3}, append(append(clean, "ingest"), objects...)...)
+	wantDigest, wantLedger := stateOf(t, clean...)
+	whole := 3 * time.Second // of an ingest into a server
+	for done, round := 0, 0; done < stormDeaths(t, 3) && !t.Failed(); round++ {
+		store := target()
+		mustRun(t, []int{0}, append(store, "ingest", t.TempDir())...)
+		worker := func() *exec.Cmd {
+			c := symlake(t, append(append(slices.Clone(store), "ingest", "--if-locked", "join", "--tell-later"), objects...)...)
+			c.Stderr = &bytes.Buffer{}
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		crew := []*exec.Cmd{worker(), worker(), worker()}
+		for range 3 {
+			time.Sleep(rand.N(whole))
+			i := rand.IntN(len(crew))
+			crew[i].Process.Kill()
+			crew[i].Wait()
+			crew[i] = worker()
+			done++
+		}
+		for _, c := range crew {
+			c.Wait()
+			if code := c.ProcessState.ExitCode(); code != 0 && code != 3 {
+				t.Errorf("round %d: a worker that was left alone ended with %d: %s", round, code, c.Stderr)
+			}
+		}
+		mustRun(t, []int{0, 3}, append(append(slices.Clone(store), "ingest", "--tell-later"), objects...)...)
+		mustRun(t, []int{0}, append(slices.Clone(store), "gc", "--grace", "0s")...)
+		digest, ledger := stateOf(t, store...)
+		if digest != wantDigest || ledger != wantLedger {
+			t.Errorf("round %d: digest %s, want %s; the ledger (-want +got)\n%s", round, digest, wantDigest, cmp.Diff(wantLedger, ledger))
+		}
+	}
 }

@@ -23,19 +23,27 @@ import (
 	"github.com/symlake/symlake/ingest"
 )
 
-// stormKills is how many processes the storm kills; SYMLAKE_STORM_KILLS overrides it for a long run.
+// stormKills is how many processes the storm on a file store kills.
 const stormKills = 9
+
+// stormDeaths is how many processes a storm kills: usual, or what SYMLAKE_STORM_KILLS says.
+func stormDeaths(t *testing.T, usual int) int {
+	t.Helper()
+	s := os.Getenv("SYMLAKE_STORM_KILLS")
+	if s == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
 
 // Three workers on one store, killed at random points and started again, with readers of store and lake at it all
 // the time: what is left is what one undisturbed run leaves, and no reader ever sees half an artifact.
 func TestStorm(t *testing.T) {
-	kills := stormKills
-	if s := os.Getenv("SYMLAKE_STORM_KILLS"); s != "" {
-		var err error
-		if kills, err = strconv.Atoi(s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	kills := stormDeaths(t, stormKills)
 	// Small objects whose loads share batches, archives, broken ones, companions; and some with a batch of their own.
 	objects := []string{formattest.Testdata(t, "elf"), t.TempDir(), formattest.Testdata(t, "macho/hidden")}
 	for i := range 3 {
