@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/symlake/symlake/formats/formattest"
 )
 
@@ -87,6 +89,27 @@ func arOf(all []entry) string {
 	return b.String()
 }
 
+func zstdOf(body string) string {
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err)
+	}
+	return string(w.EncodeAll([]byte(body), nil))
+}
+
+// partitionOf is what METADATA says of n classes.
+func partitionOf(n int) string {
+	names := each(n, ";", "b%d")
+	return "\xaa\xa8\x00\x00\x00\x032.2" + string(binary.BigEndian.AppendUint32(nil, uint32(len(names)))) + names
+}
+
+func partitions(n int) (all []entry) {
+	for i := range n {
+		all = append(all, entry{fmt.Sprint("b", i), fmt.Sprintf("a.A%d -> b%[1]d:\n    1:9:void m():7:15 -> c\n", i)})
+	}
+	return all
+}
+
 func gzipOf(body string) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -139,8 +162,15 @@ var archiveShapes = func() (all []formattest.Shape) {
 		of("zip/nested zips that ask", "a.zip", 50, func(n int) string {
 			return zipOf(append(entries(n, "d%d/a.js", "f()"), entries(n, "a%d.zip", zipOf(entries(3, "a%d.js.map", smallMap)))...))
 		}),
-		of("partition-map", "mapping.zip", 300, func(n int) string {
-			return zipOf(append([]entry{{"METADATA", ""}}, entries(n, "a.A%d", "a.A -> b:\n")...))
+		of("r8-partition/classes", "mapping.zip", 500, func(n int) string {
+			return zipOf(append([]entry{{"METADATA", partitionOf(n)}}, partitions(n)...))
+		}),
+		rejects("lie over each other", of("r8-partition/one class under many names", "mapping.zip", 500, func(n int) string {
+			return listedAgain(zipOf([]entry{{"METADATA", partitionOf(0) + each(2000, " ", "%x")}}), n)
+		})),
+		of("zstd/bomb", "a.sym.zst", 1<<20, func(n int) string { return zstdOf(module + strings.Repeat("\n", n) + "PUBLIC 0 0 p") }),
+		of("zstd/frames", "a.sym.zst", 200, func(n int) string {
+			return zstdOf(module) + strings.Repeat(zstdOf("FILE 0 a\n"), n) + zstdOf("PUBLIC 0 0 p")
 		}),
 	)
 }()

@@ -12,6 +12,7 @@ const (
 	atSibling, atName, atLines, atLow, atHigh, atLang           = 0x01, 0x03, 0x10, 0x11, 0x12, 0x13
 	atOrigin, atSpec, atRanges, atCallLine, atLinkage           = 0x31, 0x47, 0x55, 0x59, 0x6e
 	formAddr, formData8, formString, formRef4, formAt, formByte = 0x01, 0x07, 0x08, 0x13, 0x17, 0x0b
+	atSplitName, atSplitID                                      = 0x2130, 0x2131
 	formRefAddr                                                 = 0x10
 )
 
@@ -27,6 +28,7 @@ const (
 	cSpec
 	cBlock
 	cFar
+	cSkeleton
 )
 
 // debug is the debug sections of a file.
@@ -59,6 +61,7 @@ func (d *debug) usual() *debug {
 	d.decl(cSpec, tagSub, false, atSpec, formRef4)
 	d.decl(cBlock, tagBlock, true, atLow, formAddr, atHigh, formData8)
 	d.decl(cFar, tagSub, false, atOrigin, formRefAddr, atLow, formAddr, atHigh, formData8)
+	d.decl(cSkeleton, tagUnit, false, atSplitName, formString, atSplitID, formData8, atLines, formAt, atLow, formAddr, atHigh, formData8)
 	d.abbrev.u8(0)
 	return d
 }
@@ -281,6 +284,17 @@ var dwarfShapes = []formattest.Shape{
 		return d.elf()
 	}),
 	units("units", 2000, func(d *debug, w *blob, i int) { w.function("f", codeStart+16*uint64(i), 16).u8(0) }),
+	of("dwarf/split units that are missing", "a.so", 500, func(n int) string {
+		d := new(debug).usual()
+		lines := d.lineTable(1, func(w *blob) { row(w, 0) })
+		repeat(n, func(i int) {
+			w := new(blob).u32(0).u16(4).u32(0).u8(8)
+			w.uleb(cSkeleton).str(fmt.Sprintf("x%d.dwo", i)).u64(uint64(i)).u32(uint32(lines)).u64(codeStart).u64(16)
+			copy(w.b, new(blob).u32(uint32(len(w.b)-4)).b)
+			d.info.u8(w.b...)
+		})
+		return d.elf()
+	}),
 	units("units at one address", 2000, func(d *debug, w *blob, i int) { w.function("f", codeStart, 16).u8(0) }),
 	units("empty units", 5000, func(d *debug, w *blob, i int) {
 		if i == 0 {

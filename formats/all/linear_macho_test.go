@@ -2,6 +2,7 @@ package all_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/symlake/symlake/formats/formattest"
 )
@@ -68,6 +69,15 @@ func mappedShape(name string, n int, object func(i int) string, files func(n int
 	}}
 }
 
+// hiddenShape is a shape of an image with hidden names and its symbol map.
+func hiddenShape(name string, n int, make func(n int) (symbols []nlist, lines string)) formattest.Shape {
+	return formattest.Shape{Name: "bcsymbolmap/" + name, Kind: "object", N: n, Make: func(n int) []formattest.File {
+		symbols, lines := make(n)
+		return []formattest.File{{Name: "a", Bytes: machoOf(6, symbols, nil)},
+			{Name: "06000000-0000-0000-0200-000000000000.bcsymbolmap", Bytes: []byte("BCSymbolMap Version: 2.0\n" + lines + "\n")}}
+	}}
+}
+
 // trie is an export trie of a chain of n nodes, of which the last one exports.
 func trie(n int) []byte {
 	var nodes [][]byte
@@ -108,6 +118,15 @@ var machoShapes = []formattest.Shape{
 			members = append(members, entry{fmt.Sprintf("f%d.o", i), string(machoOf(1, []nlist{{fmt.Sprint("_f", i), nDefined, textStart}}, nil))})
 		}
 		return []formattest.File{{Name: "l.a", Bytes: []byte(arOf(members))}}
+	}),
+	hiddenShape("hidden names", 3000, func(n int) ([]nlist, string) {
+		return defined(n, func(i int) nlist { return nlist{fmt.Sprintf("__hidden#%d_", i), nDefined, textStart + 16*uint64(i)} }), each(n, "\n", "_f%d")
+	}),
+	hiddenShape("hidden names of one line", 2000, func(n int) ([]nlist, string) {
+		return defined(n, func(i int) nlist { return nlist{"__hidden#0_", nDefined, textStart + 16*uint64(i)} }), strings.Repeat("f", 100_000)
+	}),
+	hiddenShape("hidden names in one name", 500, func(n int) ([]nlist, string) {
+		return []nlist{{strings.Repeat("__hidden#0_", n), nDefined, textStart}}, strings.Repeat("f", 10_000)
 	}),
 	of("macho/export trie", "a", 3000, func(n int) string { return string(machoOf(6, nil, trie(n))) }),
 }

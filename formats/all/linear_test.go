@@ -6,12 +6,33 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/formats/formattest"
 )
 
+var shapes = slices.Concat(sourceMapShapes, breakpadShapes, r8Shapes, dartShapes, stackShapes, retraceShapes, nameShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes, machoShapes)
+
 // Twice the input costs at most 2.2 times as much, whatever the input is made of.
 func TestLinear(t *testing.T) {
-	formattest.Linear(t, slices.Concat(sourceMapShapes, breakpadShapes, r8Shapes, dartShapes, stackShapes, retraceShapes, nameShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes, machoShapes))
+	formattest.Linear(t, shapes)
+}
+
+// A new format comes with shapes.
+func TestEveryFormatHasShapes(t *testing.T) {
+	without := map[string]string{
+		"dyld-cache":  "refused by its first bytes",
+		"dsym-bundle": "a folder's list: see the symbol folders of archives",
+		"xz":          "nothing here writes it; its members cost what those of gzip cost",
+	}
+	for _, f := range all.Formats() {
+		known := without[f.Name] != ""
+		for _, s := range shapes {
+			known = known || strings.HasPrefix(s.Name, f.Name+"/")
+		}
+		if !known {
+			t.Errorf("%s has no shapes", f.Name)
+		}
+	}
 }
 
 // of makes a shape of one file whose bytes text gives.

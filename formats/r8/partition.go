@@ -92,7 +92,12 @@ func openPartition(ctx context.Context, in *formats.Input) (*formats.Object, err
 	}
 	p := &partition{in: in, of: make(map[string]*zip.File, len(z.File))}
 	var meta *zip.File
+	packed := uint64(0)
 	for _, f := range z.File {
+		// Entries may lead to the same bytes, so a small file could ask for endless work.
+		if packed += min(f.CompressedSize64, uint64(in.Size)); packed > uint64(in.Size) {
+			return nil, &formats.Error{Format: partitionName, Want: "entries that do not lie over each other", Err: formats.ErrCorrupt}
+		}
 		switch {
 		case f.Name == metadataName:
 			meta = f
