@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/symlake/symlake/formats/stack"
@@ -151,7 +152,9 @@ func (j symbolicateJob) restOptions(p *process) (o atrest.Options, err error) {
 		}
 	}
 	if !strings.Contains(out, "://") {
-		if err := os.MkdirAll(strings.TrimPrefix(out, "file:"), 0o755); err != nil {
+		if err := os.MkdirAll(strings.TrimPrefix(out, "file:"), 0o755); errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ENOTDIR) {
+			return o, usage("--output %s is a file: want a folder", j.Output)
+		} else if err != nil {
 			return o, fmt.Errorf("create output folder: %w", err)
 		}
 	} else if !strings.HasSuffix(out, "/") {

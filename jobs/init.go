@@ -35,6 +35,13 @@ limits: {memory: 512MiB, workers: 2, object: 16GiB}
 
 // Run creates what is missing.
 func (j initJob) Run(p *process) error {
+	// What the user got wrong is found before anything is created.
+	if err := p.checkLake(); err != nil {
+		return err
+	}
+	if err := p.createTables(); err != nil {
+		return err
+	}
 	path := p.flags.Config
 	if path == "" {
 		path = defaultConfig

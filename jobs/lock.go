@@ -40,7 +40,7 @@ func (p *process) untilFree(ifLocked string, lock func() (func(), error)) (unloc
 		unlock, err := lock()
 		switch {
 		case err == nil || !errors.Is(err, all.ErrLocked):
-			return unlock, err
+			return unlock, unfit(err)
 		case ifLocked == lockSkip:
 			return nil, errSkipLocked
 		case ifLocked == lockFail:

@@ -39,6 +39,9 @@ func (symbolicateJob) Help() string {
 
 // Run reads stacks in order and prints each as soon as it is answered.
 func (j symbolicateJob) Run(p *process) (err error) {
+	if err := (wire.Reading{School: j.School, Regex: j.Regex}).Check(); err != nil {
+		return usage("--%w", err)
+	}
 	if j.Input != "" {
 		return j.rest(p)
 	}

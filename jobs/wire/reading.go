@@ -17,6 +17,12 @@ type Reading struct {
 	Verbose bool   `json:"verbose"` // what methods return and take
 }
 
+// Check finds what is wrong with school or regex. The error begins with that word.
+func (r Reading) Check() error {
+	_, err := r.Managed(context.Background(), nil, nil, "")
+	return err
+}
+
 // Managed gives the options. Where a mapping is named, every line may name one of its classes, as R8's
 // retrace has it. The error is of school or regex, and begins with that word.
 func (r Reading) Managed(ctx context.Context, client *lookup.Client, artifacts []string, app string) (o stack.ManagedOptions, err error) {

@@ -7,7 +7,6 @@ package all
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -121,7 +120,7 @@ func split(url string) (scheme, string, error) {
 	list := schemes()
 	name, rest := open.Split(url)
 	if rest == "" && name != "mem" {
-		return scheme{}, "", fmt.Errorf("store %q names no place", url)
+		return scheme{}, "", bucket.Usage("store %q names no place", url)
 	}
 	known := make([]string, len(list))
 	for i, s := range list {
@@ -130,7 +129,7 @@ func split(url string) (scheme, string, error) {
 		}
 		known[i] = s.name
 	}
-	return scheme{}, "", fmt.Errorf("store %q: unknown kind %q (known: %s)", url, name, strings.Join(known, ", "))
+	return scheme{}, "", bucket.Usage("store %q: unknown kind %q (known: %s)", url, name, strings.Join(known, ", "))
 }
 
 func openMemory(context.Context, string, Options) (*sinks.Store, error) { return mem.New(), nil }
