@@ -158,3 +158,25 @@ func TestRollbackLost(t *testing.T) {
 	}
 	w.verify()
 }
+
+// Waiters that went are a problem of verify, and a forced ingest enters them anew.
+func TestLostWaiters(t *testing.T) {
+	w := filled(t, mem.New())
+	w.verify()
+	id := symbol.NewID(symbol.ELF, idB)
+	err := w.cat.AllWaiters(t.Context(), func(companion string, waiter row.Waiter) error {
+		return w.cat.RemoveWaiter(t.Context(), companion, waiter)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := w.problems(); !strings.Contains(said, "artifact "+id.String()+": it lacks companion dwo:b") {
+		t.Fatalf("verify finds\n%s", said)
+	}
+	o := w.o
+	o.Force = true
+	if _, err := Run(t.Context(), []Source{{Bucket: w.src.Bucket, Key: "shop/1/libb.so"}}, o); err != nil {
+		t.Fatal(err)
+	}
+	w.verify()
+}

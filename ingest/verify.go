@@ -178,7 +178,7 @@ func (v *verifier) run(ctx context.Context) error {
 func (v *verifier) record(ctx context.Context, r *row.Record) error {
 	where := "artifact " + r.ID.String()
 	v.known[r.ID] = true
-	if err := v.source(ctx, r.Published); err != nil {
+	if err := errors.Join(v.source(ctx, r.Published), v.waiters(ctx, r)); err != nil {
 		v.problem(where, err)
 	}
 	for _, n := range r.Names {

@@ -41,6 +41,29 @@ func (v *verifier) source(ctx context.Context, l *row.Loaded) error {
 	return err
 }
 
+// waiters checks that what a published load lacks wakes it when it comes: the waiters were there first. A load that was
+// published again by a rollback lacks what came since, on purpose.
+func (v *verifier) waiters(ctx context.Context, r *row.Record) error {
+	l := r.Published
+	if l == nil || r.State != row.Live || v.bare {
+		return nil
+	}
+	for _, key := range l.Quality.Missing {
+		list, err := v.cat.Waiters(ctx, key)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(list, func(w row.Waiter) bool { return w.Artifact == r.ID }) {
+			now, err := v.cat.Artifact(ctx, r.ID) // a run may have brought it meanwhile
+			if err != nil || now == nil || now.Published == nil || now.Published.Load != l.Load {
+				return err
+			}
+			return fmt.Errorf("it lacks companion %s, and no waiter wakes it when that comes: symlake ingest --force %s enters it anew", key, l.Source.URL)
+		}
+	}
+	return nil
+}
+
 // audit checks the chain of the audit's events.
 func (v *verifier) audit(ctx context.Context) error {
 	chain, err := v.cat.AuditChain(ctx)
