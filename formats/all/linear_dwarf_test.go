@@ -2,6 +2,7 @@ package all_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/symlake/symlake/formats/formattest"
 )
@@ -78,12 +79,15 @@ func (d *debug) unit(abbrev, lines int, fill func(w *blob)) {
 }
 
 // lineTable adds a line table with n files, whose program fill writes, and returns its offset.
-func (d *debug) lineTable(files int, fill func(w *blob)) int {
+func (d *debug) lineTable(files int, fill func(w *blob)) int { return d.lineTableIn("d", files, fill) }
+
+// lineTableIn is lineTable with the folder of all files.
+func (d *debug) lineTableIn(folder string, files int, fill func(w *blob)) int {
 	at := len(d.line.b)
 	head := new(blob).u8(1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)
-	head.u8(0) // no directories
+	head.str(folder).u8(0)
 	for i := range files {
-		head.str(fmt.Sprintf("f%d.cc", i)).u8(0, 0, 0)
+		head.str(fmt.Sprintf("f%d.cc", i)).u8(1, 0, 0)
 	}
 	head.u8(0)
 	program := &blob{}
@@ -283,6 +287,16 @@ var dwarfShapes = []formattest.Shape{
 		d.unit(0, lines, func(w *blob) { function(w, n) })
 		return d.elf()
 	}),
+	rejects("shorter paths", of("dwarf/files of a long folder", "a.so", 1500, func(n int) string {
+		d := new(debug).usual()
+		lines := d.lineTableIn(strings.Repeat("d", 60_000), n, func(w *blob) {
+			w.setAddress(codeStart)
+			repeat(n, func(i int) { w.u8(4).uleb(uint64(i+1)).u8(2, 4, 1) })
+			w.endSequence()
+		})
+		d.unit(0, lines, func(w *blob) { function(w, n) })
+		return d.elf()
+	})),
 	units("units", 2000, func(d *debug, w *blob, i int) { w.function("f", codeStart+16*uint64(i), 16).u8(0) }),
 	of("dwarf/split units that are missing", "a.so", 500, func(n int) string {
 		d := new(debug).usual()

@@ -126,6 +126,7 @@ type part struct {
 	strings texts
 	run     run
 	files   []uint32 // string index+1 of the unit's files, 0: not looked up
+	paths   int64    // bytes of their paths
 	covered []native.Span
 }
 
@@ -139,7 +140,7 @@ func (p *part) explode(i int, emit func(*symbol.Run) error, q *symbol.Quality) e
 	p.strings.begin()
 	p.lines.reset()
 	p.run.reset()
-	p.files = p.files[:0]
+	p.files, p.paths = p.files[:0], 0
 	p.covered = p.covered[:0]
 
 	u, err := p.r.Open(i)

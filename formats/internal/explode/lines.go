@@ -3,6 +3,7 @@ package explode
 import (
 	"slices"
 
+	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
@@ -120,6 +121,10 @@ func (p *part) lined(low, high uint64, node int32) error {
 	return nil
 }
 
+// maxPathBytes bounds the paths of one unit: a directory stands before each file of it. 10,000
+// files with paths of 1 KiB are 10 MiB.
+const maxPathBytes = 64 << 20
+
 // site names the file of a place.
 func (p *part) site(file, line, column uint32) (symbol.Site, error) {
 	if int(file) < len(p.files) && p.files[file] != 0 {
@@ -129,8 +134,14 @@ func (p *part) site(file, line, column uint32) (symbol.Site, error) {
 	if err != nil {
 		return symbol.Site{}, err
 	}
+	if p.paths += int64(len(path)); p.paths > maxPathBytes {
+		return symbol.Site{}, &formats.Error{Format: "dwarf", Section: ".debug_line", Want: "shorter paths, or fewer", Err: formats.ErrLimit}
+	}
+	if int64(len(path)) > p.x.lim.NameBytes {
+		path, text = []byte(symbol.CutName(string(path))), 0
+	}
 	i := p.strings.path(uint64(text), path)
-	if int(file) < p.x.lim.Files {
+	if len(path) > 0 && int(file) < p.x.lim.Files { // a file that is not there may have any number
 		for len(p.files) <= int(file) {
 			p.files = append(p.files, 0)
 		}
