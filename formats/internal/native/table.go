@@ -20,6 +20,10 @@ type place struct {
 // shfLoaded are the section flags that neither strip nor objcopy change.
 const shfLoaded = 1 | shfAlloc | shfExec | 1<<10 // SHF_WRITE, SHF_TLS
 
+// maxPlaceName is how much of a section's name counts: names of a hostile file share their bytes,
+// and would be read once for each section.
+const maxPlaceName = 256
+
 // tableDigest hashes loaded sections by their addresses, which tools keep where they change the
 // order of headers. Zero: there are none.
 func tableDigest(arch string, base uint64, places []place) (sum [32]byte) {
@@ -69,7 +73,7 @@ func (f *ELF) TableDigest() [32]byte {
 	var places []place
 	for i := range f.headers {
 		if h := &f.headers[i]; h.kind != 0 && h.flags&shfAlloc != 0 {
-			places = append(places, place{h.name, h.addr, h.size, h.flags & shfLoaded})
+			places = append(places, place{h.name[:min(len(h.name), maxPlaceName)], h.addr, h.size, h.flags & shfLoaded})
 		}
 	}
 	return tableDigest(f.Arch(), f.Base(), places)
