@@ -101,7 +101,7 @@ type Server struct {
 // route is what a path does, by method.
 type route struct {
 	open    bool // no token is asked for
-	free    bool // answered at once: it waits for no slot
+	free    bool // a probe or a description: it takes no slot
 	cors    bool // browsers of sites that are allowed may ask
 	methods map[string]func(*call) error
 }

@@ -11,15 +11,19 @@ import (
 	"github.com/symlake/symlake/jobs/wire"
 )
 
-// symbolicateRequest is the JSON body of POST /v1/symbolicate. Its stacks are decoded one by one, each twice if they are
-// large: to refuse what is wrong before anything is answered, and to answer.
+// symbolicateRequest is the JSON body of POST /v1/symbolicate. The stacks of a large one are decoded one by one, each
+// twice: to refuse what is wrong before anything is answered, and to answer.
 type symbolicateRequest struct {
-	stacks []byte // an array of rawStack; nil: not there
-	output string // records (default), text or both
+	Stacks []rawStack `json:"stacks"`
+	Output string     `json:"output"` // records (default), text or both
+
+	stacks []byte // the array, of a large one; nil: not there
 }
 
-// keptBytes are the bodies whose stacks are decoded once.
-const keptBytes = 256 << 10
+const (
+	keptBytes = 512 << 10 // of a body that is small
+	rawBytes  = 512       // about the memory of a rawStack, while its slice grows
+)
 
 func parseSymbolicate(text []byte) (req symbolicateRequest, err error) {
 	if err := wellFormed(text, "", '{'); err != nil {
@@ -31,7 +35,7 @@ func parseSymbolicate(text []byte) (req symbolicateRequest, err error) {
 			req.stacks = value
 			return wellFormed(value, "stacks", '[')
 		case strings.EqualFold(name, "output"):
-			return decode(value, &req.output, true)
+			return decode(value, &req.Output, true)
 		}
 		return failed(http.StatusBadRequest, "unknown member %.64q", name)
 	})
@@ -49,14 +53,20 @@ func (s *Server) symbolicateJSON(c *call) error {
 	if most := s.o.Limits.Stacks; n.objects > most+1 {
 		return failed(http.StatusRequestEntityTooLarge, "%d stacks: at most %d are answered at once", n.objects-1, most)
 	}
+	small := len(text) <= keptBytes
 	kept := int64(0)
-	if len(text) <= keptBytes {
-		kept = 4 * int64(len(text))
+	if small {
+		kept = 4*int64(len(text)) + rawBytes*int64(n.objects+n.commas)
 	}
 	if err := c.enter(kept); err != nil {
 		return err
 	}
-	req, err := parseSymbolicate(text)
+	var req symbolicateRequest
+	if small {
+		err = decode(text, &req, true)
+	} else {
+		req, err = parseSymbolicate(text)
+	}
 	if err != nil {
 		return err
 	}
@@ -68,27 +78,31 @@ func (s *Server) symbolicateJSON(c *call) error {
 		return err
 	}
 	switch {
-	case req.stacks == nil:
+	case req.stacks == nil && req.Stacks == nil:
 		return failed(http.StatusBadRequest, "want stacks")
-	case !slices.Contains([]string{"", "records", "text", "both"}, req.output):
+	case !slices.Contains([]string{"", "records", "text", "both"}, req.Output):
 		return failed(http.StatusBadRequest, "output: want records, text or both")
 	}
-	p := &printed{mayExceed: s.mayExceed(len(text)), s: s, c: c, records: req.output != "text", text: req.output == "text" || req.output == "both"}
-	works, err := p.check(req.stacks, kept > 0)
+	p := &printed{mayExceed: s.mayExceed(len(text)), s: s, c: c, records: req.Output != "text", text: req.Output == "text" || req.Output == "both"}
+	var works []*work
+	if small {
+		works, err = p.all(req.Stacks)
+	} else {
+		err = p.check(req.stacks)
+	}
 	if err != nil {
 		return err
 	}
 	p.j = wire.NewJSON(c.answer("application/json"))
 	p.j.Begin("", '{')
 	p.j.Begin("results", '[')
-	if works != nil {
-		for i, w := range works {
-			if err = p.add(i, w); err != nil {
-				break
-			}
-		}
-	} else {
+	if !small {
 		err = p.again(req.stacks)
+	}
+	for i, w := range works {
+		if err = p.add(i, w); err != nil {
+			break
+		}
 	}
 	if err == nil {
 		err = p.end()
@@ -117,34 +131,56 @@ func (p *printed) raw(i int, text []byte) (*work, error) {
 	if err := decode(text, &raw, true); err != nil {
 		return nil, err
 	}
+	return p.work(i, &raw)
+}
+
+func (p *printed) work(i int, raw *rawStack) (*work, error) {
 	if raw.Text == nil {
 		return nil, failed(http.StatusBadRequest, "stacks[%d]: want text", i)
 	}
-	return p.s.newWork(p.c, i, &raw, len(*raw.Text), func() io.Reader { return strings.NewReader(*raw.Text) })
+	return p.s.newWork(p.c, i, raw, len(*raw.Text), func() io.Reader { return strings.NewReader(*raw.Text) })
 }
 
-// check refuses a request with something wrong in it. keep: the stacks are returned as they were decoded.
-func (p *printed) check(stacks []byte, keep bool) (works []*work, err error) {
-	if keep {
-		works = []*work{}
+// all makes work of the stacks of a small request, and refuses what is wrong with any.
+func (p *printed) all(stacks []rawStack) (works []*work, err error) {
+	frames := 0
+	for i := range stacks {
+		w, err := p.work(i, &stacks[i])
+		if err == nil && p.mayExceed {
+			frames, err = w.countFrames(frames)
+		}
+		if err != nil {
+			return nil, err
+		}
+		works = append(works, w)
 	}
+	return works, p.count(len(stacks))
+}
+
+// check refuses a large request with something wrong in it.
+func (p *printed) check(stacks []byte) error {
 	i, frames := 0, 0
-	err = parts(stacks, func(text []byte) error {
+	err := parts(stacks, func(text []byte) error {
 		w, err := p.raw(i, text)
 		i++
 		if err == nil && p.mayExceed {
 			frames, err = w.countFrames(frames)
 		}
-		if err == nil && keep {
-			works = append(works, w)
-		}
 		p.c.turn.fresh()
 		return err
 	})
-	if p.c.stacks = i; err == nil && i > p.c.limits.Stacks {
-		err = failed(http.StatusRequestEntityTooLarge, "%d stacks: at most %d are answered at once", i, p.c.limits.Stacks)
+	if err != nil {
+		return err
 	}
-	return works, err
+	return p.count(i)
+}
+
+// count notes the number of raw stacks.
+func (p *printed) count(n int) error {
+	if p.c.stacks = n; n > p.c.limits.Stacks {
+		return failed(http.StatusRequestEntityTooLarge, "%d stacks: at most %d are answered at once", n, p.c.limits.Stacks)
+	}
+	return nil
 }
 
 // again answers the stacks, each decoded anew.

@@ -7,30 +7,42 @@ import (
 )
 
 // JSON writes one object piece by piece, so that an answer of any size needs little memory, and can end it well-formed
-// between any two pieces. It writes what encoding/json writes without HTML escapes. The first error stays; then nothing
-// more is written.
+// between any two pieces. It writes what encoding/json writes without HTML escapes. Pieces are gathered to some KiB. The
+// first error stays; then nothing more is written.
 type JSON struct {
-	to    io.Writer
-	open  []byte // closing brackets, the innermost last
-	more  []bool // a member stands in the value already; beside open
-	piece []byte
-	first bool // the piece at hand begins the first member of its value
-	err   error
+	to   io.Writer
+	buf  []byte // pieces that wait
+	at   state
+	sent state // behind what was written
+	err  error
 }
 
-// NewJSON returns a writer. Each piece is one Write to w, which takes all of it or nothing.
+// state is where a value stands.
+type state struct {
+	open []byte // closing brackets, the innermost last
+	more []bool // a member stands in the value already; beside open
+}
+
+// sendBytes are gathered before they are written. A buffer that a large piece has made larger than keepBytes is not kept.
+const (
+	sendBytes = 4 << 10
+	keepBytes = 64 << 10
+)
+
+// NewJSON returns a writer. Each Write to w takes all it is given or nothing.
 func NewJSON(w io.Writer) *JSON { return &JSON{to: w} }
 
 // Err returns the first error of the writer below.
 func (j *JSON) Err() error { return j.err }
 
-// comma appends what stands before the next value.
-func (j *JSON) comma(to []byte, name string) []byte {
-	if n := len(j.more); n > 0 {
-		if j.first = !j.more[n-1]; !j.first {
+// piece begins the next piece: it appends what stands before a value.
+func (j *JSON) piece(name string) []byte {
+	to := j.buf
+	if n := len(j.at.more); n > 0 {
+		if j.at.more[n-1] {
 			to = append(to, ',')
 		}
-		j.more[n-1] = true
+		j.at.more[n-1] = true
 	}
 	if name != "" {
 		to = append(AppendString(to, name), ':')
@@ -38,46 +50,48 @@ func (j *JSON) comma(to []byte, name string) []byte {
 	return to
 }
 
-// write writes the piece at hand. A piece that was refused leaves no mark, so that Closing fits what was written.
-func (j *JSON) write(to []byte) bool {
-	if j.piece = to[:0]; cap(to) > mostPiece {
-		j.piece = nil
+// add ends a piece.
+func (j *JSON) add(to []byte) {
+	if j.buf = to; len(to) >= sendBytes || len(j.at.open) == 0 {
+		j.send()
 	}
-	if _, j.err = j.to.Write(to); j.err != nil && j.first {
-		j.more[len(j.more)-1] = false
-	}
-	j.first = false
-	return j.err == nil
 }
 
-// mostPiece is how much memory is kept from one piece to the next.
-const mostPiece = 256 << 10
+// send writes the pieces that wait. If they are refused, they are forgotten.
+func (j *JSON) send() {
+	if j.err != nil || len(j.buf) == 0 {
+		return
+	}
+	if _, j.err = j.to.Write(j.buf); j.err == nil {
+		j.sent.open, j.sent.more = append(j.sent.open[:0], j.at.open...), append(j.sent.more[:0], j.at.more...)
+	}
+	if j.buf = j.buf[:0]; cap(j.buf) > keepBytes {
+		j.buf = nil
+	}
+}
 
 // Begin opens an object or array, '{' or '['. name is its member's; "": it is an element.
 func (j *JSON) Begin(name string, bracket byte) {
-	if j.err != nil {
-		return
-	}
-	if j.write(append(j.comma(j.piece[:0], name), bracket)) {
-		j.open, j.more = append(j.open, bracket+2), append(j.more, false)
+	if j.err == nil {
+		j.buf = append(j.piece(name), bracket)
+		j.at.open, j.at.more = append(j.at.open, bracket+2), append(j.at.more, false)
 	}
 }
 
 // End closes the innermost object or array.
 func (j *JSON) End() {
-	if j.err != nil {
-		return
-	}
-	n := len(j.open) - 1
-	if j.write(append(j.piece[:0], j.open[n])) {
-		j.open, j.more = j.open[:n], j.more[:n]
+	if j.err == nil {
+		n := len(j.at.open) - 1
+		to := append(j.buf, j.at.open[n])
+		j.at.open, j.at.more = j.at.open[:n], j.at.more[:n]
+		j.add(to)
 	}
 }
 
 // Value writes one value, or the rest of one: what add appends.
 func (j *JSON) Value(name string, add func(to []byte) []byte) {
 	if j.err == nil {
-		j.write(add(j.comma(j.piece[:0], name)))
+		j.add(add(j.piece(name)))
 	}
 }
 
@@ -86,33 +100,37 @@ func (j *JSON) Members(add func(to []byte) []byte) { j.Value("", add) }
 
 // String writes a string.
 func (j *JSON) String(name, s string) {
-	j.Value(name, func(to []byte) []byte { return AppendString(to, s) })
+	if j.err == nil {
+		j.add(AppendString(j.piece(name), s))
+	}
 }
 
-// Closing returns what ends the value as it stands, and its line: the brackets that are open, with why as a last member
-// "error" of the outermost object; between two values, an object of that alone.
+// Closing writes what waits, and returns what ends the value as it then stands, and its line: the brackets that are open,
+// with why as a last member "error" of the outermost object; between two values, an object of that alone.
 func (j *JSON) Closing(why error) []byte {
-	var to []byte
-	if len(j.open) == 0 {
+	j.send()
+	at := &j.sent
+	if len(at.open) == 0 {
 		return append(AppendString([]byte(`{"error":`), why.Error()), "}\n"...)
 	}
-	for i := len(j.open) - 1; i >= 0; i-- {
+	var to []byte
+	for i := len(at.open) - 1; i >= 0; i-- {
 		if i == 0 {
-			if j.more[0] {
+			if at.more[0] {
 				to = append(to, ',')
 			}
 			to = AppendString(append(to, `"error":`...), why.Error())
 		}
-		to = append(to, j.open[i])
+		to = append(to, at.open[i])
 	}
 	return append(to, '\n')
 }
 
 // Text returns a writer of a string's inside: what is written to it is escaped. Close it with its end.
 func (j *JSON) Text(name string) *Text {
-	j.Value(name, func(to []byte) []byte { return append(to, '"') })
 	if j.err == nil {
-		j.open, j.more = append(j.open, '"'), append(j.more, true)
+		j.buf = append(j.piece(name), '"')
+		j.at.open, j.at.more = append(j.at.open, '"'), append(j.at.more, true)
 	}
 	return &Text{j: j}
 }
@@ -136,7 +154,7 @@ func (t *Text) Write(p []byte) (int, error) {
 		}
 		whole := wholeRunes(part)
 		t.rest = append(t.rest, part[whole:]...)
-		t.j.write(appendEscaped(t.j.piece[:0], part[:whole]))
+		t.j.add(appendEscaped(t.j.buf, part[:whole]))
 	}
 	if t.j.err != nil {
 		return 0, t.j.err
@@ -147,7 +165,7 @@ func (t *Text) Write(p []byte) (int, error) {
 // End closes the string.
 func (t *Text) End() {
 	if len(t.rest) > 0 && t.j.err == nil {
-		t.j.write(appendEscaped(t.j.piece[:0], t.rest))
+		t.j.buf = appendEscaped(t.j.buf, t.rest)
 	}
 	t.j.End()
 }
