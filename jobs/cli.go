@@ -158,7 +158,9 @@ func run(ctx context.Context, known []*formats.Format, args []string, worker boo
 	if err != nil {
 		return err
 	}
-	warnVariables(parsed, errOut)
+	if !worker { // its supervisor has warned
+		warnVariables(parsed, errOut)
+	}
 	p := &process{began: time.Now(), worker: worker, garbage: collections, args: args, known: known, ctx: ctx, in: in, out: out, err: errOut, flags: given}
 	if in != nil && waits(in) {
 		p.in = newInput(ctx, in)
