@@ -15,8 +15,10 @@ import (
 // The outbox of the report. A process opens an account (row.Account) before its first ledger
 // entry. Its ledger entries and loads name that account, so a kill loses nothing: the next run
 // counts the ledger and the records (recall), and closes the account with what it found. A process
-// that ends by itself closes its own account with its report. Whoever writes a closed account's
-// report out completely removes the account (Telling). An object costs no transaction of its own.
+// that ends by itself closes its own account with its report. The process that writes a closed
+// account's report out completely removes the account (Telling). An object costs no transaction of
+// its own. Of an object that changed again before a dead process was counted, and of a load that
+// was replaced twice, the last outcome alone is told.
 
 // tells reports whether this process has an account of its own.
 func (j *job) tells() bool { return !j.o.DryRun && !j.renaming && j.o.Teller == (row.WorkerID{}) }

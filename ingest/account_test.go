@@ -104,7 +104,7 @@ func TestToldAfterDeath(t *testing.T) {
 				m := &sinktest.Mortal{At: k + 1, After: arrives}
 				o := w.o
 				o.Store = m.Store(w.store)
-				r, err := Run(t.Context(), []Source{w.src}, o) // what a dead process returns nobody reads
+				r, err := Run(t.Context(), []Source{w.src}, o) // a dead process returns nothing
 				if !m.Dead() {
 					if k < 20 {
 						t.Fatalf("the run wrote %d times", k)

@@ -26,6 +26,8 @@
 //     again, and several in a row stop the run;
 //   - an object that was open when the process died is taken alone the next
 //     time, so that the second death has one culprit, which is quarantined;
+//   - what a run loaded or rejected is told once, also when it was killed: [Tell] and [Pending]
+//     read the outbox of reports, whose states row.Account names;
 //   - memory is Options.MemoryBytes, shared by sort runs, names and staged
 //     objects, plus what parsers hold of one unit a worker and one group of small
 //     loads (32 MiB).

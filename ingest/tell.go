@@ -24,8 +24,8 @@ const (
 	never    = 1<<63 - 1
 )
 
-// Telling is what is about to be told. Nobody else tells its accounts until their teller is known
-// to be dead, or a minute is over.
+// Telling is a report that is about to be written, with the accounts in it. No other process tells
+// these accounts until their teller is known to be dead, or a minute is over.
 type Telling struct {
 	// Report is the sum of the accounts that were not told yet; nil: there are none.
 	Report *Report
@@ -35,7 +35,7 @@ type Telling struct {
 	accounts []*row.Account
 }
 
-// Pending sums the accounts that nobody has told yet, except those of processes that still work. It
+// Pending sums the accounts that were not told yet, except accounts of processes that still work. It
 // waits until it knows whether the processes live: at most half a minute. Unless Options.TellLater
 // is set, it claims the accounts for Done.
 func Pending(ctx context.Context, o Options) (*Telling, error) {
@@ -158,7 +158,7 @@ func removeAccount(ctx context.Context, c *row.Catalog, a *row.Account) error {
 	}
 }
 
-// claim takes those accounts that were not told and that nobody else is telling.
+// claim takes the accounts that were not told and that no other process is telling.
 func (t *Telling) claim(ctx context.Context, all []*row.Account) error {
 	for _, a := range all {
 		if !a.Told.IsZero() || !t.free(a.Teller) {
@@ -197,7 +197,7 @@ func (t *Telling) free(by *row.Teller) bool {
 	return t.o.Now().Sub(by.At) > tellTime
 }
 
-// Release gives claimed accounts back: somebody else tells them.
+// Release gives claimed accounts back, so that another process can tell them at once.
 func (t *Telling) Release(ctx context.Context) error {
 	if t.o.TellLater {
 		return nil
@@ -229,7 +229,7 @@ func (t *Telling) Done(ctx context.Context) error {
 }
 
 // Acknowledge removes accounts by their ids: their reports arrived where they were to go. Those that
-// are gone already are no error; those of processes that still work are.
+// are gone already are no error. An account of a process that still works is one.
 func Acknowledge(ctx context.Context, c *row.Catalog, ids []string) error {
 	return forEach(ids, func(text string) error {
 		var id row.WorkerID

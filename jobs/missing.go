@@ -6,7 +6,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// missingFlags are those of jobs that a schedule starts before the first ingest.
+// missingFlags are the flags of jobs that a schedule starts before the first ingest.
 type missingFlags struct {
 	IfMissing string `help:"When there is no store yet: fail, or skip (exit 0, without a word)." enum:"fail,skip" default:"fail"`
 }

@@ -8,7 +8,7 @@ import (
 
 type reportJob struct {
 	Accounts       []string `arg:"" optional:"" name:"account" help:"Accounts of a report, for --ack: what they say arrived where it was to go."`
-	Pending        bool     `help:"Print what runs did and nobody told, as one report."`
+	Pending        bool     `help:"Print what runs did and did not tell, as one report."`
 	Ack            bool     `help:"Tell it no more: after printing it, or the accounts given."`
 	Report         string   `help:"Where the report goes: a file, a folder (DIR/), or -: standard output, as the very last line (default: -)." placeholder:"FILE" default:"-"`
 	NothingNewCode int      `help:"Exit code when nothing is pending." default:"0" placeholder:"N"`
@@ -24,7 +24,7 @@ func (reportJob) Help() string {
 		"Example:\n  symlake report --pending --ack"
 }
 
-// Run prints what is pending, or removes what arrived.
+// Run prints pending reports as one, or removes accounts whose report arrived.
 func (j reportJob) Run(p *process) error {
 	switch {
 	case j.Pending && len(j.Accounts) > 0:

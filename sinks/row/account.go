@@ -14,10 +14,10 @@ import (
 //
 //	open     Ended is zero: the process works, or died. What it did is in the ledger and in the
 //	         records of artifacts, whose By names the account.
-//	closed   Report says what the process did. Somebody has to tell it.
-//	told     Told is set: later attempts of the run add it to their sum, and nobody tells it again.
+//	closed   Report says what the process did. The next report tells it.
+//	told     Told is set. Later attempts of the run add it to their sums, and tell it as theirs.
 //
-// An account that nobody needs any more is removed.
+// The process that tells an account removes it, or keeps it a day as told for those attempts.
 type Account struct {
 	ID      WorkerID        `json:"-"` // the record's key: the process that opened it
 	Run     string          `json:"run,omitempty"`
@@ -25,7 +25,7 @@ type Account struct {
 	Started time.Time       `json:"started"`
 	Ended   time.Time       `json:"ended,omitzero"`
 	Told    time.Time       `json:"told,omitzero"`
-	Teller  *Teller         `json:"teller,omitempty"` // is about to tell it; nil: nobody is
+	Teller  *Teller         `json:"teller,omitempty"` // is about to tell it; nil: any process may
 	Report  json.RawMessage `json:"report,omitempty"`
 
 	raw []byte // as read: what SwapAccount compares with
