@@ -49,8 +49,8 @@ func (c *Client) Each(ctx context.Context, qs []Query, emit func(i int, a *symbo
 // is called in the order asked, i counting from 0, on this goroutine. The frames of an
 // answer are never reused by the client, but must not be changed: equal questions
 // share them. Those of a batch share memory in pieces of some hundred, so who keeps few for long should copy
-// them. The only error is ctx's; the questions of the last 16,384 are then
-// unanswered.
+// them. The only errors are those of ctx and of its room (package room), which bounds the answers of 16,384 questions; the
+// questions of the last 16,384 are then unanswered.
 func (c *Client) Frames(ctx context.Context, qs []Query, out func(i int, a symbol.Answer)) error {
 	b := c.borrow()
 	for start := 0; start < len(qs); start += chunkQueries {

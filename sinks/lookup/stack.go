@@ -36,7 +36,7 @@ type StackQuery struct {
 // Stack answers the frames of a stack, [thread][frame]. Each frame's artifact is
 // found by the names it gives, best first. An id decides: where it is not
 // stored, no artifact of the same file name answers in its place. The only
-// error is ctx's.
+// errors are those of ctx and of its room.
 func (c *Client) Stack(ctx context.Context, s *stack.Stack, o StackOptions) (answers [][]symbol.Answer, err error) {
 	err = c.Stacks(ctx, []StackQuery{{s, o}}, func(_ int, a [][]symbol.Answer) { answers = a })
 	return answers, err
