@@ -48,7 +48,7 @@ import (
 const name = "breakpad"
 
 // Format reads Breakpad symbol files.
-var Format = formats.Format{Name: name, Version: 1, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 2, Detect: detect, Open: open}
 
 var moduleWord = []byte("MODULE ")
 

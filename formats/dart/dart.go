@@ -43,7 +43,7 @@ import (
 const name = "dart-names"
 
 // Format reads maps of names.
-var Format = formats.Format{Name: name, Version: 2, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 3, Detect: detect, Open: open}
 
 const (
 	// maxBytes bounds a map: it is held whole. A program of 300,000 names has one of 15 MB.

@@ -50,7 +50,7 @@ import (
 const name = "elf"
 
 // Format reads ELF files.
-var Format = formats.Format{Name: name, Version: 3, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 4, Detect: detect, Open: open}
 
 // detect goes by the magic number and the class: nothing else looks like it.
 func detect(_ string, head []byte) bool {

@@ -41,7 +41,7 @@ import (
 const name = "macho"
 
 // Format reads Mach-O files, thin and fat.
-var Format = formats.Format{Name: name, Version: 2, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 3, Detect: detect, Open: open}
 
 func detect(_ string, head []byte) bool { return native.IsMachO(head) || isFat(head) }
 

@@ -37,7 +37,7 @@ import (
 const name = "sourcemap"
 
 // Format reads source maps, and scripts for the sake of those.
-var Format = formats.Format{Name: name, Version: 1, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 2, Detect: detect, Open: open}
 
 // scriptEndings are those of files that hold a script in clear.
 var scriptEndings = []string{".js", ".mjs", ".cjs", ".bundle", ".jsbundle"}
