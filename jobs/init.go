@@ -39,7 +39,7 @@ func (j initJob) Run(p *process) error {
 	if err := p.checkLake(); err != nil {
 		return err
 	}
-	if err := p.createTables(); err != nil {
+	if err := p.createTables(j.NewBlocks); err != nil {
 		return err
 	}
 	path := p.flags.Config
@@ -57,33 +57,19 @@ func (j initJob) Run(p *process) error {
 	case !errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("create configuration: %w", err)
 	}
+	s, err := p.createStore()
+	if err != nil {
+		return err
+	}
 	if j.NewBlocks {
-		return j.newBlocks(p)
+		err = s.audit(p, "init", "an empty place for rows: "+p.storeURL())
 	}
-	s, err := p.createStore()
-	if err != nil {
-		return err
-	}
-	return s.Close()
-}
-
-// newBlocks gives a store that lost its rows an empty place for new ones.
-func (initJob) newBlocks(p *process) error {
-	o := p.storeOptions(false)
-	o.NewBlocks = true
-	if err := all.Create(p.ctx, p.storeURL(), o); err != nil {
-		return unfit(fmt.Errorf("make an empty place for the rows of store %s: %w", p.storeURL(), err))
-	}
-	s, err := p.createStore()
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.audit(p, "init", "an empty place for rows: "+p.storeURL()), s.Close())
+	return errors.Join(err, s.Close())
 }
 
 // createStore makes what a store lacks (folders, keyset, store keys) and opens it for writing.
 func (p *process) createStore() (*records, error) {
-	if err := p.createTables(); err != nil {
+	if err := p.createTables(false); err != nil {
 		return nil, err
 	}
 	tables, err := p.openTables(false)
@@ -116,20 +102,25 @@ func (p *process) createStore() (*records, error) {
 }
 
 // createTables makes what is missing of the place for rows and catalog. A key service is asked first
-// whether it would wrap the keys of a new store: one that refuses leaves nothing behind.
-func (p *process) createTables() error {
+// whether it would wrap the keys of a new store: one that refuses leaves nothing behind. newBlocks: a place for rows is
+// made for a catalog that lost its own.
+func (p *process) createTables(newBlocks bool) error {
 	if place := p.keyPlace(); place.keyset == "" {
 		s, err := all.Open(p.ctx, p.storeURL(), p.storeOptions(true))
 		if errors.Is(err, sinks.ErrMissing) {
 			err = place.try(p.ctx)
 		} else if err == nil {
 			err = s.Close()
+		} else if newBlocks && errors.Is(err, sinks.ErrLost) {
+			err = nil // its keys are there
 		}
 		if err != nil {
 			return unfit(fmt.Errorf("create store %s: %w", p.storeURL(), err))
 		}
 	}
-	if err := all.Create(p.ctx, p.storeURL(), p.storeOptions(false)); err != nil {
+	o := p.storeOptions(false)
+	o.NewBlocks = newBlocks
+	if err := all.Create(p.ctx, p.storeURL(), o); err != nil {
 		return unfit(fmt.Errorf("create store %s: %w", p.storeURL(), err))
 	}
 	return nil

@@ -28,7 +28,7 @@ func owner(run string) string {
 
 // createLocked makes what the store lacks, and locks it in the way given; errSkipLocked as lockStore.
 func (p *process) createLocked(lock func() (unlock func(), err error)) (s *records, unlock func(), err error) {
-	if err := p.createTables(); err != nil {
+	if err := p.createTables(false); err != nil {
 		return nil, nil, err
 	}
 	if unlock, err = lock(); err != nil {
