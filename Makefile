@@ -56,10 +56,11 @@ image: build ## a container image of the static binary, by docker or by what CON
 fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
 	bash testdata/fuzz.sh $(or $(FUZZTIME),30s)
 
-soak: ## the long forms: 1,000 kills of three workers, 200 of an ingest, 100 of a load into HBase, 10^8 damaged Swift names, 10^5 requests of a server, every fuzz target for five minutes
+soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, every crash point on HBase, 200 kills of an ingest, 100 of a load into HBase, 10^8 damaged Swift names, 10^5 requests of a server, every fuzz target for five minutes
 	SYMLAKE_STORM_NAMES=100000000 $(GO) test ./formats/demangle/swift -run TestStorm -count=1 -timeout 60m
 	SYMLAKE_STORM_KILLS=1000 $(GO) test ./jobs -run '^TestStorm$$' -count=1 -timeout 60m
 	SYMLAKE_STORM_KILLS=1000 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./jobs -run '^TestHBase$$/workers' -count=1 -timeout 120m
+	SYMLAKE_CRASH_HBASE=1 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./ingest -run '^TestHBase$$/crash' -v -count=1 -timeout 180m
 	SYMLAKE_KILL_POINTS=200 $(GO) test ./jobs -run TestKill -count=1 -timeout 60m
 	SYMLAKE_KILL_POINTS=100 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./jobs -run '^TestHBase$$/loader' -count=1 -timeout 60m
 	bash testdata/fuzz.sh 5m

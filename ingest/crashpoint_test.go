@@ -340,8 +340,8 @@ func (w *world) lakeProjection() Projection {
 }
 
 // begin makes the world of a scenario, with all that is there before.
-func (s *scenario) begin(t *testing.T) *world {
-	w := newWorld(t)
+func (s *scenario) begin(t *testing.T, open func() *sinks.Store) *world {
+	w := worldOf(t, open())
 	w.o.Workers, w.o.Process, w.now = 1, "mortal", time.Now().UTC() // files of the lake are as old as the system says
 	if s.lake {
 		w.lakeDir = t.TempDir()
@@ -518,41 +518,45 @@ func TestCrashPoints(t *testing.T) {
 		stride = 4
 	}
 	for _, s := range scenarios {
-		t.Run(s.name, func(t *testing.T) {
-			clean := s.begin(t)
-			if err := s.die(clean, &sinktest.Mortal{}); err != nil {
-				t.Fatal(err)
-			}
-			s.settle(clean)
-			right := []outcome{{clean.verifyWithLake(), clean.inventory()}}
-			if s.either {
-				undone := s.begin(t)
-				s.settle(undone)
-				right = append(right, outcome{undone.verifyWithLake(), undone.inventory()})
-			}
-			for _, after := range []bool{false, true} {
-				for at := 1; ; at += stride {
-					w := s.begin(t)
-					m := &sinktest.Mortal{At: at, After: after}
-					s.die(w, m)
-					s.settle(w)
-					if got := (outcome{w.verifyWithLake(), w.inventory()}); !slices.Contains(right, got) {
-						t.Errorf("digest %s, want %s; the catalog (-want +got)\n%s", got.digest, right[0].digest, cmp.Diff(right[0].inventory, got.inventory))
-					}
-					w.noOrphans()
-					if s.check != nil {
-						s.check(w)
-					}
-					if t.Failed() {
-						t.Fatalf("death at write %d, after %t", at, after)
-					}
-					if !m.Dead() {
-						break
-					}
-					points++
-				}
-			}
-		})
+		t.Run(s.name, func(t *testing.T) { points += s.dieEverywhere(t, mem.New, stride) })
 	}
 	t.Logf("%d deaths", points)
+}
+
+// dieEverywhere tries the deaths at every stride-th write, on stores that open makes, and counts them.
+func (s *scenario) dieEverywhere(t *testing.T, open func() *sinks.Store, stride int) (points int) {
+	clean := s.begin(t, open)
+	if err := s.die(clean, &sinktest.Mortal{}); err != nil {
+		t.Fatal(err)
+	}
+	s.settle(clean)
+	right := []outcome{{clean.verifyWithLake(), clean.inventory()}}
+	if s.either {
+		undone := s.begin(t, open)
+		s.settle(undone)
+		right = append(right, outcome{undone.verifyWithLake(), undone.inventory()})
+	}
+	for _, after := range []bool{false, true} {
+		for at := 1; ; at += stride {
+			w := s.begin(t, open)
+			m := &sinktest.Mortal{At: at, After: after}
+			s.die(w, m)
+			s.settle(w)
+			if got := (outcome{w.verifyWithLake(), w.inventory()}); !slices.Contains(right, got) {
+				t.Errorf("digest %s, want %s; the catalog (-want +got)\n%s", got.digest, right[0].digest, cmp.Diff(right[0].inventory, got.inventory))
+			}
+			w.noOrphans()
+			if s.check != nil {
+				s.check(w)
+			}
+			if t.Failed() {
+				t.Fatalf("death at write %d, after %t", at, after)
+			}
+			if !m.Dead() {
+				break
+			}
+			points++
+		}
+	}
+	return points
 }

@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -13,10 +15,43 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// TestCopyAfterGCOnHBase: what gc deleted there comes again, above the delete
-// markers, without a compaction; three times, so that no number is lucky.
-func TestCopyAfterGCOnHBase(t *testing.T) {
+// TestHBase runs what differs on a real server.
+func TestHBase(t *testing.T) {
 	server := hbasetest.Start(t, hbasetest.Options{})
+	t.Run("copy after gc", func(t *testing.T) { copyAfterGC(t, server) })
+	t.Run("crash points", func(t *testing.T) { crashOnHBase(t, server) })
+}
+
+// crashOnHBase tries deaths as TestCrashPoints does: a few of one scenario, or with SYMLAKE_CRASH_HBASE all of all.
+func crashOnHBase(t *testing.T, server *hbasetest.Server) {
+	try, stride := []scenario{*scenarioNamed("companion after its object")}, 7
+	if os.Getenv("SYMLAKE_CRASH_HBASE") != "" {
+		try, stride = scenarios, 1
+	}
+	made, points := 0, 0
+	for _, s := range try {
+		t.Run(s.name, func(t *testing.T) {
+			points += s.dieEverywhere(t, func() *sinks.Store {
+				made++
+				rest, o := fmt.Sprintf("//%s/crash%d?regions=1", server.Master, made), hbase.Options{}
+				if err := hbase.Create(t.Context(), rest, o); err != nil {
+					t.Fatal(err)
+				}
+				store, err := hbase.Open(t.Context(), rest, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = store.Close() })
+				return store
+			}, stride)
+		})
+	}
+	t.Logf("%d deaths", points)
+}
+
+// copyAfterGC: what gc deleted comes again, above the delete markers, without a compaction; three times, so that no
+// number is lucky.
+func copyAfterGC(t *testing.T, server *hbasetest.Server) {
 	for _, puts := range []bool{false, true} {
 		rest := "//" + server.Master + "/bulk?regions=4"
 		if puts {
