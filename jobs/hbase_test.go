@@ -163,33 +163,15 @@ func stormHBase(t *testing.T, target func() []string) {
 	clean := []string{"--store", filepath.Join(t.TempDir(), "clean"), "--lake", "off"}
 	mustRun(t, []int{0, 3}, append(append(clean, "ingest"), objects...)...)
 	wantDigest, wantLedger := stateOf(t, clean...)
-	whole := 3 * time.Second // of an ingest into a server
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 0))
+	t.Logf("seed %d", seed)
 	for done, round := 0, 0; done < stormDeaths(t, 3) && !t.Failed(); round++ {
 		store := target()
 		mustRun(t, []int{0}, append(store, "ingest", t.TempDir())...)
-		worker := func() *exec.Cmd {
-			c := symlake(t, append(append(slices.Clone(store), "ingest", "--if-locked", "join", "--tell-later"), objects...)...)
-			c.Stderr = &bytes.Buffer{}
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
-			return c
-		}
-		crew := []*exec.Cmd{worker(), worker(), worker()}
-		for range 3 {
-			time.Sleep(rand.N(whole))
-			i := rand.IntN(len(crew))
-			crew[i].Process.Kill()
-			crew[i].Wait()
-			crew[i] = worker()
-			done++
-		}
-		for _, c := range crew {
-			c.Wait()
-			if code := c.ProcessState.ExitCode(); code != 0 && code != 3 {
-				t.Errorf("round %d: a worker that was left alone ended with %d: %s", round, code, c.Stderr)
-			}
-		}
+		const share = 3
+		done += share
+		killCrew(t, rng, append(append(slices.Clone(store), "ingest", "--if-locked", "join", "--tell-later"), objects...), share, 3*time.Second)
 		mustRun(t, []int{0, 3}, append(append(slices.Clone(store), "ingest", "--tell-later"), objects...)...)
 		mustRun(t, []int{0}, append(slices.Clone(store), "gc", "--grace", "0s")...)
 		digest, ledger := stateOf(t, store...)

@@ -64,32 +64,11 @@ func TestStorm(t *testing.T) {
 	for done, round := 0, 0; done < kills && !t.Failed(); round++ {
 		dir := t.TempDir()
 		store := filepath.Join(dir, "store")
-		worker := func() *exec.Cmd {
-			c := symlake(t, append([]string{"--store", store, "ingest", "--if-locked", "join", "--tell-later"}, objects...)...)
-			c.Stderr = &bytes.Buffer{}
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
-			return c
-		}
 		stop := readers.start(t, store)
-		// Three at a time: whoever is killed is replaced, until this store has had its share of deaths.
 		share := min(3+rng.IntN(4), kills-done)
-		crew := []*exec.Cmd{worker(), worker(), worker()}
-		for range share {
-			time.Sleep(time.Duration(rng.Int64N(int64(whole))))
-			i := rng.IntN(len(crew))
-			crew[i].Process.Kill()
-			crew[i].Wait()
-			crew[i] = worker()
-			done++
-		}
-		for _, c := range crew {
-			c.Wait()
-			if code := c.ProcessState.ExitCode(); code != 0 && code != 3 {
-				t.Errorf("round %d: a worker that was left alone ended with %d: %s", round, code, c.Stderr)
-			}
-		}
+		done += share
+		args := append([]string{"--store", store, "ingest", "--if-locked", "join", "--tell-later"}, objects...)
+		killCrew(t, rng, args, share, whole)
 		stop()
 		mustRun(t, []int{0, 3}, append([]string{"--store", store, "ingest", "--tell-later"}, objects...)...)
 		toldOnce(t, store)
@@ -110,6 +89,34 @@ func TestStorm(t *testing.T) {
 		noStrangers(t, store)
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// killCrew runs three workers at a time. So many of them are killed at random, one within each pause, and replaced.
+// The others must end by themselves.
+func killCrew(t *testing.T, rng *rand.Rand, args []string, deaths int, pause time.Duration) {
+	t.Helper()
+	worker := func() *exec.Cmd {
+		c := symlake(t, args...)
+		c.Stderr = &bytes.Buffer{}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	crew := []*exec.Cmd{worker(), worker(), worker()}
+	for range deaths {
+		time.Sleep(time.Duration(rng.Int64N(int64(pause))))
+		i := rng.IntN(len(crew))
+		crew[i].Process.Kill()
+		crew[i].Wait()
+		crew[i] = worker()
+	}
+	for _, c := range crew {
+		c.Wait()
+		if code := c.ProcessState.ExitCode(); code != 0 && code != 3 {
+			t.Errorf("a worker that was left alone ended with %d: %s", code, c.Stderr)
 		}
 	}
 }
