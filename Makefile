@@ -63,6 +63,7 @@ soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, 
 	SYMLAKE_CRASH_HBASE=1 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./ingest -run '^TestHBase$$/crash' -v -count=1 -timeout 180m
 	SYMLAKE_KILL_POINTS=200 $(GO) test ./jobs -run TestKill -count=1 -timeout 60m
 	SYMLAKE_KILL_POINTS=100 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./jobs -run '^TestHBase$$/loader' -count=1 -timeout 60m
+	SYMLAKE_POWER_LOSSES=1 $(GO) test ./jobs -run TestFirstRunLosesPower -v -count=1 -timeout 60m
 	bash testdata/fuzz.sh 5m
 	SYMLAKE_SERVE_REQUESTS=100000 $(GO) test ./jobs -run 'TestServeGenerated|TestServeSlowShare' -v -count=1 -timeout 600m
 	SYMLAKE_FUZZ_SECONDS=600 SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis $(GO) test ./jobs -run TestServeFuzzed -count=1 -timeout 60m

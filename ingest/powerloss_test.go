@@ -18,6 +18,7 @@ import (
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/sinktest/disk"
 )
 
 // The variables that make the test binary the process that is traced.
@@ -32,16 +33,16 @@ var powerScenarios = []string{"one object", "companion after its object", "compa
 	"objects replaced, rejected and outranked", "compact", "forget", "rotate", "rollback to another object", "gc"}
 
 // diskWorld opens the world in dir: DIR/disk holds store and lake, DIR/objects the objects, DIR/keyset the key.
-func diskWorld(t *testing.T, s *scenario, dir, disk string, create bool) *world {
+func diskWorld(t *testing.T, s *scenario, dir, root string, create bool) *world {
 	t.Helper()
-	keyset, storeDir := filepath.Join(dir, "keyset"), filepath.Join(disk, "store")
+	keyset, storeDir := filepath.Join(dir, "keyset"), filepath.Join(root, "store")
 	if create {
 		for _, d := range []string{"objects", "scratch"} {
 			if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 				t.Fatal(err)
 			}
 		}
-		err := errors.Join(os.MkdirAll(filepath.Join(disk, "lake"), 0o755), kek.CreateKeyset(t.Context(), keyset, nil), file.Create(storeDir))
+		err := errors.Join(os.MkdirAll(filepath.Join(root, "lake"), 0o755), kek.CreateKeyset(t.Context(), keyset, nil), file.Create(storeDir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +65,7 @@ func diskWorld(t *testing.T, s *scenario, dir, disk string, create bool) *world 
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: filepath.Join(dir, "objects"), lakeDir: filepath.Join(disk, "lake"), store: store, kek: key, ring: ring,
+	w := &world{t: t, dir: filepath.Join(dir, "objects"), lakeDir: filepath.Join(root, "lake"), store: store, kek: key, ring: ring,
 		cat: row.NewCatalog(store.Catalog, ring), now: time.Now().UTC()}
 	w.src = Source{Bucket: folder(t, w.dir)}
 	w.o = Options{Store: store, Keyring: ring, Formats: []*formats.Format{fake(1), &archive.Zip}, Workers: 1, MemoryBytes: 16 << 20, Scratch: filepath.Join(dir, "scratch"),
@@ -116,7 +117,7 @@ type powerLoss struct {
 	t      *testing.T
 	s      *scenario
 	dir    string
-	disk   string // the folder that the process changed
+	folder string // the folder that the process changed
 	before string // as it was
 	record string // of the process's system calls
 	names  string // pattern of the source
@@ -125,14 +126,14 @@ type powerLoss struct {
 
 func newPowerLoss(t *testing.T, s *scenario) *powerLoss {
 	dir := t.TempDir()
-	p := &powerLoss{t: t, s: s, dir: dir, disk: filepath.Join(dir, "disk"), before: filepath.Join(dir, "before"), record: filepath.Join(dir, "record")}
-	w := diskWorld(t, s, dir, p.disk, true)
+	p := &powerLoss{t: t, s: s, dir: dir, folder: filepath.Join(dir, "disk"), before: filepath.Join(dir, "before"), record: filepath.Join(dir, "record")}
+	w := diskWorld(t, s, dir, p.folder, true)
 	s.setup(w)
 	p.names = w.src.Names
 	if err := w.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(p.before, os.DirFS(p.disk)); err != nil {
+	if err := os.CopyFS(p.before, os.DirFS(p.folder)); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -145,20 +146,24 @@ func (p *powerLoss) trace(strace string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.Command(strace, "-f", "-y", "-xx", "-s", "100000000", "-e", "trace="+tracedCalls, "-o", p.record, self, "-test.run", "^TestTracedChild$", "-test.count=1")
+	cmd := exec.Command(strace, "-f", "-y", "-xx", "-s", "100000000", "-e", "trace="+disk.Calls, "-o", p.record, self, "-test.run", "^TestTracedChild$", "-test.count=1")
 	cmd.Env = append(os.Environ(), tracedChild+"="+p.s.name, childWorld+"="+p.dir, childNames+"="+p.names)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		p.t.Fatalf("%v\n%s", err, out)
 	}
-	end, err := newDisk(p.disk)
+	end, err := disk.New(p.folder)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	replayed := p.replay(func(*disk) error { return nil })
-	if got, want := replayed.state(killed), end.state(killed); got != want {
+	replayed, record := p.replay()
+	defer record.Close()
+	if err := replayed.Replay(record, func() error { return nil }); err != nil {
+		p.t.Fatal(err)
+	}
+	if got, want := replayed.State(disk.Killed), end.State(disk.Killed); got != want {
 		p.t.Fatalf("the record ends with %d bytes of state, the disk has %d", len(got), len(want))
 	}
-	p.right = append(p.right, p.finish(p.disk))
+	p.right = append(p.right, p.finish(p.folder))
 	if p.s.either {
 		undone := filepath.Join(p.dir, "undone")
 		if err := os.CopyFS(undone, os.DirFS(p.before)); err != nil {
@@ -168,56 +173,47 @@ func (p *powerLoss) trace(strace string) {
 	}
 }
 
-// replay gives the disk after each change that the process made, and in the end.
-func (p *powerLoss) replay(each func(d *disk) error) *disk {
+// replay gives the disk as it was before, and the record of what changed it.
+func (p *powerLoss) replay() (*disk.Disk, *os.File) {
 	p.t.Helper()
-	d, err := newDisk(p.before)
+	d, err := disk.New(p.before)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	d.root = p.disk
+	d.Root = p.folder
 	f, err := os.Open(p.record)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer f.Close()
-	if err := d.replay(f, func() error { return each(d) }); err != nil {
-		p.t.Fatal(err)
-	}
-	return d
+	return d, f
 }
 
 // tryAll goes on from every image that differs from those before it, and counts them; of a short test from one in eight.
 func (p *powerLoss) tryAll() (images int) {
 	p.t.Helper()
-	last, differ := map[string]string{}, 0
-	p.replay(func(d *disk) error {
-		for _, how := range []string{killed, lost, torn} {
-			now := d.state(how)
-			if now == last[how] {
-				continue
-			}
-			last[how] = now
-			if differ++; testing.Short() && differ%8 != 0 {
-				continue
-			}
-			images++
-			image := filepath.Join(p.dir, "image")
-			if err := d.image(how, image); err != nil {
-				return err
-			}
-			if got := p.finish(image); !slices.Contains(p.right, got) {
-				p.t.Errorf("digest %s, want %s; the catalog (-want +got)\n%s", got.digest, p.right[0].digest, cmp.Diff(p.right[0].inventory, got.inventory))
-			}
-			if p.t.Failed() {
-				return fmt.Errorf("image %d: %s", differ, how)
-			}
-			if err := os.RemoveAll(image); err != nil {
-				return err
-			}
+	differ := 0
+	d, record := p.replay()
+	defer record.Close()
+	err := d.EachImage(record, func(how string) error {
+		if differ++; testing.Short() && differ%8 != 0 {
+			return nil
 		}
-		return nil
+		images++
+		image := filepath.Join(p.dir, "image")
+		if err := d.Image(how, image); err != nil {
+			return err
+		}
+		if got := p.finish(image); !slices.Contains(p.right, got) {
+			p.t.Errorf("digest %s, want %s; the catalog (-want +got)\n%s", got.digest, p.right[0].digest, cmp.Diff(p.right[0].inventory, got.inventory))
+		}
+		if p.t.Failed() {
+			return fmt.Errorf("image %d: %s", differ, how)
+		}
+		return os.RemoveAll(image)
 	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
 	return images
 }
 

@@ -1,4 +1,7 @@
-package ingest
+// Package disk rebuilds a folder as a process left it at any of its system calls: as other processes
+// see it, and as a loss of power leaves it. strace records the calls; a replay applies them to a copy
+// of the folder in memory. It serves tests on Linux.
+package disk
 
 import (
 	"bufio"
@@ -14,36 +17,37 @@ import (
 	"strings"
 )
 
-// tracedCalls are the system calls that change files, and those that say which file a descriptor is.
-const tracedCalls = "open,openat,creat,close,write,writev,pwrite64,pwritev,pwritev2,ftruncate,truncate,fallocate,rename,renameat,renameat2," +
+// Calls are the system calls to record, as strace's option -e trace= takes them. Record with -f, -y,
+// -xx and a -s above every write.
+const Calls = "open,openat,creat,close,write,writev,pwrite64,pwritev,pwritev2,ftruncate,truncate,fallocate,rename,renameat,renameat2," +
 	"link,linkat,unlink,unlinkat,rmdir,mkdir,mkdirat,fsync,fdatasync,copy_file_range,sendfile,splice,dup,dup2,dup3,sync_file_range"
 
-// disk is a folder as a process changed it, replayed from a record of its system calls: what the page cache holds, and
-// what a loss of power leaves.
-type disk struct {
-	root  string
-	files map[string]*diskFile // by path below root: as processes see them
+// Disk is a folder as a process changed it: what the page cache holds, and what a loss of power
+// leaves. One goroutine uses it.
+type Disk struct {
+	Root  string           // the folder that the record names: New's, unless that was a copy
+	files map[string]*file // by path below root: as processes see them
 	// durable holds, by folder, the names in it as of its last sync.
-	durable map[string]map[string]*diskFile
-	fds     map[int]string       // paths of open files and folders, by descriptor
-	unnamed map[string]*diskFile // files without a name yet, by what the system calls them
+	durable map[string]map[string]*file
+	fds     map[int]string   // paths of open files and folders, by descriptor
+	unnamed map[string]*file // files without a name yet, by what the system calls them
 }
 
-// diskFile is a file, or a folder.
-type diskFile struct {
+// file is a file, or a folder.
+type file struct {
 	folder bool
 	data   []byte
 	synced []byte
 	// What was written since the last sync, in order.
-	unsynced []diskWrite
+	unsynced []change
 }
 
-type diskWrite struct {
+type change struct {
 	at   int64
 	data []byte // nil: the file was cut, or extended, to at
 }
 
-func (f *diskFile) apply(w diskWrite) {
+func (f *file) apply(w change) {
 	if w.data == nil {
 		f.data = resized(f.data, w.at)
 	} else {
@@ -59,7 +63,7 @@ func resized(data []byte, n int64) []byte {
 	return append(slices.Clone(data), make([]byte, n-int64(len(data)))...)
 }
 
-func written(data []byte, w diskWrite) []byte {
+func written(data []byte, w change) []byte {
 	if end := w.at + int64(len(w.data)); end > int64(len(data)) {
 		data = append(data, make([]byte, end-int64(len(data)))...)
 	}
@@ -67,10 +71,10 @@ func written(data []byte, w diskWrite) []byte {
 	return data
 }
 
-func (f *diskFile) sync() { f.synced, f.unsynced = slices.Clone(f.data), nil }
+func (f *file) sync() { f.synced, f.unsynced = slices.Clone(f.data), nil }
 
 // torn is the file when power fails while the last writes are on their way: half of the last one arrived.
-func (f *diskFile) torn() []byte {
+func (f *file) torn() []byte {
 	data := slices.Clone(f.synced)
 	for i, w := range f.unsynced {
 		switch {
@@ -79,20 +83,20 @@ func (f *diskFile) torn() []byte {
 		case i < len(f.unsynced)-1:
 			data = written(data, w)
 		default:
-			data = written(data, diskWrite{w.at, w.data[:len(w.data)/2]})
+			data = written(data, change{w.at, w.data[:len(w.data)/2]})
 		}
 	}
 	return data
 }
 
-// newDisk reads a folder that is wholly on disk.
-func newDisk(root string) (*disk, error) {
-	d := &disk{root: root, files: map[string]*diskFile{"": {folder: true}}, durable: map[string]map[string]*diskFile{}, fds: map[int]string{}, unnamed: map[string]*diskFile{}}
+// New reads a folder, all of which is on disk.
+func New(root string) (*Disk, error) {
+	d := &Disk{Root: root, files: map[string]*file{"": {folder: true}}, durable: map[string]map[string]*file{}, fds: map[int]string{}, unnamed: map[string]*file{}}
 	err := filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
 		if err != nil || path == root {
 			return err
 		}
-		f := &diskFile{folder: e.IsDir()}
+		f := &file{folder: e.IsDir()}
 		if !f.folder {
 			if f.data, err = os.ReadFile(path); err != nil {
 				return err
@@ -111,8 +115,8 @@ func newDisk(root string) (*disk, error) {
 }
 
 // within lists the names in a folder.
-func (d *disk) within(folder string) map[string]*diskFile {
-	names := map[string]*diskFile{}
+func (d *Disk) within(folder string) map[string]*file {
+	names := map[string]*file{}
 	for path, f := range d.files {
 		if path != "" && parentOf(path) == folder {
 			names[filepath.Base(path)] = f
@@ -128,24 +132,24 @@ func parentOf(path string) string {
 	return ""
 }
 
-func (d *disk) syncFolder(path string) { d.durable[path] = d.within(path) }
+func (d *Disk) syncFolder(path string) { d.durable[path] = d.within(path) }
 
 // The ways in which a process and its machine end.
 const (
-	killed = "killed"      // the page cache stays
-	lost   = "power lost"  // only what was synced is left
-	torn   = "writes torn" // names arrived, and half of what was not synced
+	Killed = "killed"      // the page cache stays
+	Lost   = "power lost"  // only what was synced is left
+	Torn   = "writes torn" // names arrived, and half of what was not synced
 )
 
-// image writes the folder as an end leaves it, to a new one.
-func (d *disk) image(how, to string) error {
-	if how == lost {
+// Image writes the folder as an end leaves it, to a new one.
+func (d *Disk) Image(how, to string) error {
+	if how == Lost {
 		return d.lostImage("", to)
 	}
 	for _, path := range slices.Sorted(maps.Keys(d.files)) { // folders come before what is in them
 		f := d.files[path]
 		data := f.data
-		if how == torn {
+		if how == Torn {
 			data = f.torn()
 		}
 		if err := f.write(data, filepath.Join(to, path)); err != nil {
@@ -155,14 +159,14 @@ func (d *disk) image(how, to string) error {
 	return nil
 }
 
-func (f *diskFile) write(data []byte, path string) error {
+func (f *file) write(data []byte, path string) error {
 	if f.folder {
 		return os.MkdirAll(path, 0o755)
 	}
-	return os.WriteFile(path, data, 0o644)
+	return os.WriteFile(path, data, 0o600)
 }
 
-func (d *disk) lostImage(folder, to string) error {
+func (d *Disk) lostImage(folder, to string) error {
 	if err := os.MkdirAll(filepath.Join(to, folder), 0o755); err != nil {
 		return err
 	}
@@ -190,8 +194,8 @@ var (
 	procFdPath = regexp.MustCompile(`^/proc/self/fd/(\d+)$`)
 )
 
-// replay reads what strace recorded and calls each after every change. each's error comes back unchanged.
-func (d *disk) replay(record io.Reader, each func() error) error {
+// Replay reads what strace recorded and calls each after every change. each's error comes back unchanged.
+func (d *Disk) Replay(record io.Reader, each func() error) error {
 	in := bufio.NewScanner(record)
 	in.Buffer(nil, 1<<30)
 	begun := map[string]string{} // by process: a call that is not over
@@ -220,6 +224,25 @@ func (d *disk) replay(record io.Reader, each func() error) error {
 		}
 	}
 	return in.Err()
+}
+
+// EachImage replays a record and calls each for every image that differs from the last one of its
+// kind. each's error comes back unchanged.
+func (d *Disk) EachImage(record io.Reader, each func(how string) error) error {
+	last := map[string]string{}
+	return d.Replay(record, func() error {
+		for _, how := range []string{Killed, Lost, Torn} {
+			now := d.State(how)
+			if now == last[how] {
+				continue
+			}
+			last[how] = now
+			if err := each(how); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // arguments cuts a call's arguments apart: strings have no comma in them, since all of their bytes are written in hex.
@@ -252,11 +275,11 @@ func unhex(s string) string {
 }
 
 // below gives the path below root; ok false: it is elsewhere.
-func (d *disk) below(path string) (string, bool) {
-	if path == d.root {
+func (d *Disk) below(path string) (string, bool) {
+	if path == d.Root {
 		return "", true
 	}
-	return strings.CutPrefix(path, d.root+"/")
+	return strings.CutPrefix(path, d.Root+"/")
 }
 
 // at joins a folder's descriptor and a path of a call.
@@ -269,7 +292,7 @@ func at(fd, path string) string {
 }
 
 // of is the file that a descriptor names; nil: it is not below root.
-func (d *disk) of(fd string) (*diskFile, string) {
+func (d *Disk) of(fd string) (*file, string) {
 	_, path, _ := strings.Cut(fd, "<")
 	if f := d.unnamed[path]; f != nil {
 		return f, path
@@ -282,7 +305,7 @@ func (d *disk) of(fd string) (*diskFile, string) {
 }
 
 // call carries out a system call that succeeded, and reports whether it changed the folder.
-func (d *disk) call(name string, args []string, result, resultPath string) (changed bool, err error) {
+func (d *Disk) call(name string, args []string, result, resultPath string) (changed bool, err error) {
 	switch name {
 	case "open":
 		return d.open(args[1], result, resultPath), nil
@@ -293,7 +316,7 @@ func (d *disk) call(name string, args []string, result, resultPath string) (chan
 		if f == nil {
 			return false, nil
 		}
-		f.apply(diskWrite{int64(len(f.data)), []byte(args[1])})
+		f.apply(change{int64(len(f.data)), []byte(args[1])})
 		return true, nil
 	case "pwrite64":
 		f, _ := d.of(args[0])
@@ -301,7 +324,7 @@ func (d *disk) call(name string, args []string, result, resultPath string) (chan
 			return false, nil
 		}
 		offset, err := strconv.ParseInt(args[3], 10, 64)
-		f.apply(diskWrite{offset, []byte(args[1])})
+		f.apply(change{offset, []byte(args[1])})
 		return true, err
 	case "ftruncate":
 		f, _ := d.of(args[0])
@@ -309,7 +332,7 @@ func (d *disk) call(name string, args []string, result, resultPath string) (chan
 			return false, nil
 		}
 		n, err := strconv.ParseInt(args[1], 10, 64)
-		f.apply(diskWrite{at: n})
+		f.apply(change{at: n})
 		return true, err
 	case "fsync", "fdatasync":
 		f, path := d.of(args[0])
@@ -354,12 +377,12 @@ func (d *disk) call(name string, args []string, result, resultPath string) (chan
 }
 
 // open notes new, unnamed and cut files.
-func (d *disk) open(flags, result, path string) bool {
+func (d *Disk) open(flags, result, path string) bool {
 	fd, _ := strconv.Atoi(result)
 	d.fds[fd] = path
 	if strings.Contains(flags, "O_TMPFILE") {
 		if _, ok := d.below(path); ok {
-			d.unnamed[path] = &diskFile{}
+			d.unnamed[path] = &file{}
 		}
 		return false
 	}
@@ -370,16 +393,16 @@ func (d *disk) open(flags, result, path string) bool {
 	f := d.files[below]
 	switch {
 	case f == nil && strings.Contains(flags, "O_CREAT"):
-		d.files[below] = &diskFile{}
+		d.files[below] = &file{}
 		return true
 	case f != nil && strings.Contains(flags, "O_TRUNC"):
-		f.apply(diskWrite{at: 0})
+		f.apply(change{at: 0})
 		return true
 	}
 	return false
 }
 
-func (d *disk) rename(from, to string) bool {
+func (d *Disk) rename(from, to string) bool {
 	old, ok := d.below(from)
 	now, ok2 := d.below(to)
 	if !ok || !ok2 || d.files[old] == nil {
@@ -390,7 +413,7 @@ func (d *disk) rename(from, to string) bool {
 	return true
 }
 
-func (d *disk) link(from, to string) bool {
+func (d *Disk) link(from, to string) bool {
 	now, ok := d.below(to)
 	if !ok {
 		return false
@@ -404,7 +427,7 @@ func (d *disk) link(from, to string) bool {
 	return true
 }
 
-func (d *disk) remove(path string) bool {
+func (d *Disk) remove(path string) bool {
 	below, ok := d.below(path)
 	if !ok || d.files[below] == nil {
 		return false
@@ -413,22 +436,22 @@ func (d *disk) remove(path string) bool {
 	return true
 }
 
-func (d *disk) mkdir(path string) bool {
+func (d *Disk) mkdir(path string) bool {
 	below, ok := d.below(path)
 	if !ok {
 		return false
 	}
-	d.files[below] = &diskFile{folder: true}
+	d.files[below] = &file{folder: true}
 	return true
 }
 
-// state is what an image would hold, for telling equal ones.
-func (d *disk) state(how string) string {
+// State is what an image would hold, for telling equal ones.
+func (d *Disk) State(how string) string {
 	var b bytes.Buffer
-	dump := func(path string, f *diskFile, data []byte) {
+	dump := func(path string, f *file, data []byte) {
 		fmt.Fprintf(&b, "%s %t %d %s\n", path, f.folder, len(data), data)
 	}
-	if how == lost {
+	if how == Lost {
 		var walk func(folder string)
 		walk = func(folder string) {
 			names := d.durable[folder]
@@ -445,7 +468,7 @@ func (d *disk) state(how string) string {
 	for _, path := range slices.Sorted(maps.Keys(d.files)) {
 		f := d.files[path]
 		data := f.data
-		if how == torn {
+		if how == Torn {
 			data = f.torn()
 		}
 		dump(path, f, data)
