@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -43,7 +44,7 @@ func (s *Connections) State(c net.Conn, state http.ConnState) {
 		if s.count[address]++; len(s.all) > s.most {
 			if victim := s.victim(); victim != nil {
 				s.forget(victim)
-				victim.Close()
+				abandon(victim)
 			}
 		}
 	case http.StateActive, http.StateIdle:
@@ -62,6 +63,15 @@ func (s *Connections) forget(c net.Conn) {
 			delete(s.count, known.address)
 		}
 	}
+}
+
+// abandon closes a connection without a word. TLS would say goodbye, and wait for a peer that does not read, while no
+// other connection is accepted.
+func abandon(c net.Conn) {
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
+	c.Close()
 }
 
 // victim is the connection that has to go.

@@ -1,8 +1,12 @@
 package serve
 
 import (
+	"crypto/tls"
+	"errors"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 )
 
@@ -45,4 +49,40 @@ func TestConnections(t *testing.T) {
 	if len(s.all) != 0 || len(s.count) != 0 {
 		t.Errorf("%d and %d are left", len(s.all), len(s.count))
 	}
+}
+
+// A TLS connection that has to go is closed below TLS: its goodbye would wait for a peer that does not read.
+func TestConnectionsAbandonTLS(t *testing.T) {
+	h := httptest.NewTLSServer(nil)
+	defer h.Close()
+	mine, peer := net.Pipe()
+	below := &silent{Conn: mine}
+	server := tls.Server(below, &tls.Config{Certificates: h.TLS.Certificates})
+	client := tls.Client(peer, &tls.Config{InsecureSkipVerify: true})
+	go func() {
+		if client.Handshake() == nil {
+			client.Read(make([]byte, 1)) // takes the session tickets
+		}
+	}()
+	if err := server.Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	below.quiet = true
+	s := NewConnections(1)
+	s.State(server, http.StateNew)
+	s.State(&conn{from: "192.0.2.1:2"}, http.StateNew)
+	if _, err := mine.Read(make([]byte, 1)); below.spoke || !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("it spoke: %v, and reads %v", below.spoke, err)
+	}
+}
+
+// silent notes a write after it was told to be quiet.
+type silent struct {
+	net.Conn
+	quiet, spoke bool
+}
+
+func (s *silent) Write(b []byte) (int, error) {
+	s.spoke = s.spoke || s.quiet
+	return s.Conn.Write(b)
 }
