@@ -44,6 +44,8 @@ type Answer struct {
 	end  byte // the last one of it
 	last time.Time
 	err  error
+	lost error // what resume said: the sender has its turn no more
+	gone bool  // the reader does not take the answer
 }
 
 // New makes an answer with a Content-Type.
@@ -57,17 +59,24 @@ func (a *Answer) Begun() bool { return !a.last.IsZero() }
 // Ended reports whether the answer stands at the beginning of a line.
 func (a *Answer) Ended() bool { return a.size == 0 || a.end == '\n' }
 
-// Write takes all of p or nothing: ErrLimit says that it does not fit. An error stays.
+// Write takes all of p or nothing: ErrLimit says that it does not fit. An error stays. When the sender lost its turn
+// under way, p is taken, and the next Write has the error.
 func (a *Answer) Write(p []byte) (int, error) {
-	if a.err == nil && int64(len(p)) > a.o.Limit-a.size {
-		a.err = ErrLimit
-	}
-	if a.err != nil || len(p) == 0 {
+	switch {
+	case a.err != nil:
 		return 0, a.err
+	case a.lost != nil:
+		return 0, a.lost
+	case int64(len(p)) > a.o.Limit-a.size:
+		a.err = ErrLimit
+		return 0, a.err
+	case len(p) == 0:
+		return 0, nil
 	}
 	return len(p), a.take(p)
 }
 
+// take sends whole pieces. Its error is that of the connection.
 func (a *Answer) take(p []byte) error {
 	a.size += int64(len(p))
 	a.end = p[len(p)-1]
@@ -102,14 +111,25 @@ func (a *Answer) send() error {
 		deadline = a.last
 	}
 	if err := http.NewResponseController(a.w).SetWriteDeadline(deadline); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		a.gone = true
 		return errors.Join(err, resume())
 	}
 	_, err := a.w.Write(a.buf)
 	a.buf = a.buf[:0]
 	if err != nil {
+		a.gone = true
 		err = ErrSlow
 	}
-	return errors.Join(err, resume())
+	if lost := resume(); a.lost == nil {
+		a.lost = lost
+	}
+	return err
+}
+
+// leave parks the sender for good.
+func (a *Answer) leave() {
+	a.o.Park()
+	a.o.Park = func() (resume func() error) { return func() error { return nil } }
 }
 
 func (a *Answer) headers() {
@@ -119,11 +139,12 @@ func (a *Answer) headers() {
 	h.Set("Cache-Control", "no-store")
 }
 
-// Finish sends the rest.
+// Finish sends the rest, and parks the sender for good.
 func (a *Answer) Finish() error {
 	if a.err != nil {
 		return a.err
 	}
+	a.leave()
 	if !a.Begun() {
 		a.last = time.Now().Add(a.o.Last)
 		a.headers()
@@ -136,13 +157,14 @@ func (a *Answer) Finish() error {
 	return a.err
 }
 
-// Fail ends an answer that has begun with text, whatever the limit, and with the trailer. An answer whose reader is gone
-// stays as it is.
+// Fail ends an answer that has begun with text, whatever the limit, and with the trailer. It parks its sender for good.
+// An answer whose reader is gone stays as it is.
 func (a *Answer) Fail(text []byte, why error) {
-	if a.err != nil && !errors.Is(a.err, ErrLimit) {
+	if a.gone {
 		return
 	}
 	a.err = nil
+	a.leave()
 	if len(text) > 0 && a.take(text) != nil {
 		return
 	}

@@ -66,6 +66,38 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// An answer whose sender loses its turn takes what it was given, and ends with its text and the trailer; one that was whole
+// by then is sent.
+func TestLostTurn(t *testing.T) {
+	lost := errors.New("no turn")
+	o := options(1 << 30)
+	o.Park = func() func() error { return func() error { return lost } }
+	text := strings.Repeat("x", pieceBytes+10)
+	res := served(t, func(w http.ResponseWriter) {
+		a := New(w, "text/plain", o)
+		if n, err := a.Write([]byte(text)); n != len(text) || err != nil {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+		if _, err := a.Write([]byte("more")); err != lost {
+			t.Error(err)
+		}
+		a.Fail([]byte("error: why\n"), errors.New("why"))
+	})
+	if got, err := io.ReadAll(res.Body); err != nil || string(got) != text+"error: why\n" || res.Trailer.Get(Trailer) != "why" {
+		t.Errorf("%d bytes, %v, trailer %v", len(got), err, res.Trailer)
+	}
+	res = served(t, func(w http.ResponseWriter) {
+		a := New(w, "text/plain", o)
+		a.Write([]byte(text))
+		if err := a.Finish(); err != nil {
+			t.Error(err)
+		}
+	})
+	if got, err := io.ReadAll(res.Body); err != nil || string(got) != text || res.Trailer.Get(Trailer) != "" {
+		t.Errorf("%d bytes, %v, trailer %v", len(got), err, res.Trailer)
+	}
+}
+
 // A reader that takes nothing is given up; meanwhile the answer is parked.
 func TestSlowReader(t *testing.T) {
 	said := make(chan error)
