@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -163,6 +165,36 @@ func TestServeSlowCaller(t *testing.T) {
 		defer s.mu.Unlock()
 		return bytes.Contains(s.log.Bytes(), []byte(`"status":408`)) || bytes.Contains(s.log.Bytes(), []byte(`"status":429`))
 	})
+}
+
+// A body that never comes holds no slot where it is not read, and its connection ends.
+func TestServeBodyLeftOut(t *testing.T) {
+	s := startServe(t, wideStore(t), "--concurrent", "1", "--max-time", "2s")
+	rest := " HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 100000\r\n\r\n"
+	all := trickle(t, s, 1, "GET /v1/artifacts?name="+strings.Repeat("x", 3000)+rest)
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		all[0].Read(make([]byte, 1))
+	}()
+	for waits := true; waits; {
+		if code, text := s.ask(t, "GET", "/v1/artifacts?limit=1", "", ""); code != 200 {
+			t.Fatalf("%d %s", code, text)
+		}
+		select {
+		case <-answered:
+			waits = false
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	all = append(all, trickle(t, s, 1, "POST /nowhere"+rest)...)
+	all = append(all, trickle(t, s, 1, "POST /v1/symbolicate"+rest+"#")...)
+	for i, c := range all {
+		c.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("connection %d stays open", i)
+		}
+	}
 }
 
 // Without tokens, Host is a name of this server and Origin this server or a site that was allowed; only such a one may read

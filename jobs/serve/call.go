@@ -128,13 +128,15 @@ func (c *call) done() error {
 	return c.ctx.Err()
 }
 
-// close gives back what the call holds.
+// close gives back what the call holds. It may be called again.
 func (c *call) close() {
 	if c.turn != nil {
 		c.turn.leave()
+		c.turn = nil
 	}
 	if c.body != nil {
 		c.body.Close()
+		c.body = nil
 	}
 }
 
@@ -181,9 +183,11 @@ func (c *call) reason(err error) *fail {
 	return &fail{http.StatusServiceUnavailable, "the store does not answer"}
 }
 
-// refuse answers with an error, unless an answer has begun.
+// refuse answers with an error, unless an answer has begun. The call gives back what it holds before: net/http may wait
+// for the rest of the caller's body.
 func (c *call) refuse(err error) {
 	f := c.reason(err)
+	c.close()
 	if c.status != 0 {
 		c.cut = f.reason
 		return

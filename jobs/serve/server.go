@@ -147,15 +147,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() {
 		defer c.close()
-		if v := recover(); v != nil {
-			if v == http.ErrAbortHandler {
-				panic(v)
-			}
+		v := recover()
+		if v == http.ErrAbortHandler {
+			panic(v)
+		}
+		if v != nil {
 			s.o.Log.Error("panic", "path", path, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
 			c.refuse(failed(http.StatusInternalServerError, "internal error"))
 		}
 		s.done(c, path, to, time.Since(began))
+		if v != nil && c.cut != "" { // the caller sees the connection break off, not an answer that looks whole
+			panic(http.ErrAbortHandler)
+		}
 	}()
+	if r.ContentLength != 0 { // net/http reads on when a body was not read, and would wait for it without end
+		http.NewResponseController(w).SetReadDeadline(began.Add(s.o.Limits.Time))
+	}
 	if err := s.route(c, to, known); err != nil {
 		c.refuse(err)
 	}

@@ -127,6 +127,7 @@ func (in *Intake) read(ctx context.Context, caller string, b *Body, w http.Respo
 		return err
 	}
 	sent := in.paced(w, r.Body)
+	sent.whole = r.ContentLength == 0
 	defer sent.end()
 	if plain {
 		return in.all(ctx, caller, b, sent, size)
@@ -216,12 +217,13 @@ type paced struct {
 	left   int64 // of the piece at hand
 	last   time.Time
 	sent   int64
+	whole  bool // nothing is left to come
 }
 
 // paced bounds the time that a body takes.
 func (in *Intake) paced(w http.ResponseWriter, from io.Reader) *paced {
 	l := &in.limits
-	return &paced{from: from, set: http.NewResponseController(w).SetReadDeadline, window: l.Window,
+	return &paced{from: from, set: http.NewResponseController(w).SetReadDeadline, window: min(l.Window, l.Time),
 		piece: max(int64(l.Window.Seconds()*float64(l.Rate)), 1), last: time.Now().Add(l.Time)}
 }
 
@@ -240,11 +242,19 @@ func (p *paced) Read(to []byte) (int, error) {
 	n, err := p.from.Read(to)
 	p.left -= int64(n)
 	p.sent += int64(n)
+	p.whole = p.whole || err == io.EOF
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = ErrSlow
 	}
 	return n, err
 }
 
-// end lifts the deadline: the connection is watched for its end while the answer is made.
-func (p *paced) end() { p.set(time.Time{}) }
+// end lifts the deadline of a whole body: the connection is watched for its end while the answer is made. The rest of
+// another body, which net/http reads behind the error's back, has a last window.
+func (p *paced) end() {
+	if p.whole {
+		p.set(time.Time{})
+		return
+	}
+	p.set(time.Now().Add(p.window))
+}
