@@ -59,6 +59,9 @@ func (x *object) seek(ctx context.Context, want formats.Ref) (*formats.Input, er
 		if tried, err = x.j.placesOf(ctx, want.ID); err != nil {
 			return nil, err
 		}
+		if err := x.approach(ctx, want.ID, tried); err != nil {
+			return nil, err
+		}
 		for _, place := range tried {
 			if !x.j.serves(place, x.t.src.standing()) {
 				x.distrust(place, want)
@@ -74,6 +77,24 @@ func (x *object) seek(ctx context.Context, want formats.Ref) (*formats.Input, er
 		x.miss(want, tried)
 	}
 	return nil, formats.ErrNoCompanion
+}
+
+// approach notes in which state the companion is, before x reads it.
+func (x *object) approach(ctx context.Context, id string, places []string) error {
+	if len(places) == 0 || x.j.o.DryRun {
+		return nil
+	}
+	a, err := arrivalAt(ctx, x.j.cat, places, x.t.src.standing())
+	if err != nil {
+		return environment(err)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.states == nil {
+		x.states = make(map[string]string)
+	}
+	x.states[id] = a.state
+	return nil
 }
 
 // beside opens the file called name, seen from key.

@@ -76,6 +76,12 @@
 // A death before the ledger's entry repeats the object's steps. A run derives A again at its end,
 // with the obligations as it read them before; it removes the waiter if A found C, then the
 // obligation. An obligation that another process wrote again meanwhile has other bytes and stays.
+//
+// The waiter stays if A lacks C all the same: C's file is of another build, A is rejected or held
+// with it, or an earlier content of A's object is published. The waiter then names the state of C
+// that A was read beside, and A is owed again when C changes. The obligation stays, and the run does
+// not derive A, if C lies in no source of the run.
+//
 // A store of an earlier version gets its obligations when the first run compares all waiters with
 // all names; GC and Copy compare them again.
 //

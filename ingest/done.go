@@ -38,10 +38,15 @@ func (j *job) done(x *object, o *row.Object, err error) {
 		r.conflict(NewConflict(c))
 	}
 	j.mu.Unlock()
-	if x.t.rederive && err == nil && o.State != row.ObjectFailed {
+	if x.t.rederive && err == nil && o.State != row.ObjectFailed && !x.fell(o) {
 		return // it was counted when it was new
 	}
 	j.count(o, err, rejected)
+}
+
+// fell reports whether x, which was counted when it was new, is rejected now and was not before.
+func (x *object) fell(o *row.Object) bool {
+	return o.State == row.ObjectRejected && (x.t.was == nil || x.t.was.State != row.ObjectRejected)
 }
 
 func (j *job) count(o *row.Object, err error, rejected []Rejection) {

@@ -68,7 +68,7 @@ func (x *object) load(ctx context.Context, b bid, rival *row.Record) (err error)
 		}
 		if rival != nil {
 			p := rival.Published
-			if p.Digest == l.Digest && isFrom(p, x.t.url, member) {
+			if p.Digest == l.Digest && isFrom(p, x.t.url, member) && slices.Equal(p.Quality.Missing, l.Quality.Missing) {
 				x.outcome(a.ID, member, outcomeLoaded)
 				return x.addNames(ctx, rival, x.allNames(e.known))
 			}
@@ -124,7 +124,7 @@ func (x *object) load(ctx context.Context, b bid, rival *row.Record) (err error)
 		return errTime
 	}
 	x.loads++
-	p.missed = maps.Clone(x.missed)
+	p.missed, p.states = maps.Clone(x.missed), maps.Clone(x.states)
 	x.mu.Unlock()
 	return j.hand(x.run, p)
 }

@@ -44,6 +44,7 @@ type object struct {
 	err        error             // the environment failed: it is tried again
 	missed     map[string]missed // companions that were asked for and not found, by waiter's key
 	lacks      []string          // what its loads say they lack
+	states     map[string]string // of companions that the catalog knows, as they were before x read them
 	got        map[string]bool   // companions that were found, where an earlier attempt may have missed them
 	brought    []string          // keys under which others may wait for it
 	loads      int               // handed over and not published yet, in the lake too
@@ -311,6 +312,9 @@ func (x *object) finish(ctx context.Context) {
 		o.Interrupted = 0
 	default:
 		o.Attempts, o.Interrupted = 0, 0
+	}
+	if t.rederive && x.fell(o) {
+		o.By = j.by()
 	}
 	err := j.settle(writing, x, o)
 	j.done(x, o, err)

@@ -64,15 +64,9 @@ func (j *job) await(ctx context.Context, p *pending) error {
 	atOnce(len(keys), func(i int) {
 		w := waiting{keys[i], row.Waiter{Artifact: p.id, Object: p.x.t.url}}
 		errs[i] = j.cat.AddWaiter(ctx, w.key, w.Waiter)
-		m, asked := p.missed[w.key]
-		if errs[i] != nil || !asked {
-			return
+		if errs[i] == nil {
+			errs[i] = j.lookAgain(ctx, p, w)
 		}
-		there, err := j.cameMeanwhile(ctx, p.x, m)
-		if err == nil && there {
-			err = j.cat.Oblige(ctx, w.key, w.Waiter)
-		}
-		errs[i] = err
 	})
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -86,6 +80,36 @@ func (j *job) await(ctx context.Context, p *pending) error {
 		j.lacking[p.x.t.url][key] = true
 	}
 	return nil
+}
+
+// lookAgain records an obligation if the companion that w lacks came, or changed, while the object
+// was read, or lies in another source than those of this run. A companion that is as it was when
+// the object was read beside it, without use, wakes the object only when it changes.
+func (j *job) lookAgain(ctx context.Context, p *pending, w waiting) error {
+	m, asked := p.missed[w.key]
+	there := false
+	var err error
+	if asked {
+		there, err = j.cameMeanwhile(ctx, p.x, m)
+	}
+	before, known := p.states[w.key]
+	if err == nil && !there && known {
+		var a arrival
+		if a, err = arrivalOf(ctx, j.cat, w); err == nil && a.state != "" {
+			if there = a.state != before || !j.holds(a); !there {
+				return j.cat.WaitInVain(ctx, w.key, w.Waiter, a.state)
+			}
+		}
+	}
+	if err != nil || !there {
+		return err
+	}
+	return j.cat.Oblige(ctx, w.key, w.Waiter)
+}
+
+// holds reports whether a companion lies in a source of this run.
+func (j *job) holds(a arrival) bool {
+	return slices.ContainsFunc(a.places, func(place string) bool { return j.sourceOf(place) != nil })
 }
 
 // cameMeanwhile reports whether a companion that was missing is there now.
@@ -135,7 +159,8 @@ func (x *object) found(key string) bool {
 	return !missed && !slices.Contains(x.lacks, key)
 }
 
-// discharge ends the obligations that x was taken for, and the waits that ended with them.
+// discharge ends the obligations that x was taken for, and the waits that ended with them. The
+// obligation stays while the companion lies in no source of this run.
 func (x *object) discharge(ctx context.Context) error {
 	if err := x.stopWaiting(ctx); err != nil {
 		return err
@@ -143,15 +168,44 @@ func (x *object) discharge(ctx context.Context) error {
 	errs := make([]error, len(x.t.owed))
 	atOnce(len(x.t.owed), func(i int) {
 		o := x.t.owed[i]
-		if x.found(o.Companion) {
-			x.j.has(o.Object, o.Companion)
-			if errs[i] = x.j.cat.RemoveWaiter(ctx, o.Companion, o.Waiter); errs[i] != nil {
-				return
+		w := waiting{o.Companion, o.Waiter}
+		lacks, err := x.lacksStill(ctx, w)
+		if err == nil && !lacks {
+			err = x.endWait(ctx, w)
+		} else if err == nil {
+			var a arrival
+			if a, err = arrivalOf(ctx, x.j.cat, w); err == nil && a.state != "" {
+				if !x.j.holds(a) {
+					return
+				}
+				err = x.j.cat.WaitInVain(ctx, w.key, w.Waiter, a.state)
 			}
 		}
-		errs[i] = x.j.cat.Discharge(ctx, o)
+		if err == nil {
+			err = x.j.cat.Discharge(ctx, o)
+		}
+		errs[i] = err
 	})
 	return errors.Join(errs...)
+}
+
+// lacksStill reports whether a wait of x goes on after x was read: x did not find the companion, or
+// was rejected with it, or the load that x published lacks it, such as a load of an earlier content.
+func (x *object) lacksStill(ctx context.Context, w waiting) (bool, error) {
+	if !x.found(w.key) || x.t.old.State == row.ObjectRejected {
+		return true, nil
+	}
+	rec, err := x.j.cat.Artifact(ctx, w.Artifact)
+	if err != nil || rec == nil || rec.Published == nil {
+		return false, err
+	}
+	return rec.Published.Source.URL == w.Object && slices.Contains(rec.Published.Quality.Missing, w.key), nil
+}
+
+// endWait removes a waiter.
+func (x *object) endWait(ctx context.Context, w waiting) error {
+	x.j.has(w.Object, w.key)
+	return x.j.cat.RemoveWaiter(ctx, w.key, w.Waiter)
 }
 
 // stopWaiting removes what earlier attempts at x recorded of companions that x found this time: a
@@ -170,8 +224,12 @@ func (x *object) stopWaiting(ctx context.Context) error {
 		}
 		waiters, err := x.j.cat.Waiters(ctx, keys[i])
 		for _, w := range waiters {
-			if err == nil && w.Object == x.t.url {
-				err = x.j.cat.RemoveWaiter(ctx, keys[i], w)
+			if err != nil || w.Object != x.t.url {
+				continue
+			}
+			var lacks bool
+			if lacks, err = x.lacksStill(ctx, waiting{keys[i], w}); err == nil && !lacks {
+				err = x.endWait(ctx, waiting{keys[i], w})
 			}
 		}
 		errs[i] = err
@@ -242,9 +300,17 @@ func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation) 
 	if err != nil || old == nil || old.ETag != e.ETag {
 		return nil, err // a changed object is new itself, and asks again
 	}
-	t := &task{src: s, entry: e, url: url, old: old, named: named(old), owed: owed, rederive: true}
+	if owed, err = j.reachable(ctx, owed); err != nil || len(owed) == 0 {
+		return nil, err
+	}
+	t := &task{src: s, entry: e, url: url, old: old, named: named(old), owed: owed}
 	switch old.State {
 	case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict, row.ObjectSkipped:
+		t.rederive = true
+	case row.ObjectRejected:
+		if strings.HasPrefix(old.Reason, reasonCrashed) {
+			return nil, nil
+		}
 	case row.ObjectLoading, row.ObjectPublished:
 		if alive, err := j.alive(ctx, old.Owner); err != nil || alive {
 			return nil, err
@@ -259,6 +325,20 @@ func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation) 
 	}
 	t.sidecar = err == nil
 	return t, nil
+}
+
+// reachable are the obligations whose companion lies in a source of this run, or is gone.
+func (j *job) reachable(ctx context.Context, owed []*row.Obligation) (here []*row.Obligation, err error) {
+	for _, o := range owed {
+		a, err := arrivalOf(ctx, j.cat, waiting{o.Companion, o.Waiter})
+		if err != nil {
+			return nil, err
+		}
+		if len(a.places) == 0 || j.holds(a) {
+			here = append(here, o)
+		}
+	}
+	return here, nil
 }
 
 // missing lists the companions that loads of this run still lack.

@@ -50,7 +50,8 @@ type pending struct {
 	loaded    *row.Loaded
 	names     []symbol.Name
 	missed    map[string]missed
-	rows      []sinks.Row // until there is a batch
+	states    map[string]string // of companions: as object.states
+	rows      []sinks.Row       // until there is a batch
 	bytes     int
 	batch     sinks.Batch // nil: the group's
 	lake      *lakeBatch  // has its rows; nil: there is no lake

@@ -58,6 +58,8 @@ func decide(r relation, p, l *row.Loaded) verdict {
 		return confirm
 	case r == above:
 		return load
+	case r == guest && p.Digest == l.Digest && isFrom(p, l.Source.URL, l.Source.Member) && !slices.Equal(p.Quality.Missing, l.Quality.Missing):
+		return extend // the same answers, and another companion is there
 	case p.Digest == l.Digest:
 		return keep
 	case !agree:

@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -42,28 +44,54 @@ func joinWaiters(ctx context.Context, c *row.Catalog, only []waiting) error {
 	return c.SetJoined(ctx)
 }
 
-// arrivedBefore reports whether the catalog knows the companion that w lacks: by its id, or by the
-// ledger's entry of a file of that name beside the object. An object that is gone does not count,
-// nor one whose source may not change what w's source brought.
+// arrival is what the catalog knows of a companion.
+type arrival struct {
+	places []string // where the companion is
+	state  string   // differs when one of the places or its content does; "": it is nowhere
+}
+
+// arrivedBefore reports whether the catalog knows the companion that w lacks, and w's object was
+// not read yet beside it in its present state.
 func arrivedBefore(ctx context.Context, c *row.Catalog, w waiting) (bool, error) {
+	a, err := arrivalOf(ctx, c, w)
+	return err == nil && a.state != "" && a.state != w.InVain, err
+}
+
+// arrivalOf looks for the companion that w lacks: by its id, or by the ledger's entry of a file of
+// that name beside the object.
+func arrivalOf(ctx context.Context, c *row.Catalog, w waiting) (arrival, error) {
 	asker, err := c.Object(ctx, w.Object)
 	if err != nil || asker == nil {
-		return false, err
+		return arrival{}, err
 	}
 	name, isFile := strings.CutPrefix(w.key, fileKey)
 	places := []string{w.Object[:strings.LastIndexByte(w.Object, '/')+1] + name}
 	if !isFile {
 		if places, err = placesOf(ctx, c, w.key); err != nil {
-			return false, err
+			return arrival{}, err
 		}
 	}
+	return arrivalAt(ctx, c, places, asker.Standing)
+}
+
+// arrivalAt asks the ledger for the objects of places. An object that is gone does not count, nor
+// one whose source may not change what a source of standing s brought.
+func arrivalAt(ctx context.Context, c *row.Catalog, places []string, s row.Standing) (arrival, error) {
+	var a arrival
+	sum := sha256.New()
 	for _, place := range places {
 		o, err := ledgerOf(ctx, c, place)
-		if err != nil || o != nil && o.State != row.ObjectGone && o.Standing.MayReplace(asker.Standing) {
-			return err == nil, err
+		if err != nil {
+			return arrival{}, err
 		}
+		if o == nil || o.State == row.ObjectGone || !o.Standing.MayReplace(s) {
+			continue
+		}
+		a.places = append(a.places, place)
+		fmt.Fprintf(sum, "%q %q\n", place, o.ETag)
+		a.state = hex.EncodeToString(sum.Sum(nil)[:16])
 	}
-	return false, nil
+	return a, nil
 }
 
 // ledgerOf gives the ledger's entry of the object of a place ("URL!member"); nil: there is none.

@@ -170,7 +170,7 @@ func TestNames(t *testing.T) {
 func TestWaiters(t *testing.T) {
 	c, _ := newCatalog(t)
 	x := symbol.NewID(symbol.ELF, "x")
-	a, b := Waiter{x, "s3://b/1"}, Waiter{x, "s3://b/2"}
+	a, b := Waiter{Artifact: x, Object: "s3://b/1"}, Waiter{Artifact: x, Object: "s3://b/2"}
 	for _, w := range []Waiter{a, b, a} {
 		if err := c.AddWaiter(ctx, "dwo:a", w); err != nil {
 			t.Fatal(err)

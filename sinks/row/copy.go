@@ -39,7 +39,7 @@ func (c *Catalog) ArtifactsFrom(ctx context.Context, from symbol.ID, emit func(*
 // AllWaiters emits every waiter with the companion it lacks, in no order that means anything.
 func (c *Catalog) AllWaiters(ctx context.Context, emit func(companion string, w Waiter) error) error {
 	err := c.list(ctx, []byte{keyWaiter}, 0, func(f nameForm, id symbol.ID) error {
-		return emit(f.Name, Waiter{id, f.Object})
+		return emit(f.Name, Waiter{id, f.Object, f.InVain})
 	})
 	if err != nil {
 		return fmt.Errorf("list waiters: %w", err)

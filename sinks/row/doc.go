@@ -44,7 +44,7 @@
 //	"r" worker (16)                                    what a process that ingests has yet to tell
 //	"c" tag(URL) (16) artifact (16) tag(member) (16)   an object that another owner's load keeps out
 //	"p" 0                                              obligations are complete from here on
-//	"p" 1 tag(URL) (16) tag(companion) (16)            an object to be derived again: its companion came
+//	"p" 1 tag(URL) (16) tag(companion) (16) artifact (16) an object to be derived again: its companion came
 //	"p" 2 artifact (16)                                an artifact whose objects' ledger is to follow its record
 //
 // tag(x) is the first 16 bytes of HMAC-SHA-256 under the name key, over the record's first

@@ -22,6 +22,9 @@ type Ref struct {
 type Waiter struct {
 	Artifact symbol.ID
 	Object   string
+	// InVain names the state of the companion that Object was read beside without use: see
+	// [Catalog.WaitInVain]. "": Object was read before the companion came.
+	InVain string
 }
 
 // nameForm is the value of "n" and "w" records: in full what its key holds as
@@ -30,6 +33,7 @@ type nameForm struct {
 	Name     string `json:"name"`
 	Artifact string `json:"artifact,omitempty"`
 	Object   string `json:"object,omitempty"`
+	InVain   string `json:"in_vain,omitempty"` // of a waiter
 }
 
 // refKey is tag(name) ‖ artifact ‖ zero, or tag(name) ‖ zero ‖ tag(object).
@@ -110,7 +114,7 @@ func idText(id symbol.ID) string {
 // any case. Adding what is there changes nothing.
 func (c *Catalog) AddName(ctx context.Context, name string, r Ref) error {
 	key := c.refKey(keyName, c.k.nameTag(name), r.Artifact, r.Object)
-	if err := c.put(ctx, key, nameForm{name, idText(r.Artifact), r.Object}); err != nil {
+	if err := c.put(ctx, key, nameForm{Name: name, Artifact: idText(r.Artifact), Object: r.Object}); err != nil {
 		return fmt.Errorf("add name %q: %w", name, err)
 	}
 	return nil
@@ -163,8 +167,26 @@ func (c *Catalog) HasName(ctx context.Context, name string, id symbol.ID) (bool,
 // as its Quality says). Adding what is there changes nothing.
 func (c *Catalog) AddWaiter(ctx context.Context, companion string, w Waiter) error {
 	key := c.refKey(keyWaiter, c.k.tag(keyWaiter, companion), w.Artifact, w.Object)
-	if err := c.put(ctx, key, nameForm{companion, idText(w.Artifact), w.Object}); err != nil {
+	if err := c.put(ctx, key, nameForm{Name: companion, Artifact: idText(w.Artifact), Object: w.Object, InVain: w.InVain}); err != nil {
 		return fmt.Errorf("add waiter for %q: %w", companion, err)
+	}
+	return nil
+}
+
+// WaitInVain notes in a waiter that its object was read beside the companion in that state, and
+// lacks it all the same. A waiter that is gone, or that another process changed, is left as it is.
+func (c *Catalog) WaitInVain(ctx context.Context, companion string, w Waiter, state string) error {
+	key := c.refKey(keyWaiter, c.k.tag(keyWaiter, companion), w.Artifact, w.Object)
+	plain, err := json.Marshal(nameForm{Name: companion, Artifact: idText(w.Artifact), Object: w.Object, InVain: state})
+	if err != nil {
+		return err
+	}
+	old, err := c.c.Get(ctx, key)
+	if err == nil && old != nil {
+		err = c.c.Swap(ctx, key, old, c.k.sealRecord(key, plain))
+	}
+	if err != nil && !errors.Is(err, sinks.ErrConflict) {
+		return fmt.Errorf("note that %s waits for %q in vain: %w", w.Object, companion, err)
 	}
 	return nil
 }
@@ -174,7 +196,7 @@ func (c *Catalog) Waiters(ctx context.Context, companion string) ([]Waiter, erro
 	var ws []Waiter
 	prefix := append([]byte{keyWaiter}, c.k.tag(keyWaiter, companion)...)
 	err := c.list(ctx, prefix, 0, func(f nameForm, id symbol.ID) error {
-		ws = append(ws, Waiter{id, f.Object})
+		ws = append(ws, Waiter{id, f.Object, f.InVain})
 		return nil
 	})
 	if err != nil {

@@ -31,16 +31,16 @@ type Obligation struct {
 	key, raw []byte
 }
 
-func (c *Catalog) obligationKey(companion, object string) []byte {
-	key := append([]byte{keyPending, pendingWake}, c.k.tag(keyObject, object)...)
-	return append(key, c.k.tag(keyWaiter, companion)...)
+func (c *Catalog) obligationKey(companion string, w Waiter) []byte {
+	key := append([]byte{keyPending, pendingWake}, c.k.tag(keyObject, w.Object)...)
+	return append(append(key, c.k.tag(keyWaiter, companion)...), w.Artifact[:]...)
 }
 
 // Oblige records that w.Object is to be derived again, because companion is there. It writes the
 // record anew each time, so that a run which read an earlier one does not discharge this one.
 func (c *Catalog) Oblige(ctx context.Context, companion string, w Waiter) error {
-	key := c.obligationKey(companion, w.Object)
-	if _, err := c.oblige(ctx, key, nameForm{companion, idText(w.Artifact), w.Object}); err != nil {
+	key := c.obligationKey(companion, w)
+	if _, err := c.oblige(ctx, key, nameForm{Name: companion, Artifact: idText(w.Artifact), Object: w.Object}); err != nil {
 		return fmt.Errorf("note that %s is to be derived again: %w", w.Object, err)
 	}
 	return nil
@@ -75,8 +75,8 @@ func (c *Catalog) oblige(ctx context.Context, key []byte, f nameForm) ([]byte, e
 	}
 }
 
-// Obligations emits the objects that are to be derived again, one record a companion; the records
-// of an object come together.
+// Obligations emits the objects that are to be derived again, one record for each waiter. The
+// records of an object come together.
 func (c *Catalog) Obligations(ctx context.Context, emit func(*Obligation) error) error {
 	return c.obligations(ctx, pendingWake, emit)
 }

@@ -298,7 +298,7 @@ func TestNothingInClear(t *testing.T) {
 		cat.SwapArtifact(ctx, nil, rec),
 		cat.AddName(ctx, secret, Ref{Artifact: l.art.ID}),
 		cat.AddName(ctx, secret, Ref{Object: "s3://b/" + secret}),
-		cat.AddWaiter(ctx, "dwo:"+secret, Waiter{l.art.ID, "s3://b/" + secret}),
+		cat.AddWaiter(ctx, "dwo:"+secret, Waiter{Artifact: l.art.ID, Object: "s3://b/" + secret}),
 		cat.SwapObject(ctx, nil, &Object{URL: "s3://b/o", Reason: secret}),
 		cat.Audit(ctx, Event{At: time.Unix(1, 0), Who: "me", What: "forget", Detail: secret}),
 	} {
