@@ -339,7 +339,8 @@ type missed struct {
 	tried []string // places that its id led to, and where it was not
 }
 
-// miss notes a companion that x asked for and did not find in the places tried.
+// miss notes a companion that x asked for and did not find in the places tried. What the parser says
+// may lie in the mapped object, which is closed before the load is published.
 func (x *object) miss(want formats.Ref, tried []string) {
 	key := waitKey(want)
 	x.mu.Lock()
@@ -348,15 +349,16 @@ func (x *object) miss(want formats.Ref, tried []string) {
 		x.missed = map[string]missed{}
 	}
 	if key != "" && len(x.missed) < maxMissed {
+		want.ID, want.Name = strings.Clone(want.ID), strings.Clone(want.Name)
 		x.missed[key] = missed{want, tried}
 	}
 }
 
 // waitKey is the key under which an object waits for a companion: its id, or its name where it has
-// none. A file that comes under an id announces its id, too.
+// none. A file that comes under an id announces its id, too. The key is a copy.
 func waitKey(want formats.Ref) string {
 	if want.ID != "" {
-		return want.ID
+		return strings.Clone(want.ID)
 	}
 	return waitName(want.Name)
 }
@@ -387,7 +389,7 @@ func (x *object) arrived(ctx context.Context, in *formats.Input, companions, bui
 	defer x.mu.Unlock()
 	x.brought = append(x.brought, waitName(formats.Base(in.Name)))
 	for _, id := range slices.Concat(companions, builds) {
-		x.brought = append(x.brought, spellings(id)...)
+		x.brought = append(x.brought, spellings(strings.Clone(id))...)
 	}
 	return nil
 }

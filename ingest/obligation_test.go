@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
@@ -64,6 +65,45 @@ func TestCompanionComesMeanwhile(t *testing.T) {
 			w.verify()
 		})
 	}
+}
+
+// mappedNames is the fake format, but the names and ids that it gives are views of the mapped object.
+func mappedNames() *formats.Format {
+	f := *fake(1)
+	f.Open = func(ctx context.Context, in *formats.Input) (*formats.Object, error) {
+		view := func(s string) string {
+			if i := strings.Index(string(in.Mapped), s); i >= 0 && s != "" {
+				return unsafe.String(&in.Mapped[i], len(s))
+			}
+			return s
+		}
+		ask := in.Companion
+		in.Companion = func(ctx context.Context, want formats.Ref) (*formats.Input, error) {
+			want.ID, want.Name = view(want.ID), view(want.Name)
+			return ask(ctx, want)
+		}
+		obj, err := openFake(ctx, in)
+		for i := range obj.Companions {
+			obj.Companions[i] = view(obj.Companions[i])
+		}
+		return obj, err
+	}
+	return &f
+}
+
+// What an object is asked for and brings outlives the mapping that it was read from.
+func TestNamesOutliveTheObject(t *testing.T) {
+	w := newWorld(t)
+	w.o.Formats = []*formats.Format{mappedNames()}
+	w.put("x/a.so", needsPart)
+	w.put("x/b.so", "FAKE\nid "+idB+"\nneed name other.dwp\nf 0 8 main 1\n")
+	w.put("z/elsewhere", hasPart)
+	w.run()
+	w.answers(idA, 8, "part:2")
+	if ws, err := w.cat.Waiters(t.Context(), "file:other.dwp"); err != nil || len(ws) != 1 {
+		t.Fatal(ws, err)
+	}
+	w.verify()
 }
 
 // A store that was written before obligations were kept gets them from its waiters, once.
