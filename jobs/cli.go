@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"os"
 	"slices"
@@ -103,6 +104,7 @@ func mainWith(ctx context.Context, known []*formats.Format, args []string, in io
 	worker := len(args) > 0 && args[0] == supervisedFlag
 	if worker {
 		args, errOut = args[1:], os.NewFile(workerError, "/dev/stderr")
+		log.SetOutput(errOut) // libraries speak in order, and before a report
 	} else {
 		dieLoudly()
 	}

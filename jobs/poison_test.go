@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -59,6 +60,8 @@ var poison = formats.Format{Name: "poison", Version: 1,
 				}
 				<-ctx.Done()
 				return q, ctx.Err()
+			case "speaks": // as libraries do
+				log.Print("a library speaks")
 			case "loop":
 				for deaf := 0; ; deaf++ {
 				}

@@ -98,14 +98,18 @@ func fileName(id string) string {
 	}, id)
 }
 
-// replaceFile writes a file under another name and renames it, both made durable.
+// replaceFile writes a file under another name and renames it, both made durable. A link stays: the file that it leads to
+// is replaced. A pipe or a device is written to, and so is an open file of this process, such as /dev/stdout.
 func replaceFile(to string, text []byte) error {
+	if info, err := os.Stat(to); err == nil && (!info.Mode().IsRegular() || isOpenFile(to)) {
+		return appendFile(to, text)
+	}
+	if real, err := filepath.EvalSymlinks(to); err == nil {
+		to = real
+	}
 	dir := filepath.Dir(to)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
-	}
-	if info, err := os.Stat(to); err == nil && !info.Mode().IsRegular() { // a pipe or a device
-		return os.WriteFile(to, text, 0o644)
 	}
 	f, err := os.CreateTemp(dir, ".report-*")
 	if err != nil {
@@ -126,4 +130,32 @@ func replaceFile(to string, text []byte) error {
 		err = os.Rename(f.Name(), to)
 	}
 	return err
+}
+
+// isOpenFile reports whether a path leads to an open file of a process by its number, as /dev/stdout does.
+func isOpenFile(path string) bool {
+	for range 8 {
+		dir := filepath.Dir(path)
+		if dir == "/dev/fd" || strings.HasPrefix(dir, "/proc/") && filepath.Base(dir) == "fd" {
+			return true
+		}
+		next, err := os.Readlink(path)
+		if err != nil {
+			return false
+		}
+		if path = next; !filepath.IsAbs(next) {
+			path = filepath.Join(dir, next)
+		}
+	}
+	return false
+}
+
+// appendFile writes behind what a file has.
+func appendFile(to string, text []byte) error {
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }
