@@ -90,7 +90,7 @@ func (j ingestJob) Run(p *process) error {
 		return usage("%w", err)
 	}
 	if len(sources) == 0 {
-		return unopenedError(unopened)
+		return &unopenedSources{list: unopened, all: true}
 	}
 	if j.Isolated {
 		if err := boundMemory(uint64(p.config.Limits.Memory) + isolatedExtra); err != nil {
@@ -146,7 +146,7 @@ func (j ingestJob) Run(p *process) error {
 	traces.end(err)
 	if len(unopened) > 0 {
 		report.Sources = append(unopened, report.Sources...)
-		err = errors.Join(err, unopenedError(unopened))
+		err = errors.Join(err, &unopenedSources{list: unopened})
 	}
 	return j.verdict(report, j.tell(p, report, o, err))
 }
@@ -165,6 +165,9 @@ func (j ingestJob) options(p *process) (ingest.Options, error) {
 	o.Rederive, o.HintsOnly = j.Rederive, j.HintsOnly
 	if o.Only = j.Only; j.Isolated {
 		o.Isolated, o.Only = true, j.Only[len(j.Only)-1:]
+	}
+	if j.Workers < 0 || j.Limit < 0 || j.Deadline < 0 {
+		return o, usage("--workers %d, --limit %d, --deadline %s: want none below 0", j.Workers, j.Limit, j.Deadline)
 	}
 	if j.Workers != 0 {
 		o.Workers = j.Workers

@@ -100,6 +100,8 @@ func (p *process) checkLake() error {
 		return usage("lake.profile %q: want sealed or plain", p.lakeProfile())
 	case c.DataKey != "" && c.DataKey != "file" && c.DataKey != "dataset":
 		return usage("lake.data_key %q: want file or dataset", c.DataKey)
+	case url == "s3://" || strings.HasPrefix(url, "s3:///"):
+		return usage("lake %s: a bucket name is missing", url)
 	case !strings.HasPrefix(url, "s3://"):
 		if _, _, err := bucketall.Open(p.ctx, url, bucketall.Options{}); errors.Is(err, bucket.ErrUsage) {
 			return usage("lake: %w", err)

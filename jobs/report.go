@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 type reportJob struct {
@@ -31,6 +32,11 @@ func (j reportJob) Run(p *process) error {
 		return usage("report: --pending takes all accounts: name none")
 	case !j.Pending && (!j.Ack || len(j.Accounts) == 0):
 		return usage("report: want --pending, or --ack with the accounts of a report")
+	}
+	for _, account := range j.Accounts {
+		if new(row.WorkerID).UnmarshalText([]byte(account)) != nil {
+			return usage("report: account %q: want the 32 hex digits of a report's accounts", account)
+		}
 	}
 	s, err := p.openRecords(false)
 	if err != nil {

@@ -66,6 +66,14 @@ func (j serveJob) Run(p *process) error {
 			return usage("--allow-origin %s: want a site as browsers spell it: https://HOST or https://HOST:PORT", o)
 		}
 	}
+	if _, port, err := net.SplitHostPort(j.Listen); err != nil {
+		return usage("--listen %s: want HOST:PORT", j.Listen)
+	} else if _, err := net.LookupPort("tcp", port); err != nil {
+		return usage("--listen %s: %s is no port", j.Listen, port)
+	}
+	if min(j.MaxStacks, j.MaxFrames, j.Concurrent) < 0 || min(j.MaxTime, j.Drain, j.DrainDelay, j.CatalogTTL, j.NegativeTTL) < 0 {
+		return usage("serve: a number or a time is below 0")
+	}
 	p.garbage.Limit(garbage.FirstHeapPercent, 100, int64(j.Cache)+garbageRoom)
 	metrics := serve.NewMetrics()
 	client, closeStore, err := p.openClient(lookup.Options{CacheBytes: int64(j.Cache) * cacheShare / 100, CatalogTTL: j.CatalogTTL, NegativeTTL: j.NegativeTTL, Observer: metrics.Observer()})

@@ -121,6 +121,8 @@ func (p *process) openSource(c SourceConfig) (ingest.Source, error) {
 		if s.Hints, err = hints.OpenQueue(p.ctx, c.Hints, hints.Options{Region: c.Region, Profile: c.Profile}); err != nil {
 			return s, usage("source %s: %w", c.URL, err)
 		}
+	case !strings.HasPrefix(c.Hints, "file:") && strings.Contains(c.Hints, "://"):
+		return s, usage("source %s: hints %s: want the https URL of a queue, or a file", c.URL, c.Hints)
 	default:
 		s.Hints = hints.OpenFile(strings.TrimPrefix(c.Hints, "file:"))
 	}

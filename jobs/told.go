@@ -87,14 +87,18 @@ func (j ingestJob) failed(p *process, err error) error {
 }
 
 // unopenedSources are sources that could not be opened. The rest was loaded.
-type unopenedSources struct{ list []ingest.Rejection }
-
-func unopenedError(list []ingest.Rejection) error { return &unopenedSources{list} }
+type unopenedSources struct {
+	list []ingest.Rejection
+	all  bool // there was no rest
+}
 
 func (u *unopenedSources) Error() string {
 	text := fmt.Sprintf("source %s: %s", u.list[0].URL, u.list[0].Error)
 	if n := len(u.list) - 1; n > 0 {
 		text += fmt.Sprintf(" (and %d more)", n)
+	}
+	if u.all {
+		return text + ": nothing was loaded; run it again when the source is there"
 	}
 	return text + ": everything else was loaded; run it again when the source is there"
 }
