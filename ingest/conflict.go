@@ -199,6 +199,16 @@ func Accept(ctx context.Context, c *row.Catalog, url string, now time.Time, note
 	return c.SwapObject(ctx, old, &next)
 }
 
+// accepted reports whether a conflict of an object is accepted: [Accept] may have died before it put
+// the object back as pending.
+func (j *job) accepted(ctx context.Context, o *row.Object) (is bool, err error) {
+	err = j.cat.Conflicts(ctx, o.URL, func(c *row.Conflict) error {
+		is = is || !c.Accepted.IsZero()
+		return nil
+	})
+	return is, err
+}
+
 // Dismiss ends the conflicts of an object: what is published stays, and the object counts as kept
 // until it changes. note hears of each conflict before it is removed.
 func Dismiss(ctx context.Context, c *row.Catalog, url string, note func(*row.Conflict) error) error {

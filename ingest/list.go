@@ -151,7 +151,10 @@ func (j *job) isNew(ctx context.Context, t *task) (bool, error) {
 	case row.ObjectRejected, row.ObjectSkipped:
 		return j.o.Retry && o.State == row.ObjectRejected || j.o.Force || j.outdated(o), nil
 	case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict:
-		return j.o.Force, nil
+		if j.o.Force || undisputed(o) {
+			return j.o.Force, nil
+		}
+		return j.accepted(ctx, o)
 	}
 	return true, nil
 }

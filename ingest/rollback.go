@@ -94,15 +94,17 @@ func turn(ctx context.Context, c *row.Catalog, s row.Source, id symbol.ID, from,
 		if err != nil || old == nil {
 			return err
 		}
-		at := slices.IndexFunc(old.Artifacts, func(a row.ObjectArtifact) bool {
-			return a.ID == id && a.Member == s.Member && a.Outcome == from
-		})
-		if at < 0 {
-			return nil
-		}
 		next := *old
 		next.Artifacts = slices.Clone(old.Artifacts)
-		next.Artifacts[at].Outcome = to
+		turned := false
+		for i := range next.Artifacts { // members may be namesakes
+			if a := &next.Artifacts[i]; a.ID == id && a.Member == s.Member && a.Outcome == from {
+				a.Outcome, turned = to, true
+			}
+		}
+		if !turned {
+			return nil
+		}
 		switch old.State {
 		case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict:
 			next.State = stateOf(next.Artifacts)
