@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/symlake/symlake/ingest/scratch"
@@ -39,7 +40,15 @@ func (j *job) done(x *object, o *row.Object, err error) {
 	}
 	j.mu.Unlock()
 	if x.t.rederive && err == nil && o.State != row.ObjectFailed && !x.fell(o) {
-		return // it was counted when it was new
+		// It was counted when it was new, with what was rejected of it then.
+		if x.t.was != nil {
+			told := rejectedOf(x.t.was)
+			rejected = slices.DeleteFunc(rejected, func(r Rejection) bool { return slices.Contains(told, r) })
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		r.tell(&r.Rejected, rejected...)
+		return
 	}
 	j.count(o, err, rejected)
 }

@@ -60,6 +60,26 @@ func TestCompanionThatBreaks(t *testing.T) {
 	}
 }
 
+// A companion that breaks one member of an archive has that told, once.
+func TestCompanionThatBreaksAMember(t *testing.T) {
+	w := newWorld(t)
+	w.put("x/a.zip", zipped(t, "a", needsPart, "b", "FAKE\nid "+idB+"\nf 0 8 b 1\n", "c", "FAKE\nbroken\n"))
+	w.run()
+	w.put("z/elsewhere", "FAKE\ncompanion dwo:77\nf 8 4 backwards 1\n")
+	r := w.run()
+	w.is("x/a.zip", row.ObjectLoaded)
+	if len(r.Rejected) != 1 || !strings.HasSuffix(r.Rejected[0].URL, "!a") {
+		t.Fatalf("told %+v", r.Rejected)
+	}
+	w.verify()
+	if r := w.run(); len(r.Rejected) > 0 {
+		t.Fatalf("told again %+v", r.Rejected)
+	}
+	w.gc(GCOptions{})
+	w.run()
+	w.verify()
+}
+
 // A load that is held back for its quality leaves a wait that verify does not take for work.
 func TestCompanionThatMakesItWorse(t *testing.T) {
 	w := newWorld(t)
