@@ -552,16 +552,22 @@ func TestRemoteServerIsWrong(t *testing.T) {
 func TestServeDescription(t *testing.T) {
 	s := startServe(t, ingested(t, "elf/libgame-arm64-dw5.so"))
 	_, text := s.ask(t, "GET", "/openapi.json", "", "")
-	var doc struct{ Paths map[string]map[string]any }
+	var doc struct {
+		Paths map[string]map[string]struct{ Responses map[string]any }
+	}
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatal(err)
 	}
 	var paths []string
 	for p, methods := range doc.Paths {
 		paths = append(paths, p)
-		for m := range methods {
+		for m, described := range methods {
 			if code, _ := s.ask(t, strings.ToUpper(m), p, "application/json", "{}"); code == 404 || code == 405 {
 				t.Errorf("%s %s: %d", m, p, code)
+			}
+			code, _ := s.ask(t, strings.ToUpper(m), p, "application/json", "{}", "Content-Encoding", "br")
+			if described.Responses[fmt.Sprint(code)] == nil {
+				t.Errorf("%s %s: %d is not described", m, p, code)
 			}
 		}
 	}
