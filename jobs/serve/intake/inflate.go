@@ -41,6 +41,7 @@ func (in *Intake) inflate(ctx context.Context, caller string, b *Body, encoding 
 		if err := b.hold(ctx, in.large, caller, in.limits.Bytes*3/2); err != nil {
 			return nil, err
 		}
+		sent.anew()
 	}
 	r, err := zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(max(window, smallBytes)), zstd.WithDecoderMaxMemory(uint64(max(in.limits.Bytes, maxWindow))))

@@ -130,19 +130,19 @@ func (in *Intake) read(ctx context.Context, caller string, b *Body, w http.Respo
 	sent.whole = r.ContentLength == 0
 	defer sent.end()
 	if plain {
-		return in.all(ctx, caller, b, sent, size)
+		return in.all(ctx, caller, b, sent, sent, size)
 	}
 	from, err := in.inflate(ctx, caller, b, encoding, sent)
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	return in.all(ctx, caller, b, from, size)
+	return in.all(ctx, caller, b, from, sent, size)
 }
 
-// all reads the text of a body; size is -1 where it is not known. What is not known to fit the small pool goes on in the
-// large one.
-func (in *Intake) all(ctx context.Context, caller string, b *Body, from io.Reader, size int64) error {
+// all reads the text of a body, which is sent or inflated from it; size is -1 where it is not known. What is not known to
+// fit the small pool goes on in the large one.
+func (in *Intake) all(ctx context.Context, caller string, b *Body, from io.Reader, sent *paced, size int64) error {
 	room := size
 	if size < 0 {
 		room = 4 << 10
@@ -164,6 +164,7 @@ func (in *Intake) all(ctx context.Context, caller string, b *Body, from io.Reade
 				if err := b.hold(ctx, in.large, caller, in.limits.Bytes*3/2); err != nil {
 					return err
 				}
+				sent.anew()
 				large = true
 			}
 			next := make([]byte, len(text), min(2*int64(cap(text))+1, in.limits.Bytes))
@@ -248,6 +249,9 @@ func (p *paced) Read(to []byte) (int, error) {
 	}
 	return n, err
 }
+
+// anew begins a new window: the wait before it was not the sender's.
+func (p *paced) anew() { p.left = 0 }
 
 // end lifts the deadline of a whole body: the connection is watched for its end while the answer is made. The rest of
 // another body, which net/http reads behind the error's back, has a last window.

@@ -130,3 +130,16 @@ func (s *still) Read([]byte) (int, error) {
 	<-s.end
 	return 0, io.ErrUnexpectedEOF
 }
+
+// A body that waited for memory has a new window afterwards: the wait was not its sender's.
+func TestWaitIsNotTheSenders(t *testing.T) {
+	in := New(Limits{Bytes: 1 << 20, Time: time.Hour, Rate: 1, Window: time.Hour})
+	windows := 0
+	sent := &paced{from: bytes.NewReader(make([]byte, 3*smallBytes)), set: func(time.Time) error { windows++; return nil }, window: time.Hour,
+		piece: 1 << 30, last: time.Now().Add(time.Hour)}
+	body := &Body{}
+	defer body.Close()
+	if err := in.all(t.Context(), "a", body, sent, sent, -1); err != nil || len(body.Text) != 3*smallBytes || windows != 2 {
+		t.Errorf("%v, %d bytes, %d windows", err, len(body.Text), windows)
+	}
+}
