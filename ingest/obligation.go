@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/sinks/bucket"
@@ -256,19 +257,21 @@ func (j *job) fulfil(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r := &round{}
-		for _, url := range slices.Sorted(maps.Keys(owed)) {
-			if tried[url] >= maxWakes {
-				continue
+		urls := slices.DeleteFunc(slices.Sorted(maps.Keys(owed)), func(url string) bool { return tried[url] >= maxWakes || j.sourceOf(url) == nil })
+		tasks, errs := make([]*task, len(urls)), make([]error, len(urls))
+		var reach sync.Map
+		atOnce(len(urls), func(i int) {
+			var err error
+			if tasks[i], err = j.owedTask(ctx, urls[i], owed[urls[i]], &reach); err != nil {
+				errs[i] = fmt.Errorf("derive %s again: %w", urls[i], err)
 			}
-			t, err := j.owedTask(ctx, url, owed[url])
-			if err != nil {
-				return fmt.Errorf("derive %s again: %w", url, err)
-			}
-			if t != nil {
-				tried[url]++
-				r.tasks = append(r.tasks, t)
-			}
+		})
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		r := &round{tasks: slices.DeleteFunc(tasks, func(t *task) bool { return t == nil })}
+		for _, t := range r.tasks {
+			tried[t.url]++
 		}
 		if len(r.tasks) == 0 {
 			return nil
@@ -287,8 +290,16 @@ func (j *job) fulfil(ctx context.Context) error {
 }
 
 // owedTask is the task of an object that is to be derived again. nil: the object is not of this
-// run's sources, is gone or changed, is quarantined, or another process has it.
-func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation) (*task, error) {
+// run's sources, is gone or changed, is quarantined, or another process has it; or none of its
+// companions is within reach.
+func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation, reach *sync.Map) (*task, error) {
+	old, err := j.cat.Object(ctx, url)
+	if err != nil || old == nil {
+		return nil, err
+	}
+	if owed, err = j.reachable(ctx, old.Standing, owed, reach); err != nil || len(owed) == 0 {
+		return nil, err
+	}
 	s, e, member, err := j.locate(ctx, url)
 	if errors.Is(err, formats.ErrNoCompanion) || err == nil && member != "" {
 		return nil, nil
@@ -296,12 +307,8 @@ func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation) 
 	if err != nil {
 		return nil, err
 	}
-	old, err := j.cat.Object(ctx, url)
-	if err != nil || old == nil || old.ETag != e.ETag {
-		return nil, err // a changed object is new itself, and asks again
-	}
-	if owed, err = j.reachable(ctx, owed); err != nil || len(owed) == 0 {
-		return nil, err
+	if old.ETag != e.ETag {
+		return nil, nil // a changed object is new itself, and asks again
 	}
 	t := &task{src: s, entry: e, url: url, old: old, named: named(old), owed: owed}
 	switch old.State {
@@ -327,14 +334,33 @@ func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation) 
 	return t, nil
 }
 
-// reachable are the obligations whose companion lies in a source of this run, or is gone.
-func (j *job) reachable(ctx context.Context, owed []*row.Obligation) (here []*row.Obligation, err error) {
+// reachable are the obligations of an object whose companion lies in a source of this run, or is
+// gone. known remembers the answers about companions: many objects wait for one.
+func (j *job) reachable(ctx context.Context, asker row.Standing, owed []*row.Obligation, known *sync.Map) (here []*row.Obligation, err error) {
+	type question struct {
+		companion string
+		asker     row.Standing
+	}
 	for _, o := range owed {
-		a, err := arrivalOf(ctx, j.cat, waiting{o.Companion, o.Waiter})
-		if err != nil {
-			return nil, err
+		if strings.HasPrefix(o.Companion, fileKey) { // it lies beside the object
+			here = append(here, o)
+			continue
 		}
-		if len(a.places) == 0 || j.holds(a) {
+		q := question{o.Companion, asker}
+		is, found := known.Load(q)
+		if !found {
+			places, err := j.placesOf(ctx, o.Companion)
+			if err != nil {
+				return nil, err
+			}
+			a, err := arrivalAt(ctx, j.cat, places, asker)
+			if err != nil {
+				return nil, err
+			}
+			is = len(a.places) == 0 || j.holds(a)
+			known.Store(q, is)
+		}
+		if is.(bool) {
 			here = append(here, o)
 		}
 	}
