@@ -59,12 +59,13 @@ func (x *object) seek(ctx context.Context, want formats.Ref) (*formats.Input, er
 		if tried, err = x.j.placesOf(ctx, want.ID); err != nil {
 			return nil, err
 		}
-		if err := x.approach(ctx, want.ID, tried); err != nil {
+		owners, err := x.approach(ctx, want.ID, tried)
+		if err != nil {
 			return nil, err
 		}
 		for _, place := range tried {
-			if !x.j.serves(place, x.t.src.standing()) {
-				x.distrust(place, want)
+			if !x.j.serves(place, x.t.src.standing(), owners) {
+				x.distrust(place, want, owners)
 				continue
 			}
 			in, err := x.reopen(ctx, place)
@@ -79,14 +80,15 @@ func (x *object) seek(ctx context.Context, want formats.Ref) (*formats.Input, er
 	return nil, formats.ErrNoCompanion
 }
 
-// approach notes in which state the companion is, before x reads it.
-func (x *object) approach(ctx context.Context, id string, places []string) error {
-	if len(places) == 0 || x.j.o.DryRun {
-		return nil
+// approach notes in which state the companion is, before x reads it. It returns the owners of the
+// places.
+func (x *object) approach(ctx context.Context, id string, places []string) (map[string]row.Standing, error) {
+	if len(places) == 0 {
+		return nil, nil
 	}
 	a, err := arrivalAt(ctx, x.j.cat, places, x.t.src.standing())
 	if err != nil {
-		return environment(err)
+		return nil, environment(err)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -94,7 +96,7 @@ func (x *object) approach(ctx context.Context, id string, places []string) error
 		x.states = make(map[string]string)
 	}
 	x.states[id] = a.state
-	return nil
+	return a.owners, nil
 }
 
 // beside opens the file called name, seen from key.

@@ -110,15 +110,25 @@ func (j *job) lookAgain(ctx context.Context, p *pending, w waiting) error {
 
 // holds reports whether a companion lies in a source of this run.
 func (j *job) holds(a arrival) bool {
-	return slices.ContainsFunc(a.places, func(place string) bool { return j.sourceOf(place) != nil })
+	return slices.ContainsFunc(a.places, func(place string) bool { return j.has(place) })
+}
+
+// has reports whether a place lies in a source of this run.
+func (j *job) has(place string) bool {
+	_, takes := j.sourceTaking(place)
+	return takes
 }
 
 // cameMeanwhile reports whether a companion that was missing is there now.
 func (j *job) cameMeanwhile(ctx context.Context, x *object, m missed) (bool, error) {
 	if m.want.ID != "" {
 		places, err := j.placesOf(ctx, m.want.ID)
+		if err != nil {
+			return false, err
+		}
+		a, err := arrivalAt(ctx, j.cat, places, x.t.src.standing())
 		for _, place := range places {
-			if slices.Contains(m.tried, place) || !j.serves(place, x.t.src.standing()) {
+			if slices.Contains(m.tried, place) || !j.serves(place, x.t.src.standing(), a.owners) {
 				continue
 			}
 			_, _, _, err := j.locate(ctx, place)
@@ -205,7 +215,7 @@ func (x *object) lacksStill(ctx context.Context, w waiting) (bool, error) {
 
 // endWait removes a waiter.
 func (x *object) endWait(ctx context.Context, w waiting) error {
-	x.j.has(w.Object, w.key)
+	x.j.lacksNot(w.Object, w.key)
 	return x.j.cat.RemoveWaiter(ctx, w.key, w.Waiter)
 }
 
@@ -238,8 +248,8 @@ func (x *object) stopWaiting(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// has notes that an object lacks a companion no longer.
-func (j *job) has(object, companion string) {
+// lacksNot notes that an object lacks a companion no longer.
+func (j *job) lacksNot(object, companion string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.lacking[object], companion)
@@ -257,7 +267,7 @@ func (j *job) fulfil(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		urls := slices.DeleteFunc(slices.Sorted(maps.Keys(owed)), func(url string) bool { return tried[url] >= maxWakes || j.sourceOf(url) == nil })
+		urls := slices.DeleteFunc(slices.Sorted(maps.Keys(owed)), func(url string) bool { return tried[url] >= maxWakes || !j.has(url) })
 		tasks, errs := make([]*task, len(urls)), make([]error, len(urls))
 		var reach sync.Map
 		atOnce(len(urls), func(i int) {
@@ -310,6 +320,7 @@ func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation, 
 	if old.ETag != e.ETag {
 		return nil, nil // a changed object is new itself, and asks again
 	}
+	s = j.sourceOf(url) // of sources that share a bucket, the one with the object's owner
 	t := &task{src: s, entry: e, url: url, old: old, named: named(old), owed: owed}
 	switch old.State {
 	case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict, row.ObjectSkipped:

@@ -175,8 +175,14 @@ func (x *object) confirm(ctx context.Context, id symbol.ID, member string, publi
 
 // sourceOf is the source of this run that a URL, or a place in it, belongs to: of nested ones the
 // innermost, of equal ones the first whose globs take the key. nil: there is none.
-func (j *job) sourceOf(url string) (found *source) {
-	takes := false
+func (j *job) sourceOf(url string) *source {
+	s, _ := j.sourceTaking(url)
+	return s
+}
+
+// sourceTaking is sourceOf. takes: the globs of the source take the key. If they do not, the object
+// lies in the source's bucket, and in a source that this run does not have.
+func (j *job) sourceTaking(url string) (found *source, takes bool) {
 	for _, s := range j.sources {
 		rest, ok := strings.CutPrefix(url, s.prefix)
 		if !ok || found != nil && len(s.prefix) < len(found.prefix) {
@@ -188,19 +194,29 @@ func (j *job) sourceOf(url string) (found *source) {
 			found, takes = s, is
 		}
 	}
-	return found
+	return found, takes
+}
+
+// standingOf is the standing of what lies at a place: its source's, or where this run does not have
+// that source, the one that the ledger noted (known, nil: the ledger was not asked).
+func (j *job) standingOf(place string, known map[string]row.Standing) (s row.Standing, is bool) {
+	if from, takes := j.sourceTaking(place); takes {
+		return from.standing(), true
+	}
+	s, is = known[place]
+	return s, is
 }
 
 // serves reports whether what lies at a place may be a companion of an object of standing s: it
 // changes that object's functions.
-func (j *job) serves(place string, s row.Standing) bool {
-	from := j.sourceOf(place)
-	return from == nil || from.standing().MayReplace(s)
+func (j *job) serves(place string, s row.Standing, known map[string]row.Standing) bool {
+	from, is := j.standingOf(place, known)
+	return !is || from.MayReplace(s)
 }
 
 // distrust notes that a companion was not used.
-func (x *object) distrust(place string, want formats.Ref) {
-	s := x.j.sourceOf(place).standing()
+func (x *object) distrust(place string, want formats.Ref, known map[string]row.Standing) {
+	s, _ := x.j.standingOf(place, known)
 	told := Rejection{x.t.url, fmt.Sprintf("companion: %s is not used for %s: its source has owner %q and rank %d", place, want.ID, s.Owner, s.Rank)}
 	x.mu.Lock()
 	defer x.mu.Unlock()

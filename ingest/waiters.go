@@ -46,8 +46,9 @@ func joinWaiters(ctx context.Context, c *row.Catalog, only []waiting) error {
 
 // arrival is what the catalog knows of a companion.
 type arrival struct {
-	places []string // where the companion is
-	state  string   // differs when one of the places or its content does; "": it is nowhere
+	places []string                // where the companion is
+	owners map[string]row.Standing // by place, as the ledger noted them
+	state  string                  // differs when one of the places or its content does; "": it is nowhere
 }
 
 // arrivedBefore reports whether the catalog knows the companion that w lacks, and w's object was
@@ -84,7 +85,14 @@ func arrivalAt(ctx context.Context, c *row.Catalog, places []string, s row.Stand
 		if err != nil {
 			return arrival{}, err
 		}
-		if o == nil || o.State == row.ObjectGone || !o.Standing.MayReplace(s) {
+		if o == nil {
+			continue
+		}
+		if a.owners == nil {
+			a.owners = make(map[string]row.Standing)
+		}
+		a.owners[place] = o.Standing
+		if o.State == row.ObjectGone || !o.Standing.MayReplace(s) {
 			continue
 		}
 		a.places = append(a.places, place)
