@@ -50,7 +50,7 @@ func (x *object) companion(ctx context.Context, want formats.Ref) (*formats.Inpu
 
 // seek looks for a companion, and notes one that it does not find.
 func (x *object) seek(ctx context.Context, want formats.Ref) (*formats.Input, error) {
-	in, err := x.j.beside(ctx, x.t.src.Bucket, x.t.entry.Key, want.Name)
+	in, err := x.j.beside(ctx, x.t.src.Bucket, x.t.entry.Key, want.Name, func(key string) (bool, error) { return x.mayUse(ctx, key, want) })
 	if !errors.Is(err, formats.ErrNoCompanion) {
 		return in, err
 	}
@@ -97,89 +97,6 @@ func (x *object) approach(ctx context.Context, id string, places []string) (map[
 	}
 	x.states[id] = a.state
 	return a.owners, nil
-}
-
-// beside opens the file called name, seen from key.
-func (j *job) beside(ctx context.Context, b bucket.Bucket, key, name string) (*formats.Input, error) {
-	if strings.HasSuffix(name, "/") {
-		return j.within(ctx, b, path.Join(path.Dir(key), name)+"/")
-	}
-	for _, k := range keysBeside(key, name) {
-		e, _, err := b.Stat(ctx, k)
-		if errors.Is(err, bucket.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		return j.fetched(ctx, b, e)
-	}
-	return nil, formats.ErrNoCompanion
-}
-
-// isBeside reports whether a file called name is there, seen from key.
-func (j *job) isBeside(ctx context.Context, b bucket.Bucket, key, name string) (bool, error) {
-	if strings.HasSuffix(name, "/") {
-		e, err := firstWithin(ctx, b, path.Join(path.Dir(key), name)+"/")
-		return e != nil, err
-	}
-	for _, k := range keysBeside(key, name) {
-		_, _, err := b.Stat(ctx, k)
-		if !errors.Is(err, bucket.ErrNotFound) {
-			return err == nil, err
-		}
-	}
-	return false, nil
-}
-
-// within opens the first file of a folder, hidden ones aside.
-func (j *job) within(ctx context.Context, b bucket.Bucket, folder string) (*formats.Input, error) {
-	found, err := firstWithin(ctx, b, folder)
-	if err != nil {
-		return nil, err
-	}
-	if found == nil {
-		return nil, formats.ErrNoCompanion
-	}
-	return j.fetched(ctx, b, *found)
-}
-
-// firstWithin finds the first file of a folder, hidden ones aside; nil: there is none.
-func firstWithin(ctx context.Context, b bucket.Bucket, folder string) (found *bucket.Entry, err error) {
-	err = b.List(ctx, folder, "", func(e bucket.Entry) error {
-		rest := strings.TrimPrefix(e.Key, folder)
-		if rest == "" || rest[0] == '.' || strings.Contains(rest, "/") {
-			return nil
-		}
-		found = &e
-		return errStop
-	})
-	if err != nil && !errors.Is(err, errStop) {
-		return nil, err
-	}
-	return found, nil
-}
-
-// keysBeside lists the keys at which a file called name may lie, seen from key.
-func keysBeside(key, name string) []string {
-	if name == "" {
-		return nil
-	}
-	name = path.Clean(strings.ReplaceAll(name, `\`, "/"))
-	dir := path.Dir(key)
-	var all []string
-	add := func(k string) {
-		k = strings.TrimPrefix(k, "/")
-		if k != key && k != "." && k != ".." && !strings.HasPrefix(k, "../") && !slices.Contains(all, k) {
-			all = append(all, k)
-		}
-	}
-	if !path.IsAbs(name) {
-		add(path.Join(dir, name))
-	}
-	add(path.Join(dir, path.Base(name)))
-	add(strings.TrimPrefix(name, "../"))
-	return all
 }
 
 // placesOf gives the objects and members ("URL!member") that have an id.

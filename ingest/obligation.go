@@ -138,7 +138,7 @@ func (j *job) cameMeanwhile(ctx context.Context, x *object, m missed) (bool, err
 		}
 		return false, err
 	}
-	return j.isBeside(ctx, x.t.src.Bucket, x.t.entry.Key, m.want.Name)
+	return x.isBeside(ctx, m.want)
 }
 
 // announce records an obligation for each object that waits for what x brought. The ledger's entry

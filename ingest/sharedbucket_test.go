@@ -48,3 +48,24 @@ func TestCompanionInASharedBucket(t *testing.T) {
 	w.answers(idA, 8, "")
 	w.verify()
 }
+
+// TestNeighbourOfAnotherOwner: a companion's name that leads into another owner's folder finds nothing there.
+func TestNeighbourOfAnotherOwner(t *testing.T) {
+	for name, runs := range map[string][]int{"both sources": {0, 1}, "the asker's source": {0}} {
+		t.Run(name, func(t *testing.T) {
+			w := shared(t)
+			w.put("b/part.dwo", hasPart)
+			w.ingest(1)
+			w.put("a/lib.so", "FAKE\nid "+idA+"\nneed name ../b/part.dwo\nf 0 8 main 1\n")
+			r := w.ingest(runs...)
+			w.answers(idA, 8, "")
+			if len(r.Warnings) != 1 {
+				t.Errorf("warnings %+v", r.Warnings)
+			}
+			w.verify()
+			w.ingest(0, 1)
+			w.answers(idA, 8, "")
+			w.verify()
+		})
+	}
+}

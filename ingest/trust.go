@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -217,7 +218,7 @@ func (j *job) serves(place string, s row.Standing, known map[string]row.Standing
 // distrust notes that a companion was not used.
 func (x *object) distrust(place string, want formats.Ref, known map[string]row.Standing) {
 	s, _ := x.j.standingOf(place, known)
-	told := Rejection{x.t.url, fmt.Sprintf("companion: %s is not used for %s: its source has owner %q and rank %d", place, want.ID, s.Owner, s.Rank)}
+	told := Rejection{x.t.url, fmt.Sprintf("companion: %s is not used for %s: its source has owner %q and rank %d", place, cmp.Or(want.ID, want.Name), s.Owner, s.Rank)}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.warnings) < maxWarnings && !slices.Contains(x.warnings, told) {

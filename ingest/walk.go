@@ -30,7 +30,7 @@ func Walk(ctx context.Context, s Source, o Options, visit Visit) error {
 			return fmt.Errorf("open %s: %w", src.Bucket.URL(e.Key), err)
 		}
 		in.Companion = func(ctx context.Context, want formats.Ref) (*formats.Input, error) {
-			return j.beside(ctx, src.Bucket, e.Key, want.Name)
+			return j.beside(ctx, src.Bucket, e.Key, want.Name, func(string) (bool, error) { return true, nil })
 		}
 		return errors.Join(walkInput(ctx, in, o.Formats, &j.o.Limits, 0, visit), release(in))
 	}
