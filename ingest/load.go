@@ -79,7 +79,7 @@ func (x *object) load(ctx context.Context, b bid, rival *row.Record) (err error)
 				return errors.Join(x.addNames(ctx, rival, x.allNames(e.known)), x.confirm(ctx, a.ID, member, p.Load))
 			case keep:
 				x.outcome(a.ID, member, outcomeKept)
-				return x.addNames(ctx, rival, x.allNames(e.known))
+				return errors.Join(x.addNames(ctx, rival, x.allNames(e.known)), x.awaitToo(ctx, p, l))
 			}
 		}
 		if j.o.DryRun {

@@ -83,6 +83,18 @@ func (j *job) await(ctx context.Context, p *pending) error {
 	return nil
 }
 
+// awaitToo records what l lacks where another object has published equal content: that object may
+// be gone when the companion comes.
+func (x *object) awaitToo(ctx context.Context, p, l *row.Loaded) error {
+	if p.Digest != l.Digest || x.j.o.DryRun {
+		return nil
+	}
+	x.mu.Lock()
+	twin := &pending{x: x, id: l.Artifact.ID, loaded: l, missed: maps.Clone(x.missed), states: maps.Clone(x.states)}
+	x.mu.Unlock()
+	return environment(x.j.await(ctx, twin))
+}
+
 // lookAgain records an obligation if the companion that w lacks came, or changed, while the object
 // was read, or lies in another source than those of this run. A companion that is as it was when
 // the object was read beside it, without use, wakes the object only when it changes.
@@ -376,18 +388,4 @@ func (j *job) reachable(ctx context.Context, asker row.Standing, owed []*row.Obl
 		}
 	}
 	return here, nil
-}
-
-// missing lists the companions that loads of this run still lack.
-func (j *job) missing() []string {
-	var all []string
-	for _, keys := range j.lacking {
-		for key := range keys {
-			if !strings.HasPrefix(key, fileKey) {
-				all = append(all, key)
-			}
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }

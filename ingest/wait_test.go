@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -196,5 +198,27 @@ func TestObligationOfAnUnfinishedObject(t *testing.T) {
 	w.run()
 	w.is("x/a.so", row.ObjectLoaded)
 	w.answers(idB, 8, "both:3")
+	w.verify()
+}
+
+// An object that was moved before its companion came is woken at its new place.
+func TestCompanionOfAMovedObject(t *testing.T) {
+	w := newWorld(t)
+	w.put("x/a.so", needsPart)
+	w.run()
+	if err := os.Rename(filepath.Join(w.dir, "x/a.so"), filepath.Join(w.dir, "x/b.so")); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	w.is("x/a.so", row.ObjectGone)
+	w.put("z/elsewhere", hasPart)
+	w.run()
+	w.answers(idA, 8, "part:2")
+	if len(w.waiters("dwo:77")) > 1 {
+		t.Fatal("the new place waits on")
+	}
+	w.verify()
+	w.gc(GCOptions{})
+	w.run()
 	w.verify()
 }

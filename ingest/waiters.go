@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/symlake/symlake/sinks/row"
@@ -112,6 +113,20 @@ func ledgerOf(ctx context.Context, c *row.Catalog, place string) (*row.Object, e
 		}
 		place = place[:end]
 	}
+}
+
+// missing lists the companions that loads of this run still lack.
+func (j *job) missing() []string {
+	var all []string
+	for _, keys := range j.lacking {
+		for key := range keys {
+			if !strings.HasPrefix(key, fileKey) {
+				all = append(all, key)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // obligations reports what a run still owes and no run is at work on: obligations of objects that
