@@ -104,6 +104,11 @@ func (j *job) feed(ctx context.Context, tasks []*task, queue chan<- *task) (rest
 		ours, errs := make([]bool, n), make([]error, n)
 		atOnce(n, func(i int) { ours[i], errs[i] = j.begin(ctx, now[i]) })
 		if err := errors.Join(errs...); err != nil {
+			for i, t := range now {
+				if ours[i] || errs[i] != nil { // else another process has it
+					rest = append(rest, t)
+				}
+			}
 			return append(rest, tasks...), fmt.Errorf("note attempts in the ledger: %w", err)
 		}
 		for i, t := range now {

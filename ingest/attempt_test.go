@@ -1,0 +1,55 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// stopping is a catalog that ends the run while it notes its third attempt.
+type stopping struct {
+	sinks.Catalog
+	stop  func()
+	noted atomic.Int32
+}
+
+func (s *stopping) Swap(ctx context.Context, key, old, new []byte) error {
+	if key[0] == 'o' && s.noted.Add(1) == 3 {
+		s.stop()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return s.Catalog.Swap(ctx, key, old, new)
+}
+
+// A run that is asked to stop while it notes attempts leaves no object that looks as if a process had
+// died of it.
+func TestStopWhileAttemptsAreNoted(t *testing.T) {
+	w := newWorld(t)
+	for i := range 40 {
+		w.put(fmt.Sprintf("lib%02d.so", i), fmt.Sprintf("FAKE\nid %040x\nf 0 8 f%d 1\n", i+1, i))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	o, store := w.o, *w.store
+	store.Catalog = &stopping{Catalog: w.store.Catalog, stop: cancel}
+	o.Store = &store
+	if _, err := Run(ctx, []Source{w.src}, o); err == nil {
+		t.Fatal("the run was not stopped")
+	}
+	err := w.cat.Objects(t.Context(), "", func(o *row.Object) error {
+		if o.State == row.ObjectLoading {
+			t.Errorf("%s is still loading", o.URL)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	w.verify()
+}
