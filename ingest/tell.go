@@ -15,6 +15,9 @@ import (
 const (
 	// tellTime is how long a process on another host has to write the report that it has begun to tell.
 	tellTime = time.Minute
+	// maxAhead is how far the clock of another host may be ahead. A time beyond that is a clock's
+	// mistake, and would keep the report until it has come.
+	maxAhead = 10 * time.Minute
 	// keepTold is how long accounts of a run that was told wait for more attempts of it.
 	keepTold = 24 * time.Hour
 	// maxAccounts bounds what one report sums.
@@ -194,7 +197,8 @@ func (t *Telling) free(by *row.Teller) bool {
 			return !alive
 		}
 	}
-	return t.o.Now().Sub(by.At) > tellTime
+	age := t.o.Now().Sub(by.At)
+	return age > tellTime || age < -maxAhead
 }
 
 // Release gives claimed accounts back, so that another process can tell them at once.
