@@ -110,7 +110,7 @@ func eachConflict(ctx context.Context, c *row.Catalog, url string, f func(*row.C
 	return err
 }
 
-// removeConflict removes a conflict; one that is gone or has changed is left to whoever did that.
+// removeConflict removes a conflict; a conflict that is gone or has changed stays as it is.
 func removeConflict(ctx context.Context, c *row.Catalog, x *row.Conflict) error {
 	err := c.SwapConflict(ctx, x, nil)
 	if errors.Is(err, sinks.ErrConflict) {

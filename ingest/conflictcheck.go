@@ -86,7 +86,7 @@ func (v *verifier) conflicts(ctx context.Context) {
 		p := c.record.Published
 		switch {
 		case isFrom(p, c.KeptOut.URL, c.KeptOut.Member) && hex.EncodeToString(p.Digest[:]) == c.KeptOut.Digest:
-			v.problem(where, errors.New("what it keeps out is published, and nobody accepted that"))
+			v.problem(where, errors.New("the load that it keeps out is published, and no person accepted it"))
 		case hex.EncodeToString(p.Load[:]) == c.Load && c.KeptOut.MayReplace(p.Claimed()):
 			v.problem(where, fmt.Errorf("the published load has owner %q and rank %d, the conflict says %q and %d",
 				p.Claimed().Owner, p.Claimed().Rank, c.Kept.Owner, c.Kept.Rank))

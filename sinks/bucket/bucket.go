@@ -90,7 +90,7 @@ type Reader interface {
 	Mapped() []byte
 }
 
-// Hider is a bucket of local files, of which some are not for whoever lists it.
+// Hider is a bucket of local files that can leave some of them out of its listings.
 type Hider interface {
 	// Hide gives the bucket without the folders and files that hide tells of, by their real path: without links. It is called
 	// for each entry of a listing, and for what a link to a file leads to. A hidden folder is not read.

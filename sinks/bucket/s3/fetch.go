@@ -41,7 +41,7 @@ func (b *Bucket) fetchRanges(ctx context.Context, e bucket.Entry, dst io.WriterA
 	if err := eachPiece(ctx, pieces, read); err != nil || want.kind == nil || joined(want.kind, pieces) == want.sum {
 		return err
 	}
-	// Nobody knows which range is damaged. Each is read until it comes as it came before: no two accidents are alike.
+	// Any range may be damaged. Each is read until it comes as it came before: no two accidents are alike.
 	err = eachPiece(ctx, pieces, func(ctx context.Context, p *piece) error {
 		for attempt := 1; attempt < sumAttempts; attempt++ {
 			p.seen = append(p.seen, p.sum)
