@@ -228,7 +228,7 @@ func TestVerifyConflicts(t *testing.T) {
 		{"rank", `has owner "team-a" and rank 0`, func(w *teams) {
 			w.swap(idA, func(r *row.Record) { r.Published.Source.Rank = 0 })
 		}},
-		{"published", "what it keeps out is published", func(w *teams) {
+		{"published", "it keeps out is published", func(w *teams) {
 			theirs := newTeams(t, teamB)
 			theirs.put("a/lib.so", forged)
 			theirs.ingest(0)
