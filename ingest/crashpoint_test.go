@@ -515,7 +515,7 @@ func TestCrashPoints(t *testing.T) {
 	}
 	points, stride := 0, 1
 	if testing.Short() {
-		stride = 4
+		stride = 12
 	}
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) { points += s.dieEverywhere(t, mem.New, stride) })
