@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -239,7 +240,11 @@ func (c *recount) object(o *row.Object) {
 		return
 	}
 	n := &r.Objects
-	switch o.State {
+	state := o.State
+	if o.Again {
+		state = endedAs(o)
+	}
+	switch state {
 	default:
 		return
 	case row.ObjectLoaded:
@@ -259,11 +264,11 @@ func (c *recount) object(o *row.Object) {
 	n.Seen++
 	n.New++
 	r.Bytes.Read += o.Size
-	if o.State == row.ObjectFailed {
+	if state == row.ObjectFailed {
 		return // its parts are told when it has ended
 	}
 	rejected := rejectedOf(o)
-	if o.State == row.ObjectRejected && len(rejected) == 0 {
+	if state == row.ObjectRejected && len(rejected) == 0 {
 		rejected = []Rejection{{o.URL, o.Reason}}
 	}
 	r.tell(&r.Rejected, rejected...)
@@ -273,6 +278,23 @@ func (c *recount) object(o *row.Object) {
 			r.tell(&r.Held, Rejection{join(o.URL, a.Member), a.Error})
 		}
 	}
+}
+
+// endedAs is the state in which an object ended that is being derived again. Only objects that were
+// loaded or kept wait for companions; skipped ones have no artifacts.
+func endedAs(o *row.Object) row.ObjectState {
+	has := func(outcome string) bool {
+		return slices.ContainsFunc(o.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcome })
+	}
+	switch {
+	case has(outcomeLoaded), o.State == row.ObjectPublished:
+		return row.ObjectLoaded
+	case has(outcomeKept), has(outcomeHeld):
+		return row.ObjectKept
+	case has(outcomeRejected):
+		return row.ObjectRejected
+	}
+	return row.ObjectSkipped
 }
 
 // rejectedOf lists the artifacts of an object that were rejected.

@@ -316,3 +316,36 @@ func TestIsolatedTold(t *testing.T) {
 		t.Errorf("%+v", r.Earlier)
 	}
 }
+
+// An object that a process loaded before it died is told also if another process derives it again while the dead one's
+// account is counted.
+func TestToldWhileDerivedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
+	w.tell(Run(t.Context(), []Source{w.src}, w.o))
+	dead, living := row.NewWorkerID(), &row.Worker{ID: row.NewWorkerID(), Host: "living", Lease: time.Hour}
+	if err := w.cat.SwapWorker(t.Context(), nil, living); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.cat.SwapAccount(t.Context(), nil, &row.Account{ID: dead, Run: "dead", Started: w.now}); err != nil {
+		t.Fatal(err)
+	}
+	old := w.object("a.so")
+	at := *old
+	at.By, at.State, at.Owner, at.Again = dead, row.ObjectLoading, living.ID, true
+	if err := w.cat.SwapObject(t.Context(), old, &at); err != nil {
+		t.Fatal(err)
+	}
+	w.o.Alive = func(host, _ string) (alive, known bool) { return host == living.Host, true }
+	r := w.tell(Run(t.Context(), []Source{w.src}, w.o))
+	if r.Earlier == nil || r.Earlier.Objects.Loaded != 1 || r.Objects.Loaded != 0 {
+		t.Fatalf("%+v, earlier %+v", r.Objects, r.Earlier)
+	}
+	// The one that derives it again dies, too: the object is finished, and not told twice.
+	w.o.Alive = func(string, string) (alive, known bool) { return false, true }
+	r = w.tell(Run(t.Context(), []Source{w.src}, w.o))
+	if r.Objects.Loaded != 0 || r.Earlier != nil {
+		t.Fatalf("%+v, earlier %+v", r.Objects, r.Earlier)
+	}
+	w.is("a.so", row.ObjectLoaded)
+}

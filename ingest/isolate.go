@@ -36,7 +36,7 @@ func (j *job) isolate(ctx context.Context, t *task) error {
 		return j.leaveAll(ctx, []*task{t})
 	case now == nil || now.Owner == (row.WorkerID{}): // it ended, as the ledger says
 		if now != nil {
-			j.adopt(child, now)
+			j.adopt(child, t, now)
 		}
 		return nil
 	case now.Owner == j.worker && j.o.Isolate != nil: // it did not come so far as to open the object
@@ -55,7 +55,7 @@ func (j *job) isolate(ctx context.Context, t *task) error {
 		}
 	}
 	o := j.entry(t, row.ObjectRejected)
-	o.Reason, o.Attempts = fmt.Sprintf("%s: %v", reasonCrashed, died), 0
+	o.Reason, o.Attempts, o.By = fmt.Sprintf("%s: %v", reasonCrashed, died), 0, j.by()
 	if err := j.rename(ctx, t.named, o); err != nil {
 		return err
 	}
@@ -66,8 +66,9 @@ func (j *job) isolate(ctx context.Context, t *task) error {
 	return err
 }
 
-// adopt counts what a child did as this process's own.
-func (j *job) adopt(child *Report, o *row.Object) {
+// adopt counts what a child did as this process's own. An object that was derived again was counted
+// before, unless it is rejected now.
+func (j *job) adopt(child *Report, t *task, o *row.Object) {
 	var rejected []Rejection
 	if child != nil {
 		j.mu.Lock()
@@ -92,7 +93,9 @@ func (j *job) adopt(child *Report, o *row.Object) {
 		j.mu.Unlock()
 		rejected = child.Rejected
 	}
-	j.count(o, nil, rejected)
+	if !t.rederive || o.State == row.ObjectRejected {
+		j.count(o, nil, rejected)
+	}
 }
 
 // only takes the objects of Only that lie in a source.

@@ -60,13 +60,16 @@ func (j *job) entry(t *task, s row.ObjectState) *row.Object {
 		o.By = t.old.By // its outcome was counted when it was new
 	}
 	if s == row.ObjectLoading || s == row.ObjectPublished {
-		o.Owner = j.worker
+		o.Owner, o.Again = j.worker, t.rederive
 	}
 	return o
 }
 
 // begin notes that t is about to be opened.
 func (j *job) begin(ctx context.Context, t *task) (bool, error) {
+	if old := t.old; old != nil && old.Again && old.ETag == t.entry.ETag {
+		t.rederive = true // it was counted before a process died that derived it again
+	}
 	o := j.entry(t, row.ObjectLoading)
 	if t.old != nil {
 		t.heir, t.seen = t.old.Owner, true

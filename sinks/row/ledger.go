@@ -40,17 +40,19 @@ type Object struct {
 	Reason   string      `json:"reason,omitempty"`
 	Attempts int         `json:"attempts,omitempty"` // that failed, one after the other, on these bytes
 	// Interrupted counts the processes that died, or lost their lease, while it was open, one after the other.
-	Interrupted int              `json:"interrupted,omitempty"`
-	Owner       WorkerID         `json:"owner,omitzero"` // who has it open: loading and published only
-	First       time.Time        `json:"first,omitzero"` // seen first, tried last
-	Last        time.Time        `json:"last,omitzero"`
-	Seconds     float64          `json:"seconds,omitempty"` // of the last attempt
-	Run         string           `json:"run,omitempty"`
-	By          WorkerID         `json:"by,omitzero"`       // the account that tells the state
-	Standing    Standing         `json:"standing,omitzero"` // of the source that it was taken from last
-	App         string           `json:"app,omitempty"`     // APP@BUILD that its artifacts were named after
-	Artifacts   []ObjectArtifact `json:"artifacts,omitempty"`
-	Parsers     map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it
+	Interrupted int      `json:"interrupted,omitempty"`
+	Owner       WorkerID `json:"owner,omitzero"` // who has it open: loading and published only
+	// Again says of an object at work that it had ended before: By counts how, from Artifacts.
+	Again     bool             `json:"again,omitempty"`
+	First     time.Time        `json:"first,omitzero"` // seen first, tried last
+	Last      time.Time        `json:"last,omitzero"`
+	Seconds   float64          `json:"seconds,omitempty"` // of the last attempt
+	Run       string           `json:"run,omitempty"`
+	By        WorkerID         `json:"by,omitzero"`       // the account that tells the state
+	Standing  Standing         `json:"standing,omitzero"` // of the source that it was taken from last
+	App       string           `json:"app,omitempty"`     // APP@BUILD that its artifacts were named after
+	Artifacts []ObjectArtifact `json:"artifacts,omitempty"`
+	Parsers   map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it
 
 	raw  []byte // as read: what SwapObject compares with
 	rest []byte // its plain text, where that was not read whole

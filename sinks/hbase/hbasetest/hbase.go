@@ -1,6 +1,7 @@
 package hbasetest
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -205,6 +206,29 @@ func (s *Server) Pause(t testing.TB, stop bool) {
 	if err := s.proc.pause(stop); err != nil {
 		t.Fatal(err)
 	}
+	// The signal stops one thread after the other.
+	for stop && !s.stands(t) {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// stands reports whether every thread of the server is stopped, as far as the system tells.
+func (s *Server) stands(t testing.TB) bool {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", s.Process()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it ended
+		}
+		if at := bytes.LastIndexByte(text, ')'); at+2 >= len(text) || text[at+2] != 'T' {
+			return false
+		}
+	}
+	return true
 }
 
 // Process is the server's process id, for its processor time.
