@@ -79,8 +79,8 @@ func (w *walker) hole(n js.IExpr) {
 		return
 	}
 	number, ok := list.List[0].(*js.LiteralExpr)
-	if !ok || w.offset(number.Data) != w.holes[0].at {
-		return
+	if !ok || w.offset(number.Data) != w.holes[0].at || len(list.List) <= len(w.holes[0].uses) {
+		return // not the hole's own statement, or what a broken script left of it
 	}
 	for i, use := range w.holes[0].uses {
 		if v, ok := list.List[i+1].(*js.Var); ok {
