@@ -84,7 +84,7 @@ func (c *Catalog) RemoveAccount(ctx context.Context, id WorkerID) error {
 // SwapAccount replaces old by new in one step; as SwapArtifact.
 func (c *Catalog) SwapAccount(ctx context.Context, old, new *Account) error {
 	var id WorkerID
-	var was, value []byte
+	var was []byte
 	switch {
 	case old != nil:
 		id, was = old.ID, old.raw
@@ -93,15 +93,8 @@ func (c *Catalog) SwapAccount(ctx context.Context, old, new *Account) error {
 	default:
 		return nil
 	}
-	key := accountKey(id)
-	if new != nil {
-		plain, err := json.Marshal(new)
-		if err != nil {
-			return fmt.Errorf("swap account %s: %w", id, err)
-		}
-		value = c.k.sealRecord(key, plain)
-	}
-	if err := c.c.Swap(ctx, key, was, value); err != nil {
+	value, err := exchange(ctx, c, accountKey(id), was, new)
+	if err != nil {
 		return fmt.Errorf("swap account %s: %w", id, err)
 	}
 	if new != nil {

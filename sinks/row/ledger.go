@@ -192,7 +192,7 @@ func (c *Catalog) object(ctx context.Context, r sinks.Row) (*Object, error) {
 // SwapObject replaces old by new in one step; as SwapArtifact.
 func (c *Catalog) SwapObject(ctx context.Context, old, new *Object) error {
 	var url string
-	var was, value []byte
+	var was []byte
 	switch {
 	case old != nil:
 		url, was = old.URL, old.raw
@@ -207,15 +207,8 @@ func (c *Catalog) SwapObject(ctx context.Context, old, new *Object) error {
 	default:
 		return nil
 	}
-	key := objectKey(url)
-	if new != nil {
-		plain, err := json.Marshal(new)
-		if err != nil {
-			return fmt.Errorf("swap ledger of %s: %w", url, err)
-		}
-		value = c.k.sealRecord(key, plain)
-	}
-	if err := c.c.Swap(ctx, key, was, value); err != nil {
+	value, err := exchange(ctx, c, objectKey(url), was, new)
+	if err != nil {
 		return fmt.Errorf("swap ledger of %s: %w", url, err)
 	}
 	if new != nil {

@@ -90,7 +90,7 @@ func (c *Catalog) worker(ctx context.Context, r sinks.Row) (*Worker, error) {
 // SwapWorker replaces old by new in one step; as SwapArtifact.
 func (c *Catalog) SwapWorker(ctx context.Context, old, new *Worker) error {
 	var id WorkerID
-	var was, value []byte
+	var was []byte
 	switch {
 	case old != nil:
 		id, was = old.ID, old.raw
@@ -99,15 +99,8 @@ func (c *Catalog) SwapWorker(ctx context.Context, old, new *Worker) error {
 	default:
 		return nil
 	}
-	key := workerKey(id)
-	if new != nil {
-		plain, err := json.Marshal(new)
-		if err != nil {
-			return fmt.Errorf("swap lease of worker %s: %w", id, err)
-		}
-		value = c.k.sealRecord(key, plain)
-	}
-	if err := c.c.Swap(ctx, key, was, value); err != nil {
+	value, err := exchange(ctx, c, workerKey(id), was, new)
+	if err != nil {
 		return fmt.Errorf("swap lease of worker %s: %w", id, err)
 	}
 	if new != nil {
