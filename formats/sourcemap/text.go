@@ -292,49 +292,57 @@ func (t *text) number(most int64) (int64, error) {
 // string reads a string of at most most bytes. Where the input is in memory and
 // the string has no escapes, it is a part of the input.
 func (t *text) string(most int64) (string, error) {
-	if t.peek() != '"' {
-		return "", t.fail("a string")
-	}
-	start := t.offset()
-	at := t.at
-	escaped, err := t.skipString()
+	q, err := t.quoted()
 	if err != nil {
 		return "", err
 	}
-	size := t.offset() - start - 2
-	if size > most {
-		return "", tooMuch(t.section, start, "a string of at most "+strconv.FormatInt(most, 10)+" bytes")
+	if q.size > most {
+		return "", tooMuch(t.section, q.start, "a string of at most "+strconv.FormatInt(most, 10)+" bytes")
 	}
-	return t.decoded(start, at, size, escaped)
+	return t.decoded(q)
 }
 
 // name reads a name. One that is too long is cut (symbol.CutName); of one above Limits.LineBytes, the bytes as they stand
 // in the map are cut.
 func (t *text) name() (string, error) {
-	if t.peek() != '"' {
-		return "", t.fail("a string")
-	}
-	start := t.offset()
-	at := t.at
-	escaped, err := t.skipString()
+	q, err := t.quoted()
 	if err != nil {
 		return "", err
 	}
-	size := t.offset() - start - 2
-	if size > t.in.Limits.LineBytes {
+	if q.size > t.in.Limits.LineBytes {
 		var c symbol.Cutter
-		n, err := io.Copy(&c, io.NewSectionReader(t.in.Bytes, start+1, size))
-		if err == nil && n < size {
-			err = t.failAt(start+n, "as many bytes as before")
+		n, err := io.Copy(&c, io.NewSectionReader(t.in.Bytes, q.start+1, q.size))
+		if err == nil && n < q.size {
+			err = t.failAt(q.start+n, "as many bytes as before")
 		}
 		return c.Name(), err
 	}
-	s, err := t.decoded(start, at, size, escaped)
+	s, err := t.decoded(q)
 	return symbol.ShortName(s, t.in.Limits.NameBytes), err
 }
 
-// decoded returns the string of size bytes at start, which was at in the window and has just been passed.
-func (t *text) decoded(start int64, at int, size int64, escaped bool) (_ string, err error) {
+// quoted is a string that has just been passed.
+type quoted struct {
+	start   int64 // of its first quote, in the map
+	at      int   // of its first quote, in the window as it was then
+	size    int64 // bytes between its quotes
+	escaped bool
+}
+
+// quoted passes a string.
+func (t *text) quoted() (q quoted, err error) {
+	if t.peek() != '"' {
+		return q, t.fail("a string")
+	}
+	q.start, q.at = t.offset(), t.at
+	q.escaped, err = t.skipString()
+	q.size = t.offset() - q.start - 2
+	return q, err
+}
+
+// decoded returns the string of a quoted one that was passed last.
+func (t *text) decoded(q quoted) (_ string, err error) {
+	start, at, size, escaped := q.start, q.at, q.size, q.escaped
 	var raw []byte
 	if t.in.Mapped != nil {
 		raw = t.buf[at+1 : t.at-1]
