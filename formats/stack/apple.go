@@ -231,7 +231,7 @@ func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImage
 // strip takes the authentication code off a pointer that lies in no image:
 // user space ends at 2^36 on the systems of hand-held devices and at 2^47 on macOS.
 func (r *appleReport) strip(addr uint64, images appleImages) uint64 {
-	if ArchFamily(r.arch) != "arm64" || images.at(addr) != nil {
+	if symbol.ArchFamily(r.arch) != "arm64" || images.at(addr) != nil {
 		return addr
 	}
 	mac := addr & (1<<47 - 1)

@@ -80,7 +80,7 @@ func TestAppleSamples(t *testing.T) {
 	} {
 		var got []string
 		for _, s := range framed(split(t, c.text, Options{})) {
-			if s.Format != "apple-sample" || ArchFamily(s.Arch) != "arm64" {
+			if s.Format != "apple-sample" || symbol.ArchFamily(s.Arch) != "arm64" {
 				t.Errorf("%s %s", s.Format, s.Arch)
 			}
 			for _, th := range s.Threads {

@@ -1,11 +1,13 @@
 package stack
 
+import "github.com/symlake/symlake/formats/symbol"
+
 // Step moves a return address back into the call that it returns from. The
 // result lies in the call instruction or, where calls have several lengths,
 // in its last bytes: that is enough for a range.
 func Step(arch string, addr uint64) uint64 {
 	var back uint64
-	switch ArchFamily(arch) {
+	switch symbol.ArchFamily(arch) {
 	case "arm64":
 		addr &^= 3
 		back = 4
@@ -32,7 +34,7 @@ func Step(arch string, addr uint64) uint64 {
 // below 2^48; bit 55 marks the kernel's half, where only the tag is undone
 // because its size is not known.
 func Strip(arch string, addr uint64) uint64 {
-	if ArchFamily(arch) != "arm64" {
+	if symbol.ArchFamily(arch) != "arm64" {
 		return addr
 	}
 	if addr>>55&1 == 1 {
@@ -55,17 +57,4 @@ func Arch(abi string) string {
 		return "x86_64"
 	}
 	return ""
-}
-
-// ArchFamily is the architecture that one is a variant of, or itself.
-func ArchFamily(arch string) string {
-	switch arch {
-	case "arm64e", "arm64_32":
-		return "arm64"
-	case "armv6", "armv7", "armv7s", "armv7k", "armv7f":
-		return "arm"
-	case "x86_64h":
-		return "x86_64"
-	}
-	return arch
 }

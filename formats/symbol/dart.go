@@ -28,6 +28,16 @@ func DartAnchor(name string) string {
 	return ""
 }
 
+// IsDart reports whether the artifact is a snapshot of Dart.
+func (a *Artifact) IsDart() bool {
+	for name := range a.Anchors {
+		if DartAnchor(name) != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // DartNames is the kind of the map that Dart's compiler writes of the names it
 // replaced (--save-obfuscation-map). Its rows are classes without members:
 // Name is what stands in the program, Original what stood in the source, be it a

@@ -43,16 +43,6 @@ func dartPlace(a *symbol.Artifact, w symbol.Where) symbol.Where {
 	return w
 }
 
-// isDart reports whether an artifact is a snapshot of Dart.
-func isDart(a *symbol.Artifact) bool {
-	for name := range a.Anchors {
-		if symbol.DartAnchor(name) != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // dart completes the answers of a stack that has to do with Dart.
 func (b *stacks) dart(ctx context.Context, q *StackQuery, answers [][]symbol.Answer) error {
 	d := dartWork{c: b.c, q: q, answers: answers}
@@ -91,7 +81,7 @@ type dartWork struct {
 
 // frame looks at a frame that has been answered.
 func (d *dartWork) frame(ctx context.Context, f *stack.Frame, r *Resolution, a *symbol.Answer) error {
-	if r.Status != symbol.Found || !isDart(&r.Record.Published.Artifact) {
+	if r.Status != symbol.Found || !r.Record.Published.Artifact.IsDart() {
 		if w := anchored(f); w != nil && !f.Deferred && a.Status != symbol.Found {
 			return d.elsewhere(ctx, *w, a)
 		}
@@ -162,7 +152,7 @@ func (d *dartWork) elsewhere(ctx context.Context, w symbol.Where, a *symbol.Answ
 		}
 		for _, name := range names {
 			r := d.c.Resolve(ctx, name, Narrow{App: d.q.App, Anchor: w.Anchor})
-			if r.Status == symbol.Found && isDart(&r.Record.Published.Artifact) && !hasID(r.Record) {
+			if r.Status == symbol.Found && r.Record.Published.Artifact.IsDart() && !hasID(r.Record) {
 				d.symbols = r.Record
 				break
 			}

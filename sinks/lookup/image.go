@@ -166,7 +166,7 @@ func (c *Client) image(ctx context.Context, f *stack.Frame, o *StackOptions, see
 			return nil, err
 		}
 		if r := t.is(); r.Status == symbol.Found {
-			t.dart = isDart(&r.Record.Published.Artifact)
+			t.dart = r.Record.Published.Artifact.IsDart()
 		}
 		if seen.all == nil {
 			seen.all = map[imageKey]*target{}
@@ -209,7 +209,7 @@ func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried
 	}
 	if n.File != "" {
 		for _, name := range o.Artifacts {
-			if r := ask(name); r.Record != nil && hasName(r.Record, symbol.NameFile, n.File) {
+			if r := ask(name); r.Record != nil && r.Record.HasName(symbol.NameFile, n.File) {
 				return tried
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -227,15 +226,15 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 	}
 	prefer(func(e *entry) bool { return !e.rec.State.Removed() })
 	if n.File != "" {
-		prefer(func(e *entry) bool { return hasName(e.rec, symbol.NameFile, n.File) })
+		prefer(func(e *entry) bool { return e.rec.HasName(symbol.NameFile, n.File) })
 	}
 	if n.App != "" {
-		prefer(func(e *entry) bool { return hasName(e.rec, symbol.NameApp, n.App) })
+		prefer(func(e *entry) bool { return e.rec.HasName(symbol.NameApp, n.App) })
 	}
 	if n.Anchor != "" {
 		prefer(func(e *entry) bool {
 			_, has := e.rec.Published.Artifact.Anchors[n.Anchor]
-			return has || isDart(&e.rec.Published.Artifact)
+			return has || e.rec.Published.Artifact.IsDart()
 		})
 	}
 	if n.Path != "" && len(fits) > 1 {
@@ -313,17 +312,13 @@ func ofApp(all []*entry, app string) []*entry {
 		return all
 	}
 	return keep(all, func(e *entry) bool {
-		return hasName(e.rec, symbol.NameApp, app) || !slices.ContainsFunc(e.rec.Names, func(n symbol.Name) bool { return n.Kind == symbol.NameApp })
+		return e.rec.HasName(symbol.NameApp, app) || !slices.ContainsFunc(e.rec.Names, func(n symbol.Name) bool { return n.Kind == symbol.NameApp })
 	})
-}
-
-func hasName(r *row.Record, kind symbol.NameKind, text string) bool {
-	return slices.ContainsFunc(r.Names, func(n symbol.Name) bool { return n.Kind == kind && strings.EqualFold(n.Text, text) })
 }
 
 // runs reports whether an image that is built for arch may be meant.
 func (n Narrow) runs(arch string) bool {
-	return n.Arch == "" || arch == "" || arch == n.Arch || n.Variants && stack.ArchFamily(arch) == stack.ArchFamily(n.Arch)
+	return n.Arch == "" || arch == "" || arch == n.Arch || n.Variants && symbol.ArchFamily(arch) == symbol.ArchFamily(n.Arch)
 }
 
 func (n Narrow) String() string {

@@ -41,7 +41,7 @@ func tableOf(f *stack.Frame, r *row.Record) (Query, bool) {
 		if at.Value = pos; !ok {
 			at.Value = symbol.TablesEnd
 		}
-	} else if hasName(r, symbol.NameFile, fileName(f.File)) {
+	} else if r.HasName(symbol.NameFile, fileName(f.File)) {
 		return Query{}, false
 	}
 	return Query{r.ID, at}, true

@@ -1,6 +1,8 @@
 package row
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -39,6 +41,11 @@ type Record struct {
 	Names []symbol.Name
 
 	raw []byte // as read: what SwapArtifact compares with
+}
+
+// HasName reports whether the artifact has a name of that kind, in any case.
+func (r *Record) HasName(kind symbol.NameKind, text string) bool {
+	return slices.ContainsFunc(r.Names, func(n symbol.Name) bool { return n.Kind == kind && strings.EqualFold(n.Text, text) })
 }
 
 // Progress is a load under way. Whoever finds it past its lease may remove it.
