@@ -6,16 +6,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// batch is one chunk of questions on its way. Its memory is used again for
-// the next chunk and the next call, except for the slabs, which the caller owns.
-type batch struct {
+// Batch answers questions about several artifacts together, a row at a time. The client's own calls
+// give it one chunk of questions after another. A layer that finds the artifacts itself
+// calls Client.Batch. Its memory is used again for the next call, except for the
+// answers and their frames, which the caller owns. Not safe for concurrent use.
+type Batch struct {
 	c       *Client
-	answers []symbol.Answer // by question; nil: they are emitted
+	now     time.Time
+	known   map[*entry]int32 // the groups that Artifact added
+	answers []symbol.Answer  // by question; nil: they are emitted
 	items   []item
 	spare   []item // for sorting
 	groups  []*entry
@@ -31,7 +34,14 @@ type batch struct {
 	final bool      // records were read past the cache: a bad row is corrupt
 
 	names   []string // the questions are for these classes; nil: for frames
-	classes []*retrace.Class
+	classes []*Class
+}
+
+// Question is a question of a Batch.
+type Question struct {
+	Where    symbol.Where
+	Artifact int32 // as Batch.Artifact returned it
+	Answer   int32 // index into Batch.Answers
 }
 
 // asked is a question: the group of its artifact, and its answer.
@@ -53,46 +63,97 @@ type bad struct {
 
 // borrow gives a batch that another call used before, so that its memory is neither
 // made nor cleared again for each; giveBack is its end.
-func (c *Client) borrow() *batch {
-	if b, is := c.batches.Get().(*batch); is {
+func (c *Client) borrow() *Batch {
+	if b, is := c.batches.Get().(*Batch); is {
 		return b
 	}
-	return new(batch)
+	return new(Batch)
 }
 
 // giveBack keeps a batch, which holds nothing of its callers' any more, for the next call. One whose
 // call ended with an error is left to the garbage collector.
-func (c *Client) giveBack(b *batch) {
+func (c *Client) giveBack(b *Batch) {
 	clear(b.groups[:cap(b.groups)])
 	clear(b.bad[:cap(b.bad)])
 	clear(b.window.at[:])
 	clear(b.window.of[:])
-	b.answers, b.slab, b.kept = nil, nil, kept{}
+	b.answers, b.slab, b.kept, b.known = nil, nil, kept{}, nil
 	b.emits.end()
 	c.batches.Put(b)
 }
 
 // begin makes the batch ready for questions whose answers are those.
-func (b *batch) begin(ctx context.Context, c *Client, answers []symbol.Answer) {
+func (b *Batch) begin(ctx context.Context, c *Client, answers []symbol.Answer) {
 	b.c, b.answers = c, answers
 	b.kept = kept{room: room.Of(ctx)}
 	b.groups = b.groups[:0]
 }
 
 // next makes room for n questions; the groups stay.
-func (b *batch) next(n int) {
+func (b *Batch) next(n int) {
 	b.final, b.told = false, b.told[:0]
 	b.items, b.asked, b.bad = slices.Grow(b.items[:0], n), slices.Grow(b.asked[:0], n), b.bad[:0]
 }
 
 // group adds an artifact.
-func (b *batch) group(e *entry) int {
+func (b *Batch) group(e *entry) int {
 	b.groups = append(b.groups, e)
 	return len(b.groups) - 1
 }
 
+// Batch begins a batch with room for n answers. It reads nothing yet. Close it after the last
+// question, unless a call returned an error.
+func (c *Client) Batch(ctx context.Context, n int) *Batch {
+	b := c.borrow()
+	b.begin(ctx, c, make([]symbol.Answer, n))
+	b.now = c.o.Now()
+	return b
+}
+
+// Answers returns the answers, zero until they are asked for. The caller owns them.
+func (b *Batch) Answers() []symbol.Answer { return b.answers }
+
+// Close gives the batch's memory back to the client. The answers stay valid.
+func (b *Batch) Close() { b.c.giveBack(b) }
+
+// Artifact adds an artifact to the batch and returns its number. An artifact that was added before keeps its number. The
+// error is ctx's.
+func (b *Batch) Artifact(ctx context.Context, id symbol.ID) (int32, error) {
+	e, err := b.c.record(ctx, id, b.now)
+	if err != nil {
+		return 0, err
+	}
+	g, ok := b.known[e]
+	if !ok {
+		if b.known == nil {
+			b.known = map[*entry]int32{}
+		}
+		g = int32(b.group(e))
+		b.known[e] = g
+	}
+	return g, nil
+}
+
+// Ask answers questions, each once. The errors are those of ctx and of its room.
+func (b *Batch) Ask(ctx context.Context, qs []Question) error {
+	for chunk := range slices.Chunk(qs, chunkQueries) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		b.next(len(chunk))
+		for i := range chunk {
+			q := &chunk[i]
+			b.put(asked{q.Artifact, q.Answer}, i, q.Where)
+		}
+		if err := b.finish(ctx, func(q int32) symbol.Where { return chunk[q].Where }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // run answers a chunk: into answers, all zero, or by emitting if that is nil.
-func (b *batch) run(ctx context.Context, c *Client, qs []Query, answers []symbol.Answer) error {
+func (b *Batch) run(ctx context.Context, c *Client, qs []Query, answers []symbol.Answer) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -105,7 +166,7 @@ func (b *batch) run(ctx context.Context, c *Client, qs []Query, answers []symbol
 }
 
 // finish answers what was put; where tells the place of a question.
-func (b *batch) finish(ctx context.Context, where func(q int32) symbol.Where) error {
+func (b *Batch) finish(ctx context.Context, where func(q int32) symbol.Where) error {
 	groups := len(b.groups)
 	err := b.walk(ctx)
 	if err == nil && len(b.bad) > 0 {
@@ -129,7 +190,7 @@ type outcome struct {
 }
 
 // tell counts an answer for the observer.
-func (b *batch) tell(q int32, s symbol.Status) {
+func (b *Batch) tell(q int32, s symbol.Status) {
 	if b.c.o.Observer.Answered == nil {
 		return
 	}
@@ -144,7 +205,7 @@ func (b *batch) tell(q int32, s symbol.Status) {
 }
 
 // settle answers a question otherwise than with frames.
-func (b *batch) settle(q int32, s symbol.Status, why error) {
+func (b *Batch) settle(q int32, s symbol.Status, why error) {
 	b.tell(q, s)
 	if to := b.asked[q].to; b.answers != nil {
 		a := &b.answers[to]
@@ -155,7 +216,7 @@ func (b *batch) settle(q int32, s symbol.Status, why error) {
 }
 
 // find answers what needs no row and notes the row of everything else.
-func (b *batch) find(ctx context.Context, qs []Query, now time.Time) error {
+func (b *Batch) find(ctx context.Context, qs []Query, now time.Time) error {
 	var known map[symbol.ID]int
 	g := -1
 	for i := range qs {
@@ -180,13 +241,13 @@ func (b *batch) find(ctx context.Context, qs []Query, now time.Time) error {
 }
 
 // put asks question q, which is the next one.
-func (b *batch) put(a asked, q int, w symbol.Where) {
+func (b *Batch) put(a asked, q int, w symbol.Where) {
 	b.asked = append(b.asked, a)
 	b.place(int(a.group), int32(q), w)
 }
 
 // place answers a question that needs no row and notes the row of any other.
-func (b *batch) place(g int, q int32, w symbol.Where) {
+func (b *Batch) place(g int, q int32, w symbol.Where) {
 	pos, at, status, why := b.groups[g].place(w)
 	if status != symbol.Found {
 		b.settle(q, status, why)
@@ -197,7 +258,7 @@ func (b *batch) place(g int, q int32, w symbol.Where) {
 
 // walk answers the items row by row. While other calls do, it begins with a row of its own and goes round: of calls that
 // begin with the same row, each would wait for the one before to read it.
-func (b *batch) walk(ctx context.Context) error {
+func (b *Batch) walk(ctx context.Context) error {
 	b.items, b.spare = sortByRow(b.items, b.spare)
 	others := b.c.walking.Add(1) - 1
 	defer b.c.walking.Add(-1)
@@ -252,7 +313,7 @@ func (c *Client) turn(n int) int {
 
 // fail answers items with a row's error. What may be cured by a newer record
 // is put aside, once.
-func (b *batch) fail(e *entry, items []item, err error) {
+func (b *Batch) fail(e *entry, items []item, err error) {
 	status := statusOf(err)
 	if !b.final && (status == symbol.Corrupt || status == symbol.Sealed) {
 		aside := bad{e: e, err: err}
@@ -270,7 +331,7 @@ func (b *batch) fail(e *entry, items []item, err error) {
 // retry reads the records whose rows were bad once past the cache: a load
 // may have been published, and the old one removed, since they were read. Under the same
 // load, the rows stay bad.
-func (b *batch) retry(ctx context.Context, where func(q int32) symbol.Where) error {
+func (b *Batch) retry(ctx context.Context, where func(q int32) symbol.Where) error {
 	b.final = true
 	b.items = b.items[:0]
 	fresh := map[*entry]int{}

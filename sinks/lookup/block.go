@@ -40,7 +40,7 @@ var errGone = fmt.Errorf("%w: the row is gone", row.ErrUnauthentic)
 
 // fetch brings in and answers the wanted rows. Those that another caller
 // reads already are waited for after our own have landed. The error is ctx's.
-func (b *batch) fetch(ctx context.Context, wants []want) error {
+func (b *Batch) fetch(ctx context.Context, wants []want) error {
 	for len(wants) > 0 {
 		t := trip{b: b}
 		var theirs []want
@@ -75,7 +75,7 @@ func (b *batch) fetch(ctx context.Context, wants []want) error {
 
 // trip is one round trip: rows whose flights we lead.
 type trip struct {
-	b       *batch
+	b       *Batch
 	ours    []want
 	flights []*flight[*row.Block] // of ours; nil: landed
 	early   []early

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"unsafe"
 
-	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
@@ -33,17 +35,31 @@ type classOf struct {
 // indexBytes is about what a member takes that was retraced: a record, and its share of a name.
 const indexBytes = 96
 
+// Class is a class of a mapping, as the client keeps it. Safe for concurrent use.
+type Class struct {
+	*row.Class
+	once sync.Once
+	made any
+}
+
+// Made returns the result of make, which is called once and stays in the cache together with the class: a layer
+// above keeps there its own form of the class.
+func (c *Class) Made(make func(*row.Class) any) any {
+	c.once.Do(func() { c.made = make(c.Class) })
+	return c.made
+}
+
 // keptClass is a class in the cache.
 type keptClass struct {
-	*retrace.Class // nil: there is none such
-	bytes          int64
+	*Class // nil: there is none such
+	bytes  int64
 }
 
 // newKept is a class for the cache, with about the memory that it holds once all its members were asked for.
 func newKept(name string, c *row.Class) keptClass {
 	k := keptClass{bytes: int64(len(name)) + 64}
 	if c != nil {
-		k.Class = retrace.NewClass(c.Head(), c)
+		k.Class = &Class{Class: c}
 		k.bytes += c.Bytes() + int64(c.Size())*(indexBytes+int64(unsafe.Sizeof(symbol.Member{})))
 	}
 	return k
@@ -72,7 +88,7 @@ func (c *Client) Classes(ctx context.Context, artifact symbol.ID, names []string
 
 // mapped is Classes under a record, made ready for retracing. All are of one load: that of the record
 // or, if it was replaced meanwhile, of the newer one that from is.
-func (c *Client) mapped(ctx context.Context, e *entry, names []string) (out []*retrace.Class, from *entry, err error) {
+func (c *Client) mapped(ctx context.Context, e *entry, names []string) (out []*Class, from *entry, err error) {
 	for final := false; ; final = true {
 		out, newer, err := c.mappedBy(ctx, e, names, final)
 		if newer == nil || err != nil {
@@ -83,14 +99,14 @@ func (c *Client) mapped(ctx context.Context, e *entry, names []string) (out []*r
 }
 
 // mappedBy gives classes, or a newer record if there is one and rows of e's load are bad; unless final: then they are bad.
-func (c *Client) mappedBy(ctx context.Context, e *entry, names []string, final bool) (out []*retrace.Class, newer *entry, err error) {
+func (c *Client) mappedBy(ctx context.Context, e *entry, names []string, final bool) (out []*Class, newer *entry, err error) {
 	if e.status != symbol.Found {
 		return nil, nil, &ClassError{e.status, e.err}
 	}
 	if !e.load.artifact.Kind.HasClasses() {
 		return nil, nil, &ClassError{symbol.NoArtifact, fmt.Errorf("artifact %s: %w", e.load.id, errNoClasses)}
 	}
-	out = make([]*retrace.Class, len(names))
+	out = make([]*Class, len(names))
 	var cold []int // of names
 	for i, name := range names {
 		if class, ok := c.classes.GetIfPresent(classOf{e.load, name}); ok {
@@ -102,7 +118,7 @@ func (c *Client) mappedBy(ctx context.Context, e *entry, names []string, final b
 	if len(cold) == 0 {
 		return out, nil, nil
 	}
-	b := batch{c: c, final: final, names: make([]string, len(cold)), classes: make([]*retrace.Class, len(cold)), answers: make([]symbol.Answer, len(cold)), groups: []*entry{e}, kept: kept{room: room.Of(ctx)}}
+	b := Batch{c: c, final: final, names: make([]string, len(cold)), classes: make([]*Class, len(cold)), answers: make([]symbol.Answer, len(cold)), groups: []*entry{e}, kept: kept{room: room.Of(ctx)}}
 	for k, i := range cold {
 		b.names[k] = names[i]
 		b.putClass(0, k)
@@ -130,7 +146,7 @@ func (c *Client) mappedBy(ctx context.Context, e *entry, names []string, final b
 }
 
 // putClass notes the row of class k.
-func (b *batch) putClass(g, k int) {
+func (b *Batch) putClass(g, k int) {
 	b.asked = append(b.asked, asked{int32(g), int32(k)})
 	at, ok := b.groups[g].load.opened.IndexOf(b.names[k])
 	if !ok {
@@ -141,7 +157,7 @@ func (b *batch) putClass(g, k int) {
 }
 
 // answerClasses takes the classes of items from the block that speaks for them.
-func (b *batch) answerClasses(e *entry, from *row.Block, items []item) {
+func (b *Batch) answerClasses(e *entry, from *row.Block, items []item) {
 	for k := range items {
 		name := b.names[items[k].q]
 		class, err := from.Class(name)
@@ -162,4 +178,84 @@ func (b *batch) answerClasses(e *entry, from *row.Block, items []item) {
 		b.classes[items[k].q] = kept.Class
 		b.answers[items[k].q].Status = symbol.Found
 	}
+}
+
+// RenamedClasses gives the classes of a mapping that have the names, in the order
+// asked; nil: there is none. What the mapping says of its packages spares asking for classes that
+// were never renamed. The error is ctx's or a *ClassError.
+func (c *Client) RenamedClasses(ctx context.Context, id symbol.ID, names []string) ([]*Class, error) {
+	e, err := c.record(ctx, id, c.o.Now())
+	if err != nil {
+		return nil, err
+	}
+	if err := room.Take(ctx, int64(len(names))*nameRoom); err != nil {
+		return nil, err
+	}
+	out := make([]*Class, len(names))
+	for { // until facts and classes are of one load
+		cold := c.cached(e, names, out)
+		if len(cold) == 0 && len(names) > 0 {
+			return out, nil
+		}
+		facts, newer, err := c.mapped(ctx, e, []string{""})
+		if err != nil {
+			return nil, err
+		}
+		if newer.load != e.load {
+			e = newer
+			continue
+		}
+		var wanted []string
+		for _, i := range cold {
+			if mayName(facts[0], names[i]) {
+				wanted = append(wanted, names[i])
+			}
+		}
+		slices.Sort(wanted)
+		wanted = slices.Compact(wanted)
+		found, newer, err := c.mapped(ctx, e, wanted)
+		if err != nil {
+			return nil, err
+		}
+		if newer.load != e.load {
+			e = newer
+			continue
+		}
+		for _, i := range cold {
+			if k, ok := slices.BinarySearch(wanted, names[i]); ok {
+				out[i] = found[k]
+			}
+		}
+		return out, nil
+	}
+}
+
+// cached gives, in out, those of the classes that are in the cache, and says which are not.
+func (c *Client) cached(e *entry, names []string, out []*Class) (cold []int) {
+	for i, name := range names {
+		out[i] = nil
+		if name == "" {
+			continue // the mapping's facts, no class
+		}
+		if e.status == symbol.Found {
+			if class, ok := c.classes.GetIfPresent(classOf{e.load, name}); ok {
+				out[i] = class.Class
+				continue
+			}
+		}
+		if cold == nil {
+			cold = make([]int, 0, len(names)-i)
+		}
+		cold = append(cold, i)
+	}
+	return cold
+}
+
+// mayName reports whether a mapping may have a class of that name.
+func mayName(facts *Class, name string) bool {
+	if facts == nil || facts.Head().Facts == nil {
+		return true
+	}
+	_, ok := slices.BinarySearch(facts.Head().Facts.Packages, name[:max(strings.LastIndexByte(name, '.'), 0)])
+	return ok
 }

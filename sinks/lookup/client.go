@@ -74,7 +74,7 @@ type Client struct {
 	recs    *otter.Cache[symbol.ID, *entry]
 	refs    *otter.Cache[string, *named]
 
-	batches      sync.Pool     // of *batch
+	batches      sync.Pool     // of *Batch
 	walking      atomic.Int32  // calls that read rows
 	turns        atomic.Uint32 // of those that were not alone
 	blockFlights flights[place, *row.Block]
@@ -144,6 +144,11 @@ func (c *Client) Catalog(ctx context.Context) (*row.Catalog, error) {
 		return nil, err
 	}
 	return k.catalog, nil
+}
+
+// Count tells the observer of frames that a layer above answered without the client.
+func (c *Client) Count(kind symbol.Kind, status symbol.Status, frames int) {
+	c.o.Observer.answered(kind, status, frames)
 }
 
 // weight is what n bytes count for in a cache of most bytes: with the cache's

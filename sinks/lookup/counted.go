@@ -30,13 +30,13 @@ func (b *stacks) count(ctx context.Context) error {
 	found := map[symbol.ID]map[string][]uint64{}
 	why := map[symbol.ID]symbol.Answer{}
 	for id := range names {
-		found[id], why[id] = b.c.functions(ctx, id, names[id])
+		found[id], why[id] = b.c.Functions(ctx, id, names[id])
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 	}
 	for _, f := range b.counted {
-		starts, w := found[f.id][f.where.Anchor], &b.qs[f.query].where
+		starts, w := found[f.id][f.where.Anchor], &b.qs[f.query].Where
 		switch {
 		case len(starts) == 1:
 			*w = symbol.Where{Space: symbol.Position, Value: starts[0] + f.where.Value}

@@ -96,27 +96,22 @@ func (d *dartWork) frame(ctx context.Context, f *stack.Frame, r *Resolution, a *
 	if a.Status != symbol.Found || len(a.Frames) != 1 || a.Frames[0].File != "" {
 		return nil
 	}
-	e, err := d.c.record(ctx, r.Record.ID, d.c.o.Now())
-	if err != nil || e.status != symbol.Found {
-		return err
-	}
-	where := placeIn(e.load.artifact, f)
+	artifact := &r.Record.Published.Artifact
+	where := placeIn(artifact, f)
 	if anchor := symbol.DartAnchor(a.Frames[0].Linkage); anchor != "" {
 		// The program as it was shipped: of its code it has the beginning alone.
-		if pos, ok := e.load.artifact.Position(where); ok {
-			from := e.load.artifact.Anchors[anchor]
+		if pos, ok := artifact.Position(where); ok {
+			from := artifact.Anchors[anchor]
 			a.Offset = pos - from
 			return d.elsewhere(ctx, symbol.Where{Space: symbol.Anchored, Anchor: anchor, Value: pos - from}, a)
 		}
 		return nil
 	}
-	if pos, i, status, _ := e.place(where); status == symbol.Found {
-		if block, ok := d.c.blocks.GetIfPresent(place{e.load, int32(i)}); ok {
-			start, _ := block.Range(pos)
-			a.Offset = pos - start
-		}
+	at, err := d.c.Locate(ctx, Query{r.Record.ID, where})
+	if at.End > 0 {
+		a.Offset = at.Position - at.Start
 	}
-	return nil
+	return err
 }
 
 // anchorOf is the name that a frame's place is counted from; "" if it is none.

@@ -2,9 +2,7 @@ package lookup
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
@@ -88,7 +86,7 @@ func (c *Client) explain(ctx context.Context, s *stack.Stack, f *stack.Frame, o 
 	} else if x.Status == symbol.Found {
 		c.explainPlace(ctx, x, r.Record.ID)
 	} else if f.File != "" {
-		x.SameFile = c.sameFile(ctx, fileName(f.File))
+		x.SameFile = c.sameFile(ctx, FileName(f.File))
 	}
 	return x, ctx.Err()
 }
@@ -101,8 +99,8 @@ func (c *Client) explainRecord(ctx context.Context, x *Explanation, r Resolution
 	}
 	x.Canonical, x.Load, x.Format, x.Parser = l.Artifact.Canonical, fmt.Sprintf("%x", l.Load), l.Format, l.Parser
 	x.Object, x.Member, x.Missing = l.Source.URL, l.Source.Member, l.Quality.Missing
-	if k, err := c.open(ctx); err == nil && x.Object != "" {
-		switch o, err := k.catalog.Object(ctx, x.Object); {
+	if catalog, err := c.Catalog(ctx); err == nil && x.Object != "" {
+		switch o, err := catalog.Object(ctx, x.Object); {
 		case err != nil:
 			x.Ledger = append(x.Ledger, Ledger{URL: x.Object, Reason: err.Error()})
 		case o != nil:
@@ -114,18 +112,8 @@ func (c *Client) explainRecord(ctx context.Context, x *Explanation, r Resolution
 func (c *Client) explainPlace(ctx context.Context, x *Explanation, id symbol.ID) {
 	a := c.Lookup(ctx, Query{id, x.Stepped})
 	x.Status, x.Err = a.Status, a.Err
-	e, err := c.record(ctx, id, c.o.Now())
-	if err != nil {
-		return
-	}
-	pos, i, status, why := e.place(x.Stepped)
-	if status != symbol.Found {
-		x.Position, x.Located = pos, !errors.Is(why, errBefore) && !errors.Is(why, errNowhere)
-		return
-	}
-	x.Position, x.Row, x.Located = pos, i, true
-	if b, ok := c.blocks.GetIfPresent(place{e.load, int32(i)}); ok {
-		x.Start, x.End = b.Range(pos)
+	if at, err := c.Locate(ctx, Query{id, x.Stepped}); err == nil {
+		x.Located, x.Position, x.Row, x.Start, x.End = at.Known, at.Position, at.Row, at.Start, at.End
 	}
 }
 
@@ -133,11 +121,7 @@ func (c *Client) explainPlace(ctx context.Context, x *Explanation, id symbol.ID)
 func (c *Client) explainClass(ctx context.Context, x *Explanation, id symbol.ID, m *stack.Managed) {
 	a := c.Method(ctx, id, m.Class, m.Method, m.Line)
 	x.Status, x.Err = a.Status, a.Err
-	e, err := c.record(ctx, id, c.o.Now())
-	if err != nil || e.status != symbol.Found {
-		return
-	}
-	if i, ok := e.load.opened.IndexOf(m.Class); ok {
+	if i, ok := c.ClassRow(ctx, id, m.Class); ok {
 		x.Class, x.Row = m.Class, i
 	}
 }
@@ -145,18 +129,9 @@ func (c *Client) explainClass(ctx context.Context, x *Explanation, id symbol.ID,
 // sameFile lists what is stored under a file name, whatever else is known of
 // it: a stack whose build-id is not among them is of another build.
 func (c *Client) sameFile(ctx context.Context, file string) (same []Same) {
-	now := c.o.Now()
-	n, err := c.named(ctx, strings.ToLower(file), now)
-	if err != nil {
-		return nil
-	}
-	for _, id := range n.ids[:min(len(n.ids), 16)] {
-		e, err := c.record(ctx, id, now)
-		if err != nil || e.rec == nil || e.rec.Published == nil {
-			continue
-		}
-		p := e.rec.Published
-		same = append(same, Same{id, p.Artifact.Canonical, p.Artifact.Arch, p.Source.URL})
+	for _, r := range c.Namesakes(ctx, file) {
+		p := r.Published
+		same = append(same, Same{r.ID, p.Artifact.Canonical, p.Artifact.Arch, p.Source.URL})
 	}
 	return same
 }

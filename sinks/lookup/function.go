@@ -17,12 +17,12 @@ import (
 // name, so this reads and opens every one of the artifact. The answer is Found
 // when that could be done, else why not.
 func (c *Client) Function(ctx context.Context, id symbol.ID, name string) ([]uint64, symbol.Answer) {
-	starts, a := c.functions(ctx, id, map[string]bool{name: true})
+	starts, a := c.Functions(ctx, id, map[string]bool{name: true})
 	return starts[name], a
 }
 
-// functions is Function for several names at once.
-func (c *Client) functions(ctx context.Context, id symbol.ID, names map[string]bool) (map[string][]uint64, symbol.Answer) {
+// Functions is Function for several names at once.
+func (c *Client) Functions(ctx context.Context, id symbol.ID, names map[string]bool) (map[string][]uint64, symbol.Answer) {
 	fail := func(err error) (map[string][]uint64, symbol.Answer) {
 		return nil, symbol.Answer{Status: statusOf(err), Err: err}
 	}

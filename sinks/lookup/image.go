@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -27,8 +28,7 @@ type Tried struct {
 type target struct {
 	tried []Tried // every name that was asked for; the last one is the outcome
 	dart  bool    // a snapshot of Dart
-	e     *entry  // where its frames are looked up; nil: not yet
-	group int     // of e in the call's batch
+	group int32   // of the artifact in the call's batch; -1: not yet
 }
 
 // bytes is about the memory that a target holds, without what the caches hold too.
@@ -158,7 +158,7 @@ func (c *Client) image(ctx context.Context, f *stack.Frame, o *StackOptions, see
 	key := seen.keyOf(f, o)
 	t, ok := seen.all[key]
 	if !ok {
-		t = &target{tried: c.try(ctx, f, *o)}
+		t = &target{tried: c.try(ctx, f, *o), group: -1}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -186,17 +186,17 @@ func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried
 		n.Path = f.File
 	}
 	if f.File != "" {
-		n.File = fileName(f.File)
+		n.File = FileName(f.File)
 	}
 	ask := func(name string) Resolution {
 		r := c.Resolve(ctx, name, n)
 		if f.Managed == nil && r.Status == symbol.Found && r.Record.Published.Artifact.Kind.HasClasses() {
-			r = unresolved(lacking(symbol.NoArtifact, "%s holds names, and no positions", name))
+			r = Resolution{Status: symbol.NoArtifact, Err: fmt.Errorf("%s holds names, and no positions", name)}
 		}
 		tried = append(tried, Tried{name, r})
 		return r
 	}
-	ids := slices.DeleteFunc(slices.Clone(f.Image), func(name string) bool { return !isContent(strings.ToLower(name)) })
+	ids := slices.DeleteFunc(slices.Clone(f.Image), func(name string) bool { return !IsContent(strings.ToLower(name)) })
 	if len(ids) > 0 {
 		for _, name := range ids {
 			if ask(name).Status != symbol.NoArtifact {
@@ -234,10 +234,12 @@ func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried
 		}
 	}
 	if len(tried) == 0 {
-		tried = append(tried, Tried{"", unresolved(lacking(symbol.NoArtifact, "the frame names no artifact"))})
+		tried = append(tried, Tried{"", Resolution{Status: symbol.NoArtifact, Err: errNameless}})
 	}
 	return tried
 }
+
+var errNameless = errors.New("the frame names no artifact")
 
 // maxOthers bounds the artifacts that a reason lists.
 const maxOthers = 3

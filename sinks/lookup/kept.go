@@ -25,7 +25,7 @@ const (
 )
 
 // demangle fills in what people read. A name that is too long for the client's cache is made once a batch.
-func (b *batch) demangle(e *entry, frames []symbol.Frame) {
+func (b *Batch) demangle(e *entry, frames []symbol.Frame) {
 	if b.kept.room == nil || b.answers == nil {
 		b.c.demangle(e, frames)
 		return
@@ -41,7 +41,7 @@ func (b *batch) demangle(e *entry, frames []symbol.Frame) {
 }
 
 // brought counts a block that was read for this batch.
-func (b *batch) brought(bytes int64) {
+func (b *Batch) brought(bytes int64) {
 	if b.kept.room == nil || b.answers == nil {
 		return
 	}
@@ -54,7 +54,7 @@ func (b *batch) brought(bytes int64) {
 }
 
 // keep counts the memory of an answer that stays. The error is that of the room.
-func (b *batch) keep(frames []symbol.Frame) error {
+func (b *Batch) keep(frames []symbol.Frame) error {
 	n := int64(len(frames)) * int64(unsafe.Sizeof(symbol.Frame{}))
 	for i := range frames {
 		f := &frames[i]

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // managed are the lines of Java and Kotlin of one stack whose mapping is known.
@@ -38,7 +38,7 @@ func (m *managed) add(thread, frame int, id symbol.ID, left int) {
 // names, so each is found behind the one before.
 type classesByName struct {
 	names   []string
-	classes []*retrace.Class
+	classes []*Class
 	next    int
 }
 
@@ -49,11 +49,21 @@ func (s *classesByName) class(name string) *retrace.Class {
 		}
 		at := s.next
 		if s.next++; s.names[at] == name {
-			return s.classes[at]
+			return readyClass(s.classes[at])
 		}
 	}
 	return nil
 }
+
+// readyClass returns a class that is ready for retracing, which the client keeps with it; nil if there is none.
+func readyClass(c *Class) *retrace.Class {
+	if c == nil {
+		return nil
+	}
+	return c.Made(newReady).(*retrace.Class)
+}
+
+func newReady(c *row.Class) any { return retrace.NewClass(c.Head(), c) }
 
 // retrace answers the lines: first the classes of all threads are read, in
 // one round trip a mapping, then each thread is retraced whole. The error is ctx's, or that of its room.
@@ -67,7 +77,7 @@ func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answer
 		names = retrace.Classes(&s.Threads[t], names)
 	}
 	for at, id := range m.ids {
-		classes, err := c.ready(ctx, id, names)
+		classes, err := c.RenamedClasses(ctx, id, names)
 		var why *ClassError
 		if err != nil && !errors.As(err, &why) {
 			return err
@@ -96,7 +106,7 @@ func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answer
 				answers[l.thread][l.frame] = got[l.thread][l.frame]
 			}
 			if l.id == at {
-				c.o.Observer.answered(symbol.R8, answers[l.thread][l.frame].Status, 1)
+				c.Count(symbol.R8, answers[l.thread][l.frame].Status, 1)
 			}
 		}
 	}
@@ -129,89 +139,9 @@ func (c *Client) Line(ctx context.Context, mapping symbol.ID, m *stack.Managed) 
 // classesOf reads the classes that a thread names. The error is ctx's or a *ClassError.
 func (c *Client) classesOf(ctx context.Context, mapping symbol.ID, t *stack.Thread) (func(string) *retrace.Class, error) {
 	names := retrace.Classes(t, nil)
-	classes, err := c.ready(ctx, mapping, names)
+	classes, err := c.RenamedClasses(ctx, mapping, names)
 	if err != nil {
 		return nil, err
 	}
 	return (&classesByName{names: names, classes: classes}).class, nil
-}
-
-// ready gives the classes of a mapping that have the names, in the order
-// asked; nil: there is none. What the mapping says of its packages spares asking for classes that
-// were never renamed. The error is ctx's or a *ClassError.
-func (c *Client) ready(ctx context.Context, id symbol.ID, names []string) ([]*retrace.Class, error) {
-	e, err := c.record(ctx, id, c.o.Now())
-	if err != nil {
-		return nil, err
-	}
-	if err := room.Take(ctx, int64(len(names))*nameRoom); err != nil {
-		return nil, err
-	}
-	out := make([]*retrace.Class, len(names))
-	for { // until facts and classes are of one load
-		cold := c.cached(e, names, out)
-		if len(cold) == 0 && len(names) > 0 {
-			return out, nil
-		}
-		facts, newer, err := c.mapped(ctx, e, []string{""})
-		if err != nil {
-			return nil, err
-		}
-		if newer.load != e.load {
-			e = newer
-			continue
-		}
-		var wanted []string
-		for _, i := range cold {
-			if mayName(facts[0], names[i]) {
-				wanted = append(wanted, names[i])
-			}
-		}
-		slices.Sort(wanted)
-		wanted = slices.Compact(wanted)
-		found, newer, err := c.mapped(ctx, e, wanted)
-		if err != nil {
-			return nil, err
-		}
-		if newer.load != e.load {
-			e = newer
-			continue
-		}
-		for _, i := range cold {
-			if k, ok := slices.BinarySearch(wanted, names[i]); ok {
-				out[i] = found[k]
-			}
-		}
-		return out, nil
-	}
-}
-
-// cached gives, in out, those of the classes that are in the cache, and says which are not.
-func (c *Client) cached(e *entry, names []string, out []*retrace.Class) (cold []int) {
-	for i, name := range names {
-		out[i] = nil
-		if name == "" {
-			continue // the mapping's facts, no class
-		}
-		if e.status == symbol.Found {
-			if class, ok := c.classes.GetIfPresent(classOf{e.load, name}); ok {
-				out[i] = class.Class
-				continue
-			}
-		}
-		if cold == nil {
-			cold = make([]int, 0, len(names)-i)
-		}
-		cold = append(cold, i)
-	}
-	return cold
-}
-
-// mayName reports whether a mapping may have a class of that name.
-func mayName(facts *retrace.Class, name string) bool {
-	if facts == nil || facts.Facts == nil {
-		return true
-	}
-	_, ok := slices.BinarySearch(facts.Facts.Packages, name[:max(strings.LastIndexByte(name, '.'), 0)])
-	return ok
 }

@@ -56,7 +56,7 @@ func (n *Methods) Find(ctx context.Context, m *stack.Managed, returns string) ([
 
 // read makes classes known.
 func (n *Methods) read(ctx context.Context, names []string) error {
-	classes, err := n.client.ready(ctx, n.mapping, names)
+	classes, err := n.client.RenamedClasses(ctx, n.mapping, names)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (n *Methods) read(ctx context.Context, names []string) error {
 		n.bytes += entryBytes + len(name)
 		n.known[name] = nil
 		if x != nil {
-			n.known[name] = x.Names()
+			n.known[name] = readyClass(x).Names()
 			n.bytes += n.known[name].Bytes()
 		}
 	}

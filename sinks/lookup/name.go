@@ -31,9 +31,9 @@ func spellings(name string) []spelling {
 	if name == "" || len(name) > maxNameBytes {
 		return nil
 	}
-	if !isContent(name) {
+	if !IsContent(name) {
 		all := []spelling{{name, false}}
-		if base := fileName(name); base != name {
+		if base := FileName(name); base != name {
 			all = append(all, spelling{base, false})
 		}
 		return all
@@ -56,18 +56,18 @@ func spellings(name string) []spelling {
 	return all
 }
 
-// fileName is the last element of a path, of an archive's member, or of a
+// FileName returns the last element of a path, of an archive's member, or of a
 // Windows path.
-func fileName(name string) string {
+func FileName(name string) string {
 	if i := strings.LastIndexAny(name, `!\`); i >= 0 && i+1 < len(name) {
 		name = name[i+1:]
 	}
 	return path.Base(name)
 }
 
-// isContent reports whether a name stands for content: nothing of another
+// IsContent reports whether a name stands for content: nothing of another
 // content may answer for it. name is in lower case.
-func isContent(name string) bool {
+func IsContent(name string) bool {
 	for _, prefix := range []string{"go:", "sha256:", "debuglink:"} {
 		if strings.HasPrefix(name, prefix) {
 			return true
@@ -180,4 +180,22 @@ func (c *Client) readNamed(ctx context.Context, name string) (*named, error) {
 		}
 	}
 	return n, nil
+}
+
+// commonEnd counts the path elements that a script's URL and a path of an
+// artifact have in common, from the end.
+func commonEnd(r *row.Record, url string) (longest int) {
+	want := strings.Split(strings.ToLower(strings.ReplaceAll(url, `\`, "/")), "/")
+	for _, n := range r.Names {
+		if n.Kind != symbol.NamePath && n.Kind != symbol.NameFile {
+			continue
+		}
+		have := strings.Split(strings.ToLower(n.Text), "/")
+		k := 0
+		for k < len(have) && k < len(want) && have[len(have)-1-k] == want[len(want)-1-k] {
+			k++
+		}
+		longest = max(longest, k)
+	}
+	return longest
 }

@@ -12,7 +12,7 @@ func FuzzSpellings(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		content := isContent(strings.ToLower(strings.TrimSpace(name)))
+		content := IsContent(strings.ToLower(strings.TrimSpace(name)))
 		for i, s := range spellings(name) {
 			if s.text == "" || s.text != strings.ToLower(s.text) {
 				t.Fatalf("%q: spelling %q", name, s.text)

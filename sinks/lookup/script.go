@@ -2,30 +2,11 @@ package lookup
 
 import (
 	"context"
-	"strings"
 
 	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
-
-// commonEnd counts the path elements that a script's URL and a path of an
-// artifact have in common, from the end.
-func commonEnd(r *row.Record, url string) (longest int) {
-	want := strings.Split(strings.ToLower(strings.ReplaceAll(url, `\`, "/")), "/")
-	for _, n := range r.Names {
-		if n.Kind != symbol.NamePath && n.Kind != symbol.NameFile {
-			continue
-		}
-		have := strings.Split(strings.ToLower(n.Text), "/")
-		k := 0
-		for k < len(have) && k < len(want) && have[len(have)-1-k] == want[len(want)-1-k] {
-			k++
-		}
-		longest = max(longest, k)
-	}
-	return longest
-}
 
 // tableOf is the question where the module or function begins that a frame's
 // position counts from; false: it counts from the script's first. A script that only looks like a
@@ -41,7 +22,7 @@ func tableOf(f *stack.Frame, r *row.Record) (Query, bool) {
 		if at.Value = pos; !ok {
 			at.Value = symbol.TablesEnd
 		}
-	} else if r.HasName(symbol.NameFile, fileName(f.File)) {
+	} else if r.HasName(symbol.NameFile, FileName(f.File)) {
 		return Query{}, false
 	}
 	return Query{r.ID, at}, true
@@ -57,11 +38,11 @@ func (b *stacks) shift(ctx context.Context) error {
 			return
 		}
 		if a.Status != symbol.Found || len(a.Frames) == 0 {
-			q.where = b.tables[i].Where
+			q.Where = b.tables[i].Where
 			return
 		}
 		from := &a.Frames[0]
-		line, column := uint32(q.where.Value>>32), uint32(q.where.Value)
-		q.where.Value = uint64(line+from.Line-1)<<32 | uint64(column+from.Column)
+		line, column := uint32(q.Where.Value>>32), uint32(q.Where.Value)
+		q.Where.Value = uint64(line+from.Line-1)<<32 | uint64(column+from.Column)
 	})
 }

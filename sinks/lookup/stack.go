@@ -2,8 +2,6 @@ package lookup
 
 import (
 	"context"
-	"slices"
-	"time"
 
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/room"
@@ -55,8 +53,7 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 	if err := room.Take(ctx, int64(frames)*frameRoom); err != nil {
 		return err
 	}
-	b := stacks{c: c, now: c.o.Now(), seen: newResolved(frames), work: make([]stackWork, len(qs)), batch: c.borrow(), frames: frames}
-	b.batch.begin(ctx, c, make([]symbol.Answer, frames))
+	b := stacks{c: c, seen: newResolved(frames), work: make([]stackWork, len(qs)), batch: c.Batch(ctx, frames), frames: frames}
 	for i, from := 0, 0; i < len(qs); i++ {
 		var err error
 		if from, err = b.add(ctx, &qs[i], &b.work[i], from); err != nil {
@@ -69,7 +66,7 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 	if err := b.count(ctx); err != nil {
 		return err
 	}
-	if err := b.ask(ctx); err != nil {
+	if err := b.batch.Ask(ctx, b.qs); err != nil {
 		return err
 	}
 	for _, s := range b.settled {
@@ -92,20 +89,18 @@ func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, an
 		}
 		out(i, w.answers)
 	}
-	c.giveBack(b.batch)
+	b.batch.Close()
 	return nil
 }
 
 // stacks are questions of several stacks on their way.
 type stacks struct {
 	c       *Client
-	now     time.Time
 	seen    resolved
 	work    []stackWork
-	batch   *batch
+	batch   *Batch
 	frames  int
-	groups  map[*entry]int // of the batch
-	qs      []question
+	qs      []Question
 	tables  []Query // of frames whose positions count from a place that their map tells
 	shifted []int   // of qs
 	counted []counted
@@ -119,12 +114,6 @@ type stackWork struct {
 	dart    bool // there is code of Dart in it
 }
 
-// question is one that a block is to answer.
-type question struct {
-	where symbol.Where
-	asked
-}
-
 // add resolves the names of a stack's frames and notes what is to be asked. Its answers are those of the
 // batch from that one on; it returns where the next stack's begin.
 func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork, from int) (next int, err error) {
@@ -132,7 +121,7 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork, from int)
 	w.answers = make([][]symbol.Answer, len(s.Threads))
 	for t := range s.Threads {
 		frames := s.Threads[t].Frames
-		answers := b.batch.answers[from : from+len(frames) : from+len(frames)]
+		answers := b.batch.Answers()[from : from+len(frames) : from+len(frames)]
 		w.answers[t] = answers
 		var at, last *target
 		for i := range frames {
@@ -151,7 +140,7 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork, from int)
 			if r.Status != symbol.Found {
 				w.dart = w.dart || anchorOf(f) != ""
 				answers[i] = symbol.Answer{Status: r.Status, Err: r.Err}
-				b.c.o.Observer.answered(f.Kind, r.Status, 1)
+				b.c.Count(f.Kind, r.Status, 1)
 				continue
 			}
 			if f.Managed != nil {
@@ -171,20 +160,15 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork, from int)
 // native notes the question of a frame that has a position; to is its answer's number.
 func (b *stacks) native(ctx context.Context, f *stack.Frame, at *target, to int) error {
 	r := at.is()
-	if at.e == nil {
-		e, err := b.c.record(ctx, r.Record.ID, b.now)
+	if at.group < 0 {
+		g, err := b.batch.Artifact(ctx, r.Record.ID)
 		if err != nil {
 			return err
 		}
-		g, ok := b.groups[e]
-		if !ok { // two names may lead to one artifact
-			if b.groups == nil {
-				b.groups, b.qs = map[*entry]int{}, make([]question, 0, b.frames-to)
-			}
-			g = b.batch.group(e)
-			b.groups[e] = g
-		}
-		at.e, at.group = e, g
+		at.group = g
+	}
+	if b.qs == nil {
+		b.qs = make([]Question, 0, b.frames-to)
 	}
 	if f.Script != nil {
 		if via, ok := tableOf(f, r.Record); ok {
@@ -193,28 +177,9 @@ func (b *stacks) native(ctx context.Context, f *stack.Frame, at *target, to int)
 		}
 	}
 	if f.At.Space == symbol.Anchored && anchorOf(f) == "" && r.Record.Published.Artifact.Anchors[f.At.Anchor] == 0 {
-		b.counted = append(b.counted, counted{r.Record.ID, len(b.qs), f.At, f.Or, &b.batch.answers[to]})
+		b.counted = append(b.counted, counted{r.Record.ID, len(b.qs), f.At, f.Or, &b.batch.Answers()[to]})
 	}
-	b.qs = append(b.qs, question{})
-	q := &b.qs[len(b.qs)-1]
-	q.where, q.asked = placeIn(&r.Record.Published.Artifact, f), asked{int32(at.group), int32(to)}
-	return nil
-}
-
-// ask asks what was noted, so many at once as Frames does.
-func (b *stacks) ask(ctx context.Context) error {
-	for chunk := range slices.Chunk(b.qs, chunkQueries) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		b.batch.next(len(chunk))
-		for i := range chunk {
-			b.batch.put(chunk[i].asked, i, chunk[i].where)
-		}
-		if err := b.batch.finish(ctx, func(q int32) symbol.Where { return chunk[q].where }); err != nil {
-			return err
-		}
-	}
+	b.qs = append(b.qs, Question{placeIn(&r.Record.Published.Artifact, f), at.group, int32(to)})
 	return nil
 }
 
@@ -230,7 +195,7 @@ func (b *stacks) warm(ctx context.Context, qs []StackQuery) error {
 		}
 	}
 	for id, all := range names {
-		if _, err := b.c.ready(ctx, id, all); err != nil && ctx.Err() != nil {
+		if _, err := b.c.RenamedClasses(ctx, id, all); err != nil && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}

@@ -62,7 +62,7 @@ func (r *repeats) is(it *item) bool {
 }
 
 // repeat answers what was asked before, when all else is answered: a row may have been read again.
-func (b *batch) repeat() {
+func (b *Batch) repeat() {
 	for _, s := range b.repeats.same {
 		a := &b.answers[b.asked[s.q].to]
 		*a = b.answers[b.asked[s.as].to]
@@ -72,7 +72,7 @@ func (b *batch) repeat() {
 }
 
 // answer takes the answers of items from the block that speaks for them, now or at the next flush.
-func (b *batch) answer(e *entry, block *row.Block, items []item) {
+func (b *Batch) answer(e *entry, block *row.Block, items []item) {
 	if b.names != nil {
 		b.answerClasses(e, block, items)
 		return
@@ -93,7 +93,7 @@ func (b *batch) answer(e *entry, block *row.Block, items []item) {
 }
 
 // flush answers the window's questions.
-func (b *batch) flush() {
+func (b *Batch) flush() {
 	w := &b.window
 	row.Locate(w.at[:w.n])
 	for i := range w.of[:w.n] {
@@ -103,7 +103,7 @@ func (b *batch) flush() {
 }
 
 // take answers a question, whose answer is zero so far.
-func (b *batch) take(w *waiting, q *row.Question) {
+func (b *Batch) take(w *waiting, q *row.Question) {
 	room := b.roomFor()
 	frames, found := q.Find(room)
 	switch err := w.e.load.opened.Err(); {
@@ -140,7 +140,7 @@ func (b *batch) take(w *waiting, q *row.Question) {
 }
 
 // roomFor gives memory for the frames of the next answer; a longer chain gets memory of its own.
-func (b *batch) roomFor() []symbol.Frame {
+func (b *Batch) roomFor() []symbol.Frame {
 	if b.answers == nil && !b.held {
 		if b.emits.frames == nil {
 			b.emits.frames = make([]symbol.Frame, passingFrames)
