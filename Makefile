@@ -6,9 +6,8 @@ GO    ?= go
 CONTAINER ?= docker
 IMAGE ?= symlake
 export CGO_ENABLED = 0
-# Arrow brings a JSON library that fills tables of 4.5 MB in every process, a third of a cold look-up; by its own switch,
-# which it calls tinygo, it takes the standard one. gRPC's tracing pages bring HTML templates.
-export GOFLAGS := $(GOFLAGS) -tags=tinygo,grpcnotrace
+# The tracing pages of gRPC bring HTML templates, which every process initialises.
+export GOFLAGS := $(GOFLAGS) -tags=grpcnotrace
 
 .PHONY: help demo build test bench fuzz soak lint tools readers schemathesis airflow oracle image
 
