@@ -67,17 +67,17 @@ func (j symbolicateJob) rest(p *process) error {
 	}
 	w := p.watchJob("symbolicate")
 	o.Progress = w.rest
-	report, err := atrest.Run(p.ctx, o)
+	summary, err := atrest.Run(p.ctx, o)
 	w.stop()
-	if report != nil {
-		err = errors.Join(err, p.report(j.Report, "symbolicate-"+o.Run, report))
+	if summary != nil {
+		err = errors.Join(err, p.report(j.Report, "symbolicate-"+o.Run, summary))
 	}
 	switch {
 	case err != nil:
 		return err
-	case report.Files.Failed > 0:
+	case summary.Files.Failed > 0:
 		return fmt.Errorf("%d files could not be read or written: run it again", report.Files.Failed)
-	case report.Files.Rejected > 0 && j.RejectedCode != 0:
+	case summary.Files.Rejected > 0 && j.RejectedCode != 0:
 		return &exitError{Code: j.RejectedCode}
 	}
 	return nil

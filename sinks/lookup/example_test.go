@@ -18,8 +18,8 @@ func Example() {
 	store, keys := exampleStore()
 	client := lookup.New(store, keys, lookup.Options{})
 
-	report := "ABI: 'arm64'\nbacktrace:\n  #00 pc 0000000000010014  /data/app/lib/arm64/libcart.so (BuildId: " + cartID + ")\n"
-	err := stack.Split(context.Background(), strings.NewReader(report), stack.Options{}, func(s *stack.Stack) error {
+	text := "ABI: 'arm64'\nbacktrace:\n  #00 pc 0000000000010014  /data/app/lib/arm64/libcart.so (BuildId: " + cartID + ")\n"
+	err := stack.Split(context.Background(), strings.NewReader(text), stack.Options{}, func(s *stack.Stack) error {
 		answers, err := client.Stack(context.Background(), s, lookup.StackOptions{})
 		if err != nil {
 			return err // the context's; all else is in the answers
