@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/jobs/atrest"
 	"github.com/symlake/symlake/jobs/garbage"
@@ -76,7 +76,7 @@ func (j symbolicateJob) rest(p *process) error {
 	case err != nil:
 		return err
 	case summary.Files.Failed > 0:
-		return fmt.Errorf("%d files could not be read or written: run it again", report.Files.Failed)
+		return fmt.Errorf("%d files could not be read or written: run it again", summary.Files.Failed)
 	case summary.Files.Rejected > 0 && j.RejectedCode != 0:
 		return &exitError{Code: j.RejectedCode}
 	}
@@ -108,11 +108,11 @@ func (j symbolicateJob) restOptions(p *process) (o atrest.Options, err error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	frame0, err := stack.ParseFrame0(j.Frame0)
+	frame0, err := report.ParseFrame0(j.Frame0)
 	if err != nil {
 		return o, usage("--frame0: %w", err)
 	}
-	o.Stack = stack.Options{Artifacts: j.Artifact, Frame0: frame0}
+	o.Stack = report.Options{Artifacts: j.Artifact, Frame0: frame0}
 	if err := j.dartFlags.options(&o.Stack); err != nil {
 		return o, err
 	}

@@ -1,7 +1,7 @@
 package jobs
 
 import (
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/jobs/wire"
 )
 
@@ -13,7 +13,7 @@ type dartFlags struct {
 }
 
 // options fills in what the flags say.
-func (d *dartFlags) options(o *stack.Options) error {
+func (d *dartFlags) options(o *report.Options) error {
 	said := d.said()
 	if err := said.Options(o); err != nil {
 		return usage("%w", err)

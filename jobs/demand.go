@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -19,7 +19,7 @@ type demand struct {
 }
 
 // stack counts the frames of a stack.
-func (d *demand) stack(p *process, client *lookup.Client, s *stack.Stack, answers [][]symbol.Answer) {
+func (d *demand) stack(p *process, client *lookup.Client, s *report.Report, answers [][]symbol.Answer) {
 	if d.seen == nil {
 		d.seen = map[string]symbol.ID{}
 	}

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/remote"
 	"github.com/symlake/symlake/jobs/wire"
@@ -71,7 +71,7 @@ const remoteText = 1 << 20
 
 // sendStacks has a server symbolicate all of r. Dumps are parted here, and
 // not in their middle, so a log may be of any length.
-func (j symbolicateJob) sendStacks(p *process, client *remote.Client, o stack.Options, r io.Reader, w *bufio.Writer) error {
+func (j symbolicateJob) sendStacks(p *process, client *remote.Client, o report.Options, r io.Reader, w *bufio.Writer) error {
 	q := url.Values{"artifact": j.Artifact, "unit": j.Unit, "verbose": {strconv.FormatBool(j.Verbose || j.json(p))}}
 	for name, value := range map[string]string{"app": j.App, "frame0": j.Frame0, "isolate_start": j.IsolateStart, "vm_start": j.VMStart, "school": j.School, "regex": j.Regex} {
 		if value != "" {
@@ -98,7 +98,7 @@ func (j symbolicateJob) sendStacks(p *process, client *remote.Client, o stack.Op
 		}
 		return w.Flush()
 	}
-	err := stack.Split(p.ctx, r, o, func(s *stack.Stack) error {
+	err := report.Split(p.ctx, r, o, func(s *report.Report) error {
 		text.Write(s.Text)
 		if text.Len() < remoteText {
 			return nil

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -24,14 +24,14 @@ const (
 // prints; who prints flushes when nothing more is there, so that a log is followed as it is written.
 type stackFlow struct {
 	client  *lookup.Client
-	reading stack.Options
+	reading report.Options
 	options lookup.StackOptions
-	print   func(*stack.Stack, [][]symbol.Answer) error
+	print   func(*report.Report, [][]symbol.Answer) error
 }
 
 // answered is a pile of stacks with their answers.
 type answered struct {
-	stacks  []*stack.Stack
+	stacks  []*report.Report
 	answers [][][]symbol.Answer
 }
 
@@ -78,7 +78,7 @@ func (f *stackFlow) run(ctx context.Context, r io.Reader, w *bufio.Writer) error
 		}
 		return nil
 	})
-	err := stack.Split(ctx, r, f.reading, waiting.put)
+	err := report.Split(ctx, r, f.reading, waiting.put)
 	waiting.end()
 	if failed := work.Wait(); failed != nil {
 		return failed
@@ -90,7 +90,7 @@ func (f *stackFlow) run(ctx context.Context, r io.Reader, w *bufio.Writer) error
 type stackPile struct {
 	mu      sync.Mutex
 	changed sync.Cond
-	stacks  []*stack.Stack
+	stacks  []*report.Report
 	bytes   int
 	ended   bool // nothing comes any more
 	stopped bool // nothing is taken any more
@@ -103,7 +103,7 @@ func newStackPile() *stackPile {
 }
 
 // put adds a stack when there is room for it. The error is context.Canceled, once nobody takes any.
-func (p *stackPile) put(s *stack.Stack) error {
+func (p *stackPile) put(s *report.Report) error {
 	n := max(len(s.Text), leastStackBytes)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +119,7 @@ func (p *stackPile) put(s *stack.Stack) error {
 }
 
 // take gives all that is there, when there is any; nil: that was all.
-func (p *stackPile) take() []*stack.Stack {
+func (p *stackPile) take() []*report.Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.stacks) == 0 && !p.ended && !p.stopped {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -21,7 +21,7 @@ const flowDump = "*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** **
 
 // newFlow prints to w; it needs no store, because its frames name nothing.
 func newFlow(w *bufio.Writer) *stackFlow {
-	return &stackFlow{client: lookup.New(&sinks.Store{}, nil, lookup.Options{}), print: func(s *stack.Stack, a [][]symbol.Answer) error { return stack.Print(w, s, a) }}
+	return &stackFlow{client: lookup.New(&sinks.Store{}, nil, lookup.Options{}), print: func(s *report.Report, a [][]symbol.Answer) error { return report.Print(w, s, a) }}
 }
 
 // TestStackFlowFollows: what can be answered of a log is printed while its writer waits.
@@ -68,7 +68,7 @@ func TestStackFlowFails(t *testing.T) {
 	full := errors.New("no space left")
 	f := newFlow(nil)
 	n := 0
-	f.print = func(*stack.Stack, [][]symbol.Answer) error {
+	f.print = func(*report.Report, [][]symbol.Answer) error {
 		if n++; n == 1000 {
 			return full
 		}
@@ -78,7 +78,7 @@ func TestStackFlowFails(t *testing.T) {
 		t.Errorf("%v after %d stacks, want %v after 1000", err, n, full)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	f.print = func(*stack.Stack, [][]symbol.Answer) error { cancel(); return nil }
+	f.print = func(*report.Report, [][]symbol.Answer) error { cancel(); return nil }
 	if err := f.run(ctx, endless{}, bufio.NewWriter(io.Discard)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
@@ -101,7 +101,7 @@ func TestStackFlowBounded(t *testing.T) {
 	w := bufio.NewWriter(&out)
 	f := newFlow(w)
 	print, wait := f.print, make(chan struct{})
-	f.print = func(s *stack.Stack, a [][]symbol.Answer) error { <-wait; return print(s, a) }
+	f.print = func(s *report.Report, a [][]symbol.Answer) error { <-wait; return print(s, a) }
 	text := strings.Repeat(flowDump, 20_000)
 	in := &counting{r: strings.NewReader(text)}
 	done := make(chan error, 1)
@@ -112,7 +112,7 @@ func TestStackFlowBounded(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 	}
 	// Three piles: one waits, one is answered, one is printed; of each stack as much counts as the least.
-	if most := int64(4*flowBytes*len(flowDump)/leastStackBytes + 2*stack.MaxLineBytes); last > most {
+	if most := int64(4*flowBytes*len(flowDump)/leastStackBytes + 2*report.MaxLineBytes); last > most {
 		t.Errorf("%d bytes were read, want at most %d", last, most)
 	}
 	close(wait)

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -91,11 +91,11 @@ func (j symbolicateJob) Run(p *process) (err error) {
 
 // answerer gives what answers the stacks of a text: a server's client, or one of the store.
 func (j symbolicateJob) answerer(p *process) (answer func(io.Reader, *bufio.Writer) error, close func() error, err error) {
-	frame0, err := stack.ParseFrame0(j.Frame0)
+	frame0, err := report.ParseFrame0(j.Frame0)
 	if err != nil {
 		return nil, nil, usage("--frame0: %w", err)
 	}
-	o := stack.Options{Artifacts: j.Artifact, Frame0: frame0}
+	o := report.Options{Artifacts: j.Artifact, Frame0: frame0}
 	if err := j.dartFlags.options(&o); err != nil {
 		return nil, nil, err
 	}
@@ -126,7 +126,7 @@ func (j symbolicateJob) answerer(p *process) (answer func(io.Reader, *bufio.Writ
 	bare := bareImages{}
 	return func(r io.Reader, w *bufio.Writer) error {
 		f := stackFlow{client: client, reading: o, options: lookup.StackOptions{Artifacts: j.Artifact, App: j.App}}
-		f.print = func(s *stack.Stack, answers [][]symbol.Answer) error {
+		f.print = func(s *report.Report, answers [][]symbol.Answer) error {
 			return j.print(p, client, w, s, f.options, answers, bare)
 		}
 		return f.run(p.ctx, r, w)
@@ -147,7 +147,7 @@ func (j symbolicateJob) client(p *process, o lookup.Options) (*lookup.Client, fu
 }
 
 // print prints one stack.
-func (j symbolicateJob) print(p *process, client *lookup.Client, w *bufio.Writer, s *stack.Stack, o lookup.StackOptions, answers [][]symbol.Answer, bare bareImages) error {
+func (j symbolicateJob) print(p *process, client *lookup.Client, w *bufio.Writer, s *report.Report, o lookup.StackOptions, answers [][]symbol.Answer, bare bareImages) error {
 	if j.asked != nil {
 		j.asked.stack(p, client, s, answers)
 	}
@@ -163,7 +163,7 @@ func (j symbolicateJob) print(p *process, client *lookup.Client, w *bufio.Writer
 		}
 		return writeJSON(w, record)
 	}
-	if err := stack.Print(w, s, answers); err != nil {
+	if err := report.Print(w, s, answers); err != nil {
 		return err
 	}
 	bare.warn(p, s, answers)
@@ -180,7 +180,7 @@ const maxBare = 64
 type bareImages map[string]bool
 
 // warn says once for each image why its frames stay as they are.
-func (b bareImages) warn(p *process, s *stack.Stack, answers [][]symbol.Answer) {
+func (b bareImages) warn(p *process, s *report.Report, answers [][]symbol.Answer) {
 	for t := range s.Threads {
 		for i := range s.Threads[t].Frames {
 			f, a := &s.Threads[t].Frames[i], answers[t][i]

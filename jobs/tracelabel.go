@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/retrace"
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
 	"github.com/symlake/symlake/jobs/wire"
@@ -69,9 +69,9 @@ func (l *labeler) label(n *trace.Name) (trace.Label, error) {
 		}
 		return out, nil
 	}
-	asked := stack.Managed{Class: m.Class, Method: m.Name, File: m.File, Line: -1, Params: m.Typed}
+	asked := report.Managed{Class: m.Class, Method: m.Name, File: m.File, Line: -1, Params: m.Typed}
 	for _, p := range m.Params {
-		asked.Types = append(asked.Types, stack.Type{Name: p})
+		asked.Types = append(asked.Types, report.Type{Name: p})
 	}
 	for _, of := range maps {
 		found, err := l.in(of, &m, asked, &out)
@@ -83,7 +83,7 @@ func (l *labeler) label(n *trace.Name) (trace.Label, error) {
 }
 
 // in looks a method up in one mapping.
-func (l *labeler) in(of *mapping, m *trace.Method, asked stack.Managed, out *trace.Label) (bool, error) {
+func (l *labeler) in(of *mapping, m *trace.Method, asked report.Managed, out *trace.Label) (bool, error) {
 	all, err := of.methods.Find(l.p.ctx, &asked, m.Returns)
 	if why := (*lookup.ClassError)(nil); errors.As(err, &why) && !why.Status.Retry() {
 		if !l.lost[of.id] {

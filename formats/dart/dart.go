@@ -7,7 +7,7 @@
 // sections may have no bytes but the debug information. They record the symbols
 // that traces count from as anchors (symbol.DartIsolate and its kin), whatever
 // form the file has: app.*.symbols, libapp.so, a deferred loading unit's,
-// App.framework and its dSYM. formats/stack reads the traces, sinks/lookup brings
+// App.framework and its dSYM. formats/report reads the traces, sinks/lookup brings
 // all three together.
 //
 // Recent compilers write DWARF with original names, so a map is needed for what

@@ -1,6 +1,6 @@
 // Package r8 reads the mappings of R8 and ProGuard: as text, and as R8 partitions them.
 //
-// It gives one run a class. Retracing is formats/retrace's, text of stacks formats/stack's.
+// It gives one run a class. Retracing is formats/retrace's, text of stacks formats/report's.
 //
 // # Identity
 //

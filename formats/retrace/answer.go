@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -22,7 +22,7 @@ type meaning struct {
 
 // answer makes an answer of the chains of a line, and says what the line
 // leaves for the next.
-func (r *retracer) answer(m *stack.Managed, x *Class, number int, ambiguous bool, a *symbol.Answer) {
+func (r *retracer) answer(m *report.Managed, x *Class, number int, ambiguous bool, a *symbol.Answer) {
 	thrown := r.context.thrown
 	*a = symbol.Answer{Status: symbol.Found}
 	if len(r.chains) == 1 {
@@ -49,7 +49,7 @@ func (r *retracer) answer(m *stack.Managed, x *Class, number int, ambiguous bool
 	default:
 		r.context = context{}
 	}
-	if r.o.School == stack.List {
+	if r.o.School == report.List {
 		slices.SortStableFunc(all, func(a, b meaning) int { return cmp.Compare(a.line.From.First, b.line.From.First) })
 	} else {
 		slices.SortStableFunc(all, compare)
@@ -66,7 +66,7 @@ type meaningKey struct {
 	number                  int
 }
 
-func (r *retracer) key(one *meaning, m *stack.Managed) meaningKey {
+func (r *retracer) key(one *meaning, m *report.Managed) meaningKey {
 	k := meaningKey{class: one.line.className(), name: one.line.Original}
 	if r.o.Verbose || m.Lined && m.Line > 0 {
 		k.number = one.number
@@ -106,11 +106,11 @@ func paramCount(s string) int {
 }
 
 // mean makes the frames of one chain. number is the one that it was chosen by.
-func (r *retracer) mean(c *chain, m *stack.Managed, x *Class, number int, ambiguous bool, thrown string) (one meaning) {
+func (r *retracer) mean(c *chain, m *report.Managed, x *Class, number int, ambiguous bool, thrown string) (one meaning) {
 	from, to := c.left(thrown, r.o.School)
 	if c.over.outline {
 		one.next = context{outlined: true, outline: number}
-		if r.left == 1 && r.o.School == stack.List { // no caller's line follows
+		if r.left == 1 && r.o.School == report.List { // no caller's line follows
 			to = len(c.lines)
 		}
 	}
@@ -145,7 +145,7 @@ func (r *retracer) mean(c *chain, m *stack.Managed, x *Class, number int, ambigu
 
 // taking keeps the overloads that take the printed types; all of them if
 // none is known to.
-func (r *retracer) taking(m method, p *stack.Managed) method {
+func (r *retracer) taking(m method, p *report.Managed) method {
 	if len(m) < 2 {
 		return m
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/r8"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/retrace"
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -28,13 +28,13 @@ func BenchmarkRetrace(b *testing.B) {
 			lines.WriteString(line + "\n")
 		}
 	}
-	var stacks []*stack.Stack
+	var stacks []*report.Report
 	var answers [][]symbol.Answer
 	frames := 0
-	err := stack.Split(context.Background(), strings.NewReader(lines.String()), stack.Options{}, func(s *stack.Stack) error {
+	err := report.Split(context.Background(), strings.NewReader(lines.String()), report.Options{}, func(s *report.Report) error {
 		for t := range s.Threads {
 			frames += len(s.Threads[t].Frames)
-			stacks = append(stacks, &stack.Stack{Threads: s.Threads[t : t+1]})
+			stacks = append(stacks, &report.Report{Threads: s.Threads[t : t+1]})
 			answers = append(answers, make([]symbol.Answer, len(s.Threads[t].Frames)))
 		}
 		return nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/formattest"
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 )
 
 // Our own program, shrunk and run: what R8's retrace makes of its failure.
@@ -19,7 +19,7 @@ func TestShop(t *testing.T) {
 		return string(b)
 	}
 	class, text := mapping(t, read("shop.map.txt")), read("shop.txt")
-	same(t, "R8's school", read("shop.r8.txt"), print(t, class, stack.ManagedOptions{School: stack.R8}, text))
+	same(t, "R8's school", read("shop.r8.txt"), print(t, class, report.ManagedOptions{School: report.R8}, text))
 
 	// What the lines stand in changes nothing; each dress is a substitution in the text, and in what comes out.
 	r8 := read("shop.r8.txt")
@@ -60,8 +60,8 @@ func TestShop(t *testing.T) {
 			line = strings.ReplaceAll(dress.in(strings.TrimSuffix(line, "\n")), "(r8-map-id-Main", "(Main")
 			want.WriteString(line + "\n")
 		}
-		same(t, dress.name, want.String(), print(t, class, stack.ManagedOptions{}, in.String()))
-		same(t, dress.name+", no last line end", strings.TrimSuffix(want.String(), "\n"), print(t, class, stack.ManagedOptions{}, strings.TrimSuffix(in.String(), "\n")))
+		same(t, dress.name, want.String(), print(t, class, report.ManagedOptions{}, in.String()))
+		same(t, dress.name+", no last line end", strings.TrimSuffix(want.String(), "\n"), print(t, class, report.ManagedOptions{}, strings.TrimSuffix(in.String(), "\n")))
 	}
 }
 
@@ -101,8 +101,8 @@ kotlin.text.StringsKt__StringsJVMKt -> k.s:
 		"x: y: z: is: a.b.e":                "com.example.EmptyCartException: y: z: is: com.example.Item",
 		"\tat k.s.a(SourceFile:1)":          "\tat kotlin.text.StringsKt__StringsJVMKt.length(StringsJVM.kt:5)",
 	} {
-		same(t, in, want+"\n", print(t, class, stack.ManagedOptions{}, in+"\n"))
+		same(t, in, want+"\n", print(t, class, report.ManagedOptions{}, in+"\n"))
 	}
 	// R8 guesses another file for a part of a class of several files.
-	same(t, "R8's guess", "\tat kotlin.text.StringsKt__StringsJVMKt.length(StringsKt__StringsJVM.kt:5)\n", print(t, class, stack.ManagedOptions{School: stack.R8}, "\tat k.s.a(SourceFile:1)\n"))
+	same(t, "R8's guess", "\tat kotlin.text.StringsKt__StringsJVMKt.length(StringsKt__StringsJVM.kt:5)\n", print(t, class, report.ManagedOptions{School: report.R8}, "\tat k.s.a(SourceFile:1)\n"))
 }

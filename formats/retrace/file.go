@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 )
 
 // nativeMethod stands in the place of a file, and stays.
@@ -12,7 +12,7 @@ const nativeMethod = "Native Method"
 
 // file is the source file of an original class, "" for x's own: as the
 // mapping says, else guessed.
-func (r *retracer) file(x *Class, class string, m *stack.Managed) string {
+func (r *retracer) file(x *Class, class string, m *report.Managed) string {
 	if file := x.FileOf(class); file != "" {
 		return file
 	}
@@ -24,15 +24,15 @@ func (r *retracer) file(x *Class, class string, m *stack.Managed) string {
 
 // guess makes a source file's name of the class's and of what was printed.
 // "": as printed.
-func (r *retracer) guess(x *Class, class string, m *stack.Managed) string {
+func (r *retracer) guess(x *Class, class string, m *report.Managed) string {
 	if m.File == nativeMethod {
 		return ""
 	}
 	like := m.File
-	if r.o.School == stack.List && x.File != "" {
+	if r.o.School == report.List && x.File != "" {
 		like = x.File
 	}
-	return guessFile(class, like, r.o.School == stack.Own)
+	return guessFile(class, like, r.o.School == report.Own)
 }
 
 // guessFile makes a file's name of that of the outermost class in it. The

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -20,7 +20,7 @@ type chain struct {
 }
 
 // frame answers a line with a method.
-func (r *retracer) frame(m *stack.Managed, x *Class, a *symbol.Answer) {
+func (r *retracer) frame(m *report.Managed, x *Class, a *symbol.Answer) {
 	chosen, number := r.choose(x.method(m.Method), m)
 	if len(chosen) == 0 { // the class is mapped, the method is not: the context stays
 		name := x.Original + "." + m.Method
@@ -45,7 +45,7 @@ type choice struct {
 // choose finds the lines of the mapping that a line of the text means. It
 // returns the number they were chosen by: at the caller of an outline it is
 // another than printed.
-func (r *retracer) choose(m method, p *stack.Managed) (found []choice, number int) {
+func (r *retracer) choose(m method, p *report.Managed) (found []choice, number int) {
 	if p.Params {
 		m = r.taking(m, p)
 	}
@@ -60,7 +60,7 @@ func (r *retracer) choose(m method, p *stack.Managed) (found []choice, number in
 	}
 	if !printed && len(found) == 0 {
 		number = p.Line
-		if r.o.School == stack.List && len(m) == 1 && groupEnd(m[0].lines, 0) == len(m[0].lines) {
+		if r.o.School == report.List && len(m) == 1 && groupEnd(m[0].lines, 0) == len(m[0].lines) {
 			return []choice{{&m[0], m[0].lines}}, number // there is nothing else that it can be
 		}
 		for i := range m {
@@ -216,7 +216,7 @@ func (r *retracer) split(c *choice, ambiguous bool) {
 		end := groupEnd(lines, from)
 		one := chain{lines: lines[from:end:end], at: -1, over: c.over}
 		from = end
-		if !ambiguous || !isSpread(&one.lines[0]) || r.o.School == stack.List {
+		if !ambiguous || !isSpread(&one.lines[0]) || r.o.School == report.List {
 			r.chains = append(r.chains, one)
 			continue
 		}
@@ -299,9 +299,9 @@ func innerFrames(rule *symbol.Rule) int {
 }
 
 // left are the chain's lines [from, to) that stay.
-func (c *chain) left(thrown string, school stack.School) (from, to int) {
+func (c *chain) left(thrown string, school report.School) (from, to int) {
 	from, to = c.removed(thrown), len(c.lines)
-	if c.over.outline || c.over.synthesized && school != stack.List {
+	if c.over.outline || c.over.synthesized && school != report.List {
 		to--
 	}
 	return min(from, to), to

@@ -13,8 +13,8 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/r8"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/retrace"
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -186,7 +186,7 @@ func TestFreshMapping(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := stack.ManagedOptions{School: stack.R8, Verbose: verbose}
+		o := report.ManagedOptions{School: report.R8, Verbose: verbose}
 		what := fmt.Sprintf("seed %d, verbose %v", seed, verbose)
 		same(t, what, string(want), print(t, whole, o, lines(text)))
 		same(t, what+", partitioned", string(want), print(t, pieces, o, lines(text)))

@@ -9,8 +9,8 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/r8"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/retrace"
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -46,7 +46,7 @@ func FuzzRetrace(f *testing.F) {
 			}
 			return classes[name]
 		}
-		for _, o := range []retrace.Options{{School: stack.Own}, {School: stack.R8, Verbose: true}, {School: stack.List}} {
+		for _, o := range []retrace.Options{{School: report.Own}, {School: report.R8, Verbose: true}, {School: report.List}} {
 			var out [2]bytes.Buffer
 			for i := range out {
 				retraceAll(t, &out[i], class, o, text)
@@ -60,8 +60,8 @@ func FuzzRetrace(f *testing.F) {
 
 // retraceAll retraces text, printed into to.
 func retraceAll(t *testing.T, to *bytes.Buffer, class func(string) *retrace.Class, o retrace.Options, text string) {
-	options := stack.Options{Managed: stack.ManagedOptions{School: o.School, Verbose: o.Verbose, All: true}}
-	err := stack.Split(context.Background(), strings.NewReader(text), options, func(s *stack.Stack) error {
+	options := report.Options{Managed: report.ManagedOptions{School: o.School, Verbose: o.Verbose, All: true}}
+	err := report.Split(context.Background(), strings.NewReader(text), options, func(s *report.Report) error {
 		answers := make([][]symbol.Answer, len(s.Threads))
 		for i := range s.Threads {
 			answers[i] = make([]symbol.Answer, len(s.Threads[i].Frames))
@@ -76,7 +76,7 @@ func retraceAll(t *testing.T, to *bytes.Buffer, class func(string) *retrace.Clas
 				}
 			}
 		}
-		return stack.Print(to, s, answers)
+		return report.Print(to, s, answers)
 	})
 	if err != nil {
 		t.Skip(err)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -21,7 +21,7 @@ type Original struct {
 // of the program, "": not said) tell methods of one name apart; what nothing fits is not narrowed. In place of a method
 // that the compiler made stand those that were inlined into it. nil: the mapping does not have the class. The
 // originals of m.Types are filled in.
-func Methods(m *stack.Managed, returns string, class func(name string) *Names) []Original {
+func Methods(m *report.Managed, returns string, class func(name string) *Names) []Original {
 	original := func(name string) string {
 		if x := class(name); x != nil {
 			return x.Original
@@ -73,7 +73,7 @@ func add(all []Original, more ...Original) []Original {
 }
 
 // typeName is a type as the source has it.
-func typeName(t *stack.Type) string {
+func typeName(t *report.Type) string {
 	if t.Original != "" {
 		return t.Original
 	}
@@ -81,7 +81,7 @@ func typeName(t *stack.Type) string {
 }
 
 // fitting keeps the overloads with a signature of the program; all of them, if none is known to have it.
-func fitting(all []signed, types []stack.Type, returns string, original func(name string) string) []signed {
+func fitting(all []signed, types []report.Type, returns string, original func(name string) string) []signed {
 	var params, descriptors strings.Builder
 	for i := range types {
 		if i > 0 {

@@ -11,15 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/retrace"
-	"github.com/symlake/symlake/formats/stack"
 )
 
 // methodsOf asks as a trace does: by class, name and types, as the program has them.
 func methodsOf(class func(string) *retrace.Class, name, method string, params []string, returns string) []string {
-	m := &stack.Managed{Class: name, Method: method, Params: params != nil, Line: -1}
+	m := &report.Managed{Class: name, Method: method, Params: params != nil, Line: -1}
 	for _, p := range params {
-		m.Types = append(m.Types, stack.Type{Name: p})
+		m.Types = append(m.Types, report.Type{Name: p})
 	}
 	var all []string
 	names := func(name string) *retrace.Names {

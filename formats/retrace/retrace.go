@@ -3,7 +3,7 @@
 // exception decides about the frames under it, an outline's line is looked up
 // at its caller's.
 //
-// It is pure: lines come from [stack.Thread], classes from a function, answers
+// It is pure: lines come from [report.Thread], classes from a function, answers
 // go into a slice. Reading text is stack's, finding classes the caller's.
 //
 // Invariants:
@@ -21,7 +21,7 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -31,7 +31,7 @@ const MaxAlternatives = 4096
 
 // Options of retracing.
 type Options struct {
-	School stack.School
+	School report.School
 	// Verbose keeps apart what differs in signature or line only, also where the text would
 	// not show it.
 	Verbose bool
@@ -46,7 +46,7 @@ var (
 
 // Classes appends the names, as printed, of the classes that a thread's lines
 // name, in the order in which Retrace asks for them; some may come twice, and some are no classes at all.
-func Classes(t *stack.Thread, to []string) []string {
+func Classes(t *report.Thread, to []string) []string {
 	for i := range t.Frames {
 		m := t.Frames[i].Managed
 		if m == nil {
@@ -65,7 +65,7 @@ func Classes(t *stack.Thread, to []string) []string {
 }
 
 // className is the line's class with dots.
-func className(m *stack.Managed) string {
+func className(m *report.Managed) string {
 	if strings.IndexByte(m.Class, '/') < 0 {
 		return m.Class
 	}
@@ -78,7 +78,7 @@ var primitive = map[string]bool{"void": true, "boolean": true, "byte": true, "ch
 // element a frame; those of other frames are left alone. class gives a class
 // by its name in the program, nil if it is not mapped. The originals of what
 // lines name besides go into their Types. The only error is that of Options.Room; it ends the thread.
-func Retrace(t *stack.Thread, class func(name string) *Class, o Options, answers []symbol.Answer) error {
+func Retrace(t *report.Thread, class func(name string) *Class, o Options, answers []symbol.Answer) error {
 	r := retracer{class: class, o: o}
 	for i := range t.Frames {
 		m := t.Frames[i].Managed
@@ -123,7 +123,7 @@ type context struct {
 	outline  int    // its number
 }
 
-func (r *retracer) line(m *stack.Managed, a *symbol.Answer) {
+func (r *retracer) line(m *report.Managed, a *symbol.Answer) {
 	r.types(m)
 	if m.Class == "" {
 		*a = symbol.Answer{Status: symbol.Hole, Err: errNameless}
@@ -147,7 +147,7 @@ func (r *retracer) line(m *stack.Managed, a *symbol.Answer) {
 }
 
 // names answers a line without a method: an exception's.
-func (r *retracer) names(m *stack.Managed, x *Class, a *symbol.Answer) {
+func (r *retracer) names(m *report.Managed, x *Class, a *symbol.Answer) {
 	if m.Thrown != "" {
 		r.context = context{thrown: m.Thrown}
 	}
@@ -166,7 +166,7 @@ func (r *retracer) names(m *stack.Managed, x *Class, a *symbol.Answer) {
 }
 
 // types finds the originals of the types that the line names.
-func (r *retracer) types(m *stack.Managed) {
+func (r *retracer) types(m *report.Managed) {
 	for i := range m.Types {
 		t := &m.Types[i]
 		name := strings.TrimRight(t.Name, "[]")
@@ -193,7 +193,7 @@ func isThrown(name, original string) bool {
 	return false
 }
 
-func (r *retracer) field(m *stack.Managed, x *Class, a *symbol.Answer) {
+func (r *retracer) field(m *report.Managed, x *Class, a *symbol.Answer) {
 	*a = symbol.Answer{Status: symbol.Found}
 	file := func(class string) string { return r.file(x, class, m) }
 	for _, f := range x.Named(m.Field) {

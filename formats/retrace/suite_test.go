@@ -19,8 +19,8 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/r8"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/retrace"
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -40,17 +40,17 @@ func mapping(t testing.TB, text string) func(string) *retrace.Class {
 }
 
 // print retraces a text as the command does for one whose mapping is known.
-func print(t testing.TB, class func(string) *retrace.Class, o stack.ManagedOptions, text string) string {
+func print(t testing.TB, class func(string) *retrace.Class, o report.ManagedOptions, text string) string {
 	t.Helper()
 	o.All = true
 	var out bytes.Buffer
-	err := stack.Split(context.Background(), strings.NewReader(text), stack.Options{Managed: o}, func(s *stack.Stack) error {
+	err := report.Split(context.Background(), strings.NewReader(text), report.Options{Managed: o}, func(s *report.Report) error {
 		answers := make([][]symbol.Answer, len(s.Threads))
 		for i := range s.Threads {
 			answers[i] = make([]symbol.Answer, len(s.Threads[i].Frames))
 			retrace.Retrace(&s.Threads[i], class, retrace.Options{School: o.School, Verbose: o.Verbose}, answers[i])
 		}
-		return stack.Print(&out, s, answers)
+		return report.Print(&out, s, answers)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func same(t *testing.T, what, want, got string) {
 }
 
 // schools are those in which R8's text is wanted.
-var schools = []stack.School{stack.R8, stack.Own}
+var schools = []report.School{report.R8, report.Own}
 
 // R8's own suite of stack traces, plain and verbose.
 func TestR8StackTraces(t *testing.T) {
@@ -124,8 +124,8 @@ func TestR8StackTraces(t *testing.T) {
 		}
 		class := mapping(t, c.Mapping)
 		for _, school := range schools {
-			same(t, c.Name+" "+school.String(), lines(c.Retraced), print(t, class, stack.ManagedOptions{School: school}, lines(text)))
-			same(t, c.Name+" verbose "+school.String(), lines(c.RetracedVerbose), print(t, class, stack.ManagedOptions{School: school, Verbose: true}, lines(text)))
+			same(t, c.Name+" "+school.String(), lines(c.Retraced), print(t, class, report.ManagedOptions{School: school}, lines(text)))
+			same(t, c.Name+" verbose "+school.String(), lines(c.RetracedVerbose), print(t, class, report.ManagedOptions{School: school, Verbose: true}, lines(text)))
 		}
 	}
 }
@@ -142,15 +142,15 @@ func TestR8Expressions(t *testing.T) {
 		t.Fatalf("%d cases", len(cases))
 	}
 	for _, c := range cases {
-		e, err := stack.ParseExpression(c.Regex)
+		e, err := report.ParseExpression(c.Regex)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
 		}
 		class := mapping(t, c.Mapping)
 		for _, school := range schools {
-			same(t, c.Name, lines(c.Retraced), print(t, class, stack.ManagedOptions{School: school, Line: e}, lines(c.Obfuscated)))
-			same(t, c.Name+" verbose", lines(c.RetracedVerbose), print(t, class, stack.ManagedOptions{School: school, Line: e, Verbose: true}, lines(c.Obfuscated)))
+			same(t, c.Name, lines(c.Retraced), print(t, class, report.ManagedOptions{School: school, Line: e}, lines(c.Obfuscated)))
+			same(t, c.Name+" verbose", lines(c.RetracedVerbose), print(t, class, report.ManagedOptions{School: school, Line: e, Verbose: true}, lines(c.Obfuscated)))
 		}
 	}
 }
@@ -175,9 +175,9 @@ func TestLiveStacks(t *testing.T) {
 				c.Retraced = c.RetracedR8
 			}
 			what := folder + " " + c.Name
-			same(t, what, lines(c.Retraced), print(t, class, stack.ManagedOptions{School: stack.R8}, lines(c.Obfuscated)))
+			same(t, what, lines(c.Retraced), print(t, class, report.ManagedOptions{School: report.R8}, lines(c.Obfuscated)))
 			if c.RetracedVerbose != nil {
-				same(t, what+" verbose", lines(c.RetracedVerbose), print(t, class, stack.ManagedOptions{School: stack.R8, Verbose: true}, lines(c.Obfuscated)))
+				same(t, what+" verbose", lines(c.RetracedVerbose), print(t, class, report.ManagedOptions{School: report.R8, Verbose: true}, lines(c.Obfuscated)))
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func TestOwnSchool(t *testing.T) {
 			if want == nil {
 				want = c.RetracedR8
 			}
-			got := strings.Split(strings.TrimSuffix(print(t, class, stack.ManagedOptions{}, lines(c.Obfuscated)), "\n"), "\n")
+			got := strings.Split(strings.TrimSuffix(print(t, class, report.ManagedOptions{}, lines(c.Obfuscated)), "\n"), "\n")
 			if len(got) != len(want) {
 				same(t, folder+" "+c.Name, lines(want), lines(got))
 				continue
@@ -275,7 +275,7 @@ func TestListSchool(t *testing.T) {
 			}
 		}
 		class := mapping(t, c.Mapping)
-		list := stack.ManagedOptions{School: stack.List}
+		list := report.ManagedOptions{School: report.List}
 		switch c.Kind {
 		case "class":
 			var name, want string

@@ -8,7 +8,7 @@
 // at the place: from the map's scopes, else from its function maps, else from the
 // script itself if that lies beside the map. The map's own name goes to Range.Name.
 //
-// It leaves to others: stacks (formats/stack), which of several maps a frame means
+// It leaves to others: stacks (formats/report), which of several maps a frame means
 // (sinks/lookup), sourcesContent, which is passed over.
 //
 // Invariants:

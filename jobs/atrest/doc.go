@@ -1,7 +1,7 @@
 // Package atrest symbolicates stacks at rest: tables of raw frames or stacks, in Parquet or NDJSON, come out as the same
 // rows with columns added.
 //
-// It leaves to sinks/lookup what an answer is, to sinks/parquet (by way of sinks/all) files of columns, to formats/stack
+// It leaves to sinks/lookup what an answer is, to sinks/parquet (by way of sinks/all) files of columns, to formats/report
 // text, and to ingest/scratch what does not fit into memory.
 //
 // # Flow

@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -65,7 +65,7 @@ var (
 
 // ofSystem reports whether a frame lies outside the application, as far as its text says, and line, a function of its answer
 // (nil: it has none).
-func ofSystem(f *stack.Frame, line *symbol.Frame) bool {
+func ofSystem(f *report.Frame, line *symbol.Frame) bool {
 	list, name := systemPaths, f.File
 	if f.Managed != nil {
 		list, name = systemClasses, f.Managed.Class

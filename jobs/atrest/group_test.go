@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -56,7 +56,7 @@ func TestGroupOfStack(t *testing.T) {
 			if f.function == "" {
 				a = symbol.Answer{Status: symbol.NoArtifact, Err: errors.New("unknown")}
 			}
-			x.add(&stack.Frame{File: f.file}, &a)
+			x.add(&report.Frame{File: f.file}, &a)
 		}
 		if got := table.list[x.end().Group]; got != c.want {
 			t.Errorf("%s: group %q, want %q", name, got, c.want)

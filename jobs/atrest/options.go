@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -34,7 +34,7 @@ type Options struct {
 	// What rows do not say themselves: App is APP@BUILD; of Stack, Artifacts and Frame0 are for frames that are no text too.
 	App      string
 	Platform string
-	Stack    stack.Options
+	Stack    report.Options
 
 	Shard, Shards int   // only inputs whose key hashes to Shard of Shards (0: all)
 	Force         bool  // answer again what has an output already

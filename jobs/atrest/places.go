@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -69,7 +69,7 @@ type target struct {
 	arch   string
 	kind   symbol.Kind
 	id     symbol.ID
-	frame0 stack.Frame0
+	frame0 report.Frame0
 	fixed  bool // at[0] answers every address
 }
 
@@ -146,7 +146,7 @@ func (p *placer) resolve(n names) (*target, error) {
 		return t, err
 	}
 	if n.frame0 != "" {
-		f, err := stack.ParseFrame0(n.frame0)
+		f, err := report.ParseFrame0(n.frame0)
 		if err != nil {
 			return fixed(symbol.Answer{Status: invalid, Err: err})
 		}
@@ -209,9 +209,9 @@ func (t *target) step(address, frame uint64) uint64 {
 	if t.kind == symbol.SourceMap {
 		return address
 	}
-	address = stack.Strip(t.arch, address)
-	if t.frame0 == stack.Return || t.frame0 == stack.AsFormat || t.frame0 == stack.Exact && frame > 0 {
-		return stack.Step(t.arch, address)
+	address = report.Strip(t.arch, address)
+	if t.frame0 == report.Return || t.frame0 == report.AsFormat || t.frame0 == report.Exact && frame > 0 {
+		return report.Step(t.arch, address)
 	}
 	return address
 }

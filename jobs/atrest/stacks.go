@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/all"
@@ -96,7 +96,7 @@ func (a *stackAnswerer) text(n names, text string) error {
 	row := stackRow{from: len(a.queries)}
 	o := a.j.o.Stack
 	if n.frame0 != "" {
-		f, err := stack.ParseFrame0(n.frame0)
+		f, err := report.ParseFrame0(n.frame0)
 		if err != nil {
 			row.invalid = err
 		}
@@ -107,7 +107,7 @@ func (a *stackAnswerer) text(n names, text string) error {
 	}
 	so := lookup.StackOptions{Artifacts: o.Artifacts, App: a.placer.appBuild(n), Kind: a.placer.platformKind(n)}
 	if row.invalid == nil {
-		err := stack.Split(a.ctx, strings.NewReader(text), o, func(s *stack.Stack) error {
+		err := report.Split(a.ctx, strings.NewReader(text), o, func(s *report.Report) error {
 			found := 0
 			for t := range s.Threads {
 				found += len(s.Threads[t].Frames)
@@ -234,7 +234,7 @@ func newStackAnswer(t *textTable) *stackAnswer { return &stackAnswer{t: t} }
 var weight = []symbol.Status{invalid, symbol.Outside, symbol.Hole, symbol.Found, symbol.NoArtifact, symbol.Ambiguous, symbol.Rejected, symbol.Sealed, symbol.Corrupt, symbol.Pending, symbol.Loading, symbol.Unavailable}
 
 // add takes the next frame, from the inside out. f is nil for a pair.
-func (x *stackAnswer) add(f *stack.Frame, a *symbol.Answer) {
+func (x *stackAnswer) add(f *report.Frame, a *symbol.Answer) {
 	if f != nil && f.Managed != nil && f.Managed.Method == "" && f.Managed.Field == "" {
 		return // a line that only may name classes: it is no frame
 	}

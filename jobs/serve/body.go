@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 )
 
 // decode reads one JSON value into to. strict refuses members that are not known.
@@ -175,4 +175,4 @@ func jsonType(kind string) string {
 }
 
 // isExpression reports whether a request ended because of its regular expression.
-func isExpression(err error) bool { return errors.Is(err, stack.ErrExpression) }
+func isExpression(err error) bool { return errors.Is(err, report.ErrExpression) }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -65,8 +65,8 @@ func (s *Server) symbolicateText(c *call) error {
 		return s.records(c, w)
 	}
 	out := c.answer("text/plain; charset=utf-8")
-	err = w.run(func(d *stack.Stack, answers [][]symbol.Answer) error {
-		if err := stack.Print(out, d, answers); err != nil || !o.explain {
+	err = w.run(func(d *report.Report, answers [][]symbol.Answer) error {
+		if err := report.Print(out, d, answers); err != nil || !o.explain {
 			return err
 		}
 		return wire.Explain(c.ctx, out, s.o.Client, d, w.o)
@@ -89,7 +89,7 @@ func (s *Server) symbolicateText(c *call) error {
 func (s *Server) records(c *call, w *work) error {
 	out := c.answer("application/x-ndjson")
 	j := wire.NewJSON(out)
-	err := w.run(func(d *stack.Stack, answers [][]symbol.Answer) error {
+	err := w.run(func(d *report.Report, answers [][]symbol.Answer) error {
 		if wire.Says(d, answers) {
 			wire.WriteStack(j, d, answers)
 			if j.Err() == nil {
@@ -154,12 +154,12 @@ const (
 )
 
 // options are what a raw stack says besides its text. i is its place among those of the request.
-func (s *Server) options(c *call, i int, raw *rawStack) (split stack.Options, o lookup.StackOptions, err error) {
+func (s *Server) options(c *call, i int, raw *rawStack) (split report.Options, o lookup.StackOptions, err error) {
 	kind, known := lookup.PlatformKind(raw.Platform)
 	if !known {
 		return split, o, failed(http.StatusBadRequest, "stacks[%d]: platform is not known", i)
 	}
-	frame0, err := stack.ParseFrame0(raw.Frame0)
+	frame0, err := report.ParseFrame0(raw.Frame0)
 	if err != nil {
 		return split, o, failed(http.StatusBadRequest, "stacks[%d]: frame0: want exact, return or stepped", i)
 	}
@@ -180,7 +180,7 @@ func (s *Server) options(c *call, i int, raw *rawStack) (split stack.Options, o 
 	if err != nil {
 		return split, o, failed(http.StatusBadRequest, "stacks[%d]: %v", i, err)
 	}
-	split = stack.Options{Artifacts: raw.Artifacts, Frame0: frame0, Managed: managed, Steps: maxSteps}
+	split = report.Options{Artifacts: raw.Artifacts, Frame0: frame0, Managed: managed, Steps: maxSteps}
 	if err := raw.Dart.Options(&split); err != nil {
 		return split, o, failed(http.StatusBadRequest, "stacks[%d]: %v", i, err)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/wire"
 )
@@ -203,7 +203,7 @@ func (p *printed) again(stacks []byte) error {
 func (p *printed) add(i int, w *work) error {
 	if !p.records || !p.text {
 		p.group.c = p.c
-		return p.group.add(w, func(d *stack.Stack, answers [][]symbol.Answer) error {
+		return p.group.add(w, func(d *report.Report, answers [][]symbol.Answer) error {
 			p.begin(i)
 			return p.one(d, answers)
 		})
@@ -216,7 +216,7 @@ func (p *printed) add(i int, w *work) error {
 	p.j.End()
 	p.c.frames = frames // they are the same again
 	text := p.j.Text("text")
-	err := w.run(func(d *stack.Stack, answers [][]symbol.Answer) error { return stack.Print(text, d, answers) })
+	err := w.run(func(d *report.Report, answers [][]symbol.Answer) error { return report.Print(text, d, answers) })
 	if err == nil {
 		text.End()
 	}
@@ -224,9 +224,9 @@ func (p *printed) add(i int, w *work) error {
 }
 
 // one writes the answers of one stack in the form that is open.
-func (p *printed) one(d *stack.Stack, answers [][]symbol.Answer) error {
+func (p *printed) one(d *report.Report, answers [][]symbol.Answer) error {
 	if p.inside != nil {
-		return stack.Print(p.inside, d, answers)
+		return report.Print(p.inside, d, answers)
 	}
 	wire.WriteStack(p.j, d, answers)
 	return p.j.Err()

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -29,7 +29,7 @@ type work struct {
 	c     *call
 	text  func() io.Reader
 	bytes int // of the text
-	split stack.Options
+	split report.Options
 	o     lookup.StackOptions
 }
 
@@ -49,7 +49,7 @@ func (s *Server) mayExceed(bytes int) bool { return bytes/frameBytes > s.o.Limit
 // answered.
 func (w *work) countFrames(before int) (int, error) {
 	n := before
-	err := w.each(func(d *stack.Stack) error {
+	err := w.each(func(d *report.Report) error {
 		if n += framesOf(d); n > w.s.o.Limits.Frames {
 			return errFrames
 		}
@@ -61,8 +61,8 @@ func (w *work) countFrames(before int) (int, error) {
 }
 
 // each splits the text.
-func (w *work) each(emit func(*stack.Stack) error) error {
-	return stack.Split(w.c.ctx, w.text(), w.split, emit)
+func (w *work) each(emit func(*report.Report) error) error {
+	return report.Split(w.c.ctx, w.text(), w.split, emit)
 }
 
 func (w *work) refused(err error) error {
@@ -72,7 +72,7 @@ func (w *work) refused(err error) error {
 	return err
 }
 
-func framesOf(d *stack.Stack) (n int) {
+func framesOf(d *report.Report) (n int) {
 	for t := range d.Threads {
 		n += len(d.Threads[t].Frames)
 	}
@@ -80,7 +80,7 @@ func framesOf(d *stack.Stack) (n int) {
 }
 
 // run answers all stacks of one raw stack, in order.
-func (w *work) run(emit func(d *stack.Stack, answers [][]symbol.Answer) error) error {
+func (w *work) run(emit func(d *report.Report, answers [][]symbol.Answer) error) error {
 	g := group{c: w.c}
 	err := g.add(w, emit)
 	if err == nil {
@@ -93,13 +93,13 @@ func (w *work) run(emit func(d *stack.Stack, answers [][]symbol.Answer) error) e
 type group struct {
 	c             *call
 	queries       []lookup.StackQuery
-	emits         []func(d *stack.Stack, answers [][]symbol.Answer) error
+	emits         []func(d *report.Report, answers [][]symbol.Answer) error
 	frames, bytes int
 }
 
 // add takes the stacks of a raw stack, and answers those that are enough.
-func (g *group) add(w *work, emit func(d *stack.Stack, answers [][]symbol.Answer) error) error {
-	return w.refused(w.each(func(d *stack.Stack) error {
+func (g *group) add(w *work, emit func(d *report.Report, answers [][]symbol.Answer) error) error {
+	return w.refused(w.each(func(d *report.Report) error {
 		n := framesOf(d)
 		if g.c.frames += n; g.c.frames > g.c.limits.Frames {
 			return errFrames

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -12,7 +12,7 @@ import (
 // its time there, and reflection took six times as long.
 
 // Says reports whether a stack with its answers, [thread][frame], has a record: some frame of it says something.
-func Says(s *stack.Stack, answers [][]symbol.Answer) bool {
+func Says(s *report.Report, answers [][]symbol.Answer) bool {
 	for t := range s.Threads {
 		for f := range s.Threads[t].Frames {
 			if !silent(&s.Threads[t].Frames[f], &answers[t][f]) {
@@ -24,7 +24,7 @@ func Says(s *stack.Stack, answers [][]symbol.Answer) bool {
 }
 
 // WriteStack writes NewStack's JSON as an element, frame by frame, and nothing where Says is false.
-func WriteStack(j *JSON, s *stack.Stack, answers [][]symbol.Answer) {
+func WriteStack(j *JSON, s *report.Report, answers [][]symbol.Answer) {
 	if !Says(s, answers) {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -62,15 +62,15 @@ func TestWriteStack(t *testing.T) {
 	}
 	statuses := []symbol.Status{symbol.Found, symbol.Hole, symbol.Outside, symbol.NoArtifact, symbol.Unavailable, symbol.Loading}
 	for range 2000 {
-		s := &stack.Stack{Format: "tombstone", Text: []byte("#00 pc \"1\"\n#01 pc 2\n")}
+		s := &report.Report{Format: "tombstone", Text: []byte("#00 pc \"1\"\n#01 pc 2\n")}
 		var answers [][]symbol.Answer
 		for range r.IntN(3) {
-			var th stack.Thread
+			var th report.Thread
 			var as []symbol.Answer
 			for range r.IntN(3) {
-				f := stack.Frame{Span: [2]int{0, r.IntN(10)}}
+				f := report.Frame{Span: [2]int{0, r.IntN(10)}}
 				if r.IntN(4) == 0 {
-					f.Managed = &stack.Managed{Method: []string{"", "m"}[r.IntN(2)]}
+					f.Managed = &report.Managed{Method: []string{"", "m"}[r.IntN(2)]}
 				}
 				th.Frames = append(th.Frames, f)
 				a := symbol.Answer{Status: statuses[r.IntN(len(statuses))]}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 )
 
 // Dart says what a stack of Dart without a header does not.
@@ -16,7 +16,7 @@ type Dart struct {
 }
 
 // Options fills in what is said. The error names what is wrong.
-func (d *Dart) Options(o *stack.Options) error {
+func (d *Dart) Options(o *report.Options) error {
 	for _, f := range []struct {
 		name, text string
 		to         *uint64

@@ -6,13 +6,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // Explain prints, for each frame of a stack, the way from its text to its row.
-func Explain(ctx context.Context, w io.Writer, client *lookup.Client, s *stack.Stack, o lookup.StackOptions) error {
+func Explain(ctx context.Context, w io.Writer, client *lookup.Client, s *report.Report, o lookup.StackOptions) error {
 	return client.Explain(ctx, s, o, func(t, f int, x *lookup.Explanation) error {
 		if _, err := fmt.Fprintf(w, "explain thread %d frame %d\n", t, f); err != nil {
 			return err

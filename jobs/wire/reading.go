@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -25,12 +25,12 @@ func (r Reading) Check() error {
 
 // Managed gives the options. Where a mapping is named, every line may name one of its classes, as R8's
 // retrace has it. The error is of school or regex, and begins with that word.
-func (r Reading) Managed(ctx context.Context, client *lookup.Client, artifacts []string, app string) (o stack.ManagedOptions, err error) {
-	if o.School, err = stack.ParseSchool(r.School); err != nil {
+func (r Reading) Managed(ctx context.Context, client *lookup.Client, artifacts []string, app string) (o report.ManagedOptions, err error) {
+	if o.School, err = report.ParseSchool(r.School); err != nil {
 		return o, fmt.Errorf("school: %w", err)
 	}
 	if r.Regex != "" {
-		if o.Line, err = stack.ParseExpression(r.Regex); err != nil {
+		if o.Line, err = report.ParseExpression(r.Regex); err != nil {
 			return o, fmt.Errorf("regex: %w", err)
 		}
 	}

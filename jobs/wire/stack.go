@@ -3,7 +3,7 @@ package wire
 import (
 	"context"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -20,7 +20,7 @@ type Thread struct {
 }
 
 // NewStack is a stack with its answers, [thread][frame]; nil if no frame of it says anything.
-func NewStack(s *stack.Stack, answers [][]symbol.Answer) *Stack {
+func NewStack(s *report.Report, answers [][]symbol.Answer) *Stack {
 	out := Stack{Format: s.Format, Threads: []Thread{}}
 	some := false
 	for t, thread := range s.Threads {
@@ -44,7 +44,7 @@ func NewStack(s *stack.Stack, answers [][]symbol.Answer) *Stack {
 
 // Excerpts adds the source of each frame, up to around lines before and behind its own, where there is any. s and
 // answers are what NewStack was given, o is how they were answered.
-func (x *Stack) Excerpts(ctx context.Context, client *lookup.Client, s *stack.Stack, answers [][]symbol.Answer, o lookup.StackOptions, around uint32) error {
+func (x *Stack) Excerpts(ctx context.Context, client *lookup.Client, s *report.Report, answers [][]symbol.Answer, o lookup.StackOptions, around uint32) error {
 	at := 0 // the frame of the record at hand
 	last := -1
 	return client.Explain(ctx, s, o, func(t, f int, way *lookup.Explanation) error {
@@ -72,7 +72,7 @@ func (x *Stack) Excerpts(ctx context.Context, client *lookup.Client, s *stack.St
 }
 
 // silent: a line that may have named a class, and did not.
-func silent(f *stack.Frame, a *symbol.Answer) bool {
+func silent(f *report.Frame, a *symbol.Answer) bool {
 	m := f.Managed
 	return m != nil && m.Method == "" && m.Field == "" && a.Status == symbol.Hole
 }

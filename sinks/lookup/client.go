@@ -3,7 +3,7 @@
 //
 // It reads one catalog record an artifact and one row a block, and caches
 // both. It never writes. What it leaves to others: the stored form (sinks/row),
-// text in and out (formats/stack), parsing symbol files (formats and ingest, neither of which
+// text in and out (formats/report), parsing symbol files (formats and ingest, neither of which
 // it imports).
 //
 // Invariants:

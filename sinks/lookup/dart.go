@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // placeIn is a frame's place as the artifact can tell it.
-func placeIn(a *symbol.Artifact, f *stack.Frame) symbol.Where {
+func placeIn(a *symbol.Artifact, f *report.Frame) symbol.Where {
 	if f.At.Space != symbol.Anchored && len(f.Or) == 0 { // there is no other
 		return f.At
 	}
@@ -80,7 +80,7 @@ type dartWork struct {
 }
 
 // frame looks at a frame that has been answered.
-func (d *dartWork) frame(ctx context.Context, f *stack.Frame, r *Resolution, a *symbol.Answer) error {
+func (d *dartWork) frame(ctx context.Context, f *report.Frame, r *Resolution, a *symbol.Answer) error {
 	if r.Status != symbol.Found || !r.Record.Published.Artifact.IsDart() {
 		if w := anchored(f); w != nil && !f.Deferred && a.Status != symbol.Found {
 			return d.elsewhere(ctx, *w, a)
@@ -115,7 +115,7 @@ func (d *dartWork) frame(ctx context.Context, f *stack.Frame, r *Resolution, a *
 }
 
 // anchorOf is the name that a frame's place is counted from; "" if it is none.
-func anchorOf(f *stack.Frame) string {
+func anchorOf(f *report.Frame) string {
 	if w := anchored(f); w != nil {
 		return w.Anchor
 	}
@@ -123,7 +123,7 @@ func anchorOf(f *stack.Frame) string {
 }
 
 // anchored is a frame's place as an offset from a snapshot's instructions; nil: it is none.
-func anchored(f *stack.Frame) *symbol.Where {
+func anchored(f *report.Frame) *symbol.Where {
 	if f.At.Space == symbol.Anchored && symbol.DartAnchor(f.At.Anchor) != "" {
 		return &f.At
 	}

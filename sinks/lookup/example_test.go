@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -19,7 +19,7 @@ func Example() {
 	client := lookup.New(store, keys, lookup.Options{})
 
 	text := "ABI: 'arm64'\nbacktrace:\n  #00 pc 0000000000010014  /data/app/lib/arm64/libcart.so (BuildId: " + cartID + ")\n"
-	err := stack.Split(context.Background(), strings.NewReader(text), stack.Options{}, func(s *stack.Stack) error {
+	err := report.Split(context.Background(), strings.NewReader(text), report.Options{}, func(s *report.Report) error {
 		answers, err := client.Stack(context.Background(), s, lookup.StackOptions{})
 		if err != nil {
 			return err // the context's; all else is in the answers

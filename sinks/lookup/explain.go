@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -48,7 +48,7 @@ type Same struct {
 
 // Explain tells for each frame of a stack how it was or was not answered, thread by thread: emit is called once for each,
 // on this goroutine, and may keep x. emit's error comes back unchanged; the only other one is ctx's.
-func (c *Client) Explain(ctx context.Context, s *stack.Stack, o StackOptions, emit func(thread, frame int, x *Explanation) error) error {
+func (c *Client) Explain(ctx context.Context, s *report.Report, o StackOptions, emit func(thread, frame int, x *Explanation) error) error {
 	seen := newResolved(0)
 	for t := range s.Threads {
 		for i := range s.Threads[t].Frames {
@@ -65,7 +65,7 @@ func (c *Client) Explain(ctx context.Context, s *stack.Stack, o StackOptions, em
 }
 
 // explain tells the way of one frame.
-func (c *Client) explain(ctx context.Context, s *stack.Stack, f *stack.Frame, o *StackOptions, seen *resolved) (*Explanation, error) {
+func (c *Client) explain(ctx context.Context, s *report.Report, f *report.Frame, o *StackOptions, seen *resolved) (*Explanation, error) {
 	at, err := c.image(ctx, f, o, seen)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (c *Client) explainPlace(ctx context.Context, x *Explanation, id symbol.ID)
 }
 
 // explainClass says in which row the class of a managed line stands, or would.
-func (c *Client) explainClass(ctx context.Context, x *Explanation, id symbol.ID, m *stack.Managed) {
+func (c *Client) explainClass(ctx context.Context, x *Explanation, id symbol.ID, m *report.Managed) {
 	a := c.Method(ctx, id, m.Class, m.Method, m.Line)
 	x.Status, x.Err = a.Status, a.Err
 	if i, ok := c.ClassRow(ctx, id, m.Class); ok {

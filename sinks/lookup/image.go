@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/room"
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
 // sameMapping: two managed lines that name their mapping alike.
-func sameMapping(a, b *stack.Frame) bool {
+func sameMapping(a, b *report.Frame) bool {
 	return a.Managed != nil && b.Managed != nil && slices.Equal(a.Image, b.Image)
 }
 
@@ -71,13 +71,13 @@ func newResolved(frames int) resolved {
 
 // nearImage is an image by the frame that it was found for last.
 type nearImage struct {
-	f *stack.Frame
+	f *report.Frame
 	o *StackOptions
 	t *target
 }
 
 // nearSlot is where an image is looked for first.
-func nearSlot(f *stack.Frame) uint64 {
+func nearSlot(f *report.Frame) uint64 {
 	h := uint64(len(f.File))
 	if len(f.Image) > 0 {
 		s := f.Image[0]
@@ -89,7 +89,7 @@ func nearSlot(f *stack.Frame) uint64 {
 }
 
 // sameImage: two frames lead to one target. Strings that are one are compared by their address.
-func sameImage(f *stack.Frame, o *StackOptions, g *stack.Frame, p *StackOptions) bool {
+func sameImage(f *report.Frame, o *StackOptions, g *report.Frame, p *StackOptions) bool {
 	return f.File == g.File && f.Kind == g.Kind && f.Arch == g.Arch && (f.Script == nil) == (g.Script == nil) && (f.Managed == nil) == (g.Managed == nil) &&
 		slices.Equal(f.Image, g.Image) && anchorOf(f) == anchorOf(g) &&
 		(o == p || o.App == p.App && o.Kind == p.Kind && slices.Equal(o.Artifacts, p.Artifacts))
@@ -125,7 +125,7 @@ func (r *resolved) options(o *StackOptions) int {
 	return set
 }
 
-func (r *resolved) keyOf(f *stack.Frame, o *StackOptions) imageKey {
+func (r *resolved) keyOf(f *report.Frame, o *StackOptions) imageKey {
 	k := imageKey{file: f.File, arch: f.Arch, kind: f.Kind, platform: o.Kind, script: f.Script != nil, managed: f.Managed != nil, anchor: anchorOf(f), options: r.options(o)}
 	switch {
 	case len(f.Image) > 0 && len(f.Image) == len(o.Artifacts) && &f.Image[0] == &o.Artifacts[0]:
@@ -150,7 +150,7 @@ const (
 )
 
 // image finds the artifact of a frame. The error is ctx's, or that of its room.
-func (c *Client) image(ctx context.Context, f *stack.Frame, o *StackOptions, seen *resolved) (*target, error) {
+func (c *Client) image(ctx context.Context, f *report.Frame, o *StackOptions, seen *resolved) (*target, error) {
 	near := &seen.near[nearSlot(f)&uint64(len(seen.near)-1)]
 	if near.t != nil && sameImage(f, o, near.f, near.o) {
 		return near.t, nil
@@ -177,7 +177,7 @@ func (c *Client) image(ctx context.Context, f *stack.Frame, o *StackOptions, see
 	return t, nil
 }
 
-func (c *Client) try(ctx context.Context, f *stack.Frame, o StackOptions) (tried []Tried) {
+func (c *Client) try(ctx context.Context, f *report.Frame, o StackOptions) (tried []Tried) {
 	n := Narrow{Kind: f.Kind, Arch: f.Arch, Variants: true, App: o.App, Anchor: anchorOf(f)}
 	if n.Kind == "" && f.Managed == nil && f.Script == nil {
 		n.Kind = o.Kind

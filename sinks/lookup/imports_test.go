@@ -23,7 +23,7 @@ const module = "github.com/symlake/symlake/"
 func TestThin(t *testing.T) {
 	allowed := []string{
 		"sinks", "sinks/lookup", "sinks/row",
-		"formats", "formats/symbol", "formats/stack", "formats/retrace", "formats/room", "formats/demangle", "formats/demangle/swift", "formats/demangle/cxx",
+		"formats", "formats/symbol", "formats/report", "formats/retrace", "formats/room", "formats/demangle", "formats/demangle/swift", "formats/demangle/cxx",
 		"github.com/maypok86/otter/v2", "github.com/klauspost/compress/zstd", "github.com/klauspost/compress/fse", "github.com/klauspost/compress/huff0",
 		"github.com/ianlancetaylor/demangle",
 		"google.golang.org/protobuf/encoding/protowire", // tombstone.pb
@@ -49,7 +49,7 @@ func TestThin(t *testing.T) {
 		}
 	}
 	walk("sinks/lookup", "")
-	failIf(t, !seen["sinks/row"] || !seen["formats/stack"], "the walk saw only %v", seen)
+	failIf(t, !seen["sinks/row"] || !seen["formats/report"], "the walk saw only %v", seen)
 }
 
 // Whoever opens a store by its URL to read it gets its client libraries, and no lake, no S3, nothing

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/room"
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -67,7 +67,7 @@ func newReady(c *row.Class) any { return retrace.NewClass(c.Head(), c) }
 
 // retrace answers the lines: first the classes of all threads are read, in
 // one round trip a mapping, then each thread is retraced whole. The error is ctx's, or that of its room.
-func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answers [][]symbol.Answer) error {
+func (c *Client) retrace(ctx context.Context, s *report.Report, m *managed, answers [][]symbol.Answer) error {
 	if len(m.lines) == 0 {
 		return nil
 	}
@@ -116,13 +116,13 @@ func (c *Client) retrace(ctx context.Context, s *stack.Stack, m *managed, answer
 // Method answers one place in a mapping, without a stack around it: a method
 // by its name in the program, and a line there, -1 for none. Unavailable when ctx ends first.
 func (c *Client) Method(ctx context.Context, mapping symbol.ID, class, method string, line int) symbol.Answer {
-	return c.Line(ctx, mapping, &stack.Managed{Class: class, Method: method, Line: line, Lined: true, Filed: true})
+	return c.Line(ctx, mapping, &report.Managed{Class: class, Method: method, Line: line, Lined: true, Filed: true})
 }
 
 // Line answers one line of Java or Kotlin from a mapping, without a stack around it. Unavailable when ctx ends
 // first.
-func (c *Client) Line(ctx context.Context, mapping symbol.ID, m *stack.Managed) symbol.Answer {
-	t := stack.Thread{Frames: []stack.Frame{{Managed: m}}}
+func (c *Client) Line(ctx context.Context, mapping symbol.ID, m *report.Managed) symbol.Answer {
+	t := report.Thread{Frames: []report.Frame{{Managed: m}}}
 	class, err := c.classesOf(ctx, mapping, &t)
 	if why := (*ClassError)(nil); errors.As(err, &why) {
 		return symbol.Answer{Status: why.Status, Err: why.Err}
@@ -137,7 +137,7 @@ func (c *Client) Line(ctx context.Context, mapping symbol.ID, m *stack.Managed) 
 }
 
 // classesOf reads the classes that a thread names. The error is ctx's or a *ClassError.
-func (c *Client) classesOf(ctx context.Context, mapping symbol.ID, t *stack.Thread) (func(string) *retrace.Class, error) {
+func (c *Client) classesOf(ctx context.Context, mapping symbol.ID, t *report.Thread) (func(string) *retrace.Class, error) {
 	names := retrace.Classes(t, nil)
 	classes, err := c.RenamedClasses(ctx, mapping, names)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/retrace"
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -32,8 +32,8 @@ const entryBytes = 64
 
 // Find gives the methods of the source that a method may be which is named without line; see
 // [retrace.Methods]. nil: the mapping does not have its class. The error is ctx's or a *ClassError.
-func (n *Methods) Find(ctx context.Context, m *stack.Managed, returns string) ([]retrace.Original, error) {
-	t := stack.Thread{Frames: []stack.Frame{{Managed: m}}}
+func (n *Methods) Find(ctx context.Context, m *report.Managed, returns string) ([]retrace.Original, error) {
+	t := report.Thread{Frames: []report.Frame{{Managed: m}}}
 	also := make([]string, 0, 8)
 	if returns != "" {
 		also = append(also, strings.TrimRight(returns, "[]"))

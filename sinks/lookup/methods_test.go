@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/retrace"
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -25,8 +25,8 @@ func TestMethods(t *testing.T) {
 		ask := func() {
 			i := d.IntN(classes)
 			k := d.IntN(45)
-			asked := stack.Managed{Class: fmt.Sprintf("o.c%d", i), Method: fmt.Sprintf("m%02d", k), Params: true, Line: -1,
-				Types: []stack.Type{{Name: "int"}, {Name: "java.lang.String"}}}
+			asked := report.Managed{Class: fmt.Sprintf("o.c%d", i), Method: fmt.Sprintf("m%02d", k), Params: true, Line: -1,
+				Types: []report.Type{{Name: "int"}, {Name: "java.lang.String"}}}
 			want := retrace.Original{Class: fmt.Sprintf("com.example.shop.Thing%d", i), Name: asked.Method, Params: "int,java.lang.String", File: fmt.Sprintf("Thing%d.java", i)}
 			if k < i%40 { // it was renamed
 				want.Name, want.Type = fmt.Sprintf("method%d", k*i), "void"
@@ -43,10 +43,10 @@ func TestMethods(t *testing.T) {
 			ask()
 		}
 		failIf(t, (reads == before) != (most > 1), "%d rows read again with %d bytes", reads-before, most)
-		got, err := m.Find(t.Context(), &stack.Managed{Class: "o.none", Method: "m", Line: -1}, "void")
+		got, err := m.Find(t.Context(), &report.Managed{Class: "o.none", Method: "m", Line: -1}, "void")
 		noError(t, err)
 		failIf(t, got != nil, "a class that is not there: %v", got)
 	}
-	_, err := w.client().Methods(symbol.NewID(symbol.R8, "beef"), 1).Find(t.Context(), &stack.Managed{Class: "o.c1", Method: "m", Line: -1}, "")
+	_, err := w.client().Methods(symbol.NewID(symbol.R8, "beef"), 1).Find(t.Context(), &report.Managed{Class: "o.c1", Method: "m", Line: -1}, "")
 	failIf(t, err == nil, "a mapping that is not there")
 }

@@ -3,7 +3,7 @@ package lookup
 import (
 	"context"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -11,13 +11,13 @@ import (
 // tableOf is the question where the module or function begins that a frame's
 // position counts from; false: it counts from the script's first. A script that only looks like a
 // module of React Native, 33.js, has a map of its own.
-func tableOf(f *stack.Frame, r *row.Record) (Query, bool) {
-	if f.Script == nil || f.Script.Module == nil || f.Script.Module.Table == stack.NoTable {
+func tableOf(f *report.Frame, r *row.Record) (Query, bool) {
+	if f.Script == nil || f.Script.Module == nil || f.Script.Module.Table == report.NoTable {
 		return Query{}, false
 	}
 	m := f.Script.Module
 	at := symbol.Where{Space: symbol.Position, Value: symbol.ModuleOffset(m.Segment, m.Number)}
-	if m.Table == stack.Functions {
+	if m.Table == report.Functions {
 		pos, ok := symbol.HermesFunction(m.Segment, uint32(f.At.Value>>32)-m.Segment*symbol.MaxLine, m.Number)
 		if at.Value = pos; !ok {
 			at.Value = symbol.TablesEnd

@@ -3,9 +3,9 @@ package lookup
 import (
 	"context"
 
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/room"
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -27,7 +27,7 @@ type StackOptions struct {
 
 // StackQuery is a stack, and what its text does not say.
 type StackQuery struct {
-	Stack *stack.Stack
+	Stack *report.Report
 	StackOptions
 }
 
@@ -35,7 +35,7 @@ type StackQuery struct {
 // found by the names it gives, best first. An id decides: where it is not
 // stored, no artifact of the same file name answers in its place. The only
 // errors are those of ctx and of its room.
-func (c *Client) Stack(ctx context.Context, s *stack.Stack, o StackOptions) (answers [][]symbol.Answer, err error) {
+func (c *Client) Stack(ctx context.Context, s *report.Report, o StackOptions) (answers [][]symbol.Answer, err error) {
 	err = c.Stacks(ctx, []StackQuery{{s, o}}, func(_ int, a [][]symbol.Answer) { answers = a })
 	return answers, err
 }
@@ -158,7 +158,7 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork, from int)
 }
 
 // native notes the question of a frame that has a position; to is its answer's number.
-func (b *stacks) native(ctx context.Context, f *stack.Frame, at *target, to int) error {
+func (b *stacks) native(ctx context.Context, f *report.Frame, at *target, to int) error {
 	r := at.is()
 	if at.group < 0 {
 		g, err := b.batch.Artifact(ctx, r.Record.ID)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
@@ -28,15 +28,15 @@ backtrace:
 `
 
 // stackOf splits text that holds one stack.
-func stackOf(t testing.TB, text string) *stack.Stack {
+func stackOf(t testing.TB, text string) *report.Report {
 	t.Helper()
-	return splitWith(t, text, stack.Options{})
+	return splitWith(t, text, report.Options{})
 }
 
-func splitWith(t testing.TB, text string, o stack.Options) *stack.Stack {
+func splitWith(t testing.TB, text string, o report.Options) *report.Report {
 	t.Helper()
-	var one *stack.Stack
-	noError(t, stack.Split(t.Context(), strings.NewReader(text), o, func(s *stack.Stack) error {
+	var one *report.Report
+	noError(t, report.Split(t.Context(), strings.NewReader(text), o, func(s *report.Report) error {
 		if len(s.Threads) > 0 {
 			failIf(t, one != nil, "two stacks in %q", text)
 			one = s
@@ -79,7 +79,7 @@ func TestStack(t *testing.T) {
 	}
 	failIf(t, w.blocks.trips.Load() != 1, "%d trips for one stack", w.blocks.trips.Load())
 	var out strings.Builder
-	noError(t, stack.Print(&out, s, answers))
+	noError(t, report.Print(&out, s, answers))
 	failIf(t, !strings.Contains(out.String(), "cart0()") || !strings.Contains(out.String(), "libcart.so (add+4)"), "%s", &out)
 }
 

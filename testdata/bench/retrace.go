@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/kek"
@@ -172,8 +172,8 @@ func (b *bench) client(dir string) (*lookup.Client, func() error, error) {
 	return lookup.New(store, key, lookup.Options{CacheBytes: 2 << 30}), store.Close, nil
 }
 
-func splitOptions() stack.Options {
-	return stack.Options{Artifacts: []string{"mapping.txt"}, Managed: stack.ManagedOptions{School: stack.R8}}
+func splitOptions() report.Options {
+	return report.Options{Artifacts: []string{"mapping.txt"}, Managed: report.ManagedOptions{School: report.R8}}
 }
 
 // warmRetrace measures the client with every class in its cache: from parsed lines to answers, and from text
@@ -184,8 +184,8 @@ func (b *bench) warmRetrace(r *retraced, dir, text string) error {
 		return err
 	}
 	defer close()
-	var parsed []*stack.Stack
-	err = stack.Split(b.ctx, strings.NewReader(text), splitOptions(), func(s *stack.Stack) error {
+	var parsed []*report.Report
+	err = report.Split(b.ctx, strings.NewReader(text), splitOptions(), func(s *report.Report) error {
 		parsed = append(parsed, s)
 		return nil
 	})
@@ -218,12 +218,12 @@ func (b *bench) warmRetrace(r *retraced, dir, text string) error {
 	for range 3 {
 		start := spent()
 		var out bytes.Buffer
-		err := stack.Split(b.ctx, strings.NewReader(text), splitOptions(), func(s *stack.Stack) error {
+		err := report.Split(b.ctx, strings.NewReader(text), splitOptions(), func(s *report.Report) error {
 			answers, err := client.Stack(b.ctx, s, lookup.StackOptions{})
 			if err != nil {
 				return err
 			}
-			return stack.Print(&out, s, answers)
+			return report.Print(&out, s, answers)
 		})
 		if err != nil {
 			return err
@@ -242,7 +242,7 @@ func (b *bench) coldRetrace(r *retraced, dir, text string) error {
 		if err != nil {
 			return err
 		}
-		err = stack.Split(context.Background(), strings.NewReader(text), splitOptions(), func(s *stack.Stack) error {
+		err = report.Split(context.Background(), strings.NewReader(text), splitOptions(), func(s *report.Report) error {
 			_, err := client.Stack(b.ctx, s, lookup.StackOptions{})
 			return err
 		})

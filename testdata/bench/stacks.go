@@ -15,7 +15,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/symlake/symlake/formats/stack"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/open"
@@ -78,19 +78,19 @@ func drawCrashes(dir string, zipf bool) (*crashes, error) {
 }
 
 // stacks makes what a parser of stacks makes.
-func (c *crashes) stacks() []*stack.Stack {
-	all := make([]*stack.Stack, crashStacks)
+func (c *crashes) stacks() []*report.Report {
+	all := make([]*report.Report, crashStacks)
 	images := make([][]string, len(c.files))
 	for i, f := range c.files {
 		images[i] = []string{c.ids[i], filepath.Base(f)}
 	}
 	for i := range all {
-		frames := make([]stack.Frame, crashFrames)
+		frames := make([]report.Frame, crashFrames)
 		for k, f := range c.frames[i*crashFrames : (i+1)*crashFrames] {
-			frames[k] = stack.Frame{Image: images[f.file], Kind: symbol.ELF, File: "/system/lib64/" + images[f.file][1], Raw: uint64(f.address),
+			frames[k] = report.Frame{Image: images[f.file], Kind: symbol.ELF, File: "/system/lib64/" + images[f.file][1], Raw: uint64(f.address),
 				At: symbol.Where{Space: symbol.Unslid, Value: uint64(f.address)}}
 		}
-		all[i] = &stack.Stack{Format: "tombstone", Threads: []stack.Thread{{Frames: frames}}}
+		all[i] = &report.Report{Format: "tombstone", Threads: []report.Thread{{Frames: frames}}}
 	}
 	return all
 }
@@ -155,7 +155,7 @@ func (c *crashes) answer(store string, o lookup.Options, piece func(ctx context.
 }
 
 // parsed answers stacks that are parsed already.
-func (c *crashes) parsed(store string, all []*stack.Stack, o lookup.Options) (crashed, error) {
+func (c *crashes) parsed(store string, all []*report.Report, o lookup.Options) (crashed, error) {
 	return c.answer(store, o, func(ctx context.Context, client *lookup.Client, from int, found *int64) error {
 		qs := make([]lookup.StackQuery, crashPiece)
 		for i := range qs {
@@ -170,7 +170,7 @@ func (c *crashes) raw(store string, texts [][]byte, o lookup.Options) (crashed, 
 	return c.answer(store, o, func(ctx context.Context, client *lookup.Client, from int, found *int64) error {
 		var out bytes.Buffer
 		var qs []lookup.StackQuery
-		if err := stack.Split(ctx, bytes.NewReader(texts[from/crashPiece]), stack.Options{}, func(s *stack.Stack) error {
+		if err := report.Split(ctx, bytes.NewReader(texts[from/crashPiece]), report.Options{}, func(s *report.Report) error {
 			qs = append(qs, lookup.StackQuery{Stack: s})
 			return nil
 		}); err != nil {
@@ -179,7 +179,7 @@ func (c *crashes) raw(store string, texts [][]byte, o lookup.Options) (crashed, 
 		var failing error
 		err := client.Stacks(ctx, qs, func(i int, answers [][]symbol.Answer) {
 			count(answers, found)
-			if err := stack.Print(&out, qs[i].Stack, answers); err != nil {
+			if err := report.Print(&out, qs[i].Stack, answers); err != nil {
 				failing = err
 			}
 		})

@@ -30,8 +30,8 @@ import (
 	"github.com/symlake/symlake/formats/demangle"
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/r8"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/retrace"
-	"github.com/symlake/symlake/formats/stack"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
 )
@@ -257,8 +257,8 @@ func retraceAll(ctx context.Context, path string, data []byte) (int, error) {
 
 // readStack splits and prints a text. With classes, its frames are retraced.
 func readStack(ctx context.Context, data []byte, classes func(string) *retrace.Class) (frames int, err error) {
-	options := stack.Options{Artifacts: []string{"a"}, Managed: stack.ManagedOptions{All: classes != nil}}
-	err = stack.Split(ctx, bytes.NewReader(data), options, func(s *stack.Stack) error {
+	options := report.Options{Artifacts: []string{"a"}, Managed: report.ManagedOptions{All: classes != nil}}
+	err = report.Split(ctx, bytes.NewReader(data), options, func(s *report.Report) error {
 		answers := make([][]symbol.Answer, len(s.Threads))
 		for i := range s.Threads {
 			frames += len(s.Threads[i].Frames)
@@ -273,7 +273,7 @@ func readStack(ctx context.Context, data []byte, classes func(string) *retrace.C
 				answers[i][k] = symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{{Function: "f", File: "f.c", Line: 1}}}
 			}
 		}
-		return stack.Print(io.Discard, s, answers)
+		return report.Print(io.Discard, s, answers)
 	})
 	return frames, err
 }

@@ -1,0 +1,308 @@
+package report
+
+import "bytes"
+
+// parseAppleFrame reads the ways in which a frame is printed:
+//
+//	0   game            0x0000000104a30000 0x104a2c000 + 16384 (…)
+//	12  libdyld.dylib   0x00007fff61a8e085 start + 0
+//	0   game            0x0000000104a30000 game + 16384
+//	0x0000000104a30000 game 0x104a2c000+16384 [UUID]
+//	CoreFoundation 0x1832c0d2c 0x183190000 + 1248556 [UUID]
+//	0 0x104ccc074
+//	"0   game            0x0000000104a30000 game + 16384",
+//	* frame #0: 0x0000000104a30000 game`main + 24
+//
+// The last but one is a string of a list that NSLog or Swift prints, the last is lldb's.
+// sure is false where only a list of images, or a header, can make it a frame.
+// Spans count from b's start.
+func parseAppleFrame(b []byte) (f appleFrame, sure, ok bool) {
+	f = appleFrame{number: -1, image: -1}
+	b = bytes.TrimRight(b, " \t")
+	p := skipSpace(b, 0)
+	if p < len(b) && b[p] == '"' {
+		p++
+		b = bytes.TrimRight(b, ",")
+		b = bytes.TrimSuffix(b, []byte{'"'})
+		p = min(p, len(b))
+	}
+	f.span = [2]int{p, len(b)}
+	var marked bool
+	number := p
+	f.number, p, marked = f.mark(b, p)
+	digits := bytes.TrimRight(b[number:p], " \t")
+	at := findAddress(b, p)
+	if at < 0 {
+		return f, false, false
+	}
+	f.name = bytes.TrimRight(b[p:at], " \t")
+	var end int
+	f.addr, end, _ = parseHex(b, at+2)
+	wide := end-at-2 >= 8
+	p = skipSpace(b, end)
+	f.indent = min(p, f.span[1]) - f.span[0]
+	if p == end && p < len(b) {
+		return f, false, false
+	}
+	rest := bytes.TrimRight(b[p:], " \t")
+	if len(f.name) == 0 && len(rest) > 0 && !bytes.HasPrefix(rest, hexWord) { // the image stands behind its address
+		name, k := rest, findAddress(rest, 0)
+		if tick := bytes.IndexByte(rest, '`'); tick > 0 && f.stopped {
+			name, rest = rest[:tick], rest[tick+1:]
+		} else if k > 0 {
+			name, rest = rest[:k], rest[k:]
+		} else if plus := bytes.LastIndexByte(rest, '+'); plus > 0 {
+			name = rest[:plus]
+		}
+		f.name = bytes.TrimRight(name, " \t")
+	}
+	switch {
+	case len(f.name) == 0:
+		f.name = nil
+	case bytes.HasPrefix(f.name, hexWord) && f.number >= 0 && !marked: // a program may be called so
+	case isLabel(f.name) || f.name[0] == '#':
+		return f, false, false
+	}
+	f.uuid = trailingUUID(rest)
+	if f.name == nil && f.number >= 0 && !marked && bytes.HasPrefix(rest, hexWord) { // what its digits name is no place
+		f.name, f.number = digits, -1
+	}
+	switch base, offset, symbol := parseOffset(rest); {
+	case base != nil && symbol == nil:
+		f.load, _, _ = parseHex(base, 2)
+		f.based, f.offset = f.name != nil, offset
+		return f, f.name != nil, f.name != nil
+	case symbol != nil && f.name != nil && bytes.Equal(symbol, f.name) && offset <= f.addr:
+		f.based, f.load, f.offset = true, f.addr-offset, offset
+		return f, wide, true
+	case symbol != nil && f.name != nil:
+		f.symbol, f.offset = symbol, offset
+		return f, f.number >= 0 && wide && !marked, !marked || f.stopped
+	}
+	bare := f.name == nil && len(rest) == 0
+	return f, f.number == 0 && wide && bare, f.number >= 0 && (bare || !marked || f.stopped)
+}
+
+// mark reads what stands before a frame: its number, "3", "3:", "3.", "#3", "[3]", "(3)", "frame #3:",
+// and the sign of a list. marked: it is more than the number, which other formats put before
+// other lines. Without a number it is -1.
+func (f *appleFrame) mark(b []byte, p int) (number, end int, marked bool) {
+	for _, sign := range [...]string{"- ", "* ", "\u2022 "} {
+		if bytes.HasPrefix(b[p:], []byte(sign)) {
+			p = skipSpace(b, p+len(sign))
+		}
+	}
+	q := p
+	if bytes.HasPrefix(b[q:], []byte("frame #")) {
+		f.stopped, q = true, q+len("frame ")
+	}
+	var closing byte
+	if q < len(b) {
+		switch b[q] {
+		case '#':
+			q, marked = q+1, true
+		case '[':
+			q, marked, closing = q+1, true, ']'
+		case '(':
+			q, marked, closing = q+1, true, ')'
+		}
+	}
+	number, end, ok := parseDigits(b, q)
+	if ok && closing != 0 {
+		ok = end < len(b) && b[end] == closing
+		end++
+	}
+	if ok && end < len(b) && (b[end] == ':' || b[end] == '.') {
+		end, marked = end+1, true
+	}
+	if !ok || end >= len(b) || !isSpace(b[end]) {
+		f.stopped = false
+		return -1, p, false
+	}
+	return number, skipSpace(b, end), marked
+}
+
+// parseAddressAlone reads a line that is an address, which is a frame below a list of images.
+func parseAddressAlone(b []byte) (f appleFrame, ok bool) {
+	p, end := skipSpace(b, 0), len(bytes.TrimRight(b, " \t"))
+	if !bytes.HasPrefix(b[p:end], hexWord) || end-p < 10 {
+		return f, false
+	}
+	f = appleFrame{number: -1, image: -1, span: [2]int{p, end}, indent: end - p}
+	var stop int
+	f.addr, stop, ok = parseHex(b, p+2)
+	return f, ok && stop == end
+}
+
+// findAddress is where the first word of 0x and digits begins, from p on; -1 if there is none.
+func findAddress(b []byte, p int) int {
+	for {
+		i := bytes.Index(b[p:], hexWord)
+		if i < 0 {
+			return -1
+		}
+		p += i
+		_, end, ok := parseHex(b, p+2)
+		if ok && (p == 0 || isSpace(b[p-1])) && (end == len(b) || isSpace(b[end]) || b[end] == '+') {
+			return p
+		}
+		p += 2
+	}
+}
+
+// parseOffset reads "0xLOAD + N", with spaces or without, and "SYMBOL + N".
+func parseOffset(b []byte) (base []byte, offset uint64, symbol []byte) {
+	if bytes.HasPrefix(b, hexWord) {
+		_, end, ok := parseHex(b, 2)
+		p := skipSpace(b, end)
+		if !ok || p == len(b) || b[p] != '+' {
+			return nil, 0, nil
+		}
+		n, _, ok := parseNumber(b, skipSpace(b, p+1))
+		if !ok {
+			return nil, 0, nil
+		}
+		return b[:end], n, nil
+	}
+	// What follows the offset begins with a bracket: a file, an id.
+	for end := len(b); ; {
+		i := bytes.LastIndexByte(b[:end], '+')
+		if i <= 0 {
+			return nil, 0, nil
+		}
+		end = i
+		n, stop, ok := parseNumber(b, skipSpace(b, i+1))
+		after := b[min(skipSpace(b, stop), len(b)):]
+		if !ok || len(after) > 0 && bytes.IndexByte([]byte("([<"), after[0]) < 0 {
+			continue
+		}
+		return nil, n, bytes.TrimRight(b[:i], " \t")
+	}
+}
+
+// parseNumber reads decimal digits, or hexadecimal ones behind 0x.
+func parseNumber(b []byte, p int) (v uint64, end int, ok bool) {
+	if p <= len(b) && bytes.HasPrefix(b[p:], hexWord) {
+		return parseHex(b, p+2)
+	}
+	for end = p; end < len(b) && end-p < 20 && '0' <= b[end] && b[end] <= '9'; end++ {
+		v = v*10 + uint64(b[end]-'0')
+	}
+	return v, end, end > p && end-p < 20
+}
+
+// trailingUUID is the UUID at the end of a line, in brackets of any kind or in none.
+func trailingUUID(b []byte) string {
+	b = bytes.TrimRight(b, " \t,;")
+	if n := len(b); n > 0 && bytes.IndexByte([]byte("])>"), b[n-1]) >= 0 {
+		b = b[:n-1]
+	}
+	for _, n := range []int{36, 32} {
+		if len(b) < n || len(b) > n && hexDigit(b[len(b)-n-1]) >= 0 {
+			continue
+		}
+		if uuid, end, ok := parseUUID(b, len(b)-n); ok && end == len(b) {
+			return uuid
+		}
+	}
+	return ""
+}
+
+// parseAppleImage reads the ways in which images are listed:
+//
+//	0x104a2c000 - 0x104a3bfff game arm64  <4c4c44d8…> /private/…/game
+//	    0x10864e000 -        0x10ee0ffff +com.example.game (1.0 - 1) <UUID> /Applications/…
+//	   0x104a2c000 -                ???  game (1.0)  <UUID>  /private/…/game
+//	[  0] UUID 0x0000000104a2c000 /private/…/game
+func parseAppleImage(b []byte) (img appleImage, ok bool) {
+	p := skipSpace(b, 0)
+	if p < len(b) && b[p] == '[' {
+		return parseListedImage(b, p)
+	}
+	if p < len(b) && b[p] == '*' { // the kernel's
+		p++
+	}
+	if !bytes.HasPrefix(b[p:], hexWord) {
+		return img, false
+	}
+	var end int
+	if img.start, end, ok = parseHex(b, p+2); !ok {
+		return img, false
+	}
+	p = skipSpace(b, end)
+	if p >= len(b) || b[p] != '-' {
+		return img, false
+	}
+	p = skipSpace(b, p+1)
+	if bytes.HasPrefix(b[p:], []byte("???")) { // its size was not known
+		end = p + len("???")
+	} else {
+		var last uint64
+		if !bytes.HasPrefix(b[p:], hexWord) {
+			return img, false
+		}
+		if last, end, ok = parseHex(b, p+2); !ok || last < img.start {
+			return img, false
+		}
+		if img.end = last + 1; img.end == 0 {
+			img.end = last
+		}
+	}
+	if end == len(b) || !isSpace(b[end]) {
+		return img, false
+	}
+	rest := bytes.TrimLeft(b[end:], " \t+")
+	for _, mark := range [...][2]string{{"<", ">"}, {"&lt;", "&gt;"}} { // within a property list, or a page's source
+		open := bytes.Index(rest, []byte(mark[0]))
+		if open < 0 {
+			continue
+		}
+		uuid, stop, ok := parseUUID(rest, open+len(mark[0]))
+		if path, found := bytes.CutPrefix(rest[stop:], []byte(mark[1])); ok && found {
+			img.uuid = uuid
+			img.path = string(bytes.TrimSpace(path))
+			rest = rest[:open]
+			break
+		}
+	}
+	if slash := bytes.IndexByte(rest, '/'); img.path == "" && slash >= 0 {
+		img.path, rest = string(bytes.TrimSpace(rest[slash:])), rest[:slash]
+	}
+	if open := bytes.IndexByte(rest, '('); open >= 0 { // versions, or the architecture
+		group, _, _ := bytes.Cut(rest[open+1:], []byte(")"))
+		img.arch = appleArch(string(group))
+		rest = rest[:open]
+	}
+	words := bytes.Fields(rest)
+	if n := len(words); n > 1 && appleArch(string(words[n-1])) != "" {
+		img.arch = appleArch(string(words[n-1]))
+		words = words[:n-1]
+	}
+	img.name = string(bytes.Join(words, []byte(" ")))
+	return img, img.name != "" || img.path != ""
+}
+
+// parseListedImage reads a line of lldb's list.
+func parseListedImage(b []byte, p int) (img appleImage, ok bool) {
+	_, end, ok := parseDigits(b, skipSpace(b, p+1))
+	if !ok || end >= len(b) || b[end] != ']' {
+		return img, false
+	}
+	img.uuid, end, ok = parseUUID(b, skipSpace(b, end+1))
+	if !ok {
+		return img, false
+	}
+	p = skipSpace(b, end)
+	if !bytes.HasPrefix(b[p:], hexWord) {
+		return img, false
+	}
+	if img.start, end, ok = parseHex(b, p+2); !ok {
+		return img, false
+	}
+	img.path = string(bytes.TrimSpace(b[end:]))
+	if i := bytes.LastIndex([]byte(img.path), []byte(" (0x")); i > 0 {
+		img.path = img.path[:i]
+	}
+	img.name = string(base([]byte(img.path)))
+	return img, true
+}

@@ -1,0 +1,42 @@
+package report
+
+import "bytes"
+
+// About the memory of a frame with what it was read from, and of an element of a document.
+const (
+	frameRoom   = 640
+	elementRoom = 640
+	newlineRoom = 64 // of a line within a string of JSON, which seldom is a frame
+)
+
+// bound is the room of a Split; its first error stays.
+type bound struct {
+	take func(bytes int64) error
+	err  error
+}
+
+// takes asks for room; false: there is none left, and Split ends with the reason.
+func (o *Options) takes(bytes int) bool {
+	b := o.bound
+	if b == nil || b.take == nil {
+		return true
+	}
+	if b.err == nil {
+		b.err = b.take(int64(bytes))
+	}
+	return b.err == nil
+}
+
+// full is the reason why there is no room left.
+func (o *Options) full() error {
+	if o.bound == nil {
+		return nil
+	}
+	return o.bound.err
+}
+
+// documentRoom is what reading a document may take: all that readers keep stands on a line or in an object of its own.
+func documentRoom(text []byte) int {
+	elements := bytes.Count(text, []byte{'\n'}) + bytes.Count(text, []byte{'{'})
+	return 2*len(text) + elementRoom*elements + newlineRoom*bytes.Count(text, []byte(`\n`))
+}

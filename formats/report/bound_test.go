@@ -1,0 +1,83 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/symlake/symlake/formats/room"
+)
+
+var errRoom = errors.New("no room")
+
+// A text that expands is refused before it takes memory: what is asked for before the refusal is little more than the room.
+func TestSplitAsksForRoom(t *testing.T) {
+	pb := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1) // arm64
+	pb = protowire.AppendTag(pb, 5, protowire.VarintType)                              // pid
+	pb = protowire.AppendVarint(pb, 7)
+	pb = protowire.AppendBytes(protowire.AppendTag(pb, 9, protowire.BytesType), bytes.Repeat([]byte("x"), 100<<10)) // command line
+	for i := range 2000 {
+		thread := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(i))
+		entry := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(i))
+		entry = protowire.AppendBytes(protowire.AppendTag(entry, 2, protowire.BytesType), thread)
+		pb = protowire.AppendBytes(protowire.AppendTag(pb, 16, protowire.BytesType), entry)
+	}
+	for name, text := range map[string]string{
+		"a command line for each of 2,000 threads": string(pb),
+		"objects of three bytes":                   `{"usedImages":[` + strings.Repeat("{},", 1<<20) + `{}],"threads":[]}`,
+		"threads of three bytes":                   `{"usedImages":[],"threads":[` + strings.Repeat("{},", 1<<20) + `{}]}`,
+		"frames of four bytes":                     strings.Repeat("0x1\n", 1<<18),
+	} {
+		const most = 4 << 20
+		left := int64(most)
+		ctx := room.With(t.Context(), func(n int64) error {
+			if left -= n; left < 0 {
+				return errRoom
+			}
+			return nil
+		})
+		err := Split(ctx, strings.NewReader(text), Options{Artifacts: []string{"a"}}, func(*Report) error { return nil })
+		if !errors.Is(err, errRoom) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A tombstone whose text would be longer than a document may be stays what it is, with or without a room.
+func TestTombstoneTextIsBounded(t *testing.T) {
+	frame := &pbThread{id: 1}
+	p := &pbTombstone{command: []string{strings.Repeat("x", 1<<20)}}
+	for range 100 {
+		p.threads = append(p.threads, *frame)
+	}
+	if text, ok := p.render(&Options{}); ok || len(text) > MaxDocumentBytes+4<<20 {
+		t.Errorf("%d bytes, %v", len(text), ok)
+	}
+}
+
+// An expression is bounded in size before it is compiled, and in the work on a line and on a text.
+func TestExpressionIsBounded(t *testing.T) {
+	for _, source := range []string{strings.Repeat(".*", 1000), "(a{1000}){1000}", strings.Repeat(".{900}", 500), strings.Repeat("x", maxExpressionBytes+1)} {
+		if _, err := ParseExpression(source); err == nil {
+			t.Errorf("%.20s… of %d bytes is taken", source, len(source))
+		}
+	}
+	e, err := ParseExpression(strings.Repeat(".*", 400) + "%c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.steps(make([]byte, 1<<20)) != 0 {
+		t.Error("a long line is looked at")
+	}
+	text := strings.Repeat(strings.Repeat("y", 1000)+"\n", 64)
+	split := func(steps int64) error {
+		return Split(t.Context(), strings.NewReader(text), Options{Steps: steps, Managed: ManagedOptions{Line: e}}, func(*Report) error { return nil })
+	}
+	if err := split(1 << 22); !errors.Is(err, ErrExpression) {
+		t.Error(fmt.Sprint("beyond the steps: ", err))
+	}
+}

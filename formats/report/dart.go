@@ -1,0 +1,251 @@
+package report
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// dartLine is what a frame of Dart says, in any of the forms:
+//
+//	#00 abs 0000007baa845767 virt 0000000000165767 _kDartIsolateSnapshotInstructions+0x9ed27
+//	#01 abs 0000007baa845767 unit 2 virt 0000000000165767 <unknown>
+//	pc 0x0000007baa845768 fp 0x0000007fd0 sp 0x0000007fc0 _kDartIsolateSnapshotInstructions+0x9ed28
+//	_kDartIsolateSnapshotInstructions+0x9ed27
+type dartLine struct {
+	abs, virt uint64
+	hasVirt   bool
+	unit      int // 0: not said
+	anchor    string
+	offset    uint64 // from anchor
+}
+
+var (
+	absWord    = []byte("abs ")
+	unitWord   = []byte("unit ")
+	virtWord   = []byte("virt ")
+	fpWord     = []byte("fp 0x")
+	kDartWord  = []byte("kDart")
+	unknownDSO = []byte("Unknown symbol")
+)
+
+// parseDart reads "abs HEX [unit N] [virt HEX] REST" at p of a numbered line.
+func parseDart(l *line, b []byte, p int) bool {
+	d := &dartLine{}
+	var ok bool
+	if d.abs, p, ok = dartHex(b, p+len(absWord)); !ok {
+		return false
+	}
+	if bytes.HasPrefix(b[p:], unitWord) {
+		n, end, isNumber := parseDigits(b, p+len(unitWord))
+		if !isNumber || end < len(b) && !isSpace(b[end]) {
+			return false
+		}
+		d.unit, p = n, skipSpace(b, end)
+	}
+	if bytes.HasPrefix(b[p:], virtWord) {
+		if d.virt, p, ok = dartHex(b, p+len(virtWord)); !ok {
+			return false
+		}
+		d.hasVirt = true
+	}
+	d.parseSymbol(b[p:])
+	l.family, l.dart, l.pc, l.tail = dartTrace, d, d.abs, p
+	return true
+}
+
+// dartHex reads digits and the space behind them; 0x may stand before.
+func dartHex(b []byte, p int) (v uint64, end int, ok bool) {
+	if bytes.HasPrefix(b[p:], hexWord) {
+		p += 2
+	}
+	v, end, ok = parseHex(b, p)
+	return v, skipSpace(b, end), ok && (end == len(b) || isSpace(b[end]))
+}
+
+// parseSymbol reads "SYMBOL+OFFSET" at the beginning of b, if the symbol is
+// one that a snapshot is counted from. The offset is hexadecimal behind 0x,
+// else decimal, as debuggers print it.
+func (d *dartLine) parseSymbol(b []byte) bool {
+	name, rest, found := bytes.Cut(b, []byte("+"))
+	if !found || !bytes.Contains(name, kDartWord) {
+		return false
+	}
+	anchor := symbol.DartAnchor(string(bytes.Trim(name, " (")))
+	rest = bytes.TrimLeft(rest, " ")
+	offset, end, ok := parseNumber(rest, 0)
+	if anchor == "" || !ok || end < len(rest) && !isSpace(rest[end]) && rest[end] != ')' {
+		return false
+	}
+	d.anchor, d.offset = anchor, offset
+	return true
+}
+
+// parseDartCrash reads "pc 0xHEX fp 0xHEX [sp 0xHEX] REST", which the virtual
+// machine prints when it crashes itself. REST is SYMBOL+0xHEX of any library,
+// or PATH+0xHEX. Where it is neither, the header may tell.
+func parseDartCrash(b []byte, at int) (line, bool) {
+	l := line{start: skipSpace(b, at), number: -1}
+	if !parsePC(&l, b, l.start) || !bytes.HasPrefix(b[l.tail:], fpWord) {
+		return line{}, false
+	}
+	d := &dartLine{abs: l.pc}
+	_, p, ok := dartHex(b, l.tail+len("fp "))
+	if !ok {
+		return line{}, false
+	}
+	if bytes.HasPrefix(b[p:], []byte("sp 0x")) {
+		if _, p, ok = dartHex(b, p+len("sp ")); !ok {
+			return line{}, false
+		}
+	}
+	l.family, l.dart, l.tail = dartCrash, d, p
+	rest := bytes.TrimRight(b[p:], " \t")
+	if d.parseSymbol(rest) || bytes.HasPrefix(rest, unknownDSO) {
+		return l, true
+	}
+	plus := bytes.LastIndex(rest, []byte("+0x"))
+	if plus <= 0 || bytes.IndexByte(rest[:plus], '/') < 0 {
+		return l, true
+	}
+	if offset, end, ok := parseHex(rest, plus+3); ok && end == len(rest) {
+		l.dart, l.pc, l.space = nil, offset, symbol.Unslid
+		setFile(&l, rest[:plus])
+	}
+	return l, true
+}
+
+// parseDartPlace reads "[ARTIFACT] SYMBOL+0xHEX", nothing else in the line.
+func parseDartPlace(b []byte) (line, bool) {
+	if !bytes.Contains(b, kDartWord) {
+		return line{}, false
+	}
+	l := line{family: dartList, start: skipSpace(b, 0), number: -1, dart: &dartLine{}}
+	rest := bytes.TrimRight(b[l.start:], " \t")
+	if i := bytes.LastIndexAny(rest, " \t"); i >= 0 {
+		l.named, l.file = true, bytes.TrimRight(rest[:i], " \t")
+		if bytes.ContainsAny(l.file, " \t") || isLabel(l.file) {
+			return line{}, false
+		}
+		rest = rest[i+1:]
+	}
+	if !l.dart.parseSymbol(rest) || rest[len(rest)-1] == ')' {
+		return line{}, false
+	}
+	l.pc = l.dart.offset
+	l.tail = len(b) - len(rest)
+	return l, true
+}
+
+// dartHeader is what the header of a trace says. Headers of traces write
+// "key: value", those of crashes "key=value".
+type dartHeader struct {
+	system      string
+	build       string
+	base        uint64 // of the isolate's library; 0: not said
+	isolate, vm uint64 // where the instructions begin; 0: not said
+	units       map[int]dartUnit
+}
+
+// dartUnit is a deferred loading unit, or the root one.
+type dartUnit struct {
+	build       string
+	base, start uint64
+}
+
+// maxUnits bounds the loading units of a header.
+const maxUnits = 1 << 12
+
+var dartHeaderWords = [][]byte{[]byte("build_id"), []byte("BuildId: "), []byte("dso_base"), []byte("_instructions"), []byte("arch")}
+
+// parse reads a line of a header; arch is that of the process, in the words of
+// symbol.Artifact, where the line says it.
+func (h *dartHeader) parse(b []byte) (arch string, ok bool) {
+	if n, found := dartField(b, "loading_unit"); found {
+		id, err := strconv.Atoi(n)
+		build, _ := dartField(b, "build_id")
+		u := dartUnit{build: build}
+		var based bool
+		u.base, based = dartAddress(b, "dso_base")
+		u.start, ok = dartAddress(b, "instructions")
+		if err != nil || !based || !ok || len(h.units) >= maxUnits {
+			return "", false
+		}
+		if h.units == nil {
+			h.units = map[int]dartUnit{}
+		}
+		h.units[id] = u
+		return "", true
+	}
+	if arch, found := dartField(b, "arch"); found {
+		system, known := dartField(b, "os")
+		if _, comp := dartField(b, "comp"); !known || !comp {
+			return "", false
+		}
+		h.system = system
+		return dartArch(arch), true
+	}
+	for _, key := range []string{"build_id", "BuildId"} {
+		if id, found := dartField(b, key); found && isHex([]byte(id)) {
+			h.build = id
+			return "", true
+		}
+	}
+	if v, found := dartAddress(b, "isolate_dso_base"); found {
+		h.base = v
+		return "", true
+	}
+	isolate, found := dartAddress(b, "isolate_instructions")
+	vm, also := dartAddress(b, "vm_instructions")
+	if found && also {
+		h.isolate, h.vm = isolate, vm
+	}
+	return "", found && also
+}
+
+// dartField is the value of "KEY: VALUE" or "KEY=VALUE" in a line, without
+// quotes; what stands before the key ends a word.
+func dartField(b []byte, key string) (string, bool) {
+	for from := 0; ; {
+		i := bytes.Index(b[from:], []byte(key))
+		if i < 0 {
+			return "", false
+		}
+		i += from
+		from = i + len(key)
+		if i > 0 && b[i-1] != ' ' && b[i-1] != '\t' && b[i-1] != ',' {
+			continue
+		}
+		value := b[from:]
+		switch {
+		case bytes.HasPrefix(value, []byte("=")):
+			value = value[1:]
+		case bytes.HasPrefix(value, []byte(": ")):
+			value = bytes.TrimLeft(value[2:], " ")
+		default:
+			continue
+		}
+		if end := bytes.IndexAny(value, " \t,"); end >= 0 {
+			value = value[:end]
+		}
+		return string(bytes.Trim(value, "'")), true
+	}
+}
+
+func dartAddress(b []byte, key string) (uint64, bool) {
+	text, found := dartField(b, key)
+	v, err := strconv.ParseUint(text, 16, 64)
+	return v, found && err == nil
+}
+
+// dartArch gives the word of symbol.Artifact for what Dart calls an architecture.
+func dartArch(word string) string {
+	switch word {
+	case "x64":
+		return "x86_64"
+	case "ia32":
+		return "x86"
+	}
+	return Arch(word)
+}

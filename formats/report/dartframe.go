@@ -1,0 +1,111 @@
+package report
+
+import (
+	"strconv"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// rootUnit is the number of the loading unit that a program begins with.
+const rootUnit = 1
+
+// dartStarts is the header that Options stand for where the text has none.
+func dartStarts(o *Options) dartHeader {
+	return dartHeader{isolate: o.IsolateStart, vm: o.VMStart}
+}
+
+// dartFrame fills in what a line of Dart says of its image and place. step
+// moves a return address back into its call.
+func (s *splitter) dartFrame(f *Frame, d *dartLine, step func(uint64) uint64) {
+	h := &s.dart
+	unit := d.unit
+	at := func(space symbol.Space, value, load uint64, anchor string) {
+		w := symbol.Where{Space: space, Value: step(value), Load: load, Anchor: anchor}
+		if f.At == (symbol.Where{}) {
+			f.At = w
+		} else {
+			f.Or = append(f.Or, w)
+		}
+	}
+	if d.anchor != "" {
+		at(symbol.Anchored, d.offset, 0, d.anchor)
+	} else if start, anchor, of, ok := h.nearest(d.abs, unit); ok {
+		at(symbol.Anchored, d.abs-start, 0, anchor)
+		unit = of
+	}
+	if d.hasVirt {
+		at(symbol.Unslid, d.virt, 0, "")
+	}
+	base := h.base
+	if unit > rootUnit {
+		base = h.units[unit].base
+	}
+	if base != 0 && d.abs > base {
+		at(symbol.Loaded, d.abs, base, "")
+	}
+	if f.At == (symbol.Where{}) { // nobody says where it was loaded
+		at(symbol.Loaded, d.abs, ^uint64(0), "")
+	}
+	f.Deferred = unit > rootUnit
+	if h.build != "" {
+		f.Program = s.intern([]byte(h.build))
+	}
+	f.Kind = h.kind()
+	f.Image = s.dartImage(f.Image, unit)
+}
+
+// dartImage names the artifact of a loading unit. names are those of the line
+// itself. A unit that nobody names is not the root's.
+func (s *splitter) dartImage(names []string, unit int) []string {
+	if given := s.options.Units[unit]; given != "" {
+		return []string{given}
+	}
+	build := s.dart.build
+	if unit > 0 {
+		if u, known := s.dart.units[unit]; known && u.build != "" {
+			build = u.build
+		} else if unit > rootUnit {
+			return []string{"loading unit " + strconv.Itoa(unit)}
+		}
+	}
+	if build != "" {
+		names = append([]string{s.intern([]byte(build))}, names...)
+	}
+	return names
+}
+
+// nearest is the beginning of the instructions that lies nearest below an
+// address, and the loading unit that they belong to. Where the line names the
+// unit, only that one's are meant.
+func (h *dartHeader) nearest(addr uint64, unit int) (start uint64, anchor string, of int, ok bool) {
+	try := func(at uint64, name string, n int) {
+		if at == 0 || at > addr || ok && at < start || unit > 0 && n != unit {
+			return
+		}
+		start, anchor, of, ok = at, name, n, true
+	}
+	try(h.vm, symbol.DartVM, rootUnit)
+	try(h.isolate, symbol.DartIsolate, rootUnit)
+	for n, u := range h.units {
+		if n != rootUnit {
+			try(u.start, symbol.DartIsolate, n)
+		}
+	}
+	return start, anchor, of, ok
+}
+
+// kind of the artifacts that a trace's frames name, as far as the system tells.
+func (h *dartHeader) kind() symbol.Kind {
+	switch h.system {
+	case "ios", "macos":
+		return "" // Mach-O now, ELF in older SDKs
+	case "":
+		return ""
+	}
+	return symbol.ELF
+}
+
+// isDart: an address alone, where Options say where a program of Dart lies.
+func (s *splitter) isDart(l *line) bool {
+	return l.family == plain && !l.named && l.space == symbol.Unslid && (s.options.IsolateStart != 0 || s.options.VMStart != 0)
+}

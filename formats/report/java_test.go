@@ -1,0 +1,158 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/symlake/symlake/formats/formattest"
+)
+
+// r8Line is the expression that R8's retrace reads lines by, if it is given none (9.5).
+const r8Line = `(?:.*?\bat\s+%c\.%m\s*\(%S\)\p{Z}*(?:~\[.*\])?)|(?:(?:(?:%c|.*)?[:"]\s+)?%c(?:(:|]).*)?)`
+
+// byHand reads a line as R8 does, by the grammar.
+func byHand(line []byte) string {
+	var l javaLine
+	if parseManaged(line, false, &l) || parseThrown(line, false, &l) {
+		return pieces(&l)
+	}
+	return ""
+}
+
+// byExpression does the same by R8's expression.
+func byExpression(e *Expression, line []byte) string {
+	var l javaLine
+	if e.parse(line, &l) {
+		return pieces(&l)
+	}
+	return ""
+}
+
+func pieces(l *javaLine) string {
+	return fmt.Sprintf("class %q method %q file %v %q line %v %d parts %v", l.m.Class, l.m.Method, l.m.Filed, l.m.File, l.m.Lined, l.m.Line, l.m.parts)
+}
+
+func mustExpression(t testing.TB, source string) *Expression {
+	t.Helper()
+	e, err := ParseExpression(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+var javaLines = []string{
+	"at a.b.c(SourceFile:12)", "\tat a.b.c(SourceFile:12) ~[app.jar:1.0]", "at a.b.c(SourceFile:12) [app.jar:1.0]", "at app//a.b.c(X.java:1)",
+	"at java.base@17.0.1/java.lang.Thread.run(Thread.java:833)", "x at a.b.c (Unknown Source)", "at a.b.<init>(Native Method)", "at a.b.<clinit>()",
+	"at a..b(X)", "at .a(X)", "at a.1b(X)", "at 1a.b(X)", "at a.b.1.c(X)", "cat a.b(X)", "at\va.b(X)", "at a.b(:foo::bar:1)", "at a.b(:foo::bar:)", "at a.b(x)(y:3)",
+	"at a.b(x) at c.d(y)", "at a.b (x", "at a.b(x)\u00a0\u2028", "at a.b(x)\t", "format a.b(x)", "at a.b.c(r8-map-id-0123abc:99999999999)", "at -.-(x)", "at a.b.(x)",
+	" C: m//s", "C: m/", "a.b.C: app//d.E: x", "a.b.C: message", "a.b.C: d", "a.b.C", "a.b.C ", " a.b.C", "Caused by: a.b: c: d", "Suppressed: a.b: x", "Suppressed: a.b: x y", "Suppressed", "Suppressed: a", "Suppressed: Suppressed", "x y: Suppressed",
+	`Exception in thread "main" a.b.C: x`, `"a" b`, `a" b`, `a"" b: c`, `: "a`, `x"  y: z`, "[CIRCULAR REFERENCE: a.b]", "[CIRCULAR REFERENCE: a.b", "a]b", "a]", "net::ERR, a: b=c", "-1: x", "x: -5",
+	"", ":", ": ", "\xff\xfe: \x80", "at \xff.\xfe(\x80:1)", "x:\va", "1: a", "a: 1",
+}
+
+// The grammar is R8's.
+func TestGrammarIsR8s(t *testing.T) {
+	e := mustExpression(t, r8Line)
+	for _, line := range javaLines {
+		if want, got := byExpression(e, []byte(line)), byHand([]byte(line)); want != got {
+			t.Errorf("%q:\n%s\nwant\n%s", line, got, want)
+		}
+	}
+}
+
+// Every line of the real stacks, too.
+func TestGrammarOnRealStacks(t *testing.T) {
+	e := mustExpression(t, r8Line)
+	n := 0
+	for _, name := range []string{"proguard-live", "proguard", "event-text"} {
+		err := filepath.WalkDir(formattest.Fixture(t, name), func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".json" && filepath.Ext(path) != ".txt" {
+				return err
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text := strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `",`, "").Replace(string(b))
+			for line := range strings.Lines(text) {
+				line = strings.TrimRight(strings.TrimPrefix(strings.TrimLeft(line, " "), `"`), "\r\n")
+				if len(line) > 1000 || n > 40000 {
+					continue
+				}
+				n++
+				if want, got := byExpression(e, []byte(line)), byHand([]byte(line)); want != got {
+					t.Errorf("%q:\n%s\nwant\n%s", line, got, want)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n < 1000 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+func FuzzJavaLine(f *testing.F) {
+	for _, line := range javaLines {
+		f.Add([]byte(line))
+	}
+	e := mustExpression(f, r8Line)
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if len(line) > 200 || strings.ContainsAny(string(line), "\n\r") {
+			return
+		}
+		if want, got := byExpression(e, line), byHand(line); want != got {
+			t.Errorf("%q:\n%s\nwant\n%s", line, got, want)
+		}
+		for _, own := range []bool{false, true} { // parts lie in the line, in order
+			var l javaLine
+			if !parseManaged(line, own, &l) && !parseThrown(line, own, &l) {
+				continue
+			}
+			at := 0
+			for _, p := range l.m.parts {
+				if p.start < at || p.end < p.start || p.end > len(line) {
+					t.Fatalf("%q: parts %v", line, l.m.parts)
+				}
+				at = p.end
+			}
+			if l.start < 0 || l.start > l.m.parts[0].start {
+				t.Fatalf("%q: begins at %d, parts %v", line, l.start, l.m.parts)
+			}
+		}
+	})
+}
+
+// The compiler takes any source, and what it made any line.
+func FuzzExpression(f *testing.F) {
+	for _, source := range []string{r8Line, `foo\%c`, `%c\s%C`, `%t %c.%m\(%a\)`, `(?:%c|%m)*`, `%`, `%%`, `%z`, `[%c]`, `(?P<x>%c)`, `%c{1000}`, `((((((((`, `\`, `x[.*\]|%c|.*`} {
+		f.Add(source, []byte("at a.b.c(SourceFile:12)"))
+	}
+	f.Fuzz(func(t *testing.T, source string, line []byte) {
+		if len(source) > 300 || len(line) > 300 {
+			return
+		}
+		e, err := ParseExpression(source)
+		if err != nil {
+			return
+		}
+		var l javaLine
+		if !e.parse(line, &l) {
+			return
+		}
+		at := 0
+		for _, p := range l.m.parts {
+			if p.start < at || p.end < p.start || p.end > len(line) {
+				t.Fatalf("%q on %q: parts %v", source, line, l.m.parts)
+			}
+			at = p.end
+		}
+	})
+}

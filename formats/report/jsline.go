@@ -1,0 +1,267 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// Script is what a frame of JavaScript has besides: where in its line stands
+// what an answer replaces.
+type Script struct {
+	// Module of a React Native bundle: its lines count from where it begins there.
+	Module *Module
+	// Function and Place are [start, end) in Report.Text; Function may be empty.
+	Function, Place [2]int
+	form            jsForm
+	column, line    uint32 // what is added to a source's column, and taken from its line, in print
+	fields          []jsonField
+}
+
+// Module names a part of a React Native bundle that has its own numbers: a
+// segment, a module of a RAM bundle in it, or a function of its bytecode.
+type Module struct {
+	Segment  uint32
+	Table    Table
+	Number   uint32 // of the module or function
+	Bytecode bool   // the frame's column counts bytes from the function's first
+}
+
+// Table says what a number of a Module counts.
+type Table uint8
+
+// The tables of a map.
+const (
+	NoTable   Table = iota
+	Modules         // modules of a RAM bundle: symbol.ModuleOffset
+	Functions       // functions of bytecode: symbol.HermesFunction
+)
+
+// jsForm is how a frame is written.
+type jsForm uint8
+
+const (
+	jsAt   jsForm = iota // at NAME (PLACE); V8, Hermes, Edge, React
+	jsBare               // at PLACE
+	jsSign               // NAME@PLACE; Firefox, Safari
+	jsOnly               // PLACE; Safari
+	jsEval               // at NAME (eval at … (PLACE), …): the script that the code was evaluated from
+	jsJSON               // a frame of an event
+)
+
+// jsLine is a parsed line. Offsets count from the line's start.
+type jsLine struct {
+	start, end   int // of the frame
+	name, place  [2]int
+	url          []byte
+	line, column uint64
+	form         jsForm
+	hermes       bool // an address of bytecode: its column counts from 0
+}
+
+// parseScript reads one frame of any engine, without its line end:
+//
+//	at NAME (URL:L:C)   at async NAME (URL:L:C)   at new NAME (URL:L:C)   at NAME [as OTHER] (URL:L:C)
+//	at URL:L:C          at NAME (address at URL:1:OFFSET)                 in NAME (URL:L:C)
+//	NAME@URL:L:C        async*NAME@URL:L:C        @URL:L:C                URL:L:C
+//	at NAME (eval at OTHER (URL:L:C), <anonymous>:L:C)
+func parseScript(b []byte) (l jsLine, ok bool) {
+	if !mayBeScript(b) {
+		return l, false
+	}
+	l.start = skipSpace(b, prefixBytes(b))
+	l.end = len(bytes.TrimRight(b, " \t"))
+	if l.start >= l.end {
+		return l, false
+	}
+	rest := b[l.start:l.end]
+	for _, word := range []string{"at ", "in "} {
+		if bytes.HasPrefix(rest, []byte(word)) {
+			return parseScriptAt(b, l, l.start+len(word))
+		}
+	}
+	return parseSign(b, l)
+}
+
+// mayBeScript rules most lines out: a frame ends in :LINE:COLUMN, maybe with a
+// parenthesis behind it.
+func mayBeScript(b []byte) bool {
+	i := len(b)
+	for i > 0 && (isSpace(b[i-1]) || b[i-1] == ')' || b[i-1] == ',') {
+		i--
+	}
+	return i > 3 && '0' <= b[i-1] && b[i-1] <= '9' && bytes.Count(b, []byte{':'}) >= 2
+}
+
+// parseScriptAt reads what stands behind "at ".
+func parseScriptAt(b []byte, l jsLine, p int) (jsLine, bool) {
+	rest := b[p:l.end]
+	if rest[len(rest)-1] != ')' {
+		for _, word := range []string{"async ", "new "} {
+			if bytes.HasPrefix(rest, []byte(word)) {
+				p += len(word)
+				rest = b[p:l.end]
+			}
+		}
+		l.form, l.name = jsBare, [2]int{p, p}
+		return l, l.locate(b, p, l.end)
+	}
+	open := bytes.LastIndex(rest, []byte(" ("))
+	if eval := bytes.Index(rest, []byte(" (eval at ")); eval >= 0 {
+		// The innermost place of all that evaluated it is the one in a script.
+		inner := bytes.LastIndexByte(rest, '(')
+		stop := bytes.IndexByte(rest[inner:], ')') + inner
+		if stop < inner {
+			return l, false
+		}
+		from := p + inner + 1
+		if inner == eval+1 { // (eval at URL:L:C), as others shorten it
+			from = p + eval + len(" (eval at ")
+		}
+		l.form, l.name = jsEval, [2]int{p, p + eval}
+		return l, l.locate(b, from, p+stop)
+	}
+	if open < 0 {
+		return l, false
+	}
+	from, name := p+open+2, p
+	for _, word := range []string{"async ", "new "} {
+		if bytes.HasPrefix(b[name:p+open], []byte(word)) {
+			name += len(word)
+		}
+	}
+	l.form, l.name = jsAt, [2]int{name, p + open}
+	if bytes.HasPrefix(b[from:l.end], []byte("address at ")) {
+		l.hermes = true
+		ok := l.locate(b, from+len("address at "), l.end-1)
+		l.place[0] = from
+		return l, ok
+	}
+	return l, l.locate(b, from, l.end-1)
+}
+
+// parseSign reads NAME@PLACE and PLACE. A name may hold an @, and so may a URL.
+func parseSign(b []byte, l jsLine) (jsLine, bool) {
+	rest := b[l.start:l.end]
+	sign := signIndex(rest)
+	if sign < 0 {
+		l.form, l.name = jsOnly, [2]int{l.start, l.start}
+		return l, bytes.IndexByte(rest, ' ') < 0 && l.locate(b, l.start, l.end)
+	}
+	name := l.start
+	if i := bytes.Index(rest[:sign], []byte("sync*")); i > 0 && i <= 1 { // async*NAME, Async*NAME
+		name += i + len("sync*")
+	}
+	l.form, l.name = jsSign, [2]int{name, l.start + sign}
+	return l, l.locate(b, l.start+sign+1, l.end)
+}
+
+// signIndex finds the @ between name and URL: the last one before the URL's
+// first slash, else the last one.
+func signIndex(b []byte) int {
+	if i := bytes.Index(b, []byte("://")); i > 0 {
+		return bytes.LastIndexByte(b[:i], '@')
+	}
+	return bytes.LastIndexByte(b, '@')
+}
+
+// locate reads URL:LINE:COLUMN from p to end.
+func (l *jsLine) locate(b []byte, p, end int) bool {
+	if p >= end {
+		return false
+	}
+	text := b[p:end]
+	i := bytes.LastIndexByte(text, ':')
+	if i <= 0 {
+		return false
+	}
+	j := bytes.LastIndexByte(text[:i], ':')
+	if j <= 0 {
+		return false
+	}
+	line, stop, ok := parseUint32(text, j+1)
+	if !ok || stop != i {
+		return false
+	}
+	column, stop, ok := parseUint32(text, i+1)
+	if !ok || stop != len(text) || line == 0 {
+		return false
+	}
+	l.url, l.line, l.column, l.place = text[:j], line, column, [2]int{p, end}
+	return isScriptURL(l.url, l.form)
+}
+
+// parseUint32 reads a decimal number below 2^32.
+func parseUint32(b []byte, p int) (v uint64, end int, ok bool) {
+	for end = p; end < len(b) && end-p <= 10 && '0' <= b[end] && b[end] <= '9'; end++ {
+		v = v*10 + uint64(b[end]-'0')
+	}
+	return v, end, end > p && end-p <= 10 && v < 1<<32
+}
+
+// scriptEnds are the endings of files that hold scripts or their bytecode.
+var scriptEnds = []string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".bundle", ".jsbundle", ".hbc", ".html", ".htm", ".vue", ".php"}
+
+// isScriptURL tells a script from the engine's own code and from what only
+// looks like a place. A line of nothing else must name a script for sure:
+// compilers and linters print FILE:LINE:COLUMN too.
+func isScriptURL(url []byte, form jsForm) bool {
+	if len(url) == 0 || url[0] == '<' || url[0] == '[' || bytes.Contains(url, []byte(" > ")) {
+		return false
+	}
+	s := string(url)
+	for _, own := range []string{"node:", "internal/", "native ", "eval code", "wasm://", "webpack-internal:", "chrome-extension:", "moz-extension:", "safari-extension:", "about:"} {
+		if strings.HasPrefix(s, own) {
+			return false
+		}
+	}
+	file := scriptPath(s)
+	if strings.HasSuffix(file, "/InternalBytecode.js") {
+		return false
+	}
+	if form == jsAt || form == jsEval || strings.Contains(s, "://") || strings.HasPrefix(s, "blob:") || form == jsSign && strings.Contains(s, "/") {
+		return true
+	}
+	file = strings.ToLower(file)
+	for _, end := range scriptEnds {
+		if strings.HasSuffix(file, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// scriptPath is a URL without what changes from request to request.
+func scriptPath(url string) string {
+	if i := strings.IndexAny(url, "?#"); i >= 0 {
+		url = url[:i]
+	}
+	return url
+}
+
+// moduleOf reads the names that React Native gives modules and segments: 33.js, seg-1.js, seg-1_33.js.
+func moduleOf(file string) *Module {
+	stem, ok := strings.CutSuffix(file, ".js")
+	if !ok {
+		return nil
+	}
+	segment, number := "0", stem
+	if rest, ok := strings.CutPrefix(stem, "seg-"); ok {
+		segment, number, _ = strings.Cut(rest, "_")
+	}
+	n, end, ok := parseUint32([]byte(segment), 0)
+	if !ok || end != len(segment) || n >= symbol.MaxSegments {
+		return nil
+	}
+	m := &Module{Segment: uint32(n)}
+	if number == "" {
+		return m
+	}
+	v, end, ok := parseUint32([]byte(number), 0)
+	if !ok || end != len(number) {
+		return nil
+	}
+	m.Table, m.Number = Modules, uint32(v)
+	return m
+}

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+)
+
+// School is a tradition of retracing: what is kept, how it is printed.
+type School uint8
+
+// The schools.
+const (
+	// Own is R8's, bettered where R8 is known to miss: the class of an exception whose
+	// message has a ": ", a second class name in such a line, the source file of a part
+	// of a Kotlin multi-file class.
+	Own  School = iota
+	R8          // byte for byte what R8's retrace prints
+	List        // synthesized frames stay, alternatives are listed in the mapping's order and not marked, an unknown line is 0
+)
+
+// ParseSchool reads a flag's value: r8 or list; "" is Own.
+func ParseSchool(s string) (School, error) {
+	if i := slices.Index(schoolNames[:], s); i >= 0 {
+		return School(i), nil
+	}
+	return 0, fmt.Errorf("school %q: want r8 or list", s)
+}
+
+// String is what ParseSchool reads.
+func (s School) String() string { return schoolNames[s] }
+
+var schoolNames = [...]string{Own: "", R8: "r8", List: "list"}
+
+// ManagedOptions say how lines of Java and Kotlin are read, retraced and printed.
+type ManagedOptions struct {
+	School  School
+	Verbose bool // print what a method returns and takes
+	// All looks for class names in every line, as R8's retrace does: for text of which a
+	// mapping is known. Without it only lines near frames are looked at.
+	All bool
+	// Line reads lines in place of the package's grammar; nil: the grammar.
+	Line *Expression
+}
+
+// Managed is a line of Java or Kotlin: a frame, or one that only names classes.
+type Managed struct {
+	Class  string // as printed, without module and class loader; "": an expression's line without one
+	Method string // "": the line names classes only
+	Field  string // by an expression
+	File   string // as printed
+	Line   int    // -1: not printed, or no number
+	Thrown string // the class that the line says was thrown; "": none
+	// Types are further types that the line names: classes behind Class, what a method takes or
+	// returns. Arrays keep their brackets. Who retraces the line fills in their Original.
+	Types []Type
+
+	Lined  bool // the line has a place for a number, if an empty one
+	Filed  bool // the line has a place for a file name, if an empty one
+	Params bool // Types holds what the method takes, all of it, and no file or line is printed
+
+	parts []part
+}
+
+// Type is a type's name in a line.
+type Type struct {
+	Name     string // as printed
+	Original string // "": as printed
+	// Thrown: the name is meant only if it is an exception's, or has a package; else it
+	// may be a word of a message.
+	Thrown bool
+}
+
+// part is a piece of a line that is replaced: [start, end) in Report.Text.
+type part struct {
+	kind       partKind
+	colon      bool // partLine: the piece begins with a colon, which goes when there is no number
+	binary     bool // partClass: slashes part the names
+	start, end int
+}
+
+type partKind uint8
+
+const (
+	partClass partKind = iota
+	partMethod
+	partField
+	partFile
+	partLine
+	partType   // the next of Types
+	partParams // all of Types: what the method takes
+)

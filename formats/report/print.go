@@ -1,0 +1,143 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// Print writes s with its answers, [thread][frame], in the manner of
+// ndk-stack: below a frame's line, for each function of its inline chain,
+// innermost first, a line with the function and one with FILE:LINE:COLUMN, as
+// llvm-symbolizer prints them ("??" is what is not known). The frame's own
+// line stays as it was, so what was reported stands beside what was found;
+// what a log puts before the line stands before the answer's lines too.
+//
+// A frame without an answer, or with one that is not Found, is only its line.
+// Answers may be short or nil.
+//
+// Words with an original name are written by that.
+//
+// Formats with a manner of their own are printed in that.
+func Print(w io.Writer, s *Report, answers [][]symbol.Answer) error {
+	out := bufio.NewWriter(w)
+	s = s.renamed()
+	print := printBelow
+	for i := range formats {
+		if formats[i].Name == s.Format && formats[i].print != nil {
+			print = formats[i].print
+		}
+	}
+	print(out, s, answers)
+	return out.Flush()
+}
+
+func printBelow(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
+	done := 0
+	for t := range s.Threads {
+		if t >= len(answers) {
+			break
+		}
+		for i := range s.Threads[t].Frames {
+			if i >= len(answers[t]) {
+				break
+			}
+			a := &answers[t][i]
+			if f := &s.Threads[t].Frames[i]; f.Managed != nil {
+				done = printManaged(out, s, f, a, done)
+				continue
+			}
+			if a.Status != symbol.Found || len(a.Frames) == 0 {
+				continue
+			}
+			f := &s.Threads[t].Frames[i]
+			out.Write(s.Text[done:f.Span[1]])
+			done = f.Span[1]
+			writeAnswer(out, s.Text, f, a.Frames)
+		}
+	}
+	out.Write(s.Text[done:])
+}
+
+// writeAnswer writes an answer's lines, each beginning with a line end like
+// that of the frame's line, so that a last line without one stays so.
+func writeAnswer(out *bufio.Writer, text []byte, f *Frame, chain []symbol.Frame) {
+	before := text[bytes.LastIndexByte(text[:f.Span[0]], '\n')+1 : f.Span[0]]
+	var room [64]byte
+	start := room[:0]
+	if bytes.HasPrefix(text[f.Span[1]:], []byte("\r\n")) {
+		start = append(start, '\r')
+	}
+	start = append(start, '\n')
+	before = before[colourBytes(before):] // the line itself sets it back
+	log := prefixBytes(before)
+	if log == 0 {
+		log = quoteBytes(before)
+	}
+	start = append(start, before[:log]...)
+	for _, r := range string(before[log:]) {
+		if r != '\t' {
+			r = ' '
+		}
+		start = append(start, byte(r))
+	}
+	for range f.indent {
+		start = append(start, ' ')
+	}
+	for i := range chain {
+		out.Write(start)
+		out.WriteString(oneLine(function(&chain[i])))
+		out.Write(start)
+		writeSite(out, &chain[i])
+	}
+}
+
+func function(f *symbol.Frame) string {
+	switch {
+	case f.Function != "":
+		return f.Function
+	case f.Linkage != "":
+		return f.Linkage
+	}
+	return "??"
+}
+
+// oneLine replaces control characters: names come from objects that anyone
+// may have made, and must not forge lines of a log or drive a terminal.
+func oneLine(name string) string {
+	if printable(name) || strings.IndexFunc(name, unicode.IsControl) < 0 {
+		return name
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, name)
+}
+
+// printable reports whether a name is printable ASCII, as nearly all are.
+func printable(name string) bool {
+	for i := range len(name) {
+		if name[i]-' ' >= 0x7f-' ' {
+			return false
+		}
+	}
+	return true
+}
+
+func writeSite(out *bufio.Writer, f *symbol.Frame) {
+	file := f.File
+	if file == "" {
+		file = "??"
+	}
+	out.WriteString(oneLine(file))
+	place := append(out.AvailableBuffer(), ':')
+	place = append(strconv.AppendUint(place, uint64(f.Line), 10), ':')
+	out.Write(strconv.AppendUint(place, uint64(f.Column), 10))
+}

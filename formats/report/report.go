@@ -1,0 +1,110 @@
+// Package report reads raw stacks as text and prints them back with answers.
+// It is syntax only: it looks nothing up and knows no image base; it says
+// which artifact a frame names and which place in it, stepped back into the
+// call where the printed value is a return address.
+//
+// Invariants:
+//   - [Split] hands out every byte it reads, once and in order; [Print] without
+//     answers writes them back unchanged, line ends included. Reports that are no text
+//     (tombstone.pb, minidumps) are the exception: what is handed out is a rendering;
+//   - memory is one stack: at most MaxFrames frames and about MaxTextBytes of
+//     text, or one document of MaxDocumentBytes, whatever the input's size;
+//   - what a frame reported stays in Frame.Raw; only Frame.At is stepped and
+//     stripped of tags;
+//   - no input is an error: a line that is no frame is text.
+package report
+
+import "github.com/symlake/symlake/formats/symbol"
+
+// What bounds a stack and a line.
+const (
+	// MaxFrames ends a stack: what follows is the next one, of the same
+	// format. Stack overflows print some thousands of frames, no unwinder
+	// prints more than 10,000 of them.
+	MaxFrames = 10_000
+	// MaxTextBytes ends a stack that already has frames: a tombstone's memory
+	// dump and log may follow them for megabytes.
+	MaxTextBytes = 1 << 20
+	// MaxLineBytes is the longest line that is looked at; longer ones pass as
+	// text. Names of instantiated templates make lines of a few KiB.
+	MaxLineBytes = 64 << 10
+	// MaxDocumentBytes bounds a report that is read as a whole, because its
+	// frames refer to a list elsewhere in it. Crash reports of Apple's systems
+	// have up to some megabytes. What is longer is cut, or read as lines.
+	MaxDocumentBytes = 32 << 20
+	// MaxDocumentFrames is how many frames of a document are frames; the rest is text.
+	MaxDocumentFrames = 1 << 17
+)
+
+// Report is one dump: a crash report, a backtrace in a log, a list of addresses;
+// or, without threads, text between them.
+type Report struct {
+	Format  string // a name of Formats; "" for text without frames
+	Text    []byte // the dump's lines and what surrounds its frames
+	Arch    string // as its header says, in the words of symbol.Artifact; "" if it does not
+	Threads []Thread
+	Words   []Word // names in Text, outside of frames, that Dart's compiler may have replaced
+
+	managed ManagedOptions // for printing
+}
+
+// Thread is a thread's frames, innermost first; of a sampled call tree, a branch's, each frame in one
+// branch only. Trees stand the other way about in Text.
+type Thread struct {
+	ID     uint64 // 0: not said
+	Name   string // "": not said
+	Frames []Frame
+}
+
+// Frame is one line that names a place in an artifact.
+type Frame struct {
+	Span      [2]int      // [start, end) in Report.Text: the line without what stands before the frame and without its line end
+	Image     []string    // names to ask for, best first: build-id, then base name of File; else Options.Artifacts
+	Kind      symbol.Kind // of the artifact that it names; "": not said
+	File      string      // the image's path as printed, without its container
+	Container string      // path of the archive that the image was mapped from, as printed; "" if none
+	Offset    uint64      // of the image in what it was mapped from, as printed; 0: its beginning, or not said
+	Arch      string      // of the line, else of the stack; "" if neither says
+	At        symbol.Where
+	// Or is the same place said in other ways, best first, for an artifact that cannot tell At.
+	Or       []symbol.Where
+	Deferred bool     // the code is that of a Dart program's deferred loading unit
+	Program  string   // build of a Dart program, whose map of names counts for all its units; "": not said
+	Raw      uint64   // as reported
+	Script   *Script  // a frame of JavaScript
+	Managed  *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
+
+	indent int  // columns from Span[0] to where answers are printed
+	tail   int  // bytes before Span[1] that stay behind answers
+	among  bool // other frames stand in its line
+	above  int  // functions of its inline chain, innermost first, that have lines or objects of their own beside it
+}
+
+// Managed says how the stack's lines of Java and Kotlin were read, and are to be retraced and printed.
+func (s *Report) Managed() ManagedOptions { return s.managed }
+
+// add takes a thread that has frames.
+func (s *Report) add(t Thread) {
+	if len(t.Frames) > 0 {
+		s.Threads = append(s.Threads, t)
+	}
+}
+
+// FrameText is a frame's text, a part of s.Text.
+func (s *Report) FrameText(f *Frame) []byte { return s.Text[f.Span[0]:f.Span[1]] }
+
+// Options says what the text does not.
+type Options struct {
+	Artifacts []string // names for frames that name no artifact, best first
+	Frame0    Frame0   // zero: as the stack's format has it
+	// IsolateStart and VMStart are where the instructions of a Dart program were mapped, for
+	// addresses without a header that says so; 0: not known.
+	IsolateStart, VMStart uint64
+	// Units are the artifacts of a Dart program's deferred loading units, by number.
+	Units   map[int]string
+	Managed ManagedOptions
+	// Steps bounds the work of Managed.Line on a whole text; 0: there is no bound. See ErrExpression.
+	Steps int64
+
+	bound *bound // of the Split at work
+}

@@ -1,0 +1,227 @@
+package report
+
+import (
+	"bufio"
+	"strconv"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// stackwalk is what minidump-stackwalk says of a dump: as JSON (rust-minidump's json-schema.md), as
+// text, or as lines for machines.
+type stackwalk struct {
+	family  family
+	arch    string
+	system  string
+	modules map[string]walkModule // by name
+	threads []walkThread
+}
+
+type walkModule struct{ code, debug string }
+
+type walkThread struct {
+	id     uint64
+	name   string
+	frames []walkFrame
+}
+
+type walkFrame struct {
+	span           [2]int
+	indent, tail   int // see Frame
+	module         string
+	offset, addr   uint64
+	placed, inside bool
+	stepped        bool // back into the call, by the tool
+	above          int  // see Frame
+}
+
+// readStackwalk makes a stack of a report; nil if it is none.
+func readStackwalk(text []byte, o Options) *Report {
+	j := &jsonText{b: text}
+	w := &stackwalk{family: walkJSON, modules: map[string]walkModule{}}
+	known := false
+	j.object(func(key string) {
+		switch key {
+		case "system_info":
+			j.object(func(key string) {
+				switch key {
+				case "cpu_arch":
+					w.arch = walkArch(j.text())
+				case "os":
+					w.system = j.text()
+				}
+			})
+		case "modules":
+			j.array(func(int) { w.module(j) })
+			known = true
+		case "threads":
+			j.array(func(i int) { w.thread(j, uint64(i)) })
+		case "crashing_thread": // a copy of one of them
+			w.thread(j, 0)
+		}
+	})
+	if j.broken() || !known {
+		return nil
+	}
+	return w.stack(text, o)
+}
+
+// kind is that of the system's images.
+func (w *stackwalk) kind() symbol.Kind {
+	if w.system == "Mac OS X" || w.system == "iOS" {
+		return symbol.MachO
+	}
+	return symbol.ELF
+}
+
+// walkArch gives the word of symbol.Artifact for what the tool calls a processor.
+func walkArch(word string) string {
+	if word == "amd64" {
+		return "x86_64"
+	}
+	return Arch(word)
+}
+
+func (w *stackwalk) module(j *jsonText) {
+	var name string
+	var m walkModule
+	j.object(func(key string) {
+		switch key {
+		case "filename":
+			name = j.text()
+		case "code_id":
+			m.code = j.text()
+		case "debug_id":
+			m.debug = j.text()
+		}
+	})
+	if _, twice := w.modules[name]; !twice && name != "" {
+		w.modules[name] = m
+	}
+}
+
+func (w *stackwalk) thread(j *jsonText, number uint64) {
+	t := walkThread{id: number}
+	j.object(func(key string) {
+		switch key {
+		case "thread_id":
+			t.id = j.number()
+		case "thread_name":
+			t.name = j.text()
+		case "frames":
+			j.array(func(int) { t.frame(j) })
+		}
+	})
+	w.threads = append(w.threads, t)
+}
+
+func (t *walkThread) frame(j *jsonText) {
+	var f walkFrame
+	j.peek()
+	f.span[0] = j.p
+	j.object(func(key string) {
+		switch key {
+		case "module":
+			f.module = j.text()
+		case "module_offset":
+			f.inside = j.peek() == '"'
+			f.offset = j.number()
+		case "offset":
+			f.placed = j.peek() == '"'
+			f.addr = j.number()
+		}
+	})
+	f.span[1] = j.p
+	if !j.bad && (f.placed || f.inside) && len(t.frames) < MaxFrames {
+		t.frames = append(t.frames, f)
+	}
+}
+
+func (w *stackwalk) stack(text []byte, o Options) *Report {
+	s := &Report{Format: formats[w.family].Name, Text: text, Arch: w.arch}
+	kind := o.Frame0
+	if kind == AsFormat {
+		kind = formats[w.family].Frame0
+	}
+	n := 0
+	for _, t := range w.threads {
+		out := Thread{ID: t.id, Name: t.name}
+		for i := range t.frames {
+			if n++; n > MaxDocumentFrames {
+				break
+			}
+			f := &t.frames[i]
+			step := func(v uint64) uint64 {
+				if !f.stepped && (kind == Return || kind == Exact && i > 0) {
+					return Step(w.arch, v)
+				}
+				return v
+			}
+			made := Frame{Span: f.span, Arch: w.arch, File: f.module, Raw: f.addr, Kind: w.kind(), indent: f.indent, tail: f.tail, above: f.above}
+			m := w.modules[f.module]
+			for _, id := range []string{m.code, m.debug} {
+				if isHex([]byte(id)) && len(id) >= 16 {
+					made.Image = append(made.Image, id)
+				}
+			}
+			if f.module != "" {
+				made.Image = append(made.Image, f.module)
+			}
+			if made.At = (symbol.Where{Space: symbol.Position, Value: step(f.offset)}); !f.inside {
+				made.At = symbol.Where{Space: symbol.Loaded, Value: step(f.addr), Load: ^uint64(0)}
+			}
+			out.Frames = append(out.Frames, made)
+		}
+		s.add(out)
+	}
+	if len(s.Threads) == 0 {
+		return nil
+	}
+	return s
+}
+
+// walkGone are the members that what was found replaces.
+var walkGone = []string{"function", "file", "line", "function_offset", "inlines", "missing_symbols"}
+
+// printStackwalk fills a frame's object as the tool does: its own function is
+// the outermost, what was inlined into it stands in "inlines", innermost first.
+func printStackwalk(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
+	done := 0
+	each(s, answers, func(f *Frame, chain []symbol.Frame) {
+		out.Write(s.Text[done:f.Span[0]])
+		done = f.Span[1]
+		out.WriteByte('{')
+		for _, m := range jsonMembers(unmarked(s.FrameText(f), markBytes), walkGone...) {
+			out.Write(m)
+			out.WriteString(", ")
+		}
+		last := len(chain) - 1
+		writeWalked(out, &chain[last])
+		out.WriteString(`, "inlines": `)
+		if last == 0 {
+			out.WriteString("null")
+		}
+		for i := range chain[:last] {
+			out.WriteString(map[bool]string{true: "[", false: ", "}[i == 0])
+			out.WriteByte('{')
+			writeWalked(out, &chain[i])
+			out.WriteByte('}')
+		}
+		if last > 0 {
+			out.WriteByte(']')
+		}
+		out.WriteString(`, "missing_symbols": false}`)
+	})
+	out.Write(s.Text[done:])
+}
+
+func writeWalked(out *bufio.Writer, f *symbol.Frame) {
+	writeMember(out, "function", function(f))
+	out.WriteString(", ")
+	if f.File == "" {
+		out.WriteString(`"file": null, "line": null`)
+		return
+	}
+	writeMember(out, "file", f.File)
+	out.WriteString(`, "line": ` + strconv.FormatUint(uint64(f.Line), 10))
+}

@@ -1,0 +1,321 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// swiftText reads what Swift's own runtime prints of a crash, from 5.9 on, on Linux and macOS
+// (BacktraceFormatter.swift of its standard library): threads, then the images that they mention.
+var swiftText = document{begins: swiftBegins, follow: followSwift, read: readSwift}
+
+// swiftReport is a report before frames can be told apart by image.
+type swiftReport struct {
+	family  family
+	arch    string
+	kind    symbol.Kind // of the platform's images; "": not said
+	images  appleImages
+	threads []swiftThread
+}
+
+type swiftThread struct {
+	id      uint64
+	name    string
+	frames  []swiftFrame
+	inlined int // since the last frame
+}
+
+// take takes a frame, or one that was inlined into the next.
+func (t *swiftThread) take(f swiftFrame) {
+	if f.kind == swiftInlined {
+		t.inlined++
+		return
+	}
+	f.above, t.inlined = t.inlined, 0
+	if len(t.frames) < MaxFrames {
+		t.frames = append(t.frames, f)
+	}
+}
+
+// swiftFrame is a frame as reported. Its address is never stepped: kind says what it is.
+type swiftFrame struct {
+	span   [2]int
+	indent int
+	addr   uint64
+	kind   swiftKind
+	image  string // as the frame says; ""
+	above  int    // see Frame
+}
+
+type swiftKind uint8
+
+const (
+	swiftExact  swiftKind = iota // a program counter, or where an asynchronous function goes on
+	swiftReturn                  // a return address
+	swiftInlined
+)
+
+var programCrashed = []byte("Program crashed: ")
+
+func swiftBegins(b []byte) bool {
+	if i := bytes.Index(b, programCrashed); i >= 0 {
+		return i < 16 // "*** ", a bomb, colours
+	}
+	_, crashed, ok := parseSwiftThread(trimEnd(b))
+	return ok && crashed
+}
+
+// parseSwiftThread reads "Thread 0 crashed:", `Thread 1 "worker" crashed:` and `Thread 2 "pool":`.
+func parseSwiftThread(b []byte) (t swiftThread, crashed, ok bool) {
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(b, " \t"), []byte("Thread "))
+	if !ok {
+		return t, false, false
+	}
+	n, end, ok := parseDigits(rest, 0)
+	rest, colon := bytes.CutSuffix(bytes.TrimRight(rest[end:], " \t"), []byte{':'})
+	if !ok || !colon {
+		return t, false, false
+	}
+	t.id = uint64(n)
+	rest, crashed = bytes.CutSuffix(rest, []byte(" crashed"))
+	rest = bytes.TrimLeft(rest, " ")
+	if len(rest) == 0 {
+		return t, crashed, true
+	}
+	if len(rest) < 2 || rest[0] != '"' || rest[len(rest)-1] != '"' {
+		return t, false, false
+	}
+	t.name = string(rest[1 : len(rest)-1])
+	return t, crashed, true
+}
+
+// parseSwiftFrame reads
+//
+//	 0               0x000055e8f46101ab f(_:) + 12 in shop at /src/main.swift:12:11
+//	 3 [ra] [inlined] 0x000055e8f4561e85 g() in shop at //<compiler-generated>
+//	19 [ra]          0x00007fc183a2a1ca <unknown> in libc.so.6
+//	 4 [async]       0x000055e8f45c0100
+func parseSwiftFrame(b []byte) (f swiftFrame, ok bool) {
+	start := skipSpace(b, 0)
+	_, p, ok := parseDigits(b, start)
+	if !ok {
+		return f, false
+	}
+	for p = skipSpace(b, p); p < len(b) && b[p] == '['; p = skipSpace(b, p) {
+		mark, _, closed := bytes.Cut(b[p+1:], []byte{']'})
+		if !closed {
+			return f, false
+		}
+		switch string(mark) {
+		case "ra":
+			f.kind = max(f.kind, swiftReturn)
+		case "inlined":
+			f.kind = swiftInlined
+		}
+		p += len(mark) + 2
+	}
+	if !bytes.HasPrefix(b[p:], hexWord) {
+		return f, false
+	}
+	addr, end, ok := parseHex(b, p+2)
+	if !ok || end-p < 10 || end < len(b) && !isSpace(b[end]) {
+		return f, false
+	}
+	f.addr, f.span = addr, [2]int{start, len(bytes.TrimRight(b, " \t"))}
+	f.indent = min(skipSpace(b, end), f.span[1]) - start
+	rest := b[start+f.indent : f.span[1]]
+	if at := bytes.LastIndex(rest, []byte(" at ")); at >= 0 {
+		rest = rest[:at]
+	}
+	if in := bytes.LastIndex(rest, []byte(" in ")); in >= 0 {
+		f.image = string(rest[in+len(" in "):])
+	}
+	return f, true
+}
+
+// parseSwiftImage reads "0x000055e8f43ce000–0x000055e8f46f16d8 8619e777… shop /home/u/shop". The end is the text's.
+func parseSwiftImage(b []byte) (img appleImage, ok bool) {
+	p := skipSpace(b, 0)
+	if !bytes.HasPrefix(b[p:], hexWord) {
+		return img, false
+	}
+	img.start, p, ok = parseHex(b, p+2)
+	rest, dash := bytes.CutPrefix(b[p:], []byte("\u2013"))
+	if !ok || !dash || !bytes.HasPrefix(rest, hexWord) {
+		return img, false
+	}
+	img.end, p, ok = parseHex(rest, 2)
+	if !ok || img.end < img.start || p == len(rest) || !isSpace(rest[p]) {
+		return img, false
+	}
+	rest = bytes.TrimSpace(rest[p:])
+	if none, found := bytes.CutPrefix(rest, []byte("<no build ID>")); found {
+		rest = bytes.TrimSpace(none)
+	} else if id, name, found := bytes.Cut(rest, []byte{' '}); found && isHex(id) {
+		img.uuid, rest = string(bytes.ToLower(id)), bytes.TrimSpace(name)
+	}
+	if slash := bytes.Index(rest, []byte(" /")); slash >= 0 {
+		img.path, rest = string(rest[slash+1:]), rest[:slash]
+	}
+	img.name = string(bytes.TrimSpace(rest))
+	return img, img.name != ""
+}
+
+func followSwift() follower {
+	frames, images, idle, first := false, false, 0, true
+	return func(b []byte) extent {
+		b = trimEnd(b)
+		head := first
+		first = false
+		trimmed := bytes.TrimLeft(b, " \t")
+		if _, ok := parseSwiftImage(b); ok {
+			images = true
+			return goesOn
+		}
+		_, _, thread := parseSwiftThread(b)
+		_, frame := parseSwiftFrame(b)
+		switch {
+		case head || len(trimmed) == 0:
+			return goesOn
+		case bytes.HasPrefix(trimmed, []byte("Backtrace took ")):
+			return endsHere
+		case images, frames && swiftBegins(b) && bytes.Contains(b, programCrashed):
+			return endedBefore
+		case thread || frame:
+			frames, idle = frames || frame, 0
+			return goesOn
+		}
+		if idle++; idle > maxIdleLines {
+			return endedBefore
+		}
+		return goesOn
+	}
+}
+
+func readSwift(text []byte, o Options) *Report {
+	r := &swiftReport{family: swiftCrash}
+	eachLine(text, func(at int, line []byte) {
+		if img, ok := parseSwiftImage(line); ok {
+			r.images = append(r.images, img)
+			return
+		}
+		if t, _, ok := parseSwiftThread(line); ok {
+			r.threads = append(r.threads, t)
+			return
+		}
+		if platform, ok := bytes.CutPrefix(bytes.TrimLeft(line, " \t"), []byte("Platform: ")); ok && len(r.threads) == 0 {
+			word, rest, _ := strings.Cut(string(platform), " ")
+			r.arch, r.kind = walkArch(word), swiftPlatform(rest)
+			return
+		}
+		f, ok := parseSwiftFrame(line)
+		if ok && len(r.threads) == 0 {
+			r.threads = append(r.threads, swiftThread{})
+		}
+		if len(r.threads) == 0 {
+			return
+		}
+		t := &r.threads[len(r.threads)-1]
+		if !ok {
+			t.inlined = 0 // what was inlined stands right above
+			return
+		}
+		f.span[0] += at
+		f.span[1] += at
+		t.take(f)
+	})
+	return r.stack(text, o)
+}
+
+// swiftPlatform is the kind of image of what a report calls its platform.
+func swiftPlatform(word string) symbol.Kind {
+	switch {
+	case strings.Contains(word, "Linux"), strings.Contains(word, "FreeBSD"):
+		return symbol.ELF
+	case strings.Contains(word, "OS"):
+		return symbol.MachO
+	}
+	return ""
+}
+
+// stack makes frames of what was gathered; nil if there are none.
+func (r *swiftReport) stack(text []byte, o Options) *Report {
+	r.images.sort()
+	s := &Report{Format: formats[r.family].Name, Text: text, Arch: r.arch}
+	n := 0
+	for _, t := range r.threads {
+		out := Thread{ID: t.id, Name: t.name}
+		for i := range t.frames {
+			if n++; n > MaxDocumentFrames || len(out.Frames) == MaxFrames {
+				break
+			}
+			f := &t.frames[i]
+			step := f.kind == swiftReturn
+			if o.Frame0 != AsFormat {
+				step = o.Frame0 == Return || o.Frame0 == Exact && i > 0
+			}
+			made := r.frame(f, step)
+			if len(made.Image) == 0 {
+				made.Image = o.Artifacts
+			}
+			out.Frames = append(out.Frames, made)
+		}
+		s.add(out)
+	}
+	if len(s.Threads) == 0 {
+		return nil
+	}
+	return s
+}
+
+func (r *swiftReport) frame(f *swiftFrame, step bool) Frame {
+	out := Frame{Span: f.span, indent: f.indent, above: f.above, Kind: r.kind, Arch: r.arch, Raw: f.addr, File: f.image}
+	value := Strip(r.arch, f.addr)
+	if step {
+		value = Step(r.arch, value)
+	}
+	out.At = symbol.Where{Space: symbol.Loaded, Value: value, Load: ^uint64(0)}
+	img := r.images.at(value)
+	if img == nil {
+		img = r.images.named(f.image) // the end of what holds code is all that is said
+		if img != nil && img.start > value {
+			img = nil
+		}
+	}
+	if img != nil {
+		out.At.Load = img.start
+		if out.File = img.path; out.File == "" {
+			out.File = img.name
+		}
+		if img.uuid != "" {
+			out.Image = append(out.Image, img.uuid)
+		}
+	}
+	if name := base([]byte(out.File)); len(name) > 0 {
+		out.Image = append(out.Image, string(name))
+	}
+	return out
+}
+
+// printSwift writes answers behind frames' addresses.
+func printSwift(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
+	printBehind(out, s, answers, writeSwift)
+}
+
+// writeSwift writes a function with its place, as Swift does.
+func writeSwift(out *bufio.Writer, f *Frame, at *symbol.Frame) {
+	out.WriteString(oneLine(function(at)))
+	if image := base([]byte(f.File)); len(image) > 0 {
+		out.WriteString(" in ")
+		out.WriteString(oneLine(string(image)))
+	}
+	if at.File != "" {
+		out.WriteString(" at ")
+		out.WriteString(oneLine(at.File))
+		out.WriteString(":" + strconv.FormatUint(uint64(at.Line), 10) + ":" + strconv.FormatUint(uint64(at.Column), 10))
+	}
+}
