@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -277,59 +275,6 @@ func (c *recount) object(o *row.Object) {
 		if a.Outcome == outcomeHeld {
 			r.tell(&r.Held, Rejection{join(o.URL, a.Member), a.Error})
 		}
-	}
-}
-
-// endedAs is the state in which an object ended that is being derived again. Only objects that were
-// loaded or kept wait for companions; skipped ones have no artifacts.
-func endedAs(o *row.Object) row.ObjectState {
-	has := func(outcome string) bool {
-		return slices.ContainsFunc(o.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcome })
-	}
-	switch {
-	case has(outcomeLoaded), o.State == row.ObjectPublished:
-		return row.ObjectLoaded
-	case has(outcomeKept), has(outcomeHeld):
-		return row.ObjectKept
-	case has(outcomeRejected):
-		return row.ObjectRejected
-	}
-	return row.ObjectSkipped
-}
-
-// rejectedOf lists the artifacts of an object that were rejected.
-func rejectedOf(o *row.Object) (list []Rejection) {
-	for _, a := range o.Artifacts {
-		if a.Outcome == outcomeRejected {
-			list = append(list, Rejection{join(o.URL, a.Member), a.Error})
-		}
-	}
-	return list
-}
-
-// publish counts a load that was published.
-func (r *Report) publish(l *row.Loaded) {
-	r.Artifacts++
-	if l.Artifact.Kind.HasClasses() {
-		r.Classes += l.Ranges
-	} else {
-		r.Ranges += l.Ranges
-	}
-	r.Bytes.Stored += l.Bytes
-	r.published(l.Artifact.ID)
-}
-
-// published names artifacts that were published, as far as the report has room.
-func (r *Report) published(ids ...symbol.ID) {
-	for _, id := range ids[:min(len(ids), max(0, maxTold-len(r.IDs)))] {
-		r.IDs = append(r.IDs, id.String())
-	}
-}
-
-// arrive tells of a wanted name that came.
-func (r *Report) arrive(w *row.Wanted, id symbol.ID) {
-	if len(r.Wanted) < maxTold {
-		r.Wanted = append(r.Wanted, WantedName{Name: w.Name, Artifact: id.String(), Asked: w.Asked})
 	}
 }
 

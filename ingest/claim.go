@@ -1,24 +1,7 @@
 package ingest
 
 import (
-	"bytes"
-	"cmp"
-	"strings"
-
 	"github.com/symlake/symlake/sinks/row"
-)
-
-// verdict is what is to be done with an artifact that was found.
-type verdict int
-
-const (
-	load    verdict = iota // explode it and publish it
-	contest                // explode it, then compare what came out with what is published
-	same                   // it is loaded already
-	keep                   // what is published is better
-	extend                 // publish it, and leave the artifact to its owner: see trust.go
-	confirm                // what is published stays, and belongs to this source now
-	dispute                // what is published stays, and a person is asked: see conflict.go
 )
 
 // claim decides by what is known before anything is exploded. Which source
@@ -71,20 +54,4 @@ func (x *object) claim(rec *row.Record, b bid) verdict {
 		return keep
 	}
 	return contest
-}
-
-// beats compares two exploded loads of one artifact.
-func beats(l, p *row.Loaded) bool {
-	switch {
-	case l.Rank != p.Rank:
-		return l.Rank < p.Rank
-	case l.Format == p.Format && l.Parser != p.Parser:
-		return l.Parser > p.Parser
-	case l.Quality.WithLine != p.Quality.WithLine:
-		return l.Quality.WithLine > p.Quality.WithLine
-	}
-	if d := bytes.Compare(l.Digest[:], p.Digest[:]); d != 0 {
-		return d < 0
-	}
-	return cmp.Or(strings.Compare(l.Source.URL, p.Source.URL), strings.Compare(l.Source.Member, p.Source.Member)) < 0
 }

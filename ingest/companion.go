@@ -130,13 +130,6 @@ func placesOf(ctx context.Context, c *row.Catalog, id string) ([]string, error) 
 	return places, nil
 }
 
-func join(url, member string) string {
-	if member == "" {
-		return url
-	}
-	return url + "!" + member
-}
-
 // locate finds the source and entry that a place begins with, and the member
 // that is left.
 func (j *job) locate(ctx context.Context, place string) (*source, bucket.Entry, string, error) {

@@ -101,16 +101,3 @@ func dangles(ctx context.Context, c *row.Catalog, known map[symbol.ID]bool, also
 	})
 	return found, err
 }
-
-// held are the artifacts that the store has of an object, by the ledger.
-func held(o *row.Object) (ids []symbol.ID) {
-	if o.State != row.ObjectLoaded && o.State != row.ObjectKept && o.State != row.ObjectPublished {
-		return nil
-	}
-	for _, a := range o.Artifacts {
-		if a.Outcome == outcomeLoaded || a.Outcome == outcomeKept {
-			ids = append(ids, a.ID)
-		}
-	}
-	return ids
-}

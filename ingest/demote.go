@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 
-	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -19,40 +18,6 @@ func (j *job) demoteLoser(ctx context.Context, p *pending, was *row.Loaded) erro
 		return nil
 	}
 	return demote(ctx, j.cat, was.Source.URL, p.id, was.Source.Member)
-}
-
-// demote notes that an artifact of an object is no longer answered from it.
-func demote(ctx context.Context, c *row.Catalog, url string, id symbol.ID, member string) error {
-	return turn(ctx, c, row.Source{URL: url, Member: member}, id, outcomeLoaded, outcomeKept)
-}
-
-// demoteLosers looks at the records of what an object that has just been
-// written to the ledger says it loaded: it is demoted for what another object
-// won meanwhile, and what it won itself is demoted again, in case the winner died between its flip and that.
-func demoteLosers(ctx context.Context, c *row.Catalog, o *row.Object) error {
-	for _, a := range o.Artifacts {
-		if a.Outcome != outcomeLoaded {
-			continue
-		}
-		rec, err := c.Artifact(ctx, a.ID)
-		if err != nil {
-			return err
-		}
-		if rec == nil || rec.Published == nil {
-			continue
-		}
-		loser := row.Source{URL: o.URL, Member: a.Member}
-		if isFrom(rec.Published, o.URL, a.Member) {
-			if rec.Previous == nil || isFrom(rec.Previous, o.URL, a.Member) {
-				continue
-			}
-			loser = rec.Previous.Source
-		}
-		if err := demote(ctx, c, loser.URL, a.ID, loser.Member); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // lost turns what another object has won since into "kept" before an object is
@@ -93,9 +58,4 @@ func (j *job) reconcile(ctx context.Context) error {
 		}
 	}
 	return err
-}
-
-// isFrom reports whether a load was read from that member of that object.
-func isFrom(l *row.Loaded, url, member string) bool {
-	return l.Source.URL == url && l.Source.Member == member
 }

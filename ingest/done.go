@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/row"
@@ -100,10 +99,4 @@ func (j *job) count(o *row.Object, err error, rejected []Rejection) {
 	if j.o.Progress != nil {
 		j.o.Progress(Event{URL: o.URL, State: state, Reason: reason, Done: j.ended, Total: r.Objects.New, Bytes: j.bytes})
 	}
-}
-
-// shortReason is what a report counts by: the sentence behind the colon is in the ledger.
-func shortReason(reason string) string {
-	short, _, _ := strings.Cut(reason, ":")
-	return short
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -256,28 +255,4 @@ func (f *forgetter) object(ctx context.Context, o *row.Object) error {
 			return err
 		}
 	}
-}
-
-// isBuild reports whether a name is one of these APP@BUILDs, or a file of one.
-func isBuild(n symbol.Name, builds []string) bool {
-	text := strings.ToLower(n.Text)
-	return n.Kind == symbol.NameApp && slices.ContainsFunc(builds, func(b string) bool { return text == b || strings.HasPrefix(text, b+"/") })
-}
-
-// buildsOf are the APP@BUILDs among names, in lower case: those that are no file of another one.
-func buildsOf(names []symbol.Name) []string {
-	var all []string
-	for _, n := range names {
-		if n.Kind == symbol.NameApp {
-			all = append(all, strings.ToLower(n.Text))
-		}
-	}
-	slices.Sort(all) // a build comes before its files
-	var builds []string
-	for _, b := range all {
-		if !slices.ContainsFunc(builds, func(p string) bool { return p == b || strings.HasPrefix(b, p+"/") }) {
-			builds = append(builds, b)
-		}
-	}
-	return builds
 }

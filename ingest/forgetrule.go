@@ -2,19 +2,14 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
-
-// outcomeForgotten is what became of an artifact that a person removed.
-const outcomeForgotten = "forgotten"
 
 // candidate is an artifact as rules see it.
 type candidate struct {
@@ -140,30 +135,4 @@ func (f *forgetter) asked(ctx context.Context) (map[symbol.ID]time.Time, error) 
 		return nil, fmt.Errorf("%w: only since %s", ErrUnasked, since.UTC().Format(time.DateOnly))
 	}
 	return at, nil
-}
-
-// removeNames takes those names from an artifact that go says.
-func removeNames(ctx context.Context, c *row.Catalog, id symbol.ID, going func(symbol.Name) bool) error {
-	for range 100 {
-		rec, err := c.Artifact(ctx, id)
-		if err != nil || rec == nil {
-			return err
-		}
-		next := copyOf(rec, id)
-		next.Names = slices.DeleteFunc(next.Names, going)
-		if len(next.Names) == len(rec.Names) {
-			return nil
-		}
-		for _, name := range rec.Names {
-			if !has(next.Names, name) {
-				if err := c.RemoveName(ctx, name.Text, row.Ref{Artifact: id}); err != nil {
-					return err
-				}
-			}
-		}
-		if err := c.SwapArtifact(ctx, rec, next); !errors.Is(err, sinks.ErrConflict) {
-			return err
-		}
-	}
-	return errBusy
 }

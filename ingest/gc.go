@@ -1,9 +1,7 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,13 +42,6 @@ type GCReport struct {
 	// Damaged is what was lost otherwise than by gc. gc leaves all that it finds of it.
 	Damaged []Problem `json:"damaged"`
 }
-
-// doomed owns the entry of a load whose rows are being dropped: its maker, if
-// it is alive after all, can no longer publish it.
-const doomed = "gc"
-
-// errBusy: a record changed again and again.
-var errBusy = errors.New("the record keeps changing")
 
 // GC drops the rows of loads whose lease, plus grace, is over: abandoned ones,
 // and those that were replaced twice. An entry is marked, then its rows are dropped, then it is
@@ -204,51 +195,4 @@ func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*row.Rec
 		}
 	}
 	return errBusy
-}
-
-// names reports whether a record knows of a load.
-func names(r *row.Record, l sinks.Load) bool {
-	return r != nil && (r.Published != nil && r.Published.Load == l || r.Previous != nil && r.Previous.Load == l ||
-		slices.ContainsFunc(r.Progress, func(p row.Progress) bool { return p.Load == l }))
-}
-
-// loadTime is when a load began.
-func loadTime(l sinks.Load) time.Time {
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(l[:]) >> 16))
-}
-
-// prefixes hops from load to load: one short scan each.
-func prefixes(ctx context.Context, b sinks.Blocks, emit func(symbol.ID, sinks.Load) error) error {
-	from := []byte{}
-	for from != nil {
-		var first sinks.Row
-		var ferr error
-		err := b.First(ctx, []sinks.Span{{From: from}}, func(_ int, r sinks.Row, err error) { first, ferr = r, err })
-		if err := errors.Join(err, ferr); err != nil {
-			return err
-		}
-		if first.Key == nil {
-			return nil
-		}
-		if len(first.Key) < sinks.PrefixBytes {
-			return fmt.Errorf("row %x: its key is shorter than a prefix", first.Key)
-		}
-		p := first.Key[:sinks.PrefixBytes]
-		if err := emit(symbol.ID(p[:16]), sinks.Load(p[16:])); err != nil {
-			return err
-		}
-		from = after(p)
-	}
-	return nil
-}
-
-// after is the first key that does not begin with p; nil: there is none.
-func after(p []byte) []byte {
-	next := bytes.Clone(p)
-	for i := len(next) - 1; i >= 0; i-- {
-		if next[i]++; next[i] != 0 {
-			return next[:i+1]
-		}
-	}
-	return nil
 }

@@ -120,9 +120,6 @@ func olderOf(r *row.Record) olderLoad {
 	return o
 }
 
-// hasRows reports whether rows of a load can be there: its key was not destroyed, and it has some.
-func hasRows(l *row.Loaded) bool { return l != nil && l.Bytes > 0 && len(l.WrappedKey) > 0 }
-
 // previous forgets previous loads whose rows are gone while those of the published load are there: nothing can be
 // rolled back to them. Where the published load has none either, rows were lost, and nothing is touched.
 func (g *collector) previous(ctx context.Context, list []olderLoad) error {

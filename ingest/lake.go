@@ -14,12 +14,9 @@ import (
 )
 
 const (
-	// A batch of the lake is committed when it has so many ranges, or is so old: its files are
-	// worth leaving alone, and no object waits longer for its ledger entry.
-	lakeRanges = 8_000_000
-	lakeAge    = 10 * time.Minute
-	// maxLakeFiles bounds the list of the report.
-	maxLakeFiles = 1000
+	// A batch of the lake is committed when it is so old, or has lakeRanges: no object waits longer
+	// for its ledger entry.
+	lakeAge = 10 * time.Minute
 )
 
 // lakeside is a run's side of the lake: batches that are open, one a worker at most, and
@@ -321,20 +318,6 @@ func (j *job) noteWaiting(ctx context.Context, age time.Duration) {
 			x.t.old = o
 		}
 	})
-}
-
-// lakeLoad is what the lake tells of a record's published load.
-func lakeLoad(rec *row.Record) *sinks.LakeLoad {
-	l := rec.Published
-	a := l.Artifact
-	a.Names = rec.Names
-	a.Anchors = nil
-	q := l.Quality
-	if len(q.Missing) == 0 {
-		q.Missing = nil
-	}
-	return &sinks.LakeLoad{Artifact: a, Load: l.Load, Format: l.Format, Parser: l.Parser, Ranges: l.Ranges, Quality: q,
-		URL: l.Source.URL, Member: l.Source.Member, ETag: l.Source.ETag, Size: l.Source.Size, At: l.At.UTC().Truncate(time.Microsecond)}
 }
 
 // addNames gives names to an artifact that is published from another object, and makes x wait until the

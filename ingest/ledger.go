@@ -3,21 +3,9 @@ package ingest
 import (
 	"context"
 	"errors"
-	"path"
-	"regexp"
-	"strings"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
-)
-
-// The reasons of the ledger that others go by.
-const (
-	reasonUnknown   = "unknown-format"
-	reasonEmpty     = "no-symbols"
-	reasonCompanion = "companion" // part of another object, and nothing by itself
-	reasonForgotten = "forgotten" // by a person: only force lifts it
-	reasonCrashed   = "the process that opened it died"
 )
 
 // note puts an object's ledger entry to next. False: somebody else has
@@ -84,69 +72,12 @@ func (j *job) begin(ctx context.Context, t *task) (bool, error) {
 	return ok, err
 }
 
-// named reports whether an object in that state is found by its names, so
-// that a look-up can say why there is no artifact.
-func named(o *row.Object) bool {
-	if o == nil {
-		return false
-	}
-	switch o.State {
-	case row.ObjectPending, row.ObjectRejected, row.ObjectFailed:
-		return true
-	}
-	return false
-}
-
-var hexID = regexp.MustCompile(`[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
-
-// objectNames is what an object that was never opened may be asked by: its
-// base name, and what looks like a build-id or UUID in its URL (also one cut
-// after its first two digits, as in .build-id/ab/cdef….debug).
-func objectNames(url string) []string {
-	names := []string{path.Base(url)}
-	seen := map[string]bool{names[0]: true}
-	add := func(s string) {
-		if !seen[s] && len(names) < 8 {
-			seen[s] = true
-			names = append(names, s)
-		}
-	}
-	joined := regexpCut.ReplaceAllString(url, "/$1$2")
-	for _, u := range []string{url, joined} {
-		for _, id := range hexID.FindAllString(u, -1) {
-			add(strings.ToLower(id))
-		}
-	}
-	return names
-}
-
-var regexpCut = regexp.MustCompile(`/([0-9a-fA-F]{2})/([0-9a-fA-F]{14,})`)
-
 // rename adds or removes an object's names after its state went from old to now.
 func (j *job) rename(ctx context.Context, before bool, o *row.Object) error {
 	if j.o.DryRun {
 		return nil
 	}
 	return renameObject(ctx, j.cat, before, o)
-}
-
-func renameObject(ctx context.Context, c *row.Catalog, before bool, o *row.Object) error {
-	after := named(o)
-	if before == after {
-		return nil
-	}
-	for _, n := range objectNames(o.URL) {
-		var err error
-		if after {
-			err = c.AddName(ctx, n, row.Ref{Object: o.URL})
-		} else {
-			err = c.RemoveName(ctx, n, row.Ref{Object: o.URL})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // leave notes that a task was not got to.

@@ -17,16 +17,6 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// The outcomes of an artifact in the ledger.
-const (
-	outcomeLoaded   = "loaded"
-	outcomeKept     = "kept"
-	outcomeSkipped  = "skipped"
-	outcomeRejected = "rejected"
-	outcomeHeld     = "held"     // much worse than what is published
-	outcomeConflict = "conflict" // another owner's load keeps it out
-)
-
 // object is one object at work: from its opening until all that it holds is
 // published.
 type object struct {
@@ -251,10 +241,6 @@ func (x *object) unchanged(ctx context.Context) error {
 	}
 	return nil
 }
-
-// maxNoted bounds the artifacts that a ledger entry names: it is one record of
-// the catalog. All of them count.
-const maxNoted = 10_000
 
 func (x *object) noteArtifact(a row.ObjectArtifact) {
 	x.mu.Lock()

@@ -124,19 +124,7 @@ type Hint struct {
 	Token string // of whoever gave it
 }
 
-// Event tells how far a run is.
-type Event struct {
-	URL    string
-	State  row.ObjectState // the object's outcome
-	Reason string
-	Done   int   // objects ended
-	Total  int   // objects known to be new so far
-	Bytes  int64 // bytes of the objects ended
-}
-
 const (
-	// leaseTime is how long a load may take before gc calls it abandoned.
-	leaseTime = 24 * time.Hour
 	// maxInterrupted is how often an object may have been open when a process died
 	// before it is taken in a process of its own.
 	maxInterrupted = 3
@@ -170,4 +158,14 @@ func (o Options) withDefaults() Options {
 // metadataNames reads the user metadata that an uploader may set.
 func metadataNames(_ string, meta map[string]string) (app, build string) {
 	return meta["symlake-app"], meta["symlake-build"]
+}
+
+// Event tells how far a run is.
+type Event struct {
+	URL    string
+	State  row.ObjectState // the object's outcome
+	Reason string
+	Done   int   // objects ended
+	Total  int   // objects known to be new so far
+	Bytes  int64 // bytes of the objects ended
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
@@ -18,28 +17,7 @@ const (
 	// batch of their own; smaller loads are gathered, so that thousands of
 	// small objects share files and syncs.
 	ownBatch = 1 << 20
-	// catalogAtOnce is how many catalog records are swapped at once: a store
-	// that groups its syncs makes one of them.
-	catalogAtOnce = 64
 )
-
-// superseded owns the progress entry of a load that is no longer, or never
-// was, of use: gc drops its rows.
-const superseded = "superseded"
-
-// Loading returns how many loads of an artifact are in progress. The other entries are of loads that
-// were replaced or never published, and wait for gc.
-func Loading(r *row.Record) (n int) {
-	for _, p := range r.Progress {
-		if p.Owner != superseded && p.Owner != doomed {
-			n++
-		}
-	}
-	return n
-}
-
-// errLost: gc took the load for abandoned.
-var errLost = errors.New("the load's entry is gone from its record")
 
 // pending is a load whose rows are made and not visible.
 type pending struct {
@@ -163,27 +141,6 @@ func (j *job) landed(ctx context.Context, p *pending) {
 	}
 }
 
-// atOnce calls f for 0 to n-1, several at a time.
-func atOnce(n int, f func(i int)) { manyAtOnce(catalogAtOnce, n, f) }
-
-// manyAtOnce calls f for 0 to n-1, so many at a time.
-func manyAtOnce(most, n int, f func(i int)) {
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range min(n, most) {
-		wg.Go(func() {
-			for i := range next {
-				f(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-}
-
 // enter puts a load into its artifact's record, with a lease.
 func (j *job) enter(ctx context.Context, p *pending) error {
 	heir := p.x.t.heir
@@ -210,20 +167,6 @@ func (j *job) enter(ctx context.Context, p *pending) error {
 		}
 		return err
 	}
-}
-
-func copyOf(old *row.Record, id symbol.ID) *row.Record {
-	if old == nil {
-		return &row.Record{ID: id, State: row.Live}
-	}
-	next := *old
-	next.Progress = slices.Clone(old.Progress)
-	next.Names = slices.Clone(old.Names)
-	return &next
-}
-
-func entryOf(r *row.Record, l sinks.Load, owner string) int {
-	return slices.IndexFunc(r.Progress, func(p row.Progress) bool { return p.Load == l && p.Owner == owner })
 }
 
 // publish makes a load visible whose rows are durable: names and waiters, then
@@ -307,63 +250,10 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 	}
 }
 
-// nameAll makes those names lead to id that rec does not have yet.
-func nameAll(ctx context.Context, c *row.Catalog, rec *row.Record, id symbol.ID, names []symbol.Name) error {
-	for _, n := range names {
-		if rec != nil && has(rec.Names, n) {
-			continue
-		}
-		if err := c.AddName(ctx, n.Text, row.Ref{Artifact: id}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // addNames gives names to an artifact that is published from another object.
 func (j *job) addNames(ctx context.Context, rec *row.Record, names []symbol.Name) error {
 	if j.o.DryRun {
 		return nil
 	}
 	return addNames(ctx, j.cat, rec, names)
-}
-
-func addNames(ctx context.Context, c *row.Catalog, rec *row.Record, names []symbol.Name) error {
-	if err := nameAll(ctx, c, rec, rec.ID, names); err != nil {
-		return err
-	}
-	for rec != nil {
-		next := copyOf(rec, rec.ID)
-		if next.Names = union(next.Names, names); len(next.Names) == len(rec.Names) {
-			return nil
-		}
-		err := c.SwapArtifact(ctx, rec, next)
-		if !errors.Is(err, sinks.ErrConflict) {
-			return err
-		}
-		if rec, err = c.Artifact(ctx, rec.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func has(names []symbol.Name, n symbol.Name) bool {
-	return slices.ContainsFunc(names, func(o symbol.Name) bool { return o.Kind == n.Kind && strings.EqualFold(o.Text, n.Text) })
-}
-
-// union is sorted, so that the order of arrival does not show.
-func union(a, b []symbol.Name) []symbol.Name {
-	for _, n := range b {
-		if !has(a, n) {
-			a = append(a, n)
-		}
-	}
-	slices.SortFunc(a, func(x, y symbol.Name) int {
-		if x.Kind != y.Kind {
-			return strings.Compare(string(x.Kind), string(y.Kind))
-		}
-		return strings.Compare(x.Text, y.Text)
-	})
-	return a
 }

@@ -93,13 +93,6 @@ func (j *job) renameAll(ctx context.Context) error {
 	})
 }
 
-// forEach calls f for each of list, several at a time.
-func forEach[T any](list []T, f func(T) error) error {
-	errs := make([]error, len(list))
-	atOnce(len(list), func(i int) { errs[i] = f(list[i]) })
-	return errors.Join(errs...)
-}
-
 // compareNames adds to changed the objects that are called otherwise now.
 func (j *job) compareNames(ctx context.Context, tasks []*task, changed map[string]renaming) error {
 	var mu sync.Mutex
@@ -163,41 +156,7 @@ func (j *job) unheld(ctx context.Context, changed map[string]renaming) ([]heldNa
 	return list, err
 }
 
-// stored are the artifacts that an object has given or would give.
-func stored(o *row.Object) []symbol.ID {
-	var ids []symbol.ID
-	for _, a := range o.Artifacts {
-		if (a.Outcome == outcomeLoaded || a.Outcome == outcomeKept) && a.ID != (symbol.ID{}) {
-			ids = append(ids, a.ID)
-		}
-	}
-	return ids
-}
-
 // dropNames takes an APP@BUILD, and the file names below it, from an artifact.
 func (j *job) dropNames(ctx context.Context, n heldName) error {
 	return removeNames(ctx, j.cat, n.id, func(name symbol.Name) bool { return isBuild(name, []string{n.app}) })
-}
-
-// appBuild is APP@BUILD, "" unless both are known.
-func appBuild(app, build string) string {
-	if app == "" || build == "" {
-		return ""
-	}
-	return app + "@" + build
-}
-
-// appNames are the names that an APP@BUILD gives an artifact that has those of
-// its own: file names are kept per app.
-func appNames(app string, own []symbol.Name) []symbol.Name {
-	if app == "" {
-		return nil
-	}
-	names := []symbol.Name{{Kind: symbol.NameApp, Text: app}}
-	for _, n := range own {
-		if n.Kind == symbol.NameFile {
-			names = append(names, symbol.Name{Kind: symbol.NameApp, Text: app + "/" + n.Text})
-		}
-	}
-	return names
 }

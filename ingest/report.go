@@ -3,6 +3,9 @@ package ingest
 import (
 	"slices"
 	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // Report is what a run did: the last line that the job prints.
@@ -107,3 +110,119 @@ func (r *Report) tell(list *[]Rejection, all ...Rejection) {
 	*list = append(*list, all[:n]...)
 	r.Untold += len(all) - n
 }
+
+// Conflict is a conflict as reports and listings tell it.
+type Conflict struct {
+	Artifact string     `json:"artifact"`
+	Kept     row.Origin `json:"kept"`     // what stays published, with its owner
+	KeptOut  row.Origin `json:"kept_out"` // what may not replace it
+	At       time.Time  `json:"at"`
+	Accepted bool       `json:"accepted,omitempty"` // the next ingest of its source loads it
+}
+
+// NewConflict is c as it is told.
+func NewConflict(c *row.Conflict) Conflict {
+	return Conflict{Artifact: c.Artifact.String(), Kept: c.Kept, KeptOut: c.KeptOut, At: c.At, Accepted: !c.Accepted.IsZero()}
+}
+
+// conflict adds conflicts to a report that it does not name yet.
+func (r *Report) conflict(list ...Conflict) {
+	for _, told := range list {
+		if slices.ContainsFunc(r.Conflicts, func(o Conflict) bool {
+			return o.Artifact == told.Artifact && o.KeptOut.URL == told.KeptOut.URL && o.KeptOut.Member == told.KeptOut.Member
+		}) {
+			continue
+		}
+		r.Conflicted++
+		if len(r.Conflicts) < maxTold {
+			r.Conflicts = append(r.Conflicts, told)
+		}
+	}
+}
+
+// publish counts a load that was published.
+func (r *Report) publish(l *row.Loaded) {
+	r.Artifacts++
+	if l.Artifact.Kind.HasClasses() {
+		r.Classes += l.Ranges
+	} else {
+		r.Ranges += l.Ranges
+	}
+	r.Bytes.Stored += l.Bytes
+	r.published(l.Artifact.ID)
+}
+
+// published names artifacts that were published, as far as the report has room.
+func (r *Report) published(ids ...symbol.ID) {
+	for _, id := range ids[:min(len(ids), max(0, maxTold-len(r.IDs)))] {
+		r.IDs = append(r.IDs, id.String())
+	}
+}
+
+// arrive tells of a wanted name that came.
+func (r *Report) arrive(w *row.Wanted, id symbol.ID) {
+	if len(r.Wanted) < maxTold {
+		r.Wanted = append(r.Wanted, WantedName{Name: w.Name, Artifact: id.String(), Asked: w.Asked})
+	}
+}
+
+// rejectedOf lists the artifacts of an object that were rejected.
+func rejectedOf(o *row.Object) (list []Rejection) {
+	for _, a := range o.Artifacts {
+		if a.Outcome == outcomeRejected {
+			list = append(list, Rejection{join(o.URL, a.Member), a.Error})
+		}
+	}
+	return list
+}
+
+// add adds what another report tells.
+func (r *Report) add(o *Report) {
+	n, m := &r.Objects, &o.Objects
+	for _, c := range []struct {
+		to   *int
+		more int
+	}{{&n.Seen, m.Seen}, {&n.New, m.New}, {&n.Pending, m.Pending}, {&n.Loaded, m.Loaded}, {&n.Kept, m.Kept}, {&n.Conflict, m.Conflict}, {&n.Rejected, m.Rejected}, {&n.Failed, m.Failed},
+		{&n.Gone, m.Gone}, {&n.Renamed, m.Renamed}, {&n.Elsewhere, m.Elsewhere}, {&r.Artifacts, o.Artifacts}, {&r.Recounted, o.Recounted}, {&r.Untold, o.Untold}} {
+		*c.to += c.more
+	}
+	for reason, count := range m.Skipped {
+		n.Skipped[reason] += count
+	}
+	for stage, seconds := range o.Stages {
+		if r.Stages == nil {
+			r.Stages = map[string]float64{}
+		}
+		r.Stages[stage] += seconds
+	}
+	r.Seconds += o.Seconds
+	r.Ranges += o.Ranges
+	r.Classes += o.Classes
+	r.Bytes.Read += o.Bytes.Read
+	r.Bytes.Stored += o.Bytes.Stored
+	r.Bytes.Lake += o.Bytes.Lake
+	r.tell(&r.Rejected, o.Rejected...)
+	r.tell(&r.Failed, o.Failed...)
+	for _, s := range o.Sources { // shards find the same ones
+		if !slices.ContainsFunc(r.Sources, func(x Rejection) bool { return x.URL == s.URL }) {
+			r.tell(&r.Sources, s)
+		}
+	}
+	r.tell(&r.Warnings, o.Warnings...)
+	r.tell(&r.Held, o.Held...)
+	r.conflict(o.Conflicts...)
+	r.Conflicted += max(0, o.Conflicted-len(o.Conflicts))
+	r.Wanted = upTo(r.Wanted, o.Wanted, maxTold)
+	r.IDs = upTo(r.IDs, o.IDs, maxTold)
+	r.LakeFiles = upTo(r.LakeFiles, o.LakeFiles, maxLakeFiles)
+	r.Missing = upTo(r.Missing, o.Missing, maxTold)
+	if o.Error != "" {
+		r.Errors = upTo(r.Errors, []string{o.Error}, maxTold)
+	}
+}
+
+// upTo appends as much of b as there is room for.
+func upTo[T any](a, b []T, most int) []T { return append(a, b[:min(len(b), max(0, most-len(a)))]...) }
+
+// maxLakeFiles bounds the list of the report.
+const maxLakeFiles = 1000

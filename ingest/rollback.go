@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
@@ -65,52 +64,4 @@ func Rollback(ctx context.Context, p Projection, id symbol.ID) (now *row.Record,
 		}
 	}
 	return now, nil
-}
-
-// settleLedger makes the ledger say of the objects of an artifact's loads which of them answers it.
-func settleLedger(ctx context.Context, c *row.Catalog, owed *row.Obligation) error {
-	rec, err := c.Artifact(ctx, owed.Artifact)
-	if err != nil {
-		return err
-	}
-	if rec != nil && rec.Published != nil && !rec.State.Removed() {
-		winner := rec.Published.Source
-		if l := rec.Previous; l != nil && !isFrom(l, winner.URL, winner.Member) {
-			if err := turn(ctx, c, l.Source, rec.ID, outcomeLoaded, outcomeKept); err != nil {
-				return err
-			}
-		}
-		if err := turn(ctx, c, winner, rec.ID, outcomeKept, outcomeLoaded); err != nil {
-			return err
-		}
-	}
-	return c.Discharge(ctx, owed)
-}
-
-// turn changes in the ledger what became of an artifact of an object, and with it the object's state.
-func turn(ctx context.Context, c *row.Catalog, s row.Source, id symbol.ID, from, to string) error {
-	for {
-		old, err := c.Object(ctx, s.URL)
-		if err != nil || old == nil {
-			return err
-		}
-		next := *old
-		next.Artifacts = slices.Clone(old.Artifacts)
-		turned := false
-		for i := range next.Artifacts { // members may be namesakes
-			if a := &next.Artifacts[i]; a.ID == id && a.Member == s.Member && a.Outcome == from {
-				a.Outcome, turned = to, true
-			}
-		}
-		if !turned {
-			return nil
-		}
-		switch old.State {
-		case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict:
-			next.State = stateOf(next.Artifacts)
-		}
-		if err := c.SwapObject(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
-			return err
-		}
-	}
 }

@@ -23,68 +23,6 @@ import (
 // standing is that of the objects of s.
 func (s *source) standing() row.Standing { return row.Standing{Owner: s.Owner, Rank: s.Rank} }
 
-// relation says how a source stands to a published load.
-type relation int
-
-const (
-	own   relation = iota // the load and its artifact belong to the source's owner: quality decides
-	above                 // they belong to another owner, whom the source outranks
-	guest                 // the load is the source's own, the artifact belongs to another owner
-	below                 // they belong to another owner, whom the source does not outrank
-)
-
-// relate tells how a source of standing s, with an object at url, stands to p. What was read from
-// the same URL is the source's own.
-func relate(s row.Standing, url string, p *row.Loaded) relation {
-	mine := p.Source.URL == url || p.Source.Owner == s.Owner
-	may := s.MayReplace(p.Claimed())
-	switch {
-	case mine && (may || p.Claim == nil):
-		return own
-	case may:
-		return above
-	case mine:
-		return guest
-	}
-	return below
-}
-
-// decide says what becomes of l beside p, which is published, where their owners differ: load
-// replaces p and takes the artifact over, extend replaces p and leaves the artifact to its owner,
-// keep leaves p, confirm leaves p and takes the artifact over, dispute leaves p and is a conflict.
-func decide(r relation, p, l *row.Loaded) verdict {
-	agree := agrees(p, l)
-	switch {
-	case r == above && (p.Digest == l.Digest || l.Rank > p.Rank && (agree || unowned(p))):
-		return confirm
-	case r == above:
-		return load
-	case r == guest && p.Digest == l.Digest && isFrom(p, l.Source.URL, l.Source.Member) && !slices.Equal(p.Quality.Missing, l.Quality.Missing):
-		return extend // the same answers, and another companion is there
-	case p.Digest == l.Digest:
-		return keep
-	case !agree:
-		return dispute
-	case l.Rank < p.Rank, r == guest && (isFrom(p, l.Source.URL, l.Source.Member) || beats(l, p)):
-		return extend
-	case l.Rank > p.Rank, r == guest, p.Artifact.Kind != symbol.ELF && p.Artifact.Kind != symbol.MachO:
-		return keep
-	}
-	return dispute
-}
-
-// agrees reports whether two loads can be of one image, or are of one map. An id that a parser
-// computes from content proves it.
-func agrees(p, l *row.Loaded) bool {
-	return p.Layout.Agrees(l.Layout) || strings.HasPrefix(p.Artifact.Canonical, "sha256:")
-}
-
-// unowned reports whether p was loaded before sources had owners: its layout was not noted, and
-// nobody claims it. A worse source that is trusted more does not replace it.
-func unowned(p *row.Loaded) bool {
-	return p.Claimed() == (row.Standing{}) && p.Layout == (symbol.Layout{})
-}
-
 // verdict decides between l and what rec publishes. accepted is the digest that a person accepted
 // in a conflict ("": none).
 func (x *object) verdict(rec *row.Record, l *row.Loaded, accepted string) verdict {
@@ -141,13 +79,6 @@ func (x *object) overrule(p *pending) {
 		x.warnings = append(x.warnings, Rejection{join(x.t.url, p.member),
 			fmt.Sprintf("owner: artifact %s of owner %q and rank %d, from %s, was replaced: this source's rank is %d", p.id, s.Owner, s.Rank, join(o.Source.URL, o.Source.Member), p.loaded.Source.Rank)})
 	}
-}
-
-// claimedBy is p as a load of an artifact that belongs to s.
-func claimedBy(p *row.Loaded, s row.Standing) *row.Loaded {
-	next := *p
-	next.Claim = &s
-	return &next
 }
 
 // confirm gives an artifact whose published load is that one to x's source.

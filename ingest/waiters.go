@@ -103,18 +103,6 @@ func arrivalAt(ctx context.Context, c *row.Catalog, places []string, s row.Stand
 	return a, nil
 }
 
-// ledgerOf gives the ledger's entry of the object of a place ("URL!member"); nil: there is none.
-func ledgerOf(ctx context.Context, c *row.Catalog, place string) (*row.Object, error) {
-	for {
-		o, err := c.Object(ctx, place)
-		end := strings.LastIndexByte(place, '!')
-		if err != nil || o != nil || end < 0 {
-			return o, err
-		}
-		place = place[:end]
-	}
-}
-
 // missing lists the companions that loads of this run still lack.
 func (j *job) missing() []string {
 	var all []string

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 )
 
 // work takes tasks, several at once, until all are ended and published.
@@ -65,11 +64,6 @@ func (j *job) leaveAll(ctx context.Context, rest []*task) error {
 	errs := make([]error, len(rest))
 	atOnce(len(rest), func(i int) { errs[i] = j.leave(ctx, rest[i]) })
 	return errors.Join(errs...)
-}
-
-// detached outlives ctx for as long as it takes to say where things stand.
-func detached(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 }
 
 // feed notes attempts and gives tasks to the workers; rest is what limit or

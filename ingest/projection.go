@@ -48,6 +48,9 @@ func Project(ctx context.Context, p Projection, only []symbol.ID) (*Projected, e
 	}
 }
 
+// lakeRanges are enough for a batch of the lake: its files are worth leaving alone.
+const lakeRanges = 8_000_000
+
 // maxProjections bounds how often others may write the same rows at the same time.
 const maxProjections = 10
 
@@ -96,11 +99,6 @@ func project(ctx context.Context, p Projection, only []symbol.ID, done *Projecte
 		}
 	}
 	return nil
-}
-
-// published reports whether a record has rows to show.
-func published(rec *row.Record) bool {
-	return rec.Published != nil && !rec.State.Removed() && len(rec.Published.WrappedKey) > 0
 }
 
 type projector struct {
@@ -185,81 +183,19 @@ func exportLoad(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *row.Re
 	return exportRows(ctx, s, k, rec.ID, rec.Published, b.Write)
 }
 
-// exportRows gives what the rows of a load say, a range or class a run.
-func exportRows(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, write func(*symbol.Run) error) error {
-	opened, err := k.Open(id, l)
-	if err != nil {
-		return err
+// lakeLoad is what the lake tells of a record's published load.
+func lakeLoad(rec *row.Record) *sinks.LakeLoad {
+	l := rec.Published
+	a := l.Artifact
+	a.Names = rec.Names
+	a.Anchors = nil
+	q := l.Quality
+	if len(q.Missing) == 0 {
+		q.Missing = nil
 	}
-	check := opened.Verify()
-	runs := newRunMaker(l.Rank, write)
-	prefix := row.LoadPrefix(id, l.Load)
-	err = s.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: after(prefix)}, func(rw sinks.Row) error {
-		block, err := check.Add(rw)
-		if err != nil || block == nil {
-			return err
-		}
-		for i := range block.Classes() {
-			c, err := block.ClassAt(i)
-			if err == nil {
-				err = write(&symbol.Run{Class: c})
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return runs.block(block)
-	})
-	if err == nil {
-		_, err = check.Digest()
-	}
-	return errors.Join(err, opened.Err())
+	return &sinks.LakeLoad{Artifact: a, Load: l.Load, Format: l.Format, Parser: l.Parser, Ranges: l.Ranges, Quality: q,
+		URL: l.Source.URL, Member: l.Source.Member, ETag: l.Source.ETag, Size: l.Source.Size, At: l.At.UTC().Truncate(time.Microsecond)}
 }
 
-// runMaker makes runs of the ranges of blocks: one a range, all with one table of strings.
-type runMaker struct {
-	write   func(*symbol.Run) error
-	run     symbol.Run
-	numbers map[string]uint32
-}
-
-func newRunMaker(rank symbol.Rank, write func(*symbol.Run) error) *runMaker {
-	return &runMaker{write: write, numbers: map[string]uint32{"": 0}, run: symbol.Run{Rank: rank, Strings: []string{""}}}
-}
-
-func (m *runMaker) block(b *row.Block) error {
-	return b.Each(func(start, end uint64, chain []symbol.Frame) error {
-		r := &m.run
-		r.Scopes, r.Ranges = r.Scopes[:0], r.Ranges[:0]
-		for i := len(chain) - 1; i >= 0; i-- { // parents first
-			s := symbol.Scope{Parent: int32(len(r.Scopes) - 1), Function: m.number(chain[i].Linkage)}
-			if i+1 < len(chain) {
-				s.Call = m.site(&chain[i+1])
-			}
-			r.Scopes = append(r.Scopes, s)
-		}
-		if len(chain) == 0 {
-			return nil
-		}
-		g := symbol.Range{Start: start, End: end, Scope: int32(len(r.Scopes) - 1), At: m.site(&chain[0]), Name: m.number(chain[0].Name)}
-		if chain[0].Ignored {
-			g.Flags |= symbol.Ignored
-		}
-		r.Ranges = append(r.Ranges, g)
-		return m.write(r)
-	})
-}
-
-func (m *runMaker) site(f *symbol.Frame) symbol.Site {
-	return symbol.Site{File: m.number(f.File), Line: f.Line, Column: f.Column}
-}
-
-func (m *runMaker) number(s string) uint32 {
-	n, ok := m.numbers[s]
-	if !ok {
-		n = uint32(len(m.run.Strings))
-		m.run.Strings = append(m.run.Strings, s)
-		m.numbers[s] = n
-	}
-	return n
-}
+// A batch of the lake is committed when it has so many ranges, or is so old: its files are
+// worth leaving alone, and no object waits longer for its ledger entry.

@@ -1,0 +1,102 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// ErrNoConflict says that an object has no conflict to settle.
+var ErrNoConflict = errors.New("it has no conflict")
+
+// eachConflict reads the conflicts of an object, then calls f for each: a listing holds up the store.
+func eachConflict(ctx context.Context, c *row.Catalog, url string, f func(*row.Conflict) error) error {
+	var list []*row.Conflict
+	err := c.Conflicts(ctx, url, func(x *row.Conflict) error {
+		list = append(list, x)
+		return nil
+	})
+	for _, x := range list {
+		if err == nil {
+			err = f(x)
+		}
+	}
+	return err
+}
+
+// removeConflict removes a conflict; a conflict that is gone or has changed stays as it is.
+func removeConflict(ctx context.Context, c *row.Catalog, x *row.Conflict) error {
+	err := c.SwapConflict(ctx, x, nil)
+	if errors.Is(err, sinks.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// Accept decides the conflicts of an object in its favor, and puts it back as pending: the next
+// ingest of its source publishes it in place of what kept it out, as long as its content is the one
+// that the conflicts tell of. note hears of each conflict before it is changed.
+func Accept(ctx context.Context, c *row.Catalog, url string, now time.Time, note func(*row.Conflict) error) error {
+	old, err := c.Object(ctx, url)
+	if err != nil {
+		return err
+	}
+	found := 0
+	err = eachConflict(ctx, c, url, func(x *row.Conflict) error {
+		found++
+		rec, err := c.Artifact(ctx, x.Artifact)
+		if err != nil {
+			return err
+		}
+		switch {
+		case old == nil || old.State == row.ObjectGone:
+			return fmt.Errorf("accept %s: the object is gone from its source: dismiss the conflict", url)
+		case old.State == row.ObjectLoading || old.State == row.ObjectPublished:
+			return fmt.Errorf("accept %s: an ingest has it open: try again when that has ended", url)
+		case rec == nil || rec.State.Removed():
+			return fmt.Errorf("accept %s: artifact %s was removed: ingest --force brings it back", url, x.Artifact)
+		}
+		next := *x
+		next.Accepted = now
+		if err := note(&next); err != nil {
+			return err
+		}
+		return c.SwapConflict(ctx, x, &next)
+	})
+	if err != nil {
+		return err
+	}
+	if found == 0 {
+		return fmt.Errorf("object %s: %w", url, ErrNoConflict)
+	}
+	next := *old
+	next.State, next.Reason, next.Attempts = row.ObjectPending, "", 0
+	if err := renameObject(ctx, c, named(old), &next); err != nil {
+		return err
+	}
+	return c.SwapObject(ctx, old, &next)
+}
+
+// Dismiss ends the conflicts of an object: what is published stays, and the object counts as kept
+// until it changes. note hears of each conflict before it is removed.
+func Dismiss(ctx context.Context, c *row.Catalog, url string, note func(*row.Conflict) error) error {
+	found := 0
+	err := eachConflict(ctx, c, url, func(x *row.Conflict) error {
+		found++
+		if err := note(x); err != nil {
+			return err
+		}
+		if err := turn(ctx, c, x.KeptOut.Source, x.Artifact, outcomeConflict, outcomeKept); err != nil {
+			return err
+		}
+		return removeConflict(ctx, c, x)
+	})
+	if err == nil && found == 0 {
+		err = fmt.Errorf("object %s: %w", url, ErrNoConflict)
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+package ingest
+
+import (
+	"context"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// named reports whether an object in that state is found by its names, so
+// that a look-up can say why there is no artifact.
+func named(o *row.Object) bool {
+	if o == nil {
+		return false
+	}
+	switch o.State {
+	case row.ObjectPending, row.ObjectRejected, row.ObjectFailed:
+		return true
+	}
+	return false
+}
+
+var hexID = regexp.MustCompile(`[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
+
+var regexpCut = regexp.MustCompile(`/([0-9a-fA-F]{2})/([0-9a-fA-F]{14,})`)
+
+// objectNames is what an object that was never opened may be asked by: its
+// base name, and what looks like a build-id or UUID in its URL (also one cut
+// after its first two digits, as in .build-id/ab/cdef….debug).
+func objectNames(url string) []string {
+	names := []string{path.Base(url)}
+	seen := map[string]bool{names[0]: true}
+	add := func(s string) {
+		if !seen[s] && len(names) < 8 {
+			seen[s] = true
+			names = append(names, s)
+		}
+	}
+	joined := regexpCut.ReplaceAllString(url, "/$1$2")
+	for _, u := range []string{url, joined} {
+		for _, id := range hexID.FindAllString(u, -1) {
+			add(strings.ToLower(id))
+		}
+	}
+	return names
+}
+
+func renameObject(ctx context.Context, c *row.Catalog, before bool, o *row.Object) error {
+	after := named(o)
+	if before == after {
+		return nil
+	}
+	for _, n := range objectNames(o.URL) {
+		var err error
+		if after {
+			err = c.AddName(ctx, n, row.Ref{Object: o.URL})
+		} else {
+			err = c.RemoveName(ctx, n, row.Ref{Object: o.URL})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

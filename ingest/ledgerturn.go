@@ -1,0 +1,99 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// turn changes in the ledger what became of an artifact of an object, and with it the object's state.
+func turn(ctx context.Context, c *row.Catalog, s row.Source, id symbol.ID, from, to string) error {
+	for {
+		old, err := c.Object(ctx, s.URL)
+		if err != nil || old == nil {
+			return err
+		}
+		next := *old
+		next.Artifacts = slices.Clone(old.Artifacts)
+		turned := false
+		for i := range next.Artifacts { // members may be namesakes
+			if a := &next.Artifacts[i]; a.ID == id && a.Member == s.Member && a.Outcome == from {
+				a.Outcome, turned = to, true
+			}
+		}
+		if !turned {
+			return nil
+		}
+		switch old.State {
+		case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict:
+			next.State = stateOf(next.Artifacts)
+		}
+		if err := c.SwapObject(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+	}
+}
+
+// demote notes that an artifact of an object is no longer answered from it.
+func demote(ctx context.Context, c *row.Catalog, url string, id symbol.ID, member string) error {
+	return turn(ctx, c, row.Source{URL: url, Member: member}, id, outcomeLoaded, outcomeKept)
+}
+
+// demoteLosers looks at the records of what an object that has just been
+// written to the ledger says it loaded: it is demoted for what another object
+// won meanwhile, and what it won itself is demoted again, in case the winner died between its flip and that.
+func demoteLosers(ctx context.Context, c *row.Catalog, o *row.Object) error {
+	for _, a := range o.Artifacts {
+		if a.Outcome != outcomeLoaded {
+			continue
+		}
+		rec, err := c.Artifact(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		if rec == nil || rec.Published == nil {
+			continue
+		}
+		loser := row.Source{URL: o.URL, Member: a.Member}
+		if isFrom(rec.Published, o.URL, a.Member) {
+			if rec.Previous == nil || isFrom(rec.Previous, o.URL, a.Member) {
+				continue
+			}
+			loser = rec.Previous.Source
+		}
+		if err := demote(ctx, c, loser.URL, a.ID, loser.Member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleLedger makes the ledger say of the objects of an artifact's loads which of them answers it.
+func settleLedger(ctx context.Context, c *row.Catalog, owed *row.Obligation) error {
+	rec, err := c.Artifact(ctx, owed.Artifact)
+	if err != nil {
+		return err
+	}
+	if rec != nil && rec.Published != nil && !rec.State.Removed() {
+		winner := rec.Published.Source
+		if l := rec.Previous; l != nil && !isFrom(l, winner.URL, winner.Member) {
+			if err := turn(ctx, c, l.Source, rec.ID, outcomeLoaded, outcomeKept); err != nil {
+				return err
+			}
+		}
+		if err := turn(ctx, c, winner, rec.ID, outcomeKept, outcomeLoaded); err != nil {
+			return err
+		}
+	}
+	return c.Discharge(ctx, owed)
+}
+
+// detached outlives ctx for as long as it takes to say where things stand.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+}

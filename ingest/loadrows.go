@@ -1,0 +1,90 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// after is the first key that does not begin with p; nil: there is none.
+func after(p []byte) []byte {
+	next := bytes.Clone(p)
+	for i := len(next) - 1; i >= 0; i-- {
+		if next[i]++; next[i] != 0 {
+			return next[:i+1]
+		}
+	}
+	return nil
+}
+
+// loadID names a load of an artifact.
+type loadID struct {
+	id   symbol.ID
+	load sinks.Load
+}
+
+// haveRowsAtOnce is how many loads are asked for at a time.
+const haveRowsAtOnce = 256
+
+// haveRows reports for each load whether the store has any row of it that can be read. The error is that of a
+// store that does not answer.
+func haveRows(ctx context.Context, b sinks.Blocks, loads []loadID) ([]bool, error) {
+	have := make([]bool, 0, len(loads))
+	for some := range slices.Chunk(loads, haveRowsAtOnce) {
+		spans := make([]sinks.Span, len(some))
+		for i, l := range some {
+			prefix := row.LoadPrefix(l.id, l.load)
+			spans[i] = sinks.Span{From: prefix, Stop: after(prefix)}
+		}
+		at, failed := len(have), error(nil)
+		have = append(have, make([]bool, len(some))...)
+		err := b.First(ctx, spans, func(i int, r sinks.Row, err error) {
+			have[at+i] = err == nil && r.Key != nil
+			if err != nil && !errors.Is(err, sinks.ErrCorrupt) {
+				failed = errors.Join(failed, err)
+			}
+		})
+		if err := errors.Join(err, failed); err != nil {
+			return nil, err
+		}
+	}
+	return have, nil
+}
+
+// prefixes hops from load to load: one short scan each.
+func prefixes(ctx context.Context, b sinks.Blocks, emit func(symbol.ID, sinks.Load) error) error {
+	from := []byte{}
+	for from != nil {
+		var first sinks.Row
+		var ferr error
+		err := b.First(ctx, []sinks.Span{{From: from}}, func(_ int, r sinks.Row, err error) { first, ferr = r, err })
+		if err := errors.Join(err, ferr); err != nil {
+			return err
+		}
+		if first.Key == nil {
+			return nil
+		}
+		if len(first.Key) < sinks.PrefixBytes {
+			return fmt.Errorf("row %x: its key is shorter than a prefix", first.Key)
+		}
+		p := first.Key[:sinks.PrefixBytes]
+		if err := emit(symbol.ID(p[:16]), sinks.Load(p[16:])); err != nil {
+			return err
+		}
+		from = after(p)
+	}
+	return nil
+}
+
+// loadTime is when a load began.
+func loadTime(l sinks.Load) time.Time {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(l[:]) >> 16))
+}

@@ -1,0 +1,138 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// nameAll makes those names lead to id that rec does not have yet.
+func nameAll(ctx context.Context, c *row.Catalog, rec *row.Record, id symbol.ID, names []symbol.Name) error {
+	for _, n := range names {
+		if rec != nil && has(rec.Names, n) {
+			continue
+		}
+		if err := c.AddName(ctx, n.Text, row.Ref{Artifact: id}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addNames(ctx context.Context, c *row.Catalog, rec *row.Record, names []symbol.Name) error {
+	if err := nameAll(ctx, c, rec, rec.ID, names); err != nil {
+		return err
+	}
+	for rec != nil {
+		next := copyOf(rec, rec.ID)
+		if next.Names = union(next.Names, names); len(next.Names) == len(rec.Names) {
+			return nil
+		}
+		err := c.SwapArtifact(ctx, rec, next)
+		if !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+		if rec, err = c.Artifact(ctx, rec.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeNames takes those names from an artifact that go says.
+func removeNames(ctx context.Context, c *row.Catalog, id symbol.ID, going func(symbol.Name) bool) error {
+	for range 100 {
+		rec, err := c.Artifact(ctx, id)
+		if err != nil || rec == nil {
+			return err
+		}
+		next := copyOf(rec, id)
+		next.Names = slices.DeleteFunc(next.Names, going)
+		if len(next.Names) == len(rec.Names) {
+			return nil
+		}
+		for _, name := range rec.Names {
+			if !has(next.Names, name) {
+				if err := c.RemoveName(ctx, name.Text, row.Ref{Artifact: id}); err != nil {
+					return err
+				}
+			}
+		}
+		if err := c.SwapArtifact(ctx, rec, next); !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+	}
+	return errBusy
+}
+
+func has(names []symbol.Name, n symbol.Name) bool {
+	return slices.ContainsFunc(names, func(o symbol.Name) bool { return o.Kind == n.Kind && strings.EqualFold(o.Text, n.Text) })
+}
+
+// union is sorted, so that the order of arrival does not show.
+func union(a, b []symbol.Name) []symbol.Name {
+	for _, n := range b {
+		if !has(a, n) {
+			a = append(a, n)
+		}
+	}
+	slices.SortFunc(a, func(x, y symbol.Name) int {
+		if x.Kind != y.Kind {
+			return strings.Compare(string(x.Kind), string(y.Kind))
+		}
+		return strings.Compare(x.Text, y.Text)
+	})
+	return a
+}
+
+// appBuild is APP@BUILD, "" unless both are known.
+func appBuild(app, build string) string {
+	if app == "" || build == "" {
+		return ""
+	}
+	return app + "@" + build
+}
+
+// appNames are the names that an APP@BUILD gives an artifact that has those of
+// its own: file names are kept per app.
+func appNames(app string, own []symbol.Name) []symbol.Name {
+	if app == "" {
+		return nil
+	}
+	names := []symbol.Name{{Kind: symbol.NameApp, Text: app}}
+	for _, n := range own {
+		if n.Kind == symbol.NameFile {
+			names = append(names, symbol.Name{Kind: symbol.NameApp, Text: app + "/" + n.Text})
+		}
+	}
+	return names
+}
+
+// isBuild reports whether a name is one of these APP@BUILDs, or a file of one.
+func isBuild(n symbol.Name, builds []string) bool {
+	text := strings.ToLower(n.Text)
+	return n.Kind == symbol.NameApp && slices.ContainsFunc(builds, func(b string) bool { return text == b || strings.HasPrefix(text, b+"/") })
+}
+
+// buildsOf are the APP@BUILDs among names, in lower case: those that are no file of another one.
+func buildsOf(names []symbol.Name) []string {
+	var all []string
+	for _, n := range names {
+		if n.Kind == symbol.NameApp {
+			all = append(all, strings.ToLower(n.Text))
+		}
+	}
+	slices.Sort(all) // a build comes before its files
+	var builds []string
+	for _, b := range all {
+		if !slices.ContainsFunc(builds, func(p string) bool { return p == b || strings.HasPrefix(b, p+"/") }) {
+			builds = append(builds, b)
+		}
+	}
+	return builds
+}
