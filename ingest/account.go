@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -53,7 +56,7 @@ func (j *job) closeAccount(ctx context.Context, ended error) error {
 	}
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
-		ctx, cancel = detached(ctx)
+		ctx, cancel = ledger.Detached(ctx)
 		defer cancel()
 	}
 	r := *j.report
@@ -77,7 +80,7 @@ func (j *job) closeAccount(ctx context.Context, ended error) error {
 	if err != nil {
 		return fmt.Errorf("write the report into the outbox: %w", err)
 	}
-	return forEach(j.arrived, func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+	return parallel.Each(j.arrived, func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
 }
 
 // changeAccount changes an account as it is now in the store. change returns false to leave it.
@@ -153,13 +156,13 @@ func (j *job) deadAccounts(ctx context.Context, old time.Duration) (dead []*row.
 
 // recount closes accounts with what the ledger and the records say of them.
 func (j *job) recount(ctx context.Context, accounts []*row.Account) error {
-	c := &recount{reports: map[row.WorkerID]*Report{}, arrived: map[row.WorkerID][]*row.Wanted{}, wanted: map[string]*row.Wanted{}, conflicts: map[string][]Conflict{}}
+	c := &recount{reports: map[row.WorkerID]*report.Report{}, arrived: map[row.WorkerID][]*row.Wanted{}, wanted: map[string]*row.Wanted{}, conflicts: map[string][]report.Conflict{}}
 	for _, a := range accounts {
-		c.reports[a.ID] = &Report{Job: "ingest", Run: a.Run, Shard: a.Shard, Account: a.ID.String(), Started: a.Started, Recounted: 1,
-			Error: "the process died", Rejected: []Rejection{}, Objects: ObjectCounts{Skipped: map[string]int{}}}
+		c.reports[a.ID] = &report.Report{Job: "ingest", Run: a.Run, Shard: a.Shard, Account: a.ID.String(), Started: a.Started, Recounted: 1,
+			Error: "the process died", Rejected: []report.Rejection{}, Objects: report.ObjectCounts{Skipped: map[string]int{}}}
 	}
 	err := j.cat.Conflicts(ctx, "", func(x *row.Conflict) error {
-		c.conflicts[x.KeptOut.URL] = append(c.conflicts[x.KeptOut.URL], NewConflict(x))
+		c.conflicts[x.KeptOut.URL] = append(c.conflicts[x.KeptOut.URL], report.NewConflict(x))
 		return nil
 	})
 	if err == nil {
@@ -190,7 +193,7 @@ func (j *job) recount(ctx context.Context, accounts []*row.Account) error {
 			return true
 		})
 		if err == nil {
-			err = forEach(c.arrived[a.ID], func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+			err = parallel.Each(c.arrived[a.ID], func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
 		}
 	}
 	return err
@@ -198,11 +201,11 @@ func (j *job) recount(ctx context.Context, accounts []*row.Account) error {
 
 // recount counts for several accounts at once what stands in their names.
 type recount struct {
-	reports map[row.WorkerID]*Report
+	reports map[row.WorkerID]*report.Report
 	wanted  map[string]*row.Wanted
 	arrived map[row.WorkerID][]*row.Wanted
 	// conflicts are those that are open, by object.
-	conflicts map[string][]Conflict
+	conflicts map[string][]report.Conflict
 }
 
 // record counts the loads of an artifact.
@@ -212,19 +215,19 @@ func (c *recount) record(rec *row.Record) {
 			continue
 		}
 		r := c.reports[l.By]
-		r.publish(l)
+		r.CountLoad(l)
 		for _, w := range l.Quality.Warnings {
-			r.tell(&r.Warnings, Rejection{join(l.Source.URL, l.Source.Member), w})
+			r.Append(&r.Warnings, report.Rejection{URL: ledger.Place(l.Source.URL, l.Source.Member), Error: w})
 		}
 		if l != rec.Published {
 			continue
 		}
-		r.Missing = append(r.Missing, l.Quality.Missing[:min(len(l.Quality.Missing), max(0, maxTold-len(r.Missing)))]...)
+		r.Missing = append(r.Missing, l.Quality.Missing[:min(len(l.Quality.Missing), max(0, report.MaxListed-len(r.Missing)))]...)
 		for _, n := range rec.Names {
 			key := wantedName(n.Text)
 			if w := c.wanted[key]; w != nil {
 				delete(c.wanted, key)
-				r.arrive(w, rec.ID)
+				r.AddWanted(w, rec.ID)
 				c.arrived[l.By] = append(c.arrived[l.By], w)
 			}
 		}
@@ -240,7 +243,7 @@ func (c *recount) object(o *row.Object) {
 	n := &r.Objects
 	state := o.State
 	if o.Again {
-		state = endedAs(o)
+		state = ledger.EndedAs(o)
 	}
 	switch state {
 	default:
@@ -252,12 +255,12 @@ func (c *recount) object(o *row.Object) {
 	case row.ObjectConflict:
 		n.Conflict++
 	case row.ObjectSkipped:
-		n.Skipped[shortReason(o.Reason)]++
+		n.Skipped[ledger.ShortReason(o.Reason)]++
 	case row.ObjectRejected:
 		n.Rejected++
 	case row.ObjectFailed:
 		n.Failed++
-		r.tell(&r.Failed, Rejection{o.URL, o.Reason})
+		r.Append(&r.Failed, report.Rejection{URL: o.URL, Error: o.Reason})
 	}
 	n.Seen++
 	n.New++
@@ -265,15 +268,15 @@ func (c *recount) object(o *row.Object) {
 	if state == row.ObjectFailed {
 		return // its parts are told when it has ended
 	}
-	rejected := rejectedOf(o)
+	rejected := report.Rejected(o)
 	if state == row.ObjectRejected && len(rejected) == 0 {
-		rejected = []Rejection{{o.URL, o.Reason}}
+		rejected = []report.Rejection{{URL: o.URL, Error: o.Reason}}
 	}
-	r.tell(&r.Rejected, rejected...)
-	r.conflict(c.conflicts[o.URL]...)
+	r.Append(&r.Rejected, rejected...)
+	r.AddConflicts(c.conflicts[o.URL]...)
 	for _, a := range o.Artifacts {
-		if a.Outcome == outcomeHeld {
-			r.tell(&r.Held, Rejection{join(o.URL, a.Member), a.Error})
+		if a.Outcome == ledger.OutcomeHeld {
+			r.Append(&r.Held, report.Rejection{URL: ledger.Place(o.URL, a.Member), Error: a.Error})
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/row"
 	"github.com/symlake/symlake/sinks/sinktest"
 )
@@ -37,13 +39,13 @@ type tally struct {
 	urls                                         []string
 }
 
-func (a *tally) add(r *Report) {
+func (a *tally) add(r *report.Report) {
 	if r == nil {
 		return
 	}
 	a.loaded += r.Objects.Loaded
 	a.rejected += r.Objects.Rejected
-	a.skipped += r.Objects.Skipped[reasonUnknown]
+	a.skipped += r.Objects.Skipped[ledger.ReasonUnknown]
 	a.artifacts += r.Artifacts
 	a.ranges += r.Ranges
 	a.wanted += len(r.Wanted)
@@ -76,7 +78,7 @@ func (w *world) outbox() (all []*row.Account) {
 }
 
 // tell tells a run's report as a job does.
-func (w *world) tell(r *Report, err error) *Report {
+func (w *world) tell(r *report.Report, err error) *report.Report {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -199,7 +201,7 @@ func TestAttempts(t *testing.T) {
 	w.o.Attempts, w.o.Limit = true, 1
 	w.put("z.so", "FAKE\nid "+idC+"\nfail\n")
 	var read int64
-	var r *Report
+	var r *report.Report
 	for range 5 {
 		var err error
 		r, err = Run(t.Context(), []Source{w.src}, w.o)
@@ -255,9 +257,9 @@ func TestCompanionTold(t *testing.T) {
 		}
 		w.tell(r, err)
 		told.add(r)
-		part := r.Objects.Skipped[reasonCompanion]
+		part := r.Objects.Skipped[ledger.ReasonCompanion]
 		if r.Earlier != nil {
-			part += r.Earlier.Objects.Skipped[reasonCompanion]
+			part += r.Earlier.Objects.Skipped[ledger.ReasonCompanion]
 		}
 		if told.loaded != 1 || part != 1 || told.artifacts < 1 || told.artifacts > 3 || told.rejected != 0 {
 			t.Errorf("death at write %d: told %+v, and of %d companions", k, told, part)

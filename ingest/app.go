@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
@@ -29,7 +30,7 @@ func (j *job) appOf(ctx context.Context, t *task) (app, build string, err error)
 			return app, build, err
 		}
 	}
-	app, build = t.src.names.Find(t.entry.Key)
+	app, build = t.src.Knows.Find(t.entry.Key)
 	return app, build, nil
 }
 
@@ -59,5 +60,5 @@ func readSidecar(ctx context.Context, b bucket.Bucket, key string) (app, build s
 
 // allNames are the names of an artifact of x: its own, and those of the app.
 func (x *object) allNames(a *symbol.Artifact) []symbol.Name {
-	return append(slices.Clone(a.Names), appNames(x.app, a.Names)...)
+	return append(slices.Clone(a.Names), record.AppNames(x.app, a.Names)...)
 }

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -9,49 +11,49 @@ import (
 // then the smaller digest of the content, then the smaller URL. (The digest is that of what would be
 // stored: two files with the same answers are one, and no file is hashed for it.)
 // A changed object replaces its own earlier load, whatever its rank. Between owners, trust.go decides.
-func (x *object) claim(rec *row.Record, b bid) verdict {
+func (x *object) claim(rec *row.Record, b bid) trust.Verdict {
 	f, a, member, force := b.format, b.Artifact, b.member, x.j.o.Force
 	if rec == nil {
-		return load
+		return trust.Load
 	}
 	p := rec.Published
 	switch {
 	case p != nil && b.accepted != "":
-		return contest
+		return trust.Contest
 	case rec.State.Sticky() && !force:
-		return keep
+		return trust.Keep
 	case p == nil:
-		return load
+		return trust.Load
 	}
-	if r := relate(x.t.src.standing(), x.t.url, p); r != own {
+	if r := trust.Relate(x.t.src.standing(), x.t.url, p); r != trust.Own {
 		return x.foreign(r, p, b)
 	}
 	if rec.State.Sticky() {
-		return load
+		return trust.Load
 	}
-	if isFrom(p, x.t.url, member) {
+	if record.IsFrom(p, x.t.url, member) {
 		switch {
 		case force, p.Source.ETag != x.t.entry.ETag:
-			return load
+			return trust.Load
 		case p.Format == f.Name && p.Parser < f.Version:
-			return load
+			return trust.Load
 		case x.t.rederive, len(x.t.owed) > 0:
-			return contest
+			return trust.Contest
 		case p.Format == f.Name:
-			return same
+			return trust.Same
 		}
 	}
 	switch {
 	case a.Rank != p.Rank:
 		if a.Rank < p.Rank {
-			return load
+			return trust.Load
 		}
-		return keep
+		return trust.Keep
 	case p.Format == f.Name && f.Version != p.Parser:
 		if f.Version > p.Parser {
-			return load
+			return trust.Load
 		}
-		return keep
+		return trust.Keep
 	}
-	return contest
+	return trust.Contest
 }

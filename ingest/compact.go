@@ -5,13 +5,15 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // CompactOptions says what a compaction of the lake does.
 type CompactOptions struct {
-	Projection
+	projection.Stores
 	TargetBytes int64         // 0: 128 MiB
 	Grace       time.Duration // files that are no longer named stay so long (0: 24 hours)
 	Profile     string        // "": as it is
@@ -44,7 +46,7 @@ func CompactLake(ctx context.Context, o CompactOptions) (*CompactReport, error) 
 	r := &CompactReport{Job: "compact", Started: o.Now()}
 	defer func() { r.Seconds = o.Now().Sub(r.Started).Seconds() }()
 	if !o.DryRun && o.Profile == "" {
-		p, err := Project(ctx, o.Projection, nil)
+		p, err := projection.Update(ctx, o.Stores, nil)
 		if err != nil {
 			return r, err
 		}
@@ -67,14 +69,14 @@ func lakeCompact(s *sinks.Store, cat *row.Catalog, k *row.Keyring) sinks.LakeCom
 	return sinks.LakeCompact{
 		Export: func(ctx context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
 			rec, err := cat.Artifact(ctx, id)
-			if err != nil || rec == nil || !published(rec) {
+			if err != nil || rec == nil || !record.Published(rec) {
 				return nil, err
 			}
 			if b != nil {
-				if err := exportLoad(ctx, s, k, rec, b); err != nil {
+				if err := projection.Export(ctx, s, k, rec, b); err != nil {
 					return nil, err
 				}
 			}
-			return lakeLoad(rec), nil
+			return projection.LoadOf(rec), nil
 		}}
 }

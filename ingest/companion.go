@@ -11,6 +11,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -124,7 +125,7 @@ func placesOf(ctx context.Context, c *row.Catalog, id string) ([]string, error) 
 		}
 		if rec != nil && rec.Published != nil {
 			s := rec.Published.Source
-			places = append(places, join(s.URL, s.Member))
+			places = append(places, ledger.Place(s.URL, s.Member))
 		}
 	}
 	return places, nil

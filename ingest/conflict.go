@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/conflicts"
+	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -48,29 +50,29 @@ func (x *object) keepOut(ctx context.Context, rec *row.Record, l *row.Loaded) er
 	x.conflicts = append(x.conflicts, c)
 	x.mu.Unlock()
 	p := c.Kept
-	x.noteArtifact(row.ObjectArtifact{ID: rec.ID, Member: l.Source.Member, Outcome: outcomeConflict,
-		Error: fmt.Sprintf("conflict: artifact %s belongs to owner %q of rank %d, by %s; objects --accept settles it", rec.ID, p.Owner, p.Rank, join(p.URL, p.Member))})
+	x.noteArtifact(row.ObjectArtifact{ID: rec.ID, Member: l.Source.Member, Outcome: ledger.OutcomeConflict,
+		Error: fmt.Sprintf("conflict: artifact %s belongs to owner %q of rank %d, by %s; objects --accept settles it", rec.ID, p.Owner, p.Rank, ledger.Place(p.URL, p.Member))})
 	return nil
 }
 
 // settleConflicts removes the conflicts of earlier attempts that the object has no longer, before
 // the ledger says what became of it. An attempt that failed removes none.
 func (x *object) settleConflicts(ctx context.Context, o *row.Object) error {
-	if x.t.was == nil || o.State == row.ObjectFailed || o.State == row.ObjectPending || undisputed(x.t.was) {
+	if x.t.was == nil || o.State == row.ObjectFailed || o.State == row.ObjectPending || ledger.Undisputed(x.t.was) {
 		return nil
 	}
-	return eachConflict(ctx, x.j.cat, o.URL, func(c *row.Conflict) error {
+	return conflicts.Each(ctx, x.j.cat, o.URL, func(c *row.Conflict) error {
 		if slices.ContainsFunc(x.conflicts, func(k *row.Conflict) bool { return k.Artifact == c.Artifact && k.KeptOut.Member == c.KeptOut.Member }) {
 			return nil
 		}
-		return removeConflict(ctx, x.j.cat, c)
+		return conflicts.Remove(ctx, x.j.cat, c)
 	})
 }
 
 // disputed reports whether the ledger knows of a conflict about an artifact of t's object.
 func (t *task) disputed(id symbol.ID, member string) bool {
 	return t.old != nil && slices.ContainsFunc(t.old.Artifacts, func(a row.ObjectArtifact) bool {
-		return a.ID == id && a.Member == member && a.Outcome == outcomeConflict
+		return a.ID == id && a.Member == member && a.Outcome == ledger.OutcomeConflict
 	})
 }
 

@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/conflicts"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -33,10 +36,10 @@ func TestAccept(t *testing.T) {
 	w.is("b/up.zip", row.ObjectLoaded) // one of its artifacts is
 	url := w.url("b/up.zip")
 	var told []string
-	if err := Accept(t.Context(), w.cat, w.url("a/lib.so"), w.now, w.noted(&told)); !errors.Is(err, ErrNoConflict) {
+	if err := conflicts.Accept(t.Context(), w.cat, w.url("a/lib.so"), w.now, w.noted(&told)); !errors.Is(err, conflicts.ErrNone) {
 		t.Errorf("%v", err)
 	}
-	if err := Accept(t.Context(), w.cat, url, w.now, w.noted(&told)); err != nil {
+	if err := conflicts.Accept(t.Context(), w.cat, url, w.now, w.noted(&told)); err != nil {
 		t.Fatal(err)
 	}
 	w.is("b/up.zip", row.ObjectPending)
@@ -70,7 +73,7 @@ func TestAcceptedContent(t *testing.T) {
 	w.ingest(0)
 	w.ingest(1)
 	var told []string
-	if err := Accept(t.Context(), w.cat, w.url("b/lib.so"), w.now, w.noted(&told)); err != nil {
+	if err := conflicts.Accept(t.Context(), w.cat, w.url("b/lib.so"), w.now, w.noted(&told)); err != nil {
 		t.Fatal(err)
 	}
 	w.put("b/lib.so", forged+"f 16 24 worse 3\n")
@@ -94,10 +97,10 @@ func TestDismiss(t *testing.T) {
 	w.ingest(0)
 	w.ingest(1)
 	var told []string
-	if err := Dismiss(t.Context(), w.cat, w.url("b/lib.so"), w.noted(&told)); err != nil || len(told) != 1 {
+	if err := conflicts.Dismiss(t.Context(), w.cat, w.url("b/lib.so"), w.noted(&told)); err != nil || len(told) != 1 {
 		t.Fatal(told, err)
 	}
-	if err := Dismiss(t.Context(), w.cat, w.url("b/lib.so"), w.noted(&told)); !errors.Is(err, ErrNoConflict) {
+	if err := conflicts.Dismiss(t.Context(), w.cat, w.url("b/lib.so"), w.noted(&told)); !errors.Is(err, conflicts.ErrNone) {
 		t.Error(err)
 	}
 	w.is("b/lib.so", row.ObjectKept)
@@ -167,7 +170,7 @@ func TestCopyOwners(t *testing.T) {
 	for _, force := range []bool{false, true} {
 		to := &teams{world: w.target(fileStore(t)), sources: w.sources}
 		w.copyTo(to.world, nil)
-		if err := Dismiss(t.Context(), to.cat, w.url("b/lib.so"), func(*row.Conflict) error { return nil }); err != nil {
+		if err := conflicts.Dismiss(t.Context(), to.cat, w.url("b/lib.so"), func(*row.Conflict) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		r := theirs.copyTo(to.world, func(o *CopyOptions) { o.Force = force })
@@ -207,7 +210,7 @@ func (w *teams) problems() (list []string) {
 func (w *teams) swap(id string, edit func(*row.Record)) {
 	w.t.Helper()
 	old := w.record(id)
-	next := copyOf(old, old.ID)
+	next := record.Copy(old, old.ID)
 	p := *old.Published
 	next.Published = &p
 	edit(next)
@@ -242,7 +245,7 @@ func TestVerifyConflicts(t *testing.T) {
 			}
 		}},
 		{"no entry", "the ledger does not name it", func(w *teams) {
-			if err := turn(t.Context(), w.cat, row.Source{URL: w.url("b/lib.so")}, symbol.NewID(symbol.ELF, idA), outcomeConflict, outcomeKept); err != nil {
+			if err := ledger.ChangeOutcome(t.Context(), w.cat, row.Source{URL: w.url("b/lib.so")}, symbol.NewID(symbol.ELF, idA), ledger.OutcomeConflict, ledger.OutcomeKept); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -271,7 +274,7 @@ func TestCollectConflicts(t *testing.T) {
 	}{
 		{"open", 1, func(w *teams) {}},
 		{"artifact forgotten", 0, func(w *teams) {
-			if _, err := Forget(t.Context(), ForgetOptions{Projection: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}}); err != nil {
+			if _, err := Forget(t.Context(), ForgetOptions{Stores: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}}); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -282,7 +285,7 @@ func TestCollectConflicts(t *testing.T) {
 			w.ingest(1)
 		}},
 		{"left behind", 0, func(w *teams) {
-			if err := turn(t.Context(), w.cat, row.Source{URL: w.url("b/lib.so")}, symbol.NewID(symbol.ELF, idA), outcomeConflict, outcomeKept); err != nil {
+			if err := ledger.ChangeOutcome(t.Context(), w.cat, row.Source{URL: w.url("b/lib.so")}, symbol.NewID(symbol.ELF, idA), ledger.OutcomeConflict, ledger.OutcomeKept); err != nil {
 				t.Fatal(err)
 			}
 		}},

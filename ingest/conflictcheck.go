@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/symlake/symlake/ingest/conflicts"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -19,7 +22,7 @@ type conflictView struct {
 
 // eachView reads all conflicts, then calls f for each with what it speaks of.
 func eachView(ctx context.Context, c *row.Catalog, f func(*conflictView) error) error {
-	return eachConflict(ctx, c, "", func(x *row.Conflict) error {
+	return conflicts.Each(ctx, c, "", func(x *row.Conflict) error {
 		v := &conflictView{Conflict: x}
 		var err error
 		if v.record, err = c.Artifact(ctx, x.Artifact); err != nil {
@@ -47,8 +50,8 @@ func (v *conflictView) settled() bool {
 // unlisted reports whether the ledger's entry, which names all artifacts of the object, does not
 // name the conflict.
 func (v *conflictView) unlisted() bool {
-	return v.settled() && len(v.object.Artifacts) < maxNoted && !slices.ContainsFunc(v.object.Artifacts, func(a row.ObjectArtifact) bool {
-		return a.ID == v.Artifact && a.Member == v.KeptOut.Member && a.Outcome == outcomeConflict
+	return v.settled() && len(v.object.Artifacts) < ledger.MaxArtifacts && !slices.ContainsFunc(v.object.Artifacts, func(a row.ObjectArtifact) bool {
+		return a.ID == v.Artifact && a.Member == v.KeptOut.Member && a.Outcome == ledger.OutcomeConflict
 	})
 }
 
@@ -69,23 +72,23 @@ func (g *collector) conflicts(ctx context.Context) error {
 		if g.DryRun {
 			return nil
 		}
-		if err := turn(ctx, g.cat, v.KeptOut.Source, v.Artifact, outcomeConflict, outcomeKept); err != nil {
+		if err := ledger.ChangeOutcome(ctx, g.cat, v.KeptOut.Source, v.Artifact, ledger.OutcomeConflict, ledger.OutcomeKept); err != nil {
 			return err
 		}
-		return removeConflict(ctx, g.cat, v.Conflict)
+		return conflicts.Remove(ctx, g.cat, v.Conflict)
 	})
 }
 
 // conflicts checks that records, ledger and conflicts say the same of who holds what.
 func (v *verifier) conflicts(ctx context.Context) {
 	err := eachView(ctx, v.cat, func(c *conflictView) error {
-		where := fmt.Sprintf("conflict of %s about %s", join(c.KeptOut.URL, c.KeptOut.Member), c.Artifact)
+		where := fmt.Sprintf("conflict of %s about %s", ledger.Place(c.KeptOut.URL, c.KeptOut.Member), c.Artifact)
 		if c.record == nil || c.record.Published == nil || c.record.State.Removed() || !c.settled() {
 			return ctx.Err() // gc removes it, or an ingest is about to settle it
 		}
 		p := c.record.Published
 		switch {
-		case isFrom(p, c.KeptOut.URL, c.KeptOut.Member) && hex.EncodeToString(p.Digest[:]) == c.KeptOut.Digest:
+		case record.IsFrom(p, c.KeptOut.URL, c.KeptOut.Member) && hex.EncodeToString(p.Digest[:]) == c.KeptOut.Digest:
 			v.problem(where, errors.New("the load that it keeps out is published, and no person accepted it"))
 		case hex.EncodeToString(p.Load[:]) == c.Load && c.KeptOut.MayReplace(p.Claimed()):
 			v.problem(where, fmt.Errorf("the published load has owner %q and rank %d, the conflict says %q and %d",

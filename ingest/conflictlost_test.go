@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/conflicts"
 )
 
 // TestAcceptDied: a process that dies between accepting a conflict and putting its object back leaves the rest
@@ -42,7 +43,7 @@ func TestNamesakesInConflict(t *testing.T) {
 	w.ingest(1)
 	w.verify()
 	var told []string
-	if err := Dismiss(t.Context(), w.cat, w.url("b/up.zip"), w.noted(&told)); err != nil {
+	if err := conflicts.Dismiss(t.Context(), w.cat, w.url("b/up.zip"), w.noted(&told)); err != nil {
 		t.Fatal(err)
 	}
 	w.verify()
@@ -57,7 +58,7 @@ func TestConflictOfTheForgotten(t *testing.T) {
 	w.put("b/lib.so", forged)
 	w.ingest(0)
 	w.ingest(1)
-	if _, err := Forget(t.Context(), ForgetOptions{Projection: w.projection(), Artifacts: []symbol.ID{elfID(idA)}}); err != nil {
+	if _, err := Forget(t.Context(), ForgetOptions{Stores: w.projection(), Artifacts: []symbol.ID{elfID(idA)}}); err != nil {
 		t.Fatal(err)
 	}
 	w.verify()
@@ -90,7 +91,7 @@ func TestShredInConflict(t *testing.T) {
 	}
 	w.verify()
 	var told []string
-	t.Log(Accept(t.Context(), w.cat, w.url("b/lib.so"), w.now, w.noted(&told)))
+	t.Log(conflicts.Accept(t.Context(), w.cat, w.url("b/lib.so"), w.now, w.noted(&told)))
 	w.ingest(0, 1)
 	w.verify()
 	w.gc(GCOptions{})

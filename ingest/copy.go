@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -51,9 +55,9 @@ type CopyReport struct {
 	Objects   int        `json:"objects"` // ledger entries that are new or newer in the target
 	Waiters   int        `json:"waiters"` // of companions that nothing has yet
 
-	Failed []Rejection `json:"failed,omitempty"` // artifacts; not copied, nor the ledger of their objects
-	Untold int         `json:"untold,omitempty"` // how many more failed than Failed names
-	Notes  []string    `json:"notes,omitempty"`  // what the target store has to say, filled in by the caller
+	Failed []report.Rejection `json:"failed,omitempty"` // artifacts; not copied, nor the ledger of their objects
+	Untold int                `json:"untold,omitempty"` // how many more failed than Failed names
+	Notes  []string           `json:"notes,omitempty"`  // what the target store has to say, filled in by the caller
 }
 
 // CopyCounts counts the artifacts of the source by what became of them.
@@ -134,7 +138,7 @@ func (c *copier) run(ctx context.Context) error {
 			var page []*row.Record
 			var err error
 			if c.Artifacts != nil {
-				page, ids, err = c.named(ctx, ids)
+				page, ids, err = c.IsNamed(ctx, ids)
 				more = len(ids) > 0
 			} else {
 				page, from, more, err = c.page(ctx, from)
@@ -185,8 +189,8 @@ func (c *copier) page(ctx context.Context, from symbol.ID) (page []*row.Record, 
 	return page, next, more, err
 }
 
-// named reads the records of the next ids, and gives those that are left.
-func (c *copier) named(ctx context.Context, ids []symbol.ID) (page []*row.Record, rest []symbol.ID, err error) {
+// IsNamed reads the records of the next ids, and gives those that are left.
+func (c *copier) IsNamed(ctx context.Context, ids []symbol.ID) (page []*row.Record, rest []symbol.ID, err error) {
 	n := min(len(ids), copyPage)
 	for _, id := range ids[:n] {
 		r, err := c.from.Artifact(ctx, id)
@@ -204,7 +208,7 @@ func (c *copier) named(ctx context.Context, ids []symbol.ID) (page []*row.Record
 // those into the target's records.
 func (c *copier) consider(ctx context.Context, page []*row.Record) (items []*item, bytes uint64, err error) {
 	list, errs := make([]*item, len(page)), make([]error, len(page))
-	atOnce(len(page), func(i int) { list[i], errs[i] = c.one(ctx, page[i]) })
+	parallel.Do(len(page), func(i int) { list[i], errs[i] = c.one(ctx, page[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return nil, 0, err
 	}
@@ -240,11 +244,11 @@ func (c *copier) fail(id symbol.ID, err error) {
 	r := c.report
 	r.Artifacts.Failed++
 	c.failed[id] = true
-	if len(r.Failed) == maxTold {
+	if len(r.Failed) == report.MaxListed {
 		r.Untold++
 		return
 	}
-	r.Failed = append(r.Failed, Rejection{"artifact " + id.String(), err.Error()})
+	r.Failed = append(r.Failed, report.Rejection{URL: "artifact " + id.String(), Error: err.Error()})
 }
 
 // one is the load to be copied of an artifact, entered in the target's record;
@@ -263,13 +267,13 @@ func (c *copier) one(ctx context.Context, src *row.Record) (*item, error) {
 	case len(src.Published.WrappedKey) == 0:
 		c.count(&n.Shredded)
 		return nil, nil
-	case v == same && dst.Published.Bytes == 0:
+	case v == trust.Same && dst.Published.Bytes == 0:
 		c.count(&n.There)
-	case v == same:
+	case v == trust.Same:
 		return &item{id: src.ID, load: src.Published.Load, there: dst.Published.Load}, c.addNames(ctx, src, dst)
-	case v == dispute:
+	case v == trust.Dispute:
 		return nil, c.keepOut(ctx, src, dst)
-	case v == confirm:
+	case v == trust.Confirm:
 		c.count(&n.Kept)
 		if err := c.confirm(ctx, src); err != nil {
 			return nil, err
@@ -277,7 +281,7 @@ func (c *copier) one(ctx context.Context, src *row.Record) (*item, error) {
 		if dst, err = c.to.Artifact(ctx, src.ID); err != nil || dst == nil {
 			return nil, err
 		}
-	case v == keep:
+	case v == trust.Keep:
 		c.count(&n.Kept)
 	default:
 		err := c.enter(ctx, src.ID, src.Published.Load)
@@ -295,40 +299,40 @@ func (c *copier) addNames(ctx context.Context, src, dst *row.Record) error {
 	if dst.State.Removed() {
 		return nil
 	}
-	return addNames(ctx, c.to, dst, src.Names)
+	return record.AddNames(ctx, c.to, dst, src.Names)
 }
 
 // claim decides between what the source has published and what the target has.
-func (c *copier) claim(src, dst *row.Record) verdict {
+func (c *copier) claim(src, dst *row.Record) trust.Verdict {
 	if dst == nil || dst.Published == nil && dst.State == row.Live {
-		return load
+		return trust.Load
 	}
 	l, p := src.Published, dst.Published
-	if p != nil && len(p.WrappedKey) > 0 && (p.Load == l.Load || p.Digest == l.Digest && isFrom(p, l.Source.URL, l.Source.Member) && p.Source.ETag == l.Source.ETag) {
+	if p != nil && len(p.WrappedKey) > 0 && (p.Load == l.Load || p.Digest == l.Digest && record.IsFrom(p, l.Source.URL, l.Source.Member) && p.Source.ETag == l.Source.ETag) {
 		if c.isAgain(src.ID) {
-			return load
+			return trust.Load
 		}
-		return same
+		return trust.Same
 	}
 	if p == nil || dst.State != row.Live && !c.Force {
 		if c.Force {
-			return load
+			return trust.Load
 		}
-		return keep
+		return trust.Keep
 	}
-	if r := relate(l.Claimed(), l.Source.URL, p); r != own {
-		return decide(r, p, l)
+	if r := trust.Relate(l.Claimed(), l.Source.URL, p); r != trust.Own {
+		return trust.Decide(r, p, l)
 	}
 	switch {
 	case c.Force:
-		return load
-	case isFrom(p, l.Source.URL, l.Source.Member):
+		return trust.Load
+	case record.IsFrom(p, l.Source.URL, l.Source.Member):
 		if l.At.After(p.At) {
-			return load
+			return trust.Load
 		}
-		return keep
-	case beats(l, p):
-		return load
+		return trust.Keep
+	case trust.Beats(l, p):
+		return trust.Load
 	}
-	return keep
+	return trust.Keep
 }

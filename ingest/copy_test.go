@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/mem"
@@ -123,8 +124,8 @@ func TestCopyAfterGC(t *testing.T) {
 	to := w.target(mem.New())
 	w.copyTo(to, nil)
 	rec := to.record(idA)
-	next := copyOf(rec, rec.ID)
-	next.Published, next.Progress = nil, []row.Progress{{Load: rec.Published.Load, Owner: superseded, Lease: to.now}}
+	next := record.Copy(rec, rec.ID)
+	next.Published, next.Progress = nil, []row.Progress{{Load: rec.Published.Load, Owner: record.Superseded, Lease: to.now}}
 	if err := to.cat.SwapArtifact(t.Context(), rec, next); err != nil {
 		t.Fatal(err)
 	}
@@ -144,8 +145,8 @@ func TestCopyAfterGC(t *testing.T) {
 	}
 	// While gc is at it, nothing is published that it drops next.
 	rec = to.record(idA)
-	next = copyOf(rec, rec.ID)
-	next.Published, next.Progress = nil, []row.Progress{{Load: rec.Published.Load, Owner: doomed}}
+	next = record.Copy(rec, rec.ID)
+	next.Published, next.Progress = nil, []row.Progress{{Load: rec.Published.Load, Owner: record.Doomed}}
 	if err := to.cat.SwapArtifact(t.Context(), rec, next); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func TestCopyKeeps(t *testing.T) {
 	other.run()
 	pin := func(s row.State) {
 		rec := other.record(idC)
-		next := copyOf(rec, rec.ID)
+		next := record.Copy(rec, rec.ID)
 		next.State = s
 		if err := other.cat.SwapArtifact(t.Context(), rec, next); err != nil {
 			t.Fatal(err)
@@ -292,7 +293,7 @@ func TestCopyDamaged(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	to.answers(idB, 0, "b:1")
-	if rec := to.record(idA); rec.Published != nil || rec.Progress[0].Owner != superseded {
+	if rec := to.record(idA); rec.Published != nil || rec.Progress[0].Owner != record.Superseded {
 		t.Fatalf("%+v", rec)
 	}
 	if got := to.run().Objects; got.New != 2 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 )
 
@@ -13,16 +14,16 @@ import (
 // lost them, while the catalog stayed.
 func (c *copier) present(ctx context.Context, list []*item) error {
 	var there []*item
-	var loads []loadID
+	var loads []stored.Load
 	for _, it := range list {
 		if it != nil && it.there != (sinks.Load{}) {
-			there, loads = append(there, it), append(loads, loadID{it.id, it.there})
+			there, loads = append(there, it), append(loads, stored.Load{Artifact: it.id, ID: it.there})
 		}
 	}
 	have := make([]bool, len(there))
 	if !c.Force {
 		var err error
-		if have, err = haveRows(ctx, c.To.Store.Blocks, loads); err != nil {
+		if have, err = stored.HaveRows(ctx, c.To.Store.Blocks, loads); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -25,7 +28,7 @@ func (c *copier) waiters(ctx context.Context) error {
 		return err
 	}
 	errs := make([]error, len(list))
-	atOnce(len(list), func(i int) {
+	parallel.Do(len(list), func(i int) {
 		if id := list[i].w.Artifact; id != (symbol.ID{}) {
 			r, err := c.to.Artifact(ctx, id)
 			if err != nil || r == nil || r.Published == nil {
@@ -50,9 +53,9 @@ func (c *copier) companions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return forEach(list, func(n name) error {
-		o, err := ledgerOf(ctx, c.to, n.url)
-		if err != nil || o == nil || named(o) { // names of an object that is not loaded came with its entry
+	return parallel.Each(list, func(n name) error {
+		o, err := ledger.At(ctx, c.to, n.url)
+		if err != nil || o == nil || ledger.IsNamed(o) { // names of an object that is not loaded came with its entry
 			return err
 		}
 		return c.to.AddName(ctx, n.text, row.Ref{Object: n.url})
@@ -76,7 +79,7 @@ func (c *copier) ledger(ctx context.Context) error {
 			return fmt.Errorf("list the ledger of the source: %w", err)
 		}
 		errs := make([]error, len(page))
-		atOnce(len(page), func(i int) { errs[i] = c.object(ctx, page[i]) })
+		parallel.Do(len(page), func(i int) { errs[i] = c.object(ctx, page[i]) })
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
@@ -95,7 +98,7 @@ func (c *copier) object(ctx context.Context, src *row.Object) error {
 	}
 	loaded := false
 	for _, a := range src.Artifacts {
-		if a.Outcome != outcomeLoaded && a.Outcome != outcomeKept && a.Outcome != outcomeConflict {
+		if a.Outcome != ledger.OutcomeLoaded && a.Outcome != ledger.OutcomeKept && a.Outcome != ledger.OutcomeConflict {
 			continue
 		}
 		loaded = true
@@ -122,13 +125,13 @@ func (c *copier) object(ctx context.Context, src *row.Object) error {
 		if err := c.outcomes(ctx, &next); err != nil {
 			return err
 		}
-		if err := renameObject(ctx, c.to, named(old), &next); err != nil {
+		if err := ledger.UpdateNames(ctx, c.to, ledger.IsNamed(old), &next); err != nil {
 			return err
 		}
 		err = c.to.SwapObject(ctx, old, &next)
 		if err == nil {
 			c.count(&c.report.Objects)
-			return demoteLosers(ctx, c.to, &next)
+			return ledger.DemoteLosers(ctx, c.to, &next)
 		}
 		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
 			return err
@@ -144,24 +147,24 @@ func (c *copier) outcomes(ctx context.Context, o *row.Object) error {
 	o.Artifacts = artifacts
 	for i := range artifacts {
 		a := &artifacts[i]
-		if a.Outcome != outcomeLoaded && a.Outcome != outcomeConflict {
+		if a.Outcome != ledger.OutcomeLoaded && a.Outcome != ledger.OutcomeConflict {
 			continue
 		}
 		r, err := c.to.Artifact(ctx, a.ID)
 		if err != nil {
 			return err
 		}
-		if r != nil && r.Published != nil && !isFrom(r.Published, o.URL, a.Member) {
+		if r != nil && r.Published != nil && !record.IsFrom(r.Published, o.URL, a.Member) {
 			if a.Outcome, err = c.disputed(ctx, o, a); err != nil {
 				return err
 			}
 		} else {
-			a.Outcome = outcomeLoaded
+			a.Outcome = ledger.OutcomeLoaded
 		}
 	}
 	switch o.State {
 	case row.ObjectLoaded, row.ObjectConflict:
-		o.State = stateOf(artifacts)
+		o.State = ledger.StateOf(artifacts)
 	}
 	return nil
 }

@@ -7,6 +7,11 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/stored"
+	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -20,16 +25,16 @@ func (c *copier) enter(ctx context.Context, id symbol.ID, l sinks.Load) error {
 		if err != nil {
 			return err
 		}
-		next := copyOf(old, id)
+		next := record.Copy(old, id)
 		at := slices.IndexFunc(next.Progress, func(p row.Progress) bool { return p.Load == l })
 		if at < 0 {
 			at = len(next.Progress)
 			next.Progress = append(next.Progress, row.Progress{Load: l})
 		}
-		if next.Progress[at].Owner == doomed {
+		if next.Progress[at].Owner == record.Doomed {
 			return errDoomed
 		}
-		next.Progress[at].Owner, next.Progress[at].Lease = c.Owner, c.Now().Add(leaseTime)
+		next.Progress[at].Owner, next.Progress[at].Lease = c.Owner, c.Now().Add(record.LeaseTime)
 		if err = c.to.SwapArtifact(ctx, old, next); !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
 			return err
 		}
@@ -55,7 +60,7 @@ func (c *copier) batch(ctx context.Context, items []*item) error {
 		return err
 	}
 	errs := make([]error, len(items))
-	atOnce(len(items), func(i int) { errs[i] = c.settle(ctx, items[i]) })
+	parallel.Do(len(items), func(i int) { errs[i] = c.settle(ctx, items[i]) })
 	c.report.Batches++
 	c.tell()
 	return errors.Join(errs...)
@@ -74,7 +79,7 @@ func (c *copier) rows(ctx context.Context, it *item, b sinks.Batch) error {
 	var written error
 	bytes := uint64(0)
 	prefix := row.LoadPrefix(it.id, it.load)
-	err = c.From.Store.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: after(prefix)}, func(r sinks.Row) error {
+	err = c.From.Store.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: stored.After(prefix)}, func(r sinks.Row) error {
 		bytes += uint64(len(r.Key) + len(r.Value))
 		written = b.Write(r)
 		return written
@@ -126,12 +131,12 @@ func (c *copier) giveUp(ctx context.Context, it *item) error {
 		if err != nil || old == nil {
 			return err
 		}
-		next := copyOf(old, it.id)
+		next := record.Copy(old, it.id)
 		at := slices.IndexFunc(next.Progress, func(p row.Progress) bool { return p.Load == it.load && p.Owner == c.Owner })
 		if at < 0 {
 			return nil
 		}
-		next.Progress[at].Owner, next.Progress[at].Lease = superseded, c.Now()
+		next.Progress[at].Owner, next.Progress[at].Lease = record.Superseded, c.Now()
 		if err := c.to.SwapArtifact(ctx, old, next); !errors.Is(err, sinks.ErrConflict) {
 			return err
 		}
@@ -146,9 +151,9 @@ func (c *copier) publish(ctx context.Context, src *row.Record) error {
 		return err
 	}
 	if first == nil { // gc took it for abandoned: names would lead to nothing
-		return fmt.Errorf("publish artifact %s: %w", src.ID, errLost)
+		return fmt.Errorf("publish artifact %s: %w", src.ID, record.ErrLost)
 	}
-	if err := nameAll(ctx, c.to, first, src.ID, src.Names); err != nil {
+	if err := record.EnterNames(ctx, c.to, first, src.ID, src.Names); err != nil {
 		return err
 	}
 	loaded, err := c.To.Keyring.Adopt(c.From.Keyring, src.ID, src.Published)
@@ -171,24 +176,24 @@ func (c *copier) publish(ctx context.Context, src *row.Record) error {
 		at := -1
 		if old != nil {
 			at = slices.IndexFunc(old.Progress, func(p row.Progress) bool {
-				return p.Load == loaded.Load && p.Owner != doomed && p.Owner != superseded
+				return p.Load == loaded.Load && p.Owner != record.Doomed && p.Owner != record.Superseded
 			})
 		}
 		if at < 0 {
-			return fmt.Errorf("publish artifact %s: %w", src.ID, errLost)
+			return fmt.Errorf("publish artifact %s: %w", src.ID, record.ErrLost)
 		}
-		next := copyOf(old, src.ID)
-		next.Names = union(next.Names, src.Names)
+		next := record.Copy(old, src.ID)
+		next.Names = record.UnionNames(next.Names, src.Names)
 		v := c.claim(src, old)
 		if !c.rule(v, old, next, loaded) { // another ingest was faster
-			next.Progress[at].Owner, next.Progress[at].Lease = superseded, c.Now()
+			next.Progress[at].Owner, next.Progress[at].Lease = record.Superseded, c.Now()
 		} else {
 			if err := c.demote(ctx, src.ID, loaded, old.Published); err != nil {
 				return err
 			}
 			next.Progress = slices.Delete(next.Progress, at, at+1)
 			if p := old.Previous; p != nil && p.Load != loaded.Load {
-				next.Progress = append(next.Progress, row.Progress{Load: p.Load, Owner: superseded, Lease: c.Now()})
+				next.Progress = append(next.Progress, row.Progress{Load: p.Load, Owner: record.Superseded, Lease: c.Now()})
 			}
 			next.Previous, next.Published, next.State = old.Published, loaded, src.State
 		}
@@ -202,7 +207,7 @@ func (c *copier) publish(ctx context.Context, src *row.Record) error {
 				return err
 			}
 		}
-		if v == dispute {
+		if v == trust.Dispute {
 			return c.keepOut(ctx, src, old)
 		}
 		if next.Published == nil || next.Published.Load != loaded.Load {
@@ -226,8 +231,8 @@ func (c *copier) bare(ctx context.Context, l *row.Loaded) (bool, error) {
 
 // demote notes in the target's ledger what l replaces: was, nil if there is nothing.
 func (c *copier) demote(ctx context.Context, id symbol.ID, l, was *row.Loaded) error {
-	if was == nil || isFrom(was, l.Source.URL, l.Source.Member) {
+	if was == nil || record.IsFrom(was, l.Source.URL, l.Source.Member) {
 		return nil
 	}
-	return demote(ctx, c.to, was.Source.URL, id, was.Source.Member)
+	return ledger.Demote(ctx, c.to, was.Source.URL, id, was.Source.Member)
 }

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -12,16 +16,16 @@ import (
 // takes in the source. What it may not replace there is a conflict of the target, forced or not.
 
 // rule notes a verdict on l, a copy of what the source publishes, in next; it reports whether l is published.
-func (c *copier) rule(v verdict, old, next *row.Record, l *row.Loaded) bool {
+func (c *copier) rule(v trust.Verdict, old, next *row.Record, l *row.Loaded) bool {
 	switch v {
-	case load:
+	case trust.Load:
 		return true
-	case extend:
+	case trust.Extend:
 		claim := old.Published.Claimed()
 		l.Claim = &claim
 		return true
-	case confirm:
-		next.Published = claimedBy(old.Published, l.Claimed())
+	case trust.Confirm:
+		next.Published = record.ClaimedBy(old.Published, l.Claimed())
 	}
 	return false
 }
@@ -72,11 +76,11 @@ func (c *copier) confirm(ctx context.Context, src *row.Record) error {
 	s := src.Published.Claimed()
 	for {
 		dst, err := c.to.Artifact(ctx, src.ID)
-		if err != nil || dst == nil || c.claim(src, dst) != confirm || dst.Published.Claimed() == s {
+		if err != nil || dst == nil || c.claim(src, dst) != trust.Confirm || dst.Published.Claimed() == s {
 			return err
 		}
-		next := copyOf(dst, src.ID)
-		next.Published = claimedBy(dst.Published, s)
+		next := record.Copy(dst, src.ID)
+		next.Published = record.ClaimedBy(dst.Published, s)
 		if err := c.to.SwapArtifact(ctx, dst, next); !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
 			return err
 		}
@@ -94,13 +98,13 @@ func (c *copier) conflicts(ctx context.Context) error {
 		return err
 	}
 	errs := make([]error, len(list))
-	atOnce(len(list), func(i int) { errs[i] = c.conflict(ctx, list[i]) })
+	parallel.Do(len(list), func(i int) { errs[i] = c.conflict(ctx, list[i]) })
 	return errors.Join(errs...)
 }
 
 func (c *copier) conflict(ctx context.Context, x *row.Conflict) error {
 	dst, err := c.to.Artifact(ctx, x.Artifact)
-	if err != nil || dst == nil || dst.Published == nil || isFrom(dst.Published, x.KeptOut.URL, x.KeptOut.Member) {
+	if err != nil || dst == nil || dst.Published == nil || record.IsFrom(dst.Published, x.KeptOut.URL, x.KeptOut.Member) {
 		return err
 	}
 	goes, err := c.goes(ctx, x.KeptOut.URL)
@@ -115,7 +119,7 @@ func (c *copier) conflict(ctx context.Context, x *row.Conflict) error {
 func (c *copier) disputed(ctx context.Context, o *row.Object, a *row.ObjectArtifact) (string, error) {
 	x, err := c.to.Conflict(ctx, a.ID, o.URL, a.Member)
 	if x != nil {
-		return outcomeConflict, err
+		return ledger.OutcomeConflict, err
 	}
-	return outcomeKept, err
+	return ledger.OutcomeKept, err
 }

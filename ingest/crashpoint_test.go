@@ -17,6 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/conflicts"
+	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/mem"
@@ -179,7 +182,7 @@ var scenarios = []scenario{
 	{name: "accept", lake: true, setup: conflicting,
 		act: func(ctx context.Context, w *world) error {
 			c := row.NewCatalog(w.o.Store.Catalog, w.o.Keyring)
-			if err := Accept(ctx, c, w.src.Bucket.URL("b/1.so"), w.now, func(*row.Conflict) error { return nil }); err != nil && !settledAlready(ctx, c, w.src.Bucket.URL("b/1.so")) {
+			if err := conflicts.Accept(ctx, c, w.src.Bucket.URL("b/1.so"), w.now, func(*row.Conflict) error { return nil }); err != nil && !settledAlready(ctx, c, w.src.Bucket.URL("b/1.so")) {
 				return err
 			}
 			return ingestAll(ctx, w)
@@ -189,8 +192,8 @@ var scenarios = []scenario{
 		}},
 	{name: "dismiss", setup: conflicting,
 		act: func(ctx context.Context, w *world) error {
-			err := Dismiss(ctx, row.NewCatalog(w.o.Store.Catalog, w.o.Keyring), w.src.Bucket.URL("b/1.so"), func(*row.Conflict) error { return nil })
-			if errors.Is(err, ErrNoConflict) {
+			err := conflicts.Dismiss(ctx, row.NewCatalog(w.o.Store.Catalog, w.o.Keyring), w.src.Bucket.URL("b/1.so"), func(*row.Conflict) error { return nil })
+			if errors.Is(err, conflicts.ErrNone) {
 				return nil
 			}
 			return err
@@ -212,12 +215,12 @@ var scenarios = []scenario{
 		}},
 	{name: "compact", lake: true, setup: severalRuns,
 		act: func(ctx context.Context, w *world) error {
-			_, err := CompactLake(ctx, CompactOptions{Projection: w.lakeProjection(), Grace: 1, Now: func() time.Time { return w.now }})
+			_, err := CompactLake(ctx, CompactOptions{Stores: w.lakeProjection(), Grace: 1, Now: func() time.Time { return w.now }})
 			return err
 		}},
 	{name: "forget", lake: true, setup: severalRuns,
 		act: func(ctx context.Context, w *world) error {
-			_, err := Forget(ctx, ForgetOptions{Projection: w.lakeProjection(), Artifacts: []symbol.ID{elfID(idA)}, Now: func() time.Time { return w.now }})
+			_, err := Forget(ctx, ForgetOptions{Stores: w.lakeProjection(), Artifacts: []symbol.ID{elfID(idA)}, Now: func() time.Time { return w.now }})
 			return err
 		}, check: func(w *world) { w.answers(idA, 0, "no artifact") }},
 	{name: "shred", lake: true, setup: severalRuns,
@@ -254,7 +257,7 @@ var scenarios = []scenario{
 		}},
 	{name: "gc", lake: true, setup: severalRuns,
 		act: func(ctx context.Context, w *world) error {
-			_, err := GC(ctx, GCOptions{Store: w.o.Store, Keyring: w.o.Keyring, Grace: 1, Alone: true, Now: func() time.Time { return w.now.Add(2 * leaseTime) }})
+			_, err := GC(ctx, GCOptions{Store: w.o.Store, Keyring: w.o.Keyring, Grace: 1, Alone: true, Now: func() time.Time { return w.now.Add(2 * record.LeaseTime) }})
 			return err
 		}},
 	{name: "load from another store", setup: func(w *world) {
@@ -335,8 +338,8 @@ func (w *world) lakeOf(l sinks.Lake, m *sinktest.Mortal) sinks.Lake {
 		Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1, Master: func(context.Context, uint32) ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }}})
 }
 
-func (w *world) lakeProjection() Projection {
-	return Projection{Store: w.o.Store, Keyring: w.o.Keyring, Lake: w.o.Lake}
+func (w *world) lakeProjection() projection.Stores {
+	return projection.Stores{Store: w.o.Store, Keyring: w.o.Keyring, Lake: w.o.Lake}
 }
 
 // begin makes the world of a scenario, with all that is there before.
@@ -384,7 +387,7 @@ func (s *scenario) settle(w *world) {
 	w.now = w.now.Add(100 * time.Hour)
 	w.gc(GCOptions{})
 	if w.o.Lake != nil {
-		if _, err := CompactLake(w.t.Context(), CompactOptions{Projection: w.lakeProjection(), Grace: 1, Now: func() time.Time { return w.now }}); err != nil {
+		if _, err := CompactLake(w.t.Context(), CompactOptions{Stores: w.lakeProjection(), Grace: 1, Now: func() time.Time { return w.now }}); err != nil {
 			w.t.Fatal(err)
 		}
 	}

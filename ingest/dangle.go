@@ -6,19 +6,20 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // dangling is what a catalog says of one artifact that has no record.
 type dangling struct {
-	names   []string
+	Knows   []string
 	waiters []waiting
 	object  string // by the ledger, this object brought it; "": no object did
 }
 
 func (d *dangling) String() string {
-	if len(d.names) > 0 {
-		return fmt.Sprintf("%d names lead to it, %q among them", len(d.names), d.names[0])
+	if len(d.Knows) > 0 {
+		return fmt.Sprintf("%d names lead to it, %q among them", len(d.Knows), d.Knows[0])
 	}
 	return fmt.Sprintf("%d companions wake it", len(d.waiters))
 }
@@ -50,7 +51,7 @@ func dangles(ctx context.Context, c *row.Catalog, known map[symbol.ID]bool, also
 	}
 	err := c.AllNames(ctx, func(name string, r row.Ref) error {
 		if d := of(r.Artifact); d != nil {
-			d.names = append(d.names, name)
+			d.Knows = append(d.Knows, name)
 		}
 		return nil
 	})
@@ -71,9 +72,9 @@ func dangles(ctx context.Context, c *row.Catalog, known map[symbol.ID]bool, also
 		if err != nil {
 			return nil, err
 		}
-		if r == nil && len(d.names) > 0 { // gc removes the names before the record
+		if r == nil && len(d.Knows) > 0 { // gc removes the names before the record
 			var left []string
-			for _, name := range d.names {
+			for _, name := range d.Knows {
 				has, err := c.HasName(ctx, name, id)
 				if err != nil {
 					return nil, err
@@ -82,9 +83,9 @@ func dangles(ctx context.Context, c *row.Catalog, known map[symbol.ID]bool, also
 					left = append(left, name)
 				}
 			}
-			d.names = left
+			d.Knows = left
 		}
-		if r != nil || len(d.names)+len(d.waiters) == 0 && !slices.Contains(also, id) {
+		if r != nil || len(d.Knows)+len(d.waiters) == 0 && !slices.Contains(also, id) {
 			delete(found, id)
 		}
 	}
@@ -92,7 +93,7 @@ func dangles(ctx context.Context, c *row.Catalog, known map[symbol.ID]bool, also
 		return found, nil
 	}
 	err = c.Objects(ctx, "", func(o *row.Object) error {
-		for _, id := range held(o) {
+		for _, id := range ledger.InStore(o) {
 			if d := found[id]; d != nil {
 				d.object = o.URL
 			}

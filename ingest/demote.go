@@ -3,6 +3,8 @@ package ingest
 import (
 	"context"
 
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -14,10 +16,10 @@ import (
 
 // demoteLoser demotes what p replaces: was, nil if there is nothing.
 func (j *job) demoteLoser(ctx context.Context, p *pending, was *row.Loaded) error {
-	if was == nil || isFrom(was, p.loaded.Source.URL, p.loaded.Source.Member) {
+	if was == nil || record.IsFrom(was, p.loaded.Source.URL, p.loaded.Source.Member) {
 		return nil
 	}
-	return demote(ctx, j.cat, was.Source.URL, p.id, was.Source.Member)
+	return ledger.Demote(ctx, j.cat, was.Source.URL, p.id, was.Source.Member)
 }
 
 // lost turns what another object has won since into "kept" before an object is
@@ -25,17 +27,17 @@ func (j *job) demoteLoser(ctx context.Context, p *pending, was *row.Loaded) erro
 func (x *object) lost(ctx context.Context) error {
 	for i := range x.artifacts {
 		a := &x.artifacts[i]
-		if a.Outcome != outcomeLoaded {
+		if a.Outcome != ledger.OutcomeLoaded {
 			continue
 		}
 		rec, err := x.j.cat.Artifact(ctx, a.ID)
 		if err != nil {
 			return err
 		}
-		if rec != nil && rec.Published != nil && !isFrom(rec.Published, x.t.url, a.Member) {
-			a.Outcome = outcomeKept
-			x.outcomes[outcomeLoaded]--
-			x.outcomes[outcomeKept]++
+		if rec != nil && rec.Published != nil && !record.IsFrom(rec.Published, x.t.url, a.Member) {
+			a.Outcome = ledger.OutcomeKept
+			x.outcomes[ledger.OutcomeLoaded]--
+			x.outcomes[ledger.OutcomeKept]++
 		}
 	}
 	return nil
@@ -54,7 +56,7 @@ func (j *job) reconcile(ctx context.Context) error {
 	})
 	for _, o := range loaded {
 		if err == nil {
-			err = demoteLosers(ctx, j.cat, o)
+			err = ledger.DemoteLosers(ctx, j.cat, o)
 		}
 	}
 	return err

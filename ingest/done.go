@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -14,7 +16,7 @@ func (j *job) done(x *object, o *row.Object, err error) {
 	if errors.Is(x.err, scratch.ErrDisk) && o.State == row.ObjectPending && err == nil {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		j.big = append(j.big, &task{src: x.t.src, entry: x.t.entry, url: x.t.url, old: x.t.old, sidecar: x.t.sidecar, named: x.t.named})
+		j.big = append(j.big, &task{src: x.t.src, entry: x.t.entry, url: x.t.url, old: x.t.old, sidecar: x.t.sidecar, IsNamed: x.t.IsNamed})
 		return
 	}
 	if o.State == row.ObjectFailed && err == nil && isObjects(x.err) {
@@ -24,29 +26,29 @@ func (j *job) done(x *object, o *row.Object, err error) {
 		}
 		j.mu.Unlock()
 	}
-	rejected := rejectedOf(o)
+	rejected := report.Rejected(o)
 	j.mu.Lock()
 	r := j.report
 	r.Artifacts += len(x.published)
-	r.published(x.published...)
+	r.AddArtifacts(x.published...)
 	r.Ranges += x.ranges
 	r.Classes += x.classes
-	r.tell(&r.Warnings, x.warnings...)
-	r.Bytes.Stored += x.stored
+	r.Append(&r.Warnings, x.warnings...)
+	r.Bytes.Stored += x.Artifacts
 	r.Bytes.Read += o.Size
 	for _, c := range x.conflicts {
-		r.conflict(NewConflict(c))
+		r.AddConflicts(report.NewConflict(c))
 	}
 	j.mu.Unlock()
 	if x.t.rederive && err == nil && o.State != row.ObjectFailed && !x.fell(o) {
 		// It was counted when it was new, with what was rejected of it then.
 		if x.t.was != nil {
-			told := rejectedOf(x.t.was)
-			rejected = slices.DeleteFunc(rejected, func(r Rejection) bool { return slices.Contains(told, r) })
+			told := report.Rejected(x.t.was)
+			rejected = slices.DeleteFunc(rejected, func(r report.Rejection) bool { return slices.Contains(told, r) })
 		}
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		r.tell(&r.Rejected, rejected...)
+		r.Append(&r.Rejected, rejected...)
 		return
 	}
 	j.count(o, err, rejected)
@@ -57,7 +59,7 @@ func (x *object) fell(o *row.Object) bool {
 	return o.State == row.ObjectRejected && (x.t.was == nil || x.t.was.State != row.ObjectRejected)
 }
 
-func (j *job) count(o *row.Object, err error, rejected []Rejection) {
+func (j *job) count(o *row.Object, err error, rejected []report.Rejection) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.report
@@ -73,7 +75,7 @@ func (j *job) count(o *row.Object, err error, rejected []Rejection) {
 	case row.ObjectConflict:
 		r.Objects.Conflict++
 	case row.ObjectSkipped:
-		r.Objects.Skipped[shortReason(reason)]++
+		r.Objects.Skipped[ledger.ShortReason(reason)]++
 	case row.ObjectRejected:
 		r.Objects.Rejected++
 	case row.ObjectPending:
@@ -82,10 +84,10 @@ func (j *job) count(o *row.Object, err error, rejected []Rejection) {
 		r.Objects.Gone++
 	case row.ObjectFailed:
 		r.Objects.Failed++
-		r.tell(&r.Failed, Rejection{o.URL, reason})
+		r.Append(&r.Failed, report.Rejection{URL: o.URL, Error: reason})
 	}
 	if state != row.ObjectFailed && state != row.ObjectPending {
-		r.tell(&r.Rejected, rejected...)
+		r.Append(&r.Rejected, rejected...)
 	}
 	if state == row.ObjectFailed {
 		if j.failures++; j.failures >= maxFailures {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -189,7 +191,7 @@ func (w *world) gc(o GCOptions) *GCReport {
 // loads counts the loads that have rows.
 func (w *world) loads() (n int) {
 	w.t.Helper()
-	err := prefixes(w.t.Context(), w.store.Blocks, func(symbol.ID, sinks.Load) error { n++; return nil })
+	err := stored.Each(w.t.Context(), w.store.Blocks, func(symbol.ID, sinks.Load) error { n++; return nil })
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -273,9 +275,9 @@ func TestGCAgainstTheLiving(t *testing.T) {
 	if err := j.enter(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	w.now = w.now.Add(leaseTime + 25*time.Hour)
+	w.now = w.now.Add(record.LeaseTime + 25*time.Hour)
 	w.gc(GCOptions{})
-	if err := j.publish(t.Context(), p); !errors.Is(err, errLost) {
+	if err := j.publish(t.Context(), p); !errors.Is(err, record.ErrLost) {
 		t.Fatal(err)
 	}
 }
@@ -296,7 +298,7 @@ func TestVerifyFindsEverything(t *testing.T) {
 	damaged := ids(1)
 	prefix := row.LoadPrefix(damaged.ID, damaged.Published.Load)
 	var rows []sinks.Row
-	if err := w.store.Blocks.Scan(t.Context(), sinks.Span{From: prefix, Stop: after(prefix)}, func(r sinks.Row) error {
+	if err := w.store.Blocks.Scan(t.Context(), sinks.Span{From: prefix, Stop: stored.After(prefix)}, func(r sinks.Row) error {
 		r.Value = append([]byte(nil), r.Value...)
 		r.Value[len(r.Value)-1] ^= 1
 		rows = append(rows, r)

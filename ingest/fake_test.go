@@ -17,6 +17,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/bucket/file"
@@ -218,7 +219,7 @@ func zipped(t *testing.T, pairs ...string) string {
 	return b.String()
 }
 
-func (w *world) run() *Report {
+func (w *world) run() *report.Report {
 	w.t.Helper()
 	r, err := Run(w.t.Context(), []Source{w.src}, w.o)
 	if err != nil {

@@ -9,13 +9,18 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // ForgetOptions says what is to be removed: the artifacts by id, or all that every rule given applies to.
 type ForgetOptions struct {
-	Projection
+	projection.Stores
 	Artifacts []symbol.ID
 
 	App        string        // APP, or APP@BUILD; "": of every app, and of none
@@ -104,7 +109,7 @@ func (f *forgetter) run(ctx context.Context) error {
 		}
 		f.report.Renamed++
 		if !f.DryRun {
-			if err := removeNames(ctx, f.cat, id, func(n symbol.Name) bool { return isBuild(n, names) }); err != nil {
+			if err := record.RemoveNames(ctx, f.cat, id, func(n symbol.Name) bool { return record.IsBuild(n, names) }); err != nil {
 				return err
 			}
 		}
@@ -127,7 +132,7 @@ func (f *forgetter) run(ctx context.Context) error {
 			return fmt.Errorf("drop artifacts from the lake: %w", err)
 		}
 	}
-	return forEach(ids, func(id symbol.ID) error { return f.remove(ctx, id) })
+	return parallel.Each(ids, func(id symbol.ID) error { return f.remove(ctx, id) })
 }
 
 // mark makes an artifact answer nothing any more.
@@ -137,19 +142,19 @@ func (f *forgetter) mark(ctx context.Context, id symbol.ID) error {
 		if err != nil || old == nil {
 			return err
 		}
-		next := copyOf(old, id)
+		next := record.Copy(old, id)
 		next.State, next.Published, next.Previous = row.Forgotten, nil, nil
 		var bytes uint64
 		loads := 0
 		for _, l := range []*row.Loaded{old.Published, old.Previous} {
 			if l != nil {
-				next.Progress = append(next.Progress, row.Progress{Load: l.Load, Owner: superseded, Lease: f.Now()})
+				next.Progress = append(next.Progress, row.Progress{Load: l.Load, Owner: record.Superseded, Lease: f.Now()})
 				bytes += l.Bytes
 				loads++
 			}
 		}
 		for i := range next.Progress { // one under way can no longer be published
-			next.Progress[i].Owner = superseded
+			next.Progress[i].Owner = record.Superseded
 		}
 		if !f.DryRun && (old.State != row.Forgotten || loads > 0) {
 			err := f.cat.SwapArtifact(ctx, old, next)
@@ -163,7 +168,7 @@ func (f *forgetter) mark(ctx context.Context, id symbol.ID) error {
 		f.report.Artifacts++
 		f.report.Loads += loads
 		f.report.Bytes += bytes
-		if len(f.report.Forgotten) < maxTold {
+		if len(f.report.Forgotten) < report.MaxListed {
 			f.report.Forgotten = append(f.report.Forgotten, id.String())
 		}
 		return nil
@@ -193,7 +198,7 @@ func (f *forgetter) remove(ctx context.Context, id symbol.ID) error {
 	if err := f.cat.RemoveAsked(ctx, id); err != nil {
 		return err
 	}
-	next := copyOf(rec, id)
+	next := record.Copy(rec, id)
 	next.Names, next.Progress = nil, nil
 	err = f.cat.SwapArtifact(ctx, rec, next)
 	if errors.Is(err, sinks.ErrConflict) {
@@ -209,7 +214,7 @@ func (f *forgetter) ledger(ctx context.Context) error {
 	}
 	var touched []*row.Object
 	err := f.cat.Objects(ctx, "", func(o *row.Object) error {
-		if slices.ContainsFunc(stored(o), func(id symbol.ID) bool { return f.doomed[id] }) {
+		if slices.ContainsFunc(ledger.Artifacts(o), func(id symbol.ID) bool { return f.doomed[id] }) {
 			touched = append(touched, o)
 		}
 		return nil
@@ -217,7 +222,7 @@ func (f *forgetter) ledger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return forEach(touched, func(o *row.Object) error { return f.object(ctx, o) })
+	return parallel.Each(touched, func(o *row.Object) error { return f.object(ctx, o) })
 }
 
 func (f *forgetter) object(ctx context.Context, o *row.Object) error {
@@ -229,17 +234,17 @@ func (f *forgetter) object(ctx context.Context, o *row.Object) error {
 			a := &next.Artifacts[i]
 			switch {
 			case f.doomed[a.ID]:
-				a.Outcome = outcomeForgotten
-			case a.Outcome == outcomeLoaded, a.Outcome == outcomeKept, a.Outcome == outcomeConflict:
+				a.Outcome = ledger.OutcomeForgotten
+			case a.Outcome == ledger.OutcomeLoaded, a.Outcome == ledger.OutcomeKept, a.Outcome == ledger.OutcomeConflict:
 				left++
 			}
 		}
 		switch {
 		case left == 0:
-			next.State, next.Reason, next.Last, next.Owner = row.ObjectGone, reasonForgotten, f.Now(), row.WorkerID{}
+			next.State, next.Reason, next.Last, next.Owner = row.ObjectGone, ledger.ReasonForgotten, f.Now(), row.WorkerID{}
 			gone = 1
-		case !slices.ContainsFunc(next.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcomeLoaded }):
-			next.State = stateOf(next.Artifacts)
+		case !slices.ContainsFunc(next.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == ledger.OutcomeLoaded }):
+			next.State = ledger.StateOf(next.Artifacts)
 		}
 		var err error
 		if !f.DryRun {

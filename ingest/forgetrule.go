@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -39,7 +40,7 @@ func (f *forgetter) choose(ctx context.Context) error {
 		if t, ok := asked[r.ID]; ok && t.After(c.asked) {
 			c.asked = t
 		}
-		c.builds = buildsOf(r.Names)
+		c.builds = record.Builds(r.Names)
 		for i, b := range c.builds {
 			if latest[b].IsZero() { // its objects are of another store
 				latest[b] = c.at

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -57,7 +58,7 @@ func GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 	}
 	g := &collector{GCOptions: o, known: make(map[symbol.ID]bool), cat: row.NewCatalog(o.Store.Catalog, o.Keyring), report: &GCReport{Job: "gc", Started: o.Now(), Damaged: []Problem{}}}
 	g.before = g.report.Started.Add(-o.Grace)
-	g.beyond = g.report.Started.Add(2 * leaseTime)
+	g.beyond = g.report.Started.Add(2 * record.LeaseTime)
 	err := g.run(ctx)
 	g.report.Seconds = o.Now().Sub(g.report.Started).Seconds()
 	return g.report, err
@@ -78,7 +79,7 @@ func (g *collector) run(ctx context.Context) error {
 	err := g.cat.Artifacts(ctx, func(r *row.Record) error {
 		g.report.Artifacts++
 		g.known[r.ID] = true
-		if hasRows(r.Previous) {
+		if record.HasRows(r.Previous) {
 			older = append(older, olderOf(r))
 		}
 		if r.Published == nil && len(r.Progress) == 0 || slices.ContainsFunc(r.Progress, g.expired) {
@@ -111,7 +112,7 @@ func (g *collector) run(ctx context.Context) error {
 }
 
 func (g *collector) expired(p row.Progress) bool {
-	return g.over(p.Lease) || g.Alone && p.Owner != superseded
+	return g.over(p.Lease) || g.Alone && p.Owner != record.Superseded
 }
 
 func (g *collector) over(t time.Time) bool { return t.Before(g.before) || t.After(g.beyond) }
@@ -135,7 +136,7 @@ func (g *collector) record(ctx context.Context, id symbol.ID) error {
 		drop, loads = nil, nil
 		for i := range r.Progress {
 			if p := &r.Progress[i]; g.expired(*p) {
-				p.Owner = doomed
+				p.Owner = record.Doomed
 				loads = append(loads, p.Load)
 				if l := p.Load; !(r.Published != nil && r.Published.Load == l || r.Previous != nil && r.Previous.Load == l) {
 					drop = append(drop, row.LoadPrefix(id, l))
@@ -155,7 +156,7 @@ func (g *collector) record(ctx context.Context, id symbol.ID) error {
 	gone := false
 	err = g.change(ctx, id, func(r *row.Record) bool {
 		n := len(r.Progress)
-		r.Progress = slices.DeleteFunc(r.Progress, func(p row.Progress) bool { return p.Owner == doomed && slices.Contains(loads, p.Load) })
+		r.Progress = slices.DeleteFunc(r.Progress, func(p row.Progress) bool { return p.Owner == record.Doomed && slices.Contains(loads, p.Load) })
 		gone = r.Published == nil && r.Previous == nil && len(r.Progress) == 0 && r.State == row.Live
 		return len(r.Progress) < n || gone
 	})
@@ -178,7 +179,7 @@ func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*row.Rec
 		if err != nil || old == nil {
 			return err
 		}
-		next := copyOf(old, id)
+		next := record.Copy(old, id)
 		if !edit(next) {
 			return nil
 		}
@@ -194,5 +195,5 @@ func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*row.Rec
 			return err
 		}
 	}
-	return errBusy
+	return record.ErrBusy
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -22,10 +24,10 @@ func (g *collector) damage(where string, err error) {
 // they are old enough to go. Rows that nothing leads to are orphans, and names that lead to no rows are
 // what a dead process left: both go. Rows with names, or with an object that the ledger calls
 // loaded, mean that the record was lost: all of it stays.
-func (g *collector) without(ctx context.Context, rows map[loadID]bool) error {
-	loads := make(map[symbol.ID][]loadID)
+func (g *collector) without(ctx context.Context, rows map[stored.Load]bool) error {
+	loads := make(map[symbol.ID][]stored.Load)
 	for l := range rows {
-		loads[l.id] = append(loads[l.id], l)
+		loads[l.Artifact] = append(loads[l.Artifact], l)
 	}
 	found, err := dangles(ctx, g.cat, g.known, slices.Collect(maps.Keys(loads)))
 	if err != nil {
@@ -35,7 +37,7 @@ func (g *collector) without(ctx context.Context, rows map[loadID]bool) error {
 	for _, id := range ids {
 		d, of := found[id], loads[id]
 		switch {
-		case len(of) > 0 && (len(d.names) > 0 || d.object != ""):
+		case len(of) > 0 && (len(d.Knows) > 0 || d.object != ""):
 			g.damage("artifact "+id.String(), fmt.Errorf("its record is gone, and its rows and names are there: %s", d.heal()))
 		case d.object != "":
 			// verify tells of what the ledger calls loaded. Nothing is here to be removed but proof.
@@ -52,7 +54,7 @@ func (g *collector) without(ctx context.Context, rows map[loadID]bool) error {
 }
 
 // orphan drops the loads that are old enough.
-func (g *collector) orphan(ctx context.Context, loads []loadID, old map[loadID]bool) error {
+func (g *collector) orphan(ctx context.Context, loads []stored.Load, old map[stored.Load]bool) error {
 	for _, l := range loads {
 		if !old[l] {
 			continue
@@ -65,23 +67,23 @@ func (g *collector) orphan(ctx context.Context, loads []loadID, old map[loadID]b
 }
 
 // drop removes the rows of a load that no record names.
-func (g *collector) drop(ctx context.Context, l loadID) error {
+func (g *collector) drop(ctx context.Context, l stored.Load) error {
 	g.report.Loads++
 	g.report.Orphans++
 	if g.DryRun {
 		return nil
 	}
-	return g.Store.Blocks.Drop(ctx, [][]byte{row.LoadPrefix(l.id, l.load)})
+	return g.Store.Blocks.Drop(ctx, [][]byte{row.LoadPrefix(l.Artifact, l.ID)})
 }
 
 // unname removes names and waiters that lead to no record and no rows. A load that begins meanwhile enters its record
 // first, so a name that it counts on is put back.
 func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error {
-	g.report.Names += len(d.names) + len(d.waiters)
+	g.report.Names += len(d.Knows) + len(d.waiters)
 	if g.DryRun {
 		return nil
 	}
-	for _, name := range d.names {
+	for _, name := range d.Knows {
 		if err := g.cat.RemoveName(ctx, name, row.Ref{Artifact: id}); err != nil {
 			return err
 		}
@@ -95,7 +97,7 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error
 	if err != nil || r == nil {
 		return err
 	}
-	for _, name := range d.names {
+	for _, name := range d.Knows {
 		err = errors.Join(err, g.cat.AddName(ctx, name, row.Ref{Artifact: id}))
 	}
 	for _, w := range d.waiters {
@@ -106,16 +108,16 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error
 
 // olderLoad is the previous load of an artifact beside the published one.
 type olderLoad struct {
-	loadID
+	stored.Load
 	published sinks.Load
 	answers   bool   // the published load has rows
 	url       string // of the object that it was read from
 }
 
 func olderOf(r *row.Record) olderLoad {
-	o := olderLoad{loadID: loadID{r.ID, r.Previous.Load}}
+	o := olderLoad{Load: stored.Load{Artifact: r.ID, ID: r.Previous.Load}}
 	if p := r.Published; p != nil {
-		o.published, o.answers, o.url = p.Load, hasRows(p), p.Source.URL
+		o.published, o.answers, o.url = p.Load, record.HasRows(p), p.Source.URL
 	}
 	return o
 }
@@ -123,11 +125,11 @@ func olderOf(r *row.Record) olderLoad {
 // previous forgets previous loads whose rows are gone while those of the published load are there: nothing can be
 // rolled back to them. Where the published load has none either, rows were lost, and nothing is touched.
 func (g *collector) previous(ctx context.Context, list []olderLoad) error {
-	loads := make([]loadID, len(list))
+	loads := make([]stored.Load, len(list))
 	for i, o := range list {
-		loads[i] = o.loadID
+		loads[i] = o.Load
 	}
-	have, err := haveRows(ctx, g.Store.Blocks, loads)
+	have, err := stored.HaveRows(ctx, g.Store.Blocks, loads)
 	if err != nil {
 		return err
 	}
@@ -137,14 +139,14 @@ func (g *collector) previous(ctx context.Context, list []olderLoad) error {
 		}
 		is := []bool{true}
 		if o.answers {
-			if is, err = haveRows(ctx, g.Store.Blocks, []loadID{{o.id, o.published}}); err != nil {
+			if is, err = stored.HaveRows(ctx, g.Store.Blocks, []stored.Load{{Artifact: o.Artifact, ID: o.published}}); err != nil {
 				return err
 			}
 		}
 		if is[0] {
-			err = g.forgetPrevious(ctx, o.loadID)
+			err = g.forgetPrevious(ctx, o.Load)
 		} else {
-			g.damage("artifact "+o.id.String(), fmt.Errorf("its rows are gone: restore them from a backup, or copy them again: symlake load --force, or symlake ingest --force %s", o.url))
+			g.damage("artifact "+o.Artifact.String(), fmt.Errorf("its rows are gone: restore them from a backup, or copy them again: symlake load --force, or symlake ingest --force %s", o.url))
 		}
 		if err != nil {
 			return err
@@ -153,14 +155,14 @@ func (g *collector) previous(ctx context.Context, list []olderLoad) error {
 	return nil
 }
 
-func (g *collector) forgetPrevious(ctx context.Context, l loadID) error {
+func (g *collector) forgetPrevious(ctx context.Context, l stored.Load) error {
 	g.report.Lost++
 	if g.DryRun {
 		return nil
 	}
-	is := func(p *row.Loaded) bool { return p != nil && p.Load == l.load }
+	is := func(p *row.Loaded) bool { return p != nil && p.Load == l.ID }
 	gone := false
-	err := g.change(ctx, l.id, func(r *row.Record) bool {
+	err := g.change(ctx, l.Artifact, func(r *row.Record) bool {
 		gone = is(r.Previous) && !is(r.Published)
 		if gone {
 			r.Previous = nil
@@ -171,26 +173,26 @@ func (g *collector) forgetPrevious(ctx context.Context, l loadID) error {
 		return err
 	}
 	// The store may still name a file for it.
-	return g.Store.Blocks.Drop(ctx, [][]byte{row.LoadPrefix(l.id, l.load)})
+	return g.Store.Blocks.Drop(ctx, [][]byte{row.LoadPrefix(l.Artifact, l.ID)})
 }
 
 // orphans drops rows of loads that no record names: left by a load that gc had given up before its last rows came.
 func (g *collector) orphans(ctx context.Context) error {
-	without := make(map[loadID]bool)
-	err := prefixes(ctx, g.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
-		old := g.over(loadTime(l))
+	without := make(map[stored.Load]bool)
+	err := stored.Each(ctx, g.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
+		old := g.over(stored.Began(l))
 		if g.known[id] && !old {
 			return nil
 		}
 		r, err := g.cat.Artifact(ctx, id)
 		switch {
-		case err != nil || names(r, l):
+		case err != nil || record.Knows(r, l):
 			return err
 		case r == nil:
-			without[loadID{id, l}] = old
+			without[stored.Load{Artifact: id, ID: l}] = old
 			return nil
 		case old:
-			return g.drop(ctx, loadID{id, l})
+			return g.drop(ctx, stored.Load{Artifact: id, ID: l})
 		}
 		return nil
 	})

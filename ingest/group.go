@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/symlake/symlake/ingest/parallel"
 	"slices"
 	"sync"
 	"time"
@@ -62,14 +63,14 @@ func (g *group) flush(ctx context.Context, j *job, age time.Duration) {
 	}()
 
 	// Entered before their first row; then one batch; then visible.
-	atOnce(len(loads), func(i int) { loads[i].err = j.enter(ctx, loads[i]) })
+	parallel.Do(len(loads), func(i int) { loads[i].err = j.enter(ctx, loads[i]) })
 	if err := j.commit(ctx, loads); err != nil {
 		for _, p := range loads {
 			p.err = errors.Join(p.err, err)
 		}
 	}
 	within, ended := j.span(ctx, stagePublish, fmt.Sprint(len(loads), " loads"))
-	atOnce(len(loads), func(i int) {
+	parallel.Do(len(loads), func(i int) {
 		p := loads[i]
 		if p.err == nil {
 			p.err = j.publish(within, p)

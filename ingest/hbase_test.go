@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
@@ -74,8 +76,8 @@ func copyAfterGC(t *testing.T, server *hbasetest.Server) {
 		w.copyTo(to, nil)
 		for range 3 {
 			rec := to.record(idA)
-			next := copyOf(rec, rec.ID)
-			next.Published, next.Progress = nil, []row.Progress{{Load: rec.Published.Load, Owner: superseded, Lease: to.now}}
+			next := record.Copy(rec, rec.ID)
+			next.Published, next.Progress = nil, []row.Progress{{Load: rec.Published.Load, Owner: record.Superseded, Lease: to.now}}
 			if err := to.cat.SwapArtifact(t.Context(), rec, next); err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +114,7 @@ func copyAfterGC(t *testing.T, server *hbasetest.Server) {
 func (w *world) rows(id string) (n int) {
 	w.t.Helper()
 	p := row.LoadPrefix(symbol.NewID(symbol.ELF, id), sinks.Load{})[:16]
-	if err := w.store.Blocks.Scan(w.t.Context(), sinks.Span{From: p, Stop: after(p)}, func(sinks.Row) error {
+	if err := w.store.Blocks.Scan(w.t.Context(), sinks.Span{From: p, Stop: stored.After(p)}, func(sinks.Row) error {
 		n++
 		return nil
 	}); err != nil {

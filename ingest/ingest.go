@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
@@ -28,7 +30,7 @@ type job struct {
 	stop    context.CancelCauseFunc
 
 	mu       sync.Mutex
-	report   *Report
+	report   *report.Report
 	ended    int // objects
 	bytes    int64
 	taken    int
@@ -72,7 +74,7 @@ const (
 // Run ingests what is new in srcs and reports what became of it. The error is
 // that of the environment (store, source, disk) or of ctx; the report says how
 // far it came. What one object does wrong is in the report only.
-func Run(ctx context.Context, srcs []Source, o Options) (*Report, error) {
+func Run(ctx context.Context, srcs []Source, o Options) (*report.Report, error) {
 	j := newJob(o)
 	err := j.open(srcs)
 	if err == nil {
@@ -108,7 +110,7 @@ func newJob(o Options) *job {
 	}
 	j.owner = o.Owner + "/" + j.worker.String()
 	j.group.landed.L = &j.group.mu
-	j.report = &Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []Rejection{}}
+	j.report = &report.Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []report.Rejection{}}
 	j.report.Objects.Skipped, j.report.Stages = map[string]int{}, map[string]float64{}
 	if !o.Deadline.IsZero() {
 		left := o.Deadline.Sub(o.Now())
@@ -143,7 +145,7 @@ func (j *job) open(srcs []Source) error {
 	return nil
 }
 
-func byURL(a, b Rejection) int { return strings.Compare(a.URL, b.URL) }
+func byURL(a, b report.Rejection) int { return strings.Compare(a.URL, b.URL) }
 
 func (j *job) run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
@@ -229,7 +231,7 @@ func (j *job) walk(ctx context.Context) error {
 		err := j.source(ctx, s)
 		if errors.Is(err, bucket.ErrPartial) {
 			partial = errors.Join(partial, err)
-			j.report.Sources = append(j.report.Sources, Rejection{s.Bucket.URL(s.Key), err.Error()})
+			j.report.Sources = append(j.report.Sources, report.Rejection{URL: s.Bucket.URL(s.Key), Error: err.Error()})
 		} else if err != nil {
 			return err
 		}
@@ -298,7 +300,7 @@ func (j *job) round(ctx context.Context, r *round) error {
 	j.report.Objects.New += len(r.tasks) + len(r.suspects)
 	j.report.Objects.Gone += len(r.gone)
 	errs := make([]error, len(r.gone))
-	atOnce(len(r.gone), func(i int) { errs[i] = j.vanish(ctx, r.gone[i]) })
+	parallel.Do(len(r.gone), func(i int) { errs[i] = j.vanish(ctx, r.gone[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}

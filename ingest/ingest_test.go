@@ -13,6 +13,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -31,7 +32,7 @@ func TestRun(t *testing.T) {
 	w.put("empty.so", "FAKE\n")
 	w.put("z.apk", zipped(t, "lib/x.so", "FAKE\nid "+idB+"\nf 0 8 x 1\n", "lib/y.so", "FAKE\nbroken\n", "picture.png", "no symbols"))
 	r := w.run()
-	want := ObjectCounts{Seen: 6, New: 6, Loaded: 2, Skipped: map[string]int{"unknown-format": 1, "no-symbols": 1}, Rejected: 2}
+	want := report.ObjectCounts{Seen: 6, New: 6, Loaded: 2, Skipped: map[string]int{"unknown-format": 1, "no-symbols": 1}, Rejected: 2}
 	if !reflect.DeepEqual(r.Objects, want) {
 		t.Fatalf("%+v, want %+v", r.Objects, want)
 	}
@@ -60,7 +61,7 @@ func TestRun(t *testing.T) {
 	taking := 0
 	w.o.Taking = func() { taking++ }
 	r = w.run()
-	if want := (ObjectCounts{Seen: 6, Skipped: map[string]int{}}); !reflect.DeepEqual(r.Objects, want) || taking != 0 {
+	if want := (report.ObjectCounts{Seen: 6, Skipped: map[string]int{}}); !reflect.DeepEqual(r.Objects, want) || taking != 0 {
 		t.Fatalf("%+v, %d times taking", r.Objects, taking)
 	}
 	if w.verify() != first {

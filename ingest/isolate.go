@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -23,7 +25,7 @@ func (j *job) isolate(ctx context.Context, t *task) error {
 	if err != nil || !ours {
 		return err
 	}
-	var child *Report
+	var child *report.Report
 	died := fmt.Errorf("open when %d processes died", t.old.Interrupted)
 	if j.o.Isolate != nil {
 		child, died = j.o.Isolate(ctx, t.url)
@@ -55,27 +57,27 @@ func (j *job) isolate(ctx context.Context, t *task) error {
 		}
 	}
 	o := j.entry(t, row.ObjectRejected)
-	o.Reason, o.Attempts, o.By = fmt.Sprintf("%s: %v", reasonCrashed, died), 0, j.by()
-	if err := j.rename(ctx, t.named, o); err != nil {
+	o.Reason, o.Attempts, o.By = fmt.Sprintf("%s: %v", ledger.ReasonCrashed, died), 0, j.by()
+	if err := j.rename(ctx, t.IsNamed, o); err != nil {
 		return err
 	}
 	ok, err := j.note(ctx, now, o)
 	if err == nil && ok {
-		j.count(o, nil, []Rejection{{t.url, o.Reason}})
+		j.count(o, nil, []report.Rejection{{URL: t.url, Error: o.Reason}})
 	}
 	return err
 }
 
 // adopt counts what a child did as this process's own. An object that was derived again was counted
 // before, unless it is rejected now.
-func (j *job) adopt(child *Report, t *task, o *row.Object) {
-	var rejected []Rejection
+func (j *job) adopt(child *report.Report, t *task, o *row.Object) {
+	var rejected []report.Rejection
 	if child != nil {
 		j.mu.Lock()
 		r := j.report
 		r.Artifacts += child.Artifacts
-		r.IDs = upTo(r.IDs, child.IDs, maxTold)
-		r.Wanted = upTo(r.Wanted, child.Wanted, maxTold)
+		r.IDs = report.UpTo(r.IDs, child.IDs, report.MaxListed)
+		r.Wanted = report.UpTo(r.Wanted, child.Wanted, report.MaxListed)
 		for _, n := range child.Wanted {
 			if w := j.wanted[wantedName(n.Name)]; w != nil {
 				j.arrived = append(j.arrived, w)
@@ -86,9 +88,9 @@ func (j *job) adopt(child *Report, t *task, o *row.Object) {
 		r.Bytes.Read += child.Bytes.Read
 		r.Bytes.Stored += child.Bytes.Stored
 		r.Bytes.Lake += child.Bytes.Lake
-		r.tell(&r.Warnings, child.Warnings...)
-		r.tell(&r.Held, child.Held...)
-		r.conflict(child.Conflicts...)
+		r.Append(&r.Warnings, child.Warnings...)
+		r.Append(&r.Held, child.Held...)
+		r.AddConflicts(child.Conflicts...)
 		r.LakeFiles = append(r.LakeFiles, child.LakeFiles...)
 		j.mu.Unlock()
 		rejected = child.Rejected

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/mem"
@@ -183,7 +185,7 @@ func TestReseal(t *testing.T) {
 	gc(t, w)
 	for _, l := range []*row.Loaded{old.Published, old.Previous} {
 		prefix := row.LoadPrefix(id, l.Load)
-		err := w.store.Blocks.Scan(t.Context(), sinks.Span{From: prefix, Stop: after(prefix)}, func(r sinks.Row) error {
+		err := w.store.Blocks.Scan(t.Context(), sinks.Span{From: prefix, Stop: stored.After(prefix)}, func(r sinks.Row) error {
 			return fmt.Errorf("row %x is still there", r.Key)
 		})
 		if err != nil {
@@ -199,7 +201,7 @@ func TestReseal(t *testing.T) {
 
 func gc(t *testing.T, w *world) {
 	t.Helper()
-	if _, err := GC(t.Context(), GCOptions{Store: w.store, Keyring: w.ring, Grace: 1, Alone: true, Now: func() time.Time { return w.now.Add(2 * leaseTime) }}); err != nil {
+	if _, err := GC(t.Context(), GCOptions{Store: w.store, Keyring: w.ring, Grace: 1, Alone: true, Now: func() time.Time { return w.now.Add(2 * record.LeaseTime) }}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -310,7 +312,7 @@ func TestShred(t *testing.T) {
 		if files := holding(t, dir, keys); len(files) > 0 {
 			t.Errorf("%v hold pieces of its records", files)
 		}
-		err := s.Blocks.Scan(t.Context(), sinks.Span{From: id[:], Stop: after(id[:])}, func(r sinks.Row) error {
+		err := s.Blocks.Scan(t.Context(), sinks.Span{From: id[:], Stop: stored.After(id[:])}, func(r sinks.Row) error {
 			return fmt.Errorf("row %x is still found", r.Key)
 		})
 		if err != nil {
@@ -348,7 +350,7 @@ func TestShred(t *testing.T) {
 		t.Errorf("%+v %v", c, err)
 	}
 	gc(t, w)
-	if _, err := CompactLake(t.Context(), CompactOptions{Projection: w.projection(), Grace: 1}); err != nil {
+	if _, err := CompactLake(t.Context(), CompactOptions{Stores: w.projection(), Grace: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if rec := w.record(idA); rec.State != row.Shredded || len(rec.Published.WrappedKey) > 0 {

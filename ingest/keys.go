@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
@@ -23,7 +25,7 @@ func (j *job) keys(ctx context.Context, s *source, keys []string) error {
 		keys = keys[len(some):]
 		found := make([]*task, len(some))
 		errs := make([]error, len(some))
-		atOnce(len(some), func(i int) { found[i], errs[i] = j.keyTask(ctx, s, some[i], nil) })
+		parallel.Do(len(some), func(i int) { found[i], errs[i] = j.keyTask(ctx, s, some[i], nil) })
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
@@ -63,7 +65,7 @@ func (j *job) keyTask(ctx context.Context, s *source, key string, e *bucket.Entr
 	if t.old, err = j.cat.Object(ctx, t.url); err != nil {
 		return nil, err
 	}
-	t.named = named(t.old)
+	t.IsNamed = ledger.IsNamed(t.old)
 	if t.fresh, err = j.isNew(ctx, t); err != nil || !t.fresh {
 		return t, err
 	}
@@ -121,7 +123,7 @@ func (j *job) inventory(ctx context.Context, s *source) error {
 	flush := func() error {
 		found := make([]*task, len(batch))
 		errs := make([]error, len(batch))
-		atOnce(len(batch), func(i int) {
+		parallel.Do(len(batch), func(i int) {
 			e := &batch[i]
 			if e.ETag == "" {
 				e = nil

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -37,14 +40,14 @@ type lakeside struct {
 // itself, which belongs to who took it.
 type lakeBatch struct {
 	sinks.LakeBatch
-	since  time.Time
-	ranges uint64
-	busy   int                        // loads whose fate is not known
-	loads  map[symbol.ID][]sinks.Load // that were published, some perhaps replaced since; none: facts alone
-	wait   []*object                  // one each for what it handed over
-	full   bool
-	held   bool // by work that does not end
-	ended  bool
+	since   time.Time
+	ranges  uint64
+	busy    int                        // loads whose fate is not known
+	loads   map[symbol.ID][]sinks.Load // that were published, some perhaps replaced since; none: facts alone
+	wait    []*object                  // one each for what it handed over
+	full    bool
+	InStore bool // by work that does not end
+	ended   bool
 }
 
 func newLakeside(l sinks.Lake) *lakeside {
@@ -81,7 +84,7 @@ func (k *lakeside) give(b *lakeBatch, ranges uint64, failed bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	b.ranges += ranges
-	b.full = b.full || failed || b.ranges >= lakeRanges || time.Since(b.since) >= lakeAge
+	b.full = b.full || failed || b.ranges >= projection.BatchRanges || time.Since(b.since) >= lakeAge
 	if !b.full {
 		k.idle = append(k.idle, b)
 	}
@@ -147,7 +150,7 @@ func (j *job) flushLake(ctx context.Context) {
 	k.mu.Lock()
 	var all []*lakeBatch
 	for b := range k.open {
-		b.held = b.busy > 0
+		b.InStore = b.busy > 0
 		b.full, b.busy = true, 0
 		if k.due(b) {
 			all = append(all, b)
@@ -165,7 +168,7 @@ func (j *job) commitLake(ctx context.Context, b *lakeBatch) {
 	k := j.lake
 	k.commit.Lock()
 	err := context.Cause(ctx)
-	if b.held {
+	if b.InStore {
 		err = errHeld
 	} else {
 		defer b.Abort()
@@ -185,7 +188,7 @@ func (j *job) commitLake(ctx context.Context, b *lakeBatch) {
 	wait := b.wait
 	b.wait = nil
 	k.mu.Unlock()
-	atOnce(len(wait), func(i int) {
+	parallel.Do(len(wait), func(i int) {
 		x := wait[i]
 		x.mu.Lock()
 		if err != nil {
@@ -213,7 +216,7 @@ func (j *job) nameInLake(ctx context.Context, b *lakeBatch) error {
 		if rec == nil || rec.Published == nil || rec.State.Removed() {
 			continue
 		}
-		now := lakeLoad(rec)
+		now := projection.LoadOf(rec)
 		if !slices.Contains(written, now.Load) {
 			if live == nil {
 				if live, err = j.lake.lake.Live(ctx); err != nil {
@@ -250,7 +253,7 @@ func (j *job) nameInLake(ctx context.Context, b *lakeBatch) error {
 	}
 	p := j.projection()
 	p.Settled = time.Time{} // these are ours
-	_, err = Project(ctx, p, orphans)
+	_, err = projection.Update(ctx, p, orphans)
 	return err
 }
 
@@ -281,7 +284,7 @@ func (j *job) tellLake(done sinks.LakeCommitted) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.report.Bytes.Lake += done.Bytes
-	n := min(len(done.Files), maxLakeFiles-len(j.report.LakeFiles))
+	n := min(len(done.Files), report.MaxLakeFiles-len(j.report.LakeFiles))
 	j.report.LakeFiles = append(j.report.LakeFiles, done.Files[:n]...)
 }
 
@@ -303,7 +306,7 @@ func (j *job) noteWaiting(ctx context.Context, age time.Duration) {
 			x.mu.Unlock()
 		}
 	}
-	atOnce(len(all), func(i int) {
+	parallel.Do(len(all), func(i int) {
 		x := all[i]
 		o := j.entry(x.t, row.ObjectPublished)
 		// Without artifacts: what another object wins meanwhile is settled when this one ends.
@@ -344,8 +347,8 @@ func (x *object) addNames(ctx context.Context, rec *row.Record, names []symbol.N
 const settleTime = time.Hour
 
 // projection is the store and the lake of this run.
-func (j *job) projection() Projection {
-	p := Projection{Store: j.o.Store, Keyring: j.o.Keyring, Lake: j.o.Lake}
+func (j *job) projection() projection.Stores {
+	p := projection.Stores{Store: j.o.Store, Keyring: j.o.Keyring, Lake: j.o.Lake}
 	if j.o.Shards > 1 || j.others.Load() {
 		p.Settled = j.o.Now().Add(-settleTime)
 	}
@@ -357,7 +360,7 @@ func (j *job) project(ctx context.Context) error {
 	if j.o.Lake == nil || j.o.DryRun {
 		return nil
 	}
-	done, err := Project(ctx, j.projection(), nil)
+	done, err := projection.Update(ctx, j.projection(), nil)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/parquet"
 	"github.com/symlake/symlake/sinks/row"
@@ -140,11 +141,11 @@ func TestProjectTwice(t *testing.T) {
 	dir := t.TempDir()
 	one, two := &raced{Lake: plainLake(t, dir)}, plainLake(t, dir)
 	one.other = func() {
-		if p, err := Project(t.Context(), Projection{Store: w.store, Keyring: w.ring, Lake: two}, []symbol.ID{symbol.NewID(symbol.ELF, idA)}); err != nil || p.Artifacts != 1 {
+		if p, err := projection.Update(t.Context(), projection.Stores{Store: w.store, Keyring: w.ring, Lake: two}, []symbol.ID{symbol.NewID(symbol.ELF, idA)}); err != nil || p.Artifacts != 1 {
 			t.Errorf("%+v %v", p, err)
 		}
 	}
-	p, err := Project(t.Context(), Projection{Store: w.store, Keyring: w.ring, Lake: one}, nil)
+	p, err := projection.Update(t.Context(), projection.Stores{Store: w.store, Keyring: w.ring, Lake: one}, nil)
 	if err != nil || p.Artifacts != 1 {
 		t.Errorf("%+v %v", p, err)
 	}
@@ -195,7 +196,7 @@ func TestVerifyMeanwhile(t *testing.T) {
 	}
 	// Named between the first reading of the lake and that of the store.
 	late := &lateLake{Lake: lake, then: func() {
-		if _, err := Project(t.Context(), Projection{Store: w.store, Keyring: w.ring, Lake: lake}, nil); err != nil {
+		if _, err := projection.Update(t.Context(), projection.Stores{Store: w.store, Keyring: w.ring, Lake: lake}, nil); err != nil {
 			t.Error(err)
 		}
 	}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -77,7 +78,7 @@ func (j *job) rename(ctx context.Context, before bool, o *row.Object) error {
 	if j.o.DryRun {
 		return nil
 	}
-	return renameObject(ctx, j.cat, before, o)
+	return ledger.UpdateNames(ctx, j.cat, before, o)
 }
 
 // leave notes that a task was not got to.
@@ -95,7 +96,7 @@ func (j *job) leave(ctx context.Context, t *task) error {
 	} else if !t.begun && t.old != nil && t.old.ETag == t.entry.ETag && t.old.State != row.ObjectFailed {
 		return nil
 	}
-	before := t.named
+	before := t.IsNamed
 	o := j.entry(t, row.ObjectPending)
 	if t.begun && t.suspect {
 		o.Interrupted-- // this time nothing died
@@ -116,5 +117,5 @@ func (j *job) vanish(ctx context.Context, old *row.Object) error {
 	if ok, err := j.note(ctx, old, &o); err != nil || !ok {
 		return err
 	}
-	return j.rename(ctx, named(old), &o)
+	return j.rename(ctx, ledger.IsNamed(old), &o)
 }

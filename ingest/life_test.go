@@ -13,12 +13,15 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-func (w *world) projection() Projection {
-	return Projection{Store: w.store, Keyring: w.ring, Lake: w.o.Lake}
+func (w *world) projection() projection.Stores {
+	return projection.Stores{Store: w.store, Keyring: w.ring, Lake: w.o.Lake}
 }
 
 // What was rolled back to answers, holds against ingest, and gives way to force and to another rollback. The ledger tells.
@@ -73,7 +76,7 @@ func TestForget(t *testing.T) {
 	w.put("copy.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
 	w.put("z.zip", zipped(t, "a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n", "b.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n"))
 	w.run()
-	options := ForgetOptions{Projection: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}, DryRun: true, Now: func() time.Time { return w.now }}
+	options := ForgetOptions{Stores: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}, DryRun: true, Now: func() time.Time { return w.now }}
 	before := w.verify()
 	r, err := Forget(t.Context(), options)
 	if err != nil || r.Artifacts != 1 || r.Loads == 0 || r.Bytes == 0 || r.Objects != 2 || w.verify() != before {
@@ -94,7 +97,7 @@ func TestForget(t *testing.T) {
 				t.Fatalf("%s: %v %v", name, refs, err)
 			}
 		}
-		err := prefixes(t.Context(), w.store.Blocks, func(id symbol.ID, l sinks.Load) error {
+		err := stored.Each(t.Context(), w.store.Blocks, func(id symbol.ID, l sinks.Load) error {
 			if id == options.Artifacts[0] {
 				t.Fatalf("load %x has rows", l)
 			}
@@ -145,7 +148,7 @@ func TestForgetDies(t *testing.T) {
 		f.from, f.until = from, 1<<62
 		broken := w.projection()
 		broken.Store = &sinks.Store{Blocks: flakyBlocks{w.store.Blocks, f}, Catalog: flakyCatalog{w.store.Catalog, f}}
-		_, err := Forget(t.Context(), ForgetOptions{Projection: broken, Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}})
+		_, err := Forget(t.Context(), ForgetOptions{Stores: broken, Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}})
 		if err == nil {
 			return
 		}
@@ -156,7 +159,7 @@ func TestForgetDies(t *testing.T) {
 		if w.record(idA).State == row.Live {
 			continue // nothing was done
 		}
-		if _, err := Forget(t.Context(), ForgetOptions{Projection: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idB)}}); err != nil {
+		if _, err := Forget(t.Context(), ForgetOptions{Stores: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idB)}}); err != nil {
 			t.Fatal(err)
 		}
 		if rec := w.record(idA); len(rec.Names)+len(rec.Progress) > 0 {
@@ -192,7 +195,7 @@ func TestForgetRules(t *testing.T) {
 	}
 	forget := func(o ForgetOptions) *ForgetReport {
 		t.Helper()
-		o.Projection, o.Now = w.projection(), func() time.Time { return w.now }
+		o.Stores, o.Now = w.projection(), func() time.Time { return w.now }
 		r, err := Forget(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
@@ -204,16 +207,16 @@ func TestForgetRules(t *testing.T) {
 	if r := forget(ForgetOptions{App: "shop", KeepLast: 2}); r.Artifacts != 1 || r.Renamed != 2 || !slices.Equal(there(), []int{0, 2, 3}) {
 		t.Fatalf("%+v %v", r, there())
 	}
-	if apps := buildsOf(w.record(idA).Names); !slices.Equal(apps, []string{"shop@2", "shop@3"}) {
+	if apps := record.Builds(w.record(idA).Names); !slices.Equal(apps, []string{"shop@2", "shop@3"}) {
 		t.Fatal(apps)
 	}
-	if apps := buildsOf(w.record(hookID(0)).Names); !slices.Equal(apps, []string{"mail@9"}) {
+	if apps := record.Builds(w.record(hookID(0)).Names); !slices.Equal(apps, []string{"mail@9"}) {
 		t.Fatal(apps)
 	}
 	if r := forget(ForgetOptions{App: "mail@9", OlderThan: 90 * 24 * time.Hour}); r.Artifacts != 0 {
 		t.Fatalf("%+v", r)
 	}
-	_, err := Forget(t.Context(), ForgetOptions{Projection: w.projection(), UnaskedFor: time.Hour})
+	_, err := Forget(t.Context(), ForgetOptions{Stores: w.projection(), UnaskedFor: time.Hour})
 	if !errors.Is(err, ErrUnasked) {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -149,7 +151,7 @@ func isObjects(err error) bool {
 // settleUnread counts the objects that could not be read, and quarantines those that failed in too many runs.
 // A run that the environment stopped counts nobody.
 func (j *job) settleUnread(ctx context.Context) error {
-	return forEach(j.unread, func(t *task) error {
+	return parallel.Each(j.unread, func(t *task) error {
 		old := t.old
 		if old == nil || old.State != row.ObjectFailed {
 			return nil
@@ -166,8 +168,8 @@ func (j *job) settleUnread(ctx context.Context) error {
 		defer j.mu.Unlock()
 		j.report.Objects.Failed--
 		j.report.Objects.Rejected++
-		j.report.unfail(next.URL)
-		j.report.tell(&j.report.Rejected, Rejection{next.URL, next.Reason})
+		j.report.DropFailed(next.URL)
+		j.report.Append(&j.report.Rejected, report.Rejection{URL: next.URL, Error: next.Reason})
 		return nil
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -22,7 +23,7 @@ const roundObjects = 1 << 16
 type source struct {
 	Source
 	include, exclude globs
-	names            *NamePattern
+	Knows            *NamePattern
 	prefix           string // of the URLs of its objects
 }
 
@@ -41,7 +42,7 @@ func newSource(s Source) (*source, error) {
 	if _, err := datePrefix(s.Dates, time.Time{}); err != nil {
 		return nil, err
 	}
-	src.names, err = ParseNames(s.Names)
+	src.Knows, err = ParseNames(s.Names)
 	return src, err
 }
 
@@ -60,7 +61,7 @@ type task struct {
 	url      string
 	old      *row.Object       // the ledger's entry; nil: none
 	sidecar  bool              // it has one beside it
-	named    bool              // the ledger finds it by its names
+	IsNamed  bool              // the ledger finds it by its names
 	alone    bool              // nothing else is at work beside it
 	was      *row.Object       // the ledger's entry before this run noted it as attempted
 	begun    bool              // noted as attempted by this run
@@ -95,7 +96,7 @@ func (j *job) listOne(ctx context.Context, s *source) (*round, error) {
 		return r, nil
 	}
 	j.report.Objects.Seen++
-	t := &task{src: s, entry: e, url: url, old: old, named: named(old)}
+	t := &task{src: s, entry: e, url: url, old: old, IsNamed: ledger.IsNamed(old)}
 	is, err := j.isNew(ctx, t)
 	if err != nil {
 		return nil, err
@@ -132,7 +133,7 @@ func (j *job) isNew(ctx context.Context, t *task) (bool, error) {
 		return o != nil && o.ETag == t.entry.ETag && (o.State == row.ObjectLoaded || o.State == row.ObjectKept), nil
 	case o == nil:
 		return true, nil
-	case o.State == row.ObjectGone && o.Reason == reasonForgotten:
+	case o.State == row.ObjectGone && o.Reason == ledger.ReasonForgotten:
 		return j.o.Force, nil
 	case o.State == row.ObjectLoading, o.State == row.ObjectPublished:
 		if !j.o.Isolated {
@@ -151,7 +152,7 @@ func (j *job) isNew(ctx context.Context, t *task) (bool, error) {
 	case row.ObjectRejected, row.ObjectSkipped:
 		return j.o.Retry && o.State == row.ObjectRejected || j.o.Force || j.outdated(o), nil
 	case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict:
-		if j.o.Force || undisputed(o) {
+		if j.o.Force || ledger.Undisputed(o) {
 			return j.o.Force, nil
 		}
 		return j.accepted(ctx, o)
@@ -164,7 +165,7 @@ func (j *job) isNew(ctx context.Context, t *task) (bool, error) {
 func (j *job) outdated(o *row.Object) bool {
 	for _, f := range j.o.Formats {
 		v, looked := o.Parsers[f.Name]
-		if looked && v != f.Version || !looked && o.Reason == reasonUnknown {
+		if looked && v != f.Version || !looked && o.Reason == ledger.ReasonUnknown {
 			return true
 		}
 	}

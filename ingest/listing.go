@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -54,7 +55,7 @@ var errStop = errors.New("stop")
 // newListing begins at the front of a source, or of the days and prefixes of it that are wanted.
 func (j *job) newListing(ctx context.Context, s *source) (*listing, error) {
 	l := &listing{j: j, s: s}
-	prefixes, err := j.prefixes(ctx, s)
+	prefixes, err := j.Each(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +257,7 @@ func (x *piece) read(ctx context.Context) error {
 			return nil
 		}
 		x.seen++
-		t := &task{src: s, entry: e, url: url, old: old, named: named(old)}
+		t := &task{src: s, entry: e, url: url, old: old, IsNamed: ledger.IsNamed(old)}
 		is, err := j.isNew(ctx, t)
 		if is && old != nil && err == nil {
 			err = old.Whole()

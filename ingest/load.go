@@ -9,6 +9,10 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -25,18 +29,18 @@ func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Art
 		return err
 	}
 	switch v := x.claim(rec, b); v {
-	case same, keep, confirm:
+	case trust.Same, trust.Keep, trust.Confirm:
 		if !rec.State.Removed() {
 			if err := x.addNames(ctx, rec, x.allNames(&a.Artifact)); err != nil {
 				return err
 			}
 		}
-		if v == confirm {
+		if v == trust.Confirm {
 			return x.confirm(ctx, rec.ID, member, rec.Published.Load)
 		}
-		x.outcome(a.ID, member, map[verdict]string{same: outcomeLoaded, keep: outcomeKept}[v])
+		x.outcome(a.ID, member, map[trust.Verdict]string{trust.Same: ledger.OutcomeLoaded, trust.Keep: ledger.OutcomeKept}[v])
 		return nil
-	case contest:
+	case trust.Contest:
 		return x.load(ctx, b, rec)
 	}
 	return x.load(ctx, b, nil)
@@ -61,34 +65,34 @@ func (x *object) load(ctx context.Context, b bid, rival *row.Record) (err error)
 		l, err := e.encode(ctx, row.NewLoad(now), func(sinks.Row) error { return nil }, nil)
 		switch {
 		case errors.Is(err, errNoRuns):
-			x.outcome(a.ID, member, outcomeSkipped)
+			x.outcome(a.ID, member, ledger.OutcomeSkipped)
 			return nil
 		case err != nil:
 			return x.reject(ctx, a.ID, member, err)
 		}
 		if rival != nil {
 			p := rival.Published
-			if p.Digest == l.Digest && isFrom(p, x.t.url, member) && slices.Equal(p.Quality.Missing, l.Quality.Missing) {
-				x.outcome(a.ID, member, outcomeLoaded)
+			if p.Digest == l.Digest && record.IsFrom(p, x.t.url, member) && slices.Equal(p.Quality.Missing, l.Quality.Missing) {
+				x.outcome(a.ID, member, ledger.OutcomeLoaded)
 				return x.addNames(ctx, rival, x.allNames(e.known))
 			}
 			switch x.verdict(rival, l, b.accepted) {
-			case dispute:
+			case trust.Dispute:
 				return x.keepOut(ctx, rival, l)
-			case confirm:
+			case trust.Confirm:
 				return errors.Join(x.addNames(ctx, rival, x.allNames(e.known)), x.confirm(ctx, a.ID, member, p.Load))
-			case keep:
-				x.outcome(a.ID, member, outcomeKept)
+			case trust.Keep:
+				x.outcome(a.ID, member, ledger.OutcomeKept)
 				return errors.Join(x.addNames(ctx, rival, x.allNames(e.known)), x.awaitToo(ctx, p, l))
 			}
 		}
 		if j.o.DryRun {
-			x.outcome(a.ID, member, outcomeLoaded)
+			x.outcome(a.ID, member, ledger.OutcomeLoaded)
 			x.count(l)
 			return nil
 		}
 	}
-	p := &pending{x: x, id: a.ID, member: member, load: row.NewLoad(now), names: x.allNames(e.known), accepted: b.accepted}
+	p := &pending{x: x, id: a.ID, member: member, load: row.NewLoad(now), Knows: x.allNames(e.known), accepted: b.accepted}
 	defer p.abort()
 	if p.lake, err = j.lake.take(ctx); err != nil {
 		return environment(err)
@@ -110,7 +114,7 @@ func (x *object) load(ctx context.Context, b bid, rival *row.Record) (err error)
 			j.commitLake(ctx, p.lake)
 		}
 		if nothing {
-			x.outcome(a.ID, member, outcomeSkipped)
+			x.outcome(a.ID, member, ledger.OutcomeSkipped)
 			return nil
 		}
 		return x.reject(ctx, a.ID, member, err)
@@ -154,8 +158,8 @@ func (x *object) count(l *row.Loaded) {
 		x.ranges += l.Ranges
 	}
 	for _, w := range l.Quality.Warnings {
-		x.warnings = append(x.warnings, Rejection{join(x.t.url, l.Source.Member), w})
+		x.warnings = append(x.warnings, report.Rejection{URL: ledger.Place(x.t.url, l.Source.Member), Error: w})
 	}
-	x.stored += l.Bytes
+	x.Artifacts += l.Bytes
 	x.mu.Unlock()
 }

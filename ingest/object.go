@@ -12,6 +12,9 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
@@ -44,9 +47,9 @@ type object struct {
 	published  []symbol.ID
 	ranges     uint64
 	classes    uint64
-	warnings   []Rejection
+	warnings   []report.Rejection
 	conflicts  []*row.Conflict // that its loads are kept out by
-	stored     uint64
+	Artifacts  uint64
 	ended      bool // nothing more is handed over
 	slots      int  // of the run's, held by its work
 	abandoned  bool // its work does not end, and nobody waits for it
@@ -95,7 +98,7 @@ func (x *object) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.app = appBuild(app, build)
+	x.app = record.AppBuild(app, build)
 	in, err := x.j.openInput(ctx, x.t.src.Bucket, x.t.entry)
 	if err != nil {
 		return err
@@ -120,7 +123,7 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 	}
 	if f == nil {
 		if member == "" {
-			x.reason, x.parsers = reasonUnknown, versions(x.j.o.Formats)
+			x.reason, x.parsers = ledger.ReasonUnknown, versions(x.j.o.Formats)
 		}
 		return nil
 	}
@@ -152,7 +155,7 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 		return x.arrived(ctx, in, obj.Companions, builds)
 	}
 	if member == "" {
-		x.reason = reasonEmpty
+		x.reason = ledger.ReasonEmpty
 	}
 	if depth >= in.Limits.Nesting {
 		return x.reject(ctx, symbol.ID{}, member, &formats.Error{Format: f.Name, Offset: int64(depth), Want: "fewer archives inside archives", Err: formats.ErrLimit})
@@ -186,17 +189,17 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 // holdsNothing notes why an object, or a member that has something to say, has
 // no artifact.
 func (x *object) holdsNothing(obj *formats.Object, member string) {
-	part := len(obj.Companions) > 0 || strings.HasPrefix(obj.Note, reasonCompanion)
+	part := len(obj.Companions) > 0 || strings.HasPrefix(obj.Note, ledger.ReasonCompanion)
 	switch {
 	case member != "" && obj.Note != "" && !part:
-		x.noteArtifact(row.ObjectArtifact{Member: member, Outcome: outcomeSkipped, Error: obj.Note})
+		x.noteArtifact(row.ObjectArtifact{Member: member, Outcome: ledger.OutcomeSkipped, Error: obj.Note})
 	case member != "":
 	case obj.Note != "":
 		x.reason = obj.Note
 	case part:
-		x.reason = reasonCompanion
+		x.reason = ledger.ReasonCompanion
 	default:
-		x.reason = reasonEmpty
+		x.reason = ledger.ReasonEmpty
 	}
 	if part && member == "" {
 		x.missed = nil // it looked around, and waits for nothing
@@ -225,7 +228,7 @@ func (x *object) reject(ctx context.Context, id symbol.ID, member string, err er
 	if serr := x.unchanged(ctx); serr != nil {
 		return serr
 	}
-	x.noteArtifact(row.ObjectArtifact{ID: id, Member: member, Outcome: outcomeRejected, Error: err.Error()})
+	x.noteArtifact(row.ObjectArtifact{ID: id, Member: member, Outcome: ledger.OutcomeRejected, Error: err.Error()})
 	return nil
 }
 
@@ -252,7 +255,7 @@ func (x *object) noteArtifact(a row.ObjectArtifact) {
 	if x.firstError == "" {
 		x.firstError = a.Error
 	}
-	if len(x.artifacts) < maxNoted {
+	if len(x.artifacts) < ledger.MaxArtifacts {
 		x.artifacts = append(x.artifacts, a)
 	}
 }
@@ -280,7 +283,7 @@ func (x *object) finish(ctx context.Context) {
 	writing := ctx
 	if ctx.Err() != nil { // asked to stop: say where it stands all the same
 		var cancel context.CancelFunc
-		writing, cancel = detached(ctx)
+		writing, cancel = ledger.Detached(ctx)
 		defer cancel()
 	}
 	if !j.o.DryRun && x.err == nil {
@@ -318,18 +321,18 @@ func (x *object) judge(ctx context.Context, o *row.Object) {
 		o.State = row.ObjectPending
 	case x.err != nil:
 		o.State, o.Reason = row.ObjectFailed, x.err.Error()
-	case count[outcomeLoaded] > 0:
+	case count[ledger.OutcomeLoaded] > 0:
 		o.State, o.Reason = row.ObjectLoaded, first
-	case count[outcomeConflict] > 0:
+	case count[ledger.OutcomeConflict] > 0:
 		o.State, o.Reason = row.ObjectConflict, first
-	case count[outcomeKept]+count[outcomeHeld] > 0:
+	case count[ledger.OutcomeKept]+count[ledger.OutcomeHeld] > 0:
 		o.State, o.Reason = row.ObjectKept, first
-	case count[outcomeRejected] > 0:
+	case count[ledger.OutcomeRejected] > 0:
 		o.State, o.Reason = row.ObjectRejected, first
 	case x.reason != "":
 		o.State, o.Reason = row.ObjectSkipped, x.reason
 	default:
-		o.State, o.Reason = row.ObjectSkipped, reasonEmpty
+		o.State, o.Reason = row.ObjectSkipped, ledger.ReasonEmpty
 	}
 }
 
@@ -349,15 +352,15 @@ func (j *job) settle(ctx context.Context, x *object, o *row.Object) error {
 	}
 	// Names first: a run that dies in between takes the object again. One that another process had open may
 	// have been found by its names before.
-	if err := j.rename(ctx, x.t.named || !named(o) && x.t.heir != (row.WorkerID{}), o); err != nil {
+	if err := j.rename(ctx, x.t.IsNamed || !ledger.IsNamed(o) && x.t.heir != (row.WorkerID{}), o); err != nil {
 		return err
 	}
 	ok, err := j.note(ctx, x.t.old, o)
 	if err != nil || !ok {
 		return err
 	}
-	x.t.old, x.t.named = o, named(o)
-	if err := demoteLosers(ctx, j.cat, o); err != nil || !ended {
+	x.t.old, x.t.IsNamed = o, ledger.IsNamed(o)
+	if err := ledger.DemoteLosers(ctx, j.cat, o); err != nil || !ended {
 		return err
 	}
 	return x.discharge(ctx)

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -48,7 +50,7 @@ func (j *job) settleLedgers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return forEach(owed, func(o *row.Obligation) error { return settleLedger(ctx, j.cat, o) })
+	return parallel.Each(owed, func(o *row.Obligation) error { return ledger.FollowRecord(ctx, j.cat, o) })
 }
 
 // await records what a load lacks before the load becomes visible, then looks once more for what
@@ -62,7 +64,7 @@ func (j *job) await(ctx context.Context, p *pending) error {
 		return nil
 	}
 	errs := make([]error, len(keys))
-	atOnce(len(keys), func(i int) {
+	parallel.Do(len(keys), func(i int) {
 		w := waiting{keys[i], row.Waiter{Artifact: p.id, Object: p.x.t.url}}
 		errs[i] = j.cat.AddWaiter(ctx, w.key, w.Waiter)
 		if errs[i] == nil {
@@ -122,11 +124,11 @@ func (j *job) lookAgain(ctx context.Context, p *pending, w waiting) error {
 
 // holds reports whether a companion lies in a source of this run.
 func (j *job) holds(a arrival) bool {
-	return slices.ContainsFunc(a.places, func(place string) bool { return j.has(place) })
+	return slices.ContainsFunc(a.places, func(place string) bool { return j.HasName(place) })
 }
 
-// has reports whether a place lies in a source of this run.
-func (j *job) has(place string) bool {
+// HasName reports whether a place lies in a source of this run.
+func (j *job) HasName(place string) bool {
 	_, takes := j.sourceTaking(place)
 	return takes
 }
@@ -162,7 +164,7 @@ func (x *object) announce(ctx context.Context) error {
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
 	errs := make([]error, len(keys))
-	atOnce(len(keys), func(i int) {
+	parallel.Do(len(keys), func(i int) {
 		waiters, err := x.j.cat.Waiters(ctx, keys[i])
 		for _, w := range waiters {
 			if err == nil {
@@ -189,7 +191,7 @@ func (x *object) discharge(ctx context.Context) error {
 		return err
 	}
 	errs := make([]error, len(x.t.owed))
-	atOnce(len(x.t.owed), func(i int) {
+	parallel.Do(len(x.t.owed), func(i int) {
 		o := x.t.owed[i]
 		w := waiting{o.Companion, o.Waiter}
 		lacks, err := x.lacksStill(ctx, w)
@@ -241,7 +243,7 @@ func (x *object) stopWaiting(ctx context.Context) error {
 	keys := slices.Sorted(maps.Keys(x.got))
 	x.mu.Unlock()
 	errs := make([]error, len(keys))
-	atOnce(len(keys), func(i int) {
+	parallel.Do(len(keys), func(i int) {
 		if !x.found(keys[i]) {
 			return
 		}
@@ -279,10 +281,10 @@ func (j *job) fulfil(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		urls := slices.DeleteFunc(slices.Sorted(maps.Keys(owed)), func(url string) bool { return tried[url] >= maxWakes || !j.has(url) })
+		urls := slices.DeleteFunc(slices.Sorted(maps.Keys(owed)), func(url string) bool { return tried[url] >= maxWakes || !j.HasName(url) })
 		tasks, errs := make([]*task, len(urls)), make([]error, len(urls))
 		var reach sync.Map
-		atOnce(len(urls), func(i int) {
+		parallel.Do(len(urls), func(i int) {
 			var err error
 			if tasks[i], err = j.owedTask(ctx, urls[i], owed[urls[i]], &reach); err != nil {
 				errs[i] = fmt.Errorf("derive %s again: %w", urls[i], err)
@@ -333,12 +335,12 @@ func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation, 
 		return nil, nil // a changed object is new itself, and asks again
 	}
 	s = j.sourceOf(url) // of sources that share a bucket, the one with the object's owner
-	t := &task{src: s, entry: e, url: url, old: old, named: named(old), owed: owed}
+	t := &task{src: s, entry: e, url: url, old: old, IsNamed: ledger.IsNamed(old), owed: owed}
 	switch old.State {
 	case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict, row.ObjectSkipped:
 		t.rederive = true
 	case row.ObjectRejected:
-		if strings.HasPrefix(old.Reason, reasonCrashed) {
+		if strings.HasPrefix(old.Reason, ledger.ReasonCrashed) {
 			return nil, nil
 		}
 	case row.ObjectLoading, row.ObjectPublished:

@@ -11,6 +11,8 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -117,7 +119,7 @@ func TestEarlierStoreIsJoined(t *testing.T) {
 	if err := w.cat.AddName(t.Context(), "dwo:77", row.Ref{Object: w.src.Bucket.URL("z/elsewhere")}); err != nil {
 		t.Fatal(err)
 	}
-	part := &row.Object{URL: w.src.Bucket.URL("z/elsewhere"), State: row.ObjectSkipped, Reason: reasonCompanion}
+	part := &row.Object{URL: w.src.Bucket.URL("z/elsewhere"), State: row.ObjectSkipped, Reason: ledger.ReasonCompanion}
 	e, _, err := w.src.Bucket.Stat(t.Context(), "z/elsewhere")
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +152,7 @@ func TestGCJoinsWaiters(t *testing.T) {
 	w.put("x/a.so", needsPart)
 	w.put("x/b.so", strings.ReplaceAll(needsPart, idA, idB))
 	w.run()
-	if _, err := Forget(t.Context(), ForgetOptions{Projection: w.projection(), Artifacts: []symbol.ID{elfID(idB)}}); err != nil {
+	if _, err := Forget(t.Context(), ForgetOptions{Stores: w.projection(), Artifacts: []symbol.ID{elfID(idB)}}); err != nil {
 		t.Fatal(err)
 	}
 	w.gc(GCOptions{})
@@ -206,7 +208,7 @@ func TestObligationThatKills(t *testing.T) {
 		die()
 	}
 	alone := 0
-	w.o.Isolate = func(ctx context.Context, url string) (*Report, error) {
+	w.o.Isolate = func(ctx context.Context, url string) (*report.Report, error) {
 		alone++
 		die()
 		return nil, errors.New("killed: out of memory")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
@@ -60,7 +61,7 @@ type Options struct {
 	Alive func(host, process string) (alive, known bool)
 	// Isolate ingests one object in a process of its own, with its own limits, and gives its report, or says
 	// how that process ended: for objects that were open whenever a process died. nil: they are rejected.
-	Isolate func(ctx context.Context, url string) (*Report, error)
+	Isolate func(ctx context.Context, url string) (*report.Report, error)
 	// Isolated: this is such a process. It takes the object of Only whoever holds it.
 	Isolated bool
 	// Teller is the process that tells what this one does (zero: this one). An isolated process

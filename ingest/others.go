@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -70,7 +72,7 @@ func (j *job) takeOver(ctx context.Context) error {
 		unsure := false
 		states := make([]*row.Object, len(theirs))
 		errs := make([]error, len(theirs))
-		atOnce(len(theirs), func(i int) { states[i], errs[i] = j.cat.Object(ctx, theirs[i].url) })
+		parallel.Do(len(theirs), func(i int) { states[i], errs[i] = j.cat.Object(ctx, theirs[i].url) })
 		for i, t := range theirs {
 			if errs[i] != nil {
 				return errs[i]
@@ -85,7 +87,7 @@ func (j *job) takeOver(ctx context.Context) error {
 			}
 			switch {
 			case !s.alive:
-				*t = task{src: t.src, entry: t.entry, sidecar: t.sidecar, url: t.url, old: now, named: named(now), suspect: now.State == row.ObjectLoading}
+				*t = task{src: t.src, entry: t.entry, sidecar: t.sidecar, url: t.url, old: now, IsNamed: ledger.IsNamed(now), suspect: now.State == row.ObjectLoading}
 				left.tasks = append(left.tasks, t)
 			case s.beats:
 				j.mu.Lock()

@@ -13,8 +13,8 @@ const (
 	defaultFull     = 24 * time.Hour
 )
 
-// prefixes are those below which a source is to be listed; nil: all of it.
-func (j *job) prefixes(ctx context.Context, s *source) ([]string, error) {
+// Each are those below which a source is to be listed; nil: all of it.
+func (j *job) Each(ctx context.Context, s *source) ([]string, error) {
 	if s.Dates != "" && !j.o.Force && !j.renaming {
 		state, err := j.cat.Source(ctx, j.stateOf(s))
 		if err != nil {

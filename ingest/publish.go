@@ -8,6 +8,10 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -26,7 +30,7 @@ type pending struct {
 	member    string
 	load      sinks.Load
 	loaded    *row.Loaded
-	names     []symbol.Name
+	Knows     []symbol.Name
 	missed    map[string]missed
 	states    map[string]string // of companions: as object.states
 	rows      []sinks.Row       // until there is a batch
@@ -34,7 +38,7 @@ type pending struct {
 	batch     sinks.Batch // nil: the group's
 	lake      *lakeBatch  // has its rows; nil: there is no lake
 	kept      bool        // another load turned out to be better
-	held      string      // it is much worse than what is published: how
+	InStore   string      // it is much worse than what is published: how
 	keptOut   *row.Record // another owner publishes this, which keeps it out; nil: nothing does
 	overruled *row.Loaded // another owner's, which it replaced; nil: none
 	accepted  string      // digest that a person accepted in a conflict
@@ -107,15 +111,15 @@ func (j *job) handed(ctx context.Context, p *pending) {
 		x.mu.Unlock()
 	case p.keptOut != nil:
 		// keepOut has noted it.
-	case p.held != "":
-		x.noteArtifact(row.ObjectArtifact{ID: p.id, Member: p.member, Outcome: outcomeHeld, Error: p.held})
+	case p.InStore != "":
+		x.noteArtifact(row.ObjectArtifact{ID: p.id, Member: p.member, Outcome: ledger.OutcomeHeld, Error: p.InStore})
 		j.mu.Lock()
-		j.report.tell(&j.report.Held, Rejection{join(x.t.url, p.member), p.held})
+		j.report.Append(&j.report.Held, report.Rejection{URL: ledger.Place(x.t.url, p.member), Error: p.InStore})
 		j.mu.Unlock()
 	case p.kept:
-		x.outcome(p.id, p.member, outcomeKept)
+		x.outcome(p.id, p.member, ledger.OutcomeKept)
 	default:
-		x.outcome(p.id, p.member, outcomeLoaded)
+		x.outcome(p.id, p.member, ledger.OutcomeLoaded)
 		x.overrule(p)
 		x.count(p.loaded)
 	}
@@ -149,18 +153,18 @@ func (j *job) enter(ctx context.Context, p *pending) error {
 		if err != nil {
 			return err
 		}
-		next := copyOf(old, p.id)
+		next := record.Copy(old, p.id)
 		for i := range next.Progress {
 			// The process that had the object is dead. Should it only have slept, this load is lost to it.
 			if e := &next.Progress[i]; heir != (row.WorkerID{}) && strings.HasSuffix(e.Owner, "/"+heir.String()) {
-				e.Owner, e.Lease = superseded, j.o.Now()
+				e.Owner, e.Lease = record.Superseded, j.o.Now()
 			}
 		}
-		next.Progress = append(next.Progress, row.Progress{Load: p.load, Owner: j.owner, Lease: j.o.Now().Add(leaseTime)})
+		next.Progress = append(next.Progress, row.Progress{Load: p.load, Owner: j.owner, Lease: j.o.Now().Add(record.LeaseTime)})
 		err = j.cat.SwapArtifact(ctx, old, next)
 		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
 			// Somebody was faster, or it is our own entry after a lost answer.
-			if now, rerr := j.cat.Artifact(ctx, p.id); rerr == nil && now != nil && entryOf(now, p.load, j.owner) >= 0 {
+			if now, rerr := j.cat.Artifact(ctx, p.id); rerr == nil && now != nil && record.Entry(now, p.load, j.owner) >= 0 {
 				return nil
 			}
 			continue
@@ -182,11 +186,11 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 		return err
 	}
 	if first == nil { // gc took it for abandoned: names would lead to nothing
-		return errLost
+		return record.ErrLost
 	}
-	unnamed := p.x.verdict(first, p.loaded, p.accepted) == dispute
+	unnamed := p.x.verdict(first, p.loaded, p.accepted) == trust.Dispute
 	if !unnamed { // names of what is kept out lead nowhere
-		if err := nameAll(ctx, j.cat, first, p.id, p.names); err != nil {
+		if err := record.EnterNames(ctx, j.cat, first, p.id, p.Knows); err != nil {
 			return err
 		}
 		if err := j.await(ctx, p); err != nil {
@@ -202,30 +206,30 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 			return nil // the answer to our swap was lost
 		}
 		if old == nil {
-			return errLost
+			return record.ErrLost
 		}
-		at := entryOf(old, p.load, j.owner)
+		at := record.Entry(old, p.load, j.owner)
 		if at < 0 {
-			return errLost
+			return record.ErrLost
 		}
 		v := p.x.verdict(old, p.loaded, p.accepted)
-		if unnamed && v != dispute {
+		if unnamed && v != trust.Dispute {
 			return j.publish(ctx, p) // what kept it out is gone
 		}
-		next := copyOf(old, p.id)
-		if v != dispute && (!old.State.Removed() || j.o.Force) {
-			next.Names = union(next.Names, p.names)
+		next := record.Copy(old, p.id)
+		if v != trust.Dispute && (!old.State.Removed() || j.o.Force) {
+			next.Names = record.UnionNames(next.Names, p.Knows)
 		}
 		p.rule(v, old, next)
 		if p.kept {
-			next.Progress[at].Owner, next.Progress[at].Lease = superseded, j.o.Now()
+			next.Progress[at].Owner, next.Progress[at].Lease = record.Superseded, j.o.Now()
 		} else {
 			if err := j.demoteLoser(ctx, p, old.Published); err != nil {
 				return err
 			}
 			next.Progress = slices.Delete(next.Progress, at, at+1)
 			if old.Previous != nil {
-				next.Progress = append(next.Progress, row.Progress{Load: old.Previous.Load, Owner: superseded, Lease: j.o.Now()})
+				next.Progress = append(next.Progress, row.Progress{Load: old.Previous.Load, Owner: record.Superseded, Lease: j.o.Now()})
 			}
 			next.Previous, next.Published, next.State = old.Published, p.loaded, row.Live
 		}
@@ -234,7 +238,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 			j.arrivals(p.id, next.Names)
 			return j.demoteLoser(ctx, p, old.Published)
 		}
-		if err == nil && v == dispute {
+		if err == nil && v == trust.Dispute {
 			return p.x.keepOut(ctx, old, p.loaded)
 		}
 		if err == nil {
@@ -255,5 +259,5 @@ func (j *job) addNames(ctx context.Context, rec *row.Record, names []symbol.Name
 	if j.o.DryRun {
 		return nil
 	}
-	return addNames(ctx, j.cat, rec, names)
+	return record.AddNames(ctx, j.cat, rec, names)
 }

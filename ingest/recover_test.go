@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -118,7 +119,7 @@ func TestCrashes(t *testing.T) {
 		die("killer.so")
 	}
 	var alone []string
-	child := func(ctx context.Context, url string) (*Report, error) {
+	child := func(ctx context.Context, url string) (*report.Report, error) {
 		alone = append(alone, url)
 		o := w.o
 		o.Isolated, o.Only, o.Isolate = true, []string{url}, nil
@@ -136,7 +137,7 @@ func TestCrashes(t *testing.T) {
 	for range 3 {
 		die("killer.so")
 	}
-	w.o.Isolate = func(ctx context.Context, url string) (*Report, error) { // it opens the object, and dies
+	w.o.Isolate = func(ctx context.Context, url string) (*report.Report, error) { // it opens the object, and dies
 		die("killer.so")
 		return nil, errors.New("killed: out of memory")
 	}
@@ -158,7 +159,7 @@ func TestCrashes(t *testing.T) {
 	for range 3 {
 		die("killer.so")
 	}
-	w.o.Isolate = func(context.Context, string) (*Report, error) { return nil, errors.New("no more processes") }
+	w.o.Isolate = func(context.Context, string) (*report.Report, error) { return nil, errors.New("no more processes") }
 	if _, err := Run(t.Context(), []Source{w.src}, w.o); err == nil || !strings.Contains(err.Error(), "no more processes") {
 		t.Fatal(err)
 	}

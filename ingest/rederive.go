@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -49,7 +50,7 @@ func (j *job) rederive(ctx context.Context, s *source) error {
 		list = list[len(some):]
 		found := make([]*task, len(some))
 		errs := make([]error, len(some))
-		atOnce(len(some), func(i int) {
+		parallel.Do(len(some), func(i int) {
 			key, _ := cutPrefix(some[i].url, s)
 			t, err := j.keyTask(ctx, s, key, nil)
 			if t != nil && t.old != nil && !t.fresh { // loaded: nothing else is to be done again

@@ -7,6 +7,10 @@ import (
 	"sync"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -19,7 +23,7 @@ import (
 // A death anywhere leaves both names, or the entry of before, and the next
 // Rename ends it. Memory is in proportion to the objects that are renamed. The
 // error is that of the environment or of ctx.
-func Rename(ctx context.Context, srcs []Source, o Options) (*Report, error) {
+func Rename(ctx context.Context, srcs []Source, o Options) (*report.Report, error) {
 	j := newJob(o)
 	j.renaming = true
 	err := j.open(srcs)
@@ -78,14 +82,14 @@ func (j *job) renameAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := forEach(dropped, func(n heldName) error { return j.dropNames(ctx, n) }); err != nil {
+	if err := parallel.Each(dropped, func(n heldName) error { return j.dropNames(ctx, n) }); err != nil {
 		return err
 	}
 	var all []renaming
 	for _, c := range changed {
 		all = append(all, c)
 	}
-	return forEach(all, func(c renaming) error {
+	return parallel.Each(all, func(c renaming) error {
 		next := *c.old
 		next.App = c.app
 		_, err := j.note(ctx, c.old, &next) // who changed it meanwhile read the names as they are now
@@ -96,12 +100,12 @@ func (j *job) renameAll(ctx context.Context) error {
 // compareNames adds to changed the objects that are called otherwise now.
 func (j *job) compareNames(ctx context.Context, tasks []*task, changed map[string]renaming) error {
 	var mu sync.Mutex
-	return forEach(tasks, func(t *task) error {
+	return parallel.Each(tasks, func(t *task) error {
 		app, build, err := j.appOf(ctx, t)
 		if errors.Is(err, bucket.ErrChanged) || errors.Is(err, bucket.ErrNotFound) {
 			return nil // the next ingest sees to it
 		}
-		if now := appBuild(app, build); err == nil && now != t.old.App {
+		if now := record.AppBuild(app, build); err == nil && now != t.old.App {
 			mu.Lock()
 			changed[t.url] = renaming{t.old, now}
 			mu.Unlock()
@@ -113,7 +117,7 @@ func (j *job) compareNames(ctx context.Context, tasks []*task, changed map[strin
 // nameChanged gives the new names.
 func (j *job) nameChanged(ctx context.Context, changed map[string]renaming) error {
 	for _, c := range changed {
-		for _, id := range stored(c.old) {
+		for _, id := range ledger.Artifacts(c.old) {
 			rec, err := j.cat.Artifact(ctx, id)
 			if err != nil {
 				return err
@@ -121,7 +125,7 @@ func (j *job) nameChanged(ctx context.Context, changed map[string]renaming) erro
 			if rec == nil {
 				continue
 			}
-			if err := addNames(ctx, j.cat, rec, appNames(c.app, rec.Names)); err != nil {
+			if err := record.AddNames(ctx, j.cat, rec, record.AppNames(c.app, rec.Names)); err != nil {
 				return err
 			}
 		}
@@ -133,7 +137,7 @@ func (j *job) nameChanged(ctx context.Context, changed map[string]renaming) erro
 func (j *job) unheld(ctx context.Context, changed map[string]renaming) ([]heldName, error) {
 	gone := map[heldName]bool{}
 	for _, c := range changed {
-		for _, id := range stored(c.old) {
+		for _, id := range ledger.Artifacts(c.old) {
 			if c.old.App != "" {
 				gone[heldName{id, strings.ToLower(c.old.App)}] = true
 			}
@@ -144,7 +148,7 @@ func (j *job) unheld(ctx context.Context, changed map[string]renaming) ([]heldNa
 		if c, is := changed[o.URL]; is {
 			app = c.app
 		}
-		for _, id := range stored(o) {
+		for _, id := range ledger.Artifacts(o) {
 			delete(gone, heldName{id, strings.ToLower(app)})
 		}
 		return nil
@@ -158,5 +162,5 @@ func (j *job) unheld(ctx context.Context, changed map[string]renaming) ([]heldNa
 
 // dropNames takes an APP@BUILD, and the file names below it, from an artifact.
 func (j *job) dropNames(ctx context.Context, n heldName) error {
-	return removeNames(ctx, j.cat, n.id, func(name symbol.Name) bool { return isBuild(name, []string{n.app}) })
+	return record.RemoveNames(ctx, j.cat, n.id, func(name symbol.Name) bool { return record.IsBuild(name, []string{n.app}) })
 }

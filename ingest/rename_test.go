@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -20,7 +21,7 @@ func (w *world) apps(id string) []string {
 }
 
 // rename runs Rename over the world's source.
-func (w *world) rename() *Report {
+func (w *world) rename() *report.Report {
 	w.t.Helper()
 	report, err := Rename(w.t.Context(), []Source{w.src}, w.o)
 	if err != nil {

@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/ingest/spill"
+	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/ingest/sweep"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
@@ -52,7 +55,7 @@ func Reseal(ctx context.Context, o ResealOptions) (*ResealReport, error) {
 		}
 	}
 	if o.Lake != nil {
-		if _, err := Project(ctx, Projection{Store: o.Store, Keyring: o.Keyring, Lake: o.Lake}, o.Artifacts); err != nil {
+		if _, err := projection.Update(ctx, projection.Stores{Store: o.Store, Keyring: o.Keyring, Lake: o.Lake}, o.Artifacts); err != nil {
 			return r.report, err
 		}
 	}
@@ -69,7 +72,7 @@ type resealer struct {
 func (r *resealer) artifact(ctx context.Context, id symbol.ID) error {
 	for {
 		rec, err := r.cat.Artifact(ctx, id)
-		if err != nil || rec == nil || !published(rec) {
+		if err != nil || rec == nil || !record.Published(rec) {
 			return err
 		}
 		again, err := r.record(ctx, rec)
@@ -83,12 +86,12 @@ func (r *resealer) record(ctx context.Context, rec *row.Record) (again bool, err
 	olds := []*row.Loaded{rec.Previous, rec.Published} // so that the ids of loads ascend by age
 	news := make([]*row.Loaded, len(olds))
 	at := r.Now()
-	next := copyOf(rec, rec.ID)
+	next := record.Copy(rec, rec.ID)
 	loads := make([]sinks.Load, len(olds))
 	for i := range olds {
 		if olds[i] != nil && len(olds[i].WrappedKey) > 0 {
 			loads[i] = row.NewLoad(at.Add(time.Duration(i) * time.Millisecond))
-			next.Progress = append(next.Progress, row.Progress{Load: loads[i], Owner: r.Owner, Lease: at.Add(leaseTime)})
+			next.Progress = append(next.Progress, row.Progress{Load: loads[i], Owner: r.Owner, Lease: at.Add(record.LeaseTime)})
 		}
 	}
 	if err := r.cat.SwapArtifact(ctx, rec, next); err != nil {
@@ -132,10 +135,10 @@ func (r *resealer) replace(ctx context.Context, was *row.Record, news []*row.Loa
 		if err != nil {
 			return false, err
 		}
-		if rec == nil || !published(rec) {
+		if rec == nil || !record.Published(rec) {
 			return false, nil // shredded or forgotten meanwhile: gc takes what was written
 		}
-		next := copyOf(rec, rec.ID)
+		next := record.Copy(rec, rec.ID)
 		entered := map[sinks.Load]bool{}
 		for _, p := range rec.Progress {
 			entered[p.Load] = p.Owner == r.Owner
@@ -146,7 +149,7 @@ func (r *resealer) replace(ctx context.Context, was *row.Record, news []*row.Loa
 			if news[i] == nil || *place == nil || (*place).Load != old.Load || !entered[news[i].Load] {
 				continue
 			}
-			next.Progress = append(next.Progress, row.Progress{Load: old.Load, Owner: superseded, Lease: r.Now()})
+			next.Progress = append(next.Progress, row.Progress{Load: old.Load, Owner: record.Superseded, Lease: r.Now()})
 			*place = news[i]
 			changed++
 			for k, p := range next.Progress {
@@ -158,7 +161,7 @@ func (r *resealer) replace(ctx context.Context, was *row.Record, news []*row.Loa
 		}
 		for k, p := range next.Progress { // loads that nobody needs after all
 			if p.Owner == r.Owner && (news[0] != nil && p.Load == news[0].Load || news[1] != nil && p.Load == news[1].Load) {
-				next.Progress[k].Owner, next.Progress[k].Lease = superseded, r.Now()
+				next.Progress[k].Owner, next.Progress[k].Lease = record.Superseded, r.Now()
 			}
 		}
 		err = r.cat.SwapArtifact(ctx, rec, next)
@@ -191,7 +194,7 @@ func (r *resealer) rows(ctx context.Context, id symbol.ID, l *row.Loaded, to sin
 	}
 	bytes := uint64(0)
 	prefix := row.LoadPrefix(id, l.Load)
-	err = r.Store.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: after(prefix)}, func(rw sinks.Row) error {
+	err = r.Store.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: stored.After(prefix)}, func(rw sinks.Row) error {
 		bytes += uint64(len(rw.Key) + len(rw.Value))
 		again, err := reseal(rw)
 		if err != nil {
@@ -215,7 +218,7 @@ func (r *resealer) classes(ctx context.Context, id symbol.ID, l *row.Loaded, to 
 		StringBytes: max(r.MemoryBytes, minStringBytes), Position: secret.Position})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	lane := s.Lane()
-	if err := exportRows(ctx, r.Store, r.Keyring, id, l, func(run *symbol.Run) error { return lane.Add(0, run) }); err != nil {
+	if err := stored.Export(ctx, r.Store, r.Keyring, id, l, func(run *symbol.Run) error { return lane.Add(0, run) }); err != nil {
 		return nil, err
 	}
 	s.Sort()

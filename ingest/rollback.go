@@ -6,6 +6,10 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -15,7 +19,7 @@ var ErrNoPrevious = errors.New("it has no previous load")
 
 // Rollback publishes an artifact's previous load again, in place of the present one, which becomes the previous, and
 // pins it: only a forced ingest replaces it. A death in between leaves one or the other; ledger and lake follow with the next ingest.
-func Rollback(ctx context.Context, p Projection, id symbol.ID) (now *row.Record, err error) {
+func Rollback(ctx context.Context, p projection.Stores, id symbol.ID) (now *row.Record, err error) {
 	cat := row.NewCatalog(p.Store.Catalog, p.Keyring)
 	var owed *row.Obligation // of the ledger
 	for {
@@ -28,8 +32,8 @@ func Rollback(ctx context.Context, p Projection, id symbol.ID) (now *row.Record,
 		case old.Previous == nil || len(old.Previous.WrappedKey) == 0:
 			return nil, fmt.Errorf("artifact %s: %w", id, ErrNoPrevious)
 		}
-		if hasRows(old.Previous) {
-			have, err := haveRows(ctx, p.Store.Blocks, []loadID{{id, old.Previous.Load}})
+		if record.HasRows(old.Previous) {
+			have, err := stored.HaveRows(ctx, p.Store.Blocks, []stored.Load{{Artifact: id, ID: old.Previous.Load}})
 			if err == nil && !have[0] {
 				err = fmt.Errorf("artifact %s: the rows of its previous load are gone: symlake gc forgets it: %w", id, ErrNoPrevious)
 			}
@@ -37,9 +41,9 @@ func Rollback(ctx context.Context, p Projection, id symbol.ID) (now *row.Record,
 				return nil, err
 			}
 		}
-		now = copyOf(old, id)
+		now = record.Copy(old, id)
 		now.Published, now.Previous, now.State = old.Previous, old.Published, row.Pinned
-		if l := now.Previous; l != nil && owed == nil && !isFrom(l, now.Published.Source.URL, now.Published.Source.Member) {
+		if l := now.Previous; l != nil && owed == nil && !record.IsFrom(l, now.Published.Source.URL, now.Published.Source.Member) {
 			if owed, err = cat.ObligeLedger(ctx, id); err != nil {
 				return nil, err
 			}
@@ -54,12 +58,12 @@ func Rollback(ctx context.Context, p Projection, id symbol.ID) (now *row.Record,
 		break
 	}
 	if owed != nil {
-		if err := settleLedger(ctx, cat, owed); err != nil {
+		if err := ledger.FollowRecord(ctx, cat, owed); err != nil {
 			return nil, err
 		}
 	}
 	if p.Lake != nil {
-		if _, err := Project(ctx, p, []symbol.ID{id}); err != nil {
+		if _, err := projection.Update(ctx, p, []symbol.ID{id}); err != nil {
 			return nil, err
 		}
 	}

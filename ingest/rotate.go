@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -21,15 +23,15 @@ type RotateOptions struct {
 
 // RotateReport is what a rotation did.
 type RotateReport struct {
-	Job      string      `json:"job"`
-	Started  time.Time   `json:"started"`
-	Seconds  float64     `json:"seconds"`
-	Version  uint32      `json:"version"`           // of the store key, that seals from now on
-	Resumed  bool        `json:"resumed,omitempty"` // an earlier rotation to it had been cut short
-	DataKeys int         `json:"data_keys"`         // wrapped anew
-	Records  int         `json:"records"`           // of the catalog, sealed anew
-	Failed   []Rejection `json:"failed,omitempty"`  // records that do not open
-	Untold   int         `json:"untold,omitempty"`  // how many more failed than Failed names
+	Job      string             `json:"job"`
+	Started  time.Time          `json:"started"`
+	Seconds  float64            `json:"seconds"`
+	Version  uint32             `json:"version"`           // of the store key, that seals from now on
+	Resumed  bool               `json:"resumed,omitempty"` // an earlier rotation to it had been cut short
+	DataKeys int                `json:"data_keys"`         // wrapped anew
+	Records  int                `json:"records"`           // of the catalog, sealed anew
+	Failed   []report.Rejection `json:"failed,omitempty"`  // records that do not open
+	Untold   int                `json:"untold,omitempty"`  // how many more failed than Failed names
 }
 
 const (
@@ -83,7 +85,7 @@ func rotatePass(ctx context.Context, o RotateOptions, cat *row.Catalog, r *Rotat
 		}
 		from, more = next, next != nil
 		var mu sync.Mutex
-		manyAtOnce(rotateAtOnce, len(stale), func(i int) {
+		parallel.DoMost(rotateAtOnce, len(stale), func(i int) {
 			if ctx.Err() != nil {
 				return
 			}
@@ -96,8 +98,8 @@ func rotatePass(ctx context.Context, o RotateOptions, cat *row.Catalog, r *Rotat
 				found++
 				r.Records++
 				r.DataKeys += n
-			case len(r.Failed) < maxTold:
-				r.Failed = append(r.Failed, Rejection{fmt.Sprintf("record %x", stale[i].Key()), err.Error()})
+			case len(r.Failed) < report.MaxListed:
+				r.Failed = append(r.Failed, report.Rejection{URL: fmt.Sprintf("record %x", stale[i].Key()), Error: err.Error()})
 			default:
 				r.Untold++
 			}

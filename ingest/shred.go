@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -120,7 +123,7 @@ func (s *shredder) destroy(ctx context.Context, id symbol.ID) error {
 		if old == nil {
 			return errors.New("the store knows nothing of it")
 		}
-		next := copyOf(old, id)
+		next := record.Copy(old, id)
 		next.State = row.Shredded
 		var drop [][]byte
 		for _, l := range []**row.Loaded{&next.Published, &next.Previous} {
@@ -134,7 +137,7 @@ func (s *shredder) destroy(ctx context.Context, id symbol.ID) error {
 		}
 		// Keys of older loads left the record when they were replaced; their rows wait for gc.
 		for _, p := range next.Progress {
-			if p.Owner == superseded {
+			if p.Owner == record.Superseded {
 				drop = append(drop, row.LoadPrefix(id, p.Load))
 			}
 		}
@@ -155,7 +158,7 @@ func (s *shredder) elsewhere(ctx context.Context) error {
 	err := s.cat.Objects(ctx, "", func(o *row.Object) error {
 		for _, a := range o.Artifacts {
 			if slices.Contains(s.Artifacts, a.ID) {
-				s.tell("object %s", join(o.URL, a.Member))
+				s.tell("object %s", ledger.Place(o.URL, a.Member))
 				return nil
 			}
 		}
@@ -180,7 +183,7 @@ func (s *shredder) elsewhere(ctx context.Context) error {
 // tell adds to what is left, unless it stands there.
 func (s *shredder) tell(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if !slices.Contains(s.report.Left, text) && len(s.report.Left) < maxTold {
+	if !slices.Contains(s.report.Left, text) && len(s.report.Left) < report.MaxListed {
 		s.report.Left = append(s.report.Left, text)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -31,7 +33,7 @@ const (
 // these accounts until their teller is known to be dead, or a minute is over.
 type Telling struct {
 	// Report is the sum of the accounts that were not told yet; nil: there are none.
-	Report *Report
+	Report *report.Report
 
 	o        *Options
 	cat      *row.Catalog
@@ -62,7 +64,7 @@ func Pending(ctx context.Context, o Options) (*Telling, error) {
 
 // Tell adds to the report of a run that ended what its earlier attempts did and, unless
 // Options.TellLater is set, what other runs did and did not tell.
-func Tell(ctx context.Context, r *Report, o Options) (*Telling, error) {
+func Tell(ctx context.Context, r *report.Report, o Options) (*Telling, error) {
 	j := newJob(o)
 	if err := j.recall(ctx, maxYoung); err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func Tell(ctx context.Context, r *Report, o Options) (*Telling, error) {
 }
 
 // strike removes wanted names that came, in case a process died between closing its account and that.
-func (j *job) strike(ctx context.Context, came []WantedName) error {
+func (j *job) strike(ctx context.Context, came []report.WantedName) error {
 	if len(came) == 0 {
 		return nil
 	}
@@ -116,7 +118,7 @@ func (j *job) strike(ctx context.Context, came []WantedName) error {
 	if err != nil {
 		return err
 	}
-	return forEach(left, func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+	return parallel.Each(left, func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
 }
 
 // accounts lists the closed accounts, oldest first. It removes those that were told long ago.
@@ -136,7 +138,7 @@ func (j *job) accounts(ctx context.Context) ([]*row.Account, error) {
 		return nil, outboxError(err)
 	}
 	slices.SortFunc(closed, func(a, b *row.Account) int { return a.Started.Compare(b.Started) })
-	return closed, forEach(over, func(a *row.Account) error { return removeAccount(ctx, j.cat, a) })
+	return closed, parallel.Each(over, func(a *row.Account) error { return removeAccount(ctx, j.cat, a) })
 }
 
 // outboxError tells what to do about an outbox that cannot be read.
@@ -206,7 +208,7 @@ func (t *Telling) Release(ctx context.Context) error {
 	if t.o.TellLater {
 		return nil
 	}
-	return forEach(t.accounts, func(a *row.Account) error {
+	return parallel.Each(t.accounts, func(a *row.Account) error {
 		return changeAccount(ctx, t.cat, a, func(a *row.Account) bool {
 			a.Teller = nil
 			return true
@@ -217,7 +219,7 @@ func (t *Telling) Release(ctx context.Context) error {
 // Done notes that the report was written out completely. Accounts that later attempts of the run
 // sum are kept for a day, the others are removed.
 func (t *Telling) Done(ctx context.Context) error {
-	err := forEach(t.accounts, func(a *row.Account) error {
+	err := parallel.Each(t.accounts, func(a *row.Account) error {
 		if !t.o.Attempts || a.Run != t.o.Run {
 			return removeAccount(ctx, t.cat, a)
 		}
@@ -235,7 +237,7 @@ func (t *Telling) Done(ctx context.Context) error {
 // Acknowledge removes accounts by their ids: their reports arrived where they were to go. Those that
 // are gone already are no error. An account of a process that still works is one.
 func Acknowledge(ctx context.Context, c *row.Catalog, ids []string) error {
-	return forEach(ids, func(text string) error {
+	return parallel.Each(ids, func(text string) error {
 		var id row.WorkerID
 		if err := id.UnmarshalText([]byte(text)); err != nil {
 			return fmt.Errorf("account %q: want the 32 hex digits of a report's accounts", text)
@@ -255,7 +257,7 @@ func Acknowledge(ctx context.Context, c *row.Catalog, ids []string) error {
 }
 
 // sum adds accounts up, oldest first: attempts of one shard of a run as one. nil: there are none.
-func (j *job) sum(ctx context.Context, accounts []*row.Account) (*Report, error) {
+func (j *job) sum(ctx context.Context, accounts []*row.Account) (*report.Report, error) {
 	if len(accounts) == 0 {
 		return nil, nil
 	}
@@ -269,7 +271,7 @@ func (j *job) sum(ctx context.Context, accounts []*row.Account) (*Report, error)
 		}
 		byPart[p] = append(byPart[p], a)
 	}
-	total := &Report{Job: "report", Started: accounts[0].Started, Rejected: []Rejection{}, Objects: ObjectCounts{Skipped: map[string]int{}}, Stages: map[string]float64{}}
+	total := &report.Report{Job: "report", Started: accounts[0].Started, Rejected: []report.Rejection{}, Objects: report.ObjectCounts{Skipped: map[string]int{}}, Stages: map[string]float64{}}
 	for _, p := range parts {
 		attempts := byPart[p]
 		last := attempts[len(attempts)-1]
@@ -280,7 +282,7 @@ func (j *job) sum(ctx context.Context, accounts []*row.Account) (*Report, error)
 		if err != nil {
 			return nil, err
 		}
-		total.add(r)
+		total.Add(r)
 		for _, a := range attempts {
 			total.Accounts = append(total.Accounts, a.ID.String())
 		}
@@ -291,8 +293,8 @@ func (j *job) sum(ctx context.Context, accounts []*row.Account) (*Report, error)
 	return total, nil
 }
 
-func reportOf(a *row.Account) (*Report, error) {
-	r := &Report{}
+func reportOf(a *row.Account) (*report.Report, error) {
+	r := &report.Report{}
 	if err := json.Unmarshal(a.Report, r); err != nil {
 		return nil, fmt.Errorf("account %s: %w: %w", a.ID, row.ErrUnauthentic, err)
 	}
@@ -304,7 +306,7 @@ func reportOf(a *row.Account) (*Report, error) {
 
 // addAttempts adds what earlier attempts of a run did to the report of its last one. An object
 // that failed and has ended since is not told as failed.
-func (j *job) addAttempts(ctx context.Context, r *Report, attempts []*row.Account) error {
+func (j *job) addAttempts(ctx context.Context, r *report.Report, attempts []*row.Account) error {
 	for _, a := range attempts {
 		o, err := reportOf(a)
 		if err != nil {
@@ -319,7 +321,7 @@ func (j *job) addAttempts(ctx context.Context, r *Report, attempts []*row.Accoun
 		o.Missing, o.Sources, o.Seconds, o.Error = nil, nil, 0, ""
 		failed := o.Failed
 		o.Failed = nil
-		r.add(o)
+		r.Add(o)
 		if r.Attempts == 0 {
 			r.Attempts = 1
 		}
@@ -329,10 +331,10 @@ func (j *job) addAttempts(ctx context.Context, r *Report, attempts []*row.Accoun
 			if err != nil {
 				return err
 			}
-			told := slices.ContainsFunc(r.Failed, func(x Rejection) bool { return x.URL == f.URL })
+			told := slices.ContainsFunc(r.Failed, func(x report.Rejection) bool { return x.URL == f.URL })
 			if !told && now != nil && now.State == row.ObjectFailed && now.By == a.ID {
 				r.Objects.Failed++
-				r.tell(&r.Failed, f)
+				r.Append(&r.Failed, f)
 			}
 		}
 	}

@@ -11,6 +11,10 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -25,45 +29,45 @@ func (s *source) standing() row.Standing { return row.Standing{Owner: s.Owner, R
 
 // verdict decides between l and what rec publishes. accepted is the digest that a person accepted
 // in a conflict ("": none).
-func (x *object) verdict(rec *row.Record, l *row.Loaded, accepted string) verdict {
+func (x *object) verdict(rec *row.Record, l *row.Loaded, accepted string) trust.Verdict {
 	p := rec.Published
 	if p != nil && !rec.State.Removed() && accepted != "" && accepted == hex.EncodeToString(l.Digest[:]) {
-		return load
+		return trust.Load
 	}
 	if rec.State.Sticky() && !x.j.o.Force {
-		return keep
+		return trust.Keep
 	}
 	if p == nil {
-		return load
+		return trust.Load
 	}
-	if r := relate(l.Source.Standing, x.t.url, p); r != own {
-		return decide(r, p, l)
+	if r := trust.Relate(l.Source.Standing, x.t.url, p); r != trust.Own {
+		return trust.Decide(r, p, l)
 	}
-	if isFrom(p, l.Source.URL, l.Source.Member) || x.j.o.Force && rec.State.Sticky() || beats(l, p) {
-		return load
+	if record.IsFrom(p, l.Source.URL, l.Source.Member) || x.j.o.Force && rec.State.Sticky() || trust.Beats(l, p) {
+		return trust.Load
 	}
-	return keep
+	return trust.Keep
 }
 
 // rule notes a verdict on p beside what old publishes, and in next whose the artifact is then.
-func (p *pending) rule(v verdict, old, next *row.Record) {
-	p.kept, p.held, p.keptOut, p.overruled, p.loaded.Claim = v != load && v != extend, "", nil, nil, nil
+func (p *pending) rule(v trust.Verdict, old, next *row.Record) {
+	p.kept, p.InStore, p.keptOut, p.overruled, p.loaded.Claim = v != trust.Load && v != trust.Extend, "", nil, nil, nil
 	switch {
-	case v == dispute:
+	case v == trust.Dispute:
 		p.keptOut = old
-	case v == confirm:
-		next.Published = claimedBy(old.Published, p.loaded.Source.Standing)
-	case v == extend:
+	case v == trust.Confirm:
+		next.Published = record.ClaimedBy(old.Published, p.loaded.Source.Standing)
+	case v == trust.Extend:
 		c := old.Published.Claimed()
 		p.loaded.Claim = &c
 	}
 	switch {
 	case p.kept || old.Published == nil || p.accepted != "":
-	case relate(p.loaded.Source.Standing, p.x.t.url, old.Published) == above:
+	case trust.Relate(p.loaded.Source.Standing, p.x.t.url, old.Published) == trust.Above:
 		p.overruled = old.Published // how good it is does not count against a source that is trusted more
 	default:
-		p.held = p.x.worse(old, p.loaded)
-		p.kept = p.held != ""
+		p.InStore = p.x.worse(old, p.loaded)
+		p.kept = p.InStore != ""
 	}
 }
 
@@ -76,8 +80,8 @@ func (x *object) overrule(p *pending) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.warnings) < maxWarnings {
-		x.warnings = append(x.warnings, Rejection{join(x.t.url, p.member),
-			fmt.Sprintf("owner: artifact %s of owner %q and rank %d, from %s, was replaced: this source's rank is %d", p.id, s.Owner, s.Rank, join(o.Source.URL, o.Source.Member), p.loaded.Source.Rank)})
+		x.warnings = append(x.warnings, report.Rejection{URL: ledger.Place(x.t.url, p.member),
+			Error: fmt.Sprintf("owner: artifact %s of owner %q and rank %d, from %s, was replaced: this source's rank is %d", p.id, s.Owner, s.Rank, ledger.Place(o.Source.URL, o.Source.Member), p.loaded.Source.Rank)})
 	}
 }
 
@@ -91,8 +95,8 @@ func (x *object) confirm(ctx context.Context, id symbol.ID, member string, publi
 		if rec == nil || rec.Published == nil || rec.Published.Load != published || x.t.src.standing() == rec.Published.Claimed() {
 			break // somebody else was faster
 		}
-		next := copyOf(rec, id)
-		next.Published = claimedBy(rec.Published, x.t.src.standing())
+		next := record.Copy(rec, id)
+		next.Published = record.ClaimedBy(rec.Published, x.t.src.standing())
 		err = x.j.cat.SwapArtifact(ctx, rec, next)
 		if err == nil {
 			break
@@ -101,7 +105,7 @@ func (x *object) confirm(ctx context.Context, id symbol.ID, member string, publi
 			return environment(err)
 		}
 	}
-	x.outcome(id, member, outcomeKept)
+	x.outcome(id, member, ledger.OutcomeKept)
 	return nil
 }
 
@@ -149,7 +153,7 @@ func (j *job) serves(place string, s row.Standing, known map[string]row.Standing
 // distrust notes that a companion was not used.
 func (x *object) distrust(place string, want formats.Ref, known map[string]row.Standing) {
 	s, _ := x.j.standingOf(place, known)
-	told := Rejection{x.t.url, fmt.Sprintf("companion: %s is not used for %s: its source has owner %q and rank %d", place, cmp.Or(want.ID, want.Name), s.Owner, s.Rank)}
+	told := report.Rejection{URL: x.t.url, Error: fmt.Sprintf("companion: %s is not used for %s: its source has owner %q and rank %d", place, cmp.Or(want.ID, want.Name), s.Owner, s.Rank)}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.warnings) < maxWarnings && !slices.Contains(x.warnings, told) {
@@ -195,16 +199,16 @@ func (x *object) bid(ctx context.Context, f *formats.Format, a *formats.Artifact
 }
 
 // foreign decides about a bid for what another owner holds, before anything is exploded.
-func (x *object) foreign(r relation, p *row.Loaded, b bid) verdict {
+func (x *object) foreign(r trust.Relation, p *row.Loaded, b bid) trust.Verdict {
 	l := &row.Loaded{Rank: b.Rank, Layout: b.layout, Source: row.Source{URL: x.t.url, Member: b.member}}
-	if isFrom(p, x.t.url, b.member) && p.Source.ETag == x.t.entry.ETag && p.Format == b.format.Name && p.Parser == b.format.Version && !x.t.rederive && !x.j.o.Force {
-		return same
+	if record.IsFrom(p, x.t.url, b.member) && p.Source.ETag == x.t.entry.ETag && p.Format == b.format.Name && p.Parser == b.format.Version && !x.t.rederive && !x.j.o.Force {
+		return trust.Same
 	}
 	if b.Rank == p.Rank {
-		return contest
+		return trust.Contest
 	}
-	if v := decide(r, p, l); v != dispute {
+	if v := trust.Decide(r, p, l); v != trust.Dispute {
 		return v
 	}
-	return contest // the content may be the same
+	return trust.Contest // the content may be the same
 }

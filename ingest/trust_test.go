@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -29,7 +31,7 @@ func newTeams(t *testing.T, standings ...row.Standing) *teams {
 }
 
 // ingest runs over the sources with these indexes.
-func (w *teams) ingest(of ...int) *Report {
+func (w *teams) ingest(of ...int) *report.Report {
 	w.t.Helper()
 	var srcs []Source
 	for _, i := range of {
@@ -115,7 +117,7 @@ func TestForeignClaim(t *testing.T) {
 			if n := len(w.conflicts()); n != 1 || w.audited("conflict") != 1 {
 				t.Errorf("%d conflicts, %d in the audit", n, w.audited("conflict"))
 			}
-			if has(w.record(idA).Names, symbol.Name{Kind: symbol.NameFile, Text: "other.so"}) {
+			if record.HasName(w.record(idA).Names, symbol.Name{Kind: symbol.NameFile, Text: "other.so"}) {
 				t.Error("a name of what was kept out")
 			}
 			w.verify()

@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -114,7 +117,7 @@ func (v *verifier) run(ctx context.Context) error {
 	// Rows and records come in the same order: artifacts ascending.
 	var scanErr error
 	next, stop := iter.Pull(func(yield func(storedLoad) bool) {
-		scanErr = prefixes(ctx, v.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
+		scanErr = stored.Each(ctx, v.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
 			if !yield(storedLoad{id, l}) {
 				return errStop
 			}
@@ -133,7 +136,7 @@ func (v *verifier) run(ctx context.Context) error {
 			unnamed()
 		}
 		for more && stored.id == r.ID {
-			if names(r, stored.load) {
+			if record.Knows(r, stored.load) {
 				stored, more = next()
 			} else {
 				unnamed()
@@ -153,7 +156,7 @@ func (v *verifier) run(ctx context.Context) error {
 	}
 	for _, l := range strays { // their record may have come since: it is written before the first row
 		r, err := v.cat.Artifact(ctx, l.id)
-		if err == nil && (r == nil || !names(r, l.load)) {
+		if err == nil && (r == nil || !record.Knows(r, l.load)) {
 			err = errors.New("no record names its rows")
 		}
 		if err != nil && ctx.Err() == nil {
@@ -221,7 +224,7 @@ func (v *verifier) load(ctx context.Context, r *row.Record, l *row.Loaded) (dige
 	check := opened.Verify()
 	prefix := row.LoadPrefix(r.ID, l.Load)
 	var rows, ranges, bytes uint64
-	err = v.Store.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: after(prefix)}, func(rw sinks.Row) error {
+	err = v.Store.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: stored.After(prefix)}, func(rw sinks.Row) error {
 		bytes += uint64(len(rw.Key) + len(rw.Value))
 		b, err := check.Add(rw)
 		if err != nil || b == nil {
@@ -266,10 +269,10 @@ func (v *verifier) object(ctx context.Context, o *row.Object) error {
 		return ctx.Err()
 	}
 	for _, a := range o.Artifacts {
-		if a.Outcome == outcomeConflict && o.State != row.ObjectPublished {
+		if a.Outcome == ledger.OutcomeConflict && o.State != row.ObjectPublished {
 			v.conflict(ctx, o, &a)
 		}
-		if a.Outcome != outcomeLoaded && a.Outcome != outcomeKept {
+		if a.Outcome != ledger.OutcomeLoaded && a.Outcome != ledger.OutcomeKept {
 			continue
 		}
 		r, err := v.cat.Artifact(ctx, a.ID)

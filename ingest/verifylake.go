@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -64,15 +66,15 @@ func naming(r *row.Record, mark sinks.LakeMark, named bool) error {
 	switch {
 	case r == nil && named:
 		return errors.New("the lake names it, and the store knows nothing of it")
-	case (r == nil || !published(r)) && !named:
+	case (r == nil || !record.Published(r)) && !named:
 		return nil
-	case !published(r):
+	case !record.Published(r):
 		return errors.New("the lake names it, and the store does not publish it")
 	case !named:
 		return errors.New("the lake does not name it: symlake compact adds it")
 	case mark.Load != r.Published.Load:
 		return fmt.Errorf("the lake names load %x, not %x: symlake compact sets it right", mark.Load, r.Published.Load)
-	case mark.Revision != lakeLoad(r).Revision():
+	case mark.Revision != projection.LoadOf(r).Revision():
 		return errors.New("the lake has other names or counts: symlake compact sets them right")
 	}
 	return nil
@@ -95,7 +97,7 @@ func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 	for _, id := range ids {
 		r, err := v.cat.Artifact(ctx, id)
 		var o *row.Object
-		if err == nil && r != nil && published(r) {
+		if err == nil && r != nil && record.Published(r) {
 			o, err = v.cat.Object(ctx, r.Published.Source.URL)
 		}
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -32,7 +34,7 @@ func joinWaiters(ctx context.Context, c *row.Catalog, only []waiting) error {
 		}
 	}
 	errs := make([]error, len(all))
-	atOnce(len(all), func(i int) {
+	parallel.Do(len(all), func(i int) {
 		there, err := arrivedBefore(ctx, c, all[i])
 		if err == nil && there {
 			err = c.Oblige(ctx, all[i].key, all[i].Waiter)
@@ -82,7 +84,7 @@ func arrivalAt(ctx context.Context, c *row.Catalog, places []string, s row.Stand
 	var a arrival
 	sum := sha256.New()
 	for _, place := range places {
-		o, err := ledgerOf(ctx, c, place)
+		o, err := ledger.At(ctx, c, place)
 		if err != nil {
 			return arrival{}, err
 		}
@@ -183,7 +185,7 @@ func (g *collector) waits(ctx context.Context) error {
 		}
 		// A load that never came, unless the record is lost: then the ledger tells of it.
 		o, err := g.cat.Object(ctx, w.Object)
-		return o == nil || len(stored(o)) == 0, err
+		return o == nil || len(ledger.Artifacts(o)) == 0, err
 	}
 	var waiters []waiting
 	var obligations []*row.Obligation
@@ -207,8 +209,8 @@ func (g *collector) waits(ctx context.Context) error {
 		return err
 	}
 	errs := make([]error, len(waiters)+len(obligations))
-	atOnce(len(waiters), func(i int) { errs[i] = g.cat.RemoveWaiter(ctx, waiters[i].key, waiters[i].Waiter) })
-	atOnce(len(obligations), func(i int) { errs[len(waiters)+i] = g.cat.Discharge(ctx, obligations[i]) })
+	parallel.Do(len(waiters), func(i int) { errs[i] = g.cat.RemoveWaiter(ctx, waiters[i].key, waiters[i].Waiter) })
+	parallel.Do(len(obligations), func(i int) { errs[len(waiters)+i] = g.cat.Discharge(ctx, obligations[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}

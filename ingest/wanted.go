@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -69,7 +70,7 @@ func (d *Demand) Note(ctx context.Context, c *row.Catalog, now time.Time) error 
 	for id := range asked {
 		ids = append(ids, id)
 	}
-	if err := forEach(ids, func(id symbol.ID) error { return c.AddAsked(ctx, id, now) }); err != nil {
+	if err := parallel.Each(ids, func(id symbol.ID) error { return c.AddAsked(ctx, id, now) }); err != nil {
 		return err
 	}
 	if len(wanted) == 0 {
@@ -81,7 +82,7 @@ func (d *Demand) Note(ctx context.Context, c *row.Catalog, now time.Time) error 
 	}
 	if over := len(all) + len(wanted) - maxWanted; over > 0 {
 		slices.SortFunc(all, lessWanted)
-		if err := forEach(all[:min(over, len(all))], func(w *row.Wanted) error { return c.RemoveWanted(ctx, w) }); err != nil {
+		if err := parallel.Each(all[:min(over, len(all))], func(w *row.Wanted) error { return c.RemoveWanted(ctx, w) }); err != nil {
 			return err
 		}
 	}
@@ -89,7 +90,7 @@ func (d *Demand) Note(ctx context.Context, c *row.Catalog, now time.Time) error 
 	for _, w := range wanted {
 		list = append(list, w)
 	}
-	return forEach(list, func(w *row.Wanted) error { return c.AddWanted(ctx, *w) })
+	return parallel.Each(list, func(w *row.Wanted) error { return c.AddWanted(ctx, *w) })
 }
 
 // lessWanted orders by what is least worth keeping: asked for least, then longest ago.
@@ -141,7 +142,7 @@ func (j *job) arrivals(id symbol.ID, names []symbol.Name) {
 		w := j.wanted[wantedName(n.Text)]
 		if w != nil {
 			delete(j.wanted, wantedName(n.Text))
-			j.report.arrive(w, id)
+			j.report.AddWanted(w, id)
 			j.arrived = append(j.arrived, w)
 		}
 		j.mu.Unlock()

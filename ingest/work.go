@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
 	"slices"
 	"sync"
 )
@@ -58,11 +60,11 @@ func (j *job) leaveAll(ctx context.Context, rest []*task) error {
 	if ctx.Err() != nil {
 		rest = slices.DeleteFunc(rest, func(t *task) bool { return !t.begun })
 		var cancel context.CancelFunc
-		ctx, cancel = detached(ctx)
+		ctx, cancel = ledger.Detached(ctx)
 		defer cancel()
 	}
 	errs := make([]error, len(rest))
-	atOnce(len(rest), func(i int) { errs[i] = j.leave(ctx, rest[i]) })
+	parallel.Do(len(rest), func(i int) { errs[i] = j.leave(ctx, rest[i]) })
 	return errors.Join(errs...)
 }
 
@@ -96,7 +98,7 @@ func (j *job) feed(ctx context.Context, tasks []*task, queue chan<- *task) (rest
 		now := tasks[:n]
 		tasks = tasks[n:]
 		ours, errs := make([]bool, n), make([]error, n)
-		atOnce(n, func(i int) { ours[i], errs[i] = j.begin(ctx, now[i]) })
+		parallel.Do(n, func(i int) { ours[i], errs[i] = j.begin(ctx, now[i]) })
 		if err := errors.Join(errs...); err != nil {
 			for i, t := range now {
 				if ours[i] || errs[i] != nil { // else another process has it

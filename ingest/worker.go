@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -104,7 +105,7 @@ func (l *lease) keep(ctx context.Context, done <-chan struct{}, stop context.Can
 
 // close ends the lease. What it still holds is anybody's at once.
 func (l *lease) close(ctx context.Context) {
-	ctx, cancel := detached(ctx)
+	ctx, cancel := ledger.Detached(ctx)
 	defer cancel()
 	l.mu.Lock()
 	defer l.mu.Unlock()

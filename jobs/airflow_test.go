@@ -17,7 +17,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/symlake/symlake/formats/formattest"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/report"
 )
 
 // airflow is one version of Airflow with a database of its own, and objects to ingest.
@@ -116,8 +116,8 @@ type summary struct {
 	IDs       []string `json:"artifact_ids"`
 	Ranges    int
 	Stored    int
-	Wanted    []ingest.WantedName
-	Reasons   []ingest.Rejection
+	Wanted    []report.WantedName
+	Reasons   []report.Rejection
 	Errors    []string
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
@@ -99,7 +100,7 @@ func (j forgetJob) Run(p *process) error {
 		return err
 	}
 	defer done()
-	o := ingest.ForgetOptions{Projection: lake, App: j.App, KeepLast: j.KeepLast, OlderThan: time.Duration(j.OlderThan), UnaskedFor: time.Duration(j.UnaskedFor), DryRun: j.DryRun}
+	o := ingest.ForgetOptions{Stores: lake, App: j.App, KeepLast: j.KeepLast, OlderThan: time.Duration(j.OlderThan), UnaskedFor: time.Duration(j.UnaskedFor), DryRun: j.DryRun}
 	for _, name := range j.Artifacts {
 		id, err := p.oneArtifact(s, name, j.App)
 		if err != nil {
@@ -170,8 +171,8 @@ func forgetText(verb string, r *ingest.ForgetReport) string {
 }
 
 // openToChange opens store and lake to change what is published.
-func (p *process) openToChange() (*records, ingest.Projection, func(), error) {
-	var none ingest.Projection
+func (p *process) openToChange() (*records, projection.Stores, func(), error) {
+	var none projection.Stores
 	s, err := p.openRecords(false)
 	if err != nil {
 		return nil, none, nil, err
@@ -181,7 +182,7 @@ func (p *process) openToChange() (*records, ingest.Projection, func(), error) {
 		s.Close()
 		return nil, none, nil, err
 	}
-	return s, ingest.Projection{Store: s.Store, Keyring: s.ring, Lake: lake}, func() { s.Close() }, nil
+	return s, projection.Stores{Store: s.Store, Keyring: s.ring, Lake: lake}, func() { s.Close() }, nil
 }
 
 // oneArtifact finds the artifact of a name, whatever its state.

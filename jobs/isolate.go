@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/report"
 )
 
 const (
@@ -24,8 +24,8 @@ const (
 )
 
 // isolate runs this command again for one object, as a process of its own with its own limits.
-func (p *process) isolate(run, teller string, limit time.Duration) func(ctx context.Context, url string) (*ingest.Report, error) {
-	return func(ctx context.Context, url string) (*ingest.Report, error) {
+func (p *process) isolate(run, teller string, limit time.Duration) func(ctx context.Context, url string) (*report.Report, error) {
+	return func(ctx context.Context, url string) (*report.Report, error) {
 		exe, err := os.Executable()
 		if err != nil {
 			return nil, err
@@ -38,7 +38,7 @@ func (p *process) isolate(run, teller string, limit time.Duration) func(ctx cont
 		said := &errorTail{}
 		cmd.Stdout, cmd.Stderr = &out, said
 		err = cmd.Run()
-		report := &ingest.Report{}
+		report := &report.Report{}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		if json.Unmarshal([]byte(lines[len(lines)-1]), report) != nil {
 			report = nil

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/push"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/report"
 )
 
 // pushTime bounds how long a job waits for the Pushgateway: the job's own work is done by then.
@@ -97,7 +97,7 @@ func (m *metricSet) write(path string) error {
 func (p *process) measured() bool { return p.flags.Metrics != "" || p.flags.Pushgateway != "" }
 
 // tellRun tells what a run of ingest did.
-func (p *process) tellRun(r *ingest.Report, err error) error {
+func (p *process) tellRun(r *report.Report, err error) error {
 	if !p.measured() {
 		return nil
 	}

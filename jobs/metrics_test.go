@@ -20,7 +20,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/symlake/symlake/formats/formattest"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/report"
 )
 
 // families are metrics by name, as Prometheus's own parser reads them.
@@ -93,7 +93,7 @@ func someObjects(t *testing.T) string {
 func TestMetricsFiles(t *testing.T) {
 	store, dir := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "textfile")
 	out, _ := mustRun(t, []int{3}, "--store", store, "--metrics", dir, "ingest", someObjects(t), "--report", "-")
-	var r ingest.Report
+	var r report.Report
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}

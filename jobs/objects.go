@@ -6,7 +6,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/conflicts"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -42,7 +43,7 @@ type objectJSON struct {
 	Rank      int            `json:"rank,omitempty"`
 	Artifacts []objectMember `json:"artifacts"`
 	// Conflicts are those that are open, with both sides.
-	Conflicts []ingest.Conflict `json:"conflicts,omitempty"`
+	Conflicts []report.Conflict `json:"conflicts,omitempty"`
 }
 
 type objectMember struct {
@@ -66,9 +67,9 @@ func (j objectsJob) Run(p *process) error {
 	case change != "":
 		return j.settle(p, s)
 	}
-	conflicts := map[string][]ingest.Conflict{}
+	conflicts := map[string][]report.Conflict{}
 	err = s.Conflicts(p.ctx, "", func(c *row.Conflict) error {
-		conflicts[c.KeptOut.URL] = append(conflicts[c.KeptOut.URL], ingest.NewConflict(c))
+		conflicts[c.KeptOut.URL] = append(conflicts[c.KeptOut.URL], report.NewConflict(c))
 		return nil
 	})
 	if err != nil {
@@ -108,11 +109,11 @@ func (j objectsJob) settle(p *process, s *records) error {
 	}
 	var err error
 	if j.Accept != "" {
-		err = ingest.Accept(p.ctx, s.Catalog, j.Accept, time.Now().UTC(), note("accept"))
+		err = conflicts.Accept(p.ctx, s.Catalog, j.Accept, time.Now().UTC(), note("accept"))
 	} else {
-		err = ingest.Dismiss(p.ctx, s.Catalog, j.Dismiss, note("dismiss"))
+		err = conflicts.Dismiss(p.ctx, s.Catalog, j.Dismiss, note("dismiss"))
 	}
-	if errors.Is(err, ingest.ErrNoConflict) {
+	if errors.Is(err, conflicts.ErrNone) {
 		return usage("%w", err)
 	}
 	return err

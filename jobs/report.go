@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -53,7 +54,7 @@ func (j reportJob) Run(p *process) error {
 	}
 	r, nothing := telling.Report, telling.Report == nil
 	if nothing {
-		r = &ingest.Report{Job: "report", Started: time.Now().UTC(), Rejected: []ingest.Rejection{}, Objects: ingest.ObjectCounts{Skipped: map[string]int{}}}
+		r = &report.Report{Job: "report", Started: time.Now().UTC(), Rejected: []report.Rejection{}, Objects: report.ObjectCounts{Skipped: map[string]int{}}}
 	}
 	p.name(r)
 	err = p.report(j.Report, "report-"+runID(""), r)

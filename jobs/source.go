@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/hints"
 	"github.com/symlake/symlake/ingest/inventory"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/bucket"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 )
@@ -36,7 +37,7 @@ type sourceFlags struct {
 
 // open opens the places that objects come from. One that is out of reach stops no other: it is among
 // unopened. What makes no sense is an error of usage.
-func (j sourceFlags) open(p *process) (sources []ingest.Source, unopened []ingest.Rejection, err error) {
+func (j sourceFlags) open(p *process) (sources []ingest.Source, unopened []report.Rejection, err error) {
 	list := p.config.Sources
 	if len(j.Sources) > 0 {
 		list = nil
@@ -63,7 +64,7 @@ func (j sourceFlags) open(p *process) (sources []ingest.Source, unopened []inges
 		case exitCode(err) == exitUsage || p.ctx.Err() != nil:
 			return nil, nil, err
 		default:
-			unopened = append(unopened, ingest.Rejection{URL: c.URL, Error: strings.TrimPrefix(err.Error(), "source "+c.URL+": ")})
+			unopened = append(unopened, report.Rejection{URL: c.URL, Error: strings.TrimPrefix(err.Error(), "source "+c.URL+": ")})
 		}
 	}
 	return sources, unopened, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -68,7 +68,7 @@ func (j statusJob) Run(p *process) error {
 	st := statusJSON{Store: p.storeURL(), Objects: map[string]int{}, Rejects: map[string]int{}, Runs: []runJSON{}}
 	var q symbol.Quality // sums
 	err = s.Artifacts(p.ctx, func(r *row.Record) error {
-		loading := ingest.Loading(r)
+		loading := record.Loading(r)
 		st.Loading += loading
 		st.Obsolete += len(r.Progress) - loading
 		if l := r.Published; l != nil {

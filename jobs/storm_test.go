@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/report"
 )
 
 // stormKills is how many processes the storm on a file store kills.
@@ -125,7 +125,7 @@ func killCrew(t *testing.T, rng *rand.Rand, args []string, deaths int, pause tim
 func toldOnce(t *testing.T, store string) {
 	t.Helper()
 	out, _ := mustRun(t, []int{0}, "--store", store, "report", "--pending", "--ack")
-	var r ingest.Report
+	var r report.Report
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
 		t.Fatal(err)
 	}

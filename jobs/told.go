@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/report"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 
 // tell tells what a run did: in metrics, on standard error, and last in its report. What the
 // report says is told once it is written. err is the run's own; tell returns that of the job.
-func (j ingestJob) tell(p *process, report *ingest.Report, o ingest.Options, err error) error {
+func (j ingestJob) tell(p *process, report *report.Report, o ingest.Options, err error) error {
 	ctx := context.WithoutCancel(p.ctx)
 	if p.ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -56,7 +57,7 @@ func (j ingestJob) tell(p *process, report *ingest.Report, o ingest.Options, err
 }
 
 // reportName is what the report of a run is called in a folder of reports.
-func reportName(r *ingest.Report) string {
+func reportName(r *report.Report) string {
 	name := "ingest-" + r.Run
 	if r.Shard != "" {
 		name += "-" + strings.ReplaceAll(r.Shard, "/", "-of-")
@@ -70,8 +71,8 @@ func (j ingestJob) failed(p *process, err error) error {
 	if j.Isolated { // its parent tells
 		return err
 	}
-	report := &ingest.Report{Job: "ingest", Run: runID(j.RunID), Started: p.began.UTC(), Seconds: time.Since(p.began).Seconds(),
-		Error: err.Error(), Rejected: []ingest.Rejection{}}
+	report := &report.Report{Job: "ingest", Run: runID(j.RunID), Started: p.began.UTC(), Seconds: time.Since(p.began).Seconds(),
+		Error: err.Error(), Rejected: []report.Rejection{}}
 	report.Objects.Skipped = map[string]int{}
 	if _, shards, serr := parseShard(j.Shard); serr == nil && shards > 1 {
 		report.Shard = j.Shard
@@ -88,7 +89,7 @@ func (j ingestJob) failed(p *process, err error) error {
 
 // unopenedSources are sources that could not be opened. The rest was loaded.
 type unopenedSources struct {
-	list []ingest.Rejection
+	list []report.Rejection
 	all  bool // there was no rest
 }
 
@@ -104,7 +105,7 @@ func (u *unopenedSources) Error() string {
 }
 
 // verdict is what a run ends with.
-func (j ingestJob) verdict(r *ingest.Report, err error) error {
+func (j ingestJob) verdict(r *report.Report, err error) error {
 	if err != nil {
 		return err
 	}
@@ -126,22 +127,22 @@ func (j ingestJob) verdict(r *ingest.Report, err error) error {
 }
 
 // conflicts are those of a report, each as one sentence about what was kept out.
-func conflicts(r *ingest.Report) (list []ingest.Rejection) {
+func conflictLines(r *report.Report) (list []report.Rejection) {
 	for _, c := range r.Conflicts {
 		url := c.KeptOut.URL
 		if c.KeptOut.Member != "" {
 			url += "!" + c.KeptOut.Member
 		}
-		list = append(list, ingest.Rejection{URL: url, Error: fmt.Sprintf("artifact %s belongs to owner %q by %s: see symlake objects --state conflict", c.Artifact, c.Kept.Owner, c.Kept.URL)})
+		list = append(list, report.Rejection{URL: url, Error: fmt.Sprintf("artifact %s belongs to owner %q by %s: see symlake objects --state conflict", c.Artifact, c.Kept.Owner, c.Kept.URL)})
 	}
 	return list
 }
 
 // name names the objects that were rejected, failed or kept out, with reasons, for a person to read: cron
 // mails standard error, whatever the log level.
-func (p *process) name(r *ingest.Report) {
+func (p *process) name(r *report.Report) {
 	left, more := maxNamed, r.Untold
-	list := func(what string, all []ingest.Rejection) {
+	list := func(what string, all []report.Rejection) {
 		n := min(len(all), left)
 		for _, x := range all[:n] {
 			fmt.Fprintf(p.err, "symlake: %s %s: %s\n", what, oneLine(x.URL), oneLine(x.Error))
@@ -151,10 +152,10 @@ func (p *process) name(r *ingest.Report) {
 	}
 	list("rejected", r.Rejected)
 	list("failed", r.Failed)
-	list("conflict", conflicts(r))
+	list("conflict", conflictLines(r))
 	more += r.Conflicted - len(r.Conflicts)
 	if e := r.Earlier; e != nil {
-		list("conflict of an earlier run", conflicts(e))
+		list("conflict of an earlier run", conflictLines(e))
 		list("rejected by an earlier run", e.Rejected)
 		more += e.Untold
 	}

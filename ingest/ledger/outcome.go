@@ -1,4 +1,4 @@
-package ingest
+package ledger
 
 import (
 	"context"
@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// turn changes in the ledger what became of an artifact of an object, and with it the object's state.
-func turn(ctx context.Context, c *row.Catalog, s row.Source, id symbol.ID, from, to string) error {
+// ChangeOutcome changes in the ledger what became of an artifact of an object, and with it the object's state.
+func ChangeOutcome(ctx context.Context, c *row.Catalog, s row.Source, id symbol.ID, from, to string) error {
 	for {
 		old, err := c.Object(ctx, s.URL)
 		if err != nil || old == nil {
@@ -31,7 +32,7 @@ func turn(ctx context.Context, c *row.Catalog, s row.Source, id symbol.ID, from,
 		}
 		switch old.State {
 		case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict:
-			next.State = stateOf(next.Artifacts)
+			next.State = StateOf(next.Artifacts)
 		}
 		if err := c.SwapObject(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
 			return err
@@ -39,17 +40,17 @@ func turn(ctx context.Context, c *row.Catalog, s row.Source, id symbol.ID, from,
 	}
 }
 
-// demote notes that an artifact of an object is no longer answered from it.
-func demote(ctx context.Context, c *row.Catalog, url string, id symbol.ID, member string) error {
-	return turn(ctx, c, row.Source{URL: url, Member: member}, id, outcomeLoaded, outcomeKept)
+// Demote notes that an artifact of an object is no longer answered from it.
+func Demote(ctx context.Context, c *row.Catalog, url string, id symbol.ID, member string) error {
+	return ChangeOutcome(ctx, c, row.Source{URL: url, Member: member}, id, OutcomeLoaded, OutcomeKept)
 }
 
-// demoteLosers looks at the records of what an object that has just been
+// DemoteLosers looks at the records of what an object that has just been
 // written to the ledger says it loaded: it is demoted for what another object
 // won meanwhile, and what it won itself is demoted again, in case the winner died between its flip and that.
-func demoteLosers(ctx context.Context, c *row.Catalog, o *row.Object) error {
+func DemoteLosers(ctx context.Context, c *row.Catalog, o *row.Object) error {
 	for _, a := range o.Artifacts {
-		if a.Outcome != outcomeLoaded {
+		if a.Outcome != OutcomeLoaded {
 			continue
 		}
 		rec, err := c.Artifact(ctx, a.ID)
@@ -60,40 +61,40 @@ func demoteLosers(ctx context.Context, c *row.Catalog, o *row.Object) error {
 			continue
 		}
 		loser := row.Source{URL: o.URL, Member: a.Member}
-		if isFrom(rec.Published, o.URL, a.Member) {
-			if rec.Previous == nil || isFrom(rec.Previous, o.URL, a.Member) {
+		if record.IsFrom(rec.Published, o.URL, a.Member) {
+			if rec.Previous == nil || record.IsFrom(rec.Previous, o.URL, a.Member) {
 				continue
 			}
 			loser = rec.Previous.Source
 		}
-		if err := demote(ctx, c, loser.URL, a.ID, loser.Member); err != nil {
+		if err := Demote(ctx, c, loser.URL, a.ID, loser.Member); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settleLedger makes the ledger say of the objects of an artifact's loads which of them answers it.
-func settleLedger(ctx context.Context, c *row.Catalog, owed *row.Obligation) error {
+// FollowRecord makes the ledger say of the objects of an artifact's loads which of them answers it.
+func FollowRecord(ctx context.Context, c *row.Catalog, owed *row.Obligation) error {
 	rec, err := c.Artifact(ctx, owed.Artifact)
 	if err != nil {
 		return err
 	}
 	if rec != nil && rec.Published != nil && !rec.State.Removed() {
 		winner := rec.Published.Source
-		if l := rec.Previous; l != nil && !isFrom(l, winner.URL, winner.Member) {
-			if err := turn(ctx, c, l.Source, rec.ID, outcomeLoaded, outcomeKept); err != nil {
+		if l := rec.Previous; l != nil && !record.IsFrom(l, winner.URL, winner.Member) {
+			if err := ChangeOutcome(ctx, c, l.Source, rec.ID, OutcomeLoaded, OutcomeKept); err != nil {
 				return err
 			}
 		}
-		if err := turn(ctx, c, winner, rec.ID, outcomeKept, outcomeLoaded); err != nil {
+		if err := ChangeOutcome(ctx, c, winner, rec.ID, OutcomeKept, OutcomeLoaded); err != nil {
 			return err
 		}
 	}
 	return c.Discharge(ctx, owed)
 }
 
-// detached outlives ctx for as long as it takes to say where things stand.
-func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+// Detached outlives ctx for as long as it takes to say where things stand.
+func Detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 }

@@ -1,4 +1,4 @@
-package ingest
+package projection
 
 import (
 	"bytes"
@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Projection is a store and the lake that is made of it.
-type Projection struct {
+// Stores is a store and the lake that is made of it.
+type Stores struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
 	Lake    sinks.Lake
@@ -22,8 +24,8 @@ type Projection struct {
 	Settled time.Time
 }
 
-// Projected is what Project found to do.
-type Projected struct {
+// Result is what Project found to do.
+type Result struct {
 	Artifacts int   // whose rows were written
 	Facts     int   // of which only names or counts had changed
 	Dropped   int   // that the store publishes no longer
@@ -31,11 +33,11 @@ type Projected struct {
 	Files     []string
 }
 
-// Project makes the lake name exactly what the store publishes, and writes what it lacks from
+// Update makes the lake name exactly what the store publishes, and writes what it lacks from
 // the store's own rows: after a process died in between, for a lake that is new, after
 // a rollback. only, when not nil, are the artifacts looked at.
-func Project(ctx context.Context, p Projection, only []symbol.ID) (*Projected, error) {
-	done := &Projected{}
+func Update(ctx context.Context, p Stores, only []symbol.ID) (*Result, error) {
+	done := &Result{}
 	for tries := 0; ; tries++ {
 		err := project(ctx, p, only, done)
 		switch {
@@ -48,18 +50,18 @@ func Project(ctx context.Context, p Projection, only []symbol.ID) (*Projected, e
 	}
 }
 
-// lakeRanges are enough for a batch of the lake: its files are worth leaving alone.
-const lakeRanges = 8_000_000
+// BatchRanges are enough for a batch of the lake: its files are worth leaving alone.
+const BatchRanges = 8_000_000
 
 // maxProjections bounds how often others may write the same rows at the same time.
 const maxProjections = 10
 
-func project(ctx context.Context, p Projection, only []symbol.ID, done *Projected) error {
+func project(ctx context.Context, p Stores, only []symbol.ID, done *Result) error {
 	live, err := p.Lake.Live(ctx)
 	if err != nil {
 		return fmt.Errorf("read the lake: %w", err)
 	}
-	w := &projector{Projection: p, cat: row.NewCatalog(p.Store.Catalog, p.Keyring), live: live, done: done}
+	w := &projector{Stores: p, cat: row.NewCatalog(p.Store.Catalog, p.Keyring), live: live, done: done}
 	defer w.abort()
 	if only != nil {
 		for _, id := range only {
@@ -78,7 +80,7 @@ func project(ctx context.Context, p Projection, only []symbol.ID, done *Projecte
 		gone[id] = true
 	}
 	err = w.cat.Artifacts(ctx, func(rec *row.Record) error {
-		if published(rec) {
+		if record.Published(rec) {
 			delete(gone, rec.ID)
 		}
 		return w.artifact(ctx, rec)
@@ -102,13 +104,13 @@ func project(ctx context.Context, p Projection, only []symbol.ID, done *Projecte
 }
 
 type projector struct {
-	Projection
+	Stores
 	cat    *row.Catalog
 	live   map[symbol.ID]sinks.LakeMark
 	batch  sinks.LakeBatch
 	ranges uint64
 	loads  []*sinks.LakeLoad
-	done   *Projected
+	done   *Result
 
 	artifacts, facts int // of the batch
 }
@@ -120,10 +122,10 @@ func (w *projector) abort() {
 }
 
 func (w *projector) artifact(ctx context.Context, rec *row.Record) error {
-	if !published(rec) || !w.Settled.IsZero() && rec.Published.At.After(w.Settled) {
+	if !record.Published(rec) || !w.Settled.IsZero() && rec.Published.At.After(w.Settled) {
 		return nil
 	}
-	l := lakeLoad(rec)
+	l := LoadOf(rec)
 	mark, named := w.live[rec.ID]
 	if named && mark.Load == l.Load && mark.Revision == l.Revision() {
 		return nil
@@ -144,14 +146,14 @@ func (w *projector) artifact(ctx context.Context, rec *row.Record) error {
 	if held {
 		w.facts++
 	} else {
-		if err := exportLoad(ctx, w.Store, w.Keyring, rec, w.batch); err != nil {
+		if err := Export(ctx, w.Store, w.Keyring, rec, w.batch); err != nil {
 			return fmt.Errorf("write the lake from the rows of artifact %s: %w", rec.ID, err)
 		}
 		w.artifacts++
 		w.ranges += rec.Published.Ranges
 	}
 	w.loads = append(w.loads, l)
-	if w.ranges >= lakeRanges {
+	if w.ranges >= BatchRanges {
 		return w.commit(ctx)
 	}
 	return nil
@@ -174,17 +176,17 @@ func (w *projector) commit(ctx context.Context) error {
 	return nil
 }
 
-// exportLoad writes the rows of a record's published load to a batch, as the sweep would have.
-func exportLoad(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *row.Record, b sinks.LakeBatch) error {
+// Export writes the rows of a record's published load to a batch, as the sweep would have.
+func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *row.Record, b sinks.LakeBatch) error {
 	a := rec.Published.Artifact
 	if err := b.Load(&a, rec.Published.Load); err != nil {
 		return err
 	}
-	return exportRows(ctx, s, k, rec.ID, rec.Published, b.Write)
+	return stored.Export(ctx, s, k, rec.ID, rec.Published, b.Write)
 }
 
-// lakeLoad is what the lake tells of a record's published load.
-func lakeLoad(rec *row.Record) *sinks.LakeLoad {
+// LoadOf is what the lake tells of a record's published load.
+func LoadOf(rec *row.Record) *sinks.LakeLoad {
 	l := rec.Published
 	a := l.Artifact
 	a.Names = rec.Names

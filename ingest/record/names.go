@@ -1,4 +1,4 @@
-package ingest
+package record
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// nameAll makes those names lead to id that rec does not have yet.
-func nameAll(ctx context.Context, c *row.Catalog, rec *row.Record, id symbol.ID, names []symbol.Name) error {
+// EnterNames makes those names lead to id that rec does not have yet.
+func EnterNames(ctx context.Context, c *row.Catalog, rec *row.Record, id symbol.ID, names []symbol.Name) error {
 	for _, n := range names {
-		if rec != nil && has(rec.Names, n) {
+		if rec != nil && HasName(rec.Names, n) {
 			continue
 		}
 		if err := c.AddName(ctx, n.Text, row.Ref{Artifact: id}); err != nil {
@@ -24,13 +24,13 @@ func nameAll(ctx context.Context, c *row.Catalog, rec *row.Record, id symbol.ID,
 	return nil
 }
 
-func addNames(ctx context.Context, c *row.Catalog, rec *row.Record, names []symbol.Name) error {
-	if err := nameAll(ctx, c, rec, rec.ID, names); err != nil {
+func AddNames(ctx context.Context, c *row.Catalog, rec *row.Record, names []symbol.Name) error {
+	if err := EnterNames(ctx, c, rec, rec.ID, names); err != nil {
 		return err
 	}
 	for rec != nil {
-		next := copyOf(rec, rec.ID)
-		if next.Names = union(next.Names, names); len(next.Names) == len(rec.Names) {
+		next := Copy(rec, rec.ID)
+		if next.Names = UnionNames(next.Names, names); len(next.Names) == len(rec.Names) {
 			return nil
 		}
 		err := c.SwapArtifact(ctx, rec, next)
@@ -44,20 +44,20 @@ func addNames(ctx context.Context, c *row.Catalog, rec *row.Record, names []symb
 	return nil
 }
 
-// removeNames takes those names from an artifact that go says.
-func removeNames(ctx context.Context, c *row.Catalog, id symbol.ID, going func(symbol.Name) bool) error {
+// RemoveNames takes those names from an artifact that go says.
+func RemoveNames(ctx context.Context, c *row.Catalog, id symbol.ID, going func(symbol.Name) bool) error {
 	for range 100 {
 		rec, err := c.Artifact(ctx, id)
 		if err != nil || rec == nil {
 			return err
 		}
-		next := copyOf(rec, id)
+		next := Copy(rec, id)
 		next.Names = slices.DeleteFunc(next.Names, going)
 		if len(next.Names) == len(rec.Names) {
 			return nil
 		}
 		for _, name := range rec.Names {
-			if !has(next.Names, name) {
+			if !HasName(next.Names, name) {
 				if err := c.RemoveName(ctx, name.Text, row.Ref{Artifact: id}); err != nil {
 					return err
 				}
@@ -67,17 +67,17 @@ func removeNames(ctx context.Context, c *row.Catalog, id symbol.ID, going func(s
 			return err
 		}
 	}
-	return errBusy
+	return ErrBusy
 }
 
-func has(names []symbol.Name, n symbol.Name) bool {
+func HasName(names []symbol.Name, n symbol.Name) bool {
 	return slices.ContainsFunc(names, func(o symbol.Name) bool { return o.Kind == n.Kind && strings.EqualFold(o.Text, n.Text) })
 }
 
-// union is sorted, so that the order of arrival does not show.
-func union(a, b []symbol.Name) []symbol.Name {
+// UnionNames is sorted, so that the order of arrival does not show.
+func UnionNames(a, b []symbol.Name) []symbol.Name {
 	for _, n := range b {
-		if !has(a, n) {
+		if !HasName(a, n) {
 			a = append(a, n)
 		}
 	}
@@ -90,17 +90,17 @@ func union(a, b []symbol.Name) []symbol.Name {
 	return a
 }
 
-// appBuild is APP@BUILD, "" unless both are known.
-func appBuild(app, build string) string {
+// AppBuild is APP@BUILD, "" unless both are known.
+func AppBuild(app, build string) string {
 	if app == "" || build == "" {
 		return ""
 	}
 	return app + "@" + build
 }
 
-// appNames are the names that an APP@BUILD gives an artifact that has those of
+// AppNames are the names that an APP@BUILD gives an artifact that has those of
 // its own: file names are kept per app.
-func appNames(app string, own []symbol.Name) []symbol.Name {
+func AppNames(app string, own []symbol.Name) []symbol.Name {
 	if app == "" {
 		return nil
 	}
@@ -113,14 +113,14 @@ func appNames(app string, own []symbol.Name) []symbol.Name {
 	return names
 }
 
-// isBuild reports whether a name is one of these APP@BUILDs, or a file of one.
-func isBuild(n symbol.Name, builds []string) bool {
+// IsBuild reports whether a name is one of these APP@BUILDs, or a file of one.
+func IsBuild(n symbol.Name, builds []string) bool {
 	text := strings.ToLower(n.Text)
 	return n.Kind == symbol.NameApp && slices.ContainsFunc(builds, func(b string) bool { return text == b || strings.HasPrefix(text, b+"/") })
 }
 
-// buildsOf are the APP@BUILDs among names, in lower case: those that are no file of another one.
-func buildsOf(names []symbol.Name) []string {
+// Builds are the APP@BUILDs among names, in lower case: those that are no file of another one.
+func Builds(names []symbol.Name) []string {
 	var all []string
 	for _, n := range names {
 		if n.Kind == symbol.NameApp {

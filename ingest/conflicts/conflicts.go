@@ -1,4 +1,4 @@
-package ingest
+package conflicts
 
 import (
 	"context"
@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// ErrNoConflict says that an object has no conflict to settle.
-var ErrNoConflict = errors.New("it has no conflict")
+// ErrNone says that an object has no conflict to settle.
+var ErrNone = errors.New("it has no conflict")
 
-// eachConflict reads the conflicts of an object, then calls f for each: a listing holds up the store.
-func eachConflict(ctx context.Context, c *row.Catalog, url string, f func(*row.Conflict) error) error {
+// Each reads the conflicts of an object, then calls f for each: a listing holds up the store.
+func Each(ctx context.Context, c *row.Catalog, url string, f func(*row.Conflict) error) error {
 	var list []*row.Conflict
 	err := c.Conflicts(ctx, url, func(x *row.Conflict) error {
 		list = append(list, x)
@@ -28,8 +29,8 @@ func eachConflict(ctx context.Context, c *row.Catalog, url string, f func(*row.C
 	return err
 }
 
-// removeConflict removes a conflict; a conflict that is gone or has changed stays as it is.
-func removeConflict(ctx context.Context, c *row.Catalog, x *row.Conflict) error {
+// Remove removes a conflict; a conflict that is gone or has changed stays as it is.
+func Remove(ctx context.Context, c *row.Catalog, x *row.Conflict) error {
 	err := c.SwapConflict(ctx, x, nil)
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil
@@ -46,7 +47,7 @@ func Accept(ctx context.Context, c *row.Catalog, url string, now time.Time, note
 		return err
 	}
 	found := 0
-	err = eachConflict(ctx, c, url, func(x *row.Conflict) error {
+	err = Each(ctx, c, url, func(x *row.Conflict) error {
 		found++
 		rec, err := c.Artifact(ctx, x.Artifact)
 		if err != nil {
@@ -71,11 +72,11 @@ func Accept(ctx context.Context, c *row.Catalog, url string, now time.Time, note
 		return err
 	}
 	if found == 0 {
-		return fmt.Errorf("object %s: %w", url, ErrNoConflict)
+		return fmt.Errorf("object %s: %w", url, ErrNone)
 	}
 	next := *old
 	next.State, next.Reason, next.Attempts = row.ObjectPending, "", 0
-	if err := renameObject(ctx, c, named(old), &next); err != nil {
+	if err := ledger.UpdateNames(ctx, c, ledger.IsNamed(old), &next); err != nil {
 		return err
 	}
 	return c.SwapObject(ctx, old, &next)
@@ -85,18 +86,18 @@ func Accept(ctx context.Context, c *row.Catalog, url string, now time.Time, note
 // until it changes. note hears of each conflict before it is removed.
 func Dismiss(ctx context.Context, c *row.Catalog, url string, note func(*row.Conflict) error) error {
 	found := 0
-	err := eachConflict(ctx, c, url, func(x *row.Conflict) error {
+	err := Each(ctx, c, url, func(x *row.Conflict) error {
 		found++
 		if err := note(x); err != nil {
 			return err
 		}
-		if err := turn(ctx, c, x.KeptOut.Source, x.Artifact, outcomeConflict, outcomeKept); err != nil {
+		if err := ledger.ChangeOutcome(ctx, c, x.KeptOut.Source, x.Artifact, ledger.OutcomeConflict, ledger.OutcomeKept); err != nil {
 			return err
 		}
-		return removeConflict(ctx, c, x)
+		return Remove(ctx, c, x)
 	})
 	if err == nil && found == 0 {
-		err = fmt.Errorf("object %s: %w", url, ErrNoConflict)
+		err = fmt.Errorf("object %s: %w", url, ErrNone)
 	}
 	return err
 }

@@ -1,10 +1,11 @@
-package ingest
+package report
 
 import (
 	"slices"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -97,16 +98,16 @@ type Rejection struct {
 	Error string `json:"error"`
 }
 
-// maxTold bounds each list of a report.
-const maxTold = 1000
+// MaxListed bounds each list of a report.
+const MaxListed = 1000
 
-// unfail takes an object off those that failed.
-func (r *Report) unfail(url string) {
+// DropFailed takes an object off those that failed.
+func (r *Report) DropFailed(url string) {
 	r.Failed = slices.DeleteFunc(r.Failed, func(f Rejection) bool { return f.URL == url })
 }
 
-func (r *Report) tell(list *[]Rejection, all ...Rejection) {
-	n := min(len(all), maxTold-len(*list))
+func (r *Report) Append(list *[]Rejection, all ...Rejection) {
+	n := min(len(all), MaxListed-len(*list))
 	*list = append(*list, all[:n]...)
 	r.Untold += len(all) - n
 }
@@ -125,8 +126,8 @@ func NewConflict(c *row.Conflict) Conflict {
 	return Conflict{Artifact: c.Artifact.String(), Kept: c.Kept, KeptOut: c.KeptOut, At: c.At, Accepted: !c.Accepted.IsZero()}
 }
 
-// conflict adds conflicts to a report that it does not name yet.
-func (r *Report) conflict(list ...Conflict) {
+// AddConflicts adds conflicts to a report that it does not name yet.
+func (r *Report) AddConflicts(list ...Conflict) {
 	for _, told := range list {
 		if slices.ContainsFunc(r.Conflicts, func(o Conflict) bool {
 			return o.Artifact == told.Artifact && o.KeptOut.URL == told.KeptOut.URL && o.KeptOut.Member == told.KeptOut.Member
@@ -134,14 +135,14 @@ func (r *Report) conflict(list ...Conflict) {
 			continue
 		}
 		r.Conflicted++
-		if len(r.Conflicts) < maxTold {
+		if len(r.Conflicts) < MaxListed {
 			r.Conflicts = append(r.Conflicts, told)
 		}
 	}
 }
 
-// publish counts a load that was published.
-func (r *Report) publish(l *row.Loaded) {
+// CountLoad counts a load that was published.
+func (r *Report) CountLoad(l *row.Loaded) {
 	r.Artifacts++
 	if l.Artifact.Kind.HasClasses() {
 		r.Classes += l.Ranges
@@ -149,35 +150,35 @@ func (r *Report) publish(l *row.Loaded) {
 		r.Ranges += l.Ranges
 	}
 	r.Bytes.Stored += l.Bytes
-	r.published(l.Artifact.ID)
+	r.AddArtifacts(l.Artifact.ID)
 }
 
-// published names artifacts that were published, as far as the report has room.
-func (r *Report) published(ids ...symbol.ID) {
-	for _, id := range ids[:min(len(ids), max(0, maxTold-len(r.IDs)))] {
+// AddArtifacts names artifacts that were published, as far as the report has room.
+func (r *Report) AddArtifacts(ids ...symbol.ID) {
+	for _, id := range ids[:min(len(ids), max(0, MaxListed-len(r.IDs)))] {
 		r.IDs = append(r.IDs, id.String())
 	}
 }
 
-// arrive tells of a wanted name that came.
-func (r *Report) arrive(w *row.Wanted, id symbol.ID) {
-	if len(r.Wanted) < maxTold {
+// AddWanted tells of a wanted name that came.
+func (r *Report) AddWanted(w *row.Wanted, id symbol.ID) {
+	if len(r.Wanted) < MaxListed {
 		r.Wanted = append(r.Wanted, WantedName{Name: w.Name, Artifact: id.String(), Asked: w.Asked})
 	}
 }
 
-// rejectedOf lists the artifacts of an object that were rejected.
-func rejectedOf(o *row.Object) (list []Rejection) {
+// Rejected lists the artifacts of an object that were rejected.
+func Rejected(o *row.Object) (list []Rejection) {
 	for _, a := range o.Artifacts {
-		if a.Outcome == outcomeRejected {
-			list = append(list, Rejection{join(o.URL, a.Member), a.Error})
+		if a.Outcome == ledger.OutcomeRejected {
+			list = append(list, Rejection{ledger.Place(o.URL, a.Member), a.Error})
 		}
 	}
 	return list
 }
 
-// add adds what another report tells.
-func (r *Report) add(o *Report) {
+// Add adds what another report tells.
+func (r *Report) Add(o *Report) {
 	n, m := &r.Objects, &o.Objects
 	for _, c := range []struct {
 		to   *int
@@ -201,28 +202,28 @@ func (r *Report) add(o *Report) {
 	r.Bytes.Read += o.Bytes.Read
 	r.Bytes.Stored += o.Bytes.Stored
 	r.Bytes.Lake += o.Bytes.Lake
-	r.tell(&r.Rejected, o.Rejected...)
-	r.tell(&r.Failed, o.Failed...)
+	r.Append(&r.Rejected, o.Rejected...)
+	r.Append(&r.Failed, o.Failed...)
 	for _, s := range o.Sources { // shards find the same ones
 		if !slices.ContainsFunc(r.Sources, func(x Rejection) bool { return x.URL == s.URL }) {
-			r.tell(&r.Sources, s)
+			r.Append(&r.Sources, s)
 		}
 	}
-	r.tell(&r.Warnings, o.Warnings...)
-	r.tell(&r.Held, o.Held...)
-	r.conflict(o.Conflicts...)
+	r.Append(&r.Warnings, o.Warnings...)
+	r.Append(&r.Held, o.Held...)
+	r.AddConflicts(o.Conflicts...)
 	r.Conflicted += max(0, o.Conflicted-len(o.Conflicts))
-	r.Wanted = upTo(r.Wanted, o.Wanted, maxTold)
-	r.IDs = upTo(r.IDs, o.IDs, maxTold)
-	r.LakeFiles = upTo(r.LakeFiles, o.LakeFiles, maxLakeFiles)
-	r.Missing = upTo(r.Missing, o.Missing, maxTold)
+	r.Wanted = UpTo(r.Wanted, o.Wanted, MaxListed)
+	r.IDs = UpTo(r.IDs, o.IDs, MaxListed)
+	r.LakeFiles = UpTo(r.LakeFiles, o.LakeFiles, MaxLakeFiles)
+	r.Missing = UpTo(r.Missing, o.Missing, MaxListed)
 	if o.Error != "" {
-		r.Errors = upTo(r.Errors, []string{o.Error}, maxTold)
+		r.Errors = UpTo(r.Errors, []string{o.Error}, MaxListed)
 	}
 }
 
-// upTo appends as much of b as there is room for.
-func upTo[T any](a, b []T, most int) []T { return append(a, b[:min(len(b), max(0, most-len(a)))]...) }
+// UpTo appends as much of b as there is room for.
+func UpTo[T any](a, b []T, most int) []T { return append(a, b[:min(len(b), max(0, most-len(a)))]...) }
 
-// maxLakeFiles bounds the list of the report.
-const maxLakeFiles = 1000
+// MaxLakeFiles bounds the list of the report.
+const MaxLakeFiles = 1000

@@ -1,4 +1,4 @@
-package ingest
+package stored
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// after is the first key that does not begin with p; nil: there is none.
-func after(p []byte) []byte {
+// After is the first key that does not begin with p; nil: there is none.
+func After(p []byte) []byte {
 	next := bytes.Clone(p)
 	for i := len(next) - 1; i >= 0; i-- {
 		if next[i]++; next[i] != 0 {
@@ -25,24 +25,24 @@ func after(p []byte) []byte {
 	return nil
 }
 
-// loadID names a load of an artifact.
-type loadID struct {
-	id   symbol.ID
-	load sinks.Load
+// Load names a load of an artifact.
+type Load struct {
+	Artifact symbol.ID
+	ID       sinks.Load
 }
 
 // haveRowsAtOnce is how many loads are asked for at a time.
 const haveRowsAtOnce = 256
 
-// haveRows reports for each load whether the store has any row of it that can be read. The error is that of a
+// HaveRows reports for each load whether the store has any row of it that can be read. The error is that of a
 // store that does not answer.
-func haveRows(ctx context.Context, b sinks.Blocks, loads []loadID) ([]bool, error) {
+func HaveRows(ctx context.Context, b sinks.Blocks, loads []Load) ([]bool, error) {
 	have := make([]bool, 0, len(loads))
 	for some := range slices.Chunk(loads, haveRowsAtOnce) {
 		spans := make([]sinks.Span, len(some))
 		for i, l := range some {
-			prefix := row.LoadPrefix(l.id, l.load)
-			spans[i] = sinks.Span{From: prefix, Stop: after(prefix)}
+			prefix := row.LoadPrefix(l.Artifact, l.ID)
+			spans[i] = sinks.Span{From: prefix, Stop: After(prefix)}
 		}
 		at, failed := len(have), error(nil)
 		have = append(have, make([]bool, len(some))...)
@@ -59,8 +59,8 @@ func haveRows(ctx context.Context, b sinks.Blocks, loads []loadID) ([]bool, erro
 	return have, nil
 }
 
-// prefixes hops from load to load: one short scan each.
-func prefixes(ctx context.Context, b sinks.Blocks, emit func(symbol.ID, sinks.Load) error) error {
+// Each hops from load to load: one short scan each.
+func Each(ctx context.Context, b sinks.Blocks, emit func(symbol.ID, sinks.Load) error) error {
 	from := []byte{}
 	for from != nil {
 		var first sinks.Row
@@ -79,12 +79,12 @@ func prefixes(ctx context.Context, b sinks.Blocks, emit func(symbol.ID, sinks.Lo
 		if err := emit(symbol.ID(p[:16]), sinks.Load(p[16:])); err != nil {
 			return err
 		}
-		from = after(p)
+		from = After(p)
 	}
 	return nil
 }
 
-// loadTime is when a load began.
-func loadTime(l sinks.Load) time.Time {
+// Began is when a load began.
+func Began(l sinks.Load) time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(l[:]) >> 16))
 }

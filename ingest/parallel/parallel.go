@@ -1,4 +1,4 @@
-package ingest
+package parallel
 
 import (
 	"errors"
@@ -9,11 +9,11 @@ import (
 // that groups its syncs makes one of them.
 const catalogAtOnce = 64
 
-// atOnce calls f for 0 to n-1, several at a time.
-func atOnce(n int, f func(i int)) { manyAtOnce(catalogAtOnce, n, f) }
+// Do calls f for 0 to n-1, several at a time.
+func Do(n int, f func(i int)) { DoMost(catalogAtOnce, n, f) }
 
-// manyAtOnce calls f for 0 to n-1, so many at a time.
-func manyAtOnce(most, n int, f func(i int)) {
+// DoMost calls f for 0 to n-1, so many at a time.
+func DoMost(most, n int, f func(i int)) {
 	var wg sync.WaitGroup
 	next := make(chan int)
 	for range min(n, most) {
@@ -30,9 +30,9 @@ func manyAtOnce(most, n int, f func(i int)) {
 	wg.Wait()
 }
 
-// forEach calls f for each of list, several at a time.
-func forEach[T any](list []T, f func(T) error) error {
+// Each calls f for each of list, several at a time.
+func Each[T any](list []T, f func(T) error) error {
 	errs := make([]error, len(list))
-	atOnce(len(list), func(i int) { errs[i] = f(list[i]) })
+	Do(len(list), func(i int) { errs[i] = f(list[i]) })
 	return errors.Join(errs...)
 }

@@ -1,4 +1,4 @@
-package ingest
+package stored
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// exportRows gives what the rows of a load say, a range or class a run.
-func exportRows(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, write func(*symbol.Run) error) error {
+// Export gives what the rows of a load say, a range or class a run.
+func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, write func(*symbol.Run) error) error {
 	opened, err := k.Open(id, l)
 	if err != nil {
 		return err
@@ -18,7 +18,7 @@ func exportRows(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.I
 	check := opened.Verify()
 	runs := newRunMaker(l.Rank, write)
 	prefix := row.LoadPrefix(id, l.Load)
-	err = s.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: after(prefix)}, func(rw sinks.Row) error {
+	err = s.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: After(prefix)}, func(rw sinks.Row) error {
 		block, err := check.Add(rw)
 		if err != nil || block == nil {
 			return err

@@ -1,4 +1,4 @@
-package ingest
+package ledger
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// named reports whether an object in that state is found by its names, so
+// IsNamed reports whether an object in that state is found by its names, so
 // that a look-up can say why there is no artifact.
-func named(o *row.Object) bool {
+func IsNamed(o *row.Object) bool {
 	if o == nil {
 		return false
 	}
@@ -47,8 +47,8 @@ func objectNames(url string) []string {
 	return names
 }
 
-func renameObject(ctx context.Context, c *row.Catalog, before bool, o *row.Object) error {
-	after := named(o)
+func UpdateNames(ctx context.Context, c *row.Catalog, before bool, o *row.Object) error {
+	after := IsNamed(o)
 	if before == after {
 		return nil
 	}

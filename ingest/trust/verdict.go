@@ -1,4 +1,4 @@
-package ingest
+package trust
 
 import (
 	"bytes"
@@ -7,24 +7,25 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// verdict is what is to be done with an artifact that was found.
-type verdict int
+// Verdict is what is to be done with an artifact that was found.
+type Verdict int
 
 const (
-	load    verdict = iota // explode it and publish it
-	contest                // explode it, then compare what came out with what is published
-	same                   // it is loaded already
-	keep                   // what is published is better
-	extend                 // publish it, and leave the artifact to its owner: see trust.go
-	confirm                // what is published stays, and belongs to this source now
-	dispute                // what is published stays, and a person is asked: see conflict.go
+	Load    Verdict = iota // explode it and publish it
+	Contest                // explode it, then compare what came out with what is published
+	Same                   // it is loaded already
+	Keep                   // what is published is better
+	Extend                 // publish it, and leave the artifact to its owner: see trust.go
+	Confirm                // what is published stays, and belongs to this source now
+	Dispute                // what is published stays, and a person is asked: see conflict.go
 )
 
-// beats compares two exploded loads of one artifact.
-func beats(l, p *row.Loaded) bool {
+// Beats compares two exploded loads of one artifact.
+func Beats(l, p *row.Loaded) bool {
 	switch {
 	case l.Rank != p.Rank:
 		return l.Rank < p.Rank
@@ -39,54 +40,54 @@ func beats(l, p *row.Loaded) bool {
 	return cmp.Or(strings.Compare(l.Source.URL, p.Source.URL), strings.Compare(l.Source.Member, p.Source.Member)) < 0
 }
 
-// relation says how a source stands to a published load.
-type relation int
+// Relation says how a source stands to a published load.
+type Relation int
 
 const (
-	own   relation = iota // the load and its artifact belong to the source's owner: quality decides
-	above                 // they belong to another owner, whom the source outranks
+	Own   Relation = iota // the load and its artifact belong to the source's owner: quality decides
+	Above                 // they belong to another owner, whom the source outranks
 	guest                 // the load is the source's own, the artifact belongs to another owner
 	below                 // they belong to another owner, whom the source does not outrank
 )
 
-// relate tells how a source of standing s, with an object at url, stands to p. What was read from
+// Relate tells how a source of standing s, with an object at url, stands to p. What was read from
 // the same URL is the source's own.
-func relate(s row.Standing, url string, p *row.Loaded) relation {
+func Relate(s row.Standing, url string, p *row.Loaded) Relation {
 	mine := p.Source.URL == url || p.Source.Owner == s.Owner
 	may := s.MayReplace(p.Claimed())
 	switch {
 	case mine && (may || p.Claim == nil):
-		return own
+		return Own
 	case may:
-		return above
+		return Above
 	case mine:
 		return guest
 	}
 	return below
 }
 
-// decide says what becomes of l beside p, which is published, where their owners differ: load
+// Decide says what becomes of l beside p, which is published, where their owners differ: load
 // replaces p and takes the artifact over, extend replaces p and leaves the artifact to its owner,
 // keep leaves p, confirm leaves p and takes the artifact over, dispute leaves p and is a conflict.
-func decide(r relation, p, l *row.Loaded) verdict {
+func Decide(r Relation, p, l *row.Loaded) Verdict {
 	agree := agrees(p, l)
 	switch {
-	case r == above && (p.Digest == l.Digest || l.Rank > p.Rank && (agree || unowned(p))):
-		return confirm
-	case r == above:
-		return load
-	case r == guest && p.Digest == l.Digest && isFrom(p, l.Source.URL, l.Source.Member) && !slices.Equal(p.Quality.Missing, l.Quality.Missing):
-		return extend // the same answers, and another companion is there
+	case r == Above && (p.Digest == l.Digest || l.Rank > p.Rank && (agree || unowned(p))):
+		return Confirm
+	case r == Above:
+		return Load
+	case r == guest && p.Digest == l.Digest && record.IsFrom(p, l.Source.URL, l.Source.Member) && !slices.Equal(p.Quality.Missing, l.Quality.Missing):
+		return Extend // the same answers, and another companion is there
 	case p.Digest == l.Digest:
-		return keep
+		return Keep
 	case !agree:
-		return dispute
-	case l.Rank < p.Rank, r == guest && (isFrom(p, l.Source.URL, l.Source.Member) || beats(l, p)):
-		return extend
+		return Dispute
+	case l.Rank < p.Rank, r == guest && (record.IsFrom(p, l.Source.URL, l.Source.Member) || Beats(l, p)):
+		return Extend
 	case l.Rank > p.Rank, r == guest, p.Artifact.Kind != symbol.ELF && p.Artifact.Kind != symbol.MachO:
-		return keep
+		return Keep
 	}
-	return dispute
+	return Dispute
 }
 
 // agrees reports whether two loads can be of one image, or are of one map. An id that a parser
