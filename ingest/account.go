@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -32,7 +33,7 @@ func (j *job) openAccount(ctx context.Context) error {
 	if j.account != nil || !j.tells() {
 		return nil
 	}
-	a := &row.Account{ID: j.worker, Run: j.o.Run, Shard: j.report.Shard, Started: j.report.Started}
+	a := &catalog.Account{ID: j.worker, Run: j.o.Run, Shard: j.report.Shard, Started: j.report.Started}
 	if !j.o.TellLater {
 		a.Teller = j.o.teller()
 	}
@@ -44,8 +45,8 @@ func (j *job) openAccount(ctx context.Context) error {
 }
 
 // teller is this process as one that is about to tell an account.
-func (o *Options) teller() *row.Teller {
-	return &row.Teller{Host: o.Host, Process: o.Process, At: o.Now()}
+func (o *Options) teller() *catalog.Teller {
+	return &catalog.Teller{Host: o.Host, Process: o.Process, At: o.Now()}
 }
 
 // closeAccount writes the report into this process's account, and strikes the wanted names that
@@ -67,7 +68,7 @@ func (j *job) closeAccount(ctx context.Context, ended error) error {
 	if err != nil {
 		return err
 	}
-	err = changeAccount(ctx, j.cat, j.account, func(a *row.Account) bool {
+	err = changeAccount(ctx, j.cat, j.account, func(a *catalog.Account) bool {
 		if !a.Ended.IsZero() {
 			return false // a process that took this one for dead has counted it
 		}
@@ -80,12 +81,12 @@ func (j *job) closeAccount(ctx context.Context, ended error) error {
 	if err != nil {
 		return fmt.Errorf("write the report into the outbox: %w", err)
 	}
-	return parallel.Each(j.arrived, func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+	return parallel.Each(j.arrived, func(w *catalog.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
 }
 
 // changeAccount changes an account as it is now in the store. change returns false to leave it.
 // An account that is gone is no error.
-func changeAccount(ctx context.Context, c *row.Catalog, a *row.Account, change func(*row.Account) bool) error {
+func changeAccount(ctx context.Context, c *catalog.Catalog, a *catalog.Account, change func(*catalog.Account) bool) error {
 	for {
 		next := *a
 		if !change(&next) {
@@ -128,9 +129,9 @@ func (j *job) recall(ctx context.Context, old time.Duration) error {
 
 // deadAccounts returns the open accounts of processes that died. unsure: of others, at least that
 // old, it cannot tell yet.
-func (j *job) deadAccounts(ctx context.Context, old time.Duration) (dead []*row.Account, unsure bool, err error) {
-	var open []*row.Account
-	err = j.cat.Accounts(ctx, func(a *row.Account) error {
+func (j *job) deadAccounts(ctx context.Context, old time.Duration) (dead []*catalog.Account, unsure bool, err error) {
+	var open []*catalog.Account
+	err = j.cat.Accounts(ctx, func(a *catalog.Account) error {
 		if a.Ended.IsZero() && a.ID != j.worker {
 			open = append(open, a)
 		}
@@ -155,27 +156,27 @@ func (j *job) deadAccounts(ctx context.Context, old time.Duration) (dead []*row.
 }
 
 // recount closes accounts with what the ledger and the records say of them.
-func (j *job) recount(ctx context.Context, accounts []*row.Account) error {
-	c := &recount{reports: map[row.WorkerID]*report.Report{}, arrived: map[row.WorkerID][]*row.Wanted{}, wanted: map[string]*row.Wanted{}, conflicts: map[string][]report.Conflict{}}
+func (j *job) recount(ctx context.Context, accounts []*catalog.Account) error {
+	c := &recount{reports: map[row.WorkerID]*report.Report{}, arrived: map[row.WorkerID][]*catalog.Wanted{}, wanted: map[string]*catalog.Wanted{}, conflicts: map[string][]report.Conflict{}}
 	for _, a := range accounts {
 		c.reports[a.ID] = &report.Report{Job: "ingest", Run: a.Run, Shard: a.Shard, Account: a.ID.String(), Started: a.Started, Recounted: 1,
 			Error: "the process died", Rejected: []report.Rejection{}, Objects: report.ObjectCounts{Skipped: map[string]int{}}}
 	}
-	err := j.cat.Conflicts(ctx, "", func(x *row.Conflict) error {
+	err := j.cat.Conflicts(ctx, "", func(x *catalog.Conflict) error {
 		c.conflicts[x.KeptOut.URL] = append(c.conflicts[x.KeptOut.URL], report.NewConflict(x))
 		return nil
 	})
 	if err == nil {
-		err = j.cat.WantedNames(ctx, func(w *row.Wanted) error {
+		err = j.cat.WantedNames(ctx, func(w *catalog.Wanted) error {
 			c.wanted[wantedName(w.Name)] = w
 			return nil
 		})
 	}
 	if err == nil {
-		err = j.cat.Artifacts(ctx, func(rec *row.Record) error { c.record(rec); return nil })
+		err = j.cat.Artifacts(ctx, func(rec *catalog.Record) error { c.record(rec); return nil })
 	}
 	if err == nil {
-		err = j.cat.Objects(ctx, "", func(o *row.Object) error { c.object(o); return nil })
+		err = j.cat.Objects(ctx, "", func(o *catalog.Object) error { c.object(o); return nil })
 	}
 	for _, a := range accounts {
 		if err != nil {
@@ -185,7 +186,7 @@ func (j *job) recount(ctx context.Context, accounts []*row.Account) error {
 		if text, err = json.Marshal(c.reports[a.ID]); err != nil {
 			return err
 		}
-		err = changeAccount(ctx, j.cat, a, func(now *row.Account) bool {
+		err = changeAccount(ctx, j.cat, a, func(now *catalog.Account) bool {
 			if !now.Ended.IsZero() {
 				return false
 			}
@@ -193,7 +194,7 @@ func (j *job) recount(ctx context.Context, accounts []*row.Account) error {
 			return true
 		})
 		if err == nil {
-			err = parallel.Each(c.arrived[a.ID], func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+			err = parallel.Each(c.arrived[a.ID], func(w *catalog.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
 		}
 	}
 	return err
@@ -202,14 +203,14 @@ func (j *job) recount(ctx context.Context, accounts []*row.Account) error {
 // recount counts for several accounts at once what stands in their names.
 type recount struct {
 	reports map[row.WorkerID]*report.Report
-	wanted  map[string]*row.Wanted
-	arrived map[row.WorkerID][]*row.Wanted
+	wanted  map[string]*catalog.Wanted
+	arrived map[row.WorkerID][]*catalog.Wanted
 	// conflicts are those that are open, by object.
 	conflicts map[string][]report.Conflict
 }
 
 // record counts the loads of an artifact.
-func (c *recount) record(rec *row.Record) {
+func (c *recount) record(rec *catalog.Record) {
 	for _, l := range []*row.Loaded{rec.Published, rec.Previous} {
 		if l == nil || c.reports[l.By] == nil {
 			continue
@@ -235,7 +236,7 @@ func (c *recount) record(rec *row.Record) {
 }
 
 // object counts a ledger entry.
-func (c *recount) object(o *row.Object) {
+func (c *recount) object(o *catalog.Object) {
 	r := c.reports[o.By]
 	if r == nil {
 		return
@@ -248,28 +249,28 @@ func (c *recount) object(o *row.Object) {
 	switch state {
 	default:
 		return
-	case row.ObjectLoaded:
+	case catalog.ObjectLoaded:
 		n.Loaded++
-	case row.ObjectKept:
+	case catalog.ObjectKept:
 		n.Kept++
-	case row.ObjectConflict:
+	case catalog.ObjectConflict:
 		n.Conflict++
-	case row.ObjectSkipped:
+	case catalog.ObjectSkipped:
 		n.Skipped[ledger.ShortReason(o.Reason)]++
-	case row.ObjectRejected:
+	case catalog.ObjectRejected:
 		n.Rejected++
-	case row.ObjectFailed:
+	case catalog.ObjectFailed:
 		n.Failed++
 		r.Append(&r.Failed, report.Rejection{URL: o.URL, Error: o.Reason})
 	}
 	n.Seen++
 	n.New++
 	r.Bytes.Read += o.Size
-	if state == row.ObjectFailed {
+	if state == catalog.ObjectFailed {
 		return // its parts are told when it has ended
 	}
 	rejected := report.Rejected(o)
-	if state == row.ObjectRejected && len(rejected) == 0 {
+	if state == catalog.ObjectRejected && len(rejected) == 0 {
 		rejected = []report.Rejection{{URL: o.URL, Error: o.Reason}}
 	}
 	r.Append(&r.Rejected, rejected...)
@@ -283,7 +284,7 @@ func (c *recount) object(o *row.Object) {
 
 // outbox checks that each account can be read, and what it is to tell.
 func (v *verifier) outbox(ctx context.Context) error {
-	err := v.cat.Accounts(ctx, func(a *row.Account) error {
+	err := v.cat.Accounts(ctx, func(a *catalog.Account) error {
 		if !a.Ended.IsZero() {
 			if _, err := reportOf(a); err != nil {
 				v.problem("outbox", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 	"github.com/symlake/symlake/sinks/sinktest"
 )
@@ -69,9 +70,9 @@ func (a *tally) whole(t *testing.T, w *world, when string, args ...any) {
 }
 
 // outbox lists the accounts in a world's store.
-func (w *world) outbox() (all []*row.Account) {
+func (w *world) outbox() (all []*catalog.Account) {
 	w.t.Helper()
-	if err := w.cat.Accounts(w.t.Context(), func(a *row.Account) error { all = append(all, a); return nil }); err != nil {
+	if err := w.cat.Accounts(w.t.Context(), func(a *catalog.Account) error { all = append(all, a); return nil }); err != nil {
 		w.t.Fatal(err)
 	}
 	return all
@@ -302,7 +303,7 @@ func TestDamagedAccount(t *testing.T) {
 func TestIsolatedTold(t *testing.T) {
 	w := toldWorld(t)
 	parent := row.NewWorkerID()
-	if err := w.cat.SwapAccount(t.Context(), nil, &row.Account{ID: parent, Run: "parent", Started: w.now}); err != nil {
+	if err := w.cat.SwapAccount(t.Context(), nil, &catalog.Account{ID: parent, Run: "parent", Started: w.now}); err != nil {
 		t.Fatal(err)
 	}
 	o := w.o
@@ -325,16 +326,16 @@ func TestToldWhileDerivedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
 	w.tell(Run(t.Context(), []Source{w.src}, w.o))
-	dead, living := row.NewWorkerID(), &row.Worker{ID: row.NewWorkerID(), Host: "living", Lease: time.Hour}
+	dead, living := row.NewWorkerID(), &catalog.Worker{ID: row.NewWorkerID(), Host: "living", Lease: time.Hour}
 	if err := w.cat.SwapWorker(t.Context(), nil, living); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cat.SwapAccount(t.Context(), nil, &row.Account{ID: dead, Run: "dead", Started: w.now}); err != nil {
+	if err := w.cat.SwapAccount(t.Context(), nil, &catalog.Account{ID: dead, Run: "dead", Started: w.now}); err != nil {
 		t.Fatal(err)
 	}
 	old := w.object("a.so")
 	at := *old
-	at.By, at.State, at.Owner, at.Again = dead, row.ObjectLoading, living.ID, true
+	at.By, at.State, at.Owner, at.Again = dead, catalog.ObjectLoading, living.ID, true
 	if err := w.cat.SwapObject(t.Context(), old, &at); err != nil {
 		t.Fatal(err)
 	}
@@ -349,5 +350,5 @@ func TestToldWhileDerivedAgain(t *testing.T) {
 	if r.Objects.Loaded != 0 || r.Earlier != nil {
 		t.Fatalf("%+v, earlier %+v", r.Objects, r.Earlier)
 	}
-	w.is("a.so", row.ObjectLoaded)
+	w.is("a.so", catalog.ObjectLoaded)
 }

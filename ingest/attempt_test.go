@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // stopping is a catalog that ends the run while it notes its third attempt.
@@ -41,8 +41,8 @@ func TestStopWhileAttemptsAreNoted(t *testing.T) {
 	if _, err := Run(ctx, []Source{w.src}, o); err == nil {
 		t.Fatal("the run was not stopped")
 	}
-	err := w.cat.Objects(t.Context(), "", func(o *row.Object) error {
-		if o.State == row.ObjectLoading {
+	err := w.cat.Objects(t.Context(), "", func(o *catalog.Object) error {
+		if o.State == catalog.ObjectLoading {
 			t.Errorf("%s is still loading", o.URL)
 		}
 		return nil

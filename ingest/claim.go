@@ -3,7 +3,7 @@ package ingest
 import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/trust"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // claim decides by what is known before anything is exploded. Which source
@@ -11,7 +11,7 @@ import (
 // then the smaller digest of the content, then the smaller URL. (The digest is that of what would be
 // stored: two files with the same answers are one, and no file is hashed for it.)
 // A changed object replaces its own earlier load, whatever its rank. Between owners, trust.go decides.
-func (x *object) claim(rec *row.Record, b bid) trust.Verdict {
+func (x *object) claim(rec *catalog.Record, b bid) trust.Verdict {
 	f, a, member, force := b.format, b.Artifact, b.member, x.j.o.Force
 	if rec == nil {
 		return trust.Load

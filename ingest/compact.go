@@ -8,6 +8,7 @@ import (
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -52,7 +53,7 @@ func CompactLake(ctx context.Context, o CompactOptions) (*CompactReport, error) 
 		}
 		r.Added, r.Facts, r.Dropped = p.Artifacts, p.Facts, p.Dropped
 	}
-	cat := row.NewCatalog(o.Store.Catalog, o.Keyring)
+	cat := catalog.New(o.Store.Catalog, o.Keyring)
 	work := lakeCompact(o.Store, cat, o.Keyring)
 	work.TargetBytes, work.Grace, work.Profile, work.Rekey, work.DryRun, work.Now = o.TargetBytes, o.Grace, o.Profile, o.Rekey, o.DryRun, o.Now
 	c, err := o.Lake.Compact(ctx, work)
@@ -65,7 +66,7 @@ func CompactLake(ctx context.Context, o CompactOptions) (*CompactReport, error) 
 }
 
 // lakeCompact is a compaction of a lake from its store's rows.
-func lakeCompact(s *sinks.Store, cat *row.Catalog, k *row.Keyring) sinks.LakeCompact {
+func lakeCompact(s *sinks.Store, cat *catalog.Catalog, k *row.Keyring) sinks.LakeCompact {
 	return sinks.LakeCompact{
 		Export: func(ctx context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
 			rec, err := cat.Artifact(ctx, id)

@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -105,7 +106,7 @@ func (j *job) placesOf(ctx context.Context, id string) ([]string, error) {
 	return placesOf(ctx, j.cat, id)
 }
 
-func placesOf(ctx context.Context, c *row.Catalog, id string) ([]string, error) {
+func placesOf(ctx context.Context, c *catalog.Catalog, id string) ([]string, error) {
 	var places []string
 	for _, s := range spellings(id) {
 		refs, err := c.Names(ctx, s, 4)
@@ -293,7 +294,7 @@ func waitName(name string) string {
 func (x *object) arrived(ctx context.Context, in *formats.Input, companions, builds []string) error {
 	if !x.j.o.DryRun {
 		for _, id := range companions {
-			if err := x.j.cat.AddName(ctx, id, row.Ref{Object: in.Name}); err != nil {
+			if err := x.j.cat.AddName(ctx, id, catalog.Ref{Object: in.Name}); err != nil {
 				return err
 			}
 		}

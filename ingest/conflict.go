@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/ingest/conflicts"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -18,9 +19,9 @@ import (
 
 // keepOut notes that l may not replace what rec publishes: in the audit, then as a record, then in
 // the object's outcome.
-func (x *object) keepOut(ctx context.Context, rec *row.Record, l *row.Loaded) error {
+func (x *object) keepOut(ctx context.Context, rec *catalog.Record, l *row.Loaded) error {
 	j := x.j
-	c := row.NewConflict(rec.ID, rec.Published, l, j.o.Now())
+	c := catalog.NewConflict(rec.ID, rec.Published, l, j.o.Now())
 	for !j.o.DryRun {
 		old, err := j.cat.Conflict(ctx, rec.ID, x.t.url, l.Source.Member)
 		if err != nil {
@@ -34,7 +35,7 @@ func (x *object) keepOut(ctx context.Context, rec *row.Record, l *row.Loaded) er
 			c.At = old.At
 		}
 		if old == nil || old.KeptOut != c.KeptOut {
-			err = j.cat.Audit(ctx, row.Event{At: j.o.Now(), Who: j.o.Owner, What: "conflict", Detail: c.String()})
+			err = j.cat.Audit(ctx, catalog.Event{At: j.o.Now(), Who: j.o.Owner, What: "conflict", Detail: c.String()})
 		}
 		if err == nil {
 			err = j.cat.SwapConflict(ctx, old, c)
@@ -50,19 +51,21 @@ func (x *object) keepOut(ctx context.Context, rec *row.Record, l *row.Loaded) er
 	x.conflicts = append(x.conflicts, c)
 	x.mu.Unlock()
 	p := c.Kept
-	x.noteArtifact(row.ObjectArtifact{ID: rec.ID, Member: l.Source.Member, Outcome: ledger.OutcomeConflict,
+	x.noteArtifact(catalog.ObjectArtifact{ID: rec.ID, Member: l.Source.Member, Outcome: ledger.OutcomeConflict,
 		Error: fmt.Sprintf("conflict: artifact %s belongs to owner %q of rank %d, by %s; objects --accept settles it", rec.ID, p.Owner, p.Rank, ledger.Place(p.URL, p.Member))})
 	return nil
 }
 
 // settleConflicts removes the conflicts of earlier attempts that the object has no longer, before
 // the ledger says what became of it. An attempt that failed removes none.
-func (x *object) settleConflicts(ctx context.Context, o *row.Object) error {
-	if x.t.was == nil || o.State == row.ObjectFailed || o.State == row.ObjectPending || ledger.Undisputed(x.t.was) {
+func (x *object) settleConflicts(ctx context.Context, o *catalog.Object) error {
+	if x.t.was == nil || o.State == catalog.ObjectFailed || o.State == catalog.ObjectPending || ledger.Undisputed(x.t.was) {
 		return nil
 	}
-	return conflicts.Each(ctx, x.j.cat, o.URL, func(c *row.Conflict) error {
-		if slices.ContainsFunc(x.conflicts, func(k *row.Conflict) bool { return k.Artifact == c.Artifact && k.KeptOut.Member == c.KeptOut.Member }) {
+	return conflicts.Each(ctx, x.j.cat, o.URL, func(c *catalog.Conflict) error {
+		if slices.ContainsFunc(x.conflicts, func(k *catalog.Conflict) bool {
+			return k.Artifact == c.Artifact && k.KeptOut.Member == c.KeptOut.Member
+		}) {
 			return nil
 		}
 		return conflicts.Remove(ctx, x.j.cat, c)
@@ -71,15 +74,15 @@ func (x *object) settleConflicts(ctx context.Context, o *row.Object) error {
 
 // disputed reports whether the ledger knows of a conflict about an artifact of t's object.
 func (t *task) disputed(id symbol.ID, member string) bool {
-	return t.old != nil && slices.ContainsFunc(t.old.Artifacts, func(a row.ObjectArtifact) bool {
+	return t.old != nil && slices.ContainsFunc(t.old.Artifacts, func(a catalog.ObjectArtifact) bool {
 		return a.ID == id && a.Member == member && a.Outcome == ledger.OutcomeConflict
 	})
 }
 
 // accepted reports whether a conflict of an object is accepted: [Accept] may have died before it put
 // the object back as pending.
-func (j *job) accepted(ctx context.Context, o *row.Object) (is bool, err error) {
-	err = j.cat.Conflicts(ctx, o.URL, func(c *row.Conflict) error {
+func (j *job) accepted(ctx context.Context, o *catalog.Object) (is bool, err error) {
+	err = j.cat.Conflicts(ctx, o.URL, func(c *catalog.Conflict) error {
 		is = is || !c.Accepted.IsZero()
 		return nil
 	})

@@ -13,11 +13,12 @@ import (
 	"github.com/symlake/symlake/ingest/conflicts"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-func (w *teams) noted(kinds *[]string) func(*row.Conflict) error {
-	return func(c *row.Conflict) error {
+func (w *teams) noted(kinds *[]string) func(*catalog.Conflict) error {
+	return func(c *catalog.Conflict) error {
 		*kinds = append(*kinds, c.KeptOut.URL)
 		return nil
 	}
@@ -33,7 +34,7 @@ func TestAccept(t *testing.T) {
 	if r := w.ingest(1); r.Conflicted != 1 || r.Objects.Loaded != 1 {
 		t.Fatalf("%+v", r)
 	}
-	w.is("b/up.zip", row.ObjectLoaded) // one of its artifacts is
+	w.is("b/up.zip", catalog.ObjectLoaded) // one of its artifacts is
 	url := w.url("b/up.zip")
 	var told []string
 	if err := conflicts.Accept(t.Context(), w.cat, w.url("a/lib.so"), w.now, w.noted(&told)); !errors.Is(err, conflicts.ErrNone) {
@@ -42,7 +43,7 @@ func TestAccept(t *testing.T) {
 	if err := conflicts.Accept(t.Context(), w.cat, url, w.now, w.noted(&told)); err != nil {
 		t.Fatal(err)
 	}
-	w.is("b/up.zip", row.ObjectPending)
+	w.is("b/up.zip", catalog.ObjectPending)
 	w.answers(idA, 0, "mine:1")
 	if !slices.Equal(told, []string{url}) {
 		t.Error(told)
@@ -52,8 +53,8 @@ func TestAccept(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	w.answers(idA, 0, "forged:1")
-	w.is("b/up.zip", row.ObjectLoaded)
-	w.is("a/lib.so", row.ObjectKept)
+	w.is("b/up.zip", catalog.ObjectLoaded)
+	w.is("a/lib.so", catalog.ObjectKept)
 	if c := w.record(idA).Published.Claimed(); c != teamB || len(w.conflicts()) != 0 {
 		t.Errorf("it belongs to %+v, %d conflicts", c, len(w.conflicts()))
 	}
@@ -85,7 +86,7 @@ func TestAcceptedContent(t *testing.T) {
 	if len(list) != 1 || !list[0].Accepted.IsZero() {
 		t.Errorf("%+v", list)
 	}
-	w.is("b/lib.so", row.ObjectConflict)
+	w.is("b/lib.so", catalog.ObjectConflict)
 	w.verify()
 }
 
@@ -103,7 +104,7 @@ func TestDismiss(t *testing.T) {
 	if err := conflicts.Dismiss(t.Context(), w.cat, w.url("b/lib.so"), w.noted(&told)); !errors.Is(err, conflicts.ErrNone) {
 		t.Error(err)
 	}
-	w.is("b/lib.so", row.ObjectKept)
+	w.is("b/lib.so", catalog.ObjectKept)
 	if r := w.ingest(0, 1); r.Conflicted != 0 || r.Objects.New != 0 || len(w.conflicts()) != 0 {
 		t.Errorf("%+v", r)
 	}
@@ -122,7 +123,7 @@ func TestConflictEnds(t *testing.T) {
 	if r := w.ingest(1); r.Conflicted != 0 || len(w.conflicts()) != 0 {
 		t.Errorf("%+v", r)
 	}
-	w.is("b/lib.so", row.ObjectLoaded)
+	w.is("b/lib.so", catalog.ObjectLoaded)
 	w.verify()
 }
 
@@ -155,7 +156,7 @@ func TestCopyOwners(t *testing.T) {
 	if p := to.record(idA).Published; p.Claimed() != teamA || p.Layout.Table != w.record(idA).Published.Layout.Table {
 		t.Errorf("%+v", p)
 	}
-	to.is("b/lib.so", row.ObjectConflict)
+	to.is("b/lib.so", catalog.ObjectConflict)
 	if n := len(to.conflicts()); n != 1 {
 		t.Errorf("%d conflicts", n)
 	}
@@ -170,7 +171,7 @@ func TestCopyOwners(t *testing.T) {
 	for _, force := range []bool{false, true} {
 		to := &teams{world: w.target(fileStore(t)), sources: w.sources}
 		w.copyTo(to.world, nil)
-		if err := conflicts.Dismiss(t.Context(), to.cat, w.url("b/lib.so"), func(*row.Conflict) error { return nil }); err != nil {
+		if err := conflicts.Dismiss(t.Context(), to.cat, w.url("b/lib.so"), func(*catalog.Conflict) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		r := theirs.copyTo(to.world, func(o *CopyOptions) { o.Force = force })
@@ -178,7 +179,7 @@ func TestCopyOwners(t *testing.T) {
 		if r.Artifacts != (CopyCounts{Seen: 1, Conflicts: 1}) || len(to.conflicts()) != 1 || to.audited("conflict") != 2 {
 			t.Errorf("force %v: %+v, %d conflicts, %d in the audit", force, r.Artifacts, len(to.conflicts()), to.audited("conflict"))
 		}
-		to.is("b/lib.so", row.ObjectConflict)
+		to.is("b/lib.so", catalog.ObjectConflict)
 		to.verify()
 		if r := theirs.copyTo(to.world, nil); r.Artifacts != (CopyCounts{Seen: 1, Kept: 1}) {
 			t.Errorf("again: %+v", r.Artifacts)
@@ -207,7 +208,7 @@ func (w *teams) problems() (list []string) {
 }
 
 // swap changes a record behind everybody's back.
-func (w *teams) swap(id string, edit func(*row.Record)) {
+func (w *teams) swap(id string, edit func(*catalog.Record)) {
 	w.t.Helper()
 	old := w.record(id)
 	next := record.Copy(old, old.ID)
@@ -226,16 +227,16 @@ func TestVerifyConflicts(t *testing.T) {
 		edit       func(w *teams)
 	}{
 		{"owner", `has owner "team-b" and rank 1, the conflict says "team-a" and 2`, func(w *teams) {
-			w.swap(idA, func(r *row.Record) { r.Published.Source.Standing = teamB })
+			w.swap(idA, func(r *catalog.Record) { r.Published.Source.Standing = teamB })
 		}},
 		{"rank", `has owner "team-a" and rank 0`, func(w *teams) {
-			w.swap(idA, func(r *row.Record) { r.Published.Source.Rank = 0 })
+			w.swap(idA, func(r *catalog.Record) { r.Published.Source.Rank = 0 })
 		}},
 		{"published", "it keeps out is published", func(w *teams) {
 			theirs := newTeams(t, teamB)
 			theirs.put("a/lib.so", forged)
 			theirs.ingest(0)
-			w.swap(idA, func(r *row.Record) {
+			w.swap(idA, func(r *catalog.Record) {
 				r.Published.Source, r.Published.Digest = w.conflicts()[0].KeptOut.Source, theirs.record(idA).Published.Digest
 			})
 		}},

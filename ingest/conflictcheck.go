@@ -10,19 +10,19 @@ import (
 	"github.com/symlake/symlake/ingest/conflicts"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/record"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // conflictView is a conflict with what it speaks of.
 type conflictView struct {
-	*row.Conflict
-	record *row.Record // nil: there is none
-	object *row.Object // nil: the ledger does not know it
+	*catalog.Conflict
+	record *catalog.Record // nil: there is none
+	object *catalog.Object // nil: the ledger does not know it
 }
 
 // eachView reads all conflicts, then calls f for each with what it speaks of.
-func eachView(ctx context.Context, c *row.Catalog, f func(*conflictView) error) error {
-	return conflicts.Each(ctx, c, "", func(x *row.Conflict) error {
+func eachView(ctx context.Context, c *catalog.Catalog, f func(*conflictView) error) error {
+	return conflicts.Each(ctx, c, "", func(x *catalog.Conflict) error {
 		v := &conflictView{Conflict: x}
 		var err error
 		if v.record, err = c.Artifact(ctx, x.Artifact); err != nil {
@@ -41,7 +41,7 @@ func (v *conflictView) settled() bool {
 		return false
 	}
 	switch v.object.State {
-	case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict, row.ObjectSkipped, row.ObjectRejected:
+	case catalog.ObjectLoaded, catalog.ObjectKept, catalog.ObjectConflict, catalog.ObjectSkipped, catalog.ObjectRejected:
 		return true
 	}
 	return false
@@ -50,7 +50,7 @@ func (v *conflictView) settled() bool {
 // unlisted reports whether the ledger's entry, which names all artifacts of the object, does not
 // name the conflict.
 func (v *conflictView) unlisted() bool {
-	return v.settled() && len(v.object.Artifacts) < ledger.MaxArtifacts && !slices.ContainsFunc(v.object.Artifacts, func(a row.ObjectArtifact) bool {
+	return v.settled() && len(v.object.Artifacts) < ledger.MaxArtifacts && !slices.ContainsFunc(v.object.Artifacts, func(a catalog.ObjectArtifact) bool {
 		return a.ID == v.Artifact && a.Member == v.KeptOut.Member && a.Outcome == ledger.OutcomeConflict
 	})
 }
@@ -59,7 +59,7 @@ func (v *conflictView) unlisted() bool {
 // gone, or an attempt that died left the record behind.
 func (v *conflictView) past() bool {
 	return v.record == nil || v.record.Published == nil || v.record.State.Removed() ||
-		v.object != nil && v.object.State == row.ObjectGone || v.unlisted()
+		v.object != nil && v.object.State == catalog.ObjectGone || v.unlisted()
 }
 
 // conflicts removes the conflicts that are past.
@@ -104,7 +104,7 @@ func (v *verifier) conflicts(ctx context.Context) {
 }
 
 // conflict checks that a conflict that the ledger names has its record.
-func (v *verifier) conflict(ctx context.Context, o *row.Object, a *row.ObjectArtifact) {
+func (v *verifier) conflict(ctx context.Context, o *catalog.Object, a *catalog.ObjectArtifact) {
 	c, err := v.cat.Conflict(ctx, a.ID, o.URL, a.Member)
 	if err == nil && c == nil {
 		err = fmt.Errorf("artifact %s is in conflict by the ledger, and no record says with what", a.ID)

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -99,8 +100,8 @@ func Copy(ctx context.Context, o CopyOptions) (*CopyReport, error) {
 	if o.BatchBytes <= 0 {
 		o.BatchBytes = copyBytes
 	}
-	c := &copier{CopyOptions: o, from: row.NewCatalog(o.From.Store.Catalog, o.From.Keyring),
-		to: row.NewCatalog(o.To.Store.Catalog, o.To.Keyring), failed: make(map[symbol.ID]bool), again: make(map[symbol.ID]bool)}
+	c := &copier{CopyOptions: o, from: catalog.New(o.From.Store.Catalog, o.From.Keyring),
+		to: catalog.New(o.To.Store.Catalog, o.To.Keyring), failed: make(map[symbol.ID]bool), again: make(map[symbol.ID]bool)}
 	c.report = &CopyReport{Job: "load", Run: o.Run, Started: o.Now()}
 	err := c.run(ctx)
 	c.report.Seconds = o.Now().Sub(c.report.Started).Seconds()
@@ -109,7 +110,7 @@ func Copy(ctx context.Context, o CopyOptions) (*CopyReport, error) {
 
 type copier struct {
 	CopyOptions
-	from, to *row.Catalog
+	from, to *catalog.Catalog
 
 	mu     sync.Mutex
 	report *CopyReport
@@ -135,7 +136,7 @@ func (c *copier) run(ctx context.Context) error {
 		var batch []*item
 		bytes := uint64(0)
 		for more && bytes < uint64(c.BatchBytes) && len(batch) < copyLoads {
-			var page []*row.Record
+			var page []*catalog.Record
 			var err error
 			if c.Artifacts != nil {
 				page, ids, err = c.IsNamed(ctx, ids)
@@ -171,8 +172,8 @@ func (c *copier) run(ctx context.Context) error {
 
 // page reads records of the source from an ID on. It ends before any is
 // worked on: a listing holds up the store's housekeeping.
-func (c *copier) page(ctx context.Context, from symbol.ID) (page []*row.Record, next symbol.ID, more bool, err error) {
-	err = c.from.ArtifactsFrom(ctx, from, func(r *row.Record) error {
+func (c *copier) page(ctx context.Context, from symbol.ID) (page []*catalog.Record, next symbol.ID, more bool, err error) {
+	err = c.from.ArtifactsFrom(ctx, from, func(r *catalog.Record) error {
 		if len(page) == copyPage {
 			next, more = r.ID, true
 			return errStop
@@ -190,7 +191,7 @@ func (c *copier) page(ctx context.Context, from symbol.ID) (page []*row.Record, 
 }
 
 // IsNamed reads the records of the next ids, and gives those that are left.
-func (c *copier) IsNamed(ctx context.Context, ids []symbol.ID) (page []*row.Record, rest []symbol.ID, err error) {
+func (c *copier) IsNamed(ctx context.Context, ids []symbol.ID) (page []*catalog.Record, rest []symbol.ID, err error) {
 	n := min(len(ids), copyPage)
 	for _, id := range ids[:n] {
 		r, err := c.from.Artifact(ctx, id)
@@ -206,7 +207,7 @@ func (c *copier) IsNamed(ctx context.Context, ids []symbol.ID) (page []*row.Reco
 
 // consider settles which of the records' loads are to be copied and enters
 // those into the target's records.
-func (c *copier) consider(ctx context.Context, page []*row.Record) (items []*item, bytes uint64, err error) {
+func (c *copier) consider(ctx context.Context, page []*catalog.Record) (items []*item, bytes uint64, err error) {
 	list, errs := make([]*item, len(page)), make([]error, len(page))
 	parallel.Do(len(page), func(i int) { list[i], errs[i] = c.one(ctx, page[i]) })
 	if err := errors.Join(errs...); err != nil {
@@ -253,7 +254,7 @@ func (c *copier) fail(id symbol.ID, err error) {
 
 // one is the load to be copied of an artifact, entered in the target's record;
 // nil: there is none.
-func (c *copier) one(ctx context.Context, src *row.Record) (*item, error) {
+func (c *copier) one(ctx context.Context, src *catalog.Record) (*item, error) {
 	if src.Published == nil {
 		return nil, nil
 	}
@@ -295,7 +296,7 @@ func (c *copier) one(ctx context.Context, src *row.Record) (*item, error) {
 }
 
 // addNames gives the names of the source to what the target has.
-func (c *copier) addNames(ctx context.Context, src, dst *row.Record) error {
+func (c *copier) addNames(ctx context.Context, src, dst *catalog.Record) error {
 	if dst.State.Removed() {
 		return nil
 	}
@@ -303,8 +304,8 @@ func (c *copier) addNames(ctx context.Context, src, dst *row.Record) error {
 }
 
 // claim decides between what the source has published and what the target has.
-func (c *copier) claim(src, dst *row.Record) trust.Verdict {
-	if dst == nil || dst.Published == nil && dst.State == row.Live {
+func (c *copier) claim(src, dst *catalog.Record) trust.Verdict {
+	if dst == nil || dst.Published == nil && dst.State == catalog.Live {
 		return trust.Load
 	}
 	l, p := src.Published, dst.Published
@@ -314,7 +315,7 @@ func (c *copier) claim(src, dst *row.Record) trust.Verdict {
 		}
 		return trust.Same
 	}
-	if p == nil || dst.State != row.Live && !c.Force {
+	if p == nil || dst.State != catalog.Live && !c.Force {
 		if c.Force {
 			return trust.Load
 		}

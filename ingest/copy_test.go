@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
@@ -125,7 +126,7 @@ func TestCopyAfterGC(t *testing.T) {
 	w.copyTo(to, nil)
 	rec := to.record(idA)
 	next := record.Copy(rec, rec.ID)
-	next.Published, next.Progress = nil, []row.Progress{{Load: rec.Published.Load, Owner: record.Superseded, Lease: to.now}}
+	next.Published, next.Progress = nil, []catalog.Progress{{Load: rec.Published.Load, Owner: record.Superseded, Lease: to.now}}
 	if err := to.cat.SwapArtifact(t.Context(), rec, next); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func TestCopyAfterGC(t *testing.T) {
 	// While gc is at it, nothing is published that it drops next.
 	rec = to.record(idA)
 	next = record.Copy(rec, rec.ID)
-	next.Published, next.Progress = nil, []row.Progress{{Load: rec.Published.Load, Owner: record.Doomed}}
+	next.Published, next.Progress = nil, []catalog.Progress{{Load: rec.Published.Load, Owner: record.Doomed}}
 	if err := to.cat.SwapArtifact(t.Context(), rec, next); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestCopyKeeps(t *testing.T) {
 	other.put("debug/libb.so", "FAKE\nid "+idB+"\nf 0 8 better 1\n")
 	other.put("debug/libc.so", "FAKE\nid "+idC+"\nrank 3\nf 0 8 pinned 1\n")
 	other.run()
-	pin := func(s row.State) {
+	pin := func(s catalog.State) {
 		rec := other.record(idC)
 		next := record.Copy(rec, rec.ID)
 		next.State = s
@@ -175,16 +176,16 @@ func TestCopyKeeps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pin(row.Pinned)
+	pin(catalog.Pinned)
 	if r := w.copyTo(other, nil); r.Artifacts != (CopyCounts{Seen: 3, Copied: 1, Kept: 2}) {
 		t.Fatalf("%+v", r)
 	}
 	other.answers(idA, 16, "one:5")
 	other.answers(idB, 0, "better:1")
 	other.answers(idC, 0, "pinned:1")
-	other.is("debug/liba.so", row.ObjectKept)
-	other.is("debug/libb.so", row.ObjectLoaded)
-	if o, err := other.cat.Object(t.Context(), w.src.Bucket.URL("libb.so")); err != nil || o == nil || o.State != row.ObjectKept {
+	other.is("debug/liba.so", catalog.ObjectKept)
+	other.is("debug/libb.so", catalog.ObjectLoaded)
+	if o, err := other.cat.Object(t.Context(), w.src.Bucket.URL("libb.so")); err != nil || o == nil || o.State != catalog.ObjectKept {
 		t.Fatalf("%+v %v", o, err)
 	}
 	if prev := other.record(idA).Previous; prev == nil || len(other.record(idA).Progress) != 0 {

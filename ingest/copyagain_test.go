@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
@@ -65,7 +66,7 @@ func TestCopyLostRows(t *testing.T) {
 		if to.ring, err = row.OpenKeyring(t.Context(), to.store.Catalog, to.kek); err != nil {
 			t.Fatal(err)
 		}
-		to.cat, to.o.Store, to.o.Keyring = row.NewCatalog(to.store.Catalog, to.ring), to.store, to.ring
+		to.cat, to.o.Store, to.o.Keyring = catalog.New(to.store.Catalog, to.ring), to.store, to.ring
 		if r, err := Verify(t.Context(), VerifyOptions{Store: to.store, Keyring: to.ring}); err != nil || len(r.Problems) < 2 {
 			t.Fatalf("verify finds %+v: %v", r, err)
 		}

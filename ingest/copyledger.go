@@ -10,17 +10,17 @@ import (
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // waiters brings over who still lacks a companion, if the target has what lacks it.
 func (c *copier) waiters(ctx context.Context) error {
 	type waiter struct {
 		companion string
-		w         row.Waiter
+		w         catalog.Waiter
 	}
 	var list []waiter
-	err := c.from.AllWaiters(ctx, func(companion string, w row.Waiter) error {
+	err := c.from.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
 		list = append(list, waiter{companion, w})
 		return nil
 	})
@@ -58,7 +58,7 @@ func (c *copier) companions(ctx context.Context) error {
 		if err != nil || o == nil || ledger.IsNamed(o) { // names of an object that is not loaded came with its entry
 			return err
 		}
-		return c.to.AddName(ctx, n.text, row.Ref{Object: n.url})
+		return c.to.AddName(ctx, n.text, catalog.Ref{Object: n.url})
 	})
 }
 
@@ -67,8 +67,8 @@ func (c *copier) companions(ctx context.Context) error {
 func (c *copier) ledger(ctx context.Context) error {
 	from := ""
 	for {
-		var page []*row.Object
-		err := c.from.ObjectsFrom(ctx, from, func(o *row.Object) error {
+		var page []*catalog.Object
+		err := c.from.ObjectsFrom(ctx, from, func(o *catalog.Object) error {
 			page = append(page, o)
 			if len(page) == copyPage {
 				return errStop
@@ -92,8 +92,8 @@ func (c *copier) ledger(ctx context.Context) error {
 }
 
 // object brings over one entry, unless the target knows of something later.
-func (c *copier) object(ctx context.Context, src *row.Object) error {
-	if src.State == row.ObjectLoading {
+func (c *copier) object(ctx context.Context, src *catalog.Object) error {
+	if src.State == catalog.ObjectLoading {
 		return nil // nobody knows yet what it becomes
 	}
 	loaded := false
@@ -106,7 +106,7 @@ func (c *copier) object(ctx context.Context, src *row.Object) error {
 		if err != nil {
 			return err
 		}
-		if r == nil || r.Published == nil && r.State == row.Live || c.failed[a.ID] {
+		if r == nil || r.Published == nil && r.State == catalog.Live || c.failed[a.ID] {
 			return nil
 		}
 	}
@@ -141,8 +141,8 @@ func (c *copier) object(ctx context.Context, src *row.Object) error {
 
 // outcomes says of an entry what is true in the target: artifacts that are
 // answered from another object there are kept.
-func (c *copier) outcomes(ctx context.Context, o *row.Object) error {
-	artifacts := make([]row.ObjectArtifact, len(o.Artifacts))
+func (c *copier) outcomes(ctx context.Context, o *catalog.Object) error {
+	artifacts := make([]catalog.ObjectArtifact, len(o.Artifacts))
 	copy(artifacts, o.Artifacts)
 	o.Artifacts = artifacts
 	for i := range artifacts {
@@ -163,7 +163,7 @@ func (c *copier) outcomes(ctx context.Context, o *row.Object) error {
 		}
 	}
 	switch o.State {
-	case row.ObjectLoaded, row.ObjectConflict:
+	case catalog.ObjectLoaded, catalog.ObjectConflict:
 		o.State = ledger.StateOf(artifacts)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -26,10 +27,10 @@ func (c *copier) enter(ctx context.Context, id symbol.ID, l sinks.Load) error {
 			return err
 		}
 		next := record.Copy(old, id)
-		at := slices.IndexFunc(next.Progress, func(p row.Progress) bool { return p.Load == l })
+		at := slices.IndexFunc(next.Progress, func(p catalog.Progress) bool { return p.Load == l })
 		if at < 0 {
 			at = len(next.Progress)
-			next.Progress = append(next.Progress, row.Progress{Load: l})
+			next.Progress = append(next.Progress, catalog.Progress{Load: l})
 		}
 		if next.Progress[at].Owner == record.Doomed {
 			return errDoomed
@@ -132,7 +133,7 @@ func (c *copier) giveUp(ctx context.Context, it *item) error {
 			return err
 		}
 		next := record.Copy(old, it.id)
-		at := slices.IndexFunc(next.Progress, func(p row.Progress) bool { return p.Load == it.load && p.Owner == c.Owner })
+		at := slices.IndexFunc(next.Progress, func(p catalog.Progress) bool { return p.Load == it.load && p.Owner == c.Owner })
 		if at < 0 {
 			return nil
 		}
@@ -144,7 +145,7 @@ func (c *copier) giveUp(ctx context.Context, it *item) error {
 }
 
 // publish makes a load visible in the target: names, then one compare-and-set.
-func (c *copier) publish(ctx context.Context, src *row.Record) error {
+func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 	n := &c.report.Artifacts
 	first, err := c.to.Artifact(ctx, src.ID)
 	if err != nil {
@@ -175,7 +176,7 @@ func (c *copier) publish(ctx context.Context, src *row.Record) error {
 		}
 		at := -1
 		if old != nil {
-			at = slices.IndexFunc(old.Progress, func(p row.Progress) bool {
+			at = slices.IndexFunc(old.Progress, func(p catalog.Progress) bool {
 				return p.Load == loaded.Load && p.Owner != record.Doomed && p.Owner != record.Superseded
 			})
 		}
@@ -193,7 +194,7 @@ func (c *copier) publish(ctx context.Context, src *row.Record) error {
 			}
 			next.Progress = slices.Delete(next.Progress, at, at+1)
 			if p := old.Previous; p != nil && p.Load != loaded.Load {
-				next.Progress = append(next.Progress, row.Progress{Load: p.Load, Owner: record.Superseded, Lease: c.Now()})
+				next.Progress = append(next.Progress, catalog.Progress{Load: p.Load, Owner: record.Superseded, Lease: c.Now()})
 			}
 			next.Previous, next.Published, next.State = old.Published, loaded, src.State
 		}
@@ -226,7 +227,7 @@ func (c *copier) bare(ctx context.Context, l *row.Loaded) (bool, error) {
 		return true, nil
 	}
 	o, err := c.from.Object(ctx, l.Source.URL)
-	return o == nil || o.State == row.ObjectLoading, err
+	return o == nil || o.State == catalog.ObjectLoading, err
 }
 
 // demote notes in the target's ledger what l replaces: was, nil if there is nothing.

@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -16,7 +17,7 @@ import (
 // takes in the source. What it may not replace there is a conflict of the target, forced or not.
 
 // rule notes a verdict on l, a copy of what the source publishes, in next; it reports whether l is published.
-func (c *copier) rule(v trust.Verdict, old, next *row.Record, l *row.Loaded) bool {
+func (c *copier) rule(v trust.Verdict, old, next *catalog.Record, l *row.Loaded) bool {
 	switch v {
 	case trust.Load:
 		return true
@@ -32,14 +33,14 @@ func (c *copier) rule(v trust.Verdict, old, next *row.Record, l *row.Loaded) boo
 
 // keepOut notes in the target that the source's load may not replace what dst publishes. What the
 // target's ledger knows of the object already has been decided there.
-func (c *copier) keepOut(ctx context.Context, src, dst *row.Record) error {
+func (c *copier) keepOut(ctx context.Context, src, dst *catalog.Record) error {
 	goes, err := c.goes(ctx, src.Published.Source.URL)
 	if err != nil || !goes {
 		c.count(&c.report.Artifacts.Kept)
 		return err
 	}
 	c.count(&c.report.Artifacts.Conflicts)
-	return c.putConflict(ctx, row.NewConflict(src.ID, dst.Published, src.Published, c.Now()))
+	return c.putConflict(ctx, catalog.NewConflict(src.ID, dst.Published, src.Published, c.Now()))
 }
 
 // goes reports whether the ledger's entry of an object goes over.
@@ -53,14 +54,14 @@ func (c *copier) goes(ctx context.Context, url string) (bool, error) {
 }
 
 // putConflict enters a conflict into the target, and its audit, unless it has one about the same.
-func (c *copier) putConflict(ctx context.Context, x *row.Conflict) error {
+func (c *copier) putConflict(ctx context.Context, x *catalog.Conflict) error {
 	for {
 		old, err := c.to.Conflict(ctx, x.Artifact, x.KeptOut.URL, x.KeptOut.Member)
 		if err != nil || x.Tells(old) {
 			return err
 		}
 		if old == nil || old.KeptOut != x.KeptOut {
-			err = c.to.Audit(ctx, row.Event{At: c.Now(), Who: c.Owner, What: "conflict", Detail: x.String()})
+			err = c.to.Audit(ctx, catalog.Event{At: c.Now(), Who: c.Owner, What: "conflict", Detail: x.String()})
 		}
 		if err == nil {
 			err = c.to.SwapConflict(ctx, old, x)
@@ -72,7 +73,7 @@ func (c *copier) putConflict(ctx context.Context, x *row.Conflict) error {
 }
 
 // confirm gives an artifact of the target to the owner that the source knows, who has the same content.
-func (c *copier) confirm(ctx context.Context, src *row.Record) error {
+func (c *copier) confirm(ctx context.Context, src *catalog.Record) error {
 	s := src.Published.Claimed()
 	for {
 		dst, err := c.to.Artifact(ctx, src.ID)
@@ -89,8 +90,8 @@ func (c *copier) confirm(ctx context.Context, src *row.Record) error {
 
 // conflicts brings over what is open in the source, of objects whose entries go over, too.
 func (c *copier) conflicts(ctx context.Context) error {
-	var list []*row.Conflict
-	err := c.from.Conflicts(ctx, "", func(x *row.Conflict) error {
+	var list []*catalog.Conflict
+	err := c.from.Conflicts(ctx, "", func(x *catalog.Conflict) error {
 		list = append(list, x)
 		return nil
 	})
@@ -102,7 +103,7 @@ func (c *copier) conflicts(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (c *copier) conflict(ctx context.Context, x *row.Conflict) error {
+func (c *copier) conflict(ctx context.Context, x *catalog.Conflict) error {
 	dst, err := c.to.Artifact(ctx, x.Artifact)
 	if err != nil || dst == nil || dst.Published == nil || record.IsFrom(dst.Published, x.KeptOut.URL, x.KeptOut.Member) {
 		return err
@@ -116,7 +117,7 @@ func (c *copier) conflict(ctx context.Context, x *row.Conflict) error {
 }
 
 // disputed is the outcome of an artifact of an object that the target answers from another one.
-func (c *copier) disputed(ctx context.Context, o *row.Object, a *row.ObjectArtifact) (string, error) {
+func (c *copier) disputed(ctx context.Context, o *catalog.Object, a *catalog.ObjectArtifact) (string, error) {
 	x, err := c.to.Conflict(ctx, a.ID, o.URL, a.Member)
 	if x != nil {
 		return ledger.OutcomeConflict, err

@@ -22,6 +22,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/parquet"
 	"github.com/symlake/symlake/sinks/row"
@@ -142,9 +143,9 @@ var scenarios = []scenario{
 		}, check: func(w *world) {
 			w.answers(idA, 0, "new:1")
 			w.answers(idB, 0, "better:1")
-			w.is("2.so", row.ObjectKept)
-			w.is("4.so", row.ObjectKept)
-			w.is("5.so", row.ObjectRejected)
+			w.is("2.so", catalog.ObjectKept)
+			w.is("4.so", catalog.ObjectKept)
+			w.is("5.so", catalog.ObjectRejected)
 		}},
 	{name: "conflict between owners", lake: true, act: ingestAll,
 		setup: func(w *world) {
@@ -161,7 +162,7 @@ var scenarios = []scenario{
 			w.put("b/1.so", strings.Replace(forged, idA, idB, 1))
 		}, check: func(w *world) {
 			w.answers(idA, 0, "mine:1")
-			w.is("b/1.so", row.ObjectLoaded)
+			w.is("b/1.so", catalog.ObjectLoaded)
 		}},
 	{name: "artifact taken over", lake: true, act: ingestAll,
 		setup: func(w *world) {
@@ -181,25 +182,25 @@ var scenarios = []scenario{
 		}},
 	{name: "accept", lake: true, setup: conflicting,
 		act: func(ctx context.Context, w *world) error {
-			c := row.NewCatalog(w.o.Store.Catalog, w.o.Keyring)
-			if err := conflicts.Accept(ctx, c, w.src.Bucket.URL("b/1.so"), w.now, func(*row.Conflict) error { return nil }); err != nil && !settledAlready(ctx, c, w.src.Bucket.URL("b/1.so")) {
+			c := catalog.New(w.o.Store.Catalog, w.o.Keyring)
+			if err := conflicts.Accept(ctx, c, w.src.Bucket.URL("b/1.so"), w.now, func(*catalog.Conflict) error { return nil }); err != nil && !settledAlready(ctx, c, w.src.Bucket.URL("b/1.so")) {
 				return err
 			}
 			return ingestAll(ctx, w)
 		}, check: func(w *world) {
 			w.answers(idA, 0, "forged:1")
-			w.is("a/1.so", row.ObjectKept)
+			w.is("a/1.so", catalog.ObjectKept)
 		}},
 	{name: "dismiss", setup: conflicting,
 		act: func(ctx context.Context, w *world) error {
-			err := conflicts.Dismiss(ctx, row.NewCatalog(w.o.Store.Catalog, w.o.Keyring), w.src.Bucket.URL("b/1.so"), func(*row.Conflict) error { return nil })
+			err := conflicts.Dismiss(ctx, catalog.New(w.o.Store.Catalog, w.o.Keyring), w.src.Bucket.URL("b/1.so"), func(*catalog.Conflict) error { return nil })
 			if errors.Is(err, conflicts.ErrNone) {
 				return nil
 			}
 			return err
 		}, check: func(w *world) {
 			w.answers(idA, 0, "mine:1")
-			w.is("b/1.so", row.ObjectKept)
+			w.is("b/1.so", catalog.ObjectKept)
 		}},
 	{name: "load of two owners from another store", setup: func(w *world) {
 		w.from = newWorld(w.t)
@@ -211,7 +212,7 @@ var scenarios = []scenario{
 			return err
 		}, check: func(w *world) {
 			w.answers(idA, 0, "mine:1")
-			w.is("b/1.so", row.ObjectConflict)
+			w.is("b/1.so", catalog.ObjectConflict)
 		}},
 	{name: "compact", lake: true, setup: severalRuns,
 		act: func(ctx context.Context, w *world) error {
@@ -301,13 +302,13 @@ func conflicting(w *world) {
 	w.put("a/1.so", mine)
 	w.put("b/1.so", forged)
 	ingestOwners(w)
-	w.is("b/1.so", row.ObjectConflict)
+	w.is("b/1.so", catalog.ObjectConflict)
 }
 
 // settledAlready: a conflict of the object was accepted before, and the next ingest ends that.
-func settledAlready(ctx context.Context, c *row.Catalog, url string) bool {
+func settledAlready(ctx context.Context, c *catalog.Catalog, url string) bool {
 	is := true
-	err := c.Conflicts(ctx, url, func(x *row.Conflict) error {
+	err := c.Conflicts(ctx, url, func(x *catalog.Conflict) error {
 		is = is && !x.Accepted.IsZero()
 		return nil
 	})
@@ -365,7 +366,7 @@ func (s *scenario) die(w *world, m *sinktest.Mortal) error {
 	w.o = living
 	w.o.Lake = w.lakeOf(w.o.Lake, nil)
 	w.ring = w.reopened(w.store)
-	w.o.Keyring, w.cat = w.ring, row.NewCatalog(w.store.Catalog, w.ring)
+	w.o.Keyring, w.cat = w.ring, catalog.New(w.store.Catalog, w.ring)
 	w.now = w.now.Add(time.Minute)
 	return err
 }
@@ -426,7 +427,7 @@ func (w *world) inventory() string {
 	for what, n := range counts {
 		list = append(list, fmt.Sprintf("%s: %d", what, n))
 	}
-	err = w.cat.Objects(w.t.Context(), "", func(o *row.Object) error {
+	err = w.cat.Objects(w.t.Context(), "", func(o *catalog.Object) error {
 		line := fmt.Sprintf("%s %s %s %d %d", strings.TrimPrefix(o.URL, w.src.Bucket.URL("")), o.State, o.Reason, o.Attempts, o.Interrupted)
 		for _, a := range o.Artifacts {
 			line += " " + a.ID.String()[:4] + ":" + a.Member + ":" + a.Outcome
@@ -437,7 +438,7 @@ func (w *world) inventory() string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	err = w.cat.Artifacts(w.t.Context(), func(r *row.Record) error {
+	err = w.cat.Artifacts(w.t.Context(), func(r *catalog.Record) error {
 		line := fmt.Sprintf("%s %s published %t", r.ID, r.State, r.Published != nil)
 		for _, n := range r.Names {
 			line += " " + n.Text
@@ -456,7 +457,7 @@ func (w *world) inventory() string {
 func (w *world) noOrphans() {
 	w.t.Helper()
 	named := 0
-	err := w.cat.Artifacts(w.t.Context(), func(r *row.Record) error {
+	err := w.cat.Artifacts(w.t.Context(), func(r *catalog.Record) error {
 		for _, l := range []*row.Loaded{r.Published, r.Previous} {
 			if l != nil && len(l.WrappedKey) > 0 {
 				named++

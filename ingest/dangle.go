@@ -7,7 +7,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/ledger"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // dangling is what a catalog says of one artifact that has no record.
@@ -35,7 +35,7 @@ func (d *dangling) heal() string {
 // dangles finds the artifacts that names or waiters lead to and that have no record, beside those given. A load
 // has a record before its first name and keeps it longer than its last one, so a name without a
 // record is what a gc left that died, or a record was lost. known are the artifacts that had a record just now.
-func dangles(ctx context.Context, c *row.Catalog, known map[symbol.ID]bool, also []symbol.ID) (map[symbol.ID]*dangling, error) {
+func dangles(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, also []symbol.ID) (map[symbol.ID]*dangling, error) {
 	found := make(map[symbol.ID]*dangling)
 	of := func(id symbol.ID) *dangling {
 		if known[id] || id == (symbol.ID{}) {
@@ -49,7 +49,7 @@ func dangles(ctx context.Context, c *row.Catalog, known map[symbol.ID]bool, also
 	for _, id := range also {
 		of(id)
 	}
-	err := c.AllNames(ctx, func(name string, r row.Ref) error {
+	err := c.AllNames(ctx, func(name string, r catalog.Ref) error {
 		if d := of(r.Artifact); d != nil {
 			d.Knows = append(d.Knows, name)
 		}
@@ -58,7 +58,7 @@ func dangles(ctx context.Context, c *row.Catalog, known map[symbol.ID]bool, also
 	if err != nil {
 		return nil, err
 	}
-	err = c.AllWaiters(ctx, func(companion string, w row.Waiter) error {
+	err = c.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
 		if d := of(w.Artifact); d != nil {
 			d.waiters = append(d.waiters, waiting{companion, w})
 		}
@@ -92,7 +92,7 @@ func dangles(ctx context.Context, c *row.Catalog, known map[symbol.ID]bool, also
 	if len(found) == 0 {
 		return found, nil
 	}
-	err = c.Objects(ctx, "", func(o *row.Object) error {
+	err = c.Objects(ctx, "", func(o *catalog.Object) error {
 		for _, id := range ledger.InStore(o) {
 			if d := found[id]; d != nil {
 				d.object = o.URL

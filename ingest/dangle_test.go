@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -98,14 +99,14 @@ func TestLeftNames(t *testing.T) {
 	w.run()
 	id := symbol.NewID(symbol.ELF, idB)
 	for _, name := range []string{idB, "libb.so"} {
-		if err := w.cat.AddName(t.Context(), name, row.Ref{Artifact: id}); err != nil {
+		if err := w.cat.AddName(t.Context(), name, catalog.Ref{Artifact: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.cat.AddWaiter(t.Context(), "dwo:b", row.Waiter{Artifact: id, Object: "x"}); err != nil {
+	if err := w.cat.AddWaiter(t.Context(), "dwo:b", catalog.Waiter{Artifact: id, Object: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	next := &row.Record{ID: id, State: row.Live, Progress: []row.Progress{{Load: row.NewLoad(w.now), Owner: "dead", Lease: w.now}}}
+	next := &catalog.Record{ID: id, State: catalog.Live, Progress: []catalog.Progress{{Load: row.NewLoad(w.now), Owner: "dead", Lease: w.now}}}
 	if err := w.cat.SwapArtifact(t.Context(), nil, next); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestLostWaiters(t *testing.T) {
 	w := filled(t, mem.New())
 	w.verify()
 	id := symbol.NewID(symbol.ELF, idB)
-	err := w.cat.AllWaiters(t.Context(), func(companion string, waiter row.Waiter) error {
+	err := w.cat.AllWaiters(t.Context(), func(companion string, waiter catalog.Waiter) error {
 		return w.cat.RemoveWaiter(t.Context(), companion, waiter)
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -47,9 +48,9 @@ func (x *object) lost(ctx context.Context) error {
 // finds objects that were open when a process died: that process may have
 // written a loser's entry and not looked at its record again.
 func (j *job) reconcile(ctx context.Context) error {
-	var loaded []*row.Object
-	err := j.cat.Objects(ctx, "", func(o *row.Object) error {
-		if o.State == row.ObjectLoaded {
+	var loaded []*catalog.Object
+	err := j.cat.Objects(ctx, "", func(o *catalog.Object) error {
+		if o.State == catalog.ObjectLoaded {
 			loaded = append(loaded, o)
 		}
 		return nil

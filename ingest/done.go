@@ -8,18 +8,18 @@ import (
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/scratch"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // done counts an object that has ended. err: its ledger entry was not written.
-func (j *job) done(x *object, o *row.Object, err error) {
-	if errors.Is(x.err, scratch.ErrDisk) && o.State == row.ObjectPending && err == nil {
+func (j *job) done(x *object, o *catalog.Object, err error) {
+	if errors.Is(x.err, scratch.ErrDisk) && o.State == catalog.ObjectPending && err == nil {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		j.big = append(j.big, &task{src: x.t.src, entry: x.t.entry, url: x.t.url, old: x.t.old, sidecar: x.t.sidecar, IsNamed: x.t.IsNamed})
 		return
 	}
-	if o.State == row.ObjectFailed && err == nil && isObjects(x.err) {
+	if o.State == catalog.ObjectFailed && err == nil && isObjects(x.err) {
 		j.mu.Lock()
 		if len(j.unread) < maxTheirs {
 			j.unread = append(j.unread, x.t)
@@ -40,7 +40,7 @@ func (j *job) done(x *object, o *row.Object, err error) {
 		r.AddConflicts(report.NewConflict(c))
 	}
 	j.mu.Unlock()
-	if x.t.rederive && err == nil && o.State != row.ObjectFailed && !x.fell(o) {
+	if x.t.rederive && err == nil && o.State != catalog.ObjectFailed && !x.fell(o) {
 		// It was counted when it was new, with what was rejected of it then.
 		if x.t.was != nil {
 			told := report.Rejected(x.t.was)
@@ -55,41 +55,41 @@ func (j *job) done(x *object, o *row.Object, err error) {
 }
 
 // fell reports whether x, which was counted when it was new, is rejected now and was not before.
-func (x *object) fell(o *row.Object) bool {
-	return o.State == row.ObjectRejected && (x.t.was == nil || x.t.was.State != row.ObjectRejected)
+func (x *object) fell(o *catalog.Object) bool {
+	return o.State == catalog.ObjectRejected && (x.t.was == nil || x.t.was.State != catalog.ObjectRejected)
 }
 
-func (j *job) count(o *row.Object, err error, rejected []report.Rejection) {
+func (j *job) count(o *catalog.Object, err error, rejected []report.Rejection) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.report
 	state, reason := o.State, o.Reason
-	if err != nil && state != row.ObjectPending {
-		state, reason = row.ObjectFailed, err.Error()
+	if err != nil && state != catalog.ObjectPending {
+		state, reason = catalog.ObjectFailed, err.Error()
 	}
 	switch state {
-	case row.ObjectLoaded:
+	case catalog.ObjectLoaded:
 		r.Objects.Loaded++
-	case row.ObjectKept:
+	case catalog.ObjectKept:
 		r.Objects.Kept++
-	case row.ObjectConflict:
+	case catalog.ObjectConflict:
 		r.Objects.Conflict++
-	case row.ObjectSkipped:
+	case catalog.ObjectSkipped:
 		r.Objects.Skipped[ledger.ShortReason(reason)]++
-	case row.ObjectRejected:
+	case catalog.ObjectRejected:
 		r.Objects.Rejected++
-	case row.ObjectPending:
+	case catalog.ObjectPending:
 		r.Objects.Pending++
-	case row.ObjectGone:
+	case catalog.ObjectGone:
 		r.Objects.Gone++
-	case row.ObjectFailed:
+	case catalog.ObjectFailed:
 		r.Objects.Failed++
 		r.Append(&r.Failed, report.Rejection{URL: o.URL, Error: reason})
 	}
-	if state != row.ObjectFailed && state != row.ObjectPending {
+	if state != catalog.ObjectFailed && state != catalog.ObjectPending {
 		r.Append(&r.Rejected, rejected...)
 	}
-	if state == row.ObjectFailed {
+	if state == catalog.ObjectFailed {
 		if j.failures++; j.failures >= maxFailures {
 			j.stop(fmt.Errorf("%d objects failed one after the other, the last one %s: %s", j.failures, o.URL, reason))
 		}

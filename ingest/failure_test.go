@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -151,10 +152,10 @@ func TestStoreFailures(t *testing.T) {
 					t.Fatalf("operation %d: the next runs do not complete the work", n)
 				}
 				for _, k := range []string{"1.so", "2.so"} {
-					w.is(k, row.ObjectLoaded)
+					w.is(k, catalog.ObjectLoaded)
 				}
-				w.is("3.so", row.ObjectKept)
-				w.is("4.so", row.ObjectRejected)
+				w.is("3.so", catalog.ObjectKept)
+				w.is("4.so", catalog.ObjectRejected)
 				if ws, err := w.cat.Waiters(t.Context(), "dwo:1"); err != nil || len(ws) != 1 {
 					t.Fatalf("operation %d: waiters %v %v", n, ws, err)
 				}
@@ -236,12 +237,12 @@ func TestGC(t *testing.T) {
 	if err := b.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	stale := &row.Record{ID: id, State: row.Live, Names: []symbol.Name{{Kind: symbol.NameFile, Text: "b.so"}},
-		Progress: []row.Progress{{Load: row.NewLoad(w.now), Owner: "dead", Lease: w.now.Add(-26 * time.Hour)}}}
+	stale := &catalog.Record{ID: id, State: catalog.Live, Names: []symbol.Name{{Kind: symbol.NameFile, Text: "b.so"}},
+		Progress: []catalog.Progress{{Load: row.NewLoad(w.now), Owner: "dead", Lease: w.now.Add(-26 * time.Hour)}}}
 	if err := w.cat.SwapArtifact(t.Context(), nil, stale); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cat.AddName(t.Context(), "b.so", row.Ref{Artifact: id}); err != nil {
+	if err := w.cat.AddName(t.Context(), "b.so", catalog.Ref{Artifact: id}); err != nil {
 		t.Fatal(err)
 	}
 	if r := w.gc(GCOptions{}); r.Orphans != 1 || r.Records != 1 || w.loads() != 3 {
@@ -290,7 +291,7 @@ func TestVerifyFindsEverything(t *testing.T) {
 	w.run()
 	// One load's rows are lost, one's row is swapped with another's, one record
 	// forgets its name, one row belongs to nobody.
-	ids := func(i int) *row.Record { return w.record(fmt.Sprintf("%040x", i+1)) }
+	ids := func(i int) *catalog.Record { return w.record(fmt.Sprintf("%040x", i+1)) }
 	lost := ids(0)
 	if err := w.store.Blocks.Drop(t.Context(), [][]byte{row.LoadPrefix(lost.ID, lost.Published.Load)}); err != nil {
 		t.Fatal(err)
@@ -319,7 +320,7 @@ func TestVerifyFindsEverything(t *testing.T) {
 	if err := b.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cat.RemoveName(t.Context(), "2.so", row.Ref{Artifact: ids(2).ID}); err != nil {
+	if err := w.cat.RemoveName(t.Context(), "2.so", catalog.Ref{Artifact: ids(2).ID}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.cat.SwapArtifact(t.Context(), ids(3), nil); err != nil {

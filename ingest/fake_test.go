@@ -21,6 +21,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/bucket/file"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
@@ -148,7 +149,7 @@ type world struct {
 	store *sinks.Store
 	kek   sinks.KEK
 	ring  *row.Keyring
-	cat   *row.Catalog
+	cat   *catalog.Catalog
 	now   time.Time
 	o     Options
 	src   Source
@@ -171,7 +172,7 @@ func worldOf(t *testing.T, s *sinks.Store) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: t.TempDir(), store: s, kek: key, ring: ring, cat: row.NewCatalog(s.Catalog, ring), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w := &world{t: t, dir: t.TempDir(), store: s, kek: key, ring: ring, cat: catalog.New(s.Catalog, ring), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.src = Source{Bucket: folder(t, w.dir)}
 	w.o = Options{Store: s, Keyring: ring, Formats: []*formats.Format{fake(1), &archive.Zip}, Workers: 2, MemoryBytes: 16 << 20,
 		Scratch: t.TempDir(), Run: "run", Owner: "test", Now: func() time.Time { return w.now },
@@ -228,7 +229,7 @@ func (w *world) run() *report.Report {
 	return r
 }
 
-func (w *world) object(key string) *row.Object {
+func (w *world) object(key string) *catalog.Object {
 	w.t.Helper()
 	o, err := w.cat.Object(w.t.Context(), w.src.Bucket.URL(key))
 	if err != nil {
@@ -240,14 +241,14 @@ func (w *world) object(key string) *row.Object {
 	return o
 }
 
-func (w *world) is(key string, s row.ObjectState) {
+func (w *world) is(key string, s catalog.ObjectState) {
 	w.t.Helper()
 	if o := w.object(key); o.State != s {
 		w.t.Fatalf("%s is %s (%s), want %s", key, o.State, o.Reason, s)
 	}
 }
 
-func (w *world) record(id string) *row.Record {
+func (w *world) record(id string) *catalog.Record {
 	w.t.Helper()
 	r, err := w.cat.Artifact(w.t.Context(), symbol.NewID(symbol.ELF, id))
 	if err != nil {

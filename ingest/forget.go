@@ -15,6 +15,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -60,7 +61,7 @@ func Forget(ctx context.Context, o ForgetOptions) (*ForgetReport, error) {
 		o.Now = time.Now
 	}
 	began := o.Now()
-	f := &forgetter{ForgetOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), doomed: map[symbol.ID]bool{}, builds: map[symbol.ID][]string{},
+	f := &forgetter{ForgetOptions: o, cat: catalog.New(o.Store.Catalog, o.Keyring), doomed: map[symbol.ID]bool{}, builds: map[symbol.ID][]string{},
 		report: &ForgetReport{Job: "forget", Started: began.UTC().Format(time.RFC3339), DryRun: o.DryRun, Forgotten: []string{}}}
 	err := f.run(ctx)
 	f.report.Objects = int(f.objects.Load())
@@ -70,7 +71,7 @@ func Forget(ctx context.Context, o ForgetOptions) (*ForgetReport, error) {
 
 type forgetter struct {
 	ForgetOptions
-	cat    *row.Catalog
+	cat    *catalog.Catalog
 	doomed map[symbol.ID]bool     // to be removed
 	builds map[symbol.ID][]string // names that others lose
 	report *ForgetReport
@@ -93,8 +94,8 @@ func (f *forgetter) run(ctx context.Context) error {
 	}
 	if !f.DryRun {
 		// What an earlier one left undone when it died.
-		err := f.cat.Artifacts(ctx, func(r *row.Record) error {
-			if r.State == row.Forgotten && len(r.Names)+len(r.Progress) > 0 {
+		err := f.cat.Artifacts(ctx, func(r *catalog.Record) error {
+			if r.State == catalog.Forgotten && len(r.Names)+len(r.Progress) > 0 {
 				f.doomed[r.ID] = true
 			}
 			return nil
@@ -143,12 +144,12 @@ func (f *forgetter) mark(ctx context.Context, id symbol.ID) error {
 			return err
 		}
 		next := record.Copy(old, id)
-		next.State, next.Published, next.Previous = row.Forgotten, nil, nil
+		next.State, next.Published, next.Previous = catalog.Forgotten, nil, nil
 		var bytes uint64
 		loads := 0
 		for _, l := range []*row.Loaded{old.Published, old.Previous} {
 			if l != nil {
-				next.Progress = append(next.Progress, row.Progress{Load: l.Load, Owner: record.Superseded, Lease: f.Now()})
+				next.Progress = append(next.Progress, catalog.Progress{Load: l.Load, Owner: record.Superseded, Lease: f.Now()})
 				bytes += l.Bytes
 				loads++
 			}
@@ -156,7 +157,7 @@ func (f *forgetter) mark(ctx context.Context, id symbol.ID) error {
 		for i := range next.Progress { // one under way can no longer be published
 			next.Progress[i].Owner = record.Superseded
 		}
-		if !f.DryRun && (old.State != row.Forgotten || loads > 0) {
+		if !f.DryRun && (old.State != catalog.Forgotten || loads > 0) {
 			err := f.cat.SwapArtifact(ctx, old, next)
 			if errors.Is(err, sinks.ErrConflict) {
 				continue
@@ -178,7 +179,7 @@ func (f *forgetter) mark(ctx context.Context, id symbol.ID) error {
 // remove drops rows and names of an artifact that was marked. What stays is its id and the mark.
 func (f *forgetter) remove(ctx context.Context, id symbol.ID) error {
 	rec, err := f.cat.Artifact(ctx, id)
-	if err != nil || rec == nil || rec.State != row.Forgotten {
+	if err != nil || rec == nil || rec.State != catalog.Forgotten {
 		return err
 	}
 	var drop [][]byte
@@ -191,7 +192,7 @@ func (f *forgetter) remove(ctx context.Context, id symbol.ID) error {
 		}
 	}
 	for _, n := range rec.Names {
-		if err := f.cat.RemoveName(ctx, n.Text, row.Ref{Artifact: id}); err != nil {
+		if err := f.cat.RemoveName(ctx, n.Text, catalog.Ref{Artifact: id}); err != nil {
 			return err
 		}
 	}
@@ -212,8 +213,8 @@ func (f *forgetter) ledger(ctx context.Context) error {
 	if len(f.doomed) == 0 {
 		return nil
 	}
-	var touched []*row.Object
-	err := f.cat.Objects(ctx, "", func(o *row.Object) error {
+	var touched []*catalog.Object
+	err := f.cat.Objects(ctx, "", func(o *catalog.Object) error {
 		if slices.ContainsFunc(ledger.Artifacts(o), func(id symbol.ID) bool { return f.doomed[id] }) {
 			touched = append(touched, o)
 		}
@@ -222,10 +223,10 @@ func (f *forgetter) ledger(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return parallel.Each(touched, func(o *row.Object) error { return f.object(ctx, o) })
+	return parallel.Each(touched, func(o *catalog.Object) error { return f.object(ctx, o) })
 }
 
-func (f *forgetter) object(ctx context.Context, o *row.Object) error {
+func (f *forgetter) object(ctx context.Context, o *catalog.Object) error {
 	for {
 		next := *o
 		next.Artifacts = slices.Clone(o.Artifacts)
@@ -241,9 +242,9 @@ func (f *forgetter) object(ctx context.Context, o *row.Object) error {
 		}
 		switch {
 		case left == 0:
-			next.State, next.Reason, next.Last, next.Owner = row.ObjectGone, ledger.ReasonForgotten, f.Now(), row.WorkerID{}
+			next.State, next.Reason, next.Last, next.Owner = catalog.ObjectGone, ledger.ReasonForgotten, f.Now(), row.WorkerID{}
 			gone = 1
-		case !slices.ContainsFunc(next.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == ledger.OutcomeLoaded }):
+		case !slices.ContainsFunc(next.Artifacts, func(a catalog.ObjectArtifact) bool { return a.Outcome == ledger.OutcomeLoaded }):
 			next.State = ledger.StateOf(next.Artifacts)
 		}
 		var err error

@@ -9,7 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // candidate is an artifact as rules see it.
@@ -32,7 +32,7 @@ func (f *forgetter) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = f.cat.Artifacts(ctx, func(r *row.Record) error {
+	err = f.cat.Artifacts(ctx, func(r *catalog.Record) error {
 		if r.Published == nil || r.State.Removed() {
 			return nil
 		}
@@ -85,7 +85,7 @@ func (f *forgetter) choose(ctx context.Context) error {
 // builtAt is when builds came: when the last of their objects was first seen.
 func (f *forgetter) builtAt(ctx context.Context) (map[string]time.Time, error) {
 	at := map[string]time.Time{}
-	err := f.cat.Objects(ctx, "", func(o *row.Object) error {
+	err := f.cat.Objects(ctx, "", func(o *catalog.Object) error {
 		if b := strings.ToLower(o.App); b != "" && o.First.After(at[b]) {
 			at[b] = o.First
 		}

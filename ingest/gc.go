@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -56,7 +57,7 @@ func GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 	if o.Grace == 0 {
 		o.Grace = 24 * time.Hour
 	}
-	g := &collector{GCOptions: o, known: make(map[symbol.ID]bool), cat: row.NewCatalog(o.Store.Catalog, o.Keyring), report: &GCReport{Job: "gc", Started: o.Now(), Damaged: []Problem{}}}
+	g := &collector{GCOptions: o, known: make(map[symbol.ID]bool), cat: catalog.New(o.Store.Catalog, o.Keyring), report: &GCReport{Job: "gc", Started: o.Now(), Damaged: []Problem{}}}
 	g.before = g.report.Started.Add(-o.Grace)
 	g.beyond = g.report.Started.Add(2 * record.LeaseTime)
 	err := g.run(ctx)
@@ -66,7 +67,7 @@ func GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 
 type collector struct {
 	GCOptions
-	cat    *row.Catalog
+	cat    *catalog.Catalog
 	before time.Time          // what was over then is due
 	beyond time.Time          // and so is what no clock that is right can have written
 	known  map[symbol.ID]bool // artifacts that had a record when gc began, without those that it removed
@@ -76,7 +77,7 @@ type collector struct {
 func (g *collector) run(ctx context.Context) error {
 	var due []symbol.ID
 	var older []olderLoad
-	err := g.cat.Artifacts(ctx, func(r *row.Record) error {
+	err := g.cat.Artifacts(ctx, func(r *catalog.Record) error {
 		g.report.Artifacts++
 		g.known[r.ID] = true
 		if record.HasRows(r.Previous) {
@@ -111,7 +112,7 @@ func (g *collector) run(ctx context.Context) error {
 	return err
 }
 
-func (g *collector) expired(p row.Progress) bool {
+func (g *collector) expired(p catalog.Progress) bool {
 	return g.over(p.Lease) || g.Alone && p.Owner != record.Superseded
 }
 
@@ -132,7 +133,7 @@ func (g *collector) record(ctx context.Context, id symbol.ID) error {
 		}
 		return err
 	}
-	err := g.change(ctx, id, func(r *row.Record) bool {
+	err := g.change(ctx, id, func(r *catalog.Record) bool {
 		drop, loads = nil, nil
 		for i := range r.Progress {
 			if p := &r.Progress[i]; g.expired(*p) {
@@ -154,10 +155,10 @@ func (g *collector) record(ctx context.Context, id symbol.ID) error {
 		}
 	}
 	gone := false
-	err = g.change(ctx, id, func(r *row.Record) bool {
+	err = g.change(ctx, id, func(r *catalog.Record) bool {
 		n := len(r.Progress)
-		r.Progress = slices.DeleteFunc(r.Progress, func(p row.Progress) bool { return p.Owner == record.Doomed && slices.Contains(loads, p.Load) })
-		gone = r.Published == nil && r.Previous == nil && len(r.Progress) == 0 && r.State == row.Live
+		r.Progress = slices.DeleteFunc(r.Progress, func(p catalog.Progress) bool { return p.Owner == record.Doomed && slices.Contains(loads, p.Load) })
+		gone = r.Published == nil && r.Previous == nil && len(r.Progress) == 0 && r.State == catalog.Live
 		return len(r.Progress) < n || gone
 	})
 	if err != nil {
@@ -173,7 +174,7 @@ func (g *collector) record(ctx context.Context, id symbol.ID) error {
 
 // change swaps a record for a copy that edit has changed; one that holds
 // nothing any more is removed, with the names that lead to it.
-func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*row.Record) bool) error {
+func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*catalog.Record) bool) error {
 	for range 100 {
 		old, err := g.cat.Artifact(ctx, id)
 		if err != nil || old == nil {
@@ -183,9 +184,9 @@ func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*row.Rec
 		if !edit(next) {
 			return nil
 		}
-		if next.Published == nil && next.Previous == nil && len(next.Progress) == 0 && next.State == row.Live {
+		if next.Published == nil && next.Previous == nil && len(next.Progress) == 0 && next.State == catalog.Live {
 			for _, n := range next.Names {
-				if err := g.cat.RemoveName(ctx, n.Text, row.Ref{Artifact: id}); err != nil {
+				if err := g.cat.RemoveName(ctx, n.Text, catalog.Ref{Artifact: id}); err != nil {
 					return err
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -84,7 +85,7 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error
 		return nil
 	}
 	for _, name := range d.Knows {
-		if err := g.cat.RemoveName(ctx, name, row.Ref{Artifact: id}); err != nil {
+		if err := g.cat.RemoveName(ctx, name, catalog.Ref{Artifact: id}); err != nil {
 			return err
 		}
 	}
@@ -98,7 +99,7 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error
 		return err
 	}
 	for _, name := range d.Knows {
-		err = errors.Join(err, g.cat.AddName(ctx, name, row.Ref{Artifact: id}))
+		err = errors.Join(err, g.cat.AddName(ctx, name, catalog.Ref{Artifact: id}))
 	}
 	for _, w := range d.waiters {
 		err = errors.Join(err, g.cat.AddWaiter(ctx, w.key, w.Waiter))
@@ -114,7 +115,7 @@ type olderLoad struct {
 	url       string // of the object that it was read from
 }
 
-func olderOf(r *row.Record) olderLoad {
+func olderOf(r *catalog.Record) olderLoad {
 	o := olderLoad{Load: stored.Load{Artifact: r.ID, ID: r.Previous.Load}}
 	if p := r.Published; p != nil {
 		o.published, o.answers, o.url = p.Load, record.HasRows(p), p.Source.URL
@@ -162,7 +163,7 @@ func (g *collector) forgetPrevious(ctx context.Context, l stored.Load) error {
 	}
 	is := func(p *row.Loaded) bool { return p != nil && p.Load == l.ID }
 	gone := false
-	err := g.change(ctx, l.Artifact, func(r *row.Record) bool {
+	err := g.change(ctx, l.Artifact, func(r *catalog.Record) bool {
 		gone = is(r.Previous) && !is(r.Published)
 		if gone {
 			r.Previous = nil

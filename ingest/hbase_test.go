@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/hbase"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/mem"
@@ -77,7 +78,7 @@ func copyAfterGC(t *testing.T, server *hbasetest.Server) {
 		for range 3 {
 			rec := to.record(idA)
 			next := record.Copy(rec, rec.ID)
-			next.Published, next.Progress = nil, []row.Progress{{Load: rec.Published.Load, Owner: record.Superseded, Lease: to.now}}
+			next.Published, next.Progress = nil, []catalog.Progress{{Load: rec.Published.Load, Owner: record.Superseded, Lease: to.now}}
 			if err := to.cat.SwapArtifact(t.Context(), rec, next); err != nil {
 				t.Fatal(err)
 			}

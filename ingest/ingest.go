@@ -14,13 +14,14 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // job is one run.
 type job struct {
 	o       Options
-	cat     *row.Catalog
+	cat     *catalog.Catalog
 	sources []*source
 	budget  *scratch.Budget
 	disk    *scratch.Budget // nil: no bound
@@ -34,11 +35,11 @@ type job struct {
 	ended    int // objects
 	bytes    int64
 	taken    int
-	failures int                          // one after the other
-	perRound int                          // new objects listed before they are worked off
-	perSplit int                          // keys of a piece of a listing read before part of it is given away
-	owed     map[string][]*row.Obligation // by URL, as earlier runs left them
-	lacking  map[string]map[string]bool   // what loads of this run lack: URL, then waiter's key
+	failures int                              // one after the other
+	perRound int                              // new objects listed before they are worked off
+	perSplit int                              // keys of a piece of a listing read before part of it is given away
+	owed     map[string][]*catalog.Obligation // by URL, as earlier runs left them
+	lacking  map[string]map[string]bool       // what loads of this run lack: URL, then waiter's key
 
 	worker   row.WorkerID // this process
 	owner    string       // of its loads, in records
@@ -51,11 +52,11 @@ type job struct {
 	taking   sync.Once
 	big      []*task // that found no room for scratch files beside others; guarded by mu
 	unread   []*task // that could not be read; guarded by mu
-	wanted   map[string]*row.Wanted
-	arrived  []*row.Wanted // names that came and are still in the catalog; guarded by mu
+	wanted   map[string]*catalog.Wanted
+	arrived  []*catalog.Wanted // names that came and are still in the catalog; guarded by mu
 
 	accounting sync.Mutex
-	account    *row.Account // this process's; nil: it has done nothing to tell
+	account    *catalog.Account // this process's; nil: it has done nothing to tell
 
 	reconciled bool // the ledger, after a process died
 	renaming   bool // nothing is loaded
@@ -102,7 +103,7 @@ func (j *job) by() row.WorkerID {
 
 func newJob(o Options) *job {
 	o = o.withDefaults()
-	j := &job{o: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
+	j := &job{o: o, cat: catalog.New(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
 		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), lacking: make(map[string]map[string]bool), perRound: roundObjects, perSplit: splitKeys,
 		worker: o.Worker, peers: peers{seen: make(map[row.WorkerID]*sighting)}}
 	if o.DiskBytes > 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/report"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 const (
@@ -226,7 +226,7 @@ func TestChangedAndPinned(t *testing.T) {
 	w.answers(idA, 0, "new:0")
 	old := w.record(idA)
 	pinned := *old
-	pinned.State, pinned.Published, pinned.Previous = row.Pinned, old.Previous, old.Published
+	pinned.State, pinned.Published, pinned.Previous = catalog.Pinned, old.Previous, old.Published
 	if err := w.cat.SwapArtifact(t.Context(), old, &pinned); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestChangedAndPinned(t *testing.T) {
 	w.o.Force = true
 	w.run()
 	w.answers(idA, 0, "third:2")
-	if w.record(idA).State != row.Live {
+	if w.record(idA).State != catalog.Live {
 		t.Fatal("still pinned")
 	}
 	w.verify()
@@ -253,7 +253,7 @@ func TestVanishedLimitDeadlineShards(t *testing.T) {
 	if r := w.run(); r.Objects.Loaded != 4 || r.Objects.Pending != 6 {
 		t.Fatalf("%+v", r.Objects)
 	}
-	w.is("lib9.so", row.ObjectPending)
+	w.is("lib9.so", catalog.ObjectPending)
 	if refs, err := w.cat.Names(t.Context(), "lib9.so", 0); err != nil || len(refs) != 1 || refs[0].Object == "" {
 		t.Fatalf("%v %v", refs, err)
 	}
@@ -280,7 +280,7 @@ func TestVanishedLimitDeadlineShards(t *testing.T) {
 	if r := w.run(); r.Objects.Gone != 1 {
 		t.Fatalf("%+v", r.Objects)
 	}
-	w.is("lib3.so", row.ObjectGone)
+	w.is("lib3.so", catalog.ObjectGone)
 	w.answers(fmt.Sprintf("%040x", 4), 0, "f3:1") // its load stays
 	if r := w.run(); r.Objects.Gone != 0 {
 		t.Fatalf("%+v", r.Objects)

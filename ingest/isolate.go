@@ -6,6 +6,7 @@ import (
 
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -56,7 +57,7 @@ func (j *job) isolate(ctx context.Context, t *task) error {
 			return err
 		}
 	}
-	o := j.entry(t, row.ObjectRejected)
+	o := j.entry(t, catalog.ObjectRejected)
 	o.Reason, o.Attempts, o.By = fmt.Sprintf("%s: %v", ledger.ReasonCrashed, died), 0, j.by()
 	if err := j.rename(ctx, t.IsNamed, o); err != nil {
 		return err
@@ -70,7 +71,7 @@ func (j *job) isolate(ctx context.Context, t *task) error {
 
 // adopt counts what a child did as this process's own. An object that was derived again was counted
 // before, unless it is rejected now.
-func (j *job) adopt(child *report.Report, t *task, o *row.Object) {
+func (j *job) adopt(child *report.Report, t *task, o *catalog.Object) {
 	var rejected []report.Rejection
 	if child != nil {
 		j.mu.Lock()
@@ -95,7 +96,7 @@ func (j *job) adopt(child *report.Report, t *task, o *row.Object) {
 		j.mu.Unlock()
 		rejected = child.Rejected
 	}
-	if !t.rederive || o.State == row.ObjectRejected {
+	if !t.rederive || o.State == catalog.ObjectRejected {
 		j.count(o, nil, rejected)
 	}
 }

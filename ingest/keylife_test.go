@@ -18,6 +18,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
@@ -112,7 +113,7 @@ func TestRotateBeside(t *testing.T) {
 	w := loadedTwice(t, mem.New())
 	reader := *w
 	reader.ring = w.reopened(w.store)
-	reader.cat = row.NewCatalog(w.store.Catalog, reader.ring)
+	reader.cat = catalog.New(w.store.Catalog, reader.ring)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -286,7 +287,7 @@ func TestShred(t *testing.T) {
 		}
 	}
 	another := loadedTwice(t, mem.New())
-	if err := w.cat.Audit(t.Context(), row.Event{At: w.now, Who: "me", What: "copied", Detail: "2 artifacts to hbase://far:1/away"}); err != nil {
+	if err := w.cat.Audit(t.Context(), catalog.Event{At: w.now, Who: "me", What: "copied", Detail: "2 artifacts to hbase://far:1/away"}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -322,7 +323,7 @@ func TestShred(t *testing.T) {
 			t.Errorf("%v hold its text", files)
 		}
 		rec := w.record(idA)
-		if rec.State != row.Shredded || len(rec.Published.WrappedKey) > 0 || len(rec.Previous.WrappedKey) > 0 {
+		if rec.State != catalog.Shredded || len(rec.Published.WrappedKey) > 0 || len(rec.Previous.WrappedKey) > 0 {
 			t.Errorf("%+v", rec)
 		}
 		if _, err := w.ring.Open(id, rec.Published); !errors.Is(err, row.ErrShredded) {
@@ -353,7 +354,7 @@ func TestShred(t *testing.T) {
 	if _, err := CompactLake(t.Context(), CompactOptions{Stores: w.projection(), Grace: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if rec := w.record(idA); rec.State != row.Shredded || len(rec.Published.WrappedKey) > 0 {
+	if rec := w.record(idA); rec.State != catalog.Shredded || len(rec.Published.WrappedKey) > 0 {
 		t.Fatalf("%+v", rec)
 	}
 	if files := holding(t, lakeDir, clear); len(files) > 0 {
@@ -365,7 +366,7 @@ func TestShred(t *testing.T) {
 
 	w.o.Force = true
 	w.run()
-	if rec := w.record(idA); rec.State != row.Live {
+	if rec := w.record(idA); rec.State != catalog.Live {
 		t.Fatalf("%+v", rec)
 	}
 	w.answers(idA, 0, "theSecretFunction:4")
@@ -392,7 +393,7 @@ func TestShredDies(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := 1; i <= 2; i++ {
-				if rec := w.record(hookID(i)); rec.State != row.Shredded || len(rec.Published.WrappedKey)+len(rec.Previous.WrappedKey) > 0 {
+				if rec := w.record(hookID(i)); rec.State != catalog.Shredded || len(rec.Published.WrappedKey)+len(rec.Previous.WrappedKey) > 0 {
 					t.Fatalf("from %d: %+v", from, rec)
 				}
 				prefix := ids[i-1][:]

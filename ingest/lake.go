@@ -13,7 +13,7 @@ import (
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 const (
@@ -258,7 +258,7 @@ func (j *job) nameInLake(ctx context.Context, b *lakeBatch) error {
 }
 
 // willName reports whether somebody else is about to name what a record publishes: another batch than b, or another process.
-func (j *job) willName(ctx context.Context, b *lakeBatch, rec *row.Record) (bool, error) {
+func (j *job) willName(ctx context.Context, b *lakeBatch, rec *catalog.Record) (bool, error) {
 	j.lake.mu.Lock()
 	other := j.lake.queued[rec.ID]
 	j.lake.mu.Unlock()
@@ -266,7 +266,7 @@ func (j *job) willName(ctx context.Context, b *lakeBatch, rec *row.Record) (bool
 		return true, nil
 	}
 	o, err := j.cat.Object(ctx, rec.Published.Source.URL)
-	if err != nil || o == nil || o.State != row.ObjectLoading && o.State != row.ObjectPublished || o.Owner == j.worker {
+	if err != nil || o == nil || o.State != catalog.ObjectLoading && o.State != catalog.ObjectPublished || o.Owner == j.worker {
 		return false, err
 	}
 	return j.alive(ctx, o.Owner)
@@ -308,7 +308,7 @@ func (j *job) noteWaiting(ctx context.Context, age time.Duration) {
 	}
 	parallel.Do(len(all), func(i int) {
 		x := all[i]
-		o := j.entry(x.t, row.ObjectPublished)
+		o := j.entry(x.t, catalog.ObjectPublished)
 		// Without artifacts: what another object wins meanwhile is settled when this one ends.
 		o.Attempts, o.Artifacts, o.Parsers = 0, nil, x.parsers
 		ok, err := j.note(ctx, x.t.old, o)
@@ -325,7 +325,7 @@ func (j *job) noteWaiting(ctx context.Context, age time.Duration) {
 
 // addNames gives names to an artifact that is published from another object, and makes x wait until the
 // lake has them.
-func (x *object) addNames(ctx context.Context, rec *row.Record, names []symbol.Name) error {
+func (x *object) addNames(ctx context.Context, rec *catalog.Record, names []symbol.Name) error {
 	if err := x.j.addNames(ctx, rec, names); err != nil || x.j.o.DryRun || x.j.o.Lake == nil {
 		return err
 	}

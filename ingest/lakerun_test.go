@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/parquet"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -76,8 +77,8 @@ func TestGroupAtTheEnd(t *testing.T) {
 	if r := w.run(); r.Objects.Loaded != 2 {
 		t.Errorf("%+v", r.Objects)
 	}
-	w.is("a.so", row.ObjectLoaded)
-	w.is("b.so", row.ObjectLoaded)
+	w.is("a.so", catalog.ObjectLoaded)
+	w.is("b.so", catalog.ObjectLoaded)
 	w.inLake(w.o.Lake, hookID(0))
 	w.inLake(w.o.Lake, hookID(1))
 }
@@ -89,13 +90,13 @@ func TestLakeOfTheDead(t *testing.T) {
 	w.o.Formats = []*formats.Format{hooked(func(context.Context, string) error { return nil })}
 	w.put("a.so", "HOOK "+hookID(0))
 	w.run()
-	dead, living := row.NewWorkerID(), &row.Worker{ID: row.NewWorkerID(), Host: "living", Lease: time.Hour}
+	dead, living := row.NewWorkerID(), &catalog.Worker{ID: row.NewWorkerID(), Host: "living", Lease: time.Hour}
 	if err := w.cat.SwapWorker(t.Context(), nil, living); err != nil {
 		t.Fatal(err)
 	}
 	old := w.object("a.so")
 	left := *old
-	left.State, left.Owner, left.Artifacts = row.ObjectPublished, dead, nil
+	left.State, left.Owner, left.Artifacts = catalog.ObjectPublished, dead, nil
 	if err := w.cat.SwapObject(t.Context(), old, &left); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestLakeOfTheDead(t *testing.T) {
 	if r := w.run(); r.Objects.Loaded != 1 {
 		t.Errorf("%+v", r.Objects)
 	}
-	w.is("a.so", row.ObjectLoaded)
+	w.is("a.so", catalog.ObjectLoaded)
 	w.inLake(w.o.Lake, hookID(0))
 }
 
@@ -163,7 +164,7 @@ func TestVerifyMeanwhile(t *testing.T) {
 	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
 	w.run()
 	lake := plainLake(t, t.TempDir())
-	become := func(state row.ObjectState) {
+	become := func(state catalog.ObjectState) {
 		old := w.object("a.so")
 		o := *old
 		o.State = state
@@ -171,7 +172,7 @@ func TestVerifyMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for state, want := range map[row.ObjectState]int{row.ObjectLoading: 0, row.ObjectPublished: 0, row.ObjectLoaded: 1, row.ObjectFailed: 1} {
+	for state, want := range map[catalog.ObjectState]int{catalog.ObjectLoading: 0, catalog.ObjectPublished: 0, catalog.ObjectLoaded: 1, catalog.ObjectFailed: 1} {
 		become(state)
 		r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: lake})
 		if err != nil || len(r.Problems) != want || r.Waiting != 1-want {
@@ -179,8 +180,8 @@ func TestVerifyMeanwhile(t *testing.T) {
 		}
 	}
 	// While a run holds its lease: it may have given names.
-	become(row.ObjectLoaded)
-	run := &row.Worker{ID: row.NewWorkerID(), Host: "h", Lease: time.Hour}
+	become(catalog.ObjectLoaded)
+	run := &catalog.Worker{ID: row.NewWorkerID(), Host: "h", Lease: time.Hour}
 	if err := w.cat.SwapWorker(t.Context(), nil, run); err != nil {
 		t.Fatal(err)
 	}

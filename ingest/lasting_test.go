@@ -10,7 +10,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // lasting is the fake format, whose strings last.
@@ -89,7 +89,7 @@ func TestLastingIsCutOff(t *testing.T) {
 		if r := w.run(); r.Artifacts != 0 {
 			t.Fatalf("%d published of a file that is gone", r.Artifacts)
 		}
-		w.is("a.so", row.ObjectSkipped)
+		w.is("a.so", catalog.ObjectSkipped)
 	}
 }
 

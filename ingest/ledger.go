@@ -6,12 +6,12 @@ import (
 
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // note puts an object's ledger entry to next. False: somebody else has
 // changed it meanwhile, so it is theirs.
-func (j *job) note(ctx context.Context, old, next *row.Object) (bool, error) {
+func (j *job) note(ctx context.Context, old, next *catalog.Object) (bool, error) {
 	if j.o.DryRun {
 		return true, nil
 	}
@@ -35,9 +35,9 @@ func (j *job) note(ctx context.Context, old, next *row.Object) (bool, error) {
 }
 
 // entry is the ledger's entry of a task in a new state.
-func (j *job) entry(t *task, s row.ObjectState) *row.Object {
+func (j *job) entry(t *task, s catalog.ObjectState) *catalog.Object {
 	now := j.o.Now()
-	o := &row.Object{URL: t.url, ETag: t.entry.ETag, Size: t.entry.Size, Modified: t.entry.Modified,
+	o := &catalog.Object{URL: t.url, ETag: t.entry.ETag, Size: t.entry.Size, Modified: t.entry.Modified,
 		State: s, First: now, Last: now, Run: j.o.Run, By: j.by(), Standing: t.src.standing()}
 	if t.old != nil {
 		o.First = t.old.First
@@ -48,7 +48,7 @@ func (j *job) entry(t *task, s row.ObjectState) *row.Object {
 	if t.rederive && t.old != nil {
 		o.By = t.old.By // its outcome was counted when it was new
 	}
-	if s == row.ObjectLoading || s == row.ObjectPublished {
+	if s == catalog.ObjectLoading || s == catalog.ObjectPublished {
 		o.Owner, o.Again = j.worker, t.rederive
 	}
 	return o
@@ -59,7 +59,7 @@ func (j *job) begin(ctx context.Context, t *task) (bool, error) {
 	if old := t.old; old != nil && old.Again && old.ETag == t.entry.ETag {
 		t.rederive = true // it was counted before a process died that derived it again
 	}
-	o := j.entry(t, row.ObjectLoading)
+	o := j.entry(t, catalog.ObjectLoading)
 	if t.old != nil {
 		t.heir, t.seen = t.old.Owner, true
 	}
@@ -74,7 +74,7 @@ func (j *job) begin(ctx context.Context, t *task) (bool, error) {
 }
 
 // rename adds or removes an object's names after its state went from old to now.
-func (j *job) rename(ctx context.Context, before bool, o *row.Object) error {
+func (j *job) rename(ctx context.Context, before bool, o *catalog.Object) error {
 	if j.o.DryRun {
 		return nil
 	}
@@ -83,21 +83,21 @@ func (j *job) rename(ctx context.Context, before bool, o *row.Object) error {
 
 // leave notes that a task was not got to.
 func (j *job) leave(ctx context.Context, t *task) error {
-	if t.old != nil && t.old.ETag == t.entry.ETag && t.old.State == row.ObjectPending {
+	if t.old != nil && t.old.ETag == t.entry.ETag && t.old.State == catalog.ObjectPending {
 		return nil
 	}
 	if was := t.was; was != nil && was.ETag == t.entry.ETag {
 		switch was.State {
-		case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict, row.ObjectSkipped, row.ObjectRejected: // it was to be done again, and is as it was
+		case catalog.ObjectLoaded, catalog.ObjectKept, catalog.ObjectConflict, catalog.ObjectSkipped, catalog.ObjectRejected: // it was to be done again, and is as it was
 			next := *was
 			_, err := j.note(ctx, t.old, &next)
 			return err
 		}
-	} else if !t.begun && t.old != nil && t.old.ETag == t.entry.ETag && t.old.State != row.ObjectFailed {
+	} else if !t.begun && t.old != nil && t.old.ETag == t.entry.ETag && t.old.State != catalog.ObjectFailed {
 		return nil
 	}
 	before := t.IsNamed
-	o := j.entry(t, row.ObjectPending)
+	o := j.entry(t, catalog.ObjectPending)
 	if t.begun && t.suspect {
 		o.Interrupted-- // this time nothing died
 	}
@@ -110,9 +110,9 @@ func (j *job) leave(ctx context.Context, t *task) error {
 }
 
 // vanish notes that an object is no longer listed. Its loads stay.
-func (j *job) vanish(ctx context.Context, old *row.Object) error {
+func (j *job) vanish(ctx context.Context, old *catalog.Object) error {
 	o := *old
-	o.State, o.Reason, o.Last, o.Run = row.ObjectGone, "", j.o.Now(), j.o.Run
+	o.State, o.Reason, o.Last, o.Run = catalog.ObjectGone, "", j.o.Now(), j.o.Run
 	o.By = j.by()
 	if ok, err := j.note(ctx, old, &o); err != nil || !ok {
 		return err

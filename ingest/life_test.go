@@ -17,7 +17,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 func (w *world) projection() projection.Stores {
@@ -39,13 +39,13 @@ func TestRollback(t *testing.T) {
 	w.put("b.so", "FAKE\nid "+idA+"\nf 0 8 second 2\n")
 	w.run()
 	w.answers(idA, 0, "second:2")
-	w.is("a.so", row.ObjectKept)
+	w.is("a.so", catalog.ObjectKept)
 	if _, err := Rollback(t.Context(), w.projection(), id); err != nil {
 		t.Fatal(err)
 	}
 	w.answers(idA, 0, "first:1")
-	w.is("a.so", row.ObjectLoaded)
-	w.is("b.so", row.ObjectKept)
+	w.is("a.so", catalog.ObjectLoaded)
+	w.is("b.so", catalog.ObjectKept)
 	w.put("b.so", "FAKE\nid "+idA+"\nf 0 8 third 3\n")
 	if r := w.run(); r.Objects.Kept != 1 {
 		t.Fatalf("%+v", r.Objects)
@@ -62,7 +62,7 @@ func TestRollback(t *testing.T) {
 	w.o.Force = true
 	w.run()
 	w.answers(idA, 0, "third:3")
-	if s := w.record(idA).State; s != row.Live {
+	if s := w.record(idA).State; s != catalog.Live {
 		t.Fatal(s)
 	}
 	w.verify()
@@ -88,12 +88,12 @@ func TestForget(t *testing.T) {
 	}
 	forgotten := func() {
 		t.Helper()
-		if rec := w.record(idA); rec.State != row.Forgotten || rec.Published != nil || rec.Previous != nil || len(rec.Names)+len(rec.Progress) > 0 {
+		if rec := w.record(idA); rec.State != catalog.Forgotten || rec.Published != nil || rec.Previous != nil || len(rec.Names)+len(rec.Progress) > 0 {
 			t.Fatalf("%+v", rec)
 		}
 		for _, name := range []string{idA, "a.so"} {
 			refs, err := w.cat.Names(t.Context(), name, 0)
-			if err != nil || slices.ContainsFunc(refs, func(r row.Ref) bool { return r.Artifact == options.Artifacts[0] }) {
+			if err != nil || slices.ContainsFunc(refs, func(r catalog.Ref) bool { return r.Artifact == options.Artifacts[0] }) {
 				t.Fatalf("%s: %v %v", name, refs, err)
 			}
 		}
@@ -110,9 +110,9 @@ func TestForget(t *testing.T) {
 		w.verify()
 	}
 	forgotten()
-	w.is("a.so", row.ObjectGone)
-	w.is("copy.so", row.ObjectGone)
-	w.is("z.zip", row.ObjectLoaded)
+	w.is("a.so", catalog.ObjectGone)
+	w.is("copy.so", catalog.ObjectGone)
+	w.is("z.zip", catalog.ObjectLoaded)
 
 	if r := w.run(); r.Objects.New != 0 {
 		t.Fatalf("%+v", r.Objects)
@@ -131,7 +131,7 @@ func TestForget(t *testing.T) {
 	}
 	w.o.Force = true
 	w.run()
-	if rec := w.record(idA); rec.State != row.Live || rec.Published == nil {
+	if rec := w.record(idA); rec.State != catalog.Live || rec.Published == nil {
 		t.Fatalf("%+v", rec)
 	}
 	w.verify()
@@ -156,7 +156,7 @@ func TestForgetDies(t *testing.T) {
 		if got := w.ask(idA, 0); got != "a:1" && got != "no artifact" {
 			t.Fatal(got)
 		}
-		if w.record(idA).State == row.Live {
+		if w.record(idA).State == catalog.Live {
 			continue // nothing was done
 		}
 		if _, err := Forget(t.Context(), ForgetOptions{Stores: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idB)}}); err != nil {
@@ -246,7 +246,7 @@ func TestMinQuality(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	w.answers(idA, 0, "good:1")
-	w.is("a.so", row.ObjectKept)
+	w.is("a.so", catalog.ObjectKept)
 	if r := w.run(); r.Objects.New != 0 {
 		t.Fatalf("%+v", r.Objects)
 	}
@@ -334,7 +334,7 @@ func TestRederive(t *testing.T) {
 	if slices.Sort(order); !slices.Equal(order, []string{"1.so", "2.so"}) {
 		t.Fatal(order)
 	}
-	w.is("0.so", row.ObjectLoaded)
+	w.is("0.so", catalog.ObjectLoaded)
 	w.o.Limit = 0
 	if r := w.run(); r.Objects.Loaded != 2 {
 		t.Fatalf("%+v", r.Objects)
@@ -356,7 +356,7 @@ func TestPlan(t *testing.T) {
 	w.run()
 	w.o.Limit = 0
 	list, more, err := Plan(t.Context(), []Source{w.src}, w.o, 4)
-	if err != nil || more != 3 || len(list) != 4 || path.Base(list[0].URL) != "9.so" || path.Base(list[3].URL) != "6.so" || list[0].State != row.ObjectPending {
+	if err != nil || more != 3 || len(list) != 4 || path.Base(list[0].URL) != "9.so" || path.Base(list[3].URL) != "6.so" || list[0].State != catalog.ObjectPending {
 		t.Fatalf("%v %d %+v", err, more, list)
 	}
 	if r := w.run(); r.Objects.New != 7 {

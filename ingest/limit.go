@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/bucket"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // abandonTime is how long a run waits for an object that was told to end.
@@ -153,15 +153,15 @@ func isObjects(err error) bool {
 func (j *job) settleUnread(ctx context.Context) error {
 	return parallel.Each(j.unread, func(t *task) error {
 		old := t.old
-		if old == nil || old.State != row.ObjectFailed {
+		if old == nil || old.State != catalog.ObjectFailed {
 			return nil
 		}
 		next := *old
 		if next.Attempts++; next.Attempts >= maxAttempts {
-			next.State, next.Reason = row.ObjectRejected, fmt.Sprintf("failed in %d runs, last: %s", next.Attempts, old.Reason)
+			next.State, next.Reason = catalog.ObjectRejected, fmt.Sprintf("failed in %d runs, last: %s", next.Attempts, old.Reason)
 		}
 		ok, err := j.note(ctx, old, &next)
-		if err != nil || !ok || next.State != row.ObjectRejected {
+		if err != nil || !ok || next.State != catalog.ObjectRejected {
 			return err
 		}
 		j.mu.Lock()

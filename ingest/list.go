@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -59,19 +60,19 @@ type task struct {
 	src      *source
 	entry    bucket.Entry
 	url      string
-	old      *row.Object       // the ledger's entry; nil: none
-	sidecar  bool              // it has one beside it
-	IsNamed  bool              // the ledger finds it by its names
-	alone    bool              // nothing else is at work beside it
-	was      *row.Object       // the ledger's entry before this run noted it as attempted
-	begun    bool              // noted as attempted by this run
-	heir     row.WorkerID      // who had it and died
-	suspect  bool              // it was open when a process died
-	fresh    bool              // it is to be taken: where no listing says so
-	seen     bool              // an earlier attempt was noted in the ledger
-	owed     []*row.Obligation // why it is to be derived again, as read before it is taken
-	rederive bool              // it was counted before: obligations alone have it taken
-	retries  int               // times it changed while it was read
+	old      *catalog.Object       // the ledger's entry; nil: none
+	sidecar  bool                  // it has one beside it
+	IsNamed  bool                  // the ledger finds it by its names
+	alone    bool                  // nothing else is at work beside it
+	was      *catalog.Object       // the ledger's entry before this run noted it as attempted
+	begun    bool                  // noted as attempted by this run
+	heir     row.WorkerID          // who had it and died
+	suspect  bool                  // it was open when a process died
+	fresh    bool                  // it is to be taken: where no listing says so
+	seen     bool                  // an earlier attempt was noted in the ledger
+	owed     []*catalog.Obligation // why it is to be derived again, as read before it is taken
+	rederive bool                  // it was counted before: obligations alone have it taken
+	retries  int                   // times it changed while it was read
 }
 
 // listOne looks at one object of a source.
@@ -84,7 +85,7 @@ func (j *job) listOne(ctx context.Context, s *source) (*round, error) {
 	}
 	e, _, err := s.Bucket.Stat(ctx, s.Key)
 	if errors.Is(err, bucket.ErrNotFound) {
-		if old != nil && old.State != row.ObjectGone {
+		if old != nil && old.State != catalog.ObjectGone {
 			r.gone = append(r.gone, old)
 		}
 		return r, nil
@@ -130,12 +131,12 @@ func (j *job) isNew(ctx context.Context, t *task) (bool, error) {
 	o := t.old
 	switch {
 	case j.renaming:
-		return o != nil && o.ETag == t.entry.ETag && (o.State == row.ObjectLoaded || o.State == row.ObjectKept), nil
+		return o != nil && o.ETag == t.entry.ETag && (o.State == catalog.ObjectLoaded || o.State == catalog.ObjectKept), nil
 	case o == nil:
 		return true, nil
-	case o.State == row.ObjectGone && o.Reason == ledger.ReasonForgotten:
+	case o.State == catalog.ObjectGone && o.Reason == ledger.ReasonForgotten:
 		return j.o.Force, nil
-	case o.State == row.ObjectLoading, o.State == row.ObjectPublished:
+	case o.State == catalog.ObjectLoading, o.State == catalog.ObjectPublished:
 		if !j.o.Isolated {
 			alive, err := j.alive(ctx, o.Owner)
 			if err != nil || alive {
@@ -143,15 +144,15 @@ func (j *job) isNew(ctx context.Context, t *task) (bool, error) {
 				return false, err
 			}
 		}
-		t.suspect = o.State == row.ObjectLoading
+		t.suspect = o.State == catalog.ObjectLoading
 		return true, nil
 	case o.ETag != t.entry.ETag:
 		return true, nil
 	}
 	switch o.State {
-	case row.ObjectRejected, row.ObjectSkipped:
-		return j.o.Retry && o.State == row.ObjectRejected || j.o.Force || j.outdated(o), nil
-	case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict:
+	case catalog.ObjectRejected, catalog.ObjectSkipped:
+		return j.o.Retry && o.State == catalog.ObjectRejected || j.o.Force || j.outdated(o), nil
+	case catalog.ObjectLoaded, catalog.ObjectKept, catalog.ObjectConflict:
 		if j.o.Force || ledger.Undisputed(o) {
 			return j.o.Force, nil
 		}
@@ -162,7 +163,7 @@ func (j *job) isNew(ctx context.Context, t *task) (bool, error) {
 
 // outdated reports whether a format that looked at o has changed since, or
 // when none knew it, whether one is new.
-func (j *job) outdated(o *row.Object) bool {
+func (j *job) outdated(o *catalog.Object) bool {
 	for _, f := range j.o.Formats {
 		v, looked := o.Parsers[f.Name]
 		if looked && v != f.Version || !looked && o.Reason == ledger.ReasonUnknown {

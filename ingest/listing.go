@@ -12,7 +12,7 @@ import (
 
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/bucket"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 const (
@@ -45,7 +45,7 @@ type span struct {
 // round is a piece of a source's listing, compared with the ledger.
 type round struct {
 	tasks, suspects []*task
-	gone            []*row.Object
+	gone            []*catalog.Object
 	more            bool
 	partial         error // wraps bucket.ErrPartial; nil: nothing is missing
 }
@@ -175,7 +175,7 @@ type piece struct {
 	idle  *sync.Cond
 
 	tasks []*task
-	gone  []*row.Object
+	gone  []*catalog.Object
 	seen  int
 	more  bool
 	// partial: what is missing may only not have been listed.
@@ -187,7 +187,7 @@ func (x *piece) read(ctx context.Context) error {
 	j, s, p := x.l.j, x.l.s, x.p
 	from := p.after
 	var ledgerErr error
-	next, stop := iter.Pull(func(yield func(*row.Object) bool) {
+	next, stop := iter.Pull(func(yield func(*catalog.Object) bool) {
 		after, until := "", ""
 		if from != "" {
 			after = s.Bucket.URL(from)
@@ -195,7 +195,7 @@ func (x *piece) read(ctx context.Context) error {
 		if p.until != "" {
 			until = s.Bucket.URL(p.until)
 		}
-		ledgerErr = j.cat.ObjectsBetween(ctx, s.prefix, after, until, func(o *row.Object) error {
+		ledgerErr = j.cat.ObjectsBetween(ctx, s.prefix, after, until, func(o *catalog.Object) error {
 			if !yield(o) {
 				return errStop
 			}
@@ -204,9 +204,9 @@ func (x *piece) read(ctx context.Context) error {
 	})
 	defer stop()
 	have, ok := next()
-	missing := func(o *row.Object) error {
+	missing := func(o *catalog.Object) error {
 		key := strings.TrimPrefix(o.URL, s.prefix)
-		if o.State == row.ObjectGone || ShardOf(key, j.o.Shards) != j.o.Shard {
+		if o.State == catalog.ObjectGone || ShardOf(key, j.o.Shards) != j.o.Shard {
 			return nil
 		}
 		x.gone = append(x.gone, o)
@@ -235,7 +235,7 @@ func (x *piece) read(ctx context.Context) error {
 				return err
 			}
 		}
-		var old *row.Object
+		var old *catalog.Object
 		if ok && have.URL == url {
 			old = have
 			have, ok = next()

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks/bucket"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // A listing read in pieces finds what one read from end to end finds, whatever the keys are like.
@@ -38,7 +38,7 @@ func TestSpans(t *testing.T) {
 			for i, k := range slices.Compact(keys) {
 				switch {
 				case i%7 == 0:
-					o := &row.Object{URL: w.src.Bucket.URL(k), State: row.ObjectLoaded}
+					o := &catalog.Object{URL: w.src.Bucket.URL(k), State: catalog.ObjectLoaded}
 					if err := w.cat.SwapObject(t.Context(), nil, o); err != nil {
 						t.Fatal(err)
 					}
@@ -170,8 +170,8 @@ func TestPartialListing(t *testing.T) {
 	if !errors.Is(err, bucket.ErrPartial) || r.Objects.Loaded != 2 || r.Objects.Gone != 0 {
 		t.Errorf("%+v, %v", r.Objects, err)
 	}
-	w.is("m/shut/a.so", row.ObjectLoaded)
-	w.is("z.so", row.ObjectLoaded)
+	w.is("m/shut/a.so", catalog.ObjectLoaded)
+	w.is("z.so", catalog.ObjectLoaded)
 	if _, _, err := Plan(t.Context(), []Source{shut}, w.o, 10); !errors.Is(err, bucket.ErrPartial) {
 		t.Errorf("plan: %v", err)
 	}
@@ -214,7 +214,7 @@ func TestBrokenListing(t *testing.T) {
 	if err == nil || !strings.HasSuffix(err.Error(), "the server is busy") || r.Objects.Loaded != 2 || r.Objects.Gone != 0 {
 		t.Errorf("%+v, %v", r.Objects, err)
 	}
-	w.is("b.so", row.ObjectLoaded)
+	w.is("b.so", catalog.ObjectLoaded)
 
 	// Nor is an object to blame that cannot be read meanwhile, however often.
 	w.put("b.so", "FAKE\nid "+idA+"\nfail\n")
@@ -224,5 +224,5 @@ func TestBrokenListing(t *testing.T) {
 			t.Errorf("%+v, %v", r.Objects, err)
 		}
 	}
-	w.is("b.so", row.ObjectFailed)
+	w.is("b.so", catalog.ObjectFailed)
 }

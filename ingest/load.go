@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -48,7 +49,7 @@ func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Art
 
 // load explodes an artifact and hands it over. rival, when not nil, holds a
 // published load that it has to beat.
-func (x *object) load(ctx context.Context, b bid, rival *row.Record) (err error) {
+func (x *object) load(ctx context.Context, b bid, rival *catalog.Record) (err error) {
 	j, a, member := x.j, b.Artifact, b.member
 	e := &encoding{x: x, format: b.format, of: a, known: clone(&a.Artifact), member: member, layout: b.layout}
 	if e.runs = e.passed; !a.Ordered {

@@ -17,6 +17,7 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -29,9 +30,9 @@ type object struct {
 	app     string // APP@BUILD; "": not known
 
 	mu         sync.Mutex
-	artifacts  []row.ObjectArtifact // at most maxNoted
-	outcomes   map[string]int       // how many of each
-	firstError string               // of what was rejected
+	artifacts  []catalog.ObjectArtifact // at most maxNoted
+	outcomes   map[string]int           // how many of each
+	firstError string                   // of what was rejected
 	parsers    map[string]int
 	reason     string            // of the object as a whole, when it holds nothing
 	err        error             // the environment failed: it is tried again
@@ -48,7 +49,7 @@ type object struct {
 	ranges     uint64
 	classes    uint64
 	warnings   []report.Rejection
-	conflicts  []*row.Conflict // that its loads are kept out by
+	conflicts  []*catalog.Conflict // that its loads are kept out by
 	Artifacts  uint64
 	ended      bool // nothing more is handed over
 	slots      int  // of the run's, held by its work
@@ -192,7 +193,7 @@ func (x *object) holdsNothing(obj *formats.Object, member string) {
 	part := len(obj.Companions) > 0 || strings.HasPrefix(obj.Note, ledger.ReasonCompanion)
 	switch {
 	case member != "" && obj.Note != "" && !part:
-		x.noteArtifact(row.ObjectArtifact{Member: member, Outcome: ledger.OutcomeSkipped, Error: obj.Note})
+		x.noteArtifact(catalog.ObjectArtifact{Member: member, Outcome: ledger.OutcomeSkipped, Error: obj.Note})
 	case member != "":
 	case obj.Note != "":
 		x.reason = obj.Note
@@ -228,7 +229,7 @@ func (x *object) reject(ctx context.Context, id symbol.ID, member string, err er
 	if serr := x.unchanged(ctx); serr != nil {
 		return serr
 	}
-	x.noteArtifact(row.ObjectArtifact{ID: id, Member: member, Outcome: ledger.OutcomeRejected, Error: err.Error()})
+	x.noteArtifact(catalog.ObjectArtifact{ID: id, Member: member, Outcome: ledger.OutcomeRejected, Error: err.Error()})
 	return nil
 }
 
@@ -245,7 +246,7 @@ func (x *object) unchanged(ctx context.Context) error {
 	return nil
 }
 
-func (x *object) noteArtifact(a row.ObjectArtifact) {
+func (x *object) noteArtifact(a catalog.ObjectArtifact) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.outcomes == nil {
@@ -262,7 +263,7 @@ func (x *object) noteArtifact(a row.ObjectArtifact) {
 
 // outcome notes what became of an artifact.
 func (x *object) outcome(id symbol.ID, member, what string) {
-	x.noteArtifact(row.ObjectArtifact{ID: id, Member: member, Outcome: what})
+	x.noteArtifact(catalog.ObjectArtifact{ID: id, Member: member, Outcome: what})
 }
 
 // end is called when nothing more is handed over.
@@ -289,15 +290,15 @@ func (x *object) finish(ctx context.Context) {
 	if !j.o.DryRun && x.err == nil {
 		x.err = x.lost(writing)
 	}
-	o := j.entry(t, row.ObjectLoaded)
+	o := j.entry(t, catalog.ObjectLoaded)
 	o.Artifacts, o.Parsers, o.Seconds, o.App = x.artifacts, maps.Clone(x.parsers), o.Last.Sub(x.started).Seconds(), x.app
 	x.judge(ctx, o)
 	switch o.State {
-	case row.ObjectPending:
+	case catalog.ObjectPending:
 		if t.suspect {
 			o.Interrupted-- // this time nothing died
 		}
-	case row.ObjectFailed:
+	case catalog.ObjectFailed:
 		o.Interrupted = 0
 	default:
 		o.Attempts, o.Interrupted = 0, 0
@@ -310,41 +311,41 @@ func (x *object) finish(ctx context.Context) {
 }
 
 // judge decides the object's state from what became of its parts.
-func (x *object) judge(ctx context.Context, o *row.Object) {
+func (x *object) judge(ctx context.Context, o *catalog.Object) {
 	count, first := x.outcomes, x.firstError
 	switch {
 	case errors.Is(x.err, bucket.ErrNotFound):
-		o.State, o.Reason = row.ObjectGone, x.err.Error()
+		o.State, o.Reason = catalog.ObjectGone, x.err.Error()
 	case x.err != nil && errors.Is(x.err, scratch.ErrDisk) && !x.t.alone:
-		o.State = row.ObjectPending
+		o.State = catalog.ObjectPending
 	case x.err != nil && (ctx.Err() != nil || errors.Is(x.err, errDeadline)):
-		o.State = row.ObjectPending
+		o.State = catalog.ObjectPending
 	case x.err != nil:
-		o.State, o.Reason = row.ObjectFailed, x.err.Error()
+		o.State, o.Reason = catalog.ObjectFailed, x.err.Error()
 	case count[ledger.OutcomeLoaded] > 0:
-		o.State, o.Reason = row.ObjectLoaded, first
+		o.State, o.Reason = catalog.ObjectLoaded, first
 	case count[ledger.OutcomeConflict] > 0:
-		o.State, o.Reason = row.ObjectConflict, first
+		o.State, o.Reason = catalog.ObjectConflict, first
 	case count[ledger.OutcomeKept]+count[ledger.OutcomeHeld] > 0:
-		o.State, o.Reason = row.ObjectKept, first
+		o.State, o.Reason = catalog.ObjectKept, first
 	case count[ledger.OutcomeRejected] > 0:
-		o.State, o.Reason = row.ObjectRejected, first
+		o.State, o.Reason = catalog.ObjectRejected, first
 	case x.reason != "":
-		o.State, o.Reason = row.ObjectSkipped, x.reason
+		o.State, o.Reason = catalog.ObjectSkipped, x.reason
 	default:
-		o.State, o.Reason = row.ObjectSkipped, ledger.ReasonEmpty
+		o.State, o.Reason = catalog.ObjectSkipped, ledger.ReasonEmpty
 	}
 }
 
 // settle writes the ledger entry and what depends on it.
-func (j *job) settle(ctx context.Context, x *object, o *row.Object) error {
+func (j *job) settle(ctx context.Context, x *object, o *catalog.Object) error {
 	if j.o.DryRun {
 		return nil
 	}
 	if err := x.settleConflicts(ctx, o); err != nil {
 		return err
 	}
-	ended := o.State != row.ObjectFailed && o.State != row.ObjectPending
+	ended := o.State != catalog.ObjectFailed && o.State != catalog.ObjectPending
 	if ended && !x.t.rederive {
 		if err := x.announce(ctx); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -22,7 +23,7 @@ const maxWakes = 2
 
 // readObligations gives what is owed, by URL of the object. A store of an earlier version gets its
 // obligations first.
-func (j *job) readObligations(ctx context.Context) (map[string][]*row.Obligation, error) {
+func (j *job) readObligations(ctx context.Context) (map[string][]*catalog.Obligation, error) {
 	if !j.o.DryRun {
 		joined, err := j.cat.Joined(ctx)
 		if err == nil && !joined {
@@ -32,8 +33,8 @@ func (j *job) readObligations(ctx context.Context) (map[string][]*row.Obligation
 			return nil, err
 		}
 	}
-	owed := make(map[string][]*row.Obligation)
-	err := j.cat.Obligations(ctx, func(o *row.Obligation) error {
+	owed := make(map[string][]*catalog.Obligation)
+	err := j.cat.Obligations(ctx, func(o *catalog.Obligation) error {
 		owed[o.Object] = append(owed[o.Object], o)
 		return nil
 	})
@@ -42,15 +43,15 @@ func (j *job) readObligations(ctx context.Context) (map[string][]*row.Obligation
 
 // settleLedgers does what earlier processes left undone in the ledger.
 func (j *job) settleLedgers(ctx context.Context) error {
-	var owed []*row.Obligation
-	err := j.cat.LedgerObligations(ctx, func(o *row.Obligation) error {
+	var owed []*catalog.Obligation
+	err := j.cat.LedgerObligations(ctx, func(o *catalog.Obligation) error {
 		owed = append(owed, o)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return parallel.Each(owed, func(o *row.Obligation) error { return ledger.FollowRecord(ctx, j.cat, o) })
+	return parallel.Each(owed, func(o *catalog.Obligation) error { return ledger.FollowRecord(ctx, j.cat, o) })
 }
 
 // await records what a load lacks before the load becomes visible, then looks once more for what
@@ -65,7 +66,7 @@ func (j *job) await(ctx context.Context, p *pending) error {
 	}
 	errs := make([]error, len(keys))
 	parallel.Do(len(keys), func(i int) {
-		w := waiting{keys[i], row.Waiter{Artifact: p.id, Object: p.x.t.url}}
+		w := waiting{keys[i], catalog.Waiter{Artifact: p.id, Object: p.x.t.url}}
 		errs[i] = j.cat.AddWaiter(ctx, w.key, w.Waiter)
 		if errs[i] == nil {
 			errs[i] = j.lookAgain(ctx, p, w)
@@ -217,7 +218,7 @@ func (x *object) discharge(ctx context.Context) error {
 // lacksStill reports whether a wait of x goes on after x was read: x did not find the companion, or
 // was rejected with it, or the load that x published lacks it, such as a load of an earlier content.
 func (x *object) lacksStill(ctx context.Context, w waiting) (bool, error) {
-	if !x.found(w.key) || x.t.old.State == row.ObjectRejected {
+	if !x.found(w.key) || x.t.old.State == catalog.ObjectRejected {
 		return true, nil
 	}
 	rec, err := x.j.cat.Artifact(ctx, w.Artifact)
@@ -316,7 +317,7 @@ func (j *job) fulfil(ctx context.Context) error {
 // owedTask is the task of an object that is to be derived again. nil: the object is not of this
 // run's sources, is gone or changed, is quarantined, or another process has it; or none of its
 // companions is within reach.
-func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation, reach *sync.Map) (*task, error) {
+func (j *job) owedTask(ctx context.Context, url string, owed []*catalog.Obligation, reach *sync.Map) (*task, error) {
 	old, err := j.cat.Object(ctx, url)
 	if err != nil || old == nil {
 		return nil, err
@@ -337,17 +338,17 @@ func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation, 
 	s = j.sourceOf(url) // of sources that share a bucket, the one with the object's owner
 	t := &task{src: s, entry: e, url: url, old: old, IsNamed: ledger.IsNamed(old), owed: owed}
 	switch old.State {
-	case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict, row.ObjectSkipped:
+	case catalog.ObjectLoaded, catalog.ObjectKept, catalog.ObjectConflict, catalog.ObjectSkipped:
 		t.rederive = true
-	case row.ObjectRejected:
+	case catalog.ObjectRejected:
 		if strings.HasPrefix(old.Reason, ledger.ReasonCrashed) {
 			return nil, nil
 		}
-	case row.ObjectLoading, row.ObjectPublished:
+	case catalog.ObjectLoading, catalog.ObjectPublished:
 		if alive, err := j.alive(ctx, old.Owner); err != nil || alive {
 			return nil, err
 		}
-		t.suspect = old.State == row.ObjectLoading
+		t.suspect = old.State == catalog.ObjectLoading
 	default:
 		return nil, nil
 	}
@@ -361,7 +362,7 @@ func (j *job) owedTask(ctx context.Context, url string, owed []*row.Obligation, 
 
 // reachable are the obligations of an object whose companion lies in a source of this run, or is
 // gone. known remembers the answers about companions: many objects wait for one.
-func (j *job) reachable(ctx context.Context, asker row.Standing, owed []*row.Obligation, known *sync.Map) (here []*row.Obligation, err error) {
+func (j *job) reachable(ctx context.Context, asker row.Standing, owed []*catalog.Obligation, known *sync.Map) (here []*catalog.Obligation, err error) {
 	type question struct {
 		companion string
 		asker     row.Standing

@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -116,10 +117,10 @@ func TestEarlierStoreIsJoined(t *testing.T) {
 	// The run that took the companion died before it derived the object again.
 	w.put("z/elsewhere", hasPart)
 	w.o.Formats = []*formats.Format{fake(1)}
-	if err := w.cat.AddName(t.Context(), "dwo:77", row.Ref{Object: w.src.Bucket.URL("z/elsewhere")}); err != nil {
+	if err := w.cat.AddName(t.Context(), "dwo:77", catalog.Ref{Object: w.src.Bucket.URL("z/elsewhere")}); err != nil {
 		t.Fatal(err)
 	}
-	part := &row.Object{URL: w.src.Bucket.URL("z/elsewhere"), State: row.ObjectSkipped, Reason: ledger.ReasonCompanion}
+	part := &catalog.Object{URL: w.src.Bucket.URL("z/elsewhere"), State: catalog.ObjectSkipped, Reason: ledger.ReasonCompanion}
 	e, _, err := w.src.Bucket.Stat(t.Context(), "z/elsewhere")
 	if err != nil {
 		t.Fatal(err)
@@ -189,10 +190,10 @@ func TestObligationThatKills(t *testing.T) {
 	die := func() {
 		old := w.object("x/a.so")
 		o := *old
-		if o.State == row.ObjectLoading {
+		if o.State == catalog.ObjectLoading {
 			o.Interrupted++
 		}
-		o.State, o.Owner = row.ObjectLoading, row.NewWorkerID()
+		o.State, o.Owner = catalog.ObjectLoading, row.NewWorkerID()
 		if err := w.cat.SwapObject(t.Context(), old, &o); err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +215,7 @@ func TestObligationThatKills(t *testing.T) {
 		return nil, errors.New("killed: out of memory")
 	}
 	w.run()
-	w.is("x/a.so", row.ObjectRejected)
+	w.is("x/a.so", catalog.ObjectRejected)
 	w.run()
 	if alone != 1 {
 		t.Errorf("it was tried %d times", alone)
@@ -242,9 +243,9 @@ func TestCopyBringsCompanions(t *testing.T) {
 // A record of an obligation that was written again since it was read is not discharged by whoever read it.
 func TestDischargeOfAnEarlierRecord(t *testing.T) {
 	w := newWorld(t)
-	waiter := row.Waiter{Artifact: elfID(idA), Object: "file:/x"}
-	read := func() (all []*row.Obligation) {
-		if err := w.cat.Obligations(t.Context(), func(o *row.Obligation) error { all = append(all, o); return nil }); err != nil {
+	waiter := catalog.Waiter{Artifact: elfID(idA), Object: "file:/x"}
+	read := func() (all []*catalog.Obligation) {
+		if err := w.cat.Obligations(t.Context(), func(o *catalog.Obligation) error { all = append(all, o); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return all

@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -164,7 +165,7 @@ func metadataNames(_ string, meta map[string]string) (app, build string) {
 // Event tells how far a run is.
 type Event struct {
 	URL    string
-	State  row.ObjectState // the object's outcome
+	State  catalog.ObjectState // the object's outcome
 	Reason string
 	Done   int   // objects ended
 	Total  int   // objects known to be new so far

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -53,9 +54,9 @@ func mapOf(n int, tail string) string {
 	return strings.ReplaceAll(b.String(), ",;", ";") + tail + `"}`
 }
 
-func (w *world) maps() (all []*row.Record) {
+func (w *world) maps() (all []*catalog.Record) {
 	w.t.Helper()
-	err := w.cat.Artifacts(w.t.Context(), func(r *row.Record) error { all = append(all, r); return nil })
+	err := w.cat.Artifacts(w.t.Context(), func(r *catalog.Record) error { all = append(all, r); return nil })
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestOrderedIsAsSorted(t *testing.T) {
 		w.o.Formats = []*formats.Format{&f}
 		w.put("app.js.map", mapOf(40_000, ""))
 		w.run()
-		w.is("app.js.map", row.ObjectLoaded)
+		w.is("app.js.map", catalog.ObjectLoaded)
 		w.verify()
 		loads = append(loads, w.maps()[0].Published)
 	}
@@ -102,7 +103,7 @@ func TestOrderedRejectsTheWhole(t *testing.T) {
 	w.o.Formats = []*formats.Format{&sourcemap.Format}
 	w.put("app.js.map", mapOf(800_000, ",!"))
 	r := w.run()
-	w.is("app.js.map", row.ObjectRejected)
+	w.is("app.js.map", catalog.ObjectRejected)
 	if len(r.Rejected) != 1 || !strings.Contains(r.Rejected[0].Error, "mappings+0x51") || r.Ranges != 0 || r.Bytes.Stored != 0 {
 		t.Fatalf("%+v", r)
 	}
@@ -137,7 +138,7 @@ func TestOrderedIsHeldTo(t *testing.T) {
 	w.o.Formats = []*formats.Format{liar}
 	w.put("a", "any")
 	w.run()
-	w.is("a", row.ObjectRejected)
+	w.is("a", catalog.ObjectRejected)
 }
 
 // fetched is a bucket whose objects are fetched.

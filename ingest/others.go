@@ -9,7 +9,7 @@ import (
 
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // elsewhere notes an object that another process has.
@@ -30,9 +30,9 @@ func (j *job) passOver(ctx context.Context, tasks []*task, n int) ([]*task, erro
 	if n < 2 || !slices.IsSortedFunc(window, func(a, b *task) int { return strings.Compare(a.url, b.url) }) {
 		return tasks, nil
 	}
-	now := make(map[string]*row.Object, n)
+	now := make(map[string]*catalog.Object, n)
 	looks := 4 * n // old entries may lie between new ones
-	err := j.cat.ObjectsFrom(ctx, window[0].url, func(o *row.Object) error {
+	err := j.cat.ObjectsFrom(ctx, window[0].url, func(o *catalog.Object) error {
 		if looks--; looks < 0 || o.URL > window[n-1].url {
 			return errStop
 		}
@@ -70,7 +70,7 @@ func (j *job) takeOver(ctx context.Context) error {
 		}
 		left := &round{}
 		unsure := false
-		states := make([]*row.Object, len(theirs))
+		states := make([]*catalog.Object, len(theirs))
 		errs := make([]error, len(theirs))
 		parallel.Do(len(theirs), func(i int) { states[i], errs[i] = j.cat.Object(ctx, theirs[i].url) })
 		for i, t := range theirs {
@@ -78,7 +78,7 @@ func (j *job) takeOver(ctx context.Context) error {
 				return errs[i]
 			}
 			now := states[i]
-			if now == nil || now.State != row.ObjectLoading && now.State != row.ObjectPublished {
+			if now == nil || now.State != catalog.ObjectLoading && now.State != catalog.ObjectPublished {
 				continue // settled, or for the next run
 			}
 			s, err := j.judge(ctx, now.Owner)
@@ -87,7 +87,7 @@ func (j *job) takeOver(ctx context.Context) error {
 			}
 			switch {
 			case !s.alive:
-				*t = task{src: t.src, entry: t.entry, sidecar: t.sidecar, url: t.url, old: now, IsNamed: ledger.IsNamed(now), suspect: now.State == row.ObjectLoading}
+				*t = task{src: t.src, entry: t.entry, sidecar: t.sidecar, url: t.url, old: now, IsNamed: ledger.IsNamed(now), suspect: now.State == catalog.ObjectLoading}
 				left.tasks = append(left.tasks, t)
 			case s.beats:
 				j.mu.Lock()

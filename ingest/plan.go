@@ -7,18 +7,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // Planned is an object that a run would take.
 type Planned struct {
-	URL      string          `json:"url"`
-	Size     int64           `json:"size"`
-	ETag     string          `json:"etag"`
-	Modified time.Time       `json:"modified,omitzero"`
-	State    row.ObjectState `json:"state"` // pending: never opened
-	Attempts int             `json:"attempts,omitempty"`
-	Reason   string          `json:"reason,omitempty"` // of the last attempt
+	URL      string              `json:"url"`
+	Size     int64               `json:"size"`
+	ETag     string              `json:"etag"`
+	Modified time.Time           `json:"modified,omitzero"`
+	State    catalog.ObjectState `json:"state"` // pending: never opened
+	Attempts int                 `json:"attempts,omitempty"`
+	Reason   string              `json:"reason,omitempty"` // of the last attempt
 }
 
 // planned is a heap, the smallest first.
@@ -66,7 +66,7 @@ func Plan(ctx context.Context, srcs []Source, o Options, limit int) (list []Plan
 				return nil, 0, err
 			}
 			for _, t := range append(r.tasks, r.suspects...) {
-				p := Planned{URL: t.url, Size: t.entry.Size, ETag: t.entry.ETag, Modified: t.entry.Modified, State: row.ObjectPending}
+				p := Planned{URL: t.url, Size: t.entry.Size, ETag: t.entry.ETag, Modified: t.entry.Modified, State: catalog.ObjectPending}
 				if t.old != nil {
 					p.State, p.Attempts, p.Reason = t.old.State, t.old.Attempts, t.old.Reason
 				}

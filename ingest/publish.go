@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -35,13 +36,13 @@ type pending struct {
 	states    map[string]string // of companions: as object.states
 	rows      []sinks.Row       // until there is a batch
 	bytes     int
-	batch     sinks.Batch // nil: the group's
-	lake      *lakeBatch  // has its rows; nil: there is no lake
-	kept      bool        // another load turned out to be better
-	InStore   string      // it is much worse than what is published: how
-	keptOut   *row.Record // another owner publishes this, which keeps it out; nil: nothing does
-	overruled *row.Loaded // another owner's, which it replaced; nil: none
-	accepted  string      // digest that a person accepted in a conflict
+	batch     sinks.Batch     // nil: the group's
+	lake      *lakeBatch      // has its rows; nil: there is no lake
+	kept      bool            // another load turned out to be better
+	InStore   string          // it is much worse than what is published: how
+	keptOut   *catalog.Record // another owner publishes this, which keeps it out; nil: nothing does
+	overruled *row.Loaded     // another owner's, which it replaced; nil: none
+	accepted  string          // digest that a person accepted in a conflict
 	entered   bool
 	err       error
 }
@@ -112,7 +113,7 @@ func (j *job) handed(ctx context.Context, p *pending) {
 	case p.keptOut != nil:
 		// keepOut has noted it.
 	case p.InStore != "":
-		x.noteArtifact(row.ObjectArtifact{ID: p.id, Member: p.member, Outcome: ledger.OutcomeHeld, Error: p.InStore})
+		x.noteArtifact(catalog.ObjectArtifact{ID: p.id, Member: p.member, Outcome: ledger.OutcomeHeld, Error: p.InStore})
 		j.mu.Lock()
 		j.report.Append(&j.report.Held, report.Rejection{URL: ledger.Place(x.t.url, p.member), Error: p.InStore})
 		j.mu.Unlock()
@@ -160,7 +161,7 @@ func (j *job) enter(ctx context.Context, p *pending) error {
 				e.Owner, e.Lease = record.Superseded, j.o.Now()
 			}
 		}
-		next.Progress = append(next.Progress, row.Progress{Load: p.load, Owner: j.owner, Lease: j.o.Now().Add(record.LeaseTime)})
+		next.Progress = append(next.Progress, catalog.Progress{Load: p.load, Owner: j.owner, Lease: j.o.Now().Add(record.LeaseTime)})
 		err = j.cat.SwapArtifact(ctx, old, next)
 		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
 			// Somebody was faster, or it is our own entry after a lost answer.
@@ -229,9 +230,9 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 			}
 			next.Progress = slices.Delete(next.Progress, at, at+1)
 			if old.Previous != nil {
-				next.Progress = append(next.Progress, row.Progress{Load: old.Previous.Load, Owner: record.Superseded, Lease: j.o.Now()})
+				next.Progress = append(next.Progress, catalog.Progress{Load: old.Previous.Load, Owner: record.Superseded, Lease: j.o.Now()})
 			}
-			next.Previous, next.Published, next.State = old.Published, p.loaded, row.Live
+			next.Previous, next.Published, next.State = old.Published, p.loaded, catalog.Live
 		}
 		err = j.cat.SwapArtifact(ctx, old, next)
 		if err == nil && !p.kept {
@@ -255,7 +256,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 }
 
 // addNames gives names to an artifact that is published from another object.
-func (j *job) addNames(ctx context.Context, rec *row.Record, names []symbol.Name) error {
+func (j *job) addNames(ctx context.Context, rec *catalog.Record, names []symbol.Name) error {
 	if j.o.DryRun {
 		return nil
 	}

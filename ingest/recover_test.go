@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -90,10 +91,10 @@ func TestCrashes(t *testing.T) {
 		t.Helper()
 		old := w.object(key)
 		o := *old
-		if o.State == row.ObjectLoading {
+		if o.State == catalog.ObjectLoading {
 			o.Interrupted++
 		}
-		o.State, o.Owner = row.ObjectLoading, row.NewWorkerID()
+		o.State, o.Owner = catalog.ObjectLoading, row.NewWorkerID()
 		if err := w.cat.SwapObject(t.Context(), old, &o); err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +130,7 @@ func TestCrashes(t *testing.T) {
 	if r := w.run(); r.Objects.Loaded != 1 || len(alone) != 1 || r.Artifacts != 1 {
 		t.Fatalf("%+v, alone: %v", r, alone)
 	}
-	w.is("killer.so", row.ObjectLoaded)
+	w.is("killer.so", catalog.ObjectLoaded)
 	w.answers(idA, 0, "a:2")
 
 	w.put("killer.so", "FAKE\nid "+idA+"\nf 0 8 a 33\n")
@@ -144,13 +145,13 @@ func TestCrashes(t *testing.T) {
 	if r := w.run(); r.Objects.Rejected != 1 || len(r.Rejected) != 1 || !strings.Contains(r.Rejected[0].Error, "out of memory") {
 		t.Fatalf("%+v", r)
 	}
-	w.is("killer.so", row.ObjectRejected)
+	w.is("killer.so", catalog.ObjectRejected)
 	if r := w.run(); r.Objects.New != 0 {
 		t.Fatalf("%+v", r.Objects)
 	}
 	w.put("killer.so", "FAKE\nid "+idA+"\nf 0 8 a 444\n")
 	w.run()
-	w.is("killer.so", row.ObjectLoaded)
+	w.is("killer.so", catalog.ObjectLoaded)
 	w.verify()
 
 	// A child that cannot even begin says something about the machine, and nothing about the object.
@@ -163,7 +164,7 @@ func TestCrashes(t *testing.T) {
 	if _, err := Run(t.Context(), []Source{w.src}, w.o); err == nil || !strings.Contains(err.Error(), "no more processes") {
 		t.Fatal(err)
 	}
-	w.is("killer.so", row.ObjectPending)
+	w.is("killer.so", catalog.ObjectPending)
 }
 
 // An object that cannot be read fails; the others go on, and the next run takes it again. In
@@ -176,14 +177,14 @@ func TestFailures(t *testing.T) {
 	if r.Objects.Failed != 1 || r.Objects.Loaded != 1 || len(r.Failed) != 1 {
 		t.Fatalf("%+v", r)
 	}
-	w.is("a.so", row.ObjectFailed)
+	w.is("a.so", catalog.ObjectFailed)
 	if r := w.run(); r.Objects.New != 1 || r.Objects.Failed != 1 || w.object("a.so").Attempts != 2 {
 		t.Fatalf("%+v", r.Objects)
 	}
 	if r := w.run(); r.Objects.Failed != 0 || r.Objects.Rejected != 1 || len(r.Failed) != 0 || !strings.Contains(r.Rejected[0].Error, "the disk is on fire") {
 		t.Fatalf("%+v", r)
 	}
-	w.is("a.so", row.ObjectRejected)
+	w.is("a.so", catalog.ObjectRejected)
 	if r := w.run(); r.Objects.New != 0 {
 		t.Fatalf("%+v", r.Objects)
 	}
@@ -195,8 +196,8 @@ func TestFailures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := w.cat.Objects(t.Context(), w.src.Bucket.URL("f"), func(o *row.Object) error {
-		if o.State == row.ObjectRejected || o.Attempts > 0 {
+	err := w.cat.Objects(t.Context(), w.src.Bucket.URL("f"), func(o *catalog.Object) error {
+		if o.State == catalog.ObjectRejected || o.Attempts > 0 {
 			t.Errorf("%s is %s, %d attempts", o.URL, o.State, o.Attempts)
 		}
 		return nil
@@ -228,8 +229,8 @@ func TestCancel(t *testing.T) {
 	if _, err := Run(ctx, []Source{w.src}, w.o); err == nil {
 		t.Fatal("no error")
 	}
-	err := w.cat.Objects(t.Context(), "", func(o *row.Object) error {
-		if o.State == row.ObjectLoading {
+	err := w.cat.Objects(t.Context(), "", func(o *catalog.Object) error {
+		if o.State == catalog.ObjectLoading {
 			t.Errorf("%s is still loading", o.URL)
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -22,9 +23,9 @@ type oldLoad struct {
 func (j *job) rederive(ctx context.Context, s *source) error {
 	versions := versions(j.o.Formats)
 	worst := map[string]float64{}
-	err := j.cat.Artifacts(ctx, func(rec *row.Record) error {
+	err := j.cat.Artifacts(ctx, func(rec *catalog.Record) error {
 		p := rec.Published
-		if p == nil || rec.State != row.Live || p.Parser >= versions[p.Format] {
+		if p == nil || rec.State != catalog.Live || p.Parser >= versions[p.Format] {
 			return nil
 		}
 		key, ok := cutPrefix(p.Source.URL, s)
@@ -55,7 +56,7 @@ func (j *job) rederive(ctx context.Context, s *source) error {
 			t, err := j.keyTask(ctx, s, key, nil)
 			if t != nil && t.old != nil && !t.fresh { // loaded: nothing else is to be done again
 				switch t.old.State {
-				case row.ObjectLoaded, row.ObjectKept:
+				case catalog.ObjectLoaded, catalog.ObjectKept:
 					t.fresh = true
 					t.sidecar = true // not asked for yet
 				}
@@ -87,7 +88,7 @@ func score(q symbol.Quality) float64 {
 }
 
 // worse says why a load is not to take the place of the one that is published: it answers much less. "": it is not.
-func (x *object) worse(rec *row.Record, l *row.Loaded) string {
+func (x *object) worse(rec *catalog.Record, l *row.Loaded) string {
 	o, p := &x.j.o, rec.Published
 	if p == nil || o.Force || o.MinQuality <= 0 || l.Rank < p.Rank || len(p.WrappedKey) == 0 {
 		return ""

@@ -15,7 +15,7 @@ import (
 	"github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks/bucket"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // remote is a folder that behaves like a bucket across a network: nothing is
@@ -150,7 +150,7 @@ func TestChangesWhileRead(t *testing.T) {
 		t.Fatalf("%+v %+v", r.Objects, r.Failed)
 	}
 	w.answers(idA, 0, "afterwards:2")
-	w.is("b.so", row.ObjectGone)
+	w.is("b.so", catalog.ObjectGone)
 	if o := w.object("a.so"); o.ETag != w.record(idA).Published.Source.ETag {
 		t.Fatalf("%+v", o)
 	}
@@ -180,7 +180,7 @@ func TestRounds(t *testing.T) {
 		w.put(key, "{}")
 	}
 	for _, key := range []string{"aaa.so", "lib5.so5", "zzz.so"} { // listed before, not now
-		o := &row.Object{URL: w.src.Bucket.URL(key), State: row.ObjectLoaded, ETag: "e"}
+		o := &catalog.Object{URL: w.src.Bucket.URL(key), State: catalog.ObjectLoaded, ETag: "e"}
 		if err := w.cat.SwapObject(t.Context(), nil, o); err != nil {
 			t.Fatal(err)
 		}
@@ -267,8 +267,8 @@ func TestCompanionGone(t *testing.T) {
 	if r := w.run(); r.Objects.Failed != 1 || r.Objects.Gone != 1 {
 		t.Errorf("%+v", r.Objects)
 	}
-	w.is("a.so", row.ObjectFailed)
+	w.is("a.so", catalog.ObjectFailed)
 	b.gone = ""
 	w.run()
-	w.is("a.so", row.ObjectLoaded)
+	w.is("a.so", catalog.ObjectLoaded)
 }

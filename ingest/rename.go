@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/bucket"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // Rename names artifacts after the APP@BUILD that metadata, sidecars and
@@ -39,7 +39,7 @@ func Rename(ctx context.Context, srcs []Source, o Options) (*report.Report, erro
 
 // renaming is an object that gets another APP@BUILD.
 type renaming struct {
-	old *row.Object
+	old *catalog.Object
 	app string
 }
 
@@ -143,7 +143,7 @@ func (j *job) unheld(ctx context.Context, changed map[string]renaming) ([]heldNa
 			}
 		}
 	}
-	err := j.cat.Objects(ctx, "", func(o *row.Object) error {
+	err := j.cat.Objects(ctx, "", func(o *catalog.Object) error {
 		app := o.App
 		if c, is := changed[o.URL]; is {
 			app = c.app

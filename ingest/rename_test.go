@@ -6,7 +6,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/report"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // apps are the names that a record has from apps.
@@ -90,7 +90,7 @@ func TestRenameKeepsWhatOthersSay(t *testing.T) {
 		t.Fatalf("%q, want %q", got, want)
 	}
 	var ledger []string
-	err := w.cat.Objects(t.Context(), "", func(o *row.Object) error {
+	err := w.cat.Objects(t.Context(), "", func(o *catalog.Object) error {
 		ledger = append(ledger, o.App)
 		return nil
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/ingest/sweep"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -45,7 +46,7 @@ func Reseal(ctx context.Context, o ResealOptions) (*ResealReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	r := &resealer{ResealOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), report: &ResealReport{}}
+	r := &resealer{ResealOptions: o, cat: catalog.New(o.Store.Catalog, o.Keyring), report: &ResealReport{}}
 	for _, id := range o.Artifacts {
 		if err := r.artifact(ctx, id); err != nil {
 			return r.report, fmt.Errorf("reseal artifact %s: %w", id, err)
@@ -64,7 +65,7 @@ func Reseal(ctx context.Context, o ResealOptions) (*ResealReport, error) {
 
 type resealer struct {
 	ResealOptions
-	cat    *row.Catalog
+	cat    *catalog.Catalog
 	report *ResealReport
 }
 
@@ -82,7 +83,7 @@ func (r *resealer) artifact(ctx context.Context, id symbol.ID) error {
 	}
 }
 
-func (r *resealer) record(ctx context.Context, rec *row.Record) (again bool, err error) {
+func (r *resealer) record(ctx context.Context, rec *catalog.Record) (again bool, err error) {
 	olds := []*row.Loaded{rec.Previous, rec.Published} // so that the ids of loads ascend by age
 	news := make([]*row.Loaded, len(olds))
 	at := r.Now()
@@ -91,7 +92,7 @@ func (r *resealer) record(ctx context.Context, rec *row.Record) (again bool, err
 	for i := range olds {
 		if olds[i] != nil && len(olds[i].WrappedKey) > 0 {
 			loads[i] = row.NewLoad(at.Add(time.Duration(i) * time.Millisecond))
-			next.Progress = append(next.Progress, row.Progress{Load: loads[i], Owner: r.Owner, Lease: at.Add(record.LeaseTime)})
+			next.Progress = append(next.Progress, catalog.Progress{Load: loads[i], Owner: r.Owner, Lease: at.Add(record.LeaseTime)})
 		}
 	}
 	if err := r.cat.SwapArtifact(ctx, rec, next); err != nil {
@@ -129,7 +130,7 @@ func unless(err, target error) error {
 }
 
 // replace publishes the new loads in place of the old ones, if these are still there.
-func (r *resealer) replace(ctx context.Context, was *row.Record, news []*row.Loaded) (again bool, err error) {
+func (r *resealer) replace(ctx context.Context, was *catalog.Record, news []*row.Loaded) (again bool, err error) {
 	for {
 		rec, err := r.cat.Artifact(ctx, was.ID)
 		if err != nil {
@@ -149,7 +150,7 @@ func (r *resealer) replace(ctx context.Context, was *row.Record, news []*row.Loa
 			if news[i] == nil || *place == nil || (*place).Load != old.Load || !entered[news[i].Load] {
 				continue
 			}
-			next.Progress = append(next.Progress, row.Progress{Load: old.Load, Owner: record.Superseded, Lease: r.Now()})
+			next.Progress = append(next.Progress, catalog.Progress{Load: old.Load, Owner: record.Superseded, Lease: r.Now()})
 			*place = news[i]
 			changed++
 			for k, p := range next.Progress {

@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // ErrNoPrevious: there is no load to go back to.
@@ -19,9 +19,9 @@ var ErrNoPrevious = errors.New("it has no previous load")
 
 // Rollback publishes an artifact's previous load again, in place of the present one, which becomes the previous, and
 // pins it: only a forced ingest replaces it. A death in between leaves one or the other; ledger and lake follow with the next ingest.
-func Rollback(ctx context.Context, p projection.Stores, id symbol.ID) (now *row.Record, err error) {
-	cat := row.NewCatalog(p.Store.Catalog, p.Keyring)
-	var owed *row.Obligation // of the ledger
+func Rollback(ctx context.Context, p projection.Stores, id symbol.ID) (now *catalog.Record, err error) {
+	cat := catalog.New(p.Store.Catalog, p.Keyring)
+	var owed *catalog.Obligation // of the ledger
 	for {
 		old, err := cat.Artifact(ctx, id)
 		switch {
@@ -42,7 +42,7 @@ func Rollback(ctx context.Context, p projection.Stores, id symbol.ID) (now *row.
 			}
 		}
 		now = record.Copy(old, id)
-		now.Published, now.Previous, now.State = old.Previous, old.Published, row.Pinned
+		now.Published, now.Previous, now.State = old.Previous, old.Published, catalog.Pinned
 		if l := now.Previous; l != nil && owed == nil && !record.IsFrom(l, now.Published.Source.URL, now.Published.Source.Member) {
 			if owed, err = cat.ObligeLedger(ctx, id); err != nil {
 				return nil, err

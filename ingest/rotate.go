@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -60,7 +61,7 @@ func rotate(ctx context.Context, o RotateOptions, r *RotateReport) (err error) {
 	if r.Version, r.Resumed, err = o.Keyring.Rotate(ctx); err != nil {
 		return err
 	}
-	cat := row.NewCatalog(o.Store.Catalog, o.Keyring)
+	cat := catalog.New(o.Store.Catalog, o.Keyring)
 	for range maxPasses {
 		found, err := rotatePass(ctx, o, cat, r)
 		if err != nil {
@@ -77,7 +78,7 @@ func rotate(ctx context.Context, o RotateOptions, r *RotateReport) (err error) {
 }
 
 // rotatePass goes over the catalog once, and counts what it had to do.
-func rotatePass(ctx context.Context, o RotateOptions, cat *row.Catalog, r *RotateReport) (found int, err error) {
+func rotatePass(ctx context.Context, o RotateOptions, cat *catalog.Catalog, r *RotateReport) (found int, err error) {
 	for from, more := []byte(nil), true; more; {
 		stale, next, err := cat.StaleFrom(ctx, from, rotatePage)
 		if err != nil {
@@ -124,7 +125,7 @@ func RetireKeys(ctx context.Context, s *sinks.Store, k *row.Keyring, lake sinks.
 	if newest := versions[len(versions)-1]; newest.Finished.IsZero() || newest.Finished.After(now.Add(-grace)) {
 		return nil, nil
 	}
-	cat := row.NewCatalog(s.Catalog, k)
+	cat := catalog.New(s.Catalog, k)
 	use, err := cat.KeyUse(ctx)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -47,7 +48,7 @@ func Shred(ctx context.Context, o ShredOptions) (*ShredReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &shredder{ShredOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring),
+	s := &shredder{ShredOptions: o, cat: catalog.New(o.Store.Catalog, o.Keyring),
 		report: &ShredReport{Job: "shred", Started: o.Now(), Artifacts: o.Artifacts, Left: []string{}}}
 	err := s.run(ctx)
 	s.report.Seconds = o.Now().Sub(s.report.Started).Seconds()
@@ -56,7 +57,7 @@ func Shred(ctx context.Context, o ShredOptions) (*ShredReport, error) {
 
 type shredder struct {
 	ShredOptions
-	cat    *row.Catalog
+	cat    *catalog.Catalog
 	report *ShredReport
 	drop   [][]byte
 }
@@ -124,7 +125,7 @@ func (s *shredder) destroy(ctx context.Context, id symbol.ID) error {
 			return errors.New("the store knows nothing of it")
 		}
 		next := record.Copy(old, id)
-		next.State = row.Shredded
+		next.State = catalog.Shredded
 		var drop [][]byte
 		for _, l := range []**row.Loaded{&next.Published, &next.Previous} {
 			if *l == nil {
@@ -155,7 +156,7 @@ func (s *shredder) destroy(ctx context.Context, id symbol.ID) error {
 
 // elsewhere tells where the symbols still are: in objects, by the ledger, and in stores, by the audit.
 func (s *shredder) elsewhere(ctx context.Context) error {
-	err := s.cat.Objects(ctx, "", func(o *row.Object) error {
+	err := s.cat.Objects(ctx, "", func(o *catalog.Object) error {
 		for _, a := range o.Artifacts {
 			if slices.Contains(s.Artifacts, a.ID) {
 				s.tell("object %s", ledger.Place(o.URL, a.Member))
@@ -167,7 +168,7 @@ func (s *shredder) elsewhere(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.cat.Events(ctx, func(e row.Event) error {
+	err = s.cat.Events(ctx, func(e catalog.Event) error {
 		switch e.What {
 		case "load", "copied":
 			s.tell("%s (%s, %s)", e.Detail, e.What, e.At.Format(time.RFC3339))

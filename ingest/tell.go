@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -36,8 +37,8 @@ type Telling struct {
 	Report *report.Report
 
 	o        *Options
-	cat      *row.Catalog
-	accounts []*row.Account
+	cat      *catalog.Catalog
+	accounts []*catalog.Account
 }
 
 // Pending sums the accounts that were not told yet, except accounts of processes that still work. It
@@ -74,7 +75,7 @@ func Tell(ctx context.Context, r *report.Report, o Options) (*Telling, error) {
 		return nil, err
 	}
 	t := &Telling{o: &j.o, cat: j.cat, Report: r}
-	var attempts, others []*row.Account
+	var attempts, others []*catalog.Account
 	for _, a := range all {
 		switch {
 		case a.ID.String() == r.Account:
@@ -88,7 +89,7 @@ func Tell(ctx context.Context, r *report.Report, o Options) (*Telling, error) {
 	if err := j.addAttempts(ctx, r, attempts); err != nil || o.TellLater {
 		return t, err
 	}
-	t.accounts = append(t.accounts, slices.DeleteFunc(attempts, func(a *row.Account) bool { return !a.Told.IsZero() })...)
+	t.accounts = append(t.accounts, slices.DeleteFunc(attempts, func(a *catalog.Account) bool { return !a.Told.IsZero() })...)
 	ours := len(t.accounts)
 	if err := t.claim(ctx, others); err != nil {
 		return nil, err
@@ -108,8 +109,8 @@ func (j *job) strike(ctx context.Context, came []report.WantedName) error {
 	for _, w := range came {
 		known[w.Name] = w.Asked
 	}
-	var left []*row.Wanted
-	err := j.cat.WantedNames(ctx, func(w *row.Wanted) error {
+	var left []*catalog.Wanted
+	err := j.cat.WantedNames(ctx, func(w *catalog.Wanted) error {
 		if asked, ok := known[w.Name]; ok && asked == w.Asked {
 			left = append(left, w)
 		}
@@ -118,13 +119,13 @@ func (j *job) strike(ctx context.Context, came []report.WantedName) error {
 	if err != nil {
 		return err
 	}
-	return parallel.Each(left, func(w *row.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+	return parallel.Each(left, func(w *catalog.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
 }
 
 // accounts lists the closed accounts, oldest first. It removes those that were told long ago.
-func (j *job) accounts(ctx context.Context) ([]*row.Account, error) {
-	var closed, over []*row.Account
-	err := j.cat.Accounts(ctx, func(a *row.Account) error {
+func (j *job) accounts(ctx context.Context) ([]*catalog.Account, error) {
+	var closed, over []*catalog.Account
+	err := j.cat.Accounts(ctx, func(a *catalog.Account) error {
 		switch {
 		case a.Ended.IsZero():
 		case !a.Told.IsZero() && a.Run != j.o.Run && j.o.Now().Sub(a.Told) > keepTold:
@@ -137,8 +138,8 @@ func (j *job) accounts(ctx context.Context) ([]*row.Account, error) {
 	if err != nil {
 		return nil, outboxError(err)
 	}
-	slices.SortFunc(closed, func(a, b *row.Account) int { return a.Started.Compare(b.Started) })
-	return closed, parallel.Each(over, func(a *row.Account) error { return removeAccount(ctx, j.cat, a) })
+	slices.SortFunc(closed, func(a, b *catalog.Account) int { return a.Started.Compare(b.Started) })
+	return closed, parallel.Each(over, func(a *catalog.Account) error { return removeAccount(ctx, j.cat, a) })
 }
 
 // outboxError tells what to do about an outbox that cannot be read.
@@ -149,7 +150,7 @@ func outboxError(err error) error {
 	return fmt.Errorf("read the outbox of reports: %w", err)
 }
 
-func removeAccount(ctx context.Context, c *row.Catalog, a *row.Account) error {
+func removeAccount(ctx context.Context, c *catalog.Catalog, a *catalog.Account) error {
 	for {
 		err := c.SwapAccount(ctx, a, nil)
 		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
@@ -164,7 +165,7 @@ func removeAccount(ctx context.Context, c *row.Catalog, a *row.Account) error {
 }
 
 // claim takes the accounts that were not told and that no other process is telling.
-func (t *Telling) claim(ctx context.Context, all []*row.Account) error {
+func (t *Telling) claim(ctx context.Context, all []*catalog.Account) error {
 	for _, a := range all {
 		if !a.Told.IsZero() || !t.free(a.Teller) {
 			continue
@@ -190,7 +191,7 @@ func (t *Telling) claim(ctx context.Context, all []*row.Account) error {
 	return nil
 }
 
-func (t *Telling) free(by *row.Teller) bool {
+func (t *Telling) free(by *catalog.Teller) bool {
 	if by == nil || by.Host == t.o.Host && by.Process == t.o.Process {
 		return true
 	}
@@ -208,8 +209,8 @@ func (t *Telling) Release(ctx context.Context) error {
 	if t.o.TellLater {
 		return nil
 	}
-	return parallel.Each(t.accounts, func(a *row.Account) error {
-		return changeAccount(ctx, t.cat, a, func(a *row.Account) bool {
+	return parallel.Each(t.accounts, func(a *catalog.Account) error {
+		return changeAccount(ctx, t.cat, a, func(a *catalog.Account) bool {
 			a.Teller = nil
 			return true
 		})
@@ -219,11 +220,11 @@ func (t *Telling) Release(ctx context.Context) error {
 // Done notes that the report was written out completely. Accounts that later attempts of the run
 // sum are kept for a day, the others are removed.
 func (t *Telling) Done(ctx context.Context) error {
-	err := parallel.Each(t.accounts, func(a *row.Account) error {
+	err := parallel.Each(t.accounts, func(a *catalog.Account) error {
 		if !t.o.Attempts || a.Run != t.o.Run {
 			return removeAccount(ctx, t.cat, a)
 		}
-		return changeAccount(ctx, t.cat, a, func(a *row.Account) bool {
+		return changeAccount(ctx, t.cat, a, func(a *catalog.Account) bool {
 			a.Told, a.Teller = t.o.Now(), nil
 			return true
 		})
@@ -236,7 +237,7 @@ func (t *Telling) Done(ctx context.Context) error {
 
 // Acknowledge removes accounts by their ids: their reports arrived where they were to go. Those that
 // are gone already are no error. An account of a process that still works is one.
-func Acknowledge(ctx context.Context, c *row.Catalog, ids []string) error {
+func Acknowledge(ctx context.Context, c *catalog.Catalog, ids []string) error {
 	return parallel.Each(ids, func(text string) error {
 		var id row.WorkerID
 		if err := id.UnmarshalText([]byte(text)); err != nil {
@@ -257,12 +258,12 @@ func Acknowledge(ctx context.Context, c *row.Catalog, ids []string) error {
 }
 
 // sum adds accounts up, oldest first: attempts of one shard of a run as one. nil: there are none.
-func (j *job) sum(ctx context.Context, accounts []*row.Account) (*report.Report, error) {
+func (j *job) sum(ctx context.Context, accounts []*catalog.Account) (*report.Report, error) {
 	if len(accounts) == 0 {
 		return nil, nil
 	}
 	type part struct{ run, shard string }
-	byPart := map[part][]*row.Account{}
+	byPart := map[part][]*catalog.Account{}
 	var parts []part
 	for _, a := range accounts {
 		p := part{a.Run, a.Shard}
@@ -293,7 +294,7 @@ func (j *job) sum(ctx context.Context, accounts []*row.Account) (*report.Report,
 	return total, nil
 }
 
-func reportOf(a *row.Account) (*report.Report, error) {
+func reportOf(a *catalog.Account) (*report.Report, error) {
 	r := &report.Report{}
 	if err := json.Unmarshal(a.Report, r); err != nil {
 		return nil, fmt.Errorf("account %s: %w: %w", a.ID, row.ErrUnauthentic, err)
@@ -306,7 +307,7 @@ func reportOf(a *row.Account) (*report.Report, error) {
 
 // addAttempts adds what earlier attempts of a run did to the report of its last one. An object
 // that failed and has ended since is not told as failed.
-func (j *job) addAttempts(ctx context.Context, r *report.Report, attempts []*row.Account) error {
+func (j *job) addAttempts(ctx context.Context, r *report.Report, attempts []*catalog.Account) error {
 	for _, a := range attempts {
 		o, err := reportOf(a)
 		if err != nil {
@@ -332,7 +333,7 @@ func (j *job) addAttempts(ctx context.Context, r *report.Report, attempts []*row
 				return err
 			}
 			told := slices.ContainsFunc(r.Failed, func(x report.Rejection) bool { return x.URL == f.URL })
-			if !told && now != nil && now.State == row.ObjectFailed && now.By == a.ID {
+			if !told && now != nil && now.State == catalog.ObjectFailed && now.By == a.ID {
 				r.Objects.Failed++
 				r.Append(&r.Failed, f)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/trust"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -29,7 +30,7 @@ func (s *source) standing() row.Standing { return row.Standing{Owner: s.Owner, R
 
 // verdict decides between l and what rec publishes. accepted is the digest that a person accepted
 // in a conflict ("": none).
-func (x *object) verdict(rec *row.Record, l *row.Loaded, accepted string) trust.Verdict {
+func (x *object) verdict(rec *catalog.Record, l *row.Loaded, accepted string) trust.Verdict {
 	p := rec.Published
 	if p != nil && !rec.State.Removed() && accepted != "" && accepted == hex.EncodeToString(l.Digest[:]) {
 		return trust.Load
@@ -50,7 +51,7 @@ func (x *object) verdict(rec *row.Record, l *row.Loaded, accepted string) trust.
 }
 
 // rule notes a verdict on p beside what old publishes, and in next whose the artifact is then.
-func (p *pending) rule(v trust.Verdict, old, next *row.Record) {
+func (p *pending) rule(v trust.Verdict, old, next *catalog.Record) {
 	p.kept, p.InStore, p.keptOut, p.overruled, p.loaded.Claim = v != trust.Load && v != trust.Extend, "", nil, nil, nil
 	switch {
 	case v == trust.Dispute:
@@ -171,7 +172,7 @@ type bid struct {
 }
 
 // bid reads what a decision about an artifact needs. Code is read only where owners count.
-func (x *object) bid(ctx context.Context, f *formats.Format, a *formats.Artifact, member string, rec *row.Record) (bid, error) {
+func (x *object) bid(ctx context.Context, f *formats.Format, a *formats.Artifact, member string, rec *catalog.Record) (bid, error) {
 	b := bid{Artifact: a, format: f, member: member, layout: symbol.Layout{Table: a.Table}}
 	owners := x.t.src.standing() != row.Standing{} || rec != nil && rec.Published != nil && rec.Published.Claimed() != row.Standing{}
 	if owners && a.CodeDigest != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -48,9 +49,9 @@ func (w *teams) ingest(of ...int) *report.Report {
 func (w *teams) url(key string) string { return w.src.Bucket.URL(key) }
 
 // conflicts are those of the catalog.
-func (w *teams) conflicts() (list []*row.Conflict) {
+func (w *teams) conflicts() (list []*catalog.Conflict) {
 	w.t.Helper()
-	err := w.cat.Conflicts(w.t.Context(), "", func(c *row.Conflict) error {
+	err := w.cat.Conflicts(w.t.Context(), "", func(c *catalog.Conflict) error {
 		list = append(list, c)
 		return nil
 	})
@@ -63,7 +64,7 @@ func (w *teams) conflicts() (list []*row.Conflict) {
 // audited counts the events of a kind.
 func (w *teams) audited(what string) (n int) {
 	w.t.Helper()
-	err := w.cat.Events(w.t.Context(), func(e row.Event) error {
+	err := w.cat.Events(w.t.Context(), func(e catalog.Event) error {
 		if e.What == what {
 			n++
 		}
@@ -97,7 +98,7 @@ func TestForeignClaim(t *testing.T) {
 			w.ingest(0)
 			r := w.ingest(1)
 			w.answers(idA, 0, "mine:1")
-			w.is("b/lib.so", row.ObjectConflict)
+			w.is("b/lib.so", catalog.ObjectConflict)
 			if r.Conflicted != 1 || len(r.Conflicts) != 1 || r.Objects.Conflict != 1 || r.Objects.Loaded != 0 {
 				t.Fatalf("%+v", r)
 			}
@@ -134,7 +135,7 @@ func TestForeignClaimTogether(t *testing.T) {
 	w.sources[0].Key, w.sources[1].Key = "lib.so", "lib.so"
 	r := w.ingest(1, 0)
 	w.answers(idA, 0, "mine:1")
-	w.is("b/lib.so", row.ObjectKept) // it was first, and was replaced
+	w.is("b/lib.so", catalog.ObjectKept) // it was first, and was replaced
 	if r.Conflicted != 0 {
 		t.Errorf("%+v", r.Conflicts)
 	}
@@ -161,7 +162,7 @@ func TestPublishedMeanwhile(t *testing.T) {
 	if r.Conflicted != 1 || r.Objects.Conflict != 1 {
 		t.Errorf("%+v", r)
 	}
-	w.is("a/1.so", row.ObjectConflict)
+	w.is("a/1.so", catalog.ObjectConflict)
 	w.verify()
 }
 
@@ -177,7 +178,7 @@ func TestHigherRank(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	w.answers(idA, 0, "mine:1")
-	w.is("b/lib.so", row.ObjectKept)
+	w.is("b/lib.so", catalog.ObjectKept)
 	w.put("b/lib.so", forged+"f 16 24 third 3\n")
 	if r := w.ingest(1); r.Conflicted != 1 {
 		t.Errorf("%+v", r)

@@ -15,6 +15,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -69,7 +70,7 @@ func Verify(ctx context.Context, o VerifyOptions) (*VerifyReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	v := &verifier{VerifyOptions: o, cat: row.NewCatalog(o.Store.Catalog, o.Keyring), sum: sha256.New(),
+	v := &verifier{VerifyOptions: o, cat: catalog.New(o.Store.Catalog, o.Keyring), sum: sha256.New(),
 		known: make(map[symbol.ID]bool), rows: make(map[symbol.ID]bool),
 		report: &VerifyReport{Job: "verify", Started: o.Now(), Problems: []Problem{}}}
 	err := v.run(ctx)
@@ -89,7 +90,7 @@ func Verify(ctx context.Context, o VerifyOptions) (*VerifyReport, error) {
 
 type verifier struct {
 	VerifyOptions
-	cat    *row.Catalog
+	cat    *catalog.Catalog
 	sum    hash.Hash
 	report *VerifyReport
 	known  map[symbol.ID]bool // artifacts that have a record
@@ -131,7 +132,7 @@ func (v *verifier) run(ctx context.Context) error {
 		strays = append(strays, stored)
 		stored, more = next()
 	}
-	err := v.cat.Artifacts(ctx, func(r *row.Record) error {
+	err := v.cat.Artifacts(ctx, func(r *catalog.Record) error {
 		for more && string(stored.id[:]) < string(r.ID[:]) {
 			unnamed()
 		}
@@ -167,7 +168,7 @@ func (v *verifier) run(ctx context.Context) error {
 	if err := v.dangling(ctx); err != nil && ctx.Err() == nil {
 		v.problem("names", err)
 	}
-	err = v.cat.Objects(ctx, "", func(o *row.Object) error {
+	err = v.cat.Objects(ctx, "", func(o *catalog.Object) error {
 		v.report.Objects++
 		return v.object(ctx, o)
 	})
@@ -178,7 +179,7 @@ func (v *verifier) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (v *verifier) record(ctx context.Context, r *row.Record) error {
+func (v *verifier) record(ctx context.Context, r *catalog.Record) error {
 	where := "artifact " + r.ID.String()
 	v.known[r.ID] = true
 	if err := errors.Join(v.source(ctx, r.Published), v.waiters(ctx, r)); err != nil {
@@ -209,7 +210,7 @@ func (v *verifier) record(ctx context.Context, r *row.Record) error {
 }
 
 // load reads one load back. Its digest is of what was read, or zero.
-func (v *verifier) load(ctx context.Context, r *row.Record, l *row.Loaded) (digest [32]byte) {
+func (v *verifier) load(ctx context.Context, r *catalog.Record, l *row.Loaded) (digest [32]byte) {
 	where := fmt.Sprintf("load %x of %s", l.Load, r.ID)
 	opened, err := v.Keyring.Open(r.ID, l)
 	if errors.Is(err, row.ErrShredded) {
@@ -264,19 +265,19 @@ func (v *verifier) load(ctx context.Context, r *row.Record, l *row.Loaded) (dige
 }
 
 // object checks that what the ledger calls loaded is published.
-func (v *verifier) object(ctx context.Context, o *row.Object) error {
-	if o.State != row.ObjectLoaded && o.State != row.ObjectKept && o.State != row.ObjectConflict && o.State != row.ObjectPublished {
+func (v *verifier) object(ctx context.Context, o *catalog.Object) error {
+	if o.State != catalog.ObjectLoaded && o.State != catalog.ObjectKept && o.State != catalog.ObjectConflict && o.State != catalog.ObjectPublished {
 		return ctx.Err()
 	}
 	for _, a := range o.Artifacts {
-		if a.Outcome == ledger.OutcomeConflict && o.State != row.ObjectPublished {
+		if a.Outcome == ledger.OutcomeConflict && o.State != catalog.ObjectPublished {
 			v.conflict(ctx, o, &a)
 		}
 		if a.Outcome != ledger.OutcomeLoaded && a.Outcome != ledger.OutcomeKept {
 			continue
 		}
 		r, err := v.cat.Artifact(ctx, a.ID)
-		if err == nil && (r == nil || r.Published == nil && r.State == row.Live) {
+		if err == nil && (r == nil || r.Published == nil && r.State == catalog.Live) {
 			err = fmt.Errorf("artifact %s is %s by the ledger, and not published", a.ID, a.Outcome)
 		}
 		if err != nil && ctx.Err() == nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -43,9 +44,9 @@ func (v *verifier) source(ctx context.Context, l *row.Loaded) error {
 
 // waiters checks that what a published load lacks wakes it when it comes: the waiters were there first. A load that was
 // published again by a rollback lacks what came since, on purpose.
-func (v *verifier) waiters(ctx context.Context, r *row.Record) error {
+func (v *verifier) waiters(ctx context.Context, r *catalog.Record) error {
 	l := r.Published
-	if l == nil || r.State != row.Live || v.bare {
+	if l == nil || r.State != catalog.Live || v.bare {
 		return nil
 	}
 	for _, key := range l.Quality.Missing {
@@ -53,7 +54,7 @@ func (v *verifier) waiters(ctx context.Context, r *row.Record) error {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(list, func(w row.Waiter) bool { return w.Artifact == r.ID }) {
+		if !slices.ContainsFunc(list, func(w catalog.Waiter) bool { return w.Artifact == r.ID }) {
 			now, err := v.cat.Artifact(ctx, r.ID) // a run may have brought it meanwhile
 			if err != nil || now == nil || now.Published == nil || now.Published.Load != l.Load {
 				return err

@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // lakeVerifier is a lake that can be read back.
@@ -40,7 +40,7 @@ func (v *verifier) lake(ctx context.Context) error {
 		}
 	}
 	var doubts []symbol.ID
-	err = v.cat.Artifacts(ctx, func(r *row.Record) error {
+	err = v.cat.Artifacts(ctx, func(r *catalog.Record) error {
 		mark, named := live[r.ID]
 		delete(live, r.ID)
 		n, counted := counts[r.ID]
@@ -62,7 +62,7 @@ func (v *verifier) lake(ctx context.Context) error {
 }
 
 // naming is what is wrong with how the lake names what a record publishes.
-func naming(r *row.Record, mark sinks.LakeMark, named bool) error {
+func naming(r *catalog.Record, mark sinks.LakeMark, named bool) error {
 	switch {
 	case r == nil && named:
 		return errors.New("the lake names it, and the store knows nothing of it")
@@ -93,10 +93,10 @@ func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 	if err != nil {
 		return err
 	}
-	var first []*row.Object
+	var first []*catalog.Object
 	for _, id := range ids {
 		r, err := v.cat.Artifact(ctx, id)
-		var o *row.Object
+		var o *catalog.Object
 		if err == nil && r != nil && record.Published(r) {
 			o, err = v.cat.Object(ctx, r.Published.Source.URL)
 		}
@@ -117,7 +117,7 @@ func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 		mark, named := live[id]
 		switch err := naming(r, mark, named); {
 		case err == nil:
-		case atWork, first[i] != nil && (first[i].State == row.ObjectLoading || first[i].State == row.ObjectPublished):
+		case atWork, first[i] != nil && (first[i].State == catalog.ObjectLoading || first[i].State == catalog.ObjectPublished):
 			v.report.Waiting++
 		default:
 			v.problem("artifact "+id.String(), err)
@@ -128,7 +128,7 @@ func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 
 // working reports whether a run may be at work: some worker holds a lease and is not known to be dead.
 func (v *verifier) working(ctx context.Context) (is bool, err error) {
-	err = v.cat.Workers(ctx, func(w *row.Worker) error {
+	err = v.cat.Workers(ctx, func(w *catalog.Worker) error {
 		alive, known := true, false
 		if v.Alive != nil {
 			alive, known = v.Alive(w.Host, w.Process)

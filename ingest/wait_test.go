@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -44,7 +45,7 @@ func TestCompanionThatBreaks(t *testing.T) {
 	w.run()
 	w.put("z/elsewhere", "FAKE\ncompanion dwo:77\nf 8 4 backwards 1\n")
 	r := w.run()
-	w.is("x/a.so", row.ObjectRejected)
+	w.is("x/a.so", catalog.ObjectRejected)
 	if len(r.Rejected) != 1 || r.Objects.Rejected != 1 {
 		t.Fatalf("told %+v", r.Rejected)
 	}
@@ -69,7 +70,7 @@ func TestCompanionThatBreaksAMember(t *testing.T) {
 	w.run()
 	w.put("z/elsewhere", "FAKE\ncompanion dwo:77\nf 8 4 backwards 1\n")
 	r := w.run()
-	w.is("x/a.zip", row.ObjectLoaded)
+	w.is("x/a.zip", catalog.ObjectLoaded)
 	if len(r.Rejected) != 1 || !strings.HasSuffix(r.Rejected[0].URL, "!a") {
 		t.Fatalf("told %+v", r.Rejected)
 	}
@@ -187,16 +188,16 @@ func TestObligationOfAnUnfinishedObject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &row.Object{URL: url, ETag: e.ETag, Size: e.Size, State: row.ObjectLoading, Owner: row.NewWorkerID()}
+	o := &catalog.Object{URL: url, ETag: e.ETag, Size: e.Size, State: catalog.ObjectLoading, Owner: row.NewWorkerID()}
 	if err := w.cat.SwapObject(t.Context(), nil, o); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cat.Oblige(t.Context(), "dwo:77", row.Waiter{Artifact: elfID(idA), Object: url}); err != nil {
+	if err := w.cat.Oblige(t.Context(), "dwo:77", catalog.Waiter{Artifact: elfID(idA), Object: url}); err != nil {
 		t.Fatal(err)
 	}
 	w.o.Only = []string{w.src.Bucket.URL("z/elsewhere")}
 	w.run()
-	w.is("x/a.so", row.ObjectLoaded)
+	w.is("x/a.so", catalog.ObjectLoaded)
 	w.answers(idB, 8, "both:3")
 	w.verify()
 }
@@ -210,7 +211,7 @@ func TestCompanionOfAMovedObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.run()
-	w.is("x/a.so", row.ObjectGone)
+	w.is("x/a.so", catalog.ObjectGone)
 	w.put("z/elsewhere", hasPart)
 	w.run()
 	w.answers(idA, 8, "part:2")

@@ -11,21 +11,22 @@ import (
 
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // waiting is a waiter and the key it waits under.
 type waiting struct {
 	key string
-	row.Waiter
+	catalog.Waiter
 }
 
 // joinWaiters records an obligation for each waiter whose companion the catalog knows: for those of
 // only, or for all of them (only nil), and then the store's obligations are complete.
-func joinWaiters(ctx context.Context, c *row.Catalog, only []waiting) error {
+func joinWaiters(ctx context.Context, c *catalog.Catalog, only []waiting) error {
 	all := only
 	if only == nil {
-		err := c.AllWaiters(ctx, func(companion string, w row.Waiter) error {
+		err := c.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
 			all = append(all, waiting{companion, w})
 			return nil
 		})
@@ -56,14 +57,14 @@ type arrival struct {
 
 // arrivedBefore reports whether the catalog knows the companion that w lacks, and w's object was
 // not read yet beside it in its present state.
-func arrivedBefore(ctx context.Context, c *row.Catalog, w waiting) (bool, error) {
+func arrivedBefore(ctx context.Context, c *catalog.Catalog, w waiting) (bool, error) {
 	a, err := arrivalOf(ctx, c, w)
 	return err == nil && a.state != "" && a.state != w.InVain, err
 }
 
 // arrivalOf looks for the companion that w lacks: by its id, or by the ledger's entry of a file of
 // that name beside the object.
-func arrivalOf(ctx context.Context, c *row.Catalog, w waiting) (arrival, error) {
+func arrivalOf(ctx context.Context, c *catalog.Catalog, w waiting) (arrival, error) {
 	asker, err := c.Object(ctx, w.Object)
 	if err != nil || asker == nil {
 		return arrival{}, err
@@ -80,7 +81,7 @@ func arrivalOf(ctx context.Context, c *row.Catalog, w waiting) (arrival, error) 
 
 // arrivalAt asks the ledger for the objects of places. An object that is gone does not count, nor
 // one whose source may not change what a source of standing s brought.
-func arrivalAt(ctx context.Context, c *row.Catalog, places []string, s row.Standing) (arrival, error) {
+func arrivalAt(ctx context.Context, c *catalog.Catalog, places []string, s row.Standing) (arrival, error) {
 	var a arrival
 	sum := sha256.New()
 	for _, place := range places {
@@ -95,7 +96,7 @@ func arrivalAt(ctx context.Context, c *row.Catalog, places []string, s row.Stand
 			a.owners = make(map[string]row.Standing)
 		}
 		a.owners[place] = o.Standing
-		if o.State == row.ObjectGone || !o.Standing.MayReplace(s) {
+		if o.State == catalog.ObjectGone || !o.Standing.MayReplace(s) {
 			continue
 		}
 		a.places = append(a.places, place)
@@ -128,14 +129,14 @@ func (v *verifier) obligations(ctx context.Context) error {
 		return err
 	}
 	owed := map[string]bool{}
-	err = v.cat.Obligations(ctx, func(o *row.Obligation) error {
+	err = v.cat.Obligations(ctx, func(o *catalog.Obligation) error {
 		owed[o.Object+"\x00"+o.Companion] = true
 		entry, err := v.cat.Object(ctx, o.Object)
 		if err != nil || entry == nil {
 			return err
 		}
 		switch entry.State {
-		case row.ObjectLoaded, row.ObjectKept:
+		case catalog.ObjectLoaded, catalog.ObjectKept:
 			v.owes(atWork, "object "+o.Object, fmt.Errorf("it was read without its companion %s, which is there now: run symlake ingest", o.Companion))
 		}
 		return nil
@@ -143,19 +144,19 @@ func (v *verifier) obligations(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = v.cat.LedgerObligations(ctx, func(o *row.Obligation) error {
+	err = v.cat.LedgerObligations(ctx, func(o *catalog.Obligation) error {
 		v.owes(atWork, "artifact "+o.Artifact.String(), errors.New("the ledger does not yet say which object answers it: run symlake ingest"))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return v.cat.AllWaiters(ctx, func(companion string, w row.Waiter) error {
+	return v.cat.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
 		if owed[w.Object+"\x00"+companion] {
 			return nil
 		}
 		entry, err := v.cat.Object(ctx, w.Object)
-		if err != nil || entry == nil || entry.State != row.ObjectLoaded && entry.State != row.ObjectKept {
+		if err != nil || entry == nil || entry.State != catalog.ObjectLoaded && entry.State != catalog.ObjectKept {
 			return err
 		}
 		there, err := arrivedBefore(ctx, v.cat, waiting{companion, w})
@@ -178,7 +179,7 @@ func (v *verifier) owes(atWork bool, where string, err error) {
 // waits removes waiters and obligations of artifacts that were removed or never came, and records
 // the obligations that waiters are due.
 func (g *collector) waits(ctx context.Context) error {
-	void := func(w row.Waiter) (bool, error) {
+	void := func(w catalog.Waiter) (bool, error) {
 		r, err := g.cat.Artifact(ctx, w.Artifact)
 		if err != nil || r != nil {
 			return r != nil && (r.State.Removed() || r.Published == nil && len(r.Progress) == 0), err
@@ -188,8 +189,8 @@ func (g *collector) waits(ctx context.Context) error {
 		return o == nil || len(ledger.Artifacts(o)) == 0, err
 	}
 	var waiters []waiting
-	var obligations []*row.Obligation
-	err := g.cat.AllWaiters(ctx, func(companion string, w row.Waiter) error {
+	var obligations []*catalog.Obligation
+	err := g.cat.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
 		is, err := void(w)
 		if is {
 			waiters = append(waiters, waiting{companion, w})
@@ -197,7 +198,7 @@ func (g *collector) waits(ctx context.Context) error {
 		return err
 	})
 	if err == nil {
-		err = g.cat.Obligations(ctx, func(o *row.Obligation) error {
+		err = g.cat.Obligations(ctx, func(o *catalog.Obligation) error {
 			is, err := void(o.Waiter)
 			if is {
 				obligations = append(obligations, o)

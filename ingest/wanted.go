@@ -8,7 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/parallel"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 
 // Demand is what look-ups asked for, counted until it is noted. One goroutine.
 type Demand struct {
-	wanted map[string]*row.Wanted
+	wanted map[string]*catalog.Wanted
 	asked  map[symbol.ID]bool
 }
 
@@ -31,14 +31,14 @@ func (d *Demand) Missing(name, file, kind string, now time.Time) {
 		return
 	}
 	if d.wanted == nil {
-		d.wanted = map[string]*row.Wanted{}
+		d.wanted = map[string]*catalog.Wanted{}
 	}
 	w := d.wanted[name]
 	if w == nil {
 		if len(d.wanted) >= maxDemand {
 			return
 		}
-		w = &row.Wanted{Name: name, File: file, Kind: kind, First: now}
+		w = &catalog.Wanted{Name: name, File: file, Kind: kind, First: now}
 		d.wanted[name] = w
 	}
 	w.Asked++
@@ -60,7 +60,7 @@ func (d *Demand) Empty() bool { return len(d.wanted)+len(d.asked) == 0 }
 
 // Note adds what was counted to the catalog and begins anew. It is for information: who may not write leaves
 // it, and of an error nobody else need hear.
-func (d *Demand) Note(ctx context.Context, c *row.Catalog, now time.Time) error {
+func (d *Demand) Note(ctx context.Context, c *catalog.Catalog, now time.Time) error {
 	wanted, asked := d.wanted, d.asked
 	d.wanted, d.asked = nil, nil
 	if err := c.AddAsked(ctx, symbol.ID{}, now); err != nil {
@@ -76,25 +76,25 @@ func (d *Demand) Note(ctx context.Context, c *row.Catalog, now time.Time) error 
 	if len(wanted) == 0 {
 		return nil
 	}
-	var all []*row.Wanted
-	if err := c.WantedNames(ctx, func(w *row.Wanted) error { all = append(all, w); return nil }); err != nil {
+	var all []*catalog.Wanted
+	if err := c.WantedNames(ctx, func(w *catalog.Wanted) error { all = append(all, w); return nil }); err != nil {
 		return err
 	}
 	if over := len(all) + len(wanted) - maxWanted; over > 0 {
 		slices.SortFunc(all, lessWanted)
-		if err := parallel.Each(all[:min(over, len(all))], func(w *row.Wanted) error { return c.RemoveWanted(ctx, w) }); err != nil {
+		if err := parallel.Each(all[:min(over, len(all))], func(w *catalog.Wanted) error { return c.RemoveWanted(ctx, w) }); err != nil {
 			return err
 		}
 	}
-	var list []*row.Wanted
+	var list []*catalog.Wanted
 	for _, w := range wanted {
 		list = append(list, w)
 	}
-	return parallel.Each(list, func(w *row.Wanted) error { return c.AddWanted(ctx, *w) })
+	return parallel.Each(list, func(w *catalog.Wanted) error { return c.AddWanted(ctx, *w) })
 }
 
 // lessWanted orders by what is least worth keeping: asked for least, then longest ago.
-func lessWanted(a, b *row.Wanted) int {
+func lessWanted(a, b *catalog.Wanted) int {
 	switch {
 	case a.Asked != b.Asked && a.Asked < b.Asked:
 		return -1
@@ -105,10 +105,10 @@ func lessWanted(a, b *row.Wanted) int {
 }
 
 // Wanted lists the names that were asked for in vain, those asked for most first.
-func Wanted(ctx context.Context, c *row.Catalog) ([]*row.Wanted, error) {
-	var all []*row.Wanted
-	err := c.WantedNames(ctx, func(w *row.Wanted) error { all = append(all, w); return nil })
-	slices.SortFunc(all, func(a, b *row.Wanted) int { return lessWanted(b, a) })
+func Wanted(ctx context.Context, c *catalog.Catalog) ([]*catalog.Wanted, error) {
+	var all []*catalog.Wanted
+	err := c.WantedNames(ctx, func(w *catalog.Wanted) error { all = append(all, w); return nil })
+	slices.SortFunc(all, func(a, b *catalog.Wanted) int { return lessWanted(b, a) })
 	return all, err
 }
 
@@ -127,8 +127,8 @@ func wantedName(name string) string {
 
 // readWanted holds the table for the run: it is bounded, and an artifact has many names.
 func (j *job) readWanted(ctx context.Context) error {
-	j.wanted = map[string]*row.Wanted{}
-	return j.cat.WantedNames(ctx, func(w *row.Wanted) error {
+	j.wanted = map[string]*catalog.Wanted{}
+	return j.cat.WantedNames(ctx, func(w *catalog.Wanted) error {
 		j.wanted[wantedName(w.Name)] = w
 		return nil
 	})

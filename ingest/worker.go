@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -27,16 +28,16 @@ var errLease = errors.New("this process's lease was taken away: it stood still f
 // record that it renews and whose removal by others takes its objects away.
 // Clocks of hosts are not compared: a lease is over when it was seen unchanged for its time.
 type lease struct {
-	cat *row.Catalog
+	cat *catalog.Catalog
 
 	mu      sync.Mutex
-	me      *row.Worker
+	me      *catalog.Worker
 	renewed time.Time
 	lost    bool
 }
 
 func (j *job) openLease(ctx context.Context) (*lease, error) {
-	w := &row.Worker{ID: j.worker, Host: j.o.Host, Process: j.o.Process, Run: j.o.Run, Started: j.o.Now(), Lease: workerLease}
+	w := &catalog.Worker{ID: j.worker, Host: j.o.Host, Process: j.o.Process, Run: j.o.Run, Started: j.o.Now(), Lease: workerLease}
 	l := &lease{cat: j.cat, me: w, renewed: time.Now()}
 	if err := j.cat.SwapWorker(ctx, nil, w); err != nil {
 		return nil, err
@@ -193,7 +194,7 @@ func (j *job) judge(ctx context.Context, id row.WorkerID) (sighting, error) {
 // company looks who else is at work, and ends the leases of those that are known to be dead.
 func (j *job) company(ctx context.Context) error {
 	var ids []row.WorkerID
-	err := j.cat.Workers(ctx, func(w *row.Worker) error {
+	err := j.cat.Workers(ctx, func(w *catalog.Worker) error {
 		if w.ID != j.worker {
 			ids = append(ids, w.ID)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -84,7 +85,7 @@ func TestWorkers(t *testing.T) {
 			t.Errorf("%s was opened %d times", id, n)
 		}
 	}
-	err := w.cat.Artifacts(t.Context(), func(r *row.Record) error {
+	err := w.cat.Artifacts(t.Context(), func(r *catalog.Record) error {
 		if r.Previous != nil || len(r.Progress) > 0 {
 			t.Errorf("%s was published twice", r.ID)
 		}
@@ -93,7 +94,7 @@ func TestWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cat.Workers(t.Context(), func(l *row.Worker) error { t.Errorf("a lease is left: %+v", l); return nil }); err != nil {
+	if err := w.cat.Workers(t.Context(), func(l *catalog.Worker) error { t.Errorf("a lease is left: %+v", l); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	one.run()
@@ -143,7 +144,7 @@ func TestLostLease(t *testing.T) {
 	if now := w.record(hookID(0)); now.Published.Load != published || now.Previous != nil {
 		t.Errorf("the sleeper published: %x, before %x", now.Published.Load, published)
 	}
-	w.is("a.so", row.ObjectLoaded)
+	w.is("a.so", catalog.ObjectLoaded)
 	if gone, err := w.cat.Worker(t.Context(), sleeper); err != nil || gone != nil {
 		t.Errorf("its lease is still there: %v %v", gone, err)
 	}
@@ -155,7 +156,7 @@ func TestTakeOver(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.so", "HOOK "+hookID(0))
 	w.put("b.so", "HOOK "+hookID(1))
-	lease := &row.Worker{ID: row.NewWorkerID(), Lease: 1500 * time.Millisecond}
+	lease := &catalog.Worker{ID: row.NewWorkerID(), Lease: 1500 * time.Millisecond}
 	if err := w.cat.SwapWorker(t.Context(), nil, lease); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func TestTakeOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs := &row.Object{URL: w.src.Bucket.URL("a.so"), ETag: e.ETag, State: row.ObjectLoading, Owner: lease.ID}
+	theirs := &catalog.Object{URL: w.src.Bucket.URL("a.so"), ETag: e.ETag, State: catalog.ObjectLoading, Owner: lease.ID}
 	if err := w.cat.SwapObject(t.Context(), nil, theirs); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func TestTakeOver(t *testing.T) {
 	if took := time.Since(began); took < time.Second {
 		t.Errorf("it was believed dead after %v", took)
 	}
-	if o := w.object("a.so"); o.State != row.ObjectLoaded || o.Interrupted != 0 {
+	if o := w.object("a.so"); o.State != catalog.ObjectLoaded || o.Interrupted != 0 {
 		t.Errorf("%+v", o)
 	}
 	w.verify()
@@ -243,7 +244,7 @@ func TestDeadline(t *testing.T) {
 	if r := w.run(); r.Objects.Loaded != 1 || r.Objects.Pending != 1 || r.Objects.Failed != 0 {
 		t.Fatalf("%+v %v", r.Objects, r.Failed)
 	}
-	w.is("b.so", row.ObjectPending)
+	w.is("b.so", catalog.ObjectPending)
 	for i := range 3 {
 		w.o.Deadline = time.Now().Add(200 * time.Millisecond)
 		r := w.run()
@@ -251,7 +252,7 @@ func TestDeadline(t *testing.T) {
 			t.Fatalf("%+v %v %v", r.Objects, r.Failed, r.Rejected)
 		}
 	}
-	w.is("b.so", row.ObjectRejected)
+	w.is("b.so", catalog.ObjectRejected)
 }
 
 // An object that needs more scratch than there is is rejected when nothing else could have been in its way.
@@ -265,8 +266,8 @@ func TestDisk(t *testing.T) {
 	if r.Objects.Loaded != 1 || r.Objects.Rejected != 1 || !strings.Contains(r.Rejected[0].Error, "limits.disk") || r.Objects.Pending != 0 {
 		t.Fatalf("%+v %v %v", r.Objects, r.Rejected, b.fetched)
 	}
-	w.is("a.so", row.ObjectLoaded)
-	w.is("b.so", row.ObjectRejected)
+	w.is("a.so", catalog.ObjectLoaded)
+	w.is("b.so", catalog.ObjectRejected)
 }
 
 // fakeHints gives messages once.

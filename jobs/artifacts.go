@@ -8,8 +8,8 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
-	"github.com/symlake/symlake/sinks/row"
 )
 
 type artifactsJob struct {
@@ -24,7 +24,7 @@ func (artifactsJob) Help() string { return "Example:\n  symlake artifacts libcar
 func (j artifactsJob) Run(p *process) error {
 	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
 	show := func(a wire.Artifact) error {
-		if a.State == string(row.Forgotten) && j.Artifact == "" {
+		if a.State == string(catalog.Forgotten) && j.Artifact == "" {
 			return nil
 		}
 		if j.App != "" && !containsFold(a.Apps, j.App) {
@@ -46,7 +46,7 @@ func (j artifactsJob) Run(p *process) error {
 	case j.Wanted:
 		err = j.listWanted(p)
 	case server == nil:
-		err = j.stored(p, func(r *row.Record) error { return show(wire.NewArtifact(r)) })
+		err = j.stored(p, func(r *catalog.Record) error { return show(wire.NewArtifact(r)) })
 	case j.Artifact == "":
 		err = p.told(server.EachArtifact(p.ctx, j.App, show))
 	default:
@@ -74,7 +74,7 @@ func (j artifactsJob) listWanted(p *process) error {
 }
 
 // stored shows what the store holds.
-func (j artifactsJob) stored(p *process, show func(*row.Record) error) error {
+func (j artifactsJob) stored(p *process, show func(*catalog.Record) error) error {
 	s, err := p.openRecords(true)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (j artifactsJob) stored(p *process, show func(*row.Record) error) error {
 }
 
 // one shows the artifacts that a name leads to; several are no error here.
-func (j artifactsJob) one(p *process, s *records, show func(*row.Record) error) error {
+func (j artifactsJob) one(p *process, s *records, show func(*catalog.Record) error) error {
 	r := lookup.New(s.Store, s.kek, lookup.Options{}).Resolve(p.ctx, j.Artifact, lookup.Narrow{App: j.App})
 	if r.Record != nil {
 		return show(r.Record)

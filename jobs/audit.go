@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 type auditJob struct {
@@ -67,7 +67,7 @@ func (j auditJob) Run(p *process) error {
 	if j.Head {
 		return j.head(p, s)
 	}
-	return s.Events(p.ctx, func(e row.Event) error {
+	return s.Events(p.ctx, func(e catalog.Event) error {
 		if j.What != "" && e.What != j.What || e.At.Before(j.Since) {
 			return nil
 		}

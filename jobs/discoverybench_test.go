@@ -20,6 +20,7 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 	"github.com/symlake/symlake/sinks/bucket/s3/s3test"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -121,7 +122,7 @@ func fillLedger(t *testing.T, dir string, b bucket.Bucket) (n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cat := row.NewCatalog(s.Catalog, ring)
+	cat := catalog.New(s.Catalog, ring)
 	parsers := map[string]int{}
 	for _, f := range formatsall.Formats() {
 		if f.Name == "elf" {
@@ -134,7 +135,7 @@ func fillLedger(t *testing.T, dir string, b bucket.Bucket) (n int) {
 		wg.Go(func() {
 			for e := range work {
 				now := time.Now()
-				o := &row.Object{URL: b.URL(e.Key), ETag: e.ETag, Size: e.Size, Modified: e.Modified, State: row.ObjectSkipped, Reason: "no-symbols",
+				o := &catalog.Object{URL: b.URL(e.Key), ETag: e.ETag, Size: e.Size, Modified: e.Modified, State: catalog.ObjectSkipped, Reason: "no-symbols",
 					First: now, Last: now, Seconds: 0.0013, Run: "20260101T000000Z-ABCDEF", Parsers: parsers}
 				if err := cat.SwapObject(ctx, nil, o); err != nil {
 					t.Error(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
-	"github.com/symlake/symlake/sinks/row"
 )
 
 type rollbackJob struct {
@@ -201,7 +201,7 @@ func (p *process) oneArtifact(s *records, name, app string) (symbol.ID, error) {
 		return r.Candidates[0], nil
 	}
 	if id, err := symbol.ParseID(name); err == nil {
-		if rec, err := s.Artifact(p.ctx, id); err == nil && rec != nil && rec.State == row.Forgotten {
+		if rec, err := s.Artifact(p.ctx, id); err == nil && rec != nil && rec.State == catalog.Forgotten {
 			return id, nil
 		}
 	}

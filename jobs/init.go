@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -91,7 +92,7 @@ func (p *process) createStore() (*records, error) {
 		s.Close()
 		return nil, fmt.Errorf("create store keys: %w", err)
 	}
-	r := &records{s, row.NewCatalog(s.Store.Catalog, ring), ring}
+	r := &records{s, catalog.New(s.Store.Catalog, ring), ring}
 	if fresh {
 		if err := r.audit(p, "init", p.storeURL()); err != nil {
 			s.Close()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -175,7 +176,7 @@ func (j keysRotateJob) artifacts(p *process, s *records) (ids []symbol.ID, err e
 	if len(j.Artifacts) > 0 {
 		return s.resolve(p, j.Artifacts)
 	}
-	err = s.Artifacts(p.ctx, func(r *row.Record) error {
+	err = s.Artifacts(p.ctx, func(r *catalog.Record) error {
 		ids = append(ids, r.ID)
 		return nil
 	})

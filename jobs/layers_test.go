@@ -20,7 +20,7 @@ const module = "github.com/symlake/symlake/"
 // they may be imported by siblings and from above.
 var libraries = map[string]bool{
 	"formats/symbol": true, "formats/report": true, "formats/retrace": true, "formats/room": true, "formats/trace": true, "formats/demangle": true, "formats/demangle/cxx": true, "formats/demangle/swift": true, "formats/all": true, "formats/formattest": true,
-	"sinks/row": true, "sinks/lookup": true, "sinks/bucket": true, "sinks/kek": true, "sinks/kek/kms": true, "sinks/kek/kmstest": true, "sinks/all": true, "sinks/open": true, "sinks/sinktest": true,
+	"sinks/row": true, "sinks/catalog": true, "sinks/lookup": true, "sinks/bucket": true, "sinks/kek": true, "sinks/kek/kms": true, "sinks/kek/kmstest": true, "sinks/all": true, "sinks/open": true, "sinks/sinktest": true,
 	"sinks/bucket/all": true, "sinks/bucket/buckettest": true,
 }
 
@@ -43,7 +43,7 @@ func violation(from, to string) string {
 		return "formats import formats only"
 	case isAdapter(to) && !inside(from, to) && !allOf(from, to):
 		return "only all names an adapter"
-	case isStore(from) && to == "sinks/row":
+	case isStore(from) && (inside(to, "sinks/row") || inside(to, "sinks/catalog")):
 		return "a store sees opaque rows only"
 	case top(from) == "ingest" && to == "sinks/lookup":
 		return "ingest never looks up"
@@ -131,6 +131,8 @@ func TestLayersRefuse(t *testing.T) {
 		{"sinks", "sinks/row"},
 		{"sinks/file", "sinks/row"},
 		{"sinks/hbase", "sinks/row"},
+		{"sinks/hbase", "sinks/row/ranges"},
+		{"sinks/hbase", "sinks/catalog"},
 		{"sinks/lookup", "formats/all"},
 		{"sinks/lookup", "sinks/file"},
 		{"sinks/row", "sinks/mem"},

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/kek"
@@ -110,7 +111,7 @@ func bigStore(t *testing.T, dir string, artifacts int) (size uint64) {
 	defer s.Close()
 	ring, err := row.CreateKeyring(t.Context(), s.Catalog, key)
 	must(err)
-	catalog := row.NewCatalog(s.Catalog, ring)
+	cat := catalog.New(s.Catalog, ring)
 	const ranges, nameBytes = 250, 48 << 10
 	rng := rand.NewChaCha8([32]byte{})
 	for i := range artifacts {
@@ -137,7 +138,7 @@ func bigStore(t *testing.T, dir string, artifacts int) (size uint64) {
 		loaded, err := enc.Close()
 		must(err)
 		must(b.Commit(t.Context()))
-		must(catalog.SwapArtifact(t.Context(), nil, &row.Record{ID: a.ID, State: row.Live, Published: loaded}))
+		must(cat.SwapArtifact(t.Context(), nil, &catalog.Record{ID: a.ID, State: catalog.Live, Published: loaded}))
 		size += loaded.Bytes
 	}
 	return size

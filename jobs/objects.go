@@ -8,7 +8,7 @@ import (
 
 	"github.com/symlake/symlake/ingest/conflicts"
 	"github.com/symlake/symlake/ingest/report"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 type objectsJob struct {
@@ -68,7 +68,7 @@ func (j objectsJob) Run(p *process) error {
 		return j.settle(p, s)
 	}
 	conflicts := map[string][]report.Conflict{}
-	err = s.Conflicts(p.ctx, "", func(c *row.Conflict) error {
+	err = s.Conflicts(p.ctx, "", func(c *catalog.Conflict) error {
 		conflicts[c.KeptOut.URL] = append(conflicts[c.KeptOut.URL], report.NewConflict(c))
 		return nil
 	})
@@ -76,8 +76,8 @@ func (j objectsJob) Run(p *process) error {
 		return err
 	}
 	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
-	err = s.Objects(p.ctx, j.URL, func(o *row.Object) error {
-		if j.State != "" && string(o.State) != j.State && (j.State != string(row.ObjectConflict) || conflicts[o.URL] == nil) {
+	err = s.Objects(p.ctx, j.URL, func(o *catalog.Object) error {
+		if j.State != "" && string(o.State) != j.State && (j.State != string(catalog.ObjectConflict) || conflicts[o.URL] == nil) {
 			return nil
 		}
 		if !p.flags.JSON {
@@ -104,8 +104,8 @@ func (j objectsJob) Run(p *process) error {
 
 // settle ends the conflicts of an object, and notes in the audit how.
 func (j objectsJob) settle(p *process, s *records) error {
-	note := func(what string) func(*row.Conflict) error {
-		return func(c *row.Conflict) error { return s.audit(p, what, c.String()) }
+	note := func(what string) func(*catalog.Conflict) error {
+		return func(c *catalog.Conflict) error { return s.audit(p, what, c.String()) }
 	}
 	var err error
 	if j.Accept != "" {
@@ -129,7 +129,7 @@ func (j objectsJob) retry(p *process, s *records) error {
 		return usage("object %s is not in the ledger", j.Retry)
 	}
 	o := *old
-	o.State, o.Reason, o.Attempts = row.ObjectPending, "", 0
+	o.State, o.Reason, o.Attempts = catalog.ObjectPending, "", 0
 	if err := s.SwapObject(p.ctx, old, &o); err != nil {
 		return fmt.Errorf("clear quarantine of %s: %w", j.Retry, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/row"
@@ -76,7 +77,7 @@ func manyArtifacts(t *testing.T, dir string, artifacts int) {
 	must(err)
 	defer b.Abort()
 	table := row.Table{Strings: []string{"", "f"}, Runs: []uint32{1, 1}}
-	records := make([]*row.Record, artifacts)
+	records := make([]*catalog.Record, artifacts)
 	for i := range records {
 		a := &symbol.Artifact{Kind: symbol.ELF, Canonical: fmt.Sprintf("%040x", i), End: 16}
 		a.ID = symbol.NewID(a.Kind, a.Canonical)
@@ -86,24 +87,24 @@ func manyArtifacts(t *testing.T, dir string, artifacts int) {
 		loaded, err := enc.Close()
 		must(err)
 		names := []symbol.Name{{Kind: symbol.NameBuildID, Text: a.Canonical}, {Kind: symbol.NameFile, Text: fmt.Sprintf("lib%d.so", i)}}
-		records[i] = &row.Record{ID: a.ID, State: row.Live, Names: names, Published: loaded}
+		records[i] = &catalog.Record{ID: a.ID, State: catalog.Live, Names: names, Published: loaded}
 	}
 	must(b.Commit(t.Context()))
-	catalog := row.NewCatalog(s.Catalog, ring)
-	next := make(chan *row.Record)
+	cat := catalog.New(s.Catalog, ring)
+	next := make(chan *catalog.Record)
 	var wg sync.WaitGroup
 	for range 1024 { // they share transactions
 		wg.Go(func() {
 			for rec := range next {
-				err := catalog.SwapArtifact(t.Context(), nil, rec)
+				err := cat.SwapArtifact(t.Context(), nil, rec)
 				for _, n := range rec.Names {
 					if err == nil {
-						err = catalog.AddName(t.Context(), n.Text, row.Ref{Artifact: rec.ID})
+						err = cat.AddName(t.Context(), n.Text, catalog.Ref{Artifact: rec.ID})
 					}
 				}
 				if err == nil {
-					err = catalog.SwapObject(t.Context(), nil, &row.Object{URL: "s3://symbols/" + rec.Names[1].Text, Size: 1000, State: row.ObjectLoaded,
-						Artifacts: []row.ObjectArtifact{{ID: rec.ID}}})
+					err = cat.SwapObject(t.Context(), nil, &catalog.Object{URL: "s3://symbols/" + rec.Names[1].Text, Size: 1000, State: catalog.ObjectLoaded,
+						Artifacts: []catalog.ObjectArtifact{{ID: rec.ID}}})
 				}
 				if err != nil {
 					t.Error(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/jobs/wire"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 type statusJob struct {
@@ -67,7 +67,7 @@ func (j statusJob) Run(p *process) error {
 	defer s.Close()
 	st := statusJSON{Store: p.storeURL(), Objects: map[string]int{}, Rejects: map[string]int{}, Runs: []runJSON{}}
 	var q symbol.Quality // sums
-	err = s.Artifacts(p.ctx, func(r *row.Record) error {
+	err = s.Artifacts(p.ctx, func(r *catalog.Record) error {
 		loading := record.Loading(r)
 		st.Loading += loading
 		st.Obsolete += len(r.Progress) - loading
@@ -88,7 +88,7 @@ func (j statusJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	err = s.Accounts(p.ctx, func(a *row.Account) error {
+	err = s.Accounts(p.ctx, func(a *catalog.Account) error {
 		if !a.Ended.IsZero() && a.Told.IsZero() {
 			st.Untold++
 		}
@@ -97,7 +97,7 @@ func (j statusJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	err = s.Conflicts(p.ctx, "", func(c *row.Conflict) error {
+	err = s.Conflicts(p.ctx, "", func(c *catalog.Conflict) error {
 		if c.Accepted.IsZero() {
 			st.Conflicts++
 		}
@@ -108,15 +108,15 @@ func (j statusJob) Run(p *process) error {
 	}
 	runs := map[string]*runJSON{}
 	var oldest time.Time
-	err = s.Objects(p.ctx, "", func(o *row.Object) error {
+	err = s.Objects(p.ctx, "", func(o *catalog.Object) error {
 		st.Objects[string(o.State)]++
 		switch o.State {
-		case row.ObjectPending, row.ObjectLoading, row.ObjectPublished, row.ObjectFailed:
+		case catalog.ObjectPending, catalog.ObjectLoading, catalog.ObjectPublished, catalog.ObjectFailed:
 			st.Backlog++
 			if oldest.IsZero() || o.First.Before(oldest) {
 				oldest = o.First
 			}
-		case row.ObjectRejected:
+		case catalog.ObjectRejected:
 			st.Rejects[reasonKind(o.Reason)]++
 		}
 		r := runs[o.Run]

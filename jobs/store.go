@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -114,7 +115,7 @@ func (p *process) openTables(readOnly bool) (*sinks.Store, error) {
 // records is a store with its keys open: its typed catalog.
 type records struct {
 	*opened
-	*row.Catalog
+	*catalog.Catalog
 	ring *row.Keyring
 }
 
@@ -129,7 +130,7 @@ func (p *process) openRecords(readOnly bool) (*records, error) {
 		s.Close()
 		return nil, fmt.Errorf("open store keys: %w", err)
 	}
-	return &records{s, row.NewCatalog(s.Store.Catalog, ring), ring}, nil
+	return &records{s, catalog.New(s.Store.Catalog, ring), ring}, nil
 }
 
 // audit notes who did what to the store.
@@ -138,7 +139,7 @@ func (r *records) audit(p *process, what, detail string) error {
 	if u, err := user.Current(); err == nil {
 		who = u.Username
 	}
-	err := r.Audit(p.ctx, row.Event{At: time.Now().UTC(), Who: who, What: what, Detail: detail})
+	err := r.Audit(p.ctx, catalog.Event{At: time.Now().UTC(), Who: who, What: what, Detail: detail})
 	if err != nil {
 		return fmt.Errorf("note %s in the audit: %w", what, err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
 	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
-	"github.com/symlake/symlake/sinks/row"
 )
 
 // What a mapping's part in a conversion may hold: the client's blocks, and the names of classes that were read from
@@ -250,7 +250,7 @@ func (l *labeler) only() ([]*mapping, error) {
 		return nil, err
 	}
 	all := []*mapping{}
-	err = c.Artifacts(l.p.ctx, func(r *row.Record) error {
+	err = c.Artifacts(l.p.ctx, func(r *catalog.Record) error {
 		if r.Published != nil && r.Published.Artifact.Kind == symbol.R8 {
 			all = append(all, l.mapping(r.ID))
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/symlake/symlake/ingest"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // logEvery is how often a long job says where it is when nobody watches.
@@ -39,7 +39,7 @@ func (w *watching) event(e ingest.Event) {
 		return
 	}
 	level := slog.LevelDebug
-	if e.State == row.ObjectRejected || e.State == row.ObjectFailed {
+	if e.State == catalog.ObjectRejected || e.State == catalog.ObjectFailed {
 		level = slog.LevelWarn
 	}
 	w.p.log.Log(w.p.ctx, level, "object", "url", e.URL, "state", e.State, "reason", e.Reason)

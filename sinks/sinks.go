@@ -42,6 +42,19 @@ type Row struct{ Key, Value []byte }
 // Span is [From, Stop) in byte order; Stop nil: no end.
 type Span struct{ From, Stop []byte }
 
+// Under is the span of all keys that begin with p, which must not end in 0xff bytes only.
+func Under(p []byte) Span {
+	stop := append([]byte(nil), p...)
+	for len(stop) > 0 {
+		stop[len(stop)-1]++
+		if stop[len(stop)-1] != 0 {
+			return Span{From: p, Stop: stop}
+		}
+		stop = stop[:len(stop)-1]
+	}
+	return Span{From: p}
+}
+
 // Store is what a store URL opens to.
 type Store struct {
 	Blocks  Blocks

@@ -8,16 +8,16 @@ import (
 
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // ErrNone says that an object has no conflict to settle.
 var ErrNone = errors.New("it has no conflict")
 
 // Each reads the conflicts of an object, then calls f for each: a listing holds up the store.
-func Each(ctx context.Context, c *row.Catalog, url string, f func(*row.Conflict) error) error {
-	var list []*row.Conflict
-	err := c.Conflicts(ctx, url, func(x *row.Conflict) error {
+func Each(ctx context.Context, c *catalog.Catalog, url string, f func(*catalog.Conflict) error) error {
+	var list []*catalog.Conflict
+	err := c.Conflicts(ctx, url, func(x *catalog.Conflict) error {
 		list = append(list, x)
 		return nil
 	})
@@ -30,7 +30,7 @@ func Each(ctx context.Context, c *row.Catalog, url string, f func(*row.Conflict)
 }
 
 // Remove removes a conflict; a conflict that is gone or has changed stays as it is.
-func Remove(ctx context.Context, c *row.Catalog, x *row.Conflict) error {
+func Remove(ctx context.Context, c *catalog.Catalog, x *catalog.Conflict) error {
 	err := c.SwapConflict(ctx, x, nil)
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil
@@ -41,22 +41,22 @@ func Remove(ctx context.Context, c *row.Catalog, x *row.Conflict) error {
 // Accept decides the conflicts of an object in its favor, and puts it back as pending: the next
 // ingest of its source publishes it in place of what kept it out, as long as its content is the one
 // that the conflicts tell of. note hears of each conflict before it is changed.
-func Accept(ctx context.Context, c *row.Catalog, url string, now time.Time, note func(*row.Conflict) error) error {
+func Accept(ctx context.Context, c *catalog.Catalog, url string, now time.Time, note func(*catalog.Conflict) error) error {
 	old, err := c.Object(ctx, url)
 	if err != nil {
 		return err
 	}
 	found := 0
-	err = Each(ctx, c, url, func(x *row.Conflict) error {
+	err = Each(ctx, c, url, func(x *catalog.Conflict) error {
 		found++
 		rec, err := c.Artifact(ctx, x.Artifact)
 		if err != nil {
 			return err
 		}
 		switch {
-		case old == nil || old.State == row.ObjectGone:
+		case old == nil || old.State == catalog.ObjectGone:
 			return fmt.Errorf("accept %s: the object is gone from its source: dismiss the conflict", url)
-		case old.State == row.ObjectLoading || old.State == row.ObjectPublished:
+		case old.State == catalog.ObjectLoading || old.State == catalog.ObjectPublished:
 			return fmt.Errorf("accept %s: an ingest has it open: try again when that has ended", url)
 		case rec == nil || rec.State.Removed():
 			return fmt.Errorf("accept %s: artifact %s was removed: ingest --force brings it back", url, x.Artifact)
@@ -75,7 +75,7 @@ func Accept(ctx context.Context, c *row.Catalog, url string, now time.Time, note
 		return fmt.Errorf("object %s: %w", url, ErrNone)
 	}
 	next := *old
-	next.State, next.Reason, next.Attempts = row.ObjectPending, "", 0
+	next.State, next.Reason, next.Attempts = catalog.ObjectPending, "", 0
 	if err := ledger.UpdateNames(ctx, c, ledger.IsNamed(old), &next); err != nil {
 		return err
 	}
@@ -84,9 +84,9 @@ func Accept(ctx context.Context, c *row.Catalog, url string, now time.Time, note
 
 // Dismiss ends the conflicts of an object: what is published stays, and the object counts as kept
 // until it changes. note hears of each conflict before it is removed.
-func Dismiss(ctx context.Context, c *row.Catalog, url string, note func(*row.Conflict) error) error {
+func Dismiss(ctx context.Context, c *catalog.Catalog, url string, note func(*catalog.Conflict) error) error {
 	found := 0
-	err := Each(ctx, c, url, func(x *row.Conflict) error {
+	err := Each(ctx, c, url, func(x *catalog.Conflict) error {
 		found++
 		if err := note(x); err != nil {
 			return err

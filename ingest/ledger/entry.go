@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // The outcomes of an artifact in the ledger.
@@ -36,31 +36,31 @@ const (
 const MaxArtifacts = 10_000
 
 // StateOf is the state of an object whose artifacts are settled.
-func StateOf(list []row.ObjectArtifact) row.ObjectState {
+func StateOf(list []catalog.ObjectArtifact) catalog.ObjectState {
 	has := func(outcome string) bool {
-		return slices.ContainsFunc(list, func(a row.ObjectArtifact) bool { return a.Outcome == outcome })
+		return slices.ContainsFunc(list, func(a catalog.ObjectArtifact) bool { return a.Outcome == outcome })
 	}
 	switch {
 	case has(OutcomeLoaded):
-		return row.ObjectLoaded
+		return catalog.ObjectLoaded
 	case has(OutcomeConflict):
-		return row.ObjectConflict
+		return catalog.ObjectConflict
 	}
-	return row.ObjectKept
+	return catalog.ObjectKept
 }
 
 // Undisputed reports whether an entry says that its object has no conflict: the entry is that of an
 // attempt that ended, and names all artifacts.
-func Undisputed(o *row.Object) bool {
+func Undisputed(o *catalog.Object) bool {
 	switch o.State {
-	case row.ObjectLoaded, row.ObjectKept, row.ObjectSkipped, row.ObjectRejected:
-		return len(o.Artifacts) < MaxArtifacts && !slices.ContainsFunc(o.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == OutcomeConflict })
+	case catalog.ObjectLoaded, catalog.ObjectKept, catalog.ObjectSkipped, catalog.ObjectRejected:
+		return len(o.Artifacts) < MaxArtifacts && !slices.ContainsFunc(o.Artifacts, func(a catalog.ObjectArtifact) bool { return a.Outcome == OutcomeConflict })
 	}
 	return false
 }
 
 // Artifacts are the artifacts that an object has given or would give.
-func Artifacts(o *row.Object) []symbol.ID {
+func Artifacts(o *catalog.Object) []symbol.ID {
 	var ids []symbol.ID
 	for _, a := range o.Artifacts {
 		if (a.Outcome == OutcomeLoaded || a.Outcome == OutcomeKept) && a.ID != (symbol.ID{}) {
@@ -71,8 +71,8 @@ func Artifacts(o *row.Object) []symbol.ID {
 }
 
 // InStore are the artifacts that the store has of an object, by the ledger.
-func InStore(o *row.Object) (ids []symbol.ID) {
-	if o.State != row.ObjectLoaded && o.State != row.ObjectKept && o.State != row.ObjectPublished {
+func InStore(o *catalog.Object) (ids []symbol.ID) {
+	if o.State != catalog.ObjectLoaded && o.State != catalog.ObjectKept && o.State != catalog.ObjectPublished {
 		return nil
 	}
 	return Artifacts(o)
@@ -80,19 +80,19 @@ func InStore(o *row.Object) (ids []symbol.ID) {
 
 // EndedAs is the state in which an object ended that is being derived again. Only objects that were
 // loaded or kept wait for companions; skipped ones have no artifacts.
-func EndedAs(o *row.Object) row.ObjectState {
+func EndedAs(o *catalog.Object) catalog.ObjectState {
 	has := func(outcome string) bool {
-		return slices.ContainsFunc(o.Artifacts, func(a row.ObjectArtifact) bool { return a.Outcome == outcome })
+		return slices.ContainsFunc(o.Artifacts, func(a catalog.ObjectArtifact) bool { return a.Outcome == outcome })
 	}
 	switch {
-	case has(OutcomeLoaded), o.State == row.ObjectPublished:
-		return row.ObjectLoaded
+	case has(OutcomeLoaded), o.State == catalog.ObjectPublished:
+		return catalog.ObjectLoaded
 	case has(OutcomeKept), has(OutcomeHeld):
-		return row.ObjectKept
+		return catalog.ObjectKept
 	case has(OutcomeRejected):
-		return row.ObjectRejected
+		return catalog.ObjectRejected
 	}
-	return row.ObjectSkipped
+	return catalog.ObjectSkipped
 }
 
 // ShortReason is what a report counts by: the sentence behind the colon is in the ledger.
@@ -109,7 +109,7 @@ func Place(url, member string) string {
 }
 
 // At gives the ledger's entry of the object of a place ("URL!member"); nil: there is none.
-func At(ctx context.Context, c *row.Catalog, place string) (*row.Object, error) {
+func At(ctx context.Context, c *catalog.Catalog, place string) (*catalog.Object, error) {
 	for {
 		o, err := c.Object(ctx, place)
 		end := strings.LastIndexByte(place, '!')

@@ -6,17 +6,17 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // IsNamed reports whether an object in that state is found by its names, so
 // that a look-up can say why there is no artifact.
-func IsNamed(o *row.Object) bool {
+func IsNamed(o *catalog.Object) bool {
 	if o == nil {
 		return false
 	}
 	switch o.State {
-	case row.ObjectPending, row.ObjectRejected, row.ObjectFailed:
+	case catalog.ObjectPending, catalog.ObjectRejected, catalog.ObjectFailed:
 		return true
 	}
 	return false
@@ -47,7 +47,7 @@ func objectNames(url string) []string {
 	return names
 }
 
-func UpdateNames(ctx context.Context, c *row.Catalog, before bool, o *row.Object) error {
+func UpdateNames(ctx context.Context, c *catalog.Catalog, before bool, o *catalog.Object) error {
 	after := IsNamed(o)
 	if before == after {
 		return nil
@@ -55,9 +55,9 @@ func UpdateNames(ctx context.Context, c *row.Catalog, before bool, o *row.Object
 	for _, n := range objectNames(o.URL) {
 		var err error
 		if after {
-			err = c.AddName(ctx, n, row.Ref{Object: o.URL})
+			err = c.AddName(ctx, n, catalog.Ref{Object: o.URL})
 		} else {
-			err = c.RemoveName(ctx, n, row.Ref{Object: o.URL})
+			err = c.RemoveName(ctx, n, catalog.Ref{Object: o.URL})
 		}
 		if err != nil {
 			return err

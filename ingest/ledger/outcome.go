@@ -9,11 +9,12 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // ChangeOutcome changes in the ledger what became of an artifact of an object, and with it the object's state.
-func ChangeOutcome(ctx context.Context, c *row.Catalog, s row.Source, id symbol.ID, from, to string) error {
+func ChangeOutcome(ctx context.Context, c *catalog.Catalog, s row.Source, id symbol.ID, from, to string) error {
 	for {
 		old, err := c.Object(ctx, s.URL)
 		if err != nil || old == nil {
@@ -31,7 +32,7 @@ func ChangeOutcome(ctx context.Context, c *row.Catalog, s row.Source, id symbol.
 			return nil
 		}
 		switch old.State {
-		case row.ObjectLoaded, row.ObjectKept, row.ObjectConflict:
+		case catalog.ObjectLoaded, catalog.ObjectKept, catalog.ObjectConflict:
 			next.State = StateOf(next.Artifacts)
 		}
 		if err := c.SwapObject(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
@@ -41,14 +42,14 @@ func ChangeOutcome(ctx context.Context, c *row.Catalog, s row.Source, id symbol.
 }
 
 // Demote notes that an artifact of an object is no longer answered from it.
-func Demote(ctx context.Context, c *row.Catalog, url string, id symbol.ID, member string) error {
+func Demote(ctx context.Context, c *catalog.Catalog, url string, id symbol.ID, member string) error {
 	return ChangeOutcome(ctx, c, row.Source{URL: url, Member: member}, id, OutcomeLoaded, OutcomeKept)
 }
 
 // DemoteLosers looks at the records of what an object that has just been
 // written to the ledger says it loaded: it is demoted for what another object
 // won meanwhile, and what it won itself is demoted again, in case the winner died between its flip and that.
-func DemoteLosers(ctx context.Context, c *row.Catalog, o *row.Object) error {
+func DemoteLosers(ctx context.Context, c *catalog.Catalog, o *catalog.Object) error {
 	for _, a := range o.Artifacts {
 		if a.Outcome != OutcomeLoaded {
 			continue
@@ -75,7 +76,7 @@ func DemoteLosers(ctx context.Context, c *row.Catalog, o *row.Object) error {
 }
 
 // FollowRecord makes the ledger say of the objects of an artifact's loads which of them answers it.
-func FollowRecord(ctx context.Context, c *row.Catalog, owed *row.Obligation) error {
+func FollowRecord(ctx context.Context, c *catalog.Catalog, owed *catalog.Obligation) error {
 	rec, err := c.Artifact(ctx, owed.Artifact)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -61,7 +62,7 @@ func project(ctx context.Context, p Stores, only []symbol.ID, done *Result) erro
 	if err != nil {
 		return fmt.Errorf("read the lake: %w", err)
 	}
-	w := &projector{Stores: p, cat: row.NewCatalog(p.Store.Catalog, p.Keyring), live: live, done: done}
+	w := &projector{Stores: p, cat: catalog.New(p.Store.Catalog, p.Keyring), live: live, done: done}
 	defer w.abort()
 	if only != nil {
 		for _, id := range only {
@@ -79,7 +80,7 @@ func project(ctx context.Context, p Stores, only []symbol.ID, done *Result) erro
 	for id := range live {
 		gone[id] = true
 	}
-	err = w.cat.Artifacts(ctx, func(rec *row.Record) error {
+	err = w.cat.Artifacts(ctx, func(rec *catalog.Record) error {
 		if record.Published(rec) {
 			delete(gone, rec.ID)
 		}
@@ -105,7 +106,7 @@ func project(ctx context.Context, p Stores, only []symbol.ID, done *Result) erro
 
 type projector struct {
 	Stores
-	cat    *row.Catalog
+	cat    *catalog.Catalog
 	live   map[symbol.ID]sinks.LakeMark
 	batch  sinks.LakeBatch
 	ranges uint64
@@ -121,7 +122,7 @@ func (w *projector) abort() {
 	}
 }
 
-func (w *projector) artifact(ctx context.Context, rec *row.Record) error {
+func (w *projector) artifact(ctx context.Context, rec *catalog.Record) error {
 	if !record.Published(rec) || !w.Settled.IsZero() && rec.Published.At.After(w.Settled) {
 		return nil
 	}
@@ -177,7 +178,7 @@ func (w *projector) commit(ctx context.Context) error {
 }
 
 // Export writes the rows of a record's published load to a batch, as the sweep would have.
-func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *row.Record, b sinks.LakeBatch) error {
+func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *catalog.Record, b sinks.LakeBatch) error {
 	a := rec.Published.Artifact
 	if err := b.Load(&a, rec.Published.Load); err != nil {
 		return err
@@ -186,7 +187,7 @@ func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *row.Record
 }
 
 // LoadOf is what the lake tells of a record's published load.
-func LoadOf(rec *row.Record) *sinks.LakeLoad {
+func LoadOf(rec *catalog.Record) *sinks.LakeLoad {
 	l := rec.Published
 	a := l.Artifact
 	a.Names = rec.Names

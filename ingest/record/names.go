@@ -8,23 +8,23 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // EnterNames makes those names lead to id that rec does not have yet.
-func EnterNames(ctx context.Context, c *row.Catalog, rec *row.Record, id symbol.ID, names []symbol.Name) error {
+func EnterNames(ctx context.Context, c *catalog.Catalog, rec *catalog.Record, id symbol.ID, names []symbol.Name) error {
 	for _, n := range names {
 		if rec != nil && HasName(rec.Names, n) {
 			continue
 		}
-		if err := c.AddName(ctx, n.Text, row.Ref{Artifact: id}); err != nil {
+		if err := c.AddName(ctx, n.Text, catalog.Ref{Artifact: id}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func AddNames(ctx context.Context, c *row.Catalog, rec *row.Record, names []symbol.Name) error {
+func AddNames(ctx context.Context, c *catalog.Catalog, rec *catalog.Record, names []symbol.Name) error {
 	if err := EnterNames(ctx, c, rec, rec.ID, names); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func AddNames(ctx context.Context, c *row.Catalog, rec *row.Record, names []symb
 }
 
 // RemoveNames takes those names from an artifact that go says.
-func RemoveNames(ctx context.Context, c *row.Catalog, id symbol.ID, going func(symbol.Name) bool) error {
+func RemoveNames(ctx context.Context, c *catalog.Catalog, id symbol.ID, going func(symbol.Name) bool) error {
 	for range 100 {
 		rec, err := c.Artifact(ctx, id)
 		if err != nil || rec == nil {
@@ -58,7 +58,7 @@ func RemoveNames(ctx context.Context, c *row.Catalog, id symbol.ID, going func(s
 		}
 		for _, name := range rec.Names {
 			if !HasName(next.Names, name) {
-				if err := c.RemoveName(ctx, name.Text, row.Ref{Artifact: id}); err != nil {
+				if err := c.RemoveName(ctx, name.Text, catalog.Ref{Artifact: id}); err != nil {
 					return err
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -29,7 +30,7 @@ const LeaseTime = 24 * time.Hour
 
 // Loading returns how many loads of an artifact are in progress. The other entries are of loads that
 // were replaced or never published, and wait for gc.
-func Loading(r *row.Record) (n int) {
+func Loading(r *catalog.Record) (n int) {
 	for _, p := range r.Progress {
 		if p.Owner != Superseded && p.Owner != Doomed {
 			n++
@@ -39,7 +40,7 @@ func Loading(r *row.Record) (n int) {
 }
 
 // Published reports whether a record has rows to show.
-func Published(rec *row.Record) bool {
+func Published(rec *catalog.Record) bool {
 	return rec.Published != nil && !rec.State.Removed() && len(rec.Published.WrappedKey) > 0
 }
 
@@ -47,9 +48,9 @@ func Published(rec *row.Record) bool {
 func HasRows(l *row.Loaded) bool { return l != nil && l.Bytes > 0 && len(l.WrappedKey) > 0 }
 
 // Knows reports whether a record knows of a load.
-func Knows(r *row.Record, l sinks.Load) bool {
+func Knows(r *catalog.Record, l sinks.Load) bool {
 	return r != nil && (r.Published != nil && r.Published.Load == l || r.Previous != nil && r.Previous.Load == l ||
-		slices.ContainsFunc(r.Progress, func(p row.Progress) bool { return p.Load == l }))
+		slices.ContainsFunc(r.Progress, func(p catalog.Progress) bool { return p.Load == l }))
 }
 
 // IsFrom reports whether a load was read from that member of that object.
@@ -64,9 +65,9 @@ func ClaimedBy(p *row.Loaded, s row.Standing) *row.Loaded {
 	return &next
 }
 
-func Copy(old *row.Record, id symbol.ID) *row.Record {
+func Copy(old *catalog.Record, id symbol.ID) *catalog.Record {
 	if old == nil {
-		return &row.Record{ID: id, State: row.Live}
+		return &catalog.Record{ID: id, State: catalog.Live}
 	}
 	next := *old
 	next.Progress = slices.Clone(old.Progress)
@@ -74,6 +75,6 @@ func Copy(old *row.Record, id symbol.ID) *row.Record {
 	return &next
 }
 
-func Entry(r *row.Record, l sinks.Load, owner string) int {
-	return slices.IndexFunc(r.Progress, func(p row.Progress) bool { return p.Load == l && p.Owner == owner })
+func Entry(r *catalog.Record, l sinks.Load, owner string) int {
+	return slices.IndexFunc(r.Progress, func(p catalog.Progress) bool { return p.Load == l && p.Owner == owner })
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -114,15 +115,15 @@ func (r *Report) Append(list *[]Rejection, all ...Rejection) {
 
 // Conflict is a conflict as reports and listings tell it.
 type Conflict struct {
-	Artifact string     `json:"artifact"`
-	Kept     row.Origin `json:"kept"`     // what stays published, with its owner
-	KeptOut  row.Origin `json:"kept_out"` // what may not replace it
-	At       time.Time  `json:"at"`
-	Accepted bool       `json:"accepted,omitempty"` // the next ingest of its source loads it
+	Artifact string         `json:"artifact"`
+	Kept     catalog.Origin `json:"kept"`     // what stays published, with its owner
+	KeptOut  catalog.Origin `json:"kept_out"` // what may not replace it
+	At       time.Time      `json:"at"`
+	Accepted bool           `json:"accepted,omitempty"` // the next ingest of its source loads it
 }
 
 // NewConflict is c as it is told.
-func NewConflict(c *row.Conflict) Conflict {
+func NewConflict(c *catalog.Conflict) Conflict {
 	return Conflict{Artifact: c.Artifact.String(), Kept: c.Kept, KeptOut: c.KeptOut, At: c.At, Accepted: !c.Accepted.IsZero()}
 }
 
@@ -161,14 +162,14 @@ func (r *Report) AddArtifacts(ids ...symbol.ID) {
 }
 
 // AddWanted tells of a wanted name that came.
-func (r *Report) AddWanted(w *row.Wanted, id symbol.ID) {
+func (r *Report) AddWanted(w *catalog.Wanted, id symbol.ID) {
 	if len(r.Wanted) < MaxListed {
 		r.Wanted = append(r.Wanted, WantedName{Name: w.Name, Artifact: id.String(), Asked: w.Asked})
 	}
 }
 
 // Rejected lists the artifacts of an object that were rejected.
-func Rejected(o *row.Object) (list []Rejection) {
+func Rejected(o *catalog.Object) (list []Rejection) {
 	for _, a := range o.Artifacts {
 		if a.Outcome == ledger.OutcomeRejected {
 			list = append(list, Rejection{ledger.Place(o.URL, a.Member), a.Error})

@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/mem"
@@ -59,7 +60,7 @@ func newWorld(t testing.TB, artifacts, functions int) *world {
 	w.store = &sinks.Store{Blocks: w.reads, Catalog: inner.Catalog, Close: inner.Close}
 	ring, err := row.CreateKeyring(t.Context(), inner.Catalog, w.kek)
 	must(t, err)
-	catalog := row.NewCatalog(inner.Catalog, ring)
+	cat := catalog.New(inner.Catalog, ring)
 	for n := range artifacts {
 		a := symbol.Artifact{ID: symbol.NewID(symbol.ELF, artifactName(n)), Kind: symbol.ELF, Canonical: artifactName(n), Arch: "arm64", End: uint64(functions) * functionBytes}
 		a.Names = []symbol.Name{{Kind: symbol.NameBuildID, Text: a.Canonical}}
@@ -80,8 +81,8 @@ func newWorld(t testing.TB, artifacts, functions int) *world {
 		loaded, err := enc.Close()
 		must(t, err)
 		must(t, batch.Commit(t.Context()))
-		must(t, catalog.AddName(t.Context(), a.Canonical, row.Ref{Artifact: a.ID}))
-		must(t, catalog.SwapArtifact(t.Context(), nil, &row.Record{ID: a.ID, State: row.Live, Names: a.Names, Published: loaded}))
+		must(t, cat.AddName(t.Context(), a.Canonical, catalog.Ref{Artifact: a.ID}))
+		must(t, cat.SwapArtifact(t.Context(), nil, &catalog.Record{ID: a.ID, State: catalog.Live, Names: a.Names, Published: loaded}))
 	}
 	return w
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
-	"github.com/symlake/symlake/sinks/row"
 )
 
 // A page of artifacts.
@@ -51,19 +51,19 @@ func (s *Server) artifacts(c *call) error {
 	if q.Has("name") {
 		return s.named(c, q.Get("name"), q.Get("app"))
 	}
-	catalog, err := s.o.Client.Catalog(c.ctx)
+	cat, err := s.o.Client.Catalog(c.ctx)
 	if err != nil {
 		return err
 	}
 	page := newPage(c)
 	read, listed, next := 0, 0, ""
-	err = catalog.ArtifactsFrom(c.ctx, from, func(r *row.Record) error {
+	err = cat.ArtifactsFrom(c.ctx, from, func(r *catalog.Record) error {
 		if read++; listed == limit || read > maxPageRead {
 			next = r.ID.String()
 			return errPage
 		}
 		a := wire.NewArtifact(r)
-		if r.State == row.Forgotten || q.Get("app") != "" && !containsFold(a.Apps, q.Get("app")) {
+		if r.State == catalog.Forgotten || q.Get("app") != "" && !containsFold(a.Apps, q.Get("app")) {
 			return c.done()
 		}
 		listed++
@@ -125,12 +125,12 @@ func (s *Server) named(c *call, name, app string) error {
 		found = append(found, wire.NewArtifact(r.Record))
 	}
 	if len(r.Candidates) > 0 {
-		catalog, err := s.o.Client.Catalog(c.ctx)
+		cat, err := s.o.Client.Catalog(c.ctx)
 		if err != nil {
 			return err
 		}
 		for _, id := range r.Candidates {
-			rec, err := catalog.Artifact(c.ctx, id)
+			rec, err := cat.Artifact(c.ctx, id)
 			if err != nil {
 				return err
 			}

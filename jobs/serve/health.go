@@ -36,12 +36,12 @@ func (s *Server) readyz(c *call) error {
 	if s.intake.Probe(ctx, probe) != nil || s.gate.ready(ctx, probe) != nil {
 		return failed(http.StatusServiceUnavailable, "too many requests at once")
 	}
-	catalog, err := s.o.Client.Catalog(ctx)
+	cat, err := s.o.Client.Catalog(ctx)
 	if err != nil {
 		return failed(http.StatusServiceUnavailable, "the store's keys are not open")
 	}
 	store := "ok"
-	if _, err := catalog.Artifact(ctx, symbol.ID{}); err != nil {
+	if _, err := cat.Artifact(ctx, symbol.ID{}); err != nil {
 		store = "unavailable"
 	}
 	c.json(http.StatusOK, map[string]string{"status": "ready", "store": store})

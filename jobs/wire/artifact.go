@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -79,7 +80,7 @@ func Names(names []symbol.Name) (other, apps []string) {
 }
 
 // NewArtifact is what a record says.
-func NewArtifact(r *row.Record) Artifact {
+func NewArtifact(r *catalog.Record) Artifact {
 	j := Artifact{Artifact: r.ID.String(), State: string(r.State), ImageBase: "0x0"}
 	j.Names, j.Apps = Names(r.Names)
 	for _, n := range r.Names {

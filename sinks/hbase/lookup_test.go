@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	records "github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -69,7 +70,7 @@ func publish(t testing.TB, s *sinks.Store, ring *row.Keyring, name string, funct
 		err = b.Commit(t.Context())
 	}
 	if err == nil {
-		err = row.NewCatalog(s.Catalog, ring).SwapArtifact(t.Context(), nil, &row.Record{ID: a.ID, State: row.Live, Published: loaded})
+		err = records.New(s.Catalog, ring).SwapArtifact(t.Context(), nil, &records.Record{ID: a.ID, State: records.Live, Published: loaded})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -46,7 +47,7 @@ func (w *world) publishClasses(classes []*symbol.Class) symbol.ID {
 	loaded, err := enc.Close()
 	w.must(err)
 	w.must(batch.Commit(w.ctx()))
-	w.record(a.ID, func(r *row.Record) { r.Published = loaded })
+	w.record(a.ID, func(r *catalog.Record) { r.Published = loaded })
 	return a.ID
 }
 

@@ -32,6 +32,7 @@ import (
 	"github.com/symlake/symlake/formats/demangle"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -138,7 +139,7 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 // Catalog is the store's catalog, opened with the client's keys, for what
 // lists records (row.Catalog.Artifacts) rather than asks for one. It reads past the client's
 // caches.
-func (c *Client) Catalog(ctx context.Context) (*row.Catalog, error) {
+func (c *Client) Catalog(ctx context.Context) (*catalog.Catalog, error) {
 	k, err := c.open(ctx)
 	if err != nil {
 		return nil, err

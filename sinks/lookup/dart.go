@@ -8,7 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // placeIn is a frame's place as the artifact can tell it.
@@ -76,7 +76,7 @@ type dartWork struct {
 	code    []*symbol.Answer // those from snapshots of Dart
 	builds  []string         // of these
 	asked   bool
-	symbols *row.Record // of the artifact named for code whose own has no source, nil: none
+	symbols *catalog.Record // of the artifact named for code whose own has no source, nil: none
 }
 
 // frame looks at a frame that has been answered.
@@ -173,7 +173,7 @@ func (d *dartWork) elsewhere(ctx context.Context, w symbol.Where, a *symbol.Answ
 }
 
 // hasID reports whether an artifact has an id that its compiler or linker gave it.
-func hasID(r *row.Record) bool {
+func hasID(r *catalog.Record) bool {
 	return slices.ContainsFunc(r.Names, func(n symbol.Name) bool {
 		return n.Kind == symbol.NameBuildID || n.Kind == symbol.NameDebugID
 	})

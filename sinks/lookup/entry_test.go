@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -37,7 +38,7 @@ func TestEntry(t *testing.T) {
 	loaded, err = enc.Close()
 	w.must(err)
 	w.must(batch.Commit(t.Context()))
-	w.record(long.ID, func(r *row.Record) { r.Published = loaded })
+	w.record(long.ID, func(r *catalog.Record) { r.Published = loaded })
 	failIf(t, loaded.Rows < 5, "%d rows", loaded.Rows)
 	for _, pos := range []uint64{256, 300_000, 639_999} {
 		start, ok := c.Entry(t.Context(), lookup.Query{Artifact: long.ID, Where: symbol.Where{Value: pos}})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/mem"
@@ -196,18 +197,18 @@ func TestStatuses(t *testing.T) {
 	live := symbol.NewID(symbol.ELF, "11")
 	dead := symbol.NewID(symbol.ELF, "22")
 	bare := symbol.NewID(symbol.ELF, "33")
-	w.record(live, func(r *row.Record) {
-		r.Progress = []row.Progress{{Load: row.NewLoad(w.now()), Owner: "host", Lease: w.now().Add(time.Hour)}}
+	w.record(live, func(r *catalog.Record) {
+		r.Progress = []catalog.Progress{{Load: row.NewLoad(w.now()), Owner: "host", Lease: w.now().Add(time.Hour)}}
 	})
-	w.record(dead, func(r *row.Record) {
-		r.Progress = []row.Progress{{Load: row.NewLoad(w.now()), Owner: "host", Lease: w.now().Add(-time.Hour)}}
+	w.record(dead, func(r *catalog.Record) {
+		r.Progress = []catalog.Progress{{Load: row.NewLoad(w.now()), Owner: "host", Lease: w.now().Add(-time.Hour)}}
 	})
-	w.record(bare, func(*row.Record) {})
+	w.record(bare, func(*catalog.Record) {})
 	shredded, keyless := newImage("44", "a.so", 5), newImage("55", "b.so", 5)
 	w.publish(shredded)
-	w.record(shredded.ID, func(r *row.Record) { r.State = row.Shredded })
+	w.record(shredded.ID, func(r *catalog.Record) { r.State = catalog.Shredded })
 	w.publish(keyless)
-	w.record(keyless.ID, func(r *row.Record) {
+	w.record(keyless.ID, func(r *catalog.Record) {
 		p := *r.Published
 		p.WrappedKey = nil
 		r.Published = &p

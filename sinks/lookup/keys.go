@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -21,7 +22,7 @@ type keys struct {
 // Versions that rotation adds later are the keyring's own affair.
 type keyset struct {
 	ring    *row.Keyring
-	catalog *row.Catalog
+	catalog *catalog.Catalog
 	err     error // refused: believed until then
 	until   time.Time
 }
@@ -48,7 +49,7 @@ func (c *Client) readKeys(ctx context.Context) (*keyset, error) {
 	s := &keyset{ring: ring, err: err}
 	switch {
 	case err == nil:
-		s.catalog = row.NewCatalog(c.store.Catalog, ring)
+		s.catalog = catalog.New(c.store.Catalog, ring)
 	case statusOf(err) == symbol.Unavailable:
 		return nil, err
 	default:

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // Location says where a place of an artifact stands in its rows.
@@ -50,7 +50,7 @@ const mostNamesakes = 16
 
 // Namesakes returns the records of published artifacts that have a name, at most 16. It leaves out artifacts
 // whose records it cannot read.
-func (c *Client) Namesakes(ctx context.Context, name string) (all []*row.Record) {
+func (c *Client) Namesakes(ctx context.Context, name string) (all []*catalog.Record) {
 	now := c.o.Now()
 	n, err := c.named(ctx, strings.ToLower(name), now)
 	if err != nil {

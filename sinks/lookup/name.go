@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // maxNamed bounds how many artifacts of one name are listed. Below it lies
@@ -97,10 +97,10 @@ func uuid(hex string) string {
 // named is what a spelling leads to, as it is believed. Immutable.
 type named struct {
 	ids     []symbol.ID
-	objects []*row.Object // ledger entries of what is not loaded
-	more    bool          // there are more ids than maxNamed
-	direct  bool          // the ids are those of names, not what the ledger says of objects
-	read    time.Time     // when the catalog said so
+	objects []*catalog.Object // ledger entries of what is not loaded
+	more    bool              // there are more ids than maxNamed
+	direct  bool              // the ids are those of names, not what the ledger says of objects
+	read    time.Time         // when the catalog said so
 	until   time.Time
 }
 
@@ -173,7 +173,7 @@ func (c *Client) readNamed(ctx context.Context, name string) (*named, error) {
 	}
 	// An object loaded since the name was noted leads to its artifacts.
 	for _, o := range n.objects {
-		if o.State == row.ObjectLoaded || o.State == row.ObjectKept || o.State == row.ObjectConflict {
+		if o.State == catalog.ObjectLoaded || o.State == catalog.ObjectKept || o.State == catalog.ObjectConflict {
 			for _, a := range o.Artifacts {
 				n.ids = append(n.ids, a.ID)
 			}
@@ -184,7 +184,7 @@ func (c *Client) readNamed(ctx context.Context, name string) (*named, error) {
 
 // commonEnd counts the path elements that a script's URL and a path of an
 // artifact have in common, from the end.
-func commonEnd(r *row.Record, url string) (longest int) {
+func commonEnd(r *catalog.Record, url string) (longest int) {
 	want := strings.Split(strings.ToLower(strings.ReplaceAll(url, `\`, "/")), "/")
 	for _, n := range r.Names {
 		if n.Kind != symbol.NamePath && n.Kind != symbol.NameFile {

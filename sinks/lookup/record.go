@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -22,8 +23,8 @@ type load struct {
 
 // entry is what the client believes about an artifact. Immutable.
 type entry struct {
-	rec    *row.Record // nil: there is none
-	load   *load       // nil unless status is Found
+	rec    *catalog.Record // nil: there is none
+	load   *load           // nil unless status is Found
 	status symbol.Status
 	err    error     // the reason, unless Found
 	lost   bool      // a name leads to it, and its record is gone
@@ -153,7 +154,7 @@ func lacking(s symbol.Status, format string, args ...any) error {
 	return &absence{status: s, reason: fmt.Sprintf(format, args...)}
 }
 
-func (c *Client) openRecord(ctx context.Context, id symbol.ID) (*row.Record, *load, error) {
+func (c *Client) openRecord(ctx context.Context, id symbol.ID) (*catalog.Record, *load, error) {
 	k, err := c.open(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -165,10 +166,10 @@ func (c *Client) openRecord(ctx context.Context, id symbol.ID) (*row.Record, *lo
 	if rec == nil {
 		return nil, nil, lacking(symbol.NoArtifact, "artifact %s: nothing is stored under this id", id)
 	}
-	if rec.State == row.Shredded {
+	if rec.State == catalog.Shredded {
 		return rec, nil, row.ErrShredded
 	}
-	if rec.State == row.Forgotten {
+	if rec.State == catalog.Forgotten {
 		return rec, nil, lacking(symbol.NoArtifact, "artifact %s: it was forgotten on purpose; ingest --force brings it back", id)
 	}
 	pub := rec.Published

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // maxNarrowed bounds how many records are read to narrow one name; above, it
@@ -35,10 +35,10 @@ type Resolution struct {
 	Status symbol.Status // Found, or why not
 	// Record is the artifact's, read only: always when Found, and where it is known but
 	// loading, pending, sealed or corrupt.
-	Record     *row.Record
-	Candidates []symbol.ID   // Ambiguous: those that fit, in order, at most 64
-	Objects    []*row.Object // ledger entries behind pending, loading and rejected
-	Err        error         // the reason, unless Found
+	Record     *catalog.Record
+	Candidates []symbol.ID       // Ambiguous: those that fit, in order, at most 64
+	Objects    []*catalog.Object // ledger entries behind pending, loading and rejected
+	Err        error             // the reason, unless Found
 }
 
 // Resolve finds the artifact with a name, in any case: a full build-id, a
@@ -332,18 +332,18 @@ func (n Narrow) String() string {
 }
 
 // fromLedger says what is known of a name none of whose objects is loaded.
-func fromLedger(name string, objects []*row.Object) Resolution {
+func fromLedger(name string, objects []*catalog.Object) Resolution {
 	r := Resolution{Status: symbol.NoArtifact, Err: lacking(symbol.NoArtifact, "no artifact is called %q", name)}
 	for _, o := range objects {
 		status, why := symbol.NoArtifact, o.Reason
 		switch o.State {
-		case row.ObjectPending:
+		case catalog.ObjectPending:
 			status = symbol.Pending
-		case row.ObjectLoading:
+		case catalog.ObjectLoading:
 			status = symbol.Loading
-		case row.ObjectFailed:
+		case catalog.ObjectFailed:
 			status = symbol.Pending // the next run tries again
-		case row.ObjectRejected:
+		case catalog.ObjectRejected:
 			status = symbol.Rejected
 		}
 		if why == "" {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
-	"github.com/symlake/symlake/sinks/row"
 )
 
 const debugID = "550a1c6f-d9e2-0f4b-8a77-13c4d5e6f708"
@@ -117,8 +117,8 @@ func TestNarrowsMany(t *testing.T) {
 	w := newWorld(t)
 	for i := range 1200 {
 		id := symbol.NewID(symbol.ELF, fmt.Sprint(i))
-		w.must(w.catalog.AddName(t.Context(), "libcart.so", row.Ref{Artifact: id}))
-		w.must(w.catalog.AddName(t.Context(), fmt.Sprintf("shop@%d", i), row.Ref{Artifact: id}))
+		w.must(w.catalog.AddName(t.Context(), "libcart.so", catalog.Ref{Artifact: id}))
+		w.must(w.catalog.AddName(t.Context(), fmt.Sprintf("shop@%d", i), catalog.Ref{Artifact: id}))
 	}
 	im := newImage("777", "libcart.so", 5)
 	im.names = append(im.names, symbol.Name{Kind: symbol.NameApp, Text: "shop@777"})
@@ -135,32 +135,32 @@ func TestLedgerStatuses(t *testing.T) {
 	w := newWorld(t)
 	c := w.client()
 	for _, k := range []struct {
-		state row.ObjectState
+		state catalog.ObjectState
 		want  symbol.Status
 	}{
-		{row.ObjectPending, symbol.Pending}, {row.ObjectLoading, symbol.Loading}, {row.ObjectFailed, symbol.Pending},
-		{row.ObjectRejected, symbol.Rejected}, {row.ObjectGone, symbol.NoArtifact}, {row.ObjectSkipped, symbol.NoArtifact},
+		{catalog.ObjectPending, symbol.Pending}, {catalog.ObjectLoading, symbol.Loading}, {catalog.ObjectFailed, symbol.Pending},
+		{catalog.ObjectRejected, symbol.Rejected}, {catalog.ObjectGone, symbol.NoArtifact}, {catalog.ObjectSkipped, symbol.NoArtifact},
 	} {
 		name := "lib" + string(k.state) + ".so"
 		url := "s3://symbols/" + name
 		w.object(url, k.state, "elf: .debug_info+0x1f4a: corrupt input")
-		w.must(w.catalog.AddName(t.Context(), name, row.Ref{Object: url}))
+		w.must(w.catalog.AddName(t.Context(), name, catalog.Ref{Object: url}))
 		r := c.Resolve(t.Context(), name, lookup.Narrow{})
 		failIf(t, r.Status != k.want || r.Err == nil || len(r.Objects) != 1, "%s: %+v", k.state, r)
 		failIf(t, !strings.Contains(r.Err.Error(), url) || !strings.Contains(r.Err.Error(), ".debug_info+0x1f4a"), "%s: %v", k.state, r.Err)
 	}
 	// Of several objects, what will change first is said.
-	w.must(w.catalog.AddName(t.Context(), "libx.so", row.Ref{Object: "s3://symbols/librejected.so"}))
-	w.must(w.catalog.AddName(t.Context(), "libx.so", row.Ref{Object: "s3://symbols/libpending.so"}))
+	w.must(w.catalog.AddName(t.Context(), "libx.so", catalog.Ref{Object: "s3://symbols/librejected.so"}))
+	w.must(w.catalog.AddName(t.Context(), "libx.so", catalog.Ref{Object: "s3://symbols/libpending.so"}))
 	r := c.Resolve(t.Context(), "libx.so", lookup.Narrow{})
 	failIf(t, r.Status != symbol.Pending || len(r.Objects) != 2, "%+v", r)
 	// A name noted before its object was loaded leads on to the artifact.
 	im := newImage(cartID, "libcart.so", 5)
 	im.names = nil
 	w.publish(im)
-	w.must(w.catalog.AddName(t.Context(), "bundle.zip", row.Ref{Object: "s3://symbols/bundle.zip"}))
-	w.must(w.catalog.SwapObject(t.Context(), nil, &row.Object{URL: "s3://symbols/bundle.zip", State: row.ObjectLoaded,
-		Artifacts: []row.ObjectArtifact{{ID: im.ID, Outcome: "loaded"}}}))
+	w.must(w.catalog.AddName(t.Context(), "bundle.zip", catalog.Ref{Object: "s3://symbols/bundle.zip"}))
+	w.must(w.catalog.SwapObject(t.Context(), nil, &catalog.Object{URL: "s3://symbols/bundle.zip", State: catalog.ObjectLoaded,
+		Artifacts: []catalog.ObjectArtifact{{ID: im.ID, Outcome: "loaded"}}}))
 	r = c.Resolve(t.Context(), "bundle.zip", lookup.Narrow{})
 	failIf(t, r.Status != symbol.Found || r.Record.ID != im.ID, "%+v", r)
 }
@@ -172,8 +172,8 @@ func TestNameTTL(t *testing.T) {
 	c := w.client()
 	resolve := func() symbol.Status { return c.Resolve(t.Context(), "libcart.so", lookup.Narrow{}).Status }
 	failIf(t, resolve() != symbol.NoArtifact, "found nothing's artifact")
-	w.object("s3://symbols/libcart.so", row.ObjectPending, "")
-	w.must(w.catalog.AddName(t.Context(), "libcart.so", row.Ref{Object: "s3://symbols/libcart.so"}))
+	w.object("s3://symbols/libcart.so", catalog.ObjectPending, "")
+	w.must(w.catalog.AddName(t.Context(), "libcart.so", catalog.Ref{Object: "s3://symbols/libcart.so"}))
 	failIf(t, resolve() != symbol.NoArtifact, "absence was not believed")
 	w.advance(11 * time.Second)
 	failIf(t, resolve() != symbol.Pending, "pending was not seen")
@@ -186,7 +186,7 @@ func TestShreddedNamesake(t *testing.T) {
 	w := newWorld(t)
 	old, im := newImage(strings.Repeat("ab", 20), "libcart.so", 5), newImage(cartID, "libcart.so", 5)
 	w.publish(old)
-	w.record(old.ID, func(r *row.Record) { r.State = row.Shredded })
+	w.record(old.ID, func(r *catalog.Record) { r.State = catalog.Shredded })
 	c := w.client()
 	r := c.Resolve(t.Context(), "libcart.so", lookup.Narrow{})
 	failIf(t, r.Status != symbol.Sealed, "%+v", r)

@@ -5,13 +5,13 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // tableOf is the question where the module or function begins that a frame's
 // position counts from; false: it counts from the script's first. A script that only looks like a
 // module of React Native, 33.js, has a map of its own.
-func tableOf(f *report.Frame, r *row.Record) (Query, bool) {
+func tableOf(f *report.Frame, r *catalog.Record) (Query, bool) {
 	if f.Script == nil || f.Script.Module == nil || f.Script.Module.Table == report.NoTable {
 		return Query{}, false
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
-	"github.com/symlake/symlake/sinks/row"
 )
 
 const tombstone = `*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** ***
@@ -57,9 +57,9 @@ func stackWorld(t testing.TB) (*world, *image, *image) {
 	x86 := newImage(strings.Repeat("c1", 20), "libc.so", 50)
 	x86.Arch = "x86_64"
 	w.publish(x86)
-	w.object(loaded.Source.URL, row.ObjectLoaded, "")
-	w.object("s3://symbols/libnew.so", row.ObjectRejected, "elf: file+0x0: corrupt input")
-	w.must(w.catalog.AddName(t.Context(), "libnew.so", row.Ref{Object: "s3://symbols/libnew.so"}))
+	w.object(loaded.Source.URL, catalog.ObjectLoaded, "")
+	w.object("s3://symbols/libnew.so", catalog.ObjectRejected, "elf: file+0x0: corrupt input")
+	w.must(w.catalog.AddName(t.Context(), "libnew.so", catalog.Ref{Object: "s3://symbols/libnew.so"}))
 	return w, cart, libc
 }
 
@@ -109,7 +109,7 @@ func TestStackOptions(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	w, cart, libc := stackWorld(t)
-	w.record(cart.ID, func(r *row.Record) {
+	w.record(cart.ID, func(r *catalog.Record) {
 		p := *r.Published
 		p.Quality.Missing = []string{"dwo:cart.dwo"}
 		r.Published = &p

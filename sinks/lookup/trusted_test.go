@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -17,7 +18,7 @@ func TestTrustedName(t *testing.T) {
 		im := newImage(strings.Repeat(hex, 20), "libcart.so", 5)
 		im.names = append(im.names, symbol.Name{Kind: symbol.NameDebugID, Text: debugID}, symbol.Name{Kind: symbol.NameApp, Text: app})
 		w.publish(im)
-		w.record(im.ID, func(r *row.Record) {
+		w.record(im.ID, func(r *catalog.Record) {
 			p := *r.Published
 			p.Source.Standing = s
 			r.Published = &p

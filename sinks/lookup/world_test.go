@@ -11,6 +11,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/mem"
@@ -23,7 +24,7 @@ type world struct {
 	store   *sinks.Store // as the client sees it
 	kek     sinks.KEK
 	ring    *row.Keyring
-	catalog *row.Catalog
+	catalog *catalog.Catalog
 	blocks  *shakyBlocks
 	values  *shakyCatalog
 	clock   atomic.Int64
@@ -91,7 +92,7 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.ring, w.catalog = ring, row.NewCatalog(inner.Catalog, ring)
+	w.ring, w.catalog = ring, catalog.New(inner.Catalog, ring)
 	w.clock.Store(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano())
 	return w
 }
@@ -240,20 +241,20 @@ func (w *world) publish(im *image) *row.Loaded {
 	w.t.Helper()
 	loaded := w.write(im)
 	for _, n := range im.names {
-		w.must(w.catalog.AddName(w.ctx(), n.Text, row.Ref{Artifact: im.ID}))
+		w.must(w.catalog.AddName(w.ctx(), n.Text, catalog.Ref{Artifact: im.ID}))
 	}
-	w.record(im.ID, func(r *row.Record) {
-		r.State, r.Names, r.Published, r.Previous = row.Live, im.names, loaded, r.Published
+	w.record(im.ID, func(r *catalog.Record) {
+		r.State, r.Names, r.Published, r.Previous = catalog.Live, im.names, loaded, r.Published
 	})
 	return loaded
 }
 
 // record changes an artifact's record.
-func (w *world) record(id symbol.ID, change func(*row.Record)) {
+func (w *world) record(id symbol.ID, change func(*catalog.Record)) {
 	w.t.Helper()
 	old, err := w.catalog.Artifact(w.ctx(), id)
 	w.must(err)
-	next := &row.Record{ID: id, State: row.Live}
+	next := &catalog.Record{ID: id, State: catalog.Live}
 	if old != nil {
 		copied := *old
 		next = &copied
@@ -262,9 +263,9 @@ func (w *world) record(id symbol.ID, change func(*row.Record)) {
 	w.must(w.catalog.SwapArtifact(w.ctx(), old, next))
 }
 
-func (w *world) object(url string, s row.ObjectState, reason string) {
+func (w *world) object(url string, s catalog.ObjectState, reason string) {
 	w.t.Helper()
-	w.must(w.catalog.SwapObject(w.ctx(), nil, &row.Object{URL: url, State: s, Reason: reason, First: w.now(), Last: w.now()}))
+	w.must(w.catalog.SwapObject(w.ctx(), nil, &catalog.Object{URL: url, State: s, Reason: reason, First: w.now(), Last: w.now()}))
 }
 
 func at(id symbol.ID, pos uint64) lookup.Query {

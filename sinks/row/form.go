@@ -3,7 +3,6 @@ package row
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,25 +12,9 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// The stored forms of records: JSON inside the seal. Their field names are
-// durable; a field may be added, and reads as zero in what was written before.
-
-type recordForm struct {
-	ID        string         `json:"id"`
-	State     State          `json:"state"`
-	Published *loadedForm    `json:"published,omitempty"`
-	Previous  *loadedForm    `json:"previous,omitempty"`
-	Progress  []progressForm `json:"progress,omitempty"`
-	Names     []symbol.Name  `json:"names,omitempty"`
-}
-
-type progressForm struct {
-	Load  string    `json:"load"`
-	Owner string    `json:"owner"`
-	Lease time.Time `json:"lease"`
-}
-
-type loadedForm struct {
+// LoadedForm is the stored form of a Loaded: JSON inside a record. Its field names are durable; a
+// field may be added, and reads as zero in what was written before.
+type LoadedForm struct {
 	Load       string         `json:"load"`
 	Artifact   artifactForm   `json:"artifact"`
 	KeyVersion uint32         `json:"key_version"`
@@ -73,47 +56,13 @@ type artifactForm struct {
 	Anchors   map[string]uint64 `json:"anchors,omitempty"`
 }
 
-func marshalRecord(r *Record) ([]byte, error) {
-	f := recordForm{ID: r.ID.String(), State: r.State, Names: r.Names,
-		Published: formOf(r.Published), Previous: formOf(r.Previous)}
-	for _, p := range r.Progress {
-		f.Progress = append(f.Progress, progressForm{hex.EncodeToString(p.Load[:]), p.Owner, p.Lease})
-	}
-	return json.Marshal(&f)
-}
-
-func unmarshalRecord(b []byte) (*Record, error) {
-	var f recordForm
-	if err := json.Unmarshal(b, &f); err != nil {
-		return nil, err
-	}
-	id, err := symbol.ParseID(f.ID)
-	if err != nil {
-		return nil, err
-	}
-	r := &Record{ID: id, State: f.State, Names: f.Names}
-	if r.Published, err = f.Published.loaded(); err != nil {
-		return nil, err
-	}
-	if r.Previous, err = f.Previous.loaded(); err != nil {
-		return nil, err
-	}
-	for _, p := range f.Progress {
-		l, err := parseHex[sinks.Load]("load", p.Load)
-		if err != nil {
-			return nil, err
-		}
-		r.Progress = append(r.Progress, Progress{l, p.Owner, p.Lease})
-	}
-	return r, nil
-}
-
-func formOf(l *Loaded) *loadedForm {
+// FormOf returns the stored form of l; nil for nil. It shares what l points to.
+func FormOf(l *Loaded) *LoadedForm {
 	if l == nil {
 		return nil
 	}
 	a := &l.Artifact
-	f := &loadedForm{
+	f := &LoadedForm{
 		Load: hex.EncodeToString(l.Load[:]),
 		Artifact: artifactForm{ID: a.ID.String(), Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
 			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
@@ -127,7 +76,8 @@ func formOf(l *Loaded) *loadedForm {
 	return f
 }
 
-func (f *loadedForm) loaded() (*Loaded, error) {
+// Loaded returns the load that f is the form of; nil for nil.
+func (f *LoadedForm) Loaded() (*Loaded, error) {
 	if f == nil {
 		return nil, nil
 	}
@@ -212,3 +162,6 @@ func appendLayout(b []byte, a *symbol.Artifact) []byte {
 	}
 	return b
 }
+
+// ParseLoad reads a load as records have it: in hex digits.
+func ParseLoad(s string) (sinks.Load, error) { return parseHex[sinks.Load]("load", s) }

@@ -52,51 +52,24 @@ func exactly(key []byte) sinks.Span {
 
 // The first byte of a catalog key says what the record is. Durable.
 const (
-	keyArtifact = 'a'
-	keyKeys     = 'k'
-	keyName     = 'n'
-	keyWaiter   = 'w'
-	keyObject   = 'o'
-	keyAudit    = 't'
-	keyHead     = 'h'
-	keyWorker   = 'l'
-	keyDemand   = 'd'
-	keySource   = 's'
-	keyAccount  = 'r'
-	keyConflict = 'c'
-	keyPending  = 'p'
+	RecordArtifact   byte = 'a'
+	RecordStoreKey   byte = 'k'
+	RecordName       byte = 'n'
+	RecordWaiter     byte = 'w'
+	RecordObject     byte = 'o'
+	RecordEvent      byte = 't'
+	RecordHead       byte = 'h'
+	RecordWorker     byte = 'l'
+	RecordDemand     byte = 'd'
+	RecordSource     byte = 's'
+	RecordAccount    byte = 'r'
+	RecordConflict   byte = 'c'
+	RecordObligation byte = 'p'
 )
 
-// tagBytes is how much of an HMAC stands in a catalog key.
-const tagBytes = 16
-
-func artifactKey(id symbol.ID) []byte { return append([]byte{keyArtifact}, id[:]...) }
+// TagBytes is how much of an HMAC stands in a catalog key.
+const TagBytes = 16
 
 func keysKey(version uint32) []byte {
-	return binary.BigEndian.AppendUint32([]byte{keyKeys}, version)
-}
-
-func objectKey(url string) []byte { return append([]byte{keyObject}, url...) }
-
-func workerKey(id WorkerID) []byte { return append([]byte{keyWorker}, id[:]...) }
-
-func accountKey(id WorkerID) []byte { return append([]byte{keyAccount}, id[:]...) }
-
-func askedKey(id symbol.ID) []byte { return append([]byte{keyDemand, demandAsked}, id[:]...) }
-
-func auditKey(nanoseconds int64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{keyAudit}, uint64(nanoseconds))
-}
-
-// prefixed is the span of all keys that begin with p, which must not end in 0xff bytes only.
-func prefixed(p []byte) sinks.Span {
-	stop := append([]byte(nil), p...)
-	for len(stop) > 0 {
-		stop[len(stop)-1]++
-		if stop[len(stop)-1] != 0 {
-			return sinks.Span{From: p, Stop: stop}
-		}
-		stop = stop[:len(stop)-1]
-	}
-	return sinks.Span{From: p}
+	return binary.BigEndian.AppendUint32([]byte{RecordStoreKey}, version)
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -53,7 +52,7 @@ func OpenKeyring(ctx context.Context, c sinks.Catalog, kek sinks.KEK) (*Keyring,
 	}
 	k := &Keyring{catalog: c, kek: kek, keys: map[uint32]*storeKey{}, zstd: z}
 	var last sinks.Row
-	err = c.List(ctx, prefixed([]byte{keyKeys}), func(r sinks.Row) error {
+	err = c.List(ctx, sinks.Under([]byte{RecordStoreKey}), func(r sinks.Row) error {
 		last = r
 		return nil
 	})
@@ -164,29 +163,47 @@ func (k *Keyring) LakeKeys() (sinks.LakeKeys, error) {
 	}}, nil
 }
 
-// tag stands for a text in a catalog key: nobody without the name key can tell
+// Tag stands for a text in a catalog key: nobody without the name key can tell
 // which text it is. Tags of different prefixes never meet.
-func (k *Keyring) tag(prefix byte, text string) []byte {
+func (k *Keyring) Tag(prefix byte, text string) []byte {
 	h := hmac.New(sha256.New, k.names[:])
 	h.Write([]byte{prefix})
 	h.Write([]byte(text))
-	return h.Sum(nil)[:tagBytes]
+	return h.Sum(nil)[:TagBytes]
 }
 
-func (k *Keyring) nameTag(name string) []byte { return k.tag(keyName, strings.ToLower(name)) }
+// Hold reads a version of the store key that the ring does not hold yet. Open has no store to
+// ask: it finds what was held before. ErrSealed: the store has no such version, or the
+// key-encryption key does not open it.
+func (k *Keyring) Hold(ctx context.Context, version uint32) error {
+	_, err := k.version(ctx, version)
+	return err
+}
+
+// Newest is the version of the store key that seals.
+func (k *Keyring) Newest() uint32 { return k.current().version }
 
 // recordHeader is the clear head of a catalog value, before the key check:
 // form and version of the store key.
 const recordHeader = 1 + 4
 
-// sealRecord seals a catalog value under the newest store key.
-func (k *Keyring) sealRecord(key, plain []byte) []byte {
+// SealedUnder returns the version of the store key that sealed a catalog value; false: the value
+// is not sealed under one.
+func SealedUnder(value []byte) (version uint32, ok bool) {
+	if len(value) < recordHeader || value[0] != version1 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(value[1:]), true
+}
+
+// SealRecord seals a catalog value under the newest store key.
+func (k *Keyring) SealRecord(key, plain []byte) []byte {
 	s := k.current()
 	return s.records.seal(binary.BigEndian.AppendUint32([]byte{version1}, s.version), key, plain)
 }
 
-// openRecord opens a catalog value, whichever version sealed it.
-func (k *Keyring) openRecord(ctx context.Context, key, value []byte) ([]byte, error) {
+// OpenRecord opens a catalog value, whichever version sealed it.
+func (k *Keyring) OpenRecord(ctx context.Context, key, value []byte) ([]byte, error) {
 	if len(value) < recordHeader || value[0] != version1 {
 		return nil, fmt.Errorf("%w: want form 1", ErrUnauthentic)
 	}
@@ -231,6 +248,18 @@ func (k *Keyring) unwrapData(id symbol.ID, l *Loaded) ([]byte, error) {
 // key; the rows stay as they are.
 func (k *Keyring) Rewrap(id symbol.ID, l *Loaded) (*Loaded, error) {
 	secret, err := k.unwrapData(id, l)
+	if err != nil {
+		return nil, err
+	}
+	out := *l
+	k.wrap(&out, id, secret)
+	return &out, nil
+}
+
+// Adopt gives a copy of l, a load of the store that from's keys are of, whose
+// data key is sealed under k's newest store key. The rows stay as they are.
+func (k *Keyring) Adopt(from *Keyring, id symbol.ID, l *Loaded) (*Loaded, error) {
+	secret, err := from.unwrapData(id, l)
 	if err != nil {
 		return nil, err
 	}

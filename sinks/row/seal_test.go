@@ -2,11 +2,11 @@ package row
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
@@ -217,109 +217,7 @@ func TestKeyrings(t *testing.T) {
 // noKeys hides the keys of a catalog.
 type noKeys struct{ sinks.Catalog }
 
-func (noKeys) List(ctx ctxType, s sinks.Span, emit func(sinks.Row) error) error { return nil }
-
-func TestRotate(t *testing.T) {
-	l := small(t)
-	cat := NewCatalog(l.store.Catalog, l.ring)
-	rec := &Record{ID: l.art.ID, State: Live, Published: l.out}
-	if err := cat.SwapArtifact(ctx, nil, rec); err != nil {
-		t.Fatal(err)
-	}
-	if err := cat.AddName(ctx, "LibFoo.so", Ref{Artifact: l.art.ID}); err != nil {
-		t.Fatal(err)
-	}
-	// A reader that opened the store before the rotation.
-	reader, err := OpenKeyring(ctx, l.store.Catalog, l.ring.kek)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, _, err := l.ring.Rotate(ctx)
-	if err != nil || v != 2 {
-		t.Fatalf("version %d, %v", v, err)
-	}
-	moved, err := l.ring.Rewrap(l.art.ID, l.out)
-	if err != nil || moved.KeyVersion != 2 || l.out.KeyVersion != 1 {
-		t.Fatalf("re-wrapped under %d, %v", moved.KeyVersion, err)
-	}
-	if err := cat.SwapArtifact(ctx, rec, &Record{ID: rec.ID, State: Live, Published: moved, Previous: l.out}); err != nil {
-		t.Fatal(err)
-	}
-	fresh, err := OpenKeyring(ctx, l.store.Catalog, l.ring.kek)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, k := range map[string]*Keyring{"before": reader, "after": fresh} {
-		c := NewCatalog(l.store.Catalog, k)
-		got, err := c.Artifact(ctx, l.art.ID)
-		if err != nil {
-			t.Fatalf("reader opened %s the rotation: %v", name, err)
-		}
-		for _, x := range []*Loaded{got.Published, got.Previous} {
-			if _, err := k.Open(l.art.ID, x); err != nil {
-				t.Errorf("reader opened %s the rotation, version %d: %v", name, x.KeyVersion, err)
-			}
-		}
-		if ok, err := c.HasName(ctx, "libfoo.SO", l.art.ID); !ok || err != nil {
-			t.Errorf("reader opened %s the rotation: name %v, %v", name, ok, err)
-		}
-	}
-	// The first version destroyed: what it sealed is sealed, not corrupt.
-	old, err := l.store.Catalog.Get(ctx, keysKey(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.store.Catalog.Swap(ctx, keysKey(1), old, nil); err != nil {
-		t.Fatal(err)
-	}
-	last, err := OpenKeyring(ctx, l.store.Catalog, l.ring.kek)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := NewCatalog(l.store.Catalog, last).Artifact(ctx, l.art.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := last.Open(l.art.ID, got.Published); err != nil {
-		t.Error(err)
-	}
-	if _, err := last.Open(l.art.ID, got.Previous); !errors.Is(err, ErrSealed) {
-		t.Errorf("a load under a destroyed store key: %v", err)
-	}
-}
-
-// Nothing that a store sees holds a name.
-func TestNothingInClear(t *testing.T) {
-	l := small(t)
-	cat := NewCatalog(l.store.Catalog, l.ring)
-	const secret = "PaymentsRisk"
-	rec := &Record{ID: l.art.ID, State: Live, Published: l.out, Names: []symbol.Name{{Kind: symbol.NameFile, Text: secret}}}
-	for _, err := range []error{
-		cat.SwapArtifact(ctx, nil, rec),
-		cat.AddName(ctx, secret, Ref{Artifact: l.art.ID}),
-		cat.AddName(ctx, secret, Ref{Object: "s3://b/" + secret}),
-		cat.AddWaiter(ctx, "dwo:"+secret, Waiter{Artifact: l.art.ID, Object: "s3://b/" + secret}),
-		cat.SwapObject(ctx, nil, &Object{URL: "s3://b/o", Reason: secret}),
-		cat.Audit(ctx, Event{At: time.Unix(1, 0), Who: "me", What: "forget", Detail: secret}),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	rows := slices.Clone(l.rows)
-	if err := l.store.Catalog.List(ctx, sinks.Span{}, func(r sinks.Row) error { rows = append(rows, r); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	// Long enough that no cipher text has one by chance.
-	words := []string{secret, strings.ToLower(secret), "_ZNSt", "Module", "ceph_", "stl_vec", "c0ffee"}
-	for _, r := range rows {
-		for _, w := range words {
-			if bytes.Contains(r.Key, []byte(w)) || bytes.Contains(r.Value, []byte(w)) {
-				t.Errorf("%q shows in row %x", w, r.Key)
-			}
-		}
-	}
-}
+func (noKeys) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error { return nil }
 
 func TestSealBindsKeyAndHead(t *testing.T) {
 	s, err := newSealer(make([]byte, secretBytes), forRows)

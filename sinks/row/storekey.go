@@ -110,7 +110,7 @@ func StoreKeys(ctx context.Context, c sinks.Catalog) ([]StoreKey, error) {
 
 func eachStoreKey(ctx context.Context, c sinks.Catalog, emit func(s StoreKey, wrapped, value []byte) error) error {
 	var rows []sinks.Row
-	err := c.List(ctx, prefixed([]byte{keyKeys}), func(r sinks.Row) error {
+	err := c.List(ctx, sinks.Under([]byte{RecordStoreKey}), func(r sinks.Row) error {
 		rows = append(rows, r)
 		return nil
 	})
@@ -210,4 +210,21 @@ func Rehome(ctx context.Context, c sinks.Catalog, from, to sinks.KEK) (moved int
 		return s, again, nil
 	})
 	return moved, err
+}
+
+// RetireStoreKey deletes a version of the store key that opens nothing any more: whoever holds an old copy of a
+// record and the key-encryption key can no longer open it from this store. It is never the newest.
+func (k *Keyring) RetireStoreKey(ctx context.Context, version uint32) error {
+	if version >= k.current().version {
+		return fmt.Errorf("retire store key %d: it is the newest", version)
+	}
+	key := keysKey(version)
+	value, err := k.catalog.Get(ctx, key)
+	if err == nil && value != nil {
+		err = k.catalog.Swap(ctx, key, value, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("retire store key %d: %w", version, err)
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package row
+package catalog
 
 import (
 	"errors"
@@ -11,11 +11,12 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 func conflictOf(id, url, member string) *Conflict {
 	p, l := full().Published, full().Previous
-	l.Source = Source{URL: url, Member: member, ETag: "f", Size: 1, Standing: Standing{Owner: "b"}}
+	l.Source = row.Source{URL: url, Member: member, ETag: "f", Size: 1, Standing: row.Standing{Owner: "b"}}
 	return NewConflict(symbol.NewID(symbol.ELF, id), p, l, time.Unix(20, 0).UTC())
 }
 
@@ -34,7 +35,7 @@ func TestConflictRecords(t *testing.T) {
 	if d := cmp.Diff(one, got, cmpopts.IgnoreUnexported(Conflict{})); d != "" {
 		t.Error(d)
 	}
-	if got.Kept.Standing != (Standing{"other", 4}) || got.Kept.Digest == got.KeptOut.Digest {
+	if got.Kept.Standing != (row.Standing{Owner: "other", Rank: 4}) || got.Kept.Digest == got.KeptOut.Digest {
 		t.Errorf("kept %+v", got.Kept)
 	}
 	count := func(url string) (n int) {
@@ -83,11 +84,11 @@ func TestOldRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Published.Claimed() != (Standing{}) {
+	if r.Published.Claimed() != (row.Standing{}) {
 		t.Errorf("%+v", r.Published.Claimed())
 	}
-	team := Standing{Owner: "team", Rank: 1}
-	if !team.MayReplace(r.Published.Claimed()) || (Standing{}).MayReplace(team) || (Standing{Owner: "b", Rank: 1}).MayReplace(team) || !(Standing{Owner: "team"}).MayReplace(team) {
+	team := row.Standing{Owner: "team", Rank: 1}
+	if !team.MayReplace(r.Published.Claimed()) || (row.Standing{}).MayReplace(team) || (row.Standing{Owner: "b", Rank: 1}).MayReplace(team) || !(row.Standing{Owner: "team"}).MayReplace(team) {
 		t.Error("who may replace whom")
 	}
 }

@@ -1,4 +1,4 @@
-package row
+package catalog
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // Event is one line of the audit: who did what to the store, and when.
@@ -79,8 +80,8 @@ func (c *Catalog) follow(ctx context.Context, head *auditHead, e Event) error {
 	if err != nil {
 		return err
 	}
-	key := []byte{keyHead}
-	if err := c.c.Swap(ctx, key, head.raw, c.k.sealRecord(key, form)); err != nil {
+	key := []byte{row.RecordHead}
+	if err := c.c.Swap(ctx, key, head.raw, c.k.SealRecord(key, form)); err != nil {
 		return err
 	}
 	return c.storeLast(ctx, next)
@@ -93,7 +94,7 @@ func (c *Catalog) storeLast(ctx context.Context, head *auditHead) error {
 	if err != nil || value != nil {
 		return err
 	}
-	err = c.c.Swap(ctx, key, nil, c.k.sealRecord(key, head.Last))
+	err = c.c.Swap(ctx, key, nil, c.k.SealRecord(key, head.Last))
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil // another writer stored it
 	}
@@ -107,7 +108,7 @@ func (c *Catalog) Events(ctx context.Context, emit func(Event) error) error {
 		return err
 	}
 	last := int64(-1)
-	err = c.c.List(ctx, prefixed([]byte{keyAudit}), func(r sinks.Row) error {
+	err = c.c.List(ctx, sinks.Under([]byte{row.RecordEvent}), func(r sinks.Row) error {
 		f, _, err := c.event(ctx, r)
 		if err != nil {
 			return err
@@ -127,7 +128,7 @@ func (c *Catalog) Events(ctx context.Context, emit func(Event) error) error {
 
 // event opens a "t" record.
 func (c *Catalog) event(ctx context.Context, r sinks.Row) (f eventForm, plain []byte, err error) {
-	if plain, err = c.k.openRecord(ctx, r.Key, r.Value); err != nil {
+	if plain, err = c.k.OpenRecord(ctx, r.Key, r.Value); err != nil {
 		return f, nil, fmt.Errorf("audit record %x: %w", r.Key, err)
 	}
 	f, err = parseEvent(r.Key, plain)
@@ -136,7 +137,7 @@ func (c *Catalog) event(ctx context.Context, r sinks.Row) (f eventForm, plain []
 
 func parseEvent(key, plain []byte) (f eventForm, err error) {
 	if err := json.Unmarshal(plain, &f); err != nil || len(key) != len(auditKey(0)) {
-		return f, fmt.Errorf("audit record %x: %w: %w", key, ErrUnauthentic, err)
+		return f, fmt.Errorf("audit record %x: %w: %w", key, row.ErrUnauthentic, err)
 	}
 	if f.Event.At = f.At; f.At.IsZero() {
 		f.Event.At = time.Unix(0, int64(binary.BigEndian.Uint64(key[1:]))).UTC()

@@ -1,4 +1,4 @@
-package row
+package catalog
 
 import (
 	"context"
@@ -7,19 +7,20 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // Catalog is a store's catalog as typed records: sealed on the way in,
 // authenticated on the way out. A record that does not open is an error
-// (ErrUnauthentic, ErrSealed) that names it, never an absent one. Safe for
+// (row.ErrUnauthentic, row.ErrSealed) that names it, never an absent one. Safe for
 // concurrent use.
 type Catalog struct {
 	c sinks.Catalog
-	k *Keyring
+	k *row.Keyring
 }
 
-// NewCatalog wraps the catalog of the store that k's keys came from.
-func NewCatalog(c sinks.Catalog, k *Keyring) *Catalog { return &Catalog{c: c, k: k} }
+// New wraps the catalog of the store that k's keys came from.
+func New(c sinks.Catalog, k *row.Keyring) *Catalog { return &Catalog{c: c, k: k} }
 
 // Artifact gives the record of an artifact, or nil, nil.
 func (c *Catalog) Artifact(ctx context.Context, id symbol.ID) (*Record, error) {
@@ -36,7 +37,20 @@ func (c *Catalog) Artifact(ctx context.Context, id symbol.ID) (*Record, error) {
 
 // Artifacts emits every artifact's record, ascending by ID.
 func (c *Catalog) Artifacts(ctx context.Context, emit func(*Record) error) error {
-	return c.c.List(ctx, prefixed([]byte{keyArtifact}), func(r sinks.Row) error {
+	return c.c.List(ctx, sinks.Under([]byte{row.RecordArtifact}), func(r sinks.Row) error {
+		rec, err := c.record(ctx, r)
+		if err != nil {
+			return err
+		}
+		return emit(rec)
+	})
+}
+
+// ArtifactsFrom is Artifacts from an ID on.
+func (c *Catalog) ArtifactsFrom(ctx context.Context, from symbol.ID, emit func(*Record) error) error {
+	s := sinks.Under([]byte{row.RecordArtifact})
+	s.From = artifactKey(from)
+	return c.c.List(ctx, s, func(r sinks.Row) error {
 		rec, err := c.record(ctx, r)
 		if err != nil {
 			return err
@@ -46,23 +60,23 @@ func (c *Catalog) Artifacts(ctx context.Context, emit func(*Record) error) error
 }
 
 func (c *Catalog) record(ctx context.Context, r sinks.Row) (*Record, error) {
-	plain, err := c.k.openRecord(ctx, r.Key, r.Value)
+	plain, err := c.k.OpenRecord(ctx, r.Key, r.Value)
 	if err != nil {
 		return nil, fmt.Errorf("record of artifact %x: %w", r.Key[1:], err)
 	}
 	rec, err := unmarshalRecord(plain)
 	if err != nil {
-		return nil, fmt.Errorf("record of artifact %x: %w: %w", r.Key[1:], ErrUnauthentic, err)
+		return nil, fmt.Errorf("record of artifact %x: %w: %w", r.Key[1:], row.ErrUnauthentic, err)
 	}
 	if string(artifactKey(rec.ID)) != string(r.Key) {
-		return nil, fmt.Errorf("record of artifact %x: %w: it speaks of %s", r.Key[1:], ErrUnauthentic, rec.ID)
+		return nil, fmt.Errorf("record of artifact %x: %w: it speaks of %s", r.Key[1:], row.ErrUnauthentic, rec.ID)
 	}
 	rec.raw = r.Value
-	// Keyring.Open has no store to ask: hold now what it will need. One that
+	// row.Keyring.Open has no store to ask: hold now what it will need. One that
 	// is gone seals that load alone, and Open says so.
-	for _, l := range []*Loaded{rec.Published, rec.Previous} {
-		if l != nil && len(l.WrappedKey) > 0 && c.k.held(l.KeyVersion) == nil {
-			if _, err := c.k.version(ctx, l.KeyVersion); err != nil && !errors.Is(err, ErrSealed) {
+	for _, l := range []*row.Loaded{rec.Published, rec.Previous} {
+		if l != nil && len(l.WrappedKey) > 0 {
+			if err := c.k.Hold(ctx, l.KeyVersion); err != nil && !errors.Is(err, row.ErrSealed) {
 				return nil, err
 			}
 		}
@@ -96,7 +110,7 @@ func (c *Catalog) SwapArtifact(ctx context.Context, old, new *Record) error {
 		if err != nil {
 			return fmt.Errorf("swap record of artifact %s: %w", id, err)
 		}
-		value = c.k.sealRecord(key, plain)
+		value = c.k.SealRecord(key, plain)
 	}
 	if err := c.c.Swap(ctx, key, was, value); err != nil {
 		return fmt.Errorf("swap record of artifact %s: %w", id, err)

@@ -1,13 +1,15 @@
-package row
+package catalog
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // Ref is what a name leads to: an artifact, or the URL of an object that is
@@ -40,9 +42,9 @@ type nameForm struct {
 func (c *Catalog) refKey(prefix byte, tag []byte, id symbol.ID, object string) []byte {
 	key := append(append([]byte{prefix}, tag...), id[:]...)
 	if object == "" {
-		return append(key, make([]byte, tagBytes)...)
+		return append(key, make([]byte, row.TagBytes)...)
 	}
-	return append(key, c.k.tag(keyObject, object)...)
+	return append(key, c.k.Tag(row.RecordObject, object)...)
 }
 
 // put adds a record that says nothing but its key; it may be there already.
@@ -51,7 +53,7 @@ func (c *Catalog) put(ctx context.Context, key []byte, f nameForm) error {
 	if err != nil {
 		return err
 	}
-	err = c.c.Swap(ctx, key, nil, c.k.sealRecord(key, plain))
+	err = c.c.Swap(ctx, key, nil, c.k.SealRecord(key, plain))
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil
 	}
@@ -76,8 +78,8 @@ var errEnough = errors.New("enough")
 // list opens the records below a prefix, at most limit of them (0: all).
 func (c *Catalog) list(ctx context.Context, prefix []byte, limit int, emit func(nameForm, symbol.ID) error) error {
 	n := 0
-	err := c.c.List(ctx, prefixed(prefix), func(r sinks.Row) error {
-		plain, err := c.k.openRecord(ctx, r.Key, r.Value)
+	err := c.c.List(ctx, sinks.Under(prefix), func(r sinks.Row) error {
+		plain, err := c.k.OpenRecord(ctx, r.Key, r.Value)
 		if err != nil {
 			return fmt.Errorf("record %x: %w", r.Key, err)
 		}
@@ -87,7 +89,7 @@ func (c *Catalog) list(ctx context.Context, prefix []byte, limit int, emit func(
 			id, err = symbol.ParseID(f.Artifact)
 		}
 		if err != nil {
-			return fmt.Errorf("record %x: %w: %w", r.Key, ErrUnauthentic, err)
+			return fmt.Errorf("record %x: %w: %w", r.Key, row.ErrUnauthentic, err)
 		}
 		if err := emit(f, id); err != nil {
 			return err
@@ -110,10 +112,12 @@ func idText(id symbol.ID) string {
 	return id.String()
 }
 
+func (c *Catalog) nameTag(name string) []byte { return c.k.Tag(row.RecordName, strings.ToLower(name)) }
+
 // AddName makes name lead to r, besides what else it leads to. Names match in
 // any case. Adding what is there changes nothing.
 func (c *Catalog) AddName(ctx context.Context, name string, r Ref) error {
-	key := c.refKey(keyName, c.k.nameTag(name), r.Artifact, r.Object)
+	key := c.refKey(row.RecordName, c.nameTag(name), r.Artifact, r.Object)
 	if err := c.put(ctx, key, nameForm{Name: name, Artifact: idText(r.Artifact), Object: r.Object}); err != nil {
 		return fmt.Errorf("add name %q: %w", name, err)
 	}
@@ -122,7 +126,7 @@ func (c *Catalog) AddName(ctx context.Context, name string, r Ref) error {
 
 // RemoveName undoes AddName; a name that is not there is no error.
 func (c *Catalog) RemoveName(ctx context.Context, name string, r Ref) error {
-	key := c.refKey(keyName, c.k.nameTag(name), r.Artifact, r.Object)
+	key := c.refKey(row.RecordName, c.nameTag(name), r.Artifact, r.Object)
 	if err := c.remove(ctx, key); err != nil {
 		return fmt.Errorf("remove name %q: %w", name, err)
 	}
@@ -133,7 +137,7 @@ func (c *Catalog) RemoveName(ctx context.Context, name string, r Ref) error {
 // then artifacts by ID.
 func (c *Catalog) Names(ctx context.Context, name string, limit int) ([]Ref, error) {
 	var refs []Ref
-	err := c.list(ctx, append([]byte{keyName}, c.k.nameTag(name)...), limit, func(f nameForm, id symbol.ID) error {
+	err := c.list(ctx, append([]byte{row.RecordName}, c.nameTag(name)...), limit, func(f nameForm, id symbol.ID) error {
 		refs = append(refs, Ref{id, f.Object})
 		return nil
 	})
@@ -145,7 +149,7 @@ func (c *Catalog) Names(ctx context.Context, name string, limit int) ([]Ref, err
 
 // AllNames emits every name with each of what it leads to, in no order that means anything.
 func (c *Catalog) AllNames(ctx context.Context, emit func(name string, r Ref) error) error {
-	err := c.list(ctx, []byte{keyName}, 0, func(f nameForm, id symbol.ID) error {
+	err := c.list(ctx, []byte{row.RecordName}, 0, func(f nameForm, id symbol.ID) error {
 		return emit(f.Name, Ref{id, f.Object})
 	})
 	if err != nil {
@@ -156,7 +160,7 @@ func (c *Catalog) AllNames(ctx context.Context, emit func(name string, r Ref) er
 
 // HasName reports whether name leads to that artifact.
 func (c *Catalog) HasName(ctx context.Context, name string, id symbol.ID) (bool, error) {
-	value, err := c.c.Get(ctx, c.refKey(keyName, c.k.nameTag(name), id, ""))
+	value, err := c.c.Get(ctx, c.refKey(row.RecordName, c.nameTag(name), id, ""))
 	if err != nil {
 		return false, fmt.Errorf("look up name %q: %w", name, err)
 	}
@@ -166,7 +170,7 @@ func (c *Catalog) HasName(ctx context.Context, name string, id symbol.ID) (bool,
 // AddWaiter notes that w lacks a companion ("dwo:NAME", "dwz:BUILD-ID", exactly
 // as its Quality says). Adding what is there changes nothing.
 func (c *Catalog) AddWaiter(ctx context.Context, companion string, w Waiter) error {
-	key := c.refKey(keyWaiter, c.k.tag(keyWaiter, companion), w.Artifact, w.Object)
+	key := c.refKey(row.RecordWaiter, c.k.Tag(row.RecordWaiter, companion), w.Artifact, w.Object)
 	if err := c.put(ctx, key, nameForm{Name: companion, Artifact: idText(w.Artifact), Object: w.Object, InVain: w.InVain}); err != nil {
 		return fmt.Errorf("add waiter for %q: %w", companion, err)
 	}
@@ -176,14 +180,14 @@ func (c *Catalog) AddWaiter(ctx context.Context, companion string, w Waiter) err
 // WaitInVain notes in a waiter that its object was read beside the companion in that state, and
 // lacks it all the same. A waiter that is gone, or that another process changed, is left as it is.
 func (c *Catalog) WaitInVain(ctx context.Context, companion string, w Waiter, state string) error {
-	key := c.refKey(keyWaiter, c.k.tag(keyWaiter, companion), w.Artifact, w.Object)
+	key := c.refKey(row.RecordWaiter, c.k.Tag(row.RecordWaiter, companion), w.Artifact, w.Object)
 	plain, err := json.Marshal(nameForm{Name: companion, Artifact: idText(w.Artifact), Object: w.Object, InVain: state})
 	if err != nil {
 		return err
 	}
 	old, err := c.c.Get(ctx, key)
 	if err == nil && old != nil {
-		err = c.c.Swap(ctx, key, old, c.k.sealRecord(key, plain))
+		err = c.c.Swap(ctx, key, old, c.k.SealRecord(key, plain))
 	}
 	if err != nil && !errors.Is(err, sinks.ErrConflict) {
 		return fmt.Errorf("note that %s waits for %q in vain: %w", w.Object, companion, err)
@@ -194,7 +198,7 @@ func (c *Catalog) WaitInVain(ctx context.Context, companion string, w Waiter, st
 // Waiters gives who lacks the companion, by artifact.
 func (c *Catalog) Waiters(ctx context.Context, companion string) ([]Waiter, error) {
 	var ws []Waiter
-	prefix := append([]byte{keyWaiter}, c.k.tag(keyWaiter, companion)...)
+	prefix := append([]byte{row.RecordWaiter}, c.k.Tag(row.RecordWaiter, companion)...)
 	err := c.list(ctx, prefix, 0, func(f nameForm, id symbol.ID) error {
 		ws = append(ws, Waiter{id, f.Object, f.InVain})
 		return nil
@@ -205,9 +209,20 @@ func (c *Catalog) Waiters(ctx context.Context, companion string) ([]Waiter, erro
 	return ws, nil
 }
 
+// AllWaiters emits every waiter with the companion it lacks, in no order that means anything.
+func (c *Catalog) AllWaiters(ctx context.Context, emit func(companion string, w Waiter) error) error {
+	err := c.list(ctx, []byte{row.RecordWaiter}, 0, func(f nameForm, id symbol.ID) error {
+		return emit(f.Name, Waiter{id, f.Object, f.InVain})
+	})
+	if err != nil {
+		return fmt.Errorf("list waiters: %w", err)
+	}
+	return nil
+}
+
 // RemoveWaiter undoes AddWaiter; one that is not there is no error.
 func (c *Catalog) RemoveWaiter(ctx context.Context, companion string, w Waiter) error {
-	key := c.refKey(keyWaiter, c.k.tag(keyWaiter, companion), w.Artifact, w.Object)
+	key := c.refKey(row.RecordWaiter, c.k.Tag(row.RecordWaiter, companion), w.Artifact, w.Object)
 	if err := c.remove(ctx, key); err != nil {
 		return fmt.Errorf("remove waiter for %q: %w", companion, err)
 	}

@@ -1,4 +1,4 @@
-package row
+package catalog
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // The second byte of a "p" key. Durable.
@@ -32,8 +33,8 @@ type Obligation struct {
 }
 
 func (c *Catalog) obligationKey(companion string, w Waiter) []byte {
-	key := append([]byte{keyPending, pendingWake}, c.k.tag(keyObject, w.Object)...)
-	return append(append(key, c.k.tag(keyWaiter, companion)...), w.Artifact[:]...)
+	key := append([]byte{row.RecordObligation, pendingWake}, c.k.Tag(row.RecordObject, w.Object)...)
+	return append(append(key, c.k.Tag(row.RecordWaiter, companion)...), w.Artifact[:]...)
 }
 
 // Oblige records that w.Object is to be derived again, because companion is there. It writes the
@@ -48,7 +49,7 @@ func (c *Catalog) Oblige(ctx context.Context, companion string, w Waiter) error 
 
 // ObligeLedger records that the ledger's entries of an artifact's objects are to follow its record.
 func (c *Catalog) ObligeLedger(ctx context.Context, id symbol.ID) (*Obligation, error) {
-	key := append([]byte{keyPending, pendingLedger}, id[:]...)
+	key := append([]byte{row.RecordObligation, pendingLedger}, id[:]...)
 	raw, err := c.oblige(ctx, key, nameForm{Artifact: idText(id)})
 	if err != nil {
 		return nil, fmt.Errorf("note that the ledger of artifact %s is to be set right: %w", id, err)
@@ -67,7 +68,7 @@ func (c *Catalog) oblige(ctx context.Context, key []byte, f nameForm) ([]byte, e
 		if err != nil {
 			return nil, err
 		}
-		sealed := c.k.sealRecord(key, plain)
+		sealed := c.k.SealRecord(key, plain)
 		// On a conflict another process wrote the record, or removed it.
 		if err = c.c.Swap(ctx, key, old, sealed); !errors.Is(err, sinks.ErrConflict) {
 			return sealed, err
@@ -87,7 +88,7 @@ func (c *Catalog) LedgerObligations(ctx context.Context, emit func(*Obligation) 
 }
 
 func (c *Catalog) obligations(ctx context.Context, kind byte, emit func(*Obligation) error) error {
-	err := c.c.List(ctx, prefixed([]byte{keyPending, kind}), func(r sinks.Row) error {
+	err := c.c.List(ctx, sinks.Under([]byte{row.RecordObligation, kind}), func(r sinks.Row) error {
 		var f nameForm
 		if err := c.openForm(ctx, r, &f); err != nil {
 			return err
@@ -96,7 +97,7 @@ func (c *Catalog) obligations(ctx context.Context, kind byte, emit func(*Obligat
 		if f.Artifact != "" {
 			id, err := symbol.ParseID(f.Artifact)
 			if err != nil {
-				return fmt.Errorf("record %x: %w: %w", r.Key, ErrUnauthentic, err)
+				return fmt.Errorf("record %x: %w: %w", r.Key, row.ErrUnauthentic, err)
 			}
 			o.Artifact = id
 		}
@@ -125,7 +126,7 @@ func (c *Catalog) Discharge(ctx context.Context, o *Obligation) error {
 // Joined reports whether this store's waiters were compared with its companions since it keeps
 // obligations: stores of earlier versions kept none.
 func (c *Catalog) Joined(ctx context.Context) (bool, error) {
-	value, err := c.c.Get(ctx, []byte{keyPending, pendingMark})
+	value, err := c.c.Get(ctx, []byte{row.RecordObligation, pendingMark})
 	if err != nil {
 		return false, fmt.Errorf("read whether obligations are complete: %w", err)
 	}
@@ -134,7 +135,7 @@ func (c *Catalog) Joined(ctx context.Context) (bool, error) {
 
 // SetJoined records what Joined reports.
 func (c *Catalog) SetJoined(ctx context.Context) error {
-	if err := c.put(ctx, []byte{keyPending, pendingMark}, nameForm{}); err != nil {
+	if err := c.put(ctx, []byte{row.RecordObligation, pendingMark}, nameForm{}); err != nil {
 		return fmt.Errorf("note that obligations are complete: %w", err)
 	}
 	return nil
@@ -142,7 +143,7 @@ func (c *Catalog) SetJoined(ctx context.Context) error {
 
 // ObjectNames emits the names that lead to objects, with the URL of each.
 func (c *Catalog) ObjectNames(ctx context.Context, emit func(name, url string) error) error {
-	err := c.list(ctx, []byte{keyName}, 0, func(f nameForm, _ symbol.ID) error {
+	err := c.list(ctx, []byte{row.RecordName}, 0, func(f nameForm, _ symbol.ID) error {
 		if f.Object == "" {
 			return nil
 		}

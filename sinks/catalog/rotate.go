@@ -1,14 +1,13 @@
-package row
+package catalog
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 
-	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // Stale is a record that needs an older version of the store key.
@@ -21,7 +20,7 @@ func (s Stale) Key() []byte { return s.row.Key }
 // catalog on (nil: the first): after looking at about limit of them it stops, and next is where to go on (nil: that was all).
 // A record that does not open is stale, too: Renew says why.
 func (c *Catalog) StaleFrom(ctx context.Context, from []byte, limit int) (stale []Stale, next []byte, err error) {
-	newest := c.k.current().version
+	newest := c.k.Newest()
 	seen := 0
 	err = c.c.List(ctx, sinks.Span{From: from}, func(r sinks.Row) error {
 		if seen++; seen > limit {
@@ -29,10 +28,11 @@ func (c *Catalog) StaleFrom(ctx context.Context, from []byte, limit int) (stale 
 			return errEnough
 		}
 		// A worker's lease is renewed by the worker, and soon gone.
-		if r.Key[0] == keyKeys || r.Key[0] == keyWorker || len(r.Value) < recordHeader || r.Value[0] != version1 {
+		version, ok := row.SealedUnder(r.Value)
+		if !ok || r.Key[0] == row.RecordStoreKey || r.Key[0] == row.RecordWorker {
 			return nil
 		}
-		if binary.BigEndian.Uint32(r.Value[1:]) != newest || r.Key[0] == keyArtifact && c.wrapsOlder(ctx, r, newest) {
+		if version != newest || r.Key[0] == row.RecordArtifact && c.wrapsOlder(ctx, r, newest) {
 			stale = append(stale, Stale{r})
 		}
 		return nil
@@ -49,8 +49,8 @@ func (c *Catalog) wrapsOlder(ctx context.Context, r sinks.Row, newest uint32) bo
 	return err != nil || len(staleLoads(rec, newest)) > 0
 }
 
-func staleLoads(rec *Record, newest uint32) (list []*Loaded) {
-	for _, l := range []*Loaded{rec.Published, rec.Previous} {
+func staleLoads(rec *Record, newest uint32) (list []*row.Loaded) {
+	for _, l := range []*row.Loaded{rec.Published, rec.Previous} {
 		if l != nil && len(l.WrappedKey) > 0 && l.KeyVersion != newest {
 			list = append(list, l)
 		}
@@ -63,7 +63,7 @@ func staleLoads(rec *Record, newest uint32) (list []*Loaded) {
 // the worker: done is false.
 func (c *Catalog) Renew(ctx context.Context, s Stale) (dataKeys int, done bool, err error) {
 	for r := s.row; ; {
-		if r.Key[0] == keyArtifact {
+		if r.Key[0] == row.RecordArtifact {
 			dataKeys, err = c.renewArtifact(ctx, r)
 			done = true
 		} else {
@@ -83,17 +83,17 @@ func (c *Catalog) Renew(ctx context.Context, s Stale) (dataKeys int, done bool, 
 }
 
 func (c *Catalog) renewRecord(ctx context.Context, r sinks.Row) (done bool, err error) {
-	plain, err := c.k.openRecord(ctx, r.Key, r.Value)
+	plain, err := c.k.OpenRecord(ctx, r.Key, r.Value)
 	if err != nil {
 		return false, err
 	}
-	if r.Key[0] == keyObject {
+	if r.Key[0] == row.RecordObject {
 		var o Object
-		if err := json.Unmarshal(plain, &o); err != nil || o.Owner != (WorkerID{}) {
+		if err := json.Unmarshal(plain, &o); err != nil || o.Owner != (row.WorkerID{}) {
 			return false, err
 		}
 	}
-	return true, c.c.Swap(ctx, r.Key, r.Value, c.k.sealRecord(r.Key, plain))
+	return true, c.c.Swap(ctx, r.Key, r.Value, c.k.SealRecord(r.Key, plain))
 }
 
 func (c *Catalog) renewArtifact(ctx context.Context, r sinks.Row) (dataKeys int, err error) {
@@ -102,8 +102,8 @@ func (c *Catalog) renewArtifact(ctx context.Context, r sinks.Row) (dataKeys int,
 		return 0, err
 	}
 	next := *old
-	for _, l := range []**Loaded{&next.Published, &next.Previous} {
-		if *l == nil || len((*l).WrappedKey) == 0 || (*l).KeyVersion == c.k.current().version {
+	for _, l := range []**row.Loaded{&next.Published, &next.Previous} {
+		if *l == nil || len((*l).WrappedKey) == 0 || (*l).KeyVersion == c.k.Newest() {
 			continue
 		}
 		if *l, err = c.k.Rewrap(next.ID, *l); err != nil {
@@ -124,18 +124,19 @@ type KeyUse struct {
 func (c *Catalog) KeyUse(ctx context.Context) (KeyUse, error) {
 	u := KeyUse{map[uint32]int{}, map[uint32]int{}}
 	err := c.c.List(ctx, sinks.Span{}, func(r sinks.Row) error {
-		if r.Key[0] == keyKeys || len(r.Value) < recordHeader || r.Value[0] != version1 {
+		version, ok := row.SealedUnder(r.Value)
+		if !ok || r.Key[0] == row.RecordStoreKey {
 			return nil
 		}
-		u.Records[binary.BigEndian.Uint32(r.Value[1:])]++
-		if r.Key[0] != keyArtifact {
+		u.Records[version]++
+		if r.Key[0] != row.RecordArtifact {
 			return nil
 		}
 		rec, err := c.record(ctx, r)
 		if err != nil {
 			return err
 		}
-		for _, l := range []*Loaded{rec.Published, rec.Previous} {
+		for _, l := range []*row.Loaded{rec.Published, rec.Previous} {
 			if l != nil && len(l.WrappedKey) > 0 {
 				u.DataKeys[l.KeyVersion]++
 			}
@@ -146,58 +147,4 @@ func (c *Catalog) KeyUse(ctx context.Context) (KeyUse, error) {
 		return u, fmt.Errorf("count the use of keys: %w", err)
 	}
 	return u, nil
-}
-
-// RetireStoreKey deletes a version of the store key that opens nothing any more: whoever holds an old copy of a
-// record and the key-encryption key can no longer open it from this store. It is never the newest.
-func (k *Keyring) RetireStoreKey(ctx context.Context, version uint32) error {
-	if version >= k.current().version {
-		return fmt.Errorf("retire store key %d: it is the newest", version)
-	}
-	key := keysKey(version)
-	value, err := k.catalog.Get(ctx, key)
-	if err == nil && value != nil {
-		err = k.catalog.Swap(ctx, key, value, nil)
-	}
-	if err != nil {
-		return fmt.Errorf("retire store key %d: %w", version, err)
-	}
-	return nil
-}
-
-// Reseal gives a copy of l, to be the load next, whose rows are sealed under a data key of its own; row makes of each
-// row of l the same row of that load. It is for loads of ranges: where classes stand depends on
-// the data key, so those are encoded anew.
-func (k *Keyring) Reseal(id symbol.ID, l *Loaded, next sinks.Load) (out *Loaded, row func(sinks.Row) (sinks.Row, error), err error) {
-	secret, err := k.unwrapData(id, l)
-	if err != nil {
-		return nil, nil, err
-	}
-	old, err := newSealer(secret, forRows)
-	if err != nil {
-		return nil, nil, err
-	}
-	fresh, err := NewSecret()
-	if err != nil {
-		return nil, nil, err
-	}
-	new, err := newSealer(fresh.data, forRows)
-	if err != nil {
-		return nil, nil, err
-	}
-	copied := *l
-	copied.Load = next
-	k.wrap(&copied, id, fresh.data)
-	was := LoadPrefix(id, l.Load)
-	return &copied, func(r sinks.Row) (sinks.Row, error) {
-		if len(r.Key) != keyBytes || string(r.Key[:prefixBytes]) != string(was) || len(r.Value) < rowHeader {
-			return sinks.Row{}, fmt.Errorf("row %x: %w", r.Key, ErrUnauthentic)
-		}
-		plain, err := old.open(nil, rowHeader, r.Key, r.Value)
-		if err != nil {
-			return sinks.Row{}, fmt.Errorf("row %x: %w", r.Key, err)
-		}
-		key := append(LoadPrefix(id, next), r.Key[prefixBytes:]...)
-		return sinks.Row{Key: key, Value: new.seal(r.Value[:rowHeader], key, plain)}, nil
-	}, nil
 }

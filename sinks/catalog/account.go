@@ -1,4 +1,4 @@
-package row
+package catalog
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // Account is what one process that ingests has to tell: the "r" record. Together the accounts
@@ -19,7 +20,7 @@ import (
 //
 // The process that tells an account removes it, or keeps it a day as told for those attempts.
 type Account struct {
-	ID      WorkerID        `json:"-"` // the record's key: the process that opened it
+	ID      row.WorkerID    `json:"-"` // the record's key: the process that opened it
 	Run     string          `json:"run,omitempty"`
 	Shard   string          `json:"shard,omitempty"`
 	Started time.Time       `json:"started"`
@@ -39,7 +40,7 @@ type Teller struct {
 }
 
 // Account returns the account of a process, or nil, nil.
-func (c *Catalog) Account(ctx context.Context, id WorkerID) (*Account, error) {
+func (c *Catalog) Account(ctx context.Context, id row.WorkerID) (*Account, error) {
 	key := accountKey(id)
 	value, err := c.c.Get(ctx, key)
 	if err != nil {
@@ -53,7 +54,7 @@ func (c *Catalog) Account(ctx context.Context, id WorkerID) (*Account, error) {
 
 // Accounts emits all accounts, in no order of time.
 func (c *Catalog) Accounts(ctx context.Context, emit func(*Account) error) error {
-	return c.c.List(ctx, prefixed([]byte{keyAccount}), func(r sinks.Row) error {
+	return c.c.List(ctx, sinks.Under([]byte{row.RecordAccount}), func(r sinks.Row) error {
 		a, err := c.account(ctx, r)
 		if err != nil {
 			return err
@@ -68,13 +69,13 @@ func (c *Catalog) account(ctx context.Context, r sinks.Row) (*Account, error) {
 		return nil, fmt.Errorf("account %x: %w", r.Key[1:], err)
 	}
 	if copy(a.ID[:], r.Key[1:]) != len(a.ID) {
-		return nil, fmt.Errorf("account %x: %w", r.Key, ErrUnauthentic)
+		return nil, fmt.Errorf("account %x: %w", r.Key, row.ErrUnauthentic)
 	}
 	return a, nil
 }
 
 // RemoveAccount removes an account whatever it says, also one that cannot be read.
-func (c *Catalog) RemoveAccount(ctx context.Context, id WorkerID) error {
+func (c *Catalog) RemoveAccount(ctx context.Context, id row.WorkerID) error {
 	if err := c.remove(ctx, accountKey(id)); err != nil {
 		return fmt.Errorf("remove account %s: %w", id, err)
 	}
@@ -83,7 +84,7 @@ func (c *Catalog) RemoveAccount(ctx context.Context, id WorkerID) error {
 
 // SwapAccount replaces old by new in one step; as SwapArtifact.
 func (c *Catalog) SwapAccount(ctx context.Context, old, new *Account) error {
-	var id WorkerID
+	var id row.WorkerID
 	var was []byte
 	switch {
 	case old != nil:

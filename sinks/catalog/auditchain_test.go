@@ -1,4 +1,4 @@
-package row
+package catalog
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // audited is a catalog with n events of a chain.
@@ -52,9 +53,9 @@ func audit(t *testing.T, c *Catalog) string {
 // records are those of the audit, the events by their order.
 func records(t *testing.T, c *Catalog) (events []sinks.Row, head []byte) {
 	t.Helper()
-	err := c.c.List(ctx, prefixed([]byte{keyAudit}), func(r sinks.Row) error { events = append(events, r); return nil })
+	err := c.c.List(ctx, sinks.Under([]byte{row.RecordEvent}), func(r sinks.Row) error { events = append(events, r); return nil })
 	if err == nil {
-		head, err = c.c.Get(ctx, []byte{keyHead})
+		head, err = c.c.Get(ctx, []byte{row.RecordHead})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -92,27 +93,27 @@ func TestAuditChain(t *testing.T) {
 			if err := errors.Join(err, merr); err != nil {
 				t.Fatal(err)
 			}
-			swapped(t, c, e[2].Key, e[2].Value, c.k.sealRecord(e[2].Key, plain))
+			swapped(t, c, e[2].Key, e[2].Value, c.k.SealRecord(e[2].Key, plain))
 		}, "does not follow", true},
 		{"an event added without a link", func(c *Catalog, e []sinks.Row, _ []byte) {
 			key := auditKey(time.Unix(8, 0).UnixNano())
-			swapped(t, c, key, nil, c.k.sealRecord(key, []byte(`{"who":"you","what":"gc"}`)))
+			swapped(t, c, key, nil, c.k.SealRecord(key, []byte(`{"who":"you","what":"gc"}`)))
 		}, "follows no other", true},
 		{"the last two removed", func(c *Catalog, e []sinks.Row, _ []byte) {
 			swapped(t, c, e[4].Key, e[4].Value, nil)
 			swapped(t, c, e[3].Key, e[3].Value, nil)
 		}, "does not follow", true}, // the head holds the last
-		{"the head removed", func(c *Catalog, _ []sinks.Row, head []byte) { swapped(t, c, []byte{keyHead}, head, nil) }, "the head is gone", true},
+		{"the head removed", func(c *Catalog, _ []sinks.Row, head []byte) { swapped(t, c, []byte{row.RecordHead}, head, nil) }, "the head is gone", true},
 		{"the head damaged", func(c *Catalog, _ []sinks.Row, head []byte) {
 			bad := append([]byte(nil), head...)
 			bad[len(bad)-1] ^= 1
-			swapped(t, c, []byte{keyHead}, head, bad)
+			swapped(t, c, []byte{row.RecordHead}, head, bad)
 		}, "head of the audit", true},
 		{"all of it removed", func(c *Catalog, e []sinks.Row, head []byte) {
 			for _, r := range e {
 				swapped(t, c, r.Key, r.Value, nil)
 			}
-			swapped(t, c, []byte{keyHead}, head, nil)
+			swapped(t, c, []byte{row.RecordHead}, head, nil)
 		}, "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -143,7 +144,7 @@ func TestAuditRolledBack(t *testing.T) {
 	noted(t, c, "3")
 	late := chainOf(t, c).Head
 	now, newer := records(t, c)
-	swapped(t, c, []byte{keyHead}, newer, head)
+	swapped(t, c, []byte{row.RecordHead}, newer, head)
 	if said := fmt.Sprint(chainOf(t, c).Problems); !strings.Contains(said, "1 events follow") {
 		t.Errorf("the head alone put back: %s", said)
 	}
@@ -159,7 +160,7 @@ func TestAuditBefore(t *testing.T) {
 	c, _ := newCatalog(t)
 	for i := range 3 {
 		key := auditKey(int64(i + 1))
-		swapped(t, c, key, nil, c.k.sealRecord(key, fmt.Appendf(nil, `{"who":"me","what":"load","detail":"old%d"}`, i)))
+		swapped(t, c, key, nil, c.k.SealRecord(key, fmt.Appendf(nil, `{"who":"me","what":"load","detail":"old%d"}`, i)))
 	}
 	old := chainOf(t, c)
 	if old.Events != 0 || old.Before != 3 || !old.CopiedBefore || len(old.Problems) > 0 {
@@ -200,7 +201,7 @@ func TestAuditDies(t *testing.T) {
 	for n := range 8 {
 		c := audited(t, 2)
 		d := &dying{c.c, n}
-		mortal := NewCatalog(d, c.k)
+		mortal := New(d, c.k)
 		committed := []string{"0", "1"}
 		for i := range 4 {
 			swaps := d.left
@@ -251,7 +252,7 @@ func TestAuditTogether(t *testing.T) {
 func TestAuditHeadLost(t *testing.T) {
 	c := audited(t, 3)
 	_, head := records(t, c)
-	swapped(t, c, []byte{keyHead}, head, nil)
+	swapped(t, c, []byte{row.RecordHead}, head, nil)
 	noted(t, c, "3")
 	if got := audit(t, c); !strings.Contains(got, "0 1 2 the head of the audit was gone") || !strings.HasSuffix(got, " 3") {
 		t.Error(got)

@@ -1,4 +1,4 @@
-package row
+package catalog
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // ObjectState is where an object of the ledger stands. Durable.
@@ -40,16 +41,16 @@ type Object struct {
 	Reason   string      `json:"reason,omitempty"`
 	Attempts int         `json:"attempts,omitempty"` // that failed, one after the other, on these bytes
 	// Interrupted counts the processes that died, or lost their lease, while it was open, one after the other.
-	Interrupted int      `json:"interrupted,omitempty"`
-	Owner       WorkerID `json:"owner,omitzero"` // who has it open: loading and published only
+	Interrupted int          `json:"interrupted,omitempty"`
+	Owner       row.WorkerID `json:"owner,omitzero"` // who has it open: loading and published only
 	// Again says of an object at work that it had ended before: By counts how, from Artifacts.
 	Again     bool             `json:"again,omitempty"`
 	First     time.Time        `json:"first,omitzero"` // seen first, tried last
 	Last      time.Time        `json:"last,omitzero"`
 	Seconds   float64          `json:"seconds,omitempty"` // of the last attempt
 	Run       string           `json:"run,omitempty"`
-	By        WorkerID         `json:"by,omitzero"`       // the account that tells the state
-	Standing  Standing         `json:"standing,omitzero"` // of the source that it was taken from last
+	By        row.WorkerID     `json:"by,omitzero"`       // the account that tells the state
+	Standing  row.Standing     `json:"standing,omitzero"` // of the source that it was taken from last
 	App       string           `json:"app,omitempty"`     // APP@BUILD that its artifacts were named after
 	Artifacts []ObjectArtifact `json:"artifacts,omitempty"`
 	Parsers   map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it
@@ -107,7 +108,20 @@ func (c *Catalog) Object(ctx context.Context, url string) (*Object, error) {
 // Objects emits the entries whose URLs begin with prefix, in byte order of the
 // URLs: that of a bucket's listing.
 func (c *Catalog) Objects(ctx context.Context, prefix string, emit func(*Object) error) error {
-	return c.c.List(ctx, prefixed(objectKey(prefix)), func(r sinks.Row) error {
+	return c.c.List(ctx, sinks.Under(objectKey(prefix)), func(r sinks.Row) error {
+		o, err := c.object(ctx, r)
+		if err != nil {
+			return err
+		}
+		return emit(o)
+	})
+}
+
+// ObjectsFrom is Objects of every URL from one on.
+func (c *Catalog) ObjectsFrom(ctx context.Context, url string, emit func(*Object) error) error {
+	s := sinks.Under([]byte{row.RecordObject})
+	s.From = objectKey(url)
+	return c.c.List(ctx, s, func(r sinks.Row) error {
 		o, err := c.object(ctx, r)
 		if err != nil {
 			return err
@@ -120,7 +134,7 @@ func (c *Catalog) Objects(ctx context.Context, prefix string, emit func(*Object)
 // as Objects does, each read as far as a listing is compared with it: URL, ETag, State, Reason, Owner and Parsers, which
 // entries share. Whole reads the rest of one.
 func (c *Catalog) ObjectsBetween(ctx context.Context, prefix, after, until string, emit func(*Object) error) error {
-	s := prefixed(objectKey(prefix))
+	s := sinks.Under(objectKey(prefix))
 	if after != "" {
 		s.From = append(objectKey(after), 0)
 	}
@@ -138,7 +152,7 @@ func (c *Catalog) ObjectsBetween(ctx context.Context, prefix, after, until strin
 			ETag    string          `json:"etag"`
 			State   ObjectState     `json:"state"`
 			Reason  string          `json:"reason"`
-			Owner   WorkerID        `json:"owner"`
+			Owner   row.WorkerID    `json:"owner"`
 			Parsers json.RawMessage `json:"parsers"`
 		}
 		err = json.Unmarshal(plain, &head)
@@ -150,7 +164,7 @@ func (c *Catalog) ObjectsBetween(ctx context.Context, prefix, after, until strin
 		}
 		o := &Object{URL: string(r.Key[1:]), ETag: head.ETag, State: head.State, Reason: head.Reason, Owner: head.Owner, Parsers: parsers, raw: r.Value, rest: plain}
 		if err != nil {
-			return fmt.Errorf("ledger of %s: %w: %w", o.URL, ErrUnauthentic, err)
+			return fmt.Errorf("ledger of %s: %w: %w", o.URL, row.ErrUnauthentic, err)
 		}
 		return emit(o)
 	})
@@ -163,14 +177,14 @@ func (o *Object) Whole() error {
 	}
 	whole := Object{URL: o.URL, raw: o.raw}
 	if err := json.Unmarshal(o.rest, &whole); err != nil {
-		return fmt.Errorf("ledger of %s: %w: %w", o.URL, ErrUnauthentic, err)
+		return fmt.Errorf("ledger of %s: %w: %w", o.URL, row.ErrUnauthentic, err)
 	}
 	*o = whole
 	return nil
 }
 
 func (c *Catalog) openObject(ctx context.Context, r sinks.Row) ([]byte, error) {
-	plain, err := c.k.openRecord(ctx, r.Key, r.Value)
+	plain, err := c.k.OpenRecord(ctx, r.Key, r.Value)
 	if err != nil {
 		return nil, fmt.Errorf("ledger of %s: %w", r.Key[1:], err)
 	}

@@ -1,4 +1,4 @@
-package row
+package catalog
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // Conflict is the "c" record: an object brought an artifact that another owner holds, with other
@@ -29,20 +30,20 @@ type Conflict struct {
 
 // Origin is one side of a conflict: where a load comes from, and what it holds.
 type Origin struct {
-	Source
+	row.Source
 	Format   string `json:"format"`
 	Ranges   uint64 `json:"ranges"` // or classes
 	WithLine uint64 `json:"with_line"`
-	Digest   string `json:"digest"` // hex of Loaded.Digest
+	Digest   string `json:"digest"` // hex of row.Loaded.Digest
 }
 
 // NewOrigin describes a load.
-func NewOrigin(l *Loaded) Origin {
+func NewOrigin(l *row.Loaded) Origin {
 	return Origin{Source: l.Source, Format: l.Format, Ranges: l.Ranges, WithLine: l.Quality.WithLine, Digest: hex.EncodeToString(l.Digest[:])}
 }
 
 // NewConflict is that of l, which may not replace p.
-func NewConflict(id symbol.ID, p, l *Loaded, now time.Time) *Conflict {
+func NewConflict(id symbol.ID, p, l *row.Loaded, now time.Time) *Conflict {
 	c := &Conflict{Artifact: id, Load: hex.EncodeToString(p.Load[:]), Kept: NewOrigin(p), KeptOut: NewOrigin(l), At: now}
 	c.Kept.Standing = p.Claimed()
 	return c
@@ -77,12 +78,12 @@ type conflictAlias Conflict
 // conflictKey is 'c' ‖ tag(URL) ‖ artifact ‖ tag(member): the conflicts of one object lie together.
 func (c *Catalog) conflictKey(id symbol.ID, url, member string) []byte {
 	key := append(c.conflictsOf(url), id[:]...)
-	return append(key, c.k.tag(keyConflict, "member\x00"+member)...)
+	return append(key, c.k.Tag(row.RecordConflict, "member\x00"+member)...)
 }
 
 // conflictsOf begins the keys of an object's conflicts.
 func (c *Catalog) conflictsOf(url string) []byte {
-	return append([]byte{keyConflict}, c.k.tag(keyConflict, url)...)
+	return append([]byte{row.RecordConflict}, c.k.Tag(row.RecordConflict, url)...)
 }
 
 // Conflict returns the conflict of an object's member about an artifact, or nil, nil.
@@ -101,11 +102,11 @@ func (c *Catalog) Conflict(ctx context.Context, id symbol.ID, url, member string
 // Conflicts emits the conflicts of one object, or of all objects where url is "", in no order that
 // means anything.
 func (c *Catalog) Conflicts(ctx context.Context, url string, emit func(*Conflict) error) error {
-	prefix := []byte{keyConflict}
+	prefix := []byte{row.RecordConflict}
 	if url != "" {
 		prefix = c.conflictsOf(url)
 	}
-	return c.c.List(ctx, prefixed(prefix), func(r sinks.Row) error {
+	return c.c.List(ctx, sinks.Under(prefix), func(r sinks.Row) error {
 		x, err := c.conflict(ctx, r)
 		if err != nil {
 			return err
@@ -115,7 +116,7 @@ func (c *Catalog) Conflicts(ctx context.Context, url string, emit func(*Conflict
 }
 
 func (c *Catalog) conflict(ctx context.Context, r sinks.Row) (*Conflict, error) {
-	plain, err := c.k.openRecord(ctx, r.Key, r.Value)
+	plain, err := c.k.OpenRecord(ctx, r.Key, r.Value)
 	if err != nil {
 		return nil, fmt.Errorf("conflict %x: %w", r.Key, err)
 	}
@@ -125,7 +126,7 @@ func (c *Catalog) conflict(ctx context.Context, r sinks.Row) (*Conflict, error) 
 		x.Artifact, err = symbol.ParseID(f.Artifact)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("conflict %x: %w: %w", r.Key, ErrUnauthentic, err)
+		return nil, fmt.Errorf("conflict %x: %w: %w", r.Key, row.ErrUnauthentic, err)
 	}
 	return x, nil
 }
@@ -146,7 +147,7 @@ func (c *Catalog) SwapConflict(ctx context.Context, old, new *Conflict) error {
 		if err != nil {
 			return fmt.Errorf("conflict about artifact %s: %w", of.Artifact, err)
 		}
-		value = c.k.sealRecord(key, plain)
+		value = c.k.SealRecord(key, plain)
 	}
 	if err := c.c.Swap(ctx, key, was, value); err != nil {
 		return fmt.Errorf("swap conflict about artifact %s: %w", of.Artifact, err)

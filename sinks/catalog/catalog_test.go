@@ -1,8 +1,8 @@
-package row
+package catalog
 
 import (
 	"bytes"
-	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"testing"
@@ -13,26 +13,25 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
-type ctxType = context.Context
-
 func newCatalog(t *testing.T) (*Catalog, *sinks.Store) {
-	k, s := newRing(t)
-	return NewCatalog(s.Catalog, k), s
+	k, s, _ := newRing(t)
+	return New(s.Catalog, k), s
 }
 
 // full is a record with every field set.
 func full() *Record {
-	loaded := func(n byte) *Loaded {
-		return &Loaded{
+	loaded := func(n byte) *row.Loaded {
+		return &row.Loaded{
 			Load: sinks.Load{n, 2, 3},
 			Artifact: symbol.Artifact{ID: symbol.NewID(symbol.ELF, "x"), Kind: symbol.ELF, Canonical: "x", Arch: "arm64", Base: 1 << 63, End: 77,
 				Names: []symbol.Name{{Kind: symbol.NameBuildID, Text: "x"}}, Anchors: map[string]uint64{"s": 1<<64 - 1}},
 			KeyVersion: 1, WrappedKey: []byte{1, 2}, Format: "elf", Parser: 3, Rank: symbol.RankSymtab,
-			Fence: Fence{0, 5}, Rows: 6, Ranges: 7, Bytes: 8, Dropped: Dropped{9, 10},
+			Fence: row.Fence{0, 5}, Rows: 6, Ranges: 7, Bytes: 8, Dropped: row.Dropped{Ranges: 9, First: 10},
 			Quality: symbol.Quality{Units: 11, Text: 12, Missing: []string{"dwo:a"}}, Digest: [32]byte{n, 14},
-			Source: Source{URL: "s3://b/k", Member: "m", ETag: "e", Size: 15, Standing: Standing{"team", 3}}, Claim: &Standing{"other", 4},
+			Source: row.Source{URL: "s3://b/k", Member: "m", ETag: "e", Size: 15, Standing: row.Standing{Owner: "team", Rank: 3}}, Claim: &row.Standing{Owner: "other", Rank: 4},
 			Layout: symbol.Layout{Table: [32]byte{n, 16}, Code: [32]byte{17}}, At: time.Unix(16, 17).UTC(), Copied: true,
 		}
 	}
@@ -100,6 +99,7 @@ func TestCatalogIsAuthentic(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	const clearBytes = 1 + 4 + 4 // form, version of the store key and key check: they name another key
 	value, _ := s.Catalog.Get(ctx, artifactKey(a.ID))
 	put := func(v []byte) {
 		t.Helper()
@@ -112,17 +112,17 @@ func TestCatalogIsAuthentic(t *testing.T) {
 		v := bytes.Clone(value)
 		v[bit/8] ^= 1 << (bit % 8)
 		put(v)
-		if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, ErrUnauthentic) && !(errors.Is(err, ErrSealed) && bit/8 < recordHeader+checkBytes) {
+		if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, row.ErrUnauthentic) && !(errors.Is(err, row.ErrSealed) && bit/8 < clearBytes) {
 			t.Errorf("bit %d: %v", bit, err)
 		}
 	}
 	other, _ := s.Catalog.Get(ctx, artifactKey(b.ID))
 	put(other)
-	if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, ErrUnauthentic) {
+	if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, row.ErrUnauthentic) {
 		t.Errorf("another artifact's record: %v", err)
 	}
-	put([]byte{version1})
-	if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, ErrUnauthentic) {
+	put([]byte{1})
+	if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, row.ErrUnauthentic) {
 		t.Errorf("a stub: %v", err)
 	}
 }
@@ -261,12 +261,12 @@ func TestAudit(t *testing.T) {
 }
 
 func BenchmarkArtifact(b *testing.B) {
-	k, s := newRing(b)
-	c := NewCatalog(s.Catalog, k)
+	k, s, _ := newRing(b)
+	c := New(s.Catalog, k)
 	r := full()
 	r.Previous = nil
 	for i := range uint64(2000) { // a fence as long as a large program's
-		r.Published.Fence = appendFence(r.Published.Fence, 0, 5000+i*31%9000)
+		r.Published.Fence = binary.AppendUvarint(r.Published.Fence, 5000+i*31%9000)
 	}
 	if err := c.SwapArtifact(ctx, nil, r); err != nil {
 		b.Fatal(err)

@@ -1,4 +1,4 @@
-package row
+package catalog
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // auditHead is the "h" record: the last event of the chain, whole.
@@ -26,18 +27,18 @@ type auditHead struct {
 
 // auditHead reads the head; nil: there is none.
 func (c *Catalog) auditHead(ctx context.Context) (*auditHead, error) {
-	key := []byte{keyHead}
+	key := []byte{row.RecordHead}
 	value, err := c.c.Get(ctx, key)
 	if err != nil || value == nil {
 		return nil, err
 	}
-	plain, err := c.k.openRecord(ctx, key, value)
+	plain, err := c.k.OpenRecord(ctx, key, value)
 	if err != nil {
 		return nil, fmt.Errorf("head of the audit: %w", err)
 	}
 	h := &auditHead{raw: value}
 	if err := json.Unmarshal(plain, h); err != nil {
-		return nil, fmt.Errorf("head of the audit: %w: %w", ErrUnauthentic, err)
+		return nil, fmt.Errorf("head of the audit: %w: %w", row.ErrUnauthentic, err)
 	}
 	return h, nil
 }
@@ -45,7 +46,7 @@ func (c *Catalog) auditHead(ctx context.Context) (*auditHead, error) {
 // beginChain is the head that a catalog without one would have: of all events that are there.
 func (c *Catalog) beginChain(ctx context.Context) (*auditHead, error) {
 	w := newChainWalk()
-	err := c.c.List(ctx, prefixed([]byte{keyAudit}), func(r sinks.Row) error {
+	err := c.c.List(ctx, sinks.Under([]byte{row.RecordEvent}), func(r sinks.Row) error {
 		f, plain, err := c.event(ctx, r)
 		if err == nil {
 			w.add(r.Key, f, plain)
@@ -85,7 +86,7 @@ func (c *Catalog) AuditChain(ctx context.Context) (*Chain, error) {
 	if headless {
 		w.problem("%w", err)
 	}
-	err = c.c.List(ctx, prefixed([]byte{keyAudit}), func(r sinks.Row) error {
+	err = c.c.List(ctx, sinks.Under([]byte{row.RecordEvent}), func(r sinks.Row) error {
 		f, plain, err := c.event(ctx, r)
 		switch {
 		case err == nil:
@@ -113,7 +114,7 @@ func (c *Catalog) AuditChain(ctx context.Context) (*Chain, error) {
 
 // isDamage tells a record that does not open from a store that does not answer.
 func isDamage(err error) bool {
-	return errors.Is(err, ErrUnauthentic) || errors.Is(err, ErrSealed) || errors.Is(err, sinks.ErrCorrupt)
+	return errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) || errors.Is(err, sinks.ErrCorrupt)
 }
 
 // chainWalk goes from event to event in the order of their keys.

@@ -1,4 +1,4 @@
-package row
+package catalog
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // The second byte of a "d" key. Durable.
@@ -32,7 +33,7 @@ type Wanted struct {
 }
 
 func (c *Catalog) wantedKey(name string) []byte {
-	return append([]byte{keyDemand, demandWanted}, c.k.tag(keyDemand, strings.ToLower(name))...)
+	return append([]byte{row.RecordDemand, demandWanted}, c.k.Tag(row.RecordDemand, strings.ToLower(name))...)
 }
 
 // AddWanted counts that a name was asked for. It gives up, without a word, if others keep counting the same name: the
@@ -66,7 +67,7 @@ func (c *Catalog) AddWanted(ctx context.Context, w Wanted) error {
 
 // WantedNames emits the names that were asked for and not there, in no order of use.
 func (c *Catalog) WantedNames(ctx context.Context, emit func(*Wanted) error) error {
-	return c.c.List(ctx, prefixed([]byte{keyDemand, demandWanted}), func(r sinks.Row) error {
+	return c.c.List(ctx, sinks.Under([]byte{row.RecordDemand, demandWanted}), func(r sinks.Row) error {
 		w, err := c.wanted(ctx, r)
 		if err != nil {
 			return err
@@ -124,14 +125,14 @@ func (c *Catalog) AddAsked(ctx context.Context, id symbol.ID, at time.Time) erro
 // Asked emits when artifacts were last asked for. The zero ID is for any of them at all: since when
 // anybody has noted that.
 func (c *Catalog) Asked(ctx context.Context, emit func(symbol.ID, time.Time) error) error {
-	return c.c.List(ctx, prefixed([]byte{keyDemand, demandAsked}), func(r sinks.Row) error {
+	return c.c.List(ctx, sinks.Under([]byte{row.RecordDemand, demandAsked}), func(r sinks.Row) error {
 		var f askedForm
 		if err := c.openForm(ctx, r, &f); err != nil {
 			return err
 		}
 		var id symbol.ID
 		if copy(id[:], r.Key[2:]) != len(id) {
-			return fmt.Errorf("record %x: %w", r.Key, ErrUnauthentic)
+			return fmt.Errorf("record %x: %w", r.Key, row.ErrUnauthentic)
 		}
 		return emit(id, f.Last)
 	})
@@ -149,7 +150,7 @@ type SourceState struct {
 }
 
 func (c *Catalog) sourceKey(url string) []byte {
-	return append([]byte{keySource}, c.k.tag(keySource, url)...)
+	return append([]byte{row.RecordSource}, c.k.Tag(row.RecordSource, url)...)
 }
 
 // Source gives what is remembered of a source; of an unknown one nothing but its URL.
@@ -181,12 +182,12 @@ func (c *Catalog) SetSource(ctx context.Context, s SourceState) error {
 
 // openForm opens a record whose value is JSON.
 func (c *Catalog) openForm(ctx context.Context, r sinks.Row, to any) error {
-	plain, err := c.k.openRecord(ctx, r.Key, r.Value)
+	plain, err := c.k.OpenRecord(ctx, r.Key, r.Value)
 	if err != nil {
 		return fmt.Errorf("record %x: %w", r.Key, err)
 	}
 	if err := json.Unmarshal(plain, to); err != nil {
-		return fmt.Errorf("record %x: %w: %w", r.Key, ErrUnauthentic, err)
+		return fmt.Errorf("record %x: %w: %w", r.Key, row.ErrUnauthentic, err)
 	}
 	return nil
 }
@@ -196,5 +197,5 @@ func (c *Catalog) swapForm(ctx context.Context, key, old []byte, form any) error
 	if err != nil {
 		return err
 	}
-	return c.c.Swap(ctx, key, old, c.k.sealRecord(key, plain))
+	return c.c.Swap(ctx, key, old, c.k.SealRecord(key, plain))
 }

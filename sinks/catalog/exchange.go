@@ -1,4 +1,4 @@
-package row
+package catalog
 
 import (
 	"context"
@@ -14,7 +14,7 @@ func exchange[T any](ctx context.Context, c *Catalog, key, was []byte, new *T) (
 		if err != nil {
 			return nil, err
 		}
-		value = c.k.sealRecord(key, plain)
+		value = c.k.SealRecord(key, plain)
 	}
 	return value, c.c.Swap(ctx, key, was, value)
 }
