@@ -7,8 +7,8 @@ import (
 
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
-	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // done counts an object that has ended. err: its ledger entry was not written.

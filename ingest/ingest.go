@@ -12,10 +12,10 @@ import (
 
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
-	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // job is one run.

@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"github.com/symlake/symlake/formats"
-	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // openInput opens an entry of a bucket: mapped where it lies if it is a local

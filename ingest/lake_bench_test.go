@@ -15,12 +15,12 @@ import (
 	"github.com/symlake/symlake/formats/elf"
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/ingest/spill"
 	"github.com/symlake/symlake/ingest/sweep"
 	"github.com/symlake/symlake/sinks"
 	bucketfile "github.com/symlake/symlake/sinks/bucket/file"
 	"github.com/symlake/symlake/sinks/parquet"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // BenchmarkLake writes the swept runs of real objects, held in memory, to a lake of each profile:

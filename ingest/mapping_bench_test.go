@@ -11,13 +11,13 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/r8"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/ingest/spill"
 	"github.com/symlake/symlake/ingest/sweep"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // BenchmarkMapping takes the mapping that testdata/bench/mapping.sh makes from text to rows, on one processor,

@@ -15,10 +15,10 @@ import (
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
-	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // object is one object at work: from its opening until all that it holds is

@@ -11,11 +11,11 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/sourcemap"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // mapOf is a source map of n segments, whose strings are all used, and whose mappings end with tail.

@@ -9,13 +9,13 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
-	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/ingest/spill"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/ingest/sweep"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // ResealOptions say whose rows get new data keys.

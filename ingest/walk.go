@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/formats"
-	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // Visit hears of each object and member that Walk opened: f is nil if no

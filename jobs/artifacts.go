@@ -104,7 +104,7 @@ func (j artifactsJob) one(p *process, s *records, show func(*catalog.Record) err
 		}
 	}
 	if len(r.Candidates) == 0 {
-		return fmt.Errorf("%s: %s: %s", j.Artifact, r.Status, wire.Reason(symbol.Answer{Status: r.Status, Err: r.Err}))
+		return fmt.Errorf("%s: %s: %s", j.Artifact, r.Status, symbol.Answer{Status: r.Status, Err: r.Err}.Reason())
 	}
 	return nil
 }

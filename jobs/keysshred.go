@@ -7,7 +7,6 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
-	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -103,7 +102,7 @@ func (s *records) resolve(p *process, names []string) ([]symbol.ID, error) {
 		case len(r.Candidates) > 0:
 			return nil, usage("%s names %d artifacts: name one by its id (symlake artifacts %s)", name, len(r.Candidates), name)
 		default:
-			return nil, fmt.Errorf("%s: %s: %s", name, r.Status, wire.Reason(symbol.Answer{Status: r.Status, Err: r.Err}))
+			return nil, fmt.Errorf("%s: %s: %s", name, r.Status, symbol.Answer{Status: r.Status, Err: r.Err}.Reason())
 		}
 	}
 	return ids, nil

@@ -12,7 +12,6 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/jobs/garbage"
-	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -176,7 +175,7 @@ func (j loadJob) artifacts(p *process, from *records) ([]symbol.ID, error) {
 		case len(r.Candidates) > 0:
 			ids = append(ids, r.Candidates...)
 		default:
-			return nil, fmt.Errorf("%s: %s: %s", name, r.Status, wire.Reason(symbol.Answer{Status: r.Status, Err: r.Err}))
+			return nil, fmt.Errorf("%s: %s: %s", name, r.Status, symbol.Answer{Status: r.Status, Err: r.Err}.Reason())
 		}
 	}
 	return ids, nil

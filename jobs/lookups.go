@@ -239,11 +239,11 @@ func (b *lookups) warn(a symbol.Answer) {
 	if b.unanswered[a.Status]++; b.unanswered[a.Status] > 1 {
 		return
 	}
-	b.p.log.Warn("not answered", "status", a.Status, "reason", wire.Reason(a))
+	b.p.log.Warn("not answered", "status", a.Status, "reason", a.Reason())
 	switch a.Status {
 	case symbol.Corrupt, symbol.Unavailable, symbol.Sealed:
 		if b.failed == nil {
-			b.failed = fmt.Errorf("%s: %s", a.Status, wire.Reason(a))
+			b.failed = fmt.Errorf("%s: %s", a.Status, a.Reason())
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -36,7 +35,7 @@ func appendLLVM(to []byte, frames []symbol.Frame, excerpts []lookup.Excerpt) []b
 		return append(to, "??\n??:0:0\n\n"...)
 	}
 	for i, f := range frames {
-		to = append(orUnknown(to, wire.FunctionOf(f)), '\n')
+		to = append(orUnknown(to, f.Readable()), '\n')
 		to = append(orUnknown(to, f.File), ':')
 		to = append(strconv.AppendUint(to, uint64(f.Line), 10), ':')
 		to = append(strconv.AppendUint(to, uint64(f.Column), 10), '\n')
@@ -69,7 +68,7 @@ func appendAddr2line(to []byte, frames []symbol.Frame, _ []lookup.Excerpt) []byt
 		if i > 0 {
 			to = append(to, " (inlined by) "...)
 		}
-		to = append(orUnknown(to, wire.FunctionOf(f)), " at "...)
+		to = append(orUnknown(to, f.Readable()), " at "...)
 		to = append(orUnknown(to, f.File), ':')
 		if f.Line == 0 {
 			to = append(to, "?\n"...)

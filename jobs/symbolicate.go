@@ -192,7 +192,7 @@ func (b bareImages) warn(p *process, s *report.Report, answers [][]symbol.Answer
 				continue
 			}
 			b[key] = true
-			p.log.Warn("not symbolicated", "image", f.File, "status", a.Status, "reason", wire.Reason(a))
+			p.log.Warn("not symbolicated", "image", f.File, "status", a.Status, "reason", a.Reason())
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
-	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -236,7 +235,7 @@ func (l *labeler) resolve(name string) (*mapping, error) {
 	case r.Status == symbol.Unavailable:
 		return nil, fmt.Errorf("mapping %s: %w", name, r.Err)
 	}
-	l.p.log.Warn("not symbolicated", "mapping", name, "status", r.Status, "reason", wire.Reason(symbol.Answer{Status: r.Status, Err: r.Err}))
+	l.p.log.Warn("not symbolicated", "mapping", name, "status", r.Status, "reason", symbol.Answer{Status: r.Status, Err: r.Err}.Reason())
 	return nil, nil
 }
 

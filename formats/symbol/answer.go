@@ -34,3 +34,19 @@ type Answer struct {
 	Or     [][]Frame // other chains that may be meant instead of Frames, where a mapping leaves several
 	Err    error     // the reason, for every status but Found
 }
+
+// Reason says in one sentence why an answer is not Found.
+func (a Answer) Reason() string {
+	if a.Err != nil {
+		return a.Err.Error()
+	}
+	switch a.Status {
+	case Hole:
+		return "nothing is known about this position"
+	case Outside:
+		return "the position is beyond the image"
+	case NoArtifact:
+		return "no such artifact"
+	}
+	return string(a.Status)
+}

@@ -103,6 +103,14 @@ type Frame struct {
 	Ignored  bool   // scripts: the source is none of the application's own
 }
 
+// Readable returns the function's name for people: demangled, or as stored where the client filled in no other.
+func (f *Frame) Readable() string {
+	if f.Function != "" {
+		return f.Function
+	}
+	return f.Linkage
+}
+
 // Quality says how much of an artifact a load explains. Parsers fill Units,
 // UnitsBroken, LinesBroken, Text and Split per part, ingest sums them and adds the rest
 // from the swept ranges.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/symlake/symlake/ingest/scratch"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/scratch"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // Strings that come many at a time, in a table that parts share, are those that come one by one: some twice, some in the

@@ -3,7 +3,7 @@ package spill
 import (
 	"encoding/binary"
 
-	"github.com/symlake/symlake/ingest/scratch"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // segment is a sorted piece on disk: records of length, start, order (varints)

@@ -22,7 +22,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/scratch"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // Order is what settles a tie of runs: rank, then part, then sequence within

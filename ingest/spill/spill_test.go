@@ -19,8 +19,8 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/ingest/sweep"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // part makes the runs of a part: the same ones for the same number.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -112,7 +111,7 @@ func (a *answerer) encode(x *symbol.Answer) error {
 	put(text(string(x.Status)))
 	reason := ""
 	if x.Status != symbol.Found {
-		reason = wire.Reason(*x)
+		reason = x.Reason()
 	}
 	n, terr := a.u.texts.number(reason) // made for the occasion: its address says nothing
 	if terr != nil {
@@ -129,7 +128,7 @@ func (a *answerer) encode(x *symbol.Answer) error {
 	put(uint32(len(x.Frames)))
 	for i := range x.Frames {
 		f := &x.Frames[i]
-		put(text(wire.FunctionOf(*f)))
+		put(text(f.Readable()))
 		put(text(f.File))
 		put(f.Line)
 		put(f.Column)

@@ -2,7 +2,7 @@
 // rows with columns added.
 //
 // It leaves to sinks/lookup what an answer is, to sinks/parquet (by way of sinks/all) files of columns, to formats/report
-// text, and to ingest/scratch what does not fit into memory.
+// text, and to sinks/scratch what does not fit into memory.
 //
 // # Flow
 //

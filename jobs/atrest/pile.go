@@ -5,7 +5,7 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/symlake/symlake/ingest/scratch"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // pile keeps byte strings by number, in memory as long as the budget lasts, then in scratch. They are written in the

@@ -9,7 +9,6 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -43,7 +42,7 @@ type placeKey struct {
 func (p *places) number(x place) (uint32, error) {
 	k := placeKey{artifact: x.artifact, space: x.space, anchor: x.anchor}
 	if x.answer != nil {
-		k.status, k.reason = x.answer.Status, wire.Reason(*x.answer)
+		k.status, k.reason = x.answer.Status, x.answer.Reason()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,7 +220,7 @@ func (p *placer) text(t *target, address string, frame uint64) (uint32, uint64, 
 	if t.fixed {
 		return t.at[0], 0, nil
 	}
-	w, err := wire.ParsePosition(strings.TrimSpace(address))
+	w, err := symbol.ParseWhere(strings.TrimSpace(address))
 	if err != nil {
 		n, err := p.places.number(place{answer: &symbol.Answer{Status: invalid, Err: fmt.Errorf("the address is no 0x1f3a, +0x1f3a, NAME+0x1f3a or LINE:COLUMN of 64 bits")}})
 		return n, 0, err

@@ -3,7 +3,7 @@ package atrest
 import (
 	"encoding/binary"
 
-	"github.com/symlake/symlake/ingest/scratch"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // record is one frame on its way to its answer.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/symlake/symlake/ingest"
-	"github.com/symlake/symlake/ingest/scratch"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // job is a run under way.

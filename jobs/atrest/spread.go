@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"sync"
 
-	"github.com/symlake/symlake/ingest/scratch"
+	"github.com/symlake/symlake/sinks/scratch"
 )
 
 // spread is the answers of a unit by row, where they do not fit into memory: pages of (row, answer) by bucket, a bucket

@@ -8,7 +8,6 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -241,7 +240,7 @@ func (x *stackAnswer) add(f *report.Frame, a *symbol.Answer) {
 	if x.frames == 0 || slices.Index(weight, a.Status) > slices.Index(weight, x.status) {
 		x.status, x.reason = a.Status, ""
 		if a.Status != symbol.Found {
-			x.reason = wire.Reason(*a)
+			x.reason = a.Reason()
 		}
 	}
 	status := x.t.number(string(a.Status))
@@ -254,7 +253,7 @@ func (x *stackAnswer) add(f *report.Frame, a *symbol.Answer) {
 	}
 	for i := range a.Frames {
 		l := &a.Frames[i]
-		x.out.Lines = append(x.out.Lines, all.ParquetLine{Function: x.t.number(wire.FunctionOf(*l)), File: x.t.number(l.File), Line: l.Line, Col: l.Column, Frame: x.frames, Status: status})
+		x.out.Lines = append(x.out.Lines, all.ParquetLine{Function: x.t.number(l.Readable()), File: x.t.number(l.File), Line: l.Line, Col: l.Column, Frame: x.frames, Status: status})
 		if x.full || a.Status != symbol.Found {
 			continue
 		}

@@ -248,7 +248,7 @@ func (r *teckenResult) chain(q lookup.Query, frames []symbol.Frame) {
 
 func appendPlace(out []byte, f *symbol.Frame) []byte {
 	out = append(out, `"function":`...)
-	out = wire.AppendString(out, wire.FunctionOf(*f))
+	out = wire.AppendString(out, f.Readable())
 	if f.File != "" {
 		out = append(out, `,"file":`...)
 		out = wire.AppendString(out, f.File)

@@ -48,7 +48,7 @@ type Answer struct {
 func NewFrames(frames []symbol.Frame) []Frame {
 	out := make([]Frame, len(frames))
 	for i, f := range frames {
-		out[i] = Frame{Function: FunctionOf(f), Linkage: f.Linkage, File: f.File, Line: f.Line, Column: f.Column, Name: f.Name, Ignored: f.Ignored}
+		out[i] = Frame{Function: f.Readable(), Linkage: f.Linkage, File: f.File, Line: f.Line, Column: f.Column, Name: f.Name, Ignored: f.Ignored}
 	}
 	return out
 }
@@ -60,31 +60,7 @@ func NewAnswer(a symbol.Answer) Answer {
 		j.Alternatives = append(j.Alternatives, NewFrames(other))
 	}
 	if a.Status != symbol.Found {
-		j.Reason = Reason(a)
+		j.Reason = a.Reason()
 	}
 	return j
-}
-
-// Reason is one sentence for every status but found.
-func Reason(a symbol.Answer) string {
-	if a.Err != nil {
-		return a.Err.Error()
-	}
-	switch a.Status {
-	case symbol.Hole:
-		return "nothing is known about this position"
-	case symbol.Outside:
-		return "the position is beyond the image"
-	case symbol.NoArtifact:
-		return "no such artifact"
-	}
-	return string(a.Status)
-}
-
-// FunctionOf is the name a person reads.
-func FunctionOf(f symbol.Frame) string {
-	if f.Function != "" {
-		return f.Function
-	}
-	return f.Linkage
 }

@@ -58,7 +58,7 @@ func WriteStack(j *JSON, s *report.Report, answers [][]symbol.Answer) {
 func appendStatus(to []byte, a *symbol.Answer) []byte {
 	to = AppendString(append(to, `"status":`...), string(a.Status))
 	if a.Status != symbol.Found {
-		if why := Reason(*a); why != "" {
+		if why := a.Reason(); why != "" {
 			to = append(to, `,"reason":`...)
 			to = AppendString(to, why)
 		}
@@ -72,7 +72,7 @@ func appendStatus(to []byte, a *symbol.Answer) []byte {
 // appendFrame appends the members of a frame.
 func appendFrame(to []byte, f *symbol.Frame) []byte {
 	to = append(to, `"function":`...)
-	to = AppendString(to, FunctionOf(*f))
+	to = AppendString(to, f.Readable())
 	to = append(to, `,"linkage":`...)
 	to = AppendString(to, f.Linkage)
 	to = append(to, `,"file":`...)

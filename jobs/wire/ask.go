@@ -44,7 +44,7 @@ type function struct {
 
 // Check returns the error that Ask would have, and answers nothing.
 func (q *Asker) Check(ctx context.Context, artifact, position string) error {
-	_, err := ParsePosition(position)
+	_, err := symbol.ParseWhere(position)
 	_, isMethod := ParseMethod(position)
 	if err != nil && !isMethod {
 		return err
@@ -74,7 +74,7 @@ func errNoMethod(artifact, position string) error {
 
 // Ask makes a question of a name and a position. The error is of the position's form.
 func (q *Asker) Ask(ctx context.Context, artifact, position string) (Question, error) {
-	where, err := ParsePosition(position)
+	where, err := symbol.ParseWhere(position)
 	method, isMethod := ParseMethod(position)
 	if err != nil && !isMethod {
 		return Question{}, err

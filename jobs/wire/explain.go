@@ -60,7 +60,7 @@ func writeExplanation(w io.Writer, e *lookup.Explanation) (err error) {
 	if e.Status == symbol.Found {
 		line("status", "%s", e.Status)
 	} else {
-		line("status", "%s: %s", e.Status, Reason(symbol.Answer{Status: e.Status, Err: e.Err}))
+		line("status", "%s: %s", e.Status, symbol.Answer{Status: e.Status, Err: e.Err}.Reason())
 	}
 	return err
 }
