@@ -42,9 +42,11 @@ oracle: ## record the goldens of testdata again with llvm-symbolizer and Apple's
 	bash testdata/golden.sh
 	bash testdata/swift/record.sh $(CACHE)
 
-lint: ## gofmt and go vet
+lint: ## gofmt, go vet, golangci-lint by .ci/golangci.yml, and the rules of the tree: layers, sizes, words
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
 	$(GO) vet ./... ./testdata/bench ./testdata/steps
+	bash testdata/lint.sh $(CACHE)
+	$(GO) test ./jobs/internal/house
 
 image: build ## a container image of the static binary, by docker or by what CONTAINER names: podman, buildah
 	mkdir -p $(BIN)/image

@@ -126,7 +126,7 @@ func (l *lazy) spool(ctx context.Context) error {
 	stream := &spoolReader{ctx: ctx, l: l}
 	whole, err := l.parent.Spool(l.name, l.size, stream)
 	if err != nil {
-		// Scratch that is full or a cancelled job says nothing about the
+		// Scratch that is full or a canceled job says nothing about the
 		// member, but its stream is used up either way.
 		l.err = err
 		return err

@@ -39,23 +39,10 @@ const (
 // no further than the file's end counts, as everywhere.
 func findZipDirectory(in *formats.Input) (zipDirectory, error) {
 	d := zipDirectory{in: in}
-	none := bad("zip", "end record", max(0, in.Size-zipEndBytes), "the end of a central directory", formats.ErrCorrupt)
-	n := min(in.Size, zipEndBytes+0xffff)
-	tail, err := in.View(in.Size-n, n)
+	at, end, err := findZipEnd(in)
 	if err != nil {
 		return d, err
 	}
-	i := len(tail)
-	for {
-		if i = bytes.LastIndex(tail[:i], []byte("PK\x05\x06")); i < 0 {
-			return d, none
-		}
-		if b := tail[i:]; len(b) >= zipEndBytes && zipEndBytes+int(binary.LittleEndian.Uint16(b[20:])) <= len(b) {
-			break
-		}
-	}
-	at := in.Size - n + int64(i)
-	end := tail[i:]
 	if binary.LittleEndian.Uint16(end[4:]) != binary.LittleEndian.Uint16(end[6:]) {
 		return d, bad("zip", "end record", at, "an archive in one piece", formats.ErrUnsupported)
 	}
@@ -104,6 +91,23 @@ func findZipDirectory(in *formats.Input) (zipDirectory, error) {
 		return d, bad("zip", "end record", at, "fewer members", kind)
 	}
 	return d, nil
+}
+
+// findZipEnd returns the last end record and its offset.
+func findZipEnd(in *formats.Input) (at int64, end []byte, err error) {
+	n := min(in.Size, zipEndBytes+0xffff)
+	tail, err := in.View(in.Size-n, n)
+	if err != nil {
+		return 0, nil, err
+	}
+	for i := len(tail); ; {
+		if i = bytes.LastIndex(tail[:i], []byte("PK\x05\x06")); i < 0 {
+			return 0, nil, bad("zip", "end record", max(0, in.Size-zipEndBytes), "the end of a central directory", formats.ErrCorrupt)
+		}
+		if b := tail[i:]; len(b) >= zipEndBytes && zipEndBytes+int(binary.LittleEndian.Uint16(b[20:])) <= len(b) {
+			return in.Size - n + int64(i), b, nil
+		}
+	}
 }
 
 // zip64End is where the ZIP64 end record is: at the offset the locator says,

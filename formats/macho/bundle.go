@@ -55,7 +55,7 @@ func openBundle(ctx context.Context, in *formats.Input) (*formats.Object, error)
 	return &formats.Object{Note: "no-dwarf: the dSYM bundle " + bundle + ".dSYM has no Contents/Resources/DWARF/" + names[0]}, nil
 }
 
-// Cache recognises the cache that holds all libraries of a system.
+// Cache recognizes the cache that holds all libraries of a system.
 var Cache = formats.Format{Name: "dyld-cache", Version: 1,
 	Detect: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("dyld_v")) },
 	Open: func(context.Context, *formats.Input) (*formats.Object, error) {

@@ -29,10 +29,8 @@ type object struct {
 	img       *native.Image
 	imageErr  error
 
-	hidden     sync.Once
 	symbolMap  symbolMap
 	missingMap string
-	hiddenErr  error
 }
 
 // units is one file with DWARF.

@@ -23,7 +23,7 @@ const (
 	mapID     = "bcsymbolmap:"
 )
 
-// SymbolMap recognises BCSymbolMap files: companions of dSYMs.
+// SymbolMap recognizes BCSymbolMap files: companions of dSYMs.
 var SymbolMap = formats.Format{Name: "bcsymbolmap", Version: 1,
 	Detect: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(mapMagic)) },
 	Open: func(_ context.Context, in *formats.Input) (*formats.Object, error) {

@@ -74,6 +74,16 @@ func (m *mapping) surveyed(ctx context.Context) (*survey, error) {
 	return m.survey, nil
 }
 
+// version notes the version that the mapping declares in line n and returns it.
+func (s *survey) version(text string, n int, facts *facts) mapVersion {
+	v := parseVersion(text)
+	if v.unknown {
+		s.warnings = append(s.warnings, newerVersion(n))
+	}
+	facts.declare(v)
+	return v
+}
+
 // newSurvey makes it, and adds all bytes of the mapping to sum, unless that is nil.
 func newSurvey(ctx context.Context, in *formats.Input, parts int, sum hash.Hash) (*survey, error) {
 	s := &survey{files: files{seed: maphash.MakeSeed(), most: in.Limits.Files}, starts: make([]start, 0, parts+1)}
@@ -115,10 +125,8 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int, sum hash.Hash)
 		case c == '\r':
 			continue
 		default:
-			if off >= int64(len(s.starts))*partBytes {
-				for len(s.starts) < parts && off >= int64(len(s.starts))*partBytes {
-					s.starts = append(s.starts, start{off, n, now})
-				}
+			for len(s.starts) < parts && off >= int64(len(s.starts))*partBytes {
+				s.starts = append(s.starts, start{off, n, now})
 			}
 			_, text := trim(line)
 			from, to, reason := classLine(text)
@@ -136,11 +144,7 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int, sum hash.Hash)
 		switch ok, _ := a.read(line); {
 		case !ok:
 		case a.id == idVersion:
-			now = parseVersion(a.text)
-			if now.unknown {
-				s.warnings = append(s.warnings, newerVersion(n))
-			}
-			facts.declare(now)
+			now = s.version(a.text, n, facts)
 		case a.id == idSourceFile && original != nil:
 			if err := s.files.put(original, a.text); err != nil {
 				return nil, err

@@ -100,9 +100,11 @@ func NewClass(c *symbol.Class, m Members) *Class {
 	return x
 }
 
-// Named and Whole are those of its Members.
+// Named returns the members with that obfuscated name, as Members does.
 func (x *Class) Named(name string) []symbol.Member { return x.members.Named(name) }
-func (x *Class) Whole() *symbol.Class              { return x.members.Whole() }
+
+// Whole returns the class with all of its members, as Members does.
+func (x *Class) Whole() *symbol.Class { return x.members.Whole() }
 
 // method gives what a name stands for; nil: no method has it.
 func (x *Class) method(name string) method {

@@ -1,8 +1,8 @@
 // Package garbage says how often a process collects its garbage.
 //
-// Importing it puts the first collection off while packages are still initialised. All that they allocate comes close to
+// Importing it puts the first collection off while packages are still initialized. All that they allocate comes close to
 // the 4 MB at which the runtime would begin, and every third process did so on its way to main, for a fifth of the time
-// that it takes to start. Go initialises what is ready in the order of import paths: this package comes when little more
+// that it takes to start. Go initializes what is ready in the order of import paths: this package comes when little more
 // than half is allocated.
 package garbage
 

@@ -20,16 +20,16 @@ type Entry struct {
 	Modified time.Time
 }
 
-// ErrChanged: the object is not (or no longer) the one with that ETag.
+// ErrChanged says that the object no longer has the ETag that the caller asked for.
 var ErrChanged = errors.New("object changed")
 
-// ErrNotFound: there is no such object.
+// ErrNotFound says that the bucket has no such object.
 var ErrNotFound = errors.New("no such object")
 
-// ErrPartial: a listing lacks what could not be read. What it gave is right.
+// ErrPartial says that a part of a listing could not be read. The entries before it are right.
 var ErrPartial = errors.New("not all could be listed")
 
-// ErrUsage: a URL or an option makes no sense, and will not the next time.
+// ErrUsage says that a URL or an option is wrong. Another attempt fails alike.
 var ErrUsage = errors.New("wrong usage")
 
 // Usage makes an error that is ErrUsage and says only what it is given.

@@ -119,7 +119,6 @@ func TestTidy(t *testing.T) {
 	if err := commit(s, 1, 9); err != nil {
 		t.Fatal(err)
 	}
-	kept := len(files(t, dir))
 	living, err := other.Blocks.Begin(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +131,7 @@ func TestTidy(t *testing.T) {
 			}
 		}
 	}
-	kept = len(files(t, dir))
+	kept := len(files(t, dir))
 	old := time.Now().Add(-time.Hour)
 	leave := func(name string, when time.Time) {
 		t.Helper()

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrLocked: another holder has the store's ingest lock.
+// ErrLocked says that another process holds the store's ingest lock.
 var ErrLocked = errors.New("store is locked: another ingest is running")
 
 // Lock takes the store for this process alone, as gc needs it, or gives ErrLocked at once. A lock

@@ -19,11 +19,13 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// Refused makes an error a sinks.ErrRefused without more words.
+// Refused is an error that matches sinks.ErrRefused and prints as Err alone.
 type Refused struct{ Err error }
 
-func (r Refused) Error() string        { return r.Err.Error() }
-func (r Refused) Unwrap() error        { return r.Err }
+func (r Refused) Error() string { return r.Err.Error() }
+func (r Refused) Unwrap() error { return r.Err }
+
+// Is reports whether target is sinks.ErrRefused.
 func (r Refused) Is(target error) bool { return target == sinks.ErrRefused }
 
 // Ephemeral is a key that dies with the process: for stores that do so too.

@@ -102,7 +102,7 @@ func nothing(t *testing.T, open func() *sinks.Store) {
 // first asks at every edge of rows, kinds and loads.
 func first(t *testing.T, open func() *sinks.Store) {
 	s := open()
-	before, it, after := load(1, 1), load(1, 2), load(1, 3) // neighbours in key order
+	before, it, after := load(1, 1), load(1, 2), load(1, 3) // neighbors in key order
 	dictionary := sinks.Row{Key: append(bytes.Clone(it), 0, 0, 0, 0, 0, 0, 0, 0, 0), Value: []byte("dictionary")}
 	list := rows(it, 500, 300)
 	top := key(it, ^uint64(0))

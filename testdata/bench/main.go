@@ -18,17 +18,38 @@ import (
 	"time"
 )
 
-// bench is one run of the program.
-type bench struct {
-	ctx     context.Context
-	symlake string
-	peer    string // testdata/bench/peer, built; "" where cargo is not
-	cache   string
-	tmp     string // on tmpfs if there is one: the disk is not what is measured
-	pairs   int
-	probes  int
-	lasts   time.Duration
+// part is one thing that bench can measure, by the name that -only takes.
+type part struct {
+	name    string
+	measure func(*bench, []string) (print func(), err error)
 }
+
+// parts are measured in this order. Each prints its tables after the last of them.
+var parts = []part{
+	{"r8", func(b *bench, _ []string) (func(), error) {
+		r, err := b.retrace()
+		if r == nil {
+			return nothing, err
+		}
+		return r.print, err
+	}},
+	{"mappings", func(b *bench, _ []string) (func(), error) {
+		m, err := b.mappings()
+		return func() { printMappings(m) }, err
+	}},
+	{"maps", func(b *bench, _ []string) (func(), error) { return nothing, b.maps() }},
+	{"rows", func(b *bench, files []string) (func(), error) { return nothing, b.rows(files) }},
+	{"traces", func(b *bench, _ []string) (func(), error) {
+		t, err := b.traces()
+		return func() { printTraces(t) }, err
+	}},
+	{"crashes", func(b *bench, _ []string) (func(), error) { return nothing, b.crashes() }},
+	{"load", func(b *bench, _ []string) (func(), error) { return nothing, b.underLoad() }},
+	{"lake", func(b *bench, _ []string) (func(), error) { return nothing, b.lake() }},
+}
+
+// nothing is left to print by a part that prints while it measures.
+func nothing() {}
 
 func main() {
 	log.SetFlags(0)
@@ -46,6 +67,7 @@ func main() {
 			log.Fatalf("bench: %v: apt-get install llvm-19 zstd", err)
 		}
 	}
+
 	base := os.TempDir()
 	if st, err := os.Stat("/dev/shm"); err == nil && st.IsDir() {
 		base = "/dev/shm"
@@ -54,79 +76,55 @@ func main() {
 	if b.tmp, err = os.MkdirTemp(base, "symlake-bench-"); err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(b.tmp)
+	err = b.run(*only)
+	os.RemoveAll(b.tmp)
+	if err != nil {
+		log.Fatalf("bench: %v", err)
+	}
+}
+
+// run measures the inputs and parts that only names, all if it is empty, and prints their tables.
+func (b *bench) run(only string) error {
 	files, err := filepath.Glob(filepath.Join(b.cache, "inputs", "*"))
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	wanted := map[string]bool{}
-	for _, name := range strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }) {
+	for _, name := range strings.FieldsFunc(only, func(r rune) bool { return r == ',' }) {
 		wanted[name] = true
 	}
+
 	var results []*result
 	for _, f := range files {
 		if name := filepath.Base(f); len(wanted) == 0 || wanted[name] {
 			r, err := b.measure(name, f)
 			if err != nil {
-				log.Fatalf("bench: %s: %v", name, err)
+				return fmt.Errorf("%s: %w", name, err)
 			}
 			results = append(results, r)
 		}
 	}
-	var java *retraced
-	if len(wanted) == 0 || wanted["r8"] {
-		if java, err = b.retrace(); err != nil {
-			log.Fatalf("bench: retrace: %v", err)
+	var prints []func()
+	for _, p := range parts {
+		if len(wanted) == 0 || wanted[p.name] {
+			print, err := p.measure(b, files)
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+			prints = append(prints, print)
 		}
 	}
-	var mappings []*mapped
-	if len(wanted) == 0 || wanted["mappings"] {
-		if mappings, err = b.mappings(); err != nil {
-			log.Fatalf("bench: mappings: %v", err)
-		}
-	}
-	if len(wanted) == 0 || wanted["maps"] {
-		if err := b.maps(); err != nil {
-			log.Fatalf("bench: maps: %v", err)
-		}
-	}
-	if len(wanted) == 0 || wanted["rows"] {
-		if err := b.rows(files); err != nil {
-			log.Fatalf("bench: rows: %v", err)
-		}
-	}
-	var traces []*traced
-	if len(wanted) == 0 || wanted["traces"] {
-		if traces, err = b.traces(); err != nil {
-			log.Fatalf("bench: traces: %v", err)
-		}
-	}
-	if len(wanted) == 0 || wanted["crashes"] {
-		if err := b.crashes(); err != nil {
-			log.Fatalf("bench: crashes: %v", err)
-		}
-	}
-	if len(wanted) == 0 || wanted["load"] {
-		if err := b.underLoad(); err != nil {
-			log.Fatalf("bench: load: %v", err)
-		}
-	}
-	if len(wanted) == 0 || wanted["lake"] {
-		if err := b.lake(); err != nil {
-			log.Fatalf("bench: lake: %v", err)
-		}
-	}
-	if len(results) == 0 && java == nil && mappings == nil && traces == nil && !wanted["maps"] && !wanted["rows"] && !wanted["crashes"] && !wanted["load"] && !wanted["lake"] {
-		log.Fatalf("bench: no inputs in %s/inputs", b.cache)
+
+	if len(results) == 0 && len(prints) == 0 {
+		return fmt.Errorf("no inputs in %s/inputs", b.cache)
 	}
 	if len(results) > 0 {
 		printTables(results)
 	}
-	printMappings(mappings)
-	printTraces(traces)
-	if java != nil {
-		java.print()
+	for _, print := range prints {
+		print()
 	}
+	return nil
 }
 
 func (b *bench) measure(name, file string) (*result, error) {

@@ -119,7 +119,7 @@ func (r *reader) special() ref {
 			return r.push(node{kind: kSpecial, text: "non-virtual thunk to ", a: r.encoding()})
 		}
 	case "Tv":
-		if r.offset() && r.offset() {
+		if this := r.offset(); this && r.offset() {
 			return r.push(node{kind: kSpecial, text: "virtual thunk to ", a: r.encoding()})
 		}
 	}

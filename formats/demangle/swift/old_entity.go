@@ -186,7 +186,7 @@ func (p *parser) oldEntity() ref {
 	}
 	defer func() { p.depth-- }()
 	static := p.accept('Z')
-	k := kNone
+	var k kind
 	switch p.peek() {
 	case 'F':
 		k = kFunction

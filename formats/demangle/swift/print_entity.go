@@ -265,14 +265,14 @@ func (p *printer) printParameters(labels, r ref, depth int) {
 		p.put(")")
 		return
 	}
-	labelled := labels != 0 && p.nodes[labels].n > 0
+	labeled := labels != 0 && p.nodes[labels].n > 0
 	p.put("(")
 	for i, param := range p.children(params) {
 		if i > 0 && !p.simple {
 			p.put(", ")
 		}
 		switch {
-		case labelled:
+		case labeled:
 			label := p.kid(labels, i)
 			if p.nodes[label].kind == kIdentifier {
 				p.put(p.nodes[label].text)

@@ -40,7 +40,6 @@ var warrens = map[string]int{
 	"sinks/lookup":                75,
 	"sinks/parquet":               52,
 	"sinks/row":                   168,
-	"testdata/bench":              39,
 }
 
 // arrow says that file from uses definitions of file to.

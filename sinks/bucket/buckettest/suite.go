@@ -24,7 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) bucket.Bucket) {
 		{"ListOrder", listOrder}, {"ListAfterAndPrefix", listAfterAndPrefix}, {"ListEmitError", listEmitError},
 		{"Read", read}, {"Empty", empty}, {"Missing", missing}, {"ChangedBeforeOpen", changedBeforeOpen},
 		{"CreateConditions", createConditions}, {"CreateRace", createRace}, {"ReplaceRace", replaceRace},
-		{"CreateWhole", createWhole}, {"Draft", draft}, {"Delete", deleteKeys}, {"Cancelled", cancelled}, {"URL", urls},
+		{"CreateWhole", createWhole}, {"Draft", draft}, {"Delete", deleteKeys}, {"Canceled", canceled}, {"URL", urls},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
 	}
@@ -255,7 +255,7 @@ func changedBeforeOpen(t *testing.T, b bucket.Bucket) {
 	}
 }
 
-func cancelled(t *testing.T, b bucket.Bucket) {
+func canceled(t *testing.T, b bucket.Bucket) {
 	create(t, b, "k", []byte("x"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

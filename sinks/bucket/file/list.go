@@ -85,7 +85,6 @@ func (l *lister) folder(base string) error {
 		}
 		names = append(names, name)
 	}
-	list = nil
 	sort.Strings(names)
 	for _, name := range names {
 		key := base + name

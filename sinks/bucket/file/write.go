@@ -48,7 +48,7 @@ func writeNew(ctx context.Context, p string, r io.Reader) (err error) {
 		return fmt.Errorf("create %s: %w", p, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := io.Copy(f, &cancelled{ctx, r}); err != nil {
+	if _, err := io.Copy(f, &canceled{ctx, r}); err != nil {
 		return fmt.Errorf("create %s: %w", p, err)
 	}
 	err = f.Link(filepath.Base(p))
@@ -115,7 +115,7 @@ func writeTemporary(ctx context.Context, dir string, r io.Reader) (name string, 
 	if err != nil {
 		return "", err
 	}
-	_, err = io.Copy(f, &cancelled{ctx, r})
+	_, err = io.Copy(f, &canceled{ctx, r})
 	if err == nil {
 		err = f.Sync()
 	}
@@ -129,13 +129,13 @@ func writeTemporary(ctx context.Context, dir string, r io.Reader) (name string, 
 	return name, nil
 }
 
-// cancelled is a reader that ends with its context.
-type cancelled struct {
+// canceled is a reader that ends with its context.
+type canceled struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (c *cancelled) Read(b []byte) (int, error) {
+func (c *canceled) Read(b []byte) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -30,7 +30,7 @@ func (s *Server) Split(t testing.TB, r Region, at []byte) {
 	s.procedure(t, "SplitRegion", field(field(nil, 1, info), 2, at), 3)
 }
 
-// Merge makes one region of several neighbours.
+// Merge makes one region of several neighbors.
 func (s *Server) Merge(t testing.TB, list ...Region) {
 	t.Helper()
 	var q []byte

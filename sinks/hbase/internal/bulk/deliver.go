@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ErrUnclear: the answer to a call that changes something was lost.
+// ErrUnclear says that the answer to a changing call was lost. The server may have carried it out.
 var ErrUnclear = errors.New("the server's answer was lost: it may have been done")
 
 // Loader hands files over to a cluster: the usual Target. It serves one batch.

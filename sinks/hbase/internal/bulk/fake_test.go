@@ -33,7 +33,6 @@ type cluster struct {
 	cells   map[string]hfile.Cell
 	files   int
 	dirs    map[string]bool
-	peak    int // files staged at once
 }
 
 func newCluster(t *testing.T, splits ...[]byte) *cluster {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// ErrUnspoken: the server demands what this client does not speak, Kerberos or TLS.
+// ErrUnspoken says that the server demands Kerberos or TLS, and this client speaks neither.
 var ErrUnspoken = errors.New("symlake speaks to HBase without Kerberos and without TLS only; symlake load --hfiles-out writes files for HBase's own completebulkload")
 
-// ErrNoTable: there is no such table.
+// ErrNoTable says that HBase has no such table.
 var ErrNoTable = errors.New("no such table")
 
-// ErrDamaged: HBase has lost a file or a region, or finds one damaged.
+// ErrDamaged says that HBase has lost a file or a region, or finds one damaged.
 var ErrDamaged = errors.New("HBase cannot read what it was given")
 
-// ErrClosed: the client was closed.
+// ErrClosed says that the client was closed.
 var ErrClosed = errors.New("HBase client is closed")
 
 // ServerError is what a server answered instead of a result.

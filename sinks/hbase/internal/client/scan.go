@@ -49,7 +49,7 @@ type scan struct {
 	page              bool // with a scanner that stays open: rows is of one answer
 }
 
-// keyOnly is HBase's KeyOnlyFilter, serialised: it leaves values out.
+// keyOnly is HBase's KeyOnlyFilter, serialized: it leaves values out.
 var keyOnly = message(nil).text(1, packagePrefix+"filter.KeyOnlyFilter").bytes(2, message(nil).flag(1, false))
 
 func (s *scan) request(r *Region) message {

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"context"
+	"time"
+)
+
+// bench is one run of the program.
+type bench struct {
+	ctx     context.Context
+	symlake string
+	peer    string // testdata/bench/peer, built; "" where cargo is not
+	cache   string
+	tmp     string // on tmpfs if there is one: the disk is not what is measured
+	pairs   int
+	probes  int
+	lasts   time.Duration
+}
