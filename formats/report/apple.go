@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"sort"
@@ -260,32 +259,4 @@ func appleArch(word string) string {
 		return "x86"
 	}
 	return ""
-}
-
-// parseUUID reads 32 hexadecimal digits at b[p:], with dashes or without, and
-// gives them in lower case with dashes; "" if they are none, or zeros.
-func parseUUID(b []byte, p int) (uuid string, end int, ok bool) {
-	digits := make([]byte, 0, 36)
-	zero := true
-	for end = p; end < len(b) && len(digits) < 36; end++ {
-		c := b[end]
-		if c == '-' && end > p {
-			continue
-		}
-		if hexDigit(c) < 0 {
-			break
-		}
-		if n := len(digits); n == 8 || n == 13 || n == 18 || n == 23 {
-			digits = append(digits, '-')
-		}
-		zero = zero && c == '0'
-		digits = append(digits, c)
-	}
-	if len(digits) != 36 || end < len(b) && (hexDigit(b[end]) >= 0 || b[end] == '-') {
-		return "", p, false
-	}
-	if zero {
-		return "", end, true
-	}
-	return string(bytes.ToLower(digits)), end, true
 }

@@ -180,17 +180,6 @@ func parseOffset(b []byte) (base []byte, offset uint64, symbol []byte) {
 	}
 }
 
-// parseNumber reads decimal digits, or hexadecimal ones behind 0x.
-func parseNumber(b []byte, p int) (v uint64, end int, ok bool) {
-	if p <= len(b) && bytes.HasPrefix(b[p:], hexWord) {
-		return parseHex(b, p+2)
-	}
-	for end = p; end < len(b) && end-p < 20 && '0' <= b[end] && b[end] <= '9'; end++ {
-		v = v*10 + uint64(b[end]-'0')
-	}
-	return v, end, end > p && end-p < 20
-}
-
 // trailingUUID is the UUID at the end of a line, in brackets of any kind or in none.
 func trailingUUID(b []byte) string {
 	b = bytes.TrimRight(b, " \t,;")

@@ -112,14 +112,6 @@ func eachAnswer(s *Report, answers [][]symbol.Answer, visit func(thread int, f *
 	}
 }
 
-// lineEnd is how the line that reaches to end ends.
-func lineEnd(text []byte, end int) string {
-	if bytes.HasPrefix(bytes.TrimLeft(text[end:], " \t"), []byte("\r\n")) {
-		return "\r\n"
-	}
-	return "\n"
-}
-
 func writeApple(out *bufio.Writer, f *Frame, at *symbol.Frame) {
 	out.WriteString(oneLine(function(at)))
 	if image := base([]byte(f.File)); len(image) > 0 {

@@ -9,19 +9,6 @@ import (
 // PLCrashReporter and KSCrash, which print the same.
 var appleText = document{begins: appleTextBegins, follow: followAppleText, read: readAppleText}
 
-func trimEnd(b []byte) []byte { return bytes.TrimRight(b, "\r\n") }
-
-// appleLine is a line without its end, in which the spaces that pages do not break are two spaces each.
-func appleLine(b []byte) []byte {
-	b = trimEnd(b)
-	if bytes.Contains(b, fixedSpace) {
-		b = bytes.ReplaceAll(b, fixedSpace, []byte("  "))
-	}
-	return b
-}
-
-var fixedSpace = []byte("\u00a0")
-
 var appleHeaders = [][]byte{[]byte("Incident Identifier:"), []byte("CrashReporter Key:"), []byte("Hardware Model:"), []byte("Exception Type:"), lastException, heaviestStack, []byte("Call graph:")}
 
 var (
@@ -257,18 +244,4 @@ func (r *appleReport) addImage(line []byte) bool {
 		r.images = append(r.images, img)
 	}
 	return true
-}
-
-// eachLine visits the lines of text without their ends.
-func eachLine(text []byte, visit func(at int, line []byte)) {
-	for at := 0; at < len(text); {
-		n := bytes.IndexByte(text[at:], '\n') + 1
-		if n == 0 {
-			n = len(text) - at
-		}
-		if n <= MaxLineBytes {
-			visit(at, appleLine(text[at:at+n]))
-		}
-		at += n
-	}
 }

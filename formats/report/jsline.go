@@ -192,14 +192,6 @@ func (l *jsLine) locate(b []byte, p, end int) bool {
 	return isScriptURL(l.url, l.form)
 }
 
-// parseUint32 reads a decimal number below 2^32.
-func parseUint32(b []byte, p int) (v uint64, end int, ok bool) {
-	for end = p; end < len(b) && end-p <= 10 && '0' <= b[end] && b[end] <= '9'; end++ {
-		v = v*10 + uint64(b[end]-'0')
-	}
-	return v, end, end > p && end-p <= 10 && v < 1<<32
-}
-
 // scriptEnds are the endings of files that hold scripts or their bytecode.
 var scriptEnds = []string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".bundle", ".jsbundle", ".hbc", ".html", ".htm", ".vue", ".php"}
 

@@ -84,7 +84,7 @@ func parseLine(b []byte, bare bool) (l line, ok bool) {
 	return parsePlain(b, bare)
 }
 
-var pcWord, hexWord = []byte("pc"), []byte("0x")
+var pcWord = []byte("pc")
 
 // parseNumbered reads "#04 pc 0001f3a8  IMAGE" and the forms of [parseSanitizer] and [parseThreadSanitizer].
 func parseNumbered(b []byte) (line, bool) {
@@ -400,55 +400,4 @@ func parseGroups(l *line, b []byte) {
 	if id := group[last+1:]; isHex(id) {
 		l.named, l.buildID = true, id
 	}
-}
-
-func base(path []byte) []byte { return path[bytes.LastIndexByte(path, '/')+1:] }
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' }
-
-func skipSpace(b []byte, p int) int {
-	for p < len(b) && isSpace(b[p]) {
-		p++
-	}
-	return p
-}
-
-// maxID is the length of a SHA-512 in hex: no build-id is longer.
-const maxID = 128
-
-func isHex(b []byte) bool {
-	for _, c := range b {
-		if hexDigit(c) < 0 {
-			return false
-		}
-	}
-	return len(b) > 0 && len(b) <= maxID
-}
-
-func hexDigit(c byte) int {
-	switch {
-	case '0' <= c && c <= '9':
-		return int(c - '0')
-	case 'a' <= c && c <= 'f':
-		return int(c-'a') + 10
-	case 'A' <= c && c <= 'F':
-		return int(c-'A') + 10
-	}
-	return -1
-}
-
-// parseHex reads up to 16 digits at p; more are no address.
-func parseHex(b []byte, p int) (v uint64, end int, ok bool) {
-	for end = p; end < len(b) && hexDigit(b[end]) >= 0; end++ {
-		v = v<<4 | uint64(hexDigit(b[end]))
-	}
-	return v, end, end > p && end-p <= 16
-}
-
-// parseDigits reads a frame's number: up to 6 digits at p.
-func parseDigits(b []byte, p int) (n, end int, ok bool) {
-	for end = p; end < len(b) && end-p < 7 && '0' <= b[end] && b[end] <= '9'; end++ {
-		n = n*10 + int(b[end]-'0')
-	}
-	return n, end, end > p && end-p < 7
 }

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"io"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -105,30 +103,6 @@ func function(f *symbol.Frame) string {
 		return f.Linkage
 	}
 	return "??"
-}
-
-// oneLine replaces control characters: names come from objects that anyone
-// may have made, and must not forge lines of a log or drive a terminal.
-func oneLine(name string) string {
-	if printable(name) || strings.IndexFunc(name, unicode.IsControl) < 0 {
-		return name
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, name)
-}
-
-// printable reports whether a name is printable ASCII, as nearly all are.
-func printable(name string) bool {
-	for i := range len(name) {
-		if name[i]-' ' >= 0x7f-' ' {
-			return false
-		}
-	}
-	return true
 }
 
 func writeSite(out *bufio.Writer, f *symbol.Frame) {

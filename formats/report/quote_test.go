@@ -58,9 +58,4 @@ func TestQuoted(t *testing.T) {
 	if f := s.Threads[0].Frames[0]; f.At.Anchor != "main.f" {
 		t.Errorf("%+v", f)
 	}
-	for in, want := range map[string]string{"": "", ">": " ", "a > b": "a > b", "> a\n>b\nc\n>> d": "  a\n b\nc\n   d"} {
-		if got := string(unmarked([]byte(in), quoteBytes)); got != want {
-			t.Errorf("%q without its marks is %q", in, got)
-		}
-	}
 }

@@ -27,7 +27,7 @@ const (
 	MaxTextBytes = 1 << 20
 	// MaxLineBytes is the longest line that is looked at; longer ones pass as
 	// text. Names of instantiated templates make lines of a few KiB.
-	MaxLineBytes = 64 << 10
+	MaxLineBytes = longestLine
 	// MaxDocumentBytes bounds a report that is read as a whole, because its
 	// frames refer to a list elsewhere in it. Crash reports of Apple's systems
 	// have up to some megabytes. What is longer is cut, or read as lines.

@@ -1,0 +1,30 @@
+package report
+
+import (
+	"strings"
+	"unicode"
+)
+
+// oneLine replaces control characters: names come from objects that anyone
+// may have made, and must not forge lines of a log or drive a terminal.
+func oneLine(name string) string {
+	if printable(name) || strings.IndexFunc(name, unicode.IsControl) < 0 {
+		return name
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, name)
+}
+
+// printable reports whether a name is printable ASCII, as nearly all are.
+func printable(name string) bool {
+	for i := range len(name) {
+		if name[i]-' ' >= 0x7f-' ' {
+			return false
+		}
+	}
+	return true
+}
