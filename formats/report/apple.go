@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -82,7 +83,7 @@ func (l appleImages) based(start uint64) *appleImage {
 // named is the one image of that name, nil if there is none or several.
 func (l appleImages) named(name string) (found *appleImage) {
 	for i := range l {
-		if l[i].name == name || string(base([]byte(l[i].path))) == name {
+		if l[i].name == name || string(scan.Base([]byte(l[i].path))) == name {
 			if found != nil {
 				return nil
 			}
@@ -195,7 +196,7 @@ func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImage
 	if uuid != "" {
 		out.Image = append(out.Image, uuid)
 	}
-	if name := base([]byte(out.File)); len(name) > 0 {
+	if name := scan.Base([]byte(out.File)); len(name) > 0 {
 		out.Image = append(out.Image, string(name))
 	}
 	back := func(v uint64) uint64 {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -79,7 +80,7 @@ func (r *appleReport) usedImage(j *jsonText) {
 			size = j.number()
 		case "uuid":
 			s := j.text()
-			img.uuid, _, _ = parseUUID([]byte(s), 0)
+			img.uuid, _, _ = scan.UUID([]byte(s), 0)
 		case "path":
 			img.path = j.text()
 		case "name":
@@ -159,14 +160,14 @@ func (r *appleReport) kscrashImage(j *jsonText) {
 			img.path = j.text()
 		case "uuid":
 			s := j.text()
-			img.uuid, _, _ = parseUUID([]byte(s), 0)
+			img.uuid, _, _ = scan.UUID([]byte(s), 0)
 		case "cpu_type":
 			cpu = j.number()
 		case "cpu_subtype":
 			subtype = j.number()
 		}
 	})
-	img.name = string(base([]byte(img.path)))
+	img.name = string(scan.Base([]byte(img.path)))
 	img.arch = cpuArch(uint32(cpu), uint32(subtype))
 	if size > 0 && img.start+size > img.start {
 		img.end = img.start + size
@@ -319,14 +320,14 @@ func printObjects(inline string, gone []string, write func(out *bufio.Writer, at
 			done = f.Span[1]
 			start := bytes.LastIndexByte(s.Text[:f.Span[0]], '\n') + 1
 			before := s.Text[start:f.Span[0]]
-			if len(bytes.TrimSpace(unmarked(before, markBytes))) > 0 {
+			if len(bytes.TrimSpace(scan.Unmarked(before, scan.LineMarks))) > 0 {
 				before = nil
 			}
-			members := jsonMembers(unmarked(s.FrameText(f), markBytes), gone...)
+			members := jsonMembers(scan.Unmarked(s.FrameText(f), scan.LineMarks), gone...)
 			for i := range chain {
 				if i > 0 {
 					out.WriteString(",")
-					out.WriteString(lineEnd(s.Text, f.Span[1]))
+					out.WriteString(scan.LineEnd(s.Text, f.Span[1]))
 					out.Write(before)
 				}
 				out.WriteByte('{')
@@ -381,7 +382,7 @@ func writeMember(out *bufio.Writer, key, value string) {
 func quote(text string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)      // names of C++ are full of angle brackets
-	_ = e.Encode(oneLine(text)) // no string fails
+	e.SetEscapeHTML(false)           // names of C++ are full of angle brackets
+	_ = e.Encode(scan.OneLine(text)) // no string fails
 	return b.String()[1 : b.Len()-2]
 }

@@ -1,6 +1,10 @@
 package report
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/symlake/symlake/formats/internal/scan"
+)
 
 // parseAppleFrame reads the ways in which a frame is printed:
 //
@@ -19,7 +23,7 @@ import "bytes"
 func parseAppleFrame(b []byte) (f appleFrame, sure, ok bool) {
 	f = appleFrame{number: -1, image: -1}
 	b = bytes.TrimRight(b, " \t")
-	p := skipSpace(b, 0)
+	p := scan.SkipSpace(b, 0)
 	if p < len(b) && b[p] == '"' {
 		p++
 		b = bytes.TrimRight(b, ",")
@@ -37,15 +41,15 @@ func parseAppleFrame(b []byte) (f appleFrame, sure, ok bool) {
 	}
 	f.name = bytes.TrimRight(b[p:at], " \t")
 	var end int
-	f.addr, end, _ = parseHex(b, at+2)
+	f.addr, end, _ = scan.Hex(b, at+2)
 	wide := end-at-2 >= 8
-	p = skipSpace(b, end)
+	p = scan.SkipSpace(b, end)
 	f.indent = min(p, f.span[1]) - f.span[0]
 	if p == end && p < len(b) {
 		return f, false, false
 	}
 	rest := bytes.TrimRight(b[p:], " \t")
-	if len(f.name) == 0 && len(rest) > 0 && !bytes.HasPrefix(rest, hexWord) { // the image stands behind its address
+	if len(f.name) == 0 && len(rest) > 0 && !bytes.HasPrefix(rest, scan.HexMark) { // the image stands behind its address
 		name, k := rest, findAddress(rest, 0)
 		if tick := bytes.IndexByte(rest, '`'); tick > 0 && f.stopped {
 			name, rest = rest[:tick], rest[tick+1:]
@@ -59,17 +63,17 @@ func parseAppleFrame(b []byte) (f appleFrame, sure, ok bool) {
 	switch {
 	case len(f.name) == 0:
 		f.name = nil
-	case bytes.HasPrefix(f.name, hexWord) && f.number >= 0 && !marked: // a program may be called so
+	case bytes.HasPrefix(f.name, scan.HexMark) && f.number >= 0 && !marked: // a program may be called so
 	case isLabel(f.name) || f.name[0] == '#':
 		return f, false, false
 	}
 	f.uuid = trailingUUID(rest)
-	if f.name == nil && f.number >= 0 && !marked && bytes.HasPrefix(rest, hexWord) { // what its digits name is no place
+	if f.name == nil && f.number >= 0 && !marked && bytes.HasPrefix(rest, scan.HexMark) { // what its digits name is no place
 		f.name, f.number = digits, -1
 	}
 	switch base, offset, symbol := parseOffset(rest); {
 	case base != nil && symbol == nil:
-		f.load, _, _ = parseHex(base, 2)
+		f.load, _, _ = scan.Hex(base, 2)
 		f.based, f.offset = f.name != nil, offset
 		return f, f.name != nil, f.name != nil
 	case symbol != nil && f.name != nil && bytes.Equal(symbol, f.name) && offset <= f.addr:
@@ -89,7 +93,7 @@ func parseAppleFrame(b []byte) (f appleFrame, sure, ok bool) {
 func (f *appleFrame) mark(b []byte, p int) (number, end int, marked bool) {
 	for _, sign := range [...]string{"- ", "* ", "\u2022 "} {
 		if bytes.HasPrefix(b[p:], []byte(sign)) {
-			p = skipSpace(b, p+len(sign))
+			p = scan.SkipSpace(b, p+len(sign))
 		}
 	}
 	q := p
@@ -107,7 +111,7 @@ func (f *appleFrame) mark(b []byte, p int) (number, end int, marked bool) {
 			q, marked, closing = q+1, true, ')'
 		}
 	}
-	number, end, ok := parseDigits(b, q)
+	number, end, ok := scan.Digits(b, q)
 	if ok && closing != 0 {
 		ok = end < len(b) && b[end] == closing
 		end++
@@ -115,35 +119,35 @@ func (f *appleFrame) mark(b []byte, p int) (number, end int, marked bool) {
 	if ok && end < len(b) && (b[end] == ':' || b[end] == '.') {
 		end, marked = end+1, true
 	}
-	if !ok || end >= len(b) || !isSpace(b[end]) {
+	if !ok || end >= len(b) || !scan.IsSpace(b[end]) {
 		f.stopped = false
 		return -1, p, false
 	}
-	return number, skipSpace(b, end), marked
+	return number, scan.SkipSpace(b, end), marked
 }
 
 // parseAddressAlone reads a line that is an address, which is a frame below a list of images.
 func parseAddressAlone(b []byte) (f appleFrame, ok bool) {
-	p, end := skipSpace(b, 0), len(bytes.TrimRight(b, " \t"))
-	if !bytes.HasPrefix(b[p:end], hexWord) || end-p < 10 {
+	p, end := scan.SkipSpace(b, 0), len(bytes.TrimRight(b, " \t"))
+	if !bytes.HasPrefix(b[p:end], scan.HexMark) || end-p < 10 {
 		return f, false
 	}
 	f = appleFrame{number: -1, image: -1, span: [2]int{p, end}, indent: end - p}
 	var stop int
-	f.addr, stop, ok = parseHex(b, p+2)
+	f.addr, stop, ok = scan.Hex(b, p+2)
 	return f, ok && stop == end
 }
 
 // findAddress is where the first word of 0x and digits begins, from p on; -1 if there is none.
 func findAddress(b []byte, p int) int {
 	for {
-		i := bytes.Index(b[p:], hexWord)
+		i := bytes.Index(b[p:], scan.HexMark)
 		if i < 0 {
 			return -1
 		}
 		p += i
-		_, end, ok := parseHex(b, p+2)
-		if ok && (p == 0 || isSpace(b[p-1])) && (end == len(b) || isSpace(b[end]) || b[end] == '+') {
+		_, end, ok := scan.Hex(b, p+2)
+		if ok && (p == 0 || scan.IsSpace(b[p-1])) && (end == len(b) || scan.IsSpace(b[end]) || b[end] == '+') {
 			return p
 		}
 		p += 2
@@ -152,13 +156,13 @@ func findAddress(b []byte, p int) int {
 
 // parseOffset reads "0xLOAD + N", with spaces or without, and "SYMBOL + N".
 func parseOffset(b []byte) (base []byte, offset uint64, symbol []byte) {
-	if bytes.HasPrefix(b, hexWord) {
-		_, end, ok := parseHex(b, 2)
-		p := skipSpace(b, end)
+	if bytes.HasPrefix(b, scan.HexMark) {
+		_, end, ok := scan.Hex(b, 2)
+		p := scan.SkipSpace(b, end)
 		if !ok || p == len(b) || b[p] != '+' {
 			return nil, 0, nil
 		}
-		n, _, ok := parseNumber(b, skipSpace(b, p+1))
+		n, _, ok := scan.Number(b, scan.SkipSpace(b, p+1))
 		if !ok {
 			return nil, 0, nil
 		}
@@ -171,8 +175,8 @@ func parseOffset(b []byte) (base []byte, offset uint64, symbol []byte) {
 			return nil, 0, nil
 		}
 		end = i
-		n, stop, ok := parseNumber(b, skipSpace(b, i+1))
-		after := b[min(skipSpace(b, stop), len(b)):]
+		n, stop, ok := scan.Number(b, scan.SkipSpace(b, i+1))
+		after := b[min(scan.SkipSpace(b, stop), len(b)):]
 		if !ok || len(after) > 0 && bytes.IndexByte([]byte("([<"), after[0]) < 0 {
 			continue
 		}
@@ -187,10 +191,10 @@ func trailingUUID(b []byte) string {
 		b = b[:n-1]
 	}
 	for _, n := range []int{36, 32} {
-		if len(b) < n || len(b) > n && hexDigit(b[len(b)-n-1]) >= 0 {
+		if len(b) < n || len(b) > n && scan.HexDigit(b[len(b)-n-1]) >= 0 {
 			continue
 		}
-		if uuid, end, ok := parseUUID(b, len(b)-n); ok && end == len(b) {
+		if uuid, end, ok := scan.UUID(b, len(b)-n); ok && end == len(b) {
 			return uuid
 		}
 	}
@@ -204,40 +208,40 @@ func trailingUUID(b []byte) string {
 //	   0x104a2c000 -                ???  game (1.0)  <UUID>  /private/…/game
 //	[  0] UUID 0x0000000104a2c000 /private/…/game
 func parseAppleImage(b []byte) (img appleImage, ok bool) {
-	p := skipSpace(b, 0)
+	p := scan.SkipSpace(b, 0)
 	if p < len(b) && b[p] == '[' {
 		return parseListedImage(b, p)
 	}
 	if p < len(b) && b[p] == '*' { // the kernel's
 		p++
 	}
-	if !bytes.HasPrefix(b[p:], hexWord) {
+	if !bytes.HasPrefix(b[p:], scan.HexMark) {
 		return img, false
 	}
 	var end int
-	if img.start, end, ok = parseHex(b, p+2); !ok {
+	if img.start, end, ok = scan.Hex(b, p+2); !ok {
 		return img, false
 	}
-	p = skipSpace(b, end)
+	p = scan.SkipSpace(b, end)
 	if p >= len(b) || b[p] != '-' {
 		return img, false
 	}
-	p = skipSpace(b, p+1)
+	p = scan.SkipSpace(b, p+1)
 	if bytes.HasPrefix(b[p:], []byte("???")) { // its size was not known
 		end = p + len("???")
 	} else {
 		var last uint64
-		if !bytes.HasPrefix(b[p:], hexWord) {
+		if !bytes.HasPrefix(b[p:], scan.HexMark) {
 			return img, false
 		}
-		if last, end, ok = parseHex(b, p+2); !ok || last < img.start {
+		if last, end, ok = scan.Hex(b, p+2); !ok || last < img.start {
 			return img, false
 		}
 		if img.end = last + 1; img.end == 0 {
 			img.end = last
 		}
 	}
-	if end == len(b) || !isSpace(b[end]) {
+	if end == len(b) || !scan.IsSpace(b[end]) {
 		return img, false
 	}
 	rest := bytes.TrimLeft(b[end:], " \t+")
@@ -246,7 +250,7 @@ func parseAppleImage(b []byte) (img appleImage, ok bool) {
 		if open < 0 {
 			continue
 		}
-		uuid, stop, ok := parseUUID(rest, open+len(mark[0]))
+		uuid, stop, ok := scan.UUID(rest, open+len(mark[0]))
 		if path, found := bytes.CutPrefix(rest[stop:], []byte(mark[1])); ok && found {
 			img.uuid = uuid
 			img.path = string(bytes.TrimSpace(path))
@@ -273,25 +277,25 @@ func parseAppleImage(b []byte) (img appleImage, ok bool) {
 
 // parseListedImage reads a line of lldb's list.
 func parseListedImage(b []byte, p int) (img appleImage, ok bool) {
-	_, end, ok := parseDigits(b, skipSpace(b, p+1))
+	_, end, ok := scan.Digits(b, scan.SkipSpace(b, p+1))
 	if !ok || end >= len(b) || b[end] != ']' {
 		return img, false
 	}
-	img.uuid, end, ok = parseUUID(b, skipSpace(b, end+1))
+	img.uuid, end, ok = scan.UUID(b, scan.SkipSpace(b, end+1))
 	if !ok {
 		return img, false
 	}
-	p = skipSpace(b, end)
-	if !bytes.HasPrefix(b[p:], hexWord) {
+	p = scan.SkipSpace(b, end)
+	if !bytes.HasPrefix(b[p:], scan.HexMark) {
 		return img, false
 	}
-	if img.start, end, ok = parseHex(b, p+2); !ok {
+	if img.start, end, ok = scan.Hex(b, p+2); !ok {
 		return img, false
 	}
 	img.path = string(bytes.TrimSpace(b[end:]))
 	if i := bytes.LastIndex([]byte(img.path), []byte(" (0x")); i > 0 {
 		img.path = img.path[:i]
 	}
-	img.name = string(base([]byte(img.path)))
+	img.name = string(scan.Base([]byte(img.path)))
 	return img, true
 }

@@ -3,16 +3,18 @@ package report
 import (
 	"bytes"
 	"strings"
+
+	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 // appleLines reads backtraces and lists of images that stand in no report.
 var appleLines = document{begins: appleLinesBegin, follow: followAppleLines, read: readAppleLines}
 
 func appleLinesBegin(b []byte) bool {
-	if !bytes.Contains(b, hexWord) || len(b) > MaxLineBytes {
+	if !bytes.Contains(b, scan.HexMark) || len(b) > MaxLineBytes {
 		return false
 	}
-	b = appleLine(b)
+	b = scan.Spaced(b)
 	if _, sure, ok := parseAppleFrame(b); ok && sure {
 		return true
 	}
@@ -26,7 +28,7 @@ func followAppleLines() follower {
 		if len(b) > MaxLineBytes {
 			return endedBefore
 		}
-		b = appleLine(b)
+		b = scan.Spaced(b)
 		trimmed := bytes.TrimLeft(b, " \t")
 		if len(trimmed) == 0 || bytes.HasPrefix(trimmed, binaryImages) {
 			return goesOn
@@ -60,7 +62,7 @@ func parseStoppedThread(b []byte) (t appleThread, ok bool) {
 	if !ok {
 		return t, false
 	}
-	n, _, ok := parseDigits(rest, 0)
+	n, _, ok := scan.Digits(rest, 0)
 	return appleThread{id: uint64(n)}, ok
 }
 
@@ -70,7 +72,7 @@ func isRegisters(b []byte) bool {
 		return bytes.Contains(b, []byte(" State"))
 	}
 	name, value, found := bytes.Cut(b, []byte(": "))
-	return found && len(name) < 8 && bytes.HasPrefix(bytes.TrimLeft(value, " "), hexWord)
+	return found && len(name) < 8 && bytes.HasPrefix(bytes.TrimLeft(value, " "), scan.HexMark)
 }
 
 // ownImageLine reads the lines in which Umeng's reports say, below a backtrace, what the program's
@@ -96,14 +98,14 @@ func (r *appleReport) ownLine(line []byte, own *ownImage) {
 	switch key {
 	case "dSYM UUID":
 		own.appleImage = appleImage{}
-		own.uuid, _, _ = parseUUID([]byte(value), 0)
+		own.uuid, _, _ = scan.UUID([]byte(value), 0)
 	case "CPU Type":
 		own.arch = appleArch(value)
 	case "Binary Image":
 		own.name = value
 	case "Base Address":
 		var found bool
-		if own.start, _, found = parseHex([]byte(strings.TrimPrefix(value, "0x")), 0); !found || own.name == "" {
+		if own.start, _, found = scan.Hex([]byte(strings.TrimPrefix(value, "0x")), 0); !found || own.name == "" {
 			return
 		}
 		if r.arch == "" {
@@ -126,7 +128,7 @@ func readAppleLines(text []byte, o Options) *Report {
 	fresh := true
 	var header appleThread
 	var own ownImage
-	eachLine(text, func(at int, line []byte) {
+	scan.EachLine(text, func(at int, line []byte) {
 		trimmed := bytes.TrimLeft(line, " \t")
 		if len(trimmed) == 0 {
 			fresh = true

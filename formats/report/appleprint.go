@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -28,7 +29,7 @@ func printBehind(out *bufio.Writer, s *Report, answers [][]symbol.Answer, write 
 		}
 		column := f.Span[0] + f.indent
 		out.Write(s.Text[done:column])
-		bare := column > 0 && !isSpace(s.Text[column-1]) // nothing stood behind the address
+		bare := column > 0 && !scan.IsSpace(s.Text[column-1]) // nothing stood behind the address
 		if bare {
 			out.WriteByte(' ')
 		}
@@ -36,8 +37,8 @@ func printBehind(out *bufio.Writer, s *Report, answers [][]symbol.Answer, write 
 		start := bytes.LastIndexByte(s.Text[:f.Span[0]], '\n') + 1
 		for i := range chain {
 			if i > 0 {
-				out.WriteString(lineEnd(s.Text, f.Span[1]))
-				marks := start + markBytes(s.Text[start:column])
+				out.WriteString(scan.LineEnd(s.Text, f.Span[1]))
+				marks := start + scan.LineMarks(s.Text[start:column])
 				out.Write(s.Text[start:marks])
 				for _, c := range s.Text[marks:column] {
 					if c != '\t' {
@@ -59,7 +60,7 @@ func printBehind(out *bufio.Writer, s *Report, answers [][]symbol.Answer, write 
 // behind what of text is not done yet; it gives what is done then.
 func printAmong(out *bufio.Writer, text []byte, done int, f *Frame, chain []symbol.Frame) int {
 	line, _, _ := bytes.Cut(text[f.Span[1]:], []byte{'\n'})
-	ending := lineEnd(text, f.Span[1]+len(trimEnd(line)))
+	ending := scan.LineEnd(text, f.Span[1]+len(scan.TrimEnd(line)))
 	before := text[done:f.Span[0]]
 	above := bytes.TrimRight(before, " \t")
 	if len(above) > 0 && len(above) < len(before) && above[len(above)-1] != '\n' {
@@ -79,7 +80,7 @@ func printAmong(out *bufio.Writer, text []byte, done int, f *Frame, chain []symb
 		out.WriteByte(' ')
 		writeApple(out, f, &chain[i])
 	}
-	next := skipSpace(text, f.Span[1])
+	next := scan.SkipSpace(text, f.Span[1])
 	if next == f.Span[1] || next == len(text) || text[next] == '\r' || text[next] == '\n' {
 		return f.Span[1]
 	}
@@ -113,15 +114,15 @@ func eachAnswer(s *Report, answers [][]symbol.Answer, visit func(thread int, f *
 }
 
 func writeApple(out *bufio.Writer, f *Frame, at *symbol.Frame) {
-	out.WriteString(oneLine(function(at)))
-	if image := base([]byte(f.File)); len(image) > 0 {
+	out.WriteString(scan.OneLine(function(at)))
+	if image := scan.Base([]byte(f.File)); len(image) > 0 {
 		out.WriteString(" (in ")
-		out.WriteString(oneLine(string(image)))
+		out.WriteString(scan.OneLine(string(image)))
 		out.WriteByte(')')
 	}
 	if at.File != "" {
 		out.WriteString(" (")
-		out.WriteString(oneLine(path.Base(at.File)))
+		out.WriteString(scan.OneLine(path.Base(at.File)))
 		out.WriteByte(':')
 		out.WriteString(strconv.FormatUint(uint64(at.Line), 10))
 		out.WriteByte(')')

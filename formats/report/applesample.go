@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"slices"
+
+	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 // sampled are the call trees of a report: callers stand above what they call. Lines without a
@@ -22,10 +24,10 @@ func (t *sampled) header(b []byte) {
 		t.id = 0
 	}
 	if rest, ok := bytes.CutPrefix(b, []byte("Thread 0x")); ok {
-		t.id, _, _ = parseHex(rest, 0)
-	} else if _, end, ok := parseDigits(b, 0); ok {
-		if rest, ok := bytes.CutPrefix(b[skipSpace(b, end):], []byte("Thread_")); ok {
-			t.id, _, _ = parseNumber(rest, 0)
+		t.id, _, _ = scan.Hex(rest, 0)
+	} else if _, end, ok := scan.Digits(b, 0); ok {
+		if rest, ok := bytes.CutPrefix(b[scan.SkipSpace(b, end):], []byte("Thread_")); ok {
+			t.id, _, _ = scan.Number(rest, 0)
 		}
 	}
 }
@@ -62,16 +64,16 @@ func (r *appleReport) innermostFirst() {
 func parseSampledFrame(b []byte) (f appleFrame, column int, ok bool) {
 	f = appleFrame{number: -1, image: -1}
 	column = len(b) - len(bytes.TrimLeft(b, " \t+!:|*"))
-	_, end, ok := parseDigits(b, column)
-	if !ok || end == len(b) || !isSpace(b[end]) {
+	_, end, ok := scan.Digits(b, column)
+	if !ok || end == len(b) || !scan.IsSpace(b[end]) {
 		return f, 0, false
 	}
-	start := skipSpace(b, end)
+	start := scan.SkipSpace(b, end)
 	open := bytes.LastIndex(b, []byte("[0x"))
 	if open < start {
 		return f, 0, false
 	}
-	f.addr, end, ok = parseHex(b, open+3)
+	f.addr, end, ok = scan.Hex(b, open+3)
 	if !ok || end == len(b) || b[end] != ']' && b[end] != ',' { // of several places in a function, the first
 		return f, 0, false
 	}
@@ -98,7 +100,7 @@ func (f *appleFrame) inImage(b []byte) {
 	f.name = b[:end]
 	if base, ok := bytes.CutPrefix(bytes.TrimLeft(b[end+1:], " "), []byte("load address ")); ok {
 		if load, offset, _ := parseOffset(base); load != nil {
-			f.load, _, _ = parseHex(load, 2)
+			f.load, _, _ = scan.Hex(load, 2)
 			f.based, f.offset = true, offset
 		}
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"strings"
+
+	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 // appleText reads crash reports as text: those of Apple's ReportCrash, and of
@@ -17,7 +19,7 @@ var (
 )
 
 func appleTextBegins(b []byte) bool {
-	b = bytes.TrimLeft(appleLine(b), " \t")
+	b = bytes.TrimLeft(scan.Spaced(b), " \t")
 	if len(b) < 9 {
 		return false
 	}
@@ -46,7 +48,7 @@ func parseAppleThread(b []byte) (t appleThread, ok bool) {
 	if !ok {
 		return t, false
 	}
-	n, end, ok := parseDigits(rest, 0)
+	n, end, ok := scan.Digits(rest, 0)
 	if !ok {
 		return t, false
 	}
@@ -71,7 +73,7 @@ const maxIdleLines = 256
 func followAppleText() follower {
 	frames, images, idle, first := false, false, 0, true
 	return func(b []byte) extent {
-		b = bytes.TrimLeft(appleLine(b), " \t")
+		b = bytes.TrimLeft(scan.Spaced(b), " \t")
 		head := first
 		first = false
 		switch {
@@ -116,7 +118,7 @@ func readAppleText(text []byte, o Options) *Report {
 		r.threads = append(r.threads, t)
 		inThread = true
 	}
-	eachLine(text, func(at int, line []byte) {
+	scan.EachLine(text, func(at int, line []byte) {
 		b := bytes.TrimLeft(line, " \t")
 		switch {
 		case len(b) == 0:
@@ -188,7 +190,7 @@ func readAppleText(text []byte, o Options) *Report {
 // addAddresses takes a line that lists nothing but addresses, as a device prints the backtrace of
 // an exception: "(0x18f74c114 0x1a2f72cb4 0x1024f62a8)", on one line or on several.
 func addAddresses(t *appleThread, at int, line []byte) bool {
-	p, end := skipSpace(line, 0), len(bytes.TrimRight(line, " \t"))
+	p, end := scan.SkipSpace(line, 0), len(bytes.TrimRight(line, " \t"))
 	if p < end && line[p] == '(' {
 		p++
 	}
@@ -196,12 +198,12 @@ func addAddresses(t *appleThread, at int, line []byte) bool {
 		end--
 	}
 	had := len(t.frames)
-	for p = skipSpace(line[:end], p); p < end; p = skipSpace(line[:end], p) {
+	for p = scan.SkipSpace(line[:end], p); p < end; p = scan.SkipSpace(line[:end], p) {
 		addr, stop, ok := uint64(0), p, false
-		if bytes.HasPrefix(line[p:end], hexWord) {
-			addr, stop, ok = parseHex(line[:end], p+2)
+		if bytes.HasPrefix(line[p:end], scan.HexMark) {
+			addr, stop, ok = scan.Hex(line[:end], p+2)
 		}
-		if !ok || stop < end && !isSpace(line[stop]) {
+		if !ok || stop < end && !scan.IsSpace(line[stop]) {
 			t.frames = t.frames[:had]
 			return false
 		}

@@ -2,6 +2,8 @@ package report
 
 import (
 	"bytes"
+
+	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 var machoUUID = []byte(`"machoUUID"`)
@@ -70,9 +72,9 @@ func (e bugsnag) frame(depth int) (f appleFrame, exact, inlined, ok bool) {
 		switch key {
 		case "machoUUID":
 			s := e.text()
-			f.uuid, _, ok = parseUUID([]byte(s), 0)
+			f.uuid, _, ok = scan.UUID([]byte(s), 0)
 		case "machoFile":
-			f.name = base([]byte(e.text()))
+			f.name = scan.Base([]byte(e.text()))
 		case "frameAddress":
 			f.addr, placed = e.number(), true
 		case "machoLoadAddress":

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -38,11 +39,11 @@ func parseDart(l *line, b []byte, p int) bool {
 		return false
 	}
 	if bytes.HasPrefix(b[p:], unitWord) {
-		n, end, isNumber := parseDigits(b, p+len(unitWord))
-		if !isNumber || end < len(b) && !isSpace(b[end]) {
+		n, end, isNumber := scan.Digits(b, p+len(unitWord))
+		if !isNumber || end < len(b) && !scan.IsSpace(b[end]) {
 			return false
 		}
-		d.unit, p = n, skipSpace(b, end)
+		d.unit, p = n, scan.SkipSpace(b, end)
 	}
 	if bytes.HasPrefix(b[p:], virtWord) {
 		if d.virt, p, ok = dartHex(b, p+len(virtWord)); !ok {
@@ -57,11 +58,11 @@ func parseDart(l *line, b []byte, p int) bool {
 
 // dartHex reads digits and the space behind them; 0x may stand before.
 func dartHex(b []byte, p int) (v uint64, end int, ok bool) {
-	if bytes.HasPrefix(b[p:], hexWord) {
+	if bytes.HasPrefix(b[p:], scan.HexMark) {
 		p += 2
 	}
-	v, end, ok = parseHex(b, p)
-	return v, skipSpace(b, end), ok && (end == len(b) || isSpace(b[end]))
+	v, end, ok = scan.Hex(b, p)
+	return v, scan.SkipSpace(b, end), ok && (end == len(b) || scan.IsSpace(b[end]))
 }
 
 // parseSymbol reads "SYMBOL+OFFSET" at the beginning of b, if the symbol is
@@ -74,8 +75,8 @@ func (d *dartLine) parseSymbol(b []byte) bool {
 	}
 	anchor := symbol.DartAnchor(string(bytes.Trim(name, " (")))
 	rest = bytes.TrimLeft(rest, " ")
-	offset, end, ok := parseNumber(rest, 0)
-	if anchor == "" || !ok || end < len(rest) && !isSpace(rest[end]) && rest[end] != ')' {
+	offset, end, ok := scan.Number(rest, 0)
+	if anchor == "" || !ok || end < len(rest) && !scan.IsSpace(rest[end]) && rest[end] != ')' {
 		return false
 	}
 	d.anchor, d.offset = anchor, offset
@@ -86,7 +87,7 @@ func (d *dartLine) parseSymbol(b []byte) bool {
 // machine prints when it crashes itself. REST is SYMBOL+0xHEX of any library,
 // or PATH+0xHEX. Where it is neither, the header may tell.
 func parseDartCrash(b []byte, at int) (line, bool) {
-	l := line{start: skipSpace(b, at), number: -1}
+	l := line{start: scan.SkipSpace(b, at), number: -1}
 	if !parsePC(&l, b, l.start) || !bytes.HasPrefix(b[l.tail:], fpWord) {
 		return line{}, false
 	}
@@ -109,7 +110,7 @@ func parseDartCrash(b []byte, at int) (line, bool) {
 	if plus <= 0 || bytes.IndexByte(rest[:plus], '/') < 0 {
 		return l, true
 	}
-	if offset, end, ok := parseHex(rest, plus+3); ok && end == len(rest) {
+	if offset, end, ok := scan.Hex(rest, plus+3); ok && end == len(rest) {
 		l.dart, l.pc, l.space = nil, offset, symbol.Unslid
 		setFile(&l, rest[:plus])
 	}
@@ -121,7 +122,7 @@ func parseDartPlace(b []byte) (line, bool) {
 	if !bytes.Contains(b, kDartWord) {
 		return line{}, false
 	}
-	l := line{family: dartList, start: skipSpace(b, 0), number: -1, dart: &dartLine{}}
+	l := line{family: dartList, start: scan.SkipSpace(b, 0), number: -1, dart: &dartLine{}}
 	rest := bytes.TrimRight(b[l.start:], " \t")
 	if i := bytes.LastIndexAny(rest, " \t"); i >= 0 {
 		l.named, l.file = true, bytes.TrimRight(rest[:i], " \t")
@@ -187,7 +188,7 @@ func (h *dartHeader) parse(b []byte) (arch string, ok bool) {
 		return dartArch(arch), true
 	}
 	for _, key := range []string{"build_id", "BuildId"} {
-		if id, found := dartField(b, key); found && isHex([]byte(id)) {
+		if id, found := dartField(b, key); found && scan.IsHex([]byte(id)) {
 			h.build = id
 			return "", true
 		}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -25,7 +26,7 @@ func printDart(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 		before := bytes.TrimRight(s.Text[start:f.Span[0]], " \t")
 		for i := range a.Frames {
 			if i > 0 {
-				out.WriteString(lineEnd(s.Text, f.Span[1]))
+				out.WriteString(scan.LineEnd(s.Text, f.Span[1]))
 			}
 			if len(before) > 0 {
 				out.Write(before)
@@ -40,13 +41,13 @@ func printDart(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 }
 
 func writeDart(out *bufio.Writer, a *symbol.Answer, f *symbol.Frame) {
-	out.WriteString(oneLine(function(f)))
+	out.WriteString(scan.OneLine(function(f)))
 	if f.File == "" {
 		fmt.Fprintf(out, "+%#x", a.Offset)
 		return
 	}
 	out.WriteString(" (")
-	out.WriteString(oneLine(f.File))
+	out.WriteString(scan.OneLine(f.File))
 	if f.Line > 0 {
 		fmt.Fprintf(out, ":%d", f.Line)
 		if f.Column > 0 {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"sort"
+
+	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 // Word is a name in the text around frames that Dart's compiler may have
@@ -31,7 +33,7 @@ var (
 // at the end of cur's text but for its line end.
 func (s *splitter) dartWords(line, n int) {
 	at := len(s.cur.Text) - line
-	log := prefixBytes(s.cur.Text[at : at+n])
+	log := scan.LogPrefix(s.cur.Text[at : at+n])
 	at += log
 	b := s.cur.Text[at : at+n-log]
 	after := s.thrown
@@ -139,7 +141,7 @@ func (s *Report) renamed() *Report {
 			continue
 		}
 		out.Text = append(out.Text, s.Text[done:w.Span[0]]...)
-		out.Text = append(out.Text, oneLine(w.Original)...)
+		out.Text = append(out.Text, scan.OneLine(w.Original)...)
 		done = w.Span[1]
 		moves = append(moves, move{done, len(out.Text) - done})
 	}

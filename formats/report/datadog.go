@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -49,7 +50,7 @@ func (e datadog) member(key string, t *appleThread) {
 			return
 		}
 		at := e.p
-		eachLine(unescaped(e.raw()), func(from int, line []byte) {
+		scan.EachLine(unescaped(e.raw()), func(from int, line []byte) {
 			if f, _, ok := parseAppleFrame(line); ok && f.based && len(t.frames) < MaxDocumentFrames {
 				f.span[0] += at + from
 				f.span[1] += at + from
@@ -83,14 +84,14 @@ func unescaped(raw []byte) []byte {
 func (e datadog) image() {
 	var img appleImage
 	address := func() uint64 {
-		v, _, _ := parseHex(bytes.TrimPrefix([]byte(e.text()), hexWord), 0)
+		v, _, _ := scan.Hex(bytes.TrimPrefix([]byte(e.text()), scan.HexMark), 0)
 		return v
 	}
 	e.object(func(key string) {
 		switch key {
 		case "uuid":
 			s := e.text()
-			img.uuid, _, _ = parseUUID([]byte(s), 0)
+			img.uuid, _, _ = scan.UUID([]byte(s), 0)
 		case "name":
 			img.name = e.text()
 		case "load_address":

@@ -1,6 +1,10 @@
 package report
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/symlake/symlake/formats/internal/scan"
+)
 
 // document is a kind of text that is read as a whole, because its frames mean
 // something only beside what stands elsewhere in it: a list of images, or the
@@ -78,7 +82,7 @@ func (s *splitter) endDocument() error {
 	if !s.options.takes(documentRoom(text)) {
 		return s.options.full()
 	}
-	if stack := d.read(unmarked(text, markBytes), s.options); stack != nil {
+	if stack := d.read(scan.Unmarked(text, scan.LineMarks), s.options); stack != nil {
 		stack.Text = text
 		if err := s.next(); err != nil {
 			return err

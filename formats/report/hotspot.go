@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -17,9 +18,9 @@ import (
 // The offset counts from the image's beginning. The first of its native frames is where
 // the thread stood.
 func parseHotspot(b []byte) (line, bool) {
-	p := skipSpace(b, 0)
+	p := scan.SkipSpace(b, 0)
 	if bytes.HasPrefix(b[p:], []byte("# ")) {
-		p = skipSpace(b, p+1)
+		p = scan.SkipSpace(b, p+1)
 	}
 	if len(b) < p+6 || b[p] != 'C' && b[p] != 'V' || !bytes.HasPrefix(b[p+1:], []byte("  [")) {
 		return line{}, false
@@ -30,7 +31,7 @@ func parseHotspot(b []byte) (line, bool) {
 	if !closed || plus <= 0 {
 		return line{}, false
 	}
-	v, end, ok := parseHex(name, plus+3)
+	v, end, ok := scan.Hex(name, plus+3)
 	if !ok || end != len(name) {
 		return line{}, false
 	}

@@ -3,6 +3,8 @@ package report
 import (
 	"bytes"
 	"encoding/binary"
+
+	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 // image is what lines say of an image. Hundreds of frames say the same.
@@ -46,7 +48,7 @@ func (l *line) names(file string) []string {
 		names[n] = string(bytes.ToLower(l.buildID))
 		n++
 	}
-	if name := file[len(file)-len(base(l.file)):]; name != "" && file[0] != '[' && file[0] != '<' {
+	if name := file[len(file)-len(scan.Base(l.file)):]; name != "" && file[0] != '[' && file[0] != '<' {
 		names[n] = name
 		n++
 	}

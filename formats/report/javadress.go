@@ -1,6 +1,10 @@
 package report
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/symlake/symlake/formats/internal/scan"
+)
 
 // What R8's retrace does not read, and other writers print.
 
@@ -30,7 +34,7 @@ func isScript(b []byte, m *Managed) bool {
 // parseBare reads "CLASS.METHOD(TYPE,TYPE)" as monitors print it, and
 // "CLASS.METHOD(FILE:LINE)" without "at": nothing else stands in the line.
 func parseBare(b []byte, l *javaLine) bool {
-	p := skipJavaSpace(b, prefixBytes(b))
+	p := skipJavaSpace(b, scan.LogPrefix(b))
 	run := nameEnd(b, p)
 	class, method, end := cutMethod(b, p, run)
 	if method < 0 || end == len(b) || b[end] != '(' || !isJavaName(b[p:class]) {
@@ -132,7 +136,7 @@ func mapID(file string) string {
 		return ""
 	}
 	id = bytes.ToLower(id[len(mapIDPrefix):])
-	if len(id) < 7 || len(id) > 64 || !isHex(id) {
+	if len(id) < 7 || len(id) > 64 || !scan.IsHex(id) {
 		return ""
 	}
 	return string(id)
@@ -147,21 +151,21 @@ func parseThrown(b []byte, own bool, l *javaLine) bool {
 	if !own {
 		if found {
 			l.m.Thrown = l.m.Class
-			l.start = min(l.m.parts[0].start, skipJavaSpace(b, prefixBytes(b)))
+			l.start = min(l.m.parts[0].start, skipJavaSpace(b, scan.LogPrefix(b)))
 		}
 		return found
 	}
-	p := skipLabels(b, skipJavaSpace(b, prefixBytes(b)))
+	p := skipLabels(b, skipJavaSpace(b, scan.LogPrefix(b)))
 	if !isMentioned(b, p) {
 		if found {
 			l.m.Thrown = l.m.Class
-			l.start = min(l.m.parts[0].start, skipJavaSpace(b, prefixBytes(b)))
+			l.start = min(l.m.parts[0].start, skipJavaSpace(b, scan.LogPrefix(b)))
 		}
 		return found
 	}
 	theirs := l.m
 	l.m = Managed{Line: -1}
-	l.start = skipJavaSpace(b, prefixBytes(b))
+	l.start = skipJavaSpace(b, scan.LogPrefix(b))
 	l.class(b, p, nameEnd(b, p), false)
 	if l.m.Class == "" {
 		l.m = theirs

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -177,7 +178,7 @@ func cutMember(f *symbol.Frame, m *Managed) (class, member string) {
 	return f.Function[:max(dot, 0)], f.Function[dot+1:]
 }
 
-func (p *linePrinter) name(s string) { p.buf = append(p.buf, oneLine(s)...) }
+func (p *linePrinter) name(s string) { p.buf = append(p.buf, scan.OneLine(s)...) }
 
 // method writes a method's name; verbose, with its type and parameters, which
 // the signature "(PARAMS)TYPE" holds.

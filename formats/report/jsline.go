@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -70,7 +71,7 @@ func parseScript(b []byte) (l jsLine, ok bool) {
 	if !mayBeScript(b) {
 		return l, false
 	}
-	l.start = skipSpace(b, prefixBytes(b))
+	l.start = scan.SkipSpace(b, scan.LogPrefix(b))
 	l.end = len(bytes.TrimRight(b, " \t"))
 	if l.start >= l.end {
 		return l, false
@@ -88,7 +89,7 @@ func parseScript(b []byte) (l jsLine, ok bool) {
 // parenthesis behind it.
 func mayBeScript(b []byte) bool {
 	i := len(b)
-	for i > 0 && (isSpace(b[i-1]) || b[i-1] == ')' || b[i-1] == ',') {
+	for i > 0 && (scan.IsSpace(b[i-1]) || b[i-1] == ')' || b[i-1] == ',') {
 		i--
 	}
 	return i > 3 && '0' <= b[i-1] && b[i-1] <= '9' && bytes.Count(b, []byte{':'}) >= 2
@@ -180,11 +181,11 @@ func (l *jsLine) locate(b []byte, p, end int) bool {
 	if j <= 0 {
 		return false
 	}
-	line, stop, ok := parseUint32(text, j+1)
+	line, stop, ok := scan.Uint32(text, j+1)
 	if !ok || stop != i {
 		return false
 	}
-	column, stop, ok := parseUint32(text, i+1)
+	column, stop, ok := scan.Uint32(text, i+1)
 	if !ok || stop != len(text) || line == 0 {
 		return false
 	}
@@ -242,7 +243,7 @@ func moduleOf(file string) *Module {
 	if rest, ok := strings.CutPrefix(stem, "seg-"); ok {
 		segment, number, _ = strings.Cut(rest, "_")
 	}
-	n, end, ok := parseUint32([]byte(segment), 0)
+	n, end, ok := scan.Uint32([]byte(segment), 0)
 	if !ok || end != len(segment) || n >= symbol.MaxSegments {
 		return nil
 	}
@@ -250,7 +251,7 @@ func moduleOf(file string) *Module {
 	if number == "" {
 		return m
 	}
-	v, end, ok := parseUint32([]byte(number), 0)
+	v, end, ok := scan.Uint32([]byte(number), 0)
 	if !ok || end != len(number) {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 // jsonReport reads reports that are one JSON value, on one line or on many.
@@ -58,7 +60,7 @@ func followJSON() follower {
 			case bytes.IndexByte([]byte(" \t\r\n:,0123456789+-.eEtrufalsn"), c) < 0:
 				return endedBefore
 			}
-			if !isSpace(c) && c != '\r' && c != '\n' {
+			if !scan.IsSpace(c) && c != '\r' && c != '\n' {
 				last = c
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -43,7 +44,7 @@ func writeScripts(out *bufio.Writer, s *Report, answers [][]symbol.Answer, quote
 		}
 		for k := range chain {
 			if k > 0 {
-				end, before := lineEnd(s.Text, f.Span[1]), s.Text[bytes.LastIndexByte(s.Text[:f.Span[0]], '\n')+1:f.Span[0]]
+				end, before := scan.LineEnd(s.Text, f.Span[1]), s.Text[bytes.LastIndexByte(s.Text[:f.Span[0]], '\n')+1:f.Span[0]]
 				if quoted {
 					end, before = `\n`, indent(s.Text[:f.Span[0]])
 				}
@@ -82,7 +83,7 @@ func indent(before []byte) []byte {
 // outer frames the printed name is not theirs.
 func writeScript(out *bufio.Writer, text []byte, f *Frame, a *symbol.Frame, innermost, quoted bool) {
 	sc := f.Script
-	spell := oneLine
+	spell := scan.OneLine
 	if quoted {
 		spell = quote
 	}

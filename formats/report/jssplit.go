@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -39,7 +40,7 @@ func (s *splitter) script(b []byte, n int) (bool, error) {
 // scriptText looks at a line of text before it is kept: what stands behind a
 // stack's frames and is none of an engine's lines begins the next error.
 func (s *splitter) scriptText(content []byte) error {
-	if s.family != javascript || s.running == 0 || len(content) == 0 || isSpace(content[0]) {
+	if s.family != javascript || s.running == 0 || len(content) == 0 || scan.IsSpace(content[0]) {
 		return nil
 	}
 	for _, own := range []string{"@", "[native code]", "eval code", "global code", "..."} {

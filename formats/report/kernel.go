@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -27,9 +28,9 @@ func parseKernel(b []byte, bare bool) (line, bool) {
 			return line{}, false
 		}
 		plus += i
-		v, stop, ok := parseHex(b, plus+3)
+		v, stop, ok := scan.Hex(b, plus+3)
 		if ok && bytes.HasPrefix(b[stop:], []byte("/0x")) {
-			if size, last, ok := parseHex(b, stop+3); ok && v <= size && (last == len(b) || isSpace(b[last])) {
+			if size, last, ok := scan.Hex(b, stop+3); ok && v <= size && (last == len(b) || scan.IsSpace(b[last])) {
 				offset, end = v, last
 				break
 			}
@@ -47,12 +48,12 @@ func parseKernel(b []byte, bare bool) (line, bool) {
 	for _, word := range kernelStood {
 		l.exact = l.exact || bytes.Contains(b[:start], word)
 	}
-	if p := skipSpace(b, end); p > end && p < len(b) && b[p] == '[' {
+	if p := scan.SkipSpace(b, end); p > end && p < len(b) && b[p] == '[' {
 		module, id, _ := bytes.Cut(b[p+1:], []byte{' '})
 		if name, _, closed := bytes.Cut(module, []byte{']'}); closed {
 			module, id = name, nil
 		}
-		if id, _, closed := bytes.Cut(id, []byte{']'}); closed && isHex(id) && len(id) >= 16 {
+		if id, _, closed := bytes.Cut(id, []byte{']'}); closed && scan.IsHex(id) && len(id) >= 16 {
 			l.buildID = id
 		}
 		if len(module) == 0 || bytes.ContainsFunc(module, func(r rune) bool { return r > 0x7f || !isKernelName(byte(r)) && r != '-' }) {

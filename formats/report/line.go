@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -40,9 +41,9 @@ func parseLine(b []byte, bare bool) (l line, ok bool) {
 	}
 	// Looking for a log's prefix costs more than all else, and most lines of a
 	// log are neither of these.
-	pc, address := bytes.Contains(b, pcWord), bytes.Contains(b, hexWord)
+	pc, address := bytes.Contains(b, pcWord), bytes.Contains(b, scan.HexMark)
 	if !pc && !address {
-		if len(b) > 0 && isSpace(b[0]) && b[len(b)-1] == ')' {
+		if len(b) > 0 && scan.IsSpace(b[0]) && b[len(b)-1] == ')' {
 			return parsePerf(b)
 		}
 		if bytes.IndexByte(b, '+') > 0 {
@@ -58,7 +59,7 @@ func parseLine(b []byte, bare bool) (l line, ok bool) {
 			return l, true
 		}
 	}
-	at := prefixBytes(b)
+	at := scan.LogPrefix(b)
 	if pc {
 		if l, ok = parseDartCrash(b, at); ok {
 			return l, true
@@ -67,7 +68,7 @@ func parseLine(b []byte, bare bool) (l line, ok bool) {
 			return l, true
 		}
 	}
-	if address && len(b) > 0 && isSpace(b[0]) {
+	if address && len(b) > 0 && scan.IsSpace(b[0]) {
 		if l, ok = parsePerf(b); ok {
 			return l, true
 		}
@@ -97,20 +98,20 @@ func parseNumbered(b []byte) (line, bool) {
 		}
 		i += from
 		from = i + 1
-		if i > 0 && !isSpace(b[i-1]) {
+		if i > 0 && !scan.IsSpace(b[i-1]) {
 			continue
 		}
 		l := line{family: backtrace, start: i}
-		number, p, ok := parseDigits(b, i+1)
-		if !ok || p == skipSpace(b, p) {
+		number, p, ok := scan.Digits(b, i+1)
+		if !ok || p == scan.SkipSpace(b, p) {
 			continue
 		}
 		l.number = number
-		p = skipSpace(b, p)
+		p = scan.SkipSpace(b, p)
 		switch {
 		case bytes.HasPrefix(b[p:], absWord) && parseDart(&l, b, p):
 			return l, true
-		case bytes.HasPrefix(b[p:], hexWord):
+		case bytes.HasPrefix(b[p:], scan.HexMark):
 			if !barren && parseSanitizer(&l, b, p) {
 				return l, true
 			}
@@ -127,7 +128,7 @@ func parseNumbered(b []byte) (line, bool) {
 // parseUnnumbered reads "pc 0x0000000000022074 libc.so [arm64-v8a::77e6…]". A
 // register dump may begin with "pc" too, so the image must look like one.
 func parseUnnumbered(b []byte, at int) (line, bool) {
-	l := line{family: monitor, start: skipSpace(b, at), number: -1}
+	l := line{family: monitor, start: scan.SkipSpace(b, at), number: -1}
 	if !parsePC(&l, b, l.start) {
 		return line{}, false
 	}
@@ -143,18 +144,18 @@ func parsePC(l *line, b []byte, p int) bool {
 	if !bytes.HasPrefix(b[p:], pcWord) {
 		return false
 	}
-	q := skipSpace(b, p+2)
+	q := scan.SkipSpace(b, p+2)
 	if q == p+2 {
 		return false
 	}
-	if bytes.HasPrefix(b[q:], hexWord) {
+	if bytes.HasPrefix(b[q:], scan.HexMark) {
 		q += 2
 	}
-	pc, end, ok := parseHex(b, q)
-	if !ok || end < len(b) && !isSpace(b[end]) {
+	pc, end, ok := scan.Hex(b, q)
+	if !ok || end < len(b) && !scan.IsSpace(b[end]) {
 		return false
 	}
-	l.pc, l.space, l.tail = pc, symbol.Unslid, skipSpace(b, end)
+	l.pc, l.space, l.tail = pc, symbol.Unslid, scan.SkipSpace(b, end)
 	return true
 }
 
@@ -167,7 +168,7 @@ func parsePC(l *line, b []byte, p int) bool {
 // The offset counts from the load bias, so it is an address of the file; in
 // the last form from the image's beginning.
 func parseSanitizer(l *line, b []byte, p int) bool {
-	_, end, ok := parseHex(b, p+2)
+	_, end, ok := scan.Hex(b, p+2)
 	if !ok {
 		return false
 	}
@@ -228,12 +229,12 @@ func parsePlaced(l *line, b []byte, p int) (end int, ok bool) {
 		}
 		space, path, at := symbol.Unslid, group[:plus], plus+1
 		if path[plus-1] == ' ' {
-			space, path, at = symbol.Position, path[:plus-1], skipSpace(group, at)
+			space, path, at = symbol.Position, path[:plus-1], scan.SkipSpace(group, at)
 		}
-		if len(path) == 0 || !bytes.HasPrefix(group[at:], hexWord) {
+		if len(path) == 0 || !bytes.HasPrefix(group[at:], scan.HexMark) {
 			continue
 		}
-		pc, stop, ok := parseHex(group, at+2)
+		pc, stop, ok := scan.Hex(group, at+2)
 		if !ok || stop != len(group) {
 			continue
 		}
@@ -264,7 +265,7 @@ func (l *line) apple() {
 
 // parsePlain reads "ARTIFACT ADDRESS", and "ADDRESS" where bare allows it.
 func parsePlain(b []byte, bare bool) (line, bool) {
-	l := line{family: plain, start: skipSpace(b, 0), number: -1}
+	l := line{family: plain, start: scan.SkipSpace(b, 0), number: -1}
 	rest := bytes.TrimRight(b[l.start:], " \t")
 	if i := bytes.LastIndexAny(rest, " \t"); i >= 0 {
 		name := bytes.TrimRight(rest[:i], " \t")
@@ -284,10 +285,10 @@ func parsePlain(b []byte, bare bool) (line, bool) {
 		l.space = symbol.Position
 		rest = rest[1:]
 	}
-	if !bytes.HasPrefix(rest, hexWord) {
+	if !bytes.HasPrefix(rest, scan.HexMark) {
 		return line{}, false
 	}
-	pc, end, ok := parseHex(rest, 2)
+	pc, end, ok := scan.Hex(rest, 2)
 	if !ok || end != len(rest) {
 		return line{}, false
 	}
@@ -298,14 +299,14 @@ func parsePlain(b []byte, bare bool) (line, bool) {
 // isLabel reports whether what stands before an address only says what the
 // address is: "fault_addr:", "x0" in a dump of registers, another address.
 func isLabel(name []byte) bool {
-	if strings.IndexByte(":=,", name[len(name)-1]) >= 0 || bytes.HasPrefix(name, hexWord) {
+	if strings.IndexByte(":=,", name[len(name)-1]) >= 0 || bytes.HasPrefix(name, scan.HexMark) {
 		return true
 	}
 	switch s := string(bytes.ToLower(name)); s {
 	case "pc", "lr", "sp", "fp", "ip", "ra", "gp", "tp", "pst", "cpsr", "eip", "esp", "ebp", "rip", "rsp", "rbp":
 		return true
 	default: // x0 … x30, r8, w1
-		_, end, ok := parseDigits(name, 1)
+		_, end, ok := scan.Digits(name, 1)
 		return ok && end == len(name) && end <= 3 && strings.IndexByte("xwrvqds", s[0]) >= 0
 	}
 }
@@ -339,7 +340,7 @@ func parseImage(l *line, b []byte) {
 // pathEnd is where a path or a group's path ends; -1: at the end of b.
 func pathEnd(b []byte) int {
 	for i, c := range b {
-		if isSpace(c) || c == '(' {
+		if scan.IsSpace(c) || c == '(' {
 			return i
 		}
 	}
@@ -359,7 +360,7 @@ func setFile(l *line, path []byte) {
 		return
 	}
 	outer, inner := path[:i], path[i+1:]
-	if bytes.Equal(base(outer), base(inner)) {
+	if bytes.Equal(scan.Base(outer), scan.Base(inner)) {
 		l.file = outer
 		return
 	}
@@ -372,18 +373,18 @@ func setFile(l *line, path []byte) {
 func parseGroups(l *line, b []byte) {
 	if i := bytes.Index(b, []byte("(BuildId: ")); i >= 0 {
 		id, _, closed := bytes.Cut(b[i+len("(BuildId: "):], []byte(")"))
-		if closed && isHex(id) {
+		if closed && scan.IsHex(id) {
 			l.named, l.buildID = true, id
 		}
 	}
 	if end := len(b) - 1; l.buildID == nil && end > 0 && b[end] == ')' {
 		id := b[bytes.LastIndexByte(b, '(')+1 : end]
-		if len(id) >= 32 && len(id)%2 == 0 && isHex(id) {
+		if len(id) >= 32 && len(id)%2 == 0 && scan.IsHex(id) {
 			l.named, l.buildID = true, id
 		}
 	}
 	if i := bytes.Index(b, []byte("(offset 0x")); i >= 0 {
-		if v, end, ok := parseHex(b, i+len("(offset 0x")); ok && end < len(b) && b[end] == ')' {
+		if v, end, ok := scan.Hex(b, i+len("(offset 0x")); ok && end < len(b) && b[end] == ')' {
 			l.mapped = v
 		}
 	}
@@ -397,7 +398,7 @@ func parseGroups(l *line, b []byte) {
 		return
 	}
 	l.arch = Arch(string(group[:first]))
-	if id := group[last+1:]; isHex(id) {
+	if id := group[last+1:]; scan.IsHex(id) {
 		l.named, l.buildID = true, id
 	}
 }

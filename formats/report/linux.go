@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -20,7 +21,7 @@ import (
 // is a position. Without either, only a program at a fixed address can be meant.
 // A program's own numbers and marks may stand before a path.
 func parseSymbols(b []byte) (line, bool) {
-	l := line{family: symbols, start: skipSpace(b, 0), number: -1, space: symbol.Unslid}
+	l := line{family: symbols, start: scan.SkipSpace(b, 0), number: -1, space: symbol.Unslid}
 	rest := bytes.TrimRight(b, " \t")
 	var abs uint64
 	bracketed, glued := false, false // glued: the bracket stands right behind a word
@@ -29,11 +30,11 @@ func parseSymbols(b []byte) (line, bool) {
 		if i < 0 {
 			return line{}, false
 		}
-		v, end, ok := parseHex(rest, i+3)
+		v, end, ok := scan.Hex(rest, i+3)
 		if !ok || end != n-1 {
 			return line{}, false
 		}
-		abs, bracketed, glued = v, true, i > 0 && !isSpace(rest[i-1])
+		abs, bracketed, glued = v, true, i > 0 && !scan.IsSpace(rest[i-1])
 		rest = bytes.TrimRight(rest[:i], " \t")
 	}
 	open, group := len(rest), []byte(nil)
@@ -65,12 +66,12 @@ func parseSymbols(b []byte) (line, bool) {
 	name, offset, found := bytes.Cut(group, []byte("+0x"))
 	switch {
 	case found:
-		v, end, ok := parseHex(offset, 0)
+		v, end, ok := scan.Hex(offset, 0)
 		if !ok || end != len(offset) || bytes.ContainsAny(name, " \t()") || len(name) == 0 && !bracketed && !looksLikeFile(path) {
 			return line{}, false
 		}
 		l.pc = v
-		if _, end, ok := parseHex(name, 2); ok && end == len(name) && bytes.HasPrefix(name, hexWord) {
+		if _, end, ok := scan.Hex(name, 2); ok && end == len(name) && bytes.HasPrefix(name, scan.HexMark) {
 			l.space = symbol.Position
 		} else if len(name) > 0 {
 			l.function = name
@@ -95,7 +96,7 @@ func program(b []byte, from int) (start, end int) {
 	first, last := b[len(b):], b[len(b):]
 	for p := from; p < len(b); {
 		q := p
-		for q < len(b) && !isSpace(b[q]) {
+		for q < len(b) && !scan.IsSpace(b[q]) {
 			q++
 		}
 		switch word := b[p:q]; {
@@ -104,7 +105,7 @@ func program(b []byte, from int) (start, end int) {
 		case len(last) == 0 && len(first) == 0 && bytes.IndexByte([]byte("[(#"), word[0]) < 0 && bytes.IndexByte([]byte("]):"), word[len(word)-1]) < 0:
 			first, start = word, p
 		}
-		p = skipSpace(b, q)
+		p = scan.SkipSpace(b, q)
 	}
 	if len(last) == 0 {
 		last = first
@@ -125,11 +126,11 @@ func looksLikeFile(word []byte) bool {
 // The address is of the run; what leads to the code is the symbol with its
 // offset, or the offset in the file that newer versions add (-F +dsoff).
 func parsePerf(b []byte) (line, bool) {
-	l := line{family: perf, start: skipSpace(b, 0), number: -1, space: symbol.Loaded}
+	l := line{family: perf, start: scan.SkipSpace(b, 0), number: -1, space: symbol.Loaded}
 	if l.start == 0 {
 		return line{}, false
 	}
-	ip, p, ok := parseHex(b, l.start)
+	ip, p, ok := scan.Hex(b, l.start)
 	if !ok || p-l.start < 4 || p == len(b) || b[p] != ' ' {
 		return line{}, false
 	}
@@ -148,12 +149,12 @@ func parsePerf(b []byte) (line, bool) {
 	}
 	l.pc, l.tail = ip, p+1
 	if i := bytes.LastIndex(dso, []byte("+0x")); i > 0 {
-		if v, end, ok := parseHex(dso, i+3); ok && end == len(dso) {
+		if v, end, ok := scan.Hex(dso, i+3); ok && end == len(dso) {
 			l.offset, l.placed, dso = v, true, dso[:i]
 		}
 	}
 	if i := bytes.LastIndex(name, []byte("+0x")); i > 0 {
-		v, end, ok := parseHex(name, i+3)
+		v, end, ok := scan.Hex(name, i+3)
 		if !ok || end != len(name) {
 			return line{}, false
 		}
@@ -171,7 +172,7 @@ func parsePerf(b []byte) (line, bool) {
 // before it is "main.main()", "main.(*Cart).Add(0xc000012345, {0x1, 0x2})" or
 // "created by main.main in goroutine 1".
 func parseGo(before, b []byte) (line, bool) {
-	start := skipSpace(b, 0)
+	start := scan.SkipSpace(b, 0)
 	if start == 0 {
 		return line{}, false
 	}
@@ -179,7 +180,7 @@ func parseGo(before, b []byte) (line, bool) {
 	if plus < 0 {
 		return line{}, false
 	}
-	v, end, ok := parseHex(b, plus+4)
+	v, end, ok := scan.Hex(b, plus+4)
 	if !ok || end != len(b) && !bytes.HasPrefix(b[end:], []byte(" fp=")) {
 		return line{}, false
 	}
@@ -187,7 +188,7 @@ func parseGo(before, b []byte) (line, bool) {
 	if colon < 0 {
 		return line{}, false
 	}
-	if _, end, ok := parseDigits(b, colon+1); !ok || end != plus {
+	if _, end, ok := scan.Digits(b, colon+1); !ok || end != plus {
 		return line{}, false
 	}
 	before = bytes.TrimRight(before, "\r\n")
@@ -209,7 +210,7 @@ func goFunction(b []byte) []byte {
 		name, _, _ := bytes.Cut(rest, []byte(" in goroutine "))
 		return name
 	}
-	if len(b) == 0 || isSpace(b[0]) || b[len(b)-1] != ')' || bytes.IndexByte(b, '.') < 0 {
+	if len(b) == 0 || scan.IsSpace(b[0]) || b[len(b)-1] != ')' || bytes.IndexByte(b, '.') < 0 {
 		return nil
 	}
 	depth := 0

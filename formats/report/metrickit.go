@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -90,7 +91,7 @@ func (m metricKit) frame(fresh bool, depth int) {
 			f.name = []byte(m.text())
 		case "binaryUUID":
 			s := m.text()
-			f.uuid, _, _ = parseUUID([]byte(s), 0)
+			f.uuid, _, _ = scan.UUID([]byte(s), 0)
 		case "address":
 			f.addr = m.number()
 		case offsetInSegment:

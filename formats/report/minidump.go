@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -96,7 +97,7 @@ func (d *minidump) text(off uint32) string {
 	for i := range units {
 		units[i] = binary.LittleEndian.Uint16(raw[2*i:])
 	}
-	return oneLine(string(utf16.Decode(units)))
+	return scan.OneLine(string(utf16.Decode(units)))
 }
 
 // readMinidump makes a stack of a dump; nil if it is none, or has no threads.
@@ -281,7 +282,7 @@ func (d *minidump) stack(threads [][]byte, o Options) *Report {
 	}
 	text.WriteString("\nModules:\n")
 	for _, m := range d.modules {
-		fmt.Fprintf(&text, "%#x - %#x %s <%s> %s\n", m.base, m.base+m.size-1, base([]byte(m.path)), m.id, m.path)
+		fmt.Fprintf(&text, "%#x - %#x %s <%s> %s\n", m.base, m.base+m.size-1, scan.Base([]byte(m.path)), m.id, m.path)
 	}
 	s.Text = text.Bytes()
 	return s

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -72,10 +73,10 @@ func writeAnswer(out *bufio.Writer, text []byte, f *Frame, chain []symbol.Frame)
 		start = append(start, '\r')
 	}
 	start = append(start, '\n')
-	before = before[colourBytes(before):] // the line itself sets it back
-	log := prefixBytes(before)
+	before = before[scan.Colors(before):] // the line itself sets it back
+	log := scan.LogPrefix(before)
 	if log == 0 {
-		log = quoteBytes(before)
+		log = scan.QuoteMarks(before)
 	}
 	start = append(start, before[:log]...)
 	for _, r := range string(before[log:]) {
@@ -89,7 +90,7 @@ func writeAnswer(out *bufio.Writer, text []byte, f *Frame, chain []symbol.Frame)
 	}
 	for i := range chain {
 		out.Write(start)
-		out.WriteString(oneLine(function(&chain[i])))
+		out.WriteString(scan.OneLine(function(&chain[i])))
 		out.Write(start)
 		writeSite(out, &chain[i])
 	}
@@ -110,7 +111,7 @@ func writeSite(out *bufio.Writer, f *symbol.Frame) {
 	if file == "" {
 		file = "??"
 	}
-	out.WriteString(oneLine(file))
+	out.WriteString(scan.OneLine(file))
 	place := append(out.AvailableBuffer(), ':')
 	place = append(strconv.AppendUint(place, uint64(f.Line), 10), ':')
 	out.Write(strconv.AppendUint(place, uint64(f.Column), 10))

@@ -14,7 +14,10 @@
 //   - no input is an error: a line that is no frame is text.
 package report
 
-import "github.com/symlake/symlake/formats/symbol"
+import (
+	"github.com/symlake/symlake/formats/internal/scan"
+	"github.com/symlake/symlake/formats/symbol"
+)
 
 // What bounds a stack and a line.
 const (
@@ -27,7 +30,7 @@ const (
 	MaxTextBytes = 1 << 20
 	// MaxLineBytes is the longest line that is looked at; longer ones pass as
 	// text. Names of instantiated templates make lines of a few KiB.
-	MaxLineBytes = longestLine
+	MaxLineBytes = scan.MaxLineBytes
 	// MaxDocumentBytes bounds a report that is read as a whole, because its
 	// frames refer to a list elsewhere in it. Crash reports of Apple's systems
 	// have up to some megabytes. What is longer is cut, or read as lines.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -109,7 +110,7 @@ func (e *sentry) frame() (f swiftFrame, inlined, ok bool) {
 		case "instruction_addr":
 			f.addr, ok = e.number(), true
 		case "package":
-			f.image = string(base([]byte(e.text())))
+			f.image = string(scan.Base([]byte(e.text())))
 		case "addr_mode":
 			mode := e.text()
 			absolute = mode == "" || mode == "abs"
@@ -144,8 +145,8 @@ func (e *sentry) image() {
 			img.arch = appleArch(e.text())
 		}
 	})
-	img.name = string(base([]byte(img.path)))
-	if img.uuid = debug; isHex([]byte(code)) && len(code) >= 16 { // all of a build-id, of which the debug id is a part
+	img.name = string(scan.Base([]byte(img.path)))
+	if img.uuid = debug; scan.IsHex([]byte(code)) && len(code) >= 16 { // all of a build-id, of which the debug id is a part
 		img.uuid = code
 	}
 	if size > 0 && img.start+size > img.start {
@@ -175,11 +176,11 @@ func printSentry(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 	each(s, answers, func(f *Frame, chain []symbol.Frame) {
 		out.Write(s.Text[done:f.Span[0]])
 		done = f.Span[1]
-		members := jsonMembers(unmarked(s.FrameText(f), markBytes), sentryGone...)
+		members := jsonMembers(scan.Unmarked(s.FrameText(f), scan.LineMarks), sentryGone...)
 		for i := range slices.Backward(chain) {
 			inlined := i < len(chain)-1
 			if inlined {
-				out.WriteString("," + lineEnd(s.Text, f.Span[1]))
+				out.WriteString("," + scan.LineEnd(s.Text, f.Span[1]))
 			}
 			out.WriteByte('{')
 			for _, m := range members {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -116,13 +117,13 @@ type splitter struct {
 func (s *splitter) piece(b []byte, begins, ends bool) error {
 	plain := b
 	if begins {
-		plain = unmarked(b, markBytes)
+		plain = scan.Unmarked(b, scan.LineMarks)
 	}
 	if taken, err := s.inDocument(b, plain, begins); taken || err != nil {
 		return err
 	}
 	if begins && ends {
-		return s.line(b, unmarked(b, quoteBytes))
+		return s.line(b, scan.Unmarked(b, scan.QuoteMarks))
 	}
 	return s.text(b)
 }
@@ -131,7 +132,7 @@ func (s *splitter) piece(b []byte, begins, ends bool) error {
 func (s *splitter) line(b, plain []byte) error {
 	content := bytes.TrimRight(plain, "\r\n")
 	whole := len(content)
-	content = withoutColour(content)
+	content = scan.WithoutColors(content)
 	if l, ok := parseLine(content, len(s.options.Artifacts) > 0); ok {
 		return s.frame(&l, b, whole)
 	}
@@ -175,7 +176,7 @@ func (s *splitter) before() []byte {
 		return nil
 	}
 	t = t[bytes.LastIndexByte(t[:len(t)-1], '\n')+1:]
-	if n := quoteBytes(t); n > 0 {
+	if n := scan.QuoteMarks(t); n > 0 {
 		t = bytes.TrimPrefix(t[n:], []byte{' '})
 	}
 	return t
@@ -198,7 +199,7 @@ func (s *splitter) text(b []byte) error {
 
 // headerLine takes a line that may say something about the frames that follow.
 func (s *splitter) headerLine(content []byte) error {
-	content = content[prefixBytes(content):]
+	content = content[scan.LogPrefix(content):]
 	if arch, ok := new(dartHeader).parse(content); ok {
 		if err := s.header(header{dart: true, arch: arch}); err != nil {
 			return err
@@ -240,7 +241,7 @@ func (s *splitter) frame(l *line, b []byte, n int) error {
 	family := l.family
 	if family == backtrace {
 		switch {
-		case prefixBytes(b[:l.start]) > 0:
+		case scan.LogPrefix(b[:l.start]) > 0:
 			family = logcat
 		case s.dump:
 			family = tombstone

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"strconv"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -160,7 +161,7 @@ func (w *stackwalk) stack(text []byte, o Options) *Report {
 			made := Frame{Span: f.span, Arch: w.arch, File: f.module, Raw: f.addr, Kind: w.kind(), indent: f.indent, tail: f.tail, above: f.above}
 			m := w.modules[f.module]
 			for _, id := range []string{m.code, m.debug} {
-				if isHex([]byte(id)) && len(id) >= 16 {
+				if scan.IsHex([]byte(id)) && len(id) >= 16 {
 					made.Image = append(made.Image, id)
 				}
 			}
@@ -191,7 +192,7 @@ func printStackwalk(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 		out.Write(s.Text[done:f.Span[0]])
 		done = f.Span[1]
 		out.WriteByte('{')
-		for _, m := range jsonMembers(unmarked(s.FrameText(f), markBytes), walkGone...) {
+		for _, m := range jsonMembers(scan.Unmarked(s.FrameText(f), scan.LineMarks), walkGone...) {
 			out.Write(m)
 			out.WriteString(", ")
 		}

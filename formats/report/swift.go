@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -65,7 +66,7 @@ func swiftBegins(b []byte) bool {
 	if i := bytes.Index(b, programCrashed); i >= 0 {
 		return i < 16 // "*** ", a bomb, colours
 	}
-	_, crashed, ok := parseSwiftThread(trimEnd(b))
+	_, crashed, ok := parseSwiftThread(scan.TrimEnd(b))
 	return ok && crashed
 }
 
@@ -75,7 +76,7 @@ func parseSwiftThread(b []byte) (t swiftThread, crashed, ok bool) {
 	if !ok {
 		return t, false, false
 	}
-	n, end, ok := parseDigits(rest, 0)
+	n, end, ok := scan.Digits(rest, 0)
 	rest, colon := bytes.CutSuffix(bytes.TrimRight(rest[end:], " \t"), []byte{':'})
 	if !ok || !colon {
 		return t, false, false
@@ -100,12 +101,12 @@ func parseSwiftThread(b []byte) (t swiftThread, crashed, ok bool) {
 //	19 [ra]          0x00007fc183a2a1ca <unknown> in libc.so.6
 //	 4 [async]       0x000055e8f45c0100
 func parseSwiftFrame(b []byte) (f swiftFrame, ok bool) {
-	start := skipSpace(b, 0)
-	_, p, ok := parseDigits(b, start)
+	start := scan.SkipSpace(b, 0)
+	_, p, ok := scan.Digits(b, start)
 	if !ok {
 		return f, false
 	}
-	for p = skipSpace(b, p); p < len(b) && b[p] == '['; p = skipSpace(b, p) {
+	for p = scan.SkipSpace(b, p); p < len(b) && b[p] == '['; p = scan.SkipSpace(b, p) {
 		mark, _, closed := bytes.Cut(b[p+1:], []byte{']'})
 		if !closed {
 			return f, false
@@ -118,15 +119,15 @@ func parseSwiftFrame(b []byte) (f swiftFrame, ok bool) {
 		}
 		p += len(mark) + 2
 	}
-	if !bytes.HasPrefix(b[p:], hexWord) {
+	if !bytes.HasPrefix(b[p:], scan.HexMark) {
 		return f, false
 	}
-	addr, end, ok := parseHex(b, p+2)
-	if !ok || end-p < 10 || end < len(b) && !isSpace(b[end]) {
+	addr, end, ok := scan.Hex(b, p+2)
+	if !ok || end-p < 10 || end < len(b) && !scan.IsSpace(b[end]) {
 		return f, false
 	}
 	f.addr, f.span = addr, [2]int{start, len(bytes.TrimRight(b, " \t"))}
-	f.indent = min(skipSpace(b, end), f.span[1]) - start
+	f.indent = min(scan.SkipSpace(b, end), f.span[1]) - start
 	rest := b[start+f.indent : f.span[1]]
 	if at := bytes.LastIndex(rest, []byte(" at ")); at >= 0 {
 		rest = rest[:at]
@@ -139,23 +140,23 @@ func parseSwiftFrame(b []byte) (f swiftFrame, ok bool) {
 
 // parseSwiftImage reads "0x000055e8f43ce000–0x000055e8f46f16d8 8619e777… shop /home/u/shop". The end is the text's.
 func parseSwiftImage(b []byte) (img appleImage, ok bool) {
-	p := skipSpace(b, 0)
-	if !bytes.HasPrefix(b[p:], hexWord) {
+	p := scan.SkipSpace(b, 0)
+	if !bytes.HasPrefix(b[p:], scan.HexMark) {
 		return img, false
 	}
-	img.start, p, ok = parseHex(b, p+2)
+	img.start, p, ok = scan.Hex(b, p+2)
 	rest, dash := bytes.CutPrefix(b[p:], []byte("\u2013"))
-	if !ok || !dash || !bytes.HasPrefix(rest, hexWord) {
+	if !ok || !dash || !bytes.HasPrefix(rest, scan.HexMark) {
 		return img, false
 	}
-	img.end, p, ok = parseHex(rest, 2)
-	if !ok || img.end < img.start || p == len(rest) || !isSpace(rest[p]) {
+	img.end, p, ok = scan.Hex(rest, 2)
+	if !ok || img.end < img.start || p == len(rest) || !scan.IsSpace(rest[p]) {
 		return img, false
 	}
 	rest = bytes.TrimSpace(rest[p:])
 	if none, found := bytes.CutPrefix(rest, []byte("<no build ID>")); found {
 		rest = bytes.TrimSpace(none)
-	} else if id, name, found := bytes.Cut(rest, []byte{' '}); found && isHex(id) {
+	} else if id, name, found := bytes.Cut(rest, []byte{' '}); found && scan.IsHex(id) {
 		img.uuid, rest = string(bytes.ToLower(id)), bytes.TrimSpace(name)
 	}
 	if slash := bytes.Index(rest, []byte(" /")); slash >= 0 {
@@ -168,7 +169,7 @@ func parseSwiftImage(b []byte) (img appleImage, ok bool) {
 func followSwift() follower {
 	frames, images, idle, first := false, false, 0, true
 	return func(b []byte) extent {
-		b = trimEnd(b)
+		b = scan.TrimEnd(b)
 		head := first
 		first = false
 		trimmed := bytes.TrimLeft(b, " \t")
@@ -198,7 +199,7 @@ func followSwift() follower {
 
 func readSwift(text []byte, o Options) *Report {
 	r := &swiftReport{family: swiftCrash}
-	eachLine(text, func(at int, line []byte) {
+	scan.EachLine(text, func(at int, line []byte) {
 		if img, ok := parseSwiftImage(line); ok {
 			r.images = append(r.images, img)
 			return
@@ -295,7 +296,7 @@ func (r *swiftReport) frame(f *swiftFrame, step bool) Frame {
 			out.Image = append(out.Image, img.uuid)
 		}
 	}
-	if name := base([]byte(out.File)); len(name) > 0 {
+	if name := scan.Base([]byte(out.File)); len(name) > 0 {
 		out.Image = append(out.Image, string(name))
 	}
 	return out
@@ -308,14 +309,14 @@ func printSwift(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 
 // writeSwift writes a function with its place, as Swift does.
 func writeSwift(out *bufio.Writer, f *Frame, at *symbol.Frame) {
-	out.WriteString(oneLine(function(at)))
-	if image := base([]byte(f.File)); len(image) > 0 {
+	out.WriteString(scan.OneLine(function(at)))
+	if image := scan.Base([]byte(f.File)); len(image) > 0 {
 		out.WriteString(" in ")
-		out.WriteString(oneLine(string(image)))
+		out.WriteString(scan.OneLine(string(image)))
 	}
 	if at.File != "" {
 		out.WriteString(" at ")
-		out.WriteString(oneLine(at.File))
+		out.WriteString(scan.OneLine(at.File))
 		out.WriteString(":" + strconv.FormatUint(uint64(at.Line), 10) + ":" + strconv.FormatUint(uint64(at.Column), 10))
 	}
 }

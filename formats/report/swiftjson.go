@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"strconv"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -40,7 +41,7 @@ func (r *swiftReport) image(j *jsonText) {
 		case "name":
 			img.name = j.text()
 		case "buildId":
-			if id := j.text(); isHex([]byte(id)) {
+			if id := j.text(); scan.IsHex([]byte(id)) {
 				img.uuid = id
 			}
 		case "path":

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 // tombstoneBegins: a message of debuggerd begins with its architecture or, as
@@ -134,7 +136,7 @@ type pbValue struct {
 }
 
 // text is a string on one line.
-func (v pbValue) text() string { return oneLine(strings.ToValidUTF8(string(v.bytes), "\ufffd")) }
+func (v pbValue) text() string { return scan.OneLine(strings.ToValidUTF8(string(v.bytes), "\ufffd")) }
 
 // tombstoneText renders a message as debuggerd does, without dumps of memory
 // and tags; false if b is none, or its text would be longer than a document may be.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -24,7 +25,7 @@ func walkBegins(b []byte) bool {
 	if bytes.HasPrefix(b, []byte("Operating system: ")) || bytes.HasPrefix(b, []byte("OS|")) && bytes.Count(b, []byte{'|'}) == 2 {
 		return true
 	}
-	_, crashed, ok := parseWalkThread(trimEnd(b))
+	_, crashed, ok := parseWalkThread(scan.TrimEnd(b))
 	return ok && crashed
 }
 
@@ -34,14 +35,14 @@ func parseWalkThread(b []byte) (t walkThread, crashed, ok bool) {
 	if !ok {
 		return t, false, false
 	}
-	n, end, ok := parseDigits(rest, 0)
+	n, end, ok := scan.Digits(rest, 0)
 	if !ok {
 		return t, false, false
 	}
 	t.id = uint64(n)
 	rest, tid, said := bytes.Cut(rest[end:], []byte(" - tid: "))
 	if said {
-		t.id, _, _ = parseNumber(tid, 0)
+		t.id, _, _ = scan.Number(tid, 0)
 	}
 	rest, crashed = bytes.CutSuffix(rest, []byte(" (crashed)"))
 	t.name = string(bytes.TrimSpace(rest))
@@ -56,12 +57,12 @@ func parseWalkThread(b []byte) (t walkThread, crashed, ok bool) {
 // A place in a function does not lead to an address: that is what its registers are for.
 func parseWalkFrame(b []byte) (f walkFrame, ok bool) {
 	b = bytes.TrimRight(b, " \t")
-	start := skipSpace(b, 0)
-	_, p, ok := parseDigits(b, start)
+	start := scan.SkipSpace(b, 0)
+	_, p, ok := scan.Digits(b, start)
 	if !ok || !bytes.HasPrefix(b[p:], []byte("  ")) {
 		return f, false
 	}
-	p = skipSpace(b, p)
+	p = scan.SkipSpace(b, p)
 	f.span = [2]int{start, len(b)}
 	rest := b[p:]
 	f.indent = p - start
@@ -73,7 +74,7 @@ func parseWalkFrame(b []byte) (f walkFrame, ok bool) {
 	if plus <= 0 {
 		return f, false
 	}
-	v, end, ok := parseHex(rest, plus+len(" + 0x"))
+	v, end, ok := scan.Hex(rest, plus+len(" + 0x"))
 	if !ok || end != len(rest) {
 		return f, false
 	}
@@ -85,7 +86,7 @@ func parseWalkFrame(b []byte) (f walkFrame, ok bool) {
 func walkCounter(b []byte) (pc uint64, ok bool) {
 	for _, name := range []string{" rip = 0x", " eip = 0x", " pc = 0x"} {
 		if i := bytes.Index(b, []byte(name)); i >= 0 {
-			pc, _, ok = parseHex(b, i+len(name))
+			pc, _, ok = scan.Hex(b, i+len(name))
 			return pc, ok
 		}
 	}
@@ -95,16 +96,16 @@ func walkCounter(b []byte) (pc uint64, ok bool) {
 // parseWalkModule reads "0x5586cb314000 - 0x5586cb315fff  shop  ???  (main)  (WARNING: No symbols, shop, C8B64B56…0)".
 func parseWalkModule(b []byte) (img appleImage, ok bool) {
 	b = bytes.TrimLeft(b, " \t")
-	if !bytes.HasPrefix(b, hexWord) {
+	if !bytes.HasPrefix(b, scan.HexMark) {
 		return img, false
 	}
 	var p int
-	img.start, p, ok = parseHex(b, 2)
+	img.start, p, ok = scan.Hex(b, 2)
 	rest, dash := bytes.CutPrefix(b[p:], []byte(" - 0x"))
 	if !ok || !dash {
 		return img, false
 	}
-	last, p, ok := parseHex(rest, 0)
+	last, p, ok := scan.Hex(rest, 0)
 	rest, gap := bytes.CutPrefix(rest[p:], []byte("  "))
 	if !ok || !gap || last < img.start {
 		return img, false
@@ -114,7 +115,7 @@ func parseWalkModule(b []byte) (img appleImage, ok bool) {
 	img.name = string(name)
 	if _, warning, found := bytes.Cut(rest, []byte("(WARNING: ")); found {
 		warning = bytes.TrimRight(warning, ") ")
-		if id := warning[bytes.LastIndexByte(warning, ' ')+1:]; isHex(id) {
+		if id := warning[bytes.LastIndexByte(warning, ' ')+1:]; scan.IsHex(id) {
 			img.uuid = string(id)
 		}
 	}
@@ -124,7 +125,7 @@ func parseWalkModule(b []byte) (img appleImage, ok bool) {
 func followWalk() follower {
 	frames, modules, idle, first := false, false, 0, true
 	return func(b []byte) extent {
-		b = trimEnd(b)
+		b = scan.TrimEnd(b)
 		head := first
 		first = false
 		trimmed := bytes.TrimLeft(b, " \t")
@@ -154,7 +155,7 @@ func followWalk() follower {
 
 // isWalkFields: a frame for machines, "THREAD|FRAME|MODULE|FUNCTION|FILE|LINE|OFFSET".
 func isWalkFields(b []byte) bool {
-	_, end, ok := parseDigits(b, 0)
+	_, end, ok := scan.Digits(b, 0)
 	return ok && end < len(b) && b[end] == '|' && bytes.Count(b, []byte{'|'}) == 6
 }
 
@@ -164,7 +165,7 @@ func readWalk(text []byte, o Options) *Report {
 	var below *walkFrame // the frame whose registers come next
 	above, rust := 0, false
 	fields := map[string]int{} // threads of lines for machines, by number
-	eachLine(text, func(at int, line []byte) {
+	scan.EachLine(text, func(at int, line []byte) {
 		trimmed := bytes.TrimLeft(line, " \t")
 		if img, ok := parseWalkModule(line); ok {
 			images = append(images, img)
@@ -261,7 +262,7 @@ func (w *stackwalk) machineLine(at int, line []byte, threads map[string]int) boo
 	}
 	f := walkFrame{span: [2]int{at, at + len(line)}, module: fields[2]}
 	if fields[3] == "" && f.module != "" { // else it counts from the function
-		f.offset, _, f.inside = parseHex([]byte(strings.TrimPrefix(fields[6], "0x")), 0)
+		f.offset, _, f.inside = scan.Hex([]byte(strings.TrimPrefix(fields[6], "0x")), 0)
 	}
 	w.threads[t].frames = append(w.threads[t].frames, f)
 	return true
@@ -270,9 +271,9 @@ func (w *stackwalk) machineLine(at int, line []byte, threads map[string]int) boo
 // printWalk writes answers in place of what is said of a frame.
 func printWalk(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 	printBehind(out, s, answers, func(out *bufio.Writer, f *Frame, at *symbol.Frame) {
-		out.WriteString(oneLine(f.File) + "!" + oneLine(function(at)))
+		out.WriteString(scan.OneLine(f.File) + "!" + scan.OneLine(function(at)))
 		if at.File != "" {
-			out.WriteString(" [" + oneLine(path.Base(at.File)) + " : " + strconv.FormatUint(uint64(at.Line), 10) + "]")
+			out.WriteString(" [" + scan.OneLine(path.Base(at.File)) + " : " + strconv.FormatUint(uint64(at.Line), 10) + "]")
 		}
 	})
 }
@@ -284,10 +285,10 @@ func printWalkFields(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 		out.Write(s.Text[done:f.Span[0]])
 		done = f.Span[1]
 		fields := bytes.Split(s.FrameText(f), []byte{'|'})
-		field := func(text string) string { return strings.ReplaceAll(oneLine(text), "|", "/") }
+		field := func(text string) string { return strings.ReplaceAll(scan.OneLine(text), "|", "/") }
 		for i := range chain {
 			if i > 0 {
-				out.WriteString(lineEnd(s.Text, f.Span[1]))
+				out.WriteString(scan.LineEnd(s.Text, f.Span[1]))
 			}
 			line := ""
 			if chain[i].File != "" {

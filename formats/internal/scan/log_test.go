@@ -1,4 +1,4 @@
-package report
+package scan
 
 import (
 	"strings"
@@ -17,7 +17,7 @@ func TestPrefix(t *testing.T) {
 		"\x1b[38;5;196m02-03 10:11:12.300  4300  4300 F DEBUG   : ", "\x1b[1m\x1b[31mF/DEBUG   ( 4300): ",
 	} {
 		for _, message := range []string{"", "#00 pc 0010  /a/b.so (BuildId: ab)", "pc 0x10 libc.so [arm64-v8a::77]", "a: b"} {
-			if got := prefixBytes([]byte(prefix + message)); got != len(prefix) {
+			if got := LogPrefix([]byte(prefix + message)); got != len(prefix) {
 				t.Errorf("%q: prefix %q", prefix+message, (prefix + message)[:got])
 			}
 		}
@@ -26,7 +26,7 @@ func TestPrefix(t *testing.T) {
 		"", " ", "F", "FATAL: x", "#00 pc 0010 a.so", "pc 0x10 libc.so", "libgame.so 0x10", "D 0x10", "  F DEBUG   : x", "Fa/b: c",
 		"02-03 10:11:12.3x0  4300  4300 F DEBUG   : x", "02-03 10:11:12.300  a b c d e f g h F DEBUG: x", "F/a(b): c", "F/a:b", "F/a\ufe55b", "F/a\ufe55", "\x1b[31m", "\x1b[31", "\x1b[31mx", "\x1b[31m  F/a: b", "\x1b[31kF/a: b", "F/" + strings.Repeat("x", 2*maxTagBytes) + ": x",
 	} {
-		if got := prefixBytes([]byte(line)); got != 0 {
+		if got := LogPrefix([]byte(line)); got != 0 {
 			t.Errorf("%q: prefix %q", line, line[:got])
 		}
 	}

@@ -1,11 +1,11 @@
-package report
+package scan
 
 import "bytes"
 
-// quoteBytes is the length of the marks, and of the space before and between them, that a mail
+// QuoteMarks is the length of the marks, and of the space before and between them, that a mail
 // or a page puts before the lines of what it quotes: "> ", ">> ", "> > "; 0 if there are none.
-func quoteBytes(b []byte) int {
-	for p := skipSpace(b, 0); p < len(b) && b[p] == '>'; p = skipSpace(b, p+1) {
+func QuoteMarks(b []byte) int {
+	for p := SkipSpace(b, 0); p < len(b) && b[p] == '>'; p = SkipSpace(b, p+1) {
 		if p+1 == len(b) || b[p+1] != '>' && !bytes.HasPrefix(b[p+1:], []byte(" >")) {
 			return p + 1
 		}
@@ -13,24 +13,24 @@ func quoteBytes(b []byte) int {
 	return 0
 }
 
-// markBytes is quoteBytes with what writers of logs put before each line of a document:
+// LineMarks is quoteBytes with what writers of logs put before each line of a document:
 //
 //	2025-02-03T10:11:12.3456789Z message                          services that build, and that run containers
 //	2025-02-03 10:11:12.345678+0100 game[4242:93120] message      NSLog
-func markBytes(b []byte) int {
-	n := quoteBytes(b)
-	p := skipSpace(b, n)
+func LineMarks(b []byte) int {
+	n := QuoteMarks(b)
+	p := SkipSpace(b, n)
 	if p == len(b) || b[p] < '0' || b[p] > '9' {
 		return n
 	}
-	if stamp := shapeBytes(b[p:], "0000-00-00T00:00:00."); stamp > 0 {
-		_, end, ok := parseNumber(b, p+stamp)
+	if stamp := Shape(b[p:], "0000-00-00T00:00:00."); stamp > 0 {
+		_, end, ok := Number(b, p+stamp)
 		if ok && bytes.HasPrefix(b[end:], []byte("Z ")) {
 			return end + 1
 		}
 		return n
 	}
-	stamp := shapeBytes(b[p:], "0000-00-00 00:00:00.000")
+	stamp := Shape(b[p:], "0000-00-00 00:00:00.000")
 	if stamp == 0 {
 		return n
 	}
@@ -40,15 +40,15 @@ func markBytes(b []byte) int {
 	if open < 0 {
 		return n
 	}
-	if _, stop, ok := parseDigits(rest, open+1); !ok || stop != end && rest[stop] != ':' {
+	if _, stop, ok := Digits(rest, open+1); !ok || stop != end && rest[stop] != ':' {
 		return n
 	}
 	return p + stamp + end + 1
 }
 
-// unmarked is b, which begins a line, with what length tells of at the beginning of each line as
+// Unmarked is b, which begins a line, with what length tells of at the beginning of each line as
 // spaces, so that what stands behind it stands where it stood; b itself if there is nothing.
-func unmarked(b []byte, length func(line []byte) int) []byte {
+func Unmarked(b []byte, length func(line []byte) int) []byte {
 	var plain []byte
 	for at := 0; at < len(b); {
 		if n := length(b[at:]); n > 0 {

@@ -1,4 +1,4 @@
-package report
+package scan
 
 import "bytes"
 
@@ -6,7 +6,7 @@ import "bytes"
 // writers do not.
 const maxTagBytes = 256
 
-// prefixBytes is the length of what Android's logs put before a message, 0 if
+// LogPrefix is the length of what Android's logs put before a message, 0 if
 // the line is none of a log. The forms are logcat's and Android Studio's:
 //
 //	02-03 10:11:12.300  4300  4300 F DEBUG   : message     threadtime; year, zone and uid may be there too
@@ -17,17 +17,17 @@ const maxTagBytes = 256
 //	2025-02-03 10:11:12.300  4300-4300  DEBUG   com.example   F  message
 //
 // What sets a terminal's colour may stand before it, as logcat -v color has it.
-func prefixBytes(b []byte) int {
-	colours := colourBytes(b)
+func LogPrefix(b []byte) int {
+	colours := Colors(b)
 	p := colours + dateBytes(b[colours:])
 	dated := p > colours
-	if !dated && p < len(b) && isSpace(b[p]) {
+	if !dated && p < len(b) && IsSpace(b[p]) {
 		return 0
 	}
 	for field := range 7 { // uid, pid, tid, tag, package, and two to spare
-		p = skipSpace(b, p)
+		p = SkipSpace(b, p)
 		end := p
-		for end < len(b) && !isSpace(b[end]) {
+		for end < len(b) && !IsSpace(b[end]) {
 			end++
 		}
 		switch {
@@ -47,11 +47,11 @@ func prefixBytes(b []byte) int {
 	return 0
 }
 
-// colourBytes is the length of the sequences at the beginning of b that set a terminal's colours: "\x1b[38;5;196m".
-func colourBytes(b []byte) int {
+// Colors is the length of the sequences at the beginning of b that set a terminal's colours: "\x1b[38;5;196m".
+func Colors(b []byte) int {
 	p := 0
-	for bytes.HasPrefix(b[p:], colourBegins) {
-		end := p + len(colourBegins)
+	for bytes.HasPrefix(b[p:], colorBegins) {
+		end := p + len(colorBegins)
 		for end < len(b) && (b[end] == ';' || '0' <= b[end] && b[end] <= '9') {
 			end++
 		}
@@ -63,13 +63,13 @@ func colourBytes(b []byte) int {
 	return p
 }
 
-var colourBegins = []byte("\x1b[")
+var colorBegins = []byte("\x1b[")
 
-// withoutColour is b without the sequences at its end that set a terminal's colours.
-func withoutColour(b []byte) []byte {
+// WithoutColors is b without the sequences at its end that set a terminal's colours.
+func WithoutColors(b []byte) []byte {
 	for len(b) > 0 && b[len(b)-1] == 'm' {
-		i := bytes.LastIndex(b, colourBegins)
-		if i < 0 || colourBytes(b[i:]) != len(b)-i {
+		i := bytes.LastIndex(b, colorBegins)
+		if i < 0 || Colors(b[i:]) != len(b)-i {
 			break
 		}
 		b = b[:i]
@@ -80,21 +80,21 @@ func withoutColour(b []byte) []byte {
 // dateBytes is the length of "[YYYY-]MM-DD HH:MM:SS.fraction" with the space
 // behind it, 0 if the line does not begin so.
 func dateBytes(b []byte) int {
-	p := shapeBytes(b, "0000-")
-	n := shapeBytes(b[p:], "00-00 00:00:00.000")
+	p := Shape(b, "0000-")
+	n := Shape(b[p:], "00-00 00:00:00.000")
 	if n == 0 {
 		return 0
 	}
-	for p += n; p < len(b) && !isSpace(b[p]); p++ { // micro- and nanoseconds
+	for p += n; p < len(b) && !IsSpace(b[p]); p++ { // micro- and nanoseconds
 		if b[p] < '0' || b[p] > '9' {
 			return 0
 		}
 	}
-	return skipSpace(b, p)
+	return SkipSpace(b, p)
 }
 
-// shapeBytes is the length of shape if b begins with it; 0 in shape is any digit.
-func shapeBytes(b []byte, shape string) int {
+// Shape is the length of shape if b begins with it; 0 in shape is any digit.
+func Shape(b []byte, shape string) int {
 	if len(b) < len(shape) {
 		return 0
 	}
@@ -116,16 +116,16 @@ func tagEnd(b []byte, p int) int {
 	for i := p; i < len(b) && i < p+maxTagBytes; i++ {
 		switch b[i] {
 		case ':':
-			if i+1 == len(b) || isSpace(b[i+1]) {
+			if i+1 == len(b) || IsSpace(b[i+1]) {
 				return min(i+2, len(b))
 			}
 			return 0
 		case smallColon[0]:
-			if rest := b[i:]; len(rest) > len(smallColon) && string(rest[:len(smallColon)]) == smallColon && isSpace(rest[len(smallColon)]) {
+			if rest := b[i:]; len(rest) > len(smallColon) && string(rest[:len(smallColon)]) == smallColon && IsSpace(rest[len(smallColon)]) {
 				return i + len(smallColon) + 1
 			}
 		case '(':
-			_, end, ok := parseDigits(b, skipSpace(b, i+1))
+			_, end, ok := Digits(b, SkipSpace(b, i+1))
 			if !ok || end == len(b) || b[end] != ')' {
 				return 0
 			}

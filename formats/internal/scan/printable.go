@@ -1,13 +1,13 @@
-package report
+package scan
 
 import (
 	"strings"
 	"unicode"
 )
 
-// oneLine replaces control characters: names come from objects that anyone
+// OneLine replaces control characters: names come from objects that anyone
 // may have made, and must not forge lines of a log or drive a terminal.
-func oneLine(name string) string {
+func OneLine(name string) string {
 	if printable(name) || strings.IndexFunc(name, unicode.IsControl) < 0 {
 		return name
 	}
