@@ -2,12 +2,11 @@ package scan
 
 import "bytes"
 
-// maxTagBytes bounds a log's tag; Android cuts them at 23 bytes, other
-// writers do not.
+// maxTagBytes bounds a log's tag. Android cuts tags at 23 bytes, other writers do not.
 const maxTagBytes = 256
 
-// LogPrefix is the length of what Android's logs put before a message, 0 if
-// the line is none of a log. The forms are logcat's and Android Studio's:
+// LogPrefix returns the length of the prefix that Android's logs put before a message, 0 if the line
+// has none. The forms are logcat's and Android Studio's:
 //
 //	02-03 10:11:12.300  4300  4300 F DEBUG   : message     threadtime; year, zone and uid may be there too
 //	02-03 10:11:12.300 F/DEBUG   ( 4300): message          time
@@ -16,11 +15,11 @@ const maxTagBytes = 256
 //	2025-02-03 10:11:12.300 4300-4300/com.example F/DEBUG: message
 //	2025-02-03 10:11:12.300  4300-4300  DEBUG   com.example   F  message
 //
-// What sets a terminal's colour may stand before it, as logcat -v color has it.
+// A sequence that sets a terminal's color may stand before it, as `logcat -v color` prints it.
 func LogPrefix(b []byte) int {
-	colours := Colors(b)
-	p := colours + dateBytes(b[colours:])
-	dated := p > colours
+	colors := Colors(b)
+	p := colors + dateBytes(b[colors:])
+	dated := p > colors
 	if !dated && p < len(b) && IsSpace(b[p]) {
 		return 0
 	}
@@ -47,7 +46,8 @@ func LogPrefix(b []byte) int {
 	return 0
 }
 
-// Colors is the length of the sequences at the beginning of b that set a terminal's colours: "\x1b[38;5;196m".
+// Colors returns the length of the sequences at the beginning of b that set a terminal's colors, such
+// as "\x1b[38;5;196m".
 func Colors(b []byte) int {
 	p := 0
 	for bytes.HasPrefix(b[p:], colorBegins) {
@@ -65,7 +65,7 @@ func Colors(b []byte) int {
 
 var colorBegins = []byte("\x1b[")
 
-// WithoutColors is b without the sequences at its end that set a terminal's colours.
+// WithoutColors returns b without the sequences at its end that set a terminal's colors.
 func WithoutColors(b []byte) []byte {
 	for len(b) > 0 && b[len(b)-1] == 'm' {
 		i := bytes.LastIndex(b, colorBegins)
@@ -77,11 +77,11 @@ func WithoutColors(b []byte) []byte {
 	return b
 }
 
-// dateBytes is the length of "[YYYY-]MM-DD HH:MM:SS.fraction" with the space
-// behind it, 0 if the line does not begin so.
+// dateBytes returns the length of "[YYYY-]MM-DD HH:MM:SS.fraction" with the space behind it, 0 if the
+// line does not begin with a date.
 func dateBytes(b []byte) int {
-	p := Shape(b, "0000-")
-	n := Shape(b[p:], "00-00 00:00:00.000")
+	p := shapeBytes(b, "0000-")
+	n := shapeBytes(b[p:], "00-00 00:00:00.000")
 	if n == 0 {
 		return 0
 	}
@@ -93,8 +93,8 @@ func dateBytes(b []byte) int {
 	return SkipSpace(b, p)
 }
 
-// Shape is the length of shape if b begins with it; 0 in shape is any digit.
-func Shape(b []byte, shape string) int {
+// shapeBytes returns the length of shape if b begins with it, else 0. A 0 in shape means any digit.
+func shapeBytes(b []byte, shape string) int {
 	if len(b) < len(shape) {
 		return 0
 	}
@@ -108,10 +108,11 @@ func Shape(b []byte, shape string) int {
 
 func isLevel(c byte) bool { return bytes.IndexByte([]byte("VDIWEFAS"), c) >= 0 }
 
-// smallColon is what Android Studio printed for a colon before its second version.
+// smallColon is the colon of Android Studio before its second version.
 const smallColon = "\ufe55"
 
-// tagEnd is where the message begins behind "TAG: " or "TAG(PID): ".
+// tagEnd returns the index where the message begins behind "TAG: " or "TAG(PID): ", 0 if b[p:] is no
+// tag.
 func tagEnd(b []byte, p int) int {
 	for i := p; i < len(b) && i < p+maxTagBytes; i++ {
 		switch b[i] {

@@ -23,14 +23,14 @@ func LineMarks(b []byte) int {
 	if p == len(b) || b[p] < '0' || b[p] > '9' {
 		return n
 	}
-	if stamp := Shape(b[p:], "0000-00-00T00:00:00."); stamp > 0 {
+	if stamp := shapeBytes(b[p:], "0000-00-00T00:00:00."); stamp > 0 {
 		_, end, ok := Number(b, p+stamp)
 		if ok && bytes.HasPrefix(b[end:], []byte("Z ")) {
 			return end + 1
 		}
 		return n
 	}
-	stamp := Shape(b[p:], "0000-00-00 00:00:00.000")
+	stamp := shapeBytes(b[p:], "0000-00-00 00:00:00.000")
 	if stamp == 0 {
 		return n
 	}

@@ -1,3 +1,9 @@
+// Package scan reads the pieces that reports share: numbers, lines, the prefixes that logs and
+// quotes put before a line, and names that go onto one line of output.
+//
+// Functions that read take the bytes and the index p where to begin. They return the index behind
+// the last byte that they read, and keep no reference to the bytes. No function fails: text that
+// does not fit is told by ok, or by a length of 0.
 package scan
 
 import "bytes"
@@ -5,6 +11,7 @@ import "bytes"
 // HexMark begins a hexadecimal number.
 var HexMark = []byte("0x")
 
+// IsHex reports whether b is a hexadecimal number that may be a build-id: of 1 to 128 digits.
 func IsHex(b []byte) bool {
 	for _, c := range b {
 		if HexDigit(c) < 0 {
@@ -14,9 +21,10 @@ func IsHex(b []byte) bool {
 	return len(b) > 0 && len(b) <= maxID
 }
 
-// maxID is the length of a SHA-512 in hex: no build-id is longer.
+// maxID is the length of a SHA-512 in hexadecimal digits: no build-id is longer.
 const maxID = 128
 
+// HexDigit returns the value of a hexadecimal digit, -1 for any other byte.
 func HexDigit(c byte) int {
 	switch {
 	case '0' <= c && c <= '9':
@@ -29,7 +37,7 @@ func HexDigit(c byte) int {
 	return -1
 }
 
-// Hex reads up to 16 digits at p; more are no address.
+// Hex reads hexadecimal digits at p. More than 16 of them make no address.
 func Hex(b []byte, p int) (v uint64, end int, ok bool) {
 	for end = p; end < len(b) && HexDigit(b[end]) >= 0; end++ {
 		v = v<<4 | uint64(HexDigit(b[end]))
@@ -37,7 +45,7 @@ func Hex(b []byte, p int) (v uint64, end int, ok bool) {
 	return v, end, end > p && end-p <= 16
 }
 
-// Digits reads a frame's number: up to 6 digits at p.
+// Digits reads the number of a frame: 1 to 6 decimal digits at p.
 func Digits(b []byte, p int) (n, end int, ok bool) {
 	for end = p; end < len(b) && end-p < 7 && '0' <= b[end] && b[end] <= '9'; end++ {
 		n = n*10 + int(b[end]-'0')
@@ -45,7 +53,7 @@ func Digits(b []byte, p int) (n, end int, ok bool) {
 	return n, end, end > p && end-p < 7
 }
 
-// Number reads decimal digits, or hexadecimal ones behind 0x.
+// Number reads decimal digits at p, or hexadecimal digits behind 0x.
 func Number(b []byte, p int) (v uint64, end int, ok bool) {
 	if p <= len(b) && bytes.HasPrefix(b[p:], HexMark) {
 		return Hex(b, p+2)
@@ -56,7 +64,7 @@ func Number(b []byte, p int) (v uint64, end int, ok bool) {
 	return v, end, end > p && end-p < 20
 }
 
-// Uint32 reads a decimal number below 2^32.
+// Uint32 reads a decimal number below 2^32 at p.
 func Uint32(b []byte, p int) (v uint64, end int, ok bool) {
 	for end = p; end < len(b) && end-p <= 10 && '0' <= b[end] && b[end] <= '9'; end++ {
 		v = v*10 + uint64(b[end]-'0')
@@ -64,8 +72,8 @@ func Uint32(b []byte, p int) (v uint64, end int, ok bool) {
 	return v, end, end > p && end-p <= 10 && v < 1<<32
 }
 
-// UUID reads 32 hexadecimal digits at b[p:], with dashes or without, and
-// gives them in lower case with dashes; "" if they are none, or zeros.
+// UUID reads 32 hexadecimal digits at p, with dashes or without. It returns them in lower case with
+// dashes, and "" if all of them are zero.
 func UUID(b []byte, p int) (uuid string, end int, ok bool) {
 	digits := make([]byte, 0, 36)
 	zero := true

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// OneLine replaces control characters: names come from objects that anyone
-// may have made, and must not forge lines of a log or drive a terminal.
+// OneLine returns name with U+FFFD in place of control characters. Anyone may make an object, and its
+// names must not forge lines of a log or drive a terminal.
 func OneLine(name string) string {
 	if printable(name) || strings.IndexFunc(name, unicode.IsControl) < 0 {
 		return name
@@ -19,7 +19,7 @@ func OneLine(name string) string {
 	}, name)
 }
 
-// printable reports whether a name is printable ASCII, as nearly all are.
+// printable reports whether a name is printable ASCII, as nearly all names are.
 func printable(name string) bool {
 	for i := range len(name) {
 		if name[i]-' ' >= 0x7f-' ' {
