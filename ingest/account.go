@@ -15,7 +15,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// The outbox of the report. A process opens an account (row.Account) before its first ledger
+// The outbox of the report. A process opens an account (catalog.Account) before its first ledger
 // entry. Its ledger entries and loads name that account, so a kill loses nothing: the next run
 // counts the ledger and the records (recall), and closes the account with what it found. A process
 // that ends by itself closes its own account with its report. The process that writes a closed
@@ -24,7 +24,9 @@ import (
 // was replaced twice, the last outcome alone is told.
 
 // tells reports whether this process has an account of its own.
-func (j *job) tells() bool { return !j.o.DryRun && !j.renaming && j.o.Teller == (row.WorkerID{}) }
+func (j *job) tells() bool {
+	return !j.o.DryRun && !j.lister.Renaming && j.o.Teller == (row.WorkerID{})
+}
 
 // openAccount enters this process's account, once, before the first object is noted.
 func (j *job) openAccount(ctx context.Context) error {
@@ -81,7 +83,7 @@ func (j *job) closeAccount(ctx context.Context, ended error) error {
 	if err != nil {
 		return fmt.Errorf("write the report into the outbox: %w", err)
 	}
-	return parallel.Each(j.arrived, func(w *catalog.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+	return j.wanted.Strike(ctx, j.cat)
 }
 
 // changeAccount changes an account as it is now in the store. change returns false to leave it.

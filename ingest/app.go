@@ -6,35 +6,34 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// appOf finds APP and BUILD of an object: metadata, sidecar, pattern.
-func (j *job) appOf(ctx context.Context, t *task) (app, build string, err error) {
-	e, meta, err := t.src.Bucket.Stat(ctx, t.entry.Key)
+// App finds APP and BUILD of an object: in its user metadata, by names, in its sidecar, by its
+// source's pattern. The error is bucket.ErrChanged if the object is not the listed one any more.
+func (t *Task) App(ctx context.Context, names func(url string, meta map[string]string) (app, build string)) (app, build string, err error) {
+	e, meta, err := t.Source.Bucket.Stat(ctx, t.Entry.Key)
 	if err != nil {
 		return "", "", err
 	}
-	if e.ETag != t.entry.ETag {
-		return "", "", fmt.Errorf("%s: %w", t.url, bucket.ErrChanged)
+	if e.ETag != t.Entry.ETag {
+		return "", "", fmt.Errorf("%s: %w", t.URL, bucket.ErrChanged)
 	}
-	if app, build = j.o.Names(t.url, meta); app != "" && build != "" {
+	if app, build = names(t.URL, meta); app != "" && build != "" {
 		return app, build, nil
 	}
-	if t.sidecar {
-		if app, build, err = readSidecar(ctx, t.src.Bucket, t.entry.Key+sidecar); err != nil || app != "" {
+	if t.Sidecar {
+		if app, build, err = readSidecar(ctx, t.Source.Bucket, t.Entry.Key+SidecarSuffix); err != nil || app != "" {
 			return app, build, err
 		}
 	}
-	app, build = t.src.Knows.Find(t.entry.Key)
+	app, build = t.Source.Knows.Find(t.Entry.Key)
 	return app, build, nil
 }
 
-// readSidecar reads {"app": …, "build": …}. One that is gone or broken names nothing.
+// readSidecar reads {"app": …, "build": …}. A missing or broken sidecar names nothing.
 func readSidecar(ctx context.Context, b bucket.Bucket, key string) (app, build string, err error) {
 	e, _, err := b.Stat(ctx, key)
 	if errors.Is(err, bucket.ErrNotFound) || err == nil && e.Size > 64<<10 {
@@ -58,7 +57,25 @@ func readSidecar(ctx context.Context, b bucket.Bucket, key string) (app, build s
 	return form.App, form.Build, nil
 }
 
-// allNames are the names of an artifact of x: its own, and those of the app.
-func (x *object) allNames(a *symbol.Artifact) []symbol.Name {
-	return append(slices.Clone(a.Names), record.AppNames(x.app, a.Names)...)
+// AppBuild returns APP@BUILD, or "" unless both are known.
+func AppBuild(app, build string) string {
+	if app == "" || build == "" {
+		return ""
+	}
+	return app + "@" + build
+}
+
+// AppNames returns the names that an APP@BUILD gives an artifact with names of its own: file names
+// are kept per app.
+func AppNames(app string, own []symbol.Name) []symbol.Name {
+	if app == "" {
+		return nil
+	}
+	names := []symbol.Name{{Kind: symbol.NameApp, Text: app}}
+	for _, n := range own {
+		if n.Kind == symbol.NameFile {
+			names = append(names, symbol.Name{Kind: symbol.NameApp, Text: app + "/" + n.Text})
+		}
+	}
+	return names
 }

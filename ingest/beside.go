@@ -14,15 +14,15 @@ import (
 // mayUse reports whether a file of x's bucket may be a companion of x. The names of companions can
 // lead into the folder of another owner.
 func (x *object) mayUse(ctx context.Context, key string, want formats.Ref) (bool, error) {
-	url := x.t.src.Bucket.URL(key)
-	if s, takes := x.j.sourceTaking(url); takes && s == x.t.src {
+	url := x.t.Source.Bucket.URL(key)
+	if s, takes := x.j.sources.Of(url); takes && s == x.t.Source {
 		return true, nil
 	}
-	a, err := arrivalAt(ctx, x.j.cat, []string{url}, x.t.src.standing())
+	a, err := arrivalAt(ctx, x.j.cat, []string{url}, x.t.Source.Standing())
 	if err != nil {
 		return false, environment(err)
 	}
-	is := x.j.serves(url, x.t.src.standing(), a.owners)
+	is := x.j.sources.Serve(url, x.t.Source.Standing(), a.owners)
 	if !is {
 		x.distrust(url, want, a.owners)
 	}
@@ -54,7 +54,7 @@ func (j *job) beside(ctx context.Context, b bucket.Bucket, key, name string, may
 
 // isBeside reports whether x may use a file that is there under the name of a companion.
 func (x *object) isBeside(ctx context.Context, want formats.Ref) (bool, error) {
-	b, key, name := x.t.src.Bucket, x.t.entry.Key, want.Name
+	b, key, name := x.t.Source.Bucket, x.t.Entry.Key, want.Name
 	if strings.HasSuffix(name, "/") {
 		e, err := firstWithin(ctx, b, path.Join(path.Dir(key), name)+"/")
 		if err != nil || e == nil {

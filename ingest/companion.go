@@ -23,6 +23,9 @@ const (
 	fileKey    = "file:"
 )
 
+// errStop ends a walk that has found what it looked for.
+var errStop = errors.New("stop")
+
 // spellings are the ways in which one companion is called: a dwz file is
 // asked for by its build-id and reported as dwz.
 func spellings(id string) []string {
@@ -39,7 +42,7 @@ func spellings(id string) []string {
 // by id. (The same archive was asked before, by the archive's format.)
 func (x *object) companion(ctx context.Context, want formats.Ref) (*formats.Input, error) {
 	in, err := x.seek(ctx, want)
-	if err == nil && x.t.seen {
+	if err == nil && x.t.Seen {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		if x.got == nil {
@@ -52,7 +55,7 @@ func (x *object) companion(ctx context.Context, want formats.Ref) (*formats.Inpu
 
 // seek looks for a companion, and notes one that it does not find.
 func (x *object) seek(ctx context.Context, want formats.Ref) (*formats.Input, error) {
-	in, err := x.j.beside(ctx, x.t.src.Bucket, x.t.entry.Key, want.Name, func(key string) (bool, error) { return x.mayUse(ctx, key, want) })
+	in, err := x.j.beside(ctx, x.t.Source.Bucket, x.t.Entry.Key, want.Name, func(key string) (bool, error) { return x.mayUse(ctx, key, want) })
 	if !errors.Is(err, formats.ErrNoCompanion) {
 		return in, err
 	}
@@ -66,7 +69,7 @@ func (x *object) seek(ctx context.Context, want formats.Ref) (*formats.Input, er
 			return nil, err
 		}
 		for _, place := range tried {
-			if !x.j.serves(place, x.t.src.standing(), owners) {
+			if !x.j.sources.Serve(place, x.t.Source.Standing(), owners) {
 				x.distrust(place, want, owners)
 				continue
 			}
@@ -88,7 +91,7 @@ func (x *object) approach(ctx context.Context, id string, places []string) (map[
 	if len(places) == 0 {
 		return nil, nil
 	}
-	a, err := arrivalAt(ctx, x.j.cat, places, x.t.src.standing())
+	a, err := arrivalAt(ctx, x.j.cat, places, x.t.Source.Standing())
 	if err != nil {
 		return nil, environment(err)
 	}
@@ -132,28 +135,6 @@ func placesOf(ctx context.Context, c *catalog.Catalog, id string) ([]string, err
 	return places, nil
 }
 
-// locate finds the source and entry that a place begins with, and the member
-// that is left.
-func (j *job) locate(ctx context.Context, place string) (*source, bucket.Entry, string, error) {
-	for _, s := range j.sources {
-		rest, ok := strings.CutPrefix(place, s.prefix)
-		if !ok {
-			continue
-		}
-		for end := len(rest); end > 0; end = strings.LastIndexByte(rest[:end], '!') {
-			e, _, err := s.Bucket.Stat(ctx, rest[:end])
-			if errors.Is(err, bucket.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return nil, e, "", err
-			}
-			return s, e, strings.TrimPrefix(rest[end:], "!"), nil
-		}
-	}
-	return nil, bucket.Entry{}, "", formats.ErrNoCompanion
-}
-
 // fetched opens an entry with all its bytes within reach.
 func (j *job) fetched(ctx context.Context, b bucket.Bucket, e bucket.Entry) (*formats.Input, error) {
 	in, err := j.openInput(ctx, b, e)
@@ -184,7 +165,7 @@ func noCompanion(context.Context, formats.Ref) (*formats.Input, error) {
 // reopen opens a place of this run's sources. A member is copied: it dies with
 // its archive's walk.
 func (x *object) reopen(ctx context.Context, place string) (*formats.Input, error) {
-	s, e, member, err := x.j.locate(ctx, place)
+	s, e, member, err := x.j.sources.Locate(ctx, place)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/conflicts"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks"
@@ -14,7 +13,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// A conflict is a durable record: see row.Conflict. An ingest finds it and tells it; a person
+// A conflict is a durable record: see catalog.Conflict. An ingest finds it and tells it; a person
 // settles it by Accept or Dismiss. A forced ingest does not.
 
 // keepOut notes that l may not replace what rec publishes: in the audit, then as a record, then in
@@ -23,7 +22,7 @@ func (x *object) keepOut(ctx context.Context, rec *catalog.Record, l *row.Loaded
 	j := x.j
 	c := catalog.NewConflict(rec.ID, rec.Published, l, j.o.Now())
 	for !j.o.DryRun {
-		old, err := j.cat.Conflict(ctx, rec.ID, x.t.url, l.Source.Member)
+		old, err := j.cat.Conflict(ctx, rec.ID, x.t.URL, l.Source.Member)
 		if err != nil {
 			return environment(err)
 		}
@@ -59,7 +58,7 @@ func (x *object) keepOut(ctx context.Context, rec *catalog.Record, l *row.Loaded
 // settleConflicts removes the conflicts of earlier attempts that the object has no longer, before
 // the ledger says what became of it. An attempt that failed removes none.
 func (x *object) settleConflicts(ctx context.Context, o *catalog.Object) error {
-	if x.t.was == nil || o.State == catalog.ObjectFailed || o.State == catalog.ObjectPending || ledger.Undisputed(x.t.was) {
+	if x.t.Before == nil || o.State == catalog.ObjectFailed || o.State == catalog.ObjectPending || ledger.Undisputed(x.t.Before) {
 		return nil
 	}
 	return conflicts.Each(ctx, x.j.cat, o.URL, func(c *catalog.Conflict) error {
@@ -70,21 +69,4 @@ func (x *object) settleConflicts(ctx context.Context, o *catalog.Object) error {
 		}
 		return conflicts.Remove(ctx, x.j.cat, c)
 	})
-}
-
-// disputed reports whether the ledger knows of a conflict about an artifact of t's object.
-func (t *task) disputed(id symbol.ID, member string) bool {
-	return t.old != nil && slices.ContainsFunc(t.old.Artifacts, func(a catalog.ObjectArtifact) bool {
-		return a.ID == id && a.Member == member && a.Outcome == ledger.OutcomeConflict
-	})
-}
-
-// accepted reports whether a conflict of an object is accepted: [Accept] may have died before it put
-// the object back as pending.
-func (j *job) accepted(ctx context.Context, o *catalog.Object) (is bool, err error) {
-	err = j.cat.Conflicts(ctx, o.URL, func(c *catalog.Conflict) error {
-		is = is || !c.Accepted.IsZero()
-		return nil
-	})
-	return is, err
 }

@@ -35,7 +35,7 @@ func (x *object) lost(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if rec != nil && rec.Published != nil && !record.IsFrom(rec.Published, x.t.url, a.Member) {
+		if rec != nil && rec.Published != nil && !record.IsFrom(rec.Published, x.t.URL, a.Member) {
 			a.Outcome = ledger.OutcomeKept
 			x.outcomes[ledger.OutcomeLoaded]--
 			x.outcomes[ledger.OutcomeKept]++

@@ -16,7 +16,7 @@ func (j *job) done(x *object, o *catalog.Object, err error) {
 	if errors.Is(x.err, scratch.ErrDisk) && o.State == catalog.ObjectPending && err == nil {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		j.big = append(j.big, &task{src: x.t.src, entry: x.t.entry, url: x.t.url, old: x.t.old, sidecar: x.t.sidecar, IsNamed: x.t.IsNamed})
+		j.big = append(j.big, &Task{Source: x.t.Source, Entry: x.t.Entry, URL: x.t.URL, Ledger: x.t.Ledger, Sidecar: x.t.Sidecar, Named: x.t.Named})
 		return
 	}
 	if o.State == catalog.ObjectFailed && err == nil && isObjects(x.err) {
@@ -40,10 +40,10 @@ func (j *job) done(x *object, o *catalog.Object, err error) {
 		r.AddConflicts(report.NewConflict(c))
 	}
 	j.mu.Unlock()
-	if x.t.rederive && err == nil && o.State != catalog.ObjectFailed && !x.fell(o) {
+	if x.t.Rederive && err == nil && o.State != catalog.ObjectFailed && !x.fell(o) {
 		// It was counted when it was new, with what was rejected of it then.
-		if x.t.was != nil {
-			told := report.Rejected(x.t.was)
+		if x.t.Before != nil {
+			told := report.Rejected(x.t.Before)
 			rejected = slices.DeleteFunc(rejected, func(r report.Rejection) bool { return slices.Contains(told, r) })
 		}
 		j.mu.Lock()
@@ -56,7 +56,7 @@ func (j *job) done(x *object, o *catalog.Object, err error) {
 
 // fell reports whether x, which was counted when it was new, is rejected now and was not before.
 func (x *object) fell(o *catalog.Object) bool {
-	return o.State == catalog.ObjectRejected && (x.t.was == nil || x.t.was.State != catalog.ObjectRejected)
+	return o.State == catalog.ObjectRejected && (x.t.Before == nil || x.t.Before.State != catalog.ObjectRejected)
 }
 
 func (j *job) count(o *catalog.Object, err error, rejected []report.Rejection) {

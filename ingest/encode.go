@@ -180,7 +180,7 @@ func (e *encoding) exploded(total symbol.Quality, warnings map[int][]string) err
 
 // unchanged checks that what was read is what was listed.
 func (e *encoding) unchanged(ctx context.Context) error {
-	if _, remote := e.x.t.src.Bucket.(bucket.Fetcher); remote {
+	if _, remote := e.x.t.Source.Bucket.(bucket.Fetcher); remote {
 		return nil
 	}
 	return e.x.unchanged(ctx)
@@ -315,7 +315,7 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	case enc == nil:
 		return nil, errNoRuns
 	}
-	if e.of.Texts != nil && x.t.src.Texts {
+	if e.of.Texts != nil && x.t.Source.Texts {
 		if err := formats.Guard(e.format.Name, func() error { return e.of.Texts(ctx, enc.AddText) }); err != nil {
 			return nil, err
 		}
@@ -327,7 +327,7 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	l.Format, l.Parser, l.Rank, l.At = e.format.Name, e.format.Version, e.of.Rank, j.o.Now()
 	l.Quality = e.quality
 	l.Quality.Covered, l.Quality.WithLine, l.Quality.WithInline = counts.Covered, counts.WithLine, counts.WithInline
-	l.Source = row.Source{URL: x.t.url, Member: e.member, ETag: x.t.entry.ETag, Size: x.t.entry.Size, Standing: x.t.src.standing()}
+	l.Source = row.Source{URL: x.t.URL, Member: e.member, ETag: x.t.Entry.ETag, Size: x.t.Entry.Size, Standing: x.t.Source.Standing()}
 	l.Layout = e.layout
 	return l, nil
 }

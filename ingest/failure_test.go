@@ -272,7 +272,7 @@ func TestGCAgainstTheLiving(t *testing.T) {
 	}
 	w := newWorld(t)
 	j := &job{o: w.o.withDefaults(), cat: w.cat}
-	p := &pending{x: &object{j: j, t: &task{url: "file:/x"}}, id: symbol.NewID(symbol.ELF, idA), load: row.NewLoad(w.now), loaded: &row.Loaded{}}
+	p := &pending{x: &object{j: j, t: &Task{URL: "file:/x"}}, id: symbol.NewID(symbol.ELF, idA), load: row.NewLoad(w.now), loaded: &row.Loaded{}}
 	if err := j.enter(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,8 @@ import (
 type job struct {
 	o       Options
 	cat     *catalog.Catalog
-	sources []*source
+	sources Sources
+	lister  *Lister
 	budget  *scratch.Budget
 	disk    *scratch.Budget // nil: no bound
 	slots   chan struct{}
@@ -36,8 +37,6 @@ type job struct {
 	bytes    int64
 	taken    int
 	failures int                              // one after the other
-	perRound int                              // new objects listed before they are worked off
-	perSplit int                              // keys of a piece of a listing read before part of it is given away
 	owed     map[string][]*catalog.Obligation // by URL, as earlier runs left them
 	lacking  map[string]map[string]bool       // what loads of this run lack: URL, then waiter's key
 
@@ -48,18 +47,16 @@ type job struct {
 	began    time.Time // by the system's clock, as hardStop: when objects at work are put back (zero: never)
 	hardStop time.Time
 	others   atomic.Bool // other processes are at work
-	theirs   []*task     // that they have; guarded by mu
+	theirs   []*Task     // that they have; guarded by mu
 	taking   sync.Once
-	big      []*task // that found no room for scratch files beside others; guarded by mu
-	unread   []*task // that could not be read; guarded by mu
-	wanted   map[string]*catalog.Wanted
-	arrived  []*catalog.Wanted // names that came and are still in the catalog; guarded by mu
+	big      []*Task // that found no room for scratch files beside others; guarded by mu
+	unread   []*Task // that could not be read; guarded by mu
+	wanted   *Names
 
 	accounting sync.Mutex
 	account    *catalog.Account // this process's; nil: it has done nothing to tell
 
 	reconciled bool // the ledger, after a process died
-	renaming   bool // nothing is loaded
 }
 
 const (
@@ -104,12 +101,14 @@ func (j *job) by() row.WorkerID {
 func newJob(o Options) *job {
 	o = o.withDefaults()
 	j := &job{o: o, cat: catalog.New(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
-		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), lacking: make(map[string]map[string]bool), perRound: roundObjects, perSplit: splitKeys,
+		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), lacking: make(map[string]map[string]bool),
 		worker: o.Worker, peers: peers{seen: make(map[row.WorkerID]*sighting)}}
 	if o.DiskBytes > 0 {
 		j.disk = scratch.NewBudget(o.DiskBytes)
 	}
 	j.owner = o.Owner + "/" + j.worker.String()
+	j.lister = &Lister{Catalog: j.cat, Formats: o.Formats, Now: o.Now, Shard: o.Shard, Shards: o.Shards, Only: o.Only, HintsOnly: o.HintsOnly,
+		Rederive: o.Rederive, Force: o.Force, Retry: o.Retry, Isolated: o.Isolated, DryRun: o.DryRun, Alive: j.alive, Elsewhere: j.elsewhere, Late: j.late}
 	j.group.landed.L = &j.group.mu
 	j.report = &report.Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []report.Rejection{}}
 	j.report.Objects.Skipped, j.report.Stages = map[string]int{}, map[string]float64{}
@@ -124,26 +123,10 @@ func newJob(o Options) *job {
 	return j
 }
 
-// Check finds what is wrong with sources before a run begins: patterns that do not parse.
-func Check(srcs []Source) error {
-	for _, s := range srcs {
-		if _, err := newSource(s); err != nil {
-			return fmt.Errorf("source %s: %w", s.Bucket.URL(s.Key), err)
-		}
-	}
-	return nil
-}
-
 // open checks the sources.
-func (j *job) open(srcs []Source) error {
-	for _, s := range srcs {
-		src, err := newSource(s)
-		if err != nil {
-			return err
-		}
-		j.sources = append(j.sources, src)
-	}
-	return nil
+func (j *job) open(srcs []Source) (err error) {
+	j.sources, err = NewSources(srcs)
+	return err
 }
 
 func byURL(a, b report.Rejection) int { return strings.Compare(a.URL, b.URL) }
@@ -181,7 +164,7 @@ func (j *job) run(ctx context.Context) error {
 	flusher.Wait()
 	j.group.settle(ctx, j)
 	j.flushLake(ctx)
-	var away *unlisted
+	var away *Unlisted
 	if (err == nil || errors.Is(err, bucket.ErrPartial) && !errors.As(err, &away)) && ctx.Err() == nil {
 		err = errors.Join(err, j.settleUnread(ctx))
 	}
@@ -203,10 +186,10 @@ func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan str
 	if err := j.company(ctx); err != nil || j.o.DryRun {
 		return err
 	}
-	if err := j.readWanted(ctx); err != nil {
+	var err error
+	if j.wanted, err = ReadNames(ctx, j.cat); err != nil {
 		return err
 	}
-	var err error
 	if j.owed, err = j.readObligations(ctx); err != nil {
 		return err
 	}
@@ -229,7 +212,7 @@ func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan str
 func (j *job) walk(ctx context.Context) error {
 	var partial error
 	for _, s := range j.sources {
-		err := j.source(ctx, s)
+		err := j.lister.Find(ctx, s, j.round)
 		if errors.Is(err, bucket.ErrPartial) {
 			partial = errors.Join(partial, err)
 			j.report.Sources = append(j.report.Sources, report.Rejection{URL: s.Bucket.URL(s.Key), Error: err.Error()})
@@ -241,8 +224,8 @@ func (j *job) walk(ctx context.Context) error {
 		return err
 	}
 	for _, t := range j.big {
-		t.alone = true
-		if err := j.work(ctx, []*task{t}, 1); err != nil {
+		t.Alone = true
+		if err := j.work(ctx, []*Task{t}, 1); err != nil {
 			return err
 		}
 	}
@@ -254,59 +237,24 @@ func (j *job) walk(ctx context.Context) error {
 	return partial
 }
 
-// source takes what is new of one source.
-func (j *job) source(ctx context.Context, s *source) error {
-	switch {
-	case j.o.Only != nil:
-		return j.only(ctx, s)
-	case j.o.Rederive:
-		return j.rederive(ctx, s)
-	}
-	if err := j.hinted(ctx, s); err != nil || j.o.HintsOnly {
-		return err
-	}
-	if s.Inventory != nil {
-		return j.inventory(ctx, s)
-	}
-	began := j.o.Now()
-	l, err := j.newListing(ctx, s)
-	if err != nil {
-		return err
-	}
-	var partial error
-	for more := true; more; {
-		r, err := l.next(ctx)
-		if err != nil {
-			return err
-		}
-		if err := j.round(ctx, r); err != nil {
-			return err
-		}
-		more, partial = r.more, errors.Join(partial, r.partial)
-	}
-	if partial != nil || !l.whole {
-		return partial
-	}
-	return j.listed(ctx, s, began)
-}
-
 // round works off a piece of a listing.
-func (j *job) round(ctx context.Context, r *round) error {
-	if len(r.suspects) > 0 && !j.reconciled && !j.o.DryRun {
+func (j *job) round(ctx context.Context, r *Round) error {
+	j.report.Objects.Seen += r.Seen
+	if len(r.Suspects) > 0 && !j.reconciled && !j.o.DryRun {
 		if err := j.reconcile(ctx); err != nil {
 			return err
 		}
 		j.reconciled = true
 	}
-	j.report.Objects.New += len(r.tasks) + len(r.suspects)
-	j.report.Objects.Gone += len(r.gone)
-	errs := make([]error, len(r.gone))
-	parallel.Do(len(r.gone), func(i int) { errs[i] = j.vanish(ctx, r.gone[i]) })
+	j.report.Objects.New += len(r.Tasks) + len(r.Suspects)
+	j.report.Objects.Gone += len(r.Gone)
+	errs := make([]error, len(r.Gone))
+	parallel.Do(len(r.Gone), func(i int) { errs[i] = j.vanish(ctx, r.Gone[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if err := j.work(ctx, r.tasks, j.o.Workers); err != nil {
+	if err := j.work(ctx, r.Tasks, j.o.Workers); err != nil {
 		return err
 	}
-	return j.doubtful(ctx, r.suspects)
+	return j.doubtful(ctx, r.Suspects)
 }

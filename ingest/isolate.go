@@ -11,13 +11,13 @@ import (
 )
 
 // isolate takes an object in a process of its own. Only if that dies, too, is the object to blame.
-func (j *job) isolate(ctx context.Context, t *task) error {
+func (j *job) isolate(ctx context.Context, t *Task) error {
 	if j.late() || j.o.Limit > 0 && j.taken >= j.o.Limit {
-		return j.leaveAll(ctx, []*task{t})
+		return j.leaveAll(ctx, []*Task{t})
 	}
 	j.taken++
 	if j.o.DryRun {
-		return j.work(ctx, []*task{t}, 1)
+		return j.work(ctx, []*Task{t}, 1)
 	}
 	if err := j.openAccount(ctx); err != nil {
 		return err
@@ -27,16 +27,16 @@ func (j *job) isolate(ctx context.Context, t *task) error {
 		return err
 	}
 	var child *report.Report
-	died := fmt.Errorf("open when %d processes died", t.old.Interrupted)
+	died := fmt.Errorf("open when %d processes died", t.Ledger.Interrupted)
 	if j.o.Isolate != nil {
-		child, died = j.o.Isolate(ctx, t.url)
+		child, died = j.o.Isolate(ctx, t.URL)
 	}
-	now, err := j.cat.Object(ctx, t.url)
+	now, err := j.cat.Object(ctx, t.URL)
 	switch {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
-		return j.leaveAll(ctx, []*task{t})
+		return j.leaveAll(ctx, []*Task{t})
 	case now == nil || now.Owner == (row.WorkerID{}): // it ended, as the ledger says
 		if now != nil {
 			j.adopt(child, t, now)
@@ -46,8 +46,8 @@ func (j *job) isolate(ctx context.Context, t *task) error {
 		if died == nil {
 			died = fmt.Errorf("its process did not take it")
 		}
-		j.stop(fmt.Errorf("ingest %s in a process of its own: %w", t.url, died))
-		return j.leaveAll(ctx, []*task{t})
+		j.stop(fmt.Errorf("ingest %s in a process of its own: %w", t.URL, died))
+		return j.leaveAll(ctx, []*Task{t})
 	}
 	if died == nil {
 		died = fmt.Errorf("it ended without a word")
@@ -59,19 +59,19 @@ func (j *job) isolate(ctx context.Context, t *task) error {
 	}
 	o := j.entry(t, catalog.ObjectRejected)
 	o.Reason, o.Attempts, o.By = fmt.Sprintf("%s: %v", ledger.ReasonCrashed, died), 0, j.by()
-	if err := j.rename(ctx, t.IsNamed, o); err != nil {
+	if err := j.rename(ctx, t.Named, o); err != nil {
 		return err
 	}
 	ok, err := j.note(ctx, now, o)
 	if err == nil && ok {
-		j.count(o, nil, []report.Rejection{{URL: t.url, Error: o.Reason}})
+		j.count(o, nil, []report.Rejection{{URL: t.URL, Error: o.Reason}})
 	}
 	return err
 }
 
 // adopt counts what a child did as this process's own. An object that was derived again was counted
 // before, unless it is rejected now.
-func (j *job) adopt(child *report.Report, t *task, o *catalog.Object) {
+func (j *job) adopt(child *report.Report, t *Task, o *catalog.Object) {
 	var rejected []report.Rejection
 	if child != nil {
 		j.mu.Lock()
@@ -80,9 +80,7 @@ func (j *job) adopt(child *report.Report, t *task, o *catalog.Object) {
 		r.IDs = report.UpTo(r.IDs, child.IDs, report.MaxListed)
 		r.Wanted = report.UpTo(r.Wanted, child.Wanted, report.MaxListed)
 		for _, n := range child.Wanted {
-			if w := j.wanted[wantedName(n.Name)]; w != nil {
-				j.arrived = append(j.arrived, w)
-			}
+			j.wanted.Arrive(n.Name)
 		}
 		r.Ranges += child.Ranges
 		r.Classes += child.Classes
@@ -96,18 +94,7 @@ func (j *job) adopt(child *report.Report, t *task, o *catalog.Object) {
 		j.mu.Unlock()
 		rejected = child.Rejected
 	}
-	if !t.rederive || o.State == catalog.ObjectRejected {
+	if !t.Rederive || o.State == catalog.ObjectRejected {
 		j.count(o, nil, rejected)
 	}
-}
-
-// only takes the objects of Only that lie in a source.
-func (j *job) only(ctx context.Context, s *source) error {
-	var keys []string
-	for _, url := range j.o.Only {
-		if key, ok := cutPrefix(url, s); ok {
-			keys = append(keys, key)
-		}
-	}
-	return j.keys(ctx, s, keys)
 }

@@ -5,49 +5,53 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// cutPrefix gives the key of a URL that lies in a source.
-func cutPrefix(url string, s *source) (string, bool) {
-	key, ok := strings.CutPrefix(url, s.prefix)
-	return key, ok && key != "" && (s.Key == "" || key == s.Key)
+// keysOf returns the keys of the URLs that lie in a source.
+func keysOf(s *CheckedSource, urls []string) (keys []string) {
+	for _, url := range urls {
+		if key, ok := s.cutPrefix(url); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
-// keys takes the objects of those keys that are new; one that is not there is left to the next listing.
-func (j *job) keys(ctx context.Context, s *source, keys []string) error {
+// keys gives the objects of those keys that are new. The next listing finds a missing object.
+func (l *Lister) keys(ctx context.Context, s *CheckedSource, keys []string, take Take) error {
 	for len(keys) > 0 {
-		some := keys[:min(len(keys), j.perRound)]
+		some := keys[:min(len(keys), l.roundObjects())]
 		keys = keys[len(some):]
-		found := make([]*task, len(some))
+		found := make([]*Task, len(some))
 		errs := make([]error, len(some))
-		parallel.Do(len(some), func(i int) { found[i], errs[i] = j.keyTask(ctx, s, some[i], nil) })
+		parallel.Do(len(some), func(i int) { found[i], errs[i] = l.keyTask(ctx, s, some[i], nil) })
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
-		if err := j.known(ctx, found); err != nil {
+		if err := take(ctx, roundOf(found)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// known takes tasks that come from elsewhere than a listing; nil ones are left out.
-func (j *job) known(ctx context.Context, found []*task) error {
-	r := &round{tasks: slices.DeleteFunc(found, func(t *task) bool { return t == nil })}
-	j.report.Objects.Seen += len(r.tasks)
-	r.tasks = slices.DeleteFunc(r.tasks, func(t *task) bool { return !t.fresh })
-	r.part()
-	return j.round(ctx, r)
+// roundOf makes a round of tasks that no listing gave. It leaves nil ones out.
+func roundOf(found []*Task) *Round {
+	r := &Round{Tasks: slices.DeleteFunc(found, func(t *Task) bool { return t == nil })}
+	r.Seen = len(r.Tasks)
+	r.Tasks = slices.DeleteFunc(r.Tasks, func(t *Task) bool { return !t.Fresh })
+	r.Part()
+	return r
 }
 
-// keyTask makes a task of a key: the entry is asked for unless it is given. nil: there is no such object, or it is not wanted.
-func (j *job) keyTask(ctx context.Context, s *source, key string, e *bucket.Entry) (*task, error) {
-	if !j.wants(s, key) {
+// keyTask makes a task of a key. It asks the bucket for the entry unless e gives it. nil: there is
+// no such object, or the run does not want it.
+func (l *Lister) keyTask(ctx context.Context, s *CheckedSource, key string, e *bucket.Entry) (*Task, error) {
+	if !l.wants(s, key) {
 		return nil, nil
 	}
 	if e == nil {
@@ -60,94 +64,89 @@ func (j *job) keyTask(ctx context.Context, s *source, key string, e *bucket.Entr
 		}
 		e = &now
 	}
-	t := &task{src: s, entry: *e, url: s.Bucket.URL(key)}
+	t := &Task{Source: s, Entry: *e, URL: s.Bucket.URL(key)}
 	var err error
-	if t.old, err = j.cat.Object(ctx, t.url); err != nil {
+	if t.Ledger, err = l.Catalog.Object(ctx, t.URL); err != nil {
 		return nil, err
 	}
-	t.IsNamed = ledger.IsNamed(t.old)
-	if t.fresh, err = j.isNew(ctx, t); err != nil || !t.fresh {
+	t.Named = ledger.IsNamed(t.Ledger)
+	if t.Fresh, err = l.isNew(ctx, t); err != nil || !t.Fresh {
 		return t, err
 	}
-	_, _, err = s.Bucket.Stat(ctx, key+sidecar)
-	if err != nil && !errors.Is(err, bucket.ErrNotFound) {
+	if err := t.findSidecar(ctx); err != nil {
 		return nil, err
 	}
-	t.sidecar = err == nil
 	return t, nil
 }
 
-// hintRounds bounds how often hints are asked for: what comes faster than it is worked off waits for its turn.
+// hintRounds bounds how often a run asks for hints. Hints that come faster than the run works wait
+// for the next run.
 const hintRounds = 1000
 
-// hinted takes what the hints of a source name. A hint is done with when its objects are, whatever became of them:
-// the next listing finds what is left.
-func (j *job) hinted(ctx context.Context, s *source) error {
-	if s.Hints == nil || j.renaming || j.o.DryRun {
+// hinted gives the objects that the hints of a source name. A hint is done as soon as its objects
+// are, even if they failed: the next listing finds the rest.
+func (l *Lister) hinted(ctx context.Context, s *CheckedSource, take Take) error {
+	if s.Hints == nil || l.Renaming || l.DryRun {
 		return nil
 	}
 	for range hintRounds {
-		if j.late() || ctx.Err() != nil {
+		if l.Late() || ctx.Err() != nil {
 			return nil
 		}
 		hints, err := s.Hints.Take(ctx)
 		if err != nil {
-			return fmt.Errorf("take hints of %s: %w", s.prefix, err)
+			return fmt.Errorf("take hints of %s: %w", s.Prefix, err)
 		}
 		if len(hints) == 0 {
 			return nil
 		}
 		var keys []string
 		for _, h := range hints {
-			for _, url := range h.URLs {
-				if key, ok := cutPrefix(url, s); ok {
-					keys = append(keys, key)
-				}
-			}
+			keys = append(keys, keysOf(s, h.URLs)...)
 		}
 		slices.Sort(keys)
-		if err := j.keys(ctx, s, slices.Compact(keys)); err != nil {
+		if err := l.keys(ctx, s, slices.Compact(keys), take); err != nil {
 			return err
 		}
 		if err := s.Hints.Done(ctx, hints); err != nil {
-			return fmt.Errorf("end hints of %s: %w", s.prefix, err)
+			return fmt.Errorf("end hints of %s: %w", s.Prefix, err)
 		}
 	}
 	return nil
 }
 
-// inventory takes what an inventory names and the ledger does not know. Nothing is gone because an
-// inventory, which is of some time ago, does not name it.
-func (j *job) inventory(ctx context.Context, s *source) error {
+// inventory gives the objects of an inventory that the ledger does not know. An inventory is some
+// time old, so an object that it does not name may still exist.
+func (l *Lister) inventory(ctx context.Context, s *CheckedSource, take Take) error {
 	var batch []bucket.Entry
 	flush := func() error {
-		found := make([]*task, len(batch))
+		found := make([]*Task, len(batch))
 		errs := make([]error, len(batch))
 		parallel.Do(len(batch), func(i int) {
 			e := &batch[i]
 			if e.ETag == "" {
 				e = nil
 			}
-			found[i], errs[i] = j.keyTask(ctx, s, batch[i].Key, e)
+			found[i], errs[i] = l.keyTask(ctx, s, batch[i].Key, e)
 		})
 		batch = batch[:0]
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
-		return j.known(ctx, found)
+		return take(ctx, roundOf(found))
 	}
 	err := s.Inventory(ctx, func(e bucket.Entry) error {
-		if key, ok := cutPrefix(e.Key, s); ok { // an inventory is of whole URLs
+		if key, ok := s.cutPrefix(e.Key); ok { // an inventory names whole URLs
 			e.Key = key
 			batch = append(batch, e)
 		}
-		if len(batch) < j.perRound {
+		if len(batch) < l.roundObjects() {
 			return nil
 		}
 		return flush()
 	})
 	if err != nil {
-		return fmt.Errorf("inventory of %s: %w", s.prefix, err)
+		return fmt.Errorf("inventory of %s: %w", s.Prefix, err)
 	}
 	return flush()
 }

@@ -311,14 +311,14 @@ func (j *job) noteWaiting(ctx context.Context, age time.Duration) {
 		o := j.entry(x.t, catalog.ObjectPublished)
 		// Without artifacts: what another object wins meanwhile is settled when this one ends.
 		o.Attempts, o.Artifacts, o.Parsers = 0, nil, x.parsers
-		ok, err := j.note(ctx, x.t.old, o)
+		ok, err := j.note(ctx, x.t.Ledger, o)
 		switch {
 		case err != nil:
 			x.mu.Lock()
 			x.err = errors.Join(x.err, err)
 			x.mu.Unlock()
 		case ok:
-			x.t.old = o
+			x.t.Ledger = o
 		}
 	})
 }

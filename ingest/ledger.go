@@ -35,40 +35,40 @@ func (j *job) note(ctx context.Context, old, next *catalog.Object) (bool, error)
 }
 
 // entry is the ledger's entry of a task in a new state.
-func (j *job) entry(t *task, s catalog.ObjectState) *catalog.Object {
+func (j *job) entry(t *Task, s catalog.ObjectState) *catalog.Object {
 	now := j.o.Now()
-	o := &catalog.Object{URL: t.url, ETag: t.entry.ETag, Size: t.entry.Size, Modified: t.entry.Modified,
-		State: s, First: now, Last: now, Run: j.o.Run, By: j.by(), Standing: t.src.standing()}
-	if t.old != nil {
-		o.First = t.old.First
-		if t.old.ETag == t.entry.ETag {
-			o.Attempts, o.Interrupted, o.Parsers, o.Artifacts, o.App = t.old.Attempts, t.old.Interrupted, t.old.Parsers, t.old.Artifacts, t.old.App
+	o := &catalog.Object{URL: t.URL, ETag: t.Entry.ETag, Size: t.Entry.Size, Modified: t.Entry.Modified,
+		State: s, First: now, Last: now, Run: j.o.Run, By: j.by(), Standing: t.Source.Standing()}
+	if t.Ledger != nil {
+		o.First = t.Ledger.First
+		if t.Ledger.ETag == t.Entry.ETag {
+			o.Attempts, o.Interrupted, o.Parsers, o.Artifacts, o.App = t.Ledger.Attempts, t.Ledger.Interrupted, t.Ledger.Parsers, t.Ledger.Artifacts, t.Ledger.App
 		}
 	}
-	if t.rederive && t.old != nil {
-		o.By = t.old.By // its outcome was counted when it was new
+	if t.Rederive && t.Ledger != nil {
+		o.By = t.Ledger.By // its outcome was counted when it was new
 	}
 	if s == catalog.ObjectLoading || s == catalog.ObjectPublished {
-		o.Owner, o.Again = j.worker, t.rederive
+		o.Owner, o.Again = j.worker, t.Rederive
 	}
 	return o
 }
 
 // begin notes that t is about to be opened.
-func (j *job) begin(ctx context.Context, t *task) (bool, error) {
-	if old := t.old; old != nil && old.Again && old.ETag == t.entry.ETag {
-		t.rederive = true // it was counted before a process died that derived it again
+func (j *job) begin(ctx context.Context, t *Task) (bool, error) {
+	if old := t.Ledger; old != nil && old.Again && old.ETag == t.Entry.ETag {
+		t.Rederive = true // it was counted before a process died that derived it again
 	}
 	o := j.entry(t, catalog.ObjectLoading)
-	if t.old != nil {
-		t.heir, t.seen = t.old.Owner, true
+	if t.Ledger != nil {
+		t.Heir, t.Seen = t.Ledger.Owner, true
 	}
-	if t.suspect {
-		o.Interrupted = t.old.Interrupted + 1
+	if t.Suspect {
+		o.Interrupted = t.Ledger.Interrupted + 1
 	}
-	ok, err := j.note(ctx, t.old, o)
+	ok, err := j.note(ctx, t.Ledger, o)
 	if ok && !j.o.DryRun {
-		t.was, t.old, t.begun = t.old, o, true
+		t.Before, t.Ledger, t.Begun = t.Ledger, o, true
 	}
 	return ok, err
 }
@@ -82,30 +82,30 @@ func (j *job) rename(ctx context.Context, before bool, o *catalog.Object) error 
 }
 
 // leave notes that a task was not got to.
-func (j *job) leave(ctx context.Context, t *task) error {
-	if t.old != nil && t.old.ETag == t.entry.ETag && t.old.State == catalog.ObjectPending {
+func (j *job) leave(ctx context.Context, t *Task) error {
+	if t.Ledger != nil && t.Ledger.ETag == t.Entry.ETag && t.Ledger.State == catalog.ObjectPending {
 		return nil
 	}
-	if was := t.was; was != nil && was.ETag == t.entry.ETag {
+	if was := t.Before; was != nil && was.ETag == t.Entry.ETag {
 		switch was.State {
 		case catalog.ObjectLoaded, catalog.ObjectKept, catalog.ObjectConflict, catalog.ObjectSkipped, catalog.ObjectRejected: // it was to be done again, and is as it was
 			next := *was
-			_, err := j.note(ctx, t.old, &next)
+			_, err := j.note(ctx, t.Ledger, &next)
 			return err
 		}
-	} else if !t.begun && t.old != nil && t.old.ETag == t.entry.ETag && t.old.State != catalog.ObjectFailed {
+	} else if !t.Begun && t.Ledger != nil && t.Ledger.ETag == t.Entry.ETag && t.Ledger.State != catalog.ObjectFailed {
 		return nil
 	}
-	before := t.IsNamed
+	before := t.Named
 	o := j.entry(t, catalog.ObjectPending)
-	if t.begun && t.suspect {
+	if t.Begun && t.Suspect {
 		o.Interrupted-- // this time nothing died
 	}
 	// Names first: who finds them before the entry finds nothing yet.
 	if err := j.rename(ctx, before, o); err != nil {
 		return err
 	}
-	_, err := j.note(ctx, t.old, o)
+	_, err := j.note(ctx, t.Ledger, o)
 	return err
 }
 

@@ -151,8 +151,8 @@ func isObjects(err error) bool {
 // settleUnread counts the objects that could not be read, and quarantines those that failed in too many runs.
 // A run that the environment stopped counts nobody.
 func (j *job) settleUnread(ctx context.Context) error {
-	return parallel.Each(j.unread, func(t *task) error {
-		old := t.old
+	return parallel.Each(j.unread, func(t *Task) error {
+		old := t.Ledger
 		if old == nil || old.State != catalog.ObjectFailed {
 			return nil
 		}

@@ -47,38 +47,34 @@ func TestSpans(t *testing.T) {
 					w.put(k, "x")
 					want = append(want, w.src.Bucket.URL(k))
 					if i%5 == 0 {
-						w.put(k+sidecar, "{}")
+						w.put(k+SidecarSuffix, "{}")
 					}
 				}
 			}
 			newRemote(w)
-			s, err := newSource(w.src)
+			s, err := NewSource(w.src)
 			if err != nil {
 				t.Fatal(err)
 			}
-			j := newJob(w.o)
-			j.perRound, j.perSplit = 90, 1+rng.IntN(8)
-			l, err := j.newListing(t.Context(), s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := newJob(w.o).lister
+			l.RoundObjects, l.SplitKeys = 90, 1+rng.IntN(8)
 			var got, gotGone []string
-			sidecars := 0
-			for more := true; more; {
-				r, err := l.next(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, x := range r.tasks {
-					got = append(got, x.url)
-					if x.sidecar {
+			sidecars, seen := 0, 0
+			err = l.List(t.Context(), s, func(_ context.Context, r *Round) error {
+				for _, x := range r.Tasks {
+					got = append(got, x.URL)
+					if x.Sidecar {
 						sidecars++
 					}
 				}
-				for _, o := range r.gone {
+				for _, o := range r.Gone {
 					gotGone = append(gotGone, o.URL)
 				}
-				more = r.more
+				seen += r.Seen
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
 			}
 			slices.Sort(got)
 			slices.Sort(gotGone)
@@ -91,8 +87,8 @@ func TestSpans(t *testing.T) {
 					n++
 				}
 			}
-			if sidecars != n || j.report.Objects.Seen != len(want) {
-				t.Fatalf("%d sidecars, want %d; %d seen of %d", sidecars, n, j.report.Objects.Seen, len(want))
+			if sidecars != n || seen != len(want) {
+				t.Fatalf("%d sidecars, want %d; %d seen of %d", sidecars, n, seen, len(want))
 			}
 		})
 	}

@@ -73,7 +73,7 @@ func (x *object) load(ctx context.Context, b bid, rival *catalog.Record) (err er
 		}
 		if rival != nil {
 			p := rival.Published
-			if p.Digest == l.Digest && record.IsFrom(p, x.t.url, member) && slices.Equal(p.Quality.Missing, l.Quality.Missing) {
+			if p.Digest == l.Digest && record.IsFrom(p, x.t.URL, member) && slices.Equal(p.Quality.Missing, l.Quality.Missing) {
 				x.outcome(a.ID, member, ledger.OutcomeLoaded)
 				return x.addNames(ctx, rival, x.allNames(e.known))
 			}
@@ -159,8 +159,13 @@ func (x *object) count(l *row.Loaded) {
 		x.ranges += l.Ranges
 	}
 	for _, w := range l.Quality.Warnings {
-		x.warnings = append(x.warnings, report.Rejection{URL: ledger.Place(x.t.url, l.Source.Member), Error: w})
+		x.warnings = append(x.warnings, report.Rejection{URL: ledger.Place(x.t.URL, l.Source.Member), Error: w})
 	}
 	x.Artifacts += l.Bytes
 	x.mu.Unlock()
+}
+
+// allNames are the names of an artifact of x: its own, and those of the app.
+func (x *object) allNames(a *symbol.Artifact) []symbol.Name {
+	return append(slices.Clone(a.Names), AppNames(x.app, a.Names)...)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/ledger"
-	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -25,7 +24,7 @@ import (
 // published.
 type object struct {
 	j       *job
-	t       *task
+	t       *Task
 	started time.Time
 	app     string // APP@BUILD; "": not known
 
@@ -62,12 +61,12 @@ type object struct {
 const maxRetries = 3
 
 // take works an object off as far as its loads are handed to the publisher.
-func (j *job) take(ctx context.Context, t *task) {
-	if t.owed == nil {
-		t.owed = j.owed[t.url]
+func (j *job) take(ctx context.Context, t *Task) {
+	if t.Owed == nil {
+		t.Owed = j.owed[t.URL]
 	}
 	x := &object{j: j, t: t, started: j.o.Now(), parsers: make(map[string]int), run: ctx}
-	within, ended := j.span(ctx, stageObject, t.url)
+	within, ended := j.span(ctx, stageObject, t.URL)
 	err := x.limited(within, x.settled)
 	ended(cmp.Or(err, x.rejection()))
 	x.end(ctx, err)
@@ -77,14 +76,14 @@ func (j *job) take(ctx context.Context, t *task) {
 func (x *object) settled(ctx context.Context) error {
 	t := x.t
 	err := x.read(ctx)
-	for errors.Is(err, bucket.ErrChanged) && t.retries < maxRetries && ctx.Err() == nil {
+	for errors.Is(err, bucket.ErrChanged) && t.Retries < maxRetries && ctx.Err() == nil {
 		// What was handed over is whole; the rest is read from the new bytes.
-		t.retries++
-		e, _, serr := t.src.Bucket.Stat(ctx, t.entry.Key)
+		t.Retries++
+		e, _, serr := t.Source.Bucket.Stat(ctx, t.Entry.Key)
 		if serr != nil {
 			return serr
 		}
-		t.entry = e
+		t.Entry = e
 		x.mu.Lock()
 		x.artifacts, x.outcomes, x.firstError, x.reason, x.parsers, x.conflicts = nil, nil, "", "", make(map[string]int), nil
 		x.mu.Unlock()
@@ -95,12 +94,12 @@ func (x *object) settled(ctx context.Context) error {
 
 // read opens the object and hands on what it holds.
 func (x *object) read(ctx context.Context) error {
-	app, build, err := x.j.appOf(ctx, x.t)
+	app, build, err := x.t.App(ctx, x.j.o.Names)
 	if err != nil {
 		return err
 	}
-	x.app = record.AppBuild(app, build)
-	in, err := x.j.openInput(ctx, x.t.src.Bucket, x.t.entry)
+	x.app = AppBuild(app, build)
+	in, err := x.j.openInput(ctx, x.t.Source.Bucket, x.t.Entry)
 	if err != nil {
 		return err
 	}
@@ -124,7 +123,7 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 	}
 	if f == nil {
 		if member == "" {
-			x.reason, x.parsers = ledger.ReasonUnknown, versions(x.j.o.Formats)
+			x.reason, x.parsers = ledger.ReasonUnknown, Versions(x.j.o.Formats)
 		}
 		return nil
 	}
@@ -150,7 +149,7 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 		if len(obj.Artifacts) == 0 {
 			x.holdsNothing(obj, member)
 		}
-		if x.t.rederive {
+		if x.t.Rederive {
 			return nil
 		}
 		return x.arrived(ctx, in, obj.Companions, builds)
@@ -218,7 +217,7 @@ func closeObject(f *formats.Format, obj *formats.Object) error {
 // file that was changed under the parser is not to blame.
 func (x *object) reject(ctx context.Context, id symbol.ID, member string, err error) error {
 	if errors.Is(err, scratch.ErrDisk) {
-		if !x.t.alone {
+		if !x.t.Alone {
 			return err // others may hold what it needs
 		}
 		err = &formats.Error{Format: "ingest", Section: "limits.disk", Want: fmt.Sprintf("at most %d bytes of scratch files", x.j.o.DiskBytes), Err: formats.ErrLimit}
@@ -236,12 +235,12 @@ func (x *object) reject(ctx context.Context, id symbol.ID, member string, err er
 // unchanged checks that the object is the one that was listed: a mapped file
 // may have been written over while it was read.
 func (x *object) unchanged(ctx context.Context) error {
-	e, _, err := x.t.src.Bucket.Stat(ctx, x.t.entry.Key)
+	e, _, err := x.t.Source.Bucket.Stat(ctx, x.t.Entry.Key)
 	if err != nil {
 		return err
 	}
-	if e.ETag != x.t.entry.ETag {
-		return fmt.Errorf("%s: %w", x.t.url, bucket.ErrChanged)
+	if e.ETag != x.t.Entry.ETag {
+		return fmt.Errorf("%s: %w", x.t.URL, bucket.ErrChanged)
 	}
 	return nil
 }
@@ -295,7 +294,7 @@ func (x *object) finish(ctx context.Context) {
 	x.judge(ctx, o)
 	switch o.State {
 	case catalog.ObjectPending:
-		if t.suspect {
+		if t.Suspect {
 			o.Interrupted-- // this time nothing died
 		}
 	case catalog.ObjectFailed:
@@ -303,7 +302,7 @@ func (x *object) finish(ctx context.Context) {
 	default:
 		o.Attempts, o.Interrupted = 0, 0
 	}
-	if t.rederive && x.fell(o) {
+	if t.Rederive && x.fell(o) {
 		o.By = j.by()
 	}
 	err := j.settle(writing, x, o)
@@ -316,7 +315,7 @@ func (x *object) judge(ctx context.Context, o *catalog.Object) {
 	switch {
 	case errors.Is(x.err, bucket.ErrNotFound):
 		o.State, o.Reason = catalog.ObjectGone, x.err.Error()
-	case x.err != nil && errors.Is(x.err, scratch.ErrDisk) && !x.t.alone:
+	case x.err != nil && errors.Is(x.err, scratch.ErrDisk) && !x.t.Alone:
 		o.State = catalog.ObjectPending
 	case x.err != nil && (ctx.Err() != nil || errors.Is(x.err, errDeadline)):
 		o.State = catalog.ObjectPending
@@ -346,21 +345,21 @@ func (j *job) settle(ctx context.Context, x *object, o *catalog.Object) error {
 		return err
 	}
 	ended := o.State != catalog.ObjectFailed && o.State != catalog.ObjectPending
-	if ended && !x.t.rederive {
+	if ended && !x.t.Rederive {
 		if err := x.announce(ctx); err != nil {
 			return err
 		}
 	}
 	// Names first: a run that dies in between takes the object again. One that another process had open may
 	// have been found by its names before.
-	if err := j.rename(ctx, x.t.IsNamed || !ledger.IsNamed(o) && x.t.heir != (row.WorkerID{}), o); err != nil {
+	if err := j.rename(ctx, x.t.Named || !ledger.IsNamed(o) && x.t.Heir != (row.WorkerID{}), o); err != nil {
 		return err
 	}
-	ok, err := j.note(ctx, x.t.old, o)
+	ok, err := j.note(ctx, x.t.Ledger, o)
 	if err != nil || !ok {
 		return err
 	}
-	x.t.old, x.t.IsNamed = o, ledger.IsNamed(o)
+	x.t.Ledger, x.t.Named = o, ledger.IsNamed(o)
 	if err := ledger.DemoteLosers(ctx, j.cat, o); err != nil || !ended {
 		return err
 	}

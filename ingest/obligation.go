@@ -12,7 +12,6 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
-	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -66,7 +65,7 @@ func (j *job) await(ctx context.Context, p *pending) error {
 	}
 	errs := make([]error, len(keys))
 	parallel.Do(len(keys), func(i int) {
-		w := waiting{keys[i], catalog.Waiter{Artifact: p.id, Object: p.x.t.url}}
+		w := waiting{keys[i], catalog.Waiter{Artifact: p.id, Object: p.x.t.URL}}
 		errs[i] = j.cat.AddWaiter(ctx, w.key, w.Waiter)
 		if errs[i] == nil {
 			errs[i] = j.lookAgain(ctx, p, w)
@@ -77,11 +76,11 @@ func (j *job) await(ctx context.Context, p *pending) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.lacking[p.x.t.url] == nil {
-		j.lacking[p.x.t.url] = make(map[string]bool)
+	if j.lacking[p.x.t.URL] == nil {
+		j.lacking[p.x.t.URL] = make(map[string]bool)
 	}
 	for _, key := range keys {
-		j.lacking[p.x.t.url][key] = true
+		j.lacking[p.x.t.URL][key] = true
 	}
 	return nil
 }
@@ -125,13 +124,7 @@ func (j *job) lookAgain(ctx context.Context, p *pending, w waiting) error {
 
 // holds reports whether a companion lies in a source of this run.
 func (j *job) holds(a arrival) bool {
-	return slices.ContainsFunc(a.places, func(place string) bool { return j.HasName(place) })
-}
-
-// HasName reports whether a place lies in a source of this run.
-func (j *job) HasName(place string) bool {
-	_, takes := j.sourceTaking(place)
-	return takes
+	return slices.ContainsFunc(a.places, j.sources.Have)
 }
 
 // cameMeanwhile reports whether a companion that was missing is there now.
@@ -141,12 +134,12 @@ func (j *job) cameMeanwhile(ctx context.Context, x *object, m missed) (bool, err
 		if err != nil {
 			return false, err
 		}
-		a, err := arrivalAt(ctx, j.cat, places, x.t.src.standing())
+		a, err := arrivalAt(ctx, j.cat, places, x.t.Source.Standing())
 		for _, place := range places {
-			if slices.Contains(m.tried, place) || !j.serves(place, x.t.src.standing(), a.owners) {
+			if slices.Contains(m.tried, place) || !j.sources.Serve(place, x.t.Source.Standing(), a.owners) {
 				continue
 			}
-			_, _, _, err := j.locate(ctx, place)
+			_, _, _, err := j.sources.Locate(ctx, place)
 			if !errors.Is(err, formats.ErrNoCompanion) {
 				return err == nil, err
 			}
@@ -191,9 +184,9 @@ func (x *object) discharge(ctx context.Context) error {
 	if err := x.stopWaiting(ctx); err != nil {
 		return err
 	}
-	errs := make([]error, len(x.t.owed))
-	parallel.Do(len(x.t.owed), func(i int) {
-		o := x.t.owed[i]
+	errs := make([]error, len(x.t.Owed))
+	parallel.Do(len(x.t.Owed), func(i int) {
+		o := x.t.Owed[i]
 		w := waiting{o.Companion, o.Waiter}
 		lacks, err := x.lacksStill(ctx, w)
 		if err == nil && !lacks {
@@ -218,7 +211,7 @@ func (x *object) discharge(ctx context.Context) error {
 // lacksStill reports whether a wait of x goes on after x was read: x did not find the companion, or
 // was rejected with it, or the load that x published lacks it, such as a load of an earlier content.
 func (x *object) lacksStill(ctx context.Context, w waiting) (bool, error) {
-	if !x.found(w.key) || x.t.old.State == catalog.ObjectRejected {
+	if !x.found(w.key) || x.t.Ledger.State == catalog.ObjectRejected {
 		return true, nil
 	}
 	rec, err := x.j.cat.Artifact(ctx, w.Artifact)
@@ -237,7 +230,7 @@ func (x *object) endWait(ctx context.Context, w waiting) error {
 // stopWaiting removes what earlier attempts at x recorded of companions that x found this time: a
 // process that died may have left a waiter and nothing that would end it.
 func (x *object) stopWaiting(ctx context.Context) error {
-	if !x.t.seen {
+	if !x.t.Seen {
 		return nil
 	}
 	x.mu.Lock()
@@ -250,7 +243,7 @@ func (x *object) stopWaiting(ctx context.Context) error {
 		}
 		waiters, err := x.j.cat.Waiters(ctx, keys[i])
 		for _, w := range waiters {
-			if err != nil || w.Object != x.t.url {
+			if err != nil || w.Object != x.t.URL {
 				continue
 			}
 			var lacks bool
@@ -282,8 +275,8 @@ func (j *job) fulfil(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		urls := slices.DeleteFunc(slices.Sorted(maps.Keys(owed)), func(url string) bool { return tried[url] >= maxWakes || !j.HasName(url) })
-		tasks, errs := make([]*task, len(urls)), make([]error, len(urls))
+		urls := slices.DeleteFunc(slices.Sorted(maps.Keys(owed)), func(url string) bool { return tried[url] >= maxWakes || !j.sources.Have(url) })
+		tasks, errs := make([]*Task, len(urls)), make([]error, len(urls))
 		var reach sync.Map
 		parallel.Do(len(urls), func(i int) {
 			var err error
@@ -294,18 +287,18 @@ func (j *job) fulfil(ctx context.Context) error {
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
-		r := &round{tasks: slices.DeleteFunc(tasks, func(t *task) bool { return t == nil })}
-		for _, t := range r.tasks {
-			tried[t.url]++
+		r := &Round{Tasks: slices.DeleteFunc(tasks, func(t *Task) bool { return t == nil })}
+		for _, t := range r.Tasks {
+			tried[t.URL]++
 		}
-		if len(r.tasks) == 0 {
+		if len(r.Tasks) == 0 {
 			return nil
 		}
-		r.part()
-		if err := j.work(ctx, r.tasks, j.o.Workers); err != nil {
+		r.Part()
+		if err := j.work(ctx, r.Tasks, j.o.Workers); err != nil {
 			return err
 		}
-		if err := j.doubtful(ctx, r.suspects); err != nil {
+		if err := j.doubtful(ctx, r.Suspects); err != nil {
 			return err
 		}
 		// An object ends, and its obligations with it, when the lake names what it loaded.
@@ -317,7 +310,7 @@ func (j *job) fulfil(ctx context.Context) error {
 // owedTask is the task of an object that is to be derived again. nil: the object is not of this
 // run's sources, is gone or changed, is quarantined, or another process has it; or none of its
 // companions is within reach.
-func (j *job) owedTask(ctx context.Context, url string, owed []*catalog.Obligation, reach *sync.Map) (*task, error) {
+func (j *job) owedTask(ctx context.Context, url string, owed []*catalog.Obligation, reach *sync.Map) (*Task, error) {
 	old, err := j.cat.Object(ctx, url)
 	if err != nil || old == nil {
 		return nil, err
@@ -325,39 +318,7 @@ func (j *job) owedTask(ctx context.Context, url string, owed []*catalog.Obligati
 	if owed, err = j.reachable(ctx, old.Standing, owed, reach); err != nil || len(owed) == 0 {
 		return nil, err
 	}
-	s, e, member, err := j.locate(ctx, url)
-	if errors.Is(err, formats.ErrNoCompanion) || err == nil && member != "" {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if old.ETag != e.ETag {
-		return nil, nil // a changed object is new itself, and asks again
-	}
-	s = j.sourceOf(url) // of sources that share a bucket, the one with the object's owner
-	t := &task{src: s, entry: e, url: url, old: old, IsNamed: ledger.IsNamed(old), owed: owed}
-	switch old.State {
-	case catalog.ObjectLoaded, catalog.ObjectKept, catalog.ObjectConflict, catalog.ObjectSkipped:
-		t.rederive = true
-	case catalog.ObjectRejected:
-		if strings.HasPrefix(old.Reason, ledger.ReasonCrashed) {
-			return nil, nil
-		}
-	case catalog.ObjectLoading, catalog.ObjectPublished:
-		if alive, err := j.alive(ctx, old.Owner); err != nil || alive {
-			return nil, err
-		}
-		t.suspect = old.State == catalog.ObjectLoading
-	default:
-		return nil, nil
-	}
-	_, _, err = s.Bucket.Stat(ctx, e.Key+sidecar)
-	if err != nil && !errors.Is(err, bucket.ErrNotFound) {
-		return nil, err
-	}
-	t.sidecar = err == nil
-	return t, nil
+	return j.lister.OwedTask(ctx, j.sources, old, owed)
 }
 
 // reachable are the obligations of an object whose companion lies in a source of this run, or is

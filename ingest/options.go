@@ -8,7 +8,6 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -84,46 +83,6 @@ type Options struct {
 	Taking func()
 	// Progress hears of every object's end, from one goroutine at a time (nil: nobody).
 	Progress func(Event)
-}
-
-// Source is a bucket, or one object of it, and what of it is wanted.
-type Source struct {
-	Bucket  bucket.Bucket
-	Key     string   // one object; "": everything
-	Include []string // globs over keys; none: everything. ** crosses folders
-	Exclude []string
-	Names   string // pattern that finds APP and BUILD in keys: "android/{app}/{build}/**"
-	// Owner and Rank say whose the source is and how far it is trusted beside those of others: what one
-	// owner published is replaced only by the same owner or a higher rank. Sources without an owner are one owner's.
-	Owner string
-	Rank  int
-	Texts bool // keep the texts of sources that source maps carry, sealed as rows are
-
-	// Dates says that keys begin with a day, as in "%Y/%m/%d/": only the last LookBack days (0: 3), today and
-	// tomorrow are listed, and everything when that was Full ago (0: 24 hours).
-	Dates    string
-	LookBack int
-	Full     time.Duration
-
-	Hints Hints // nil: none
-	// Inventory gives entries in any order instead of a listing, as they were some time ago (nil: there is none).
-	Inventory func(ctx context.Context, emit func(bucket.Entry) error) error
-}
-
-// Hints tells of objects that may be new before a listing does. They only bring an object forward: what they
-// leave out, or say wrongly, the next listing sets right.
-type Hints interface {
-	// Take gives what is waiting, none when nothing is. It does not wait long.
-	Take(ctx context.Context) ([]Hint, error)
-	// Done says that a hint is not needed any more.
-	Done(ctx context.Context, done []Hint) error
-}
-
-// Hint is one message about objects.
-type Hint struct {
-	// URLs of objects as they may be meant: a key that two servers would write differently stands in both ways.
-	URLs  []string
-	Token string // of whoever gave it
 }
 
 const (

@@ -155,7 +155,7 @@ func TestOrderedStringsAreKept(t *testing.T) {
 		copy(text, "gone")
 		return symbol.Quality{}, err
 	}}
-	e := &encoding{x: &object{j: &job{budget: scratch.NewBudget(1 << 20)}, t: &task{src: &source{Source: Source{Bucket: fetched{}}}}}, format: &sourcemap.Format, of: a}
+	e := &encoding{x: &object{j: &job{budget: scratch.NewBudget(1 << 20)}, t: &Task{Source: &CheckedSource{Source: Source{Bucket: fetched{}}}}}, format: &sourcemap.Format, of: a}
 	var strs []string
 	_, err := e.passed(t.Context(), func(row.Table) (takers, error) {
 		return takers{rows: func(r *symbol.Run) error { strs = r.Strings; return nil }}, nil

@@ -13,7 +13,7 @@ import (
 )
 
 // elsewhere notes an object that another process has.
-func (j *job) elsewhere(t *task) {
+func (j *job) elsewhere(t *Task) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.report.Objects.Elsewhere++
@@ -24,16 +24,16 @@ func (j *job) elsewhere(t *task) {
 
 // passOver leaves out of the first n tasks what other processes have taken since they were listed: one look at that
 // stretch of the ledger is cheaper than as many swaps that come to nothing.
-func (j *job) passOver(ctx context.Context, tasks []*task, n int) ([]*task, error) {
+func (j *job) passOver(ctx context.Context, tasks []*Task, n int) ([]*Task, error) {
 	n = min(n, len(tasks))
 	window := tasks[:n]
-	if n < 2 || !slices.IsSortedFunc(window, func(a, b *task) int { return strings.Compare(a.url, b.url) }) {
+	if n < 2 || !slices.IsSortedFunc(window, func(a, b *Task) int { return strings.Compare(a.URL, b.URL) }) {
 		return tasks, nil
 	}
 	now := make(map[string]*catalog.Object, n)
 	looks := 4 * n // old entries may lie between new ones
-	err := j.cat.ObjectsFrom(ctx, window[0].url, func(o *catalog.Object) error {
-		if looks--; looks < 0 || o.URL > window[n-1].url {
+	err := j.cat.ObjectsFrom(ctx, window[0].URL, func(o *catalog.Object) error {
+		if looks--; looks < 0 || o.URL > window[n-1].URL {
 			return errStop
 		}
 		now[o.URL] = o
@@ -42,9 +42,9 @@ func (j *job) passOver(ctx context.Context, tasks []*task, n int) ([]*task, erro
 	if err != nil && err != errStop {
 		return tasks, fmt.Errorf("read ledger: %w", err)
 	}
-	var free []*task
+	var free []*Task
 	for _, t := range window {
-		if o := now[t.url]; o != nil && (t.old == nil || o.State != t.old.State || !o.Last.Equal(t.old.Last)) {
+		if o := now[t.URL]; o != nil && (t.Ledger == nil || o.State != t.Ledger.State || !o.Last.Equal(t.Ledger.Last)) {
 			j.elsewhere(t)
 		} else {
 			free = append(free, t)
@@ -68,11 +68,11 @@ func (j *job) takeOver(ctx context.Context) error {
 			j.mu.Unlock()
 			return nil
 		}
-		left := &round{}
+		left := &Round{}
 		unsure := false
 		states := make([]*catalog.Object, len(theirs))
 		errs := make([]error, len(theirs))
-		parallel.Do(len(theirs), func(i int) { states[i], errs[i] = j.cat.Object(ctx, theirs[i].url) })
+		parallel.Do(len(theirs), func(i int) { states[i], errs[i] = j.cat.Object(ctx, theirs[i].URL) })
 		for i, t := range theirs {
 			if errs[i] != nil {
 				return errs[i]
@@ -87,8 +87,8 @@ func (j *job) takeOver(ctx context.Context) error {
 			}
 			switch {
 			case !s.alive:
-				*t = task{src: t.src, entry: t.entry, sidecar: t.sidecar, url: t.url, old: now, IsNamed: ledger.IsNamed(now), suspect: now.State == catalog.ObjectLoading}
-				left.tasks = append(left.tasks, t)
+				*t = Task{Source: t.Source, Entry: t.Entry, Sidecar: t.Sidecar, URL: t.URL, Ledger: now, Named: ledger.IsNamed(now), Suspect: now.State == catalog.ObjectLoading}
+				left.Tasks = append(left.Tasks, t)
 			case s.beats:
 				j.mu.Lock()
 				j.report.Objects.Elsewhere++
@@ -98,7 +98,7 @@ func (j *job) takeOver(ctx context.Context) error {
 				j.elsewhere(t)
 			}
 		}
-		left.part()
+		left.Part()
 		if err := j.round(ctx, left); err != nil {
 			return err
 		}
@@ -115,15 +115,15 @@ func (j *job) takeOver(ctx context.Context) error {
 
 // doubtful takes objects that were open when a process died, each alone with nothing else unfinished, so that the
 // next death has one culprit. One that was there too often gets a process of its own.
-func (j *job) doubtful(ctx context.Context, suspects []*task) error {
+func (j *job) doubtful(ctx context.Context, suspects []*Task) error {
 	for _, t := range suspects {
-		if t.old.Interrupted+1 >= maxInterrupted && !j.o.Isolated {
+		if t.Ledger.Interrupted+1 >= maxInterrupted && !j.o.Isolated {
 			if err := j.isolate(ctx, t); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := j.work(ctx, []*task{t}, 1); err != nil {
+		if err := j.work(ctx, []*Task{t}, 1); err != nil {
 			return err
 		}
 	}

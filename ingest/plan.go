@@ -53,22 +53,11 @@ func Plan(ctx context.Context, srcs []Source, o Options, limit int) (list []Plan
 	var top planned
 	total := 0
 	for _, s := range j.sources {
-		l, err := j.newListing(ctx, s)
-		if err != nil {
-			return nil, 0, err
-		}
-		for rest := true; rest; {
-			r, err := l.next(ctx)
-			if err == nil {
-				err = r.partial
-			}
-			if err != nil {
-				return nil, 0, err
-			}
-			for _, t := range append(r.tasks, r.suspects...) {
-				p := Planned{URL: t.url, Size: t.entry.Size, ETag: t.entry.ETag, Modified: t.entry.Modified, State: catalog.ObjectPending}
-				if t.old != nil {
-					p.State, p.Attempts, p.Reason = t.old.State, t.old.Attempts, t.old.Reason
+		err := j.lister.List(ctx, s, func(_ context.Context, r *Round) error {
+			for _, t := range append(r.Tasks, r.Suspects...) {
+				p := Planned{URL: t.URL, Size: t.Entry.Size, ETag: t.Entry.ETag, Modified: t.Entry.Modified, State: catalog.ObjectPending}
+				if t.Ledger != nil {
+					p.State, p.Attempts, p.Reason = t.Ledger.State, t.Ledger.Attempts, t.Ledger.Reason
 				}
 				total++
 				heap.Push(&top, p)
@@ -76,7 +65,10 @@ func Plan(ctx context.Context, srcs []Source, o Options, limit int) (list []Plan
 					heap.Pop(&top)
 				}
 			}
-			rest = r.more
+			return nil
+		})
+		if err != nil {
+			return nil, 0, err
 		}
 	}
 	slices.SortFunc(top, comparePlanned)

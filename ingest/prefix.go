@@ -13,10 +13,10 @@ const (
 	defaultFull     = 24 * time.Hour
 )
 
-// Each are those below which a source is to be listed; nil: all of it.
-func (j *job) Each(ctx context.Context, s *source) ([]string, error) {
-	if s.Dates != "" && !j.o.Force && !j.renaming {
-		state, err := j.cat.Source(ctx, j.stateOf(s))
+// Each returns the prefixes below which a source is to be listed; nil: all of it.
+func (l *Lister) Each(ctx context.Context, s *CheckedSource) ([]string, error) {
+	if s.Dates != "" && !l.Force && !l.Renaming {
+		state, err := l.Catalog.Source(ctx, l.stateOf(s))
 		if err != nil {
 			return nil, err
 		}
@@ -24,37 +24,37 @@ func (j *job) Each(ctx context.Context, s *source) ([]string, error) {
 		if every == 0 {
 			every = defaultFull
 		}
-		now := j.o.Now()
-		if since := now.Sub(state.Full); 0 <= since && since < every { // below 0: it was another clock's
+		now := l.Now()
+		if since := now.Sub(state.Full); 0 <= since && since < every { // below 0: another clock wrote it
 			return s.days(now)
 		}
 	}
 	return literals(s.Include), nil
 }
 
-// stateOf is what the state of a source, or of this shard of it, is kept under.
-func (j *job) stateOf(s *source) string {
-	if j.o.Shards > 1 {
-		return fmt.Sprintf("%s#%d/%d", s.prefix, j.o.Shard, j.o.Shards)
+// stateOf returns the name under which the catalog keeps the state of a source, or of this shard of it.
+func (l *Lister) stateOf(s *CheckedSource) string {
+	if l.Shards > 1 {
+		return fmt.Sprintf("%s#%d/%d", s.Prefix, l.Shard, l.Shards)
 	}
-	return s.prefix
+	return s.Prefix
 }
 
-// listed notes that a source was listed whole at that time.
-func (j *job) listed(ctx context.Context, s *source, at time.Time) error {
-	if s.Dates == "" || j.o.DryRun {
+// noteWhole notes that a run listed all of a source at that time.
+func (l *Lister) noteWhole(ctx context.Context, s *CheckedSource, at time.Time) error {
+	if s.Dates == "" || l.DryRun || l.Renaming {
 		return nil
 	}
-	state, err := j.cat.Source(ctx, j.stateOf(s))
+	state, err := l.Catalog.Source(ctx, l.stateOf(s))
 	if err != nil {
 		return err
 	}
 	state.Full = at
-	return j.cat.SetSource(ctx, state)
+	return l.Catalog.SetSource(ctx, state)
 }
 
-// days are the prefixes from LookBack days ago to tomorrow: uploaders' clocks and zones differ.
-func (s *source) days(now time.Time) ([]string, error) {
+// days returns the prefixes from LookBack days ago to tomorrow: uploaders' clocks and zones differ.
+func (s *CheckedSource) days(now time.Time) ([]string, error) {
 	back := s.LookBack
 	if back == 0 {
 		back = defaultLookBack
@@ -78,7 +78,8 @@ func datePrefix(pattern string, day time.Time) (string, error) {
 	return strings.NewReplacer("%Y", day.Format("2006"), "%m", day.Format("01"), "%d", day.Format("02")).Replace(pattern), nil
 }
 
-// literals are what the patterns begin with, before anything that may vary; nil if one of them may begin anyhow.
+// literals returns the folders that patterns begin with, before their first variable part; nil if a
+// pattern begins with a variable part.
 func literals(patterns []string) []string {
 	var all []string
 	for _, p := range patterns {
@@ -94,7 +95,7 @@ func literals(patterns []string) []string {
 	return compactPrefixes(all)
 }
 
-// compactPrefixes sorts prefixes and drops those that another covers.
+// compactPrefixes sorts prefixes and drops each that another one covers.
 func compactPrefixes(all []string) []string {
 	slices.Sort(all)
 	var kept []string

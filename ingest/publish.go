@@ -115,7 +115,7 @@ func (j *job) handed(ctx context.Context, p *pending) {
 	case p.InStore != "":
 		x.noteArtifact(catalog.ObjectArtifact{ID: p.id, Member: p.member, Outcome: ledger.OutcomeHeld, Error: p.InStore})
 		j.mu.Lock()
-		j.report.Append(&j.report.Held, report.Rejection{URL: ledger.Place(x.t.url, p.member), Error: p.InStore})
+		j.report.Append(&j.report.Held, report.Rejection{URL: ledger.Place(x.t.URL, p.member), Error: p.InStore})
 		j.mu.Unlock()
 	case p.kept:
 		x.outcome(p.id, p.member, ledger.OutcomeKept)
@@ -148,7 +148,7 @@ func (j *job) landed(ctx context.Context, p *pending) {
 
 // enter puts a load into its artifact's record, with a lease.
 func (j *job) enter(ctx context.Context, p *pending) error {
-	heir := p.x.t.heir
+	heir := p.x.t.Heir
 	for {
 		old, err := j.cat.Artifact(ctx, p.id)
 		if err != nil {
@@ -236,7 +236,9 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 		}
 		err = j.cat.SwapArtifact(ctx, old, next)
 		if err == nil && !p.kept {
-			j.arrivals(p.id, next.Names)
+			for _, n := range next.Names {
+				j.arrive(n.Text, p.id)
+			}
 			return j.demoteLoser(ctx, p, old.Published)
 		}
 		if err == nil && v == trust.Dispute {
@@ -252,6 +254,15 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 			}
 			return err
 		}
+	}
+}
+
+// arrive tells that this run brought an artifact whose name look-ups had asked for.
+func (j *job) arrive(name string, id symbol.ID) {
+	if w := j.wanted.Arrive(name); w != nil {
+		j.mu.Lock()
+		j.report.AddWanted(w, id)
+		j.mu.Unlock()
 	}
 }
 

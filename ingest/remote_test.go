@@ -185,35 +185,32 @@ func TestRounds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := newSource(w.src)
+	s, err := NewSource(w.src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := newJob(w.o)
-	j.perRound = 3
-	l, err := j.newListing(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := newJob(w.o).lister
+	l.RoundObjects = 3
 	var keys, gone, sidecars []string
-	rounds := 0
-	for more := true; more; rounds++ {
-		r, err := l.next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, x := range r.tasks {
-			keys = append(keys, x.entry.Key)
-			if x.sidecar {
-				sidecars = append(sidecars, x.entry.Key)
+	rounds, seen := 0, 0
+	err = l.List(t.Context(), s, func(_ context.Context, r *Round) error {
+		for _, x := range r.Tasks {
+			keys = append(keys, x.Entry.Key)
+			if x.Sidecar {
+				sidecars = append(sidecars, x.Entry.Key)
 			}
 		}
-		for _, o := range r.gone {
+		for _, o := range r.Gone {
 			gone = append(gone, filepath.Base(o.URL))
 		}
-		more = r.more
+		rounds++
+		seen += r.Seen
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(keys) != 11 || rounds != 4 || j.report.Objects.Seen != 11 {
+	if len(keys) != 11 || rounds != 4 || seen != 11 {
 		t.Fatal(keys, rounds)
 	}
 	if !slices.Equal(gone, []string{"aaa.so", "lib5.so5", "zzz.so"}) || !slices.Equal(sidecars, []string{"lib2.so", "lib9.so"}) {

@@ -25,7 +25,7 @@ import (
 // error is that of the environment or of ctx.
 func Rename(ctx context.Context, srcs []Source, o Options) (*report.Report, error) {
 	j := newJob(o)
-	j.renaming = true
+	j.lister.Renaming = true
 	err := j.open(srcs)
 	if err == nil {
 		err = j.renameAll(ctx)
@@ -53,22 +53,12 @@ type heldName struct {
 func (j *job) renameAll(ctx context.Context) error {
 	changed := map[string]renaming{}
 	for _, s := range j.sources {
-		l, err := j.newListing(ctx, s)
+		err := j.lister.List(ctx, s, func(ctx context.Context, r *Round) error {
+			j.report.Objects.Seen += r.Seen
+			return j.compareNames(ctx, r.Tasks, changed)
+		})
 		if err != nil {
 			return err
-		}
-		for more := true; more; {
-			r, err := l.next(ctx)
-			if err == nil {
-				err = r.partial
-			}
-			if err != nil {
-				return err
-			}
-			if err := j.compareNames(ctx, r.tasks, changed); err != nil {
-				return err
-			}
-			more = r.more
 		}
 	}
 	j.report.Objects.Renamed = len(changed)
@@ -98,16 +88,16 @@ func (j *job) renameAll(ctx context.Context) error {
 }
 
 // compareNames adds to changed the objects that are called otherwise now.
-func (j *job) compareNames(ctx context.Context, tasks []*task, changed map[string]renaming) error {
+func (j *job) compareNames(ctx context.Context, tasks []*Task, changed map[string]renaming) error {
 	var mu sync.Mutex
-	return parallel.Each(tasks, func(t *task) error {
-		app, build, err := j.appOf(ctx, t)
+	return parallel.Each(tasks, func(t *Task) error {
+		app, build, err := t.App(ctx, j.o.Names)
 		if errors.Is(err, bucket.ErrChanged) || errors.Is(err, bucket.ErrNotFound) {
 			return nil // the next ingest sees to it
 		}
-		if now := record.AppBuild(app, build); err == nil && now != t.old.App {
+		if now := AppBuild(app, build); err == nil && now != t.Ledger.App {
 			mu.Lock()
-			changed[t.url] = renaming{t.old, now}
+			changed[t.URL] = renaming{t.Ledger, now}
 			mu.Unlock()
 		}
 		return err
@@ -125,7 +115,7 @@ func (j *job) nameChanged(ctx context.Context, changed map[string]renaming) erro
 			if rec == nil {
 				continue
 			}
-			if err := record.AddNames(ctx, j.cat, rec, record.AppNames(c.app, rec.Names)); err != nil {
+			if err := record.AddNames(ctx, j.cat, rec, AppNames(c.app, rec.Names)); err != nil {
 				return err
 			}
 		}

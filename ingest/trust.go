@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
@@ -25,9 +24,6 @@ import (
 // Between sources of one owner, quality decides: see claim.go. A stripped file and its debug file
 // from two owners still make one artifact if their bytes agree.
 
-// standing is that of the objects of s.
-func (s *source) standing() row.Standing { return row.Standing{Owner: s.Owner, Rank: s.Rank} }
-
 // verdict decides between l and what rec publishes. accepted is the digest that a person accepted
 // in a conflict ("": none).
 func (x *object) verdict(rec *catalog.Record, l *row.Loaded, accepted string) trust.Verdict {
@@ -41,7 +37,7 @@ func (x *object) verdict(rec *catalog.Record, l *row.Loaded, accepted string) tr
 	if p == nil {
 		return trust.Load
 	}
-	if r := trust.Relate(l.Source.Standing, x.t.url, p); r != trust.Own {
+	if r := trust.Relate(l.Source.Standing, x.t.URL, p); r != trust.Own {
 		return trust.Decide(r, p, l)
 	}
 	if record.IsFrom(p, l.Source.URL, l.Source.Member) || x.j.o.Force && rec.State.Sticky() || trust.Beats(l, p) {
@@ -64,7 +60,7 @@ func (p *pending) rule(v trust.Verdict, old, next *catalog.Record) {
 	}
 	switch {
 	case p.kept || old.Published == nil || p.accepted != "":
-	case trust.Relate(p.loaded.Source.Standing, p.x.t.url, old.Published) == trust.Above:
+	case trust.Relate(p.loaded.Source.Standing, p.x.t.URL, old.Published) == trust.Above:
 		p.overruled = old.Published // how good it is does not count against a source that is trusted more
 	default:
 		p.InStore = p.x.worse(old, p.loaded)
@@ -81,7 +77,7 @@ func (x *object) overrule(p *pending) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.warnings) < maxWarnings {
-		x.warnings = append(x.warnings, report.Rejection{URL: ledger.Place(x.t.url, p.member),
+		x.warnings = append(x.warnings, report.Rejection{URL: ledger.Place(x.t.URL, p.member),
 			Error: fmt.Sprintf("owner: artifact %s of owner %q and rank %d, from %s, was replaced: this source's rank is %d", p.id, s.Owner, s.Rank, ledger.Place(o.Source.URL, o.Source.Member), p.loaded.Source.Rank)})
 	}
 }
@@ -93,11 +89,11 @@ func (x *object) confirm(ctx context.Context, id symbol.ID, member string, publi
 		if err != nil {
 			return environment(err)
 		}
-		if rec == nil || rec.Published == nil || rec.Published.Load != published || x.t.src.standing() == rec.Published.Claimed() {
+		if rec == nil || rec.Published == nil || rec.Published.Load != published || x.t.Source.Standing() == rec.Published.Claimed() {
 			break // somebody else was faster
 		}
 		next := record.Copy(rec, id)
-		next.Published = record.ClaimedBy(rec.Published, x.t.src.standing())
+		next.Published = record.ClaimedBy(rec.Published, x.t.Source.Standing())
 		err = x.j.cat.SwapArtifact(ctx, rec, next)
 		if err == nil {
 			break
@@ -110,51 +106,10 @@ func (x *object) confirm(ctx context.Context, id symbol.ID, member string, publi
 	return nil
 }
 
-// sourceOf is the source of this run that a URL, or a place in it, belongs to: of nested ones the
-// innermost, of equal ones the first whose globs take the key. nil: there is none.
-func (j *job) sourceOf(url string) *source {
-	s, _ := j.sourceTaking(url)
-	return s
-}
-
-// sourceTaking is sourceOf. takes: the globs of the source take the key. If they do not, the object
-// lies in the source's bucket, and in a source that this run does not have.
-func (j *job) sourceTaking(url string) (found *source, takes bool) {
-	for _, s := range j.sources {
-		rest, ok := strings.CutPrefix(url, s.prefix)
-		if !ok || found != nil && len(s.prefix) < len(found.prefix) {
-			continue
-		}
-		key, _, _ := strings.Cut(rest, "!")
-		is := !s.exclude.match(key) && (len(s.include) == 0 || s.include.match(key))
-		if found == nil || len(s.prefix) > len(found.prefix) || is && !takes {
-			found, takes = s, is
-		}
-	}
-	return found, takes
-}
-
-// standingOf is the standing of what lies at a place: its source's, or where this run does not have
-// that source, the one that the ledger noted (known, nil: the ledger was not asked).
-func (j *job) standingOf(place string, known map[string]row.Standing) (s row.Standing, is bool) {
-	if from, takes := j.sourceTaking(place); takes {
-		return from.standing(), true
-	}
-	s, is = known[place]
-	return s, is
-}
-
-// serves reports whether what lies at a place may be a companion of an object of standing s: it
-// changes that object's functions.
-func (j *job) serves(place string, s row.Standing, known map[string]row.Standing) bool {
-	from, is := j.standingOf(place, known)
-	return !is || from.MayReplace(s)
-}
-
 // distrust notes that a companion was not used.
 func (x *object) distrust(place string, want formats.Ref, known map[string]row.Standing) {
-	s, _ := x.j.standingOf(place, known)
-	told := report.Rejection{URL: x.t.url, Error: fmt.Sprintf("companion: %s is not used for %s: its source has owner %q and rank %d", place, cmp.Or(want.ID, want.Name), s.Owner, s.Rank)}
+	s, _ := x.j.sources.Standing(place, known)
+	told := report.Rejection{URL: x.t.URL, Error: fmt.Sprintf("companion: %s is not used for %s: its source has owner %q and rank %d", place, cmp.Or(want.ID, want.Name), s.Owner, s.Rank)}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.warnings) < maxWarnings && !slices.Contains(x.warnings, told) {
@@ -174,7 +129,7 @@ type bid struct {
 // bid reads what a decision about an artifact needs. Code is read only where owners count.
 func (x *object) bid(ctx context.Context, f *formats.Format, a *formats.Artifact, member string, rec *catalog.Record) (bid, error) {
 	b := bid{Artifact: a, format: f, member: member, layout: symbol.Layout{Table: a.Table}}
-	owners := x.t.src.standing() != row.Standing{} || rec != nil && rec.Published != nil && rec.Published.Claimed() != row.Standing{}
+	owners := x.t.Source.Standing() != row.Standing{} || rec != nil && rec.Published != nil && rec.Published.Claimed() != row.Standing{}
 	if owners && a.CodeDigest != nil {
 		err := mapped(func() error {
 			return formats.Guard(f.Name, func() (err error) {
@@ -189,7 +144,7 @@ func (x *object) bid(ctx context.Context, f *formats.Format, a *formats.Artifact
 	if !x.t.disputed(a.ID, member) {
 		return b, nil
 	}
-	c, err := x.j.cat.Conflict(ctx, a.ID, x.t.url, member)
+	c, err := x.j.cat.Conflict(ctx, a.ID, x.t.URL, member)
 	if err != nil {
 		return b, environment(err)
 	}
@@ -201,8 +156,8 @@ func (x *object) bid(ctx context.Context, f *formats.Format, a *formats.Artifact
 
 // foreign decides about a bid for what another owner holds, before anything is exploded.
 func (x *object) foreign(r trust.Relation, p *row.Loaded, b bid) trust.Verdict {
-	l := &row.Loaded{Rank: b.Rank, Layout: b.layout, Source: row.Source{URL: x.t.url, Member: b.member}}
-	if record.IsFrom(p, x.t.url, b.member) && p.Source.ETag == x.t.entry.ETag && p.Format == b.format.Name && p.Parser == b.format.Version && !x.t.rederive && !x.j.o.Force {
+	l := &row.Loaded{Rank: b.Rank, Layout: b.layout, Source: row.Source{URL: x.t.URL, Member: b.member}}
+	if record.IsFrom(p, x.t.URL, b.member) && p.Source.ETag == x.t.Entry.ETag && p.Format == b.format.Name && p.Parser == b.format.Version && !x.t.Rederive && !x.j.o.Force {
 		return trust.Same
 	}
 	if b.Rank == p.Rank {

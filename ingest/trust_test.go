@@ -388,11 +388,11 @@ func TestSourceOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, want := range map[string]string{"b/x": "all", "x.zip!lib.so": "zips", "other": "all", "a/x": "outer", "a/sub/x": "inner"} {
-		if s := j.sourceOf(w.url(key)); s == nil || s.Owner != want {
+		if s, _ := j.sources.Of(w.url(key)); s == nil || s.Owner != want {
 			t.Errorf("%s: %+v", key, s)
 		}
 	}
-	if s := j.sourceOf("s3://elsewhere/x"); s != nil {
+	if s, _ := j.sources.Of("s3://elsewhere/x"); s != nil {
 		t.Errorf("%+v", s)
 	}
 }

@@ -19,7 +19,7 @@ type Visit func(in *formats.Input, f *formats.Format, obj *formats.Object, err e
 // Scratch are used. visit's error comes back unchanged.
 func Walk(ctx context.Context, s Source, o Options, visit Visit) error {
 	o = o.withDefaults()
-	src, err := newSource(s)
+	src, err := NewSource(s)
 	if err != nil {
 		return err
 	}

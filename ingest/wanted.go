@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -12,19 +13,21 @@ import (
 )
 
 const (
-	// maxWanted bounds the table of names that were asked for in vain.
+	// maxWanted bounds the table of wanted names.
 	maxWanted = 20_000
 	// maxDemand bounds what one process remembers until it notes it.
 	maxDemand = 4096
 )
 
-// Demand is what look-ups asked for, counted until it is noted. One goroutine.
+// Demand counts the names and artifacts that look-ups ask for, until Note writes them down. One
+// goroutine uses it.
 type Demand struct {
 	wanted map[string]*catalog.Wanted
 	asked  map[symbol.ID]bool
 }
 
-// Missing counts a frame whose image led to nothing: its name, the image's file, the kind of stack.
+// Missing counts a frame whose image is not in the store: the image's name, its file, the kind of
+// stack.
 func (d *Demand) Missing(name, file, kind string, now time.Time) {
 	name = wantedName(name)
 	if name == "" || len(name) > 512 {
@@ -55,11 +58,11 @@ func (d *Demand) Found(id symbol.ID) {
 	}
 }
 
-// Empty: there is nothing to note.
+// Empty reports whether there is nothing to note.
 func (d *Demand) Empty() bool { return len(d.wanted)+len(d.asked) == 0 }
 
-// Note adds what was counted to the catalog and begins anew. It is for information: who may not write leaves
-// it, and of an error nobody else need hear.
+// Note adds the counts to the catalog and begins anew. The counts are for information: a caller that
+// may not write skips Note, and may ignore its error.
 func (d *Demand) Note(ctx context.Context, c *catalog.Catalog, now time.Time) error {
 	wanted, asked := d.wanted, d.asked
 	d.wanted, d.asked = nil, nil
@@ -93,7 +96,7 @@ func (d *Demand) Note(ctx context.Context, c *catalog.Catalog, now time.Time) er
 	return parallel.Each(list, func(w *catalog.Wanted) error { return c.AddWanted(ctx, *w) })
 }
 
-// lessWanted orders by what is least worth keeping: asked for least, then longest ago.
+// lessWanted puts the names first that are least worth keeping: asked for least, then longest ago.
 func lessWanted(a, b *catalog.Wanted) int {
 	switch {
 	case a.Asked != b.Asked && a.Asked < b.Asked:
@@ -104,7 +107,7 @@ func lessWanted(a, b *catalog.Wanted) int {
 	return a.Last.Compare(b.Last)
 }
 
-// Wanted lists the names that were asked for in vain, those asked for most first.
+// Wanted lists the wanted names, most often asked for first.
 func Wanted(ctx context.Context, c *catalog.Catalog) ([]*catalog.Wanted, error) {
 	var all []*catalog.Wanted
 	err := c.WantedNames(ctx, func(w *catalog.Wanted) error { all = append(all, w); return nil })
@@ -112,7 +115,7 @@ func Wanted(ctx context.Context, c *catalog.Catalog) ([]*catalog.Wanted, error) 
 	return all, err
 }
 
-// wantedName is a name as the table has it: in lower case, an id without dashes and age.
+// wantedName returns a name as the table keeps it: in lower case, an id without dashes and age.
 func wantedName(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	bare := strings.ReplaceAll(name, "-", "")
@@ -125,26 +128,42 @@ func wantedName(name string) string {
 	return bare
 }
 
-// readWanted holds the table for the run: it is bounded, and an artifact has many names.
-func (j *job) readWanted(ctx context.Context) error {
-	j.wanted = map[string]*catalog.Wanted{}
-	return j.cat.WantedNames(ctx, func(w *catalog.Wanted) error {
-		j.wanted[wantedName(w.Name)] = w
-		return nil
-	})
+// Names are the wanted names of the catalog, held for a run: their number is bounded, and an
+// artifact has many names. Several goroutines may use them.
+type Names struct {
+	mu      sync.Mutex
+	byKey   map[string]*catalog.Wanted
+	arrived []*catalog.Wanted
 }
 
-// arrivals tells which of an artifact's names had been asked for in vain. The names stay in the
-// catalog until the report is in the outbox.
-func (j *job) arrivals(id symbol.ID, names []symbol.Name) {
-	for _, n := range names {
-		j.mu.Lock()
-		w := j.wanted[wantedName(n.Text)]
-		if w != nil {
-			delete(j.wanted, wantedName(n.Text))
-			j.report.AddWanted(w, id)
-			j.arrived = append(j.arrived, w)
-		}
-		j.mu.Unlock()
+// ReadNames reads the wanted names of a catalog.
+func ReadNames(ctx context.Context, c *catalog.Catalog) (*Names, error) {
+	n := &Names{byKey: map[string]*catalog.Wanted{}}
+	err := c.WantedNames(ctx, func(w *catalog.Wanted) error {
+		n.byKey[wantedName(w.Name)] = w
+		return nil
+	})
+	return n, err
+}
+
+// Arrive notes that the run brought an artifact with this name. It returns the wanted name, once,
+// and nil if look-ups did not ask for it.
+func (n *Names) Arrive(name string) *catalog.Wanted {
+	key := wantedName(name)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	w := n.byKey[key]
+	if w != nil {
+		delete(n.byKey, key)
+		n.arrived = append(n.arrived, w)
 	}
+	return w
+}
+
+// Strike removes the names that arrived from the catalog. A run calls it once its report is in the
+// outbox.
+func (n *Names) Strike(ctx context.Context, c *catalog.Catalog) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return parallel.Each(n.arrived, func(w *catalog.Wanted) error { return c.RemoveWanted(ctx, w) })
 }

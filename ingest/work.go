@@ -5,14 +5,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"github.com/symlake/symlake/ingest/ledger"
-	"github.com/symlake/symlake/ingest/parallel"
 	"slices"
 	"sync"
+
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
 )
 
 // work takes tasks, several at once, until all are ended and published.
-func (j *job) work(ctx context.Context, tasks []*task, workers int) error {
+func (j *job) work(ctx context.Context, tasks []*Task, workers int) error {
 	if j.others.Load() && len(tasks) > 1 { // each process begins elsewhere
 		at := int(binary.BigEndian.Uint64(j.worker[:]) % uint64(len(tasks)))
 		tasks = append(slices.Clone(tasks[at:]), tasks[:at]...)
@@ -25,7 +26,7 @@ func (j *job) work(ctx context.Context, tasks []*task, workers int) error {
 	if len(tasks) > 0 && j.o.Taking != nil {
 		j.taking.Do(j.o.Taking)
 	}
-	queue := make(chan *task)
+	queue := make(chan *Task)
 	var wg sync.WaitGroup
 	for range min(workers, len(tasks)) {
 		wg.Go(func() {
@@ -38,7 +39,7 @@ func (j *job) work(ctx context.Context, tasks []*task, workers int) error {
 	close(queue)
 	wg.Wait()
 	j.group.settle(ctx, j)
-	if len(tasks) > 0 && tasks[0].suspect {
+	if len(tasks) > 0 && tasks[0].Suspect {
 		j.noteWaiting(ctx, 0) // the next one may kill us, too
 	}
 	err = errors.Join(err, j.leaveAll(ctx, rest))
@@ -50,7 +51,7 @@ func (j *job) work(ctx context.Context, tasks []*task, workers int) error {
 
 // leaveAll notes what was not got to; when the run is asked to stop, only what
 // it had noted as attempted.
-func (j *job) leaveAll(ctx context.Context, rest []*task) error {
+func (j *job) leaveAll(ctx context.Context, rest []*Task) error {
 	j.mu.Lock()
 	j.report.Objects.Pending += len(rest)
 	j.mu.Unlock()
@@ -58,7 +59,7 @@ func (j *job) leaveAll(ctx context.Context, rest []*task) error {
 		return nil
 	}
 	if ctx.Err() != nil {
-		rest = slices.DeleteFunc(rest, func(t *task) bool { return !t.begun })
+		rest = slices.DeleteFunc(rest, func(t *Task) bool { return !t.Begun })
 		var cancel context.CancelFunc
 		ctx, cancel = ledger.Detached(ctx)
 		defer cancel()
@@ -70,7 +71,7 @@ func (j *job) leaveAll(ctx context.Context, rest []*task) error {
 
 // feed notes attempts and gives tasks to the workers; rest is what limit or
 // deadline left over.
-func (j *job) feed(ctx context.Context, tasks []*task, queue chan<- *task) (rest []*task, err error) {
+func (j *job) feed(ctx context.Context, tasks []*Task, queue chan<- *Task) (rest []*Task, err error) {
 	for len(tasks) > 0 {
 		n, size := 0, int64(0)
 		most := noteObjects
@@ -84,8 +85,8 @@ func (j *job) feed(ctx context.Context, tasks []*task, queue chan<- *task) (rest
 				break
 			}
 		}
-		for n < len(tasks) && n < most && (n == 0 || size+tasks[n].entry.Size <= noteBytes) {
-			size += tasks[n].entry.Size
+		for n < len(tasks) && n < most && (n == 0 || size+tasks[n].Entry.Size <= noteBytes) {
+			size += tasks[n].Entry.Size
 			n++
 		}
 		if j.o.Limit > 0 {

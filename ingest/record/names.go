@@ -90,17 +90,17 @@ func UnionNames(a, b []symbol.Name) []symbol.Name {
 	return a
 }
 
-// AppBuild is APP@BUILD, "" unless both are known.
-func AppBuild(app, build string) string {
+// appBuild is APP@BUILD, "" unless both are known.
+func appBuild(app, build string) string {
 	if app == "" || build == "" {
 		return ""
 	}
 	return app + "@" + build
 }
 
-// AppNames are the names that an APP@BUILD gives an artifact that has those of
+// appNames are the names that an APP@BUILD gives an artifact that has those of
 // its own: file names are kept per app.
-func AppNames(app string, own []symbol.Name) []symbol.Name {
+func appNames(app string, own []symbol.Name) []symbol.Name {
 	if app == "" {
 		return nil
 	}
