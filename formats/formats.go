@@ -107,10 +107,13 @@ type Artifact struct {
 	// caller may explode parts at once and in any order; the bytes stored do
 	// not depend on it.
 	Parts int
-	// Explode emits the runs of one part, in any order of addresses. emit's
-	// error comes back unchanged. Safe for concurrent calls with different
-	// parts. Quality is that of the part.
-	Explode func(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error)
+	// Explode emits the runs of one part of code, in any order of addresses. ExplodeScript does the
+	// same for a script, ExplodeClasses for a mapping. An artifact has exactly one of the three, by
+	// its kind. emit's error comes back unchanged. Calls with different parts may run at once. The
+	// returned Quality covers the part.
+	Explode        func(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error)
+	ExplodeScript  func(ctx context.Context, part int, emit func(*symbol.Script) error) (symbol.Quality, error)
+	ExplodeClasses func(ctx context.Context, part int, emit func(*symbol.Class) error) (symbol.Quality, error)
 	// Ordered promises of a script that it has one part, whose runs come in ascending order and lie apart, and that the
 	// strings of its first run are those of all, no two of them equal: its rows are made as it is read.
 	Ordered bool
@@ -125,6 +128,25 @@ type Artifact struct {
 	// Check, when not nil, is asked with the quality of all parts together, and
 	// rejects an object of which too much is broken.
 	Check func(symbol.Quality) error
+}
+
+// Takers take the pieces of an artifact: Run takes code, Script a script, Class a mapping. A taker
+// of a kind that the artifact does not have may be nil.
+type Takers struct {
+	Run    func(*symbol.Run) error
+	Script func(*symbol.Script) error
+	Class  func(*symbol.Class) error
+}
+
+// ExplodeInto explodes one part, whatever the artifact's kind.
+func (a *Artifact) ExplodeInto(ctx context.Context, part int, to Takers) (symbol.Quality, error) {
+	switch {
+	case a.ExplodeScript != nil:
+		return a.ExplodeScript(ctx, part, to.Script)
+	case a.ExplodeClasses != nil:
+		return a.ExplodeClasses(ctx, part, to.Class)
+	}
+	return a.Explode(ctx, part, to.Run)
 }
 
 // Base is the last part of an input's name: "x.so" of "outer.zip!lib/x.so".

@@ -109,7 +109,11 @@ func (e *encoding) explode(ctx context.Context, s *spill.Sorter) error {
 			}
 			var q symbol.Quality
 			err := mapped(func() (err error) { // the sorter reads what runs point to
-				q, err = e.part(ctx, part, func(r *symbol.Run) error { return lane.Add(part, r) })
+				q, err = e.part(ctx, part, formats.Takers{
+					Run:    func(r *symbol.Run) error { return lane.Add(part, r) },
+					Script: func(s *symbol.Script) error { return lane.AddScript(part, s) },
+					Class:  func(c *symbol.Class) error { return lane.AddClass(part, c) },
+				})
 				return err
 			})
 			e.x.unslot()
@@ -140,9 +144,9 @@ func (e *encoding) explode(ctx context.Context, s *spill.Sorter) error {
 }
 
 // part explodes one part.
-func (e *encoding) part(ctx context.Context, part int, emit func(*symbol.Run) error) (q symbol.Quality, err error) {
+func (e *encoding) part(ctx context.Context, part int, to formats.Takers) (q symbol.Quality, err error) {
 	err = formats.Guard(e.format.Name, func() (err error) {
-		q, err = e.of.Explode(ctx, part, emit)
+		q, err = e.of.ExplodeInto(ctx, part, to)
 		return err
 	})
 	return q, err
@@ -187,9 +191,9 @@ func (e *encoding) unchanged(ctx context.Context) error {
 }
 
 // patient returns next, which ends with the context: a sweep may read millions of runs before one comes out.
-func patient[O any](ctx context.Context, next func(*symbol.Run) (O, bool, error)) func(*symbol.Run) (O, bool, error) {
+func patient[R, O any](ctx context.Context, next func(*R) (O, bool, error)) func(*R) (O, bool, error) {
 	n := 0
-	return func(into *symbol.Run) (order O, ok bool, err error) {
+	return func(into *R) (order O, ok bool, err error) {
 		if n++; n%4096 == 0 && ctx.Err() != nil {
 			return order, false, context.Cause(ctx)
 		}
@@ -213,16 +217,23 @@ func (e *encoding) sorted(ctx context.Context, s *spill.Sorter, begin beginner) 
 		return sweep.Counts{}, err
 	}
 	if e.secret != nil {
-		take, end := to.beside(&table, false)
-		counts, err := sweep.Classes(patient(ctx, m.Next), take)
-		return counts, errors.Join(err, end())
+		return sweep.Classes(sweep.ClassSource[spill.Order](patient(ctx, m.NextClass)), func(c *row.Packed) error { return to.class(c, &table) })
 	}
 	aside := e.x.spareSlot()
 	if aside { // the load is alone on two processors at least: what is swept is encoded beside
 		defer e.x.unslot()
 	}
-	take, end := to.beside(&table, aside)
-	counts, err := sweep.Sweep(sweep.Source[spill.Order](patient(ctx, m.Next)), take)
+	take, end := to.beside(aside)
+	var counts sweep.Counts
+	if e.of.ExplodeScript != nil {
+		counts, err = sweep.SweepScript(sweep.ScriptSource[spill.Order](patient(ctx, m.NextScript)), take)
+	} else {
+		var run symbol.Script
+		counts, err = sweep.Sweep(sweep.Source[spill.Order](patient(ctx, m.Next)), func(r *symbol.Run) error {
+			run.Run = *r
+			return take(&run)
+		})
+	}
 	return counts, errors.Join(err, end())
 }
 
@@ -232,7 +243,7 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 	held := int64(0)
 	end := func() error { return nil }
 	defer func() { e.x.j.budget.Give(held) }()
-	q, err := e.part(ctx, 0, func(r *symbol.Run) error {
+	q, err := e.part(ctx, 0, formats.Takers{Script: func(r *symbol.Script) error {
 		if script.Emit == nil {
 			size := textBytes(r.Strings)
 			if most := e.stringBytes(); size > most {
@@ -246,16 +257,16 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 			if err != nil {
 				return err
 			}
-			var take func(*symbol.Run) error
-			take, end = to.beside(&table, false)
-			script.Emit = func(r *symbol.Run) error {
+			var take func(*symbol.Script) error
+			take, end = to.beside(false)
+			script.Emit = func(r *symbol.Script) error {
 				own := *r // the lake keeps strings, which may point into the object
 				own.Strings = strs
 				return take(&own)
 			}
 		}
 		return script.Add(r)
-	})
+	}})
 	if err = errors.Join(err, end()); err != nil {
 		return script.Counts, err
 	}
@@ -290,7 +301,7 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	var enc *row.Encoder
 	counts, err := e.runs(within, func(t row.Table) (to takers, err error) {
 		given := 0
-		to.rows = func(r *symbol.Run) (err error) {
+		ready := func() (err error) {
 			if enc == nil { // it numbers all names first, and the lake need not wait for that
 				if enc, err = row.NewEncoder(j.o.Keyring, e.known, id, t, write); err != nil {
 					return err
@@ -299,13 +310,35 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 			if given++; given%1024 == 0 && ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return enc.Add(r)
+			return nil
+		}
+		script := e.of.ExplodeScript != nil
+		to.rows = func(r *symbol.Script) error {
+			if err := ready(); err != nil {
+				return err
+			}
+			if script {
+				return enc.AddScript(r)
+			}
+			return enc.Add(&r.Run)
+		}
+		to.rowClass = func(c *row.Packed) error {
+			if err := ready(); err != nil {
+				return err
+			}
+			return enc.AddClass(c)
 		}
 		if lake != nil {
 			if err := lake.Load(e.known, id); err != nil {
 				return to, environment(err)
 			}
-			to.lake = func(r *symbol.Run) error { return environment(lake.Write(r)) }
+			to.lake = func(r *symbol.Script) error {
+				if script {
+					return environment(lake.WriteScript(r))
+				}
+				return environment(lake.Write(&r.Run))
+			}
+			to.lakeClass = func(c *symbol.Class) error { return environment(lake.WriteClass(c)) }
 		}
 		return to, nil
 	})

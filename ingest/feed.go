@@ -18,25 +18,39 @@ const (
 	aheadParcels = 4
 )
 
-// takers is who takes the swept runs of a load.
+// takers take the swept pieces of a load. Runs of code have no marks.
 type takers struct {
-	rows func(*symbol.Run) error // the encoder of the store's rows
-	lake func(*symbol.Run) error // a batch of the lake; nil: there is none
+	rows      func(*symbol.Script) error // the encoder of the store's rows
+	lake      func(*symbol.Script) error // a batch of the lake; nil: there is none
+	rowClass  func(*row.Packed) error    // as rows, of classes
+	lakeClass func(*symbol.Class) error  // as lake, of classes
 }
 
-// beside gives what takes runs for all of them, and what waits for it, which is called in any case. The lake is written beside
-// who calls, and with aside so are the rows. t is what classes are unpacked by.
-func (k takers) beside(t *row.Table, aside bool) (take func(*symbol.Run) error, end func() error) {
+// class gives a class to all takers. t is the table that it is unpacked by.
+func (k takers) class(c *row.Packed, t *row.Table) error {
+	if err := k.rowClass(c); err != nil || k.lakeClass == nil {
+		return err
+	}
+	unpacked, err := t.Unpack(c.Form)
+	if err != nil {
+		return err
+	}
+	return k.lakeClass(unpacked)
+}
+
+// beside returns a function that gives runs to all takers, and one that waits for them and is called in
+// any case. The lake is written beside the caller, and with aside so are the rows.
+func (k takers) beside(aside bool) (take func(*symbol.Script) error, end func() error) {
 	switch {
 	case aside && k.lake != nil:
-		f := newFeed(t, aheadParcels, k.rows, k.lake)
+		f := newFeed(aheadParcels, k.rows, k.lake)
 		return f.write, f.end
 	case aside:
-		f := newFeed(t, feedParcels, k.rows)
+		f := newFeed(feedParcels, k.rows)
 		return f.write, f.end
 	case k.lake != nil:
-		f := newFeed(t, feedParcels, k.lake)
-		return func(r *symbol.Run) error {
+		f := newFeed(feedParcels, k.lake)
+		return func(r *symbol.Script) error {
 			if err := k.rows(r); err != nil {
 				return err
 			}
@@ -46,12 +60,11 @@ func (k takers) beside(t *row.Table, aside bool) (take func(*symbol.Run) error, 
 	return k.rows, func() error { return nil }
 }
 
-// feed hands the swept runs of a load to other goroutines, one for each that takes them, while the sweep goes on. What the
-// runs' strings are is the sorter's, which outlives it.
+// feed hands the swept runs of a load to other goroutines, one a taker, while the sweep goes on. The
+// strings of the runs belong to the sorter, which outlives the feed.
 type feed struct {
-	to    []func(*symbol.Run) error
-	table *row.Table // that classes are unpacked by
-	most  int        // parcels
+	to    []func(*symbol.Script) error
+	most  int // parcels
 	made  int
 	open  *parcel
 	full  []chan *parcel // by taker; nil: nothing has been handed over yet
@@ -61,36 +74,37 @@ type feed struct {
 
 // parcel is runs of a load, copied.
 type parcel struct {
-	runs   []symbol.Run
-	at     []struct{ ranges, scopes int } // where those of a run end
+	runs   []symbol.Script
+	at     []struct{ ranges, scopes, marks int } // where the parts of a run end
 	ranges []symbol.Range
 	scopes []symbol.Scope
+	marks  []symbol.Mark
 	left   atomic.Int32 // takers that have not read it
 }
 
-func (p *parcel) add(r *symbol.Run) {
-	p.ranges, p.scopes = append(p.ranges, r.Ranges...), append(p.scopes, r.Scopes...)
+func (p *parcel) add(r *symbol.Script) {
+	p.ranges, p.scopes, p.marks = append(p.ranges, r.Ranges...), append(p.scopes, r.Scopes...), append(p.marks, r.Marks...)
 	p.runs = append(p.runs, *r)
-	p.at = append(p.at, struct{ ranges, scopes int }{len(p.ranges), len(p.scopes)})
+	p.at = append(p.at, struct{ ranges, scopes, marks int }{len(p.ranges), len(p.scopes), len(p.marks)})
 }
 
 // another makes an empty parcel with room for as much as p. Others may read p.
 func (p *parcel) another() *parcel {
-	return &parcel{runs: make([]symbol.Run, 0, cap(p.runs)), at: make([]struct{ ranges, scopes int }, 0, cap(p.at)),
-		ranges: make([]symbol.Range, 0, cap(p.ranges)), scopes: make([]symbol.Scope, 0, cap(p.scopes))}
+	return &parcel{runs: make([]symbol.Script, 0, cap(p.runs)), at: make([]struct{ ranges, scopes, marks int }, 0, cap(p.at)),
+		ranges: make([]symbol.Range, 0, cap(p.ranges)), scopes: make([]symbol.Scope, 0, cap(p.scopes)), marks: make([]symbol.Mark, 0, cap(p.marks))}
 }
 
 // close makes the runs whole: nothing is added any more.
 func (p *parcel) close() {
-	ranges, scopes := 0, 0
+	ranges, scopes, marks := 0, 0, 0
 	for i := range p.runs {
-		r := &p.runs[i]
-		r.Ranges, r.Scopes = p.ranges[ranges:p.at[i].ranges], p.scopes[scopes:p.at[i].scopes]
-		ranges, scopes = p.at[i].ranges, p.at[i].scopes
+		r, to := &p.runs[i], p.at[i]
+		r.Ranges, r.Scopes, r.Marks = p.ranges[ranges:to.ranges], p.scopes[scopes:to.scopes], p.marks[marks:to.marks]
+		ranges, scopes, marks = to.ranges, to.scopes, to.marks
 	}
 }
 
-func (p *parcel) write(to func(*symbol.Run) error) error {
+func (p *parcel) write(to func(*symbol.Script) error) error {
 	for i := range p.runs {
 		if err := to(&p.runs[i]); err != nil {
 			return err
@@ -100,28 +114,15 @@ func (p *parcel) write(to func(*symbol.Run) error) error {
 }
 
 func (p *parcel) reset() {
-	p.runs, p.at, p.ranges, p.scopes = p.runs[:0], p.at[:0], p.ranges[:0], p.scopes[:0]
+	p.runs, p.at, p.ranges, p.scopes, p.marks = p.runs[:0], p.at[:0], p.ranges[:0], p.scopes[:0], p.marks[:0]
 }
 
-func newFeed(t *row.Table, most int, to ...func(*symbol.Run) error) *feed {
-	return &feed{to: to, table: t, most: most, made: 1, open: new(parcel)}
+func newFeed(most int, to ...func(*symbol.Script) error) *feed {
+	return &feed{to: to, most: most, made: 1, open: new(parcel)}
 }
 
-// write gives a run to the other goroutines. What became of it end tells.
-func (f *feed) write(r *symbol.Run) error {
-	if r.Packed != nil { // it is valid during the call only, and a mapping has few
-		c, err := f.table.Unpack(r.Packed)
-		if err != nil {
-			return err
-		}
-		r = &symbol.Run{Rank: r.Rank, Class: c}
-		for _, to := range f.to {
-			if err := to(r); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+// write gives a run to the other goroutines. Their errors are returned by end.
+func (f *feed) write(r *symbol.Script) error {
 	f.open.add(r)
 	if len(f.open.ranges) < feedRanges {
 		return nil
@@ -159,7 +160,7 @@ func (f *feed) hand() {
 }
 
 // take lets one of them have what was handed over. After an error nothing more.
-func (f *feed) take(full <-chan *parcel, to func(*symbol.Run) error) {
+func (f *feed) take(full <-chan *parcel, to func(*symbol.Script) error) {
 	var err error
 	for p := range full {
 		if err == nil {

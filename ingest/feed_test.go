@@ -62,8 +62,8 @@ func TestEncodedBesideFails(t *testing.T) {
 func TestFeedErrors(t *testing.T) {
 	for _, runs := range []int{1, 3 * feedRanges} {
 		given, others := 0, 0
-		f := newFeed(nil, feedParcels, func(*symbol.Run) error { given++; return errStore }, func(*symbol.Run) error { others++; return nil })
-		r := symbol.Run{Strings: []string{""}, Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{End: 1}}}
+		f := newFeed(feedParcels, func(*symbol.Script) error { given++; return errStore }, func(*symbol.Script) error { others++; return nil })
+		r := symbol.Script{Run: symbol.Run{Strings: []string{""}, Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{End: 1}}}}
 		for range runs {
 			if err := f.write(&r); err != nil {
 				t.Fatal(err)
@@ -80,18 +80,18 @@ func TestFeedAhead(t *testing.T) {
 	const ahead = (aheadParcels - 1) * feedRanges
 	let := make(chan struct{})
 	var got [2][]uint64
-	f := newFeed(nil, aheadParcels, func(r *symbol.Run) error {
+	f := newFeed(aheadParcels, func(r *symbol.Script) error {
 		<-let
 		got[0] = append(got[0], r.Ranges[0].Start)
 		return nil
-	}, func(r *symbol.Run) error {
+	}, func(r *symbol.Script) error {
 		if got[1] = append(got[1], r.Ranges[0].Start); len(got[1]) == ahead {
 			close(let)
 		}
 		return nil
 	})
 	for i := range uint64(3 * ahead) {
-		r := symbol.Run{Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{Start: i, End: i + 1}}}
+		r := symbol.Script{Run: symbol.Run{Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{Start: i, End: i + 1}}}}
 		if err := f.write(&r); err != nil {
 			t.Fatal(err)
 		}

@@ -38,9 +38,9 @@ func BenchmarkMapping(b *testing.B) {
 	}
 	obj := formattest.Open(b, &r8.Format, formattest.InputOf("mapping.txt", text, formats.Limits{}))
 	a := &obj.Artifacts[0]
-	explode := func(b *testing.B, take func(part int, r *symbol.Run) error) {
+	explode := func(b *testing.B, take func(part int, c *symbol.Class) error) {
 		for part := range a.Parts {
-			if _, err := a.Explode(b.Context(), part, func(r *symbol.Run) error { return take(part, r) }); err != nil {
+			if _, err := a.ExplodeClasses(b.Context(), part, func(c *symbol.Class) error { return take(part, c) }); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -48,7 +48,7 @@ func BenchmarkMapping(b *testing.B) {
 	b.Run("parse", func(b *testing.B) {
 		defer perCPU(b, len(text))()
 		for b.Loop() {
-			explode(b, func(int, *symbol.Run) error { return nil })
+			explode(b, func(int, *symbol.Class) error { return nil })
 		}
 	})
 	sorted := func(b *testing.B) (*spill.Sorter, *row.Secret) {
@@ -58,7 +58,7 @@ func BenchmarkMapping(b *testing.B) {
 		}
 		s := spill.New(spill.Options{Budget: scratch.NewBudget(64 << 20), Scratch: b.TempDir(), Position: secret.Position})
 		l := s.Lane()
-		explode(b, l.Add)
+		explode(b, l.AddClass)
 		s.Sort()
 		return s, secret
 	}
@@ -84,7 +84,7 @@ func BenchmarkMapping(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := sweep.Classes(m.Next, e.Add); err != nil {
+			if _, err := sweep.Classes(m.NextClass, e.AddClass); err != nil {
 				b.Fatal(err)
 			}
 			l, err := e.Close()

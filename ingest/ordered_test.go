@@ -124,9 +124,9 @@ func TestOrderedIsHeldTo(t *testing.T) {
 		Open: func(context.Context, *formats.Input) (*formats.Object, error) {
 			a := formats.Artifact{Rank: symbol.RankScript, Parts: 1, Ordered: true}
 			a.Kind, a.Canonical, a.ID, a.End = symbol.SourceMap, "liar", symbol.NewID(symbol.SourceMap, "liar"), 1<<40
-			a.Explode = func(_ context.Context, _ int, emit func(*symbol.Run) error) (symbol.Quality, error) {
+			a.ExplodeScript = func(_ context.Context, _ int, emit func(*symbol.Script) error) (symbol.Quality, error) {
 				for _, at := range []uint64{20, 10} {
-					err := emit(&symbol.Run{Rank: symbol.RankScript, Strings: []string{""}, Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{Start: at, End: at + 5}}})
+					err := emit(&symbol.Script{Run: symbol.Run{Rank: symbol.RankScript, Strings: []string{""}, Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{Start: at, End: at + 5}}}, Marks: make([]symbol.Mark, 1)})
 					if err != nil {
 						return symbol.Quality{}, err
 					}
@@ -150,15 +150,15 @@ type fetched struct {
 // What gets the runs may keep their strings longer than the object has them.
 func TestOrderedStringsAreKept(t *testing.T) {
 	text := []byte("a.ts")
-	a := &formats.Artifact{Explode: func(_ context.Context, _ int, emit func(*symbol.Run) error) (symbol.Quality, error) {
-		err := emit(&symbol.Run{Rank: symbol.RankScript, Strings: []string{"", unsafe.String(&text[0], len(text))}, Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{End: 1}}})
+	a := &formats.Artifact{ExplodeScript: func(_ context.Context, _ int, emit func(*symbol.Script) error) (symbol.Quality, error) {
+		err := emit(&symbol.Script{Run: symbol.Run{Rank: symbol.RankScript, Strings: []string{"", unsafe.String(&text[0], len(text))}, Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{End: 1}}}, Marks: make([]symbol.Mark, 1)})
 		copy(text, "gone")
 		return symbol.Quality{}, err
 	}}
 	e := &encoding{x: &object{j: &job{budget: scratch.NewBudget(1 << 20)}, t: &Task{Source: &CheckedSource{Source: Source{Bucket: fetched{}}}}}, format: &sourcemap.Format, of: a}
 	var strs []string
 	_, err := e.passed(t.Context(), func(row.Table) (takers, error) {
-		return takers{rows: func(r *symbol.Run) error { strs = r.Strings; return nil }}, nil
+		return takers{rows: func(r *symbol.Script) error { strs = r.Strings; return nil }}, nil
 	})
 	if err != nil || len(strs) != 2 || strs[1] != "a.ts" {
 		t.Fatalf("%q, %v", strs, err)

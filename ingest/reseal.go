@@ -219,7 +219,7 @@ func (r *resealer) classes(ctx context.Context, id symbol.ID, l *row.Loaded, to 
 		StringBytes: max(r.MemoryBytes, minStringBytes), Position: secret.Position})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	lane := s.Lane()
-	if err := stored.Export(ctx, r.Store, r.Keyring, id, l, func(run *symbol.Run) error { return lane.Add(0, run) }); err != nil {
+	if err := stored.Classes(ctx, r.Store, r.Keyring, id, l, func(c *symbol.Class) error { return lane.AddClass(0, c) }); err != nil {
 		return nil, err
 	}
 	s.Sort()
@@ -232,7 +232,7 @@ func (r *resealer) classes(ctx context.Context, id symbol.ID, l *row.Loaded, to 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := sweep.Classes(m.Next, enc.Add); err != nil {
+	if _, err := sweep.Classes(m.NextClass, enc.AddClass); err != nil {
 		return nil, err
 	}
 	if next, err = enc.Close(); err != nil {

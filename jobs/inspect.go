@@ -80,13 +80,14 @@ func (j inspectJob) artifact(p *process, in *formats.Input, f *formats.Format, a
 	if a.Kind.HasClasses() {
 		return j.mapping(p, in, f, a, out)
 	}
-	q, why, err := j.explode(p, f, a, func(r *symbol.Run) error {
+	show := func(r *symbol.Run) error {
 		out.Ranges += uint64(len(r.Ranges))
 		if j.Ranges {
 			return printRun(p.out, a.Base, r)
 		}
 		return nil
-	})
+	}
+	q, why, err := j.explode(p, f, a, formats.Takers{Run: show, Script: func(s *symbol.Script) error { return show(&s.Run) }})
 	if err != nil {
 		return nil, err
 	}
@@ -116,13 +117,13 @@ func partOf(ids []string) string {
 	return ": a part of others: " + strings.Join(ids, " ")
 }
 
-// explode shows every run of an artifact, and returns the reasons for which ingest would reject it: a broken part, which
-// is passed over here, or the format's own check of all parts.
-func (j inspectJob) explode(p *process, f *formats.Format, a *formats.Artifact, show func(*symbol.Run) error) (q symbol.Quality, why []error, err error) {
+// explode gives an artifact's pieces to to, and returns the reasons for which ingest would reject it: a
+// broken part, which is passed over here, or the format's own check of all parts.
+func (j inspectJob) explode(p *process, f *formats.Format, a *formats.Artifact, to formats.Takers) (q symbol.Quality, why []error, err error) {
 	for part := range a.Parts {
 		var got symbol.Quality
 		err := formats.Guard(f.Name, func() (err error) {
-			got, err = a.Explode(p.ctx, part, show)
+			got, err = a.ExplodeInto(p.ctx, part, to)
 			return err
 		})
 		if formats.Rejects(err) {

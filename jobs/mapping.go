@@ -15,8 +15,7 @@ import (
 
 // mapping shows the artifact of a mapping. Lines that do not parse are shown with their text, here and nowhere else.
 func (j inspectJob) mapping(p *process, in *formats.Input, f *formats.Format, a *formats.Artifact, out wire.Artifact) ([]error, error) {
-	q, why, err := j.explode(p, f, a, func(r *symbol.Run) error {
-		c := r.Class
+	q, why, err := j.explode(p, f, a, formats.Takers{Class: func(c *symbol.Class) error {
 		if c.Facts == nil {
 			out.Classes++
 			out.Members += uint64(len(c.Members))
@@ -25,7 +24,7 @@ func (j inspectJob) mapping(p *process, in *formats.Input, f *formats.Format, a 
 			return printClass(p.out, c)
 		}
 		return nil
-	})
+	}})
 	if err != nil {
 		return nil, err
 	}

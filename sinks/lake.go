@@ -47,13 +47,23 @@ type LakeMark struct {
 // LakeRevision is a hash of a load's facts.
 type LakeRevision [8]byte
 
-// LakeBatch takes the rows of loads, one load after the other, and then names
-// those that were published. One goroutine at a time. A failed batch stays failed.
-type LakeBatch interface {
-	// Load begins the rows of a load of a; runs that follow are its.
-	Load(a *symbol.Artifact, l Load) error
-	// Write takes a run: swept, so after and apart from the load's runs before.
+// LakeRows takes the rows of a load: runs of code, runs of a script or classes, by the kind of its
+// artifact.
+type LakeRows interface {
+	// Write takes a run of code: swept, so after and apart from the load's runs before.
 	Write(r *symbol.Run) error
+	// WriteScript takes a run of a script, as Write does with code.
+	WriteScript(s *symbol.Script) error
+	// WriteClass takes a class of a mapping.
+	WriteClass(c *symbol.Class) error
+}
+
+// LakeBatch takes the rows of loads, one load after the other, and then names the published loads. One
+// goroutine at a time. A failed batch stays failed.
+type LakeBatch interface {
+	LakeRows
+	// Load begins the rows of a load of a: rows that follow belong to it.
+	Load(a *symbol.Artifact, l Load) error
 	// Commit finishes the files and names loads in one step, in place of every other load of their
 	// artifacts. Rows of a load are this batch's, or those the lake has of it already (ErrConflict:
 	// it has none). Loads of the batch that are not among them are named by nobody.

@@ -113,14 +113,14 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	}
 	m := &names{in: in}
 	return &formats.Object{Artifacts: []formats.Artifact{{
-		Artifact: id.Artifact(symbol.DartNames, "", 0, 0), Rank: symbol.RankMapping, Parts: 1, Explode: m.explode}}}, nil
+		Artifact: id.Artifact(symbol.DartNames, "", 0, 0), Rank: symbol.RankMapping, Parts: 1, ExplodeClasses: m.explode}}}, nil
 }
 
 // names is an opened map.
 type names struct{ in *formats.Input }
 
 // explode emits the one part: a class a pair.
-func (m *names) explode(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error) {
+func (m *names) explode(ctx context.Context, part int, emit func(*symbol.Class) error) (symbol.Quality, error) {
 	var q symbol.Quality
 	if part != 0 {
 		return q, fmt.Errorf("%s: part %d of 1", name, part)
@@ -168,7 +168,7 @@ func (m *names) explode(ctx context.Context, part int, emit func(*symbol.Run) er
 			continue
 		}
 		seen[replaced] = true
-		if err := emit(&symbol.Run{Rank: symbol.RankMapping, Class: &symbol.Class{Name: replaced, Original: original}}); err != nil {
+		if err := emit(&symbol.Class{Name: replaced, Original: original}); err != nil {
 			return q, err
 		}
 	}

@@ -20,8 +20,8 @@ func names(t *testing.T, text string) (pairs []string, q symbol.Quality, err err
 	if err != nil {
 		return nil, q, err
 	}
-	q, err = obj.Artifacts[0].Explode(t.Context(), 0, func(r *symbol.Run) error {
-		pairs = append(pairs, r.Class.Name+"="+r.Class.Original)
+	q, err = obj.Artifacts[0].ExplodeClasses(t.Context(), 0, func(c *symbol.Class) error {
+		pairs = append(pairs, c.Name+"="+c.Original)
 		return nil
 	})
 	return pairs, q, err

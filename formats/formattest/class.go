@@ -11,14 +11,11 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// checkClass says how the class of r breaks what symbol.Class and the limits promise.
-func checkClass(r *symbol.Run, lim *formats.Limits) error {
-	c := r.Class
+// checkClass says how c breaks what symbol.Class and the limits promise.
+func checkClass(c *symbol.Class, lim *formats.Limits) error {
 	byName := func(a, b symbol.Member) int { return strings.Compare(a.Name, b.Name) }
 	byClass := func(a, b symbol.ClassFile) int { return strings.Compare(a.Class, b.Class) }
 	switch {
-	case len(r.Ranges)+len(r.Scopes) > 0:
-		return fmt.Errorf("a class with ranges or scopes")
 	case (c.Facts != nil) != (c.Name == ""):
 		return fmt.Errorf("facts and a class in one")
 	case len(c.Members) > lim.ClassLines:
@@ -59,10 +56,10 @@ func Classes(t testing.TB, f *formats.Format, in *formats.Input) map[string]*sym
 	}
 	classes := map[string]*symbol.Class{}
 	for part := range obj.Artifacts[0].Parts {
-		_, err := explode(context.Background(), f, &obj.Artifacts[0], part, func(r *symbol.Run) error {
-			classes[strings.Clone(r.Class.Name)] = r.Class.Clone()
+		_, err := explode(context.Background(), f, &obj.Artifacts[0], part, formats.Takers{Class: func(c *symbol.Class) error {
+			classes[strings.Clone(c.Name)] = c.Clone()
 			return nil
-		})
+		}})
 		if err != nil {
 			t.Fatalf("%s: part %d: %v", in.Name, part, err)
 		}

@@ -42,9 +42,9 @@ func Open(t testing.TB, f *formats.Format, in *formats.Input) *formats.Object {
 }
 
 // explode runs one part under Guard, as ingest does.
-func explode(ctx context.Context, f *formats.Format, a *formats.Artifact, part int, emit func(*symbol.Run) error) (q symbol.Quality, err error) {
+func explode(ctx context.Context, f *formats.Format, a *formats.Artifact, part int, to formats.Takers) (q symbol.Quality, err error) {
 	err = formats.Guard(f.Name, func() (err error) {
-		q, err = a.Explode(ctx, part, emit)
+		q, err = a.ExplodeInto(ctx, part, to)
 		return err
 	})
 	return q, err
@@ -75,6 +75,9 @@ func contentOf(ctx context.Context, f *formats.Format, in *formats.Input, order 
 	for i := range obj.Artifacts {
 		a := &obj.Artifacts[i]
 		c.identity += fmt.Sprintf("\n%v rank %d parts %d", a.Artifact, a.Rank, a.Parts)
+		if err := checkKind(a); err != nil {
+			return nil, &malformedError{err}
+		}
 		if a.Ordered && a.Parts != 1 {
 			return nil, &malformedError{fmt.Errorf("%d parts in order", a.Parts)}
 		}
@@ -108,16 +111,42 @@ func contentOf(ctx context.Context, f *formats.Format, in *formats.Input, order 
 	return c, nil
 }
 
+// checkKind says how a breaks what formats.Artifact promises of its kind.
+func checkKind(a *formats.Artifact) error {
+	script, classes := a.ExplodeScript != nil, a.ExplodeClasses != nil
+	switch {
+	case script != (a.Kind == symbol.SourceMap) || classes != a.Kind.HasClasses() || (a.Explode != nil) == (script || classes):
+		return fmt.Errorf("artifact of kind %s with Explode %t, ExplodeScript %t, ExplodeClasses %t", a.Kind, a.Explode != nil, script, classes)
+	case a.Ordered && !script:
+		return fmt.Errorf("no script is in order")
+	}
+	return nil
+}
+
 // digest explodes one part and checks that each run is well-formed.
 func digest(ctx context.Context, f *formats.Format, a *formats.Artifact, part int, lim *formats.Limits, checker *checker) (string, error) {
 	h := sha256.New()
-	q, err := explode(ctx, f, a, part, func(r *symbol.Run) error {
+	to := formats.Takers{Run: func(r *symbol.Run) error {
 		if err := checker.check(r, lim); err != nil {
 			return &malformedError{err}
 		}
-		hashRun(h, r)
+		hashRun(h, r, nil)
 		return nil
-	})
+	}, Script: func(s *symbol.Script) error {
+		if err := checker.checkScript(s, lim); err != nil {
+			return &malformedError{err}
+		}
+		hashRun(h, &s.Run, s.Marks)
+		return nil
+	}, Class: func(c *symbol.Class) error {
+		checker.runs++
+		if err := checkClass(c, lim); err != nil {
+			return &malformedError{err}
+		}
+		hashClass(h, c)
+		return nil
+	}}
+	q, err := explode(ctx, f, a, part, to)
 	if err != nil {
 		return "", err
 	}
@@ -139,23 +168,25 @@ func memberDigest(ctx context.Context, m *formats.Input) (string, error) {
 	return fmt.Sprintf("%s: %d of %d bytes %x", m.Name, n, m.Size, h.Sum(nil)[:8]), err
 }
 
-func hashRun(h hash.Hash, r *symbol.Run) {
+func hashClass(h hash.Hash, class *symbol.Class) {
 	var b []byte
-	if r.Class != nil {
-		c := *r.Class
-		if c.Facts != nil {
-			b = fmt.Appendf(b, "%+v", *c.Facts)
-			c.Facts = nil
-		}
-		for _, m := range c.Members {
-			b = fmt.Appendf(b, "%q %+v %+v %+v %+v", m.Name, *m.Method, m.Lines, m.From, m.Rules)
-		}
-		c.Members = nil
-		b = fmt.Appendf(b, "%+v", c)
-		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))
-		h.Write(b)
-		return
+	c := *class
+	if c.Facts != nil {
+		b = fmt.Appendf(b, "%+v", *c.Facts)
+		c.Facts = nil
 	}
+	for _, m := range c.Members {
+		b = fmt.Appendf(b, "%q %+v %+v %+v %+v", m.Name, *m.Method, m.Lines, m.From, m.Rules)
+	}
+	c.Members = nil
+	b = fmt.Appendf(b, "%+v", c)
+	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))
+	h.Write(b)
+}
+
+// hashRun hashes a run of code, or a script's with its marks.
+func hashRun(h hash.Hash, r *symbol.Run, marks []symbol.Mark) {
+	var b []byte
 	site := func(s symbol.Site) {
 		b = append(append(b, r.Strings[s.File]...), 0)
 		b = binary.BigEndian.AppendUint32(b, s.Line)
@@ -174,7 +205,9 @@ func hashRun(h hash.Hash, r *symbol.Run) {
 		b = binary.BigEndian.AppendUint64(b, g.End)
 		b = binary.BigEndian.AppendUint32(b, uint32(g.Scope))
 		site(g.At)
-		b = append(append(b, r.Strings[g.Name]...), 0, byte(g.Flags))
+		if marks != nil {
+			b = append(append(b, r.Strings[marks[i].Name]...), 0, byte(marks[i].Flags))
+		}
 	}
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))
 	h.Write(b)
@@ -227,12 +260,34 @@ const checkedStrings = 4096
 
 // check says how r breaks what symbol.Run and the limits promise.
 func (c *checker) check(r *symbol.Run, lim *formats.Limits) error {
-	c.runs++
 	switch {
 	case r.Rank == 0:
 		return fmt.Errorf("no rank")
-	case r.Class != nil:
-		return checkClass(r, lim)
+	case r.Rank == symbol.RankScript:
+		return fmt.Errorf("code of rank %d", r.Rank)
+	}
+	return c.checkRun(r, lim)
+}
+
+// checkScript says how s breaks what symbol.Script and the limits promise.
+func (c *checker) checkScript(s *symbol.Script, lim *formats.Limits) error {
+	switch {
+	case s.Rank != symbol.RankScript:
+		return fmt.Errorf("a script of rank %d", s.Rank)
+	case len(s.Marks) != len(s.Ranges):
+		return fmt.Errorf("%d marks of %d ranges", len(s.Marks), len(s.Ranges))
+	}
+	for _, m := range s.Marks {
+		if int(m.Name) >= len(s.Strings) {
+			return fmt.Errorf("name %d of %d strings", m.Name, len(s.Strings))
+		}
+	}
+	return c.checkRun(&s.Run, lim)
+}
+
+func (c *checker) checkRun(r *symbol.Run, lim *formats.Limits) error {
+	c.runs++
+	switch {
 	case len(r.Ranges) == 0:
 		return fmt.Errorf("no ranges")
 	case len(r.Ranges) > lim.RunRanges:
@@ -287,10 +342,6 @@ func (c *checker) check(r *symbol.Run, lim *formats.Limits) error {
 			return fmt.Errorf("range %d starts at %#x, the one before ends at %#x", i, g.Start, r.Ranges[i-1].End)
 		case g.Scope < 0 || int(g.Scope) >= len(r.Scopes):
 			return fmt.Errorf("range %d has scope %d of %d", i, g.Scope, len(r.Scopes))
-		case int(g.Name) >= len(r.Strings):
-			return fmt.Errorf("name %d of %d strings", g.Name, len(r.Strings))
-		case r.Rank != symbol.RankScript && (g.Name != 0 || g.Flags != 0):
-			return fmt.Errorf("range %d of no script has a name or flags", i)
 		}
 		if err := site(g.At); err != nil {
 			return err
@@ -301,8 +352,8 @@ func (c *checker) check(r *symbol.Run, lim *formats.Limits) error {
 
 // checkOrder: what promises to be in order is, and has all its strings from the first.
 func (c *checker) checkOrder(r *symbol.Run) error {
-	if r.Rank != symbol.RankScript || r.Ranges[0].Start < c.end {
-		return fmt.Errorf("rank %d, range %#x after one that ends at %#x", r.Rank, r.Ranges[0].Start, c.end)
+	if r.Ranges[0].Start < c.end {
+		return fmt.Errorf("range %#x after one that ends at %#x", r.Ranges[0].Start, c.end)
 	}
 	c.end = r.Ranges[len(r.Ranges)-1].End
 	if c.runs > 1 {

@@ -15,8 +15,8 @@ import (
 // then the first part, then what a part emitted first. It is the plainest
 // thing that gives answers, to hold real ones against.
 type Flat struct {
-	runs   []symbol.Run
-	starts []uint64 // of cells, ascending; a cell ends where the next starts
+	runs   []symbol.Script // of code: without marks
+	starts []uint64        // of cells, ascending; a cell ends where the next starts
 	cells  []flatCell
 }
 
@@ -28,7 +28,7 @@ type flatCell struct {
 func Flatten(ctx context.Context, f *formats.Format, a *formats.Artifact) (*Flat, error) {
 	c := collector{index: map[string]uint32{"": 0}, strings: []string{""}}
 	for p := range a.Parts {
-		if _, err := explode(ctx, f, a, p, c.add); err != nil {
+		if _, err := explode(ctx, f, a, p, formats.Takers{Script: c.add, Run: func(r *symbol.Run) error { return c.add(&symbol.Script{Run: *r}) }}); err != nil {
 			return nil, fmt.Errorf("part %d: %w", p, err)
 		}
 	}
@@ -42,12 +42,12 @@ func Flatten(ctx context.Context, f *formats.Format, a *formats.Artifact) (*Flat
 
 // collector keeps copies of runs.
 type collector struct {
-	runs    []symbol.Run
+	runs    []symbol.Script
 	index   map[string]uint32
 	strings []string
 }
 
-func (c *collector) add(r *symbol.Run) error {
+func (c *collector) add(r *symbol.Script) error {
 	intern := func(i uint32) uint32 {
 		s := r.Strings[i]
 		n, ok := c.index[s]
@@ -59,14 +59,17 @@ func (c *collector) add(r *symbol.Run) error {
 		}
 		return n
 	}
-	kept := symbol.Run{Rank: r.Rank, Ranges: slices.Clone(r.Ranges), Scopes: slices.Clone(r.Scopes)}
+	kept := symbol.Script{Marks: slices.Clone(r.Marks)}
+	kept.Rank, kept.Ranges, kept.Scopes = r.Rank, slices.Clone(r.Ranges), slices.Clone(r.Scopes)
 	for i := range kept.Scopes {
 		s := &kept.Scopes[i]
 		s.Function, s.Call.File = intern(s.Function), intern(s.Call.File)
 	}
 	for i := range kept.Ranges {
 		kept.Ranges[i].At.File = intern(kept.Ranges[i].At.File)
-		kept.Ranges[i].Name = intern(kept.Ranges[i].Name)
+	}
+	for i := range kept.Marks {
+		kept.Marks[i].Name = intern(kept.Marks[i].Name)
 	}
 	c.runs = append(c.runs, kept)
 	return nil
@@ -125,7 +128,11 @@ func (fl *Flat) At(pos uint64) []symbol.Frame {
 	if i < 0 || fl.cells[i].run < 0 {
 		return nil
 	}
-	return fl.runs[fl.cells[i].run].Chain(int(fl.cells[i].at), nil)
+	r, at := &fl.runs[fl.cells[i].run], int(fl.cells[i].at)
+	if r.Marks == nil {
+		return r.Run.Chain(at, nil)
+	}
+	return r.Chain(at, nil)
 }
 
 // Borders are the positions where answers change, ascending.

@@ -70,23 +70,25 @@ func TestCheckerRefuses(t *testing.T) {
 	// What promises order has it.
 	for _, c := range []struct {
 		what string
-		bad  func(r *symbol.Run)
+		bad  func(r *symbol.Script)
 	}{
-		{"before", func(r *symbol.Run) { r.Ranges[0].Start, r.Ranges[0].End = 3, 6 }},
-		{"no script", func(r *symbol.Run) { r.Rank = symbol.RankDWARF }},
-		{"more strings", func(r *symbol.Run) { r.Strings = append(r.Strings, "g") }},
+		{"before", func(r *symbol.Script) { r.Ranges[0].Start, r.Ranges[0].End = 3, 6 }},
+		{"no script", func(r *symbol.Script) { r.Rank = symbol.RankDWARF }},
+		{"no marks", func(r *symbol.Script) { r.Marks = nil }},
+		{"name", func(r *symbol.Script) { r.Marks[0].Name = 9 }},
+		{"more strings", func(r *symbol.Script) { r.Strings = append(r.Strings, "g") }},
 	} {
 		ch := checker{ordered: true}
-		if err := ch.check(run(symbol.RankScript, "f", 0, 4), &lim); err != nil {
+		if err := ch.checkScript(script("f", 0, 4), &lim); err != nil {
 			t.Fatal(err)
 		}
-		r := run(symbol.RankScript, "f", 4, 6)
+		r := script("f", 4, 6)
 		c.bad(r)
-		if err := ch.check(r, &lim); err == nil {
+		if err := ch.checkScript(r, &lim); err == nil {
 			t.Errorf("in order: %s passes", c.what)
 		}
 	}
-	if err := (&checker{ordered: true}).check(run(symbol.RankScript, "f.c", 0, 4), &lim); err == nil {
+	if err := (&checker{ordered: true}).checkScript(script("f.c", 0, 4), &lim); err == nil {
 		t.Error("in order: a string may stand there twice")
 	}
 	// In a table that parts share, from part to part too.
@@ -101,6 +103,12 @@ func TestCheckerRefuses(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
+}
+
+// script is a script with a mark a range.
+func script(function string, borders ...uint64) *symbol.Script {
+	r := run(symbol.RankScript, function, borders...)
+	return &symbol.Script{Run: *r, Marks: make([]symbol.Mark, len(r.Ranges))}
 }
 
 // fake is a format whose parts are given runs.

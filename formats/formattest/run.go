@@ -140,6 +140,15 @@ func testConcurrent(t *testing.T, f *formats.Format, in func() *formats.Input) {
 	}
 }
 
+// each calls f for each piece of an artifact.
+func each(f func() error) formats.Takers {
+	return formats.Takers{
+		Run:    func(*symbol.Run) error { return f() },
+		Script: func(*symbol.Script) error { return f() },
+		Class:  func(*symbol.Class) error { return f() },
+	}
+}
+
 // testErrors: emit's error comes back unchanged and ends the part; a context
 // that has ended ends the work.
 func testErrors(t *testing.T, f *formats.Format, in func() *formats.Input) {
@@ -157,10 +166,10 @@ func testErrors(t *testing.T, f *formats.Format, in func() *formats.Input) {
 		a := &obj.Artifacts[i]
 		for p := range a.Parts {
 			calls := 0
-			_, err := explode(ctx, f, a, p, func(*symbol.Run) error {
+			_, err := explode(ctx, f, a, p, each(func() error {
 				calls++
 				return enough
-			})
+			}))
 			if calls > 1 || calls == 1 && err != enough {
 				t.Fatalf("part %d: %d calls after emit's error, which came back as %v", p, calls, err)
 			}
@@ -168,7 +177,7 @@ func testErrors(t *testing.T, f *formats.Format, in func() *formats.Input) {
 	}
 	cancel()
 	for i := range obj.Artifacts {
-		if _, err := explode(ctx, f, &obj.Artifacts[i], 0, func(*symbol.Run) error { return nil }); !errors.Is(err, context.Canceled) {
+		if _, err := explode(ctx, f, &obj.Artifacts[i], 0, each(func() error { return nil })); !errors.Is(err, context.Canceled) {
 			t.Fatalf("part 0 of a cancelled context: %v", err)
 		}
 	}

@@ -86,8 +86,8 @@ func quality(t *testing.T, in *formats.Input) (q symbol.Quality, classes int, er
 	t.Helper()
 	a := &formattest.Open(t, &r8.Format, in).Artifacts[0]
 	for part := range a.Parts {
-		got, err := a.Explode(t.Context(), part, func(r *symbol.Run) error {
-			if r.Class.Facts == nil {
+		got, err := a.ExplodeClasses(t.Context(), part, func(c *symbol.Class) error {
+			if c.Facts == nil {
 				classes++
 			}
 			return nil

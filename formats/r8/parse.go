@@ -12,7 +12,7 @@ import (
 )
 
 // explode reads the classes that begin in one part.
-func (m *mapping) explode(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error) {
+func (m *mapping) explode(ctx context.Context, part int, emit func(*symbol.Class) error) (symbol.Quality, error) {
 	if err := ctx.Err(); err != nil {
 		return symbol.Quality{}, err
 	}
@@ -26,7 +26,7 @@ func (m *mapping) explode(ctx context.Context, part int, emit func(*symbol.Run) 
 		for _, w := range s.warnings[:min(len(s.warnings), maxWarnings)] {
 			p.warn(w)
 		}
-		if err := emit(s.facts.run()); err != nil {
+		if err := emit(s.facts.nameless()); err != nil {
 			return p.quality, err
 		}
 	}
@@ -61,7 +61,7 @@ const maxWarnings = 20
 type parser struct {
 	limits  *formats.Limits
 	fileOf  func(original string) string // "": not said
-	emit    func(*symbol.Run) error
+	emit    func(*symbol.Class) error
 	quality symbol.Quality
 	version mapVersion
 	line    int // the one read last, from 1
@@ -80,15 +80,13 @@ type parser struct {
 	ordered bool             // so far it is the same
 	known   signatures
 	named   map[string]bool // foreign classes of the open class
-	run     symbol.Run
 	spans   []span
 	note    note
 }
 
-func newParser(l *formats.Limits, fileOf func(string) string, emit func(*symbol.Run) error) *parser {
+func newParser(l *formats.Limits, fileOf func(string) string, emit func(*symbol.Class) error) *parser {
 	p := &parser{limits: l, fileOf: fileOf, emit: emit, named: map[string]bool{}, ordered: true}
 	p.known.seed = maphash.MakeSeed()
-	p.run.Rank = symbol.RankMapping
 	return p
 }
 
@@ -258,8 +256,7 @@ func (p *parser) end() error {
 		}
 	}
 	slices.SortFunc(c.Files, func(a, b symbol.ClassFile) int { return cmp.Compare(a.Class, b.Class) })
-	p.run.Class = c
-	return p.emit(&p.run)
+	return p.emit(c)
 }
 
 // forget drops what the parser has of a class.

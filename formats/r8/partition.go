@@ -192,7 +192,7 @@ func (p *partition) facts() (*facts, error) {
 	return f, nil
 }
 
-func (p *partition) explode(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error) {
+func (p *partition) explode(ctx context.Context, part int, emit func(*symbol.Class) error) (symbol.Quality, error) {
 	var prelude []symbol.ClassFile
 	fileOf := func(class string) string {
 		i, ok := slices.BinarySearchFunc(prelude, class, func(f symbol.ClassFile, c string) int { return strings.Compare(f.Class, c) })
@@ -210,7 +210,7 @@ func (p *partition) explode(ctx context.Context, part int, emit func(*symbol.Run
 		if err != nil {
 			return c.quality, err
 		}
-		if err := emit(facts.run()); err != nil {
+		if err := emit(facts.nameless()); err != nil {
 			return c.quality, err
 		}
 	}

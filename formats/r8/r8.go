@@ -1,6 +1,6 @@
 // Package r8 reads the mappings of R8 and ProGuard: as text, and as R8 partitions them.
 //
-// It gives one run a class. Retracing is formats/retrace's, text of stacks formats/report's.
+// It emits classes. Retracing is formats/retrace's, text of stacks formats/report's.
 //
 // # Identity
 //
@@ -128,7 +128,7 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 }
 
 // object is the one artifact of a mapping in whichever form.
-func object(in *formats.Input, id identity, parts int, explode func(context.Context, int, func(*symbol.Run) error) (symbol.Quality, error)) *formats.Object {
+func object(in *formats.Input, id identity, parts int, explode func(context.Context, int, func(*symbol.Class) error) (symbol.Quality, error)) *formats.Object {
 	a := symbol.Artifact{
 		ID:        symbol.NewID(symbol.R8, id.canonical),
 		Kind:      symbol.R8,
@@ -136,7 +136,7 @@ func object(in *formats.Input, id identity, parts int, explode func(context.Cont
 		Names:     id.names(path.Base(strings.ReplaceAll(in.Name, "!", "/"))),
 	}
 	return &formats.Object{Artifacts: []formats.Artifact{{
-		Artifact: a, Rank: symbol.RankMapping, Parts: parts, Explode: explode, Check: check}}}
+		Artifact: a, Rank: symbol.RankMapping, Parts: parts, ExplodeClasses: explode, Check: check}}}
 }
 
 // maxBad is the share of bad lines, in percent, that a mapping may have.

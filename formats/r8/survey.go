@@ -26,7 +26,7 @@ type mapping struct {
 }
 
 // parser gives one for a part, which free takes back.
-func (m *mapping) parser(s *survey, emit func(*symbol.Run) error) *parser {
+func (m *mapping) parser(s *survey, emit func(*symbol.Class) error) *parser {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if n := len(m.parsers); n > 0 {
@@ -211,10 +211,9 @@ func packageOf(class []byte) []byte {
 	return nil
 }
 
-// run is the run of the class "".
-func (f *facts) run() *symbol.Run {
-	return &symbol.Run{Rank: symbol.RankMapping, Class: &symbol.Class{Facts: &symbol.Facts{
-		Version: f.version.text, Packages: slices.Sorted(maps.Keys(f.packages))}}}
+// nameless returns the class "", which holds the facts.
+func (f *facts) nameless() *symbol.Class {
+	return &symbol.Class{Facts: &symbol.Facts{Version: f.version.text, Packages: slices.Sorted(maps.Keys(f.packages))}}
 }
 
 // files maps the original name of a class to its source file. Names are kept as hashes under a seed of the

@@ -32,8 +32,8 @@ func FuzzRetrace(f *testing.F) {
 		classes := map[string]*retrace.Class{}
 		a := &obj.Artifacts[0]
 		for part := range a.Parts {
-			if _, err := a.Explode(context.Background(), part, func(r *symbol.Run) error {
-				c := r.Class.Clone()
+			if _, err := a.ExplodeClasses(context.Background(), part, func(c *symbol.Class) error {
+				c = c.Clone()
 				classes[c.Name] = retrace.NewClass(c, c)
 				return nil
 			}); err != nil {
@@ -100,7 +100,7 @@ func TestR8Warnings(t *testing.T) {
 		obj := formattest.Open(t, &r8.Format, formattest.InputOf("mapping.txt", []byte(c.Mapping), formats.Limits{}))
 		got := 0
 		for part := range obj.Artifacts[0].Parts {
-			q, err := obj.Artifacts[0].Explode(t.Context(), part, func(*symbol.Run) error { return nil })
+			q, err := obj.Artifacts[0].ExplodeClasses(t.Context(), part, func(*symbol.Class) error { return nil })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package sourcemap
 
 import (
-	"slices"
 	"sort"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -155,13 +154,10 @@ func (x *exploder) simple(segments []mapping, first, end uint64) (int, error) {
 			}
 			ranges, n, scope, e.last = e.run.Ranges, 0, e.scope(0), 0
 		}
-		if n == cap(ranges) {
-			ranges = slices.Grow(ranges, 1)
-		}
 		ranges = ranges[:n+1]
 		g := &ranges[n]
 		g.Start, g.End, g.Scope = start, until, scope
-		s.answer(m, g)
+		s.answer(m, &g.At, &e.run.Marks[n])
 	}
 	e.run.Ranges = ranges
 	return len(segments) - 1, nil
@@ -174,16 +170,16 @@ func (x *exploder) put(m *mapping, start, end uint64) error {
 	}
 	e, s := x.e, x.s
 	if x.plain {
-		g, err := e.next(start, 0)
+		g, mark, err := e.next(start, 0)
 		if err != nil {
 			return err
 		}
 		g.End = end + e.base
-		s.answer(m, g)
+		s.answer(m, &g.At, mark)
 		return nil
 	}
-	g := symbol.Range{Start: start, End: end}
-	s.answer(m, &g)
+	g := marked{Range: symbol.Range{Start: start, End: end}}
+	s.answer(m, &g.At, &g.Mark)
 	switch {
 	case x.under != nil:
 		return x.under.put(e, m, g)
@@ -193,14 +189,14 @@ func (x *exploder) put(m *mapping, start, end uint64) error {
 	return e.add(g, s.node(e, m))
 }
 
-// answer says in g what a segment maps to.
-func (s *sources) answer(m *mapping, g *symbol.Range) {
-	g.At.File, g.At.Line, g.At.Column = s.sources[m.source], m.line+1, m.original
-	g.Flags = s.ignored[m.source]
+// answer says in at and mark what a segment maps to.
+func (s *sources) answer(m *mapping, at *symbol.Site, mark *symbol.Mark) {
+	at.File, at.Line, at.Column = s.sources[m.source], m.line+1, m.original
+	mark.Flags = s.ignored[m.source]
 	if m.linear {
-		g.Flags |= symbol.Linear
+		mark.Flags |= symbol.Linear
 	}
-	g.Name = s.named[m.name+1] // no branch: whether a segment has a name is chance
+	mark.Name = s.named[m.name+1] // no branch: whether a segment has a name is chance
 }
 
 // readScopes reads the scopes of a map that stands at from.

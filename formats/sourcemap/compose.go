@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
-	"github.com/symlake/symlake/formats/symbol"
 )
 
 // packed is a map whose segments are in memory, to be asked in any order: the
@@ -143,7 +142,7 @@ func (p *packed) at(line, column uint32) *mapping {
 
 // put adds the range of a segment of the map above, whose answer is a place in
 // this one's script. A place that this one does not know is a hole.
-func (p *packed) put(e *emitter, m *mapping, g symbol.Range) error {
+func (p *packed) put(e *emitter, m *mapping, g marked) error {
 	to := p.at(m.line, m.original)
 	if to == nil {
 		return nil

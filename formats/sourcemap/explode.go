@@ -15,10 +15,10 @@ const runRanges = 512
 // emitter makes runs of ranges that come in order.
 type emitter struct {
 	ctx  context.Context
-	emit func(*symbol.Run) error
+	emit func(*symbol.Script) error
 	most int    // ranges of a run
 	base uint64 // added to positions: of the segment
-	run  symbol.Run
+	run  symbol.Script
 
 	nodes   []node
 	borders []border // ascending; empty: nothing is known by position
@@ -30,15 +30,22 @@ type emitter struct {
 	index   map[string]uint32 // of strings that are no sources or names
 }
 
+// marked is a range with its mark.
+type marked struct {
+	symbol.Range
+	symbol.Mark
+}
+
 // scopeAt is the index of a node in the scopes of a run.
 type scopeAt struct {
 	run uint32
 	at  int32
 }
 
-func newEmitter(ctx context.Context, lim *formats.Limits, base uint64, emit func(*symbol.Run) error) *emitter {
+func newEmitter(ctx context.Context, lim *formats.Limits, base uint64, emit func(*symbol.Script) error) *emitter {
 	e := &emitter{ctx: ctx, emit: emit, most: min(runRanges, lim.RunRanges), base: base, runs: 1, index: map[string]uint32{"": 0}}
-	e.run = symbol.Run{Rank: symbol.RankScript, Strings: []string{""}}
+	e.run.Rank, e.run.Strings = symbol.RankScript, []string{""}
+	e.run.Ranges, e.run.Marks = make([]symbol.Range, 0, e.most), make([]symbol.Mark, e.most)
 	e.nodes = []node{{parent: -1}}
 	return e
 }
@@ -106,28 +113,26 @@ func (e *emitter) scope(n int32) int32 {
 }
 
 // add adds a range that answers with node. It follows those before.
-func (e *emitter) add(g symbol.Range, node int32) error {
-	to, err := e.next(g.Start, node)
+func (e *emitter) add(g marked, node int32) error {
+	to, mark, err := e.next(g.Start, node)
 	if err != nil {
 		return err
 	}
-	to.End, to.At, to.Name, to.Flags = g.End+e.base, g.At, g.Name, g.Flags
+	to.End, to.At = g.End+e.base, g.At
+	*mark = g.Mark
 	return nil
 }
 
 // next makes a range that begins at start and answers with node. It follows those before; the caller fills what it
 // lacks besides.
-func (e *emitter) next(start uint64, node int32) (*symbol.Range, error) {
+func (e *emitter) next(start uint64, node int32) (*symbol.Range, *symbol.Mark, error) {
 	start += e.base
 	n := len(e.run.Ranges)
 	if n >= e.most || n > 0 && e.run.Ranges[n-1].End != start {
 		if err := e.flush(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		n = 0
-	}
-	if n == cap(e.run.Ranges) {
-		e.run.Ranges = slices.Grow(e.run.Ranges, 1)
 	}
 	e.run.Ranges = e.run.Ranges[:n+1]
 	g := &e.run.Ranges[n] // it is made where it stays
@@ -137,11 +142,11 @@ func (e *emitter) next(start uint64, node int32) (*symbol.Range, error) {
 	} else {
 		g.Scope = e.run.Ranges[n-1].Scope
 	}
-	return g, nil
+	return g, &e.run.Marks[n], nil
 }
 
 // addCut adds a range whose node its position says, in pieces where that changes.
-func (e *emitter) addCut(g symbol.Range) error {
+func (e *emitter) addCut(g marked) error {
 	for e.border < len(e.borders) && e.borders[e.border].at <= g.Start {
 		e.node = e.borders[e.border].node
 		e.border++
@@ -169,14 +174,15 @@ func (e *emitter) flush() error {
 	if err := e.ctx.Err(); err != nil {
 		return err
 	}
+	e.run.Marks = e.run.Marks[:len(e.run.Ranges)]
 	err := e.emit(&e.run)
-	e.run.Ranges, e.run.Scopes = e.run.Ranges[:0], e.run.Scopes[:0]
+	e.run.Ranges, e.run.Scopes, e.run.Marks = e.run.Ranges[:0], e.run.Scopes[:0], e.run.Marks[:e.most]
 	e.runs++
 	return err
 }
 
 // addAt adds a range that counts from no segment, and from no function.
-func (e *emitter) addAt(g symbol.Range) error {
+func (e *emitter) addAt(g marked) error {
 	base := e.base
 	e.base = 0
 	defer func() { e.base = base }()

@@ -26,6 +26,7 @@ type exploded struct {
 // answer is a range with its frames.
 type answer struct {
 	symbol.Range
+	symbol.Mark
 	frames []symbol.Frame
 }
 
@@ -62,9 +63,9 @@ func explodeAll(in *formats.Input) (*exploded, error) {
 	}
 	x := &exploded{artifact: obj.Artifacts[0]}
 	for part := range x.artifact.Parts {
-		_, err := x.artifact.Explode(ctx, part, func(r *symbol.Run) error {
+		_, err := x.artifact.ExplodeScript(ctx, part, func(r *symbol.Script) error {
 			for i, g := range r.Ranges {
-				x.ranges = append(x.ranges, answer{g, r.Chain(i, nil)})
+				x.ranges = append(x.ranges, answer{g, r.Marks[i], r.Chain(i, nil)})
 			}
 			return nil
 		})

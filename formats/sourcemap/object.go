@@ -50,7 +50,7 @@ func openMap(ctx context.Context, in, script *formats.Input) (*formats.Object, e
 	if l.offsets != (span{}) || l.modules != (span{}) || len(l.segments) > 0 {
 		a.End = max(a.End, symbol.TablesEnd)
 	}
-	a.Explode, a.Texts, a.Ordered = o.explode, o.texts, o.ordered()
+	a.ExplodeScript, a.Texts, a.Ordered = o.explode, o.texts, o.ordered()
 	obj := &formats.Object{Artifacts: []formats.Artifact{a}}
 	if script != nil && in.Release != nil {
 		obj.Close = in.Release
@@ -169,7 +169,7 @@ func hashLayout(ctx context.Context, h hash.Hash, in *formats.Input, l *layout) 
 }
 
 // explode emits part 0, the map itself and its tables, or that of a segment.
-func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) error) (q symbol.Quality, err error) {
+func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Script) error) (q symbol.Quality, err error) {
 	if err := ctx.Err(); err != nil {
 		return q, err
 	}

@@ -55,6 +55,6 @@ func (e *emitter) table(t *text, at func(i uint32) (uint64, bool), site func(v u
 		if !ok {
 			return tooMuch(t.section, t.offset(), "fewer functions or units")
 		}
-		return e.addAt(symbol.Range{Start: pos, End: pos + 1, At: site(uint32(v))})
+		return e.addAt(marked{Range: symbol.Range{Start: pos, End: pos + 1, At: site(uint32(v))}})
 	})
 }

@@ -50,3 +50,22 @@ func (a Answer) Reason() string {
 	}
 	return string(a.Status)
 }
+
+// Frame is one line of an answer.
+type Frame struct {
+	Function string // demangled; filled by the lookup client
+	Linkage  string // as stored
+	File     string // "": unknown
+	Line     uint32 // 0: unknown
+	Column   uint32 // 0: unknown; see Site
+	Name     string // scripts: the identifier that the map gives at this place, as the source spells it; "": none
+	Ignored  bool   // scripts: the source is none of the application's own
+}
+
+// Readable returns the function's name for people: demangled, or as stored where the client filled in no other.
+func (f *Frame) Readable() string {
+	if f.Function != "" {
+		return f.Function
+	}
+	return f.Linkage
+}

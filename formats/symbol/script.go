@@ -10,8 +10,31 @@ const SourceMap Kind = "sourcemap"
 // chooses by the longest common end.
 const NamePath NameKind = "path"
 
-// RankScript is the rank of a source map's ranges. Runs of this rank alone carry Range.Name and Range.Flags.
+// RankScript is the rank of a source map's ranges.
 const RankScript Rank = 8
+
+// Script is what a source map says of positions in a script (see ScriptPosition): a run of
+// RankScript, and a mark of each of its ranges. The rules of Run hold for it.
+type Script struct {
+	Run
+	Marks []Mark // Marks[i] is of Ranges[i]
+}
+
+// Mark is what a map says of a range besides its place.
+type Mark struct {
+	Name  uint32 // the identifier that the map gives here, an index into Run.Strings; 0: none
+	Flags Flags
+}
+
+// Chain appends the answer of Ranges[i] to to, innermost first. The innermost frame carries the mark.
+func (s *Script) Chain(i int, to []Frame) []Frame {
+	first := len(to)
+	if to = s.Run.Chain(i, to); first < len(to) {
+		to[first].Name = s.Strings[s.Marks[i].Name]
+		to[first].Ignored = s.Marks[i].Flags&Ignored != 0
+	}
+	return to
+}
 
 // Flags say more of a range of a script.
 type Flags uint8

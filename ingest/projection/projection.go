@@ -183,7 +183,7 @@ func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *catalog.Re
 	if err := b.Load(&a, rec.Published.Load); err != nil {
 		return err
 	}
-	return stored.Export(ctx, s, k, rec.ID, rec.Published, b.Write)
+	return stored.Export(ctx, s, k, rec.ID, rec.Published, b)
 }
 
 // LoadOf is what the lake tells of a record's published load.

@@ -12,11 +12,10 @@ import (
 // they are used. It keeps memory the same whatever the mapping's size.
 const maxClassStrings = 16 << 20
 
-// encodeClass encodes the class of r into l.buf, a 0 where the number of ranges would stand and the class packed, and
+// encodeClass encodes a class into l.buf, a 0 where the number of ranges would stand and the class packed, and
 // gives its position.
-func (l *Lane) encodeClass(r *symbol.Run) (position uint64, err error) {
-	c := r.Class
-	if l.s.o.Position == nil || len(r.Ranges)+len(r.Scopes) > 0 {
+func (l *Lane) encodeClass(c *symbol.Class) (position uint64, err error) {
+	if l.s.o.Position == nil {
 		return 0, refuse(l.part, "ranges or a class, as its artifact has")
 	}
 	if (c.Facts != nil) != (c.Name == "") {

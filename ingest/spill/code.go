@@ -19,8 +19,8 @@ import (
 // Differences are to the scope or range before, zigzag. Strings are ids of the
 // interner, or in what comes out of Sort: indices into the table.
 
-// encode checks r and encodes it into l.buf.
-func (l *Lane) encode(r *symbol.Run) error {
+// encode checks a run, of a script with the marks of its ranges, and encodes it into l.buf.
+func (l *Lane) encode(r *symbol.Run, marks []symbol.Mark) error {
 	n := max(uint32(len(r.Strings)), 1)
 	b := binary.AppendUvarint(l.buf[:0], uint64(len(r.Ranges)))
 	b = binary.AppendUvarint(b, uint64(len(r.Scopes)))
@@ -46,7 +46,7 @@ func (l *Lane) encode(r *symbol.Run) error {
 		file, line = f, s.Call.Line
 	}
 	if r.Rank == symbol.RankScript {
-		b, err := l.encodeParts(b[:at], r)
+		b, err := l.encodeParts(b[:at], r, marks)
 		if err == nil {
 			l.buf = b
 		}
@@ -94,9 +94,9 @@ func room(b []byte, at, n int) []byte {
 
 var errDecode = errors.New("sorted run does not decode")
 
-// decode reads what encode wrote into r, whose slices are used again. final
-// turns the interner's ids into indices of the table.
-func decode(b []byte, start uint64, rank symbol.Rank, final []uint32, r *symbol.Run) error {
+// decode reads the output of encode into r and marks, whose slices are used again. final turns the
+// interner's ids into indices of the table. A run is of a script where marks is not nil.
+func decode(b []byte, start uint64, rank symbol.Rank, final []uint32, r *symbol.Run, marks *[]symbol.Mark) error {
 	d := decoder{b: b}
 	ranges, scopes := int(d.long()), int(d.long())
 	r.Rank = rank
@@ -113,9 +113,13 @@ func decode(b []byte, start uint64, rank symbol.Rank, final []uint32, r *symbol.
 		s.Call.File, s.Call.Line, s.Call.Column = final[file], line, column
 		at = next
 	}
-	if rank == symbol.RankScript {
+	if (rank == symbol.RankScript) != (marks != nil) {
+		return errDecode
+	}
+	if marks != nil {
+		*marks = resize(*marks, ranges)
 		d.at = min(at, len(b))
-		d.decodeParts(start, final, r.Ranges)
+		d.decodeParts(start, final, r.Ranges, *marks)
 		at, ranges = d.at, 0
 	}
 	file, line = 0, 0
@@ -130,7 +134,6 @@ func decode(b []byte, start uint64, rank symbol.Rank, final []uint32, r *symbol.
 		start += size
 		g.End, g.Scope = start, int32(scope)
 		g.At.File, g.At.Line, g.At.Column = final[file], line, column
-		g.Name, g.Flags = 0, 0
 		at = next
 	}
 	if d.bad || at != len(b) {

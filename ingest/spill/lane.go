@@ -71,29 +71,65 @@ type ref struct {
 
 const refBytes = int64(unsafe.Sizeof(ref{}))
 
-// Add takes a run; nothing of it is kept. Runs of a part come one after the other,
-// and no other lane has runs of that part.
+// Add takes a run of code and keeps nothing of it. Runs of a part come one after the other, and no
+// other lane has runs of that part.
 func (l *Lane) Add(part int, r *symbol.Run) error {
+	if l.err == nil && r.Rank == symbol.RankScript {
+		l.err = refuse(part, "code")
+	}
 	if l.err == nil {
-		l.err = l.add(part, r)
+		l.err = l.add(part, r, nil)
 	}
 	return l.err
 }
 
-func (l *Lane) add(part int, r *symbol.Run) error {
-	if part != l.part || r.Table != l.table {
-		l.turn(part, r.Table)
+// AddScript takes a run of a script, as Add does with code.
+func (l *Lane) AddScript(part int, s *symbol.Script) error {
+	if l.err == nil && (s.Rank != symbol.RankScript || len(s.Marks) != len(s.Ranges)) {
+		l.err = refuse(part, "a script with a mark a range")
 	}
-	switch {
-	case part < 0 || part > maxPart || l.seq > maxSeq:
+	if l.err == nil {
+		l.err = l.add(part, &s.Run, s.Marks)
+	}
+	return l.err
+}
+
+// AddClass takes a class, as Add does with code.
+func (l *Lane) AddClass(part int, c *symbol.Class) error {
+	if l.err == nil {
+		l.err = l.addClass(part, c)
+	}
+	return l.err
+}
+
+func (l *Lane) addClass(part int, c *symbol.Class) error {
+	if err := l.enter(part, nil); err != nil {
+		return err
+	}
+	position, err := l.encodeClass(c)
+	if err != nil {
+		return err
+	}
+	return l.keep(position, symbol.RankMapping)
+}
+
+// enter makes part the one that the next run belongs to, with its table.
+func (l *Lane) enter(part int, table any) error {
+	if part != l.part || table != l.table {
+		l.turn(part, table)
+	}
+	if part < 0 || part > maxPart || l.seq > maxSeq {
 		return &formats.Error{Format: "run", Section: fmt.Sprintf("part %d", part), Want: "fewer parts, or runs in it", Err: formats.ErrLimit}
-	case r.Class != nil:
-		position, err := l.encodeClass(r)
-		if err != nil {
-			return err
-		}
-		return l.keep(position, r.Rank)
-	case len(r.Ranges) == 0:
+	}
+	return nil
+}
+
+// add takes a run, of a script with the marks of its ranges.
+func (l *Lane) add(part int, r *symbol.Run, marks []symbol.Mark) error {
+	if err := l.enter(part, r.Table); err != nil {
+		return err
+	}
+	if len(r.Ranges) == 0 {
 		return refuse(part, "a run with a range")
 	}
 	if n, had := len(r.Strings), len(l.uses); n > had {
@@ -107,7 +143,7 @@ func (l *Lane) add(part int, r *symbol.Run) error {
 		clear(l.uses)
 	}
 	l.text = r.Strings
-	err := l.encode(r)
+	err := l.encode(r, marks)
 	l.text = nil
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // cursor walks one sorted piece: a list of a lane's refs, or a segment on disk.
@@ -112,27 +113,46 @@ func (s *Sorter) Merge() (*Merge, error) {
 	return m, nil
 }
 
-// Next puts the next run into into, using its slices again, and says which
-// order it has; ok is false after the last. A class may still be read after the next call, and no longer.
+// Next puts the next run of code into into, using its slices again, and returns its order; ok is
+// false after the last.
 func (m *Merge) Next(into *symbol.Run) (o Order, ok bool, err error) {
+	return m.next(into, nil)
+}
+
+// NextScript does with runs of a script what Next does with code.
+func (m *Merge) NextScript(into *symbol.Script) (o Order, ok bool, err error) {
+	return m.next(&into.Run, &into.Marks)
+}
+
+func (m *Merge) next(into *symbol.Run, marks *[]symbol.Mark) (o Order, ok bool, err error) {
 	if len(m.h) == 0 {
 		return 0, false, nil
 	}
 	c := m.h[0]
 	o = c.order
-	if len(c.body) > 0 && c.body[0] == 0 {
-		into.Rank, into.Ranges, into.Scopes = symbol.Rank(o>>(seqBits+partBits)), into.Ranges[:0], into.Scopes[:0]
-		into.Packed, into.Position = c.body[1:], c.start
-		if c.seg != nil { // what follows it there is read over it
-			m.turn ^= 1
-			m.classes[m.turn] = append(m.classes[m.turn][:0], into.Packed...)
-			into.Packed = m.classes[m.turn]
-		}
-		return o, true, m.h.pop()
-	}
-	if err := decode(c.body, c.start, symbol.Rank(o>>(seqBits+partBits)), m.s.table.Numbers, into); err != nil {
+	if err := decode(c.body, c.start, symbol.Rank(o>>(seqBits+partBits)), m.s.table.Numbers, into, marks); err != nil {
 		return 0, false, err
 	}
 	into.Strings, into.Table = m.s.table.Strings, nil
+	return o, true, m.h.pop()
+}
+
+// NextClass does with classes what Next does with code. The class stays readable until the call after
+// the next.
+func (m *Merge) NextClass(into *row.Packed) (o Order, ok bool, err error) {
+	if len(m.h) == 0 {
+		return 0, false, nil
+	}
+	c := m.h[0]
+	if len(c.body) == 0 || c.body[0] != 0 {
+		return 0, false, errDecode
+	}
+	o = c.order
+	into.Form, into.Position = c.body[1:], c.start
+	if c.seg != nil { // the next record of the segment is read over it
+		m.turn ^= 1
+		m.classes[m.turn] = append(m.classes[m.turn][:0], into.Form...)
+		into.Form = m.classes[m.turn]
+	}
 	return o, true, m.h.pop()
 }

@@ -22,7 +22,7 @@ const (
 const maxPartBytes = 1 + binary.MaxVarintLen64 + 5*binary.MaxVarintLen32
 
 // encodeParts appends the ranges of a script to b.
-func (l *Lane) encodeParts(b []byte, r *symbol.Run) ([]byte, error) {
+func (l *Lane) encodeParts(b []byte, r *symbol.Run, marks []symbol.Mark) ([]byte, error) {
 	n := max(uint32(len(r.Strings)), 1)
 	at := len(b)
 	b = slices.Grow(b, len(r.Ranges)*maxPartBytes)
@@ -31,16 +31,16 @@ func (l *Lane) encodeParts(b []byte, r *symbol.Run) ([]byte, error) {
 	scope := int32(0)
 	start := r.Ranges[0].Start
 	for i := range r.Ranges {
-		g := &r.Ranges[i]
+		g, mark := &r.Ranges[i], &marks[i]
 		if g.Start != start || g.End <= g.Start {
 			return nil, refuse(l.part, "range %#x-%#x to begin at %#x", g.Start, g.End, start)
 		}
-		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || g.Name >= n || g.Flags >= 1<<5 {
-			return nil, refuse(l.part, "scope %d of range %#x among %d, file %d and name %d among %d, flags %#x", g.Scope, g.Start, len(r.Scopes), g.At.File, g.Name, n, g.Flags)
+		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || mark.Name >= n || mark.Flags >= 1<<5 {
+			return nil, refuse(l.part, "scope %d of range %#x among %d, file %d and name %d among %d, flags %#x", g.Scope, g.Start, len(r.Scopes), g.At.File, mark.Name, n, mark.Flags)
 		}
 		start = g.End
 		head := at
-		what := byte(g.Flags) * partFlags
+		what := byte(mark.Flags) * partFlags
 		at = putAt(b, at+1, g.End-g.Start)
 		if g.Scope != scope {
 			what |= partScope
@@ -59,9 +59,9 @@ func (l *Lane) encodeParts(b []byte, r *symbol.Run) ([]byte, error) {
 		at = putAt(b, at, uint64(zigzag(g.At.Line-line)))
 		line = g.At.Line
 		at = putAt(b, at, uint64(g.At.Column))
-		if g.Name != 0 {
+		if mark.Name != 0 {
 			what |= partName
-			id := l.id(g.Name)
+			id := l.id(mark.Name)
 			at = putAt(b, at, uint64(zigzag(id-name)))
 			name = id
 		}
@@ -80,7 +80,7 @@ func putAt(b []byte, at int, v uint64) int {
 }
 
 // decodeParts reads what encodeParts wrote.
-func (d *decoder) decodeParts(start uint64, final []uint32, to []symbol.Range) {
+func (d *decoder) decodeParts(start uint64, final []uint32, to []symbol.Range, marks []symbol.Mark) {
 	var file, line, name uint32
 	scope := int32(0)
 	for i := range to {
@@ -96,10 +96,12 @@ func (d *decoder) decodeParts(start uint64, final []uint32, to []symbol.Range) {
 			file += unzigzag(d.get())
 		}
 		line += unzigzag(d.get())
-		g.Scope, g.At, g.Name, g.Flags = scope, symbol.Site{File: final[file], Line: line, Column: d.get()}, 0, symbol.Flags(what/partFlags)
+		g.Scope, g.At = scope, symbol.Site{File: final[file], Line: line, Column: d.get()}
+		mark := &marks[i]
+		mark.Name, mark.Flags = 0, symbol.Flags(what/partFlags)
 		if what&partName != 0 {
 			name += unzigzag(d.get())
-			g.Name = final[name]
+			mark.Name = final[name]
 		}
 	}
 }

@@ -430,17 +430,29 @@ func TestEmptyStrings(t *testing.T) {
 	var want []symbol.Frame
 	for i := range strs {
 		at := uint64(i)
-		r := symbol.Run{Rank: symbol.RankScript, Strings: strs, Scopes: []symbol.Scope{{Parent: -1, Function: uint32(i)}},
-			Ranges: []symbol.Range{{Start: at, End: at + 1, At: symbol.Site{File: uint32(i), Line: 1}, Name: uint32(i)}}}
+		r := symbol.Script{Run: symbol.Run{Rank: symbol.RankScript, Strings: strs, Scopes: []symbol.Scope{{Parent: -1, Function: uint32(i)}},
+			Ranges: []symbol.Range{{Start: at, End: at + 1, At: symbol.Site{File: uint32(i), Line: 1}}}}, Marks: []symbol.Mark{{Name: uint32(i)}}}
 		want = r.Chain(0, want)
-		if err := l.Add(0, &r); err != nil {
+		if err := l.AddScript(0, &r); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.Sort()
 	var got []symbol.Frame
-	for _, g := range collect(t, s) {
-		got = append(got, g.Chains[0]...)
+	m, err := s.Merge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r symbol.Script
+	for {
+		_, ok, err := m.NextScript(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			break
+		}
+		got = r.Chain(0, got)
 	}
 	if !slices.Equal(got, want) {
 		t.Fatalf("%d frames, want %d, or they differ", len(got), len(want))

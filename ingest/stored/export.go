@@ -9,30 +9,36 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Export gives what the rows of a load say, a range or class a run.
-func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, write func(*symbol.Run) error) error {
+// Export writes the rows of a load to to, a range a run.
+func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, to sinks.LakeRows) error {
+	runs := newRunMaker(l.Rank, to)
+	return blocks(ctx, s, k, id, l, func(b *row.Block) error {
+		if err := eachClass(b, to.WriteClass); err != nil {
+			return err
+		}
+		return runs.block(b)
+	})
+}
+
+// Classes emits the classes of a load.
+func Classes(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, emit func(*symbol.Class) error) error {
+	return blocks(ctx, s, k, id, l, func(b *row.Block) error { return eachClass(b, emit) })
+}
+
+// blocks reads and verifies the blocks of a load.
+func blocks(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, each func(*row.Block) error) error {
 	opened, err := k.Open(id, l)
 	if err != nil {
 		return err
 	}
 	check := opened.Verify()
-	runs := newRunMaker(l.Rank, write)
 	prefix := row.LoadPrefix(id, l.Load)
 	err = s.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: After(prefix)}, func(rw sinks.Row) error {
 		block, err := check.Add(rw)
 		if err != nil || block == nil {
 			return err
 		}
-		for i := range block.Classes() {
-			c, err := block.ClassAt(i)
-			if err == nil {
-				err = write(&symbol.Run{Class: c})
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return runs.block(block)
+		return each(block)
 	})
 	if err == nil {
 		_, err = check.Digest()
@@ -40,15 +46,29 @@ func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l
 	return errors.Join(err, opened.Err())
 }
 
+// eachClass emits the classes of a block.
+func eachClass(b *row.Block, emit func(*symbol.Class) error) error {
+	for i := range b.Classes() {
+		c, err := b.ClassAt(i)
+		if err == nil {
+			err = emit(c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // runMaker makes runs of the ranges of blocks: one a range, all with one table of strings.
 type runMaker struct {
-	write   func(*symbol.Run) error
-	run     symbol.Run
+	to      sinks.LakeRows
+	run     symbol.Script // of code: without marks
 	numbers map[string]uint32
 }
 
-func newRunMaker(rank symbol.Rank, write func(*symbol.Run) error) *runMaker {
-	return &runMaker{write: write, numbers: map[string]uint32{"": 0}, run: symbol.Run{Rank: rank, Strings: []string{""}}}
+func newRunMaker(rank symbol.Rank, to sinks.LakeRows) *runMaker {
+	return &runMaker{to: to, numbers: map[string]uint32{"": 0}, run: symbol.Script{Run: symbol.Run{Rank: rank, Strings: []string{""}}}}
 }
 
 func (m *runMaker) block(b *row.Block) error {
@@ -65,12 +85,16 @@ func (m *runMaker) block(b *row.Block) error {
 		if len(chain) == 0 {
 			return nil
 		}
-		g := symbol.Range{Start: start, End: end, Scope: int32(len(r.Scopes) - 1), At: m.site(&chain[0]), Name: m.number(chain[0].Name)}
-		if chain[0].Ignored {
-			g.Flags |= symbol.Ignored
+		r.Ranges = append(r.Ranges, symbol.Range{Start: start, End: end, Scope: int32(len(r.Scopes) - 1), At: m.site(&chain[0])})
+		if r.Rank != symbol.RankScript {
+			return m.to.Write(&r.Run)
 		}
-		r.Ranges = append(r.Ranges, g)
-		return m.write(r)
+		mark := symbol.Mark{Name: m.number(chain[0].Name)}
+		if chain[0].Ignored {
+			mark.Flags |= symbol.Ignored
+		}
+		r.Marks = append(r.Marks[:0], mark)
+		return m.to.WriteScript(r)
 	})
 }
 

@@ -4,22 +4,21 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // ClassSource hands out packed classes in the order of their positions, and those of one position in the order
 // in which their mapping has them. What it puts into into may still be read after the next call.
-type ClassSource[O ~uint64] func(into *symbol.Run) (order O, ok bool, err error)
+type ClassSource[O ~uint64] func(into *row.Packed) (order O, ok bool, err error)
 
 // Classes runs src to its end. Of the classes of one name, which have one position, the last one counts. What emit
 // is given is valid during the call only; its error comes back unchanged.
-func Classes[O ~uint64](src ClassSource[O], emit func(*symbol.Run) error) (Counts, error) {
+func Classes[O ~uint64](src ClassSource[O], emit func(*row.Packed) error) (Counts, error) {
 	var counts Counts
-	var runs [2]symbol.Run
-	var held *symbol.Run     // the class read last; nil: none
-	var others []*symbol.Run // of other names at its position
-	give := func(r *symbol.Run) error {
+	var read [2]row.Packed
+	var held *row.Packed     // the class read last; nil: none
+	var others []*row.Packed // of other names at its position
+	give := func(r *row.Packed) error {
 		counts.Runs++
 		return emit(r)
 	}
@@ -36,7 +35,7 @@ func Classes[O ~uint64](src ClassSource[O], emit func(*symbol.Run) error) (Count
 		return give(held)
 	}
 	for i := 0; ; i++ {
-		r := &runs[i%2]
+		r := &read[i%2]
 		_, ok, err := src(r)
 		if err != nil {
 			return counts, err
@@ -54,18 +53,18 @@ func Classes[O ~uint64](src ClassSource[O], emit func(*symbol.Run) error) (Count
 			}
 		default:
 			// Two names with one position are kept apart.
-			before, err := row.PackedName(held.Packed)
+			before, err := row.PackedName(held.Form)
 			if err != nil {
 				return counts, err
 			}
-			name, err := row.PackedName(r.Packed)
+			name, err := row.PackedName(r.Form)
 			if err != nil {
 				return counts, err
 			}
 			if before != name {
 				others, err = without(others, before)
 				if err == nil {
-					others, err = without(append(others, &symbol.Run{Rank: held.Rank, Packed: bytes.Clone(held.Packed), Position: held.Position}), name)
+					others, err = without(append(others, &row.Packed{Position: held.Position, Form: bytes.Clone(held.Form)}), name)
 				}
 			}
 			if err != nil {
@@ -77,10 +76,10 @@ func Classes[O ~uint64](src ClassSource[O], emit func(*symbol.Run) error) (Count
 }
 
 // without drops the class of that name.
-func without(runs []*symbol.Run, name string) ([]*symbol.Run, error) {
-	kept := runs[:0]
-	for _, r := range runs {
-		n, err := row.PackedName(r.Packed)
+func without(classes []*row.Packed, name string) ([]*row.Packed, error) {
+	kept := classes[:0]
+	for _, r := range classes {
+		n, err := row.PackedName(r.Form)
 		if err != nil {
 			return nil, err
 		}

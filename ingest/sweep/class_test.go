@@ -14,21 +14,21 @@ func TestClasses(t *testing.T) {
 	src := []string{"a1:x", "b1:x", "b1:y", "c1:x", "c2:x", "c1:y", "c3:x", "c2:z", "d1:x"}
 	packer := row.NewPacker(nil)
 	var packed [2][]byte // as the sorter's, gone at the call after the next
-	next := func(i int, into *symbol.Run) {
+	next := func(i int, into *row.Packed) {
 		packed[i%2] = packer.Append(packed[i%2][:0], &symbol.Class{Name: src[i][:2], Original: src[i][3:]})
-		into.Packed, into.Position = packed[i%2], uint64(src[i][0])
+		into.Form, into.Position = packed[i%2], uint64(src[i][0])
 	}
 	i := 0
 	var got []string
-	counts, err := Classes(func(into *symbol.Run) (uint64, bool, error) {
+	counts, err := Classes(func(into *row.Packed) (uint64, bool, error) {
 		if i == len(src) {
 			return 0, false, nil
 		}
 		next(i, into)
 		i++
 		return uint64(i), true, nil
-	}, func(r *symbol.Run) error {
-		c, err := new(row.Table).Unpack(r.Packed)
+	}, func(r *row.Packed) error {
+		c, err := new(row.Table).Unpack(r.Form)
 		if err != nil {
 			return err
 		}
@@ -41,11 +41,11 @@ func TestClasses(t *testing.T) {
 	}
 	i = 0
 	src = []string{"b1:x", "a1:x"}
-	if _, err := Classes(func(into *symbol.Run) (uint64, bool, error) {
+	if _, err := Classes(func(into *row.Packed) (uint64, bool, error) {
 		next(i, into)
 		i++
 		return 0, true, nil
-	}, func(*symbol.Run) error { return nil }); err == nil {
+	}, func(*row.Packed) error { return nil }); err == nil {
 		t.Fatal("positions that descend are taken")
 	}
 }

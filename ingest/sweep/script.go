@@ -10,19 +10,20 @@ import (
 // Script passes the runs of a script on that come in order and lie apart: there is nothing to settle.
 type Script struct {
 	// Emit gets the runs; its error comes back unchanged.
-	Emit   func(*symbol.Run) error
+	Emit   func(*symbol.Script) error
 	Counts Counts
 
 	strings int    // of the first run
 	end     uint64 // of the run before
 }
 
-// Add passes a run on. One that is no run, or that does not follow those before, is refused as corrupt.
-func (s *Script) Add(r *symbol.Run) error {
+// Add passes a run on. It refuses a malformed run, and a run that does not follow the runs before, as
+// corrupt.
+func (s *Script) Add(r *symbol.Script) error {
 	if s.Counts.Runs == 0 {
 		s.strings = len(r.Strings)
 	}
-	if r.Rank != symbol.RankScript || len(r.Ranges) == 0 || len(r.Strings) != s.strings {
+	if r.Rank != symbol.RankScript || len(r.Ranges) == 0 || len(r.Marks) != len(r.Ranges) || len(r.Strings) != s.strings {
 		return s.refuse("ranges of a script, with the strings of the first run")
 	}
 	n := uint32(s.strings)
@@ -39,8 +40,8 @@ func (s *Script) Add(r *symbol.Run) error {
 		if g.Start != at || g.End <= at {
 			return s.refuse("range %#x-%#x to begin at %#x", g.Start, g.End, at)
 		}
-		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || g.Name >= n {
-			return s.refuse("scope %d of range %#x among %d, file %d and name %d among %d", g.Scope, g.Start, len(r.Scopes), g.At.File, g.Name, n)
+		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || r.Marks[i].Name >= n {
+			return s.refuse("scope %d of range %#x among %d, file %d and name %d among %d", g.Scope, g.Start, len(r.Scopes), g.At.File, r.Marks[i].Name, n)
 		}
 		if g.At.Line != 0 {
 			withLine += g.End - at

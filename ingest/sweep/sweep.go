@@ -21,10 +21,12 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Source hands out runs ordered by start. It reuses the slices of into, which
-// then belong to the sweep until it asks with them again. A lower order wins;
-// no two runs have the same.
+// Source hands out runs ordered by start. It reuses the slices of into, which then belong to the sweep
+// until it asks with them again. A lower order wins; no two runs have the same.
 type Source[O ~uint64] func(into *symbol.Run) (order O, ok bool, err error)
+
+// ScriptSource hands out runs of a script, as Source does with code.
+type ScriptSource[O ~uint64] func(into *symbol.Script) (order O, ok bool, err error)
 
 // Counts is what the runs that came out hold, for a load's quality.
 type Counts struct {
@@ -43,7 +45,7 @@ const maxOpenRuns = 1 << 16
 
 // open is a run that still has something to say.
 type open struct {
-	run   *symbol.Run
+	run   *symbol.Script // of code: without marks
 	order uint64
 	end   uint64
 	next  int      // the first range that ends after what was emitted
@@ -54,7 +56,8 @@ type open struct {
 }
 
 type sweeper struct {
-	emit   func(*symbol.Run) error
+	emit   func(*symbol.Script) error
+	script bool  // runs have marks
 	limit  int64 // of bytes
 	counts Counts
 	// active is ordered from the highest order to the lowest, so the winner is
@@ -66,19 +69,26 @@ type sweeper struct {
 
 	from, to uint64 // the piece of piece that was won and not emitted
 	piece    *open
-	cut      symbol.Run // a piece of a run
+	cut      symbol.Script // a piece of a run
 	used     []int32
 }
 
 // Sweep runs src to its end. What emit is given is valid during the call; its
 // error comes back unchanged.
 func Sweep[O ~uint64](src Source[O], emit func(*symbol.Run) error) (Counts, error) {
-	s := &sweeper{emit: emit, limit: maxOpenBytes}
+	s := &sweeper{emit: func(r *symbol.Script) error { return emit(&r.Run) }, limit: maxOpenBytes}
+	err := run(s, func(into *symbol.Script) (O, bool, error) { return src(&into.Run) })
+	return s.counts, err
+}
+
+// SweepScript does with runs of a script what Sweep does with code.
+func SweepScript[O ~uint64](src ScriptSource[O], emit func(*symbol.Script) error) (Counts, error) {
+	s := &sweeper{emit: emit, script: true, limit: maxOpenBytes}
 	err := run(s, src)
 	return s.counts, err
 }
 
-func run[O ~uint64](s *sweeper, src Source[O]) error {
+func run[O ~uint64](s *sweeper, src ScriptSource[O]) error {
 	var last uint64
 	for {
 		o := s.take()
@@ -115,7 +125,7 @@ func (s *sweeper) take() *open {
 		s.free = s.free[:n-1]
 		return o
 	}
-	return &open{run: new(symbol.Run)}
+	return &open{run: new(symbol.Script)}
 }
 
 // insert puts o, which starts at or after all that is active, in its place.
@@ -197,7 +207,7 @@ func (s *sweeper) flush() error {
 	if s.from > r.Ranges[0].Start || s.to < o.end {
 		r = s.slice(o)
 	}
-	r.Ranges = s.count(r)
+	r.Ranges = s.count(&r.Run)
 	err := s.emit(r)
 	if o.bytes < 0 {
 		s.free = append(s.free, o)
@@ -206,7 +216,7 @@ func (s *sweeper) flush() error {
 }
 
 // slice is [from, to) of o as a run of its own.
-func (s *sweeper) slice(o *open) *symbol.Run {
+func (s *sweeper) slice(o *open) *symbol.Script {
 	r, c := o.run, &s.cut
 	if o.piece == 0 {
 		o.marks, o.remap = slices.Grow(o.marks[:0], len(r.Scopes))[:len(r.Scopes)], slices.Grow(o.remap[:0], len(r.Scopes))[:len(r.Scopes)]
@@ -214,14 +224,18 @@ func (s *sweeper) slice(o *open) *symbol.Run {
 	}
 	o.piece++
 	c.Rank, c.Strings = r.Rank, r.Strings
-	c.Ranges, c.Scopes, s.used = c.Ranges[:0], c.Scopes[:0], s.used[:0]
+	c.Ranges, c.Marks, c.Scopes, s.used = c.Ranges[:0], c.Marks[:0], c.Scopes[:0], s.used[:0]
 	for r.Ranges[o.next].End <= s.from {
 		o.next++
 	}
 	for i := o.next; i < len(r.Ranges) && r.Ranges[i].Start < s.to; i++ {
 		g := r.Ranges[i]
-		if g.Flags&symbol.Linear != 0 && g.Start < s.from {
-			g.At.Column += uint32(s.from - g.Start)
+		if s.script {
+			mark := r.Marks[i]
+			if mark.Flags&symbol.Linear != 0 && g.Start < s.from {
+				g.At.Column += uint32(s.from - g.Start)
+			}
+			c.Marks = append(c.Marks, mark)
 		}
 		g.Start, g.End = max(g.Start, s.from), min(g.End, s.to)
 		c.Ranges = append(c.Ranges, g)
@@ -255,7 +269,6 @@ func (s *sweeper) slice(o *open) *symbol.Run {
 // branch depends on it.
 func (s *sweeper) count(r *symbol.Run) []symbol.Range {
 	n := 0
-	script := r.Rank == symbol.RankScript // its ranges end with their lines
 	var covered, withLine, withInline uint64
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
@@ -270,7 +283,7 @@ func (s *sweeper) count(r *symbol.Run) []symbol.Range {
 		covered += size
 		withLine += lined
 		withInline += inlined
-		if n > 0 && !script {
+		if n > 0 && !s.script { // ranges of a script end with their lines
 			b := &r.Ranges[n-1]
 			if uint32(b.Scope^g.Scope)|(b.At.File^g.At.File)|(b.At.Line^g.At.Line)|(b.At.Column^g.At.Column) == 0 {
 				b.End = g.End

@@ -182,18 +182,24 @@ func TestSweepShadowed(t *testing.T) {
 	}
 }
 
+// codeSource hands out code as the sweep holds it.
+func codeSource(in []input) ScriptSource[uint64] {
+	next := source(in)
+	return func(into *symbol.Script) (uint64, bool, error) { return next(&into.Run) }
+}
+
 // Runs that neither shadow nor outlast each other are all kept, up to a limit.
 func TestSweepLimit(t *testing.T) {
 	var in []input
 	for i := range uint64(1000) { // each worse than the one before, and longer
 		in = append(in, one(i, i, 10_000+i*2, 1))
 	}
-	s := &sweeper{emit: func(*symbol.Run) error { return nil }, limit: 20_000}
-	if err := run(s, source(in)); !errors.Is(err, formats.ErrLimit) {
+	s := &sweeper{emit: func(*symbol.Script) error { return nil }, limit: 20_000}
+	if err := run(s, codeSource(in)); !errors.Is(err, formats.ErrLimit) {
 		t.Fatal(err)
 	}
 	s = &sweeper{emit: s.emit, limit: 1 << 20}
-	if err := run(s, source(in)); err != nil || s.counts.Covered != 10_000+999*2 || s.bytes != 0 {
+	if err := run(s, codeSource(in)); err != nil || s.counts.Covered != 10_000+999*2 || s.bytes != 0 {
 		t.Fatal(err, s.counts, s.bytes)
 	}
 }

@@ -42,7 +42,7 @@ func (w *world) publishClasses(classes []*symbol.Class) symbol.ID {
 	w.must(err)
 	packer := row.NewPacker(nil)
 	for _, c := range classes {
-		w.must(enc.Add(&symbol.Run{Rank: symbol.RankMapping, Packed: packer.Append(nil, c), Position: secret.Position(c.Name)}))
+		w.must(enc.AddClass(&row.Packed{Position: secret.Position(c.Name), Form: packer.Append(nil, c)}))
 	}
 	loaded, err := enc.Close()
 	w.must(err)

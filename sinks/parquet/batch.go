@@ -73,42 +73,56 @@ func (b *batch) end() {
 	b.current = loading{}
 }
 
-// Write implements sinks.LakeBatch.
-func (b *batch) Write(r *symbol.Run) error {
+// Write implements sinks.LakeRows.
+func (b *batch) Write(r *symbol.Run) error { return b.write(r, nil) }
+
+// WriteScript implements sinks.LakeRows.
+func (b *batch) WriteScript(s *symbol.Script) error { return b.write(&s.Run, s.Marks) }
+
+// write writes a run, of a script with the marks of its ranges.
+func (b *batch) write(r *symbol.Run, marks []symbol.Mark) error {
+	c := &b.current
+	if b.err == nil && c.out == nil {
+		b.err = b.begin(tableRanges())
+	}
+	if b.err != nil {
+		return b.err
+	}
+	if c.w == nil {
+		if c.w = b.rows[c.out]; c.w == nil {
+			c.w = newRanges(c.out)
+			b.rows[c.out] = c.w
+		}
+		c.w.begin(c.id, c.kind, hex.EncodeToString(c.load[:]))
+	}
+	b.err = c.w.add(r, marks)
+	return b.err
+}
+
+// WriteClass implements sinks.LakeRows.
+func (b *batch) WriteClass(class *symbol.Class) error {
+	if b.err == nil && b.current.out == nil {
+		b.err = b.begin(tableClasses())
+	}
 	if b.err == nil {
-		b.err = b.write(r)
+		b.err = b.current.class(class)
 	}
 	return b.err
 }
 
-func (b *batch) write(r *symbol.Run) error {
+// begin gives the load at hand its file of a table.
+func (b *batch) begin(t *Table) error {
 	c := &b.current
-	if c.out == nil {
-		t := tableRanges()
-		if r.Class != nil {
-			t = tableClasses()
-		}
-		o, err := b.output(t, c.kind, c.load)
-		if err != nil {
-			return err
-		}
-		if err := b.rest(o); err != nil {
-			return err
-		}
-		c.out = o
-		o.load(c.id, c.load, nil)
-		if r.Class == nil {
-			if c.w = b.rows[o]; c.w == nil {
-				c.w = newRanges(o)
-				b.rows[o] = c.w
-			}
-			c.w.begin(c.id, c.kind, hex.EncodeToString(c.load[:]))
-		}
+	o, err := b.output(t, c.kind, c.load)
+	if err != nil {
+		return err
 	}
-	if r.Class != nil {
-		return c.class(r.Class)
+	if err := b.rest(o); err != nil {
+		return err
 	}
-	return c.w.add(r)
+	c.out = o
+	o.load(c.id, c.load, nil)
+	return nil
 }
 
 // day is the day of a load, UTC.

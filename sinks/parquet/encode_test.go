@@ -198,7 +198,7 @@ func TestDiskFull(t *testing.T) {
 			w := newRanges(o)
 			w.begin(testLoad(1).Artifact.ID, symbol.ELF, "load")
 			for _, r := range manyRuns(2000) {
-				if err = w.add(r); err != nil {
+				if err = w.add(r, nil); err != nil {
 					break
 				}
 			}
@@ -225,7 +225,7 @@ func TestDiskFullAnywhere(t *testing.T) {
 	w := newRanges(o)
 	w.begin(testLoad(1).Artifact.ID, symbol.ELF, "load")
 	for _, r := range manyRuns(3) {
-		if err := w.add(r); err != nil {
+		if err := w.add(r, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -102,8 +102,8 @@ func grown[T any](s []T, n int) []T {
 // checkRows is how often a row group is looked at for being full.
 const checkRows = 64
 
-// add takes a run.
-func (w *ranges) add(r *symbol.Run) error {
+// add takes a run, of a script with the marks of its ranges.
+func (w *ranges) add(r *symbol.Run, marks []symbol.Mark) error {
 	n := len(r.Strings)
 	w.outer, w.inline = grown(w.outer, n), grown(w.inline, n)
 	w.file, w.inlineFile, w.name = grown(w.file, n), grown(w.inlineFile, n), grown(w.name, n)
@@ -117,7 +117,11 @@ func (w *ranges) add(r *symbol.Run) error {
 			}
 			w.mark++
 		}
-		w.row(r, &r.Ranges[i])
+		var mark symbol.Mark
+		if marks != nil {
+			mark = marks[i]
+		}
+		w.row(r, &r.Ranges[i], mark)
 		if w.o.g.open.full() {
 			if err := w.o.page(); err != nil {
 				return err
@@ -128,7 +132,7 @@ func (w *ranges) add(r *symbol.Run) error {
 	return nil
 }
 
-func (w *ranges) row(r *symbol.Run, g *symbol.Range) {
+func (w *ranges) row(r *symbol.Run, g *symbol.Range, mark symbol.Mark) {
 	if g.End > math.MaxInt64 {
 		w.left++
 		return
@@ -156,13 +160,11 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range) {
 	v[atFile].ints = append(v[atFile].ints, word(r, g.At.File, w.file, &d[atFile]))
 	v[atLine].ints = append(v[atLine].ints, number(g.At.Line))
 	v[atCol].ints = append(v[atCol].ints, number(g.At.Column))
-	name, ignored := uint32(0), int32(0)
-	if r.Rank == symbol.RankScript {
-		if name = g.Name; g.Flags&symbol.Ignored != 0 {
-			ignored = 1
-		}
+	ignored := int32(0)
+	if mark.Flags&symbol.Ignored != 0 {
+		ignored = 1
 	}
-	v[atName].ints = append(v[atName].ints, word(r, name, w.name, &d[atName]))
+	v[atName].ints = append(v[atName].ints, word(r, mark.Name, w.name, &d[atName]))
 	v[atIgnored].ints = append(v[atIgnored].ints, ignored)
 	callers := w.callers(r, g.Scope)
 	v[atDepth].ints = append(v[atDepth].ints, int32(1+callers))

@@ -89,7 +89,7 @@ func encodeClasses(t fataler, k *Keyring, classes []*symbol.Class, table Table) 
 	}
 	packer := NewPacker(func(s string) uint32 { return uint32(max(0, slices.Index(table.Strings, s))) })
 	for _, c := range classes {
-		if err := e.Add(&symbol.Run{Rank: symbol.RankMapping, Packed: packer.Append(nil, c), Position: secret.Position(c.Name)}); err != nil {
+		if err := e.AddClass(&Packed{Position: secret.Position(c.Name), Form: packer.Append(nil, c)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"hash"
 	"math"
 	"math/bits"
-
-	"github.com/symlake/symlake/formats/symbol"
 )
 
 // classEncoder is what an Encoder of classes has instead of a blockWriter.
@@ -19,10 +17,9 @@ type classEncoder struct {
 	last    uint64 // position of the class added last
 }
 
-// addClass encodes a class: no two have one name, and they come in the order of their positions.
-func (e *Encoder) addClass(r *symbol.Run) error {
-	w, p, pos := e.class, &e.class.packed, r.Position
-	if err := p.read(r.Packed); err != nil {
+func (e *Encoder) addClass(c *Packed) error {
+	w, p, pos := e.class, &e.class.packed, c.Position
+	if err := p.read(c.Form); err != nil {
 		e.err = fmt.Errorf("encode %s: %w", e.out.Artifact.ID, err)
 		return e.err
 	}

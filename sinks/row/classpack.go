@@ -34,6 +34,13 @@ type Packer struct {
 	lastAt  []uint32 // by method: line behind the last one in the source
 }
 
+// Packed is a class as a Packer made it, and the position where it stands: the sorter of ingest hands
+// it to an Encoder.
+type Packed struct {
+	Position uint64
+	Form     []byte
+}
+
 // NewPacker makes a packer. share, if not nil, is asked for the number of each string that a dictionary is good for:
 // names of classes and types, one time for each method of a class that has it. 0: it has none.
 func NewPacker(share func(s string) uint32) *Packer {

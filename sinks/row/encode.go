@@ -77,30 +77,60 @@ func NewEncoder(k *Keyring, a *symbol.Artifact, l sinks.Load, t Table, write fun
 	return e, e.err
 }
 
-// Add encodes a run: swept, so after and apart from those before. Its Strings
-// must be the table's.
+// Add encodes a run of code: swept, so after and apart from the runs before. Its Strings must be the
+// table's.
 func (e *Encoder) Add(r *symbol.Run) error {
-	if e.err != nil {
+	if !e.takes(e.block != nil && !e.block.script.is) {
 		return e.err
 	}
-	if (r.Packed != nil) != (e.class != nil) || e.texts != nil {
+	return e.add(r, nil)
+}
+
+// AddScript encodes a run of a script, as Add does with code.
+func (e *Encoder) AddScript(s *symbol.Script) error {
+	if !e.takes(e.block != nil && e.block.script.is && len(s.Marks) == len(s.Ranges)) {
+		return e.err
+	}
+	strings := uint32(len(e.block.strings))
+	for i := range s.Marks {
+		if name := s.Marks[i].Name; name >= strings {
+			e.err = fmt.Errorf("encode %s: range %d of a script refers to name %d", e.out.Artifact.ID, i, name)
+			return e.err
+		}
+	}
+	return e.add(&s.Run, s.Marks)
+}
+
+// AddClass encodes a class. Classes come in the order of their positions, no two of one name.
+func (e *Encoder) AddClass(c *Packed) error {
+	if !e.takes(e.class != nil) {
+		return e.err
+	}
+	return e.addClass(c)
+}
+
+// takes reports whether the encoder has not failed, and fails it if a piece is not of its
+// artifact's kind.
+func (e *Encoder) takes(kind bool) bool {
+	if e.err == nil && (!kind || e.texts != nil) {
 		e.err = fmt.Errorf("encode %s: a run of another kind than its artifact", e.out.Artifact.ID)
-		return e.err
 	}
-	if r.Packed != nil {
-		return e.addClass(r)
-	}
+	return e.err == nil
+}
+
+// add encodes a run, of a script with the marks of its ranges.
+func (e *Encoder) add(r *symbol.Run, marks []symbol.Mark) error {
 	if err := e.check(r); err != nil {
 		e.err = err
 		return err
 	}
 	w := e.block
-	w.begin(r)
+	w.begin(r, marks)
 	strings := uint32(len(w.strings))
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
-		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= strings || g.Name >= strings {
-			e.err = fmt.Errorf("encode %s: range %d of a run refers to scope %d, file %d, name %d", e.out.Artifact.ID, i, g.Scope, g.At.File, g.Name)
+		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= strings {
+			e.err = fmt.Errorf("encode %s: range %d of a run refers to scope %d, file %d", e.out.Artifact.ID, i, g.Scope, g.At.File)
 			return e.err
 		}
 		if g.Start < e.end || g.End <= g.Start {
@@ -110,13 +140,13 @@ func (e *Encoder) Add(r *symbol.Run) error {
 			e.err = fmt.Errorf("encode %s: range [%#x, %#x) of a script goes over the end of its line", e.out.Artifact.ID, g.Start, g.End)
 			return e.err
 		}
-		cost := w.cost(g)
+		cost := w.cost(i)
 		if w.full(g, cost) {
 			if e.flush(w.end - 1); e.err != nil {
 				return e.err
 			}
-			w.begin(r)
-			cost = w.cost(g)
+			w.begin(r, marks)
+			cost = w.cost(i)
 		}
 		if cost > maxBodyBytes-blockSlack {
 			// No reader would take the row: the range is left a hole, counted.
@@ -130,7 +160,7 @@ func (e *Encoder) Add(r *symbol.Run) error {
 			w.open(e.from)
 		}
 		if w.script.is {
-			w.addPart(g)
+			w.addPart(g, &marks[i])
 		} else {
 			w.add(g)
 		}

@@ -45,7 +45,7 @@ func TestWorkedExample(t *testing.T) {
 		t.Errorf("key %s", got)
 	}
 	w := newBlockWriter(exampleRun().Strings, nil, false)
-	w.begin(exampleRun())
+	w.begin(exampleRun(), nil)
 	w.open(0)
 	for _, g := range exampleRun().Ranges {
 		w.add(&g)

@@ -75,10 +75,11 @@ func FuzzBlock(f *testing.F) {
 func scriptSeed(t testing.TB) []byte {
 	k, _ := newRing(t)
 	strs := []string{"", "a.ts", "b.ts", "add", "cart", "n"}
-	l := encode(t, k, script(3<<32), strs, []*symbol.Run{{Rank: symbol.RankScript, Strings: strs,
+	l := encodeScript(t, k, script(3<<32), strs, []*symbol.Script{{Run: symbol.Run{Rank: symbol.RankScript, Strings: strs,
 		Scopes: []symbol.Scope{{Parent: -1, Function: 3}, {Parent: 0, Function: 4, Call: symbol.Site{File: 2, Line: 4, Column: 5}}},
-		Ranges: []symbol.Range{{Start: 4, End: 9, At: symbol.Site{File: 1, Line: 3}, Name: 5}, {Start: 9, End: 12, Scope: 1, At: symbol.Site{File: 2, Line: 3, Column: 7}, Flags: symbol.Linear},
-			{Start: 12, End: 1 << 32, At: symbol.Site{File: 1, Line: 9, Column: 2}, Name: 5, Flags: symbol.Ignored}}}})
+		Ranges: []symbol.Range{{Start: 4, End: 9, At: symbol.Site{File: 1, Line: 3}}, {Start: 9, End: 12, Scope: 1, At: symbol.Site{File: 2, Line: 3, Column: 7}},
+			{Start: 12, End: 1 << 32, At: symbol.Site{File: 1, Line: 9, Column: 2}}}},
+		Marks: []symbol.Mark{{Name: 5}, {Flags: symbol.Linear}, {Name: 5, Flags: symbol.Ignored}}}})
 	o := l.open(t)
 	body, err := o.body(nil, o.key(0), l.rows[0], bodyScript)
 	if err != nil {

@@ -19,6 +19,7 @@ type load struct {
 	store *sinks.Store
 	art   symbol.Artifact
 	runs  []*symbol.Run
+	marks [][]symbol.Mark // by run, of a script
 	rows  []sinks.Row
 	out   *Loaded
 }
@@ -64,7 +65,22 @@ func tableOf(strs []string, runs []*symbol.Run) Table {
 
 func encode(t fataler, k *Keyring, a symbol.Artifact, strs []string, runs []*symbol.Run) *load {
 	t.Helper()
-	l := &load{ring: k, art: a, runs: runs}
+	return encodeMarked(t, k, a, strs, runs, nil)
+}
+
+func encodeScript(t fataler, k *Keyring, a symbol.Artifact, strs []string, scripts []*symbol.Script) *load {
+	t.Helper()
+	var runs []*symbol.Run
+	marks := [][]symbol.Mark{}
+	for _, s := range scripts {
+		runs, marks = append(runs, &s.Run), append(marks, s.Marks)
+	}
+	return encodeMarked(t, k, a, strs, runs, marks)
+}
+
+func encodeMarked(t fataler, k *Keyring, a symbol.Artifact, strs []string, runs []*symbol.Run, marks [][]symbol.Mark) *load {
+	t.Helper()
+	l := &load{ring: k, art: a, runs: runs, marks: marks}
 	e, err := NewEncoder(k, &a, NewLoad(time.Unix(1, 0)), tableOf(strs, runs), func(r sinks.Row) error {
 		if n := len(l.rows); n > 0 && string(l.rows[n-1].Key) >= string(r.Key) {
 			t.Fatalf("row %x after %x", r.Key, l.rows[n-1].Key)
@@ -75,8 +91,13 @@ func encode(t fataler, k *Keyring, a symbol.Artifact, strs []string, runs []*sym
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range runs {
-		if err := e.Add(r); err != nil {
+	for i, r := range runs {
+		if marks != nil {
+			err = e.AddScript(&symbol.Script{Run: *r, Marks: marks[i]})
+		} else {
+			err = e.Add(r)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,11 +148,15 @@ func (l *load) blocks(t fataler, o *Opened) []*Block {
 
 // naive answers a position by looking at every range.
 func (l *load) naive(pos uint64) (frames []symbol.Frame, found bool) {
-	for _, r := range l.runs {
+	for k, r := range l.runs {
 		for i, g := range r.Ranges {
-			if g.Start <= pos && pos < g.End {
-				return r.Chain(i, nil), true
+			if g.Start > pos || pos >= g.End {
+				continue
 			}
+			if l.marks != nil {
+				return (&symbol.Script{Run: *r, Marks: l.marks[k]}).Chain(i, nil), true
+			}
+			return r.Chain(i, nil), true
 		}
 	}
 	return nil, false

@@ -34,7 +34,7 @@ func newScriptState(shared []uint32) scriptState {
 func (s *scriptState) reset() { s.count, s.first, s.none = 0, true, true }
 
 // addPart encodes a range of a script, which lies in one line.
-func (w *blockWriter) addPart(g *symbol.Range) {
+func (w *blockWriter) addPart(g *symbol.Range, mark *symbol.Mark) {
 	if w.ranges == 0 {
 		w.base = g.Start
 	}
@@ -42,7 +42,7 @@ func (w *blockWriter) addPart(g *symbol.Range) {
 		w.holePart(w.end)
 	}
 	n := w.start(g.Start)
-	n += w.answer(g)
+	n += w.answer(g, mark)
 	w.bytes += n
 	w.end = g.End
 }
@@ -79,7 +79,7 @@ func (w *blockWriter) start(at uint64) int {
 }
 
 // answer codes what a part says, and gives the bytes that its numbers took.
-func (w *blockWriter) answer(g *symbol.Range) int {
+func (w *blockWriter) answer(g *symbol.Range, mark *symbol.Mark) int {
 	s := &w.script
 	what := uint64(0)
 	if g.At.File != s.path || s.none {
@@ -94,14 +94,14 @@ func (w *blockWriter) answer(g *symbol.Range) int {
 		w.prev = w.node(g.Scope)
 	}
 	named := 0
-	if g.Name != 0 {
+	if mark.Name != 0 {
 		named = partName
 	}
 	what |= uint64(named)
-	if g.Flags&symbol.Ignored != 0 {
+	if mark.Flags&symbol.Ignored != 0 {
 		what |= partIgnored
 	}
-	if g.Flags&symbol.Linear != 0 {
+	if mark.Flags&symbol.Linear != 0 {
 		what |= partLinear
 	}
 	n := 0
@@ -113,7 +113,7 @@ func (w *blockWriter) answer(g *symbol.Range) int {
 		n = w.code(colScriptLine, zigzag(int64(g.At.Line)-int64(last.line))) + w.code(colScriptRestart, uint64(g.At.Column))
 	}
 	last.line, last.column = g.At.Line, g.At.Column
-	return n + w.code(colWhat, what) + w.scriptName(g.Name, named/partName)
+	return n + w.code(colWhat, what) + w.scriptName(mark.Name, named/partName)
 }
 
 // scriptFile codes another file: 0 a new one, else how many files ago it was used.

@@ -11,7 +11,7 @@ import (
 
 // genScript draws runs as a source map gives them: ranges within lines, names,
 // flags, inlined functions, holes within lines and over them.
-func genScript(t *rapid.T) (strs []string, runs []*symbol.Run) {
+func genScript(t *rapid.T) (strs []string, runs []*symbol.Script) {
 	strs = append([]string{""}, rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z/]{1,40}`), 3, 12, rapid.ID).Draw(t, "strings")...)
 	str := rapid.Uint32Range(0, uint32(len(strs)-1))
 	number := rapid.OneOf(rapid.Uint32Range(0, 90), rapid.Uint32())
@@ -20,7 +20,7 @@ func genScript(t *rapid.T) (strs []string, runs []*symbol.Run) {
 	})
 	at := rapid.Uint64Range(0, 1<<36).Draw(t, "first")
 	for range rapid.IntRange(0, 12).Draw(t, "runs") {
-		r := &symbol.Run{Rank: symbol.RankScript, Strings: strs}
+		r := &symbol.Script{Run: symbol.Run{Rank: symbol.RankScript, Strings: strs}}
 		for i := range rapid.IntRange(1, 5).Draw(t, "scopes") {
 			s := symbol.Scope{Parent: int32(rapid.IntRange(-1, i-1).Draw(t, "parent")), Function: str.Draw(t, "function")}
 			if s.Parent >= 0 {
@@ -34,7 +34,8 @@ func genScript(t *rapid.T) (strs []string, runs []*symbol.Run) {
 				end = eol
 			}
 			r.Ranges = append(r.Ranges, symbol.Range{Start: at, End: end, Scope: int32(rapid.IntRange(0, len(r.Scopes)-1).Draw(t, "scope")),
-				At: site.Draw(t, "at"), Name: str.Draw(t, "name"), Flags: symbol.Flags(rapid.IntRange(0, 3).Draw(t, "flags"))})
+				At: site.Draw(t, "at")})
+			r.Marks = append(r.Marks, symbol.Mark{Name: str.Draw(t, "name"), Flags: symbol.Flags(rapid.IntRange(0, 3).Draw(t, "flags"))})
 			at = end
 		}
 		at += rapid.SampledFrom([]uint64{0, 1, 40, 1 << 32, 3<<32 + 2, 1 << 50}).Draw(t, "gap")
@@ -50,9 +51,9 @@ func script(end uint64) symbol.Artifact {
 // naiveScript is naive with what a range says of its positions.
 func (l *load) naiveScript(pos uint64) (frames []symbol.Frame, found bool) {
 	frames, found = l.naive(pos)
-	for _, r := range l.runs {
-		for _, g := range r.Ranges {
-			if g.Start <= pos && pos < g.End && g.Flags&symbol.Linear != 0 {
+	for k, r := range l.runs {
+		for i, g := range r.Ranges {
+			if g.Start <= pos && pos < g.End && l.marks[k][i].Flags&symbol.Linear != 0 {
 				frames[0].Column += uint32(pos - g.Start)
 			}
 		}
@@ -66,7 +67,7 @@ func TestScriptsAnswerAsANaiveScan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		strs, runs := genScript(t)
 		end := rapid.SampledFrom([]uint64{0, 9 << 32, 1 << 52}).Draw(t, "end")
-		l := encode(t, ring, script(end), strs, runs)
+		l := encodeScript(t, ring, script(end), strs, runs)
 		o := l.open(t)
 		blocks := l.blocks(t, o)
 		probes := []uint64{0, 1}
@@ -117,8 +118,8 @@ func TestScriptRangeOverItsLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = e.Add(&symbol.Run{Rank: symbol.RankScript, Strings: []string{""}, Scopes: []symbol.Scope{{Parent: -1}},
-		Ranges: []symbol.Range{{Start: 5, End: 1<<32 + 1}}})
+	err = e.AddScript(&symbol.Script{Run: symbol.Run{Rank: symbol.RankScript, Strings: []string{""}, Scopes: []symbol.Scope{{Parent: -1}},
+		Ranges: []symbol.Range{{Start: 5, End: 1<<32 + 1}}}, Marks: make([]symbol.Mark, 1)})
 	if err == nil {
 		t.Error("a range over the end of its line was taken")
 	}

@@ -32,7 +32,7 @@ func withTexts(t testing.TB, k *Keyring, texts []source) (*Loaded, []sinks.Row) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Add(&symbol.Run{Rank: symbol.RankScript, Strings: []string{""}, Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{Start: 0, End: 9}}}); err != nil {
+	if err := e.AddScript(&symbol.Script{Run: symbol.Run{Rank: symbol.RankScript, Strings: []string{""}, Scopes: []symbol.Scope{{Parent: -1}}, Ranges: []symbol.Range{{Start: 0, End: 9}}}, Marks: make([]symbol.Mark, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range texts {

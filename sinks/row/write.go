@@ -48,6 +48,7 @@ type blockWriter struct {
 
 	script scriptState
 	run    *symbol.Run
+	marks  []symbol.Mark // of its ranges, if it is of a script
 	runAt  uint32
 	small  bool      // no range of the open run, with all that it brings, fills a block
 	scopes []stamped // of the open run, by scope: its node
@@ -105,9 +106,9 @@ func (w *blockWriter) open(from uint64) {
 	w.from, w.end = from, from
 }
 
-// begin takes a run, or the open one again after a reset.
-func (w *blockWriter) begin(r *symbol.Run) {
-	w.run = r
+// begin takes a run with the marks of its ranges, or the open run again after a reset.
+func (w *blockWriter) begin(r *symbol.Run, marks []symbol.Mark) {
+	w.run, w.marks = r, marks
 	w.runAt++
 	w.small = (len(r.Scopes)+1)*w.mostCost <= fullBytes
 	if len(w.scopes) < len(r.Scopes) {
@@ -136,15 +137,17 @@ func (w *blockWriter) full(g *symbol.Range, cost int) bool {
 	return w.ranges >= maxRanges || w.bytes >= fullBytes || cost > fullBytes || !w.script.is && g.Start-w.base > math.MaxUint32
 }
 
-// cost is at least what a range adds to an empty block, or any number that fills none if it adds less.
-func (w *blockWriter) cost(g *symbol.Range) int {
+// cost returns at least the bytes that range i of the run adds to an empty block, or any number that
+// fills none if the range adds less.
+func (w *blockWriter) cost(i int) int {
 	if w.small {
 		return 0 // most are so
 	}
-	return w.costOf(g)
+	return w.costOf(i)
 }
 
-func (w *blockWriter) costOf(g *symbol.Range) int {
+func (w *blockWriter) costOf(i int) int {
+	g := &w.run.Ranges[i]
 	nodes := 1
 	for s := g.Scope; s >= 0 && w.scopes[s].stamp != w.runAt; s = w.run.Scopes[s].Parent {
 		nodes++
@@ -152,7 +155,10 @@ func (w *blockWriter) costOf(g *symbol.Range) int {
 	if most := nodes * w.mostCost; most <= fullBytes {
 		return most // of no consequence: its names need not be looked at
 	}
-	n := nodeCost + w.text(g.At.File) + w.text(g.Name)
+	n := nodeCost + w.text(g.At.File)
+	if w.marks != nil {
+		n += w.text(w.marks[i].Name)
+	}
 	for s := g.Scope; s >= 0; s = w.run.Scopes[s].Parent {
 		if w.scopes[s].stamp == w.runAt {
 			break // it and its parents stand in the block, or were counted

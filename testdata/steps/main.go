@@ -197,7 +197,11 @@ func readObject(ctx context.Context, in *formats.Input, parents int) (runs int, 
 		quality := symbol.Quality{}
 		for part := range a.Parts {
 			err := formats.Guard(f.Name, func() error {
-				q, err := a.Explode(ctx, part, func(*symbol.Run) error { runs++; return nil })
+				q, err := a.ExplodeInto(ctx, part, formats.Takers{
+					Run:    func(*symbol.Run) error { runs++; return nil },
+					Script: func(*symbol.Script) error { runs++; return nil },
+					Class:  func(*symbol.Class) error { runs++; return nil },
+				})
 				quality.Add(q)
 				return err
 			})
@@ -243,8 +247,8 @@ func retraceAll(ctx context.Context, path string, data []byte) (int, error) {
 	classes := map[string]*retrace.Class{}
 	a := &obj.Artifacts[0]
 	for part := range a.Parts {
-		_, err := a.Explode(ctx, part, func(r *symbol.Run) error {
-			c := r.Class.Clone()
+		_, err := a.ExplodeClasses(ctx, part, func(c *symbol.Class) error {
+			c = c.Clone()
 			classes[c.Name] = retrace.NewClass(c, c)
 			return nil
 		})
