@@ -5,38 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/symlake/symlake/formats"
-	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-const (
-	buildIDKey = "build-id:"
-	dwzKey     = "dwz:"
-	fileKey    = "file:"
-)
-
 // errStop ends a walk that has found what it looked for.
 var errStop = errors.New("stop")
-
-// spellings are the ways in which one companion is called: a dwz file is
-// asked for by its build-id and reported as dwz.
-func spellings(id string) []string {
-	if hex, ok := strings.CutPrefix(id, buildIDKey); ok {
-		return []string{id, dwzKey + hex}
-	}
-	if hex, ok := strings.CutPrefix(id, dwzKey); ok {
-		return []string{id, buildIDKey + hex}
-	}
-	return []string{id}
-}
 
 // companion finds what x asks for beside it in its bucket, then in the ledger
 // by id. (The same archive was asked before, by the archive's format.)
@@ -106,33 +85,8 @@ func (x *object) approach(ctx context.Context, id string, places []string) (map[
 
 // placesOf gives the objects and members ("URL!member") that have an id.
 func (j *job) placesOf(ctx context.Context, id string) ([]string, error) {
-	return placesOf(ctx, j.cat, id)
-}
-
-func placesOf(ctx context.Context, c *catalog.Catalog, id string) ([]string, error) {
-	var places []string
-	for _, s := range spellings(id) {
-		refs, err := c.Names(ctx, s, 4)
-		if err != nil {
-			return nil, environment(err)
-		}
-		for _, r := range refs {
-			if r.Object != "" {
-				places = append(places, r.Object)
-			}
-		}
-	}
-	if hex, ok := strings.CutPrefix(spellings(id)[0], buildIDKey); ok {
-		rec, err := c.Artifact(ctx, symbol.NewID(symbol.ELF, strings.ToLower(hex)))
-		if err != nil {
-			return nil, environment(err)
-		}
-		if rec != nil && rec.Published != nil {
-			s := rec.Published.Source
-			places = append(places, ledger.Place(s.URL, s.Member))
-		}
-	}
-	return places, nil
+	places, err := placesOf(ctx, j.cat, id)
+	return places, environment(err)
 }
 
 // fetched opens an entry with all its bytes within reach.
@@ -249,32 +203,15 @@ func (x *object) miss(want formats.Ref, tried []string) {
 	}
 }
 
-// waitKey is the key under which an object waits for a companion: its id, or its name where it has
-// none. A file that comes under an id announces its id, too. The key is a copy.
-func waitKey(want formats.Ref) string {
-	if want.ID != "" {
-		return strings.Clone(want.ID)
-	}
-	return waitName(want.Name)
-}
-
 // maxMissed bounds what one object waits for: the largest binaries have 40,000
 // split units.
 const maxMissed = 1 << 16
 
-// waitName is the waiter's key for a file name.
-func waitName(name string) string {
-	if name == "" {
-		return ""
-	}
-	return fileKey + strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
-}
-
 // arrived enters what x brought under the ids that others ask for: companions, and builds, which
 // the catalog knows as artifacts.
-func (x *object) arrived(ctx context.Context, in *formats.Input, companions, builds []string) error {
+func (x *object) arrived(ctx context.Context, in *formats.Input, ids, builds []string) error {
 	if !x.j.o.DryRun {
-		for _, id := range companions {
+		for _, id := range ids {
 			if err := x.j.cat.AddName(ctx, id, catalog.Ref{Object: in.Name}); err != nil {
 				return err
 			}
@@ -283,7 +220,7 @@ func (x *object) arrived(ctx context.Context, in *formats.Input, companions, bui
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.brought = append(x.brought, waitName(formats.Base(in.Name)))
-	for _, id := range slices.Concat(companions, builds) {
+	for _, id := range slices.Concat(ids, builds) {
 		x.brought = append(x.brought, spellings(strings.Clone(id))...)
 	}
 	return nil

@@ -26,7 +26,7 @@ func (j *job) readObligations(ctx context.Context) (map[string][]*catalog.Obliga
 	if !j.o.DryRun {
 		joined, err := j.cat.Joined(ctx)
 		if err == nil && !joined {
-			err = joinWaiters(ctx, j.cat, nil)
+			err = joinWaiters(ctx, j.cat)
 		}
 		if err != nil {
 			return nil, err
@@ -352,4 +352,18 @@ func (j *job) reachable(ctx context.Context, asker row.Standing, owed []*catalog
 		}
 	}
 	return here, nil
+}
+
+// missing lists the companions that loads of this run still lack.
+func (j *job) missing() []string {
+	var all []string
+	for _, keys := range j.lacking {
+		for key := range keys {
+			if !strings.HasPrefix(key, fileKey) {
+				all = append(all, key)
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

@@ -125,16 +125,3 @@ func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 	}
 	return nil
 }
-
-// working reports whether a run may be at work: some worker holds a lease and is not known to be dead.
-func (v *verifier) working(ctx context.Context) (is bool, err error) {
-	err = v.cat.Workers(ctx, func(w *catalog.Worker) error {
-		alive, known := true, false
-		if v.Alive != nil {
-			alive, known = v.Alive(w.Host, w.Process)
-		}
-		is = is || alive || !known
-		return nil
-	})
-	return is, err
-}

@@ -71,11 +71,11 @@ func (c *copier) ledger(ctx context.Context) error {
 		err := c.from.ObjectsFrom(ctx, from, func(o *catalog.Object) error {
 			page = append(page, o)
 			if len(page) == copyPage {
-				return errStop
+				return errFull
 			}
 			return nil
 		})
-		if err != nil && err != errStop {
+		if err != nil && err != errFull {
 			return fmt.Errorf("list the ledger of the source: %w", err)
 		}
 		errs := make([]error, len(page))

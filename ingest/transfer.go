@@ -80,6 +80,9 @@ const (
 	copyPage = 256
 )
 
+// errFull ends the listing of a page.
+var errFull = errors.New("the page is full")
+
 // errDoomed: gc began to drop a load of that id and has not ended.
 var errDoomed = errors.New("gc has not finished removing an earlier copy of this load: run gc, then load again")
 
@@ -167,7 +170,7 @@ func (c *copier) run(ctx context.Context) error {
 		return err
 	}
 	// A waiter of either store may have found its companion in the other.
-	return joinWaiters(ctx, c.to, nil)
+	return joinWaiters(ctx, c.to)
 }
 
 // page reads records of the source from an ID on. It ends before any is
@@ -176,12 +179,12 @@ func (c *copier) page(ctx context.Context, from symbol.ID) (page []*catalog.Reco
 	err = c.from.ArtifactsFrom(ctx, from, func(r *catalog.Record) error {
 		if len(page) == copyPage {
 			next, more = r.ID, true
-			return errStop
+			return errFull
 		}
 		page = append(page, r)
 		return nil
 	})
-	if err == errStop {
+	if err == errFull {
 		err = nil
 	}
 	if err != nil {

@@ -1,0 +1,52 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/sinks/catalog"
+)
+
+// waits removes waiters and obligations of artifacts that were removed or never came, and records
+// the obligations that waiters are due.
+func (g *collector) waits(ctx context.Context) error {
+	void := func(w catalog.Waiter) (bool, error) {
+		r, err := g.cat.Artifact(ctx, w.Artifact)
+		if err != nil || r != nil {
+			return r != nil && (r.State.Removed() || r.Published == nil && len(r.Progress) == 0), err
+		}
+		// A load that never came, unless the record is lost: then the ledger tells of it.
+		o, err := g.cat.Object(ctx, w.Object)
+		return o == nil || len(ledger.Artifacts(o)) == 0, err
+	}
+	var waiters []waiting
+	var obligations []*catalog.Obligation
+	err := g.cat.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
+		is, err := void(w)
+		if is {
+			waiters = append(waiters, waiting{companion, w})
+		}
+		return err
+	})
+	if err == nil {
+		err = g.cat.Obligations(ctx, func(o *catalog.Obligation) error {
+			is, err := void(o.Waiter)
+			if is {
+				obligations = append(obligations, o)
+			}
+			return err
+		})
+	}
+	if err != nil || g.DryRun {
+		return err
+	}
+	errs := make([]error, len(waiters)+len(obligations))
+	parallel.Do(len(waiters), func(i int) { errs[i] = g.cat.RemoveWaiter(ctx, waiters[i].key, waiters[i].Waiter) })
+	parallel.Do(len(obligations), func(i int) { errs[len(waiters)+i] = g.cat.Discharge(ctx, obligations[i]) })
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return joinWaiters(ctx, g.cat)
+}
