@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
@@ -18,13 +19,13 @@ func (x *object) mayUse(ctx context.Context, key string, want formats.Ref) (bool
 	if s, takes := x.j.sources.Of(url); takes && s == x.t.Source {
 		return true, nil
 	}
-	a, err := arrivalAt(ctx, x.j.cat, []string{url}, x.t.Source.Standing())
+	a, err := companions.ArrivalAt(ctx, x.j.cat, []string{url}, x.t.Source.Standing())
 	if err != nil {
 		return false, environment(err)
 	}
-	is := x.j.sources.Serve(url, x.t.Source.Standing(), a.owners)
+	is := x.j.sources.Serve(url, x.t.Source.Standing(), a.Owners)
 	if !is {
-		x.distrust(url, want, a.owners)
+		x.distrust(url, want, a.Owners)
 	}
 	return is, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -27,7 +28,7 @@ func (x *object) companion(ctx context.Context, want formats.Ref) (*formats.Inpu
 		if x.got == nil {
 			x.got = make(map[string]bool)
 		}
-		x.got[waitKey(want)] = true
+		x.got[companions.Key(want)] = true
 	}
 	return in, err
 }
@@ -40,7 +41,7 @@ func (x *object) seek(ctx context.Context, want formats.Ref) (*formats.Input, er
 	}
 	var tried []string
 	if want.ID != "" {
-		if tried, err = x.j.placesOf(ctx, want.ID); err != nil {
+		if tried, err = x.j.Places(ctx, want.ID); err != nil {
 			return nil, err
 		}
 		owners, err := x.approach(ctx, want.ID, tried)
@@ -70,7 +71,7 @@ func (x *object) approach(ctx context.Context, id string, places []string) (map[
 	if len(places) == 0 {
 		return nil, nil
 	}
-	a, err := arrivalAt(ctx, x.j.cat, places, x.t.Source.Standing())
+	a, err := companions.ArrivalAt(ctx, x.j.cat, places, x.t.Source.Standing())
 	if err != nil {
 		return nil, environment(err)
 	}
@@ -79,13 +80,13 @@ func (x *object) approach(ctx context.Context, id string, places []string) (map[
 	if x.states == nil {
 		x.states = make(map[string]string)
 	}
-	x.states[id] = a.state
-	return a.owners, nil
+	x.states[id] = a.State
+	return a.Owners, nil
 }
 
-// placesOf gives the objects and members ("URL!member") that have an id.
-func (j *job) placesOf(ctx context.Context, id string) ([]string, error) {
-	places, err := placesOf(ctx, j.cat, id)
+// Places gives the objects and members ("URL!member") that have an id.
+func (j *job) Places(ctx context.Context, id string) ([]string, error) {
+	places, err := companions.Places(ctx, j.cat, id)
 	return places, environment(err)
 }
 
@@ -191,7 +192,7 @@ type missed struct {
 // miss notes a companion that x asked for and did not find in the places tried. What the parser says
 // may lie in the mapped object, which is closed before the load is published.
 func (x *object) miss(want formats.Ref, tried []string) {
-	key := waitKey(want)
+	key := companions.Key(want)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.missed == nil {
@@ -219,9 +220,9 @@ func (x *object) arrived(ctx context.Context, in *formats.Input, ids, builds []s
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.brought = append(x.brought, waitName(formats.Base(in.Name)))
+	x.brought = append(x.brought, companions.FileKey(formats.Base(in.Name)))
 	for _, id := range slices.Concat(ids, builds) {
-		x.brought = append(x.brought, spellings(strings.Clone(id))...)
+		x.brought = append(x.brought, companions.Spellings(strings.Clone(id))...)
 	}
 	return nil
 }

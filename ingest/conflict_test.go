@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/ingest/conflicts"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/transfer"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -150,7 +151,7 @@ func TestCopyOwners(t *testing.T) {
 	w.ingest(1)
 	to := &teams{world: w.target(fileStore(t)), sources: w.sources}
 	to.now = w.now
-	if r := w.copyTo(to.world, nil); r.Artifacts != (CopyCounts{Seen: 1, Copied: 1}) {
+	if r := w.copyTo(to.world, nil); r.Artifacts != (transfer.Counts{Seen: 1, Copied: 1}) {
 		t.Fatalf("%+v", r.Artifacts)
 	}
 	if p := to.record(idA).Published; p.Claimed() != teamA || p.Layout.Table != w.record(idA).Published.Layout.Table {
@@ -174,20 +175,20 @@ func TestCopyOwners(t *testing.T) {
 		if err := conflicts.Dismiss(t.Context(), to.cat, w.url("b/lib.so"), func(*catalog.Conflict) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		r := theirs.copyTo(to.world, func(o *CopyOptions) { o.Force = force })
+		r := theirs.copyTo(to.world, func(o *transfer.Options) { o.Force = force })
 		to.answers(idA, 0, "mine:1")
-		if r.Artifacts != (CopyCounts{Seen: 1, Conflicts: 1}) || len(to.conflicts()) != 1 || to.audited("conflict") != 2 {
+		if r.Artifacts != (transfer.Counts{Seen: 1, Conflicts: 1}) || len(to.conflicts()) != 1 || to.audited("conflict") != 2 {
 			t.Errorf("force %v: %+v, %d conflicts, %d in the audit", force, r.Artifacts, len(to.conflicts()), to.audited("conflict"))
 		}
 		to.is("b/lib.so", catalog.ObjectConflict)
 		to.verify()
-		if r := theirs.copyTo(to.world, nil); r.Artifacts != (CopyCounts{Seen: 1, Kept: 1}) {
+		if r := theirs.copyTo(to.world, nil); r.Artifacts != (transfer.Counts{Seen: 1, Kept: 1}) {
 			t.Errorf("again: %+v", r.Artifacts)
 		}
 	}
 
 	// The other way round, the owner of the higher rank takes over.
-	if r := w.copyTo(theirs.world, nil); r.Artifacts != (CopyCounts{Seen: 1, Copied: 1}) {
+	if r := w.copyTo(theirs.world, nil); r.Artifacts != (transfer.Counts{Seen: 1, Copied: 1}) {
 		t.Errorf("%+v", r.Artifacts)
 	}
 	theirs.answers(idA, 0, "mine:1")

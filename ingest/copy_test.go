@@ -13,6 +13,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/transfer"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
@@ -54,21 +55,21 @@ func (w *world) target(s *sinks.Store) *world {
 	return to
 }
 
-func (w *world) copyTo(to *world, edit func(*CopyOptions)) *CopyReport {
+func (w *world) copyTo(to *world, edit func(*transfer.Options)) *transfer.Report {
 	w.t.Helper()
 	o := w.copyOptions(to)
 	if edit != nil {
 		edit(&o)
 	}
-	r, err := Copy(w.t.Context(), o)
+	r, err := transfer.Copy(w.t.Context(), o)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return r
 }
 
-func (w *world) copyOptions(to *world) CopyOptions {
-	return CopyOptions{From: CopyStore{w.store, w.ring}, To: CopyStore{to.store, to.ring}, Owner: "copy", Now: func() time.Time { return to.now }}
+func (w *world) copyOptions(to *world) transfer.Options {
+	return transfer.Options{From: transfer.Store{Store: w.store, Keyring: w.ring}, To: transfer.Store{Store: to.store, Keyring: to.ring}, Owner: "copy", Now: func() time.Time { return to.now }}
 }
 
 // After a copy the target answers as the source does, and an ingest into it finds nothing new.
@@ -81,7 +82,7 @@ func TestCopy(t *testing.T) {
 			w := filled(t, stores[0](t))
 			to := w.target(stores[1](t))
 			r := w.copyTo(to, nil)
-			if want := (CopyCounts{Seen: 2, Copied: 2}); r.Artifacts != want || r.Objects != 5 || r.Waiters == 0 || r.Batches != 1 {
+			if want := (transfer.Counts{Seen: 2, Copied: 2}); r.Artifacts != want || r.Objects != 5 || r.Waiters == 0 || r.Batches != 1 {
 				t.Fatalf("%+v", r)
 			}
 			if got, want := to.verify(), w.verify(); got != want {
@@ -108,7 +109,7 @@ func TestCopy(t *testing.T) {
 			if got := to.run().Objects; got.New != 0 || got.Seen != 5 {
 				t.Fatalf("%+v", got)
 			}
-			if r := w.copyTo(to, nil); r.Artifacts != (CopyCounts{Seen: 2, There: 2}) || r.Bytes != 0 || r.Objects != 0 {
+			if r := w.copyTo(to, nil); r.Artifacts != (transfer.Counts{Seen: 2, There: 2}) || r.Bytes != 0 || r.Objects != 0 {
 				t.Fatalf("again: %+v", r)
 			}
 			// What waited is woken in the target too.
@@ -137,7 +138,7 @@ func TestCopyAfterGC(t *testing.T) {
 	if to.record(idA) != nil {
 		t.Fatal("gc left the record")
 	}
-	if r := w.copyTo(to, nil); r.Artifacts != (CopyCounts{Seen: 2, Copied: 1, There: 1}) {
+	if r := w.copyTo(to, nil); r.Artifacts != (transfer.Counts{Seen: 2, Copied: 1, There: 1}) {
 		t.Fatalf("%+v", r)
 	}
 	to.answers(idA, 16, "one:5")
@@ -177,7 +178,7 @@ func TestCopyKeeps(t *testing.T) {
 		}
 	}
 	pin(catalog.Pinned)
-	if r := w.copyTo(other, nil); r.Artifacts != (CopyCounts{Seen: 3, Copied: 1, Kept: 2}) {
+	if r := w.copyTo(other, nil); r.Artifacts != (transfer.Counts{Seen: 3, Copied: 1, Kept: 2}) {
 		t.Fatalf("%+v", r)
 	}
 	other.answers(idA, 16, "one:5")
@@ -191,7 +192,7 @@ func TestCopyKeeps(t *testing.T) {
 	if prev := other.record(idA).Previous; prev == nil || len(other.record(idA).Progress) != 0 {
 		t.Fatalf("%+v", other.record(idA))
 	}
-	if r := w.copyTo(other, func(o *CopyOptions) { o.Force = true }); r.Artifacts != (CopyCounts{Seen: 3, Copied: 3}) {
+	if r := w.copyTo(other, func(o *transfer.Options) { o.Force = true }); r.Artifacts != (transfer.Counts{Seen: 3, Copied: 3}) {
 		t.Fatalf("%+v", r)
 	}
 	other.answers(idC, 0, "c:1")
@@ -202,8 +203,8 @@ func TestCopyKeeps(t *testing.T) {
 func TestCopyNamed(t *testing.T) {
 	w := filled(t, mem.New())
 	to := w.target(mem.New())
-	r := w.copyTo(to, func(o *CopyOptions) { o.Artifacts = []symbol.ID{symbol.NewID(symbol.ELF, idA)} })
-	if r.Artifacts != (CopyCounts{Seen: 1, Copied: 1}) || r.Objects != 2 {
+	r := w.copyTo(to, func(o *transfer.Options) { o.Artifacts = []symbol.ID{symbol.NewID(symbol.ELF, idA)} })
+	if r.Artifacts != (transfer.Counts{Seen: 1, Copied: 1}) || r.Objects != 2 {
 		t.Fatalf("%+v", r)
 	}
 	to.answers(idA, 16, "one:5")
@@ -263,7 +264,7 @@ func TestCopyResumes(t *testing.T) {
 		o := w.copyOptions(to)
 		o.To.Store = &sinks.Store{Blocks: f, Catalog: f, Close: s.Close}
 		o.BatchBytes = 1 // many batches
-		_, err := Copy(t.Context(), o)
+		_, err := transfer.Copy(t.Context(), o)
 		if err != nil && !errors.Is(err, errPulled) {
 			t.Fatal(err)
 		}
@@ -290,7 +291,7 @@ func TestCopyDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.copyTo(to, nil)
-	if r.Artifacts != (CopyCounts{Seen: 2, Copied: 1, Failed: 1}) || r.Objects != 3 || len(r.Failed) != 1 {
+	if r.Artifacts != (transfer.Counts{Seen: 2, Copied: 1, Failed: 1}) || r.Objects != 3 || len(r.Failed) != 1 {
 		t.Fatalf("%+v", r)
 	}
 	to.answers(idB, 0, "b:1")

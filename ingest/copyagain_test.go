@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/ingest/transfer"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
@@ -77,8 +78,8 @@ func TestCopyLostRows(t *testing.T) {
 		if to.record(idA).Previous == nil {
 			t.Error("gc forgot a previous load while the published one was lost too")
 		}
-		r := w.copyTo(to, func(o *CopyOptions) { o.Force = force })
-		if r.Artifacts != (CopyCounts{Seen: 2, Copied: 2}) {
+		r := w.copyTo(to, func(o *transfer.Options) { o.Force = force })
+		if r.Artifacts != (transfer.Counts{Seen: 2, Copied: 2}) {
 			t.Fatalf("%+v", r.Artifacts)
 		}
 		to.answers(idA, 16, "uno:5")
@@ -93,7 +94,7 @@ func TestCopyLostRows(t *testing.T) {
 		if got := to.verify(); got != want {
 			t.Errorf("digest %s, want %s", got, want)
 		}
-		if r := w.copyTo(to, nil); r.Artifacts != (CopyCounts{Seen: 2, There: 2}) {
+		if r := w.copyTo(to, nil); r.Artifacts != (transfer.Counts{Seen: 2, There: 2}) {
 			t.Errorf("again: %+v", r.Artifacts)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/symlake/symlake/ingest/conflicts"
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/transfer"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -208,7 +209,7 @@ var scenarios = []scenario{
 		w.dir, w.src, w.owners = w.from.dir, w.from.src, w.from.owners
 	},
 		act: func(ctx context.Context, w *world) error {
-			_, err := Copy(ctx, CopyOptions{From: CopyStore{w.from.store, w.from.ring}, To: CopyStore{w.o.Store, w.o.Keyring}, Owner: "copy", Now: func() time.Time { return w.now }})
+			_, err := transfer.Copy(ctx, transfer.Options{From: transfer.Store{Store: w.from.store, Keyring: w.from.ring}, To: transfer.Store{Store: w.o.Store, Keyring: w.o.Keyring}, Owner: "copy", Now: func() time.Time { return w.now }})
 			return err
 		}, check: func(w *world) {
 			w.answers(idA, 0, "mine:1")
@@ -271,7 +272,7 @@ var scenarios = []scenario{
 		w.dir, w.src = w.from.dir, w.from.src
 	},
 		act: func(ctx context.Context, w *world) error {
-			_, err := Copy(ctx, CopyOptions{From: CopyStore{w.from.store, w.from.ring}, To: CopyStore{w.o.Store, w.o.Keyring}, Owner: "copy", Now: func() time.Time { return w.now }})
+			_, err := transfer.Copy(ctx, transfer.Options{From: transfer.Store{Store: w.from.store, Keyring: w.from.ring}, To: transfer.Store{Store: w.o.Store, Keyring: w.o.Keyring}, Owner: "copy", Now: func() time.Time { return w.now }})
 			return err
 		}, check: func(w *world) {
 			w.answers(idA, 16, "one:5")

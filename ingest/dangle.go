@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks/catalog"
 )
@@ -13,7 +14,7 @@ import (
 // dangling is what a catalog says of one artifact that has no record.
 type dangling struct {
 	Knows   []string
-	waiters []waiting
+	waiters []companions.Wait
 	object  string // by the ledger, this object brought it; "": no object did
 }
 
@@ -60,7 +61,7 @@ func dangles(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, 
 	}
 	err = c.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
 		if d := of(w.Artifact); d != nil {
-			d.waiters = append(d.waiters, waiting{companion, w})
+			d.waiters = append(d.waiters, companions.Wait{Companion: companion, Waiter: w})
 		}
 		return nil
 	})

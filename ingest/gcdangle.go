@@ -90,7 +90,7 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error
 		}
 	}
 	for _, w := range d.waiters {
-		if err := g.cat.RemoveWaiter(ctx, w.key, w.Waiter); err != nil {
+		if err := g.cat.RemoveWaiter(ctx, w.Companion, w.Waiter); err != nil {
 			return err
 		}
 	}
@@ -102,7 +102,7 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error
 		err = errors.Join(err, g.cat.AddName(ctx, name, catalog.Ref{Artifact: id}))
 	}
 	for _, w := range d.waiters {
-		err = errors.Join(err, g.cat.AddWaiter(ctx, w.key, w.Waiter))
+		err = errors.Join(err, g.cat.AddWaiter(ctx, w.Companion, w.Waiter))
 	}
 	return err
 }

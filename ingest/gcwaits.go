@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -21,12 +22,12 @@ func (g *collector) waits(ctx context.Context) error {
 		o, err := g.cat.Object(ctx, w.Object)
 		return o == nil || len(ledger.Artifacts(o)) == 0, err
 	}
-	var waiters []waiting
+	var waiters []companions.Wait
 	var obligations []*catalog.Obligation
 	err := g.cat.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
 		is, err := void(w)
 		if is {
-			waiters = append(waiters, waiting{companion, w})
+			waiters = append(waiters, companions.Wait{Companion: companion, Waiter: w})
 		}
 		return err
 	})
@@ -43,10 +44,10 @@ func (g *collector) waits(ctx context.Context) error {
 		return err
 	}
 	errs := make([]error, len(waiters)+len(obligations))
-	parallel.Do(len(waiters), func(i int) { errs[i] = g.cat.RemoveWaiter(ctx, waiters[i].key, waiters[i].Waiter) })
+	parallel.Do(len(waiters), func(i int) { errs[i] = g.cat.RemoveWaiter(ctx, waiters[i].Companion, waiters[i].Waiter) })
 	parallel.Do(len(obligations), func(i int) { errs[len(waiters)+i] = g.cat.Discharge(ctx, obligations[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return joinWaiters(ctx, g.cat)
+	return companions.Join(ctx, g.cat)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
+	"github.com/symlake/symlake/ingest/transfer"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/hbase"
@@ -93,7 +94,7 @@ func copyAfterGC(t *testing.T, server *hbasetest.Server) {
 			if n := to.rows(idA); n != 0 {
 				t.Fatalf("%d rows after gc", n)
 			}
-			if r := w.copyTo(to, nil); r.Artifacts != (CopyCounts{Seen: 2, Copied: 1, There: 1}) {
+			if r := w.copyTo(to, nil); r.Artifacts != (transfer.Counts{Seen: 2, Copied: 1, There: 1}) {
 				t.Fatalf("%+v", r)
 			}
 			to.answers(idA, 16, "one:5")

@@ -17,6 +17,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
+	"github.com/symlake/symlake/ingest/transfer"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
@@ -346,8 +347,8 @@ func TestShred(t *testing.T) {
 	}
 	another.put("secret.so", "FAKE\nid "+idA+"\nf 0 8 theSecretFunction 4\n")
 	another.run()
-	copied := CopyOptions{From: CopyStore{Store: another.store, Keyring: another.ring}, To: CopyStore{Store: s, Keyring: w.ring}, Artifacts: []symbol.ID{id}, Owner: "copy", Run: "copy"}
-	if c, err := Copy(t.Context(), copied); err != nil || c.Artifacts.Copied != 0 {
+	copied := transfer.Options{From: transfer.Store{Store: another.store, Keyring: another.ring}, To: transfer.Store{Store: s, Keyring: w.ring}, Artifacts: []symbol.ID{id}, Owner: "copy", Run: "copy"}
+	if c, err := transfer.Copy(t.Context(), copied); err != nil || c.Artifacts.Copied != 0 {
 		t.Errorf("%+v %v", c, err)
 	}
 	gc(t, w)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/bucket"
@@ -138,7 +139,7 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 		a := &obj.Artifacts[i]
 		for _, n := range a.Names {
 			if n.Kind == symbol.NameBuildID {
-				builds = append(builds, buildIDKey+n.Text)
+				builds = append(builds, companions.BuildIDPrefix+n.Text)
 			}
 		}
 		if err := x.artifact(ctx, f, a, member); err != nil {

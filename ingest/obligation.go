@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -26,7 +27,7 @@ func (j *job) readObligations(ctx context.Context) (map[string][]*catalog.Obliga
 	if !j.o.DryRun {
 		joined, err := j.cat.Joined(ctx)
 		if err == nil && !joined {
-			err = joinWaiters(ctx, j.cat)
+			err = companions.Join(ctx, j.cat)
 		}
 		if err != nil {
 			return nil, err
@@ -65,8 +66,8 @@ func (j *job) await(ctx context.Context, p *pending) error {
 	}
 	errs := make([]error, len(keys))
 	parallel.Do(len(keys), func(i int) {
-		w := waiting{keys[i], catalog.Waiter{Artifact: p.id, Object: p.x.t.URL}}
-		errs[i] = j.cat.AddWaiter(ctx, w.key, w.Waiter)
+		w := companions.Wait{Companion: keys[i], Waiter: catalog.Waiter{Artifact: p.id, Object: p.x.t.URL}}
+		errs[i] = j.cat.AddWaiter(ctx, w.Companion, w.Waiter)
 		if errs[i] == nil {
 			errs[i] = j.lookAgain(ctx, p, w)
 		}
@@ -100,43 +101,43 @@ func (x *object) awaitToo(ctx context.Context, p, l *row.Loaded) error {
 // lookAgain records an obligation if the companion that w lacks came, or changed, while the object
 // was read, or lies in another source than those of this run. A companion that is as it was when
 // the object was read beside it, without use, wakes the object only when it changes.
-func (j *job) lookAgain(ctx context.Context, p *pending, w waiting) error {
-	m, asked := p.missed[w.key]
+func (j *job) lookAgain(ctx context.Context, p *pending, w companions.Wait) error {
+	m, asked := p.missed[w.Companion]
 	there := false
 	var err error
 	if asked {
 		there, err = j.cameMeanwhile(ctx, p.x, m)
 	}
-	before, known := p.states[w.key]
+	before, known := p.states[w.Companion]
 	if err == nil && !there && known {
-		var a arrival
-		if a, err = arrivalOf(ctx, j.cat, w); err == nil && a.state != "" {
-			if there = a.state != before || !j.holds(a); !there {
-				return j.cat.WaitInVain(ctx, w.key, w.Waiter, a.state)
+		var a companions.Arrival
+		if a, err = companions.ArrivalOf(ctx, j.cat, w); err == nil && a.State != "" {
+			if there = a.State != before || !j.holds(a); !there {
+				return j.cat.WaitInVain(ctx, w.Companion, w.Waiter, a.State)
 			}
 		}
 	}
 	if err != nil || !there {
 		return err
 	}
-	return j.cat.Oblige(ctx, w.key, w.Waiter)
+	return j.cat.Oblige(ctx, w.Companion, w.Waiter)
 }
 
 // holds reports whether a companion lies in a source of this run.
-func (j *job) holds(a arrival) bool {
-	return slices.ContainsFunc(a.places, j.sources.Have)
+func (j *job) holds(a companions.Arrival) bool {
+	return slices.ContainsFunc(a.Places, j.sources.Have)
 }
 
 // cameMeanwhile reports whether a companion that was missing is there now.
 func (j *job) cameMeanwhile(ctx context.Context, x *object, m missed) (bool, error) {
 	if m.want.ID != "" {
-		places, err := j.placesOf(ctx, m.want.ID)
+		places, err := j.Places(ctx, m.want.ID)
 		if err != nil {
 			return false, err
 		}
-		a, err := arrivalAt(ctx, j.cat, places, x.t.Source.Standing())
+		a, err := companions.ArrivalAt(ctx, j.cat, places, x.t.Source.Standing())
 		for _, place := range places {
-			if slices.Contains(m.tried, place) || !j.sources.Serve(place, x.t.Source.Standing(), a.owners) {
+			if slices.Contains(m.tried, place) || !j.sources.Serve(place, x.t.Source.Standing(), a.Owners) {
 				continue
 			}
 			_, _, _, err := j.sources.Locate(ctx, place)
@@ -187,17 +188,17 @@ func (x *object) discharge(ctx context.Context) error {
 	errs := make([]error, len(x.t.Owed))
 	parallel.Do(len(x.t.Owed), func(i int) {
 		o := x.t.Owed[i]
-		w := waiting{o.Companion, o.Waiter}
+		w := companions.Wait{Companion: o.Companion, Waiter: o.Waiter}
 		lacks, err := x.lacksStill(ctx, w)
 		if err == nil && !lacks {
 			err = x.endWait(ctx, w)
 		} else if err == nil {
-			var a arrival
-			if a, err = arrivalOf(ctx, x.j.cat, w); err == nil && a.state != "" {
+			var a companions.Arrival
+			if a, err = companions.ArrivalOf(ctx, x.j.cat, w); err == nil && a.State != "" {
 				if !x.j.holds(a) {
 					return
 				}
-				err = x.j.cat.WaitInVain(ctx, w.key, w.Waiter, a.state)
+				err = x.j.cat.WaitInVain(ctx, w.Companion, w.Waiter, a.State)
 			}
 		}
 		if err == nil {
@@ -210,21 +211,21 @@ func (x *object) discharge(ctx context.Context) error {
 
 // lacksStill reports whether a wait of x goes on after x was read: x did not find the companion, or
 // was rejected with it, or the load that x published lacks it, such as a load of an earlier content.
-func (x *object) lacksStill(ctx context.Context, w waiting) (bool, error) {
-	if !x.found(w.key) || x.t.Ledger.State == catalog.ObjectRejected {
+func (x *object) lacksStill(ctx context.Context, w companions.Wait) (bool, error) {
+	if !x.found(w.Companion) || x.t.Ledger.State == catalog.ObjectRejected {
 		return true, nil
 	}
 	rec, err := x.j.cat.Artifact(ctx, w.Artifact)
 	if err != nil || rec == nil || rec.Published == nil {
 		return false, err
 	}
-	return rec.Published.Source.URL == w.Object && slices.Contains(rec.Published.Quality.Missing, w.key), nil
+	return rec.Published.Source.URL == w.Object && slices.Contains(rec.Published.Quality.Missing, w.Companion), nil
 }
 
 // endWait removes a waiter.
-func (x *object) endWait(ctx context.Context, w waiting) error {
-	x.j.lacksNot(w.Object, w.key)
-	return x.j.cat.RemoveWaiter(ctx, w.key, w.Waiter)
+func (x *object) endWait(ctx context.Context, w companions.Wait) error {
+	x.j.lacksNot(w.Object, w.Companion)
+	return x.j.cat.RemoveWaiter(ctx, w.Companion, w.Waiter)
 }
 
 // stopWaiting removes what earlier attempts at x recorded of companions that x found this time: a
@@ -247,8 +248,8 @@ func (x *object) stopWaiting(ctx context.Context) error {
 				continue
 			}
 			var lacks bool
-			if lacks, err = x.lacksStill(ctx, waiting{keys[i], w}); err == nil && !lacks {
-				err = x.endWait(ctx, waiting{keys[i], w})
+			if lacks, err = x.lacksStill(ctx, companions.Wait{Companion: keys[i], Waiter: w}); err == nil && !lacks {
+				err = x.endWait(ctx, companions.Wait{Companion: keys[i], Waiter: w})
 			}
 		}
 		errs[i] = err
@@ -329,22 +330,22 @@ func (j *job) reachable(ctx context.Context, asker row.Standing, owed []*catalog
 		asker     row.Standing
 	}
 	for _, o := range owed {
-		if strings.HasPrefix(o.Companion, fileKey) { // it lies beside the object
+		if strings.HasPrefix(o.Companion, companions.FilePrefix) { // it lies beside the object
 			here = append(here, o)
 			continue
 		}
 		q := question{o.Companion, asker}
 		is, found := known.Load(q)
 		if !found {
-			places, err := j.placesOf(ctx, o.Companion)
+			places, err := j.Places(ctx, o.Companion)
 			if err != nil {
 				return nil, err
 			}
-			a, err := arrivalAt(ctx, j.cat, places, asker)
+			a, err := companions.ArrivalAt(ctx, j.cat, places, asker)
 			if err != nil {
 				return nil, err
 			}
-			is = len(a.places) == 0 || j.holds(a)
+			is = len(a.Places) == 0 || j.holds(a)
 			known.Store(q, is)
 		}
 		if is.(bool) {
@@ -359,7 +360,7 @@ func (j *job) missing() []string {
 	var all []string
 	for _, keys := range j.lacking {
 		for key := range keys {
-			if !strings.HasPrefix(key, fileKey) {
+			if !strings.HasPrefix(key, companions.FilePrefix) {
 				all = append(all, key)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
@@ -47,7 +48,7 @@ func (v *verifier) obligations(ctx context.Context) error {
 		if err != nil || entry == nil || entry.State != catalog.ObjectLoaded && entry.State != catalog.ObjectKept {
 			return err
 		}
-		there, err := arrivedBefore(ctx, v.cat, waiting{companion, w})
+		there, err := companions.Arrived(ctx, v.cat, companions.Wait{Companion: companion, Waiter: w})
 		if err == nil && there {
 			v.owes(atWork, "object "+w.Object, fmt.Errorf("it lacks its companion %s, which is there: run symlake gc, then symlake ingest", companion))
 		}

@@ -272,14 +272,14 @@ func TestDisk(t *testing.T) {
 
 // fakeHints gives messages once.
 type fakeHints struct {
-	waiting []Hint
-	done    []string
-	err     error
+	Wait []Hint
+	done []string
+	err  error
 }
 
 func (h *fakeHints) Take(context.Context) ([]Hint, error) {
-	now := h.waiting
-	h.waiting = nil
+	now := h.Wait
+	h.Wait = nil
 	return now, h.err
 }
 
@@ -298,7 +298,7 @@ func TestHinted(t *testing.T) {
 	w.put("c.txt", "FAKE\nid "+idC+"\nf 0 8 c 1\n")
 	w.src.Include = []string{"*.so"}
 	url := w.src.Bucket.URL
-	hints := &fakeHints{waiting: []Hint{{URLs: []string{url("a+b.so"), url("a b.so")}, Token: "1"}, {URLs: []string{url("gone.so")}, Token: "2"},
+	hints := &fakeHints{Wait: []Hint{{URLs: []string{url("a+b.so"), url("a b.so")}, Token: "1"}, {URLs: []string{url("gone.so")}, Token: "2"},
 		{URLs: []string{url("c.txt")}, Token: "3"}, {Token: "4"}, {URLs: []string{"s3://elsewhere/x.so"}, Token: "5"}}}
 	w.src.Hints = hints
 	w.o.HintsOnly = true
@@ -310,7 +310,7 @@ func TestHinted(t *testing.T) {
 	}
 	w.answers(idA, 0, "a:1")
 	w.o.HintsOnly = false
-	hints.waiting = []Hint{{URLs: []string{url("a b.so")}, Token: "6"}}
+	hints.Wait = []Hint{{URLs: []string{url("a b.so")}, Token: "6"}}
 	if r := w.run(); r.Objects.Loaded != 1 || r.Objects.New != 1 {
 		t.Fatalf("%+v", r.Objects)
 	}

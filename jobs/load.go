@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/transfer"
 	"github.com/symlake/symlake/jobs/garbage"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -54,7 +54,7 @@ func (j loadJob) Run(p *process) error {
 		return fmt.Errorf("source: %w", err)
 	}
 	defer from.Close()
-	o := ingest.CopyOptions{From: ingest.CopyStore{Store: from.Store, Keyring: from.ring}, Force: j.Force, Run: runID(j.RunID), Now: time.Now}
+	o := transfer.Options{From: transfer.Store{Store: from.Store, Keyring: from.ring}, Force: j.Force, Run: runID(j.RunID), Now: time.Now}
 	o.Owner = owner(o.Run)
 	if o.Artifacts, err = j.artifacts(p, from); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (j loadJob) Run(p *process) error {
 	}
 	defer unlock()
 	defer to.Close()
-	o.To = ingest.CopyStore{Store: to.Store, Keyring: to.ring}
+	o.To = transfer.Store{Store: to.Store, Keyring: to.ring}
 	p.garbage.Limit(garbage.FirstHeapPercent, loadGCPercent, int64(p.config.Limits.Memory))
 	if j.Force {
 		if err := to.audit(p, "force", "load from "+src.storeURL()); err != nil {
@@ -78,7 +78,7 @@ func (j loadJob) Run(p *process) error {
 	}
 	watch := p.watchCopy()
 	o.Progress = watch.event
-	report, err := ingest.Copy(p.ctx, o)
+	report, err := transfer.Copy(p.ctx, o)
 	watch.stop()
 	report.From, report.To, report.Notes = src.storeURL(), p.storeURL(), p.heard.list
 	if report.Artifacts.Copied > 0 {
@@ -191,7 +191,7 @@ func (p *process) watchCopy() copying {
 }
 
 // event is called by the copy, one call at a time.
-func (w copying) event(r ingest.CopyReport) {
+func (w copying) event(r transfer.Report) {
 	if w.bar != nil {
 		w.bar.Describe(fmt.Sprintf("load: %d batches, %d MB", r.Batches, r.Bytes/1e6))
 		w.bar.Set(r.Artifacts.Seen)

@@ -1,4 +1,4 @@
-package ingest
+package transfer
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
@@ -18,15 +19,15 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// CopyStore is a store with its keys open.
-type CopyStore struct {
+// Store is a store with its keys open.
+type Store struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
 }
 
-// CopyOptions says what goes from where to where.
-type CopyOptions struct {
-	From, To  CopyStore
+// Options says what goes from where to where.
+type Options struct {
+	From, To  Store
 	Artifacts []symbol.ID // none: all
 	// BatchBytes of rows share a batch of the target and become visible
 	// together (0: 2 GiB): the more, the fewer files in a store of regions.
@@ -37,11 +38,11 @@ type CopyOptions struct {
 	Now        func() time.Time // nil: time.Now
 	// Progress hears of every batch and of every thousand records looked at,
 	// from one goroutine at a time (nil: nobody).
-	Progress func(CopyReport)
+	Progress func(Report)
 }
 
-// CopyReport is what a copy did: the last line that the job prints.
-type CopyReport struct {
+// Report is what a copy did: the last line that the job prints.
+type Report struct {
 	Job     string    `json:"job"`
 	Run     string    `json:"run,omitempty"`
 	From    string    `json:"from,omitempty"` // URLs, filled in by the caller
@@ -49,20 +50,20 @@ type CopyReport struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 
-	Artifacts CopyCounts `json:"artifacts"`
-	Batches   int        `json:"batches"`
-	Rows      uint64     `json:"rows"`    // of ranges, as their records count them
-	Bytes     uint64     `json:"bytes"`   // keys and values
-	Objects   int        `json:"objects"` // ledger entries that are new or newer in the target
-	Waiters   int        `json:"waiters"` // of companions that nothing has yet
+	Artifacts Counts `json:"artifacts"`
+	Batches   int    `json:"batches"`
+	Rows      uint64 `json:"rows"`    // of ranges, as their records count them
+	Bytes     uint64 `json:"bytes"`   // keys and values
+	Objects   int    `json:"objects"` // ledger entries that are new or newer in the target
+	Waiters   int    `json:"waiters"` // of companions that nothing has yet
 
 	Failed []report.Rejection `json:"failed,omitempty"` // artifacts; not copied, nor the ledger of their objects
 	Untold int                `json:"untold,omitempty"` // how many more failed than Failed names
 	Notes  []string           `json:"notes,omitempty"`  // what the target store has to say, filled in by the caller
 }
 
-// CopyCounts counts the artifacts of the source by what became of them.
-type CopyCounts struct {
+// Counts counts the artifacts of the source by what became of them.
+type Counts struct {
 	Seen      int `json:"seen"`
 	Copied    int `json:"copied"`
 	There     int `json:"there"`               // the target has that load, or the same content, with its rows
@@ -96,27 +97,27 @@ var errDoomed = errors.New("gc has not finished removing an earlier copy of this
 // Loads go in order of their artifacts, so that a store that keeps rows in
 // order takes them as they come. The error is that of a store or of ctx;
 // artifacts of the source that do not read back are in the report only.
-func Copy(ctx context.Context, o CopyOptions) (*CopyReport, error) {
+func Copy(ctx context.Context, o Options) (*Report, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.BatchBytes <= 0 {
 		o.BatchBytes = copyBytes
 	}
-	c := &copier{CopyOptions: o, from: catalog.New(o.From.Store.Catalog, o.From.Keyring),
+	c := &copier{Options: o, from: catalog.New(o.From.Store.Catalog, o.From.Keyring),
 		to: catalog.New(o.To.Store.Catalog, o.To.Keyring), failed: make(map[symbol.ID]bool), again: make(map[symbol.ID]bool)}
-	c.report = &CopyReport{Job: "load", Run: o.Run, Started: o.Now()}
+	c.report = &Report{Job: "load", Run: o.Run, Started: o.Now()}
 	err := c.run(ctx)
 	c.report.Seconds = o.Now().Sub(c.report.Started).Seconds()
 	return c.report, err
 }
 
 type copier struct {
-	CopyOptions
+	Options
 	from, to *catalog.Catalog
 
 	mu     sync.Mutex
-	report *CopyReport
+	report *Report
 	failed map[symbol.ID]bool
 	again  map[symbol.ID]bool // artifacts whose rows the target lacks, or that are forced
 }
@@ -170,7 +171,7 @@ func (c *copier) run(ctx context.Context) error {
 		return err
 	}
 	// A waiter of either store may have found its companion in the other.
-	return joinWaiters(ctx, c.to)
+	return companions.Join(ctx, c.to)
 }
 
 // page reads records of the source from an ID on. It ends before any is
