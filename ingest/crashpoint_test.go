@@ -336,7 +336,7 @@ func (w *world) lakeOf(l sinks.Lake, m *sinktest.Mortal) sinks.Lake {
 	if m != nil {
 		b = m.Bucket(b)
 	}
-	return parquet.Open(parquet.Options{Bucket: b, Profile: parquet.Plain, Scratch: w.o.Scratch, Now: func() time.Time { return w.now },
+	return parquet.Open(parquet.Options{Bucket: b, Profile: sinks.LakePlain, Scratch: w.o.Scratch, Now: func() time.Time { return w.now },
 		Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1, Master: func(context.Context, uint32) ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }}})
 }
 

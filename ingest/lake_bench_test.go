@@ -41,7 +41,7 @@ func BenchmarkLake(b *testing.B) {
 		for _, r := range runs {
 			rows += len(r.Ranges)
 		}
-		for _, profile := range []string{parquet.Sealed, parquet.Plain} {
+		for _, profile := range []string{sinks.LakeSealed, sinks.LakePlain} {
 			b.Run(name+"/"+profile, func(b *testing.B) {
 				b.ReportAllocs()
 				var bytesOf int64

@@ -18,7 +18,7 @@ import (
 
 // plainLake is a lake in a folder.
 func plainLake(t *testing.T, dir string) sinks.Lake {
-	return parquet.Open(parquet.Options{Bucket: folder(t, dir), Profile: parquet.Plain, Scratch: t.TempDir(), Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1,
+	return parquet.Open(parquet.Options{Bucket: folder(t, dir), Profile: sinks.LakePlain, Scratch: t.TempDir(), Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1,
 		Master: func(context.Context, uint32) ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }}})
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -119,8 +120,12 @@ func (j symbolicateJob) restOptions(p *process) (o atrest.Options, err error) {
 	if o.Columns, err = atrest.ParseColumns(j.Column); err != nil {
 		return o, usage("--column: %w", err)
 	}
-	if o.Shard, o.Shards, err = parseShard(j.Shard); err != nil {
+	shard, shards, err := parseShard(j.Shard)
+	if err != nil {
 		return o, err
+	}
+	if shards > 1 {
+		o.Shard = fmt.Sprintf("%d/%d", shard, shards)
 	}
 	var loaded *sinks.LakeKeys
 	o.Keys = func() (sinks.LakeKeys, error) {
@@ -135,10 +140,14 @@ func (j symbolicateJob) restOptions(p *process) (o atrest.Options, err error) {
 	}
 	b := bucketall.Options{Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile, PathStyle: j.PathStyle}
 	url, pattern := splitGlob(j.Input)
+	var match *regexp.Regexp
 	if pattern != "" {
-		if o.Match, err = ingest.Glob(pattern); err != nil {
+		if match, err = ingest.Glob(pattern); err != nil {
 			return o, usage("--input: %w", err)
 		}
+	}
+	o.Take = func(key string) bool {
+		return (match == nil || match.MatchString(key)) && ingest.ShardOf(key, shards) == shard
 	}
 	if o.Input, o.Key, err = bucketall.Open(p.ctx, url, b); err != nil {
 		return o, unfit(fmt.Errorf("input %s: %w", url, err))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/jobs/queries"
+	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
 )
 
@@ -50,7 +51,7 @@ func (j keysExportJob) Run(p *process) error {
 		return err
 	case profile == "":
 		return fmt.Errorf("lake %s is empty", p.lakeURL())
-	case profile != all.LakeSealed:
+	case profile != sinks.LakeSealed:
 		return usage("lake %s is %s: readers need no key", p.lakeURL(), profile)
 	}
 	if err := s.audit(p, "export", "lake keys "+strings.Join(sortedKeys(masters), " ")); err != nil {

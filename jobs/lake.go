@@ -52,7 +52,7 @@ func (p *process) lakeProfile() string {
 	case p.config.Lake.Profile != "":
 		return p.config.Lake.Profile
 	}
-	return all.LakeSealed
+	return sinks.LakeSealed
 }
 
 // lakeText is the lake as init writes it into the configuration.
@@ -96,7 +96,7 @@ func (p *process) checkLake() error {
 	switch {
 	case url == lakeOff:
 		return nil
-	case p.lakeProfile() != all.LakeSealed && p.lakeProfile() != all.LakePlain:
+	case p.lakeProfile() != sinks.LakeSealed && p.lakeProfile() != sinks.LakePlain:
 		return usage("lake.profile %q: want sealed or plain", p.lakeProfile())
 	case c.DataKey != "" && c.DataKey != "file" && c.DataKey != "dataset":
 		return usage("lake.data_key %q: want file or dataset", c.DataKey)

@@ -17,6 +17,12 @@ var ErrLakeProfile = errors.New("the lake has another profile")
 // could lose each other's files, and nobody said that there is only one.
 var ErrLakeUnsafe = errors.New("the bucket ignores If-None-Match")
 
+// The profiles of a lake. Durable.
+const (
+	LakeSealed = "sealed" // files under Parquet Modular Encryption
+	LakePlain  = "plain"  // files without encryption, with page index and Bloom filters
+)
+
 // Lake is the published loads as tables for others to query: a projection of the
 // store, made while rows are encoded or from rows later. Safe for concurrent use,
 // also by several processes.

@@ -19,7 +19,7 @@ type columns struct {
 	by    map[Role]int // into leaves
 	leaf  []all.ParquetLeaf
 	form  shape
-	added *all.ParquetAnswerTable
+	added *all.ParquetTable
 }
 
 func openParquet(ctx context.Context, j *job, in *input) (table, error) {
@@ -229,7 +229,7 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 	}
 	free := make(chan *all.ParquetAnswerRows, 2)
 	for range cap(free) {
-		free <- all.NewParquetAnswerRows(c.added)
+		free <- all.NewParquetAnswerRows(c.added, false)
 	}
 	ready := make(chan rowsAhead)
 	ctx, cancel := context.WithCancel(ctx)
@@ -259,7 +259,7 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 	done := uint64(0)
 	for a := range ready {
 		if a.err == nil {
-			a.err = blame(ext.Group(ctx, a.rows))
+			a.err = addGroup(ctx, ext, a.rows)
 		}
 		if a.err != nil {
 			return a.err
@@ -276,6 +276,15 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 		return err
 	}
 	return blame(ext.Close())
+}
+
+// addGroup writes the next row group with its answers.
+func addGroup(ctx context.Context, ext all.ParquetExtended, rows *all.ParquetAnswerRows) error {
+	g, err := rows.Group()
+	if err == nil {
+		err = ext.Group(ctx, g)
+	}
+	return blame(err)
 }
 
 // pieceRows are rows whose answers are prepared together: then those that come again soon are, and few wait in memory.

@@ -3,7 +3,6 @@ package atrest
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,10 +16,11 @@ import (
 // Options of a run.
 type Options struct {
 	Client *lookup.Client
-	// Input is where the rows are: the object Key, or without one those whose keys match Match (nil: all of a known kind).
+	// Input holds the rows: in the object Key or, if Key is empty, in every object of a known kind whose key Take accepts
+	// (nil: all).
 	Input bucket.Bucket
 	Key   string
-	Match *regexp.Regexp
+	Take  func(key string) bool
 	// Output is where the results go, under the keys of their inputs; of one object under OutputKey, if that is given.
 	Output    bucket.Bucket
 	OutputKey string
@@ -36,14 +36,15 @@ type Options struct {
 	Platform string
 	Stack    report.Options
 
-	Shard, Shards int   // only inputs whose key hashes to Shard of Shards (0: all)
-	Force         bool  // answer again what has an output already
-	MemoryBytes   int64 // beside the client's cache; 0: 256 MiB
-	DiskBytes     int64 // that scratch may take (0: no bound)
-	UnitRows      int64 // that are sorted together; 0: 64 M
-	Workers       int   // 0: one
-	Scratch       string
-	Run           string // for the report
+	Force       bool  // answer files again that have an output already
+	MemoryBytes int64 // beside the client's cache; 0: 256 MiB
+	DiskBytes   int64 // the most that scratch files may take; 0: no bound
+	UnitRows    int64 // rows that are sorted together; 0: 64 M
+	Workers     int   // 0: one
+	Scratch     string
+
+	Run   string // for the report
+	Shard string // for the report: I/N where Take accepts one of N parts
 	// Progress hears of rows read and written, one call at a time; nil: nobody does.
 	Progress func(Event)
 }

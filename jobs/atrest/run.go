@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/scratch"
 )
@@ -44,12 +43,9 @@ type input struct {
 // also with an error, and says what was done before it.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	o = o.withDefaults()
-	j := &job{o: o, report: &Report{Job: "symbolicate", Run: o.Run, Started: time.Now().UTC(), Statuses: map[string]uint64{}, Outputs: []string{}, Rejected: []Rejection{}}}
+	j := &job{o: o, report: &Report{Job: "symbolicate", Run: o.Run, Shard: o.Shard, Started: time.Now().UTC(), Statuses: map[string]uint64{}, Outputs: []string{}, Rejected: []Rejection{}}}
 	if o.DiskBytes > 0 {
 		j.disk = scratch.NewBudget(o.DiskBytes)
-	}
-	if o.Shards > 1 {
-		j.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
 	}
 	err := j.run(ctx)
 	j.report.Seconds = time.Since(j.report.Started).Seconds()
@@ -76,8 +72,7 @@ func (j *job) list(ctx context.Context) ([]*input, error) {
 	var all []*input
 	add := func(e bucket.Entry) error {
 		k := kindByName(e.Key)
-		switch {
-		case j.o.Match != nil && !j.o.Match.MatchString(e.Key), j.o.Shards > 1 && ingest.ShardOf(e.Key, j.o.Shards) != j.o.Shard:
+		if j.o.Take != nil && !j.o.Take(e.Key) {
 			return nil
 		}
 		j.report.Files.Seen++

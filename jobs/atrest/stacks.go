@@ -289,7 +289,7 @@ func (c *columns) stacks(ctx context.Context, a *stackAnswerer, w *output) error
 	if err != nil {
 		return err
 	}
-	rows := all.NewParquetAnswerRows(c.added)
+	rows := all.NewParquetAnswerRows(c.added, true)
 	a.emit = func(x *all.ParquetAnswer) error {
 		rows.Texts(a.table.list)
 		rows.Once(x)
@@ -312,7 +312,7 @@ func (c *columns) stacks(ctx context.Context, a *stackAnswerer, w *output) error
 			err = a.flush()
 		}
 		if err == nil {
-			err = ext.Group(ctx, rows)
+			err = addGroup(ctx, ext, rows)
 		}
 		if err != nil {
 			return blame(err)

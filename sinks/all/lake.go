@@ -28,12 +28,6 @@ type LakeOptions struct {
 	Go func(func())
 }
 
-// Profiles of a lake.
-const (
-	LakeSealed = parquet.Sealed
-	LakePlain  = parquet.Plain
-)
-
 // OpenLake opens the lake at url: a folder or s3://bucket/prefix.
 func OpenLake(ctx context.Context, url string, o LakeOptions) (sinks.Lake, error) {
 	if dir, local := localFolder(url); local && o.Create {
@@ -69,7 +63,7 @@ func LakeMasters(ctx context.Context, l sinks.Lake) (profile string, keys map[st
 	if !ok {
 		return "", nil, fmt.Errorf("a lake of kind %T has no keys", l)
 	}
-	if profile, err = p.Profile(ctx); err != nil || profile != parquet.Sealed {
+	if profile, err = p.Profile(ctx); err != nil || profile != sinks.LakeSealed {
 		return profile, nil, err
 	}
 	keys, err = p.Masters(ctx)

@@ -15,7 +15,7 @@ type (
 	ParquetCells       = parquet.Cells
 	ParquetExtension   = parquet.Extension
 	ParquetExtended    = parquet.Extended
-	ParquetAnswerTable = parquet.AnswerTable
+	ParquetTable = parquet.Table
 	ParquetAnswerRows  = parquet.AnswerRows
 	ParquetAnswer      = parquet.Answer
 	ParquetLine        = parquet.Line
@@ -39,11 +39,11 @@ func OpenParquetRows(ctx context.Context, r io.ReaderAt, size int64, keys func()
 }
 
 // NewParquetAnswerTable gives the columns that answers add to rows.
-func NewParquetAnswerTable(prefix string, stacks bool) *ParquetAnswerTable {
-	return parquet.NewAnswerTable(prefix, stacks)
+func NewParquetAnswerTable(prefix string, stacks bool) *ParquetTable {
+	return parquet.AnswerColumns(prefix, stacks)
 }
 
 // NewParquetAnswerRows gathers the answers of a row group.
-func NewParquetAnswerRows(t *ParquetAnswerTable) *ParquetAnswerRows {
-	return parquet.NewAnswerRows(t)
+func NewParquetAnswerRows(t *ParquetTable, stacks bool) *ParquetAnswerRows {
+	return parquet.NewAnswerRows(t, stacks)
 }

@@ -1,15 +1,8 @@
 package parquet
 
-import "strings"
-
-// AnswerTable is the columns that answers add to rows.
-type AnswerTable struct {
-	t      *Table
-	stacks bool
-}
-
-// NewAnswerTable gives the columns, each name behind a prefix. stacks: a row is a stack of several frames; else it is one frame.
-func NewAnswerTable(prefix string, stacks bool) *AnswerTable {
+// AnswerColumns returns the columns that answers add to rows, each name behind a prefix. With stacks a row is a stack of
+// several frames; else it is one frame.
+func AnswerColumns(prefix string, stacks bool) *Table {
 	line := []Column{
 		column("function", "VARCHAR", "", text),
 		column("file", "VARCHAR", "", text),
@@ -34,28 +27,8 @@ func NewAnswerTable(prefix string, stacks bool) *AnswerTable {
 	for i := range t.Columns {
 		t.Columns[i].Name = prefix + t.Columns[i].Name
 	}
-	return &AnswerTable{t, stacks}
+	return t
 }
-
-func (t *AnswerTable) has(name string) bool {
-	for _, c := range t.t.Columns {
-		if c.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
-func (t *AnswerTable) names() string {
-	var names []string
-	for _, c := range t.t.Columns {
-		names = append(names, c.Name)
-	}
-	return strings.Join(names, ",")
-}
-
-// Columns describes the columns.
-func (t *AnswerTable) Columns() []Column { return t.t.Columns }
 
 // Answer is what is added to a row. Its texts are numbers of the list that Reset was given; 0 is "", or NULL where a
 // column may be.
@@ -73,7 +46,7 @@ type Line struct {
 	Status         uint32 // of a stack
 }
 
-// Leaves of an AnswerTable, in its order.
+// Leaves of AnswerColumns, in their order.
 const (
 	ansFunction = iota
 	ansFile
@@ -111,8 +84,8 @@ type line struct {
 }
 
 // NewAnswerRows makes an empty one for rows of a table.
-func NewAnswerRows(t *AnswerTable) *AnswerRows {
-	r := &AnswerRows{g: newRowGroup(t.t), pager: newPager(), stacks: t.stacks}
+func NewAnswerRows(t *Table, stacks bool) *AnswerRows {
+	r := &AnswerRows{g: newRowGroup(t), pager: newPager(), stacks: stacks}
 	r.spare, r.known = newSlice(len(r.g.leaves)), make([][]int32, len(r.g.leaves))
 	return r
 }
@@ -216,7 +189,7 @@ func (r *AnswerRows) Row(number int) {
 	s.rows++
 	r.g.rows++
 	if s.full() && r.err == nil {
-		r.err = r.flush(r.pager)
+		r.err = r.flush()
 	}
 }
 
@@ -229,14 +202,19 @@ func (r *AnswerRows) Once(a *Answer) {
 	r.Forget()
 }
 
-// flush makes pages of the rows that are none yet.
-func (r *AnswerRows) flush(p *pager) error {
-	if r.err != nil {
-		return r.err
+// Group returns the row group of all rows, which stays valid until Reset.
+func (r *AnswerRows) Group() (*rowGroup, error) {
+	if r.err == nil {
+		r.err = r.flush()
 	}
+	return r.g, r.err
+}
+
+// flush encodes the rows that no page holds yet.
+func (r *AnswerRows) flush() error {
 	s := r.g.take(r.spare)
 	r.spare = s
-	err := p.add(r.g, s)
+	err := r.pager.add(r.g, s)
 	s.reset()
 	return err
 }

@@ -138,7 +138,7 @@ func (c *compaction) plan(s *state, profile string) [][]string {
 			order = append(order, where)
 		}
 		switch {
-		case profile != s.manifest.Profile, c.o.Rekey && e.Key != c.l.o.Keys.Newest && profile == Sealed, alive[e.Path] < e.Loads:
+		case profile != s.manifest.Profile, c.o.Rekey && e.Key != c.l.o.Keys.Newest && profile == sinks.LakeSealed, alive[e.Path] < e.Loads:
 			g.must = append(g.must, e)
 		case e.Bytes < c.o.TargetBytes/2 && !c.o.Erase:
 			g.small[e.Table] = append(g.small[e.Table], e)
@@ -243,7 +243,7 @@ func (c *compaction) step(ctx context.Context, s *state, profile string, files [
 			return true
 		})
 		for _, e := range n.Files {
-			if (e.Key == 0) != (profile == Plain) {
+			if (e.Key == 0) != (profile == sinks.LakePlain) {
 				return errProfileMoved
 			}
 		}

@@ -20,9 +20,9 @@
 //
 // # Profiles
 //
-// A lake is of one profile. Sealed: Parquet Modular Encryption, AES_GCM_V1, one key a file
+// A lake is of one profile. sinks.LakeSealed: Parquet Modular Encryption, AES_GCM_V1, one key a file
 // (or one for all of a master key's) for columns and footer, wrapped by the master key as
-// PKMT1 key material; no page header, statistic or name stands in clear. Plain: page index, bloom
+// PKMT1 key material; no page header, statistic or name stands in clear. sinks.LakePlain: page index, bloom
 // filters, sorting columns, page checksums.
 //
 // # Invariants

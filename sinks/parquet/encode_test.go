@@ -14,6 +14,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket/file"
 )
 
@@ -61,7 +62,7 @@ func TestEncode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := Open(Options{Bucket: b, Profile: Plain, Keys: testKeys, Scratch: t.TempDir(), Go: start})
+		l := Open(Options{Bucket: b, Profile: sinks.LakePlain, Keys: testKeys, Scratch: t.TempDir(), Go: start})
 		if _, err := write(t, l, testLoad(1), runs...); err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +188,7 @@ func compareRows(t *testing.T, f *pq.File, runs []*symbol.Run) {
 
 // A disk that is full ends a file in an error, also where the library passes over it.
 func TestDiskFull(t *testing.T) {
-	for _, profile := range []string{Sealed, Plain} {
+	for _, profile := range []string{sinks.LakeSealed, sinks.LakePlain} {
 		for _, space := range []int64{0, 4, 3000, 100_000} {
 			l := testLake(t, t.TempDir(), profile)
 			o, err := l.open(context.Background(), tableRanges(), "ranges/kind=elf/day=2026-01-01", profile, "", true)
@@ -216,8 +217,8 @@ func TestDiskFull(t *testing.T) {
 // Wherever in a file the disk is full, its first bytes and its footer too, the error of the write comes back: the library
 // for sealed files panics at some places and passes over others.
 func TestDiskFullAnywhere(t *testing.T) {
-	l := testLake(t, t.TempDir(), Sealed)
-	o, err := l.open(t.Context(), tableRanges(), "ranges/kind=elf/day=2026-01-01", Sealed, "", true)
+	l := testLake(t, t.TempDir(), sinks.LakeSealed)
+	o, err := l.open(t.Context(), tableRanges(), "ranges/kind=elf/day=2026-01-01", sinks.LakeSealed, "", true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,10 +236,10 @@ func TestDiskFullAnywhere(t *testing.T) {
 	encode := func(to io.Writer, profile string) error {
 		var e encoder
 		var err error
-		if profile == Plain {
+		if profile == sinks.LakePlain {
 			e, err = newPlain(to, tableRanges(), true, o.pager)
 		} else {
-			e, err = newSealed(to, tableRanges(), make([]byte, 16), "material", o.pager)
+			e, err = newSealed(to, tableRanges(), &fileKey{key: make([]byte, 16), material: "material"}, o.pager)
 		}
 		if err == nil {
 			err = e.write(o.g)
@@ -248,7 +249,7 @@ func TestDiskFullAnywhere(t *testing.T) {
 		}
 		return err
 	}
-	for _, profile := range []string{Sealed, Plain} {
+	for _, profile := range []string{sinks.LakeSealed, sinks.LakePlain} {
 		var whole bytes.Buffer
 		if err := encode(&whole, profile); err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/symlake/symlake/sinks"
 )
 
 // answersKey is in the metadata of a file that Extend wrote: which columns were added, parted by commas. They are
@@ -21,15 +22,15 @@ const sourceKey = "symlake.source"
 
 // Extension says how a file is written again.
 type Extension struct {
-	Table   *AnswerTable
-	Profile string // of what is written: Sealed or Plain
+	Table   *Table // the columns that are added
+	Profile string // of what is written: sinks.LakeSealed or sinks.LakePlain
 	Source  string // noted in the file
 }
 
 // Extended writes a file with the rows of another one and columns added. One goroutine.
 type Extended interface {
-	// Group writes the next row group, whose rows have these answers.
-	Group(ctx context.Context, rows *AnswerRows) error
+	// Group writes the next row group of the old file, with the rows of added beside its rows.
+	Group(ctx context.Context, added *rowGroup) error
 	// Close ends the file. Without it, what was written is no file.
 	Close() error
 }
@@ -45,7 +46,7 @@ func (f *Rows) Extend(ctx context.Context, w io.Writer, x Extension) (e Extended
 	if err != nil {
 		return nil, err
 	}
-	if f.sealed != nil || x.Profile == Sealed {
+	if f.sealed != nil || x.Profile == sinks.LakeSealed {
 		return f.extendSealed(ctx, w, x, drop)
 	}
 	return f.splice(w, x, drop)
@@ -80,12 +81,12 @@ type moved struct {
 }
 
 func (f *Rows) splice(w io.Writer, x Extension, drop []string) (*splice, error) {
-	p, err := newPlain(w, x.Table.t, false, newPager())
+	p, err := newPlain(w, x.Table, false, newPager())
 	if err != nil {
 		return nil, err
 	}
 	old, ours := f.plain.Metadata(), p.footer
-	s := &splice{plain: p, f: f, leaves: x.Table.t.leaves()}
+	s := &splice{plain: p, f: f, leaves: x.Table.leaves()}
 	p.footer = &format.FileMetaData{Version: max(old.Version, 1), CreatedBy: ours.CreatedBy}
 	s.schema(old.Schema, ours.Schema, drop)
 	if len(old.ColumnOrders) == len(f.leaves) {
@@ -132,15 +133,12 @@ func (s *splice) schema(old, added []format.SchemaElement, drop []string) {
 }
 
 // Group implements Extended.
-func (s *splice) Group(ctx context.Context, rows *AnswerRows) error {
+func (s *splice) Group(ctx context.Context, added *rowGroup) error {
 	if s.err == nil {
 		s.err = ctx.Err()
 	}
 	if s.err == nil {
-		s.err = rows.flush(s.pager)
-	}
-	if s.err == nil {
-		s.err = s.group(rows.g)
+		s.err = s.group(added)
 	}
 	return s.err
 }
@@ -270,13 +268,13 @@ func (s *splice) read(at, n int64, to any) bool {
 }
 
 // Accepts reports whether the columns of a table can be added: ErrColumn if a name is taken.
-func (f *Rows) Accepts(t *AnswerTable) error {
+func (f *Rows) Accepts(t *Table) error {
 	_, err := f.dropped(t)
 	return err
 }
 
 // dropped are the columns that an earlier Extend added, and that give way now.
-func (f *Rows) dropped(t *AnswerTable) (drop []string, err error) {
+func (f *Rows) dropped(t *Table) (drop []string, err error) {
 	ours := strings.Split(f.Meta(answersKey), ",")
 	for _, name := range f.top() {
 		switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/schema"
+	"github.com/symlake/symlake/sinks"
 )
 
 // resealed writes a file by the library that knows Parquet Modular Encryption: values of old columns as they are read,
@@ -65,24 +66,24 @@ func (f *Rows) extendSealed(ctx context.Context, w io.Writer, x Extension, drop 
 			o = append(o, pa.WithDictionaryFor(c.Path(), true))
 		}
 	}
-	for _, c := range x.Table.t.Columns {
+	for _, c := range x.Table.Columns {
 		n, err := sealedNode(c)
 		if err != nil {
 			return nil, err
 		}
 		fields = append(fields, n)
 	}
-	o = append(o, sealedLeaves(x.Table.t.leaves())...)
-	if x.Profile == Sealed {
+	o = append(o, sealedLeaves(x.Table.leaves())...)
+	if x.Profile == sinks.LakeSealed {
 		keys, err := f.keys()
 		if err != nil {
 			return nil, fmt.Errorf("seal a file: %w", err)
 		}
-		key, material, _, err := Open(Options{Keys: keys}).key(ctx)
+		k, err := newFileKey(ctx, keys, false)
 		if err != nil {
 			return nil, err
 		}
-		o = append(o, pa.WithEncryptionProperties(pa.NewFileEncryptionProperties(string(key), pa.WithAlg(pa.AesGcm), pa.WithFooterKeyMetadata(material))))
+		o = append(o, pa.WithEncryptionProperties(pa.NewFileEncryptionProperties(string(k.key), pa.WithAlg(pa.AesGcm), pa.WithFooterKeyMetadata(k.material))))
 	}
 	root, err := schema.NewGroupNode(old.Root().Name(), pa.Repetitions.Required, fields, -1)
 	if err != nil {
@@ -111,19 +112,16 @@ func dictionaries(r *file.Reader, column int) bool {
 }
 
 // Group implements Extended.
-func (r *resealed) Group(ctx context.Context, rows *AnswerRows) (err error) {
+func (r *resealed) Group(ctx context.Context, added *rowGroup) (err error) {
 	if r.err != nil {
 		return r.err
 	}
 	defer func() { r.err = err }()
 	defer r.s.out.settle(&err)
 	defer broken(&err, ErrRows)
-	if err := rows.flush(rows.pager); err != nil {
-		return err
-	}
 	from := r.from.RowGroup(r.group)
-	if n := from.NumRows(); n != int64(rows.g.rows) {
-		return fmt.Errorf("row group %d has %d rows, and %d answers", r.group, n, rows.g.rows)
+	if n := from.NumRows(); n != int64(added.rows) {
+		return fmt.Errorf("row group %d has %d rows, and %d answers", r.group, n, added.rows)
 	}
 	to := r.s.w.AppendRowGroup()
 	for _, i := range r.kept {
@@ -142,10 +140,10 @@ func (r *resealed) Group(ctx context.Context, rows *AnswerRows) (err error) {
 			return fmt.Errorf("%w: column %s: %w", ErrRows, in.Descriptor().Path(), err)
 		}
 	}
-	for i, l := range rows.g.leaves {
+	for i, l := range added.leaves {
 		out, err := to.NextColumn()
 		if err == nil {
-			err = r.s.column(out, l, rows.g.rows, &rows.g.chunks[i], &rows.g.dicts[i])
+			err = r.s.column(out, l, added.rows, &added.chunks[i], &added.dicts[i])
 		}
 		if err != nil {
 			return fmt.Errorf("column %s: %w", l, err)

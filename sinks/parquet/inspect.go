@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	pq "github.com/parquet-go/parquet-go"
-
 	"github.com/symlake/symlake/sinks"
 )
 
@@ -21,46 +19,13 @@ type Inspection struct {
 	Columns   []string `json:"columns"` // name, type and meaning of each
 }
 
-// Inspect reads the footer of a file of a lake. known is false if it is none.
+// Inspect reads the footer of a file of a lake. known is false if the bytes are no Parquet file.
 func Inspect(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks.LakeKeys, error)) (known bool, i *Inspection, err error) {
-	head, tail := make([]byte, 4), make([]byte, 4)
-	if size < 12 {
-		return false, nil, nil
+	d, err := Describe(ctx, r, size, keys)
+	if d == nil || err != nil {
+		return d != nil, nil, err
 	}
-	if _, err := r.ReadAt(head, 0); err != nil {
-		return false, nil, err
-	}
-	if _, err := r.ReadAt(tail, size-4); err != nil {
-		return false, nil, err
-	}
-	if string(head) != string(tail) || string(tail) != magicSealed && string(tail) != magicPlain {
-		return false, nil, nil
-	}
-	defer broken(&err, errDamaged)
-	i = &Inspection{Profile: Plain, Bytes: size}
-	if string(tail) == magicSealed {
-		i.Profile = Sealed
-		k, err := keys()
-		if err != nil {
-			return true, nil, fmt.Errorf("a sealed file of a lake: %w", err)
-		}
-		f, err := Open(Options{Keys: k}).openSealed(ctx, r, size)
-		if err != nil {
-			return true, nil, err
-		}
-		defer f.Close()
-		if v := f.MetaData().KeyValueMetadata().FindValue(tableKey); v != nil {
-			i.Table = *v
-		}
-		i.Rows, i.RowGroups = f.NumRows(), f.NumRowGroups()
-	} else {
-		f, err := pq.OpenFile(r, size)
-		if err != nil {
-			return true, nil, fmt.Errorf("%w: %w", errDamaged, err)
-		}
-		i.Table, _ = f.Lookup(tableKey)
-		i.Rows, i.RowGroups = f.NumRows(), len(f.RowGroups())
-	}
+	i = &Inspection{Table: d.Table, Profile: d.Profile, Rows: d.Rows, RowGroups: d.RowGroups, Bytes: size}
 	for _, t := range Tables() {
 		if t.Name != i.Table {
 			continue

@@ -3,9 +3,7 @@ package parquet
 import (
 	"bytes"
 	"context"
-	"crypto/hkdf"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"sync"
@@ -16,17 +14,11 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// The profiles of a lake. Durable.
-const (
-	Sealed = "sealed"
-	Plain  = "plain"
-)
-
 // Options says where a lake is and how it is written.
 type Options struct {
 	Bucket  bucket.Bucket
-	Profile string         // Sealed or Plain; of a lake that exists it must be its own
-	Keys    sinks.LakeKeys // Plain uses Names alone
+	Profile string         // sinks.LakeSealed or sinks.LakePlain; of a lake that exists it must be its own
+	Keys    sinks.LakeKeys // sinks.LakePlain uses Names alone
 	// OneKey seals all files of a master key with one data key, for readers that take only one.
 	OneKey bool
 	// SingleWriter: nobody else writes this lake, so a bucket that overwrites what must be new will do.
@@ -230,23 +222,4 @@ func (l *Lake) probe(ctx context.Context) error {
 	l.probed = true
 	l.mu.Unlock()
 	return nil
-}
-
-// key gives the key and the key material of a new sealed file.
-func (l *Lake) key(ctx context.Context) (key []byte, material string, version uint32, err error) {
-	version = l.o.Keys.Newest
-	master, err := l.o.Keys.Master(ctx, version)
-	if err != nil {
-		return nil, "", 0, fmt.Errorf("master key of the lake: %w", err)
-	}
-	if l.o.OneKey {
-		if key, err = hkdf.Key(sha256.New, master, nil, "symlake 1 lake files", keyBytes); err != nil {
-			return nil, "", 0, err
-		}
-	} else {
-		key = make([]byte, keyBytes)
-		rand.Read(key)
-	}
-	material, err = wrap(master, version, key)
-	return key, material, version, err
 }

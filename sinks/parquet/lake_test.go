@@ -81,7 +81,7 @@ func rangesOf(t *testing.T, l *Lake) map[symbol.ID]uint64 {
 func TestSealedLeaksNothing(t *testing.T) {
 	for _, size := range []int{20, 900, 2100, 3000, 4000, 5000, 1 << 20} {
 		dir := t.TempDir()
-		l := testLake(t, dir, Sealed)
+		l := testLake(t, dir, sinks.LakeSealed)
 		names := []string{"secretname" + strings.Repeat("x", size), "secretname" + strings.Repeat("y", size)}
 		if _, err := write(t, l, testLoad(1), testRun(0, names...)); err != nil {
 			t.Fatal(err)
@@ -109,7 +109,7 @@ func TestSealedLeaksNothing(t *testing.T) {
 
 // What no engine could hold as it is: long names, NUL bytes, no UTF-8, positions from 2^63 on, no ranges at all.
 func TestOddInput(t *testing.T) {
-	for _, profile := range []string{Sealed, Plain} {
+	for _, profile := range []string{sinks.LakeSealed, sinks.LakePlain} {
 		l := testLake(t, t.TempDir(), profile)
 		odd := testRun(0, strings.Repeat("n", 1<<20), "a\x00b", "\xff\\x", "")
 		odd.Ranges = append(odd.Ranges, symbol.Range{Start: math.MaxInt64 - 1, End: math.MaxInt64, Scope: 1}, symbol.Range{Start: math.MaxInt64, End: 1 << 63, Scope: 1})
@@ -157,16 +157,16 @@ func (brokenReader) Read([]byte) (int, error) { return 0, errFickle }
 func TestFailingBucket(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		dir := t.TempDir()
-		good := testLake(t, dir, Plain)
+		good := testLake(t, dir, sinks.LakePlain)
 		if _, err := write(t, good, testLoad(1), testRun(0, "first")); err != nil {
 			t.Fatal(err)
 		}
-		bad := testLake(t, dir, Plain)
+		bad := testLake(t, dir, sinks.LakePlain)
 		bad.b = &fickle{good.b, n}
 		if _, err := write(t, bad, testLoad(2), testRun(0, "second")); !errors.Is(err, errFickle) {
 			t.Fatalf("file %d failed: %v", n, err)
 		}
-		if counts := rangesOf(t, testLake(t, dir, Plain)); len(counts) != 1 {
+		if counts := rangesOf(t, testLake(t, dir, sinks.LakePlain)); len(counts) != 1 {
 			t.Errorf("file %d failed: the lake names %d artifacts", n, len(counts))
 		}
 		if _, err := write(t, good, testLoad(2), testRun(0, "second")); err != nil {
@@ -181,7 +181,7 @@ func TestFailingBucket(t *testing.T) {
 // Two writers at once: each names its own, and rows of one load never count twice.
 func TestTwoWriters(t *testing.T) {
 	dir := t.TempDir()
-	one, two := testLake(t, dir, Sealed), testLake(t, dir, Sealed)
+	one, two := testLake(t, dir, sinks.LakeSealed), testLake(t, dir, sinks.LakeSealed)
 	first, err := one.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func (o *overtaken) Create(ctx context.Context, key, etag string, r io.Reader) e
 // Two writers that make the same change at once: the slower one leaves the files of the faster one alone.
 func TestSameChange(t *testing.T) {
 	dir := t.TempDir()
-	one, two := testLake(t, dir, Sealed), testLake(t, dir, Sealed)
+	one, two := testLake(t, dir, sinks.LakeSealed), testLake(t, dir, sinks.LakeSealed)
 	for n := range byte(2) {
 		if _, err := write(t, one, testLoad(n), testRun(0, "f")); err != nil {
 			t.Fatal(err)
@@ -241,7 +241,7 @@ func TestSameChange(t *testing.T) {
 	if err := one.Drop(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
-	if counts := rangesOf(t, testLake(t, dir, Sealed)); len(counts) != 1 {
+	if counts := rangesOf(t, testLake(t, dir, sinks.LakeSealed)); len(counts) != 1 {
 		t.Errorf("%d artifacts, want 1", len(counts))
 	}
 }
@@ -274,7 +274,7 @@ func TestTwoCompactions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			one, two := testLake(t, dir, Sealed), testLake(t, dir, Sealed)
+			one, two := testLake(t, dir, sinks.LakeSealed), testLake(t, dir, sinks.LakeSealed)
 			for n := range byte(3) {
 				if _, err := write(t, one, testLoad(n), testRun(0, "f")); err != nil {
 					t.Fatal(err)
@@ -302,7 +302,7 @@ func TestTwoCompactions(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%+v, %v", done, err)
 			}
-			for id, n := range rangesOf(t, testLake(t, dir, Sealed)) {
+			for id, n := range rangesOf(t, testLake(t, dir, sinks.LakeSealed)) {
 				if n != 1 {
 					t.Errorf("%s has %d rows, want 1", id, n)
 				}
@@ -323,7 +323,7 @@ func (c careless) Create(ctx context.Context, key, etag string, r io.Reader) err
 
 // A bucket that ignores If-None-Match is refused, unless somebody says that there is one writer.
 func TestCarelessBucket(t *testing.T) {
-	l := testLake(t, t.TempDir(), Sealed)
+	l := testLake(t, t.TempDir(), sinks.LakeSealed)
 	l.b = careless{l.b}
 	if _, err := write(t, l, testLoad(1), testRun(0, "f")); !errors.Is(err, sinks.ErrLakeUnsafe) {
 		t.Fatal(err)
@@ -337,13 +337,13 @@ func TestCarelessBucket(t *testing.T) {
 // A compaction merges files, drops what nobody names, converts the profile, and deletes after the grace only.
 func TestCompact(t *testing.T) {
 	dir := t.TempDir()
-	l := testLake(t, dir, Sealed)
+	l := testLake(t, dir, sinks.LakeSealed)
 	for n := range byte(5) {
 		if _, err := write(t, l, testLoad(n), testRun(0, "f", "g")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	o := sinks.LakeCompact{Profile: Plain, Export: func(_ context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
+	o := sinks.LakeCompact{Profile: sinks.LakePlain, Export: func(_ context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
 		for n := range byte(4) {
 			if x := testLoad(n); x.Artifact.ID == id {
 				if b != nil {
@@ -359,7 +359,7 @@ func TestCompact(t *testing.T) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	o.Profile, o.Now = "", func() time.Time { return time.Now().Add(25 * time.Hour) }
-	plain := testLake(t, dir, Plain)
+	plain := testLake(t, dir, sinks.LakePlain)
 	if done, err = plain.Compact(t.Context(), o); err != nil || done.Rewritten != 0 || done.Deleted < 15 {
 		t.Fatalf("after the grace: %+v, %v", done, err)
 	}

@@ -76,7 +76,7 @@ func (l *Lake) readLive(ctx context.Context, m *manifest) (map[symbol.ID]liveRow
 		paths[s] = s
 		return s
 	}
-	err = l.readTexts(ctx, r, e.Size, []int{0, 1, 2, 3, 4, 5}, func(row []string) error {
+	err = readTexts(ctx, l.o.Keys, r, e.Size, []int{0, 1, 2, 3, 4, 5}, func(row []string) error {
 		id, err := symbol.ParseID(row[0])
 		if err != nil {
 			return err

@@ -19,12 +19,7 @@ import (
 // manifestFormat is the version of a manifest's form. Durable.
 const manifestFormat = 1
 
-const (
-	schemaKey     = "symlake.schema" // metadata of every file
-	schemaVersion = "1"
-	tableKey      = "symlake.table"
-	manifestDir   = "_manifest/"
-)
+const manifestDir = "_manifest/"
 
 // manifest says which files count. It holds no name of a symbol, app or object.
 // Its field names are durable.
@@ -117,7 +112,7 @@ func (l *Lake) readManifest(ctx context.Context, e bucket.Entry) (*manifest, err
 	if err := json.Unmarshal(text, &m); err != nil {
 		return nil, damaged(err)
 	}
-	if n, _ := manifestNumber(e.Key); m.Format != manifestFormat || m.Number != n || m.Profile != Sealed && m.Profile != Plain {
+	if n, _ := manifestNumber(e.Key); m.Format != manifestFormat || m.Number != n || m.Profile != sinks.LakeSealed && m.Profile != sinks.LakePlain {
 		return nil, damaged(fmt.Errorf("want a manifest of form %d with number %d, not form %d, number %d, profile %q", manifestFormat, n, m.Format, m.Number, m.Profile))
 	}
 	return &m, nil

@@ -53,17 +53,17 @@ func (l *Lake) open(ctx context.Context, t *Table, folder, profile, salt string,
 	o.f, o.drafts = f, drafts
 	w := &counted{w: f, n: &o.Bytes}
 	o.w = w
-	if profile == Plain {
+	if profile == sinks.LakePlain {
 		if o.enc, err = newPlain(w, t, sorted, o.pager); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 	} else {
-		key, material, version, err := l.key(ctx)
+		k, err := newFileKey(ctx, l.o.Keys, l.o.OneKey)
 		if err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		o.Key = version
-		if o.enc, err = newSealed(w, t, key, material, o.pager); err != nil {
+		o.Key = k.version
+		if o.enc, err = newSealed(w, t, k, o.pager); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
 	}
@@ -95,23 +95,6 @@ func (o *output) publish(ctx context.Context) error {
 		return o.drafts.Publish(o.f, o.Path)
 	}
 	return o.l.create(ctx, o.Path, io.NewSectionReader(o.f, 0, o.Bytes))
-}
-
-// counted counts what is written. After an error it writes nothing more.
-type counted struct {
-	w   io.Writer
-	n   *int64
-	err error
-}
-
-func (c *counted) Write(b []byte) (int, error) {
-	if c.err != nil {
-		return 0, c.err
-	}
-	n, err := c.w.Write(b)
-	*c.n += int64(n)
-	c.err = err
-	return n, err
 }
 
 // hash adds inputs to the file's name.

@@ -232,11 +232,3 @@ func (w *ranges) function(r *symbol.Run, i uint32, known *function, linkage, rea
 	*known = function{uint32(linkage.add(n)) + 1, uint32(readable.add(w.readable[n]-1)) + 1}
 	return *known
 }
-
-// number is a line or column as the tables have it: what is no INTEGER is unknown.
-func number(n uint32) int32 {
-	if n > math.MaxInt32 {
-		return 0
-	}
-	return int32(n)
-}

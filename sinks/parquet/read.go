@@ -25,7 +25,7 @@ var errDamaged = fmt.Errorf("%w: no whole Parquet file of a lake", sinks.ErrCorr
 
 // readTexts emits some columns of a file, all of texts and in no list, row by row. A row is valid during
 // the call. It reads what this package wrote; anything else is an error, also where the libraries panic.
-func (l *Lake) readTexts(ctx context.Context, r io.ReaderAt, size int64, columns []int, emit func(row []string) error) (err error) {
+func readTexts(ctx context.Context, keys sinks.LakeKeys, r io.ReaderAt, size int64, columns []int, emit func(row []string) error) (err error) {
 	defer broken(&err, errDamaged)
 	magic := make([]byte, 4)
 	if size < 12 {
@@ -35,7 +35,7 @@ func (l *Lake) readTexts(ctx context.Context, r io.ReaderAt, size int64, columns
 		return err
 	}
 	if string(magic) == magicSealed {
-		return l.readSealed(ctx, r, size, columns, emit)
+		return readSealed(ctx, keys, r, size, columns, emit)
 	}
 	f, err := pq.OpenFile(r, size)
 	if err != nil {
@@ -122,38 +122,20 @@ func sealedTexts(chunk *file.ByteArrayColumnChunkReader) func() (string, error) 
 
 // retriever gives the library the key of a file by its key material.
 type retriever struct {
-	ctx     context.Context
-	l       *Lake
-	version uint32
-	err     error
+	ctx  context.Context
+	keys sinks.LakeKeys
+	err  error
 }
 
 func (r *retriever) GetKey(material []byte) string {
-	key, version, err := r.l.open1(r.ctx, material)
-	r.version, r.err = version, errors.Join(r.err, err)
+	key, err := openFileKey(r.ctx, r.keys, material)
+	r.err = errors.Join(r.err, err)
 	return string(key)
 }
 
-// open1 gives the key of one file.
-func (l *Lake) open1(ctx context.Context, text []byte) (key []byte, version uint32, err error) {
-	m, version, err := masterOf(text)
-	if err != nil {
-		return nil, 0, err
-	}
-	if l.o.Keys.Master == nil {
-		return nil, version, fmt.Errorf("master key %s is not at hand", m.Master)
-	}
-	master, err := l.o.Keys.Master(ctx, version)
-	if err != nil {
-		return nil, version, err
-	}
-	key, err = unwrap(master, m)
-	return key, version, err
-}
-
 // openSealed opens a sealed file.
-func (l *Lake) openSealed(ctx context.Context, data io.ReaderAt, size int64) (r *file.Reader, err error) {
-	k := &retriever{ctx: ctx, l: l}
+func openSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size int64) (r *file.Reader, err error) {
+	k := &retriever{ctx: ctx, keys: keys}
 	defer func() {
 		if k.err != nil { // whatever the library made of it
 			err = k.err
@@ -169,8 +151,8 @@ func (l *Lake) openSealed(ctx context.Context, data io.ReaderAt, size int64) (r 
 	return r, nil
 }
 
-func (l *Lake) readSealed(ctx context.Context, data io.ReaderAt, size int64, columns []int, emit func(row []string) error) error {
-	r, err := l.openSealed(ctx, data, size)
+func readSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size int64, columns []int, emit func(row []string) error) error {
+	r, err := openSealed(ctx, keys, data, size)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 var ErrRows = errors.New("no whole Parquet file")
 
 // Rows is a Parquet file of rows that others made: read by column, and written again with columns added (see
-// Extend). Plain files are read by one library, sealed ones by the other; a sealed file must be sealed under
+// Extend). sinks.LakePlain files are read by one library, sealed ones by the other; a sealed file must be sealed under
 // the master keys of the lake. One goroutine at a time, except for Scan of different row groups.
 type Rows struct {
 	r      io.ReaderAt
@@ -70,20 +70,17 @@ const MaxGroupRows = 1 << 26
 func OpenRows(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks.LakeKeys, error)) (f *Rows, err error) {
 	defer broken(&err, ErrRows)
 	f = &Rows{r: r, size: size, keys: keys, meta: map[string]string{}}
-	head, tail := make([]byte, 4), make([]byte, 4)
 	if size < 12 {
 		return nil, fmt.Errorf("%w: %d bytes", ErrRows, size)
 	}
-	if _, err := r.ReadAt(head, 0); err != nil {
+	head, tail, err := ends(r, size)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := r.ReadAt(tail, size-4); err != nil {
-		return nil, err
-	}
-	switch {
-	case string(head) == magicPlain && string(tail) == magicPlain:
+	switch profileOf(head, tail) {
+	case sinks.LakePlain:
 		err = f.openPlain()
-	case string(head) == magicSealed && string(tail) == magicSealed:
+	case sinks.LakeSealed:
 		err = f.openSealed(ctx)
 	default:
 		err = fmt.Errorf("%w: it begins with %q and ends with %q", ErrRows, head, tail)
@@ -233,7 +230,7 @@ func (f *Rows) openSealed(ctx context.Context) error {
 		return fmt.Errorf("a sealed file: %w", err)
 	}
 	f.lent.open = func(ctx context.Context) (*file.Reader, error) {
-		r, err := Open(Options{Keys: keys}).openSealed(ctx, f.r, f.size)
+		r, err := openSealed(ctx, keys, f.r, f.size)
 		if errors.Is(err, errDamaged) {
 			return nil, fmt.Errorf("%w: %w", ErrRows, err)
 		}
@@ -286,12 +283,12 @@ func sealedLeaf(c *schema.Column, i int) Leaf {
 	return l
 }
 
-// Profile is Sealed or Plain.
+// Profile is sinks.LakeSealed or Plain.
 func (f *Rows) Profile() string {
 	if f.sealed != nil {
-		return Sealed
+		return sinks.LakeSealed
 	}
-	return Plain
+	return sinks.LakePlain
 }
 
 // Groups are the rows of each row group. The caller must not change it.

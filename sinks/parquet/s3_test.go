@@ -17,7 +17,9 @@ func TestS3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := func() *Lake { return Open(Options{Bucket: b, Profile: Sealed, Keys: testKeys, Scratch: t.TempDir()}) }
+	open := func() *Lake {
+		return Open(Options{Bucket: b, Profile: sinks.LakeSealed, Keys: testKeys, Scratch: t.TempDir()})
+	}
 	one, two := open(), open()
 	for n, l := range []*Lake{one, two, one} {
 		if _, err := write(t, l, testLoad(byte(n)), testRun(0, "f", "g")); err != nil {

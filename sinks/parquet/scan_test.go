@@ -19,7 +19,7 @@ func TestScanSealedTogether(t *testing.T) {
 	for i := range names {
 		names[i] = strconv.Itoa(i) + strings.Repeat("x", 8<<10)
 	}
-	if _, err := write(t, testLake(t, dir, Sealed), testLoad(1), testRun(0, names...)); err != nil {
+	if _, err := write(t, testLake(t, dir, sinks.LakeSealed), testLoad(1), testRun(0, names...)); err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "ranges/*/*/*.parquet"))

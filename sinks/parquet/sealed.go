@@ -31,7 +31,7 @@ type sealed struct {
 	text []byte
 }
 
-func newSealed(w io.Writer, t *Table, key []byte, material string, p *pager) (s *sealed, err error) {
+func newSealed(w io.Writer, t *Table, k *fileKey, p *pager) (s *sealed, err error) {
 	out := &strict{w: w}
 	defer out.settle(&err)
 	defer broken(&err, errPanicked)
@@ -49,7 +49,7 @@ func newSealed(w io.Writer, t *Table, key []byte, material string, p *pager) (s 
 		pa.WithCompression(codec), pa.WithDataPageVersion(pa.DataPageV1),
 		pa.WithDictionaryPageSizeLimit(sealedDictBytes), pa.WithMaxRowGroupLength(1 << 40), pa.WithBatchSize(1 << 40),
 		pa.WithMaxStatsSize(sealedStatsBytes), pa.WithDictionaryDefault(false),
-		pa.WithEncryptionProperties(pa.NewFileEncryptionProperties(string(key), pa.WithAlg(pa.AesGcm), pa.WithFooterKeyMetadata(material))),
+		pa.WithEncryptionProperties(pa.NewFileEncryptionProperties(string(k.key), pa.WithAlg(pa.AesGcm), pa.WithFooterKeyMetadata(k.material))),
 	}
 	o = append(o, sealedLeaves(t.leaves())...)
 	meta := metadata.NewKeyValueMetadata()

@@ -73,7 +73,7 @@ func (l *Lake) count(ctx context.Context, e *entry) (map[loadKey]uint64, error) 
 	var total uint64
 	var key loadKey
 	var last [2]string
-	err = l.readTexts(ctx, r, there.Size, []int{0, 1}, func(row []string) error {
+	err = readTexts(ctx, l.o.Keys, r, there.Size, []int{0, 1}, func(row []string) error {
 		if !slices.Equal(row, last[:]) {
 			copy(last[:], row)
 			id, err := symbol.ParseID(row[0])
