@@ -10,15 +10,15 @@ import (
 
 // What files of rows in Parquet are read and written with: see sinks/parquet.
 type (
-	ParquetRows        = parquet.Rows
-	ParquetLeaf        = parquet.Leaf
-	ParquetCells       = parquet.Cells
-	ParquetExtension   = parquet.Extension
-	ParquetExtended    = parquet.Extended
-	ParquetTable = parquet.Table
-	ParquetAnswerRows  = parquet.AnswerRows
-	ParquetAnswer      = parquet.Answer
-	ParquetLine        = parquet.Line
+	ParquetRows       = parquet.Rows
+	ParquetLeaf       = parquet.Leaf
+	ParquetCells      = parquet.Cells
+	ParquetExtension  = parquet.Extension
+	ParquetExtended   = parquet.Extended
+	ParquetTable      = parquet.Table
+	ParquetAnswerRows = parquet.AnswerRows
+	ParquetAnswer     = parquet.Answer
+	ParquetLine       = parquet.Line
 )
 
 // What Scan makes of a column.
