@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -242,11 +243,5 @@ func TestCancel(t *testing.T) {
 	w.run()
 	w.answers(fmt.Sprintf("%040x", 50), 0, "f49:1")
 	w.verify()
-	for range 100 {
-		if runtime.NumGoroutine() <= before+1 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	formattest.Await(t, "the run's goroutines end", func() bool { return runtime.NumGoroutine() <= before+1 })
 }

@@ -227,26 +227,25 @@ func TestDeadline(t *testing.T) {
 	w.put("a.so", "HOOK "+hookID(0))
 	w.put("b.so", "HOOK "+hookID(1))
 	w.o.Workers = 1
+	var clock atomic.Int64 // moves only where the test says so
+	clock.Store(time.Now().UnixNano())
+	w.o.Now = func() time.Time { return time.Unix(0, clock.Load()) }
+	const whole = 3 * time.Second
 	w.o.Formats = []*formats.Format{hooked(func(ctx context.Context, id string) error {
-		wait := 700 * time.Millisecond
-		if id == hookID(1) {
-			wait = time.Hour
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
+		if id == hookID(0) {
+			clock.Add(int64(whole / 2))
 			return nil
 		}
+		<-ctx.Done()
+		return ctx.Err()
 	})}
-	w.o.Now = time.Now
-	w.o.Deadline = time.Now().Add(time.Second)
+	w.o.Deadline = w.o.Now().Add(whole)
 	if r := w.run(); r.Objects.Loaded != 1 || r.Objects.Pending != 1 || r.Objects.Failed != 0 {
 		t.Fatalf("%+v %v", r.Objects, r.Failed)
 	}
 	w.is("b.so", catalog.ObjectPending)
 	for i := range 3 {
-		w.o.Deadline = time.Now().Add(200 * time.Millisecond)
+		w.o.Deadline = w.o.Now().Add(200 * time.Millisecond)
 		r := w.run()
 		if i < 2 && r.Objects.Failed != 1 || i == 2 && (r.Objects.Rejected != 1 || !strings.Contains(r.Rejected[0].Error, "--deadline")) {
 			t.Fatalf("%+v %v %v", r.Objects, r.Failed, r.Rejected)

@@ -141,9 +141,7 @@ func TestHBase(t *testing.T) {
 				t.Fatal(err)
 			}
 			after := rand.N(whole)
-			time.Sleep(after)
-			cmd.Process.Kill()
-			cmd.Wait()
+			killAfter(cmd, after)
 			t.Logf("killed after %v of %v", after, whole)
 			mustRun(t, []int{0}, load...)
 			same(t, store)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -54,9 +55,7 @@ func killAt(t *testing.T, objects string, points int) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(after)
-		cmd.Process.Kill()
-		cmd.Wait()
+		killAfter(cmd, after)
 		mustRun(t, []int{0, 3}, "--store", store, "ingest", objects)
 		mustRun(t, []int{0}, "--store", store, "gc", "--grace", "0s")
 		digest, ledger := state(t, store)
@@ -120,4 +119,11 @@ func TestTwoIngests(t *testing.T) {
 	if got, _ := state(t, store); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
+}
+
+// killAfter kills a started process after a time, unless it ends before.
+func killAfter(cmd *exec.Cmd, after time.Duration) {
+	late := time.AfterFunc(after, func() { cmd.Process.Kill() })
+	defer late.Stop()
+	cmd.Wait()
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/symlake/symlake/formats/formattest"
 )
@@ -35,15 +34,7 @@ func TestRedisLies(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { run.Process.Kill(); run.Wait() })
-	for wait := 0; ; wait++ {
-		if _, err := os.Stat(socket); err == nil {
-			break
-		}
-		if wait == 500 {
-			t.Fatal("redis-server does not come up")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	formattest.Await(t, "redis-server comes up", func() bool { _, err := os.Stat(socket); return err == nil })
 	store := ingested(t, "elf", "macho", "r8")
 	var text strings.Builder
 	for _, name := range []string{"stacks/tombstone.txt", "stacks/apple-crash.txt", "r8/shop.txt"} {

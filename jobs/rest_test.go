@@ -287,9 +287,7 @@ func TestRestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		after := time.Duration(rng.Int64N(int64(whole)))
-		time.Sleep(after)
-		cmd.Process.Kill()
-		cmd.Wait()
+		killAfter(cmd, after)
 		report := restReport(t, []int{0}, run(out)...)
 		if report.Files.Done+report.Files.Written != 8 {
 			t.Errorf("point %d: %+v", i, report.Files)

@@ -75,7 +75,7 @@ func startServe(t testing.TB, store string, args ...string) *serving {
 		s.url = "http://" + a
 	case <-s.end:
 		t.Fatalf("serve ended: %s", s.text())
-	case <-time.After(30 * time.Second):
+	case <-time.After(formattest.Patience):
 		t.Fatalf("serve does not listen: %s", s.text())
 	}
 	return s
@@ -439,8 +439,8 @@ func TestServeDrains(t *testing.T) {
 	}()
 	io.WriteString(w, "#00 pc 47d4  libgame.so (BuildId: 564bb6c8be48")
 	s.run.Process.Signal(syscall.SIGTERM)
-	waitFor(t, "readyz refuses", func() bool { code, _ := s.ask(t, "GET", "/readyz", "", ""); return code == 503 })
-	waitFor(t, "no new connections", func() bool {
+	formattest.Await(t, "readyz refuses", func() bool { code, _ := s.ask(t, "GET", "/readyz", "", ""); return code == 503 })
+	formattest.Await(t, "no new connections", func() bool {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		if err == nil {
 			conn.Close()
@@ -456,17 +456,6 @@ func TestServeDrains(t *testing.T) {
 	if err := s.run.Wait(); err != nil {
 		t.Errorf("serve ended with %v: %s", err, s.text())
 	}
-}
-
-func waitFor(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for range 300 {
-		if ok() {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatalf("never: %s", what)
 }
 
 // With the store gone, what is cached is answered and the rest says that the store does not answer.

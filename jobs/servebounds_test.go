@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/symlake/symlake/formats/formattest"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -160,7 +161,7 @@ func TestServeSlowCaller(t *testing.T) {
 			t.Fatalf("readyz: %d %s", code, text)
 		}
 	}
-	waitFor(t, "a slow body is given up", func() bool {
+	formattest.Await(t, "a slow body is given up", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return bytes.Contains(s.log.Bytes(), []byte(`"status":408`)) || bytes.Contains(s.log.Bytes(), []byte(`"status":429`))

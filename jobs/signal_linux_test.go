@@ -83,14 +83,13 @@ func TestSignals(t *testing.T) {
 // awaitReader opens a named pipe as soon as somebody opens it to read.
 func awaitReader(t *testing.T, path string) *os.File {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-		if err == nil {
-			return f
-		}
-	}
-	t.Fatal("nobody reads the named pipe")
-	return nil
+	var in *os.File
+	formattest.Await(t, "a process opens the named pipe", func() (ok bool) {
+		var err error
+		in, err = os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		return err == nil
+	})
+	return in
 }
 
 // awaitRead writes a line into a pipe and waits until its reader has it.
@@ -99,12 +98,11 @@ func awaitRead(t *testing.T, in *os.File) {
 	if _, err := io.WriteString(in, "\n"); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if n, err := unix.IoctlGetInt(int(in.Fd()), unix.TIOCINQ); err != nil {
+	formattest.Await(t, "a process reads the pipe", func() bool {
+		n, err := unix.IoctlGetInt(int(in.Fd()), unix.TIOCINQ)
+		if err != nil {
 			t.Fatal(err)
-		} else if n == 0 {
-			return
 		}
-	}
-	t.Fatal("nobody reads the pipe")
+		return n == 0
+	})
 }

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/symlake/symlake/formats/formattest"
 )
 
 // poisonObject writes an object that does something to its reader.
@@ -93,7 +94,7 @@ func TestSupervisor(t *testing.T) {
 			}
 			defer cmd.Process.Kill()
 			worker := 0
-			await(t, "a worker that reads the object", func() bool {
+			formattest.Await(t, "a worker that reads the object", func() bool {
 				worker = workerOf(cmd.Process.Pid)
 				_, err := os.Stat(filepath.Join(objects, "slow.so.opened"))
 				return worker != 0 && err == nil
@@ -103,7 +104,7 @@ func TestSupervisor(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd.Wait()
-			await(t, "the end of the worker", func() bool { return startOf(worker) != start })
+			formattest.Await(t, "the end of the worker", func() bool { return startOf(worker) != start })
 			if code := cmd.ProcessState.ExitCode(); signal == syscall.SIGTERM && code != exitFailed {
 				t.Errorf("%s: %s", cmd.ProcessState, said.String())
 			}
@@ -115,15 +116,5 @@ func TestSupervisor(t *testing.T) {
 				t.Errorf("the next run: %s", out)
 			}
 		})
-	}
-}
-
-// await waits for a condition.
-func await(t *testing.T, what string, met func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !met(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s: not within a minute", what)
-		}
 	}
 }

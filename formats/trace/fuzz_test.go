@@ -14,8 +14,8 @@ import (
 	"github.com/symlake/symlake/formats/trace"
 )
 
-// fuzzTime is what an input of the fuzzer's size may take.
-const fuzzTime = 5 * time.Second
+// fuzzTime is how long one input may take. It takes milliseconds, or hangs.
+const fuzzTime = formattest.Patience
 
 // fuzz reads data as a trace, with what is beside it: events keep the
 // package's invariants, and an error is the input's.

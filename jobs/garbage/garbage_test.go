@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
-	"time"
 
 	"github.com/symlake/symlake/formats/formattest"
 )
@@ -33,11 +32,7 @@ func TestCollect(t *testing.T) {
 	if got := now(); got != 700 {
 		t.Fatalf("%d percent before the first collection", got)
 	}
-	for wait := time.Now().Add(10 * time.Second); now() != 77; time.Sleep(time.Millisecond) {
-		if runtime.GC(); time.Now().After(wait) {
-			t.Fatalf("%d percent after a collection", now())
-		}
-	}
+	formattest.Await(t, "a collection changes the share", func() bool { runtime.GC(); return now() == 77 })
 	if g.Then(700, 55); now() != 55 {
 		t.Fatalf("%d percent where the first collection has been", now())
 	}

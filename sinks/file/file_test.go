@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/sinktest"
 )
@@ -208,11 +208,7 @@ func TestGroup(t *testing.T) {
 				})
 			})
 		}
-		for waiting := 0; waiting < len(outcomes); time.Sleep(time.Millisecond) {
-			d.mu.Lock()
-			waiting = len(d.todo)
-			d.mu.Unlock()
-		}
+		awaitWaiting(t, d, len(outcomes))
 		<-d.turn
 		wg.Wait()
 		return got
@@ -233,6 +229,16 @@ func TestGroup(t *testing.T) {
 			t.Errorf("change %d: %v, %q", i, err, v)
 		}
 	}
+}
+
+// awaitWaiting returns when n changes wait for their turn.
+func awaitWaiting(t *testing.T, d *database, n int) {
+	t.Helper()
+	formattest.Await(t, "changes wait", func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.todo) >= n
+	})
 }
 
 // TestFailedTransaction: a batch whose files are in place but not entered leaves
@@ -266,11 +272,7 @@ func TestFailedTransaction(t *testing.T) {
 	wg.Go(func() {
 		_ = d.apply(ctx, func(*writer) (verdict, err error) { return nil, failed })
 	})
-	for waiting := 0; waiting < 2; time.Sleep(time.Millisecond) {
-		d.mu.Lock()
-		waiting = len(d.todo)
-		d.mu.Unlock()
-	}
+	awaitWaiting(t, d, 2)
 	<-d.turn
 	wg.Wait()
 	if left := files(t, dir); len(left) > 0 {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks"
 )
 
@@ -315,7 +316,7 @@ func TestHeaderOnly(t *testing.T) {
 	if err := check(r, []int{1}); err != nil {
 		t.Fatal(err)
 	}
-	if d := time.Since(start); d > 5*time.Second {
+	if d := time.Since(start); d > formattest.Patience {
 		t.Errorf("took %v", d)
 	}
 	if snapshot(t, dir) != before {

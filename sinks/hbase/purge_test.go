@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
 )
@@ -85,11 +85,9 @@ func TestPurge(t *testing.T) {
 	if len(beyond) != 2 || !strings.Contains(beyond[0], "snapshots") {
 		t.Errorf("out of reach: %q", beyond)
 	}
-	for end := time.Now().Add(20 * time.Second); (stands(first) || stands(second)) && time.Now().Before(end); {
-		time.Sleep(100 * time.Millisecond) // until the region server has archived them
-	}
-	if stands(first) || stands(second) || !stands(third) {
-		t.Errorf("after the purge the replaced value stands: %t, the deleted one: %t, the one that counts: %t", stands(first), stands(second), stands(third))
+	formattest.Await(t, "the region server archives the old files", func() bool { return !stands(first) && !stands(second) })
+	if !stands(third) {
+		t.Error("after the purge the value that counts is gone")
 	}
 	if got, err := s.Catalog.Get(t.Context(), key); err != nil || !bytes.Equal(got, third) {
 		t.Errorf("%q, %v", got, err)

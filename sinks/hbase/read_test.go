@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
@@ -117,13 +118,11 @@ func (l *library) read(ctx context.Context, s *sinks.Store) error {
 }
 
 // readers look up and scan until stop, and fail the test for every wrong answer or error.
-func (l *library) readers(t *testing.T, s *sinks.Store) (stop func() (asked int64)) {
-	var done atomic.Bool
-	var asked atomic.Int64
-	var wg sync.WaitGroup
+func (l *library) readers(t *testing.T, s *sinks.Store) *readers {
+	r := &readers{}
 	for i := range 4 {
-		wg.Go(func() {
-			for !done.Load() {
+		r.wg.Go(func() {
+			for !r.done.Load() {
 				var err error
 				if i == 0 {
 					err = l.read(t.Context(), s)
@@ -134,15 +133,35 @@ func (l *library) readers(t *testing.T, s *sinks.Store) (stop func() (asked int6
 					t.Error(err)
 					return
 				}
-				asked.Add(1)
+				r.asked.Add(1)
 			}
 		})
 	}
-	return func() int64 {
-		done.Store(true)
-		wg.Wait()
-		return asked.Load()
-	}
+	return r
+}
+
+// readers look up and scan until they are stopped.
+type readers struct {
+	done  atomic.Bool
+	asked atomic.Int64
+	wg    sync.WaitGroup
+}
+
+// manyReads is a number of look-ups and scans that takes a fraction of a second on a healthy server.
+const manyReads = 200
+
+// stop ends the readers and returns the number of their look-ups and scans.
+func (r *readers) stop() int64 {
+	r.done.Store(true)
+	r.wg.Wait()
+	return r.asked.Load()
+}
+
+// more returns when the readers have had so many more answers.
+func (r *readers) more(t *testing.T, n int64) {
+	t.Helper()
+	n += r.asked.Load()
+	formattest.Await(t, "answers come", func() bool { return r.asked.Load() >= n || t.Failed() })
 }
 
 func (l *library) regions(t *testing.T) (list []hbasetest.Region) {
@@ -161,13 +180,13 @@ func (l *library) regions(t *testing.T) (list []hbasetest.Region) {
 func TestReadBesideMoves(t *testing.T) {
 	server := hbasetest.Start(t, hbasetest.Options{Servers: 2})
 	l := newLibrary(t, server, 300, 40, 3000)
-	stop := l.readers(t, l.Store)
+	reading := l.readers(t, l.Store)
 	for _, r := range l.regions(t) {
 		server.Move(t, r)
 	}
 	list := l.regions(t)
 	server.Split(t, list[3], []byte{0x77})
-	time.Sleep(time.Second)
+	reading.more(t, manyReads)
 	list = l.regions(t)
 	if len(list) != 9 {
 		t.Errorf("%d regions after a split, want 9", len(list))
@@ -176,8 +195,8 @@ func TestReadBesideMoves(t *testing.T) {
 	if n := len(l.regions(t)); n != 8 {
 		t.Errorf("%d regions after a merge, want 8", n)
 	}
-	time.Sleep(time.Second)
-	t.Logf("%d look-ups and scans", stop())
+	reading.more(t, manyReads)
+	t.Logf("%d look-ups and scans", reading.stop())
 }
 
 // What a server may do to those who read, one after the other on the same.
@@ -191,32 +210,33 @@ func TestReadBesideTrouble(t *testing.T) {
 // The server is killed in the middle of everything, and comes back: who reads has waited.
 func readBesideCrash(t *testing.T, server *hbasetest.Server) {
 	l := newLibrary(t, server, 300, 40, 3000)
-	stop := l.readers(t, l.Store)
-	time.Sleep(500 * time.Millisecond)
+	reading := l.readers(t, l.Store)
+	reading.more(t, manyReads)
 	server.Kill()
-	time.Sleep(time.Second)
-	server.Restart(t)
-	time.Sleep(time.Second)
-	t.Logf("%d look-ups and scans", stop())
+	server.Restart(t) // which takes seconds
+	reading.more(t, manyReads)
+	t.Logf("%d look-ups and scans", reading.stop())
 }
 
 // A server that stands still for longer than an attempt may take is waited for, and left for a new connection.
 func readBesidePause(t *testing.T, server *hbasetest.Server) {
 	l := newLibrary(t, server, 50, 20, 1000)
-	s, _ := l.open(t, func(o *client.Options) { o.Attempt = time.Second })
-	stop := l.readers(t, s)
-	time.Sleep(300 * time.Millisecond)
+	n := &badNetwork{}
+	s, _ := l.open(t, func(o *client.Options) { o.Attempt, o.Dial = time.Second, n.dial })
+	reading := l.readers(t, s)
+	reading.more(t, manyReads)
 	server.Pause(t, true)
-	time.Sleep(4 * time.Second)
+	dialed := n.dialed.Load()
+	formattest.Await(t, "attempts end and new connections are made", func() bool { return n.dialed.Load() >= dialed+2 })
 	server.Pause(t, false)
-	time.Sleep(300 * time.Millisecond)
-	t.Logf("%d look-ups and scans", stop())
+	reading.more(t, manyReads)
+	t.Logf("%d look-ups and scans", reading.stop())
 	server.Pause(t, true)
 	defer server.Pause(t, false)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	began := time.Now()
-	if err := l.ask(ctx, s, 3); err == nil || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 10*time.Second {
+	if err := l.ask(ctx, s, 3); err == nil || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > formattest.Patience {
 		t.Errorf("a server that stands still: %v after %v", err, time.Since(began))
 	}
 }

@@ -52,7 +52,9 @@ type Cache struct {
 	ttl    string
 	last   string // of a value's bytes, as GETRANGE takes it
 
+	now   func() time.Time
 	until atomic.Int64 // nanoseconds of the clock until which Redis rests; 0: it answers
+	tries atomic.Int64 // calls that went to Redis
 	mu    sync.Mutex   // held while connecting
 	conn  atomic.Pointer[rueidis.Client]
 }
@@ -62,7 +64,7 @@ var _ sinks.RowCache = (*Cache)(nil)
 // New makes a cache in the Redis at url: redis://[user:password@]host:port[/db], rediss:// with TLS,
 // unix:///path. Nothing is asked yet: a Redis that is down now may be up later. The error is of the URL.
 func New(url string, o Options) (*Cache, error) {
-	c := &Cache{o: o}
+	c := &Cache{o: o, now: time.Now}
 	var err error
 	if c.client, err = rueidis.ParseURL(url); err != nil {
 		return nil, errors.New("redis: want redis://[user:password@]host:port[/db], rediss:// or unix:///path") // err may quote a password
@@ -147,11 +149,12 @@ func notRedis(err, first error) error {
 func (c *Cache) call(ctx context.Context, f func(context.Context, rueidis.Client) error) {
 	rests := c.until.Load()
 	if rests != 0 {
-		now := time.Now().UnixNano()
+		now := c.now().UnixNano()
 		if now < rests || !c.until.CompareAndSwap(rests, now+int64(c.o.Rest)) { // one caller tries
 			return
 		}
 	}
+	c.tries.Add(1)
 	within, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
 	r, err := c.connect()
@@ -164,7 +167,7 @@ func (c *Cache) call(ctx context.Context, f func(context.Context, rueidis.Client
 	switch {
 	case ctx.Err() != nil: // the caller's end says nothing of Redis
 	case err != nil:
-		c.until.Store(time.Now().Add(c.o.Rest).UnixNano())
+		c.until.Store(c.now().Add(c.o.Rest).UnixNano())
 		if rests == 0 {
 			c.notice(fmt.Sprintf("redis fails, rows come from the store: %v", err))
 		}

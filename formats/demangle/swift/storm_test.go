@@ -80,7 +80,7 @@ func TestStorm(t *testing.T) {
 		}
 	}
 	t.Logf("%d names, %d taken for names of Swift, the slowest %v", n, taken, slowest)
-	if slowest > 2*time.Second || taken < n/50 {
+	if slowest > formattest.Patience || taken < n/50 {
 		t.Errorf("%d of %d taken, the slowest %v", taken, n, slowest)
 	}
 }

@@ -167,9 +167,8 @@ func TestBounds(t *testing.T) {
 			if len(got) > maxBytes {
 				t.Errorf("%s: %d bytes", what, len(got))
 			}
-			// A hundred times what it takes: the aim is to tell hundredths of a
-			// second from minutes.
-			if took := time.Since(start); took > 3*time.Second {
+			// It takes hundredths of a second: the aim is to tell that from minutes, on any host.
+			if took := time.Since(start); took > formattest.Patience {
 				t.Errorf("%s: %v for %d bytes, %v", what, took, len(name), ok)
 			}
 		}
@@ -199,7 +198,7 @@ func FuzzName(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		start := time.Now()
 		got := d.of(name)
-		if took := time.Since(start); took > 2*time.Second {
+		if took := time.Since(start); took > formattest.Patience {
 			t.Fatalf("%q took %v", name, took)
 		}
 		if len(got.full) > maxBytes+len(name) || len(got.simplified) > maxBytes+len(name) {

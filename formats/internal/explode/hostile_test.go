@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -282,7 +283,7 @@ func TestLimits(t *testing.T) {
 	d.abbrev.u8(0)
 	begin := time.Now()
 	_, err := d.open(t).Part(context.Background(), 0, func(*symbol.Run) error { return nil })
-	if !errors.Is(err, formats.ErrLimit) || time.Since(begin) > 10*time.Second {
+	if !errors.Is(err, formats.ErrLimit) || time.Since(begin) > formattest.Patience {
 		t.Errorf("%v after %v", err, time.Since(begin))
 	}
 }
