@@ -39,7 +39,7 @@ func (j *job) openAccount(ctx context.Context) error {
 	if !j.o.TellLater {
 		a.Teller = j.o.teller()
 	}
-	if err := j.cat.SwapAccount(ctx, nil, a); err != nil {
+	if err := j.cat.Accounts.Swap(ctx, nil, a); err != nil {
 		return fmt.Errorf("enter this run in the outbox of reports: %w", err)
 	}
 	j.account, j.report.Account = a, a.ID.String()
@@ -94,11 +94,11 @@ func changeAccount(ctx context.Context, c *catalog.Catalog, a *catalog.Account, 
 		if !change(&next) {
 			return nil
 		}
-		err := c.SwapAccount(ctx, a, &next)
+		err := c.Accounts.Swap(ctx, a, &next)
 		if err == nil || !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
 			return err
 		}
-		now, err := c.Account(ctx, a.ID)
+		now, err := c.Accounts.Get(ctx, a.ID)
 		if err != nil || now == nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (j *job) recall(ctx context.Context, old time.Duration) error {
 // old, it cannot tell yet.
 func (j *job) deadAccounts(ctx context.Context, old time.Duration) (dead []*catalog.Account, unsure bool, err error) {
 	var open []*catalog.Account
-	err = j.cat.Accounts(ctx, func(a *catalog.Account) error {
+	err = j.cat.Accounts.Each(ctx, func(a *catalog.Account) error {
 		if a.Ended.IsZero() && a.ID != j.worker {
 			open = append(open, a)
 		}
@@ -164,21 +164,21 @@ func (j *job) recount(ctx context.Context, accounts []*catalog.Account) error {
 		c.reports[a.ID] = &report.Report{Job: "ingest", Run: a.Run, Shard: a.Shard, Account: a.ID.String(), Started: a.Started, Recounted: 1,
 			Error: "the process died", Rejected: []report.Rejection{}, Objects: report.ObjectCounts{Skipped: map[string]int{}}}
 	}
-	err := j.cat.Conflicts(ctx, "", func(x *catalog.Conflict) error {
+	err := j.cat.Conflicts.Each(ctx, "", func(x *catalog.Conflict) error {
 		c.conflicts[x.KeptOut.URL] = append(c.conflicts[x.KeptOut.URL], report.NewConflict(x))
 		return nil
 	})
 	if err == nil {
-		err = j.cat.WantedNames(ctx, func(w *catalog.Wanted) error {
+		err = j.cat.Demand.EachWanted(ctx, func(w *catalog.Wanted) error {
 			c.wanted[wantedName(w.Name)] = w
 			return nil
 		})
 	}
 	if err == nil {
-		err = j.cat.Artifacts(ctx, func(rec *catalog.Record) error { c.record(rec); return nil })
+		err = j.cat.Artifacts.Each(ctx, func(rec *catalog.Record) error { c.record(rec); return nil })
 	}
 	if err == nil {
-		err = j.cat.Objects(ctx, "", func(o *catalog.Object) error { c.object(o); return nil })
+		err = j.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error { c.object(o); return nil })
 	}
 	for _, a := range accounts {
 		if err != nil {
@@ -196,7 +196,7 @@ func (j *job) recount(ctx context.Context, accounts []*catalog.Account) error {
 			return true
 		})
 		if err == nil {
-			err = parallel.Each(c.arrived[a.ID], func(w *catalog.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+			err = parallel.Each(c.arrived[a.ID], func(w *catalog.Wanted) error { return j.cat.Demand.RemoveWanted(ctx, w) })
 		}
 	}
 	return err

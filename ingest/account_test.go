@@ -72,7 +72,7 @@ func (a *tally) whole(t *testing.T, w *world, when string, args ...any) {
 // outbox lists the accounts in a world's store.
 func (w *world) outbox() (all []*catalog.Account) {
 	w.t.Helper()
-	if err := w.cat.Accounts(w.t.Context(), func(a *catalog.Account) error { all = append(all, a); return nil }); err != nil {
+	if err := w.cat.Accounts.Each(w.t.Context(), func(a *catalog.Account) error { all = append(all, a); return nil }); err != nil {
 		w.t.Fatal(err)
 	}
 	return all
@@ -303,7 +303,7 @@ func TestDamagedAccount(t *testing.T) {
 func TestIsolatedTold(t *testing.T) {
 	w := toldWorld(t)
 	parent := row.NewWorkerID()
-	if err := w.cat.SwapAccount(t.Context(), nil, &catalog.Account{ID: parent, Run: "parent", Started: w.now}); err != nil {
+	if err := w.cat.Accounts.Swap(t.Context(), nil, &catalog.Account{ID: parent, Run: "parent", Started: w.now}); err != nil {
 		t.Fatal(err)
 	}
 	o := w.o
@@ -327,16 +327,16 @@ func TestToldWhileDerivedAgain(t *testing.T) {
 	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
 	w.tell(Run(t.Context(), []Source{w.src}, w.o))
 	dead, living := row.NewWorkerID(), &catalog.Worker{ID: row.NewWorkerID(), Host: "living", Lease: time.Hour}
-	if err := w.cat.SwapWorker(t.Context(), nil, living); err != nil {
+	if err := w.cat.Workers.Swap(t.Context(), nil, living); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cat.SwapAccount(t.Context(), nil, &catalog.Account{ID: dead, Run: "dead", Started: w.now}); err != nil {
+	if err := w.cat.Accounts.Swap(t.Context(), nil, &catalog.Account{ID: dead, Run: "dead", Started: w.now}); err != nil {
 		t.Fatal(err)
 	}
 	old := w.object("a.so")
 	at := *old
 	at.By, at.State, at.Owner, at.Again = dead, catalog.ObjectLoading, living.ID, true
-	if err := w.cat.SwapObject(t.Context(), old, &at); err != nil {
+	if err := w.cat.Ledger.Swap(t.Context(), old, &at); err != nil {
 		t.Fatal(err)
 	}
 	w.o.Alive = func(host, _ string) (alive, known bool) { return host == living.Host, true }

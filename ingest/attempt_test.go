@@ -41,7 +41,7 @@ func TestStopWhileAttemptsAreNoted(t *testing.T) {
 	if _, err := Run(ctx, []Source{w.src}, o); err == nil {
 		t.Fatal("the run was not stopped")
 	}
-	err := w.cat.Objects(t.Context(), "", func(o *catalog.Object) error {
+	err := w.cat.Ledger.Each(t.Context(), "", func(o *catalog.Object) error {
 		if o.State == catalog.ObjectLoading {
 			t.Errorf("%s is still loading", o.URL)
 		}

@@ -69,7 +69,7 @@ func CompactLake(ctx context.Context, o CompactOptions) (*CompactReport, error) 
 func lakeCompact(s *sinks.Store, cat *catalog.Catalog, k *row.Keyring) sinks.LakeCompact {
 	return sinks.LakeCompact{
 		Export: func(ctx context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
-			rec, err := cat.Artifact(ctx, id)
+			rec, err := cat.Artifacts.Get(ctx, id)
 			if err != nil || rec == nil || !record.Published(rec) {
 				return nil, err
 			}

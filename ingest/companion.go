@@ -213,7 +213,7 @@ const maxMissed = 1 << 16
 func (x *object) arrived(ctx context.Context, in *formats.Input, ids, builds []string) error {
 	if !x.j.o.DryRun {
 		for _, id := range ids {
-			if err := x.j.cat.AddName(ctx, id, catalog.Ref{Object: in.Name}); err != nil {
+			if err := x.j.cat.Names.Add(ctx, id, catalog.Ref{Object: in.Name}); err != nil {
 				return err
 			}
 		}

@@ -22,7 +22,7 @@ func (x *object) keepOut(ctx context.Context, rec *catalog.Record, l *row.Loaded
 	j := x.j
 	c := catalog.NewConflict(rec.ID, rec.Published, l, j.o.Now())
 	for !j.o.DryRun {
-		old, err := j.cat.Conflict(ctx, rec.ID, x.t.URL, l.Source.Member)
+		old, err := j.cat.Conflicts.Get(ctx, rec.ID, x.t.URL, l.Source.Member)
 		if err != nil {
 			return environment(err)
 		}
@@ -34,10 +34,10 @@ func (x *object) keepOut(ctx context.Context, rec *catalog.Record, l *row.Loaded
 			c.At = old.At
 		}
 		if old == nil || old.KeptOut != c.KeptOut {
-			err = j.cat.Audit(ctx, catalog.Event{At: j.o.Now(), Who: j.o.Owner, What: "conflict", Detail: c.String()})
+			err = j.cat.Audit.Add(ctx, catalog.Event{At: j.o.Now(), Who: j.o.Owner, What: "conflict", Detail: c.String()})
 		}
 		if err == nil {
-			err = j.cat.SwapConflict(ctx, old, c)
+			err = j.cat.Conflicts.Swap(ctx, old, c)
 		}
 		if err == nil {
 			break

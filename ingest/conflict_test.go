@@ -216,7 +216,7 @@ func (w *teams) swap(id string, edit func(*catalog.Record)) {
 	p := *old.Published
 	next.Published = &p
 	edit(next)
-	if err := w.cat.SwapArtifact(w.t.Context(), old, next); err != nil {
+	if err := w.cat.Artifacts.Swap(w.t.Context(), old, next); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -242,7 +242,7 @@ func TestVerifyConflicts(t *testing.T) {
 			})
 		}},
 		{"no record", "no record says with what", func(w *teams) {
-			if err := w.cat.SwapConflict(t.Context(), w.conflicts()[0], nil); err != nil {
+			if err := w.cat.Conflicts.Swap(t.Context(), w.conflicts()[0], nil); err != nil {
 				t.Fatal(err)
 			}
 		}},

@@ -25,10 +25,10 @@ func eachView(ctx context.Context, c *catalog.Catalog, f func(*conflictView) err
 	return conflicts.Each(ctx, c, "", func(x *catalog.Conflict) error {
 		v := &conflictView{Conflict: x}
 		var err error
-		if v.record, err = c.Artifact(ctx, x.Artifact); err != nil {
+		if v.record, err = c.Artifacts.Get(ctx, x.Artifact); err != nil {
 			return err
 		}
-		if v.object, err = c.Object(ctx, x.KeptOut.URL); err != nil {
+		if v.object, err = c.Ledger.Get(ctx, x.KeptOut.URL); err != nil {
 			return err
 		}
 		return f(v)
@@ -105,7 +105,7 @@ func (v *verifier) conflicts(ctx context.Context) {
 
 // conflict checks that a conflict that the ledger names has its record.
 func (v *verifier) conflict(ctx context.Context, o *catalog.Object, a *catalog.ObjectArtifact) {
-	c, err := v.cat.Conflict(ctx, a.ID, o.URL, a.Member)
+	c, err := v.cat.Conflicts.Get(ctx, a.ID, o.URL, a.Member)
 	if err == nil && c == nil {
 		err = fmt.Errorf("artifact %s is in conflict by the ledger, and no record says with what", a.ID)
 	}

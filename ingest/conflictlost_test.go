@@ -18,7 +18,7 @@ func TestAcceptDied(t *testing.T) {
 	old := w.conflicts()[0]
 	accepted := *old
 	accepted.Accepted = w.now
-	if err := w.cat.SwapConflict(t.Context(), old, &accepted); err != nil {
+	if err := w.cat.Conflicts.Swap(t.Context(), old, &accepted); err != nil {
 		t.Fatal(err)
 	}
 	w.ingest(0)

@@ -91,8 +91,8 @@ func TestCopy(t *testing.T) {
 			to.answers(idA, 16, "one:5")
 			to.answers(idB, 0, "b:1")
 			for _, name := range []string{idA, "shop@1/liba.so", "shop@2", "libc.so", "LIBB.so"} {
-				want, err := w.cat.Names(t.Context(), name, 0)
-				got, err2 := to.cat.Names(t.Context(), name, 0)
+				want, err := w.cat.Names.Find(t.Context(), name, 0)
+				got, err2 := to.cat.Names.Find(t.Context(), name, 0)
 				if err := errors.Join(err, err2); err != nil || len(want) == 0 || !reflect.DeepEqual(got, want) {
 					t.Errorf("%s leads to %v, want %v: %v", name, got, want, err)
 				}
@@ -128,7 +128,7 @@ func TestCopyAfterGC(t *testing.T) {
 	rec := to.record(idA)
 	next := record.Copy(rec, rec.ID)
 	next.Published, next.Progress = nil, []catalog.Progress{{Load: rec.Published.Load, Owner: record.Superseded, Lease: to.now}}
-	if err := to.cat.SwapArtifact(t.Context(), rec, next); err != nil {
+	if err := to.cat.Artifacts.Swap(t.Context(), rec, next); err != nil {
 		t.Fatal(err)
 	}
 	later := func() time.Time { return to.now.Add(48 * time.Hour) }
@@ -149,7 +149,7 @@ func TestCopyAfterGC(t *testing.T) {
 	rec = to.record(idA)
 	next = record.Copy(rec, rec.ID)
 	next.Published, next.Progress = nil, []catalog.Progress{{Load: rec.Published.Load, Owner: record.Doomed}}
-	if err := to.cat.SwapArtifact(t.Context(), rec, next); err != nil {
+	if err := to.cat.Artifacts.Swap(t.Context(), rec, next); err != nil {
 		t.Fatal(err)
 	}
 	if r := w.copyTo(to, nil); r.Artifacts.Failed != 1 || !strings.Contains(r.Failed[0].Error, "run gc") {
@@ -173,7 +173,7 @@ func TestCopyKeeps(t *testing.T) {
 		rec := other.record(idC)
 		next := record.Copy(rec, rec.ID)
 		next.State = s
-		if err := other.cat.SwapArtifact(t.Context(), rec, next); err != nil {
+		if err := other.cat.Artifacts.Swap(t.Context(), rec, next); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -186,7 +186,7 @@ func TestCopyKeeps(t *testing.T) {
 	other.answers(idC, 0, "pinned:1")
 	other.is("debug/liba.so", catalog.ObjectKept)
 	other.is("debug/libb.so", catalog.ObjectLoaded)
-	if o, err := other.cat.Object(t.Context(), w.src.Bucket.URL("libb.so")); err != nil || o == nil || o.State != catalog.ObjectKept {
+	if o, err := other.cat.Ledger.Get(t.Context(), w.src.Bucket.URL("libb.so")); err != nil || o == nil || o.State != catalog.ObjectKept {
 		t.Fatalf("%+v %v", o, err)
 	}
 	if prev := other.record(idA).Previous; prev == nil || len(other.record(idA).Progress) != 0 {

@@ -309,7 +309,7 @@ func conflicting(w *world) {
 // settledAlready: a conflict of the object was accepted before, and the next ingest ends that.
 func settledAlready(ctx context.Context, c *catalog.Catalog, url string) bool {
 	is := true
-	err := c.Conflicts(ctx, url, func(x *catalog.Conflict) error {
+	err := c.Conflicts.Each(ctx, url, func(x *catalog.Conflict) error {
 		is = is && !x.Accepted.IsZero()
 		return nil
 	})
@@ -428,7 +428,7 @@ func (w *world) inventory() string {
 	for what, n := range counts {
 		list = append(list, fmt.Sprintf("%s: %d", what, n))
 	}
-	err = w.cat.Objects(w.t.Context(), "", func(o *catalog.Object) error {
+	err = w.cat.Ledger.Each(w.t.Context(), "", func(o *catalog.Object) error {
 		line := fmt.Sprintf("%s %s %s %d %d", strings.TrimPrefix(o.URL, w.src.Bucket.URL("")), o.State, o.Reason, o.Attempts, o.Interrupted)
 		for _, a := range o.Artifacts {
 			line += " " + a.ID.String()[:4] + ":" + a.Member + ":" + a.Outcome
@@ -439,7 +439,7 @@ func (w *world) inventory() string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	err = w.cat.Artifacts(w.t.Context(), func(r *catalog.Record) error {
+	err = w.cat.Artifacts.Each(w.t.Context(), func(r *catalog.Record) error {
 		line := fmt.Sprintf("%s %s published %t", r.ID, r.State, r.Published != nil)
 		for _, n := range r.Names {
 			line += " " + n.Text
@@ -458,7 +458,7 @@ func (w *world) inventory() string {
 func (w *world) noOrphans() {
 	w.t.Helper()
 	named := 0
-	err := w.cat.Artifacts(w.t.Context(), func(r *catalog.Record) error {
+	err := w.cat.Artifacts.Each(w.t.Context(), func(r *catalog.Record) error {
 		for _, l := range []*row.Loaded{r.Published, r.Previous} {
 			if l != nil && len(l.WrappedKey) > 0 {
 				named++

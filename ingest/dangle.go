@@ -50,7 +50,7 @@ func dangles(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, 
 	for _, id := range also {
 		of(id)
 	}
-	err := c.AllNames(ctx, func(name string, r catalog.Ref) error {
+	err := c.Names.Each(ctx, func(name string, r catalog.Ref) error {
 		if d := of(r.Artifact); d != nil {
 			d.Knows = append(d.Knows, name)
 		}
@@ -59,7 +59,7 @@ func dangles(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, 
 	if err != nil {
 		return nil, err
 	}
-	err = c.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
+	err = c.Waiters.Each(ctx, func(companion string, w catalog.Waiter) error {
 		if d := of(w.Artifact); d != nil {
 			d.waiters = append(d.waiters, companions.Wait{Companion: companion, Waiter: w})
 		}
@@ -69,14 +69,14 @@ func dangles(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, 
 		return nil, err
 	}
 	for id, d := range found { // a run may be at work: look again
-		r, err := c.Artifact(ctx, id)
+		r, err := c.Artifacts.Get(ctx, id)
 		if err != nil {
 			return nil, err
 		}
 		if r == nil && len(d.Knows) > 0 { // gc removes the names before the record
 			var left []string
 			for _, name := range d.Knows {
-				has, err := c.HasName(ctx, name, id)
+				has, err := c.Names.Has(ctx, name, id)
 				if err != nil {
 					return nil, err
 				}
@@ -93,7 +93,7 @@ func dangles(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, 
 	if len(found) == 0 {
 		return found, nil
 	}
-	err = c.Objects(ctx, "", func(o *catalog.Object) error {
+	err = c.Ledger.Each(ctx, "", func(o *catalog.Object) error {
 		for _, id := range ledger.InStore(o) {
 			if d := found[id]; d != nil {
 				d.object = o.URL

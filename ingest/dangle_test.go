@@ -29,7 +29,7 @@ func (w *world) problems() string {
 // lose deletes the record of an artifact.
 func (w *world) lose(id string) {
 	w.t.Helper()
-	if err := w.cat.SwapArtifact(w.t.Context(), w.record(id), nil); err != nil {
+	if err := w.cat.Artifacts.Swap(w.t.Context(), w.record(id), nil); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -78,7 +78,7 @@ func TestLostRecordAndLedger(t *testing.T) {
 	w.put("liba.so", "FAKE\nid "+idA+"\nf 16 32 one 5\n")
 	w.run()
 	w.lose(idA)
-	if err := w.cat.SwapObject(t.Context(), w.object("liba.so"), nil); err != nil {
+	if err := w.cat.Ledger.Swap(t.Context(), w.object("liba.so"), nil); err != nil {
 		t.Fatal(err)
 	}
 	w.now = w.now.Add(100 * time.Hour)
@@ -99,15 +99,15 @@ func TestLeftNames(t *testing.T) {
 	w.run()
 	id := symbol.NewID(symbol.ELF, idB)
 	for _, name := range []string{idB, "libb.so"} {
-		if err := w.cat.AddName(t.Context(), name, catalog.Ref{Artifact: id}); err != nil {
+		if err := w.cat.Names.Add(t.Context(), name, catalog.Ref{Artifact: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.cat.AddWaiter(t.Context(), "dwo:b", catalog.Waiter{Artifact: id, Object: "x"}); err != nil {
+	if err := w.cat.Waiters.Add(t.Context(), "dwo:b", catalog.Waiter{Artifact: id, Object: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	next := &catalog.Record{ID: id, State: catalog.Live, Progress: []catalog.Progress{{Load: row.NewLoad(w.now), Owner: "dead", Lease: w.now}}}
-	if err := w.cat.SwapArtifact(t.Context(), nil, next); err != nil {
+	if err := w.cat.Artifacts.Swap(t.Context(), nil, next); err != nil {
 		t.Fatal(err)
 	}
 	w.verify()
@@ -116,7 +116,7 @@ func TestLeftNames(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	w.verify()
-	if names, err := w.cat.Names(t.Context(), "libb.so", 0); err != nil || len(names) != 0 {
+	if names, err := w.cat.Names.Find(t.Context(), "libb.so", 0); err != nil || len(names) != 0 {
 		t.Errorf("%v %v", names, err)
 	}
 }
@@ -126,7 +126,7 @@ func TestEmptiedLedger(t *testing.T) {
 	w := filled(t, mem.New())
 	want := w.verify()
 	for _, key := range []string{"shop/1/liba.so", "shop/1/libb.so", "shop/1/libc.so", "shop/2/liba.so", "readme.txt"} {
-		if err := w.cat.SwapObject(t.Context(), w.object(key), nil); err != nil {
+		if err := w.cat.Ledger.Swap(t.Context(), w.object(key), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,8 +165,8 @@ func TestLostWaiters(t *testing.T) {
 	w := filled(t, mem.New())
 	w.verify()
 	id := symbol.NewID(symbol.ELF, idB)
-	err := w.cat.AllWaiters(t.Context(), func(companion string, waiter catalog.Waiter) error {
-		return w.cat.RemoveWaiter(t.Context(), companion, waiter)
+	err := w.cat.Waiters.Each(t.Context(), func(companion string, waiter catalog.Waiter) error {
+		return w.cat.Waiters.Remove(t.Context(), companion, waiter)
 	})
 	if err != nil {
 		t.Fatal(err)

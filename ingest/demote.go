@@ -31,7 +31,7 @@ func (x *object) lost(ctx context.Context) error {
 		if a.Outcome != ledger.OutcomeLoaded {
 			continue
 		}
-		rec, err := x.j.cat.Artifact(ctx, a.ID)
+		rec, err := x.j.cat.Artifacts.Get(ctx, a.ID)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (x *object) lost(ctx context.Context) error {
 // written a loser's entry and not looked at its record again.
 func (j *job) reconcile(ctx context.Context) error {
 	var loaded []*catalog.Object
-	err := j.cat.Objects(ctx, "", func(o *catalog.Object) error {
+	err := j.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
 		if o.State == catalog.ObjectLoaded {
 			loaded = append(loaded, o)
 		}

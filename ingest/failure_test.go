@@ -156,7 +156,7 @@ func TestStoreFailures(t *testing.T) {
 				}
 				w.is("3.so", catalog.ObjectKept)
 				w.is("4.so", catalog.ObjectRejected)
-				if ws, err := w.cat.Waiters(t.Context(), "dwo:1"); err != nil || len(ws) != 1 {
+				if ws, err := w.cat.Waiters.For(t.Context(), "dwo:1"); err != nil || len(ws) != 1 {
 					t.Fatalf("operation %d: waiters %v %v", n, ws, err)
 				}
 				// After the grace everything that nobody needs is gone.
@@ -239,16 +239,16 @@ func TestGC(t *testing.T) {
 	}
 	stale := &catalog.Record{ID: id, State: catalog.Live, Names: []symbol.Name{{Kind: symbol.NameFile, Text: "b.so"}},
 		Progress: []catalog.Progress{{Load: row.NewLoad(w.now), Owner: "dead", Lease: w.now.Add(-26 * time.Hour)}}}
-	if err := w.cat.SwapArtifact(t.Context(), nil, stale); err != nil {
+	if err := w.cat.Artifacts.Swap(t.Context(), nil, stale); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cat.AddName(t.Context(), "b.so", catalog.Ref{Artifact: id}); err != nil {
+	if err := w.cat.Names.Add(t.Context(), "b.so", catalog.Ref{Artifact: id}); err != nil {
 		t.Fatal(err)
 	}
 	if r := w.gc(GCOptions{}); r.Orphans != 1 || r.Records != 1 || w.loads() != 3 {
 		t.Fatalf("%+v", r)
 	}
-	if refs, err := w.cat.Names(t.Context(), "b.so", 0); err != nil || len(refs) != 0 || w.record(idB) != nil {
+	if refs, err := w.cat.Names.Find(t.Context(), "b.so", 0); err != nil || len(refs) != 0 || w.record(idB) != nil {
 		t.Fatalf("%v %v", refs, err)
 	}
 }
@@ -320,10 +320,10 @@ func TestVerifyFindsEverything(t *testing.T) {
 	if err := b.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cat.RemoveName(t.Context(), "2.so", catalog.Ref{Artifact: ids(2).ID}); err != nil {
+	if err := w.cat.Names.Remove(t.Context(), "2.so", catalog.Ref{Artifact: ids(2).ID}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cat.SwapArtifact(t.Context(), ids(3), nil); err != nil {
+	if err := w.cat.Artifacts.Swap(t.Context(), ids(3), nil); err != nil {
 		t.Fatal(err)
 	}
 	r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring})

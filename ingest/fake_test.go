@@ -231,7 +231,7 @@ func (w *world) run() *report.Report {
 
 func (w *world) object(key string) *catalog.Object {
 	w.t.Helper()
-	o, err := w.cat.Object(w.t.Context(), w.src.Bucket.URL(key))
+	o, err := w.cat.Ledger.Get(w.t.Context(), w.src.Bucket.URL(key))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func (w *world) is(key string, s catalog.ObjectState) {
 
 func (w *world) record(id string) *catalog.Record {
 	w.t.Helper()
-	r, err := w.cat.Artifact(w.t.Context(), symbol.NewID(symbol.ELF, id))
+	r, err := w.cat.Artifacts.Get(w.t.Context(), symbol.NewID(symbol.ELF, id))
 	if err != nil {
 		w.t.Fatal(err)
 	}

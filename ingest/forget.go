@@ -94,7 +94,7 @@ func (f *forgetter) run(ctx context.Context) error {
 	}
 	if !f.DryRun {
 		// What an earlier one left undone when it died.
-		err := f.cat.Artifacts(ctx, func(r *catalog.Record) error {
+		err := f.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
 			if r.State == catalog.Forgotten && len(r.Names)+len(r.Progress) > 0 {
 				f.doomed[r.ID] = true
 			}
@@ -139,7 +139,7 @@ func (f *forgetter) run(ctx context.Context) error {
 // mark makes an artifact answer nothing any more.
 func (f *forgetter) mark(ctx context.Context, id symbol.ID) error {
 	for {
-		old, err := f.cat.Artifact(ctx, id)
+		old, err := f.cat.Artifacts.Get(ctx, id)
 		if err != nil || old == nil {
 			return err
 		}
@@ -158,7 +158,7 @@ func (f *forgetter) mark(ctx context.Context, id symbol.ID) error {
 			next.Progress[i].Owner = record.Superseded
 		}
 		if !f.DryRun && (old.State != catalog.Forgotten || loads > 0) {
-			err := f.cat.SwapArtifact(ctx, old, next)
+			err := f.cat.Artifacts.Swap(ctx, old, next)
 			if errors.Is(err, sinks.ErrConflict) {
 				continue
 			}
@@ -178,7 +178,7 @@ func (f *forgetter) mark(ctx context.Context, id symbol.ID) error {
 
 // remove drops rows and names of an artifact that was marked. What stays is its id and the mark.
 func (f *forgetter) remove(ctx context.Context, id symbol.ID) error {
-	rec, err := f.cat.Artifact(ctx, id)
+	rec, err := f.cat.Artifacts.Get(ctx, id)
 	if err != nil || rec == nil || rec.State != catalog.Forgotten {
 		return err
 	}
@@ -192,16 +192,16 @@ func (f *forgetter) remove(ctx context.Context, id symbol.ID) error {
 		}
 	}
 	for _, n := range rec.Names {
-		if err := f.cat.RemoveName(ctx, n.Text, catalog.Ref{Artifact: id}); err != nil {
+		if err := f.cat.Names.Remove(ctx, n.Text, catalog.Ref{Artifact: id}); err != nil {
 			return err
 		}
 	}
-	if err := f.cat.RemoveAsked(ctx, id); err != nil {
+	if err := f.cat.Demand.RemoveAsked(ctx, id); err != nil {
 		return err
 	}
 	next := record.Copy(rec, id)
 	next.Names, next.Progress = nil, nil
-	err = f.cat.SwapArtifact(ctx, rec, next)
+	err = f.cat.Artifacts.Swap(ctx, rec, next)
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil // it came back by force meanwhile, or the next run sees to the rest
 	}
@@ -214,7 +214,7 @@ func (f *forgetter) ledger(ctx context.Context) error {
 		return nil
 	}
 	var touched []*catalog.Object
-	err := f.cat.Objects(ctx, "", func(o *catalog.Object) error {
+	err := f.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
 		if slices.ContainsFunc(ledger.Artifacts(o), func(id symbol.ID) bool { return f.doomed[id] }) {
 			touched = append(touched, o)
 		}
@@ -249,7 +249,7 @@ func (f *forgetter) object(ctx context.Context, o *catalog.Object) error {
 		}
 		var err error
 		if !f.DryRun {
-			err = f.cat.SwapObject(ctx, o, &next)
+			err = f.cat.Ledger.Swap(ctx, o, &next)
 		}
 		if err == nil {
 			f.objects.Add(gone)
@@ -257,7 +257,7 @@ func (f *forgetter) object(ctx context.Context, o *catalog.Object) error {
 		if !errors.Is(err, sinks.ErrConflict) {
 			return err
 		}
-		if o, err = f.cat.Object(ctx, o.URL); err != nil || o == nil {
+		if o, err = f.cat.Ledger.Get(ctx, o.URL); err != nil || o == nil {
 			return err
 		}
 	}

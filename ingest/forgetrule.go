@@ -32,7 +32,7 @@ func (f *forgetter) choose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = f.cat.Artifacts(ctx, func(r *catalog.Record) error {
+	err = f.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
 		if r.Published == nil || r.State.Removed() {
 			return nil
 		}
@@ -85,7 +85,7 @@ func (f *forgetter) choose(ctx context.Context) error {
 // builtAt is when builds came: when the last of their objects was first seen.
 func (f *forgetter) builtAt(ctx context.Context) (map[string]time.Time, error) {
 	at := map[string]time.Time{}
-	err := f.cat.Objects(ctx, "", func(o *catalog.Object) error {
+	err := f.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
 		if b := strings.ToLower(o.App); b != "" && o.First.After(at[b]) {
 			at[b] = o.First
 		}
@@ -125,7 +125,7 @@ func (f *forgetter) asked(ctx context.Context) (map[symbol.ID]time.Time, error) 
 		return nil, nil
 	}
 	at := map[symbol.ID]time.Time{}
-	if err := f.cat.Asked(ctx, func(id symbol.ID, t time.Time) error { at[id] = t; return nil }); err != nil {
+	if err := f.cat.Demand.EachAsked(ctx, func(id symbol.ID, t time.Time) error { at[id] = t; return nil }); err != nil {
 		return nil, err
 	}
 	since, ok := at[symbol.ID{}]

@@ -77,7 +77,7 @@ type collector struct {
 func (g *collector) run(ctx context.Context) error {
 	var due []symbol.ID
 	var older []olderLoad
-	err := g.cat.Artifacts(ctx, func(r *catalog.Record) error {
+	err := g.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
 		g.report.Artifacts++
 		g.known[r.ID] = true
 		if record.HasRows(r.Previous) {
@@ -123,7 +123,7 @@ func (g *collector) record(ctx context.Context, id symbol.ID) error {
 	var drop [][]byte
 	var loads []sinks.Load
 	if g.DryRun {
-		r, err := g.cat.Artifact(ctx, id)
+		r, err := g.cat.Artifacts.Get(ctx, id)
 		if err == nil && r != nil {
 			for _, p := range r.Progress {
 				if g.expired(p) {
@@ -176,7 +176,7 @@ func (g *collector) record(ctx context.Context, id symbol.ID) error {
 // nothing any more is removed, with the names that lead to it.
 func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*catalog.Record) bool) error {
 	for range 100 {
-		old, err := g.cat.Artifact(ctx, id)
+		old, err := g.cat.Artifacts.Get(ctx, id)
 		if err != nil || old == nil {
 			return err
 		}
@@ -186,13 +186,13 @@ func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*catalog
 		}
 		if next.Published == nil && next.Previous == nil && len(next.Progress) == 0 && next.State == catalog.Live {
 			for _, n := range next.Names {
-				if err := g.cat.RemoveName(ctx, n.Text, catalog.Ref{Artifact: id}); err != nil {
+				if err := g.cat.Names.Remove(ctx, n.Text, catalog.Ref{Artifact: id}); err != nil {
 					return err
 				}
 			}
 			next = nil
 		}
-		if err := g.cat.SwapArtifact(ctx, old, next); !errors.Is(err, sinks.ErrConflict) {
+		if err := g.cat.Artifacts.Swap(ctx, old, next); !errors.Is(err, sinks.ErrConflict) {
 			return err
 		}
 	}

@@ -85,24 +85,24 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error
 		return nil
 	}
 	for _, name := range d.Knows {
-		if err := g.cat.RemoveName(ctx, name, catalog.Ref{Artifact: id}); err != nil {
+		if err := g.cat.Names.Remove(ctx, name, catalog.Ref{Artifact: id}); err != nil {
 			return err
 		}
 	}
 	for _, w := range d.waiters {
-		if err := g.cat.RemoveWaiter(ctx, w.Companion, w.Waiter); err != nil {
+		if err := g.cat.Waiters.Remove(ctx, w.Companion, w.Waiter); err != nil {
 			return err
 		}
 	}
-	r, err := g.cat.Artifact(ctx, id)
+	r, err := g.cat.Artifacts.Get(ctx, id)
 	if err != nil || r == nil {
 		return err
 	}
 	for _, name := range d.Knows {
-		err = errors.Join(err, g.cat.AddName(ctx, name, catalog.Ref{Artifact: id}))
+		err = errors.Join(err, g.cat.Names.Add(ctx, name, catalog.Ref{Artifact: id}))
 	}
 	for _, w := range d.waiters {
-		err = errors.Join(err, g.cat.AddWaiter(ctx, w.Companion, w.Waiter))
+		err = errors.Join(err, g.cat.Waiters.Add(ctx, w.Companion, w.Waiter))
 	}
 	return err
 }
@@ -185,7 +185,7 @@ func (g *collector) orphans(ctx context.Context) error {
 		if g.known[id] && !old {
 			return nil
 		}
-		r, err := g.cat.Artifact(ctx, id)
+		r, err := g.cat.Artifacts.Get(ctx, id)
 		switch {
 		case err != nil || record.Knows(r, l):
 			return err

@@ -14,17 +14,17 @@ import (
 // the obligations that waiters are due.
 func (g *collector) waits(ctx context.Context) error {
 	void := func(w catalog.Waiter) (bool, error) {
-		r, err := g.cat.Artifact(ctx, w.Artifact)
+		r, err := g.cat.Artifacts.Get(ctx, w.Artifact)
 		if err != nil || r != nil {
 			return r != nil && (r.State.Removed() || r.Published == nil && len(r.Progress) == 0), err
 		}
 		// A load that never came, unless the record is lost: then the ledger tells of it.
-		o, err := g.cat.Object(ctx, w.Object)
+		o, err := g.cat.Ledger.Get(ctx, w.Object)
 		return o == nil || len(ledger.Artifacts(o)) == 0, err
 	}
 	var waiters []companions.Wait
 	var obligations []*catalog.Obligation
-	err := g.cat.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
+	err := g.cat.Waiters.Each(ctx, func(companion string, w catalog.Waiter) error {
 		is, err := void(w)
 		if is {
 			waiters = append(waiters, companions.Wait{Companion: companion, Waiter: w})
@@ -32,7 +32,7 @@ func (g *collector) waits(ctx context.Context) error {
 		return err
 	})
 	if err == nil {
-		err = g.cat.Obligations(ctx, func(o *catalog.Obligation) error {
+		err = g.cat.Obligations.Each(ctx, func(o *catalog.Obligation) error {
 			is, err := void(o.Waiter)
 			if is {
 				obligations = append(obligations, o)
@@ -44,8 +44,8 @@ func (g *collector) waits(ctx context.Context) error {
 		return err
 	}
 	errs := make([]error, len(waiters)+len(obligations))
-	parallel.Do(len(waiters), func(i int) { errs[i] = g.cat.RemoveWaiter(ctx, waiters[i].Companion, waiters[i].Waiter) })
-	parallel.Do(len(obligations), func(i int) { errs[len(waiters)+i] = g.cat.Discharge(ctx, obligations[i]) })
+	parallel.Do(len(waiters), func(i int) { errs[i] = g.cat.Waiters.Remove(ctx, waiters[i].Companion, waiters[i].Waiter) })
+	parallel.Do(len(obligations), func(i int) { errs[len(waiters)+i] = g.cat.Obligations.Discharge(ctx, obligations[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}

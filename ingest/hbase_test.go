@@ -80,7 +80,7 @@ func copyAfterGC(t *testing.T, server *hbasetest.Server) {
 			rec := to.record(idA)
 			next := record.Copy(rec, rec.ID)
 			next.Published, next.Progress = nil, []catalog.Progress{{Load: rec.Published.Load, Owner: record.Superseded, Lease: to.now}}
-			if err := to.cat.SwapArtifact(t.Context(), rec, next); err != nil {
+			if err := to.cat.Artifacts.Swap(t.Context(), rec, next); err != nil {
 				t.Fatal(err)
 			}
 			later := func() time.Time { return to.now.Add(48 * time.Hour) }

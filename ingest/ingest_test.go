@@ -107,7 +107,7 @@ func TestNames(t *testing.T) {
 	w.run()
 	lead := func(name string, ids ...string) {
 		t.Helper()
-		refs, err := w.cat.Names(t.Context(), name, 0)
+		refs, err := w.cat.Names.Find(t.Context(), name, 0)
 		if err != nil || len(refs) != len(ids) {
 			t.Fatalf("%s leads to %v, %v", name, refs, err)
 		}
@@ -123,7 +123,7 @@ func TestNames(t *testing.T) {
 	lead("mail@7", idB)
 	lead("libb.so", idB)
 	lead(idA, idA)
-	refs, err := w.cat.Names(t.Context(), idC, 0)
+	refs, err := w.cat.Names.Find(t.Context(), idC, 0)
 	if err != nil || len(refs) != 1 || !strings.HasSuffix(refs[0].Object, ".debug") {
 		t.Fatalf("%v %v", refs, err)
 	}
@@ -227,7 +227,7 @@ func TestChangedAndPinned(t *testing.T) {
 	old := w.record(idA)
 	pinned := *old
 	pinned.State, pinned.Published, pinned.Previous = catalog.Pinned, old.Previous, old.Published
-	if err := w.cat.SwapArtifact(t.Context(), old, &pinned); err != nil {
+	if err := w.cat.Artifacts.Swap(t.Context(), old, &pinned); err != nil {
 		t.Fatal(err)
 	}
 	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 third 2\n")
@@ -254,7 +254,7 @@ func TestVanishedLimitDeadlineShards(t *testing.T) {
 		t.Fatalf("%+v", r.Objects)
 	}
 	w.is("lib9.so", catalog.ObjectPending)
-	if refs, err := w.cat.Names(t.Context(), "lib9.so", 0); err != nil || len(refs) != 1 || refs[0].Object == "" {
+	if refs, err := w.cat.Names.Find(t.Context(), "lib9.so", 0); err != nil || len(refs) != 1 || refs[0].Object == "" {
 		t.Fatalf("%v %v", refs, err)
 	}
 	w.o.Limit, w.o.Deadline = 0, w.now
@@ -271,7 +271,7 @@ func TestVanishedLimitDeadlineShards(t *testing.T) {
 	if loaded != 6 {
 		t.Fatalf("%d loaded by three shards", loaded)
 	}
-	if refs, err := w.cat.Names(t.Context(), "lib9.so", 0); err != nil || len(refs) != 1 || refs[0].Object != "" {
+	if refs, err := w.cat.Names.Find(t.Context(), "lib9.so", 0); err != nil || len(refs) != 1 || refs[0].Object != "" {
 		t.Fatalf("%v %v", refs, err)
 	}
 	if err := os.Remove(filepath.Join(w.dir, "lib3.so")); err != nil {
@@ -310,7 +310,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	if r := w.run(); r.Objects.Loaded != 1 || r.Objects.Rejected != 1 || r.Ranges != 1 {
 		t.Fatalf("%+v", r)
 	}
-	if o, err := w.cat.Object(t.Context(), w.src.Bucket.URL("a.so")); o != nil || err != nil {
+	if o, err := w.cat.Ledger.Get(t.Context(), w.src.Bucket.URL("a.so")); o != nil || err != nil {
 		t.Fatalf("%v %v", o, err)
 	}
 	if w.record(idA) != nil {

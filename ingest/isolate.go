@@ -31,7 +31,7 @@ func (j *job) isolate(ctx context.Context, t *Task) error {
 	if j.o.Isolate != nil {
 		child, died = j.o.Isolate(ctx, t.URL)
 	}
-	now, err := j.cat.Object(ctx, t.URL)
+	now, err := j.cat.Ledger.Get(ctx, t.URL)
 	switch {
 	case err != nil:
 		return err

@@ -47,7 +47,7 @@ func (w *world) reopened(s *sinks.Store) *row.Keyring {
 // onlyNewest wants nothing to be under any version of the store key but one.
 func (w *world) onlyNewest(version uint32) {
 	w.t.Helper()
-	use, err := w.cat.KeyUse(w.t.Context())
+	use, err := w.cat.Keys.Use(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestShred(t *testing.T) {
 		}
 	}
 	another := loadedTwice(t, mem.New())
-	if err := w.cat.Audit(t.Context(), catalog.Event{At: w.now, Who: "me", What: "copied", Detail: "2 artifacts to hbase://far:1/away"}); err != nil {
+	if err := w.cat.Audit.Add(t.Context(), catalog.Event{At: w.now, Who: "me", What: "copied", Detail: "2 artifacts to hbase://far:1/away"}); err != nil {
 		t.Fatal(err)
 	}
 

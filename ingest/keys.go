@@ -66,7 +66,7 @@ func (l *Lister) keyTask(ctx context.Context, s *CheckedSource, key string, e *b
 	}
 	t := &Task{Source: s, Entry: *e, URL: s.Bucket.URL(key)}
 	var err error
-	if t.Ledger, err = l.Catalog.Object(ctx, t.URL); err != nil {
+	if t.Ledger, err = l.Catalog.Ledger.Get(ctx, t.URL); err != nil {
 		return nil, err
 	}
 	t.Named = ledger.IsNamed(t.Ledger)

@@ -209,7 +209,7 @@ func (j *job) nameInLake(ctx context.Context, b *lakeBatch) error {
 	var orphans []symbol.ID // that a process which died had published
 	var live map[symbol.ID]sinks.LakeMark
 	for id, written := range b.loads {
-		rec, err := j.cat.Artifact(ctx, id)
+		rec, err := j.cat.Artifacts.Get(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -265,7 +265,7 @@ func (j *job) willName(ctx context.Context, b *lakeBatch, rec *catalog.Record) (
 	if other != nil && other != b {
 		return true, nil
 	}
-	o, err := j.cat.Object(ctx, rec.Published.Source.URL)
+	o, err := j.cat.Ledger.Get(ctx, rec.Published.Source.URL)
 	if err != nil || o == nil || o.State != catalog.ObjectLoading && o.State != catalog.ObjectPublished || o.Owner == j.worker {
 		return false, err
 	}

@@ -91,13 +91,13 @@ func TestLakeOfTheDead(t *testing.T) {
 	w.put("a.so", "HOOK "+hookID(0))
 	w.run()
 	dead, living := row.NewWorkerID(), &catalog.Worker{ID: row.NewWorkerID(), Host: "living", Lease: time.Hour}
-	if err := w.cat.SwapWorker(t.Context(), nil, living); err != nil {
+	if err := w.cat.Workers.Swap(t.Context(), nil, living); err != nil {
 		t.Fatal(err)
 	}
 	old := w.object("a.so")
 	left := *old
 	left.State, left.Owner, left.Artifacts = catalog.ObjectPublished, dead, nil
-	if err := w.cat.SwapObject(t.Context(), old, &left); err != nil {
+	if err := w.cat.Ledger.Swap(t.Context(), old, &left); err != nil {
 		t.Fatal(err)
 	}
 	w.o.Alive = func(host, _ string) (alive, known bool) { return host == living.Host, true }
@@ -168,7 +168,7 @@ func TestVerifyMeanwhile(t *testing.T) {
 		old := w.object("a.so")
 		o := *old
 		o.State = state
-		if err := w.cat.SwapObject(t.Context(), old, &o); err != nil {
+		if err := w.cat.Ledger.Swap(t.Context(), old, &o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestVerifyMeanwhile(t *testing.T) {
 	// While a run holds its lease: it may have given names.
 	become(catalog.ObjectLoaded)
 	run := &catalog.Worker{ID: row.NewWorkerID(), Host: "h", Lease: time.Hour}
-	if err := w.cat.SwapWorker(t.Context(), nil, run); err != nil {
+	if err := w.cat.Workers.Swap(t.Context(), nil, run); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: lake}); err != nil || len(r.Problems) > 0 || r.Waiting != 1 {
@@ -192,7 +192,7 @@ func TestVerifyMeanwhile(t *testing.T) {
 	if r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: lake, Alive: dead}); err != nil || len(r.Problems) != 1 {
 		t.Errorf("after a run that died: %+v, %v", r, err)
 	}
-	if err := w.cat.SwapWorker(t.Context(), run, nil); err != nil {
+	if err := w.cat.Workers.Swap(t.Context(), run, nil); err != nil {
 		t.Fatal(err)
 	}
 	// Named between the first reading of the lake and that of the store.

@@ -15,12 +15,12 @@ func (j *job) note(ctx context.Context, old, next *catalog.Object) (bool, error)
 	if j.o.DryRun {
 		return true, nil
 	}
-	err := j.cat.SwapObject(ctx, old, next)
+	err := j.cat.Ledger.Swap(ctx, old, next)
 	if err == nil {
 		return true, nil
 	}
 	// The answer may have been lost, or may be about our own write before.
-	now, rerr := j.cat.Object(ctx, next.URL)
+	now, rerr := j.cat.Ledger.Get(ctx, next.URL)
 	if rerr != nil {
 		return false, err
 	}

@@ -92,7 +92,7 @@ func TestForget(t *testing.T) {
 			t.Fatalf("%+v", rec)
 		}
 		for _, name := range []string{idA, "a.so"} {
-			refs, err := w.cat.Names(t.Context(), name, 0)
+			refs, err := w.cat.Names.Find(t.Context(), name, 0)
 			if err != nil || slices.ContainsFunc(refs, func(r catalog.Ref) bool { return r.Artifact == options.Artifacts[0] }) {
 				t.Fatalf("%s: %v %v", name, refs, err)
 			}

@@ -104,7 +104,7 @@ func (l *Lister) wants(s *CheckedSource, key string) bool {
 func (l *Lister) listOne(ctx context.Context, s *CheckedSource) (*Round, error) {
 	r := &Round{}
 	url := s.Bucket.URL(s.Key)
-	old, err := l.Catalog.Object(ctx, url)
+	old, err := l.Catalog.Ledger.Get(ctx, url)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (l *Lister) isNew(ctx context.Context, t *Task) (bool, error) {
 // accepted reports whether a person accepted a conflict of an object: [Accept] may have died before
 // it put the object back as pending.
 func (l *Lister) accepted(ctx context.Context, o *catalog.Object) (is bool, err error) {
-	err = l.Catalog.Conflicts(ctx, o.URL, func(c *catalog.Conflict) error {
+	err = l.Catalog.Conflicts.Each(ctx, o.URL, func(c *catalog.Conflict) error {
 		is = is || !c.Accepted.IsZero()
 		return nil
 	})

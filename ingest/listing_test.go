@@ -39,7 +39,7 @@ func TestSpans(t *testing.T) {
 				switch {
 				case i%7 == 0:
 					o := &catalog.Object{URL: w.src.Bucket.URL(k), State: catalog.ObjectLoaded}
-					if err := w.cat.SwapObject(t.Context(), nil, o); err != nil {
+					if err := w.cat.Ledger.Swap(t.Context(), nil, o); err != nil {
 						t.Fatal(err)
 					}
 					gone = append(gone, o.URL)

@@ -21,7 +21,7 @@ import (
 // artifact settles one artifact of x: claimed, exploded, encoded, and handed
 // to the publisher.
 func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Artifact, member string) error {
-	rec, err := x.j.cat.Artifact(ctx, a.ID)
+	rec, err := x.j.cat.Artifacts.Get(ctx, a.ID)
 	if err != nil {
 		return environment(err)
 	}

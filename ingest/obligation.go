@@ -25,7 +25,7 @@ const maxWakes = 2
 // obligations first.
 func (j *job) readObligations(ctx context.Context) (map[string][]*catalog.Obligation, error) {
 	if !j.o.DryRun {
-		joined, err := j.cat.Joined(ctx)
+		joined, err := j.cat.Obligations.Joined(ctx)
 		if err == nil && !joined {
 			err = companions.Join(ctx, j.cat)
 		}
@@ -34,7 +34,7 @@ func (j *job) readObligations(ctx context.Context) (map[string][]*catalog.Obliga
 		}
 	}
 	owed := make(map[string][]*catalog.Obligation)
-	err := j.cat.Obligations(ctx, func(o *catalog.Obligation) error {
+	err := j.cat.Obligations.Each(ctx, func(o *catalog.Obligation) error {
 		owed[o.Object] = append(owed[o.Object], o)
 		return nil
 	})
@@ -44,7 +44,7 @@ func (j *job) readObligations(ctx context.Context) (map[string][]*catalog.Obliga
 // settleLedgers does what earlier processes left undone in the ledger.
 func (j *job) settleLedgers(ctx context.Context) error {
 	var owed []*catalog.Obligation
-	err := j.cat.LedgerObligations(ctx, func(o *catalog.Obligation) error {
+	err := j.cat.Obligations.EachLedger(ctx, func(o *catalog.Obligation) error {
 		owed = append(owed, o)
 		return nil
 	})
@@ -67,7 +67,7 @@ func (j *job) await(ctx context.Context, p *pending) error {
 	errs := make([]error, len(keys))
 	parallel.Do(len(keys), func(i int) {
 		w := companions.Wait{Companion: keys[i], Waiter: catalog.Waiter{Artifact: p.id, Object: p.x.t.URL}}
-		errs[i] = j.cat.AddWaiter(ctx, w.Companion, w.Waiter)
+		errs[i] = j.cat.Waiters.Add(ctx, w.Companion, w.Waiter)
 		if errs[i] == nil {
 			errs[i] = j.lookAgain(ctx, p, w)
 		}
@@ -113,14 +113,14 @@ func (j *job) lookAgain(ctx context.Context, p *pending, w companions.Wait) erro
 		var a companions.Arrival
 		if a, err = companions.ArrivalOf(ctx, j.cat, w); err == nil && a.State != "" {
 			if there = a.State != before || !j.holds(a); !there {
-				return j.cat.WaitInVain(ctx, w.Companion, w.Waiter, a.State)
+				return j.cat.Waiters.MarkInVain(ctx, w.Companion, w.Waiter, a.State)
 			}
 		}
 	}
 	if err != nil || !there {
 		return err
 	}
-	return j.cat.Oblige(ctx, w.Companion, w.Waiter)
+	return j.cat.Obligations.Add(ctx, w.Companion, w.Waiter)
 }
 
 // holds reports whether a companion lies in a source of this run.
@@ -160,10 +160,10 @@ func (x *object) announce(ctx context.Context) error {
 	keys = slices.Compact(keys)
 	errs := make([]error, len(keys))
 	parallel.Do(len(keys), func(i int) {
-		waiters, err := x.j.cat.Waiters(ctx, keys[i])
+		waiters, err := x.j.cat.Waiters.For(ctx, keys[i])
 		for _, w := range waiters {
 			if err == nil {
-				err = x.j.cat.Oblige(ctx, keys[i], w)
+				err = x.j.cat.Obligations.Add(ctx, keys[i], w)
 			}
 		}
 		errs[i] = err
@@ -198,11 +198,11 @@ func (x *object) discharge(ctx context.Context) error {
 				if !x.j.holds(a) {
 					return
 				}
-				err = x.j.cat.WaitInVain(ctx, w.Companion, w.Waiter, a.State)
+				err = x.j.cat.Waiters.MarkInVain(ctx, w.Companion, w.Waiter, a.State)
 			}
 		}
 		if err == nil {
-			err = x.j.cat.Discharge(ctx, o)
+			err = x.j.cat.Obligations.Discharge(ctx, o)
 		}
 		errs[i] = err
 	})
@@ -215,7 +215,7 @@ func (x *object) lacksStill(ctx context.Context, w companions.Wait) (bool, error
 	if !x.found(w.Companion) || x.t.Ledger.State == catalog.ObjectRejected {
 		return true, nil
 	}
-	rec, err := x.j.cat.Artifact(ctx, w.Artifact)
+	rec, err := x.j.cat.Artifacts.Get(ctx, w.Artifact)
 	if err != nil || rec == nil || rec.Published == nil {
 		return false, err
 	}
@@ -225,7 +225,7 @@ func (x *object) lacksStill(ctx context.Context, w companions.Wait) (bool, error
 // endWait removes a waiter.
 func (x *object) endWait(ctx context.Context, w companions.Wait) error {
 	x.j.lacksNot(w.Object, w.Companion)
-	return x.j.cat.RemoveWaiter(ctx, w.Companion, w.Waiter)
+	return x.j.cat.Waiters.Remove(ctx, w.Companion, w.Waiter)
 }
 
 // stopWaiting removes what earlier attempts at x recorded of companions that x found this time: a
@@ -242,7 +242,7 @@ func (x *object) stopWaiting(ctx context.Context) error {
 		if !x.found(keys[i]) {
 			return
 		}
-		waiters, err := x.j.cat.Waiters(ctx, keys[i])
+		waiters, err := x.j.cat.Waiters.For(ctx, keys[i])
 		for _, w := range waiters {
 			if err != nil || w.Object != x.t.URL {
 				continue
@@ -312,7 +312,7 @@ func (j *job) fulfil(ctx context.Context) error {
 // run's sources, is gone or changed, is quarantined, or another process has it; or none of its
 // companions is within reach.
 func (j *job) owedTask(ctx context.Context, url string, owed []*catalog.Obligation, reach *sync.Map) (*Task, error) {
-	old, err := j.cat.Object(ctx, url)
+	old, err := j.cat.Ledger.Get(ctx, url)
 	if err != nil || old == nil {
 		return nil, err
 	}

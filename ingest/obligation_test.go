@@ -103,7 +103,7 @@ func TestNamesOutliveTheObject(t *testing.T) {
 	w.put("z/elsewhere", hasPart)
 	w.run()
 	w.answers(idA, 8, "part:2")
-	if ws, err := w.cat.Waiters(t.Context(), "file:other.dwp"); err != nil || len(ws) != 1 {
+	if ws, err := w.cat.Waiters.For(t.Context(), "file:other.dwp"); err != nil || len(ws) != 1 {
 		t.Fatal(ws, err)
 	}
 	w.verify()
@@ -117,7 +117,7 @@ func TestEarlierStoreIsJoined(t *testing.T) {
 	// The run that took the companion died before it derived the object again.
 	w.put("z/elsewhere", hasPart)
 	w.o.Formats = []*formats.Format{fake(1)}
-	if err := w.cat.AddName(t.Context(), "dwo:77", catalog.Ref{Object: w.src.Bucket.URL("z/elsewhere")}); err != nil {
+	if err := w.cat.Names.Add(t.Context(), "dwo:77", catalog.Ref{Object: w.src.Bucket.URL("z/elsewhere")}); err != nil {
 		t.Fatal(err)
 	}
 	part := &catalog.Object{URL: w.src.Bucket.URL("z/elsewhere"), State: catalog.ObjectSkipped, Reason: ledger.ReasonCompanion}
@@ -126,7 +126,7 @@ func TestEarlierStoreIsJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	part.ETag = e.ETag
-	if err := w.cat.SwapObject(t.Context(), nil, part); err != nil {
+	if err := w.cat.Ledger.Swap(t.Context(), nil, part); err != nil {
 		t.Fatal(err)
 	}
 	if p := w.problems(); strings.Count(p, "\n") > 0 || !strings.Contains(p, "dwo:77") || !strings.Contains(p, "symlake gc") {
@@ -157,7 +157,7 @@ func TestGCJoinsWaiters(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.gc(GCOptions{})
-	if ws, err := w.cat.Waiters(t.Context(), "dwo:77"); err != nil || len(ws) != 1 || ws[0].Artifact != elfID(idA) {
+	if ws, err := w.cat.Waiters.For(t.Context(), "dwo:77"); err != nil || len(ws) != 1 || ws[0].Artifact != elfID(idA) {
 		t.Fatalf("%+v %v", ws, err)
 	}
 }
@@ -194,15 +194,15 @@ func TestObligationThatKills(t *testing.T) {
 			o.Interrupted++
 		}
 		o.State, o.Owner = catalog.ObjectLoading, row.NewWorkerID()
-		if err := w.cat.SwapObject(t.Context(), old, &o); err != nil {
+		if err := w.cat.Ledger.Swap(t.Context(), old, &o); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ws, err := w.cat.Waiters(t.Context(), "dwo:77")
+	ws, err := w.cat.Waiters.For(t.Context(), "dwo:77")
 	if err != nil || len(ws) != 1 {
 		t.Fatal(ws, err)
 	}
-	if err := w.cat.Oblige(t.Context(), "dwo:77", ws[0]); err != nil {
+	if err := w.cat.Obligations.Add(t.Context(), "dwo:77", ws[0]); err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
@@ -245,23 +245,23 @@ func TestDischargeOfAnEarlierRecord(t *testing.T) {
 	w := newWorld(t)
 	waiter := catalog.Waiter{Artifact: elfID(idA), Object: "file:/x"}
 	read := func() (all []*catalog.Obligation) {
-		if err := w.cat.Obligations(t.Context(), func(o *catalog.Obligation) error { all = append(all, o); return nil }); err != nil {
+		if err := w.cat.Obligations.Each(t.Context(), func(o *catalog.Obligation) error { all = append(all, o); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return all
 	}
 	oblige := func() {
-		if err := w.cat.Oblige(t.Context(), "dwo:1", waiter); err != nil {
+		if err := w.cat.Obligations.Add(t.Context(), "dwo:1", waiter); err != nil {
 			t.Fatal(err)
 		}
 	}
 	oblige()
 	first := read()
 	oblige()
-	if err := w.cat.Discharge(t.Context(), first[0]); err != nil || len(read()) != 1 {
+	if err := w.cat.Obligations.Discharge(t.Context(), first[0]); err != nil || len(read()) != 1 {
 		t.Fatal(err, read())
 	}
-	if err := w.cat.Discharge(t.Context(), read()[0]); err != nil || len(read()) != 0 {
+	if err := w.cat.Obligations.Discharge(t.Context(), read()[0]); err != nil || len(read()) != 0 {
 		t.Fatal(err, read())
 	}
 	if got := first[0]; got.Companion != "dwo:1" || got.Waiter != waiter {

@@ -56,7 +56,7 @@ func mapOf(n int, tail string) string {
 
 func (w *world) maps() (all []*catalog.Record) {
 	w.t.Helper()
-	err := w.cat.Artifacts(w.t.Context(), func(r *catalog.Record) error { all = append(all, r); return nil })
+	err := w.cat.Artifacts.Each(w.t.Context(), func(r *catalog.Record) error { all = append(all, r); return nil })
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (j *job) passOver(ctx context.Context, tasks []*Task, n int) ([]*Task, erro
 	}
 	now := make(map[string]*catalog.Object, n)
 	looks := 4 * n // old entries may lie between new ones
-	err := j.cat.ObjectsFrom(ctx, window[0].URL, func(o *catalog.Object) error {
+	err := j.cat.Ledger.From(ctx, window[0].URL, func(o *catalog.Object) error {
 		if looks--; looks < 0 || o.URL > window[n-1].URL {
 			return errStop
 		}
@@ -72,7 +72,7 @@ func (j *job) takeOver(ctx context.Context) error {
 		unsure := false
 		states := make([]*catalog.Object, len(theirs))
 		errs := make([]error, len(theirs))
-		parallel.Do(len(theirs), func(i int) { states[i], errs[i] = j.cat.Object(ctx, theirs[i].URL) })
+		parallel.Do(len(theirs), func(i int) { states[i], errs[i] = j.cat.Ledger.Get(ctx, theirs[i].URL) })
 		for i, t := range theirs {
 			if errs[i] != nil {
 				return errs[i]

@@ -16,7 +16,7 @@ const (
 // Each returns the prefixes below which a source is to be listed; nil: all of it.
 func (l *Lister) Each(ctx context.Context, s *CheckedSource) ([]string, error) {
 	if s.Dates != "" && !l.Force && !l.Renaming {
-		state, err := l.Catalog.Source(ctx, l.stateOf(s))
+		state, err := l.Catalog.Sources.Get(ctx, l.stateOf(s))
 		if err != nil {
 			return nil, err
 		}
@@ -45,12 +45,12 @@ func (l *Lister) noteWhole(ctx context.Context, s *CheckedSource, at time.Time) 
 	if s.Dates == "" || l.DryRun || l.Renaming {
 		return nil
 	}
-	state, err := l.Catalog.Source(ctx, l.stateOf(s))
+	state, err := l.Catalog.Sources.Get(ctx, l.stateOf(s))
 	if err != nil {
 		return err
 	}
 	state.Full = at
-	return l.Catalog.SetSource(ctx, state)
+	return l.Catalog.Sources.Set(ctx, state)
 }
 
 // days returns the prefixes from LookBack days ago to tomorrow: uploaders' clocks and zones differ.

@@ -150,7 +150,7 @@ func (j *job) landed(ctx context.Context, p *pending) {
 func (j *job) enter(ctx context.Context, p *pending) error {
 	heir := p.x.t.Heir
 	for {
-		old, err := j.cat.Artifact(ctx, p.id)
+		old, err := j.cat.Artifacts.Get(ctx, p.id)
 		if err != nil {
 			return err
 		}
@@ -162,10 +162,10 @@ func (j *job) enter(ctx context.Context, p *pending) error {
 			}
 		}
 		next.Progress = append(next.Progress, catalog.Progress{Load: p.load, Owner: j.owner, Lease: j.o.Now().Add(record.LeaseTime)})
-		err = j.cat.SwapArtifact(ctx, old, next)
+		err = j.cat.Artifacts.Swap(ctx, old, next)
 		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
 			// Somebody was faster, or it is our own entry after a lost answer.
-			if now, rerr := j.cat.Artifact(ctx, p.id); rerr == nil && now != nil && record.Entry(now, p.load, j.owner) >= 0 {
+			if now, rerr := j.cat.Artifacts.Get(ctx, p.id); rerr == nil && now != nil && record.Entry(now, p.load, j.owner) >= 0 {
 				return nil
 			}
 			continue
@@ -182,7 +182,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 			return err
 		}
 	}
-	first, err := j.cat.Artifact(ctx, p.id)
+	first, err := j.cat.Artifacts.Get(ctx, p.id)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 		}
 	}
 	for {
-		old, err := j.cat.Artifact(ctx, p.id)
+		old, err := j.cat.Artifacts.Get(ctx, p.id)
 		if err != nil {
 			return err
 		}
@@ -234,7 +234,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 			}
 			next.Previous, next.Published, next.State = old.Published, p.loaded, catalog.Live
 		}
-		err = j.cat.SwapArtifact(ctx, old, next)
+		err = j.cat.Artifacts.Swap(ctx, old, next)
 		if err == nil && !p.kept {
 			for _, n := range next.Names {
 				j.arrive(n.Text, p.id)
@@ -248,7 +248,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 			return nil
 		}
 		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
-			now, rerr := j.cat.Artifact(ctx, p.id)
+			now, rerr := j.cat.Artifacts.Get(ctx, p.id)
 			if rerr == nil && now != nil && now.Published != nil && now.Published.Load == p.load {
 				return nil
 			}

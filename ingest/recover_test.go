@@ -68,7 +68,7 @@ func TestCompanions(t *testing.T) {
 		t.Fatal(m)
 	}
 	for _, key := range []string{"dwo:77", "file:part.dwo"} {
-		if ws, err := w.cat.Waiters(t.Context(), key); err != nil || len(ws) != 0 && key == "dwo:77" {
+		if ws, err := w.cat.Waiters.For(t.Context(), key); err != nil || len(ws) != 0 && key == "dwo:77" {
 			t.Fatalf("%s: %v %v", key, ws, err)
 		}
 	}
@@ -96,7 +96,7 @@ func TestCrashes(t *testing.T) {
 			o.Interrupted++
 		}
 		o.State, o.Owner = catalog.ObjectLoading, row.NewWorkerID()
-		if err := w.cat.SwapObject(t.Context(), old, &o); err != nil {
+		if err := w.cat.Ledger.Swap(t.Context(), old, &o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestFailures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := w.cat.Objects(t.Context(), w.src.Bucket.URL("f"), func(o *catalog.Object) error {
+	err := w.cat.Ledger.Each(t.Context(), w.src.Bucket.URL("f"), func(o *catalog.Object) error {
 		if o.State == catalog.ObjectRejected || o.Attempts > 0 {
 			t.Errorf("%s is %s, %d attempts", o.URL, o.State, o.Attempts)
 		}
@@ -230,7 +230,7 @@ func TestCancel(t *testing.T) {
 	if _, err := Run(ctx, []Source{w.src}, w.o); err == nil {
 		t.Fatal("no error")
 	}
-	err := w.cat.Objects(t.Context(), "", func(o *catalog.Object) error {
+	err := w.cat.Ledger.Each(t.Context(), "", func(o *catalog.Object) error {
 		if o.State == catalog.ObjectLoading {
 			t.Errorf("%s is still loading", o.URL)
 		}

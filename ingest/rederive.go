@@ -22,7 +22,7 @@ type oldLoad struct {
 func (l *Lister) rederive(ctx context.Context, s *CheckedSource, take Take) error {
 	versions := Versions(l.Formats)
 	worst := map[string]float64{}
-	err := l.Catalog.Artifacts(ctx, func(rec *catalog.Record) error {
+	err := l.Catalog.Artifacts.Each(ctx, func(rec *catalog.Record) error {
 		p := rec.Published
 		if p == nil || rec.State != catalog.Live || p.Parser >= versions[p.Format] {
 			return nil

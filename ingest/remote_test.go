@@ -119,7 +119,7 @@ func TestRemote(t *testing.T) {
 			t.Fatalf("%d bytes were read besides", b.read)
 		}
 		w.answers(idB, 29_999*16, "name29999:29999")
-		if refs, err := w.cat.Names(t.Context(), "shop@9", 0); err != nil || len(refs) != 2 {
+		if refs, err := w.cat.Names.Find(t.Context(), "shop@9", 0); err != nil || len(refs) != 2 {
 			t.Fatalf("%v %v", refs, err)
 		}
 		digests = append(digests, w.verify())
@@ -181,7 +181,7 @@ func TestRounds(t *testing.T) {
 	}
 	for _, key := range []string{"aaa.so", "lib5.so5", "zzz.so"} { // listed before, not now
 		o := &catalog.Object{URL: w.src.Bucket.URL(key), State: catalog.ObjectLoaded, ETag: "e"}
-		if err := w.cat.SwapObject(t.Context(), nil, o); err != nil {
+		if err := w.cat.Ledger.Swap(t.Context(), nil, o); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -108,7 +108,7 @@ func (j *job) compareNames(ctx context.Context, tasks []*Task, changed map[strin
 func (j *job) nameChanged(ctx context.Context, changed map[string]renaming) error {
 	for _, c := range changed {
 		for _, id := range ledger.Artifacts(c.old) {
-			rec, err := j.cat.Artifact(ctx, id)
+			rec, err := j.cat.Artifacts.Get(ctx, id)
 			if err != nil {
 				return err
 			}
@@ -133,7 +133,7 @@ func (j *job) unheld(ctx context.Context, changed map[string]renaming) ([]heldNa
 			}
 		}
 	}
-	err := j.cat.Objects(ctx, "", func(o *catalog.Object) error {
+	err := j.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
 		app := o.App
 		if c, is := changed[o.URL]; is {
 			app = c.app

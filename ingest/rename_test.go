@@ -61,7 +61,7 @@ func TestRename(t *testing.T) {
 		t.Errorf("B is called %q, want %q", got, want)
 	}
 	for name, want := range map[string]int{"store@12": 1, "store@12/liba.so": 1, "mail@3": 0, "mail@3/liba.so": 0, "shop@12": 1, "shop@12/liba.so": 0, idA: 1, idC: 0} {
-		if refs, err := w.cat.Names(t.Context(), name, 0); err != nil || len(refs) != want {
+		if refs, err := w.cat.Names.Find(t.Context(), name, 0); err != nil || len(refs) != want {
 			t.Errorf("%s leads to %v, %v; want %d", name, refs, err, want)
 		}
 	}
@@ -90,7 +90,7 @@ func TestRenameKeepsWhatOthersSay(t *testing.T) {
 		t.Fatalf("%q, want %q", got, want)
 	}
 	var ledger []string
-	err := w.cat.Objects(t.Context(), "", func(o *catalog.Object) error {
+	err := w.cat.Ledger.Each(t.Context(), "", func(o *catalog.Object) error {
 		ledger = append(ledger, o.App)
 		return nil
 	})

@@ -72,7 +72,7 @@ type resealer struct {
 // artifact reseals what a record holds now, again if another load is published meanwhile.
 func (r *resealer) artifact(ctx context.Context, id symbol.ID) error {
 	for {
-		rec, err := r.cat.Artifact(ctx, id)
+		rec, err := r.cat.Artifacts.Get(ctx, id)
 		if err != nil || rec == nil || !record.Published(rec) {
 			return err
 		}
@@ -95,7 +95,7 @@ func (r *resealer) record(ctx context.Context, rec *catalog.Record) (again bool,
 			next.Progress = append(next.Progress, catalog.Progress{Load: loads[i], Owner: r.Owner, Lease: at.Add(record.LeaseTime)})
 		}
 	}
-	if err := r.cat.SwapArtifact(ctx, rec, next); err != nil {
+	if err := r.cat.Artifacts.Swap(ctx, rec, next); err != nil {
 		return errors.Is(err, sinks.ErrConflict), unless(err, sinks.ErrConflict)
 	}
 	b, err := r.Store.Blocks.Begin(ctx)
@@ -132,7 +132,7 @@ func unless(err, target error) error {
 // replace publishes the new loads in place of the old ones, if these are still there.
 func (r *resealer) replace(ctx context.Context, was *catalog.Record, news []*row.Loaded) (again bool, err error) {
 	for {
-		rec, err := r.cat.Artifact(ctx, was.ID)
+		rec, err := r.cat.Artifacts.Get(ctx, was.ID)
 		if err != nil {
 			return false, err
 		}
@@ -165,7 +165,7 @@ func (r *resealer) replace(ctx context.Context, was *catalog.Record, news []*row
 				next.Progress[k].Owner, next.Progress[k].Lease = record.Superseded, r.Now()
 			}
 		}
-		err = r.cat.SwapArtifact(ctx, rec, next)
+		err = r.cat.Artifacts.Swap(ctx, rec, next)
 		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
 			continue
 		}

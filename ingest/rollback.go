@@ -23,7 +23,7 @@ func Rollback(ctx context.Context, p projection.Stores, id symbol.ID) (now *cata
 	cat := catalog.New(p.Store.Catalog, p.Keyring)
 	var owed *catalog.Obligation // of the ledger
 	for {
-		old, err := cat.Artifact(ctx, id)
+		old, err := cat.Artifacts.Get(ctx, id)
 		switch {
 		case err != nil:
 			return nil, err
@@ -44,11 +44,11 @@ func Rollback(ctx context.Context, p projection.Stores, id symbol.ID) (now *cata
 		now = record.Copy(old, id)
 		now.Published, now.Previous, now.State = old.Previous, old.Published, catalog.Pinned
 		if l := now.Previous; l != nil && owed == nil && !record.IsFrom(l, now.Published.Source.URL, now.Published.Source.Member) {
-			if owed, err = cat.ObligeLedger(ctx, id); err != nil {
+			if owed, err = cat.Obligations.AddLedger(ctx, id); err != nil {
 				return nil, err
 			}
 		}
-		err = cat.SwapArtifact(ctx, old, now)
+		err = cat.Artifacts.Swap(ctx, old, now)
 		if errors.Is(err, sinks.ErrConflict) {
 			continue
 		}

@@ -80,7 +80,7 @@ func rotate(ctx context.Context, o RotateOptions, r *RotateReport) (err error) {
 // rotatePass goes over the catalog once, and counts what it had to do.
 func rotatePass(ctx context.Context, o RotateOptions, cat *catalog.Catalog, r *RotateReport) (found int, err error) {
 	for from, more := []byte(nil), true; more; {
-		stale, next, err := cat.StaleFrom(ctx, from, rotatePage)
+		stale, next, err := cat.Keys.Stale(ctx, from, rotatePage)
 		if err != nil {
 			return found, err
 		}
@@ -90,7 +90,7 @@ func rotatePass(ctx context.Context, o RotateOptions, cat *catalog.Catalog, r *R
 			if ctx.Err() != nil {
 				return
 			}
-			n, done, err := cat.Renew(ctx, stale[i])
+			n, done, err := cat.Keys.Renew(ctx, stale[i])
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -126,7 +126,7 @@ func RetireKeys(ctx context.Context, s *sinks.Store, k *row.Keyring, lake sinks.
 		return nil, nil
 	}
 	cat := catalog.New(s.Catalog, k)
-	use, err := cat.KeyUse(ctx)
+	use, err := cat.Keys.Use(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -117,7 +117,7 @@ func (s *shredder) eraseLake(ctx context.Context) error {
 // destroy takes the wrapped keys out of an artifact's record.
 func (s *shredder) destroy(ctx context.Context, id symbol.ID) error {
 	for {
-		old, err := s.cat.Artifact(ctx, id)
+		old, err := s.cat.Artifacts.Get(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (s *shredder) destroy(ctx context.Context, id symbol.ID) error {
 				drop = append(drop, row.LoadPrefix(id, p.Load))
 			}
 		}
-		err = s.cat.SwapArtifact(ctx, old, next)
+		err = s.cat.Artifacts.Swap(ctx, old, next)
 		if err == nil {
 			s.report.Loads += len(drop)
 			s.drop = append(s.drop, drop...)
@@ -156,7 +156,7 @@ func (s *shredder) destroy(ctx context.Context, id symbol.ID) error {
 
 // elsewhere tells where the symbols still are: in objects, by the ledger, and in stores, by the audit.
 func (s *shredder) elsewhere(ctx context.Context) error {
-	err := s.cat.Objects(ctx, "", func(o *catalog.Object) error {
+	err := s.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
 		for _, a := range o.Artifacts {
 			if slices.Contains(s.Artifacts, a.ID) {
 				s.tell("object %s", ledger.Place(o.URL, a.Member))
@@ -168,7 +168,7 @@ func (s *shredder) elsewhere(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.cat.Events(ctx, func(e catalog.Event) error {
+	err = s.cat.Audit.Each(ctx, func(e catalog.Event) error {
 		switch e.What {
 		case "load", "copied":
 			s.tell("%s (%s, %s)", e.Detail, e.What, e.At.Format(time.RFC3339))

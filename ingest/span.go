@@ -44,7 +44,7 @@ func (r *spanReader) read(ctx context.Context) error {
 		if p.until != "" {
 			until = s.Bucket.URL(p.until)
 		}
-		ledgerErr = l.Catalog.ObjectsBetween(ctx, s.Prefix, after, until, func(o *catalog.Object) error {
+		ledgerErr = l.Catalog.Ledger.Between(ctx, s.Prefix, after, until, func(o *catalog.Object) error {
 			if !yield(o) {
 				return errEnough
 			}

@@ -110,7 +110,7 @@ func (j *job) strike(ctx context.Context, came []report.WantedName) error {
 		known[w.Name] = w.Asked
 	}
 	var left []*catalog.Wanted
-	err := j.cat.WantedNames(ctx, func(w *catalog.Wanted) error {
+	err := j.cat.Demand.EachWanted(ctx, func(w *catalog.Wanted) error {
 		if asked, ok := known[w.Name]; ok && asked == w.Asked {
 			left = append(left, w)
 		}
@@ -119,13 +119,13 @@ func (j *job) strike(ctx context.Context, came []report.WantedName) error {
 	if err != nil {
 		return err
 	}
-	return parallel.Each(left, func(w *catalog.Wanted) error { return j.cat.RemoveWanted(ctx, w) })
+	return parallel.Each(left, func(w *catalog.Wanted) error { return j.cat.Demand.RemoveWanted(ctx, w) })
 }
 
 // accounts lists the closed accounts, oldest first. It removes those that were told long ago.
 func (j *job) accounts(ctx context.Context) ([]*catalog.Account, error) {
 	var closed, over []*catalog.Account
-	err := j.cat.Accounts(ctx, func(a *catalog.Account) error {
+	err := j.cat.Accounts.Each(ctx, func(a *catalog.Account) error {
 		switch {
 		case a.Ended.IsZero():
 		case !a.Told.IsZero() && a.Run != j.o.Run && j.o.Now().Sub(a.Told) > keepTold:
@@ -152,11 +152,11 @@ func outboxError(err error) error {
 
 func removeAccount(ctx context.Context, c *catalog.Catalog, a *catalog.Account) error {
 	for {
-		err := c.SwapAccount(ctx, a, nil)
+		err := c.Accounts.Swap(ctx, a, nil)
 		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
 			return err
 		}
-		now, err := c.Account(ctx, a.ID)
+		now, err := c.Accounts.Get(ctx, a.ID)
 		if err != nil || now == nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (t *Telling) claim(ctx context.Context, all []*catalog.Account) error {
 		}
 		next := *a
 		next.Teller = t.o.teller()
-		err := t.cat.SwapAccount(ctx, a, &next)
+		err := t.cat.Accounts.Swap(ctx, a, &next)
 		if errors.Is(err, sinks.ErrConflict) {
 			continue // another process was faster
 		}
@@ -243,9 +243,9 @@ func Acknowledge(ctx context.Context, c *catalog.Catalog, ids []string) error {
 		if err := id.UnmarshalText([]byte(text)); err != nil {
 			return fmt.Errorf("account %q: want the 32 hex digits of a report's accounts", text)
 		}
-		a, err := c.Account(ctx, id)
+		a, err := c.Accounts.Get(ctx, id)
 		if errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) {
-			return c.RemoveAccount(ctx, id) // nothing can be told of it any more
+			return c.Accounts.Remove(ctx, id) // nothing can be told of it any more
 		}
 		switch {
 		case err != nil || a == nil:
@@ -328,7 +328,7 @@ func (j *job) addAttempts(ctx context.Context, r *report.Report, attempts []*cat
 		}
 		r.Attempts++
 		for _, f := range failed {
-			now, err := j.cat.Object(ctx, f.URL)
+			now, err := j.cat.Ledger.Get(ctx, f.URL)
 			if err != nil {
 				return err
 			}

@@ -85,7 +85,7 @@ func (x *object) overrule(p *pending) {
 // confirm gives an artifact whose published load is that one to x's source.
 func (x *object) confirm(ctx context.Context, id symbol.ID, member string, published sinks.Load) error {
 	for !x.j.o.DryRun {
-		rec, err := x.j.cat.Artifact(ctx, id)
+		rec, err := x.j.cat.Artifacts.Get(ctx, id)
 		if err != nil {
 			return environment(err)
 		}
@@ -94,7 +94,7 @@ func (x *object) confirm(ctx context.Context, id symbol.ID, member string, publi
 		}
 		next := record.Copy(rec, id)
 		next.Published = record.ClaimedBy(rec.Published, x.t.Source.Standing())
-		err = x.j.cat.SwapArtifact(ctx, rec, next)
+		err = x.j.cat.Artifacts.Swap(ctx, rec, next)
 		if err == nil {
 			break
 		}
@@ -144,7 +144,7 @@ func (x *object) bid(ctx context.Context, f *formats.Format, a *formats.Artifact
 	if !x.t.disputed(a.ID, member) {
 		return b, nil
 	}
-	c, err := x.j.cat.Conflict(ctx, a.ID, x.t.URL, member)
+	c, err := x.j.cat.Conflicts.Get(ctx, a.ID, x.t.URL, member)
 	if err != nil {
 		return b, environment(err)
 	}

@@ -51,7 +51,7 @@ func (w *teams) url(key string) string { return w.src.Bucket.URL(key) }
 // conflicts are those of the catalog.
 func (w *teams) conflicts() (list []*catalog.Conflict) {
 	w.t.Helper()
-	err := w.cat.Conflicts(w.t.Context(), "", func(c *catalog.Conflict) error {
+	err := w.cat.Conflicts.Each(w.t.Context(), "", func(c *catalog.Conflict) error {
 		list = append(list, c)
 		return nil
 	})
@@ -64,7 +64,7 @@ func (w *teams) conflicts() (list []*catalog.Conflict) {
 // audited counts the events of a kind.
 func (w *teams) audited(what string) (n int) {
 	w.t.Helper()
-	err := w.cat.Events(w.t.Context(), func(e catalog.Event) error {
+	err := w.cat.Audit.Each(w.t.Context(), func(e catalog.Event) error {
 		if e.What == what {
 			n++
 		}

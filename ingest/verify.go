@@ -132,7 +132,7 @@ func (v *verifier) run(ctx context.Context) error {
 		strays = append(strays, stored)
 		stored, more = next()
 	}
-	err := v.cat.Artifacts(ctx, func(r *catalog.Record) error {
+	err := v.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
 		for more && string(stored.id[:]) < string(r.ID[:]) {
 			unnamed()
 		}
@@ -156,7 +156,7 @@ func (v *verifier) run(ctx context.Context) error {
 		v.problem("rows", scanErr)
 	}
 	for _, l := range strays { // their record may have come since: it is written before the first row
-		r, err := v.cat.Artifact(ctx, l.id)
+		r, err := v.cat.Artifacts.Get(ctx, l.id)
 		if err == nil && (r == nil || !record.Knows(r, l.load)) {
 			err = errors.New("no record names its rows")
 		}
@@ -168,7 +168,7 @@ func (v *verifier) run(ctx context.Context) error {
 	if err := v.dangling(ctx); err != nil && ctx.Err() == nil {
 		v.problem("names", err)
 	}
-	err = v.cat.Objects(ctx, "", func(o *catalog.Object) error {
+	err = v.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
 		v.report.Objects++
 		return v.object(ctx, o)
 	})
@@ -189,7 +189,7 @@ func (v *verifier) record(ctx context.Context, r *catalog.Record) error {
 		if r.Published == nil {
 			break // gc and forget remove names before they empty the record
 		}
-		ok, err := v.cat.HasName(ctx, n.Text, r.ID)
+		ok, err := v.cat.Names.Has(ctx, n.Text, r.ID)
 		if err == nil && !ok {
 			err = fmt.Errorf("its name %q does not lead to it", n.Text)
 		}
@@ -276,7 +276,7 @@ func (v *verifier) object(ctx context.Context, o *catalog.Object) error {
 		if a.Outcome != ledger.OutcomeLoaded && a.Outcome != ledger.OutcomeKept {
 			continue
 		}
-		r, err := v.cat.Artifact(ctx, a.ID)
+		r, err := v.cat.Artifacts.Get(ctx, a.ID)
 		if err == nil && (r == nil || r.Published == nil && r.State == catalog.Live) {
 			err = fmt.Errorf("artifact %s is %s by the ledger, and not published", a.ID, a.Outcome)
 		}

@@ -35,7 +35,7 @@ func (v *verifier) source(ctx context.Context, l *row.Loaded) error {
 	if l == nil || l.Copied || v.bare || l.Source.URL == "" {
 		return nil
 	}
-	o, err := v.cat.Object(ctx, l.Source.URL)
+	o, err := v.cat.Ledger.Get(ctx, l.Source.URL)
 	if err == nil && o == nil {
 		err = errors.New("the ledger has no entry of object " + l.Source.URL + ", which it was read from: restore the catalog from a backup, or run symlake ingest again, which enters the object anew")
 	}
@@ -50,12 +50,12 @@ func (v *verifier) waiters(ctx context.Context, r *catalog.Record) error {
 		return nil
 	}
 	for _, key := range l.Quality.Missing {
-		list, err := v.cat.Waiters(ctx, key)
+		list, err := v.cat.Waiters.For(ctx, key)
 		if err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(list, func(w catalog.Waiter) bool { return w.Artifact == r.ID }) {
-			now, err := v.cat.Artifact(ctx, r.ID) // a run may have brought it meanwhile
+			now, err := v.cat.Artifacts.Get(ctx, r.ID) // a run may have brought it meanwhile
 			if err != nil || now == nil || now.Published == nil || now.Published.Load != l.Load {
 				return err
 			}
@@ -67,7 +67,7 @@ func (v *verifier) waiters(ctx context.Context, r *catalog.Record) error {
 
 // audit checks the chain of the audit's events.
 func (v *verifier) audit(ctx context.Context) error {
-	chain, err := v.cat.AuditChain(ctx)
+	chain, err := v.cat.Audit.Chain(ctx)
 	if err != nil {
 		return err
 	}

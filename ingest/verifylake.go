@@ -40,7 +40,7 @@ func (v *verifier) lake(ctx context.Context) error {
 		}
 	}
 	var doubts []symbol.ID
-	err = v.cat.Artifacts(ctx, func(r *catalog.Record) error {
+	err = v.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
 		mark, named := live[r.ID]
 		delete(live, r.ID)
 		n, counted := counts[r.ID]
@@ -95,10 +95,10 @@ func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 	}
 	var first []*catalog.Object
 	for _, id := range ids {
-		r, err := v.cat.Artifact(ctx, id)
+		r, err := v.cat.Artifacts.Get(ctx, id)
 		var o *catalog.Object
 		if err == nil && r != nil && record.Published(r) {
-			o, err = v.cat.Object(ctx, r.Published.Source.URL)
+			o, err = v.cat.Ledger.Get(ctx, r.Published.Source.URL)
 		}
 		if err != nil {
 			return err
@@ -110,7 +110,7 @@ func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 		return err
 	}
 	for i, id := range ids {
-		r, err := v.cat.Artifact(ctx, id)
+		r, err := v.cat.Artifacts.Get(ctx, id)
 		if err != nil {
 			return err
 		}

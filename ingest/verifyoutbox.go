@@ -8,7 +8,7 @@ import (
 
 // outbox checks that each account can be read, and what it is to tell.
 func (v *verifier) outbox(ctx context.Context) error {
-	err := v.cat.Accounts(ctx, func(a *catalog.Account) error {
+	err := v.cat.Accounts.Each(ctx, func(a *catalog.Account) error {
 		if !a.Ended.IsZero() {
 			if _, err := reportOf(a); err != nil {
 				v.problem("outbox", err)

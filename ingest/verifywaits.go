@@ -18,9 +18,9 @@ func (v *verifier) obligations(ctx context.Context) error {
 		return err
 	}
 	owed := map[string]bool{}
-	err = v.cat.Obligations(ctx, func(o *catalog.Obligation) error {
+	err = v.cat.Obligations.Each(ctx, func(o *catalog.Obligation) error {
 		owed[o.Object+"\x00"+o.Companion] = true
-		entry, err := v.cat.Object(ctx, o.Object)
+		entry, err := v.cat.Ledger.Get(ctx, o.Object)
 		if err != nil || entry == nil {
 			return err
 		}
@@ -33,18 +33,18 @@ func (v *verifier) obligations(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = v.cat.LedgerObligations(ctx, func(o *catalog.Obligation) error {
+	err = v.cat.Obligations.EachLedger(ctx, func(o *catalog.Obligation) error {
 		v.owes(atWork, "artifact "+o.Artifact.String(), errors.New("the ledger does not yet say which object answers it: run symlake ingest"))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return v.cat.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
+	return v.cat.Waiters.Each(ctx, func(companion string, w catalog.Waiter) error {
 		if owed[w.Object+"\x00"+companion] {
 			return nil
 		}
-		entry, err := v.cat.Object(ctx, w.Object)
+		entry, err := v.cat.Ledger.Get(ctx, w.Object)
 		if err != nil || entry == nil || entry.State != catalog.ObjectLoaded && entry.State != catalog.ObjectKept {
 			return err
 		}
@@ -67,7 +67,7 @@ func (v *verifier) owes(atWork bool, where string, err error) {
 
 // working reports whether a run may be at work: some worker holds a lease and is not known to be dead.
 func (v *verifier) working(ctx context.Context) (is bool, err error) {
-	err = v.cat.Workers(ctx, func(w *catalog.Worker) error {
+	err = v.cat.Workers.Each(ctx, func(w *catalog.Worker) error {
 		alive, known := true, false
 		if v.Alive != nil {
 			alive, known = v.Alive(w.Host, w.Process)

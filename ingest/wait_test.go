@@ -14,7 +14,7 @@ import (
 // waiters lists the artifacts that wait for a companion.
 func (w *world) waiters(companion string) (ids []symbol.ID) {
 	w.t.Helper()
-	list, err := w.cat.Waiters(w.t.Context(), companion)
+	list, err := w.cat.Waiters.For(w.t.Context(), companion)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -189,10 +189,10 @@ func TestObligationOfAnUnfinishedObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := &catalog.Object{URL: url, ETag: e.ETag, Size: e.Size, State: catalog.ObjectLoading, Owner: row.NewWorkerID()}
-	if err := w.cat.SwapObject(t.Context(), nil, o); err != nil {
+	if err := w.cat.Ledger.Swap(t.Context(), nil, o); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cat.Oblige(t.Context(), "dwo:77", catalog.Waiter{Artifact: elfID(idA), Object: url}); err != nil {
+	if err := w.cat.Obligations.Add(t.Context(), "dwo:77", catalog.Waiter{Artifact: elfID(idA), Object: url}); err != nil {
 		t.Fatal(err)
 	}
 	w.o.Only = []string{w.src.Bucket.URL("z/elsewhere")}

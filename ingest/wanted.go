@@ -66,26 +66,26 @@ func (d *Demand) Empty() bool { return len(d.wanted)+len(d.asked) == 0 }
 func (d *Demand) Note(ctx context.Context, c *catalog.Catalog, now time.Time) error {
 	wanted, asked := d.wanted, d.asked
 	d.wanted, d.asked = nil, nil
-	if err := c.AddAsked(ctx, symbol.ID{}, now); err != nil {
+	if err := c.Demand.AddAsked(ctx, symbol.ID{}, now); err != nil {
 		return err
 	}
 	var ids []symbol.ID
 	for id := range asked {
 		ids = append(ids, id)
 	}
-	if err := parallel.Each(ids, func(id symbol.ID) error { return c.AddAsked(ctx, id, now) }); err != nil {
+	if err := parallel.Each(ids, func(id symbol.ID) error { return c.Demand.AddAsked(ctx, id, now) }); err != nil {
 		return err
 	}
 	if len(wanted) == 0 {
 		return nil
 	}
 	var all []*catalog.Wanted
-	if err := c.WantedNames(ctx, func(w *catalog.Wanted) error { all = append(all, w); return nil }); err != nil {
+	if err := c.Demand.EachWanted(ctx, func(w *catalog.Wanted) error { all = append(all, w); return nil }); err != nil {
 		return err
 	}
 	if over := len(all) + len(wanted) - maxWanted; over > 0 {
 		slices.SortFunc(all, lessWanted)
-		if err := parallel.Each(all[:min(over, len(all))], func(w *catalog.Wanted) error { return c.RemoveWanted(ctx, w) }); err != nil {
+		if err := parallel.Each(all[:min(over, len(all))], func(w *catalog.Wanted) error { return c.Demand.RemoveWanted(ctx, w) }); err != nil {
 			return err
 		}
 	}
@@ -93,7 +93,7 @@ func (d *Demand) Note(ctx context.Context, c *catalog.Catalog, now time.Time) er
 	for _, w := range wanted {
 		list = append(list, w)
 	}
-	return parallel.Each(list, func(w *catalog.Wanted) error { return c.AddWanted(ctx, *w) })
+	return parallel.Each(list, func(w *catalog.Wanted) error { return c.Demand.AddWanted(ctx, *w) })
 }
 
 // lessWanted puts the names first that are least worth keeping: asked for least, then longest ago.
@@ -110,7 +110,7 @@ func lessWanted(a, b *catalog.Wanted) int {
 // Wanted lists the wanted names, most often asked for first.
 func Wanted(ctx context.Context, c *catalog.Catalog) ([]*catalog.Wanted, error) {
 	var all []*catalog.Wanted
-	err := c.WantedNames(ctx, func(w *catalog.Wanted) error { all = append(all, w); return nil })
+	err := c.Demand.EachWanted(ctx, func(w *catalog.Wanted) error { all = append(all, w); return nil })
 	slices.SortFunc(all, func(a, b *catalog.Wanted) int { return lessWanted(b, a) })
 	return all, err
 }
@@ -139,7 +139,7 @@ type Names struct {
 // ReadNames reads the wanted names of a catalog.
 func ReadNames(ctx context.Context, c *catalog.Catalog) (*Names, error) {
 	n := &Names{byKey: map[string]*catalog.Wanted{}}
-	err := c.WantedNames(ctx, func(w *catalog.Wanted) error {
+	err := c.Demand.EachWanted(ctx, func(w *catalog.Wanted) error {
 		n.byKey[wantedName(w.Name)] = w
 		return nil
 	})
@@ -165,5 +165,5 @@ func (n *Names) Arrive(name string) *catalog.Wanted {
 func (n *Names) Strike(ctx context.Context, c *catalog.Catalog) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return parallel.Each(n.arrived, func(w *catalog.Wanted) error { return c.RemoveWanted(ctx, w) })
+	return parallel.Each(n.arrived, func(w *catalog.Wanted) error { return c.Demand.RemoveWanted(ctx, w) })
 }

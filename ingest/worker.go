@@ -39,7 +39,7 @@ type lease struct {
 func (j *job) openLease(ctx context.Context) (*lease, error) {
 	w := &catalog.Worker{ID: j.worker, Host: j.o.Host, Process: j.o.Process, Run: j.o.Run, Started: j.o.Now(), Lease: workerLease}
 	l := &lease{cat: j.cat, me: w, renewed: time.Now()}
-	if err := j.cat.SwapWorker(ctx, nil, w); err != nil {
+	if err := j.cat.Workers.Swap(ctx, nil, w); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -55,12 +55,12 @@ func (l *lease) renew(ctx context.Context) error {
 	next := *l.me
 	next.Beat++
 	began := time.Now()
-	err := l.cat.SwapWorker(ctx, l.me, &next)
+	err := l.cat.Workers.Swap(ctx, l.me, &next)
 	if err == nil {
 		l.me, l.renewed = &next, began
 		return nil
 	}
-	now, rerr := l.cat.Worker(ctx, l.me.ID)
+	now, rerr := l.cat.Workers.Get(ctx, l.me.ID)
 	switch {
 	case rerr != nil:
 		return err
@@ -112,7 +112,7 @@ func (l *lease) close(ctx context.Context) {
 	defer l.mu.Unlock()
 	l.lost = true
 	// What goes wrong here is found and removed by the next run.
-	_ = l.cat.SwapWorker(ctx, l.me, nil)
+	_ = l.cat.Workers.Swap(ctx, l.me, nil)
 }
 
 // peers are the other processes, as this one sees them.
@@ -150,7 +150,7 @@ func (j *job) judge(ctx context.Context, id row.WorkerID) (sighting, error) {
 	if s != nil && (!s.alive || time.Since(s.judged) < judgeAge) {
 		return *s, nil
 	}
-	w, err := j.cat.Worker(ctx, id)
+	w, err := j.cat.Workers.Get(ctx, id)
 	if err != nil {
 		return sighting{}, err
 	}
@@ -182,7 +182,7 @@ func (j *job) judge(ctx context.Context, id row.WorkerID) (sighting, error) {
 	if s.alive || j.o.DryRun {
 		return *s, nil
 	}
-	switch err := j.cat.SwapWorker(ctx, w, nil); {
+	switch err := j.cat.Workers.Swap(ctx, w, nil); {
 	case errors.Is(err, sinks.ErrConflict):
 		s.alive, s.since, s.judged = true, now, time.Time{} // it renewed, or somebody else was faster: look again
 	case err != nil:
@@ -194,7 +194,7 @@ func (j *job) judge(ctx context.Context, id row.WorkerID) (sighting, error) {
 // company looks who else is at work, and ends the leases of those that are known to be dead.
 func (j *job) company(ctx context.Context) error {
 	var ids []row.WorkerID
-	err := j.cat.Workers(ctx, func(w *catalog.Worker) error {
+	err := j.cat.Workers.Each(ctx, func(w *catalog.Worker) error {
 		if w.ID != j.worker {
 			ids = append(ids, w.ID)
 		}

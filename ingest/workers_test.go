@@ -85,7 +85,7 @@ func TestWorkers(t *testing.T) {
 			t.Errorf("%s was opened %d times", id, n)
 		}
 	}
-	err := w.cat.Artifacts(t.Context(), func(r *catalog.Record) error {
+	err := w.cat.Artifacts.Each(t.Context(), func(r *catalog.Record) error {
 		if r.Previous != nil || len(r.Progress) > 0 {
 			t.Errorf("%s was published twice", r.ID)
 		}
@@ -94,7 +94,7 @@ func TestWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.cat.Workers(t.Context(), func(l *catalog.Worker) error { t.Errorf("a lease is left: %+v", l); return nil }); err != nil {
+	if err := w.cat.Workers.Each(t.Context(), func(l *catalog.Worker) error { t.Errorf("a lease is left: %+v", l); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	one.run()
@@ -145,7 +145,7 @@ func TestLostLease(t *testing.T) {
 		t.Errorf("the sleeper published: %x, before %x", now.Published.Load, published)
 	}
 	w.is("a.so", catalog.ObjectLoaded)
-	if gone, err := w.cat.Worker(t.Context(), sleeper); err != nil || gone != nil {
+	if gone, err := w.cat.Workers.Get(t.Context(), sleeper); err != nil || gone != nil {
 		t.Errorf("its lease is still there: %v %v", gone, err)
 	}
 	w.verify()
@@ -157,7 +157,7 @@ func TestTakeOver(t *testing.T) {
 	w.put("a.so", "HOOK "+hookID(0))
 	w.put("b.so", "HOOK "+hookID(1))
 	lease := &catalog.Worker{ID: row.NewWorkerID(), Lease: 1500 * time.Millisecond}
-	if err := w.cat.SwapWorker(t.Context(), nil, lease); err != nil {
+	if err := w.cat.Workers.Swap(t.Context(), nil, lease); err != nil {
 		t.Fatal(err)
 	}
 	e, _, err := w.src.Bucket.Stat(t.Context(), "a.so")
@@ -165,7 +165,7 @@ func TestTakeOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	theirs := &catalog.Object{URL: w.src.Bucket.URL("a.so"), ETag: e.ETag, State: catalog.ObjectLoading, Owner: lease.ID}
-	if err := w.cat.SwapObject(t.Context(), nil, theirs); err != nil {
+	if err := w.cat.Ledger.Swap(t.Context(), nil, theirs); err != nil {
 		t.Fatal(err)
 	}
 	w.o.Formats = []*formats.Format{hooked(func(context.Context, string) error { return nil })}

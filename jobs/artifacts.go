@@ -83,7 +83,7 @@ func (j artifactsJob) stored(p *process, show func(*catalog.Record) error) error
 	if j.Artifact != "" {
 		return j.one(p, s, show)
 	}
-	return s.Artifacts(p.ctx, show)
+	return s.Artifacts.Each(p.ctx, show)
 }
 
 // one shows the artifacts that a name leads to; several are no error here.
@@ -93,7 +93,7 @@ func (j artifactsJob) one(p *process, s *records, show func(*catalog.Record) err
 		return show(r.Record)
 	}
 	for _, id := range r.Candidates {
-		rec, err := s.Artifact(p.ctx, id)
+		rec, err := s.Artifacts.Get(p.ctx, id)
 		if err != nil {
 			return err
 		}

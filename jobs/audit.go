@@ -35,7 +35,7 @@ type headJSON struct {
 
 // head prints the hash of the last event, unless the events before it do not lead there.
 func (auditJob) head(p *process, s *records) error {
-	chain, err := s.AuditChain(p.ctx)
+	chain, err := s.Audit.Chain(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (j auditJob) Run(p *process) error {
 	if j.Head {
 		return j.head(p, s)
 	}
-	return s.Events(p.ctx, func(e catalog.Event) error {
+	return s.Audit.Each(p.ctx, func(e catalog.Event) error {
 		if j.What != "" && e.What != j.What || e.At.Before(j.Since) {
 			return nil
 		}

@@ -137,7 +137,7 @@ func fillLedger(t *testing.T, dir string, b bucket.Bucket) (n int) {
 				now := time.Now()
 				o := &catalog.Object{URL: b.URL(e.Key), ETag: e.ETag, Size: e.Size, Modified: e.Modified, State: catalog.ObjectSkipped, Reason: "no-symbols",
 					First: now, Last: now, Seconds: 0.0013, Run: "20260101T000000Z-ABCDEF", Parsers: parsers}
-				if err := cat.SwapObject(ctx, nil, o); err != nil {
+				if err := cat.Ledger.Swap(ctx, nil, o); err != nil {
 					t.Error(err)
 				}
 			}

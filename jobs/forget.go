@@ -201,7 +201,7 @@ func (p *process) oneArtifact(s *records, name, app string) (symbol.ID, error) {
 		return r.Candidates[0], nil
 	}
 	if id, err := symbol.ParseID(name); err == nil {
-		if rec, err := s.Artifact(p.ctx, id); err == nil && rec != nil && rec.State == catalog.Forgotten {
+		if rec, err := s.Artifacts.Get(p.ctx, id); err == nil && rec != nil && rec.State == catalog.Forgotten {
 			return id, nil
 		}
 	}

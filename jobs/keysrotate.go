@@ -39,7 +39,7 @@ func (keysListJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	use, err := s.KeyUse(p.ctx)
+	use, err := s.Keys.Use(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (j keysRotateJob) artifacts(p *process, s *records) (ids []symbol.ID, err e
 	if len(j.Artifacts) > 0 {
 		return s.resolve(p, j.Artifacts)
 	}
-	err = s.Artifacts(p.ctx, func(r *catalog.Record) error {
+	err = s.Artifacts.Each(p.ctx, func(r *catalog.Record) error {
 		ids = append(ids, r.ID)
 		return nil
 	})

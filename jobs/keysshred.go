@@ -79,7 +79,7 @@ func (j keysShredJob) confirm(p *process) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "will destroy for good all keys of %d artifacts, their rows and their files of the lake:", len(ids))
 	for i, id := range ids {
-		rec, err := s.Artifact(p.ctx, id)
+		rec, err := s.Artifacts.Get(p.ctx, id)
 		if err != nil {
 			return err
 		}

@@ -138,7 +138,7 @@ func bigStore(t *testing.T, dir string, artifacts int) (size uint64) {
 		loaded, err := enc.Close()
 		must(err)
 		must(b.Commit(t.Context()))
-		must(cat.SwapArtifact(t.Context(), nil, &catalog.Record{ID: a.ID, State: catalog.Live, Published: loaded}))
+		must(cat.Artifacts.Swap(t.Context(), nil, &catalog.Record{ID: a.ID, State: catalog.Live, Published: loaded}))
 		size += loaded.Bytes
 	}
 	return size

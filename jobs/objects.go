@@ -68,7 +68,7 @@ func (j objectsJob) Run(p *process) error {
 		return j.settle(p, s)
 	}
 	conflicts := map[string][]report.Conflict{}
-	err = s.Conflicts(p.ctx, "", func(c *catalog.Conflict) error {
+	err = s.Conflicts.Each(p.ctx, "", func(c *catalog.Conflict) error {
 		conflicts[c.KeptOut.URL] = append(conflicts[c.KeptOut.URL], report.NewConflict(c))
 		return nil
 	})
@@ -76,7 +76,7 @@ func (j objectsJob) Run(p *process) error {
 		return err
 	}
 	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
-	err = s.Objects(p.ctx, j.URL, func(o *catalog.Object) error {
+	err = s.Ledger.Each(p.ctx, j.URL, func(o *catalog.Object) error {
 		if j.State != "" && string(o.State) != j.State && (j.State != string(catalog.ObjectConflict) || conflicts[o.URL] == nil) {
 			return nil
 		}
@@ -121,7 +121,7 @@ func (j objectsJob) settle(p *process, s *records) error {
 
 // retry makes an object look as if it had just been listed.
 func (j objectsJob) retry(p *process, s *records) error {
-	old, err := s.Object(p.ctx, j.Retry)
+	old, err := s.Ledger.Get(p.ctx, j.Retry)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (j objectsJob) retry(p *process, s *records) error {
 	}
 	o := *old
 	o.State, o.Reason, o.Attempts = catalog.ObjectPending, "", 0
-	if err := s.SwapObject(p.ctx, old, &o); err != nil {
+	if err := s.Ledger.Swap(p.ctx, old, &o); err != nil {
 		return fmt.Errorf("clear quarantine of %s: %w", j.Retry, err)
 	}
 	return nil

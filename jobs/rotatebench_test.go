@@ -96,14 +96,14 @@ func manyArtifacts(t *testing.T, dir string, artifacts int) {
 	for range 1024 { // they share transactions
 		wg.Go(func() {
 			for rec := range next {
-				err := cat.SwapArtifact(t.Context(), nil, rec)
+				err := cat.Artifacts.Swap(t.Context(), nil, rec)
 				for _, n := range rec.Names {
 					if err == nil {
-						err = cat.AddName(t.Context(), n.Text, catalog.Ref{Artifact: rec.ID})
+						err = cat.Names.Add(t.Context(), n.Text, catalog.Ref{Artifact: rec.ID})
 					}
 				}
 				if err == nil {
-					err = cat.SwapObject(t.Context(), nil, &catalog.Object{URL: "s3://symbols/" + rec.Names[1].Text, Size: 1000, State: catalog.ObjectLoaded,
+					err = cat.Ledger.Swap(t.Context(), nil, &catalog.Object{URL: "s3://symbols/" + rec.Names[1].Text, Size: 1000, State: catalog.ObjectLoaded,
 						Artifacts: []catalog.ObjectArtifact{{ID: rec.ID}}})
 				}
 				if err != nil {

@@ -67,7 +67,7 @@ func (j statusJob) Run(p *process) error {
 	defer s.Close()
 	st := statusJSON{Store: p.storeURL(), Objects: map[string]int{}, Rejects: map[string]int{}, Runs: []runJSON{}}
 	var q symbol.Quality // sums
-	err = s.Artifacts(p.ctx, func(r *catalog.Record) error {
+	err = s.Artifacts.Each(p.ctx, func(r *catalog.Record) error {
 		loading := record.Loading(r)
 		st.Loading += loading
 		st.Obsolete += len(r.Progress) - loading
@@ -88,7 +88,7 @@ func (j statusJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	err = s.Accounts(p.ctx, func(a *catalog.Account) error {
+	err = s.Accounts.Each(p.ctx, func(a *catalog.Account) error {
 		if !a.Ended.IsZero() && a.Told.IsZero() {
 			st.Untold++
 		}
@@ -97,7 +97,7 @@ func (j statusJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	err = s.Conflicts(p.ctx, "", func(c *catalog.Conflict) error {
+	err = s.Conflicts.Each(p.ctx, "", func(c *catalog.Conflict) error {
 		if c.Accepted.IsZero() {
 			st.Conflicts++
 		}
@@ -108,7 +108,7 @@ func (j statusJob) Run(p *process) error {
 	}
 	runs := map[string]*runJSON{}
 	var oldest time.Time
-	err = s.Objects(p.ctx, "", func(o *catalog.Object) error {
+	err = s.Ledger.Each(p.ctx, "", func(o *catalog.Object) error {
 		st.Objects[string(o.State)]++
 		switch o.State {
 		case catalog.ObjectPending, catalog.ObjectLoading, catalog.ObjectPublished, catalog.ObjectFailed:

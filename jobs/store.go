@@ -139,7 +139,7 @@ func (r *records) audit(p *process, what, detail string) error {
 	if u, err := user.Current(); err == nil {
 		who = u.Username
 	}
-	err := r.Audit(p.ctx, catalog.Event{At: time.Now().UTC(), Who: who, What: what, Detail: detail})
+	err := r.Audit.Add(p.ctx, catalog.Event{At: time.Now().UTC(), Who: who, What: what, Detail: detail})
 	if err != nil {
 		return fmt.Errorf("note %s in the audit: %w", what, err)
 	}

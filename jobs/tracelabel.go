@@ -249,7 +249,7 @@ func (l *labeler) only() ([]*mapping, error) {
 		return nil, err
 	}
 	all := []*mapping{}
-	err = c.Artifacts(l.p.ctx, func(r *catalog.Record) error {
+	err = c.Artifacts.Each(l.p.ctx, func(r *catalog.Record) error {
 		if r.Published != nil && r.Published.Artifact.Kind == symbol.R8 {
 			all = append(all, l.mapping(r.ID))
 		}

@@ -54,7 +54,7 @@ func FileKey(name string) string {
 func Places(ctx context.Context, c *catalog.Catalog, id string) ([]string, error) {
 	var places []string
 	for _, s := range Spellings(id) {
-		refs, err := c.Names(ctx, s, 4)
+		refs, err := c.Names.Find(ctx, s, 4)
 		if err != nil {
 			return nil, err
 		}
@@ -65,7 +65,7 @@ func Places(ctx context.Context, c *catalog.Catalog, id string) ([]string, error
 		}
 	}
 	if hex, ok := strings.CutPrefix(Spellings(id)[0], BuildIDPrefix); ok {
-		rec, err := c.Artifact(ctx, symbol.NewID(symbol.ELF, strings.ToLower(hex)))
+		rec, err := c.Artifacts.Get(ctx, symbol.NewID(symbol.ELF, strings.ToLower(hex)))
 		if err != nil {
 			return nil, err
 		}
@@ -87,7 +87,7 @@ type Wait struct {
 // store's obligations are complete.
 func Join(ctx context.Context, c *catalog.Catalog) error {
 	var all []Wait
-	err := c.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
+	err := c.Waiters.Each(ctx, func(companion string, w catalog.Waiter) error {
 		all = append(all, Wait{companion, w})
 		return nil
 	})
@@ -99,12 +99,12 @@ func Join(ctx context.Context, c *catalog.Catalog) error {
 		if err != nil || !there {
 			return err
 		}
-		return c.Oblige(ctx, w.Companion, w.Waiter)
+		return c.Obligations.Add(ctx, w.Companion, w.Waiter)
 	})
 	if err != nil {
 		return err
 	}
-	return c.SetJoined(ctx)
+	return c.Obligations.SetJoined(ctx)
 }
 
 // Arrival is what the catalog knows of a companion.
@@ -124,7 +124,7 @@ func Arrived(ctx context.Context, c *catalog.Catalog, w Wait) (bool, error) {
 // ArrivalOf looks for the companion that w lacks: by its id, or by the ledger's entry of a file of
 // that name beside the object.
 func ArrivalOf(ctx context.Context, c *catalog.Catalog, w Wait) (Arrival, error) {
-	asker, err := c.Object(ctx, w.Object)
+	asker, err := c.Ledger.Get(ctx, w.Object)
 	if err != nil || asker == nil {
 		return Arrival{}, err
 	}

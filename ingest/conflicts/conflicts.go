@@ -17,7 +17,7 @@ var ErrNone = errors.New("it has no conflict")
 // Each reads the conflicts of an object, then calls f for each: a listing holds up the store.
 func Each(ctx context.Context, c *catalog.Catalog, url string, f func(*catalog.Conflict) error) error {
 	var list []*catalog.Conflict
-	err := c.Conflicts(ctx, url, func(x *catalog.Conflict) error {
+	err := c.Conflicts.Each(ctx, url, func(x *catalog.Conflict) error {
 		list = append(list, x)
 		return nil
 	})
@@ -31,7 +31,7 @@ func Each(ctx context.Context, c *catalog.Catalog, url string, f func(*catalog.C
 
 // Remove removes a conflict; a conflict that is gone or has changed stays as it is.
 func Remove(ctx context.Context, c *catalog.Catalog, x *catalog.Conflict) error {
-	err := c.SwapConflict(ctx, x, nil)
+	err := c.Conflicts.Swap(ctx, x, nil)
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil
 	}
@@ -42,14 +42,14 @@ func Remove(ctx context.Context, c *catalog.Catalog, x *catalog.Conflict) error 
 // ingest of its source publishes it in place of what kept it out, as long as its content is the one
 // that the conflicts tell of. note hears of each conflict before it is changed.
 func Accept(ctx context.Context, c *catalog.Catalog, url string, now time.Time, note func(*catalog.Conflict) error) error {
-	old, err := c.Object(ctx, url)
+	old, err := c.Ledger.Get(ctx, url)
 	if err != nil {
 		return err
 	}
 	found := 0
 	err = Each(ctx, c, url, func(x *catalog.Conflict) error {
 		found++
-		rec, err := c.Artifact(ctx, x.Artifact)
+		rec, err := c.Artifacts.Get(ctx, x.Artifact)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func Accept(ctx context.Context, c *catalog.Catalog, url string, now time.Time, 
 		if err := note(&next); err != nil {
 			return err
 		}
-		return c.SwapConflict(ctx, x, &next)
+		return c.Conflicts.Swap(ctx, x, &next)
 	})
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func Accept(ctx context.Context, c *catalog.Catalog, url string, now time.Time, 
 	if err := ledger.UpdateNames(ctx, c, ledger.IsNamed(old), &next); err != nil {
 		return err
 	}
-	return c.SwapObject(ctx, old, &next)
+	return c.Ledger.Swap(ctx, old, &next)
 }
 
 // Dismiss ends the conflicts of an object: what is published stays, and the object counts as kept

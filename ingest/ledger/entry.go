@@ -111,7 +111,7 @@ func Place(url, member string) string {
 // At gives the ledger's entry of the object of a place ("URL!member"); nil: there is none.
 func At(ctx context.Context, c *catalog.Catalog, place string) (*catalog.Object, error) {
 	for {
-		o, err := c.Object(ctx, place)
+		o, err := c.Ledger.Get(ctx, place)
 		end := strings.LastIndexByte(place, '!')
 		if err != nil || o != nil || end < 0 {
 			return o, err

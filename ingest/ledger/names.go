@@ -55,9 +55,9 @@ func UpdateNames(ctx context.Context, c *catalog.Catalog, before bool, o *catalo
 	for _, n := range objectNames(o.URL) {
 		var err error
 		if after {
-			err = c.AddName(ctx, n, catalog.Ref{Object: o.URL})
+			err = c.Names.Add(ctx, n, catalog.Ref{Object: o.URL})
 		} else {
-			err = c.RemoveName(ctx, n, catalog.Ref{Object: o.URL})
+			err = c.Names.Remove(ctx, n, catalog.Ref{Object: o.URL})
 		}
 		if err != nil {
 			return err

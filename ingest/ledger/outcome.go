@@ -16,7 +16,7 @@ import (
 // ChangeOutcome changes in the ledger what became of an artifact of an object, and with it the object's state.
 func ChangeOutcome(ctx context.Context, c *catalog.Catalog, s row.Source, id symbol.ID, from, to string) error {
 	for {
-		old, err := c.Object(ctx, s.URL)
+		old, err := c.Ledger.Get(ctx, s.URL)
 		if err != nil || old == nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func ChangeOutcome(ctx context.Context, c *catalog.Catalog, s row.Source, id sym
 		case catalog.ObjectLoaded, catalog.ObjectKept, catalog.ObjectConflict:
 			next.State = StateOf(next.Artifacts)
 		}
-		if err := c.SwapObject(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
+		if err := c.Ledger.Swap(ctx, old, &next); !errors.Is(err, sinks.ErrConflict) {
 			return err
 		}
 	}
@@ -54,7 +54,7 @@ func DemoteLosers(ctx context.Context, c *catalog.Catalog, o *catalog.Object) er
 		if a.Outcome != OutcomeLoaded {
 			continue
 		}
-		rec, err := c.Artifact(ctx, a.ID)
+		rec, err := c.Artifacts.Get(ctx, a.ID)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func DemoteLosers(ctx context.Context, c *catalog.Catalog, o *catalog.Object) er
 
 // FollowRecord makes the ledger say of the objects of an artifact's loads which of them answers it.
 func FollowRecord(ctx context.Context, c *catalog.Catalog, owed *catalog.Obligation) error {
-	rec, err := c.Artifact(ctx, owed.Artifact)
+	rec, err := c.Artifacts.Get(ctx, owed.Artifact)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func FollowRecord(ctx context.Context, c *catalog.Catalog, owed *catalog.Obligat
 			return err
 		}
 	}
-	return c.Discharge(ctx, owed)
+	return c.Obligations.Discharge(ctx, owed)
 }
 
 // Detached outlives ctx for as long as it takes to say where things stand.

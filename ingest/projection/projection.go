@@ -66,7 +66,7 @@ func project(ctx context.Context, p Stores, only []symbol.ID, done *Result) erro
 	defer w.abort()
 	if only != nil {
 		for _, id := range only {
-			rec, err := w.cat.Artifact(ctx, id)
+			rec, err := w.cat.Artifacts.Get(ctx, id)
 			if err == nil && rec != nil {
 				err = w.artifact(ctx, rec)
 			}
@@ -80,7 +80,7 @@ func project(ctx context.Context, p Stores, only []symbol.ID, done *Result) erro
 	for id := range live {
 		gone[id] = true
 	}
-	err = w.cat.Artifacts(ctx, func(rec *catalog.Record) error {
+	err = w.cat.Artifacts.Each(ctx, func(rec *catalog.Record) error {
 		if record.Published(rec) {
 			delete(gone, rec.ID)
 		}

@@ -17,7 +17,7 @@ func EnterNames(ctx context.Context, c *catalog.Catalog, rec *catalog.Record, id
 		if rec != nil && HasName(rec.Names, n) {
 			continue
 		}
-		if err := c.AddName(ctx, n.Text, catalog.Ref{Artifact: id}); err != nil {
+		if err := c.Names.Add(ctx, n.Text, catalog.Ref{Artifact: id}); err != nil {
 			return err
 		}
 	}
@@ -33,11 +33,11 @@ func AddNames(ctx context.Context, c *catalog.Catalog, rec *catalog.Record, name
 		if next.Names = UnionNames(next.Names, names); len(next.Names) == len(rec.Names) {
 			return nil
 		}
-		err := c.SwapArtifact(ctx, rec, next)
+		err := c.Artifacts.Swap(ctx, rec, next)
 		if !errors.Is(err, sinks.ErrConflict) {
 			return err
 		}
-		if rec, err = c.Artifact(ctx, rec.ID); err != nil {
+		if rec, err = c.Artifacts.Get(ctx, rec.ID); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func AddNames(ctx context.Context, c *catalog.Catalog, rec *catalog.Record, name
 // RemoveNames takes those names from an artifact that go says.
 func RemoveNames(ctx context.Context, c *catalog.Catalog, id symbol.ID, going func(symbol.Name) bool) error {
 	for range 100 {
-		rec, err := c.Artifact(ctx, id)
+		rec, err := c.Artifacts.Get(ctx, id)
 		if err != nil || rec == nil {
 			return err
 		}
@@ -58,12 +58,12 @@ func RemoveNames(ctx context.Context, c *catalog.Catalog, id symbol.ID, going fu
 		}
 		for _, name := range rec.Names {
 			if !HasName(next.Names, name) {
-				if err := c.RemoveName(ctx, name.Text, catalog.Ref{Artifact: id}); err != nil {
+				if err := c.Names.Remove(ctx, name.Text, catalog.Ref{Artifact: id}); err != nil {
 					return err
 				}
 			}
 		}
-		if err := c.SwapArtifact(ctx, rec, next); !errors.Is(err, sinks.ErrConflict) {
+		if err := c.Artifacts.Swap(ctx, rec, next); !errors.Is(err, sinks.ErrConflict) {
 			return err
 		}
 	}

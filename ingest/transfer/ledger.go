@@ -20,7 +20,7 @@ func (c *copier) waiters(ctx context.Context) error {
 		w         catalog.Waiter
 	}
 	var list []waiter
-	err := c.from.AllWaiters(ctx, func(companion string, w catalog.Waiter) error {
+	err := c.from.Waiters.Each(ctx, func(companion string, w catalog.Waiter) error {
 		list = append(list, waiter{companion, w})
 		return nil
 	})
@@ -30,13 +30,13 @@ func (c *copier) waiters(ctx context.Context) error {
 	errs := make([]error, len(list))
 	parallel.Do(len(list), func(i int) {
 		if id := list[i].w.Artifact; id != (symbol.ID{}) {
-			r, err := c.to.Artifact(ctx, id)
+			r, err := c.to.Artifacts.Get(ctx, id)
 			if err != nil || r == nil || r.Published == nil {
 				errs[i] = err
 				return
 			}
 		}
-		errs[i] = c.to.AddWaiter(ctx, list[i].companion, list[i].w)
+		errs[i] = c.to.Waiters.Add(ctx, list[i].companion, list[i].w)
 		c.count(&c.report.Waiters)
 	})
 	return errors.Join(errs...)
@@ -46,7 +46,7 @@ func (c *copier) waiters(ctx context.Context) error {
 func (c *copier) companions(ctx context.Context) error {
 	type name struct{ text, url string }
 	var list []name
-	err := c.from.ObjectNames(ctx, func(text, url string) error {
+	err := c.from.Names.OfObjects(ctx, func(text, url string) error {
 		list = append(list, name{text, url})
 		return nil
 	})
@@ -58,7 +58,7 @@ func (c *copier) companions(ctx context.Context) error {
 		if err != nil || o == nil || ledger.IsNamed(o) { // names of an object that is not loaded came with its entry
 			return err
 		}
-		return c.to.AddName(ctx, n.text, catalog.Ref{Object: n.url})
+		return c.to.Names.Add(ctx, n.text, catalog.Ref{Object: n.url})
 	})
 }
 
@@ -68,7 +68,7 @@ func (c *copier) ledger(ctx context.Context) error {
 	from := ""
 	for {
 		var page []*catalog.Object
-		err := c.from.ObjectsFrom(ctx, from, func(o *catalog.Object) error {
+		err := c.from.Ledger.From(ctx, from, func(o *catalog.Object) error {
 			page = append(page, o)
 			if len(page) == copyPage {
 				return errFull
@@ -102,7 +102,7 @@ func (c *copier) object(ctx context.Context, src *catalog.Object) error {
 			continue
 		}
 		loaded = true
-		r, err := c.to.Artifact(ctx, a.ID)
+		r, err := c.to.Artifacts.Get(ctx, a.ID)
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (c *copier) object(ctx context.Context, src *catalog.Object) error {
 		return nil // nothing that was asked for
 	}
 	for {
-		old, err := c.to.Object(ctx, src.URL)
+		old, err := c.to.Ledger.Get(ctx, src.URL)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (c *copier) object(ctx context.Context, src *catalog.Object) error {
 		if err := ledger.UpdateNames(ctx, c.to, ledger.IsNamed(old), &next); err != nil {
 			return err
 		}
-		err = c.to.SwapObject(ctx, old, &next)
+		err = c.to.Ledger.Swap(ctx, old, &next)
 		if err == nil {
 			c.count(&c.report.Objects)
 			return ledger.DemoteLosers(ctx, c.to, &next)
@@ -150,7 +150,7 @@ func (c *copier) outcomes(ctx context.Context, o *catalog.Object) error {
 		if a.Outcome != ledger.OutcomeLoaded && a.Outcome != ledger.OutcomeConflict {
 			continue
 		}
-		r, err := c.to.Artifact(ctx, a.ID)
+		r, err := c.to.Artifacts.Get(ctx, a.ID)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ import (
 // write the same rows.
 func (c *copier) enter(ctx context.Context, id symbol.ID, l sinks.Load) error {
 	for {
-		old, err := c.to.Artifact(ctx, id)
+		old, err := c.to.Artifacts.Get(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func (c *copier) enter(ctx context.Context, id symbol.ID, l sinks.Load) error {
 			return errDoomed
 		}
 		next.Progress[at].Owner, next.Progress[at].Lease = c.Owner, c.Now().Add(record.LeaseTime)
-		if err = c.to.SwapArtifact(ctx, old, next); !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
+		if err = c.to.Artifacts.Swap(ctx, old, next); !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (c *copier) batch(ctx context.Context, items []*item) error {
 
 // rows copies the rows of one load. What is wrong with them is the item's own error.
 func (c *copier) rows(ctx context.Context, it *item, b sinks.Batch) error {
-	src, err := c.from.Artifact(ctx, it.id)
+	src, err := c.from.Artifacts.Get(ctx, it.id)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *copier) settle(ctx context.Context, it *item) error {
 		return nil
 	}
 	if it.err == nil {
-		src, err := c.from.Artifact(ctx, it.id)
+		src, err := c.from.Artifacts.Get(ctx, it.id)
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (c *copier) settle(ctx context.Context, it *item) error {
 // giveUp leaves a load's rows to gc.
 func (c *copier) giveUp(ctx context.Context, it *item) error {
 	for {
-		old, err := c.to.Artifact(ctx, it.id)
+		old, err := c.to.Artifacts.Get(ctx, it.id)
 		if err != nil || old == nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (c *copier) giveUp(ctx context.Context, it *item) error {
 			return nil
 		}
 		next.Progress[at].Owner, next.Progress[at].Lease = record.Superseded, c.Now()
-		if err := c.to.SwapArtifact(ctx, old, next); !errors.Is(err, sinks.ErrConflict) {
+		if err := c.to.Artifacts.Swap(ctx, old, next); !errors.Is(err, sinks.ErrConflict) {
 			return err
 		}
 	}
@@ -147,7 +147,7 @@ func (c *copier) giveUp(ctx context.Context, it *item) error {
 // publish makes a load visible in the target: names, then one compare-and-set.
 func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 	n := &c.report.Artifacts
-	first, err := c.to.Artifact(ctx, src.ID)
+	first, err := c.to.Artifacts.Get(ctx, src.ID)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 		return err
 	}
 	for {
-		old, err := c.to.Artifact(ctx, src.ID)
+		old, err := c.to.Artifacts.Get(ctx, src.ID)
 		if err != nil {
 			return err
 		}
@@ -198,12 +198,12 @@ func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 			}
 			next.Previous, next.Published, next.State = old.Published, loaded, src.State
 		}
-		err = c.to.SwapArtifact(ctx, old, next)
+		err = c.to.Artifacts.Swap(ctx, old, next)
 		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
 			continue
 		}
 		if err != nil {
-			now, rerr := c.to.Artifact(ctx, src.ID)
+			now, rerr := c.to.Artifacts.Get(ctx, src.ID)
 			if rerr != nil || now == nil || now.Published == nil || now.Published.Load != loaded.Load {
 				return err
 			}
@@ -226,7 +226,7 @@ func (c *copier) bare(ctx context.Context, l *row.Loaded) (bool, error) {
 	if c.Artifacts != nil {
 		return true, nil
 	}
-	o, err := c.from.Object(ctx, l.Source.URL)
+	o, err := c.from.Ledger.Get(ctx, l.Source.URL)
 	return o == nil || o.State == catalog.ObjectLoading, err
 }
 

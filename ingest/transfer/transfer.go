@@ -177,7 +177,7 @@ func (c *copier) run(ctx context.Context) error {
 // page reads records of the source from an ID on. It ends before any is
 // worked on: a listing holds up the store's housekeeping.
 func (c *copier) page(ctx context.Context, from symbol.ID) (page []*catalog.Record, next symbol.ID, more bool, err error) {
-	err = c.from.ArtifactsFrom(ctx, from, func(r *catalog.Record) error {
+	err = c.from.Artifacts.From(ctx, from, func(r *catalog.Record) error {
 		if len(page) == copyPage {
 			next, more = r.ID, true
 			return errFull
@@ -198,7 +198,7 @@ func (c *copier) page(ctx context.Context, from symbol.ID) (page []*catalog.Reco
 func (c *copier) IsNamed(ctx context.Context, ids []symbol.ID) (page []*catalog.Record, rest []symbol.ID, err error) {
 	n := min(len(ids), copyPage)
 	for _, id := range ids[:n] {
-		r, err := c.from.Artifact(ctx, id)
+		r, err := c.from.Artifacts.Get(ctx, id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -264,7 +264,7 @@ func (c *copier) one(ctx context.Context, src *catalog.Record) (*item, error) {
 	}
 	n := &c.report.Artifacts
 	c.count(&n.Seen)
-	dst, err := c.to.Artifact(ctx, src.ID)
+	dst, err := c.to.Artifacts.Get(ctx, src.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func (c *copier) one(ctx context.Context, src *catalog.Record) (*item, error) {
 		if err := c.confirm(ctx, src); err != nil {
 			return nil, err
 		}
-		if dst, err = c.to.Artifact(ctx, src.ID); err != nil || dst == nil {
+		if dst, err = c.to.Artifacts.Get(ctx, src.ID); err != nil || dst == nil {
 			return nil, err
 		}
 	case v == trust.Keep:

@@ -45,26 +45,26 @@ func (c *copier) keepOut(ctx context.Context, src, dst *catalog.Record) error {
 
 // goes reports whether the ledger's entry of an object goes over.
 func (c *copier) goes(ctx context.Context, url string) (bool, error) {
-	theirs, err := c.from.Object(ctx, url)
+	theirs, err := c.from.Ledger.Get(ctx, url)
 	if err != nil || theirs == nil {
 		return false, err
 	}
-	ours, err := c.to.Object(ctx, url)
+	ours, err := c.to.Ledger.Get(ctx, url)
 	return err == nil && (ours == nil || theirs.Last.After(ours.Last)), err
 }
 
 // putConflict enters a conflict into the target, and its audit, unless it has one about the same.
 func (c *copier) putConflict(ctx context.Context, x *catalog.Conflict) error {
 	for {
-		old, err := c.to.Conflict(ctx, x.Artifact, x.KeptOut.URL, x.KeptOut.Member)
+		old, err := c.to.Conflicts.Get(ctx, x.Artifact, x.KeptOut.URL, x.KeptOut.Member)
 		if err != nil || x.Tells(old) {
 			return err
 		}
 		if old == nil || old.KeptOut != x.KeptOut {
-			err = c.to.Audit(ctx, catalog.Event{At: c.Now(), Who: c.Owner, What: "conflict", Detail: x.String()})
+			err = c.to.Audit.Add(ctx, catalog.Event{At: c.Now(), Who: c.Owner, What: "conflict", Detail: x.String()})
 		}
 		if err == nil {
-			err = c.to.SwapConflict(ctx, old, x)
+			err = c.to.Conflicts.Swap(ctx, old, x)
 		}
 		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
 			return err
@@ -76,13 +76,13 @@ func (c *copier) putConflict(ctx context.Context, x *catalog.Conflict) error {
 func (c *copier) confirm(ctx context.Context, src *catalog.Record) error {
 	s := src.Published.Claimed()
 	for {
-		dst, err := c.to.Artifact(ctx, src.ID)
+		dst, err := c.to.Artifacts.Get(ctx, src.ID)
 		if err != nil || dst == nil || c.claim(src, dst) != trust.Confirm || dst.Published.Claimed() == s {
 			return err
 		}
 		next := record.Copy(dst, src.ID)
 		next.Published = record.ClaimedBy(dst.Published, s)
-		if err := c.to.SwapArtifact(ctx, dst, next); !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
+		if err := c.to.Artifacts.Swap(ctx, dst, next); !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (c *copier) confirm(ctx context.Context, src *catalog.Record) error {
 // conflicts brings over what is open in the source, of objects whose entries go over, too.
 func (c *copier) conflicts(ctx context.Context) error {
 	var list []*catalog.Conflict
-	err := c.from.Conflicts(ctx, "", func(x *catalog.Conflict) error {
+	err := c.from.Conflicts.Each(ctx, "", func(x *catalog.Conflict) error {
 		list = append(list, x)
 		return nil
 	})
@@ -104,7 +104,7 @@ func (c *copier) conflicts(ctx context.Context) error {
 }
 
 func (c *copier) conflict(ctx context.Context, x *catalog.Conflict) error {
-	dst, err := c.to.Artifact(ctx, x.Artifact)
+	dst, err := c.to.Artifacts.Get(ctx, x.Artifact)
 	if err != nil || dst == nil || dst.Published == nil || record.IsFrom(dst.Published, x.KeptOut.URL, x.KeptOut.Member) {
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *copier) conflict(ctx context.Context, x *catalog.Conflict) error {
 
 // disputed is the outcome of an artifact of an object that the target answers from another one.
 func (c *copier) disputed(ctx context.Context, o *catalog.Object, a *catalog.ObjectArtifact) (string, error) {
-	x, err := c.to.Conflict(ctx, a.ID, o.URL, a.Member)
+	x, err := c.to.Conflicts.Get(ctx, a.ID, o.URL, a.Member)
 	if x != nil {
 		return ledger.OutcomeConflict, err
 	}

@@ -81,8 +81,8 @@ func newWorld(t testing.TB, artifacts, functions int) *world {
 		loaded, err := enc.Close()
 		must(t, err)
 		must(t, batch.Commit(t.Context()))
-		must(t, cat.AddName(t.Context(), a.Canonical, catalog.Ref{Artifact: a.ID}))
-		must(t, cat.SwapArtifact(t.Context(), nil, &catalog.Record{ID: a.ID, State: catalog.Live, Names: a.Names, Published: loaded}))
+		must(t, cat.Names.Add(t.Context(), a.Canonical, catalog.Ref{Artifact: a.ID}))
+		must(t, cat.Artifacts.Swap(t.Context(), nil, &catalog.Record{ID: a.ID, State: catalog.Live, Names: a.Names, Published: loaded}))
 	}
 	return w
 }

@@ -57,7 +57,7 @@ func (s *Server) artifacts(c *call) error {
 	}
 	page := newPage(c)
 	read, listed, next := 0, 0, ""
-	err = cat.ArtifactsFrom(c.ctx, from, func(r *catalog.Record) error {
+	err = cat.Artifacts.From(c.ctx, from, func(r *catalog.Record) error {
 		if read++; listed == limit || read > maxPageRead {
 			next = r.ID.String()
 			return errPage
@@ -130,7 +130,7 @@ func (s *Server) named(c *call, name, app string) error {
 			return err
 		}
 		for _, id := range r.Candidates {
-			rec, err := cat.Artifact(c.ctx, id)
+			rec, err := cat.Artifacts.Get(c.ctx, id)
 			if err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ func (s *Server) readyz(c *call) error {
 		return failed(http.StatusServiceUnavailable, "the store's keys are not open")
 	}
 	store := "ok"
-	if _, err := cat.Artifact(ctx, symbol.ID{}); err != nil {
+	if _, err := cat.Artifacts.Get(ctx, symbol.ID{}); err != nil {
 		store = "unavailable"
 	}
 	c.json(http.StatusOK, map[string]string{"status": "ready", "store": store})

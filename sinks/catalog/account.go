@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,12 +11,12 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Account is what one process that ingests has to tell: the "r" record. Together the accounts
-// are the outbox of the report. Its states:
+// Account is the report that one process owes: the "r" record. Together the accounts are the outbox
+// of the report. An account is in one of these states:
 //
-//	open     Ended is zero: the process works, or died. What it did is in the ledger and in the
-//	         records of artifacts, whose By names the account.
-//	closed   Report says what the process did. The next report tells it.
+//	open     Ended is zero: the process works, or died. The ledger and the records of artifacts
+//	         tell its work; their By names the account.
+//	closed   Report tells the work. The next report of the run includes it.
 //	told     Told is set. Later attempts of the run add it to their sums, and tell it as theirs.
 //
 // The process that tells an account removes it, or keeps it a day as told for those attempts.
@@ -29,7 +30,7 @@ type Account struct {
 	Teller  *Teller         `json:"teller,omitempty"` // is about to tell it; nil: any process may
 	Report  json.RawMessage `json:"report,omitempty"`
 
-	raw []byte // as read: what SwapAccount compares with
+	stored
 }
 
 // Teller is a process that is about to tell an account.
@@ -39,67 +40,51 @@ type Teller struct {
 	At      time.Time `json:"at"`
 }
 
-// Account returns the account of a process, or nil, nil.
-func (c *Catalog) Account(ctx context.Context, id row.WorkerID) (*Account, error) {
-	key := accountKey(id)
-	value, err := c.c.Get(ctx, key)
+// Accounts are the "r" records.
+type Accounts struct{ records }
+
+func accountKey(id row.WorkerID) []byte { return append([]byte{row.RecordAccount}, id[:]...) }
+
+// Get returns the account of a process, or nil, nil.
+func (a Accounts) Get(ctx context.Context, id row.WorkerID) (*Account, error) {
+	return get(ctx, a.records, "account", id, accountKey(id), a.read)
+}
+
+// Each emits all accounts. The order means nothing.
+func (a Accounts) Each(ctx context.Context, emit func(*Account) error) error {
+	return each(ctx, a.records, sinks.Under([]byte{row.RecordAccount}), a.read, emit)
+}
+
+func (a Accounts) read(ctx context.Context, r sinks.Row) (*Account, error) {
+	x := &Account{}
+	x.raw = r.Value
+	err := a.open(ctx, r, x)
+	if err == nil && copy(x.ID[:], r.Key[1:]) != len(x.ID) {
+		err = row.ErrUnauthentic
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read account %s: %w", id, err)
-	}
-	if value == nil {
-		return nil, nil
-	}
-	return c.account(ctx, sinks.Row{Key: key, Value: value})
-}
-
-// Accounts emits all accounts, in no order of time.
-func (c *Catalog) Accounts(ctx context.Context, emit func(*Account) error) error {
-	return c.c.List(ctx, sinks.Under([]byte{row.RecordAccount}), func(r sinks.Row) error {
-		a, err := c.account(ctx, r)
-		if err != nil {
-			return err
-		}
-		return emit(a)
-	})
-}
-
-func (c *Catalog) account(ctx context.Context, r sinks.Row) (*Account, error) {
-	a := &Account{raw: r.Value}
-	if err := c.openForm(ctx, r, a); err != nil {
 		return nil, fmt.Errorf("account %x: %w", r.Key[1:], err)
 	}
-	if copy(a.ID[:], r.Key[1:]) != len(a.ID) {
-		return nil, fmt.Errorf("account %x: %w", r.Key, row.ErrUnauthentic)
-	}
-	return a, nil
+	return x, nil
 }
 
-// RemoveAccount removes an account whatever it says, also one that cannot be read.
-func (c *Catalog) RemoveAccount(ctx context.Context, id row.WorkerID) error {
-	if err := c.remove(ctx, accountKey(id)); err != nil {
+// Remove removes an account in any state, also one that does not open.
+func (a Accounts) Remove(ctx context.Context, id row.WorkerID) error {
+	if err := a.remove(ctx, accountKey(id)); err != nil {
 		return fmt.Errorf("remove account %s: %w", id, err)
 	}
 	return nil
 }
 
-// SwapAccount replaces old by new in one step; as SwapArtifact.
-func (c *Catalog) SwapAccount(ctx context.Context, old, new *Account) error {
-	var id row.WorkerID
-	var was []byte
-	switch {
-	case old != nil:
-		id, was = old.ID, old.raw
-	case new != nil:
-		id = new.ID
-	default:
+// Swap replaces old by new in one step, as [Artifacts.Swap] does.
+func (a Accounts) Swap(ctx context.Context, old, new *Account) error {
+	of := cmp.Or(old, new)
+	if of == nil {
 		return nil
 	}
-	value, err := exchange(ctx, c, accountKey(id), was, new)
-	if err != nil {
-		return fmt.Errorf("swap account %s: %w", id, err)
-	}
-	if new != nil {
-		new.raw = value
+	key := func(x *Account) []byte { return accountKey(x.ID) }
+	if err := swap(ctx, a.records, old, new, key, new); err != nil {
+		return fmt.Errorf("swap account %s: %w", of.ID, err)
 	}
 	return nil
 }

@@ -2,35 +2,24 @@ package catalog
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Event is one line of the audit: who did what to the store, and when.
-type Event struct {
-	At     time.Time `json:"-"`
-	Who    string    `json:"who"`
-	What   string    `json:"what"` // init, rotate, shred, export, rollback, forget, gc, force
-	Detail string    `json:"detail,omitempty"`
-}
+// Audit is the chain of events: the "t" records, and the "h" record at its end. The package doc of
+// sinks/row says how an event is appended, and why a death between two steps loses nothing.
+type Audit struct{ records }
 
-// eventForm is a "t" record.
-type eventForm struct {
-	Event
-	At   time.Time `json:"at,omitzero"`    // zero: the key's
-	Prev string    `json:"prev,omitempty"` // hash of the event before; "": from before there was a chain
-}
+var headKey = []byte{row.RecordHead}
 
-// Audit appends an event to the chain. It is durable when Audit returns.
-func (c *Catalog) Audit(ctx context.Context, e Event) error {
+// Add appends an event to the chain. The event is durable when Add returns.
+func (a Audit) Add(ctx context.Context, e Event) error {
 	for {
-		err := c.appendEvent(ctx, e)
+		err := a.append(ctx, e)
 		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
 			continue // another event came first
 		}
@@ -41,31 +30,31 @@ func (c *Catalog) Audit(ctx context.Context, e Event) error {
 	}
 }
 
-// appendEvent is one attempt: sinks.ErrConflict if another event came first.
-func (c *Catalog) appendEvent(ctx context.Context, e Event) error {
-	head, err := c.auditHead(ctx)
+// append is one attempt. sinks.ErrConflict: another event came first.
+func (a Audit) append(ctx context.Context, e Event) error {
+	head, err := a.head(ctx)
 	if err != nil {
 		return err
 	}
 	if head == nil {
-		if head, err = c.beginChain(ctx); err != nil {
+		if head, err = a.newHead(ctx); err != nil {
 			return err
 		}
 		if head.Events > 0 {
 			lost := Event{At: e.At, Who: e.Who, What: "damage", Detail: "the head of the audit was gone: events at its end may be, too"}
-			if err := c.follow(ctx, head, lost); err != nil {
+			if err := a.follow(ctx, head, lost); err != nil {
 				return err
 			}
 			return sinks.ErrConflict // with a head, append e
 		}
-	} else if err := c.storeLast(ctx, head); err != nil {
+	} else if err := a.storeLast(ctx, head); err != nil {
 		return err
 	}
-	return c.follow(ctx, head, e)
+	return a.follow(ctx, head, e)
 }
 
 // follow commits an event behind head, then stores it.
-func (c *Catalog) follow(ctx context.Context, head *auditHead, e Event) error {
+func (a Audit) follow(ctx context.Context, head *auditHead, e Event) error {
 	at := max(e.At.UnixNano(), head.At+1)
 	f := eventForm{Event: e, Prev: head.Hash}
 	if at != e.At.UnixNano() {
@@ -75,72 +64,128 @@ func (c *Catalog) follow(ctx context.Context, head *auditHead, e Event) error {
 	if err != nil {
 		return err
 	}
-	next := &auditHead{Hash: linkHash(auditKey(at), plain), Events: head.Events + 1, At: at, Last: plain}
-	form, err := json.Marshal(next)
-	if err != nil {
+	next := &auditHead{Hash: linkHash(eventKey(at), plain), Events: head.Events + 1, At: at, Last: plain}
+	if _, err := a.replace(ctx, headKey, head.raw, next); err != nil {
 		return err
 	}
-	key := []byte{row.RecordHead}
-	if err := c.c.Swap(ctx, key, head.raw, c.k.SealRecord(key, form)); err != nil {
-		return err
-	}
-	return c.storeLast(ctx, next)
+	return a.storeLast(ctx, next)
 }
 
-// storeLast writes the record of the event that the head holds, unless it is there.
-func (c *Catalog) storeLast(ctx context.Context, head *auditHead) error {
-	key := auditKey(head.At)
-	value, err := c.c.Get(ctx, key)
+// storeLast writes the record of the event that the head holds, unless the store has it.
+func (a Audit) storeLast(ctx context.Context, head *auditHead) error {
+	key := eventKey(head.At)
+	value, err := a.store.Get(ctx, key)
 	if err != nil || value != nil {
 		return err
 	}
-	err = c.c.Swap(ctx, key, nil, c.k.SealRecord(key, head.Last))
+	err = a.store.Swap(ctx, key, nil, a.ring.SealRecord(key, head.Last))
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil // another writer stored it
 	}
 	return err
 }
 
-// Events emits the audit in the order in which it was written.
-func (c *Catalog) Events(ctx context.Context, emit func(Event) error) error {
-	head, err := c.auditHead(ctx)
-	if err != nil {
-		return err
+// head reads the head; nil: the store has none.
+func (a Audit) head(ctx context.Context) (*auditHead, error) {
+	value, err := a.store.Get(ctx, headKey)
+	if err != nil || value == nil {
+		return nil, err
 	}
-	last := int64(-1)
-	err = c.c.List(ctx, sinks.Under([]byte{row.RecordEvent}), func(r sinks.Row) error {
-		f, _, err := c.event(ctx, r)
-		if err != nil {
-			return err
+	h := &auditHead{raw: value}
+	if err := a.open(ctx, sinks.Row{Key: headKey, Value: value}, h); err != nil {
+		return nil, fmt.Errorf("head of the audit: %w", err)
+	}
+	return h, nil
+}
+
+// newHead makes a head for a catalog without one, from all its events.
+func (a Audit) newHead(ctx context.Context) (*auditHead, error) {
+	w := newChainWalk()
+	err := a.store.List(ctx, sinks.Under([]byte{row.RecordEvent}), func(r sinks.Row) error {
+		f, plain, err := a.event(ctx, r)
+		if err == nil {
+			w.add(r.Key, f, plain)
 		}
-		last = int64(binary.BigEndian.Uint64(r.Key[1:]))
-		return emit(f.Event)
+		return err
 	})
-	if err != nil || head == nil || head.At <= last {
-		return err
-	}
-	f, err := parseEvent(auditKey(head.At), head.Last)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return emit(f.Event)
+	return &auditHead{Hash: w.link(), Events: w.events, At: w.at}, nil
 }
 
 // event opens a "t" record.
-func (c *Catalog) event(ctx context.Context, r sinks.Row) (f eventForm, plain []byte, err error) {
-	if plain, err = c.k.OpenRecord(ctx, r.Key, r.Value); err != nil {
+func (a Audit) event(ctx context.Context, r sinks.Row) (f eventForm, plain []byte, err error) {
+	if plain, err = a.ring.OpenRecord(ctx, r.Key, r.Value); err != nil {
 		return f, nil, fmt.Errorf("audit record %x: %w", r.Key, err)
 	}
 	f, err = parseEvent(r.Key, plain)
 	return f, plain, err
 }
 
-func parseEvent(key, plain []byte) (f eventForm, err error) {
-	if err := json.Unmarshal(plain, &f); err != nil || len(key) != len(auditKey(0)) {
-		return f, fmt.Errorf("audit record %x: %w: %w", key, row.ErrUnauthentic, err)
+// Each emits the events in the order in which they were appended.
+func (a Audit) Each(ctx context.Context, emit func(Event) error) error {
+	head, err := a.head(ctx)
+	if err != nil {
+		return err
 	}
-	if f.Event.At = f.At; f.At.IsZero() {
-		f.Event.At = time.Unix(0, int64(binary.BigEndian.Uint64(key[1:]))).UTC()
+	last := int64(-1)
+	err = a.store.List(ctx, sinks.Under([]byte{row.RecordEvent}), func(r sinks.Row) error {
+		f, _, err := a.event(ctx, r)
+		if err != nil {
+			return err
+		}
+		last = eventTime(r.Key)
+		return emit(f.Event)
+	})
+	if err != nil || head == nil || head.At <= last {
+		return err
 	}
-	return f, nil
+
+	// The last event is committed, and its record is not stored yet.
+	f, err := parseEvent(eventKey(head.At), head.Last)
+	if err != nil {
+		return err
+	}
+	return emit(f.Event)
+}
+
+// Chain reads all events. It checks that each follows the one before, and that the head names the
+// last. Damage is among the problems of the result; an error is the store's.
+func (a Audit) Chain(ctx context.Context) (*Chain, error) {
+	w := newChainWalk()
+	first, err := a.head(ctx)
+	if err != nil && !isDamage(err) {
+		return nil, err
+	}
+	headless := err != nil
+	if headless {
+		w.problem("%w", err)
+	}
+
+	err = a.store.List(ctx, sinks.Under([]byte{row.RecordEvent}), func(r sinks.Row) error {
+		f, plain, err := a.event(ctx, r)
+		switch {
+		case err == nil:
+			w.add(r.Key, f, plain)
+		case isDamage(err):
+			w.problem("%w", err)
+			w.broken = true
+		default:
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	last, err := a.head(ctx)
+	if err != nil && !isDamage(err) {
+		return nil, err
+	}
+	if !headless && err == nil {
+		w.end(first, last)
+	}
+	return w.chain(), nil
 }

@@ -45,46 +45,46 @@ var opts = cmp.Options{cmpopts.IgnoreUnexported(Record{}, Object{})}
 func TestArtifactRecords(t *testing.T) {
 	c, _ := newCatalog(t)
 	want := full()
-	if r, err := c.Artifact(ctx, want.ID); r != nil || err != nil {
+	if r, err := c.Artifacts.Get(ctx, want.ID); r != nil || err != nil {
 		t.Fatalf("absent: %v, %v", r, err)
 	}
-	if err := c.SwapArtifact(ctx, nil, want); err != nil {
+	if err := c.Artifacts.Swap(ctx, nil, want); err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Artifact(ctx, want.ID)
+	got, err := c.Artifacts.Get(ctx, want.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(want, got, opts); d != "" {
 		t.Error(d)
 	}
-	if err := c.SwapArtifact(ctx, nil, full()); !errors.Is(err, sinks.ErrConflict) {
+	if err := c.Artifacts.Swap(ctx, nil, full()); !errors.Is(err, sinks.ErrConflict) {
 		t.Errorf("made twice: %v", err)
 	}
 	next := *got
 	next.State = Live
-	if err := c.SwapArtifact(ctx, got, &next); err != nil {
+	if err := c.Artifacts.Swap(ctx, got, &next); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.SwapArtifact(ctx, got, full()); !errors.Is(err, sinks.ErrConflict) {
+	if err := c.Artifacts.Swap(ctx, got, full()); !errors.Is(err, sinks.ErrConflict) {
 		t.Errorf("swapped what is no longer there: %v", err)
 	}
 	after := next
 	after.State = Shredded
-	if err := c.SwapArtifact(ctx, &next, &after); err != nil { // what was just written counts as read
+	if err := c.Artifacts.Swap(ctx, &next, &after); err != nil { // what was just written counts as read
 		t.Fatal(err)
 	}
 	n := 0
-	if err := c.Artifacts(ctx, func(r *Record) error { n++; return nil }); err != nil || n != 1 {
+	if err := c.Artifacts.Each(ctx, func(r *Record) error { n++; return nil }); err != nil || n != 1 {
 		t.Errorf("%d records, %v", n, err)
 	}
-	if err := c.SwapArtifact(ctx, &after, nil); err != nil {
+	if err := c.Artifacts.Swap(ctx, &after, nil); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := c.Artifact(ctx, want.ID); r != nil || err != nil {
+	if r, err := c.Artifacts.Get(ctx, want.ID); r != nil || err != nil {
 		t.Errorf("deleted: %v, %v", r, err)
 	}
-	if err := c.SwapArtifact(ctx, &Record{ID: want.ID}, nil); err == nil {
+	if err := c.Artifacts.Swap(ctx, &Record{ID: want.ID}, nil); err == nil {
 		t.Error("swapped a record that nobody read")
 	}
 }
@@ -95,7 +95,7 @@ func TestCatalogIsAuthentic(t *testing.T) {
 	a, b := full(), full()
 	b.ID = symbol.NewID(symbol.ELF, "y")
 	for _, r := range []*Record{a, b} {
-		if err := c.SwapArtifact(ctx, nil, r); err != nil {
+		if err := c.Artifacts.Swap(ctx, nil, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -112,17 +112,17 @@ func TestCatalogIsAuthentic(t *testing.T) {
 		v := bytes.Clone(value)
 		v[bit/8] ^= 1 << (bit % 8)
 		put(v)
-		if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, row.ErrUnauthentic) && !(errors.Is(err, row.ErrSealed) && bit/8 < clearBytes) {
+		if _, err := c.Artifacts.Get(ctx, a.ID); !errors.Is(err, row.ErrUnauthentic) && !(errors.Is(err, row.ErrSealed) && bit/8 < clearBytes) {
 			t.Errorf("bit %d: %v", bit, err)
 		}
 	}
 	other, _ := s.Catalog.Get(ctx, artifactKey(b.ID))
 	put(other)
-	if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, row.ErrUnauthentic) {
+	if _, err := c.Artifacts.Get(ctx, a.ID); !errors.Is(err, row.ErrUnauthentic) {
 		t.Errorf("another artifact's record: %v", err)
 	}
 	put([]byte{1})
-	if _, err := c.Artifact(ctx, a.ID); !errors.Is(err, row.ErrUnauthentic) {
+	if _, err := c.Artifacts.Get(ctx, a.ID); !errors.Is(err, row.ErrUnauthentic) {
 		t.Errorf("a stub: %v", err)
 	}
 }
@@ -132,37 +132,37 @@ func TestNames(t *testing.T) {
 	x, y := symbol.NewID(symbol.ELF, "x"), symbol.NewID(symbol.ELF, "y")
 	for range 2 { // adding twice changes nothing
 		for _, r := range []Ref{{Artifact: x}, {Artifact: y}, {Object: "s3://b/1"}, {Object: "s3://b/2"}} {
-			if err := c.AddName(ctx, "LibFoo.so", r); err != nil {
+			if err := c.Names.Add(ctx, "LibFoo.so", r); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	refs, err := c.Names(ctx, "libfoo.SO", 0)
+	refs, err := c.Names.Find(ctx, "libfoo.SO", 0)
 	if err != nil || len(refs) != 4 {
 		t.Fatalf("%v, %v", refs, err)
 	}
-	if refs, err := c.Names(ctx, "libfoo.so", 2); err != nil || len(refs) != 2 || refs[0].Object == "" {
+	if refs, err := c.Names.Find(ctx, "libfoo.so", 2); err != nil || len(refs) != 2 || refs[0].Object == "" {
 		t.Errorf("limit 2: %v, %v", refs, err)
 	}
-	if refs, err := c.Names(ctx, "libfoo.so.1", 0); err != nil || len(refs) != 0 {
+	if refs, err := c.Names.Find(ctx, "libfoo.so.1", 0); err != nil || len(refs) != 0 {
 		t.Errorf("another name: %v, %v", refs, err)
 	}
-	if ok, err := c.HasName(ctx, "LIBFOO.so", x); !ok || err != nil {
+	if ok, err := c.Names.Has(ctx, "LIBFOO.so", x); !ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
 	for range 2 { // removing twice is no error
-		if err := c.RemoveName(ctx, "libfoo.so", Ref{Artifact: x}); err != nil {
+		if err := c.Names.Remove(ctx, "libfoo.so", Ref{Artifact: x}); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.RemoveName(ctx, "libfoo.so", Ref{Object: "s3://b/1"}); err != nil {
+		if err := c.Names.Remove(ctx, "libfoo.so", Ref{Object: "s3://b/1"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if ok, _ := c.HasName(ctx, "libfoo.so", x); ok {
+	if ok, _ := c.Names.Has(ctx, "libfoo.so", x); ok {
 		t.Error("removed, and still there")
 	}
 	want := []Ref{{Object: "s3://b/2"}, {Artifact: y}}
-	if refs, err := c.Names(ctx, "libfoo.so", 0); err != nil || !cmp.Equal(refs, want) {
+	if refs, err := c.Names.Find(ctx, "libfoo.so", 0); err != nil || !cmp.Equal(refs, want) {
 		t.Errorf("%v, %v; want %v", refs, err, want)
 	}
 }
@@ -172,23 +172,23 @@ func TestWaiters(t *testing.T) {
 	x := symbol.NewID(symbol.ELF, "x")
 	a, b := Waiter{Artifact: x, Object: "s3://b/1"}, Waiter{Artifact: x, Object: "s3://b/2"}
 	for _, w := range []Waiter{a, b, a} {
-		if err := c.AddWaiter(ctx, "dwo:a", w); err != nil {
+		if err := c.Waiters.Add(ctx, "dwo:a", w); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if ws, err := c.Waiters(ctx, "dwo:a"); err != nil || len(ws) != 2 {
+	if ws, err := c.Waiters.For(ctx, "dwo:a"); err != nil || len(ws) != 2 {
 		t.Errorf("%v, %v", ws, err)
 	}
-	if err := errors.Join(c.RemoveWaiter(ctx, "dwo:a", a), c.RemoveWaiter(ctx, "dwo:a", a)); err != nil {
+	if err := errors.Join(c.Waiters.Remove(ctx, "dwo:a", a), c.Waiters.Remove(ctx, "dwo:a", a)); err != nil {
 		t.Fatal(err)
 	}
-	if ws, err := c.Waiters(ctx, "dwo:a"); err != nil || !cmp.Equal(ws, []Waiter{b}) {
+	if ws, err := c.Waiters.For(ctx, "dwo:a"); err != nil || !cmp.Equal(ws, []Waiter{b}) {
 		t.Errorf("%v, %v", ws, err)
 	}
-	if ws, err := c.Waiters(ctx, "dwo:A"); err != nil || len(ws) != 0 {
+	if ws, err := c.Waiters.For(ctx, "dwo:A"); err != nil || len(ws) != 0 {
 		t.Errorf("companions are told apart by case: %v, %v", ws, err)
 	}
-	if refs, err := c.Names(ctx, "dwo:a", 0); err != nil || len(refs) != 0 {
+	if refs, err := c.Names.Find(ctx, "dwo:a", 0); err != nil || len(refs) != 0 {
 		t.Errorf("a companion is no name: %v, %v", refs, err)
 	}
 }
@@ -201,10 +201,10 @@ func TestLedger(t *testing.T) {
 			Reason: "elf: .debug_info+0x1: corrupt input", Attempts: 1, First: time.Unix(2, 0).UTC(), Last: time.Unix(3, 0).UTC(), Seconds: .5, Run: "r",
 			Artifacts: []ObjectArtifact{{ID: symbol.NewID(symbol.ELF, "x"), Member: "m", Outcome: "kept", Error: "e"}, {Outcome: "rejected"}},
 			Parsers:   map[string]int{"elf": 1}}
-		if err := c.SwapObject(ctx, nil, o); err != nil {
+		if err := c.Ledger.Swap(ctx, nil, o); err != nil {
 			t.Fatal(err)
 		}
-		got, err := c.Object(ctx, o.URL)
+		got, err := c.Ledger.Get(ctx, o.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestLedger(t *testing.T) {
 	}
 	list := func(prefix string) (got []string) {
 		t.Helper()
-		if err := c.Objects(ctx, prefix, func(o *Object) error { got = append(got, o.URL); return nil }); err != nil {
+		if err := c.Ledger.Each(ctx, prefix, func(o *Object) error { got = append(got, o.URL); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return got
@@ -226,19 +226,19 @@ func TestLedger(t *testing.T) {
 	if got := list("s3://b/1"); !cmp.Equal(got, urls[10:]) {
 		t.Errorf("listed %v below s3://b/1", got)
 	}
-	o, _ := c.Object(ctx, urls[0])
+	o, _ := c.Ledger.Get(ctx, urls[0])
 	next := *o
 	next.State = ObjectLoaded
-	if err := c.SwapObject(ctx, o, &next); err != nil {
+	if err := c.Ledger.Swap(ctx, o, &next); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.SwapObject(ctx, o, &next); !errors.Is(err, sinks.ErrConflict) {
+	if err := c.Ledger.Swap(ctx, o, &next); !errors.Is(err, sinks.ErrConflict) {
 		t.Errorf("swapped twice: %v", err)
 	}
-	if err := c.SwapObject(ctx, &next, nil); err != nil {
+	if err := c.Ledger.Swap(ctx, &next, nil); err != nil {
 		t.Fatal(err)
 	}
-	if o, err := c.Object(ctx, urls[0]); o != nil || err != nil {
+	if o, err := c.Ledger.Get(ctx, urls[0]); o != nil || err != nil {
 		t.Errorf("deleted: %v, %v", o, err)
 	}
 }
@@ -247,12 +247,12 @@ func TestAudit(t *testing.T) {
 	c, _ := newCatalog(t)
 	at := time.Unix(5, 6).UTC()
 	for _, e := range []Event{{at, "me", "init", ""}, {at, "me", "rotate", "2"}, {at.Add(-1), "you", "gc", ""}} {
-		if err := c.Audit(ctx, e); err != nil {
+		if err := c.Audit.Add(ctx, e); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var got []Event
-	if err := c.Events(ctx, func(e Event) error { got = append(got, e); return nil }); err != nil {
+	if err := c.Audit.Each(ctx, func(e Event) error { got = append(got, e); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if want := []Event{{at, "me", "init", ""}, {at, "me", "rotate", "2"}, {at.Add(-1), "you", "gc", ""}}; !cmp.Equal(got, want) {
@@ -268,11 +268,11 @@ func BenchmarkArtifact(b *testing.B) {
 	for i := range uint64(2000) { // a fence as long as a large program's
 		r.Published.Fence = binary.AppendUvarint(r.Published.Fence, 5000+i*31%9000)
 	}
-	if err := c.SwapArtifact(ctx, nil, r); err != nil {
+	if err := c.Artifacts.Swap(ctx, nil, r); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := c.Artifact(ctx, r.ID); err != nil {
+		if _, err := c.Artifacts.Get(ctx, r.ID); err != nil {
 			b.Fatal(err)
 		}
 	}

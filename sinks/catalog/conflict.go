@@ -1,9 +1,9 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -25,7 +25,7 @@ type Conflict struct {
 	At       time.Time `json:"at"`                // found first
 	Accepted time.Time `json:"accepted,omitzero"` // a person decided for KeptOut; zero: nobody decided
 
-	raw []byte // as read: what SwapConflict compares with
+	stored
 }
 
 // Origin is one side of a conflict: where a load comes from, and what it holds.
@@ -75,85 +75,60 @@ type conflictForm struct {
 // conflictAlias drops the methods, so that the ID can stand beside the fields.
 type conflictAlias Conflict
 
-// conflictKey is 'c' ‖ tag(URL) ‖ artifact ‖ tag(member): the conflicts of one object lie together.
-func (c *Catalog) conflictKey(id symbol.ID, url, member string) []byte {
-	key := append(c.conflictsOf(url), id[:]...)
-	return append(key, c.k.Tag(row.RecordConflict, "member\x00"+member)...)
+// Conflicts are the "c" records. The conflicts of one object lie together.
+type Conflicts struct{ records }
+
+// key is 'c' ‖ tag(URL) ‖ artifact ‖ tag(member).
+func (c Conflicts) key(id symbol.ID, url, member string) []byte {
+	key := append(c.prefix(url), id[:]...)
+	return append(key, c.ring.Tag(row.RecordConflict, "member\x00"+member)...)
 }
 
-// conflictsOf begins the keys of an object's conflicts.
-func (c *Catalog) conflictsOf(url string) []byte {
-	return append([]byte{row.RecordConflict}, c.k.Tag(row.RecordConflict, url)...)
+// prefix begins the keys of an object's conflicts.
+func (c Conflicts) prefix(url string) []byte {
+	return append([]byte{row.RecordConflict}, c.ring.Tag(row.RecordConflict, url)...)
 }
 
-// Conflict returns the conflict of an object's member about an artifact, or nil, nil.
-func (c *Catalog) Conflict(ctx context.Context, id symbol.ID, url, member string) (*Conflict, error) {
-	key := c.conflictKey(id, url, member)
-	value, err := c.c.Get(ctx, key)
-	if err != nil {
-		return nil, fmt.Errorf("read conflict about artifact %s: %w", id, err)
-	}
-	if value == nil {
-		return nil, nil
-	}
-	return c.conflict(ctx, sinks.Row{Key: key, Value: value})
+// Get returns the conflict of an object's member about an artifact, or nil, nil.
+func (c Conflicts) Get(ctx context.Context, id symbol.ID, url, member string) (*Conflict, error) {
+	return get(ctx, c.records, "conflict about artifact", id, c.key(id, url, member), c.read)
 }
 
-// Conflicts emits the conflicts of one object, or of all objects where url is "", in no order that
-// means anything.
-func (c *Catalog) Conflicts(ctx context.Context, url string, emit func(*Conflict) error) error {
+// Each emits the conflicts of one object, or of all objects where url is "". The order means nothing.
+func (c Conflicts) Each(ctx context.Context, url string, emit func(*Conflict) error) error {
 	prefix := []byte{row.RecordConflict}
 	if url != "" {
-		prefix = c.conflictsOf(url)
+		prefix = c.prefix(url)
 	}
-	return c.c.List(ctx, sinks.Under(prefix), func(r sinks.Row) error {
-		x, err := c.conflict(ctx, r)
-		if err != nil {
-			return err
-		}
-		return emit(x)
-	})
+	return each(ctx, c.records, sinks.Under(prefix), c.read, emit)
 }
 
-func (c *Catalog) conflict(ctx context.Context, r sinks.Row) (*Conflict, error) {
-	plain, err := c.k.OpenRecord(ctx, r.Key, r.Value)
+func (c Conflicts) read(ctx context.Context, r sinks.Row) (*Conflict, error) {
+	x := &Conflict{}
+	x.raw = r.Value
+	f := conflictForm{conflictAlias: (*conflictAlias)(x)}
+	err := c.open(ctx, r, &f)
+	if err == nil {
+		if x.Artifact, err = symbol.ParseID(f.Artifact); err != nil {
+			err = fmt.Errorf("%w: %w", row.ErrUnauthentic, err)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("conflict %x: %w", r.Key, err)
-	}
-	x := &Conflict{raw: r.Value}
-	f := conflictForm{conflictAlias: (*conflictAlias)(x)}
-	if err = json.Unmarshal(plain, &f); err == nil {
-		x.Artifact, err = symbol.ParseID(f.Artifact)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("conflict %x: %w: %w", r.Key, row.ErrUnauthentic, err)
 	}
 	return x, nil
 }
 
-// SwapConflict replaces old by new in one step; as SwapArtifact.
-func (c *Catalog) SwapConflict(ctx context.Context, old, new *Conflict) error {
-	var was, value []byte
-	of := new
-	if old != nil {
-		of, was = old, old.raw
-	}
+// Swap replaces old by new in one step, as [Artifacts.Swap] does.
+func (c Conflicts) Swap(ctx context.Context, old, new *Conflict) error {
+	of := cmp.Or(old, new)
 	if of == nil {
 		return nil
 	}
-	key := c.conflictKey(of.Artifact, of.KeptOut.URL, of.KeptOut.Member)
-	if new != nil {
-		plain, err := json.Marshal(conflictForm{new.Artifact.String(), (*conflictAlias)(new)})
-		if err != nil {
-			return fmt.Errorf("conflict about artifact %s: %w", of.Artifact, err)
-		}
-		value = c.k.SealRecord(key, plain)
-	}
-	if err := c.c.Swap(ctx, key, was, value); err != nil {
+	key := func(x *Conflict) []byte { return c.key(x.Artifact, x.KeptOut.URL, x.KeptOut.Member) }
+	form := conflictForm{of.Artifact.String(), (*conflictAlias)(new)}
+	if err := swap(ctx, c.records, old, new, key, form); err != nil {
 		return fmt.Errorf("swap conflict about artifact %s: %w", of.Artifact, err)
-	}
-	if new != nil {
-		new.raw = value
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -24,11 +25,11 @@ func TestConflictRecords(t *testing.T) {
 	c, _ := newCatalog(t)
 	one, two, other := conflictOf("x", "s3://b/u", "m1"), conflictOf("x", "s3://b/u", "m2"), conflictOf("x", "s3://b/v", "")
 	for _, x := range []*Conflict{one, two, other} {
-		if err := c.SwapConflict(ctx, nil, x); err != nil {
+		if err := c.Conflicts.Swap(ctx, nil, x); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := c.Conflict(ctx, one.Artifact, "s3://b/u", "m1")
+	got, err := c.Conflicts.Get(ctx, one.Artifact, "s3://b/u", "m1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestConflictRecords(t *testing.T) {
 		t.Errorf("kept %+v", got.Kept)
 	}
 	count := func(url string) (n int) {
-		if err := c.Conflicts(ctx, url, func(*Conflict) error { n++; return nil }); err != nil {
+		if err := c.Conflicts.Each(ctx, url, func(*Conflict) error { n++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return n
@@ -49,16 +50,16 @@ func TestConflictRecords(t *testing.T) {
 	}
 	next := *got
 	next.Accepted = time.Unix(21, 0).UTC()
-	if err := c.SwapConflict(ctx, got, &next); err != nil {
+	if err := c.Conflicts.Swap(ctx, got, &next); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.SwapConflict(ctx, got, nil); !errors.Is(err, sinks.ErrConflict) {
+	if err := c.Conflicts.Swap(ctx, got, nil); !errors.Is(err, sinks.ErrConflict) {
 		t.Errorf("removed what is no longer there: %v", err)
 	}
-	if err := c.SwapConflict(ctx, &next, nil); err != nil {
+	if err := c.Conflicts.Swap(ctx, &next, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.Conflict(ctx, one.Artifact, "s3://b/u", "m1"); got != nil || err != nil {
+	if got, err := c.Conflicts.Get(ctx, one.Artifact, "s3://b/u", "m1"); got != nil || err != nil {
 		t.Errorf("after its removal: %v, %v", got, err)
 	}
 	if s := one.String(); !strings.Contains(s, `owner "b"`) || !strings.Contains(s, "s3://b/u!m1") {
@@ -69,7 +70,7 @@ func TestConflictRecords(t *testing.T) {
 // TestOldRecord: a load that was written before sources had owners belongs to the owner of all
 // sources that have none.
 func TestOldRecord(t *testing.T) {
-	plain, err := marshalRecord(full())
+	plain, err := json.Marshal(formOf(full()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,11 @@ func TestOldRecord(t *testing.T) {
 		}
 		text = strings.ReplaceAll(text, cut, "")
 	}
-	r, err := unmarshalRecord([]byte(text))
+	var f recordForm
+	if err := json.Unmarshal([]byte(text), &f); err != nil {
+		t.Fatal(err)
+	}
+	r, err := f.record()
 	if err != nil {
 		t.Fatal(err)
 	}

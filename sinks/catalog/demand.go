@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,7 +18,7 @@ const (
 	demandAsked  = 1
 )
 
-// Wanted is a name that frames carried and that led to nothing: a "d" record.
+// Wanted is a name that frames carried and that led to no artifact.
 type Wanted struct {
 	Name  string    `json:"name"`
 	File  string    `json:"file,omitempty"` // of the image, where the frame said it
@@ -29,25 +28,24 @@ type Wanted struct {
 	Last  time.Time `json:"last,omitzero"`
 
 	key []byte
-	raw []byte
+	stored
 }
 
-func (c *Catalog) wantedKey(name string) []byte {
-	return append([]byte{row.RecordDemand, demandWanted}, c.k.Tag(row.RecordDemand, strings.ToLower(name))...)
-}
+// Demand are the "d" records: the names that look-ups missed, and when they asked for an artifact.
+type Demand struct{ records }
 
-// AddWanted counts that a name was asked for. It gives up, without a word, if others keep counting the same name: the
-// table is what was asked for about.
-func (c *Catalog) AddWanted(ctx context.Context, w Wanted) error {
-	key := c.wantedKey(w.Name)
+// AddWanted counts a name that a look-up missed. It gives up without an error if other processes
+// keep counting the same name: the counts need not be exact.
+func (d Demand) AddWanted(ctx context.Context, w Wanted) error {
+	key := append([]byte{row.RecordDemand, demandWanted}, d.ring.Tag(row.RecordDemand, strings.ToLower(w.Name))...)
 	for range 4 {
-		old, err := c.c.Get(ctx, key)
+		old, err := d.store.Get(ctx, key)
 		if err != nil {
 			return fmt.Errorf("note that %q is wanted: %w", w.Name, err)
 		}
 		next := w
 		if old != nil {
-			was, err := c.wanted(ctx, sinks.Row{Key: key, Value: old})
+			was, err := d.wanted(ctx, sinks.Row{Key: key, Value: old})
 			if err != nil {
 				return err
 			}
@@ -57,77 +55,73 @@ func (c *Catalog) AddWanted(ctx context.Context, w Wanted) error {
 				next.File = was.File
 			}
 		}
-		err = c.swapForm(ctx, key, old, next)
-		if !errors.Is(err, sinks.ErrConflict) {
+		if _, err = d.replace(ctx, key, old, next); !errors.Is(err, sinks.ErrConflict) {
 			return err
 		}
 	}
 	return nil
 }
 
-// WantedNames emits the names that were asked for and not there, in no order of use.
-func (c *Catalog) WantedNames(ctx context.Context, emit func(*Wanted) error) error {
-	return c.c.List(ctx, sinks.Under([]byte{row.RecordDemand, demandWanted}), func(r sinks.Row) error {
-		w, err := c.wanted(ctx, r)
-		if err != nil {
-			return err
-		}
-		return emit(w)
-	})
+// EachWanted emits the names that look-ups missed. The order means nothing.
+func (d Demand) EachWanted(ctx context.Context, emit func(*Wanted) error) error {
+	return each(ctx, d.records, sinks.Under([]byte{row.RecordDemand, demandWanted}), d.wanted, emit)
 }
 
-func (c *Catalog) wanted(ctx context.Context, r sinks.Row) (*Wanted, error) {
-	w := &Wanted{key: r.Key, raw: r.Value}
-	if err := c.openForm(ctx, r, w); err != nil {
-		return nil, err
+func (d Demand) wanted(ctx context.Context, r sinks.Row) (*Wanted, error) {
+	w := &Wanted{key: r.Key}
+	w.raw = r.Value
+	if err := d.open(ctx, r, w); err != nil {
+		return nil, fmt.Errorf("record %x: %w", r.Key, err)
 	}
 	return w, nil
 }
 
-// RemoveWanted removes what WantedNames emitted, unless it was counted again since.
-func (c *Catalog) RemoveWanted(ctx context.Context, w *Wanted) error {
-	err := c.c.Swap(ctx, w.key, w.raw, nil)
+// RemoveWanted removes a name that EachWanted emitted, unless it was counted again since.
+func (d Demand) RemoveWanted(ctx context.Context, w *Wanted) error {
+	err := d.store.Swap(ctx, w.key, w.raw, nil)
 	if errors.Is(err, sinks.ErrConflict) {
 		return nil
 	}
 	return err
 }
 
-// askedForm is the value of a "d" record of an artifact.
+// askedForm is the value of an artifact's record.
 type askedForm struct {
 	Last time.Time `json:"last"`
 }
 
-// AddAsked notes that artifact was asked for at that time, to the day: of one day
-// the first is kept.
-func (c *Catalog) AddAsked(ctx context.Context, id symbol.ID, at time.Time) error {
+func askedKey(id symbol.ID) []byte { return append([]byte{row.RecordDemand, demandAsked}, id[:]...) }
+
+// AddAsked notes that a look-up asked for an artifact. Of one day it keeps the first time. The zero
+// ID stands for any artifact: its record keeps the time of the first note.
+func (d Demand) AddAsked(ctx context.Context, id symbol.ID, at time.Time) error {
 	key := askedKey(id)
-	old, err := c.c.Get(ctx, key)
+	old, err := d.store.Get(ctx, key)
 	if err != nil {
 		return fmt.Errorf("note that artifact %s was asked for: %w", id, err)
 	}
 	if old != nil {
-		var was askedForm
-		if err := c.openForm(ctx, sinks.Row{Key: key, Value: old}, &was); err != nil {
+		was, err := d.asked(ctx, sinks.Row{Key: key, Value: old})
+		if err != nil {
 			return err
 		}
 		if id == (symbol.ID{}) || at.Sub(was.Last) < 24*time.Hour {
 			return nil
 		}
 	}
-	err = c.swapForm(ctx, key, old, askedForm{at})
+	_, err = d.replace(ctx, key, old, askedForm{at})
 	if errors.Is(err, sinks.ErrConflict) {
-		return nil // somebody else did it
+		return nil // another process noted it
 	}
 	return err
 }
 
-// Asked emits when artifacts were last asked for. The zero ID is for any of them at all: since when
-// anybody has noted that.
-func (c *Catalog) Asked(ctx context.Context, emit func(symbol.ID, time.Time) error) error {
-	return c.c.List(ctx, sinks.Under([]byte{row.RecordDemand, demandAsked}), func(r sinks.Row) error {
-		var f askedForm
-		if err := c.openForm(ctx, r, &f); err != nil {
+// EachAsked emits the artifacts that look-ups asked for, and when last. The zero ID stands for any
+// artifact; its time is when look-ups began to note.
+func (d Demand) EachAsked(ctx context.Context, emit func(symbol.ID, time.Time) error) error {
+	return d.store.List(ctx, sinks.Under([]byte{row.RecordDemand, demandAsked}), func(r sinks.Row) error {
+		f, err := d.asked(ctx, r)
+		if err != nil {
 			return err
 		}
 		var id symbol.ID
@@ -138,64 +132,14 @@ func (c *Catalog) Asked(ctx context.Context, emit func(symbol.ID, time.Time) err
 	})
 }
 
+func (d Demand) asked(ctx context.Context, r sinks.Row) (f askedForm, err error) {
+	if err = d.open(ctx, r, &f); err != nil {
+		err = fmt.Errorf("record %x: %w", r.Key, err)
+	}
+	return f, err
+}
+
 // RemoveAsked forgets when an artifact was asked for.
-func (c *Catalog) RemoveAsked(ctx context.Context, id symbol.ID) error {
-	return c.remove(ctx, askedKey(id))
-}
-
-// SourceState is what is remembered of a source between runs: the "s" record.
-type SourceState struct {
-	URL  string    `json:"url"`
-	Full time.Time `json:"full,omitzero"` // when it was last listed whole
-}
-
-func (c *Catalog) sourceKey(url string) []byte {
-	return append([]byte{row.RecordSource}, c.k.Tag(row.RecordSource, url)...)
-}
-
-// Source gives what is remembered of a source; of an unknown one nothing but its URL.
-func (c *Catalog) Source(ctx context.Context, url string) (SourceState, error) {
-	key := c.sourceKey(url)
-	s := SourceState{URL: url}
-	value, err := c.c.Get(ctx, key)
-	if err == nil && value != nil {
-		err = c.openForm(ctx, sinks.Row{Key: key, Value: value}, &s)
-	}
-	if err != nil {
-		return s, fmt.Errorf("read state of source %s: %w", url, err)
-	}
-	return s, nil
-}
-
-// SetSource replaces what is remembered of a source; of two at once either is kept.
-func (c *Catalog) SetSource(ctx context.Context, s SourceState) error {
-	key := c.sourceKey(s.URL)
-	old, err := c.c.Get(ctx, key)
-	if err == nil {
-		err = c.swapForm(ctx, key, old, s)
-	}
-	if err != nil && !errors.Is(err, sinks.ErrConflict) {
-		return fmt.Errorf("write state of source %s: %w", s.URL, err)
-	}
-	return nil
-}
-
-// openForm opens a record whose value is JSON.
-func (c *Catalog) openForm(ctx context.Context, r sinks.Row, to any) error {
-	plain, err := c.k.OpenRecord(ctx, r.Key, r.Value)
-	if err != nil {
-		return fmt.Errorf("record %x: %w", r.Key, err)
-	}
-	if err := json.Unmarshal(plain, to); err != nil {
-		return fmt.Errorf("record %x: %w: %w", r.Key, row.ErrUnauthentic, err)
-	}
-	return nil
-}
-
-func (c *Catalog) swapForm(ctx context.Context, key, old []byte, form any) error {
-	plain, err := json.Marshal(form)
-	if err != nil {
-		return err
-	}
-	return c.c.Swap(ctx, key, old, c.k.SealRecord(key, plain))
+func (d Demand) RemoveAsked(ctx context.Context, id symbol.ID) error {
+	return d.remove(ctx, askedKey(id))
 }

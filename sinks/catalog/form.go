@@ -2,16 +2,14 @@ package catalog
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// The stored forms of records: JSON inside the seal. Their field names are
-// durable; a field may be added, and reads as zero in what was written before.
-
+// recordForm is the stored form of a Record: JSON inside the seal. Its field names are durable; a
+// field may be added, and reads as zero in older records.
 type recordForm struct {
 	ID        string          `json:"id"`
 	State     State           `json:"state"`
@@ -27,20 +25,21 @@ type progressForm struct {
 	Lease time.Time `json:"lease"`
 }
 
-func marshalRecord(r *Record) ([]byte, error) {
-	f := recordForm{ID: r.ID.String(), State: r.State, Names: r.Names,
+// formOf returns the stored form of r; nil for nil.
+func formOf(r *Record) *recordForm {
+	if r == nil {
+		return nil
+	}
+	f := &recordForm{ID: r.ID.String(), State: r.State, Names: r.Names,
 		Published: row.FormOf(r.Published), Previous: row.FormOf(r.Previous)}
 	for _, p := range r.Progress {
 		f.Progress = append(f.Progress, progressForm{hex.EncodeToString(p.Load[:]), p.Owner, p.Lease})
 	}
-	return json.Marshal(&f)
+	return f
 }
 
-func unmarshalRecord(b []byte) (*Record, error) {
-	var f recordForm
-	if err := json.Unmarshal(b, &f); err != nil {
-		return nil, err
-	}
+// record returns the record that f is the form of.
+func (f *recordForm) record() (*Record, error) {
 	id, err := symbol.ParseID(f.ID)
 	if err != nil {
 		return nil, err

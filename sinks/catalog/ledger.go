@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,7 +56,7 @@ type Object struct {
 	Artifacts []ObjectArtifact `json:"artifacts,omitempty"`
 	Parsers   map[string]int   `json:"parsers,omitempty"` // versions of the formats that looked at it
 
-	raw  []byte // as read: what SwapObject compares with
+	stored
 	rest []byte // its plain text, where that was not read whole
 }
 
@@ -92,48 +93,32 @@ func (a *ObjectArtifact) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-// Object gives the ledger's entry of a URL, or nil, nil.
-func (c *Catalog) Object(ctx context.Context, url string) (*Object, error) {
-	key := objectKey(url)
-	value, err := c.c.Get(ctx, key)
-	if err != nil {
-		return nil, fmt.Errorf("read ledger of %s: %w", url, err)
-	}
-	if value == nil {
-		return nil, nil
-	}
-	return c.object(ctx, sinks.Row{Key: key, Value: value})
+// Ledger are the "o" records, in byte order of their URLs: the order of a bucket's listing.
+type Ledger struct{ records }
+
+func objectKey(url string) []byte { return append([]byte{row.RecordObject}, url...) }
+
+// Get returns the entry of a URL, or nil, nil.
+func (l Ledger) Get(ctx context.Context, url string) (*Object, error) {
+	return get(ctx, l.records, "ledger of", url, objectKey(url), l.read)
 }
 
-// Objects emits the entries whose URLs begin with prefix, in byte order of the
-// URLs: that of a bucket's listing.
-func (c *Catalog) Objects(ctx context.Context, prefix string, emit func(*Object) error) error {
-	return c.c.List(ctx, sinks.Under(objectKey(prefix)), func(r sinks.Row) error {
-		o, err := c.object(ctx, r)
-		if err != nil {
-			return err
-		}
-		return emit(o)
-	})
+// Each emits the entries whose URLs begin with prefix.
+func (l Ledger) Each(ctx context.Context, prefix string, emit func(*Object) error) error {
+	return each(ctx, l.records, sinks.Under(objectKey(prefix)), l.read, emit)
 }
 
-// ObjectsFrom is Objects of every URL from one on.
-func (c *Catalog) ObjectsFrom(ctx context.Context, url string, emit func(*Object) error) error {
+// From emits all entries, beginning with a URL.
+func (l Ledger) From(ctx context.Context, url string, emit func(*Object) error) error {
 	s := sinks.Under([]byte{row.RecordObject})
 	s.From = objectKey(url)
-	return c.c.List(ctx, s, func(r sinks.Row) error {
-		o, err := c.object(ctx, r)
-		if err != nil {
-			return err
-		}
-		return emit(o)
-	})
+	return each(ctx, l.records, s, l.read, emit)
 }
 
-// ObjectsBetween emits the entries whose URLs begin with prefix, come after after, and not after until ("": no bound),
-// as Objects does, each read as far as a listing is compared with it: URL, ETag, State, Reason, Owner and Parsers, which
-// entries share. Whole reads the rest of one.
-func (c *Catalog) ObjectsBetween(ctx context.Context, prefix, after, until string, emit func(*Object) error) error {
+// Between emits the entries whose URLs begin with prefix, come after after, and not after until (""
+// sets no bound). It reads the fields that a listing is compared with: URL, ETag, State, Reason,
+// Owner and Parsers, a map that entries share. [Object.Whole] reads the rest of an entry.
+func (l Ledger) Between(ctx context.Context, prefix, after, until string, emit func(*Object) error) error {
 	s := sinks.Under(objectKey(prefix))
 	if after != "" {
 		s.From = append(objectKey(after), 0)
@@ -141,13 +126,15 @@ func (c *Catalog) ObjectsBetween(ctx context.Context, prefix, after, until strin
 	if until != "" {
 		s.Stop = append(objectKey(until), 0)
 	}
+
 	var parsers map[string]int // of the entry before: mostly the same
 	var text json.RawMessage
-	return c.c.List(ctx, s, func(r sinks.Row) error {
-		plain, err := c.openObject(ctx, r)
+	return l.store.List(ctx, s, func(r sinks.Row) error {
+		plain, err := l.plain(ctx, r)
 		if err != nil {
 			return err
 		}
+
 		var head struct {
 			ETag    string          `json:"etag"`
 			State   ObjectState     `json:"state"`
@@ -162,7 +149,8 @@ func (c *Catalog) ObjectsBetween(ctx context.Context, prefix, after, until strin
 				err = json.Unmarshal(text, &parsers)
 			}
 		}
-		o := &Object{URL: string(r.Key[1:]), ETag: head.ETag, State: head.State, Reason: head.Reason, Owner: head.Owner, Parsers: parsers, raw: r.Value, rest: plain}
+		o := &Object{URL: string(r.Key[1:]), ETag: head.ETag, State: head.State, Reason: head.Reason, Owner: head.Owner, Parsers: parsers, rest: plain}
+		o.raw = r.Value
 		if err != nil {
 			return fmt.Errorf("ledger of %s: %w: %w", o.URL, row.ErrUnauthentic, err)
 		}
@@ -170,12 +158,12 @@ func (c *Catalog) ObjectsBetween(ctx context.Context, prefix, after, until strin
 	})
 }
 
-// Whole reads what ObjectsBetween left unread.
+// Whole reads the fields that Between left unread.
 func (o *Object) Whole() error {
 	if o.rest == nil {
 		return nil
 	}
-	whole := Object{URL: o.URL, raw: o.raw}
+	whole := Object{URL: o.URL, stored: o.stored}
 	if err := json.Unmarshal(o.rest, &whole); err != nil {
 		return fmt.Errorf("ledger of %s: %w: %w", o.URL, row.ErrUnauthentic, err)
 	}
@@ -183,50 +171,37 @@ func (o *Object) Whole() error {
 	return nil
 }
 
-func (c *Catalog) openObject(ctx context.Context, r sinks.Row) ([]byte, error) {
-	plain, err := c.k.OpenRecord(ctx, r.Key, r.Value)
+// plain opens the seal of an entry.
+func (l Ledger) plain(ctx context.Context, r sinks.Row) ([]byte, error) {
+	plain, err := l.ring.OpenRecord(ctx, r.Key, r.Value)
 	if err != nil {
 		return nil, fmt.Errorf("ledger of %s: %w", r.Key[1:], err)
 	}
 	return plain, nil
 }
 
-func (c *Catalog) object(ctx context.Context, r sinks.Row) (*Object, error) {
-	plain, err := c.openObject(ctx, r)
+func (l Ledger) read(ctx context.Context, r sinks.Row) (*Object, error) {
+	plain, err := l.plain(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	o := &Object{URL: string(r.Key[1:]), raw: r.Value, rest: plain}
+	o := &Object{URL: string(r.Key[1:]), rest: plain}
+	o.raw = r.Value
 	if err := o.Whole(); err != nil {
 		return nil, err
 	}
 	return o, nil
 }
 
-// SwapObject replaces old by new in one step; as SwapArtifact.
-func (c *Catalog) SwapObject(ctx context.Context, old, new *Object) error {
-	var url string
-	var was []byte
-	switch {
-	case old != nil:
-		url, was = old.URL, old.raw
-		if was == nil {
-			return fmt.Errorf("swap ledger of %s: the old entry was never read", url)
-		}
-		if new != nil && new.URL != url {
-			return fmt.Errorf("swap ledger of %s: the new entry is of %s", url, new.URL)
-		}
-	case new != nil:
-		url = new.URL
-	default:
+// Swap replaces old by new in one step, as [Artifacts.Swap] does.
+func (l Ledger) Swap(ctx context.Context, old, new *Object) error {
+	of := cmp.Or(old, new)
+	if of == nil {
 		return nil
 	}
-	value, err := exchange(ctx, c, objectKey(url), was, new)
-	if err != nil {
-		return fmt.Errorf("swap ledger of %s: %w", url, err)
-	}
-	if new != nil {
-		new.raw = value
+	key := func(o *Object) []byte { return objectKey(o.URL) }
+	if err := swap(ctx, l.records, old, new, key, new); err != nil {
+		return fmt.Errorf("swap ledger of %s: %w", of.URL, err)
 	}
 	return nil
 }

@@ -73,10 +73,10 @@ func TestRotate(t *testing.T) {
 	l := small(t)
 	cat := New(l.store.Catalog, l.ring)
 	rec := &Record{ID: l.out.Artifact.ID, State: Live, Published: l.out}
-	if err := cat.SwapArtifact(ctx, nil, rec); err != nil {
+	if err := cat.Artifacts.Swap(ctx, nil, rec); err != nil {
 		t.Fatal(err)
 	}
-	if err := cat.AddName(ctx, "LibFoo.so", Ref{Artifact: l.out.Artifact.ID}); err != nil {
+	if err := cat.Names.Add(ctx, "LibFoo.so", Ref{Artifact: l.out.Artifact.ID}); err != nil {
 		t.Fatal(err)
 	}
 	// A reader that opened the store before the rotation.
@@ -92,7 +92,7 @@ func TestRotate(t *testing.T) {
 	if err != nil || moved.KeyVersion != 2 || l.out.KeyVersion != 1 {
 		t.Fatalf("re-wrapped under %d, %v", moved.KeyVersion, err)
 	}
-	if err := cat.SwapArtifact(ctx, rec, &Record{ID: rec.ID, State: Live, Published: moved, Previous: l.out}); err != nil {
+	if err := cat.Artifacts.Swap(ctx, rec, &Record{ID: rec.ID, State: Live, Published: moved, Previous: l.out}); err != nil {
 		t.Fatal(err)
 	}
 	fresh, err := row.OpenKeyring(ctx, l.store.Catalog, l.kek)
@@ -101,7 +101,7 @@ func TestRotate(t *testing.T) {
 	}
 	for name, k := range map[string]*row.Keyring{"before": reader, "after": fresh} {
 		c := New(l.store.Catalog, k)
-		got, err := c.Artifact(ctx, l.out.Artifact.ID)
+		got, err := c.Artifacts.Get(ctx, l.out.Artifact.ID)
 		if err != nil {
 			t.Fatalf("reader opened %s the rotation: %v", name, err)
 		}
@@ -110,7 +110,7 @@ func TestRotate(t *testing.T) {
 				t.Errorf("reader opened %s the rotation, version %d: %v", name, x.KeyVersion, err)
 			}
 		}
-		if ok, err := c.HasName(ctx, "libfoo.SO", l.out.Artifact.ID); !ok || err != nil {
+		if ok, err := c.Names.Has(ctx, "libfoo.SO", l.out.Artifact.ID); !ok || err != nil {
 			t.Errorf("reader opened %s the rotation: name %v, %v", name, ok, err)
 		}
 	}
@@ -127,7 +127,7 @@ func TestRotate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := New(l.store.Catalog, last).Artifact(ctx, l.out.Artifact.ID)
+	got, err := New(l.store.Catalog, last).Artifacts.Get(ctx, l.out.Artifact.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,12 +146,12 @@ func TestNothingInClear(t *testing.T) {
 	const secret = "PaymentsRisk"
 	rec := &Record{ID: l.out.Artifact.ID, State: Live, Published: l.out, Names: []symbol.Name{{Kind: symbol.NameFile, Text: secret}}}
 	for _, err := range []error{
-		cat.SwapArtifact(ctx, nil, rec),
-		cat.AddName(ctx, secret, Ref{Artifact: l.out.Artifact.ID}),
-		cat.AddName(ctx, secret, Ref{Object: "s3://b/" + secret}),
-		cat.AddWaiter(ctx, "dwo:"+secret, Waiter{Artifact: l.out.Artifact.ID, Object: "s3://b/" + secret}),
-		cat.SwapObject(ctx, nil, &Object{URL: "s3://b/o", Reason: secret}),
-		cat.Audit(ctx, Event{At: time.Unix(1, 0), Who: "me", What: "forget", Detail: secret}),
+		cat.Artifacts.Swap(ctx, nil, rec),
+		cat.Names.Add(ctx, secret, Ref{Artifact: l.out.Artifact.ID}),
+		cat.Names.Add(ctx, secret, Ref{Object: "s3://b/" + secret}),
+		cat.Waiters.Add(ctx, "dwo:"+secret, Waiter{Artifact: l.out.Artifact.ID, Object: "s3://b/" + secret}),
+		cat.Ledger.Swap(ctx, nil, &Object{URL: "s3://b/o", Reason: secret}),
+		cat.Audit.Add(ctx, Event{At: time.Unix(1, 0), Who: "me", What: "forget", Detail: secret}),
 	} {
 		if err != nil {
 			t.Fatal(err)

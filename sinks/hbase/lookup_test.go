@@ -70,7 +70,7 @@ func publish(t testing.TB, s *sinks.Store, ring *row.Keyring, name string, funct
 		err = b.Commit(t.Context())
 	}
 	if err == nil {
-		err = records.New(s.Catalog, ring).SwapArtifact(t.Context(), nil, &records.Record{ID: a.ID, State: records.Live, Published: loaded})
+		err = records.New(s.Catalog, ring).Artifacts.Swap(t.Context(), nil, &records.Record{ID: a.ID, State: records.Live, Published: loaded})
 	}
 	if err != nil {
 		t.Fatal(err)

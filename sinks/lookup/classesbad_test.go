@@ -16,7 +16,7 @@ func TestBadClassRow(t *testing.T) {
 	w := newWorld(t)
 	all := mappingOf(3000)
 	id := w.publishClasses(all)
-	rec, err := w.catalog.Artifact(t.Context(), id)
+	rec, err := w.catalog.Artifacts.Get(t.Context(), id)
 	w.must(err)
 	opened, err := w.ring.Open(id, rec.Published)
 	w.must(err)

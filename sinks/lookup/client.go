@@ -137,7 +137,7 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 }
 
 // Catalog is the store's catalog, opened with the client's keys, for what
-// lists records (row.Catalog.Artifacts) rather than asks for one. It reads past the client's
+// lists records (catalog.Artifacts.Each) rather than asks for one. It reads past the client's
 // caches.
 func (c *Client) Catalog(ctx context.Context) (*catalog.Catalog, error) {
 	k, err := c.open(ctx)

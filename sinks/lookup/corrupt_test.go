@@ -74,7 +74,7 @@ func (w *world) rowKey(im *image, pos uint64) []byte {
 
 func (w *world) opened(im *image) *row.Opened {
 	w.t.Helper()
-	rec, err := w.catalog.Artifact(w.ctx(), im.ID)
+	rec, err := w.catalog.Artifacts.Get(w.ctx(), im.ID)
 	w.must(err)
 	opened, err := w.ring.Open(im.ID, rec.Published)
 	w.must(err)

@@ -21,18 +21,18 @@ func (c *Client) dangling(ctx context.Context, name string, id symbol.ID, e *ent
 		if other == "" {
 			continue
 		}
-		if has, err := k.catalog.HasName(ctx, other, id); err != nil || !has {
+		if has, err := k.catalog.Names.Has(ctx, other, id); err != nil || !has {
 			return e, err
 		}
 	}
-	if has, err := k.catalog.HasName(ctx, name, id); err != nil || !has {
+	if has, err := k.catalog.Names.Has(ctx, name, id); err != nil || !has {
 		return e, err
 	}
 	now, err := c.recordAfter(ctx, id, e)
 	if err != nil || now.rec != nil || now.status != symbol.NoArtifact {
 		return now, err
 	}
-	if has, err := k.catalog.HasName(ctx, name, id); err != nil || !has {
+	if has, err := k.catalog.Names.Has(ctx, name, id); err != nil || !has {
 		return now, err
 	}
 	return &entry{status: symbol.Corrupt, lost: true, read: now.read, until: now.until,

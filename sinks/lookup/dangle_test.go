@@ -26,9 +26,9 @@ func TestLostRecord(t *testing.T) {
 	}
 	ask(cartID, lookup.Narrow{}, symbol.Found)
 	ask("shared.so", lookup.Narrow{}, symbol.Ambiguous)
-	rec, err := w.catalog.Artifact(t.Context(), lost.ID)
+	rec, err := w.catalog.Artifacts.Get(t.Context(), lost.ID)
 	w.must(err)
-	w.must(w.catalog.SwapArtifact(t.Context(), rec, nil))
+	w.must(w.catalog.Artifacts.Swap(t.Context(), rec, nil))
 	w.advance(time.Hour)
 	for range 2 {
 		ask(cartID, lookup.Narrow{}, symbol.Corrupt)

@@ -100,7 +100,7 @@ func (c *Client) explainRecord(ctx context.Context, x *Explanation, r Resolution
 	x.Canonical, x.Load, x.Format, x.Parser = l.Artifact.Canonical, fmt.Sprintf("%x", l.Load), l.Format, l.Parser
 	x.Object, x.Member, x.Missing = l.Source.URL, l.Source.Member, l.Quality.Missing
 	if catalog, err := c.Catalog(ctx); err == nil && x.Object != "" {
-		switch o, err := catalog.Object(ctx, x.Object); {
+		switch o, err := catalog.Ledger.Get(ctx, x.Object); {
 		case err != nil:
 			x.Ledger = append(x.Ledger, Ledger{URL: x.Object, Reason: err.Error()})
 		case o != nil:

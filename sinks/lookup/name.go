@@ -144,7 +144,7 @@ func (c *Client) readNamed(ctx context.Context, name string) (*named, error) {
 	if err != nil {
 		return nil, err
 	}
-	refs, err := k.catalog.Names(ctx, name, maxNamed+1)
+	refs, err := k.catalog.Names.Find(ctx, name, maxNamed+1)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (c *Client) readNamed(ctx context.Context, name string) (*named, error) {
 		if len(n.objects) == 16 {
 			continue // enough to tell why
 		}
-		o, err := k.catalog.Object(ctx, r.Object)
+		o, err := k.catalog.Ledger.Get(ctx, r.Object)
 		if err != nil {
 			return nil, err
 		}

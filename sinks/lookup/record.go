@@ -159,7 +159,7 @@ func (c *Client) openRecord(ctx context.Context, id symbol.ID) (*catalog.Record,
 	if err != nil {
 		return nil, nil, err
 	}
-	rec, err := k.catalog.Artifact(ctx, id)
+	rec, err := k.catalog.Artifacts.Get(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -174,7 +174,7 @@ func (c *Client) alsoNamed(ctx context.Context, name string, ids []symbol.ID, cu
 		}
 		var kept []symbol.ID
 		for _, id := range ids {
-			has, err := k.catalog.HasName(ctx, other, id)
+			has, err := k.catalog.Names.Has(ctx, other, id)
 			if err != nil {
 				return nil, err
 			}

@@ -117,8 +117,8 @@ func TestNarrowsMany(t *testing.T) {
 	w := newWorld(t)
 	for i := range 1200 {
 		id := symbol.NewID(symbol.ELF, fmt.Sprint(i))
-		w.must(w.catalog.AddName(t.Context(), "libcart.so", catalog.Ref{Artifact: id}))
-		w.must(w.catalog.AddName(t.Context(), fmt.Sprintf("shop@%d", i), catalog.Ref{Artifact: id}))
+		w.must(w.catalog.Names.Add(t.Context(), "libcart.so", catalog.Ref{Artifact: id}))
+		w.must(w.catalog.Names.Add(t.Context(), fmt.Sprintf("shop@%d", i), catalog.Ref{Artifact: id}))
 	}
 	im := newImage("777", "libcart.so", 5)
 	im.names = append(im.names, symbol.Name{Kind: symbol.NameApp, Text: "shop@777"})
@@ -144,22 +144,22 @@ func TestLedgerStatuses(t *testing.T) {
 		name := "lib" + string(k.state) + ".so"
 		url := "s3://symbols/" + name
 		w.object(url, k.state, "elf: .debug_info+0x1f4a: corrupt input")
-		w.must(w.catalog.AddName(t.Context(), name, catalog.Ref{Object: url}))
+		w.must(w.catalog.Names.Add(t.Context(), name, catalog.Ref{Object: url}))
 		r := c.Resolve(t.Context(), name, lookup.Narrow{})
 		failIf(t, r.Status != k.want || r.Err == nil || len(r.Objects) != 1, "%s: %+v", k.state, r)
 		failIf(t, !strings.Contains(r.Err.Error(), url) || !strings.Contains(r.Err.Error(), ".debug_info+0x1f4a"), "%s: %v", k.state, r.Err)
 	}
 	// Of several objects, what will change first is said.
-	w.must(w.catalog.AddName(t.Context(), "libx.so", catalog.Ref{Object: "s3://symbols/librejected.so"}))
-	w.must(w.catalog.AddName(t.Context(), "libx.so", catalog.Ref{Object: "s3://symbols/libpending.so"}))
+	w.must(w.catalog.Names.Add(t.Context(), "libx.so", catalog.Ref{Object: "s3://symbols/librejected.so"}))
+	w.must(w.catalog.Names.Add(t.Context(), "libx.so", catalog.Ref{Object: "s3://symbols/libpending.so"}))
 	r := c.Resolve(t.Context(), "libx.so", lookup.Narrow{})
 	failIf(t, r.Status != symbol.Pending || len(r.Objects) != 2, "%+v", r)
 	// A name noted before its object was loaded leads on to the artifact.
 	im := newImage(cartID, "libcart.so", 5)
 	im.names = nil
 	w.publish(im)
-	w.must(w.catalog.AddName(t.Context(), "bundle.zip", catalog.Ref{Object: "s3://symbols/bundle.zip"}))
-	w.must(w.catalog.SwapObject(t.Context(), nil, &catalog.Object{URL: "s3://symbols/bundle.zip", State: catalog.ObjectLoaded,
+	w.must(w.catalog.Names.Add(t.Context(), "bundle.zip", catalog.Ref{Object: "s3://symbols/bundle.zip"}))
+	w.must(w.catalog.Ledger.Swap(t.Context(), nil, &catalog.Object{URL: "s3://symbols/bundle.zip", State: catalog.ObjectLoaded,
 		Artifacts: []catalog.ObjectArtifact{{ID: im.ID, Outcome: "loaded"}}}))
 	r = c.Resolve(t.Context(), "bundle.zip", lookup.Narrow{})
 	failIf(t, r.Status != symbol.Found || r.Record.ID != im.ID, "%+v", r)
@@ -173,7 +173,7 @@ func TestNameTTL(t *testing.T) {
 	resolve := func() symbol.Status { return c.Resolve(t.Context(), "libcart.so", lookup.Narrow{}).Status }
 	failIf(t, resolve() != symbol.NoArtifact, "found nothing's artifact")
 	w.object("s3://symbols/libcart.so", catalog.ObjectPending, "")
-	w.must(w.catalog.AddName(t.Context(), "libcart.so", catalog.Ref{Object: "s3://symbols/libcart.so"}))
+	w.must(w.catalog.Names.Add(t.Context(), "libcart.so", catalog.Ref{Object: "s3://symbols/libcart.so"}))
 	failIf(t, resolve() != symbol.NoArtifact, "absence was not believed")
 	w.advance(11 * time.Second)
 	failIf(t, resolve() != symbol.Pending, "pending was not seen")

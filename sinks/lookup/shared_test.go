@@ -259,7 +259,7 @@ func TestClassesOfOneLoad(t *testing.T) {
 	c := w.client()
 	_, err := c.Classes(t.Context(), id, []string{all[1].Name})
 	noError(t, err)
-	old, err := w.catalog.Artifact(t.Context(), id)
+	old, err := w.catalog.Artifacts.Get(t.Context(), id)
 	w.must(err)
 	for _, class := range all {
 		class.File = "New.java"

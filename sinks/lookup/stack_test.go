@@ -59,7 +59,7 @@ func stackWorld(t testing.TB) (*world, *image, *image) {
 	w.publish(x86)
 	w.object(loaded.Source.URL, catalog.ObjectLoaded, "")
 	w.object("s3://symbols/libnew.so", catalog.ObjectRejected, "elf: file+0x0: corrupt input")
-	w.must(w.catalog.AddName(t.Context(), "libnew.so", catalog.Ref{Object: "s3://symbols/libnew.so"}))
+	w.must(w.catalog.Names.Add(t.Context(), "libnew.so", catalog.Ref{Object: "s3://symbols/libnew.so"}))
 	return w, cart, libc
 }
 

@@ -241,7 +241,7 @@ func (w *world) publish(im *image) *row.Loaded {
 	w.t.Helper()
 	loaded := w.write(im)
 	for _, n := range im.names {
-		w.must(w.catalog.AddName(w.ctx(), n.Text, catalog.Ref{Artifact: im.ID}))
+		w.must(w.catalog.Names.Add(w.ctx(), n.Text, catalog.Ref{Artifact: im.ID}))
 	}
 	w.record(im.ID, func(r *catalog.Record) {
 		r.State, r.Names, r.Published, r.Previous = catalog.Live, im.names, loaded, r.Published
@@ -252,7 +252,7 @@ func (w *world) publish(im *image) *row.Loaded {
 // record changes an artifact's record.
 func (w *world) record(id symbol.ID, change func(*catalog.Record)) {
 	w.t.Helper()
-	old, err := w.catalog.Artifact(w.ctx(), id)
+	old, err := w.catalog.Artifacts.Get(w.ctx(), id)
 	w.must(err)
 	next := &catalog.Record{ID: id, State: catalog.Live}
 	if old != nil {
@@ -260,12 +260,12 @@ func (w *world) record(id symbol.ID, change func(*catalog.Record)) {
 		next = &copied
 	}
 	change(next)
-	w.must(w.catalog.SwapArtifact(w.ctx(), old, next))
+	w.must(w.catalog.Artifacts.Swap(w.ctx(), old, next))
 }
 
 func (w *world) object(url string, s catalog.ObjectState, reason string) {
 	w.t.Helper()
-	w.must(w.catalog.SwapObject(w.ctx(), nil, &catalog.Object{URL: url, State: s, Reason: reason, First: w.now(), Last: w.now()}))
+	w.must(w.catalog.Ledger.Swap(w.ctx(), nil, &catalog.Object{URL: url, State: s, Reason: reason, First: w.now(), Last: w.now()}))
 }
 
 func at(id symbol.ID, pos uint64) lookup.Query {

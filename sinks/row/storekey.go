@@ -134,7 +134,7 @@ func eachStoreKey(ctx context.Context, c sinks.Catalog, emit func(s StoreKey, wr
 
 // Rotate makes a new version of the store key, which seals from now on; older ones stay readable. Where
 // a rotation to the newest version is not over, that one is to be finished: resumed.
-// What is left to do is Catalog.StaleFrom, then FinishRotation.
+// The catalog renews what older versions seal (catalog.Keys), then FinishRotation.
 func (k *Keyring) Rotate(ctx context.Context) (version uint32, resumed bool, err error) {
 	for {
 		list, err := StoreKeys(ctx, k.catalog)

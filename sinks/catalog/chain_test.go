@@ -26,14 +26,14 @@ func audited(t *testing.T, n int) *Catalog {
 
 func noted(t *testing.T, c *Catalog, detail string) {
 	t.Helper()
-	if err := c.Audit(ctx, Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: detail}); err != nil {
+	if err := c.Audit.Add(ctx, Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: detail}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func chainOf(t *testing.T, c *Catalog) *Chain {
 	t.Helper()
-	chain, err := c.AuditChain(ctx)
+	chain, err := c.Audit.Chain(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,18 +44,18 @@ func chainOf(t *testing.T, c *Catalog) *Chain {
 func audit(t *testing.T, c *Catalog) string {
 	t.Helper()
 	var all []string
-	if err := c.Events(ctx, func(e Event) error { all = append(all, e.Detail); return nil }); err != nil {
+	if err := c.Audit.Each(ctx, func(e Event) error { all = append(all, e.Detail); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(all, " ")
 }
 
-// records are those of the audit, the events by their order.
-func records(t *testing.T, c *Catalog) (events []sinks.Row, head []byte) {
+// auditRecords returns the records of the audit, the events by their order.
+func auditRecords(t *testing.T, c *Catalog) (events []sinks.Row, head []byte) {
 	t.Helper()
-	err := c.c.List(ctx, sinks.Under([]byte{row.RecordEvent}), func(r sinks.Row) error { events = append(events, r); return nil })
+	err := c.Audit.store.List(ctx, sinks.Under([]byte{row.RecordEvent}), func(r sinks.Row) error { events = append(events, r); return nil })
 	if err == nil {
-		head, err = c.c.Get(ctx, []byte{row.RecordHead})
+		head, err = c.Audit.store.Get(ctx, []byte{row.RecordHead})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +65,7 @@ func records(t *testing.T, c *Catalog) (events []sinks.Row, head []byte) {
 
 func swapped(t *testing.T, c *Catalog, key, old, new []byte) {
 	t.Helper()
-	if err := c.c.Swap(ctx, key, old, new); err != nil {
+	if err := c.Audit.store.Swap(ctx, key, old, new); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -87,17 +87,17 @@ func TestAuditChain(t *testing.T) {
 			swapped(t, c, e[2].Key, e[2].Value, e[1].Value)
 		}, "the seal is broken", true},
 		{"an event edited, by a holder of the key", func(c *Catalog, e []sinks.Row, _ []byte) {
-			f, _, err := c.event(ctx, e[2])
+			f, _, err := c.Audit.event(ctx, e[2])
 			f.Who = "you"
 			plain, merr := json.Marshal(f)
 			if err := errors.Join(err, merr); err != nil {
 				t.Fatal(err)
 			}
-			swapped(t, c, e[2].Key, e[2].Value, c.k.SealRecord(e[2].Key, plain))
+			swapped(t, c, e[2].Key, e[2].Value, c.Audit.ring.SealRecord(e[2].Key, plain))
 		}, "does not follow", true},
 		{"an event added without a link", func(c *Catalog, e []sinks.Row, _ []byte) {
-			key := auditKey(time.Unix(8, 0).UnixNano())
-			swapped(t, c, key, nil, c.k.SealRecord(key, []byte(`{"who":"you","what":"gc"}`)))
+			key := eventKey(time.Unix(8, 0).UnixNano())
+			swapped(t, c, key, nil, c.Audit.ring.SealRecord(key, []byte(`{"who":"you","what":"gc"}`)))
 		}, "follows no other", true},
 		{"the last two removed", func(c *Catalog, e []sinks.Row, _ []byte) {
 			swapped(t, c, e[4].Key, e[4].Value, nil)
@@ -122,7 +122,7 @@ func TestAuditChain(t *testing.T) {
 			if len(was.Problems) > 0 || was.Events != 5 || !was.Has(was.Head) || len(was.Head) != 64 {
 				t.Fatalf("%+v", was)
 			}
-			events, head := records(t, c)
+			events, head := auditRecords(t, c)
 			tt.do(c, events, head)
 			now := chainOf(t, c)
 			switch said := fmt.Sprint(now.Problems); {
@@ -140,10 +140,10 @@ func TestAuditChain(t *testing.T) {
 func TestAuditRolledBack(t *testing.T) {
 	c := audited(t, 3)
 	early := chainOf(t, c).Head
-	events, head := records(t, c)
+	events, head := auditRecords(t, c)
 	noted(t, c, "3")
 	late := chainOf(t, c).Head
-	now, newer := records(t, c)
+	now, newer := auditRecords(t, c)
 	swapped(t, c, []byte{row.RecordHead}, newer, head)
 	if said := fmt.Sprint(chainOf(t, c).Problems); !strings.Contains(said, "1 events follow") {
 		t.Errorf("the head alone put back: %s", said)
@@ -159,8 +159,8 @@ func TestAuditRolledBack(t *testing.T) {
 func TestAuditBefore(t *testing.T) {
 	c, _ := newCatalog(t)
 	for i := range 3 {
-		key := auditKey(int64(i + 1))
-		swapped(t, c, key, nil, c.k.SealRecord(key, fmt.Appendf(nil, `{"who":"me","what":"load","detail":"old%d"}`, i)))
+		key := eventKey(int64(i + 1))
+		swapped(t, c, key, nil, c.Audit.ring.SealRecord(key, fmt.Appendf(nil, `{"who":"me","what":"load","detail":"old%d"}`, i)))
 	}
 	old := chainOf(t, c)
 	if old.Events != 0 || old.Before != 3 || !old.CopiedBefore || len(old.Problems) > 0 {
@@ -174,7 +174,7 @@ func TestAuditBefore(t *testing.T) {
 	if got := audit(t, c); got != "old0 old1 old2 new" {
 		t.Error(got)
 	}
-	events, _ := records(t, c)
+	events, _ := auditRecords(t, c)
 	swapped(t, c, events[1].Key, events[1].Value, nil)
 	if chain := chainOf(t, c); len(chain.Problems) == 0 || chain.Has(old.Head) {
 		t.Errorf("%+v", chain)
@@ -200,12 +200,12 @@ func (d *dying) Swap(ctx context.Context, key, old, new []byte) error {
 func TestAuditDies(t *testing.T) {
 	for n := range 8 {
 		c := audited(t, 2)
-		d := &dying{c.c, n}
-		mortal := New(d, c.k)
+		d := &dying{c.Audit.store, n}
+		mortal := New(d, c.Audit.ring)
 		committed := []string{"0", "1"}
 		for i := range 4 {
 			swaps := d.left
-			err := mortal.Audit(ctx, Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: fmt.Sprint("x", i)})
+			err := mortal.Audit.Add(ctx, Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: fmt.Sprint("x", i)})
 			if swaps > 0 { // the head was swapped
 				committed = append(committed, fmt.Sprint("x", i))
 			}
@@ -233,10 +233,10 @@ func TestAuditTogether(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			for k := range 10 {
-				if err := c.Audit(ctx, Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: fmt.Sprint(i, k)}); err != nil {
+				if err := c.Audit.Add(ctx, Event{At: time.Unix(7, 0), Who: "me", What: "gc", Detail: fmt.Sprint(i, k)}); err != nil {
 					t.Error(err)
 				}
-				if chain, err := c.AuditChain(ctx); err != nil || len(chain.Problems) > 0 {
+				if chain, err := c.Audit.Chain(ctx); err != nil || len(chain.Problems) > 0 {
 					t.Errorf("while others append: %+v %v", chain, err)
 				}
 			}
@@ -251,7 +251,7 @@ func TestAuditTogether(t *testing.T) {
 // A head that is gone stops nobody, and the next event says that it was.
 func TestAuditHeadLost(t *testing.T) {
 	c := audited(t, 3)
-	_, head := records(t, c)
+	_, head := auditRecords(t, c)
 	swapped(t, c, []byte{row.RecordHead}, head, nil)
 	noted(t, c, "3")
 	if got := audit(t, c); !strings.Contains(got, "0 1 2 the head of the audit was gone") || !strings.HasSuffix(got, " 3") {

@@ -1,0 +1,76 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// Artifacts are the "a" records.
+type Artifacts struct{ records }
+
+func artifactKey(id symbol.ID) []byte { return append([]byte{row.RecordArtifact}, id[:]...) }
+
+// Get returns the record of an artifact, or nil, nil.
+func (a Artifacts) Get(ctx context.Context, id symbol.ID) (*Record, error) {
+	return get(ctx, a.records, "record of artifact", id, artifactKey(id), a.read)
+}
+
+// Each emits the record of every artifact, ascending by ID.
+func (a Artifacts) Each(ctx context.Context, emit func(*Record) error) error {
+	return a.From(ctx, symbol.ID{}, emit)
+}
+
+// From emits the records as Each does, beginning with an ID.
+func (a Artifacts) From(ctx context.Context, from symbol.ID, emit func(*Record) error) error {
+	s := sinks.Under([]byte{row.RecordArtifact})
+	s.From = artifactKey(from)
+	return each(ctx, a.records, s, a.read, emit)
+}
+
+// Swap replaces old by new in one step. old is nil (the store must have no record), or a record that
+// this process read or wrote. new nil deletes. sinks.ErrConflict: the store's record is not old.
+func (a Artifacts) Swap(ctx context.Context, old, new *Record) error {
+	of := cmp.Or(old, new)
+	if of == nil {
+		return nil
+	}
+	key := func(r *Record) []byte { return artifactKey(r.ID) }
+	if err := swap(ctx, a.records, old, new, key, formOf(new)); err != nil {
+		return fmt.Errorf("swap record of artifact %s: %w", of.ID, err)
+	}
+	return nil
+}
+
+func (a Artifacts) read(ctx context.Context, r sinks.Row) (*Record, error) {
+	var f recordForm
+	err := a.open(ctx, r, &f)
+	var rec *Record
+	if err == nil {
+		if rec, err = f.record(); err != nil {
+			err = fmt.Errorf("%w: %w", row.ErrUnauthentic, err)
+		} else if string(artifactKey(rec.ID)) != string(r.Key) {
+			err = fmt.Errorf("%w: it speaks of %s", row.ErrUnauthentic, rec.ID)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record of artifact %x: %w", r.Key[1:], err)
+	}
+	rec.raw = r.Value
+
+	// The ring has no store to ask when it opens a load. So it takes hold of the store keys now. A
+	// key that is gone seals its load alone; opening that load tells.
+	for _, l := range []*row.Loaded{rec.Published, rec.Previous} {
+		if l != nil && len(l.WrappedKey) > 0 {
+			if err := a.ring.Hold(ctx, l.KeyVersion); err != nil && !errors.Is(err, row.ErrSealed) {
+				return nil, err
+			}
+		}
+	}
+	return rec, nil
+}

@@ -1,0 +1,110 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// records reads and writes the records of one store. It seals them on the way in and
+// authenticates them on the way out. Safe for concurrent use.
+type records struct {
+	store sinks.Catalog
+	ring  *row.Keyring
+}
+
+// open opens a record and reads its JSON into to.
+func (r records) open(ctx context.Context, rec sinks.Row, to any) error {
+	plain, err := r.ring.OpenRecord(ctx, rec.Key, rec.Value)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(plain, to); err != nil {
+		return fmt.Errorf("%w: %w", row.ErrUnauthentic, err)
+	}
+	return nil
+}
+
+// replace replaces the bytes old of a record by form as sealed JSON, and returns the new bytes. old
+// nil: the store must have no such record. sinks.ErrConflict: the store has other bytes.
+func (r records) replace(ctx context.Context, key, old []byte, form any) ([]byte, error) {
+	plain, err := json.Marshal(form)
+	if err != nil {
+		return nil, err
+	}
+	value := r.ring.SealRecord(key, plain)
+	return value, r.store.Swap(ctx, key, old, value)
+}
+
+// remove deletes a record, which may be gone already.
+func (r records) remove(ctx context.Context, key []byte) error {
+	for {
+		old, err := r.store.Get(ctx, key)
+		if err != nil || old == nil {
+			return err
+		}
+		if err := r.store.Swap(ctx, key, old, nil); !errors.Is(err, sinks.ErrConflict) {
+			return err
+		}
+	}
+}
+
+// get returns the record under key, or nil, nil. The store's errors say which record was read: what
+// and of name it.
+func get[T any](ctx context.Context, r records, what string, of any, key []byte, parse func(context.Context, sinks.Row) (*T, error)) (*T, error) {
+	value, err := r.store.Get(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", what, of, err)
+	}
+	if value == nil {
+		return nil, nil
+	}
+	return parse(ctx, sinks.Row{Key: key, Value: value})
+}
+
+// each emits the records of a span, in the order of their keys.
+func each[T any](ctx context.Context, r records, s sinks.Span, parse func(context.Context, sinks.Row) (*T, error), emit func(*T) error) error {
+	return r.store.List(ctx, s, func(rec sinks.Row) error {
+		x, err := parse(ctx, rec)
+		if err != nil {
+			return err
+		}
+		return emit(x)
+	})
+}
+
+// stored holds the bytes of a record as this process read or wrote them. A swap compares with them.
+type stored struct{ raw []byte }
+
+func (s *stored) bytes() *[]byte { return &s.raw }
+
+// swap replaces old by new, whose JSON form is, in one step. old is nil (the store must have no such
+// record), or a record that this process read or wrote. new nil deletes. sinks.ErrConflict: the
+// store's record is not old.
+func swap[T any, P interface {
+	*T
+	bytes() *[]byte
+}](ctx context.Context, r records, old, new P, key func(P) []byte, form any) error {
+	var was []byte
+	if old != nil {
+		if was = *old.bytes(); was == nil {
+			return errors.New("the old one was never read")
+		}
+		if new == nil {
+			return r.store.Swap(ctx, key(old), was, nil)
+		}
+		if !bytes.Equal(key(old), key(new)) {
+			return fmt.Errorf("the new one has key %x", key(new))
+		}
+	}
+	value, err := r.replace(ctx, key(new), was, form)
+	if err == nil {
+		*new.bytes() = value
+	}
+	return err
+}
