@@ -291,23 +291,6 @@ func TestWanted(t *testing.T) {
 	if list, err = Wanted(t.Context(), w.cat); err != nil || len(list) != 1 || list[0].Name != idC {
 		t.Fatalf("%v %+v", err, list)
 	}
-	for n := range 6 {
-		for i := range maxDemand + 100 {
-			d.Missing(fmt.Sprintf("%d-%d", n, i), "", "", w.now)
-		}
-		if err := d.Note(t.Context(), w.cat, w.now); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if list, err = Wanted(t.Context(), w.cat); err != nil || len(list) != maxWanted {
-		t.Fatalf("%v %d", err, len(list))
-	}
-	for in, want := range map[string]string{"3F2504E0-4F89-11D3-9A0C-0305E82C3301": "3f2504e04f8911d39a0c0305e82c3301",
-		"3f2504e04f8911d39a0c0305e82c33010": "3f2504e04f8911d39a0c0305e82c3301", "LibA.so": "liba.so", "3f2504e0-4f89-11d3-9a0c-0305e82c3301-1a": "3f2504e04f8911d39a0c0305e82c3301"} {
-		if got := wantedName(in); got != want {
-			t.Errorf("%s: %s, want %s", in, got, want)
-		}
-	}
 }
 
 // Rederive takes what an older parser made, the worst first, and no more than it may.

@@ -119,21 +119,6 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// What patterns begin with is all that is listed.
-func TestLiterals(t *testing.T) {
-	for _, c := range []struct{ include, want []string }{
-		{nil, nil},
-		{[]string{"**/*.so"}, nil},
-		{[]string{"android/**/*.so", "android/7/mapping.txt", "ios/*"}, []string{"android/", "ios/"}},
-		{[]string{"a/b*", "x.so"}, nil},
-		{[]string{"a/b{app}/c"}, []string{"a/"}},
-	} {
-		if got := literals(c.include); !slices.Equal(got, c.want) {
-			t.Errorf("%q: %q, want %q", c.include, got, c.want)
-		}
-	}
-}
-
 // shutFolder is a bucket of which one folder cannot be listed.
 type shutFolder struct {
 	bucket.Bucket
