@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -170,7 +171,7 @@ func (j *job) recount(ctx context.Context, accounts []*catalog.Account) error {
 	})
 	if err == nil {
 		err = j.cat.Demand.EachWanted(ctx, func(w *catalog.Wanted) error {
-			c.wanted[wantedName(w.Name)] = w
+			c.wanted[wanted.Key(w.Name)] = w
 			return nil
 		})
 	}
@@ -227,7 +228,7 @@ func (c *recount) record(rec *catalog.Record) {
 		}
 		r.Missing = append(r.Missing, l.Quality.Missing[:min(len(l.Quality.Missing), max(0, report.MaxListed-len(r.Missing)))]...)
 		for _, n := range rec.Names {
-			key := wantedName(n.Text)
+			key := wanted.Key(n.Text)
 			if w := c.wanted[key]; w != nil {
 				delete(c.wanted, key)
 				r.AddWanted(w, rec.ID)

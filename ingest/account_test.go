@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 	"github.com/symlake/symlake/sinks/sinktest"
@@ -24,7 +26,7 @@ func toldWorld(t *testing.T) *world {
 	w.put("b.so", "FAKE\nid "+idB+"\nf 0 8 b 1\nf 8 16 c 2\n")
 	w.put("broken.so", "FAKE\nbroken\n")
 	w.put("notes.txt", "nothing")
-	var d Demand
+	var d wanted.Demand
 	d.Missing(idA, "a.so", "tombstone", w.now)
 	if err := d.Note(t.Context(), w.cat, w.now); err != nil {
 		t.Fatal(err)
@@ -107,7 +109,7 @@ func TestToldAfterDeath(t *testing.T) {
 				m := &sinktest.Mortal{At: k + 1, After: arrives}
 				o := w.o
 				o.Store = m.Store(w.store)
-				r, err := Run(t.Context(), []Source{w.src}, o) // a dead process returns nothing
+				r, err := Run(t.Context(), []discover.Source{w.src}, o) // a dead process returns nothing
 				if !m.Dead() {
 					if k < 20 {
 						t.Fatalf("the run wrote %d times", k)
@@ -119,12 +121,12 @@ func TestToldAfterDeath(t *testing.T) {
 				}
 				var told tally
 				w.o.Run = "next"
-				told.add(w.tell(Run(t.Context(), []Source{w.src}, w.o)))
+				told.add(w.tell(Run(t.Context(), []discover.Source{w.src}, w.o)))
 				told.whole(t, w, "death at write %d (arrives: %v, lake: %v)", k, arrives, inLake)
 				if left := w.outbox(); len(left) > 0 {
 					t.Errorf("death at write %d: %d accounts are left", k, len(left))
 				}
-				if list, err := Wanted(t.Context(), w.cat); err != nil || len(list) > 0 {
+				if list, err := wanted.All(t.Context(), w.cat); err != nil || len(list) > 0 {
 					t.Errorf("death at write %d: %v wanted, %v", k, list, err)
 				}
 			}
@@ -163,7 +165,7 @@ func TestToldLater(t *testing.T) {
 		t.Errorf("%+v, %v", p.Report, err)
 	}
 	other.Alive = func(string, string) (alive, known bool) { return false, true }
-	r, err := Run(t.Context(), []Source{w.src}, other)
+	r, err := Run(t.Context(), []discover.Source{w.src}, other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +207,7 @@ func TestAttempts(t *testing.T) {
 	var r *report.Report
 	for range 5 {
 		var err error
-		r, err = Run(t.Context(), []Source{w.src}, w.o)
+		r, err = Run(t.Context(), []discover.Source{w.src}, w.o)
 		read += r.Bytes.Read
 		w.tell(r, err)
 	}
@@ -217,13 +219,13 @@ func TestAttempts(t *testing.T) {
 	}
 	// An object that failed and was loaded later did not fail.
 	w.put("z.so", "FAKE\nid "+idC+"\nf 0 8 z 1\n")
-	r = w.tell(Run(t.Context(), []Source{w.src}, w.o))
+	r = w.tell(Run(t.Context(), []discover.Source{w.src}, w.o))
 	if r.Objects.Failed != 0 || len(r.Failed) != 0 || r.Objects.Loaded != 3 || r.Artifacts != 3 || r.Ranges != 4 {
 		t.Errorf("%+v", r)
 	}
 	// The next run does not tell it again. A day later its accounts are gone.
 	w.o.Run, w.now = "next", w.now.Add(25*time.Hour)
-	if r := w.tell(Run(t.Context(), []Source{w.src}, w.o)); r.Earlier != nil || r.Objects.Loaded != 0 || r.Attempts != 0 {
+	if r := w.tell(Run(t.Context(), []discover.Source{w.src}, w.o)); r.Earlier != nil || r.Objects.Loaded != 0 || r.Attempts != 0 {
 		t.Errorf("%+v", r)
 	}
 	if left := w.outbox(); len(left) > 0 {
@@ -234,8 +236,8 @@ func TestAttempts(t *testing.T) {
 // A run that finds nothing new writes no account.
 func TestNothingToTell(t *testing.T) {
 	w := toldWorld(t)
-	w.tell(Run(t.Context(), []Source{w.src}, w.o))
-	if r := w.tell(Run(t.Context(), []Source{w.src}, w.o)); r.Account != "" || r.Earlier != nil {
+	w.tell(Run(t.Context(), []discover.Source{w.src}, w.o))
+	if r := w.tell(Run(t.Context(), []discover.Source{w.src}, w.o)); r.Account != "" || r.Earlier != nil {
 		t.Errorf("%+v", r)
 	}
 }
@@ -249,12 +251,12 @@ func TestCompanionTold(t *testing.T) {
 		m := &sinktest.Mortal{At: k + 1}
 		o := w.o
 		o.Store = m.Store(w.store)
-		r, err := Run(t.Context(), []Source{w.src}, o)
+		r, err := Run(t.Context(), []discover.Source{w.src}, o)
 		var told tally
 		died := m.Dead()
 		if died {
 			w.o.Run = "next"
-			r, err = Run(t.Context(), []Source{w.src}, w.o)
+			r, err = Run(t.Context(), []discover.Source{w.src}, w.o)
 		}
 		w.tell(r, err)
 		told.add(r)
@@ -308,11 +310,11 @@ func TestIsolatedTold(t *testing.T) {
 	}
 	o := w.o
 	o.Isolated, o.Teller, o.Only = true, parent, []string{w.src.Bucket.URL("a.so"), w.src.Bucket.URL("broken.so")}
-	if r, err := Run(t.Context(), []Source{w.src}, o); err != nil || r.Account != "" || r.Objects.Loaded != 1 {
+	if r, err := Run(t.Context(), []discover.Source{w.src}, o); err != nil || r.Account != "" || r.Objects.Loaded != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	var told tally
-	r := w.tell(Run(t.Context(), []Source{w.src}, w.o))
+	r := w.tell(Run(t.Context(), []discover.Source{w.src}, w.o))
 	told.add(r)
 	told.whole(t, w, "a parent that died")
 	if r.Earlier == nil || !slices.Equal(r.Earlier.Runs, []string{"parent"}) || r.Earlier.Recounted != 1 {
@@ -325,7 +327,7 @@ func TestIsolatedTold(t *testing.T) {
 func TestToldWhileDerivedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
-	w.tell(Run(t.Context(), []Source{w.src}, w.o))
+	w.tell(Run(t.Context(), []discover.Source{w.src}, w.o))
 	dead, living := row.NewWorkerID(), &catalog.Worker{ID: row.NewWorkerID(), Host: "living", Lease: time.Hour}
 	if err := w.cat.Workers.Swap(t.Context(), nil, living); err != nil {
 		t.Fatal(err)
@@ -340,13 +342,13 @@ func TestToldWhileDerivedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.o.Alive = func(host, _ string) (alive, known bool) { return host == living.Host, true }
-	r := w.tell(Run(t.Context(), []Source{w.src}, w.o))
+	r := w.tell(Run(t.Context(), []discover.Source{w.src}, w.o))
 	if r.Earlier == nil || r.Earlier.Objects.Loaded != 1 || r.Objects.Loaded != 0 {
 		t.Fatalf("%+v, earlier %+v", r.Objects, r.Earlier)
 	}
 	// The one that derives it again dies, too: the object is finished, and not told twice.
 	w.o.Alive = func(string, string) (alive, known bool) { return false, true }
-	r = w.tell(Run(t.Context(), []Source{w.src}, w.o))
+	r = w.tell(Run(t.Context(), []discover.Source{w.src}, w.o))
 	if r.Objects.Loaded != 0 || r.Earlier != nil {
 		t.Fatalf("%+v, earlier %+v", r.Objects, r.Earlier)
 	}

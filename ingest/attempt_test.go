@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 )
@@ -38,7 +39,7 @@ func TestStopWhileAttemptsAreNoted(t *testing.T) {
 	o, store := w.o, *w.store
 	store.Catalog = &stopping{Catalog: w.store.Catalog, stop: cancel}
 	o.Store = &store
-	if _, err := Run(ctx, []Source{w.src}, o); err == nil {
+	if _, err := Run(ctx, []discover.Source{w.src}, o); err == nil {
 		t.Fatal("the run was not stopped")
 	}
 	err := w.cat.Ledger.Each(t.Context(), "", func(o *catalog.Object) error {

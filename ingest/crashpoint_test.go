@@ -18,6 +18,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/conflicts"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/transfer"
@@ -51,7 +52,7 @@ func ingestAll(ctx context.Context, w *world) error {
 func ingestWith(ctx context.Context, w *world, o Options) error {
 	srcs := w.owners
 	if srcs == nil {
-		srcs = []Source{w.src}
+		srcs = []discover.Source{w.src}
 	}
 	r, err := Run(ctx, srcs, o)
 	if err != nil {
@@ -284,7 +285,7 @@ var scenarios = []scenario{
 func twoOwners(w *world) {
 	w.put("a/readme", "hello")
 	w.put("b/readme", "hello")
-	w.owners = []Source{
+	w.owners = []discover.Source{
 		{Bucket: folder(w.t, filepath.Join(w.dir, "a")), Owner: teamA.Owner, Rank: teamA.Rank},
 		{Bucket: folder(w.t, filepath.Join(w.dir, "b")), Owner: teamB.Owner, Rank: teamB.Rank},
 	}

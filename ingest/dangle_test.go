@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
@@ -59,7 +60,7 @@ func TestLostRecord(t *testing.T) {
 	}
 	o := w.o
 	o.Force = true
-	if _, err := Run(t.Context(), []Source{{Bucket: w.src.Bucket, Key: "liba.so"}}, o); err != nil {
+	if _, err := Run(t.Context(), []discover.Source{{Bucket: w.src.Bucket, Key: "liba.so"}}, o); err != nil {
 		t.Fatal(err)
 	}
 	w.answers(idA, 16, "one:5")
@@ -176,7 +177,7 @@ func TestLostWaiters(t *testing.T) {
 	}
 	o := w.o
 	o.Force = true
-	if _, err := Run(t.Context(), []Source{{Bucket: w.src.Bucket, Key: "shop/1/libb.so"}}, o); err != nil {
+	if _, err := Run(t.Context(), []discover.Source{{Bucket: w.src.Bucket, Key: "shop/1/libb.so"}}, o); err != nil {
 		t.Fatal(err)
 	}
 	w.verify()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -16,7 +17,7 @@ func (j *job) done(x *object, o *catalog.Object, err error) {
 	if errors.Is(x.err, scratch.ErrDisk) && o.State == catalog.ObjectPending && err == nil {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		j.big = append(j.big, &Task{Source: x.t.Source, Entry: x.t.Entry, URL: x.t.URL, Ledger: x.t.Ledger, Sidecar: x.t.Sidecar, Named: x.t.Named})
+		j.big = append(j.big, &discover.Task{Source: x.t.Source, Entry: x.t.Entry, URL: x.t.URL, Ledger: x.t.Ledger, Sidecar: x.t.Sidecar, Named: x.t.Named})
 		return
 	}
 	if o.State == catalog.ObjectFailed && err == nil && isObjects(x.err) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
@@ -141,7 +142,7 @@ func TestStoreFailures(t *testing.T) {
 				}
 				broken := w.o
 				broken.Store = flakyStore(w.store, f)
-				Run(t.Context(), []Source{w.src}, broken)
+				Run(t.Context(), []discover.Source{w.src}, broken)
 				if got := w.ask(idA, 0); got != "old:1" && got != "new:1" {
 					t.Fatalf("operation %d: %q", n, got)
 				}
@@ -272,7 +273,7 @@ func TestGCAgainstTheLiving(t *testing.T) {
 	}
 	w := newWorld(t)
 	j := &job{o: w.o.withDefaults(), cat: w.cat}
-	p := &pending{x: &object{j: j, t: &Task{URL: "file:/x"}}, id: symbol.NewID(symbol.ELF, idA), load: row.NewLoad(w.now), loaded: &row.Loaded{}}
+	p := &pending{x: &object{j: j, t: &discover.Task{URL: "file:/x"}}, id: symbol.NewID(symbol.ELF, idA), load: row.NewLoad(w.now), loaded: &row.Loaded{}}
 	if err := j.enter(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}

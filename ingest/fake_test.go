@@ -17,6 +17,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
@@ -152,12 +153,12 @@ type world struct {
 	cat   *catalog.Catalog
 	now   time.Time
 	o     Options
-	src   Source
+	src   discover.Source
 
-	lakeDir string           // of o.Lake, where a test needs the folder
-	owners  []Source         // what runs go over, instead of src
-	from    *world           // another store
-	dying   *sinktest.Mortal // the process that is to die
+	lakeDir string            // of o.Lake, where a test needs the folder
+	owners  []discover.Source // what runs go over, instead of src
+	from    *world            // another store
+	dying   *sinktest.Mortal  // the process that is to die
 }
 
 func newWorld(t *testing.T) *world {
@@ -173,7 +174,7 @@ func worldOf(t *testing.T, s *sinks.Store) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, dir: t.TempDir(), store: s, kek: key, ring: ring, cat: catalog.New(s.Catalog, ring), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	w.src = Source{Bucket: folder(t, w.dir)}
+	w.src = discover.Source{Bucket: folder(t, w.dir)}
 	w.o = Options{Store: s, Keyring: ring, Formats: []*formats.Format{fake(1), &archive.Zip}, Workers: 2, MemoryBytes: 16 << 20,
 		Scratch: t.TempDir(), Run: "run", Owner: "test", Now: func() time.Time { return w.now },
 		Alive: func(string, string) (alive, known bool) { return false, true }} // whoever left a lease was killed
@@ -222,7 +223,7 @@ func zipped(t *testing.T, pairs ...string) string {
 
 func (w *world) run() *report.Report {
 	w.t.Helper()
-	r, err := Run(w.t.Context(), []Source{w.src}, w.o)
+	r, err := Run(w.t.Context(), []discover.Source{w.src}, w.o)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 )
 
 // largeFake is an object of so many functions that several parcels of their ranges are handed over, all over each other.
@@ -48,7 +49,7 @@ func TestEncodedBesideFails(t *testing.T) {
 		w.put("big.so", largeFake())
 		broken := w.o
 		broken.Store = flakyStore(w.store, &flaky{from: n, until: 1 << 60})
-		if r, err := Run(t.Context(), []Source{w.src}, broken); err == nil && r.Objects.Failed != 1 {
+		if r, err := Run(t.Context(), []discover.Source{w.src}, broken); err == nil && r.Objects.Failed != 1 {
 			t.Fatalf("operation %d: %+v", n, r.Objects)
 		}
 		w.run()

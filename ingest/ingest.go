@@ -10,8 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -22,8 +24,8 @@ import (
 type job struct {
 	o       Options
 	cat     *catalog.Catalog
-	sources Sources
-	lister  *Lister
+	sources discover.Sources
+	lister  *discover.Lister
 	budget  *scratch.Budget
 	disk    *scratch.Budget // nil: no bound
 	slots   chan struct{}
@@ -46,12 +48,12 @@ type job struct {
 	peers    peers
 	began    time.Time // by the system's clock, as hardStop: when objects at work are put back (zero: never)
 	hardStop time.Time
-	others   atomic.Bool // other processes are at work
-	theirs   []*Task     // that they have; guarded by mu
+	others   atomic.Bool      // other processes are at work
+	theirs   []*discover.Task // that they have; guarded by mu
 	taking   sync.Once
-	big      []*Task // that found no room for scratch files beside others; guarded by mu
-	unread   []*Task // that could not be read; guarded by mu
-	wanted   *Names
+	big      []*discover.Task // that found no room for scratch files beside others; guarded by mu
+	unread   []*discover.Task // that could not be read; guarded by mu
+	wanted   *wanted.Names
 
 	accounting sync.Mutex
 	account    *catalog.Account // this process's; nil: it has done nothing to tell
@@ -72,7 +74,7 @@ const (
 // Run ingests what is new in srcs and reports what became of it. The error is
 // that of the environment (store, source, disk) or of ctx; the report says how
 // far it came. What one object does wrong is in the report only.
-func Run(ctx context.Context, srcs []Source, o Options) (*report.Report, error) {
+func Run(ctx context.Context, srcs []discover.Source, o Options) (*report.Report, error) {
 	j := newJob(o)
 	err := j.open(srcs)
 	if err == nil {
@@ -107,7 +109,7 @@ func newJob(o Options) *job {
 		j.disk = scratch.NewBudget(o.DiskBytes)
 	}
 	j.owner = o.Owner + "/" + j.worker.String()
-	j.lister = &Lister{Catalog: j.cat, Formats: o.Formats, Now: o.Now, Shard: o.Shard, Shards: o.Shards, Only: o.Only, HintsOnly: o.HintsOnly,
+	j.lister = &discover.Lister{Catalog: j.cat, Formats: o.Formats, Now: o.Now, Shard: o.Shard, Shards: o.Shards, Only: o.Only, HintsOnly: o.HintsOnly,
 		Rederive: o.Rederive, Force: o.Force, Retry: o.Retry, Isolated: o.Isolated, DryRun: o.DryRun, Alive: j.alive, Elsewhere: j.elsewhere, Late: j.late}
 	j.group.landed.L = &j.group.mu
 	j.report = &report.Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []report.Rejection{}}
@@ -124,8 +126,8 @@ func newJob(o Options) *job {
 }
 
 // open checks the sources.
-func (j *job) open(srcs []Source) (err error) {
-	j.sources, err = NewSources(srcs)
+func (j *job) open(srcs []discover.Source) (err error) {
+	j.sources, err = discover.NewSources(srcs)
 	return err
 }
 
@@ -164,7 +166,7 @@ func (j *job) run(ctx context.Context) error {
 	flusher.Wait()
 	j.group.settle(ctx, j)
 	j.flushLake(ctx)
-	var away *Unlisted
+	var away *discover.Unlisted
 	if (err == nil || errors.Is(err, bucket.ErrPartial) && !errors.As(err, &away)) && ctx.Err() == nil {
 		err = errors.Join(err, j.settleUnread(ctx))
 	}
@@ -187,7 +189,7 @@ func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan str
 		return err
 	}
 	var err error
-	if j.wanted, err = ReadNames(ctx, j.cat); err != nil {
+	if j.wanted, err = wanted.Read(ctx, j.cat); err != nil {
 		return err
 	}
 	if j.owed, err = j.readObligations(ctx); err != nil {
@@ -225,7 +227,7 @@ func (j *job) walk(ctx context.Context) error {
 	}
 	for _, t := range j.big {
 		t.Alone = true
-		if err := j.work(ctx, []*Task{t}, 1); err != nil {
+		if err := j.work(ctx, []*discover.Task{t}, 1); err != nil {
 			return err
 		}
 	}
@@ -238,7 +240,7 @@ func (j *job) walk(ctx context.Context) error {
 }
 
 // round works off a piece of a listing.
-func (j *job) round(ctx context.Context, r *Round) error {
+func (j *job) round(ctx context.Context, r *discover.Round) error {
 	j.report.Objects.Seen += r.Seen
 	if len(r.Suspects) > 0 && !j.reconciled && !j.o.DryRun {
 		if err := j.reconcile(ctx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -11,13 +12,13 @@ import (
 )
 
 // isolate takes an object in a process of its own. Only if that dies, too, is the object to blame.
-func (j *job) isolate(ctx context.Context, t *Task) error {
+func (j *job) isolate(ctx context.Context, t *discover.Task) error {
 	if j.late() || j.o.Limit > 0 && j.taken >= j.o.Limit {
-		return j.leaveAll(ctx, []*Task{t})
+		return j.leaveAll(ctx, []*discover.Task{t})
 	}
 	j.taken++
 	if j.o.DryRun {
-		return j.work(ctx, []*Task{t}, 1)
+		return j.work(ctx, []*discover.Task{t}, 1)
 	}
 	if err := j.openAccount(ctx); err != nil {
 		return err
@@ -36,7 +37,7 @@ func (j *job) isolate(ctx context.Context, t *Task) error {
 	case err != nil:
 		return err
 	case ctx.Err() != nil:
-		return j.leaveAll(ctx, []*Task{t})
+		return j.leaveAll(ctx, []*discover.Task{t})
 	case now == nil || now.Owner == (row.WorkerID{}): // it ended, as the ledger says
 		if now != nil {
 			j.adopt(child, t, now)
@@ -47,7 +48,7 @@ func (j *job) isolate(ctx context.Context, t *Task) error {
 			died = fmt.Errorf("its process did not take it")
 		}
 		j.stop(fmt.Errorf("ingest %s in a process of its own: %w", t.URL, died))
-		return j.leaveAll(ctx, []*Task{t})
+		return j.leaveAll(ctx, []*discover.Task{t})
 	}
 	if died == nil {
 		died = fmt.Errorf("it ended without a word")
@@ -71,7 +72,7 @@ func (j *job) isolate(ctx context.Context, t *Task) error {
 
 // adopt counts what a child did as this process's own. An object that was derived again was counted
 // before, unless it is rejected now.
-func (j *job) adopt(child *report.Report, t *Task, o *catalog.Object) {
+func (j *job) adopt(child *report.Report, t *discover.Task, o *catalog.Object) {
 	var rejected []report.Rejection
 	if child != nil {
 		j.mu.Lock()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/ingest/transfer"
@@ -133,7 +134,7 @@ func TestRotateBeside(t *testing.T) {
 	for i := range 5 {
 		w.put(fmt.Sprintf("more%d.so", i), "FAKE\nid "+hookID(100+i)+"\nf 0 8 f 2\n")
 		done := make(chan error)
-		go func() { _, err := Run(t.Context(), []Source{w.src}, w.o); done <- err }()
+		go func() { _, err := Run(t.Context(), []discover.Source{w.src}, w.o); done <- err }()
 		w.rotate()
 		if err := <-done; err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -35,7 +36,7 @@ func (j *job) note(ctx context.Context, old, next *catalog.Object) (bool, error)
 }
 
 // entry is the ledger's entry of a task in a new state.
-func (j *job) entry(t *Task, s catalog.ObjectState) *catalog.Object {
+func (j *job) entry(t *discover.Task, s catalog.ObjectState) *catalog.Object {
 	now := j.o.Now()
 	o := &catalog.Object{URL: t.URL, ETag: t.Entry.ETag, Size: t.Entry.Size, Modified: t.Entry.Modified,
 		State: s, First: now, Last: now, Run: j.o.Run, By: j.by(), Standing: t.Source.Standing()}
@@ -55,7 +56,7 @@ func (j *job) entry(t *Task, s catalog.ObjectState) *catalog.Object {
 }
 
 // begin notes that t is about to be opened.
-func (j *job) begin(ctx context.Context, t *Task) (bool, error) {
+func (j *job) begin(ctx context.Context, t *discover.Task) (bool, error) {
 	if old := t.Ledger; old != nil && old.Again && old.ETag == t.Entry.ETag {
 		t.Rederive = true // it was counted before a process died that derived it again
 	}
@@ -82,7 +83,7 @@ func (j *job) rename(ctx context.Context, before bool, o *catalog.Object) error 
 }
 
 // leave notes that a task was not got to.
-func (j *job) leave(ctx context.Context, t *Task) error {
+func (j *job) leave(ctx context.Context, t *discover.Task) error {
 	if t.Ledger != nil && t.Ledger.ETag == t.Entry.ETag && t.Ledger.State == catalog.ObjectPending {
 		return nil
 	}

@@ -13,9 +13,11 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
+	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 )
@@ -220,7 +222,7 @@ func TestForgetRules(t *testing.T) {
 	if !errors.Is(err, ErrUnasked) {
 		t.Fatal(err)
 	}
-	var asked Demand
+	var asked wanted.Demand
 	if err := asked.Note(t.Context(), w.cat, w.now); err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +269,7 @@ func TestMinQuality(t *testing.T) {
 // What was asked for in vain is told when it comes, once; the table is bounded.
 func TestWanted(t *testing.T) {
 	w := newWorld(t)
-	var d Demand
+	var d wanted.Demand
 	for range 3 {
 		d.Missing(strings.ToUpper(idA), "/system/liba.so", "tombstone", w.now)
 	}
@@ -279,7 +281,7 @@ func TestWanted(t *testing.T) {
 	if err := d.Note(t.Context(), w.cat, w.now); err != nil {
 		t.Fatal(err)
 	}
-	list, err := Wanted(t.Context(), w.cat)
+	list, err := wanted.All(t.Context(), w.cat)
 	if err != nil || len(list) != 2 || list[0].Name != idA || list[0].Asked != 4 || list[0].File != "/system/liba.so" {
 		t.Fatalf("%v %+v", err, list)
 	}
@@ -288,7 +290,7 @@ func TestWanted(t *testing.T) {
 	if len(r.Wanted) != 1 || r.Wanted[0].Name != idA || r.Wanted[0].Asked != 4 || r.Wanted[0].Artifact != symbol.NewID(symbol.ELF, idA).String() {
 		t.Fatalf("%+v", r.Wanted)
 	}
-	if list, err = Wanted(t.Context(), w.cat); err != nil || len(list) != 1 || list[0].Name != idC {
+	if list, err = wanted.All(t.Context(), w.cat); err != nil || len(list) != 1 || list[0].Name != idC {
 		t.Fatalf("%v %+v", err, list)
 	}
 }
@@ -338,7 +340,7 @@ func TestPlan(t *testing.T) {
 	w.o.Limit = 3
 	w.run()
 	w.o.Limit = 0
-	list, more, err := Plan(t.Context(), []Source{w.src}, w.o, 4)
+	list, more, err := Plan(t.Context(), []discover.Source{w.src}, w.o, 4)
 	if err != nil || more != 3 || len(list) != 4 || path.Base(list[0].URL) != "9.so" || path.Base(list[3].URL) != "6.so" || list[0].State != catalog.ObjectPending {
 		t.Fatalf("%v %d %+v", err, more, list)
 	}

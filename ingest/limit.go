@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/bucket"
@@ -151,7 +152,7 @@ func isObjects(err error) bool {
 // settleUnread counts the objects that could not be read, and quarantines those that failed in too many runs.
 // A run that the environment stopped counts nobody.
 func (j *job) settleUnread(ctx context.Context) error {
-	return parallel.Each(j.unread, func(t *Task) error {
+	return parallel.Each(j.unread, func(t *discover.Task) error {
 		old := t.Ledger
 		if old == nil || old.State != catalog.ObjectFailed {
 			return nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 )
@@ -47,12 +48,12 @@ func TestSpans(t *testing.T) {
 					w.put(k, "x")
 					want = append(want, w.src.Bucket.URL(k))
 					if i%5 == 0 {
-						w.put(k+SidecarSuffix, "{}")
+						w.put(k+discover.SidecarSuffix, "{}")
 					}
 				}
 			}
 			newRemote(w)
-			s, err := NewSource(w.src)
+			s, err := discover.NewSource(w.src)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +61,7 @@ func TestSpans(t *testing.T) {
 			l.RoundObjects, l.SplitKeys = 90, 1+rng.IntN(8)
 			var got, gotGone []string
 			sidecars, seen := 0, 0
-			err = l.List(t.Context(), s, func(_ context.Context, r *Round) error {
+			err = l.List(t.Context(), s, func(_ context.Context, r *discover.Round) error {
 				for _, x := range r.Tasks {
 					got = append(got, x.URL)
 					if x.Sidecar {
@@ -114,7 +115,7 @@ func TestDates(t *testing.T) {
 		t.Fatalf("a day later: %+v", r.Objects)
 	}
 	w.src.Dates = "*/%Y"
-	if _, err := Run(t.Context(), []Source{w.src}, w.o); err == nil {
+	if _, err := Run(t.Context(), []discover.Source{w.src}, w.o); err == nil {
 		t.Fatal("a pattern is no prefix")
 	}
 }
@@ -141,19 +142,19 @@ func TestPartialListing(t *testing.T) {
 	w.put("m/shut/a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
 	w.run()
 	w.put("z.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n")
-	other := Source{Bucket: folder(t, t.TempDir())}
+	other := discover.Source{Bucket: folder(t, t.TempDir())}
 	if err := other.Bucket.Create(t.Context(), "c.so", "", strings.NewReader("FAKE\nid "+idC+"\nf 0 8 c 1\n")); err != nil {
 		t.Fatal(err)
 	}
 	shut := w.src
 	shut.Bucket = shutFolder{w.src.Bucket, "m/shut/"}
-	r, err := Run(t.Context(), []Source{shut, other}, w.o)
+	r, err := Run(t.Context(), []discover.Source{shut, other}, w.o)
 	if !errors.Is(err, bucket.ErrPartial) || r.Objects.Loaded != 2 || r.Objects.Gone != 0 {
 		t.Errorf("%+v, %v", r.Objects, err)
 	}
 	w.is("m/shut/a.so", catalog.ObjectLoaded)
 	w.is("z.so", catalog.ObjectLoaded)
-	if _, _, err := Plan(t.Context(), []Source{shut}, w.o, 10); !errors.Is(err, bucket.ErrPartial) {
+	if _, _, err := Plan(t.Context(), []discover.Source{shut}, w.o, 10); !errors.Is(err, bucket.ErrPartial) {
 		t.Errorf("plan: %v", err)
 	}
 	// Listed again, it is as it was.
@@ -185,13 +186,13 @@ func TestBrokenListing(t *testing.T) {
 	w.put("b.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
 	w.run()
 	w.put("a.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n")
-	other := Source{Bucket: folder(t, t.TempDir())}
+	other := discover.Source{Bucket: folder(t, t.TempDir())}
 	if err := other.Bucket.Create(t.Context(), "c.so", "", strings.NewReader("FAKE\nid "+idC+"\nf 0 8 c 1\n")); err != nil {
 		t.Fatal(err)
 	}
 	broken := w.src
 	broken.Bucket = brokenBucket{w.src.Bucket, 1}
-	r, err := Run(t.Context(), []Source{broken, other}, w.o)
+	r, err := Run(t.Context(), []discover.Source{broken, other}, w.o)
 	if err == nil || !strings.HasSuffix(err.Error(), "the server is busy") || r.Objects.Loaded != 2 || r.Objects.Gone != 0 {
 		t.Errorf("%+v, %v", r.Objects, err)
 	}
@@ -201,7 +202,7 @@ func TestBrokenListing(t *testing.T) {
 	w.put("b.so", "FAKE\nid "+idA+"\nfail\n")
 	broken.Bucket = brokenBucket{w.src.Bucket, 2}
 	for range 4 {
-		if r, err := Run(t.Context(), []Source{broken}, w.o); err == nil || r.Objects.Failed != 1 {
+		if r, err := Run(t.Context(), []discover.Source{broken}, w.o); err == nil || r.Objects.Failed != 1 {
 			t.Errorf("%+v, %v", r.Objects, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
@@ -167,5 +168,5 @@ func (x *object) count(l *row.Loaded) {
 
 // allNames are the names of an artifact of x: its own, and those of the app.
 func (x *object) allNames(a *symbol.Artifact) []symbol.Name {
-	return append(slices.Clone(a.Names), AppNames(x.app, a.Names)...)
+	return append(slices.Clone(a.Names), discover.AppNames(x.app, a.Names)...)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/companions"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/bucket"
@@ -25,7 +26,7 @@ import (
 // published.
 type object struct {
 	j       *job
-	t       *Task
+	t       *discover.Task
 	started time.Time
 	app     string // APP@BUILD; "": not known
 
@@ -62,7 +63,7 @@ type object struct {
 const maxRetries = 3
 
 // take works an object off as far as its loads are handed to the publisher.
-func (j *job) take(ctx context.Context, t *Task) {
+func (j *job) take(ctx context.Context, t *discover.Task) {
 	if t.Owed == nil {
 		t.Owed = j.owed[t.URL]
 	}
@@ -99,7 +100,7 @@ func (x *object) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.app = AppBuild(app, build)
+	x.app = discover.AppBuild(app, build)
 	in, err := x.j.openInput(ctx, x.t.Source.Bucket, x.t.Entry)
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (x *object) open(ctx context.Context, in *formats.Input, member string, dep
 	}
 	if f == nil {
 		if member == "" {
-			x.reason, x.parsers = ledger.ReasonUnknown, Versions(x.j.o.Formats)
+			x.reason, x.parsers = ledger.ReasonUnknown, discover.Versions(x.j.o.Formats)
 		}
 		return nil
 	}

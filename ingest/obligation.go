@@ -11,6 +11,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest/companions"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -277,7 +278,7 @@ func (j *job) fulfil(ctx context.Context) error {
 			return err
 		}
 		urls := slices.DeleteFunc(slices.Sorted(maps.Keys(owed)), func(url string) bool { return tried[url] >= maxWakes || !j.sources.Have(url) })
-		tasks, errs := make([]*Task, len(urls)), make([]error, len(urls))
+		tasks, errs := make([]*discover.Task, len(urls)), make([]error, len(urls))
 		var reach sync.Map
 		parallel.Do(len(urls), func(i int) {
 			var err error
@@ -288,7 +289,7 @@ func (j *job) fulfil(ctx context.Context) error {
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
-		r := &Round{Tasks: slices.DeleteFunc(tasks, func(t *Task) bool { return t == nil })}
+		r := &discover.Round{Tasks: slices.DeleteFunc(tasks, func(t *discover.Task) bool { return t == nil })}
 		for _, t := range r.Tasks {
 			tried[t.URL]++
 		}
@@ -311,7 +312,7 @@ func (j *job) fulfil(ctx context.Context) error {
 // owedTask is the task of an object that is to be derived again. nil: the object is not of this
 // run's sources, is gone or changed, is quarantined, or another process has it; or none of its
 // companions is within reach.
-func (j *job) owedTask(ctx context.Context, url string, owed []*catalog.Obligation, reach *sync.Map) (*Task, error) {
+func (j *job) owedTask(ctx context.Context, url string, owed []*catalog.Obligation, reach *sync.Map) (*discover.Task, error) {
 	old, err := j.cat.Ledger.Get(ctx, url)
 	if err != nil || old == nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -59,7 +60,7 @@ func TestCompanionComesMeanwhile(t *testing.T) {
 				w.put(companion, hasPart)
 				src := w.src
 				src.Key = companion
-				if _, err := Run(t.Context(), []Source{src}, other); err != nil {
+				if _, err := Run(t.Context(), []discover.Source{src}, other); err != nil {
 					t.Error(err)
 				}
 			}), &archive.Zip}

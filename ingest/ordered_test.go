@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/sourcemap"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -155,7 +156,7 @@ func TestOrderedStringsAreKept(t *testing.T) {
 		copy(text, "gone")
 		return symbol.Quality{}, err
 	}}
-	e := &encoding{x: &object{j: &job{budget: scratch.NewBudget(1 << 20)}, t: &Task{Source: &CheckedSource{Source: Source{Bucket: fetched{}}}}}, format: &sourcemap.Format, of: a}
+	e := &encoding{x: &object{j: &job{budget: scratch.NewBudget(1 << 20)}, t: &discover.Task{Source: &discover.CheckedSource{Source: discover.Source{Bucket: fetched{}}}}}, format: &sourcemap.Format, of: a}
 	var strs []string
 	_, err := e.passed(t.Context(), func(row.Table) (takers, error) {
 		return takers{rows: func(r *symbol.Script) error { strs = r.Strings; return nil }}, nil

@@ -7,13 +7,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // elsewhere notes an object that another process has.
-func (j *job) elsewhere(t *Task) {
+func (j *job) elsewhere(t *discover.Task) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.report.Objects.Elsewhere++
@@ -24,10 +25,10 @@ func (j *job) elsewhere(t *Task) {
 
 // passOver leaves out of the first n tasks what other processes have taken since they were listed: one look at that
 // stretch of the ledger is cheaper than as many swaps that come to nothing.
-func (j *job) passOver(ctx context.Context, tasks []*Task, n int) ([]*Task, error) {
+func (j *job) passOver(ctx context.Context, tasks []*discover.Task, n int) ([]*discover.Task, error) {
 	n = min(n, len(tasks))
 	window := tasks[:n]
-	if n < 2 || !slices.IsSortedFunc(window, func(a, b *Task) int { return strings.Compare(a.URL, b.URL) }) {
+	if n < 2 || !slices.IsSortedFunc(window, func(a, b *discover.Task) int { return strings.Compare(a.URL, b.URL) }) {
 		return tasks, nil
 	}
 	now := make(map[string]*catalog.Object, n)
@@ -42,7 +43,7 @@ func (j *job) passOver(ctx context.Context, tasks []*Task, n int) ([]*Task, erro
 	if err != nil && err != errStop {
 		return tasks, fmt.Errorf("read ledger: %w", err)
 	}
-	var free []*Task
+	var free []*discover.Task
 	for _, t := range window {
 		if o := now[t.URL]; o != nil && (t.Ledger == nil || o.State != t.Ledger.State || !o.Last.Equal(t.Ledger.Last)) {
 			j.elsewhere(t)
@@ -68,7 +69,7 @@ func (j *job) takeOver(ctx context.Context) error {
 			j.mu.Unlock()
 			return nil
 		}
-		left := &Round{}
+		left := &discover.Round{}
 		unsure := false
 		states := make([]*catalog.Object, len(theirs))
 		errs := make([]error, len(theirs))
@@ -87,7 +88,7 @@ func (j *job) takeOver(ctx context.Context) error {
 			}
 			switch {
 			case !s.alive:
-				*t = Task{Source: t.Source, Entry: t.Entry, Sidecar: t.Sidecar, URL: t.URL, Ledger: now, Named: ledger.IsNamed(now), Suspect: now.State == catalog.ObjectLoading}
+				*t = discover.Task{Source: t.Source, Entry: t.Entry, Sidecar: t.Sidecar, URL: t.URL, Ledger: now, Named: ledger.IsNamed(now), Suspect: now.State == catalog.ObjectLoading}
 				left.Tasks = append(left.Tasks, t)
 			case s.beats:
 				j.mu.Lock()
@@ -115,7 +116,7 @@ func (j *job) takeOver(ctx context.Context) error {
 
 // doubtful takes objects that were open when a process died, each alone with nothing else unfinished, so that the
 // next death has one culprit. One that was there too often gets a process of its own.
-func (j *job) doubtful(ctx context.Context, suspects []*Task) error {
+func (j *job) doubtful(ctx context.Context, suspects []*discover.Task) error {
 	for _, t := range suspects {
 		if t.Ledger.Interrupted+1 >= maxInterrupted && !j.o.Isolated {
 			if err := j.isolate(ctx, t); err != nil {
@@ -123,7 +124,7 @@ func (j *job) doubtful(ctx context.Context, suspects []*Task) error {
 			}
 			continue
 		}
-		if err := j.work(ctx, []*Task{t}, 1); err != nil {
+		if err := j.work(ctx, []*discover.Task{t}, 1); err != nil {
 			return err
 		}
 	}

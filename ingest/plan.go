@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
@@ -41,7 +42,7 @@ func comparePlanned(a, b Planned) int {
 
 // Plan lists what a run over srcs would take, big objects first, at most limit of them, and says how many more
 // there are. It writes nothing.
-func Plan(ctx context.Context, srcs []Source, o Options, limit int) (list []Planned, more int, err error) {
+func Plan(ctx context.Context, srcs []discover.Source, o Options, limit int) (list []Planned, more int, err error) {
 	o.DryRun = true
 	j := newJob(o)
 	if err := j.open(srcs); err != nil {
@@ -53,7 +54,7 @@ func Plan(ctx context.Context, srcs []Source, o Options, limit int) (list []Plan
 	var top planned
 	total := 0
 	for _, s := range j.sources {
-		err := j.lister.List(ctx, s, func(_ context.Context, r *Round) error {
+		err := j.lister.List(ctx, s, func(_ context.Context, r *discover.Round) error {
 			for _, t := range append(r.Tasks, r.Suspects...) {
 				p := Planned{URL: t.URL, Size: t.Entry.Size, ETag: t.Entry.ETag, Modified: t.Entry.Modified, State: catalog.ObjectPending}
 				if t.Ledger != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/kek"
@@ -68,7 +69,7 @@ func diskWorld(t *testing.T, s *scenario, dir, root string, create bool) *world 
 	}
 	w := &world{t: t, dir: filepath.Join(dir, "objects"), lakeDir: filepath.Join(root, "lake"), store: store, kek: key, ring: ring,
 		cat: catalog.New(store.Catalog, ring), now: time.Now().UTC()}
-	w.src = Source{Bucket: folder(t, w.dir)}
+	w.src = discover.Source{Bucket: folder(t, w.dir)}
 	w.o = Options{Store: store, Keyring: ring, Formats: []*formats.Format{fake(1), &archive.Zip}, Workers: 1, MemoryBytes: 16 << 20, Scratch: filepath.Join(dir, "scratch"),
 		Run: "run", Owner: "test", Process: "mortal", Now: func() time.Time { return w.now }, Alive: func(string, string) (alive, known bool) { return false, true }}
 	if s.lake {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -125,7 +126,7 @@ func TestCrashes(t *testing.T) {
 		alone = append(alone, url)
 		o := w.o
 		o.Isolated, o.Only, o.Isolate = true, []string{url}, nil
-		return Run(ctx, []Source{w.src}, o)
+		return Run(ctx, []discover.Source{w.src}, o)
 	}
 	w.o.Isolate = child
 	if r := w.run(); r.Objects.Loaded != 1 || len(alone) != 1 || r.Artifacts != 1 {
@@ -162,7 +163,7 @@ func TestCrashes(t *testing.T) {
 		die("killer.so")
 	}
 	w.o.Isolate = func(context.Context, string) (*report.Report, error) { return nil, errors.New("no more processes") }
-	if _, err := Run(t.Context(), []Source{w.src}, w.o); err == nil || !strings.Contains(err.Error(), "no more processes") {
+	if _, err := Run(t.Context(), []discover.Source{w.src}, w.o); err == nil || !strings.Contains(err.Error(), "no more processes") {
 		t.Fatal(err)
 	}
 	w.is("killer.so", catalog.ObjectPending)
@@ -193,7 +194,7 @@ func TestFailures(t *testing.T) {
 		w.put(fmt.Sprintf("f%d.so", i), fmt.Sprintf("FAKE\nid %040x\nfail\n", i+1))
 	}
 	for range 4 {
-		if _, err := Run(t.Context(), []Source{w.src}, w.o); err == nil || !strings.Contains(err.Error(), "one after the other") {
+		if _, err := Run(t.Context(), []discover.Source{w.src}, w.o); err == nil || !strings.Contains(err.Error(), "one after the other") {
 			t.Fatal(err)
 		}
 	}
@@ -227,7 +228,7 @@ func TestCancel(t *testing.T) {
 	w.put("lib02.so", "nothing")
 	w.put("lib03.so", "nothing")
 	w.put("lib04.so", "nothing")
-	if _, err := Run(ctx, []Source{w.src}, w.o); err == nil {
+	if _, err := Run(ctx, []discover.Source{w.src}, w.o); err == nil {
 		t.Fatal("no error")
 	}
 	err := w.cat.Ledger.Each(t.Context(), "", func(o *catalog.Object) error {

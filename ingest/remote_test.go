@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 )
@@ -185,7 +186,7 @@ func TestRounds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err := NewSource(w.src)
+	s, err := discover.NewSource(w.src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +194,7 @@ func TestRounds(t *testing.T) {
 	l.RoundObjects = 3
 	var keys, gone, sidecars []string
 	rounds, seen := 0, 0
-	err = l.List(t.Context(), s, func(_ context.Context, r *Round) error {
+	err = l.List(t.Context(), s, func(_ context.Context, r *discover.Round) error {
 		for _, x := range r.Tasks {
 			keys = append(keys, x.Entry.Key)
 			if x.Sidecar {
@@ -228,7 +229,7 @@ func TestRealObjects(t *testing.T) {
 	}{{1, 64 << 20}, {4, 64 << 20}, {2, 300 << 10}} {
 		w := newWorld(t)
 		w.dir = dir
-		w.src = Source{Bucket: folder(t, dir), Exclude: []string{"**/*.json"}}
+		w.src = discover.Source{Bucket: folder(t, dir), Exclude: []string{"**/*.json"}}
 		w.o.Formats, w.o.Workers, w.o.MemoryBytes = all.Formats(), c.workers, c.memory
 		r := w.run()
 		if r.Artifacts < 20 || len(r.Rejected)+len(r.Failed) > 0 {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/record"
@@ -23,7 +24,7 @@ import (
 // A death anywhere leaves both names, or the entry of before, and the next
 // Rename ends it. Memory is in proportion to the objects that are renamed. The
 // error is that of the environment or of ctx.
-func Rename(ctx context.Context, srcs []Source, o Options) (*report.Report, error) {
+func Rename(ctx context.Context, srcs []discover.Source, o Options) (*report.Report, error) {
 	j := newJob(o)
 	j.lister.Renaming = true
 	err := j.open(srcs)
@@ -53,7 +54,7 @@ type heldName struct {
 func (j *job) renameAll(ctx context.Context) error {
 	changed := map[string]renaming{}
 	for _, s := range j.sources {
-		err := j.lister.List(ctx, s, func(ctx context.Context, r *Round) error {
+		err := j.lister.List(ctx, s, func(ctx context.Context, r *discover.Round) error {
 			j.report.Objects.Seen += r.Seen
 			return j.compareNames(ctx, r.Tasks, changed)
 		})
@@ -88,14 +89,14 @@ func (j *job) renameAll(ctx context.Context) error {
 }
 
 // compareNames adds to changed the objects that are called otherwise now.
-func (j *job) compareNames(ctx context.Context, tasks []*Task, changed map[string]renaming) error {
+func (j *job) compareNames(ctx context.Context, tasks []*discover.Task, changed map[string]renaming) error {
 	var mu sync.Mutex
-	return parallel.Each(tasks, func(t *Task) error {
+	return parallel.Each(tasks, func(t *discover.Task) error {
 		app, build, err := t.App(ctx, j.o.Names)
 		if errors.Is(err, bucket.ErrChanged) || errors.Is(err, bucket.ErrNotFound) {
 			return nil // the next ingest sees to it
 		}
-		if now := AppBuild(app, build); err == nil && now != t.Ledger.App {
+		if now := discover.AppBuild(app, build); err == nil && now != t.Ledger.App {
 			mu.Lock()
 			changed[t.URL] = renaming{t.Ledger, now}
 			mu.Unlock()
@@ -115,7 +116,7 @@ func (j *job) nameChanged(ctx context.Context, changed map[string]renaming) erro
 			if rec == nil {
 				continue
 			}
-			if err := record.AddNames(ctx, j.cat, rec, AppNames(c.app, rec.Names)); err != nil {
+			if err := record.AddNames(ctx, j.cat, rec, discover.AppNames(c.app, rec.Names)); err != nil {
 				return err
 			}
 		}

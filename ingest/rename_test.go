@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/catalog"
 )
@@ -23,7 +24,7 @@ func (w *world) apps(id string) []string {
 // rename runs Rename over the world's source.
 func (w *world) rename() *report.Report {
 	w.t.Helper()
-	report, err := Rename(w.t.Context(), []Source{w.src}, w.o)
+	report, err := Rename(w.t.Context(), []discover.Source{w.src}, w.o)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func TestRename(t *testing.T) {
 	w.put("new.so", "FAKE\nid "+idC+"\nf 0 8 c 1\n")
 	o := w.o
 	o.DryRun = true
-	if r, err := Rename(t.Context(), []Source{w.src}, o); err != nil || r.Objects.Renamed != 2 || len(w.apps(idA)) != 4 {
+	if r, err := Rename(t.Context(), []discover.Source{w.src}, o); err != nil || r.Objects.Renamed != 2 || len(w.apps(idA)) != 4 {
 		t.Fatalf("dry run: %+v, %v, %v", r.Objects, err, w.apps(idA))
 	}
 	if r := w.rename(); r.Objects.Renamed != 2 || r.Objects.Loaded != 0 {

@@ -1,12 +1,16 @@
 package ingest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/symlake/symlake/ingest/discover"
+)
 
 // shared is a bucket that two owners share: each has the keys of one folder.
 func shared(t *testing.T) *teams {
 	w := &teams{world: newWorld(t)}
 	w.put("a/readme", "hello")
-	w.sources = []Source{
+	w.sources = []discover.Source{
 		{Bucket: w.src.Bucket, Include: []string{"a/**"}, Owner: teamA.Owner, Rank: teamA.Rank},
 		{Bucket: w.src.Bucket, Include: []string{"b/**"}, Owner: teamB.Owner, Rank: teamB.Rank},
 	}

@@ -141,7 +141,7 @@ func (x *object) bid(ctx context.Context, f *formats.Format, a *formats.Artifact
 			return b, err
 		}
 	}
-	if !x.t.disputed(a.ID, member) {
+	if !x.t.Disputed(a.ID, member) {
 		return b, nil
 	}
 	c, err := x.j.cat.Conflicts.Get(ctx, a.ID, x.t.URL, member)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -18,7 +19,7 @@ import (
 // teams is a world with the folders a, b, … as sources, whose owners and ranks are as given.
 type teams struct {
 	*world
-	sources []Source
+	sources []discover.Source
 }
 
 func newTeams(t *testing.T, standings ...row.Standing) *teams {
@@ -26,7 +27,7 @@ func newTeams(t *testing.T, standings ...row.Standing) *teams {
 	w := &teams{world: newWorld(t)}
 	for i, s := range standings {
 		w.put(string(rune('a'+i))+"/readme", "hello")
-		w.sources = append(w.sources, Source{Bucket: folder(t, filepath.Join(w.dir, string(rune('a'+i)))), Owner: s.Owner, Rank: s.Rank})
+		w.sources = append(w.sources, discover.Source{Bucket: folder(t, filepath.Join(w.dir, string(rune('a'+i)))), Owner: s.Owner, Rank: s.Rank})
 	}
 	return w
 }
@@ -34,7 +35,7 @@ func newTeams(t *testing.T, standings ...row.Standing) *teams {
 // ingest runs over the sources with these indexes.
 func (w *teams) ingest(of ...int) *report.Report {
 	w.t.Helper()
-	var srcs []Source
+	var srcs []discover.Source
 	for _, i := range of {
 		srcs = append(srcs, w.sources[i])
 	}
@@ -377,7 +378,7 @@ func TestForeignCompanion(t *testing.T) {
 func TestSourceOf(t *testing.T) {
 	w := newTeams(t, teamA)
 	w.put("a/sub/readme", "hello")
-	srcs := []Source{
+	srcs := []discover.Source{
 		{Bucket: folder(t, w.dir), Owner: "all", Include: []string{"b/**"}},
 		{Bucket: folder(t, w.dir), Owner: "zips", Include: []string{"*.zip"}},
 		{Bucket: folder(t, filepath.Join(w.dir, "a")), Owner: "outer"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/scratch"
 )
@@ -17,9 +18,9 @@ type Visit func(in *formats.Input, f *formats.Format, obj *formats.Object, err e
 // Walk opens every object of a source and, nested as ingest nests, its
 // members; nothing is stored. Companions are what lies beside an object. Of o only Formats, Limits, MemoryBytes and
 // Scratch are used. visit's error comes back unchanged.
-func Walk(ctx context.Context, s Source, o Options, visit Visit) error {
+func Walk(ctx context.Context, s discover.Source, o Options, visit Visit) error {
 	o = o.withDefaults()
-	src, err := NewSource(s)
+	src, err := discover.NewSource(s)
 	if err != nil {
 		return err
 	}

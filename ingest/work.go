@@ -8,12 +8,13 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
 )
 
 // work takes tasks, several at once, until all are ended and published.
-func (j *job) work(ctx context.Context, tasks []*Task, workers int) error {
+func (j *job) work(ctx context.Context, tasks []*discover.Task, workers int) error {
 	if j.others.Load() && len(tasks) > 1 { // each process begins elsewhere
 		at := int(binary.BigEndian.Uint64(j.worker[:]) % uint64(len(tasks)))
 		tasks = append(slices.Clone(tasks[at:]), tasks[:at]...)
@@ -26,7 +27,7 @@ func (j *job) work(ctx context.Context, tasks []*Task, workers int) error {
 	if len(tasks) > 0 && j.o.Taking != nil {
 		j.taking.Do(j.o.Taking)
 	}
-	queue := make(chan *Task)
+	queue := make(chan *discover.Task)
 	var wg sync.WaitGroup
 	for range min(workers, len(tasks)) {
 		wg.Go(func() {
@@ -51,7 +52,7 @@ func (j *job) work(ctx context.Context, tasks []*Task, workers int) error {
 
 // leaveAll notes what was not got to; when the run is asked to stop, only what
 // it had noted as attempted.
-func (j *job) leaveAll(ctx context.Context, rest []*Task) error {
+func (j *job) leaveAll(ctx context.Context, rest []*discover.Task) error {
 	j.mu.Lock()
 	j.report.Objects.Pending += len(rest)
 	j.mu.Unlock()
@@ -59,7 +60,7 @@ func (j *job) leaveAll(ctx context.Context, rest []*Task) error {
 		return nil
 	}
 	if ctx.Err() != nil {
-		rest = slices.DeleteFunc(rest, func(t *Task) bool { return !t.Begun })
+		rest = slices.DeleteFunc(rest, func(t *discover.Task) bool { return !t.Begun })
 		var cancel context.CancelFunc
 		ctx, cancel = ledger.Detached(ctx)
 		defer cancel()
@@ -71,7 +72,7 @@ func (j *job) leaveAll(ctx context.Context, rest []*Task) error {
 
 // feed notes attempts and gives tasks to the workers; rest is what limit or
 // deadline left over.
-func (j *job) feed(ctx context.Context, tasks []*Task, queue chan<- *Task) (rest []*Task, err error) {
+func (j *job) feed(ctx context.Context, tasks []*discover.Task, queue chan<- *discover.Task) (rest []*discover.Task, err error) {
 	for len(tasks) > 0 {
 		n, size := 0, int64(0)
 		most := noteObjects

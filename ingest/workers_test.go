@@ -14,6 +14,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -67,7 +68,7 @@ func TestWorkers(t *testing.T) {
 	var loaded, artifacts atomic.Int64
 	for range 4 {
 		wg.Go(func() {
-			r, err := Run(t.Context(), []Source{w.src}, w.o)
+			r, err := Run(t.Context(), []discover.Source{w.src}, w.o)
 			if err != nil || r.Objects.Failed > 0 {
 				t.Error(err, r.Failed)
 				return
@@ -119,7 +120,7 @@ func TestLostLease(t *testing.T) {
 	})}
 	done := make(chan error, 1)
 	j := newJob(first)
-	if err := j.open([]Source{w.src}); err != nil {
+	if err := j.open([]discover.Source{w.src}); err != nil {
 		t.Fatal(err)
 	}
 	go func() { done <- j.run(t.Context()) }()
@@ -131,7 +132,7 @@ func TestLostLease(t *testing.T) {
 
 	second := w.o // believes nobody
 	second.Formats = []*formats.Format{hooked(func(context.Context, string) error { return nil })}
-	r, err := Run(t.Context(), []Source{w.src}, second)
+	r, err := Run(t.Context(), []discover.Source{w.src}, second)
 	if err != nil || r.Objects.Loaded != 1 {
 		t.Fatalf("%v %+v", err, r)
 	}
@@ -271,18 +272,18 @@ func TestDisk(t *testing.T) {
 
 // fakeHints gives messages once.
 type fakeHints struct {
-	Wait []Hint
+	Wait []discover.Hint
 	done []string
 	err  error
 }
 
-func (h *fakeHints) Take(context.Context) ([]Hint, error) {
+func (h *fakeHints) Take(context.Context) ([]discover.Hint, error) {
 	now := h.Wait
 	h.Wait = nil
 	return now, h.err
 }
 
-func (h *fakeHints) Done(_ context.Context, done []Hint) error {
+func (h *fakeHints) Done(_ context.Context, done []discover.Hint) error {
 	for _, d := range done {
 		h.done = append(h.done, d.Token)
 	}
@@ -297,7 +298,7 @@ func TestHinted(t *testing.T) {
 	w.put("c.txt", "FAKE\nid "+idC+"\nf 0 8 c 1\n")
 	w.src.Include = []string{"*.so"}
 	url := w.src.Bucket.URL
-	hints := &fakeHints{Wait: []Hint{{URLs: []string{url("a+b.so"), url("a b.so")}, Token: "1"}, {URLs: []string{url("gone.so")}, Token: "2"},
+	hints := &fakeHints{Wait: []discover.Hint{{URLs: []string{url("a+b.so"), url("a b.so")}, Token: "1"}, {URLs: []string{url("gone.so")}, Token: "2"},
 		{URLs: []string{url("c.txt")}, Token: "3"}, {Token: "4"}, {URLs: []string{"s3://elsewhere/x.so"}, Token: "5"}}}
 	w.src.Hints = hints
 	w.o.HintsOnly = true
@@ -309,12 +310,12 @@ func TestHinted(t *testing.T) {
 	}
 	w.answers(idA, 0, "a:1")
 	w.o.HintsOnly = false
-	hints.Wait = []Hint{{URLs: []string{url("a b.so")}, Token: "6"}}
+	hints.Wait = []discover.Hint{{URLs: []string{url("a b.so")}, Token: "6"}}
 	if r := w.run(); r.Objects.Loaded != 1 || r.Objects.New != 1 {
 		t.Fatalf("%+v", r.Objects)
 	}
 	hints.err = errors.New("no such queue")
-	if _, err := Run(t.Context(), []Source{w.src}, w.o); err == nil || !strings.Contains(err.Error(), "no such queue") {
+	if _, err := Run(t.Context(), []discover.Source{w.src}, w.o); err == nil || !strings.Contains(err.Error(), "no such queue") {
 		t.Fatal(err)
 	}
 }

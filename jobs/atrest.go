@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/report"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/jobs/atrest"
 	"github.com/symlake/symlake/jobs/garbage"
 	"github.com/symlake/symlake/jobs/wire"
@@ -142,12 +142,12 @@ func (j symbolicateJob) restOptions(p *process) (o atrest.Options, err error) {
 	url, pattern := splitGlob(j.Input)
 	var match *regexp.Regexp
 	if pattern != "" {
-		if match, err = ingest.Glob(pattern); err != nil {
+		if match, err = discover.Glob(pattern); err != nil {
 			return o, usage("--input: %w", err)
 		}
 	}
 	o.Take = func(key string) bool {
-		return (match == nil || match.MatchString(key)) && ingest.ShardOf(key, shards) == shard
+		return (match == nil || match.MatchString(key)) && discover.ShardOf(key, shards) == shard
 	}
 	if o.Input, o.Key, err = bucketall.Open(p.ctx, url, b); err != nil {
 		return o, unfit(fmt.Errorf("input %s: %w", url, err))

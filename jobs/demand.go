@@ -8,13 +8,13 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // demand notes which artifacts look-ups asked for, and which were missing.
 type demand struct {
-	counts ingest.Demand
+	counts wanted.Demand
 	seen   map[string]symbol.ID // images that led to an artifact, or to none
 }
 
@@ -74,7 +74,7 @@ type wantedJSON struct {
 
 // wanted prints what was asked for and missing, by demand.
 func (j artifactsJob) wanted(p *process, s *records) error {
-	list, err := ingest.Wanted(p.ctx, s.Catalog)
+	list, err := wanted.All(p.ctx, s.Catalog)
 	if err != nil {
 		return err
 	}

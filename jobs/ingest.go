@@ -12,6 +12,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -86,7 +87,7 @@ func (j ingestJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	if err := ingest.Check(sources); err != nil {
+	if err := discover.Check(sources); err != nil {
 		return usage("%w", err)
 	}
 	if len(sources) == 0 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -21,7 +22,7 @@ func (p *process) memoryClient(paths []string, look lookup.Options) (*lookup.Cli
 	if err != nil {
 		return nil, nil, err
 	}
-	var sources []ingest.Source
+	var sources []discover.Source
 	for _, path := range paths {
 		src, err := p.openSource(SourceConfig{URL: path, SourcesContent: true})
 		if err != nil {

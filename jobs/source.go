@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/hints"
 	"github.com/symlake/symlake/ingest/inventory"
 	"github.com/symlake/symlake/ingest/report"
@@ -37,7 +37,7 @@ type sourceFlags struct {
 
 // open opens the places that objects come from. One that is out of reach stops no other: it is among
 // unopened. What makes no sense is an error of usage.
-func (j sourceFlags) open(p *process) (sources []ingest.Source, unopened []report.Rejection, err error) {
+func (j sourceFlags) open(p *process) (sources []discover.Source, unopened []report.Rejection, err error) {
 	list := p.config.Sources
 	if len(j.Sources) > 0 {
 		list = nil
@@ -110,12 +110,12 @@ func (c SourceConfig) bucketOptions() bucketall.Options {
 }
 
 // openSource opens a place that objects come from.
-func (p *process) openSource(c SourceConfig) (ingest.Source, error) {
+func (p *process) openSource(c SourceConfig) (discover.Source, error) {
 	b, key, err := bucketall.Open(p.ctx, c.URL, c.bucketOptions())
 	if err != nil {
-		return ingest.Source{}, unfit(fmt.Errorf("source %s: %w", c.URL, err))
+		return discover.Source{}, unfit(fmt.Errorf("source %s: %w", c.URL, err))
 	}
-	s := ingest.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names, Texts: c.SourcesContent, Owner: c.Owner, Rank: c.Rank, Dates: c.Dates, LookBack: c.LookBack, Full: c.Full}
+	s := discover.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names, Texts: c.SourcesContent, Owner: c.Owner, Rank: c.Rank, Dates: c.Dates, LookBack: c.LookBack, Full: c.Full}
 	switch u, err := url.Parse(c.Hints); {
 	case c.Hints == "":
 	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):

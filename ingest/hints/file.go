@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/discover"
 )
 
 // File is messages in a file, one a line: what a webhook, Kafka or NATS consumer wrote. They are taken once a run; whoever
@@ -19,13 +19,13 @@ type File struct {
 	f    *os.File
 }
 
-var _ ingest.Hints = (*File)(nil)
+var _ discover.Hints = (*File)(nil)
 
 // OpenFile takes the path of a file of messages.
 func OpenFile(path string) *File { return &File{path: path} }
 
 // Take implements ingest.Hints.
-func (h *File) Take(context.Context) ([]ingest.Hint, error) {
+func (h *File) Take(context.Context) ([]discover.Hint, error) {
 	if h.in == nil {
 		f, err := os.Open(h.path)
 		if err != nil {
@@ -33,7 +33,7 @@ func (h *File) Take(context.Context) ([]ingest.Hint, error) {
 		}
 		h.f, h.in = f, bufio.NewReaderSize(f, maxEventBytes)
 	}
-	var hints []ingest.Hint
+	var hints []discover.Hint
 	for len(hints) < takeMessages {
 		line, err := h.in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) { // no message is so long
@@ -43,7 +43,7 @@ func (h *File) Take(context.Context) ([]ingest.Hint, error) {
 			line = nil
 		}
 		if u := URLs(line); len(u) > 0 {
-			hints = append(hints, ingest.Hint{URLs: u})
+			hints = append(hints, discover.Hint{URLs: u})
 		}
 		if errors.Is(err, io.EOF) {
 			break
@@ -59,4 +59,4 @@ func (h *File) Take(context.Context) ([]ingest.Hint, error) {
 }
 
 // Done implements ingest.Hints.
-func (h *File) Done(context.Context, []ingest.Hint) error { return nil }
+func (h *File) Done(context.Context, []discover.Hint) error { return nil }

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/discover"
 )
 
 const (
@@ -37,7 +37,7 @@ type Queue struct {
 	sqs *sqs.Client
 }
 
-var _ ingest.Hints = (*Queue)(nil)
+var _ discover.Hints = (*Queue)(nil)
 
 // OpenQueue takes the URL of a queue, whose scheme and host are where it is asked; nothing is asked yet.
 func OpenQueue(ctx context.Context, queue string, o Options) (*Queue, error) {
@@ -67,8 +67,8 @@ func OpenQueue(ctx context.Context, queue string, o Options) (*Queue, error) {
 }
 
 // Take implements ingest.Hints.
-func (q *Queue) Take(ctx context.Context) ([]ingest.Hint, error) {
-	var hints []ingest.Hint
+func (q *Queue) Take(ctx context.Context) ([]discover.Hint, error) {
+	var hints []discover.Hint
 	for len(hints) < takeMessages {
 		out, err := q.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: &q.url, MaxNumberOfMessages: receive,
 			WaitTimeSeconds: waitSeconds, VisibilityTimeout: visibleSeconds})
@@ -76,7 +76,7 @@ func (q *Queue) Take(ctx context.Context) ([]ingest.Hint, error) {
 			return nil, fmt.Errorf("receive from %s: %w", q.url, err)
 		}
 		for _, m := range out.Messages {
-			hints = append(hints, ingest.Hint{URLs: URLs([]byte(aws.ToString(m.Body))), Token: aws.ToString(m.ReceiptHandle)})
+			hints = append(hints, discover.Hint{URLs: URLs([]byte(aws.ToString(m.Body))), Token: aws.ToString(m.ReceiptHandle)})
 		}
 		if len(out.Messages) == 0 {
 			break
@@ -86,7 +86,7 @@ func (q *Queue) Take(ctx context.Context) ([]ingest.Hint, error) {
 }
 
 // Done implements ingest.Hints: the messages are deleted.
-func (q *Queue) Done(ctx context.Context, done []ingest.Hint) error {
+func (q *Queue) Done(ctx context.Context, done []discover.Hint) error {
 	for len(done) > 0 {
 		some := done[:min(len(done), receive)]
 		done = done[len(some):]

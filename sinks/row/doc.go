@@ -242,7 +242,7 @@
 //
 // # Texts
 //
-// A map may carry the texts of its sources, and a load keep them (ingest.Source.Texts). The files are
+// A map may carry the texts of its sources, and a load keep them (discover.Source.Texts). The files are
 // numbered as they come, from 0. A row of text has the position file (4) ‖ last line (4), lines from 1, and
 // closes at 64 KiB; a line is cut to 64 KiB. Behind them stands the directory, at position 2^64 - 1. The
 // record says how many rows of text there are; none: there is no directory.

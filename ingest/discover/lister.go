@@ -1,4 +1,9 @@
-package ingest
+// Package discover finds the objects that a run is to read.
+//
+// A Lister compares the objects of a source with the ledger: by a listing, by prefixes and days, by
+// hints, by an inventory, or by names that the caller gives. It hands the new ones over in rounds, as
+// Tasks. It writes only the time of the last whole listing. Package ingest does the rest.
+package discover
 
 import (
 	"cmp"

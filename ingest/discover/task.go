@@ -1,4 +1,4 @@
-package ingest
+package discover
 
 import (
 	"slices"
@@ -63,8 +63,8 @@ func (r *Round) Part() {
 	r.Tasks = rest
 }
 
-// disputed reports whether the ledger knows of a conflict about an artifact of t's object.
-func (t *Task) disputed(id symbol.ID, member string) bool {
+// Disputed reports whether the ledger knows of a conflict about an artifact of t's object.
+func (t *Task) Disputed(id symbol.ID, member string) bool {
 	return t.Ledger != nil && slices.ContainsFunc(t.Ledger.Artifacts, func(a catalog.ObjectArtifact) bool {
 		return a.ID == id && a.Member == member && a.Outcome == ledger.OutcomeConflict
 	})

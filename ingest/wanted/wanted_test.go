@@ -1,4 +1,4 @@
-package ingest
+package wanted
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ func TestBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if list, err := Wanted(t.Context(), c); err != nil || len(list) != maxWanted {
+	if list, err := All(t.Context(), c); err != nil || len(list) != maxWanted {
 		t.Fatalf("%v %d", err, len(list))
 	}
 }
@@ -37,7 +37,7 @@ func TestBounds(t *testing.T) {
 func TestKey(t *testing.T) {
 	for in, want := range map[string]string{"3F2504E0-4F89-11D3-9A0C-0305E82C3301": "3f2504e04f8911d39a0c0305e82c3301",
 		"3f2504e04f8911d39a0c0305e82c33010": "3f2504e04f8911d39a0c0305e82c3301", "LibA.so": "liba.so", "3f2504e0-4f89-11d3-9a0c-0305e82c3301-1a": "3f2504e04f8911d39a0c0305e82c3301"} {
-		if got := wantedName(in); got != want {
+		if got := Key(in); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}

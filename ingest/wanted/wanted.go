@@ -1,4 +1,6 @@
-package ingest
+// Package wanted counts the names that look-ups ask for and the store does not have, and tells a run
+// when it brings one.
+package wanted
 
 import (
 	"context"
@@ -29,7 +31,7 @@ type Demand struct {
 // Missing counts a frame whose image is not in the store: the image's name, its file, the kind of
 // stack.
 func (d *Demand) Missing(name, file, kind string, now time.Time) {
-	name = wantedName(name)
+	name = Key(name)
 	if name == "" || len(name) > 512 {
 		return
 	}
@@ -107,16 +109,16 @@ func lessWanted(a, b *catalog.Wanted) int {
 	return a.Last.Compare(b.Last)
 }
 
-// Wanted lists the wanted names, most often asked for first.
-func Wanted(ctx context.Context, c *catalog.Catalog) ([]*catalog.Wanted, error) {
+// All lists the wanted names, most often asked for first.
+func All(ctx context.Context, c *catalog.Catalog) ([]*catalog.Wanted, error) {
 	var all []*catalog.Wanted
 	err := c.Demand.EachWanted(ctx, func(w *catalog.Wanted) error { all = append(all, w); return nil })
 	slices.SortFunc(all, func(a, b *catalog.Wanted) int { return lessWanted(b, a) })
 	return all, err
 }
 
-// wantedName returns a name as the table keeps it: in lower case, an id without dashes and age.
-func wantedName(name string) string {
+// Key returns a name as the table keeps it: in lower case, an id without dashes and age.
+func Key(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	bare := strings.ReplaceAll(name, "-", "")
 	if len(bare) < 32 || strings.Trim(bare, "0123456789abcdef") != "" {
@@ -136,11 +138,11 @@ type Names struct {
 	arrived []*catalog.Wanted
 }
 
-// ReadNames reads the wanted names of a catalog.
-func ReadNames(ctx context.Context, c *catalog.Catalog) (*Names, error) {
+// Read reads the wanted names of a catalog.
+func Read(ctx context.Context, c *catalog.Catalog) (*Names, error) {
 	n := &Names{byKey: map[string]*catalog.Wanted{}}
 	err := c.Demand.EachWanted(ctx, func(w *catalog.Wanted) error {
-		n.byKey[wantedName(w.Name)] = w
+		n.byKey[Key(w.Name)] = w
 		return nil
 	})
 	return n, err
@@ -149,7 +151,7 @@ func ReadNames(ctx context.Context, c *catalog.Catalog) (*Names, error) {
 // Arrive notes that the run brought an artifact with this name. It returns the wanted name, once,
 // and nil if look-ups did not ask for it.
 func (n *Names) Arrive(name string) *catalog.Wanted {
-	key := wantedName(name)
+	key := Key(name)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	w := n.byKey[key]
