@@ -6,10 +6,10 @@ GO    ?= go
 CONTAINER ?= docker
 IMAGE ?= symlake
 export CGO_ENABLED = 0
-# The tracing pages of gRPC bring HTML templates, which every process initialises.
-export GOFLAGS := $(GOFLAGS) -tags=grpcnotrace
+# The tracing pages of gRPC bring HTML templates, which every process initializes.
+export GOFLAGS := $(GOFLAGS) -trimpath -tags=grpcnotrace
 
-.PHONY: help demo build test bench fuzz soak lint tools readers schemathesis airflow oracle image
+.PHONY: help demo build test race busy bench fuzz corpora soak lint tools readers schemathesis airflow oracle image
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,12 +18,22 @@ demo: build ## the main job on the embedded store: ingest testdata, print a raw 
 	@bash testdata/demo.sh $(BIN)/symlake
 
 build: ## build bin/symlake, one static binary
-	$(GO) build -trimpath -o $(BIN)/symlake ./jobs/symlake
+	$(GO) build -o $(BIN)/symlake ./jobs/symlake
 
-test: ## run every test; what needs an outside tool says SKIP and how to get it
+# Tests, race and fuzz are built as the program is: the flags above hold for all.
+test: ## run every test and replay the corpora; what needs an outside tool says SKIP and how to get it
 	$(GO) vet ./... ./testdata/bench ./testdata/steps
+	bash testdata/fuzz.sh unpack
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
 	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace $(GO) test -v -timeout 20m ./... | awk -f testdata/skips.awk
+
+race: ## run the tests of sinks and ingest under the race detector, but those on a real HBase: they mostly wait
+	CGO_ENABLED=1 $(GO) test -race -short $$($(GO) list ./sinks/... ./ingest/... | grep -v -e 'sinks/hbase$$' -e 'hbasetest$$')
+
+busy: ## run the tests that deal with clocks, processes and sockets beside twice as many busy loops as the machine has cores
+	bash testdata/busy.sh $(GO) test -short -count=1 ./sinks/bucket/... ./sinks/file ./sinks/kek/... ./sinks/lookup ./sinks/redis ./jobs/serve/... ./ingest/hints
+	bash testdata/busy.sh $(GO) test -short -count=1 ./ingest -run 'Cancel|Deadline|Patience|Stuck|TakeOver|Wait|Worker'
+	bash testdata/busy.sh $(GO) test -short -count=1 ./jobs -run 'Death|RedisLies|ServeDrains|ServeSlowCaller|Signals|StackFlow|Supervisor'
 
 tools: ## build the S3 server that tests use into the cache folder
 	bash testdata/tools.sh $(CACHE)
@@ -54,8 +64,11 @@ image: build ## a container image of the static binary, by docker or by what CON
 	cp $(firstword $(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem)) $(BIN)/image/ca-certificates.crt
 	$(CONTAINER) build -t $(IMAGE) $(BIN)/image
 
-fuzz: ## run every fuzz target for FUZZTIME each (default 30s)
-	bash testdata/fuzz.sh $(or $(FUZZTIME),30s)
+fuzz: ## run every fuzz target for FUZZTIME each (default 30s); with CHANGED=REVISION those of packages that changed since then
+	bash testdata/fuzz.sh run $(or $(FUZZTIME),30s) $(CHANGED)
+
+corpora: ## store what the fuzzer found of interest since in testdata/corpora.tar.gz, which make test replays
+	bash testdata/fuzz.sh pack
 
 soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, every crash point on HBase, 200 kills of an ingest, 100 of a load into HBase, 10^8 damaged Swift names, 10^5 requests of a server, every fuzz target for five minutes
 	SYMLAKE_STORM_NAMES=100000000 $(GO) test ./formats/demangle/swift -run TestStorm -count=1 -timeout 60m
@@ -65,7 +78,7 @@ soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, 
 	SYMLAKE_KILL_POINTS=200 $(GO) test ./jobs -run TestKill -count=1 -timeout 60m
 	SYMLAKE_KILL_POINTS=100 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./jobs -run '^TestHBase$$/loader' -count=1 -timeout 60m
 	SYMLAKE_POWER_LOSSES=1 $(GO) test ./jobs -run TestFirstRunLosesPower -v -count=1 -timeout 60m
-	bash testdata/fuzz.sh 5m
+	bash testdata/fuzz.sh run 5m
 	SYMLAKE_SERVE_REQUESTS=100000 $(GO) test ./jobs -run 'TestServeGenerated|TestServeSlowShare' -v -count=1 -timeout 600m
 	SYMLAKE_FUZZ_SECONDS=600 SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis $(GO) test ./jobs -run TestServeFuzzed -count=1 -timeout 60m
 

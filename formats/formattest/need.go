@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -62,6 +64,22 @@ func Fixture(t testing.TB, name string) string {
 	}
 	return p
 }
+
+// GOROOT returns the folder of the Go distribution, of which tests read source files and objects.
+// runtime.GOROOT is empty in a test that was built with -trimpath.
+func GOROOT(t testing.TB) string {
+	t.Helper()
+	dir, err := goroot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var goroot = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	return strings.TrimSpace(string(out)), err
+})
 
 // Bench leaves out a test that measures, unless SYMLAKE_BENCH is set, as make bench does.
 func Bench(t testing.TB) {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -75,8 +74,8 @@ func objects(t *testing.T) []string {
 			return nil
 		})
 	}
-	add(filepath.Join(runtime.GOROOT(), "src", "debug", "dwarf", "testdata"))
-	add(filepath.Join(runtime.GOROOT(), "src", "debug", "elf", "testdata"))
+	add(filepath.Join(formattest.GOROOT(t), "src", "debug", "dwarf", "testdata"))
+	add(filepath.Join(formattest.GOROOT(t), "src", "debug", "elf", "testdata"))
 	add(filepath.Join(filepath.Dir(formattest.Fixture(t, "README.md")), "elf"))
 	add(filepath.Join(filepath.Dir(formattest.Fixture(t, "README.md")), "own-native", "elf"))
 	return append(list, goProgram(t))
@@ -86,7 +85,7 @@ func objects(t *testing.T) []string {
 func goProgram(t *testing.T) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "program")
-	cmd := exec.Command(filepath.Join(runtime.GOROOT(), "bin", "go"), "build", "-ldflags=-compressdwarf=false", "-o", out, "cmd/test2json")
+	cmd := exec.Command(filepath.Join(formattest.GOROOT(t), "bin", "go"), "build", "-ldflags=-compressdwarf=false", "-o", out, "cmd/test2json")
 	cmd.Env = append(os.Environ(), "GOOS=linux", "CGO_ENABLED=0")
 	if b, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, b)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -32,7 +31,7 @@ func openFile(t testing.TB, path string) *ELF {
 // goFile is a file of the Go tree's own test data.
 func goFile(t testing.TB, name string) string {
 	t.Helper()
-	p := filepath.Join(runtime.GOROOT(), "src", "debug", filepath.FromSlash(name))
+	p := filepath.Join(formattest.GOROOT(t), "src", "debug", filepath.FromSlash(name))
 	if _, err := os.Stat(p); err != nil {
 		t.Skipf("SKIP: %v", err)
 	}
