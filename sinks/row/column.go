@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/compress/huff0"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/symlake/symlake/sinks/internal/entropy"
 )
 
 // How the bytes of a column are coded. Durable.
@@ -26,7 +28,7 @@ const maxBodyBytes = 8 << 20
 // decompressor decodes columns. One goroutine; the zstd decoder is shared.
 type decompressor struct {
 	zstd    *zstd.Decoder
-	fse     fseDecoder
+	entropy entropy.Decoder
 	huff    *huff0.Scratch
 	budget  int // bytes that may still be decoded
 	body    []byte
@@ -111,7 +113,7 @@ func (d *decompressor) decode(code byte, coded, dst []byte) ([]byte, error) {
 		return dst, nil
 	case codeFSE:
 		dst = dst[:cap(dst)]
-		return dst, d.fse.decode(dst, coded)
+		return dst, d.entropy.FSE(dst, coded)
 	case codeHuff:
 		table, rest, err := huff0.ReadTable(coded, d.huff)
 		if err != nil {

@@ -3,9 +3,10 @@ package row
 import (
 	"bytes"
 	"encoding/binary"
-	"math"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/symlake/symlake/sinks/internal/entropy"
 )
 
 const (
@@ -19,11 +20,10 @@ const (
 
 // compressor codes columns. One goroutine.
 type compressor struct {
-	fse     fseEncoder
-	huff    huffEncoder
+	entropy entropy.Encoder
+	counts  entropy.Histogram // of the column's bytes
 	zstd    *zstd.Encoder
 	buf     []byte
-	counts  [256]uint32 // of the column's bytes
 	matches matches
 }
 
@@ -33,9 +33,7 @@ func newCompressor() *compressor {
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	c := &compressor{zstd: z}
-	c.huff.fse = &c.fse
-	return c
+	return &compressor{zstd: z}
 }
 
 // trial says which coders a column is tried with. What came out is stored, not what was tried.
@@ -82,30 +80,31 @@ func (c *compressor) smallest(raw []byte, try trial) (code byte, coded []byte) {
 	if try == tryZstd || len(raw) > maxEntropy {
 		return c.zstandard(raw)
 	}
-	counts, most, values, bits := c.count(raw)
+	h := &c.counts
+	h.Count(raw)
 	if try == tryFast {
-		if out := c.huff.encode(raw, counts, values); out != nil {
+		if out := c.entropy.Huffman(raw, h); out != nil {
 			code, coded = codeHuff, out
 		}
 		if len(coded) > len(raw)/6 {
 			return code, coded
 		}
 	}
-	if try == tryBoth && c.matches.pay(raw, bits, values) {
-		if code, coded = c.zstandard(raw); len(coded) <= bits/8+values/2 {
+	if try == tryBoth && c.matches.pay(raw, h.Bits, h.Values) {
+		if code, coded = c.zstandard(raw); len(coded) <= h.Bits/8+h.Values/2 {
 			return code, coded
 		}
 	}
-	if bits/8+values/4 >= len(coded) { // the table hardly ever takes less
+	if h.Bits/8+h.Values/4 >= len(coded) { // the table hardly ever takes less
 		return code, coded
 	}
 	// A byte that stands for more than a third of the column takes less
 	// than the whole bit that a Huffman code must give it.
-	if most > len(raw)/3 {
-		if out := c.fse.encode(raw, counts, values); len(out) < len(coded) {
+	if h.Most > len(raw)/3 {
+		if out := c.entropy.FSE(raw, h); len(out) < len(coded) {
 			code, coded = codeFSE, out
 		}
-	} else if out := c.huff.encode(raw, counts, values); out != nil && len(out) < len(coded) {
+	} else if out := c.entropy.Huffman(raw, h); out != nil && len(out) < len(coded) {
 		code, coded = codeHuff, out
 	}
 	return code, coded
@@ -117,38 +116,4 @@ func (c *compressor) zstandard(raw []byte) (code byte, coded []byte) {
 		return codeZstd, c.buf
 	}
 	return codePlain, raw
-}
-
-// count says how often each byte occurs in raw, to the highest that does, how often the most frequent one, how many do,
-// and the column's information: no entropy coder takes fewer bits.
-func (c *compressor) count(raw []byte) (counts []uint32, most, values, bits int) {
-	// Two counters a byte: a column of few values would wait for its own stores.
-	var odd [256]uint32
-	h := &c.counts
-	clear(h[:])
-	i := 0
-	for ; i+1 < len(raw); i += 2 {
-		h[raw[i]]++
-		odd[raw[i+1]]++
-	}
-	if i < len(raw) {
-		h[raw[i]]++
-	}
-	last, sum := 0, 0.0
-	for b := range h {
-		if h[b] += odd[b]; h[b] > 0 {
-			most, last = max(most, int(h[b])), b
-			sum += float64(h[b]) * log2(h[b])
-			values++
-		}
-	}
-	n := uint32(len(raw))
-	return h[:last+1], most, values, int(float64(n)*log2(n) - sum)
-}
-
-// log2 is the binary logarithm of n, which is not 0, within 0.001: of its mantissa by a polynomial.
-func log2(n uint32) float64 {
-	b := math.Float64bits(float64(n))
-	x := math.Float64frombits(b&(1<<52-1)|1023<<52) - 1
-	return float64(int(b>>52)-1023) + x + x*(1-x)*(0.423-0.1595*x)
 }

@@ -1,7 +1,6 @@
 package row
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -41,21 +40,13 @@ func TestMatchesTellTheCoder(t *testing.T) {
 	add("one match", false, few)
 	c := newCompressor()
 	for name, col := range columns {
-		_, _, values, bits := c.count(col.raw)
-		if got := c.matches.pay(col.raw, bits, values); got != col.zstd {
+		c.counts.Count(col.raw)
+		if got := c.matches.pay(col.raw, c.counts.Bits, c.counts.Values); got != col.zstd {
 			t.Errorf("%s: pays: %t", name, got)
 		}
 		size := func(try trial) int { return len(c.column(nil, col.raw, try)) }
 		if both, zstd, entropy := size(tryBoth), size(tryZstd), size(tryEntropy); both != min(zstd, entropy) {
 			t.Errorf("%s: %d bytes; as zstd %d, by entropy %d", name, both, zstd, entropy)
-		}
-	}
-}
-
-func TestLog2(t *testing.T) {
-	for n := uint32(1); n < 1<<31; n += 1 + n/999 {
-		if got, want := log2(n), math.Log2(float64(n)); math.Abs(got-want) > 0.001 {
-			t.Fatalf("log2(%d) = %f, want %f", n, got, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package row
+package entropy
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package row
+package entropy
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ func TestHuffEncoder(t *testing.T) {
 	}
 	raw = append(raw, all, all[:1000])
 	theirs := huff0.Scratch{Reuse: huff0.ReusePolicyNone}
-	e := huffEncoder{fse: new(fseEncoder)}
+	var e Encoder
 	own, other, both := 0, 0, 0
 	for _, b := range raw {
 		out := checkHuff(t, &e, b)
@@ -38,11 +38,11 @@ func TestHuffEncoder(t *testing.T) {
 }
 
 // checkHuff codes b and decodes that. b has two values at least; nil: it is not shorter.
-func checkHuff(t *testing.T, e *huffEncoder, b []byte) []byte {
+func checkHuff(t *testing.T, e *Encoder, b []byte) []byte {
 	t.Helper()
-	var c compressor
-	counts, _, values, _ := c.count(b)
-	out := e.encode(b, counts, values)
+	var h Histogram
+	h.Count(b)
+	out := e.Huffman(b, &h)
 	if out == nil {
 		return nil
 	}
@@ -67,9 +67,9 @@ func FuzzHuffEncoder(f *testing.F) {
 			f.Add(b)
 		}
 	}
-	e := huffEncoder{fse: new(fseEncoder)}
+	var e Encoder
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if len(b) >= minCoded && len(b) <= maxEntropy && bytes.Count(b, b[:1]) < len(b) {
+		if len(b) >= 32 && len(b) <= 128<<10 && bytes.Count(b, b[:1]) < len(b) {
 			checkHuff(t, &e, b)
 		}
 	})

@@ -1,4 +1,4 @@
-package row
+package entropy
 
 import (
 	"bytes"
@@ -89,9 +89,9 @@ func TestFSEEncoder(t *testing.T) {
 // checkFSE codes b and decodes that twice. b has two values at least.
 func checkFSE(t *testing.T, e *fseEncoder, b []byte) []byte {
 	t.Helper()
-	var c compressor
-	counts, _, values, _ := c.count(b)
-	out := e.encode(b, counts, values)
+	var h Histogram
+	h.Count(b)
+	out := e.encode(b, h.Counts, h.Values)
 	var d fseDecoder
 	got := make([]byte, len(b))
 	if err := d.decode(got, out); err != nil || !bytes.Equal(got, b) {

@@ -1,4 +1,4 @@
-package row
+package entropy
 
 import (
 	"encoding/binary"
@@ -9,7 +9,6 @@ import (
 // huffEncoder codes columns with Huffman codes as zstd has them for literals (RFC 8878, 4.2): the description of the codes by
 // their weights, the lengths of three streams, and four streams. It is ready with an encoder of weights.
 type huffEncoder struct {
-	fse     *fseEncoder // of weights; what it gave is copied at once
 	places  [huffBuckets]int16
 	sorted  [256]uint32 // count << 8 + value of those that occur, the rarest first
 	nodes   [256]uint32 // see measure
@@ -27,17 +26,19 @@ const (
 	// A description has weights in halves of bytes, behind a byte that is their number and this less one; or coded with finite
 	// state entropy, behind their length, which is less than this.
 	huffPlain = 128
+	// huffCoded is the number of weights from which on their table may pay.
+	huffCoded = 32
 )
 
 // encode codes raw, of which counts, to the highest value, says how often each of its values occurs: two at least. What it
 // gives is valid until the next call; nil: it would not be shorter than raw.
-func (e *huffEncoder) encode(raw []byte, counts []uint32, values int) []byte {
+func (e *huffEncoder) encode(raw []byte, counts []uint32, values int, weights *fseEncoder) []byte {
 	longest := min(max(bits.Len(uint(len(raw)-1))-2, bits.Len(uint(values))+1), huffMostBits)
 	sorted := e.sort(counts, values)
 	e.measure(sorted)
 	longest = e.limit(longest)
 	total := e.assign(sorted, counts, longest)
-	head := e.describe(e.out[:0], e.weights[:len(counts)-1])
+	head := e.describe(e.out[:0], e.weights[:len(counts)-1], weights)
 	at := len(head) + 2*(huffStreams-1)
 	size := at + total/8 + huffStreams
 	if head == nil || size >= len(raw) {
@@ -185,9 +186,9 @@ func (e *huffEncoder) assign(sorted, counts []uint32, longest int) (total int) {
 }
 
 // describe appends the description of codes by the weights, but for the last one, which the others tell; nil: they cannot be said.
-func (e *huffEncoder) describe(dst, weights []byte) []byte {
+func (e *huffEncoder) describe(dst, weights []byte, coder *fseEncoder) []byte {
 	plain := (len(weights) + 1) / 2
-	if len(weights) >= minCoded {
+	if len(weights) >= huffCoded {
 		var counts [huffMostBits + 1]uint32
 		for _, w := range weights {
 			counts[w]++
@@ -199,7 +200,7 @@ func (e *huffEncoder) describe(dst, weights []byte) []byte {
 			}
 		}
 		if values > 1 {
-			if out := e.fse.encode(weights, counts[:highest+1], values); len(out) < min(plain, huffPlain) {
+			if out := coder.encode(weights, counts[:highest+1], values); len(out) < min(plain, huffPlain) {
 				return append(append(dst, byte(len(out))), out...)
 			}
 		}
