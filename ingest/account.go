@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/wanted"
-	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -85,26 +83,6 @@ func (j *job) closeAccount(ctx context.Context, ended error) error {
 		return fmt.Errorf("write the report into the outbox: %w", err)
 	}
 	return j.wanted.Strike(ctx, j.cat)
-}
-
-// changeAccount changes an account as it is now in the store. change returns false to leave it.
-// An account that is gone is no error.
-func changeAccount(ctx context.Context, c *catalog.Catalog, a *catalog.Account, change func(*catalog.Account) bool) error {
-	for {
-		next := *a
-		if !change(&next) {
-			return nil
-		}
-		err := c.Accounts.Swap(ctx, a, &next)
-		if err == nil || !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
-			return err
-		}
-		now, err := c.Accounts.Get(ctx, a.ID)
-		if err != nil || now == nil {
-			return err
-		}
-		a = now
-	}
 }
 
 // recall closes the accounts of processes that died, with what the ledger and the records say of

@@ -19,10 +19,6 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// minStringBytes is what the names of one artifact may take even if less
-// memory is configured: they are needed at once, and no real object comes near.
-const minStringBytes = 64 << 20
-
 // maxMissing is how many missing parts a load names: they stand in its record,
 // which every look-up reads. A binary has up to 40,000 split units.
 const maxMissing = 1000
@@ -279,7 +275,7 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 }
 
 // stringBytes is what the names of the artifact may take.
-func (e *encoding) stringBytes() int64 { return max(e.x.j.o.MemoryBytes, minStringBytes) }
+func (e *encoding) stringBytes() int64 { return max(e.x.j.o.MemoryBytes, spill.MinStringBytes) }
 
 // textBytes is what strings take.
 func textBytes(strs []string) (n int64) {

@@ -216,7 +216,7 @@ func (r *resealer) classes(ctx context.Context, id symbol.ID, l *row.Loaded, to 
 		return nil, err
 	}
 	s := spill.New(spill.Options{Budget: scratch.NewBudget(r.MemoryBytes), Scratch: r.Scratch,
-		StringBytes: max(r.MemoryBytes, minStringBytes), Position: secret.Position})
+		StringBytes: max(r.MemoryBytes, spill.MinStringBytes), Position: secret.Position})
 	defer func() { err = errors.Join(err, s.Close()) }()
 	lane := s.Lane()
 	if err := stored.Classes(ctx, r.Store, r.Keyring, id, l, func(c *symbol.Class) error { return lane.AddClass(0, c) }); err != nil {

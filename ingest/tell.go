@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -142,28 +141,6 @@ func (j *job) accounts(ctx context.Context) ([]*catalog.Account, error) {
 	return closed, parallel.Each(over, func(a *catalog.Account) error { return removeAccount(ctx, j.cat, a) })
 }
 
-// outboxError tells what to do about an outbox that cannot be read.
-func outboxError(err error) error {
-	if errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) {
-		return fmt.Errorf("read the outbox of reports: %w: symlake report --ack with the account's id gives that account up", err)
-	}
-	return fmt.Errorf("read the outbox of reports: %w", err)
-}
-
-func removeAccount(ctx context.Context, c *catalog.Catalog, a *catalog.Account) error {
-	for {
-		err := c.Accounts.Swap(ctx, a, nil)
-		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
-			return err
-		}
-		now, err := c.Accounts.Get(ctx, a.ID)
-		if err != nil || now == nil {
-			return err
-		}
-		a = now
-	}
-}
-
 // claim takes the accounts that were not told and that no other process is telling.
 func (t *Telling) claim(ctx context.Context, all []*catalog.Account) error {
 	for _, a := range all {
@@ -292,17 +269,6 @@ func (j *job) sum(ctx context.Context, accounts []*catalog.Account) (*report.Rep
 		}
 	}
 	return total, nil
-}
-
-func reportOf(a *catalog.Account) (*report.Report, error) {
-	r := &report.Report{}
-	if err := json.Unmarshal(a.Report, r); err != nil {
-		return nil, fmt.Errorf("account %s: %w: %w", a.ID, row.ErrUnauthentic, err)
-	}
-	if r.Objects.Skipped == nil {
-		r.Objects.Skipped = map[string]int{}
-	}
-	return r, nil
 }
 
 // addAttempts adds what earlier attempts of a run did to the report of its last one. An object

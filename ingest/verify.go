@@ -57,12 +57,6 @@ type VerifyReport struct {
 	Problems []Problem `json:"problems"`
 }
 
-// Problem is something that is not as it was written.
-type Problem struct {
-	Where string `json:"where"` // "artifact …", "load …", "object …"
-	Error string `json:"error"`
-}
-
 // Verify reads everything back: rows against the fences, seals and digests of
 // their records, rows that no record names, names, ledger, audit, and the lake. It goes on after a
 // problem; the error is that of ctx, or of a store that cannot be read at all.
@@ -106,6 +100,9 @@ func (v *verifier) problem(where string, err error) {
 	}
 }
 
+// errUnread ends a listing that nothing reads on.
+var errUnread = errors.New("no more loads are asked for")
+
 type storedLoad struct {
 	id   symbol.ID
 	load sinks.Load
@@ -120,7 +117,7 @@ func (v *verifier) run(ctx context.Context) error {
 	next, stop := iter.Pull(func(yield func(storedLoad) bool) {
 		scanErr = stored.Each(ctx, v.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
 			if !yield(storedLoad{id, l}) {
-				return errStop
+				return errUnread
 			}
 			return nil
 		})
@@ -152,7 +149,7 @@ func (v *verifier) run(ctx context.Context) error {
 			unnamed()
 		}
 	}
-	if scanErr != nil && scanErr != errStop && ctx.Err() == nil {
+	if scanErr != nil && scanErr != errUnread && ctx.Err() == nil {
 		v.problem("rows", scanErr)
 	}
 	for _, l := range strays { // their record may have come since: it is written before the first row

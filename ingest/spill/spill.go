@@ -40,6 +40,10 @@ func order(rank symbol.Rank, part, seq int) Order {
 	return Order(rank)<<(seqBits+partBits) | Order(part)<<seqBits | Order(seq)
 }
 
+// MinStringBytes are the bytes that the names of one artifact may take even if less memory is
+// configured. A sorter needs all names at once, and no real object comes near this limit.
+const MinStringBytes = 64 << 20
+
 // Options of a Sorter.
 type Options struct {
 	Budget      *scratch.Budget // shared with others; never nil

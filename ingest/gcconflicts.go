@@ -1,0 +1,25 @@
+package ingest
+
+import (
+	"context"
+
+	"github.com/symlake/symlake/ingest/conflicts"
+	"github.com/symlake/symlake/ingest/ledger"
+)
+
+// conflicts removes the conflicts that are past.
+func (g *collector) conflicts(ctx context.Context) error {
+	return eachView(ctx, g.cat, func(v *conflictView) error {
+		if !v.past() {
+			return nil
+		}
+		g.report.Conflicts++
+		if g.DryRun {
+			return nil
+		}
+		if err := ledger.ChangeOutcome(ctx, g.cat, v.KeptOut.Source, v.Artifact, ledger.OutcomeConflict, ledger.OutcomeKept); err != nil {
+			return err
+		}
+		return conflicts.Remove(ctx, g.cat, v.Conflict)
+	})
+}

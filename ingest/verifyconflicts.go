@@ -1,0 +1,47 @@
+package ingest
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/sinks/catalog"
+)
+
+// conflicts checks that records, ledger and conflicts say the same of who holds what.
+func (v *verifier) conflicts(ctx context.Context) {
+	err := eachView(ctx, v.cat, func(c *conflictView) error {
+		where := fmt.Sprintf("conflict of %s about %s", ledger.Place(c.KeptOut.URL, c.KeptOut.Member), c.Artifact)
+		if c.record == nil || c.record.Published == nil || c.record.State.Removed() || !c.settled() {
+			return ctx.Err() // gc removes it, or an ingest is about to settle it
+		}
+		p := c.record.Published
+		switch {
+		case record.IsFrom(p, c.KeptOut.URL, c.KeptOut.Member) && hex.EncodeToString(p.Digest[:]) == c.KeptOut.Digest:
+			v.problem(where, errors.New("the load that it keeps out is published, and no person accepted it"))
+		case hex.EncodeToString(p.Load[:]) == c.Load && c.KeptOut.MayReplace(p.Claimed()):
+			v.problem(where, fmt.Errorf("the published load has owner %q and rank %d, the conflict says %q and %d",
+				p.Claimed().Owner, p.Claimed().Rank, c.Kept.Owner, c.Kept.Rank))
+		case c.unlisted():
+			v.problem(where, errors.New("the ledger does not name it: gc removes it"))
+		}
+		return ctx.Err()
+	})
+	if err != nil && ctx.Err() == nil {
+		v.problem("conflicts", err)
+	}
+}
+
+// conflict checks that a conflict that the ledger names has its record.
+func (v *verifier) conflict(ctx context.Context, o *catalog.Object, a *catalog.ObjectArtifact) {
+	c, err := v.cat.Conflicts.Get(ctx, a.ID, o.URL, a.Member)
+	if err == nil && c == nil {
+		err = fmt.Errorf("artifact %s is in conflict by the ledger, and no record says with what", a.ID)
+	}
+	if err != nil && ctx.Err() == nil {
+		v.problem("object "+o.URL, err)
+	}
+}
