@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/wanted"
@@ -69,7 +70,7 @@ func (j *job) closeAccount(ctx context.Context, ended error) error {
 	if err != nil {
 		return err
 	}
-	err = changeAccount(ctx, j.cat, j.account, func(a *catalog.Account) bool {
+	err = outbox.Change(ctx, j.cat, j.account, func(a *catalog.Account) bool {
 		if !a.Ended.IsZero() {
 			return false // a process that took this one for dead has counted it
 		}
@@ -119,7 +120,7 @@ func (j *job) deadAccounts(ctx context.Context, old time.Duration) (dead []*cata
 		return nil
 	})
 	if err != nil {
-		return nil, false, outboxError(err)
+		return nil, false, outbox.ReadError(err)
 	}
 	for _, a := range open {
 		var s sighting
@@ -167,7 +168,7 @@ func (j *job) recount(ctx context.Context, accounts []*catalog.Account) error {
 		if text, err = json.Marshal(c.reports[a.ID]); err != nil {
 			return err
 		}
-		err = changeAccount(ctx, j.cat, a, func(now *catalog.Account) bool {
+		err = outbox.Change(ctx, j.cat, a, func(now *catalog.Account) bool {
 			if !now.Ended.IsZero() {
 				return false
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -288,7 +289,7 @@ func TestDamagedAccount(t *testing.T) {
 	if _, err := Tell(t.Context(), r, w.o); err == nil || !strings.Contains(err.Error(), id.String()) || !strings.Contains(err.Error(), "report --ack") {
 		t.Errorf("telling gave %v", err)
 	}
-	v, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring})
+	v, err := verify.Run(t.Context(), verify.Options{Store: w.store, Keyring: w.ring})
 	if err != nil || len(v.Problems) != 1 || v.Problems[0].Where != "outbox" {
 		t.Errorf("%+v, %v", v.Problems, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/symlake/symlake/ingest/upkeep/gc"
 )
 
 // A clock that stood years ahead for one run, and is right again: what it loaded is replaced, listed and
@@ -35,7 +37,7 @@ func TestClockJumps(t *testing.T) {
 	w.answers(idA, 1, "v4:1")
 	w.verify()
 	w.now = right.Add(80 * time.Hour)
-	if w.gc(GCOptions{}); w.loads() != 2 {
+	if w.gc(gc.Options{}); w.loads() != 2 {
 		t.Fatalf("%d loads are left, want the published one and the one before", w.loads())
 	}
 	w.verify()

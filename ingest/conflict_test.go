@@ -14,6 +14,10 @@ import (
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/transfer"
+	"github.com/symlake/symlake/ingest/upkeep"
+	"github.com/symlake/symlake/ingest/upkeep/forget"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
+	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -60,7 +64,7 @@ func TestAccept(t *testing.T) {
 		t.Errorf("it belongs to %+v, %d conflicts", c, len(w.conflicts()))
 	}
 	w.verify()
-	if _, err := Rollback(t.Context(), w.projection(), symbol.NewID(symbol.ELF, idA)); err != nil {
+	if _, err := upkeep.Rollback(t.Context(), w.projection(), symbol.NewID(symbol.ELF, idA)); err != nil {
 		t.Fatal(err)
 	}
 	w.answers(idA, 0, "mine:1")
@@ -198,7 +202,7 @@ func TestCopyOwners(t *testing.T) {
 // problems are what verify says of the store.
 func (w *teams) problems() (list []string) {
 	w.t.Helper()
-	r, err := Verify(w.t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring})
+	r, err := verify.Run(w.t.Context(), verify.Options{Store: w.store, Keyring: w.ring})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -276,7 +280,7 @@ func TestCollectConflicts(t *testing.T) {
 	}{
 		{"open", 1, func(w *teams) {}},
 		{"artifact forgotten", 0, func(w *teams) {
-			if _, err := Forget(t.Context(), ForgetOptions{Stores: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}}); err != nil {
+			if _, err := forget.Run(t.Context(), forget.Options{Stores: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}}); err != nil {
 				t.Fatal(err)
 			}
 		}},
@@ -300,7 +304,7 @@ func TestCollectConflicts(t *testing.T) {
 			w.ingest(1)
 			c.edit(w)
 			for _, dry := range []bool{true, false} {
-				r, err := GC(t.Context(), GCOptions{Store: w.store, Keyring: w.ring, DryRun: dry})
+				r, err := gc.Run(t.Context(), gc.Options{Store: w.store, Keyring: w.ring, DryRun: dry})
 				if err != nil || r.Conflicts != 1-c.left {
 					t.Errorf("%+v, %v", r, err)
 				}

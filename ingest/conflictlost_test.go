@@ -5,6 +5,9 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/conflicts"
+	"github.com/symlake/symlake/ingest/upkeep/forget"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
+	"github.com/symlake/symlake/ingest/upkeep/keys"
 )
 
 // TestAcceptDied: a process that dies between accepting a conflict and putting its object back leaves the rest
@@ -58,7 +61,7 @@ func TestConflictOfTheForgotten(t *testing.T) {
 	w.put("b/lib.so", forged)
 	w.ingest(0)
 	w.ingest(1)
-	if _, err := Forget(t.Context(), ForgetOptions{Stores: w.projection(), Artifacts: []symbol.ID{elfID(idA)}}); err != nil {
+	if _, err := forget.Run(t.Context(), forget.Options{Stores: w.projection(), Artifacts: []symbol.ID{elfID(idA)}}); err != nil {
 		t.Fatal(err)
 	}
 	w.verify()
@@ -73,7 +76,7 @@ func TestConflictOfTheForgotten(t *testing.T) {
 	t.Logf("%+v %v", r.Objects, r.Conflicts)
 	w.o = o
 	w.verify()
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	w.verify()
 	w.ingest(0, 1)
 	w.verify()
@@ -86,7 +89,7 @@ func TestShredInConflict(t *testing.T) {
 	w.put("b/lib.so", forged)
 	w.ingest(0)
 	w.ingest(1)
-	if _, err := Shred(t.Context(), ShredOptions{Store: w.store, Keyring: w.ring, Artifacts: []symbol.ID{elfID(idA)}, Now: w.o.Now}); err != nil {
+	if _, err := keys.Shred(t.Context(), keys.ShredOptions{Store: w.store, Keyring: w.ring, Artifacts: []symbol.ID{elfID(idA)}, Now: w.o.Now}); err != nil {
 		t.Fatal(err)
 	}
 	w.verify()
@@ -94,7 +97,7 @@ func TestShredInConflict(t *testing.T) {
 	t.Log(conflicts.Accept(t.Context(), w.cat, w.url("b/lib.so"), w.now, w.noted(&told)))
 	w.ingest(0, 1)
 	w.verify()
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	w.verify()
 	w.ingest(0, 1)
 	w.verify()

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/transfer"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
@@ -132,7 +133,7 @@ func TestCopyAfterGC(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := func() time.Time { return to.now.Add(48 * time.Hour) }
-	if _, err := GC(t.Context(), GCOptions{Store: to.store, Keyring: to.ring, Now: later}); err != nil {
+	if _, err := gc.Run(t.Context(), gc.Options{Store: to.store, Keyring: to.ring, Now: later}); err != nil {
 		t.Fatal(err)
 	}
 	if to.record(idA) != nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest/transfer"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
+	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
@@ -68,11 +70,11 @@ func TestCopyLostRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		to.cat, to.o.Store, to.o.Keyring = catalog.New(to.store.Catalog, to.ring), to.store, to.ring
-		if r, err := Verify(t.Context(), VerifyOptions{Store: to.store, Keyring: to.ring}); err != nil || len(r.Problems) < 2 {
+		if r, err := verify.Run(t.Context(), verify.Options{Store: to.store, Keyring: to.ring}); err != nil || len(r.Problems) < 2 {
 			t.Fatalf("verify finds %+v: %v", r, err)
 		}
-		gc := GCOptions{Store: to.store, Keyring: to.ring, Now: func() time.Time { return to.now }}
-		if report, err := GC(t.Context(), gc); err == nil && len(report.Damaged) == 0 {
+		collecting := gc.Options{Store: to.store, Keyring: to.ring, Now: func() time.Time { return to.now }}
+		if report, err := gc.Run(t.Context(), collecting); err == nil && len(report.Damaged) == 0 {
 			t.Errorf("gc says nothing of lost rows: %+v", report)
 		}
 		if to.record(idA).Previous == nil {
@@ -87,7 +89,7 @@ func TestCopyLostRows(t *testing.T) {
 		if len(to.record(idA).Progress) != 0 {
 			t.Errorf("the copy left %+v", to.record(idA).Progress)
 		}
-		report, err := GC(t.Context(), gc)
+		report, err := gc.Run(t.Context(), collecting)
 		if err != nil || report.Lost != 1 {
 			t.Fatalf("%+v %v", report, err)
 		}

@@ -22,6 +22,11 @@ import (
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/transfer"
+	"github.com/symlake/symlake/ingest/upkeep"
+	"github.com/symlake/symlake/ingest/upkeep/forget"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
+	"github.com/symlake/symlake/ingest/upkeep/keys"
+	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -218,33 +223,33 @@ var scenarios = []scenario{
 		}},
 	{name: "compact", lake: true, setup: severalRuns,
 		act: func(ctx context.Context, w *world) error {
-			_, err := CompactLake(ctx, CompactOptions{Stores: w.lakeProjection(), Grace: 1, Now: func() time.Time { return w.now }})
+			_, err := projection.Compact(ctx, projection.CompactOptions{Stores: w.lakeProjection(), Grace: 1, Now: func() time.Time { return w.now }})
 			return err
 		}},
 	{name: "forget", lake: true, setup: severalRuns,
 		act: func(ctx context.Context, w *world) error {
-			_, err := Forget(ctx, ForgetOptions{Stores: w.lakeProjection(), Artifacts: []symbol.ID{elfID(idA)}, Now: func() time.Time { return w.now }})
+			_, err := forget.Run(ctx, forget.Options{Stores: w.lakeProjection(), Artifacts: []symbol.ID{elfID(idA)}, Now: func() time.Time { return w.now }})
 			return err
 		}, check: func(w *world) { w.answers(idA, 0, "no artifact") }},
 	{name: "shred", lake: true, setup: severalRuns,
 		act: func(ctx context.Context, w *world) error {
-			_, err := Shred(ctx, ShredOptions{Store: w.o.Store, Keyring: w.o.Keyring, Lake: w.o.Lake, Artifacts: []symbol.ID{elfID(idA)}, Alone: true, Now: func() time.Time { return w.now }})
+			_, err := keys.Shred(ctx, keys.ShredOptions{Store: w.o.Store, Keyring: w.o.Keyring, Lake: w.o.Lake, Artifacts: []symbol.ID{elfID(idA)}, Alone: true, Now: func() time.Time { return w.now }})
 			return err
 		}},
 	{name: "rotate", lake: true, setup: severalRuns,
 		act: func(ctx context.Context, w *world) error {
-			_, err := Rotate(ctx, RotateOptions{Store: w.o.Store, Keyring: w.o.Keyring, Now: func() time.Time { return w.now }})
+			_, err := keys.Rotate(ctx, keys.RotateOptions{Store: w.o.Store, Keyring: w.o.Keyring, Now: func() time.Time { return w.now }})
 			return err
 		}},
 	{name: "reseal", lake: true, setup: severalRuns,
 		act: func(ctx context.Context, w *world) error {
-			_, err := Reseal(ctx, ResealOptions{Store: w.o.Store, Keyring: w.o.Keyring, Lake: w.o.Lake, Artifacts: []symbol.ID{elfID(idA)}, MemoryBytes: 1 << 20,
+			_, err := keys.Reseal(ctx, keys.ResealOptions{Store: w.o.Store, Keyring: w.o.Keyring, Lake: w.o.Lake, Artifacts: []symbol.ID{elfID(idA)}, MemoryBytes: 1 << 20,
 				Scratch: w.o.Scratch, Owner: "reseal", Now: func() time.Time { return w.now }})
 			return err
 		}, check: func(w *world) { w.answers(idA, 0, "new:1") }},
 	{name: "rollback", lake: true, setup: severalRuns, either: true, again: ingestAll,
 		act: func(ctx context.Context, w *world) error {
-			_, err := Rollback(ctx, w.lakeProjection(), elfID(idA))
+			_, err := upkeep.Rollback(ctx, w.lakeProjection(), elfID(idA))
 			return err
 		}},
 	{name: "rollback to another object", lake: true, either: true, again: ingestAll,
@@ -255,12 +260,12 @@ var scenarios = []scenario{
 			w.run()
 		},
 		act: func(ctx context.Context, w *world) error {
-			_, err := Rollback(ctx, w.lakeProjection(), elfID(idA))
+			_, err := upkeep.Rollback(ctx, w.lakeProjection(), elfID(idA))
 			return err
 		}},
 	{name: "gc", lake: true, setup: severalRuns,
 		act: func(ctx context.Context, w *world) error {
-			_, err := GC(ctx, GCOptions{Store: w.o.Store, Keyring: w.o.Keyring, Grace: 1, Alone: true, Now: func() time.Time { return w.now.Add(2 * record.LeaseTime) }})
+			_, err := gc.Run(ctx, gc.Options{Store: w.o.Store, Keyring: w.o.Keyring, Grace: 1, Alone: true, Now: func() time.Time { return w.now.Add(2 * record.LeaseTime) }})
 			return err
 		}},
 	{name: "load from another store", setup: func(w *world) {
@@ -388,9 +393,9 @@ func (s *scenario) settle(w *world) {
 	}
 	w.verifyWithLake()
 	w.now = w.now.Add(100 * time.Hour)
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	if w.o.Lake != nil {
-		if _, err := CompactLake(w.t.Context(), CompactOptions{Stores: w.lakeProjection(), Grace: 1, Now: func() time.Time { return w.now }}); err != nil {
+		if _, err := projection.Compact(w.t.Context(), projection.CompactOptions{Stores: w.lakeProjection(), Grace: 1, Now: func() time.Time { return w.now }}); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -398,7 +403,7 @@ func (s *scenario) settle(w *world) {
 
 func (w *world) verifyWithLake() string {
 	w.t.Helper()
-	r, err := Verify(w.t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: w.o.Lake, Alive: w.o.Alive, Now: func() time.Time { return w.now }})
+	r, err := verify.Run(w.t.Context(), verify.Options{Store: w.store, Keyring: w.ring, Lake: w.o.Lake, Alive: w.o.Alive, Now: func() time.Time { return w.now }})
 	if err != nil {
 		w.t.Fatal(err)
 	}

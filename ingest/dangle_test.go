@@ -8,6 +8,9 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/ingest/upkeep"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
+	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
@@ -16,7 +19,7 @@ import (
 // problems are what verify finds.
 func (w *world) problems() string {
 	w.t.Helper()
-	r, err := Verify(w.t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Alive: w.o.Alive})
+	r, err := verify.Run(w.t.Context(), verify.Options{Store: w.store, Keyring: w.ring, Alive: w.o.Alive})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -53,7 +56,7 @@ func TestLostRecord(t *testing.T) {
 	}
 	w.now = w.now.Add(100 * time.Hour)
 	for _, dry := range []bool{true, false, false} {
-		r := w.gc(GCOptions{Alone: true, DryRun: dry})
+		r := w.gc(gc.Options{Alone: true, DryRun: dry})
 		if r.Loads != 0 || r.Names != 0 || len(r.Damaged) != 1 || !strings.Contains(r.Damaged[0].Error, heal) || w.loads() != 2 {
 			t.Fatalf("%+v, %d loads", r, w.loads())
 		}
@@ -65,7 +68,7 @@ func TestLostRecord(t *testing.T) {
 	}
 	w.answers(idA, 16, "one:5")
 	w.now = w.now.Add(100 * time.Hour)
-	if r := w.gc(GCOptions{}); r.Orphans != 1 || len(r.Damaged) != 0 {
+	if r := w.gc(gc.Options{}); r.Orphans != 1 || len(r.Damaged) != 0 {
 		t.Fatalf("%+v", r)
 	}
 	if got := w.verify(); got != want {
@@ -83,13 +86,13 @@ func TestLostRecordAndLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.now = w.now.Add(100 * time.Hour)
-	if r := w.gc(GCOptions{}); r.Loads != 0 || r.Names != 0 || len(r.Damaged) != 1 || w.loads() != 1 {
+	if r := w.gc(gc.Options{}); r.Loads != 0 || r.Names != 0 || len(r.Damaged) != 1 || w.loads() != 1 {
 		t.Fatalf("%+v, %d loads", r, w.loads())
 	}
 	w.run()
 	w.answers(idA, 16, "one:5")
 	w.now = w.now.Add(100 * time.Hour)
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	w.verify()
 }
 
@@ -113,7 +116,7 @@ func TestLeftNames(t *testing.T) {
 	}
 	w.verify()
 	w.now = w.now.Add(100 * time.Hour)
-	if r := w.gc(GCOptions{}); r.Records != 1 || r.Names != 3 || len(r.Damaged) != 0 {
+	if r := w.gc(gc.Options{}); r.Records != 1 || r.Names != 3 || len(r.Damaged) != 0 {
 		t.Fatalf("%+v", r)
 	}
 	w.verify()
@@ -151,11 +154,11 @@ func TestRollbackLost(t *testing.T) {
 	if err := w.store.Blocks.Drop(t.Context(), [][]byte{row.LoadPrefix(rec.ID, rec.Previous.Load)}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Rollback(t.Context(), w.projection(), rec.ID); !errors.Is(err, ErrNoPrevious) || !strings.Contains(err.Error(), "are gone") {
+	if _, err := upkeep.Rollback(t.Context(), w.projection(), rec.ID); !errors.Is(err, upkeep.ErrNoPrevious) || !strings.Contains(err.Error(), "are gone") {
 		t.Fatal(err)
 	}
 	w.answers(idA, 16, "other:5")
-	if r := w.gc(GCOptions{}); r.Lost != 1 || w.record(idA).Previous != nil {
+	if r := w.gc(gc.Options{}); r.Lost != 1 || w.record(idA).Previous != nil {
 		t.Fatalf("%+v", r)
 	}
 	w.verify()

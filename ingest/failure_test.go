@@ -12,6 +12,8 @@ import (
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
+	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -162,7 +164,7 @@ func TestStoreFailures(t *testing.T) {
 				}
 				// After the grace everything that nobody needs is gone.
 				w.now = w.now.Add(100 * time.Hour)
-				w.gc(GCOptions{})
+				w.gc(gc.Options{})
 				if rows := w.loads(); rows > 3 { // two published, one previous
 					t.Fatalf("operation %d: %d loads are left", n, rows)
 				}
@@ -177,13 +179,13 @@ func TestStoreFailures(t *testing.T) {
 	}
 }
 
-func (w *world) gc(o GCOptions) *GCReport {
+func (w *world) gc(o gc.Options) *gc.Report {
 	w.t.Helper()
 	o.Keyring, o.Now = w.ring, func() time.Time { return w.now }
 	if o.Store == nil {
 		o.Store = w.store
 	}
-	r, err := GC(w.t.Context(), o)
+	r, err := gc.Run(w.t.Context(), o)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -209,14 +211,14 @@ func TestGC(t *testing.T) {
 	if n := w.loads(); n != 4 {
 		t.Fatal(n)
 	}
-	if r := w.gc(GCOptions{}); r.Loads != 0 || w.loads() != 4 {
+	if r := w.gc(gc.Options{}); r.Loads != 0 || w.loads() != 4 {
 		t.Fatalf("before the grace: %+v", r)
 	}
 	w.now = w.now.Add(25 * time.Hour)
-	if r := w.gc(GCOptions{DryRun: true}); r.Loads != 2 || w.loads() != 4 {
+	if r := w.gc(gc.Options{DryRun: true}); r.Loads != 2 || w.loads() != 4 {
 		t.Fatalf("%+v", r)
 	}
-	if r := w.gc(GCOptions{}); r.Loads != 2 || w.loads() != 2 || len(w.record(idA).Progress) != 0 {
+	if r := w.gc(gc.Options{}); r.Loads != 2 || w.loads() != 2 || len(w.record(idA).Progress) != 0 {
 		t.Fatalf("%+v", r)
 	}
 	w.answers(idA, 0, "v3:1")
@@ -246,7 +248,7 @@ func TestGC(t *testing.T) {
 	if err := w.cat.Names.Add(t.Context(), "b.so", catalog.Ref{Artifact: id}); err != nil {
 		t.Fatal(err)
 	}
-	if r := w.gc(GCOptions{}); r.Orphans != 1 || r.Records != 1 || w.loads() != 3 {
+	if r := w.gc(gc.Options{}); r.Orphans != 1 || r.Records != 1 || w.loads() != 3 {
 		t.Fatalf("%+v", r)
 	}
 	if refs, err := w.cat.Names.Find(t.Context(), "b.so", 0); err != nil || len(refs) != 0 || w.record(idB) != nil {
@@ -264,9 +266,9 @@ func TestGCAgainstTheLiving(t *testing.T) {
 		}
 		w.now = w.now.Add(25 * time.Hour)
 		f := &flaky{from: n, until: 1 << 60}
-		GC(t.Context(), GCOptions{Store: flakyStore(w.store, f), Keyring: w.ring, Now: func() time.Time { return w.now }})
+		gc.Run(t.Context(), gc.Options{Store: flakyStore(w.store, f), Keyring: w.ring, Now: func() time.Time { return w.now }})
 		w.verify()
-		w.gc(GCOptions{})
+		w.gc(gc.Options{})
 		if w.verify(); w.loads() != 2 {
 			t.Fatalf("operation %d: %d loads", n, w.loads())
 		}
@@ -278,7 +280,7 @@ func TestGCAgainstTheLiving(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.now = w.now.Add(record.LeaseTime + 25*time.Hour)
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	if err := j.publish(t.Context(), p); !errors.Is(err, record.ErrLost) {
 		t.Fatal(err)
 	}
@@ -327,7 +329,7 @@ func TestVerifyFindsEverything(t *testing.T) {
 	if err := w.cat.Artifacts.Swap(t.Context(), ids(3), nil); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring})
+	r, err := verify.Run(t.Context(), verify.Options{Store: w.store, Keyring: w.ring})
 	if err != nil {
 		t.Fatal(err)
 	}

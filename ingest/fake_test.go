@@ -19,6 +19,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/bucket/file"
@@ -311,7 +312,7 @@ func (w *world) answers(id string, pos uint64, want string) {
 // verify expects a sound store and gives its digest.
 func (w *world) verify() string {
 	w.t.Helper()
-	r, err := Verify(w.t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring})
+	r, err := verify.Run(w.t.Context(), verify.Options{Store: w.store, Keyring: w.ring})
 	if err != nil {
 		w.t.Fatal(err)
 	}

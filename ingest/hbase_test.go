@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/ingest/transfer"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/hbase"
@@ -85,7 +86,7 @@ func copyAfterGC(t *testing.T, server *hbasetest.Server) {
 			}
 			later := func() time.Time { return to.now.Add(48 * time.Hour) }
 			// Without Tidy's compaction, which would take the markers away.
-			if _, err := GC(t.Context(), GCOptions{Store: untidy(to.store), Keyring: to.ring, Now: later}); err != nil {
+			if _, err := gc.Run(t.Context(), gc.Options{Store: untidy(to.store), Keyring: to.ring, Now: later}); err != nil {
 				t.Fatal(err)
 			}
 			if to.record(idA) != nil {
@@ -103,7 +104,7 @@ func copyAfterGC(t *testing.T, server *hbasetest.Server) {
 			}
 		}
 		// And with it.
-		if _, err := GC(t.Context(), GCOptions{Store: to.store, Keyring: to.ring}); err != nil {
+		if _, err := gc.Run(t.Context(), gc.Options{Store: to.store, Keyring: to.ring}); err != nil {
 			t.Fatal(err)
 		}
 		if to.verify() != w.verify() {

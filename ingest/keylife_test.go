@@ -16,9 +16,13 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/ingest/transfer"
+	"github.com/symlake/symlake/ingest/upkeep"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
+	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
@@ -26,9 +30,9 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-func (w *world) rotate() *RotateReport {
+func (w *world) rotate() *keys.RotateReport {
 	w.t.Helper()
-	r, err := Rotate(w.t.Context(), RotateOptions{Store: w.store, Keyring: w.ring})
+	r, err := keys.Rotate(w.t.Context(), keys.RotateOptions{Store: w.store, Keyring: w.ring})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -82,7 +86,7 @@ func TestRotateDies(t *testing.T) {
 			w := loadedTwice(t, mem.New())
 			digest := w.verify()
 			f := &flaky{from: from, until: 1 << 60, after: after}
-			_, err := Rotate(t.Context(), RotateOptions{Store: flakyStore(w.store, f), Keyring: w.reopened(flakyStore(w.store, f))})
+			_, err := keys.Rotate(t.Context(), keys.RotateOptions{Store: flakyStore(w.store, f), Keyring: w.reopened(flakyStore(w.store, f))})
 			keys, lerr := row.StoreKeys(t.Context(), w.store.Catalog)
 			if lerr != nil {
 				t.Fatal(lerr)
@@ -152,7 +156,7 @@ func TestRetireKeys(t *testing.T) {
 	w.rotate()
 	retire := func(now time.Time, want int) {
 		t.Helper()
-		gone, err := RetireKeys(t.Context(), w.store, w.ring, nil, time.Hour, now)
+		gone, err := keys.Retire(t.Context(), w.store, w.ring, nil, time.Hour, now)
 		if err != nil || len(gone) != want {
 			t.Fatalf("%v went: %v", gone, err)
 		}
@@ -170,7 +174,7 @@ func TestReseal(t *testing.T) {
 	digest := w.verify()
 	id := symbol.NewID(symbol.ELF, hookID(3))
 	old := w.record(hookID(3))
-	r, err := Reseal(t.Context(), ResealOptions{Store: w.store, Keyring: w.ring, Artifacts: []symbol.ID{id}, MemoryBytes: 1 << 20,
+	r, err := keys.Reseal(t.Context(), keys.ResealOptions{Store: w.store, Keyring: w.ring, Artifacts: []symbol.ID{id}, MemoryBytes: 1 << 20,
 		Scratch: t.TempDir(), Owner: "reseal", Now: func() time.Time { return w.now }})
 	if err != nil || r.Artifacts != 1 || r.Loads != 2 {
 		t.Fatalf("%+v %v", r, err)
@@ -185,7 +189,7 @@ func TestReseal(t *testing.T) {
 		t.Error("another content")
 	}
 	w.answers(hookID(3), 0, "f:2")
-	gc(t, w)
+	collect(t, w)
 	for _, l := range []*row.Loaded{old.Published, old.Previous} {
 		prefix := row.LoadPrefix(id, l.Load)
 		err := w.store.Blocks.Scan(t.Context(), sinks.Span{From: prefix, Stop: stored.After(prefix)}, func(r sinks.Row) error {
@@ -195,16 +199,16 @@ func TestReseal(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := Rollback(t.Context(), w.projection(), id); err != nil {
+	if _, err := upkeep.Rollback(t.Context(), w.projection(), id); err != nil {
 		t.Fatal(err)
 	}
 	w.answers(hookID(3), 0, "f:1")
 	w.verify()
 }
 
-func gc(t *testing.T, w *world) {
+func collect(t *testing.T, w *world) {
 	t.Helper()
-	if _, err := GC(t.Context(), GCOptions{Store: w.store, Keyring: w.ring, Grace: 1, Alone: true, Now: func() time.Time { return w.now.Add(2 * record.LeaseTime) }}); err != nil {
+	if _, err := gc.Run(t.Context(), gc.Options{Store: w.store, Keyring: w.ring, Grace: 1, Alone: true, Now: func() time.Time { return w.now.Add(2 * record.LeaseTime) }}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -281,9 +285,9 @@ func TestShred(t *testing.T) {
 		w.now = w.now.Add(time.Hour)
 	}
 	id := symbol.NewID(symbol.ELF, idA)
-	keys := watch.pieces(id) // every one of them had a wrapped key, but the first
+	wrapped := watch.pieces(id) // every one of them had a wrapped key, but the first
 	clear := [][]byte{[]byte("theSecretFunction")}
-	for what, files := range map[string][]string{"keys": holding(t, dir, keys), "lake": holding(t, lakeDir, clear)} {
+	for what, files := range map[string][]string{"keys": holding(t, dir, wrapped), "lake": holding(t, lakeDir, clear)} {
 		if len(files) == 0 {
 			t.Fatalf("no file has its %s", what)
 		}
@@ -293,9 +297,9 @@ func TestShred(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	shred := func() *ShredReport {
+	shred := func() *keys.ShredReport {
 		t.Helper()
-		r, err := Shred(t.Context(), ShredOptions{Store: s, Keyring: w.ring, Lake: w.o.Lake, Artifacts: []symbol.ID{id}, Alone: true, Now: func() time.Time { return w.now }})
+		r, err := keys.Shred(t.Context(), keys.ShredOptions{Store: s, Keyring: w.ring, Lake: w.o.Lake, Artifacts: []symbol.ID{id}, Alone: true, Now: func() time.Time { return w.now }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,7 +316,7 @@ func TestShred(t *testing.T) {
 	}
 	gone := func() {
 		t.Helper()
-		if files := holding(t, dir, keys); len(files) > 0 {
+		if files := holding(t, dir, wrapped); len(files) > 0 {
 			t.Errorf("%v hold pieces of its records", files)
 		}
 		err := s.Blocks.Scan(t.Context(), sinks.Span{From: id[:], Stop: stored.After(id[:])}, func(r sinks.Row) error {
@@ -343,7 +347,7 @@ func TestShred(t *testing.T) {
 	w.o.Formats[0], w.o.Rederive = fake(2), true
 	w.run()
 	w.o.Rederive = false
-	if _, err := Rollback(t.Context(), w.projection(), id); !errors.Is(err, ErrNoPrevious) {
+	if _, err := upkeep.Rollback(t.Context(), w.projection(), id); !errors.Is(err, upkeep.ErrNoPrevious) {
 		t.Errorf("rolled back: %v", err)
 	}
 	another.put("secret.so", "FAKE\nid "+idA+"\nf 0 8 theSecretFunction 4\n")
@@ -352,8 +356,8 @@ func TestShred(t *testing.T) {
 	if c, err := transfer.Copy(t.Context(), copied); err != nil || c.Artifacts.Copied != 0 {
 		t.Errorf("%+v %v", c, err)
 	}
-	gc(t, w)
-	if _, err := CompactLake(t.Context(), CompactOptions{Stores: w.projection(), Grace: 1}); err != nil {
+	collect(t, w)
+	if _, err := projection.Compact(t.Context(), projection.CompactOptions{Stores: w.projection(), Grace: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if rec := w.record(idA); rec.State != catalog.Shredded || len(rec.Published.WrappedKey) > 0 {
@@ -381,8 +385,8 @@ func TestShredDies(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for from := int64(1); ; from++ {
 			w := loadedTwice(t, mem.New())
-			o := ShredOptions{Store: flakyStore(w.store, &flaky{from: from, until: 1 << 60, after: after}), Keyring: w.ring, Artifacts: ids}
-			_, err := Shred(t.Context(), o)
+			o := keys.ShredOptions{Store: flakyStore(w.store, &flaky{from: from, until: 1 << 60, after: after}), Keyring: w.ring, Artifacts: ids}
+			_, err := keys.Shred(t.Context(), o)
 			w.verify()
 			if err == nil {
 				if from < 4 {
@@ -391,7 +395,7 @@ func TestShredDies(t *testing.T) {
 				break
 			}
 			o.Store = w.store
-			if _, err := Shred(t.Context(), o); err != nil {
+			if _, err := keys.Shred(t.Context(), o); err != nil {
 				t.Fatal(err)
 			}
 			for i := 1; i <= 2; i++ {

@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/parquet"
@@ -152,7 +153,7 @@ func TestProjectTwice(t *testing.T) {
 	}
 	w.inLake(two, idA)
 	w.inLake(two, idB)
-	r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: two})
+	r, err := verify.Run(t.Context(), verify.Options{Store: w.store, Keyring: w.ring, Lake: two})
 	if err != nil || len(r.Problems) > 0 {
 		t.Errorf("%v %v", r.Problems, err)
 	}
@@ -174,7 +175,7 @@ func TestVerifyMeanwhile(t *testing.T) {
 	}
 	for state, want := range map[catalog.ObjectState]int{catalog.ObjectLoading: 0, catalog.ObjectPublished: 0, catalog.ObjectLoaded: 1, catalog.ObjectFailed: 1} {
 		become(state)
-		r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: lake})
+		r, err := verify.Run(t.Context(), verify.Options{Store: w.store, Keyring: w.ring, Lake: lake})
 		if err != nil || len(r.Problems) != want || r.Waiting != 1-want {
 			t.Errorf("%s: %d on their way, %v, %v", state, r.Waiting, r.Problems, err)
 		}
@@ -185,11 +186,11 @@ func TestVerifyMeanwhile(t *testing.T) {
 	if err := w.cat.Workers.Swap(t.Context(), nil, run); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: lake}); err != nil || len(r.Problems) > 0 || r.Waiting != 1 {
+	if r, err := verify.Run(t.Context(), verify.Options{Store: w.store, Keyring: w.ring, Lake: lake}); err != nil || len(r.Problems) > 0 || r.Waiting != 1 {
 		t.Errorf("beside a run: %+v, %v", r, err)
 	}
 	dead := func(host, _ string) (alive, known bool) { return false, host == "h" }
-	if r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: lake, Alive: dead}); err != nil || len(r.Problems) != 1 {
+	if r, err := verify.Run(t.Context(), verify.Options{Store: w.store, Keyring: w.ring, Lake: lake, Alive: dead}); err != nil || len(r.Problems) != 1 {
 		t.Errorf("after a run that died: %+v, %v", r, err)
 	}
 	if err := w.cat.Workers.Swap(t.Context(), run, nil); err != nil {
@@ -201,7 +202,7 @@ func TestVerifyMeanwhile(t *testing.T) {
 			t.Error(err)
 		}
 	}}
-	if r, err := Verify(t.Context(), VerifyOptions{Store: w.store, Keyring: w.ring, Lake: late}); err != nil || len(r.Problems) > 0 || r.Waiting > 0 {
+	if r, err := verify.Run(t.Context(), verify.Options{Store: w.store, Keyring: w.ring, Lake: late}); err != nil || len(r.Problems) > 0 || r.Waiting > 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -255,7 +256,7 @@ func TestVerifyMeanwhileRows(t *testing.T) {
 		w.put("b.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n")
 		w.run()
 	}}
-	if r, err := Verify(t.Context(), VerifyOptions{Store: &s, Keyring: w.ring}); err != nil || len(r.Problems) > 0 {
+	if r, err := verify.Run(t.Context(), verify.Options{Store: &s, Keyring: w.ring}); err != nil || len(r.Problems) > 0 {
 		t.Errorf("%v, %v", r.Problems, err)
 	}
 }

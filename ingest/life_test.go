@@ -17,6 +17,9 @@ import (
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
+	"github.com/symlake/symlake/ingest/upkeep"
+	"github.com/symlake/symlake/ingest/upkeep/forget"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
 	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -30,19 +33,19 @@ func (w *world) projection() projection.Stores {
 func TestRollback(t *testing.T) {
 	w := newWorld(t)
 	id := symbol.NewID(symbol.ELF, idA)
-	if _, err := Rollback(t.Context(), w.projection(), id); !errors.Is(err, ErrNoPrevious) {
+	if _, err := upkeep.Rollback(t.Context(), w.projection(), id); !errors.Is(err, upkeep.ErrNoPrevious) {
 		t.Fatal(err)
 	}
 	w.put("a.so", "FAKE\nid "+idA+"\nrank 3\nf 0 8 first 1\n")
 	w.run()
-	if _, err := Rollback(t.Context(), w.projection(), id); !errors.Is(err, ErrNoPrevious) {
+	if _, err := upkeep.Rollback(t.Context(), w.projection(), id); !errors.Is(err, upkeep.ErrNoPrevious) {
 		t.Fatal(err)
 	}
 	w.put("b.so", "FAKE\nid "+idA+"\nf 0 8 second 2\n")
 	w.run()
 	w.answers(idA, 0, "second:2")
 	w.is("a.so", catalog.ObjectKept)
-	if _, err := Rollback(t.Context(), w.projection(), id); err != nil {
+	if _, err := upkeep.Rollback(t.Context(), w.projection(), id); err != nil {
 		t.Fatal(err)
 	}
 	w.answers(idA, 0, "first:1")
@@ -54,10 +57,10 @@ func TestRollback(t *testing.T) {
 	}
 	w.answers(idA, 0, "first:1")
 	w.verify()
-	if _, err := GC(t.Context(), GCOptions{Store: w.store, Keyring: w.ring, Grace: 1, Now: func() time.Time { return w.now.Add(time.Hour) }}); err != nil {
+	if _, err := gc.Run(t.Context(), gc.Options{Store: w.store, Keyring: w.ring, Grace: 1, Now: func() time.Time { return w.now.Add(time.Hour) }}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Rollback(t.Context(), w.projection(), id); err != nil {
+	if _, err := upkeep.Rollback(t.Context(), w.projection(), id); err != nil {
 		t.Fatal(err)
 	}
 	w.answers(idA, 0, "second:2")
@@ -78,14 +81,14 @@ func TestForget(t *testing.T) {
 	w.put("copy.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
 	w.put("z.zip", zipped(t, "a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n", "b.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n"))
 	w.run()
-	options := ForgetOptions{Stores: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}, DryRun: true, Now: func() time.Time { return w.now }}
+	options := forget.Options{Stores: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}, DryRun: true, Now: func() time.Time { return w.now }}
 	before := w.verify()
-	r, err := Forget(t.Context(), options)
+	r, err := forget.Run(t.Context(), options)
 	if err != nil || r.Artifacts != 1 || r.Loads == 0 || r.Bytes == 0 || r.Objects != 2 || w.verify() != before {
 		t.Fatalf("%v %+v", err, r)
 	}
 	options.DryRun = false
-	if r, err = Forget(t.Context(), options); err != nil || r.Artifacts != 1 || r.Objects != 2 {
+	if r, err = forget.Run(t.Context(), options); err != nil || r.Artifacts != 1 || r.Objects != 2 {
 		t.Fatalf("%v %+v", err, r)
 	}
 	forgotten := func() {
@@ -124,11 +127,11 @@ func TestForget(t *testing.T) {
 	w.put("z.zip", zipped(t, "a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n", "b.so", "FAKE\nid "+idB+"\nf 0 8 b 1\n", "c", ""))
 	w.run()
 	forgotten()
-	if _, err := GC(t.Context(), GCOptions{Store: w.store, Keyring: w.ring, Grace: 1, Alone: true, Now: func() time.Time { return w.now.Add(time.Hour) }}); err != nil {
+	if _, err := gc.Run(t.Context(), gc.Options{Store: w.store, Keyring: w.ring, Grace: 1, Alone: true, Now: func() time.Time { return w.now.Add(time.Hour) }}); err != nil {
 		t.Fatal(err)
 	}
 	forgotten()
-	if r, err := Forget(t.Context(), options); err != nil || r.Loads != 0 {
+	if r, err := forget.Run(t.Context(), options); err != nil || r.Loads != 0 {
 		t.Fatalf("once more: %v %+v", err, r)
 	}
 	w.o.Force = true
@@ -150,7 +153,7 @@ func TestForgetDies(t *testing.T) {
 		f.from, f.until = from, 1<<62
 		broken := w.projection()
 		broken.Store = &sinks.Store{Blocks: flakyBlocks{w.store.Blocks, f}, Catalog: flakyCatalog{w.store.Catalog, f}}
-		_, err := Forget(t.Context(), ForgetOptions{Stores: broken, Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}})
+		_, err := forget.Run(t.Context(), forget.Options{Stores: broken, Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idA)}})
 		if err == nil {
 			return
 		}
@@ -161,7 +164,7 @@ func TestForgetDies(t *testing.T) {
 		if w.record(idA).State == catalog.Live {
 			continue // nothing was done
 		}
-		if _, err := Forget(t.Context(), ForgetOptions{Stores: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idB)}}); err != nil {
+		if _, err := forget.Run(t.Context(), forget.Options{Stores: w.projection(), Artifacts: []symbol.ID{symbol.NewID(symbol.ELF, idB)}}); err != nil {
 			t.Fatal(err)
 		}
 		if rec := w.record(idA); len(rec.Names)+len(rec.Progress) > 0 {
@@ -195,10 +198,10 @@ func TestForgetRules(t *testing.T) {
 		}
 		return list
 	}
-	forget := func(o ForgetOptions) *ForgetReport {
+	forgotten := func(o forget.Options) *forget.Report {
 		t.Helper()
 		o.Stores, o.Now = w.projection(), func() time.Time { return w.now }
-		r, err := Forget(t.Context(), o)
+		r, err := forget.Run(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +209,7 @@ func TestForgetRules(t *testing.T) {
 		return r
 	}
 	// Build 0 belongs to another app, too, and sys.so to builds that stay.
-	if r := forget(ForgetOptions{App: "shop", KeepLast: 2}); r.Artifacts != 1 || r.Renamed != 2 || !slices.Equal(there(), []int{0, 2, 3}) {
+	if r := forgotten(forget.Options{App: "shop", KeepLast: 2}); r.Artifacts != 1 || r.Renamed != 2 || !slices.Equal(there(), []int{0, 2, 3}) {
 		t.Fatalf("%+v %v", r, there())
 	}
 	if apps := record.Builds(w.record(idA).Names); !slices.Equal(apps, []string{"shop@2", "shop@3"}) {
@@ -215,11 +218,11 @@ func TestForgetRules(t *testing.T) {
 	if apps := record.Builds(w.record(hookID(0)).Names); !slices.Equal(apps, []string{"mail@9"}) {
 		t.Fatal(apps)
 	}
-	if r := forget(ForgetOptions{App: "mail@9", OlderThan: 90 * 24 * time.Hour}); r.Artifacts != 0 {
+	if r := forgotten(forget.Options{App: "mail@9", OlderThan: 90 * 24 * time.Hour}); r.Artifacts != 0 {
 		t.Fatalf("%+v", r)
 	}
-	_, err := Forget(t.Context(), ForgetOptions{Stores: w.projection(), UnaskedFor: time.Hour})
-	if !errors.Is(err, ErrUnasked) {
+	_, err := forget.Run(t.Context(), forget.Options{Stores: w.projection(), UnaskedFor: time.Hour})
+	if !errors.Is(err, forget.ErrUnasked) {
 		t.Fatal(err)
 	}
 	var asked wanted.Demand
@@ -231,7 +234,7 @@ func TestForgetRules(t *testing.T) {
 	if err := asked.Note(t.Context(), w.cat, w.now); err != nil {
 		t.Fatal(err)
 	}
-	if r := forget(ForgetOptions{UnaskedFor: 90 * 24 * time.Hour}); r.Artifacts != 3 || !slices.Equal(there(), []int{2}) {
+	if r := forgotten(forget.Options{UnaskedFor: 90 * 24 * time.Hour}); r.Artifacts != 3 || !slices.Equal(there(), []int{2}) {
 		t.Fatalf("%+v %v", r, there())
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/upkeep/forget"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
@@ -154,10 +156,10 @@ func TestGCJoinsWaiters(t *testing.T) {
 	w.put("x/a.so", needsPart)
 	w.put("x/b.so", strings.ReplaceAll(needsPart, idA, idB))
 	w.run()
-	if _, err := Forget(t.Context(), ForgetOptions{Stores: w.projection(), Artifacts: []symbol.ID{elfID(idB)}}); err != nil {
+	if _, err := forget.Run(t.Context(), forget.Options{Stores: w.projection(), Artifacts: []symbol.ID{elfID(idB)}}); err != nil {
 		t.Fatal(err)
 	}
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	if ws, err := w.cat.Waiters.For(t.Context(), "dwo:77"); err != nil || len(ws) != 1 || ws[0].Artifact != elfID(idA) {
 		t.Fatalf("%+v %v", ws, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
@@ -135,10 +136,10 @@ func (j *job) accounts(ctx context.Context) ([]*catalog.Account, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, outboxError(err)
+		return nil, outbox.ReadError(err)
 	}
 	slices.SortFunc(closed, func(a, b *catalog.Account) int { return a.Started.Compare(b.Started) })
-	return closed, parallel.Each(over, func(a *catalog.Account) error { return removeAccount(ctx, j.cat, a) })
+	return closed, parallel.Each(over, func(a *catalog.Account) error { return outbox.Remove(ctx, j.cat, a) })
 }
 
 // claim takes the accounts that were not told and that no other process is telling.
@@ -187,7 +188,7 @@ func (t *Telling) Release(ctx context.Context) error {
 		return nil
 	}
 	return parallel.Each(t.accounts, func(a *catalog.Account) error {
-		return changeAccount(ctx, t.cat, a, func(a *catalog.Account) bool {
+		return outbox.Change(ctx, t.cat, a, func(a *catalog.Account) bool {
 			a.Teller = nil
 			return true
 		})
@@ -199,9 +200,9 @@ func (t *Telling) Release(ctx context.Context) error {
 func (t *Telling) Done(ctx context.Context) error {
 	err := parallel.Each(t.accounts, func(a *catalog.Account) error {
 		if !t.o.Attempts || a.Run != t.o.Run {
-			return removeAccount(ctx, t.cat, a)
+			return outbox.Remove(ctx, t.cat, a)
 		}
-		return changeAccount(ctx, t.cat, a, func(a *catalog.Account) bool {
+		return outbox.Change(ctx, t.cat, a, func(a *catalog.Account) bool {
 			a.Told, a.Teller = t.o.Now(), nil
 			return true
 		})
@@ -230,7 +231,7 @@ func Acknowledge(ctx context.Context, c *catalog.Catalog, ids []string) error {
 		case a.Ended.IsZero():
 			return fmt.Errorf("account %s: its process has not ended, or its end was not noted: symlake report --pending", id)
 		}
-		return removeAccount(ctx, c, a)
+		return outbox.Remove(ctx, c, a)
 	})
 }
 
@@ -253,7 +254,7 @@ func (j *job) sum(ctx context.Context, accounts []*catalog.Account) (*report.Rep
 	for _, p := range parts {
 		attempts := byPart[p]
 		last := attempts[len(attempts)-1]
-		r, err := reportOf(last)
+		r, err := outbox.ReportOf(last)
 		if err == nil {
 			err = j.addAttempts(ctx, r, attempts[:len(attempts)-1])
 		}
@@ -275,7 +276,7 @@ func (j *job) sum(ctx context.Context, accounts []*catalog.Account) (*report.Rep
 // that failed and has ended since is not told as failed.
 func (j *job) addAttempts(ctx context.Context, r *report.Report, attempts []*catalog.Account) error {
 	for _, a := range attempts {
-		o, err := reportOf(a)
+		o, err := outbox.ReportOf(a)
 		if err != nil {
 			return err
 		}

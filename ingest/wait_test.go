@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -50,7 +51,7 @@ func TestCompanionThatBreaks(t *testing.T) {
 		t.Fatalf("told %+v", r.Rejected)
 	}
 	w.verify()
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	w.run()
 	w.verify()
 	w.answers(idA, 0, "main:1")
@@ -78,7 +79,7 @@ func TestCompanionThatBreaksAMember(t *testing.T) {
 	if r := w.run(); len(r.Rejected) > 0 {
 		t.Fatalf("told again %+v", r.Rejected)
 	}
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	w.run()
 	w.verify()
 }
@@ -96,7 +97,7 @@ func TestCompanionThatMakesItWorse(t *testing.T) {
 		t.Fatalf("nothing is held: %+v", r)
 	}
 	w.verify()
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	w.run()
 	w.verify()
 }
@@ -111,7 +112,7 @@ func TestWaitOfAnEarlierContent(t *testing.T) {
 	w.put("z/elsewhere", hasPart)
 	w.run()
 	w.verify()
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	w.run()
 	w.verify()
 	w.put("x/a.so", needsPart)
@@ -131,7 +132,7 @@ func TestCompanionLeftItsArchive(t *testing.T) {
 	w.put("x/a.so", needsPart)
 	w.run()
 	w.verify()
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	w.run()
 	w.verify()
 	w.put("z/1.zip", zipped(t, "far/other", other, "far/away", hasPart))
@@ -219,7 +220,7 @@ func TestCompanionOfAMovedObject(t *testing.T) {
 		t.Fatal("the new place waits on")
 	}
 	w.verify()
-	w.gc(GCOptions{})
+	w.gc(gc.Options{})
 	w.run()
 	w.verify()
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/projection"
 )
 
@@ -39,7 +38,7 @@ func (j compactJob) Run(p *process) error {
 	if p.said("lake-profile") { // a conversion is an order: the environment gives none
 		profile = p.flags.LakeProfile
 	}
-	r, err := ingest.CompactLake(p.ctx, ingest.CompactOptions{Stores: projection.Stores{Store: s.Store, Keyring: s.ring, Lake: lake},
+	r, err := projection.Compact(p.ctx, projection.CompactOptions{Stores: projection.Stores{Store: s.Store, Keyring: s.ring, Lake: lake},
 		TargetBytes: int64(j.Target), Grace: max(j.Grace, 1), Profile: profile, Rekey: j.Rekey, DryRun: j.DryRun})
 	if err != nil {
 		return err

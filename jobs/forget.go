@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/ingest/upkeep"
+	"github.com/symlake/symlake/ingest/upkeep/forget"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -36,7 +37,7 @@ func (j rollbackJob) Run(p *process) error {
 		return err
 	}
 	lake.Settled = time.Time{}
-	now, err := ingest.Rollback(p.ctx, lake, id)
+	now, err := upkeep.Rollback(p.ctx, lake, id)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (j forgetJob) Run(p *process) error {
 		return err
 	}
 	defer done()
-	o := ingest.ForgetOptions{Stores: lake, App: j.App, KeepLast: j.KeepLast, OlderThan: time.Duration(j.OlderThan), UnaskedFor: time.Duration(j.UnaskedFor), DryRun: j.DryRun}
+	o := forget.Options{Stores: lake, App: j.App, KeepLast: j.KeepLast, OlderThan: time.Duration(j.OlderThan), UnaskedFor: time.Duration(j.UnaskedFor), DryRun: j.DryRun}
 	for _, name := range j.Artifacts {
 		id, err := p.oneArtifact(s, name, j.App)
 		if err != nil {
@@ -116,8 +117,8 @@ func (j forgetJob) Run(p *process) error {
 			return err
 		}
 	}
-	r, err := ingest.Forget(p.ctx, o)
-	if errors.Is(err, ingest.ErrUnasked) {
+	r, err := forget.Run(p.ctx, o)
+	if errors.Is(err, forget.ErrUnasked) {
 		return usage("--unasked-for: %w", err)
 	}
 	if err != nil {
@@ -144,10 +145,10 @@ func (j forgetJob) Run(p *process) error {
 }
 
 // confirm prints what would be forgotten, and asks.
-func (j forgetJob) confirm(p *process, o ingest.ForgetOptions) error {
+func (j forgetJob) confirm(p *process, o forget.Options) error {
 	o.DryRun = true
-	r, err := ingest.Forget(p.ctx, o)
-	if errors.Is(err, ingest.ErrUnasked) {
+	r, err := forget.Run(p.ctx, o)
+	if errors.Is(err, forget.ErrUnasked) {
 		return usage("--unasked-for: %w", err)
 	}
 	if err != nil {
@@ -166,7 +167,7 @@ func (j forgetJob) confirm(p *process, o ingest.ForgetOptions) error {
 // forgetShown artifacts are named before they are forgotten; --dry-run --json names more.
 const forgetShown = 20
 
-func forgetText(verb string, r *ingest.ForgetReport) string {
+func forgetText(verb string, r *forget.Report) string {
 	return fmt.Sprintf("%s %d artifacts, %d loads of %d bytes; %d lose a build; %d objects", verb, r.Artifacts, r.Loads, r.Bytes, r.Renamed, r.Objects)
 }
 

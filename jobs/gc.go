@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
+	"github.com/symlake/symlake/ingest/upkeep/keys"
 )
 
 type gcJob struct {
@@ -35,7 +36,7 @@ func (j gcJob) Run(p *process) error {
 		defer unlock()
 		alone = p.storeDir() != ""
 	}
-	r, err := ingest.GC(p.ctx, ingest.GCOptions{Store: s.Store, Keyring: s.ring, Grace: max(j.Grace, 1), DryRun: j.DryRun, Alone: alone, Now: time.Now})
+	r, err := gc.Run(p.ctx, gc.Options{Store: s.Store, Keyring: s.ring, Grace: max(j.Grace, 1), DryRun: j.DryRun, Alone: alone, Now: time.Now})
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (j gcJob) retire(p *process, s *records) error {
 	if err != nil && !errors.Is(err, errNoLake) {
 		return err
 	}
-	gone, err := ingest.RetireKeys(p.ctx, s.Store, s.ring, lake, max(j.Grace, 1), time.Now())
+	gone, err := keys.Retire(p.ctx, s.Store, s.ring, lake, max(j.Grace, 1), time.Now())
 	for _, v := range gone {
 		err = errors.Join(err, s.audit(p, "gc", fmt.Sprintf("store key %d", v)))
 	}

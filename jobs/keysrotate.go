@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -99,9 +99,9 @@ func (keysRotateJob) Help() string {
 
 // rotateJSON is the report of a rotation.
 type rotateJSON struct {
-	*ingest.RotateReport
-	Rehomed  int                  `json:"rehomed,omitempty"` // store keys that are under another key-encryption key now
-	Resealed *ingest.ResealReport `json:"resealed,omitempty"`
+	*keys.RotateReport
+	Rehomed  int                `json:"rehomed,omitempty"` // store keys that are under another key-encryption key now
+	Resealed *keys.ResealReport `json:"resealed,omitempty"`
 }
 
 // Run rotates, and reseals.
@@ -140,7 +140,7 @@ func (j keysRotateJob) Run(p *process) error {
 		}
 	}
 	watch := p.watchJob("rotate")
-	out.RotateReport, err = ingest.Rotate(p.ctx, ingest.RotateOptions{Store: s.Store, Keyring: s.ring, Progress: func(r ingest.RotateReport) {
+	out.RotateReport, err = keys.Rotate(p.ctx, keys.RotateOptions{Store: s.Store, Keyring: s.ring, Progress: func(r keys.RotateReport) {
 		watch.at(r.Records, fmt.Sprintf("rotate: %d data keys", r.DataKeys), slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
 	}})
 	watch.stop()
@@ -183,15 +183,15 @@ func (j keysRotateJob) artifacts(p *process, s *records) (ids []symbol.ID, err e
 	return ids, err
 }
 
-func (j keysRotateJob) reseal(p *process, s *records, ids []symbol.ID) (*ingest.ResealReport, error) {
+func (j keysRotateJob) reseal(p *process, s *records, ids []symbol.ID) (*keys.ResealReport, error) {
 	lake, err := p.createLake(s)
 	if err != nil {
 		return nil, err
 	}
 	watch := p.watchJob("reseal")
 	defer watch.stop()
-	r, err := ingest.Reseal(p.ctx, ingest.ResealOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Artifacts: ids,
-		MemoryBytes: int64(p.config.Limits.Memory), Scratch: p.scratch(), Owner: owner(runID("")), Progress: func(r ingest.ResealReport) {
+	r, err := keys.Reseal(p.ctx, keys.ResealOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Artifacts: ids,
+		MemoryBytes: int64(p.config.Limits.Memory), Scratch: p.scratch(), Owner: owner(runID("")), Progress: func(r keys.ResealReport) {
 			watch.at(r.Artifacts, fmt.Sprintf("reseal: %d MB", r.Bytes/1e6), slog.Int("artifacts", r.Artifacts), slog.Uint64("bytes", r.Bytes))
 		}})
 	detail := fmt.Sprintf("%d loads of %d artifacts", r.Loads, r.Artifacts)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -49,7 +49,7 @@ func (j keysShredJob) Run(p *process) error {
 			return err
 		}
 	}
-	r, err := ingest.Shred(p.ctx, ingest.ShredOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Artifacts: ids, Alone: p.storeDir() != ""})
+	r, err := keys.Shred(p.ctx, keys.ShredOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Artifacts: ids, Alone: p.storeDir() != ""})
 	if p.flags.JSON {
 		return errors.Join(err, p.printJSON(r))
 	}

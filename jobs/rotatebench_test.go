@@ -12,7 +12,7 @@ import (
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
@@ -41,7 +41,7 @@ func TestBenchRotate(t *testing.T) {
 			t.Fatal(err)
 		}
 		took := time.Since(start)
-		var r ingest.RotateReport
+		var r keys.RotateReport
 		if err := json.Unmarshal(out, &r); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

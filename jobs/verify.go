@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/upkeep/verify"
 )
 
 type verifyJob struct {
@@ -29,7 +30,7 @@ func (j verifyJob) Run(p *process) error {
 	if err != nil && !errors.Is(err, errNoLake) {
 		return err
 	}
-	v, err := ingest.Verify(p.ctx, ingest.VerifyOptions{Store: s.Store, Keyring: s.ring, Lake: lake, AuditHead: strings.ToLower(j.AuditHead), Alive: processAlive, Problem: func(f ingest.Problem) {
+	v, err := verify.Run(p.ctx, verify.Options{Store: s.Store, Keyring: s.ring, Lake: lake, AuditHead: strings.ToLower(j.AuditHead), Alive: processAlive, Problem: func(f report.Problem) {
 		fmt.Fprintf(p.err, "%s: %s\n", f.Where, f.Error)
 	}})
 	if err != nil {

@@ -1,4 +1,4 @@
-package ingest
+package verify
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 
 // lakeVerifier is a lake that can be read back.
 type lakeVerifier interface {
-	Verify(ctx context.Context, rows func(id symbol.ID, load sinks.Load, n uint64), problem func(where string, err error)) error
+	Run(ctx context.Context, rows func(id symbol.ID, load sinks.Load, n uint64), problem func(where string, err error)) error
 }
 
 // lake checks that the lake names what the store publishes, no more and no less, and has its rows.
@@ -33,7 +33,7 @@ func (v *verifier) lake(ctx context.Context) error {
 	v.report.InLake = len(live)
 	counts := map[symbol.ID]uint64{}
 	if l, ok := v.Lake.(lakeVerifier); ok {
-		err := l.Verify(ctx, func(id symbol.ID, _ sinks.Load, n uint64) { counts[id] = n },
+		err := l.Run(ctx, func(id symbol.ID, _ sinks.Load, n uint64) { counts[id] = n },
 			func(where string, err error) { v.problem("lake: "+where, err) })
 		if err != nil && ctx.Err() == nil {
 			v.problem("lake", err)

@@ -1,4 +1,4 @@
-package ingest
+package verify
 
 import (
 	"context"

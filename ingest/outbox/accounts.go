@@ -1,4 +1,4 @@
-package ingest
+package outbox
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-func reportOf(a *catalog.Account) (*report.Report, error) {
+func ReportOf(a *catalog.Account) (*report.Report, error) {
 	r := &report.Report{}
 	if err := json.Unmarshal(a.Report, r); err != nil {
 		return nil, fmt.Errorf("account %s: %w: %w", a.ID, row.ErrUnauthentic, err)
@@ -23,17 +23,17 @@ func reportOf(a *catalog.Account) (*report.Report, error) {
 	return r, nil
 }
 
-// outboxError tells what to do about an outbox that cannot be read.
-func outboxError(err error) error {
+// ReadError tells what to do about an outbox that cannot be read.
+func ReadError(err error) error {
 	if errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) {
 		return fmt.Errorf("read the outbox of reports: %w: symlake report --ack with the account's id gives that account up", err)
 	}
 	return fmt.Errorf("read the outbox of reports: %w", err)
 }
 
-// changeAccount changes an account as it is now in the store. change returns false to leave it.
+// Change changes an account as it is now in the store. change returns false to leave it.
 // An account that is gone is no error.
-func changeAccount(ctx context.Context, c *catalog.Catalog, a *catalog.Account, change func(*catalog.Account) bool) error {
+func Change(ctx context.Context, c *catalog.Catalog, a *catalog.Account, change func(*catalog.Account) bool) error {
 	for {
 		next := *a
 		if !change(&next) {
@@ -51,7 +51,7 @@ func changeAccount(ctx context.Context, c *catalog.Catalog, a *catalog.Account, 
 	}
 }
 
-func removeAccount(ctx context.Context, c *catalog.Catalog, a *catalog.Account) error {
+func Remove(ctx context.Context, c *catalog.Catalog, a *catalog.Account) error {
 	for {
 		err := c.Accounts.Swap(ctx, a, nil)
 		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {

@@ -1,4 +1,4 @@
-package ingest
+package report
 
 // Problem is something that is not as it was written.
 type Problem struct {

@@ -1,4 +1,4 @@
-package ingest
+package gc
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 
 // conflicts removes the conflicts that are past.
 func (g *collector) conflicts(ctx context.Context) error {
-	return eachView(ctx, g.cat, func(v *conflictView) error {
-		if !v.past() {
+	return conflicts.EachView(ctx, g.cat, func(v *conflicts.View) error {
+		if !v.Past() {
 			return nil
 		}
 		g.report.Conflicts++

@@ -1,4 +1,4 @@
-package ingest
+package keys
 
 import (
 	"context"
@@ -115,9 +115,9 @@ func rotatePass(ctx context.Context, o RotateOptions, cat *catalog.Catalog, r *R
 	return found, nil
 }
 
-// RetireKeys deletes the versions of the store key that open nothing any more, neither in the catalog nor in the lake, if
+// Retire deletes the versions of the store key that open nothing any more, neither in the catalog nor in the lake, if
 // the newest has been in use for the grace: until then readers hold records as they were. It gives the versions that went.
-func RetireKeys(ctx context.Context, s *sinks.Store, k *row.Keyring, lake sinks.Lake, grace time.Duration, now time.Time) (gone []uint32, err error) {
+func Retire(ctx context.Context, s *sinks.Store, k *row.Keyring, lake sinks.Lake, grace time.Duration, now time.Time) (gone []uint32, err error) {
 	versions, err := row.StoreKeys(ctx, s.Catalog)
 	if err != nil || len(versions) < 2 {
 		return nil, err

@@ -1,4 +1,4 @@
-package ingest
+package verify
 
 import (
 	"bytes"
@@ -9,20 +9,21 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/upkeep/dangling"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// dangling finds names and waiters that lead to artifacts without a record.
-func (v *verifier) dangling(ctx context.Context) error {
-	found, err := dangles(ctx, v.cat, v.known, nil)
+// Traces finds names and waiters that lead to artifacts without a record.
+func (v *verifier) Traces(ctx context.Context) error {
+	found, err := dangling.Find(ctx, v.cat, v.known, nil)
 	if err != nil {
 		return err
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(found), func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) }) {
 		d := found[id]
-		heal := d.heal()
-		if d.object == "" && !v.rows[id] {
+		heal := d.Heal()
+		if d.Object == "" && !v.rows[id] {
 			heal = "a process died that loaded it, and symlake gc removes what is left"
 		}
 		v.problem("artifact "+id.String(), fmt.Errorf("its record is gone, and %s: %s", d, heal))

@@ -1,4 +1,4 @@
-package ingest
+package forget
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// ForgetOptions says what is to be removed: the artifacts by id, or all that every rule given applies to.
-type ForgetOptions struct {
+// Options says what is to be removed: the artifacts by id, or all that every rule given applies to.
+type Options struct {
 	projection.Stores
 	Artifacts []symbol.ID
 
@@ -33,8 +33,8 @@ type ForgetOptions struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// ForgetReport is what was removed, or would be.
-type ForgetReport struct {
+// Report is what was removed, or would be.
+type Report struct {
 	Job       string   `json:"job"`
 	Started   string   `json:"started"`
 	Seconds   float64  `json:"seconds"`
@@ -53,16 +53,16 @@ var (
 	errNoRule  = errors.New("no artifact and no rule given")
 )
 
-// Forget removes artifacts from store, lake and names. A mark stays in their records and in the ledger, which only a
+// Run removes artifacts from store, lake and names. A mark stays in their records and in the ledger, which only a
 // forced ingest lifts. A death in between leaves artifacts that answer nothing any more, and the next Forget
 // ends what it finds so.
-func Forget(ctx context.Context, o ForgetOptions) (*ForgetReport, error) {
+func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	began := o.Now()
-	f := &forgetter{ForgetOptions: o, cat: catalog.New(o.Store.Catalog, o.Keyring), doomed: map[symbol.ID]bool{}, builds: map[symbol.ID][]string{},
-		report: &ForgetReport{Job: "forget", Started: began.UTC().Format(time.RFC3339), DryRun: o.DryRun, Forgotten: []string{}}}
+	f := &forgetter{Options: o, cat: catalog.New(o.Store.Catalog, o.Keyring), doomed: map[symbol.ID]bool{}, builds: map[symbol.ID][]string{},
+		report: &Report{Job: "forget", Started: began.UTC().Format(time.RFC3339), DryRun: o.DryRun, Forgotten: []string{}}}
 	err := f.run(ctx)
 	f.report.Objects = int(f.objects.Load())
 	f.report.Seconds = o.Now().Sub(began).Seconds()
@@ -70,11 +70,11 @@ func Forget(ctx context.Context, o ForgetOptions) (*ForgetReport, error) {
 }
 
 type forgetter struct {
-	ForgetOptions
+	Options
 	cat    *catalog.Catalog
 	doomed map[symbol.ID]bool     // to be removed
 	builds map[symbol.ID][]string // names that others lose
-	report *ForgetReport
+	report *Report
 	// objects are marked several at a time.
 	objects atomic.Int64
 }

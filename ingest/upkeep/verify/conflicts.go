@@ -1,4 +1,4 @@
-package ingest
+package verify
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/symlake/symlake/ingest/conflicts"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -13,19 +14,19 @@ import (
 
 // conflicts checks that records, ledger and conflicts say the same of who holds what.
 func (v *verifier) conflicts(ctx context.Context) {
-	err := eachView(ctx, v.cat, func(c *conflictView) error {
+	err := conflicts.EachView(ctx, v.cat, func(c *conflicts.View) error {
 		where := fmt.Sprintf("conflict of %s about %s", ledger.Place(c.KeptOut.URL, c.KeptOut.Member), c.Artifact)
-		if c.record == nil || c.record.Published == nil || c.record.State.Removed() || !c.settled() {
+		if c.Record == nil || c.Record.Published == nil || c.Record.State.Removed() || !c.Settled() {
 			return ctx.Err() // gc removes it, or an ingest is about to settle it
 		}
-		p := c.record.Published
+		p := c.Record.Published
 		switch {
 		case record.IsFrom(p, c.KeptOut.URL, c.KeptOut.Member) && hex.EncodeToString(p.Digest[:]) == c.KeptOut.Digest:
 			v.problem(where, errors.New("the load that it keeps out is published, and no person accepted it"))
 		case hex.EncodeToString(p.Load[:]) == c.Load && c.KeptOut.MayReplace(p.Claimed()):
 			v.problem(where, fmt.Errorf("the published load has owner %q and rank %d, the conflict says %q and %d",
 				p.Claimed().Owner, p.Claimed().Rank, c.Kept.Owner, c.Kept.Rank))
-		case c.unlisted():
+		case c.Unlisted():
 			v.problem(where, errors.New("the ledger does not name it: gc removes it"))
 		}
 		return ctx.Err()

@@ -1,11 +1,10 @@
-package ingest
+package projection
 
 import (
 	"context"
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -14,7 +13,7 @@ import (
 
 // CompactOptions says what a compaction of the lake does.
 type CompactOptions struct {
-	projection.Stores
+	Stores
 	TargetBytes int64         // 0: 128 MiB
 	Grace       time.Duration // files that are no longer named stay so long (0: 24 hours)
 	Profile     string        // "": as it is
@@ -38,23 +37,23 @@ type CompactReport struct {
 	After     int64     `json:"bytes_after"`
 }
 
-// CompactLake brings a lake up to its store, then rewrites small files and those with rows of no more
+// Compact brings a lake up to its store, then rewrites small files and those with rows of no more
 // use, from the store's rows.
-func CompactLake(ctx context.Context, o CompactOptions) (*CompactReport, error) {
+func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	r := &CompactReport{Job: "compact", Started: o.Now()}
 	defer func() { r.Seconds = o.Now().Sub(r.Started).Seconds() }()
 	if !o.DryRun && o.Profile == "" {
-		p, err := projection.Update(ctx, o.Stores, nil)
+		p, err := Update(ctx, o.Stores, nil)
 		if err != nil {
 			return r, err
 		}
 		r.Added, r.Facts, r.Dropped = p.Artifacts, p.Facts, p.Dropped
 	}
 	cat := catalog.New(o.Store.Catalog, o.Keyring)
-	work := lakeCompact(o.Store, cat, o.Keyring)
+	work := Compaction(o.Store, cat, o.Keyring)
 	work.TargetBytes, work.Grace, work.Profile, work.Rekey, work.DryRun, work.Now = o.TargetBytes, o.Grace, o.Profile, o.Rekey, o.DryRun, o.Now
 	c, err := o.Lake.Compact(ctx, work)
 	if err != nil {
@@ -65,8 +64,8 @@ func CompactLake(ctx context.Context, o CompactOptions) (*CompactReport, error) 
 	return r, nil
 }
 
-// lakeCompact is a compaction of a lake from its store's rows.
-func lakeCompact(s *sinks.Store, cat *catalog.Catalog, k *row.Keyring) sinks.LakeCompact {
+// Compaction is a compaction of a lake from its store's rows.
+func Compaction(s *sinks.Store, cat *catalog.Catalog, k *row.Keyring) sinks.LakeCompact {
 	return sinks.LakeCompact{
 		Export: func(ctx context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {
 			rec, err := cat.Artifacts.Get(ctx, id)
@@ -74,10 +73,10 @@ func lakeCompact(s *sinks.Store, cat *catalog.Catalog, k *row.Keyring) sinks.Lak
 				return nil, err
 			}
 			if b != nil {
-				if err := projection.Export(ctx, s, k, rec, b); err != nil {
+				if err := Export(ctx, s, k, rec, b); err != nil {
 					return nil, err
 				}
 			}
-			return projection.LoadOf(rec), nil
+			return LoadOf(rec), nil
 		}}
 }

@@ -1,4 +1,4 @@
-package ingest
+package gc
 
 import (
 	"bytes"
@@ -10,7 +10,9 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/stored"
+	"github.com/symlake/symlake/ingest/upkeep/dangling"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -18,7 +20,7 @@ import (
 
 // damage notes what gc found lost and does not touch.
 func (g *collector) damage(where string, err error) {
-	g.report.Damaged = append(g.report.Damaged, Problem{where, err.Error()})
+	g.report.Damaged = append(g.report.Damaged, report.Problem{Where: where, Error: err.Error()})
 }
 
 // without sees to artifacts that have no record: rows are the loads the store has of them, mapped to whether
@@ -30,7 +32,7 @@ func (g *collector) without(ctx context.Context, rows map[stored.Load]bool) erro
 	for l := range rows {
 		loads[l.Artifact] = append(loads[l.Artifact], l)
 	}
-	found, err := dangles(ctx, g.cat, g.known, slices.Collect(maps.Keys(loads)))
+	found, err := dangling.Find(ctx, g.cat, g.known, slices.Collect(maps.Keys(loads)))
 	if err != nil {
 		return err
 	}
@@ -38,9 +40,9 @@ func (g *collector) without(ctx context.Context, rows map[stored.Load]bool) erro
 	for _, id := range ids {
 		d, of := found[id], loads[id]
 		switch {
-		case len(of) > 0 && (len(d.Knows) > 0 || d.object != ""):
-			g.damage("artifact "+id.String(), fmt.Errorf("its record is gone, and its rows and names are there: %s", d.heal()))
-		case d.object != "":
+		case len(of) > 0 && (len(d.Knows) > 0 || d.Object != ""):
+			g.damage("artifact "+id.String(), fmt.Errorf("its record is gone, and its rows and names are there: %s", d.Heal()))
+		case d.Object != "":
 			// verify tells of what the ledger calls loaded. Nothing is here to be removed but proof.
 		case len(of) > 0:
 			err = g.orphan(ctx, of, rows)
@@ -79,8 +81,8 @@ func (g *collector) drop(ctx context.Context, l stored.Load) error {
 
 // unname removes names and waiters that lead to no record and no rows. A load that begins meanwhile enters its record
 // first, so a name that it counts on is put back.
-func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error {
-	g.report.Names += len(d.Knows) + len(d.waiters)
+func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling.Traces) error {
+	g.report.Names += len(d.Knows) + len(d.Waiters)
 	if g.DryRun {
 		return nil
 	}
@@ -89,7 +91,7 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error
 			return err
 		}
 	}
-	for _, w := range d.waiters {
+	for _, w := range d.Waiters {
 		if err := g.cat.Waiters.Remove(ctx, w.Companion, w.Waiter); err != nil {
 			return err
 		}
@@ -101,7 +103,7 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling) error
 	for _, name := range d.Knows {
 		err = errors.Join(err, g.cat.Names.Add(ctx, name, catalog.Ref{Artifact: id}))
 	}
-	for _, w := range d.waiters {
+	for _, w := range d.Waiters {
 		err = errors.Join(err, g.cat.Waiters.Add(ctx, w.Companion, w.Waiter))
 	}
 	return err

@@ -1,4 +1,4 @@
-package ingest
+package keys
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package ingest
+package gc
 
 import (
 	"context"
@@ -9,13 +9,14 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// GCOptions says what may go.
-type GCOptions struct {
+// Options says what may go.
+type Options struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
 	// Grace is how long a load that nobody needs stays for readers that still know it
@@ -28,8 +29,8 @@ type GCOptions struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// GCReport is what gc did, or would do.
-type GCReport struct {
+// Report is what gc did, or would do.
+type Report struct {
 	Job       string    `json:"job"`
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
@@ -42,22 +43,22 @@ type GCReport struct {
 	Conflicts int       `json:"conflicts,omitempty"` // records of what nobody has to settle any more
 	Freed     int64     `json:"freed"`               // bytes that unfinished batches had left
 	// Damaged is what was lost otherwise than by gc. gc leaves all that it finds of it.
-	Damaged []Problem `json:"damaged"`
+	Damaged []report.Problem `json:"damaged"`
 }
 
-// GC drops the rows of loads whose lease, plus grace, is over: abandoned ones,
+// Run drops the rows of loads whose lease, plus grace, is over: abandoned ones,
 // and those that were replaced twice. An entry is marked, then its rows are dropped, then it is
 // removed, so a death in between leaves rows that are still named and go next
 // time. Rows that no record names go too, once they are older than the grace, and names that lead to
 // neither a record nor rows. Where names or the ledger say that a record was there, its rows stay: see GCReport.Damaged.
-func GC(ctx context.Context, o GCOptions) (*GCReport, error) {
+func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Grace == 0 {
 		o.Grace = 24 * time.Hour
 	}
-	g := &collector{GCOptions: o, known: make(map[symbol.ID]bool), cat: catalog.New(o.Store.Catalog, o.Keyring), report: &GCReport{Job: "gc", Started: o.Now(), Damaged: []Problem{}}}
+	g := &collector{Options: o, known: make(map[symbol.ID]bool), cat: catalog.New(o.Store.Catalog, o.Keyring), report: &Report{Job: "gc", Started: o.Now(), Damaged: []report.Problem{}}}
 	g.before = g.report.Started.Add(-o.Grace)
 	g.beyond = g.report.Started.Add(2 * record.LeaseTime)
 	err := g.run(ctx)
@@ -66,12 +67,12 @@ func GC(ctx context.Context, o GCOptions) (*GCReport, error) {
 }
 
 type collector struct {
-	GCOptions
+	Options
 	cat    *catalog.Catalog
 	before time.Time          // what was over then is due
 	beyond time.Time          // and so is what no clock that is right can have written
 	known  map[symbol.ID]bool // artifacts that had a record when gc began, without those that it removed
-	report *GCReport
+	report *Report
 }
 
 func (g *collector) run(ctx context.Context) error {

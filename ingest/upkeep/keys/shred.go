@@ -1,4 +1,4 @@
-package ingest
+package keys
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks"
@@ -98,7 +99,7 @@ func (s *shredder) eraseLake(ctx context.Context) error {
 	if err := s.Lake.Drop(ctx, s.Artifacts); err != nil {
 		return err
 	}
-	c := lakeCompact(s.Store, s.cat, s.Keyring)
+	c := projection.Compaction(s.Store, s.cat, s.Keyring)
 	c.Erase, c.Now = true, s.Now
 	if s.Alone {
 		c.Grace = 1

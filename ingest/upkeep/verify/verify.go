@@ -1,4 +1,4 @@
-package ingest
+package verify
 
 import (
 	"context"
@@ -13,28 +13,29 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// VerifyOptions says what is read back.
-type VerifyOptions struct {
+// Options says what is read back.
+type Options struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
 	Lake    sinks.Lake // nil: there is none
 	// AuditHead is a head of the audit that was noted outside the store: the events must go on from it ("": none was).
 	AuditHead string
 	// Problem hears of each as it is found (nil: the report only).
-	Problem func(Problem)
+	Problem func(report.Problem)
 	// Alive is Options.Alive (nil: every lease is believed).
 	Alive func(host, process string) (alive, known bool)
 	Now   func() time.Time // nil: time.Now
 }
 
-// VerifyReport is what a whole store holds, and what is wrong with it.
-type VerifyReport struct {
+// Report is what a whole store holds, and what is wrong with it.
+type Report struct {
 	Job       string    `json:"job"`
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
@@ -53,20 +54,20 @@ type VerifyReport struct {
 	Waiting int `json:"waiting"`
 	// Digest is over the identity and content of every published load, in
 	// order of artifacts: equal for equal content.
-	Digest   string    `json:"digest"`
-	Problems []Problem `json:"problems"`
+	Digest   string           `json:"digest"`
+	Problems []report.Problem `json:"problems"`
 }
 
-// Verify reads everything back: rows against the fences, seals and digests of
+// Run reads everything back: rows against the fences, seals and digests of
 // their records, rows that no record names, names, ledger, audit, and the lake. It goes on after a
 // problem; the error is that of ctx, or of a store that cannot be read at all.
-func Verify(ctx context.Context, o VerifyOptions) (*VerifyReport, error) {
+func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	v := &verifier{VerifyOptions: o, cat: catalog.New(o.Store.Catalog, o.Keyring), sum: sha256.New(),
+	v := &verifier{Options: o, cat: catalog.New(o.Store.Catalog, o.Keyring), sum: sha256.New(),
 		known: make(map[symbol.ID]bool), rows: make(map[symbol.ID]bool),
-		report: &VerifyReport{Job: "verify", Started: o.Now(), Problems: []Problem{}}}
+		report: &Report{Job: "verify", Started: o.Now(), Problems: []report.Problem{}}}
 	err := v.run(ctx)
 	if err == nil {
 		err = v.obligations(ctx)
@@ -83,20 +84,20 @@ func Verify(ctx context.Context, o VerifyOptions) (*VerifyReport, error) {
 }
 
 type verifier struct {
-	VerifyOptions
+	Options
 	cat    *catalog.Catalog
 	sum    hash.Hash
-	report *VerifyReport
+	report *Report
 	known  map[symbol.ID]bool // artifacts that have a record
 	rows   map[symbol.ID]bool // artifacts whose rows no record names
 	bare   bool               // loads may have come without the ledger's entries of their objects
 }
 
 func (v *verifier) problem(where string, err error) {
-	p := Problem{where, err.Error()}
+	p := report.Problem{Where: where, Error: err.Error()}
 	v.report.Problems = append(v.report.Problems, p)
-	if v.VerifyOptions.Problem != nil {
-		v.VerifyOptions.Problem(p)
+	if v.Options.Problem != nil {
+		v.Options.Problem(p)
 	}
 }
 
@@ -162,7 +163,7 @@ func (v *verifier) run(ctx context.Context) error {
 			v.problem(fmt.Sprintf("load %x of %s", l.load, l.id), err)
 		}
 	}
-	if err := v.dangling(ctx); err != nil && ctx.Err() == nil {
+	if err := v.Traces(ctx); err != nil && ctx.Err() == nil {
 		v.problem("names", err)
 	}
 	err = v.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {

@@ -1,4 +1,4 @@
-package ingest
+package dangling
 
 import (
 	"context"
@@ -11,39 +11,39 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// dangling is what a catalog says of one artifact that has no record.
-type dangling struct {
+// Traces is what a catalog says of one artifact that has no record.
+type Traces struct {
 	Knows   []string
-	waiters []companions.Wait
-	object  string // by the ledger, this object brought it; "": no object did
+	Waiters []companions.Wait
+	Object  string // by the ledger, this object brought it; "": no object did
 }
 
-func (d *dangling) String() string {
+func (d *Traces) String() string {
 	if len(d.Knows) > 0 {
 		return fmt.Sprintf("%d names lead to it, %q among them", len(d.Knows), d.Knows[0])
 	}
-	return fmt.Sprintf("%d companions wake it", len(d.waiters))
+	return fmt.Sprintf("%d companions wake it", len(d.Waiters))
 }
 
-// heal says how the record comes back.
-func (d *dangling) heal() string {
-	if d.object == "" {
+// Heal says how the record comes back.
+func (d *Traces) Heal() string {
+	if d.Object == "" {
 		return "restore the catalog from a backup, or run symlake ingest --force with the object that holds it"
 	}
-	return "restore the catalog from a backup, or run symlake ingest --force " + d.object
+	return "restore the catalog from a backup, or run symlake ingest --force " + d.Object
 }
 
-// dangles finds the artifacts that names or waiters lead to and that have no record, beside those given. A load
+// Find finds the artifacts that names or waiters lead to and that have no record, beside those given. A load
 // has a record before its first name and keeps it longer than its last one, so a name without a
 // record is what a gc left that died, or a record was lost. known are the artifacts that had a record just now.
-func dangles(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, also []symbol.ID) (map[symbol.ID]*dangling, error) {
-	found := make(map[symbol.ID]*dangling)
-	of := func(id symbol.ID) *dangling {
+func Find(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, also []symbol.ID) (map[symbol.ID]*Traces, error) {
+	found := make(map[symbol.ID]*Traces)
+	of := func(id symbol.ID) *Traces {
 		if known[id] || id == (symbol.ID{}) {
 			return nil
 		}
 		if found[id] == nil {
-			found[id] = &dangling{}
+			found[id] = &Traces{}
 		}
 		return found[id]
 	}
@@ -61,7 +61,7 @@ func dangles(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, 
 	}
 	err = c.Waiters.Each(ctx, func(companion string, w catalog.Waiter) error {
 		if d := of(w.Artifact); d != nil {
-			d.waiters = append(d.waiters, companions.Wait{Companion: companion, Waiter: w})
+			d.Waiters = append(d.Waiters, companions.Wait{Companion: companion, Waiter: w})
 		}
 		return nil
 	})
@@ -86,7 +86,7 @@ func dangles(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, 
 			}
 			d.Knows = left
 		}
-		if r != nil || len(d.Knows)+len(d.waiters) == 0 && !slices.Contains(also, id) {
+		if r != nil || len(d.Knows)+len(d.Waiters) == 0 && !slices.Contains(also, id) {
 			delete(found, id)
 		}
 	}
@@ -96,7 +96,7 @@ func dangles(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, 
 	err = c.Ledger.Each(ctx, "", func(o *catalog.Object) error {
 		for _, id := range ledger.InStore(o) {
 			if d := found[id]; d != nil {
-				d.object = o.URL
+				d.Object = o.URL
 			}
 		}
 		return nil
