@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/symlake/symlake/ingest/crew"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/parallel"
@@ -104,7 +105,7 @@ func (j *job) recall(ctx context.Context, old time.Duration) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(judgeAge):
+		case <-time.After(crew.JudgeAge):
 		}
 	}
 }
@@ -123,14 +124,14 @@ func (j *job) deadAccounts(ctx context.Context, old time.Duration) (dead []*cata
 		return nil, false, outbox.ReadError(err)
 	}
 	for _, a := range open {
-		var s sighting
-		if s, err = j.judge(ctx, a.ID); err != nil {
+		var s crew.Sighting
+		if s, err = j.crew.Judge(ctx, a.ID); err != nil {
 			break
 		}
 		switch {
-		case !s.alive:
+		case !s.Alive:
 			dead = append(dead, a)
-		case !s.beats && j.o.Now().Sub(a.Started) >= old:
+		case !s.Beats && j.o.Now().Sub(a.Started) >= old:
 			unsure = true
 		}
 	}

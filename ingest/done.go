@@ -22,7 +22,7 @@ func (j *job) done(x *object, o *catalog.Object, err error) {
 	}
 	if o.State == catalog.ObjectFailed && err == nil && isObjects(x.err) {
 		j.mu.Lock()
-		if len(j.unread) < maxTheirs {
+		if len(j.unread) < maxUnread {
 			j.unread = append(j.unread, x.t)
 		}
 		j.mu.Unlock()

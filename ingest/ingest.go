@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/symlake/symlake/ingest/crew"
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
@@ -44,12 +44,10 @@ type job struct {
 
 	worker   row.WorkerID // this process
 	owner    string       // of its loads, in records
-	lease    *lease       // nil: it writes nothing
-	peers    peers
-	began    time.Time // by the system's clock, as hardStop: when objects at work are put back (zero: never)
+	crew     *crew.Crew
+	lease    *crew.Lease // nil: it writes nothing
+	began    time.Time   // by the system's clock, as hardStop: when objects at work are put back (zero: never)
 	hardStop time.Time
-	others   atomic.Bool      // other processes are at work
-	theirs   []*discover.Task // that they have; guarded by mu
 	taking   sync.Once
 	big      []*discover.Task // that found no room for scratch files beside others; guarded by mu
 	unread   []*discover.Task // that could not be read; guarded by mu
@@ -64,8 +62,8 @@ type job struct {
 const (
 	// maxFailures one after the other say that it is not the objects.
 	maxFailures = 5
-	// maxTheirs bounds the objects of others that are looked at again in the end.
-	maxTheirs = 1 << 16
+	// maxUnread bounds the objects that could not be read and are counted at the end.
+	maxUnread = 1 << 16
 	// noteObjects are noted as attempted together, if they are small together.
 	noteObjects = 32
 	noteBytes   = 64 << 20
@@ -89,6 +87,7 @@ func (j *job) total() {
 	slices.SortFunc(j.report.Rejected, byURL)
 	slices.SortFunc(j.report.Failed, byURL)
 	j.report.Missing = j.missing()
+	j.report.Objects.Elsewhere = j.crew.CountElsewhere()
 	j.report.Seconds = j.o.Now().Sub(j.report.Started).Seconds()
 }
 
@@ -104,13 +103,14 @@ func newJob(o Options) *job {
 	o = o.withDefaults()
 	j := &job{o: o, cat: catalog.New(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
 		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), lacking: make(map[string]map[string]bool),
-		worker: o.Worker, peers: peers{seen: make(map[row.WorkerID]*sighting)}}
+		worker: o.Worker}
 	if o.DiskBytes > 0 {
 		j.disk = scratch.NewBudget(o.DiskBytes)
 	}
 	j.owner = o.Owner + "/" + j.worker.String()
+	j.crew = &crew.Crew{Catalog: j.cat, Me: j.worker, Host: o.Host, Process: o.Process, Run: o.Run, Started: o.Now(), DryRun: o.DryRun, Running: o.Alive}
 	j.lister = &discover.Lister{Catalog: j.cat, Formats: o.Formats, Now: o.Now, Shard: o.Shard, Shards: o.Shards, Only: o.Only, HintsOnly: o.HintsOnly,
-		Rederive: o.Rederive, Force: o.Force, Retry: o.Retry, Isolated: o.Isolated, DryRun: o.DryRun, Alive: j.alive, Elsewhere: j.elsewhere, Late: j.late}
+		Rederive: o.Rederive, Force: o.Force, Retry: o.Retry, Isolated: o.Isolated, DryRun: o.DryRun, Alive: j.crew.Alive, Elsewhere: j.crew.Elsewhere, Late: j.late}
 	j.group.landed.L = &j.group.mu
 	j.report = &report.Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []report.Rejection{}}
 	j.report.Objects.Skipped, j.report.Stages = map[string]int{}, map[string]float64{}
@@ -178,14 +178,14 @@ func (j *job) run(ctx context.Context) error {
 		err = errors.Join(err, cerr)
 	}
 	if j.lease != nil {
-		j.lease.close(ctx)
+		j.lease.Close(ctx)
 	}
 	return err
 }
 
 // enlist takes this process's lease, keeps it until done, and looks who else is at work.
 func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan struct{}) error {
-	if err := j.company(ctx); err != nil || j.o.DryRun {
+	if err := j.crew.Look(ctx); err != nil || j.o.DryRun {
 		return err
 	}
 	var err error
@@ -198,10 +198,10 @@ func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan str
 	if err := j.settleLedgers(ctx); err != nil {
 		return err
 	}
-	if j.lease, err = j.openLease(ctx); err != nil {
+	if j.lease, err = j.crew.Join(ctx); err != nil {
 		return err
 	}
-	running.Go(func() { j.lease.keep(ctx, done, j.stop) })
+	running.Go(func() { j.lease.Keep(ctx, done, j.stop) })
 	if j.tells() {
 		// An outbox that cannot be read stops no run. Tell tries again, and returns the error.
 		_ = j.recall(ctx, never)
@@ -222,7 +222,7 @@ func (j *job) walk(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := j.takeOver(ctx); err != nil {
+	if err := j.crew.TakeOver(ctx, j.late, j.round); err != nil {
 		return err
 	}
 	for _, t := range j.big {

@@ -54,7 +54,7 @@ func (j *job) isolate(ctx context.Context, t *discover.Task) error {
 		died = fmt.Errorf("it ended without a word")
 	}
 	if now.Owner != j.worker {
-		if _, err := j.judge(ctx, now.Owner); err != nil {
+		if _, err := j.crew.Judge(ctx, now.Owner); err != nil {
 			return err
 		}
 	}
@@ -98,4 +98,21 @@ func (j *job) adopt(child *report.Report, t *discover.Task, o *catalog.Object) {
 	if !t.Rederive || o.State == catalog.ObjectRejected {
 		j.count(o, nil, rejected)
 	}
+}
+
+// doubtful takes objects that were open when a process died, each alone with nothing else unfinished, so that the
+// next death has one culprit. One that was there too often gets a process of its own.
+func (j *job) doubtful(ctx context.Context, suspects []*discover.Task) error {
+	for _, t := range suspects {
+		if t.Ledger.Interrupted+1 >= maxInterrupted && !j.o.Isolated {
+			if err := j.isolate(ctx, t); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := j.work(ctx, []*discover.Task{t}, 1); err != nil {
+			return err
+		}
+	}
+	return nil
 }

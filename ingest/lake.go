@@ -269,7 +269,7 @@ func (j *job) willName(ctx context.Context, b *lakeBatch, rec *catalog.Record) (
 	if err != nil || o == nil || o.State != catalog.ObjectLoading && o.State != catalog.ObjectPublished || o.Owner == j.worker {
 		return false, err
 	}
-	return j.alive(ctx, o.Owner)
+	return j.crew.Alive(ctx, o.Owner)
 }
 
 func idsOf(loads []*sinks.LakeLoad) []symbol.ID {
@@ -349,7 +349,7 @@ const settleTime = time.Hour
 // projection is the store and the lake of this run.
 func (j *job) projection() projection.Stores {
 	p := projection.Stores{Store: j.o.Store, Keyring: j.o.Keyring, Lake: j.o.Lake}
-	if j.o.Shards > 1 || j.others.Load() {
+	if j.o.Shards > 1 || j.crew.Others() {
 		p.Settled = j.o.Now().Add(-settleTime)
 	}
 	return p

@@ -48,7 +48,7 @@ func Plan(ctx context.Context, srcs []discover.Source, o Options, limit int) (li
 	if err := j.open(srcs); err != nil {
 		return nil, 0, err
 	}
-	if err := j.company(ctx); err != nil {
+	if err := j.crew.Look(ctx); err != nil {
 		return nil, 0, err
 	}
 	var top planned

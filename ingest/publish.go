@@ -177,10 +177,8 @@ func (j *job) enter(ctx context.Context, p *pending) error {
 // publish makes a load visible whose rows are durable: names and waiters, then
 // one compare-and-set of the record.
 func (j *job) publish(ctx context.Context, p *pending) error {
-	if j.lease != nil {
-		if err := j.lease.check(ctx); err != nil {
-			return err
-		}
+	if err := j.lease.Check(ctx); err != nil {
+		return err
 	}
 	first, err := j.cat.Artifacts.Get(ctx, p.id)
 	if err != nil {

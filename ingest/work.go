@@ -15,7 +15,7 @@ import (
 
 // work takes tasks, several at once, until all are ended and published.
 func (j *job) work(ctx context.Context, tasks []*discover.Task, workers int) error {
-	if j.others.Load() && len(tasks) > 1 { // each process begins elsewhere
+	if j.crew.Others() && len(tasks) > 1 { // each process begins elsewhere
 		at := int(binary.BigEndian.Uint64(j.worker[:]) % uint64(len(tasks)))
 		tasks = append(slices.Clone(tasks[at:]), tasks[:at]...)
 	}
@@ -76,10 +76,10 @@ func (j *job) feed(ctx context.Context, tasks []*discover.Task, queue chan<- *di
 	for len(tasks) > 0 {
 		n, size := 0, int64(0)
 		most := noteObjects
-		if j.others.Load() {
+		if j.crew.Others() {
 			// What this one has not noted is free for the others: towards the end, much of it.
 			most = min(most, max(2*j.o.Workers, len(tasks)/noteObjects))
-			if tasks, err = j.passOver(ctx, tasks, most); err != nil {
+			if tasks, err = j.crew.PassOver(ctx, tasks, most); err != nil {
 				return append(rest, tasks...), err
 			}
 			if len(tasks) == 0 {
@@ -112,9 +112,9 @@ func (j *job) feed(ctx context.Context, tasks []*discover.Task, queue chan<- *di
 		for i, t := range now {
 			switch {
 			case !ours[i]: // another process has it
-				j.others.Store(true)
+				j.crew.NoteOthers()
 				j.taken--
-				j.elsewhere(t)
+				j.crew.Elsewhere(t)
 			case j.late() || ctx.Err() != nil:
 				rest = append(rest, t)
 			default:

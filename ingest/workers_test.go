@@ -14,6 +14,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/crew"
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -123,6 +124,8 @@ func TestLostLease(t *testing.T) {
 	if err := j.open([]discover.Source{w.src}); err != nil {
 		t.Fatal(err)
 	}
+	var stoodStill atomic.Int64 // nanoseconds
+	j.crew.Clock = func() time.Time { return time.Now().Add(time.Duration(stoodStill.Load())) }
 	go func() { done <- j.run(t.Context()) }()
 	<-stands
 	sleeper = w.object("a.so").Owner
@@ -137,9 +140,7 @@ func TestLostLease(t *testing.T) {
 		t.Fatalf("%v %+v", err, r)
 	}
 	published := w.record(hookID(0)).Published.Load
-	j.lease.mu.Lock()
-	j.lease.renewed = j.lease.renewed.Add(-workerLease) // so long it stood still
-	j.lease.mu.Unlock()
+	stoodStill.Store(int64(crew.LeaseTime))
 	close(goOn)
 	<-done
 	if now := w.record(hookID(0)); now.Published.Load != published || now.Previous != nil {
