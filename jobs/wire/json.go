@@ -2,6 +2,7 @@ package wire
 
 import (
 	"io"
+	"strconv"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -197,4 +198,26 @@ func writeChains(j *JSON, a *symbol.Answer, context func(j *JSON, f *symbol.Fram
 		}
 		j.End()
 	}
+}
+
+// appendFrame appends the members of a frame.
+func appendFrame(to []byte, f *symbol.Frame) []byte {
+	to = append(to, `"function":`...)
+	to = AppendString(to, f.Readable())
+	to = append(to, `,"linkage":`...)
+	to = AppendString(to, f.Linkage)
+	to = append(to, `,"file":`...)
+	to = AppendString(to, f.File)
+	to = append(to, `,"line":`...)
+	to = strconv.AppendUint(to, uint64(f.Line), 10)
+	to = append(to, `,"column":`...)
+	to = strconv.AppendUint(to, uint64(f.Column), 10)
+	if f.Name != "" {
+		to = append(to, `,"name":`...)
+		to = AppendString(to, f.Name)
+	}
+	if f.Ignored {
+		to = append(to, `,"ignored":true`...)
+	}
+	return to
 }

@@ -5,11 +5,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/hfile"
 )
 
 const (
@@ -203,4 +205,46 @@ func (b *batch) Abort() {
 		}
 	}
 	b.end()
+}
+
+// create opens the next file of the batch. The first one is kept open and
+// locked until the batch is over: by that Tidy knows that it lives.
+func (b *batch) create() (*output, error) {
+	name := fmt.Sprintf("%s%016x", b.id, len(b.names))
+	path := b.temporary(name)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.names = append(b.names, name)
+	b.open = f
+	if b.alive == nil {
+		b.alive = f
+		if _, err := flock(f, true); err != nil { // at most Tidy has it, for a moment
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+	}
+	return &output{name: name, file: f, Writer: hfile.NewWriter(f, hfile.Options{Created: b.now()})}, nil
+}
+
+// finish completes and syncs a file, and enters its loads in what the batch will commit.
+func (b *batch) finish(o *output) error {
+	if err := errors.Join(o.Close(), o.file.Sync()); err != nil {
+		return err
+	}
+	if b.open = nil; o.file != b.alive {
+		if err := o.file.Close(); err != nil {
+			return err
+		}
+	}
+	for _, at := range o.loads {
+		b.done = append(b.done, loadOf{at, o.name})
+	}
+	return nil
 }

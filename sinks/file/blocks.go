@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/internal/hfile"
@@ -167,16 +166,4 @@ func (b blocks) Drop(ctx context.Context, prefixes [][]byte) error {
 		b.where.forget(at)
 	}
 	return b.unlink(empty)
-}
-
-// unlink removes files that no load names any more. One that cannot be removed is Tidy's.
-func (s *store) unlink(names []string) error {
-	var all error
-	for _, name := range names {
-		s.files.forget(name)
-		if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			all = errors.Join(all, err)
-		}
-	}
-	return all
 }

@@ -2,84 +2,12 @@ package file
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
-	"os"
 	"sync"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	"time"
 
 	"github.com/symlake/symlake/sinks"
 )
-
-// busy is how long SQLite waits for another process's transaction; ours take milliseconds.
-const (
-	busyMillis = "10000"
-	busy       = "_pragma=busy_timeout(" + busyMillis + ")"
-	// writing is what the writer's connection needs besides: what is replaced is overwritten, since wrapped keys are
-	// destroyed so; -wal shrinks to the limit after a large transaction.
-	writing = "mode=rw&" + busy + "&_pragma=synchronous(FULL)&_pragma=secure_delete(ON)&_pragma=journal_size_limit(16777216)"
-)
-
-// dsn is SQLite's name for a database file; options are of its URI form and of the driver's.
-func dsn(path, options string) string {
-	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options
-}
-
-// createDatabase makes an empty catalog, or what one lacks. A new one is made under another name, synced once instead
-// of at each step, and renamed. Its caller keeps others out.
-func createDatabase(path string) error {
-	switch _, err := os.Lstat(path); {
-	case err == nil:
-		return createTables(path, "PRAGMA synchronous = FULL")
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	made := path + ".tmp"
-	for _, left := range []string{"", "-journal", "-wal", "-shm"} { // by one that was killed
-		if err := os.Remove(made + left); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	if err := createTables(made, "PRAGMA synchronous = OFF", "PRAGMA journal_mode = OFF"); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(made, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(made, path)
-}
-
-// createTables makes what the database lacks, after the settings given.
-func createTables(path string, settings ...string) error {
-	db, err := sql.Open("sqlite", dsn(path, busy))
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	for _, q := range append(settings,
-		"BEGIN IMMEDIATE",
-		"CREATE TABLE IF NOT EXISTS catalog(key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
-		"CREATE TABLE IF NOT EXISTS files(prefix BLOB PRIMARY KEY, file TEXT NOT NULL) WITHOUT ROWID",
-		"CREATE INDEX IF NOT EXISTS files_by_file ON files(file)",
-		"COMMIT",
-		"PRAGMA journal_mode = WAL", // stays with the file
-	) {
-		if _, err := db.Exec(q); err != nil {
-			return fmt.Errorf("%s: %w", catalogName, err)
-		}
-	}
-	return db.Close() // the last to leave, it merges a -wal and removes it
-}
 
 // database is an open catalog.db: readers in parallel, and one writer that
 // does what is asked of it in groups.
@@ -107,8 +35,6 @@ func openDatabase(path string, readOnly bool) (*database, error) {
 	return d, nil
 }
 
-var errClosed = errors.New("store is closed")
-
 // close waits for the transaction under way; reads end on their own.
 func (d *database) close() error {
 	d.viewMu.Lock()
@@ -123,14 +49,6 @@ func (d *database) close() error {
 	err := d.conn.close()
 	d.conn = nil
 	return err
-}
-
-// change is one step of a transaction. run gives its own outcome in verdict,
-// having changed nothing then; err takes the whole transaction back.
-type change struct {
-	run     func(w *writer) (verdict, err error)
-	verdict error
-	done    chan error
 }
 
 // apply runs a change in a transaction and waits until it is durable. Changes
@@ -187,119 +105,76 @@ func (d *database) write(group []*change) error {
 	return named(d.conn.transaction(group))
 }
 
-// writer is the one connection that writes, with what it says most.
-type writer struct {
-	db             *sql.DB
-	conn           *sql.Conn
-	begin, commit  *sql.Stmt
-	get, put, drop *sql.Stmt // of the table catalog
-
-	where, enter, leave, holds *sql.Stmt // of the table files
-}
-
-func openWriter(path string) (_ *writer, err error) {
-	w := new(writer)
-	defer func() {
+// acquire gives the view to read with; the caller releases it. Readers and
+// writers keep their one view; a read-only one of an idle store is exchanged
+// when a writer comes.
+func (d *database) acquire() (*view, error) {
+	d.viewMu.Lock()
+	defer d.viewMu.Unlock()
+	if d.closed {
+		return nil, errClosed
+	}
+	if d.view == nil || !d.view.fresh() {
+		v, err := openView(d.path, d.ro)
+		// Side files come and go between looking and opening.
+		for tries := 0; err != nil && d.ro && passing(err) && tries < maxTries; tries++ {
+			time.Sleep(time.Duration(tries) * time.Millisecond)
+			v, err = openView(d.path, d.ro)
+		}
+		if err != nil && size(d.path) < 0 {
+			return nil, fmt.Errorf("%s is missing: %w", catalogName, sinks.ErrCorrupt)
+		}
 		if err != nil {
-			w.close()
+			return nil, named(err)
 		}
-	}()
-	if w.db, err = sql.Open("sqlite", dsn(path, writing)); err != nil {
-		return nil, err
+		d.replace(v)
 	}
-	ctx := context.Background()
-	if w.conn, err = w.db.Conn(ctx); err != nil {
-		return nil, err
-	}
-	for _, s := range []struct {
-		to    **sql.Stmt
-		query string
-	}{
-		{&w.begin, "BEGIN IMMEDIATE"},
-		{&w.commit, "COMMIT"},
-		{&w.get, getQuery},
-		{&w.put, "INSERT INTO catalog(key, value) VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value"},
-		{&w.drop, "DELETE FROM catalog WHERE key = ?"},
-		{&w.where, whereQuery},
-		{&w.enter, "INSERT INTO files(prefix, file) VALUES(?, ?) ON CONFLICT(prefix) DO UPDATE SET file = excluded.file"},
-		{&w.leave, "DELETE FROM files WHERE prefix = ?"},
-		{&w.holds, holdsQuery},
-	} {
-		if *s.to, err = w.conn.PrepareContext(ctx, s.query); err != nil {
-			return nil, err
-		}
-	}
-	return w, nil
+	d.view.refs++
+	return d.view, nil
 }
 
-func (w *writer) close() error {
-	var err error
-	for _, s := range []*sql.Stmt{w.begin, w.commit, w.get, w.put, w.drop, w.where, w.enter, w.leave, w.holds} {
-		if s != nil { // an open one would keep SQLite's connection, and with it the -wal, until the process ends
-			err = errors.Join(err, s.Close())
+// replace makes v the view, nil: the next reader opens one. viewMu is held.
+func (d *database) replace(v *view) {
+	if old := d.view; old != nil {
+		old.old = true
+		if old.refs == 0 {
+			old.close() // only read from
 		}
 	}
-	if w.conn != nil {
-		err = errors.Join(err, w.conn.Close())
-	}
-	if w.db != nil {
-		err = errors.Join(err, w.db.Close())
-	}
-	return err
+	d.view = v
 }
 
-func (w *writer) exec(query string) error {
-	_, err := w.conn.ExecContext(context.Background(), query)
-	return err
+// release gives a view back; a failed one is not used again.
+func (d *database) release(v *view, failed bool) {
+	d.viewMu.Lock()
+	defer d.viewMu.Unlock()
+	v.refs--
+	if failed && d.view == v {
+		d.replace(nil)
+	} else if v.old && v.refs == 0 {
+		v.close()
+	}
 }
 
-func (w *writer) transaction(group []*change) error {
-	if _, err := w.begin.Exec(); err != nil {
-		return err
-	}
-	for _, c := range group {
-		verdict, err := c.run(w)
+// read runs a short query, again when a writer came in between.
+func (d *database) read(query func(v *view) error) error {
+	for tries := 0; ; tries++ {
+		v, err := d.acquire()
 		if err != nil {
-			w.back()
 			return err
 		}
-		c.verdict = verdict
-	}
-	if _, err := w.commit.Exec(); err != nil {
-		w.back()
-		return err
-	}
-	return nil
-}
-
-// back takes a failed transaction back, and the room it took in -wal if nobody
-// reads: on a full disk that may be the last there was. What failed counts, not
-// these: SQLite may have done the first, and does the second some day.
-func (w *writer) back() {
-	for _, q := range []string{"ROLLBACK", "PRAGMA busy_timeout = 0", "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA busy_timeout = " + busyMillis} {
-		_ = w.exec(q)
+		err = query(v)
+		if !v.unmoved() {
+			err = errMoved // whatever it found
+		}
+		again := err != nil && d.ro && passing(err)
+		d.release(v, again)
+		if !again || tries == maxTries {
+			return named(err)
+		}
+		time.Sleep(time.Duration(tries) * time.Millisecond)
 	}
 }
 
-// named says in whose words an error of SQLite is, and knows damage.
-func named(err error) error {
-	if err == nil {
-		return nil
-	}
-	switch code(err) {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%s: %w: %w", catalogName, sinks.ErrCorrupt, err)
-	case sqlite3.SQLITE_BUSY:
-		return fmt.Errorf("%s: another process did not end its transaction: %w", catalogName, err)
-	}
-	return fmt.Errorf("%s: %w", catalogName, err)
-}
-
-// code is SQLite's primary result code, 0 if err is none of its.
-func code(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code() & 0xff
-	}
-	return 0
-}
+// maxTries bounds how often a read-only view is opened again; waits add up to 0.2 s.
+const maxTries = 20

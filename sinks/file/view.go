@@ -8,14 +8,6 @@ import (
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
-
-	"github.com/symlake/symlake/sinks"
-)
-
-const (
-	getQuery   = "SELECT value FROM catalog WHERE key = ?"
-	whereQuery = "SELECT file FROM files WHERE prefix = ?"
-	holdsQuery = "SELECT EXISTS(SELECT 1 FROM files WHERE file = ?)"
 )
 
 // view is a way to read the database. SQLite's own way for readers that may
@@ -129,60 +121,6 @@ func (v *view) unmoved() bool {
 	return err == nil && os.SameFile(info, v.still) && info.Size() == v.still.Size() && info.ModTime().Equal(v.still.ModTime())
 }
 
-// acquire gives the view to read with; the caller releases it. Readers and
-// writers keep their one view; a read-only one of an idle store is exchanged
-// when a writer comes.
-func (d *database) acquire() (*view, error) {
-	d.viewMu.Lock()
-	defer d.viewMu.Unlock()
-	if d.closed {
-		return nil, errClosed
-	}
-	if d.view == nil || !d.view.fresh() {
-		v, err := openView(d.path, d.ro)
-		// Side files come and go between looking and opening.
-		for tries := 0; err != nil && d.ro && passing(err) && tries < maxTries; tries++ {
-			time.Sleep(time.Duration(tries) * time.Millisecond)
-			v, err = openView(d.path, d.ro)
-		}
-		if err != nil && size(d.path) < 0 {
-			return nil, fmt.Errorf("%s is missing: %w", catalogName, sinks.ErrCorrupt)
-		}
-		if err != nil {
-			return nil, named(err)
-		}
-		d.replace(v)
-	}
-	d.view.refs++
-	return d.view, nil
-}
-
-// replace makes v the view, nil: the next reader opens one. viewMu is held.
-func (d *database) replace(v *view) {
-	if old := d.view; old != nil {
-		old.old = true
-		if old.refs == 0 {
-			old.close() // only read from
-		}
-	}
-	d.view = v
-}
-
-// release gives a view back; a failed one is not used again.
-func (d *database) release(v *view, failed bool) {
-	d.viewMu.Lock()
-	defer d.viewMu.Unlock()
-	v.refs--
-	if failed && d.view == v {
-		d.replace(nil)
-	} else if v.old && v.refs == 0 {
-		v.close()
-	}
-}
-
-// maxTries bounds how often a read-only view is opened again; waits add up to 0.2 s.
-const maxTries = 20
-
 // passing tells the errors of a read-only view that a new view cures.
 func passing(err error) bool {
 	switch code(err) {
@@ -190,26 +128,6 @@ func passing(err error) bool {
 		return true
 	}
 	return errors.Is(err, errMoved) || errors.Is(err, errNoIndex)
-}
-
-// read runs a short query, again when a writer came in between.
-func (d *database) read(query func(v *view) error) error {
-	for tries := 0; ; tries++ {
-		v, err := d.acquire()
-		if err != nil {
-			return err
-		}
-		err = query(v)
-		if !v.unmoved() {
-			err = errMoved // whatever it found
-		}
-		again := err != nil && d.ro && passing(err)
-		d.release(v, again)
-		if !again || tries == maxTries {
-			return named(err)
-		}
-		time.Sleep(time.Duration(tries) * time.Millisecond)
-	}
 }
 
 // one gives the only column of the one row a statement finds; nil if none.

@@ -213,3 +213,7 @@ func differences(where string, want, have map[string]string) (notes []string) {
 	}
 	return notes
 }
+
+// contactTime is how long opening a store may take: who cannot be reached at
+// all is not waited for as long as a server that was.
+const contactTime = 30 * time.Second

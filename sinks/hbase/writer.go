@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/hbase/internal/bulk"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
@@ -58,25 +57,6 @@ func newWriter(c *client.Client, rows, notes client.Table, stamps func(context.C
 const rowFamily = "b"
 
 func rowColumn() client.Column { return client.Column{Family: rowFamily, Qualifier: "v"} }
-
-// Begin implements sinks.Blocks.
-func (w *writer) Begin(ctx context.Context) (sinks.Batch, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	o := bulk.Options{Now: w.o.Now, Generations: func(ctx context.Context, prefixes [][]byte) ([]uint64, error) {
-		if err := w.heartbeat(ctx); err != nil {
-			return nil, err
-		}
-		return w.stamps(ctx, prefixes)
-	}}
-	if w.o.Puts {
-		o.To = &puts{w: w}
-	} else {
-		o.To = &bulk.Loader{Cluster: cluster{w}, Files: w.files, Done: w.loaded, Now: w.o.Now}
-	}
-	return bulk.New(ctx, o), nil
-}
 
 func (w *writer) files(ctx context.Context, dir string) (bulk.FileSystem, error) {
 	return bulk.OpenFileSystem(ctx, dir, bulk.FileOptions{User: w.o.User, HadoopConf: w.o.HadoopConf, S3: w.o.OpenS3})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -221,107 +220,10 @@ func remaining(ctx context.Context, most time.Duration) time.Duration {
 	return most
 }
 
-// patient bounds a context that nobody bounded.
-func (c *Client) patient(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
-	}
-	return context.WithTimeoutCause(ctx, c.o.Patience, errPatience)
-}
-
-// errPatience: the call was tried for as long as Options.Patience.
-var errPatience = errors.New("out of patience")
-
-// ended is the error of an operation whose context is over: the last cause, if time ran out while trying.
-func ended(ctx context.Context, last error) error {
-	if last == nil || errors.Is(ctx.Err(), context.Canceled) || errors.Is(last, context.Canceled) {
-		return ctx.Err()
-	}
-	if errors.Is(last, context.DeadlineExceeded) {
-		return last
-	}
-	return &timeoutError{last}
-}
-
-// timeoutError is the last failure of an operation that was tried until its time was over.
-type timeoutError struct{ last error }
-
-func (e *timeoutError) Error() string        { return "gave up trying: " + e.last.Error() }
-func (e *timeoutError) Unwrap() error        { return e.last }
-func (e *timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
-
-// pause waits before attempt n (from 1): 10 ms, doubled up to 1 s, give or take a quarter.
-func pause(ctx context.Context, n int) error {
-	d := min(time.Second, 10*time.Millisecond<<min(n-1, 7))
-	d += time.Duration(rand.Int64N(int64(d)/2)) - d/4
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// try repeats do for the region that holds key, by what its errors ask for.
-func (c *Client) try(ctx context.Context, op string, t Table, key []byte, do func(ctx context.Context, r *Region) error) error {
-	ctx, cancel := c.patient(ctx)
-	defer cancel()
-	var r *Region
-	var last error
-	var doubts doubts
-	for n := 0; ; n++ {
-		err := ctx.Err()
-		if err == nil && n > 0 {
-			err = pause(ctx, n)
-		}
-		if err == nil {
-			var at *Region
-			if at, err = c.locate(ctx, t, key); err == nil {
-				r = at
-				err = do(ctx, r)
-			}
-		}
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			if last == nil || !errors.Is(err, ctx.Err()) {
-				last = err
-			}
-			return opError(op, t, r, ended(ctx, last))
-		}
-		last = doubts.see(err)
-		if !c.settle(t, r, last) {
-			return opError(op, t, r, last)
-		}
-	}
-}
-
-// settle does what an error asks for before the next attempt; false: there is none.
-func (c *Client) settle(t Table, r *Region, err error) bool {
-	switch actionOf(err) {
-	case again, rescan:
-		return true
-	case relocate:
-		if r != nil {
-			c.cache(t).moved(r, err)
-		}
-		return true
-	}
-	return false
-}
-
-// opError says where; an error that says it already stays as it is.
-func opError(op string, t Table, r *Region, err error) error {
-	var have *OpError
-	if errors.As(err, &have) {
-		return err
-	}
-	e := &OpError{Op: op, Table: t.String(), Err: err}
-	if r != nil {
-		e.Region, e.Server = string(r.Encoded), r.Server
-	}
-	return e
+// registry remembers where hbase:meta and the active master are.
+type registry struct {
+	mu           sync.Mutex
+	metaServer   string
+	masterServer string
+	good         string // the server that answered last
 }

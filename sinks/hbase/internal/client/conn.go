@@ -28,9 +28,6 @@ const (
 	connectionCall = 1<<32 - 1
 )
 
-// errAttempt: the server did not answer one attempt in time.
-var errAttempt = errors.New("no answer")
-
 // call is one request on its way. done gets it when answered or failed, once.
 type call struct {
 	method  string

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -192,3 +193,28 @@ func actionOf(err error) action {
 	}
 	return giveUp
 }
+
+// errAttempt: the server did not answer one attempt in time.
+var errAttempt = errors.New("no answer")
+
+// unclearError keeps try from trying again.
+type unclearError struct{ err error }
+
+func (e *unclearError) Error() string { return e.err.Error() }
+
+func (e *unclearError) Unwrap() error { return e.err }
+
+// Unclear tells whether what failed may have been carried out.
+func Unclear(err error) bool {
+	var lost *lostError
+	return errors.As(err, &lost) || errors.Is(err, errAttempt) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// errNoMaster: there is no active master for the moment.
+var errNoMaster = errors.New("no master is active")
+
+// errHole: hbase:meta knows no region for the key. After a while that is damage.
+var errHole = errors.New("no region of the table holds the key")
+
+// errClosed: the region is on its way between servers, or into others.
+var errClosed = errors.New("the region is not open for the moment")

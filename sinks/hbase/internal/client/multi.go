@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -63,18 +62,6 @@ func (c *Client) CheckAndPut(ctx context.Context, t Table, col Column, row, old,
 
 // Latest is the timestamp for which a server puts its own time.
 const Latest = 1<<63 - 1
-
-// Unclear tells whether what failed may have been carried out.
-func Unclear(err error) bool {
-	var lost *lostError
-	return errors.As(err, &lost) || errors.Is(err, errAttempt) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-}
-
-// unclearError keeps try from trying again.
-type unclearError struct{ err error }
-
-func (e *unclearError) Error() string { return e.err.Error() }
-func (e *unclearError) Unwrap() error { return e.err }
 
 // mutation says of a cell, which follows in the cell block, what to do with it.
 func mutation(c *Cell, d Durability) message {

@@ -8,17 +8,8 @@ import (
 	"io"
 	"net"
 	"slices"
-	"sync"
 	"syscall"
 )
-
-// registry remembers where hbase:meta and the active master are.
-type registry struct {
-	mu           sync.Mutex
-	metaServer   string
-	masterServer string
-	good         string // the server that answered last
-}
 
 func (g *registry) forgetMeta(server string) {
 	g.mu.Lock()
@@ -112,9 +103,6 @@ func (c *Client) whereMaster(ctx context.Context) (string, error) {
 	}
 	return "", err
 }
-
-// errNoMaster: there is no active master for the moment.
-var errNoMaster = errors.New("no master is active")
 
 // ask asks the registry of each known server in turn, the last good one first.
 func (c *Client) ask(ctx context.Context, method string) (answer, error) {

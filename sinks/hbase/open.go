@@ -1,0 +1,100 @@
+package hbase
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/hbase/internal/client"
+)
+
+// Options are for opening a store. The zero value is what jobs use.
+type Options struct {
+	ReadOnly  bool
+	ZooKeeper bool // the URL names ZooKeeper's quorum
+	NewBlocks bool // Create makes an empty blocks table for a catalog whose rows are lost
+	Write     WriteOptions
+}
+
+// Create makes the namespace and tables of a store that is missing at what follows the scheme of a store URL;
+// sinks.ErrLost where one table is missing and the other has rows.
+func Create(ctx context.Context, rest string, o Options) error {
+	s, err := connect(rest, o)
+	if err != nil {
+		return err
+	}
+	defer s.c.Close()
+	return create(ctx, s.c, &s.address, o.NewBlocks, s.w.o.Notice)
+}
+
+// Open opens the store at what follows the scheme of a store URL; sinks.ErrMissing if
+// its tables are not there, sinks.ErrLost if one of them is, sinks.ErrUnfit if they are not fit to keep symbols.
+func Open(ctx context.Context, rest string, o Options) (*sinks.Store, error) {
+	s, err := connect(rest, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.open(ctx)
+}
+
+func connect(rest string, o Options) (*store, error) {
+	a, err := parse(rest, o.ZooKeeper)
+	if err != nil {
+		return nil, err
+	}
+	if o.Write.User == "" {
+		o.Write.User = a.client.User
+	}
+	s := &store{address: a, c: client.New(a.client), readOnly: o.ReadOnly}
+	if o.Write.User == "" {
+		o.Write.User = a.client.User
+	}
+	s.w = newWriter(s.c, a.blocks(), a.catalog(), blocks{s}.generations, o.Write)
+	return s, nil
+}
+
+func (s *store) open(ctx context.Context) (*sinks.Store, error) {
+	bounded, cancel := context.WithTimeout(ctx, contactTime)
+	defer cancel()
+	notes, err := s.meet(bounded)
+	if err != nil {
+		if errors.Is(err, client.ErrNoTable) {
+			err = s.missing(bounded, err)
+		}
+		s.c.Close()
+		return nil, err
+	}
+	return &sinks.Store{Blocks: blocks{s}, Catalog: catalog{s}, Close: s.c.Close, Purge: s.purge, Notes: notes}, nil
+}
+
+// meet finds the tables. Readers ask hbase:meta only, so that they need no master.
+func (s *store) meet(ctx context.Context) (notes []string, err error) {
+	if !s.readOnly {
+		return check(ctx, s.c, &s.address)
+	}
+	for _, t := range []client.Table{s.catalog(), s.blocks()} {
+		if _, err := s.c.Regions(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// missing tells a store that is not there from one that lost a table. Readers ask hbase:meta only, as meet does.
+func (s *store) missing(ctx context.Context, err error) error {
+	var gone []client.Table
+	for _, t := range []client.Table{s.catalog(), s.blocks()} {
+		if _, err := s.c.Regions(ctx, t); errors.Is(err, client.ErrNoTable) {
+			gone = append(gone, t)
+		} else if err != nil {
+			return err
+		}
+	}
+	if len(gone) == 1 {
+		if lost := lost(ctx, s.c, &s.address, gone[0]); lost != nil {
+			return lost
+		}
+	}
+	return fmt.Errorf("%w: %w", sinks.ErrMissing, err)
+}
