@@ -1,0 +1,134 @@
+package sourcemap
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/symlake/symlake/formats"
+)
+
+// A small script that keeps the parser busy for minutes, with gigabytes, is not parsed.
+func TestCostlyScript(t *testing.T) {
+	var names strings.Builder
+	for i := 0; names.Len() < 1<<20; i++ {
+		fmt.Fprintf(&names, "b%d;", i)
+	}
+	list := "(" + strings.ReplaceAll(strings.TrimSuffix(names.String(), ";"), ";", "+") + ")"
+	for _, script := range []string{
+		strings.Repeat("{", 900) + names.String() + strings.Repeat("}", 900),
+		strings.Repeat("()=>{", 450) + names.String() + strings.Repeat("}", 450),
+		"a=" + strings.Repeat("()=>", 450) + list,
+		"a=" + strings.Repeat("(", 450) + list + strings.Repeat(")", 450),
+		"a={'" + strings.Repeat("b", 1<<10) + "':{" + strings.Repeat("c(){},", 1<<17) + "}}", // names longer than the script
+	} {
+		if start := cpu(t); functionsOf([]byte(script), 1<<20) != nil || cpu(t)-start > 3*time.Second {
+			t.Errorf("%.20q: %v", script, cpu(t)-start)
+		}
+	}
+	// Many functions side by side, and few deep ones, are of no consequence.
+	for _, script := range []string{strings.Repeat("f(a=>b=>c,function(){return d});", 1<<14), strings.Repeat("function f(){", 400) + strings.Repeat("}", 400)} {
+		if functionsOf([]byte(script), 1<<20) == nil {
+			t.Errorf("%.20q: not parsed", script)
+		}
+	}
+}
+
+// cpu is what this process has used: other load on the machine does not count.
+func cpu(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// Each kind of function is found where it stands, and named as Metro names it.
+func TestFunctions(t *testing.T) {
+	const script = "function a(b){return b(c=>c?d:e,1)}\n" +
+		"var f=x=>y=>x+y;\n" +
+		"class K extends L{static s=()=>1;#p(){return/[)}]/g}get q(){return`${(()=>2)()}`}constructor(){super()}static{z()}}\n" +
+		"const o={m(){},n:function(){},async*[g](){},'k':()=>({}),r:{t(){}}};\n" +
+		"a.b.c=async function(){await 1};(function(){})();new P(()=>3)\n" +
+		"let u=v=>w\nh(u)"
+	all := functionsOf([]byte(script), 1000)
+	if all == nil {
+		t.Fatal("not parsed")
+	}
+	got := map[string]string{}
+	for i := range all.list {
+		f := &all.list[i]
+		name := ""
+		for k := f.from; k < f.to; k++ {
+			name += string(all.textOf(k))
+		}
+		got[name] += script[f.start:f.end] + "|"
+	}
+	for name, want := range map[string]string{
+		"a": "(b){return b(c=>c?d:e,1)}|", "b$argument_0": "c=>c?d:e|", "f": "x=>y=>x+y|", "K.s": "()=>1|", "K##p": "(){return/[)}]/g}|", "K#get__q": "(){return`${(()=>2)()}`}|",
+		"K#constructor": "(){super()}|", "o.m": "(){}|", "o.n": "(){}|", "o.k": "()=>({})|", "o.r.t": "(){}|", "a.b.c": "(){await 1}|", "P$argument_0": "()=>3|", "u": "v=>w|",
+	} {
+		if got[name] != want {
+			t.Errorf("%s: %q, want %q", name, got[name], want)
+		}
+	}
+}
+
+func BenchmarkFunctionsOf(b *testing.B) {
+	path := os.Getenv("SYMLAKE_SCRIPT")
+	if path == "" {
+		b.Skip("SYMLAKE_SCRIPT names no script")
+	}
+	script, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(script)))
+	for b.Loop() {
+		if functionsOf(script, 1<<30) == nil {
+			b.Fatal("not parsed")
+		}
+	}
+}
+
+// FuzzScript: a script gives functions or none; their extents lie in it.
+func FuzzScript(f *testing.F) {
+	f.Add("function a(b){return b(c=>c?d:e,1)}var f=x=>y=>x+y;class K{#p(){return/[)}]/g}get q(){return`${(()=>2)()}`}}")
+	f.Add("a.b=async function*(){};({m(){},n:1})\nlet u=v=>w\nh(u)")
+	f.Add("function a(b){" + strings.Repeat("c/d;", leastBody/4) + "e.f=async(...g)=>{for await(h of`${/[}]/}`);" + strings.Repeat("i();", leastBody/4) + "}}")
+	f.Fuzz(func(t *testing.T, script string) {
+		var all *functionList
+		err := formats.Guard("script", func() error {
+			all = functionsOf([]byte(script), 1<<16)
+			return nil
+		})
+		if err != nil || all == nil {
+			return // the library's panic costs the names
+		}
+		for _, g := range all.list {
+			if g.start < 0 || int(g.end) > len(script) || g.end != 0 && g.end < g.start {
+				t.Fatalf("[%d, %d) of %d", g.start, g.end, len(script))
+			}
+		}
+		whole, pieces := functionsOfWhole([]byte(script), 1<<16), functionsInPieces([]byte(script), 1, 1<<16)
+		if whole == nil || pieces == nil {
+			return
+		}
+		whole.sort()
+		pieces.sort()
+		extents := func(l *functionList) (list []extent) {
+			for _, f := range l.list {
+				list = append(list, extent{int(f.start), int(f.end)})
+			}
+			return list
+		}
+		if w, p := extents(whole), extents(pieces); !slices.Equal(w, p) {
+			t.Fatalf("%v as a whole, %v in pieces", w, p)
+		}
+	})
+}
