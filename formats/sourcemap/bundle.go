@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/sourcemap/internal/script"
 )
 
 // maxBundleBytes is the largest script that is parsed for names. That takes two seconds, and the syntax tree
@@ -69,9 +70,9 @@ func (o *object) readScript(ctx context.Context, e *emitter, under *packed) (err
 	if err != nil {
 		return err
 	}
-	var all *functionList
+	var all *script.List
 	failed := formats.Guard(name, func() error {
-		all = functionsOf(b, in.Limits.Symbols)
+		all = script.Functions(b, in.Limits.Symbols)
 		return nil
 	})
 	if failed != nil || all == nil {
@@ -100,11 +101,11 @@ func (o *object) readScript(ctx context.Context, e *emitter, under *packed) (err
 
 // functionBorders makes nodes of functions, and lists where each begins and ends to answer. They
 // nest as their extents do.
-func (e *emitter) functionBorders(script []byte, all *functionList, t *tokenNames) []border {
+func (e *emitter) functionBorders(script []byte, all *script.List, t *tokenNames) []border {
 	known := map[uint32]int32{}
 	global := e.named(e.intern("<global>"), known)
 	e.node = global
-	borders := make([]border, 1, 2*len(all.list)+1)
+	borders := make([]border, 1, 2*len(all.Placed)+1)
 	borders[0].node = global
 	p := &places{script: script}
 	put := func(offset int32, n int32) {
@@ -123,18 +124,18 @@ func (e *emitter) functionBorders(script []byte, all *functionList, t *tokenName
 		put(end, stack[len(stack)-1].node)
 	}
 	var name []byte
-	for i := range all.list {
-		f := &all.list[i]
-		if f.end <= f.start {
+	for i := range all.Placed {
+		f := &all.Placed[i]
+		if f.End <= f.Start {
 			continue
 		}
-		for f.start >= stack[len(stack)-1].end {
+		for f.Start >= stack[len(stack)-1].end {
 			leave()
 		}
 		name = t.appendName(name[:0], all, f)
 		n := e.named(e.internBytes(name), known)
-		put(f.start, n)
-		stack = append(stack, open{f.end, n})
+		put(f.Start, n)
+		stack = append(stack, open{f.End, n})
 	}
 	for len(stack) > 1 {
 		leave()

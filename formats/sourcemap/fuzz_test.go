@@ -6,6 +6,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/formats/sourcemap/internal/script"
 )
 
 // seeds are small maps with everything that a map may have.
@@ -114,9 +115,9 @@ func FuzzScopes(f *testing.F) {
 func FuzzTokens(f *testing.F) {
 	f.Add("a.b=async function*(){};({m(){},n:1})\nlet u=v=>w\nh(u)")
 	f.Fuzz(func(t *testing.T, text string) {
-		var all *functionList
+		var all *script.List
 		err := formats.Guard(name, func() error {
-			all = functionsOf([]byte(text), 1<<16)
+			all = script.Functions([]byte(text), 1<<16)
 			return nil
 		})
 		if err == nil && all != nil { // the library's panic costs the names

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/sourcemap/internal/script"
 )
 
 // places tells lines and columns of a script, front to back.
@@ -50,8 +51,8 @@ type tokenNames struct {
 }
 
 // newTokenNames also counts the script's lines.
-func newTokenNames(script []byte, all *functionList) (t *tokenNames, lines uint32) {
-	t = &tokenNames{offsets: all.identifiers()}
+func newTokenNames(script []byte, all *script.List) (t *tokenNames, lines uint32) {
+	t = &tokenNames{offsets: all.Identifiers()}
 	t.at, t.names = make([]uint64, len(t.offsets)), make([]string, len(t.offsets))
 	p := &places{script: script}
 	for i, offset := range t.offsets {
@@ -107,15 +108,15 @@ func (t *tokenNames) fromPacked(p *packed, e *emitter) {
 }
 
 // appendName appends a function's name as its source spells it.
-func (t *tokenNames) appendName(name []byte, all *functionList, f *placed) []byte {
-	if f.from == f.to {
-		return append(name, anonymous...)
+func (t *tokenNames) appendName(name []byte, all *script.List, f *script.Placed) []byte {
+	if f.From == f.To {
+		return append(name, script.Anonymous...)
 	}
-	for i := f.from; i < f.to; i++ {
-		if k, ok := slices.BinarySearch(t.offsets, all.parts[i].at); ok && t.names[k] != "" {
+	for i := f.From; i < f.To; i++ {
+		if k, ok := slices.BinarySearch(t.offsets, all.Parts[i].At); ok && t.names[k] != "" {
 			name = append(name, t.names[k]...)
 		} else {
-			name = append(name, all.textOf(i)...)
+			name = append(name, all.TextOf(i)...)
 		}
 	}
 	return name

@@ -1,4 +1,4 @@
-package sourcemap
+package script
 
 import (
 	"bytes"
@@ -21,26 +21,26 @@ func samePieces(t *testing.T, script []byte) {
 	}
 	whole.sort()
 	pieces.sort()
-	if len(whole.list) != len(pieces.list) {
-		t.Fatalf("%d functions as a whole, %d in pieces", len(whole.list), len(pieces.list))
+	if len(whole.Placed) != len(pieces.Placed) {
+		t.Fatalf("%d functions as a whole, %d in pieces", len(whole.Placed), len(pieces.Placed))
 	}
-	for i := range whole.list {
-		w, p := &whole.list[i], &pieces.list[i]
-		if w.start != p.start || w.end != p.end {
-			t.Fatalf("function %d: [%d, %d) as a whole, [%d, %d) in pieces", i, w.start, w.end, p.start, p.end)
+	for i := range whole.Placed {
+		w, p := &whole.Placed[i], &pieces.Placed[i]
+		if w.Start != p.Start || w.End != p.End {
+			t.Fatalf("function %d: [%d, %d) as a whole, [%d, %d) in pieces", i, w.Start, w.End, p.Start, p.End)
 		}
 		if got, want := nameAt(script, pieces, p), nameAt(script, whole, w); got != want {
-			t.Errorf("%s: %s as a whole, %s in pieces", script[w.start:min(w.end, w.start+40)], want, got)
+			t.Errorf("%s: %s as a whole, %s in pieces", script[w.Start:min(w.End, w.Start+40)], want, got)
 		}
 	}
 }
 
 // nameAt is a function's name, with the offset of each identifier.
-func nameAt(script []byte, l *functionList, f *placed) string {
+func nameAt(script []byte, l *List, f *Placed) string {
 	var b strings.Builder
-	for i := f.from; i < f.to; i++ {
-		b.Write(l.textOf(i))
-		if at := l.parts[i].at; at >= 0 {
+	for i := f.From; i < f.To; i++ {
+		b.Write(l.TextOf(i))
+		if at := l.Parts[i].At; at >= 0 {
 			b.WriteString("@" + string(script[at:wordEnd(script, int(at))]) + "@")
 			for n := at; n > 0; n /= 10 {
 				b.WriteByte(byte('0' + n%10))

@@ -1,4 +1,4 @@
-package sourcemap
+package script
 
 import (
 	"fmt"
@@ -26,13 +26,13 @@ func TestCostlyScript(t *testing.T) {
 		"a=" + strings.Repeat("(", 450) + list + strings.Repeat(")", 450),
 		"a={'" + strings.Repeat("b", 1<<10) + "':{" + strings.Repeat("c(){},", 1<<17) + "}}", // names longer than the script
 	} {
-		if start := cpu(t); functionsOf([]byte(script), 1<<20) != nil || cpu(t)-start > 3*time.Second {
+		if start := cpu(t); Functions([]byte(script), 1<<20) != nil || cpu(t)-start > 3*time.Second {
 			t.Errorf("%.20q: %v", script, cpu(t)-start)
 		}
 	}
 	// Many functions side by side, and few deep ones, are of no consequence.
 	for _, script := range []string{strings.Repeat("f(a=>b=>c,function(){return d});", 1<<14), strings.Repeat("function f(){", 400) + strings.Repeat("}", 400)} {
-		if functionsOf([]byte(script), 1<<20) == nil {
+		if Functions([]byte(script), 1<<20) == nil {
 			t.Errorf("%.20q: not parsed", script)
 		}
 	}
@@ -56,18 +56,18 @@ func TestFunctions(t *testing.T) {
 		"const o={m(){},n:function(){},async*[g](){},'k':()=>({}),r:{t(){}}};\n" +
 		"a.b.c=async function(){await 1};(function(){})();new P(()=>3)\n" +
 		"let u=v=>w\nh(u)"
-	all := functionsOf([]byte(script), 1000)
+	all := Functions([]byte(script), 1000)
 	if all == nil {
 		t.Fatal("not parsed")
 	}
 	got := map[string]string{}
-	for i := range all.list {
-		f := &all.list[i]
+	for i := range all.Placed {
+		f := &all.Placed[i]
 		name := ""
-		for k := f.from; k < f.to; k++ {
-			name += string(all.textOf(k))
+		for k := f.From; k < f.To; k++ {
+			name += string(all.TextOf(k))
 		}
-		got[name] += script[f.start:f.end] + "|"
+		got[name] += script[f.Start:f.End] + "|"
 	}
 	for name, want := range map[string]string{
 		"a": "(b){return b(c=>c?d:e,1)}|", "b$argument_0": "c=>c?d:e|", "f": "x=>y=>x+y|", "K.s": "()=>1|", "K##p": "(){return/[)}]/g}|", "K#get__q": "(){return`${(()=>2)()}`}|",
@@ -90,7 +90,7 @@ func BenchmarkFunctionsOf(b *testing.B) {
 	}
 	b.SetBytes(int64(len(script)))
 	for b.Loop() {
-		if functionsOf(script, 1<<30) == nil {
+		if Functions(script, 1<<30) == nil {
 			b.Fatal("not parsed")
 		}
 	}
@@ -102,17 +102,17 @@ func FuzzScript(f *testing.F) {
 	f.Add("a.b=async function*(){};({m(){},n:1})\nlet u=v=>w\nh(u)")
 	f.Add("function a(b){" + strings.Repeat("c/d;", leastBody/4) + "e.f=async(...g)=>{for await(h of`${/[}]/}`);" + strings.Repeat("i();", leastBody/4) + "}}")
 	f.Fuzz(func(t *testing.T, script string) {
-		var all *functionList
+		var all *List
 		err := formats.Guard("script", func() error {
-			all = functionsOf([]byte(script), 1<<16)
+			all = Functions([]byte(script), 1<<16)
 			return nil
 		})
 		if err != nil || all == nil {
 			return // the library's panic costs the names
 		}
-		for _, g := range all.list {
-			if g.start < 0 || int(g.end) > len(script) || g.end != 0 && g.end < g.start {
-				t.Fatalf("[%d, %d) of %d", g.start, g.end, len(script))
+		for _, g := range all.Placed {
+			if g.Start < 0 || int(g.End) > len(script) || g.End != 0 && g.End < g.Start {
+				t.Fatalf("[%d, %d) of %d", g.Start, g.End, len(script))
 			}
 		}
 		whole, pieces := functionsOfWhole([]byte(script), 1<<16), functionsInPieces([]byte(script), 1, 1<<16)
@@ -121,9 +121,9 @@ func FuzzScript(f *testing.F) {
 		}
 		whole.sort()
 		pieces.sort()
-		extents := func(l *functionList) (list []extent) {
-			for _, f := range l.list {
-				list = append(list, extent{int(f.start), int(f.end)})
+		extents := func(l *List) (list []extent) {
+			for _, f := range l.Placed {
+				list = append(list, extent{int(f.Start), int(f.End)})
 			}
 			return list
 		}

@@ -1,4 +1,4 @@
-package sourcemap
+package script
 
 // The library's parser cannot be stopped. What it does to tokens grows with their
 // number, but when a scope ends it hands each unresolved identifier to the one around

@@ -1,16 +1,25 @@
-package sourcemap
+// Package script finds the functions of a JavaScript program: where each begins and ends, and how Metro
+// names it in its function maps. A name consists of text and of identifiers of the script; the caller
+// may know how its source spells those.
+//
+// A script is parsed in pieces: a function without the larger functions in it. So memory holds one
+// piece's syntax tree. A script that cannot be parsed has no functions, which costs the names alone.
+// The parser is a library; Functions refuses scripts on which it would take time or memory out of
+// proportion.
+package script
 
 import "slices"
 
 // scriptReader reads the functions of a script piece by piece.
 type scriptReader struct {
-	*functionList
+	*List
 	regexps  int         // the sum of their offsets
 	declared map[int]int // where identifiers in names are declared that their piece does not; itself: not known yet
 }
 
-// functionsOf parses a script and gives its functions; nil: it cannot be parsed, or has none.
-func functionsOf(script []byte, most int) *functionList {
+// Functions parses a script and returns its functions, at most most of them, in the order of their places:
+// a function before the functions in it. nil: the script cannot be parsed, or has none.
+func Functions(script []byte, most int) *List {
 	if !isModest(script) {
 		return nil
 	}
@@ -18,7 +27,7 @@ func functionsOf(script []byte, most int) *functionList {
 	if l == nil {
 		l = functionsOfWhole(script, most)
 	}
-	if l == nil || len(l.list) == 0 {
+	if l == nil || len(l.Placed) == 0 {
 		return nil
 	}
 	l.sort()
@@ -26,35 +35,35 @@ func functionsOf(script []byte, most int) *functionList {
 }
 
 // functionsInPieces parses a script piece by piece; nil: it cannot be, or not so.
-func functionsInPieces(script []byte, bytes, most int) *functionList {
+func functionsInPieces(script []byte, bytes, most int) *List {
 	r := &scriptReader{newFunctionList(script, most), 0, map[int]int{}}
 	regexps, err := cut(script, bytes, r.read)
 	if err != nil || r.regexps != regexps {
 		return nil
 	}
-	for i := range r.parts {
-		p := &r.parts[i]
-		for at, ok := r.declared[int(p.at)]; ok && at != int(p.at); at, ok = r.declared[int(p.at)] {
-			p.at = int32(at)
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		for at, ok := r.declared[int(p.At)]; ok && at != int(p.At); at, ok = r.declared[int(p.At)] {
+			p.At = int32(at)
 		}
 	}
-	return r.functionList
+	return r.List
 }
 
 // functionsOfWhole parses a script at once.
-func functionsOfWhole(script []byte, most int) *functionList {
+func functionsOfWhole(script []byte, most int) *List {
 	r := &scriptReader{newFunctionList(script, most), 0, map[int]int{}}
 	p, b := &piece{}, wholeOf(script)
 	p.fill(script, &b)
 	if _, err := r.read(p); err != nil {
 		return nil
 	}
-	return r.functionList
+	return r.List
 }
 
 // read adds the functions of a piece, and gives the identifiers that it does not declare.
 func (r *scriptReader) read(p *piece) (free []int, err error) {
-	c, err := p.parse(r.most-len(r.list), r.room)
+	c, err := p.parse(r.most-len(r.Placed), r.room)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +81,12 @@ func (r *scriptReader) read(p *piece) (free []int, err error) {
 			leave(l.declared)
 		}
 	}
-	k := len(r.parts)
+	k := len(r.Parts)
 	for i := range c.functions {
 		r.add(&c.functions[i], p)
 	}
-	for _, n := range r.parts[k:] {
-		leave(int(n.at))
+	for _, n := range r.Parts[k:] {
+		leave(int(n.At))
 	}
 	r.regexps, r.room = r.regexps+c.regexps, c.room
 	return c.free, nil

@@ -1,4 +1,4 @@
-package sourcemap
+package script
 
 import (
 	"github.com/tdewolff/parse/v2"

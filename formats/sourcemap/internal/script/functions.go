@@ -1,4 +1,4 @@
-package sourcemap
+package script
 
 import (
 	"strconv"
@@ -20,7 +20,7 @@ type namePart struct {
 	at   int // offset of the identifier; -1: text stands as it is
 }
 
-const anonymous = "<anonymous>"
+const Anonymous = "<anonymous>"
 
 // walker visits a syntax tree in the order of the source, and lists its functions by how they begin.
 // Functions are named as Metro names them in its function maps: a.b for what is assigned to it or stands
