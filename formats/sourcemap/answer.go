@@ -62,7 +62,7 @@ func (e *emitter) explodeMap(t *text, l *layout, from, to position, under *packe
 	}
 	r := mappingReader{t: t, sources: int64(len(s.sources)), names: int64(len(s.names)), ordered: l.ordered}
 	if l.ranges != (span{}) {
-		b, err := t.stringAt(l.ranges)
+		b, err := stringAt(t, l.ranges)
 		if err != nil {
 			return err
 		}
@@ -201,7 +201,7 @@ func (s *sources) answer(m *mapping, at *symbol.Site, mark *symbol.Mark) {
 
 // readScopes reads the scopes of a map that stands at from.
 func (e *emitter) readScopes(t *text, l *layout, w *words, from position) error {
-	b, err := t.stringAt(l.scopes)
+	b, err := stringAt(t, l.scopes)
 	if err != nil {
 		return err
 	}
@@ -239,10 +239,4 @@ func nodeAt(borders []border, at uint64) int32 {
 		return 0
 	}
 	return borders[i-1].node
-}
-
-// stringAt reads the string that stands in a span.
-func (t *text) stringAt(s span) (string, error) {
-	t.seek(s.from)
-	return t.string(t.in.Limits.SectionBytes)
 }

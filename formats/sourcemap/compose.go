@@ -75,7 +75,7 @@ func companion(ctx context.Context, in *formats.Input, names []string, fits func
 
 // findPackagers finds the packager's map of a compiler's.
 func findPackagers(ctx context.Context, in *formats.Input, l *layout) (*formats.Input, *layout, error) {
-	t := newText(in, l.sources.from)
+	t := newText(name, in, l.sources.from)
 	bundle := ""
 	err := t.array(0, func(int) (err error) {
 		if !t.null() {
@@ -100,7 +100,7 @@ func findPackagers(ctx context.Context, in *formats.Input, l *layout) (*formats.
 
 // pack reads a map into memory.
 func (e *emitter) pack(in *formats.Input, l *layout) (*packed, error) {
-	t := newText(in, 0)
+	t := newText(name, in, 0)
 	s, err := e.readSources(t, l)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func (l *layout) texts(ctx context.Context, in *formats.Input, emit func(file st
 		return nil
 	}
 	e := newEmitter(ctx, in.Limits, 0, nil)
-	t := newText(in, 0)
+	t := newText(name, in, 0)
 	w, err := e.readFiles(t, l)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (l *layout) texts(ctx context.Context, in *formats.Input, emit func(file st
 			return nil
 		}
 		if i >= len(w.sources) || w.sources[i] == 0 {
-			return t.skipText(true)
+			return skipText(t, true)
 		}
 		if err := ctx.Err(); err != nil {
 			return err

@@ -57,7 +57,7 @@ func readFunctionMaps(t *text, at span, sources int, intern func(string) uint32)
 		}
 		return t.array(1, func(j int) error {
 			if j > 0 || t.null() {
-				return t.skipOrNothing(j)
+				return skipOrNothing(t, j)
 			}
 			return maps[i].read(t, intern)
 		})
@@ -66,7 +66,7 @@ func readFunctionMaps(t *text, at span, sources int, intern func(string) uint32)
 }
 
 // skipOrNothing passes over the element of a list that is of no use here.
-func (t *text) skipOrNothing(i int) error {
+func skipOrNothing(t *text, i int) error {
 	if i == 0 {
 		return nil // it was a null
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
-	"github.com/symlake/symlake/formats/symbol"
 )
 
 // span is where a value stands in the input.
@@ -62,10 +61,10 @@ const most = 1<<31 - 1
 
 // readLayout reads the map that begins at off. parents is how many maps it stands in.
 func readLayout(in *formats.Input, off int64, parents int) (*layout, *text, error) {
-	t := newText(in, off)
+	t := newText(name, in, off)
 	l := &layout{}
 	if parents == 0 {
-		if err := t.prefix(); err != nil {
+		if err := prefix(t); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -75,18 +74,18 @@ func readLayout(in *formats.Input, off int64, parents int) (*layout, *text, erro
 	if parents == 0 && t.peek() != 0 {
 		return nil, nil, t.fail("nothing behind the map")
 	}
-	return l, t, t.err
+	return l, t, t.failure()
 }
 
 // prefix passes over a byte order mark and the line that keeps a map from being run as a script.
-func (t *text) prefix() error {
-	if len(t.buf) < 4 && !t.more(t.at) && len(t.buf) == 0 {
+func prefix(t *text) error {
+	if len(t.rest()) < 4 && !t.readOn() && len(t.rest()) == 0 {
 		return t.fail("a map")
 	}
-	rest := t.buf[t.at:]
+	rest := t.rest()
 	if bytes.HasPrefix(rest, []byte("\ufeff")) {
 		rest = rest[3:]
-		t.at += 3
+		t.advance(3)
 	}
 	if !bytes.HasPrefix(rest, []byte(")]}")) {
 		return nil
@@ -95,7 +94,7 @@ func (t *text) prefix() error {
 	if end < 0 {
 		return t.fail("a line end behind )]}")
 	}
-	t.at += end
+	t.advance(end)
 	return nil
 }
 
@@ -176,30 +175,31 @@ func (l *layout) field(t *text, key string, parents int) (err error) {
 	case "debugId", "debug_id":
 		return l.debugID(t, key == "debugId")
 	case "sources":
-		l.sources, err = t.span(func() error {
+		l.sources, err = spanOf(t, func() error {
 			return t.array(0, func(i int) error {
 				if l.nSources = i + 1; l.nSources > t.in.Limits.Files {
 					return tooMuch("sources", t.offset(), "at most "+strconv.Itoa(t.in.Limits.Files)+" sources")
 				}
-				return t.skipText(true)
+				return skipText(t, true)
 			})
 		})
 	case "names":
-		l.names, err = t.span(func() error {
-			return t.array(0, func(i int) error { l.nNames = i + 1; return t.skipText(false) })
+		l.names, err = spanOf(t, func() error {
+			return t.array(0, func(i int) error { l.nNames = i + 1; return skipText(t, false) })
 		})
 	case "sourcesContent":
 		if t.null() {
 			return nil
 		}
-		l.content, err = t.span(func() error { return t.array(0, func(int) error { return t.skipText(true) }) })
+		l.content, err = spanOf(t, func() error { return t.array(0, func(int) error { return skipText(t, true) }) })
 	case "mappings":
-		l.mappings, err = t.stringSpan(&l.lines)
-		l.ordered = !l.mappings.escaped && !t.backward
+		var m marks
+		l.mappings, m, err = mappingsSpan(t)
+		l.lines, l.ordered = uint32(m.semicolons)+1, !l.mappings.escaped && !m.backward
 	case "rangeMappings":
-		l.ranges, err = t.stringSpan(nil)
+		l.ranges, err = stringSpan(t)
 	case "scopes":
-		l.scopes, err = t.stringSpan(nil)
+		l.scopes, err = stringSpan(t)
 	case "ignoreList", "x_google_ignoreList":
 		first := len(l.ignored) == 0
 		return t.array(0, func(i int) error {
@@ -213,7 +213,7 @@ func (l *layout) field(t *text, key string, parents int) (err error) {
 			return err
 		})
 	case "x_facebook_sources":
-		l.functions, err = t.span(func() error {
+		l.functions, err = spanOf(t, func() error {
 			if t.null() {
 				return nil
 			}
@@ -221,9 +221,9 @@ func (l *layout) field(t *text, key string, parents int) (err error) {
 		})
 	case "x_hermes_function_offsets":
 		l.hermes = true
-		l.offsets, err = t.span(func() error { return t.skip(0) })
+		l.offsets, err = spanOf(t, func() error { return t.skip(0) })
 	case "x_facebook_offsets":
-		l.modules, err = t.span(func() error { return t.skip(0) })
+		l.modules, err = spanOf(t, func() error { return t.skip(0) })
 	case "x_facebook_segments":
 		if t.null() {
 			return nil
@@ -235,77 +235,77 @@ func (l *layout) field(t *text, key string, parents int) (err error) {
 	return err
 }
 
-// span reads a value and says where it stood.
-func (t *text) span(read func() error) (span, error) {
+// spanOf reads a value and returns where it stood.
+func spanOf(t *text, read func() error) (span, error) {
 	t.peek()
 	from := t.offset()
 	err := read()
 	return span{from: from, to: t.offset()}, err
 }
 
-// stringSpan passes over a string; lines, if not nil, is how many lines it
-// has when ';' parts them.
-func (t *text) stringSpan(lines *uint32) (span, error) {
+// stringSpan passes over a string and returns where it stood.
+func stringSpan(t *text) (s span, err error) {
 	if t.peek() != '"' {
-		return span{}, t.fail("a string")
+		return s, t.fail("a string")
 	}
-	s := span{from: t.offset()}
-	marks := marks{begins: true}
-	counting := func(b []byte) {
-		marks.read(b)
-		t.backward = marks.backward
+	s.from = t.offset()
+	s.escaped, err = t.skipString()
+	s.to = t.offset()
+	return s, err
+}
+
+// mappingsSpan does the same with mappings, and looks them over.
+func mappingsSpan(t *text) (s span, m marks, err error) {
+	m.begins = true
+	if t.peek() != '"' {
+		return s, m, t.fail("a string")
 	}
-	if t.in.Mapped == nil && lines != nil { // what the window drops is counted first
-		for t.at++; ; {
-			i := bytes.IndexAny(t.buf[t.at:], `"\`)
+	s.from = t.offset()
+	if !t.inMemory() { // bytes that the window drops are looked over first
+		for t.advance(1); ; {
+			rest := t.rest()
+			i := bytes.IndexAny(rest, `"\`)
 			if i >= 0 {
-				counting(t.buf[t.at : t.at+i])
-				t.at += i
+				m.read(rest[:i])
+				t.advance(i)
 				break
 			}
-			counting(t.buf[t.at:])
-			if t.at = len(t.buf); !t.more(t.at) {
-				return s, t.fail("the end of a string")
+			m.read(rest)
+			if t.advance(len(rest)); !t.readOn() {
+				return s, m, t.fail("the end of a string")
 			}
 		}
-		if t.buf[t.at] == '"' {
-			t.at++
+		if t.rest()[0] == '"' {
+			t.advance(1)
 			s.to = t.offset()
-			return s, setLines(t, lines, marks.semicolons)
+			return s, m, m.check(t)
 		}
 		t.seek(s.from)
 	}
-	at := t.at
-	var err error
 	if s.escaped, err = t.skipString(); err != nil {
-		return s, err
+		return s, m, err
 	}
 	s.to = t.offset()
-	switch {
-	case lines == nil:
-		return s, nil
-	case s.escaped: // also ';' may be
-		decoded, err := t.stringAt(s)
-		if err != nil {
-			return s, err
-		}
-		marks.semicolons = strings.Count(decoded, ";")
-	default:
-		counting(t.buf[at+1 : t.at-1])
+	if !s.escaped {
+		m.read(t.back(int(s.to - s.from))[1 : s.to-s.from-1])
+		return s, m, m.check(t)
 	}
-	return s, setLines(t, lines, marks.semicolons)
+	decoded, err := stringAt(t, s) // also a ';' may be escaped
+	if err != nil {
+		return s, m, err
+	}
+	m.semicolons = strings.Count(decoded, ";")
+	return s, m, m.check(t)
 }
 
-func setLines(t *text, lines *uint32, semicolons int) error {
-	if semicolons >= symbol.MaxLine {
-		return tooMuch("mappings", t.offset(), "at most "+strconv.Itoa(symbol.MaxLine)+" lines")
-	}
-	*lines = uint32(semicolons) + 1
-	return nil
+// stringAt reads the string that stands in a span.
+func stringAt(t *text, s span) (string, error) {
+	t.seek(s.from)
+	return t.string(t.in.Limits.SectionBytes)
 }
 
 // skipText passes over a string, or null where that may stand for one.
-func (t *text) skipText(orNull bool) error {
+func skipText(t *text, orNull bool) error {
 	if orNull && t.null() {
 		return nil
 	}

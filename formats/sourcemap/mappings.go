@@ -71,11 +71,11 @@ const pieceSegments = 512
 func (r *mappingReader) read(at span, each lineFunc) error {
 	t := r.t
 	if at.escaped {
-		s, err := t.stringAt(at)
+		s, err := stringAt(t, at)
 		if err != nil {
 			return err
 		}
-		t = &text{in: t.in, buf: append([]byte(s), '"'), off: at.from + 1, end: at.from + 2 + int64(len(s)), section: "mappings"}
+		t = t.inside(s, at.from)
 		r.t = t
 	} else {
 		t.seek(at.from + 1)
@@ -86,11 +86,11 @@ func (r *mappingReader) read(at span, each lineFunc) error {
 		r.piece = math.MaxInt
 	}
 	for {
-		if len(t.buf)-t.at <= maxSegment {
-			t.more(t.at)
+		if len(t.rest()) <= maxSegment {
+			t.readOn()
 		}
-		if t.err != nil {
-			return t.err
+		if err := t.failure(); err != nil {
+			return err
 		}
 		done, err := r.run(each)
 		if err != nil || done {
@@ -102,11 +102,10 @@ func (r *mappingReader) read(at span, each lineFunc) error {
 // run decodes what the window holds, up to its last bytes unless it ends the
 // input; done: the string has ended.
 func (r *mappingReader) run(each lineFunc) (done bool, err error) {
-	t := r.t
-	b := t.buf
-	i := t.at
+	b := r.t.rest()
+	i := 0
 	limit := len(b) - maxSegment
-	if t.off+int64(len(b)) >= t.end || t.in.Mapped != nil {
+	if r.t.isLast() {
 		limit = len(b)
 	}
 	at := r.sums
@@ -190,10 +189,10 @@ func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 		}
 	}
 	r.sums = at
-	t.at = i
 	if i == len(b) && limit == len(b) {
 		return false, r.fault(i, "the end of mappings")
 	}
+	r.t.advance(i)
 	return false, nil
 }
 
@@ -292,8 +291,9 @@ func (r *mappingReader) badNumber(at int) error {
 	return r.fault(at, "1, 4 or 5 numbers of 32 bits in a segment")
 }
 
+// fault is the error of a byte of the window, which begins with the next byte of t.
 func (r *mappingReader) fault(at int, want string) error {
-	return r.t.failAt(r.t.off+int64(at), want)
+	return r.t.failAt(r.t.offset()+int64(at), want)
 }
 
 // endLine hands out the line. Its segments are put in order if they are not:

@@ -3,6 +3,9 @@ package sourcemap
 import (
 	"bytes"
 	"encoding/binary"
+	"strconv"
+
+	"github.com/symlake/symlake/formats/symbol"
 )
 
 // marks is what is known of mappings before they are decoded. Of bytes beyond 0x7f, which are no mappings, it may say
@@ -24,6 +27,14 @@ var endOfLine = []byte{';'}
 
 // other has the highest bit of each byte of v that is not c, as long as none of them has that bit.
 func other(v uint64, c byte) uint64 { return (v ^ uint64(c)*eight) + 0x7f*eight }
+
+// check refuses mappings of more lines than a script has positions for.
+func (m *marks) check(t *text) error {
+	if m.semicolons >= symbol.MaxLine {
+		return tooMuch("mappings", t.offset(), "at most "+strconv.Itoa(symbol.MaxLine)+" lines")
+	}
+	return nil
+}
 
 // read reads on.
 func (m *marks) read(b []byte) {

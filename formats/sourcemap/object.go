@@ -204,7 +204,7 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Script
 
 // each explodes all maps of a layout.
 func (o *object) each(e *emitter, l *layout, segment uint32, under *packed) (q symbol.Quality, err error) {
-	t := newText(o.in, 0)
+	t := newText(name, o.in, 0)
 	err = l.each(position{}, end, func(l *layout, from, to position) error {
 		q.Units++
 		if err := e.ctx.Err(); err != nil {

@@ -20,24 +20,32 @@ const (
 	maxDepth = 128
 )
 
-// text reads JSON from an input front to back, without holding more of it than
-// a window; seek goes anywhere. Its errors are *formats.Error with the offset in the input.
+// text reads JSON from an input front to back, through a window of bounded size. seek goes anywhere.
+// Its errors are *formats.Error with the offset in the input. One goroutine.
 type text struct {
-	in       *formats.Input
-	buf      []byte
-	off      int64 // of buf[0] in the input
-	at       int   // in buf
-	end      int64 // of the part of the input that is read
-	room     []byte
-	section  string // for errors
-	backward bool   // a segment of the mappings read last may begin before the one before it
-	err      error
+	in      *formats.Input
+	section string // for errors
+
+	format string
+	buf    []byte
+	off    int64 // of buf[0] in the input
+	at     int   // in buf
+	end    int64 // of the part of the input that is read
+	room   []byte
+	err    error
 }
 
-func newText(in *formats.Input, from int64) *text {
-	t := &text{in: in, end: in.Size, section: "map"}
+// newText returns a reader of in for a format, whose next byte is the one at from.
+func newText(format string, in *formats.Input, from int64) *text {
+	t := &text{in: in, section: "map", format: format, end: in.Size}
 	t.seek(from)
 	return t
+}
+
+// inside returns a reader of the inside of a string that was decoded, and of a quote behind it. The
+// string stood at from.
+func (t *text) inside(s string, from int64) *text {
+	return &text{in: t.in, section: t.section, format: t.format, buf: append([]byte(s), '"'), off: from + 1, end: from + 2 + int64(len(s))}
 }
 
 // seek makes off the next byte.
@@ -53,11 +61,33 @@ func (t *text) seek(off int64) {
 	t.buf, t.off, t.at = nil, off, 0
 }
 
-// offset is that of the next byte in the input.
+// offset returns the offset of the next byte in the input.
 func (t *text) offset() int64 { return t.off + int64(t.at) }
 
-// more brings the bytes behind keep into the window, which is a part of buf from
-// keep on; false: there are none.
+// rest returns the bytes of the window from the next one on. They are valid until more of the input
+// is read.
+func (t *text) rest() []byte { return t.buf[t.at:] }
+
+// back returns the last n bytes before the next one, which are in the window if they were read since
+// the last call of more.
+func (t *text) back(n int) []byte { return t.buf[t.at-n : t.at] }
+
+// advance passes n bytes of rest.
+func (t *text) advance(n int) { t.at += n }
+
+// inMemory reports whether all of the input is in the window.
+func (t *text) inMemory() bool { return t.in.Mapped != nil }
+
+// isLast reports whether the input ends where the window does.
+func (t *text) isLast() bool { return t.inMemory() || t.off+int64(len(t.buf)) >= t.end }
+
+// readOn makes rest longer; false: the input has no more bytes, or cannot be read (see failure).
+func (t *text) readOn() bool { return t.more(t.at) }
+
+// failure returns the error of reading the input; nil: there was none.
+func (t *text) failure() error { return t.err }
+
+// more drops the window up to keep and brings the bytes behind it into it; false: there are none.
 func (t *text) more(keep int) bool {
 	if t.in.Mapped != nil || t.err != nil {
 		return false
@@ -93,15 +123,11 @@ func (t *text) failAt(off int64, want string) error {
 	if t.err != nil {
 		return t.err
 	}
-	return fault(t.section, off, want)
+	return &formats.Error{Format: t.format, Section: t.section, Offset: off, Want: want, Err: formats.ErrCorrupt}
 }
 
-func fault(section string, off int64, want string) error {
-	return &formats.Error{Format: name, Section: section, Offset: off, Want: want, Err: formats.ErrCorrupt}
-}
-
-func tooMuch(section string, off int64, want string) error {
-	return &formats.Error{Format: name, Section: section, Offset: off, Want: want, Err: formats.ErrLimit}
+func (t *text) tooMuch(off int64, want string) error {
+	return &formats.Error{Format: t.format, Section: t.section, Offset: off, Want: want, Err: formats.ErrLimit}
 }
 
 // peek is the next byte that is no space; 0 at the end.
@@ -136,7 +162,7 @@ func (t *text) object(depth int, each func(key string) error) error {
 		return err
 	}
 	if depth > maxDepth {
-		return tooMuch(t.section, t.offset(), "values less nested")
+		return t.tooMuch(t.offset(), "values less nested")
 	}
 	for first := true; ; first = false {
 		switch c := t.peek(); {
@@ -167,7 +193,7 @@ func (t *text) array(depth int, each func(i int) error) error {
 		return err
 	}
 	if depth > maxDepth {
-		return tooMuch(t.section, t.offset(), "values less nested")
+		return t.tooMuch(t.offset(), "values less nested")
 	}
 	for i := 0; ; i++ {
 		switch c := t.peek(); {
@@ -297,7 +323,7 @@ func (t *text) string(most int64) (string, error) {
 		return "", err
 	}
 	if q.size > most {
-		return "", tooMuch(t.section, q.start, "a string of at most "+strconv.FormatInt(most, 10)+" bytes")
+		return "", t.tooMuch(q.start, "a string of at most "+strconv.FormatInt(most, 10)+" bytes")
 	}
 	return t.decoded(q)
 }

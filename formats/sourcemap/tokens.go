@@ -64,7 +64,7 @@ func newTokenNames(script []byte, all *script.List) (t *tokenNames, lines uint32
 // read looks through a map's segments for those that begin where an identifier does and have a name.
 func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
 	next := 0 // what is looked for, and the segments, come in the same order
-	text := newText(in, 0)
+	text := newText(name, in, 0)
 	return l.each(position{}, end, func(l *layout, from, to position) error {
 		words := newEmitter(e.ctx, in.Limits, 0, nil)
 		w, err := words.readWords(text, l)
