@@ -60,13 +60,9 @@ func (e *emitter) explodeMap(t *text, l *layout, from, to position, under *packe
 			return err
 		}
 	}
-	r := mappingReader{t: t, sources: int64(len(s.sources)), names: int64(len(s.names)), ordered: l.ordered}
-	if l.ranges != (span{}) {
-		b, err := stringAt(t, l.ranges)
-		if err != nil {
-			return err
-		}
-		r.ranges = &rangeReader{numbers: numbers{b: b, from: l.ranges.from + 1, section: "rangeMappings"}}
+	r := newMappingReader(t, l, len(s.sources), len(s.names))
+	if err := r.readRanges(l); err != nil {
+		return err
 	}
 	x := exploder{e: e, s: s, under: under, from: from, stop: uint64(to.line)<<32 | uint64(to.column)}
 	x.plain = under == nil && len(e.borders) == 0 && s.functions == nil
@@ -201,31 +197,12 @@ func (s *sources) answer(m *mapping, at *symbol.Site, mark *symbol.Mark) {
 
 // readScopes reads the scopes of a map that stands at from.
 func (e *emitter) readScopes(t *text, l *layout, w *words, from position) error {
-	b, err := stringAt(t, l.scopes)
+	nodes, borders, err := readScopes(t, l, int32(len(e.nodes)), w.names, w.sources, from)
 	if err != nil {
 		return err
 	}
-	r := scopeReader{
-		numbers: numbers{b: b, from: l.scopes.from + 1, section: "scopes"},
-		names: func(i int64) (uint32, bool) {
-			if i < 0 || i >= int64(len(w.names)) {
-				return 0, false
-			}
-			return w.names[i], true
-		},
-		source: func(i uint64) (uint32, bool) {
-			if i >= uint64(len(w.sources)) {
-				return 0, false
-			}
-			return w.sources[i], true
-		},
-		most: t.in.Limits.Symbols, depth: t.in.Limits.InlineDepth, start: from,
-	}
-	if err := r.read(int32(len(e.nodes))); err != nil {
-		return err
-	}
-	e.nodes = append(e.nodes, r.nodes...)
-	e.setBorders(r.borders)
+	e.nodes = append(e.nodes, nodes...)
+	e.setBorders(borders)
 	return nil
 }
 

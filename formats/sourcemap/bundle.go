@@ -24,19 +24,6 @@ func (o *object) wantsScript(under *packed) bool {
 	return o.layout.lacksFunctions()
 }
 
-// lacksFunctions: no part of the map says what functions there are.
-func (l *layout) lacksFunctions() bool {
-	if l.hermes || l.scopes != (span{}) || l.functions != (span{}) {
-		return false
-	}
-	for i := range l.sections {
-		if !l.sections[i].layout.lacksFunctions() {
-			return false
-		}
-	}
-	return true
-}
-
 // script finds the script that a map belongs to; nil: it is not there.
 func (o *object) findScript(ctx context.Context, under *packed) (*formats.Input, error) {
 	if o.script != nil {

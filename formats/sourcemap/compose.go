@@ -19,12 +19,6 @@ type packed struct {
 	borders  []border // of the bundle, where the map has no functions
 }
 
-// isCompilers reports whether a map leads from Hermes bytecode to the bundle
-// that was compiled: the other half is the packager's map.
-func (l *layout) isCompilers() bool {
-	return l.hermes && l.nSources == 1 && l.functions == (span{}) && l.sections == nil && len(l.segments) == 0
-}
-
 // packagerNames lists how the packager's map may be called: beside the
 // compiler's, and after the bundle that was compiled.
 func packagerNames(compilers, bundle string) []string {
@@ -106,7 +100,7 @@ func (e *emitter) pack(in *formats.Input, l *layout) (*packed, error) {
 		return nil, err
 	}
 	p := &packed{sources: s}
-	r := mappingReader{t: t, sources: int64(len(s.sources)), names: int64(len(s.names))}
+	r := newMappingReader(t, l, len(s.sources), len(s.names))
 	err = r.read(l.mappings, func(line uint32, segments []mapping, _ bool) (int, error) {
 		if len(p.segments)+len(segments) > in.Limits.Symbols {
 			return 0, tooMuch("mappings", l.mappings.from, "fewer segments")

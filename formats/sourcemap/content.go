@@ -23,7 +23,7 @@ func (o *object) texts(ctx context.Context, emit func(file string, text []byte) 
 			in, l = found, below
 		}
 	}
-	read := func(l *layout, _, _ position) error { return l.texts(ctx, in, emit) }
+	read := func(l *layout, _, _ position) error { return mapTexts(ctx, in, l, emit) }
 	err = l.each(position{}, end, read)
 	for i := 0; i < len(l.segments) && err == nil; i++ {
 		err = l.segments[i].layout.each(position{}, end, read)
@@ -31,8 +31,8 @@ func (o *object) texts(ctx context.Context, emit func(file string, text []byte) 
 	return err
 }
 
-// texts emits the texts of one map.
-func (l *layout) texts(ctx context.Context, in *formats.Input, emit func(file string, text []byte) error) error {
+// mapTexts emits the texts of one map.
+func mapTexts(ctx context.Context, in *formats.Input, l *layout, emit func(file string, text []byte) error) error {
 	if l.content == (span{}) {
 		return nil
 	}

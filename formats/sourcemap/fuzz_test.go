@@ -63,54 +63,6 @@ func FuzzMappings(f *testing.F) {
 	})
 }
 
-func FuzzFunctionMap(f *testing.F) {
-	f.Add("AAA;ACA,CDA")
-	f.Add("AAA,gggggggC")
-	f.Fuzz(func(t *testing.T, mappings string) {
-		var m functionMap
-		n := numbers{b: mappings, section: "x"}
-		lim := formats.Limits{}.WithDefaults()
-		if err := m.decode(&n, []uint32{1, 2, 3}, &lim); err != nil {
-			if !formats.Rejects(err) {
-				t.Fatal(err)
-			}
-			return
-		}
-		hint := 0
-		for i, p := range m.places {
-			if got := m.at(p.line, p.column, &hint); got < 1 || got > 3 {
-				t.Fatalf("place %d is in %d", i, got)
-			}
-		}
-	})
-}
-
-func FuzzScopes(f *testing.F) {
-	f.Add("BHAAAE,BFCABC,CAB,CAB,EGAA,EDCB,IAAA,FE,FC")
-	f.Add("A,BAAA,CAA,EAA,FA")
-	f.Fuzz(func(t *testing.T, items string) {
-		r := scopeReader{numbers: numbers{b: items, section: "scopes"}, most: 1 << 12, depth: 64,
-			names:  func(i int64) (uint32, bool) { return uint32(i) + 1, i >= 0 && i < 9 },
-			source: func(i uint64) (uint32, bool) { return uint32(i), i < 3 }}
-		if err := r.read(1); err != nil {
-			if !formats.Rejects(err) {
-				t.Fatal(err)
-			}
-			return
-		}
-		for i, n := range r.nodes {
-			if n.parent >= int32(i)+1 {
-				t.Fatalf("node %d below %d", i+1, n.parent)
-			}
-		}
-		for i := 1; i < len(r.borders); i++ {
-			if r.borders[i].at <= r.borders[i-1].at {
-				t.Fatalf("border %#x after %#x", r.borders[i].at, r.borders[i-1].at)
-			}
-		}
-	})
-}
-
 // FuzzTokens: the identifiers of any script have places in it.
 func FuzzTokens(f *testing.F) {
 	f.Add("a.b=async function*(){};({m(){},n:1})\nlet u=v=>w\nh(u)")

@@ -14,6 +14,9 @@ import (
 // stand last, but for an inline map of any length, which begins further up.
 const tailBytes = 4 << 10
 
+// scanBytes is how many bytes of a script are searched at once.
+const scanBytes = 256 << 10
+
 const (
 	mappingURL = "sourceMappingURL="
 	dataScheme = "data:"
@@ -96,7 +99,7 @@ func (u *untilSpace) Read(b []byte) (int, error) {
 func findInline(script *formats.Input) (int64, error) {
 	const comment = mappingURL
 	for end := script.Size; end > 0; {
-		from := max(0, end-windowBytes)
+		from := max(0, end-scanBytes)
 		b, err := script.View(from, min(script.Size, end+int64(len(comment)+len(dataScheme)))-from)
 		if err != nil {
 			return -1, err

@@ -98,6 +98,25 @@ func prefix(t *text) error {
 	return nil
 }
 
+// isCompilers reports whether a map leads from Hermes bytecode to the bundle
+// that was compiled: the other half is the packager's map.
+func (l *layout) isCompilers() bool {
+	return l.hermes && l.nSources == 1 && l.functions == (span{}) && l.sections == nil && len(l.segments) == 0
+}
+
+// lacksFunctions reports whether no part of the map names functions.
+func (l *layout) lacksFunctions() bool {
+	if l.hermes || l.scopes != (span{}) || l.functions != (span{}) {
+		return false
+	}
+	for i := range l.sections {
+		if !l.sections[i].layout.lacksFunctions() {
+			return false
+		}
+	}
+	return true
+}
+
 func (l *layout) read(t *text, parents int) error {
 	if parents > t.in.Limits.Nesting {
 		return tooMuch(t.section, t.offset(), "maps less nested")

@@ -17,6 +17,9 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
+// pieceLength is how many segments of a line come at once.
+const pieceLength = 512
+
 // exploded is a map's ranges, to be looked up.
 type exploded struct {
 	artifact formats.Artifact
@@ -139,7 +142,7 @@ func readJSON(t testing.TB, path string, to any) {
 
 // Of many segments at one column the first answers for it and the last for what follows, however long the line is.
 func TestEqualColumns(t *testing.T) {
-	for _, n := range []int{2, 3, pieceSegments - 1, pieceSegments, pieceSegments + 1, 3 * pieceSegments} {
+	for _, n := range []int{2, 3, pieceLength - 1, pieceLength, pieceLength + 1, 3 * pieceLength} {
 		mappings := "AAAA,CAAC" + strings.Repeat(",AACA", n) + ",GAAA"
 		in := formattest.InputOf("a.js.map", []byte(`{"version":3,"sources":["a"],"mappings":"`+mappings+`"}`), formats.Limits{})
 		for _, in := range []*formats.Input{in, formattest.Unmapped(in)} {

@@ -56,6 +56,21 @@ type mappingReader struct {
 	sums     sums
 }
 
+// newMappingReader returns a reader of the mappings of a map with so many sources and names.
+func newMappingReader(t *text, l *layout, sources, names int) *mappingReader {
+	return &mappingReader{t: t, sources: int64(sources), names: int64(names), ordered: l.ordered}
+}
+
+// readRanges makes the reader mark the linear segments of the map, if the map lists any.
+func (r *mappingReader) readRanges(l *layout) error {
+	if l.ranges == (span{}) {
+		return nil
+	}
+	b, err := stringAt(r.t, l.ranges)
+	r.ranges = &rangeReader{numbers: numbers{b: b, from: l.ranges.from + 1, section: "rangeMappings"}}
+	return err
+}
+
 // sums are what the numbers of the next segment are told against.
 type sums struct{ column, source, line, original, name int64 }
 

@@ -3,7 +3,6 @@ package sourcemap
 import (
 	"strconv"
 
-	"github.com/symlake/symlake/formats"
 )
 
 // numbers reads the VLQ numbers of a string that is in memory: scopes, function
@@ -121,12 +120,4 @@ func (r *rangeReader) end(line uint32) error {
 		return r.fault(r.numbers.at, "no more lines than mappings have")
 	}
 	return nil
-}
-
-func fault(section string, off int64, want string) error {
-	return &formats.Error{Format: name, Section: section, Offset: off, Want: want, Err: formats.ErrCorrupt}
-}
-
-func tooMuch(section string, off int64, want string) error {
-	return &formats.Error{Format: name, Section: section, Offset: off, Want: want, Err: formats.ErrLimit}
 }

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"hash"
-	"io"
 	"net/url"
 	"path"
 	"strings"
@@ -119,53 +117,10 @@ func pathOf(file string) string {
 // digest is the id of a map without one.
 func (o *object) digest(ctx context.Context) (string, error) {
 	h := sha256.New()
-	if err := hashLayout(ctx, h, o.in, o.layout); err != nil {
+	if err := o.layout.hash(ctx, h, o.in); err != nil {
 		return "", err
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func hashLayout(ctx context.Context, h hash.Hash, in *formats.Input, l *layout) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	for i := range l.sections {
-		s := &l.sections[i]
-		io.WriteString(h, "section "+s.offset()+"\n")
-		if err := hashLayout(ctx, h, in, s.layout); err != nil {
-			return err
-		}
-	}
-	io.WriteString(h, "root "+l.root+"\nignored "+l.ignoredText()+"\n")
-	for _, part := range []struct {
-		name string
-		span
-	}{{"sources", l.sources}, {"names", l.names}, {"mappings", l.mappings}, {"rangeMappings", l.ranges}, {"scopes", l.scopes},
-		{"functions", l.functions}, {"offsets", l.offsets}, {"modules", l.modules}} {
-		if part.span == (span{}) {
-			continue
-		}
-		io.WriteString(h, part.name+" ")
-		if in.Mapped != nil {
-			h.Write(in.Mapped[part.from:part.to])
-			continue
-		}
-		n, err := io.Copy(h, io.NewSectionReader(in.Bytes, part.from, part.to-part.from))
-		if err != nil {
-			return err
-		}
-		if n != part.to-part.from {
-			return fault(part.name, part.from+n, "as many bytes as before")
-		}
-	}
-	for i := range l.segments {
-		s := &l.segments[i]
-		io.WriteString(h, "segment "+s.text()+"\n")
-		if err := hashLayout(ctx, h, in, s.layout); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // explode emits part 0, the map itself and its tables, or that of a segment.

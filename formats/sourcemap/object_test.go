@@ -201,7 +201,7 @@ func TestUnordered(t *testing.T) {
 
 // A line of many segments answers as one of few, in order or not: its last segment may begin first.
 func TestLongLine(t *testing.T) {
-	const n = 3*pieceSegments + 5
+	const n = 3*pieceLength + 5
 	digit := func(v int) string {
 		return string("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[v])
 	}

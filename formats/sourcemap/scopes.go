@@ -60,6 +60,34 @@ type scopeReader struct {
 	borders []border
 }
 
+// readScopes reads the scopes of a map that stands at start in the script. It returns nodes, numbered
+// from base on, and the borders between their answers. names and sources are the map's, as indices into
+// a run's strings.
+func readScopes(t *text, l *layout, base int32, names, sources []uint32, start position) ([]node, []border, error) {
+	b, err := stringAt(t, l.scopes)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := scopeReader{
+		numbers: numbers{b: b, from: l.scopes.from + 1, section: "scopes"},
+		names: func(i int64) (uint32, bool) {
+			if i < 0 || i >= int64(len(names)) {
+				return 0, false
+			}
+			return names[i], true
+		},
+		source: func(i uint64) (uint32, bool) {
+			if i >= uint64(len(sources)) {
+				return 0, false
+			}
+			return sources[i], true
+		},
+		most: t.in.Limits.Symbols, depth: t.in.Limits.InlineDepth, start: start,
+	}
+	err = r.read(base)
+	return r.nodes, r.borders, err
+}
+
 // read decodes all items. Nodes are numbered from base on.
 func (r *scopeReader) read(base int32) error {
 	r.where = r.start

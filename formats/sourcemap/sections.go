@@ -2,7 +2,6 @@ package sourcemap
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -122,20 +121,4 @@ func (p position) plus(line, column uint32) position {
 
 func (p position) before(q position) bool {
 	return p.line < q.line || p.line == q.line && p.column < q.column
-}
-
-// What a digest takes of them.
-func (s *section) offset() string {
-	return strconv.Itoa(int(s.line)) + " " + strconv.Itoa(int(s.column))
-}
-
-func (s *segment) text() string { return strconv.Itoa(int(s.number)) }
-
-func (l *layout) ignoredText() string {
-	var b strings.Builder
-	for _, i := range l.ignored {
-		b.WriteString(strconv.Itoa(int(i)))
-		b.WriteByte(' ')
-	}
-	return b.String()
 }

@@ -34,8 +34,6 @@ import (
 	"github.com/symlake/symlake/formats"
 )
 
-const name = "sourcemap"
-
 // Format reads source maps, and scripts for the sake of those.
 var Format = formats.Format{Name: name, Version: 2, Detect: detect, Open: open}
 

@@ -71,7 +71,7 @@ func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
 		if err != nil {
 			return err
 		}
-		r := mappingReader{t: text, sources: int64(len(w.sources)), names: int64(len(w.names)), ordered: l.ordered}
+		r := newMappingReader(text, l, len(w.sources), len(w.names))
 		return r.read(l.mappings, func(line uint32, segments []mapping, _ bool) (int, error) {
 			at := from.plus(line, 0)
 			for i := range segments {
