@@ -3,6 +3,8 @@ package sourcemap
 import (
 	"sort"
 
+	"github.com/symlake/symlake/formats/internal/json"
+	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -10,24 +12,24 @@ import (
 type sources struct {
 	*words
 	ignored   []symbol.Flags
-	functions []functionMap
+	functions []mapfile.FunctionMap
 	hints     []int
 	nodes     map[uint32]int32 // of functions by name
 	named     []uint32         // 0, and the names
 }
 
 // readSources reads all of a map but its mappings.
-func (e *emitter) readSources(t *text, l *layout) (*sources, error) {
+func (e *emitter) readSources(t *json.Reader, l *mapfile.Layout) (*sources, error) {
 	w, err := e.readWords(t, l)
 	if err != nil {
 		return nil, err
 	}
 	s := &sources{words: w, named: append([]uint32{0}, w.names...), ignored: make([]symbol.Flags, len(w.sources)), nodes: map[uint32]int32{}}
-	for _, i := range l.ignored {
+	for _, i := range l.Ignored {
 		s.ignored[i] = symbol.Ignored
 	}
-	if l.functions != (span{}) && l.scopes == (span{}) {
-		if s.functions, err = readFunctionMaps(t, l.functions, len(w.sources), e.intern); err != nil {
+	if l.Functions != (mapfile.Span{}) && l.Scopes == (mapfile.Span{}) {
+		if s.functions, err = mapfile.ReadFunctionMaps(t, l.Functions, len(w.sources), e.intern); err != nil {
 			return nil, err
 		}
 		s.hints = make([]int, len(s.functions))
@@ -36,37 +38,37 @@ func (e *emitter) readSources(t *text, l *layout) (*sources, error) {
 }
 
 // site is the place that a segment maps to.
-func (s *sources) site(m *mapping) symbol.Site {
-	return symbol.Site{File: s.sources[m.source], Line: m.line + 1, Column: m.original}
+func (s *sources) site(m *mapfile.Mapping) symbol.Site {
+	return symbol.Site{File: s.sources[m.Source], Line: m.Line + 1, Column: m.Original}
 }
 
 // node is that of the function which holds the place, by the function map.
-func (s *sources) node(e *emitter, m *mapping) int32 {
-	if int(m.source) >= len(s.functions) {
+func (s *sources) node(e *emitter, m *mapfile.Mapping) int32 {
+	if int(m.Source) >= len(s.functions) {
 		return 0
 	}
-	return e.named(s.functions[m.source].at(m.line, m.original, &s.hints[m.source]), s.nodes)
+	return e.named(s.functions[m.Source].At(m.Line, m.Original, &s.hints[m.Source]), s.nodes)
 }
 
 // explodeMap emits the ranges of one layout with mappings, which stands from from to to in the script. t reads the input:
 // all maps of an object share its window.
-func (e *emitter) explodeMap(t *text, l *layout, from, to position, under *packed) error {
+func (e *emitter) explodeMap(t *json.Reader, l *mapfile.Layout, from, to mapfile.Position, under *packed) error {
 	s, err := e.readSources(t, l)
 	if err != nil {
 		return err
 	}
-	if l.scopes != (span{}) {
+	if l.Scopes != (mapfile.Span{}) {
 		if err := e.readScopes(t, l, s.words, from); err != nil {
 			return err
 		}
 	}
-	r := newMappingReader(t, l, len(s.sources), len(s.names))
-	if err := r.readRanges(l); err != nil {
+	r := mapfile.NewMappingReader(t, l, len(s.sources), len(s.names))
+	if err := r.ReadRanges(l); err != nil {
 		return err
 	}
-	x := exploder{e: e, s: s, under: under, from: from, stop: uint64(to.line)<<32 | uint64(to.column)}
+	x := exploder{e: e, s: s, under: under, from: from, stop: uint64(to.Line)<<32 | uint64(to.Column)}
 	x.plain = under == nil && len(e.borders) == 0 && s.functions == nil
-	return r.read(l.mappings, x.line)
+	return r.Read(l.Mappings, x.line)
 }
 
 // exploder makes ranges of the segments of one map.
@@ -75,15 +77,15 @@ type exploder struct {
 	s     *sources
 	under *packed
 	plain bool // nothing is known of functions
-	from  position
+	from  mapfile.Position
 	stop  uint64
 }
 
 // line makes ranges of segments of a line.
-func (x *exploder) line(line uint32, segments []mapping, more bool) (int, error) {
-	at := x.from.plus(line, 0)
-	first := uint64(at.line)<<32 | uint64(at.column)
-	end := min((uint64(at.line)+1)<<32, x.stop)
+func (x *exploder) line(line uint32, segments []mapfile.Mapping, more bool) (int, error) {
+	at := x.from.Plus(line, 0)
+	first := uint64(at.Line)<<32 | uint64(at.Column)
+	end := min((uint64(at.Line)+1)<<32, x.stop)
 	for i := 0; i < len(segments); {
 		if x.plain {
 			n, err := x.simple(segments[i:], first, end)
@@ -92,15 +94,15 @@ func (x *exploder) line(line uint32, segments []mapping, more bool) (int, error)
 			}
 		}
 		next := i + 1
-		for next < len(segments) && segments[next].column == segments[i].column {
+		for next < len(segments) && segments[next].Column == segments[i].Column {
 			next++
 		}
 		if next == len(segments) && more {
 			return i, nil
 		}
-		start, until := first+uint64(segments[i].column), end
+		start, until := first+uint64(segments[i].Column), end
 		if next < len(segments) {
-			until = min(end, first+uint64(segments[next].column))
+			until = min(end, first+uint64(segments[next].Column))
 		}
 		if start >= until {
 			return len(segments), nil // it belongs to the next section
@@ -125,7 +127,7 @@ func (x *exploder) line(line uint32, segments []mapping, more bool) (int, error)
 
 // simple makes the ranges of the segments in front that are alone at their columns, without what is known of functions:
 // nearly all are so. It says how many they are; one at least is left.
-func (x *exploder) simple(segments []mapping, first, end uint64) (int, error) {
+func (x *exploder) simple(segments []mapfile.Mapping, first, end uint64) (int, error) {
 	e, s := x.e, x.s
 	first, end = first+e.base, end+e.base
 	ranges, scope := e.run.Ranges, int32(0)
@@ -134,12 +136,12 @@ func (x *exploder) simple(segments []mapping, first, end uint64) (int, error) {
 	}
 	for i := range len(segments) - 1 {
 		m := &segments[i]
-		start, until := first+uint64(m.column), first+uint64(segments[i+1].column)
+		start, until := first+uint64(m.Column), first+uint64(segments[i+1].Column)
 		if start == until || until > end {
 			e.run.Ranges = ranges
 			return i, nil
 		}
-		if m.source < 0 {
+		if m.Source < 0 {
 			continue
 		}
 		n := len(ranges)
@@ -160,8 +162,8 @@ func (x *exploder) simple(segments []mapping, first, end uint64) (int, error) {
 }
 
 // put emits the range of a segment.
-func (x *exploder) put(m *mapping, start, end uint64) error {
-	if m.source < 0 {
+func (x *exploder) put(m *mapfile.Mapping, start, end uint64) error {
+	if m.Source < 0 {
 		return nil
 	}
 	e, s := x.e, x.s
@@ -186,18 +188,18 @@ func (x *exploder) put(m *mapping, start, end uint64) error {
 }
 
 // answer says in at and mark what a segment maps to.
-func (s *sources) answer(m *mapping, at *symbol.Site, mark *symbol.Mark) {
-	at.File, at.Line, at.Column = s.sources[m.source], m.line+1, m.original
-	mark.Flags = s.ignored[m.source]
-	if m.linear {
+func (s *sources) answer(m *mapfile.Mapping, at *symbol.Site, mark *symbol.Mark) {
+	at.File, at.Line, at.Column = s.sources[m.Source], m.Line+1, m.Original
+	mark.Flags = s.ignored[m.Source]
+	if m.Linear {
 		mark.Flags |= symbol.Linear
 	}
-	mark.Name = s.named[m.name+1] // no branch: whether a segment has a name is chance
+	mark.Name = s.named[m.Name+1] // no branch: whether a segment has a name is chance
 }
 
 // readScopes reads the scopes of a map that stands at from.
-func (e *emitter) readScopes(t *text, l *layout, w *words, from position) error {
-	nodes, borders, err := readScopes(t, l, int32(len(e.nodes)), w.names, w.sources, from)
+func (e *emitter) readScopes(t *json.Reader, l *mapfile.Layout, w *words, from mapfile.Position) error {
+	nodes, borders, err := mapfile.ReadScopes(t, l, int32(len(e.nodes)), w.names, w.sources, from)
 	if err != nil {
 		return err
 	}
@@ -207,13 +209,13 @@ func (e *emitter) readScopes(t *text, l *layout, w *words, from position) error 
 }
 
 // setBorders makes positions say which node answers.
-func (e *emitter) setBorders(b []border) { e.borders, e.border, e.node = b, 0, 0 }
+func (e *emitter) setBorders(b []mapfile.Border) { e.borders, e.border, e.node = b, 0, 0 }
 
 // nodeAt is the node that answers at a position by borders.
-func nodeAt(borders []border, at uint64) int32 {
-	i := sort.Search(len(borders), func(i int) bool { return borders[i].at > at })
+func nodeAt(borders []mapfile.Border, at uint64) int32 {
+	i := sort.Search(len(borders), func(i int) bool { return borders[i].At > at })
 	if i == 0 {
 		return 0
 	}
-	return borders[i-1].node
+	return borders[i-1].Node
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 	"github.com/symlake/symlake/formats/sourcemap/internal/script"
 )
 
@@ -21,7 +22,7 @@ func (o *object) wantsScript(under *packed) bool {
 	if under != nil {
 		return under.functions == nil
 	}
-	return o.layout.lacksFunctions()
+	return o.layout.LacksFunctions()
 }
 
 // script finds the script that a map belongs to; nil: it is not there.
@@ -36,7 +37,7 @@ func (o *object) findScript(ctx context.Context, under *packed) (*formats.Input,
 	if under != nil {
 		stem = strings.TrimSuffix(strings.TrimSuffix(stem, ".compiler"), ".hbc")
 	}
-	for _, n := range []string{stem, formats.Base(pathOf(o.layout.file))} {
+	for _, n := range []string{stem, formats.Base(pathOf(o.layout.File))} {
 		if n != "" && n != "." && n != formats.Base(o.in.Name) && !slices.Contains(names, n) {
 			names = append(names, n)
 		}
@@ -58,7 +59,7 @@ func (o *object) readScript(ctx context.Context, e *emitter, under *packed) (err
 		return err
 	}
 	var all *script.List
-	failed := formats.Guard(name, func() error {
+	failed := formats.Guard(mapfile.Name, func() error {
 		all = script.Functions(b, in.Limits.Symbols)
 		return nil
 	})
@@ -66,7 +67,7 @@ func (o *object) readScript(ctx context.Context, e *emitter, under *packed) (err
 		return nil
 	}
 	t, lines := newTokenNames(b, all)
-	if lines < o.layout.lines && under == nil {
+	if lines < o.layout.Lines && under == nil {
 		return nil // another script of that name
 	}
 	if err := ctx.Err(); err != nil {
@@ -88,19 +89,19 @@ func (o *object) readScript(ctx context.Context, e *emitter, under *packed) (err
 
 // functionBorders makes nodes of functions, and lists where each begins and ends to answer. They
 // nest as their extents do.
-func (e *emitter) functionBorders(script []byte, all *script.List, t *tokenNames) []border {
+func (e *emitter) functionBorders(script []byte, all *script.List, t *tokenNames) []mapfile.Border {
 	known := map[uint32]int32{}
 	global := e.named(e.intern("<global>"), known)
 	e.node = global
-	borders := make([]border, 1, 2*len(all.Placed)+1)
-	borders[0].node = global
+	borders := make([]mapfile.Border, 1, 2*len(all.Placed)+1)
+	borders[0].Node = global
 	p := &places{script: script}
 	put := func(offset int32, n int32) {
 		at := p.of(int(offset))
-		if k := len(borders); borders[k-1].at == at {
-			borders[k-1].node = n
+		if k := len(borders); borders[k-1].At == at {
+			borders[k-1].Node = n
 		} else {
-			borders = append(borders, border{at, n})
+			borders = append(borders, mapfile.Border{At: at, Node: n})
 		}
 	}
 	type open struct{ end, node int32 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/json"
+	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 )
 
 // packed is a map whose segments are in memory, to be asked in any order: the
@@ -15,8 +17,8 @@ import (
 type packed struct {
 	*sources
 	from     []int32 // by line: its first segment; one more at the end
-	segments []mapping
-	borders  []border // of the bundle, where the map has no functions
+	segments []mapfile.Mapping
+	borders  []mapfile.Border // of the bundle, where the map has no functions
 }
 
 // packagerNames lists how the packager's map may be called: beside the
@@ -68,22 +70,22 @@ func companion(ctx context.Context, in *formats.Input, names []string, fits func
 }
 
 // findPackagers finds the packager's map of a compiler's.
-func findPackagers(ctx context.Context, in *formats.Input, l *layout) (*formats.Input, *layout, error) {
-	t := newText(name, in, l.sources.from)
+func findPackagers(ctx context.Context, in *formats.Input, l *mapfile.Layout) (*formats.Input, *mapfile.Layout, error) {
+	t := json.NewReader(mapfile.Name, in, l.Sources.From)
 	bundle := ""
-	err := t.array(0, func(int) (err error) {
-		if !t.null() {
-			bundle, err = t.name()
+	err := t.Array(0, func(int) (err error) {
+		if !t.Null() {
+			bundle, err = t.Name()
 		}
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	var below *layout
+	var below *mapfile.Layout
 	found, err := companion(ctx, in, packagerNames(formats.Base(in.Name), bundle), func(c *formats.Input) bool {
-		found, _, err := readLayout(c, 0, 0)
-		if err != nil || found.hermes || found.mappings == (span{}) {
+		found, _, err := mapfile.Read(c, 0, 0)
+		if err != nil || found.Hermes || found.Mappings == (mapfile.Span{}) {
 			return false // no map, or one of bytecode: its own object says what is wrong with it
 		}
 		below = found
@@ -93,17 +95,17 @@ func findPackagers(ctx context.Context, in *formats.Input, l *layout) (*formats.
 }
 
 // pack reads a map into memory.
-func (e *emitter) pack(in *formats.Input, l *layout) (*packed, error) {
-	t := newText(name, in, 0)
+func (e *emitter) pack(in *formats.Input, l *mapfile.Layout) (*packed, error) {
+	t := json.NewReader(mapfile.Name, in, 0)
 	s, err := e.readSources(t, l)
 	if err != nil {
 		return nil, err
 	}
 	p := &packed{sources: s}
-	r := newMappingReader(t, l, len(s.sources), len(s.names))
-	err = r.read(l.mappings, func(line uint32, segments []mapping, _ bool) (int, error) {
+	r := mapfile.NewMappingReader(t, l, len(s.sources), len(s.names))
+	err = r.Read(l.Mappings, func(line uint32, segments []mapfile.Mapping, _ bool) (int, error) {
 		if len(p.segments)+len(segments) > in.Limits.Symbols {
-			return 0, tooMuch("mappings", l.mappings.from, "fewer segments")
+			return 0, mapfile.TooMuch("mappings", l.Mappings.From, "fewer segments")
 		}
 		for uint32(len(p.from)) <= line {
 			p.from = append(p.from, int32(len(p.segments)))
@@ -116,19 +118,19 @@ func (e *emitter) pack(in *formats.Input, l *layout) (*packed, error) {
 }
 
 // at is the segment that answers for a place; nil: none does.
-func (p *packed) at(line, column uint32) *mapping {
+func (p *packed) at(line, column uint32) *mapfile.Mapping {
 	if int(line)+1 >= len(p.from) {
 		return nil
 	}
 	segments := p.segments[p.from[line]:p.from[line+1]]
-	i := sort.Search(len(segments), func(i int) bool { return segments[i].column >= column })
-	if i == len(segments) || segments[i].column > column {
+	i := sort.Search(len(segments), func(i int) bool { return segments[i].Column >= column })
+	if i == len(segments) || segments[i].Column > column {
 		i-- // the last one before the column
 	}
 	if i < 0 {
 		return nil
 	}
-	if segments[i].source < 0 {
+	if segments[i].Source < 0 {
 		return nil
 	}
 	return &segments[i]
@@ -136,17 +138,17 @@ func (p *packed) at(line, column uint32) *mapping {
 
 // put adds the range of a segment of the map above, whose answer is a place in
 // this one's script. A place that this one does not know is a hole.
-func (p *packed) put(e *emitter, m *mapping, g marked) error {
-	to := p.at(m.line, m.original)
+func (p *packed) put(e *emitter, m *mapfile.Mapping, g marked) error {
+	to := p.at(m.Line, m.Original)
 	if to == nil {
 		return nil
 	}
-	g.At, g.Flags, g.Name = p.site(to), p.ignored[to.source], 0
-	if to.name >= 0 {
-		g.Name = p.names[to.name]
+	g.At, g.Flags, g.Name = p.site(to), p.ignored[to.Source], 0
+	if to.Name >= 0 {
+		g.Name = p.names[to.Name]
 	}
 	if p.functions != nil {
 		return e.add(g, p.node(e, to))
 	}
-	return e.add(g, nodeAt(p.borders, uint64(m.line)<<32|uint64(m.original)))
+	return e.add(g, nodeAt(p.borders, uint64(m.Line)<<32|uint64(m.Original)))
 }

@@ -6,12 +6,14 @@ import (
 	"unsafe"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/json"
+	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 )
 
 // texts emits sourcesContent: of the packager's map, where that is what the map's answers name.
 func (o *object) texts(ctx context.Context, emit func(file string, text []byte) error) (err error) {
 	in, l := o.in, o.layout
-	if l.isCompilers() {
+	if l.IsCompilers() {
 		found, below, err := findPackagers(ctx, in, l)
 		if err != nil {
 			return err
@@ -23,38 +25,38 @@ func (o *object) texts(ctx context.Context, emit func(file string, text []byte) 
 			in, l = found, below
 		}
 	}
-	read := func(l *layout, _, _ position) error { return mapTexts(ctx, in, l, emit) }
-	err = l.each(position{}, end, read)
-	for i := 0; i < len(l.segments) && err == nil; i++ {
-		err = l.segments[i].layout.each(position{}, end, read)
+	read := func(l *mapfile.Layout, _, _ mapfile.Position) error { return mapTexts(ctx, in, l, emit) }
+	err = l.Each(mapfile.Position{}, end, read)
+	for i := 0; i < len(l.Segments) && err == nil; i++ {
+		err = l.Segments[i].Layout.Each(mapfile.Position{}, end, read)
 	}
 	return err
 }
 
 // mapTexts emits the texts of one map.
-func mapTexts(ctx context.Context, in *formats.Input, l *layout, emit func(file string, text []byte) error) error {
-	if l.content == (span{}) {
+func mapTexts(ctx context.Context, in *formats.Input, l *mapfile.Layout, emit func(file string, text []byte) error) error {
+	if l.Content == (mapfile.Span{}) {
 		return nil
 	}
 	e := newEmitter(ctx, in.Limits, 0, nil)
-	t := newText(name, in, 0)
+	t := json.NewReader(mapfile.Name, in, 0)
 	w, err := e.readFiles(t, l)
 	if err != nil {
 		return err
 	}
-	t.section = "sourcesContent"
-	t.seek(l.content.from)
-	return t.array(0, func(i int) error {
-		if t.null() {
+	t.Section = "sourcesContent"
+	t.SeekTo(l.Content.From)
+	return t.Array(0, func(i int) error {
+		if t.Null() {
 			return nil
 		}
 		if i >= len(w.sources) || w.sources[i] == 0 {
-			return skipText(t, true)
+			return mapfile.SkipText(t, true)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		text, err := t.string(in.Limits.SourceBytes)
+		text, err := t.String(in.Limits.SourceBytes)
 		if errors.Is(err, formats.ErrLimit) {
 			return nil // it was passed over
 		}

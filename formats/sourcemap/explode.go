@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -20,11 +21,11 @@ type emitter struct {
 	base uint64 // added to positions: of the segment
 	run  symbol.Script
 
-	nodes   []node
-	borders []border // ascending; empty: nothing is known by position
-	border  int      // the next one
-	node    int32    // that answers before it
-	last    int32    // node of the range added last
+	nodes   []mapfile.Node
+	borders []mapfile.Border // ascending; empty: nothing is known by position
+	border  int              // the next one
+	node    int32            // that answers before it
+	last    int32            // node of the range added last
 	scopes  []scopeAt
 	runs    uint32
 	index   map[string]uint32 // of strings that are no sources or names
@@ -46,7 +47,7 @@ func newEmitter(ctx context.Context, lim *formats.Limits, base uint64, emit func
 	e := &emitter{ctx: ctx, emit: emit, most: min(runRanges, lim.RunRanges), base: base, runs: 1, index: map[string]uint32{"": 0}}
 	e.run.Rank, e.run.Strings = symbol.RankScript, []string{""}
 	e.run.Ranges, e.run.Marks = make([]symbol.Range, 0, e.most), make([]symbol.Mark, e.most)
-	e.nodes = []node{{parent: -1}}
+	e.nodes = []mapfile.Node{{Parent: -1}}
 	return e
 }
 
@@ -89,7 +90,7 @@ func (e *emitter) named(function uint32, known map[uint32]int32) int32 {
 	if !ok {
 		n = int32(len(e.nodes))
 		known[function] = n
-		e.nodes = append(e.nodes, node{parent: -1, function: function})
+		e.nodes = append(e.nodes, mapfile.Node{Parent: -1, Function: function})
 	}
 	return n
 }
@@ -103,12 +104,12 @@ func (e *emitter) scope(n int32) int32 {
 		return s.at
 	}
 	parent := int32(-1)
-	if up := e.nodes[n].parent; up >= 0 {
+	if up := e.nodes[n].Parent; up >= 0 {
 		parent = e.scope(up)
 	}
 	at := int32(len(e.run.Scopes))
 	e.scopes[n] = scopeAt{e.runs, at}
-	e.run.Scopes = append(e.run.Scopes, symbol.Scope{Parent: parent, Function: e.nodes[n].function, Call: e.nodes[n].call})
+	e.run.Scopes = append(e.run.Scopes, symbol.Scope{Parent: parent, Function: e.nodes[n].Function, Call: e.nodes[n].Call})
 	return at
 }
 
@@ -147,13 +148,13 @@ func (e *emitter) next(start uint64, node int32) (*symbol.Range, *symbol.Mark, e
 
 // addCut adds a range whose node its position says, in pieces where that changes.
 func (e *emitter) addCut(g marked) error {
-	for e.border < len(e.borders) && e.borders[e.border].at <= g.Start {
-		e.node = e.borders[e.border].node
+	for e.border < len(e.borders) && e.borders[e.border].At <= g.Start {
+		e.node = e.borders[e.border].Node
 		e.border++
 	}
-	for e.border < len(e.borders) && e.borders[e.border].at < g.End {
+	for e.border < len(e.borders) && e.borders[e.border].At < g.End {
 		piece := g
-		piece.End = e.borders[e.border].at
+		piece.End = e.borders[e.border].At
 		if err := e.add(piece, e.node); err != nil {
 			return err
 		}
@@ -161,7 +162,7 @@ func (e *emitter) addCut(g marked) error {
 			g.At.Column += uint32(piece.End - g.Start)
 		}
 		g.Start = piece.End
-		e.node = e.borders[e.border].node
+		e.node = e.borders[e.border].Node
 		e.border++
 	}
 	return e.add(g, e.node)

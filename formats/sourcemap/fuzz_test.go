@@ -6,6 +6,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 	"github.com/symlake/symlake/formats/sourcemap/internal/script"
 )
 
@@ -68,7 +69,7 @@ func FuzzTokens(f *testing.F) {
 	f.Add("a.b=async function*(){};({m(){},n:1})\nlet u=v=>w\nh(u)")
 	f.Fuzz(func(t *testing.T, text string) {
 		var all *script.List
-		err := formats.Guard(name, func() error {
+		err := formats.Guard(mapfile.Name, func() error {
 			all = script.Functions([]byte(text), 1<<16)
 			return nil
 		})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 )
 
 // tailBytes is where a script's comments about its map are looked for: they
@@ -34,7 +35,7 @@ func inlineMap(script *formats.Input) (*formats.Input, error) {
 	}
 	head, _, found := bytes.Cut(rest, []byte{','})
 	if !found {
-		return nil, fault("data URL", at, "','")
+		return nil, mapfile.Fault("data URL", at, "','")
 	}
 	isBase64 := strings.HasSuffix(strings.TrimSpace(string(head)), ";base64")
 	from := at + int64(len(head)) + 1
@@ -49,7 +50,7 @@ func inlineMap(script *formats.Input) (*formats.Input, error) {
 		}
 		s, err := url.PathUnescape(string(text))
 		if err != nil {
-			return nil, fault("data URL", from, "escapes of a URL")
+			return nil, mapfile.Fault("data URL", from, "escapes of a URL")
 		}
 		r = strings.NewReader(s)
 	}
@@ -70,9 +71,9 @@ type corruptOnBase64 struct {
 func (c corruptOnBase64) Read(b []byte) (int, error) {
 	n, err := c.r.Read(b)
 	if at, ok := err.(base64.CorruptInputError); ok {
-		err = fault("data URL", c.from+int64(at), "base64")
+		err = mapfile.Fault("data URL", c.from+int64(at), "base64")
 	} else if err == io.ErrUnexpectedEOF {
-		err = fault("data URL", c.from, "whole groups of base64")
+		err = mapfile.Fault("data URL", c.from, "whole groups of base64")
 	}
 	return n, err
 }

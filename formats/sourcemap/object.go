@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/json"
+	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -17,35 +19,35 @@ import (
 type object struct {
 	in     *formats.Input
 	script *formats.Input // that the map stands in; nil: it is a file of its own
-	layout *layout
+	layout *mapfile.Layout
 }
 
 // end is the end of every script.
-var end = position{line: symbol.MaxLine}
+var end = mapfile.Position{Line: symbol.MaxLine}
 
 // openMap opens a map; script is what it stands in, or nil.
 func openMap(ctx context.Context, in, script *formats.Input) (*formats.Object, error) {
-	l, _, err := readLayout(in, 0, 0)
+	l, _, err := mapfile.Read(in, 0, 0)
 	if err != nil {
 		return nil, err
 	}
 	o := &object{in: in, script: script, layout: l}
-	a := formats.Artifact{Artifact: symbol.Artifact{Kind: symbol.SourceMap}, Rank: symbol.RankScript, Parts: 1 + len(l.segments)}
-	if len(l.debugIDs) > 0 {
-		a.Canonical = l.debugIDs[0]
+	a := formats.Artifact{Artifact: symbol.Artifact{Kind: symbol.SourceMap}, Rank: symbol.RankScript, Parts: 1 + len(l.Segments)}
+	if len(l.DebugIDs) > 0 {
+		a.Canonical = l.DebugIDs[0]
 	} else if a.Canonical, err = o.digest(ctx); err != nil {
 		return nil, err
 	}
 	a.ID = symbol.NewID(symbol.SourceMap, a.Canonical)
 	a.Names = o.names()
-	if len(l.debugIDs) == 0 {
+	if len(l.DebugIDs) == 0 {
 		a.Names = append(a.Names, symbol.Name{Kind: symbol.NameHash, Text: a.Canonical})
 	}
-	a.End = uint64(l.lines) << 32
-	for _, s := range l.segments {
-		a.End = max(a.End, uint64(s.number*symbol.MaxLine+s.layout.lines)<<32)
+	a.End = uint64(l.Lines) << 32
+	for _, s := range l.Segments {
+		a.End = max(a.End, uint64(s.Number*symbol.MaxLine+s.Layout.Lines)<<32)
 	}
-	if l.offsets != (span{}) || l.modules != (span{}) || len(l.segments) > 0 {
+	if l.HermesOffsets != (mapfile.Span{}) || l.ModuleOffsets != (mapfile.Span{}) || len(l.Segments) > 0 {
 		a.End = max(a.End, symbol.TablesEnd)
 	}
 	a.ExplodeScript, a.Texts, a.Ordered = o.explode, o.texts, o.ordered()
@@ -63,8 +65,8 @@ const orderedBytes = 64 << 10
 // ordered reports whether the map's segments are all that it says, and come as they answer.
 func (o *object) ordered() bool {
 	l := o.layout
-	return l.mappings.to-l.mappings.from >= orderedBytes && l.sections == nil && len(l.segments) == 0 &&
-		l.offsets == (span{}) && l.modules == (span{}) && !l.isCompilers()
+	return l.Mappings.To-l.Mappings.From >= orderedBytes && l.Sections == nil && len(l.Segments) == 0 &&
+		l.HermesOffsets == (mapfile.Span{}) && l.ModuleOffsets == (mapfile.Span{}) && !l.IsCompilers()
 }
 
 // names are those of the script and of the map.
@@ -80,7 +82,7 @@ func (o *object) names() []symbol.Name {
 			names = append(names, symbol.Name{Kind: k, Text: text})
 		}
 	}
-	for _, id := range o.layout.debugIDs {
+	for _, id := range o.layout.DebugIDs {
 		add(symbol.NameDebugID, id)
 	}
 	where := pathOf(o.in.Name)
@@ -90,7 +92,7 @@ func (o *object) names() []symbol.Name {
 	script := strings.TrimSuffix(where, ".map")
 	add(symbol.NameFile, formats.Base(script))
 	add(symbol.NameFile, formats.Base(where))
-	if file := o.layout.file; file != "" {
+	if file := o.layout.File; file != "" {
 		add(symbol.NameFile, formats.Base(pathOf(file)))
 	}
 	if strings.Contains(strings.Trim(script, "/"), "/") {
@@ -117,7 +119,7 @@ func pathOf(file string) string {
 // digest is the id of a map without one.
 func (o *object) digest(ctx context.Context) (string, error) {
 	h := sha256.New()
-	if err := o.layout.hash(ctx, h, o.in); err != nil {
+	if err := o.layout.Hash(ctx, h, o.in); err != nil {
 		return "", err
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
@@ -129,13 +131,13 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Script
 		return q, err
 	}
 	if part > 0 {
-		s := &o.layout.segments[part-1]
-		e := newEmitter(ctx, o.in.Limits, uint64(s.number*symbol.MaxLine)<<32, emit)
-		return o.each(e, s.layout, s.number, nil)
+		s := &o.layout.Segments[part-1]
+		e := newEmitter(ctx, o.in.Limits, uint64(s.Number*symbol.MaxLine)<<32, emit)
+		return o.each(e, s.Layout, s.Number, nil)
 	}
 	e := newEmitter(ctx, o.in.Limits, 0, emit)
 	var under *packed
-	if o.layout.isCompilers() {
+	if o.layout.IsCompilers() {
 		found, below, err := findPackagers(ctx, o.in, o.layout)
 		if err != nil {
 			return q, err
@@ -158,9 +160,9 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Script
 }
 
 // each explodes all maps of a layout.
-func (o *object) each(e *emitter, l *layout, segment uint32, under *packed) (q symbol.Quality, err error) {
-	t := newText(name, o.in, 0)
-	err = l.each(position{}, end, func(l *layout, from, to position) error {
+func (o *object) each(e *emitter, l *mapfile.Layout, segment uint32, under *packed) (q symbol.Quality, err error) {
+	t := json.NewReader(mapfile.Name, o.in, 0)
+	err = l.Each(mapfile.Position{}, end, func(l *mapfile.Layout, from, to mapfile.Position) error {
 		q.Units++
 		if err := e.ctx.Err(); err != nil {
 			return err

@@ -32,10 +32,11 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 )
 
 // Format reads source maps, and scripts for the sake of those.
-var Format = formats.Format{Name: name, Version: 2, Detect: detect, Open: open}
+var Format = formats.Format{Name: mapfile.Name, Version: 2, Detect: detect, Open: open}
 
 // scriptEndings are those of files that hold a script in clear.
 var scriptEndings = []string{".js", ".mjs", ".cjs", ".bundle", ".jsbundle"}

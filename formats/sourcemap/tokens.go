@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/json"
+	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 	"github.com/symlake/symlake/formats/sourcemap/internal/script"
 )
 
@@ -62,25 +64,25 @@ func newTokenNames(script []byte, all *script.List) (t *tokenNames, lines uint32
 }
 
 // read looks through a map's segments for those that begin where an identifier does and have a name.
-func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
+func (t *tokenNames) read(e *emitter, in *formats.Input, l *mapfile.Layout) error {
 	next := 0 // what is looked for, and the segments, come in the same order
-	text := newText(name, in, 0)
-	return l.each(position{}, end, func(l *layout, from, to position) error {
+	text := json.NewReader(mapfile.Name, in, 0)
+	return l.Each(mapfile.Position{}, end, func(l *mapfile.Layout, from, to mapfile.Position) error {
 		words := newEmitter(e.ctx, in.Limits, 0, nil)
 		w, err := words.readWords(text, l)
 		if err != nil {
 			return err
 		}
-		r := newMappingReader(text, l, len(w.sources), len(w.names))
-		return r.read(l.mappings, func(line uint32, segments []mapping, _ bool) (int, error) {
-			at := from.plus(line, 0)
+		r := mapfile.NewMappingReader(text, l, len(w.sources), len(w.names))
+		return r.Read(l.Mappings, func(line uint32, segments []mapfile.Mapping, _ bool) (int, error) {
+			at := from.Plus(line, 0)
 			for i := range segments {
 				m := &segments[i]
-				if m.name < 0 {
+				if m.Name < 0 {
 					continue
 				}
-				pos := uint64(at.line)<<32 | uint64(at.column+m.column)
-				if pos >= uint64(to.line)<<32|uint64(to.column) {
+				pos := uint64(at.Line)<<32 | uint64(at.Column+m.Column)
+				if pos >= uint64(to.Line)<<32|uint64(to.Column) {
 					break
 				}
 				for next < len(t.at) && t.at[next] < pos {
@@ -90,7 +92,7 @@ func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
 					break
 				}
 				if t.at[next] == pos {
-					t.names[next] = words.run.Strings[w.names[m.name]]
+					t.names[next] = words.run.Strings[w.names[m.Name]]
 				}
 			}
 			return len(segments), e.ctx.Err()
@@ -101,8 +103,8 @@ func (t *tokenNames) read(e *emitter, in *formats.Input, l *layout) error {
 // fromPacked does the same with a map in memory.
 func (t *tokenNames) fromPacked(p *packed, e *emitter) {
 	for i, at := range t.at {
-		if m := p.at(uint32(at>>32), uint32(at)); m != nil && m.name >= 0 && m.column == uint32(at) {
-			t.names[i] = e.run.Strings[p.names[m.name]]
+		if m := p.at(uint32(at>>32), uint32(at)); m != nil && m.Name >= 0 && m.Column == uint32(at) {
+			t.names[i] = e.run.Strings[p.names[m.Name]]
 		}
 	}
 }

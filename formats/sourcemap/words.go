@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/json"
+	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -14,25 +16,25 @@ type words struct {
 }
 
 // readFiles reads the sources into the run's strings.
-func (e *emitter) readFiles(t *text, l *layout) (*words, error) {
-	e.expect(l.nSources + l.nNames)
-	w := &words{sources: make([]uint32, 0, l.nSources)}
-	t.section = "sources"
-	t.seek(l.sources.from)
+func (e *emitter) readFiles(t *json.Reader, l *mapfile.Layout) (*words, error) {
+	e.expect(l.SourceCount + l.NameCount)
+	w := &words{sources: make([]uint32, 0, l.SourceCount)}
+	t.Section = "sources"
+	t.SeekTo(l.Sources.From)
 	resolved := int64(0) // bytes, with the root before each
-	return w, t.array(0, func(int) error {
-		if t.null() {
+	return w, t.Array(0, func(int) error {
+		if t.Null() {
 			w.sources = append(w.sources, 0)
 			return nil
 		}
-		s, err := t.name()
+		s, err := t.Name()
 		if err != nil {
 			return err
 		}
-		s = symbol.ShortName(resolve(l.root, s), t.in.Limits.NameBytes)
+		s = symbol.ShortName(resolve(l.Root, s), t.In.Limits.NameBytes)
 		const share = 64 // times the list; sound maps have short roots
-		if resolved += int64(len(s)); resolved > 16<<20+share*(l.sources.to-l.sources.from) {
-			return tooMuch(t.section, t.offset(), "a shorter source root")
+		if resolved += int64(len(s)); resolved > 16<<20+share*(l.Sources.To-l.Sources.From) {
+			return mapfile.TooMuch(t.Section, t.Offset(), "a shorter source root")
 		}
 		w.sources = append(w.sources, e.intern(s))
 		return nil
@@ -40,19 +42,19 @@ func (e *emitter) readFiles(t *text, l *layout) (*words, error) {
 }
 
 // readWords reads sources and names into the run's strings.
-func (e *emitter) readWords(t *text, l *layout) (*words, error) {
+func (e *emitter) readWords(t *json.Reader, l *mapfile.Layout) (*words, error) {
 	w, err := e.readFiles(t, l)
-	if err != nil || l.names == (span{}) {
+	if err != nil || l.Names == (mapfile.Span{}) {
 		return w, err
 	}
-	t.section = "names"
-	t.seek(l.names.from)
-	w.names = make([]uint32, 0, l.nNames)
-	return w, t.array(0, func(i int) error {
-		if i >= t.in.Limits.Symbols {
-			return tooMuch(t.section, t.offset(), "fewer names")
+	t.Section = "names"
+	t.SeekTo(l.Names.From)
+	w.names = make([]uint32, 0, l.NameCount)
+	return w, t.Array(0, func(i int) error {
+		if i >= t.In.Limits.Symbols {
+			return mapfile.TooMuch(t.Section, t.Offset(), "fewer names")
 		}
-		s, err := t.name()
+		s, err := t.Name()
 		w.names = append(w.names, e.intern(s))
 		return err
 	})

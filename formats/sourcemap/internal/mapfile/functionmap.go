@@ -1,4 +1,4 @@
-package sourcemap
+package mapfile
 
 import (
 	"cmp"
@@ -7,11 +7,12 @@ import (
 	"strconv"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/json"
 )
 
-// functionMap tells for each place in one source which function it is in: an
+// FunctionMap tells for each place in one source which function it is in: an
 // element of x_facebook_sources. Names are indices into a run's strings.
-type functionMap struct {
+type FunctionMap struct {
 	places []functionPlace // ascending
 }
 
@@ -20,9 +21,9 @@ type functionPlace struct {
 	name         uint32
 }
 
-// at gives the name at a place; 0: there is none. hint is a place that was found
+// At gives the name at a place; 0: there is none. hint is a place that was found
 // before: neighbours in a script are neighbours here, mostly.
-func (m *functionMap) at(line, column uint32, hint *int) uint32 {
+func (m *FunctionMap) At(line, column uint32, hint *int) uint32 {
 	holds := func(i int) bool { // place i begins at or before
 		p := &m.places[i]
 		return p.line < line || p.line == line && p.column <= column
@@ -38,25 +39,25 @@ func (m *functionMap) at(line, column uint32, hint *int) uint32 {
 	return m.places[i].name
 }
 
-// readFunctionMaps reads x_facebook_sources: per source null, or a list whose
+// ReadFunctionMaps reads x_facebook_sources: per source null, or a list whose
 // first element is null or {names, mappings}. Lines in it count from 1.
-func readFunctionMaps(t *text, at span, sources int, intern func(string) uint32) ([]functionMap, error) {
-	t.seek(at.from)
-	t.section = "x_facebook_sources"
-	if t.null() {
+func ReadFunctionMaps(t *json.Reader, at Span, sources int, intern func(string) uint32) ([]FunctionMap, error) {
+	t.SeekTo(at.From)
+	t.Section = "x_facebook_sources"
+	if t.Null() {
 		return nil, nil
 	}
-	maps := make([]functionMap, 0, min(sources, 1<<16))
-	err := t.array(0, func(i int) error {
+	maps := make([]FunctionMap, 0, min(sources, 1<<16))
+	err := t.Array(0, func(i int) error {
 		if i >= sources {
-			return t.skip(1) // some tools leave those of dropped sources behind
+			return t.Skip(1) // some tools leave those of dropped sources behind
 		}
-		maps = append(maps, functionMap{})
-		if t.null() {
+		maps = append(maps, FunctionMap{})
+		if t.Null() {
 			return nil
 		}
-		return t.array(1, func(j int) error {
-			if j > 0 || t.null() {
+		return t.Array(1, func(j int) error {
+			if j > 0 || t.Null() {
 				return skipOrNothing(t, j)
 			}
 			return maps[i].read(t, intern)
@@ -66,47 +67,47 @@ func readFunctionMaps(t *text, at span, sources int, intern func(string) uint32)
 }
 
 // skipOrNothing passes over the element of a list that is of no use here.
-func skipOrNothing(t *text, i int) error {
+func skipOrNothing(t *json.Reader, i int) error {
 	if i == 0 {
 		return nil // it was a null
 	}
-	return t.skip(2)
+	return t.Skip(2)
 }
 
-func (m *functionMap) read(t *text, intern func(string) uint32) error {
+func (m *FunctionMap) read(t *json.Reader, intern func(string) uint32) error {
 	var names []uint32
 	var mappings string
 	var from int64
-	err := t.object(2, func(key string) error {
+	err := t.Object(2, func(key string) error {
 		switch key {
 		case "names":
-			return t.array(3, func(i int) error {
-				if i >= t.in.Limits.Symbols {
-					return tooMuch(t.section, t.offset(), "fewer functions")
+			return t.Array(3, func(i int) error {
+				if i >= t.In.Limits.Symbols {
+					return TooMuch(t.Section, t.Offset(), "fewer functions")
 				}
-				s, err := t.name()
+				s, err := t.Name()
 				names = append(names, intern(s))
 				return err
 			})
 		case "mappings":
-			t.peek()
-			from = t.offset() + 1
+			t.Peek()
+			from = t.Offset() + 1
 			var err error
-			mappings, err = t.string(t.in.Limits.SectionBytes)
+			mappings, err = t.String(t.In.Limits.SectionBytes)
 			return err
 		}
-		return t.skip(3)
+		return t.Skip(3)
 	})
 	if err != nil {
 		return err
 	}
-	n := numbers{b: mappings, from: from, section: t.section}
-	return m.decode(&n, names, t.in.Limits)
+	n := numbers{b: mappings, from: from, section: t.Section}
+	return m.decode(&n, names, t.In.Limits)
 }
 
 // decode reads segments: column, name and line, each told against the one
 // before; the column within the line. ';' begins a new run of columns.
-func (m *functionMap) decode(n *numbers, names []uint32, lim *formats.Limits) error {
+func (m *FunctionMap) decode(n *numbers, names []uint32, lim *formats.Limits) error {
 	var column, name, line int64 = 0, 0, 1
 	for n.at < len(n.b) {
 		start := n.at
@@ -135,7 +136,7 @@ func (m *functionMap) decode(n *numbers, names []uint32, lim *formats.Limits) er
 		}
 		p := functionPlace{uint32(line - 1), uint32(column), names[name]}
 		if len(m.places) >= lim.Symbols {
-			return tooMuch(n.section, n.from+int64(start), "fewer functions")
+			return TooMuch(n.section, n.from+int64(start), "fewer functions")
 		}
 		m.places = append(m.places, p)
 	}

@@ -1,4 +1,4 @@
-package sourcemap
+package mapfile
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ func FuzzFunctionMap(f *testing.F) {
 	f.Add("AAA;ACA,CDA")
 	f.Add("AAA,gggggggC")
 	f.Fuzz(func(t *testing.T, mappings string) {
-		var m functionMap
+		var m FunctionMap
 		n := numbers{b: mappings, section: "x"}
 		lim := formats.Limits{}.WithDefaults()
 		if err := m.decode(&n, []uint32{1, 2, 3}, &lim); err != nil {
@@ -21,7 +21,7 @@ func FuzzFunctionMap(f *testing.F) {
 		}
 		hint := 0
 		for i, p := range m.places {
-			if got := m.at(p.line, p.column, &hint); got < 1 || got > 3 {
+			if got := m.At(p.line, p.column, &hint); got < 1 || got > 3 {
 				t.Fatalf("place %d is in %d", i, got)
 			}
 		}
@@ -42,13 +42,13 @@ func FuzzScopes(f *testing.F) {
 			return
 		}
 		for i, n := range r.nodes {
-			if n.parent >= int32(i)+1 {
-				t.Fatalf("node %d below %d", i+1, n.parent)
+			if n.Parent >= int32(i)+1 {
+				t.Fatalf("node %d below %d", i+1, n.Parent)
 			}
 		}
 		for i := 1; i < len(r.borders); i++ {
-			if r.borders[i].at <= r.borders[i-1].at {
-				t.Fatalf("border %#x after %#x", r.borders[i].at, r.borders[i-1].at)
+			if r.borders[i].At <= r.borders[i-1].At {
+				t.Fatalf("border %#x after %#x", r.borders[i].At, r.borders[i-1].At)
 			}
 		}
 	})

@@ -1,8 +1,9 @@
-package sourcemap
+package mapfile
 
 import (
 	"strconv"
 
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -23,17 +24,17 @@ const (
 	maxScopesDepth = 1 << 12
 )
 
-// node is a function in one place of the inline tree, as symbol.Scope.
-type node struct {
-	parent   int32
-	function uint32
-	call     symbol.Site
+// Node is a function in one place of the inline tree, as symbol.Scope.
+type Node struct {
+	Parent   int32
+	Function uint32
+	Call     symbol.Site
 }
 
-// border is where another node begins to answer.
-type border struct {
-	at   uint64 // position
-	node int32
+// Border is where another node begins to answer.
+type Border struct {
+	At   uint64 // position
+	Node int32
 }
 
 // scopeReader reads the scopes of a map: original scopes name functions, and
@@ -51,25 +52,25 @@ type scopeReader struct {
 	line      int64 // of original scopes, in the tree that is read
 	column    int64
 
-	where  position // of generated ranges
-	start  position // of the map in the script
+	where  Position // of generated ranges
+	start  Position // of the map in the script
 	def    int64
 	ranges []int32 // open ones: their nodes
 
-	nodes   []node
-	borders []border
+	nodes   []Node
+	borders []Border
 }
 
-// readScopes reads the scopes of a map that stands at start in the script. It returns nodes, numbered
+// ReadScopes reads the scopes of a map that stands at start in the script. It returns nodes, numbered
 // from base on, and the borders between their answers. names and sources are the map's, as indices into
 // a run's strings.
-func readScopes(t *text, l *layout, base int32, names, sources []uint32, start position) ([]node, []border, error) {
-	b, err := stringAt(t, l.scopes)
+func ReadScopes(t *json.Reader, l *Layout, base int32, names, sources []uint32, start Position) ([]Node, []Border, error) {
+	b, err := stringAt(t, l.Scopes)
 	if err != nil {
 		return nil, nil, err
 	}
 	r := scopeReader{
-		numbers: numbers{b: b, from: l.scopes.from + 1, section: "scopes"},
+		numbers: numbers{b: b, from: l.Scopes.From + 1, section: "scopes"},
 		names: func(i int64) (uint32, bool) {
 			if i < 0 || i >= int64(len(names)) {
 				return 0, false
@@ -82,7 +83,7 @@ func readScopes(t *text, l *layout, base int32, names, sources []uint32, start p
 			}
 			return sources[i], true
 		},
-		most: t.in.Limits.Symbols, depth: t.in.Limits.InlineDepth, start: start,
+		most: t.In.Limits.Symbols, depth: t.In.Limits.InlineDepth, start: start,
 	}
 	err = r.read(base)
 	return r.nodes, r.borders, err
@@ -145,8 +146,8 @@ func (r *scopeReader) step(line, column *int64) error {
 	if *line += int64(l); l > 0 {
 		*column = 0
 	}
-	if *column += int64(c); *line > most || *column > most {
-		return r.fault(start, "lines and columns up to "+strconv.Itoa(most))
+	if *column += int64(c); *line > MostNumber || *column > MostNumber {
+		return r.fault(start, "lines and columns up to "+strconv.Itoa(MostNumber))
 	}
 	return nil
 }
@@ -181,7 +182,7 @@ func (r *scopeReader) scope(start int) error {
 		}
 	}
 	if len(r.functions) >= r.most || len(r.open) >= maxScopesDepth {
-		return tooMuch(r.section, r.from+int64(start), "fewer scopes")
+		return TooMuch(r.section, r.from+int64(start), "fewer scopes")
 	}
 	r.open = append(r.open, len(r.functions))
 	r.functions = append(r.functions, function)
@@ -209,10 +210,10 @@ func (r *scopeReader) place(start int, hasLine bool) error {
 	if err != nil {
 		return err
 	}
-	if line >= symbol.MaxLine || column > most || uint64(r.where.line)+line >= symbol.MaxLine || uint64(r.where.column)+column > most {
+	if line >= symbol.MaxLine || column > MostNumber || uint64(r.where.Line)+line >= symbol.MaxLine || uint64(r.where.Column)+column > MostNumber {
 		return r.fault(start, "lines and columns of a script")
 	}
-	r.where = r.where.plus(uint32(line), uint32(column))
+	r.where = r.where.Plus(uint32(line), uint32(column))
 	return nil
 }
 
@@ -224,7 +225,7 @@ func (r *scopeReader) generated(start int, base int32) error {
 	if err := r.place(start, flags&rangeHasLine != 0); err != nil {
 		return err
 	}
-	n := node{parent: -1}
+	n := Node{Parent: -1}
 	if k := len(r.ranges); k > 0 && flags&rangeIsFrame == 0 {
 		if up := r.ranges[k-1]; up >= base {
 			n = r.nodes[up-base]
@@ -238,10 +239,10 @@ func (r *scopeReader) generated(start int, base int32) error {
 		if r.def += d; r.def < 0 || r.def >= int64(len(r.functions)) {
 			return r.fault(start, "a scope below "+strconv.Itoa(len(r.functions))+", not "+strconv.FormatInt(r.def, 10))
 		}
-		n.function = r.functions[r.def]
+		n.Function = r.functions[r.def]
 	}
 	if len(r.nodes) >= r.most || len(r.ranges) >= maxScopesDepth {
-		return tooMuch(r.section, r.from+int64(start), "fewer ranges")
+		return TooMuch(r.section, r.from+int64(start), "fewer ranges")
 	}
 	r.ranges = append(r.ranges, base+int32(len(r.nodes)))
 	r.nodes = append(r.nodes, n)
@@ -282,28 +283,28 @@ func (r *scopeReader) callSite(start int, base int32) error {
 	}
 	k := len(r.ranges)
 	file, ok := r.source(v[0])
-	if k == 0 || !ok || v[1] >= most || v[2] > most {
+	if k == 0 || !ok || v[1] >= MostNumber || v[2] > MostNumber {
 		return r.fault(start, "a source, line and column inside a range")
 	}
 	n := &r.nodes[r.ranges[k-1]-base]
-	if n.parent = 0; k > 1 {
-		n.parent = r.ranges[k-2]
+	if n.Parent = 0; k > 1 {
+		n.Parent = r.ranges[k-2]
 	}
-	for depth, up := 0, n.parent; up >= base; depth, up = depth+1, r.nodes[up-base].parent {
+	for depth, up := 0, n.Parent; up >= base; depth, up = depth+1, r.nodes[up-base].Parent {
 		if depth >= r.depth {
-			return tooMuch(r.section, r.from+int64(start), "functions less deeply inlined")
+			return TooMuch(r.section, r.from+int64(start), "functions less deeply inlined")
 		}
 	}
-	n.call = symbol.Site{File: file, Line: uint32(v[1]) + 1, Column: uint32(v[2])}
+	n.Call = symbol.Site{File: file, Line: uint32(v[1]) + 1, Column: uint32(v[2])}
 	return nil
 }
 
 // border notes that node answers from here on. Of several at one position the last counts.
 func (r *scopeReader) border(node int32) {
-	at := uint64(r.where.line)<<32 | uint64(r.where.column)
-	if k := len(r.borders); k > 0 && r.borders[k-1].at == at {
-		r.borders[k-1].node = node
+	at := uint64(r.where.Line)<<32 | uint64(r.where.Column)
+	if k := len(r.borders); k > 0 && r.borders[k-1].At == at {
+		r.borders[k-1].Node = node
 		return
 	}
-	r.borders = append(r.borders, border{at, node})
+	r.borders = append(r.borders, Border{at, node})
 }

@@ -1,19 +1,21 @@
-package sourcemap
+package mapfile
 
 import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/symlake/symlake/formats/internal/json"
 )
 
-// mapping is one segment of mappings in the line that is being read.
-type mapping struct {
-	column   uint32 // in the script
-	source   int32  // -1: the segment maps to nothing
-	line     uint32 // from 0
-	original uint32 // column there
-	name     int32  // -1: none
-	linear   bool
+// Mapping is one segment of mappings in the line that is being read.
+type Mapping struct {
+	Column   uint32 // in the script
+	Source   int32  // -1: the segment maps to nothing
+	Line     uint32 // from 0
+	Original uint32 // column there
+	Name     int32  // -1: none
+	Linear   bool
 }
 
 // What a byte of mappings is, besides the digits 0 to 63.
@@ -44,7 +46,7 @@ const (
 
 // mappingReader decodes mappings line by line.
 type mappingReader struct {
-	t       *text
+	t       *json.Reader
 	sources int64
 	names   int64
 	ranges  *rangeReader // nil: no rangeMappings
@@ -52,22 +54,22 @@ type mappingReader struct {
 
 	piece    int // segments that are handed out although the line goes on
 	line     uint32
-	segments []mapping // of the line
+	segments []Mapping // of the line
 	sums     sums
 }
 
-// newMappingReader returns a reader of the mappings of a map with so many sources and names.
-func newMappingReader(t *text, l *layout, sources, names int) *mappingReader {
+// NewMappingReader returns a reader of the mappings of a map with so many sources and names.
+func NewMappingReader(t *json.Reader, l *Layout, sources, names int) *mappingReader {
 	return &mappingReader{t: t, sources: int64(sources), names: int64(names), ordered: l.ordered}
 }
 
-// readRanges makes the reader mark the linear segments of the map, if the map lists any.
-func (r *mappingReader) readRanges(l *layout) error {
-	if l.ranges == (span{}) {
+// ReadRanges makes the reader mark the linear segments of the map, if the map lists any.
+func (r *mappingReader) ReadRanges(l *Layout) error {
+	if l.ranges == (Span{}) {
 		return nil
 	}
 	b, err := stringAt(r.t, l.ranges)
-	r.ranges = &rangeReader{numbers: numbers{b: b, from: l.ranges.from + 1, section: "rangeMappings"}}
+	r.ranges = &rangeReader{numbers: numbers{b: b, from: l.ranges.From + 1, section: "rangeMappings"}}
 	return err
 }
 
@@ -77,34 +79,34 @@ type sums struct{ column, source, line, original, name int64 }
 // lineFunc takes segments of a line, ascending, which are valid during the call. It returns the number of segments that
 // it is done with. If the line goes on, it may leave the segments of the last column: it gets them again together with
 // those that follow. Of more than two segments that it leaves, it gets only the first and the last again.
-type lineFunc func(line uint32, segments []mapping, more bool) (done int, err error)
+type lineFunc func(line uint32, segments []Mapping, more bool) (done int, err error)
 
 // pieceSegments is how many segments of a line are read before they are handed out: as few as are at hand still.
 const pieceSegments = 512
 
-// read hands out the segments of each line that has any.
-func (r *mappingReader) read(at span, each lineFunc) error {
+// Read hands out the segments of each line that has any.
+func (r *mappingReader) Read(at Span, each lineFunc) error {
 	t := r.t
 	if at.escaped {
 		s, err := stringAt(t, at)
 		if err != nil {
 			return err
 		}
-		t = t.inside(s, at.from)
+		t = t.Inside(s, at.From)
 		r.t = t
 	} else {
-		t.seek(at.from + 1)
+		t.SeekTo(at.From + 1)
 	}
-	t.section = "mappings"
+	t.Section = "mappings"
 	whole := !r.ordered || r.ranges != nil || at.escaped
 	if r.piece = pieceSegments; whole {
 		r.piece = math.MaxInt
 	}
 	for {
-		if len(t.rest()) <= maxSegment {
-			t.readOn()
+		if len(t.Rest()) <= maxSegment {
+			t.ReadOn()
 		}
-		if err := t.failure(); err != nil {
+		if err := t.Failure(); err != nil {
 			return err
 		}
 		done, err := r.run(each)
@@ -117,10 +119,10 @@ func (r *mappingReader) read(at span, each lineFunc) error {
 // run decodes what the window holds, up to its last bytes unless it ends the
 // input; done: the string has ended.
 func (r *mappingReader) run(each lineFunc) (done bool, err error) {
-	b := r.t.rest()
+	b := r.t.Rest()
 	i := 0
 	limit := len(b) - maxSegment
-	if r.t.isLast() {
+	if r.t.IsLast() {
 		limit = len(b)
 	}
 	at := r.sums
@@ -140,8 +142,8 @@ func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 			}
 		}
 		at.column += v
-		if uint64(at.column) > most {
-			return false, r.fault(start, "a column from 0 to "+strconv.Itoa(most))
+		if uint64(at.column) > MostNumber {
+			return false, r.fault(start, "a column from 0 to "+strconv.Itoa(MostNumber))
 		}
 		// It is made where it stays.
 		n := len(r.segments)
@@ -150,7 +152,7 @@ func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 		}
 		r.segments = r.segments[:n+1]
 		m := &r.segments[n]
-		m.column, m.source, m.name, m.linear = uint32(at.column), -1, -1, false
+		m.Column, m.Source, m.Name, m.Linear = uint32(at.column), -1, -1, false
 		if digits[b[i]] < comma {
 			var line, original int64
 			if v = int64(small[b[i]]); v != long {
@@ -174,10 +176,10 @@ func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 			if uint64(at.source) >= uint64(r.sources) {
 				return false, r.fault(start, "a source below "+strconv.FormatInt(r.sources, 10)+", not "+strconv.FormatInt(at.source, 10))
 			}
-			if uint64(at.line) >= most || uint64(at.original) > most {
-				return false, r.fault(start, "a line and a column from 0 to "+strconv.Itoa(most))
+			if uint64(at.line) >= MostNumber || uint64(at.original) > MostNumber {
+				return false, r.fault(start, "a line and a column from 0 to "+strconv.Itoa(MostNumber))
 			}
-			m.source, m.line, m.original = int32(at.source), uint32(at.line), uint32(at.original)
+			m.Source, m.Line, m.Original = int32(at.source), uint32(at.line), uint32(at.original)
 			if digits[b[i]] < comma {
 				if v, i = chanceNumber(b, i); i < 0 {
 					return false, r.badNumber(start)
@@ -186,7 +188,7 @@ func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 				if uint64(at.name) >= uint64(r.names) {
 					return false, r.fault(start, "a name below "+strconv.FormatInt(r.names, 10)+", not "+strconv.FormatInt(at.name, 10))
 				}
-				m.name = int32(at.name)
+				m.Name = int32(at.name)
 			}
 		}
 		if digits[b[i]] < comma {
@@ -207,7 +209,7 @@ func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 	if i == len(b) && limit == len(b) {
 		return false, r.fault(i, "the end of mappings")
 	}
-	r.t.advance(i)
+	r.t.Advance(i)
 	return false, nil
 }
 
@@ -308,7 +310,7 @@ func (r *mappingReader) badNumber(at int) error {
 
 // fault is the error of a byte of the window, which begins with the next byte of t.
 func (r *mappingReader) fault(at int, want string) error {
-	return r.t.failAt(r.t.offset()+int64(at), want)
+	return r.t.FailAt(r.t.Offset()+int64(at), want)
 }
 
 // endLine hands out the line. Its segments are put in order if they are not:
@@ -323,8 +325,8 @@ func (r *mappingReader) endLine(each lineFunc) error {
 		return nil
 	}
 	for i := 1; i < len(r.segments); i++ {
-		if r.segments[i].column < r.segments[i-1].column {
-			slices.SortStableFunc(r.segments, func(a, b mapping) int { return int(int64(a.column) - int64(b.column)) })
+		if r.segments[i].Column < r.segments[i-1].Column {
+			slices.SortStableFunc(r.segments, func(a, b Mapping) int { return int(int64(a.Column) - int64(b.Column)) })
 			break
 		}
 	}

@@ -1,9 +1,6 @@
-package sourcemap
+package mapfile
 
-import (
-	"strconv"
-
-)
+import "strconv"
 
 // numbers reads the VLQ numbers of a string that is in memory: scopes, function
 // maps, range mappings.
@@ -58,13 +55,13 @@ func (n *numbers) add(to *int64) error {
 	if err != nil {
 		return err
 	}
-	if *to += v; *to < 0 || *to > most {
-		return n.fault(start, "a sum from 0 to "+strconv.Itoa(most))
+	if *to += v; *to < 0 || *to > MostNumber {
+		return n.fault(start, "a sum from 0 to "+strconv.Itoa(MostNumber))
 	}
 	return nil
 }
 
-func (n *numbers) fault(at int, want string) error { return fault(n.section, n.from+int64(at), want) }
+func (n *numbers) fault(at int, want string) error { return Fault(n.section, n.from+int64(at), want) }
 
 // rangeReader reads rangeMappings beside mappings: per line, the numbers of the segments
 // (from 1, each told against the one before) whose columns go on with the script's.
@@ -74,7 +71,7 @@ type rangeReader struct {
 }
 
 // line marks the linear segments of a line; lines come in order.
-func (r *rangeReader) line(line uint32, segments []mapping) error {
+func (r *rangeReader) line(line uint32, segments []Mapping) error {
 	for ; r.to < line; r.to++ {
 		if err := r.next(nil); err != nil {
 			return err
@@ -87,7 +84,7 @@ func (r *rangeReader) line(line uint32, segments []mapping) error {
 	return r.next(segments)
 }
 
-func (r *rangeReader) next(segments []mapping) error {
+func (r *rangeReader) next(segments []Mapping) error {
 	i := uint64(0)
 	for !r.ends() {
 		start := r.numbers.at
@@ -98,7 +95,7 @@ func (r *rangeReader) next(segments []mapping) error {
 		if i += v; v == 0 || i > uint64(len(segments)) {
 			return r.fault(start, "a segment from 1 to "+strconv.Itoa(len(segments)))
 		}
-		segments[i-1].linear = true
+		segments[i-1].Linear = true
 	}
 	if r.numbers.at < len(r.b) {
 		if digits[r.b[r.numbers.at]] != semicolon {

@@ -1,4 +1,4 @@
-package sourcemap
+package mapfile
 
 import (
 	"math/rand/v2"

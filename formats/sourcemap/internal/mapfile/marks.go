@@ -1,10 +1,11 @@
-package sourcemap
+package mapfile
 
 import (
 	"bytes"
 	"encoding/binary"
 	"strconv"
 
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -29,9 +30,9 @@ var endOfLine = []byte{';'}
 func other(v uint64, c byte) uint64 { return (v ^ uint64(c)*eight) + 0x7f*eight }
 
 // check refuses mappings of more lines than a script has positions for.
-func (m *marks) check(t *text) error {
+func (m *marks) check(t *json.Reader) error {
 	if m.semicolons >= symbol.MaxLine {
-		return tooMuch("mappings", t.offset(), "at most "+strconv.Itoa(symbol.MaxLine)+" lines")
+		return TooMuch("mappings", t.Offset(), "at most "+strconv.Itoa(symbol.MaxLine)+" lines")
 	}
 	return nil
 }

@@ -1,4 +1,9 @@
-package sourcemap
+// Package json reads JSON that may be too large for memory, with the offset of every value.
+//
+// A library that reads token by token would hold a whole string, and the mappings of a source map are
+// one string of tens of megabytes. So a Reader passes over a string through its window, and the caller
+// reads inside it byte by byte.
+package json
 
 import (
 	"bytes"
@@ -20,11 +25,11 @@ const (
 	maxDepth = 128
 )
 
-// text reads JSON from an input front to back, through a window of bounded size. seek goes anywhere.
+// Reader reads JSON from an input front to back, through a window of bounded size. SeekTo goes anywhere.
 // Its errors are *formats.Error with the offset in the input. One goroutine.
-type text struct {
-	in      *formats.Input
-	section string // for errors
+type Reader struct {
+	In      *formats.Input
+	Section string // for errors
 
 	format string
 	buf    []byte
@@ -35,23 +40,23 @@ type text struct {
 	err    error
 }
 
-// newText returns a reader of in for a format, whose next byte is the one at from.
-func newText(format string, in *formats.Input, from int64) *text {
-	t := &text{in: in, section: "map", format: format, end: in.Size}
-	t.seek(from)
+// NewReader returns a reader of in for a format, whose next byte is the one at from.
+func NewReader(format string, in *formats.Input, from int64) *Reader {
+	t := &Reader{In: in, Section: "map", format: format, end: in.Size}
+	t.SeekTo(from)
 	return t
 }
 
-// inside returns a reader of the inside of a string that was decoded, and of a quote behind it. The
+// Inside returns a reader of the inside of a string that was decoded, and of a quote behind it. The
 // string stood at from.
-func (t *text) inside(s string, from int64) *text {
-	return &text{in: t.in, section: t.section, format: t.format, buf: append([]byte(s), '"'), off: from + 1, end: from + 2 + int64(len(s))}
+func (t *Reader) Inside(s string, from int64) *Reader {
+	return &Reader{In: t.In, Section: t.Section, format: t.format, buf: append([]byte(s), '"'), off: from + 1, end: from + 2 + int64(len(s))}
 }
 
-// seek makes off the next byte.
-func (t *text) seek(off int64) {
-	if t.in.Mapped != nil {
-		t.buf, t.off, t.at = t.in.Mapped, 0, int(min(off, t.in.Size))
+// SeekTo makes off the next byte.
+func (t *Reader) SeekTo(off int64) {
+	if t.In.Mapped != nil {
+		t.buf, t.off, t.at = t.In.Mapped, 0, int(min(off, t.In.Size))
 		return
 	}
 	if off >= t.off && off <= t.off+int64(len(t.buf)) {
@@ -61,35 +66,35 @@ func (t *text) seek(off int64) {
 	t.buf, t.off, t.at = nil, off, 0
 }
 
-// offset returns the offset of the next byte in the input.
-func (t *text) offset() int64 { return t.off + int64(t.at) }
+// Offset returns the offset of the next byte in the input.
+func (t *Reader) Offset() int64 { return t.off + int64(t.at) }
 
-// rest returns the bytes of the window from the next one on. They are valid until more of the input
+// Rest returns the bytes of the window from the next one on. They are valid until more of the input
 // is read.
-func (t *text) rest() []byte { return t.buf[t.at:] }
+func (t *Reader) Rest() []byte { return t.buf[t.at:] }
 
-// back returns the last n bytes before the next one, which are in the window if they were read since
+// Back returns the last n bytes before the next one, which are in the window if they were read since
 // the last call of more.
-func (t *text) back(n int) []byte { return t.buf[t.at-n : t.at] }
+func (t *Reader) Back(n int) []byte { return t.buf[t.at-n : t.at] }
 
-// advance passes n bytes of rest.
-func (t *text) advance(n int) { t.at += n }
+// Advance passes n bytes of rest.
+func (t *Reader) Advance(n int) { t.at += n }
 
-// inMemory reports whether all of the input is in the window.
-func (t *text) inMemory() bool { return t.in.Mapped != nil }
+// InMemory reports whether all of the input is in the window.
+func (t *Reader) InMemory() bool { return t.In.Mapped != nil }
 
-// isLast reports whether the input ends where the window does.
-func (t *text) isLast() bool { return t.inMemory() || t.off+int64(len(t.buf)) >= t.end }
+// IsLast reports whether the input ends where the window does.
+func (t *Reader) IsLast() bool { return t.InMemory() || t.off+int64(len(t.buf)) >= t.end }
 
-// readOn makes rest longer; false: the input has no more bytes, or cannot be read (see failure).
-func (t *text) readOn() bool { return t.more(t.at) }
+// ReadOn makes rest longer; false: the input has no more bytes, or cannot be read (see failure).
+func (t *Reader) ReadOn() bool { return t.more(t.at) }
 
-// failure returns the error of reading the input; nil: there was none.
-func (t *text) failure() error { return t.err }
+// Failure returns the error of reading the input; nil: there was none.
+func (t *Reader) Failure() error { return t.err }
 
 // more drops the window up to keep and brings the bytes behind it into it; false: there are none.
-func (t *text) more(keep int) bool {
-	if t.in.Mapped != nil || t.err != nil {
+func (t *Reader) more(keep int) bool {
+	if t.In.Mapped != nil || t.err != nil {
 		return false
 	}
 	next := t.off + int64(len(t.buf))
@@ -105,11 +110,11 @@ func (t *text) more(keep int) bool {
 	copy(room, kept)
 	t.off += int64(keep)
 	t.at -= keep
-	got, err := t.in.Bytes.ReadAt(room[len(kept):], next)
+	got, err := t.In.Bytes.ReadAt(room[len(kept):], next)
 	t.buf = room[:len(kept)+got]
 	if got < int(n) {
 		if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = t.fail("as many bytes as the file has")
+			err = t.Fail("as many bytes as the file has")
 		}
 		t.err = err
 		return false
@@ -117,21 +122,21 @@ func (t *text) more(keep int) bool {
 	return true
 }
 
-func (t *text) fail(want string) error { return t.failAt(t.offset(), want) }
+func (t *Reader) Fail(want string) error { return t.FailAt(t.Offset(), want) }
 
-func (t *text) failAt(off int64, want string) error {
+func (t *Reader) FailAt(off int64, want string) error {
 	if t.err != nil {
 		return t.err
 	}
-	return &formats.Error{Format: t.format, Section: t.section, Offset: off, Want: want, Err: formats.ErrCorrupt}
+	return &formats.Error{Format: t.format, Section: t.Section, Offset: off, Want: want, Err: formats.ErrCorrupt}
 }
 
-func (t *text) tooMuch(off int64, want string) error {
-	return &formats.Error{Format: t.format, Section: t.section, Offset: off, Want: want, Err: formats.ErrLimit}
+func (t *Reader) tooMuch(off int64, want string) error {
+	return &formats.Error{Format: t.format, Section: t.Section, Offset: off, Want: want, Err: formats.ErrLimit}
 }
 
-// peek is the next byte that is no space; 0 at the end.
-func (t *text) peek() byte {
+// Peek is the next byte that is no space; 0 at the end.
+func (t *Reader) Peek() byte {
 	for {
 		for t.at < len(t.buf) {
 			switch c := t.buf[t.at]; c {
@@ -148,33 +153,33 @@ func (t *text) peek() byte {
 }
 
 // take consumes c, which must be next.
-func (t *text) take(c byte) error {
-	if t.peek() != c {
-		return t.fail(strconv.QuoteRune(rune(c)))
+func (t *Reader) take(c byte) error {
+	if t.Peek() != c {
+		return t.Fail(strconv.QuoteRune(rune(c)))
 	}
 	t.at++
 	return nil
 }
 
-// object reads an object; each reads the value of its key.
-func (t *text) object(depth int, each func(key string) error) error {
+// Object reads an object; each reads the value of its key.
+func (t *Reader) Object(depth int, each func(key string) error) error {
 	if err := t.take('{'); err != nil {
 		return err
 	}
 	if depth > maxDepth {
-		return t.tooMuch(t.offset(), "values less nested")
+		return t.tooMuch(t.Offset(), "values less nested")
 	}
 	for first := true; ; first = false {
-		switch c := t.peek(); {
+		switch c := t.Peek(); {
 		case c == '}':
 			t.at++
 			return nil
 		case !first && c != ',':
-			return t.fail("',' or '}'")
+			return t.Fail("',' or '}'")
 		case !first:
 			t.at++
 		}
-		key, err := t.string(1 << 10)
+		key, err := t.String(1 << 10)
 		if err != nil {
 			return err
 		}
@@ -187,21 +192,21 @@ func (t *text) object(depth int, each func(key string) error) error {
 	}
 }
 
-// array reads an array; each reads its element i.
-func (t *text) array(depth int, each func(i int) error) error {
+// Array reads an array; each reads its element i.
+func (t *Reader) Array(depth int, each func(i int) error) error {
 	if err := t.take('['); err != nil {
 		return err
 	}
 	if depth > maxDepth {
-		return t.tooMuch(t.offset(), "values less nested")
+		return t.tooMuch(t.Offset(), "values less nested")
 	}
 	for i := 0; ; i++ {
-		switch c := t.peek(); {
+		switch c := t.Peek(); {
 		case c == ']':
 			t.at++
 			return nil
 		case i > 0 && c != ',':
-			return t.fail("',' or ']'")
+			return t.Fail("',' or ']'")
 		case i > 0:
 			t.at++
 		}
@@ -211,24 +216,24 @@ func (t *text) array(depth int, each func(i int) error) error {
 	}
 }
 
-// skip passes over a value of any kind.
-func (t *text) skip(depth int) error {
-	switch c := t.peek(); c {
+// Skip passes over a value of any kind.
+func (t *Reader) Skip(depth int) error {
+	switch c := t.Peek(); c {
 	case '"':
-		_, err := t.skipString()
+		_, err := t.SkipString()
 		return err
 	case '{':
-		return t.object(depth+1, func(string) error { return t.skip(depth + 1) })
+		return t.Object(depth+1, func(string) error { return t.Skip(depth + 1) })
 	case '[':
-		return t.array(depth+1, func(int) error { return t.skip(depth + 1) })
+		return t.Array(depth+1, func(int) error { return t.Skip(depth + 1) })
 	default:
-		_, err := t.word()
+		_, err := t.Word()
 		return err
 	}
 }
 
-// skipString passes over a string and says whether it has escapes.
-func (t *text) skipString() (escaped bool, err error) {
+// SkipString passes over a string and says whether it has escapes.
+func (t *Reader) SkipString() (escaped bool, err error) {
 	if err := t.take('"'); err != nil {
 		return false, err
 	}
@@ -244,7 +249,7 @@ func (t *text) skipString() (escaped bool, err error) {
 			escaped = escaped || bytes.IndexByte(rest, '\\') >= 0
 			t.at = keep
 			if !t.more(keep) {
-				return escaped, t.fail("the end of a string")
+				return escaped, t.Fail("the end of a string")
 			}
 			continue
 		}
@@ -260,9 +265,9 @@ func (t *text) skipString() (escaped bool, err error) {
 	}
 }
 
-// word reads a number, true, false or null.
-func (t *text) word() ([]byte, error) {
-	t.peek()
+// Word reads a number, true, false or null.
+func (t *Reader) Word() ([]byte, error) {
+	t.Peek()
 	const most = 32
 	for n := 0; ; n++ {
 		if t.at+n == len(t.buf) && !t.more(t.at) {
@@ -271,7 +276,7 @@ func (t *text) word() ([]byte, error) {
 		switch c := t.buf[t.at+n]; {
 		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', c == '-', c == '+', c == '.', c == 'E':
 			if n == most {
-				return nil, t.fail("a shorter number")
+				return nil, t.Fail("a shorter number")
 			}
 		default:
 			return t.words(n)
@@ -279,45 +284,45 @@ func (t *text) word() ([]byte, error) {
 	}
 }
 
-func (t *text) words(n int) ([]byte, error) {
+func (t *Reader) words(n int) ([]byte, error) {
 	w := t.buf[t.at : t.at+n]
 	switch string(w) {
 	case "null", "true", "false":
 	default:
 		if _, err := strconv.ParseFloat(string(w), 64); err != nil || w[0] == '+' {
-			return nil, t.fail("a JSON value")
+			return nil, t.Fail("a JSON value")
 		}
 	}
 	t.at += n
 	return w, nil
 }
 
-// null passes over a null, if that is next.
-func (t *text) null() bool {
-	if t.peek() != 'n' {
+// Null passes over a null, if that is next.
+func (t *Reader) Null() bool {
+	if t.Peek() != 'n' {
 		return false
 	}
-	_, err := t.word()
+	_, err := t.Word()
 	return err == nil
 }
 
-// number reads an integer of at least 0 and at most most.
-func (t *text) number(most int64) (int64, error) {
-	at := t.offset()
-	w, err := t.word()
+// Number reads an integer of at least 0 and at most most.
+func (t *Reader) Number(most int64) (int64, error) {
+	at := t.Offset()
+	w, err := t.Word()
 	if err != nil {
 		return 0, err
 	}
 	v, err := strconv.ParseInt(string(w), 10, 64)
 	if err != nil || v < 0 || v > most {
-		return 0, t.failAt(at, "an integer from 0 to "+strconv.FormatInt(most, 10))
+		return 0, t.FailAt(at, "an integer from 0 to "+strconv.FormatInt(most, 10))
 	}
 	return v, nil
 }
 
-// string reads a string of at most most bytes. Where the input is in memory and
+// String reads a string of at most most bytes. Where the input is in memory and
 // the string has no escapes, it is a part of the input.
-func (t *text) string(most int64) (string, error) {
+func (t *Reader) String(most int64) (string, error) {
 	q, err := t.quoted()
 	if err != nil {
 		return "", err
@@ -328,23 +333,23 @@ func (t *text) string(most int64) (string, error) {
 	return t.decoded(q)
 }
 
-// name reads a name. One that is too long is cut (symbol.CutName); of one above Limits.LineBytes, the bytes as they stand
+// Name reads a name. One that is too long is cut (symbol.CutName); of one above Limits.LineBytes, the bytes as they stand
 // in the map are cut.
-func (t *text) name() (string, error) {
+func (t *Reader) Name() (string, error) {
 	q, err := t.quoted()
 	if err != nil {
 		return "", err
 	}
-	if q.size > t.in.Limits.LineBytes {
+	if q.size > t.In.Limits.LineBytes {
 		var c symbol.Cutter
-		n, err := io.Copy(&c, io.NewSectionReader(t.in.Bytes, q.start+1, q.size))
+		n, err := io.Copy(&c, io.NewSectionReader(t.In.Bytes, q.start+1, q.size))
 		if err == nil && n < q.size {
-			err = t.failAt(q.start+n, "as many bytes as before")
+			err = t.FailAt(q.start+n, "as many bytes as before")
 		}
 		return c.Name(), err
 	}
 	s, err := t.decoded(q)
-	return symbol.ShortName(s, t.in.Limits.NameBytes), err
+	return symbol.ShortName(s, t.In.Limits.NameBytes), err
 }
 
 // quoted is a string that has just been passed.
@@ -356,28 +361,28 @@ type quoted struct {
 }
 
 // quoted passes a string.
-func (t *text) quoted() (q quoted, err error) {
-	if t.peek() != '"' {
-		return q, t.fail("a string")
+func (t *Reader) quoted() (q quoted, err error) {
+	if t.Peek() != '"' {
+		return q, t.Fail("a string")
 	}
-	q.start, q.at = t.offset(), t.at
-	q.escaped, err = t.skipString()
-	q.size = t.offset() - q.start - 2
+	q.start, q.at = t.Offset(), t.at
+	q.escaped, err = t.SkipString()
+	q.size = t.Offset() - q.start - 2
 	return q, err
 }
 
 // decoded returns the string of a quoted one that was passed last.
-func (t *text) decoded(q quoted) (_ string, err error) {
+func (t *Reader) decoded(q quoted) (_ string, err error) {
 	start, at, size, escaped := q.start, q.at, q.size, q.escaped
 	var raw []byte
-	if t.in.Mapped != nil {
+	if t.In.Mapped != nil {
 		raw = t.buf[at+1 : t.at-1]
 		if !escaped {
 			return unsafe.String(unsafe.SliceData(raw), len(raw)), nil
 		}
 	} else if at = int(start - t.off); at >= 0 {
 		raw = t.buf[at+1 : t.at-1]
-	} else if raw, err = t.in.View(start+1, size); err != nil {
+	} else if raw, err = t.In.View(start+1, size); err != nil {
 		return "", err
 	}
 	if !escaped {
@@ -385,7 +390,7 @@ func (t *text) decoded(q quoted) (_ string, err error) {
 	}
 	s, bad := unescape(raw)
 	if bad >= 0 {
-		return "", t.failAt(start+1+int64(bad), "an escape of JSON")
+		return "", t.FailAt(start+1+int64(bad), "an escape of JSON")
 	}
 	return s, nil
 }
