@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -21,7 +23,7 @@ type artifactsJob struct {
 func (artifactsJob) Help() string { return "Example:\n  symlake artifacts libcart.so --json" }
 
 // Run lists artifacts in the order of their ids.
-func (j artifactsJob) Run(p *process) error {
+func (j artifactsJob) Run(p *workspace) error {
 	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
 	show := func(a wire.Artifact) error {
 		if a.State == string(catalog.Forgotten) && j.Artifact == "" {
@@ -64,7 +66,7 @@ func (j artifactsJob) Run(p *process) error {
 }
 
 // listWanted shows what was asked for in vain.
-func (j artifactsJob) listWanted(p *process) error {
+func (j artifactsJob) listWanted(p *workspace) error {
 	s, err := p.openRecords(true)
 	if err != nil {
 		return err
@@ -74,7 +76,7 @@ func (j artifactsJob) listWanted(p *process) error {
 }
 
 // stored shows what the store holds.
-func (j artifactsJob) stored(p *process, show func(*catalog.Record) error) error {
+func (j artifactsJob) stored(p *workspace, show func(*row.Record) error) error {
 	s, err := p.openRecords(true)
 	if err != nil {
 		return err
@@ -87,7 +89,7 @@ func (j artifactsJob) stored(p *process, show func(*catalog.Record) error) error
 }
 
 // one shows the artifacts that a name leads to; several are no error here.
-func (j artifactsJob) one(p *process, s *records, show func(*catalog.Record) error) error {
+func (j artifactsJob) one(p *workspace, s *records, show func(*row.Record) error) error {
 	r := lookup.New(s.Store, s.kek, lookup.Options{}).Resolve(p.ctx, j.Artifact, lookup.Narrow{App: j.App})
 	if r.Record != nil {
 		return show(r.Record)
@@ -116,4 +118,37 @@ func containsFold(list []string, s string) bool {
 		}
 	}
 	return false
+}
+
+// wantedJSON is a line of artifacts --wanted.
+type wantedJSON struct {
+	Name  string    `json:"name"`
+	File  string    `json:"file,omitempty"`
+	Kind  string    `json:"kind,omitempty"` // format of the stacks
+	Asked uint64    `json:"asked"`          // frames
+	First time.Time `json:"first"`
+	Last  time.Time `json:"last"`
+}
+
+// wanted prints what was asked for and missing, by demand.
+func (j artifactsJob) wanted(p *workspace, s *records) error {
+	list, err := ingest.Wanted(p.ctx, s.Catalog)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
+	for _, w := range list {
+		if j.Artifact != "" && !strings.EqualFold(w.Name, j.Artifact) {
+			continue
+		}
+		if p.flags.JSON {
+			err = p.printJSON(wantedJSON{w.Name, w.File, w.Kind, w.Asked, w.First, w.Last})
+		} else {
+			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", w.Asked, w.Last.Format(time.DateOnly), w.Kind, w.Name, w.File)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return table.Flush()
 }

@@ -23,36 +23,22 @@ import (
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
-// restFlags are those of symbolicate --input: tables of frames or stacks.
-type restFlags struct {
-	Input         string   `help:"Tables of raw frames or stacks: a file, folder or s3://bucket/prefix of .parquet, .ndjson or .jsonl (.gz, .zst), * and ** in it; --output gets the same rows with columns added." placeholder:"URL"`
-	Column        []string `help:"What a column or field is called: artifact, address, frame, stack, app, build, platform or frame0; repeatable (default: the same names; frames.artifact and frames.address of lists)." placeholder:"ROLE=NAME" sep:"none"`
-	Prefix        string   `help:"Before the names of columns that --input adds." placeholder:"TEXT"`
-	Platform      string   `help:"Platform of rows of --input that say none: android, ios, javascript …" placeholder:"NAME"`
-	OutputProfile string   `help:"Parquet that --input writes: sealed or plain (default: as it was)." enum:"sealed,plain," default:""`
-	Shard         string   `help:"Take files of --input whose key hashes to I of N, from 0." placeholder:"I/N"`
-	Force         bool     `help:"Answer again files of --input that have an output."`
-	RunID         string   `name:"run" help:"Identity of this run, for the report of --input." placeholder:"ID"`
-	Report        string   `help:"Where the report of --input goes; - is standard output, as the very last line." placeholder:"FILE"`
-	RejectedCode  int      `help:"Exit code when a file of --input was rejected." default:"3" placeholder:"N"`
-	Endpoint      string   `help:"S3 endpoint of --input and --output." placeholder:"URL"`
-	Region        string   `help:"S3 region of --input and --output."`
-	Profile       string   `help:"AWS profile of --input and --output."`
-	PathStyle     bool     `help:"Path-style S3 addresses for --input and --output."`
-}
-
 // restMemoryBytes is what --input may use where the configuration says nothing: half for the cache, half for rows.
 const restMemoryBytes = 512 << 20
 
-// rest symbolicates tables.
-func (j symbolicateJob) rest(p *process) error {
-	o, err := j.restOptions(p)
+// restTables are the tables that symbolicate --input names.
+type restTables struct{}
+
+// symbolicate answers tables of frames or stacks.
+func (restTables) symbolicate(s *process, j *symbolicateJob) error {
+	p := newWorkspace(s)
+	o, err := restOptions(p, j)
 	if err != nil {
 		return err
 	}
 	cache := o.MemoryBytes / 2
 	o.MemoryBytes -= cache
-	client, close, err := j.client(p, lookup.Options{CacheBytes: cache})
+	client, close, err := j.client(s, lookup.Options{CacheBytes: cache})
 	if err != nil {
 		return err
 	}
@@ -85,16 +71,13 @@ func (j symbolicateJob) rest(p *process) error {
 }
 
 // failed reports a run over tables that did not begin.
-func (j symbolicateJob) failed(p *process, err error) error {
-	if j.Input == "" {
-		return err
-	}
-	run := runID(j.RunID)
+func (restTables) failed(s *process, j *symbolicateJob, err error) error {
+	p, run := newWorkspace(s), runID(j.RunID)
 	return p.reportFailure(err, j.Report, "symbolicate-"+run, p.failure("symbolicate", run, err))
 }
 
 // restOptions is what flags and configuration say.
-func (j symbolicateJob) restOptions(p *process) (o atrest.Options, err error) {
+func restOptions(p *workspace, j *symbolicateJob) (o atrest.Options, err error) {
 	if len(j.Files) > 0 || j.Explain || p.in == nil {
 		return o, usage("--input takes tables: give no FILE and no --explain")
 	}

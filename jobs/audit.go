@@ -34,8 +34,8 @@ type headJSON struct {
 }
 
 // head prints the hash of the last event, unless the events before it do not lead there.
-func (auditJob) head(p *process, s *records) error {
-	chain, err := s.Audit.Chain(p.ctx)
+func (auditJob) head(p *workspace, s *records) error {
+	chain, err := s.AuditChain(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func isHead(text string) error {
 }
 
 // Run prints the audit, in the order in which it was written.
-func (j auditJob) Run(p *process) error {
+func (j auditJob) Run(p *workspace) error {
 	s, err := p.openRecords(true)
 	if err != nil {
 		return err

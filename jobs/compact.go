@@ -15,15 +15,18 @@ type compactJob struct {
 	DryRun bool          `help:"Print what would be done; change nothing."`
 }
 
+// supervised: the command runs in a worker.
+func (compactJob) supervised() bool { return true }
+
 func (compactJob) Help() string {
 	return "Brings the lake up to the store, merges small files, drops rows of no more use. --lake-profile converts.\n\n" +
 		"Example:\n  symlake compact\n  symlake compact --lake-profile plain"
 }
 
 // Run merges small files of the lake.
-func (j compactJob) Run(p *process) error {
+func (j compactJob) Run(p *workspace) error {
 	s, err := p.openRecords(true)
-	if j.skips(p, err) {
+	if j.skips(p.process, err) {
 		return nil
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -12,18 +13,18 @@ var errUnconfirmed = errors.New("not confirmed: nothing was done")
 
 // confirm prints what a command is about to destroy. Without yes it asks the person at the terminal; where no terminal
 // is, that is an error of usage.
-func (p *process) confirm(yes bool, what string) error {
-	if _, err := fmt.Fprintln(p.err, what); err != nil {
+func confirm(in io.Reader, errOut io.Writer, yes bool, what string) error {
+	if _, err := fmt.Fprintln(errOut, what); err != nil {
 		return err
 	}
 	switch {
 	case yes:
 		return nil
-	case !isTerminal(p.in) || !isTerminal(p.err):
+	case !isTerminal(in) || !isTerminal(errOut):
 		return usage("this cannot be undone, and no terminal is there to ask: add --yes. Nothing was done")
 	}
-	fmt.Fprint(p.err, "Go on? [y/N] ")
-	answer, err := bufio.NewReader(p.in).ReadString('\n')
+	fmt.Fprint(errOut, "Go on? [y/N] ")
+	answer, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil {
 		return errors.Join(errUnconfirmed, err)
 	}

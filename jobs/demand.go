@@ -1,9 +1,6 @@
 package jobs
 
 import (
-	"fmt"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/symlake/symlake/formats/report"
@@ -60,37 +57,4 @@ func (d *demand) note(p *process) {
 	if err != nil {
 		p.log.Debug("what was asked for is not noted", "reason", err)
 	}
-}
-
-// wantedJSON is a line of artifacts --wanted.
-type wantedJSON struct {
-	Name  string    `json:"name"`
-	File  string    `json:"file,omitempty"`
-	Kind  string    `json:"kind,omitempty"` // format of the stacks
-	Asked uint64    `json:"asked"`          // frames
-	First time.Time `json:"first"`
-	Last  time.Time `json:"last"`
-}
-
-// wanted prints what was asked for and missing, by demand.
-func (j artifactsJob) wanted(p *process, s *records) error {
-	list, err := wanted.All(p.ctx, s.Catalog)
-	if err != nil {
-		return err
-	}
-	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
-	for _, w := range list {
-		if j.Artifact != "" && !strings.EqualFold(w.Name, j.Artifact) {
-			continue
-		}
-		if p.flags.JSON {
-			err = p.printJSON(wantedJSON{w.Name, w.File, w.Kind, w.Asked, w.First, w.Last})
-		} else {
-			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", w.Asked, w.Last.Format(time.DateOnly), w.Kind, w.Name, w.File)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return table.Flush()
 }

@@ -7,13 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/upkeep"
 	"github.com/symlake/symlake/ingest/upkeep/forget"
 	"github.com/symlake/symlake/jobs/wire"
-	"github.com/symlake/symlake/sinks/catalog"
-	"github.com/symlake/symlake/sinks/lookup"
 )
 
 type rollbackJob struct {
@@ -21,12 +19,15 @@ type rollbackJob struct {
 	App      string `help:"APP@BUILD that narrows the name." placeholder:"APP@BUILD"`
 }
 
+// supervised: the command runs in a worker.
+func (rollbackJob) supervised() bool { return true }
+
 func (rollbackJob) Help() string {
 	return "Only ingest --force replaces what was rolled back to; rollback once more takes it back.\n\nExample:\n  symlake rollback libcart.so"
 }
 
 // Run publishes the previous load again.
-func (j rollbackJob) Run(p *process) error {
+func (j rollbackJob) Run(p *workspace) error {
 	s, lake, done, err := p.openToChange()
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (j rollbackJob) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	if err := s.audit(p, "rollback", fmt.Sprintf("%s to load %x", id, now.Published.Load)); err != nil {
+	if err := s.audit(p.ctx, "rollback", fmt.Sprintf("%s to load %x", id, now.Published.Load)); err != nil {
 		return err
 	}
 	if p.flags.JSON {
@@ -60,6 +61,9 @@ type forgetJob struct {
 	DryRun     bool     `help:"Print what would be removed; change nothing."`
 	Yes        bool     `help:"Remove it without asking; without a terminal nothing is removed otherwise."`
 }
+
+// supervised: the command runs in a worker.
+func (forgetJob) supervised() bool { return true }
 
 func (forgetJob) Help() string {
 	return "Rules add up: an artifact goes when each of them says so. One that other builds or apps have, too, only loses the name.\n" +
@@ -89,7 +93,7 @@ func (a *ageFlag) UnmarshalText(text []byte) error {
 }
 
 // Run removes artifacts from store, lake and names.
-func (j forgetJob) Run(p *process) error {
+func (j forgetJob) Run(p *workspace) error {
 	if len(j.Artifacts) > 0 && (j.KeepLast > 0 || j.OlderThan > 0 || j.UnaskedFor > 0) {
 		return usage("give artifacts or rules")
 	}
@@ -129,7 +133,7 @@ func (j forgetJob) Run(p *process) error {
 		if len(r.Forgotten) <= 10 {
 			detail += ": " + strings.Join(r.Forgotten, " ")
 		}
-		if err := s.audit(p, "forget", detail); err != nil {
+		if err := s.audit(p.ctx, "forget", detail); err != nil {
 			return err
 		}
 	}
@@ -145,7 +149,7 @@ func (j forgetJob) Run(p *process) error {
 }
 
 // confirm prints what would be forgotten, and asks.
-func (j forgetJob) confirm(p *process, o forget.Options) error {
+func (j forgetJob) confirm(p *workspace, o ingest.ForgetOptions) error {
 	o.DryRun = true
 	r, err := forget.Run(p.ctx, o)
 	if errors.Is(err, forget.ErrUnasked) {
@@ -161,7 +165,7 @@ func (j forgetJob) confirm(p *process, o forget.Options) error {
 			text += " …"
 		}
 	}
-	return p.confirm(j.Yes, text)
+	return confirm(p.in, p.err, j.Yes, text)
 }
 
 // forgetShown artifacts are named before they are forgotten; --dry-run --json names more.
@@ -169,42 +173,4 @@ const forgetShown = 20
 
 func forgetText(verb string, r *forget.Report) string {
 	return fmt.Sprintf("%s %d artifacts, %d loads of %d bytes; %d lose a build; %d objects", verb, r.Artifacts, r.Loads, r.Bytes, r.Renamed, r.Objects)
-}
-
-// openToChange opens store and lake to change what is published.
-func (p *process) openToChange() (*records, projection.Stores, func(), error) {
-	var none projection.Stores
-	s, err := p.openRecords(false)
-	if err != nil {
-		return nil, none, nil, err
-	}
-	lake, err := p.openLake(s, false)
-	if err != nil && !errors.Is(err, errNoLake) {
-		s.Close()
-		return nil, none, nil, err
-	}
-	return s, projection.Stores{Store: s.Store, Keyring: s.ring, Lake: lake}, func() { s.Close() }, nil
-}
-
-// oneArtifact finds the artifact of a name, whatever its state.
-func (p *process) oneArtifact(s *records, name, app string) (symbol.ID, error) {
-	r := lookup.New(s.Store, s.kek, lookup.Options{}).Resolve(p.ctx, name, lookup.Narrow{App: app})
-	switch {
-	case r.Record != nil:
-		return r.Record.ID, nil
-	case len(r.Candidates) > 1:
-		var all []string
-		for _, id := range r.Candidates {
-			all = append(all, id.String())
-		}
-		return symbol.ID{}, usage("%s is the name of several artifacts: %s", name, strings.Join(all, " "))
-	case len(r.Candidates) == 1:
-		return r.Candidates[0], nil
-	}
-	if id, err := symbol.ParseID(name); err == nil {
-		if rec, err := s.Artifacts.Get(p.ctx, id); err == nil && rec != nil && rec.State == catalog.Forgotten {
-			return id, nil
-		}
-	}
-	return symbol.ID{}, fmt.Errorf("%s: %s: %s", name, r.Status, r.Err)
 }

@@ -15,12 +15,15 @@ type gcJob struct {
 	DryRun bool          `help:"Print what would be removed; change nothing."`
 }
 
+// supervised: the command runs in a worker.
+func (gcJob) supervised() bool { return true }
+
 func (gcJob) Help() string { return "Example:\n  symlake gc --grace 48h" }
 
 // Run removes abandoned loads and those older than the previous one.
-func (j gcJob) Run(p *process) error {
+func (j gcJob) Run(p *workspace) error {
 	s, err := p.openRecords(j.DryRun)
-	if j.skips(p, err) {
+	if j.skips(p.process, err) {
 		return nil
 	}
 	if err != nil {
@@ -41,7 +44,7 @@ func (j gcJob) Run(p *process) error {
 		return err
 	}
 	if !j.DryRun && r.Loads > 0 {
-		err := s.audit(p, "gc", fmt.Sprintf("%d loads", r.Loads))
+		err := s.audit(p.ctx, "gc", fmt.Sprintf("%d loads", r.Loads))
 		if err != nil {
 			return err
 		}
@@ -66,14 +69,14 @@ func (j gcJob) Run(p *process) error {
 }
 
 // retire deletes store keys that nothing needs since before the grace.
-func (j gcJob) retire(p *process, s *records) error {
+func (j gcJob) retire(p *workspace, s *records) error {
 	lake, err := p.openLake(s, false)
 	if err != nil && !errors.Is(err, errNoLake) {
 		return err
 	}
 	gone, err := keys.Retire(p.ctx, s.Store, s.ring, lake, max(j.Grace, 1), time.Now())
 	for _, v := range gone {
-		err = errors.Join(err, s.audit(p, "gc", fmt.Sprintf("store key %d", v)))
+		err = errors.Join(err, s.audit(p.ctx, "gc", fmt.Sprintf("store key %d", v)))
 	}
 	return err
 }

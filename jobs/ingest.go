@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/row"
@@ -61,6 +58,9 @@ const (
 	lakeHeapPercent = 2000
 )
 
+// supervised: every ingest runs in a worker, but an isolated one, whose parent waits for it.
+func (j ingestJob) supervised() bool { return !j.Isolated }
+
 func (ingestJob) Help() string {
 	return "Without a configuration everything is kept in ./symlake-data.\n\n" +
 		"Exit codes: 0 done; 1 run it again; 2 wrong usage or configuration; 3 something was newly rejected.\n" +
@@ -74,7 +74,7 @@ func (ingestJob) Help() string {
 const garbageBytes = 40 << 20
 
 // Run finds new objects, loads and publishes them, and reports.
-func (j ingestJob) Run(p *process) error {
+func (j ingestJob) Run(p *workspace) error {
 	o, err := j.options(p)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (j ingestJob) Run(p *process) error {
 		}
 	}
 	if j.Force && !j.DryRun && !j.Isolated {
-		if err := s.audit(p, "force", strings.Join(j.Sources, " ")); err != nil {
+		if err := s.audit(p.ctx, "force", strings.Join(j.Sources, " ")); err != nil {
 			return err
 		}
 	}
@@ -152,15 +152,8 @@ func (j ingestJob) Run(p *process) error {
 	return j.verdict(report, j.tell(p, report, o, err))
 }
 
-// pipeline is what the configuration says of every job that opens objects.
-func (p *process) pipeline() ingest.Options {
-	l := p.config.Limits
-	return ingest.Options{Formats: p.known, Workers: l.Workers, MemoryBytes: int64(l.Memory), DiskBytes: int64(l.Disk),
-		ObjectTime: l.Time, MinQuality: p.config.MinQuality, Limits: formats.Limits{ObjectBytes: int64(l.Object)}}
-}
-
 // options is what flags and configuration say of the pipeline.
-func (j ingestJob) options(p *process) (ingest.Options, error) {
+func (j ingestJob) options(p *workspace) (ingest.Options, error) {
 	o := p.pipeline()
 	o.Force, o.DryRun, o.Limit, o.Run, o.Scratch = j.Force, j.DryRun, j.Limit, runID(j.RunID), p.scratch()
 	o.Rederive, o.HintsOnly = j.Rederive, j.HintsOnly
@@ -173,7 +166,7 @@ func (j ingestJob) options(p *process) (ingest.Options, error) {
 	if j.Workers != 0 {
 		o.Workers = j.Workers
 	}
-	o.Host, o.Process, o.Alive = thisHost(), p.identity(), processAlive
+	o.Host, o.Process, o.Alive = thisHost(), identity(p.worker), processAlive
 	o.Worker, o.TellLater, o.Attempts = row.NewWorkerID(), j.TellLater, j.RunID != ""
 	if j.Teller != "" {
 		if err := o.Teller.UnmarshalText([]byte(j.Teller)); err != nil {
@@ -188,29 +181,4 @@ func (j ingestJob) options(p *process) (ingest.Options, error) {
 	var err error
 	o.Shard, o.Shards, err = parseShard(j.Shard)
 	return o, err
-}
-
-// parseShard reads I/N; "" is all.
-func parseShard(s string) (shard, shards int, err error) {
-	if s == "" {
-		return 0, 0, nil
-	}
-	i, n, ok := strings.Cut(s, "/")
-	shard, err1 := strconv.Atoi(i)
-	shards, err2 := strconv.Atoi(n)
-	if !ok || err1 != nil || err2 != nil || shard < 0 || shard >= shards {
-		return 0, 0, usage("--shard %q: want I/N with I from 0", s)
-	}
-	return shard, shards, nil
-}
-
-// scratch is where sealed scratch files go.
-func (p *process) scratch() string {
-	switch {
-	case p.config.Scratch != "":
-		return p.config.Scratch
-	case p.storeDir() != "":
-		return filepath.Join(p.storeDir(), "scratch")
-	}
-	return os.TempDir()
 }

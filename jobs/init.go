@@ -5,13 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-
-	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/all"
-	"github.com/symlake/symlake/sinks/catalog"
-	"github.com/symlake/symlake/sinks/kek"
-	"github.com/symlake/symlake/sinks/row"
 )
 
 type initJob struct {
@@ -35,7 +28,7 @@ limits: {memory: 512MiB, workers: 2, object: 16GiB}
 `
 
 // Run creates what is missing.
-func (j initJob) Run(p *process) error {
+func (j initJob) Run(p *workspace) error {
 	// What the user got wrong is found before anything is created.
 	if err := p.checkLake(); err != nil {
 		return err
@@ -63,94 +56,7 @@ func (j initJob) Run(p *process) error {
 		return err
 	}
 	if j.NewBlocks {
-		err = s.audit(p, "init", "an empty place for rows: "+p.storeURL())
+		err = s.audit(p.ctx, "init", "an empty place for rows: "+p.storeURL())
 	}
 	return errors.Join(err, s.Close())
-}
-
-// createStore makes what a store lacks (folders, keyset, store keys) and opens it for writing.
-func (p *process) createStore() (*records, error) {
-	if err := p.createTables(false); err != nil {
-		return nil, err
-	}
-	tables, err := p.openTables(false)
-	if err != nil {
-		return nil, err
-	}
-	key, err := p.openOrCreateKey(tables)
-	if err != nil {
-		tables.Close()
-		return nil, err
-	}
-	s := &opened{tables, key}
-	ring, err := row.OpenKeyring(p.ctx, s.Store.Catalog, s.kek)
-	fresh := errors.Is(err, row.ErrKeyless)
-	if fresh {
-		ring, err = row.CreateKeyring(p.ctx, s.Store.Catalog, s.kek)
-	}
-	if err != nil {
-		s.Close()
-		return nil, fmt.Errorf("create store keys: %w", err)
-	}
-	r := &records{s, catalog.New(s.Store.Catalog, ring), ring}
-	if fresh {
-		if err := r.audit(p, "init", p.storeURL()); err != nil {
-			s.Close()
-			return nil, err
-		}
-	}
-	return r, nil
-}
-
-// createTables makes what is missing of the place for rows and catalog. A key service is asked first
-// whether it would wrap the keys of a new store: one that refuses leaves nothing behind. newBlocks: a place for rows is
-// made for a catalog that lost its own.
-func (p *process) createTables(newBlocks bool) error {
-	if place := p.keyPlace(); place.keyset == "" {
-		s, err := all.Open(p.ctx, p.storeURL(), p.storeOptions(true))
-		if errors.Is(err, sinks.ErrMissing) {
-			err = place.try(p.ctx)
-		} else if err == nil {
-			err = s.Close()
-		} else if newBlocks && errors.Is(err, sinks.ErrLost) {
-			err = nil // its keys are there
-		}
-		if err != nil {
-			return unfit(fmt.Errorf("create store %s: %w", p.storeURL(), err))
-		}
-	}
-	o := p.storeOptions(false)
-	o.NewBlocks = newBlocks
-	if err := all.Create(p.ctx, p.storeURL(), o); err != nil {
-		return unfit(fmt.Errorf("create store %s: %w", p.storeURL(), err))
-	}
-	return nil
-}
-
-// openOrCreateKey gets the store's key-encryption key ready for use, a new keyset if the store has none.
-func (p *process) openOrCreateKey(s *sinks.Store) (sinks.KEK, error) {
-	place := p.keyPlace()
-	if _, err := os.Stat(place.keyset); place.keyset != "" && errors.Is(err, fs.ErrNotExist) {
-		if err := p.createKeyset(place, s); err != nil {
-			return nil, err
-		}
-	}
-	return place.open(p.ctx)
-}
-
-// createKeyset makes a keyset, but not for a store that has keys already: a
-// new keyset could not open them, and would look like the right one.
-func (p *process) createKeyset(place keyPlace, s *sinks.Store) error {
-	path := place.keyset
-	if _, err := row.OpenKeyring(p.ctx, s.Catalog, kek.Ephemeral()); !errors.Is(err, row.ErrKeyless) {
-		return fmt.Errorf("keyset %s is missing, and store %s was sealed with it: put it back", path, p.storeURL())
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("create keyset: %w", err)
-	}
-	if err := place.create(p.ctx); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	p.log.Info("created", "keyset", path)
-	return nil
 }

@@ -84,7 +84,7 @@ func waits(r io.Reader) bool {
 
 // openInput opens a file that a command reads to its end. A named pipe may wait for its writer: that ends with errSignal
 // when a signal comes.
-func (p *process) openInput(path string) (r io.Reader, closeFile func() error, err error) {
+func openInput(ctx context.Context, path string) (r io.Reader, closeFile func() error, err error) {
 	type opened struct {
 		f   *os.File
 		err error
@@ -100,10 +100,10 @@ func (p *process) openInput(path string) (r io.Reader, closeFile func() error, e
 		case o.err != nil:
 			return nil, nil, o.err
 		case waits(o.f):
-			return newInput(p.ctx, o.f), o.f.Close, nil
+			return newInput(ctx, o.f), o.f.Close, nil
 		}
 		return o.f, o.f.Close, nil
-	case <-p.ctx.Done():
+	case <-ctx.Done():
 		return nil, nil, errSignal
 	}
 }

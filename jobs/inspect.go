@@ -23,7 +23,7 @@ func (inspectJob) Help() string {
 
 // Run prints what is in the file; members of archives too. What ingest would reject it says on standard error, and ends
 // with ingest's exit code for that.
-func (j inspectJob) Run(p *process) error {
+func (j inspectJob) Run(p *workspace) error {
 	src, err := p.openSource(SourceConfig{URL: j.File}) // first: it does not wait for the writer of a pipe
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (j inspectJob) Run(p *process) error {
 }
 
 // artifact prints an artifact and returns the reasons for which ingest would reject it.
-func (j inspectJob) artifact(p *process, in *formats.Input, f *formats.Format, a *formats.Artifact) (why []error, err error) {
+func (j inspectJob) artifact(p *workspace, in *formats.Input, f *formats.Format, a *formats.Artifact) (why []error, err error) {
 	out := wire.Artifact{Artifact: a.ID.String(), Kind: a.Kind, Arch: a.Arch, Object: in.Name, ImageBase: fmt.Sprintf("%#x", a.Base)}
 	out.Names, out.Apps = wire.Names(a.Names)
 	if _, member, ok := strings.Cut(in.Name, "!"); ok {
@@ -117,9 +117,9 @@ func partOf(ids []string) string {
 	return ": a part of others: " + strings.Join(ids, " ")
 }
 
-// explode gives an artifact's pieces to to, and returns the reasons for which ingest would reject it: a
-// broken part, which is passed over here, or the format's own check of all parts.
-func (j inspectJob) explode(p *process, f *formats.Format, a *formats.Artifact, to formats.Takers) (q symbol.Quality, why []error, err error) {
+// explode shows every run of an artifact, and returns the reasons for which ingest would reject it: a broken part, which
+// is passed over here, or the format's own check of all parts.
+func (j inspectJob) explode(p *workspace, f *formats.Format, a *formats.Artifact, show func(*symbol.Run) error) (q symbol.Quality, why []error, err error) {
 	for part := range a.Parts {
 		var got symbol.Quality
 		err := formats.Guard(f.Name, func() (err error) {

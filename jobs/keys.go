@@ -35,7 +35,7 @@ type exportJSON struct {
 }
 
 // Run prints master keys and, for each engine, a script that reads the lake with them.
-func (j keysExportJob) Run(p *process) error {
+func (j keysExportJob) Run(p *workspace) error {
 	s, err := p.openRecords(false)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (j keysExportJob) Run(p *process) error {
 	case profile != sinks.LakeSealed:
 		return usage("lake %s is %s: readers need no key", p.lakeURL(), profile)
 	}
-	if err := s.audit(p, "export", "lake keys "+strings.Join(sortedKeys(masters), " ")); err != nil {
+	if err := s.audit(p.ctx, "export", "lake keys "+strings.Join(sortedKeys(masters), " ")); err != nil {
 		return err
 	}
 	keys := map[string]string{}

@@ -29,7 +29,7 @@ type storeKeyJSON struct {
 }
 
 // Run prints the versions, oldest first.
-func (keysListJob) Run(p *process) error {
+func (keysListJob) Run(p *workspace) error {
 	s, err := p.openRecords(true)
 	if err != nil {
 		return err
@@ -91,6 +91,9 @@ type keysRotateJob struct {
 	IfLocked   string   `help:"When an ingest writes the store: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
 }
 
+// supervised: the command runs in a worker.
+func (keysRotateJob) supervised() bool { return true }
+
 func (keysRotateJob) Help() string {
 	return "Rows stay as they are, and readers read on. Cut short, it goes on where it stopped when it runs again. The old store key " +
 		"stays for what the lake has under it (symlake compact --rekey), then symlake gc deletes it.\n\n" +
@@ -105,7 +108,7 @@ type rotateJSON struct {
 }
 
 // Run rotates, and reseals.
-func (j keysRotateJob) Run(p *process) error {
+func (j keysRotateJob) Run(p *workspace) error {
 	if len(j.Artifacts) > 0 && !j.Reseal {
 		return usage("artifacts are for --reseal: all of a store's keys rotate together")
 	}
@@ -129,7 +132,7 @@ func (j keysRotateJob) Run(p *process) error {
 	}
 	defer s.Close()
 	if out.Rehomed > 0 {
-		if err := s.audit(p, "rehome", fmt.Sprintf("%d store keys to %s", out.Rehomed, s.kek.ID())); err != nil {
+		if err := s.audit(p.ctx, "rehome", fmt.Sprintf("%d store keys to %s", out.Rehomed, s.kek.ID())); err != nil {
 			return err
 		}
 	}
@@ -147,7 +150,7 @@ func (j keysRotateJob) Run(p *process) error {
 	if out.Version == 0 { // no store key was made
 		return err
 	}
-	if aerr := s.audit(p, "rotate", fmt.Sprintf("to store key %d: %d data keys, %d records", out.Version, out.DataKeys, out.Records)); err == nil {
+	if aerr := s.audit(p.ctx, "rotate", fmt.Sprintf("to store key %d: %d data keys, %d records", out.Version, out.DataKeys, out.Records)); err == nil {
 		err = aerr
 	}
 	if err == nil && j.Reseal {
@@ -157,7 +160,7 @@ func (j keysRotateJob) Run(p *process) error {
 }
 
 // rehome wraps the store's keys by another key-encryption key.
-func (j keysRotateJob) rehome(p *process) (int, error) {
+func (j keysRotateJob) rehome(p *workspace) (int, error) {
 	from := keyPlace{keyset: j.FromKeyset, kms: p.keyPlace().kms}
 	from.kms.Key = j.FromKMS
 	old, err := from.open(p.ctx)
@@ -172,9 +175,9 @@ func (j keysRotateJob) rehome(p *process) (int, error) {
 	return row.Rehome(p.ctx, s.Store.Catalog, old, s.kek)
 }
 
-func (j keysRotateJob) artifacts(p *process, s *records) (ids []symbol.ID, err error) {
+func (j keysRotateJob) artifacts(p *workspace, s *records) (ids []symbol.ID, err error) {
 	if len(j.Artifacts) > 0 {
-		return s.resolve(p, j.Artifacts)
+		return p.resolve(s, j.Artifacts)
 	}
 	err = s.Artifacts.Each(p.ctx, func(r *catalog.Record) error {
 		ids = append(ids, r.ID)
@@ -183,7 +186,7 @@ func (j keysRotateJob) artifacts(p *process, s *records) (ids []symbol.ID, err e
 	return ids, err
 }
 
-func (j keysRotateJob) reseal(p *process, s *records, ids []symbol.ID) (*keys.ResealReport, error) {
+func (j keysRotateJob) reseal(p *workspace, s *records, ids []symbol.ID) (*ingest.ResealReport, error) {
 	lake, err := p.createLake(s)
 	if err != nil {
 		return nil, err
@@ -198,13 +201,13 @@ func (j keysRotateJob) reseal(p *process, s *records, ids []symbol.ID) (*keys.Re
 	if len(j.Artifacts) > 0 {
 		detail += ": " + strings.Join(j.Artifacts, " ")
 	}
-	if aerr := s.audit(p, "reseal", detail); err == nil {
+	if aerr := s.audit(p.ctx, "reseal", detail); err == nil {
 		err = aerr
 	}
 	return r, err
 }
 
-func (j keysRotateJob) print(p *process, out rotateJSON) error {
+func (j keysRotateJob) print(p *workspace, out rotateJSON) error {
 	if p.flags.JSON {
 		return p.printJSON(out)
 	}

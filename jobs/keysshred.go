@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/upkeep/keys"
-	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/ingest"
 )
 
 type keysShredJob struct {
 	Artifacts []string `arg:"" name:"artifact" help:"Any name of what is to be unreadable for good."`
 	Yes       bool     `help:"Destroy without asking; without a terminal nothing is destroyed otherwise."`
 }
+
+// supervised: the command runs in a worker.
+func (keysShredJob) supervised() bool { return true }
 
 func (keysShredJob) Help() string {
 	return "Takes the artifact out of the lake, destroys the keys of all its loads, also in the catalog's past, and deletes its rows. It answers " +
@@ -22,7 +23,7 @@ func (keysShredJob) Help() string {
 }
 
 // Run shreds.
-func (j keysShredJob) Run(p *process) error {
+func (j keysShredJob) Run(p *workspace) error {
 	if err := j.confirm(p); err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (j keysShredJob) Run(p *process) error {
 		return err
 	}
 	defer s.Close()
-	ids, err := s.resolve(p, j.Artifacts)
+	ids, err := p.resolve(s, j.Artifacts)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (j keysShredJob) Run(p *process) error {
 		return err
 	}
 	for i, id := range ids {
-		if err := s.audit(p, "shred", fmt.Sprintf("artifact %s, named as %s", id, j.Artifacts[i])); err != nil {
+		if err := s.audit(p.ctx, "shred", fmt.Sprintf("artifact %s, named as %s", id, j.Artifacts[i])); err != nil {
 			return err
 		}
 	}
@@ -66,13 +67,13 @@ func (j keysShredJob) Run(p *process) error {
 }
 
 // confirm prints whose keys would be destroyed, and asks. No lock is held meanwhile.
-func (j keysShredJob) confirm(p *process) error {
+func (j keysShredJob) confirm(p *workspace) error {
 	s, err := p.openRecords(true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	ids, err := s.resolve(p, j.Artifacts)
+	ids, err := p.resolve(s, j.Artifacts)
 	if err != nil {
 		return err
 	}
@@ -87,23 +88,5 @@ func (j keysShredJob) confirm(p *process) error {
 			fmt.Fprintf(&text, ": %d ranges or classes in %d rows of %d bytes", rec.Published.Ranges, rec.Published.Rows, rec.Published.Bytes)
 		}
 	}
-	return p.confirm(j.Yes, text.String())
-}
-
-// resolve gives the artifacts that names lead to, one each.
-func (s *records) resolve(p *process, names []string) ([]symbol.ID, error) {
-	client := lookup.New(s.Store, s.kek, lookup.Options{})
-	var ids []symbol.ID
-	for _, name := range names {
-		r := client.Resolve(p.ctx, name, lookup.Narrow{})
-		switch {
-		case r.Record != nil:
-			ids = append(ids, r.Record.ID)
-		case len(r.Candidates) > 0:
-			return nil, usage("%s names %d artifacts: name one by its id (symlake artifacts %s)", name, len(r.Candidates), name)
-		default:
-			return nil, fmt.Errorf("%s: %s: %s", name, r.Status, symbol.Answer{Status: r.Status, Err: r.Err}.Reason())
-		}
-	}
-	return ids, nil
+	return confirm(p.in, p.err, j.Yes, text.String())
 }

@@ -8,32 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/bucket"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 )
 
-// lakeOff is the URL of no lake.
-const lakeOff = "off"
-
-// lakeFlag is --lake: without a value, as in keys export --lake, it is the configured lake.
-type lakeFlag string
-
-// Decode takes the value, if there is one.
-func (f *lakeFlag) Decode(ctx *kong.DecodeContext) error {
-	next := ctx.Scan.Peek()
-	if next.IsEOL() || strings.HasPrefix(next.String(), "-") {
-		return nil
-	}
-	return ctx.Scan.PopValueInto("URL", (*string)(f))
-}
-
 // lakeURL is where the tables are: flag or variable, then configuration, then beside a file
 // store; off: nowhere.
-func (p *process) lakeURL() string {
+func (p *workspace) lakeURL() string {
 	switch {
 	case p.flags.Lake != "":
 		return string(p.flags.Lake)
@@ -45,7 +28,7 @@ func (p *process) lakeURL() string {
 	return lakeOff
 }
 
-func (p *process) lakeProfile() string {
+func (p *workspace) lakeProfile() string {
 	switch {
 	case p.flags.LakeProfile != "":
 		return p.flags.LakeProfile
@@ -56,7 +39,7 @@ func (p *process) lakeProfile() string {
 }
 
 // lakeText is the lake as init writes it into the configuration.
-func (p *process) lakeText() string {
+func (p *workspace) lakeText() string {
 	url := p.lakeURL()
 	if url == lakeOff {
 		return lakeOff
@@ -68,7 +51,7 @@ func (p *process) lakeText() string {
 var errNoLake = errors.New("there is no lake")
 
 // createLake opens the lake of a store to write it, and makes its folder; nil: it is off.
-func (p *process) createLake(s *records) (sinks.Lake, error) {
+func (p *workspace) createLake(s *records) (sinks.Lake, error) {
 	l, err := p.openLake(s, true)
 	if errors.Is(err, errNoLake) {
 		return nil, nil
@@ -91,7 +74,7 @@ func (p *process) createLake(s *records) (sinks.Lake, error) {
 }
 
 // checkLake finds what is wrong with the settings of the lake. Nothing is opened or created.
-func (p *process) checkLake() error {
+func (p *workspace) checkLake() error {
 	url, c := p.lakeURL(), p.config.Lake
 	switch {
 	case url == lakeOff:
@@ -111,7 +94,7 @@ func (p *process) checkLake() error {
 }
 
 // openLake opens the lake of a store.
-func (p *process) openLake(s *records, create bool) (sinks.Lake, error) {
+func (p *workspace) openLake(s *records, create bool) (sinks.Lake, error) {
 	url, c := p.lakeURL(), p.config.Lake
 	if url == lakeOff {
 		return nil, errNoLake
@@ -139,7 +122,7 @@ func (p *process) openLake(s *records, create bool) (sinks.Lake, error) {
 }
 
 // lakeKeys are the keys of the lake, if the store is at hand.
-func (p *process) lakeKeys() (sinks.LakeKeys, error) {
+func (p *workspace) lakeKeys() (sinks.LakeKeys, error) {
 	s, err := p.openRecords(true)
 	if err != nil {
 		return sinks.LakeKeys{}, err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -28,6 +27,9 @@ type loadJob struct {
 	Report     string   `help:"Where the report goes; - is standard output, as the very last line." placeholder:"FILE"`
 }
 
+// supervised: the command runs in a worker.
+func (loadJob) supervised() bool { return true }
+
 func (loadJob) Help() string {
 	return "Rows go as they are, data keys are wrapped under the target's key, names and ledger come along: " +
 		"an ingest into the target finds nothing new. Run it again after whatever stopped it.\n\n" +
@@ -38,7 +40,7 @@ func (loadJob) Help() string {
 const loadGCPercent = 50
 
 // Run copies published loads of one store into another.
-func (j loadJob) Run(p *process) error {
+func (j loadJob) Run(p *workspace) error {
 	src, err := j.source(p)
 	if err != nil {
 		return err
@@ -72,7 +74,7 @@ func (j loadJob) Run(p *process) error {
 	o.To = transfer.Store{Store: to.Store, Keyring: to.ring}
 	p.garbage.Limit(garbage.FirstHeapPercent, loadGCPercent, int64(p.config.Limits.Memory))
 	if j.Force {
-		if err := to.audit(p, "force", "load from "+src.storeURL()); err != nil {
+		if err := to.audit(p.ctx, "force", "load from "+src.storeURL()); err != nil {
 			return err
 		}
 	}
@@ -82,7 +84,7 @@ func (j loadJob) Run(p *process) error {
 	watch.stop()
 	report.From, report.To, report.Notes = src.storeURL(), p.storeURL(), p.heard.list
 	if report.Artifacts.Copied > 0 {
-		err = errors.Join(err, to.audit(p, "load", fmt.Sprintf("%d artifacts from %s", report.Artifacts.Copied, src.storeURL())))
+		err = errors.Join(err, to.audit(p.ctx, "load", fmt.Sprintf("%d artifacts from %s", report.Artifacts.Copied, src.storeURL())))
 		src.noteCopy(fmt.Sprintf("%d artifacts to %s", report.Artifacts.Copied, p.storeURL()))
 	}
 	if rerr := p.report(j.Report, "load-"+o.Run, report); rerr != nil && err == nil {
@@ -95,17 +97,18 @@ func (j loadJob) Run(p *process) error {
 }
 
 // failed reports a copy that did not begin.
-func (j loadJob) failed(p *process, err error) error {
+func (j loadJob) failed(s *process, err error) error {
+	p := newWorkspace(s)
 	run := runID(j.RunID)
 	return p.reportFailure(err, j.Report, "load-"+run, p.failure("load", run, err))
 }
 
 // noteCopy notes in the audit of the source where copies of it are, for whoever shreds or forgets there. Who may only
 // read the source may copy it all the same.
-func (p *process) noteCopy(detail string) {
+func (p *workspace) noteCopy(detail string) {
 	s, err := p.openRecords(false)
 	if err == nil {
-		err = errors.Join(s.audit(p, "copied", detail), s.Close())
+		err = errors.Join(s.audit(p.ctx, "copied", detail), s.Close())
 	}
 	if err != nil {
 		p.log.Warn("the source's audit does not know of this copy", "error", err.Error())
@@ -113,7 +116,7 @@ func (p *process) noteCopy(detail string) {
 }
 
 // source is this process as it would be with the source as its store.
-func (j loadJob) source(p *process) (*process, error) {
+func (j loadJob) source(p *workspace) (*workspace, error) {
 	url := j.From
 	if url == "" && p.config.Store != "" && p.config.Store != p.storeURL() {
 		url = p.config.Store
@@ -122,23 +125,18 @@ func (j loadJob) source(p *process) (*process, error) {
 		url = "file:" + defaultData
 	}
 	flags := *p.flags
-	src := *p
+	src := *p.process
 	src.flags, flags.Store, flags.Keyset, flags.KMS = &flags, url, j.FromKeyset, j.FromKMS
 	if dir := src.storeDir(); flags.Keyset == "" && flags.KMS == "" && dir != "" {
 		if path := filepath.Join(dir, "keyset.json"); fileExists(path) {
 			flags.Keyset = path
 		}
 	}
-	return &src, nil
-}
-
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+	return newWorkspace(&src), nil
 }
 
 // export writes files instead of loading them.
-func (j loadJob) export(p, src *process) error {
+func (j loadJob) export(p, src *workspace) error {
 	if len(j.Artifacts) > 0 {
 		return usage("--hfiles-out writes the whole store: name no artifact")
 	}
@@ -164,7 +162,7 @@ func (j loadJob) export(p, src *process) error {
 }
 
 // artifacts resolves the names given.
-func (j loadJob) artifacts(p *process, from *records) ([]symbol.ID, error) {
+func (j loadJob) artifacts(p *workspace, from *records) ([]symbol.ID, error) {
 	var ids []symbol.ID
 	client := lookup.New(from.Store, from.kek, lookup.Options{})
 	for _, name := range j.Artifacts {
@@ -186,7 +184,7 @@ type copying struct {
 	*watching
 }
 
-func (p *process) watchCopy() copying {
+func (p *workspace) watchCopy() copying {
 	return copying{p.watchJob("load")}
 }
 

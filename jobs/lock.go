@@ -23,19 +23,19 @@ const (
 )
 
 // lockStore makes this process the only one that works on the store, which must exist. ifLocked is wait, skip or fail.
-func (p *process) lockStore(ifLocked string) (unlock func(), err error) {
+func (p *workspace) lockStore(ifLocked string) (unlock func(), err error) {
 	return p.untilFree(ifLocked, func() (func(), error) { return all.Lock(p.storeURL()) })
 }
 
 // joinStore makes this process one of those that ingest into the store, and the only one of that name.
-func (p *process) joinStore(ifLocked, name string) (unlock func(), err error) {
+func (p *workspace) joinStore(ifLocked, name string) (unlock func(), err error) {
 	if ifLocked == lockJoin {
 		ifLocked, name = lockWait, ""
 	}
 	return p.untilFree(ifLocked, func() (func(), error) { return all.Join(p.storeURL(), name) })
 }
 
-func (p *process) untilFree(ifLocked string, lock func() (func(), error)) (unlock func(), err error) {
+func (p *workspace) untilFree(ifLocked string, lock func() (func(), error)) (unlock func(), err error) {
 	for told := false; ; told = true {
 		unlock, err := lock()
 		switch {

@@ -14,8 +14,9 @@ import (
 )
 
 // mapping shows the artifact of a mapping. Lines that do not parse are shown with their text, here and nowhere else.
-func (j inspectJob) mapping(p *process, in *formats.Input, f *formats.Format, a *formats.Artifact, out wire.Artifact) ([]error, error) {
-	q, why, err := j.explode(p, f, a, formats.Takers{Class: func(c *symbol.Class) error {
+func (j inspectJob) mapping(p *workspace, in *formats.Input, f *formats.Format, a *formats.Artifact, out wire.Artifact) ([]error, error) {
+	q, why, err := j.explode(p, f, a, func(r *symbol.Run) error {
+		c := r.Class
 		if c.Facts == nil {
 			out.Classes++
 			out.Members += uint64(len(c.Members))

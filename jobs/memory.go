@@ -11,14 +11,15 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// memoryClient explodes files into a store in memory and looks things up there.
-func (p *process) memoryClient(paths []string, look lookup.Options) (*lookup.Client, func() error, error) {
-	s, err := all.Open(p.ctx, "mem:", all.Options{})
+// explodeFiles explodes files into a store in memory and looks things up there.
+func explodeFiles(s *process, paths []string, look lookup.Options) (*lookup.Client, func() error, error) {
+	p := newWorkspace(s)
+	store, err := all.Open(p.ctx, "mem:", all.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
 	key := kek.Ephemeral()
-	ring, err := row.CreateKeyring(p.ctx, s.Catalog, key)
+	ring, err := row.CreateKeyring(p.ctx, store.Catalog, key)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -31,7 +32,7 @@ func (p *process) memoryClient(paths []string, look lookup.Options) (*lookup.Cli
 		sources = append(sources, src)
 	}
 	o := p.pipeline()
-	o.Store, o.Keyring, o.Run, o.Owner = s, ring, "memory", "memory"
+	o.Store, o.Keyring, o.Run, o.Owner = store, ring, "memory", "memory"
 	report, err := ingest.Run(p.ctx, sources, o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read symbols: %w", err)
@@ -39,5 +40,5 @@ func (p *process) memoryClient(paths []string, look lookup.Options) (*lookup.Cli
 	for _, r := range report.Rejected {
 		p.log.Warn("symbols rejected", "url", r.URL, "error", r.Error)
 	}
-	return lookup.New(s, key, look), s.Close, nil
+	return lookup.New(store, key, look), store.Close, nil
 }

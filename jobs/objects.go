@@ -54,7 +54,7 @@ type objectMember struct {
 }
 
 // Run prints the ledger in order of URLs.
-func (j objectsJob) Run(p *process) error {
+func (j objectsJob) Run(p *workspace) error {
 	change := j.Retry + j.Accept + j.Dismiss
 	s, err := p.openRecords(change == "")
 	if err != nil {
@@ -103,9 +103,9 @@ func (j objectsJob) Run(p *process) error {
 }
 
 // settle ends the conflicts of an object, and notes in the audit how.
-func (j objectsJob) settle(p *process, s *records) error {
-	note := func(what string) func(*catalog.Conflict) error {
-		return func(c *catalog.Conflict) error { return s.audit(p, what, c.String()) }
+func (j objectsJob) settle(p *workspace, s *records) error {
+	note := func(what string) func(*row.Conflict) error {
+		return func(c *row.Conflict) error { return s.audit(p.ctx, what, c.String()) }
 	}
 	var err error
 	if j.Accept != "" {
@@ -120,8 +120,8 @@ func (j objectsJob) settle(p *process, s *records) error {
 }
 
 // retry makes an object look as if it had just been listed.
-func (j objectsJob) retry(p *process, s *records) error {
-	old, err := s.Ledger.Get(p.ctx, j.Retry)
+func (j objectsJob) retry(p *workspace, s *records) error {
+	old, err := s.Object(p.ctx, j.Retry)
 	if err != nil {
 		return err
 	}

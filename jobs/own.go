@@ -24,7 +24,7 @@ type own struct {
 
 // withoutOwn gives a source without what belongs to symlake: store, lake, scratch, keyset and configuration. A place that the
 // source lies in is left alone, since somebody chose to keep symbols there.
-func (p *process) withoutOwn(b bucket.Bucket) bucket.Bucket {
+func (p *workspace) withoutOwn(b bucket.Bucket) bucket.Bucket {
 	local, ok := b.(bucket.Hider)
 	if !ok {
 		return b

@@ -19,7 +19,7 @@ func (planJob) Help() string {
 }
 
 // Run prints the pending objects, for a scheduler to map over.
-func (j planJob) Run(p *process) error {
+func (j planJob) Run(p *workspace) error {
 	o, err := ingestJob{sourceFlags: j.sourceFlags, Shard: j.Shard}.options(p)
 	if err != nil {
 		return err

@@ -1,12 +1,8 @@
 package jobs
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -14,15 +10,6 @@ import (
 
 // style is a text form of answers. excerpts, where there are any, are the sources of the frames.
 type style func(to []byte, frames []symbol.Frame, excerpts []lookup.Excerpt) []byte
-
-// oneLine is a text of others, the name of a file for one, as a line of a table shows it: quoted when it has what would
-// break the line, or move a terminal's cursor.
-func oneLine(s string) string {
-	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
-		return s
-	}
-	return strconv.Quote(s)
-}
 
 // styles are the text forms by the name --style takes.
 var styles = map[string]style{"llvm": appendLLVM, "addr2line": appendAddr2line}
@@ -84,14 +71,4 @@ func orUnknown(to []byte, s string) []byte {
 		return append(to, "??"...)
 	}
 	return append(to, s...)
-}
-
-// printJSON writes one NDJSON record to standard output.
-func (p *process) printJSON(v any) error { return writeJSON(p.out, v) }
-
-// writeJSON writes one NDJSON record.
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
 }

@@ -9,9 +9,9 @@ import (
 
 // identity is this process as its host can tell it from a later one with its number. A worker is its supervisor: it does
 // not outlive it, and who kills the supervisor finds both dead.
-func (p *process) identity() string {
+func identity(worker bool) string {
 	pid := os.Getpid()
-	if p.worker {
+	if worker {
 		pid = os.Getppid()
 	}
 	return fmt.Sprintf("%d %s", pid, startOf(pid))

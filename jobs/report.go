@@ -17,6 +17,9 @@ type reportJob struct {
 	RejectedCode   int      `help:"Exit code when the report tells of rejected objects." default:"0" placeholder:"N"`
 }
 
+// supervised: the command runs in a worker.
+func (reportJob) supervised() bool { return true }
+
 func (reportJob) Help() string {
 	return "A run tells what it did in its report. What a run could not tell, because it was killed or was told\n" +
 		"--tell-later, stays in the store until a later run or this command tells it. Runs that still work are\n" +
@@ -27,7 +30,7 @@ func (reportJob) Help() string {
 }
 
 // Run prints pending reports as one, or removes accounts whose report arrived.
-func (j reportJob) Run(p *process) error {
+func (j reportJob) Run(p *workspace) error {
 	switch {
 	case j.Pending && len(j.Accounts) > 0:
 		return usage("report: --pending takes all accounts: name none")
@@ -47,7 +50,7 @@ func (j reportJob) Run(p *process) error {
 	if !j.Pending {
 		return ingest.Acknowledge(p.ctx, s.Catalog, j.Accounts)
 	}
-	o := ingest.Options{Store: s.Store, Keyring: s.ring, Host: thisHost(), Process: p.identity(), Alive: processAlive, TellLater: !j.Ack}
+	o := ingest.Options{Store: s.Store, Keyring: s.ring, Host: thisHost(), Process: identity(p.worker), Alive: processAlive, TellLater: !j.Ack}
 	telling, err := ingest.Pending(p.ctx, o)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ type sourceFlags struct {
 
 // open opens the places that objects come from. One that is out of reach stops no other: it is among
 // unopened. What makes no sense is an error of usage.
-func (j sourceFlags) open(p *process) (sources []discover.Source, unopened []report.Rejection, err error) {
+func (j sourceFlags) open(p *workspace) (sources []ingest.Source, unopened []ingest.Rejection, err error) {
 	list := p.config.Sources
 	if len(j.Sources) > 0 {
 		list = nil
@@ -72,7 +72,7 @@ func (j sourceFlags) open(p *process) (sources []discover.Source, unopened []rep
 
 // standing is the owner and rank of a SOURCE argument: those of the flags, else those of the
 // configured source that it is or lies in, the innermost one.
-func (j sourceFlags) standing(p *process, url string) (owner string, rank int) {
+func (j sourceFlags) standing(p *workspace, url string) (owner string, rank int) {
 	if j.Owner != "" || j.Rank != nil {
 		if j.Rank != nil {
 			rank = *j.Rank
@@ -110,7 +110,7 @@ func (c SourceConfig) bucketOptions() bucketall.Options {
 }
 
 // openSource opens a place that objects come from.
-func (p *process) openSource(c SourceConfig) (discover.Source, error) {
+func (p *workspace) openSource(c SourceConfig) (ingest.Source, error) {
 	b, key, err := bucketall.Open(p.ctx, c.URL, c.bucketOptions())
 	if err != nil {
 		return discover.Source{}, unfit(fmt.Errorf("source %s: %w", c.URL, err))
@@ -131,7 +131,7 @@ func (p *process) openSource(c SourceConfig) (discover.Source, error) {
 }
 
 // openInventory reads the manifest of an inventory of a source, with the source's server and account.
-func (p *process) openInventory(manifest string, c SourceConfig) (func(ctx context.Context, emit func(bucket.Entry) error) error, error) {
+func (p *workspace) openInventory(manifest string, c SourceConfig) (func(ctx context.Context, emit func(bucket.Entry) error) error, error) {
 	root, key, err := inventoryRoot(manifest)
 	if err != nil {
 		return nil, err

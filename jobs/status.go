@@ -56,9 +56,9 @@ type runJSON struct {
 }
 
 // Run prints lag, backlog, rejects by reason, last runs and sizes.
-func (j statusJob) Run(p *process) error {
+func (j statusJob) Run(p *workspace) error {
 	s, err := p.openRecords(true)
-	if j.skips(p, err) {
+	if j.skips(p.process, err) {
 		return nil
 	}
 	if err != nil {
@@ -156,7 +156,8 @@ func (j statusJob) Run(p *process) error {
 }
 
 // failed tells in the metrics that the store's state is not known: those of an earlier status would stand.
-func (statusJob) failed(p *process, err error) error {
+func (statusJob) failed(s *process, err error) error {
+	p := newWorkspace(s)
 	if !p.measured() {
 		return err
 	}
@@ -165,7 +166,7 @@ func (statusJob) failed(p *process, err error) error {
 	return errors.Join(err, p.tell("symlake_status", m))
 }
 
-func (st statusJSON) print(p *process) error {
+func (st statusJSON) print(p *workspace) error {
 	fmt.Fprintf(p.out, "store      %s\nartifacts  %d (%d loading, %d loads for gc)\nranges     %d in %d rows, %d bytes\ncoverage   %.1f %% of code has an answer, of that %.1f %% a line and %.1f %% inlined calls\nbacklog    %d objects, oldest %s\n",
 		st.Store, st.Artifacts, st.Loading, st.Obsolete, st.Ranges, st.Rows, st.Bytes, 100*st.Coverage.Text, 100*st.Coverage.Line, 100*st.Coverage.Inline, st.Backlog, time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
 	for _, state := range sortedKeys(st.Objects) {
@@ -199,4 +200,32 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	sort.Strings(keys)
 	return keys
+}
+
+// statusSuccess says whether the metrics beside it are of now.
+func statusSuccess(m *metricSet, value float64) {
+	m.one("symlake_status_success", "1 if the last status could read the store; 0: it tells nothing else.", value)
+}
+
+// tell tells how the store is.
+func (st *statusJSON) tell(p *workspace) error {
+	if !p.measured() {
+		return nil
+	}
+	m := newMetrics(prometheus.Labels{})
+	statusSuccess(m, 1)
+	m.one("symlake_artifacts", "Artifacts with a published load.", float64(st.Artifacts))
+	m.one("symlake_ranges", "Ranges of published loads.", float64(st.Ranges))
+	m.one("symlake_rows", "Rows of published loads.", float64(st.Rows))
+	m.one("symlake_stored_bytes", "Bytes of sealed rows of published loads.", float64(st.Bytes))
+	m.one("symlake_loading", "Loads in progress, abandoned ones too until gc.", float64(st.Loading))
+	m.one("symlake_obsolete_loads", "Loads that were replaced or never published, until gc removes their rows.", float64(st.Obsolete))
+	m.set("symlake_objects", "Objects of the ledger by state.", "state", floats(st.Objects))
+	m.set("symlake_rejected_objects", "Quarantined objects by reason.", "reason", floats(st.Rejects))
+	m.one("symlake_conflicts", "Conflicts between owners of sources that nobody has settled.", float64(st.Conflicts))
+	m.one("symlake_backlog_objects", "Objects that are listed and not done.", float64(st.Backlog))
+	m.one("symlake_lag_seconds", "Age of the oldest object that is listed and not done.", st.LagSeconds)
+	m.set("symlake_coverage_ratio", "Shares of code with an answer (text), and of that with a line and with inlined calls.", "what",
+		map[string]float64{"text": st.Coverage.Text, "line": st.Coverage.Line, "inline": st.Coverage.Inline})
+	return p.tell("symlake_status", m)
 }

@@ -1,11 +1,13 @@
 package jobs
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/user"
+	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/symlake/symlake/sinks"
@@ -48,22 +50,6 @@ func (p *process) storeOptions(readOnly bool) all.Options {
 		o.Puts = p.flags.LoadMode == loadPuts
 	}
 	return o
-}
-
-// notice logs what the store has to say, and keeps it for the report of a job that has one.
-func (p *process) notice(text string) {
-	p.log.Info("store", "notice", text)
-	if p.heard != nil {
-		p.heard.mu.Lock()
-		defer p.heard.mu.Unlock()
-		p.heard.list = append(p.heard.list, text)
-	}
-}
-
-// notices are what a store said during a job; it says it from any goroutine.
-type notices struct {
-	mu   sync.Mutex
-	list []string
 }
 
 // unfit makes an error that trying again does not cure one of the configuration.
@@ -134,12 +120,12 @@ func (p *process) openRecords(readOnly bool) (*records, error) {
 }
 
 // audit notes who did what to the store.
-func (r *records) audit(p *process, what, detail string) error {
+func (r *records) audit(ctx context.Context, what, detail string) error {
 	who := "unknown"
 	if u, err := user.Current(); err == nil {
 		who = u.Username
 	}
-	err := r.Audit.Add(p.ctx, catalog.Event{At: time.Now().UTC(), Who: who, What: what, Detail: detail})
+	err := r.Audit(ctx, row.Event{At: time.Now().UTC(), Who: who, What: what, Detail: detail})
 	if err != nil {
 		return fmt.Errorf("note %s in the audit: %w", what, err)
 	}
@@ -169,4 +155,15 @@ func (p *process) openClient(o lookup.Options) (c *lookup.Client, close func() e
 	}
 	o.Shared = shared
 	return lookup.New(s.Store, s.kek, o), func() error { closeShared(); return s.Close() }, nil
+}
+
+// scratch is where sealed scratch files go.
+func (p *process) scratch() string {
+	switch {
+	case p.config.Scratch != "":
+		return p.config.Scratch
+	case p.storeDir() != "":
+		return filepath.Join(p.storeDir(), "scratch")
+	}
+	return os.TempDir()
 }

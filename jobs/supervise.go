@@ -23,20 +23,8 @@ const supervisedFlag = "--supervised"
 // workerError is the file descriptor of a worker for what it prints on standard error.
 const workerError = 3
 
-// long is a job that may run in a worker. long is whether it does.
-type long interface{ long() bool }
-
-func (j ingestJob) long() bool      { return !j.Isolated } // its parent waits for it
-func (j symbolicateJob) long() bool { return j.Input != "" }
-func (loadJob) long() bool          { return true }
-func (compactJob) long() bool       { return true }
-func (gcJob) long() bool            { return true }
-func (keysRotateJob) long() bool    { return true }
-func (keysShredJob) long() bool     { return true }
-func (forgetJob) long() bool        { return true }
-func (rollbackJob) long() bool      { return true }
-func (reportJob) long() bool        { return true }
-func (verifyJob) long() bool        { return true }
+// supervised is a job that may run in a worker. Its method reports whether it does.
+type supervised interface{ supervised() bool }
 
 // deathError says how a process died that did not end its work.
 type deathError struct{ job, cause string }
@@ -46,7 +34,7 @@ func (d *deathError) Error() string {
 }
 
 // supervise runs the command line in a worker. in, out and errOut are this process's own.
-func (p *process) supervise(job string, in, out, errOut *os.File) error {
+func supervise(p *process, job string, in, out, errOut *os.File) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
@@ -94,7 +82,7 @@ func death(state *os.ProcessState, said *errorTail) string {
 }
 
 // guard runs a job, and makes a panic of its goroutine an error. A worker is left to die of it: its supervisor tells.
-func (p *process) guard(job string, run func() error) (err error) {
+func guard(p *process, job string, run func() error) (err error) {
 	if p.worker {
 		return run()
 	}

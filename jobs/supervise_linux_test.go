@@ -73,7 +73,7 @@ func TestDeathAlone(t *testing.T) {
 	}
 	var logged bytes.Buffer
 	p := &process{log: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))}
-	err := p.guard("lookup", func() error { panic("a fault") })
+	err := guard(p, "lookup", func() error { panic("a fault") })
 	if exitCode(err) != exitFailed || !strings.Contains(err.Error(), "lookup died: panic: a fault") || !strings.Contains(logged.String(), "TestDeathAlone") {
 		t.Errorf("%v\n%s", err, logged.String())
 	}

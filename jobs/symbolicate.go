@@ -27,11 +27,41 @@ type symbolicateJob struct {
 	dartFlags
 	traceFlags
 	restFlags
-	Explain bool    `help:"Print the way from each frame's text to its row."`
-	Context uint32  `help:"Records have up to N lines of the source before and behind each frame's, where its map was loaded with them (sources_content)." placeholder:"N"`
-	asked   *demand // nil: nobody keeps it
-	Output  string  `help:"Where the result goes; .ndjson for records, else text; of --input a folder, file or s3://bucket/prefix; .perfetto-trace or .speedscope.json for method traces." placeholder:"FILE"`
+	Explain bool   `help:"Print the way from each frame's text to its row."`
+	Context uint32 `help:"Records have up to N lines of the source before and behind each frame's, where its map was loaded with them (sources_content)." placeholder:"N"`
+	Output  string `help:"Where the result goes; .ndjson for records, else text; of --input a folder, file or s3://bucket/prefix; .perfetto-trace or .speedscope.json for method traces." placeholder:"FILE"`
+
+	explode exploder // of --symbols; nil: this program has none
+	tables  tables   // of --input; nil: this program reads none
+	asked   *demand  // nil: the store is not told what was asked for
 }
+
+// exploder makes a client that looks up what symbol files hold, without a store. close gives its memory back.
+type exploder func(p *process, files []string, o lookup.Options) (c *lookup.Client, close func() error, err error)
+
+// tables answers the tables that --input names.
+type tables interface {
+	// symbolicate reads the tables of --input and writes those of --output.
+	symbolicate(p *process, j *symbolicateJob) error
+	// failed reports a run that did not begin. It returns the run's error and its own.
+	failed(p *process, j *symbolicateJob, err error) error
+}
+
+// newSymbolicate returns the command. A program that reads no symbol files and no tables passes nil for them.
+func newSymbolicate(e exploder, t tables) *symbolicateJob {
+	return &symbolicateJob{explode: e, tables: t}
+}
+
+// failed reports a run over tables that did not begin.
+func (j symbolicateJob) failed(p *process, err error) error {
+	if j.Input == "" || j.tables == nil {
+		return err
+	}
+	return j.tables.failed(p, &j, err)
+}
+
+// supervised: tables are answered in a worker.
+func (j symbolicateJob) supervised() bool { return j.Input != "" }
 
 func (symbolicateJob) Help() string {
 	return "Text that is no frame passes through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate out.txt --artifact shop@1234 --jank-stack 100ms\n  symlake symbolicate --input 's3://crashes/raw/*.parquet' --output s3://crashes/symbolicated/"
@@ -43,9 +73,12 @@ func (j symbolicateJob) Run(p *process) (err error) {
 		return usage("--%w", err)
 	}
 	if j.Input != "" {
-		return j.rest(p)
+		if j.tables == nil {
+			return usage("this program reads no tables: use symlake symbolicate --input")
+		}
+		return j.tables.symbolicate(p, &j)
 	}
-	if done, err := j.traces(p); done {
+	if done, err := j.conversion(p).traces(p); done {
 		return err
 	}
 	if j.Context > 0 && !j.json(p) {
@@ -76,7 +109,7 @@ func (j symbolicateJob) Run(p *process) (err error) {
 		err = one("standard input", p.in)
 	}
 	for _, file := range j.Files {
-		f, closeFile, oerr := p.openInput(file)
+		f, closeFile, oerr := openInput(p.ctx, file)
 		if oerr != nil {
 			return errors.Join(oerr, w.Flush())
 		}
@@ -87,6 +120,17 @@ func (j symbolicateJob) Run(p *process) (err error) {
 		}
 	}
 	return errors.Join(err, w.Flush())
+}
+
+// conversion is the command as far as it concerns method traces.
+func (j symbolicateJob) conversion(p *process) *conversion {
+	client := func(cacheBytes int64) (*lookup.Client, func() error, error) {
+		if len(j.Symbols) > 0 { // a store in memory has no blocks to keep
+			cacheBytes = 0
+		}
+		return j.client(p, lookup.Options{CacheBytes: cacheBytes})
+	}
+	return &conversion{traceFlags: j.traceFlags, files: j.Files, output: j.Output, json: j.json(p), artifacts: j.Artifact, app: j.App, exploded: len(j.Symbols) > 0, client: client}
 }
 
 // answerer gives what answers the stacks of a text: a server's client, or one of the store.
@@ -143,7 +187,10 @@ func (j symbolicateJob) client(p *process, o lookup.Options) (*lookup.Client, fu
 	if len(j.Symbols) == 0 {
 		return p.openClient(o)
 	}
-	return p.memoryClient(j.Symbols, o)
+	if j.explode == nil {
+		return nil, nil, usage("this program reads no symbol files: use symlake symbolicate --symbols")
+	}
+	return j.explode(p, j.Symbols, o)
 }
 
 // print prints one stack.
@@ -195,4 +242,22 @@ func (b bareImages) warn(p *process, s *report.Report, answers [][]symbol.Answer
 			p.log.Warn("not symbolicated", "image", f.File, "status", a.Status, "reason", a.Reason())
 		}
 	}
+}
+
+// restFlags are those of symbolicate --input: tables of frames or stacks.
+type restFlags struct {
+	Input         string   `help:"Tables of raw frames or stacks: a file, folder or s3://bucket/prefix of .parquet, .ndjson or .jsonl (.gz, .zst), * and ** in it; --output gets the same rows with columns added." placeholder:"URL"`
+	Column        []string `help:"What a column or field is called: artifact, address, frame, stack, app, build, platform or frame0; repeatable (default: the same names; frames.artifact and frames.address of lists)." placeholder:"ROLE=NAME" sep:"none"`
+	Prefix        string   `help:"Before the names of columns that --input adds." placeholder:"TEXT"`
+	Platform      string   `help:"Platform of rows of --input that say none: android, ios, javascript …" placeholder:"NAME"`
+	OutputProfile string   `help:"Parquet that --input writes: sealed or plain (default: as it was)." enum:"sealed,plain," default:""`
+	Shard         string   `help:"Take files of --input whose key hashes to I of N, from 0." placeholder:"I/N"`
+	Force         bool     `help:"Answer again files of --input that have an output."`
+	RunID         string   `name:"run" help:"Identity of this run, for the report of --input." placeholder:"ID"`
+	Report        string   `help:"Where the report of --input goes; - is standard output, as the very last line." placeholder:"FILE"`
+	RejectedCode  int      `help:"Exit code when a file of --input was rejected." default:"3" placeholder:"N"`
+	Endpoint      string   `help:"S3 endpoint of --input and --output." placeholder:"URL"`
+	Region        string   `help:"S3 region of --input and --output."`
+	Profile       string   `help:"AWS profile of --input and --output."`
+	PathStyle     bool     `help:"Path-style S3 addresses for --input and --output."`
 }

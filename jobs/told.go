@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/report"
@@ -20,7 +23,7 @@ const (
 
 // tell tells what a run did: in metrics, on standard error, and last in its report. What the
 // report says is told once it is written. err is the run's own; tell returns that of the job.
-func (j ingestJob) tell(p *process, report *report.Report, o ingest.Options, err error) error {
+func (j ingestJob) tell(p *workspace, report *ingest.Report, o ingest.Options, err error) error {
 	ctx := context.WithoutCancel(p.ctx)
 	if p.ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -67,7 +70,8 @@ func reportName(r *report.Report) string {
 
 // failed tells of a run that did not come so far as to have a report: in its metrics, which would
 // show the success of an earlier one, and in its report. It returns the run's error and its own.
-func (j ingestJob) failed(p *process, err error) error {
+func (j ingestJob) failed(s *process, err error) error {
+	p := newWorkspace(s)
 	if j.Isolated { // its parent tells
 		return err
 	}
@@ -140,7 +144,7 @@ func conflictLines(r *report.Report) (list []report.Rejection) {
 
 // name names the objects that were rejected, failed or kept out, with reasons, for a person to read: cron
 // mails standard error, whatever the log level.
-func (p *process) name(r *report.Report) {
+func (p *workspace) name(r *ingest.Report) {
 	left, more := maxNamed, r.Untold
 	list := func(what string, all []report.Rejection) {
 		n := min(len(all), left)
@@ -163,3 +167,59 @@ func (p *process) name(r *report.Report) {
 		fmt.Fprintf(p.err, "symlake: %d more: see symlake objects --state rejected\n", more)
 	}
 }
+
+// tellRun tells what a run of ingest did.
+func (p *workspace) tellRun(r *ingest.Report, err error) error {
+	if !p.measured() {
+		return nil
+	}
+	labels := prometheus.Labels{}
+	if r.Shard != "" {
+		labels["shard"] = r.Shard
+	}
+	m := newMetrics(labels)
+	o := r.Objects
+	outcomes := map[string]int{"seen": o.Seen, "new": o.New, "pending": o.Pending, "loaded": o.Loaded, "kept": o.Kept, "conflict": o.Conflict, "rejected": o.Rejected, "failed": o.Failed, "gone": o.Gone}
+	for _, n := range o.Skipped {
+		outcomes["skipped"] += n
+	}
+	m.set("symlake_run_objects", "Objects of the last ingest by what became of them.", "outcome", floats(outcomes))
+	m.set("symlake_run_bytes", "Bytes of the last ingest: objects read, rows stored, files of the lake.", "kind",
+		map[string]float64{"read": float64(r.Bytes.Read), "stored": float64(r.Bytes.Stored), "lake": float64(r.Bytes.Lake)})
+	m.one("symlake_run_artifacts", "Artifacts published by the last ingest.", float64(r.Artifacts))
+	m.one("symlake_run_ranges", "Ranges published by the last ingest.", float64(r.Ranges))
+	m.one("symlake_run_classes", "Classes of mappings published by the last ingest.", float64(r.Classes))
+	rejects := map[string]int{}
+	for _, x := range r.Rejected {
+		rejects[reasonKind(x.Error)]++
+	}
+	m.set("symlake_run_rejected", "Objects and members that the last ingest newly rejected, by reason.", "reason", floats(rejects))
+	m.one("symlake_run_conflicts", "Artifacts that the last ingest kept out, because another owner holds them.", float64(r.Conflicted))
+	m.set("symlake_run_stage_seconds", "Seconds that the workers of the last ingest spent, by stage.", "stage", r.Stages)
+	m.one("symlake_run_seconds", "Seconds that the last ingest took.", r.Seconds)
+	m.one("symlake_run_ended_timestamp_seconds", "When the last ingest ended.", float64(time.Now().UnixMilli())/1000)
+	success := 1.0
+	if err != nil || o.Failed > 0 {
+		success = 0
+	}
+	m.one("symlake_run_success", "1 if the last ingest did its work; rejected objects are no failure.", success)
+	return p.tell("symlake_ingest", m)
+}
+
+// reasonKind is what a reason has in common with others of its kind: "elf: corrupt input" of an error of a parser, else
+// what stands before a colon, without numbers. So counts by reason stay few.
+func reasonKind(reason string) string {
+	if m := parserError.FindStringSubmatch(reason); m != nil {
+		return m[1] + ": " + m[2]
+	}
+	parts := strings.SplitN(reason, ": ", 3)
+	if len(parts) > 2 {
+		parts = parts[:2]
+	}
+	return anyNumber.ReplaceAllString(strings.Join(parts, ": "), "N")
+}
+
+var (
+	parserError = regexp.MustCompile(`^([a-z0-9]+): \S+\+0x[0-9a-f]+: ([^:]+)`)
+	anyNumber   = regexp.MustCompile(`(0x)?[0-9][0-9a-fA-F]*`)
+)

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
 	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // traceFlags are those of symbolicate that concern method traces.
@@ -33,6 +34,19 @@ func (f *traceFlags) check() error {
 		return usage("--to %v is not behind --from %v", f.To, f.From)
 	}
 	return nil
+}
+
+// conversion writes method traces in another form, with the original names of their methods.
+type conversion struct {
+	traceFlags
+	files     []string // none: standard input
+	output    string   // its name tells the form
+	json      bool     // records on standard output
+	artifacts []string
+	app       string
+	exploded  bool // the client has what --symbols named, and nothing else
+	// client opens what the names are looked up in. cacheBytes bound what it keeps of a store.
+	client func(cacheBytes int64) (c *lookup.Client, close func() error, err error)
 }
 
 // traceInput is a file that is a trace, or may be one.
@@ -80,11 +94,11 @@ func (i *traceInput) isTrace() (bool, error) {
 
 // traces converts the inputs, if they are traces; done is false if none of them is, and nothing was read
 // then but into p.in's buffer.
-func (j symbolicateJob) traces(p *process) (done bool, err error) {
+func (j *conversion) traces(p *process) (done bool, err error) {
 	if err := j.traceFlags.check(); err != nil {
 		return true, err
 	}
-	wanted := j.JankStack > 0 || traceOutput(j.Output) != nil
+	wanted := j.JankStack > 0 || traceOutput(j.output) != nil
 	found, other := "", ""
 	look := func(i *traceInput) error {
 		is, err := i.isTrace()
@@ -95,13 +109,13 @@ func (j symbolicateJob) traces(p *process) (done bool, err error) {
 		}
 		return err
 	}
-	if len(j.Files) == 0 {
+	if len(j.files) == 0 {
 		in := &traceInput{name: "standard input", r: p.in}
 		err = look(in)
 		p.in = in.r
 	}
-	for _, path := range j.Files {
-		f, closeFile, oerr := p.openInput(path)
+	for _, path := range j.files {
+		f, closeFile, oerr := openInput(p.ctx, path)
 		if oerr != nil {
 			return true, oerr
 		}
@@ -117,7 +131,7 @@ func (j symbolicateJob) traces(p *process) (done bool, err error) {
 		return true, usage("%s is no method trace", other)
 	case other != "":
 		return true, usage("%s is a method trace, %s is none: one after the other", found, other)
-	case !wanted && filepath.Ext(j.Output) != ".ndjson" && !j.json(p):
+	case !wanted && filepath.Ext(j.output) != ".ndjson" && !j.json:
 		return true, usage("%s is a method trace: give --output FILE.perfetto-trace, .speedscope.json or .ndjson, or --jank-stack", found)
 	}
 	return true, j.convert(p)
@@ -130,9 +144,9 @@ const (
 )
 
 // convert reads the traces once and writes all that is wanted of them.
-func (j symbolicateJob) convert(p *process) (err error) {
+func (j *conversion) convert(p *process) (err error) {
 	p.garbage.Limit(garbage.FirstHeapPercent, traceGCPercent, traceMemoryBytes)
-	labels := &labeler{p: p, job: &j, images: map[string]*mapping{}, lost: map[symbol.ID]bool{}}
+	labels := &labeler{p: p, job: j, images: map[string]*mapping{}, lost: map[symbol.ID]bool{}}
 	defer func() { err = errors.Join(err, labels.close()) }()
 	out, err := j.traceWriter(p)
 	if err != nil {
@@ -170,11 +184,11 @@ func (j symbolicateJob) convert(p *process) (err error) {
 		}
 		return nil
 	}
-	if len(j.Files) == 0 {
+	if len(j.files) == 0 {
 		err = one(&traceInput{name: "standard input", r: p.in}, 1)
 	}
-	for n, path := range j.Files {
-		f, closeFile, oerr := p.openInput(path)
+	for n, path := range j.files {
+		f, closeFile, oerr := openInput(p.ctx, path)
 		if oerr != nil {
 			return oerr
 		}

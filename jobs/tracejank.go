@@ -25,7 +25,7 @@ type frameJank struct {
 }
 
 // printJank prints what took long on each thread, innermost call first, as stacks are printed.
-func (j *symbolicateJob) printJank(p *process, l *labeler, found *trace.Jank, name string) error {
+func (j *conversion) printJank(p *process, l *labeler, found *trace.Jank, name string) error {
 	any := false
 	err := found.Threads(func(t *trace.Track, long *trace.Long) error {
 		any = true

@@ -24,7 +24,7 @@ const (
 // labeler gives names of traces back their originals. The store is opened when a name first needs it.
 type labeler struct {
 	p      *process
-	job    *symbolicateJob
+	job    *conversion
 	client *lookup.Client
 	end    func() error
 	given  []*mapping          // that flags name; nil: not resolved yet
@@ -179,9 +179,9 @@ func (l *labeler) mappings(m *trace.Method) ([]*mapping, error) {
 	}
 	if l.given == nil {
 		l.given = []*mapping{}
-		names := slices.Clone(l.job.Artifact)
-		if l.job.App != "" {
-			names = append(names, l.job.App)
+		names := slices.Clone(l.job.artifacts)
+		if l.job.app != "" {
+			names = append(names, l.job.app)
 		}
 		for _, name := range names {
 			of, err := l.resolve(name)
@@ -192,7 +192,7 @@ func (l *labeler) mappings(m *trace.Method) ([]*mapping, error) {
 				l.given = append(l.given, of)
 			}
 		}
-		if len(names) == 0 && len(l.job.Symbols) > 0 {
+		if len(names) == 0 && l.job.exploded {
 			of, err := l.only()
 			if err != nil {
 				return nil, err
@@ -208,11 +208,7 @@ func (l *labeler) open() (err error) {
 	if l.client != nil {
 		return nil
 	}
-	if len(l.job.Symbols) > 0 {
-		l.client, l.end, err = l.p.memoryClient(l.job.Symbols, lookup.Options{})
-	} else {
-		l.client, l.end, err = l.p.openClient(lookup.Options{CacheBytes: traceCacheBytes})
-	}
+	l.client, l.end, err = l.job.client(traceCacheBytes)
 	return err
 }
 
@@ -225,7 +221,7 @@ func (l *labeler) resolve(name string) (*mapping, error) {
 	if err := l.open(); err != nil {
 		return nil, err
 	}
-	r := l.client.Resolve(l.p.ctx, name, lookup.Narrow{Kind: symbol.R8, App: l.job.App})
+	r := l.client.Resolve(l.p.ctx, name, lookup.Narrow{Kind: symbol.R8, App: l.job.app})
 	switch {
 	case r.Status == symbol.Found && r.Record.Published.Artifact.Kind == symbol.R8:
 		return l.mapping(r.Record.ID), nil

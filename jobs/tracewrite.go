@@ -43,8 +43,8 @@ type traceFile struct {
 }
 
 // traceWriter opens the output.
-func (j *symbolicateJob) traceWriter(p *process) (*traceFile, error) {
-	made := traceOutput(j.Output)
+func (j *conversion) traceWriter(p *process) (*traceFile, error) {
+	made := traceOutput(j.output)
 	switch {
 	case made != nil:
 	case j.JankStack > 0:
@@ -52,12 +52,12 @@ func (j *symbolicateJob) traceWriter(p *process) (*traceFile, error) {
 	default:
 		made = func(w io.Writer, _ *process) traceFormat { return &sliceRecords{w: bufio.NewWriter(w)} }
 	}
-	if j.Output == "" {
+	if j.output == "" {
 		return &traceFile{format: made(p.out, p)}, nil
 	}
-	dir, base := filepath.Split(j.Output)
-	if st, err := os.Stat(j.Output); err == nil && !st.Mode().IsRegular() { // a pipe, a terminal
-		f, err := os.OpenFile(j.Output, os.O_WRONLY, 0)
+	dir, base := filepath.Split(j.output)
+	if st, err := os.Stat(j.output); err == nil && !st.Mode().IsRegular() { // a pipe, a terminal
+		f, err := os.OpenFile(j.output, os.O_WRONLY, 0)
 		if err != nil {
 			return nil, fmt.Errorf("open output: %w", err)
 		}
@@ -70,7 +70,7 @@ func (j *symbolicateJob) traceWriter(p *process) (*traceFile, error) {
 	if err := f.Chmod(0o644); err != nil {
 		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
 	}
-	return &traceFile{format: made(f, p), file: f, path: j.Output}, nil
+	return &traceFile{format: made(f, p), file: f, path: j.output}, nil
 }
 
 func (t *traceFile) trace(label labels) {

@@ -19,14 +19,14 @@ const flushTime = 5 * time.Second
 // tracing sends the spans of a run to a collector, over OTLP and HTTP; nil: nobody asked for them. Where to, and
 // under which name, is in OpenTelemetry's own variables.
 type tracing struct {
-	p        *process
+	p        *workspace
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
 	root     trace.Span
 }
 
 // traced begins the trace of a run, if OTEL_EXPORTER_OTLP_ENDPOINT says where it goes.
-func (p *process) traced(job, run, shard string) (context.Context, *tracing) {
+func (p *workspace) traced(job, run, shard string) (context.Context, *tracing) {
 	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
 		return p.ctx, nil
 	}

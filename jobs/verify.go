@@ -14,10 +14,13 @@ type verifyJob struct {
 	Digest    bool   `help:"Print a hash of the content alone: equal for equal content, whatever keys, ids and times."`
 }
 
+// supervised: the command runs in a worker.
+func (verifyJob) supervised() bool { return true }
+
 func (verifyJob) Help() string { return "Example:\n  symlake verify --digest" }
 
 // Run reads everything back; every problem is printed, and any makes exit code 1.
-func (j verifyJob) Run(p *process) error {
+func (j verifyJob) Run(p *workspace) error {
 	if err := isHead(j.AuditHead); err != nil {
 		return err
 	}

@@ -15,14 +15,14 @@ const logEvery = 10 * time.Second
 
 // watching shows a job's progress: a bar on a terminal, log lines elsewhere.
 type watching struct {
-	p    *process
+	p    *workspace
 	bar  *progressbar.ProgressBar
 	last time.Time
 }
 
-func (p *process) watch() *watching { return p.watchJob("ingest") }
+func (p *workspace) watch() *watching { return p.watchJob("ingest") }
 
-func (p *process) watchJob(name string) *watching {
+func (p *workspace) watchJob(name string) *watching {
 	w := &watching{p: p, last: time.Now()}
 	if isTerminal(p.err) && !p.flags.NoProgress {
 		w.bar = progressbar.NewOptions64(-1, progressbar.OptionSetWriter(p.err), progressbar.OptionSetDescription(name),

@@ -30,7 +30,7 @@ func reportFile(to, name string) string {
 
 // report writes a run's report, its last word: to a file, to a file of that name in a folder, to
 // standard output (-), or where --json says. A file is there whole or not at all.
-func (p *process) report(to, name string, r any) error {
+func (p *workspace) report(to, name string, r any) error {
 	p.reported = true
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -57,7 +57,7 @@ func (p *process) report(to, name string, r any) error {
 
 // reportFailure reports a job that did not begin its work, where a report is asked for. It returns the
 // job's error, and its own.
-func (p *process) reportFailure(err error, to, name string, r any) error {
+func (p *workspace) reportFailure(err error, to, name string, r any) error {
 	if to == "" && !p.flags.JSON { // the error is printed anyway
 		return err
 	}
@@ -73,13 +73,13 @@ type failure struct {
 	Error   string    `json:"error"`
 }
 
-func (p *process) failure(job, run string, err error) failure {
+func (p *workspace) failure(job, run string, err error) failure {
 	return failure{job, run, p.began.UTC(), time.Since(p.began).Seconds(), err.Error()}
 }
 
 // reportLocked reports that another process had the store. That replaces no report of a run that
 // did something, and is no file of its own in a folder.
-func (p *process) reportLocked(to, job, run string) error {
+func (p *workspace) reportLocked(to, job, run string) error {
 	p.reported = true
 	if to != "" && to != "-" && (reportsFolder(to) || fileExists(to)) {
 		p.log.Info("another process works on this store: skipped", "store", p.storeURL())
@@ -158,4 +158,9 @@ func appendFile(to string, text []byte) error {
 	}
 	_, err = f.Write(text)
 	return errors.Join(err, f.Close())
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

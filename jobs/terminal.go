@@ -1,0 +1,16 @@
+package jobs
+
+import (
+	"os"
+
+	"golang.org/x/term"
+)
+
+// isTerminal reports whether a stream is a terminal, where a person watches or types.
+func isTerminal(stream any) bool {
+	if i, ok := stream.(*input); ok {
+		stream = i.from
+	}
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
