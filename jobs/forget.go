@@ -8,9 +8,6 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest"
-	"github.com/symlake/symlake/ingest/projection"
-	"github.com/symlake/symlake/ingest/upkeep"
-	"github.com/symlake/symlake/ingest/upkeep/forget"
 	"github.com/symlake/symlake/jobs/wire"
 )
 

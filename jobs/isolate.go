@@ -15,8 +15,8 @@ import (
 )
 
 // isolate runs this command again for one object, as a process of its own with its own limits.
-func (p *workspace) isolate(run, teller string, limit time.Duration) func(ctx context.Context, url string) (*ingest.Report, error) {
-	return func(ctx context.Context, url string) (*ingest.Report, error) {
+func (p *workspace) isolate(run, teller string, limit time.Duration) func(ctx context.Context, url string) (*report.Report, error) {
+	return func(ctx context.Context, url string) (*report.Report, error) {
 		exe, err := os.Executable()
 		if err != nil {
 			return nil, err

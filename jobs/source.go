@@ -37,7 +37,7 @@ type sourceFlags struct {
 
 // open opens the places that objects come from. One that is out of reach stops no other: it is among
 // unopened. What makes no sense is an error of usage.
-func (j sourceFlags) open(p *workspace) (sources []ingest.Source, unopened []ingest.Rejection, err error) {
+func (j sourceFlags) open(p *workspace) (sources []ingest.Source, unopened []report.Rejection, err error) {
 	list := p.config.Sources
 	if len(j.Sources) > 0 {
 		list = nil

@@ -23,7 +23,7 @@ const (
 
 // tell tells what a run did: in metrics, on standard error, and last in its report. What the
 // report says is told once it is written. err is the run's own; tell returns that of the job.
-func (j ingestJob) tell(p *workspace, report *ingest.Report, o ingest.Options, err error) error {
+func (j ingestJob) tell(p *workspace, report *report.Report, o ingest.Options, err error) error {
 	ctx := context.WithoutCancel(p.ctx)
 	if p.ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -144,7 +144,7 @@ func conflictLines(r *report.Report) (list []report.Rejection) {
 
 // name names the objects that were rejected, failed or kept out, with reasons, for a person to read: cron
 // mails standard error, whatever the log level.
-func (p *workspace) name(r *ingest.Report) {
+func (p *workspace) name(r *report.Report) {
 	left, more := maxNamed, r.Untold
 	list := func(what string, all []report.Rejection) {
 		n := min(len(all), left)
@@ -169,7 +169,7 @@ func (p *workspace) name(r *ingest.Report) {
 }
 
 // tellRun tells what a run of ingest did.
-func (p *workspace) tellRun(r *ingest.Report, err error) error {
+func (p *workspace) tellRun(r *report.Report, err error) error {
 	if !p.measured() {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
@@ -142,8 +143,8 @@ func (p *workspace) createKeyset(place keyPlace, s *sinks.Store) error {
 }
 
 // openToChange opens store and lake to change what is published.
-func (p *workspace) openToChange() (*records, ingest.Projection, func(), error) {
-	var none ingest.Projection
+func (p *workspace) openToChange() (*records, projection.Stores, func(), error) {
+	var none projection.Stores
 	s, err := p.openRecords(false)
 	if err != nil {
 		return nil, none, nil, err
@@ -153,7 +154,7 @@ func (p *workspace) openToChange() (*records, ingest.Projection, func(), error) 
 		s.Close()
 		return nil, none, nil, err
 	}
-	return s, ingest.Projection{Store: s.Store, Keyring: s.ring, Lake: lake}, func() { s.Close() }, nil
+	return s, projection.Stores{Store: s.Store, Keyring: s.ring, Lake: lake}, func() { s.Close() }, nil
 }
 
 // oneArtifact finds the artifact of a name, whatever its state.
