@@ -3,7 +3,6 @@ package jobs
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/ingest/discover"
@@ -52,8 +50,8 @@ func (restTables) symbolicate(s *process, j *symbolicateJob) error {
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
-	w := p.watchJob("symbolicate")
-	o.Progress = w.rest
+	w := p.watch("symbolicate")
+	o.Progress = func(e atrest.Event) { showTable(p, w, e) }
 	summary, err := atrest.Run(p.ctx, o)
 	w.stop()
 	if summary != nil {
@@ -178,18 +176,10 @@ func splitGlob(url string) (base, pattern string) {
 	return url[:i], url[i:]
 }
 
-// rest is called as tables are read and written, one call at a time.
-func (w *watching) rest(e atrest.Event) {
+// showTable shows how far the tables are.
+func showTable(p *workspace, w *progress, e atrest.Event) {
 	if e.Err != nil {
-		w.p.log.Log(w.p.ctx, slog.LevelWarn, "file", "url", e.URL, "error", e.Err)
+		p.log.Warn("file", "url", e.URL, "error", e.Err)
 	}
-	if w.bar != nil {
-		w.bar.Describe(e.Step + " " + e.URL)
-		w.bar.Set64(int64(e.Rows))
-		return
-	}
-	if now := time.Now(); now.Sub(w.last) >= logEvery {
-		w.last = now
-		w.p.log.Info("symbolicate", "step", e.Step, "rows", e.Rows, "files", e.Files, "of", e.Of, "url", e.URL)
-	}
+	w.at(int64(e.Rows), e.Step+" "+e.URL, "symbolicate", "step", e.Step, "rows", e.Rows, "files", e.Files, "of", e.Of, "url", e.URL)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -131,8 +132,8 @@ func (j ingestJob) Run(p *workspace) error {
 			return err
 		}
 	}
-	watch := p.watch()
-	o.Progress = watch.event
+	watch := p.watch("ingest")
+	o.Progress = func(e ingest.Event) { showObject(p, watch, e) }
 	o.Taking = func() { p.garbage.Limit(first, working, o.MemoryBytes+garbageBytes) }
 	work := ingest.Run
 	if j.Rename {
@@ -150,6 +151,18 @@ func (j ingestJob) Run(p *workspace) error {
 		err = errors.Join(err, &unopenedSources{list: unopened})
 	}
 	return j.verdict(report, j.tell(p, report, o, err))
+}
+
+// showObject shows what became of an object.
+func showObject(p *workspace, w *progress, e ingest.Event) {
+	if !w.hasBar() {
+		level := slog.LevelDebug
+		if e.State == row.ObjectRejected || e.State == row.ObjectFailed {
+			level = slog.LevelWarn
+		}
+		p.log.Log(p.ctx, level, "object", "url", e.URL, "state", e.State, "reason", e.Reason)
+	}
+	w.at(int64(e.Done), e.URL, "ingest", "done", e.Done, "of", e.Total, "url", e.URL)
 }
 
 // options is what flags and configuration say of the pipeline.

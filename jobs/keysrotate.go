@@ -142,9 +142,10 @@ func (j keysRotateJob) Run(p *workspace) error {
 			return err
 		}
 	}
-	watch := p.watchJob("rotate")
-	out.RotateReport, err = keys.Rotate(p.ctx, keys.RotateOptions{Store: s.Store, Keyring: s.ring, Progress: func(r keys.RotateReport) {
-		watch.at(r.Records, fmt.Sprintf("rotate: %d data keys", r.DataKeys), slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
+	watch := p.watch("rotate")
+	out.RotateReport, err = ingest.Rotate(p.ctx, ingest.RotateOptions{Store: s.Store, Keyring: s.ring, Progress: func(r ingest.RotateReport) {
+		text := fmt.Sprintf("rotate: %d data keys", r.DataKeys)
+		watch.at(int64(r.Records), text, text, slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
 	}})
 	watch.stop()
 	if out.Version == 0 { // no store key was made
@@ -191,11 +192,12 @@ func (j keysRotateJob) reseal(p *workspace, s *records, ids []symbol.ID) (*inges
 	if err != nil {
 		return nil, err
 	}
-	watch := p.watchJob("reseal")
+	watch := p.watch("reseal")
 	defer watch.stop()
-	r, err := keys.Reseal(p.ctx, keys.ResealOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Artifacts: ids,
-		MemoryBytes: int64(p.config.Limits.Memory), Scratch: p.scratch(), Owner: owner(runID("")), Progress: func(r keys.ResealReport) {
-			watch.at(r.Artifacts, fmt.Sprintf("reseal: %d MB", r.Bytes/1e6), slog.Int("artifacts", r.Artifacts), slog.Uint64("bytes", r.Bytes))
+	r, err := ingest.Reseal(p.ctx, ingest.ResealOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Artifacts: ids,
+		MemoryBytes: int64(p.config.Limits.Memory), Scratch: p.scratch(), Owner: owner(runID("")), Progress: func(r ingest.ResealReport) {
+			text := fmt.Sprintf("reseal: %d MB", r.Bytes/1e6)
+			watch.at(int64(r.Artifacts), text, text, slog.Int("artifacts", r.Artifacts), slog.Uint64("bytes", r.Bytes))
 		}})
 	detail := fmt.Sprintf("%d loads of %d artifacts", r.Loads, r.Artifacts)
 	if len(j.Artifacts) > 0 {

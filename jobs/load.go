@@ -78,9 +78,9 @@ func (j loadJob) Run(p *workspace) error {
 			return err
 		}
 	}
-	watch := p.watchCopy()
-	o.Progress = watch.event
-	report, err := transfer.Copy(p.ctx, o)
+	watch := p.watch("load")
+	o.Progress = func(r ingest.CopyReport) { showCopy(watch, r) }
+	report, err := ingest.Copy(p.ctx, o)
 	watch.stop()
 	report.From, report.To, report.Notes = src.storeURL(), p.storeURL(), p.heard.list
 	if report.Artifacts.Copied > 0 {
@@ -179,24 +179,8 @@ func (j loadJob) artifacts(p *workspace, from *records) ([]symbol.ID, error) {
 	return ids, nil
 }
 
-// copying shows the progress of a copy.
-type copying struct {
-	*watching
-}
-
-func (p *workspace) watchCopy() copying {
-	return copying{p.watchJob("load")}
-}
-
-// event is called by the copy, one call at a time.
-func (w copying) event(r transfer.Report) {
-	if w.bar != nil {
-		w.bar.Describe(fmt.Sprintf("load: %d batches, %d MB", r.Batches, r.Bytes/1e6))
-		w.bar.Set(r.Artifacts.Seen)
-		return
-	}
-	if now := time.Now(); now.Sub(w.last) >= logEvery {
-		w.last = now
-		w.p.log.Info("load", slog.Int("seen", r.Artifacts.Seen), slog.Int("copied", r.Artifacts.Copied), slog.Int("batches", r.Batches), slog.Uint64("bytes", r.Bytes))
-	}
+// showCopy shows how far a copy is.
+func showCopy(w *progress, r ingest.CopyReport) {
+	w.at(int64(r.Artifacts.Seen), fmt.Sprintf("load: %d batches, %d MB", r.Batches, r.Bytes/1e6), "load", slog.Int("seen", r.Artifacts.Seen),
+		slog.Int("copied", r.Artifacts.Copied), slog.Int("batches", r.Batches), slog.Uint64("bytes", r.Bytes))
 }

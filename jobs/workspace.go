@@ -227,3 +227,8 @@ func parseShard(s string) (shard, shards int, err error) {
 	}
 	return shard, shards, nil
 }
+
+// watch starts showing the progress of a job.
+func (p *workspace) watch(job string) *progress {
+	return newProgress(p.err, p.log, job, p.flags.NoProgress)
+}
