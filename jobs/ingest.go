@@ -186,7 +186,7 @@ func (j ingestJob) options(p *workspace) (ingest.Options, error) {
 			return o, usage("--teller: %w", err)
 		}
 	}
-	o.Isolate = p.isolate(o.Run, o.Worker.String(), cmp.Or(o.ObjectTime, time.Hour))
+	o.Isolate = isolate(p, o.Run, o.Worker.String(), cmp.Or(o.ObjectTime, time.Hour))
 	o.Owner = owner(o.Run)
 	if j.Deadline > 0 {
 		o.Deadline = time.Now().Add(j.Deadline)

@@ -14,8 +14,16 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 )
 
+const (
+	// isolatedExtra is the memory in bytes that an isolated ingest may take beside its budget: parsers hold a unit of
+	// debug information, and garbage.
+	isolatedExtra = 2 << 30
+	// isolatedGrace is its time beyond that of one object, to open the store and to publish.
+	isolatedGrace = time.Minute
+)
+
 // isolate runs this command again for one object, as a process of its own with its own limits.
-func (p *workspace) isolate(run, teller string, limit time.Duration) func(ctx context.Context, url string) (*report.Report, error) {
+func isolate(p *workspace, run, teller string, limit time.Duration) func(ctx context.Context, url string) (*report.Report, error) {
 	return func(ctx context.Context, url string) (*report.Report, error) {
 		exe, err := os.Executable()
 		if err != nil {
@@ -34,14 +42,14 @@ func (p *workspace) isolate(run, teller string, limit time.Duration) func(ctx co
 		if json.Unmarshal([]byte(lines[len(lines)-1]), report) != nil {
 			report = nil
 		}
-		var exit *exec.ExitError
+		var ended *exec.ExitError
 		switch {
 		case ctx.Err() != nil && !errors.Is(ctx.Err(), context.Canceled):
 			return report, fmt.Errorf("limits.time: it was not done within %v", limit+isolatedGrace)
-		case err != nil && !errors.As(err, &exit):
+		case err != nil && !errors.As(err, &ended):
 			return nil, fmt.Errorf("start %s: %w", exe, err)
 		case err != nil && report == nil:
-			return nil, fmt.Errorf("%s: %s", exit.ProcessState, said.cause())
+			return nil, fmt.Errorf("%s: %s", ended.ProcessState, said.cause())
 		}
 		return report, nil
 	}

@@ -85,7 +85,7 @@ func (j loadJob) Run(p *workspace) error {
 	report.From, report.To, report.Notes = src.storeURL(), p.storeURL(), p.heard.list
 	if report.Artifacts.Copied > 0 {
 		err = errors.Join(err, to.audit(p.ctx, "load", fmt.Sprintf("%d artifacts from %s", report.Artifacts.Copied, src.storeURL())))
-		src.noteCopy(fmt.Sprintf("%d artifacts to %s", report.Artifacts.Copied, p.storeURL()))
+		noteCopy(src, fmt.Sprintf("%d artifacts to %s", report.Artifacts.Copied, p.storeURL()))
 	}
 	if rerr := p.report(j.Report, "load-"+o.Run, report); rerr != nil && err == nil {
 		err = rerr
@@ -105,7 +105,7 @@ func (j loadJob) failed(s *process, err error) error {
 
 // noteCopy notes in the audit of the source where copies of it are, for whoever shreds or forgets there. Who may only
 // read the source may copy it all the same.
-func (p *workspace) noteCopy(detail string) {
+func noteCopy(p *workspace, detail string) {
 	s, err := p.openRecords(false)
 	if err == nil {
 		err = errors.Join(s.audit(p.ctx, "copied", detail), s.Close())

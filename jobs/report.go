@@ -59,7 +59,7 @@ func (j reportJob) Run(p *workspace) error {
 	if nothing {
 		r = &report.Report{Job: "report", Started: time.Now().UTC(), Rejected: []report.Rejection{}, Objects: report.ObjectCounts{Skipped: map[string]int{}}}
 	}
-	p.name(r)
+	nameObjects(p, r)
 	err = p.report(j.Report, "report-"+runID(""), r)
 	if err == nil && j.Ack {
 		err = telling.Done(p.ctx)

@@ -105,13 +105,13 @@ func whereIs(url string) string {
 	return path
 }
 
-func (c SourceConfig) bucketOptions() bucketall.Options {
+func bucketOptions(c SourceConfig) bucketall.Options {
 	return bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.Profile, PathStyle: c.PathStyle, Anonymous: c.Anonymous, Checksums: c.Checksums}
 }
 
 // openSource opens a place that objects come from.
 func (p *workspace) openSource(c SourceConfig) (ingest.Source, error) {
-	b, key, err := bucketall.Open(p.ctx, c.URL, c.bucketOptions())
+	b, key, err := bucketall.Open(p.ctx, c.URL, bucketOptions(c))
 	if err != nil {
 		return discover.Source{}, unfit(fmt.Errorf("source %s: %w", c.URL, err))
 	}
@@ -136,7 +136,7 @@ func (p *workspace) openInventory(manifest string, c SourceConfig) (func(ctx con
 	if err != nil {
 		return nil, err
 	}
-	b, _, err := bucketall.Open(p.ctx, root, c.bucketOptions())
+	b, _, err := bucketall.Open(p.ctx, root, bucketOptions(c))
 	if err != nil {
 		return nil, unfit(fmt.Errorf("inventory %s: %w", manifest, err))
 	}

@@ -53,9 +53,9 @@ func supervise(p *process, job string, in, out, errOut *os.File) error {
 	// On a terminal, the worker has had the signal already: a second one changes nothing.
 	defer context.AfterFunc(p.ctx, func() { cmd.Process.Signal(syscall.SIGTERM) })()
 	err = cmd.Wait()
-	var exit *exec.ExitError
+	var ended *exec.ExitError
 	switch code := cmd.ProcessState.ExitCode(); {
-	case err != nil && !errors.As(err, &exit):
+	case err != nil && !errors.As(err, &ended):
 		return fmt.Errorf("wait for the worker: %w", err)
 	case code < 0 || code == exitUsage && said.fatal != "":
 		p.log.Debug("the worker's last words", "text", string(said.text))

@@ -3,7 +3,6 @@ package jobs
 import (
 	"bytes"
 	"strings"
-	"time"
 )
 
 // errorTail keeps the end of what is written, and its fatal line.
@@ -34,11 +33,5 @@ func (t *errorTail) cause() string {
 	return lines[len(lines)-1]
 }
 
-const (
-	// isolatedExtra is what an isolated ingest may take beside its memory budget: what parsers hold of a unit, and garbage.
-	isolatedExtra = 2 << 30
-	// isolatedGrace is what it gets beyond the time of one object, to open the store and to publish.
-	isolatedGrace = time.Minute
-	// tailBytes of what it says on standard error are kept, to tell why it died.
-	tailBytes = 64 << 10
-)
+// tailBytes are kept of the text that a process writes on standard error, to tell why it died.
+const tailBytes = 64 << 10

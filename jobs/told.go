@@ -36,13 +36,13 @@ func (j ingestJob) tell(p *workspace, report *report.Report, o ingest.Options, e
 		if telling, terr = ingest.Tell(ctx, report, o); terr != nil {
 			telling, err = nil, errors.Join(err, terr)
 		}
-		err = errors.Join(err, p.tellRun(report, err))
+		err = errors.Join(err, tellRun(p, report, err))
 	}
 	if err != nil {
 		report.Error = err.Error()
 	}
 	if !j.Isolated {
-		p.name(report)
+		nameObjects(p, report)
 	}
 	name := reportName(report)
 	rerr := p.report(j.Report, name, report)
@@ -86,7 +86,7 @@ func (j ingestJob) failed(s *process, err error) error {
 		report.Sources = missing.list
 	}
 	if !j.DryRun {
-		err = errors.Join(err, p.tellRun(report, err))
+		err = errors.Join(err, tellRun(p, report, err))
 	}
 	return p.reportFailure(err, j.Report, reportName(report), report)
 }
@@ -144,7 +144,7 @@ func conflictLines(r *report.Report) (list []report.Rejection) {
 
 // name names the objects that were rejected, failed or kept out, with reasons, for a person to read: cron
 // mails standard error, whatever the log level.
-func (p *workspace) name(r *report.Report) {
+func nameObjects(p *workspace, r *report.Report) {
 	left, more := maxNamed, r.Untold
 	list := func(what string, all []report.Rejection) {
 		n := min(len(all), left)
@@ -169,7 +169,7 @@ func (p *workspace) name(r *report.Report) {
 }
 
 // tellRun tells what a run of ingest did.
-func (p *workspace) tellRun(r *report.Report, err error) error {
+func tellRun(p *workspace, r *report.Report, err error) error {
 	if !p.measured() {
 		return nil
 	}

@@ -160,7 +160,7 @@ func (j *conversion) convert(p *process) (err error) {
 			jank = trace.NewJank(int64(j.JankStack), int64(j.From), int64(j.To))
 		}
 		out.trace(labels.label)
-		o := trace.Options{Name: strings.TrimSuffix(filepath.Base(i.name), filepath.Ext(i.name)), PID: pid, Beside: i.beside, Scratch: p.traceScratch}
+		o := trace.Options{Name: strings.TrimSuffix(filepath.Base(i.name), filepath.Ext(i.name)), PID: pid, Beside: i.beside, Scratch: traceScratch}
 		var report trace.Report
 		err := formats.Guard("trace", func() (err error) {
 			report, err = trace.Read(p.ctx, i.r, o, func(e *trace.Event) error {
@@ -242,7 +242,7 @@ func logTrace(p *process, name string, r *trace.Report) {
 }
 
 // traceScratch is a file without a name for numbers of traces.
-func (p *process) traceScratch() (trace.Scratch, error) {
+func traceScratch() (trace.Scratch, error) {
 	f, err := os.CreateTemp("", "symlake-trace-")
 	if err != nil {
 		return nil, fmt.Errorf("make scratch file: %w", err)

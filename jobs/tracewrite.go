@@ -30,7 +30,7 @@ func traceOutput(file string) func(w io.Writer, p *process) traceFormat {
 	case strings.HasSuffix(file, ".perfetto-trace"):
 		return func(w io.Writer, _ *process) traceFormat { return perfetto.New(w) }
 	case strings.HasSuffix(file, ".speedscope.json"):
-		return func(w io.Writer, p *process) traceFormat { return speedscope.New(w, p.traceScratch) }
+		return func(w io.Writer, p *process) traceFormat { return speedscope.New(w, traceScratch) }
 	}
 	return nil
 }
