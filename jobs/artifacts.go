@@ -9,6 +9,9 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -23,8 +26,8 @@ type artifactsJob struct {
 func (artifactsJob) Help() string { return "Example:\n  symlake artifacts libcart.so --json" }
 
 // Run lists artifacts in the order of their ids.
-func (j artifactsJob) Run(p *workspace) error {
-	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
+func (j artifactsJob) Run(p *workspace.Workspace) error {
+	table := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
 	show := func(a wire.Artifact) error {
 		if a.State == string(catalog.Forgotten) && j.Artifact == "" {
 			return nil
@@ -32,17 +35,17 @@ func (j artifactsJob) Run(p *workspace) error {
 		if j.App != "" && !containsFold(a.Apps, j.App) {
 			return nil
 		}
-		if p.flags.JSON {
-			return p.printJSON(a)
+		if p.Flags.JSON {
+			return p.PrintJSON(a)
 		}
 		count, of := a.Ranges, "ranges"
 		if a.Kind.HasClasses() {
 			count, of = a.Classes, "classes"
 		}
-		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d %s\t%d bytes\t%s\n", a.Artifact, a.Kind, a.Arch, oneLine(a.File), count, of, a.Bytes, oneLine(strings.Join(a.Apps, ",")))
+		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d %s\t%d bytes\t%s\n", a.Artifact, a.Kind, a.Arch, term.OneLine(a.File), count, of, a.Bytes, term.OneLine(strings.Join(a.Apps, ",")))
 		return err
 	}
-	server, err := p.remote()
+	server, err := p.Remote()
 	switch {
 	case err != nil:
 	case j.Wanted:
@@ -50,14 +53,14 @@ func (j artifactsJob) Run(p *workspace) error {
 	case server == nil:
 		err = j.stored(p, func(r *catalog.Record) error { return show(wire.NewArtifact(r)) })
 	case j.Artifact == "":
-		err = p.told(server.EachArtifact(p.ctx, j.App, show))
+		err = p.Refusal(server.EachArtifact(p.Ctx, j.App, show))
 	default:
 		var found []wire.Artifact
-		found, err = server.Artifacts(p.ctx, j.Artifact, j.App)
+		found, err = server.Artifacts(p.Ctx, j.Artifact, j.App)
 		for _, a := range found {
 			err = errors.Join(err, show(a))
 		}
-		err = p.told(err)
+		err = p.Refusal(err)
 	}
 	if err != nil {
 		return err
@@ -66,8 +69,8 @@ func (j artifactsJob) Run(p *workspace) error {
 }
 
 // listWanted shows what was asked for in vain.
-func (j artifactsJob) listWanted(p *workspace) error {
-	s, err := p.openRecords(true)
+func (j artifactsJob) listWanted(p *workspace.Workspace) error {
+	s, err := p.OpenRecords(true)
 	if err != nil {
 		return err
 	}
@@ -76,8 +79,8 @@ func (j artifactsJob) listWanted(p *workspace) error {
 }
 
 // stored shows what the store holds.
-func (j artifactsJob) stored(p *workspace, show func(*row.Record) error) error {
-	s, err := p.openRecords(true)
+func (j artifactsJob) stored(p *workspace.Workspace, show func(*catalog.Record) error) error {
+	s, err := p.OpenRecords(true)
 	if err != nil {
 		return err
 	}
@@ -85,17 +88,17 @@ func (j artifactsJob) stored(p *workspace, show func(*row.Record) error) error {
 	if j.Artifact != "" {
 		return j.one(p, s, show)
 	}
-	return s.Artifacts.Each(p.ctx, show)
+	return s.Artifacts(p.Ctx, show)
 }
 
 // one shows the artifacts that a name leads to; several are no error here.
-func (j artifactsJob) one(p *workspace, s *records, show func(*row.Record) error) error {
-	r := lookup.New(s.Store, s.kek, lookup.Options{}).Resolve(p.ctx, j.Artifact, lookup.Narrow{App: j.App})
+func (j artifactsJob) one(p *workspace.Workspace, s *session.Records, show func(*catalog.Record) error) error {
+	r := lookup.New(s.Store, s.KEK, lookup.Options{}).Resolve(p.Ctx, j.Artifact, lookup.Narrow{App: j.App})
 	if r.Record != nil {
 		return show(r.Record)
 	}
 	for _, id := range r.Candidates {
-		rec, err := s.Artifacts.Get(p.ctx, id)
+		rec, err := s.Artifact(p.Ctx, id)
 		if err != nil {
 			return err
 		}
@@ -131,18 +134,18 @@ type wantedJSON struct {
 }
 
 // wanted prints what was asked for and missing, by demand.
-func (j artifactsJob) wanted(p *workspace, s *records) error {
-	list, err := ingest.Wanted(p.ctx, s.Catalog)
+func (j artifactsJob) wanted(p *workspace.Workspace, s *session.Records) error {
+	list, err := ingest.Wanted(p.Ctx, s.Catalog)
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
+	table := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
 	for _, w := range list {
 		if j.Artifact != "" && !strings.EqualFold(w.Name, j.Artifact) {
 			continue
 		}
-		if p.flags.JSON {
-			err = p.printJSON(wantedJSON{w.Name, w.File, w.Kind, w.Asked, w.First, w.Last})
+		if p.Flags.JSON {
+			err = p.PrintJSON(wantedJSON{w.Name, w.File, w.Kind, w.Asked, w.First, w.Last})
 		} else {
 			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", w.Asked, w.Last.Format(time.DateOnly), w.Kind, w.Name, w.File)
 		}

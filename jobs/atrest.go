@@ -15,6 +15,11 @@ import (
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/jobs/atrest"
 	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/query"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
@@ -27,35 +32,35 @@ const restMemoryBytes = 512 << 20
 // restTables are the tables that symbolicate --input names.
 type restTables struct{}
 
-// symbolicate answers tables of frames or stacks.
-func (restTables) symbolicate(s *process, j *symbolicateJob) error {
-	p := newWorkspace(s)
+// Symbolicate answers tables of frames or stacks.
+func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error {
+	p := workspace.New(s)
 	o, err := restOptions(p, j)
 	if err != nil {
 		return err
 	}
 	cache := o.MemoryBytes / 2
 	o.MemoryBytes -= cache
-	client, close, err := j.client(s, lookup.Options{CacheBytes: cache})
+	client, close, err := j.Client(s, lookup.Options{CacheBytes: cache})
 	if err != nil {
 		return err
 	}
 	defer close()
 	o.Client = client
 	reading := wire.Reading{School: j.School, Regex: j.Regex, Verbose: true} // records tell alternatives apart
-	if o.Stack.Managed, err = reading.Managed(p.ctx, client, j.Artifact, j.App); err != nil {
-		return usage("--%w", err)
+	if o.Stack.Managed, err = reading.Managed(p.Ctx, client, j.Artifact, j.App); err != nil {
+		return exit.Usage("--%w", err)
 	}
-	p.garbage.Limit(garbage.FirstHeapPercent, lookupGCPercent, 2*(o.MemoryBytes+cache))
+	p.Collections.Limit(garbage.FirstHeapPercent, query.LookupGCPercent, 2*(o.MemoryBytes+cache))
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
-	w := p.watch("symbolicate")
+	w := p.Watch("symbolicate")
 	o.Progress = func(e atrest.Event) { showTable(p, w, e) }
-	summary, err := atrest.Run(p.ctx, o)
-	w.stop()
+	summary, err := atrest.Run(p.Ctx, o)
+	w.Stop()
 	if summary != nil {
-		err = errors.Join(err, p.report(j.Report, "symbolicate-"+o.Run, summary))
+		err = errors.Join(err, p.Report(j.Report, "symbolicate-"+o.Run, summary))
 	}
 	switch {
 	case err != nil:
@@ -63,27 +68,27 @@ func (restTables) symbolicate(s *process, j *symbolicateJob) error {
 	case summary.Files.Failed > 0:
 		return fmt.Errorf("%d files could not be read or written: run it again", summary.Files.Failed)
 	case summary.Files.Rejected > 0 && j.RejectedCode != 0:
-		return &exitError{Code: j.RejectedCode}
+		return &exit.Error{Code: j.RejectedCode}
 	}
 	return nil
 }
 
-// failed reports a run over tables that did not begin.
-func (restTables) failed(s *process, j *symbolicateJob, err error) error {
-	p, run := newWorkspace(s), runID(j.RunID)
-	return p.reportFailure(err, j.Report, "symbolicate-"+run, p.failure("symbolicate", run, err))
+// Failed reports a run over tables that did not begin.
+func (restTables) Failed(s *session.Session, j *query.SymbolicateJob, err error) error {
+	p, run := workspace.New(s), workspace.RunID(j.RunID)
+	return p.ReportFailure(err, j.Report, "symbolicate-"+run, p.Failure("symbolicate", run, err))
 }
 
 // restOptions is what flags and configuration say.
-func restOptions(p *workspace, j *symbolicateJob) (o atrest.Options, err error) {
-	if len(j.Files) > 0 || j.Explain || p.in == nil {
-		return o, usage("--input takes tables: give no FILE and no --explain")
+func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o atrest.Options, err error) {
+	if len(j.Files) > 0 || j.Explain || p.In == nil {
+		return o, exit.Usage("--input takes tables: give no FILE and no --explain")
 	}
 	if j.Output == "" {
-		return o, usage("--input wants --output URL")
+		return o, exit.Usage("--input wants --output URL")
 	}
 	o = atrest.Options{Prefix: j.Prefix, App: j.App, Platform: j.Platform, Profile: j.OutputProfile, Force: j.Force,
-		Run: runID(j.RunID), Scratch: p.scratch(), MemoryBytes: int64(p.config.Limits.Memory), DiskBytes: int64(p.config.Limits.Disk), Workers: p.config.Limits.Workers}
+		Run: workspace.RunID(j.RunID), Scratch: p.Scratch(), MemoryBytes: int64(p.Config.Limits.Memory), DiskBytes: int64(p.Config.Limits.Disk), Workers: p.Config.Limits.Workers}
 	if o.MemoryBytes <= 0 {
 		o.MemoryBytes = restMemoryBytes
 	}
@@ -92,16 +97,16 @@ func restOptions(p *workspace, j *symbolicateJob) (o atrest.Options, err error) 
 	}
 	frame0, err := report.ParseFrame0(j.Frame0)
 	if err != nil {
-		return o, usage("--frame0: %w", err)
+		return o, exit.Usage("--frame0: %w", err)
 	}
 	o.Stack = report.Options{Artifacts: j.Artifact, Frame0: frame0}
-	if err := j.dartFlags.options(&o.Stack); err != nil {
+	if err := j.DartFlags.Options(&o.Stack); err != nil {
 		return o, err
 	}
 	if o.Columns, err = atrest.ParseColumns(j.Column); err != nil {
-		return o, usage("--column: %w", err)
+		return o, exit.Usage("--column: %w", err)
 	}
-	shard, shards, err := parseShard(j.Shard)
+	shard, shards, err := workspace.ParseShard(j.Shard)
 	if err != nil {
 		return o, err
 	}
@@ -111,7 +116,7 @@ func restOptions(p *workspace, j *symbolicateJob) (o atrest.Options, err error) 
 	var loaded *sinks.LakeKeys
 	o.Keys = func() (sinks.LakeKeys, error) {
 		if loaded == nil {
-			k, err := p.lakeKeys()
+			k, err := p.LakeKeys()
 			if err != nil {
 				return k, err
 			}
@@ -123,15 +128,15 @@ func restOptions(p *workspace, j *symbolicateJob) (o atrest.Options, err error) 
 	url, pattern := splitGlob(j.Input)
 	var match *regexp.Regexp
 	if pattern != "" {
-		if match, err = discover.Glob(pattern); err != nil {
-			return o, usage("--input: %w", err)
+		if match, err = ingest.Glob(pattern); err != nil {
+			return o, exit.Usage("--input: %w", err)
 		}
 	}
 	o.Take = func(key string) bool {
 		return (match == nil || match.MatchString(key)) && discover.ShardOf(key, shards) == shard
 	}
-	if o.Input, o.Key, err = bucketall.Open(p.ctx, url, b); err != nil {
-		return o, unfit(fmt.Errorf("input %s: %w", url, err))
+	if o.Input, o.Key, err = bucketall.Open(p.Ctx, url, b); err != nil {
+		return o, session.Unfit(fmt.Errorf("input %s: %w", url, err))
 	}
 	out := j.Output
 	if o.Key != "" && atrest.Known(path.Base(filepath.ToSlash(out))) {
@@ -143,7 +148,7 @@ func restOptions(p *workspace, j *symbolicateJob) (o atrest.Options, err error) 
 	}
 	if !strings.Contains(out, "://") {
 		if err := os.MkdirAll(strings.TrimPrefix(out, "file:"), 0o755); errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ENOTDIR) {
-			return o, usage("--output %s is a file: want a folder", j.Output)
+			return o, exit.Usage("--output %s is a file: want a folder", j.Output)
 		} else if err != nil {
 			return o, fmt.Errorf("create output folder: %w", err)
 		}
@@ -151,14 +156,14 @@ func restOptions(p *workspace, j *symbolicateJob) (o atrest.Options, err error) 
 		out += "/"
 	}
 	var key string
-	if o.Output, key, err = bucketall.Open(p.ctx, out, b); err != nil {
-		return o, unfit(fmt.Errorf("output %s: %w", j.Output, err))
+	if o.Output, key, err = bucketall.Open(p.Ctx, out, b); err != nil {
+		return o, session.Unfit(fmt.Errorf("output %s: %w", j.Output, err))
 	}
 	if key != "" {
-		return o, usage("--output %s is a file: want a folder", j.Output)
+		return o, exit.Usage("--output %s is a file: want a folder", j.Output)
 	}
 	if o.Output.URL("") == o.Input.URL("") && (o.OutputKey == "" || o.OutputKey == o.Key) {
-		return o, usage("--output is where --input is: the rows would be written over")
+		return o, exit.Usage("--output is where --input is: the rows would be written over")
 	}
 	return o, nil
 }
@@ -177,9 +182,9 @@ func splitGlob(url string) (base, pattern string) {
 }
 
 // showTable shows how far the tables are.
-func showTable(p *workspace, w *progress, e atrest.Event) {
+func showTable(p *workspace.Workspace, w *term.Progress, e atrest.Event) {
 	if e.Err != nil {
-		p.log.Warn("file", "url", e.URL, "error", e.Err)
+		p.Log.Warn("file", "url", e.URL, "error", e.Err)
 	}
-	w.at(int64(e.Rows), e.Step+" "+e.URL, "symbolicate", "step", e.Step, "rows", e.Rows, "files", e.Files, "of", e.Of, "url", e.URL)
+	w.At(int64(e.Rows), e.Step+" "+e.URL, "symbolicate", "step", e.Step, "rows", e.Rows, "files", e.Files, "of", e.Of, "url", e.URL)
 }

@@ -1,13 +1,17 @@
 package jobs
 
 import (
+	"github.com/symlake/symlake/sinks/catalog"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
 type auditJob struct {
@@ -34,32 +38,32 @@ type headJSON struct {
 }
 
 // head prints the hash of the last event, unless the events before it do not lead there.
-func (auditJob) head(p *workspace, s *records) error {
-	chain, err := s.AuditChain(p.ctx)
+func (auditJob) head(p *workspace.Workspace, s *session.Records) error {
+	chain, err := s.AuditChain(p.Ctx)
 	if err != nil {
 		return err
 	}
 	if len(chain.Problems) > 0 {
 		return fmt.Errorf("the audit is damaged, and its head means nothing: %w", errors.Join(chain.Problems...))
 	}
-	if p.flags.JSON {
-		return p.printJSON(headJSON{chain.Head, chain.Events, chain.Before})
+	if p.Flags.JSON {
+		return p.PrintJSON(headJSON{chain.Head, chain.Events, chain.Before})
 	}
-	_, err = fmt.Fprintln(p.out, chain.Head)
+	_, err = fmt.Fprintln(p.Out, chain.Head)
 	return err
 }
 
 // isHead checks that a head of the audit can be one ("": none is given).
 func isHead(text string) error {
 	if b, err := hex.DecodeString(text); text != "" && (err != nil || len(b) != sha256.Size) {
-		return usage("--audit-head %q: want the 64 hex digits that symlake audit --head prints", text)
+		return exit.Usage("--audit-head %q: want the 64 hex digits that symlake audit --head prints", text)
 	}
 	return nil
 }
 
 // Run prints the audit, in the order in which it was written.
-func (j auditJob) Run(p *workspace) error {
-	s, err := p.openRecords(true)
+func (j auditJob) Run(p *workspace.Workspace) error {
+	s, err := p.OpenRecords(true)
 	if err != nil {
 		return err
 	}
@@ -67,14 +71,14 @@ func (j auditJob) Run(p *workspace) error {
 	if j.Head {
 		return j.head(p, s)
 	}
-	return s.Audit.Each(p.ctx, func(e catalog.Event) error {
+	return s.Events(p.Ctx, func(e catalog.Event) error {
 		if j.What != "" && e.What != j.What || e.At.Before(j.Since) {
 			return nil
 		}
-		if p.flags.JSON {
-			return p.printJSON(eventJSON{e.At, e.Who, e.What, e.Detail})
+		if p.Flags.JSON {
+			return p.PrintJSON(eventJSON{e.At, e.Who, e.What, e.Detail})
 		}
-		_, err := fmt.Fprintf(p.out, "%s  %-8s %-12s %s\n", e.At.Format(time.RFC3339), e.What, e.Who, oneLine(e.Detail))
+		_, err := fmt.Fprintf(p.Out, "%s  %-8s %-12s %s\n", e.At.Format(time.RFC3339), e.What, e.Who, term.OneLine(e.Detail))
 		return err
 	})
 }

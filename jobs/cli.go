@@ -6,32 +6,36 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	formatsall "github.com/symlake/symlake/formats/all"
+	"github.com/symlake/symlake/jobs/internal/program"
+	"github.com/symlake/symlake/jobs/internal/query"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
 // commands are all of them, in the order of --help.
-func commands() []command {
-	return []command{
-		{"init", new(initJob), "Create what is missing: symlake.yaml, keyset, folders."},
-		{"ingest", new(ingestJob), "Find new objects, explode, load, publish."},
-		{"report", new(reportJob), "Print what runs did and could not tell."},
-		{"load", new(loadJob), "Copy published loads of one store to another."},
-		{"lookup", new(lookupJob), "Print the frames at positions of an artifact."},
-		{"symbolicate", newSymbolicate(explodeFiles, restTables{}), "Turn raw stacks into source-level ones."},
-		{"artifacts", new(artifactsJob), "List what is stored."},
-		{"objects", new(objectsJob), "Print the ledger: what was seen, loaded, kept, skipped, rejected and why."},
-		{"status", new(statusJob), "Print what an operator asks first."},
-		{"serve", new(serveJob), "Answer over HTTP."},
-		{"inspect", new(inspectJob), "Print what symlake sees in a file."},
-		{"plan", new(planJob), "Print the pending objects, big ones first."},
-		{"rollback", new(rollbackJob), "Publish the previous load of an artifact again, and pin it."},
-		{"forget", new(forgetJob), "Remove artifacts from store, lake and names."},
-		{"verify", new(verifyJob), "Read everything back and check it."},
-		{"gc", new(gcJob), "Remove abandoned loads and those older than the previous one."},
-		{"compact", new(compactJob), "Merge small files of the lake."},
-		{"keys", new(keysJob), "List, rotate, shred and export keys."},
-		{"audit", new(auditJob), "Print who rotated, shredded, exported, copied, forced, and when."},
-		{"demangle", new(demangleJob), "Print the readable form of C++ and Rust names."},
-		{"version", new(versionJob), "Print version, commit and Go version."},
+func commands() []program.Command {
+	return []program.Command{
+		{Name: "init", Job: new(initJob), Help: "Create what is missing: symlake.yaml, keyset, folders."},
+		{Name: "ingest", Job: new(ingestJob), Help: "Find new objects, explode, load, publish."},
+		{Name: "report", Job: new(reportJob), Help: "Print what runs did and could not tell."},
+		{Name: "load", Job: new(loadJob), Help: "Copy published loads of one store to another."},
+		{Name: "lookup", Job: new(query.LookupJob), Help: "Print the frames at positions of an artifact."},
+		{Name: "symbolicate", Job: query.NewSymbolicate(workspace.ExplodeFiles, restTables{}), Help: "Turn raw stacks into source-level ones."},
+		{Name: "artifacts", Job: new(artifactsJob), Help: "List what is stored."},
+		{Name: "objects", Job: new(objectsJob), Help: "Print the ledger: what was seen, loaded, kept, skipped, rejected and why."},
+		{Name: "status", Job: new(statusJob), Help: "Print what an operator asks first."},
+		{Name: "serve", Job: new(query.ServeJob), Help: "Answer over HTTP."},
+		{Name: "inspect", Job: new(inspectJob), Help: "Print what symlake sees in a file."},
+		{Name: "plan", Job: new(planJob), Help: "Print the pending objects, big ones first."},
+		{Name: "rollback", Job: new(rollbackJob), Help: "Publish the previous load of an artifact again, and pin it."},
+		{Name: "forget", Job: new(forgetJob), Help: "Remove artifacts from store, lake and names."},
+		{Name: "verify", Job: new(verifyJob), Help: "Read everything back and check it."},
+		{Name: "gc", Job: new(gcJob), Help: "Remove abandoned loads and those older than the previous one."},
+		{Name: "compact", Job: new(compactJob), Help: "Merge small files of the lake."},
+		{Name: "keys", Job: new(keysJob), Help: "List, rotate, shred and export keys."},
+		{Name: "audit", Job: new(auditJob), Help: "Print who rotated, shredded, exported, copied, forced, and when."},
+		{Name: "demangle", Job: new(query.DemangleJob), Help: "Print the readable form of C++ and Rust names."},
+		{Name: "version", Job: new(query.VersionJob), Help: "Print version, commit and Go version."},
 	}
 }
 
@@ -42,6 +46,6 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 
 // mainWith is Main with the formats that ingest reads.
 func mainWith(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) int {
-	g := program{commands: commands, formats: known, bind: func(p *process) any { return newWorkspace(p) }}
-	return g.main(ctx, args, in, out, errOut)
+	g := program.Program{Commands: commands, Formats: known, Bind: func(p *session.Session) any { return workspace.New(p) }}
+	return g.Main(ctx, args, in, out, errOut)
 }

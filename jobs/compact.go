@@ -5,18 +5,20 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
 type compactJob struct {
-	missingFlags
-	Grace  time.Duration `help:"Leave files that are no longer named to readers for so long." default:"24h"`
-	Target Bytes         `help:"Size of a file that is worth leaving alone." default:"128MiB" placeholder:"SIZE"`
-	Rekey  bool          `help:"Seal files anew that are not under the newest key."`
-	DryRun bool          `help:"Print what would be done; change nothing."`
+	workspace.MissingFlags
+	Grace  time.Duration  `help:"Leave files that are no longer named to readers for so long." default:"24h"`
+	Target settings.Bytes `help:"Size of a file that is worth leaving alone." default:"128MiB" placeholder:"SIZE"`
+	Rekey  bool           `help:"Seal files anew that are not under the newest key."`
+	DryRun bool           `help:"Print what would be done; change nothing."`
 }
 
-// supervised: the command runs in a worker.
-func (compactJob) supervised() bool { return true }
+// Supervised: the command runs in a worker.
+func (compactJob) Supervised() bool { return true }
 
 func (compactJob) Help() string {
 	return "Brings the lake up to the store, merges small files, drops rows of no more use. --lake-profile converts.\n\n" +
@@ -24,32 +26,32 @@ func (compactJob) Help() string {
 }
 
 // Run merges small files of the lake.
-func (j compactJob) Run(p *workspace) error {
-	s, err := p.openRecords(true)
-	if j.skips(p.process, err) {
+func (j compactJob) Run(p *workspace.Workspace) error {
+	s, err := p.OpenRecords(true)
+	if j.Skips(p.Session, err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	lake, err := p.openLake(s, false)
+	lake, err := p.OpenLake(s, false)
 	if err != nil {
 		return err
 	}
 	profile := ""
-	if p.said("lake-profile") { // a conversion is an order: the environment gives none
-		profile = p.flags.LakeProfile
+	if p.Given("lake-profile") { // a conversion is an order: the environment gives none
+		profile = p.Flags.LakeProfile
 	}
-	r, err := projection.Compact(p.ctx, projection.CompactOptions{Stores: projection.Stores{Store: s.Store, Keyring: s.ring, Lake: lake},
+	r, err := ingest.CompactLake(p.Ctx, ingest.CompactOptions{Stores: projection.Stores{Store: s.Store, Keyring: s.Ring, Lake: lake},
 		TargetBytes: int64(j.Target), Grace: max(j.Grace, 1), Profile: profile, Rekey: j.Rekey, DryRun: j.DryRun})
 	if err != nil {
 		return err
 	}
-	if p.flags.JSON {
-		return p.printJSON(r)
+	if p.Flags.JSON {
+		return p.PrintJSON(r)
 	}
-	_, err = fmt.Fprintf(p.out, "%d artifacts added, %d dropped, %d told anew; %d files rewritten as %d, %d deleted; %d bytes, were %d\n",
+	_, err = fmt.Fprintf(p.Out, "%d artifacts added, %d dropped, %d told anew; %d files rewritten as %d, %d deleted; %d bytes, were %d\n",
 		r.Added, r.Dropped, r.Facts, r.Rewritten, r.Written, r.Deleted, r.After, r.Before)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/internal/exit"
 )
 
 // terminal gives both ends of a new terminal: what a person holds, and what the program sees.
@@ -41,7 +42,7 @@ func TestConfirm(t *testing.T) {
 	for _, c := range []struct {
 		answer, command string
 		code            int
-	}{{"\n", "forget", exitFailed}, {"no\n", "shred", exitFailed}, {"y\n", "shred", exitDone}, {"yes\n", "forget", exitDone}} {
+	}{{"\n", "forget", exit.Failed}, {"no\n", "shred", exit.Failed}, {"y\n", "shred", exit.Done}, {"yes\n", "forget", exit.Done}} {
 		args := map[string][]string{"forget": {"forget"}, "shred": {"keys", "shred"}}[c.command]
 		person, program := terminal(t)
 		if _, err := io.WriteString(person, c.answer); err != nil {
@@ -50,7 +51,7 @@ func TestConfirm(t *testing.T) {
 		cmd := symlake(t, append(append([]string{"--store", store}, args...), "libgame-arm64-dw5.so")...)
 		cmd.Stdin, cmd.Stderr = program, program
 		out, _ := cmd.Output()
-		if code := cmd.ProcessState.ExitCode(); code != c.code || (len(out) > 0) != (code == exitDone) {
+		if code := cmd.ProcessState.ExitCode(); code != c.code || (len(out) > 0) != (code == exit.Done) {
 			t.Errorf("%s, answered %q: exit code %d, printed %q", c.command, c.answer, code, out)
 		}
 	}

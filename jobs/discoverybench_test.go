@@ -16,6 +16,7 @@ import (
 
 	formatsall "github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/bucket"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
@@ -114,7 +115,7 @@ func fillLedger(t *testing.T, dir string, b bucket.Bucket) (n int) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	k, err := kek.OpenKeyset(ctx, filepath.Join(dir, defaultKeyset), nil)
+	k, err := kek.OpenKeyset(ctx, filepath.Join(dir, settings.DefaultKeyset), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

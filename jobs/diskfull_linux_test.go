@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/internal/exit"
 )
 
 // On a full disk, whatever is met first, an ingest ends with one sentence and exit code 1. With room, the next run
@@ -19,8 +20,8 @@ func TestDiskFull(t *testing.T) {
 	objects := formattest.Testdata(t, "elf")
 	mount := t.TempDir()
 	whole := filepath.Join(t.TempDir(), "whole")
-	mustRun(t, []int{exitDone}, "--store", whole, "ingest", objects)
-	want, _ := mustRun(t, []int{exitDone}, "--store", whole, "verify", "--digest")
+	mustRun(t, []int{exit.Done}, "--store", whole, "ingest", objects)
+	want, _ := mustRun(t, []int{exit.Done}, "--store", whole, "verify", "--digest")
 	failed := 0
 	for kib := 16; kib < 8<<10; kib += max(kib/3, 40) {
 		resize := func(flags uintptr, kib int) error {
@@ -42,9 +43,9 @@ func TestDiskFull(t *testing.T) {
 			cmd.Run()
 			text := said.String()
 			switch code := cmd.ProcessState.ExitCode(); {
-			case code == exitFailed && strings.Contains(text, "symlake: ") && !strings.Contains(text, "panic") && !strings.Contains(text, "goroutine"):
+			case code == exit.Failed && strings.Contains(text, "symlake: ") && !strings.Contains(text, "panic") && !strings.Contains(text, "goroutine"):
 				failed++
-			case code != exitDone:
+			case code != exit.Done:
 				t.Errorf("%d KiB: exit code %d: %s", kib, code, text)
 			}
 			if _, err := os.Stat(report); err != nil {
@@ -53,9 +54,9 @@ func TestDiskFull(t *testing.T) {
 			if err := resize(unix.MS_REMOUNT, 64<<10); err != nil {
 				t.Fatal(err)
 			}
-			mustRun(t, []int{exitDone}, args...)
-			mustRun(t, []int{exitDone}, "--store", store, "verify")
-			if got, _ := mustRun(t, []int{exitDone}, "--store", store, "verify", "--digest"); got != want {
+			mustRun(t, []int{exit.Done}, args...)
+			mustRun(t, []int{exit.Done}, "--store", store, "verify")
+			if got, _ := mustRun(t, []int{exit.Done}, "--store", store, "verify", "--digest"); got != want {
 				t.Errorf("%d KiB: what the next run completed is not what a whole one gives", kib)
 			}
 		}()

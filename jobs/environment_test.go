@@ -8,16 +8,18 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/symlake/symlake/jobs/internal/settings"
 )
 
 // grammar is the whole command line, with every command.
 func grammar(t *testing.T) *kong.Kong {
 	t.Helper()
-	options := []kong.Option{kong.Name("symlake"), kong.Writers(io.Discard, io.Discard), kong.PostBuild(configure)}
+	options := []kong.Option{kong.Name("symlake"), kong.Writers(io.Discard, io.Discard), kong.PostBuild(settings.Configure)}
 	for _, c := range commands() {
-		options = append(options, kong.DynamicCommand(c.name, c.help, "", c.job))
+		options = append(options, kong.DynamicCommand(c.Name, c.Help, "", c.Job))
 	}
-	k, err := kong.New(new(flags), options...)
+	k, err := kong.New(new(settings.Flags), options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +42,8 @@ func TestVariables(t *testing.T) {
 	}
 	each(grammar(t).Model.Node)
 	var listed []string
-	for _, v := range variables() {
-		listed = append(listed, v.name())
+	for _, v := range settings.Variables() {
+		listed = append(listed, v.Name())
 	}
 	if got := sortedKeys(obeyed); !slices.Equal(got, sorted(listed)) {
 		t.Errorf("flags obey %v, listed are %v", got, sorted(listed))

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/wire"
 )
 
@@ -16,36 +19,36 @@ type rollbackJob struct {
 	App      string `help:"APP@BUILD that narrows the name." placeholder:"APP@BUILD"`
 }
 
-// supervised: the command runs in a worker.
-func (rollbackJob) supervised() bool { return true }
+// Supervised: the command runs in a worker.
+func (rollbackJob) Supervised() bool { return true }
 
 func (rollbackJob) Help() string {
 	return "Only ingest --force replaces what was rolled back to; rollback once more takes it back.\n\nExample:\n  symlake rollback libcart.so"
 }
 
 // Run publishes the previous load again.
-func (j rollbackJob) Run(p *workspace) error {
-	s, lake, done, err := p.openToChange()
+func (j rollbackJob) Run(p *workspace.Workspace) error {
+	s, lake, done, err := p.OpenToChange()
 	if err != nil {
 		return err
 	}
 	defer done()
-	id, err := p.oneArtifact(s, j.Artifact, j.App)
+	id, err := p.OneArtifact(s, j.Artifact, j.App)
 	if err != nil {
 		return err
 	}
 	lake.Settled = time.Time{}
-	now, err := upkeep.Rollback(p.ctx, lake, id)
+	now, err := ingest.Rollback(p.Ctx, lake, id)
 	if err != nil {
 		return err
 	}
-	if err := s.audit(p.ctx, "rollback", fmt.Sprintf("%s to load %x", id, now.Published.Load)); err != nil {
+	if err := s.NoteEvent(p.Ctx, "rollback", fmt.Sprintf("%s to load %x", id, now.Published.Load)); err != nil {
 		return err
 	}
-	if p.flags.JSON {
-		return p.printJSON(wire.NewArtifact(now))
+	if p.Flags.JSON {
+		return p.PrintJSON(wire.NewArtifact(now))
 	}
-	_, err = fmt.Fprintf(p.out, "%s answers from load %x of %s again, by parser %d\n", id, now.Published.Load, now.Published.At.UTC().Format(time.RFC3339), now.Published.Parser)
+	_, err = fmt.Fprintf(p.Out, "%s answers from load %x of %s again, by parser %d\n", id, now.Published.Load, now.Published.At.UTC().Format(time.RFC3339), now.Published.Parser)
 	return err
 }
 
@@ -59,8 +62,8 @@ type forgetJob struct {
 	Yes        bool     `help:"Remove it without asking; without a terminal nothing is removed otherwise."`
 }
 
-// supervised: the command runs in a worker.
-func (forgetJob) supervised() bool { return true }
+// Supervised: the command runs in a worker.
+func (forgetJob) Supervised() bool { return true }
 
 func (forgetJob) Help() string {
 	return "Rules add up: an artifact goes when each of them says so. One that other builds or apps have, too, only loses the name.\n" +
@@ -90,21 +93,21 @@ func (a *ageFlag) UnmarshalText(text []byte) error {
 }
 
 // Run removes artifacts from store, lake and names.
-func (j forgetJob) Run(p *workspace) error {
+func (j forgetJob) Run(p *workspace.Workspace) error {
 	if len(j.Artifacts) > 0 && (j.KeepLast > 0 || j.OlderThan > 0 || j.UnaskedFor > 0) {
-		return usage("give artifacts or rules")
+		return exit.Usage("give artifacts or rules")
 	}
 	if len(j.Artifacts) == 0 && j.App == "" && j.KeepLast == 0 && j.OlderThan == 0 && j.UnaskedFor == 0 {
-		return usage("no ARTIFACT and no rule given: symlake forget removes nothing without one (see symlake forget --help)")
+		return exit.Usage("no ARTIFACT and no rule given: symlake forget removes nothing without one (see symlake forget --help)")
 	}
-	s, lake, done, err := p.openToChange()
+	s, lake, done, err := p.OpenToChange()
 	if err != nil {
 		return err
 	}
 	defer done()
 	o := forget.Options{Stores: lake, App: j.App, KeepLast: j.KeepLast, OlderThan: time.Duration(j.OlderThan), UnaskedFor: time.Duration(j.UnaskedFor), DryRun: j.DryRun}
 	for _, name := range j.Artifacts {
-		id, err := p.oneArtifact(s, name, j.App)
+		id, err := p.OneArtifact(s, name, j.App)
 		if err != nil {
 			return err
 		}
@@ -118,9 +121,9 @@ func (j forgetJob) Run(p *workspace) error {
 			return err
 		}
 	}
-	r, err := forget.Run(p.ctx, o)
-	if errors.Is(err, forget.ErrUnasked) {
-		return usage("--unasked-for: %w", err)
+	r, err := ingest.Forget(p.Ctx, o)
+	if errors.Is(err, ingest.ErrUnasked) {
+		return exit.Usage("--unasked-for: %w", err)
 	}
 	if err != nil {
 		return err
@@ -130,27 +133,27 @@ func (j forgetJob) Run(p *workspace) error {
 		if len(r.Forgotten) <= 10 {
 			detail += ": " + strings.Join(r.Forgotten, " ")
 		}
-		if err := s.audit(p.ctx, "forget", detail); err != nil {
+		if err := s.NoteEvent(p.Ctx, "forget", detail); err != nil {
 			return err
 		}
 	}
-	if p.flags.JSON {
-		return p.printJSON(r)
+	if p.Flags.JSON {
+		return p.PrintJSON(r)
 	}
 	verb := "forgot"
 	if j.DryRun {
 		verb = "would forget"
 	}
-	_, err = fmt.Fprintln(p.out, forgetText(verb, r))
+	_, err = fmt.Fprintln(p.Out, forgetText(verb, r))
 	return err
 }
 
 // confirm prints what would be forgotten, and asks.
-func (j forgetJob) confirm(p *workspace, o ingest.ForgetOptions) error {
+func (j forgetJob) confirm(p *workspace.Workspace, o ingest.ForgetOptions) error {
 	o.DryRun = true
-	r, err := forget.Run(p.ctx, o)
-	if errors.Is(err, forget.ErrUnasked) {
-		return usage("--unasked-for: %w", err)
+	r, err := ingest.Forget(p.Ctx, o)
+	if errors.Is(err, ingest.ErrUnasked) {
+		return exit.Usage("--unasked-for: %w", err)
 	}
 	if err != nil {
 		return err
@@ -162,7 +165,7 @@ func (j forgetJob) confirm(p *workspace, o ingest.ForgetOptions) error {
 			text += " …"
 		}
 	}
-	return confirm(p.in, p.err, j.Yes, text)
+	return term.Confirm(p.In, p.ErrOut, j.Yes, text)
 }
 
 // forgetShown artifacts are named before they are forgotten; --dry-run --json names more.

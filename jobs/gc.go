@@ -5,25 +5,26 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/symlake/symlake/ingest/upkeep/gc"
-	"github.com/symlake/symlake/ingest/upkeep/keys"
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
 type gcJob struct {
-	missingFlags
+	workspace.MissingFlags
 	Grace  time.Duration `help:"Leave what is younger; keep it above the clients' catalog TTL." default:"24h"`
 	DryRun bool          `help:"Print what would be removed; change nothing."`
 }
 
-// supervised: the command runs in a worker.
-func (gcJob) supervised() bool { return true }
+// Supervised: the command runs in a worker.
+func (gcJob) Supervised() bool { return true }
 
 func (gcJob) Help() string { return "Example:\n  symlake gc --grace 48h" }
 
 // Run removes abandoned loads and those older than the previous one.
-func (j gcJob) Run(p *workspace) error {
-	s, err := p.openRecords(j.DryRun)
-	if j.skips(p.process, err) {
+func (j gcJob) Run(p *workspace.Workspace) error {
+	s, err := p.OpenRecords(j.DryRun)
+	if j.Skips(p.Session, err) {
 		return nil
 	}
 	if err != nil {
@@ -32,19 +33,19 @@ func (j gcJob) Run(p *workspace) error {
 	defer s.Close()
 	alone := false
 	if !j.DryRun {
-		unlock, err := p.lockStore("wait")
+		unlock, err := p.LockStore("wait")
 		if err != nil {
 			return err
 		}
 		defer unlock()
-		alone = p.storeDir() != ""
+		alone = p.StoreDir() != ""
 	}
-	r, err := gc.Run(p.ctx, gc.Options{Store: s.Store, Keyring: s.ring, Grace: max(j.Grace, 1), DryRun: j.DryRun, Alone: alone, Now: time.Now})
+	r, err := ingest.GC(p.Ctx, ingest.GCOptions{Store: s.Store, Keyring: s.Ring, Grace: max(j.Grace, 1), DryRun: j.DryRun, Alone: alone, Now: time.Now})
 	if err != nil {
 		return err
 	}
 	if !j.DryRun && r.Loads > 0 {
-		err := s.audit(p.ctx, "gc", fmt.Sprintf("%d loads", r.Loads))
+		err := s.NoteEvent(p.Ctx, "gc", fmt.Sprintf("%d loads", r.Loads))
 		if err != nil {
 			return err
 		}
@@ -54,13 +55,13 @@ func (j gcJob) Run(p *workspace) error {
 			return err
 		}
 	}
-	if p.flags.JSON {
-		err = p.printJSON(r)
+	if p.Flags.JSON {
+		err = p.PrintJSON(r)
 	} else {
-		_, err = fmt.Fprintf(p.out, "removed %d loads and %d bytes of unfinished batches\n", r.Loads, r.Freed)
+		_, err = fmt.Fprintf(p.Out, "removed %d loads and %d bytes of unfinished batches\n", r.Loads, r.Freed)
 	}
 	for _, d := range r.Damaged {
-		fmt.Fprintf(p.err, "%s: %s\n", d.Where, d.Error)
+		fmt.Fprintf(p.ErrOut, "%s: %s\n", d.Where, d.Error)
 	}
 	if err == nil && len(r.Damaged) > 0 {
 		err = fmt.Errorf("%d artifacts are damaged, and gc left them as they are: see symlake verify", len(r.Damaged))
@@ -69,14 +70,14 @@ func (j gcJob) Run(p *workspace) error {
 }
 
 // retire deletes store keys that nothing needs since before the grace.
-func (j gcJob) retire(p *workspace, s *records) error {
-	lake, err := p.openLake(s, false)
-	if err != nil && !errors.Is(err, errNoLake) {
+func (j gcJob) retire(p *workspace.Workspace, s *session.Records) error {
+	lake, err := p.OpenLake(s, false)
+	if err != nil && !errors.Is(err, workspace.ErrNoLake) {
 		return err
 	}
-	gone, err := keys.Retire(p.ctx, s.Store, s.ring, lake, max(j.Grace, 1), time.Now())
+	gone, err := ingest.RetireKeys(p.Ctx, s.Store, s.Ring, lake, max(j.Grace, 1), time.Now())
 	for _, v := range gone {
-		err = errors.Join(err, s.audit(p.ctx, "gc", fmt.Sprintf("store key %d", v)))
+		err = errors.Join(err, s.NoteEvent(p.Ctx, "gc", fmt.Sprintf("store key %d", v)))
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"github.com/symlake/symlake/sinks/catalog"
 	"cmp"
 	"errors"
 	"fmt"
@@ -10,12 +11,15 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest"
-	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/host"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 type ingestJob struct {
-	sourceFlags
+	workspace.SourceFlags
 	Workers        int           `help:"Units exploded at once (default: limits.workers, else the processors)."`
 	Shard          string        `help:"Take objects whose key hashes to I of N, from 0." placeholder:"I/N"`
 	DryRun         bool          `help:"Print what would be done; change nothing."`
@@ -59,8 +63,8 @@ const (
 	lakeHeapPercent = 2000
 )
 
-// supervised: every ingest runs in a worker, but an isolated one, whose parent waits for it.
-func (j ingestJob) supervised() bool { return !j.Isolated }
+// Supervised: every ingest runs in a worker, but an isolated one, whose parent waits for it.
+func (j ingestJob) Supervised() bool { return !j.Isolated }
 
 func (ingestJob) Help() string {
 	return "Without a configuration everything is kept in ./symlake-data.\n\n" +
@@ -75,52 +79,52 @@ func (ingestJob) Help() string {
 const garbageBytes = 40 << 20
 
 // Run finds new objects, loads and publishes them, and reports.
-func (j ingestJob) Run(p *workspace) error {
+func (j ingestJob) Run(p *workspace.Workspace) error {
 	o, err := j.options(p)
 	if err != nil {
 		return err
 	}
 	// What the user got wrong is found before anything is created.
-	if err := p.checkLake(); err != nil {
+	if err := p.CheckLake(); err != nil {
 		return err
 	}
-	sources, unopened, err := j.open(p)
+	sources, unopened, err := j.Open(p)
 	if err != nil {
 		return err
 	}
-	if err := discover.Check(sources); err != nil {
-		return usage("%w", err)
+	if err := ingest.Check(sources); err != nil {
+		return exit.Usage("%w", err)
 	}
 	if len(sources) == 0 {
 		return &unopenedSources{list: unopened, all: true}
 	}
 	if j.Isolated {
-		if err := boundMemory(uint64(p.config.Limits.Memory) + isolatedExtra); err != nil {
+		if err := host.BoundMemory(uint64(p.Config.Limits.Memory) + isolatedExtra); err != nil {
 			return fmt.Errorf("bound memory: %w", err)
 		}
 	}
-	s, unlock, err := p.createLocked(func() (func(), error) {
+	s, unlock, err := p.CreateLocked(func() (func(), error) {
 		if j.Isolated { // the one that started this one holds the lock
-			return p.joinStore(lockJoin, "")
+			return p.JoinStore(workspace.LockJoin, "")
 		}
-		return p.joinStore(j.IfLocked, "ingest-"+strings.ReplaceAll(cmp.Or(j.Shard, "0/1"), "/", "-of-"))
+		return p.JoinStore(j.IfLocked, "ingest-"+strings.ReplaceAll(cmp.Or(j.Shard, "0/1"), "/", "-of-"))
 	})
-	if errors.Is(err, errSkipLocked) {
-		return p.reportLocked(j.Report, "ingest", o.Run)
+	if errors.Is(err, workspace.ErrSkipLocked) {
+		return p.ReportLocked(j.Report, "ingest", o.Run)
 	}
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	defer s.Close()
-	o.Store, o.Keyring = s.Store, s.ring
-	p.garbage.Limit(listHeapPercent, listGCPercent, o.MemoryBytes+garbageBytes)
+	o.Store, o.Keyring = s.Store, s.Ring
+	p.Collections.Limit(listHeapPercent, listGCPercent, o.MemoryBytes+garbageBytes)
 	first, working := ingestHeapPercent, ingestGCPercent
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
 	if !j.DryRun {
-		if o.Lake, err = p.createLake(s); err != nil {
+		if o.Lake, err = p.CreateLake(s); err != nil {
 			return err
 		}
 		if o.Lake != nil {
@@ -128,24 +132,24 @@ func (j ingestJob) Run(p *workspace) error {
 		}
 	}
 	if j.Force && !j.DryRun && !j.Isolated {
-		if err := s.audit(p.ctx, "force", strings.Join(j.Sources, " ")); err != nil {
+		if err := s.NoteEvent(p.Ctx, "force", strings.Join(j.Sources, " ")); err != nil {
 			return err
 		}
 	}
-	watch := p.watch("ingest")
+	watch := p.Watch("ingest")
 	o.Progress = func(e ingest.Event) { showObject(p, watch, e) }
-	o.Taking = func() { p.garbage.Limit(first, working, o.MemoryBytes+garbageBytes) }
+	o.Taking = func() { p.Collections.Limit(first, working, o.MemoryBytes+garbageBytes) }
 	work := ingest.Run
 	if j.Rename {
 		work = ingest.Rename
 	}
-	ctx, traces := p.traced("ingest", o.Run, j.Shard)
+	ctx, traces := p.Traced("ingest", o.Run, j.Shard)
 	if traces != nil {
-		o.Span = traces.span
+		o.Span = traces.Span
 	}
 	report, err := work(ctx, sources, o)
-	watch.stop()
-	traces.end(err)
+	watch.Stop()
+	traces.End(err)
 	if len(unopened) > 0 {
 		report.Sources = append(unopened, report.Sources...)
 		err = errors.Join(err, &unopenedSources{list: unopened})
@@ -154,44 +158,44 @@ func (j ingestJob) Run(p *workspace) error {
 }
 
 // showObject shows what became of an object.
-func showObject(p *workspace, w *progress, e ingest.Event) {
-	if !w.hasBar() {
+func showObject(p *workspace.Workspace, w *term.Progress, e ingest.Event) {
+	if !w.HasBar() {
 		level := slog.LevelDebug
-		if e.State == row.ObjectRejected || e.State == row.ObjectFailed {
+		if e.State == catalog.ObjectRejected || e.State == catalog.ObjectFailed {
 			level = slog.LevelWarn
 		}
-		p.log.Log(p.ctx, level, "object", "url", e.URL, "state", e.State, "reason", e.Reason)
+		p.Log.Log(p.Ctx, level, "object", "url", e.URL, "state", e.State, "reason", e.Reason)
 	}
-	w.at(int64(e.Done), e.URL, "ingest", "done", e.Done, "of", e.Total, "url", e.URL)
+	w.At(int64(e.Done), e.URL, "ingest", "done", e.Done, "of", e.Total, "url", e.URL)
 }
 
 // options is what flags and configuration say of the pipeline.
-func (j ingestJob) options(p *workspace) (ingest.Options, error) {
-	o := p.pipeline()
-	o.Force, o.DryRun, o.Limit, o.Run, o.Scratch = j.Force, j.DryRun, j.Limit, runID(j.RunID), p.scratch()
+func (j ingestJob) options(p *workspace.Workspace) (ingest.Options, error) {
+	o := p.Pipeline()
+	o.Force, o.DryRun, o.Limit, o.Run, o.Scratch = j.Force, j.DryRun, j.Limit, workspace.RunID(j.RunID), p.Scratch()
 	o.Rederive, o.HintsOnly = j.Rederive, j.HintsOnly
 	if o.Only = j.Only; j.Isolated {
 		o.Isolated, o.Only = true, j.Only[len(j.Only)-1:]
 	}
 	if j.Workers < 0 || j.Limit < 0 || j.Deadline < 0 {
-		return o, usage("--workers %d, --limit %d, --deadline %s: want none below 0", j.Workers, j.Limit, j.Deadline)
+		return o, exit.Usage("--workers %d, --limit %d, --deadline %s: want none below 0", j.Workers, j.Limit, j.Deadline)
 	}
 	if j.Workers != 0 {
 		o.Workers = j.Workers
 	}
-	o.Host, o.Process, o.Alive = thisHost(), identity(p.worker), processAlive
+	o.Host, o.Process, o.Alive = host.ThisHost(), host.Identity(p.Worker), host.ProcessAlive
 	o.Worker, o.TellLater, o.Attempts = row.NewWorkerID(), j.TellLater, j.RunID != ""
 	if j.Teller != "" {
 		if err := o.Teller.UnmarshalText([]byte(j.Teller)); err != nil {
-			return o, usage("--teller: %w", err)
+			return o, exit.Usage("--teller: %w", err)
 		}
 	}
 	o.Isolate = isolate(p, o.Run, o.Worker.String(), cmp.Or(o.ObjectTime, time.Hour))
-	o.Owner = owner(o.Run)
+	o.Owner = workspace.Owner(o.Run)
 	if j.Deadline > 0 {
 		o.Deadline = time.Now().Add(j.Deadline)
 	}
 	var err error
-	o.Shard, o.Shards, err = parseShard(j.Shard)
+	o.Shard, o.Shards, err = workspace.ParseShard(j.Shard)
 	return o, err
 }

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
 type initJob struct {
@@ -28,35 +31,35 @@ limits: {memory: 512MiB, workers: 2, object: 16GiB}
 `
 
 // Run creates what is missing.
-func (j initJob) Run(p *workspace) error {
+func (j initJob) Run(p *workspace.Workspace) error {
 	// What the user got wrong is found before anything is created.
-	if err := p.checkLake(); err != nil {
+	if err := p.CheckLake(); err != nil {
 		return err
 	}
-	if err := p.createTables(j.NewBlocks); err != nil {
+	if err := p.CreateTables(j.NewBlocks); err != nil {
 		return err
 	}
-	path := p.flags.Config
+	path := p.Flags.Config
 	if path == "" {
-		path = defaultConfig
+		path = settings.File
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case err == nil:
-		_, werr := fmt.Fprintf(f, configText, p.storeURL(), p.lakeText(), p.keyPlace().text())
+		_, werr := fmt.Fprintf(f, configText, p.StoreURL(), p.LakeText(), p.KeyPlace().Text())
 		if err := errors.Join(werr, f.Close()); err != nil {
 			return fmt.Errorf("write %s: %w", path, err)
 		}
-		p.log.Info("created", "configuration", path)
+		p.Log.Info("created", "configuration", path)
 	case !errors.Is(err, fs.ErrExist):
 		return fmt.Errorf("create configuration: %w", err)
 	}
-	s, err := p.createStore()
+	s, err := p.CreateStore()
 	if err != nil {
 		return err
 	}
 	if j.NewBlocks {
-		err = s.audit(p.ctx, "init", "an empty place for rows: "+p.storeURL())
+		err = s.NoteEvent(p.Ctx, "init", "an empty place for rows: "+p.StoreURL())
 	}
 	return errors.Join(err, s.Close())
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/all"
 )
@@ -23,26 +26,26 @@ func (inspectJob) Help() string {
 
 // Run prints what is in the file; members of archives too. What ingest would reject it says on standard error, and ends
 // with ingest's exit code for that.
-func (j inspectJob) Run(p *workspace) error {
-	src, err := p.openSource(SourceConfig{URL: j.File}) // first: it does not wait for the writer of a pipe
+func (j inspectJob) Run(p *workspace.Workspace) error {
+	src, err := p.OpenSource(settings.SourceConfig{URL: j.File}) // first: it does not wait for the writer of a pipe
 	if err != nil {
 		return err
 	}
-	known, err := all.Inspect(p.ctx, j.File, p.out, p.flags.JSON)
+	known, err := all.Inspect(p.Ctx, j.File, p.Out, p.Flags.JSON)
 	if known || err != nil {
 		return err
 	}
-	if known, err = all.InspectLake(p.ctx, j.File, p.out, p.flags.JSON, p.lakeKeys); known || err != nil {
+	if known, err = all.InspectLake(p.Ctx, j.File, p.Out, p.Flags.JSON, p.LakeKeys); known || err != nil {
 		return err
 	}
 	rejected := false
 	reject := func(in *formats.Input, why ...error) {
 		for _, err := range why {
 			rejected = true
-			fmt.Fprintf(p.err, "%s: %v\n", in.Name, err)
+			fmt.Fprintf(p.ErrOut, "%s: %v\n", in.Name, err)
 		}
 	}
-	err = ingest.Walk(p.ctx, src, p.pipeline(), func(in *formats.Input, f *formats.Format, obj *formats.Object, err error) error {
+	err = ingest.Walk(p.Ctx, src, p.Pipeline(), func(in *formats.Input, f *formats.Format, obj *formats.Object, err error) error {
 		switch {
 		case err != nil && formats.Rejects(err):
 			reject(in, err)
@@ -50,10 +53,10 @@ func (j inspectJob) Run(p *workspace) error {
 		case err != nil:
 			return err
 		case f == nil:
-			fmt.Fprintf(p.err, "%s: unknown format\n", in.Name)
+			fmt.Fprintf(p.ErrOut, "%s: unknown format\n", in.Name)
 			return nil
 		case obj.Members == nil && len(obj.Artifacts) == 0:
-			fmt.Fprintf(p.err, "%s: %s without symbols%s\n", in.Name, f.Name, partOf(obj.Companions))
+			fmt.Fprintf(p.ErrOut, "%s: %s without symbols%s\n", in.Name, f.Name, partOf(obj.Companions))
 		}
 		for i := range obj.Artifacts {
 			why, err := j.artifact(p, in, f, &obj.Artifacts[i])
@@ -65,13 +68,13 @@ func (j inspectJob) Run(p *workspace) error {
 		return nil
 	})
 	if err == nil && rejected {
-		return &exitError{Code: exitRejected}
+		return &exit.Error{Code: exit.Rejected}
 	}
 	return err
 }
 
 // artifact prints an artifact and returns the reasons for which ingest would reject it.
-func (j inspectJob) artifact(p *workspace, in *formats.Input, f *formats.Format, a *formats.Artifact) (why []error, err error) {
+func (j inspectJob) artifact(p *workspace.Workspace, in *formats.Input, f *formats.Format, a *formats.Artifact) (why []error, err error) {
 	out := wire.Artifact{Artifact: a.ID.String(), Kind: a.Kind, Arch: a.Arch, Object: in.Name, ImageBase: fmt.Sprintf("%#x", a.Base)}
 	out.Names, out.Apps = wire.Names(a.Names)
 	if _, member, ok := strings.Cut(in.Name, "!"); ok {
@@ -83,7 +86,7 @@ func (j inspectJob) artifact(p *workspace, in *formats.Input, f *formats.Format,
 	show := func(r *symbol.Run) error {
 		out.Ranges += uint64(len(r.Ranges))
 		if j.Ranges {
-			return printRun(p.out, a.Base, r)
+			return printRun(p.Out, a.Base, r)
 		}
 		return nil
 	}
@@ -92,14 +95,14 @@ func (j inspectJob) artifact(p *workspace, in *formats.Input, f *formats.Format,
 		return nil, err
 	}
 	out.Quality = wire.NewQuality(q)
-	if p.flags.JSON {
-		return why, p.printJSON(out)
+	if p.Flags.JSON {
+		return why, p.PrintJSON(out)
 	}
-	_, err = fmt.Fprintf(p.out, "artifact    %s\nkind        %s %s\ncanonical   %s\nnames       %s\nimage       base %#x, end +%#x\nparts       %d\nunits       %d, %d broken, %d line programs broken\nranges      %d before overlaps are settled\nmissing     %s\n",
+	_, err = fmt.Fprintf(p.Out, "artifact    %s\nkind        %s %s\ncanonical   %s\nnames       %s\nimage       base %#x, end +%#x\nparts       %d\nunits       %d, %d broken, %d line programs broken\nranges      %d before overlaps are settled\nmissing     %s\n",
 		out.Artifact, a.Kind, a.Arch, a.Canonical, strings.Join(out.Names, " "), a.Base, a.End, a.Parts, q.Units, q.UnitsBroken, q.LinesBroken, out.Ranges, strings.Join(q.Missing, " "))
 	for _, w := range q.Warnings {
 		if err == nil {
-			_, err = fmt.Fprintf(p.out, "warning     %s\n", w)
+			_, err = fmt.Fprintf(p.Out, "warning     %s\n", w)
 		}
 	}
 	return why, err
@@ -117,13 +120,13 @@ func partOf(ids []string) string {
 	return ": a part of others: " + strings.Join(ids, " ")
 }
 
-// explode shows every run of an artifact, and returns the reasons for which ingest would reject it: a broken part, which
-// is passed over here, or the format's own check of all parts.
-func (j inspectJob) explode(p *workspace, f *formats.Format, a *formats.Artifact, show func(*symbol.Run) error) (q symbol.Quality, why []error, err error) {
+// explode gives an artifact's pieces to to, and returns the reasons for which ingest would reject it: a broken part,
+// which explode passes over, or the format's own check of all parts.
+func (j inspectJob) explode(p *workspace.Workspace, f *formats.Format, a *formats.Artifact, to formats.Takers) (q symbol.Quality, why []error, err error) {
 	for part := range a.Parts {
 		var got symbol.Quality
 		err := formats.Guard(f.Name, func() (err error) {
-			got, err = a.ExplodeInto(p.ctx, part, to)
+			got, err = a.ExplodeInto(p.Ctx, part, to)
 			return err
 		})
 		if formats.Rejects(err) {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/jobs/internal/program"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 )
 
 // isolate runs this command again for one object, as a process of its own with its own limits.
-func isolate(p *workspace, run, teller string, limit time.Duration) func(ctx context.Context, url string) (*report.Report, error) {
+func isolate(p *workspace.Workspace, run, teller string, limit time.Duration) func(ctx context.Context, url string) (*report.Report, error) {
 	return func(ctx context.Context, url string) (*report.Report, error) {
 		exe, err := os.Executable()
 		if err != nil {
@@ -31,10 +33,10 @@ func isolate(p *workspace, run, teller string, limit time.Duration) func(ctx con
 		}
 		ctx, cancel := context.WithTimeout(ctx, limit+isolatedGrace)
 		defer cancel()
-		p.log.Info("an object that was open when processes died is taken in one of its own", "url", url)
-		cmd := exec.CommandContext(ctx, exe, isolatedArgs(p.args, url, run, teller)...)
+		p.Log.Info("an object that was open when processes died is taken in one of its own", "url", url)
+		cmd := exec.CommandContext(ctx, exe, isolatedArgs(p.Args, url, run, teller)...)
 		var out bytes.Buffer
-		said := &errorTail{}
+		said := &program.ErrorTail{}
 		cmd.Stdout, cmd.Stderr = &out, said
 		err = cmd.Run()
 		report := &report.Report{}
@@ -49,7 +51,7 @@ func isolate(p *workspace, run, teller string, limit time.Duration) func(ctx con
 		case err != nil && !errors.As(err, &ended):
 			return nil, fmt.Errorf("start %s: %w", exe, err)
 		case err != nil && report == nil:
-			return nil, fmt.Errorf("%s: %s", ended.ProcessState, said.cause())
+			return nil, fmt.Errorf("%s: %s", ended.ProcessState, said.Cause())
 		}
 		return report, nil
 	}

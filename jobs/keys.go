@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/queries"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
@@ -35,52 +37,52 @@ type exportJSON struct {
 }
 
 // Run prints master keys and, for each engine, a script that reads the lake with them.
-func (j keysExportJob) Run(p *workspace) error {
-	s, err := p.openRecords(false)
+func (j keysExportJob) Run(p *workspace.Workspace) error {
+	s, err := p.OpenRecords(false)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	lake, err := p.openLake(s, false)
+	lake, err := p.OpenLake(s, false)
 	if err != nil {
 		return err
 	}
-	profile, masters, err := all.LakeMasters(p.ctx, lake)
+	profile, masters, err := all.LakeMasters(p.Ctx, lake)
 	switch {
 	case err != nil:
 		return err
 	case profile == "":
-		return fmt.Errorf("lake %s is empty", p.lakeURL())
+		return fmt.Errorf("lake %s is empty", p.LakeURL())
 	case profile != sinks.LakeSealed:
-		return usage("lake %s is %s: readers need no key", p.lakeURL(), profile)
+		return exit.Usage("lake %s is %s: readers need no key", p.LakeURL(), profile)
 	}
-	if err := s.audit(p.ctx, "export", "lake keys "+strings.Join(sortedKeys(masters), " ")); err != nil {
+	if err := s.NoteEvent(p.Ctx, "export", "lake keys "+strings.Join(sortedKeys(masters), " ")); err != nil {
 		return err
 	}
 	keys := map[string]string{}
 	for id, key := range masters {
 		keys[id] = base64.StdEncoding.EncodeToString(key)
 	}
-	if p.flags.JSON {
-		return p.printJSON(exportJSON{p.lakeURL(), profile, keys})
+	if p.Flags.JSON {
+		return p.PrintJSON(exportJSON{p.LakeURL(), profile, keys})
 	}
 	if j.For != "" {
-		text, err := queries.Reader(j.For, p.lakeURL(), keys)
+		text, err := queries.Reader(j.For, p.LakeURL(), keys)
 		if err == nil {
-			_, err = fmt.Fprint(p.out, text)
+			_, err = fmt.Fprint(p.Out, text)
 		}
 		return err
 	}
-	fmt.Fprintf(p.out, "lake %s\n", p.lakeURL())
+	fmt.Fprintf(p.Out, "lake %s\n", p.LakeURL())
 	for _, id := range sortedKeys(keys) {
-		fmt.Fprintf(p.out, "key %s %s\n", id, keys[id])
+		fmt.Fprintf(p.Out, "key %s %s\n", id, keys[id])
 	}
 	for _, engine := range queries.Readers() {
-		text, err := queries.Reader(engine, p.lakeURL(), keys)
+		text, err := queries.Reader(engine, p.LakeURL(), keys)
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(p.out, "\n#---- %s: save as read_%s.py\n\n%s", engine, engine, text); err != nil {
+		if _, err := fmt.Fprintf(p.Out, "\n#---- %s: save as read_%s.py\n\n%s", engine, engine, text); err != nil {
 			return err
 		}
 	}

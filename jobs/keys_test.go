@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/sinks/bucket/s3/s3test"
 	"github.com/symlake/symlake/sinks/kek/kmstest"
 )
@@ -147,7 +148,7 @@ func TestRehome(t *testing.T) {
 	with := func(args ...string) []string { return append(store[:len(store):len(store)], args...) }
 	mustRun(t, []int{0}, with("ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))...)
 	digest, ledger := stateOf(t, store...)
-	keyset := filepath.Join(path, defaultKeyset)
+	keyset := filepath.Join(path, settings.DefaultKeyset)
 	kms.Deny(arn, "Encrypt")
 	refused(t, []string{arn, "AccessDeniedException"}, with("--kms", arn, "keys", "rotate", "--from-keyset", keyset)...)
 	if s, _ := status(t, store...); s != "found" {
@@ -222,8 +223,8 @@ func TestOutOfReach(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(t, []string{locked}, "--store", filepath.Join(locked, "store"), "ingest", "s3://symbols/", "--endpoint", server.Endpoint)
-	if err := os.Rename(filepath.Join(store, defaultKeyset), filepath.Join(store, "away")); err != nil {
+	if err := os.Rename(filepath.Join(store, settings.DefaultKeyset), filepath.Join(store, "away")); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, []string{defaultKeyset, "is missing", "put it back"}, ingest(server.Endpoint, "off")...)
+	refused(t, []string{settings.DefaultKeyset, "is missing", "put it back"}, ingest(server.Endpoint, "off")...)
 }

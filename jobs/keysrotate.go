@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"github.com/symlake/symlake/sinks/catalog"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,8 +9,10 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/upkeep/keys"
-	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -29,26 +32,26 @@ type storeKeyJSON struct {
 }
 
 // Run prints the versions, oldest first.
-func (keysListJob) Run(p *workspace) error {
-	s, err := p.openRecords(true)
+func (keysListJob) Run(p *workspace.Workspace) error {
+	s, err := p.OpenRecords(true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	versions, err := row.StoreKeys(p.ctx, s.Store.Catalog)
+	versions, err := row.StoreKeys(p.Ctx, s.Store.Catalog)
 	if err != nil {
 		return err
 	}
-	use, err := s.Keys.Use(p.ctx)
+	use, err := s.KeyUse(p.Ctx)
 	if err != nil {
 		return err
 	}
-	lake, err := p.openLake(s, false)
+	lake, err := p.OpenLake(s, false)
 	var files map[uint32]int
 	if err == nil {
-		files, err = lake.Keys(p.ctx)
+		files, err = lake.Keys(p.Ctx)
 	}
-	if err != nil && !errors.Is(err, errNoLake) {
+	if err != nil && !errors.Is(err, workspace.ErrNoLake) {
 		return err
 	}
 	for _, v := range versions {
@@ -57,10 +60,10 @@ func (keysListJob) Run(p *workspace) error {
 		if !v.Made.IsZero() {
 			k.Made = &v.Made
 		}
-		if p.flags.JSON {
-			err = p.printJSON(k)
+		if p.Flags.JSON {
+			err = p.PrintJSON(k)
 		} else {
-			_, err = fmt.Fprintln(p.out, k)
+			_, err = fmt.Fprintln(p.Out, k)
 		}
 		if err != nil {
 			return err
@@ -91,8 +94,8 @@ type keysRotateJob struct {
 	IfLocked   string   `help:"When an ingest writes the store: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
 }
 
-// supervised: the command runs in a worker.
-func (keysRotateJob) supervised() bool { return true }
+// Supervised: the command runs in a worker.
+func (keysRotateJob) Supervised() bool { return true }
 
 func (keysRotateJob) Help() string {
 	return "Rows stay as they are, and readers read on. Cut short, it goes on where it stopped when it runs again. The old store key " +
@@ -108,13 +111,13 @@ type rotateJSON struct {
 }
 
 // Run rotates, and reseals.
-func (j keysRotateJob) Run(p *workspace) error {
+func (j keysRotateJob) Run(p *workspace.Workspace) error {
 	if len(j.Artifacts) > 0 && !j.Reseal {
-		return usage("artifacts are for --reseal: all of a store's keys rotate together")
+		return exit.Usage("artifacts are for --reseal: all of a store's keys rotate together")
 	}
-	unlock, err := p.lockStore(j.IfLocked)
-	if errors.Is(err, errSkipLocked) {
-		return p.report("", "", map[string]any{"job": "rotate", "started": time.Now().UTC(), "locked": true})
+	unlock, err := p.LockStore(j.IfLocked)
+	if errors.Is(err, workspace.ErrSkipLocked) {
+		return p.Report("", "", map[string]any{"job": "rotate", "started": time.Now().UTC(), "locked": true})
 	}
 	if err != nil {
 		return err
@@ -126,13 +129,13 @@ func (j keysRotateJob) Run(p *workspace) error {
 			return err
 		}
 	}
-	s, err := p.openRecords(false)
+	s, err := p.OpenRecords(false)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	if out.Rehomed > 0 {
-		if err := s.audit(p.ctx, "rehome", fmt.Sprintf("%d store keys to %s", out.Rehomed, s.kek.ID())); err != nil {
+		if err := s.NoteEvent(p.Ctx, "rehome", fmt.Sprintf("%d store keys to %s", out.Rehomed, s.KEK.ID())); err != nil {
 			return err
 		}
 	}
@@ -142,16 +145,16 @@ func (j keysRotateJob) Run(p *workspace) error {
 			return err
 		}
 	}
-	watch := p.watch("rotate")
-	out.RotateReport, err = ingest.Rotate(p.ctx, ingest.RotateOptions{Store: s.Store, Keyring: s.ring, Progress: func(r ingest.RotateReport) {
+	watch := p.Watch("rotate")
+	out.RotateReport, err = ingest.Rotate(p.Ctx, ingest.RotateOptions{Store: s.Store, Keyring: s.Ring, Progress: func(r ingest.RotateReport) {
 		text := fmt.Sprintf("rotate: %d data keys", r.DataKeys)
-		watch.at(int64(r.Records), text, text, slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
+		watch.At(int64(r.Records), text, text, slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
 	}})
-	watch.stop()
+	watch.Stop()
 	if out.Version == 0 { // no store key was made
 		return err
 	}
-	if aerr := s.audit(p.ctx, "rotate", fmt.Sprintf("to store key %d: %d data keys, %d records", out.Version, out.DataKeys, out.Records)); err == nil {
+	if aerr := s.NoteEvent(p.Ctx, "rotate", fmt.Sprintf("to store key %d: %d data keys, %d records", out.Version, out.DataKeys, out.Records)); err == nil {
 		err = aerr
 	}
 	if err == nil && j.Reseal {
@@ -161,61 +164,61 @@ func (j keysRotateJob) Run(p *workspace) error {
 }
 
 // rehome wraps the store's keys by another key-encryption key.
-func (j keysRotateJob) rehome(p *workspace) (int, error) {
-	from := keyPlace{keyset: j.FromKeyset, kms: p.keyPlace().kms}
-	from.kms.Key = j.FromKMS
-	old, err := from.open(p.ctx)
+func (j keysRotateJob) rehome(p *workspace.Workspace) (int, error) {
+	from := session.KeyPlace{Keyset: j.FromKeyset, KMS: p.KeyPlace().KMS}
+	from.KMS.Key = j.FromKMS
+	old, err := from.Open(p.Ctx)
 	if err != nil {
 		return 0, err
 	}
-	s, err := p.openStore(false)
+	s, err := p.OpenStore(false)
 	if err != nil {
 		return 0, err
 	}
 	defer s.Close()
-	return row.Rehome(p.ctx, s.Store.Catalog, old, s.kek)
+	return row.Rehome(p.Ctx, s.Store.Catalog, old, s.KEK)
 }
 
-func (j keysRotateJob) artifacts(p *workspace, s *records) (ids []symbol.ID, err error) {
+func (j keysRotateJob) artifacts(p *workspace.Workspace, s *session.Records) (ids []symbol.ID, err error) {
 	if len(j.Artifacts) > 0 {
-		return p.resolve(s, j.Artifacts)
+		return p.Resolve(s, j.Artifacts)
 	}
-	err = s.Artifacts.Each(p.ctx, func(r *catalog.Record) error {
+	err = s.Artifacts(p.Ctx, func(r *catalog.Record) error {
 		ids = append(ids, r.ID)
 		return nil
 	})
 	return ids, err
 }
 
-func (j keysRotateJob) reseal(p *workspace, s *records, ids []symbol.ID) (*ingest.ResealReport, error) {
-	lake, err := p.createLake(s)
+func (j keysRotateJob) reseal(p *workspace.Workspace, s *session.Records, ids []symbol.ID) (*ingest.ResealReport, error) {
+	lake, err := p.CreateLake(s)
 	if err != nil {
 		return nil, err
 	}
-	watch := p.watch("reseal")
-	defer watch.stop()
-	r, err := ingest.Reseal(p.ctx, ingest.ResealOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Artifacts: ids,
-		MemoryBytes: int64(p.config.Limits.Memory), Scratch: p.scratch(), Owner: owner(runID("")), Progress: func(r ingest.ResealReport) {
+	watch := p.Watch("reseal")
+	defer watch.Stop()
+	r, err := ingest.Reseal(p.Ctx, ingest.ResealOptions{Store: s.Store, Keyring: s.Ring, Lake: lake, Artifacts: ids,
+		MemoryBytes: int64(p.Config.Limits.Memory), Scratch: p.Scratch(), Owner: workspace.Owner(workspace.RunID("")), Progress: func(r ingest.ResealReport) {
 			text := fmt.Sprintf("reseal: %d MB", r.Bytes/1e6)
-			watch.at(int64(r.Artifacts), text, text, slog.Int("artifacts", r.Artifacts), slog.Uint64("bytes", r.Bytes))
+			watch.At(int64(r.Artifacts), text, text, slog.Int("artifacts", r.Artifacts), slog.Uint64("bytes", r.Bytes))
 		}})
 	detail := fmt.Sprintf("%d loads of %d artifacts", r.Loads, r.Artifacts)
 	if len(j.Artifacts) > 0 {
 		detail += ": " + strings.Join(j.Artifacts, " ")
 	}
-	if aerr := s.audit(p.ctx, "reseal", detail); err == nil {
+	if aerr := s.NoteEvent(p.Ctx, "reseal", detail); err == nil {
 		err = aerr
 	}
 	return r, err
 }
 
-func (j keysRotateJob) print(p *workspace, out rotateJSON) error {
-	if p.flags.JSON {
-		return p.printJSON(out)
+func (j keysRotateJob) print(p *workspace.Workspace, out rotateJSON) error {
+	if p.Flags.JSON {
+		return p.PrintJSON(out)
 	}
-	_, err := fmt.Fprintf(p.out, "store key %d: %d data keys and %d records brought under it in %.1f s\n", out.Version, out.DataKeys, out.Records, out.Seconds)
+	_, err := fmt.Fprintf(p.Out, "store key %d: %d data keys and %d records brought under it in %.1f s\n", out.Version, out.DataKeys, out.Records, out.Seconds)
 	if out.Resealed != nil && err == nil {
-		_, err = fmt.Fprintf(p.out, "%d loads of %d artifacts have new data keys; the rows under the old ones go with symlake gc after its grace\n", out.Resealed.Loads, out.Resealed.Artifacts)
+		_, err = fmt.Fprintf(p.Out, "%d loads of %d artifacts have new data keys; the rows under the old ones go with symlake gc after its grace\n", out.Resealed.Loads, out.Resealed.Artifacts)
 	}
 	return err
 }

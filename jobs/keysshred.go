@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
 type keysShredJob struct {
@@ -13,8 +15,8 @@ type keysShredJob struct {
 	Yes       bool     `help:"Destroy without asking; without a terminal nothing is destroyed otherwise."`
 }
 
-// supervised: the command runs in a worker.
-func (keysShredJob) supervised() bool { return true }
+// Supervised: the command runs in a worker.
+func (keysShredJob) Supervised() bool { return true }
 
 func (keysShredJob) Help() string {
 	return "Takes the artifact out of the lake, destroys the keys of all its loads, also in the catalog's past, and deletes its rows. It answers " +
@@ -23,43 +25,43 @@ func (keysShredJob) Help() string {
 }
 
 // Run shreds.
-func (j keysShredJob) Run(p *workspace) error {
+func (j keysShredJob) Run(p *workspace.Workspace) error {
 	if err := j.confirm(p); err != nil {
 		return err
 	}
-	unlock, err := p.lockStore("wait")
+	unlock, err := p.LockStore("wait")
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	s, err := p.openRecords(false)
+	s, err := p.OpenRecords(false)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	ids, err := p.resolve(s, j.Artifacts)
+	ids, err := p.Resolve(s, j.Artifacts)
 	if err != nil {
 		return err
 	}
-	lake, err := p.openLake(s, false)
-	if err != nil && !errors.Is(err, errNoLake) {
+	lake, err := p.OpenLake(s, false)
+	if err != nil && !errors.Is(err, workspace.ErrNoLake) {
 		return err
 	}
 	for i, id := range ids {
-		if err := s.audit(p.ctx, "shred", fmt.Sprintf("artifact %s, named as %s", id, j.Artifacts[i])); err != nil {
+		if err := s.NoteEvent(p.Ctx, "shred", fmt.Sprintf("artifact %s, named as %s", id, j.Artifacts[i])); err != nil {
 			return err
 		}
 	}
-	r, err := keys.Shred(p.ctx, keys.ShredOptions{Store: s.Store, Keyring: s.ring, Lake: lake, Artifacts: ids, Alone: p.storeDir() != ""})
-	if p.flags.JSON {
-		return errors.Join(err, p.printJSON(r))
+	r, err := ingest.Shred(p.Ctx, ingest.ShredOptions{Store: s.Store, Keyring: s.Ring, Lake: lake, Artifacts: ids, Alone: p.StoreDir() != ""})
+	if p.Flags.JSON {
+		return errors.Join(err, p.PrintJSON(r))
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.out, "%d artifacts shredded: %d loads, %d files of the lake deleted. Not reached:\n", len(r.Artifacts), r.Loads, r.LakeFiles)
+	fmt.Fprintf(p.Out, "%d artifacts shredded: %d loads, %d files of the lake deleted. Not reached:\n", len(r.Artifacts), r.Loads, r.LakeFiles)
 	for _, left := range r.Left {
-		if _, err := fmt.Fprintf(p.out, "  %s\n", left); err != nil {
+		if _, err := fmt.Fprintf(p.Out, "  %s\n", left); err != nil {
 			return err
 		}
 	}
@@ -67,20 +69,20 @@ func (j keysShredJob) Run(p *workspace) error {
 }
 
 // confirm prints whose keys would be destroyed, and asks. No lock is held meanwhile.
-func (j keysShredJob) confirm(p *workspace) error {
-	s, err := p.openRecords(true)
+func (j keysShredJob) confirm(p *workspace.Workspace) error {
+	s, err := p.OpenRecords(true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	ids, err := p.resolve(s, j.Artifacts)
+	ids, err := p.Resolve(s, j.Artifacts)
 	if err != nil {
 		return err
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "will destroy for good all keys of %d artifacts, their rows and their files of the lake:", len(ids))
 	for i, id := range ids {
-		rec, err := s.Artifacts.Get(p.ctx, id)
+		rec, err := s.Artifact(p.Ctx, id)
 		if err != nil {
 			return err
 		}
@@ -88,5 +90,5 @@ func (j keysShredJob) confirm(p *workspace) error {
 			fmt.Fprintf(&text, ": %d ranges or classes in %d rows of %d bytes", rec.Published.Ranges, rec.Published.Rows, rec.Published.Bytes)
 		}
 	}
-	return confirm(p.in, p.err, j.Yes, text.String())
+	return term.Confirm(p.In, p.ErrOut, j.Yes, text.String())
 }

@@ -11,6 +11,11 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/transfer"
 	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -27,8 +32,8 @@ type loadJob struct {
 	Report     string   `help:"Where the report goes; - is standard output, as the very last line." placeholder:"FILE"`
 }
 
-// supervised: the command runs in a worker.
-func (loadJob) supervised() bool { return true }
+// Supervised: the command runs in a worker.
+func (loadJob) Supervised() bool { return true }
 
 func (loadJob) Help() string {
 	return "Rows go as they are, data keys are wrapped under the target's key, names and ledger come along: " +
@@ -40,7 +45,7 @@ func (loadJob) Help() string {
 const loadGCPercent = 50
 
 // Run copies published loads of one store into another.
-func (j loadJob) Run(p *workspace) error {
+func (j loadJob) Run(p *workspace.Workspace) error {
 	src, err := j.source(p)
 	if err != nil {
 		return err
@@ -48,125 +53,125 @@ func (j loadJob) Run(p *workspace) error {
 	if j.HFilesOut != "" {
 		return j.export(p, src)
 	}
-	if src.storeURL() == p.storeURL() {
-		return usage("source and target are both %s: name one with --from or --store", p.storeURL())
+	if src.StoreURL() == p.StoreURL() {
+		return exit.Usage("source and target are both %s: name one with --from or --store", p.StoreURL())
 	}
-	from, err := src.openRecords(true)
+	from, err := src.OpenRecords(true)
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
 	defer from.Close()
-	o := transfer.Options{From: transfer.Store{Store: from.Store, Keyring: from.ring}, Force: j.Force, Run: runID(j.RunID), Now: time.Now}
-	o.Owner = owner(o.Run)
+	o := transfer.Options{From: transfer.Store{Store: from.Store, Keyring: from.Ring}, Force: j.Force, Run: workspace.RunID(j.RunID), Now: time.Now}
+	o.Owner = workspace.Owner(o.Run)
 	if o.Artifacts, err = j.artifacts(p, from); err != nil {
 		return err
 	}
-	p.heard = &notices{}
-	to, unlock, err := p.createLocked(func() (func(), error) { return p.lockStore(j.IfLocked) })
-	if errors.Is(err, errSkipLocked) {
-		return p.reportLocked(j.Report, "load", o.Run)
+	p.Heard = &session.Notices{}
+	to, unlock, err := p.CreateLocked(func() (func(), error) { return p.LockStore(j.IfLocked) })
+	if errors.Is(err, workspace.ErrSkipLocked) {
+		return p.ReportLocked(j.Report, "load", o.Run)
 	}
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	defer to.Close()
-	o.To = transfer.Store{Store: to.Store, Keyring: to.ring}
-	p.garbage.Limit(garbage.FirstHeapPercent, loadGCPercent, int64(p.config.Limits.Memory))
+	o.To = transfer.Store{Store: to.Store, Keyring: to.Ring}
+	p.Collections.Limit(garbage.FirstHeapPercent, loadGCPercent, int64(p.Config.Limits.Memory))
 	if j.Force {
-		if err := to.audit(p.ctx, "force", "load from "+src.storeURL()); err != nil {
+		if err := to.NoteEvent(p.Ctx, "force", "load from "+src.StoreURL()); err != nil {
 			return err
 		}
 	}
-	watch := p.watch("load")
-	o.Progress = func(r ingest.CopyReport) { showCopy(watch, r) }
-	report, err := ingest.Copy(p.ctx, o)
-	watch.stop()
-	report.From, report.To, report.Notes = src.storeURL(), p.storeURL(), p.heard.list
+	watch := p.Watch("load")
+	o.Progress = func(r transfer.Report) { showCopy(watch, r) }
+	report, err := transfer.Copy(p.Ctx, o)
+	watch.Stop()
+	report.From, report.To, report.Notes = src.StoreURL(), p.StoreURL(), p.Heard.List
 	if report.Artifacts.Copied > 0 {
-		err = errors.Join(err, to.audit(p.ctx, "load", fmt.Sprintf("%d artifacts from %s", report.Artifacts.Copied, src.storeURL())))
-		noteCopy(src, fmt.Sprintf("%d artifacts to %s", report.Artifacts.Copied, p.storeURL()))
+		err = errors.Join(err, to.NoteEvent(p.Ctx, "load", fmt.Sprintf("%d artifacts from %s", report.Artifacts.Copied, src.StoreURL())))
+		noteCopy(src, fmt.Sprintf("%d artifacts to %s", report.Artifacts.Copied, p.StoreURL()))
 	}
-	if rerr := p.report(j.Report, "load-"+o.Run, report); rerr != nil && err == nil {
+	if rerr := p.Report(j.Report, "load-"+o.Run, report); rerr != nil && err == nil {
 		err = rerr
 	}
 	if err == nil && report.Artifacts.Failed > 0 {
-		err = fmt.Errorf("%d artifacts could not be copied: see the report, and symlake verify --store %s", report.Artifacts.Failed, src.storeURL())
+		err = fmt.Errorf("%d artifacts could not be copied: see the report, and symlake verify --store %s", report.Artifacts.Failed, src.StoreURL())
 	}
 	return err
 }
 
-// failed reports a copy that did not begin.
-func (j loadJob) failed(s *process, err error) error {
-	p := newWorkspace(s)
-	run := runID(j.RunID)
-	return p.reportFailure(err, j.Report, "load-"+run, p.failure("load", run, err))
+// Failed reports a copy that did not begin.
+func (j loadJob) Failed(s *session.Session, err error) error {
+	p := workspace.New(s)
+	run := workspace.RunID(j.RunID)
+	return p.ReportFailure(err, j.Report, "load-"+run, p.Failure("load", run, err))
 }
 
 // noteCopy notes in the audit of the source where copies of it are, for whoever shreds or forgets there. Who may only
 // read the source may copy it all the same.
-func noteCopy(p *workspace, detail string) {
-	s, err := p.openRecords(false)
+func noteCopy(p *workspace.Workspace, detail string) {
+	s, err := p.OpenRecords(false)
 	if err == nil {
-		err = errors.Join(s.audit(p.ctx, "copied", detail), s.Close())
+		err = errors.Join(s.NoteEvent(p.Ctx, "copied", detail), s.Close())
 	}
 	if err != nil {
-		p.log.Warn("the source's audit does not know of this copy", "error", err.Error())
+		p.Log.Warn("the source's audit does not know of this copy", "error", err.Error())
 	}
 }
 
 // source is this process as it would be with the source as its store.
-func (j loadJob) source(p *workspace) (*workspace, error) {
+func (j loadJob) source(p *workspace.Workspace) (*workspace.Workspace, error) {
 	url := j.From
-	if url == "" && p.config.Store != "" && p.config.Store != p.storeURL() {
-		url = p.config.Store
+	if url == "" && p.Config.Store != "" && p.Config.Store != p.StoreURL() {
+		url = p.Config.Store
 	}
 	if url == "" {
-		url = "file:" + defaultData
+		url = "file:" + settings.DefaultData
 	}
-	flags := *p.flags
-	src := *p.process
-	src.flags, flags.Store, flags.Keyset, flags.KMS = &flags, url, j.FromKeyset, j.FromKMS
-	if dir := src.storeDir(); flags.Keyset == "" && flags.KMS == "" && dir != "" {
-		if path := filepath.Join(dir, "keyset.json"); fileExists(path) {
+	flags := *p.Flags
+	src := *p.Session
+	src.Flags, flags.Store, flags.Keyset, flags.KMS = &flags, url, j.FromKeyset, j.FromKMS
+	if dir := src.StoreDir(); flags.Keyset == "" && flags.KMS == "" && dir != "" {
+		if path := filepath.Join(dir, "keyset.json"); workspace.FileExists(path) {
 			flags.Keyset = path
 		}
 	}
-	return newWorkspace(&src), nil
+	return workspace.New(&src), nil
 }
 
 // export writes files instead of loading them.
-func (j loadJob) export(p, src *workspace) error {
+func (j loadJob) export(p, src *workspace.Workspace) error {
 	if len(j.Artifacts) > 0 {
-		return usage("--hfiles-out writes the whole store: name no artifact")
+		return exit.Usage("--hfiles-out writes the whole store: name no artifact")
 	}
-	unlock, err := src.lockStore(j.IfLocked)
+	unlock, err := src.LockStore(j.IfLocked)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	from, err := src.openStore(true)
+	from, err := src.OpenStore(true)
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
 	}
 	defer from.Close()
-	out, err := all.ExportHBase(p.ctx, from.Store, j.HFilesOut, p.storeURL())
+	out, err := all.ExportHBase(p.Ctx, from.Store, j.HFilesOut, p.StoreURL())
 	if err != nil {
 		return fmt.Errorf("write HFiles into %s: %w", j.HFilesOut, err)
 	}
-	if p.flags.JSON {
-		return p.printJSON(out)
+	if p.Flags.JSON {
+		return p.PrintJSON(out)
 	}
-	_, err = fmt.Fprintf(p.out, "%d rows and %d records written; its keyset is the source's. To load them:\n  %s\n", out.Rows, out.Records, strings.Join(out.Commands, "\n  "))
+	_, err = fmt.Fprintf(p.Out, "%d rows and %d records written; its keyset is the source's. To load them:\n  %s\n", out.Rows, out.Records, strings.Join(out.Commands, "\n  "))
 	return err
 }
 
 // artifacts resolves the names given.
-func (j loadJob) artifacts(p *workspace, from *records) ([]symbol.ID, error) {
+func (j loadJob) artifacts(p *workspace.Workspace, from *session.Records) ([]symbol.ID, error) {
 	var ids []symbol.ID
-	client := lookup.New(from.Store, from.kek, lookup.Options{})
+	client := lookup.New(from.Store, from.KEK, lookup.Options{})
 	for _, name := range j.Artifacts {
-		r := client.Resolve(p.ctx, name, lookup.Narrow{})
+		r := client.Resolve(p.Ctx, name, lookup.Narrow{})
 		switch {
 		case r.Record != nil:
 			ids = append(ids, r.Record.ID)
@@ -180,7 +185,7 @@ func (j loadJob) artifacts(p *workspace, from *records) ([]symbol.ID, error) {
 }
 
 // showCopy shows how far a copy is.
-func showCopy(w *progress, r ingest.CopyReport) {
-	w.at(int64(r.Artifacts.Seen), fmt.Sprintf("load: %d batches, %d MB", r.Batches, r.Bytes/1e6), "load", slog.Int("seen", r.Artifacts.Seen),
+func showCopy(w *term.Progress, r transfer.Report) {
+	w.At(int64(r.Artifacts.Seen), fmt.Sprintf("load: %d batches, %d MB", r.Batches, r.Bytes/1e6), "load", slog.Int("seen", r.Artifacts.Seen),
 		slog.Int("copied", r.Artifacts.Copied), slog.Int("batches", r.Batches), slog.Uint64("bytes", r.Bytes))
 }

@@ -10,19 +10,19 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/wire"
 )
 
 // mapping shows the artifact of a mapping. Lines that do not parse are shown with their text, here and nowhere else.
-func (j inspectJob) mapping(p *workspace, in *formats.Input, f *formats.Format, a *formats.Artifact, out wire.Artifact) ([]error, error) {
-	q, why, err := j.explode(p, f, a, func(r *symbol.Run) error {
-		c := r.Class
+func (j inspectJob) mapping(p *workspace.Workspace, in *formats.Input, f *formats.Format, a *formats.Artifact, out wire.Artifact) ([]error, error) {
+	q, why, err := j.explode(p, f, a, formats.Takers{Class: func(c *symbol.Class) error {
 		if c.Facts == nil {
 			out.Classes++
 			out.Members += uint64(len(c.Members))
 		}
 		if j.Ranges {
-			return printClass(p.out, c)
+			return printClass(p.Out, c)
 		}
 		return nil
 	}})
@@ -30,15 +30,15 @@ func (j inspectJob) mapping(p *workspace, in *formats.Input, f *formats.Format, 
 		return nil, err
 	}
 	out.Quality = wire.NewQuality(q)
-	if p.flags.JSON {
-		return why, p.printJSON(out)
+	if p.Flags.JSON {
+		return why, p.PrintJSON(out)
 	}
-	_, err = fmt.Fprintf(p.out, "artifact    %s\nkind        %s\ncanonical   %s\nnames       %s\nparts       %d\nclasses     %d, %d too large\nmembers     %d\nlines       %d, %d bad\n",
+	_, err = fmt.Fprintf(p.Out, "artifact    %s\nkind        %s\ncanonical   %s\nnames       %s\nparts       %d\nclasses     %d, %d too large\nmembers     %d\nlines       %d, %d bad\n",
 		out.Artifact, a.Kind, a.Canonical, strings.Join(out.Names, " "), a.Parts, out.Classes, q.UnitsBroken, out.Members, q.Lines, q.BadLines)
 	if err != nil {
 		return nil, err
 	}
-	return why, printLines(p.out, in, q.Warnings)
+	return why, printLines(p.Out, in, q.Warnings)
 }
 
 // maxShown bounds what is shown of a line.

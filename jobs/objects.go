@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"github.com/symlake/symlake/sinks/catalog"
 	"errors"
 	"fmt"
 	"text/tabwriter"
@@ -8,7 +9,10 @@ import (
 
 	"github.com/symlake/symlake/ingest/conflicts"
 	"github.com/symlake/symlake/ingest/report"
-	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
 type objectsJob struct {
@@ -54,9 +58,9 @@ type objectMember struct {
 }
 
 // Run prints the ledger in order of URLs.
-func (j objectsJob) Run(p *workspace) error {
+func (j objectsJob) Run(p *workspace.Workspace) error {
 	change := j.Retry + j.Accept + j.Dismiss
-	s, err := p.openRecords(change == "")
+	s, err := p.OpenRecords(change == "")
 	if err != nil {
 		return err
 	}
@@ -68,20 +72,20 @@ func (j objectsJob) Run(p *workspace) error {
 		return j.settle(p, s)
 	}
 	conflicts := map[string][]report.Conflict{}
-	err = s.Conflicts.Each(p.ctx, "", func(c *catalog.Conflict) error {
+	err = s.Conflicts(p.Ctx, "", func(c *catalog.Conflict) error {
 		conflicts[c.KeptOut.URL] = append(conflicts[c.KeptOut.URL], report.NewConflict(c))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
-	err = s.Ledger.Each(p.ctx, j.URL, func(o *catalog.Object) error {
+	table := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
+	err = s.Objects(p.Ctx, j.URL, func(o *catalog.Object) error {
 		if j.State != "" && string(o.State) != j.State && (j.State != string(catalog.ObjectConflict) || conflicts[o.URL] == nil) {
 			return nil
 		}
-		if !p.flags.JSON {
-			_, err := fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", o.State, o.Size, oneLine(o.URL), oneLine(o.Reason))
+		if !p.Flags.JSON {
+			_, err := fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", o.State, o.Size, term.OneLine(o.URL), term.OneLine(o.Reason))
 			return err
 		}
 		out := objectJSON{URL: o.URL, ETag: o.ETag, Size: o.Size, State: string(o.State), Reason: o.Reason, Attempts: o.Attempts,
@@ -94,7 +98,7 @@ func (j objectsJob) Run(p *workspace) error {
 			}
 			out.Artifacts = append(out.Artifacts, m)
 		}
-		return p.printJSON(out)
+		return p.PrintJSON(out)
 	})
 	if err != nil {
 		return err
@@ -103,34 +107,34 @@ func (j objectsJob) Run(p *workspace) error {
 }
 
 // settle ends the conflicts of an object, and notes in the audit how.
-func (j objectsJob) settle(p *workspace, s *records) error {
-	note := func(what string) func(*row.Conflict) error {
-		return func(c *row.Conflict) error { return s.audit(p.ctx, what, c.String()) }
+func (j objectsJob) settle(p *workspace.Workspace, s *session.Records) error {
+	note := func(what string) func(*catalog.Conflict) error {
+		return func(c *catalog.Conflict) error { return s.NoteEvent(p.Ctx, what, c.String()) }
 	}
 	var err error
 	if j.Accept != "" {
-		err = conflicts.Accept(p.ctx, s.Catalog, j.Accept, time.Now().UTC(), note("accept"))
+		err = conflicts.Accept(p.Ctx, s.Catalog, j.Accept, time.Now().UTC(), note("accept"))
 	} else {
-		err = conflicts.Dismiss(p.ctx, s.Catalog, j.Dismiss, note("dismiss"))
+		err = conflicts.Dismiss(p.Ctx, s.Catalog, j.Dismiss, note("dismiss"))
 	}
 	if errors.Is(err, conflicts.ErrNone) {
-		return usage("%w", err)
+		return exit.Usage("%w", err)
 	}
 	return err
 }
 
 // retry makes an object look as if it had just been listed.
-func (j objectsJob) retry(p *workspace, s *records) error {
-	old, err := s.Object(p.ctx, j.Retry)
+func (j objectsJob) retry(p *workspace.Workspace, s *session.Records) error {
+	old, err := s.Object(p.Ctx, j.Retry)
 	if err != nil {
 		return err
 	}
 	if old == nil {
-		return usage("object %s is not in the ledger", j.Retry)
+		return exit.Usage("object %s is not in the ledger", j.Retry)
 	}
 	o := *old
 	o.State, o.Reason, o.Attempts = catalog.ObjectPending, "", 0
-	if err := s.Ledger.Swap(p.ctx, old, &o); err != nil {
+	if err := s.SwapObject(p.Ctx, old, &o); err != nil {
 		return fmt.Errorf("clear quarantine of %s: %w", j.Retry, err)
 	}
 	return nil

@@ -5,10 +5,12 @@ import (
 	"text/tabwriter"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
 type planJob struct {
-	sourceFlags
+	workspace.SourceFlags
 	Shard string `help:"Only objects whose key hashes to I of N, from 0." placeholder:"I/N"`
 	Limit int    `help:"Print at most N objects." default:"100000" placeholder:"N"`
 }
@@ -19,41 +21,41 @@ func (planJob) Help() string {
 }
 
 // Run prints the pending objects, for a scheduler to map over.
-func (j planJob) Run(p *workspace) error {
-	o, err := ingestJob{sourceFlags: j.sourceFlags, Shard: j.Shard}.options(p)
+func (j planJob) Run(p *workspace.Workspace) error {
+	o, err := ingestJob{SourceFlags: j.SourceFlags, Shard: j.Shard}.options(p)
 	if err != nil {
 		return err
 	}
-	sources, unopened, err := j.open(p)
+	sources, unopened, err := j.Open(p)
 	if err != nil {
 		return err
 	}
 	if len(unopened) > 0 {
 		return fmt.Errorf("source %s: %s", unopened[0].URL, unopened[0].Error)
 	}
-	s, err := p.openRecords(true)
+	s, err := p.OpenRecords(true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	o.Store, o.Keyring = s.Store, s.ring
-	list, more, err := ingest.Plan(p.ctx, sources, o, max(j.Limit, 1))
+	o.Store, o.Keyring = s.Store, s.Ring
+	list, more, err := ingest.Plan(p.Ctx, sources, o, max(j.Limit, 1))
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(p.out, 0, 4, 2, ' ', 0)
+	table := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
 	for _, l := range list {
-		if p.flags.JSON {
-			err = p.printJSON(l)
+		if p.Flags.JSON {
+			err = p.PrintJSON(l)
 		} else {
-			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", l.Size, l.State, oneLine(l.URL), oneLine(l.Reason))
+			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", l.Size, l.State, term.OneLine(l.URL), term.OneLine(l.Reason))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	if more > 0 {
-		p.log.Warn("more objects are pending", "objects", more)
+		p.Log.Warn("more objects are pending", "objects", more)
 	}
 	return table.Flush()
 }

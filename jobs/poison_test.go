@@ -17,6 +17,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/internal/exit"
 )
 
 // poison is a format that the test program knows besides: objects that hurt whoever reads them. The text is POISON
@@ -146,7 +147,7 @@ func TestPoison(t *testing.T) {
 		var said bytes.Buffer
 		cmd.Stderr = &said
 		out, err := cmd.Output()
-		if cmd.ProcessState.ExitCode() == exitFailed && strings.Contains(said.String(), "ingest died: ") {
+		if cmd.ProcessState.ExitCode() == exit.Failed && strings.Contains(said.String(), "ingest died: ") {
 			continue
 		}
 		if code := cmd.ProcessState.ExitCode(); code != 3 && code != 0 {

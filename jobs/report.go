@@ -5,6 +5,9 @@ import (
 
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/host"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -17,8 +20,8 @@ type reportJob struct {
 	RejectedCode   int      `help:"Exit code when the report tells of rejected objects." default:"0" placeholder:"N"`
 }
 
-// supervised: the command runs in a worker.
-func (reportJob) supervised() bool { return true }
+// Supervised: the command runs in a worker.
+func (reportJob) Supervised() bool { return true }
 
 func (reportJob) Help() string {
 	return "A run tells what it did in its report. What a run could not tell, because it was killed or was told\n" +
@@ -30,28 +33,28 @@ func (reportJob) Help() string {
 }
 
 // Run prints pending reports as one, or removes accounts whose report arrived.
-func (j reportJob) Run(p *workspace) error {
+func (j reportJob) Run(p *workspace.Workspace) error {
 	switch {
 	case j.Pending && len(j.Accounts) > 0:
-		return usage("report: --pending takes all accounts: name none")
+		return exit.Usage("report: --pending takes all accounts: name none")
 	case !j.Pending && (!j.Ack || len(j.Accounts) == 0):
-		return usage("report: want --pending, or --ack with the accounts of a report")
+		return exit.Usage("report: want --pending, or --ack with the accounts of a report")
 	}
 	for _, account := range j.Accounts {
 		if new(row.WorkerID).UnmarshalText([]byte(account)) != nil {
-			return usage("report: account %q: want the 32 hex digits of a report's accounts", account)
+			return exit.Usage("report: account %q: want the 32 hex digits of a report's accounts", account)
 		}
 	}
-	s, err := p.openRecords(false)
+	s, err := p.OpenRecords(false)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	if !j.Pending {
-		return ingest.Acknowledge(p.ctx, s.Catalog, j.Accounts)
+		return ingest.Acknowledge(p.Ctx, s.Catalog, j.Accounts)
 	}
-	o := ingest.Options{Store: s.Store, Keyring: s.ring, Host: thisHost(), Process: identity(p.worker), Alive: processAlive, TellLater: !j.Ack}
-	telling, err := ingest.Pending(p.ctx, o)
+	o := ingest.Options{Store: s.Store, Keyring: s.Ring, Host: host.ThisHost(), Process: host.Identity(p.Worker), Alive: host.ProcessAlive, TellLater: !j.Ack}
+	telling, err := ingest.Pending(p.Ctx, o)
 	if err != nil {
 		return err
 	}
@@ -60,19 +63,19 @@ func (j reportJob) Run(p *workspace) error {
 		r = &report.Report{Job: "report", Started: time.Now().UTC(), Rejected: []report.Rejection{}, Objects: report.ObjectCounts{Skipped: map[string]int{}}}
 	}
 	nameObjects(p, r)
-	err = p.report(j.Report, "report-"+runID(""), r)
+	err = p.Report(j.Report, "report-"+workspace.RunID(""), r)
 	if err == nil && j.Ack {
-		err = telling.Done(p.ctx)
-	} else if rerr := telling.Release(p.ctx); err == nil {
+		err = telling.Done(p.Ctx)
+	} else if rerr := telling.Release(p.Ctx); err == nil {
 		err = rerr
 	}
 	switch {
 	case err != nil:
 		return err
 	case nothing && j.NothingNewCode != 0:
-		return &exitError{Code: j.NothingNewCode}
+		return &exit.Error{Code: j.NothingNewCode}
 	case len(r.Rejected) > 0 && j.RejectedCode != 0:
-		return &exitError{Code: j.RejectedCode}
+		return &exit.Error{Code: j.RejectedCode}
 	}
 	return nil
 }

@@ -12,7 +12,8 @@ import (
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/upkeep/keys"
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/file"
@@ -64,7 +65,7 @@ func manyArtifacts(t *testing.T, dir string, artifacts int) {
 		}
 	}
 	must(file.Create(dir))
-	keyset := filepath.Join(dir, defaultKeyset)
+	keyset := filepath.Join(dir, settings.DefaultKeyset)
 	must(kek.CreateKeyset(t.Context(), keyset, nil))
 	key, err := kek.OpenKeyset(t.Context(), keyset, nil)
 	must(err)

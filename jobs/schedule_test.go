@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/sinks/all"
 )
 
@@ -193,7 +194,7 @@ func TestCrontab(t *testing.T) {
 	if said := shell(ingest); !strings.Contains(said, "metrics were not written") || !strings.Contains(said, "exit code 1") {
 		t.Errorf("without a folder for its metrics it said %q", said)
 	}
-	if err := os.Rename(filepath.Join(s.dir, "store", defaultKeyset), filepath.Join(s.dir, "keys")); err != nil {
+	if err := os.Rename(filepath.Join(s.dir, "store", settings.DefaultKeyset), filepath.Join(s.dir, "keys")); err != nil {
 		t.Fatal(err)
 	}
 	if said := shell(ingest); !strings.Contains(said, "exit code 1") {
@@ -303,7 +304,7 @@ func TestKubernetes(t *testing.T) {
 			if err := os.WriteFile(config, []byte(r.Data["symlake.yaml"]), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := readConfig(config); err != nil {
+			if _, err := settings.Read(config); err != nil {
 				t.Error(err)
 			}
 		case "CronJob":

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/internal/exit"
 )
 
 // What waits for its input ends when it is told to, with exit code 1.
@@ -72,7 +73,7 @@ func TestSignals(t *testing.T) {
 				kill := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 				defer kill.Stop()
 				cmd.Wait()
-				if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(said.String(), "signal") {
+				if code := cmd.ProcessState.ExitCode(); code != exit.Failed || !strings.Contains(said.String(), "signal") {
 					t.Errorf("exit code %d (%s), said %q", code, cmd.ProcessState, said.String())
 				}
 			})

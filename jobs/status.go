@@ -11,12 +11,15 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
 type statusJob struct {
-	missingFlags
+	workspace.MissingFlags
 	MaxLag time.Duration `help:"Exit 1, with one line, when the oldest object that is listed and not done is older." placeholder:"2h"`
 }
 
@@ -56,18 +59,18 @@ type runJSON struct {
 }
 
 // Run prints lag, backlog, rejects by reason, last runs and sizes.
-func (j statusJob) Run(p *workspace) error {
-	s, err := p.openRecords(true)
-	if j.skips(p.process, err) {
+func (j statusJob) Run(p *workspace.Workspace) error {
+	s, err := p.OpenRecords(true)
+	if j.Skips(p.Session, err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	st := statusJSON{Store: p.storeURL(), Objects: map[string]int{}, Rejects: map[string]int{}, Runs: []runJSON{}}
+	st := statusJSON{Store: p.StoreURL(), Objects: map[string]int{}, Rejects: map[string]int{}, Runs: []runJSON{}}
 	var q symbol.Quality // sums
-	err = s.Artifacts.Each(p.ctx, func(r *catalog.Record) error {
+	err = s.Artifacts(p.Ctx, func(r *catalog.Record) error {
 		loading := record.Loading(r)
 		st.Loading += loading
 		st.Obsolete += len(r.Progress) - loading
@@ -88,7 +91,7 @@ func (j statusJob) Run(p *workspace) error {
 	if err != nil {
 		return err
 	}
-	err = s.Accounts.Each(p.ctx, func(a *catalog.Account) error {
+	err = s.Accounts(p.Ctx, func(a *catalog.Account) error {
 		if !a.Ended.IsZero() && a.Told.IsZero() {
 			st.Untold++
 		}
@@ -97,7 +100,7 @@ func (j statusJob) Run(p *workspace) error {
 	if err != nil {
 		return err
 	}
-	err = s.Conflicts.Each(p.ctx, "", func(c *catalog.Conflict) error {
+	err = s.Conflicts(p.Ctx, "", func(c *catalog.Conflict) error {
 		if c.Accepted.IsZero() {
 			st.Conflicts++
 		}
@@ -108,7 +111,7 @@ func (j statusJob) Run(p *workspace) error {
 	}
 	runs := map[string]*runJSON{}
 	var oldest time.Time
-	err = s.Ledger.Each(p.ctx, "", func(o *catalog.Object) error {
+	err = s.Objects(p.Ctx, "", func(o *catalog.Object) error {
 		st.Objects[string(o.State)]++
 		switch o.State {
 		case catalog.ObjectPending, catalog.ObjectLoading, catalog.ObjectPublished, catalog.ObjectFailed:
@@ -142,12 +145,12 @@ func (j statusJob) Run(p *workspace) error {
 	}
 	sort.Slice(st.Runs, func(a, b int) bool { return st.Runs[a].Last.After(st.Runs[b].Last) })
 	st.Runs = st.Runs[:min(len(st.Runs), 10)]
-	if p.flags.JSON {
-		err = p.printJSON(st)
+	if p.Flags.JSON {
+		err = p.PrintJSON(st)
 	} else {
 		err = st.print(p)
 	}
-	p.reported = true
+	p.Reported = true
 	err = errors.Join(err, st.tell(p))
 	if lag := time.Duration(st.LagSeconds * float64(time.Second)); err == nil && j.MaxLag > 0 && lag > j.MaxLag {
 		err = fmt.Errorf("%d objects wait, the oldest since %s, longer than %s", st.Backlog, lag.Round(time.Second), j.MaxLag)
@@ -155,38 +158,38 @@ func (j statusJob) Run(p *workspace) error {
 	return err
 }
 
-// failed tells in the metrics that the store's state is not known: those of an earlier status would stand.
-func (statusJob) failed(s *process, err error) error {
-	p := newWorkspace(s)
-	if !p.measured() {
+// Failed tells in the metrics that the store's state is not known: those of an earlier status would stand.
+func (statusJob) Failed(s *session.Session, err error) error {
+	p := workspace.New(s)
+	if !p.Measured() {
 		return err
 	}
-	m := newMetrics(prometheus.Labels{})
+	m := workspace.NewMetrics(prometheus.Labels{})
 	statusSuccess(m, 0)
-	return errors.Join(err, p.tell("symlake_status", m))
+	return errors.Join(err, p.Tell("symlake_status", m))
 }
 
-func (st statusJSON) print(p *workspace) error {
-	fmt.Fprintf(p.out, "store      %s\nartifacts  %d (%d loading, %d loads for gc)\nranges     %d in %d rows, %d bytes\ncoverage   %.1f %% of code has an answer, of that %.1f %% a line and %.1f %% inlined calls\nbacklog    %d objects, oldest %s\n",
+func (st statusJSON) print(p *workspace.Workspace) error {
+	fmt.Fprintf(p.Out, "store      %s\nartifacts  %d (%d loading, %d loads for gc)\nranges     %d in %d rows, %d bytes\ncoverage   %.1f %% of code has an answer, of that %.1f %% a line and %.1f %% inlined calls\nbacklog    %d objects, oldest %s\n",
 		st.Store, st.Artifacts, st.Loading, st.Obsolete, st.Ranges, st.Rows, st.Bytes, 100*st.Coverage.Text, 100*st.Coverage.Line, 100*st.Coverage.Inline, st.Backlog, time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
 	for _, state := range sortedKeys(st.Objects) {
-		fmt.Fprintf(p.out, "objects    %6d %s\n", st.Objects[state], state)
+		fmt.Fprintf(p.Out, "objects    %6d %s\n", st.Objects[state], state)
 	}
 	for _, why := range sortedKeys(st.Rejects) {
-		fmt.Fprintf(p.out, "rejected   %6d %s\n", st.Rejects[why], oneLine(why))
+		fmt.Fprintf(p.Out, "rejected   %6d %s\n", st.Rejects[why], term.OneLine(why))
 	}
 	if st.Untold > 0 {
-		fmt.Fprintf(p.out, "untold     %6d reports: see symlake report --pending\n", st.Untold)
+		fmt.Fprintf(p.Out, "untold     %6d reports: see symlake report --pending\n", st.Untold)
 	}
 	if st.Conflicts > 0 {
-		fmt.Fprintf(p.out, "conflicts  %6d open: see symlake objects --state conflict\n", st.Conflicts)
+		fmt.Fprintf(p.Out, "conflicts  %6d open: see symlake objects --state conflict\n", st.Conflicts)
 	}
 	for _, r := range st.Runs {
 		var counts []string
 		for _, state := range sortedKeys(r.Objects) {
 			counts = append(counts, fmt.Sprintf("%d %s", r.Objects[state], state))
 		}
-		if _, err := fmt.Fprintf(p.out, "run        %s %s %s\n", r.Last.UTC().Format(time.RFC3339), r.Run, strings.Join(counts, ", ")); err != nil {
+		if _, err := fmt.Fprintf(p.Out, "run        %s %s %s\n", r.Last.UTC().Format(time.RFC3339), r.Run, strings.Join(counts, ", ")); err != nil {
 			return err
 		}
 	}
@@ -203,29 +206,29 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 // statusSuccess says whether the metrics beside it are of now.
-func statusSuccess(m *metricSet, value float64) {
-	m.one("symlake_status_success", "1 if the last status could read the store; 0: it tells nothing else.", value)
+func statusSuccess(m *workspace.Metrics, value float64) {
+	m.One("symlake_status_success", "1 if the last status could read the store; 0: it tells nothing else.", value)
 }
 
 // tell tells how the store is.
-func (st *statusJSON) tell(p *workspace) error {
-	if !p.measured() {
+func (st *statusJSON) tell(p *workspace.Workspace) error {
+	if !p.Measured() {
 		return nil
 	}
-	m := newMetrics(prometheus.Labels{})
+	m := workspace.NewMetrics(prometheus.Labels{})
 	statusSuccess(m, 1)
-	m.one("symlake_artifacts", "Artifacts with a published load.", float64(st.Artifacts))
-	m.one("symlake_ranges", "Ranges of published loads.", float64(st.Ranges))
-	m.one("symlake_rows", "Rows of published loads.", float64(st.Rows))
-	m.one("symlake_stored_bytes", "Bytes of sealed rows of published loads.", float64(st.Bytes))
-	m.one("symlake_loading", "Loads in progress, abandoned ones too until gc.", float64(st.Loading))
-	m.one("symlake_obsolete_loads", "Loads that were replaced or never published, until gc removes their rows.", float64(st.Obsolete))
-	m.set("symlake_objects", "Objects of the ledger by state.", "state", floats(st.Objects))
-	m.set("symlake_rejected_objects", "Quarantined objects by reason.", "reason", floats(st.Rejects))
-	m.one("symlake_conflicts", "Conflicts between owners of sources that nobody has settled.", float64(st.Conflicts))
-	m.one("symlake_backlog_objects", "Objects that are listed and not done.", float64(st.Backlog))
-	m.one("symlake_lag_seconds", "Age of the oldest object that is listed and not done.", st.LagSeconds)
-	m.set("symlake_coverage_ratio", "Shares of code with an answer (text), and of that with a line and with inlined calls.", "what",
+	m.One("symlake_artifacts", "Artifacts with a published load.", float64(st.Artifacts))
+	m.One("symlake_ranges", "Ranges of published loads.", float64(st.Ranges))
+	m.One("symlake_rows", "Rows of published loads.", float64(st.Rows))
+	m.One("symlake_stored_bytes", "Bytes of sealed rows of published loads.", float64(st.Bytes))
+	m.One("symlake_loading", "Loads in progress, abandoned ones too until gc.", float64(st.Loading))
+	m.One("symlake_obsolete_loads", "Loads that were replaced or never published, until gc removes their rows.", float64(st.Obsolete))
+	m.Set("symlake_objects", "Objects of the ledger by state.", "state", workspace.Floats(st.Objects))
+	m.Set("symlake_rejected_objects", "Quarantined objects by reason.", "reason", workspace.Floats(st.Rejects))
+	m.One("symlake_conflicts", "Conflicts between owners of sources that nobody has settled.", float64(st.Conflicts))
+	m.One("symlake_backlog_objects", "Objects that are listed and not done.", float64(st.Backlog))
+	m.One("symlake_lag_seconds", "Age of the oldest object that is listed and not done.", st.LagSeconds)
+	m.Set("symlake_coverage_ratio", "Shares of code with an answer (text), and of that with a line and with inlined calls.", "what",
 		map[string]float64{"text": st.Coverage.Text, "line": st.Coverage.Line, "inline": st.Coverage.Inline})
-	return p.tell("symlake_status", m)
+	return p.Tell("symlake_status", m)
 }

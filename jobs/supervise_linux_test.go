@@ -8,8 +8,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
-	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/host"
+	"github.com/symlake/symlake/jobs/internal/program"
+	"github.com/symlake/symlake/jobs/internal/session"
 )
 
 // poisonObject writes an object that does something to its reader.
@@ -30,7 +34,7 @@ func TestDeath(t *testing.T) {
 			poisonObject(t, objects, "poison.so", what, 1)
 			report, metrics := filepath.Join(out, "report.json"), filepath.Join(out, "symlake_ingest.prom")
 			args := []string{"--store", filepath.Join(out, "store"), "--log-level", "error", "--metrics", out, "ingest", objects, "--report", report}
-			_, said := mustRun(t, []int{exitFailed}, args...)
+			_, said := mustRun(t, []int{exit.Failed}, args...)
 			if !strings.Contains(said, "ingest died: ") || !strings.Contains(said, want) || strings.Count(said, "\n") != 1 {
 				t.Errorf("said %q, want one line with %q", said, want)
 			}
@@ -42,7 +46,7 @@ func TestDeath(t *testing.T) {
 			// After three deaths the object is read in a process of its own, which alone condemns it.
 			for range maxDeaths {
 				cmd := symlake(t, args...)
-				if cmd.Run(); cmd.ProcessState.ExitCode() == exitRejected {
+				if cmd.Run(); cmd.ProcessState.ExitCode() == exit.Rejected {
 					break
 				}
 			}
@@ -72,9 +76,9 @@ func TestDeathAlone(t *testing.T) {
 		t.Errorf("%s: %s", cmd.ProcessState, said.String())
 	}
 	var logged bytes.Buffer
-	p := &process{log: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))}
-	err := guard(p, "lookup", func() error { panic("a fault") })
-	if exitCode(err) != exitFailed || !strings.Contains(err.Error(), "lookup died: panic: a fault") || !strings.Contains(logged.String(), "TestDeathAlone") {
+	p := &session.Session{Log: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))}
+	err := program.Guard(p, "lookup", func() error { panic("a fault") })
+	if exit.Code(err) != exit.Failed || !strings.Contains(err.Error(), "lookup died: panic: a fault") || !strings.Contains(logged.String(), "TestDeathAlone") {
 		t.Errorf("%v\n%s", err, logged.String())
 	}
 }
@@ -99,13 +103,13 @@ func TestSupervisor(t *testing.T) {
 				_, err := os.Stat(filepath.Join(objects, "slow.so.opened"))
 				return worker != 0 && err == nil
 			})
-			start := startOf(worker)
+			start := host.StartOf(worker)
 			if err := cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
 			cmd.Wait()
-			formattest.Await(t, "the end of the worker", func() bool { return startOf(worker) != start })
-			if code := cmd.ProcessState.ExitCode(); signal == syscall.SIGTERM && code != exitFailed {
+			await(t, "the end of the worker", func() bool { return host.StartOf(worker) != start })
+			if code := cmd.ProcessState.ExitCode(); signal == syscall.SIGTERM && code != exit.Failed {
 				t.Errorf("%s: %s", cmd.ProcessState, said.String())
 			}
 			if err := os.Remove(filepath.Join(objects, "slow.so.opened")); err != nil {

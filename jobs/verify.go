@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/symlake/symlake/ingest/report"
-	"github.com/symlake/symlake/ingest/upkeep/verify"
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/internal/host"
+	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
 type verifyJob struct {
@@ -14,42 +15,42 @@ type verifyJob struct {
 	Digest    bool   `help:"Print a hash of the content alone: equal for equal content, whatever keys, ids and times."`
 }
 
-// supervised: the command runs in a worker.
-func (verifyJob) supervised() bool { return true }
+// Supervised: the command runs in a worker.
+func (verifyJob) Supervised() bool { return true }
 
 func (verifyJob) Help() string { return "Example:\n  symlake verify --digest" }
 
 // Run reads everything back; every problem is printed, and any makes exit code 1.
-func (j verifyJob) Run(p *workspace) error {
+func (j verifyJob) Run(p *workspace.Workspace) error {
 	if err := isHead(j.AuditHead); err != nil {
 		return err
 	}
-	s, err := p.openRecords(true)
+	s, err := p.OpenRecords(true)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	lake, err := p.openLake(s, false)
-	if err != nil && !errors.Is(err, errNoLake) {
+	lake, err := p.OpenLake(s, false)
+	if err != nil && !errors.Is(err, workspace.ErrNoLake) {
 		return err
 	}
-	v, err := verify.Run(p.ctx, verify.Options{Store: s.Store, Keyring: s.ring, Lake: lake, AuditHead: strings.ToLower(j.AuditHead), Alive: processAlive, Problem: func(f report.Problem) {
-		fmt.Fprintf(p.err, "%s: %s\n", f.Where, f.Error)
+	v, err := ingest.Verify(p.Ctx, ingest.VerifyOptions{Store: s.Store, Keyring: s.Ring, Lake: lake, AuditHead: strings.ToLower(j.AuditHead), Alive: host.ProcessAlive, Problem: func(f ingest.Problem) {
+		fmt.Fprintf(p.ErrOut, "%s: %s\n", f.Where, f.Error)
 	}})
 	if err != nil {
 		return err
 	}
 	switch {
-	case p.flags.JSON:
-		err = p.printJSON(v)
+	case p.Flags.JSON:
+		err = p.PrintJSON(v)
 	case j.Digest:
-		_, err = fmt.Fprintln(p.out, v.Digest)
+		_, err = fmt.Fprintln(p.Out, v.Digest)
 	default:
 		waiting := ""
 		if v.Waiting > 0 {
 			waiting = fmt.Sprintf(", %d on their way there", v.Waiting)
 		}
-		_, err = fmt.Fprintf(p.out, "%d artifacts, %d loads, %d rows, %d ranges, %d bytes; %d artifacts in the lake%s: %d problems\n", v.Artifacts, v.Loads, v.Rows, v.Ranges, v.Bytes, v.InLake, waiting, len(v.Problems))
+		_, err = fmt.Fprintf(p.Out, "%d artifacts, %d loads, %d rows, %d ranges, %d bytes; %d artifacts in the lake%s: %d problems\n", v.Artifacts, v.Loads, v.Rows, v.Ranges, v.Bytes, v.InLake, waiting, len(v.Problems))
 	}
 	if err == nil && len(v.Problems) > 0 {
 		err = fmt.Errorf("%d problems found", len(v.Problems))

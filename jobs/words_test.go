@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/symlake/symlake/jobs/internal/exit"
 )
 
 // Words that make no sense are exit code 2, and are found before anything is created.
@@ -23,11 +25,11 @@ func TestWrongWords(t *testing.T) {
 		"serve --max-time=-1s":            "below 0",
 		"report --ack monday":             "32 hex digits",
 	} {
-		if _, said := mustRun(t, []int{exitUsage}, append([]string{"--store", store}, strings.Fields(words)...)...); !strings.Contains(said, want) {
+		if _, said := mustRun(t, []int{exit.WrongUsage}, append([]string{"--store", store}, strings.Fields(words)...)...); !strings.Contains(said, want) {
 			t.Errorf("%s says %q, want %q", words, said, want)
 		}
 	}
-	if _, said := mustRun(t, []int{exitFailed}, "--store", store, "ingest", filepath.Join(dir, "missing")); !strings.Contains(said, "nothing was loaded") {
+	if _, said := mustRun(t, []int{exit.Failed}, "--store", store, "ingest", filepath.Join(dir, "missing")); !strings.Contains(said, "nothing was loaded") {
 		t.Errorf("said %q", said)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -1,0 +1,188 @@
+// Package program runs the command line of a program: it parses the arguments, makes the session, starts the command,
+// in a worker where deaths must be told, and turns its error into an exit code.
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/jobs/internal/term"
+)
+
+// Command is one word of the command line.
+type Command struct {
+	Name string
+	// Job is a pointer to the flags and arguments of the command. Its method Run takes the session, or the value that
+	// program.bind makes of it.
+	Job  any
+	Help string
+}
+
+// Program is a command line: its commands, and all that they share.
+type Program struct {
+	// Commands returns the commands in the order of --help. Each call makes new jobs.
+	Commands func() []Command
+	// Formats are the symbol formats that the commands read; none in a program that only looks up.
+	Formats []*formats.Format
+	// Bind makes the second type that Run methods may take; nil: they take the session alone.
+	Bind func(*session.Session) any
+}
+
+// Main runs one command and returns the exit code of the process.
+func (g *Program) Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	worker := len(args) > 0 && args[0] == supervisedFlag
+	if worker {
+		args, errOut = args[1:], os.NewFile(workerError, "/dev/stderr")
+		log.SetOutput(errOut) // libraries write in order, and before a report
+	} else {
+		dieLoudly()
+	}
+	err := g.run(ctx, args, worker, in, out, errOut)
+	code := exit.Code(err)
+	var silent *exit.Error
+	if err != nil && !(errors.As(err, &silent) && silent.Err == nil) {
+		fmt.Fprintln(errOut, "symlake:", sentence(err))
+	}
+	return code
+}
+
+// manyLines of an error are too many to print: every object at work meets a full disk.
+const manyLines = 3
+
+// sentence returns the text of an error that is printed. The log has the rest at the level debug.
+func sentence(err error) string {
+	text := err.Error()
+	first, _, _ := strings.Cut(text, "\n")
+	if n := strings.Count(text, "\n"); n >= manyLines && exit.Code(err) != exit.WrongUsage {
+		return fmt.Sprintf("%s (and %d more errors: --log-level debug prints them)", first, n)
+	}
+	return text
+}
+
+// failing is a job that reports its failure, also a failure before it began: in its report or its metrics.
+// failed returns the error that it is given, joined with its own.
+type failing interface {
+	Failed(p *session.Session, err error) error
+}
+
+// helped is the panic by which kong's exit hook unwinds after --help.
+type helped struct{ code int }
+
+func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Reader, out, errOut io.Writer) (err error) {
+	collections := garbage.Collect()
+	defer func() {
+		if v := recover(); v != nil {
+			h, ok := v.(helped)
+			if !ok {
+				panic(v)
+			}
+			err = nil
+			if h.code != 0 {
+				err = &exit.Error{Code: h.code}
+			}
+		}
+	}()
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	given, parsed, err := g.parse(args, out, errOut)
+	if err != nil {
+		return err
+	}
+	if !worker { // its supervisor has warned
+		settings.WarnVariables(parsed, errOut)
+	}
+	p := &session.Session{Began: time.Now(), Worker: worker, Collections: collections, Args: args, Formats: g.Formats, Ctx: ctx, In: in, Out: out, ErrOut: errOut, Flags: given}
+	if in != nil && term.Waits(in) {
+		p.In = term.NewInput(ctx, in)
+	}
+	p.Given = func(flag string) bool { return settings.OnCommandLine(parsed, flag) }
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(given.LogLevel)); err != nil {
+		return exit.Usage("--log-level: %w", err)
+	}
+	p.Log = slog.New(slog.NewJSONHandler(errOut, &slog.HandlerOptions{Level: level}))
+	job := parsed.Selected()
+	if p.Config, err = settings.Read(given.Config); err == nil {
+		err = Guard(p, job.Name, func() error { return g.start(p, parsed, in, out, errOut) })
+	}
+	if err != nil {
+		p.Log.Debug("failed", "job", job.Name, "error", err.Error())
+	}
+	if j, ok := job.Target.Interface().(failing); ok && err != nil && !p.Reported {
+		err = j.Failed(p, err)
+	}
+	return err
+}
+
+// start runs the command: in a worker if it is a supervised one and the streams can be handed over, else here.
+func (g *Program) start(p *session.Session, parsed *kong.Context, in io.Reader, out, errOut io.Writer) error {
+	job := parsed.Selected()
+	if j, ok := job.Target.Interface().(supervised); ok && j.Supervised() && !p.Worker {
+		from, ok1 := in.(*os.File)
+		to, ok2 := out.(*os.File)
+		said, ok3 := errOut.(*os.File)
+		if ok1 && ok2 && ok3 {
+			return supervise(p, job.Name, from, to, said)
+		}
+	}
+	binds := []any{p}
+	if g.Bind != nil {
+		binds = append(binds, g.Bind(p))
+	}
+	return parsed.Run(binds...)
+}
+
+// parse reads the command line. Most processes look up one thing, and the grammar of all commands takes longer than
+// that. So parse first knows only the commands that args name, and all of them if that was not enough.
+func (g *Program) parse(args []string, out, errOut io.Writer) (*settings.Flags, *kong.Context, error) {
+	all := g.Commands()
+	named := slices.DeleteFunc(slices.Clone(all), func(c Command) bool { return !slices.Contains(args, c.Name) })
+	if len(named) > 0 {
+		if given, parsed, err := parseWith(named, args, out, errOut); err == nil {
+			return given, parsed, nil
+		}
+	}
+	given, parsed, err := parseWith(all, args, out, errOut)
+	if err != nil {
+		return nil, nil, exit.Usage("%w (see symlake --help)", err)
+	}
+	return given, parsed, nil
+}
+
+// parseWith reads a command line that has these commands.
+func parseWith(known []Command, args []string, out, errOut io.Writer) (*settings.Flags, *kong.Context, error) {
+	given := new(settings.Flags)
+	options := []kong.Option{
+		kong.Name("symlake"),
+		kong.Description("The symbol lake: symbol files in, source-level stacks out."),
+		kong.PostBuild(settings.Configure),
+		kong.Writers(out, errOut),
+		kong.Exit(func(code int) { panic(helped{code}) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	}
+	for _, c := range known {
+		options = append(options, kong.DynamicCommand(c.Name, c.Help, "", c.Job))
+	}
+	parser, err := kong.New(given, options...)
+	if err != nil {
+		return nil, nil, err
+	}
+	parsed, err := parser.Parse(args)
+	return given, parsed, err
+}

@@ -1,0 +1,107 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/host"
+	"github.com/symlake/symlake/jobs/internal/session"
+)
+
+// Go ends a process with exit code 2 when it panics or has no memory left, and the system ends it with none. So
+// jobs that schedulers start run in a worker: a process of its own, whose supervisor does nothing but wait, and tells
+// how the worker died as exit code 1. Commands that people wait for run without one.
+
+// supervisedFlag, as the first argument, makes a process a worker. Its standard error is the supervisor's, for
+// what the runtime says last; what it prints goes to workerError.
+const supervisedFlag = "--supervised"
+
+// workerError is the file descriptor of a worker for what it prints on standard error.
+const workerError = 3
+
+// supervised is a job that may run in a worker. Its method reports whether it does.
+type supervised interface{ Supervised() bool }
+
+// deathError says how a process died that did not end its work.
+type deathError struct{ job, cause string }
+
+func (d *deathError) Error() string {
+	return fmt.Sprintf("%s died: %s: what it had completed stays, and running it again does the rest", d.job, d.cause)
+}
+
+// supervise runs the command line in a worker. in, out and errOut are this process's own.
+func supervise(p *session.Session, job string, in, out, errOut *os.File) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	// A worker ends with the thread that started it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	said := &ErrorTail{}
+	cmd := exec.Command(exe, append([]string{supervisedFlag}, p.Args...)...)
+	cmd.Args[0] = os.Args[0]
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = in, out, said, []*os.File{errOut}
+	host.DieTogether(cmd)
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start a worker: %w", err)
+	}
+	// On a terminal, the worker has had the signal already: a second one changes nothing.
+	defer context.AfterFunc(p.Ctx, func() { cmd.Process.Signal(syscall.SIGTERM) })()
+	err = cmd.Wait()
+	var ended *exec.ExitError
+	switch code := cmd.ProcessState.ExitCode(); {
+	case err != nil && !errors.As(err, &ended):
+		return fmt.Errorf("wait for the worker: %w", err)
+	case code < 0 || code == exit.WrongUsage && said.fatal != "":
+		p.Log.Debug("the worker's last words", "text", string(said.text))
+		return &deathError{job, death(cmd.ProcessState, said)}
+	case code != 0:
+		p.Reported = true // by the worker
+		errOut.Write(said.text)
+		return &exit.Error{Code: code}
+	}
+	errOut.Write(said.text)
+	return nil
+}
+
+// death says how a process died.
+func death(state *os.ProcessState, said *ErrorTail) string {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	switch {
+	case said.fatal != "":
+		return said.fatal
+	case ok && status.Signaled() && status.Signal() == syscall.SIGKILL:
+		return "somebody killed it, or the system had no memory left for it"
+	}
+	return state.String()
+}
+
+// Guard runs a job, and makes a panic of its goroutine an error. A worker is left to die of it: its supervisor tells.
+func Guard(p *session.Session, job string, run func() error) (err error) {
+	if p.Worker {
+		return run()
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			p.Log.Debug("panic", "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+			err = &deathError{job, strings.TrimSpace(fmt.Sprintf("panic: %v", v))}
+		}
+	}()
+	return run()
+}
+
+// dieLoudly makes this process die of a signal, not with exit code 2, when the runtime gives up: a panic of
+// another goroutine, no memory. Memory holds symbols and keys, so no core is written.
+func dieLoudly() {
+	debug.SetTraceback("crash")
+	host.NoCore()
+}

@@ -1,0 +1,27 @@
+package query
+
+import (
+	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/wire"
+)
+
+// DartFlags say what a stack of Dart without a header does not.
+type DartFlags struct {
+	IsolateStart string   `help:"Where the isolate's instructions of a Dart program were mapped, for addresses without a header." placeholder:"ADDRESS"`
+	VMStart      string   `name:"vm-start" help:"Where the virtual machine's were." placeholder:"ADDRESS"`
+	Unit         []string `help:"Artifact of a Dart program's deferred loading unit; repeatable." placeholder:"NUMBER:NAME"`
+}
+
+// Options fills in what the flags say.
+func (d *DartFlags) Options(o *report.Options) error {
+	said := d.said()
+	if err := said.Options(o); err != nil {
+		return exit.Usage("%w", err)
+	}
+	return nil
+}
+
+func (d *DartFlags) said() wire.Dart {
+	return wire.Dart{IsolateStart: d.IsolateStart, VMStart: d.VMStart, Units: d.Unit}
+}

@@ -1,0 +1,44 @@
+package query
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+
+	"github.com/symlake/symlake/formats/demangle"
+	"github.com/symlake/symlake/jobs/internal/session"
+)
+
+type DemangleJob struct {
+	Simplified bool     `help:"Names of Swift without modules and types."`
+	Names      []string `arg:"" optional:"" name:"name" help:"Mangled names; standard input without any, one a line."`
+}
+
+func (DemangleJob) Help() string {
+	return "What is no mangled name comes back unchanged. A name that begins with a dash stands behind --.\n\n" +
+		"Examples:\n  symlake demangle _ZN4game4Cart3addEi\n  symlake demangle -- '-[Cart add]'"
+}
+
+// Run prints one readable name a line, in order.
+func (j DemangleJob) Run(p *session.Session) error {
+	w := bufio.NewWriter(p.Out)
+	d := new(demangle.Demangler)
+	form := d.Name
+	if j.Simplified {
+		form = d.Simplified
+	}
+	for _, n := range j.Names {
+		fmt.Fprintln(w, form(n))
+	}
+	if len(j.Names) == 0 {
+		lines := bufio.NewScanner(p.In)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			fmt.Fprintln(w, form(lines.Text()))
+		}
+		if err := lines.Err(); err != nil {
+			return errors.Join(fmt.Errorf("read names: %w", err), w.Flush())
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,82 @@
+package query
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/remote"
+	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+// symbolAnswer undoes wire.NewAnswer, as far as text forms need it.
+func symbolAnswer(a *wire.Answer, demangle bool) (out symbol.Answer, excerpts []lookup.Excerpt) {
+	out.Status = a.Status
+	if a.Reason != "" {
+		out.Err = errors.New(a.Reason)
+	}
+	for _, f := range a.Frames {
+		if !demangle {
+			f.Function = f.Linkage
+		}
+		out.Frames = append(out.Frames, symbol.Frame{Function: f.Function, Linkage: f.Linkage, File: f.File, Line: f.Line, Column: f.Column, Name: f.Name, Ignored: f.Ignored})
+		var x lookup.Excerpt
+		if f.Context != nil {
+			x = lookup.Excerpt{First: f.Context.First, Lines: f.Context.Lines}
+		}
+		excerpts = append(excerpts, x)
+	}
+	return out, excerpts
+}
+
+// remoteText is how much text is sent at once: whole dumps, as they come.
+const remoteText = 1 << 20
+
+// sendStacks has a server symbolicate all of r. Dumps are parted here, and
+// not in their middle, so a log may be of any length.
+func (j SymbolicateJob) sendStacks(p *session.Session, client *remote.Client, o report.Options, r io.Reader, w *bufio.Writer) error {
+	q := url.Values{"artifact": j.Artifact, "unit": j.Unit, "verbose": {strconv.FormatBool(j.Verbose || j.json(p))}}
+	for name, value := range map[string]string{"app": j.App, "frame0": j.Frame0, "isolate_start": j.IsolateStart, "vm_start": j.VMStart, "school": j.School, "regex": j.Regex} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if j.json(p) {
+		q.Set("output", "records")
+	} else if j.Explain {
+		q.Set("explain", "true")
+	}
+	var text bytes.Buffer
+	flush := func() error {
+		if text.Len() == 0 {
+			return nil
+		}
+		out, err := client.Symbolicate(p.Ctx, text.Bytes(), q)
+		if err != nil {
+			return p.Refusal(err)
+		}
+		text.Reset()
+		if _, err = w.Write(out); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
+	err := report.Split(p.Ctx, r, o, func(s *report.Report) error {
+		text.Write(s.Text)
+		if text.Len() < remoteText {
+			return nil
+		}
+		return flush()
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}

@@ -1,0 +1,155 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/jobs/serve"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+type ServeJob struct {
+	Listen      string         `help:"Address to listen at." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	Tokens      string         `help:"File of NAME TOKEN lines, readable by its owner alone. --token or SYMLAKE_TOKEN adds one. With neither, the server accepts every caller whose Host is a name of it." type:"existingfile" placeholder:"FILE"`
+	AllowHost   []string       `help:"Name by which callers without tokens reach the server, beside localhost and its addresses (repeatable)." placeholder:"NAME"`
+	AllowOrigin []string       `help:"Site whose pages may ask /symbolicate/v5 from a browser (repeatable)." placeholder:"https://HOST"`
+	TLSCert     string         `help:"Certificate chain, PEM." type:"existingfile" placeholder:"FILE"`
+	TLSKey      string         `help:"Its private key, PEM." type:"existingfile" placeholder:"FILE"`
+	Cache       settings.Bytes `help:"Memory for what is cached, with what answering takes beside it." default:"256MiB"`
+	CatalogTTL  time.Duration  `help:"How long a name or record is believed: a new load is seen no later." default:"1m"`
+	NegativeTTL time.Duration  `help:"How long absence is believed." default:"10s"`
+	MaxBody     settings.Bytes `help:"Largest request, inflated." default:"16MiB"`
+	AnswerLimit settings.Bytes `help:"Largest answer; one that would be larger ends with an error." default:"64MiB"`
+	MaxStacks   int            `help:"Stacks of a request." default:"10000"`
+	MaxFrames   int            `help:"Frames of a request." default:"250000"`
+	MaxTime     time.Duration  `help:"Until a request's body must be there, and then until its answer is given up." default:"30s"`
+	Concurrent  int            `help:"Requests at work at once; 0: four a processor." default:"0"`
+	Drain       time.Duration  `help:"How long requests under way may go on after a signal to end." default:"30s"`
+	DrainDelay  time.Duration  `help:"How long new requests are still taken after that signal, while /readyz refuses them: until a load balancer has noticed." default:"0s"`
+}
+
+func (ServeJob) Help() string {
+	return "/symbolicate/v5 (Mozilla's Tecken and Eliot), /v1/symbolicate, /v1/lookup, /v1/artifacts, /healthz, /readyz, /metrics; /openapi.json describes them.\n\n" +
+		"Example:\n  symlake serve --listen 0.0.0.0:8080 --tokens /etc/symlake/tokens\n  curl -H 'Authorization: Bearer …' --data-binary @tombstone_04 -H 'Content-Type: text/plain' http://host:8080/v1/symbolicate"
+}
+
+// The memory of a server stays within --cache and 256 MiB.
+const (
+	// cacheShare is what of --cache the caches hold, in hundredths. The rest is the collector's room.
+	cacheShare = 50
+	// garbageRoom is what the process may have beyond --cache before it collects garbage more often.
+	garbageRoom = 96 << 20
+)
+
+// Run answers until a signal, then drains.
+func (j ServeJob) Run(p *session.Session) error {
+	if session.IsRemote(p.StoreURL()) {
+		return exit.Usage("--store %s: a server reads a store, not another server", p.StoreURL())
+	}
+	if (j.TLSCert == "") != (j.TLSKey == "") {
+		return exit.Usage("want both of --tls-cert and --tls-key")
+	}
+	tokens, err := j.tokens(p.Flags.Token)
+	if err != nil {
+		return err
+	}
+	for _, o := range j.AllowOrigin {
+		if u, err := url.Parse(o); err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
+			return exit.Usage("--allow-origin %s: want a site as browsers spell it: https://HOST or https://HOST:PORT", o)
+		}
+	}
+	if _, port, err := net.SplitHostPort(j.Listen); err != nil {
+		return exit.Usage("--listen %s: want HOST:PORT", j.Listen)
+	} else if _, err := net.LookupPort("tcp", port); err != nil {
+		return exit.Usage("--listen %s: %s is no port", j.Listen, port)
+	}
+	if min(j.MaxStacks, j.MaxFrames, j.Concurrent) < 0 || min(j.MaxTime, j.Drain, j.DrainDelay, j.CatalogTTL, j.NegativeTTL) < 0 {
+		return exit.Usage("serve: a number or a time is below 0")
+	}
+	p.Collections.Limit(garbage.FirstHeapPercent, 100, int64(j.Cache)+garbageRoom)
+	metrics := serve.NewMetrics()
+	client, closeStore, err := p.OpenClient(lookup.Options{CacheBytes: int64(j.Cache) * cacheShare / 100, CatalogTTL: j.CatalogTTL, NegativeTTL: j.NegativeTTL, Observer: metrics.Observer()})
+	if err != nil {
+		return err
+	}
+	s := serve.New(serve.Options{Client: client, Metrics: metrics, Log: p.Log, Tokens: tokens, Limits: serve.Limits{
+		BodyBytes: int64(j.MaxBody), AnswerBytes: int64(j.AnswerLimit), Stacks: j.MaxStacks, Frames: j.MaxFrames, Time: j.MaxTime, Concurrent: j.Concurrent}, Hosts: j.AllowHost, Origins: j.AllowOrigin})
+	listener, err := net.Listen("tcp", j.Listen)
+	if err != nil {
+		return errors.Join(fmt.Errorf("listen: %w", err), closeStore())
+	}
+	p.Log.Info("listening", "address", listener.Addr().String(), "tokens", len(tokens), "tls", j.TLSCert != "")
+	return errors.Join(j.answer(p.Ctx, p, s, listener), closeStore())
+}
+
+// answer serves until ctx ends, and then what is under way.
+func (j ServeJob) answer(ctx context.Context, p *session.Session, s *serve.Server, listener net.Listener) error {
+	// The server moves the deadlines of bodies and answers itself. WriteTimeout is for what it does not: short answers.
+	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 5*j.MaxTime + 30*time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ConnState: serve.NewConnections(serve.MaxConnections).State,
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 32, MaxReceiveBufferPerConnection: 128 << 10, MaxReceiveBufferPerStream: 64 << 10}}
+	ended := make(chan error, 1)
+	go func() {
+		if j.TLSCert != "" {
+			ended <- h.ServeTLS(listener, j.TLSCert, j.TLSKey)
+		} else {
+			ended <- h.Serve(listener)
+		}
+	}()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	s.Drain()
+	p.Log.Info("draining", "within", j.Drain.String())
+	time.Sleep(j.DrainDelay)
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), j.Drain)
+	defer cancel()
+	if err := h.Shutdown(within); err != nil {
+		h.Close()
+		return fmt.Errorf("requests were still under way after %s: %w", j.Drain, err)
+	}
+	return nil
+}
+
+// tokens are those of the file and the one of the environment, whose caller has no name.
+func (j ServeJob) tokens(one string) (serve.Tokens, error) {
+	tokens := serve.Tokens{}
+	if one != "" {
+		if err := tokens.Add(one, ""); err != nil {
+			return nil, exit.Usage("--token: %w", err)
+		}
+	}
+	if j.Tokens == "" {
+		return tokens, nil
+	}
+	f, err := os.Open(j.Tokens)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
+		return nil, exit.Usage("--tokens %s: others than its owner may read it (mode %04o): run chmod 600 %s", j.Tokens, mode, j.Tokens)
+	}
+	if err := tokens.Read(f); err != nil {
+		return nil, exit.Usage("--tokens %s: %w", j.Tokens, err)
+	}
+	if len(tokens) == 0 {
+		return nil, exit.Usage("--tokens %s: there is none in it", j.Tokens)
+	}
+	return tokens, nil
+}

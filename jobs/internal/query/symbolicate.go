@@ -1,0 +1,267 @@
+// Package query has the commands that answer from a store: lookup, symbolicate, demangle, serve and version.
+package query
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+type SymbolicateJob struct {
+	Files    []string `arg:"" optional:"" name:"file" help:"Raw stacks, or method traces; standard input without."`
+	Artifact []string `help:"Artifact of frames that name none; repeatable." placeholder:"NAME"`
+	App      string   `help:"APP@BUILD that frames without an id belong to." placeholder:"APP@BUILD"`
+	Symbols  []string `help:"Explode these files into memory and use them: no store is needed; repeatable." placeholder:"PATH"`
+	Frame0   string   `name:"frame0" help:"What frame 0 is: exact, return or stepped (default: by the stack's format)." enum:"exact,return,stepped," default:""`
+	School   string   `help:"How Java and Kotlin is retraced: r8, byte for byte as R8's retrace; list, with synthesized frames and unmarked alternatives (default: as R8, but for what it misses)." enum:"r8,list," default:""`
+	Verbose  bool     `help:"Print what Java and Kotlin methods return and take."`
+	Regex    string   `help:"An expression for lines of Java and Kotlin, as R8's retrace takes it: %c class, %m method, %s file, %l line, %S both, %t type, %a types, %f field." placeholder:"EXPRESSION"`
+	DartFlags
+	traceFlags
+	restFlags
+	Explain bool   `help:"Print the way from each frame's text to its row."`
+	Context uint32 `help:"Records have up to N lines of the source before and behind each frame's, where its map was loaded with them (sources_content)." placeholder:"N"`
+	Output  string `help:"Where the result goes; .ndjson for records, else text; of --input a folder, file or s3://bucket/prefix; .perfetto-trace or .speedscope.json for method traces." placeholder:"FILE"`
+
+	explode Exploder // of --symbols; nil: this program has none
+	Tables  Tables   // of --input; nil: this program reads none
+	asked   *demand  // nil: the store is not told what was asked for
+}
+
+// Exploder makes a client that looks up what symbol files hold, without a store. close gives its memory back.
+type Exploder func(p *session.Session, files []string, o lookup.Options) (c *lookup.Client, close func() error, err error)
+
+// Tables answers the tables that --input names.
+type Tables interface {
+	// Symbolicate reads the tables of --input and writes those of --output.
+	Symbolicate(p *session.Session, j *SymbolicateJob) error
+	// Failed reports a run that did not begin. It returns the run's error and its own.
+	Failed(p *session.Session, j *SymbolicateJob, err error) error
+}
+
+// NewSymbolicate returns the command. A program that reads no symbol files and no tables passes nil for them.
+func NewSymbolicate(e Exploder, t Tables) *SymbolicateJob {
+	return &SymbolicateJob{explode: e, Tables: t}
+}
+
+// Failed reports a run over tables that did not begin.
+func (j SymbolicateJob) Failed(p *session.Session, err error) error {
+	if j.Input == "" || j.Tables == nil {
+		return err
+	}
+	return j.Tables.Failed(p, &j, err)
+}
+
+// Supervised: tables are answered in a worker.
+func (j SymbolicateJob) Supervised() bool { return j.Input != "" }
+
+func (SymbolicateJob) Help() string {
+	return "Text that is no frame passes through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate out.txt --artifact shop@1234 --jank-stack 100ms\n  symlake symbolicate --input 's3://crashes/raw/*.parquet' --output s3://crashes/symbolicated/"
+}
+
+// Run reads stacks in order and prints each as soon as it is answered.
+func (j SymbolicateJob) Run(p *session.Session) (err error) {
+	if err := (wire.Reading{School: j.School, Regex: j.Regex}).Check(); err != nil {
+		return exit.Usage("--%w", err)
+	}
+	if j.Input != "" {
+		if j.Tables == nil {
+			return exit.Usage("this program reads no tables: use symlake symbolicate --input")
+		}
+		return j.Tables.Symbolicate(p, &j)
+	}
+	if done, err := j.conversion(p).traces(p); done {
+		return err
+	}
+	if j.Context > 0 && !j.json(p) {
+		return exit.Usage("--context goes with --json, or --output of .ndjson")
+	}
+	answer, close, err := j.answerer(p)
+	if err != nil {
+		return err
+	}
+	defer close()
+	to := p.Out
+	if j.Output != "" {
+		f, cerr := os.Create(j.Output)
+		if cerr != nil {
+			return fmt.Errorf("create output: %w", cerr)
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		to = f
+	}
+	w := bufio.NewWriter(to)
+	one := func(name string, r io.Reader) error {
+		if err := answer(r, w); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	}
+	if len(j.Files) == 0 {
+		err = one("standard input", p.In)
+	}
+	for _, file := range j.Files {
+		f, closeFile, oerr := term.OpenInput(p.Ctx, file)
+		if oerr != nil {
+			return errors.Join(oerr, w.Flush())
+		}
+		err = one(file, f)
+		closeFile()
+		if err != nil {
+			break
+		}
+	}
+	return errors.Join(err, w.Flush())
+}
+
+// conversion is the command as far as it concerns method traces.
+func (j SymbolicateJob) conversion(p *session.Session) *conversion {
+	client := func(cacheBytes int64) (*lookup.Client, func() error, error) {
+		if len(j.Symbols) > 0 { // a store in memory has no blocks to keep
+			cacheBytes = 0
+		}
+		return j.Client(p, lookup.Options{CacheBytes: cacheBytes})
+	}
+	return &conversion{traceFlags: j.traceFlags, files: j.Files, output: j.Output, json: j.json(p), artifacts: j.Artifact, app: j.App, exploded: len(j.Symbols) > 0, client: client}
+}
+
+// answerer gives what answers the stacks of a text: a server's client, or one of the store.
+func (j SymbolicateJob) answerer(p *session.Session) (answer func(io.Reader, *bufio.Writer) error, close func() error, err error) {
+	frame0, err := report.ParseFrame0(j.Frame0)
+	if err != nil {
+		return nil, nil, exit.Usage("--frame0: %w", err)
+	}
+	o := report.Options{Artifacts: j.Artifact, Frame0: frame0}
+	if err := j.DartFlags.Options(&o); err != nil {
+		return nil, nil, err
+	}
+	server, err := p.Remote()
+	if err != nil {
+		return nil, nil, err
+	}
+	if server != nil && len(j.Symbols) == 0 {
+		if j.Context > 0 {
+			return nil, nil, exit.Usage("--context wants a store, or --symbols")
+		}
+		return func(r io.Reader, w *bufio.Writer) error { return j.sendStacks(p, server, o, r, w) }, func() error { return nil }, nil
+	}
+	client, close, err := j.Client(p, lookup.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	reading := wire.Reading{School: j.School, Regex: j.Regex, Verbose: j.Verbose || j.json(p)} // records tell alternatives apart
+	if o.Managed, err = reading.Managed(p.Ctx, client, j.Artifact, j.App); err != nil {
+		return nil, nil, errors.Join(exit.Usage("--%w", err), close())
+	}
+	if len(j.Symbols) == 0 {
+		asked := &demand{}
+		j.asked = asked
+		closeStore := close
+		close = func() error { asked.note(p); return closeStore() }
+	}
+	bare := bareImages{}
+	return func(r io.Reader, w *bufio.Writer) error {
+		f := stackFlow{client: client, reading: o, options: lookup.StackOptions{Artifacts: j.Artifact, App: j.App}}
+		f.print = func(s *report.Report, answers [][]symbol.Answer) error {
+			return j.print(p, client, w, s, f.options, answers, bare)
+		}
+		return f.run(p.Ctx, r, w)
+	}, close, nil
+}
+
+// json: records are wanted, no text.
+func (j SymbolicateJob) json(p *session.Session) bool {
+	return p.Flags.JSON || filepath.Ext(j.Output) == ".ndjson"
+}
+
+// Client looks things up in the store, or in what --symbols names.
+func (j SymbolicateJob) Client(p *session.Session, o lookup.Options) (*lookup.Client, func() error, error) {
+	if len(j.Symbols) == 0 {
+		return p.OpenClient(o)
+	}
+	if j.explode == nil {
+		return nil, nil, exit.Usage("this program reads no symbol files: use symlake symbolicate --symbols")
+	}
+	return j.explode(p, j.Symbols, o)
+}
+
+// print prints one stack.
+func (j SymbolicateJob) print(p *session.Session, client *lookup.Client, w *bufio.Writer, s *report.Report, o lookup.StackOptions, answers [][]symbol.Answer, bare bareImages) error {
+	if j.asked != nil {
+		j.asked.stack(p, client, s, answers)
+	}
+	if j.json(p) {
+		record := wire.NewStack(s, answers)
+		if record == nil {
+			return nil
+		}
+		if j.Context > 0 {
+			if err := record.Excerpts(p.Ctx, client, s, answers, o, j.Context); err != nil {
+				return err
+			}
+		}
+		return term.WriteJSON(w, record)
+	}
+	if err := report.Print(w, s, answers); err != nil {
+		return err
+	}
+	bare.warn(p, s, answers)
+	if j.Explain {
+		return wire.Explain(p.Ctx, w, client, s, o)
+	}
+	return nil
+}
+
+// maxBare bounds the images that are warned of in one run.
+const maxBare = 64
+
+// bareImages are those whose frames stayed as they were, and that was said.
+type bareImages map[string]bool
+
+// warn says once for each image why its frames stay as they are.
+func (b bareImages) warn(p *session.Session, s *report.Report, answers [][]symbol.Answer) {
+	for t := range s.Threads {
+		for i := range s.Threads[t].Frames {
+			f, a := &s.Threads[t].Frames[i], answers[t][i]
+			if a.Status == symbol.Found || a.Status == symbol.Hole || a.Status == symbol.Outside || len(f.Image) == 0 {
+				continue
+			}
+			key := strings.Join(f.Image, " ")
+			if b[key] || len(b) >= maxBare {
+				continue
+			}
+			b[key] = true
+			p.Log.Warn("not symbolicated", "image", f.File, "status", a.Status, "reason", a.Reason())
+		}
+	}
+}
+
+// restFlags are those of symbolicate --input: tables of frames or stacks.
+type restFlags struct {
+	Input         string   `help:"Tables of raw frames or stacks: a file, folder or s3://bucket/prefix of .parquet, .ndjson or .jsonl (.gz, .zst), * and ** in it; --output gets the same rows with columns added." placeholder:"URL"`
+	Column        []string `help:"What a column or field is called: artifact, address, frame, stack, app, build, platform or frame0; repeatable (default: the same names; frames.artifact and frames.address of lists)." placeholder:"ROLE=NAME" sep:"none"`
+	Prefix        string   `help:"Before the names of columns that --input adds." placeholder:"TEXT"`
+	Platform      string   `help:"Platform of rows of --input that say none: android, ios, javascript …" placeholder:"NAME"`
+	OutputProfile string   `help:"Parquet that --input writes: sealed or plain (default: as it was)." enum:"sealed,plain," default:""`
+	Shard         string   `help:"Take files of --input whose key hashes to I of N, from 0." placeholder:"I/N"`
+	Force         bool     `help:"Answer again files of --input that have an output."`
+	RunID         string   `name:"run" help:"Identity of this run, for the report of --input." placeholder:"ID"`
+	Report        string   `help:"Where the report of --input goes; - is standard output, as the very last line." placeholder:"FILE"`
+	RejectedCode  int      `help:"Exit code when a file of --input was rejected." default:"3" placeholder:"N"`
+	Endpoint      string   `help:"S3 endpoint of --input and --output." placeholder:"URL"`
+	Region        string   `help:"S3 region of --input and --output."`
+	Profile       string   `help:"AWS profile of --input and --output."`
+	PathStyle     bool     `help:"Path-style S3 addresses for --input and --output."`
+}

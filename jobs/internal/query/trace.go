@@ -1,0 +1,257 @@
+package query
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/formats/trace"
+	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+// traceFlags are those of symbolicate that concern method traces.
+type traceFlags struct {
+	JankStack time.Duration `help:"Print the stack of a jank in a method trace: on each level the longest call of at least this long." placeholder:"100ms"`
+	From      time.Duration `help:"With --jank-stack: look from here on, on the trace's own clock." placeholder:"TIME"`
+	To        time.Duration `help:"With --jank-stack: look up to here." placeholder:"TIME"`
+}
+
+func (f *traceFlags) check() error {
+	switch {
+	case f.JankStack < 0 || f.From < 0 || f.To < 0:
+		return exit.Usage("--jank-stack, --from and --to take no negative time")
+	case f.JankStack == 0 && (f.From != 0 || f.To != 0):
+		return exit.Usage("--from and --to go with --jank-stack")
+	case f.To != 0 && f.To <= f.From:
+		return exit.Usage("--to %v is not behind --from %v", f.To, f.From)
+	}
+	return nil
+}
+
+// conversion writes method traces in another form, with the original names of their methods.
+type conversion struct {
+	traceFlags
+	files     []string // none: standard input
+	output    string   // its name tells the form
+	json      bool     // records on standard output
+	artifacts []string
+	app       string
+	exploded  bool // the client has what --symbols named, and nothing else
+	// client opens what the names are looked up in. cacheBytes bound what it keeps of a store.
+	client func(cacheBytes int64) (c *lookup.Client, close func() error, err error)
+}
+
+// traceInput is a file that is a trace, or may be one.
+type traceInput struct {
+	name string // for messages
+	path string // "": standard input
+	r    io.Reader
+}
+
+// beside opens the file beside a trace.
+func (i *traceInput) beside(suffix string, replace bool) (io.ReadCloser, error) {
+	if i.path == "" {
+		return nil, nil
+	}
+	path := i.path
+	if replace {
+		path = strings.TrimSuffix(path, filepath.Ext(path))
+	}
+	f, err := os.Open(path + suffix)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// isTrace tells by a file's beginning and what is beside it.
+func (i *traceInput) isTrace() (bool, error) {
+	in := bufio.NewReaderSize(i.r, 64<<10)
+	i.r = in
+	head, err := in.Peek(64 << 10)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, fmt.Errorf("read %s: %w", i.name, err)
+	}
+	if trace.Sniff(head) != "" {
+		return true, nil
+	}
+	f, err := i.beside(trace.SymbolsSuffix, true)
+	if f == nil || err != nil {
+		return false, err
+	}
+	return true, f.Close()
+}
+
+// traces converts the inputs, if they are traces; done is false if none of them is, and nothing was read
+// then but into p.in's buffer.
+func (j *conversion) traces(p *session.Session) (done bool, err error) {
+	if err := j.traceFlags.check(); err != nil {
+		return true, err
+	}
+	wanted := j.JankStack > 0 || traceOutput(j.output) != nil
+	found, other := "", ""
+	look := func(i *traceInput) error {
+		is, err := i.isTrace()
+		if is && found == "" {
+			found = i.name
+		} else if !is && other == "" {
+			other = i.name
+		}
+		return err
+	}
+	if len(j.files) == 0 {
+		in := &traceInput{name: "standard input", r: p.In}
+		err = look(in)
+		p.In = in.r
+	}
+	for _, path := range j.files {
+		f, closeFile, oerr := term.OpenInput(p.Ctx, path)
+		if oerr != nil {
+			return true, oerr
+		}
+		err = errors.Join(err, look(&traceInput{name: path, path: path, r: f}))
+		closeFile()
+	}
+	switch {
+	case err != nil:
+		return true, err
+	case found == "" && !wanted:
+		return false, nil
+	case found == "":
+		return true, exit.Usage("%s is no method trace", other)
+	case other != "":
+		return true, exit.Usage("%s is a method trace, %s is none: one after the other", found, other)
+	case !wanted && filepath.Ext(j.output) != ".ndjson" && !j.json:
+		return true, exit.Usage("%s is a method trace: give --output FILE.perfetto-trace, .speedscope.json or .ndjson, or --jank-stack", found)
+	}
+	return true, j.convert(p)
+}
+
+// A conversion keeps below 128 MiB what a trace may make it keep: names, records to be sorted, the client's caches.
+const (
+	traceGCPercent   = 50
+	traceMemoryBytes = 96 << 20
+)
+
+// convert reads the traces once and writes all that is wanted of them.
+func (j *conversion) convert(p *session.Session) (err error) {
+	p.Collections.Limit(garbage.FirstHeapPercent, traceGCPercent, traceMemoryBytes)
+	labels := &labeler{p: p, job: j, images: map[string]*mapping{}, lost: map[symbol.ID]bool{}}
+	defer func() { err = errors.Join(err, labels.close()) }()
+	out, err := j.traceWriter(p)
+	if err != nil {
+		return err
+	}
+	defer out.abort()
+	var rejected []error
+	one := func(i *traceInput, pid int64) error {
+		var jank *trace.Jank
+		if j.JankStack > 0 {
+			jank = trace.NewJank(int64(j.JankStack), int64(j.From), int64(j.To))
+		}
+		out.trace(labels.label)
+		o := trace.Options{Name: strings.TrimSuffix(filepath.Base(i.name), filepath.Ext(i.name)), PID: pid, Beside: i.beside, Scratch: traceScratch}
+		var report trace.Report
+		err := formats.Guard("trace", func() (err error) {
+			report, err = trace.Read(p.Ctx, i.r, o, func(e *trace.Event) error {
+				if jank != nil {
+					if err := jank.Event(e); err != nil {
+						return err
+					}
+				}
+				return out.event(e)
+			})
+			return err
+		})
+		if err != nil && !formats.Rejects(err) {
+			return fmt.Errorf("%s: %w", i.name, err)
+		} else if err != nil {
+			rejected = append(rejected, fmt.Errorf("%s: %w", i.name, err))
+		}
+		logTrace(p, i.name, &report)
+		if jank != nil {
+			return j.printJank(p, labels, jank, i.name)
+		}
+		return nil
+	}
+	if len(j.files) == 0 {
+		err = one(&traceInput{name: "standard input", r: p.In}, 1)
+	}
+	for n, path := range j.files {
+		f, closeFile, oerr := term.OpenInput(p.Ctx, path)
+		if oerr != nil {
+			return oerr
+		}
+		err = one(&traceInput{name: path, path: path, r: f}, int64(n)+1)
+		closeFile()
+		if err != nil {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := out.commit(); err != nil {
+		return err
+	}
+	if len(rejected) > 0 {
+		return &exit.Error{Code: exit.Rejected, Err: errors.Join(rejected...)}
+	}
+	return nil
+}
+
+// logTrace says what was met in a trace: as a warning, if something of it is not in the output.
+func logTrace(p *session.Session, name string, r *trace.Report) {
+	attrs := []any{"trace", name, "format", r.Format, "calls", r.Slices}
+	lost := false
+	for _, c := range []struct {
+		key   string
+		n     uint64
+		warns bool
+	}{
+		{"exits_without_entry", r.Orphans, false}, {"unclosed", r.Unclosed, false}, {"without_exit", r.Lost, false},
+		{"times_moved", r.Backward, true}, {"clipped", r.Clipped, true}, {"too_deep", r.TooDeep, true}, {"not_shown", r.Passed, true}, {"bad", r.Bad, true},
+	} {
+		if c.n > 0 {
+			attrs = append(attrs, c.key, c.n)
+			lost = lost || c.warns
+		}
+	}
+	if r.FirstBad != nil {
+		attrs = append(attrs, "first_bad", r.FirstBad.Error())
+	}
+	if len(r.Notes) > 0 {
+		attrs = append(attrs, "notes", r.Notes)
+		lost = true
+	}
+	if lost {
+		p.Log.Warn("trace", attrs...)
+	} else {
+		p.Log.Info("trace", attrs...)
+	}
+}
+
+// traceScratch is a file without a name for numbers of traces.
+func traceScratch() (trace.Scratch, error) {
+	f, err := os.CreateTemp("", "symlake-trace-")
+	if err != nil {
+		return nil, fmt.Errorf("make scratch file: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

@@ -1,0 +1,55 @@
+// Package session is one command at work: its streams, its settings, and the store that it opens.
+package session
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/jobs/internal/term"
+)
+
+// Session holds the outside world of one command.
+type Session struct {
+	Ctx    context.Context // ends with SIGINT or SIGTERM
+	Began  time.Time
+	In     io.Reader
+	Out    io.Writer // for machines
+	ErrOut io.Writer // for people
+	Log    *slog.Logger
+
+	Flags  *settings.Flags
+	Config settings.Config
+	Args   []string               // the command line
+	Given  func(flag string) bool // whether the command line itself has a flag; the environment does not count
+
+	Formats     []*formats.Format // that the program reads; none in a program that only looks up
+	Collections *garbage.Collections
+	Heard       *Notices // keeps the notices of the store for a command that reports them; nil: they are only logged
+	Worker      bool     // a supervisor waits for this process
+	Reported    bool     // the command wrote its report, or its metrics where it has no report
+}
+
+// Notices are the notices of a store during a command. Any goroutine may add one.
+type Notices struct {
+	mu   sync.Mutex
+	List []string
+}
+
+// notice logs a notice of the store, and keeps it for the report of a command that has one.
+func (p *Session) notice(text string) {
+	p.Log.Info("store", "notice", text)
+	if p.Heard != nil {
+		p.Heard.mu.Lock()
+		defer p.Heard.mu.Unlock()
+		p.Heard.List = append(p.Heard.List, text)
+	}
+}
+
+// PrintJSON writes one NDJSON record to standard output.
+func (p *Session) PrintJSON(v any) error { return term.WriteJSON(p.Out, v) }

@@ -1,0 +1,236 @@
+// Package settings reads what a user configures: the flags of every command, the variables of the environment that
+// set some of them, and symlake.yaml.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/symlake/symlake/jobs/internal/exit"
+)
+
+// Config is symlake.yaml. Relative paths in it count from the file's folder.
+type Config struct {
+	Sources []SourceConfig `yaml:"sources"`
+	Store   string         `yaml:"store"` // file:PATH, a plain path, hbase://… or hbase+zk://…
+	HBase   HBaseConfig    `yaml:"hbase"`
+	Redis   RedisConfig    `yaml:"redis"`
+	Lake    LakeConfig     `yaml:"lake"` // off, or a map
+	Keys    KeysConfig     `yaml:"keys"`
+	Limits  LimitsConfig   `yaml:"limits"`
+	Scratch string         `yaml:"scratch"` // folder for sealed scratch files; default: beside the store
+	// MinQuality holds back a load that answers less than this share of what the published load of the same object does.
+	MinQuality float64 `yaml:"min_quality"`
+}
+
+// SourceConfig is one place that objects come from.
+type SourceConfig struct {
+	URL       string   `yaml:"url"` // file, folder or s3://bucket/prefix
+	Include   []string `yaml:"include"`
+	Exclude   []string `yaml:"exclude"`
+	Names     string   `yaml:"names"` // where APP@BUILD comes from: "android/{app}/{build}/**"
+	Region    string   `yaml:"region"`
+	Profile   string   `yaml:"profile"`
+	Endpoint  string   `yaml:"endpoint"`
+	PathStyle bool     `yaml:"path_style"`
+	Anonymous bool     `yaml:"anonymous"`
+	Checksums string   `yaml:"checksums"` // auto (default) or required
+	// SourcesContent keeps the texts of sources that source maps carry, for lookup --context.
+	SourcesContent bool `yaml:"sources_content"`
+	// Owner and Rank protect what the source publishes from other owners' sources that have no higher rank.
+	Owner string `yaml:"owner"`
+	Rank  int    `yaml:"rank"`
+
+	Dates    string        `yaml:"dates"`     // keys begin with a day: "%Y/%m/%d/"; then only the last days are listed
+	LookBack int           `yaml:"look_back"` // days (default 3)
+	Full     time.Duration `yaml:"full"`      // how often everything is listed all the same (default 24h)
+	Hints    string        `yaml:"hints"`     // SQS queue (https://…) or file with one event a line
+}
+
+// LakeConfig says where the Parquet tables are, and how they are written.
+type LakeConfig struct {
+	URL          string `yaml:"url"`      // folder, s3://bucket/prefix, or off; default: lake beside the file store
+	Profile      string `yaml:"profile"`  // sealed (default) or plain
+	DataKey      string `yaml:"data_key"` // file (default): one a file; dataset: one for all
+	SingleWriter bool   `yaml:"single_writer"`
+	Region       string `yaml:"region"`
+	AWSProfile   string `yaml:"aws_profile"`
+	Endpoint     string `yaml:"endpoint"`
+	PathStyle    bool   `yaml:"path_style"`
+	Checksums    string `yaml:"checksums"` // auto (default) or required
+}
+
+// UnmarshalYAML takes "off" for a lake, too.
+func (c *LakeConfig) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		c.URL = n.Value
+		return nil
+	}
+	type plain LakeConfig
+	known := reflect.TypeFor[plain]()
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		found := false
+		for f := range known.NumField() {
+			found = found || known.Field(f).Tag.Get("yaml") == n.Content[i].Value
+		}
+		if !found {
+			return fmt.Errorf("line %d: field %s not found in lake", n.Content[i].Line, n.Content[i].Value)
+		}
+	}
+	return n.Decode((*plain)(c))
+}
+
+// KeysConfig says where the key-encryption key is.
+type KeysConfig struct {
+	Keyset    string `yaml:"keyset"`     // default: keyset.json beside the file store
+	KeysetKMS string `yaml:"keyset_kms"` // ARN of the key of AWS KMS that seals the keyset
+	KMS       string `yaml:"kms"`        // ARN of a key of AWS KMS, instead of a keyset
+	Region    string `yaml:"region"`     // of KMS; default: the ARN's
+	Endpoint  string `yaml:"endpoint"`   // of KMS; default: AWS's
+	Profile   string `yaml:"profile"`    // AWS profile for KMS
+}
+
+// RedisConfig says where sealed rows are cached for many processes.
+type RedisConfig struct {
+	URL string        `yaml:"url"` // redis://[user:password@]host:port[/db], rediss:// or unix:///path
+	TTL time.Duration `yaml:"ttl"` // default 168h
+}
+
+// HBaseConfig says how rows get into HBase.
+type HBaseConfig struct {
+	LoadMode   string `yaml:"load_mode"`   // hfiles (default) or puts
+	HadoopConf string `yaml:"hadoop_conf"` // folder of core-site.xml and hdfs-site.xml, for HDFS name services
+}
+
+// loadHFiles and loadPuts are the ways of rows into HBase.
+const (
+	loadHFiles = "hfiles"
+	LoadPuts   = "puts"
+)
+
+// LimitsConfig bounds what a job may use.
+type LimitsConfig struct {
+	Memory  Bytes `yaml:"memory"`  // default 512MiB
+	Workers int   `yaml:"workers"` // default: the processors
+	Object  Bytes `yaml:"object"`  // default 16GiB
+	Disk    Bytes `yaml:"disk"`    // scratch files; default: no bound
+	// Time is what one object may take (default 1h).
+	Time time.Duration `yaml:"time"`
+}
+
+// Bytes is a size written as "512MiB", "16GB" or a plain number.
+type Bytes int64
+
+var byteUnits = []struct {
+	suffix string
+	factor int64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+}
+
+// UnmarshalText reads a size with its unit.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	s, factor := strings.TrimSpace(string(text)), int64(1)
+	for _, u := range byteUnits {
+		if n, ok := strings.CutSuffix(s, u.suffix); ok {
+			s, factor = strings.TrimSpace(n), u.factor
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil || n < 0 || n*float64(factor) > 1<<62 {
+		return fmt.Errorf("size %q: want a number with KiB, MiB, GiB, KB, MB or GB", text)
+	}
+	*b = Bytes(n * float64(factor))
+	return nil
+}
+
+// File is the file that is read when it is there and no other is named.
+const File = "symlake.yaml"
+
+// defaultMemory bounds sort runs, names and staged or inflated bytes together;
+// what is above goes to sealed scratch files.
+const defaultMemory = 512 << 20
+
+// DefaultData is where ingest keeps everything when nothing is configured.
+const DefaultData = "symlake-data"
+
+// DefaultKeyset is the keyset's name, beside the rows or, if they are elsewhere, in the working folder.
+const DefaultKeyset = "keyset.json"
+
+// Read reads path, or the default file if path is empty and it exists.
+// An unknown key is an error that names its line.
+func Read(path string) (Config, error) {
+	named := path != ""
+	if !named {
+		path = File
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		if !named && errors.Is(err, fs.ErrNotExist) {
+			return Config{Limits: LimitsConfig{Memory: defaultMemory}}, nil
+		}
+		return Config{}, exit.Usage("configuration: %w", err)
+	}
+	var c Config
+	dec := yaml.NewDecoder(strings.NewReader(string(text)))
+	dec.KnownFields(true)
+	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return Config{}, exit.Usage("configuration %s: %w", path, err)
+	}
+	dir := filepath.Dir(path)
+	if c.Limits.Memory == 0 {
+		c.Limits.Memory = defaultMemory
+	}
+	if c.MinQuality < 0 || c.MinQuality > 1 {
+		return Config{}, exit.Usage("configuration %s: min_quality is %g, want a share from 0 to 1", path, c.MinQuality)
+	}
+	if m := c.HBase.LoadMode; m != "" && m != loadHFiles && m != LoadPuts {
+		return Config{}, exit.Usage("configuration %s: hbase.load_mode is %q, want %s or %s", path, m, loadHFiles, LoadPuts)
+	}
+	if c.Keys.KMS != "" && (c.Keys.Keyset != "" || c.Keys.KeysetKMS != "") {
+		return Config{}, exit.Usage("configuration %s: keys has both kms and a keyset: want one", path)
+	}
+	c.Store = relativeURL(dir, c.Store)
+	c.HBase.HadoopConf = relativePath(dir, c.HBase.HadoopConf)
+	if c.Lake.URL != LakeOff {
+		c.Lake.URL = relativeURL(dir, c.Lake.URL)
+	}
+	c.Keys.Keyset = relativePath(dir, c.Keys.Keyset)
+	c.Scratch = relativePath(dir, c.Scratch)
+	for i := range c.Sources {
+		if c.Sources[i].URL == "" {
+			return Config{}, exit.Usage("configuration %s: sources[%d] has no url", path, i)
+		}
+		c.Sources[i].URL = relativeURL(dir, c.Sources[i].URL)
+	}
+	return c, nil
+}
+
+func relativePath(dir, p string) string {
+	if p == "" || filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(dir, p)
+}
+
+func relativeURL(dir, u string) string {
+	if p, ok := strings.CutPrefix(u, "file:"); ok && !strings.HasPrefix(p, "//") {
+		return "file:" + relativePath(dir, p)
+	}
+	if strings.Contains(u, ":") {
+		return u
+	}
+	return relativePath(dir, u)
+}

@@ -1,0 +1,45 @@
+package workspace
+
+import (
+	"fmt"
+
+	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/kek"
+	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// ExplodeFiles explodes files into a store in memory and looks things up there.
+func ExplodeFiles(s *session.Session, paths []string, look lookup.Options) (*lookup.Client, func() error, error) {
+	p := New(s)
+	store, err := all.Open(p.Ctx, "mem:", all.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	key := kek.Ephemeral()
+	ring, err := row.CreateKeyring(p.Ctx, store.Catalog, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	var sources []discover.Source
+	for _, path := range paths {
+		src, err := p.OpenSource(settings.SourceConfig{URL: path, SourcesContent: true})
+		if err != nil {
+			return nil, nil, err
+		}
+		sources = append(sources, src)
+	}
+	o := p.Pipeline()
+	o.Store, o.Keyring, o.Run, o.Owner = store, ring, "memory", "memory"
+	report, err := ingest.Run(p.Ctx, sources, o)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read symbols: %w", err)
+	}
+	for _, r := range report.Rejected {
+		p.Log.Warn("symbols rejected", "url", r.URL, "error", r.Error)
+	}
+	return lookup.New(store, key, look), store.Close, nil
+}

@@ -1,0 +1,176 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/ingest/hints"
+	"github.com/symlake/symlake/ingest/inventory"
+	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/sinks/bucket"
+	bucketall "github.com/symlake/symlake/sinks/bucket/all"
+)
+
+// SourceFlags say where objects come from.
+type SourceFlags struct {
+	Sources        []string `arg:"" optional:"" name:"source" help:"File, folder or s3://bucket/prefix; the sources of the configuration without one."`
+	Endpoint       string   `help:"S3 endpoint of SOURCE arguments." placeholder:"URL"`
+	Region         string   `help:"S3 region of SOURCE arguments."`
+	Profile        string   `help:"AWS profile of SOURCE arguments."`
+	PathStyle      bool     `help:"Path-style S3 addresses for SOURCE arguments."`
+	Anonymous      bool     `help:"Unsigned S3 requests for SOURCE arguments."`
+	NamesPattern   string   `name:"names" help:"Where APP@BUILD of SOURCE arguments comes from." placeholder:"{app}/{build}/**"`
+	SourcesContent bool     `help:"Keep the texts of sources that source maps of SOURCE arguments carry, sealed as rows are, for lookup --context."`
+	Owner          string   `help:"Whose SOURCE arguments are: what another owner published stays, unless their --rank is higher." placeholder:"NAME"`
+	Rank           *int     `help:"How far SOURCE arguments are trusted beside sources of other owners; higher is more." placeholder:"N"`
+	Include        []string `help:"Glob of keys to take; repeatable." placeholder:"GLOB"`
+	Exclude        []string `help:"Glob of keys to leave; repeatable." placeholder:"GLOB"`
+	Dates          string   `help:"Keys of SOURCE arguments begin with a day: list the last days only, and everything once a day." placeholder:"%Y/%m/%d/"`
+	Hints          string   `help:"Hints of SOURCE arguments: the URL of an SQS queue, or a file with one event a line." placeholder:"URL|FILE"`
+	Inventory      string   `help:"Take what an S3 Inventory names instead of listing: the URL of its manifest.json." placeholder:"URL"`
+}
+
+// Open opens the places that objects come from. One that is out of reach stops no other: it is among
+// unopened. What makes no sense is an error of usage.
+func (j SourceFlags) Open(p *Workspace) (sources []ingest.Source, unopened []report.Rejection, err error) {
+	list := p.Config.Sources
+	if len(j.Sources) > 0 {
+		list = nil
+		for _, url := range j.Sources {
+			owner, rank := j.standing(p, url)
+			list = append(list, settings.SourceConfig{URL: url, Owner: owner, Rank: rank, Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile, PathStyle: j.PathStyle,
+				Anonymous: j.Anonymous, Names: j.NamesPattern, SourcesContent: j.SourcesContent, Include: j.Include, Exclude: j.Exclude, Dates: j.Dates, Hints: j.Hints})
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil, exit.Usage("no SOURCE given and none configured")
+	}
+	for _, c := range list {
+		s, err := p.OpenSource(c)
+		if err == nil && j.Inventory != "" {
+			s.Inventory, err = p.openInventory(j.Inventory, c)
+		}
+		switch {
+		case err == nil:
+			if s.Key == "" {
+				s.Bucket = p.withoutOwn(s.Bucket)
+			}
+			sources = append(sources, s)
+		case exit.Code(err) == exit.WrongUsage || p.Ctx.Err() != nil:
+			return nil, nil, err
+		default:
+			unopened = append(unopened, report.Rejection{URL: c.URL, Error: strings.TrimPrefix(err.Error(), "source "+c.URL+": ")})
+		}
+	}
+	return sources, unopened, nil
+}
+
+// standing is the owner and rank of a SOURCE argument: those of the flags, else those of the
+// configured source that it is or lies in, the innermost one.
+func (j SourceFlags) standing(p *Workspace, url string) (owner string, rank int) {
+	if j.Owner != "" || j.Rank != nil {
+		if j.Rank != nil {
+			rank = *j.Rank
+		}
+		return j.Owner, rank
+	}
+	most, at := -1, whereIs(url)
+	for _, c := range p.Config.Sources {
+		in := strings.TrimSuffix(whereIs(c.URL), "/")
+		switch {
+		case len(in) < most || strings.TrimSuffix(at, "/") != in && !strings.HasPrefix(at, in+"/"):
+		case len(in) == most && (c.Owner != owner || c.Rank != rank):
+			owner, rank = "", 0 // the globs of each decide, and an argument has its own
+		default:
+			most, owner, rank = len(in), c.Owner, c.Rank
+		}
+	}
+	return owner, rank
+}
+
+// whereIs makes the paths that name one place equal.
+func whereIs(url string) string {
+	if strings.Contains(url, "://") && !strings.HasPrefix(url, "file://") {
+		return url
+	}
+	path := strings.TrimPrefix(strings.TrimPrefix(url, "file:"), "//")
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+func bucketOptions(c settings.SourceConfig) bucketall.Options {
+	return bucketall.Options{Endpoint: c.Endpoint, Region: c.Region, Profile: c.Profile, PathStyle: c.PathStyle, Anonymous: c.Anonymous, Checksums: c.Checksums}
+}
+
+// OpenSource opens a place that objects come from.
+func (p *Workspace) OpenSource(c settings.SourceConfig) (ingest.Source, error) {
+	b, key, err := bucketall.Open(p.Ctx, c.URL, bucketOptions(c))
+	if err != nil {
+		return ingest.Source{}, session.Unfit(fmt.Errorf("source %s: %w", c.URL, err))
+	}
+	s := discover.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names, Texts: c.SourcesContent, Owner: c.Owner, Rank: c.Rank, Dates: c.Dates, LookBack: c.LookBack, Full: c.Full}
+	switch u, err := url.Parse(c.Hints); {
+	case c.Hints == "":
+	case err == nil && (u.Scheme == "http" || u.Scheme == "https"):
+		if s.Hints, err = hints.OpenQueue(p.Ctx, c.Hints, hints.Options{Region: c.Region, Profile: c.Profile}); err != nil {
+			return s, exit.Usage("source %s: %w", c.URL, err)
+		}
+	case !strings.HasPrefix(c.Hints, "file:") && strings.Contains(c.Hints, "://"):
+		return s, exit.Usage("source %s: hints %s: want the https URL of a queue, or a file", c.URL, c.Hints)
+	default:
+		s.Hints = hints.OpenFile(strings.TrimPrefix(c.Hints, "file:"))
+	}
+	return s, nil
+}
+
+// openInventory reads the manifest of an inventory of a source, with the source's server and account.
+func (p *Workspace) openInventory(manifest string, c settings.SourceConfig) (func(ctx context.Context, emit func(bucket.Entry) error) error, error) {
+	root, key, err := inventoryRoot(manifest)
+	if err != nil {
+		return nil, err
+	}
+	b, _, err := bucketall.Open(p.Ctx, root, bucketOptions(c))
+	if err != nil {
+		return nil, session.Unfit(fmt.Errorf("inventory %s: %w", manifest, err))
+	}
+	m, err := inventory.ReadManifest(p.Ctx, b, key)
+	if err != nil {
+		return nil, fmt.Errorf("inventory %s: %w", manifest, err)
+	}
+	return func(ctx context.Context, emit func(bucket.Entry) error) error { return m.Read(ctx, b, emit) }, nil
+}
+
+// inventoryRoot parts the URL of a manifest into that of the bucket, from which the manifest's keys count, and a key. A local copy
+// of such a bucket is known by the folders that S3 makes: SOURCE/CONFIGURATION/TIME/manifest.json below any prefix.
+func inventoryRoot(manifest string) (root, key string, err error) {
+	if rest, ok := strings.CutPrefix(manifest, "s3://"); ok {
+		name, key, ok := strings.Cut(rest, "/")
+		if !ok || key == "" {
+			return "", "", exit.Usage("inventory %s: want the URL of a manifest.json", manifest)
+		}
+		return "s3://" + name + "/", key, nil
+	}
+	path, err := filepath.Abs(strings.TrimPrefix(manifest, "file:"))
+	if err != nil {
+		return "", "", err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", "", err
+	}
+	dir := path
+	for range 4 {
+		dir = filepath.Dir(dir)
+	}
+	key, err = filepath.Rel(dir, path)
+	return dir, filepath.ToSlash(key), err
+}
