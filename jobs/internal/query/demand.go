@@ -59,3 +59,6 @@ func (d *demand) note(p *session.Session) {
 		p.Log.Debug("what was asked for is not noted", "reason", err)
 	}
 }
+
+// maxBare bounds the images that are warned of in one run.
+const maxBare = 64

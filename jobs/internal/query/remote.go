@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/url"
-	"strconv"
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
@@ -41,18 +40,7 @@ const remoteText = 1 << 20
 
 // sendStacks has a server symbolicate all of r. Dumps are parted here, and
 // not in their middle, so a log may be of any length.
-func (j SymbolicateJob) sendStacks(p *session.Session, client *remote.Client, o report.Options, r io.Reader, w *bufio.Writer) error {
-	q := url.Values{"artifact": j.Artifact, "unit": j.Unit, "verbose": {strconv.FormatBool(j.Verbose || j.json(p))}}
-	for name, value := range map[string]string{"app": j.App, "frame0": j.Frame0, "isolate_start": j.IsolateStart, "vm_start": j.VMStart, "school": j.School, "regex": j.Regex} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	if j.json(p) {
-		q.Set("output", "records")
-	} else if j.Explain {
-		q.Set("explain", "true")
-	}
+func sendStacks(p *session.Session, client *remote.Client, q url.Values, o report.Options, r io.Reader, w *bufio.Writer) error {
 	var text bytes.Buffer
 	flush := func() error {
 		if text.Len() == 0 {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/symlake/symlake/formats/report"
@@ -36,7 +38,7 @@ type SymbolicateJob struct {
 	Output  string `help:"Where the result goes; .ndjson for records, else text; of --input a folder, file or s3://bucket/prefix; .perfetto-trace or .speedscope.json for method traces." placeholder:"FILE"`
 
 	explode Exploder // of --symbols; nil: this program has none
-	Tables  Tables   // of --input; nil: this program reads none
+	tables  Tables   // of --input; nil: this program reads none
 	asked   *demand  // nil: the store is not told what was asked for
 }
 
@@ -53,15 +55,15 @@ type Tables interface {
 
 // NewSymbolicate returns the command. A program that reads no symbol files and no tables passes nil for them.
 func NewSymbolicate(e Exploder, t Tables) *SymbolicateJob {
-	return &SymbolicateJob{explode: e, Tables: t}
+	return &SymbolicateJob{explode: e, tables: t}
 }
 
 // Failed reports a run over tables that did not begin.
 func (j SymbolicateJob) Failed(p *session.Session, err error) error {
-	if j.Input == "" || j.Tables == nil {
+	if j.Input == "" || j.tables == nil {
 		return err
 	}
-	return j.Tables.Failed(p, &j, err)
+	return j.tables.Failed(p, &j, err)
 }
 
 // Supervised: tables are answered in a worker.
@@ -77,10 +79,10 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 		return exit.Usage("--%w", err)
 	}
 	if j.Input != "" {
-		if j.Tables == nil {
+		if j.tables == nil {
 			return exit.Usage("this program reads no tables: use symlake symbolicate --input")
 		}
-		return j.Tables.Symbolicate(p, &j)
+		return j.tables.Symbolicate(p, &j)
 	}
 	if done, err := j.conversion(p).traces(p); done {
 		return err
@@ -155,7 +157,7 @@ func (j SymbolicateJob) answerer(p *session.Session) (answer func(io.Reader, *bu
 		if j.Context > 0 {
 			return nil, nil, exit.Usage("--context wants a store, or --symbols")
 		}
-		return func(r io.Reader, w *bufio.Writer) error { return j.sendStacks(p, server, o, r, w) }, func() error { return nil }, nil
+		return func(r io.Reader, w *bufio.Writer) error { return sendStacks(p, server, j.question(p), o, r, w) }, func() error { return nil }, nil
 	}
 	client, close, err := j.Client(p, lookup.Options{})
 	if err != nil {
@@ -179,6 +181,22 @@ func (j SymbolicateJob) answerer(p *session.Session) (answer func(io.Reader, *bu
 		}
 		return f.run(p.Ctx, r, w)
 	}, close, nil
+}
+
+// question is the query string by which a server answers as the flags say.
+func (j SymbolicateJob) question(p *session.Session) url.Values {
+	q := url.Values{"artifact": j.Artifact, "unit": j.Unit, "verbose": {strconv.FormatBool(j.Verbose || j.json(p))}}
+	for name, value := range map[string]string{"app": j.App, "frame0": j.Frame0, "isolate_start": j.IsolateStart, "vm_start": j.VMStart, "school": j.School, "regex": j.Regex} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if j.json(p) {
+		q.Set("output", "records")
+	} else if j.Explain {
+		q.Set("explain", "true")
+	}
+	return q
 }
 
 // json: records are wanted, no text.
@@ -223,9 +241,6 @@ func (j SymbolicateJob) print(p *session.Session, client *lookup.Client, w *bufi
 	}
 	return nil
 }
-
-// maxBare bounds the images that are warned of in one run.
-const maxBare = 64
 
 // bareImages are those whose frames stayed as they were, and that was said.
 type bareImages map[string]bool

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
@@ -17,40 +16,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
-	"github.com/symlake/symlake/sinks/lookup"
 )
-
-// traceFlags are those of symbolicate that concern method traces.
-type traceFlags struct {
-	JankStack time.Duration `help:"Print the stack of a jank in a method trace: on each level the longest call of at least this long." placeholder:"100ms"`
-	From      time.Duration `help:"With --jank-stack: look from here on, on the trace's own clock." placeholder:"TIME"`
-	To        time.Duration `help:"With --jank-stack: look up to here." placeholder:"TIME"`
-}
-
-func (f *traceFlags) check() error {
-	switch {
-	case f.JankStack < 0 || f.From < 0 || f.To < 0:
-		return exit.Usage("--jank-stack, --from and --to take no negative time")
-	case f.JankStack == 0 && (f.From != 0 || f.To != 0):
-		return exit.Usage("--from and --to go with --jank-stack")
-	case f.To != 0 && f.To <= f.From:
-		return exit.Usage("--to %v is not behind --from %v", f.To, f.From)
-	}
-	return nil
-}
-
-// conversion writes method traces in another form, with the original names of their methods.
-type conversion struct {
-	traceFlags
-	files     []string // none: standard input
-	output    string   // its name tells the form
-	json      bool     // records on standard output
-	artifacts []string
-	app       string
-	exploded  bool // the client has what --symbols named, and nothing else
-	// client opens what the names are looked up in. cacheBytes bound what it keeps of a store.
-	client func(cacheBytes int64) (c *lookup.Client, close func() error, err error)
-}
 
 // traceInput is a file that is a trace, or may be one.
 type traceInput struct {
@@ -183,7 +149,7 @@ func (j *conversion) convert(p *session.Session) (err error) {
 		}
 		logTrace(p, i.name, &report)
 		if jank != nil {
-			return j.printJank(p, labels, jank, i.name)
+			return printJank(p, j, labels, jank, i.name)
 		}
 		return nil
 	}
@@ -242,16 +208,4 @@ func logTrace(p *session.Session, name string, r *trace.Report) {
 	} else {
 		p.Log.Info("trace", attrs...)
 	}
-}
-
-// traceScratch is a file without a name for numbers of traces.
-func traceScratch() (trace.Scratch, error) {
-	f, err := os.CreateTemp("", "symlake-trace-")
-	if err != nil {
-		return nil, fmt.Errorf("make scratch file: %w", err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }

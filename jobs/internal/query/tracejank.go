@@ -26,7 +26,7 @@ type frameJank struct {
 }
 
 // printJank prints what took long on each thread, innermost call first, as stacks are printed.
-func (j *conversion) printJank(p *session.Session, l *labeler, found *trace.Jank, name string) error {
+func printJank(p *session.Session, j *conversion, l *labeler, found *trace.Jank, name string) error {
 	any := false
 	err := found.Threads(func(t *trace.Track, long *trace.Long) error {
 		any = true

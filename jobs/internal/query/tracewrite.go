@@ -193,3 +193,15 @@ func (s *sliceRecords) Event(e *trace.Event) error {
 }
 
 func (s *sliceRecords) Close() error { return s.w.Flush() }
+
+// traceScratch is a file without a name for numbers of traces.
+func traceScratch() (trace.Scratch, error) {
+	f, err := os.CreateTemp("", "symlake-trace-")
+	if err != nil {
+		return nil, fmt.Errorf("make scratch file: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
