@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"github.com/symlake/symlake/sinks/catalog"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 type auditJob struct {

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"github.com/symlake/symlake/sinks/catalog"
 	"cmp"
 	"errors"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/host"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
