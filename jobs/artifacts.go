@@ -88,7 +88,7 @@ func (j artifactsJob) stored(p *workspace.Workspace, show func(*catalog.Record) 
 	if j.Artifact != "" {
 		return j.one(p, s, show)
 	}
-	return s.Artifacts(p.Ctx, show)
+	return s.Artifacts.Each(p.Ctx, show)
 }
 
 // one shows the artifacts that a name leads to; several are no error here.
@@ -98,7 +98,7 @@ func (j artifactsJob) one(p *workspace.Workspace, s *session.Records, show func(
 		return show(r.Record)
 	}
 	for _, id := range r.Candidates {
-		rec, err := s.Artifact(p.Ctx, id)
+		rec, err := s.Artifacts.Get(p.Ctx, id)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ type headJSON struct {
 
 // head prints the hash of the last event, unless the events before it do not lead there.
 func (auditJob) head(p *workspace.Workspace, s *session.Records) error {
-	chain, err := s.AuditChain(p.Ctx)
+	chain, err := s.Audit.Chain(p.Ctx)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (j auditJob) Run(p *workspace.Workspace) error {
 	if j.Head {
 		return j.head(p, s)
 	}
-	return s.Events(p.Ctx, func(e catalog.Event) error {
+	return s.Audit.Each(p.Ctx, func(e catalog.Event) error {
 		if j.What != "" && e.What != j.What || e.At.Before(j.Since) {
 			return nil
 		}

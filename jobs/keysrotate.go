@@ -42,7 +42,7 @@ func (keysListJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	use, err := s.KeyUse(p.Ctx)
+	use, err := s.Keys.Use(p.Ctx)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (j keysRotateJob) artifacts(p *workspace.Workspace, s *session.Records) (id
 	if len(j.Artifacts) > 0 {
 		return p.Resolve(s, j.Artifacts)
 	}
-	err = s.Artifacts(p.Ctx, func(r *catalog.Record) error {
+	err = s.Artifacts.Each(p.Ctx, func(r *catalog.Record) error {
 		ids = append(ids, r.ID)
 		return nil
 	})

@@ -82,7 +82,7 @@ func (j keysShredJob) confirm(p *workspace.Workspace) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "will destroy for good all keys of %d artifacts, their rows and their files of the lake:", len(ids))
 	for i, id := range ids {
-		rec, err := s.Artifact(p.Ctx, id)
+		rec, err := s.Artifacts.Get(p.Ctx, id)
 		if err != nil {
 			return err
 		}

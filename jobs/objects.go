@@ -72,7 +72,7 @@ func (j objectsJob) Run(p *workspace.Workspace) error {
 		return j.settle(p, s)
 	}
 	conflicts := map[string][]report.Conflict{}
-	err = s.Conflicts(p.Ctx, "", func(c *catalog.Conflict) error {
+	err = s.Conflicts.Each(p.Ctx, "", func(c *catalog.Conflict) error {
 		conflicts[c.KeptOut.URL] = append(conflicts[c.KeptOut.URL], report.NewConflict(c))
 		return nil
 	})
@@ -80,7 +80,7 @@ func (j objectsJob) Run(p *workspace.Workspace) error {
 		return err
 	}
 	table := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
-	err = s.Objects(p.Ctx, j.URL, func(o *catalog.Object) error {
+	err = s.Ledger.Each(p.Ctx, j.URL, func(o *catalog.Object) error {
 		if j.State != "" && string(o.State) != j.State && (j.State != string(catalog.ObjectConflict) || conflicts[o.URL] == nil) {
 			return nil
 		}
@@ -125,7 +125,7 @@ func (j objectsJob) settle(p *workspace.Workspace, s *session.Records) error {
 
 // retry makes an object look as if it had just been listed.
 func (j objectsJob) retry(p *workspace.Workspace, s *session.Records) error {
-	old, err := s.Object(p.Ctx, j.Retry)
+	old, err := s.Ledger.Get(p.Ctx, j.Retry)
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (j objectsJob) retry(p *workspace.Workspace, s *session.Records) error {
 	}
 	o := *old
 	o.State, o.Reason, o.Attempts = catalog.ObjectPending, "", 0
-	if err := s.SwapObject(p.Ctx, old, &o); err != nil {
+	if err := s.Ledger.Swap(p.Ctx, old, &o); err != nil {
 		return fmt.Errorf("clear quarantine of %s: %w", j.Retry, err)
 	}
 	return nil

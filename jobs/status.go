@@ -70,7 +70,7 @@ func (j statusJob) Run(p *workspace.Workspace) error {
 	defer s.Close()
 	st := statusJSON{Store: p.StoreURL(), Objects: map[string]int{}, Rejects: map[string]int{}, Runs: []runJSON{}}
 	var q symbol.Quality // sums
-	err = s.Artifacts(p.Ctx, func(r *catalog.Record) error {
+	err = s.Artifacts.Each(p.Ctx, func(r *catalog.Record) error {
 		loading := record.Loading(r)
 		st.Loading += loading
 		st.Obsolete += len(r.Progress) - loading
@@ -91,7 +91,7 @@ func (j statusJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	err = s.Accounts(p.Ctx, func(a *catalog.Account) error {
+	err = s.Accounts.Each(p.Ctx, func(a *catalog.Account) error {
 		if !a.Ended.IsZero() && a.Told.IsZero() {
 			st.Untold++
 		}
@@ -100,7 +100,7 @@ func (j statusJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	err = s.Conflicts(p.Ctx, "", func(c *catalog.Conflict) error {
+	err = s.Conflicts.Each(p.Ctx, "", func(c *catalog.Conflict) error {
 		if c.Accepted.IsZero() {
 			st.Conflicts++
 		}
@@ -111,7 +111,7 @@ func (j statusJob) Run(p *workspace.Workspace) error {
 	}
 	runs := map[string]*runJSON{}
 	var oldest time.Time
-	err = s.Objects(p.Ctx, "", func(o *catalog.Object) error {
+	err = s.Ledger.Each(p.Ctx, "", func(o *catalog.Object) error {
 		st.Objects[string(o.State)]++
 		switch o.State {
 		case catalog.ObjectPending, catalog.ObjectLoading, catalog.ObjectPublished, catalog.ObjectFailed:

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/host"
 	"github.com/symlake/symlake/jobs/internal/program"
@@ -108,7 +108,7 @@ func TestSupervisor(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd.Wait()
-			await(t, "the end of the worker", func() bool { return host.StartOf(worker) != start })
+			formattest.Await(t, "the end of the worker", func() bool { return host.StartOf(worker) != start })
 			if code := cmd.ProcessState.ExitCode(); signal == syscall.SIGTERM && code != exit.Failed {
 				t.Errorf("%s: %s", cmd.ProcessState, said.String())
 			}

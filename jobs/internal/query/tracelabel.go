@@ -246,7 +246,7 @@ func (l *labeler) only() ([]*mapping, error) {
 		return nil, err
 	}
 	all := []*mapping{}
-	err = c.Artifacts(l.p.Ctx, func(r *catalog.Record) error {
+	err = c.Artifacts.Each(l.p.Ctx, func(r *catalog.Record) error {
 		if r.Published != nil && r.Published.Artifact.Kind == symbol.R8 {
 			all = append(all, l.mapping(r.ID))
 		}

@@ -127,7 +127,7 @@ func (r *Records) NoteEvent(ctx context.Context, what, detail string) error {
 	if u, err := user.Current(); err == nil {
 		who = u.Username
 	}
-	err := r.Audit(ctx, catalog.Event{At: time.Now().UTC(), Who: who, What: what, Detail: detail})
+	err := r.Audit.Add(ctx, catalog.Event{At: time.Now().UTC(), Who: who, What: what, Detail: detail})
 	if err != nil {
 		return fmt.Errorf("note %s in the audit: %w", what, err)
 	}

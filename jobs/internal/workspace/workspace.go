@@ -178,7 +178,7 @@ func (p *Workspace) OneArtifact(s *session.Records, name, app string) (symbol.ID
 		return r.Candidates[0], nil
 	}
 	if id, err := symbol.ParseID(name); err == nil {
-		if rec, err := s.Artifact(p.Ctx, id); err == nil && rec != nil && rec.State == catalog.Forgotten {
+		if rec, err := s.Artifacts.Get(p.Ctx, id); err == nil && rec != nil && rec.State == catalog.Forgotten {
 			return id, nil
 		}
 	}
