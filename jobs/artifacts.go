@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
@@ -135,7 +135,7 @@ type wantedJSON struct {
 
 // wanted prints what was asked for and missing, by demand.
 func (j artifactsJob) wanted(p *workspace.Workspace, s *session.Records) error {
-	list, err := ingest.Wanted(p.Ctx, s.Catalog)
+	list, err := wanted.All(p.Ctx, s.Catalog)
 	if err != nil {
 		return err
 	}

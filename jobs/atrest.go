@@ -128,7 +128,7 @@ func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o atrest.Opti
 	url, pattern := splitGlob(j.Input)
 	var match *regexp.Regexp
 	if pattern != "" {
-		if match, err = ingest.Glob(pattern); err != nil {
+		if match, err = discover.Glob(pattern); err != nil {
 			return o, exit.Usage("--input: %w", err)
 		}
 	}

@@ -43,7 +43,7 @@ func (j compactJob) Run(p *workspace.Workspace) error {
 	if p.Given("lake-profile") { // a conversion is an order: the environment gives none
 		profile = p.Flags.LakeProfile
 	}
-	r, err := ingest.CompactLake(p.Ctx, ingest.CompactOptions{Stores: projection.Stores{Store: s.Store, Keyring: s.Ring, Lake: lake},
+	r, err := projection.Compact(p.Ctx, projection.CompactOptions{Stores: projection.Stores{Store: s.Store, Keyring: s.Ring, Lake: lake},
 		TargetBytes: int64(j.Target), Grace: max(j.Grace, 1), Profile: profile, Rekey: j.Rekey, DryRun: j.DryRun})
 	if err != nil {
 		return err

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/upkeep"
+	"github.com/symlake/symlake/ingest/upkeep/forget"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
@@ -38,7 +39,7 @@ func (j rollbackJob) Run(p *workspace.Workspace) error {
 		return err
 	}
 	lake.Settled = time.Time{}
-	now, err := ingest.Rollback(p.Ctx, lake, id)
+	now, err := upkeep.Rollback(p.Ctx, lake, id)
 	if err != nil {
 		return err
 	}
@@ -121,8 +122,8 @@ func (j forgetJob) Run(p *workspace.Workspace) error {
 			return err
 		}
 	}
-	r, err := ingest.Forget(p.Ctx, o)
-	if errors.Is(err, ingest.ErrUnasked) {
+	r, err := forget.Run(p.Ctx, o)
+	if errors.Is(err, forget.ErrUnasked) {
 		return exit.Usage("--unasked-for: %w", err)
 	}
 	if err != nil {
@@ -149,10 +150,10 @@ func (j forgetJob) Run(p *workspace.Workspace) error {
 }
 
 // confirm prints what would be forgotten, and asks.
-func (j forgetJob) confirm(p *workspace.Workspace, o ingest.ForgetOptions) error {
+func (j forgetJob) confirm(p *workspace.Workspace, o forget.Options) error {
 	o.DryRun = true
-	r, err := ingest.Forget(p.Ctx, o)
-	if errors.Is(err, ingest.ErrUnasked) {
+	r, err := forget.Run(p.Ctx, o)
+	if errors.Is(err, forget.ErrUnasked) {
 		return exit.Usage("--unasked-for: %w", err)
 	}
 	if err != nil {

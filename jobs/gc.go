@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/upkeep/gc"
+	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
@@ -40,7 +41,7 @@ func (j gcJob) Run(p *workspace.Workspace) error {
 		defer unlock()
 		alone = p.StoreDir() != ""
 	}
-	r, err := ingest.GC(p.Ctx, ingest.GCOptions{Store: s.Store, Keyring: s.Ring, Grace: max(j.Grace, 1), DryRun: j.DryRun, Alone: alone, Now: time.Now})
+	r, err := gc.Run(p.Ctx, gc.Options{Store: s.Store, Keyring: s.Ring, Grace: max(j.Grace, 1), DryRun: j.DryRun, Alone: alone, Now: time.Now})
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (j gcJob) retire(p *workspace.Workspace, s *session.Records) error {
 	if err != nil && !errors.Is(err, workspace.ErrNoLake) {
 		return err
 	}
-	gone, err := ingest.RetireKeys(p.Ctx, s.Store, s.Ring, lake, max(j.Grace, 1), time.Now())
+	gone, err := keys.Retire(p.Ctx, s.Store, s.Ring, lake, max(j.Grace, 1), time.Now())
 	for _, v := range gone {
 		err = errors.Join(err, s.NoteEvent(p.Ctx, "gc", fmt.Sprintf("store key %d", v)))
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/host"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -92,7 +93,7 @@ func (j ingestJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	if err := ingest.Check(sources); err != nil {
+	if err := discover.Check(sources); err != nil {
 		return exit.Usage("%w", err)
 	}
 	if len(sources) == 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/workspace"
@@ -146,7 +146,7 @@ func (j keysRotateJob) Run(p *workspace.Workspace) error {
 		}
 	}
 	watch := p.Watch("rotate")
-	out.RotateReport, err = ingest.Rotate(p.Ctx, ingest.RotateOptions{Store: s.Store, Keyring: s.Ring, Progress: func(r ingest.RotateReport) {
+	out.RotateReport, err = keys.Rotate(p.Ctx, keys.RotateOptions{Store: s.Store, Keyring: s.Ring, Progress: func(r keys.RotateReport) {
 		text := fmt.Sprintf("rotate: %d data keys", r.DataKeys)
 		watch.At(int64(r.Records), text, text, slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
 	}})
@@ -190,15 +190,15 @@ func (j keysRotateJob) artifacts(p *workspace.Workspace, s *session.Records) (id
 	return ids, err
 }
 
-func (j keysRotateJob) reseal(p *workspace.Workspace, s *session.Records, ids []symbol.ID) (*ingest.ResealReport, error) {
+func (j keysRotateJob) reseal(p *workspace.Workspace, s *session.Records, ids []symbol.ID) (*keys.ResealReport, error) {
 	lake, err := p.CreateLake(s)
 	if err != nil {
 		return nil, err
 	}
 	watch := p.Watch("reseal")
 	defer watch.Stop()
-	r, err := ingest.Reseal(p.Ctx, ingest.ResealOptions{Store: s.Store, Keyring: s.Ring, Lake: lake, Artifacts: ids,
-		MemoryBytes: int64(p.Config.Limits.Memory), Scratch: p.Scratch(), Owner: workspace.Owner(workspace.RunID("")), Progress: func(r ingest.ResealReport) {
+	r, err := keys.Reseal(p.Ctx, keys.ResealOptions{Store: s.Store, Keyring: s.Ring, Lake: lake, Artifacts: ids,
+		MemoryBytes: int64(p.Config.Limits.Memory), Scratch: p.Scratch(), Owner: workspace.Owner(workspace.RunID("")), Progress: func(r keys.ResealReport) {
 			text := fmt.Sprintf("reseal: %d MB", r.Bytes/1e6)
 			watch.At(int64(r.Artifacts), text, text, slog.Int("artifacts", r.Artifacts), slog.Uint64("bytes", r.Bytes))
 		}})

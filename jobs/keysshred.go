@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
@@ -52,7 +52,7 @@ func (j keysShredJob) Run(p *workspace.Workspace) error {
 			return err
 		}
 	}
-	r, err := ingest.Shred(p.Ctx, ingest.ShredOptions{Store: s.Store, Keyring: s.Ring, Lake: lake, Artifacts: ids, Alone: p.StoreDir() != ""})
+	r, err := keys.Shred(p.Ctx, keys.ShredOptions{Store: s.Store, Keyring: s.Ring, Lake: lake, Artifacts: ids, Alone: p.StoreDir() != ""})
 	if p.Flags.JSON {
 		return errors.Join(err, p.PrintJSON(r))
 	}

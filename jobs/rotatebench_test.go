@@ -3,6 +3,7 @@ package jobs
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"os"
 	"path/filepath"
 	"strconv"

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/jobs/internal/host"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
@@ -34,7 +35,7 @@ func (j verifyJob) Run(p *workspace.Workspace) error {
 	if err != nil && !errors.Is(err, workspace.ErrNoLake) {
 		return err
 	}
-	v, err := ingest.Verify(p.Ctx, ingest.VerifyOptions{Store: s.Store, Keyring: s.Ring, Lake: lake, AuditHead: strings.ToLower(j.AuditHead), Alive: host.ProcessAlive, Problem: func(f ingest.Problem) {
+	v, err := verify.Run(p.Ctx, verify.Options{Store: s.Store, Keyring: s.Ring, Lake: lake, AuditHead: strings.ToLower(j.AuditHead), Alive: host.ProcessAlive, Problem: func(f report.Problem) {
 		fmt.Fprintf(p.ErrOut, "%s: %s\n", f.Where, f.Error)
 	}})
 	if err != nil {

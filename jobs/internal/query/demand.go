@@ -5,7 +5,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/sinks/lookup"
 )

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/sinks/all"

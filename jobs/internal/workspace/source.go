@@ -40,7 +40,7 @@ type SourceFlags struct {
 
 // Open opens the places that objects come from. One that is out of reach stops no other: it is among
 // unopened. What makes no sense is an error of usage.
-func (j SourceFlags) Open(p *Workspace) (sources []ingest.Source, unopened []report.Rejection, err error) {
+func (j SourceFlags) Open(p *Workspace) (sources []discover.Source, unopened []report.Rejection, err error) {
 	list := p.Config.Sources
 	if len(j.Sources) > 0 {
 		list = nil
@@ -113,10 +113,10 @@ func bucketOptions(c settings.SourceConfig) bucketall.Options {
 }
 
 // OpenSource opens a place that objects come from.
-func (p *Workspace) OpenSource(c settings.SourceConfig) (ingest.Source, error) {
+func (p *Workspace) OpenSource(c settings.SourceConfig) (discover.Source, error) {
 	b, key, err := bucketall.Open(p.Ctx, c.URL, bucketOptions(c))
 	if err != nil {
-		return ingest.Source{}, session.Unfit(fmt.Errorf("source %s: %w", c.URL, err))
+		return discover.Source{}, session.Unfit(fmt.Errorf("source %s: %w", c.URL, err))
 	}
 	s := discover.Source{Bucket: b, Key: key, Include: c.Include, Exclude: c.Exclude, Names: c.Names, Texts: c.SourcesContent, Owner: c.Owner, Rank: c.Rank, Dates: c.Dates, LookBack: c.LookBack, Full: c.Full}
 	switch u, err := url.Parse(c.Hints); {
