@@ -13,7 +13,6 @@ import (
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
