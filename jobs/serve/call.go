@@ -140,18 +140,6 @@ func (c *call) close() {
 	}
 }
 
-// fail is an answer other than 200.
-type fail struct {
-	code   int
-	reason string
-}
-
-func (f *fail) Error() string { return f.reason }
-
-func failed(code int, format string, args ...any) error {
-	return &fail{code, fmt.Sprintf(format, args...)}
-}
-
 // reason puts an error into words for the caller.
 func (c *call) reason(err error) *fail {
 	var f *fail

@@ -47,3 +47,8 @@ func (s *Server) readyz(c *call) error {
 	c.json(http.StatusOK, map[string]string{"status": "ready", "store": store})
 	return nil
 }
+
+func (s *Server) metrics(c *call) error {
+	s.o.Metrics.handler.ServeHTTP(c, c.r)
+	return nil
+}

@@ -84,8 +84,3 @@ func (m *Metrics) request(path string, code int, took time.Duration) {
 	m.requests.WithLabelValues(path, strconv.Itoa(code)).Inc()
 	m.seconds.WithLabelValues(path).Observe(took.Seconds())
 }
-
-func (s *Server) metrics(c *call) error {
-	s.o.Metrics.handler.ServeHTTP(c, c.r)
-	return nil
-}

@@ -32,7 +32,6 @@ var warrens = map[string]int{
 	"ingest":                   410,
 	"jobs":                     260,
 	"jobs/atrest":              42,
-	"jobs/serve":               49,
 	"sinks/lookup":             75,
 	"sinks/parquet":            52,
 	"sinks/row":                168,

@@ -1,0 +1,147 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/jobs/serve/intake"
+)
+
+// New makes a server.
+func New(o Options) *Server {
+	o.Limits.defaults()
+	for i := range o.Origins {
+		o.Origins[i] = strings.ToLower(o.Origins[i])
+	}
+	s := &Server{o: o, gate: newGate(&o.Limits),
+		intake: intake.New(intake.Limits{Bytes: o.Limits.BodyBytes, Time: o.Limits.Time, Rate: lowestRate, Window: rateWindow})}
+	get := func(f func(*call) error) map[string]func(*call) error {
+		return map[string]func(*call) error{http.MethodGet: f, http.MethodHead: f}
+	}
+	post := func(f func(*call) error) map[string]func(*call) error {
+		return map[string]func(*call) error{http.MethodPost: f}
+	}
+	s.routes = map[string]route{
+		"/symbolicate/v5": {methods: post(s.tecken), cors: true},
+		"/v1/symbolicate": {methods: post(s.symbolicate)},
+		"/v1/lookup":      {methods: map[string]func(*call) error{http.MethodGet: s.lookupGet, http.MethodHead: s.lookupGet, http.MethodPost: s.lookupPost}},
+		"/v1/artifacts":   {methods: get(s.artifacts)},
+		"/healthz":        {methods: get(s.healthz), open: true, free: true},
+		"/readyz":         {methods: get(s.readyz), open: true, free: true},
+		"/metrics":        {methods: get(s.metrics), free: true},
+		"/openapi.json":   {methods: get(s.openAPI), open: true, free: true},
+	}
+	return s
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	c := &call{s: s, ResponseWriter: w, r: r, ctx: r.Context(), limits: &s.o.Limits}
+	path := r.URL.Path
+	to, known := s.routes[path]
+	if !known {
+		path = "other"
+	}
+	defer func() {
+		defer c.close()
+		v := recover()
+		if v == http.ErrAbortHandler {
+			panic(v)
+		}
+		if v != nil {
+			s.o.Log.Error("panic", "path", path, "value", fmt.Sprint(v), "stack", string(debug.Stack()))
+			c.refuse(failed(http.StatusInternalServerError, "internal error"))
+		}
+		s.done(c, path, to, time.Since(began))
+		if v != nil && c.cut != "" { // the caller sees the connection break off, not an answer that looks whole
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	if r.ContentLength != 0 { // net/http reads on when a body was not read, and would wait for it without end
+		http.NewResponseController(w).SetReadDeadline(began.Add(s.o.Limits.Time))
+	}
+	if err := s.route(c, to, known); err != nil {
+		c.refuse(err)
+	}
+}
+
+func (s *Server) route(c *call, to route, known bool) error {
+	r := c.r
+	if !known {
+		return failed(http.StatusNotFound, "no such path; see /openapi.json")
+	}
+	other, err := s.origin(r)
+	if err != nil && !to.open {
+		return err
+	}
+	if len(s.o.Tokens) == 0 && !to.open {
+		if err := s.host(r); err != nil {
+			return err
+		}
+	}
+	if to.cors {
+		c.Header().Add("Vary", "Origin")
+		if other {
+			c.Header().Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+		}
+		if r.Method == http.MethodOptions && other {
+			c.Header().Set("Access-Control-Allow-Methods", allowed(to))
+			c.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization")
+			c.Header().Set("Access-Control-Max-Age", "86400")
+			c.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+	}
+	f := to.methods[r.Method]
+	if f == nil {
+		c.Header().Set("Allow", allowed(to))
+		return failed(http.StatusMethodNotAllowed, "want %s", allowed(to))
+	}
+	if !to.open {
+		var ok bool
+		if c.caller, ok = s.o.Tokens.caller(r); !ok {
+			c.Header().Set("WWW-Authenticate", "Bearer")
+			return failed(http.StatusUnauthorized, "want Authorization: Bearer TOKEN")
+		}
+	}
+	c.shared = s.share(c)
+	return f(c)
+}
+
+func allowed(to route) string {
+	var all []string
+	for m := range to.methods {
+		all = append(all, m)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// done counts and logs a request.
+func (s *Server) done(c *call, path string, to route, took time.Duration) {
+	s.o.Metrics.request(path, c.status, took)
+	if to.free && c.status < 400 {
+		return // probes
+	}
+	ids := make([]string, len(c.artifacts))
+	for i, id := range c.artifacts {
+		ids[i] = id.String()
+	}
+	s.o.Log.Info("request", "method", method(c.r), "path", path, "status", c.status, "caller", c.caller, "from", c.r.RemoteAddr,
+		"stacks", c.stacks, "frames", c.frames, "artifacts", ids, "more_artifacts", c.more, "bytes", c.bytes, "cut", c.cut, "ms", strconv.FormatFloat(float64(took.Microseconds())/1000, 'f', 2, 64))
+}
+
+// method is the request's method, if it is one that is known: it is the caller's text.
+func method(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodPatch, http.MethodTrace:
+		return r.Method
+	}
+	return "other"
+}
