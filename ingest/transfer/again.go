@@ -9,10 +9,10 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// present looks whether the target has the rows of the items that it publishes already, and removes those
-// that it has from the list. The rest is copied again: an operator may have dropped the rows, or have
-// lost them, while the catalog stayed.
-func (c *copier) present(ctx context.Context, list []*item) error {
+// skipPresent sets the items of list to nil whose rows the target has. The other items that the
+// target publishes are copied again: an operator may have dropped or lost the rows and kept the
+// catalog.
+func (c *copier) skipPresent(ctx context.Context, list []*item) error {
 	var there []*item
 	var loads []stored.Load
 	for _, it := range list {
@@ -33,8 +33,7 @@ func (c *copier) present(ctx context.Context, list []*item) error {
 			c.count(&c.report.Artifacts.There)
 			list[slices.Index(list, it)] = nil
 		case it.load == it.there:
-			// The record names these rows already, so no gc takes them for abandoned.
-			it.again = true
+			it.rowsOnly = true // the record names these rows, so gc leaves them
 		default:
 			c.mu.Lock()
 			c.again[it.id] = true
@@ -47,6 +46,7 @@ func (c *copier) present(ctx context.Context, list []*item) error {
 	return nil
 }
 
+// isAgain reports whether the rows of an artifact are copied again.
 func (c *copier) isAgain(id symbol.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

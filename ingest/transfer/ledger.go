@@ -13,7 +13,7 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// waiters brings over who still lacks a companion, if the target has what lacks it.
+// waiters copies the waiters of artifacts that the target has.
 func (c *copier) waiters(ctx context.Context) error {
 	type waiter struct {
 		companion string
@@ -42,7 +42,7 @@ func (c *copier) waiters(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// companions brings over the ids by which the objects of the ledger are asked for as companions.
+// companions copies the ids by which other objects ask for objects of the ledger.
 func (c *copier) companions(ctx context.Context) error {
 	type name struct{ text, url string }
 	var list []name
@@ -55,22 +55,22 @@ func (c *copier) companions(ctx context.Context) error {
 	}
 	return parallel.Each(list, func(n name) error {
 		o, err := ledger.At(ctx, c.to, n.url)
-		if err != nil || o == nil || ledger.IsNamed(o) { // names of an object that is not loaded came with its entry
+		if err != nil || o == nil || ledger.IsNamed(o) { // its entry brought the names
 			return err
 		}
 		return c.to.Names.Add(ctx, n.text, catalog.Ref{Object: n.url})
 	})
 }
 
-// ledger brings over the entries of objects all of whose artifacts the target
-// has: what is not there is new to the next ingest into it.
+// ledger copies the entries of objects if the target has all their artifacts. The next ingest into
+// the target takes the other objects as new.
 func (c *copier) ledger(ctx context.Context) error {
 	from := ""
 	for {
 		var page []*catalog.Object
 		err := c.from.Ledger.From(ctx, from, func(o *catalog.Object) error {
 			page = append(page, o)
-			if len(page) == copyPage {
+			if len(page) == pageRecords {
 				return errFull
 			}
 			return nil
@@ -83,18 +83,18 @@ func (c *copier) ledger(ctx context.Context) error {
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
-		c.tell()
-		if len(page) < copyPage {
+		c.progress()
+		if len(page) < pageRecords {
 			return nil
 		}
 		from = page[len(page)-1].URL + "\x00"
 	}
 }
 
-// object brings over one entry, unless the target knows of something later.
+// object copies one entry, unless the target's is later.
 func (c *copier) object(ctx context.Context, src *catalog.Object) error {
 	if src.State == catalog.ObjectLoading {
-		return nil // nobody knows yet what it becomes
+		return nil // its outcome is not known yet
 	}
 	loaded := false
 	for _, a := range src.Artifacts {
@@ -111,7 +111,7 @@ func (c *copier) object(ctx context.Context, src *catalog.Object) error {
 		}
 	}
 	if c.Artifacts != nil && !loaded {
-		return nil // nothing that was asked for
+		return nil // it has no artifact of c.Artifacts
 	}
 	for {
 		old, err := c.to.Ledger.Get(ctx, src.URL)
@@ -122,7 +122,7 @@ func (c *copier) object(ctx context.Context, src *catalog.Object) error {
 			return nil
 		}
 		next := *src
-		if err := c.outcomes(ctx, &next); err != nil {
+		if err := c.setOutcomes(ctx, &next); err != nil {
 			return err
 		}
 		if err := ledger.UpdateNames(ctx, c.to, ledger.IsNamed(old), &next); err != nil {
@@ -139,9 +139,9 @@ func (c *copier) object(ctx context.Context, src *catalog.Object) error {
 	}
 }
 
-// outcomes says of an entry what is true in the target: artifacts that are
-// answered from another object there are kept.
-func (c *copier) outcomes(ctx context.Context, o *catalog.Object) error {
+// setOutcomes sets the outcomes of an entry as they are in the target: an artifact that the target
+// answers from another object is kept, or in conflict.
+func (c *copier) setOutcomes(ctx context.Context, o *catalog.Object) error {
 	artifacts := make([]catalog.ObjectArtifact, len(o.Artifacts))
 	copy(artifacts, o.Artifacts)
 	o.Artifacts = artifacts
@@ -155,7 +155,7 @@ func (c *copier) outcomes(ctx context.Context, o *catalog.Object) error {
 			return err
 		}
 		if r != nil && r.Published != nil && !record.IsFrom(r.Published, o.URL, a.Member) {
-			if a.Outcome, err = c.disputed(ctx, o, a); err != nil {
+			if a.Outcome, err = c.outcomeBeside(ctx, o, a); err != nil {
 				return err
 			}
 		} else {

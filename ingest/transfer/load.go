@@ -17,9 +17,8 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// enter puts a load into the target's record, with a lease, or takes over the
-// entry of a copy that died. Two copies of one load share the entry: they
-// write the same rows.
+// enter puts a load into the target's record, with a lease, or takes over the entry of a copy that
+// died. Two copies of one load share the entry, because they write the same rows.
 func (c *copier) enter(ctx context.Context, id symbol.ID, l sinks.Load) error {
 	for {
 		old, err := c.to.Artifacts.Get(ctx, id)
@@ -61,13 +60,13 @@ func (c *copier) batch(ctx context.Context, items []*item) error {
 		return err
 	}
 	errs := make([]error, len(items))
-	parallel.Do(len(items), func(i int) { errs[i] = c.settle(ctx, items[i]) })
+	parallel.Do(len(items), func(i int) { errs[i] = c.makeVisible(ctx, items[i]) })
 	c.report.Batches++
-	c.tell()
+	c.progress()
 	return errors.Join(errs...)
 }
 
-// rows copies the rows of one load. What is wrong with them is the item's own error.
+// rows copies the rows of one load. Damage of the rows becomes the item's error.
 func (c *copier) rows(ctx context.Context, it *item, b sinks.Batch) error {
 	src, err := c.from.Artifacts.Get(ctx, it.id)
 	if err != nil {
@@ -101,9 +100,9 @@ func (c *copier) rows(ctx context.Context, it *item, b sinks.Batch) error {
 	return nil
 }
 
-// settle ends an item whose rows are durable.
-func (c *copier) settle(ctx context.Context, it *item) error {
-	if it.again {
+// makeVisible publishes an item, whose rows are durable, or gives it up if its rows are damaged.
+func (c *copier) makeVisible(ctx context.Context, it *item) error {
+	if it.rowsOnly {
 		if it.err != nil {
 			c.fail(it.id, it.err)
 		} else {
@@ -125,7 +124,7 @@ func (c *copier) settle(ctx context.Context, it *item) error {
 	return c.giveUp(ctx, it)
 }
 
-// giveUp leaves a load's rows to gc.
+// giveUp leaves the rows of an item to gc.
 func (c *copier) giveUp(ctx context.Context, it *item) error {
 	for {
 		old, err := c.to.Artifacts.Get(ctx, it.id)
@@ -144,14 +143,14 @@ func (c *copier) giveUp(ctx context.Context, it *item) error {
 	}
 }
 
-// publish makes a load visible in the target: names, then one compare-and-set.
+// publish makes a load visible in the target: it enters the names, then swaps the record.
 func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 	n := &c.report.Artifacts
 	first, err := c.to.Artifacts.Get(ctx, src.ID)
 	if err != nil {
 		return err
 	}
-	if first == nil { // gc took it for abandoned: names would lead to nothing
+	if first == nil { // gc dropped it as abandoned: names would lead to nothing
 		return fmt.Errorf("publish artifact %s: %w", src.ID, record.ErrLost)
 	}
 	if err := record.EnterNames(ctx, c.to, first, src.ID, src.Names); err != nil {
@@ -162,7 +161,7 @@ func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 		c.fail(src.ID, err)
 		return c.giveUp(ctx, &item{id: src.ID, load: src.Published.Load})
 	}
-	if loaded.Copied, err = c.bare(ctx, src.Published); err != nil {
+	if loaded.Copied, err = c.lacksEntry(ctx, src.Published); err != nil {
 		return err
 	}
 	for {
@@ -171,7 +170,7 @@ func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 			return err
 		}
 		if old != nil && old.Published != nil && old.Published.Load == loaded.Load {
-			c.count(&n.Copied) // by us, the answer being lost, or by another copy
+			c.count(&n.Copied) // this copy's answer was lost, or another copy was faster
 			return nil
 		}
 		at := -1
@@ -186,7 +185,7 @@ func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 		next := record.Copy(old, src.ID)
 		next.Names = record.UnionNames(next.Names, src.Names)
 		v := c.claim(src, old)
-		if !c.rule(v, old, next, loaded) { // another ingest was faster
+		if !c.apply(v, old, next, loaded) { // another ingest was faster
 			next.Progress[at].Owner, next.Progress[at].Lease = record.Superseded, c.Now()
 		} else {
 			if err := c.demote(ctx, src.ID, loaded, old.Published); err != nil {
@@ -209,7 +208,7 @@ func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 			}
 		}
 		if v == trust.Dispute {
-			return c.keepOut(ctx, src, old)
+			return c.recordConflict(ctx, src, old)
 		}
 		if next.Published == nil || next.Published.Load != loaded.Load {
 			c.count(&n.Kept)
@@ -220,9 +219,9 @@ func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 	}
 }
 
-// bare reports whether a load comes without the ledger's entry of its object: where single artifacts are copied, or
-// the source has no entry to give.
-func (c *copier) bare(ctx context.Context, l *row.Loaded) (bool, error) {
+// lacksEntry reports whether a load comes without the ledger entry of its object: single artifacts
+// are copied, or the source has no entry.
+func (c *copier) lacksEntry(ctx context.Context, l *row.Loaded) (bool, error) {
 	if c.Artifacts != nil {
 		return true, nil
 	}
@@ -230,7 +229,7 @@ func (c *copier) bare(ctx context.Context, l *row.Loaded) (bool, error) {
 	return o == nil || o.State == catalog.ObjectLoading, err
 }
 
-// demote notes in the target's ledger what l replaces: was, nil if there is nothing.
+// demote notes in the target's ledger that l replaces was. A nil was does nothing.
 func (c *copier) demote(ctx context.Context, id symbol.ID, l, was *row.Loaded) error {
 	if was == nil || record.IsFrom(was, l.Source.URL, l.Source.Member) {
 		return nil

@@ -1,3 +1,16 @@
+// Package transfer copies what one store has published into another store: rows byte for byte, data
+// keys wrapped anew, names, waiters, conflicts and the ledger. Afterwards an ingest into the target
+// finds nothing new.
+//
+// A copy enters, commits and publishes as an ingest does, with many loads in a batch:
+//
+//	page      read records of the source in order of their artifacts
+//	choose    compare each record with the target's; enter the loads to copy, with a lease
+//	batch     write the rows of all entered loads, then commit them together
+//	publish   names, then one compare-and-set of the target's record
+//	ledger    waiters, conflicts, and the entries of objects whose artifacts the target has
+//
+// If the process dies, the target has whole loads, and entries that the next copy takes over.
 package transfer
 
 import (
@@ -25,28 +38,29 @@ type Store struct {
 	Keyring *row.Keyring
 }
 
-// Options says what goes from where to where.
+// Options says what to copy, and how.
 type Options struct {
 	From, To  Store
 	Artifacts []symbol.ID // none: all
-	// BatchBytes of rows share a batch of the target and become visible
-	// together (0: 2 GiB): the more, the fewer files in a store of regions.
+	// BatchBytes of rows share a batch of the target and become visible together (0: 2 GiB). Larger
+	// batches make fewer files in a store of regions.
 	BatchBytes int64
-	Force      bool             // replace what is better, pinned or shredded in the target, and copy the rows of what is there
-	Owner      string           // who holds the leases: a host and process, for people
-	Run        string           // id of this run, for the report
-	Now        func() time.Time // nil: time.Now
-	// Progress hears of every batch and of every thousand records looked at,
-	// from one goroutine at a time (nil: nobody).
+	// Force replaces loads of the target that are better, pinned or shredded. It also copies the
+	// rows of loads that the target has.
+	Force bool
+	Owner string           // stands in the leases, for people: a host and process
+	Run   string           // id of this run, for the report
+	Now   func() time.Time // nil: time.Now
+	// Progress is called after each batch and each page of records, from one goroutine at a time.
 	Progress func(Report)
 }
 
-// Report is what a copy did: the last line that the job prints.
+// Report tells what a copy did. The job prints it as its last line.
 type Report struct {
 	Job     string    `json:"job"`
 	Run     string    `json:"run,omitempty"`
-	From    string    `json:"from,omitempty"` // URLs, filled in by the caller
-	To      string    `json:"to,omitempty"`
+	From    string    `json:"from,omitempty"` // a URL; the caller sets it
+	To      string    `json:"to,omitempty"`   // a URL; the caller sets it
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 
@@ -55,54 +69,53 @@ type Report struct {
 	Rows      uint64 `json:"rows"`    // of ranges, as their records count them
 	Bytes     uint64 `json:"bytes"`   // keys and values
 	Objects   int    `json:"objects"` // ledger entries that are new or newer in the target
-	Waiters   int    `json:"waiters"` // of companions that nothing has yet
+	Waiters   int    `json:"waiters"` // that wait for companions
 
-	Failed []report.Rejection `json:"failed,omitempty"` // artifacts; not copied, nor the ledger of their objects
-	Untold int                `json:"untold,omitempty"` // how many more failed than Failed names
-	Notes  []string           `json:"notes,omitempty"`  // what the target store has to say, filled in by the caller
+	// Failed are artifacts that were not copied. The ledger entries of their objects stay behind, too.
+	Failed []report.Rejection `json:"failed,omitempty"`
+	Untold int                `json:"untold,omitempty"` // failures beyond the list
+	Notes  []string           `json:"notes,omitempty"`  // of the target store; the caller sets them
 }
 
-// Counts counts the artifacts of the source by what became of them.
+// Counts counts the artifacts of the source by their outcome.
 type Counts struct {
 	Seen      int `json:"seen"`
 	Copied    int `json:"copied"`
-	There     int `json:"there"`               // the target has that load, or the same content, with its rows
-	Kept      int `json:"kept"`                // what the target has is better, pinned or shredded
+	There     int `json:"there"`               // the target has that load or equal content, with its rows
+	Kept      int `json:"kept"`                // the target's load is better, pinned or shredded
 	Conflicts int `json:"conflicts,omitempty"` // another owner holds them in the target
-	Shredded  int `json:"shredded"`            // nothing can open them any more
+	Shredded  int `json:"shredded"`            // their keys were destroyed
 	Failed    int `json:"failed"`
 }
 
 const (
-	copyBytes = 2 << 30
-	// copyLoads bounds what is remembered of a batch, some 100 bytes each.
-	copyLoads = 1 << 16
-	// copyPage is how many records of the source are held at once.
-	copyPage = 256
+	batchBytes = 2 << 30 // default of Options.BatchBytes
+	// batchLoads bounds the loads of a batch: each takes some 100 bytes of memory.
+	batchLoads = 1 << 16
+	// pageRecords is the number of the source's records in memory at once.
+	pageRecords = 256
 )
 
 // errFull ends the listing of a page.
 var errFull = errors.New("the page is full")
 
-// errDoomed: gc began to drop a load of that id and has not ended.
+// errDoomed says that gc has begun to drop a load of the same id and has not finished.
 var errDoomed = errors.New("gc has not finished removing an earlier copy of this load: run gc, then load again")
 
-// Copy brings the published loads of one store into another: rows as they are,
-// data keys wrapped anew, then names, waiters and ledger, so that an ingest
-// into the target finds nothing new. Which load wins where the target has one
-// already is what [Run] goes by.
+// Copy copies the published loads of o.From into o.To. If both have a load of an artifact, Copy
+// decides as an ingest does (package trust).
 //
-// A death anywhere leaves the target with whole loads and with entries that the
-// next Copy takes over; what it published before is not read again.
-// Loads go in order of their artifacts, so that a store that keeps rows in
-// order takes them as they come. The error is that of a store or of ctx;
-// artifacts of the source that do not read back are in the report only.
+// A copy that was cut short can be repeated: the next one takes over its entries, and does not read
+// again what was published. Loads go in order of their artifacts, as a store that keeps rows in
+// order likes them best.
+//
+// Copy returns the errors of the stores and of ctx. Artifacts that do not read back are in the report only.
 func Copy(ctx context.Context, o Options) (*Report, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.BatchBytes <= 0 {
-		o.BatchBytes = copyBytes
+		o.BatchBytes = batchBytes
 	}
 	c := &copier{Options: o, from: catalog.New(o.From.Store.Catalog, o.From.Keyring),
 		to: catalog.New(o.To.Store.Catalog, o.To.Keyring), failed: make(map[symbol.ID]bool), again: make(map[symbol.ID]bool)}
@@ -112,6 +125,7 @@ func Copy(ctx context.Context, o Options) (*Report, error) {
 	return c.report, err
 }
 
+// copier is one copy at work.
 type copier struct {
 	Options
 	from, to *catalog.Catalog
@@ -119,16 +133,16 @@ type copier struct {
 	mu     sync.Mutex
 	report *Report
 	failed map[symbol.ID]bool
-	again  map[symbol.ID]bool // artifacts whose rows the target lacks, or that are forced
+	again  map[symbol.ID]bool // the target lacks their rows, or Force is set
 }
 
-// item is a load on its way. Its records are read again when they are needed.
+// item is a load to copy. Its records are read again when they are needed.
 type item struct {
-	id    symbol.ID
-	load  sinks.Load
-	there sinks.Load // what the target publishes of the same content; zero: another one
-	again bool       // the target publishes this very load: only its rows are copied
-	err   error
+	id       symbol.ID
+	load     sinks.Load
+	there    sinks.Load // the target publishes this load of equal content; zero: it publishes none
+	rowsOnly bool       // the target publishes this very load and lacks its rows
+	err      error
 }
 
 func (c *copier) run(ctx context.Context) error {
@@ -139,11 +153,11 @@ func (c *copier) run(ctx context.Context) error {
 	for more {
 		var batch []*item
 		bytes := uint64(0)
-		for more && bytes < uint64(c.BatchBytes) && len(batch) < copyLoads {
+		for more && bytes < uint64(c.BatchBytes) && len(batch) < batchLoads {
 			var page []*catalog.Record
 			var err error
 			if c.Artifacts != nil {
-				page, ids, err = c.IsNamed(ctx, ids)
+				page, ids, err = c.named(ctx, ids)
 				more = len(ids) > 0
 			} else {
 				page, from, more, err = c.page(ctx, from)
@@ -151,7 +165,7 @@ func (c *copier) run(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			items, n, err := c.consider(ctx, page)
+			items, n, err := c.choose(ctx, page)
 			if err != nil {
 				return err
 			}
@@ -170,15 +184,16 @@ func (c *copier) run(ctx context.Context) error {
 	if err := c.companions(ctx); err != nil {
 		return err
 	}
+
 	// A waiter of either store may have found its companion in the other.
 	return companions.Join(ctx, c.to)
 }
 
-// page reads records of the source from an ID on. It ends before any is
-// worked on: a listing holds up the store's housekeeping.
+// page reads records of the source from an ID on. The listing ends before any record is worked on,
+// because an open listing holds up the store's housekeeping.
 func (c *copier) page(ctx context.Context, from symbol.ID) (page []*catalog.Record, next symbol.ID, more bool, err error) {
 	err = c.from.Artifacts.From(ctx, from, func(r *catalog.Record) error {
-		if len(page) == copyPage {
+		if len(page) == pageRecords {
 			next, more = r.ID, true
 			return errFull
 		}
@@ -194,9 +209,9 @@ func (c *copier) page(ctx context.Context, from symbol.ID) (page []*catalog.Reco
 	return page, next, more, err
 }
 
-// IsNamed reads the records of the next ids, and gives those that are left.
-func (c *copier) IsNamed(ctx context.Context, ids []symbol.ID) (page []*catalog.Record, rest []symbol.ID, err error) {
-	n := min(len(ids), copyPage)
+// named reads the records of the next ids. rest are the ids after them.
+func (c *copier) named(ctx context.Context, ids []symbol.ID) (page []*catalog.Record, rest []symbol.ID, err error) {
+	n := min(len(ids), pageRecords)
 	for _, id := range ids[:n] {
 		r, err := c.from.Artifacts.Get(ctx, id)
 		if err != nil {
@@ -209,15 +224,15 @@ func (c *copier) IsNamed(ctx context.Context, ids []symbol.ID) (page []*catalog.
 	return page, ids[n:], nil
 }
 
-// consider settles which of the records' loads are to be copied and enters
-// those into the target's records.
-func (c *copier) consider(ctx context.Context, page []*catalog.Record) (items []*item, bytes uint64, err error) {
+// choose returns the loads of a page to copy, and the bytes of their rows. It has entered each in the
+// target's record.
+func (c *copier) choose(ctx context.Context, page []*catalog.Record) (items []*item, bytes uint64, err error) {
 	list, errs := make([]*item, len(page)), make([]error, len(page))
-	parallel.Do(len(page), func(i int) { list[i], errs[i] = c.one(ctx, page[i]) })
+	parallel.Do(len(page), func(i int) { list[i], errs[i] = c.compare(ctx, page[i]) })
 	if err := errors.Join(errs...); err != nil {
 		return nil, 0, err
 	}
-	if err := c.present(ctx, list); err != nil {
+	if err := c.skipPresent(ctx, list); err != nil {
 		return nil, 0, err
 	}
 	for i, it := range list {
@@ -226,23 +241,24 @@ func (c *copier) consider(ctx context.Context, page []*catalog.Record) (items []
 			bytes += page[i].Published.Bytes
 		}
 	}
-	c.tell()
+	c.progress()
 	return items, bytes, nil
 }
 
-func (c *copier) tell() {
+func (c *copier) progress() {
 	if c.Progress != nil {
 		c.Progress(*c.report)
 	}
 }
 
-// count adds one to a count of the report.
+// count adds 1 to a count of the report.
 func (c *copier) count(n *int) {
 	c.mu.Lock()
 	*n++
 	c.mu.Unlock()
 }
 
+// fail reports an artifact that was not copied.
 func (c *copier) fail(id symbol.ID, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -256,9 +272,9 @@ func (c *copier) fail(id symbol.ID, err error) {
 	r.Failed = append(r.Failed, report.Rejection{URL: "artifact " + id.String(), Error: err.Error()})
 }
 
-// one is the load to be copied of an artifact, entered in the target's record;
-// nil: there is none.
-func (c *copier) one(ctx context.Context, src *catalog.Record) (*item, error) {
+// compare returns the load of an artifact to copy, or nil. It has entered that load in the target's
+// record, unless skipPresent is to decide.
+func (c *copier) compare(ctx context.Context, src *catalog.Record) (*item, error) {
 	if src.Published == nil {
 		return nil, nil
 	}
@@ -277,10 +293,10 @@ func (c *copier) one(ctx context.Context, src *catalog.Record) (*item, error) {
 	case v == trust.Same:
 		return &item{id: src.ID, load: src.Published.Load, there: dst.Published.Load}, c.addNames(ctx, src, dst)
 	case v == trust.Dispute:
-		return nil, c.keepOut(ctx, src, dst)
+		return nil, c.recordConflict(ctx, src, dst)
 	case v == trust.Confirm:
 		c.count(&n.Kept)
-		if err := c.confirm(ctx, src); err != nil {
+		if err := c.confirmOwner(ctx, src); err != nil {
 			return nil, err
 		}
 		if dst, err = c.to.Artifacts.Get(ctx, src.ID); err != nil || dst == nil {
@@ -299,7 +315,7 @@ func (c *copier) one(ctx context.Context, src *catalog.Record) (*item, error) {
 	return nil, c.addNames(ctx, src, dst)
 }
 
-// addNames gives the names of the source to what the target has.
+// addNames adds the names of the source's record to the target's.
 func (c *copier) addNames(ctx context.Context, src, dst *catalog.Record) error {
 	if dst.State.Removed() {
 		return nil
@@ -307,7 +323,7 @@ func (c *copier) addNames(ctx context.Context, src, dst *catalog.Record) error {
 	return record.AddNames(ctx, c.to, dst, src.Names)
 }
 
-// claim decides between what the source has published and what the target has.
+// claim decides between the load that the source publishes and the target's.
 func (c *copier) claim(src, dst *catalog.Record) trust.Verdict {
 	if dst == nil || dst.Published == nil && dst.State == catalog.Live {
 		return trust.Load

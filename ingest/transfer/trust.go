@@ -13,11 +13,13 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// A copy keeps owners and ranks: a load bids in the target with the standing that replacing it
-// takes in the source. What it may not replace there is a conflict of the target, forced or not.
+// A copy keeps owners and ranks. A load competes in the target with the standing that a source would
+// need to replace it in the source's store. If it may not replace the target's load, the target gets
+// a conflict, with Force too.
 
-// rule notes a verdict on l, a copy of what the source publishes, in next; it reports whether l is published.
-func (c *copier) rule(v trust.Verdict, old, next *catalog.Record, l *row.Loaded) bool {
+// apply enters a verdict on l in next, the new record. It reports whether l is published. l is a
+// copy of the source's published load.
+func (c *copier) apply(v trust.Verdict, old, next *catalog.Record, l *row.Loaded) bool {
 	switch v {
 	case trust.Load:
 		return true
@@ -31,11 +33,11 @@ func (c *copier) rule(v trust.Verdict, old, next *catalog.Record, l *row.Loaded)
 	return false
 }
 
-// keepOut notes in the target that the source's load may not replace what dst publishes. What the
-// target's ledger knows of the object already has been decided there.
-func (c *copier) keepOut(ctx context.Context, src, dst *catalog.Record) error {
-	goes, err := c.goes(ctx, src.Published.Source.URL)
-	if err != nil || !goes {
+// recordConflict notes in the target that the source's load may not replace the load of dst. If the
+// target's ledger has a later entry of the object, the target has decided already.
+func (c *copier) recordConflict(ctx context.Context, src, dst *catalog.Record) error {
+	copies, err := c.copiesEntry(ctx, src.Published.Source.URL)
+	if err != nil || !copies {
 		c.count(&c.report.Artifacts.Kept)
 		return err
 	}
@@ -43,17 +45,17 @@ func (c *copier) keepOut(ctx context.Context, src, dst *catalog.Record) error {
 	return c.putConflict(ctx, catalog.NewConflict(src.ID, dst.Published, src.Published, c.Now()))
 }
 
-// goes reports whether the ledger's entry of an object goes over.
-func (c *copier) goes(ctx context.Context, url string) (bool, error) {
-	theirs, err := c.from.Ledger.Get(ctx, url)
-	if err != nil || theirs == nil {
+// copiesEntry reports whether the source's ledger entry of an object replaces the target's.
+func (c *copier) copiesEntry(ctx context.Context, url string) (bool, error) {
+	src, err := c.from.Ledger.Get(ctx, url)
+	if err != nil || src == nil {
 		return false, err
 	}
-	ours, err := c.to.Ledger.Get(ctx, url)
-	return err == nil && (ours == nil || theirs.Last.After(ours.Last)), err
+	dst, err := c.to.Ledger.Get(ctx, url)
+	return err == nil && (dst == nil || src.Last.After(dst.Last)), err
 }
 
-// putConflict enters a conflict into the target, and its audit, unless it has one about the same.
+// putConflict enters a conflict into the target and its audit, unless the target has an equal one.
 func (c *copier) putConflict(ctx context.Context, x *catalog.Conflict) error {
 	for {
 		old, err := c.to.Conflicts.Get(ctx, x.Artifact, x.KeptOut.URL, x.KeptOut.Member)
@@ -72,8 +74,8 @@ func (c *copier) putConflict(ctx context.Context, x *catalog.Conflict) error {
 	}
 }
 
-// confirm gives an artifact of the target to the owner that the source knows, who has the same content.
-func (c *copier) confirm(ctx context.Context, src *catalog.Record) error {
+// confirmOwner gives an artifact of the target to its owner in the source, whose content is equal.
+func (c *copier) confirmOwner(ctx context.Context, src *catalog.Record) error {
 	s := src.Published.Claimed()
 	for {
 		dst, err := c.to.Artifacts.Get(ctx, src.ID)
@@ -88,7 +90,7 @@ func (c *copier) confirm(ctx context.Context, src *catalog.Record) error {
 	}
 }
 
-// conflicts brings over what is open in the source, of objects whose entries go over, too.
+// conflicts copies the open conflicts of objects whose ledger entries are copied.
 func (c *copier) conflicts(ctx context.Context) error {
 	var list []*catalog.Conflict
 	err := c.from.Conflicts.Each(ctx, "", func(x *catalog.Conflict) error {
@@ -108,16 +110,16 @@ func (c *copier) conflict(ctx context.Context, x *catalog.Conflict) error {
 	if err != nil || dst == nil || dst.Published == nil || record.IsFrom(dst.Published, x.KeptOut.URL, x.KeptOut.Member) {
 		return err
 	}
-	goes, err := c.goes(ctx, x.KeptOut.URL)
-	if err != nil || !goes {
+	copies, err := c.copiesEntry(ctx, x.KeptOut.URL)
+	if err != nil || !copies {
 		return err
 	}
 	own := *x
 	return c.putConflict(ctx, &own)
 }
 
-// disputed is the outcome of an artifact of an object that the target answers from another one.
-func (c *copier) disputed(ctx context.Context, o *catalog.Object, a *catalog.ObjectArtifact) (string, error) {
+// outcomeBeside returns the outcome of an artifact of o that the target answers from another object.
+func (c *copier) outcomeBeside(ctx context.Context, o *catalog.Object, a *catalog.ObjectArtifact) (string, error) {
 	x, err := c.to.Conflicts.Get(ctx, a.ID, o.URL, a.Member)
 	if x != nil {
 		return ledger.OutcomeConflict, err
