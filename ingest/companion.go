@@ -41,7 +41,7 @@ func (x *object) seek(ctx context.Context, want formats.Ref) (*formats.Input, er
 	}
 	var tried []string
 	if want.ID != "" {
-		if tried, err = x.j.Places(ctx, want.ID); err != nil {
+		if tried, err = x.j.placesOf(ctx, want.ID); err != nil {
 			return nil, err
 		}
 		owners, err := x.approach(ctx, want.ID, tried)
@@ -84,8 +84,8 @@ func (x *object) approach(ctx context.Context, id string, places []string) (map[
 	return a.Owners, nil
 }
 
-// Places gives the objects and members ("URL!member") that have an id.
-func (j *job) Places(ctx context.Context, id string) ([]string, error) {
+// placesOf gives the objects and members ("URL!member") that have an id.
+func (j *job) placesOf(ctx context.Context, id string) ([]string, error) {
 	places, err := companions.Places(ctx, j.cat, id)
 	return places, environment(err)
 }

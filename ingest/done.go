@@ -35,7 +35,7 @@ func (j *job) done(x *object, o *catalog.Object, err error) {
 	r.Ranges += x.ranges
 	r.Classes += x.classes
 	r.Append(&r.Warnings, x.warnings...)
-	r.Bytes.Stored += x.Artifacts
+	r.Bytes.Stored += x.stored
 	r.Bytes.Read += o.Size
 	for _, c := range x.conflicts {
 		r.AddConflicts(report.NewConflict(c))

@@ -40,14 +40,14 @@ type lakeside struct {
 // itself, which belongs to who took it.
 type lakeBatch struct {
 	sinks.LakeBatch
-	since   time.Time
-	ranges  uint64
-	busy    int                        // loads whose fate is not known
-	loads   map[symbol.ID][]sinks.Load // that were published, some perhaps replaced since; none: facts alone
-	wait    []*object                  // one each for what it handed over
-	full    bool
-	InStore bool // by work that does not end
-	ended   bool
+	since  time.Time
+	ranges uint64
+	busy   int                        // loads whose fate is not known
+	loads  map[symbol.ID][]sinks.Load // that were published, some perhaps replaced since; none: facts alone
+	wait   []*object                  // one each for what it handed over
+	full   bool
+	held   bool // by work that does not end
+	ended  bool
 }
 
 func newLakeside(l sinks.Lake) *lakeside {
@@ -150,7 +150,7 @@ func (j *job) flushLake(ctx context.Context) {
 	k.mu.Lock()
 	var all []*lakeBatch
 	for b := range k.open {
-		b.InStore = b.busy > 0
+		b.held = b.busy > 0
 		b.full, b.busy = true, 0
 		if k.due(b) {
 			all = append(all, b)
@@ -168,7 +168,7 @@ func (j *job) commitLake(ctx context.Context, b *lakeBatch) {
 	k := j.lake
 	k.commit.Lock()
 	err := context.Cause(ctx)
-	if b.InStore {
+	if b.held {
 		err = errHeld
 	} else {
 		defer b.Abort()

@@ -94,7 +94,7 @@ func (x *object) load(ctx context.Context, b bid, rival *catalog.Record) (err er
 			return nil
 		}
 	}
-	p := &pending{x: x, id: a.ID, member: member, load: row.NewLoad(now), Knows: x.allNames(e.known), accepted: b.accepted}
+	p := &pending{x: x, id: a.ID, member: member, load: row.NewLoad(now), names: x.allNames(e.known), accepted: b.accepted}
 	defer p.abort()
 	if p.lake, err = j.lake.take(ctx); err != nil {
 		return environment(err)
@@ -162,7 +162,7 @@ func (x *object) count(l *row.Loaded) {
 	for _, w := range l.Quality.Warnings {
 		x.warnings = append(x.warnings, report.Rejection{URL: ledger.Place(x.t.URL, l.Source.Member), Error: w})
 	}
-	x.Artifacts += l.Bytes
+	x.stored += l.Bytes
 	x.mu.Unlock()
 }
 

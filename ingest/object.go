@@ -51,7 +51,7 @@ type object struct {
 	classes    uint64
 	warnings   []report.Rejection
 	conflicts  []*catalog.Conflict // that its loads are kept out by
-	Artifacts  uint64
+	stored     uint64
 	ended      bool // nothing more is handed over
 	slots      int  // of the run's, held by its work
 	abandoned  bool // its work does not end, and nobody waits for it

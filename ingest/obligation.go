@@ -132,7 +132,7 @@ func (j *job) holds(a companions.Arrival) bool {
 // cameMeanwhile reports whether a companion that was missing is there now.
 func (j *job) cameMeanwhile(ctx context.Context, x *object, m missed) (bool, error) {
 	if m.want.ID != "" {
-		places, err := j.Places(ctx, m.want.ID)
+		places, err := j.placesOf(ctx, m.want.ID)
 		if err != nil {
 			return false, err
 		}
@@ -338,7 +338,7 @@ func (j *job) reachable(ctx context.Context, asker row.Standing, owed []*catalog
 		q := question{o.Companion, asker}
 		is, found := known.Load(q)
 		if !found {
-			places, err := j.Places(ctx, o.Companion)
+			places, err := j.placesOf(ctx, o.Companion)
 			if err != nil {
 				return nil, err
 			}

@@ -122,7 +122,7 @@ type powerLoss struct {
 	folder string // the folder that the process changed
 	before string // as it was
 	record string // of the process's system calls
-	Knows  string // pattern of the source
+	names  string // pattern of the source
 	right  []outcome
 }
 
@@ -131,7 +131,7 @@ func newPowerLoss(t *testing.T, s *scenario) *powerLoss {
 	p := &powerLoss{t: t, s: s, dir: dir, folder: filepath.Join(dir, "disk"), before: filepath.Join(dir, "before"), record: filepath.Join(dir, "record")}
 	w := diskWorld(t, s, dir, p.folder, true)
 	s.setup(w)
-	p.Knows = w.src.Names
+	p.names = w.src.Names
 	if err := w.store.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func (p *powerLoss) trace(strace string) {
 		p.t.Fatal(err)
 	}
 	cmd := exec.Command(strace, "-f", "-y", "-xx", "-s", "100000000", "-e", "trace="+disk.Calls, "-o", p.record, self, "-test.run", "^TestTracedChild$", "-test.count=1")
-	cmd.Env = append(os.Environ(), tracedChild+"="+p.s.name, childWorld+"="+p.dir, childNames+"="+p.Knows)
+	cmd.Env = append(os.Environ(), tracedChild+"="+p.s.name, childWorld+"="+p.dir, childNames+"="+p.names)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		p.t.Fatalf("%v\n%s", err, out)
 	}
@@ -224,7 +224,7 @@ func (p *powerLoss) finish(folder string) outcome {
 	p.t.Helper()
 	w := diskWorld(p.t, p.s, p.dir, folder, false)
 	defer w.store.Close()
-	w.src.Names = p.Knows
+	w.src.Names = p.names
 	w.now = w.now.Add(time.Minute)
 	p.s.settle(w)
 	o := outcome{w.verifyWithLake(), w.inventory()}

@@ -31,7 +31,7 @@ type pending struct {
 	member    string
 	load      sinks.Load
 	loaded    *row.Loaded
-	Knows     []symbol.Name
+	names     []symbol.Name
 	missed    map[string]missed
 	states    map[string]string // of companions: as object.states
 	rows      []sinks.Row       // until there is a batch
@@ -39,7 +39,7 @@ type pending struct {
 	batch     sinks.Batch     // nil: the group's
 	lake      *lakeBatch      // has its rows; nil: there is no lake
 	kept      bool            // another load turned out to be better
-	InStore   string          // it is much worse than what is published: how
+	held      string          // it is much worse than what is published: how
 	keptOut   *catalog.Record // another owner publishes this, which keeps it out; nil: nothing does
 	overruled *row.Loaded     // another owner's, which it replaced; nil: none
 	accepted  string          // digest that a person accepted in a conflict
@@ -112,10 +112,10 @@ func (j *job) handed(ctx context.Context, p *pending) {
 		x.mu.Unlock()
 	case p.keptOut != nil:
 		// keepOut has noted it.
-	case p.InStore != "":
-		x.noteArtifact(catalog.ObjectArtifact{ID: p.id, Member: p.member, Outcome: ledger.OutcomeHeld, Error: p.InStore})
+	case p.held != "":
+		x.noteArtifact(catalog.ObjectArtifact{ID: p.id, Member: p.member, Outcome: ledger.OutcomeHeld, Error: p.held})
 		j.mu.Lock()
-		j.report.Append(&j.report.Held, report.Rejection{URL: ledger.Place(x.t.URL, p.member), Error: p.InStore})
+		j.report.Append(&j.report.Held, report.Rejection{URL: ledger.Place(x.t.URL, p.member), Error: p.held})
 		j.mu.Unlock()
 	case p.kept:
 		x.outcome(p.id, p.member, ledger.OutcomeKept)
@@ -189,7 +189,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 	}
 	unnamed := p.x.verdict(first, p.loaded, p.accepted) == trust.Dispute
 	if !unnamed { // names of what is kept out lead nowhere
-		if err := record.EnterNames(ctx, j.cat, first, p.id, p.Knows); err != nil {
+		if err := record.EnterNames(ctx, j.cat, first, p.id, p.names); err != nil {
 			return err
 		}
 		if err := j.await(ctx, p); err != nil {
@@ -217,7 +217,7 @@ func (j *job) publish(ctx context.Context, p *pending) error {
 		}
 		next := record.Copy(old, p.id)
 		if v != trust.Dispute && (!old.State.Removed() || j.o.Force) {
-			next.Names = record.UnionNames(next.Names, p.Knows)
+			next.Names = record.UnionNames(next.Names, p.names)
 		}
 		p.rule(v, old, next)
 		if p.kept {

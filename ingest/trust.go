@@ -48,7 +48,7 @@ func (x *object) verdict(rec *catalog.Record, l *row.Loaded, accepted string) tr
 
 // rule notes a verdict on p beside what old publishes, and in next whose the artifact is then.
 func (p *pending) rule(v trust.Verdict, old, next *catalog.Record) {
-	p.kept, p.InStore, p.keptOut, p.overruled, p.loaded.Claim = v != trust.Load && v != trust.Extend, "", nil, nil, nil
+	p.kept, p.held, p.keptOut, p.overruled, p.loaded.Claim = v != trust.Load && v != trust.Extend, "", nil, nil, nil
 	switch {
 	case v == trust.Dispute:
 		p.keptOut = old
@@ -63,8 +63,8 @@ func (p *pending) rule(v trust.Verdict, old, next *catalog.Record) {
 	case trust.Relate(p.loaded.Source.Standing, p.x.t.URL, old.Published) == trust.Above:
 		p.overruled = old.Published // how good it is does not count against a source that is trusted more
 	default:
-		p.InStore = p.x.worse(old, p.loaded)
-		p.kept = p.InStore != ""
+		p.held = p.x.worse(old, p.loaded)
+		p.kept = p.held != ""
 	}
 }
 

@@ -273,14 +273,14 @@ func TestDisk(t *testing.T) {
 
 // fakeHints gives messages once.
 type fakeHints struct {
-	Wait []discover.Hint
-	done []string
-	err  error
+	waiting []discover.Hint
+	done    []string
+	err     error
 }
 
 func (h *fakeHints) Take(context.Context) ([]discover.Hint, error) {
-	now := h.Wait
-	h.Wait = nil
+	now := h.waiting
+	h.waiting = nil
 	return now, h.err
 }
 
@@ -299,7 +299,7 @@ func TestHinted(t *testing.T) {
 	w.put("c.txt", "FAKE\nid "+idC+"\nf 0 8 c 1\n")
 	w.src.Include = []string{"*.so"}
 	url := w.src.Bucket.URL
-	hints := &fakeHints{Wait: []discover.Hint{{URLs: []string{url("a+b.so"), url("a b.so")}, Token: "1"}, {URLs: []string{url("gone.so")}, Token: "2"},
+	hints := &fakeHints{waiting: []discover.Hint{{URLs: []string{url("a+b.so"), url("a b.so")}, Token: "1"}, {URLs: []string{url("gone.so")}, Token: "2"},
 		{URLs: []string{url("c.txt")}, Token: "3"}, {Token: "4"}, {URLs: []string{"s3://elsewhere/x.so"}, Token: "5"}}}
 	w.src.Hints = hints
 	w.o.HintsOnly = true
@@ -311,7 +311,7 @@ func TestHinted(t *testing.T) {
 	}
 	w.answers(idA, 0, "a:1")
 	w.o.HintsOnly = false
-	hints.Wait = []discover.Hint{{URLs: []string{url("a b.so")}, Token: "6"}}
+	hints.waiting = []discover.Hint{{URLs: []string{url("a b.so")}, Token: "6"}}
 	if r := w.run(); r.Objects.Loaded != 1 || r.Objects.New != 1 {
 		t.Fatalf("%+v", r.Objects)
 	}

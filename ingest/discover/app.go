@@ -29,7 +29,7 @@ func (t *Task) App(ctx context.Context, names func(url string, meta map[string]s
 			return app, build, err
 		}
 	}
-	app, build = t.Source.Knows.Find(t.Entry.Key)
+	app, build = t.Source.Names.Find(t.Entry.Key)
 	return app, build, nil
 }
 

@@ -41,7 +41,7 @@ type span struct {
 // newListing begins at the front of a source, or of the days and prefixes of it that are wanted.
 func (l *Lister) newListing(ctx context.Context, s *CheckedSource) (*listing, error) {
 	w := &listing{Lister: l, s: s}
-	prefixes, err := l.Each(ctx, s)
+	prefixes, err := l.prefixes(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ const (
 	defaultFull     = 24 * time.Hour
 )
 
-// Each returns the prefixes below which a source is to be listed; nil: all of it.
-func (l *Lister) Each(ctx context.Context, s *CheckedSource) ([]string, error) {
+// prefixes returns the prefixes below which a source is to be listed; nil: all of it.
+func (l *Lister) prefixes(ctx context.Context, s *CheckedSource) ([]string, error) {
 	if s.Dates != "" && !l.Force && !l.Renaming {
 		state, err := l.Catalog.Sources.Get(ctx, l.stateOf(s))
 		if err != nil {

@@ -63,7 +63,7 @@ type CheckedSource struct {
 	Prefix string // the URLs of its objects begin with it
 
 	include, exclude globs
-	Knows            *NamePattern
+	Names            *NamePattern
 }
 
 // NewSource checks the patterns of s.
@@ -82,7 +82,7 @@ func NewSource(s Source) (*CheckedSource, error) {
 	if _, err := datePrefix(s.Dates, time.Time{}); err != nil {
 		return nil, err
 	}
-	src.Knows, err = ParseNames(s.Names)
+	src.Names, err = ParseNames(s.Names)
 	return src, err
 }
 

@@ -13,14 +13,14 @@ import (
 
 // Traces is what a catalog says of one artifact that has no record.
 type Traces struct {
-	Knows   []string
+	Names   []string
 	Waiters []companions.Wait
 	Object  string // by the ledger, this object brought it; "": no object did
 }
 
 func (d *Traces) String() string {
-	if len(d.Knows) > 0 {
-		return fmt.Sprintf("%d names lead to it, %q among them", len(d.Knows), d.Knows[0])
+	if len(d.Names) > 0 {
+		return fmt.Sprintf("%d names lead to it, %q among them", len(d.Names), d.Names[0])
 	}
 	return fmt.Sprintf("%d companions wake it", len(d.Waiters))
 }
@@ -52,7 +52,7 @@ func Find(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, als
 	}
 	err := c.Names.Each(ctx, func(name string, r catalog.Ref) error {
 		if d := of(r.Artifact); d != nil {
-			d.Knows = append(d.Knows, name)
+			d.Names = append(d.Names, name)
 		}
 		return nil
 	})
@@ -73,9 +73,9 @@ func Find(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, als
 		if err != nil {
 			return nil, err
 		}
-		if r == nil && len(d.Knows) > 0 { // gc removes the names before the record
+		if r == nil && len(d.Names) > 0 { // gc removes the names before the record
 			var left []string
-			for _, name := range d.Knows {
+			for _, name := range d.Names {
 				has, err := c.Names.Has(ctx, name, id)
 				if err != nil {
 					return nil, err
@@ -84,9 +84,9 @@ func Find(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, als
 					left = append(left, name)
 				}
 			}
-			d.Knows = left
+			d.Names = left
 		}
-		if r != nil || len(d.Knows)+len(d.Waiters) == 0 && !slices.Contains(also, id) {
+		if r != nil || len(d.Names)+len(d.Waiters) == 0 && !slices.Contains(also, id) {
 			delete(found, id)
 		}
 	}

@@ -40,7 +40,7 @@ func (g *collector) without(ctx context.Context, rows map[stored.Load]bool) erro
 	for _, id := range ids {
 		d, of := found[id], loads[id]
 		switch {
-		case len(of) > 0 && (len(d.Knows) > 0 || d.Object != ""):
+		case len(of) > 0 && (len(d.Names) > 0 || d.Object != ""):
 			g.damage("artifact "+id.String(), fmt.Errorf("its record is gone, and its rows and names are there: %s", d.Heal()))
 		case d.Object != "":
 			// verify tells of what the ledger calls loaded. Nothing is here to be removed but proof.
@@ -82,11 +82,11 @@ func (g *collector) drop(ctx context.Context, l stored.Load) error {
 // unname removes names and waiters that lead to no record and no rows. A load that begins meanwhile enters its record
 // first, so a name that it counts on is put back.
 func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling.Traces) error {
-	g.report.Names += len(d.Knows) + len(d.Waiters)
+	g.report.Names += len(d.Names) + len(d.Waiters)
 	if g.DryRun {
 		return nil
 	}
-	for _, name := range d.Knows {
+	for _, name := range d.Names {
 		if err := g.cat.Names.Remove(ctx, name, catalog.Ref{Artifact: id}); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling.Traces
 	if err != nil || r == nil {
 		return err
 	}
-	for _, name := range d.Knows {
+	for _, name := range d.Names {
 		err = errors.Join(err, g.cat.Names.Add(ctx, name, catalog.Ref{Artifact: id}))
 	}
 	for _, w := range d.Waiters {

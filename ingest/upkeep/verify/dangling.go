@@ -14,8 +14,8 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Traces finds names and waiters that lead to artifacts without a record.
-func (v *verifier) Traces(ctx context.Context) error {
+// dangling finds names and waiters that lead to artifacts without a record.
+func (v *verifier) dangling(ctx context.Context) error {
 	found, err := dangling.Find(ctx, v.cat, v.known, nil)
 	if err != nil {
 		return err

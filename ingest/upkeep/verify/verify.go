@@ -163,7 +163,7 @@ func (v *verifier) run(ctx context.Context) error {
 			v.problem(fmt.Sprintf("load %x of %s", l.load, l.id), err)
 		}
 	}
-	if err := v.Traces(ctx); err != nil && ctx.Err() == nil {
+	if err := v.dangling(ctx); err != nil && ctx.Err() == nil {
 		v.problem("names", err)
 	}
 	err = v.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
