@@ -13,13 +13,14 @@ import (
 func TestPanicUnderWay(t *testing.T) {
 	s := New(Options{Metrics: NewMetrics(), Log: slog.New(slog.DiscardHandler)})
 	for path, bytes := range map[string]int{"/early": 10, "/late": 100_000} {
-		s.routes[path] = route{open: true, methods: map[string]func(*call) error{http.MethodGet: func(c *call) error {
+		routes[path] = route{open: true, methods: map[string]handler{http.MethodGet: func(_ *Server, c *call) error {
 			if err := c.enter(0); err != nil {
 				return err
 			}
 			io.WriteString(c.answer("text/plain"), strings.Repeat("x", bytes))
 			panic("of a test")
 		}}}
+		defer delete(routes, path)
 	}
 	h := httptest.NewServer(s)
 	defer h.Close()

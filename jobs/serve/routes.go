@@ -12,31 +12,44 @@ import (
 	"github.com/symlake/symlake/jobs/serve/intake"
 )
 
-// New makes a server.
+// handler answers a call.
+type handler func(*Server, *call) error
+
+// route says how a path is answered, by method.
+type route struct {
+	open    bool // a caller needs no token
+	free    bool // a probe or a description: it takes no slot
+	cors    bool // browsers may ask from pages of allowed sites
+	methods map[string]handler
+}
+
+var routes = map[string]route{
+	"/symbolicate/v5": {methods: post((*Server).tecken), cors: true},
+	"/v1/symbolicate": {methods: post((*Server).symbolicate)},
+	"/v1/lookup": {methods: map[string]handler{
+		http.MethodGet: (*Server).lookupGet, http.MethodHead: (*Server).lookupGet, http.MethodPost: (*Server).lookupPost,
+	}},
+	"/v1/artifacts": {methods: get((*Server).artifacts)},
+	"/healthz":      {methods: get((*Server).healthz), open: true, free: true},
+	"/readyz":       {methods: get((*Server).readyz), open: true, free: true},
+	"/metrics":      {methods: get((*Server).metrics), free: true},
+	"/openapi.json": {methods: get((*Server).openAPI), open: true, free: true},
+}
+
+func get(f handler) map[string]handler {
+	return map[string]handler{http.MethodGet: f, http.MethodHead: f}
+}
+
+func post(f handler) map[string]handler { return map[string]handler{http.MethodPost: f} }
+
+// New returns a server with these options.
 func New(o Options) *Server {
 	o.Limits.defaults()
 	for i := range o.Origins {
 		o.Origins[i] = strings.ToLower(o.Origins[i])
 	}
-	s := &Server{o: o, gate: newGate(&o.Limits),
+	return &Server{o: o, gate: newGate(&o.Limits),
 		intake: intake.New(intake.Limits{Bytes: o.Limits.BodyBytes, Time: o.Limits.Time, Rate: lowestRate, Window: rateWindow})}
-	get := func(f func(*call) error) map[string]func(*call) error {
-		return map[string]func(*call) error{http.MethodGet: f, http.MethodHead: f}
-	}
-	post := func(f func(*call) error) map[string]func(*call) error {
-		return map[string]func(*call) error{http.MethodPost: f}
-	}
-	s.routes = map[string]route{
-		"/symbolicate/v5": {methods: post(s.tecken), cors: true},
-		"/v1/symbolicate": {methods: post(s.symbolicate)},
-		"/v1/lookup":      {methods: map[string]func(*call) error{http.MethodGet: s.lookupGet, http.MethodHead: s.lookupGet, http.MethodPost: s.lookupPost}},
-		"/v1/artifacts":   {methods: get(s.artifacts)},
-		"/healthz":        {methods: get(s.healthz), open: true, free: true},
-		"/readyz":         {methods: get(s.readyz), open: true, free: true},
-		"/metrics":        {methods: get(s.metrics), free: true},
-		"/openapi.json":   {methods: get(s.openAPI), open: true, free: true},
-	}
-	return s
 }
 
 // ServeHTTP answers one request.
@@ -44,7 +57,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	c := &call{s: s, ResponseWriter: w, r: r, ctx: r.Context(), limits: &s.o.Limits}
 	path := r.URL.Path
-	to, known := s.routes[path]
+	to, known := routes[path]
 	if !known {
 		path = "other"
 	}
@@ -111,7 +124,7 @@ func (s *Server) route(c *call, to route, known bool) error {
 		}
 	}
 	c.shared = s.share(c)
-	return f(c)
+	return f(s, c)
 }
 
 func allowed(to route) string {

@@ -49,7 +49,6 @@ type Options struct {
 // Server answers requests. Safe for concurrent use.
 type Server struct {
 	o        Options
-	routes   map[string]route
 	gate     *gate
 	intake   *intake.Intake
 	draining atomic.Bool
@@ -57,11 +56,3 @@ type Server struct {
 
 // Drain makes /readyz say that no new requests are wanted; those that come are answered.
 func (s *Server) Drain() { s.draining.Store(true) }
-
-// route is what a path does, by method.
-type route struct {
-	open    bool // no token is asked for
-	free    bool // a probe or a description: it takes no slot
-	cors    bool // browsers of sites that are allowed may ask
-	methods map[string]func(*call) error
-}
