@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/parquet"
 )
 
 // answerer turns sorted records into answers by row, for one worker.
@@ -173,7 +173,7 @@ func (a *answerer) group(frames []symbol.Frame) (uint32, error) {
 }
 
 // decodeAnswer reads a body; the memory of to is used again.
-func decodeAnswer(b []byte, to *all.ParquetAnswer) {
+func decodeAnswer(b []byte, to *parquet.Answer) {
 	next := func() uint32 {
 		v, n := binary.Uvarint(b)
 		b = b[n:]
@@ -182,7 +182,7 @@ func decodeAnswer(b []byte, to *all.ParquetAnswer) {
 	to.Status, to.Reason, to.Group = next(), next(), next()
 	to.Lines = to.Lines[:0]
 	for range next() {
-		to.Lines = append(to.Lines, all.ParquetLine{Function: next(), File: next(), Line: next(), Col: next()})
+		to.Lines = append(to.Lines, parquet.Line{Function: next(), File: next(), Line: next(), Col: next()})
 	}
 }
 

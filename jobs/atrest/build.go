@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/parquet"
 )
 
 // built is the answers of one segment: its distinct ones, and which one each row has. Its memory is used again.
@@ -20,7 +20,7 @@ type built struct {
 	statuses []uint32 // by answer: numbers of texts in the unit
 	ids      ids      // numbers of texts in the unit → indices into texts
 	arena    []byte
-	answer   all.ParquetAnswer
+	answer   parquet.Answer
 }
 
 // build reads the answers with these numbers, one a row.
@@ -73,7 +73,7 @@ func (b *built) build(u *unit, numbers []uint32) error {
 }
 
 // at is the answer of a rank, with indices into texts, valid until the next call.
-func (b *built) at(rank uint32) *all.ParquetAnswer {
+func (b *built) at(rank uint32) *parquet.Answer {
 	from, a := 0, &b.answer
 	if rank > 0 {
 		from = b.ends[rank-1]

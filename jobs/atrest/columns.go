@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/parquet"
 )
 
 // columns is a Parquet file.
@@ -15,11 +15,11 @@ type columns struct {
 	j     *job
 	in    *input
 	r     bucket.Reader
-	rows_ *all.ParquetRows
+	rows_ *parquet.Rows
 	by    map[Role]int // into leaves
-	leaf  []all.ParquetLeaf
+	leaf  []parquet.Leaf
 	form  shape
-	added *all.ParquetTable
+	added *parquet.Table
 }
 
 func openParquet(ctx context.Context, j *job, in *input) (table, error) {
@@ -28,7 +28,7 @@ func openParquet(ctx context.Context, j *job, in *input) (table, error) {
 		return nil, err
 	}
 	c := &columns{j: j, in: in, r: r, by: map[Role]int{}}
-	if c.rows_, err = all.OpenParquetRows(ctx, r, in.entry.Size, j.o.Keys); err == nil {
+	if c.rows_, err = parquet.OpenRows(ctx, r, in.entry.Size, j.o.Keys); err == nil {
 		err = c.find()
 	}
 	if err != nil {
@@ -39,7 +39,7 @@ func openParquet(ctx context.Context, j *job, in *input) (table, error) {
 
 // blame makes an error of the file errInput.
 func blame(err error) error {
-	if errors.Is(err, all.ErrParquetRows) || errors.Is(err, all.ErrParquetColumn) {
+	if errors.Is(err, parquet.ErrRows) || errors.Is(err, parquet.ErrColumn) {
 		return fmt.Errorf("%w: %w", errInput, err)
 	}
 	return err
@@ -60,7 +60,7 @@ func (c *columns) find() error {
 	if err := c.shapes(); err != nil {
 		return err
 	}
-	c.added = all.NewParquetAnswerTable(c.j.o.Prefix, c.form == stacks)
+	c.added = parquet.AnswerColumns(c.j.o.Prefix, c.form == stacks)
 	return c.rows_.Accepts(c.added)
 }
 
@@ -97,8 +97,8 @@ func (c *columns) role(r Role, name string) bool {
 		switch {
 		case l.Path != name:
 			continue
-		case l.Kind == all.ParquetText && r != RoleFrame && (!l.List || pair):
-		case l.Kind == all.ParquetInt && (r == RoleAddress || r == RoleFrame || r == RoleBuild) && (!l.List || r == RoleAddress):
+		case l.Kind == parquet.LeafText && r != RoleFrame && (!l.List || pair):
+		case l.Kind == parquet.LeafInt && (r == RoleAddress || r == RoleFrame || r == RoleBuild) && (!l.List || r == RoleAddress):
 		default:
 			continue
 		}
@@ -132,7 +132,7 @@ func (c *columns) parts(u *unit, in *input) (int, error) {
 }
 
 // cells gives the values of a role in some rows; nil: there is no such column.
-func (c *columns) cells(r Role, cells []all.ParquetCells) *all.ParquetCells {
+func (c *columns) cells(r Role, cells []parquet.Cells) *parquet.Cells {
 	if at, ok := c.by[r]; ok {
 		return &cells[at]
 	}
@@ -140,7 +140,7 @@ func (c *columns) cells(r Role, cells []all.ParquetCells) *all.ParquetCells {
 }
 
 // text is value i of a column; "" of none.
-func text(c *all.ParquetCells, i int) string {
+func text(c *parquet.Cells, i int) string {
 	if c == nil || i < len(c.Null) && c.Null[i] {
 		return ""
 	}
@@ -150,12 +150,12 @@ func text(c *all.ParquetCells, i int) string {
 	return c.Texts[i]
 }
 
-func null(c *all.ParquetCells, i int) bool { return i < len(c.Null) && c.Null[i] }
+func null(c *parquet.Cells, i int) bool { return i < len(c.Null) && c.Null[i] }
 
 // namesAt is what a row says besides addresses.
-type rowNames struct{ artifact, app, build, platform, frame0 *all.ParquetCells }
+type rowNames struct{ artifact, app, build, platform, frame0 *parquet.Cells }
 
-func (c *columns) rowNames(cells []all.ParquetCells) rowNames {
+func (c *columns) rowNames(cells []parquet.Cells) rowNames {
 	return rowNames{c.cells(RoleArtifact, cells), c.cells(RoleApp, cells), c.cells(RoleBuild, cells), c.cells(RolePlatform, cells), c.cells(RoleFrame0, cells)}
 }
 
@@ -166,7 +166,7 @@ func (r *rowNames) at(i int) names {
 func (c *columns) read(ctx context.Context, l *lane, in *input, part int) error {
 	segment := in.numbers[part]
 	row := 0
-	err := c.rows_.Scan(ctx, part, c.leaf, func(n int, cells []all.ParquetCells) error {
+	err := c.rows_.Scan(ctx, part, c.leaf, func(n int, cells []parquet.Cells) error {
 		r := c.rowNames(cells)
 		address, frame := c.cells(RoleAddress, cells), c.cells(RoleFrame, cells)
 		for i := range n {
@@ -188,7 +188,7 @@ func (c *columns) read(ctx context.Context, l *lane, in *input, part int) error 
 }
 
 // frame gives place and value of a frame.
-func (l *lane) frame(x names, address, frame *all.ParquetCells, i int) (uint32, uint64, error) {
+func (l *lane) frame(x names, address, frame *parquet.Cells, i int) (uint32, uint64, error) {
 	t, err := l.placer.target(x)
 	if err != nil {
 		return 0, 0, err
@@ -210,7 +210,7 @@ func (l *lane) frame(x names, address, frame *all.ParquetCells, i int) (uint32, 
 
 // rowsAhead are answers of a segment, ready to be written.
 type rowsAhead struct {
-	rows   *all.ParquetAnswerRows
+	rows   *parquet.AnswerRows
 	counts []tally
 	err    error
 }
@@ -227,9 +227,9 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 	if err != nil {
 		return err
 	}
-	free := make(chan *all.ParquetAnswerRows, 2)
+	free := make(chan *parquet.AnswerRows, 2)
 	for range cap(free) {
-		free <- all.NewParquetAnswerRows(c.added, false)
+		free <- parquet.NewAnswerRows(c.added, false)
 	}
 	ready := make(chan rowsAhead)
 	ctx, cancel := context.WithCancel(ctx)
@@ -238,7 +238,7 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 		defer close(ready)
 		var b built
 		for _, segment := range in.numbers {
-			var rows *all.ParquetAnswerRows
+			var rows *parquet.AnswerRows
 			select {
 			case rows = <-free:
 			case <-ctx.Done():
@@ -279,7 +279,7 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 }
 
 // addGroup writes the next row group with its answers.
-func addGroup(ctx context.Context, ext all.ParquetExtended, rows *all.ParquetAnswerRows) error {
+func addGroup(ctx context.Context, ext parquet.Extended, rows *parquet.AnswerRows) error {
 	g, err := rows.Group()
 	if err == nil {
 		err = ext.Group(ctx, g)
@@ -292,7 +292,7 @@ const pieceRows = 1 << 17
 
 // rows puts all rows of the segment into to. Answers are numbered as the rows come to them, so that what is written does not
 // depend on who answered first.
-func (b *built) rows(to *all.ParquetAnswerRows) {
+func (b *built) rows(to *parquet.AnswerRows) {
 	to.Reset(b.texts)
 	given := make([]int32, len(b.ends)) // by rank: the answer's number in to, plus 1
 	for piece := range slices.Chunk(b.numbers, pieceRows) {
@@ -309,11 +309,11 @@ func (b *built) rows(to *all.ParquetAnswerRows) {
 }
 
 // extend begins the output.
-func (c *columns) extend(ctx context.Context, w *output) (all.ParquetExtended, error) {
+func (c *columns) extend(ctx context.Context, w *output) (parquet.Extended, error) {
 	profile := c.j.o.Profile
 	if profile == "" {
 		profile = c.rows_.Profile()
 	}
-	ext, err := c.rows_.Extend(ctx, w, all.ParquetExtension{Table: c.added, Profile: profile, Source: c.j.o.Input.URL(c.in.entry.Key)})
+	ext, err := c.rows_.Extend(ctx, w, parquet.Extension{Table: c.added, Profile: profile, Source: c.j.o.Input.URL(c.in.entry.Key)})
 	return ext, blame(err)
 }

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/parquet"
 )
 
 // errTaken: a field that would be added is there already.
@@ -238,8 +238,8 @@ func newFields(prefix string, form shape) fields {
 }
 
 // append writes an answer behind other members.
-func (f *fields) append(to []byte, a *all.ParquetAnswer, texts []string) []byte {
-	var top all.ParquetLine
+func (f *fields) append(to []byte, a *parquet.Answer, texts []string) []byte {
+	var top parquet.Line
 	if len(a.Lines) > 0 {
 		top = a.Lines[0]
 	}

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/parquet"
 )
 
 // said is what a run adds to a line.
 func said(form shape) []byte {
 	f := newFields("", form)
-	return f.append(nil, &all.ParquetAnswer{Status: 1, Lines: []all.ParquetLine{{Function: 2, Line: 3}, {Function: 2}}}, []string{"", "found", "f\n\u00fc"})
+	return f.append(nil, &parquet.Answer{Status: 1, Lines: []parquet.Line{{Function: 2, Line: 3}, {Function: 2}}}, []string{"", "found", "f\n\u00fc"})
 }
 
 // Whatever a line holds, what comes out is one object that begins with it, or holds it; and another run gives the same.

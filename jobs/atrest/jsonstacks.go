@@ -7,7 +7,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/parquet"
 )
 
 // stacks writes a file of NDJSON whose rows are stacks.
@@ -25,7 +25,7 @@ func (x *records) stacks(ctx context.Context, a *stackAnswerer, w *output) error
 	var waiting [][]byte // lines of the rows that are not answered yet
 	var again jsonRow
 	var said []byte
-	a.emit = func(answer *all.ParquetAnswer) error {
+	a.emit = func(answer *parquet.Answer) error {
 		said = x.out.append(said[:0], answer, a.table.list)
 		line := waiting[0]
 		waiting = waiting[1:]

@@ -8,8 +8,8 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/parquet"
 )
 
 // stacks writes the output of a file whose rows are stacks.
@@ -33,7 +33,7 @@ type stackAnswerer struct {
 	in     *input
 	placer *placer
 	places *places
-	emit   func(a *all.ParquetAnswer) error
+	emit   func(a *parquet.Answer) error
 
 	rows    []stackRow
 	queries []lookup.StackQuery
@@ -216,7 +216,7 @@ func (a *stackAnswerer) flush() error {
 // stackAnswer sums up the answers of a stack.
 type stackAnswer struct {
 	t      *textTable
-	out    all.ParquetAnswer
+	out    parquet.Answer
 	frames int32
 	status symbol.Status
 	reason string
@@ -245,7 +245,7 @@ func (x *stackAnswer) add(f *report.Frame, a *symbol.Answer) {
 	}
 	status := x.t.number(string(a.Status))
 	if len(a.Frames) == 0 {
-		x.out.Lines = append(x.out.Lines, all.ParquetLine{Frame: x.frames, Status: status})
+		x.out.Lines = append(x.out.Lines, parquet.Line{Frame: x.frames, Status: status})
 	}
 	if !x.full && !final(a.Status) {
 		x.open[0] = x.open[0] || f == nil || !ofSystem(f, nil)
@@ -253,7 +253,7 @@ func (x *stackAnswer) add(f *report.Frame, a *symbol.Answer) {
 	}
 	for i := range a.Frames {
 		l := &a.Frames[i]
-		x.out.Lines = append(x.out.Lines, all.ParquetLine{Function: x.t.number(l.Readable()), File: x.t.number(l.File), Line: l.Line, Col: l.Column, Frame: x.frames, Status: status})
+		x.out.Lines = append(x.out.Lines, parquet.Line{Function: x.t.number(l.Readable()), File: x.t.number(l.File), Line: l.Line, Col: l.Column, Frame: x.frames, Status: status})
 		if x.full || a.Status != symbol.Found {
 			continue
 		}
@@ -268,7 +268,7 @@ func (x *stackAnswer) add(f *report.Frame, a *symbol.Answer) {
 	x.frames++
 }
 
-func (x *stackAnswer) end() *all.ParquetAnswer {
+func (x *stackAnswer) end() *parquet.Answer {
 	if x.frames == 0 {
 		x.status, x.reason = invalid, "no line of the text is a frame"
 	}
@@ -289,8 +289,8 @@ func (c *columns) stacks(ctx context.Context, a *stackAnswerer, w *output) error
 	if err != nil {
 		return err
 	}
-	rows := all.NewParquetAnswerRows(c.added, true)
-	a.emit = func(x *all.ParquetAnswer) error {
+	rows := parquet.NewAnswerRows(c.added, true)
+	a.emit = func(x *parquet.Answer) error {
 		rows.Texts(a.table.list)
 		rows.Once(x)
 		w.note(x, a.table.list)
@@ -299,7 +299,7 @@ func (c *columns) stacks(ctx context.Context, a *stackAnswerer, w *output) error
 	for g := range c.rows_.Groups() {
 		a.table.reset()
 		rows.Reset(a.table.list)
-		err := c.rows_.Scan(ctx, g, c.leaf, func(n int, cells []all.ParquetCells) error {
+		err := c.rows_.Scan(ctx, g, c.leaf, func(n int, cells []parquet.Cells) error {
 			r := c.rowNames(cells)
 			for i := range n {
 				if err := c.stackRow(a, &r, cells, i); err != nil {
@@ -322,7 +322,7 @@ func (c *columns) stacks(ctx context.Context, a *stackAnswerer, w *output) error
 }
 
 // stackRow takes row i of some.
-func (c *columns) stackRow(a *stackAnswerer, r *rowNames, cells []all.ParquetCells, i int) error {
+func (c *columns) stackRow(a *stackAnswerer, r *rowNames, cells []parquet.Cells, i int) error {
 	n := r.at(i)
 	if s := c.cells(RoleStack, cells); s != nil {
 		if null(s, i) {
@@ -367,7 +367,7 @@ func (c *columns) stackRow(a *stackAnswerer, r *rowNames, cells []all.ParquetCel
 }
 
 // note counts a row that was written.
-func (w *output) note(x *all.ParquetAnswer, texts []string) {
+func (w *output) note(x *parquet.Answer, texts []string) {
 	status := texts[x.Status]
 	w.count(status, 1, !isFinal(status))
 	if n := len(x.Lines); n > 0 {

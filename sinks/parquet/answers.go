@@ -66,19 +66,19 @@ type AnswerRows struct {
 	stacks  bool
 	texts   []string
 	known   [][]int32 // by leaf and text: its number in the column, plus 1
-	answers []answer
-	list    []line // of all answers
+	answers []numberedAnswer
+	list    []numberedLine // of all answers
 	err     error
 }
 
-// answer is an Answer, its texts by their numbers in the columns.
-type answer struct {
+// numberedAnswer is an Answer, its texts by their numbers in the columns.
+type numberedAnswer struct {
 	function, file, status, reason, group int32
 	line, col                             int32
 	from, to                              uint32 // of list
 }
 
-type line struct {
+type numberedLine struct {
 	function, file, status int32
 	frame, line, col       int32
 }
@@ -86,7 +86,7 @@ type line struct {
 // NewAnswerRows makes an empty one for rows of a table.
 func NewAnswerRows(t *Table, stacks bool) *AnswerRows {
 	r := &AnswerRows{g: newRowGroup(t), pager: newPager(), stacks: stacks}
-	r.spare, r.known = newSlice(len(r.g.leaves)), make([][]int32, len(r.g.leaves))
+	r.spare, r.known = r.g.open.another(), make([][]int32, r.g.columns())
 	return r
 }
 
@@ -125,7 +125,7 @@ func (r *AnswerRows) word(leaf int, text uint32) int32 {
 
 // Answer takes an answer, of which nothing is kept, and gives its number for Row.
 func (r *AnswerRows) Answer(a *Answer) int {
-	x := answer{from: uint32(len(r.list)), reason: noText, group: noText, status: r.word(ansStatus, a.Status)}
+	x := numberedAnswer{from: uint32(len(r.list)), reason: noText, group: noText, status: r.word(ansStatus, a.Status)}
 	var top Line
 	if len(a.Lines) > 0 {
 		top = a.Lines[0]
@@ -147,7 +147,7 @@ func (r *AnswerRows) Answer(a *Answer) int {
 	}
 	for i := range rest {
 		l := &rest[i]
-		y := line{function: r.word(at, l.Function), file: r.word(at+1, l.File), line: number(l.Line), col: number(l.Col), frame: l.Frame}
+		y := numberedLine{function: r.word(at, l.Function), file: r.word(at+1, l.File), line: number(l.Line), col: number(l.Col), frame: l.Frame}
 		if r.stacks {
 			y.status = r.word(ansList+1, l.Status)
 		}

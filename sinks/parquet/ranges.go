@@ -140,7 +140,7 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range, mark symbol.Mark) {
 	to := w.o.g
 	v, d := to.open.columns, to.dicts
 	if to.open.rows == cap(v[atStart].longs) {
-		to.open.widen(to.leaves)
+		to.widen()
 	}
 	if !w.named {
 		w.artifactN, w.loadN = d[atArtifact].add(d[atArtifact].of.add(w.artifact)), d[atLoad].add(d[atLoad].of.add(w.load))

@@ -56,12 +56,13 @@ const (
 	firstValues = 4 << 10
 )
 
-// widen makes room for four times as many rows in the columns of leaves that are no lists. What append would leave behind
-// is four times what is used.
-func (s *slice) widen(leaves []leaf) {
+// widen makes room for four times as many rows in the columns of the open slice that are no lists. What append would leave
+// behind is four times what is used.
+func (g *rowGroup) widen() {
+	s := g.open
 	more := min(max(3*s.rows, firstRows), max(sliceRows-s.rows, 1))
 	s.lengths = roomier(s.lengths, more)
-	for i, l := range leaves {
+	for i, l := range g.leaves {
 		switch v := &s.columns[i]; {
 		case l.list:
 		case l.kind == long:
@@ -172,6 +173,9 @@ func (s *slice) another() *slice {
 	}
 	return n
 }
+
+// columns returns how many columns with values the group has: a list of structs has one a field.
+func (g *rowGroup) columns() int { return len(g.leaves) }
 
 // bytes is about what the group takes in memory.
 func (g *rowGroup) bytes() int {
