@@ -131,7 +131,7 @@ func (r *AnswerRows) Answer(a *Answer) int {
 		top = a.Lines[0]
 	}
 	x.function, x.file = r.word(ansFunction, top.Function), r.word(ansFile, top.File)
-	x.line, x.col = number(top.Line), number(top.Col)
+	x.line, x.col = lineNumber(top.Line), lineNumber(top.Col)
 	if a.Reason != 0 {
 		x.reason = r.word(ansReason, a.Reason)
 	}
@@ -147,7 +147,7 @@ func (r *AnswerRows) Answer(a *Answer) int {
 	}
 	for i := range rest {
 		l := &rest[i]
-		y := numberedLine{function: r.word(at, l.Function), file: r.word(at+1, l.File), line: number(l.Line), col: number(l.Col), frame: l.Frame}
+		y := numberedLine{function: r.word(at, l.Function), file: r.word(at+1, l.File), line: lineNumber(l.Line), col: lineNumber(l.Col), frame: l.Frame}
 		if r.stacks {
 			y.status = r.word(ansList+1, l.Status)
 		}

@@ -74,13 +74,13 @@ func (b *batch) end() {
 }
 
 // Write implements sinks.LakeRows.
-func (b *batch) Write(r *symbol.Run) error { return b.write(r, nil) }
+func (b *batch) Write(r *symbol.Run) error { return b.add(r, nil) }
 
 // WriteScript implements sinks.LakeRows.
-func (b *batch) WriteScript(s *symbol.Script) error { return b.write(&s.Run, s.Marks) }
+func (b *batch) WriteScript(s *symbol.Script) error { return b.add(&s.Run, s.Marks) }
 
 // write writes a run, of a script with the marks of its ranges.
-func (b *batch) write(r *symbol.Run, marks []symbol.Mark) error {
+func (b *batch) add(r *symbol.Run, marks []symbol.Mark) error {
 	c := &b.current
 	if b.err == nil && c.out == nil {
 		b.err = b.begin(tableRanges())

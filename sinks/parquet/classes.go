@@ -32,7 +32,7 @@ func (c *loading) class(k *symbol.Class) error {
 			in = k.Original
 		}
 		err := c.out.put(id, load, k.Name, k.Original, k.File, what, m.Name, m.Original, in, m.Type, m.Params,
-			number(m.Lines.First), number(m.Lines.Last), number(m.From.First), number(m.From.Last), rulesOf(m, k.Synthesized))
+			lineNumber(m.Lines.First), lineNumber(m.Lines.Last), lineNumber(m.From.First), lineNumber(m.From.Last), rulesOf(m, k.Synthesized))
 		if err != nil {
 			return err
 		}

@@ -158,8 +158,8 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range, mark symbol.Mark) {
 	v[atFunction].ints = append(v[atFunction].ints, int32(f.readable-1))
 	v[atLinkage].ints = append(v[atLinkage].ints, int32(f.linkage-1))
 	v[atFile].ints = append(v[atFile].ints, word(r, g.At.File, w.file, &d[atFile]))
-	v[atLine].ints = append(v[atLine].ints, number(g.At.Line))
-	v[atCol].ints = append(v[atCol].ints, number(g.At.Column))
+	v[atLine].ints = append(v[atLine].ints, lineNumber(g.At.Line))
+	v[atCol].ints = append(v[atCol].ints, lineNumber(g.At.Column))
 	ignored := int32(0)
 	if mark.Flags&symbol.Ignored != 0 {
 		ignored = 1
@@ -193,7 +193,7 @@ func (w *ranges) callers(r *symbol.Run, scope int32) int {
 		}
 		to.lengthen(1)
 		to.elements = append(to.elements, element{int32(f.readable - 1), int32(f.linkage - 1),
-			word(r, call.File, w.inlineFile, &d[atInlineFile]), number(call.Line), number(call.Column)})
+			word(r, call.File, w.inlineFile, &d[atInlineFile]), lineNumber(call.Line), lineNumber(call.Column)})
 	}
 	w.chains[scope] = chain{w.mark, from, len(to.elements)}
 	return len(to.elements) - from

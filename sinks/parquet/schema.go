@@ -111,8 +111,8 @@ func (t *Table) bloomed(name string) bool {
 	return false
 }
 
-// number is a line or column as the tables have it: what is no INTEGER is unknown.
-func number(n uint32) int32 {
+// lineNumber is a line or column as the tables have it: what is no INTEGER is unknown.
+func lineNumber(n uint32) int32 {
 	if n > math.MaxInt32 {
 		return 0
 	}
