@@ -30,8 +30,8 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/lake"
 	"github.com/symlake/symlake/sinks/mem"
-	"github.com/symlake/symlake/sinks/parquet"
 	"github.com/symlake/symlake/sinks/row"
 	"github.com/symlake/symlake/sinks/sinktest"
 )
@@ -342,7 +342,7 @@ func (w *world) lakeOf(l sinks.Lake, m *sinktest.Mortal) sinks.Lake {
 	if m != nil {
 		b = m.Bucket(b)
 	}
-	return parquet.Open(parquet.Options{Bucket: b, Profile: sinks.LakePlain, Scratch: w.o.Scratch, Now: func() time.Time { return w.now },
+	return lake.Open(lake.Options{Bucket: b, Profile: sinks.LakePlain, Scratch: w.o.Scratch, Now: func() time.Time { return w.now },
 		Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1, Master: func(context.Context, uint32) ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }}})
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/symlake/symlake/ingest/sweep"
 	"github.com/symlake/symlake/sinks"
 	bucketfile "github.com/symlake/symlake/sinks/bucket/file"
-	"github.com/symlake/symlake/sinks/parquet"
+	"github.com/symlake/symlake/sinks/lake"
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
@@ -69,7 +69,7 @@ func writeLake(b *testing.B, profile string, a *symbol.Artifact, runs []*symbol.
 	if err != nil {
 		b.Fatal(err)
 	}
-	l := parquet.Open(parquet.Options{Bucket: dir, Profile: profile, Scratch: b.TempDir(), Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1,
+	l := lake.Open(lake.Options{Bucket: dir, Profile: profile, Scratch: b.TempDir(), Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1,
 		Master: func(context.Context, uint32) ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }}})
 	batch, err := l.Begin(b.Context())
 	if err != nil {

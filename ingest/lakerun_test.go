@@ -13,13 +13,13 @@ import (
 	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
-	"github.com/symlake/symlake/sinks/parquet"
+	"github.com/symlake/symlake/sinks/lake"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // plainLake is a lake in a folder.
 func plainLake(t *testing.T, dir string) sinks.Lake {
-	return parquet.Open(parquet.Options{Bucket: folder(t, dir), Profile: sinks.LakePlain, Scratch: t.TempDir(), Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1,
+	return lake.Open(lake.Options{Bucket: folder(t, dir), Profile: sinks.LakePlain, Scratch: t.TempDir(), Keys: sinks.LakeKeys{Names: []byte("names"), Newest: 1,
 		Master: func(context.Context, uint32) ([]byte, error) { return bytes.Repeat([]byte{1}, 32), nil }}})
 }
 

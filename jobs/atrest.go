@@ -13,7 +13,6 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/ingest/discover"
-	"github.com/symlake/symlake/jobs/atrest"
 	"github.com/symlake/symlake/jobs/garbage"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/query"
@@ -24,6 +23,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/tables"
 )
 
 // restMemoryBytes is what --input may use where the configuration says nothing: half for the cache, half for rows.
@@ -56,8 +56,8 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
 	w := p.Watch("symbolicate")
-	o.Progress = func(e atrest.Event) { showTable(p, w, e) }
-	summary, err := atrest.Run(p.Ctx, o)
+	o.Progress = func(e tables.Event) { showTable(p, w, e) }
+	summary, err := tables.Run(p.Ctx, o)
 	w.Stop()
 	if summary != nil {
 		err = errors.Join(err, p.Report(j.Report, "symbolicate-"+o.Run, summary))
@@ -80,14 +80,14 @@ func (restTables) Failed(s *session.Session, j *query.SymbolicateJob, err error)
 }
 
 // restOptions is what flags and configuration say.
-func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o atrest.Options, err error) {
+func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o tables.Options, err error) {
 	if len(j.Files) > 0 || j.Explain || p.In == nil {
 		return o, exit.Usage("--input takes tables: give no FILE and no --explain")
 	}
 	if j.Output == "" {
 		return o, exit.Usage("--input wants --output URL")
 	}
-	o = atrest.Options{Prefix: j.Prefix, App: j.App, Platform: j.Platform, Profile: j.OutputProfile, Force: j.Force,
+	o = tables.Options{Prefix: j.Prefix, App: j.App, Platform: j.Platform, Profile: j.OutputProfile, Force: j.Force,
 		Run: workspace.RunID(j.RunID), Scratch: p.Scratch(), MemoryBytes: int64(p.Config.Limits.Memory), DiskBytes: int64(p.Config.Limits.Disk), Workers: p.Config.Limits.Workers}
 	if o.MemoryBytes <= 0 {
 		o.MemoryBytes = restMemoryBytes
@@ -103,7 +103,7 @@ func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o atrest.Opti
 	if err := j.DartFlags.Options(&o.Stack); err != nil {
 		return o, err
 	}
-	if o.Columns, err = atrest.ParseColumns(j.Column); err != nil {
+	if o.Columns, err = tables.ParseColumns(j.Column); err != nil {
 		return o, exit.Usage("--column: %w", err)
 	}
 	shard, shards, err := workspace.ParseShard(j.Shard)
@@ -139,7 +139,7 @@ func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o atrest.Opti
 		return o, session.Unfit(fmt.Errorf("input %s: %w", url, err))
 	}
 	out := j.Output
-	if o.Key != "" && atrest.Known(path.Base(filepath.ToSlash(out))) {
+	if o.Key != "" && tables.Known(path.Base(filepath.ToSlash(out))) {
 		i := strings.LastIndexAny(out, `/`) + 1
 		out, o.OutputKey = out[:i], out[i:]
 		if out == "" {
@@ -182,7 +182,7 @@ func splitGlob(url string) (base, pattern string) {
 }
 
 // showTable shows how far the tables are.
-func showTable(p *workspace.Workspace, w *term.Progress, e atrest.Event) {
+func showTable(p *workspace.Workspace, w *term.Progress, e tables.Event) {
 	if e.Err != nil {
 		p.Log.Warn("file", "url", e.URL, "error", e.Err)
 	}

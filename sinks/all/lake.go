@@ -11,8 +11,8 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
+	"github.com/symlake/symlake/sinks/lake"
 	"github.com/symlake/symlake/sinks/open"
-	"github.com/symlake/symlake/sinks/parquet"
 )
 
 // LakeOptions says how a lake is opened.
@@ -45,7 +45,7 @@ func OpenLake(ctx context.Context, url string, o LakeOptions) (sinks.Lake, error
 	if key != "" {
 		return nil, fmt.Errorf("%s is a file, not a folder", url)
 	}
-	return parquet.Open(parquet.Options{Bucket: b, Profile: o.Profile, Keys: o.Keys, OneKey: o.OneKey, SingleWriter: o.SingleWriter, Scratch: o.Scratch, Go: o.Go}), nil
+	return lake.Open(lake.Options{Bucket: b, Profile: o.Profile, Keys: o.Keys, OneKey: o.OneKey, SingleWriter: o.SingleWriter, Scratch: o.Scratch, Go: o.Go}), nil
 }
 
 // localFolder is the path of a URL of this machine.
@@ -59,7 +59,7 @@ func localFolder(url string) (string, bool) {
 // LakeMasters gives the profile of a lake ("": there is none yet) and the master keys of a sealed one,
 // by their ids.
 func LakeMasters(ctx context.Context, l sinks.Lake) (profile string, keys map[string][]byte, err error) {
-	p, ok := l.(*parquet.Lake)
+	p, ok := l.(*lake.Lake)
 	if !ok {
 		return "", nil, fmt.Errorf("a lake of kind %T has no keys", l)
 	}
@@ -82,7 +82,7 @@ func InspectLake(ctx context.Context, path string, w io.Writer, asJSON bool, key
 	if err != nil || !st.Mode().IsRegular() {
 		return false, err
 	}
-	known, i, err := parquet.Inspect(ctx, f, st.Size(), keys)
+	known, i, err := lake.Inspect(ctx, f, st.Size(), keys)
 	if !known || err != nil {
 		return known, err
 	}

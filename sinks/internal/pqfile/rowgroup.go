@@ -1,0 +1,239 @@
+package pqfile
+
+// A row group is gathered here: its rows a slice at a time, which becomes a page in each column as soon as it is
+// full, and the texts that the pages refer to by number.
+const (
+	groupRows = 500_000
+	// groupBytes ends a row group whose rows have long chains or long names before that.
+	groupBytes = 7 << 20
+	// SortedBytes is that of a file whose rows are ordered, and that is read for long: engines read every footer and dictionary
+	// once a query.
+	SortedBytes = 24 << 20
+	// A slice has at most so many rows, and no more once its lists have so many values.
+	sliceRows   = 16 << 10
+	sliceValues = 64 << 10
+)
+
+// pageShare is how much smaller pages are than what they are made of, roughly: where a row group ends must not depend
+// on how far its encoding is.
+const pageShare = 4
+
+// values are those of one column in a slice. Texts are numbers of the column's dictionary.
+type values struct {
+	Ints  []int32 // of text and integer
+	Longs []int64 // of long and moment; of decimal as its bits
+	// The least and the greatest text, once the slice is whole, where that helps to find rows.
+	low, high []byte
+}
+
+// Slice is rows that are not encoded yet.
+type Slice struct {
+	Rows    int
+	Lengths []uint32 // of the lists, by row
+	List    int      // values of the lists
+	Columns []values // by leaf
+	// Elements of lists, where they are gathered whole: in place of the columns of their fields.
+	Elements []Element
+}
+
+// Element is a caller in the list of a range: the fields as the table has them.
+type Element [5]int32
+
+// field appends a field of all elements.
+func (s *Slice) field(to []int32, i int) []int32 {
+	from := len(to)
+	to = Roomier(to, len(s.Elements))[:from+len(s.Elements)]
+	field := to[from:]
+	for j := range field {
+		field[j] = s.Elements[j][i]
+	}
+	return to
+}
+
+// firstRows is how many rows a slice has room for at first, and firstValues how many values of their lists.
+const (
+	firstRows   = 1 << 10
+	firstValues = 4 << 10
+)
+
+// Widen makes room for four times as many rows in the columns of the open slice that are no lists. What append would leave
+// behind is four times what is used.
+func (g *RowGroup) Widen() {
+	s := g.Open
+	more := min(max(3*s.Rows, firstRows), max(sliceRows-s.Rows, 1))
+	s.Lengths = Roomier(s.Lengths, more)
+	for i, l := range g.leaves {
+		switch v := &s.Columns[i]; {
+		case l.list:
+		case l.kind == Long:
+			v.Longs = Roomier(v.Longs, more)
+		default:
+			v.Ints = Roomier(v.Ints, more)
+		}
+	}
+}
+
+// Lengthen makes room for n more elements: four times as many as there are, up to what the lists of a slice mostly have.
+func (s *Slice) Lengthen(n int) {
+	if have := len(s.Elements); cap(s.Elements)-have < n {
+		s.Elements = Roomier(s.Elements, max(n, min(max(3*have, firstValues), sliceValues+firstValues-have)))
+	}
+}
+
+func (s *Slice) Full() bool { return s.Rows >= sliceRows || s.List >= sliceValues }
+
+func (s *Slice) bytes() int {
+	n := 4*len(s.Lengths) + 4*len(Element{})*len(s.Elements)
+	for i := range s.Columns {
+		n += 4*len(s.Columns[i].Ints) + 8*len(s.Columns[i].Longs)
+	}
+	return n
+}
+
+func (s *Slice) Reset() {
+	s.Rows, s.List, s.Lengths, s.Elements = 0, 0, s.Lengths[:0], s.Elements[:0]
+	for i := range s.Columns {
+		v := &s.Columns[i]
+		*v = values{Ints: v.Ints[:0], Longs: v.Longs[:0]}
+	}
+}
+
+// chunk is a column of a row group, encoded.
+type chunk struct {
+	pages     []page
+	integers  integers // that the pages of a column of integers refer to by number
+	values    int      // those of empty lists too
+	nulls     int
+	low, high []byte // as pages have them
+}
+
+// dictionary appends the dictionary page of the chunk, PLAIN, and tells how many values it has; false: it has none.
+func (c *chunk) dictionary(l leaf, texts *Dictionary, to []byte) (_ []byte, n int, ok bool) {
+	switch l.kind {
+	case Text:
+		return texts.page(to), len(texts.list), true
+	case Integer:
+		return c.integers.page(to), len(c.integers.list), true
+	}
+	return to, 0, false
+}
+
+// RowGroup holds rows of one table, complete ones between calls.
+type RowGroup struct {
+	table  *Table
+	leaves []leaf
+	Limit  int // of bytes
+	Rows   int
+	Open   *Slice
+	texts  map[string]*Texts // by the last part of a column's name
+	Dicts  []Dictionary      // by leaf; of texts
+	chunks []chunk           // by leaf; belong to who encodes
+	paged  int               // about what their pages take
+}
+
+func NewRowGroup(t *Table) *RowGroup {
+	g := &RowGroup{table: t, Limit: groupBytes, leaves: t.leaves(), texts: map[string]*Texts{}}
+	g.Dicts, g.chunks = make([]Dictionary, len(g.leaves)), make([]chunk, len(g.leaves))
+	for i, l := range g.leaves {
+		if l.kind == Text {
+			name := l.path[len(l.path)-1]
+			if g.texts[name] == nil {
+				g.texts[name] = newTexts()
+			}
+			g.Dicts[i].Texts = g.texts[name]
+		}
+	}
+	g.Open = newSlice(len(g.leaves))
+	return g
+}
+
+// Another makes an empty group with room for as much as g has, but for its open slice.
+func (g *RowGroup) Another() *RowGroup {
+	n := NewRowGroup(g.table)
+	n.Limit = g.Limit
+	for name, t := range g.texts {
+		n.texts[name] = t.another()
+	}
+	for i, l := range g.leaves {
+		if l.kind == Text {
+			n.Dicts[i] = g.Dicts[i].another(n.texts[l.path[len(l.path)-1]])
+		}
+	}
+	return n
+}
+
+func newSlice(leaves int) *Slice { return &Slice{Columns: make([]values, leaves)} }
+
+// Another makes an empty slice with room for as much as s.
+func (s *Slice) Another() *Slice {
+	n := &Slice{Lengths: make([]uint32, 0, cap(s.Lengths)), Columns: make([]values, len(s.Columns)), Elements: make([]Element, 0, cap(s.Elements))}
+	for i := range s.Columns {
+		v := &s.Columns[i]
+		n.Columns[i] = values{Ints: make([]int32, 0, cap(v.Ints)), Longs: make([]int64, 0, cap(v.Longs))}
+	}
+	return n
+}
+
+// Columns returns how many columns with values the group has: a list of structs has one a field.
+func (g *RowGroup) Columns() int { return len(g.leaves) }
+
+// Bytes is about what the group takes in memory.
+func (g *RowGroup) Bytes() int {
+	n := g.Open.bytes() + g.paged
+	for _, t := range g.texts {
+		n += t.bytes()
+	}
+	for i := range g.Dicts {
+		n += 4 * (len(g.Dicts[i].list) + len(g.Dicts[i].number))
+	}
+	return n
+}
+
+func (g *RowGroup) Full() bool { return g.Rows >= groupRows || g.Bytes() >= g.Limit }
+
+// Take gives the open slice to be encoded and opens another one. What encodes it needs no text: more of them may
+// come meanwhile.
+func (g *RowGroup) Take(next *Slice) *Slice {
+	s := g.Open
+	g.Open = next
+	g.paged += s.bytes() / pageShare
+	for i, l := range g.leaves {
+		if l.kind == Text && ordered(l) {
+			s.Columns[i].low, s.Columns[i].high = g.Dicts[i].bounds(s.Columns[i].Ints)
+		}
+	}
+	return s
+}
+
+// Written lets go of the group's pages. Its texts stay until reset, which does so too.
+func (g *RowGroup) Written() {
+	for i := range g.chunks {
+		c := &g.chunks[i]
+		clear(c.pages)
+		*c = chunk{pages: c.pages[:0], integers: c.integers}
+	}
+}
+
+// Reset empties the group but for its open slice, once it is written.
+func (g *RowGroup) Reset() {
+	g.Written()
+	g.Rows = 0
+	for _, t := range g.texts {
+		t.reset()
+	}
+	for i := range g.Dicts {
+		g.Dicts[i].reset()
+	}
+	for i := range g.chunks {
+		g.chunks[i].integers.reset()
+	}
+	g.paged = 0
+}
+
+// Encoder writes row groups to a file of one profile.
+type Encoder interface {
+	// Write writes a whole row group, which it keeps no reference to.
+	Write(g *RowGroup) error
+	// Close ends the file.
+	Close() error
+}

@@ -1,0 +1,340 @@
+package pqfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	pa "github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/schema"
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/symlake/symlake/sinks"
+)
+
+// ErrRows: a file is no Parquet that can be read, or not what its footer says. It is the file's fault.
+var ErrRows = errors.New("no whole Parquet file")
+
+// Rows is a Parquet file of rows that others made: read by column, and written again with columns added (see
+// Extend). sinks.LakePlain files are read by one library, sealed ones by the other; a sealed file must be sealed under
+// the master keys of the lake. One goroutine at a time, except for Scan of different row groups.
+type Rows struct {
+	r      io.ReaderAt
+	size   int64
+	keys   func() (sinks.LakeKeys, error)
+	plain  *pq.File     // nil: sealed
+	sealed *file.Reader // nil: plain; for what one goroutine does
+	lent   readers      // for scans
+	leaves []Leaf
+	groups []int64
+	meta   map[string]string
+}
+
+// Leaf is a column that holds values.
+type Leaf struct {
+	// Path is the names from the root, parted by dots, without those that only say that there is a list:
+	// frames.address for a list of structures.
+	Path string
+	Kind LeafKind
+	List bool // a row has any number of values; false: one or none
+
+	index     int
+	def       int // definition level of a value
+	element   int // in a list: of an element
+	unsigned  bool
+	repeated  int // maximum repetition level
+	fixedUUID bool
+}
+
+// LeafKind is what Scan makes of a column's values.
+type LeafKind uint8
+
+// The kinds of leaves.
+const (
+	LeafOther LeafKind = iota // can be copied, not read
+	LeafText
+	LeafInt
+)
+
+// MaxGroupRows is the most rows that a row group may have: its answers are held at once.
+const MaxGroupRows = 1 << 26
+
+// OpenRows opens a file of size bytes. keys gives the keys of the lake; it is called for sealed files only. What is
+// wrong with the file is ErrRows.
+func OpenRows(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks.LakeKeys, error)) (f *Rows, err error) {
+	defer broken(&err, ErrRows)
+	f = &Rows{r: r, size: size, keys: keys, meta: map[string]string{}}
+	if size < 12 {
+		return nil, fmt.Errorf("%w: %d bytes", ErrRows, size)
+	}
+	head, tail, err := ends(r, size)
+	if err != nil {
+		return nil, err
+	}
+	switch profileOf(head, tail) {
+	case sinks.LakePlain:
+		err = f.openPlain()
+	case sinks.LakeSealed:
+		err = f.openSealed(ctx)
+	default:
+		err = fmt.Errorf("%w: it begins with %q and ends with %q", ErrRows, head, tail)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for g, n := range f.groups {
+		if n < 0 || n > MaxGroupRows {
+			return nil, fmt.Errorf("%w: row group %d has %d rows, above %d", ErrRows, g, n, MaxGroupRows)
+		}
+	}
+	return f, nil
+}
+
+// broken, deferred, turns a panic of the libraries into an error of a kind.
+func broken(err *error, kind error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("%w: %v", kind, v)
+	}
+}
+
+func (f *Rows) openPlain() error {
+	p, err := pq.OpenFile(f.r, f.size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRows, err)
+	}
+	f.plain = p
+	m := p.Metadata()
+	for _, kv := range m.KeyValueMetadata {
+		f.meta[kv.Key] = kv.Value
+	}
+	if f.leaves, err = plainLeaves(m.Schema); err != nil {
+		return err
+	}
+	for i := range m.RowGroups {
+		g := &m.RowGroups[i]
+		if len(g.Columns) != len(f.leaves) {
+			return fmt.Errorf("%w: row group %d has %d columns of %d", ErrRows, i, len(g.Columns), len(f.leaves))
+		}
+		for c := range g.Columns {
+			if _, _, err := f.extent(&g.Columns[c]); err != nil {
+				return fmt.Errorf("row group %d, column %s: %w", i, f.leaves[c].Path, err)
+			}
+		}
+		f.groups = append(f.groups, g.NumRows)
+	}
+	return nil
+}
+
+// extent is where the pages of a column chunk lie.
+func (f *Rows) extent(c *format.ColumnChunk) (start, n int64, err error) {
+	m := &c.MetaData
+	start, n = m.DataPageOffset, m.TotalCompressedSize
+	if d := m.DictionaryPageOffset; d > 0 && d < start {
+		start = d
+	}
+	if c.FilePath != "" || start < 4 || n < 0 || start > f.size-n {
+		return 0, 0, fmt.Errorf("%w: a column chunk of %d bytes at %d of %d %s", ErrRows, n, start, f.size, c.FilePath)
+	}
+	return start, n, nil
+}
+
+// plainLeaves walks a schema as the footer lists it: depth first.
+func plainLeaves(all []format.SchemaElement) (leaves []Leaf, err error) {
+	bad := fmt.Errorf("%w: its schema is no tree", ErrRows)
+	at := 0
+	var walk func(path []string, def, rep, element, depth int) error
+	walk = func(path []string, def, rep, element, depth int) error {
+		if at >= len(all) || depth > 64 {
+			return bad
+		}
+		e := &all[at]
+		at++
+		if depth > 0 {
+			switch e.RepetitionType.V {
+			case format.Optional:
+				def++
+			case format.Repeated:
+				def, rep = def+1, rep+1
+				element = def
+			}
+			path = append(path[:len(path):len(path)], e.Name)
+		}
+		if n := int(e.NumChildren.V); e.NumChildren.Valid && (n > 0 || depth == 0) {
+			for range n {
+				if err := walk(path, def, rep, element, depth+1); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		l := Leaf{Path: shortPath(path), List: rep > 0, index: len(leaves), def: def, element: element, repeated: rep}
+		l.classify(e)
+		leaves = append(leaves, l)
+		return nil
+	}
+	if err := walk(nil, 0, 0, 0, 0); err != nil {
+		return nil, err
+	}
+	if at != len(all) {
+		return nil, bad
+	}
+	return leaves, nil
+}
+
+func (l *Leaf) classify(e *format.SchemaElement) {
+	logical := e.LogicalType.Value
+	_, isDecimal := logical.(*format.DecimalType)
+	isDecimal = isDecimal || e.ConvertedType.Valid && e.ConvertedType.V == deprecated.Decimal
+	switch {
+	case l.repeated > 1:
+	case isDecimal && e.Scale.V != 0:
+	case e.Type.V == format.ByteArray && !isDecimal:
+		l.Kind = LeafText
+	case e.Type.V == format.ByteArray || e.Type.V == format.FixedLenByteArray && isDecimal:
+		l.Kind = LeafInt
+	case e.Type.V == format.FixedLenByteArray:
+		if _, ok := logical.(*format.UUIDType); ok {
+			l.Kind, l.fixedUUID = LeafText, true
+		}
+	case e.Type.V == format.Int32 || e.Type.V == format.Int64:
+		l.Kind = LeafInt
+		if t, ok := logical.(*format.IntType); ok {
+			l.unsigned = !t.IsSigned
+		} else if e.ConvertedType.Valid {
+			l.unsigned = e.ConvertedType.V == deprecated.Uint32
+		}
+	}
+}
+
+// shortPath leaves out the two names that only say that there is a list.
+func shortPath(path []string) string {
+	var short []string
+	for i := 0; i < len(path); i++ {
+		short = append(short, path[i])
+		if i+2 < len(path) && (path[i+1] == "list" || path[i+1] == "bag" || path[i+1] == "array") && (path[i+2] == "element" || path[i+2] == "item" || path[i+2] == "array_element") {
+			i += 2
+		}
+	}
+	return strings.Join(short, ".")
+}
+
+func (f *Rows) openSealed(ctx context.Context) error {
+	keys, err := f.keys()
+	if err != nil {
+		return fmt.Errorf("a sealed file: %w", err)
+	}
+	f.lent.open = func(ctx context.Context) (*file.Reader, error) {
+		r, err := openSealed(ctx, keys, f.r, f.size)
+		if errors.Is(err, ErrDamaged) {
+			return nil, fmt.Errorf("%w: %w", ErrRows, err)
+		}
+		return r, err
+	}
+	r, err := f.lent.open(ctx)
+	if err != nil {
+		return err
+	}
+	f.sealed = r
+	m := r.MetaData()
+	for _, k := range m.KeyValueMetadata().Keys() {
+		f.meta[k] = *m.KeyValueMetadata().FindValue(k)
+	}
+	for i := range m.Schema.NumColumns() {
+		f.leaves = append(f.leaves, sealedLeaf(m.Schema.Column(i), i))
+	}
+	for g := range r.NumRowGroups() {
+		f.groups = append(f.groups, r.RowGroup(g).NumRows())
+	}
+	return nil
+}
+
+func sealedLeaf(c *schema.Column, i int) Leaf {
+	l := Leaf{Path: shortPath(strings.Split(c.Path(), ".")), index: i, def: int(c.MaxDefinitionLevel()), repeated: int(c.MaxRepetitionLevel()), List: c.MaxRepetitionLevel() > 0}
+	// Definition levels are counted from the leaf upwards, until the list's own node.
+	def := l.def
+	for n := c.SchemaNode(); n != nil && l.List; n = n.Parent() {
+		if n.RepetitionType() == pa.Repetitions.Repeated {
+			l.element = def
+			break
+		}
+		if n.RepetitionType() == pa.Repetitions.Optional {
+			def--
+		}
+	}
+	decimal, isDecimal := c.LogicalType().(schema.DecimalLogicalType)
+	switch t := c.PhysicalType(); {
+	case l.repeated > 1, isDecimal && decimal.Scale() != 0:
+	case t == pa.Types.ByteArray && !isDecimal:
+		l.Kind = LeafText
+	case t == pa.Types.ByteArray, t == pa.Types.FixedLenByteArray && isDecimal, t == pa.Types.Int32, t == pa.Types.Int64:
+		l.Kind = LeafInt
+		if it, ok := c.LogicalType().(schema.IntLogicalType); ok {
+			l.unsigned = !it.IsSigned()
+		}
+	case t == pa.Types.FixedLenByteArray && c.LogicalType().Equals(schema.UUIDLogicalType{}):
+		l.Kind, l.fixedUUID = LeafText, true
+	}
+	return l
+}
+
+// Profile is sinks.LakeSealed or Plain.
+func (f *Rows) Profile() string {
+	if f.sealed != nil {
+		return sinks.LakeSealed
+	}
+	return sinks.LakePlain
+}
+
+// Groups are the rows of each row group. The caller must not change it.
+func (f *Rows) Groups() []int64 { return f.groups }
+
+// Leaves are the columns that hold values. The caller must not change them.
+func (f *Rows) Leaves() []Leaf { return f.leaves }
+
+// Meta is a value of the file's metadata; "": there is none.
+func (f *Rows) Meta(key string) string { return f.meta[key] }
+
+// Close gives back what reading holds. No Scan is under way.
+func (f *Rows) Close() error {
+	if f.sealed == nil {
+		return nil
+	}
+	err := f.sealed.Close()
+	for _, r := range f.lent.idle {
+		err = errors.Join(err, r.Close())
+	}
+	return err
+}
+
+// readers are readers of one sealed file: the library decrypts with one state a reader, so each row group that is
+// read beside others takes one of its own.
+type readers struct {
+	open func(ctx context.Context) (*file.Reader, error)
+	mu   sync.Mutex
+	idle []*file.Reader // guarded by mu
+}
+
+// take gives a reader that nobody else has until give.
+func (l *readers) take(ctx context.Context) (*file.Reader, error) {
+	l.mu.Lock()
+	if n := len(l.idle); n > 0 {
+		r := l.idle[n-1]
+		l.idle = l.idle[:n-1]
+		l.mu.Unlock()
+		return r, nil
+	}
+	l.mu.Unlock()
+	return l.open(ctx)
+}
+
+func (l *readers) give(r *file.Reader) {
+	l.mu.Lock()
+	l.idle = append(l.idle, r)
+	l.mu.Unlock()
+}

@@ -1,0 +1,120 @@
+package pqfile
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Table is a table of the lake: its columns, in the order in which they stand.
+type Table struct {
+	Name    string
+	Doc     string
+	Columns []Column
+	Sorted  []string // rows ascend by these where artifacts do
+	Blooms  []string // plain files have bloom filters of these
+}
+
+// Column is a column of a table. None of the lake's is nullable: what is unknown is "" or 0.
+type Column struct {
+	Name string
+	Type string // as SQL calls it
+	Doc  string
+	Kind kind
+	// Fields of the elements, if the column is a list of structs; a list of
+	// texts has none.
+	Fields []Column
+	List   bool
+	// Nullable texts are NULL where their number is noText. No column of the lake is.
+	Nullable bool
+}
+
+// NoText stands in place of a text's number where there is none.
+const NoText = -1
+
+// kind is how values are held and written.
+type kind uint8
+
+const (
+	Text    kind = iota // BYTE_ARRAY, STRING
+	Integer             // INT32
+	Long                // INT64
+	Moment              // INT64, TIMESTAMP(MICROS, UTC)
+	Decimal             // FIXED_LEN_BYTE_ARRAY(9), DECIMAL(20,0): every unsigned 64-bit number
+)
+
+func NewColumn(name, typ, doc string, k kind) Column {
+	return Column{Name: name, Type: typ, Doc: doc, Kind: k}
+}
+
+// What the metadata of every file says.
+const (
+	schemaKey     = "symlake.schema"
+	SchemaVersion = "1"
+	tableKey      = "symlake.table"
+)
+
+// leaf is a column as Parquet has it.
+type leaf struct {
+	path     []string
+	kind     kind
+	list     bool
+	nullable bool
+}
+
+func (l leaf) String() string { return strings.Join(l.path, ".") }
+
+// leaves are the leaves of a table, in the order of its columns.
+func (t *Table) leaves() []leaf {
+	var all []leaf
+	for _, c := range t.Columns {
+		switch {
+		case !c.List:
+			all = append(all, leaf{[]string{c.Name}, c.Kind, false, c.Nullable})
+		case c.Fields == nil:
+			all = append(all, leaf{[]string{c.Name, "list", "element"}, c.Kind, true, false})
+		default:
+			for _, f := range c.Fields {
+				all = append(all, leaf{[]string{c.Name, "list", "element", f.Name}, f.Kind, true, false})
+			}
+		}
+	}
+	return all
+}
+
+// leaf is where the leaf of a column that is no list stands.
+func (t *Table) leaf(name string) int {
+	return slices.IndexFunc(t.leaves(), func(l leaf) bool { return l.String() == name })
+}
+
+// has reports whether a table has a column.
+func (t *Table) has(name string) bool {
+	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name == name })
+}
+
+// names returns the names of all columns, parted by commas.
+func (t *Table) names() string {
+	var names []string
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ",")
+}
+
+// bloomed reports whether a plain file has a bloom filter of a column.
+func (t *Table) bloomed(name string) bool {
+	for _, b := range t.Blooms {
+		if b == name {
+			return true
+		}
+	}
+	return false
+}
+
+// LineNumber is a line or column as the tables have it: what is no INTEGER is unknown.
+func LineNumber(n uint32) int32 {
+	if n > math.MaxInt32 {
+		return 0
+	}
+	return int32(n)
+}

@@ -1,0 +1,364 @@
+package lake
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/pqfile"
+)
+
+// batch implements sinks.LakeBatch: a file a table and partition.
+type batch struct {
+	l       *Lake
+	profile string
+	salt    string
+	sorted  bool  // loads come ordered by artifact
+	target  int64 // bytes after which a file gets no further load; 0: none
+	outputs []*output
+	rows    map[*output]*ranges
+	current loading
+	written map[loadKey]*loading
+	err     error
+	done    bool
+}
+
+type loadKey struct {
+	id   symbol.ID
+	load sinks.Load
+}
+
+// loading is a load whose rows are in a file of the batch.
+type loading struct {
+	loadKey
+	kind symbol.Kind
+	out  *output // nil: no row yet
+	w    *ranges
+	rows uint64
+	left uint64
+}
+
+func newBatch(l *Lake, profile string) *batch {
+	return &batch{l: l, profile: profile, rows: map[*output]*ranges{}, written: map[loadKey]*loading{}}
+}
+
+var errEnded = errors.New("the batch has ended")
+
+// Load implements sinks.LakeBatch.
+func (b *batch) Load(a *symbol.Artifact, l sinks.Load) error {
+	if b.err != nil {
+		return b.err
+	}
+	b.end()
+	b.current = loading{loadKey: loadKey{a.ID, l}, kind: a.Kind}
+	return nil
+}
+
+// end ends the rows of the load at hand.
+func (b *batch) end() {
+	if c := b.current; c.id != (symbol.ID{}) {
+		if c.w != nil {
+			c.left, c.rows = c.w.left, c.w.rows
+		}
+		b.written[c.loadKey] = &c
+	}
+	b.current = loading{}
+}
+
+// Write implements sinks.LakeRows.
+func (b *batch) Write(r *symbol.Run) error { return b.add(r, nil) }
+
+// WriteScript implements sinks.LakeRows.
+func (b *batch) WriteScript(s *symbol.Script) error { return b.add(&s.Run, s.Marks) }
+
+// write writes a run, of a script with the marks of its ranges.
+func (b *batch) add(r *symbol.Run, marks []symbol.Mark) error {
+	c := &b.current
+	if b.err == nil && c.out == nil {
+		b.err = b.begin(tableRanges())
+	}
+	if b.err != nil {
+		return b.err
+	}
+	if c.w == nil {
+		if c.w = b.rows[c.out]; c.w == nil {
+			c.w = newRanges(c.out)
+			b.rows[c.out] = c.w
+		}
+		c.w.begin(c.id, c.kind, hex.EncodeToString(c.load[:]))
+	}
+	b.err = c.w.add(r, marks)
+	return b.err
+}
+
+// WriteClass implements sinks.LakeRows.
+func (b *batch) WriteClass(class *symbol.Class) error {
+	if b.err == nil && b.current.out == nil {
+		b.err = b.begin(tableClasses())
+	}
+	if b.err == nil {
+		b.err = b.current.class(class)
+	}
+	return b.err
+}
+
+// begin gives the load at hand its file of a table.
+func (b *batch) begin(t *pqfile.Table) error {
+	c := &b.current
+	o, err := b.output(t, c.kind, c.load)
+	if err != nil {
+		return err
+	}
+	if err := b.rest(o); err != nil {
+		return err
+	}
+	c.out = o
+	o.load(c.id, c.load, nil)
+	return nil
+}
+
+// day is the day of a load, UTC.
+func day(l sinks.Load) string {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(l[:]) >> 16)).UTC().Format(time.DateOnly)
+}
+
+// idleBytes is what the row groups of the files that are not being written to may
+// take together.
+const idleBytes = 8 << 20
+
+// rest writes out what the other files have gathered, if it is much.
+func (b *batch) rest(o *output) error {
+	idle := 0
+	for _, other := range b.outputs {
+		if other != o {
+			idle += other.g.Bytes()
+		}
+	}
+	if idle < idleBytes {
+		return nil
+	}
+	for _, other := range b.outputs {
+		if other != o {
+			flush := other.flush
+			if w := b.rows[other]; w != nil {
+				flush = w.flush
+			}
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// output gives the batch's file of a table and partition.
+func (b *batch) output(t *pqfile.Table, k symbol.Kind, l sinks.Load) (*output, error) {
+	folder := folderOf(t.Name, k, l)
+	for _, o := range b.outputs {
+		if o.folder == folder && o.f != nil && (b.target == 0 || o.Bytes < b.target) {
+			return o, nil
+		}
+	}
+	sorted := b.sorted || t.Name == artifactsTable || t.Name == namesTable
+	o, err := b.l.open(context.Background(), t, folder, b.profile, b.salt, sorted)
+	if err != nil {
+		return nil, err
+	}
+	b.outputs = append(b.outputs, o)
+	return o, nil
+}
+
+// Commit implements sinks.LakeBatch.
+func (b *batch) Commit(ctx context.Context, loads []*sinks.LakeLoad) (done sinks.LakeCommitted, err error) {
+	if b.err != nil {
+		return done, b.err
+	}
+	b.end()
+	err = b.commit(ctx, loads, nil)
+	b.Abort()
+	if err != nil {
+		return done, err
+	}
+	for _, o := range b.outputs {
+		if o.Rows > 0 {
+			done.Files = append(done.Files, o.Path)
+			done.Bytes += o.Bytes
+			done.Rows += o.Rows
+		}
+	}
+	return done, nil
+}
+
+// edit is what a compaction changes besides.
+type edit struct {
+	// expected is what the lake named when the compaction began. What has changed since is left as it is.
+	expected map[symbol.ID]liveRow
+	last     func(*next) error
+}
+
+// finish gives all files their places.
+func (b *batch) finish(ctx context.Context) error {
+	for _, o := range b.outputs {
+		if o.f != nil {
+			if err := o.finish(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// commit publishes the batch.
+func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit) error {
+	loads = slices.Clone(loads)
+	slices.SortFunc(loads, func(x, y *sinks.LakeLoad) int {
+		return cmp.Or(bytes.Compare(x.Artifact.ID[:], y.Artifact.ID[:]), bytes.Compare(x.Load[:], y.Load[:]))
+	})
+	rows := map[loadKey]liveRow{}
+	if err := b.tell(loads, rows); err != nil {
+		return err
+	}
+	if err := b.finish(ctx); err != nil {
+		return err
+	}
+	if len(loads) == 0 && edit == nil {
+		return nil
+	}
+	return b.l.change(ctx, func(s *state) (*next, error) {
+		n := b.l.following(s)
+		if edit == nil && n.Profile != b.profile {
+			return nil, fmt.Errorf("%w: it became %s", sinks.ErrLakeProfile, n.Profile)
+		}
+		n.Profile = b.profile
+		for _, x := range loads {
+			key := loadKey{x.Artifact.ID, x.Load}
+			r := rows[key]
+			r.load, r.revision = x.Load, x.Revision()
+			w, was := b.written[key], s.live[key.id]
+			switch {
+			case edit != nil && was != edit.expected[key.id]:
+				// Somebody has named another load meanwhile, or put this one elsewhere.
+				switch {
+				case w == nil || w.rows == 0 || was.load != x.Load || was.file == w.out.Path:
+				case was.file == edit.expected[key.id].file: // its facts alone are new
+					was.file = w.out.Path
+					n.live[key.id] = was
+				default:
+					return nil, fmt.Errorf("load %x of %s: %w", x.Load, key.id, errRowsMoved)
+				}
+				continue
+			case edit == nil && w != nil && w.rows > 0 && was.load == x.Load && was.file != "" && was.file != w.out.Path && n.find(was.file) != nil:
+				// Somebody else has put its rows there meanwhile: twice would be wrong.
+				return nil, fmt.Errorf("load %x of %s: %w", x.Load, key.id, sinks.ErrConflict)
+			case w != nil && w.rows > 0:
+				r.file = w.out.Path
+			case w == nil && was.load == x.Load:
+				r.file = was.file
+			case w == nil: // published again after another load: its rows are there from before
+				var err error
+				if r.file, err = b.l.holder(ctx, s.manifest, &x.Artifact, x.Load); err != nil {
+					return nil, err
+				}
+				if r.file == "" {
+					return nil, fmt.Errorf("load %x of %s: the lake has no rows of it: %w", x.Load, key.id, sinks.ErrConflict)
+				}
+			}
+			n.live[key.id] = r
+		}
+		for _, o := range b.outputs {
+			if o.Rows > 0 && n.find(o.Path) == nil {
+				n.Files = append(n.Files, o.entry)
+			}
+		}
+		if edit != nil {
+			return n, edit.last(n)
+		}
+		return n, nil
+	})
+}
+
+// tell writes the tables of facts and notes in which files they are.
+func (b *batch) tell(loads []*sinks.LakeLoad, rows map[loadKey]liveRow) error {
+	var facts, names []*output
+	for _, x := range loads {
+		key := loadKey{x.Artifact.ID, x.Load}
+		var left uint64
+		if w := b.written[key]; w != nil {
+			left = w.left
+		}
+		o, err := b.output(tableArtifacts(), x.Artifact.Kind, x.Load)
+		if err != nil {
+			return err
+		}
+		revision := x.Revision()
+		o.load(key.id, key.load, revision[:])
+		if err := putFacts(o, x, left); err != nil {
+			return err
+		}
+		facts = append(facts, o)
+		var on *output
+		if len(x.Artifact.Names) > 0 {
+			if on, err = b.output(tableNames(), x.Artifact.Kind, x.Load); err != nil {
+				return err
+			}
+			on.load(key.id, key.load, revision[:])
+			if err := putNames(on, x); err != nil {
+				return err
+			}
+		}
+		names = append(names, on)
+	}
+	// Their names are known when they are whole.
+	for i, x := range loads {
+		r := liveRow{facts: facts[i].path()}
+		if names[i] != nil {
+			r.names = names[i].path()
+		}
+		rows[loadKey{x.Artifact.ID, x.Load}] = r
+	}
+	return nil
+}
+
+// Abort implements sinks.LakeBatch.
+func (b *batch) Abort() {
+	for _, o := range b.outputs {
+		o.drop()
+	}
+	if b.err == nil {
+		b.err = errEnded
+	}
+}
+
+// putFacts adds the row of a load to the table artifacts.
+func putFacts(o *output, x *sinks.LakeLoad, left uint64) error {
+	a, q, revision := &x.Artifact, &x.Quality, x.Revision()
+	return o.put(a.ID.String(), hex.EncodeToString(x.Load[:]), hex.EncodeToString(revision[:]), a.Canonical, a.Arch,
+		a.Base, a.Unslid(a.End), x.Format, int32(x.Parser), int64(x.Ranges), int64(left),
+		int64(q.Units), int64(q.UnitsBroken), int64(q.LinesBroken), int64(q.Text), int64(q.Covered), int64(q.WithLine), int64(q.WithInline),
+		x.URL, x.Member, x.ETag, x.Size, x.At.UnixMicro(), q.Missing)
+}
+
+// putNames adds the names of a load to the table names.
+func putNames(o *output, x *sinks.LakeLoad) error {
+	id, load, revision := x.Artifact.ID.String(), hex.EncodeToString(x.Load[:]), x.Revision()
+	for _, n := range x.Artifact.Names {
+		app, build := "", ""
+		if n.Kind == symbol.NameApp {
+			app, build, _ = strings.Cut(n.Text, "@")
+			build, _, _ = strings.Cut(build, "/")
+		}
+		if err := o.put(id, load, hex.EncodeToString(revision[:]), n.Text, string(n.Kind), app, build); err != nil {
+			return err
+		}
+	}
+	return nil
+}

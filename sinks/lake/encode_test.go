@@ -1,0 +1,278 @@
+package lake
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket/file"
+	"github.com/symlake/symlake/sinks/internal/pqfile"
+)
+
+// manyRuns are runs with names that come again, chains of every length up to 9 and more texts than a row group takes.
+func manyRuns(ranges int) []*symbol.Run {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	names := []string{"", "a.c"}
+	for i := range 12_000 {
+		names = append(names, fmt.Sprintf("_ZN4game6Engine%d%sEi", len("step")+len(fmt.Sprint(i)), fmt.Sprint("step", i)), bigName(rnd))
+	}
+	var runs []*symbol.Run
+	pos := uint64(0)
+	for done := 0; done < ranges; {
+		r := &symbol.Run{Rank: symbol.RankDWARF, Strings: names, Scopes: []symbol.Scope{{Parent: -1, Function: uint32(1 + rnd.IntN(len(names)-1))}}}
+		for i := range rnd.IntN(9) {
+			r.Scopes = append(r.Scopes, symbol.Scope{Parent: int32(i), Function: uint32(rnd.IntN(len(names))), Call: symbol.Site{File: 1, Line: rnd.Uint32N(1e5)}})
+		}
+		for range 1 + rnd.IntN(20) {
+			pos += rnd.Uint64N(100)
+			r.Ranges = append(r.Ranges, symbol.Range{Start: pos, End: pos + 4, Scope: int32(rnd.IntN(len(r.Scopes))), At: symbol.Site{File: 1, Line: rnd.Uint32N(1e5)}})
+			pos += 4
+			done++
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+func bigName(rnd *rand.Rand) string {
+	b := make([]byte, 50+rnd.IntN(900))
+	for i := range b {
+		b[i] = 'a' + byte(rnd.IntN(26))
+	}
+	return string(b)
+}
+
+// What is encoded beside the writer is what is encoded in place, page for page, and parquet-go's own reader, with the
+// page index and the bloom filters, finds the rows that went in.
+func TestEncode(t *testing.T) {
+	runs := manyRuns(40_000)
+	var files [][]byte
+	for _, start := range []func(func()){nil, func(f func()) { go f() }} {
+		dir := t.TempDir()
+		b, err := file.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Open(Options{Bucket: b, Profile: sinks.LakePlain, Keys: testKeys, Scratch: t.TempDir(), Go: start})
+		if _, err := write(t, l, testLoad(1), runs...); err != nil {
+			t.Fatal(err)
+		}
+		found, err := filepath.Glob(filepath.Join(dir, "ranges/*/*/*.parquet"))
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		text, err := os.ReadFile(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, text)
+	}
+	if !bytes.Equal(files[0], files[1]) {
+		t.Error("what is encoded beside the writer differs")
+	}
+	f, err := pq.OpenFile(bytes.NewReader(files[0]), int64(len(files[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(f.RowGroups()); n < 2 {
+		t.Errorf("%d row groups: the test wants some", n)
+	}
+	checkIndex(t, f)
+	compareRows(t, f, runs)
+}
+
+// checkIndex compares the bounds of pages with what is in them, and asks the bloom filters for every function.
+func checkIndex(t *testing.T, f *pq.File) {
+	t.Helper()
+	for i, g := range f.RowGroups() {
+		for _, at := range []int{atArtifact, atStart, atEnd, atLine} {
+			c := g.ColumnChunks()[at]
+			index, err := c.ColumnIndex()
+			if err != nil {
+				t.Fatal(err)
+			}
+			offsets, err := c.OffsetIndex()
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages := c.Pages()
+			row := int64(0)
+			for p := 0; ; p++ {
+				page, err := pages.ReadPage()
+				if err == io.EOF {
+					if p != index.NumPages() || p != offsets.NumPages() {
+						t.Errorf("group %d, column %d: %d pages, the index has %d and %d", i, at, p, index.NumPages(), offsets.NumPages())
+					}
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				low, high, _ := page.Bounds()
+				if !pq.Equal(low, index.MinValue(p)) || !pq.Equal(high, index.MaxValue(p)) || offsets.FirstRowIndex(p) != row {
+					t.Errorf("group %d, column %d, page %d: %v to %v from row %d, the index says %v to %v from %d", i, at, p, low, high, row, index.MinValue(p), index.MaxValue(p), offsets.FirstRowIndex(p))
+				}
+				row += page.NumRows()
+			}
+			pages.Close()
+		}
+		functions := g.ColumnChunks()[atFunction]
+		values := make([]pq.Value, 1000)
+		pages := functions.Pages()
+		for {
+			page, err := pages.ReadPage()
+			if err != nil {
+				break
+			}
+			n, _ := page.Values().ReadValues(values)
+			for _, v := range values[:n] {
+				if ok, err := functions.BloomFilter().Check(v); err != nil || !ok {
+					t.Fatalf("the bloom filter does not know %v (%v)", v, err)
+				}
+			}
+		}
+		pages.Close()
+		if ok, err := functions.BloomFilter().Check(pq.ValueOf("nobody")); err != nil || ok && i == 0 {
+			t.Errorf("the bloom filter knows nobody (%v)", err)
+		}
+	}
+}
+
+// rangeRow is a row of ranges as parquet-go's reader gives it.
+type rangeRow struct {
+	Start   int64  `parquet:"range_start"`
+	End     int64  `parquet:"range_end"`
+	Linkage string `parquet:"linkage"`
+	File    string `parquet:"file"`
+	Line    int32  `parquet:"line"`
+	Depth   int32  `parquet:"depth"`
+	Inlines []struct {
+		Linkage string `parquet:"linkage"`
+		Line    int32  `parquet:"line"`
+	} `parquet:"inlines,list"`
+}
+
+func compareRows(t *testing.T, f *pq.File, runs []*symbol.Run) {
+	t.Helper()
+	r := pq.NewGenericReader[rangeRow](f)
+	defer r.Close()
+	row := make([]rangeRow, 1)
+	for _, run := range runs {
+		for i, g := range run.Ranges {
+			if n, err := r.Read(row); n != 1 {
+				t.Fatalf("row at %d: %v", g.Start, err)
+			}
+			chain := run.Chain(i, nil)
+			got := row[0]
+			if got.Start != int64(g.Start) || got.End != int64(g.End) || int(got.Depth) != len(chain) || len(got.Inlines) != len(chain)-1 ||
+				got.Linkage != chain[0].Linkage || got.File != chain[0].File || got.Line != int32(chain[0].Line) {
+				t.Fatalf("%+v, want %+v", got, chain)
+			}
+			for k, in := range got.Inlines {
+				if in.Linkage != chain[k+1].Linkage || in.Line != int32(chain[k+1].Line) {
+					t.Fatalf("%+v, want %+v", got, chain)
+				}
+			}
+		}
+	}
+}
+
+// A disk that is full ends a file in an error, also where the library passes over it.
+func TestDiskFull(t *testing.T) {
+	for _, profile := range []string{sinks.LakeSealed, sinks.LakePlain} {
+		for _, space := range []int64{0, 4, 3000, 100_000} {
+			l := testLake(t, t.TempDir(), profile)
+			o, err := l.open(context.Background(), tableRanges(), "ranges/kind=elf/day=2026-01-01", profile, "", true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.w.W = &short{left: space}
+			w := newRanges(o)
+			w.begin(testLoad(1).Artifact.ID, symbol.ELF, "load")
+			for _, r := range manyRuns(2000) {
+				if err = w.add(r, nil); err != nil {
+					break
+				}
+			}
+			if err == nil {
+				err = o.finish(t.Context())
+			}
+			if err == nil {
+				t.Errorf("%s, %d bytes: no error", profile, space)
+			}
+			o.drop()
+		}
+	}
+}
+
+// Wherever in a file the disk is full, its first bytes and its footer too, the error of the write comes back: the library
+// for sealed files panics at some places and passes over others.
+func TestDiskFullAnywhere(t *testing.T) {
+	l := testLake(t, t.TempDir(), sinks.LakeSealed)
+	o, err := l.open(t.Context(), tableRanges(), "ranges/kind=elf/day=2026-01-01", sinks.LakeSealed, "", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.drop()
+	w := newRanges(o)
+	w.begin(testLoad(1).Artifact.ID, symbol.ELF, "load")
+	for _, r := range manyRuns(3) {
+		if err := w.add(r, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.page(); err != nil {
+		t.Fatal(err)
+	}
+	encode := func(to io.Writer, profile string) error {
+		var e pqfile.Encoder
+		var err error
+		if profile == sinks.LakePlain {
+			e, err = pqfile.NewPlain(to, tableRanges(), true, o.pager)
+		} else {
+			e, err = pqfile.NewSealed(to, tableRanges(), &pqfile.FileKey{Key: make([]byte, 16), Material: "material"}, o.pager)
+		}
+		if err == nil {
+			err = e.Write(o.g)
+		}
+		if err == nil {
+			err = e.Close()
+		}
+		return err
+	}
+	for _, profile := range []string{sinks.LakeSealed, sinks.LakePlain} {
+		var whole bytes.Buffer
+		if err := encode(&whole, profile); err != nil {
+			t.Fatal(err)
+		}
+		size := int64(whole.Len())
+		for space := int64(0); space < size; space++ {
+			if space > 64 && space < size-64 { // between the first bytes and the last ones, a prime step meets every kind of place
+				space = min(space+61, size-64)
+			}
+			if err := encode(&short{left: space}, profile); !errors.Is(err, io.ErrShortWrite) {
+				t.Fatalf("%s, %d bytes of %d: %v", profile, space, size, err)
+			}
+		}
+	}
+}
+
+// short takes so many bytes.
+type short struct{ left int64 }
+
+func (s *short) Write(b []byte) (int, error) {
+	if s.left -= int64(len(b)); s.left < 0 {
+		return 0, io.ErrShortWrite
+	}
+	return len(b), nil
+}

@@ -1,0 +1,246 @@
+package lake
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/pqfile"
+)
+
+// output is a data file being written. It lies in the lake or in scratch, without a name, until it
+// is whole: what it is called depends on all that went in.
+type output struct {
+	l      *Lake
+	folder string
+	f      *os.File
+	drafts bucket.Drafter // that f is a draft of; nil: it is a file of scratch
+	enc    pqfile.Encoder
+	pager  *pqfile.Pager
+	later  later
+	g      *pqfile.RowGroup      // being filled
+	made   int                   // row groups: one more while the other is written
+	groups chan *pqfile.RowGroup // written
+	slices chan *pqfile.Slice    // encoded and empty again
+	w      *pqfile.Counted
+	name   hash.Hash
+	entry
+}
+
+// open begins a file of a table in a folder of the lake. salt tells apart what goes in alike and must not
+// be one file. sorted: its rows ascend as the table says.
+func (l *Lake) open(ctx context.Context, t *pqfile.Table, folder, profile, salt string, sorted bool) (*output, error) {
+	o := &output{l: l, folder: folder, g: pqfile.NewRowGroup(t), made: 1, later: later{start: l.o.Go}, groups: make(chan *pqfile.RowGroup, 2), slices: make(chan *pqfile.Slice, 3), name: hmac.New(sha256.New, l.o.Keys.Names)}
+	o.Table = t.Name
+	if sorted {
+		o.g.Limit, o.pager = pqfile.SortedBytes, pqfile.NewPager()
+	} else { // loads as they come: an ingest waits for it, and a compaction writes it again
+		o.pager = pqfile.NewSwiftPager()
+	}
+	f, drafts, err := l.file(folder)
+	if err != nil {
+		return nil, fmt.Errorf("make a file for table %s: %w", t.Name, err)
+	}
+	o.f, o.drafts = f, drafts
+	w := &pqfile.Counted{W: f, N: &o.Bytes}
+	o.w = w
+	if profile == sinks.LakePlain {
+		if o.enc, err = pqfile.NewPlain(w, t, sorted, o.pager); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	} else {
+		k, err := pqfile.NewFileKey(ctx, l.o.Keys, l.o.OneKey)
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		o.Key = k.Version
+		if o.enc, err = pqfile.NewSealed(w, t, k, o.pager); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
+	o.hash([]byte(pqfile.SchemaVersion), []byte(profile), []byte(fmt.Sprint(o.Key, l.o.OneKey)), []byte(folder), []byte(salt))
+	return o, nil
+}
+
+// file makes a file without a name, so that nothing is left of it, however the process ends: in its place if the lake can make
+// one there.
+func (l *Lake) file(folder string) (*os.File, bucket.Drafter, error) {
+	if d, ok := l.b.(bucket.Drafter); ok && !l.o.SingleWriter {
+		if f, err := d.Draft(folder); f != nil || err != nil {
+			return f, d, err
+		}
+	}
+	f, err := os.CreateTemp(l.o.Scratch, "symlake-lake-")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, nil, nil
+}
+
+// publish gives the whole file its place.
+func (o *output) publish(ctx context.Context) error {
+	if o.drafts != nil {
+		return o.drafts.Publish(o.f, o.Path)
+	}
+	return o.l.create(ctx, o.Path, io.NewSectionReader(o.f, 0, o.Bytes))
+}
+
+// hash adds inputs to the file's name.
+func (o *output) hash(inputs ...[]byte) {
+	var size [8]byte
+	for _, b := range inputs {
+		binary.BigEndian.PutUint64(size[:], uint64(len(b)))
+		o.name.Write(size[:])
+		o.name.Write(b)
+	}
+}
+
+// load adds a load to the file's name.
+func (o *output) load(id symbol.ID, l sinks.Load, revision []byte) {
+	o.hash(id[:], l[:], revision)
+	o.Loads++
+}
+
+// path is the file's key in the lake, as far as its inputs are known.
+func (o *output) path() string {
+	return o.folder + "/" + hex.EncodeToString(o.name.Sum(nil)[:16]) + ".parquet"
+}
+
+// put appends a row: string, int32, int64 or uint64 a column, []string a list. It is for tables of few rows.
+func (o *output) put(row ...any) error {
+	if o.g.Rows%checkRows == 0 && o.g.Full() {
+		if err := o.flush(); err != nil {
+			return err
+		}
+	}
+	g := o.g
+	s := g.Open
+	for i, x := range row {
+		v, d := &s.Columns[i], &g.Dicts[i]
+		switch x := x.(type) {
+		case string:
+			v.Ints = append(v.Ints, d.Add(d.Texts.Add(pqfile.Printable(x))))
+		case int32:
+			v.Ints = append(v.Ints, x)
+		case int64:
+			v.Longs = append(v.Longs, x)
+		case uint64:
+			v.Longs = append(v.Longs, int64(x))
+		case []string:
+			for _, t := range x {
+				v.Ints = append(v.Ints, d.Add(d.Texts.Add(pqfile.Printable(t))))
+			}
+			s.Lengths = append(s.Lengths, uint32(len(x)))
+			s.List += len(x)
+		}
+	}
+	s.Rows++
+	g.Rows++
+	if s.Full() {
+		return o.page()
+	}
+	return nil
+}
+
+// page encodes the rows of the open slice.
+func (o *output) page() error {
+	g := o.g
+	if g.Open.Rows == 0 {
+		return nil
+	}
+	var next *pqfile.Slice
+	select {
+	case next = <-o.slices:
+	default:
+		next = g.Open.Another()
+	}
+	s := g.Take(next)
+	return o.later.do(func() error { return o.pager.Add(g, s) }, func() {
+		s.Reset()
+		o.slices <- s
+	})
+}
+
+// flush writes the row group out. The next one takes its place, while it is written if that happens beside; its texts stay
+// until the next flush.
+func (o *output) flush() error {
+	g := o.g
+	if g.Rows == 0 {
+		return nil
+	}
+	o.Rows += uint64(g.Rows)
+	if err := o.page(); err != nil {
+		return err
+	}
+	err := o.later.do(func() error {
+		if err := o.enc.Write(g); err != nil {
+			return fmt.Errorf("write table %s: %w", o.Table, err)
+		}
+		return nil
+	}, func() {
+		g.Written()
+		o.groups <- g
+	})
+	if o.made == 1 {
+		o.made, o.g = 2, g.Another()
+	} else {
+		o.g = <-o.groups
+		o.g.Reset()
+	}
+	o.g.Open, g.Open = g.Open, o.g.Open // it is empty, and has room
+	return err
+}
+
+// finish gives the file its place in the lake. Nothing is there without rows.
+func (o *output) finish(ctx context.Context) error {
+	defer o.drop()
+	if err := o.flush(); err != nil {
+		return err
+	}
+	if err := o.later.end(); err != nil {
+		return err
+	}
+	if o.Rows == 0 {
+		return nil
+	}
+	if err := errors.Join(o.enc.Close(), o.w.Err); err != nil {
+		return fmt.Errorf("write table %s: %w", o.Table, err)
+	}
+	o.Path = o.path()
+	err := o.publish(ctx)
+	if errors.Is(err, bucket.ErrChanged) {
+		// An earlier attempt put the same rows there, and died before it named them.
+		there, _, serr := o.l.b.Stat(ctx, o.Path)
+		if serr != nil {
+			return serr
+		}
+		o.Bytes = there.Size
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("put %s: %w", o.l.b.URL(o.Path), err)
+	}
+	return nil
+}
+
+// drop gives up the scratch file.
+func (o *output) drop() {
+	if o.f != nil {
+		o.later.end() // nobody wants its error either
+		o.f.Close()   // it has no name, and nobody wants its bytes
+		o.f = nil
+	}
+}

@@ -1,0 +1,45 @@
+package lake
+
+import (
+	"github.com/symlake/symlake/formats/demangle"
+	"github.com/symlake/symlake/sinks/internal/pqfile"
+)
+
+// roomBytes is what nearly every readable name fits in.
+const roomBytes = 4 << 10
+
+// readable gives the names of a load in their readable form. Those of the row group before are copied, as row group after
+// row group has them again and to make one costs more than all else about it.
+type readable struct {
+	demangler    demangle.Demangler
+	number, last []uint32      // by string of the load: number of its form in the row group, and in the one before, + 1; 0: none
+	before       *pqfile.Texts // of the row group before: they stay until the next one begins
+}
+
+// begin makes the strings of a load known to nobody.
+func (r *readable) begin() {
+	clear(r.number)
+	clear(r.last)
+}
+
+// turn begins another row group behind that of texts.
+func (r *readable) turn(before *pqfile.Texts) {
+	r.number, r.last, r.before = r.last, r.number, before
+	clear(r.number)
+}
+
+// grow makes room for so many strings.
+func (r *readable) grow(n int) { r.number, r.last = grown(r.number, n), grown(r.last, n) }
+
+// add adds the readable form of name, which is string i of the load, to texts and gives its number.
+func (r *readable) add(to *pqfile.Texts, i uint32, name string) uint32 {
+	to.Data = pqfile.Roomier(to.Data, roomBytes)
+	if n := r.last[i]; n > 0 {
+		to.Data = append(to.Data, r.before.At(n-1)...)
+	} else {
+		to.Data = r.demangler.Append(to.Data, name)
+	}
+	n := to.Settle()
+	r.number[i] = n + 1
+	return n
+}

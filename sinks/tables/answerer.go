@@ -1,0 +1,188 @@
+package tables
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+// answerer turns sorted records into answers by row, for one worker.
+type answerer struct {
+	u       *unit
+	near    near
+	queries []lookup.Query
+	of      []uint32 // by query: its answer in texts
+	bodies  [][]byte
+	text    []byte // of all bodies
+	groups  map[[groupFunctions]uint32]uint32
+	names   []string
+	spread  spreader
+}
+
+func newAnswerer(u *unit) *answerer {
+	return &answerer{u: u, near: near{t: u.texts, known: map[*byte]nearText{}}, groups: map[[groupFunctions]uint32]uint32{}}
+}
+
+// chunk answers records, each distinct place once.
+func (a *answerer) chunk(ctx context.Context, c []record) error {
+	a.queries, a.of, a.bodies, a.text = a.queries[:0], a.of[:0], a.bodies[:0], a.text[:0]
+	// What is at an address now may be something else in the next chunk.
+	clear(a.near.known)
+	clear(a.groups)
+	var err error
+	var places []place
+	a.u.places.mu.Lock()
+	places = a.u.places.all
+	a.u.places.mu.Unlock()
+	type step struct {
+		query int // -1: place.answer
+		place uint32
+	}
+	var steps []step
+	index := make([]int32, len(c)) // of steps
+	for i := range c {
+		if i == 0 || c[i-1].less(c[i]) {
+			s := step{-1, c[i].place()}
+			if x := &places[s.place]; x.answer == nil {
+				s.query = len(a.queries)
+				a.queries = append(a.queries, x.query(c[i].value))
+			}
+			steps = append(steps, s)
+		}
+		index[i] = int32(len(steps) - 1)
+	}
+	answers := make([]symbol.Answer, len(a.queries))
+	if err := a.u.j.o.Client.Frames(ctx, a.queries, func(i int, x symbol.Answer) { answers[i] = x }); err != nil {
+		return err
+	}
+	numbers := make([]uint32, len(steps))
+	var last *symbol.Answer
+	for k, s := range steps {
+		x := &places[s.place]
+		answer := x.answer
+		if s.query >= 0 {
+			answer = &answers[s.query]
+		}
+		if last == nil || !sameAnswer(last, answer) {
+			if err = a.encode(answer); err != nil {
+				return err
+			}
+			last = answer
+		}
+		numbers[k] = uint32(len(a.bodies) - 1)
+	}
+	first, err := a.u.answer.add(a.bodies...)
+	if err != nil {
+		return err
+	}
+	a.u.j.distinct.Add(uint64(len(a.queries)))
+	for i := range c {
+		if err := a.u.put(&a.spread, c[i].segment(), c[i].row(), first+numbers[index[i]]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameAnswer reports whether two answers were made of the same stored texts.
+func sameAnswer(a, b *symbol.Answer) bool {
+	if a == b {
+		return true
+	}
+	return a.Status == b.Status && a.Err == b.Err && slices.Equal(a.Frames, b.Frames)
+}
+
+// encode appends a body: status, reason, group, then of each function its name, file, line and column; texts by number.
+func (a *answerer) encode(x *symbol.Answer) error {
+	at := len(a.text)
+	var err error
+	put := func(n uint32) { a.text = binary.AppendUvarint(a.text, uint64(n)) }
+	text := func(s string) uint32 {
+		n, terr := a.near.number(s)
+		if terr != nil {
+			err = terr
+		}
+		return n
+	}
+	put(text(string(x.Status)))
+	reason := ""
+	if x.Status != symbol.Found {
+		reason = x.Reason()
+	}
+	n, terr := a.u.texts.number(reason) // made for the occasion: its address says nothing
+	if terr != nil {
+		return terr
+	}
+	put(n)
+	var group uint32
+	if final(x.Status) {
+		if group, terr = a.group(x.Frames); terr != nil {
+			return terr
+		}
+	}
+	put(group)
+	put(uint32(len(x.Frames)))
+	for i := range x.Frames {
+		f := &x.Frames[i]
+		put(text(f.Readable()))
+		put(text(f.File))
+		put(f.Line)
+		put(f.Column)
+	}
+	if err != nil {
+		return err
+	}
+	a.bodies = append(a.bodies, a.text[at:len(a.text):len(a.text)])
+	return nil
+}
+
+// group numbers the group of one frame.
+func (a *answerer) group(frames []symbol.Frame) (uint32, error) {
+	a.names = a.names[:0]
+	for i := range frames {
+		if !frames[i].Ignored {
+			a.names = append(a.names, frames[i].Linkage)
+		}
+	}
+	if len(a.names) == 0 {
+		for i := range frames {
+			a.names = append(a.names, frames[i].Linkage)
+		}
+	}
+	if len(a.names) == 0 {
+		return 0, nil
+	}
+	var key [groupFunctions]uint32
+	for i, name := range a.names[:min(len(a.names), groupFunctions)] {
+		n, err := a.near.number(name)
+		if err != nil {
+			return 0, err
+		}
+		key[i] = n + 1
+	}
+	if group, ok := a.groups[key]; ok {
+		return group, nil
+	}
+	group, err := a.u.texts.number(groupOf(a.names))
+	a.groups[key] = group
+	return group, err
+}
+
+// decodeAnswer reads a body; the memory of to is used again.
+func decodeAnswer(b []byte, to *Answer) {
+	next := func() uint32 {
+		v, n := binary.Uvarint(b)
+		b = b[n:]
+		return uint32(v)
+	}
+	to.Status, to.Reason, to.Group = next(), next(), next()
+	to.Lines = to.Lines[:0]
+	for range next() {
+		to.Lines = append(to.Lines, Line{Function: next(), File: next(), Line: next(), Col: next()})
+	}
+}
+
+func (a *answerer) end() error { return a.u.flush(&a.spread) }

@@ -1,0 +1,149 @@
+package tables
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+)
+
+// stacks writes a file of NDJSON whose rows are stacks.
+func (x *records) stacks(ctx context.Context, a *stackAnswerer, w *output) error {
+	f, err := x.lines()
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	to, end, err := compressed(w, x.in.to)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(to, 1<<20)
+	var waiting [][]byte // lines of the rows that are not answered yet
+	var again jsonRow
+	var said []byte
+	a.emit = func(answer *Answer) error {
+		said = x.out.append(said[:0], answer, a.table.list)
+		line := waiting[0]
+		waiting = waiting[1:]
+		w.note(answer, a.table.list)
+		return again.extend(out, line, said, x.j.o.Columns, x.j.o.Prefix)
+	}
+	var row jsonRow
+	for {
+		line, err := f.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if blank(line) {
+			continue
+		}
+		line = bytes.Clone(line)
+		waiting = append(waiting, line)
+		a.bytes += len(line)
+		if err := x.stackRow(a, &row, line); err != nil {
+			return err
+		}
+		if len(a.rows) == 0 && a.table.bytes > batchBytes {
+			a.table.reset()
+		}
+	}
+	return errors.Join(a.flush(), out.Flush(), end())
+}
+
+// stackRow takes a row.
+func (x *records) stackRow(a *stackAnswerer, row *jsonRow, line []byte) error {
+	if err := row.parse(line, x.j.o.Columns, x.j.o.Prefix); errors.Is(err, errTaken) {
+		return err
+	} else if err != nil {
+		return a.row(stackRow{invalid: err})
+	}
+	address, artifact := row.raw(RoleAddress), row.raw(RoleArtifact)
+	switch {
+	case row.pairs != nil:
+		return x.pairs(a, row, elements(row.pairs))
+	case len(address) > 0 && address[0] == '[':
+		addresses, artifacts := elements(address), [][]byte(nil)
+		if len(artifact) > 0 && artifact[0] == '[' {
+			if artifacts = elements(artifact); len(artifacts) != len(addresses) {
+				return a.row(stackRow{invalid: errors.New("the row has not as many artifacts as addresses")})
+			}
+		}
+		var pairs []pair
+		for i, raw := range addresses {
+			name := jsonText(artifact)
+			if artifacts != nil {
+				name = jsonText(artifacts[i])
+			}
+			if err := x.pair(a, row, name, raw, &pairs); err != nil {
+				return err
+			}
+		}
+		return a.pairsEnd(pairs)
+	case row.raw(RoleStack) != nil && string(row.raw(RoleStack)) != "null":
+		return a.text(row.names(row.text(RoleArtifact)), row.text(RoleStack))
+	}
+	return a.row(stackRow{invalid: errNoStack})
+}
+
+// pairs takes a row whose frames are objects.
+func (x *records) pairs(a *stackAnswerer, row *jsonRow, list [][]byte) error {
+	names := [2]string{x.member(RoleArtifact), x.member(RoleAddress)}
+	var pairs []pair
+	for _, raw := range list {
+		var values [2][]byte
+		s := scanner{b: raw}
+		if s.eat('{') {
+			for s.space(); !s.eat('}'); s.space() {
+				key := s.key()
+				s.space()
+				s.eat(':')
+				s.space()
+				from := s.at
+				s.value()
+				for i, name := range names {
+					if key == name {
+						values[i] = raw[from:s.at]
+					}
+				}
+				s.space()
+				s.eat(',')
+			}
+		}
+		if err := x.pair(a, row, jsonText(values[0]), values[1], &pairs); err != nil {
+			return err
+		}
+	}
+	return a.pairsEnd(pairs)
+}
+
+// member is what a role is called inside a pair.
+func (x *records) member(r Role) string {
+	all := x.j.o.Columns.names(r)
+	_, name := cutLast(all[len(all)-1])
+	return name
+}
+
+func (x *records) pair(a *stackAnswerer, row *jsonRow, artifact string, address []byte, to *[]pair) error {
+	return a.pair(row.names(artifact), func(t *target, frame uint64) (uint32, uint64, error) {
+		return a.placer.jsonAddress(t, address, frame)
+	}, to)
+}
+
+// elements are the values of an array, raw.
+func elements(raw []byte) (all [][]byte) {
+	s := scanner{b: raw}
+	s.eat('[')
+	for s.space(); !s.eat(']'); s.space() {
+		from := s.at
+		s.value()
+		all = append(all, raw[from:s.at])
+		s.space()
+		s.eat(',')
+	}
+	return all
+}

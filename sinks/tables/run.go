@@ -1,0 +1,301 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/scratch"
+)
+
+// job is a run under way.
+type job struct {
+	o        Options
+	report   *Report
+	pending  int
+	disk     *scratch.Budget // nil: no bound
+	spilled  atomic.Int64
+	distinct atomic.Uint64
+
+	mu sync.Mutex // of report and Progress
+}
+
+// input is a file of rows.
+type input struct {
+	entry bucket.Entry
+	to    string        // key of the output
+	old   *bucket.Entry // the output that there is
+	kind  *kind
+
+	table   table    // of rows that are frames; nil while it is closed
+	numbers []uint32 // of its segments
+}
+
+// Run answers the rows of all inputs that have no output yet, or one that is older than they are. The report is there
+// also with an error, and says what was done before it.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	o = o.withDefaults()
+	j := &job{o: o, report: &Report{Job: "symbolicate", Run: o.Run, Shard: o.Shard, Started: time.Now().UTC(), Statuses: map[string]uint64{}, Outputs: []string{}, Rejected: []Rejection{}}}
+	if o.DiskBytes > 0 {
+		j.disk = scratch.NewBudget(o.DiskBytes)
+	}
+	err := j.run(ctx)
+	j.report.Seconds = time.Since(j.report.Started).Seconds()
+	j.report.Bytes.Spilled, j.report.Distinct = j.spilled.Load(), j.distinct.Load()
+	return j.report, err
+}
+
+func (j *job) run(ctx context.Context) error {
+	todo, err := j.list(ctx)
+	if err != nil {
+		return err
+	}
+	j.pending = len(todo)
+	for len(todo) > 0 {
+		if todo, err = j.next(ctx, todo); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list finds the inputs that are to be answered, in the order of their keys.
+func (j *job) list(ctx context.Context) ([]*input, error) {
+	var all []*input
+	add := func(e bucket.Entry) error {
+		k := kindByName(e.Key)
+		if j.o.Take != nil && !j.o.Take(e.Key) {
+			return nil
+		}
+		j.report.Files.Seen++
+		if k == nil {
+			j.report.Files.Skipped++
+			return nil
+		}
+		all = append(all, &input{entry: e, to: e.Key, kind: k})
+		return nil
+	}
+	if j.o.Key != "" {
+		e, _, err := j.o.Input.Stat(ctx, j.o.Key)
+		if err != nil {
+			return nil, err
+		}
+		if err := add(e); err != nil {
+			return nil, err
+		}
+		if j.o.OutputKey != "" && len(all) > 0 {
+			all[0].to = j.o.OutputKey
+		}
+	} else if err := j.o.Input.List(ctx, "", "", add); err != nil {
+		return nil, fmt.Errorf("list %s: %w", j.o.Input.URL(""), err)
+	}
+	there := map[string]bucket.Entry{}
+	if j.o.OutputKey != "" {
+		if e, _, err := j.o.Output.Stat(ctx, j.o.OutputKey); err == nil {
+			there[e.Key] = e
+		} else if !errors.Is(err, bucket.ErrNotFound) {
+			return nil, err
+		}
+	} else if err := j.o.Output.List(ctx, "", "", func(e bucket.Entry) error { there[e.Key] = e; return nil }); err != nil {
+		return nil, fmt.Errorf("list %s: %w", j.o.Output.URL(""), err)
+	}
+	todo := all[:0]
+	for _, in := range all {
+		if e, ok := there[in.to]; ok {
+			if !j.o.Force && !e.Modified.Before(in.entry.Modified) {
+				j.report.Files.Done++
+				continue
+			}
+			in.old = &e
+		}
+		todo = append(todo, in)
+	}
+	slices.SortFunc(todo, func(a, b *input) int { return strings.Compare(a.entry.Key, b.entry.Key) })
+	return todo, nil
+}
+
+// maxUnitFiles bounds the files of a unit, which are open together.
+const maxUnitFiles = 256
+
+// next does a file of stacks, or a unit of files of frames, and gives what is left.
+func (j *job) next(ctx context.Context, todo []*input) ([]*input, error) {
+	var files []*input
+	var rows int64
+	defer func() {
+		for _, in := range files {
+			in.close()
+		}
+	}()
+	for len(todo) > 0 && rows < j.o.UnitRows && len(files) < maxUnitFiles {
+		in := todo[0]
+		t, err := in.kind.open(ctx, j, in)
+		if err != nil {
+			if err := j.failed(ctx, in, err); err != nil {
+				return nil, err
+			}
+			todo = todo[1:]
+			continue
+		}
+		if t.shape() == stacks {
+			if len(files) > 0 { // first those before it
+				t.close()
+				break
+			}
+			err := errors.Join(j.stacks(ctx, in, t), t.close())
+			return todo[1:], j.failed(ctx, in, err)
+		}
+		in.table = t
+		files = append(files, in)
+		rows += t.rows()
+		todo = todo[1:]
+	}
+	if len(files) == 0 {
+		return todo, nil
+	}
+	return todo, j.unit(ctx, files)
+}
+
+func (in *input) close() {
+	if in.table != nil {
+		in.table.close()
+		in.table = nil
+	}
+}
+
+// unit takes files of frames through the three steps.
+func (j *job) unit(ctx context.Context, files []*input) (err error) {
+	u, err := j.newUnit()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, u.close()) }()
+	if files, err = j.readAll(ctx, u, files); err != nil {
+		return err
+	}
+	if err := u.answerAll(ctx); err != nil {
+		return err
+	}
+	return j.writeAll(ctx, u, files)
+}
+
+// readAll takes the frames of files, and gives those files that could be read.
+func (j *job) readAll(ctx context.Context, u *unit, files []*input) ([]*input, error) {
+	type part struct {
+		in   *input
+		part int
+	}
+	work := make(chan part)
+	bad := make(map[*input]bool)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer close(work)
+		for _, in := range files {
+			n, err := in.table.parts(u, in)
+			if err != nil {
+				return err
+			}
+			for k := range n {
+				select {
+				case work <- part{in, k}:
+				case <-gctx.Done():
+					return gctx.Err()
+				}
+			}
+		}
+		return nil
+	})
+	for range j.o.Workers {
+		l := u.newLane(gctx)
+		g.Go(func() error {
+			defer l.end()
+			for w := range work {
+				err := w.in.table.read(gctx, l, w.in, w.part)
+				if err == nil {
+					continue
+				}
+				j.mu.Lock()
+				again := bad[w.in]
+				bad[w.in] = true
+				j.mu.Unlock()
+				if again {
+					continue
+				}
+				if err := j.failed(gctx, w.in, err); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	var good []*input
+	for _, in := range files {
+		if !bad[in] {
+			good = append(good, in)
+		}
+	}
+	return good, err
+}
+
+// writeAll writes the outputs of files: several at once, or of one file, its segments one ahead.
+func (j *job) writeAll(ctx context.Context, u *unit, files []*input) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(j.o.Workers)
+	for _, in := range files {
+		g.Go(func() error {
+			err := j.output(gctx, in, func(w *output) error { return in.table.write(gctx, u, in, w) })
+			return j.failed(gctx, in, err)
+		})
+	}
+	return g.Wait()
+}
+
+// failed notes what became of a file. What is none of the file's fault comes back.
+func (j *job) failed(ctx context.Context, in *input, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	url := j.o.Input.URL(in.entry.Key)
+	list := &j.report.Failed
+	switch {
+	case errors.Is(err, errInput):
+		j.report.Files.Rejected++
+		list = &j.report.Rejected
+	case errors.Is(err, bucket.ErrChanged), errors.Is(err, bucket.ErrNotFound):
+		j.report.Files.Failed++
+	default:
+		return fmt.Errorf("%s: %w", url, err)
+	}
+	if len(*list) < maxTold {
+		*list = append(*list, Rejection{url, err.Error()})
+	} else {
+		j.report.Untold++
+	}
+	if j.o.Progress != nil {
+		j.o.Progress(Event{Step: "write", URL: url, Files: j.report.Files.Written, Of: j.pending, Err: err})
+	}
+	return nil
+}
+
+// progress tells how far a step is.
+func (j *job) progress(step string, in *input, rows uint64) {
+	if j.o.Progress == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.o.Progress(Event{Step: step, URL: j.o.Input.URL(in.entry.Key), Rows: rows, Files: j.report.Files.Written, Of: j.pending})
+}

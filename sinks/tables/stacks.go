@@ -1,0 +1,376 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/internal/pqfile"
+	"github.com/symlake/symlake/sinks/lookup"
+)
+
+// stacks writes the output of a file whose rows are stacks.
+func (j *job) stacks(ctx context.Context, in *input, t table) error {
+	return j.output(ctx, in, func(w *output) error {
+		return t.stacks(ctx, newStackAnswerer(ctx, j, in), w)
+	})
+}
+
+const (
+	// batchFrames are looked up at once: then each block of theirs is read once.
+	batchFrames = 1 << 17
+	// batchBytes are the texts parsed at once.
+	batchBytes = 32 << 20
+)
+
+// stackAnswerer gathers rows that are stacks, answers them together, and hands their answers out in order.
+type stackAnswerer struct {
+	ctx    context.Context
+	j      *job
+	in     *input
+	placer *placer
+	places *places
+	emit   func(a *Answer) error
+
+	rows    []stackRow
+	queries []lookup.StackQuery
+	pairs   []lookup.Query
+	frames  int
+	bytes   int
+	table   textTable
+	done    uint64
+}
+
+// stackRow is a row: stacks of its text, or pairs.
+type stackRow struct {
+	from, to int // queries
+	pairs    []pair
+	isPairs  bool
+	invalid  error
+}
+
+// pair is a frame that is no text.
+type pair struct {
+	place place
+	query int // -1: place.answer
+}
+
+// textTable numbers the texts of a row group.
+type textTable struct {
+	list  []string
+	known map[string]uint32
+	bytes int
+}
+
+func (t *textTable) number(s string) uint32 {
+	if n, ok := t.known[s]; ok {
+		return n
+	}
+	s = strings.Clone(s)
+	n := uint32(len(t.list))
+	t.list = append(t.list, s)
+	t.known[s] = n
+	t.bytes += len(s) + textCost
+	return n
+}
+
+func (t *textTable) reset() {
+	t.list = append(t.list[:0], "")
+	t.known = map[string]uint32{"": 0}
+	t.bytes = 0
+}
+
+func newStackAnswerer(ctx context.Context, j *job, in *input) *stackAnswerer {
+	a := &stackAnswerer{ctx: ctx, j: j, in: in, places: &places{known: map[placeKey]uint32{}}}
+	a.placer = newPlacer(ctx, &j.o, a.places)
+	a.table.reset()
+	return a
+}
+
+// text takes a row of raw text.
+func (a *stackAnswerer) text(n names, text string) error {
+	row := stackRow{from: len(a.queries)}
+	o := a.j.o.Stack
+	if n.frame0 != "" {
+		f, err := report.ParseFrame0(n.frame0)
+		if err != nil {
+			row.invalid = err
+		}
+		o.Frame0 = f
+	}
+	if n.artifact != "" {
+		o.Artifacts = append([]string{n.artifact}, o.Artifacts...)
+	}
+	so := lookup.StackOptions{Artifacts: o.Artifacts, App: a.placer.appBuild(n), Kind: a.placer.platformKind(n)}
+	if row.invalid == nil {
+		err := report.Split(a.ctx, strings.NewReader(text), o, func(s *report.Report) error {
+			found := 0
+			for t := range s.Threads {
+				found += len(s.Threads[t].Frames)
+			}
+			if found > 0 {
+				a.queries = append(a.queries, lookup.StackQuery{Stack: s, StackOptions: so})
+				a.frames += found
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if row.to = len(a.queries); row.to == row.from && row.invalid == nil {
+		row.invalid = errors.New("no line of the text is a frame")
+	}
+	a.bytes += len(text)
+	return a.row(row)
+}
+
+// pair takes a frame of the row that pairsEnd ends.
+func (a *stackAnswerer) pair(n names, address func(t *target, frame uint64) (uint32, uint64, error), to *[]pair) error {
+	t, err := a.placer.target(n)
+	if err != nil {
+		return err
+	}
+	at, value, err := address(t, uint64(len(*to)))
+	if err != nil {
+		return err
+	}
+	p := pair{place: a.places.all[at], query: -1}
+	if p.place.answer == nil {
+		p.query = len(a.pairs)
+		a.pairs = append(a.pairs, p.place.query(value))
+	}
+	*to = append(*to, p)
+	a.frames++
+	return nil
+}
+
+// pairsEnd takes a row of pairs.
+func (a *stackAnswerer) pairsEnd(pairs []pair) error {
+	row := stackRow{pairs: pairs, isPairs: true}
+	if len(pairs) == 0 {
+		row.invalid = errors.New("the row has no frames")
+	}
+	return a.row(row)
+}
+
+func (a *stackAnswerer) row(r stackRow) error {
+	a.rows = append(a.rows, r)
+	if a.frames >= batchFrames || a.bytes >= batchBytes || len(a.rows) >= batchFrames {
+		return a.flush()
+	}
+	return nil
+}
+
+var errNoStack = errors.New("the row has no stack")
+
+// flush answers what was gathered.
+func (a *stackAnswerer) flush() error {
+	texts := make([][][]symbol.Answer, len(a.queries))
+	if err := a.j.o.Client.Stacks(a.ctx, a.queries, func(i int, answers [][]symbol.Answer) { texts[i] = answers }); err != nil {
+		return err
+	}
+	pairs := make([]symbol.Answer, len(a.pairs))
+	if err := a.j.o.Client.Frames(a.ctx, a.pairs, func(i int, x symbol.Answer) { pairs[i] = x }); err != nil {
+		return err
+	}
+	a.j.distinct.Add(uint64(a.frames))
+	for i := range a.rows {
+		r := &a.rows[i]
+		x := newStackAnswer(&a.table)
+		switch {
+		case r.invalid != nil:
+			x.add(nil, &symbol.Answer{Status: invalid, Err: r.invalid})
+		case r.isPairs:
+			for k := range r.pairs {
+				p := &r.pairs[k]
+				if answer := p.place.answer; answer != nil {
+					x.add(nil, answer)
+				} else {
+					x.add(nil, &pairs[p.query])
+				}
+			}
+		default:
+			for q := r.from; q < r.to; q++ {
+				s := a.queries[q].Stack
+				for t := range s.Threads {
+					for f := range s.Threads[t].Frames {
+						x.add(&s.Threads[t].Frames[f], &texts[q][t][f])
+					}
+				}
+			}
+		}
+		if err := a.emit(x.end()); err != nil {
+			return err
+		}
+	}
+	a.done += uint64(len(a.rows))
+	a.j.progress("write", a.in, a.done)
+	a.rows, a.queries, a.pairs, a.frames, a.bytes = a.rows[:0], a.queries[:0], a.pairs[:0], 0, 0
+	return nil
+}
+
+// stackAnswer sums up the answers of a stack.
+type stackAnswer struct {
+	t      *textTable
+	out    Answer
+	frames int32
+	status symbol.Status
+	reason string
+	own    []string // top functions of the application
+	every  []string
+	open   [2]bool // a frame before the last of own, of every, is not final
+	full   bool    // own has as many as a group takes
+}
+
+func newStackAnswer(t *textTable) *stackAnswer { return &stackAnswer{t: t} }
+
+// weight orders statuses: that of a row is the heaviest of its frames; what may change soonest rules, then what may
+// change at all.
+var weight = []symbol.Status{invalid, symbol.Outside, symbol.Hole, symbol.Found, symbol.NoArtifact, symbol.Ambiguous, symbol.Rejected, symbol.Sealed, symbol.Corrupt, symbol.Pending, symbol.Loading, symbol.Unavailable}
+
+// add takes the next frame, from the inside out. f is nil for a pair.
+func (x *stackAnswer) add(f *report.Frame, a *symbol.Answer) {
+	if f != nil && f.Managed != nil && f.Managed.Method == "" && f.Managed.Field == "" {
+		return // a line that only may name classes: it is no frame
+	}
+	if x.frames == 0 || slices.Index(weight, a.Status) > slices.Index(weight, x.status) {
+		x.status, x.reason = a.Status, ""
+		if a.Status != symbol.Found {
+			x.reason = a.Reason()
+		}
+	}
+	status := x.t.number(string(a.Status))
+	if len(a.Frames) == 0 {
+		x.out.Lines = append(x.out.Lines, Line{Frame: x.frames, Status: status})
+	}
+	if !x.full && !final(a.Status) {
+		x.open[0] = x.open[0] || f == nil || !ofSystem(f, nil)
+		x.open[1] = x.open[1] || len(x.every) < groupFunctions
+	}
+	for i := range a.Frames {
+		l := &a.Frames[i]
+		x.out.Lines = append(x.out.Lines, Line{Function: x.t.number(l.Readable()), File: x.t.number(l.File), Line: l.Line, Col: l.Column, Frame: x.frames, Status: status})
+		if x.full || a.Status != symbol.Found {
+			continue
+		}
+		if len(x.every) < groupFunctions {
+			x.every = append(x.every, l.Linkage)
+		}
+		if f == nil && !l.Ignored || f != nil && !ofSystem(f, l) {
+			x.own = append(x.own, l.Linkage)
+		}
+		x.full = len(x.own) == groupFunctions
+	}
+	x.frames++
+}
+
+func (x *stackAnswer) end() *Answer {
+	if x.frames == 0 {
+		x.status, x.reason = invalid, "no line of the text is a frame"
+	}
+	x.out.Status, x.out.Reason = x.t.number(string(x.status)), x.t.number(x.reason)
+	own, open := x.own, x.open[0]
+	if len(own) == 0 {
+		own, open = x.every, open || x.open[1]
+	}
+	if !open {
+		x.out.Group = x.t.number(groupOf(own))
+	}
+	return &x.out
+}
+
+// stacks writes a Parquet file of stacks.
+func (c *columns) stacks(ctx context.Context, a *stackAnswerer, w *output) error {
+	ext, err := c.extend(ctx, w)
+	if err != nil {
+		return err
+	}
+	rows := NewAnswerRows(c.added, true)
+	a.emit = func(x *Answer) error {
+		rows.Texts(a.table.list)
+		rows.Once(x)
+		w.note(x, a.table.list)
+		return nil
+	}
+	for g := range c.rows_.Groups() {
+		a.table.reset()
+		rows.Reset(a.table.list)
+		err := c.rows_.Scan(ctx, g, c.leaf, func(n int, cells []pqfile.Cells) error {
+			r := c.rowNames(cells)
+			for i := range n {
+				if err := c.stackRow(a, &r, cells, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			err = a.flush()
+		}
+		if err == nil {
+			err = addGroup(ctx, ext, rows)
+		}
+		if err != nil {
+			return blame(err)
+		}
+	}
+	return blame(ext.Close())
+}
+
+// stackRow takes row i of some.
+func (c *columns) stackRow(a *stackAnswerer, r *rowNames, cells []pqfile.Cells, i int) error {
+	n := r.at(i)
+	if s := c.cells(RoleStack, cells); s != nil {
+		if null(s, i) {
+			return a.row(stackRow{invalid: errNoStack})
+		}
+		return a.text(n, text(s, i))
+	}
+	address := c.cells(RoleAddress, cells)
+	from := 0
+	if i > 0 {
+		from = address.Ends[i-1]
+	}
+	names := r.artifact
+	listed := names != nil && len(names.Ends) > 0
+	if listed && names.Ends[i] != address.Ends[i] {
+		return a.row(stackRow{invalid: errors.New("the row has not as many artifacts as addresses")})
+	}
+	var pairs []pair
+	for k := from; k < address.Ends[i]; k++ {
+		switch {
+		case listed:
+			n.artifact = text(names, k)
+		case names != nil:
+			n.artifact = text(names, i)
+		}
+		err := a.pair(n, func(t *target, frame uint64) (uint32, uint64, error) {
+			switch {
+			case null(address, k):
+				at, err := a.placer.noAddress()
+				return at, 0, err
+			case len(address.Texts) > 0:
+				return a.placer.text(t, address.Texts[k], frame)
+			}
+			at, value := a.placer.number(t, address.Ints[k], frame)
+			return at, value, nil
+		}, &pairs)
+		if err != nil {
+			return err
+		}
+	}
+	return a.pairsEnd(pairs)
+}
+
+// note counts a row that was written.
+func (w *output) note(x *Answer, texts []string) {
+	status := texts[x.Status]
+	w.count(status, 1, !isFinal(status))
+	if n := len(x.Lines); n > 0 {
+		w.frames += uint64(x.Lines[n-1].Frame) + 1
+	}
+}

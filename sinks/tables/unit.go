@@ -1,0 +1,216 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/symlake/symlake/sinks/scratch"
+)
+
+// unit is files of frames that are sorted and answered together.
+type unit struct {
+	j      *job
+	budget *scratch.Budget
+	places places
+	texts  *texts
+	answer pile // encoded answers by number
+
+	mu       sync.Mutex
+	segments []segment
+	file     *scratch.File
+	sorter   sorter
+	spread   *spread // answers by row, if they do not fit
+	read     atomic.Uint64
+}
+
+// segment is consecutive rows of a file: a row group, or a piece of NDJSON.
+type segment struct {
+	rows    int
+	numbers []uint32 // of answers, by row; nil until they are known, and where they are in scratch
+}
+
+func (j *job) newUnit() (*unit, error) {
+	u := &unit{j: j, budget: scratch.NewBudget(j.o.MemoryBytes)}
+	u.places.known = map[placeKey]uint32{}
+	u.answer = pile{budget: u.budget, file: u.scratch}
+	var err error
+	u.texts, err = newTexts(&pile{budget: u.budget, file: u.scratch}, int(j.o.MemoryBytes/8))
+	return u, err
+}
+
+// scratch is the unit's one file of what does not fit into memory.
+func (u *unit) scratch() (*scratch.File, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.file == nil {
+		f, err := scratch.Create(u.j.o.Scratch, u.j.disk)
+		if err != nil {
+			return nil, err
+		}
+		u.file = f
+	}
+	return u.file, nil
+}
+
+func (u *unit) close() error {
+	u.answer.release()
+	u.texts.pile.release()
+	if u.file == nil {
+		return nil
+	}
+	return u.file.Close()
+}
+
+// newSegment adds a segment of rows (0: not known yet) and gives its number.
+func (u *unit) newSegment(rows int) (uint32, bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := uint32(len(u.segments))
+	if n == maxSegments {
+		return 0, false
+	}
+	u.segments = append(u.segments, segment{rows: rows})
+	return n, true
+}
+
+// rows are those of all segments.
+func (u *unit) rows() (n int64) {
+	for i := range u.segments {
+		n += int64(u.segments[i].rows)
+	}
+	return n
+}
+
+// lane takes the records of one worker.
+type lane struct {
+	u       *unit
+	placer  *placer
+	records []record
+	spare   []record
+	room    int
+	held    int64
+}
+
+// firstRecords are what a lane has room for at first.
+const firstRecords = 1 << 14
+
+func (u *unit) newLane(ctx context.Context) *lane {
+	return &lane{u: u, placer: newPlacer(ctx, &u.j.o, &u.places)}
+}
+
+// add takes a record.
+func (l *lane) add(place, segment uint32, row int, value uint64) error {
+	if len(l.records) == cap(l.records) {
+		if err := l.grow(); err != nil {
+			return err
+		}
+	}
+	l.records = append(l.records, record{uint64(place)<<slotBits | uint64(segment)<<rowBits | uint64(row), value})
+	return nil
+}
+
+// grow makes room: more of it, or by writing what is there to scratch. The room for sorting counts too.
+func (l *lane) grow() error {
+	more := max(firstRecords, cap(l.records))
+	if cost := int64(more) * 2 * recordBytes; l.u.budget.Take(cost) || len(l.records) < firstRecords {
+		grown := make([]record, len(l.records), cap(l.records)+more)
+		copy(grown, l.records)
+		l.records = grown
+		l.held += cost
+		return nil
+	}
+	f, err := l.u.scratch()
+	if err != nil {
+		return err
+	}
+	r, err := spill(f, l.sort())
+	if err != nil {
+		return err
+	}
+	l.u.keep(r)
+	l.u.j.spilled.Add(int64(len(l.records)) * recordBytes)
+	l.records = l.records[:0]
+	return nil
+}
+
+func (l *lane) sort() []record {
+	if len(l.spare) < len(l.records) {
+		l.spare = make([]record, cap(l.records))
+	}
+	sorted, other := sortRecords(l.records, l.spare[:len(l.records)])
+	l.records, l.spare = sorted, other[:cap(other)]
+	return sorted
+}
+
+// end gives the sorter what the lane still holds.
+func (l *lane) end() {
+	if sorted := l.sort(); len(sorted) > 0 {
+		l.u.keep(run{records: sorted})
+	}
+	l.spare = nil
+	l.u.budget.Give(l.held / 2)
+}
+
+func (u *unit) keep(r run) {
+	u.mu.Lock()
+	u.sorter.runs = append(u.sorter.runs, r)
+	u.mu.Unlock()
+}
+
+// chunkRecords are looked up at once by one worker.
+const chunkRecords = 1 << 16
+
+// answerAll looks everything up that the lanes took.
+func (u *unit) answerAll(ctx context.Context) error {
+	u.sorter.file = u.file
+	if err := u.newNumbers(); err != nil {
+		return err
+	}
+	cursors, err := u.sorter.start()
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	chunks := make(chan []record, u.j.o.Workers)
+	free := sync.Pool{New: func() any { c := make([]record, chunkRecords); return &c }}
+	g.Go(func() error {
+		defer close(chunks)
+		for {
+			c := free.Get().(*[]record)
+			n, err := merge(&cursors, (*c)[:chunkRecords])
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				return nil
+			}
+			select {
+			case chunks <- (*c)[:n]:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	for range u.j.o.Workers {
+		g.Go(func() error {
+			a := newAnswerer(u)
+			for c := range chunks {
+				if err := a.chunk(ctx, c); err != nil {
+					return err
+				}
+				free.Put(&c)
+			}
+			return a.end()
+		})
+	}
+	err = g.Wait()
+	u.sorter.runs = nil
+	return err
+}
+
+// errShort: fewer answers than rows, which cannot be.
+var errShort = errors.New("rows without an answer")
