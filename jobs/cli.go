@@ -1,3 +1,8 @@
+// Package jobs is the command line of symlake: one file a command. The commands that answer from a store are in
+// internal/query, since symlake-lookup has them too. The packages below internal hold what commands share.
+//
+// A command builds things from flags and settings and runs them. All that a test would want to know is below, in ingest,
+// sinks and formats.
 package jobs
 
 import (

@@ -11,8 +11,10 @@ import (
 
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/host"
+	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -21,24 +23,20 @@ import (
 
 type ingestJob struct {
 	workspace.SourceFlags
-	Workers        int           `help:"Units exploded at once (default: limits.workers, else the processors)."`
-	Shard          string        `help:"Take objects whose key hashes to I of N, from 0." placeholder:"I/N"`
-	DryRun         bool          `help:"Print what would be done; change nothing."`
-	Force          bool          `help:"Load again what is loaded, rejected or pinned."`
-	Rename         bool          `help:"Load nothing: name what is loaded after the APP@BUILD that metadata, sidecars and patterns give now."`
-	Rederive       bool          `help:"Load again what older parsers made, worst quality first, within --limit and --deadline."`
-	Limit          int           `help:"Take at most N new objects." placeholder:"N"`
-	Deadline       time.Duration `help:"Take no new object after this time, and put back what is open a tenth of it later." placeholder:"25m"`
-	IfLocked       string        `help:"When another ingest of the same shard works on this store: wait, skip (exit 0), fail, or join it: objects are leased." enum:"wait,skip,fail,join" default:"wait"`
-	Only           []string      `help:"Take only this object of the sources, list nothing; repeatable." placeholder:"URL"`
-	HintsOnly      bool          `help:"Take what the sources' hints name, list nothing."`
-	Isolated       bool          `hidden:"" help:"This is the process of its own of an object that processes died of."`
-	Teller         string        `hidden:"" help:"The process that tells what an isolated one does." placeholder:"WORKER"`
-	RunID          string        `name:"run" help:"Identity of this run; the report sums all attempts of it." placeholder:"ID"`
-	Report         string        `help:"Where the report goes: a file, a folder (DIR/), which gets a file a run, or -: standard output, as the very last line." placeholder:"FILE"`
-	TellLater      bool          `help:"Keep what this run did in the store as well: symlake report --pending tells it."`
-	NothingNewCode int           `help:"Exit code when no attempt of this run loaded or rejected anything." default:"0" placeholder:"N"`
-	RejectedCode   int           `help:"Exit code when something was newly rejected." default:"3" placeholder:"N"`
+	Workers   int           `help:"Units exploded at once (default: limits.workers, else the processors)."`
+	Shard     string        `help:"Take objects whose key hashes to I of N, from 0." placeholder:"I/N"`
+	DryRun    bool          `help:"Print what would be done; change nothing."`
+	Force     bool          `help:"Load again what is loaded, rejected or pinned."`
+	Rename    bool          `help:"Load nothing: name what is loaded after the APP@BUILD that metadata, sidecars and patterns give now."`
+	Rederive  bool          `help:"Load again what older parsers made, worst quality first, within --limit and --deadline."`
+	Limit     int           `help:"Take at most N new objects." placeholder:"N"`
+	Deadline  time.Duration `help:"Take no new object after this time, and put back what is open a tenth of it later." placeholder:"25m"`
+	IfLocked  string        `help:"When another ingest of the same shard works on this store: wait, skip (exit 0), fail, or join it: objects are leased." enum:"wait,skip,fail,join" default:"wait"`
+	Only      []string      `help:"Take only this object of the sources, list nothing; repeatable." placeholder:"URL"`
+	HintsOnly bool          `help:"Take what the sources' hints name, list nothing."`
+	Isolated  bool          `hidden:"" help:"This is the process of its own of an object that processes died of."`
+	Teller    string        `hidden:"" help:"The process that tells what an isolated one does." placeholder:"WORKER"`
+	reportFlags
 }
 
 // ingestGCPercent lets garbage grow to a multiple of what lives: little does,
@@ -199,4 +197,27 @@ func (j ingestJob) options(p *workspace.Workspace) (ingest.Options, error) {
 	var err error
 	o.Shard, o.Shards, err = workspace.ParseShard(j.Shard)
 	return o, err
+}
+
+// Failed tells of a run that did not come so far as to have a report: in its metrics, which would
+// show the success of an earlier one, and in its report. It returns the run's error and its own.
+func (j ingestJob) Failed(s *session.Session, err error) error {
+	p := workspace.New(s)
+	if j.Isolated { // its parent tells
+		return err
+	}
+	report := &report.Report{Job: "ingest", Run: workspace.RunID(j.RunID), Started: p.Began.UTC(), Seconds: time.Since(p.Began).Seconds(),
+		Error: err.Error(), Rejected: []report.Rejection{}}
+	report.Objects.Skipped = map[string]int{}
+	if _, shards, serr := workspace.ParseShard(j.Shard); serr == nil && shards > 1 {
+		report.Shard = j.Shard
+	}
+	var missing *unopenedSources
+	if errors.As(err, &missing) {
+		report.Sources = missing.list
+	}
+	if !j.DryRun {
+		err = errors.Join(err, tellRun(p, report, err))
+	}
+	return p.ReportFailure(err, j.Report, reportName(report), report)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/jobs/internal/exit"
-	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
@@ -25,9 +24,18 @@ const (
 	maxNamed = 50
 )
 
+// reportFlags say where the report of a run goes, and what the process ends with.
+type reportFlags struct {
+	RunID          string `name:"run" help:"Identity of this run; the report sums all attempts of it." placeholder:"ID"`
+	Report         string `help:"Where the report goes: a file, a folder (DIR/), which gets a file a run, or -: standard output, as the very last line." placeholder:"FILE"`
+	TellLater      bool   `help:"Keep what this run did in the store as well: symlake report --pending tells it."`
+	NothingNewCode int    `help:"Exit code when no attempt of this run loaded or rejected anything." default:"0" placeholder:"N"`
+	RejectedCode   int    `help:"Exit code when something was newly rejected." default:"3" placeholder:"N"`
+}
+
 // tell tells what a run did: in metrics, on standard error, and last in its report. What the
 // report says is told once it is written. err is the run's own; tell returns that of the job.
-func (j ingestJob) tell(p *workspace.Workspace, report *report.Report, o ingest.Options, err error) error {
+func (j reportFlags) tell(p *workspace.Workspace, report *report.Report, o ingest.Options, err error) error {
 	ctx := context.WithoutCancel(p.Ctx)
 	if p.Ctx.Err() != nil {
 		var cancel context.CancelFunc
@@ -35,7 +43,7 @@ func (j ingestJob) tell(p *workspace.Workspace, report *report.Report, o ingest.
 		defer cancel()
 	}
 	var telling *ingest.Telling
-	if !j.DryRun && !j.Isolated {
+	if !o.DryRun && !o.Isolated {
 		var terr error
 		if telling, terr = ingest.Tell(ctx, report, o); terr != nil {
 			telling, err = nil, errors.Join(err, terr)
@@ -45,7 +53,7 @@ func (j ingestJob) tell(p *workspace.Workspace, report *report.Report, o ingest.
 	if err != nil {
 		report.Error = err.Error()
 	}
-	if !j.Isolated {
+	if !o.Isolated {
 		nameObjects(p, report)
 	}
 	name := reportName(report)
@@ -72,29 +80,6 @@ func reportName(r *report.Report) string {
 	return name
 }
 
-// Failed tells of a run that did not come so far as to have a report: in its metrics, which would
-// show the success of an earlier one, and in its report. It returns the run's error and its own.
-func (j ingestJob) Failed(s *session.Session, err error) error {
-	p := workspace.New(s)
-	if j.Isolated { // its parent tells
-		return err
-	}
-	report := &report.Report{Job: "ingest", Run: workspace.RunID(j.RunID), Started: p.Began.UTC(), Seconds: time.Since(p.Began).Seconds(),
-		Error: err.Error(), Rejected: []report.Rejection{}}
-	report.Objects.Skipped = map[string]int{}
-	if _, shards, serr := workspace.ParseShard(j.Shard); serr == nil && shards > 1 {
-		report.Shard = j.Shard
-	}
-	var missing *unopenedSources
-	if errors.As(err, &missing) {
-		report.Sources = missing.list
-	}
-	if !j.DryRun {
-		err = errors.Join(err, tellRun(p, report, err))
-	}
-	return p.ReportFailure(err, j.Report, reportName(report), report)
-}
-
 // unopenedSources are sources that could not be opened. The rest was loaded.
 type unopenedSources struct {
 	list []report.Rejection
@@ -113,7 +98,7 @@ func (u *unopenedSources) Error() string {
 }
 
 // verdict is what a run ends with.
-func (j ingestJob) verdict(r *report.Report, err error) error {
+func (j reportFlags) verdict(r *report.Report, err error) error {
 	if err != nil {
 		return err
 	}
