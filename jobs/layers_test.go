@@ -20,7 +20,7 @@ const module = "github.com/symlake/symlake/"
 // they may be imported by siblings and from above.
 var libraries = map[string]bool{
 	"formats/symbol": true, "formats/report": true, "formats/retrace": true, "formats/room": true, "formats/trace": true, "formats/demangle": true, "formats/demangle/cxx": true, "formats/demangle/swift": true, "formats/all": true, "formats/formattest": true,
-	"sinks/row": true, "sinks/catalog": true, "sinks/lookup": true, "sinks/bucket": true, "sinks/kek": true, "sinks/kek/kms": true, "sinks/kek/kmstest": true, "sinks/all": true, "sinks/open": true, "sinks/sinktest": true, "sinks/scratch": true, "sinks/tables": true,
+	"sinks/row": true, "sinks/catalog": true, "sinks/lookup": true, "sinks/answer": true, "sinks/bucket": true, "sinks/kek": true, "sinks/kek/kms": true, "sinks/kek/kmstest": true, "sinks/all": true, "sinks/open": true, "sinks/sinktest": true, "sinks/scratch": true, "sinks/tables": true,
 	"sinks/bucket/all": true, "sinks/bucket/buckettest": true,
 }
 
@@ -45,8 +45,10 @@ func violation(from, to string) string {
 		return "only all names an adapter"
 	case isStore(from) && (inside(to, "sinks/row") || inside(to, "sinks/catalog")):
 		return "a store sees opaque rows only"
-	case top(from) == "ingest" && to == "sinks/lookup":
+	case top(from) == "ingest" && (to == "sinks/lookup" || to == "sinks/answer"):
 		return "ingest never looks up"
+	case from == "sinks/lookup" && (to == "sinks/answer" || inside(to, "formats/report") || to == "formats/retrace"):
+		return "the thin client knows nothing of reports"
 	case from == "sinks/lookup" && (to == "formats/all" || to == "sinks/all" || inside(to, "ingest")):
 		return "the thin client brings no parser and no store"
 	}
@@ -135,9 +137,12 @@ func TestLayersRefuse(t *testing.T) {
 		{"sinks/hbase", "sinks/catalog"},
 		{"sinks/lookup", "formats/all"},
 		{"sinks/lookup", "sinks/file"},
+		{"sinks/lookup", "sinks/answer"},
+		{"sinks/lookup", "formats/report"},
 		{"sinks/row", "sinks/mem"},
 		{"sinks/file", "sinks/bucket/s3"},
 		{"ingest", "sinks/lookup"},
+		{"ingest", "sinks/answer"},
 		{"ingest", "sinks/file"},
 		{"ingest", "formats/elf"},
 		{"jobs", "sinks/hbase"},

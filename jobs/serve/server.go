@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/jobs/serve/intake"
-	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/answer"
 )
 
 // A body must come, and an answer must be taken, at lowestRate bytes a second at least, over each rateWindow.
@@ -35,7 +35,7 @@ const (
 
 // Options of a server.
 type Options struct {
-	Client  *lookup.Client
+	Client  *answer.Client
 	Metrics *Metrics // to be given the client's observer too
 	Log     *slog.Logger
 	Tokens  Tokens // empty: nobody is asked for one

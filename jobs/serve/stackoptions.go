@@ -9,7 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/jobs/wire"
-	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/answer"
 )
 
 // rawStack is a stack as it was reported, and what its text does not say.
@@ -17,7 +17,7 @@ type rawStack struct {
 	Text      *string  `json:"text"`
 	App       string   `json:"app"`      // APP or, with build, APP@BUILD
 	Build     string   `json:"build"`    //
-	Platform  string   `json:"platform"` // see lookup.PlatformKind
+	Platform  string   `json:"platform"` // see answer.PlatformKind
 	Frame0    string   `json:"frame0"`   // exact, return or stepped
 	Artifacts []string `json:"artifacts"`
 	wire.Reading
@@ -63,8 +63,8 @@ func parseOptions(c *call) (o textOptions, err error) {
 }
 
 // options are what a raw stack says besides its text. i is its place among those of the request.
-func (s *Server) options(c *call, i int, raw *rawStack) (split report.Options, o lookup.StackOptions, err error) {
-	kind, known := lookup.PlatformKind(raw.Platform)
+func (s *Server) options(c *call, i int, raw *rawStack) (split report.Options, o answer.Options, err error) {
+	kind, known := answer.PlatformKind(raw.Platform)
 	if !known {
 		return split, o, failed(http.StatusBadRequest, "stacks[%d]: platform is not known", i)
 	}
@@ -93,7 +93,7 @@ func (s *Server) options(c *call, i int, raw *rawStack) (split report.Options, o
 	if err := raw.Dart.Options(&split); err != nil {
 		return split, o, failed(http.StatusBadRequest, "stacks[%d]: %v", i, err)
 	}
-	return split, lookup.StackOptions{Artifacts: raw.Artifacts, App: app, Kind: kind, Used: c.used}, nil
+	return split, answer.Options{Artifacts: raw.Artifacts, App: app, Kind: kind, Used: c.used}, nil
 }
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/answer"
 )
 
 // Stacks are answered together until they have so many frames, or so much text: names are resolved once for all of them,
@@ -30,7 +30,7 @@ type work struct {
 	text  func() io.Reader
 	bytes int // of the text
 	split report.Options
-	o     lookup.StackOptions
+	o     answer.Options
 }
 
 // newWork makes work of a raw stack. i is its place among those of the request.
@@ -92,7 +92,7 @@ func (w *work) run(emit func(d *report.Report, answers [][]symbol.Answer) error)
 // group is stacks that are answered together.
 type group struct {
 	c             *call
-	queries       []lookup.StackQuery
+	queries       []answer.Query
 	emits         []func(d *report.Report, answers [][]symbol.Answer) error
 	frames, bytes int
 }
@@ -104,7 +104,7 @@ func (g *group) add(w *work, emit func(d *report.Report, answers [][]symbol.Answ
 		if g.c.frames += n; g.c.frames > g.c.limits.Frames {
 			return errFrames
 		}
-		g.queries, g.emits = append(g.queries, lookup.StackQuery{Stack: d, StackOptions: w.o}), append(g.emits, emit)
+		g.queries, g.emits = append(g.queries, answer.Query{Stack: d, Options: w.o}), append(g.emits, emit)
 		g.frames += n
 		if g.bytes += len(d.Text) + groupBytes/groupFrames; g.frames < groupFrames && g.bytes < groupBytes {
 			return nil

@@ -7,13 +7,14 @@ import (
 	"strconv"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // Asker turns names and positions as people write them into questions. It remembers what names led to
 // until it is dropped. One goroutine.
 type Asker struct {
-	Client *lookup.Client
+	Client *answer.Client
 	Narrow lookup.Narrow // for names that several artifacts have
 
 	names     map[string]lookup.Resolution
@@ -200,7 +201,7 @@ func (q *Question) head() (j Answer) {
 }
 
 // Excerpts gives the source of each frame, up to around lines before and behind its own, where there is any; 0: none.
-func (q *Question) Excerpts(ctx context.Context, client *lookup.Client, frames []symbol.Frame, around uint32) ([]lookup.Excerpt, error) {
+func (q *Question) Excerpts(ctx context.Context, client *answer.Client, frames []symbol.Frame, around uint32) ([]lookup.Excerpt, error) {
 	if around == 0 || len(frames) == 0 {
 		return nil, nil
 	}

@@ -8,12 +8,12 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/answer"
 )
 
 // Explain prints, for each frame of a stack, the way from its text to its row.
-func Explain(ctx context.Context, w io.Writer, client *lookup.Client, s *report.Report, o lookup.StackOptions) error {
-	return client.Explain(ctx, s, o, func(t, f int, x *lookup.Explanation) error {
+func Explain(ctx context.Context, w io.Writer, client *answer.Client, s *report.Report, o answer.Options) error {
+	return client.Explain(ctx, s, o, func(t, f int, x *answer.Explanation) error {
 		if _, err := fmt.Fprintf(w, "explain thread %d frame %d\n", t, f); err != nil {
 			return err
 		}
@@ -22,7 +22,7 @@ func Explain(ctx context.Context, w io.Writer, client *lookup.Client, s *report.
 }
 
 // writeExplanation prints the way of one frame from its text to its row, a step a line.
-func writeExplanation(w io.Writer, e *lookup.Explanation) (err error) {
+func writeExplanation(w io.Writer, e *answer.Explanation) (err error) {
 	line := func(what, format string, args ...any) {
 		if err == nil {
 			_, err = fmt.Fprintf(w, "  %-9s %s\n", what, fmt.Sprintf(format, args...))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -25,7 +26,7 @@ func (r Reading) Check() error {
 
 // Managed gives the options. Where a mapping is named, every line may name one of its classes, as R8's
 // retrace has it. The error is of school or regex, and begins with that word.
-func (r Reading) Managed(ctx context.Context, client *lookup.Client, artifacts []string, app string) (o report.ManagedOptions, err error) {
+func (r Reading) Managed(ctx context.Context, client *answer.Client, artifacts []string, app string) (o report.ManagedOptions, err error) {
 	if o.School, err = report.ParseSchool(r.School); err != nil {
 		return o, fmt.Errorf("school: %w", err)
 	}

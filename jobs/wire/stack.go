@@ -5,7 +5,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/answer"
 )
 
 // Stack is a stack as --json prints it.
@@ -44,10 +44,10 @@ func NewStack(s *report.Report, answers [][]symbol.Answer) *Stack {
 
 // Excerpts adds the source of each frame, up to around lines before and behind its own, where there is any. s and
 // answers are what NewStack was given, o is how they were answered.
-func (x *Stack) Excerpts(ctx context.Context, client *lookup.Client, s *report.Report, answers [][]symbol.Answer, o lookup.StackOptions, around uint32) error {
+func (x *Stack) Excerpts(ctx context.Context, client *answer.Client, s *report.Report, answers [][]symbol.Answer, o answer.Options, around uint32) error {
 	at := 0 // the frame of the record at hand
 	last := -1
-	return client.Explain(ctx, s, o, func(t, f int, way *lookup.Explanation) error {
+	return client.Explain(ctx, s, o, func(t, f int, way *answer.Explanation) error {
 		if t != last {
 			at, last = 0, t
 		}

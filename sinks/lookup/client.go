@@ -1,10 +1,9 @@
 // Package lookup is the thin client: it answers (artifact, place) with frames,
-// names with artifacts, and whole stacks, from the rows of a store.
+// and names with artifacts, from the rows of a store.
 //
 // It reads one catalog record an artifact and one row a block, and caches
-// both. It never writes. What it leaves to others: the stored form (sinks/row),
-// text in and out (formats/report), parsing symbol files (formats and ingest, neither of which
-// it imports).
+// both. It never writes. Package sinks/row holds the stored form, package sinks/answer answers
+// whole reports, formats and ingest parse symbol files. It imports only the first.
 //
 // Invariants:
 //   - a hole is answered only where the row that speaks for the position, or

@@ -24,7 +24,7 @@ var (
 	errHole    = errors.New("no source of this artifact says anything about this position")
 	errPast    = errors.New("the position lies beyond the end of the image")
 	errBefore  = errors.New("the address lies below the image base")
-	errNowhere = errors.New("the artifact has no such section or symbol to count from")
+	ErrNowhere = errors.New("the artifact has no such section or symbol to count from")
 )
 
 // Each answers many questions, each as soon as it can be: emit is called once for every one, i being its place in qs,
@@ -127,7 +127,7 @@ func (e *entry) place(w symbol.Where) (pos uint64, i int, status symbol.Status, 
 	pos, ok := e.load.artifact.Position(w)
 	switch {
 	case !ok && w.Space == symbol.Anchored:
-		return 0, 0, symbol.Outside, errNowhere
+		return 0, 0, symbol.Outside, ErrNowhere
 	case !ok:
 		return 0, 0, symbol.Outside, errBefore
 	case pos >= e.load.artifact.End:

@@ -13,20 +13,20 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/sinks/lookup/lookuptest"
 )
 
 const module = "github.com/symlake/symlake/"
 
-// The client is thin: whoever embeds it gets these packages and no parser, no store, no
-// pipeline. The sources are parsed here, so that a cached result of another
+// The client is thin: it brings these packages, and no parser, no store, no pipeline and nothing of
+// reports. The sources are parsed here, so that a cached result of another
 // process cannot hide a new import.
 func TestThin(t *testing.T) {
 	allowed := []string{
 		"sinks", "sinks/lookup", "sinks/catalog", "sinks/row", "sinks/internal/entropy",
-		"formats", "formats/symbol", "formats/report", "formats/retrace", "formats/room", "formats/demangle", "formats/demangle/swift", "formats/demangle/cxx",
+		"formats", "formats/symbol", "formats/room", "formats/demangle", "formats/demangle/swift", "formats/demangle/cxx",
 		"github.com/maypok86/otter/v2", "github.com/klauspost/compress/zstd", "github.com/klauspost/compress/fse", "github.com/klauspost/compress/huff0",
 		"github.com/ianlancetaylor/demangle",
-		"google.golang.org/protobuf/encoding/protowire", // tombstone.pb
 	}
 	seen := map[string]bool{}
 	var walk func(pkg, by string)
@@ -49,7 +49,7 @@ func TestThin(t *testing.T) {
 		}
 	}
 	walk("sinks/lookup", "")
-	failIf(t, !seen["sinks/row"] || !seen["formats/report"], "the walk saw only %v", seen)
+	lookuptest.FailIf(t, !seen["sinks/row"] || !seen["formats/symbol"], "the walk saw only %v", seen)
 }
 
 // Whoever opens a store by its URL to read it gets its client libraries, and no lake, no S3, nothing
@@ -76,14 +76,14 @@ func TestOpenIsThin(t *testing.T) {
 		}
 	}
 	walk("sinks/open", "")
-	failIf(t, !seen["sinks/hbase"] || !seen["sinks/redis"] || !seen["sinks/file"], "the walk saw only %v", seen)
+	lookuptest.FailIf(t, !seen["sinks/hbase"] || !seen["sinks/redis"] || !seen["sinks/file"], "the walk saw only %v", seen)
 
 	// What these libraries bring in turn is asked of the go command.
 	deps, err := exec.Command("go", "list", "-deps", module+"sinks/open").Output()
-	noError(t, err)
+	lookuptest.NoError(t, err)
 	for _, pkg := range strings.Fields(string(deps)) {
 		for _, bad := range []string{"apache/arrow", "parquet-go", "aws-sdk-go"} {
-			failIf(t, strings.Contains(pkg, bad), "%s is brought along", pkg)
+			lookuptest.FailIf(t, strings.Contains(pkg, bad), "%s is brought along", pkg)
 		}
 	}
 }
@@ -91,19 +91,19 @@ func TestOpenIsThin(t *testing.T) {
 func imports(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	parsed, err := os.ReadDir(dir)
-	noError(t, err)
+	lookuptest.NoError(t, err)
 	for _, f := range parsed {
 		if f.IsDir() || f.Type()&fs.ModeType != 0 || !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
 			continue
 		}
 		src, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, f.Name()), nil, parser.ImportsOnly)
-		noError(t, err)
+		lookuptest.NoError(t, err)
 		for _, spec := range src.Imports {
 			path, err := strconv.Unquote(spec.Path.Value)
-			noError(t, err)
+			lookuptest.NoError(t, err)
 			all = append(all, path)
 		}
 	}
-	failIf(t, len(all) == 0, "no imports in %s", dir)
+	lookuptest.FailIf(t, len(all) == 0, "no imports in %s", dir)
 	return all
 }

@@ -24,7 +24,7 @@ func (c *Client) Locate(ctx context.Context, q Query) (l Location, err error) {
 		return l, err
 	}
 	pos, i, status, why := e.place(q.Where)
-	l.Position, l.Known = pos, !errors.Is(why, errBefore) && !errors.Is(why, errNowhere)
+	l.Position, l.Known = pos, !errors.Is(why, errBefore) && !errors.Is(why, ErrNowhere)
 	if status != symbol.Found {
 		return l, nil
 	}

@@ -7,18 +7,19 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/lookup/lookuptest"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // TestTrustedName: an artifact of a lower rank does not make a debug-id, or a file of a build, ambiguous. File names
 // alone stay what they are, and so do names of one rank.
 func TestTrustedName(t *testing.T) {
-	w := newWorld(t)
-	claim := func(hex, app string, s row.Standing) *image {
-		im := newImage(strings.Repeat(hex, 20), "libcart.so", 5)
-		im.names = append(im.names, symbol.Name{Kind: symbol.NameDebugID, Text: debugID}, symbol.Name{Kind: symbol.NameApp, Text: app})
-		w.publish(im)
-		w.record(im.ID, func(r *catalog.Record) {
+	w := lookuptest.NewWorld(t)
+	claim := func(hex, app string, s row.Standing) *lookuptest.Image {
+		im := lookuptest.NewImage(strings.Repeat(hex, 20), "libcart.so", 5)
+		im.Recorded = append(im.Recorded, symbol.Name{Kind: symbol.NameDebugID, Text: debugID}, symbol.Name{Kind: symbol.NameApp, Text: app})
+		w.Publish(im)
+		w.Record(im.ID, func(r *catalog.Record) {
 			p := *r.Published
 			p.Source.Standing = s
 			r.Published = &p
@@ -29,8 +30,8 @@ func TestTrustedName(t *testing.T) {
 	claim("b1", "shop@1", row.Standing{Owner: "team-b", Rank: 1})
 	find := func(name string, n lookup.Narrow, want symbol.Status) {
 		t.Helper()
-		r := w.client().Resolve(t.Context(), name, n)
-		failIf(t, r.Status != want || want == symbol.Found && r.Record.ID != mine.ID, "%s %+v: %+v", name, n, r)
+		r := w.Client().Resolve(t.Context(), name, n)
+		lookuptest.FailIf(t, r.Status != want || want == symbol.Found && r.Record.ID != mine.ID, "%s %+v: %+v", name, n, r)
 	}
 	find(debugID, lookup.Narrow{}, symbol.Found)
 	find("libcart.so", lookup.Narrow{App: "shop@1"}, symbol.Found)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/bucket/file"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/sinktest"
@@ -27,7 +28,7 @@ func TestEveryDeath(t *testing.T) {
 			must(t, err)
 			target, err := file.Open(out)
 			must(t, err)
-			o := Options{Client: lookup.New(w.store, w.kek, lookup.Options{CacheBytes: 1 << 20}), Input: source, Output: m.Bucket(target), Scratch: t.TempDir()}
+			o := Options{Client: answer.New(lookup.New(w.store, w.kek, lookup.Options{CacheBytes: 1 << 20})), Input: source, Output: m.Bucket(target), Scratch: t.TempDir()}
 			if _, err := Run(t.Context(), o); !errors.Is(err, sinktest.ErrDead) {
 				t.Fatalf("death at file %d: %v", at, err)
 			}

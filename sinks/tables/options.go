@@ -9,13 +9,13 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/bucket"
-	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // Options of a run.
 type Options struct {
-	Client *lookup.Client
+	Client *answer.Client
 	// Input holds the rows: in the object Key or, if Key is empty, in every object of a known kind whose key Take accepts
 	// (nil: all).
 	Input bucket.Bucket

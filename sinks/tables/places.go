@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -191,7 +192,7 @@ func (p *placer) platformKind(n names) symbol.Kind {
 	if platform == "" {
 		platform = p.o.Platform
 	}
-	kind, _ := lookup.PlatformKind(platform)
+	kind, _ := answer.PlatformKind(platform)
 	return kind
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -36,7 +37,7 @@ type stackAnswerer struct {
 	emit   func(a *Answer) error
 
 	rows    []stackRow
-	queries []lookup.StackQuery
+	queries []answer.Query
 	pairs   []lookup.Query
 	frames  int
 	bytes   int
@@ -104,7 +105,7 @@ func (a *stackAnswerer) text(n names, text string) error {
 	if n.artifact != "" {
 		o.Artifacts = append([]string{n.artifact}, o.Artifacts...)
 	}
-	so := lookup.StackOptions{Artifacts: o.Artifacts, App: a.placer.appBuild(n), Kind: a.placer.platformKind(n)}
+	so := answer.Options{Artifacts: o.Artifacts, App: a.placer.appBuild(n), Kind: a.placer.platformKind(n)}
 	if row.invalid == nil {
 		err := report.Split(a.ctx, strings.NewReader(text), o, func(s *report.Report) error {
 			found := 0
@@ -112,7 +113,7 @@ func (a *stackAnswerer) text(n names, text string) error {
 				found += len(s.Threads[t].Frames)
 			}
 			if found > 0 {
-				a.queries = append(a.queries, lookup.StackQuery{Stack: s, StackOptions: so})
+				a.queries = append(a.queries, answer.Query{Stack: s, Options: so})
 				a.frames += found
 			}
 			return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/answer"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/kek"
@@ -98,7 +99,7 @@ func must(t testing.TB, err error) {
 func (w *world) run(t testing.TB, in, out string, cacheBytes int64, o Options) *Report {
 	t.Helper()
 	var err error
-	o.Client, o.Scratch = lookup.New(w.store, w.kek, lookup.Options{CacheBytes: cacheBytes}), t.TempDir()
+	o.Client, o.Scratch = answer.New(lookup.New(w.store, w.kek, lookup.Options{CacheBytes: cacheBytes})), t.TempDir()
 	o.Input, _, err = bucketall.Open(t.Context(), in, bucketall.Options{})
 	must(t, err)
 	must(t, os.MkdirAll(out, 0o755))

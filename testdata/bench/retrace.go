@@ -16,6 +16,7 @@ import (
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -160,7 +161,7 @@ func (b *bench) retrace() (*retraced, error) {
 }
 
 // client opens a store as a service does.
-func (b *bench) client(dir string) (*lookup.Client, func() error, error) {
+func (b *bench) client(dir string) (*answer.Client, func() error, error) {
 	store, err := all.Open(b.ctx, "file:"+dir, all.Options{ReadOnly: true})
 	if err != nil {
 		return nil, nil, err
@@ -169,7 +170,7 @@ func (b *bench) client(dir string) (*lookup.Client, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return lookup.New(store, key, lookup.Options{CacheBytes: 2 << 30}), store.Close, nil
+	return answer.New(lookup.New(store, key, lookup.Options{CacheBytes: 2 << 30})), store.Close, nil
 }
 
 func splitOptions() report.Options {
@@ -196,7 +197,7 @@ func (b *bench) warmRetrace(r *retraced, dir, text string) error {
 	for pass := range 6 {
 		start := spent()
 		for _, s := range parsed {
-			answers, err := client.Stack(b.ctx, s, lookup.StackOptions{})
+			answers, err := client.Stack(b.ctx, s, answer.Options{})
 			if err != nil {
 				return err
 			}
@@ -219,7 +220,7 @@ func (b *bench) warmRetrace(r *retraced, dir, text string) error {
 		start := spent()
 		var out bytes.Buffer
 		err := report.Split(b.ctx, strings.NewReader(text), splitOptions(), func(s *report.Report) error {
-			answers, err := client.Stack(b.ctx, s, lookup.StackOptions{})
+			answers, err := client.Stack(b.ctx, s, answer.Options{})
 			if err != nil {
 				return err
 			}
@@ -243,7 +244,7 @@ func (b *bench) coldRetrace(r *retraced, dir, text string) error {
 			return err
 		}
 		err = report.Split(context.Background(), strings.NewReader(text), splitOptions(), func(s *report.Report) error {
-			_, err := client.Stack(b.ctx, s, lookup.StackOptions{})
+			_, err := client.Stack(b.ctx, s, answer.Options{})
 			return err
 		})
 		colds = append(colds, time.Since(start))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/open"
 )
@@ -121,7 +122,7 @@ type crashed struct {
 }
 
 // answer answers pieces of stacks on two goroutines with a fresh client; nothing is open when the clock starts.
-func (c *crashes) answer(store string, o lookup.Options, piece func(ctx context.Context, client *lookup.Client, from int, found *int64) error) (crashed, error) {
+func (c *crashes) answer(store string, o lookup.Options, piece func(ctx context.Context, client *answer.Client, from int, found *int64) error) (crashed, error) {
 	began, cpu := time.Now(), spent()
 	client, err := open.Client(context.Background(), "file:"+store, open.Options{Lookup: o})
 	if err != nil {
@@ -140,7 +141,7 @@ func (c *crashes) answer(store string, o lookup.Options, piece func(ctx context.
 				if from >= crashStacks {
 					break
 				}
-				errs[g] = piece(context.Background(), client.Client, from, &found)
+				errs[g] = piece(context.Background(), answer.New(client.Client), from, &found)
 			}
 			total[g] = found
 		})
@@ -156,10 +157,10 @@ func (c *crashes) answer(store string, o lookup.Options, piece func(ctx context.
 
 // parsed answers stacks that are parsed already.
 func (c *crashes) parsed(store string, all []*report.Report, o lookup.Options) (crashed, error) {
-	return c.answer(store, o, func(ctx context.Context, client *lookup.Client, from int, found *int64) error {
-		qs := make([]lookup.StackQuery, crashPiece)
+	return c.answer(store, o, func(ctx context.Context, client *answer.Client, from int, found *int64) error {
+		qs := make([]answer.Query, crashPiece)
 		for i := range qs {
-			qs[i] = lookup.StackQuery{Stack: all[from+i]}
+			qs[i] = answer.Query{Stack: all[from+i]}
 		}
 		return client.Stacks(ctx, qs, func(_ int, answers [][]symbol.Answer) { count(answers, found) })
 	})
@@ -167,11 +168,11 @@ func (c *crashes) parsed(store string, all []*report.Report, o lookup.Options) (
 
 // raw answers stacks as they were reported, and prints them.
 func (c *crashes) raw(store string, texts [][]byte, o lookup.Options) (crashed, error) {
-	return c.answer(store, o, func(ctx context.Context, client *lookup.Client, from int, found *int64) error {
+	return c.answer(store, o, func(ctx context.Context, client *answer.Client, from int, found *int64) error {
 		var out bytes.Buffer
-		var qs []lookup.StackQuery
+		var qs []answer.Query
 		if err := report.Split(ctx, bytes.NewReader(texts[from/crashPiece]), report.Options{}, func(s *report.Report) error {
-			qs = append(qs, lookup.StackQuery{Stack: s})
+			qs = append(qs, answer.Query{Stack: s})
 			return nil
 		}); err != nil {
 			return err

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/jobs/internal/exit"
-	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/answer"
 )
 
 // conversion writes method traces in another form, with the original names of their methods.
@@ -17,7 +17,7 @@ type conversion struct {
 	app       string
 	exploded  bool // the client has what --symbols named, and nothing else
 	// client opens what the names are looked up in. cacheBytes bound what it keeps of a store.
-	client func(cacheBytes int64) (c *lookup.Client, close func() error, err error)
+	client func(cacheBytes int64) (c *answer.Client, close func() error, err error)
 }
 
 // traceFlags are those of symbolicate that concern method traces.

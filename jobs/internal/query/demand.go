@@ -7,6 +7,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -17,7 +18,7 @@ type demand struct {
 }
 
 // stack counts the frames of a stack.
-func (d *demand) stack(p *session.Session, client *lookup.Client, s *report.Report, answers [][]symbol.Answer) {
+func (d *demand) stack(p *session.Session, client *answer.Client, s *report.Report, answers [][]symbol.Answer) {
 	if d.seen == nil {
 		d.seen = map[string]symbol.ID{}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/remote"
 	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -57,7 +58,7 @@ func (j LookupJob) Run(p *session.Session) error {
 	if err != nil {
 		return err
 	}
-	var client *lookup.Client
+	var client *answer.Client
 	if server == nil {
 		var close func() error
 		if client, close, err = p.OpenClient(lookup.Options{NoDemangle: !j.Demangle, CacheBytes: lookupCacheBytes}); err != nil {
@@ -89,7 +90,7 @@ const lookupBatch = 512
 type lookups struct {
 	p      *session.Session
 	job    *LookupJob
-	client *lookup.Client
+	client *answer.Client
 	server *remote.Client // asked in place of client, unless nil
 	style  style
 	asker  wire.Asker
@@ -124,7 +125,7 @@ type asked struct {
 	query int // index into queries; -1: it has its answer
 }
 
-func newLookups(p *session.Session, job *LookupJob, client *lookup.Client, server *remote.Client) *lookups {
+func newLookups(p *session.Session, job *LookupJob, client *answer.Client, server *remote.Client) *lookups {
 	b := &lookups{p: p, job: job, client: client, server: server, style: styles[job.Style], asker: wire.Asker{Client: client, Narrow: lookup.Narrow{App: job.App, Arch: job.Arch}}, unanswered: map[symbol.Status]int{}, batch: &questions{},
 		used:    sync.Pool{New: func() any { return &questions{} }},
 		ordered: make(chan *questions, runtime.GOMAXPROCS(0)), printed: make(chan error, 1)}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/answer"
 )
 
 const (
@@ -23,9 +23,9 @@ const (
 // stackFlow answers the stacks of a text, in order. One goroutine reads, one answers all that was read meanwhile, one
 // prints; who prints flushes when nothing more is there, so that a log is followed as it is written.
 type stackFlow struct {
-	client  *lookup.Client
+	client  *answer.Client
 	reading report.Options
-	options lookup.StackOptions
+	options answer.Options
 	print   func(*report.Report, [][]symbol.Answer) error
 }
 
@@ -43,11 +43,11 @@ func (f *stackFlow) run(ctx context.Context, r io.Reader, w *bufio.Writer) error
 	work.Go(func() error {
 		defer close(ready)
 		defer waiting.stop()
-		var qs []lookup.StackQuery
+		var qs []answer.Query
 		for all := waiting.take(); len(all) > 0; all = waiting.take() {
 			qs = qs[:0]
 			for _, s := range all {
-				qs = append(qs, lookup.StackQuery{Stack: s, StackOptions: f.options})
+				qs = append(qs, answer.Query{Stack: s, Options: f.options})
 			}
 			one := answered{all, make([][][]symbol.Answer, len(all))}
 			if err := f.client.Stacks(ctx, qs, func(i int, a [][]symbol.Answer) { one.answers[i] = a }); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -21,7 +22,7 @@ const flowDump = "*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** **
 
 // newFlow prints to w; it needs no store, because its frames name nothing.
 func newFlow(w *bufio.Writer) *stackFlow {
-	return &stackFlow{client: lookup.New(&sinks.Store{}, nil, lookup.Options{}), print: func(s *report.Report, a [][]symbol.Answer) error { return report.Print(w, s, a) }}
+	return &stackFlow{client: answer.New(lookup.New(&sinks.Store{}, nil, lookup.Options{})), print: func(s *report.Report, a [][]symbol.Answer) error { return report.Print(w, s, a) }}
 }
 
 // TestStackFlowFollows: what can be answered of a log is printed while its writer waits.

@@ -18,6 +18,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/wire"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -43,7 +44,7 @@ type SymbolicateJob struct {
 }
 
 // Exploder makes a client that looks up what symbol files hold, without a store. close gives its memory back.
-type Exploder func(p *session.Session, files []string, o lookup.Options) (c *lookup.Client, close func() error, err error)
+type Exploder func(p *session.Session, files []string, o lookup.Options) (c *answer.Client, close func() error, err error)
 
 // Tables answers the tables that --input names.
 type Tables interface {
@@ -90,7 +91,7 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 	if j.Context > 0 && !j.json(p) {
 		return exit.Usage("--context goes with --json, or --output of .ndjson")
 	}
-	answer, close, err := j.answerer(p)
+	reply, close, err := j.answerer(p)
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 	}
 	w := bufio.NewWriter(to)
 	one := func(name string, r io.Reader) error {
-		if err := answer(r, w); err != nil {
+		if err := reply(r, w); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil
@@ -130,7 +131,7 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 
 // conversion is the command as far as it concerns method traces.
 func (j SymbolicateJob) conversion(p *session.Session) *conversion {
-	client := func(cacheBytes int64) (*lookup.Client, func() error, error) {
+	client := func(cacheBytes int64) (*answer.Client, func() error, error) {
 		if len(j.Symbols) > 0 { // a store in memory has no blocks to keep
 			cacheBytes = 0
 		}
@@ -140,7 +141,7 @@ func (j SymbolicateJob) conversion(p *session.Session) *conversion {
 }
 
 // answerer gives what answers the stacks of a text: a server's client, or one of the store.
-func (j SymbolicateJob) answerer(p *session.Session) (answer func(io.Reader, *bufio.Writer) error, close func() error, err error) {
+func (j SymbolicateJob) answerer(p *session.Session) (reply func(io.Reader, *bufio.Writer) error, close func() error, err error) {
 	frame0, err := report.ParseFrame0(j.Frame0)
 	if err != nil {
 		return nil, nil, exit.Usage("--frame0: %w", err)
@@ -175,7 +176,7 @@ func (j SymbolicateJob) answerer(p *session.Session) (answer func(io.Reader, *bu
 	}
 	bare := bareImages{}
 	return func(r io.Reader, w *bufio.Writer) error {
-		f := stackFlow{client: client, reading: o, options: lookup.StackOptions{Artifacts: j.Artifact, App: j.App}}
+		f := stackFlow{client: client, reading: o, options: answer.Options{Artifacts: j.Artifact, App: j.App}}
 		f.print = func(s *report.Report, answers [][]symbol.Answer) error {
 			return j.print(p, client, w, s, f.options, answers, bare)
 		}
@@ -205,7 +206,7 @@ func (j SymbolicateJob) json(p *session.Session) bool {
 }
 
 // Client looks things up in the store, or in what --symbols names.
-func (j SymbolicateJob) Client(p *session.Session, o lookup.Options) (*lookup.Client, func() error, error) {
+func (j SymbolicateJob) Client(p *session.Session, o lookup.Options) (*answer.Client, func() error, error) {
 	if len(j.Symbols) == 0 {
 		return p.OpenClient(o)
 	}
@@ -216,7 +217,7 @@ func (j SymbolicateJob) Client(p *session.Session, o lookup.Options) (*lookup.Cl
 }
 
 // print prints one stack.
-func (j SymbolicateJob) print(p *session.Session, client *lookup.Client, w *bufio.Writer, s *report.Report, o lookup.StackOptions, answers [][]symbol.Answer, bare bareImages) error {
+func (j SymbolicateJob) print(p *session.Session, client *answer.Client, w *bufio.Writer, s *report.Report, o answer.Options, answers [][]symbol.Answer, bare bareImages) error {
 	if j.asked != nil {
 		j.asked.stack(p, client, s, answers)
 	}

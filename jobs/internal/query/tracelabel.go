@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
 	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -26,7 +27,7 @@ const (
 type labeler struct {
 	p      *session.Session
 	job    *conversion
-	client *lookup.Client
+	client *answer.Client
 	end    func() error
 	given  []*mapping          // that flags name; nil: not resolved yet
 	images map[string]*mapping // that names in the trace give
@@ -36,7 +37,7 @@ type labeler struct {
 // mapping is an artifact to look names up in.
 type mapping struct {
 	id      symbol.ID
-	methods *lookup.Methods
+	methods *answer.Methods
 }
 
 // maxImages bounds the mappings that a trace may name.

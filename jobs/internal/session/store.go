@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -143,20 +144,20 @@ func (p *Session) redisURL() string {
 }
 
 // OpenClient opens a store to look things up in; close gives it back.
-func (p *Session) OpenClient(o lookup.Options) (c *lookup.Client, close func() error, err error) {
+func (p *Session) OpenClient(o lookup.Options) (c *answer.Client, close func() error, err error) {
 	s, err := p.OpenStore(true)
 	if err != nil {
 		return nil, nil, err
 	}
 	if p.redisURL() == "" {
-		return lookup.New(s.Store, s.KEK, o), s.Close, nil
+		return answer.New(lookup.New(s.Store, s.KEK, o)), s.Close, nil
 	}
 	shared, closeShared, err := all.OpenRedis(p.redisURL(), all.RedisOptions{TTL: p.Config.Redis.TTL, Notice: p.notice})
 	if err != nil {
 		return nil, nil, errors.Join(exit.Usage("%w", err), s.Close())
 	}
 	o.Shared = shared
-	return lookup.New(s.Store, s.KEK, o), func() error { closeShared(); return s.Close() }, nil
+	return answer.New(lookup.New(s.Store, s.KEK, o)), func() error { closeShared(); return s.Close() }, nil
 }
 
 // Scratch is where sealed scratch files go.

@@ -8,13 +8,14 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
 )
 
 // ExplodeFiles explodes files into a store in memory and looks things up there.
-func ExplodeFiles(s *session.Session, paths []string, look lookup.Options) (*lookup.Client, func() error, error) {
+func ExplodeFiles(s *session.Session, paths []string, look lookup.Options) (*answer.Client, func() error, error) {
 	p := New(s)
 	store, err := all.Open(p.Ctx, "mem:", all.Options{})
 	if err != nil {
@@ -42,5 +43,5 @@ func ExplodeFiles(s *session.Session, paths []string, look lookup.Options) (*loo
 	for _, r := range report.Rejected {
 		p.Log.Warn("symbols rejected", "url", r.URL, "error", r.Error)
 	}
-	return lookup.New(store, key, look), store.Close, nil
+	return answer.New(lookup.New(store, key, look)), store.Close, nil
 }

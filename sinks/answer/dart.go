@@ -1,4 +1,4 @@
-package lookup
+package answer
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // placeIn is a frame's place as the artifact can tell it.
@@ -44,7 +45,7 @@ func dartPlace(a *symbol.Artifact, w symbol.Where) symbol.Where {
 }
 
 // dart completes the answers of a stack that has to do with Dart.
-func (b *stacks) dart(ctx context.Context, q *StackQuery, answers [][]symbol.Answer) error {
+func (b *stacks) dart(ctx context.Context, q *Query, answers [][]symbol.Answer) error {
 	d := dartWork{c: b.c, q: q, answers: answers}
 	for t := range q.Stack.Threads {
 		frames := q.Stack.Threads[t].Frames
@@ -53,7 +54,7 @@ func (b *stacks) dart(ctx context.Context, q *StackQuery, answers [][]symbol.Ans
 			if f.Managed != nil || f.Script != nil {
 				continue
 			}
-			at, err := b.c.image(ctx, f, &q.StackOptions, &b.seen)
+			at, err := b.c.image(ctx, f, &q.Options, &b.seen)
 			if err != nil {
 				return err
 			}
@@ -71,7 +72,7 @@ func (b *stacks) dart(ctx context.Context, q *StackQuery, answers [][]symbol.Ans
 // dartWork is what is known of one stack.
 type dartWork struct {
 	c       *Client
-	q       *StackQuery
+	q       *Query
 	answers [][]symbol.Answer
 	code    []*symbol.Answer // those from snapshots of Dart
 	builds  []string         // of these
@@ -80,7 +81,7 @@ type dartWork struct {
 }
 
 // frame looks at a frame that has been answered.
-func (d *dartWork) frame(ctx context.Context, f *report.Frame, r *Resolution, a *symbol.Answer) error {
+func (d *dartWork) frame(ctx context.Context, f *report.Frame, r *lookup.Resolution, a *symbol.Answer) error {
 	if r.Status != symbol.Found || !r.Record.Published.Artifact.IsDart() {
 		if w := anchored(f); w != nil && !f.Deferred && a.Status != symbol.Found {
 			return d.elsewhere(ctx, *w, a)
@@ -107,7 +108,7 @@ func (d *dartWork) frame(ctx context.Context, f *report.Frame, r *Resolution, a 
 		}
 		return nil
 	}
-	at, err := d.c.Locate(ctx, Query{r.Record.ID, where})
+	at, err := d.c.Locate(ctx, lookup.Query{Artifact: r.Record.ID, Where: where})
 	if at.End > 0 {
 		a.Offset = at.Position - at.Start
 	}
@@ -146,7 +147,7 @@ func (d *dartWork) elsewhere(ctx context.Context, w symbol.Where, a *symbol.Answ
 			names = append(slices.Clip(names), d.q.App)
 		}
 		for _, name := range names {
-			r := d.c.Resolve(ctx, name, Narrow{App: d.q.App, Anchor: w.Anchor})
+			r := d.c.Resolve(ctx, name, lookup.Narrow{App: d.q.App, Anchor: w.Anchor})
 			if r.Status == symbol.Found && r.Record.Published.Artifact.IsDart() && !hasID(r.Record) {
 				d.symbols = r.Record
 				break
@@ -159,7 +160,7 @@ func (d *dartWork) elsewhere(ctx context.Context, w symbol.Where, a *symbol.Answ
 	if d.symbols == nil {
 		return nil
 	}
-	found := d.c.Lookup(ctx, Query{d.symbols.ID, dartPlace(&d.symbols.Published.Artifact, w)})
+	found := d.c.Lookup(ctx, lookup.Query{Artifact: d.symbols.ID, Where: dartPlace(&d.symbols.Published.Artifact, w)})
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -200,7 +201,7 @@ func (d *dartWork) rename(ctx context.Context) error {
 	slices.Sort(ask)
 	ask = slices.Compact(ask)
 	classes, err := d.c.Classes(ctx, id, ask)
-	if why := (*ClassError)(nil); errors.As(err, &why) {
+	if why := (*lookup.ClassError)(nil); errors.As(err, &why) {
 		return nil // the map is out of reach: names stay as they are
 	} else if err != nil {
 		return err
@@ -241,7 +242,7 @@ func (d *dartWork) names(ctx context.Context) (symbol.ID, bool, error) {
 		ask = append(ask, d.q.App)
 	}
 	for _, name := range ask {
-		r := d.c.Resolve(ctx, name, Narrow{Kind: symbol.DartNames, App: d.q.App})
+		r := d.c.Resolve(ctx, name, lookup.Narrow{Kind: symbol.DartNames, App: d.q.App})
 		if err := ctx.Err(); err != nil {
 			return symbol.ID{}, false, err
 		}

@@ -1,4 +1,4 @@
-package lookup
+package answer
 
 import (
 	"context"
@@ -7,13 +7,14 @@ import (
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // frameRoom is about the memory of a frame's question and answer, without the answer's frames.
 const frameRoom = 288
 
-// StackOptions say what a stack's text does not.
-type StackOptions struct {
+// Options say what a stack's text does not.
+type Options struct {
 	// Artifacts are names to ask for where a frame gives no id of its own:
 	// of these, the one with the frame's file name; the first that is stored, if the frame has none.
 	Artifacts []string
@@ -25,25 +26,25 @@ type StackOptions struct {
 	Used func(symbol.ID)
 }
 
-// StackQuery is a stack, and what its text does not say.
-type StackQuery struct {
+// Query is a stack, and what its text does not say.
+type Query struct {
 	Stack *report.Report
-	StackOptions
+	Options
 }
 
 // Stack answers the frames of a stack, [thread][frame]. Each frame's artifact is
 // found by the names it gives, best first. An id decides: where it is not
 // stored, no artifact of the same file name answers in its place. The only
 // errors are those of ctx and of its room.
-func (c *Client) Stack(ctx context.Context, s *report.Report, o StackOptions) (answers [][]symbol.Answer, err error) {
-	err = c.Stacks(ctx, []StackQuery{{s, o}}, func(_ int, a [][]symbol.Answer) { answers = a })
+func (c *Client) Stack(ctx context.Context, s *report.Report, o Options) (answers [][]symbol.Answer, err error) {
+	err = c.Stacks(ctx, []Query{{s, o}}, func(_ int, a [][]symbol.Answer) { answers = a })
 	return answers, err
 }
 
 // Stacks is Stack for many at once, answered in the order asked: their names are resolved once, and their
 // frames asked for together, so that a block is read once however many stacks lead to it. It holds all answers at once;
 // a room in ctx bounds them, and its error comes back unchanged.
-func (c *Client) Stacks(ctx context.Context, qs []StackQuery, out func(i int, answers [][]symbol.Answer)) error {
+func (c *Client) Stacks(ctx context.Context, qs []Query, out func(i int, answers [][]symbol.Answer)) error {
 	frames := 0
 	for i := range qs {
 		for t := range qs[i].Stack.Threads {
@@ -98,11 +99,11 @@ type stacks struct {
 	c       *Client
 	seen    resolved
 	work    []stackWork
-	batch   *Batch
+	batch   *lookup.Batch
 	frames  int
-	qs      []Question
-	tables  []Query // of frames whose positions count from a place that their map tells
-	shifted []int   // of qs
+	qs      []lookup.Question
+	tables  []lookup.Query // of frames whose positions count from a place that their map tells
+	shifted []int          // of qs
 	counted []counted
 	settled []settledAnswer
 }
@@ -116,7 +117,7 @@ type stackWork struct {
 
 // add resolves the names of a stack's frames and notes what is to be asked. Its answers are those of the
 // batch from that one on; it returns where the next stack's begin.
-func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork, from int) (next int, err error) {
+func (b *stacks) add(ctx context.Context, q *Query, w *stackWork, from int) (next int, err error) {
 	s := q.Stack
 	w.answers = make([][]symbol.Answer, len(s.Threads))
 	for t := range s.Threads {
@@ -127,7 +128,7 @@ func (b *stacks) add(ctx context.Context, q *StackQuery, w *stackWork, from int)
 		for i := range frames {
 			f := &frames[i]
 			if i == 0 || !sameMapping(&frames[i-1], f) {
-				if at, err = b.c.image(ctx, f, &q.StackOptions, &b.seen); err != nil {
+				if at, err = b.c.image(ctx, f, &q.Options, &b.seen); err != nil {
 					return 0, err
 				}
 			}
@@ -168,7 +169,7 @@ func (b *stacks) native(ctx context.Context, f *report.Frame, at *target, to int
 		at.group = g
 	}
 	if b.qs == nil {
-		b.qs = make([]Question, 0, b.frames-to)
+		b.qs = make([]lookup.Question, 0, b.frames-to)
 	}
 	if f.Script != nil {
 		if via, ok := tableOf(f, r.Record); ok {
@@ -179,13 +180,13 @@ func (b *stacks) native(ctx context.Context, f *report.Frame, at *target, to int
 	if f.At.Space == symbol.Anchored && anchorOf(f) == "" && r.Record.Published.Artifact.Anchors[f.At.Anchor] == 0 {
 		b.counted = append(b.counted, counted{r.Record.ID, len(b.qs), f.At, f.Or, &b.batch.Answers()[to]})
 	}
-	b.qs = append(b.qs, Question{placeIn(&r.Record.Published.Artifact, f), at.group, int32(to)})
+	b.qs = append(b.qs, lookup.Question{Where: placeIn(&r.Record.Published.Artifact, f), Artifact: at.group, Answer: int32(to)})
 	return nil
 }
 
 // warm brings the classes of all stacks into the cache, each mapping's in one round trip. What fails here
 // is told where it is needed.
-func (b *stacks) warm(ctx context.Context, qs []StackQuery) error {
+func (b *stacks) warm(ctx context.Context, qs []Query) error {
 	names := map[symbol.ID][]string{}
 	for i := range qs {
 		for _, id := range b.work[i].lines.ids {

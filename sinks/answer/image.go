@@ -1,4 +1,4 @@
-package lookup
+package answer
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // sameMapping: two managed lines that name their mapping alike.
@@ -21,7 +22,7 @@ func sameMapping(a, b *report.Frame) bool {
 // Tried is one name that was asked for, and what it led to.
 type Tried struct {
 	Name string
-	Resolution
+	lookup.Resolution
 }
 
 // target is what the frames of one image lead to, as one call sees it.
@@ -42,7 +43,7 @@ func (t *target) bytes() int64 {
 		}
 		if tried.Record != nil {
 			for _, name := range tried.Record.Names {
-				n += int64(len(name.Text)) + nameRoom
+				n += int64(len(name.Text)) + ownNameRoom
 			}
 		}
 	}
@@ -50,13 +51,13 @@ func (t *target) bytes() int64 {
 }
 
 // is the outcome.
-func (t *target) is() *Resolution { return &t.tried[len(t.tried)-1].Resolution }
+func (t *target) is() *lookup.Resolution { return &t.tried[len(t.tried)-1].Resolution }
 
 // resolved are the targets of a call: hundreds of frames share a few images.
 type resolved struct {
 	all  map[imageKey]*target
 	sets map[string]int // the options that were met, by what they say: keys hold their numbers
-	last *StackOptions
+	last *Options
 	set  int         // of last
 	near []nearImage // images that are found without making a key of all that they are known by; a power of two
 }
@@ -72,7 +73,7 @@ func newResolved(frames int) resolved {
 // nearImage is an image by the frame that it was found for last.
 type nearImage struct {
 	f *report.Frame
-	o *StackOptions
+	o *Options
 	t *target
 }
 
@@ -89,7 +90,7 @@ func nearSlot(f *report.Frame) uint64 {
 }
 
 // sameImage: two frames lead to one target. Strings that are one are compared by their address.
-func sameImage(f *report.Frame, o *StackOptions, g *report.Frame, p *StackOptions) bool {
+func sameImage(f *report.Frame, o *Options, g *report.Frame, p *Options) bool {
 	return f.File == g.File && f.Kind == g.Kind && f.Arch == g.Arch && (f.Script == nil) == (g.Script == nil) && (f.Managed == nil) == (g.Managed == nil) &&
 		slices.Equal(f.Image, g.Image) && anchorOf(f) == anchorOf(g) &&
 		(o == p || o.App == p.App && o.Kind == p.Kind && slices.Equal(o.Artifacts, p.Artifacts))
@@ -108,7 +109,7 @@ type imageKey struct {
 }
 
 // options gives the number of what a stack's text does not say. All that callers send may be long and is kept once.
-func (r *resolved) options(o *StackOptions) int {
+func (r *resolved) options(o *Options) int {
 	if o == r.last {
 		return r.set
 	}
@@ -125,7 +126,7 @@ func (r *resolved) options(o *StackOptions) int {
 	return set
 }
 
-func (r *resolved) keyOf(f *report.Frame, o *StackOptions) imageKey {
+func (r *resolved) keyOf(f *report.Frame, o *Options) imageKey {
 	k := imageKey{file: f.File, arch: f.Arch, kind: f.Kind, platform: o.Kind, script: f.Script != nil, managed: f.Managed != nil, anchor: anchorOf(f), options: r.options(o)}
 	switch {
 	case len(f.Image) > 0 && len(f.Image) == len(o.Artifacts) && &f.Image[0] == &o.Artifacts[0]:
@@ -142,15 +143,15 @@ func (r *resolved) keyOf(f *report.Frame, o *StackOptions) imageKey {
 	return k
 }
 
-// targetRoom is about the memory of an image, of each name that was tried for it, and of a name with its class.
+// targetRoom is about the memory of an image, of each name that was tried for it, and of a name in its record.
 const (
-	targetRoom = 512
-	triedRoom  = 384
-	nameRoom   = 64
+	targetRoom  = 512
+	triedRoom   = 384
+	ownNameRoom = 64
 )
 
 // image finds the artifact of a frame. The error is ctx's, or that of its room.
-func (c *Client) image(ctx context.Context, f *report.Frame, o *StackOptions, seen *resolved) (*target, error) {
+func (c *Client) image(ctx context.Context, f *report.Frame, o *Options, seen *resolved) (*target, error) {
 	near := &seen.near[nearSlot(f)&uint64(len(seen.near)-1)]
 	if near.t != nil && sameImage(f, o, near.f, near.o) {
 		return near.t, nil
@@ -177,8 +178,8 @@ func (c *Client) image(ctx context.Context, f *report.Frame, o *StackOptions, se
 	return t, nil
 }
 
-func (c *Client) try(ctx context.Context, f *report.Frame, o StackOptions) (tried []Tried) {
-	n := Narrow{Kind: f.Kind, Arch: f.Arch, Variants: true, App: o.App, Anchor: anchorOf(f)}
+func (c *Client) try(ctx context.Context, f *report.Frame, o Options) (tried []Tried) {
+	n := lookup.Narrow{Kind: f.Kind, Arch: f.Arch, Variants: true, App: o.App, Anchor: anchorOf(f)}
 	if n.Kind == "" && f.Managed == nil && f.Script == nil {
 		n.Kind = o.Kind
 	}
@@ -186,17 +187,17 @@ func (c *Client) try(ctx context.Context, f *report.Frame, o StackOptions) (trie
 		n.Path = f.File
 	}
 	if f.File != "" {
-		n.File = FileName(f.File)
+		n.File = lookup.FileName(f.File)
 	}
-	ask := func(name string) Resolution {
+	ask := func(name string) lookup.Resolution {
 		r := c.Resolve(ctx, name, n)
 		if f.Managed == nil && r.Status == symbol.Found && r.Record.Published.Artifact.Kind.HasClasses() {
-			r = Resolution{Status: symbol.NoArtifact, Err: fmt.Errorf("%s holds names, and no positions", name)}
+			r = lookup.Resolution{Status: symbol.NoArtifact, Err: fmt.Errorf("%s holds names, and no positions", name)}
 		}
 		tried = append(tried, Tried{name, r})
 		return r
 	}
-	ids := slices.DeleteFunc(slices.Clone(f.Image), func(name string) bool { return !IsContent(strings.ToLower(name)) })
+	ids := slices.DeleteFunc(slices.Clone(f.Image), func(name string) bool { return !lookup.IsContent(strings.ToLower(name)) })
 	if len(ids) > 0 {
 		for _, name := range ids {
 			if ask(name).Status != symbol.NoArtifact {
@@ -234,7 +235,7 @@ func (c *Client) try(ctx context.Context, f *report.Frame, o StackOptions) (trie
 		}
 	}
 	if len(tried) == 0 {
-		tried = append(tried, Tried{"", Resolution{Status: symbol.NoArtifact, Err: errNameless}})
+		tried = append(tried, Tried{"", lookup.Resolution{Status: symbol.NoArtifact, Err: errNameless}})
 	}
 	return tried
 }

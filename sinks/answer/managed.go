@@ -1,4 +1,4 @@
-package lookup
+package answer
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -38,7 +39,7 @@ func (m *managed) add(thread, frame int, id symbol.ID, left int) {
 // names, so each is found behind the one before.
 type classesByName struct {
 	names   []string
-	classes []*Class
+	classes []*lookup.Class
 	next    int
 }
 
@@ -56,7 +57,7 @@ func (s *classesByName) class(name string) *retrace.Class {
 }
 
 // readyClass returns a class that is ready for retracing, which the client keeps with it; nil if there is none.
-func readyClass(c *Class) *retrace.Class {
+func readyClass(c *lookup.Class) *retrace.Class {
 	if c == nil {
 		return nil
 	}
@@ -78,7 +79,7 @@ func (c *Client) retrace(ctx context.Context, s *report.Report, m *managed, answ
 	}
 	for at, id := range m.ids {
 		classes, err := c.RenamedClasses(ctx, id, names)
-		var why *ClassError
+		var why *lookup.ClassError
 		if err != nil && !errors.As(err, &why) {
 			return err
 		}
@@ -124,7 +125,7 @@ func (c *Client) Method(ctx context.Context, mapping symbol.ID, class, method st
 func (c *Client) Line(ctx context.Context, mapping symbol.ID, m *report.Managed) symbol.Answer {
 	t := report.Thread{Frames: []report.Frame{{Managed: m}}}
 	class, err := c.classesOf(ctx, mapping, &t)
-	if why := (*ClassError)(nil); errors.As(err, &why) {
+	if why := (*lookup.ClassError)(nil); errors.As(err, &why) {
 		return symbol.Answer{Status: why.Status, Err: why.Err}
 	} else if err != nil {
 		return symbol.Answer{Status: symbol.Unavailable, Err: err}

@@ -1,10 +1,11 @@
-package lookup
+package answer
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // counted are questions for places that a frame counts from a function.
@@ -55,7 +56,7 @@ func uncounted(a symbol.Answer, name string, places int) symbol.Answer {
 	case a.Status != symbol.Found:
 		return a
 	case places == 0:
-		return symbol.Answer{Status: symbol.Outside, Err: errNowhere}
+		return symbol.Answer{Status: symbol.Outside, Err: lookup.ErrNowhere}
 	}
 	return symbol.Answer{Status: symbol.Ambiguous, Err: fmt.Errorf("%q begins at %d places", name, places)}
 }

@@ -1,4 +1,4 @@
-package lookup
+package answer
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // Explanation is the way from a frame's text to its row, as far as it goes.
@@ -48,7 +49,7 @@ type Same struct {
 
 // Explain tells for each frame of a stack how it was or was not answered, thread by thread: emit is called once for each,
 // on this goroutine, and may keep x. emit's error comes back unchanged; the only other one is ctx's.
-func (c *Client) Explain(ctx context.Context, s *report.Report, o StackOptions, emit func(thread, frame int, x *Explanation) error) error {
+func (c *Client) Explain(ctx context.Context, s *report.Report, o Options, emit func(thread, frame int, x *Explanation) error) error {
 	seen := newResolved(0)
 	for t := range s.Threads {
 		for i := range s.Threads[t].Frames {
@@ -65,7 +66,7 @@ func (c *Client) Explain(ctx context.Context, s *report.Report, o StackOptions, 
 }
 
 // explain tells the way of one frame.
-func (c *Client) explain(ctx context.Context, s *report.Report, f *report.Frame, o *StackOptions, seen *resolved) (*Explanation, error) {
+func (c *Client) explain(ctx context.Context, s *report.Report, f *report.Frame, o *Options, seen *resolved) (*Explanation, error) {
 	at, err := c.image(ctx, f, o, seen)
 	if err != nil {
 		return nil, err
@@ -86,12 +87,12 @@ func (c *Client) explain(ctx context.Context, s *report.Report, f *report.Frame,
 	} else if x.Status == symbol.Found {
 		c.explainPlace(ctx, x, r.Record.ID)
 	} else if f.File != "" {
-		x.SameFile = c.sameFile(ctx, FileName(f.File))
+		x.SameFile = c.sameFile(ctx, lookup.FileName(f.File))
 	}
 	return x, ctx.Err()
 }
 
-func (c *Client) explainRecord(ctx context.Context, x *Explanation, r Resolution) {
+func (c *Client) explainRecord(ctx context.Context, x *Explanation, r lookup.Resolution) {
 	x.Artifact = r.Record.ID
 	l := r.Record.Published
 	if l == nil {
@@ -110,9 +111,9 @@ func (c *Client) explainRecord(ctx context.Context, x *Explanation, r Resolution
 }
 
 func (c *Client) explainPlace(ctx context.Context, x *Explanation, id symbol.ID) {
-	a := c.Lookup(ctx, Query{id, x.Stepped})
+	a := c.Lookup(ctx, lookup.Query{Artifact: id, Where: x.Stepped})
 	x.Status, x.Err = a.Status, a.Err
-	if at, err := c.Locate(ctx, Query{id, x.Stepped}); err == nil {
+	if at, err := c.Locate(ctx, lookup.Query{Artifact: id, Where: x.Stepped}); err == nil {
 		x.Located, x.Position, x.Row, x.Start, x.End = at.Known, at.Position, at.Row, at.Start, at.End
 	}
 }

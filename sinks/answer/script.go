@@ -1,4 +1,4 @@
-package lookup
+package answer
 
 import (
 	"context"
@@ -6,14 +6,15 @@ import (
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // tableOf is the question where the module or function begins that a frame's
 // position counts from; false: it counts from the script's first. A script that only looks like a
 // module of React Native, 33.js, has a map of its own.
-func tableOf(f *report.Frame, r *catalog.Record) (Query, bool) {
+func tableOf(f *report.Frame, r *catalog.Record) (lookup.Query, bool) {
 	if f.Script == nil || f.Script.Module == nil || f.Script.Module.Table == report.NoTable {
-		return Query{}, false
+		return lookup.Query{}, false
 	}
 	m := f.Script.Module
 	at := symbol.Where{Space: symbol.Position, Value: symbol.ModuleOffset(m.Segment, m.Number)}
@@ -22,10 +23,10 @@ func tableOf(f *report.Frame, r *catalog.Record) (Query, bool) {
 		if at.Value = pos; !ok {
 			at.Value = symbol.TablesEnd
 		}
-	} else if r.HasName(symbol.NameFile, FileName(f.File)) {
-		return Query{}, false
+	} else if r.HasName(symbol.NameFile, lookup.FileName(f.File)) {
+		return lookup.Query{}, false
 	}
-	return Query{r.ID, at}, true
+	return lookup.Query{Artifact: r.ID, Where: at}, true
 }
 
 // shift moves the questions whose positions count from a table's answer. Where a map has tables

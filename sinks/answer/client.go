@@ -1,0 +1,21 @@
+// Package answer answers whole reports: it finds the artifact of each frame by the names that the frame
+// gives, looks up its place, retraces lines of Java and Kotlin, gives names of Dart back, and explains each answer.
+//
+// Package lookup, which knows nothing of reports, answers places and names. Package formats/report reads and
+// prints reports. Package formats/retrace holds the rules of R8.
+//
+// Invariants:
+//   - an id decides: where a frame gives one and no artifact has it, no artifact of the same file name answers;
+//   - every outcome but found carries a reason;
+//   - the frames of all reports of a call are asked for together, so each block is read once.
+package answer
+
+import "github.com/symlake/symlake/sinks/lookup"
+
+// Client answers reports, besides all that its lookup.Client answers. Safe for concurrent use.
+type Client struct {
+	*lookup.Client
+}
+
+// New returns a client that looks up frames by c.
+func New(c *lookup.Client) *Client { return &Client{c} }
