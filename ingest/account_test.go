@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/ingest/wanted"
@@ -87,7 +88,7 @@ func (w *world) tell(r *report.Report, err error) *report.Report {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	telling, err := Tell(w.t.Context(), r, w.o)
+	telling, err := Outbox(w.o).Tell(w.t.Context(), r)
 	if err == nil {
 		err = telling.Done(w.t.Context())
 	}
@@ -142,7 +143,7 @@ func TestToldLater(t *testing.T) {
 	w.run()
 	w.o.Run, w.o.Limit, w.now = "second", 0, w.now.Add(time.Hour)
 	w.run()
-	pending, err := Pending(t.Context(), w.o)
+	pending, err := Outbox(w.o).Pending(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,13 +157,13 @@ func TestToldLater(t *testing.T) {
 	// Another process leaves them to this one while it tells them, and takes them when it has died.
 	claiming := w.o
 	claiming.TellLater = false
-	if pending, err = Pending(t.Context(), claiming); err != nil || len(pending.Report.Accounts) != 2 {
+	if pending, err = Outbox(claiming).Pending(t.Context()); err != nil || len(pending.Report.Accounts) != 2 {
 		t.Fatalf("%+v, %v", pending.Report, err)
 	}
 	other := w.o
 	other.TellLater, other.Process, other.Run = false, "other", "third"
 	other.Alive = func(string, string) (alive, known bool) { return true, true }
-	if p, err := Pending(t.Context(), other); err != nil || p.Report != nil {
+	if p, err := Outbox(other).Pending(t.Context()); err != nil || p.Report != nil {
 		t.Errorf("%+v, %v", p.Report, err)
 	}
 	other.Alive = func(string, string) (alive, known bool) { return false, true }
@@ -170,7 +171,7 @@ func TestToldLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	telling, err := Tell(t.Context(), r, other)
+	telling, err := Outbox(other).Tell(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,19 +183,19 @@ func TestToldLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.Alive, other.Process = func(string, string) (alive, known bool) { return true, true }, "fourth"
-	if pending, err = Pending(t.Context(), other); err != nil || pending.Report == nil {
+	if pending, err = Outbox(other).Pending(t.Context()); err != nil || pending.Report == nil {
 		t.Fatalf("%+v, %v", pending, err)
 	}
-	if err := Acknowledge(t.Context(), w.cat, append(pending.Report.Accounts, pending.Report.Accounts[0])); err != nil {
+	if err := outbox.Acknowledge(t.Context(), w.cat, append(pending.Report.Accounts, pending.Report.Accounts[0])); err != nil {
 		t.Fatal(err)
 	}
 	if left := w.outbox(); len(left) > 0 {
 		t.Errorf("%d accounts are left", len(left))
 	}
-	if pending, err = Pending(t.Context(), w.o); err != nil || pending.Report != nil {
+	if pending, err = Outbox(w.o).Pending(t.Context()); err != nil || pending.Report != nil {
 		t.Errorf("%+v, %v", pending.Report, err)
 	}
-	if err := Acknowledge(t.Context(), w.cat, []string{"monday"}); err == nil {
+	if err := outbox.Acknowledge(t.Context(), w.cat, []string{"monday"}); err == nil {
 		t.Error("monday is an account")
 	}
 }
@@ -286,14 +287,14 @@ func TestDamagedAccount(t *testing.T) {
 	if r.Objects.Loaded != 2 {
 		t.Fatalf("%+v", r.Objects)
 	}
-	if _, err := Tell(t.Context(), r, w.o); err == nil || !strings.Contains(err.Error(), id.String()) || !strings.Contains(err.Error(), "report --ack") {
+	if _, err := Outbox(w.o).Tell(t.Context(), r); err == nil || !strings.Contains(err.Error(), id.String()) || !strings.Contains(err.Error(), "report --ack") {
 		t.Errorf("telling gave %v", err)
 	}
 	v, err := verify.Run(t.Context(), verify.Options{Store: w.store, Keyring: w.ring})
 	if err != nil || len(v.Problems) != 1 || v.Problems[0].Where != "outbox" {
 		t.Errorf("%+v, %v", v.Problems, err)
 	}
-	if err := Acknowledge(t.Context(), w.cat, []string{id.String()}); err != nil {
+	if err := outbox.Acknowledge(t.Context(), w.cat, []string{id.String()}); err != nil {
 		t.Fatal(err)
 	}
 	var told tally

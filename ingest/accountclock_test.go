@@ -19,7 +19,7 @@ func TestToldByAWrongClock(t *testing.T) {
 			w.now = w.now.Add(-c.ahead)
 			o := w.o
 			o.Host, o.Alive = "host", nil
-			p, err := Pending(t.Context(), o)
+			p, err := Outbox(o).Pending(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

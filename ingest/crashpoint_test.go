@@ -63,7 +63,7 @@ func ingestWith(ctx context.Context, w *world, o Options) error {
 	if err != nil {
 		return err
 	}
-	telling, err := Tell(ctx, r, o)
+	telling, err := Outbox(o).Tell(ctx, r)
 	if err != nil {
 		return err
 	}

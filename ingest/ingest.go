@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/symlake/symlake/ingest/crew"
 	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/parallel"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/wanted"
@@ -52,9 +54,7 @@ type job struct {
 	big      []*discover.Task // that found no room for scratch files beside others; guarded by mu
 	unread   []*discover.Task // that could not be read; guarded by mu
 	wanted   *wanted.Names
-
-	accounting sync.Mutex
-	account    *catalog.Account // this process's; nil: it has done nothing to tell
+	outbox   *outbox.Outbox
 
 	reconciled bool // the ledger, after a process died
 }
@@ -109,6 +109,7 @@ func newJob(o Options) *job {
 	}
 	j.owner = o.Owner + "/" + j.worker.String()
 	j.crew = &crew.Crew{Catalog: j.cat, Me: j.worker, Host: o.Host, Process: o.Process, Run: o.Run, Started: o.Now(), DryRun: o.DryRun, Running: o.Alive}
+	j.outbox = &outbox.Outbox{Crew: j.crew, Attempts: o.Attempts, TellLater: o.TellLater, Now: o.Now}
 	j.lister = &discover.Lister{Catalog: j.cat, Formats: o.Formats, Now: o.Now, Shard: o.Shard, Shards: o.Shards, Only: o.Only, HintsOnly: o.HintsOnly,
 		Rederive: o.Rederive, Force: o.Force, Retry: o.Retry, Isolated: o.Isolated, DryRun: o.DryRun, Alive: j.crew.Alive, Elsewhere: j.crew.Elsewhere, Late: j.late}
 	j.group.landed.L = &j.group.mu
@@ -204,7 +205,7 @@ func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan str
 	running.Go(func() { j.lease.Keep(ctx, done, j.stop) })
 	if j.tells() {
 		// An outbox that cannot be read stops no run. Tell tries again, and returns the error.
-		_ = j.recall(ctx, never)
+		_ = j.outbox.Recall(ctx, math.MaxInt64)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -42,10 +43,10 @@ func (j reportFlags) tell(p *workspace.Workspace, report *report.Report, o inges
 		ctx, cancel = context.WithTimeout(ctx, tellTime)
 		defer cancel()
 	}
-	var telling *ingest.Telling
+	var telling *outbox.Telling
 	if !o.DryRun && !o.Isolated {
 		var terr error
-		if telling, terr = ingest.Tell(ctx, report, o); terr != nil {
+		if telling, terr = ingest.Outbox(o).Tell(ctx, report); terr != nil {
 			telling, err = nil, errors.Join(err, terr)
 		}
 		err = errors.Join(err, tellRun(p, report, err))

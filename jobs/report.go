@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/host"
@@ -51,10 +52,10 @@ func (j reportJob) Run(p *workspace.Workspace) error {
 	}
 	defer s.Close()
 	if !j.Pending {
-		return ingest.Acknowledge(p.Ctx, s.Catalog, j.Accounts)
+		return outbox.Acknowledge(p.Ctx, s.Catalog, j.Accounts)
 	}
 	o := ingest.Options{Store: s.Store, Keyring: s.Ring, Host: host.ThisHost(), Process: host.Identity(p.Worker), Alive: host.ProcessAlive, TellLater: !j.Ack}
-	telling, err := ingest.Pending(p.Ctx, o)
+	telling, err := ingest.Outbox(o).Pending(p.Ctx)
 	if err != nil {
 		return err
 	}

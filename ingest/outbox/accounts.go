@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
+// ReportOf decodes the report of a closed account.
 func ReportOf(a *catalog.Account) (*report.Report, error) {
 	r := &report.Report{}
 	if err := json.Unmarshal(a.Report, r); err != nil {
@@ -23,7 +24,7 @@ func ReportOf(a *catalog.Account) (*report.Report, error) {
 	return r, nil
 }
 
-// ReadError tells what to do about an outbox that cannot be read.
+// ReadError wraps the error of an outbox that cannot be read, and says how to give an account up.
 func ReadError(err error) error {
 	if errors.Is(err, row.ErrUnauthentic) || errors.Is(err, row.ErrSealed) {
 		return fmt.Errorf("read the outbox of reports: %w: symlake report --ack with the account's id gives that account up", err)
@@ -31,12 +32,12 @@ func ReadError(err error) error {
 	return fmt.Errorf("read the outbox of reports: %w", err)
 }
 
-// Change changes an account as it is now in the store. change returns false to leave it.
-// An account that is gone is no error.
-func Change(ctx context.Context, c *catalog.Catalog, a *catalog.Account, change func(*catalog.Account) bool) error {
+// change edits an account as it stands in the store now. edit returns false to leave the account. A
+// missing account is no error.
+func change(ctx context.Context, c *catalog.Catalog, a *catalog.Account, edit func(*catalog.Account) bool) error {
 	for {
 		next := *a
-		if !change(&next) {
+		if !edit(&next) {
 			return nil
 		}
 		err := c.Accounts.Swap(ctx, a, &next)
@@ -51,7 +52,8 @@ func Change(ctx context.Context, c *catalog.Catalog, a *catalog.Account, change 
 	}
 }
 
-func Remove(ctx context.Context, c *catalog.Catalog, a *catalog.Account) error {
+// remove removes an account in any state.
+func remove(ctx context.Context, c *catalog.Catalog, a *catalog.Account) error {
 	for {
 		err := c.Accounts.Swap(ctx, a, nil)
 		if !errors.Is(err, sinks.ErrConflict) || ctx.Err() != nil {
