@@ -13,7 +13,7 @@ import (
 // appleReport is what the readers of Apple's reports gather before frames can
 // be told apart by image: the list of those may stand behind them.
 type appleReport struct {
-	family  family
+	form    *Form
 	arch    string // of the process
 	system  string // its name, as printed
 	images  appleImages
@@ -99,7 +99,7 @@ func (r *appleReport) stack(text []byte, o Options) *Report {
 	lists := r.images
 	sorted := slices.Clone(r.images)
 	sorted.sort()
-	s := &Report{Format: formats[r.family].Name, Text: text, Arch: r.arch}
+	s := &Report{Form: r.form, Text: text, Arch: r.arch}
 	only := r.onlyName(sorted)
 	n := 0
 	for _, t := range r.threads {
@@ -116,7 +116,7 @@ func (r *appleReport) stack(text []byte, o Options) *Report {
 			case t.frames[0].stopped:
 				kind = Exact
 			default:
-				kind = formats[r.family].Frame0
+				kind = r.form.Frame0
 			}
 			f := &t.frames[i]
 			step := kind == Return || kind == Exact && i > 0
@@ -133,7 +133,7 @@ func (r *appleReport) stack(text []byte, o Options) *Report {
 			}
 			out.Frames = append(out.Frames, made)
 		}
-		s.add(out)
+		s.AddThread(out)
 	}
 	if len(s.Threads) == 0 {
 		return nil
@@ -163,7 +163,7 @@ func (r *appleReport) onlyName(images appleImages) string {
 
 // frame finds the image of f, listed or by its address, and its place in it.
 func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImages, step bool) Frame {
-	out := Frame{Span: f.span, indent: f.indent, tail: f.tail, among: f.among, above: f.above, Kind: symbol.MachO, Raw: f.addr}
+	out := Frame{Span: f.span, Layout: Layout{Indent: f.indent, Tail: f.tail, Among: f.among, Above: f.above}, Kind: symbol.MachO, Raw: f.addr}
 	value := r.strip(f.addr, images)
 	img := listed
 	if img == nil && f.based {
@@ -223,7 +223,7 @@ func (r *appleReport) frame(f *appleFrame, listed *appleImage, images appleImage
 	case f.symbol != nil:
 		out.At = symbol.Where{Space: symbol.Anchored, Value: f.offset, Anchor: string(f.symbol)}
 	default:
-		out.At = symbol.Where{Space: symbol.Loaded, Value: value, Load: ^uint64(0)} // nobody says where it was loaded
+		out.At = symbol.Where{Space: symbol.Loaded, Value: value, Load: Nowhere}
 	}
 	return out
 }
@@ -243,21 +243,4 @@ func (r *appleReport) strip(addr uint64, images appleImages) uint64 {
 		return mac
 	}
 	return small
-}
-
-// appleArch gives the word of symbol.Artifact for what reports call an
-// architecture, or the kind of code; "" for what is neither.
-func appleArch(word string) string {
-	word, _, _ = strings.Cut(strings.TrimSpace(word), " ")
-	switch word = strings.ToLower(word); word {
-	case "arm64", "arm64e", "arm64_32", "armv6", "armv7", "armv7s", "armv7k", "armv7f", "x86_64", "x86_64h", "arm":
-		return word
-	case "arm-64", "arm64v8", "arm64-v8a":
-		return "arm64"
-	case "x86-64":
-		return "x86_64"
-	case "i386", "x86":
-		return "x86"
-	}
-	return ""
 }

@@ -83,8 +83,8 @@ func TestAppleLines(t *testing.T) {
 				}
 			}
 		}
-		if s.Format != "apple-backtrace" || strings.Join(got, "\n") != c.want {
-			t.Errorf("%q: %s %q, want %q", c.text, s.Format, got, c.want)
+		if s.Format() != "apple-backtrace" || strings.Join(got, "\n") != c.want {
+			t.Errorf("%q: %s %q, want %q", c.text, s.Format(), got, c.want)
 		}
 	}
 	for _, text := range []string{
@@ -92,8 +92,8 @@ func TestAppleLines(t *testing.T) {
 		"pc 0x0000000000022074 libc.so [arm64-v8a::77e6]", "{ not json\n", "Thread 3 is not a header", "x0: 0x0000000104a3004c x1: 0x0000000000000001", "f+1 0x10 + 3",
 	} {
 		for _, s := range split(t, text, Options{}) {
-			if strings.HasPrefix(s.Format, "apple") || s.Format == "ips" {
-				t.Errorf("%q is read as %s", text, s.Format)
+			if strings.HasPrefix(s.Format(), "apple") || s.Format() == "ips" {
+				t.Errorf("%q is read as %s", text, s.Format())
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func TestAppleFixture(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := one(t, string(input), Options{})
-		if s.Format != format || len(s.Threads) != 1 || len(s.Threads[0].Frames) != len(expected.Frames)+1 {
+		if s.Format() != format || len(s.Threads) != 1 || len(s.Threads[0].Frames) != len(expected.Frames)+1 {
 			t.Fatalf("%s: %s", name, dump([]*Report{s}))
 		}
 		for i, want := range expected.Frames {
@@ -189,7 +189,7 @@ func TestKSCrash(t *testing.T) {
 					fmt.Fprintln(&b, i, place(&th.Frames[i]))
 				}
 			}
-			forms[s.Format] = b.String()
+			forms[s.Format()] = b.String()
 		}
 		text := forms["apple-crash"]
 		if name == "NSException" { // the text does not say that its first frame is a return address
@@ -228,8 +228,8 @@ func TestPLCrashReporter(t *testing.T) {
 			}
 		}
 		s := one(t, string(input), Options{})
-		if s.Format != "plcrashreporter" || s.Arch != "x86_64" {
-			t.Errorf("%s: %s %s", name, s.Format, s.Arch)
+		if s.Format() != "plcrashreporter" || s.Arch != "x86_64" {
+			t.Errorf("%s: %s %s", name, s.Format(), s.Arch)
 		}
 		var got []string
 		for _, th := range s.Threads {
@@ -257,7 +257,7 @@ func TestAppleBacktraces(t *testing.T) {
 	text := "Incident Identifier: 1\nCode Type:           ARM-64\n\nLast Exception Backtrace:\n0   game   0x104a3004c 0x104a2c000 + 16460\n1   game   0x104a30050 0x104a2c000 + 16464\n\n" +
 		"Thread 0 name:   main\nThread 0 Crashed:\n0   game   0x104a3004c 0x104a2c000 + 16460\n\nThread 7:\n0   game   0x104a3004c f(int) + 12 (a.cpp:3)\n\nThread 0 crashed with ARM Thread State (64-bit):\n    x0: 0x0000000104a3004c   x1: 0x1\n" + images
 	all := framed(split(t, text+"\n"+text+"after\n#00 pc 0010  a.so\n", Options{}))
-	if len(all) != 3 || all[2].Format != "backtrace" {
+	if len(all) != 3 || all[2].Format() != "backtrace" {
 		t.Fatalf("%s", dump(all))
 	}
 	for _, s := range all[:2] {
@@ -374,7 +374,7 @@ func TestPrintApple(t *testing.T) {
 		if err := Print(&out, s, answer); err != nil || out.String() != want {
 			t.Errorf("%q\nbecame %q\nwant   %q, %v", text, out.String(), want, err)
 		}
-		if s.Format == "ips" && !json.Valid(out.Bytes()) {
+		if s.Format() == "ips" && !json.Valid(out.Bytes()) {
 			t.Errorf("%s is no JSON", out.String())
 		}
 		if out.Bytes()[0] == '{' {

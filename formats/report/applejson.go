@@ -17,12 +17,12 @@ import (
 // its own, is text) and KSCrash's reports.
 func readAppleJSON(text []byte, o Options) *Report {
 	j := &jsonText{b: text}
-	r := &appleReport{family: appleIPS}
+	r := &appleReport{form: appleIPS}
 	crash := false
 	j.object(func(key string) {
 		switch key {
 		case "cpuType":
-			r.arch = appleArch(j.text())
+			r.arch = AppleArch(j.text())
 		case "osVersion":
 			j.object(func(key string) {
 				if key == "train" {
@@ -56,17 +56,9 @@ func readAppleJSON(text []byte, o Options) *Report {
 		return nil
 	}
 	if crash {
-		r.family = kscrash
+		r.form = kscrash
 	}
 	return r.stack(text, o)
-}
-
-// readBinaryImages reads the reports that call their images so.
-func readBinaryImages(text []byte, o Options) *Report {
-	if s := readAppleJSON(text, o); s != nil {
-		return s
-	}
-	return readDatadog(text, o)
 }
 
 func (r *appleReport) usedImage(j *jsonText) {
@@ -86,7 +78,7 @@ func (r *appleReport) usedImage(j *jsonText) {
 		case "name":
 			img.name = j.text()
 		case "arch":
-			img.arch = appleArch(j.text())
+			img.arch = AppleArch(j.text())
 		}
 	})
 	if size > 0 && img.start+size > img.start {
@@ -210,7 +202,7 @@ func (r *appleReport) kscrashSystem(j *jsonText) {
 	j.object(func(key string) {
 		switch key {
 		case "cpu_arch":
-			r.arch = appleArch(j.text())
+			r.arch = AppleArch(j.text())
 		case "system_name":
 			r.system = j.text()
 		}
@@ -304,7 +296,7 @@ var (
 )
 
 // printJSON writes a frame's function, file and line under the names that the report's own tools use.
-func printJSON(keys frameKeys) printer {
+func printJSON(keys frameKeys) func(*bufio.Writer, *Report, [][]symbol.Answer) {
 	return printObjects("inline", []string{keys.function, keys.file, keys.line, keys.gone}, keys.write)
 }
 
@@ -312,7 +304,7 @@ func printJSON(keys frameKeys) printer {
 // writes, in place of the members gone.
 // For each function of the inline chain but the outermost, an object on a line
 // of its own stands before the frame's, with the member inline.
-func printObjects(inline string, gone []string, write func(out *bufio.Writer, at *symbol.Frame)) printer {
+func printObjects(inline string, gone []string, write func(out *bufio.Writer, at *symbol.Frame)) func(*bufio.Writer, *Report, [][]symbol.Answer) {
 	return func(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 		done := 0
 		each(s, answers, func(f *Frame, chain []symbol.Frame) {

@@ -64,7 +64,7 @@ func parseAppleFrame(b []byte) (f appleFrame, sure, ok bool) {
 	case len(f.name) == 0:
 		f.name = nil
 	case bytes.HasPrefix(f.name, scan.HexMark) && f.number >= 0 && !marked: // a program may be called so
-	case isLabel(f.name) || f.name[0] == '#':
+	case scan.IsLabel(f.name) || f.name[0] == '#':
 		return f, false, false
 	}
 	f.uuid = trailingUUID(rest)
@@ -263,12 +263,12 @@ func parseAppleImage(b []byte) (img appleImage, ok bool) {
 	}
 	if open := bytes.IndexByte(rest, '('); open >= 0 { // versions, or the architecture
 		group, _, _ := bytes.Cut(rest[open+1:], []byte(")"))
-		img.arch = appleArch(string(group))
+		img.arch = AppleArch(string(group))
 		rest = rest[:open]
 	}
 	words := bytes.Fields(rest)
-	if n := len(words); n > 1 && appleArch(string(words[n-1])) != "" {
-		img.arch = appleArch(string(words[n-1]))
+	if n := len(words); n > 1 && AppleArch(string(words[n-1])) != "" {
+		img.arch = AppleArch(string(words[n-1]))
 		words = words[:n-1]
 	}
 	img.name = string(bytes.Join(words, []byte(" ")))

@@ -12,8 +12,8 @@ import (
 func TestAppleWithoutHeader(t *testing.T) {
 	_, text, _ := strings.Cut(quotedReport, "Crashed:\n")
 	s := one(t, text, Options{})
-	if got, want := place(&s.Threads[0].Frames[1]), gameUUID+",My Game 0x104a30050 0x104a2c000+0x4050"; s.Format != "apple-backtrace" || strings.Replace(want, "4050", "404c", 1) != got {
-		t.Error(s.Format, got)
+	if got, want := place(&s.Threads[0].Frames[1]), gameUUID+",My Game 0x104a30050 0x104a2c000+0x4050"; s.Format() != "apple-backtrace" || strings.Replace(want, "4050", "404c", 1) != got {
+		t.Error(s.Format(), got)
 	}
 }
 
@@ -41,8 +41,8 @@ func TestAppleMarks(t *testing.T) {
 		{list + "frame #0: 0x0000000104a3004c game`f(int) at a.cpp:3:4", exact},
 	} {
 		s := one(t, c.text, Options{})
-		if got := place(&s.Threads[0].Frames[0]); got != c.want || s.Format != "apple-backtrace" || len(s.Threads[0].Frames) != 1 {
-			t.Errorf("%q: %s %s, want %s", c.text, s.Format, got, c.want)
+		if got := place(&s.Threads[0].Frames[0]); got != c.want || s.Format() != "apple-backtrace" || len(s.Threads[0].Frames) != 1 {
+			t.Errorf("%q: %s %s, want %s", c.text, s.Format(), got, c.want)
 		}
 	}
 	var out bytes.Buffer
@@ -56,7 +56,7 @@ func TestAppleMarks(t *testing.T) {
 	for _, text := range []string{"#0  0x00007ffff7a3004c in f () from /lib/libx.so", "#0 0x000055a4bcef (/system/lib64/libcart.so+0x25bce)", "#00 pc 0x0000000104a3004c  a.so"} {
 		for _, s := range split(t, list+text+"\n", Options{}) {
 			for _, th := range s.Threads {
-				if strings.HasPrefix(s.Format, "apple") {
+				if strings.HasPrefix(s.Format(), "apple") {
 					t.Errorf("%q is %s", text, place(&th.Frames[0]))
 				}
 			}

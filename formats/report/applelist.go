@@ -8,7 +8,7 @@ import (
 )
 
 // appleLines reads backtraces and lists of images that stand in no report.
-var appleLines = document{begins: appleLinesBegin, follow: followAppleLines, read: readAppleLines}
+var appleLines = Document{Begins: appleLinesBegin, Follow: followAppleLines, Read: readAppleLines}
 
 func appleLinesBegin(b []byte) bool {
 	if !bytes.Contains(b, scan.HexMark) || len(b) > MaxLineBytes {
@@ -22,37 +22,37 @@ func appleLinesBegin(b []byte) bool {
 	return ok
 }
 
-func followAppleLines() follower {
+func followAppleLines() Follower {
 	listed := false
-	return func(b []byte) extent {
+	return func(b []byte) Extent {
 		if len(b) > MaxLineBytes {
-			return endedBefore
+			return EndedBefore
 		}
 		b = scan.Spaced(b)
 		trimmed := bytes.TrimLeft(b, " \t")
 		if len(trimmed) == 0 || bytes.HasPrefix(trimmed, binaryImages) {
-			return goesOn
+			return GoesOn
 		}
 		if _, _, ok := parseAppleFrame(b); ok {
-			return goesOn
+			return GoesOn
 		}
 		if _, ok := parseAppleThread(trimmed); ok {
-			return goesOn
+			return GoesOn
 		}
 		if _, ok := parseAppleImage(b); ok || len(trimmed) < len(b) && trimmed[0] == '/' {
 			listed = true
-			return goesOn
+			return GoesOn
 		}
 		if _, ok := parseAddressAlone(b); ok && listed {
-			return goesOn
+			return GoesOn
 		}
 		if _, _, ok := ownImageLine(trimmed); ok || bytes.Equal(trimmed, []byte{')'}) { // of the list above it
-			return goesOn
+			return GoesOn
 		}
 		if _, ok := parseStoppedThread(trimmed); ok || isRegisters(trimmed) || bytes.HasPrefix(trimmed, []byte("(lldb)")) {
-			return goesOn
+			return GoesOn
 		}
-		return endedBefore
+		return EndedBefore
 	}
 }
 
@@ -100,7 +100,7 @@ func (r *appleReport) ownLine(line []byte, own *ownImage) {
 		own.appleImage = appleImage{}
 		own.uuid, _, _ = scan.UUID([]byte(value), 0)
 	case "CPU Type":
-		own.arch = appleArch(value)
+		own.arch = AppleArch(value)
 	case "Binary Image":
 		own.name = value
 	case "Base Address":
@@ -124,7 +124,7 @@ func (r *appleReport) ownLine(line []byte, own *ownImage) {
 }
 
 func readAppleLines(text []byte, o Options) *Report {
-	r := &appleReport{family: appleList}
+	r := &appleReport{form: appleList}
 	fresh := true
 	var header appleThread
 	var own ownImage

@@ -23,17 +23,17 @@ func printApple(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 func printBehind(out *bufio.Writer, s *Report, answers [][]symbol.Answer, write func(out *bufio.Writer, f *Frame, at *symbol.Frame)) {
 	done := 0
 	each(s, answers, func(f *Frame, chain []symbol.Frame) {
-		if f.among {
+		if f.Layout.Among {
 			done = printAmong(out, s.Text, done, f, chain)
 			return
 		}
-		column := f.Span[0] + f.indent
+		column := f.Span[0] + f.Layout.Indent
 		out.Write(s.Text[done:column])
 		bare := column > 0 && !scan.IsSpace(s.Text[column-1]) // nothing stood behind the address
 		if bare {
 			out.WriteByte(' ')
 		}
-		done = f.Span[1] - f.tail
+		done = f.Span[1] - f.Layout.Tail
 		start := bytes.LastIndexByte(s.Text[:f.Span[0]], '\n') + 1
 		for i := range chain {
 			if i > 0 {
@@ -98,7 +98,7 @@ func each(s *Report, answers [][]symbol.Answer, visit func(f *Frame, chain []sym
 	eachAnswer(s, answers, func(_ int, f *Frame, a *symbol.Answer) { all = append(all, answered{f, a.Frames}) })
 	slices.SortStableFunc(all, func(a, b answered) int { return cmp.Compare(a.frame.Span[0], b.frame.Span[0]) })
 	for _, a := range all {
-		visit(a.frame, a.chain[min(a.frame.above, len(a.chain)-1):])
+		visit(a.frame, a.chain[min(a.frame.Layout.Above, len(a.chain)-1):])
 	}
 }
 

@@ -40,12 +40,12 @@ func (t *sampled) add(r *appleReport, f appleFrame, column int) {
 	t.column = column
 	last := &r.threads[len(r.threads)-1]
 	last.frames = append(last.frames, f)
-	r.family = appleSample
+	r.form = appleSample
 }
 
 // innermostFirst turns what was read in the order of trees.
 func (r *appleReport) innermostFirst() {
-	if r.family == appleSample {
+	if r.form == appleSample {
 		for i := range r.threads {
 			slices.Reverse(r.threads[i].frames)
 		}

@@ -80,8 +80,8 @@ func TestAppleSamples(t *testing.T) {
 	} {
 		var got []string
 		for _, s := range framed(split(t, c.text, Options{})) {
-			if s.Format != "apple-sample" || symbol.ArchFamily(s.Arch) != "arm64" {
-				t.Errorf("%s %s", s.Format, s.Arch)
+			if s.Format() != "apple-sample" || symbol.ArchFamily(s.Arch) != "arm64" {
+				t.Errorf("%s %s", s.Format(), s.Arch)
 			}
 			for _, th := range s.Threads {
 				got = append(got, fmt.Sprint(th.ID))

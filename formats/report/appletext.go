@@ -9,7 +9,7 @@ import (
 
 // appleText reads crash reports as text: those of Apple's ReportCrash, and of
 // PLCrashReporter and KSCrash, which print the same.
-var appleText = document{begins: appleTextBegins, follow: followAppleText, read: readAppleText}
+var appleText = Document{Begins: appleTextBegins, Follow: followAppleText, Read: readAppleText}
 
 var appleHeaders = [][]byte{[]byte("Incident Identifier:"), []byte("CrashReporter Key:"), []byte("Hardware Model:"), []byte("Exception Type:"), lastException, heaviestStack, []byte("Call graph:")}
 
@@ -32,7 +32,7 @@ func appleTextBegins(b []byte) bool {
 		}
 	case 'A': // of a spindump: its list of images may not say it
 		arch, ok := bytes.CutPrefix(b, []byte("Architecture:"))
-		return ok && appleArch(string(arch)) != ""
+		return ok && AppleArch(string(arch)) != ""
 	case 'P': // "Process:         game [4242]"; Android's logs say "Process: com.example.game, PID: 4242"
 		return bytes.HasPrefix(b, []byte("Powerstats for:")) || bytes.HasPrefix(b, []byte("Process:")) && b[len(b)-1] == ']' && bytes.IndexByte(b, '[') > 0
 	case 'T':
@@ -67,50 +67,47 @@ func parseAppleThread(b []byte) (t appleThread, ok bool) {
 	return t, true
 }
 
-// maxIdleLines without a frame, an image or a thread's header end a report.
-const maxIdleLines = 256
-
-func followAppleText() follower {
+func followAppleText() Follower {
 	frames, images, idle, first := false, false, 0, true
-	return func(b []byte) extent {
+	return func(b []byte) Extent {
 		b = bytes.TrimLeft(scan.Spaced(b), " \t")
 		head := first
 		first = false
 		switch {
 		case len(b) == 0 || head:
-			return goesOn
+			return GoesOn
 		case images:
 			if _, ok := parseAppleImage(b); ok || bytes.HasPrefix(b, []byte("/")) {
-				return goesOn
+				return GoesOn
 			}
-			return endedBefore
+			return EndedBefore
 		case bytes.HasPrefix(b, binaryImages):
 			images = true
-			return goesOn
+			return GoesOn
 		case frames && bytes.HasPrefix(b, appleHeaders[0]):
-			return endedBefore
+			return EndedBefore
 		}
 		if _, _, ok := parseAppleFrame(b); ok {
 			frames, idle = true, 0
-			return goesOn
+			return GoesOn
 		}
 		if _, _, ok := parseSampledFrame(b); ok {
 			frames, idle = true, 0
-			return goesOn
+			return GoesOn
 		}
 		if _, ok := parseAppleThread(b); ok {
 			idle = 0
-			return goesOn
+			return GoesOn
 		}
-		if idle++; idle > maxIdleLines {
-			return endedBefore
+		if idle++; idle > MaxIdleLines {
+			return EndedBefore
 		}
-		return goesOn
+		return GoesOn
 	}
 }
 
 func readAppleText(text []byte, o Options) *Report {
-	r := &appleReport{family: appleCrash}
+	r := &appleReport{form: appleCrash}
 	var next appleThread // as its header says
 	inThread, backtrace, images := false, false, false
 	tree := sampled{column: -1}
@@ -222,16 +219,16 @@ func (r *appleReport) headerLine(b []byte) {
 	value = strings.TrimSpace(value)
 	switch key {
 	case "Code Type", "Architecture":
-		r.arch = appleArch(value)
+		r.arch = AppleArch(value)
 	case "OS Version":
 		r.system = value
 	case "Exception Codes":
 		if strings.HasPrefix(value, "#0 at") || strings.HasPrefix(value, "SEGV_") || strings.HasPrefix(value, "BUS_") {
-			r.family = plcrash
+			r.form = plcrash
 		}
 	case "CrashReporter Key":
 		if value == "TODO" || value == "[TODO]" {
-			r.family = plcrash
+			r.form = plcrash
 		}
 	}
 }

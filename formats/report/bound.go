@@ -2,9 +2,8 @@ package report
 
 import "bytes"
 
-// About the memory of a frame with what it was read from, and of an element of a document.
+// About the memory of an element of a document.
 const (
-	frameRoom   = 640
 	elementRoom = 640
 	newlineRoom = 64 // of a line within a string of JSON, which seldom is a frame
 )
@@ -15,8 +14,8 @@ type bound struct {
 	err  error
 }
 
-// takes asks for room; false: there is none left, and Split ends with the reason.
-func (o *Options) takes(bytes int) bool {
+// Takes asks for room for so many bytes. If it returns false there is none left, and Split ends with the reason.
+func (o *Options) Takes(bytes int) bool {
 	b := o.bound
 	if b == nil || b.take == nil {
 		return true

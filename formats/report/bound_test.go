@@ -40,7 +40,7 @@ func TestSplitAsksForRoom(t *testing.T) {
 			}
 			return nil
 		})
-		err := Split(ctx, strings.NewReader(text), Options{Artifacts: []string{"a"}}, func(*Report) error { return nil })
+		err := Split(ctx, strings.NewReader(text), Dialects, Options{Artifacts: []string{"a"}}, func(*Report) error { return nil })
 		if !errors.Is(err, errRoom) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -70,12 +70,12 @@ func TestExpressionIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.steps(make([]byte, 1<<20)) != 0 {
+	if e.Steps(make([]byte, 1<<20)) != 0 {
 		t.Error("a long line is looked at")
 	}
 	text := strings.Repeat(strings.Repeat("y", 1000)+"\n", 64)
 	split := func(steps int64) error {
-		return Split(t.Context(), strings.NewReader(text), Options{Steps: steps, Managed: ManagedOptions{Line: e}}, func(*Report) error { return nil })
+		return Split(t.Context(), strings.NewReader(text), Dialects, Options{Steps: steps, Managed: ManagedOptions{Line: e}}, func(*Report) error { return nil })
 	}
 	if err := split(1 << 22); !errors.Is(err, ErrExpression) {
 		t.Error(fmt.Sprint("beyond the steps: ", err))

@@ -20,7 +20,7 @@ func readBugsnag(text []byte, o Options) *Report {
 	if !bytes.Contains(text, machoUUID) {
 		return nil
 	}
-	e := bugsnag{&jsonText{b: text}, &appleReport{family: bugsnagEvent}}
+	e := bugsnag{&jsonText{b: text}, &appleReport{form: bugsnagEvent}}
 	e.value(0)
 	if e.broken() {
 		return nil
@@ -49,7 +49,7 @@ func (e bugsnag) value(depth int) {
 	case c == '{':
 		e.object(func(key string) {
 			if key == "cpuAbi" { // a list, of one
-				e.array(func(int) { e.r.arch = appleArch(e.text()) })
+				e.array(func(int) { e.r.arch = AppleArch(e.text()) })
 				return
 			}
 			e.value(depth + 1)

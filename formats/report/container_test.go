@@ -90,7 +90,7 @@ func splitBinary(t testing.TB, input []byte) ([]*Report, string) {
 	t.Helper()
 	var all []*Report
 	var out bytes.Buffer
-	err := Split(t.Context(), bytes.NewReader(input), Options{}, func(s *Report) error {
+	err := Split(t.Context(), bytes.NewReader(input), Dialects, Options{}, func(s *Report) error {
 		all = append(all, s)
 		return Print(&out, s, nil)
 	})
@@ -252,7 +252,7 @@ func crashDump() []byte {
 
 func TestMinidump(t *testing.T) {
 	all, out := splitBinary(t, crashDump())
-	if len(all) != 1 || all[0].Format != "minidump" || all[0].Arch != "arm64" || len(all[0].Threads) != 2 {
+	if len(all) != 1 || all[0].Format() != "minidump" || all[0].Arch != "arm64" || len(all[0].Threads) != 2 {
 		t.Fatalf("%s\n%s", dump(all), out)
 	}
 	type frame struct {
@@ -293,7 +293,7 @@ func TestStackwalk(t *testing.T) {
   {"frame":1,"file":null,"function":null,"inlines":null,"line":null,"module":null,"module_offset":null,"offset":"0x0000000000001234","trust":"scan"}]}]}
 `
 	all := framed(split(t, in, Options{}))
-	if len(all) != 1 || all[0].Format != "stackwalk" || len(all[0].Threads) != 1 || len(all[0].Threads[0].Frames) != 2 {
+	if len(all) != 1 || all[0].Format() != "stackwalk" || len(all[0].Threads) != 1 || len(all[0].Threads[0].Frames) != 2 {
 		t.Fatal(dump(all))
 	}
 	f := all[0].Threads[0].Frames[0]
@@ -324,7 +324,7 @@ func FuzzContainer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input []byte) {
 		var out bytes.Buffer
 		rendered := false
-		err := Split(t.Context(), bytes.NewReader(input), Options{}, func(s *Report) error {
+		err := Split(t.Context(), bytes.NewReader(input), Dialects, Options{}, func(s *Report) error {
 			rendered = rendered || len(s.Threads) > 0
 			for _, th := range s.Threads {
 				for _, fr := range th.Frames {

@@ -31,29 +31,26 @@ var (
 	unknownDSO = []byte("Unknown symbol")
 )
 
-// parseDart reads "abs HEX [unit N] [virt HEX] REST" at p of a numbered line.
-func parseDart(l *line, b []byte, p int) bool {
-	d := &dartLine{}
-	var ok bool
+// parse reads "abs HEX [unit N] [virt HEX] REST" at p of a numbered line; tail is where REST begins.
+func (d *dartLine) parse(b []byte, p int) (tail int, ok bool) {
 	if d.abs, p, ok = dartHex(b, p+len(absWord)); !ok {
-		return false
+		return 0, false
 	}
 	if bytes.HasPrefix(b[p:], unitWord) {
 		n, end, isNumber := scan.Digits(b, p+len(unitWord))
 		if !isNumber || end < len(b) && !scan.IsSpace(b[end]) {
-			return false
+			return 0, false
 		}
 		d.unit, p = n, scan.SkipSpace(b, end)
 	}
 	if bytes.HasPrefix(b[p:], virtWord) {
 		if d.virt, p, ok = dartHex(b, p+len(virtWord)); !ok {
-			return false
+			return 0, false
 		}
 		d.hasVirt = true
 	}
 	d.parseSymbol(b[p:])
-	l.family, l.dart, l.pc, l.tail = dartTrace, d, d.abs, p
-	return true
+	return p, true
 }
 
 // dartHex reads digits and the space behind them; 0x may stand before.
@@ -83,60 +80,76 @@ func (d *dartLine) parseSymbol(b []byte) bool {
 	return true
 }
 
-// parseDartCrash reads "pc 0xHEX fp 0xHEX [sp 0xHEX] REST", which the virtual
-// machine prints when it crashes itself. REST is SYMBOL+0xHEX of any library,
-// or PATH+0xHEX. Where it is neither, the header may tell.
-func parseDartCrash(b []byte, at int) (line, bool) {
-	l := line{start: scan.SkipSpace(b, at), number: -1}
-	if !parsePC(&l, b, l.start) || !bytes.HasPrefix(b[l.tail:], fpWord) {
-		return line{}, false
+// findCrash reads "pc 0xHEX fp 0xHEX [sp 0xHEX] REST", which the virtual machine prints when it
+// crashes itself. REST is SYMBOL+0xHEX of any library, or PATH+0xHEX. Where it is neither, the header
+// may tell.
+func (r *dartLines) findCrash(l *Line, f *Found) bool {
+	b := l.Text
+	p := Place{Start: scan.SkipSpace(b, l.Prefix())}
+	if !p.Counter(b, p.Start) || !bytes.HasPrefix(b[p.Tail:], fpWord) {
+		return false
 	}
-	d := &dartLine{abs: l.pc}
-	_, p, ok := dartHex(b, l.tail+len("fp "))
+	r.line = dartLine{abs: p.PC}
+	_, at, ok := dartHex(b, p.Tail+len("fp "))
 	if !ok {
-		return line{}, false
+		return false
 	}
-	if bytes.HasPrefix(b[p:], []byte("sp 0x")) {
-		if _, p, ok = dartHex(b, p+len("sp ")); !ok {
-			return line{}, false
+	if bytes.HasPrefix(b[at:], []byte("sp 0x")) {
+		if _, at, ok = dartHex(b, at+len("sp ")); !ok {
+			return false
 		}
 	}
-	l.family, l.dart, l.tail = dartCrash, d, p
-	rest := bytes.TrimRight(b[p:], " \t")
-	if d.parseSymbol(rest) || bytes.HasPrefix(rest, unknownDSO) {
-		return l, true
+	p.Tail, r.native = at, false
+	rest := bytes.TrimRight(b[at:], " \t")
+	if plus := bytes.LastIndex(rest, []byte("+0x")); !r.line.parseSymbol(rest) && !bytes.HasPrefix(rest, unknownDSO) && plus > 0 && bytes.IndexByte(rest[:plus], '/') >= 0 {
+		if offset, end, ok := scan.Hex(rest, plus+3); ok && end == len(rest) {
+			r.native, p.PC, p.Space = true, offset, symbol.Unslid
+			p.SetFile(rest[:plus])
+		}
 	}
-	plus := bytes.LastIndex(rest, []byte("+0x"))
-	if plus <= 0 || bytes.IndexByte(rest[:plus], '/') < 0 {
-		return l, true
-	}
-	if offset, end, ok := scan.Hex(rest, plus+3); ok && end == len(rest) {
-		l.dart, l.pc, l.space = nil, offset, symbol.Unslid
-		setFile(&l, rest[:plus])
-	}
-	return l, true
+	*f = Found{Form: dartCrash, Number: -1, Room: FrameRoom, Place: p}
+	return true
 }
 
-// parseDartPlace reads "[ARTIFACT] SYMBOL+0xHEX", nothing else in the line.
-func parseDartPlace(b []byte) (line, bool) {
+// findPlace reads "[ARTIFACT] SYMBOL+0xHEX", nothing else in the line.
+func (r *dartLines) findPlace(b []byte, f *Found) bool {
 	if !bytes.Contains(b, kDartWord) {
-		return line{}, false
+		return false
 	}
-	l := line{family: dartList, start: scan.SkipSpace(b, 0), number: -1, dart: &dartLine{}}
-	rest := bytes.TrimRight(b[l.start:], " \t")
+	p := Place{Start: scan.SkipSpace(b, 0)}
+	r.line = dartLine{}
+	rest := bytes.TrimRight(b[p.Start:], " \t")
 	if i := bytes.LastIndexAny(rest, " \t"); i >= 0 {
-		l.named, l.file = true, bytes.TrimRight(rest[:i], " \t")
-		if bytes.ContainsAny(l.file, " \t") || isLabel(l.file) {
-			return line{}, false
+		p.Named, p.File = true, bytes.TrimRight(rest[:i], " \t")
+		if bytes.ContainsAny(p.File, " \t") || scan.IsLabel(p.File) {
+			return false
 		}
 		rest = rest[i+1:]
 	}
-	if !l.dart.parseSymbol(rest) || rest[len(rest)-1] == ')' {
-		return line{}, false
+	if !r.line.parseSymbol(rest) || rest[len(rest)-1] == ')' {
+		return false
 	}
-	l.pc = l.dart.offset
-	l.tail = len(b) - len(rest)
-	return l, true
+	p.PC, p.Tail = r.line.offset, len(b)-len(rest)
+	*f = Found{Form: dartList, Number: -1, Room: FrameRoom, Place: p}
+	return true
+}
+
+// findAlone reads an address with nothing else in the line.
+func (r *dartLines) findAlone(b []byte, f *Found) bool {
+	p := Place{Start: scan.SkipSpace(b, 0), Space: symbol.Unslid}
+	p.Tail = p.Start + 4
+	rest := bytes.TrimRight(b[p.Start:], " \t")
+	if !bytes.HasPrefix(rest, scan.HexMark) {
+		return false
+	}
+	v, end, ok := scan.Hex(rest, 2)
+	if !ok || end != len(rest) {
+		return false
+	}
+	p.PC = v
+	r.line = dartLine{abs: v}
+	*f = Found{Form: dartList, Number: -1, Room: FrameRoom, Place: p}
+	return true
 }
 
 // dartHeader is what the header of a trace says. Headers of traces write

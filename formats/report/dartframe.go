@@ -14,13 +14,22 @@ func dartStarts(o *Options) dartHeader {
 	return dartHeader{isolate: o.IsolateStart, vm: o.VMStart}
 }
 
-// dartFrame fills in what a line of Dart says of its image and place. step
-// moves a return address back into its call.
-func (s *splitter) dartFrame(f *Frame, d *dartLine, step func(uint64) uint64) {
-	h := &s.dart
+// add adds the frame that find found.
+func (r *dartLines) add(found *Found) {
+	f, step := r.b.Frame(&found.Place)
+	if !r.native {
+		r.place(&f, step)
+	}
+	r.b.Add(f)
+}
+
+// place fills in what a line of Dart says of its image and place.
+func (r *dartLines) place(f *Frame, step Stepper) {
+	d, h := &r.line, &r.header
 	unit := d.unit
+	f.At = symbol.Where{}
 	at := func(space symbol.Space, value, load uint64, anchor string) {
-		w := symbol.Where{Space: space, Value: step(value), Load: load, Anchor: anchor}
+		w := symbol.Where{Space: space, Value: step.Step(value), Load: load, Anchor: anchor}
 		if f.At == (symbol.Where{}) {
 			f.At = w
 		} else {
@@ -43,33 +52,33 @@ func (s *splitter) dartFrame(f *Frame, d *dartLine, step func(uint64) uint64) {
 	if base != 0 && d.abs > base {
 		at(symbol.Loaded, d.abs, base, "")
 	}
-	if f.At == (symbol.Where{}) { // nobody says where it was loaded
-		at(symbol.Loaded, d.abs, ^uint64(0), "")
+	if f.At == (symbol.Where{}) { // the report does not say where it was loaded
+		at(symbol.Loaded, d.abs, Nowhere, "")
 	}
 	f.Deferred = unit > rootUnit
 	if h.build != "" {
-		f.Program = s.intern([]byte(h.build))
+		f.Program = r.b.Intern([]byte(h.build))
 	}
 	f.Kind = h.kind()
-	f.Image = s.dartImage(f.Image, unit)
+	f.Image = r.image(f.Image, unit)
 }
 
-// dartImage names the artifact of a loading unit. names are those of the line
-// itself. A unit that nobody names is not the root's.
-func (s *splitter) dartImage(names []string, unit int) []string {
-	if given := s.options.Units[unit]; given != "" {
+// image names the artifact of a loading unit. names are the names in the line itself. A unit without a
+// name is not the root's.
+func (r *dartLines) image(names []string, unit int) []string {
+	if given := r.b.Options().Units[unit]; given != "" {
 		return []string{given}
 	}
-	build := s.dart.build
+	build := r.header.build
 	if unit > 0 {
-		if u, known := s.dart.units[unit]; known && u.build != "" {
+		if u, known := r.header.units[unit]; known && u.build != "" {
 			build = u.build
 		} else if unit > rootUnit {
 			return []string{"loading unit " + strconv.Itoa(unit)}
 		}
 	}
 	if build != "" {
-		names = append([]string{s.intern([]byte(build))}, names...)
+		names = append([]string{r.b.Intern([]byte(build))}, names...)
 	}
 	return names
 }
@@ -103,9 +112,4 @@ func (h *dartHeader) kind() symbol.Kind {
 		return ""
 	}
 	return symbol.ELF
-}
-
-// isDart: an address alone, where Options say where a program of Dart lies.
-func (s *splitter) isDart(l *line) bool {
-	return l.family == plain && !l.named && l.space == symbol.Unslid && (s.options.IsolateStart != 0 || s.options.VMStart != 0)
 }

@@ -17,6 +17,9 @@ import (
 func printDart(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 	done, depth, last := 0, 0, 0
 	eachAnswer(s, answers, func(thread int, f *Frame, a *symbol.Answer) {
+		if f.Managed != nil {
+			return // a line that names a class for an engine of Java; it may stand above the frames
+		}
 		if thread != last {
 			depth, last = 0, thread
 		}

@@ -2,19 +2,9 @@ package report
 
 import (
 	"bytes"
-	"slices"
-	"sort"
 
 	"github.com/symlake/symlake/formats/internal/scan"
 )
-
-// Word is a name in the text around frames that Dart's compiler may have
-// replaced: that of an exception's class, or of what its message speaks of.
-type Word struct {
-	Span     [2]int // in Report.Text
-	Name     string // as printed
-	Original string // "": as printed. Who knows the names fills it in; Print writes it
-}
 
 // quotes begin what Dart's own messages put in quotes: a type, or a member.
 var quotes = [][]byte{[]byte("Instance of '"), []byte("type '"), []byte("Class '"), []byte("method '"), []byte("getter '"),
@@ -29,18 +19,22 @@ var (
 	wasThrown = []byte(" was thrown")
 )
 
-// dartWords looks at the line of text that was just kept, n bytes of content
-// at the end of cur's text but for its line end.
-func (s *splitter) dartWords(line, n int) {
-	at := len(s.cur.Text) - line
-	log := scan.LogPrefix(s.cur.Text[at : at+n])
+// kept looks at a line of text: it may be of a header, or hold names.
+func (r *dartLines) kept(span [2]int) {
+	if r.announced != nil {
+		_, _ = r.header.parse(r.announced)
+		r.announced = nil
+	}
+	report := r.b.Report()
+	at := span[0]
+	log := scan.LogPrefix(report.Text[at:span[1]])
 	at += log
-	b := s.cur.Text[at : at+n-log]
-	after := s.thrown
-	s.thrown = bytes.HasSuffix(b, unhandled)
+	b := report.Text[at:span[1]]
+	after := r.thrown
+	r.thrown = bytes.HasSuffix(b, unhandled)
 	add := func(from, to int) {
-		if from < to && len(s.cur.Words) < MaxFrames {
-			s.cur.Words = append(s.cur.Words, Word{Span: [2]int{at + from, at + to}, Name: s.intern(b[from:to])})
+		if from < to && len(report.Words) < MaxFrames {
+			report.Words = append(report.Words, Word{Span: [2]int{at + from, at + to}, Name: r.b.Intern(b[from:to])})
 		}
 	}
 	if after {
@@ -109,69 +103,4 @@ func identifiers(b []byte, from, to int, visit func(from, to int)) {
 		visit(p, end)
 		p = end
 	}
-}
-
-// inFrame reports whether a frame has taken a part of the text for its own.
-func (s *Report) inFrame(span [2]int) bool {
-	for t := range s.Threads {
-		frames := s.Threads[t].Frames
-		i := sort.Search(len(frames), func(i int) bool { return frames[i].Span[1] > span[0] })
-		if i < len(frames) && frames[i].Span[0] < span[1] {
-			return true
-		}
-	}
-	return false
-}
-
-// renamed is s with the original names of its words in its text, which other
-// spans follow; s itself where there are none.
-func (s *Report) renamed() *Report {
-	words := slices.DeleteFunc(slices.Clone(s.Words), func(w Word) bool { return w.Original == "" || s.inFrame(w.Span) })
-	if len(words) == 0 {
-		return s
-	}
-	slices.SortStableFunc(words, func(a, b Word) int { return a.Span[0] - b.Span[0] })
-	out := *s
-	out.Text, out.Words = make([]byte, 0, len(s.Text)+16*len(words)), nil
-	type move struct{ from, by int }
-	var moves []move
-	done := 0
-	for _, w := range words {
-		if w.Span[0] < done {
-			continue
-		}
-		out.Text = append(out.Text, s.Text[done:w.Span[0]]...)
-		out.Text = append(out.Text, scan.OneLine(w.Original)...)
-		done = w.Span[1]
-		moves = append(moves, move{done, len(out.Text) - done})
-	}
-	out.Text = append(out.Text, s.Text[done:]...)
-	moved := func(p int) int {
-		i, found := slices.BinarySearchFunc(moves, p, func(m move, p int) int { return m.from - p })
-		if !found {
-			i--
-		}
-		if i < 0 {
-			return p
-		}
-		return p + moves[i].by
-	}
-	out.Threads = slices.Clone(s.Threads)
-	for t := range out.Threads {
-		out.Threads[t].Frames = slices.Clone(s.Threads[t].Frames)
-		for i := range out.Threads[t].Frames {
-			f := &out.Threads[t].Frames[i]
-			f.Span = [2]int{moved(f.Span[0]), moved(f.Span[1])}
-			if f.Managed == nil {
-				continue
-			}
-			m := *f.Managed
-			m.parts = slices.Clone(m.parts)
-			for k := range m.parts {
-				m.parts[k].start, m.parts[k].end = moved(m.parts[k].start), moved(m.parts[k].end)
-			}
-			f.Managed = &m
-		}
-	}
-	return &out
 }

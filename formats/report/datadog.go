@@ -11,7 +11,7 @@ import (
 // readDatadog reads an error as Datadog's libraries for Apple's systems send it: stacks as text in strings,
 // one for the error and one a thread, beside "binary_images" (rum-events-format's error schema).
 func readDatadog(text []byte, o Options) *Report {
-	e := datadog{&jsonText{b: text}, &appleReport{family: datadogError}}
+	e := datadog{&jsonText{b: text}, &appleReport{form: datadogError}}
 	e.object(func(key string) {
 		switch key {
 		case "binary_images":
@@ -99,7 +99,7 @@ func (e datadog) image() {
 		case "max_address":
 			img.end = address()
 		case "arch":
-			img.arch = appleArch(e.text())
+			img.arch = AppleArch(e.text())
 		}
 	})
 	if e.r.arch == "" {
@@ -115,12 +115,12 @@ func printDatadog(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 	done := 0
 	var written bytes.Buffer
 	each(s, answers, func(f *Frame, chain []symbol.Frame) {
-		out.Write(s.Text[done : f.Span[0]+f.indent])
+		out.Write(s.Text[done : f.Span[0]+f.Layout.Indent])
 		done = f.Span[1]
 		for i := range chain {
 			if i > 0 {
 				out.WriteString(`\n`)
-				for range f.indent {
+				for range f.Layout.Indent {
 					out.WriteByte(' ')
 				}
 			}

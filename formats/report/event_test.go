@@ -37,8 +37,8 @@ func TestDatadog(t *testing.T) {
 		}
 	}
 	const game = gameUUID + ",game "
-	if diff := cmp.Diff([]string{"", game + "0x104a3004c 0x104a2c000+0x404c", game + "0x104a30050 0x104a2c000+0x404c", " 0x1000bbbb 0x0+0x1000bbb4", "Thread 3", game + "0x104a30050 0x104a2c000+0x4050"}, got); diff != "" || s.Format != "datadog" {
-		t.Error(s.Format, diff)
+	if diff := cmp.Diff([]string{"", game + "0x104a3004c 0x104a2c000+0x404c", game + "0x104a30050 0x104a2c000+0x404c", " 0x1000bbbb 0x0+0x1000bbb4", "Thread 3", game + "0x104a30050 0x104a2c000+0x4050"}, got); diff != "" || s.Format() != "datadog" {
+		t.Error(s.Format(), diff)
 	}
 	var out bytes.Buffer
 	found := symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{{Function: `in"ner`, File: "/src/a.h", Line: 3}, {Function: "outer"}}}
@@ -71,8 +71,8 @@ func TestEvents(t *testing.T) {
 			}
 		}
 		// Of threads that begin at one place of the text, the order is the text's.
-		if diff := cmp.Diff(c.want, got); diff != "" || s.Format != c.format {
-			t.Error(s.Format, diff)
+		if diff := cmp.Diff(c.want, got); diff != "" || s.Format() != c.format {
+			t.Error(s.Format(), diff)
 		}
 	}
 	found := symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{{Function: "inner", File: "/src/a.h", Line: 3, Column: 4}, {Function: "outer"}}}

@@ -1,12 +1,10 @@
 package report
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -42,8 +40,8 @@ type Expression struct {
 	instructions int // about
 }
 
-// steps is what a line takes; 0: it is too long to be looked at.
-func (e *Expression) steps(line []byte) int64 {
+// Steps returns the steps that a line takes; 0: it is too long to be looked at.
+func (e *Expression) Steps(line []byte) int64 {
 	if n := int64(e.instructions) * int64(len(line)+1); n <= maxLineSteps {
 		return n
 	}
@@ -160,72 +158,23 @@ func exprError(err error) error {
 	return fmt.Errorf("not a regular expression")
 }
 
-// parse reads a line without its line end.
-func (e *Expression) parse(b []byte, l *javaLine) bool {
-	at := e.pattern.FindSubmatchIndex(b)
+// Piece is a part of a line that a variable stands for: [From, To).
+type Piece struct {
+	Variable byte // its letter
+	From, To int
+}
+
+// Pieces returns the parts of a line, without its line end, that the expression's variables stand for,
+// in the order of the expression; ok is false if the expression does not take the line.
+func (e *Expression) Pieces(line []byte) (pieces []Piece, ok bool) {
+	at := e.pattern.FindSubmatchIndex(line)
 	if at == nil {
-		return false
+		return nil, false
 	}
-	l.m.Line = -1
-	classed := false
 	for _, g := range e.groups {
-		from, to := at[2*g.index], at[2*g.index+1]
-		if from < 0 {
-			continue
-		}
-		switch g.variable {
-		case 'c', 'C':
-			if !classed && string(b[from:to]) != suppressed {
-				l.class(b, from, to, g.variable == 'C')
-				classed = true
-			}
-		case 'm':
-			l.method(b, from, to)
-		case 'f':
-			l.m.Field = string(b[from:to])
-			l.m.parts = append(l.m.parts, part{kind: partField, start: from, end: to})
-		case 's':
-			l.file(b, from, to)
-		case 'l':
-			colon := from > 0 && b[from-1] == ':'
-			if colon {
-				from--
-			}
-			l.line(b, from, to, colon)
-		case 'S':
-			l.place(b, from, to)
-		case 't', 'a':
-			l.types(b, from, to)
+		if from, to := at[2*g.index], at[2*g.index+1]; from >= 0 {
+			pieces = append(pieces, Piece{g.variable, from, to})
 		}
 	}
-	l.frame = l.m.Method != "" || l.m.Field != ""
-	l.inOrder()
-	return len(l.m.parts) > 0
-}
-
-// inOrder sorts the parts; a repeated group may have left them in another
-// order, or two over one another.
-func (l *javaLine) inOrder() {
-	slices.SortStableFunc(l.m.parts, func(a, b part) int { return cmp.Compare(a.start, b.start) })
-	kept := l.m.parts[:0]
-	for _, p := range l.m.parts {
-		if n := len(kept); n == 0 || p.start >= kept[n-1].end {
-			kept = append(kept, p)
-		}
-	}
-	l.m.parts = kept
-}
-
-// types takes types parted by commas.
-func (l *javaLine) types(b []byte, from, to int) {
-	for from < to {
-		from = skipJavaSpace(b[:to], from)
-		end := from
-		for end < to && b[end] != ',' {
-			end++
-		}
-		l.m.Types = append(l.m.Types, Type{Name: string(b[from:end])})
-		l.m.parts = append(l.m.parts, part{kind: partType, start: from, end: end})
-		from = end + 1
-	}
+	return pieces, true
 }

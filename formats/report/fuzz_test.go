@@ -54,7 +54,7 @@ func FuzzSplit(f *testing.F) {
 		var same, answered bytes.Buffer
 		lines := 0
 		own := false // a stack was printed in a manner of its own
-		err := Split(t.Context(), bytes.NewReader(input), o, func(s *Report) error {
+		err := Split(t.Context(), bytes.NewReader(input), Dialects, o, func(s *Report) error {
 			var spans [][2]int
 			var answers [][]symbol.Answer
 			for _, th := range s.Threads {
@@ -65,8 +65,8 @@ func FuzzSplit(f *testing.F) {
 					if spans = append(spans, fr.Span); fr.Span[0] < 0 || fr.Span[1] < fr.Span[0] || fr.Span[1] > len(s.Text) {
 						t.Fatalf("span %v of %d", fr.Span, len(s.Text))
 					}
-					if fr.indent < 0 || fr.indent > max(len(s.FrameText(&fr)), 4) {
-						t.Fatalf("indent %d of %q", fr.indent, s.FrameText(&fr))
+					if fr.Layout.Indent < 0 || fr.Layout.Indent > max(len(s.FrameText(&fr)), 4) {
+						t.Fatalf("indent %d of %q", fr.Layout.Indent, s.FrameText(&fr))
 					}
 					lines += 2
 					own = own || fr.Managed != nil // replaced in its line
@@ -80,16 +80,14 @@ func FuzzSplit(f *testing.F) {
 					t.Fatalf("span %v within %v", spans[i+1], spans[i])
 				}
 			}
-			if (len(s.Threads) > 0) != (s.Format != "") {
-				t.Fatalf("%d threads of %q", len(s.Threads), s.Format)
+			if (len(s.Threads) > 0) != (s.Format() != "") {
+				t.Fatalf("%d threads of %q", len(s.Threads), s.Format())
 			}
 			from := answered.Len()
 			if err := Print(&answered, s, answers); err != nil {
 				return err
 			}
-			for _, f := range formats {
-				own = own || f.Name == s.Format && f.print != nil
-			}
+			own = own || s.Form != nil && s.Form.Print != nil
 			if json.Valid(s.Text) && len(s.Threads) > 0 && !json.Valid(answered.Bytes()[from:]) {
 				t.Fatalf("%q became %q, which is no JSON", s.Text, answered.Bytes()[from:])
 			}

@@ -147,7 +147,7 @@ func TestFixtureStacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := framed(split(t, string(input), Options{}))
-		if len(all) != 1 || all[0].Format != format || len(all[0].Threads) != 1 {
+		if len(all) != 1 || all[0].Format() != format || len(all[0].Threads) != 1 {
 			t.Fatalf("%s: %s", name, dump(all))
 		}
 		frames := all[0].Threads[0].Frames

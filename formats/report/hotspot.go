@@ -8,7 +8,22 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// parseHotspot reads a native frame of the log that a Java virtual machine writes when it crashes
+// hotspotDialect reads the native frames of a Java virtual machine's log of its own crash.
+var hotspotDialect = Dialect{
+	Name:  "hotspot",
+	Forms: []*Form{hotspot},
+	Lines: func(*Builder) Lines {
+		return Lines{
+			Find:   func(l *Line, f *Found) bool { return l.HasAddress() && findHotspot(l.Text, f) },
+			Header: hotspotHeader,
+		}
+	},
+}
+
+var hotspot = &Form{Name: "hotspot", Frame0: Exact,
+	Lines: "C  [libcart.so+0x1f3a]  cart_add+0x1a below Native frames: of a Java virtual machine's hs_err log"}
+
+// findHotspot reads a native frame of the log that a Java virtual machine writes when it crashes
 // (hs_err_pid….log; print_C_frame of HotSpot's os and VMError), or of its summary:
 //
 //	C  [libcart.so+0x1f3a]  cart_add+0x1a
@@ -17,37 +32,56 @@ import (
 //
 // The offset counts from the image's beginning. The first of its native frames is where
 // the thread stood.
-func parseHotspot(b []byte) (line, bool) {
+func findHotspot(b []byte, f *Found) bool {
 	p := scan.SkipSpace(b, 0)
 	if bytes.HasPrefix(b[p:], []byte("# ")) {
 		p = scan.SkipSpace(b, p+1)
 	}
 	if len(b) < p+6 || b[p] != 'C' && b[p] != 'V' || !bytes.HasPrefix(b[p+1:], []byte("  [")) {
-		return line{}, false
+		return false
 	}
-	l := line{family: hotspot, start: p, number: -1, space: symbol.Position}
+	l := Place{Start: p, Space: symbol.Position}
 	name, _, closed := bytes.Cut(b[p+4:], []byte{']'})
 	plus := bytes.LastIndex(name, []byte("+0x"))
 	if !closed || plus <= 0 {
-		return line{}, false
+		return false
 	}
 	v, end, ok := scan.Hex(name, plus+3)
 	if !ok || end != len(name) {
-		return line{}, false
+		return false
 	}
-	l.pc, l.tail = v, p+len("C  ")
-	setFile(&l, name[:plus])
-	return l, true
+	l.PC, l.Tail = v, p+len("C  ")
+	l.SetFile(name[:plus])
+	*f = Found{Form: hotspot, Number: -1, Room: FrameRoom, Place: l}
+	return true
 }
 
-// hotspotHeader reads what its log says above the frames.
-func hotspotHeader(s string) (h header, ok bool) {
+var (
+	machineLine = []byte("# Java VM: ")
+	framesBelow = []byte("Native frames: ")
+)
+
+// hotspotHeader reads the lines of the log above the frames.
+func hotspotHeader(l *Line, h *Header) bool {
+	machine := bytes.Contains(l.Text, machineLine)
+	if !machine && !bytes.Contains(l.Text, framesBelow) {
+		return false
+	}
+	text := l.Text[l.Prefix():]
+	if bytes.HasPrefix(text, framesBelow) {
+		*h = Header{Thread: true}
+		return true
+	}
+	if !bytes.HasPrefix(text, machineLine) {
+		return false
+	}
 	for _, c := range hotspotArchs {
-		if strings.Contains(s, c.system) {
-			return header{fresh: true, arch: c.arch}, true
+		if strings.Contains(string(text), c.system) {
+			*h = Header{Begins: BeginsLate, Arch: c.arch}
+			return true
 		}
 	}
-	return header{}, false
+	return false
 }
 
 // hotspotArchs are the processors by what stands in the line of the virtual machine's version,

@@ -22,7 +22,7 @@ func TestHotspot(t *testing.T) {
 		}
 	}
 	want := []string{"libcart.so 0x4724 0x4724", "libcart.so 0x4724 0x4724", "libjvm.so 0x8c4d20 0x8c4d1c"}
-	if diff := cmp.Diff(want, got); diff != "" || s.Format != "hotspot" || s.Threads[0].Frames[0].Arch != "arm64" || len(s.Threads) != 2 {
-		t.Error(s.Format, diff, dump([]*Report{s}))
+	if diff := cmp.Diff(want, got); diff != "" || s.Format() != "hotspot" || s.Threads[0].Frames[0].Arch != "arm64" || len(s.Threads) != 2 {
+		t.Error(s.Format(), diff, dump([]*Report{s}))
 	}
 }

@@ -25,14 +25,14 @@ func byHand(line []byte) string {
 // byExpression does the same by R8's expression.
 func byExpression(e *Expression, line []byte) string {
 	var l javaLine
-	if e.parse(line, &l) {
+	if parseExpression(e, line, &l) {
 		return pieces(&l)
 	}
 	return ""
 }
 
 func pieces(l *javaLine) string {
-	return fmt.Sprintf("class %q method %q file %v %q line %v %d parts %v", l.m.Class, l.m.Method, l.m.Filed, l.m.File, l.m.Lined, l.m.Line, l.m.parts)
+	return fmt.Sprintf("class %q method %q file %v %q line %v %d parts %v", l.m.Class, l.m.Method, l.m.Filed, l.m.File, l.m.Lined, l.m.Line, l.parts)
 }
 
 func mustExpression(t testing.TB, source string) *Expression {
@@ -44,7 +44,7 @@ func mustExpression(t testing.TB, source string) *Expression {
 	return e
 }
 
-var javaLines = []string{
+var javaTexts = []string{
 	"at a.b.c(SourceFile:12)", "\tat a.b.c(SourceFile:12) ~[app.jar:1.0]", "at a.b.c(SourceFile:12) [app.jar:1.0]", "at app//a.b.c(X.java:1)",
 	"at java.base@17.0.1/java.lang.Thread.run(Thread.java:833)", "x at a.b.c (Unknown Source)", "at a.b.<init>(Native Method)", "at a.b.<clinit>()",
 	"at a..b(X)", "at .a(X)", "at a.1b(X)", "at 1a.b(X)", "at a.b.1.c(X)", "cat a.b(X)", "at\va.b(X)", "at a.b(:foo::bar:1)", "at a.b(:foo::bar:)", "at a.b(x)(y:3)",
@@ -57,7 +57,7 @@ var javaLines = []string{
 // The grammar is R8's.
 func TestGrammarIsR8s(t *testing.T) {
 	e := mustExpression(t, r8Line)
-	for _, line := range javaLines {
+	for _, line := range javaTexts {
 		if want, got := byExpression(e, []byte(line)), byHand([]byte(line)); want != got {
 			t.Errorf("%q:\n%s\nwant\n%s", line, got, want)
 		}
@@ -100,7 +100,7 @@ func TestGrammarOnRealStacks(t *testing.T) {
 }
 
 func FuzzJavaLine(f *testing.F) {
-	for _, line := range javaLines {
+	for _, line := range javaTexts {
 		f.Add([]byte(line))
 	}
 	e := mustExpression(f, r8Line)
@@ -117,14 +117,14 @@ func FuzzJavaLine(f *testing.F) {
 				continue
 			}
 			at := 0
-			for _, p := range l.m.parts {
+			for _, p := range l.parts {
 				if p.start < at || p.end < p.start || p.end > len(line) {
-					t.Fatalf("%q: parts %v", line, l.m.parts)
+					t.Fatalf("%q: parts %v", line, l.parts)
 				}
 				at = p.end
 			}
-			if l.start < 0 || l.start > l.m.parts[0].start {
-				t.Fatalf("%q: begins at %d, parts %v", line, l.start, l.m.parts)
+			if l.start < 0 || l.start > l.parts[0].start {
+				t.Fatalf("%q: begins at %d, parts %v", line, l.start, l.parts)
 			}
 		}
 	})
@@ -144,13 +144,13 @@ func FuzzExpression(f *testing.F) {
 			return
 		}
 		var l javaLine
-		if !e.parse(line, &l) {
+		if !parseExpression(e, line, &l) {
 			return
 		}
 		at := 0
-		for _, p := range l.m.parts {
+		for _, p := range l.parts {
 			if p.start < at || p.end < p.start || p.end > len(line) {
-				t.Fatalf("%q on %q: parts %v", source, line, l.m.parts)
+				t.Fatalf("%q on %q: parts %v", source, line, l.parts)
 			}
 			at = p.end
 		}

@@ -58,7 +58,7 @@ func parseBare(b []byte, l *javaLine) bool {
 	l.class(b, p, class, false)
 	l.method(b, method, end)
 	l.types(b, end+1, stop-1)
-	l.m.parts = append(l.m.parts[:2], part{kind: partParams, start: end + 1, end: stop - 1})
+	l.parts = append(l.parts[:2], part{kind: partParams, start: end + 1, end: stop - 1})
 	l.m.Params, l.m.Line = true, -1
 	return true
 }
@@ -151,7 +151,7 @@ func parseThrown(b []byte, own bool, l *javaLine) bool {
 	if !own {
 		if found {
 			l.m.Thrown = l.m.Class
-			l.start = min(l.m.parts[0].start, skipJavaSpace(b, scan.LogPrefix(b)))
+			l.start = min(l.parts[0].start, skipJavaSpace(b, scan.LogPrefix(b)))
 		}
 		return found
 	}
@@ -159,16 +159,16 @@ func parseThrown(b []byte, own bool, l *javaLine) bool {
 	if !isMentioned(b, p) {
 		if found {
 			l.m.Thrown = l.m.Class
-			l.start = min(l.m.parts[0].start, skipJavaSpace(b, scan.LogPrefix(b)))
+			l.start = min(l.parts[0].start, skipJavaSpace(b, scan.LogPrefix(b)))
 		}
 		return found
 	}
-	theirs := l.m
-	l.m = Managed{Line: -1}
+	theirs, parts := l.m, l.parts
+	l.m, l.parts = Managed{Line: -1}, nil
 	l.start = skipJavaSpace(b, scan.LogPrefix(b))
 	l.class(b, p, nameEnd(b, p), false)
 	if l.m.Class == "" {
-		l.m = theirs
+		l.m, l.parts = theirs, parts
 		return found
 	}
 	l.m.Thrown = l.m.Class
@@ -181,7 +181,7 @@ func parseThrown(b []byte, own bool, l *javaLine) bool {
 		l.also(b, p, end, true)
 	}
 	if found {
-		l.also(b, theirs.parts[0].start, theirs.parts[0].end, false)
+		l.also(b, parts[0].start, parts[0].end, false)
 	}
 	return true
 }
@@ -191,8 +191,8 @@ func (l *javaLine) also(b []byte, from, to int, thrown bool) {
 	if from += bytes.LastIndexByte(b[from:to], '/') + 1; from == to {
 		return
 	}
-	for i := range l.m.parts {
-		if l.m.parts[i].start == from {
+	for i := range l.parts {
+		if l.parts[i].start == from {
 			if i > 0 && !thrown {
 				l.m.Types[i-1].Thrown = false
 			}
@@ -200,13 +200,13 @@ func (l *javaLine) also(b []byte, from, to int, thrown bool) {
 		}
 	}
 	at := 1
-	for at < len(l.m.parts) && l.m.parts[at].start < from {
+	for at < len(l.parts) && l.parts[at].start < from {
 		at++
 	}
-	if from < l.m.parts[0].end {
+	if from < l.parts[0].end {
 		return
 	}
-	l.m.parts = append(l.m.parts[:at], append([]part{{kind: partType, start: from, end: to}}, l.m.parts[at:]...)...)
+	l.parts = append(l.parts[:at], append([]part{{kind: partType, start: from, end: to}}, l.parts[at:]...)...)
 	name := Type{Name: string(b[from:to]), Thrown: thrown}
 	l.m.Types = append(l.m.Types[:at-1], append([]Type{name}, l.m.Types[at-1:]...)...)
 }

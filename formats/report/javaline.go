@@ -11,6 +11,7 @@ import (
 type javaLine struct {
 	start int // of what a person would call the frame: what stands before is a log's prefix or space
 	m     Managed
+	parts []part
 	frame bool // a frame's line, not one that only names classes
 }
 
@@ -115,7 +116,7 @@ func parseMention(b []byte, l *javaLine) bool {
 			} else {
 				l.class(b, 0, end, false)
 			}
-			return len(l.m.parts) > 0
+			return len(l.parts) > 0
 		}
 	}
 	for at := len(b); at > 0; {
@@ -124,13 +125,13 @@ func parseMention(b []byte, l *javaLine) bool {
 		}
 		if p := skipJavaSpace(b, at+1); p > at+1 && isMentioned(b, p) {
 			l.mention(b, p)
-			return len(l.m.parts) > 0
+			return len(l.parts) > 0
 		}
 	}
 	if isMentioned(b, 0) {
 		l.mention(b, 0)
 	}
-	return len(l.m.parts) > 0
+	return len(l.parts) > 0
 }
 
 // mention takes the class whose name stands at p, if it is one.
@@ -159,12 +160,12 @@ func (l *javaLine) class(b []byte, from, to int, binary bool) {
 		return
 	}
 	l.m.Class = string(b[from:to])
-	l.m.parts = append(l.m.parts, part{kind: partClass, binary: binary, start: from, end: to})
+	l.parts = append(l.parts, part{kind: partClass, binary: binary, start: from, end: to})
 }
 
 func (l *javaLine) method(b []byte, from, to int) {
 	l.m.Method = string(b[from:to])
-	l.m.parts = append(l.m.parts, part{kind: partMethod, start: from, end: to})
+	l.parts = append(l.parts, part{kind: partMethod, start: from, end: to})
 }
 
 // place takes "FILE:LINE", "FILE" or nothing.
@@ -185,7 +186,7 @@ func (l *javaLine) place(b []byte, from, to int) {
 
 func (l *javaLine) file(b []byte, from, to int) {
 	l.m.Filed, l.m.File = true, string(b[from:to])
-	l.m.parts = append(l.m.parts, part{kind: partFile, start: from, end: to})
+	l.parts = append(l.parts, part{kind: partFile, start: from, end: to})
 }
 
 // line takes a number, with the colon before it if colon.
@@ -194,7 +195,7 @@ func (l *javaLine) line(b []byte, from, to int, colon bool) {
 	if n, err := strconv.ParseInt(string(bytes.TrimPrefix(b[from:to], []byte(":"))), 10, 32); err == nil {
 		l.m.Line = int(n)
 	}
-	l.m.parts = append(l.m.parts, part{kind: partLine, colon: colon, start: from, end: to})
+	l.parts = append(l.parts, part{kind: partLine, colon: colon, start: from, end: to})
 }
 
 // nameEnd is where what may stand in a name ends: at space and ()<>[];:.
@@ -236,3 +237,23 @@ func skipSeparators(b []byte, p int) int {
 	}
 	return p
 }
+
+// part is a piece of a line that is replaced: [start, end) in its line, and then from the frame's beginning.
+type part struct {
+	kind       partKind
+	colon      bool // partLine: the piece begins with a colon, which goes when there is no number
+	binary     bool // partClass: slashes part the names
+	start, end int
+}
+
+type partKind uint8
+
+const (
+	partClass partKind = iota
+	partMethod
+	partField
+	partFile
+	partLine
+	partType   // the next of Types
+	partParams // all of Types: what the method takes
+)

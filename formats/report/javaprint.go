@@ -11,14 +11,14 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// printManaged writes a managed line with its answer, as R8's retrace does:
+// PrintFrame writes a managed line with its answer, as R8's retrace does:
 // one line a frame, each as the line was but for the names; alternatives
 // side by side, all but the first marked; nothing where the answer has no
 // frame. [done, …) of the text is not written yet; what it returns is where
 // the rest begins.
-func printManaged(out *bufio.Writer, s *Report, f *Frame, a *symbol.Answer, done int) int {
-	if a.Status == symbol.Hole && s.managed.School != List {
-		return printNumber(out, s, f, done)
+func (j *javaFrame) PrintFrame(out *bufio.Writer, s *Report, f *Frame, a *symbol.Answer, done int) int {
+	if a.Status == symbol.Hole && s.Managed().School != List {
+		return j.printNumber(out, s, f, done)
 	}
 	if a.Status != symbol.Found {
 		return done
@@ -36,7 +36,7 @@ func printManaged(out *bufio.Writer, s *Report, f *Frame, a *symbol.Answer, done
 	if bytes.HasPrefix(s.Text[end:], []byte("\r\n")) {
 		eol = "\r\n"
 	}
-	p := linePrinter{text: s.Text, start: start, end: end, m: f.Managed, o: s.managed}
+	p := linePrinter{text: s.Text, start: start, at: f.Span[0], end: end, m: f.Managed, parts: j.parts, o: s.Managed()}
 	first := true
 	write := func(line []byte) {
 		if !first {
@@ -88,9 +88,10 @@ func printManaged(out *bufio.Writer, s *Report, f *Frame, a *symbol.Answer, done
 
 // printNumber writes the line number of a line whose class is not mapped as
 // R8 does: a number without zeros before it, and none for 0.
-func printNumber(out *bufio.Writer, s *Report, f *Frame, done int) int {
+func (j *javaFrame) printNumber(out *bufio.Writer, s *Report, f *Frame, done int) int {
 	m := f.Managed
-	for _, p := range m.parts {
+	for _, p := range j.parts {
+		p.start, p.end = p.start+f.Span[0], p.end+f.Span[0]
 		if p.kind != partLine || m.Line < 0 || m.Line > 0 && s.Text[min(p.start+1, p.end-1)] != '0' {
 			continue
 		}
@@ -119,7 +120,9 @@ func markOr(line []byte) []byte {
 type linePrinter struct {
 	text       []byte
 	start, end int
+	at         int // where parts count from
 	m          *Managed
+	parts      []part
 	o          ManagedOptions
 	buf        []byte
 }
@@ -130,7 +133,8 @@ func (p *linePrinter) line(f *symbol.Frame) []byte {
 	done, types := p.start, p.m.Types
 	class, member := cutMember(f, p.m)
 	signature := strings.TrimPrefix(f.Linkage, f.Function)
-	for _, piece := range p.m.parts {
+	for _, piece := range p.parts {
+		piece.start, piece.end = piece.start+p.at, piece.end+p.at
 		p.buf = append(p.buf, p.text[done:piece.start]...)
 		done = piece.end
 		was := p.text[piece.start:piece.end]

@@ -1,113 +1,121 @@
 package report
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// jvmDialect reads stack traces of Java and Kotlin. Their lines stand in Android's dumps, too.
+var jvmDialect = Dialect{
+	Name:  "jvm",
+	Forms: []*Form{java},
+	Lines: func(b *Builder) Lines {
+		r := &javaLines{b: b, o: &b.Options().Managed}
+		return Lines{Find: r.find, Add: r.add, Kept: r.kept, Close: r.close}
+	},
+}
+
+var java = &Form{Name: "java", Frame0: Exact, Kind: symbol.R8, Mix: MixGuest, Ends: endsTrace,
+	Lines: "at a.b.c(SourceFile:12) of Java and Kotlin below the exception's line; in other dumps too"}
+
+// javaLines reads single lines.
+type javaLines struct {
+	b *Builder
+	o *ManagedOptions
+
+	line    javaLine      // that find found
+	end     int           // of its text
+	steps   int64         // that the expression took
+	spent   bool          // they were too many
+	pending []pendingLine // lines of the report's text that name classes, behind its last frame
+}
+
+// javaFrame is a frame with the pieces of its line that an answer replaces.
+type javaFrame struct {
+	Managed
+	parts []part
+}
 
 // nearLines is how many lines before a frame, and behind the one before it,
 // may name classes: an exception's line, and those of its message.
 const nearLines = 8
 
-// parseJava reads a line of a managed frame.
-func (s *splitter) parseJava(content []byte, l *javaLine) bool {
-	o := &s.options.Managed
-	if o.Line != nil {
-		return s.matches(content, l) && l.frame
+// parse reads a line of a managed frame.
+func (r *javaLines) parse(content []byte, l *javaLine) bool {
+	if r.o.Line != nil {
+		return r.matches(content, l) && l.frame
 	}
-	return parseManaged(content, o.School == Own, l)
+	return parseManaged(content, r.o.School == Own, l)
 }
 
 // matches reads a line by the expression, as long as there are steps for it.
-func (s *splitter) matches(content []byte, l *javaLine) bool {
-	n := s.options.Managed.Line.steps(content)
-	if n == 0 || s.spent {
+func (r *javaLines) matches(content []byte, l *javaLine) bool {
+	n := r.o.Line.Steps(content)
+	if n == 0 || r.spent {
 		return false
 	}
-	s.steps += n
-	if s.spent = s.options.Steps > 0 && s.steps > s.options.Steps; s.spent {
+	r.steps += n
+	if most := r.b.Options().Steps; most > 0 && r.steps > most {
+		r.spent = true
+		r.b.Fail(ErrExpression)
 		return false
 	}
-	return s.options.Managed.Line.parse(content, l)
+	return parseExpression(r.o.Line, content, l)
 }
 
 // parseNames reads a line that only names classes.
-func (s *splitter) parseNames(content []byte, l *javaLine) bool {
-	o := &s.options.Managed
-	if o.Line != nil {
-		return s.matches(content, l) && !l.frame
+func (r *javaLines) parseNames(content []byte, l *javaLine) bool {
+	if r.o.Line != nil {
+		return r.matches(content, l) && !l.frame
 	}
-	return parseThrown(content, o.School == Own, l)
+	return parseThrown(content, r.o.School == Own, l)
 }
 
-// java takes a whole line whose first n bytes are its content; false: it is
-// no frame of Java.
-func (s *splitter) java(b []byte, n int) (bool, error) {
-	var l javaLine
-	if !s.parseJava(b[:n], &l) {
-		return false, nil
+func (r *javaLines) find(l *Line, f *Found) bool {
+	r.line = javaLine{}
+	if !r.parse(l.Raw, &r.line) {
+		return false
 	}
-	switch {
-	case s.frames > 0 && !mixes(s.family):
-		if err := s.next(); err != nil {
-			return true, err
-		}
-	case s.frames >= MaxFrames:
-		if err := s.flush(); err != nil {
-			return true, err
-		}
-	}
-	if err := s.text(b); err != nil {
-		return true, err
-	}
-	if s.frames == 0 {
-		s.begin(java)
+	r.end = len(l.Text)
+	*f = Found{Form: java, Number: -1, Room: FrameRoom + 4*l.Bytes()}
+	return true
+}
+
+// add adds the line that find found, behind the lines before it that name classes.
+func (r *javaLines) add(*Found) {
+	if r.o.All || r.b.InDump() {
+		r.addNames()
 	} else {
-		s.begin(s.family)
+		r.nearNames(r.b.At(), nearLines)
 	}
-	if !s.options.takes(frameRoom + 4*len(b)) {
-		return true, s.options.full()
-	}
-	at := len(s.cur.Text) - len(b)
-	if s.options.Managed.All || s.dump {
-		s.addNames()
-	} else {
-		s.nearNames(at, nearLines)
-	}
-	s.add(&l, at, at+n)
-	s.running++
-	s.gap = false
-	return true, nil
+	r.addLine(&r.line, r.b.At(), r.b.At()+r.end)
 }
 
-// mixes: families whose dumps hold frames of Java too.
-func mixes(f family) bool {
-	return f == java || f == tombstone || f == logcat || f == backtrace
-}
-
-// javaText looks at a line of text before it is kept: a trace ends at an empty
-// line, and where another begins.
-func (s *splitter) javaText(content []byte) error {
-	if s.family != java || s.dump || s.running == 0 {
-		return nil
+// endsTrace: a trace ends at an empty line, and where another begins.
+func endsTrace(b *Builder, l *Line) bool {
+	if b.InDump() {
+		return false
 	}
-	fresh := s.gap && len(bytes.TrimSpace(content)) > 0
+	if b.AfterGap() && len(bytes.TrimSpace(l.Text)) > 0 {
+		return true
+	}
 	for _, word := range beginsTrace {
-		fresh = fresh || bytes.Contains(content, word)
+		if bytes.Contains(l.Text, word) {
+			return true
+		}
 	}
-	if !fresh {
-		return nil
-	}
-	return s.next()
+	return false
 }
 
-// javaNames looks at the line of text that was just kept, n bytes of content
-// at the end of cur's text but for its line end.
-func (s *splitter) javaNames(line, n int) {
-	if !s.options.Managed.All || s.frames+len(s.pending) >= MaxFrames {
+// kept looks for names in a line of text.
+func (r *javaLines) kept(span [2]int) {
+	if !r.o.All || r.b.Frames()+len(r.pending) >= MaxFrames {
 		return
 	}
-	at := len(s.cur.Text) - line
 	var l javaLine
-	if s.parseNames(s.cur.Text[at:at+n], &l) {
-		s.pending = append(s.pending, pendingLine{l, at, at + n})
+	if r.parseNames(r.b.Report().Text[span[0]:span[1]], &l) {
+		r.pending = append(r.pending, pendingLine{l, span[0], span[1]})
 	}
 }
 
@@ -119,24 +127,25 @@ type pendingLine struct {
 }
 
 // addNames gives the pending lines their place in the current thread.
-func (s *splitter) addNames() {
-	for i := range s.pending {
-		p := &s.pending[i]
-		s.add(&p.line, p.at, p.end)
+func (r *javaLines) addNames() {
+	for i := range r.pending {
+		p := &r.pending[i]
+		r.addLine(&p.line, p.at, p.end)
 	}
-	s.pending = s.pending[:0]
+	r.pending = r.pending[:0]
 }
 
 // nearNames adds the lines that name classes between the last frame and end:
 // the first nearLines of them, if a frame precedes, and the last.
-func (s *splitter) nearNames(end, last int) {
+func (r *javaLines) nearNames(end, last int) {
+	report := r.b.Report()
 	from, first := 0, 0
-	for t := range s.cur.Threads {
-		if f := s.cur.Threads[t].Frames; len(f) > 0 {
+	for t := range report.Threads {
+		if f := report.Threads[t].Frames; len(f) > 0 {
 			from, first = f[len(f)-1].Span[1], nearLines
 		}
 	}
-	text := s.cur.Text[:end]
+	text := report.Text[:end]
 	tail := end
 	for range last {
 		if tail <= from {
@@ -153,42 +162,40 @@ func (s *splitter) nearNames(end, last int) {
 			stop = end - from
 		}
 		var l javaLine
-		if n := len(bytes.TrimRight(text[from:from+stop], "\r")); n < MaxLineBytes && s.parseNames(text[from:from+n], &l) {
-			s.add(&l, from, from+n)
+		if n := len(bytes.TrimRight(text[from:from+stop], "\r")); n < MaxLineBytes && r.parseNames(text[from:from+n], &l) {
+			r.addLine(&l, from, from+n)
 		}
 		from += stop + 1
 	}
 }
 
-// add makes the line at [at, end) of cur's text a frame of the current thread.
-func (s *splitter) add(l *javaLine, at, end int) {
-	m := l.m
-	for i := range m.parts {
-		m.parts[i].start += at
-		m.parts[i].end += at
+// addLine makes the line at [at, end) of the report's text a frame of the current thread.
+func (r *javaLines) addLine(l *javaLine, at, end int) {
+	j := &javaFrame{l.m, l.parts}
+	for i := range j.parts {
+		j.parts[i].start -= l.start
+		j.parts[i].end -= l.start
 	}
-	t := &s.cur.Threads[len(s.cur.Threads)-1]
-	f := Frame{Span: [2]int{at + l.start, end}, Kind: formats[java].kind, Managed: &m}
-	if id := mapID(m.File); id != "" {
-		f.Image = []string{s.intern([]byte(id))}
+	f := Frame{Span: [2]int{at + l.start, end}, Kind: symbol.R8, Managed: &j.Managed, Detail: j}
+	if id := mapID(j.File); id != "" {
+		f.Image = []string{r.b.Intern([]byte(id))}
 	}
-	t.Frames = append(t.Frames, f)
-	s.frames++
+	r.b.Add(f)
 }
 
-// closeJava completes cur before it is handed out.
-func (s *splitter) closeJava() {
+// close completes the report before it is handed out.
+func (r *javaLines) close() {
+	report := r.b.Report()
 	switch {
-	case len(s.pending) > 0:
-		if len(s.cur.Threads) == 0 {
-			s.begin(java)
+	case len(r.pending) > 0:
+		if len(report.Threads) == 0 {
+			r.b.Begin(java)
 		}
-		s.addNames()
-	case s.family == java && !s.dump && !s.options.Managed.All:
-		s.nearNames(len(s.cur.Text), 0)
+		r.addNames()
+	case r.b.Form() == java && !r.b.InDump() && !r.o.All:
+		r.nearNames(len(report.Text), 0)
 	}
-	s.cur.managed = s.options.Managed
-	nameMapping(s.cur, s.options.Artifacts)
+	nameMapping(report, r.b.Options().Artifacts)
 }
 
 // nameMapping gives managed frames that name no mapping the one that the

@@ -42,7 +42,7 @@ func liveCases(t *testing.T, file string) []liveCase {
 func allFrames(t testing.TB, text string) (frames []Frame, lines []string) {
 	t.Helper()
 	var whole bytes.Buffer
-	err := Split(context.Background(), strings.NewReader(text), Options{}, func(s *Report) error {
+	err := Split(context.Background(), strings.NewReader(text), Dialects, Options{}, func(s *Report) error {
 		whole.Write(s.Text)
 		for _, th := range s.Threads {
 			for _, f := range th.Frames {

@@ -53,7 +53,7 @@ type scriptEvent struct {
 
 // readScriptJSON makes a stack of JSON that holds frames of scripts.
 func readScriptJSON(text []byte, o Options) *Report {
-	e := &scriptEvent{jsonText: jsonText{b: text}, out: &Report{Format: formats[scriptJSON].Name, Text: text}, o: o, ids: map[string]string{}}
+	e := &scriptEvent{jsonText: jsonText{b: text}, out: &Report{Form: scriptJSON, Text: text}, o: o, ids: map[string]string{}}
 	e.value(0)
 	if e.bad || e.count == 0 {
 		return nil
@@ -153,14 +153,15 @@ func (e *scriptEvent) object(span [2]int, scalars []scalar, thread int) {
 	if !isScriptURL([]byte(url), jsJSON) || line > 1<<32 || column > 1<<32 {
 		return
 	}
-	f := Frame{Span: span, Kind: symbol.SourceMap, Script: &Script{form: jsJSON, column: 1}}
+	d := &jsFrame{form: jsJSON, column: 1}
+	f := Frame{Span: span, Kind: symbol.SourceMap, Script: &d.Script, Detail: d}
 	f.Raw = line<<32 | column
 	switch key := found[jsonFile].key; {
 	case key == "url" && find(scalars, "scriptId") != nil, key == "SourceURL":
 		line++ // both count from 0
-		f.Script.column, f.Script.line = 0, 1
+		d.column, d.line = 0, 1
 	case isBytecodeFile(url):
-		f.Script.column = 0
+		d.column = 0
 	case column > 0:
 		column--
 	}
@@ -169,11 +170,11 @@ func (e *scriptEvent) object(span [2]int, scalars []scalar, thread int) {
 	}
 	for i, s := range found {
 		if s != nil {
-			f.Script.fields = append(f.Script.fields, jsonField{s.span, scriptKeys[i].what})
+			d.fields = append(d.fields, jsonField{s.span, scriptKeys[i].what})
 		}
 	}
-	slices.SortFunc(f.Script.fields, func(a, b jsonField) int { return a.span[0] - b.span[0] })
-	f.scriptAt(url, line, column)
+	slices.SortFunc(d.fields, func(a, b jsonField) int { return a.span[0] - b.span[0] })
+	setScript(&f, url, line, column)
 	if id := find(scalars, "debug_id", "debugId"); id != nil {
 		f.Image = append([]string{strings.ToLower(e.at(id.span).text())}, f.Image...)
 	}
@@ -206,8 +207,9 @@ func (e *scriptEvent) bytecode(span [2]int, scalars []scalar, thread int) {
 	if line >= symbol.MaxLine || n >= 1<<32 || column >= 1<<31 {
 		return
 	}
-	f := Frame{Span: span, Kind: symbol.SourceMap, Raw: line<<32 | column, Script: &Script{form: jsJSON, fields: []jsonField{{span, jsonWhole}}}}
-	f.scriptAt(e.at(url.span).text(), line+1, column)
+	d := &jsFrame{form: jsJSON, fields: []jsonField{{span, jsonWhole}}}
+	f := Frame{Span: span, Kind: symbol.SourceMap, Raw: line<<32 | column, Script: &d.Script, Detail: d}
+	setScript(&f, e.at(url.span).text(), line+1, column)
 	m := Module{Table: Functions, Number: uint32(n)}
 	if was := f.Script.Module; was != nil {
 		m.Segment = was.Segment
@@ -251,7 +253,7 @@ func (e *scriptEvent) lines(from, to int) {
 				e.out.Threads = append(e.out.Threads, Thread{})
 				thread = len(e.out.Threads) - 1
 			}
-			e.add(l.frame(at, e.o.Artifacts, intern), thread)
+			e.add(l.frame(at, intern), thread)
 		}
 		at = end + len(`\n`)
 	}

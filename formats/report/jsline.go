@@ -8,36 +8,14 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Script is what a frame of JavaScript has besides: where in its line stands
-// what an answer replaces.
-type Script struct {
-	// Module of a React Native bundle: its lines count from where it begins there.
-	Module *Module
-	// Function and Place are [start, end) in Report.Text; Function may be empty.
-	Function, Place [2]int
-	form            jsForm
-	column, line    uint32 // what is added to a source's column, and taken from its line, in print
-	fields          []jsonField
+// jsFrame is a frame with the pieces of its text that an answer replaces.
+type jsFrame struct {
+	Script
+	name, place  [2]int // [start, end) from the frame's beginning; name may be empty
+	form         jsForm
+	column, line uint32 // what is added to a source's column, and taken from its line, in print
+	fields       []jsonField
 }
-
-// Module names a part of a React Native bundle that has its own numbers: a
-// segment, a module of a RAM bundle in it, or a function of its bytecode.
-type Module struct {
-	Segment  uint32
-	Table    Table
-	Number   uint32 // of the module or function
-	Bytecode bool   // the frame's column counts bytes from the function's first
-}
-
-// Table says what a number of a Module counts.
-type Table uint8
-
-// The tables of a map.
-const (
-	NoTable   Table = iota
-	Modules         // modules of a RAM bundle: symbol.ModuleOffset
-	Functions       // functions of bytecode: symbol.HermesFunction
-)
 
 // jsForm is how a frame is written.
 type jsForm uint8

@@ -38,8 +38,8 @@ func writeScripts(out *bufio.Writer, s *Report, answers [][]symbol.Answer, quote
 		}
 		out.Write(s.Text[done:f.Span[0]])
 		done = f.Span[1]
-		if f.Script.form == jsJSON {
-			writeMembers(out, s.Text, f, &chain[0])
+		if at.script.form == jsJSON {
+			writeMembers(out, s.Text, f, at.script, &chain[0])
 			continue
 		}
 		for k := range chain {
@@ -51,7 +51,7 @@ func writeScripts(out *bufio.Writer, s *Report, answers [][]symbol.Answer, quote
 				out.WriteString(end)
 				out.Write(before)
 			}
-			writeScript(out, s.Text, f, &chain[k], k == 0, quoted)
+			writeScript(out, s.Text, f, at.script, &chain[k], k == 0, quoted)
 		}
 	}
 	out.Write(s.Text[done:])
@@ -59,15 +59,16 @@ func writeScripts(out *bufio.Writer, s *Report, answers [][]symbol.Answer, quote
 
 // foundFrame is a frame with its answer.
 type foundFrame struct {
-	frame *Frame
-	chain []symbol.Frame
+	frame  *Frame
+	script *jsFrame
+	chain  []symbol.Frame
 }
 
 // framesInOrder are the frames of scripts that were found, as they stand in the text.
 func framesInOrder(s *Report, answers [][]symbol.Answer) (found []foundFrame) {
 	each(s, answers, func(f *Frame, chain []symbol.Frame) {
-		if f.Script != nil {
-			found = append(found, foundFrame{f, chain})
+		if script, ok := f.Detail.(*jsFrame); ok {
+			found = append(found, foundFrame{f, script, chain})
 		}
 	})
 	slices.SortStableFunc(found, func(a, b foundFrame) int { return a.frame.Span[0] - b.frame.Span[0] })
@@ -81,8 +82,8 @@ func indent(before []byte) []byte {
 
 // writeScript writes one frame of an answer in place of f. Of an answer's
 // outer frames the printed name is not theirs.
-func writeScript(out *bufio.Writer, text []byte, f *Frame, a *symbol.Frame, innermost, quoted bool) {
-	sc := f.Script
+func writeScript(out *bufio.Writer, text []byte, f *Frame, sc *jsFrame, a *symbol.Frame, innermost, quoted bool) {
+	was := text[f.Span[0]:f.Span[1]]
 	spell := scan.OneLine
 	if quoted {
 		spell = quote
@@ -92,10 +93,10 @@ func writeScript(out *bufio.Writer, text []byte, f *Frame, a *symbol.Frame, inne
 		name = spell(function(a))
 	}
 	if name == "" && innermost || sc.form == jsEval {
-		name = string(text[sc.Function[0]:sc.Function[1]])
+		name = string(was[sc.name[0]:sc.name[1]])
 	}
-	before := text[f.Span[0]:sc.Function[0]]
-	between, behind := text[sc.Function[1]:sc.Place[0]], text[sc.Place[1]:f.Span[1]]
+	before := was[:sc.name[0]]
+	between, behind := was[sc.name[1]:sc.place[0]], was[sc.place[1]:]
 	switch {
 	case sc.form == jsBare && name != "":
 		between, behind = []byte(" ("), append([]byte(")"), behind...)
@@ -123,9 +124,9 @@ func writeScript(out *bufio.Writer, text []byte, f *Frame, a *symbol.Frame, inne
 }
 
 // writeMembers writes a frame that is an object, with its members replaced.
-func writeMembers(out *bufio.Writer, text []byte, f *Frame, a *symbol.Frame) {
+func writeMembers(out *bufio.Writer, text []byte, f *Frame, script *jsFrame, a *symbol.Frame) {
 	done := f.Span[0]
-	for _, m := range f.Script.fields {
+	for _, m := range script.fields {
 		out.Write(text[done:m.span[0]])
 		done = m.span[1]
 		was := text[m.span[0]:m.span[1]]
@@ -140,9 +141,9 @@ func writeMembers(out *bufio.Writer, text []byte, f *Frame, a *symbol.Frame) {
 		case jsonFile:
 			out.WriteString(`"` + quote(a.File) + `"`)
 		case jsonLine:
-			number(uint64(a.Line - f.Script.line))
+			number(uint64(a.Line - script.line))
 		case jsonColumn:
-			number(uint64(a.Column) + uint64(f.Script.column))
+			number(uint64(a.Column) + uint64(script.column))
 		case jsonFunction:
 			if a.Function == "" && a.Linkage == "" {
 				out.Write(was)

@@ -8,67 +8,73 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// script takes a whole line whose first n bytes are its content; false: it is
-// no frame of a script.
-func (s *splitter) script(b []byte, n int) (bool, error) {
-	l, ok := parseScript(b[:n])
-	if !ok {
-		return false, nil
-	}
-	switch {
-	case s.frames > 0 && s.family != javascript, s.gap && s.running > 0:
-		if err := s.next(); err != nil {
-			return true, err
-		}
-	case s.frames >= MaxFrames:
-		if err := s.flush(); err != nil {
-			return true, err
-		}
-	}
-	if err := s.text(b); err != nil {
-		return true, err
-	}
-	s.begin(javascript)
-	t := &s.cur.Threads[len(s.cur.Threads)-1]
-	t.Frames = append(t.Frames, l.frame(len(s.cur.Text)-len(b), s.options.Artifacts, s.intern))
-	s.frames++
-	s.running++
-	s.gap = false
-	return true, nil
+// jsDialect reads stacks of JavaScript engines, as text and in JSON.
+var jsDialect = Dialect{
+	Name:   "js",
+	Forms:  []*Form{javascript, scriptJSON},
+	Values: []Reader{readScriptJSON},
+	Lines: func(b *Builder) Lines {
+		r := &jsLines{b: b}
+		return Lines{Find: r.find, Add: r.add}
+	},
 }
 
-// scriptText looks at a line of text before it is kept: what stands behind a
-// stack's frames and is none of an engine's lines begins the next error.
-func (s *splitter) scriptText(content []byte) error {
-	if s.family != javascript || s.running == 0 || len(content) == 0 || scan.IsSpace(content[0]) {
-		return nil
+var (
+	javascript = &Form{Name: "javascript", Frame0: Exact, Kind: symbol.SourceMap, Gap: GapEndsReport, Ends: endsScripts, Print: printScripts,
+		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"}
+	scriptJSON = &Form{Name: "javascript-json", Frame0: Exact, Kind: symbol.SourceMap, Print: printScriptJSON,
+		Lines: "JSON with error.stack in strings, or frames of file, line and column"}
+)
+
+// jsLines reads single lines.
+type jsLines struct {
+	b    *Builder
+	line jsLine // that find found
+}
+
+func (r *jsLines) find(l *Line, f *Found) bool {
+	line, ok := parseScript(l.Raw)
+	if !ok {
+		return false
 	}
-	for _, own := range []string{"@", "[native code]", "eval code", "global code", "..."} {
-		if bytes.Contains(content, []byte(own)) {
-			return nil
+	r.line = line
+	*f = Found{Form: javascript, Number: -1}
+	return true
+}
+
+func (r *jsLines) add(*Found) { r.b.Add(r.line.frame(r.b.At(), r.b.Intern)) }
+
+// endsScripts: a line behind a stack's frames that is none of an engine's lines begins the next error.
+func endsScripts(_ *Builder, l *Line) bool {
+	if len(l.Text) == 0 || scan.IsSpace(l.Text[0]) {
+		return false
+	}
+	for _, own := range engineWords {
+		if bytes.Contains(l.Text, own) {
+			return false
 		}
 	}
-	return s.next()
+	return true
 }
+
+var engineWords = [][]byte{[]byte("@"), []byte("[native code]"), []byte("eval code"), []byte("global code"), []byte("...")}
 
 // frame turns a line that begins at at in the text into a frame.
-func (l *jsLine) frame(at int, artifacts []string, intern func([]byte) string) Frame {
-	f := Frame{
-		Span:   [2]int{at + l.start, at + l.end},
-		Kind:   symbol.SourceMap,
-		Script: &Script{Function: [2]int{at + l.name[0], at + l.name[1]}, Place: [2]int{at + l.place[0], at + l.place[1]}, form: l.form, column: 1},
-	}
+func (l *jsLine) frame(at int, intern func([]byte) string) Frame {
+	d := &jsFrame{form: l.form, column: 1}
+	d.name, d.place = [2]int{l.name[0] - l.start, l.name[1] - l.start}, [2]int{l.place[0] - l.start, l.place[1] - l.start}
+	f := Frame{Span: [2]int{at + l.start, at + l.end}, Kind: symbol.SourceMap, Script: &d.Script, Detail: d}
 	column := l.column
 	if !l.hermes && column > 0 {
 		column--
 	}
-	f.scriptAt(intern(l.url), l.line, column)
+	setScript(&f, intern(l.url), l.line, column)
 	f.Raw = l.line<<32 | l.column
 	return f
 }
 
-// scriptAt fills what a URL, a line from 1 and a column from 0 say.
-func (f *Frame) scriptAt(url string, line, column uint64) {
+// setScript fills in what a URL, a line from 1 and a column from 0 say.
+func setScript(f *Frame, url string, line, column uint64) {
 	f.File = scriptPath(url)
 	name := f.File[strings.LastIndexAny(f.File, `/\`)+1:]
 	if name != "" {

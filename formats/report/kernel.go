@@ -7,7 +7,10 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// parseKernel reads a line of a trace that Linux's kernel prints: an oops, a warning, what KASAN
+var kernel = &Form{Name: "kernel", Frame0: Return, Kind: symbol.ELF,
+	Lines: "nvme_scan_work+0x2c0/0x340 [nvme_core] of Linux's kernel; where the processor stood (RIP, pc) is exact"}
+
+// findKernel reads a line of a trace that Linux's kernel prints: an oops, a warning, what KASAN
 // found. Whatever a log puts before it stands before it:
 //
 //	[   16.338551]  nvme_scan_work+0x2c0/0x340 [nvme_core]
@@ -18,14 +21,14 @@ import (
 // Its addresses are not printed: a place is the function's with an offset, which is a return
 // address's (printk's %pB looks the function up one byte before, and prints the offset as it was)
 // but for where the processor stood. bare: Options names the kernel's image.
-func parseKernel(b []byte, bare bool) (line, bool) {
+func findKernel(b []byte, bare bool, f *Found) bool {
 	plus := 0
 	var offset uint64
 	var end int
 	for {
 		i := bytes.Index(b[plus:], []byte("+0x"))
 		if i <= 0 {
-			return line{}, false
+			return false
 		}
 		plus += i
 		v, stop, ok := scan.Hex(b, plus+3)
@@ -42,11 +45,13 @@ func parseKernel(b []byte, bare bool) (line, bool) {
 		start--
 	}
 	if start == plus {
-		return line{}, false
+		return false
 	}
-	l := line{family: kernel, start: start, tail: start, number: -1, pc: offset, space: symbol.Unslid, function: b[start:plus]}
+	l := Place{Start: start, Tail: start, PC: offset, Space: symbol.Unslid, Function: b[start:plus]}
 	for _, word := range kernelStood {
-		l.exact = l.exact || bytes.Contains(b[:start], word)
+		if bytes.Contains(b[:start], word) {
+			l.Values = Stepped
+		}
 	}
 	if p := scan.SkipSpace(b, end); p > end && p < len(b) && b[p] == '[' {
 		module, id, _ := bytes.Cut(b[p+1:], []byte{' '})
@@ -54,18 +59,20 @@ func parseKernel(b []byte, bare bool) (line, bool) {
 			module, id = name, nil
 		}
 		if id, _, closed := bytes.Cut(id, []byte{']'}); closed && scan.IsHex(id) && len(id) >= 16 {
-			l.buildID = id
+			l.BuildID = id
 		}
 		if len(module) == 0 || bytes.ContainsFunc(module, func(r rune) bool { return r > 0x7f || !isKernelName(byte(r)) && r != '-' }) {
-			return line{}, false
+			return false
 		}
-		l.named, l.file = true, append(bytes.Clone(module), ".ko"...)
-		return l, true
+		l.Named, l.File = true, append(bytes.Clone(module), ".ko"...)
+		*f = Found{Form: kernel, Number: -1, Room: FrameRoom, Place: l}
+		return true
 	}
 	if !bare {
-		l.named, l.file = true, []byte("vmlinux")
+		l.Named, l.File = true, []byte("vmlinux")
 	}
-	return l, true
+	*f = Found{Form: kernel, Number: -1, Room: FrameRoom, Place: l}
+	return true
 }
 
 // kernelStood are the words before a function in which the processor stood, by its name for the counter.

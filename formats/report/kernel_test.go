@@ -33,13 +33,14 @@ func TestKernel(t *testing.T) {
 		if o.Artifacts != nil {
 			expected = strings.ReplaceAll(expected, "vmlinux", "6.1.0-debug")
 		}
-		if diff := cmp.Diff(expected, strings.Join(got, "\n")); diff != "" || s.Format != "kernel" {
-			t.Error(s.Format, diff)
+		if diff := cmp.Diff(expected, strings.Join(got, "\n")); diff != "" || s.Format() != "kernel" {
+			t.Error(s.Format(), diff)
 		}
 	}
 	for _, text := range []string{"+0x10/0x90", "f+0x91/0x90", "f+0x10/0x9z", "f+0x10 0x90", "load at 0x10+0x20"} {
-		if l, ok := parseKernel([]byte(text), false); ok {
-			t.Errorf("%q is %+v", text, l)
+		var f Found
+		if findKernel([]byte(text), false, &f) {
+			t.Errorf("%q is %+v", text, f.Place)
 		}
 	}
 }

@@ -7,7 +7,59 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// parseSymbols reads a line of glibc's backtrace_symbols:
+// linuxDialect reads the lines of programs on Linux, of its kernel, and of sanitizers on any system.
+var linuxDialect = Dialect{
+	Name:  "linux",
+	Forms: []*Form{sanitizer, llvm, coredump, backtraceSymbols, perf, kernel},
+	Lines: func(b *Builder) Lines {
+		bare := len(b.Options().Artifacts) > 0
+		return Lines{
+			Find:   func(l *Line, f *Found) bool { return findLinux(l, bare, f) },
+			Header: coredumpHeader,
+		}
+	},
+}
+
+var (
+	backtraceSymbols = &Form{Name: "backtrace-symbols", Frame0: Return, Kind: symbol.ELF, Gap: GapEndsReport,
+		Lines: "/usr/lib/libcart.so(+0x1f3a) [0x7f5c5d5f5f3a], ./shop(checkout+0x1d) [0x401136] of glibc"}
+	perf = &Form{Name: "perf", Frame0: Exact, Kind: symbol.ELF, Gap: GapEndsThread,
+		Lines: "55d0c1a2b13d main+0x1d (/home/u/shop) of perf script, below a sample's line"}
+)
+
+// findLinux tries the forms of single lines in an order that asks for a log's prefix last. bare: Options
+// names the kernel's image.
+func findLinux(l *Line, bare bool, f *Found) bool {
+	b := l.Text
+	if findNumbered(b, f) {
+		return true
+	}
+	if l.HasAddress() && findKernel(b, bare, f) {
+		return true
+	}
+	if len(b) > 0 && scan.IsSpace(b[0]) && findPerf(b, f) {
+		return true
+	}
+	return l.HasAddress() && l.Prefix() == 0 && findSymbols(b, f) // logs say "NAME 0x…" of anything
+}
+
+var traceOfThread = []byte("Stack trace of thread ")
+
+// coredumpHeader reads the line above a thread's frames.
+func coredumpHeader(l *Line, h *Header) bool {
+	i := bytes.Index(l.Text, traceOfThread)
+	if i < 0 {
+		return false
+	}
+	id := scan.LeadingNumber(string(l.Text[i+len(traceOfThread):]))
+	if id == 0 {
+		return false
+	}
+	*h = Header{Thread: true, ID: id}
+	return true
+}
+
+// findSymbols reads a line of glibc's backtrace_symbols:
 //
 //	/usr/lib/libcart.so(+0x1f3a) [0x7f5c5d5f5f3a]
 //	./shop(checkout+0x1d) [0x401136]
@@ -20,19 +72,19 @@ import (
 // the file; behind where the image was mapped, as the X server prints it, it
 // is a position. Without either, only a program at a fixed address can be meant.
 // A program's own numbers and marks may stand before a path.
-func parseSymbols(b []byte) (line, bool) {
-	l := line{family: symbols, start: scan.SkipSpace(b, 0), number: -1, space: symbol.Unslid}
+func findSymbols(b []byte, f *Found) bool {
+	l := Place{Start: scan.SkipSpace(b, 0), Space: symbol.Unslid}
 	rest := bytes.TrimRight(b, " \t")
 	var abs uint64
 	bracketed, glued := false, false // glued: the bracket stands right behind a word
 	if n := len(rest); n > 0 && rest[n-1] == ']' {
 		i := bytes.LastIndex(rest, []byte("[0x"))
 		if i < 0 {
-			return line{}, false
+			return false
 		}
 		v, end, ok := scan.Hex(rest, i+3)
 		if !ok || end != n-1 {
-			return line{}, false
+			return false
 		}
 		abs, bracketed, glued = v, true, i > 0 && !scan.IsSpace(rest[i-1])
 		rest = bytes.TrimRight(rest[:i], " \t")
@@ -41,52 +93,53 @@ func parseSymbols(b []byte) (line, bool) {
 	grouped := open > 0 && rest[open-1] == ')'
 	if grouped {
 		if open = bytes.LastIndexByte(rest, '('); open < 0 {
-			return line{}, false
+			return false
 		}
 		group = rest[open+1 : len(rest)-1]
 	}
 	before := rest[:open]
 	if bracketed {
 		var end int
-		if l.start, end = program(before, l.start); end < open && !grouped && !glued {
-			return line{}, false
+		if l.Start, end = program(before, l.Start); end < open && !grouped && !glued {
+			return false
 		}
 		if bytes.ContainsAny(before, "=<>\"'") {
-			return line{}, false
+			return false
 		}
 		before = before[:end]
 	}
-	if len(before) <= l.start || !grouped && (abs < 0x1000 || before[l.start] != '/' && before[l.start] != '.') {
-		return line{}, false
+	if len(before) <= l.Start || !grouped && (abs < 0x1000 || before[l.Start] != '/' && before[l.Start] != '.') {
+		return false
 	}
-	path := before[l.start:]
-	if bytes.ContainsAny(path, " \t=<>\"'") || isLabel(path) {
-		return line{}, false
+	path := before[l.Start:]
+	if bytes.ContainsAny(path, " \t=<>\"'") || scan.IsLabel(path) {
+		return false
 	}
 	name, offset, found := bytes.Cut(group, []byte("+0x"))
 	switch {
 	case found:
 		v, end, ok := scan.Hex(offset, 0)
 		if !ok || end != len(offset) || bytes.ContainsAny(name, " \t()") || len(name) == 0 && !bracketed && !looksLikeFile(path) {
-			return line{}, false
+			return false
 		}
-		l.pc = v
+		l.PC = v
 		if _, end, ok := scan.Hex(name, 2); ok && end == len(name) && bytes.HasPrefix(name, scan.HexMark) {
-			l.space = symbol.Position
+			l.Space = symbol.Position
 		} else if len(name) > 0 {
-			l.function = name
+			l.Function = name
 		}
 	case len(group) == 0 && bracketed:
-		l.pc = abs
+		l.PC = abs
 	default:
-		return line{}, false
+		return false
 	}
 	if len(name) > 0 && !bracketed {
-		return line{}, false
+		return false
 	}
-	setFile(&l, path)
-	l.tail = l.start
-	return l, true
+	l.SetFile(path)
+	l.Tail = l.Start + 4
+	*f = Found{Form: backtraceSymbols, Number: -1, Room: FrameRoom, Place: l}
+	return true
 }
 
 // program finds the path in what stands before a group: behind marks that the program puts
@@ -118,111 +171,52 @@ func looksLikeFile(word []byte) bool {
 	return bytes.IndexByte(word, '/') >= 0 || bytes.Contains(word, []byte(".so"))
 }
 
-// parsePerf reads a line of a sample as `perf script` prints it:
+// findPerf reads a line of a sample as `perf script` prints it:
 //
 //	55d0c1a2b13d main+0x1d (/home/u/shop)
 //	7f3b2c1a2b3c [unknown] (/usr/lib/libcart.so+0x1f3a)
 //
 // The address is of the run; what leads to the code is the symbol with its
 // offset, or the offset in the file that newer versions add (-F +dsoff).
-func parsePerf(b []byte) (line, bool) {
-	l := line{family: perf, start: scan.SkipSpace(b, 0), number: -1, space: symbol.Loaded}
-	if l.start == 0 {
-		return line{}, false
+func findPerf(b []byte, f *Found) bool {
+	l := Place{Start: scan.SkipSpace(b, 0), Space: symbol.Loaded}
+	if l.Start == 0 {
+		return false
 	}
-	ip, p, ok := scan.Hex(b, l.start)
-	if !ok || p-l.start < 4 || p == len(b) || b[p] != ' ' {
-		return line{}, false
+	ip, p, ok := scan.Hex(b, l.Start)
+	if !ok || p-l.Start < 4 || p == len(b) || b[p] != ' ' {
+		return false
 	}
 	rest := bytes.TrimRight(b[p+1:], " \t")
 	limit := len(rest)
-	if i := bytes.LastIndex(rest, deleted); i >= 0 { // a bracket of the path's own
+	if i := bytes.LastIndex(rest, Deleted); i >= 0 { // a bracket of the path's own
 		limit = i
 	}
 	open := bytes.LastIndex(rest[:limit], []byte(" ("))
 	if open < 0 || rest[len(rest)-1] != ')' {
-		return line{}, false
+		return false
 	}
 	name, dso := rest[:open], rest[open+2:len(rest)-1]
 	if len(name) == 0 || len(dso) == 0 || string(dso) == "inlined" { // into the function of a line below
-		return line{}, false
+		return false
 	}
-	l.pc, l.tail = ip, p+1
+	l.PC, l.Tail = ip, p+1
 	if i := bytes.LastIndex(dso, []byte("+0x")); i > 0 {
 		if v, end, ok := scan.Hex(dso, i+3); ok && end == len(dso) {
-			l.offset, l.placed, dso = v, true, dso[:i]
+			l.FileAt, l.InFile, dso = v, true, dso[:i]
 		}
 	}
 	if i := bytes.LastIndex(name, []byte("+0x")); i > 0 {
 		v, end, ok := scan.Hex(name, i+3)
 		if !ok || end != len(name) {
-			return line{}, false
+			return false
 		}
-		l.function, l.pc = name[:i], v
-		l.abs = ip
-	} else if string(name) != "[unknown]" && !l.placed {
-		return line{}, false
+		l.Function, l.PC = name[:i], v
+		l.Abs = ip
+	} else if string(name) != "[unknown]" && !l.InFile {
+		return false
 	}
-	setFile(&l, dso)
-	return l, true
-}
-
-// parseGo reads the second line of a frame of a Go traceback: "\t/src/main.go:20 +0x1d", or with
-// the spaces that a copy made of the tab. The line
-// before it is "main.main()", "main.(*Cart).Add(0xc000012345, {0x1, 0x2})" or
-// "created by main.main in goroutine 1".
-func parseGo(before, b []byte) (line, bool) {
-	start := scan.SkipSpace(b, 0)
-	if start == 0 {
-		return line{}, false
-	}
-	plus := bytes.LastIndex(b, []byte(" +0x"))
-	if plus < 0 {
-		return line{}, false
-	}
-	v, end, ok := scan.Hex(b, plus+4)
-	if !ok || end != len(b) && !bytes.HasPrefix(b[end:], []byte(" fp=")) {
-		return line{}, false
-	}
-	colon := bytes.LastIndexByte(b[:plus], ':')
-	if colon < 0 {
-		return line{}, false
-	}
-	if _, end, ok := scan.Digits(b, colon+1); !ok || end != plus {
-		return line{}, false
-	}
-	before = bytes.TrimRight(before, "\r\n")
-	name := goFunction(before)
-	if len(name) == 0 {
-		return line{}, false
-	}
-	return line{family: golang, start: start, tail: start, number: -1, pc: v, function: name, created: bytes.HasPrefix(before, createdBy)}, true
-}
-
-var createdBy = []byte("created by ")
-
-// faultLine begins what Go's runtime says of a signal, before the goroutine that it stopped.
-var faultLine = []byte("[signal ")
-
-// goFunction is the function that the first line of a frame names.
-func goFunction(b []byte) []byte {
-	if rest, ok := bytes.CutPrefix(b, createdBy); ok {
-		name, _, _ := bytes.Cut(rest, []byte(" in goroutine "))
-		return name
-	}
-	if len(b) == 0 || scan.IsSpace(b[0]) || b[len(b)-1] != ')' || bytes.IndexByte(b, '.') < 0 {
-		return nil
-	}
-	depth := 0
-	for i := len(b) - 1; i >= 0; i-- {
-		switch b[i] {
-		case ')':
-			depth++
-		case '(':
-			if depth--; depth == 0 {
-				return b[:i]
-			}
-		}
-	}
-	return nil
+	l.SetFile(dso)
+	*f = Found{Form: perf, Number: -1, Room: FrameRoom, Place: l}
+	return true
 }

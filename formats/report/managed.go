@@ -57,8 +57,6 @@ type Managed struct {
 	Lined  bool // the line has a place for a number, if an empty one
 	Filed  bool // the line has a place for a file name, if an empty one
 	Params bool // Types holds what the method takes, all of it, and no file or line is printed
-
-	parts []part
 }
 
 // Type is a type's name in a line.
@@ -69,23 +67,3 @@ type Type struct {
 	// may be a word of a message.
 	Thrown bool
 }
-
-// part is a piece of a line that is replaced: [start, end) in Report.Text.
-type part struct {
-	kind       partKind
-	colon      bool // partLine: the piece begins with a colon, which goes when there is no number
-	binary     bool // partClass: slashes part the names
-	start, end int
-}
-
-type partKind uint8
-
-const (
-	partClass partKind = iota
-	partMethod
-	partField
-	partFile
-	partLine
-	partType   // the next of Types
-	partParams // all of Types: what the method takes
-)

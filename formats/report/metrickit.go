@@ -27,7 +27,7 @@ func readMetricKit(text []byte, o Options) *Report {
 	if !bytes.Contains(text, []byte(callStackRoots)) {
 		return nil
 	}
-	m := metricKit{&jsonText{b: text}, &appleReport{family: appleMetric}}
+	m := metricKit{&jsonText{b: text}, &appleReport{form: appleMetric}}
 	m.value(0)
 	if m.bad {
 		return nil
@@ -51,7 +51,7 @@ func (m metricKit) value(depth int) {
 			case "callStackPerThread":
 				perThread = m.isTrue()
 			case "platformArchitecture":
-				m.r.arch = appleArch(m.text())
+				m.r.arch = AppleArch(m.text())
 			case callStackRoots:
 				m.array(func(int) { m.frame(true, depth+1) })
 			default:

@@ -38,8 +38,8 @@ const metricReport = `{
 
 func TestMetricKit(t *testing.T) {
 	s := one(t, metricReport, Options{})
-	if s.Format != "metrickit" || s.Arch != "arm64e" {
-		t.Errorf("%s %s", s.Format, s.Arch)
+	if s.Format() != "metrickit" || s.Arch != "arm64e" {
+		t.Errorf("%s %s", s.Format(), s.Arch)
 	}
 	var got [][]string
 	for _, th := range s.Threads {

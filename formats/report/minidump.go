@@ -242,7 +242,7 @@ func (d *minidump) walk(context, memory []byte, start uint64) []uint64 {
 // stack renders the threads, the crashed one first.
 func (d *minidump) stack(threads [][]byte, o Options) *Report {
 	le := binary.LittleEndian
-	s := &Report{Format: formats[minidumpFile].Name, Arch: d.arch}
+	s := &Report{Form: minidumpFile, Arch: d.arch}
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "Minidump: %s, %d modules, %d threads\n", cmp.Or(d.arch, "an unknown processor"), len(d.modules), len(threads))
 	slices.SortStableFunc(threads, func(a, b []byte) int {
@@ -270,12 +270,12 @@ func (d *minidump) stack(threads [][]byte, o Options) *Report {
 		out := Thread{ID: uint64(id), Name: d.names[id]}
 		fmt.Fprintf(&text, "\nThread %d%s%s\n", id, strings.TrimRight(" "+out.Name, " "), mark)
 		for i, pc := range d.walk(context, memory, le.Uint64(t[24:])) {
-			if total++; total > MaxDocumentFrames || !o.takes(frameRoom) {
+			if total++; total > MaxDocumentFrames || !o.Takes(FrameRoom) {
 				break
 			}
 			out.Frames = append(out.Frames, d.frame(&text, i, pc, kind, &o))
 		}
-		s.add(out)
+		s.AddThread(out)
 	}
 	if len(s.Threads) == 0 {
 		return nil
@@ -290,7 +290,7 @@ func (d *minidump) stack(threads [][]byte, o Options) *Report {
 
 // frame writes a line and says what it means.
 func (d *minidump) frame(text *bytes.Buffer, i int, pc uint64, kind Frame0, o *Options) Frame {
-	f := Frame{Raw: pc, Arch: d.arch, indent: 4}
+	f := Frame{Raw: pc, Arch: d.arch, Layout: Layout{Indent: 4}}
 	fmt.Fprintf(text, "%2d  ", i)
 	f.Span[0] = text.Len() - 4
 	value := Strip(d.arch, pc)
@@ -300,7 +300,7 @@ func (d *minidump) frame(text *bytes.Buffer, i int, pc uint64, kind Frame0, o *O
 	m := d.moduleAt(value)
 	if m == nil {
 		fmt.Fprintf(text, "%#x", pc)
-		f.At = symbol.Where{Space: symbol.Loaded, Value: value, Load: ^uint64(0)}
+		f.At = symbol.Where{Space: symbol.Loaded, Value: value, Load: Nowhere}
 	} else {
 		f.File, f.Kind = m.path, m.kind
 		if m.id != "" {
@@ -311,7 +311,7 @@ func (d *minidump) frame(text *bytes.Buffer, i int, pc uint64, kind Frame0, o *O
 			f.Image = append(f.Image, name)
 		}
 		f.At = symbol.Where{Space: symbol.Loaded, Value: value, Load: m.base}
-		if o.takes(2 * len(name)) {
+		if o.Takes(2 * len(name)) {
 			fmt.Fprintf(text, "%s + %#x", name, pc-m.base)
 		}
 	}

@@ -30,7 +30,7 @@ func TestCrashlytics(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := framed(split(t, string(b), Options{}))
-	if len(all) != 1 || all[0].Format != "dart" || len(all[0].Threads) != 1 || len(all[0].Threads[0].Frames) != len(want.Offsets) {
+	if len(all) != 1 || all[0].Format() != "dart" || len(all[0].Threads) != 1 || len(all[0].Threads[0].Frames) != len(want.Offsets) {
 		t.Fatal(dump(all))
 	}
 	for i, f := range all[0].Threads[0].Frames {
@@ -83,7 +83,7 @@ func TestDartForms(t *testing.T) {
 			at: []symbol.Where{anchored(symbol.DartIsolate, 0x234), anchored(symbol.DartVM, 0x100)}},
 	} {
 		all := framed(split(t, c.input, c.options))
-		if len(all) != 1 || all[0].Format != c.format {
+		if len(all) != 1 || all[0].Format() != c.format {
 			t.Errorf("%s: %s", c.name, dump(all))
 			continue
 		}
@@ -148,8 +148,8 @@ func TestLinuxLines(t *testing.T) {
 		var got []want
 		threads := 0
 		for _, s := range all {
-			if s.Format != c.format {
-				t.Errorf("%s: format %s", c.name, s.Format)
+			if s.Format() != c.format {
+				t.Errorf("%s: format %s", c.name, s.Format())
 			}
 			threads += len(s.Threads)
 			for _, th := range s.Threads {
@@ -167,7 +167,7 @@ func TestLinuxLines(t *testing.T) {
 	}
 	for _, none := range []string{"call(+0x10)\n", "f(x) [0x10]\n", "see (http://h/a+0x10)\n", "  x (y)\n", "  deadbeef x (y)\n", "\tcount: 12 (max)\n", "a.b(c+0x1)\n", "x = f(y+0x10) [0x401020]\n", "int x = tab/off[0x401020]\n",
 		"see http://h/a[0x401010]\n", "./a[0x10]\n", "see /usr/bin/shop now [0x401136]\n", "() [0x401136]\n", " ) [0x401136]\n", ")[0x401136]\n", "(1) (+0x10) [0x401136]\n"} {
-		if all := framed(split(t, none, Options{})); len(all) > 0 && all[0].Format != "plain" {
+		if all := framed(split(t, none, Options{})); len(all) > 0 && all[0].Format() != "plain" {
 			t.Errorf("%q: %s", none, dump(all))
 		}
 	}

@@ -27,10 +27,8 @@ func Print(w io.Writer, s *Report, answers [][]symbol.Answer) error {
 	out := bufio.NewWriter(w)
 	s = s.renamed()
 	print := printBelow
-	for i := range formats {
-		if formats[i].Name == s.Format && formats[i].print != nil {
-			print = formats[i].print
-		}
+	if s.Form != nil && s.Form.Print != nil {
+		print = s.Form.Print
 	}
 	print(out, s, answers)
 	return out.Flush()
@@ -47,14 +45,17 @@ func printBelow(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 				break
 			}
 			a := &answers[t][i]
-			if f := &s.Threads[t].Frames[i]; f.Managed != nil {
-				done = printManaged(out, s, f, a, done)
+			f := &s.Threads[t].Frames[i]
+			if f.Span[0] < done {
+				continue // a line of classes that stands above frames of another form
+			}
+			if own, ok := f.Detail.(FramePrinter); ok {
+				done = own.PrintFrame(out, s, f, a, done)
 				continue
 			}
 			if a.Status != symbol.Found || len(a.Frames) == 0 {
 				continue
 			}
-			f := &s.Threads[t].Frames[i]
 			out.Write(s.Text[done:f.Span[1]])
 			done = f.Span[1]
 			writeAnswer(out, s.Text, f, a.Frames)
@@ -85,7 +86,7 @@ func writeAnswer(out *bufio.Writer, text []byte, f *Frame, chain []symbol.Frame)
 		}
 		start = append(start, byte(r))
 	}
-	for range f.indent {
+	for range f.Layout.Indent {
 		start = append(start, ' ')
 	}
 	for i := range chain {

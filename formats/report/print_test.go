@@ -58,3 +58,44 @@ func TestPrint(t *testing.T) {
 type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
+
+// With a mapping for all of a text, a line above frames of another form names a class, too.
+func TestPrintNamesAboveFrames(t *testing.T) {
+	for _, frame := range []string{
+		"#0 0x55a4bce in f (/lib/libcart.so+0x1f3a)\n",
+		"#00 abs 0000007baa845767 virt 0000000000165767 _kDartIsolateSnapshotInstructions+0x9ed27\n",
+	} {
+		var out bytes.Buffer
+		for _, s := range split(t, "a.b: x\n"+frame, Options{Managed: ManagedOptions{All: true}}) {
+			var answers [][]symbol.Answer
+			for _, th := range s.Threads {
+				answers = append(answers, repeat(symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{{Function: "f", File: "f.c", Line: 1}}}, len(th.Frames)))
+			}
+			if err := Print(&out, s, answers); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := out.String(); !bytes.Contains(out.Bytes(), []byte("f.c:1")) || got[:7] != "a.b: x\n" {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// Original names of Dart's classes above a script's frames leave those in their place.
+func TestPrintRenamesAboveScripts(t *testing.T) {
+	const input = "type 'aa' is not a subtype of type 'b'\n    at f (http://h/a.js:1:35)\n"
+	var out bytes.Buffer
+	for _, s := range split(t, input, Options{}) {
+		if len(s.Words) == 0 {
+			t.Fatal("no words")
+		}
+		s.Words[0].Original = "ShoppingCart"
+		if err := Print(&out, s, [][]symbol.Answer{{{Status: symbol.Found, Frames: []symbol.Frame{{Function: "add", File: "cart.ts", Line: 3, Column: 4}}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "type 'ShoppingCart' is not a subtype of type 'b'\n    at add (cart.ts:3:5)\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}

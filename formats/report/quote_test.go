@@ -26,8 +26,8 @@ func TestQuoted(t *testing.T) {
 	for _, mark := range []string{"> ", ">", ">> ", "> > ", " > ", "\t", "2025-02-03 10:11:12.345678+0100 My Game[4242:93120] ", "2025-02-03T10:11:12.3456789Z "} {
 		text := before(mark, quotedReport)
 		s := one(t, text, Options{})
-		if got := place(&s.Threads[0].Frames[0]); got != frame || s.Format != "apple-crash" || len(s.Threads[0].Frames) != 2 {
-			t.Errorf("%q: %s %s", mark, s.Format, got)
+		if got := place(&s.Threads[0].Frames[0]); got != frame || s.Format() != "apple-crash" || len(s.Threads[0].Frames) != 2 {
+			t.Errorf("%q: %s %s", mark, s.Format(), got)
 		}
 		var out bytes.Buffer
 		if err := Print(&out, s, answers); err != nil {

@@ -15,6 +15,8 @@
 package report
 
 import (
+	"bufio"
+
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -42,7 +44,7 @@ const (
 // Report is one dump: a crash report, a backtrace in a log, a list of addresses;
 // or, without threads, text between them.
 type Report struct {
-	Format  string // a name of Formats; "" for text without frames
+	Form    *Form  // nil for text without frames
 	Text    []byte // the dump's lines and what surrounds its frames
 	Arch    string // as its header says, in the words of symbol.Artifact; "" if it does not
 	Threads []Thread
@@ -77,17 +79,38 @@ type Frame struct {
 	Script   *Script  // a frame of JavaScript
 	Managed  *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
 
-	indent int  // columns from Span[0] to where answers are printed
-	tail   int  // bytes before Span[1] that stay behind answers
-	among  bool // other frames stand in its line
-	above  int  // functions of its inline chain, innermost first, that have lines or objects of their own beside it
+	Layout Layout
+	Detail any // of the dialect that read the frame, for printing; see FramePrinter
+}
+
+// FramePrinter is a Frame.Detail that prints its frame where the report's form has no Print.
+type FramePrinter interface {
+	// PrintFrame writes the frame with its answer. [done, …) of the report's text is not written yet; it
+	// returns where the rest begins.
+	PrintFrame(out *bufio.Writer, r *Report, f *Frame, a *symbol.Answer, done int) int
+}
+
+// Layout is how a frame and its answers share lines.
+type Layout struct {
+	Indent int  // columns from Span[0] to where answers are printed
+	Tail   int  // bytes before Span[1] that stay behind answers
+	Above  int  // functions of its inline chain, innermost first, that have lines or objects of their own beside it
+	Among  bool // other frames stand in its line
+}
+
+// Format returns the name of the report's form, "" for text without frames.
+func (s *Report) Format() string {
+	if s.Form == nil {
+		return ""
+	}
+	return s.Form.Name
 }
 
 // Managed says how the stack's lines of Java and Kotlin were read, and are to be retraced and printed.
 func (s *Report) Managed() ManagedOptions { return s.managed }
 
-// add takes a thread that has frames.
-func (s *Report) add(t Thread) {
+// AddThread adds a thread that has frames.
+func (s *Report) AddThread(t Thread) {
 	if len(t.Frames) > 0 {
 		s.Threads = append(s.Threads, t)
 	}

@@ -24,7 +24,7 @@ func readSentry(text []byte, o Options) *Report {
 	if !bytes.Contains(text, []byte(`"instruction_addr"`)) || !bytes.Contains(text, []byte(`"debug_meta"`)) {
 		return nil
 	}
-	e := sentry{jsonText: &jsonText{b: text}, r: &swiftReport{family: sentryEvent}}
+	e := sentry{jsonText: &jsonText{b: text}, r: &swiftReport{form: sentryEvent}}
 	e.value(0)
 	if e.broken() || len(e.r.images) == 0 {
 		return nil
@@ -142,7 +142,7 @@ func (e *sentry) image() {
 		case "code_file", "name":
 			img.path = e.text()
 		case "arch":
-			img.arch = appleArch(e.text())
+			img.arch = AppleArch(e.text())
 		}
 	})
 	img.name = string(scan.Base([]byte(img.path)))

@@ -23,7 +23,7 @@ func split(t testing.TB, input string, o Options) []*Report {
 	t.Helper()
 	var all []*Report
 	var out bytes.Buffer
-	err := Split(t.Context(), strings.NewReader(input), o, func(s *Report) error {
+	err := Split(t.Context(), strings.NewReader(input), Dialects, o, func(s *Report) error {
 		all = append(all, s)
 		return Print(&out, s, nil)
 	})
@@ -52,7 +52,7 @@ func dump(all []*Report) string {
 	var b strings.Builder
 	spaces := map[symbol.Space]string{symbol.Position: "+", symbol.Unslid: ""}
 	for _, s := range framed(all) {
-		fmt.Fprintf(&b, "%s %s\n", s.Format, s.Arch)
+		fmt.Fprintf(&b, "%s %s\n", s.Format(), s.Arch)
 		for _, t := range s.Threads {
 			fmt.Fprintf(&b, " thread %d %q\n", t.ID, t.Name)
 			for _, f := range t.Frames {
@@ -234,8 +234,8 @@ func TestNDKStack(t *testing.T) {
 			if num != c.Expected.Num || f.Raw != pc || f.At.Value != pc || f.Offset != c.Expected.Offset {
 				t.Errorf("%q: number %s, address %#x", rest, num, f.Raw)
 			}
-			if w := c.Expected.Tail; w != "" && text[f.indent:] != w {
-				t.Errorf("tail %q, want %q", text[f.indent:], w)
+			if w := c.Expected.Tail; w != "" && text[f.Layout.Indent:] != w {
+				t.Errorf("tail %q, want %q", text[f.Layout.Indent:], w)
 			}
 			if w := c.Expected.Elf; w != "" && (f.File != w || f.Container != c.Expected.Container) {
 				t.Errorf("file %q in %q, want %q in %q", f.File, f.Container, w, c.Expected.Container)
@@ -295,19 +295,19 @@ func TestBounds(t *testing.T) {
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
 	var got int
-	err := Split(t.Context(), io.MultiReader(strings.NewReader("a.so 0x10\na.so 0x"), iotest.ErrReader(broken)), Options{}, func(s *Report) error {
+	err := Split(t.Context(), io.MultiReader(strings.NewReader("a.so 0x10\na.so 0x"), iotest.ErrReader(broken)), Dialects, Options{}, func(s *Report) error {
 		got += len(s.Text)
 		return nil
 	})
 	if err != broken || got != 17 {
 		t.Errorf("reader: %v after %d bytes", err, got)
 	}
-	if err := Split(t.Context(), strings.NewReader("x"), Options{}, func(*Report) error { return broken }); err != broken {
+	if err := Split(t.Context(), strings.NewReader("x"), Dialects, Options{}, func(*Report) error { return broken }); err != broken {
 		t.Errorf("emit: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Split(ctx, strings.NewReader("x"), Options{}, func(*Report) error { return nil }); err != context.Canceled {
+	if err := Split(ctx, strings.NewReader("x"), Dialects, Options{}, func(*Report) error { return nil }); err != context.Canceled {
 		t.Errorf("context: %v", err)
 	}
 }
@@ -355,9 +355,11 @@ func TestParseFrame0(t *testing.T) {
 	if _, err := ParseFrame0("first"); err == nil {
 		t.Error("first: want an error")
 	}
-	for _, f := range Formats() {
-		if f.Name == "" || f.Frame0 == AsFormat || f.Lines == "" {
-			t.Errorf("%+v: every format says what its values are", f)
+	for _, d := range Dialects {
+		for _, f := range d.Forms {
+			if f.Name == "" || f.Frame0 == AsFormat || f.Lines == "" {
+				t.Errorf("%s: %+v: every form says what its values are", d.Name, f)
+			}
 		}
 	}
 }
@@ -370,7 +372,7 @@ func BenchmarkSplit(b *testing.B) {
 			b.SetBytes(int64(len(input)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := Split(b.Context(), strings.NewReader(input), Options{}, func(s *Report) error { return Print(io.Discard, s, nil) }); err != nil {
+				if err := Split(b.Context(), strings.NewReader(input), Dialects, Options{}, func(s *Report) error { return Print(io.Discard, s, nil) }); err != nil {
 					b.Fatal(err)
 				}
 			}

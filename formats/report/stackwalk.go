@@ -11,7 +11,7 @@ import (
 // stackwalk is what minidump-stackwalk says of a dump: as JSON (rust-minidump's json-schema.md), as
 // text, or as lines for machines.
 type stackwalk struct {
-	family  family
+	form    *Form
 	arch    string
 	system  string
 	modules map[string]walkModule // by name
@@ -39,7 +39,7 @@ type walkFrame struct {
 // readStackwalk makes a stack of a report; nil if it is none.
 func readStackwalk(text []byte, o Options) *Report {
 	j := &jsonText{b: text}
-	w := &stackwalk{family: walkJSON, modules: map[string]walkModule{}}
+	w := &stackwalk{form: walkJSON, modules: map[string]walkModule{}}
 	known := false
 	j.object(func(key string) {
 		switch key {
@@ -139,10 +139,10 @@ func (t *walkThread) frame(j *jsonText) {
 }
 
 func (w *stackwalk) stack(text []byte, o Options) *Report {
-	s := &Report{Format: formats[w.family].Name, Text: text, Arch: w.arch}
+	s := &Report{Form: w.form, Text: text, Arch: w.arch}
 	kind := o.Frame0
 	if kind == AsFormat {
-		kind = formats[w.family].Frame0
+		kind = w.form.Frame0
 	}
 	n := 0
 	for _, t := range w.threads {
@@ -158,7 +158,7 @@ func (w *stackwalk) stack(text []byte, o Options) *Report {
 				}
 				return v
 			}
-			made := Frame{Span: f.span, Arch: w.arch, File: f.module, Raw: f.addr, Kind: w.kind(), indent: f.indent, tail: f.tail, above: f.above}
+			made := Frame{Span: f.span, Arch: w.arch, File: f.module, Raw: f.addr, Kind: w.kind(), Layout: Layout{Indent: f.indent, Tail: f.tail, Above: f.above}}
 			m := w.modules[f.module]
 			for _, id := range []string{m.code, m.debug} {
 				if scan.IsHex([]byte(id)) && len(id) >= 16 {
@@ -169,11 +169,11 @@ func (w *stackwalk) stack(text []byte, o Options) *Report {
 				made.Image = append(made.Image, f.module)
 			}
 			if made.At = (symbol.Where{Space: symbol.Position, Value: step(f.offset)}); !f.inside {
-				made.At = symbol.Where{Space: symbol.Loaded, Value: step(f.addr), Load: ^uint64(0)}
+				made.At = symbol.Where{Space: symbol.Loaded, Value: step(f.addr), Load: Nowhere}
 			}
 			out.Frames = append(out.Frames, made)
 		}
-		s.add(out)
+		s.AddThread(out)
 	}
 	if len(s.Threads) == 0 {
 		return nil

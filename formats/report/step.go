@@ -1,5 +1,7 @@
 package report
 
+import "strings"
+
 import "github.com/symlake/symlake/formats/symbol"
 
 // Step moves a return address back into the call that it returns from. The
@@ -55,6 +57,23 @@ func Arch(abi string) string {
 		return abi
 	case "x86-64":
 		return "x86_64"
+	}
+	return ""
+}
+
+// AppleArch returns the word of symbol.Artifact for an architecture, or a kind of code, as reports of
+// Apple's systems call it; "" for any other word.
+func AppleArch(word string) string {
+	word, _, _ = strings.Cut(strings.TrimSpace(word), " ")
+	switch word = strings.ToLower(word); word {
+	case "arm64", "arm64e", "arm64_32", "armv6", "armv7", "armv7s", "armv7k", "armv7f", "x86_64", "x86_64h", "arm":
+		return word
+	case "arm-64", "arm64v8", "arm64-v8a":
+		return "arm64"
+	case "x86-64":
+		return "x86_64"
+	case "i386", "x86":
+		return "x86"
 	}
 	return ""
 }

@@ -12,11 +12,11 @@ import (
 
 // swiftText reads what Swift's own runtime prints of a crash, from 5.9 on, on Linux and macOS
 // (BacktraceFormatter.swift of its standard library): threads, then the images that they mention.
-var swiftText = document{begins: swiftBegins, follow: followSwift, read: readSwift}
+var swiftText = Document{Begins: swiftBegins, Follow: followSwift, Read: readSwift}
 
 // swiftReport is a report before frames can be told apart by image.
 type swiftReport struct {
-	family  family
+	form    *Form
 	arch    string
 	kind    symbol.Kind // of the platform's images; "": not said
 	images  appleImages
@@ -166,39 +166,39 @@ func parseSwiftImage(b []byte) (img appleImage, ok bool) {
 	return img, img.name != ""
 }
 
-func followSwift() follower {
+func followSwift() Follower {
 	frames, images, idle, first := false, false, 0, true
-	return func(b []byte) extent {
+	return func(b []byte) Extent {
 		b = scan.TrimEnd(b)
 		head := first
 		first = false
 		trimmed := bytes.TrimLeft(b, " \t")
 		if _, ok := parseSwiftImage(b); ok {
 			images = true
-			return goesOn
+			return GoesOn
 		}
 		_, _, thread := parseSwiftThread(b)
 		_, frame := parseSwiftFrame(b)
 		switch {
 		case head || len(trimmed) == 0:
-			return goesOn
+			return GoesOn
 		case bytes.HasPrefix(trimmed, []byte("Backtrace took ")):
-			return endsHere
+			return EndsHere
 		case images, frames && swiftBegins(b) && bytes.Contains(b, programCrashed):
-			return endedBefore
+			return EndedBefore
 		case thread || frame:
 			frames, idle = frames || frame, 0
-			return goesOn
+			return GoesOn
 		}
-		if idle++; idle > maxIdleLines {
-			return endedBefore
+		if idle++; idle > MaxIdleLines {
+			return EndedBefore
 		}
-		return goesOn
+		return GoesOn
 	}
 }
 
 func readSwift(text []byte, o Options) *Report {
-	r := &swiftReport{family: swiftCrash}
+	r := &swiftReport{form: swiftCrash}
 	scan.EachLine(text, func(at int, line []byte) {
 		if img, ok := parseSwiftImage(line); ok {
 			r.images = append(r.images, img)
@@ -246,7 +246,7 @@ func swiftPlatform(word string) symbol.Kind {
 // stack makes frames of what was gathered; nil if there are none.
 func (r *swiftReport) stack(text []byte, o Options) *Report {
 	r.images.sort()
-	s := &Report{Format: formats[r.family].Name, Text: text, Arch: r.arch}
+	s := &Report{Form: r.form, Text: text, Arch: r.arch}
 	n := 0
 	for _, t := range r.threads {
 		out := Thread{ID: t.id, Name: t.name}
@@ -265,7 +265,7 @@ func (r *swiftReport) stack(text []byte, o Options) *Report {
 			}
 			out.Frames = append(out.Frames, made)
 		}
-		s.add(out)
+		s.AddThread(out)
 	}
 	if len(s.Threads) == 0 {
 		return nil
@@ -274,12 +274,12 @@ func (r *swiftReport) stack(text []byte, o Options) *Report {
 }
 
 func (r *swiftReport) frame(f *swiftFrame, step bool) Frame {
-	out := Frame{Span: f.span, indent: f.indent, above: f.above, Kind: r.kind, Arch: r.arch, Raw: f.addr, File: f.image}
+	out := Frame{Span: f.span, Layout: Layout{Indent: f.indent, Above: f.above}, Kind: r.kind, Arch: r.arch, Raw: f.addr, File: f.image}
 	value := Strip(r.arch, f.addr)
 	if step {
 		value = Step(r.arch, value)
 	}
-	out.At = symbol.Where{Space: symbol.Loaded, Value: value, Load: ^uint64(0)}
+	out.At = symbol.Where{Space: symbol.Loaded, Value: value, Load: Nowhere}
 	img := r.images.at(value)
 	if img == nil {
 		img = r.images.named(f.image) // the end of what holds code is all that is said

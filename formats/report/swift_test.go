@@ -46,14 +46,14 @@ func TestSwift(t *testing.T) {
 		for _, th := range s.Threads {
 			for i := range th.Frames {
 				f := &th.Frames[i]
-				got = append(got, fmt.Sprintf("%s %d", place(f), f.above))
+				got = append(got, fmt.Sprintf("%s %d", place(f), f.Layout.Above))
 				if f.Kind != c.kind {
 					t.Errorf("of kind %q", f.Kind)
 				}
 			}
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" || s.Format != c.format {
-			t.Error(s.Format, diff)
+		if diff := cmp.Diff(c.want, got); diff != "" || s.Format() != c.format {
+			t.Error(s.Format(), diff)
 		}
 	}
 	s := framed(split(t, swiftReportText+"after\n"+swiftReportText[:400], Options{}))[0]

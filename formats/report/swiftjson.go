@@ -12,7 +12,7 @@ import (
 // (swift-backtrace's JSON.swift); nil if it is none.
 func readSwiftJSON(text []byte, o Options) *Report {
 	j := &jsonText{b: text}
-	r := &swiftReport{family: swiftEvent}
+	r := &swiftReport{form: swiftEvent}
 	crash := false
 	j.object(func(key string) {
 		switch key {

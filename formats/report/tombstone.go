@@ -123,7 +123,7 @@ func (r *pbReader) message(b []byte, visit func(number protowire.Number, v pbVal
 
 // keep reports whether one more element may be kept.
 func (r *pbReader) keep() bool {
-	if r.left--; r.left < 0 || r.left%roomElements == 0 && !r.o.takes(roomElements*elementBytes) {
+	if r.left--; r.left < 0 || r.left%roomElements == 0 && !r.o.Takes(roomElements*elementBytes) {
 		r.bad = true
 	}
 	return !r.bad

@@ -66,7 +66,7 @@ type tombstoneWriter struct {
 func (w *tombstoneWriter) fits() bool {
 	if n := w.Len() - w.told; n > 1<<20 {
 		w.told += n
-		w.full = w.full || !w.o.takes(2*n)
+		w.full = w.full || !w.o.Takes(2*n)
 	}
 	w.full = w.full || w.Len() > MaxDocumentBytes
 	return !w.full

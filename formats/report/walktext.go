@@ -15,7 +15,7 @@ import (
 // walkText reads what minidump_stackwalk prints: Breakpad's, whose offsets are return addresses
 // (stackwalk_common.cc prints ReturnAddress), and rust-minidump's, which are stepped
 // (process_state.rs prints instruction). The registers below a frame tell them apart.
-var walkText = document{begins: walkBegins, follow: followWalk, read: readWalk}
+var walkText = Document{Begins: walkBegins, Follow: followWalk, Read: readWalk}
 
 func walkBegins(b []byte) bool {
 	b = bytes.TrimLeft(b, " \t")
@@ -122,9 +122,9 @@ func parseWalkModule(b []byte) (img appleImage, ok bool) {
 	return img, img.name != ""
 }
 
-func followWalk() follower {
+func followWalk() Follower {
 	frames, modules, idle, first := false, false, 0, true
-	return func(b []byte) extent {
+	return func(b []byte) Extent {
 		b = scan.TrimEnd(b)
 		head := first
 		first = false
@@ -134,22 +134,22 @@ func followWalk() follower {
 		_, _, thread := parseWalkThread(trimmed)
 		switch {
 		case head || len(trimmed) == 0:
-			return goesOn
+			return GoesOn
 		case frames && (bytes.HasPrefix(trimmed, []byte("Operating system: ")) || bytes.HasPrefix(trimmed, []byte("OS|"))):
-			return endedBefore
+			return EndedBefore
 		case bytes.HasSuffix(trimmed, []byte("oaded modules:")), module:
 			modules = true
-			return goesOn
+			return GoesOn
 		case modules:
-			return endedBefore
+			return EndedBefore
 		case frame || thread || isWalkFields(trimmed):
 			frames, idle = frames || !thread, 0
-			return goesOn
+			return GoesOn
 		}
-		if idle++; idle > maxIdleLines {
-			return endedBefore
+		if idle++; idle > MaxIdleLines {
+			return EndedBefore
 		}
-		return goesOn
+		return GoesOn
 	}
 }
 
@@ -160,7 +160,7 @@ func isWalkFields(b []byte) bool {
 }
 
 func readWalk(text []byte, o Options) *Report {
-	w := &stackwalk{family: walkPlain, modules: map[string]walkModule{}}
+	w := &stackwalk{form: walkPlain, modules: map[string]walkModule{}}
 	var images appleImages
 	var below *walkFrame // the frame whose registers come next
 	above, rust := 0, false
@@ -252,7 +252,7 @@ func (w *stackwalk) machineLine(at int, line []byte, threads map[string]int) boo
 	if !isWalkFields(line) {
 		return false
 	}
-	w.family = walkFields
+	w.form = walkFields
 	t, known := threads[fields[0]]
 	if !known {
 		t = len(w.threads)

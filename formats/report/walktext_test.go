@@ -39,14 +39,14 @@ func TestStackwalkText(t *testing.T) {
 		for _, th := range s.Threads {
 			got = append(got, fmt.Sprint(th.ID))
 			for _, f := range th.Frames {
-				got = append(got, fmt.Sprintf("%s %#x %#x %d", strings.Join(f.Image, ","), f.Raw, f.At.Value, f.above))
+				got = append(got, fmt.Sprintf("%s %#x %#x %d", strings.Join(f.Image, ","), f.Raw, f.At.Value, f.Layout.Above))
 				if f.At.Space != symbol.Position || f.Kind != symbol.ELF || f.Arch != "x86_64" {
 					t.Errorf("%+v", f)
 				}
 			}
 		}
-		if diff := cmp.Diff(c.want, got); diff != "" || s.Format != c.format {
-			t.Error(s.Format, diff)
+		if diff := cmp.Diff(c.want, got); diff != "" || s.Format() != c.format {
+			t.Error(s.Format(), diff)
 		}
 	}
 	found := symbol.Answer{Status: symbol.Found, Frames: []symbol.Frame{{Function: "in|ner", File: "/src/a.h", Line: 3}, {Function: "outer"}}}

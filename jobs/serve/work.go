@@ -62,7 +62,7 @@ func (w *work) countFrames(before int) (int, error) {
 
 // each splits the text.
 func (w *work) each(emit func(*report.Report) error) error {
-	return report.Split(w.c.ctx, w.text(), w.split, emit)
+	return report.Split(w.c.ctx, w.text(), report.Dialects, w.split, emit)
 }
 
 func (w *work) refused(err error) error {

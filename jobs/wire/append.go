@@ -26,7 +26,7 @@ func WriteStack(j *JSON, s *report.Report, answers [][]symbol.Answer) {
 		return
 	}
 	j.Begin("", '{')
-	j.String("format", s.Format)
+	j.String("format", s.Format())
 	j.Begin("threads", '[')
 	for t := range s.Threads {
 		j.Begin("", '{')

@@ -62,7 +62,7 @@ func TestWriteStack(t *testing.T) {
 	}
 	statuses := []symbol.Status{symbol.Found, symbol.Hole, symbol.Outside, symbol.NoArtifact, symbol.Unavailable, symbol.Loading}
 	for range 2000 {
-		s := &report.Report{Format: "tombstone", Text: []byte("#00 pc \"1\"\n#01 pc 2\n")}
+		s := &report.Report{Form: &report.Form{Name: "tombstone"}, Text: []byte("#00 pc \"1\"\n#01 pc 2\n")}
 		var answers [][]symbol.Answer
 		for range r.IntN(3) {
 			var th report.Thread

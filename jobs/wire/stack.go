@@ -21,7 +21,7 @@ type Thread struct {
 
 // NewStack is a stack with its answers, [thread][frame]; nil if no frame of it says anything.
 func NewStack(s *report.Report, answers [][]symbol.Answer) *Stack {
-	out := Stack{Format: s.Format, Threads: []Thread{}}
+	out := Stack{Format: s.Format(), Threads: []Thread{}}
 	some := false
 	for t, thread := range s.Threads {
 		frames := []Answer{}

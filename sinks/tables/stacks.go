@@ -107,7 +107,7 @@ func (a *stackAnswerer) text(n names, text string) error {
 	}
 	so := answer.Options{Artifacts: o.Artifacts, App: a.placer.appBuild(n), Kind: a.placer.platformKind(n)}
 	if row.invalid == nil {
-		err := report.Split(a.ctx, strings.NewReader(text), o, func(s *report.Report) error {
+		err := report.Split(a.ctx, strings.NewReader(text), report.Dialects, o, func(s *report.Report) error {
 			found := 0
 			for t := range s.Threads {
 				found += len(s.Threads[t].Frames)

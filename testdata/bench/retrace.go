@@ -186,7 +186,7 @@ func (b *bench) warmRetrace(r *retraced, dir, text string) error {
 	}
 	defer close()
 	var parsed []*report.Report
-	err = report.Split(b.ctx, strings.NewReader(text), splitOptions(), func(s *report.Report) error {
+	err = report.Split(b.ctx, strings.NewReader(text), report.Dialects, splitOptions(), func(s *report.Report) error {
 		parsed = append(parsed, s)
 		return nil
 	})
@@ -219,7 +219,7 @@ func (b *bench) warmRetrace(r *retraced, dir, text string) error {
 	for range 3 {
 		start := spent()
 		var out bytes.Buffer
-		err := report.Split(b.ctx, strings.NewReader(text), splitOptions(), func(s *report.Report) error {
+		err := report.Split(b.ctx, strings.NewReader(text), report.Dialects, splitOptions(), func(s *report.Report) error {
 			answers, err := client.Stack(b.ctx, s, answer.Options{})
 			if err != nil {
 				return err
@@ -243,7 +243,7 @@ func (b *bench) coldRetrace(r *retraced, dir, text string) error {
 		if err != nil {
 			return err
 		}
-		err = report.Split(context.Background(), strings.NewReader(text), splitOptions(), func(s *report.Report) error {
+		err = report.Split(context.Background(), strings.NewReader(text), report.Dialects, splitOptions(), func(s *report.Report) error {
 			_, err := client.Stack(b.ctx, s, answer.Options{})
 			return err
 		})

@@ -91,7 +91,7 @@ func (c *crashes) stacks() []*report.Report {
 			frames[k] = report.Frame{Image: images[f.file], Kind: symbol.ELF, File: "/system/lib64/" + images[f.file][1], Raw: uint64(f.address),
 				At: symbol.Where{Space: symbol.Unslid, Value: uint64(f.address)}}
 		}
-		all[i] = &report.Report{Format: "tombstone", Threads: []report.Thread{{Frames: frames}}}
+		all[i] = &report.Report{Form: &report.Form{Name: "tombstone"}, Threads: []report.Thread{{Frames: frames}}}
 	}
 	return all
 }
@@ -171,7 +171,7 @@ func (c *crashes) raw(store string, texts [][]byte, o lookup.Options) (crashed, 
 	return c.answer(store, o, func(ctx context.Context, client *answer.Client, from int, found *int64) error {
 		var out bytes.Buffer
 		var qs []answer.Query
-		if err := report.Split(ctx, bytes.NewReader(texts[from/crashPiece]), report.Options{}, func(s *report.Report) error {
+		if err := report.Split(ctx, bytes.NewReader(texts[from/crashPiece]), report.Dialects, report.Options{}, func(s *report.Report) error {
 			qs = append(qs, answer.Query{Stack: s})
 			return nil
 		}); err != nil {

@@ -6,7 +6,11 @@
 // does not fit is told by ok, or by a length of 0.
 package scan
 
-import "bytes"
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
 
 // HexMark begins a hexadecimal number.
 var HexMark = []byte("0x")
@@ -98,4 +102,38 @@ func UUID(b []byte, p int) (uuid string, end int, ok bool) {
 		return "", end, true
 	}
 	return string(bytes.ToLower(digits)), end, true
+}
+
+// Numbered finds the next number of a frame, "#NN" with space before and behind it, from p on. start is
+// the index of its sign, end the index behind the space.
+func Numbered(b []byte, p int) (start, number, end int, ok bool) {
+	for {
+		i := bytes.IndexByte(b[p:], '#')
+		if i < 0 {
+			return 0, 0, 0, false
+		}
+		start = p + i
+		p = start + 1
+		if start > 0 && !IsSpace(b[start-1]) {
+			continue
+		}
+		number, end, ok = Digits(b, p)
+		if !ok || end == SkipSpace(b, end) {
+			continue
+		}
+		return start, number, SkipSpace(b, end), true
+	}
+}
+
+// LeadingNumber returns the decimal number that s begins with, 0 if there is none or it is too large.
+func LeadingNumber(s string) uint64 {
+	end := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(s)
+	}
+	n, err := strconv.ParseUint(s[:end], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }

@@ -31,7 +31,7 @@ func (d *demand) stack(p *session.Session, client *answer.Client, s *report.Repo
 			}
 			switch name := f.Image[0]; answers[t][i].Status {
 			case symbol.NoArtifact, symbol.Pending, symbol.Rejected:
-				d.counts.Missing(name, f.File, s.Format, now)
+				d.counts.Missing(name, f.File, s.Format(), now)
 			case symbol.Found, symbol.Hole, symbol.Outside:
 				if _, known := d.seen[name]; known || len(d.seen) >= maxBare*maxBare {
 					continue

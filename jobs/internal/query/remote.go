@@ -56,7 +56,7 @@ func sendStacks(p *session.Session, client *remote.Client, q url.Values, o repor
 		}
 		return w.Flush()
 	}
-	err := report.Split(p.Ctx, r, o, func(s *report.Report) error {
+	err := report.Split(p.Ctx, r, report.Dialects, o, func(s *report.Report) error {
 		text.Write(s.Text)
 		if text.Len() < remoteText {
 			return nil

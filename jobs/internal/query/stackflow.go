@@ -78,7 +78,7 @@ func (f *stackFlow) run(ctx context.Context, r io.Reader, w *bufio.Writer) error
 		}
 		return nil
 	})
-	err := report.Split(ctx, r, f.reading, waiting.put)
+	err := report.Split(ctx, r, report.Dialects, f.reading, waiting.put)
 	waiting.end()
 	if failed := work.Wait(); failed != nil {
 		return failed

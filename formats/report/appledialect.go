@@ -1,0 +1,23 @@
+package report
+
+import "github.com/symlake/symlake/formats/symbol"
+
+// appleDialect reads the reports of Apple's systems, and of libraries that report crashes there.
+var appleDialect = Dialect{
+	Name:      "apple",
+	Forms:     []*Form{appleCrash, plcrash, appleSample, appleIPS, appleMetric, kscrash, appleList},
+	Documents: []Document{appleText, appleLines},
+	Objects:   []Object{{Member: "usedImages", Read: readAppleJSON}, {Member: "binary_images", Read: readAppleJSON}},
+	Values:    []Reader{readMetricKit},
+}
+
+// Backtraces of exceptions inside these reports are return addresses throughout.
+var (
+	appleCrash  = &Form{Name: "apple-crash", Frame0: Exact, Kind: symbol.MachO, Print: printApple, Lines: "0   game  0x0000000104a30000 0x104a2c000 + 16384 below Thread 0 Crashed: of a .crash report, with its Binary Images"}
+	plcrash     = &Form{Name: "plcrashreporter", Frame0: Exact, Kind: symbol.MachO, Print: printApple, Lines: "the same as PLCrashReporter prints it"}
+	appleSample = &Form{Name: "apple-sample", Frame0: Exact, Kind: symbol.MachO, Print: printApple, Lines: "18  ??? (game + 16460) [0x104a3004c] below Heaviest stack for the target process: and in the trees of spindump and reports on hangs and resources; + 18 ???  (in game)  load address 0x104a2c000 + 0x404c  [0x104a3004c] of sample"}
+	appleIPS    = &Form{Name: "ips", Frame0: Exact, Kind: symbol.MachO, Print: printJSON(ipsKeys), Lines: "JSON with usedImages, and frames of imageOffset and imageIndex"}
+	appleMetric = &Form{Name: "metrickit", Frame0: Exact, Kind: symbol.MachO, Print: printMetricKit, Lines: "JSON with callStackRootFrames, and frames of binaryUUID and offsetIntoBinaryTextSegment within frames"}
+	kscrash     = &Form{Name: "kscrash", Frame0: Exact, Kind: symbol.MachO, Print: printJSON(kscrashKeys), Lines: "JSON with binary_images, and a crash of threads with backtraces"}
+	appleList   = &Form{Name: "apple-backtrace", Frame0: Return, Kind: symbol.MachO, Print: printApple, Lines: "0x0000000104a30000 game 0x104a2c000 + 16384 [UUID]; 0   game  0x0000000104a30000 main + 24; 0 0x104ccc074 beside [  0] UUID 0x104a2c000 /path"}
+)

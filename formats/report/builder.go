@@ -1,0 +1,117 @@
+package report
+
+import (
+	"bytes"
+
+	"github.com/symlake/symlake/formats/internal/scan"
+)
+
+// FrameRoom is about the memory of a frame with the bytes that it was read from.
+const FrameRoom = 640
+
+// Builder is the report that Split builds of single lines. The facts of a header outlive the reports
+// that a dump is cut into.
+type Builder struct {
+	options Options
+	strings map[string]string // names met in this report, so that equal ones are one
+	images  images
+	err     error // ends Split
+
+	report *Report
+	form   *Form // of report; nil: it has no frames
+	frames int   // of report
+
+	dump    bool   // below a header
+	arch    string // as the header says
+	thread  Thread // as announced: the name of the next one
+	fresh   bool   // the next frame begins a thread
+	running int    // frames of the current thread, also of those that were handed out
+	depth   int    // frames of the thread before: the next one is made for as many
+	gap     bool   // an empty line stands behind the last frame
+
+	found Found // in the line at hand
+	at    int   // where the line that was kept last begins in the report's text
+	whole int   // its bytes without the line end
+}
+
+// Options returns the options of Split.
+func (b *Builder) Options() *Options { return &b.options }
+
+// Report returns the report so far. Dialects may change the frames that they added.
+func (b *Builder) Report() *Report { return b.report }
+
+// Form returns the form of the report so far, nil if it has no frames.
+func (b *Builder) Form() *Form { return b.form }
+
+// Frames returns how many frames the report has so far.
+func (b *Builder) Frames() int { return b.frames }
+
+// Running returns how many lines of frames the current thread has, with those that were handed out.
+func (b *Builder) Running() int { return b.running }
+
+// InDump reports whether a header has begun a dump of several threads.
+func (b *Builder) InDump() bool { return b.dump }
+
+// AfterGap reports whether an empty line stands behind the last frame.
+func (b *Builder) AfterGap() bool { return b.gap }
+
+// At returns where the line that was kept last begins in the report's text.
+func (b *Builder) At() int { return b.at }
+
+// Fail ends Split with err behind the line at hand.
+func (b *Builder) Fail(err error) { b.err = err }
+
+// Intern returns text as a string; equal texts of a report are one string.
+func (b *Builder) Intern(text []byte) string {
+	if len(text) == 0 {
+		return ""
+	}
+	if known, ok := b.strings[string(text)]; ok {
+		return known
+	}
+	s := string(text)
+	b.strings[s] = s
+	return s
+}
+
+// Add adds a frame to the current thread.
+func (b *Builder) Add(f Frame) {
+	t := &b.report.Threads[len(b.report.Threads)-1]
+	if t.Frames == nil {
+		t.Frames = make([]Frame, 0, min(b.depth, mostAhead/64))
+	}
+	t.Frames = append(t.Frames, f)
+	b.depth = len(t.Frames)
+	b.frames++
+}
+
+// Begin sets the report's form, and makes sure that it has the thread that the next frame belongs to.
+func (b *Builder) Begin(f *Form) {
+	b.report.Form, b.report.Arch, b.form = f, b.arch, f
+	if b.fresh || b.running == 0 {
+		b.running = 0
+	} else if len(b.report.Threads) > 0 {
+		return
+	}
+	b.report.Threads = append(b.report.Threads, b.thread)
+	b.fresh = false
+}
+
+// before returns the line that was kept last, without marks of quoting.
+func (b *Builder) before() []byte {
+	t := b.report.Text
+	if len(t) == 0 {
+		return nil
+	}
+	t = t[bytes.LastIndexByte(t[:len(t)-1], '\n')+1:]
+	if n := scan.QuoteMarks(t); n > 0 {
+		t = bytes.TrimPrefix(t[n:], []byte{' '})
+	}
+	return t
+}
+
+// keep appends a line to the report's text; its first whole bytes are the line without its end.
+func (b *Builder) keep(line []byte, whole int) {
+	b.at, b.whole = len(b.report.Text), whole
+	b.report.Text = append(b.report.Text, line...)
+}

@@ -1,0 +1,234 @@
+package report
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/symlake/symlake/formats/internal/scan"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// Place is a frame of native code as its line says it. Byte slices alias the line, and indexes count
+// from its start.
+type Place struct {
+	Start int // of the frame: a log's prefix or space stands before it
+	Tail  int // where the image begins, and answers are printed below
+	End   int // of the frame; 0: of the line, with the sequences that set colors
+
+	PC       uint64
+	Space    symbol.Space // of PC
+	Function []byte       // PC counts from its beginning; nil: it does not
+	InFile   bool         // FileAt is said
+	FileAt   uint64       // the address in the file
+	Abs      uint64       // the address in the process, beside Function; 0: not said
+	Values   Frame0       // what PC is, where the line itself says it
+
+	Named     bool   // the line says something about the image, even if it is "<unknown>"
+	File      []byte // path as printed, without container
+	Container []byte
+	BuildID   []byte
+	Arch      string
+	Kind      symbol.Kind // of the image, where the line says more than its form does
+	Mapped    uint64      // offset of the image in the file that it was mapped from
+}
+
+// Deleted is the mark that the kernel appends to the path of a file that is gone.
+var Deleted = []byte(" (deleted)")
+
+// SetFile sets the path of the image, and splits "archive!path". Some unwinders print a library as
+// its own archive.
+func (p *Place) SetFile(path []byte) {
+	path = bytes.TrimSuffix(path, Deleted)
+	p.Named, p.File = true, path
+	i := bytes.IndexByte(path, '!')
+	if i <= 0 || i == len(path)-1 {
+		return
+	}
+	outer, inner := path[:i], path[i+1:]
+	if bytes.Equal(scan.Base(outer), scan.Base(inner)) {
+		p.File = outer
+		return
+	}
+	p.File, p.Container = inner, outer
+}
+
+// image is the facts that lines say of an image. Hundreds of frames say the same.
+type image struct {
+	names     []string // to ask for, best first
+	file      string
+	container string
+}
+
+// images are the images of the lines so far, by what the lines say: at most textBytes of it.
+type images struct {
+	met   map[string]*image
+	bytes int
+	key   []byte
+}
+
+// of returns the image of a place.
+func (m *images) of(p *Place) *image {
+	m.key = m.key[:0]
+	for _, part := range [...][]byte{p.File, p.Container, p.BuildID} {
+		m.key = append(binary.AppendUvarint(m.key, uint64(len(part))), part...)
+	}
+	if known, ok := m.met[string(m.key)]; ok {
+		return known
+	}
+	if m.bytes += 2 * len(m.key); m.met == nil || m.bytes > textBytes {
+		m.met, m.bytes = map[string]*image{}, 2*len(m.key)
+	}
+	made := &image{file: string(p.File), container: string(p.Container)}
+	made.names = p.names(made.file)
+	m.met[string(m.key)] = made
+	return made
+}
+
+// names returns the names to ask for, best first; file is p.File. The kernel's name for a mapping
+// ("[vdso]", "<anonymous:7f60>") is no artifact's. Nothing can be appended to the names in place.
+func (p *Place) names(file string) []string {
+	var names [2]string
+	n := 0
+	if p.BuildID != nil {
+		names[n] = string(bytes.ToLower(p.BuildID))
+		n++
+	}
+	if name := file[len(file)-len(scan.Base(p.File)):]; name != "" && file[0] != '[' && file[0] != '<' {
+		names[n] = name
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	return names[:n:n]
+}
+
+// Stepper moves addresses of a frame to where they are looked up.
+type Stepper struct {
+	arch string
+	back bool // addresses are return addresses
+}
+
+// Step returns v without what is no address, moved back into the call if v is a return address.
+func (s Stepper) Step(v uint64) uint64 {
+	v = Strip(s.arch, v)
+	if s.back {
+		v = Step(s.arch, v)
+	}
+	return v
+}
+
+// Frame makes a frame of a place in the line that was kept last, and returns the step of its addresses.
+func (b *Builder) Frame(p *Place) (Frame, Stepper) {
+	img := b.images.of(p)
+	end := p.End
+	if end == 0 {
+		end = b.whole
+	}
+	f := Frame{
+		Span:      [2]int{b.at + p.Start, b.at + end},
+		Image:     img.names,
+		File:      img.file,
+		Container: img.container,
+		Offset:    p.Mapped,
+		Arch:      p.Arch,
+		Raw:       p.PC,
+		Kind:      b.found.Form.Kind,
+		Layout:    Layout{Indent: p.Tail - p.Start},
+	}
+	if f.Arch == "" {
+		f.Arch = b.arch
+	}
+	if p.Kind != "" {
+		f.Kind = p.Kind
+	}
+	if !p.Named {
+		f.Image = b.options.Artifacts
+	}
+	values := b.options.Frame0
+	if values == AsFormat {
+		values = b.form.Frame0
+		if p.Values != AsFormat {
+			values = p.Values
+		}
+	}
+	step := Stepper{arch: f.Arch, back: values == Return || values == Exact && b.running > 0}
+	switch {
+	case p.Function != nil:
+		f.At = symbol.Where{Space: symbol.Anchored, Value: step.Step(p.PC), Anchor: b.Intern(p.Function)}
+		if p.InFile {
+			f.Or = []symbol.Where{{Space: symbol.Unslid, Value: step.Step(p.FileAt)}}
+		}
+		if p.Abs != 0 {
+			f.Raw = p.Abs
+		}
+	case p.InFile:
+		f.At = symbol.Where{Space: symbol.Unslid, Value: step.Step(p.FileAt)}
+	case p.Space == symbol.Loaded: // the line does not say where the image was mapped
+		f.At = symbol.Where{Space: symbol.Loaded, Value: step.Step(p.PC), Load: Nowhere}
+	default:
+		f.At = symbol.Where{Space: p.Space, Value: step.Step(p.PC)}
+	}
+	return f, step
+}
+
+// Nowhere is the load address of an image whose load address is not known.
+const Nowhere = ^uint64(0)
+
+// Counter reads "pc HEX" at p of a line, and sets Tail behind it.
+func (l *Place) Counter(b []byte, p int) bool {
+	if !bytes.HasPrefix(b[p:], counterWord) {
+		return false
+	}
+	q := scan.SkipSpace(b, p+2)
+	if q == p+2 {
+		return false
+	}
+	if bytes.HasPrefix(b[q:], scan.HexMark) {
+		q += 2
+	}
+	pc, end, ok := scan.Hex(b, q)
+	if !ok || end < len(b) && !scan.IsSpace(b[end]) {
+		return false
+	}
+	l.PC, l.Space, l.Tail = pc, symbol.Unslid, scan.SkipSpace(b, end)
+	return true
+}
+
+var counterWord = []byte("pc")
+
+// Groups reads "(BuildId: HEX)", "[ABI::ID]" or "[ABI:VERSION:ID]", and
+// "(HEX)" at the end, as OpenHarmony prints the build-id; all other groups say
+// nothing about the image's identity.
+func (l *Place) Groups(b []byte) {
+	if i := bytes.Index(b, []byte("(BuildId: ")); i >= 0 {
+		id, _, closed := bytes.Cut(b[i+len("(BuildId: "):], []byte(")"))
+		if closed && scan.IsHex(id) {
+			l.Named, l.BuildID = true, id
+		}
+	}
+	if end := len(b) - 1; l.BuildID == nil && end > 0 && b[end] == ')' {
+		id := b[bytes.LastIndexByte(b, '(')+1 : end]
+		if len(id) >= 32 && len(id)%2 == 0 && scan.IsHex(id) {
+			l.Named, l.BuildID = true, id
+		}
+	}
+	if i := bytes.Index(b, []byte("(offset 0x")); i >= 0 {
+		if v, end, ok := scan.Hex(b, i+len("(offset 0x")); ok && end < len(b) && b[end] == ')' {
+			l.Mapped = v
+		}
+	}
+	open := bytes.LastIndexByte(b, '[')
+	if open < 0 {
+		return
+	}
+	group, _, closed := bytes.Cut(b[open+1:], []byte("]"))
+	first, last := bytes.IndexByte(group, ':'), bytes.LastIndexByte(group, ':')
+	if !closed || first <= 0 || last == first || Arch(string(group[:first])) == "" {
+		return
+	}
+	l.Arch = Arch(string(group[:first]))
+	if id := group[last+1:]; scan.IsHex(id) {
+		l.Named, l.BuildID = true, id
+	}
+}
