@@ -13,7 +13,7 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/ingest/discover"
-	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/query"
 	"github.com/symlake/symlake/jobs/internal/session"
@@ -51,7 +51,7 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 	if o.Stack.Managed, err = reading.Managed(p.Ctx, client, j.Artifact, j.App); err != nil {
 		return exit.Usage("--%w", err)
 	}
-	p.Collections.Limit(garbage.FirstHeapPercent, query.LookupGCPercent, 2*(o.MemoryBytes+cache))
+	p.Collector.Use(collector.Lookup, 2*(o.MemoryBytes+cache))
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}

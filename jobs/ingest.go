@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/host"
 	"github.com/symlake/symlake/jobs/internal/session"
@@ -39,32 +40,6 @@ type ingestJob struct {
 	reportFlags
 }
 
-// ingestGCPercent lets garbage grow to a multiple of what lives: little does,
-// and the collector would cost a fifteenth of the run.
-const ingestGCPercent = 200
-
-// ingestHeapPercent lets the first collection of an ingest wait for 40 MB: an object of 30 MB of DWARF is stored before that,
-// and 32 MB came near its end, when all of it lived.
-const ingestHeapPercent = 1000
-
-// listGCPercent is that of a run until it has found something to do: lists are compared in little memory, and most runs
-// do nothing else. It begins where a run that finds something at once does not come.
-const (
-	listGCPercent   = 80
-	listHeapPercent = 200
-)
-
-// lakeGCPercent is that of a run that writes a lake, too: half of what is allocated is the lake's, and dead soon. At 400
-// it stood in 350 MiB of an ingest of ceph-osd, at 50 in 50, for as much time. Its first collection waits for 80 MB: what a
-// lake keeps comes to that, and three of the nine collections of React Native's came before.
-const (
-	lakeGCPercent   = 50
-	lakeHeapPercent = 2000
-)
-
-// Supervised: every ingest runs in a worker, but an isolated one, whose parent waits for it.
-func (j ingestJob) Supervised() bool { return !j.Isolated }
-
 func (ingestJob) Help() string {
 	return "Without a configuration everything is kept in ./symlake-data.\n\n" +
 		"Exit codes: 0 done; 1 run it again; 2 wrong usage or configuration; 3 something was newly rejected.\n" +
@@ -72,10 +47,6 @@ func (ingestJob) Help() string {
 		"did and could not tell, because they were killed.\n\n" +
 		"Example:\n  symlake ingest s3://mobile-symbols/android/ --report -"
 }
-
-// garbageBytes is what a run may hold beside its budget before it is collected at every turn, which would
-// cost more than the run itself.
-const garbageBytes = 40 << 20
 
 // Run finds new objects, loads and publishes them, and reports.
 func (j ingestJob) Run(p *workspace.Workspace) error {
@@ -117,8 +88,8 @@ func (j ingestJob) Run(p *workspace.Workspace) error {
 	defer unlock()
 	defer s.Close()
 	o.Store, o.Keyring = s.Store, s.Ring
-	p.Collections.Limit(listHeapPercent, listGCPercent, o.MemoryBytes+garbageBytes)
-	first, working := ingestHeapPercent, ingestGCPercent
+	p.Collector.Use(collector.List, o.MemoryBytes)
+	profile := collector.Ingest
 	if err := os.MkdirAll(o.Scratch, 0o700); err != nil {
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
@@ -127,7 +98,7 @@ func (j ingestJob) Run(p *workspace.Workspace) error {
 			return err
 		}
 		if o.Lake != nil {
-			first, working = lakeHeapPercent, lakeGCPercent
+			profile = collector.Lake
 		}
 	}
 	if j.Force && !j.DryRun && !j.Isolated {
@@ -137,7 +108,7 @@ func (j ingestJob) Run(p *workspace.Workspace) error {
 	}
 	watch := p.Watch("ingest")
 	o.Progress = func(e ingest.Event) { showObject(p, watch, e) }
-	o.Taking = func() { p.Collections.Limit(first, working, o.MemoryBytes+garbageBytes) }
+	o.Taking = func() { p.Collector.Use(profile, o.MemoryBytes) }
 	work := ingest.Run
 	if j.Rename {
 		work = ingest.Rename

@@ -10,7 +10,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/transfer"
-	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
@@ -40,9 +40,6 @@ func (loadJob) Help() string {
 		"an ingest into the target finds nothing new. Run it again after whatever stopped it.\n\n" +
 		"Example:\n  symlake load --store hbase://master:16000/symlake --keyset keyset.json"
 }
-
-// loadGCPercent keeps the heap near what is held: rows pass through, and little stays.
-const loadGCPercent = 50
 
 // Run copies published loads of one store into another.
 func (j loadJob) Run(p *workspace.Workspace) error {
@@ -77,7 +74,7 @@ func (j loadJob) Run(p *workspace.Workspace) error {
 	defer unlock()
 	defer to.Close()
 	o.To = transfer.Store{Store: to.Store, Keyring: to.Ring}
-	p.Collections.Limit(garbage.FirstHeapPercent, loadGCPercent, int64(p.Config.Limits.Memory))
+	p.Collector.Use(collector.Stream, int64(p.Config.Limits.Memory))
 	if j.Force {
 		if err := to.NoteEvent(p.Ctx, "force", "load from "+src.StoreURL()); err != nil {
 			return err

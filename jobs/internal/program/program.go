@@ -17,7 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/symlake/symlake/formats"
-	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
@@ -84,7 +84,7 @@ type failing interface {
 type helped struct{ code int }
 
 func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Reader, out, errOut io.Writer) (err error) {
-	collections := garbage.Collect()
+	tuned := collector.New(settings.DefaultMemory)
 	defer func() {
 		if v := recover(); v != nil {
 			h, ok := v.(helped)
@@ -107,7 +107,7 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 	if !worker { // its supervisor has warned
 		settings.WarnVariables(parsed, errOut)
 	}
-	p := &session.Session{Began: time.Now(), Worker: worker, Collections: collections, Args: args, Formats: g.Formats, Ctx: ctx, In: in, Out: out, ErrOut: errOut, Flags: given}
+	p := &session.Session{Began: time.Now(), Worker: worker, Collector: tuned, Args: args, Formats: g.Formats, Ctx: ctx, In: in, Out: out, ErrOut: errOut, Flags: given}
 	if in != nil && term.Waits(in) {
 		p.In = term.NewInput(ctx, in)
 	}

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/remote"
@@ -36,9 +36,6 @@ type LookupJob struct {
 // lookupCacheBytes is what one command may remember: enough for every block
 // and name of a large image.
 const lookupCacheBytes = 1 << 30
-
-// LookupGCPercent lets garbage grow while caches fill: most collections would find nothing to free.
-const LookupGCPercent = 200
 
 func (LookupJob) Help() string {
 	return "Example:\n  symlake lookup 564bb6c8be48eea9d9db622b8689806eea5af3c7 0x47d4 0x4748"
@@ -68,8 +65,7 @@ func (j LookupJob) Run(p *session.Session) error {
 	}
 	b := newLookups(p, &j, client, server)
 	if j.Stdin {
-		// Caches grow until the end, so most collections find nothing to free.
-		p.Collections.Then(garbage.FirstHeapPercent, LookupGCPercent)
+		p.Collector.Use(collector.Lookup, lookupCacheBytes)
 		err = b.read(p.In)
 	} else {
 		for _, pos := range j.Positions {

@@ -11,7 +11,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
@@ -48,8 +48,8 @@ func (ServeJob) Help() string {
 const (
 	// cacheShare is what of --cache the caches hold, in hundredths. The rest is the collector's room.
 	cacheShare = 50
-	// garbageRoom is what the process may have beyond --cache before it collects garbage more often.
-	garbageRoom = 96 << 20
+	// answerRoom is the memory in bytes beside --cache in which requests are answered.
+	answerRoom = 56 << 20
 )
 
 // Run answers until a signal, then drains.
@@ -77,7 +77,7 @@ func (j ServeJob) Run(p *session.Session) error {
 	if min(j.MaxStacks, j.MaxFrames, j.Concurrent) < 0 || min(j.MaxTime, j.Drain, j.DrainDelay, j.CatalogTTL, j.NegativeTTL) < 0 {
 		return exit.Usage("serve: a number or a time is below 0")
 	}
-	p.Collections.Limit(garbage.FirstHeapPercent, 100, int64(j.Cache)+garbageRoom)
+	p.Collector.Use(collector.Serve, int64(j.Cache)+answerRoom)
 	metrics := serve.NewMetrics()
 	client, closeStore, err := p.OpenClient(lookup.Options{CacheBytes: int64(j.Cache) * cacheShare / 100, CatalogTTL: j.CatalogTTL, NegativeTTL: j.NegativeTTL, Observer: metrics.Observer()})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
-	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -106,15 +106,13 @@ func (j *conversion) traces(p *session.Session) (done bool, err error) {
 	return true, j.convert(p)
 }
 
-// A conversion keeps below 128 MiB what a trace may make it keep: names, records to be sorted, the client's caches.
-const (
-	traceGCPercent   = 50
-	traceMemoryBytes = 96 << 20
-)
+// traceMemoryBytes bound a conversion with the collector's room beside it: names, records to be sorted, the client's
+// caches. The process stays below 128 MiB.
+const traceMemoryBytes = 56 << 20
 
 // convert reads the traces once and writes all that is wanted of them.
 func (j *conversion) convert(p *session.Session) (err error) {
-	p.Collections.Limit(garbage.FirstHeapPercent, traceGCPercent, traceMemoryBytes)
+	p.Collector.Use(collector.Trace, traceMemoryBytes)
 	labels := &labeler{p: p, job: j, images: map[string]*mapping{}, lost: map[symbol.ID]bool{}}
 	defer func() { err = errors.Join(err, labels.close()) }()
 	out, err := j.traceWriter(p)

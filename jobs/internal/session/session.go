@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats"
-	"github.com/symlake/symlake/jobs/garbage"
+	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/term"
 )
@@ -28,11 +28,11 @@ type Session struct {
 	Args   []string               // the command line
 	Given  func(flag string) bool // whether the command line itself has a flag; the environment does not count
 
-	Formats     []*formats.Format // that the program reads; none in a program that only looks up
-	Collections *garbage.Collections
-	Heard       *Notices // keeps the notices of the store for a command that reports them; nil: they are only logged
-	Worker      bool     // a supervisor waits for this process
-	Reported    bool     // the command wrote its report, or its metrics where it has no report
+	Formats   []*formats.Format // that the program reads; none in a program that only looks up
+	Collector *collector.Collector
+	Heard     *Notices // keeps the notices of the store for a command that reports them; nil: they are only logged
+	Worker    bool     // a supervisor waits for this process
+	Reported  bool     // the command wrote its report, or its metrics where it has no report
 }
 
 // Notices are the notices of a store during a command. Any goroutine may add one.

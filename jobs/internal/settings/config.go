@@ -159,9 +159,9 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 // File is the file that is read when it is there and no other is named.
 const File = "symlake.yaml"
 
-// defaultMemory bounds sort runs, names and staged or inflated bytes together;
+// DefaultMemory bounds sort runs, names and staged or inflated bytes together;
 // what is above goes to sealed scratch files.
-const defaultMemory = 512 << 20
+const DefaultMemory = 512 << 20
 
 // DefaultData is where ingest keeps everything when nothing is configured.
 const DefaultData = "symlake-data"
@@ -179,7 +179,7 @@ func Read(path string) (Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		if !named && errors.Is(err, fs.ErrNotExist) {
-			return Config{Limits: LimitsConfig{Memory: defaultMemory}}, nil
+			return Config{Limits: LimitsConfig{Memory: DefaultMemory}}, nil
 		}
 		return Config{}, exit.Usage("configuration: %w", err)
 	}
@@ -191,7 +191,7 @@ func Read(path string) (Config, error) {
 	}
 	dir := filepath.Dir(path)
 	if c.Limits.Memory == 0 {
-		c.Limits.Memory = defaultMemory
+		c.Limits.Memory = DefaultMemory
 	}
 	if c.MinQuality < 0 || c.MinQuality > 1 {
 		return Config{}, exit.Usage("configuration %s: min_quality is %g, want a share from 0 to 1", path, c.MinQuality)
