@@ -1,3 +1,7 @@
+// Package dangling finds names and waiters that lead to artifacts without a record.
+//
+// A load has a record before its first name, and keeps it longer than its last name. So such a name
+// means that a process died in the middle of gc, or that a record was lost.
 package dangling
 
 import (
@@ -11,7 +15,7 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// Traces is what a catalog says of one artifact that has no record.
+// Traces are the entries of a catalog that lead to one artifact without a record.
 type Traces struct {
 	Names   []string
 	Waiters []companions.Wait
@@ -25,7 +29,7 @@ func (d *Traces) String() string {
 	return fmt.Sprintf("%d companions wake it", len(d.Waiters))
 }
 
-// Heal says how the record comes back.
+// Heal says how to bring the record back.
 func (d *Traces) Heal() string {
 	if d.Object == "" {
 		return "restore the catalog from a backup, or run symlake ingest --force with the object that holds it"
@@ -33,9 +37,8 @@ func (d *Traces) Heal() string {
 	return "restore the catalog from a backup, or run symlake ingest --force " + d.Object
 }
 
-// Find finds the artifacts that names or waiters lead to and that have no record, beside those given. A load
-// has a record before its first name and keeps it longer than its last one, so a name without a
-// record is what a gc left that died, or a record was lost. known are the artifacts that had a record just now.
+// Find returns the traces of artifacts that have no record: artifacts that names or waiters lead to,
+// and the artifacts in also. known are artifacts that had a record just now.
 func Find(ctx context.Context, c *catalog.Catalog, known map[symbol.ID]bool, also []symbol.ID) (map[symbol.ID]*Traces, error) {
 	found := make(map[symbol.ID]*Traces)
 	of := func(id symbol.ID) *Traces {

@@ -1,3 +1,11 @@
+// Package forget removes artifacts from store, lake and names, by id or by rules.
+//
+//	choose   the rules pick artifacts, or names of builds
+//	mark     a record answers no more; its loads wait for removal
+//	ledger   objects without any other artifact are marked
+//	remove   rows, names and look-up times
+//
+// If the process dies, the marked artifacts answer no more, and the next forget removes them.
 package forget
 
 import (
@@ -19,21 +27,21 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Options says what is to be removed: the artifacts by id, or all that every rule given applies to.
+// Options names the artifacts to remove: by id, or all artifacts that every given rule applies to.
 type Options struct {
 	projection.Stores
 	Artifacts []symbol.ID
 
-	App        string        // APP, or APP@BUILD; "": of every app, and of none
-	KeepLast   int           // builds of each app that stay, those loaded last (0: none)
-	OlderThan  time.Duration // loaded longer ago (0: whenever)
-	UnaskedFor time.Duration // not looked up for so long (0: whenever)
+	App        string        // APP or APP@BUILD; "": any app, and artifacts without an app
+	KeepLast   int           // keep so many builds of each app that were loaded last (0: none)
+	OlderThan  time.Duration // loaded longer ago than this (0: at any time)
+	UnaskedFor time.Duration // not looked up for so long (0: at any time)
 
 	DryRun bool
 	Now    func() time.Time // nil: time.Now
 }
 
-// Report is what was removed, or would be.
+// Report tells what was removed, or would be.
 type Report struct {
 	Job       string   `json:"job"`
 	Started   string   `json:"started"`
@@ -48,14 +56,13 @@ type Report struct {
 }
 
 var (
-	// ErrUnasked: nobody has noted look-ups for long enough.
+	// ErrUnasked says that the store has not noted look-ups for as long as the rule asks.
 	ErrUnasked = errors.New("look-ups have not been noted for so long")
 	errNoRule  = errors.New("no artifact and no rule given")
 )
 
-// Run removes artifacts from store, lake and names. A mark stays in their records and in the ledger, which only a
-// forced ingest lifts. A death in between leaves artifacts that answer nothing any more, and the next Forget
-// ends what it finds so.
+// Run removes artifacts from store, lake and names. A mark stays in their records and in the ledger;
+// only a forced ingest lifts it.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -69,11 +76,12 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return f.report, err
 }
 
+// forgetter is one forget at work.
 type forgetter struct {
 	Options
 	cat    *catalog.Catalog
-	doomed map[symbol.ID]bool     // to be removed
-	builds map[symbol.ID][]string // names that others lose
+	doomed map[symbol.ID]bool     // artifacts to remove
+	builds map[symbol.ID][]string // builds to take from artifacts that stay
 	report *Report
 	// objects are marked several at a time.
 	objects atomic.Int64
@@ -93,7 +101,7 @@ func (f *forgetter) run(ctx context.Context) error {
 		}
 	}
 	if !f.DryRun {
-		// What an earlier one left undone when it died.
+		// An earlier forget may have died.
 		err := f.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
 			if r.State == catalog.Forgotten && len(r.Names)+len(r.Progress) > 0 {
 				f.doomed[r.ID] = true
@@ -136,7 +144,7 @@ func (f *forgetter) run(ctx context.Context) error {
 	return parallel.Each(ids, func(id symbol.ID) error { return f.remove(ctx, id) })
 }
 
-// mark makes an artifact answer nothing any more.
+// mark takes the loads of an artifact out of sight: look-ups find none from now on.
 func (f *forgetter) mark(ctx context.Context, id symbol.ID) error {
 	for {
 		old, err := f.cat.Artifacts.Get(ctx, id)
@@ -176,7 +184,7 @@ func (f *forgetter) mark(ctx context.Context, id symbol.ID) error {
 	}
 }
 
-// remove drops rows and names of an artifact that was marked. What stays is its id and the mark.
+// remove drops rows and names of a marked artifact. Its id and the mark stay.
 func (f *forgetter) remove(ctx context.Context, id symbol.ID) error {
 	rec, err := f.cat.Artifacts.Get(ctx, id)
 	if err != nil || rec == nil || rec.State != catalog.Forgotten {
@@ -203,12 +211,12 @@ func (f *forgetter) remove(ctx context.Context, id symbol.ID) error {
 	next.Names, next.Progress = nil, nil
 	err = f.cat.Artifacts.Swap(ctx, rec, next)
 	if errors.Is(err, sinks.ErrConflict) {
-		return nil // it came back by force meanwhile, or the next run sees to the rest
+		return nil // a forced ingest brought it back, or the next forget ends it
 	}
 	return err
 }
 
-// ledger marks the objects all of whose artifacts are forgotten.
+// ledger marks objects without artifacts that stay.
 func (f *forgetter) ledger(ctx context.Context) error {
 	if len(f.doomed) == 0 {
 		return nil
@@ -226,6 +234,7 @@ func (f *forgetter) ledger(ctx context.Context) error {
 	return parallel.Each(touched, func(o *catalog.Object) error { return f.object(ctx, o) })
 }
 
+// object changes the ledger entry of one object.
 func (f *forgetter) object(ctx context.Context, o *catalog.Object) error {
 	for {
 		next := *o

@@ -20,8 +20,9 @@ type candidate struct {
 	asked  time.Time
 }
 
-// choose applies the rules to everything that is published. An artifact goes when it is old and unasked-for as the rules
-// say, and all builds that it belongs to go; of one that also belongs to others only the names go.
+// choose applies the rules to all published artifacts. It picks an artifact that is as old and as
+// unasked-for as the rules say, if all its builds go. If some of its builds stay, the artifact loses
+// the names of the others.
 func (f *forgetter) choose(ctx context.Context) error {
 	asked, err := f.asked(ctx)
 	if err != nil {
@@ -82,7 +83,7 @@ func (f *forgetter) choose(ctx context.Context) error {
 	return nil
 }
 
-// builtAt is when builds came: when the last of their objects was first seen.
+// builtAt returns when each build came: the time at which its last object was first seen.
 func (f *forgetter) builtAt(ctx context.Context) (map[string]time.Time, error) {
 	at := map[string]time.Time{}
 	err := f.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
@@ -94,7 +95,7 @@ func (f *forgetter) builtAt(ctx context.Context) (map[string]time.Time, error) {
 	return at, err
 }
 
-// going are the builds that are to go: of the app that is named, or of every one, all but those loaded last.
+// going returns the builds to remove of the app, or of every app: all but the builds loaded last.
 func (f *forgetter) going(latest map[string]time.Time) map[string]bool {
 	apps := map[string][]string{}
 	want := strings.ToLower(f.App)
@@ -119,7 +120,7 @@ func (f *forgetter) going(latest map[string]time.Time) map[string]bool {
 	return going
 }
 
-// asked is when artifacts were last looked up, if that is a rule.
+// asked returns when artifacts were last looked up, if there is a rule about that.
 func (f *forgetter) asked(ctx context.Context) (map[symbol.ID]time.Time, error) {
 	if f.UnaskedFor == 0 {
 		return nil, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/symlake/symlake/ingest/ledger"
 )
 
-// conflicts removes the conflicts that are past.
+// conflicts removes the conflicts that are past. Their objects count as kept.
 func (g *collector) conflicts(ctx context.Context) error {
 	return conflicts.EachView(ctx, g.cat, func(v *conflicts.View) error {
 		if !v.Past() {

@@ -1,3 +1,21 @@
+// Package gc removes from a store what no record needs: rows of abandoned and replaced loads, names
+// and waiters without an artifact, and conflicts that are past.
+//
+//	record     marks the expired entries of a record, drops their rows, then removes the entries
+//	previous   forgets previous loads without rows
+//	orphans    drops rows that no record names, and names that lead nowhere
+//	conflicts  removes conflicts that are past
+//	waits      removes waits that are void, and records the wake-ups that are due
+//
+// A load enters its record before its first row and its first name, and the ledger entry of its object
+// is older than both. gc removes rows, then names, then the record. So gc can tell leftovers from
+// damage:
+//
+//	found without a record          meaning                             gc
+//	names or waiters, no rows       a process died                      removes them
+//	rows, and nothing leads there   a slow process wrote too late       removes them after the grace
+//	rows, with names or an object   the record was lost                 keeps and reports them
+//	  that the ledger calls loaded
 package gc
 
 import (
@@ -15,42 +33,43 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Options says what may go.
+// Options says what gc may remove.
 type Options struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
-	// Grace is how long a load that nobody needs stays for readers that still know it
-	// (0: 24 hours). It must be above the catalog TTL of all clients.
+	// Grace is how long a replaced load stays for readers that still know it (0: 24 hours). It must be
+	// above the catalog TTL of all clients.
 	Grace time.Duration
-	// Alone: the caller holds the store's ingest lock, so no load is in progress
-	// whatever its lease says, and none was ever seen by a reader.
+	// Alone says that the caller holds the store's ingest lock. Then no load is in progress, even if
+	// its lease runs, and no reader has ever seen one.
 	Alone  bool
 	DryRun bool
 	Now    func() time.Time // nil: time.Now
 }
 
-// Report is what gc did, or would do.
+// Report tells what gc did, or would do.
 type Report struct {
 	Job       string    `json:"job"`
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
-	Artifacts int       `json:"artifacts"`           // records looked at
-	Loads     int       `json:"loads"`               // abandoned and superseded ones that were dropped
-	Orphans   int       `json:"orphans"`             // of these: loads that no record named
-	Records   int       `json:"records"`             // that had nothing left and went
-	Lost      int       `json:"lost"`                // previous loads whose rows were gone: nothing can be rolled back to them
-	Names     int       `json:"names"`               // and waiters, that led to no record and no rows
-	Conflicts int       `json:"conflicts,omitempty"` // records of what nobody has to settle any more
+	Artifacts int       `json:"artifacts"`           // records read
+	Loads     int       `json:"loads"`               // dropped: abandoned and superseded
+	Orphans   int       `json:"orphans"`             // of Loads: without a record
+	Records   int       `json:"records"`             // removed, because they were empty
+	Lost      int       `json:"lost"`                // previous loads without rows: a rollback cannot reach them
+	Names     int       `json:"names"`               // names and waiters that led to no record and no rows
+	Conflicts int       `json:"conflicts,omitempty"` // removed, because they were past
 	Freed     int64     `json:"freed"`               // bytes that unfinished batches had left
-	// Damaged is what was lost otherwise than by gc. gc leaves all that it finds of it.
+	// Damaged lists losses that gc did not cause. gc keeps everything that is left of them.
 	Damaged []report.Problem `json:"damaged"`
 }
 
-// Run drops the rows of loads whose lease, plus grace, is over: abandoned ones,
-// and those that were replaced twice. An entry is marked, then its rows are dropped, then it is
-// removed, so a death in between leaves rows that are still named and go next
-// time. Rows that no record names go too, once they are older than the grace, and names that lead to
-// neither a record nor rows. Where names or the ledger say that a record was there, its rows stay: see GCReport.Damaged.
+// Run drops the rows of loads whose lease ended more than the grace ago: abandoned loads, and loads
+// that were replaced twice. It also drops rows without a record that are older than the grace, and
+// names that lead to neither a record nor rows. It keeps rows whose record was lost, and lists them in
+// Report.Damaged.
+//
+// If the process dies, the rows that are left are still named, and the next Run drops them.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -66,12 +85,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return g.report, err
 }
 
+// collector is one gc at work.
 type collector struct {
 	Options
 	cat    *catalog.Catalog
-	before time.Time          // what was over then is due
-	beyond time.Time          // and so is what no clock that is right can have written
-	known  map[symbol.ID]bool // artifacts that had a record when gc began, without those that it removed
+	before time.Time          // leases that ended before this time are due
+	beyond time.Time          // so are leases beyond this time: only a wrong clock writes them
+	known  map[symbol.ID]bool // artifacts with a record when gc began, without those that gc removed
 	report *Report
 }
 
@@ -113,13 +133,15 @@ func (g *collector) run(ctx context.Context) error {
 	return err
 }
 
+// expired reports whether gc may drop the load of an entry.
 func (g *collector) expired(p catalog.Progress) bool {
 	return g.over(p.Lease) || g.Alone && p.Owner != record.Superseded
 }
 
+// over reports whether a time is due.
 func (g *collector) over(t time.Time) bool { return t.Before(g.before) || t.After(g.beyond) }
 
-// record drops what is due of one artifact.
+// record drops the expired loads of one artifact.
 func (g *collector) record(ctx context.Context, id symbol.ID) error {
 	var drop [][]byte
 	var loads []sinks.Load
@@ -173,8 +195,8 @@ func (g *collector) record(ctx context.Context, id symbol.ID) error {
 	return nil
 }
 
-// change swaps a record for a copy that edit has changed; one that holds
-// nothing any more is removed, with the names that lead to it.
+// change swaps a record for a copy that edit has changed. If the copy is empty, change removes the
+// record and the names that lead to it.
 func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*catalog.Record) bool) error {
 	for range 100 {
 		old, err := g.cat.Artifacts.Get(ctx, id)

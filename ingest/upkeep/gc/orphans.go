@@ -18,15 +18,13 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// damage notes what gc found lost and does not touch.
+// damage reports a loss. gc does not touch what is left.
 func (g *collector) damage(where string, err error) {
 	g.report.Damaged = append(g.report.Damaged, report.Problem{Where: where, Error: err.Error()})
 }
 
-// without sees to artifacts that have no record: rows are the loads the store has of them, mapped to whether
-// they are old enough to go. Rows that nothing leads to are orphans, and names that lead to no rows are
-// what a dead process left: both go. Rows with names, or with an object that the ledger calls
-// loaded, mean that the record was lost: all of it stays.
+// without works on artifacts that have no record. rows are their loads in the store; the value says
+// whether a load is old enough to drop. The package doc says what stays and what goes.
 func (g *collector) without(ctx context.Context, rows map[stored.Load]bool) error {
 	loads := make(map[symbol.ID][]stored.Load)
 	for l := range rows {
@@ -43,7 +41,7 @@ func (g *collector) without(ctx context.Context, rows map[stored.Load]bool) erro
 		case len(of) > 0 && (len(d.Names) > 0 || d.Object != ""):
 			g.damage("artifact "+id.String(), fmt.Errorf("its record is gone, and its rows and names are there: %s", d.Heal()))
 		case d.Object != "":
-			// verify tells of what the ledger calls loaded. Nothing is here to be removed but proof.
+			// verify reports it. gc keeps the names and waiters as proof.
 		case len(of) > 0:
 			err = g.orphan(ctx, of, rows)
 		default:
@@ -79,8 +77,8 @@ func (g *collector) drop(ctx context.Context, l stored.Load) error {
 	return g.Store.Blocks.Drop(ctx, [][]byte{row.LoadPrefix(l.Artifact, l.ID)})
 }
 
-// unname removes names and waiters that lead to no record and no rows. A load that begins meanwhile enters its record
-// first, so a name that it counts on is put back.
+// unname removes names and waiters that lead to no record and no rows. If a load has entered a record
+// meanwhile, it counts on the names, and unname puts them back.
 func (g *collector) unname(ctx context.Context, id symbol.ID, d *dangling.Traces) error {
 	g.report.Names += len(d.Names) + len(d.Waiters)
 	if g.DryRun {
@@ -114,7 +112,7 @@ type olderLoad struct {
 	stored.Load
 	published sinks.Load
 	answers   bool   // the published load has rows
-	url       string // of the object that it was read from
+	url       string // of the published load's object
 }
 
 func olderOf(r *catalog.Record) olderLoad {
@@ -125,8 +123,8 @@ func olderOf(r *catalog.Record) olderLoad {
 	return o
 }
 
-// previous forgets previous loads whose rows are gone while those of the published load are there: nothing can be
-// rolled back to them. Where the published load has none either, rows were lost, and nothing is touched.
+// previous forgets previous loads without rows: a rollback cannot reach them. If the published load
+// has no rows either, the store has lost rows, and previous touches nothing.
 func (g *collector) previous(ctx context.Context, list []olderLoad) error {
 	loads := make([]stored.Load, len(list))
 	for i, o := range list {
@@ -158,6 +156,7 @@ func (g *collector) previous(ctx context.Context, list []olderLoad) error {
 	return nil
 }
 
+// forgetPrevious takes a previous load out of its record.
 func (g *collector) forgetPrevious(ctx context.Context, l stored.Load) error {
 	g.report.Lost++
 	if g.DryRun {
@@ -179,7 +178,7 @@ func (g *collector) forgetPrevious(ctx context.Context, l stored.Load) error {
 	return g.Store.Blocks.Drop(ctx, [][]byte{row.LoadPrefix(l.Artifact, l.ID)})
 }
 
-// orphans drops rows of loads that no record names: left by a load that gc had given up before its last rows came.
+// orphans drops rows that no record names. Their last rows came after gc had given up their load.
 func (g *collector) orphans(ctx context.Context) error {
 	without := make(map[stored.Load]bool)
 	err := stored.Each(ctx, g.Store.Blocks, func(id symbol.ID, l sinks.Load) error {

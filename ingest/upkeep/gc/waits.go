@@ -10,15 +10,15 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// waits removes waiters and obligations of artifacts that were removed or never came, and records
-// the obligations that waiters are due.
+// waits removes waiters and obligations of artifacts that were removed or never came. Then it records
+// an obligation for each waiter whose companion has come.
 func (g *collector) waits(ctx context.Context) error {
 	void := func(w catalog.Waiter) (bool, error) {
 		r, err := g.cat.Artifacts.Get(ctx, w.Artifact)
 		if err != nil || r != nil {
 			return r != nil && (r.State.Removed() || r.Published == nil && len(r.Progress) == 0), err
 		}
-		// A load that never came, unless the record is lost: then the ledger tells of it.
+		// The load never came, or the record is lost. The ledger tells which.
 		o, err := g.cat.Ledger.Get(ctx, w.Object)
 		return o == nil || len(ledger.Artifacts(o)) == 0, err
 	}
