@@ -1,3 +1,5 @@
+// Package upkeep publishes previous loads again. The packages below it do the other work on a store
+// between runs: gc, forget, verify, and keys.
 package upkeep
 
 import (
@@ -14,11 +16,12 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// ErrNoPrevious: there is no load to go back to.
+// ErrNoPrevious says that an artifact has no load to go back to.
 var ErrNoPrevious = errors.New("it has no previous load")
 
-// Rollback publishes an artifact's previous load again, in place of the present one, which becomes the previous, and
-// pins it: only a forced ingest replaces it. A death in between leaves one or the other; ledger and lake follow with the next ingest.
+// Rollback publishes the previous load of an artifact again and pins it: only a forced ingest replaces
+// it. The present load becomes the previous one. If the process dies, either load is published, and the
+// next ingest sets ledger and lake right.
 func Rollback(ctx context.Context, p projection.Stores, id symbol.ID) (now *catalog.Record, err error) {
 	cat := catalog.New(p.Store.Catalog, p.Keyring)
 	var owed *catalog.Obligation // of the ledger

@@ -18,7 +18,7 @@ import (
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
-// ResealOptions say whose rows get new data keys.
+// ResealOptions names the artifacts that get new data keys.
 type ResealOptions struct {
 	Store       *sinks.Store
 	Keyring     *row.Keyring
@@ -26,22 +26,22 @@ type ResealOptions struct {
 	Artifacts   []symbol.ID
 	MemoryBytes int64  // for sorting classes anew
 	Scratch     string // folder for sealed scratch files
-	Owner       string // who holds the leases, for people
+	Owner       string // stands in the leases, for people
 	Now         func() time.Time
-	Progress    func(ResealReport) // hears of every artifact (nil: nobody)
+	Progress    func(ResealReport) // is called after each artifact (nil: none)
 }
 
-// ResealReport is what a resealing did.
+// ResealReport tells what a resealing did.
 type ResealReport struct {
 	Artifacts int    `json:"artifacts"`
-	Loads     int    `json:"loads"` // published and previous ones; the rows of their forerunners go with gc, after its grace
+	Loads     int    `json:"loads"` // published and previous; gc drops the rows of the replaced loads after its grace
 	Rows      uint64 `json:"rows"`
 	Bytes     uint64 `json:"bytes"`
 }
 
-// Reseal gives the loads of artifacts new data keys: each becomes a new load of the same content, which takes its place. It
-// answers a data key that became known: the old rows, which it opens, go with gc. An artifact is replaced whole or
-// not at all; after a death the next call begins it again, and gc clears up.
+// Reseal gives the loads of artifacts new data keys, for example because a data key became known. A new
+// load of the same content replaces each load, and gc drops the old rows. Reseal replaces an artifact
+// whole or not at all. If the process dies, the next call begins the artifact again, and gc clears up.
 func Reseal(ctx context.Context, o ResealOptions) (*ResealReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -63,13 +63,14 @@ func Reseal(ctx context.Context, o ResealOptions) (*ResealReport, error) {
 	return r.report, nil
 }
 
+// resealer is one resealing at work.
 type resealer struct {
 	ResealOptions
 	cat    *catalog.Catalog
 	report *ResealReport
 }
 
-// artifact reseals what a record holds now, again if another load is published meanwhile.
+// artifact reseals the loads of an artifact. It begins again if another load is published meanwhile.
 func (r *resealer) artifact(ctx context.Context, id symbol.ID) error {
 	for {
 		rec, err := r.cat.Artifacts.Get(ctx, id)
@@ -137,7 +138,7 @@ func (r *resealer) replace(ctx context.Context, was *catalog.Record, news []*row
 			return false, err
 		}
 		if rec == nil || !record.Published(rec) {
-			return false, nil // shredded or forgotten meanwhile: gc takes what was written
+			return false, nil // shredded or forgotten meanwhile: gc drops the new rows
 		}
 		next := record.Copy(rec, rec.ID)
 		entered := map[sinks.Load]bool{}
@@ -160,7 +161,7 @@ func (r *resealer) replace(ctx context.Context, was *catalog.Record, news []*row
 				}
 			}
 		}
-		for k, p := range next.Progress { // loads that nobody needs after all
+		for k, p := range next.Progress { // new loads without a place go to gc
 			if p.Owner == r.Owner && (news[0] != nil && p.Load == news[0].Load || news[1] != nil && p.Load == news[1].Load) {
 				next.Progress[k].Owner, next.Progress[k].Lease = record.Superseded, r.Now()
 			}
@@ -187,7 +188,7 @@ func (r *resealer) replace(ctx context.Context, was *catalog.Record, news []*row
 	}
 }
 
-// rows seals the rows of a load anew, one after the other.
+// rows seals the rows of a load again, one after the other.
 func (r *resealer) rows(ctx context.Context, id symbol.ID, l *row.Loaded, to sinks.Load, b sinks.Batch) (*row.Loaded, error) {
 	next, reseal, err := r.Keyring.Reseal(id, l, to)
 	if err != nil {
@@ -209,7 +210,7 @@ func (r *resealer) rows(ctx context.Context, id symbol.ID, l *row.Loaded, to sin
 	return next, err
 }
 
-// classes sorts the classes of a load anew: where they stand depends on the data key.
+// classes sorts the classes of a load again, because their positions depend on the data key.
 func (r *resealer) classes(ctx context.Context, id symbol.ID, l *row.Loaded, to sinks.Load, b sinks.Batch) (next *row.Loaded, err error) {
 	secret, err := row.NewSecret()
 	if err != nil {

@@ -1,3 +1,11 @@
+// Package keys changes the keys of a store.
+//
+//   - [Rotate] makes a new store key and wraps every data key and record with it; [Retire] deletes
+//     store keys that open nothing.
+//   - [Reseal] gives artifacts new data keys, and new rows under them.
+//   - [Shred] destroys the data keys of artifacts.
+//
+// Each can be repeated after a process died in the middle.
 package keys
 
 import (
@@ -14,39 +22,40 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// RotateOptions say whose keys are made new.
+// RotateOptions names the store to rotate.
 type RotateOptions struct {
 	Store    *sinks.Store
 	Keyring  *row.Keyring
 	Now      func() time.Time   // nil: time.Now
-	Progress func(RotateReport) // hears of every page of the catalog, from one goroutine (nil: nobody)
+	Progress func(RotateReport) // is called after each page of the catalog, from one goroutine (nil: none)
 }
 
-// RotateReport is what a rotation did.
+// RotateReport tells what a rotation did.
 type RotateReport struct {
 	Job      string             `json:"job"`
 	Started  time.Time          `json:"started"`
 	Seconds  float64            `json:"seconds"`
-	Version  uint32             `json:"version"`           // of the store key, that seals from now on
-	Resumed  bool               `json:"resumed,omitempty"` // an earlier rotation to it had been cut short
-	DataKeys int                `json:"data_keys"`         // wrapped anew
-	Records  int                `json:"records"`           // of the catalog, sealed anew
+	Version  uint32             `json:"version"`           // of the store key that seals from now on
+	Resumed  bool               `json:"resumed,omitempty"` // an earlier rotation to it was cut short
+	DataKeys int                `json:"data_keys"`         // wrapped again
+	Records  int                `json:"records"`           // of the catalog, sealed again
 	Failed   []report.Rejection `json:"failed,omitempty"`  // records that do not open
-	Untold   int                `json:"untold,omitempty"`  // how many more failed than Failed names
+	Untold   int                `json:"untold,omitempty"`  // failures beyond the list
 }
 
 const (
-	// rotatePage is how many records are looked at before those that are due are written.
+	// rotatePage is the number of records to read before the stale ones are written.
 	rotatePage = 8192
-	// rotateAtOnce of them share a transaction of the store, and its sync, if it groups them.
+	// rotateAtOnce records share a transaction and its sync, in a store that groups them.
 	rotateAtOnce = 1024
-	// maxPasses bounds how often records are looked for that others sealed under the old key meanwhile.
+	// maxPasses bounds the passes over the catalog. A pass finds records that another process has sealed
+	// under the old key meanwhile.
 	maxPasses = 10
 )
 
-// Rotate makes a new store key and brings every data key and every record of the catalog under it; rows stay
-// as they are. Readers read on: older versions stay until RetireKeys. A rotation that was cut short
-// is finished by the next call.
+// Rotate makes a new store key, wraps every data key with it, and seals every record of the catalog
+// under it. Rows do not change. Readers go on, because older versions stay until [Retire] deletes them.
+// If a rotation was cut short, the next call finishes it.
 func Rotate(ctx context.Context, o RotateOptions) (*RotateReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -77,7 +86,7 @@ func rotate(ctx context.Context, o RotateOptions, r *RotateReport) (err error) {
 	return errors.New("others keep sealing records under the old key: run it again when they are done")
 }
 
-// rotatePass goes over the catalog once, and counts what it had to do.
+// rotatePass goes over the catalog once. found counts the records that it sealed again.
 func rotatePass(ctx context.Context, o RotateOptions, cat *catalog.Catalog, r *RotateReport) (found int, err error) {
 	for from, more := []byte(nil), true; more; {
 		stale, next, err := cat.Keys.Stale(ctx, from, rotatePage)
@@ -115,8 +124,9 @@ func rotatePass(ctx context.Context, o RotateOptions, cat *catalog.Catalog, r *R
 	return found, nil
 }
 
-// Retire deletes the versions of the store key that open nothing any more, neither in the catalog nor in the lake, if
-// the newest has been in use for the grace: until then readers hold records as they were. It gives the versions that went.
+// Retire deletes versions of the store key that open nothing in the catalog and the lake. It waits until
+// the newest version has been in use for the grace, because readers may still hold older records. It
+// returns the versions that it deleted.
 func Retire(ctx context.Context, s *sinks.Store, k *row.Keyring, lake sinks.Lake, grace time.Duration, now time.Time) (gone []uint32, err error) {
 	versions, err := row.StoreKeys(ctx, s.Catalog)
 	if err != nil || len(versions) < 2 {

@@ -17,34 +17,39 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// ShredOptions say whose keys are destroyed.
+// ShredOptions names the artifacts to shred.
 type ShredOptions struct {
 	Store     *sinks.Store
 	Keyring   *row.Keyring
 	Lake      sinks.Lake // nil: there is none
 	Artifacts []symbol.ID
-	// Alone: the caller holds the store's ingest lock, so files of the lake that nobody names are nobody's.
+	// Alone says that the caller holds the store's ingest lock. Then no process is about to name the
+	// unnamed files of the lake.
 	Alone bool
 	Now   func() time.Time // nil: time.Now
 }
 
-// ShredReport is what a shredding did, and what it could not reach.
+// ShredReport tells what a shredding did, and what it could not reach.
 type ShredReport struct {
 	Job       string      `json:"job"`
 	Started   time.Time   `json:"started"`
 	Seconds   float64     `json:"seconds"`
 	Artifacts []symbol.ID `json:"artifacts"`
-	Loads     int         `json:"loads"`      // whose keys were destroyed, and whose rows deleted
-	LakeFiles int         `json:"lake_files"` // that were deleted
-	// Left says where symbols, or keys to them, may still be: bucket objects, copies, backups.
+	Loads     int         `json:"loads"`      // their keys were destroyed and their rows deleted
+	LakeFiles int         `json:"lake_files"` // deleted
+	// Left names places that may still hold symbols or keys to them: bucket objects, copies, backups.
 	Left []string `json:"left"`
 }
 
-// Shred destroys the keys of all loads of artifacts. First the lake is published without them and the
-// files that held their rows are deleted; then their keys go from the catalog, and from
-// what is left of it in its past; then their rows. (Those of small loads may share a file with others: then their sealed bytes stay
-// in it, found by nobody and opened by no key.) From then on they answer "sealed", and only a forced ingest
-// brings them back. After a death anywhere the next call ends it; an artifact that is shredded already is gone over again.
+// Shred destroys the keys of all loads of artifacts, in this order:
+//
+//  1. The lake is published without them, and the files with their rows are deleted.
+//  2. Their keys go from the catalog, and from its past.
+//  3. Their rows go. Small loads may share a file with other loads: then their sealed bytes stay in it,
+//     and no key opens them.
+//
+// From then on the artifacts answer "sealed", and only a forced ingest brings them back. If the process
+// dies, the next call ends the work. Shred goes over an artifact again that was shredded before.
 func Shred(ctx context.Context, o ShredOptions) (*ShredReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -56,6 +61,7 @@ func Shred(ctx context.Context, o ShredOptions) (*ShredReport, error) {
 	return s.report, err
 }
 
+// shredder is one shredding at work.
 type shredder struct {
 	ShredOptions
 	cat    *catalog.Catalog
@@ -72,7 +78,8 @@ func (s *shredder) run(ctx context.Context) error {
 			return fmt.Errorf("destroy the keys of artifact %s: %w", id, err)
 		}
 	}
-	// An ingest beside this one may have named it again before its key was gone.
+
+	// An ingest may have named an artifact again before its key was gone.
 	if err := s.eraseLake(ctx); err != nil {
 		return fmt.Errorf("take it out of the lake: %w", err)
 	}
@@ -91,7 +98,7 @@ func (s *shredder) run(ctx context.Context) error {
 	return s.elsewhere(ctx)
 }
 
-// eraseLake publishes the lake without the artifacts and deletes files with rows of theirs.
+// eraseLake publishes the lake without the artifacts and deletes the files with their rows.
 func (s *shredder) eraseLake(ctx context.Context) error {
 	if s.Lake == nil {
 		return nil
@@ -155,7 +162,8 @@ func (s *shredder) destroy(ctx context.Context, id symbol.ID) error {
 	}
 }
 
-// elsewhere tells where the symbols still are: in objects, by the ledger, and in stores, by the audit.
+// elsewhere lists where the symbols still are: in objects, by the ledger, and in other stores, by the
+// audit.
 func (s *shredder) elsewhere(ctx context.Context) error {
 	err := s.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
 		for _, a := range o.Artifacts {
@@ -182,7 +190,7 @@ func (s *shredder) elsewhere(ctx context.Context) error {
 	return err
 }
 
-// tell adds to what is left, unless it stands there.
+// tell adds a place to report.Left, once.
 func (s *shredder) tell(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !slices.Contains(s.report.Left, text) && len(s.report.Left) < report.MaxListed {

@@ -12,12 +12,12 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// conflicts checks that records, ledger and conflicts say the same of who holds what.
+// conflicts checks that records, ledger and conflicts agree on the owner of each artifact.
 func (v *verifier) conflicts(ctx context.Context) {
 	err := conflicts.EachView(ctx, v.cat, func(c *conflicts.View) error {
 		where := fmt.Sprintf("conflict of %s about %s", ledger.Place(c.KeptOut.URL, c.KeptOut.Member), c.Artifact)
 		if c.Record == nil || c.Record.Published == nil || c.Record.State.Removed() || !c.Settled() {
-			return ctx.Err() // gc removes it, or an ingest is about to settle it
+			return ctx.Err() // gc removes it, or a run is about to note its outcome
 		}
 		p := c.Record.Published
 		switch {
@@ -36,7 +36,7 @@ func (v *verifier) conflicts(ctx context.Context) {
 	}
 }
 
-// conflict checks that a conflict that the ledger names has its record.
+// conflict checks that the catalog has a conflict that the ledger names.
 func (v *verifier) conflict(ctx context.Context, o *catalog.Object, a *catalog.ObjectArtifact) {
 	c, err := v.cat.Conflicts.Get(ctx, a.ID, o.URL, a.Member)
 	if err == nil && c == nil {

@@ -31,7 +31,8 @@ func (v *verifier) dangling(ctx context.Context) error {
 	return nil
 }
 
-// source checks that the ledger knows the object of a published load: its entry was there first, and stays.
+// source checks that the ledger knows the object of a published load. Its entry is older than the load,
+// and stays.
 func (v *verifier) source(ctx context.Context, l *row.Loaded) error {
 	if l == nil || l.Copied || v.bare || l.Source.URL == "" {
 		return nil
@@ -43,8 +44,8 @@ func (v *verifier) source(ctx context.Context, l *row.Loaded) error {
 	return err
 }
 
-// waiters checks that what a published load lacks wakes it when it comes: the waiters were there first. A load that was
-// published again by a rollback lacks what came since, on purpose.
+// waiters checks that a waiter exists for each companion that a published load lacks. Waiters are older
+// than the load. A load that a rollback published again lacks later companions on purpose.
 func (v *verifier) waiters(ctx context.Context, r *catalog.Record) error {
 	l := r.Published
 	if l == nil || r.State != catalog.Live || v.bare {
@@ -56,7 +57,7 @@ func (v *verifier) waiters(ctx context.Context, r *catalog.Record) error {
 			return err
 		}
 		if !slices.ContainsFunc(list, func(w catalog.Waiter) bool { return w.Artifact == r.ID }) {
-			now, err := v.cat.Artifacts.Get(ctx, r.ID) // a run may have brought it meanwhile
+			now, err := v.cat.Artifacts.Get(ctx, r.ID) // a run may have brought the companion meanwhile
 			if err != nil || now == nil || now.Published == nil || now.Published.Load != l.Load {
 				return err
 			}
@@ -73,7 +74,7 @@ func (v *verifier) audit(ctx context.Context) error {
 		return err
 	}
 	v.report.Events, v.report.AuditHead = chain.Before+chain.Events, chain.Head
-	v.bare = chain.CopiedBefore // programs of that time did not mark such loads
+	v.bare = chain.CopiedBefore // earlier programs did not mark loads that were copied without an entry
 	for _, err := range chain.Problems {
 		v.problem("audit", err)
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// lakeVerifier is a lake that can be read back.
+// lakeVerifier is a lake that can verify its own files.
 type lakeVerifier interface {
 	Run(ctx context.Context, rows func(id symbol.ID, load sinks.Load, n uint64), problem func(where string, err error)) error
 }
 
-// lake checks that the lake names what the store publishes, no more and no less, and has its rows.
+// lake checks that the lake names exactly the artifacts that the store publishes, and has their rows.
 func (v *verifier) lake(ctx context.Context) error {
 	if v.Lake == nil {
 		return nil
@@ -61,7 +61,7 @@ func (v *verifier) lake(ctx context.Context) error {
 	return v.doubtful(ctx, doubts)
 }
 
-// naming is what is wrong with how the lake names what a record publishes.
+// naming returns an error if the lake names the load of a record wrongly, or not at all.
 func naming(r *catalog.Record, mark sinks.LakeMark, named bool) error {
 	switch {
 	case r == nil && named:
@@ -80,15 +80,17 @@ func naming(r *catalog.Record, mark sinks.LakeMark, named bool) error {
 	return nil
 }
 
-// doubtful looks again at artifacts that the lake named otherwise than the store: a run may have been at work between
-// the one reading and the other. What a run has published and is yet to name, as the ledger says, is on its way, and so is
-// all while a run holds its lease: it may give names to what others have loaded.
+// doubtful looks again at artifacts that lake and store named differently. A run may have worked
+// between the two readings, so doubtful counts such an artifact as waiting:
+//
+//   - the ledger says that a run has published it and not named it yet;
+//   - any run holds its lease: it may add names to the loads of other objects.
 func (v *verifier) doubtful(ctx context.Context, ids []symbol.ID) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	slices.SortFunc(ids, func(a, b symbol.ID) int { return bytes.Compare(a[:], b[:]) })
-	// Before the lake: what is done by then is named there.
+	// Asked before the lake is read: a run that ends meanwhile has named its loads.
 	atWork, err := v.working(ctx)
 	if err != nil {
 		return err

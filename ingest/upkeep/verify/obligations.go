@@ -9,10 +9,10 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// obligations reports what a run still owes and no run is at work on: obligations of objects that
-// are loaded, and waiters whose companion is there without an obligation.
+// obligations reports work that is due while no run is at work: obligations of loaded objects, and
+// waiters whose companion has come without an obligation.
 func (v *verifier) obligations(ctx context.Context) error {
-	// Before the obligations: what a run that ends meanwhile owed is done, or recorded.
+	// Asked before the obligations are read: a run that ends meanwhile has done or recorded its work.
 	atWork, err := v.working(ctx)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (v *verifier) obligations(ctx context.Context) error {
 	})
 }
 
-// owes reports work that is owed: a problem, unless a run is at work that may be about to do it.
+// owes reports work that is due: a problem, unless a run at work may be about to do it.
 func (v *verifier) owes(atWork bool, where string, err error) {
 	if atWork {
 		v.report.Waiting++
@@ -65,7 +65,7 @@ func (v *verifier) owes(atWork bool, where string, err error) {
 	v.problem(where, err)
 }
 
-// working reports whether a run may be at work: some worker holds a lease and is not known to be dead.
+// working reports whether a run may be at work: a worker has a lease, and is not known to be dead.
 func (v *verifier) working(ctx context.Context) (is bool, err error) {
 	err = v.cat.Workers.Each(ctx, func(w *catalog.Worker) error {
 		alive, known := true, false

@@ -7,7 +7,7 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// outbox checks that each account can be read, and what it is to tell.
+// outbox checks that each account can be read, and its report.
 func (v *verifier) outbox(ctx context.Context) error {
 	err := v.cat.Accounts.Each(ctx, func(a *catalog.Account) error {
 		if !a.Ended.IsZero() {

@@ -1,3 +1,15 @@
+// Package verify reads a store back and lists what is not as it was written.
+//
+//	audit        the chain of events
+//	rows         each load against the fence, seals and digest of its record; rows without a record
+//	names        lead to artifacts, and back
+//	ledger       artifacts and conflicts that it names are in the store
+//	obligations  work that no process does
+//	outbox       reports that wait to be told
+//	lake         names and holds what the store publishes
+//
+// [Report].Digest is over identity and content of all published loads, so equal stores have equal
+// digests.
 package verify
 
 import (
@@ -20,28 +32,29 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Options says what is read back.
+// Options names the store to read.
 type Options struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
 	Lake    sinks.Lake // nil: there is none
-	// AuditHead is a head of the audit that was noted outside the store: the events must go on from it ("": none was).
+	// AuditHead is a head of the audit that was noted outside the store. The events must go on from it
+	// ("": none was noted).
 	AuditHead string
-	// Problem hears of each as it is found (nil: the report only).
+	// Problem is called with each problem as Run finds it, beside the report (nil: none).
 	Problem func(report.Problem)
-	// Alive is Options.Alive (nil: every lease is believed).
+	// Alive tells whether a process still runs, if this host can know (nil: each lease is believed).
 	Alive func(host, process string) (alive, known bool)
 	Now   func() time.Time // nil: time.Now
 }
 
-// Report is what a whole store holds, and what is wrong with it.
+// Report counts the contents of a store and lists its problems.
 type Report struct {
 	Job       string    `json:"job"`
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
 	Artifacts int       `json:"artifacts"` // with a published load
 	Loads     int       `json:"loads"`     // read back: published and previous
-	Shredded  int       `json:"shredded"`  // loads whose keys were destroyed: not readable, and not a problem
+	Shredded  int       `json:"shredded"`  // loads with destroyed keys: not readable, and no problem
 	Rows      uint64    `json:"rows"`
 	Ranges    uint64    `json:"ranges"`
 	Bytes     uint64    `json:"bytes"`
@@ -49,18 +62,17 @@ type Report struct {
 	Events    int       `json:"events"`  // of the audit
 	AuditHead string    `json:"audit_head"`
 	InLake    int       `json:"in_lake"` // artifacts that the lake names
-	// Waiting counts what a run at work is about to do: artifacts that it published and is yet to
-	// name in the lake, objects that it is yet to derive again.
+	// Waiting counts work that a live run may be about to do: artifacts to name in the lake, objects to
+	// derive again.
 	Waiting int `json:"waiting"`
-	// Digest is over the identity and content of every published load, in
-	// order of artifacts: equal for equal content.
+	// Digest is over the identity and content of each published load, in order of artifacts. Equal
+	// content has equal digests.
 	Digest   string           `json:"digest"`
 	Problems []report.Problem `json:"problems"`
 }
 
-// Run reads everything back: rows against the fences, seals and digests of
-// their records, rows that no record names, names, ledger, audit, and the lake. It goes on after a
-// problem; the error is that of ctx, or of a store that cannot be read at all.
+// Run reads everything back. It goes on after a problem. The error comes from ctx, or from a store that
+// cannot be read at all.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -83,14 +95,15 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return v.report, err
 }
 
+// verifier is one verification at work.
 type verifier struct {
 	Options
 	cat    *catalog.Catalog
 	sum    hash.Hash
 	report *Report
 	known  map[symbol.ID]bool // artifacts that have a record
-	rows   map[symbol.ID]bool // artifacts whose rows no record names
-	bare   bool               // loads may have come without the ledger's entries of their objects
+	rows   map[symbol.ID]bool // artifacts with rows that no record names
+	bare   bool               // loads may have come without the ledger entries of their objects
 }
 
 func (v *verifier) problem(where string, err error) {
@@ -144,7 +157,7 @@ func (v *verifier) run(ctx context.Context) error {
 		return v.record(ctx, r)
 	})
 	if err != nil && ctx.Err() == nil {
-		v.problem("artifacts", err) // what stands after it was not seen
+		v.problem("artifacts", err) // the records after it were not read
 	} else {
 		for more && ctx.Err() == nil {
 			unnamed()
@@ -207,7 +220,7 @@ func (v *verifier) record(ctx context.Context, r *catalog.Record) error {
 	return ctx.Err()
 }
 
-// load reads one load back. Its digest is of what was read, or zero.
+// load reads one load back. It returns the digest of the load's content, or zero.
 func (v *verifier) load(ctx context.Context, r *catalog.Record, l *row.Loaded) (digest [32]byte) {
 	where := fmt.Sprintf("load %x of %s", l.Load, r.ID)
 	opened, err := v.Keyring.Open(r.ID, l)
@@ -262,7 +275,7 @@ func (v *verifier) load(ctx context.Context, r *catalog.Record, l *row.Loaded) (
 	return digest
 }
 
-// object checks that what the ledger calls loaded is published.
+// object checks that the store publishes the artifacts that the ledger calls loaded.
 func (v *verifier) object(ctx context.Context, o *catalog.Object) error {
 	if o.State != catalog.ObjectLoaded && o.State != catalog.ObjectKept && o.State != catalog.ObjectConflict && o.State != catalog.ObjectPublished {
 		return ctx.Err()
