@@ -30,7 +30,7 @@ var asked = map[string]struct{ why, command string }{
 		"ld.lld-19 -Ttext=0 --no-relax --unresolved-symbols=ignore-all -e 0 elf/obj/engine-riscv64.o -o $OUT"},
 }
 
-// also are addresses beside those of the functions: those of stacks/.
+// also are the addresses of stacks/, asked beside the functions' own.
 var also = map[string][]uint64{
 	"elf/libgame-arm64-dw5.so":      {0x46a8, 0x46aa, 0x46f0, 0x4748, 0x47a0, 0x47d4, 0x47d8, 0x4844, 0x484c, 0x48e4, 0x48e6, 0x48ec, 0x4918},
 	"elf/libgame-armv7thumb-dw5.so": {0x453a, 0x4694},

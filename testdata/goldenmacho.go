@@ -16,7 +16,7 @@ var machoObjects = []struct {
 	golden, file string
 	arches       []string
 	note         string
-	more         []uint64 // those of stacks/
+	more         []uint64 // addresses of stacks/
 }{
 	{golden: "macho/libgame.dylib.dSYM", file: "macho/libgame.dylib.dSYM/Contents/Resources/DWARF/libgame.dylib", more: []uint64{0x415a, 0x4272, 0x433e}},
 	{golden: "macho/libgame-fat.dSYM", file: "macho/libgame-fat.dSYM", arches: []string{"arm64", "x86_64"}},
@@ -48,7 +48,7 @@ func recordMachO() {
 	}
 }
 
-// dsymOf makes a dSYM, flat, of a library whose objects lie beside it.
+// dsymOf makes a dSYM, flat, of a library and the objects beside it.
 func dsymOf(library string) string {
 	temp, err := os.MkdirTemp("", "golden")
 	check(err)

@@ -29,7 +29,7 @@ type Artifact struct {
 	File      string      `json:"file,omitempty"` // its file name; of several, the last
 	Object    string      `json:"object,omitempty"`
 	Member    string      `json:"member"`
-	Owner     string      `json:"owner,omitempty"` // whose it is among the owners of sources
+	Owner     string      `json:"owner,omitempty"` // its owner among the owners of sources
 	Rank      int         `json:"rank,omitempty"`  // what a source of another owner must exceed to replace it
 	ImageBase string      `json:"image_base"`
 	State     string      `json:"state,omitempty"`

@@ -15,7 +15,7 @@ type Dart struct {
 	Units        []string `json:"units"`         // NUMBER:NAME, artifacts of deferred loading units
 }
 
-// Options fills in what is said. The error names what is wrong.
+// Options fills in the given settings. The error names the wrong one.
 func (d *Dart) Options(o *report.Options) error {
 	for _, f := range []struct {
 		name, text string

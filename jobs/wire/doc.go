@@ -1,7 +1,7 @@
-// Package wire is what symlake says and is asked in JSON, on the command line
-// (--json) and over HTTP alike: answers, stacks, artifacts, and positions as
-// people write them. The forms are a contract: fields are added, never changed.
+// Package wire holds symlake's forms in JSON, on the command line (--json) and
+// over HTTP alike: answers, stacks, artifacts, and positions as people write them.
+// The forms are a contract: fields are added, never changed.
 //
-// It leaves to lookup what is answered, and to jobs and jobs/serve how a
-// question arrives and where its answer goes.
+// It leaves the answers to lookup; jobs and jobs/serve take questions and deliver
+// answers.
 package wire

@@ -14,7 +14,7 @@ type JSON struct {
 	to   io.Writer
 	buf  []byte // pieces that wait
 	at   state
-	sent state // behind what was written
+	sent state // after the bytes written so far
 	err  error
 }
 
@@ -127,7 +127,7 @@ func (j *JSON) Closing(why error) []byte {
 	return append(to, '\n')
 }
 
-// Text returns a writer of a string's inside: what is written to it is escaped. Close it with its end.
+// Text returns a writer of a string's inside, which escapes the text. End closes the string.
 func (j *JSON) Text(name string) *Text {
 	if j.err == nil {
 		j.buf = append(j.piece(name), '"')

@@ -18,7 +18,7 @@ type Reading struct {
 	Verbose bool   `json:"verbose"` // what methods return and take
 }
 
-// Check finds what is wrong with school or regex. The error begins with that word.
+// Check returns an error if school or regex is wrong. The error begins with that word.
 func (r Reading) Check() error {
 	_, err := r.Managed(context.Background(), nil, nil, "")
 	return err

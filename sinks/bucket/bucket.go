@@ -1,6 +1,6 @@
-// Package bucket is bytes by URL: the sources that are read, and what is
-// written whole (the lake, staging). Its children are file and s3; bucket/all
-// opens a URL. It imports nothing of this module.
+// Package bucket reads and writes bytes by URL: the sources of symbol objects, the
+// lake, staging folders. Its children are file and s3; bucket/all opens a URL. It
+// imports nothing of this module.
 package bucket
 
 import (
@@ -45,8 +45,8 @@ func (u *usage) Unwrap() error { return u.error }
 type Bucket interface {
 	// URL is the absolute URL of a key; URL("") is the bucket's own.
 	URL(key string) string
-	// List emits the entries whose key begins with prefix and is above after,
-	// in byte order of keys, page by page. emit's error comes back unchanged. ErrPartial, after everything else.
+	// List emits the entries with prefix and a key above after, in byte order of keys, page by page.
+	// It returns emit's error unchanged, and ErrPartial only after it emitted all readable entries.
 	List(ctx context.Context, prefix, after string, emit func(Entry) error) error
 	// Stat finds one object, with its user metadata (lower-case names, without
 	// the store's prefix; nil where the store has none). ErrNotFound.
@@ -61,8 +61,7 @@ type Bucket interface {
 	Delete(ctx context.Context, keys []string) error
 }
 
-// Fetcher is a bucket whose objects are fetched whole faster than by pieces:
-// one across a network. Ingest stages their objects through it.
+// Fetcher is a bucket that reads whole objects faster than pieces of them, as across a network. Ingest stages their objects through it.
 type Fetcher interface {
 	// Fetch writes exactly the e.Size bytes of that ETag to dst: pieces in any
 	// order, each once unless it had to be repeated, possibly at once.
@@ -70,10 +69,11 @@ type Fetcher interface {
 	Fetch(ctx context.Context, e Entry, dst io.WriterAt) error
 }
 
-// Drafter is a bucket whose objects can be written where they will lie before it is known what they are called: a local folder.
+// Drafter is a bucket that can write an object in its place before the object has a name: a local folder.
 type Drafter interface {
-	// Draft opens an empty file without a name for an object below a folder of the bucket, which the caller closes: one that was
-	// not published is gone then. nil: there are no such files there.
+	// Draft opens an empty file without a name for an object below a folder of the bucket. The caller
+	// closes it: without Publish the file is gone then. Draft returns nil where the file system has no
+	// such files.
 	Draft(folder string) (*os.File, error)
 	// Publish gives a draft its key, which must be new: ErrChanged.
 	Publish(f *os.File, key string) error
@@ -82,8 +82,8 @@ type Drafter interface {
 // Reader is an open object. ReadAt is safe for concurrent use.
 type Reader interface {
 	io.ReaderAt
-	// Close is ErrChanged when a mapped file was overwritten in place while it
-	// was open: what was read from the mapping may mix two states.
+	// Close returns ErrChanged if a mapped file was overwritten in place while it was open: bytes read
+	// from the mapping may mix two states.
 	io.Closer
 	// Mapped is all of the object, or nil unless it is a mapped local file.
 	// It dies with Close.

@@ -178,7 +178,7 @@ func (b *batch) commit(ctx context.Context) error {
 	return nil
 }
 
-// end closes what is open.
+// end closes the open file.
 func (b *batch) end() {
 	b.err = errOver
 	if b.open != nil && b.open != b.alive {

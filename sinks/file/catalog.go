@@ -48,8 +48,8 @@ func (c catalog) Swap(ctx context.Context, key, old, new []byte) error {
 	return nil
 }
 
-// heldRows and heldBytes of a list are held back until it is certain that they are of one state: a short one is then
-// read again when a writer comes.
+// A list holds back its first heldRows records, at most heldBytes, until they are certain to show one
+// state of the catalog. If a writer comes before, the list reads them again.
 const heldRows, heldBytes = 64, 1 << 20
 
 // List reads in one statement, which sees one state and holds up no writer.

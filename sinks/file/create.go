@@ -18,7 +18,7 @@ func createDatabase(path string) error {
 		return err
 	}
 	made := path + ".tmp"
-	for _, left := range []string{"", "-journal", "-wal", "-shm"} { // by one that was killed
+	for _, left := range []string{"", "-journal", "-wal", "-shm"} { // by a process that was killed
 		if err := os.Remove(made + left); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -9,8 +9,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// database is an open catalog.db: readers in parallel, and one writer that
-// does what is asked of it in groups.
+// database is an open catalog.db. Readers read in parallel; one writer takes changes in groups.
 type database struct {
 	path string
 	ro   bool
@@ -19,10 +18,10 @@ type database struct {
 	view   *view // guarded by viewMu, like closed
 	closed bool
 
-	turn chan struct{} // holds one token: who has it writes
+	turn chan struct{} // holds one token: its holder writes
 	mu   sync.Mutex
 	todo []*change // guarded by mu
-	conn *writer   // belongs to whose turn it is
+	conn *writer   // belongs to the holder of the token
 }
 
 func openDatabase(path string, readOnly bool) (*database, error) {
@@ -165,7 +164,7 @@ func (d *database) read(query func(v *view) error) error {
 		}
 		err = query(v)
 		if !v.unmoved() {
-			err = errMoved // whatever it found
+			err = errMoved // the result does not count
 		}
 		again := err != nil && d.ro && passing(err)
 		d.release(v, again)

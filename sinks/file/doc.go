@@ -8,24 +8,24 @@
 //	DIR/lock, lock-NAME   what Lock and Join lock
 //
 // catalog.db holds two tables: catalog (key → value), the store's catalog, and
-// files (prefix → N), which says in which file the rows of a load are. A load
-// above 1 MiB has a file of its own; smaller ones of a batch share packs,
-// sorted by prefix, since loads come in any order and an HFile's rows ascend.
+// files (prefix → N), the file of each load's rows. A load above 1 MiB has a file
+// of its own. Smaller loads of a batch share packs, sorted by prefix, since loads
+// come in any order and an HFile's rows ascend.
 //
-// A batch is committed by: all of its files written and synced under temporary
-// names, renamed, the folder synced, then one transaction that enters them in
-// files. Swaps and batches that come at the same time share one transaction and
-// one sync. Files the transaction never named are left for Tidy.
+// Commit writes and syncs all files of a batch under temporary names, renames
+// them, syncs the folder, then enters them in files in one transaction. Swaps and
+// batches of the same moment share one transaction and one sync. Tidy removes
+// files that no transaction named.
 //
 // Invariants:
 //   - A file named in the table is whole and never changes; it is unlinked
-//     after the transaction that removed its last prefix. Who has it open
-//     reads on; who finds it gone asks the table again.
-//   - Tidy removes no file of a batch whose process lives: the batch holds a
-//     lock on its first file until it is over.
+//     after the transaction that removed its last prefix. A reader with the
+//     file open reads on; a reader that finds it gone asks the table again.
+//   - Tidy removes no file of a living process's batch: the batch holds a lock
+//     on its first file until it is over.
 //   - Read-only stores create nothing, not even SQLite's side files.
 //
-// Which loads are published, and which jobs work at a time (Lock, Join),
-// is the business of the callers: any number of processes may write. NFS and SMB are refused for writing: neither
-// SQLite's shared memory nor locks hold there.
+// Callers decide which loads are published and which jobs work at a time (Lock,
+// Join): any number of processes may write. Open refuses NFS and SMB for writing:
+// neither SQLite's shared memory nor locks hold there.
 package file

@@ -113,7 +113,7 @@ func (h *handle) open(path string) {
 	if err == nil {
 		h.Reader, err = hfile.Open(h.file, info.Size())
 	}
-	if errors.Is(err, hfile.ErrUnsupported) { // nobody else writes here, and the version of the layout is in the format file
+	if errors.Is(err, hfile.ErrUnsupported) { // only symlake writes here, and the version of the layout is in the format file
 		err = fmt.Errorf("%w: %w", sinks.ErrCorrupt, err)
 	}
 	if err != nil {

@@ -43,7 +43,8 @@ func checkFormat(dir string) error {
 	return nil
 }
 
-// validName tells a file's name from whatever else; names from a damaged catalog must not lead out of the folder.
+// validName reports whether name is the name of a file of rows. A damaged catalog must not lead out of
+// the folder.
 func validName(name string) bool {
 	_, err := hex.DecodeString(name)
 	return err == nil && len(name) == nameDigits

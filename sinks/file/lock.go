@@ -23,8 +23,8 @@ func Lock(dir string) (unlock func(), err error) {
 	return func() { f.Close() }, nil // closing the last descriptor unlocks
 }
 
-// Join takes the store beside others that joined it, and the name for this process alone; "" is nobody's name.
-// ErrLocked at once if somebody has the store alone, or the name.
+// Join takes the store beside others that joined it, and the name for this process alone. "" takes no
+// name. Join returns ErrLocked at once if another process has the store alone, or has the name.
 func Join(dir, name string) (unlock func(), err error) {
 	all, err := lock(dir, lockName, true)
 	if err != nil {

@@ -113,8 +113,8 @@ func (s *store) close() error {
 	return s.db.close()
 }
 
-// CreateBlocks makes an empty folder for the rows of the store in dir where it is missing. Loads whose rows were
-// in the old one answer corrupt until they are written again.
+// CreateBlocks makes an empty folder for rows if the store in dir has none. Loads with rows in the old
+// folder answer corrupt until their rows are written again.
 func CreateBlocks(dir string) error {
 	if err := checkFormat(dir); err != nil {
 		return err

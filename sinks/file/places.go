@@ -11,8 +11,8 @@ import (
 // maxPlaces bounds the cache: some 10 MB.
 const maxPlaces = 1 << 17
 
-// places says in which file a load is, and remembers it: a load stays where it
-// is. Only what is there is remembered, so a new load is seen at once.
+// places finds the file of a load and remembers it: a load never changes its file. It remembers no
+// absence, so a new load is seen at once.
 type places struct {
 	db *database
 	mu sync.RWMutex
@@ -135,7 +135,7 @@ func fileOf(w *writer, at sinks.Prefix) (string, error) {
 	return string(name), err
 }
 
-// emptied gives those of the files that no load names.
+// emptied returns the files of names that no load names.
 func emptied(w *writer, names map[string]bool) (empty []string, err error) {
 	for name := range names {
 		var n int
@@ -149,7 +149,7 @@ func emptied(w *writer, names map[string]bool) (empty []string, err error) {
 	return empty, nil
 }
 
-// inUse gives those of the files that some load names, as another process would see it now.
+// inUse returns the files of names that some load names, as another process sees it now.
 func (p *places) inUse(names []string) (map[string]bool, error) {
 	is := make(map[string]bool)
 	err := p.db.read(func(v *view) error {

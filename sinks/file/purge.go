@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// purge leaves nothing in catalog.db and beside it but the records as they are. Overwriting what is deleted is not
-// enough: SQLite moves records between pages and leaves copies behind. So the
-// database is written anew from its records, then over its old pages, and -wal is emptied. Readers
-// that hold on to an older state are waited for, as long as a transaction would be.
+// purge removes all replaced and deleted values from catalog.db and its side files. To overwrite
+// deleted records is not enough: SQLite moves records between pages and leaves copies behind. So
+// SQLite writes the database anew from its records, then over its old pages, and empties -wal. purge
+// waits for readers of an older state as long as a transaction would.
 func (s *store) purge(ctx context.Context) (beyond []string, err error) {
 	beyond = []string{fmt.Sprintf("backups and snapshots of %s, and of the disk it is on", s.dir)}
 	return beyond, s.db.purge(ctx)

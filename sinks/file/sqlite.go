@@ -15,8 +15,8 @@ import (
 const (
 	busyMillis = "10000"
 	busy       = "_pragma=busy_timeout(" + busyMillis + ")"
-	// writing is what the writer's connection needs besides: what is replaced is overwritten, since wrapped keys are
-	// destroyed so; -wal shrinks to the limit after a large transaction.
+	// writing holds the writer's own settings. SQLite overwrites replaced values, which destroys wrapped
+	// keys; -wal shrinks to the limit after a large transaction.
 	writing = "mode=rw&" + busy + "&_pragma=synchronous(FULL)&_pragma=secure_delete(ON)&_pragma=journal_size_limit(16777216)"
 )
 
@@ -27,7 +27,7 @@ func dsn(path, options string) string {
 
 var errClosed = errors.New("store is closed")
 
-// named says in whose words an error of SQLite is, and knows damage.
+// named adds the catalog's name to an error of SQLite, and marks damage as sinks.ErrCorrupt.
 func named(err error) error {
 	if err == nil {
 		return nil

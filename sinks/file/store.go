@@ -28,7 +28,7 @@ func (s *store) temporary(name string) string {
 	return filepath.Join(s.dir, blocksName, name[:2], name+".tmp")
 }
 
-// unlink removes files that no load names any more. One that cannot be removed is Tidy's.
+// unlink removes files that no load names any more. It leaves a file that it cannot remove to Tidy.
 func (s *store) unlink(names []string) error {
 	var all error
 	for _, name := range names {

@@ -27,8 +27,8 @@ type view struct {
 // errMoved: a writer came while an immutable view was read.
 var errMoved = errors.New("the catalog was changed while it was read: run it again")
 
-// errNoIndex: a writer died, its -shm was removed, and who only reads cannot make it. A writer that closes removes -shm
-// just before -wal, so it may pass.
+// errNoIndex says that a writer died and its -shm is gone; a reader cannot make one. A writer that
+// closes removes -shm just before -wal, so the error may pass.
 var errNoIndex = errors.New("holds changes but its -shm is missing: open the store once for writing")
 
 func openView(path string, readOnly bool) (*view, error) {
@@ -86,9 +86,9 @@ func size(path string) int64 {
 	return info.Size()
 }
 
-// settled is the state of a file whose time of change tells it from every later
-// state: clocks of file systems tick up to every 10 ms, so one that was just
-// changed is looked at again when its tick is over.
+// settled returns the state of a file once its time of change tells that state from every later one.
+// Clocks of file systems tick up to every 10 ms, so settled looks at a file that just changed again
+// after its tick.
 func settled(path string) (os.FileInfo, error) {
 	const ticks = 20 * time.Millisecond
 	info, err := os.Stat(path)
@@ -103,10 +103,9 @@ func settled(path string) (os.FileInfo, error) {
 	return os.Stat(path)
 }
 
-// pending tells whether there may be changes beside the database's one file.
-// A -wal is 32 bytes of header, then changes. (One of just the header, left by
-// a writer that was killed there, is also one that SQLite cannot read without
-// writing: it tries for 10 s.)
+// pending reports whether changes may stand beside the database's one file. A -wal is 32 bytes of
+// header, then changes. A writer that was killed may leave the header alone; SQLite cannot read such
+// a -wal without writing, and tries for 10 s.
 func pending(path string) bool { return size(path+"-wal") > 32 }
 
 // fresh tells whether what v shows is the newest: a writer that came since puts its changes in -wal first.

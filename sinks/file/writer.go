@@ -64,9 +64,9 @@ func (w *writer) transaction(group []*change) error {
 	return nil
 }
 
-// back takes a failed transaction back, and the room it took in -wal if nobody
-// reads: on a full disk that may be the last there was. What failed counts, not
-// these: SQLite may have done the first, and does the second some day.
+// back takes a failed transaction back. If no reader is active it also frees the room in -wal, which
+// may be the last room of a full disk. Errors here do not count beside the failure: SQLite may have
+// rolled back by itself, and empties -wal some day.
 func (w *writer) back() {
 	for _, q := range []string{"ROLLBACK", "PRAGMA busy_timeout = 0", "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA busy_timeout = " + busyMillis} {
 		_ = w.exec(q)

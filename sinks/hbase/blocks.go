@@ -46,7 +46,7 @@ func (b blocks) Scan(ctx context.Context, s sinks.Span, emit func(sinks.Row) err
 	}))
 }
 
-// dropRows are marked as deleted in one transaction: those of a small load go at once.
+// dropRows is how many rows one transaction marks as deleted. A small load needs one transaction.
 const dropRows = 4096
 
 func (b blocks) Drop(ctx context.Context, prefixes [][]byte) error {

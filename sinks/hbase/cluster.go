@@ -55,7 +55,7 @@ func (w *writer) read(ctx context.Context, fresh bool) ([]*client.Region, error)
 	return list, nil
 }
 
-// region is the one that holds a row.
+// region returns the region that holds row.
 func (w *writer) region(ctx context.Context, row []byte, fresh bool) (*client.Region, error) {
 	list, err := w.read(ctx, fresh)
 	if err != nil {

@@ -29,9 +29,9 @@ type Exported struct {
 // Export writes all of a store as HFiles for HBase's own completebulkload, where a
 // cluster does not let symlake in: dir/blocks, cut for a table of the address's
 // regions, dir/catalog, and dir/tables.rb, a script for the HBase shell that makes the tables.
-// Records go as they are, so the cluster's store has the keys of the source. Nobody
-// may write the source meanwhile, and dir must be empty or not there. rest is what
-// follows "hbase:" in the URL that the cluster's store will have; no server is asked.
+// Records are copied unchanged, so the cluster's store has the keys of the source. No
+// process may write the source meanwhile, and dir must be empty or absent. rest follows
+// "hbase:" in the URL of the store to be. Export asks no server.
 func Export(ctx context.Context, from *sinks.Store, dir, rest string, now time.Time) (*Exported, error) {
 	a, err := parse(rest, false)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type Options struct {
 	ReadOnly  bool
 	ZooKeeper bool // the URL names ZooKeeper's quorum
-	NewBlocks bool // Create makes an empty blocks table for a catalog whose rows are lost
+	NewBlocks bool // Create makes an empty blocks table for a catalog that lost its rows
 	Write     WriteOptions
 }
 
@@ -81,7 +81,7 @@ func (s *store) meet(ctx context.Context) (notes []string, err error) {
 	return nil, nil
 }
 
-// missing tells a store that is not there from one that lost a table. Readers ask hbase:meta only, as meet does.
+// missing tells an absent store from a store that lost a table. Readers ask hbase:meta only, as meet does.
 func (s *store) missing(ctx context.Context, err error) error {
 	var gone []client.Table
 	for _, t := range []client.Table{s.catalog(), s.blocks()} {

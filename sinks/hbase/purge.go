@@ -10,9 +10,10 @@ import (
 // purgePoll is how often a compaction that was asked for is looked at.
 const purgePoll = 200 * time.Millisecond
 
-// purge rewrites the catalog's files without the values that were replaced: what is in memory is written,
-// then a major compaction keeps the one version there is. It returns when the old files are out of the table; a region server
-// moves them to the archive within hbase.hfile.compaction.discharger.interval (two minutes).
+// purge rewrites the catalog's files without replaced values: a flush writes the memory of the
+// servers, then a major compaction keeps one version. It returns when the old files are out of the
+// table; a region server moves them to the archive within
+// hbase.hfile.compaction.discharger.interval (two minutes).
 func (s *store) purge(ctx context.Context) (beyond []string, err error) {
 	if s.readOnly {
 		return nil, errReadOnly

@@ -34,8 +34,8 @@ func (p *puts) Begin(ctx context.Context) (bulk.FileSystem, string, []bulk.Regio
 	return files, dir, bulk.Boundaries(nil), err
 }
 
-// Deliver implements bulk.Target. The client slows down while a region is too
-// busy, and repeats what was not done: the same cell twice is one.
+// Deliver implements bulk.Target. The client slows down while a region is too busy, and repeats
+// cells that HBase did not take: the same cell twice is one.
 func (p *puts) Deliver(ctx context.Context, files []*bulk.File) error {
 	var cells []client.Cell
 	bytes := 0

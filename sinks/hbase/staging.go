@@ -9,9 +9,9 @@ import (
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
 )
 
-// A staging folder has a note in the catalog's table, in a column of its own that
-// no reader asks for: row "s" ‖ folder, when it was made and when its batch was last
-// heard of, milliseconds since 1970 (8 bytes each).
+// A staging folder has a note in the catalog's table, in a column of its own that no reader asks for:
+// row "s" ‖ folder, the time of its creation and of its batch's last sign of life, milliseconds since
+// 1970 (8 bytes each).
 const stagingPrefix = "s"
 
 func stagingColumn() client.Column { return client.Column{Family: "c", Qualifier: "s"} }
@@ -34,8 +34,8 @@ func (w *writer) noteStaging(ctx context.Context, dir string, made time.Time) er
 }
 
 const (
-	// beat is how often a batch says that it is alive; one that has not for
-	// stagingLease is dead.
+	// beat is how often a batch notes that its process is alive. Without a note for
+	// stagingLease the batch is dead.
 	beat         = 5 * time.Minute
 	stagingLease = time.Hour
 )

@@ -70,8 +70,8 @@ func splits(regions int) [][]byte {
 	return list
 }
 
-// create makes the namespace and the tables that are missing, of a store that is not there at all. One table beside
-// another that has rows is sinks.ErrLost, unless newBlocks says that the rows may stay lost.
+// create makes the namespace and the missing tables of a new store. If one table is missing and the
+// other has rows, it returns sinks.ErrLost, unless newBlocks says that the rows may stay lost.
 func create(ctx context.Context, c *client.Client, a *address, newBlocks bool, notice func(string)) error {
 	missing, err := absent(ctx, c, a)
 	if err != nil {
@@ -89,7 +89,7 @@ func create(ctx context.Context, c *client.Client, a *address, newBlocks bool, n
 			return err
 		}
 	}
-	for i, s := range a.schemas() { // blocks first: a catalog alone means that they are lost
+	for i, s := range a.schemas() { // blocks first: a catalog alone means lost rows
 		if !slices.Contains(missing, s.Table) {
 			continue
 		}
@@ -114,8 +114,8 @@ func create(ctx context.Context, c *client.Client, a *address, newBlocks bool, n
 	return nil
 }
 
-// absent gives the tables that are not there. It asks for the catalog first, which is made last, so that
-// a store that another process makes meanwhile never looks like one that lost its blocks.
+// absent returns the missing tables. It asks for the catalog first, which create makes last: so a store
+// that another process makes meanwhile never looks like a store without its blocks.
 func absent(ctx context.Context, c *client.Client, a *address) (missing []client.Table, err error) {
 	for _, t := range []client.Table{a.catalog(), a.blocks()} {
 		bounded, cancel := context.WithTimeout(ctx, contactTime)
@@ -214,6 +214,6 @@ func differences(where string, want, have map[string]string) (notes []string) {
 	return notes
 }
 
-// contactTime is how long opening a store may take: who cannot be reached at
-// all is not waited for as long as a server that was.
+// contactTime is how long opening a store may take: shorter than the patience with a server that
+// answered before.
 const contactTime = 30 * time.Second

@@ -44,7 +44,7 @@ func (w *writer) Tidy(ctx context.Context, before time.Time) (freed int64, err e
 	return 0, w.compactDropped(ctx)
 }
 
-// compactDropped asks for a major compaction of every region whose rows were dropped.
+// compactDropped asks for a major compaction of every region with dropped rows.
 func (w *writer) compactDropped(ctx context.Context) error {
 	w.mu.Lock()
 	dropped := slices.Collect(maps.Values(w.dropped))

@@ -10,24 +10,24 @@ import (
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
 )
 
-// WriteOptions say how rows get into the table. Zero values are what is documented.
+// WriteOptions say how rows get into the table. Each field documents its zero value.
 type WriteOptions struct {
 	// Puts sends rows as mutations, where HBase's file system is out of reach:
 	// slower, dearer for the servers, the same rows in the end.
 	Puts    bool
 	Scratch string // folder for sealed rows before they are sent as Puts; "": the system's
-	// User is whom HDFS is told; "": the one of the URL, or else of the process. HadoopConf is a folder of
+	// User is the name for HDFS; "": the user of the URL, or else of the process. HadoopConf is a folder of
 	// core-site.xml and hdfs-site.xml, for name services.
 	User, HadoopConf string
 	// OpenS3 opens a bucket by its name, for a root on S3; nil: such a root is refused.
 	OpenS3 func(ctx context.Context, name string) (bucket.Bucket, error)
-	// Notice hears what an operator may want to know, from any goroutine (nil: nobody).
+	// Notice, unless nil, gets sentences for an operator, from any goroutine.
 	Notice func(string)
 	Now    func() time.Time // nil: time.Now
 }
 
-// writer makes batches and keeps house: what is staged, how many files the
-// regions have. Safe for concurrent use.
+// writer makes batches and keeps house: it knows the staging folders and the files of regions. Safe
+// for concurrent use.
 type writer struct {
 	c     *client.Client
 	rows  client.Table

@@ -1,12 +1,12 @@
 // Package kek holds the key-encryption keys that wrap a store's keys: a local
 // keyset in a file, which another key may keep sealed, and a throw-away one in memory.
 //
-// It leaves to sinks/row what is wrapped and how it is bound, and to sinks/kek/kms keys of AWS KMS.
+// It leaves to sinks/row the keys to wrap and their binding, and to sinks/kek/kms keys of AWS KMS.
 //
 // Invariants:
 //   - a keyset file is never replaced: losing it loses every store under it;
 //   - a keyset file that others can read is refused, not used with a warning, unless it is sealed;
-//   - a key that is wrong or refused is sinks.ErrRefused; a key service that is out of reach is not.
+//   - a wrong or refused key is sinks.ErrRefused; a key service out of reach is not.
 package kek
 
 import (

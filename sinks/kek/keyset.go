@@ -128,7 +128,7 @@ type keysetKey struct {
 	path, id string
 }
 
-// ID is that of the primary key, as tink's own tools show it.
+// ID returns the id of the primary key, as tink's own tools show it.
 func (k keysetKey) ID() string { return k.id }
 
 func (k keysetKey) Encrypt(_ context.Context, plain, aad []byte) ([]byte, error) {
@@ -143,7 +143,7 @@ func (k keysetKey) Decrypt(_ context.Context, sealed, aad []byte) ([]byte, error
 	return plain, nil
 }
 
-// sealing is a key as tink wants it, to seal a keyset with. It keeps its error, of which tink tells the text only.
+// sealing is a key as tink wants it, to seal a keyset with. It keeps its error, because tink passes the text only.
 type sealing struct {
 	k   sinks.KEK
 	err error

@@ -28,7 +28,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// prefix parts our keys from others' in one Redis. Durable: its number is that of what stands behind it.
+// prefix parts our keys from others' in one Redis. Durable: its number is the version of the values.
 const prefix = "symlake1:"
 
 // Options of a cache. The zero value is ready for use.
@@ -41,7 +41,7 @@ type Options struct {
 	Rest time.Duration
 	// MaxRowBytes: larger rows are neither put nor taken; 0: 1 MiB.
 	MaxRowBytes int
-	// Notice hears when Redis begins to fail, and when it answers again; nil: nobody.
+	// Notice, unless nil, gets a sentence when Redis begins to fail, and when it answers again.
 	Notice func(string)
 }
 
@@ -136,8 +136,8 @@ func (c *Cache) Put(ctx context.Context, rows []sinks.Row) {
 	})
 }
 
-// notRedis keeps the first error that is no answer of Redis: one that says that it is full, or loading,
-// is an answer, and costs no more than a miss.
+// notRedis keeps the first error that is no answer of Redis. "Out of memory" or "loading" is an
+// answer, and costs no more than a miss.
 func notRedis(err, first error) error {
 	if _, said := rueidis.IsRedisErr(err); said || first != nil {
 		return first

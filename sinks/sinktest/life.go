@@ -36,7 +36,7 @@ func drop(t *testing.T, open func() *sinks.Store) {
 			}
 		}
 	}
-	one(t, s, span(load(1, 1), 0)) // what is remembered of it goes too
+	one(t, s, span(load(1, 1), 0)) // a memory of it goes too
 	drop(load(1, 1), load(9, 9))
 	if r := one(t, s, span(load(1, 1), 0)); r.Key != nil {
 		t.Fatal("a dropped load answers")
@@ -57,7 +57,7 @@ func drop(t *testing.T, open func() *sinks.Store) {
 	same(t, all(t, s, sinks.Span{}), a)
 }
 
-// tidy: what is committed or still being written stays; what never was goes, and is not seen before either.
+// tidy tries that committed rows and batches under way stay. Rows of dead batches go, and are never seen.
 func tidy(t *testing.T, open func() *sinks.Store) {
 	s := open()
 	a, b := rows(load(1, 1), 3, 100), rows(load(2, 1), 800, 2000)

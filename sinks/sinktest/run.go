@@ -54,7 +54,7 @@ func Run(t *testing.T, open func(t *testing.T) *sinks.Store) {
 	}
 }
 
-// ctx is for calls that nobody ends early.
+// ctx is for calls that run to their end.
 var ctx = context.Background()
 
 // load names a load by two numbers.
@@ -65,7 +65,7 @@ func load(artifact, n int) []byte {
 	return p
 }
 
-// key is that of a row of kind 1.
+// key returns the key of a row of kind 1.
 func key(prefix []byte, last uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(bytes.Clone(prefix), 1), last)
 }

@@ -11,7 +11,7 @@ type bench struct {
 	symlake string
 	peer    string // testdata/bench/peer, built; "" where cargo is not
 	cache   string
-	tmp     string // on tmpfs if there is one: the disk is not what is measured
+	tmp     string // on tmpfs if there is one, to leave the disk out of the measurement
 	pairs   int
 	probes  int
 	lasts   time.Duration

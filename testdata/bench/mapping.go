@@ -91,7 +91,7 @@ func (b *bench) load(m *mapped, file, config string, counts bool) error {
 	return nil
 }
 
-// repeat writes n copies of a mapping whose classes have other names in each.
+// repeat writes n copies of a mapping, with other names of classes in each.
 func repeat(from, to string, n int) (err error) {
 	text, err := os.ReadFile(from)
 	if err != nil {

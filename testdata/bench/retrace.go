@@ -21,7 +21,7 @@ import (
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
-// retraced is what was measured of Java and Kotlin stacks.
+// retraced holds the measurements of Java and Kotlin stacks.
 type retraced struct {
 	mapping                   float64 // MB
 	warm, text                float64 // frames a second of processor time: from lines to answers; from text to text
@@ -98,7 +98,7 @@ func asStacks(frames []string, id string) string {
 }
 
 // retrace measures stacks of Java and Kotlin against R8's tool and rust-proguard, on the mapping that
-// testdata/r8/fresh.sh made. nil: it is not there.
+// testdata/r8/fresh.sh made. It returns nil without that mapping.
 func (b *bench) retrace() (*retraced, error) {
 	mapping, jar := filepath.Join(b.cache, "r8", "mapping.txt"), filepath.Join(b.cache, "r8", "r8.jar")
 	st, err := os.Stat(mapping)

@@ -34,8 +34,8 @@ type code struct {
 	addresses []uint64
 }
 
-// rows measures symbolicate --input over 10 M frames in Parquet: those of a day's crashes, where addresses come again
-// as names in a text do (Zipf, 1.1, over 400,000), and all of them drawn at random.
+// rows measures symbolicate --input over 10 M frames in Parquet: once the frames of a day's crashes, with
+// addresses that come again as names in a text do (Zipf, 1.1, over 400,000), once frames drawn at random.
 func (b *bench) rows(files []string) error {
 	store := filepath.Join(b.tmp, "rows-store")
 	var known []string
@@ -92,7 +92,7 @@ func (b *bench) rows(files []string) error {
 	return w.Flush()
 }
 
-// codes finds what is in the store, and draws addresses of its functions.
+// codes lists the artifacts of the store, and draws addresses of their functions.
 func (b *bench) codes(store string, files []string) ([]code, error) {
 	var out bytes.Buffer
 	if _, err := run(nil, &out, b.symlake, "--store", "file:"+store, "--json", "artifacts"); err != nil {

@@ -19,7 +19,7 @@ type usage struct {
 }
 
 // run executes a program to its end; stdout nil is the null device, which
-// costs nobody anything. Its standard error is kept for the error only.
+// costs nothing. Its standard error is kept for the error only.
 func run(stdin io.Reader, stdout io.Writer, program string, args ...string) (usage, error) {
 	cmd := exec.Command(program, args...)
 	var stderr bytes.Buffer

@@ -148,8 +148,8 @@ func anyOrder(d *rand.Rand, methods int) func(int) int {
 	return func(int) int { return int(often.Uint64()) }
 }
 
-// byCaller draws as programs call: a method calls the same few, some of them more often than others, and what is called
-// from many places follows Zipf's law.
+// byCaller draws as programs call: a method calls the same few methods, some of them more often. Methods with
+// many callers follow Zipf's law.
 func byCaller(d *rand.Rand, methods int) func(int) int {
 	const callees = 12
 	called := rand.NewZipf(d, 1.2, 4, uint64(methods-1))

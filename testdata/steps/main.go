@@ -40,7 +40,7 @@ import (
 type cost struct {
 	Steps uint64 `json:"steps"`
 	Bytes uint64 `json:"bytes"`
-	Runs  int    `json:"runs"` // what was found: runs, frames, events or bytes of a name
+	Runs  int    `json:"runs"` // findings: runs, frames, events or bytes of a name
 	Err   string `json:"err"`
 }
 

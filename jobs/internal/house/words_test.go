@@ -39,12 +39,11 @@ const mostAvoided = 0.005
 // unwritten lists the folders above that share, and the number of their comment lines with a phrase
 // to avoid. "tests" counts the comments of all tests. A number may only shrink.
 var unwritten = map[string]int{
-	"formats":  531,
-	"sinks":    484,
-	"ingest":   231,
-	"jobs":     170,
-	"testdata": 12,
-	"tests":    323,
+	"formats": 531,
+	"sinks":   484,
+	"ingest":  231,
+	"jobs":    170,
+	"tests":   323,
 }
 
 // comment is one line of a comment.

@@ -17,7 +17,7 @@ import (
 	"github.com/symlake/symlake/sinks/bucket/s3"
 )
 
-// Options are those of S3; folders need none.
+// Options are the options of S3; folders need none.
 type Options = s3.Options
 
 // Open takes s3://bucket/prefix, file:PATH or a path. key is not empty when the

@@ -131,7 +131,7 @@ func deleteKeys(t *testing.T, b bucket.Bucket) {
 	create(t, b, "b", []byte("again"))
 }
 
-// draft: what is written to a draft is an object once it is published and not before, and replaces none.
+// draft tries that a draft is an object once it is published, not before, and replaces none.
 func draft(t *testing.T, b bucket.Bucket) {
 	d, ok := b.(bucket.Drafter)
 	if !ok {

@@ -65,7 +65,7 @@ func random(n int) []byte {
 	return b
 }
 
-// Keys whose order by folders is not their order by bytes, and odd names.
+// keys sort differently by folders and by bytes, and have odd names.
 var keys = []string{
 	"a.b", "a/b", "a/b.c", "a/c/d", "a-b/x", "a-", "A", "a b", "a+b", "b/ä", "b/z", "b/\U0001F600", "é", "zz/%41", "zz/1", "zz/10", "zz/2",
 }

@@ -3,14 +3,14 @@
 //
 // Invariants:
 //   - an ETag is size, modification time in nanoseconds and inode;
-//   - what is read is what the entry named: a file replaced under its name
-//     gives ErrChanged when it is opened, one overwritten in place also from
-//     ReadAt and Close;
-//   - what is written appears whole, synced, under its name or not at all;
+//   - a reader reads the file that its entry named: Open gives ErrChanged for a
+//     file replaced under its name, ReadAt and Close also for a file overwritten
+//     in place;
+//   - a written object appears whole, synced, under its name or not at all;
 //   - no key leaves the folder by its text. Symbolic links to files are
-//     followed, those to folders are not, so a listing ends.
+//     followed, links to folders are not, so a listing ends.
 //
-// Files whose name begins with ".symlake-" are unfinished writes and no
+// Files with a name that begins with ".symlake-" are unfinished writes and no
 // objects; devices, sockets and pipes are none either.
 package file
 

@@ -14,8 +14,8 @@ import (
 	"github.com/symlake/symlake/sinks/internal/newfile"
 )
 
-// damaged is the ETag of an entry whose file cannot even be asked for its
-// size, such as a link that leads nowhere: Open says why.
+// damaged is the ETag of an entry if even the size of its file is out of reach, as with a link that leads
+// nowhere. Open says why.
 const damaged = "unreadable"
 
 // List implements bucket.Bucket. One folder's names are held at a time per
@@ -102,7 +102,7 @@ func (l *lister) folder(base string) error {
 	return nil
 }
 
-// hidden reports whether a folder or file is not for whoever lists.
+// hidden reports whether the listing leaves out a folder or file.
 func (l *lister) hidden(key string, mode fs.FileMode) bool {
 	if l.hide == nil {
 		return false

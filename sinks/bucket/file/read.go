@@ -69,8 +69,8 @@ func (r *reader) ReadAt(b []byte, off int64) (int, error) {
 
 func (r *reader) Mapped() []byte { return r.mapped }
 
-// Close ends the mapping. It is ErrChanged when the file was overwritten in
-// place while it was open: what was read from the mapping may be a mixture.
+// Close ends the mapping. It returns ErrChanged if the file was overwritten in place while it was open:
+// bytes read from the mapping may mix two states.
 func (r *reader) Close() error {
 	_, err := r.check()
 	if len(r.mapped) > 0 {

@@ -90,7 +90,7 @@ func replace(temp, p, want string) error {
 	if err != nil {
 		return &os.PathError{Op: "flock", Path: p, Err: err}
 	}
-	// Who had the lock before may have replaced the name: its file is another then.
+	// The holder of the lock before may have replaced the name: then this is another file.
 	info, err := os.Stat(p)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && etag(info) != want {
 		return gone
@@ -142,7 +142,7 @@ func (c *canceled) Read(b []byte) (int, error) {
 	return c.r.Read(b)
 }
 
-// makeFolder makes dir and what is missing above it, each durably.
+// makeFolder makes dir and missing folders above it, each durably.
 func makeFolder(dir string) error {
 	if info, err := os.Stat(dir); err == nil {
 		if !info.IsDir() {

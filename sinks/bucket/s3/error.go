@@ -121,8 +121,8 @@ func innermost(err error) string {
 	return text
 }
 
-// Refused reports whether the server refused a request for what it is or who asks, or in this region, which some also do
-// for objects that are not there. The answer to HEAD has no more to say.
+// Refused reports whether the server refused a request for its kind, its caller or its region. Some servers
+// also refuse so for missing objects. The answer to HEAD says no more.
 func Refused(err error) bool {
 	var res *awshttp.ResponseError
 	if !errors.As(err, &res) {

@@ -25,11 +25,11 @@ import (
 	"github.com/tdewolff/parse/v2/xml"
 )
 
-// maxPage bounds a page of a listing: a thousand keys of at most 1,024 bytes, each of which may be escaped, need less.
+// maxPage bounds a page of a listing: a thousand keys of at most 1,024 bytes need less, even escaped.
 const maxPage = 32 << 20
 
-// pageReader reads the pages of a listing in the SDK's place, whose reader of XML takes more than half of the processor
-// time of a run that finds nothing new. Errors stay the SDK's.
+// pageReader reads the pages of a listing in the SDK's place. The SDK's reader of XML takes more than half
+// of the processor time of a run without new objects. Errors stay the SDK's.
 type pageReader struct {
 	sdk middleware.DeserializeMiddleware
 }
@@ -43,7 +43,7 @@ func readPages(o *s3.Options) {
 	})
 }
 
-// ID is that of the SDK's reader.
+// ID returns the id of the SDK's reader.
 func (*pageReader) ID() string { return "OperationDeserializer" }
 
 // HandleDeserialize implements middleware.DeserializeMiddleware.
@@ -78,8 +78,8 @@ func (e *pageError) Error() string { return "page of a listing: " + e.error.Erro
 
 func (e *pageError) Unwrap() error { return e.error }
 
-// RetryableError is what the SDK asks errors: a page that broke off may come whole the next time, one that is
-// no page stays what it is.
+// RetryableError answers the SDK's retryer: a page that broke off may come whole the next time, a text
+// that is no page will not.
 func (e *pageError) RetryableError() bool {
 	var network net.Error
 	return contextError(e.error) == nil && (errors.Is(e.error, io.ErrUnexpectedEOF) || errors.As(e.error, &network))
@@ -200,7 +200,7 @@ func room[T any](list *[]T) *T {
 	return &(*list)[len(*list)-1]
 }
 
-// entities are those that need no declaration (XML 1.0, 4.6).
+// entities need no declaration (XML 1.0, 4.6).
 var entities = map[string]byte{"lt": '<', "gt": '>', "amp": '&', "quot": '"', "apos": '\''}
 
 // appendText appends the characters that text stands for (XML 1.0, 4.1 and 4.6).

@@ -39,8 +39,8 @@ type target interface {
 // errDamaged: all bytes of an object came, and they do not have its checksum. Wrapped.
 var errDamaged = errors.New("the bytes that came are not the ones that were stored")
 
-// get writes the bytes [off, off+n) of an object to w. It reads an object again whose bytes do not
-// have the checksum that the server keeps; the answer to a range has none.
+// get writes the bytes [off, off+n) of an object to w. If the bytes do not have the checksum that the
+// server keeps, it reads again; the answer to a range has no checksum.
 func (b *Bucket) get(ctx context.Context, e bucket.Entry, off, n int64, w target) error {
 	if n == 0 {
 		return b.empty(ctx, e)
@@ -62,7 +62,7 @@ func (b *Bucket) get(ctx context.Context, e bucket.Entry, off, n int64, w target
 	return b.explain("read", e.Key, &sumError{sumAttempts, damage})
 }
 
-// sumError is an object whose bytes never had their checksum.
+// sumError says that no read of an object had its checksum.
 type sumError struct {
 	times int
 	err   error // of the last time

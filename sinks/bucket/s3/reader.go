@@ -106,8 +106,8 @@ func later(err error) error {
 	return err
 }
 
-// block returns one block. Who misses it first fetches it, with the next ones
-// when reading runs forward; others wait for it.
+// block returns one block. The first caller without it fetches it, with the next blocks when reading runs
+// forward; others wait for it.
 func (r *reader) block(i int64) ([]byte, error) {
 	r.mu.Lock()
 	if b := r.blocks[i]; b != nil {

@@ -4,19 +4,19 @@
 // Invariants:
 //   - a prefix is a folder: keys are what follows it and its slash;
 //   - keys are raw: no escaping on the way in or out;
-//   - every read names the ETag it wants (If-Match) and compares that of the
+//   - every read names the ETag it wants (If-Match) and compares the ETag of the
 //     answer, so nothing mixes two states of an object;
-//   - a listing comes to its end or fails: a key that it does not name is not
-//     there;
-//   - every write is conditional; there is no other kind.
+//   - a listing comes to its end or fails: it names every key;
+//   - every write is conditional.
 //
-// The SDK's standard retryer repeats requests. This package repeats a read whose answer breaks off in
-// the middle, and a read of a whole object whose bytes do not have the checksum that was stored with
-// it: the one that comes with an object below 16 MiB, and CRC32, CRC32C or CRC64NVME of a larger one,
-// where they are of the whole object and not of the checksums of its parts. A read of a single range
-// has no checksum: TLS is what protects it on its way. The caller's context
-// alone says how long a request may take; only a silent connection is given up. Objects of size 0
-// whose key ends in a slash are folder marks of consoles and no objects.
+// The SDK's standard retryer repeats requests. This package repeats a read if its answer breaks off in
+// the middle, and a read of a whole object if the bytes do not have the checksum that was stored with
+// it. An object below 16 MiB comes with its checksum; a larger one has CRC32, CRC32C or CRC64NVME,
+// if they are of the whole object and not of the checksums of its parts. A read of a single range has no
+// checksum: TLS protects it on its way.
+//
+// The caller's context alone says how long a request may take; only a silent connection is given up.
+// Objects of size 0 with a key that ends in a slash are folder marks of consoles and no objects.
 package s3
 
 import (
@@ -38,8 +38,8 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// Options say which server and as whom. The zero value is AWS with whatever
-// its SDK finds: environment, shared configuration, container, machine.
+// Options name the server and the credentials. The zero value is AWS with the credentials that its SDK finds:
+// environment, shared configuration, container, machine.
 type Options struct {
 	Endpoint  string // URL of another server; "": AWS, or AWS_ENDPOINT_URL_S3
 	Region    string // "": as configured; us-east-1 where an endpoint needs none

@@ -8,7 +8,7 @@ import (
 	"math/bits"
 )
 
-// crcKind is a checksum whose values over the parts of a text can be joined to that over the whole.
+// crcKind is a checksum that joins: values over the parts of a text make the value over the whole.
 type crcKind struct {
 	bits   int
 	poly   uint64 // the polynomial, reflected

@@ -44,7 +44,7 @@ func (b *Bucket) Create(ctx context.Context, key, etag string, r io.Reader) erro
 	}
 	err = b.explain("create", key, err)
 	if errors.Is(err, bucket.ErrNotFound) && etag != "" {
-		return fmt.Errorf("%w: %w", bucket.ErrChanged, err) // what was to be replaced is gone
+		return fmt.Errorf("%w: %w", bucket.ErrChanged, err) // the object to replace is gone
 	}
 	if errors.Is(err, bucket.ErrChanged) {
 		if _, meta, serr := b.Stat(ctx, key); serr == nil && meta[writeMark] == mark {

@@ -16,11 +16,11 @@ import (
 type Options struct {
 	Heap    string            // of the Java process; "" is 512m
 	Root    string            // hbase.rootdir; "" is a local folder of the server
-	User    string            // whom HDFS knows HBase as; "" is whoever runs the test
+	User    string            // the user that HDFS knows HBase as; "": the user of the test
 	Servers int               // region servers, all in the one process; 0 is 1
 	Fast    bool              // compile as a server would: worth its start for benchmarks only
 	Site    map[string]string // further properties of hbase-site.xml
-	Until   string            // what its log says when it has come far enough; "" is that it is ready
+	Until   string            // text in the log that ends the wait for the server; "": the server is ready
 }
 
 // Server is a running HBase: master, region servers and ZooKeeper in one process.
@@ -180,7 +180,7 @@ func (s *Server) run() (err error) {
 	return s.proc.ready(s.until, startPatience)
 }
 
-// URL is that of a store in a namespace of its own on this server.
+// URL returns the URL of a store in a namespace of its own on this server.
 func (s *Server) URL(namespace string) string {
 	hosts := s.Master
 	if s.Region != "" {

@@ -15,8 +15,8 @@ const LibVariable = "SYMLAKE_HBASE_LIB"
 //go:embed pom.xml
 var pom []byte
 
-// Lib is the folder with HBase's jars: what LibVariable names, else the one that make test
-// fills. Without it the test is skipped, and fails under formattest.Require.
+// Lib returns the folder of HBase's jars: the folder that LibVariable names, else the folder that make
+// test fills. Without it the test is skipped, and fails under formattest.Require.
 func Lib(t testing.TB) string {
 	t.Helper()
 	lib := os.Getenv(LibVariable)

@@ -31,8 +31,8 @@ const (
 	connectTime  = 5 * time.Second
 )
 
-// Options say where a key of AWS KMS is; what is empty comes from AWS's own
-// variables and files, the region from the key's ARN first.
+// Options say where a key of AWS KMS is. AWS's own variables and files fill empty fields; the region
+// comes from the key's ARN first.
 type Options struct {
 	Key      string // ARN of a key or alias; with Region also an id or alias/NAME
 	Region   string
@@ -49,8 +49,8 @@ type Key struct {
 	credentials aws.CredentialsProvider
 }
 
-// Open gets ready to use a key. It asks nobody yet: credentials are looked for, and the key is
-// used, when something is wrapped or unwrapped.
+// Open gets ready to use a key. It asks no server: the first Encrypt or Decrypt looks for credentials
+// and uses the key.
 func Open(ctx context.Context, o Options) (*Key, error) {
 	region, pause := o.Region, cmp.Or(o.pause, longestPause)
 	if part := strings.Split(o.Key, ":"); region == "" && len(part) >= 6 && part[0] == "arn" && part[2] == "kms" {
@@ -112,8 +112,8 @@ func (k *Key) Decrypt(ctx context.Context, sealed, aad []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// refusals are KMS's words for a key that is another, or not to be used by who asks; all
-// others (it is busy, the credentials are none or too old) say nothing of the key.
+// refusals are KMS's words for a wrong key, or for a caller that may not use it. All other errors (a
+// busy service, absent or old credentials) say nothing of the key.
 var refusals = map[string]string{
 	"InvalidCiphertextException": "it is not the key that this was sealed with, or the sealed bytes were changed",
 	"IncorrectKeyException":      "it is not the key that this was sealed with",
@@ -145,7 +145,7 @@ func (k *Key) said(ctx context.Context, err error) error {
 	return fmt.Errorf("key %s: %w: %w", k.key, errService, innermost(err))
 }
 
-// innermost is what is wrong, without the names of the calls around it; of a connection, with its address.
+// innermost returns the cause of an error without the names of the calls around it; a connection's cause keeps its address.
 func innermost(err error) error {
 	for {
 		next := errors.Unwrap(err)

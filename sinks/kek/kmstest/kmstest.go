@@ -19,7 +19,7 @@ import (
 	"testing"
 )
 
-// Region and Account are those of every key.
+// Region and Account are parts of every key's ARN.
 const (
 	Region  = "eu-central-1"
 	Account = "111122223333"
@@ -115,7 +115,7 @@ func (s *Server) Fail(faults ...Fault) {
 	s.faults = slices.Clone(faults)
 }
 
-// Calls gives what was asked since the last call of Calls.
+// Calls returns the requests since the last call of Calls.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *Server) Calls() []Call {
 	return calls
 }
 
-// request and answer are those of Encrypt and Decrypt; bytes are base64 in JSON.
+// request and answer are the bodies of Encrypt and Decrypt; bytes are base64 in JSON.
 type request struct {
 	KeyId             string
 	Plaintext         []byte
@@ -191,7 +191,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(a)
 }
 
-// signature gives who signed, as version 4 of AWS's signatures says it.
+// signature returns the signer's access key, as version 4 of AWS's signatures names it.
 func signature(r *http.Request) (access string, ok bool) {
 	rest, ok := strings.CutPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=")
 	access, scope, _ := strings.Cut(rest, "/")

@@ -38,7 +38,7 @@ type file struct {
 	folder bool
 	data   []byte
 	synced []byte
-	// What was written since the last sync, in order.
+	// Changes since the last sync, in order.
 	unsynced []change
 }
 
@@ -89,7 +89,7 @@ func (f *file) torn() []byte {
 	return data
 }
 
-// New reads a folder, all of which is on disk.
+// New reads a folder that is on disk as a whole.
 func New(root string) (*Disk, error) {
 	d := &Disk{Root: root, files: map[string]*file{"": {folder: true}}, durable: map[string]map[string]*file{}, fds: map[int]string{}, unnamed: map[string]*file{}}
 	err := filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
@@ -137,8 +137,8 @@ func (d *Disk) syncFolder(path string) { d.durable[path] = d.within(path) }
 // The ways in which a process and its machine end.
 const (
 	Killed = "killed"      // the page cache stays
-	Lost   = "power lost"  // only what was synced is left
-	Torn   = "writes torn" // names arrived, and half of what was not synced
+	Lost   = "power lost"  // only synced bytes are left
+	Torn   = "writes torn" // names arrived, and half of the unsynced bytes
 )
 
 // Image writes the folder as an end leaves it, to a new one.
@@ -146,7 +146,7 @@ func (d *Disk) Image(how, to string) error {
 	if how == Lost {
 		return d.lostImage("", to)
 	}
-	for _, path := range slices.Sorted(maps.Keys(d.files)) { // folders come before what is in them
+	for _, path := range slices.Sorted(maps.Keys(d.files)) { // folders come before their files
 		f := d.files[path]
 		data := f.data
 		if how == Torn {

@@ -138,7 +138,7 @@ func (s *Server) Make(t testing.TB, name string) {
 	}
 }
 
-// Put writes an object, whatever was there, with metadata.
+// Put writes an object with metadata, over an older one too.
 func (s *Server) Put(t testing.TB, name, key string, body []byte, meta map[string]string) {
 	t.Helper()
 	_, err := s.Client.PutObject(context.Background(), &s3.PutObjectInput{

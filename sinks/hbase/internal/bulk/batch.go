@@ -94,7 +94,7 @@ func (b *Batch) write(r sinks.Row) error {
 	return b.Flush(b.ctx)
 }
 
-// Flush stages what is buffered, in key order. Commit and a full buffer do so by themselves.
+// Flush stages the buffered rows, in key order. Commit and a full buffer do so by themselves.
 func (b *Batch) Flush(ctx context.Context) error {
 	if len(b.chunks) == 0 {
 		return nil

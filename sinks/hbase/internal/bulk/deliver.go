@@ -23,7 +23,7 @@ type Loader struct {
 	Cluster Cluster
 	// Files opens the file system of the staging folder.
 	Files func(ctx context.Context, dir string) (FileSystem, error)
-	// Done hears of one row in each region that got a file, once all have (nil: nobody).
+	// Done, unless nil, gets one row of each region that got a file, once all have their files.
 	Done func(ctx context.Context, rows [][]byte)
 	// AtOnce is how many files are handed over at a time (0: 4).
 	AtOnce int
@@ -40,10 +40,10 @@ const (
 	defaultAtOnce = 4
 	// maxRefusals of one file, each after something has changed.
 	maxRefusals = 20
-	// unclearTime is how long a file whose answers are lost is handed over again:
-	// longer than it takes to notice that a server is dead and to open its regions elsewhere.
+	// unclearTime is how long a file is handed over again while its answers are lost: longer
+	// than HBase takes to notice a dead server and to open its regions elsewhere.
 	unclearTime = 10 * time.Minute
-	// settleTime is how long a load whose answer was lost may still be under way.
+	// settleTime is how long a load may still be under way after its answer was lost.
 	settleTime = 30 * time.Second
 )
 
@@ -136,7 +136,7 @@ func (l *Loader) deliver(ctx context.Context, f *File) error {
 			return fmt.Errorf("load %d rows into region %s: %w", f.Rows, region, err)
 		}
 		if err != nil {
-			// On HDFS a load moves the file: one that is gone is loaded, or lost with its server.
+			// On HDFS a load moves the file: a missing file is loaded, or lost with its server.
 			var serr error
 			if loaded, serr = l.settle(ctx, f); serr != nil {
 				return fmt.Errorf("load %d rows into region %s: %w, after %w", f.Rows, region, serr, err)

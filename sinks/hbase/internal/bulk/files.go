@@ -18,7 +18,7 @@ type FileSystem interface {
 	// Create makes a new file, and the folders above it.
 	Create(ctx context.Context, path string) (Output, error)
 	Open(ctx context.Context, path string) (Input, error)
-	// Remove removes a file, or a folder with all that is in it; what is not there is no error.
+	// Remove removes a file, or a folder with all files in it. It returns nil if path is absent.
 	Remove(ctx context.Context, path string) error
 }
 
@@ -44,8 +44,8 @@ type FileOptions struct {
 	S3         OpenS3
 }
 
-// OpenS3 opens a bucket of S3 by its name. It is given by who loads, so that who only reads
-// brings no SDK; nil: roots on S3 are refused.
+// OpenS3 opens a bucket of S3 by its name. A loader gives it, so that a reader links no SDK. If it is
+// nil, roots on S3 are refused.
 type OpenS3 = func(ctx context.Context, bucket string) (bucket.Bucket, error)
 
 // OpenFileSystem gives the file system that a path stands on.

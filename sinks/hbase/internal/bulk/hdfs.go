@@ -86,7 +86,7 @@ func (d *dfs) Create(ctx context.Context, name string) (Output, error) {
 	dir := path.Dir(p)
 	switch err := d.c.Mkdir(dir, 0o777); {
 	case err == nil:
-		if err := d.c.Chmod(dir, 0o777); err != nil { // whatever the server's umask
+		if err := d.c.Chmod(dir, 0o777); err != nil { // the server's umask may narrow it
 			return nil, err
 		}
 	case !errors.Is(err, fs.ErrExist):

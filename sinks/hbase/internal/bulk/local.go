@@ -26,7 +26,7 @@ func (local) Create(_ context.Context, path string) (Output, error) {
 	}
 	switch err := os.Mkdir(dir, 0o777); {
 	case err == nil:
-		if err := os.Chmod(dir, 0o777); err != nil { // whatever the umask
+		if err := os.Chmod(dir, 0o777); err != nil { // the umask may narrow it
 			return nil, err
 		}
 	case !errors.Is(err, fs.ErrExist):

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Schema is what a table is made with, and what it has. Attributes are texts, as HBase
-// keeps them; what is not set gets HBase's defaults.
+// Schema describes a table, to make it or as it is. Attributes are texts, as HBase keeps
+// them; HBase has a default for each absent one.
 type Schema struct {
 	Table      Table
 	Attributes map[string]string
@@ -141,7 +141,7 @@ func hasClass(err error, class string) bool {
 	return errors.As(err, &server) && server.Class == class
 }
 
-// CreateNamespace makes a namespace; one that is there stays.
+// CreateNamespace makes a namespace unless it exists.
 func (c *Client) CreateNamespace(ctx context.Context, name string) error {
 	err := c.procedure(ctx, "create namespace "+name, Table{}, "CreateNamespace", nonced(message(nil).bytes(1, message(nil).text(1, name)), 2), 1)
 	if hasClass(err, "NamespaceExistException") {

@@ -18,12 +18,12 @@ const (
 	registryService = "ClientMetaService"
 )
 
-// Options say which HBase, and how long to wait for it. Zero values are what is documented.
+// Options say which HBase, and how long to wait for it. Each field documents its zero value.
 type Options struct {
 	Servers   []string // host:port of masters and region servers, for their RPC registry
 	ZooKeeper []string // host:port of the quorum; then Servers is not used
 	Parent    string   // of HBase's nodes in ZooKeeper; "" is /hbase
-	User      string   // whom to act as; "" is symlake
+	User      string   // the user to act as; "": symlake
 	// Patience is how long a call without a deadline of its own is tried; 0 is 2 minutes:
 	// what a region server's death costs.
 	Patience time.Duration
@@ -107,7 +107,7 @@ func (c *Client) Close() error {
 // Calls is how many requests were sent to region servers' ClientService so far, for tests that count them.
 func (c *Client) Calls() int64 { return c.calls.Load() }
 
-// conn is a connection that works, as far as is known.
+// conn returns a connection that works, as far as the client knows.
 func (c *Client) conn(ctx context.Context, key connKey) (*conn, error) {
 	c.mu.Lock()
 	if c.closed {
@@ -197,8 +197,8 @@ func (c *Client) attempt(ctx context.Context, key connKey, k *call, timeout time
 	}
 }
 
-// late tells the end of an attempt from the end of the caller's context. A server that was
-// silent for a whole attempt is left: its connection may be one that nobody serves any more.
+// late tells the end of an attempt from the end of the caller's context. If a server was silent for a
+// whole attempt, late closes the connection: its other end may be gone.
 func (c *Client) late(ctx, limited context.Context, conn *conn, timeout time.Duration, err error) error {
 	if limited.Err() == nil || ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err

@@ -82,7 +82,7 @@ func connect(nc net.Conn, address, service, user string) (*conn, error) {
 	return c, nil
 }
 
-// send queues a call; whatever becomes of it, done hears of it once, unless it is forgotten.
+// send queues a call. The call comes back on done once, with an answer or an error, unless forget takes it.
 func (c *conn) send(ctx context.Context, k *call) error {
 	c.mu.Lock()
 	if c.err != nil {
@@ -150,7 +150,7 @@ func (c *conn) quiet(d time.Duration) bool {
 	return time.Since(time.Unix(0, c.heard.Load())) >= d
 }
 
-// write sends what is queued, as much as there is in one go.
+// write sends queued calls, all of them in one go.
 func (c *conn) write() {
 	var heads []byte
 	var out net.Buffers

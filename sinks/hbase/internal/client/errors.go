@@ -78,7 +78,7 @@ func (d *doubts) see(err error) error {
 
 const packagePrefix = "org.apache.hadoop.hbase."
 
-// serverError makes an error of a Java class and a stack trace, whose first line repeats the class.
+// serverError makes an error of a Java class and a stack trace. The first line of trace repeats the class.
 func serverError(class, trace string) *ServerError {
 	line, rest, _ := strings.Cut(trace, "\n")
 	line = strings.TrimPrefix(strings.TrimSpace(line), class)
@@ -101,7 +101,7 @@ type lostError struct {
 func (e *lostError) Error() string { return fmt.Sprintf("connection to %s: %v", e.address, e.err) }
 func (e *lostError) Unwrap() error { return e.err }
 
-// OpError says what was being done where. Err is the cause.
+// OpError names a failed operation and its place. Err is the cause.
 type OpError struct {
 	Op     string // scan, put, bulk load, …
 	Table  string

@@ -37,8 +37,8 @@ type sent struct {
 }
 
 // First finds the first cell of each span, with one call a span, all on their way together.
-// found is called once a span, in any order, on this goroutine: with a cell whose Row is
-// nil when the span has none, or with an error. The error of First itself is the context's;
+// First calls found once a span, in any order, on this goroutine: with a cell, with an empty Cell
+// if the span has none, or with an error. The error of First itself is the context's;
 // then some spans were not answered.
 func (c *Client) First(ctx context.Context, t Table, col Column, spans []Span, found func(i int, cell Cell, err error)) error {
 	if err := ctx.Err(); err != nil {
@@ -55,13 +55,13 @@ func (c *Client) First(ctx context.Context, t Table, col Column, spans []Span, f
 	bounded, cancel := c.patient(ctx)
 	defer cancel()
 	err := f.run(bounded)
-	for k, s := range f.sent { // nobody waits for them any more
+	for k, s := range f.sent { // their callers are gone
 		s.conn.forget(k)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil { // out of patience: what is left has no answer
+	if err != nil { // out of patience: the other spans have no answer
 		for _, s := range f.sent {
 			f.queue = append(f.queue, s.step)
 		}

@@ -45,7 +45,7 @@ func (c *Client) CheckAndPut(ctx context.Context, t Table, col Column, row, old,
 		a, err := c.attempt(ctx, connKey{r.Server, clientService, ""}, &call{method: "Mutate", param: q, cells: appendCell(nil, &cell)}, c.o.Attempt)
 		if err != nil {
 			if Unclear(err) {
-				return &unclearError{err} // what to do is for who knows what the values mean
+				return &unclearError{err} // only the caller knows the values: it decides
 			}
 			return err
 		}
@@ -82,9 +82,9 @@ func Delete(row []byte, col Column, timestamp uint64) Cell {
 	return Cell{row, []byte(col.Family), []byte(col.Qualifier), nil, timestamp, typeDeleteColumn}
 }
 
-// Write writes puts and deletes, with one call for each server that has some of their
-// regions; those of a region in one transaction if atomic. Callers keep a call at some megabytes. What
-// failed is tried again until ctx or patience ends, slower while a region is too busy.
+// Write writes puts and deletes, with one call for each server that has some of their regions. If
+// atomic, the cells of a region are one transaction. Callers keep a call at some megabytes. Write
+// repeats failed cells until ctx or patience ends, slower while a region is too busy.
 func (c *Client) Write(ctx context.Context, t Table, cells []Cell, d Durability, atomic bool) error {
 	actions := make([]op, len(cells))
 	for i := range cells {
@@ -93,7 +93,7 @@ func (c *Client) Write(ctx context.Context, t Table, cells []Cell, d Durability,
 	return c.multi(ctx, "write", t, actions, atomic)
 }
 
-// GetAll reads many cells, with one call for each server; the Row of those that are not there is nil.
+// GetAll reads many cells, with one call for each server. An absent cell has a nil Row.
 func (c *Client) GetAll(ctx context.Context, t Table, col Column, rows [][]byte) ([]Cell, error) {
 	actions := make([]op, len(rows))
 	out := make([]Cell, len(rows))

@@ -137,7 +137,7 @@ func (c *Client) ask(ctx context.Context, method string) (answer, error) {
 	return answer{}, &lostError{"the RPC registry", errors.Join(all...)}
 }
 
-// speaksTLS tells whether a server answers a TLS handshake, with whatever.
+// speaksTLS reports whether a server answers a TLS handshake at all.
 func (c *Client) speaksTLS(ctx context.Context, address string) bool {
 	ctx, cancel := context.WithTimeout(ctx, min(dialTimeout, c.o.Attempt))
 	defer cancel()
@@ -146,7 +146,7 @@ func (c *Client) speaksTLS(ctx context.Context, address string) bool {
 		return false
 	}
 	defer nc.Close()
-	// Nothing is sent over this connection, so it does not matter who answers.
+	// The client sends nothing over this connection, so any certificate will do.
 	err = tls.Client(nc, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx)
 	var alert tls.AlertError
 	var remote *net.OpError // how the package wraps an alert of the other side

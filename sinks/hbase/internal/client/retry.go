@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// patient bounds a context that nobody bounded.
+// patient bounds a context without a deadline.
 func (c *Client) patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return ctx, func() {}
@@ -18,7 +18,7 @@ func (c *Client) patient(ctx context.Context) (context.Context, context.CancelFu
 // errPatience: the call was tried for as long as Options.Patience.
 var errPatience = errors.New("out of patience")
 
-// ended is the error of an operation whose context is over: the last cause, if time ran out while trying.
+// ended returns the error of an operation after the end of its context: the last cause, if time ran out while trying.
 func ended(ctx context.Context, last error) error {
 	if last == nil || errors.Is(ctx.Err(), context.Canceled) || errors.Is(last, context.Canceled) {
 		return ctx.Err()

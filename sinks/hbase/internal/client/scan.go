@@ -108,7 +108,7 @@ func (c *Client) pages(ctx context.Context, r *Region, s scan, emit func(row []C
 	}
 }
 
-// closeScanner tells the server that nobody reads on. It would find out by itself, after a minute.
+// closeScanner tells the server that the client reads no further. The server finds out by itself after a minute.
 func (c *Client) closeScanner(key connKey, scanner uint64) {
 	wait := min(time.Second, c.o.Attempt)
 	_, _ = c.attempt(context.Background(), key, &call{method: "Scan", param: message(nil).number(3, scanner).flag(5, true)}, wait)

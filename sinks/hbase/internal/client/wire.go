@@ -31,7 +31,7 @@ func (m message) flag(n protowire.Number, v bool) message {
 // delimited appends the message's length and itself.
 func delimited(to []byte, m message) []byte { return protowire.AppendBytes(to, m) }
 
-// errMalformed: an answer that is no protobuf, or not the one that was expected.
+// errMalformed says that an answer is no protobuf, or not the expected message.
 var errMalformed = errors.New("malformed answer")
 
 // field is one field of a message that was read: number or bytes, by its type.
@@ -72,7 +72,7 @@ func fields(b []byte, err *error) iter.Seq[field] {
 	}
 }
 
-// Cell is one value. Its bytes alias the answer it came in, which nobody reuses.
+// Cell is one value. Its bytes alias the answer it came in, which is never reused.
 type Cell struct {
 	Row, Family, Qualifier, Value []byte
 	Timestamp                     uint64

@@ -39,7 +39,7 @@ func (c *Client) zooKeeper(ctx context.Context, node string) (string, error) {
 	return "", &lostError{"ZooKeeper", errors.Join(all...)}
 }
 
-// zkServer reads a node: 0xFF ‖ u32 n ‖ n bytes ‖ "PBUF" ‖ a message whose field 1 is a ServerName.
+// zkServer reads a node: 0xFF ‖ u32 n ‖ n bytes ‖ "PBUF" ‖ a message with a ServerName as field 1.
 func zkServer(data []byte) (string, error) {
 	if len(data) < 5 || data[0] != 0xff || uint64(binary.BigEndian.Uint32(data[1:])) > uint64(len(data)-5) {
 		return "", fmt.Errorf("%w: a node that HBase did not write", errMalformed)
@@ -107,7 +107,7 @@ func (c *Client) zkRead(ctx context.Context, member, path string) ([]byte, error
 	return data, nil
 }
 
-// exchange sends a record and reads the one that answers it.
+// exchange sends a record and reads its answer.
 func exchange(nc io.ReadWriter, record []byte) ([]byte, error) {
 	if _, err := nc.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(record))), record...)); err != nil {
 		return nil, err
