@@ -96,3 +96,55 @@ func scheme(s string) int {
 	}
 	return i + 3
 }
+
+// sources is one map ready to answer: its words, and what it knows of functions.
+type sources struct {
+	*words
+	ignored   []symbol.Flags
+	functions []mapfile.FunctionMap
+	hints     []int
+	nodes     map[uint32]int32 // of functions by name
+	named     []uint32         // 0, and the names
+}
+
+// readSources reads all of a map but its mappings.
+func (e *emitter) readSources(t *json.Reader, l *mapfile.Layout) (*sources, error) {
+	w, err := e.readWords(t, l)
+	if err != nil {
+		return nil, err
+	}
+	s := &sources{words: w, named: append([]uint32{0}, w.names...), ignored: make([]symbol.Flags, len(w.sources)), nodes: map[uint32]int32{}}
+	for _, i := range l.Ignored {
+		s.ignored[i] = symbol.Ignored
+	}
+	if l.Functions != (mapfile.Span{}) && l.Scopes == (mapfile.Span{}) {
+		if s.functions, err = mapfile.ReadFunctionMaps(t, l.Functions, len(w.sources), e.intern); err != nil {
+			return nil, err
+		}
+		s.hints = make([]int, len(s.functions))
+	}
+	return s, nil
+}
+
+// site is the place that a segment maps to.
+func (s *sources) site(m *mapfile.Mapping) symbol.Site {
+	return symbol.Site{File: s.sources[m.Source], Line: m.Line + 1, Column: m.Original}
+}
+
+// node is that of the function which holds the place, by the function map.
+func (s *sources) node(e *emitter, m *mapfile.Mapping) int32 {
+	if int(m.Source) >= len(s.functions) {
+		return 0
+	}
+	return e.named(s.functions[m.Source].At(m.Line, m.Original, &s.hints[m.Source]), s.nodes)
+}
+
+// answer says in at and mark what a segment maps to.
+func (s *sources) answer(m *mapfile.Mapping, at *symbol.Site, mark *symbol.Mark) {
+	at.File, at.Line, at.Column = s.sources[m.Source], m.Line+1, m.Original
+	mark.Flags = s.ignored[m.Source]
+	if m.Linear {
+		mark.Flags |= symbol.Linear
+	}
+	mark.Name = s.named[m.Name+1] // no branch: whether a segment has a name is chance
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sort"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
@@ -188,4 +189,16 @@ func (e *emitter) addAt(g marked) error {
 	e.base = 0
 	defer func() { e.base = base }()
 	return e.add(g, 0)
+}
+
+// setBorders makes positions say which node answers.
+func (e *emitter) setBorders(b []mapfile.Border) { e.borders, e.border, e.node = b, 0, 0 }
+
+// nodeAt is the node that answers at a position by borders.
+func nodeAt(borders []mapfile.Border, at uint64) int32 {
+	i := sort.Search(len(borders), func(i int) bool { return borders[i].At > at })
+	if i == 0 {
+		return 0
+	}
+	return borders[i-1].Node
 }

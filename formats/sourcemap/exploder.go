@@ -1,54 +1,11 @@
 package sourcemap
 
 import (
-	"sort"
 
 	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 	"github.com/symlake/symlake/formats/symbol"
 )
-
-// sources is one map ready to answer: its words, and what it knows of functions.
-type sources struct {
-	*words
-	ignored   []symbol.Flags
-	functions []mapfile.FunctionMap
-	hints     []int
-	nodes     map[uint32]int32 // of functions by name
-	named     []uint32         // 0, and the names
-}
-
-// readSources reads all of a map but its mappings.
-func (e *emitter) readSources(t *json.Reader, l *mapfile.Layout) (*sources, error) {
-	w, err := e.readWords(t, l)
-	if err != nil {
-		return nil, err
-	}
-	s := &sources{words: w, named: append([]uint32{0}, w.names...), ignored: make([]symbol.Flags, len(w.sources)), nodes: map[uint32]int32{}}
-	for _, i := range l.Ignored {
-		s.ignored[i] = symbol.Ignored
-	}
-	if l.Functions != (mapfile.Span{}) && l.Scopes == (mapfile.Span{}) {
-		if s.functions, err = mapfile.ReadFunctionMaps(t, l.Functions, len(w.sources), e.intern); err != nil {
-			return nil, err
-		}
-		s.hints = make([]int, len(s.functions))
-	}
-	return s, nil
-}
-
-// site is the place that a segment maps to.
-func (s *sources) site(m *mapfile.Mapping) symbol.Site {
-	return symbol.Site{File: s.sources[m.Source], Line: m.Line + 1, Column: m.Original}
-}
-
-// node is that of the function which holds the place, by the function map.
-func (s *sources) node(e *emitter, m *mapfile.Mapping) int32 {
-	if int(m.Source) >= len(s.functions) {
-		return 0
-	}
-	return e.named(s.functions[m.Source].At(m.Line, m.Original, &s.hints[m.Source]), s.nodes)
-}
 
 // explodeMap emits the ranges of one layout with mappings, which stands from from to to in the script. t reads the input:
 // all maps of an object share its window.
@@ -187,16 +144,6 @@ func (x *exploder) put(m *mapfile.Mapping, start, end uint64) error {
 	return e.add(g, s.node(e, m))
 }
 
-// answer says in at and mark what a segment maps to.
-func (s *sources) answer(m *mapfile.Mapping, at *symbol.Site, mark *symbol.Mark) {
-	at.File, at.Line, at.Column = s.sources[m.Source], m.Line+1, m.Original
-	mark.Flags = s.ignored[m.Source]
-	if m.Linear {
-		mark.Flags |= symbol.Linear
-	}
-	mark.Name = s.named[m.Name+1] // no branch: whether a segment has a name is chance
-}
-
 // readScopes reads the scopes of a map that stands at from.
 func (e *emitter) readScopes(t *json.Reader, l *mapfile.Layout, w *words, from mapfile.Position) error {
 	nodes, borders, err := mapfile.ReadScopes(t, l, int32(len(e.nodes)), w.names, w.sources, from)
@@ -206,16 +153,4 @@ func (e *emitter) readScopes(t *json.Reader, l *mapfile.Layout, w *words, from m
 	e.nodes = append(e.nodes, nodes...)
 	e.setBorders(borders)
 	return nil
-}
-
-// setBorders makes positions say which node answers.
-func (e *emitter) setBorders(b []mapfile.Border) { e.borders, e.border, e.node = b, 0, 0 }
-
-// nodeAt is the node that answers at a position by borders.
-func nodeAt(borders []mapfile.Border, at uint64) int32 {
-	i := sort.Search(len(borders), func(i int) bool { return borders[i].At > at })
-	if i == 0 {
-		return 0
-	}
-	return borders[i-1].Node
 }
