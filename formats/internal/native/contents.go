@@ -59,12 +59,7 @@ func plainName(name string) string {
 
 // section makes section i readable, once.
 func (f *ELF) section(i int) (*Section, error) {
-	s := &f.sections[i]
-	s.once.Do(func() {
-		s.err = errInterrupted
-		s.sec, s.err = f.open(i)
-	})
-	return s.sec, s.err
+	return f.sections[i].get(func() (*Section, error) { return f.open(i) })
 }
 
 // raw is section i as it is stored.

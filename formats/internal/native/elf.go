@@ -60,7 +60,7 @@ type segment struct {
 // ELF is an ELF file's headers, and the way to its sections. It is safe for
 // concurrent use. Close gives back what sections were spooled to.
 type ELF struct {
-	file
+	source
 	wide    bool // ELFCLASS64
 	kind    uint16
 	machine uint16
@@ -82,7 +82,7 @@ func OpenELF(in *formats.Input) (*ELF, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &ELF{file: file{in: in, format: "elf"}}
+	f := &ELF{source: source{in: in, format: "elf"}}
 	switch {
 	case len(ident) < 16 || string(ident[:4]) != "\x7fELF":
 		return nil, corrupt("", 0, "an ELF header")
@@ -229,7 +229,7 @@ func (f *ELF) nameSections(shstrndx uint32) error {
 	if err != nil {
 		return err
 	}
-	n := names{file: &f.file, section: "section names", b: b, max: 1 << 20}
+	n := nameTable{file: &f.source, section: "section names", b: b, max: 1 << 20}
 	for i := range f.headers {
 		h := &f.headers[i]
 		if h.kind != 0 && uint64(h.nameOff) >= uint64(len(b)) {

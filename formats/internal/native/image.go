@@ -12,7 +12,12 @@
 //     sections of a relocatable file out.
 package native
 
-import "github.com/symlake/symlake/formats/symbol"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
 
 // Span is [Start, End) in unslid addresses.
 type Span struct{ Start, End uint64 }
@@ -69,4 +74,21 @@ func (m *Image) Span(addr uint64) (Span, bool) {
 		return Span{}, false
 	}
 	return m.Code[lo], true
+}
+
+// disjoint sorts spans, joins those that overlap and drops what lies below base.
+func disjoint(spans []Span, base uint64) []Span {
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	out := spans[:0]
+	for _, s := range spans {
+		s.Start = max(s.Start, base)
+		if n := len(out); n > 0 && s.Start < out[n-1].End {
+			out[n-1].End = max(out[n-1].End, s.End)
+			continue
+		}
+		if s.Start < s.End {
+			out = append(out, s)
+		}
+	}
+	return out
 }

@@ -1,9 +1,7 @@
 package native
 
 import (
-	"cmp"
 	"math"
-	"slices"
 )
 
 const pageBytes = 4 << 10
@@ -92,23 +90,6 @@ func (f *ELF) Code() ([]Span, error) {
 		}
 	}
 	return disjoint(spans, f.Base()), nil
-}
-
-// disjoint sorts spans, joins those that overlap and drops what lies below base.
-func disjoint(spans []Span, base uint64) []Span {
-	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
-	out := spans[:0]
-	for _, s := range spans {
-		s.Start = max(s.Start, base)
-		if n := len(out); n > 0 && s.Start < out[n-1].End {
-			out[n-1].End = max(out[n-1].End, s.End)
-			continue
-		}
-		if s.Start < s.End {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // Anchors are the positions of a relocatable file's sections, by name: what

@@ -114,7 +114,7 @@ type piece struct{ off, size uint64 }
 // commands, and the way to its sections. It is safe for concurrent use. Close
 // gives back what sections were spooled to.
 type MachO struct {
-	file
+	source
 	wide         bool
 	cpu, subtype uint32
 	kind         uint32
@@ -156,7 +156,7 @@ func machoMagic(b []byte) (order byteOrder, wide, ok bool) {
 // OpenMachO reads the load commands of an image. One whose commands are cut
 // off or lead outside is ErrCorrupt; contents are checked when they are asked for.
 func OpenMachO(in *formats.Input) (*MachO, error) {
-	f := &MachO{file: file{in: in, format: "macho"}}
+	f := &MachO{source: source{in: in, format: "macho"}}
 	b, err := f.view("", 0, min(32, in.Size), "a Mach-O header")
 	if err != nil {
 		return nil, err

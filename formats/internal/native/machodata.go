@@ -21,15 +21,11 @@ func (f *MachO) Input(name string) (*formats.Input, error) {
 	if i < 0 {
 		return nil, nil
 	}
-	s := &f.sections[i]
-	s.once.Do(func() {
-		s.err = errInterrupted
-		s.sec, s.err = f.open(i, name)
-	})
-	if s.sec == nil {
-		return nil, s.err
+	s, err := f.sections[i].get(func() (*Section, error) { return f.open(i, name) })
+	if s == nil {
+		return nil, err
 	}
-	return s.sec.In, s.err
+	return s.In, err
 }
 
 // Has reports whether the file holds bytes of a debug section.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -34,7 +33,7 @@ type nlists struct {
 	b     []byte
 	entry int
 	n     int
-	names names
+	names nameTable
 }
 
 const (
@@ -45,7 +44,7 @@ const (
 
 // table reads the symbol table and its names; one of no entries if there is none.
 func (f *MachO) table() (*nlists, error) {
-	t := &nlists{f: f, entry: 12, names: names{file: &f.file, section: stringTable, max: f.in.Limits.NameBytes}}
+	t := &nlists{f: f, entry: 12, names: nameTable{file: &f.source, section: stringTable, max: f.in.Limits.NameBytes}}
 	if f.wide {
 		t.entry = 16
 	}
@@ -163,19 +162,6 @@ func (f *MachO) Symbols(ctx context.Context) ([]Symbol, error) {
 	return named(settle(all), starts), nil
 }
 
-// symbol makes a function's symbol; false if no code stands at addr, or a label.
-func (f *MachO) symbol(code *Image, name string, addr uint64) (Symbol, bool) {
-	if f.cpu == cpuARM {
-		addr &^= 1 // the Thumb state
-	}
-	name = strings.TrimPrefix(name, "_")
-	span, ok := code.Span(addr)
-	if !ok || name == "" || f.Relocatable() && (strings.HasPrefix(name, "ltmp") || name[0] == 'L' || name[0] == 'l' && strings.HasPrefix(name, "l_")) {
-		return Symbol{}, false
-	}
-	return Symbol{Addr: addr, Size: span.End - addr, Name: name, open: true}, true
-}
-
 // addMissing adds those of more at whose addresses all has none.
 func addMissing(all, more []Symbol) []Symbol {
 	if len(more) == 0 {
@@ -249,18 +235,4 @@ func (f *MachO) functionStarts() ([]uint64, error) {
 		starts = append(starts, at)
 	}
 	return starts, nil
-}
-
-// uleb reads an unsigned LEB128 number of at most 64 bits; n is its length, 0 if it does not end.
-func uleb(b []byte) (v uint64, n int) {
-	for i, c := range b {
-		if i == 10 {
-			break
-		}
-		v |= uint64(c&0x7f) << (7 * i)
-		if c < 0x80 {
-			return v, i + 1
-		}
-	}
-	return 0, 0
 }

@@ -29,3 +29,23 @@ func (s *Section) Bytes() ([]byte, error) {
 	})
 	return s.bytes, s.err
 }
+
+// errInterrupted is the error of a section whose first reading a panic ended (a mapped file was cut
+// short): a second reader must not take the empty result for a good one.
+var errInterrupted = &formats.Error{Format: "native", Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
+
+// lazySection makes a section readable once. It is safe for concurrent use.
+type lazySection struct {
+	once sync.Once
+	sec  *Section
+	err  error
+}
+
+// get returns the section, which the first call opens.
+func (s *lazySection) get(open func() (*Section, error)) (*Section, error) {
+	s.once.Do(func() {
+		s.err = errInterrupted
+		s.sec, s.err = open()
+	})
+	return s.sec, s.err
+}

@@ -13,9 +13,9 @@ import (
 // keeps a name longer than the object clones it, as symbol.Run says.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// names is a string table that is read by many, some of them hostile.
-type names struct {
-	file    *file
+// nameTable is a string table that is read by many, some of them hostile.
+type nameTable struct {
+	file    *source
 	section string
 	b       []byte
 	max     int64 // bytes of a name; longer ones are cut
@@ -25,7 +25,7 @@ type names struct {
 
 // at returns the NUL-terminated string at off, cut if it is too long, "" if there is none. Names may share their bytes,
 // so a small table could ask for endless reading: a sound one is read about once.
-func (n *names) at(off uint64) (string, error) {
+func (n *nameTable) at(off uint64) (string, error) {
 	if off >= uint64(len(n.b)) {
 		return "", nil
 	}

@@ -12,8 +12,8 @@ import (
 // A name that is too long is cut. Names that share its bytes cannot ask for endless reading.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("n", 127041)
-	table := func(b string) *names {
-		return &names{file: &file{format: "elf"}, section: ".strtab", b: []byte(b), max: 64 << 10}
+	table := func(b string) *nameTable {
+		return &nameTable{file: &source{format: "elf"}, section: ".strtab", b: []byte(b), max: 64 << 10}
 	}
 	n := table("\x00" + long + "\x00after\x00" + long)
 	for _, c := range []struct {

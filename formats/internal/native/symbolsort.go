@@ -2,9 +2,51 @@ package native
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 )
+
+// settle sorts symbols as Symbols documents, and drops those of .dynsym that
+// say nothing new.
+func settle(all []Symbol) []Symbol {
+	sortSymbols(all)
+	n, best := 0, 0
+	for i := range all {
+		s := &all[i]
+		if n == 0 || s.Addr != all[best].Addr {
+			best = n
+		} else if s.Rank > all[best].Rank && s.own() <= all[best].own() {
+			continue
+		}
+		if n != i {
+			all[n] = *s
+		}
+		n++
+	}
+	all = all[:n]
+	// Without a size a symbol has what follows it in its section: not the
+	// constants that a linker put behind the code.
+	next := uint64(math.MaxUint64)
+	for i := len(all) - 1; i >= 0; i-- {
+		s := &all[i]
+		if i+1 < len(all) && all[i+1].Addr != s.Addr {
+			next = all[i+1].Addr
+		}
+		if s.open && next-s.Addr < s.Size {
+			s.Size = 0
+		}
+		s.open = false
+	}
+	return slices.Clip(all)
+}
+
+// bound ends the room of a symbol where its section does.
+func (s *Symbol) bound(end uint64) {
+	if s.Addr < end {
+		s.Size = min(s.Size, end-s.Addr)
+	}
+}
 
 // sortSymbols sorts by address, rank, falling size and falling place in the
 // table. Symbols are large: what is sorted is a number of each, and each is moved once.

@@ -3,7 +3,6 @@ package native
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ type table struct {
 	b       []byte // entries
 	entry   int
 	n       int
-	names   names
+	names   nameTable
 	indices []byte // SHT_SYMTAB_SHNDX: 4 bytes an entry, or nil
 }
 
@@ -87,7 +86,7 @@ func (f *ELF) table(i int, named bool) (*table, error) {
 	if sec, err = f.section(int(h.link)); err != nil {
 		return nil, err
 	}
-	t.names = names{file: &f.file, section: sec.Name, max: f.in.Limits.NameBytes}
+	t.names = nameTable{file: &f.source, section: sec.Name, max: f.in.Limits.NameBytes}
 	t.names.b, err = sec.Bytes()
 	return t, err
 }
@@ -297,47 +296,6 @@ func (f *ELF) mapping(name string, e *entry) bool {
 	}
 	return len(name) >= 2 && name[0] == '$' && strings.IndexByte(marks, name[1]) >= 0 &&
 		(len(name) == 2 || name[2] == '.')
-}
-
-// bound ends the room of a symbol where its section does.
-func (s *Symbol) bound(end uint64) {
-	if s.Addr < end {
-		s.Size = min(s.Size, end-s.Addr)
-	}
-}
-
-// settle sorts symbols as Symbols documents, and drops those of .dynsym that
-// say nothing new.
-func settle(all []Symbol) []Symbol {
-	sortSymbols(all)
-	n, best := 0, 0
-	for i := range all {
-		s := &all[i]
-		if n == 0 || s.Addr != all[best].Addr {
-			best = n
-		} else if s.Rank > all[best].Rank && s.own() <= all[best].own() {
-			continue
-		}
-		if n != i {
-			all[n] = *s
-		}
-		n++
-	}
-	all = all[:n]
-	// Without a size a symbol has what follows it in its section: not the
-	// constants that a linker put behind the code.
-	next := uint64(math.MaxUint64)
-	for i := len(all) - 1; i >= 0; i-- {
-		s := &all[i]
-		if i+1 < len(all) && all[i+1].Addr != s.Addr {
-			next = all[i+1].Addr
-		}
-		if s.open && next-s.Addr < s.Size {
-			s.Size = 0
-		}
-		s.open = false
-	}
-	return slices.Clip(all)
 }
 
 // descriptorTable is the .opd of a 64-bit PowerPC file of the first ABI: there

@@ -2,6 +2,7 @@ package native
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -90,4 +91,31 @@ func exportedAt(b []byte) (uint64, bool) {
 	}
 	at, k := uleb(b[k:])
 	return at, k > 0
+}
+
+// symbol makes a function's symbol; false if no code stands at addr, or a label.
+func (f *MachO) symbol(code *Image, name string, addr uint64) (Symbol, bool) {
+	if f.cpu == cpuARM {
+		addr &^= 1 // the Thumb state
+	}
+	name = strings.TrimPrefix(name, "_")
+	span, ok := code.Span(addr)
+	if !ok || name == "" || f.Relocatable() && (strings.HasPrefix(name, "ltmp") || name[0] == 'L' || name[0] == 'l' && strings.HasPrefix(name, "l_")) {
+		return Symbol{}, false
+	}
+	return Symbol{Addr: addr, Size: span.End - addr, Name: name, open: true}, true
+}
+
+// uleb reads an unsigned LEB128 number of at most 64 bits; n is its length, 0 if it does not end.
+func uleb(b []byte) (v uint64, n int) {
+	for i, c := range b {
+		if i == 10 {
+			break
+		}
+		v |= uint64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			return v, i + 1
+		}
+	}
+	return 0, 0
 }

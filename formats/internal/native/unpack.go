@@ -39,7 +39,7 @@ type packing struct {
 }
 
 // check refuses sizes that the limits or the stored bytes rule out.
-func (f *file) check(p packing, stored *formats.Input) error {
+func (f *source) check(p packing, stored *formats.Input) error {
 	switch most := f.in.Limits.SectionBytes; {
 	case p.size > uint64(most):
 		return f.limit(stored.Name, 0, fmt.Sprintf("at most %d bytes after inflating, not %d", most, p.size))
@@ -51,7 +51,7 @@ func (f *file) check(p packing, stored *formats.Input) error {
 
 // zdebug reads the header that stands before what was packed in the older
 // way; packing.codec is "" where some linker kept the name of what it left as it is.
-func (f *file) zdebug(stored *formats.Input) (packing, error) {
+func (f *source) zdebug(stored *formats.Input) (packing, error) {
 	p := packing{size: uint64(stored.Size)}
 	b, err := stored.View(0, min(12, stored.Size))
 	if err != nil || len(b) < 12 || string(b[:4]) != "ZLIB" {
@@ -62,7 +62,7 @@ func (f *file) zdebug(stored *formats.Input) (packing, error) {
 }
 
 // reader gives exactly the section's p.size bytes, or says that it cannot.
-func (f *file) unpack(p packing, stored *formats.Input) (r io.Reader, closer func(), err error) {
+func (f *source) unpack(p packing, stored *formats.Input) (r io.Reader, closer func(), err error) {
 	src := &upstream.Reader{R: io.NewSectionReader(stored.Bytes, p.skip, stored.Size-p.skip)}
 	var packed io.Reader
 	if stored.Mapped != nil {
@@ -96,7 +96,7 @@ func (f *file) unpack(p packing, stored *formats.Input) (r io.Reader, closer fun
 
 // hold makes size bytes of r readable at random: in memory, or where the
 // caller's Spool puts what is large.
-func (f *file) hold(name string, size int64, r io.Reader) (*formats.Input, error) {
+func (f *source) hold(name string, size int64, r io.Reader) (*formats.Input, error) {
 	if size > memoryBytes {
 		in, err := f.in.Spool(name, size, r)
 		if err != nil {
@@ -120,7 +120,7 @@ func (f *file) hold(name string, size int64, r io.Reader) (*formats.Input, error
 }
 
 // inMemory is b as an input of the object's.
-func (f *file) inMemory(name string, b []byte) *formats.Input {
+func (f *source) inMemory(name string, b []byte) *formats.Input {
 	in := *f.in
 	in.Name, in.Size, in.Release = name, int64(len(b)), nil
 	in.Bytes, in.Mapped = bytes.NewReader(b), b
@@ -130,7 +130,7 @@ func (f *file) inMemory(name string, b []byte) *formats.Input {
 // unpacked turns what a decoder says into errors of the section, and wants
 // exactly left bytes of it.
 type unpacked struct {
-	file    *file
+	file    *source
 	section string
 	src     *upstream.Reader
 	r       io.Reader

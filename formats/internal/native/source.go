@@ -7,13 +7,9 @@ import (
 	"github.com/symlake/symlake/formats"
 )
 
-// errInterrupted stands for work that a panic (a mapped file cut short) ended:
-// whoever asks next must not take the empty result for a good one.
-var errInterrupted = &formats.Error{Format: "native", Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
-
-// file is what program files of every system have in common here: bytes, a
+// source is what program files of every system have in common here: bytes, a
 // byte order, and contents that were made readable and are given back at the end.
-type file struct {
+type source struct {
 	in     *formats.Input
 	format string // in errors
 	order  byteOrder
@@ -22,18 +18,11 @@ type file struct {
 	releases []func() error
 }
 
-// lazySection is a section not yet, or already, made readable.
-type lazySection struct {
-	once sync.Once
-	sec  *Section
-	err  error
-}
-
 // BigEndian reports the byte order.
-func (f *file) BigEndian() bool { return bool(f.order) }
+func (f *source) BigEndian() bool { return bool(f.order) }
 
 // view reads n bytes of the file; its error says what was wanted.
-func (f *file) view(section string, off uint64, n int64, want string) ([]byte, error) {
+func (f *source) view(section string, off uint64, n int64, want string) ([]byte, error) {
 	if off > uint64(f.in.Size) || n < 0 || n > f.in.Size-int64(off) {
 		return nil, f.corrupt(section, off, want)
 	}
@@ -46,7 +35,7 @@ func (f *file) view(section string, off uint64, n int64, want string) ([]byte, e
 
 // Close gives back what backs inflated and relocated sections. Nothing that
 // came from them may be used afterwards.
-func (f *file) Close() error {
+func (f *source) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var errs []error
@@ -57,7 +46,7 @@ func (f *file) Close() error {
 	return errors.Join(errs...)
 }
 
-func (f *file) keep(release func() error) {
+func (f *source) keep(release func() error) {
 	if release == nil {
 		return
 	}
@@ -66,15 +55,15 @@ func (f *file) keep(release func() error) {
 	f.releases = append(f.releases, release)
 }
 
-func (f *file) corrupt(section string, off uint64, want string) error {
+func (f *source) corrupt(section string, off uint64, want string) error {
 	return f.fault(formats.ErrCorrupt, section, off, want)
 }
 
-func (f *file) limit(section string, off uint64, want string) error {
+func (f *source) limit(section string, off uint64, want string) error {
 	return f.fault(formats.ErrLimit, section, off, want)
 }
 
-func (f *file) fault(err error, section string, off uint64, want string) error {
+func (f *source) fault(err error, section string, off uint64, want string) error {
 	return &formats.Error{Format: f.format, Section: section, Offset: int64(off), Want: want, Err: err}
 }
 
@@ -85,5 +74,7 @@ type fields struct {
 }
 
 func (r fields) u16(at int) uint16 { return r.order.Uint16(r.b[at:]) }
+
 func (r fields) u32(at int) uint32 { return r.order.Uint32(r.b[at:]) }
+
 func (r fields) u64(at int) uint64 { return r.order.Uint64(r.b[at:]) }
