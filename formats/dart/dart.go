@@ -36,6 +36,8 @@ import (
 	"io"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/elffile"
+	"github.com/symlake/symlake/formats/internal/machofile"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -232,15 +234,15 @@ func buildID(in *formats.Input) string {
 	const gnuBuildID = 3
 	if head, err := in.View(0, min(in.Size, 64)); err != nil {
 		return ""
-	} else if native.IsMachO(head) {
-		f, err := native.OpenMachO(in)
+	} else if machofile.Is(head) {
+		f, err := machofile.Open(in)
 		if err != nil {
 			return ""
 		}
 		defer f.Close()
 		return hex.EncodeToString(f.UUID())
 	}
-	f, err := native.OpenELF(in)
+	f, err := elffile.Open(in)
 	if err != nil {
 		return ""
 	}

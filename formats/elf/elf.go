@@ -42,6 +42,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
+	"github.com/symlake/symlake/formats/internal/elffile"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -58,7 +59,7 @@ func detect(_ string, head []byte) bool {
 }
 
 func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
-	file, err := native.OpenELF(in)
+	file, err := elffile.Open(in)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/elffile"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -25,7 +26,7 @@ const (
 )
 
 // identify finds a file's canonical id, as the package says, and its names.
-func identify(ctx context.Context, in *formats.Input, f *native.ELF) (*native.Identity, error) {
+func identify(ctx context.Context, in *formats.Input, f *elffile.File) (*native.Identity, error) {
 	id := &native.Identity{}
 	buildID, goID, err := notes(f)
 	if err != nil {
@@ -86,7 +87,7 @@ func identify(ctx context.Context, in *formats.Input, f *native.ELF) (*native.Id
 
 // supplementID is the id that a file made by dwz has: its build-id, or what its
 // .debug_sup says.
-func supplementID(f *native.ELF) (string, error) {
+func supplementID(f *elffile.File) (string, error) {
 	sup, err := f.Supplement()
 	if err != nil {
 		return "", err
@@ -99,7 +100,7 @@ func supplementID(f *native.ELF) (string, error) {
 }
 
 // notes finds the GNU build-id, in hex, and the Go build-id.
-func notes(f *native.ELF) (buildID, goID string, err error) {
+func notes(f *elffile.File) (buildID, goID string, err error) {
 	err = f.Notes(func(name string, kind uint32, desc []byte) bool {
 		switch {
 		case name == "GNU" && kind == noteGNUBuildID && buildID == "":
@@ -158,7 +159,7 @@ func checksum(ctx context.Context, in *formats.Input) (uint32, error) {
 }
 
 // contentHash is the id of a file that carries none.
-func contentHash(ctx context.Context, f *native.ELF, text *formats.Input) (string, error) {
+func contentHash(ctx context.Context, f *elffile.File, text *formats.Input) (string, error) {
 	h := sha256.New()
 	if text != nil && text.Size >= textBytes {
 		if err := native.Feed(ctx, h, text, name); err != nil {
@@ -166,16 +167,16 @@ func contentHash(ctx context.Context, f *native.ELF, text *formats.Input) (strin
 		}
 		return native.Sum(h), nil
 	}
-	n, err := hashSections(ctx, h, f, native.DebugSection)
+	n, err := hashSections(ctx, h, f, elffile.DebugSection)
 	if n == 0 && err == nil {
-		_, err = hashSections(ctx, h, f, native.TableSection)
+		_, err = hashSections(ctx, h, f, elffile.TableSection)
 	}
 	return native.Sum(h), err
 }
 
 // hashSections feeds h with the stored sections of a kind and says how many
 // there were.
-func hashSections(ctx context.Context, h hash.Hash, f *native.ELF, kind native.SectionKind) (n int, err error) {
+func hashSections(ctx context.Context, h hash.Hash, f *elffile.File, kind elffile.SectionKind) (n int, err error) {
 	err = f.EachStored(kind, func(in *formats.Input) error {
 		n++
 		return native.FeedSection(ctx, h, in, name)

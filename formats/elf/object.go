@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
+	"github.com/symlake/symlake/formats/internal/elffile"
 	"github.com/symlake/symlake/formats/internal/explode"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
@@ -18,7 +19,7 @@ import (
 // asks for it, once.
 type object struct {
 	in    *formats.Input
-	file  *native.ELF
+	file  *elffile.File
 	code  []native.Span
 	units int // parts that are units; the symbol tables are one more
 
@@ -32,7 +33,7 @@ type object struct {
 	unitsErr  error
 	splits    splits
 
-	alt   *native.ELF // dwz's file, or nil
+	alt   *elffile.File // dwz's file, or nil
 	altIn *formats.Input
 }
 
@@ -115,7 +116,7 @@ func (o *object) openAlt(ctx context.Context, s *dwarf.Sections) error {
 // readAlt is the sections of the companion, nil if it is another build's.
 func (o *object) readAlt(id string) (*dwarf.Sections, error) {
 	var err error
-	if o.alt, err = native.OpenELF(o.altIn); err != nil {
+	if o.alt, err = elffile.Open(o.altIn); err != nil {
 		return nil, err
 	}
 	if got, err := supplementID(o.alt); err != nil || got != id {

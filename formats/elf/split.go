@@ -11,7 +11,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
-	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/internal/elffile"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 // splitFile is a file with split units.
 type splitFile struct {
 	in   *formats.Input
-	file *native.ELF
+	file *elffile.File
 	pack *dwarf.Pack
 
 	once  sync.Once
@@ -277,7 +277,7 @@ func (f *splitFile) open(ctx context.Context, o *object, want formats.Ref) error
 		return err
 	}
 	f.in = in
-	if f.file, err = native.OpenELF(in); err == nil {
+	if f.file, err = elffile.Open(in); err == nil {
 		f.pack, err = openPack(ctx, o.data, f.file, o.in.Limits)
 	}
 	if err == nil && f.pack == nil {
@@ -290,7 +290,7 @@ func (f *splitFile) open(ctx context.Context, o *object, want formats.Ref) error
 }
 
 // openPack reads the headers of the split units in a file, nil if it has none.
-func openPack(ctx context.Context, host *dwarf.Data, f *native.ELF, lim *formats.Limits) (*dwarf.Pack, error) {
+func openPack(ctx context.Context, host *dwarf.Data, f *elffile.File, lim *formats.Limits) (*dwarf.Pack, error) {
 	if !f.Has(".debug_info.dwo") {
 		return nil, nil
 	}
@@ -302,7 +302,7 @@ func openPack(ctx context.Context, host *dwarf.Data, f *native.ELF, lim *formats
 }
 
 // splitNames are the ids of the split units in a file.
-func splitNames(ctx context.Context, in *formats.Input, f *native.ELF) ([]string, error) {
+func splitNames(ctx context.Context, in *formats.Input, f *elffile.File) ([]string, error) {
 	p, err := openPack(ctx, nil, f, in.Limits)
 	if p == nil || err != nil {
 		return nil, err

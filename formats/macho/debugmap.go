@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
+	"github.com/symlake/symlake/formats/internal/machofile"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -76,7 +77,7 @@ func (o *object) openObjectFiles(ctx context.Context) error {
 
 // addObjectFile adds the units of a file of the debug map; false if in, which
 // may be nil, does not have it or is damaged: the symbol table answers then. libraries are those that were read.
-func (o *object) addObjectFile(ctx context.Context, f *native.ObjectFile, in *formats.Input, libraries map[string]*library) (bool, error) {
+func (o *object) addObjectFile(ctx context.Context, f *machofile.ObjectFile, in *formats.Input, libraries map[string]*library) (bool, error) {
 	if in == nil {
 		return false, nil
 	}
@@ -119,11 +120,11 @@ const maxNamesakes = 16
 
 // objectFile opens the object file that in is, or of the members with its name the one that has most of its functions;
 // nil if there is none.
-func (o *object) objectFile(f *native.ObjectFile, in *formats.Input, l *library) (*native.MachO, *moves, error) {
-	var file *native.MachO
+func (o *object) objectFile(f *machofile.ObjectFile, in *formats.Input, l *library) (*machofile.File, *moves, error) {
+	var file *machofile.File
 	var moved *moves
 	try := func(in *formats.Input) (all bool, err error) {
-		c, err := native.OpenMachO(in)
+		c, err := machofile.Open(in)
 		if err != nil || !c.Relocatable() || c.Arch() != o.file.Arch() {
 			return false, err
 		}
@@ -157,7 +158,7 @@ type move struct{ start, end, to uint64 }
 // moves are those of one object file: ascending, disjoint.
 type moves struct{ all []move }
 
-func findMoves(file *native.MachO, functions []native.MappedFunction) (*moves, error) {
+func findMoves(file *machofile.File, functions []machofile.MappedFunction) (*moves, error) {
 	at := make(map[string]uint64, len(functions))
 	err := file.Defined(func(name string, addr uint64) {
 		if _, known := at[name]; !known {

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats"
-	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/internal/machofile"
 )
 
 const (
@@ -84,7 +84,7 @@ func readSlices(in *formats.Input) ([]slice, error) {
 	for i := range slices {
 		b := table[int64(i)*each:]
 		s := &slices[i]
-		s.arch = native.MachoArch(binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:]))
+		s.arch = machofile.MachoArch(binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:]))
 		s.at = 8 + int64(i)*each
 		if wide {
 			s.off, s.size = binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])

@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/machofile"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
 // identify finds an image's canonical id, as the package says, and its names.
-func identify(ctx context.Context, in *formats.Input, f *native.MachO) (*native.Identity, error) {
+func identify(ctx context.Context, in *formats.Input, f *machofile.File) (*native.Identity, error) {
 	id := &native.Identity{}
 	if id.Canonical = uuid(f.UUID()); id.Canonical != "" {
 		id.Add(symbol.NameDebugID, id.Canonical)
@@ -38,7 +39,7 @@ func uuid(b []byte) string {
 }
 
 // contentHash is the id of an image that carries none.
-func contentHash(ctx context.Context, f *native.MachO) (string, error) {
+func contentHash(ctx context.Context, f *machofile.File) (string, error) {
 	h := sha256.New()
 	text, err := f.Stored("__TEXT", "__text")
 	if err != nil {

@@ -33,6 +33,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/machofile"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -43,7 +44,7 @@ const name = "macho"
 // Format reads Mach-O files, thin and fat.
 var Format = formats.Format{Name: name, Version: 3, Detect: detect, Open: open}
 
-func detect(_ string, head []byte) bool { return native.IsMachO(head) || isFat(head) }
+func detect(_ string, head []byte) bool { return machofile.Is(head) || isFat(head) }
 
 func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	head, err := in.View(0, min(in.Size, 8))
@@ -53,7 +54,7 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	if isFat(head) {
 		return openFat(in)
 	}
-	file, err := native.OpenMachO(in)
+	file, err := machofile.Open(in)
 	if err != nil {
 		return nil, err
 	}

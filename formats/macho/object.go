@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/explode"
+	"github.com/symlake/symlake/formats/internal/machofile"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -19,7 +20,7 @@ import (
 // asks for it, once.
 type object struct {
 	in      *formats.Input
-	file    *native.MachO
+	file    *machofile.File
 	code    []native.Span
 	units   []*units // where DWARF comes from: the image, or its object files
 	lacking []string // object files of the debug map that were not found, if others were
@@ -35,7 +36,7 @@ type object struct {
 
 // units is one file with DWARF.
 type units struct {
-	file  *native.MachO
+	file  *machofile.File
 	count int
 	moved *moves // nil: the image itself
 

@@ -1,7 +1,6 @@
 package sourcemap
 
 import (
-
 	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 	"github.com/symlake/symlake/formats/symbol"

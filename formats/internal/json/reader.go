@@ -69,15 +69,14 @@ func (t *Reader) SeekTo(off int64) {
 // Offset returns the offset of the next byte in the input.
 func (t *Reader) Offset() int64 { return t.off + int64(t.at) }
 
-// Rest returns the bytes of the window from the next one on. They are valid until more of the input
-// is read.
+// Rest returns the bytes of the window from the next byte on. They are valid until the Reader reads
+// more of the input.
 func (t *Reader) Rest() []byte { return t.buf[t.at:] }
 
-// Back returns the last n bytes before the next one, which are in the window if they were read since
-// the last call of more.
+// Back returns the n bytes before the next byte. The whole of the input must be in memory.
 func (t *Reader) Back(n int) []byte { return t.buf[t.at-n : t.at] }
 
-// Advance passes n bytes of rest.
+// Advance passes n bytes of Rest.
 func (t *Reader) Advance(n int) { t.at += n }
 
 // InMemory reports whether all of the input is in the window.
@@ -86,7 +85,7 @@ func (t *Reader) InMemory() bool { return t.In.Mapped != nil }
 // IsLast reports whether the input ends where the window does.
 func (t *Reader) IsLast() bool { return t.InMemory() || t.off+int64(len(t.buf)) >= t.end }
 
-// ReadOn makes rest longer; false: the input has no more bytes, or cannot be read (see failure).
+// ReadOn makes Rest longer; false: the input has no more bytes, or reading it failed (see Failure).
 func (t *Reader) ReadOn() bool { return t.more(t.at) }
 
 // Failure returns the error of reading the input; nil: there was none.
@@ -122,8 +121,10 @@ func (t *Reader) more(keep int) bool {
 	return true
 }
 
+// Fail returns the error of an input that does not have want at the next byte.
 func (t *Reader) Fail(want string) error { return t.FailAt(t.Offset(), want) }
 
+// FailAt returns the error of an input that does not have want at off.
 func (t *Reader) FailAt(off int64, want string) error {
 	if t.err != nil {
 		return t.err
@@ -135,7 +136,7 @@ func (t *Reader) tooMuch(off int64, want string) error {
 	return &formats.Error{Format: t.format, Section: t.Section, Offset: off, Want: want, Err: formats.ErrLimit}
 }
 
-// Peek is the next byte that is no space; 0 at the end.
+// Peek passes over spaces and returns the byte behind them, which it does not pass; 0 at the end.
 func (t *Reader) Peek() byte {
 	for {
 		for t.at < len(t.buf) {

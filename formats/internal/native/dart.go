@@ -26,8 +26,8 @@ func (m *Image) DartAnchors() map[string]uint64 {
 	return anchors
 }
 
-// isDart reports whether a string table that goes on with names has there a name that only a snapshot of Dart has.
-func isDart(names []byte) bool {
+// IsDart reports whether a string table that goes on with names has there a name that only a snapshot of Dart has.
+func IsDart(names []byte) bool {
 	for _, a := range [...]string{symbol.DartIsolate, symbol.DartText} {
 		if len(names) > len(a) && names[len(a)] == 0 && string(names[:len(a)]) == a {
 			return true

@@ -10,25 +10,25 @@ import (
 	"github.com/symlake/symlake/formats"
 )
 
-// place is one loaded section as a layout compares it.
-type place struct {
-	name       string
-	addr, size uint64
-	flags      uint64
+// Place is one loaded section as a layout compares it.
+type Place struct {
+	Name       string
+	Addr, Size uint64
+	Flags      uint64
 }
 
-// maxPlaceName is how much of a section's name counts: names of a hostile file share their bytes,
+// MaxPlaceName is how much of a section's name counts: names of a hostile file share their bytes,
 // and would be read once for each section.
-const maxPlaceName = 256
+const MaxPlaceName = 256
 
-// tableDigest hashes loaded sections by their addresses, which tools keep where they change the
+// TableDigest hashes loaded sections by their addresses, which tools keep where they change the
 // order of headers. Zero: there are none.
-func tableDigest(arch string, base uint64, places []place) (sum [32]byte) {
+func TableDigest(arch string, base uint64, places []Place) (sum [32]byte) {
 	if len(places) == 0 {
 		return sum
 	}
-	slices.SortFunc(places, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.addr, b.addr), cmp.Compare(a.name, b.name), cmp.Compare(a.size, b.size), cmp.Compare(a.flags, b.flags))
+	slices.SortFunc(places, func(a, b Place) int {
+		return cmp.Or(cmp.Compare(a.Addr, b.Addr), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Size, b.Size), cmp.Compare(a.Flags, b.Flags))
 	})
 	h := sha256.New()
 	var b []byte
@@ -39,18 +39,18 @@ func tableDigest(arch string, base uint64, places []place) (sum [32]byte) {
 	text(arch)
 	b = binary.BigEndian.AppendUint64(b, base)
 	for _, p := range places {
-		text(p.name)
-		b = binary.BigEndian.AppendUint64(b, p.addr)
-		b = binary.BigEndian.AppendUint64(b, p.size)
-		b = binary.BigEndian.AppendUint64(b, p.flags)
+		text(p.Name)
+		b = binary.BigEndian.AppendUint64(b, p.Addr)
+		b = binary.BigEndian.AppendUint64(b, p.Size)
+		b = binary.BigEndian.AppendUint64(b, p.Flags)
 		h.Write(b)
 		b = b[:0]
 	}
 	return [32]byte(h.Sum(nil))
 }
 
-// codeDigest hashes contents one after the other. Zero: there are none.
-func codeDigest(ctx context.Context, format string, parts []*formats.Input) (sum [32]byte, err error) {
+// CodeDigest hashes contents one after the other. Zero: there are none.
+func CodeDigest(ctx context.Context, format string, parts []*formats.Input) (sum [32]byte, err error) {
 	if len(parts) == 0 {
 		return sum, nil
 	}

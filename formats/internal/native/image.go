@@ -1,15 +1,15 @@
-// Package native is what the native formats share: the image of a program
-// file, and the reading of its headers, sections and symbol tables. It knows
-// nothing of DWARF's contents; formats/internal/dwarf reads those out of the
-// sections found here.
+// Package native holds what ELF and Mach-O files share: the image of a program file with its symbols,
+// its identity, and how a section becomes readable. formats/internal/elffile and
+// formats/internal/machofile read the headers and symbol tables; formats/internal/dwarf reads the
+// contents of debug sections.
 //
 // Invariants:
-//   - no number from a file sizes an allocation before it is checked against
-//     the bytes that are there and against [formats.Limits];
-//   - a section is inflated and relocated when it is first asked for, once,
-//     however many goroutines ask;
-//   - addresses are unslid: as the file gives them, or as [OpenELF] laid the
-//     sections of a relocatable file out.
+//   - no number from a file sizes an allocation before it is checked against the bytes of the file and
+//     against [formats.Limits];
+//   - a section is inflated and relocated when the first reader asks for it, once, however many
+//     goroutines ask;
+//   - addresses are unslid: as the file gives them, or as elffile.Open laid out the sections of a
+//     relocatable file.
 package native
 
 import (
@@ -31,12 +31,12 @@ type Symbol struct {
 	File string // a local symbol's source file as the table names it (no path), or ""; may alias the object
 	Rank symbol.Rank
 
-	open bool // Size is not its own but the room up to the end of its section; until settle
+	Open bool // Size is not its own but the room up to the end of its section; until settle
 }
 
 // own is the size that the table gives.
 func (s *Symbol) own() uint64 {
-	if s.open {
+	if s.Open {
 		return 0
 	}
 	return s.Size
@@ -76,8 +76,8 @@ func (m *Image) Span(addr uint64) (Span, bool) {
 	return m.Code[lo], true
 }
 
-// disjoint sorts spans, joins those that overlap and drops what lies below base.
-func disjoint(spans []Span, base uint64) []Span {
+// Disjoint sorts spans, joins those that overlap and drops what lies below base.
+func Disjoint(spans []Span, base uint64) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	out := spans[:0]
 	for _, s := range spans {

@@ -2,32 +2,32 @@ package native
 
 import "encoding/binary"
 
-// byteOrder is that of a file: true is big endian. Unlike a binary.ByteOrder it is no interface, whose every call
+// ByteOrder is that of a file: true is big endian. Unlike a binary.ByteOrder it is no interface, whose every call
 // is an indirect one.
-type byteOrder bool
+type ByteOrder bool
 
-func (o byteOrder) Uint16(b []byte) uint16 {
+func (o ByteOrder) Uint16(b []byte) uint16 {
 	if o {
 		return binary.BigEndian.Uint16(b)
 	}
 	return binary.LittleEndian.Uint16(b)
 }
 
-func (o byteOrder) Uint32(b []byte) uint32 {
+func (o ByteOrder) Uint32(b []byte) uint32 {
 	if o {
 		return binary.BigEndian.Uint32(b)
 	}
 	return binary.LittleEndian.Uint32(b)
 }
 
-func (o byteOrder) Uint64(b []byte) uint64 {
+func (o ByteOrder) Uint64(b []byte) uint64 {
 	if o {
 		return binary.BigEndian.Uint64(b)
 	}
 	return binary.LittleEndian.Uint64(b)
 }
 
-func (o byteOrder) PutUint16(b []byte, v uint16) {
+func (o ByteOrder) PutUint16(b []byte, v uint16) {
 	if o {
 		binary.BigEndian.PutUint16(b, v)
 		return
@@ -35,7 +35,7 @@ func (o byteOrder) PutUint16(b []byte, v uint16) {
 	binary.LittleEndian.PutUint16(b, v)
 }
 
-func (o byteOrder) PutUint32(b []byte, v uint32) {
+func (o ByteOrder) PutUint32(b []byte, v uint32) {
 	if o {
 		binary.BigEndian.PutUint32(b, v)
 		return
@@ -43,7 +43,7 @@ func (o byteOrder) PutUint32(b []byte, v uint32) {
 	binary.LittleEndian.PutUint32(b, v)
 }
 
-func (o byteOrder) PutUint64(b []byte, v uint64) {
+func (o ByteOrder) PutUint64(b []byte, v uint64) {
 	if o {
 		binary.BigEndian.PutUint64(b, v)
 		return

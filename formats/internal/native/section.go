@@ -34,15 +34,15 @@ func (s *Section) Bytes() ([]byte, error) {
 // short): a second reader must not take the empty result for a good one.
 var errInterrupted = &formats.Error{Format: "native", Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
 
-// lazySection makes a section readable once. It is safe for concurrent use.
-type lazySection struct {
+// LazySection makes a section readable once. It is safe for concurrent use.
+type LazySection struct {
 	once sync.Once
 	sec  *Section
 	err  error
 }
 
-// get returns the section, which the first call opens.
-func (s *lazySection) get(open func() (*Section, error)) (*Section, error) {
+// Get returns the section, which the first call opens.
+func (s *LazySection) Get(open func() (*Section, error)) (*Section, error) {
 	s.once.Do(func() {
 		s.err = errInterrupted
 		s.sec, s.err = open()

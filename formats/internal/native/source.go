@@ -7,35 +7,35 @@ import (
 	"github.com/symlake/symlake/formats"
 )
 
-// source is what program files of every system have in common here: bytes, a
-// byte order, and contents that were made readable and are given back at the end.
-type source struct {
-	in     *formats.Input
-	format string // in errors
-	order  byteOrder
+// Source is a program file of any system: its bytes, its byte order, and the contents that were spooled
+// and that Close gives back.
+type Source struct {
+	In     *formats.Input
+	Format string // in errors
+	Order  ByteOrder
 
 	mu       sync.Mutex
 	releases []func() error
 }
 
 // BigEndian reports the byte order.
-func (f *source) BigEndian() bool { return bool(f.order) }
+func (f *Source) BigEndian() bool { return bool(f.Order) }
 
-// view reads n bytes of the file; its error says what was wanted.
-func (f *source) view(section string, off uint64, n int64, want string) ([]byte, error) {
-	if off > uint64(f.in.Size) || n < 0 || n > f.in.Size-int64(off) {
-		return nil, f.corrupt(section, off, want)
+// View reads n bytes of the file; its error says what was wanted.
+func (f *Source) View(section string, off uint64, n int64, want string) ([]byte, error) {
+	if off > uint64(f.In.Size) || n < 0 || n > f.In.Size-int64(off) {
+		return nil, f.Corrupt(section, off, want)
 	}
-	b, err := f.in.View(int64(off), n)
+	b, err := f.In.View(int64(off), n)
 	if errors.Is(err, formats.ErrCorrupt) {
-		return nil, f.corrupt(section, off, want)
+		return nil, f.Corrupt(section, off, want)
 	}
 	return b, err
 }
 
 // Close gives back what backs inflated and relocated sections. Nothing that
 // came from them may be used afterwards.
-func (f *source) Close() error {
+func (f *Source) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var errs []error
@@ -46,7 +46,7 @@ func (f *source) Close() error {
 	return errors.Join(errs...)
 }
 
-func (f *source) keep(release func() error) {
+func (f *Source) Keep(release func() error) {
 	if release == nil {
 		return
 	}
@@ -55,26 +55,26 @@ func (f *source) keep(release func() error) {
 	f.releases = append(f.releases, release)
 }
 
-func (f *source) corrupt(section string, off uint64, want string) error {
+func (f *Source) Corrupt(section string, off uint64, want string) error {
 	return f.fault(formats.ErrCorrupt, section, off, want)
 }
 
-func (f *source) limit(section string, off uint64, want string) error {
+func (f *Source) Limit(section string, off uint64, want string) error {
 	return f.fault(formats.ErrLimit, section, off, want)
 }
 
-func (f *source) fault(err error, section string, off uint64, want string) error {
-	return &formats.Error{Format: f.format, Section: section, Offset: int64(off), Want: want, Err: err}
+func (f *Source) fault(err error, section string, off uint64, want string) error {
+	return &formats.Error{Format: f.Format, Section: section, Offset: int64(off), Want: want, Err: err}
 }
 
-// fields reads integers of a structure whose size has been checked.
-type fields struct {
-	b     []byte
-	order byteOrder
+// Fields reads integers of a structure whose size has been checked.
+type Fields struct {
+	B     []byte
+	Order ByteOrder
 }
 
-func (r fields) u16(at int) uint16 { return r.order.Uint16(r.b[at:]) }
+func (r Fields) U16(at int) uint16 { return r.Order.Uint16(r.B[at:]) }
 
-func (r fields) u32(at int) uint32 { return r.order.Uint32(r.b[at:]) }
+func (r Fields) U32(at int) uint32 { return r.Order.Uint32(r.B[at:]) }
 
-func (r fields) u64(at int) uint64 { return r.order.Uint64(r.b[at:]) }
+func (r Fields) U64(at int) uint64 { return r.Order.Uint64(r.B[at:]) }

@@ -13,23 +13,23 @@ import (
 // keeps a name longer than the object clones it, as symbol.Run says.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// nameTable is a string table that is read by many, some of them hostile.
-type nameTable struct {
-	file    *source
-	section string
-	b       []byte
-	max     int64 // bytes of a name; longer ones are cut
-	spare   int64 // bytes that may be read beyond what the table's size allows
+// NameTable is a string table that is read by many, some of them hostile.
+type NameTable struct {
+	File    *Source
+	Section string
+	B       []byte
+	Max     int64 // bytes of a name; longer ones are cut
+	Spare   int64 // bytes that may be read beyond what the table's size allows
 	read    int64
 }
 
-// at returns the NUL-terminated string at off, cut if it is too long, "" if there is none. Names may share their bytes,
+// At returns the NUL-terminated string at off, cut if it is too long, "" if there is none. Names may share their bytes,
 // so a small table could ask for endless reading: a sound one is read about once.
-func (n *nameTable) at(off uint64) (string, error) {
-	if off >= uint64(len(n.b)) {
+func (n *NameTable) At(off uint64) (string, error) {
+	if off >= uint64(len(n.B)) {
 		return "", nil
 	}
-	b := n.b[off:]
+	b := n.B[off:]
 	end := bytes.IndexByte(b, 0)
 	const share = 64 // times the table
 	if end < 0 {
@@ -37,11 +37,11 @@ func (n *nameTable) at(off uint64) (string, error) {
 	} else {
 		n.read += int64(end)
 	}
-	if n.read > 1<<20+share*int64(len(n.b))+n.spare {
-		return "", n.file.limit(n.section, off, "names that do not share their bytes without end")
+	if n.read > 1<<20+share*int64(len(n.B))+n.Spare {
+		return "", n.File.Limit(n.Section, off, "names that do not share their bytes without end")
 	}
 	if end < 0 {
 		return "", nil
 	}
-	return symbol.ShortName(text(b[:end:end]), n.max), nil
+	return symbol.ShortName(text(b[:end:end]), n.Max), nil
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// settle sorts symbols as Symbols documents, and drops those of .dynsym that
+// Settle sorts symbols as Symbols documents, and drops those of .dynsym that
 // say nothing new.
-func settle(all []Symbol) []Symbol {
+func Settle(all []Symbol) []Symbol {
 	sortSymbols(all)
 	n, best := 0, 0
 	for i := range all {
@@ -33,16 +33,16 @@ func settle(all []Symbol) []Symbol {
 		if i+1 < len(all) && all[i+1].Addr != s.Addr {
 			next = all[i+1].Addr
 		}
-		if s.open && next-s.Addr < s.Size {
+		if s.Open && next-s.Addr < s.Size {
 			s.Size = 0
 		}
-		s.open = false
+		s.Open = false
 	}
 	return slices.Clip(all)
 }
 
-// bound ends the room of a symbol where its section does.
-func (s *Symbol) bound(end uint64) {
+// Bound ends the room of a symbol where its section does.
+func (s *Symbol) Bound(end uint64) {
 	if s.Addr < end {
 		s.Size = min(s.Size, end-s.Addr)
 	}

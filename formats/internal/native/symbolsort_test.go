@@ -19,13 +19,13 @@ func TestSortSymbols(t *testing.T) {
 			low := r.Uint64N(-high)
 			all := make([]Symbol, n)
 			for i := range all {
-				all[i] = Symbol{Addr: low + r.Uint64N(high), Size: r.Uint64N(3), Name: strconv.Itoa(i), Rank: symbol.RankSymtab + symbol.Rank(r.IntN(2)), open: r.IntN(3) == 0}
+				all[i] = Symbol{Addr: low + r.Uint64N(high), Size: r.Uint64N(3), Name: strconv.Itoa(i), Rank: symbol.RankSymtab + symbol.Rank(r.IntN(2)), Open: r.IntN(3) == 0}
 			}
 			want := slices.Clone(all)
 			slices.Reverse(want)
 			slices.SortStableFunc(want, func(a, b Symbol) int {
 				size := func(s Symbol) uint64 {
-					if s.open {
+					if s.Open {
 						return 0
 					}
 					return s.Size

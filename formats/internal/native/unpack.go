@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// memoryBytes: what is made readable up to this size stays in memory; what
+	// MemoryBytes: what is made readable up to this size stays in memory; what
 	// is larger is the caller's Spool to place.
-	memoryBytes = 16 << 20
+	MemoryBytes = 16 << 20
 	// packedRatio: what is larger than plainBytes after inflating cannot have
 	// been packed further than so. Real debug sections stay below 40 to 1; a
 	// bomb needs the 1,032 to 1 of deflate or the 32,768 to 1 of zstd.
@@ -31,47 +31,47 @@ const (
 	minWindowBytes = 8 << 20
 )
 
-// packing is how a section is stored.
-type packing struct {
-	codec string // "", "zlib" or "zstd"
-	skip  int64  // bytes of the compression header
-	size  uint64 // after inflating
+// Packing is how a section is stored.
+type Packing struct {
+	Codec string // "", "zlib" or "zstd"
+	Skip  int64  // bytes of the compression header
+	Size  uint64 // after inflating
 }
 
-// check refuses sizes that the limits or the stored bytes rule out.
-func (f *source) check(p packing, stored *formats.Input) error {
-	switch most := f.in.Limits.SectionBytes; {
-	case p.size > uint64(most):
-		return f.limit(stored.Name, 0, fmt.Sprintf("at most %d bytes after inflating, not %d", most, p.size))
-	case p.size > plainBytes && p.size/packedRatio > uint64(stored.Size):
-		return f.corrupt(stored.Name, 0, fmt.Sprintf("a size that %d bytes of %s can have, not %d", stored.Size, p.codec, p.size))
+// Check refuses sizes that the limits or the stored bytes rule out.
+func (f *Source) Check(p Packing, stored *formats.Input) error {
+	switch most := f.In.Limits.SectionBytes; {
+	case p.Size > uint64(most):
+		return f.Limit(stored.Name, 0, fmt.Sprintf("at most %d bytes after inflating, not %d", most, p.Size))
+	case p.Size > plainBytes && p.Size/packedRatio > uint64(stored.Size):
+		return f.Corrupt(stored.Name, 0, fmt.Sprintf("a size that %d bytes of %s can have, not %d", stored.Size, p.Codec, p.Size))
 	}
 	return nil
 }
 
-// zdebug reads the header that stands before what was packed in the older
+// Zdebug reads the header that stands before what was packed in the older
 // way; packing.codec is "" where some linker kept the name of what it left as it is.
-func (f *source) zdebug(stored *formats.Input) (packing, error) {
-	p := packing{size: uint64(stored.Size)}
+func (f *Source) Zdebug(stored *formats.Input) (Packing, error) {
+	p := Packing{Size: uint64(stored.Size)}
 	b, err := stored.View(0, min(12, stored.Size))
 	if err != nil || len(b) < 12 || string(b[:4]) != "ZLIB" {
 		return p, err
 	}
-	p.codec, p.skip, p.size = "zlib", 12, binary.BigEndian.Uint64(b[4:]) // in every file
-	return p, f.check(p, stored)
+	p.Codec, p.Skip, p.Size = "zlib", 12, binary.BigEndian.Uint64(b[4:]) // in every file
+	return p, f.Check(p, stored)
 }
 
 // reader gives exactly the section's p.size bytes, or says that it cannot.
-func (f *source) unpack(p packing, stored *formats.Input) (r io.Reader, closer func(), err error) {
-	src := &upstream.Reader{R: io.NewSectionReader(stored.Bytes, p.skip, stored.Size-p.skip)}
+func (f *Source) Unpack(p Packing, stored *formats.Input) (r io.Reader, closer func(), err error) {
+	src := &upstream.Reader{R: io.NewSectionReader(stored.Bytes, p.Skip, stored.Size-p.Skip)}
 	var packed io.Reader
 	if stored.Mapped != nil {
-		packed = bytes.NewReader(stored.Mapped[p.skip:]) // the decoders have fast paths for it
+		packed = bytes.NewReader(stored.Mapped[p.Skip:]) // the decoders have fast paths for it
 	} else {
 		packed = bufio.NewReaderSize(src, 64<<10)
 	}
-	out := &unpacked{file: f, section: stored.Name, src: src, left: int64(p.size)}
-	switch p.codec {
+	out := &unpacked{file: f, section: stored.Name, src: src, left: int64(p.Size)}
+	switch p.Codec {
 	case "":
 		out.r = packed
 		return out, func() {}, nil
@@ -85,7 +85,7 @@ func (f *source) unpack(p packing, stored *formats.Input) (r io.Reader, closer f
 	default:
 		// One goroutine, and no more memory than the stream itself needs.
 		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(min(windowBytes, max(minWindowBytes, p.size))))
+			zstd.WithDecoderMaxWindow(min(windowBytes, max(minWindowBytes, p.Size))))
 		if err != nil {
 			return nil, nil, out.fault(err)
 		}
@@ -94,15 +94,15 @@ func (f *source) unpack(p packing, stored *formats.Input) (r io.Reader, closer f
 	}
 }
 
-// hold makes size bytes of r readable at random: in memory, or where the
+// Hold makes size bytes of r readable at random: in memory, or where the
 // caller's Spool puts what is large.
-func (f *source) hold(name string, size int64, r io.Reader) (*formats.Input, error) {
-	if size > memoryBytes {
-		in, err := f.in.Spool(name, size, r)
+func (f *Source) Hold(name string, size int64, r io.Reader) (*formats.Input, error) {
+	if size > MemoryBytes {
+		in, err := f.In.Spool(name, size, r)
 		if err != nil {
 			return nil, err
 		}
-		f.keep(in.Release)
+		f.Keep(in.Release)
 		return in, nil
 	}
 	b := make([]byte, size)
@@ -112,16 +112,16 @@ func (f *source) hold(name string, size int64, r io.Reader) (*formats.Input, err
 	// The end is part of the stream: checksums are verified there.
 	if _, err := r.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		if err == nil {
-			err = f.corrupt(name, uint64(size), "the end of the section")
+			err = f.Corrupt(name, uint64(size), "the end of the section")
 		}
 		return nil, err
 	}
-	return f.inMemory(name, b), nil
+	return f.InMemory(name, b), nil
 }
 
-// inMemory is b as an input of the object's.
-func (f *source) inMemory(name string, b []byte) *formats.Input {
-	in := *f.in
+// InMemory is b as an input of the object's.
+func (f *Source) InMemory(name string, b []byte) *formats.Input {
+	in := *f.In
 	in.Name, in.Size, in.Release = name, int64(len(b)), nil
 	in.Bytes, in.Mapped = bytes.NewReader(b), b
 	return &in
@@ -130,7 +130,7 @@ func (f *source) inMemory(name string, b []byte) *formats.Input {
 // unpacked turns what a decoder says into errors of the section, and wants
 // exactly left bytes of it.
 type unpacked struct {
-	file    *source
+	file    *Source
 	section string
 	src     *upstream.Reader
 	r       io.Reader
@@ -142,11 +142,11 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	u.at += uint64(n)
 	if u.left -= int64(n); u.left < 0 {
-		return 0, u.file.corrupt(u.section, u.at, "no more bytes than the header says")
+		return 0, u.file.Corrupt(u.section, u.at, "no more bytes than the header says")
 	}
 	switch {
 	case err == io.EOF && u.left > 0:
-		return n, u.file.corrupt(u.section, u.at, fmt.Sprintf("%d bytes more", u.left))
+		return n, u.file.Corrupt(u.section, u.at, fmt.Sprintf("%d bytes more", u.left))
 	case err != nil && err != io.EOF:
 		return n, u.fault(err)
 	}
@@ -157,5 +157,5 @@ func (u *unpacked) fault(err error) error {
 	if u.src.Err != nil {
 		return u.src.Err
 	}
-	return u.file.corrupt(u.section, u.at, fmt.Sprintf("a sound stream (%v)", err))
+	return u.file.Corrupt(u.section, u.at, fmt.Sprintf("a sound stream (%v)", err))
 }

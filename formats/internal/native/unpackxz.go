@@ -15,12 +15,12 @@ import (
 // dictBytes is the dictionary of xz -9; the distributions use 8 MiB.
 const dictBytes = 64 << 20
 
-// unpackXZ unpacks a section that holds a file packed by xz. The caller releases the result.
-func (f *source) unpackXZ(name string, packed *formats.Input) (*formats.Input, error) {
+// UnpackXZ unpacks a section that holds a file packed by xz. The caller releases the result.
+func (f *Source) UnpackXZ(name string, packed *formats.Input) (*formats.Input, error) {
 	// The header does not give the size after unpacking.
-	most := f.in.Limits.SectionBytes
+	most := f.In.Limits.SectionBytes
 	if packed.Size < most/packedRatio {
-		most = min(most, max(memoryBytes, packed.Size*packedRatio))
+		most = min(most, max(MemoryBytes, packed.Size*packedRatio))
 	}
 	src := &upstream.Reader{R: io.NewSectionReader(packed.Bytes, 0, packed.Size)}
 	z, err := xz.NewReader(bufio.NewReaderSize(src, 64<<10), dictBytes)
@@ -32,13 +32,13 @@ func (f *source) unpackXZ(name string, packed *formats.Input) (*formats.Input, e
 	r := &openEnded{out}
 
 	var head bytes.Buffer
-	if _, err := io.CopyN(&head, r, memoryBytes); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := io.CopyN(&head, r, MemoryBytes); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if head.Len() < memoryBytes {
-		return f.inMemory(name, head.Bytes()), nil
+	if head.Len() < MemoryBytes {
+		return f.InMemory(name, head.Bytes()), nil
 	}
-	return f.in.Spool(name, -1, io.MultiReader(&head, r))
+	return f.In.Spool(name, -1, io.MultiReader(&head, r))
 }
 
 // openEnded is an unpacked stream that may end before its bound.
@@ -48,7 +48,7 @@ func (o *openEnded) Read(p []byte) (int, error) {
 	n, err := o.u.r.Read(p)
 	o.u.at += uint64(n)
 	if o.u.left -= int64(n); o.u.left < 0 {
-		return 0, o.u.file.limit(o.u.section, o.u.at, "less after unpacking")
+		return 0, o.u.file.Limit(o.u.section, o.u.at, "less after unpacking")
 	}
 	if err != nil && err != io.EOF {
 		return n, o.u.fault(err)

@@ -1,3 +1,6 @@
+// Package mapfile reads the parts of a source map. A first pass (Read) finds where they are, as a Layout
+// that holds nothing of the map's size. Then MappingReader, ReadFunctionMaps and ReadScopes decode one
+// part each. The package does not answer positions: formats/sourcemap does.
 package mapfile
 
 import "github.com/symlake/symlake/formats"

@@ -1,7 +1,9 @@
-package native
+package elffile
 
 import (
 	"math"
+
+	"github.com/symlake/symlake/formats/internal/native"
 )
 
 const pageBytes = 4 << 10
@@ -10,7 +12,7 @@ const pageBytes = 4 << 10
 // one: those with code are laid end to end at their alignment, from 0, so that
 // each byte of code has an address of its own. All others stay at their own
 // address, mostly 0, as offsets into debug sections count from there.
-func (f *ELF) layOut() error {
+func (f *File) layOut() error {
 	f.places = make([]uint64, len(f.headers))
 	for i := range f.headers {
 		f.places[i] = f.headers[i].addr
@@ -50,7 +52,7 @@ func (h *header) code() bool { return h.executed() && h.size > 0 }
 func (h *header) executed() bool { return h.flags&(shfAlloc|shfExec) == shfAlloc|shfExec }
 
 // Base is the image base: p_vaddr of the first PT_LOAD, rounded down to a page.
-func (f *ELF) Base() uint64 {
+func (f *File) Base() uint64 {
 	for i := range f.segments {
 		if f.segments[i].kind == ptLoad {
 			return f.segments[i].addr &^ (pageBytes - 1)
@@ -64,8 +66,8 @@ func (f *ELF) Base() uint64 {
 // bytes of them. Of a relocatable file, and of one that has lost its program
 // headers, it is the sections with code. Nothing below Base is in it: it has no
 // position.
-func (f *ELF) Code() ([]Span, error) {
-	var spans []Span
+func (f *File) Code() ([]native.Span, error) {
+	var spans []native.Span
 	for i := range f.segments {
 		s := &f.segments[i]
 		if s.kind != ptLoad || s.flags&segExec == 0 || s.memsz == 0 {
@@ -74,7 +76,7 @@ func (f *ELF) Code() ([]Span, error) {
 		if s.addr+s.memsz < s.addr {
 			return nil, corrupt("", s.off, "segments inside the address space")
 		}
-		spans = append(spans, Span{s.addr, s.addr + s.memsz})
+		spans = append(spans, native.Span{Start: s.addr, End: s.addr + s.memsz})
 	}
 	if len(spans) == 0 {
 		for i := range f.headers {
@@ -86,15 +88,15 @@ func (f *ELF) Code() ([]Span, error) {
 			if at+h.size < at {
 				return nil, corrupt(h.name, 0, "code inside the address space")
 			}
-			spans = append(spans, Span{at, at + h.size})
+			spans = append(spans, native.Span{Start: at, End: at + h.size})
 		}
 	}
-	return disjoint(spans, f.Base()), nil
+	return native.Disjoint(spans, f.Base()), nil
 }
 
 // Anchors are the positions of a relocatable file's sections, by name: what
 // stacks of kernel modules count from. Of equal names the first counts.
-func (f *ELF) Anchors() map[string]uint64 {
+func (f *File) Anchors() map[string]uint64 {
 	if f.kind != typeRel {
 		return nil
 	}

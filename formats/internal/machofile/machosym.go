@@ -1,4 +1,4 @@
-package native
+package machofile
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -29,11 +30,11 @@ type nlist struct {
 
 // nlists is the symbol table.
 type nlists struct {
-	f     *MachO
+	f     *File
 	b     []byte
 	entry int
 	n     int
-	names nameTable
+	names native.NameTable
 }
 
 const (
@@ -43,31 +44,31 @@ const (
 )
 
 // table reads the symbol table and its names; one of no entries if there is none.
-func (f *MachO) table() (*nlists, error) {
-	t := &nlists{f: f, entry: 12, names: nameTable{file: &f.source, section: stringTable, max: f.in.Limits.NameBytes}}
+func (f *File) table() (*nlists, error) {
+	t := &nlists{f: f, entry: 12, names: native.NameTable{File: &f.Source, Section: stringTable, Max: f.In.Limits.NameBytes}}
 	if f.wide {
 		t.entry = 16
 	}
-	if int64(f.symbolCount) > int64(f.in.Limits.Symbols) {
-		return nil, f.limit(symbolTable, 0, fmt.Sprintf("at most %d symbols, not %d", f.in.Limits.Symbols, f.symbolCount))
+	if int64(f.symbolCount) > int64(f.In.Limits.Symbols) {
+		return nil, f.Limit(symbolTable, 0, fmt.Sprintf("at most %d symbols, not %d", f.In.Limits.Symbols, f.symbolCount))
 	}
 	var err error
-	if t.b, err = f.view(symbolTable, f.symbols.off, int64(f.symbols.size), fmt.Sprintf("%d symbols inside the image", f.symbolCount)); err != nil {
+	if t.b, err = f.View(symbolTable, f.symbols.off, int64(f.symbols.size), fmt.Sprintf("%d symbols inside the image", f.symbolCount)); err != nil {
 		return nil, err
 	}
 	t.n = int(f.symbolCount)
-	t.names.spare = int64(t.n) * ordinaryName // linkers store equal names of local functions once
-	t.names.b, err = f.view(stringTable, f.strings.off, int64(f.strings.size), "a string table inside the image")
+	t.names.Spare = int64(t.n) * ordinaryName // linkers store equal names of local functions once
+	t.names.B, err = f.View(stringTable, f.strings.off, int64(f.strings.size), "a string table inside the image")
 	return t, err
 }
 
 func (t *nlists) at(i int) nlist {
-	r := fields{t.b[i*t.entry:], t.f.order}
-	e := nlist{name: r.u32(0), kind: r.b[4], section: int(r.b[5]) - 1}
+	r := native.Fields{B: t.b[i*t.entry:], Order: t.f.Order}
+	e := nlist{name: r.U32(0), kind: r.B[4], section: int(r.B[5]) - 1}
 	if t.f.wide {
-		e.value = r.u64(8)
+		e.value = r.U64(8)
 	} else {
-		e.value = uint64(r.u32(8))
+		e.value = uint64(r.U32(8))
 	}
 	if e.section >= len(t.f.headers) {
 		e.section = -1
@@ -87,11 +88,11 @@ func (t *nlists) survey() (functions int, dart bool) {
 	}
 	for i := range t.n {
 		b := t.b[i*t.entry:][:8]
-		e := nlist{name: t.f.order.Uint32(b), kind: b[4]}
+		e := nlist{name: t.f.Order.Uint32(b), kind: b[4]}
 		if e.function() && code[b[5]] {
 			functions++
 		}
-		if uint64(e.name) < uint64(len(t.names.b)) && isDart(t.names.b[e.name:]) {
+		if uint64(e.name) < uint64(len(t.names.B)) && native.IsDart(t.names.B[e.name:]) {
 			dart = true
 		}
 	}
@@ -106,15 +107,15 @@ const redacted = "<redacted>"
 // table has none at an address; of the export trie if there are no others.
 // Their order is that of (*ELF).Symbols. A symbol ends where the next one
 // begins, or a function without one, which the list of function starts tells.
-func (f *MachO) Symbols(ctx context.Context) ([]Symbol, error) {
-	code := Image{Code: f.Code()}
+func (f *File) Symbols(ctx context.Context) ([]native.Symbol, error) {
+	code := native.Image{Code: f.Code()}
 	t, err := f.table()
 	if err != nil {
 		return nil, err
 	}
 	functions, dart := t.survey()
-	var mapped []Symbol
-	all := make([]Symbol, 0, functions)
+	var mapped []native.Symbol
+	all := make([]native.Symbol, 0, functions)
 	for i := range t.n {
 		if i&0xffff == 0 {
 			if err := ctx.Err(); err != nil {
@@ -129,7 +130,7 @@ func (f *MachO) Symbols(ctx context.Context) ([]Symbol, error) {
 		if e.name == 0 {
 			continue // the end of a function of the debug map
 		}
-		name, err := t.names.at(uint64(e.name))
+		name, err := t.names.At(uint64(e.name))
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +142,7 @@ func (f *MachO) Symbols(ctx context.Context) ([]Symbol, error) {
 			continue
 		}
 		h := &f.headers[e.section]
-		s.bound(h.addr + h.size)
+		s.Bound(h.addr + h.size)
 		s.Rank = symbol.RankSymtab
 		if stab {
 			mapped = append(mapped, s)
@@ -159,11 +160,11 @@ func (f *MachO) Symbols(ctx context.Context) ([]Symbol, error) {
 	if err != nil {
 		return nil, err
 	}
-	return named(settle(all), starts), nil
+	return named(native.Settle(all), starts), nil
 }
 
 // addMissing adds those of more at whose addresses all has none.
-func addMissing(all, more []Symbol) []Symbol {
+func addMissing(all, more []native.Symbol) []native.Symbol {
 	if len(more) == 0 {
 		return all
 	}
@@ -181,7 +182,7 @@ func addMissing(all, more []Symbol) []Symbol {
 
 // named ends each symbol where the next one begins, its section ends or starts tell of a function, then drops those whose
 // names were removed: they only bound the others.
-func named(all []Symbol, starts []uint64) []Symbol {
+func named(all []native.Symbol, starts []uint64) []native.Symbol {
 	next := uint64(math.MaxUint64) // address of the symbol behind
 	k := len(starts)               // starts[k:] lie behind the symbol
 	for i := len(all) - 1; i >= 0; i-- {
@@ -201,16 +202,16 @@ func named(all []Symbol, starts []uint64) []Symbol {
 		}
 		s.Size = end - s.Addr
 	}
-	return slices.DeleteFunc(all, func(s Symbol) bool { return s.Name == redacted })
+	return slices.DeleteFunc(all, func(s native.Symbol) bool { return s.Name == redacted })
 }
 
 // functionStarts are the addresses of LC_FUNCTION_STARTS, ascending.
-func (f *MachO) functionStarts() ([]uint64, error) {
+func (f *File) functionStarts() ([]uint64, error) {
 	const section = "function starts"
 	if f.starts.size == 0 {
 		return nil, nil
 	}
-	b, err := f.view(section, f.starts.off, int64(f.starts.size), "function starts inside the image")
+	b, err := f.View(section, f.starts.off, int64(f.starts.size), "function starts inside the image")
 	if err != nil {
 		return nil, err
 	}
@@ -219,13 +220,13 @@ func (f *MachO) functionStarts() ([]uint64, error) {
 	for p := 0; p < len(b); {
 		delta, n := uleb(b[p:])
 		if n == 0 {
-			return nil, f.corrupt(section, uint64(p), "a number that ends")
+			return nil, f.Corrupt(section, uint64(p), "a number that ends")
 		}
 		if delta == 0 {
 			break // padding
 		}
 		if p += n; addr+delta < addr {
-			return nil, f.corrupt(section, uint64(p), "addresses that ascend")
+			return nil, f.Corrupt(section, uint64(p), "addresses that ascend")
 		}
 		addr += delta
 		at := addr

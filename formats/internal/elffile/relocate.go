@@ -1,4 +1,4 @@
-package native
+package elffile
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/symlake/symlake/formats/internal/native"
 )
 
 // reloc is one relocation of a section.
@@ -26,7 +28,7 @@ const widest = 16 // bytes a relocation may touch: a ULEB128 of a 64-bit value h
 // linked. Code and data stay as they are, nothing here reads them relocated
 // but function descriptors. Nor do the tables that relocations themselves are
 // read by: one that claims relocations would wait for itself.
-func (f *ELF) relocations(i int, size uint64) (func() (*reloc, error), error) {
+func (f *File) relocations(i int, size uint64) (func() (*reloc, error), error) {
 	if f.kind != typeRel || f.headers[i].flags&shfAlloc != 0 && f.headers[i].name != ".opd" {
 		return nil, nil
 	}
@@ -92,7 +94,7 @@ func (f *ELF) relocations(i int, size uint64) (func() (*reloc, error), error) {
 
 // relocReader reads one relocation section piece by piece.
 type relocReader struct {
-	f     *ELF
+	f     *File
 	name  string
 	rela  bool
 	size  uint64 // of the section that is relocated
@@ -108,7 +110,7 @@ type relocReader struct {
 	r     reloc
 }
 
-func (f *ELF) relocReader(j int, size uint64) (*relocReader, error) {
+func (f *File) relocReader(j int, size uint64) (*relocReader, error) {
 	h := &f.headers[j]
 	r := &relocReader{f: f, name: h.name, rela: h.kind == shtRela, size: size}
 	switch word := f.AddrSize(); {
@@ -162,29 +164,29 @@ func (r *relocReader) next() (*reloc, error) {
 		}
 		r.b, r.first, at = b, r.at, 0
 	}
-	e := fields{r.b[at:], r.f.order}
+	e := native.Fields{B: r.b[at:], Order: r.f.Order}
 	r.at++
 	x := &r.r
 	*x = reloc{table: r.table, stored: !r.rela}
 	if r.f.wide {
-		x.off = e.u64(0)
-		info := e.u64(8)
+		x.off = e.U64(0)
+		info := e.U64(8)
 		x.symbol, x.kind = uint32(info>>32), uint32(info)
 		if r.f.machine == machMIPS { // a symbol, then three types of a byte each, in either byte order
-			x.symbol, x.kind = e.u32(8), uint32(e.b[15])
+			x.symbol, x.kind = e.U32(8), uint32(e.B[15])
 		}
 		if r.f.machine == machSPARCV9 { // the upper bytes are data of the type
 			x.kind &= 0xff
 		}
 		if r.rela {
-			x.addend = int64(e.u64(16))
+			x.addend = int64(e.U64(16))
 		}
 	} else {
-		x.off = uint64(e.u32(0))
-		info := e.u32(4)
+		x.off = uint64(e.U32(0))
+		info := e.U32(4)
 		x.symbol, x.kind = info>>8, info&0xff
 		if r.rela {
-			x.addend = int64(int32(e.u32(8)))
+			x.addend = int64(int32(e.U32(8)))
 		}
 	}
 	if x.off >= r.size {
@@ -195,7 +197,7 @@ func (r *relocReader) next() (*reloc, error) {
 
 // relocator hands a section's bytes on with its relocations applied.
 type relocator struct {
-	f       *ELF
+	f       *File
 	section string
 	place   uint64 // address of the section
 	src     io.Reader
@@ -281,7 +283,7 @@ func (r *relocator) apply(x *reloc) error {
 		return corrupt(r.section, x.off, fmt.Sprintf("%d bytes to relocate", rule.width))
 	}
 	place := r.buf[x.off-r.base:]
-	order := r.f.order
+	order := r.f.Order
 	var old uint64
 	switch rule.width {
 	case 1:

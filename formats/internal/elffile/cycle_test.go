@@ -1,4 +1,4 @@
-package native
+package elffile
 
 import (
 	"debug/elf"
@@ -40,7 +40,7 @@ func TestRelocationCycles(t *testing.T) {
 
 	own := append([]byte(nil), object...) // .debug_info is its own symbol table
 	binary.LittleEndian.PutUint32(field(own, ".rela.debug_info", linkAt), index(".debug_info"))
-	f, err := OpenELF(formattest.InputOf("own.o", own, formats.Limits{}))
+	f, err := Open(formattest.InputOf("own.o", own, formats.Limits{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestRelocationCycles(t *testing.T) {
 
 	tables := append([]byte(nil), object...) // the symbol table is to be relocated
 	binary.LittleEndian.PutUint32(field(tables, ".rela.debug_info", infoAt), index(".symtab"))
-	if f, err = OpenELF(formattest.InputOf("tables.o", tables, formats.Limits{})); err != nil {
+	if f, err = Open(formattest.InputOf("tables.o", tables, formats.Limits{})); err != nil {
 		t.Fatal(err)
 	}
 	if symbols, err := f.Symbols(t.Context()); err != nil || len(symbols) == 0 {

@@ -1,4 +1,4 @@
-package native
+package elffile
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/native"
 )
 
 // Section is the section of that name, inflated and relocated; nil when there
 // is none or the file holds no bytes for it. Of several, a debug section's
 // ".zdebug_" form included, the first outside of section groups counts: groups
 // hold type units and what else the linker may drop.
-func (f *ELF) Section(name string) (*Section, error) {
+func (f *File) Section(name string) (*native.Section, error) {
 	i := f.find(name)
 	if i < 0 {
 		return nil, nil
@@ -21,7 +22,7 @@ func (f *ELF) Section(name string) (*Section, error) {
 }
 
 // Input is the In of Section, nil when there is no such section.
-func (f *ELF) Input(name string) (*formats.Input, error) {
+func (f *File) Input(name string) (*formats.Input, error) {
 	s, err := f.Section(name)
 	if s == nil || err != nil {
 		return nil, err
@@ -30,9 +31,9 @@ func (f *ELF) Input(name string) (*formats.Input, error) {
 }
 
 // Has reports whether the file holds bytes of a section of that name.
-func (f *ELF) Has(name string) bool { return f.find(name) >= 0 }
+func (f *File) Has(name string) bool { return f.find(name) >= 0 }
 
-func (f *ELF) find(name string) int {
+func (f *File) find(name string) int {
 	grouped := -1
 	for i := range f.headers {
 		h := &f.headers[i]
@@ -58,27 +59,27 @@ func plainName(name string) string {
 }
 
 // section makes section i readable, once.
-func (f *ELF) section(i int) (*Section, error) {
-	return f.sections[i].get(func() (*Section, error) { return f.open(i) })
+func (f *File) section(i int) (*native.Section, error) {
+	return f.sections[i].Get(func() (*native.Section, error) { return f.open(i) })
 }
 
 // raw is section i as it is stored.
-func (f *ELF) raw(i int) (*formats.Input, error) {
+func (f *File) raw(i int) (*formats.Input, error) {
 	h := &f.headers[i]
 	name := plainName(h.name)
 	if name == "" {
 		name = fmt.Sprintf("section %d", i)
 	}
 	if h.kind == 0 || h.kind == shtNobits {
-		return f.in.Section(name, 0, 0)
+		return f.In.Section(name, 0, 0)
 	}
-	if h.off > math.MaxInt64 || h.size > math.MaxInt64 || int64(h.off) > f.in.Size || int64(h.size) > f.in.Size-int64(h.off) {
+	if h.off > math.MaxInt64 || h.size > math.MaxInt64 || int64(h.off) > f.In.Size || int64(h.size) > f.In.Size-int64(h.off) {
 		return nil, corrupt(name, 0, fmt.Sprintf("%d bytes at %#x of the file", h.size, h.off))
 	}
-	return f.in.Section(name, int64(h.off), int64(h.size))
+	return f.In.Section(name, int64(h.off), int64(h.size))
 }
 
-func (f *ELF) open(i int) (*Section, error) {
+func (f *File) open(i int) (*native.Section, error) {
 	stored, err := f.raw(i)
 	if err != nil {
 		return nil, err
@@ -89,18 +90,18 @@ func (f *ELF) open(i int) (*Section, error) {
 		return nil, err
 	}
 	h := &f.headers[i]
-	relocs, err := f.relocations(i, p.size)
+	relocs, err := f.relocations(i, p.Size)
 	if err != nil {
 		return nil, err
 	}
-	sec := &Section{Name: name, Addr: f.places[i], Size: p.size, In: stored}
+	sec := &native.Section{Name: name, Addr: f.places[i], Size: p.Size, In: stored}
 	if h.flags&shfAlloc == 0 {
 		sec.Addr = 0
 	}
-	if p.codec == "" && relocs == nil {
+	if p.Codec == "" && relocs == nil {
 		return sec, nil
 	}
-	r, closer, err := f.unpack(p, stored)
+	r, closer, err := f.Unpack(p, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (f *ELF) open(i int) (*Section, error) {
 	if relocs != nil {
 		r = &relocator{f: f, section: name, place: f.places[i], src: r, next: relocs}
 	}
-	if sec.In, err = f.hold(name, int64(p.size), r); err != nil {
+	if sec.In, err = f.Hold(name, int64(p.Size), r); err != nil {
 		return nil, err
 	}
 	return sec, nil
@@ -116,7 +117,7 @@ func (f *ELF) open(i int) (*Section, error) {
 
 // Stored is the first section of that name as the file stores it; present
 // tells a section without bytes (nil: a debug file has .text so) from none.
-func (f *ELF) Stored(name string) (in *formats.Input, present bool, err error) {
+func (f *File) Stored(name string) (in *formats.Input, present bool, err error) {
 	for i := range f.headers {
 		if f.headers[i].name != name {
 			continue
@@ -141,7 +142,7 @@ const (
 
 // EachStored visits the sections of a kind that have bytes, as they are
 // stored, in the file's order.
-func (f *ELF) EachStored(kind SectionKind, visit func(*formats.Input) error) error {
+func (f *File) EachStored(kind SectionKind, visit func(*formats.Input) error) error {
 	for i := range f.headers {
 		h := &f.headers[i]
 		if h.kind == 0 || h.kind == shtNobits {
@@ -165,42 +166,42 @@ func (f *ELF) EachStored(kind SectionKind, visit func(*formats.Input) error) err
 
 // packing reads a section's compression header and refuses sizes that the
 // limits or the stored bytes rule out.
-func (f *ELF) packing(i int, stored *formats.Input) (packing, error) {
+func (f *File) packing(i int, stored *formats.Input) (native.Packing, error) {
 	h := &f.headers[i]
-	p := packing{size: uint64(stored.Size)}
+	p := native.Packing{Size: uint64(stored.Size)}
 	switch {
 	case stored.Size == 0:
 		return p, nil
 	case h.flags&shfCompressed != 0:
-		p.skip = 12
+		p.Skip = 12
 		if f.wide {
-			p.skip = 24
+			p.Skip = 24
 		}
-		b, err := stored.View(0, min(p.skip, stored.Size))
+		b, err := stored.View(0, min(p.Skip, stored.Size))
 		if err != nil {
 			return p, err
 		}
-		if int64(len(b)) < p.skip {
+		if int64(len(b)) < p.Skip {
 			return p, corrupt(stored.Name, 0, "a whole compression header")
 		}
-		r := fields{b, f.order}
+		r := native.Fields{B: b, Order: f.Order}
 		if f.wide {
-			p.size = r.u64(8)
+			p.Size = r.U64(8)
 		} else {
-			p.size = uint64(r.u32(4))
+			p.Size = uint64(r.U32(4))
 		}
-		switch kind := r.u32(0); kind {
+		switch kind := r.U32(0); kind {
 		case 1:
-			p.codec = "zlib"
+			p.Codec = "zlib"
 		case 2:
-			p.codec = "zstd"
+			p.Codec = "zstd"
 		default:
 			return p, unsupported(stored.Name, 0, fmt.Sprintf("compression 1 (zlib) or 2 (zstd), not %d", kind))
 		}
 	case strings.HasPrefix(h.name, ".zdebug_"):
-		return f.zdebug(stored)
+		return f.Zdebug(stored)
 	default:
 		return p, nil
 	}
-	return p, f.check(p, stored)
+	return p, f.Check(p, stored)
 }

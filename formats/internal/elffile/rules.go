@@ -1,4 +1,4 @@
-package native
+package elffile
 
 // op is what a relocation does with the value V = S + A, the symbol's address
 // and the addend.

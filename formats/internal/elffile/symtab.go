@@ -1,4 +1,4 @@
-package native
+package elffile
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -21,12 +22,12 @@ const (
 
 // table is one symbol table with what it refers to.
 type table struct {
-	f       *ELF
+	f       *File
 	name    string
 	b       []byte // entries
 	entry   int
 	n       int
-	names   nameTable
+	names   native.NameTable
 	indices []byte // SHT_SYMTAB_SHNDX: 4 bytes an entry, or nil
 }
 
@@ -40,7 +41,7 @@ type entry struct {
 }
 
 // table reads the symbol table in section i; its names too if named.
-func (f *ELF) table(i int, named bool) (*table, error) {
+func (f *File) table(i int, named bool) (*table, error) {
 	if i <= 0 || i >= len(f.headers) {
 		return nil, corrupt("", 0, fmt.Sprintf("a symbol table in section %d", i))
 	}
@@ -59,8 +60,8 @@ func (f *ELF) table(i int, named bool) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := sec.In.Size / int64(t.entry); n > int64(f.in.Limits.Symbols) {
-		return nil, limit(h.name, 0, fmt.Sprintf("at most %d symbols, not %d", f.in.Limits.Symbols, n))
+	if n := sec.In.Size / int64(t.entry); n > int64(f.In.Limits.Symbols) {
+		return nil, limit(h.name, 0, fmt.Sprintf("at most %d symbols, not %d", f.In.Limits.Symbols, n))
 	}
 	if t.b, err = sec.Bytes(); err != nil {
 		return nil, err
@@ -86,26 +87,26 @@ func (f *ELF) table(i int, named bool) (*table, error) {
 	if sec, err = f.section(int(h.link)); err != nil {
 		return nil, err
 	}
-	t.names = nameTable{file: &f.source, section: sec.Name, max: f.in.Limits.NameBytes}
-	t.names.b, err = sec.Bytes()
+	t.names = native.NameTable{File: &f.Source, Section: sec.Name, Max: f.In.Limits.NameBytes}
+	t.names.B, err = sec.Bytes()
 	return t, err
 }
 
 func (t *table) at(i int) entry {
-	r := fields{t.b[i*t.entry:], t.f.order}
+	r := native.Fields{B: t.b[i*t.entry:], Order: t.f.Order}
 	var e entry
 	var info byte
 	var shndx uint16
 	if t.f.wide {
-		e.name, info, shndx, e.value, e.size = r.u32(0), r.b[4], r.u16(6), r.u64(8), r.u64(16)
+		e.name, info, shndx, e.value, e.size = r.U32(0), r.B[4], r.U16(6), r.U64(8), r.U64(16)
 	} else {
-		e.name, e.value, e.size, info, shndx = r.u32(0), uint64(r.u32(4)), uint64(r.u32(8)), r.b[12], r.u16(14)
+		e.name, e.value, e.size, info, shndx = r.U32(0), uint64(r.U32(4)), uint64(r.U32(8)), r.B[12], r.U16(14)
 	}
 	e.kind, e.bind = info&15, info>>4
 	index := int64(shndx)
 	switch {
 	case shndx == shnXnum && (i+1)*4 <= len(t.indices):
-		index = int64(fields{t.indices, t.f.order}.u32(i * 4))
+		index = int64(native.Fields{B: t.indices, Order: t.f.Order}.U32(i * 4))
 	case shndx == shnAbs:
 		e.absolute, index = true, 0
 	case shndx >= shnLow:
@@ -135,12 +136,12 @@ func (t *table) address(e *entry) (uint64, bool) {
 // .gnu_debugdata and of .dynsym: ascending by address, and at one address the
 // best rank first, then the largest, then the last of its table, which makes
 // global names win over local ones. That is llvm-symbolizer's preference.
-func (f *ELF) Symbols(ctx context.Context) ([]Symbol, error) {
+func (f *File) Symbols(ctx context.Context) ([]native.Symbol, error) {
 	code, err := f.Code()
 	if err != nil {
 		return nil, err
 	}
-	var all []Symbol
+	var all []native.Symbol
 	for _, i := range f.tables(shtSymtab) {
 		if all, err = f.collect(ctx, i, symbol.RankSymtab, code, all); err != nil {
 			return nil, err
@@ -151,7 +152,7 @@ func (f *ELF) Symbols(ctx context.Context) ([]Symbol, error) {
 		return nil, err
 	}
 	if inner != nil {
-		f.keep(inner.Close) // its names live on in the symbols
+		f.Keep(inner.Close) // its names live on in the symbols
 		for _, i := range inner.tables(shtSymtab) {
 			if all, err = inner.collect(ctx, i, symbol.RankSymtab, code, all); err != nil {
 				return nil, err
@@ -163,7 +164,7 @@ func (f *ELF) Symbols(ctx context.Context) ([]Symbol, error) {
 			return nil, err
 		}
 	}
-	return settle(all), nil
+	return native.Settle(all), nil
 }
 
 // maxTables bounds the symbol tables of a kind that are read. Sound files have one; headers of more could all lead to the
@@ -171,7 +172,7 @@ func (f *ELF) Symbols(ctx context.Context) ([]Symbol, error) {
 const maxTables = 8
 
 // tables returns the sections that are symbol tables of a kind.
-func (f *ELF) tables(kind uint32) (found []int) {
+func (f *File) tables(kind uint32) (found []int) {
 	for i := range f.headers {
 		if f.headers[i].kind == kind && f.headers[i].size > 0 && len(found) < maxTables {
 			found = append(found, i)
@@ -181,7 +182,7 @@ func (f *ELF) tables(kind uint32) (found []int) {
 }
 
 // collect appends the functions of the table in section i to all.
-func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span, all []Symbol) ([]Symbol, error) {
+func (f *File) collect(ctx context.Context, i int, rank symbol.Rank, code []native.Span, all []native.Symbol) ([]native.Symbol, error) {
 	if f.headers[i].size == 0 {
 		return all, nil
 	}
@@ -189,7 +190,7 @@ func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span,
 	if err != nil {
 		return nil, err
 	}
-	image := Image{Code: code}
+	image := native.Image{Code: code}
 	opd, err := f.descriptors()
 	if err != nil {
 		return nil, err
@@ -211,7 +212,7 @@ func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span,
 		e := t.at(j)
 		switch e.kind {
 		case sttFile:
-			if file, err = t.names.at(uint64(e.name)); err != nil {
+			if file, err = t.names.At(uint64(e.name)); err != nil {
 				return nil, err
 			}
 			continue
@@ -238,18 +239,18 @@ func (f *ELF) collect(ctx context.Context, i int, rank symbol.Rank, code []Span,
 		if !ok {
 			continue
 		}
-		name, err := t.names.at(uint64(e.name))
+		name, err := t.names.At(uint64(e.name))
 		if err != nil {
 			return nil, err
 		}
 		if f.mapping(name, &e) {
 			continue
 		}
-		s := Symbol{Addr: addr, Size: min(e.size, span.End-addr), Name: unversioned(name), Rank: rank}
+		s := native.Symbol{Addr: addr, Size: min(e.size, span.End-addr), Name: unversioned(name), Rank: rank}
 		if e.size == 0 {
-			s.Size, s.open = span.End-addr, true
+			s.Size, s.Open = span.End-addr, true
 			if h := &f.headers[e.section]; h.code() {
-				s.bound(f.places[e.section] + h.size)
+				s.Bound(f.places[e.section] + h.size)
 			}
 		}
 		if e.bind == stbLocal {
@@ -272,7 +273,7 @@ func unversioned(name string) string {
 
 // mapping reports whether a symbol only marks what the bytes are ("$a", "$d.3")
 // or is the assembler's own label.
-func (f *ELF) mapping(name string, e *entry) bool {
+func (f *File) mapping(name string, e *entry) bool {
 	if name == "" {
 		return true
 	}
@@ -306,7 +307,7 @@ type descriptorTable struct {
 	b       []byte // empty in a debug file: its functions then have no known address
 }
 
-func (f *ELF) descriptors() (*descriptorTable, error) {
+func (f *File) descriptors() (*descriptorTable, error) {
 	if f.machine != machPPC64 || f.flags&3 == 2 {
 		return nil, nil
 	}
@@ -329,12 +330,12 @@ func (f *ELF) descriptors() (*descriptorTable, error) {
 }
 
 // code is the address that the descriptor at value leads to.
-func (d *descriptorTable) code(f *ELF, value uint64) (uint64, bool) {
+func (d *descriptorTable) code(f *File, value uint64) (uint64, bool) {
 	if f.kind != typeRel {
 		value -= d.addr
 	}
 	if value > uint64(len(d.b)) || uint64(len(d.b))-value < 8 {
 		return 0, false
 	}
-	return f.order.Uint64(d.b[value:]), true
+	return f.Order.Uint64(d.b[value:]), true
 }

@@ -1,4 +1,5 @@
-package native
+// Package machofile reads the load commands, debug sections, symbols and debug maps of Mach-O images.
+package machofile
 
 import (
 	"bytes"
@@ -7,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/native"
 )
 
 // The numbers of Apple's mach-o/loader.h that are used here.
@@ -110,11 +112,11 @@ type machoSegment struct {
 // piece is a part of a file.
 type piece struct{ off, size uint64 }
 
-// MachO is one Mach-O image (a thin file, or a slice of a fat one): its load
+// File is one Mach-O image (a thin file, or a slice of a fat one): its load
 // commands, and the way to its sections. It is safe for concurrent use. Close
 // gives back what sections were spooled to.
-type MachO struct {
-	source
+type File struct {
+	native.Source
 	wide         bool
 	cpu, subtype uint32
 	kind         uint32
@@ -127,16 +129,16 @@ type MachO struct {
 	symbols, strings, starts, exports piece
 	symbolCount                       uint32
 
-	sections []lazySection // parallel to headers
+	sections []native.LazySection // parallel to headers
 }
 
-// IsMachO tells by the magic number.
-func IsMachO(head []byte) bool {
+// Is reports whether a file that begins with head is a Mach-O image, by its magic number.
+func Is(head []byte) bool {
 	_, _, ok := machoMagic(head)
 	return ok
 }
 
-func machoMagic(b []byte) (order byteOrder, wide, ok bool) {
+func machoMagic(b []byte) (order native.ByteOrder, wide, ok bool) {
 	if len(b) < 4 {
 		return false, false, false
 	}
@@ -153,63 +155,63 @@ func machoMagic(b []byte) (order byteOrder, wide, ok bool) {
 	return false, false, false
 }
 
-// OpenMachO reads the load commands of an image. One whose commands are cut
+// Open reads the load commands of an image. One whose commands are cut
 // off or lead outside is ErrCorrupt; contents are checked when they are asked for.
-func OpenMachO(in *formats.Input) (*MachO, error) {
-	f := &MachO{source: source{in: in, format: "macho"}}
-	b, err := f.view("", 0, min(32, in.Size), "a Mach-O header")
+func Open(in *formats.Input) (*File, error) {
+	f := &File{Source: native.Source{In: in, Format: "macho"}}
+	b, err := f.View("", 0, min(32, in.Size), "a Mach-O header")
 	if err != nil {
 		return nil, err
 	}
 	var ok bool
-	if f.order, f.wide, ok = machoMagic(b); !ok {
-		return nil, f.corrupt("", 0, "a Mach-O header")
+	if f.Order, f.wide, ok = machoMagic(b); !ok {
+		return nil, f.Corrupt("", 0, "a Mach-O header")
 	}
 	size := 28
 	if f.wide {
 		size = 32
 	}
 	if len(b) < size {
-		return nil, f.corrupt("", 0, "a whole Mach-O header")
+		return nil, f.Corrupt("", 0, "a whole Mach-O header")
 	}
-	r := fields{b, f.order}
-	f.cpu, f.subtype, f.kind = r.u32(4), r.u32(8), r.u32(12)
-	return f, f.readCommands(uint64(size), r.u32(16), r.u32(20))
+	r := native.Fields{B: b, Order: f.Order}
+	f.cpu, f.subtype, f.kind = r.U32(4), r.U32(8), r.U32(12)
+	return f, f.readCommands(uint64(size), r.U32(16), r.U32(20))
 }
 
-func (f *MachO) readCommands(at uint64, n, size uint32) error {
+func (f *File) readCommands(at uint64, n, size uint32) error {
 	const section = "load commands"
 	if n > maxCommands {
-		return f.limit(section, 0, fmt.Sprintf("at most %d load commands, not %d", maxCommands, n))
+		return f.Limit(section, 0, fmt.Sprintf("at most %d load commands, not %d", maxCommands, n))
 	}
-	b, err := f.view(section, at, int64(size), fmt.Sprintf("%d bytes of load commands", size))
+	b, err := f.View(section, at, int64(size), fmt.Sprintf("%d bytes of load commands", size))
 	if err != nil {
 		return err
 	}
 	off := 0
 	for i := range n {
 		if len(b)-off < 8 {
-			return f.corrupt(section, uint64(off), fmt.Sprintf("command %d of %d", i, n))
+			return f.Corrupt(section, uint64(off), fmt.Sprintf("command %d of %d", i, n))
 		}
-		r := fields{b[off:], f.order}
-		kind, length := r.u32(0), r.u32(4)
+		r := native.Fields{B: b[off:], Order: f.Order}
+		kind, length := r.U32(0), r.U32(4)
 		if length < 8 || uint64(length) > uint64(len(b)-off) {
-			return f.corrupt(section, uint64(off), fmt.Sprintf("a command of at most %d bytes, not %d", len(b)-off, length))
+			return f.Corrupt(section, uint64(off), fmt.Sprintf("a command of at most %d bytes, not %d", len(b)-off, length))
 		}
-		if err := f.command(kind, fields{b[off : off+int(length)], f.order}, uint64(off)); err != nil {
+		if err := f.command(kind, native.Fields{B: b[off : off+int(length)], Order: f.Order}, uint64(off)); err != nil {
 			return err
 		}
 		off += int(length)
 	}
-	f.sections = make([]lazySection, len(f.headers))
+	f.sections = make([]native.LazySection, len(f.headers))
 	return nil
 }
 
 // command reads one load command; off is where it stands, for errors.
-func (f *MachO) command(kind uint32, r fields, off uint64) error {
+func (f *File) command(kind uint32, r native.Fields, off uint64) error {
 	need := func(n int, what string) error {
-		if len(r.b) < n {
-			return f.corrupt("load commands", off, "a whole "+what)
+		if len(r.B) < n {
+			return f.Corrupt("load commands", off, "a whole "+what)
 		}
 		return nil
 	}
@@ -220,13 +222,13 @@ func (f *MachO) command(kind uint32, r fields, off uint64) error {
 		if err := need(24, "UUID"); err != nil {
 			return err
 		}
-		f.uuid = bytes.Clone(r.b[8:24])
+		f.uuid = bytes.Clone(r.B[8:24])
 	case lcSymtab:
 		if err := need(24, "symbol table command"); err != nil {
 			return err
 		}
-		f.symbols.off, f.symbolCount = uint64(r.u32(8)), r.u32(12)
-		f.strings = piece{uint64(r.u32(16)), uint64(r.u32(20))}
+		f.symbols.off, f.symbolCount = uint64(r.U32(8)), r.U32(12)
+		f.strings = piece{uint64(r.U32(16)), uint64(r.U32(20))}
 		entry := uint64(12)
 		if f.wide {
 			entry = 16
@@ -236,7 +238,7 @@ func (f *MachO) command(kind uint32, r fields, off uint64) error {
 		if err := need(16, "linkedit command"); err != nil {
 			return err
 		}
-		p := piece{uint64(r.u32(8)), uint64(r.u32(12))}
+		p := piece{uint64(r.U32(8)), uint64(r.U32(12))}
 		if kind == lcExportsTrie {
 			f.exports = p
 		} else {
@@ -246,64 +248,64 @@ func (f *MachO) command(kind uint32, r fields, off uint64) error {
 		if err := need(48, "dyld info command"); err != nil {
 			return err
 		}
-		f.exports = piece{uint64(r.u32(40)), uint64(r.u32(44))}
+		f.exports = piece{uint64(r.U32(40)), uint64(r.U32(44))}
 	case lcIDDylib:
 		if err := need(24, "library command"); err != nil {
 			return err
 		}
-		if at := uint64(r.u32(8)); at < uint64(len(r.b)) {
-			f.install = cstring(r.b[at:])
+		if at := uint64(r.U32(8)); at < uint64(len(r.B)) {
+			f.install = cstring(r.B[at:])
 		}
 	}
 	return nil
 }
 
 // segment reads a segment and its section headers.
-func (f *MachO) segment(r fields, wide bool, off uint64) error {
+func (f *File) segment(r native.Fields, wide bool, off uint64) error {
 	head, each := 56, 68
 	if wide {
 		head, each = 72, 80
 	}
-	if len(r.b) < head {
-		return f.corrupt("load commands", off, "a whole segment command")
+	if len(r.B) < head {
+		return f.Corrupt("load commands", off, "a whole segment command")
 	}
-	s := machoSegment{name: cstring(r.b[8:24])}
+	s := machoSegment{name: cstring(r.B[8:24])}
 	var n uint32
 	if wide {
-		s.addr, s.size, s.off, s.stored = r.u64(24), r.u64(32), r.u64(40), r.u64(48)
-		s.maximal, s.initial, n = r.u32(56), r.u32(60), r.u32(64)
+		s.addr, s.size, s.off, s.stored = r.U64(24), r.U64(32), r.U64(40), r.U64(48)
+		s.maximal, s.initial, n = r.U32(56), r.U32(60), r.U32(64)
 	} else {
-		s.addr, s.size, s.off, s.stored = uint64(r.u32(24)), uint64(r.u32(28)), uint64(r.u32(32)), uint64(r.u32(36))
-		s.maximal, s.initial, n = r.u32(40), r.u32(44), r.u32(48)
+		s.addr, s.size, s.off, s.stored = uint64(r.U32(24)), uint64(r.U32(28)), uint64(r.U32(32)), uint64(r.U32(36))
+		s.maximal, s.initial, n = r.U32(40), r.U32(44), r.U32(48)
 	}
 	if s.addr+s.size < s.addr {
-		return f.corrupt("load commands", off, fmt.Sprintf("segment %.16q inside the address space", s.name))
+		return f.Corrupt("load commands", off, fmt.Sprintf("segment %.16q inside the address space", s.name))
 	}
-	if uint64(n)*uint64(each) > uint64(len(r.b)-head) {
-		return f.corrupt("load commands", off, fmt.Sprintf("%d sections in a command of %d bytes", n, len(r.b)))
+	if uint64(n)*uint64(each) > uint64(len(r.B)-head) {
+		return f.Corrupt("load commands", off, fmt.Sprintf("%d sections in a command of %d bytes", n, len(r.B)))
 	}
 	if len(f.headers)+int(n) > maxMachoSections {
-		return f.limit("load commands", off, fmt.Sprintf("at most %d sections", maxMachoSections))
+		return f.Limit("load commands", off, fmt.Sprintf("at most %d sections", maxMachoSections))
 	}
 	f.segments = append(f.segments, s)
 	last := s.off
 	for i := range int(n) {
-		r := fields{r.b[head+i*each:], f.order}
-		h := machoSection{name: cstring(r.b[:16]), segment: cstring(r.b[16:32])}
+		r := native.Fields{B: r.B[head+i*each:], Order: f.Order}
+		h := machoSection{name: cstring(r.B[:16]), segment: cstring(r.B[16:32])}
 		if wide {
-			h.addr, h.size, h.off = r.u64(32), r.u64(40), uint64(r.u32(48))
-			h.relocs, h.relocCount, h.flags = r.u32(56), r.u32(60), r.u32(64)
+			h.addr, h.size, h.off = r.U64(32), r.U64(40), uint64(r.U32(48))
+			h.relocs, h.relocCount, h.flags = r.U32(56), r.U32(60), r.U32(64)
 		} else {
-			h.addr, h.size, h.off = uint64(r.u32(32)), uint64(r.u32(36)), uint64(r.u32(40))
-			h.relocs, h.relocCount, h.flags = r.u32(48), r.u32(52), r.u32(56)
+			h.addr, h.size, h.off = uint64(r.U32(32)), uint64(r.U32(36)), uint64(r.U32(40))
+			h.relocs, h.relocCount, h.flags = r.U32(48), r.U32(52), r.U32(56)
 		}
 		if h.code() && h.addr+h.size < h.addr {
-			return f.corrupt(h.name, 0, "code inside the address space")
+			return f.Corrupt(h.name, 0, "code inside the address space")
 		}
 		if h.stored() {
 			// The field has 32 bits: in a file above 4 GiB it holds the low ones of
 			// an offset that ascends from section to section.
-			if h.off < last && s.off <= uint64(f.in.Size) && s.stored <= uint64(f.in.Size)-s.off {
+			if h.off < last && s.off <= uint64(f.In.Size) && s.stored <= uint64(f.In.Size)-s.off {
 				wraps := (last - h.off + 1<<32 - 1) >> 32
 				if at := h.off + wraps<<32; at < s.off+s.stored {
 					h.off = at
@@ -325,10 +327,10 @@ func cstring(b []byte) string {
 }
 
 // Arch is the name of the architecture.
-func (f *MachO) Arch() string { return MachoArch(f.cpu, f.subtype) }
+func (f *File) Arch() string { return MachoArch(f.cpu, f.subtype) }
 
 // AddrSize is 4 or 8. (arm64_32 has 64-bit registers and 32-bit addresses.)
-func (f *MachO) AddrSize() int {
+func (f *File) AddrSize() int {
 	if f.wide {
 		return 8
 	}
@@ -336,24 +338,24 @@ func (f *MachO) AddrSize() int {
 }
 
 // Relocatable reports whether this is an object file.
-func (f *MachO) Relocatable() bool { return f.kind == machoObject }
+func (f *File) Relocatable() bool { return f.kind == machoObject }
 
 // DSYM reports whether this is a debug file, which holds code of no section.
-func (f *MachO) DSYM() bool { return f.kind == machoDSYM }
+func (f *File) DSYM() bool { return f.kind == machoDSYM }
 
 // UUID is the image's identity, nil if it carries none. It must not be changed.
-func (f *MachO) UUID() []byte { return f.uuid }
+func (f *File) UUID() []byte { return f.uuid }
 
 // InstallName is the path by which a library is linked, or "".
-func (f *MachO) InstallName() string { return f.install }
+func (f *File) InstallName() string { return f.install }
 
 // HasSection reports whether there is a header of that section, with bytes or not.
-func (f *MachO) HasSection(segment, name string) bool {
+func (f *File) HasSection(segment, name string) bool {
 	return slices.ContainsFunc(f.headers, func(h machoSection) bool { return h.segment == segment && h.name == name })
 }
 
 // Base is the image base: the address of __TEXT; 0 in an object file.
-func (f *MachO) Base() uint64 {
+func (f *File) Base() uint64 {
 	for i := range f.segments {
 		if f.segments[i].name == "__TEXT" {
 			return f.segments[i].addr
@@ -365,21 +367,21 @@ func (f *MachO) Base() uint64 {
 // Code is the sections with instructions, ascending and disjoint; of an image
 // that has lost their headers, its executable segments. Nothing below Base is
 // in it: it has no position.
-func (f *MachO) Code() []Span {
-	var spans []Span
+func (f *File) Code() []native.Span {
+	var spans []native.Span
 	for i := range f.headers {
 		if h := &f.headers[i]; h.code() {
-			spans = append(spans, Span{h.addr, h.addr + h.size})
+			spans = append(spans, native.Span{Start: h.addr, End: h.addr + h.size})
 		}
 	}
 	if len(spans) == 0 {
 		spans = f.executable()
 	}
-	return disjoint(spans, f.Base())
+	return native.Disjoint(spans, f.Base())
 }
 
 // End is the first address behind the executable segments and Code.
-func (f *MachO) End() uint64 {
+func (f *File) End() uint64 {
 	var end uint64
 	for _, s := range append(f.executable(), f.Code()...) {
 		end = max(end, s.End)
@@ -387,10 +389,10 @@ func (f *MachO) End() uint64 {
 	return end
 }
 
-func (f *MachO) executable() (spans []Span) {
+func (f *File) executable() (spans []native.Span) {
 	for i := range f.segments {
 		if s := &f.segments[i]; s.initial&protExecute != 0 && s.size > 0 {
-			spans = append(spans, Span{s.addr, s.addr + s.size})
+			spans = append(spans, native.Span{Start: s.addr, End: s.addr + s.size})
 		}
 	}
 	return spans

@@ -1,9 +1,11 @@
-package native
+package machofile
 
 import (
 	"context"
 	"path"
 	"strings"
+
+	"github.com/symlake/symlake/formats/internal/native"
 )
 
 // ObjectFile is an object file that an image was linked from, as the debug map
@@ -25,12 +27,12 @@ func (o *ObjectFile) Name() string { return path.Base(o.Path) }
 
 // DebugMap lists the object files that hold the image's DWARF, in the
 // table's order: linkers leave it there for dsymutil and debuggers.
-func (f *MachO) DebugMap(ctx context.Context) ([]ObjectFile, error) {
+func (f *File) DebugMap(ctx context.Context) ([]ObjectFile, error) {
 	t, err := f.table()
 	if err != nil {
 		return nil, err
 	}
-	code := Image{Code: f.Code()}
+	code := native.Image{Code: f.Code()}
 	var all []ObjectFile
 	var cur *ObjectFile
 	open := -1 // the function whose size is still to come
@@ -44,7 +46,7 @@ func (f *MachO) DebugMap(ctx context.Context) ([]ObjectFile, error) {
 		if e.kind != nSOStab && e.kind != nOSOStab && e.kind != nFunStab {
 			continue
 		}
-		name, err := t.names.at(uint64(e.name))
+		name, err := t.names.At(uint64(e.name))
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +77,7 @@ func (f *MachO) DebugMap(ctx context.Context) ([]ObjectFile, error) {
 
 // Defined visits the symbols that an object file defines, named as its table
 // has them, with the addresses of its own space.
-func (f *MachO) Defined(visit func(name string, addr uint64)) error {
+func (f *File) Defined(visit func(name string, addr uint64)) error {
 	t, err := f.table()
 	if err != nil {
 		return err
@@ -85,7 +87,7 @@ func (f *MachO) Defined(visit func(name string, addr uint64)) error {
 		if e.kind&nStab != 0 || e.kind&nType != nSect || e.section < 0 {
 			continue
 		}
-		name, err := t.names.at(uint64(e.name))
+		name, err := t.names.At(uint64(e.name))
 		if err != nil {
 			return err
 		}

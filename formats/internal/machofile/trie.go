@@ -1,9 +1,10 @@
-package native
+package machofile
 
 import (
 	"bytes"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -12,11 +13,11 @@ const exportTrie = "export trie"
 // exported are the functions of the export trie: a tree whose edges spell
 // names. Each node is read once, however often it is referred to; sound tries
 // are trees.
-func (f *MachO) exported(code *Image) ([]Symbol, error) {
+func (f *File) exported(code *native.Image) ([]native.Symbol, error) {
 	if f.exports.size == 0 {
 		return nil, nil
 	}
-	b, err := f.view(exportTrie, f.exports.off, int64(f.exports.size), "an export trie inside the image")
+	b, err := f.View(exportTrie, f.exports.off, int64(f.exports.size), "an export trie inside the image")
 	if err != nil {
 		return nil, err
 	}
@@ -25,9 +26,9 @@ func (f *MachO) exported(code *Image) ([]Symbol, error) {
 		parent int // bytes of the name of the node above
 		edge   []byte
 	}
-	fault := func(at uint64, want string) error { return f.corrupt(exportTrie, at, want) }
+	fault := func(at uint64, want string) error { return f.Corrupt(exportTrie, at, want) }
 	base := f.Base()
-	var all []Symbol
+	var all []native.Symbol
 	seen := map[uint64]bool{0: true}
 	spelled := int64(0) // bytes of names
 	var name []byte     // of the node at work: nodes below it come before others
@@ -43,9 +44,9 @@ func (f *MachO) exported(code *Image) ([]Symbol, error) {
 		if size > 0 {
 			if addr, ok := exportedAt(rest[k : k+int(size)]); ok {
 				if spelled += int64(len(name)); spelled > 1<<20+64*int64(len(b)) {
-					return nil, f.limit(exportTrie, n.at, "shorter names")
+					return nil, f.Limit(exportTrie, n.at, "shorter names")
 				}
-				if s, ok := f.symbol(code, symbol.ShortName(string(name), f.in.Limits.NameBytes), base+addr); ok {
+				if s, ok := f.symbol(code, symbol.ShortName(string(name), f.In.Limits.NameBytes), base+addr); ok {
 					s.Rank = symbol.RankDynsym
 					all = append(all, s)
 				}
@@ -94,16 +95,16 @@ func exportedAt(b []byte) (uint64, bool) {
 }
 
 // symbol makes a function's symbol; false if no code stands at addr, or a label.
-func (f *MachO) symbol(code *Image, name string, addr uint64) (Symbol, bool) {
+func (f *File) symbol(code *native.Image, name string, addr uint64) (native.Symbol, bool) {
 	if f.cpu == cpuARM {
 		addr &^= 1 // the Thumb state
 	}
 	name = strings.TrimPrefix(name, "_")
 	span, ok := code.Span(addr)
 	if !ok || name == "" || f.Relocatable() && (strings.HasPrefix(name, "ltmp") || name[0] == 'L' || name[0] == 'l' && strings.HasPrefix(name, "l_")) {
-		return Symbol{}, false
+		return native.Symbol{}, false
 	}
-	return Symbol{Addr: addr, Size: span.End - addr, Name: name, open: true}, true
+	return native.Symbol{Addr: addr, Size: span.End - addr, Name: name, Open: true}, true
 }
 
 // uleb reads an unsigned LEB128 number of at most 64 bits; n is its length, 0 if it does not end.

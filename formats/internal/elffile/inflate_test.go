@@ -1,4 +1,4 @@
-package native
+package elffile
 
 import (
 	"bytes"
@@ -13,11 +13,12 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/formats/internal/native"
 )
 
 func TestHostileSizes(t *testing.T) {
 	in := formattest.Input(t, formattest.Fixture(t, "elf/otel/inline-big-fake-compressed-dwarf"))
-	f, err := OpenELF(in)
+	f, err := Open(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestInflateChecks(t *testing.T) {
 				if unmapped {
 					in = formattest.Unmapped(in)
 				}
-				f, err := OpenELF(in)
+				f, err := Open(in)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -150,7 +151,7 @@ func TestInflateChecks(t *testing.T) {
 func TestZdebug(t *testing.T) {
 	plain := bytes.Repeat([]byte("symbols and lines "), 1000)
 	old := binary.BigEndian.AppendUint64([]byte("ZLIB"), uint64(len(plain)))
-	f, err := OpenELF(formattest.InputOf("x", build(".zdebug_line", 0, append(old, deflate(plain)...)), formats.Limits{}))
+	f, err := Open(formattest.InputOf("x", build(".zdebug_line", 0, append(old, deflate(plain)...)), formats.Limits{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestZdebug(t *testing.T) {
 // TestOnce: however many ask, a section is inflated once, and what is large
 // goes through the spool and is released.
 func TestOnce(t *testing.T) {
-	plain := make([]byte, memoryBytes+1)
+	plain := make([]byte, native.MemoryBytes+1)
 	for i := range plain {
 		plain[i] = byte(i >> 10)
 	}
@@ -181,7 +182,7 @@ func TestOnce(t *testing.T) {
 		}
 		return s, err
 	}
-	f, err := OpenELF(in)
+	f, err := Open(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,12 +205,12 @@ func TestOnce(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	plain := bytes.Repeat([]byte("symbols"), 10000)
 	in := formattest.Unmapped(formattest.InputOf("x", build(".debug_info", shfCompressed, append(compressionHeader(1, uint64(len(plain))), deflate(plain)...)), formats.Limits{}))
-	f, err := OpenELF(in)
+	f, err := Open(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	gone := errors.New("connection lost")
-	f.in.Bytes = failing{gone}
+	f.In.Bytes = failing{gone}
 	if _, err := f.Section(".debug_info"); !errors.Is(err, gone) || formats.Rejects(err) {
 		t.Fatalf("%v", err)
 	}

@@ -1,4 +1,4 @@
-package native
+package elffile
 
 import (
 	"context"
@@ -41,7 +41,7 @@ func FuzzNative(f *testing.F) {
 // readAll stops at the first error of the headers; those of contents are
 // looked at one by one.
 func readAll(in *formats.Input) error {
-	f, err := OpenELF(in)
+	f, err := Open(in)
 	if err != nil {
 		return err
 	}

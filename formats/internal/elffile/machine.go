@@ -1,4 +1,4 @@
-package native
+package elffile
 
 import "fmt"
 
@@ -19,11 +19,11 @@ const (
 
 // Thumb reports whether the lowest bit of a function's address tells Thumb code
 // from ARM code.
-func (f *ELF) Thumb() bool { return f.machine == machARM }
+func (f *File) Thumb() bool { return f.machine == machARM }
 
 // Arch is the machine's name in the words of Android's ABIs, and of the kernel
 // where Android has none.
-func (f *ELF) Arch() string {
+func (f *File) Arch() string {
 	little := !f.BigEndian()
 	switch f.machine {
 	case mach386:

@@ -1,9 +1,12 @@
-package native
+// Package elffile reads the headers, sections, notes and symbol tables of ELF files. It relocates the
+// debug sections of relocatable files.
+package elffile
 
 import (
 	"fmt"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/native"
 )
 
 // The numbers of the ELF specification that are used here.
@@ -57,10 +60,10 @@ type segment struct {
 	align                    uint64
 }
 
-// ELF is an ELF file's headers, and the way to its sections. It is safe for
+// File is an ELF file's headers, and the way to its sections. It is safe for
 // concurrent use. Close gives back what sections were spooled to.
-type ELF struct {
-	source
+type File struct {
+	native.Source
 	wide    bool // ELFCLASS64
 	kind    uint16
 	machine uint16
@@ -71,18 +74,18 @@ type ELF struct {
 	places   []uint64 // where each section lies, unslid; ET_REL: laid out
 	end      uint64   // ET_REL: end of the layout
 
-	sections []lazySection // parallel to headers
+	sections []native.LazySection // parallel to headers
 }
 
-// OpenELF reads the headers of an ELF file. A file whose section headers are
+// Open reads the headers of an ELF file. A file whose section headers are
 // cut off or overlap nonsense is ErrCorrupt; contents are checked when they
 // are asked for.
-func OpenELF(in *formats.Input) (*ELF, error) {
+func Open(in *formats.Input) (*File, error) {
 	ident, err := in.View(0, min(16, in.Size))
 	if err != nil {
 		return nil, err
 	}
-	f := &ELF{source: source{in: in, format: "elf"}}
+	f := &File{Source: native.Source{In: in, Format: "elf"}}
 	switch {
 	case len(ident) < 16 || string(ident[:4]) != "\x7fELF":
 		return nil, corrupt("", 0, "an ELF header")
@@ -92,27 +95,27 @@ func OpenELF(in *formats.Input) (*ELF, error) {
 		return nil, unsupported("", 5, fmt.Sprintf("byte order 1 or 2, not %d", ident[5]))
 	}
 	f.wide = ident[4] == 2
-	f.order = ident[5] == 2
+	f.Order = ident[5] == 2
 	size := int64(52)
 	if f.wide {
 		size = 64
 	}
-	b, err := f.view("", 0, size, "a whole ELF header")
+	b, err := f.View("", 0, size, "a whole ELF header")
 	if err != nil {
 		return nil, err
 	}
-	r := fields{b, f.order}
-	f.kind, f.machine = r.u16(16), r.u16(18)
+	r := native.Fields{B: b, Order: f.Order}
+	f.kind, f.machine = r.U16(16), r.U16(18)
 	var phoff, shoff uint64
 	var tail int // e_flags
 	if f.wide {
-		phoff, shoff, tail = r.u64(32), r.u64(40), 48
+		phoff, shoff, tail = r.U64(32), r.U64(40), 48
 	} else {
-		phoff, shoff, tail = uint64(r.u32(28)), uint64(r.u32(32)), 36
+		phoff, shoff, tail = uint64(r.U32(28)), uint64(r.U32(32)), 36
 	}
-	f.flags = r.u32(tail)
-	phentsize, phnum := r.u16(tail+6), uint32(r.u16(tail+8))
-	shentsize, shnum, shstrndx := r.u16(tail+10), uint32(r.u16(tail+12)), uint32(r.u16(tail+14))
+	f.flags = r.U32(tail)
+	phentsize, phnum := r.U16(tail+6), uint32(r.U16(tail+8))
+	shentsize, shnum, shstrndx := r.U16(tail+10), uint32(r.U16(tail+12)), uint32(r.U16(tail+14))
 	if shoff != 0 {
 		if err := f.readSections(shoff, shentsize, shnum, &shstrndx, &phnum); err != nil {
 			return nil, err
@@ -131,7 +134,7 @@ func OpenELF(in *formats.Input) (*ELF, error) {
 
 // readSections reads the section headers; the first one holds what the file
 // header has no room for.
-func (f *ELF) readSections(shoff uint64, entsize uint16, n uint32, shstrndx, phnum *uint32) error {
+func (f *File) readSections(shoff uint64, entsize uint16, n uint32, shstrndx, phnum *uint32) error {
 	want := uint16(40)
 	if f.wide {
 		want = 64
@@ -139,7 +142,7 @@ func (f *ELF) readSections(shoff uint64, entsize uint16, n uint32, shstrndx, phn
 	if entsize < want {
 		return corrupt("", 0, fmt.Sprintf("section headers of %d bytes, not %d", want, entsize))
 	}
-	first, err := f.view("", shoff, int64(want), "the first section header")
+	first, err := f.View("", shoff, int64(want), "the first section header")
 	if err != nil {
 		return err
 	}
@@ -159,7 +162,7 @@ func (f *ELF) readSections(shoff uint64, entsize uint16, n uint32, shstrndx, phn
 	if n > maxSections {
 		return limit("", shoff, fmt.Sprintf("at most %d sections, not %d", maxSections, n))
 	}
-	b, err := f.view("", shoff, int64(n)*int64(entsize), "section headers inside the file")
+	b, err := f.View("", shoff, int64(n)*int64(entsize), "section headers inside the file")
 	if err != nil {
 		return err
 	}
@@ -167,24 +170,24 @@ func (f *ELF) readSections(shoff uint64, entsize uint16, n uint32, shstrndx, phn
 	for i := range f.headers {
 		f.headers[i] = f.header(b[i*int(entsize):])
 	}
-	f.sections = make([]lazySection, n)
+	f.sections = make([]native.LazySection, n)
 	return nil
 }
 
-func (f *ELF) header(b []byte) header {
-	r := fields{b, f.order}
-	h := header{nameOff: r.u32(0), kind: r.u32(4)}
+func (f *File) header(b []byte) header {
+	r := native.Fields{B: b, Order: f.Order}
+	h := header{nameOff: r.U32(0), kind: r.U32(4)}
 	if f.wide {
-		h.flags, h.addr, h.off, h.size = r.u64(8), r.u64(16), r.u64(24), r.u64(32)
-		h.link, h.info, h.align, h.entrySize = r.u32(40), r.u32(44), r.u64(48), r.u64(56)
+		h.flags, h.addr, h.off, h.size = r.U64(8), r.U64(16), r.U64(24), r.U64(32)
+		h.link, h.info, h.align, h.entrySize = r.U32(40), r.U32(44), r.U64(48), r.U64(56)
 	} else {
-		h.flags, h.addr, h.off, h.size = uint64(r.u32(8)), uint64(r.u32(12)), uint64(r.u32(16)), uint64(r.u32(20))
-		h.link, h.info, h.align, h.entrySize = r.u32(24), r.u32(28), uint64(r.u32(32)), uint64(r.u32(36))
+		h.flags, h.addr, h.off, h.size = uint64(r.U32(8)), uint64(r.U32(12)), uint64(r.U32(16)), uint64(r.U32(20))
+		h.link, h.info, h.align, h.entrySize = r.U32(24), r.U32(28), uint64(r.U32(32)), uint64(r.U32(36))
 	}
 	return h
 }
 
-func (f *ELF) readSegments(phoff uint64, entsize uint16, n uint32) error {
+func (f *File) readSegments(phoff uint64, entsize uint16, n uint32) error {
 	want := uint16(32)
 	if f.wide {
 		want = 56
@@ -195,26 +198,26 @@ func (f *ELF) readSegments(phoff uint64, entsize uint16, n uint32) error {
 	if n > maxSegments {
 		return limit("", phoff, fmt.Sprintf("at most %d program headers, not %d", maxSegments, n))
 	}
-	b, err := f.view("", phoff, int64(n)*int64(entsize), "program headers inside the file")
+	b, err := f.View("", phoff, int64(n)*int64(entsize), "program headers inside the file")
 	if err != nil {
 		return err
 	}
 	f.segments = make([]segment, n)
 	for i := range f.segments {
-		r := fields{b[i*int(entsize):], f.order}
+		r := native.Fields{B: b[i*int(entsize):], Order: f.Order}
 		s := &f.segments[i]
-		s.kind = r.u32(0)
+		s.kind = r.U32(0)
 		if f.wide {
-			s.flags, s.off, s.addr, s.filesz, s.memsz, s.align = r.u32(4), r.u64(8), r.u64(16), r.u64(32), r.u64(40), r.u64(48)
+			s.flags, s.off, s.addr, s.filesz, s.memsz, s.align = r.U32(4), r.U64(8), r.U64(16), r.U64(32), r.U64(40), r.U64(48)
 		} else {
-			s.off, s.addr = uint64(r.u32(4)), uint64(r.u32(8))
-			s.filesz, s.memsz, s.flags, s.align = uint64(r.u32(16)), uint64(r.u32(20)), r.u32(24), uint64(r.u32(28))
+			s.off, s.addr = uint64(r.U32(4)), uint64(r.U32(8))
+			s.filesz, s.memsz, s.flags, s.align = uint64(r.U32(16)), uint64(r.U32(20)), r.U32(24), uint64(r.U32(28))
 		}
 	}
 	return nil
 }
 
-func (f *ELF) nameSections(shstrndx uint32) error {
+func (f *File) nameSections(shstrndx uint32) error {
 	if len(f.headers) == 0 || shstrndx == shnUndef {
 		return nil
 	}
@@ -229,13 +232,13 @@ func (f *ELF) nameSections(shstrndx uint32) error {
 	if err != nil {
 		return err
 	}
-	n := nameTable{file: &f.source, section: "section names", b: b, max: 1 << 20}
+	n := native.NameTable{File: &f.Source, Section: "section names", B: b, Max: 1 << 20}
 	for i := range f.headers {
 		h := &f.headers[i]
 		if h.kind != 0 && uint64(h.nameOff) >= uint64(len(b)) {
-			return corrupt(n.section, uint64(h.nameOff), fmt.Sprintf("the name of section %d", i))
+			return corrupt(n.Section, uint64(h.nameOff), fmt.Sprintf("the name of section %d", i))
 		}
-		if h.name, err = n.at(uint64(h.nameOff)); err != nil {
+		if h.name, err = n.At(uint64(h.nameOff)); err != nil {
 			return err
 		}
 	}
@@ -243,10 +246,10 @@ func (f *ELF) nameSections(shstrndx uint32) error {
 }
 
 // Relocatable reports whether this is an object file or kernel module.
-func (f *ELF) Relocatable() bool { return f.kind == typeRel }
+func (f *File) Relocatable() bool { return f.kind == typeRel }
 
 // AddrSize is 4 or 8.
-func (f *ELF) AddrSize() int {
+func (f *File) AddrSize() int {
 	if f.wide {
 		return 8
 	}

@@ -1,9 +1,10 @@
-package native
+package elffile
 
 import (
 	"context"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/native"
 )
 
 // shfLoaded are the section flags that neither strip nor objcopy change.
@@ -11,18 +12,18 @@ const shfLoaded = 1 | shfAlloc | shfExec | 1<<10 // SHF_WRITE, SHF_TLS
 
 // TableDigest is symbol.Layout's Table. Whether the file holds the bytes of a section does not
 // count: a debug file holds none.
-func (f *ELF) TableDigest() [32]byte {
-	var places []place
+func (f *File) TableDigest() [32]byte {
+	var places []native.Place
 	for i := range f.headers {
 		if h := &f.headers[i]; h.kind != 0 && h.flags&shfAlloc != 0 {
-			places = append(places, place{h.name[:min(len(h.name), maxPlaceName)], h.addr, h.size, h.flags & shfLoaded})
+			places = append(places, native.Place{Name: h.name[:min(len(h.name), native.MaxPlaceName)], Addr: h.addr, Size: h.size, Flags: h.flags & shfLoaded})
 		}
 	}
-	return tableDigest(f.Arch(), f.Base(), places)
+	return native.TableDigest(f.Arch(), f.Base(), places)
 }
 
 // CodeDigest is symbol.Layout's Code. It reads all code.
-func (f *ELF) CodeDigest(ctx context.Context) ([32]byte, error) {
+func (f *File) CodeDigest(ctx context.Context) ([32]byte, error) {
 	var parts []*formats.Input
 	for i := range f.headers {
 		if h := &f.headers[i]; h.code() && h.kind != 0 && h.kind != shtNobits {
@@ -33,5 +34,5 @@ func (f *ELF) CodeDigest(ctx context.Context) ([32]byte, error) {
 			parts = append(parts, in)
 		}
 	}
-	return codeDigest(ctx, "elf", parts)
+	return native.CodeDigest(ctx, "elf", parts)
 }

@@ -1,4 +1,4 @@
-package native
+package machofile
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/formats/internal/native"
 )
 
 // FuzzMachO reads everything this package can find in an image.
@@ -31,7 +32,7 @@ func FuzzMachO(f *testing.F) {
 }
 
 func readMachO(t *testing.T, in *formats.Input) (errs []error) {
-	f, err := OpenMachO(in)
+	f, err := Open(in)
 	if err != nil {
 		return []error{err}
 	}
@@ -43,7 +44,7 @@ func readMachO(t *testing.T, in *formats.Input) (errs []error) {
 	_, err = f.Stored("__TEXT", "__text")
 	note(err)
 	note(f.EachDebug(func(*formats.Input) error { return nil }))
-	code := Image{Code: f.Code()}
+	code := native.Image{Code: f.Code()}
 	for i, s := range code.Code {
 		if s.End <= s.Start || i > 0 && s.Start < code.Code[i-1].End || s.Start < f.Base() || s.End > f.End() {
 			t.Fatalf("code %+v of %+v", s, code.Code)

@@ -1,4 +1,4 @@
-package native
+package elffile
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-func openFile(t testing.TB, path string) *ELF {
+func openFile(t testing.TB, path string) *File {
 	t.Helper()
-	f, err := OpenELF(formattest.Input(t, path))
+	f, err := Open(formattest.Input(t, path))
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
@@ -117,7 +117,7 @@ func TestRelocationsAgainstGo(t *testing.T) {
 					continue
 				}
 				word := make([]byte, 4)
-				f.order.PutUint32(word, uint32(at))
+				f.Order.PutUint32(word, uint32(at))
 				if !bytes.Contains(info, word) {
 					t.Errorf("%s %q: no offset %#x in .debug_info", field.Attr, s, at)
 				}
@@ -130,7 +130,7 @@ func TestRelocationsAgainstGo(t *testing.T) {
 	}
 }
 
-func contents(t *testing.T, f *ELF, name string) []byte {
+func contents(t *testing.T, f *File, name string) []byte {
 	t.Helper()
 	s, err := f.Section(name)
 	if err != nil {
@@ -206,7 +206,7 @@ __attribute__((noinline)) int h(int a) { return g(a) + 1; }
 }
 
 // functions gives the addresses of f and h.
-func functions(t *testing.T, f *ELF) map[string]uint64 {
+func functions(t *testing.T, f *File) map[string]uint64 {
 	t.Helper()
 	all, err := f.Symbols(context.Background())
 	if err != nil {

@@ -1,4 +1,4 @@
-package native
+package elffile
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/native"
 )
 
 // noteBytes: a note section or segment is read so far; identity stands in its
@@ -14,7 +15,7 @@ const noteBytes = 1 << 20
 
 // Notes calls visit for each note, those of sections first, then those of
 // segments, until it returns false. Names come without their NUL.
-func (f *ELF) Notes(visit func(name string, kind uint32, desc []byte) bool) error {
+func (f *File) Notes(visit func(name string, kind uint32, desc []byte) bool) error {
 	for i := range f.headers {
 		h := &f.headers[i]
 		if h.kind != shtNote || h.flags&shfCompressed != 0 {
@@ -34,11 +35,11 @@ func (f *ELF) Notes(visit func(name string, kind uint32, desc []byte) bool) erro
 	}
 	for i := range f.segments {
 		s := &f.segments[i]
-		size := uint64(f.in.Size)
+		size := uint64(f.In.Size)
 		if s.kind != ptNote || s.off >= size {
 			continue // a debug file keeps the header of what it has no bytes of
 		}
-		b, err := f.in.View(int64(s.off), int64(min(s.filesz, size-s.off, noteBytes)))
+		b, err := f.In.View(int64(s.off), int64(min(s.filesz, size-s.off, noteBytes)))
 		if err != nil {
 			return err
 		}
@@ -51,14 +52,14 @@ func (f *ELF) Notes(visit func(name string, kind uint32, desc []byte) bool) erro
 
 // notes walks the notes in b; what does not fit ends the walk. It returns
 // what visit returned last.
-func (f *ELF) notes(b []byte, align uint64, visit func(name string, kind uint32, desc []byte) bool) bool {
+func (f *File) notes(b []byte, align uint64, visit func(name string, kind uint32, desc []byte) bool) bool {
 	if align != 8 {
 		align = 4
 	}
 	pad := func(n uint32) uint64 { return (uint64(n) + align - 1) &^ (align - 1) }
 	for len(b) >= 12 {
-		r := fields{b, f.order}
-		namesz, descsz, kind := r.u32(0), r.u32(4), r.u32(8)
+		r := native.Fields{B: b, Order: f.Order}
+		namesz, descsz, kind := r.U32(0), r.U32(4), r.U32(8)
 		at := (12 + uint64(namesz) + align - 1) &^ (align - 1)
 		if at > uint64(len(b)) || uint64(descsz) > uint64(len(b))-at {
 			return true
@@ -77,7 +78,7 @@ func (f *ELF) notes(b []byte, align uint64, visit func(name string, kind uint32,
 
 // DebugLink is what .gnu_debuglink says: the debug file's name and the CRC-32
 // of its bytes. name is "" when there is none.
-func (f *ELF) DebugLink() (name string, crc uint32, err error) {
+func (f *File) DebugLink() (name string, crc uint32, err error) {
 	b, err := f.small(".gnu_debuglink")
 	if err != nil {
 		return "", 0, err
@@ -90,7 +91,7 @@ func (f *ELF) DebugLink() (name string, crc uint32, err error) {
 	if at+4 > len(b) {
 		return "", 0, corrupt(".gnu_debuglink", uint64(at), "a CRC-32")
 	}
-	return string(b[:n]), f.order.Uint32(b[at:]), nil
+	return string(b[:n]), f.Order.Uint32(b[at:]), nil
 }
 
 // Supplement ties files to the one that dwz moved entries to which they share.
@@ -102,7 +103,7 @@ type Supplement struct {
 
 // Supplement is what .gnu_debugaltlink says or, from DWARF 5 on, .debug_sup
 // (section 7.3.6). nil when the file has neither.
-func (f *ELF) Supplement() (*Supplement, error) {
+func (f *File) Supplement() (*Supplement, error) {
 	b, err := f.small(".gnu_debugaltlink")
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func (f *ELF) Supplement() (*Supplement, error) {
 	if len(b) < 4 {
 		return nil, corrupt(section, 0, "a whole section")
 	}
-	if v := f.order.Uint16(b); v != 5 {
+	if v := f.Order.Uint16(b); v != 5 {
 		return nil, unsupported(section, 0, fmt.Sprintf("version 5, not %d", v))
 	}
 	n := bytes.IndexByte(b[3:], 0)
@@ -136,7 +137,7 @@ func (f *ELF) Supplement() (*Supplement, error) {
 }
 
 // SONAME is the name that a shared object calls itself, or "".
-func (f *ELF) SONAME() (string, error) {
+func (f *File) SONAME() (string, error) {
 	dynamic, err := f.Section(".dynamic")
 	if dynamic == nil || err != nil {
 		return "", err
@@ -151,12 +152,12 @@ func (f *ELF) SONAME() (string, error) {
 	}
 	word := f.AddrSize()
 	for ; len(b) >= 2*word; b = b[2*word:] {
-		r := fields{b, f.order}
-		tag, value := uint64(r.u32(0)), uint64(0)
+		r := native.Fields{B: b, Order: f.Order}
+		tag, value := uint64(r.U32(0)), uint64(0)
 		if f.wide {
-			tag, value = r.u64(0), r.u64(8)
+			tag, value = r.U64(0), r.U64(8)
 		} else {
-			value = uint64(r.u32(4))
+			value = uint64(r.U32(4))
 		}
 		switch tag {
 		case 0: // DT_NULL
@@ -165,7 +166,7 @@ func (f *ELF) SONAME() (string, error) {
 			if value >= uint64(names.In.Size) {
 				return "", corrupt(".dynamic", 0, "a SONAME inside .dynstr")
 			}
-			b, err := names.In.View(int64(value), min(names.In.Size-int64(value), f.in.Limits.NameBytes))
+			b, err := names.In.View(int64(value), min(names.In.Size-int64(value), f.In.Limits.NameBytes))
 			if err != nil {
 				return "", err
 			}
@@ -179,7 +180,7 @@ func (f *ELF) SONAME() (string, error) {
 }
 
 // small is a section that holds one name and an id.
-func (f *ELF) small(name string) ([]byte, error) {
+func (f *File) small(name string) ([]byte, error) {
 	in, err := f.Input(name)
 	if in == nil || err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package native
+package elffile
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ func TestRelocationPieces(t *testing.T) {
 	}
 	mapped := formattest.Input(t, assemble(t, text.String()))
 	for _, in := range []*formats.Input{mapped, formattest.Unmapped(mapped)} {
-		f, err := OpenELF(in)
+		f, err := Open(in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestRelocationOrder(t *testing.T) {
 		slices.Reverse(entries)
 		copy(b[h.off:], slices.Concat(entries...))
 	}
-	other, err := OpenELF(formattest.InputOf("x.o", b, formats.Limits{}))
+	other, err := Open(formattest.InputOf("x.o", b, formats.Limits{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestRelocationOutside(t *testing.T) {
 				binary.LittleEndian.PutUint64(b[h.off:], off)
 			}
 		}
-		bad, err := OpenELF(formattest.InputOf("x.o", b, formats.Limits{}))
+		bad, err := Open(formattest.InputOf("x.o", b, formats.Limits{}))
 		if err != nil {
 			t.Fatal(err)
 		}
