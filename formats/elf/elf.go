@@ -3,7 +3,7 @@
 // the companions that hold parts of theirs: .dwo files and packages of them
 // (.dwp), and what dwz moved to a file that several share.
 //
-// It leaves headers, sections and symbol tables to formats/internal/native,
+// It leaves headers, sections and symbol tables to formats/internal/elffile,
 // DWARF to formats/internal/dwarf, and runs to formats/internal/explode.
 //
 // # Identity

@@ -4,7 +4,7 @@
 // to, symbol maps of bitcode builds, the shared cache of the system's libraries.
 //
 // It leaves load commands, sections and symbol tables to
-// formats/internal/native, DWARF to formats/internal/dwarf, and runs to
+// formats/internal/machofile, DWARF to formats/internal/dwarf, and runs to
 // formats/internal/explode.
 //
 // # Identity

@@ -2,7 +2,7 @@
 // runs: disjoint ranges, each with its whole inline chain.
 //
 // It leaves to others: reading DWARF (formats/internal/dwarf) and program
-// files (formats/internal/native), and settling what two units, or a unit and
+// files (formats/internal/elffile, machofile), and settling what two units, or a unit and
 // a symbol table, say about one address: that is the sweep's, by rank, part
 // and sequence.
 //

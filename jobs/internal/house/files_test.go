@@ -25,8 +25,6 @@ var warrens = map[string]int{
 	"formats/formattest":       2,
 	"formats/internal/dwarf":   81,
 	"formats/internal/explode": 34,
-	"formats/internal/native":  23,
-	"formats/sourcemap":        95,
 	"formats/stack":            251,
 	"formats/trace":            49,
 	"ingest":                   410,
