@@ -2,28 +2,23 @@
 // sealed rows in a Redis, under their row keys, with a time to live.
 //
 // It sees opaque keys and sealed values: no catalog record, no wrapped key, and
-// no name ever gets there. What it leaves to others: opening a row, and so
-// noticing that Redis gave something else (lookup), and how much Redis keeps:
-// maxmemory with maxmemory-policy allkeys-lru, set in Redis.
+// no name ever gets there. Package lookup opens the rows, and so notices a Redis that gave something else. Redis
+// itself bounds its memory: set maxmemory, and maxmemory-policy allkeys-lru.
 //
 // Invariants:
 //   - no method fails: a Redis that is slow, full, down or wrong makes a miss;
 //   - a call takes no longer than Options.Timeout, and after a failure Redis is
 //     left alone for Options.Rest, but for one call that tries it;
 //   - rows never change under their key (a load's id is part of it), so nothing
-//     is ever invalidated, and a value that was lost is only read again.
+//     is ever invalidated, and a lost value is only read again.
 package redis
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/rueidis"
 
 	"github.com/symlake/symlake/sinks"
 )
@@ -41,112 +36,96 @@ type Options struct {
 	Rest time.Duration
 	// MaxRowBytes: larger rows are neither put nor taken; 0: 1 MiB.
 	MaxRowBytes int
-	// Notice, unless nil, gets a sentence when Redis begins to fail, and when it answers again.
+	// Notice is called when Redis begins to fail, and when it answers again, from any goroutine; nil: it is not called.
 	Notice func(string)
 }
 
 // Cache is a sinks.RowCache in a Redis. Safe for concurrent use.
 type Cache struct {
-	o      Options
-	client rueidis.ClientOption
-	ttl    string
-	last   string // of a value's bytes, as GETRANGE takes it
+	o     Options
+	place *place
+	ttl   int64 // seconds
 
 	now   func() time.Time
-	until atomic.Int64 // nanoseconds of the clock until which Redis rests; 0: it answers
-	tries atomic.Int64 // calls that went to Redis
-	mu    sync.Mutex   // held while connecting
-	conn  atomic.Pointer[rueidis.Client]
+	until atomic.Int64     // nanoseconds of the clock until which Redis rests; 0: it answers
+	tries atomic.Int64     // calls that went to Redis
+	idle  chan *connection // connections that no call uses
+	ended atomic.Bool
 }
 
 var _ sinks.RowCache = (*Cache)(nil)
 
+// mostIdle bounds the connections that wait for a call: a server answers a few requests a processor at once.
+const mostIdle = 16
+
 // New makes a cache in the Redis at url: redis://[user:password@]host:port[/db], rediss:// with TLS,
-// unix:///path. Nothing is asked yet: a Redis that is down now may be up later. The error is of the URL.
+// unix:///path. It asks nothing yet: a Redis that is down now may be up later. The error is of the URL. The Redis
+// must not be a node of a cluster.
 func New(url string, o Options) (*Cache, error) {
-	c := &Cache{o: o, now: time.Now}
-	var err error
-	if c.client, err = rueidis.ParseURL(url); err != nil {
+	if o.TTL <= 0 {
+		o.TTL = 7 * 24 * time.Hour
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 50 * time.Millisecond
+	}
+	if o.Rest <= 0 {
+		o.Rest = time.Second
+	}
+	if o.MaxRowBytes <= 0 {
+		o.MaxRowBytes = 1 << 20
+	}
+	p, err := parse(url, o.Timeout)
+	if err != nil {
 		return nil, errors.New("redis: want redis://[user:password@]host:port[/db], rediss:// or unix:///path") // err may quote a password
 	}
-	if c.o.TTL <= 0 {
-		c.o.TTL = 7 * 24 * time.Hour
-	}
-	if c.o.Timeout <= 0 {
-		c.o.Timeout = 50 * time.Millisecond
-	}
-	if c.o.Rest <= 0 {
-		c.o.Rest = time.Second
-	}
-	if c.o.MaxRowBytes <= 0 {
-		c.o.MaxRowBytes = 1 << 20
-	}
-	c.ttl = strconv.FormatInt(max(1, int64(c.o.TTL/time.Second)), 10)
-	c.last = strconv.Itoa(c.o.MaxRowBytes)
-	c.client.DisableCache = true // rows never change: there is nothing to track
-	c.client.DisableRetry = true
-	c.client.Dialer.Timeout = c.o.Timeout
-	c.client.ConnWriteTimeout = max(time.Second, 4*c.o.Timeout) // after it a connection that hangs is given up
-	return c, nil
+	return &Cache{o: o, place: p, ttl: max(1, int64(o.TTL/time.Second)), now: time.Now, idle: make(chan *connection, mostIdle)}, nil
 }
 
-// Close ends the connections.
+// Close ends the connections, after all calls have returned.
 func (c *Cache) Close() {
-	if r := c.conn.Swap(nil); r != nil {
-		(*r).Close()
-	}
+	c.ended.Store(true)
+	c.forget()
 }
 
 // Get gives the rows that Redis holds.
 func (c *Cache) Get(ctx context.Context, keys [][]byte, found func(i int, value []byte)) {
-	c.call(ctx, func(ctx context.Context, r rueidis.Client) error {
-		cmds := make(rueidis.Commands, len(keys))
-		for i, key := range keys {
+	c.call(ctx, func(r *connection) error {
+		for _, key := range keys {
 			// Not GET: a value of any size may stand there.
-			cmds[i] = r.B().Arbitrary("GETRANGE").Keys(prefix+string(key)).Args("0", c.last).ReadOnly()
-		}
-		var failed error
-		for i, res := range r.DoMulti(ctx, cmds...) {
-			value, err := res.AsBytes()
-			switch {
-			case err != nil:
-				failed = notRedis(err, failed)
-			case len(value) > 0 && len(value) <= c.o.MaxRowBytes:
-				found(i, value)
+			if err := r.Send("GETRANGE", prefix+string(key), 0, c.o.MaxRowBytes); err != nil {
+				return err
 			}
 		}
-		return failed
+		return r.answers(len(keys), func(i int, answer any) {
+			if value, is := answer.([]byte); is && len(value) > 0 && len(value) <= c.o.MaxRowBytes {
+				found(i, value)
+			}
+		})
 	})
 }
 
 // Put gives Redis rows to keep.
 func (c *Cache) Put(ctx context.Context, rows []sinks.Row) {
-	c.call(ctx, func(ctx context.Context, r rueidis.Client) error {
-		cmds := make(rueidis.Commands, 0, len(rows))
+	c.call(ctx, func(r *connection) error {
+		n := 0
 		for _, row := range rows {
-			if len(row.Value) <= c.o.MaxRowBytes {
-				cmds = append(cmds, r.B().Arbitrary("SET").Keys(prefix+string(row.Key)).Args(rueidis.BinaryString(row.Value), "EX", c.ttl).Build())
+			if len(row.Value) > c.o.MaxRowBytes {
+				continue
 			}
+			if err := r.Send("SET", prefix+string(row.Key), row.Value, "EX", c.ttl); err != nil {
+				return err
+			}
+			n++
 		}
-		var failed error
-		for _, res := range r.DoMulti(ctx, cmds...) {
-			failed = notRedis(res.Error(), failed)
-		}
-		return failed
+		return r.answers(n, func(int, any) {})
 	})
 }
 
-// notRedis keeps the first error that is no answer of Redis. "Out of memory" or "loading" is an
-// answer, and costs no more than a miss.
-func notRedis(err, first error) error {
-	if _, said := rueidis.IsRedisErr(err); said || first != nil {
-		return first
-	}
-	return err
-}
-
 // call runs f with a connection, in time, unless Redis rests.
-func (c *Cache) call(ctx context.Context, f func(context.Context, rueidis.Client) error) {
+func (c *Cache) call(ctx context.Context, f func(*connection) error) {
+	if ctx.Err() != nil {
+		return
+	}
 	rests := c.until.Load()
 	if rests != 0 {
 		now := c.now().UnixNano()
@@ -157,17 +136,16 @@ func (c *Cache) call(ctx context.Context, f func(context.Context, rueidis.Client
 	c.tries.Add(1)
 	within, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
-	r, err := c.connect()
-	if err == nil && r == nil {
-		return
-	}
+	r, err := c.connection(within)
 	if err == nil {
-		err = f(within, *r)
+		err = r.within(within, f)
+		c.release(r)
 	}
 	switch {
 	case ctx.Err() != nil: // the caller's end says nothing of Redis
 	case err != nil:
 		c.until.Store(c.now().Add(c.o.Rest).UnixNano())
+		c.forget() // the others may be dead too
 		if rests == 0 {
 			c.notice(fmt.Sprintf("redis fails, rows come from the store: %v", err))
 		}
@@ -177,24 +155,38 @@ func (c *Cache) call(ctx context.Context, f func(context.Context, rueidis.Client
 	}
 }
 
-// connect gives the connection; nil while another caller makes it.
-func (c *Cache) connect() (*rueidis.Client, error) {
-	if r := c.conn.Load(); r != nil {
+// connection returns an idle connection, or a new one.
+func (c *Cache) connection(ctx context.Context) (*connection, error) {
+	select {
+	case r := <-c.idle:
 		return r, nil
+	default:
+		return c.place.dial(ctx)
 	}
-	if !c.mu.TryLock() {
-		return nil, nil
+}
+
+// release keeps a connection for the next call, unless it is broken or there are enough.
+func (c *Cache) release(r *connection) {
+	if r.Err() == nil && !c.ended.Load() {
+		select {
+		case c.idle <- r:
+			return
+		default:
+		}
 	}
-	defer c.mu.Unlock()
-	if r := c.conn.Load(); r != nil {
-		return r, nil
+	r.Close()
+}
+
+// forget closes the idle connections.
+func (c *Cache) forget() {
+	for {
+		select {
+		case r := <-c.idle:
+			r.Close()
+		default:
+			return
+		}
 	}
-	r, err := rueidis.NewClient(c.client)
-	if err != nil {
-		return nil, err
-	}
-	c.conn.Store(&r)
-	return &r, nil
 }
 
 func (c *Cache) notice(text string) {

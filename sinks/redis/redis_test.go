@@ -3,6 +3,8 @@ package redis
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -33,7 +35,13 @@ func server(t testing.TB, settings ...string) (url string, run *exec.Cmd) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { run.Process.Signal(syscall.SIGCONT); run.Process.Kill(); run.Wait() })
-	formattest.Await(t, "redis-server comes up", func() bool { _, err := os.Stat(socket); return err == nil })
+	formattest.Await(t, "redis-server comes up", func() bool {
+		conn, err := net.Dial("unix", socket)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	})
 	return "unix://" + socket, run
 }
 
@@ -303,6 +311,82 @@ func TestBadURL(t *testing.T) {
 		if _, err := New(url, Options{}); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", url, err)
 		}
+	}
+}
+
+// A user of Redis with a password, and a database of its own.
+func TestUser(t *testing.T) {
+	url, _ := server(t, "--user", "worker", "on", ">secret", "~*", "+@all")
+	socket := strings.TrimPrefix(url, "unix://")
+	all := rows(3, 100)
+	c := open(t, "unix://worker:secret@"+socket+"?db=3", Options{Notice: func(s string) { t.Error(s) }})
+	c.Put(t.Context(), all)
+	if n := missing(get(t, c, all)); n != 0 {
+		t.Errorf("%d rows are missing", n)
+	}
+	if n := missing(get(t, open(t, "unix://worker:secret@"+socket, Options{}), all)); n != len(all) {
+		t.Errorf("database 0 has %d rows of database 3", len(all)-n)
+	}
+	var said atomic.Int64
+	wrong := open(t, "unix://worker:wrong@"+socket, Options{Notice: func(string) { said.Add(1) }})
+	if n := missing(get(t, wrong, all)); n != len(all) || said.Load() != 1 {
+		t.Errorf("a wrong password: %d rows are missing, %d notices", n, said.Load())
+	}
+}
+
+// A node of a cluster makes misses, and a notice that says why.
+func TestCluster(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				io.WriteString(conn, "-MOVED 3999 127.0.0.1:6381\r\n")
+				io.Copy(io.Discard, conn)
+			}()
+		}
+	}()
+	said := make(chan string, 1)
+	c := open(t, "redis://"+l.Addr().String(), Options{Notice: func(s string) { said <- s }})
+	if missing(get(t, c, rows(1, 100))) != 1 {
+		t.Error("a row came")
+	}
+	if s := <-said; !strings.Contains(s, "cluster") {
+		t.Error(s)
+	}
+}
+
+// rediss:// speaks TLS, to the host of the URL.
+func TestTLS(t *testing.T) {
+	hello := make(chan *tls.ClientHelloInfo, 1)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{GetConfigForClient: func(h *tls.ClientHelloInfo) (*tls.Config, error) {
+		hello <- h
+		return nil, errors.New("no")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		if conn, err := l.Accept(); err == nil {
+			conn.(*tls.Conn).Handshake()
+			conn.Close()
+		}
+	}()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	c := open(t, "rediss://localhost:"+port, Options{})
+	if missing(get(t, c, rows(1, 100))) != 1 {
+		t.Error("a row came")
+	}
+	if h := <-hello; h.ServerName != "localhost" || slices.Min(h.SupportedVersions) < tls.VersionTLS12 {
+		t.Errorf("asked for %q with versions %x", h.ServerName, h.SupportedVersions)
 	}
 }
 
