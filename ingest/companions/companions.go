@@ -1,3 +1,15 @@
+// Package companions joins objects with the companions that they wait for: debug files, split units,
+// maps. Waits and wake-ups are records of the catalog, never a variable of a process.
+//
+//	waiter      object A asked for companion C in vain
+//	obligation  C has come, and A must be derived again
+//
+// The later of A and C turns a wait into a wake-up. A records its waiters before its record changes, then
+// looks for C once more. C enters its names, and its record if it is a build, before it looks for waiters.
+// So each order of the four steps ends with an obligation:
+//
+//	A: look for C · write the waiter · look for C again, and oblige · publish · ledger
+//	C: enter names, publish · look for waiters, and oblige · ledger
 package companions
 
 import (
@@ -22,8 +34,8 @@ const (
 	FilePrefix    = "file:"
 )
 
-// Spellings are the ways in which one companion is called: a dwz file is
-// asked for by its build-id and reported as dwz.
+// Spellings returns the keys of one companion: objects ask for a dwz file by its build-id, and it is
+// reported as dwz.
 func Spellings(id string) []string {
 	if hex, ok := strings.CutPrefix(id, BuildIDPrefix); ok {
 		return []string{id, dwzPrefix + hex}
@@ -34,8 +46,8 @@ func Spellings(id string) []string {
 	return []string{id}
 }
 
-// Key is the key under which an object waits for a companion: its id, or its name where it has
-// none. A file that comes under an id announces its id, too. The key is a copy.
+// Key returns the key under which an object waits for a companion: its id, or its name if it has no id. A
+// file that comes under an id announces its id, too. The key is a copy.
 func Key(want formats.Ref) string {
 	if want.ID != "" {
 		return strings.Clone(want.ID)
@@ -43,7 +55,7 @@ func Key(want formats.Ref) string {
 	return FileKey(want.Name)
 }
 
-// FileKey is the waiter's key for a file name.
+// FileKey returns the waiter's key for a file name.
 func FileKey(name string) string {
 	if name == "" {
 		return ""
@@ -51,6 +63,7 @@ func FileKey(name string) string {
 	return FilePrefix + strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
 }
 
+// Places returns the objects and members ("URL!member") that have an id.
 func Places(ctx context.Context, c *catalog.Catalog, id string) ([]string, error) {
 	var places []string
 	for _, s := range Spellings(id) {
@@ -83,8 +96,9 @@ type Wait struct {
 	catalog.Waiter
 }
 
-// Join records an obligation for each waiter whose companion the catalog knows. Then the
-// store's obligations are complete.
+// Join compares all waiters with all names, and records an obligation for each waiter whose companion the
+// catalog knows. Then the store's obligations are complete. A store of an earlier version gets its
+// obligations from its first run; gc and copies compare again.
 func Join(ctx context.Context, c *catalog.Catalog) error {
 	var all []Wait
 	err := c.Waiters.Each(ctx, func(companion string, w catalog.Waiter) error {
@@ -107,15 +121,15 @@ func Join(ctx context.Context, c *catalog.Catalog) error {
 	return c.Obligations.SetJoined(ctx)
 }
 
-// Arrival is what the catalog knows of a companion.
+// Arrival tells where a companion is, by the catalog.
 type Arrival struct {
-	Places []string                // where the companion is
-	Owners map[string]row.Standing // by place, as the ledger noted them
-	State  string                  // differs when one of the places or its content does; "": it is nowhere
+	Places []string                // "URL!member"
+	Owners map[string]row.Standing // by place, from the ledger
+	State  string                  // changes with the places and their content; "": it is nowhere
 }
 
-// Arrived reports whether the catalog knows the companion that w lacks, and w's object was
-// not read yet beside it in its present state.
+// Arrived reports whether the catalog knows the companion that w lacks, in a state beside which w's object
+// was not read yet.
 func Arrived(ctx context.Context, c *catalog.Catalog, w Wait) (bool, error) {
 	a, err := ArrivalOf(ctx, c, w)
 	return err == nil && a.State != "" && a.State != w.InVain, err
@@ -138,8 +152,8 @@ func ArrivalOf(ctx context.Context, c *catalog.Catalog, w Wait) (Arrival, error)
 	return ArrivalAt(ctx, c, places, asker.Standing)
 }
 
-// ArrivalAt asks the ledger for the objects of places. An object that is gone does not count, nor
-// one whose source may not change what a source of standing s brought.
+// ArrivalAt asks the ledger for the objects of places. It leaves out objects that are gone, and objects of
+// sources that may not change the loads of a source of standing s.
 func ArrivalAt(ctx context.Context, c *catalog.Catalog, places []string, s row.Standing) (Arrival, error) {
 	var a Arrival
 	sum := sha256.New()

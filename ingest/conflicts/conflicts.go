@@ -1,3 +1,11 @@
+// Package conflicts settles conflicts between owners. A conflict is a durable record of the catalog
+// ([catalog.Conflict]): a source claims an artifact that another owner has published. An ingest finds it
+// and reports it; a person settles it by [Accept] or [Dismiss]. A forced ingest does not.
+//
+//	open      the record exists, and the ledger's entry of the object names it
+//	accepted  the object is pending; the next ingest publishes it if its content is the same
+//	ended     the record is gone: it was accepted and published, or dismissed; the object no longer
+//	          claims the artifact; or gc found artifact or object gone
 package conflicts
 
 import (
@@ -14,7 +22,8 @@ import (
 // ErrNone says that an object has no conflict to settle.
 var ErrNone = errors.New("it has no conflict")
 
-// Each reads the conflicts of an object, then calls f for each: a listing holds up the store.
+// Each reads the conflicts of an object, then calls f for each. It lists them first, because an open
+// listing holds up the store.
 func Each(ctx context.Context, c *catalog.Catalog, url string, f func(*catalog.Conflict) error) error {
 	var list []*catalog.Conflict
 	err := c.Conflicts.Each(ctx, url, func(x *catalog.Conflict) error {
@@ -29,7 +38,7 @@ func Each(ctx context.Context, c *catalog.Catalog, url string, f func(*catalog.C
 	return err
 }
 
-// Remove removes a conflict; a conflict that is gone or has changed stays as it is.
+// Remove removes a conflict. If the conflict has changed, it stays.
 func Remove(ctx context.Context, c *catalog.Catalog, x *catalog.Conflict) error {
 	err := c.Conflicts.Swap(ctx, x, nil)
 	if errors.Is(err, sinks.ErrConflict) {
@@ -38,9 +47,9 @@ func Remove(ctx context.Context, c *catalog.Catalog, x *catalog.Conflict) error 
 	return err
 }
 
-// Accept decides the conflicts of an object in its favor, and puts it back as pending: the next
-// ingest of its source publishes it in place of what kept it out, as long as its content is the one
-// that the conflicts tell of. note hears of each conflict before it is changed.
+// Accept decides the conflicts of an object in its favor, and puts it back as pending. The next ingest
+// of its source publishes it, if its content is still the content of the conflicts. Accept calls note
+// with each conflict before it changes.
 func Accept(ctx context.Context, c *catalog.Catalog, url string, now time.Time, note func(*catalog.Conflict) error) error {
 	old, err := c.Ledger.Get(ctx, url)
 	if err != nil {
@@ -82,8 +91,8 @@ func Accept(ctx context.Context, c *catalog.Catalog, url string, now time.Time, 
 	return c.Ledger.Swap(ctx, old, &next)
 }
 
-// Dismiss ends the conflicts of an object: what is published stays, and the object counts as kept
-// until it changes. note hears of each conflict before it is removed.
+// Dismiss ends the conflicts of an object: the published loads stay, and the object counts as kept until
+// it changes. Dismiss calls note with each conflict before it removes it.
 func Dismiss(ctx context.Context, c *catalog.Catalog, url string, note func(*catalog.Conflict) error) error {
 	found := 0
 	err := Each(ctx, c, url, func(x *catalog.Conflict) error {

@@ -8,14 +8,14 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// View is a conflict with what it speaks of.
+// View is a conflict with the record and the ledger entry that it concerns.
 type View struct {
 	*catalog.Conflict
 	Record *catalog.Record // nil: there is none
 	object *catalog.Object // nil: the ledger does not know it
 }
 
-// EachView reads all conflicts, then calls f for each with what it speaks of.
+// EachView reads all conflicts, then calls f for each.
 func EachView(ctx context.Context, c *catalog.Catalog, f func(*View) error) error {
 	return Each(ctx, c, "", func(x *catalog.Conflict) error {
 		v := &View{Conflict: x}
@@ -30,7 +30,7 @@ func EachView(ctx context.Context, c *catalog.Catalog, f func(*View) error) erro
 	})
 }
 
-// Settled reports whether the ledger says of the object what became of it.
+// Settled reports whether the ledger knows the outcome of the object.
 func (v *View) Settled() bool {
 	if v.object == nil {
 		return false
@@ -42,16 +42,15 @@ func (v *View) Settled() bool {
 	return false
 }
 
-// Unlisted reports whether the ledger's entry, which names all artifacts of the object, does not
-// name the conflict.
+// Unlisted reports whether the ledger's entry names all artifacts of the object, and not the conflict.
 func (v *View) Unlisted() bool {
 	return v.Settled() && len(v.object.Artifacts) < ledger.MaxArtifacts && !slices.ContainsFunc(v.object.Artifacts, func(a catalog.ObjectArtifact) bool {
 		return a.ID == v.Artifact && a.Member == v.KeptOut.Member && a.Outcome == ledger.OutcomeConflict
 	})
 }
 
-// Past reports whether there is nothing left to settle: the artifact was removed, the object is
-// gone, or an attempt that died left the record behind.
+// Past reports whether nothing is left to settle: the artifact was removed, the object is gone, or a dead
+// attempt left the record behind.
 func (v *View) Past() bool {
 	return v.Record == nil || v.Record.Published == nil || v.Record.State.Removed() ||
 		v.object != nil && v.object.State == catalog.ObjectGone || v.Unlisted()

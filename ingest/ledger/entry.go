@@ -1,3 +1,10 @@
+// Package ledger reads and changes the ledger's entries of objects: states, outcomes of their artifacts,
+// and the names under which a look-up finds objects without artifacts.
+//
+// The ledger calls an artifact of an object "loaded" if the object answers it, and "kept" if another
+// object won it. The winner demotes the loser before its own record changes, so that a death in between
+// leaves no work, and again after that. The loser looks at the record after it has written its own entry.
+// The later of the two sees the other.
 package ledger
 
 import (
@@ -15,51 +22,53 @@ const (
 	OutcomeKept     = "kept"
 	OutcomeSkipped  = "skipped"
 	OutcomeRejected = "rejected"
-	OutcomeHeld     = "held"     // much worse than what is published
+	OutcomeHeld     = "held"     // much worse than the published load
 	OutcomeConflict = "conflict" // another owner's load keeps it out
 )
 
-// OutcomeForgotten is what became of an artifact that a person removed.
+// OutcomeForgotten is the outcome of an artifact that a person removed.
 const OutcomeForgotten = "forgotten"
 
-// The reasons of the ledger that others go by.
+// Reasons that programs compare.
 const (
 	ReasonUnknown   = "unknown-format"
 	ReasonEmpty     = "no-symbols"
 	ReasonCompanion = "companion" // part of another object, and nothing by itself
-	ReasonForgotten = "forgotten" // by a person: only force lifts it
+	ReasonForgotten = "forgotten" // a person removed it: only force lifts it
 	ReasonCrashed   = "the process that opened it died"
 )
 
-// MaxArtifacts bounds the artifacts that a ledger entry names: it is one record of
-// the catalog. All of them count.
+// MaxArtifacts bounds the artifacts that a ledger entry names, because it is one record of the catalog.
+// Counts include the others.
 const MaxArtifacts = 10_000
 
-// StateOf is the state of an object whose artifacts are settled.
+// has reports whether an artifact has an outcome.
+func has(list []catalog.ObjectArtifact, outcome string) bool {
+	return slices.ContainsFunc(list, func(a catalog.ObjectArtifact) bool { return a.Outcome == outcome })
+}
+
+// StateOf returns the state of an object from the outcomes of its artifacts.
 func StateOf(list []catalog.ObjectArtifact) catalog.ObjectState {
-	has := func(outcome string) bool {
-		return slices.ContainsFunc(list, func(a catalog.ObjectArtifact) bool { return a.Outcome == outcome })
-	}
 	switch {
-	case has(OutcomeLoaded):
+	case has(list, OutcomeLoaded):
 		return catalog.ObjectLoaded
-	case has(OutcomeConflict):
+	case has(list, OutcomeConflict):
 		return catalog.ObjectConflict
 	}
 	return catalog.ObjectKept
 }
 
-// Undisputed reports whether an entry says that its object has no conflict: the entry is that of an
-// attempt that ended, and names all artifacts.
+// Undisputed reports whether an entry proves that its object has no conflict: its attempt ended, and it
+// names all artifacts.
 func Undisputed(o *catalog.Object) bool {
 	switch o.State {
 	case catalog.ObjectLoaded, catalog.ObjectKept, catalog.ObjectSkipped, catalog.ObjectRejected:
-		return len(o.Artifacts) < MaxArtifacts && !slices.ContainsFunc(o.Artifacts, func(a catalog.ObjectArtifact) bool { return a.Outcome == OutcomeConflict })
+		return len(o.Artifacts) < MaxArtifacts && !has(o.Artifacts, OutcomeConflict)
 	}
 	return false
 }
 
-// Artifacts are the artifacts that an object has given or would give.
+// Artifacts returns the artifacts that an object has given or would give.
 func Artifacts(o *catalog.Object) []symbol.ID {
 	var ids []symbol.ID
 	for _, a := range o.Artifacts {
@@ -70,7 +79,7 @@ func Artifacts(o *catalog.Object) []symbol.ID {
 	return ids
 }
 
-// InStore are the artifacts that the store has of an object, by the ledger.
+// InStore returns the artifacts of an object that the store has, by the ledger.
 func InStore(o *catalog.Object) (ids []symbol.ID) {
 	if o.State != catalog.ObjectLoaded && o.State != catalog.ObjectKept && o.State != catalog.ObjectPublished {
 		return nil
@@ -78,24 +87,21 @@ func InStore(o *catalog.Object) (ids []symbol.ID) {
 	return Artifacts(o)
 }
 
-// EndedAs is the state in which an object ended that is being derived again. Only objects that were
-// loaded or kept wait for companions; skipped ones have no artifacts.
+// EndedAs returns the state in which an object ended before a run began to derive it again. Only loaded
+// and kept objects wait for companions; skipped objects have no artifacts.
 func EndedAs(o *catalog.Object) catalog.ObjectState {
-	has := func(outcome string) bool {
-		return slices.ContainsFunc(o.Artifacts, func(a catalog.ObjectArtifact) bool { return a.Outcome == outcome })
-	}
 	switch {
-	case has(OutcomeLoaded), o.State == catalog.ObjectPublished:
+	case has(o.Artifacts, OutcomeLoaded), o.State == catalog.ObjectPublished:
 		return catalog.ObjectLoaded
-	case has(OutcomeKept), has(OutcomeHeld):
+	case has(o.Artifacts, OutcomeKept), has(o.Artifacts, OutcomeHeld):
 		return catalog.ObjectKept
-	case has(OutcomeRejected):
+	case has(o.Artifacts, OutcomeRejected):
 		return catalog.ObjectRejected
 	}
 	return catalog.ObjectSkipped
 }
 
-// ShortReason is what a report counts by: the sentence behind the colon is in the ledger.
+// ShortReason returns a reason up to its colon: reports count by it.
 func ShortReason(reason string) string {
 	short, _, _ := strings.Cut(reason, ":")
 	return short
@@ -108,7 +114,7 @@ func Place(url, member string) string {
 	return url + "!" + member
 }
 
-// At gives the ledger's entry of the object of a place ("URL!member"); nil: there is none.
+// At returns the ledger's entry of the object of a place ("URL!member"), or nil.
 func At(ctx context.Context, c *catalog.Catalog, place string) (*catalog.Object, error) {
 	for {
 		o, err := c.Ledger.Get(ctx, place)

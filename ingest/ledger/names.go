@@ -9,8 +9,8 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// IsNamed reports whether an object in that state is found by its names, so
-// that a look-up can say why there is no artifact.
+// IsNamed reports whether names lead to an object in its state. A look-up can then say why there is no
+// artifact.
 func IsNamed(o *catalog.Object) bool {
 	if o == nil {
 		return false
@@ -26,9 +26,9 @@ var hexID = regexp.MustCompile(`[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4
 
 var regexpCut = regexp.MustCompile(`/([0-9a-fA-F]{2})/([0-9a-fA-F]{14,})`)
 
-// objectNames is what an object that was never opened may be asked by: its
-// base name, and what looks like a build-id or UUID in its URL (also one cut
-// after its first two digits, as in .build-id/ab/cdef….debug).
+// objectNames returns the names that lead to an object that was never opened: its base name, and each
+// part of its URL that looks like a build-id or UUID. A build-id may be cut after its first two digits,
+// as in .build-id/ab/cdef….debug.
 func objectNames(url string) []string {
 	names := []string{path.Base(url)}
 	seen := map[string]bool{names[0]: true}
@@ -47,6 +47,8 @@ func objectNames(url string) []string {
 	return names
 }
 
+// UpdateNames adds or removes the names of an object after its state has changed. before says whether
+// names led to it until then.
 func UpdateNames(ctx context.Context, c *catalog.Catalog, before bool, o *catalog.Object) error {
 	after := IsNamed(o)
 	if before == after {

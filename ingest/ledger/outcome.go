@@ -13,7 +13,8 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// ChangeOutcome changes in the ledger what became of an artifact of an object, and with it the object's state.
+// ChangeOutcome changes the outcome of an artifact in the entry of its object, and the object's state
+// with it. An artifact with another outcome than from stays.
 func ChangeOutcome(ctx context.Context, c *catalog.Catalog, s row.Source, id symbol.ID, from, to string) error {
 	for {
 		old, err := c.Ledger.Get(ctx, s.URL)
@@ -41,14 +42,14 @@ func ChangeOutcome(ctx context.Context, c *catalog.Catalog, s row.Source, id sym
 	}
 }
 
-// Demote notes that an artifact of an object is no longer answered from it.
+// Demote notes that an object no longer answers one of its artifacts.
 func Demote(ctx context.Context, c *catalog.Catalog, url string, id symbol.ID, member string) error {
 	return ChangeOutcome(ctx, c, row.Source{URL: url, Member: member}, id, OutcomeLoaded, OutcomeKept)
 }
 
-// DemoteLosers looks at the records of what an object that has just been
-// written to the ledger says it loaded: it is demoted for what another object
-// won meanwhile, and what it won itself is demoted again, in case the winner died between its flip and that.
+// DemoteLosers compares an object that was just written to the ledger with the records of the artifacts
+// that it loaded. It demotes the object for artifacts that another object has won meanwhile. Where the
+// object won, it demotes the loser again, because the winner may have died before it did.
 func DemoteLosers(ctx context.Context, c *catalog.Catalog, o *catalog.Object) error {
 	for _, a := range o.Artifacts {
 		if a.Outcome != OutcomeLoaded {
@@ -75,7 +76,8 @@ func DemoteLosers(ctx context.Context, c *catalog.Catalog, o *catalog.Object) er
 	return nil
 }
 
-// FollowRecord makes the ledger say of the objects of an artifact's loads which of them answers it.
+// FollowRecord makes the ledger's entries of an artifact's objects follow its record, then discharges
+// the obligation.
 func FollowRecord(ctx context.Context, c *catalog.Catalog, owed *catalog.Obligation) error {
 	rec, err := c.Artifacts.Get(ctx, owed.Artifact)
 	if err != nil {
@@ -95,7 +97,8 @@ func FollowRecord(ctx context.Context, c *catalog.Catalog, owed *catalog.Obligat
 	return c.Obligations.Discharge(ctx, owed)
 }
 
-// Detached outlives ctx for as long as it takes to say where things stand.
+// Detached returns a context that outlives ctx by 10 seconds, to note the state of an object that a run
+// leaves.
 func Detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 }

@@ -1,3 +1,4 @@
+// Package parallel calls a function for many items, several at a time.
 package parallel
 
 import (
@@ -5,14 +6,14 @@ import (
 	"sync"
 )
 
-// catalogAtOnce is how many catalog records are swapped at once: a store
-// that groups its syncs makes one of them.
+// catalogAtOnce is the number of catalog records to swap at once. A store that groups its syncs makes
+// one sync of them.
 const catalogAtOnce = 64
 
-// Do calls f for 0 to n-1, several at a time.
+// Do calls f for 0 to n-1, at most 64 at a time.
 func Do(n int, f func(i int)) { DoMost(catalogAtOnce, n, f) }
 
-// DoMost calls f for 0 to n-1, so many at a time.
+// DoMost calls f for 0 to n-1, at most so many at a time.
 func DoMost(most, n int, f func(i int)) {
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -30,7 +31,7 @@ func DoMost(most, n int, f func(i int)) {
 	wg.Wait()
 }
 
-// Each calls f for each of list, several at a time.
+// Each calls f for each item of list, at most 64 at a time. It joins their errors.
 func Each[T any](list []T, f func(T) error) error {
 	errs := make([]error, len(list))
 	Do(len(list), func(i int) { errs[i] = f(list[i]) })

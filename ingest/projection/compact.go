@@ -11,25 +11,25 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// CompactOptions says what a compaction of the lake does.
+// CompactOptions says how to compact a lake.
 type CompactOptions struct {
 	Stores
 	TargetBytes int64         // 0: 128 MiB
-	Grace       time.Duration // files that are no longer named stay so long (0: 24 hours)
-	Profile     string        // "": as it is
+	Grace       time.Duration // unnamed files stay so long (0: 24 hours)
+	Profile     string        // change to this profile ("": keep the present one)
 	Rekey       bool
 	DryRun      bool
 	Now         func() time.Time // nil: time.Now
 }
 
-// CompactReport is what a compaction did, or would do.
+// CompactReport tells what a compaction did, or would do.
 type CompactReport struct {
 	Job       string    `json:"job"`
 	Started   time.Time `json:"started"`
 	Seconds   float64   `json:"seconds"`
-	Added     int       `json:"added"`     // artifacts that the lake had lacked
-	Facts     int       `json:"facts"`     // artifacts whose names or counts had changed
-	Dropped   int       `json:"dropped"`   // artifacts that the store publishes no longer
+	Added     int       `json:"added"`     // artifacts that the lake lacked
+	Facts     int       `json:"facts"`     // artifacts with new names or counts
+	Dropped   int       `json:"dropped"`   // artifacts that the store no longer publishes
 	Rewritten int       `json:"rewritten"` // files
 	Written   int       `json:"written"`   // files in their place
 	Deleted   int       `json:"deleted"`   // files past their grace
@@ -37,8 +37,8 @@ type CompactReport struct {
 	After     int64     `json:"bytes_after"`
 }
 
-// Compact brings a lake up to its store, then rewrites small files and those with rows of no more
-// use, from the store's rows.
+// Compact brings a lake up to date with its store. Then it rewrites small files, and files with rows of
+// no more use, from the store's rows.
 func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -64,7 +64,7 @@ func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 	return r, nil
 }
 
-// Compaction is a compaction of a lake from its store's rows.
+// Compaction returns a compaction that takes rows from the store.
 func Compaction(s *sinks.Store, cat *catalog.Catalog, k *row.Keyring) sinks.LakeCompact {
 	return sinks.LakeCompact{
 		Export: func(ctx context.Context, id symbol.ID, b sinks.LakeBatch) (*sinks.LakeLoad, error) {

@@ -1,3 +1,4 @@
+// Package projection keeps a lake up to date with its store, and compacts it.
 package projection
 
 import (
@@ -20,23 +21,23 @@ type Stores struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
 	Lake    sinks.Lake
-	// Settled leaves loads alone that were published after this: another process
-	// may be about to write them (zero: none are).
+	// Settled protects loads that were published after it: another process may be about to write them
+	// (zero: no load is protected).
 	Settled time.Time
 }
 
-// Result is what Project found to do.
+// Result counts the work of Update.
 type Result struct {
-	Artifacts int   // whose rows were written
-	Facts     int   // of which only names or counts had changed
-	Dropped   int   // that the store publishes no longer
+	Artifacts int   // their rows were written
+	Facts     int   // only names or counts of these artifacts had changed
+	Dropped   int   // artifacts that the store no longer publishes
 	Bytes     int64 // of the files written
 	Files     []string
 }
 
-// Update makes the lake name exactly what the store publishes, and writes what it lacks from
-// the store's own rows: after a process died in between, for a lake that is new, after
-// a rollback. only, when not nil, are the artifacts looked at.
+// Update makes the lake name exactly the loads that the store publishes. It writes missing rows from the
+// store's own rows: after a process died, for a new lake, after a rollback. only restricts it to some
+// artifacts (nil: all).
 func Update(ctx context.Context, p Stores, only []symbol.ID) (*Result, error) {
 	done := &Result{}
 	for tries := 0; ; tries++ {
@@ -47,14 +48,15 @@ func Update(ctx context.Context, p Stores, only []symbol.ID) (*Result, error) {
 		case !errors.Is(err, sinks.ErrConflict) || tries == maxProjections:
 			return nil, err
 		}
-		// Another process wrote the same rows meanwhile: what it left is written.
+		// Another process wrote the same rows meanwhile: try the rest.
 	}
 }
 
-// BatchRanges are enough for a batch of the lake: its files are worth leaving alone.
+// BatchRanges is the number of ranges after which a batch of the lake is committed: its files need no
+// compaction.
 const BatchRanges = 8_000_000
 
-// maxProjections bounds how often others may write the same rows at the same time.
+// maxProjections bounds the attempts while other processes write the same rows.
 const maxProjections = 10
 
 func project(ctx context.Context, p Stores, only []symbol.ID, done *Result) error {
@@ -104,6 +106,7 @@ func project(ctx context.Context, p Stores, only []symbol.ID, done *Result) erro
 	return nil
 }
 
+// projector is one update at work.
 type projector struct {
 	Stores
 	cat    *catalog.Catalog
@@ -177,7 +180,7 @@ func (w *projector) commit(ctx context.Context) error {
 	return nil
 }
 
-// Export writes the rows of a record's published load to a batch, as the sweep would have.
+// Export writes the rows of a record's published load to a batch, as an ingest would.
 func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *catalog.Record, b sinks.LakeBatch) error {
 	a := rec.Published.Artifact
 	if err := b.Load(&a, rec.Published.Load); err != nil {
@@ -186,7 +189,7 @@ func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, rec *catalog.Re
 	return stored.Export(ctx, s, k, rec.ID, rec.Published, b)
 }
 
-// LoadOf is what the lake tells of a record's published load.
+// LoadOf returns the lake's description of a record's published load.
 func LoadOf(rec *catalog.Record) *sinks.LakeLoad {
 	l := rec.Published
 	a := l.Artifact
@@ -199,6 +202,3 @@ func LoadOf(rec *catalog.Record) *sinks.LakeLoad {
 	return &sinks.LakeLoad{Artifact: a, Load: l.Load, Format: l.Format, Parser: l.Parser, Ranges: l.Ranges, Quality: q,
 		URL: l.Source.URL, Member: l.Source.Member, ETag: l.Source.ETag, Size: l.Source.Size, At: l.At.UTC().Truncate(time.Microsecond)}
 }
-
-// A batch of the lake is committed when it has so many ranges, or is so old: its files are
-// worth leaving alone, and no object waits longer for its ledger entry.

@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// EnterNames makes those names lead to id that rec does not have yet.
+// EnterNames makes names lead to id in the catalog, except names that rec has.
 func EnterNames(ctx context.Context, c *catalog.Catalog, rec *catalog.Record, id symbol.ID, names []symbol.Name) error {
 	for _, n := range names {
 		if rec != nil && HasName(rec.Names, n) {
@@ -24,6 +24,7 @@ func EnterNames(ctx context.Context, c *catalog.Catalog, rec *catalog.Record, id
 	return nil
 }
 
+// AddNames adds names to a record, after it has entered them in the catalog.
 func AddNames(ctx context.Context, c *catalog.Catalog, rec *catalog.Record, names []symbol.Name) error {
 	if err := EnterNames(ctx, c, rec, rec.ID, names); err != nil {
 		return err
@@ -44,7 +45,7 @@ func AddNames(ctx context.Context, c *catalog.Catalog, rec *catalog.Record, name
 	return nil
 }
 
-// RemoveNames takes those names from an artifact that go says.
+// RemoveNames takes the names from an artifact for which going returns true.
 func RemoveNames(ctx context.Context, c *catalog.Catalog, id symbol.ID, going func(symbol.Name) bool) error {
 	for range 100 {
 		rec, err := c.Artifacts.Get(ctx, id)
@@ -70,11 +71,12 @@ func RemoveNames(ctx context.Context, c *catalog.Catalog, id symbol.ID, going fu
 	return ErrBusy
 }
 
+// HasName reports whether n is among names, in any case of letters.
 func HasName(names []symbol.Name, n symbol.Name) bool {
 	return slices.ContainsFunc(names, func(o symbol.Name) bool { return o.Kind == n.Kind && strings.EqualFold(o.Text, n.Text) })
 }
 
-// UnionNames is sorted, so that the order of arrival does not show.
+// UnionNames returns the names of a and b. They are sorted, so that the order of arrival does not show.
 func UnionNames(a, b []symbol.Name) []symbol.Name {
 	for _, n := range b {
 		if !HasName(a, n) {
@@ -119,7 +121,7 @@ func IsBuild(n symbol.Name, builds []string) bool {
 	return n.Kind == symbol.NameApp && slices.ContainsFunc(builds, func(b string) bool { return text == b || strings.HasPrefix(text, b+"/") })
 }
 
-// Builds are the APP@BUILDs among names, in lower case: those that are no file of another one.
+// Builds returns the APP@BUILDs among names, in lower case, without the files of builds.
 func Builds(names []symbol.Name) []string {
 	var all []string
 	for _, n := range names {

@@ -1,3 +1,8 @@
+// Package record reads and changes the record of an artifact: its published and previous load, its loads
+// in progress, and its names.
+//
+// A load that is of no more use stays in its record as a progress entry, until gc has dropped its rows:
+// the load before the previous one, or a load that lost at the last moment.
 package record
 
 import (
@@ -11,25 +16,23 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Superseded owns the progress entry of a load that is no longer, or never
-// was, of use: gc drops its rows.
+// Superseded owns the progress entry of a load that was replaced or never published. gc drops its rows.
 const Superseded = "superseded"
 
-// Doomed owns the entry of a load whose rows are being dropped: its maker, if
-// it is alive after all, can no longer publish it.
+// Doomed owns the progress entry of a load while gc drops its rows. If its maker lives after all, it can
+// no longer publish the load.
 const Doomed = "gc"
 
-// ErrBusy: a record changed again and again.
+// ErrBusy says that other processes changed a record again and again.
 var ErrBusy = errors.New("the record keeps changing")
 
-// ErrLost: gc took the load for abandoned.
+// ErrLost says that gc has dropped a load as abandoned.
 var ErrLost = errors.New("the load's entry is gone from its record")
 
-// LeaseTime is how long a load may take before gc calls it abandoned.
+// LeaseTime is the time after which gc calls a load abandoned.
 const LeaseTime = 24 * time.Hour
 
-// Loading returns how many loads of an artifact are in progress. The other entries are of loads that
-// were replaced or never published, and wait for gc.
+// Loading counts the loads of an artifact that are in progress. The other entries wait for gc.
 func Loading(r *catalog.Record) (n int) {
 	for _, p := range r.Progress {
 		if p.Owner != Superseded && p.Owner != Doomed {
@@ -44,27 +47,34 @@ func Published(rec *catalog.Record) bool {
 	return rec.Published != nil && !rec.State.Removed() && len(rec.Published.WrappedKey) > 0
 }
 
-// HasRows reports whether rows of a load can be there: its key was not destroyed, and it has some.
+// Empty reports whether a record holds nothing, not even a mark.
+func Empty(rec *catalog.Record) bool {
+	return rec.Published == nil && rec.Previous == nil && len(rec.Progress) == 0 && rec.State == catalog.Live
+}
+
+// HasRows reports whether a load should have rows: it has some by its record, and its key was not
+// destroyed.
 func HasRows(l *row.Loaded) bool { return l != nil && l.Bytes > 0 && len(l.WrappedKey) > 0 }
 
-// Knows reports whether a record knows of a load.
+// Knows reports whether a record names a load.
 func Knows(r *catalog.Record, l sinks.Load) bool {
 	return r != nil && (r.Published != nil && r.Published.Load == l || r.Previous != nil && r.Previous.Load == l ||
 		slices.ContainsFunc(r.Progress, func(p catalog.Progress) bool { return p.Load == l }))
 }
 
-// IsFrom reports whether a load was read from that member of that object.
+// IsFrom reports whether a load was read from this member of this object.
 func IsFrom(l *row.Loaded, url, member string) bool {
 	return l.Source.URL == url && l.Source.Member == member
 }
 
-// ClaimedBy is p as a load of an artifact that belongs to s.
+// ClaimedBy returns a copy of p whose artifact belongs to a source of standing s.
 func ClaimedBy(p *row.Loaded, s row.Standing) *row.Loaded {
 	next := *p
 	next.Claim = &s
 	return &next
 }
 
+// Copy returns a copy of a record to change, or a new record for id if old is nil.
 func Copy(old *catalog.Record, id symbol.ID) *catalog.Record {
 	if old == nil {
 		return &catalog.Record{ID: id, State: catalog.Live}
@@ -75,6 +85,7 @@ func Copy(old *catalog.Record, id symbol.ID) *catalog.Record {
 	return &next
 }
 
+// Entry returns the index of an owner's progress entry of a load, or -1.
 func Entry(r *catalog.Record, l sinks.Load, owner string) int {
 	return slices.IndexFunc(r.Progress, func(p catalog.Progress) bool { return p.Load == l && p.Owner == owner })
 }

@@ -1,3 +1,5 @@
+// Package report is the report of a run: the JSON line that the job prints, and that accounts of the
+// outbox keep.
 package report
 
 import (
@@ -10,7 +12,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Report is what a run did: the last line that the job prints.
+// Report tells what a run did. The job prints it as its last line.
 type Report struct {
 	Job     string    `json:"job"`
 	Run     string    `json:"run,omitempty"`
@@ -18,19 +20,19 @@ type Report struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 
-	// Account names what this process told, so that a reader recognizes what reaches it twice.
+	// Account names this process's account, so that a reader recognizes a report that reaches it twice.
 	Account  string   `json:"account,omitempty"`
-	Accounts []string `json:"accounts,omitempty"` // that a sum is made of
-	Runs     []string `json:"runs,omitempty"`     // that a sum is made of
-	Attempts int      `json:"attempts,omitempty"` // of the run, that the counts sum; 0: one
-	// Recounted is of how many processes that died the ledger told what they did.
+	Accounts []string `json:"accounts,omitempty"` // of a sum
+	Runs     []string `json:"runs,omitempty"`     // of a sum
+	Attempts int      `json:"attempts,omitempty"` // of the run, in this sum; 0: one
+	// Recounted counts the dead processes whose work was counted from the ledger.
 	Recounted int      `json:"recounted,omitempty"`
 	Error     string   `json:"error,omitempty"`  // why the run did not do its work
-	Errors    []string `json:"errors,omitempty"` // of the runs that a sum is made of
-	// Earlier is what runs before this one did and did not tell.
+	Errors    []string `json:"errors,omitempty"` // of the runs of a sum
+	// Earlier sums earlier runs that were not told.
 	Earlier *Report `json:"earlier,omitempty"`
 
-	// Stages are the seconds spent by stage, of all workers together.
+	// Stages are the seconds that all workers together spent in each stage.
 	Stages map[string]float64 `json:"stages,omitempty"`
 
 	Objects   ObjectCounts `json:"objects"`
@@ -42,34 +44,35 @@ type Report struct {
 
 	Rejected []Rejection `json:"rejected"` // newly rejected: objects, and members of objects
 	Failed   []Rejection `json:"failed,omitempty"`
-	// Sources are those that could not be opened, or not be listed to their end.
+	// Sources could not be opened, or not be listed to their end.
 	Sources []Rejection `json:"sources,omitempty"`
-	// Warnings are what parsers of objects that were loaded want known: bad lines of
-	// mappings, by line, column and reason.
+	// Warnings come from the parsers of loaded objects: bad lines of mappings, by line, column and
+	// reason.
 	Warnings []Rejection `json:"warnings,omitempty"`
-	// Untold is how many more were rejected, failed or warned of than the lists name: the
-	// report is one line.
+	// Untold counts rejections, failures and warnings beyond the lists, because the report is one line.
 	Untold int `json:"untold,omitempty"`
-	// Held are artifacts whose load was much worse than the published one, which stays.
+	// Held are artifacts with a load that was much worse than the published load, which stays.
 	Held []Rejection `json:"held,omitempty"`
-	// Conflicts are artifacts of other owners that objects of this run may not replace, 1,000 at most; Conflicted counts them.
+	// Conflicts are artifacts of other owners that objects of this run may not replace, 1,000 at most.
+	// Conflicted counts all of them.
 	Conflicts  []Conflict `json:"conflicts,omitempty"`
 	Conflicted int        `json:"conflicted,omitempty"`
-	// Wanted are names that had been asked for in vain and that this run brought: stacks that have them can be run again.
+	// Wanted are names that this run brought and that were asked for in vain before. Stacks with them can
+	// be run again.
 	Wanted  []WantedName `json:"wanted,omitempty"`
 	Missing []string     `json:"missing_parts,omitempty"` // companions that loads of this run still wait for
 
 	LakeFiles []string `json:"lake_files,omitempty"` // data files that this run put into the lake, 1,000 at most
 }
 
-// ObjectCounts counts objects by what became of them.
+// ObjectCounts counts objects by their outcome.
 type ObjectCounts struct {
 	Seen     int            `json:"seen"`    // listed, after include, exclude and shard
 	New      int            `json:"new"`     // of these: never seen, changed, or left by an earlier run
 	Pending  int            `json:"pending"` // new ones this run did not get to
 	Loaded   int            `json:"loaded"`
 	Kept     int            `json:"kept"`
-	Conflict int            `json:"conflict,omitempty"` // another owner's load stays in place of all they hold
+	Conflict int            `json:"conflict,omitempty"` // loads of another owner keep all their artifacts out
 	Skipped  map[string]int `json:"skipped"`            // by reason
 	Rejected int            `json:"rejected"`
 	Failed   int            `json:"failed"`
@@ -86,14 +89,14 @@ type WantedName struct {
 	Asked    uint64 `json:"asked"` // frames
 }
 
-// ByteCounts counts what went through.
+// ByteCounts counts bytes.
 type ByteCounts struct {
 	Read   int64  `json:"read"`   // sizes of the objects opened
 	Stored uint64 `json:"stored"` // sealed rows
 	Lake   int64  `json:"lake"`
 }
 
-// Rejection names an object or member and what is wrong with it.
+// Rejection names an object or member, and its error.
 type Rejection struct {
 	URL   string `json:"url"`
 	Error string `json:"error"`
@@ -102,32 +105,33 @@ type Rejection struct {
 // MaxListed bounds each list of a report.
 const MaxListed = 1000
 
-// DropFailed takes an object off those that failed.
+// DropFailed removes an object from the list of failures.
 func (r *Report) DropFailed(url string) {
 	r.Failed = slices.DeleteFunc(r.Failed, func(f Rejection) bool { return f.URL == url })
 }
 
+// Append adds rejections to a list of the report, as far as it has room. Untold counts the others.
 func (r *Report) Append(list *[]Rejection, all ...Rejection) {
 	n := min(len(all), MaxListed-len(*list))
 	*list = append(*list, all[:n]...)
 	r.Untold += len(all) - n
 }
 
-// Conflict is a conflict as reports and listings tell it.
+// Conflict is a conflict in reports and listings.
 type Conflict struct {
 	Artifact string         `json:"artifact"`
-	Kept     catalog.Origin `json:"kept"`     // what stays published, with its owner
-	KeptOut  catalog.Origin `json:"kept_out"` // what may not replace it
+	Kept     catalog.Origin `json:"kept"`     // the load that stays published, with its owner
+	KeptOut  catalog.Origin `json:"kept_out"` // the load that may not replace it
 	At       time.Time      `json:"at"`
 	Accepted bool           `json:"accepted,omitempty"` // the next ingest of its source loads it
 }
 
-// NewConflict is c as it is told.
+// NewConflict returns c for a report.
 func NewConflict(c *catalog.Conflict) Conflict {
 	return Conflict{Artifact: c.Artifact.String(), Kept: c.Kept, KeptOut: c.KeptOut, At: c.At, Accepted: !c.Accepted.IsZero()}
 }
 
-// AddConflicts adds conflicts to a report that it does not name yet.
+// AddConflicts adds conflicts that the report does not name yet.
 func (r *Report) AddConflicts(list ...Conflict) {
 	for _, told := range list {
 		if slices.ContainsFunc(r.Conflicts, func(o Conflict) bool {
@@ -154,14 +158,14 @@ func (r *Report) CountLoad(l *row.Loaded) {
 	r.AddArtifacts(l.Artifact.ID)
 }
 
-// AddArtifacts names artifacts that were published, as far as the report has room.
+// AddArtifacts names published artifacts, as far as the report has room.
 func (r *Report) AddArtifacts(ids ...symbol.ID) {
 	for _, id := range ids[:min(len(ids), max(0, MaxListed-len(r.IDs)))] {
 		r.IDs = append(r.IDs, id.String())
 	}
 }
 
-// AddWanted tells of a wanted name that came.
+// AddWanted adds a wanted name that came.
 func (r *Report) AddWanted(w *catalog.Wanted, id symbol.ID) {
 	if len(r.Wanted) < MaxListed {
 		r.Wanted = append(r.Wanted, WantedName{Name: w.Name, Artifact: id.String(), Asked: w.Asked})
@@ -178,7 +182,7 @@ func Rejected(o *catalog.Object) (list []Rejection) {
 	return list
 }
 
-// Add adds what another report tells.
+// Add adds the counts and lists of another report.
 func (r *Report) Add(o *Report) {
 	n, m := &r.Objects, &o.Objects
 	for _, c := range []struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Export writes the rows of a load to to, a range a run.
+// Export writes the ranges and classes of a load to to, one range a run.
 func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, to sinks.LakeRows) error {
 	runs := newRunMaker(l.Rank, to)
 	return blocks(ctx, s, k, id, l, func(b *row.Block) error {
@@ -32,8 +32,7 @@ func blocks(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l
 		return err
 	}
 	check := opened.Verify()
-	prefix := row.LoadPrefix(id, l.Load)
-	err = s.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: After(prefix)}, func(rw sinks.Row) error {
+	err = s.Blocks.Scan(ctx, Span(id, l.Load), func(rw sinks.Row) error {
 		block, err := check.Add(rw)
 		if err != nil || block == nil {
 			return err
@@ -60,7 +59,7 @@ func eachClass(b *row.Block, emit func(*symbol.Class) error) error {
 	return nil
 }
 
-// runMaker makes runs of the ranges of blocks: one a range, all with one table of strings.
+// runMaker makes one run of each range. All runs share one table of strings.
 type runMaker struct {
 	to      sinks.LakeRows
 	run     symbol.Script // of code: without marks

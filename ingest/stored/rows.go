@@ -1,3 +1,4 @@
+// Package stored reads the rows of loads in a store.
 package stored
 
 import (
@@ -14,7 +15,13 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// After is the first key that does not begin with p; nil: there is none.
+// Span returns the span of the rows of a load.
+func Span(id symbol.ID, l sinks.Load) sinks.Span {
+	prefix := row.LoadPrefix(id, l)
+	return sinks.Span{From: prefix, Stop: After(prefix)}
+}
+
+// After returns the first key that follows all keys with prefix p, or nil if there is none.
 func After(p []byte) []byte {
 	next := bytes.Clone(p)
 	for i := len(next) - 1; i >= 0; i-- {
@@ -31,18 +38,17 @@ type Load struct {
 	ID       sinks.Load
 }
 
-// haveRowsAtOnce is how many loads are asked for at a time.
+// haveRowsAtOnce is the number of loads to ask for at a time.
 const haveRowsAtOnce = 256
 
-// HaveRows reports for each load whether the store has any row of it that can be read. The error is that of a
-// store that does not answer.
+// HaveRows reports for each load whether the store has a readable row of it. It returns an error if the
+// store does not answer.
 func HaveRows(ctx context.Context, b sinks.Blocks, loads []Load) ([]bool, error) {
 	have := make([]bool, 0, len(loads))
 	for some := range slices.Chunk(loads, haveRowsAtOnce) {
 		spans := make([]sinks.Span, len(some))
 		for i, l := range some {
-			prefix := row.LoadPrefix(l.Artifact, l.ID)
-			spans[i] = sinks.Span{From: prefix, Stop: After(prefix)}
+			spans[i] = Span(l.Artifact, l.ID)
 		}
 		at, failed := len(have), error(nil)
 		have = append(have, make([]bool, len(some))...)
@@ -59,7 +65,7 @@ func HaveRows(ctx context.Context, b sinks.Blocks, loads []Load) ([]bool, error)
 	return have, nil
 }
 
-// Each hops from load to load: one short scan each.
+// Each emits the loads of a store in key order. It takes one short scan a load.
 func Each(ctx context.Context, b sinks.Blocks, emit func(symbol.ID, sinks.Load) error) error {
 	from := []byte{}
 	for from != nil {
@@ -84,7 +90,7 @@ func Each(ctx context.Context, b sinks.Blocks, emit func(symbol.ID, sinks.Load) 
 	return nil
 }
 
-// Began is when a load began.
+// Began returns the time at which a load began.
 func Began(l sinks.Load) time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(l[:]) >> 16))
 }

@@ -78,8 +78,7 @@ func (c *copier) rows(ctx context.Context, it *item, b sinks.Batch) error {
 	}
 	var written error
 	bytes := uint64(0)
-	prefix := row.LoadPrefix(it.id, it.load)
-	err = c.From.Store.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: stored.After(prefix)}, func(r sinks.Row) error {
+	err = c.From.Store.Blocks.Scan(ctx, stored.Span(it.id, it.load), func(r sinks.Row) error {
 		bytes += uint64(len(r.Key) + len(r.Value))
 		written = b.Write(r)
 		return written

@@ -1,3 +1,13 @@
+// Package trust decides between two loads of one artifact.
+//
+// Each id is a claim: anybody with access to a source can name it. So a source has an owner and a rank.
+// Between sources of one owner, quality decides ([Beats]): the better rank of the format; then, of one
+// format, the newer parser; then more bytes with a line; then the smaller digest of the content; then the
+// smaller URL. Content decides the tie, not the file, so two files with equal answers count as one, and
+// no file is hashed for it.
+//
+// A source of another owner replaces a load only from a higher rank, or adds the debug file of a stripped
+// file that agrees with it ([Decide]). Anything else is a conflict, which a person settles.
 package trust
 
 import (
@@ -11,20 +21,20 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Verdict is what is to be done with an artifact that was found.
+// Verdict says what to do with an artifact that an object brings.
 type Verdict int
 
 const (
 	Load    Verdict = iota // explode it and publish it
-	Contest                // explode it, then compare what came out with what is published
+	Contest                // explode it, then compare the result with the published load
 	Same                   // it is loaded already
-	Keep                   // what is published is better
-	Extend                 // publish it, and leave the artifact to its owner: see trust.go
-	Confirm                // what is published stays, and belongs to this source now
-	Dispute                // what is published stays, and a person is asked: see conflict.go
+	Keep                   // the published load is better
+	Extend                 // publish it, and leave the artifact to its owner
+	Confirm                // the published load stays, and belongs to this source now
+	Dispute                // the published load stays, and a person decides
 )
 
-// Beats compares two exploded loads of one artifact.
+// Beats reports whether l is better than p. Both are exploded loads of one artifact.
 func Beats(l, p *row.Loaded) bool {
 	switch {
 	case l.Rank != p.Rank:
@@ -40,18 +50,18 @@ func Beats(l, p *row.Loaded) bool {
 	return cmp.Or(strings.Compare(l.Source.URL, p.Source.URL), strings.Compare(l.Source.Member, p.Source.Member)) < 0
 }
 
-// Relation says how a source stands to a published load.
+// Relation says how a source stands to a published load and its artifact.
 type Relation int
 
 const (
-	Own   Relation = iota // the load and its artifact belong to the source's owner: quality decides
-	Above                 // they belong to another owner, whom the source outranks
+	Own   Relation = iota // both belong to the source's owner: quality decides
+	Above                 // both belong to another owner, and the source outranks it
 	guest                 // the load is the source's own, the artifact belongs to another owner
-	below                 // they belong to another owner, whom the source does not outrank
+	below                 // both belong to another owner, and the source does not outrank it
 )
 
-// Relate tells how a source of standing s, with an object at url, stands to p. What was read from
-// the same URL is the source's own.
+// Relate returns how a source of standing s, with an object at url, stands to p. A load from the same
+// URL is the source's own.
 func Relate(s row.Standing, url string, p *row.Loaded) Relation {
 	mine := p.Source.URL == url || p.Source.Owner == s.Owner
 	may := s.MayReplace(p.Claimed())
@@ -66,9 +76,13 @@ func Relate(s row.Standing, url string, p *row.Loaded) Relation {
 	return below
 }
 
-// Decide says what becomes of l beside p, which is published, where their owners differ: load
-// replaces p and takes the artifact over, extend replaces p and leaves the artifact to its owner,
-// keep leaves p, confirm leaves p and takes the artifact over, dispute leaves p and is a conflict.
+// Decide returns the verdict on l beside p, which is published, if their owners differ:
+//
+//	Load     replaces p and takes the artifact over
+//	Extend   replaces p and leaves the artifact to its owner
+//	Keep     leaves p
+//	Confirm  leaves p and takes the artifact over
+//	Dispute  leaves p and is a conflict
 func Decide(r Relation, p, l *row.Loaded) Verdict {
 	agree := agrees(p, l)
 	switch {
@@ -96,8 +110,8 @@ func agrees(p, l *row.Loaded) bool {
 	return p.Layout.Agrees(l.Layout) || strings.HasPrefix(p.Artifact.Canonical, "sha256:")
 }
 
-// unowned reports whether p was loaded before sources had owners: its layout was not noted, and
-// nobody claims it. A worse source that is trusted more does not replace it.
+// unowned reports whether p was loaded before sources had owners: it has no layout, and no source claims
+// it. A source of a worse format and a higher rank does not replace it.
 func unowned(p *row.Loaded) bool {
 	return p.Claimed() == (row.Standing{}) && p.Layout == (symbol.Layout{})
 }

@@ -181,7 +181,7 @@ func (g *collector) record(ctx context.Context, id symbol.ID) error {
 	err = g.change(ctx, id, func(r *catalog.Record) bool {
 		n := len(r.Progress)
 		r.Progress = slices.DeleteFunc(r.Progress, func(p catalog.Progress) bool { return p.Owner == record.Doomed && slices.Contains(loads, p.Load) })
-		gone = r.Published == nil && r.Previous == nil && len(r.Progress) == 0 && r.State == catalog.Live
+		gone = record.Empty(r)
 		return len(r.Progress) < n || gone
 	})
 	if err != nil {
@@ -207,7 +207,7 @@ func (g *collector) change(ctx context.Context, id symbol.ID, edit func(*catalog
 		if !edit(next) {
 			return nil
 		}
-		if next.Published == nil && next.Previous == nil && len(next.Progress) == 0 && next.State == catalog.Live {
+		if record.Empty(next) {
 			for _, n := range next.Names {
 				if err := g.cat.Names.Remove(ctx, n.Text, catalog.Ref{Artifact: id}); err != nil {
 					return err

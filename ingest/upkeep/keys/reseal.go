@@ -195,8 +195,7 @@ func (r *resealer) rows(ctx context.Context, id symbol.ID, l *row.Loaded, to sin
 		return nil, err
 	}
 	bytes := uint64(0)
-	prefix := row.LoadPrefix(id, l.Load)
-	err = r.Store.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: stored.After(prefix)}, func(rw sinks.Row) error {
+	err = r.Store.Blocks.Scan(ctx, stored.Span(id, l.Load), func(rw sinks.Row) error {
 		bytes += uint64(len(rw.Key) + len(rw.Value))
 		again, err := reseal(rw)
 		if err != nil {

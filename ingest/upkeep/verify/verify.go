@@ -117,39 +117,52 @@ func (v *verifier) problem(where string, err error) {
 // errUnread ends a listing that nothing reads on.
 var errUnread = errors.New("no more loads are asked for")
 
-type storedLoad struct {
-	id   symbol.ID
-	load sinks.Load
-}
-
 func (v *verifier) run(ctx context.Context) error {
 	if err := v.audit(ctx); err != nil && ctx.Err() == nil {
 		v.problem("audit", err)
 	}
-	// Rows and records come in the same order: artifacts ascending.
+	v.loads(ctx)
+	if err := v.dangling(ctx); err != nil && ctx.Err() == nil {
+		v.problem("names", err)
+	}
+
+	err := v.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
+		v.report.Objects++
+		return v.object(ctx, o)
+	})
+	if err != nil && ctx.Err() == nil {
+		v.problem("ledger", err)
+	}
+	v.conflicts(ctx)
+	return ctx.Err()
+}
+
+// loads reads records and rows side by side: both come in order of their artifacts.
+func (v *verifier) loads(ctx context.Context) {
 	var scanErr error
-	next, stop := iter.Pull(func(yield func(storedLoad) bool) {
+	next, stop := iter.Pull(func(yield func(stored.Load) bool) {
 		scanErr = stored.Each(ctx, v.Store.Blocks, func(id symbol.ID, l sinks.Load) error {
-			if !yield(storedLoad{id, l}) {
+			if !yield(stored.Load{Artifact: id, ID: l}) {
 				return errUnread
 			}
 			return nil
 		})
 	})
 	defer stop()
-	stored, more := next()
-	var strays []storedLoad
+
+	load, more := next()
+	var strays []stored.Load
 	unnamed := func() {
-		strays = append(strays, stored)
-		stored, more = next()
+		strays = append(strays, load)
+		load, more = next()
 	}
 	err := v.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
-		for more && string(stored.id[:]) < string(r.ID[:]) {
+		for more && string(load.Artifact[:]) < string(r.ID[:]) {
 			unnamed()
 		}
-		for more && stored.id == r.ID {
-			if record.Knows(r, stored.load) {
-				stored, more = next()
+		for more && load.Artifact == r.ID {
+			if record.Knows(r, load.ID) {
+				load, more = next()
 			} else {
 				unnamed()
 			}
@@ -166,28 +179,17 @@ func (v *verifier) run(ctx context.Context) error {
 	if scanErr != nil && scanErr != errUnread && ctx.Err() == nil {
 		v.problem("rows", scanErr)
 	}
+
 	for _, l := range strays { // their record may have come since: it is written before the first row
-		r, err := v.cat.Artifacts.Get(ctx, l.id)
-		if err == nil && (r == nil || !record.Knows(r, l.load)) {
+		r, err := v.cat.Artifacts.Get(ctx, l.Artifact)
+		if err == nil && (r == nil || !record.Knows(r, l.ID)) {
 			err = errors.New("no record names its rows")
 		}
 		if err != nil && ctx.Err() == nil {
-			v.rows[l.id] = true
-			v.problem(fmt.Sprintf("load %x of %s", l.load, l.id), err)
+			v.rows[l.Artifact] = true
+			v.problem(fmt.Sprintf("load %x of %s", l.ID, l.Artifact), err)
 		}
 	}
-	if err := v.dangling(ctx); err != nil && ctx.Err() == nil {
-		v.problem("names", err)
-	}
-	err = v.cat.Ledger.Each(ctx, "", func(o *catalog.Object) error {
-		v.report.Objects++
-		return v.object(ctx, o)
-	})
-	if err != nil && ctx.Err() == nil {
-		v.problem("ledger", err)
-	}
-	v.conflicts(ctx)
-	return ctx.Err()
 }
 
 func (v *verifier) record(ctx context.Context, r *catalog.Record) error {
@@ -234,9 +236,8 @@ func (v *verifier) load(ctx context.Context, r *catalog.Record, l *row.Loaded) (
 	}
 	v.report.Loads++
 	check := opened.Verify()
-	prefix := row.LoadPrefix(r.ID, l.Load)
 	var rows, ranges, bytes uint64
-	err = v.Store.Blocks.Scan(ctx, sinks.Span{From: prefix, Stop: stored.After(prefix)}, func(rw sinks.Row) error {
+	err = v.Store.Blocks.Scan(ctx, stored.Span(r.ID, l.Load), func(rw sinks.Row) error {
 		bytes += uint64(len(rw.Key) + len(rw.Value))
 		b, err := check.Add(rw)
 		if err != nil || b == nil {
