@@ -6,8 +6,7 @@ GO    ?= go
 CONTAINER ?= docker
 IMAGE ?= symlake
 export CGO_ENABLED = 0
-# The tracing pages of gRPC bring HTML templates, which every process initializes.
-export GOFLAGS := $(GOFLAGS) -trimpath -tags=grpcnotrace
+export GOFLAGS := $(GOFLAGS) -trimpath
 
 .PHONY: help demo build test race busy bench fuzz corpora soak lint tools readers schemathesis airflow oracle image
 
@@ -18,7 +17,7 @@ demo: build ## the main job on the embedded store: ingest testdata, print a raw 
 	@bash testdata/demo.sh $(BIN)/symlake
 
 build: ## build bin/symlake, one static binary
-	$(GO) build -o $(BIN)/symlake ./jobs/symlake
+	$(GO) build -ldflags='-s -w' -o $(BIN)/symlake ./jobs/symlake
 
 # Tests, race and fuzz are built as the program is: the flags above hold for all.
 test: ## run every test and replay the corpora; what needs an outside tool says SKIP and how to get it

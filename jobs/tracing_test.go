@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
@@ -31,7 +30,7 @@ func TestTraces(t *testing.T) {
 			}
 		}
 		text, err := io.ReadAll(body)
-		var q collector.ExportTraceServiceRequest
+		var q tracepb.TracesData // with the fields of the service's request
 		if err == nil {
 			err = proto.Unmarshal(text, &q)
 		}

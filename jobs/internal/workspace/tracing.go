@@ -8,9 +8,10 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/symlake/symlake/jobs/internal/otlp"
 )
 
 // flushTime bounds how long a job waits for the collector of its traces when its own work is done.
@@ -27,14 +28,14 @@ type tracing struct {
 
 // Traced begins the trace of a run, if OTEL_EXPORTER_OTLP_ENDPOINT says where it goes.
 func (p *Workspace) Traced(job, run, shard string) (context.Context, *tracing) {
-	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
+	if !otlp.Asked() {
 		return p.Ctx, nil
 	}
 	if os.Getenv("OTEL_SERVICE_NAME") == "" {
 		os.Setenv("OTEL_SERVICE_NAME", "symlake")
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { p.Log.Warn("traces were not sent", "error", err.Error()) }))
-	exporter, err := otlptracehttp.New(p.Ctx, otlptracehttp.WithTimeout(flushTime))
+	exporter, err := otlp.New(flushTime)
 	if err != nil {
 		p.Log.Warn("traces are not sent", "error", err.Error())
 		return p.Ctx, nil
