@@ -22,46 +22,6 @@ func isChrome(head []byte) bool {
 	return bytes.Contains(b, []byte(`"ph"`)) && bytes.HasPrefix(bytes.TrimLeft(b[1:], " \t\r\n"), []byte{'{'})
 }
 
-// chrome is a trace being read. Events may come in any order: they become
-// stretches of time, which are sorted.
-type chrome struct {
-	*reader
-	sort    sorter
-	tracks  map[chromeKey]*chromeTrack
-	list    []*chromeTrack
-	titles  map[chromeID]string // of processes
-	threads map[chromeID]string
-	ids     map[string]int64 // for ids of threads and processes that are no numbers
-	seq     int64
-	last    int64
-
-	// Of the event before:
-	pid, tid []byte
-	thread   chromeID
-	own      *chromeTrack // nil: not made, or none yet
-}
-
-type chromeID struct{ pid, tid int64 }
-
-type chromeKey struct {
-	chromeID
-	counts  bool // it is a counter, no thread
-	counter string
-}
-
-type chromeTrack struct {
-	chromeKey
-	index int32
-	open  []chromeOpen // B without E, so far
-	deep  int
-}
-
-type chromeOpen struct {
-	name  int32
-	start int64
-	seq   int64
-}
-
 func (r *reader) chrome() error {
 	c := &chrome{reader: r, tracks: map[chromeKey]*chromeTrack{}, titles: map[chromeID]string{}, threads: map[chromeID]string{}, ids: map[string]int64{}}
 	c.sort.scratch, c.sort.bytes = r.o.Scratch, r.o.SortBytes

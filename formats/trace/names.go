@@ -34,23 +34,6 @@ const (
 	slabNames = 256
 )
 
-// intern gives the ID for a key, made a name by of if it is new. What does not fit any more
-// makes all names forgotten.
-func (r *reader) intern(key []byte, of func(key string) Name) (int32, error) {
-	if id := r.names.get(key); id >= 0 {
-		return id, nil
-	}
-	if r.names.full(len(key)) {
-		r.names = names{}
-		r.forgot++
-		r.event = Event{Kind: Forget}
-		if err := r.emit(&r.event); err != nil {
-			return 0, err
-		}
-	}
-	return r.names.add(key, of), nil
-}
-
 // hash is a key's, 0 before the first name.
 func (n *names) hash(key []byte) uint32 {
 	if len(n.slots) == 0 {

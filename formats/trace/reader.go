@@ -27,10 +27,10 @@ type reader struct {
 	forgot  uint // how often names were
 	tracks  int
 	threads map[int64]*thread
-	order   []*thread // as they appeared
-	states  []*states // begun
-	last    int64     // the trace's last time
-	steps   uint      // since ctx was asked
+	order   []*thread                // as they appeared
+	closers []func(last int64) error // of states that began
+	last    int64                    // the trace's last time
+	steps   uint                     // since ctx was asked
 	report  Report
 }
 
@@ -212,10 +212,10 @@ func (r *reader) pop(t *thread, at int64, unclosed bool) error {
 	return r.emit(e)
 }
 
-// closeAll closes what is open at the trace's last time.
+// closeAll closes all open calls and states at the trace's last time.
 func (r *reader) closeAll() error {
-	for _, s := range r.states {
-		if err := s.end(max(r.last, s.last), true); err != nil {
+	for _, end := range r.closers {
+		if err := end(r.last); err != nil {
 			return err
 		}
 	}
@@ -322,5 +322,24 @@ func (r *reader) line() (b []byte, long bool, err error) {
 }
 
 func u16(b []byte) uint16 { return binary.LittleEndian.Uint16(b) }
+
 func u32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
+
 func u64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+// intern gives the ID for a key, made a name by of if it is new. What does not fit any more
+// makes all names forgotten.
+func (r *reader) intern(key []byte, of func(key string) Name) (int32, error) {
+	if id := r.names.get(key); id >= 0 {
+		return id, nil
+	}
+	if r.names.full(len(key)) {
+		r.names = names{}
+		r.forgot++
+		r.event = Event{Kind: Forget}
+		if err := r.emit(&r.event); err != nil {
+			return 0, err
+		}
+	}
+	return r.names.add(key, of), nil
+}

@@ -56,7 +56,7 @@ func (s *states) enter(at int64, state uint64) (err error) {
 		if err != nil {
 			return err
 		}
-		r.states = append(r.states, s)
+		r.closers = append(r.closers, s.close)
 	}
 	if at < s.last {
 		r.report.Backward++
@@ -75,6 +75,9 @@ func (s *states) enter(at int64, state uint64) (err error) {
 	r.event = Event{Kind: Begin, Track: s.track, Time: at, Name: r.names.of(id), ID: id}
 	return r.emit(&r.event)
 }
+
+// close ends the open state at the end of the trace, whose last time is last.
+func (s *states) close(last int64) error { return s.end(max(last, s.last), true) }
 
 func (s *states) end(at int64, unclosed bool) error {
 	if !s.open {

@@ -1,8 +1,6 @@
 package trace
 
 import (
-	"bufio"
-	"context"
 	"io"
 
 	"github.com/symlake/symlake/formats"
@@ -115,64 +113,4 @@ type Report struct {
 	Bad      uint64 // lines and records that make no sense
 	FirstBad *formats.Error
 	Notes    []string // what else should be known
-}
-
-// sniffBytes are looked at to tell the format.
-const sniffBytes = 64 << 10
-
-// Sniff tells whether text that begins with head is a trace, and of which
-// format; "" if not. A bare ring cannot be told from it.
-func Sniff(head []byte) string {
-	for _, f := range grammars {
-		if f.detect(head) {
-			return f.name
-		}
-	}
-	return ""
-}
-
-// grammar is a format of traces.
-type grammar struct {
-	name   string
-	detect func(head []byte) bool
-	read   func(r *reader) error
-}
-
-var grammars = [...]grammar{
-	{"ring", isRing, (*reader).ring},
-	{"art", isART, (*reader).art},
-	{"chrome", isChrome, (*reader).chrome},
-	{"nanoscope", isNanoscope, (*reader).nanoscope},
-}
-
-// Read pushes the events of a trace, and of what is beside it. emit's error
-// comes back unchanged, as ctx's does; a *formats.Error says why reading
-// ended early. The report is there in any case; its Format is "" if this is no
-// trace, and then nothing was emitted.
-func Read(ctx context.Context, in io.Reader, o Options, emit func(*Event) error) (Report, error) {
-	if o.PID == 0 {
-		o.PID = 1
-	}
-	if o.SortBytes < 2*recordBytes {
-		o.SortBytes = SortBytes
-	}
-	r := &reader{ctx: ctx, in: bufio.NewReaderSize(in, bufferBytes), o: o, emit: emit}
-	head, err := r.in.Peek(sniffBytes)
-	if err != nil && err != io.EOF {
-		return r.report, err
-	}
-	read := (*reader).bareRing
-	for _, f := range grammars {
-		if f.detect(head) {
-			r.report.Format, read = f.name, f.read
-			break
-		}
-	}
-	err = read(r)
-	if err == nil || formats.Rejects(err) {
-		if cerr := r.closeAll(); cerr != nil {
-			err = cerr
-		}
-	}
-	return r.report, err
 }
