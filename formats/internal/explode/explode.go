@@ -35,36 +35,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
-
-// Exploder explodes the units of one object, one part each. It is safe for
-// concurrent use.
-type Exploder struct {
-	// Split finds where the entries of a split unit are; nil: they are not
-	// looked for. A nil Pack means that nobody has them: the unit yields its
-	// line table and counts as missing. So does an error that rejects, which is
-	// noted as a warning. done is called when the unit has been read. Set it
-	// before the first part; it is called from several goroutines.
-	Split func(ctx context.Context, s *dwarf.Skeleton) (p *dwarf.Pack, done func(), err error)
-
-	// Apart says that the linker puts each function somewhere by itself, so that what stands beside one in the object
-	// is not beside it in the image. A row then counts for the function that it begins in alone, and what lies
-	// between functions, of a unit that has some, is left to the symbol table: dsymutil keeps no more. Set it
-	// before the first part.
-	Apart bool
-
-	d     *dwarf.Data
-	img   *native.Image
-	lim   formats.Limits
-	zero  bool // there is code at address 0
-	parts sync.Pool
-}
 
 // Units prepares the explosion of d, whose code lies in img. Both must
 // outlive the Exploder and not change.
@@ -100,38 +76,6 @@ func (x *Exploder) Part(ctx context.Context, i int, emit func(*symbol.Run) error
 	p.r, p.emit, p.ctx = nil, nil, nil
 	x.parts.Put(p)
 	return q, err
-}
-
-// live reports whether [low, high) is code of the image.
-func (x *Exploder) live(low, high uint64) bool {
-	if low == 0 && !x.zero {
-		return false
-	}
-	s, ok := x.img.Span(low)
-	return ok && high <= s.End
-}
-
-// part explodes one unit. Its memory is used again for the next one.
-type part struct {
-	x    *Exploder
-	r    *dwarf.Reader
-	ctx  context.Context // of the call
-	emit func(*symbol.Run) error
-	err  error // of emit
-
-	tree    tree
-	settle  settle
-	flatten flatten
-	lines   lines
-	strings texts
-	run     run
-	files   []uint32 // string index+1 of the unit's files, 0: not looked up
-	paths   int64    // bytes of their paths
-	covered []native.Span
-}
-
-func damaged(err error) bool {
-	return errors.Is(err, formats.ErrCorrupt) || errors.Is(err, formats.ErrUnsupported)
 }
 
 func (p *part) explode(i int, emit func(*symbol.Run) error, q *symbol.Quality) error {

@@ -3,19 +3,7 @@ package explode
 import (
 	"math/bits"
 	"slices"
-
-	"github.com/symlake/symlake/formats/internal/native"
 )
-
-// flatten holds what flattening one group needs.
-type flatten struct {
-	keys  []uint64   // intervals to come: start from the group's lowest, index
-	room  []uint64   // for sorting them
-	order []int32    // the same, for groups that do not fit keys
-	stack []interval // begun: the last one has the code
-	own   []native.Span
-	clip  bool // emit only what is in own
-}
 
 // flush flattens the groups that have been collected and emits their runs.
 func (p *part) flush() error {

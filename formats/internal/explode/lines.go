@@ -3,24 +3,9 @@ package explode
 import (
 	"slices"
 
-	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/native"
-	"github.com/symlake/symlake/formats/symbol"
 )
-
-// lines is the unit's line table with a position in it: code is mostly asked
-// for in the order of its addresses.
-type lines struct {
-	table *dwarf.Lines // nil: not loaded
-	seq   int          // index of the sequence that rows are of, -1: none
-	rows  []dwarf.Row
-	row   int
-
-	place dwarf.Place // the last one that was looked up
-	site  symbol.Site
-	known bool
-}
 
 func (l *lines) reset() {
 	*l = lines{seq: -1}
@@ -119,35 +104,6 @@ func (p *part) lined(low, high uint64, node int32) error {
 		low = end
 	}
 	return nil
-}
-
-// maxPathBytes bounds the paths of one unit: a directory stands before each file of it. 10,000
-// files with paths of 1 KiB are 10 MiB.
-const maxPathBytes = 64 << 20
-
-// site names the file of a place.
-func (p *part) site(file, line, column uint32) (symbol.Site, error) {
-	if int(file) < len(p.files) && p.files[file] != 0 {
-		return symbol.Site{File: p.files[file] - 1, Line: line, Column: column}, nil
-	}
-	path, text, err := p.r.Path(file)
-	if err != nil {
-		return symbol.Site{}, err
-	}
-	if p.paths += int64(len(path)); p.paths > maxPathBytes {
-		return symbol.Site{}, &formats.Error{Format: "dwarf", Section: ".debug_line", Want: "shorter paths, or fewer", Err: formats.ErrLimit}
-	}
-	if int64(len(path)) > p.x.lim.NameBytes {
-		path, text = []byte(symbol.CutName(string(path))), 0
-	}
-	i := p.strings.path(uint64(text), path)
-	if len(path) > 0 && int(file) < p.x.lim.Files { // a file that is not there may have any number
-		for len(p.files) <= int(file) {
-			p.files = append(p.files, 0)
-		}
-		p.files[file] = i + 1
-	}
-	return symbol.Site{File: i, Line: line, Column: column}, nil
 }
 
 // between emits the code of the unit that lies in no function of it but has

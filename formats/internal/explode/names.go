@@ -1,19 +1,10 @@
 package explode
 
 import (
+	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/symbol"
 )
-
-// asked is an entry whose name is looked up, and in the end its index.
-type asked struct {
-	origin dwarf.Ref
-	text   dwarf.Text
-	name   uint32
-}
-
-// pending marks numbers in asked among those of strings.
-const pending = 1 << 31
 
 // name names the nodes that have been collected. Each step of that waits for memory: an entry, a table, a
 // string. All nodes take one step before any takes the next, so that they wait together.
@@ -73,4 +64,33 @@ func (p *part) text(t dwarf.Text) (uint32, error) {
 		copied = len(name)
 	}
 	return s.enter(uint64(t), name, copied), nil
+}
+
+// maxPathBytes bounds the paths of one unit: a directory stands before each file of it. 10,000
+// files with paths of 1 KiB are 10 MiB.
+const maxPathBytes = 64 << 20
+
+// site names the file of a place.
+func (p *part) site(file, line, column uint32) (symbol.Site, error) {
+	if int(file) < len(p.files) && p.files[file] != 0 {
+		return symbol.Site{File: p.files[file] - 1, Line: line, Column: column}, nil
+	}
+	path, text, err := p.r.Path(file)
+	if err != nil {
+		return symbol.Site{}, err
+	}
+	if p.paths += int64(len(path)); p.paths > maxPathBytes {
+		return symbol.Site{}, &formats.Error{Format: "dwarf", Section: ".debug_line", Want: "shorter paths, or fewer", Err: formats.ErrLimit}
+	}
+	if int64(len(path)) > p.x.lim.NameBytes {
+		path, text = []byte(symbol.CutName(string(path))), 0
+	}
+	i := p.strings.path(uint64(text), path)
+	if len(path) > 0 && int(file) < p.x.lim.Files { // a file that is not there may have any number
+		for len(p.files) <= int(file) {
+			p.files = append(p.files, 0)
+		}
+		p.files[file] = i + 1
+	}
+	return symbol.Site{File: i, Line: line, Column: column}, nil
 }

@@ -4,17 +4,6 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// run is the run that is being built: a contiguous piece of one outermost
-// function.
-type run struct {
-	out   symbol.Run
-	root  int32  // the outermost node, -1: none, or code of no function
-	stamp uint32 // of out: nodes with this stamp are in Scopes
-	scope int32  // of the node that entered last
-	file  uint32 // that the symbol table names: for outermost code without rows
-	next  uint64 // where out ends, unslid
-}
-
 func (r *run) reset() {
 	r.out.Ranges, r.out.Scopes = r.out.Ranges[:0], r.out.Scopes[:0]
 	r.root, r.stamp, r.next = -1, 1, 0

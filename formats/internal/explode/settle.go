@@ -6,23 +6,6 @@ import (
 	"github.com/symlake/symlake/formats/internal/native"
 )
 
-// claim is code that a group of functions claims.
-type claim struct {
-	native.Span
-	group int32
-}
-
-// settle decides which group has which code.
-type settle struct {
-	claims  []claim
-	owned   []claim // backs own
-	own     []claim // disjoint; ascending, in the end by group
-	beaten  []bool  // by group: it does not have all that it claims
-	lost    bool    // any group is beaten
-	covered []native.Span
-	pieces  []native.Span
-}
-
 // settleClaims gives each address to one group: that which begins first, of those
 // that begin together the first, and none if a group flattened before has it.
 func (p *part) settleClaims() {

@@ -7,18 +7,6 @@ import (
 	"github.com/symlake/symlake/formats/internal/native"
 )
 
-// texts is the string table of the parts that one part explodes. Names are
-// used by many units, so it is kept from unit to unit.
-type texts struct {
-	list    []string
-	id      any               // of the table, see symbol.Run
-	bytes   int64             // of strings that are copies
-	byKey   [16]table         // by the upper 4 bits of the key
-	byText  map[string]uint32 // of strings without a key
-	origins table             // names of entries: Ref to index+1
-	asked   []asked
-}
-
 // A table that holds more is begun anew with the next unit: what it costs to
 // look at strings again is little next to units that have so many. All names
 // and files of ceph-osd are 150,000.

@@ -3,50 +3,12 @@ package explode
 import (
 	"slices"
 
-	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/native"
 )
-
-// node is a function, or a function inlined into its parent.
-type node struct {
-	parent, root int32 // indices in tree.nodes; root is the outermost
-	first, count int32 // its intervals; none: of a scattered unit, and what is inside has some
-	depth        int32
-	name         uint32 // string index, once part.name has run
-	scope        int32  // in the run of stamp
-	stamp        uint32
-	origin       dwarf.Ref
-	file         uint32 // raw index
-	line, column uint32
-}
-
-// interval is code of a node, inside that of its parent; of its root where the
-// unit is scattered.
-type interval struct {
-	native.Span
-	node int32
-}
-
-// group is an outermost function with all inside it, functions too: its nodes
-// and intervals.
-type group struct {
-	node, interval int32 // the first ones; the next group's end them
-}
 
 // groupIntervals bounds the intervals of one group, 24 MiB of them, and its
 // nodes; what is inlined beyond that counts as code of what is around it.
 const groupIntervals = 1 << 20
-
-// tree holds the functions that have been walked and not yet flattened.
-type tree struct {
-	nodes     []node
-	intervals []interval
-	groups    []group
-	open      []int32 // nodes that the walk is inside of, -1: no code
-	live      int     // length of open when the open group began, -1: none is
-	scattered bool    // see dwarf.Unit
-	ranges    []native.Span
-}
 
 func (t *tree) reset() {
 	t.clear()
@@ -72,115 +34,6 @@ func (t *tree) piece(node int32, addr uint64) native.Span {
 		return native.Span{}
 	}
 	return all[i].Span
-}
-
-// flushNodes is how many nodes are collected before they are flattened; few
-// units have more (of ceph-osd's, one has 130,000). More are collected when
-// more has been covered, so that merging the two stays linear.
-const flushNodes = 16 << 10
-
-// walk collects the functions of the unit, and flattens them from time to
-// time when they are many.
-func (p *part) walk() error {
-	t := &p.tree
-	var e dwarf.Entry
-	for {
-		kind, err := p.r.Next(&e)
-		if err != nil {
-			return err
-		}
-		switch kind {
-		case dwarf.End:
-			return nil
-		case dwarf.Leave:
-			t.open = t.open[:len(t.open)-1]
-		default:
-			n := int32(-1)
-			if kind == dwarf.Function {
-				n = p.function(&e)
-			} else {
-				n = p.inline(&e)
-			}
-			if !e.Leaf {
-				t.open = append(t.open, n)
-				if n < 0 {
-					p.r.Ignore()
-				}
-				continue
-			}
-		}
-		if t.live >= 0 && len(t.open) <= t.live {
-			t.live = -1
-			if len(t.nodes) > max(flushNodes, len(p.covered)) {
-				if err := p.flush(); err != nil {
-					return err
-				}
-			}
-		}
-	}
-}
-
-// function adds the function of e, if it has code.
-func (p *part) function(e *dwarf.Entry) int32 {
-	t := &p.tree
-	t.ranges = t.ranges[:0]
-	for _, s := range e.Ranges {
-		if p.x.img.Thumb && s.Start&1 != 0 {
-			// Of a function in assembly GNU as gives the symbol's value, and
-			// counts the size from there.
-			s.Start, s.End = s.Start&^1, s.End&^1
-		}
-		if p.x.live(s.Start, s.End) {
-			t.ranges = append(t.ranges, s)
-		}
-	}
-	if len(t.ranges) == 0 {
-		return -1
-	}
-	t.ranges = normal(t.ranges)
-	if t.live < 0 {
-		t.live = len(t.open)
-		t.groups = append(t.groups, group{int32(len(t.nodes)), int32(len(t.intervals))})
-	}
-	n := int32(len(t.nodes))
-	return t.add(node{parent: -1, root: n, origin: e.Origin})
-}
-
-// inline adds the inlined function of e, as far as it lies in the function
-// around it.
-func (p *part) inline(e *dwarf.Entry) int32 {
-	t := &p.tree
-	if len(t.open) == 0 {
-		return -1
-	}
-	up := t.open[len(t.open)-1]
-	if up < 0 {
-		return -1
-	}
-	parent := &t.nodes[up]
-	outer := parent
-	if t.scattered {
-		outer = &t.nodes[parent.root]
-	}
-	around := t.intervals[outer.first : outer.first+outer.count]
-	t.ranges = t.ranges[:0]
-	if depth := int(parent.depth) + 1; depth > p.x.lim.InlineDepth {
-		return -1
-	}
-	for _, s := range e.Ranges {
-		t.ranges = clip(t.ranges, s, around)
-	}
-	if len(t.ranges) == 0 && (!t.scattered || e.Leaf) {
-		return -1
-	}
-	if g := &t.groups[len(t.groups)-1]; len(t.intervals)-int(g.interval)+len(t.ranges) > groupIntervals || len(t.nodes)-int(g.node) >= groupIntervals {
-		return -1
-	}
-	t.ranges = normal(t.ranges)
-	return t.add(node{
-		parent: up, root: parent.root, depth: parent.depth + 1, origin: e.Origin,
-		file: e.CallFile, line: e.CallLine, column: e.CallColumn,
-	})
 }
 
 // reserve makes room for what a unit of so many bytes has, should what is left of other units be far too little: to make lists
@@ -282,3 +135,8 @@ func normal(s []native.Span) []native.Span {
 	}
 	return s[:n]
 }
+
+// flushNodes is how many nodes are collected before they are flattened; few
+// units have more (of ceph-osd's, one has 130,000). More are collected when
+// more has been covered, so that merging the two stays linear.
+const flushNodes = 16 << 10
