@@ -5,54 +5,6 @@ import "slices"
 // An abbreviation table, compiled. Each abbreviation has two programs: one
 // that skips an entry, and one that reads the attributes this package knows.
 
-// class is what an entry is to the walker.
-type class uint8
-
-const (
-	classNone     class = iota // skipped
-	classNote                  // a function without code whose name needs its scopes
-	classFunction              // a function with code
-	classInline                // an inlined function with code
-	classBad                   // a form is unknown: entries of it cannot be skipped
-)
-
-type abbrev struct {
-	class    class
-	children uint8  // 1: a level begins
-	bare     bool   // a function with a name, but no linkage name here or elsewhere
-	fixed    int32  // bytes of an entry behind its code, -1: run the skip program
-	has      uint32 // of fixed entries: the slots that the read program fills
-	sibling  int32  // of a type: where behind the code it says what follows its children, -1: nowhere
-	skip     uint32 // start of the skip program, up to opEnd
-	read     uint32 // start of the read program
-	reads    uint32 // its length
-	tag      uint32
-	code     uint64
-}
-
-// readStep is one step of a read program: bytes to pass over, then a value of
-// the form, kept in the slot (0: none). Of fixed entries, skip is from behind the
-// code instead, and every step has a slot of its own: any order will do.
-type readStep struct {
-	skip  uint32
-	form  uint8
-	slot  uint8
-	size  int8  // of the form, -1: varies
-	konst int64 // the value of formImplicitConst and formFlagPresent, else 0
-}
-
-type abbrevs struct {
-	list  []abbrev
-	brief [2]brief         // what skim needs; of units whose names have scopes the second
-	index map[uint64]int32 // when codes are not 1, 2, 3, …
-	skips []uint32
-	reads []readStep
-	bytes int // of the section
-
-	shape shape // of sizes
-	sizes [formAddrx4 + 1]int8
-}
-
 // clone is a copy that takes no more memory than it needs.
 func (t *abbrevs) clone() *abbrevs {
 	c := *t
@@ -61,13 +13,6 @@ func (t *abbrevs) clone() *abbrevs {
 		c.brief[i].long = slices.Clone(t.brief[i].long)
 	}
 	return &c
-}
-
-// shape is what the size of forms depends on.
-type shape struct {
-	version  uint16
-	addrSize uint8
-	offSize  uint8
 }
 
 // size is the number of bytes of a form, -1 if it varies, -2 if unknown.

@@ -2,103 +2,6 @@ package dwarf
 
 import "encoding/binary"
 
-// The attributes that are read, each in a slot of attrs. Slot 0 stands for
-// all others.
-const (
-	slotNone = iota
-	slotName
-	slotLinkage
-	slotLow
-	slotHigh
-	slotRanges
-	slotOrigin
-	slotSpecification
-	slotCallFile
-	slotCallLine
-	slotCallColumn
-	slotStmtList
-	slotCompDir
-	slotLanguage
-	slotStrOffsetsBase
-	slotAddrBase
-	slotRnglistsBase
-	slotDwoName
-	slotDwoID
-	slotRangesBase
-	slots
-)
-
-func slotOf(attr uint64) uint8 {
-	switch attr {
-	case atName:
-		return slotName
-	case atLinkageName, atMIPSLinkage:
-		return slotLinkage
-	case atLowPC:
-		return slotLow
-	case atHighPC:
-		return slotHigh
-	case atRanges:
-		return slotRanges
-	case atAbstractOrigin:
-		return slotOrigin
-	case atSpecification:
-		return slotSpecification
-	case atCallFile:
-		return slotCallFile
-	case atCallLine:
-		return slotCallLine
-	case atCallColumn:
-		return slotCallColumn
-	case atStmtList:
-		return slotStmtList
-	case atCompDir:
-		return slotCompDir
-	case atLanguage:
-		return slotLanguage
-	case atStrOffsetsBase:
-		return slotStrOffsetsBase
-	case atAddrBase, atGNUAddrBase:
-		return slotAddrBase
-	case atRnglistsBase:
-		return slotRnglistsBase
-	case atDwoName, atGNUDwoName:
-		return slotDwoName
-	case atGNUDwoID:
-		return slotDwoID
-	case atGNURangesBase:
-		return slotRangesBase
-	}
-	return slotNone
-}
-
-// shortSlots are the slots of the attributes below 0x78, which most are.
-var shortSlots = func() (slots [0x78]uint8) {
-	for attr := range slots {
-		slots[attr] = slotOf(uint64(attr))
-	}
-	return slots
-}()
-
-// attrs are the attributes of one entry: for each slot of has a form and a
-// value. What a value is depends on the form: a number, an offset, an index;
-// of formString the offset of the text in its section, of blocks nothing.
-type attrs struct {
-	has  uint32
-	form [slots]uint8
-	val  [slots]uint64
-}
-
-func (a *attrs) is(slot int) bool { return a.has&(1<<slot) != 0 }
-
-// num is the value of a constant attribute, 0 if it is absent.
-func (a *attrs) num(slot int) uint64 {
-	if a.has&(1<<slot) == 0 {
-		return 0
-	}
-	return a.val[slot]
-}
-
 // readEntry reads the attributes of an entry of ab at b[p:], base being the
 // offset of b in its section. It returns the position behind the entry, -1 if
 // the entry does not end in b.
@@ -246,25 +149,6 @@ func (t *abbrevs) readNumbers(ab *abbrev, b []byte, big bool, a *attrs) {
 		a.form[st.slot], a.val[st.slot] = st.form, v
 	}
 }
-
-// Ref names an entry: which .debug_info it is in, and its offset there. 0 is
-// no entry: a unit's header is there.
-type Ref uint64
-
-// The files that an entry may be in: the object, the dwz file, or a Pack by its
-// number.
-const (
-	altRef    Ref = 1 << 63
-	fileShift     = 40
-	offMask       = 1<<fileShift - 1
-	maxPacks      = 1 << 20
-)
-
-// offset is where the entry is in its file.
-func (r Ref) offset() uint64 { return uint64(r & offMask) }
-
-// file is the file alone.
-func (r Ref) file() Ref { return r &^ offMask }
 
 // ref is the entry that an attribute of a unit refers to, 0 if the form is
 // none that leads to .debug_info.

@@ -1,7 +1,6 @@
 package dwarf
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -59,48 +58,6 @@ type Data struct {
 	packed   atomic.Uint64 // bytes of their range lists
 }
 
-// Open indexes the unit headers of .debug_info and reads no more than those.
-// An error means that the units cannot be told apart, or that there are more
-// than lim.Units. lim must have its defaults filled in.
-func Open(ctx context.Context, s Sections, lim *formats.Limits) (*Data, error) {
-	d := newData(s, lim)
-	if s.Alt != nil {
-		alt := *s.Alt
-		alt.BigEndian, alt.Format, alt.AddrSize = s.BigEndian, s.Format, s.AddrSize
-		d.altData = newData(alt, lim)
-		d.altData.file = altRef
-		if err := d.altData.index(ctx); err != nil {
-			return nil, err
-		}
-		d.altData.share()
-	}
-	if err := d.index(ctx); err != nil {
-		return nil, err
-	}
-	d.share()
-	return d, nil
-}
-
-func newData(s Sections, lim *formats.Limits) *Data {
-	d := &Data{
-		format: s.Format, lim: *lim, big: s.BigEndian, addrSize: uint8(s.AddrSize), altID: s.AltID,
-		info:       newSection(".debug_info", 0, s.Info),
-		abbrev:     newSection(".debug_abbrev", 1, s.Abbrev),
-		line:       newSection(".debug_line", 2, s.Line),
-		lineStr:    newSection(".debug_line_str", 3, s.LineStr),
-		str:        newSection(".debug_str", 4, s.Str),
-		strOffsets: newSection(".debug_str_offsets", 5, s.StrOffsets),
-		addr:       newSection(".debug_addr", 6, s.Addr),
-		lists:      newSection(".debug_ranges", 7, s.Ranges),
-		lists5:     newSection(".debug_rnglists", 8, s.Rnglists),
-		tables:     map[tableKey]*abbrevs{},
-	}
-	if d.addrSize != 2 && d.addrSize != 4 {
-		d.addrSize = 8
-	}
-	return d
-}
-
 // Units is the number of units that can hold code: all but type units.
 func (d *Data) Units() int { return len(d.parts) }
 
@@ -130,3 +87,162 @@ func (d *Data) unsupported(u *unit) error {
 
 // Limits are the limits that Open was given.
 func (d *Data) Limits() formats.Limits { return d.lim }
+
+// attrs are the attributes of one entry: for each slot of has a form and a
+// value. What a value is depends on the form: a number, an offset, an index;
+// of formString the offset of the text in its section, of blocks nothing.
+type attrs struct {
+	has  uint32
+	form [slots]uint8
+	val  [slots]uint64
+}
+
+func (a *attrs) is(slot int) bool { return a.has&(1<<slot) != 0 }
+
+// num is the value of a constant attribute, 0 if it is absent.
+func (a *attrs) num(slot int) uint64 {
+	if a.has&(1<<slot) == 0 {
+		return 0
+	}
+	return a.val[slot]
+}
+
+// Ref names an entry: which .debug_info it is in, and its offset there. 0 is
+// no entry: a unit's header is there.
+type Ref uint64
+
+// The files that an entry may be in: the object, the dwz file, or a Pack by its
+// number.
+const (
+	altRef    Ref = 1 << 63
+	fileShift     = 40
+	offMask       = 1<<fileShift - 1
+	maxPacks      = 1 << 20
+)
+
+// offset is where the entry is in its file.
+func (r Ref) offset() uint64 { return uint64(r & offMask) }
+
+// file is the file alone.
+func (r Ref) file() Ref { return r &^ offMask }
+
+// unit is what a unit header says.
+type unit struct {
+	off, first, end uint64 // of the header, of the first entry, behind the unit
+	abbrev          uint64
+	dwoID           uint64 // of skeleton and split units from version 5 on
+	file            Ref    // that its entries are in
+	kind            uint8
+	bad             bool // a version or an address size nobody knows
+	shape
+	pieces
+}
+
+// pieces are where in the sections of a package the unit's own parts begin;
+// zeros elsewhere.
+type pieces struct{ info, strOffsets, lists uint64 }
+
+// code reports whether a unit can hold code.
+func (u *unit) code() bool { return u.kind != utType && u.kind != utSplitType }
+
+type tableKey struct {
+	off uint64
+	shape
+}
+
+// Pack holds split units: those of a .dwo file, of a package of many (.dwp), or
+// those that were left in the object itself.
+type Pack struct {
+	d       *Data
+	units   map[uint64]int32 // indices in d.units, by id
+	indexed bool
+}
+
+// Skeleton is what a unit says of the split unit that has its entries.
+type Skeleton struct {
+	ID    uint64 // the same in both
+	HasID bool   // some compilers of the extension to version 4 gave none: such a unit is never found
+	Name  string // of the file, as the compiler was told: DW_AT_dwo_name
+	Dir   string // the folder that Name is relative to: DW_AT_comp_dir
+}
+
+// Companion is the id of the file that holds the split unit.
+func (s *Skeleton) Companion() string {
+	if s.HasID {
+		return SplitName(s.ID)
+	}
+	return "dwo:" + s.Name
+}
+
+// SplitName is how the file is called that holds the split unit of that id.
+func SplitName(id uint64) string { return fmt.Sprintf("dwo:%016x", id) }
+
+func newData(s Sections, lim *formats.Limits) *Data {
+	d := &Data{
+		format: s.Format, lim: *lim, big: s.BigEndian, addrSize: uint8(s.AddrSize), altID: s.AltID,
+		info:       newSection(".debug_info", 0, s.Info),
+		abbrev:     newSection(".debug_abbrev", 1, s.Abbrev),
+		line:       newSection(".debug_line", 2, s.Line),
+		lineStr:    newSection(".debug_line_str", 3, s.LineStr),
+		str:        newSection(".debug_str", 4, s.Str),
+		strOffsets: newSection(".debug_str_offsets", 5, s.StrOffsets),
+		addr:       newSection(".debug_addr", 6, s.Addr),
+		lists:      newSection(".debug_ranges", 7, s.Ranges),
+		lists5:     newSection(".debug_rnglists", 8, s.Rnglists),
+		tables:     map[tableKey]*abbrevs{},
+	}
+	if d.addrSize != 2 && d.addrSize != 4 {
+		d.addrSize = 8
+	}
+	return d
+}
+
+// stringAttr is the text of an attribute of class string.
+func (d *Data) stringAttr(r *blocks, u *unit, root *rootAttrs, a *attrs, slot int) Text {
+	if a.has&(1<<slot) == 0 {
+		return 0
+	}
+	return d.stringForm(r, u.offSize, root.strOffsets, a.form[slot], a.val[slot], textInfo)
+}
+
+func (d *Data) stringForm(r *blocks, offSize uint8, strOffsets uint64, form uint8, v uint64, inline Text) Text {
+	var kind Text
+	switch form {
+	case formStrp:
+		kind = textStr
+	case formLineStrp:
+		kind = textLineStr
+	case formString:
+		kind = inline
+	case formStrpSup:
+		if v > offMask {
+			return 0
+		}
+		return (textStr+textAlt)<<textShift | Text(v)
+	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4:
+		if v > d.strOffsets.size || strOffsets > d.strOffsets.size {
+			return 0
+		}
+		b := r.peek(&d.strOffsets, strOffsets+v*uint64(offSize), int(offSize))
+		if len(b) < int(offSize) {
+			return 0
+		}
+		kind, v = textStr, number(b[:offSize], d.big)
+	default:
+		return 0
+	}
+	switch {
+	case v > offMask:
+		return 0
+	case d.file == altRef:
+		kind += textAlt
+	case d.host == nil:
+	case kind == textStr:
+		kind = textSplitStr
+	case kind == textInfo:
+		kind = textSplitInfo
+	default:
+		return 0 // split units have no other section of strings
+	}
+	return kind<<textShift | Text(d.file&^altRef) | Text(v)
+}

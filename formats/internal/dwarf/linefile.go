@@ -1,38 +1,10 @@
 package dwarf
 
 import (
-	"fmt"
+	"errors"
 
 	"github.com/symlake/symlake/formats"
 )
-
-// lineHeader is the header of a line table: how its program is read, and the
-// files that rows and call sites name.
-type lineHeader struct {
-	bad          bool
-	version      uint16
-	addrSize     uint8
-	offSize      uint8
-	minInst      uint8
-	maxOps       uint8
-	lineBase     int8
-	lineRange    uint8
-	opcodeBase   uint8
-	operands     [256]uint8
-	program, end uint64 // in .debug_line
-	dirs         []Text
-	files        []fileEntry
-	maxFiles     int
-}
-
-type fileEntry struct {
-	name Text
-	dir  uint64
-}
-
-func (h *lineHeader) reset() {
-	h.dirs, h.files, h.bad = h.dirs[:0], h.files[:0], true
-}
 
 // maxHeaderBytes bounds the header of one line table. A million files take
 // less.
@@ -121,37 +93,6 @@ func (r *Reader) readHeader(h *lineHeader) error {
 	if c.bad {
 		return fail("the file table of a line table")
 	}
-	return nil
-}
-
-// skipString passes over a string and returns its length.
-func (c *cursor) skipString() int {
-	q := skipValue(opString, c.b, c.p, shape{}, c.big)
-	if q < 0 {
-		c.p, c.bad = len(c.b), true
-		return 0
-	}
-	n := q - 1 - c.p
-	c.p = q
-	return n
-}
-
-func (h *lineHeader) room(d *Data, n int, off uint64) error {
-	if n >= h.maxFiles {
-		return d.corrupt(&d.line, off, fmt.Sprintf("at most %d files", h.maxFiles))
-	}
-	return nil
-}
-
-// define adds a file that the program itself names.
-func (h *lineHeader) define(b []byte, off uint64, d *Data) error {
-	c := cursor{b: b, big: d.big}
-	c.skipString()
-	dir := c.uleb()
-	if c.bad || h.room(d, len(h.files), off) != nil {
-		return errProgram
-	}
-	h.files = append(h.files, fileEntry{textLine<<textShift | Text(off), dir})
 	return nil
 }
 
@@ -313,4 +254,27 @@ func absolute(path string) bool {
 	}
 	letter := path[0] | 0x20
 	return len(path) > 2 && letter >= 'a' && letter <= 'z' && path[1] == ':' && (path[2] == '/' || path[2] == '\\')
+}
+
+// lineHeader reads the header of the unit's line table, once. Damage is
+// counted and leaves the header bad.
+func (r *Reader) lineHeader() error {
+	l := &r.line
+	if l.loaded {
+		return nil
+	}
+	l.loaded, l.header.bad = true, true
+	if !r.outer.hasLines {
+		return nil
+	}
+	err := r.readHeader(&l.header)
+	switch {
+	case err == nil:
+		l.header.bad = false
+	case errors.Is(err, formats.ErrCorrupt) || errors.Is(err, formats.ErrUnsupported):
+		l.Broken++
+	default:
+		return err
+	}
+	return nil
 }

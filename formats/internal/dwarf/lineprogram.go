@@ -1,28 +1,9 @@
 package dwarf
 
 import (
-	"errors"
 	"math"
 	"slices"
 )
-
-// lineReader runs line number programs.
-type lineReader struct {
-	Lines
-	header lineHeader
-	loaded bool
-	room   []byte
-
-	// Registers, and tables of what a special opcode adds.
-	addr, opIndex      uint64
-	file, line, column uint64
-	advance            [256]uint64
-	lines              [256]int64
-	tables             [4]uint8 // the parameters that they were made from
-	start              int      // of the sequence in rows
-	unsorted           bool
-	repeats            bool // rows that say what the one before them says are kept
-}
 
 func (l *lineReader) reset() {
 	l.loaded, l.Broken = false, 0
@@ -51,9 +32,6 @@ func (l *lineReader) begin() {
 	l.addr, l.opIndex, l.file, l.line, l.column = 0, 0, 1, 1, 0
 	l.start, l.unsorted = len(l.rows), false
 }
-
-// errProgram is a program that cannot be read on.
-var errProgram = errors.New("line number program")
 
 // step advances by n operations.
 func (l *lineReader) step(n uint64) {

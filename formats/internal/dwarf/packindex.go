@@ -157,3 +157,9 @@ func (p *Pack) place(rows []contribution) {
 		}
 	}
 }
+
+func (p *Pack) add(id uint64, unit int32) {
+	if _, twice := p.units[id]; !twice {
+		p.units[id] = unit
+	}
+}

@@ -40,13 +40,6 @@ func (r *Reader) rangesOf(a *attrs, to []native.Span) ([]native.Span, error) {
 	return to, nil
 }
 
-func span(to []native.Span, low, high uint64) []native.Span {
-	if low < high {
-		return append(to, native.Span{Start: low, End: high})
-	}
-	return to
-}
-
 // address is the value of an attribute of class address.
 func (d *Data) address(r *blocks, u *unit, root *rootAttrs, a *attrs, slot int) (uint64, bool) {
 	v := a.val[slot]

@@ -1,10 +1,6 @@
 package dwarf
 
 import (
-	"errors"
-	"fmt"
-
-	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/native"
 )
 
@@ -103,73 +99,6 @@ const (
 	marginBytes = 64 << 10
 )
 
-// Open begins unit i, 0 <= i < Data.Units(). An error that wraps
-// formats.ErrCorrupt or ErrUnsupported condemns this unit only.
-func (r *Reader) Open(i int) (Unit, error) {
-	d := r.home
-	u := &d.units[d.parts[i]]
-	r.d, r.u, r.err, r.damage, r.charged = d, u, nil, nil, 0
-	r.buf, r.base = nil, u.first
-	r.scopes.reset()
-	r.line.reset()
-	r.walk.reset()
-	clear(r.foreign)
-	if u.bad {
-		return Unit{}, d.unsupported(u)
-	}
-	var err error
-	if r.t, err = d.table(&r.blocks, u, &r.own); err != nil {
-		return Unit{}, err
-	}
-	a, tag, err := d.rootOf(&r.blocks, u, r.t)
-	if err != nil {
-		return Unit{}, err
-	}
-	if tag != tagCompileUnit && tag != tagPartialUnit && tag != tagSkeletonUnit {
-		return Unit{}, d.corrupt(&d.info, u.first, fmt.Sprintf("a unit, not tag %#x", tag))
-	}
-	r.root = r.rootAttrs(d, u, &a)
-	r.outer = r.root
-	out := Unit{Lines: r.root.hasLines, Split: r.skeleton(u, &a), Bytes: u.end - u.first, Scattered: u.version == 2}
-	if out.Ranges, err = r.rangesOf(&a, nil); err != nil {
-		if !errors.Is(err, formats.ErrCorrupt) {
-			return Unit{}, err
-		}
-		r.damage = err // its functions say where they are
-	}
-	return out, r.fill(u.first, windowBytes)
-}
-
-func (r *Reader) rootAttrs(d *Data, u *unit, a *attrs) rootAttrs {
-	root := rootAttrs{
-		lang:       a.num(slotLanguage),
-		strOffsets: u.strOffsets + a.num(slotStrOffsetsBase),
-		addrs:      a.num(slotAddrBase),
-		rnglists:   u.lists + a.num(slotRnglistsBase),
-		ranges:     a.num(slotRangesBase),
-		lines:      a.num(slotStmtList),
-		hasLines:   a.is(slotStmtList),
-	}
-	if u.version >= 5 {
-		// Without a base the first table of the section is meant.
-		if !a.is(slotStrOffsetsBase) {
-			root.strOffsets += headerBytes(u, 8)
-		}
-		if !a.is(slotAddrBase) {
-			root.addrs = headerBytes(u, 8)
-		}
-		if !a.is(slotRnglistsBase) {
-			root.rnglists += headerBytes(u, 12)
-		}
-	}
-	if a.is(slotLow) {
-		root.low, _ = d.address(&r.blocks, u, &root, a, slotLow)
-	}
-	root.compDir = d.stringAttr(&r.blocks, u, &root, a, slotCompDir)
-	root.qualifies, root.flat = qualifies(root.lang), flat(root.lang)
-	return root
-}
-
 // headerBytes is the size of a table header that takes n bytes in the 32-bit
 // format.
 func headerBytes(u *unit, n uint64) uint64 {
@@ -228,3 +157,119 @@ func (r *Reader) complete() bool { return r.base+uint64(len(r.buf)) >= r.u.end }
 
 // Err is the error of an input that made a name unreadable, or nil.
 func (r *Reader) Err() error { return r.err }
+
+// Kind is what Next found.
+type Kind uint8
+
+// What the walk stops at.
+const (
+	End      Kind = iota // of the unit
+	Function             // a function with code begins
+	Inline               // a function inlined into the one around it begins
+	Leave                // the last one begun, and not left, ends
+)
+
+// Entry is a function or an inlined function.
+type Entry struct {
+	Ref Ref
+	// Origin is the entry to begin at to find the name: the abstract
+	// instance, or the entry itself.
+	Origin Ref
+	// Ranges are the code, unfiltered, in the order of the file; empty ones
+	// are left out. Valid until the next call of Next.
+	Ranges                         []native.Span
+	CallFile, CallLine, CallColumn uint32 // of an inlined function; CallFile is a raw index
+	Leaf                           bool   // nothing is inside, and no Leave follows
+}
+
+// maxDepth bounds the nesting of the entries that the walk keeps: functions and
+// what names them. Inlined functions of ceph-osd nest 48 deep.
+const maxDepth = 64 << 10
+
+// walk is the position in the tree of a unit.
+type walk struct {
+	p     int // in buf
+	depth int
+	open  []level
+	quiet int  // the depth whose inlined functions are not reported, -1: none
+	began bool // the entry that Next returned last is the last of open
+	done  bool
+	a     attrs
+}
+
+// level is an entry that the walk is inside of and leaves with a Leave.
+type level struct {
+	depth int32
+	quiet int // to go back to
+}
+
+func (w *walk) reset() {
+	w.p, w.depth, w.quiet, w.done = -1, 0, -1, false
+	w.open = w.open[:0]
+}
+
+// scopeDepth bounds the nesting that scopes are followed into, a power of two.
+// Entries of ceph-osd nest 60 deep.
+const scopeDepth = 128
+
+// scopes knows what is around the functions whose names need that, without a
+// second pass. Offsets are from the unit's header.
+type scopes struct {
+	stack [scopeDepth]uint32 // by depth: the last entry that the walk has seen there
+	known [scopeDepth]around // by depth: what note found out
+	notes []note             // of the functions, ascending
+	list  []scopeEntry
+}
+
+// note says in which scope a function stands.
+type note struct {
+	off   uint32
+	scope int32 // index in list
+}
+
+// around is the innermost scope of what is inside an entry.
+type around struct {
+	off   uint32 // of the entry, 0: none
+	scope int32
+}
+
+// scopeEntry is an entry that gives a name to what is below it.
+type scopeEntry struct {
+	off    uint32
+	parent int32 // index, -1: the unit
+}
+
+func (s *scopes) reset() {
+	clear(s.known[:])
+	s.notes, s.list = s.notes[:0], s.list[:0]
+}
+
+// Text names a string of the object without reading it: equal texts are equal
+// strings. 0 is no string.
+type Text uint64
+
+// Where a text is: in the top 4 bits, an offset in the rest. Values from
+// FirstForeign on are never made by this package: a caller may use them for
+// strings of other origin in the same key space.
+const (
+	textStr       = 1  // .debug_str
+	textLineStr   = 2  // .debug_line_str
+	textInfo      = 3  // in an entry of .debug_info
+	textLine      = 4  // in a header of .debug_line
+	textAlt       = 4  // added to the first three: of the dwz file
+	textQualified = 8  // built: the name of an entry of .debug_info in its scopes
+	textPath      = 9  // built: offsets in .debug_line_str, 20 bits each, of three parts
+	textSplitStr  = 10 // .debug_str.dwo of a Pack, whose number stands above the offset
+	textSplitInfo = 11 // in an entry of a Pack
+	FirstForeign  = 12 // see above
+
+	textShift = 60
+	textMask  = 1<<textShift - 1
+)
+
+func span(to []native.Span, low, high uint64) []native.Span {
+	if low < high {
+		return append(to, native.Span{Start: low, End: high})
+	}
+	return to
+}

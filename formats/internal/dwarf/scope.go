@@ -2,42 +2,6 @@ package dwarf
 
 import "slices"
 
-// scopeDepth bounds the nesting that scopes are followed into, a power of two.
-// Entries of ceph-osd nest 60 deep.
-const scopeDepth = 128
-
-// scopes knows what is around the functions whose names need that, without a
-// second pass. Offsets are from the unit's header.
-type scopes struct {
-	stack [scopeDepth]uint32 // by depth: the last entry that the walk has seen there
-	known [scopeDepth]around // by depth: what note found out
-	notes []note             // of the functions, ascending
-	list  []scopeEntry
-}
-
-// note says in which scope a function stands.
-type note struct {
-	off   uint32
-	scope int32 // index in list
-}
-
-// around is the innermost scope of what is inside an entry.
-type around struct {
-	off   uint32 // of the entry, 0: none
-	scope int32
-}
-
-// scopeEntry is an entry that gives a name to what is below it.
-type scopeEntry struct {
-	off    uint32
-	parent int32 // index, -1: the unit
-}
-
-func (s *scopes) reset() {
-	clear(s.known[:])
-	s.notes, s.list = s.notes[:0], s.list[:0]
-}
-
 // of is the innermost scope around a function that was noted, -1 if that is
 // the unit.
 func (s *scopes) of(off uint32) int32 {

@@ -1,36 +1,5 @@
 package dwarf
 
-// A skip step: fixed bytes to pass over (upper 24 bits), then what to do.
-const (
-	opEnd uint32 = iota
-	opFixed
-	opLEB
-	opString
-	opBlock1
-	opBlock2
-	opBlock4
-	opBlock
-	opIndirect
-)
-
-func skipOp(form uint8) uint32 {
-	switch form {
-	case formBlock1:
-		return opBlock1
-	case formBlock2:
-		return opBlock2
-	case formBlock4:
-		return opBlock4
-	case formBlock, formExprloc:
-		return opBlock
-	case formString:
-		return opString
-	case formIndirect:
-		return opIndirect
-	}
-	return opLEB
-}
-
 // skipEntry passes over the attributes of an entry of a at b[p:]. The result
 // may lie behind the end of b (an entry that does not fit); it is -1 when a
 // variable part does not end in b.

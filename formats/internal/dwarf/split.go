@@ -9,25 +9,6 @@ import (
 	"github.com/symlake/symlake/formats"
 )
 
-// Skeleton is what a unit says of the split unit that has its entries.
-type Skeleton struct {
-	ID    uint64 // the same in both
-	HasID bool   // some compilers of the extension to version 4 gave none: such a unit is never found
-	Name  string // of the file, as the compiler was told: DW_AT_dwo_name
-	Dir   string // the folder that Name is relative to: DW_AT_comp_dir
-}
-
-// Companion is the id of the file that holds the split unit.
-func (s *Skeleton) Companion() string {
-	if s.HasID {
-		return SplitName(s.ID)
-	}
-	return "dwo:" + s.Name
-}
-
-// SplitName is how the file is called that holds the split unit of that id.
-func SplitName(id uint64) string { return fmt.Sprintf("dwo:%016x", id) }
-
 // skeleton is what the entry of a unit says of its split unit, nil if it has
 // none.
 func (r *Reader) skeleton(u *unit, a *attrs) *Skeleton {
@@ -98,14 +79,6 @@ func (d *Data) Missing() []string {
 	return nil
 }
 
-// Pack holds split units: those of a .dwo file, of a package of many (.dwp), or
-// those that were left in the object itself.
-type Pack struct {
-	d       *Data
-	units   map[uint64]int32 // indices in d.units, by id
-	indexed bool
-}
-
 // OpenPack reads unit headers and, of a package, s.Index. Of s it takes Info,
 // Abbrev, Str, StrOffsets and Rnglists, all ".dwo", besides. host is the object
 // whose split units they are; nil to find out no more than their ids.
@@ -169,12 +142,6 @@ func (p *Pack) name(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (p *Pack) add(id uint64, unit int32) {
-	if _, twice := p.units[id]; !twice {
-		p.units[id] = unit
-	}
 }
 
 // Has reports whether the split unit of that id is there.

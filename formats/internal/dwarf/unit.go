@@ -8,25 +8,6 @@ import (
 	"github.com/symlake/symlake/formats"
 )
 
-// unit is what a unit header says.
-type unit struct {
-	off, first, end uint64 // of the header, of the first entry, behind the unit
-	abbrev          uint64
-	dwoID           uint64 // of skeleton and split units from version 5 on
-	file            Ref    // that its entries are in
-	kind            uint8
-	bad             bool // a version or an address size nobody knows
-	shape
-	pieces
-}
-
-// pieces are where in the sections of a package the unit's own parts begin;
-// zeros elsewhere.
-type pieces struct{ info, strOffsets, lists uint64 }
-
-// code reports whether a unit can hold code.
-func (u *unit) code() bool { return u.kind != utType && u.kind != utSplitType }
-
 // index reads the headers of all units of .debug_info.
 func (d *Data) index(ctx context.Context) error {
 	var r blocks
@@ -157,11 +138,6 @@ func (d *Data) table(r *blocks, u *unit, own *abbrevs) (*abbrevs, error) {
 // 624 MB of DWARF, are 4 MB.
 const maxTableBytes = 8 << 20
 
-type tableKey struct {
-	off uint64
-	shape
-}
-
 // chargeTable counts n bytes of an abbreviation table that was read. Units may begin inside each other's tables, so a
 // small file could ask for endless work.
 func (d *Data) chargeTable(off uint64, n int) error {
@@ -220,4 +196,34 @@ func (d *Data) rootOf(r *blocks, u *unit, t *abbrevs) (a attrs, tag uint32, err 
 			return a, 0, d.corrupt(&d.info, u.first, "the entry of the unit")
 		}
 	}
+}
+
+func (r *Reader) rootAttrs(d *Data, u *unit, a *attrs) rootAttrs {
+	root := rootAttrs{
+		lang:       a.num(slotLanguage),
+		strOffsets: u.strOffsets + a.num(slotStrOffsetsBase),
+		addrs:      a.num(slotAddrBase),
+		rnglists:   u.lists + a.num(slotRnglistsBase),
+		ranges:     a.num(slotRangesBase),
+		lines:      a.num(slotStmtList),
+		hasLines:   a.is(slotStmtList),
+	}
+	if u.version >= 5 {
+		// Without a base the first table of the section is meant.
+		if !a.is(slotStrOffsetsBase) {
+			root.strOffsets += headerBytes(u, 8)
+		}
+		if !a.is(slotAddrBase) {
+			root.addrs = headerBytes(u, 8)
+		}
+		if !a.is(slotRnglistsBase) {
+			root.rnglists += headerBytes(u, 12)
+		}
+	}
+	if a.is(slotLow) {
+		root.low, _ = d.address(&r.blocks, u, &root, a, slotLow)
+	}
+	root.compDir = d.stringAttr(&r.blocks, u, &root, a, slotCompDir)
+	root.qualifies, root.flat = qualifies(root.lang), flat(root.lang)
+	return root
 }

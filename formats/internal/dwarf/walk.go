@@ -5,58 +5,7 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/formats"
-	"github.com/symlake/symlake/formats/internal/native"
 )
-
-// Kind is what Next found.
-type Kind uint8
-
-// What the walk stops at.
-const (
-	End      Kind = iota // of the unit
-	Function             // a function with code begins
-	Inline               // a function inlined into the one around it begins
-	Leave                // the last one begun, and not left, ends
-)
-
-// Entry is a function or an inlined function.
-type Entry struct {
-	Ref Ref
-	// Origin is the entry to begin at to find the name: the abstract
-	// instance, or the entry itself.
-	Origin Ref
-	// Ranges are the code, unfiltered, in the order of the file; empty ones
-	// are left out. Valid until the next call of Next.
-	Ranges                         []native.Span
-	CallFile, CallLine, CallColumn uint32 // of an inlined function; CallFile is a raw index
-	Leaf                           bool   // nothing is inside, and no Leave follows
-}
-
-// maxDepth bounds the nesting of the entries that the walk keeps: functions and
-// what names them. Inlined functions of ceph-osd nest 48 deep.
-const maxDepth = 64 << 10
-
-// walk is the position in the tree of a unit.
-type walk struct {
-	p     int // in buf
-	depth int
-	open  []level
-	quiet int  // the depth whose inlined functions are not reported, -1: none
-	began bool // the entry that Next returned last is the last of open
-	done  bool
-	a     attrs
-}
-
-// level is an entry that the walk is inside of and leaves with a Leave.
-type level struct {
-	depth int32
-	quiet int // to go back to
-}
-
-func (w *walk) reset() {
-	w.p, w.depth, w.quiet, w.done = -1, 0, -1, false
-	w.open = w.open[:0]
-}
 
 // Ignore tells that the entry that Next returned last is not code of the
 // image: inlined functions inside it are not reported. Functions are.
