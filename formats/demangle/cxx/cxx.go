@@ -14,12 +14,6 @@
 //   - the result depends on the name alone.
 package cxx
 
-const (
-	maxDepth = 100     // of rules and of nodes
-	maxNodes = 1 << 14 // of a name
-	maxSteps = 1 << 16 // of printing
-)
-
 // Demangler holds the memory that names are read in, which serves one after
 // the other. The zero value is ready. It is not safe for concurrent use.
 type Demangler struct {
@@ -82,6 +76,3 @@ func isSuffix(s string) bool {
 	}
 	return true
 }
-
-func digit(b byte) bool { return '0' <= b && b <= '9' }
-func lower(b byte) bool { return 'a' <= b && b <= 'z' }

@@ -1,5 +1,15 @@
 package cxx
 
+const (
+	maxDepth = 100     // of rules and of nodes
+	maxNodes = 1 << 14 // of a name
+	maxSteps = 1 << 16 // of printing
+)
+
+func digit(b byte) bool { return '0' <= b && b <= '9' }
+
+func lower(b byte) bool { return 'a' <= b && b <= 'z' }
+
 // ref names a node; 0 is none.
 type ref int32
 
