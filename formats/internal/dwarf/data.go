@@ -246,3 +246,26 @@ func (d *Data) stringForm(r *blocks, offSize uint8, strOffsets uint64, form uint
 	}
 	return kind<<textShift | Text(d.file&^altRef) | Text(v)
 }
+
+// Text names a string of the object without reading it: equal texts are equal
+// strings. 0 is no string.
+type Text uint64
+
+// Where a text is: in the top 4 bits, an offset in the rest. Values from
+// FirstForeign on are never made by this package: a caller may use them for
+// strings of other origin in the same key space.
+const (
+	textStr       = 1  // .debug_str
+	textLineStr   = 2  // .debug_line_str
+	textInfo      = 3  // in an entry of .debug_info
+	textLine      = 4  // in a header of .debug_line
+	textAlt       = 4  // added to the first three: of the dwz file
+	textQualified = 8  // built: the name of an entry of .debug_info in its scopes
+	textPath      = 9  // built: offsets in .debug_line_str, 20 bits each, of three parts
+	textSplitStr  = 10 // .debug_str.dwo of a Pack, whose number stands above the offset
+	textSplitInfo = 11 // in an entry of a Pack
+	FirstForeign  = 12 // see above
+
+	textShift = 60
+	textMask  = 1<<textShift - 1
+)

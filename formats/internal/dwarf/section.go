@@ -272,15 +272,3 @@ func sleb(b []byte, p int) (int64, int) {
 	}
 	return 0, -1
 }
-
-// skipString passes over a string and returns its length.
-func (c *cursor) skipString() int {
-	q := skipValue(opString, c.b, c.p, shape{}, c.big)
-	if q < 0 {
-		c.p, c.bad = len(c.b), true
-		return 0
-	}
-	n := q - 1 - c.p
-	c.p = q
-	return n
-}

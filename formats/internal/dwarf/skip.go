@@ -1,5 +1,9 @@
 package dwarf
 
+import (
+
+)
+
 // skipEntry passes over the attributes of an entry of a at b[p:]. The result
 // may lie behind the end of b (an entry that does not fit); it is -1 when a
 // variable part does not end in b.
@@ -96,4 +100,16 @@ func skipValue(op uint32, b []byte, p int, h shape, big bool) int {
 		}
 	}
 	return -1
+}
+
+// skipString passes over a string and returns its length.
+func (c *cursor) skipString() int {
+	q := skipValue(opString, c.b, c.p, shape{}, c.big)
+	if q < 0 {
+		c.p, c.bad = len(c.b), true
+		return 0
+	}
+	n := q - 1 - c.p
+	c.p = q
+	return n
 }
