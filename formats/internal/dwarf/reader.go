@@ -35,21 +35,6 @@ type Reader struct {
 	named   attrs // of the entry whose name is looked for
 }
 
-// rootAttrs is what the entry of a unit says about all others in it.
-type rootAttrs struct {
-	low        uint64
-	lang       uint64
-	strOffsets uint64
-	addrs      uint64
-	rnglists   uint64
-	ranges     uint64 // where lists of .debug_ranges begin that split units of version 4 name
-	lines      uint64
-	hasLines   bool
-	compDir    Text
-	qualifies  bool // names get their scopes: the language has any
-	flat       bool // no function stands in a type: the language is C
-}
-
 // otherUnit is another unit that an entry of this one refers to.
 type otherUnit struct {
 	t    *abbrevs // nil: the unit cannot be read

@@ -1,8 +1,6 @@
 package dwarf
 
-import (
-
-)
+import ()
 
 // skipEntry passes over the attributes of an entry of a at b[p:]. The result
 // may lie behind the end of b (an entry that does not fit); it is -1 when a
