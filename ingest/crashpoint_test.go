@@ -45,7 +45,7 @@ type scenario struct {
 	// again, when not nil, is what an operator runs after the death, in place of act.
 	again func(ctx context.Context, w *world) error
 	check func(w *world) // what must be answered in the end
-	// either: the death decides between two right outcomes, so the outcome may be that of doing nothing.
+	// either: the death decides between two right outcomes, so the aftermath may be that of doing nothing.
 	either bool
 }
 
@@ -515,8 +515,8 @@ func (w *world) noOrphans() {
 	}
 }
 
-// outcome is what a scenario leaves.
-type outcome struct{ digest, inventory string }
+// aftermath is what a scenario leaves.
+type aftermath struct{ digest, inventory string }
 
 // A process that dies at any of its writes, before or after the write takes effect, loses nothing: what an operator runs
 // next leaves the store and the lake as an undisturbed run does.
@@ -541,11 +541,11 @@ func (s *scenario) dieEverywhere(t *testing.T, open func() *sinks.Store, stride 
 		t.Fatal(err)
 	}
 	s.settle(clean)
-	right := []outcome{{clean.verifyWithLake(), clean.inventory()}}
+	right := []aftermath{{clean.verifyWithLake(), clean.inventory()}}
 	if s.either {
 		undone := s.begin(t, open)
 		s.settle(undone)
-		right = append(right, outcome{undone.verifyWithLake(), undone.inventory()})
+		right = append(right, aftermath{undone.verifyWithLake(), undone.inventory()})
 	}
 	for _, after := range []bool{false, true} {
 		for at := 1; ; at += stride {
@@ -553,7 +553,7 @@ func (s *scenario) dieEverywhere(t *testing.T, open func() *sinks.Store, stride 
 			m := &sinktest.Mortal{At: at, After: after}
 			s.die(w, m)
 			s.settle(w)
-			if got := (outcome{w.verifyWithLake(), w.inventory()}); !slices.Contains(right, got) {
+			if got := (aftermath{w.verifyWithLake(), w.inventory()}); !slices.Contains(right, got) {
 				t.Errorf("digest %s, want %s; the catalog (-want +got)\n%s", got.digest, right[0].digest, cmp.Diff(right[0].inventory, got.inventory))
 			}
 			w.noOrphans()

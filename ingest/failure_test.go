@@ -10,6 +10,8 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/ingest/outcome"
+	"github.com/symlake/symlake/ingest/publish"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/ingest/stored"
 	"github.com/symlake/symlake/ingest/upkeep/gc"
@@ -274,15 +276,17 @@ func TestGCAgainstTheLiving(t *testing.T) {
 		}
 	}
 	w := newWorld(t)
-	j := &job{o: w.o.withDefaults(), cat: w.cat}
-	p := &pending{x: &object{j: j, t: &discover.Task{URL: "file:/x"}}, id: symbol.NewID(symbol.ELF, idA), load: row.NewLoad(w.now), loaded: &row.Loaded{}}
-	if err := j.enter(t.Context(), p); err != nil {
+	p := newJob(w.o).publisher
+	x := outcome.New(t.Context(), &discover.Task{URL: "file:/x"}, w.now)
+	l := &publish.Load{Object: x, Artifact: symbol.NewID(symbol.ELF, idA), ID: row.NewLoad(w.now), Loaded: &row.Loaded{}}
+	big := sinks.Row{Key: append(row.LoadPrefix(l.Artifact, l.ID), make([]byte, 9)...), Value: make([]byte, publish.OwnBatchBytes)}
+	if err := p.Write(t.Context(), l, big); err != nil {
 		t.Fatal(err)
 	}
 	w.now = w.now.Add(record.LeaseTime + 25*time.Hour)
 	w.gc(gc.Options{})
-	if err := j.publish(t.Context(), p); !errors.Is(err, record.ErrLost) {
-		t.Fatal(err)
+	if err := p.Hand(l); err != nil || !errors.Is(x.Err(), record.ErrLost) {
+		t.Fatal(err, x.Err())
 	}
 }
 

@@ -202,6 +202,13 @@ func (w *world) put(key, text string) {
 	}
 }
 
+func release(in *formats.Input) error {
+	if in.Release == nil {
+		return nil
+	}
+	return in.Release()
+}
+
 // zip makes an archive of pairs of name and text.
 func zipped(t *testing.T, pairs ...string) string {
 	t.Helper()

@@ -3,75 +3,23 @@ package ingest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"slices"
-	"strings"
 	"sync"
-	"time"
 
-	"github.com/symlake/symlake/ingest/crew"
+	"github.com/symlake/symlake/ingest/companions"
 	"github.com/symlake/symlake/ingest/discover"
-	"github.com/symlake/symlake/ingest/outbox"
+	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/publish"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
-	"github.com/symlake/symlake/sinks/row"
-	"github.com/symlake/symlake/sinks/scratch"
 )
 
-// job is one run.
-type job struct {
-	o       Options
-	cat     *catalog.Catalog
-	sources discover.Sources
-	lister  *discover.Lister
-	budget  *scratch.Budget
-	disk    *scratch.Budget // nil: no bound
-	slots   chan struct{}
-	group   group
-	lake    *lakeside
-	stop    context.CancelCauseFunc
-
-	mu       sync.Mutex
-	report   *report.Report
-	ended    int // objects
-	bytes    int64
-	taken    int
-	failures int                              // one after the other
-	owed     map[string][]*catalog.Obligation // by URL, as earlier runs left them
-	lacking  map[string]map[string]bool       // what loads of this run lack: URL, then waiter's key
-
-	worker   row.WorkerID // this process
-	owner    string       // of its loads, in records
-	crew     *crew.Crew
-	lease    *crew.Lease // nil: it writes nothing
-	began    time.Time   // by the system's clock, as hardStop: when objects at work are put back (zero: never)
-	hardStop time.Time
-	taking   sync.Once
-	big      []*discover.Task // that found no room for scratch files beside others; guarded by mu
-	unread   []*discover.Task // that could not be read; guarded by mu
-	wanted   *wanted.Names
-	outbox   *outbox.Outbox
-
-	reconciled bool // the ledger, after a process died
-}
-
-const (
-	// maxFailures one after the other say that it is not the objects.
-	maxFailures = 5
-	// maxUnread bounds the objects that could not be read and are counted at the end.
-	maxUnread = 1 << 16
-	// noteObjects are noted as attempted together, if they are small together.
-	noteObjects = 32
-	noteBytes   = 64 << 20
-)
-
-// Run ingests what is new in srcs and reports what became of it. The error is
-// that of the environment (store, source, disk) or of ctx; the report says how
-// far it came. What one object does wrong is in the report only.
+// Run ingests the new objects of srcs, and reports what became of them. The error is an error of the
+// environment (store, source, disk) or of ctx, and the report says how far the run came. Errors of
+// single objects stand in the report only.
 func Run(ctx context.Context, srcs []discover.Source, o Options) (*report.Report, error) {
 	j := newJob(o)
 	err := j.open(srcs)
@@ -82,94 +30,33 @@ func Run(ctx context.Context, srcs []discover.Source, o Options) (*report.Report
 	return j.report, err
 }
 
-// total ends the report.
-func (j *job) total() {
-	slices.SortFunc(j.report.Rejected, byURL)
-	slices.SortFunc(j.report.Failed, byURL)
-	j.report.Missing = j.missing()
-	j.report.Objects.Elsewhere = j.crew.CountElsewhere()
-	j.report.Seconds = j.o.Now().Sub(j.report.Started).Seconds()
-}
-
-// by is the account that tells what this process does.
-func (j *job) by() row.WorkerID {
-	if j.o.Teller != (row.WorkerID{}) {
-		return j.o.Teller
-	}
-	return j.worker
-}
-
-func newJob(o Options) *job {
-	o = o.withDefaults()
-	j := &job{o: o, cat: catalog.New(o.Store.Catalog, o.Keyring), budget: scratch.NewBudget(o.MemoryBytes),
-		lake: newLakeside(o.Lake), slots: make(chan struct{}, o.Workers), lacking: make(map[string]map[string]bool),
-		worker: o.Worker}
-	if o.DiskBytes > 0 {
-		j.disk = scratch.NewBudget(o.DiskBytes)
-	}
-	j.owner = o.Owner + "/" + j.worker.String()
-	j.crew = &crew.Crew{Catalog: j.cat, Me: j.worker, Host: o.Host, Process: o.Process, Run: o.Run, Started: o.Now(), DryRun: o.DryRun, Running: o.Alive}
-	j.outbox = &outbox.Outbox{Crew: j.crew, Attempts: o.Attempts, TellLater: o.TellLater, Now: o.Now}
-	j.lister = &discover.Lister{Catalog: j.cat, Formats: o.Formats, Now: o.Now, Shard: o.Shard, Shards: o.Shards, Only: o.Only, HintsOnly: o.HintsOnly,
-		Rederive: o.Rederive, Force: o.Force, Retry: o.Retry, Isolated: o.Isolated, DryRun: o.DryRun, Alive: j.crew.Alive, Elsewhere: j.crew.Elsewhere, Late: j.late}
-	j.group.landed.L = &j.group.mu
-	j.report = &report.Report{Job: "ingest", Run: o.Run, Started: o.Now(), Rejected: []report.Rejection{}}
-	j.report.Objects.Skipped, j.report.Stages = map[string]int{}, map[string]float64{}
-	if !o.Deadline.IsZero() {
-		left := o.Deadline.Sub(o.Now())
-		j.began = time.Now()
-		j.hardStop = j.began.Add(left + left/10)
-	}
-	if o.Shards > 1 {
-		j.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
-	}
-	return j
-}
-
-// open checks the sources.
-func (j *job) open(srcs []discover.Source) (err error) {
-	j.sources, err = discover.NewSources(srcs)
-	return err
-}
-
-func byURL(a, b report.Rejection) int { return strings.Compare(a.URL, b.URL) }
-
+// run is the story of one run: join the crew, bring the lake up to the store, take the new objects of
+// all sources, publish, and report.
 func (j *job) run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	j.stop = stop
 
-	var flusher sync.WaitGroup
+	var background sync.WaitGroup
 	done := make(chan struct{})
-	flusher.Go(func() {
-		tick := time.NewTicker(groupAge / 4)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				j.group.flush(ctx, j, groupAge)
-				j.noteWaiting(ctx, groupAge)
-			case <-done:
-				return
-			}
-		}
-	})
-	err := j.enlist(ctx, &flusher, done)
+	err := j.join(ctx, &background, done)
+	background.Go(func() { j.publisher.Tick(ctx, done) })
 	if err == nil {
-		_, ended := j.span(ctx, stageProject, "")
-		err = j.project(ctx)
-		ended(err)
+		_, end := j.tally.Begin(ctx, report.StageProject, "")
+		err = j.publisher.UpdateLake(ctx)
+		end(err)
 	}
 	if err == nil {
-		err = j.walk(ctx)
+		err = j.takeAll(ctx)
 	}
 	close(done)
-	flusher.Wait()
-	j.group.settle(ctx, j)
-	j.flushLake(ctx)
+	background.Wait()
+	j.publisher.Flush(ctx)
+	j.publisher.FlushLake(ctx)
+
 	var away *discover.Unlisted
 	if (err == nil || errors.Is(err, bucket.ErrPartial) && !errors.As(err, &away)) && ctx.Err() == nil {
-		err = errors.Join(err, j.settleUnread(ctx))
+		err = errors.Join(err, j.countUnread(ctx))
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -184,25 +71,27 @@ func (j *job) run(ctx context.Context) error {
 	return err
 }
 
-// enlist takes this process's lease, keeps it until done, and looks who else is at work.
-func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan struct{}) error {
+// join finds the other workers, reads the work that earlier runs left, and takes this worker's lease.
+// The lease is kept in the background until done.
+func (j *job) join(ctx context.Context, background *sync.WaitGroup, done chan struct{}) error {
 	if err := j.crew.Look(ctx); err != nil || j.o.DryRun {
 		return err
 	}
 	var err error
-	if j.wanted, err = wanted.Read(ctx, j.cat); err != nil {
+	if j.publisher.Wanted, err = wanted.Read(ctx, j.cat); err != nil {
 		return err
 	}
-	if j.owed, err = j.readObligations(ctx); err != nil {
+	if j.owed, err = j.readOwed(ctx); err != nil {
 		return err
 	}
-	if err := j.settleLedgers(ctx); err != nil {
+	if err := j.followRecords(ctx); err != nil {
 		return err
 	}
 	if j.lease, err = j.crew.Join(ctx); err != nil {
 		return err
 	}
-	running.Go(func() { j.lease.Keep(ctx, done, j.stop) })
+	j.publisher.Lease = j.lease
+	background.Go(func() { j.lease.Keep(ctx, done, j.stop) })
 	if j.tells() {
 		// An outbox that cannot be read stops no run. Tell tries again, and returns the error.
 		_ = j.outbox.Recall(ctx, math.MaxInt64)
@@ -210,12 +99,40 @@ func (j *job) enlist(ctx context.Context, running *sync.WaitGroup, done chan str
 	return nil
 }
 
-// walk takes everything that is new, then everything that it completes. The error is bucket.ErrPartial when that was not all
-// that the sources hold.
-func (j *job) walk(ctx context.Context) error {
+// readOwed returns the obligations that earlier runs left, by URL of the object. A store of an earlier
+// version gets its obligations first.
+func (j *job) readOwed(ctx context.Context) (map[string][]*catalog.Obligation, error) {
+	if !j.o.DryRun {
+		joined, err := j.cat.Obligations.Joined(ctx)
+		if err == nil && !joined {
+			err = companions.Join(ctx, j.cat)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return companions.Owed(ctx, j.cat)
+}
+
+// followRecords brings the ledger up to the records that earlier processes changed.
+func (j *job) followRecords(ctx context.Context) error {
+	var owed []*catalog.Obligation
+	err := j.cat.Obligations.EachLedger(ctx, func(o *catalog.Obligation) error {
+		owed = append(owed, o)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return parallel.Each(owed, func(o *catalog.Obligation) error { return ledger.FollowRecord(ctx, j.cat, o) })
+}
+
+// takeAll takes the new objects of all sources, the objects that dead workers left, and the objects
+// that these complete. The error is bucket.ErrPartial if the sources hold more.
+func (j *job) takeAll(ctx context.Context) error {
 	var partial error
 	for _, s := range j.sources {
-		err := j.lister.Find(ctx, s, j.round)
+		err := j.lister.Find(ctx, s, j.take)
 		if errors.Is(err, bucket.ErrPartial) {
 			partial = errors.Join(partial, err)
 			j.report.Sources = append(j.report.Sources, report.Rejection{URL: s.Bucket.URL(s.Key), Error: err.Error()})
@@ -223,7 +140,7 @@ func (j *job) walk(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := j.crew.TakeOver(ctx, j.late, j.round); err != nil {
+	if err := j.crew.TakeOver(ctx, j.late, j.take); err != nil {
 		return err
 	}
 	for _, t := range j.big {
@@ -232,32 +149,76 @@ func (j *job) walk(ctx context.Context) error {
 			return err
 		}
 	}
-	// Objects end when the lake names them, and only then is it known what they complete.
-	j.flushLake(ctx)
-	if err := j.fulfil(ctx); err != nil {
+
+	// An object ends when the lake names its loads. Only then it is known which objects it completes.
+	j.publisher.FlushLake(ctx)
+	if err := j.takeOwed(ctx); err != nil {
 		return err
 	}
 	return partial
 }
 
-// round works off a piece of a listing.
-func (j *job) round(ctx context.Context, r *discover.Round) error {
+// take takes the objects of a round.
+func (j *job) take(ctx context.Context, r *discover.Round) error {
 	j.report.Objects.Seen += r.Seen
-	if len(r.Suspects) > 0 && !j.reconciled && !j.o.DryRun {
-		if err := j.reconcile(ctx); err != nil {
+	if len(r.Suspects) > 0 && !j.followed && !j.o.DryRun {
+		if err := publish.FollowWinners(ctx, j.cat); err != nil {
 			return err
 		}
-		j.reconciled = true
+		j.followed = true
 	}
 	j.report.Objects.New += len(r.Tasks) + len(r.Suspects)
 	j.report.Objects.Gone += len(r.Gone)
-	errs := make([]error, len(r.Gone))
-	parallel.Do(len(r.Gone), func(i int) { errs[i] = j.vanish(ctx, r.Gone[i]) })
-	if err := errors.Join(errs...); err != nil {
+	if err := parallel.Each(r.Gone, func(o *catalog.Object) error { return j.journal.Vanish(ctx, o) }); err != nil {
 		return err
 	}
 	if err := j.work(ctx, r.Tasks, j.o.Workers); err != nil {
 		return err
 	}
-	return j.doubtful(ctx, r.Suspects)
+	return j.takeSuspects(ctx, r.Suspects)
+}
+
+// maxWakes bounds how often one run derives an object again. If the catalog names a companion that no
+// archive holds any more, that companion would wake the object each time.
+const maxWakes = 2
+
+// takeOwed derives again the objects of this run's sources that obligations name: obligations of
+// earlier runs, of this run, and of the workers beside it.
+func (j *job) takeOwed(ctx context.Context) error {
+	if j.o.DryRun || j.o.Isolated {
+		return nil
+	}
+	tried := make(map[string]int)
+	for !j.late() && ctx.Err() == nil {
+		owed, err := j.readOwed(ctx)
+		if err != nil {
+			return err
+		}
+		for url, n := range tried {
+			if n >= maxWakes {
+				delete(owed, url)
+			}
+		}
+		tasks, err := j.waits.Tasks(ctx, j.lister, owed)
+		if err != nil {
+			return err
+		}
+		if len(tasks) == 0 {
+			return nil
+		}
+		for _, t := range tasks {
+			tried[t.URL]++
+		}
+		r := &discover.Round{Tasks: tasks}
+		r.Part()
+		if err := j.work(ctx, r.Tasks, j.o.Workers); err != nil {
+			return err
+		}
+		if err := j.takeSuspects(ctx, r.Suspects); err != nil {
+			return err
+		}
+		// An object ends, and its obligations with it, when the lake names its loads.
+		j.publisher.FlushLake(ctx)
+	}
+	return nil
 }

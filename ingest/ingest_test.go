@@ -13,6 +13,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/publish"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/catalog"
 )
@@ -356,7 +357,7 @@ func TestLargeLoad(t *testing.T) {
 		fmt.Fprintf(&b, "f %d %d n%x_%x_%x %d\n", i*16, i*16+16, i*7919, i*104729, i*1299709, i*31%9973)
 	}
 	w.put("big.so", b.String())
-	if r := w.run(); r.Objects.Loaded != 1 || r.Bytes.Stored < ownBatch {
+	if r := w.run(); r.Objects.Loaded != 1 || r.Bytes.Stored < publish.OwnBatchBytes {
 		t.Fatalf("%+v", r)
 	}
 	w.verify()

@@ -11,7 +11,11 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// isolate takes an object in a process of its own. Only if that dies, too, is the object to blame.
+// maxInterrupted is how often an object may have been open when a process died before it gets a process
+// of its own.
+const maxInterrupted = 3
+
+// isolate takes an object in a process of its own. If that process dies, too, the object is to blame.
 func (j *job) isolate(ctx context.Context, t *discover.Task) error {
 	if j.late() || j.o.Limit > 0 && j.taken >= j.o.Limit {
 		return j.leaveAll(ctx, []*discover.Task{t})
@@ -23,7 +27,7 @@ func (j *job) isolate(ctx context.Context, t *discover.Task) error {
 	if err := j.openAccount(ctx); err != nil {
 		return err
 	}
-	ours, err := j.begin(ctx, t)
+	ours, err := j.journal.Begin(ctx, t)
 	if err != nil || !ours {
 		return err
 	}
@@ -43,7 +47,7 @@ func (j *job) isolate(ctx context.Context, t *discover.Task) error {
 			j.adopt(child, t, now)
 		}
 		return nil
-	case now.Owner == j.worker && j.o.Isolate != nil: // it did not come so far as to open the object
+	case now.Owner == j.o.Worker && j.o.Isolate != nil: // it did not come so far as to open the object
 		if died == nil {
 			died = fmt.Errorf("its process did not take it")
 		}
@@ -53,17 +57,17 @@ func (j *job) isolate(ctx context.Context, t *discover.Task) error {
 	if died == nil {
 		died = fmt.Errorf("it ended without a word")
 	}
-	if now.Owner != j.worker {
+	if now.Owner != j.o.Worker {
 		if _, err := j.crew.Judge(ctx, now.Owner); err != nil {
 			return err
 		}
 	}
-	o := j.entry(t, catalog.ObjectRejected)
-	o.Reason, o.Attempts, o.By = fmt.Sprintf("%s: %v", ledger.ReasonCrashed, died), 0, j.by()
-	if err := j.rename(ctx, t.Named, o); err != nil {
+	o := j.journal.Entry(t, catalog.ObjectRejected)
+	o.Reason, o.Attempts, o.By = fmt.Sprintf("%s: %v", ledger.ReasonCrashed, died), 0, j.journal.Account
+	if err := j.journal.Rename(ctx, t.Named, o); err != nil {
 		return err
 	}
-	ok, err := j.note(ctx, now, o)
+	ok, err := j.journal.Write(ctx, now, o)
 	if err == nil && ok {
 		j.count(o, nil, []report.Rejection{{URL: t.URL, Error: o.Reason}})
 	}
@@ -75,24 +79,10 @@ func (j *job) isolate(ctx context.Context, t *discover.Task) error {
 func (j *job) adopt(child *report.Report, t *discover.Task, o *catalog.Object) {
 	var rejected []report.Rejection
 	if child != nil {
-		j.mu.Lock()
-		r := j.report
-		r.Artifacts += child.Artifacts
-		r.IDs = report.UpTo(r.IDs, child.IDs, report.MaxListed)
-		r.Wanted = report.UpTo(r.Wanted, child.Wanted, report.MaxListed)
+		j.tally.Write(func(r *report.Report) { r.AddChild(child) })
 		for _, n := range child.Wanted {
-			j.wanted.Arrive(n.Name)
+			j.publisher.Wanted.Arrive(n.Name)
 		}
-		r.Ranges += child.Ranges
-		r.Classes += child.Classes
-		r.Bytes.Read += child.Bytes.Read
-		r.Bytes.Stored += child.Bytes.Stored
-		r.Bytes.Lake += child.Bytes.Lake
-		r.Append(&r.Warnings, child.Warnings...)
-		r.Append(&r.Held, child.Held...)
-		r.AddConflicts(child.Conflicts...)
-		r.LakeFiles = append(r.LakeFiles, child.LakeFiles...)
-		j.mu.Unlock()
 		rejected = child.Rejected
 	}
 	if !t.Rederive || o.State == catalog.ObjectRejected {
@@ -100,9 +90,10 @@ func (j *job) adopt(child *report.Report, t *discover.Task, o *catalog.Object) {
 	}
 }
 
-// doubtful takes objects that were open when a process died, each alone with nothing else unfinished, so that the
-// next death has one culprit. One that was there too often gets a process of its own.
-func (j *job) doubtful(ctx context.Context, suspects []*discover.Task) error {
+// takeSuspects takes objects that were open when a process died: each alone, with nothing else
+// unfinished, so that the next death has one culprit. After maxInterrupted deaths an object gets a
+// process of its own.
+func (j *job) takeSuspects(ctx context.Context, suspects []*discover.Task) error {
 	for _, t := range suspects {
 		if t.Ledger.Interrupted+1 >= maxInterrupted && !j.o.Isolated {
 			if err := j.isolate(ctx, t); err != nil {

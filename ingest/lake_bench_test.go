@@ -15,6 +15,7 @@ import (
 	"github.com/symlake/symlake/formats/elf"
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/build"
 	"github.com/symlake/symlake/ingest/spill"
 	"github.com/symlake/symlake/ingest/sweep"
 	"github.com/symlake/symlake/sinks"
@@ -122,5 +123,5 @@ func sweptRuns(b *testing.B, file string) (*symbol.Artifact, []*symbol.Run) {
 	if err != nil {
 		b.Fatal(fmt.Errorf("sweep: %w", err))
 	}
-	return clone(&a.Artifact), runs
+	return build.Clone(&a.Artifact), runs
 }

@@ -9,7 +9,8 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/ingest/build"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
@@ -29,7 +30,7 @@ func TestLastingIsUnchanged(t *testing.T) {
 	w.put("a.so", "FAKE\nid aa\nf 10 20 first 1")
 	encoded := 0
 	w.o.Span = func(ctx context.Context, stage, _ string) (context.Context, func(error)) {
-		if stage == stageEncode {
+		if stage == report.StageEncode {
 			if encoded++; encoded == 1 {
 				w.put("a.so", "FAKE\nid aa\nf 10 20 second 2")
 			}
@@ -61,7 +62,7 @@ func TestLastingIsCutOff(t *testing.T) {
 				if cut.early {
 					w.put("a.so", "cut off")
 				}
-				for i := range uint64(2 * feedRanges) {
+				for i := range uint64(2 * build.FeedRanges) {
 					function := uint32(0)
 					if cut.many || i < 16 {
 						function = uint32(1 + i%16)
@@ -81,7 +82,7 @@ func TestLastingIsCutOff(t *testing.T) {
 		}
 		w.put("a.so", text.String())
 		w.o.Span = func(ctx context.Context, stage, _ string) (context.Context, func(error)) {
-			if stage == stageEncode {
+			if stage == report.StageEncode {
 				w.put("a.so", "cut off")
 			}
 			return ctx, func(error) {}
@@ -90,15 +91,5 @@ func TestLastingIsCutOff(t *testing.T) {
 			t.Fatalf("%d published of a file that is gone", r.Artifacts)
 		}
 		w.is("a.so", catalog.ObjectSkipped)
-	}
-}
-
-// A lake keeps strings when the object is closed.
-func TestLastingIsCopiedForALake(t *testing.T) {
-	for _, lake := range []sinks.Lake{nil, struct{ sinks.Lake }{}} {
-		e := &encoding{of: &formats.Artifact{Lasting: true}, x: &object{j: &job{o: Options{Lake: lake}}}}
-		if e.lasting() != (lake == nil) {
-			t.Errorf("with a lake %v they last: %v", lake, e.lasting())
-		}
 	}
 }

@@ -85,14 +85,6 @@ type Options struct {
 	Progress func(Event)
 }
 
-const (
-	// maxInterrupted is how often an object may have been open when a process died
-	// before it is taken in a process of its own.
-	maxInterrupted = 3
-	// maxAttempts is in how many runs an object may fail before it is quarantined.
-	maxAttempts = 3
-)
-
 func (o Options) withDefaults() Options {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

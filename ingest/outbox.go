@@ -42,5 +42,5 @@ func (j *job) closeAccount(ctx context.Context, ended error) error {
 	if err := j.outbox.Close(ctx, &r); err != nil {
 		return err
 	}
-	return j.wanted.Strike(ctx, j.cat)
+	return j.publisher.Wanted.Strike(ctx, j.cat)
 }

@@ -123,7 +123,7 @@ type powerLoss struct {
 	before string // as it was
 	record string // of the process's system calls
 	names  string // pattern of the source
-	right  []outcome
+	right  []aftermath
 }
 
 func newPowerLoss(t *testing.T, s *scenario) *powerLoss {
@@ -220,14 +220,14 @@ func (p *powerLoss) tryAll() (images int) {
 }
 
 // finish does what an operator does next, on a folder as a process left it.
-func (p *powerLoss) finish(folder string) outcome {
+func (p *powerLoss) finish(folder string) aftermath {
 	p.t.Helper()
 	w := diskWorld(p.t, p.s, p.dir, folder, false)
 	defer w.store.Close()
 	w.src.Names = p.names
 	w.now = w.now.Add(time.Minute)
 	p.s.settle(w)
-	o := outcome{w.verifyWithLake(), w.inventory()}
+	o := aftermath{w.verifyWithLake(), w.inventory()}
 	w.noOrphans()
 	if p.s.check != nil {
 		p.s.check(w)

@@ -32,7 +32,7 @@ func Rename(ctx context.Context, srcs []discover.Source, o Options) (*report.Rep
 		err = j.renameAll(ctx)
 	}
 	if err == nil {
-		err = j.project(ctx)
+		err = j.publisher.UpdateLake(ctx)
 	}
 	j.report.Seconds = j.o.Now().Sub(j.report.Started).Seconds()
 	return j.report, err
@@ -83,7 +83,7 @@ func (j *job) renameAll(ctx context.Context) error {
 	return parallel.Each(all, func(c renaming) error {
 		next := *c.old
 		next.App = c.app
-		_, err := j.note(ctx, c.old, &next) // who changed it meanwhile read the names as they are now
+		_, err := j.journal.Write(ctx, c.old, &next) // who changed it meanwhile read the names as they are now
 		return err
 	})
 }

@@ -3,13 +3,13 @@ package ingest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/build"
 )
 
 // stuck is a format whose objects name the stage in which the parser waits for stop and takes notice of nothing else.
@@ -80,33 +80,8 @@ func TestStuck(t *testing.T) {
 		t.Errorf("%v", r.Failed)
 	}
 	// Each of them alone would be waited for longer than that.
-	if took := time.Since(began); took > time.Duration(len(stages)/2)*abandonTime {
+	if took := time.Since(began); took > time.Duration(len(stages)/2)*build.AbandonTime {
 		t.Errorf("the run took %v", took)
 	}
 	w.verify()
-}
-
-func TestPatience(t *testing.T) {
-	for objectTime, want := range map[time.Duration]time.Duration{time.Hour: abandonTime, time.Second: time.Second} {
-		if got := patience(objectTime); got != want {
-			t.Errorf("%v is left after %v, want %v", objectTime, got, want)
-		}
-	}
-}
-
-// A sweep of runs of which none comes out ends with its object's time.
-func TestSweepEnds(t *testing.T) {
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errTime)
-	n := 0
-	next := patient(ctx, func(*symbol.Run) (uint64, bool, error) { n++; return 0, true, nil })
-	for range 1 << 20 {
-		if _, _, err := next(nil); err != nil {
-			if !errors.Is(err, errTime) {
-				t.Fatal(err)
-			}
-			return
-		}
-	}
-	t.Fatalf("%d runs were read", n)
 }

@@ -153,7 +153,7 @@ func TestPublishedMeanwhile(t *testing.T) {
 	other.world.store, other.o.Store, other.o.Keyring, other.cat, other.ring = w.store, w.store, w.ring, w.cat, w.ring
 	var once sync.Once
 	w.o.Span = func(ctx context.Context, stage, _ string) (context.Context, func(error)) {
-		if stage == stageWrite { // it was read, and is not published
+		if stage == report.StageWrite { // it was read, and is not published
 			once.Do(func() { other.ingest(0) })
 		}
 		return ctx, func(error) {}

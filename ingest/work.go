@@ -11,12 +11,19 @@ import (
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/parallel"
+	"github.com/symlake/symlake/ingest/report"
 )
 
-// work takes tasks, several at once, until all are ended and published.
+const (
+	// A run notes the attempts at noteObjects objects together, if they have noteBytes at most.
+	noteObjects = 32
+	noteBytes   = 64 << 20
+)
+
+// work reads the objects of tasks, several at once, until all of them are published.
 func (j *job) work(ctx context.Context, tasks []*discover.Task, workers int) error {
-	if j.crew.Others() && len(tasks) > 1 { // each process begins elsewhere
-		at := int(binary.BigEndian.Uint64(j.worker[:]) % uint64(len(tasks)))
+	if j.crew.Others() && len(tasks) > 1 { // each worker begins at another object
+		at := int(binary.BigEndian.Uint64(j.o.Worker[:]) % uint64(len(tasks)))
 		tasks = append(slices.Clone(tasks[at:]), tasks[:at]...)
 	}
 	if len(tasks) > 0 {
@@ -32,16 +39,19 @@ func (j *job) work(ctx context.Context, tasks []*discover.Task, workers int) err
 	for range min(workers, len(tasks)) {
 		wg.Go(func() {
 			for t := range queue {
-				j.take(ctx, t)
+				if t.Owed == nil {
+					t.Owed = j.owed[t.URL]
+				}
+				j.builder.Build(ctx, t)
 			}
 		})
 	}
 	rest, err := j.feed(ctx, tasks, queue)
 	close(queue)
 	wg.Wait()
-	j.group.settle(ctx, j)
+	j.publisher.Flush(ctx)
 	if len(tasks) > 0 && tasks[0].Suspect {
-		j.noteWaiting(ctx, 0) // the next one may kill us, too
+		j.publisher.NotePublished(ctx, 0) // the next object may kill this process, too
 	}
 	err = errors.Join(err, j.leaveAll(ctx, rest))
 	if cause := context.Cause(ctx); cause != nil {
@@ -50,12 +60,10 @@ func (j *job) work(ctx context.Context, tasks []*discover.Task, workers int) err
 	return err
 }
 
-// leaveAll notes what was not got to; when the run is asked to stop, only what
-// it had noted as attempted.
+// leaveAll notes the objects that the run did not get to. If the run was asked to stop, it notes only
+// those whose attempt it had noted.
 func (j *job) leaveAll(ctx context.Context, rest []*discover.Task) error {
-	j.mu.Lock()
-	j.report.Objects.Pending += len(rest)
-	j.mu.Unlock()
+	j.tally.Write(func(r *report.Report) { r.Objects.Pending += len(rest) })
 	if j.o.DryRun {
 		return nil
 	}
@@ -65,19 +73,17 @@ func (j *job) leaveAll(ctx context.Context, rest []*discover.Task) error {
 		ctx, cancel = ledger.Detached(ctx)
 		defer cancel()
 	}
-	errs := make([]error, len(rest))
-	parallel.Do(len(rest), func(i int) { errs[i] = j.leave(ctx, rest[i]) })
-	return errors.Join(errs...)
+	return parallel.Each(rest, func(t *discover.Task) error { return j.journal.Leave(ctx, t) })
 }
 
-// feed notes attempts and gives tasks to the workers; rest is what limit or
-// deadline left over.
+// feed notes attempts, and gives tasks to the workers. It returns the tasks that limit or deadline left
+// over.
 func (j *job) feed(ctx context.Context, tasks []*discover.Task, queue chan<- *discover.Task) (rest []*discover.Task, err error) {
 	for len(tasks) > 0 {
 		n, size := 0, int64(0)
 		most := noteObjects
 		if j.crew.Others() {
-			// What this one has not noted is free for the others: towards the end, much of it.
+			// Objects that this worker has not noted are free for the others: towards the end, most of them.
 			most = min(most, max(2*j.o.Workers, len(tasks)/noteObjects))
 			if tasks, err = j.crew.PassOver(ctx, tasks, most); err != nil {
 				return append(rest, tasks...), err
@@ -100,7 +106,7 @@ func (j *job) feed(ctx context.Context, tasks []*discover.Task, queue chan<- *di
 		now := tasks[:n]
 		tasks = tasks[n:]
 		ours, errs := make([]bool, n), make([]error, n)
-		parallel.Do(n, func(i int) { ours[i], errs[i] = j.begin(ctx, now[i]) })
+		parallel.Do(n, func(i int) { ours[i], errs[i] = j.journal.Begin(ctx, now[i]) })
 		if err := errors.Join(errs...); err != nil {
 			for i, t := range now {
 				if ours[i] || errs[i] != nil { // else another process has it
@@ -128,5 +134,3 @@ func (j *job) feed(ctx context.Context, tasks []*discover.Task, queue chan<- *di
 	}
 	return rest, nil
 }
-
-func (j *job) late() bool { return !j.o.Deadline.IsZero() && !j.o.Now().Before(j.o.Deadline) }

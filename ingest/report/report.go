@@ -146,6 +146,50 @@ func (r *Report) AddConflicts(list ...Conflict) {
 	}
 }
 
+// CountObject counts an object that ended in a state.
+func (r *Report) CountObject(url string, state catalog.ObjectState, reason string, rejected []Rejection) {
+	n := &r.Objects
+	switch state {
+	case catalog.ObjectLoaded:
+		n.Loaded++
+	case catalog.ObjectKept:
+		n.Kept++
+	case catalog.ObjectConflict:
+		n.Conflict++
+	case catalog.ObjectSkipped:
+		n.Skipped[ledger.ShortReason(reason)]++
+	case catalog.ObjectRejected:
+		n.Rejected++
+	case catalog.ObjectPending:
+		n.Pending++
+	case catalog.ObjectGone:
+		n.Gone++
+	case catalog.ObjectFailed:
+		n.Failed++
+		r.Append(&r.Failed, Rejection{url, reason})
+	}
+	if state != catalog.ObjectFailed && state != catalog.ObjectPending {
+		r.Append(&r.Rejected, rejected...)
+	}
+}
+
+// AddChild adds the report of a process that this run started for one object. The rejections of the
+// child are not added: see CountObject.
+func (r *Report) AddChild(c *Report) {
+	r.Artifacts += c.Artifacts
+	r.IDs = UpTo(r.IDs, c.IDs, MaxListed)
+	r.Wanted = UpTo(r.Wanted, c.Wanted, MaxListed)
+	r.Ranges += c.Ranges
+	r.Classes += c.Classes
+	r.Bytes.Read += c.Bytes.Read
+	r.Bytes.Stored += c.Bytes.Stored
+	r.Bytes.Lake += c.Bytes.Lake
+	r.Append(&r.Warnings, c.Warnings...)
+	r.Append(&r.Held, c.Held...)
+	r.AddConflicts(c.Conflicts...)
+	r.LakeFiles = append(r.LakeFiles, c.LakeFiles...)
+}
+
 // CountLoad counts a load that was published.
 func (r *Report) CountLoad(l *row.Loaded) {
 	r.Artifacts++

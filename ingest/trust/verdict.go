@@ -13,11 +13,14 @@ package trust
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -114,4 +117,47 @@ func agrees(p, l *row.Loaded) bool {
 // it. A source of a worse format and a higher rank does not replace it.
 func unowned(p *row.Loaded) bool {
 	return p.Claimed() == (row.Standing{}) && p.Layout == (symbol.Layout{})
+}
+
+// Between decides between a new load l and the load that rec publishes. accepted is the digest that
+// a person accepted in a conflict ("": none). force replaces pinned loads, too.
+func Between(rec *catalog.Record, l *row.Loaded, accepted string, force bool) Verdict {
+	p := rec.Published
+	if p != nil && !rec.State.Removed() && accepted != "" && accepted == hex.EncodeToString(l.Digest[:]) {
+		return Load
+	}
+	if rec.State.Sticky() && !force {
+		return Keep
+	}
+	if p == nil {
+		return Load
+	}
+	if r := Relate(l.Source.Standing, l.Source.URL, p); r != Own {
+		return Decide(r, p, l)
+	}
+	if record.IsFrom(p, l.Source.URL, l.Source.Member) || force && rec.State.Sticky() || Beats(l, p) {
+		return Load
+	}
+	return Keep
+}
+
+// Worse says why l is much worse than the published load p: one of its counts is below the share
+// least of p's. "": it is not.
+func Worse(p, l *row.Loaded, least float64) string {
+	if p == nil || least <= 0 || l.Rank < p.Rank || len(p.WrappedKey) == 0 {
+		return ""
+	}
+	below := func(what string, now, was uint64) string {
+		if float64(now) >= least*float64(was) {
+			return ""
+		}
+		return fmt.Sprintf("min_quality %g: %s is %d, and %d in the published load; ingest --force takes it", least, what, now, was)
+	}
+	if l.Artifact.Kind == symbol.R8 {
+		return cmp.Or(below("classes", l.Ranges, p.Ranges), below("members", l.Members, p.Members))
+	}
+	if l.Quality.WithLine > p.Quality.WithLine {
+		return ""
+	}
+	return cmp.Or(below("bytes with a line", l.Quality.WithLine, p.Quality.WithLine), below("bytes covered", l.Quality.Covered, p.Quality.Covered))
 }

@@ -1,4 +1,4 @@
-package ingest
+package build
 
 import (
 	"context"
@@ -8,32 +8,28 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/sinks/bucket"
-	"github.com/symlake/symlake/sinks/scratch"
 )
 
-// Visit hears of each object and member that Walk opened: f is nil if no
-// format knows it, err says why it could not be opened. in and obj are valid during the call.
+// Visit is called for each object and member that Walk opened: f is nil if no format knows it, err
+// says why it could not be opened. in and obj are valid during the call.
 type Visit func(in *formats.Input, f *formats.Format, obj *formats.Object, err error) error
 
-// Walk opens every object of a source and, nested as ingest nests, its
-// members; nothing is stored. Companions are what lies beside an object. Of o only Formats, Limits, MemoryBytes and
-// Scratch are used. visit's error comes back unchanged.
-func Walk(ctx context.Context, s discover.Source, o Options, visit Visit) error {
-	o = o.withDefaults()
+// Walk opens every object of a source and, nested as ingest nests, its members. It stores nothing.
+// Companions are found beside an object only. visit's error comes back unchanged.
+func Walk(ctx context.Context, s discover.Source, list []*formats.Format, o Opener, visit Visit) error {
 	src, err := discover.NewSource(s)
 	if err != nil {
 		return err
 	}
-	j := &job{o: o, budget: scratch.NewBudget(o.MemoryBytes)}
 	one := func(e bucket.Entry) error {
-		in, err := j.openInput(ctx, src.Bucket, e)
+		in, err := o.Open(ctx, src.Bucket, e)
 		if err != nil {
 			return fmt.Errorf("open %s: %w", src.Bucket.URL(e.Key), err)
 		}
 		in.Companion = func(ctx context.Context, want formats.Ref) (*formats.Input, error) {
-			return j.beside(ctx, src.Bucket, e.Key, want.Name, func(string) (bool, error) { return true, nil })
+			return o.openBeside(ctx, src.Bucket, e.Key, want.Name, func(string) (bool, error) { return true, nil })
 		}
-		return errors.Join(walkInput(ctx, in, o.Formats, &j.o.Limits, 0, visit), release(in))
+		return errors.Join(walkInput(ctx, in, list, o.Limits, 0, visit), release(in))
 	}
 	if s.Key != "" {
 		e, _, err := src.Bucket.Stat(ctx, s.Key)
@@ -63,7 +59,7 @@ func walkInput(ctx context.Context, in *formats.Input, list []*formats.Format, l
 	if depth >= limits.Nesting {
 		return visit(in, f, nil, &formats.Error{Format: f.Name, Want: fmt.Sprintf("at most %d archives inside each other", limits.Nesting), Err: formats.ErrLimit})
 	}
-	var ours error // what visit or a member's reading said: not the archive's fault
+	var ours error // an error of visit, or of reading a member: not the archive's fault
 	err = formats.Guard(f.Name, func() error {
 		return obj.Members(ctx, func(m *formats.Input) error {
 			ours = walkInput(ctx, m, list, limits, depth+1, visit)

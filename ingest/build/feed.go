@@ -1,4 +1,4 @@
-package ingest
+package build
 
 import (
 	"errors"
@@ -8,11 +8,12 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// feedRanges is about how many ranges are handed over at once. One such parcel is written while the next is filled.
-const feedRanges = 8 << 10
+// FeedRanges is about how many ranges a parcel holds. A taker writes one while the sweep fills the
+// next.
+const FeedRanges = 8 << 10
 
-// A feed to one has so many parcels, a feed to two as many as one of them may be behind: the encoder of the store's rows
-// begins with the names, and the lake goes ahead meanwhile.
+// A feed to one taker has feedParcels. A feed to two has aheadParcels, so that one taker may be behind:
+// the encoder of the store's rows begins with the names, and the lake goes ahead meanwhile.
 const (
 	feedParcels  = 2
 	aheadParcels = 4
@@ -67,7 +68,7 @@ type feed struct {
 	most  int // parcels
 	made  int
 	open  *parcel
-	full  []chan *parcel // by taker; nil: nothing has been handed over yet
+	full  []chan *parcel // by taker; nil: no parcel has been sent yet
 	empty chan *parcel
 	done  chan error // of a taker
 }
@@ -94,7 +95,7 @@ func (p *parcel) another() *parcel {
 		ranges: make([]symbol.Range, 0, cap(p.ranges)), scopes: make([]symbol.Scope, 0, cap(p.scopes)), marks: make([]symbol.Mark, 0, cap(p.marks))}
 }
 
-// close makes the runs whole: nothing is added any more.
+// close makes the runs whole, after the last one was added.
 func (p *parcel) close() {
 	ranges, scopes, marks := 0, 0, 0
 	for i := range p.runs {
@@ -124,10 +125,10 @@ func newFeed(most int, to ...func(*symbol.Script) error) *feed {
 // write gives a run to the other goroutines. Their errors are returned by end.
 func (f *feed) write(r *symbol.Script) error {
 	f.open.add(r)
-	if len(f.open.ranges) < feedRanges {
+	if len(f.open.ranges) < FeedRanges {
 		return nil
 	}
-	f.hand()
+	f.send()
 	select {
 	case f.open = <-f.empty:
 	default:
@@ -142,14 +143,14 @@ func (f *feed) write(r *symbol.Script) error {
 	return nil
 }
 
-// hand hands the open parcel over.
-func (f *feed) hand() {
+// send gives the open parcel to all takers.
+func (f *feed) send() {
 	if f.full == nil {
 		f.empty, f.done = make(chan *parcel, f.most), make(chan error, len(f.to))
 		for _, to := range f.to {
 			full := make(chan *parcel, f.most)
 			f.full = append(f.full, full)
-			go f.take(full, to)
+			go f.run(full, to)
 		}
 	}
 	f.open.close()
@@ -159,8 +160,8 @@ func (f *feed) hand() {
 	}
 }
 
-// take lets one of them have what was handed over. After an error nothing more.
-func (f *feed) take(full <-chan *parcel, to func(*symbol.Script) error) {
+// run gives parcels to a taker, until its first error.
+func (f *feed) run(full <-chan *parcel, to func(*symbol.Script) error) {
 	var err error
 	for p := range full {
 		if err == nil {
@@ -182,7 +183,7 @@ func (f *feed) end() (err error) {
 		}
 		return err
 	}
-	f.hand()
+	f.send()
 	for _, full := range f.full {
 		close(full)
 	}

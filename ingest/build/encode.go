@@ -1,4 +1,4 @@
-package ingest
+package build
 
 import (
 	"context"
@@ -12,6 +12,10 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/failure"
+	"github.com/symlake/symlake/ingest/outcome"
+	"github.com/symlake/symlake/ingest/publish"
+	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/spill"
 	"github.com/symlake/symlake/ingest/sweep"
 	"github.com/symlake/symlake/sinks"
@@ -19,14 +23,11 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// maxMissing is how many missing parts a load names: they stand in its record,
-// which every look-up reads. A binary has up to 40,000 split units.
+// maxMissing is how many missing parts a load names: they stand in its record, which every look-up
+// reads. A binary has up to 40,000 split units.
 const maxMissing = 1000
 
-// maxWarnings is how many warnings of its parser a load keeps.
-const maxWarnings = 100
-
-// errNoRuns: an artifact has nothing to store.
+// errNoRuns says that an artifact has nothing to store.
 var errNoRuns = errors.New("the artifact has no ranges and no classes")
 
 // encoding makes the rows of one artifact.
@@ -37,20 +38,20 @@ type encoding struct {
 	known   *symbol.Artifact // a copy, which outlives the object
 	member  string
 	layout  symbol.Layout
-	secret  *row.Secret // that classes have their positions by; nil: there are none
+	secret  *row.Secret // gives classes their positions; nil: there are none
 	quality symbol.Quality
-	// runs gives the swept runs, in order, to what begin makes of their strings, as often as it is called; begin is
-	// not called when there are none.
+	// runs gives the swept runs, in order, to the takers that begin makes for their strings, as often
+	// as it is called. It does not call begin if there are no runs.
 	runs func(ctx context.Context, begin beginner) (sweep.Counts, error)
 }
 
 type beginner func(row.Table) (takers, error)
 
-// sort explodes the artifact into a sorter, which runs then reads as often as wanted and the caller closes, also
-// after an error.
+// sort explodes the artifact into a sorter. Then runs reads it as often as it is called. The caller
+// closes the sorter, after an error too.
 func (e *encoding) sort(ctx context.Context) (*spill.Sorter, error) {
-	j, a := e.x.j, e.of
-	options := spill.Options{Budget: j.budget, Scratch: j.o.Scratch, Disk: j.disk, StringBytes: e.stringBytes(),
+	b, a := e.x.b, e.of
+	options := spill.Options{Budget: b.Budget, Scratch: b.Scratch, Disk: b.Disk, StringBytes: e.stringBytes(),
 		Lasting: e.lasting()}
 	if a.Kind.HasClasses() {
 		// Positions of classes depend on the load's key. One load at most is stored under it.
@@ -61,7 +62,7 @@ func (e *encoding) sort(ctx context.Context) (*spill.Sorter, error) {
 		options.Position = e.secret.Position
 	}
 	s := spill.New(options)
-	within, ended := j.span(ctx, stageExplode, a.Canonical)
+	within, ended := b.Tally.Begin(ctx, report.StageExplode, a.Canonical)
 	err := e.explode(within, s)
 	ended(err)
 	if err != nil {
@@ -125,7 +126,7 @@ func (e *encoding) explode(ctx context.Context, s *spill.Sorter) error {
 		}
 	}
 	var wg sync.WaitGroup
-	for range min(e.x.j.o.Workers, e.of.Parts) {
+	for range min(e.x.b.Workers, e.of.Parts) {
 		wg.Go(func() {
 			if err := work(); err != nil {
 				stop(err) // the first one counts
@@ -148,12 +149,12 @@ func (e *encoding) part(ctx context.Context, part int, to formats.Takers) (q sym
 	return q, err
 }
 
-// exploded notes what the parser says of all parts together, and of each (warnings).
+// exploded notes the parser's quality of all parts together, and its warnings by part.
 func (e *encoding) exploded(total symbol.Quality, warnings map[int][]string) error {
 	slices.Sort(total.Missing)
 	total.Missing = slices.Compact(total.Missing)
 	warn := func(text string) {
-		if len(total.Warnings) < maxWarnings && !slices.Contains(total.Warnings, text) {
+		if len(total.Warnings) < outcome.MaxWarnings && !slices.Contains(total.Warnings, text) {
 			total.Warnings = append(total.Warnings, text)
 		}
 	}
@@ -172,21 +173,20 @@ func (e *encoding) exploded(total symbol.Quality, warnings map[int][]string) err
 		}
 	}
 	e.quality = total
-	e.x.mu.Lock()
-	e.x.lacks = append(e.x.lacks, total.Missing...)
-	e.x.mu.Unlock()
+	e.x.Lack(total.Missing)
 	return nil
 }
 
-// unchanged checks that what was read is what was listed.
+// unchanged checks that the bytes that were read are the listed object's.
 func (e *encoding) unchanged(ctx context.Context) error {
-	if _, remote := e.x.t.Source.Bucket.(bucket.Fetcher); remote {
+	if _, remote := e.x.Task.Source.Bucket.(bucket.Fetcher); remote {
 		return nil
 	}
 	return e.x.unchanged(ctx)
 }
 
-// patient returns next, which ends with the context: a sweep may read millions of runs before one comes out.
+// patient returns next, but ends with the context: a sweep may read millions of runs before it gives
+// one.
 func patient[R, O any](ctx context.Context, next func(*R) (O, bool, error)) func(*R) (O, bool, error) {
 	n := 0
 	return func(into *R) (order O, ok bool, err error) {
@@ -216,7 +216,7 @@ func (e *encoding) sorted(ctx context.Context, s *spill.Sorter, begin beginner) 
 		return sweep.Classes(sweep.ClassSource[spill.Order](patient(ctx, m.NextClass)), func(c *row.Packed) error { return to.class(c, &table) })
 	}
 	aside := e.x.spareSlot()
-	if aside { // the load is alone on two processors at least: what is swept is encoded beside
+	if aside { // the load is alone on two processors at least: another goroutine encodes the swept runs
 		defer e.x.unslot()
 	}
 	take, end := to.beside(aside)
@@ -233,12 +233,12 @@ func (e *encoding) sorted(ctx context.Context, s *spill.Sorter, begin beginner) 
 	return counts, errors.Join(err, end())
 }
 
-// passed passes the runs of an artifact that has them in order on as they are exploded.
+// passed gives the runs of an artifact that has them in order, as they are exploded.
 func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, error) {
 	var script sweep.Script
 	held := int64(0)
 	end := func() error { return nil }
-	defer func() { e.x.j.budget.Give(held) }()
+	defer func() { e.x.b.Budget.Give(held) }()
 	q, err := e.part(ctx, 0, formats.Takers{Script: func(r *symbol.Script) error {
 		if script.Emit == nil {
 			size := textBytes(r.Strings)
@@ -246,7 +246,7 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 				return &formats.Error{Format: "run", Section: "names", Offset: size, Want: fmt.Sprintf("names of at most %d bytes together", most), Err: formats.ErrLimit}
 			}
 			held = size
-			e.x.j.budget.Force(held)
+			e.x.b.Budget.Force(held)
 			strs := symbol.CloneStrings(r.Strings)
 			table := row.Table{Strings: strs}
 			to, err := begin(table)
@@ -274,10 +274,10 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 	return script.Counts, e.unchanged(ctx)
 }
 
-// stringBytes is what the names of the artifact may take.
-func (e *encoding) stringBytes() int64 { return max(e.x.j.o.MemoryBytes, spill.MinStringBytes) }
+// stringBytes returns the memory that the names of the artifact may take.
+func (e *encoding) stringBytes() int64 { return max(e.x.b.MemoryBytes, spill.MinStringBytes) }
 
-// textBytes is what strings take.
+// textBytes returns the memory that strings take.
 func textBytes(strs []string) (n int64) {
 	for _, s := range strs {
 		n += int64(len(s)) + int64(unsafe.Sizeof(s))
@@ -285,10 +285,11 @@ func textBytes(strs []string) (n int64) {
 	return n
 }
 
-// encode makes the rows of a load, and those of the lake beside them if there is one; errNoRuns when there are none.
-func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.Row) error, lake *lakeBatch) (_ *row.Loaded, err error) {
-	x, j := e.x, e.x.j
-	within, ended := j.span(ctx, stageEncode, e.known.Canonical)
+// encode makes the rows of a load, and the rows of the lake beside them (lake nil: none). The error is
+// errNoRuns if there are none.
+func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.Row) error, lake *publish.Batch) (_ *row.Loaded, err error) {
+	x, b := e.x, e.x.b
+	within, ended := b.Tally.Begin(ctx, report.StageEncode, e.known.Canonical)
 	defer func() { ended(err) }()
 	if err := x.slot(ctx); err != nil {
 		return nil, err
@@ -298,8 +299,8 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	counts, err := e.runs(within, func(t row.Table) (to takers, err error) {
 		given := 0
 		ready := func() (err error) {
-			if enc == nil { // it numbers all names first, and the lake need not wait for that
-				if enc, err = row.NewEncoder(j.o.Keyring, e.known, id, t, write); err != nil {
+			if enc == nil { // it numbers all names first, and the lake does not wait for that
+				if enc, err = row.NewEncoder(b.Keyring, e.known, id, t, write); err != nil {
 					return err
 				}
 			}
@@ -326,15 +327,15 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 		}
 		if lake != nil {
 			if err := lake.Load(e.known, id); err != nil {
-				return to, environment(err)
+				return to, failure.Environment(err)
 			}
 			to.lake = func(r *symbol.Script) error {
 				if script {
-					return environment(lake.WriteScript(r))
+					return failure.Environment(lake.WriteScript(r))
 				}
-				return environment(lake.Write(&r.Run))
+				return failure.Environment(lake.Write(&r.Run))
 			}
-			to.lakeClass = func(c *symbol.Class) error { return environment(lake.WriteClass(c)) }
+			to.lakeClass = func(c *symbol.Class) error { return failure.Environment(lake.WriteClass(c)) }
 		}
 		return to, nil
 	})
@@ -344,7 +345,7 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	case enc == nil:
 		return nil, errNoRuns
 	}
-	if e.of.Texts != nil && x.t.Source.Texts {
+	if e.of.Texts != nil && x.Task.Source.Texts {
 		if err := formats.Guard(e.format.Name, func() error { return e.of.Texts(ctx, enc.AddText) }); err != nil {
 			return nil, err
 		}
@@ -353,10 +354,10 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	if err != nil {
 		return nil, err
 	}
-	l.Format, l.Parser, l.Rank, l.At = e.format.Name, e.format.Version, e.of.Rank, j.o.Now()
+	l.Format, l.Parser, l.Rank, l.At = e.format.Name, e.format.Version, e.of.Rank, b.Now()
 	l.Quality = e.quality
 	l.Quality.Covered, l.Quality.WithLine, l.Quality.WithInline = counts.Covered, counts.WithLine, counts.WithInline
-	l.Source = row.Source{URL: x.t.URL, Member: e.member, ETag: x.t.Entry.ETag, Size: x.t.Entry.Size, Standing: x.t.Source.Standing()}
+	l.Source = row.Source{URL: x.Task.URL, Member: e.member, ETag: x.Task.Entry.ETag, Size: x.Task.Entry.Size, Standing: x.Task.Source.Standing()}
 	l.Layout = e.layout
 	return l, nil
 }

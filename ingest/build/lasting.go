@@ -1,4 +1,4 @@
-package ingest
+package build
 
 import (
 	"fmt"
@@ -7,12 +7,12 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// lasting reports whether the strings of runs are there as long as anybody wants them: the object is open until it is
-// encoded, but the lake keeps strings longer.
-func (e *encoding) lasting() bool { return e.of.Lasting && e.x.j.o.Lake == nil }
+// lasting reports whether the strings of runs last until the load is encoded: the object is open so
+// long, but the lake keeps strings longer.
+func (e *encoding) lasting() bool { return e.of.Lasting && e.x.b.Publisher.Lake == nil }
 
-// mapped calls f, which reads strings that may lie in a mapped file. It is bucket.ErrChanged when the file became
-// shorter meanwhile.
+// mapped calls f, which reads strings that may lie in a mapped file. The error is bucket.ErrChanged if
+// the file became shorter meanwhile.
 func mapped(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -1,0 +1,146 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/ingest/failure"
+	"github.com/symlake/symlake/ingest/ledger"
+	"github.com/symlake/symlake/ingest/publish"
+	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/trust"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/row"
+)
+
+// artifact decides about one artifact of x, and loads it if need be.
+func (x *object) artifact(ctx context.Context, f *formats.Format, a *formats.Artifact, member string) error {
+	rec, err := x.b.Catalog.Artifacts.Get(ctx, a.ID)
+	if err != nil {
+		return failure.Environment(err)
+	}
+	b, err := x.bid(ctx, f, a, member, rec)
+	if err != nil {
+		return err
+	}
+	pub := x.b.Publisher
+	switch v := x.claim(rec, b); v {
+	case trust.Same, trust.Keep, trust.Confirm:
+		if !rec.State.Removed() {
+			if err := pub.AddNames(ctx, x.Object, rec, x.allNames(&a.Artifact)); err != nil {
+				return err
+			}
+		}
+		if v == trust.Confirm {
+			return pub.Confirm(ctx, x.Object, rec.ID, member, rec.Published.Load)
+		}
+		x.Note(a.ID, member, map[trust.Verdict]string{trust.Same: ledger.OutcomeLoaded, trust.Keep: ledger.OutcomeKept}[v])
+		return nil
+	case trust.Contest:
+		return x.load(ctx, b, rec)
+	}
+	return x.load(ctx, b, nil)
+}
+
+// load explodes and encodes an artifact, and hands it to the publisher. rival, when not nil, has a
+// published load that the new one must beat.
+func (x *object) load(ctx context.Context, b bid, rival *catalog.Record) (err error) {
+	pub, a, member := x.b.Publisher, b.Artifact, b.member
+	e := &encoding{x: x, format: b.format, of: a, known: Clone(&a.Artifact), member: member, layout: b.layout}
+	if e.runs = e.passed; !a.Ordered {
+		s, err := e.sort(ctx)
+		if s != nil {
+			defer func() { err = errors.Join(err, s.Close()) }()
+		}
+		if err != nil {
+			return x.reject(ctx, a.ID, member, err)
+		}
+	}
+	now := x.b.Now()
+	if rival != nil || x.b.DryRun {
+		l, err := e.encode(ctx, row.NewLoad(now), func(sinks.Row) error { return nil }, nil)
+		switch {
+		case errors.Is(err, errNoRuns):
+			x.Note(a.ID, member, ledger.OutcomeSkipped)
+			return nil
+		case err != nil:
+			return x.reject(ctx, a.ID, member, err)
+		}
+		if rival != nil {
+			p := rival.Published
+			if p.Digest == l.Digest && record.IsFrom(p, x.Task.URL, member) && slices.Equal(p.Quality.Missing, l.Quality.Missing) {
+				x.Note(a.ID, member, ledger.OutcomeLoaded)
+				return pub.AddNames(ctx, x.Object, rival, x.allNames(e.known))
+			}
+			switch pub.Verdict(rival, l, b.accepted) {
+			case trust.Dispute:
+				return pub.KeepOut(ctx, x.Object, rival, l)
+			case trust.Confirm:
+				return errors.Join(pub.AddNames(ctx, x.Object, rival, x.allNames(e.known)), pub.Confirm(ctx, x.Object, a.ID, member, p.Load))
+			case trust.Keep:
+				x.Note(a.ID, member, ledger.OutcomeKept)
+				return errors.Join(pub.AddNames(ctx, x.Object, rival, x.allNames(e.known)), pub.AwaitToo(ctx, x.Object, p, l))
+			}
+		}
+		if x.b.DryRun {
+			x.Note(a.ID, member, ledger.OutcomeLoaded)
+			x.CountLoad(l)
+			return nil
+		}
+	}
+	p := &publish.Load{Object: x.Object, Artifact: a.ID, Member: member, ID: row.NewLoad(now), Names: x.allNames(e.known), Accepted: b.accepted}
+	defer p.Abort()
+	if p.Lake, err = pub.TakeBatch(ctx); err != nil {
+		return failure.Environment(err)
+	}
+	p.Loaded, err = e.encode(ctx, p.ID, func(r sinks.Row) error { return failure.Environment(pub.Write(ctx, p, r)) }, p.Lake)
+	if p.Loaded != nil {
+		p.Loaded.By = x.b.Account
+	}
+	nothing := errors.Is(err, errNoRuns)
+	if p.Lake != nil {
+		var ranges uint64
+		if err == nil {
+			ranges = p.Loaded.Ranges
+		}
+		pub.GiveBatch(p.Lake, ranges, err != nil && !nothing && !formats.Rejects(err))
+	}
+	switch {
+	case err == nil:
+		return pub.Hand(p)
+	case nothing:
+		pub.DropFromLake(p)
+		x.Note(a.ID, member, ledger.OutcomeSkipped)
+		return nil
+	}
+	pub.DropFromLake(p)
+	return x.reject(ctx, a.ID, member, err)
+}
+
+// Clone copies an artifact with all strings that may point into the object.
+func Clone(a *symbol.Artifact) *symbol.Artifact {
+	c := *a
+	c.Canonical, c.Arch = strings.Clone(a.Canonical), strings.Clone(a.Arch)
+	c.Names = slices.Clone(a.Names)
+	for i := range c.Names {
+		c.Names[i].Text = strings.Clone(c.Names[i].Text)
+	}
+	c.Anchors = maps.Clone(a.Anchors)
+	for name, at := range a.Anchors {
+		delete(c.Anchors, name)
+		c.Anchors[strings.Clone(name)] = at
+	}
+	return &c
+}
+
+// allNames returns the names of an artifact of x: its own, and the names that the app gives it.
+func (x *object) allNames(a *symbol.Artifact) []symbol.Name {
+	return append(slices.Clone(a.Names), discover.AppNames(x.App, a.Names)...)
+}

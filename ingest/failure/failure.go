@@ -1,0 +1,39 @@
+// Package failure tells whose fault an error is: the object's own, or the environment's.
+package failure
+
+import (
+	"errors"
+	"syscall"
+
+	"github.com/symlake/symlake/sinks/bucket"
+)
+
+var (
+	// ErrTime says that an object took longer than its budget.
+	ErrTime = errors.New("limits.time")
+	// ErrDeadline says that the run's time was over.
+	ErrDeadline = errors.New("the run's deadline has passed")
+)
+
+// environmental is an error of the store, the lake or the disk.
+type environmental struct{ error }
+
+func (e environmental) Unwrap() error { return e.error }
+
+// Environment marks an error of the store, the lake or the disk: no object is to blame. nil stays nil.
+func Environment(err error) error {
+	if err == nil {
+		return nil
+	}
+	return environmental{err}
+}
+
+// IsObjects reports whether a failure may be the object's own: its bytes cannot be had.
+func IsObjects(err error) bool {
+	var env environmental
+	switch {
+	case errors.As(err, &env), errors.Is(err, bucket.ErrChanged):
+		return false
+	}
+	return !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !errors.Is(err, syscall.EMFILE)
+}
