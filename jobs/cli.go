@@ -15,6 +15,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/query"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/workspace"
+	"github.com/symlake/symlake/sinks/all"
 )
 
 // commands are all of them, in the order of --help.
@@ -51,6 +52,6 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 
 // mainWith is Main with the formats that ingest reads.
 func mainWith(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) int {
-	g := program.Program{Commands: commands, Formats: known, Bind: func(p *session.Session) any { return workspace.New(p) }}
+	g := program.Program{Commands: commands, Formats: known, Stores: all.Open, Bind: func(p *session.Session) any { return workspace.New(p) }}
 	return g.Main(ctx, args, in, out, errOut)
 }

@@ -17,13 +17,13 @@ import (
 	formatsall "github.com/symlake/symlake/formats/all"
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/jobs/internal/settings"
-	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/bucket"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 	"github.com/symlake/symlake/sinks/bucket/s3/s3test"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // TestBenchDiscovery measures a run over a bucket of a million keys (SYMLAKE_BENCH_KEYS) with nothing new in
@@ -110,7 +110,7 @@ func fillBucket(t *testing.T, dir string, keys int) {
 func fillLedger(t *testing.T, dir string, b bucket.Bucket) (n int) {
 	t.Helper()
 	ctx := context.Background()
-	s, err := all.Open(ctx, dir, all.Options{})
+	s, err := stores.Open(ctx, dir, stores.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/jobs/internal/settings"
-	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // scheduled is a host as the files of jobs/cron want it: the program, a configuration, folders for state and metrics.
@@ -156,7 +156,7 @@ func TestCrontab(t *testing.T) {
 
 	// A run that finds another one at work leaves no report. A later one leaves its own.
 	before := len(s.reports())
-	unlock, err := all.Join(filepath.Join(s.dir, "store"), "ingest-0-of-1")
+	unlock, err := stores.Join(filepath.Join(s.dir, "store"), "ingest-0-of-1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 	"github.com/symlake/symlake/sinks/lake"
-	"github.com/symlake/symlake/sinks/open"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // LakeOptions says how a lake is opened.
@@ -51,7 +51,7 @@ func OpenLake(ctx context.Context, url string, o LakeOptions) (sinks.Lake, error
 // localFolder is the path of a URL of this machine.
 func localFolder(url string) (string, bool) {
 	if p, ok := strings.CutPrefix(url, "file:"); ok {
-		return open.Path(p), true
+		return stores.Path(p), true
 	}
 	return url, !strings.Contains(url, "://")
 }

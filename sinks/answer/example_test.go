@@ -12,7 +12,7 @@ import (
 )
 
 // A crash pipeline keeps one client and hands it reports as they come. The
-// store is what sinks/all.Open returns for its URL, the keys are what kek.OpenKeyset reads.
+// store is what sinks/stores.Open returns for its URL, the keys are what kek.OpenKeyset reads.
 func Example() {
 	store, keys := lookuptest.ExampleStore()
 	client := answer.New(lookup.New(store, keys, lookup.Options{}))

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/hbase/internal/bulk"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
 )
@@ -19,12 +18,15 @@ type WriteOptions struct {
 	// User is the name for HDFS; "": the user of the URL, or else of the process. HadoopConf is a folder of
 	// core-site.xml and hdfs-site.xml, for name services.
 	User, HadoopConf string
-	// OpenS3 opens a bucket by its name, for a root on S3; nil: such a root is refused.
-	OpenS3 func(ctx context.Context, name string) (bucket.Bucket, error)
+	// Remote opens HBase's files on HDFS and S3; the zero value refuses such a root.
+	Remote Remote
 	// Notice, unless nil, gets sentences for an operator, from any goroutine.
 	Notice func(string)
 	Now    func() time.Time // nil: time.Now
 }
+
+// Remote opens the file systems of HBase that need a library of their own.
+type Remote = bulk.Remote
 
 // writer makes batches and keeps house: it knows the staging folders and the files of regions. Safe
 // for concurrent use.
@@ -59,7 +61,7 @@ const rowFamily = "b"
 func rowColumn() client.Column { return client.Column{Family: rowFamily, Qualifier: "v"} }
 
 func (w *writer) files(ctx context.Context, dir string) (bulk.FileSystem, error) {
-	return bulk.OpenFileSystem(ctx, dir, bulk.FileOptions{User: w.o.User, HadoopConf: w.o.HadoopConf, S3: w.o.OpenS3})
+	return bulk.OpenFileSystem(ctx, dir, bulk.FileOptions{User: w.o.User, HadoopConf: w.o.HadoopConf, Remote: w.o.Remote})
 }
 
 // noteDropped has Tidy ask for a compaction where a load's rows were.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
+	"github.com/symlake/symlake/sinks/hbase/hdfs"
 	"github.com/symlake/symlake/sinks/hbase/internal/bulk"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
 )
@@ -53,7 +54,7 @@ func newTarget(t testing.TB, server *hbasetest.Server, o WriteOptions, splits ..
 		}
 	}
 	x := &target{t: t, server: server}
-	o.Scratch = t.TempDir()
+	o.Scratch, o.Remote.HDFS = t.TempDir(), hdfs.Open
 	o.Notice = func(s string) { x.notices = append(x.notices, s) }
 	one := func(_ context.Context, prefixes [][]byte) ([]uint64, error) {
 		list := make([]uint64, len(prefixes))

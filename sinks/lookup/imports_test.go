@@ -58,7 +58,7 @@ func TestOpenIsThin(t *testing.T) {
 	seen := map[string]bool{}
 	var walk func(pkg, by string)
 	walk = func(pkg, by string) {
-		for _, bad := range []string{"arrow", "parquet", "aws", "s3", "ingest", "bucket/all", "formats/elf", "formats/all", "sinks/all"} {
+		for _, bad := range []string{"arrow", "parquet", "aws", "s3", "hdfs", "rueidis", "ingest", "bucket/all", "formats/elf", "formats/all", "sinks/all"} {
 			if strings.Contains(pkg, bad) {
 				t.Errorf("%s is imported by %s", pkg, by)
 			}
@@ -82,7 +82,7 @@ func TestOpenIsThin(t *testing.T) {
 	deps, err := exec.Command("go", "list", "-deps", module+"sinks/open").Output()
 	lookuptest.NoError(t, err)
 	for _, pkg := range strings.Fields(string(deps)) {
-		for _, bad := range []string{"apache/arrow", "parquet-go", "aws-sdk-go"} {
+		for _, bad := range []string{"apache/arrow", "parquet-go", "aws-sdk-go", "hdfs", "gokrb5"} {
 			lookuptest.FailIf(t, strings.Contains(pkg, bad), "%s is brought along", pkg)
 		}
 	}

@@ -1,8 +1,5 @@
-// Package open makes a look-up client of a store's URL: what a service that
-// embeds the client calls. It names the stores and the shared cache, to read them alone: no
-// lake, no S3, nothing that writes comes with it.
-//
-// It leaves to sinks/all what creates and fills stores, and to lookup all answers.
+// Package open makes a look-up client of a store's URL. A service that embeds the client calls it: neither the
+// lake nor S3 nor HDFS comes with it. Pass the client to answer.New to answer whole reports.
 package open
 
 import (
@@ -10,14 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/file"
-	"github.com/symlake/symlake/sinks/hbase"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/redis"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // Options say how a client is made. The zero value serves a file store with its keyset beside its rows.
@@ -28,10 +23,16 @@ type Options struct {
 	KEK sinks.KEK
 	// Redis is the URL of a cache that many clients share, see redis.New; "": none.
 	Redis        string
-	RedisOptions redis.Options
+	RedisOptions RedisOptions
 	// Lookup are the client's own; Shared is set from Redis.
 	Lookup lookup.Options
 }
+
+// RedisOptions are the options of a shared cache.
+type RedisOptions = redis.Options
+
+// Redis makes the shared cache at a URL, see redis.New.
+func Redis(url string, o RedisOptions) (*redis.Cache, error) { return redis.New(url, o) }
 
 // Opened is a client with what it reads from.
 type Opened struct {
@@ -51,16 +52,16 @@ func (o *Opened) Close() error {
 // Client opens the store at url (file:PATH or a path, hbase://…, hbase+zk://…) to look things up in it.
 // Nothing is written anywhere. sinks.ErrMissing when there is none.
 func Client(ctx context.Context, url string, o Options) (*Opened, error) {
-	scheme, rest := Split(url)
+	scheme, rest := stores.Split(url)
 	if o.KEK == nil {
 		if o.Keyset == "" && scheme == "file" {
-			o.Keyset = filepath.Join(Path(rest), "keyset.json")
+			o.Keyset = filepath.Join(stores.Path(rest), "keyset.json")
 		}
 		if o.Keyset == "" {
 			return nil, fmt.Errorf("open %s: want a keyset", scheme)
 		}
 	}
-	store, err := Store(ctx, url)
+	store, err := stores.Open(ctx, url, stores.Options{ReadOnly: true})
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -78,36 +79,4 @@ func Client(ctx context.Context, url string, o Options) (*Opened, error) {
 	}
 	c.Client = lookup.New(store, o.KEK, o.Lookup)
 	return c, nil
-}
-
-// Store opens the store at url for reading.
-func Store(ctx context.Context, url string) (*sinks.Store, error) {
-	switch scheme, rest := Split(url); {
-	case rest == "":
-		return nil, fmt.Errorf("store %q names no place", url)
-	case scheme == "file":
-		return file.Open(Path(rest), file.Options{ReadOnly: true})
-	case scheme == "hbase" || scheme == "hbase+zk":
-		return hbase.Open(ctx, rest, hbase.Options{ReadOnly: true, ZooKeeper: scheme == "hbase+zk"})
-	default:
-		return nil, fmt.Errorf("store %q: unknown kind %q (known: file, hbase, hbase+zk)", url, scheme)
-	}
-}
-
-// Split parts the scheme of a store's URL, in lower case, from the rest; a plain path is of the scheme
-// file. A scheme has at least two characters, so that C:\x is a path.
-func Split(url string) (scheme, rest string) {
-	scheme, rest, ok := strings.Cut(url, ":")
-	if !ok || len(scheme) < 2 || strings.ContainsAny(scheme, `/\`) {
-		return "file", url
-	}
-	return strings.ToLower(scheme), rest
-}
-
-// Path undoes the form file:///PATH.
-func Path(rest string) string {
-	if strings.HasPrefix(rest, "///") {
-		return rest[2:]
-	}
-	return rest
 }

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // lookups measures answers a second: as text against the tools, and in
@@ -107,7 +107,7 @@ func spent() time.Duration {
 // warm measures the client as a service embeds it that writes answers out as they come: one goroutine, one
 // batch, every block in its cache, the whole inline chain with linkage names: the median pass.
 func (b *bench) warm(r *result) error {
-	store, err := all.Open(b.ctx, "file:"+r.store, all.Options{ReadOnly: true})
+	store, err := stores.Open(b.ctx, "file:"+r.store, stores.Options{ReadOnly: true})
 	if err != nil {
 		return err
 	}

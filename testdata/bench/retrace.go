@@ -15,10 +15,10 @@ import (
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // retraced holds the measurements of Java and Kotlin stacks.
@@ -162,7 +162,7 @@ func (b *bench) retrace() (*retraced, error) {
 
 // client opens a store as a service does.
 func (b *bench) client(dir string) (*answer.Client, func() error, error) {
-	store, err := all.Open(b.ctx, "file:"+dir, all.Options{ReadOnly: true})
+	store, err := stores.Open(b.ctx, "file:"+dir, stores.Options{ReadOnly: true})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -22,6 +22,8 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // Command is one word of the command line.
@@ -39,6 +41,8 @@ type Program struct {
 	Commands func() []Command
 	// Formats are the symbol formats that the commands read; none in a program that only looks up.
 	Formats []*formats.Format
+	// Stores opens the store at a URL, as stores.Open does, with what the program brings for it; nil: stores.Open.
+	Stores func(ctx context.Context, url string, o stores.Options) (*sinks.Store, error)
 	// Bind makes the second type that Run methods may take; nil: they take the session alone.
 	Bind func(*session.Session) any
 }
@@ -51,6 +55,9 @@ func (g *Program) Main(ctx context.Context, args []string, in io.Reader, out, er
 		log.SetOutput(errOut) // libraries write in order, and before a report
 	} else {
 		dieLoudly()
+	}
+	if g.Stores == nil {
+		g.Stores = stores.Open
 	}
 	err := g.run(ctx, args, worker, in, out, errOut)
 	code := exit.Code(err)
@@ -107,7 +114,7 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 	if !worker { // its supervisor has warned
 		settings.WarnVariables(parsed, errOut)
 	}
-	p := &session.Session{Began: time.Now(), Worker: worker, Collector: tuned, Args: args, Formats: g.Formats, Ctx: ctx, In: in, Out: out, ErrOut: errOut, Flags: given}
+	p := &session.Session{Began: time.Now(), Worker: worker, Collector: tuned, Args: args, Formats: g.Formats, Stores: g.Stores, Ctx: ctx, In: in, Out: out, ErrOut: errOut, Flags: given}
 	if in != nil && term.Waits(in) {
 		p.In = term.NewInput(ctx, in)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // Session holds the outside world of one command.
@@ -27,6 +29,9 @@ type Session struct {
 	Config settings.Config
 	Args   []string               // the command line
 	Given  func(flag string) bool // whether the command line itself has a flag; the environment does not count
+
+	// Stores opens the store at a URL, as stores.Open does.
+	Stores func(ctx context.Context, url string, o stores.Options) (*sinks.Store, error)
 
 	Formats   []*formats.Format // that the program reads; none in a program that only looks up
 	Collector *collector.Collector

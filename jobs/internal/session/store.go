@@ -13,12 +13,13 @@ import (
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
+	"github.com/symlake/symlake/sinks/open"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // StoreURL is where rows live: flag or variable, then configuration, then the default.
@@ -45,8 +46,8 @@ func (p *Session) StoreDir() string {
 }
 
 // StoreOptions say how the store is opened.
-func (p *Session) StoreOptions(readOnly bool) all.Options {
-	o := all.Options{ReadOnly: readOnly, Scratch: p.Scratch(), HadoopConf: p.Config.HBase.HadoopConf,
+func (p *Session) StoreOptions(readOnly bool) stores.Options {
+	o := stores.Options{ReadOnly: readOnly, Scratch: p.Scratch(), HadoopConf: p.Config.HBase.HadoopConf,
 		Notice: p.notice}
 	o.Puts = p.Config.HBase.LoadMode == settings.LoadPuts
 	if p.Flags.LoadMode != "" {
@@ -88,7 +89,7 @@ func (p *Session) OpenStore(readOnly bool) (*Opened, error) {
 
 // OpenTables opens the place of rows and catalog, which must exist.
 func (p *Session) OpenTables(readOnly bool) (*sinks.Store, error) {
-	s, err := all.Open(p.Ctx, p.StoreURL(), p.StoreOptions(readOnly))
+	s, err := p.Stores(p.Ctx, p.StoreURL(), p.StoreOptions(readOnly))
 	if errors.Is(err, sinks.ErrMissing) {
 		return nil, fmt.Errorf("store %s: %w: symlake init or symlake ingest makes it", p.StoreURL(), err)
 	}
@@ -152,12 +153,12 @@ func (p *Session) OpenClient(o lookup.Options) (c *answer.Client, close func() e
 	if p.redisURL() == "" {
 		return answer.New(lookup.New(s.Store, s.KEK, o)), s.Close, nil
 	}
-	shared, closeShared, err := all.OpenRedis(p.redisURL(), all.RedisOptions{TTL: p.Config.Redis.TTL, Notice: p.notice})
+	shared, err := open.Redis(p.redisURL(), open.RedisOptions{TTL: p.Config.Redis.TTL, Notice: p.notice})
 	if err != nil {
 		return nil, nil, errors.Join(exit.Usage("%w", err), s.Close())
 	}
 	o.Shared = shared
-	return answer.New(lookup.New(s.Store, s.KEK, o)), func() error { closeShared(); return s.Close() }, nil
+	return answer.New(lookup.New(s.Store, s.KEK, o)), func() error { shared.Close(); return s.Close() }, nil
 }
 
 // Scratch is where sealed scratch files go.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/jobs/internal/session"
-	"github.com/symlake/symlake/sinks/all"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // ErrSkipLocked: another ingest holds the store and the caller chose to skip.
@@ -25,7 +25,7 @@ const (
 
 // LockStore makes this process the only one that works on the store, which must exist. ifLocked is wait, skip or fail.
 func (p *Workspace) LockStore(ifLocked string) (unlock func(), err error) {
-	return p.untilFree(ifLocked, func() (func(), error) { return all.Lock(p.StoreURL()) })
+	return p.untilFree(ifLocked, func() (func(), error) { return stores.Lock(p.StoreURL()) })
 }
 
 // JoinStore makes this process one of those that ingest into the store, and the only one of that name.
@@ -33,14 +33,14 @@ func (p *Workspace) JoinStore(ifLocked, name string) (unlock func(), err error) 
 	if ifLocked == LockJoin {
 		ifLocked, name = lockWait, ""
 	}
-	return p.untilFree(ifLocked, func() (func(), error) { return all.Join(p.StoreURL(), name) })
+	return p.untilFree(ifLocked, func() (func(), error) { return stores.Join(p.StoreURL(), name) })
 }
 
 func (p *Workspace) untilFree(ifLocked string, lock func() (func(), error)) (unlock func(), err error) {
 	for told := false; ; told = true {
 		unlock, err := lock()
 		switch {
-		case err == nil || !errors.Is(err, all.ErrLocked):
+		case err == nil || !errors.Is(err, stores.ErrLocked):
 			return unlock, session.Unfit(err)
 		case ifLocked == lockSkip:
 			return nil, ErrSkipLocked

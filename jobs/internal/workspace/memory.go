@@ -7,17 +7,17 @@ import (
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
-	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // ExplodeFiles explodes files into a store in memory and looks things up there.
 func ExplodeFiles(s *session.Session, paths []string, look lookup.Options) (*answer.Client, func() error, error) {
 	p := New(s)
-	store, err := all.Open(p.Ctx, "mem:", all.Options{})
+	store, err := stores.Open(p.Ctx, "mem:", stores.Options{})
 	if err != nil {
 		return nil, nil, err
 	}

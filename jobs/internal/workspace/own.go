@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/symlake/symlake/jobs/internal/settings"
-	"github.com/symlake/symlake/sinks/all"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // own is what belongs to symlake on this machine, by real paths: no source.
@@ -62,7 +62,7 @@ func (o *own) has(path string) bool {
 	switch {
 	case i >= 0:
 		place = o.places[i]
-	case o.store != "" && filepath.Dir(path) == o.store && all.OwnsFile(filepath.Base(path)):
+	case o.store != "" && filepath.Dir(path) == o.store && stores.OwnsFile(filepath.Base(path)):
 		place = path
 	default:
 		return false

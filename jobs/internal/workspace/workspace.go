@@ -26,6 +26,7 @@ import (
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 // RunID is the id given, or a new one.
@@ -113,7 +114,7 @@ func (p *Workspace) CreateTables(newBlocks bool) error {
 	}
 	o := p.StoreOptions(false)
 	o.NewBlocks = newBlocks
-	if err := all.Create(p.Ctx, p.StoreURL(), o); err != nil {
+	if err := stores.Create(p.Ctx, p.StoreURL(), o); err != nil {
 		return session.Unfit(fmt.Errorf("create store %s: %w", p.StoreURL(), err))
 	}
 	return nil

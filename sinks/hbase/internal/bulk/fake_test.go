@@ -92,7 +92,7 @@ func (c *cluster) Load(_ context.Context, row []byte, dir, path string, secure b
 	if err != nil {
 		return false, err
 	}
-	_, p, _ := localPath(path)
+	_, p, _ := LocalPath(path)
 	b, err := os.ReadFile(p)
 	if err != nil {
 		if secure {

@@ -41,12 +41,15 @@ type Input interface {
 type FileOptions struct {
 	User       string // at HDFS without Kerberos; "": the process's
 	HadoopConf string // folder of core-site.xml and hdfs-site.xml, for name services; "": none
-	S3         OpenS3
+	Remote     Remote
 }
 
-// OpenS3 opens a bucket of S3 by its name. A loader gives it, so that a reader links no SDK. If it is
-// nil, roots on S3 are refused.
-type OpenS3 = func(ctx context.Context, bucket string) (bucket.Bucket, error)
+// Remote opens the file systems that need a library of their own. A loader sets it. A program that only reads
+// a store does not, and links no such library. A nil function refuses roots on its file system.
+type Remote struct {
+	S3   func(ctx context.Context, bucket string) (bucket.Bucket, error)
+	HDFS func(root string, o FileOptions) (FileSystem, error) // package sinks/hbase/hdfs has one
+}
 
 // OpenFileSystem gives the file system that a path stands on.
 func OpenFileSystem(ctx context.Context, path string, o FileOptions) (FileSystem, error) {
@@ -58,15 +61,18 @@ func OpenFileSystem(ctx context.Context, path string, o FileOptions) (FileSystem
 	case "file":
 		return local{}, nil
 	case "hdfs":
-		return openHDFS(path, o)
+		if o.Remote.HDFS == nil {
+			return nil, fmt.Errorf("HBase keeps its files at %s: this program brings no HDFS: load with puts", path)
+		}
+		return o.Remote.HDFS(path, o)
 	case "s3a", "s3n", "s3":
-		return openS3(ctx, path, o.S3)
+		return openS3(ctx, path, o.Remote.S3)
 	}
 	return nil, fmt.Errorf("HBase keeps its files at %s: no such file system is known (file, hdfs, s3a): load with puts", path)
 }
 
-// localPath is the path in a URL; host is empty for file: and what has none.
-func localPath(s string) (host, path string, err error) {
+// LocalPath returns the host and the path of a URL. host is empty for file: and for a plain path.
+func LocalPath(s string) (host, path string, err error) {
 	if strings.HasPrefix(s, "/") {
 		return "", s, nil
 	}

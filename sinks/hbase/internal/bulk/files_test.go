@@ -24,10 +24,10 @@ func TestFileSystems(t *testing.T) {
 		"s3a": func(t *testing.T) (string, FileOptions) {
 			s := s3test.Start(t)
 			s.Make(t, "hbase")
-			return "s3a://hbase/root/staging/token", FileOptions{S3: func(ctx context.Context, name string) (bucket.Bucket, error) {
+			return "s3a://hbase/root/staging/token", FileOptions{Remote: Remote{S3: func(ctx context.Context, name string) (bucket.Bucket, error) {
 				b, _, err := all.Open(ctx, "s3://"+name, all.Options{Endpoint: s.Endpoint})
 				return b, err
-			}}
+			}}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,7 @@ type local struct{}
 var errElsewhere = errors.New("this machine does not see the folder that HBase has made: load from one that does, or with puts")
 
 func (local) Create(_ context.Context, path string) (Output, error) {
-	_, p, err := localPath(path)
+	_, p, err := LocalPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (o *localOutput) Close() error { return o.File.Close() }
 func (o *localOutput) Abort() { o.File.Close() }
 
 func (local) Open(_ context.Context, path string) (Input, error) {
-	_, p, err := localPath(path)
+	_, p, err := LocalPath(path)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ type localInput struct {
 func (i *localInput) Size() int64 { return i.size }
 
 func (local) Remove(_ context.Context, path string) error {
-	_, p, err := localPath(path)
+	_, p, err := LocalPath(path)
 	if err != nil {
 		return err
 	}

@@ -18,11 +18,11 @@ type objects struct {
 	name string
 }
 
-func openS3(ctx context.Context, root string, open OpenS3) (FileSystem, error) {
+func openS3(ctx context.Context, root string, open func(context.Context, string) (bucket.Bucket, error)) (FileSystem, error) {
 	if open == nil {
 		return nil, fmt.Errorf("HBase keeps its files at %s: this program brings no S3: load with puts", root)
 	}
-	name, _, err := localPath(root)
+	name, _, err := LocalPath(root)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func openS3(ctx context.Context, root string, open OpenS3) (FileSystem, error) {
 }
 
 func (s *objects) key(path string) (string, error) {
-	name, key, err := localPath(path)
+	name, key, err := LocalPath(path)
 	if err == nil && name != s.name {
 		err = fmt.Errorf("path %q is not in bucket %s", path, s.name)
 	}

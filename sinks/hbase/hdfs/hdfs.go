@@ -1,4 +1,6 @@
-package bulk
+// Package hdfs writes HBase's files on HDFS. It is a package of its own so that a program that only
+// reads a store links no client of HDFS.
+package hdfs
 
 import (
 	"context"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/colinmarc/hdfs/v2"
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
+
+	"github.com/symlake/symlake/sinks/hbase/internal/bulk"
 )
 
 // dfs is HDFS by its own protocol, for which HBase's root says all that is
@@ -19,8 +23,9 @@ import (
 // clusters close, and knows nothing of name services.)
 type dfs struct{ c *hdfs.Client }
 
-func openHDFS(root string, o FileOptions) (FileSystem, error) {
-	host, _, err := localPath(root)
+// Open connects to the HDFS of a root.
+func Open(root string, o bulk.FileOptions) (bulk.FileSystem, error) {
+	host, _, err := bulk.LocalPath(root)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +80,11 @@ func processUser() (string, error) {
 	return u.Username, nil
 }
 
-func (d *dfs) Create(ctx context.Context, name string) (Output, error) {
+func (d *dfs) Create(ctx context.Context, name string) (bulk.Output, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	_, p, err := localPath(name)
+	_, p, err := bulk.LocalPath(name)
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +145,8 @@ func (o *dfsOutput) Abort() {
 	}
 }
 
-func (d *dfs) Open(_ context.Context, name string) (Input, error) {
-	_, p, err := localPath(name)
+func (d *dfs) Open(_ context.Context, name string) (bulk.Input, error) {
+	_, p, err := bulk.LocalPath(name)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +162,7 @@ type dfsInput struct{ *hdfs.FileReader }
 func (i *dfsInput) Size() int64 { return i.Stat().Size() }
 
 func (d *dfs) Remove(_ context.Context, name string) error {
-	_, p, err := localPath(name)
+	_, p, err := bulk.LocalPath(name)
 	if err != nil {
 		return err
 	}
