@@ -1,18 +1,17 @@
-// Package archive reads what holds other objects: ZIP with its children (APK,
-// AAR, JAR), tar, static libraries (ar), and single objects compressed by gzip, zstd or xz.
-// Each is a format whose objects have members; what the members are is not its
-// business.
+// Package archive reads containers of objects: ZIP with its children (APK, AAR,
+// JAR), tar, static libraries (ar), and single objects compressed by gzip, zstd or
+// xz. Each is a format with members; other formats read the members.
 //
 // Invariants:
 //   - a member's name is a label ("outer.zip!lib/x.so"): no path is ever made
 //     from it, so ".." and absolute names are harmless;
-//   - a member that is stored as it is becomes a section of the archive, not a
-//     copy. A compressed one is inflated as far as it is read: its head for
+//   - a stored member becomes a section of the archive, not a copy. A compressed
+//     member is inflated as far as it is read: its head for
 //     Detect, all of it (spooled) once a format claims it;
 //   - a damaged member is emitted with its error, and the next ones follow as
 //     long as their place is known;
-//   - sizes and counts are compared with the limits and with the bytes that are
-//     there before anything is allocated for them.
+//   - sizes and counts are compared with the limits and with the bytes of the
+//     archive before anything is allocated for them.
 package archive
 
 import (

@@ -17,7 +17,7 @@ import (
 // hundred bytes each.
 const indexBytes = 128 << 20
 
-// shelf is an archive whose members can be found again.
+// shelf is an archive with members that can be found again.
 type shelf struct {
 	in   *formats.Input
 	form string
@@ -35,11 +35,11 @@ type place struct {
 	at, size int64
 }
 
-// companion is what the member asker asks its companions with: by a path
-// relative to it, else by the member whose path agrees with the wanted one in
-// most trailing elements, so that a compiler's absolute path finds its file.
-// Among equals the first one wins. What this archive has not, its own companion
-// may have.
+// companion returns the function that finds companions for the member asker. It
+// tries a path relative to asker, then the member with a path that agrees with the
+// wanted one in most trailing elements, so that a compiler's absolute path finds
+// its file. Among equals the first member wins. If this archive has none, the
+// archive's own companions may.
 func (s *shelf) companion(asker place) func(context.Context, formats.Ref) (*formats.Input, error) {
 	return func(ctx context.Context, want formats.Ref) (*formats.Input, error) {
 		if want.Name != "" {

@@ -16,7 +16,7 @@ import (
 // head, and spooled whole only when Fetch or a read beyond the head asks.
 type lazy struct {
 	ctx    context.Context
-	parent *formats.Input // whose Spool and limits count
+	parent *formats.Input // its Spool and limits count
 	name   string
 	size   int64 // as the archive says; -1: it does not
 	// open starts inflating; done gives back what that took, once.
@@ -31,8 +31,8 @@ type lazy struct {
 	err   error // sticky
 }
 
-// input makes the member's input. A member whose size the archive does not
-// say is read to the end of its head here.
+// input makes the member's input. If the archive does not say the member's size,
+// input reads to the end of its head.
 func (l *lazy) input() (*formats.Input, error) {
 	in := *l.parent
 	in.Name, in.Size, in.Bytes, in.Mapped = l.parent.Name+"!"+l.name, l.size, l, nil
@@ -183,8 +183,8 @@ func (s *spoolReader) Read(p []byte) (int, error) {
 	return s.l.r.Read(p)
 }
 
-// inflating is a decompressor's output with its errors told apart: those of
-// the archive's reader come unchanged, the rest is damage behind off.
+// inflating is a decompressor's output with its errors told apart: errors of the
+// archive's reader come unchanged, all others are damage behind off.
 type inflating struct {
 	r       io.Reader
 	src     *upstream.Reader

@@ -52,8 +52,8 @@ func (b *bunch) at(name string, asker place) (place, bool) {
 	return place{}, false
 }
 
-// nearest returns the member, other than the asker, whose path shares the most trailing elements with want: of several
-// the first.
+// nearest returns the member, other than the asker, with the most trailing elements of its path in common with want.
+// Of several it returns the first.
 func (b *bunch) nearest(want string, asker place) (place, bool) {
 	b.sort()
 	at := sort.Search(len(b.sorted), func(i int) bool { return compareTails(b.name(i), want, -1) >= 0 })
@@ -74,7 +74,7 @@ func (b *bunch) nearest(want string, asker place) (place, bool) {
 	return place{}, false
 }
 
-// firstTwo returns the first members whose paths share n trailing elements with want; one twice if there is one alone.
+// firstTwo returns the first two members with n trailing elements in common with want, a single one twice.
 func (b *bunch) firstTwo(want string, n int) [2]int {
 	key := lastElements(want, n)
 	if two, ok := b.first[key]; ok {

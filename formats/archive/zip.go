@@ -149,8 +149,8 @@ func (z *zipFile) stored(ctx context.Context, h *zipEntry, off int64) (*formats.
 	return m, nil
 }
 
-// data is where a member's bytes begin: behind its local header, whose name
-// and extra fields may differ in length from those of the directory.
+// data returns the offset of a member's bytes: behind its local header. The name
+// and extra fields there may be longer or shorter than the directory's.
 func (z *zipFile) data(h *zipEntry) (int64, error) {
 	at := z.base + int64(h.local)
 	b, err := z.in.View(at, 30)

@@ -35,8 +35,8 @@ const (
 	zipEndBytes   = 22
 )
 
-// findZipDirectory reads the end records. The last one whose comment reaches
-// no further than the file's end counts, as everywhere.
+// findZipDirectory reads the end records. The last record with a comment that
+// ends inside the file counts, as in other readers.
 func findZipDirectory(in *formats.Input) (zipDirectory, error) {
 	d := zipDirectory{in: in}
 	at, end, err := findZipEnd(in)

@@ -1,30 +1,30 @@
 // Package breakpad reads Breakpad symbol files (.sym), which dump_syms makes
 // and Crashpad's and Mozilla's servers keep: text records MODULE, INFO, FILE,
 // INLINE_ORIGIN, FUNC with its lines and INLINE records, and PUBLIC
-// (Breakpad's docs/symbol_files.md). In files of 2021, INLINE names no file of the call, and INLINE_ORIGIN has a file
-// before the name: they are read too. STACK records are passed over: unwinding is not ours.
+// (Breakpad's docs/symbol_files.md). In files of 2021, INLINE names no file of the
+// call, and INLINE_ORIGIN has a file before the name: the package reads them too.
+// It passes over STACK records, which are for unwinding.
 //
 // # Identity
 //
-// The artifact is that of the image the file was made of, so a .sym and the
-// debug file of one build are sources of one artifact. Of a Mach-O image the
-// module's id is the UUID with an age. Of an ELF image it is a debug-id: the first 16
-// bytes of the build-id, three fields turned around. The whole build-id stands in
-// INFO CODE_ID; where that is missing, as in old files, those 16 bytes are all
-// there is, and the canonical id is the build-id of 16 bytes that they would be.
-// Windows' modules are refused: their images are none of ours.
+// The artifact is the image's, so a .sym and the debug file of one build are
+// sources of one artifact. Of a Mach-O image the module's id is the UUID with an
+// age. Of an ELF image it is a debug-id: the first 16 bytes of the build-id, three
+// fields turned around. INFO CODE_ID has the whole build-id. Old files lack it:
+// then the canonical id is a build-id of those 16 bytes. Windows' modules are
+// refused: symlake reads none of their images.
 //
 // # Positions
 //
-// Addresses count from the image base, as rows do; the file does not say what
-// that is in the image's own address space, so Base is 0, which is right for
-// all but programs linked to a fixed address.
+// Addresses count from the image base, as rows do. The file does not say the
+// base's address, so Base is 0, which is right for all but programs linked to a
+// fixed address.
 //
 // Invariants:
 //   - a file is read in pieces of partBytes that begin at a FUNC record, and in
 //     one more for PUBLIC records; memory is the tables of files and origins, and one function;
-//   - inside a function, code of which no line speaks has the function, no file and no line;
-//   - an INLINE record counts inside the one of the level above, and inside its function;
+//   - inside a function, code without a line record has the function, no file and no line;
+//   - an INLINE record counts inside the record of the level above, and inside its function;
 //   - a PUBLIC symbol reaches to the next record of either kind, at most to the end of its
 //     page where none follows;
 //   - a record that does not parse is counted and dropped; above 1 % the file is rejected;
@@ -210,7 +210,7 @@ func readModule(in *formats.Input) (*module, error) {
 	return m, nil
 }
 
-// identity is that of the image.
+// identity returns the identity of the image.
 func (m *module) identity(file string) *native.Identity {
 	id := &native.Identity{}
 	debug := fmt.Sprintf("%x-%x-%x-%x-%x", m.id[0:4], m.id[4:6], m.id[6:8], m.id[8:10], m.id[10:])

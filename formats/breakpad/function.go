@@ -29,7 +29,7 @@ type row struct {
 type inlined struct {
 	start, end         uint64
 	line, file, origin uint32
-	scope              int32 // in the run, once parent is that of the cell at hand
+	scope              int32 // in the run, once parent is the scope of the cell at hand
 	parent             int32
 }
 
@@ -45,7 +45,7 @@ func parseFunc(line []byte) (f function, ok bool) {
 	return f, r.ok && f.end >= f.start
 }
 
-// explodePart emits the functions whose records begin in the part at off.
+// explodePart emits the functions with records that begin in the part at off.
 func (o *object) explodePart(ctx context.Context, t *tables, off int64, emit func(*symbol.Run) error) (q symbol.Quality, err error) {
 	from := max(off-1, 0) // a record begins behind a line end
 	s := newScanner(ctx, o.in, from)
@@ -190,7 +190,7 @@ func (x *exploder) inline(b []byte) bool {
 	return true
 }
 
-// function emits what was gathered.
+// function emits the gathered function.
 func (x *exploder) function() error {
 	f := &x.f
 	if f.start >= f.end {
@@ -250,8 +250,8 @@ func (x *exploder) function() error {
 	return x.emit(r)
 }
 
-// cursor finds the range that holds ascending positions: of those that overlap,
-// the one that begins last.
+// cursor finds the range that holds ascending positions: of overlapping ranges
+// the last to begin.
 type cursor[T interface{ span() (uint64, uint64) }] struct {
 	of   []T
 	next int

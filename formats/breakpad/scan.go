@@ -56,7 +56,7 @@ func (s *scanner) next() (bool, error) {
 	return len(b) > 0, nil
 }
 
-// long reads on in a record whose beginning fills the reader.
+// long reads on in a record that is longer than the reader.
 func (s *scanner) long(b []byte) (bool, error) {
 	s.room = s.room[:0]
 	for err := bufio.ErrBufferFull; ; {
@@ -209,7 +209,7 @@ func (f *fields) small() uint32 {
 	return uint32(v)
 }
 
-// rest is what is left, without the space before it.
+// rest returns the unread rest, without the space before it.
 func (f *fields) rest() []byte { return bytes.TrimLeft(f.b, " ") }
 
 // fileOfOrigin passes the number of a file, or -1, which stands before the name in INLINE_ORIGIN records of 2021. No name

@@ -1,24 +1,24 @@
 // Package dart reads the maps of names that Dart's compiler writes
 // (gen_snapshot --save-obfuscation-map, `flutter build --obfuscate`): a JSON
-// array of strings, an original name and the one that replaced it in turn.
+// array of strings, an original name and its replacement in turn.
 //
 // Dart's code itself comes in ELF and Mach-O files, which formats/elf and
-// formats/macho read: DWARF 2 of one unit, whose producer is "Dart …" and whose
+// formats/macho read: DWARF 2 of one unit with the producer "Dart …". Its
 // sections may have no bytes but the debug information. They record the symbols
-// that traces count from as anchors (symbol.DartIsolate and its kin), whatever
-// form the file has: app.*.symbols, libapp.so, a deferred loading unit's,
+// that traces count from as anchors (symbol.DartIsolate and its kin), in every
+// form of the file: app.*.symbols, libapp.so, a deferred loading unit,
 // App.framework and its dSYM. formats/report reads the traces, sinks/lookup brings
 // all three together.
 //
-// Recent compilers write DWARF with original names, so a map is needed for what
-// the program printed itself, above all the classes of exceptions; in older
+// Recent compilers write DWARF with original names, so a map is needed for
+// texts of the program itself, above all the classes of exceptions; in older
 // symbols it also gives functions their names.
 //
 // Invariants:
 //   - a map is read whole or rejected: a lost string would shift every pair behind it;
-//   - of several pairs for one replacement the first counts, the others are warned of;
-//   - a name that replaces itself is a pair as any other: that the compiler kept it
-//     tells whether all of a function's names are the compiler's.
+//   - of several pairs for one replacement the first counts, the others make warnings;
+//   - a name that replaces itself is a pair as any other: it tells that the compiler
+//     kept the name.
 //
 // A map has no id of its own. It is known by the SHA-256 of its bytes, by its
 // file's name, and by the builds of the programs beside it (symbol.DartBuild):
@@ -57,8 +57,8 @@ const (
 	maxReplaced = 24
 )
 
-// detect: a JSON array of nothing but strings of which each second one is as short
-// as the compiler makes them.
+// detect takes a JSON array of strings if each second string is as short as the
+// compiler makes them.
 func detect(_ string, head []byte) bool {
 	whole := len(head) < formats.HeadBytes
 	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(head, []byte("\ufeff"))))
@@ -228,8 +228,8 @@ func programs(ctx context.Context, in *formats.Input) ([]string, error) {
 	return ids, nil
 }
 
-// buildID is that of a program, "" if it has none or cannot be read: it will be
-// rejected where it is read for its own sake.
+// buildID returns the build-id of a program, "" if it has none or cannot be read.
+// An unreadable program is rejected when it is ingested itself.
 func buildID(in *formats.Input) string {
 	const gnuBuildID = 3
 	if head, err := in.View(0, min(in.Size, 64)); err != nil {

@@ -1,7 +1,7 @@
 // Package elf reads program files of ELF systems: executables, shared objects,
 // kernel modules and object files, debug files split off from any of them, and
-// the companions that hold parts of theirs: .dwo files and packages of them
-// (.dwp), and what dwz moved to a file that several share.
+// companions with parts of them: .dwo files and packages of them (.dwp), and the
+// files that dwz made for several programs.
 //
 // It leaves headers, sections and symbol tables to formats/internal/elffile,
 // DWARF to formats/internal/dwarf, and runs to formats/internal/explode.
@@ -13,7 +13,7 @@
 //   - the GNU build-id in lower-case hex, in full; one shorter than 8 bytes or
 //     of zeros only counts as none;
 //   - "go:" and the Go linker's build-id;
-//   - "debuglink:NAME:CRC32": what .gnu_debuglink says; or, of a debug file (its
+//   - "debuglink:NAME:CRC32": the text of .gnu_debuglink; or, of a debug file (its
 //     .text has no bytes), its own base name and the CRC-32 of all its bytes, so
 //     that both halves are one artifact whichever comes first;
 //   - "sha256:" of .text, if the file holds at least 64 bytes of it;
@@ -24,12 +24,11 @@
 //
 // A split unit is looked for in the object's own .dwo sections, in its package
 // (X.dwp beside X, and beside X.debug), in the file that its skeleton names,
-// and at last by its id ("dwo:" and 16 hex digits). Of an object with many units
-// whose names lead nowhere, only ids are asked for. A package is known by its
-// smallest ids, and an object asks by its own smallest ones. dwz's file is asked
-// for by name and id together ("dwz:" and its build-id or checksum). What is
-// found counts only if its id is the one that was meant; what is missing or no
-// good costs no more than the answers that it holds.
+// and at last by its id ("dwo:" and 16 hex digits). If the names of many units
+// lead nowhere, the object asks for ids only. A package is known by its smallest
+// ids, and an object asks by its own smallest ids. dwz's file is asked for by name
+// and id together ("dwz:" and its build-id or checksum). A found file counts only
+// with the right id. A missing or damaged file costs its own answers alone.
 //
 // Invariants:
 //   - Open inflates .debug_info, and reads the symbols of a file of one unit (Dart's
@@ -68,7 +67,7 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	return native.Opened(obj, o.describe(ctx, obj))
 }
 
-// describe fills obj with the artifact of the file, or says whose companion it is.
+// describe fills obj with the artifact of the file, or with its ids as a companion.
 func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 	var err error
 	if o.code, err = o.file.Code(); err != nil {

@@ -89,7 +89,7 @@ func (o *object) openUnits(ctx context.Context) error {
 }
 
 // openAlt asks for the file that dwz moved shared entries to. Without it the
-// units are read as far as they go, and Quality says what was missing.
+// units are read as far as they go, and Quality names the missing file.
 func (o *object) openAlt(ctx context.Context, s *dwarf.Sections) error {
 	sup, err := o.file.Supplement()
 	if sup == nil || sup.Is || err != nil {

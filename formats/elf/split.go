@@ -52,8 +52,8 @@ func (f *splitFile) close() error {
 }
 
 // splits finds the split units of an object, in this order: in the object
-// itself, in its package, in the file that the unit names, in what is known by
-// the unit's id.
+// itself, in its package, in the file that the unit names, among the files known
+// by the unit's id.
 type splits struct {
 	o    *object
 	once sync.Once
@@ -64,8 +64,8 @@ type splits struct {
 	byName   bool         // files are there under their names
 
 	mu    sync.Mutex
-	files map[string]*splitFile // by what was asked for
-	idle  []string              // of these, those that nobody reads; the oldest first
+	files map[string]*splitFile // by the wanted name or id
+	idle  []string              // of these, the files without a reader; the oldest first
 	errs  []error
 }
 
@@ -172,8 +172,8 @@ func (s *splits) addPackage(ctx context.Context, want formats.Ref) error {
 	return errors.Join(err, f.close())
 }
 
-// packageNames are those of the packages that linkers' users make for a file:
-// "libx.so.dwp" of libx.so, and of libx.so.debug too.
+// packageNames returns the usual names of a file's package: "libx.so.dwp" of
+// libx.so, and of libx.so.debug too.
 func packageNames(name string) []string {
 	name = formats.Base(name)
 	names := []string{name + ".dwp"}
@@ -184,7 +184,7 @@ func packageNames(name string) []string {
 }
 
 // alone finds the file of one unit. done gives it back. An error that rejects
-// says why what was found does not do.
+// says why the found file does not do.
 func (s *splits) alone(ctx context.Context, unit *dwarf.Skeleton, byName bool) (p *dwarf.Pack, done func(), err error) {
 	var asks []formats.Ref
 	if byName && unit.Name != "" {
@@ -256,7 +256,7 @@ func (s *splits) give(key string) {
 	}
 }
 
-// close gives back what is open; no part may be at work.
+// close gives back the open files; no part may be at work.
 func (s *splits) close() error {
 	for _, f := range s.files {
 		s.errs = append(s.errs, f.close())

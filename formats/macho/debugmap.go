@@ -75,8 +75,9 @@ func (o *object) openObjectFiles(ctx context.Context) error {
 	return nil
 }
 
-// addObjectFile adds the units of a file of the debug map; false if in, which
-// may be nil, does not have it or is damaged: the symbol table answers then. libraries are those that were read.
+// addObjectFile adds the units of a file of the debug map. It returns false if in,
+// which may be nil, does not have it or is damaged: then the symbol table answers.
+// libraries are the static libraries read so far.
 func (o *object) addObjectFile(ctx context.Context, f *machofile.ObjectFile, in *formats.Input, libraries map[string]*library) (bool, error) {
 	if in == nil {
 		return false, nil
@@ -118,8 +119,8 @@ func (o *object) addObjectFile(ctx context.Context, f *machofile.ObjectFile, in 
 // maxNamesakes is how many members of one name are looked at: static libraries that were merged have several.
 const maxNamesakes = 16
 
-// objectFile opens the object file that in is, or of the members with its name the one that has most of its functions;
-// nil if there is none.
+// objectFile opens in as the object file or, of a library's members with its name, the member with most of its
+// functions. It returns nil if there is none.
 func (o *object) objectFile(f *machofile.ObjectFile, in *formats.Input, l *library) (*machofile.File, *moves, error) {
 	var file *machofile.File
 	var moved *moves
@@ -155,7 +156,7 @@ func (o *object) objectFile(f *machofile.ObjectFile, in *formats.Input, l *libra
 // move is code of an object file and where the linker put it.
 type move struct{ start, end, to uint64 }
 
-// moves are those of one object file: ascending, disjoint.
+// moves are the moves of one object file: ascending, disjoint.
 type moves struct{ all []move }
 
 func findMoves(file *machofile.File, functions []machofile.MappedFunction) (*moves, error) {
@@ -185,7 +186,7 @@ func findMoves(file *machofile.File, functions []machofile.MappedFunction) (*mov
 }
 
 // emit cuts an object file's runs at the borders of its functions and moves
-// the pieces; what was not linked is dropped.
+// the pieces. It drops code that was not linked.
 func (m *moves) emit(img *native.Image, emit func(*symbol.Run) error) func(*symbol.Run) error {
 	var out symbol.Run
 	return func(r *symbol.Run) error {

@@ -42,8 +42,8 @@ func fatFault(off int64, want string) error {
 	return &formats.Error{Format: name, Section: "fat header", Offset: off, Want: want, Err: formats.ErrCorrupt}
 }
 
-// openFat opens a fat file: each slice is a member. One that lies outside, or
-// over another, is rejected alone.
+// openFat opens a fat file: each slice is a member. A slice outside the file, or
+// over another slice, is rejected alone.
 func openFat(in *formats.Input) (*formats.Object, error) {
 	slices, err := readSlices(in)
 	if err != nil {

@@ -17,7 +17,7 @@ type library struct {
 
 type libraryMember struct{ off, size int64 }
 
-// readLibrary reads the headers of the members. What is no static library has none.
+// readLibrary reads the headers of the members. A file of another kind has none.
 func readLibrary(in *formats.Input) *library {
 	l := &library{in: in, members: map[string][]libraryMember{}}
 	l.err = l.read()
@@ -63,7 +63,7 @@ func (l *library) read() error {
 	return nil
 }
 
-// each visits the members that have a name, until visit says that it is done.
+// each visits the members with that label, until visit returns done.
 func (l *library) each(label string, visit func(*formats.Input) (done bool, err error)) error {
 	for _, at := range l.members[label] {
 		m, err := l.in.Section(l.in.Name+"!"+label, at.off, at.size)

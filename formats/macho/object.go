@@ -166,7 +166,7 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) e
 	return q, err
 }
 
-// debugLibrary is the library that holds the code of a debug build of which the image is the launcher; "" if it is none.
+// debugLibrary returns the library with the code of a debug build if the image is its launcher, else "".
 func (o *object) debugLibrary() string {
 	in, err := o.file.Stored("__TEXT", "__debug_dylib")
 	if in == nil || err != nil || in.Size > o.in.Limits.NameBytes {

@@ -84,7 +84,7 @@ func parseVersion(s string) mapVersion {
 	return v
 }
 
-// note is one annotation: those of its fields that are known.
+// note is one annotation with its known fields.
 type note struct {
 	id         annotationID
 	text       string // version, fileName, outline or signature
@@ -94,8 +94,8 @@ type note struct {
 	files      []symbol.ClassFile
 }
 
-// read takes a comment line into n. Not ok: it is one for people, or about what is not known. reason: it begins
-// like an annotation and is none.
+// read takes a comment line into n. It returns false for a comment for people and for an unknown annotation. reason
+// says why a text that begins like an annotation is none.
 func (n *note) read(line []byte) (ok bool, reason string) {
 	_, b := trim(line)
 	if len(b) == 0 || b[0] != '#' {
@@ -298,7 +298,7 @@ func (p *jsonReader) number() uint32 {
 	return uint32(v)
 }
 
-// maxDepth is how deep what is passed over may nest.
+// maxDepth is how deep skipped values may nest.
 const maxDepth = 16
 
 // skip passes over any value.

@@ -11,7 +11,7 @@ import (
 // text is b as a string that shares its bytes: windows of the input are never written again.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// classLine reads "original -> renamed:" from a line without blanks around it. reason says what is wrong with it.
+// classLine reads "original -> renamed:" from a line without blanks around it. reason says why the line is none.
 func classLine(b []byte) (original, renamed []byte, reason string) {
 	if len(b) == 0 || b[len(b)-1] != ':' {
 		return nil, nil, "want a class, its new name and a colon"

@@ -127,8 +127,8 @@ func (l *lines) members() (n int) {
 	return n
 }
 
-// fill reads on until the window holds the end of the line, or more of it than a line may have, whose rest is passed
-// over; n is the length of the line, -1 if the input ends first.
+// fill reads on until the window holds the end of the line, or more bytes than a line may have: then it skips the
+// rest. n is the length of the line, -1 if the input ends first.
 func (l *lines) fill(ctx context.Context) (n int, err error) {
 	from := l.base + int64(l.at)
 	for size := windowBytes; ; size *= 2 {

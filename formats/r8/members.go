@@ -52,8 +52,8 @@ func firstBytes(name string) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// signatures finds a method or field of the open class by its signature, so that it is taken apart once and its strings
-// are the same: open addressing, because most lines are looked up.
+// signatures finds a method or field of the open class by its signature. So each signature is parsed once, and its
+// strings are shared. It uses open addressing, because it looks up most lines.
 type signatures struct {
 	seed  maphash.Seed
 	slots []slot

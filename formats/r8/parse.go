@@ -73,7 +73,7 @@ type parser struct {
 	bytes   int64
 	class   symbol.Class
 	methods []*symbol.Method // what the lines of the class are about, each once
-	slab    []symbol.Method  // that they stand in, those of a large class in several
+	slab    []symbol.Method  // holds the methods; a large class fills several
 	rules   []symbol.Rule    // of all lines, likewise
 	members []symbol.Member  // in the mapping's order
 	sorted  []symbol.Member  // by name, where that is another one
@@ -174,7 +174,7 @@ func (p *parser) comment(b []byte, indent int) {
 		slices.SortFunc(r.Positions, func(a, b symbol.OutlinePosition) int { return cmp.Compare(a.Outline, b.Outline) })
 		m := &p.members[len(p.members)-1]
 		from := len(p.rules) - len(m.Rules)
-		if len(p.rules) == cap(p.rules) { // those of other lines stay where they are
+		if len(p.rules) == cap(p.rules) { // rules of other lines keep their array
 			p.rules, from = append(make([]symbol.Rule, 0, max(64, 2*cap(p.rules))), m.Rules...), 0
 		}
 		p.rules = append(p.rules, r)

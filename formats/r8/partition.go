@@ -138,7 +138,7 @@ func openPartition(ctx context.Context, in *formats.Input) (*formats.Object, err
 	return object(in, id, max(1, (len(p.entries)+partEntries-1)/partEntries), p.explode), nil
 }
 
-// zipError is an error of archive/zip, whose own kinds all condemn the file; what reading brought up is not among them.
+// zipError translates an error of archive/zip. All kinds of that package condemn the file; errors of reading do not.
 func zipError(in *formats.Input, err error) error {
 	var flat flate.CorruptInputError
 	if errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrAlgorithm) || errors.Is(err, zip.ErrChecksum) || errors.Is(err, zip.ErrInsecurePath) ||
@@ -148,7 +148,7 @@ func zipError(in *formats.Input, err error) error {
 	return err
 }
 
-// read inflates an entry, of which its directory does not decide how large it may become.
+// read inflates an entry. It bounds the text by the limits, not by the size in the directory.
 func (p *partition) read(f *zip.File) ([]byte, error) {
 	most := p.in.Limits.ClassBytes
 	if f.Name == metadataName {
@@ -180,7 +180,7 @@ func metadataOr(f *zip.File) string {
 	return "class"
 }
 
-// facts are those that METADATA and the names of entries tell; its list of packages is that of the names.
+// facts returns the facts of METADATA and of the names of entries. The packages are the names'.
 func (p *partition) facts() (*facts, error) {
 	f := newFacts(p.in.Limits)
 	f.version = p.meta.version
@@ -252,8 +252,8 @@ type metadata struct {
 	preamble []byte
 }
 
-// pieceBefore is the piece that holds what stands before the first class. The other one that R8 writes, 1, lists the
-// packages of all entries.
+// pieceBefore is the piece with the text before the first class. R8's other piece, 1, lists the packages of all
+// entries.
 const pieceBefore = 0
 
 func (m *metadata) parse(b []byte, l *formats.Limits) error {

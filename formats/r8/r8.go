@@ -9,24 +9,23 @@
 // pg_map_hash, by both with the "r8-map-id-" that stands before them in frames, and by the
 // object's file name.
 //
-// # What a line is
+// # Lines
 //
-// A line that begins with no blank is a class ("original -> renamed:"), an indented one a member of
-// the class above, one whose first character that is no blank is # a comment. A comment that holds
-// a JSON object is an annotation of the line above it. Comments say which map version holds from there on;
-// annotations newer than it are marked so. What R8 does not know is a comment.
+// A line without indent is a class ("original -> renamed:"), an indented line a member of the class
+// above. A line that begins with #, indented or not, is a comment. A comment with a JSON object is an
+// annotation of the line above it. Comments say which map version holds from there on; annotations
+// newer than it are marked so. An annotation that R8 does not know is a comment.
 //
 //   - A class that occurs twice is the last one, as in R8: the earlier is forgotten whole.
-//   - A line that does not parse is counted and named by line, column and reason. Above 1 % of
-//     them the mapping is rejected. Members below a class line that does not parse are of no
-//     class: they count as bad too.
+//   - A bad line is counted and named by line, column and reason. Above 1 % of bad lines the
+//     mapping is rejected. Members below a bad class line have no class: they count as bad too.
 //   - A class above Limits.ClassLines or Limits.ClassBytes is dropped and named.
 //
 // Invariants:
-//   - memory holds one class, one window of the text, and 50 bytes for each class whose source
-//     file is told, of which there are Limits.Files at most;
-//   - bytes that are no UTF-8 stay as they are;
-//   - what is emitted does not depend on the parts.
+//   - memory holds one class, one window of the text, and 50 bytes for each class with a source
+//     file, at most Limits.Files of them;
+//   - bytes that are no UTF-8 stay unchanged;
+//   - the emitted classes do not depend on the parts.
 package r8
 
 import (
@@ -46,7 +45,7 @@ import (
 // name of the text format, in errors too.
 const name = "r8"
 
-// version is that of the parser, of both formats.
+// version is the parser version of both formats.
 const version = 1
 
 // Format reads mappings as text.
@@ -58,7 +57,7 @@ const partBytes = 8 << 20
 // detectLines is how many lines are looked at to tell a mapping.
 const detectLines = 256
 
-// detect wants a class line, and nine of ten lines to be those of a mapping; or the header that R8 writes.
+// detect wants a class line, and nine lines of ten to parse; or the header that R8 writes.
 func detect(_ string, head []byte) bool {
 	whole := len(head) < formats.HeadBytes
 	if bytes.HasPrefix(head, []byte("# compiler: R8\n")) || bytes.HasPrefix(head, []byte("# compiler: R8\r\n")) {
@@ -142,7 +141,7 @@ func object(in *formats.Input, id identity, parts int, explode func(context.Cont
 // maxBad is the share of bad lines, in percent, that a mapping may have.
 const maxBad = 1
 
-// check rejects a mapping of which too much does not parse.
+// check rejects a mapping with too many bad lines.
 func check(q symbol.Quality) error {
 	if q.BadLines*100 <= q.Lines*maxBad {
 		return nil

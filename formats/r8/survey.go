@@ -217,8 +217,8 @@ func (f *facts) nameless() *symbol.Class {
 }
 
 // files maps the original name of a class to its source file. Names are kept as hashes under a seed of the
-// process: of a million classes two fall together once in 10^7 mappings, and nobody can provoke it. Source files are
-// kept once.
+// process: of a million classes two fall together once in 10^7 mappings, and no mapping can provoke it. Each source
+// file is kept once.
 type files struct {
 	seed   maphash.Seed
 	at     map[uint64]uint32

@@ -17,7 +17,7 @@ type meaning struct {
 	frames []symbol.Frame
 	line   *line // of the innermost frame that is left
 	number int
-	next   context // for the next line, if this is what was meant
+	next   context // for the next line, if this chain is right
 }
 
 // answer makes an answer of the chains of a line, and says what the line
@@ -105,7 +105,7 @@ func paramCount(s string) int {
 	return strings.Count(s, ",") + 1
 }
 
-// mean makes the frames of one chain. number is the one that it was chosen by.
+// mean makes the frames of one chain. number is the line number that chose it.
 func (r *retracer) mean(c *chain, m *report.Managed, x *Class, number int, ambiguous bool, thrown string) (one meaning) {
 	from, to := c.left(thrown, r.o.School)
 	if c.over.outline {

@@ -8,8 +8,8 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Members are the members of a class: a *symbol.Class has them all, a row of it makes those that are asked for.
-// Safe for concurrent use.
+// Members are the members of a class. A *symbol.Class has them all; a row makes a member when a caller asks for
+// it. Safe for concurrent use.
 type Members interface {
 	// Named gives those with a name, as symbol.Class.Named does.
 	Named(name string) []symbol.Member
@@ -17,13 +17,13 @@ type Members interface {
 	Whole() *symbol.Class
 }
 
-// Class is a class made ready for retracing: the lines of each method that
-// was asked for, cut into those that one name stands for. Safe for concurrent use.
+// Class is a class made ready for retracing: the lines of each looked-up method,
+// cut by overload. Safe for concurrent use.
 type Class struct {
 	*symbol.Class // maybe without Members
 	members       Members
 	seed          maphash.Seed
-	mu            sync.Mutex // of who adds to asked
+	mu            sync.Mutex // of writers of asked
 	asked         atomic.Pointer[asked]
 }
 
@@ -33,7 +33,7 @@ type asked struct {
 	used  int
 }
 
-// named is a name in the program of which the class has members.
+// named is a name in the program with members in the class.
 type named struct {
 	name   string
 	hash   uint64
@@ -80,7 +80,7 @@ type said struct {
 func (s *said) className() string { return s.linkage[:s.class] }
 
 // overload is a run of a mapping's lines that belong to one original method,
-// with what was inlined into it.
+// with the methods inlined into it.
 type overload struct {
 	lines []line
 	// original is the method where no line is chosen; it is not always the last of lines.
@@ -88,12 +88,12 @@ type overload struct {
 	synthesized bool // dropped where it is outermost
 	outline     bool
 	ruled       bool // rules stand below one of the lines
-	// ends are those of the lines' ranges in the program, if the ranges ascend and none lie in one another; else nil.
+	// ends holds the ends of the lines' ranges in the program, if the ranges ascend and none lie in one another; else nil.
 	ends []uint32
 	bare []line // the lines without a range in the program
 }
 
-// NewClass makes a class of one whose members may stand elsewhere. Neither must change.
+// NewClass returns a class of c with the members m. Neither may change afterwards.
 func NewClass(c *symbol.Class, m Members) *Class {
 	x := &Class{Class: c, members: m, seed: maphash.MakeSeed()}
 	x.asked.Store(&asked{slots: make([]atomic.Pointer[named], 4)})
@@ -129,7 +129,7 @@ func (t *asked) find(name string, h uint64) (n *named, at uint64) {
 	}
 }
 
-// enter adds a name, unless another one was as fast. Who reads sees it whole or not at all.
+// enter adds a name, unless another goroutine added it first. A reader sees it whole or not at all.
 func (x *Class) enter(n *named) method {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -174,7 +174,7 @@ func (x *Class) ready(members []symbol.Member) method {
 	return newMethod(lines)
 }
 
-// said is what is said of a method; one that stands above is not named anew.
+// said makes the name of a method once: a method in a line of above shares it.
 func (x *Class) said(m *symbol.Method, above []line) *said {
 	for i := len(above) - 1; i >= max(0, len(above)-4); i-- {
 		if sameMethod(above[i].Method, m) {
@@ -274,8 +274,7 @@ type naming struct {
 // that the mapping says, else by the types of the source.
 type signature struct{ residual, of, params string }
 
-// name finds what is known about the methods that the overloads are in the
-// program.
+// name finds facts about the methods that the overloads are in the program.
 func (m method) name(lines []line) {
 	if len(m) == 1 && !m[0].ruled {
 		return

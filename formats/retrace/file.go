@@ -22,7 +22,7 @@ func (r *retracer) file(x *Class, class string, m *report.Managed) string {
 	return r.guess(x, class, m)
 }
 
-// guess makes a source file's name of the class's and of what was printed.
+// guess makes a source file's name of the class's name and of the printed one.
 // "": as printed.
 func (r *retracer) guess(x *Class, class string, m *report.Managed) string {
 	if m.File == nativeMethod {
@@ -35,7 +35,7 @@ func (r *retracer) guess(x *Class, class string, m *report.Managed) string {
 	return guessFile(class, like, r.o.School == report.Own)
 }
 
-// guessFile makes a file's name of that of the outermost class in it. The
+// guessFile makes a file's name of the name of the outermost class in it. The
 // suffix is Java's unless the printed name or the class's says Kotlin.
 func guessFile(class, printed string, own bool) string {
 	name := class[strings.LastIndexByte(class, '.')+1:]

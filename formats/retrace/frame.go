@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// chain is one of the meanings of a line: a frame with what was inlined into
+// chain is one of the meanings of a line: a frame with the frames inlined into
 // it, innermost first.
 type chain struct {
 	lines []line // never empty
@@ -36,7 +36,7 @@ func (r *retracer) frame(m *report.Managed, x *Class, a *symbol.Answer) {
 	r.answer(m, x, number, ambiguous, a)
 }
 
-// choice is an overload that a line may mean, and those of its lines.
+// choice is an overload that a line may mean, and its lines that fit.
 type choice struct {
 	over  *overload
 	lines []line // empty: none in particular
@@ -89,9 +89,9 @@ func (o *overload) choose(by selection, number int) []line {
 	return o.at(number)
 }
 
-// narrow takes the lines that each overload has to offer; but if one of them
-// calls the outline that the line before was in, those that the call's lines
-// lead to. What it returns is valid until the next call.
+// narrow takes the lines that each overload has to offer. If one of them calls
+// the outline of the line before, it takes the lines that the call's lines lead
+// to. Its result is valid until the next call.
 func (r *retracer) narrow(m method, by selection, number int) (found []choice, _ int) {
 	found = r.choices[:0]
 	defer func() { r.choices = found }()

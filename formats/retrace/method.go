@@ -17,10 +17,10 @@ type Original struct {
 }
 
 // Methods gives the methods of the source that a method of the program may be, where neither a line nor a stack
-// is known: as traces and profiles name methods. What it takes (m.Types, if m.Params) and what it returns (type
-// of the program, "": not said) tell methods of one name apart; what nothing fits is not narrowed. In place of a method
-// that the compiler made stand those that were inlined into it. nil: the mapping does not have the class. The
-// originals of m.Types are filled in.
+// is known: as traces and profiles name methods. Parameters (m.Types, if m.Params) and the returned type (of the
+// program, "": not said) tell methods of one name apart, unless they fit none. In place of a method that the
+// compiler made, Methods returns the methods inlined into it. It returns nil if the mapping does not have the
+// class, and fills in the originals of m.Types.
 func Methods(m *report.Managed, returns string, class func(name string) *Names) []Original {
 	original := func(name string) string {
 		if x := class(name); x != nil {

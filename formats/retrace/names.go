@@ -128,7 +128,7 @@ func (n *Names) method(name string) []signed {
 	return all
 }
 
-// packed is what is left to be read.
+// packed is the unread rest of a text.
 type packed string
 
 func (p *packed) number() int {

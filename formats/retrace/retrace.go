@@ -12,8 +12,7 @@
 //   - Function is CLASS.METHOD, Linkage the same with "(PARAMS)TYPE" behind it
 //     where the mapping knows the method, CLASS.FIELD and ":TYPE" for a field;
 //   - Found without frames is a line that has no place in the source;
-//   - alternatives are bounded by MaxAlternatives, whatever ranges a mapping
-//     claims.
+//   - alternatives are bounded by MaxAlternatives for any ranges of a mapping.
 package retrace
 
 import (
@@ -74,10 +73,10 @@ func className(m *report.Managed) string {
 
 var primitive = map[string]bool{"void": true, "boolean": true, "byte": true, "char": true, "short": true, "int": true, "long": true, "float": true, "double": true}
 
-// Retrace answers the managed lines of a thread, in answers, which has one
-// element a frame; those of other frames are left alone. class gives a class
-// by its name in the program, nil if it is not mapped. The originals of what
-// lines name besides go into their Types. The only error is that of Options.Room; it ends the thread.
+// Retrace answers the managed lines of a thread in answers, which has one element
+// a frame; it leaves other frames' elements alone. class returns a class by its
+// name in the program, nil if it is not mapped. The originals of other names in a
+// line go into its Types. The only error is Options.Room's; it ends the thread.
 func Retrace(t *report.Thread, class func(name string) *Class, o Options, answers []symbol.Answer) error {
 	r := retracer{class: class, o: o}
 	for i := range t.Frames {

@@ -22,7 +22,7 @@ const (
 	maxPageRead      = 100_000 // records that a page may pass over
 )
 
-// artifacts lists what is stored: the artifacts that a name leads to, or all, in pages.
+// artifacts lists the artifacts that a name leads to, or all artifacts of the store, in pages.
 func (s *Server) artifacts(c *call) error {
 	q, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {

@@ -114,7 +114,7 @@ func parts(text []byte, visit func(part []byte) error) error {
 	return nil
 }
 
-// wellFormed refuses what is no JSON, or is not of that type, '{' or '['.
+// wellFormed refuses a text that is no JSON or does not begin with bracket, '{' or '['.
 func wellFormed(text []byte, name string, bracket byte) error {
 	if !json.Valid(text) {
 		var skipped struct{}
@@ -141,7 +141,7 @@ func integer(text []byte) (uint64, error) {
 
 var errInteger = errors.New("want an integer from 0")
 
-// badJSON says what is wrong, without the text: it may be secret, or long.
+// badJSON names the mistake without quoting the text: the text may be secret, or long.
 func badJSON(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -36,7 +36,7 @@ type call struct {
 
 	// For log and metrics.
 	caller    string
-	shared    string // who answers for it
+	shared    string // the party that answers for it
 	stacks    int
 	frames    int
 	artifacts []symbol.ID // the first few
@@ -51,7 +51,7 @@ func (c *call) WriteHeader(code int) {
 	c.ResponseWriter.WriteHeader(code)
 }
 
-// Write counts what is sent.
+// Write counts the sent bytes.
 func (c *call) Write(b []byte) (int, error) {
 	if c.status == 0 {
 		c.status = http.StatusOK
@@ -89,7 +89,7 @@ func (c *call) text() ([]byte, error) {
 	return body.Text, nil
 }
 
-// enter waits for the call's turn to work. bytes is about the memory of what was parsed, and stays taken.
+// enter waits for the call's turn to work. bytes is about the memory of the parsed form, and stays taken.
 func (c *call) enter(bytes int64) (err error) {
 	if c.turn, err = c.s.gate.enter(c.r.Context(), c.shared, bytes, c.limits.Time); err == nil {
 		c.ctx = room.With(c.turn.ctx, c.turn.take)
@@ -189,7 +189,7 @@ func (c *call) refuse(err error) {
 	c.json(f.code, map[string]string{"error": f.reason})
 }
 
-// mediaType is that of the body; "" where it is not said.
+// mediaType returns the media type of the body, "" if the header is absent.
 func (c *call) mediaType() string {
 	t, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/symlake/symlake/jobs/serve/fair"
 )
 
-// Memory of requests at work, beside that of bodies and caches.
+// Memory of requests at work, beside the memory of bodies and caches.
 const (
 	// workBytes are shared by all requests at work.
 	workBytes = 64 << 20
@@ -44,13 +44,13 @@ func (memoryError) Error() string {
 
 func (memoryError) Is(target error) bool { return target == context.Canceled }
 
-// errTime ends a request whose time is over.
+// errTime ends a request when its time is over.
 var errTime = errors.New("no answer in time")
 
 // turn is a request at work. One goroutine.
 type turn struct {
 	g     *gate
-	share string // who answers for it
+	share string // the party that answers for it
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	clock *time.Timer
@@ -138,7 +138,7 @@ func (t *turn) take(bytes int64) error {
 	return t.err
 }
 
-// fresh says that what was made since enter is not needed any more.
+// fresh gives back the memory taken since enter.
 func (t *turn) fresh() {
 	t.held = t.base
 	if t.large != nil && t.base <= t.most-t.g.largeBytes {
@@ -160,7 +160,7 @@ func (t *turn) leave() {
 	}
 }
 
-// ready reports whether a request of a caller who holds nothing would get its turn.
+// ready returns nil if a request of a caller that holds nothing would get its turn.
 func (g *gate) ready(ctx context.Context, share string) error {
 	t, err := g.enter(ctx, share, 0, readyTime)
 	if err == nil {

@@ -23,9 +23,9 @@ func (s *Server) healthz(c *call) error {
 	return nil
 }
 
-// readyz says whether a request of a new caller would be served: it goes the way of one. A store that does not answer any
-// more is told of but changes nothing: what is cached is still served, and another instance would have the same store.
-// Before its keys were ever opened there is nothing to serve.
+// readyz says whether a request of a new caller would be served: it goes the same way. It mentions a store that
+// stopped answering and still says ready: caches serve on, and another instance would have the same store. Before
+// the keys of the store were opened once, readyz refuses.
 func (s *Server) readyz(c *call) error {
 	if s.draining.Load() {
 		return failed(http.StatusServiceUnavailable, "draining")

@@ -52,7 +52,7 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// Observer is for the client whose answers are served.
+// Observer returns the observer for the client that answers.
 func (m *Metrics) Observer() lookup.Observer {
 	return lookup.Observer{
 		Answered: func(kind symbol.Kind, status symbol.Status, n int) {

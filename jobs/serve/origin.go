@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// A server that asks for no token answers whoever reaches it, and a web page reaches whatever its reader does. So Host must
-// be a name of this server, which a page cannot forge by pointing its own name here, and Origin must be this server or a
-// site that was allowed.
+// A server without tokens answers every caller, and a web page reaches every server that its reader reaches. So Host
+// must be a name of this server, which a page cannot forge by pointing its own name here. Origin must be this server or
+// an allowed site.
 
 // host checks the Host of a request.
 func (s *Server) host(r *http.Request) error {
@@ -73,8 +73,8 @@ func (s *Server) origin(r *http.Request) (other bool, err error) {
 	return false, failed(http.StatusForbidden, "Origin is no site that may ask: start the server with --allow-origin ORIGIN")
 }
 
-// share is who answers for a request: the caller of its token or, where none is asked for, the address it comes from. Of
-// IPv6 the network counts, whose addresses are one host's to choose.
+// share names the party that answers for a request: the owner of its token or, without tokens, its address. Of an IPv6
+// address the network counts, because one host may choose any address in it.
 func (s *Server) share(c *call) string {
 	if len(s.o.Tokens) > 0 {
 		return "token " + c.caller

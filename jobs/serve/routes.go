@@ -150,7 +150,7 @@ func (s *Server) done(c *call, path string, to route, took time.Duration) {
 		"stacks", c.stacks, "frames", c.frames, "artifacts", ids, "more_artifacts", c.more, "bytes", c.bytes, "cut", c.cut, "ms", strconv.FormatFloat(float64(took.Microseconds())/1000, 'f', 2, 64))
 }
 
-// method is the request's method, if it is one that is known: it is the caller's text.
+// method returns the request's method for logs, "other" if it is unknown: it is the caller's text.
 func method(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodPatch, http.MethodTrace:

@@ -1,21 +1,23 @@
 // Package serve is the thin client over HTTP: whole stacks, single positions,
-// what is stored, and the symbolication protocol of Mozilla's Tecken and Eliot.
-// openapi.json describes it to the byte; doc comments here say why.
+// lists of artifacts, and the symbolication protocol of Mozilla's Tecken and
+// Eliot. openapi.json describes it to the byte; doc comments here say why.
 //
-// It leaves to lookup every answer, to wire the words, and to its caller the
-// listener, the store and where tokens come from.
+// It leaves the answers to lookup, the forms to wire, and listener, store and
+// tokens to its caller.
 //
 // Invariants:
-//   - whatever arrives is answered: with statuses, or a 4xx or 5xx whose body
-//     says why; sizes are checked before they cost anything;
-//   - an answer that was begun and cannot be finished ends with an error in its own form, and the trailer
-//     Symlake-Error: it is never cut silently;
-//   - memory beside the client's caches is bounded, whatever is asked: bodies, parsed forms, answers on their way;
-//   - a slot is held by requests whose body is there, and never while a caller is waited for. Callers share slots and
-//     memory fairly (package fair);
-//   - what is out of reach never looks like what does not exist: unavailable
+//   - every request is answered: with statuses, or with a 4xx or 5xx and its
+//     reason; sizes are checked before they cost anything;
+//   - an answer that breaks off ends with an error in its own form and with the
+//     trailer Symlake-Error: it is never cut silently;
+//   - memory beside the client's caches is bounded for any request: bodies,
+//     parsed forms, answers on their way;
+//   - a request holds a slot once its body has come, and never while it waits for
+//     its caller. Callers share slots and memory fairly (package fair);
+//   - an artifact out of reach never looks like a missing one: unavailable
 //     answers say so, with retry;
-//   - the log has callers, artifact ids and counts, never names of functions or files, and no text that was sent.
+//   - the log has callers, artifact ids and counts. It has no names of functions
+//     or files, and no text of a request.
 package serve
 
 import (
@@ -38,11 +40,11 @@ type Options struct {
 	Client  *answer.Client
 	Metrics *Metrics // to be given the client's observer too
 	Log     *slog.Logger
-	Tokens  Tokens // empty: nobody is asked for one
+	Tokens  Tokens // empty: a caller needs none
 	Limits  Limits
 	// Hosts are names that the server is reached by, beside localhost and its addresses. A server with tokens needs none.
 	Hosts []string
-	// Origins are sites whose pages may ask, as browsers spell them: https://profiler.firefox.com.
+	// Origins are sites with pages that may ask, as browsers spell them: https://profiler.firefox.com.
 	Origins []string
 }
 
@@ -54,5 +56,5 @@ type Server struct {
 	draining atomic.Bool
 }
 
-// Drain makes /readyz say that no new requests are wanted; those that come are answered.
+// Drain makes /readyz refuse new requests. The server still answers all that come.
 func (s *Server) Drain() { s.draining.Store(true) }

@@ -62,7 +62,7 @@ func parseOptions(c *call) (o textOptions, err error) {
 	return o, nil
 }
 
-// options are what a raw stack says besides its text. i is its place among those of the request.
+// options returns the settings of a raw stack. i is its index in the request.
 func (s *Server) options(c *call, i int, raw *rawStack) (split report.Options, o answer.Options, err error) {
 	kind, known := answer.PlatformKind(raw.Platform)
 	if !known {

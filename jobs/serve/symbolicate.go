@@ -10,7 +10,7 @@ import (
 	"github.com/symlake/symlake/jobs/wire"
 )
 
-// symbolicate answers raw stacks: as JSON many of them; as text one dump or log, whose options stand in the query.
+// symbolicate answers raw stacks: many as JSON, or one dump or log as text with options in the query.
 func (s *Server) symbolicate(c *call) error {
 	switch c.mediaType() {
 	case "application/json":

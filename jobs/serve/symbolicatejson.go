@@ -11,8 +11,8 @@ import (
 	"github.com/symlake/symlake/jobs/wire"
 )
 
-// symbolicateRequest is the JSON body of POST /v1/symbolicate. The stacks of a large one are decoded one by one, each
-// twice: to refuse what is wrong before anything is answered, and to answer.
+// symbolicateRequest is the JSON body of POST /v1/symbolicate. The stacks of a large body are decoded one by one, each
+// twice: first to refuse mistakes before the answer begins, then to answer.
 type symbolicateRequest struct {
 	Stacks []rawStack `json:"stacks"`
 	Output string     `json:"output"` // records (default), text or both
@@ -118,7 +118,7 @@ type printed struct {
 	records, text bool
 	mayExceed     bool // the limit on frames
 	group         group
-	at            int // raw stacks whose results were begun
+	at            int // raw stacks with results under way or written
 	inside        *wire.Text
 }
 
@@ -141,7 +141,7 @@ func (p *printed) work(i int, raw *rawStack) (*work, error) {
 	return p.s.newWork(p.c, i, raw, len(*raw.Text), func() io.Reader { return strings.NewReader(*raw.Text) })
 }
 
-// all makes work of the stacks of a small request, and refuses what is wrong with any.
+// all makes work of the stacks of a small request. It refuses the request if any stack is wrong.
 func (p *printed) all(stacks []rawStack) (works []*work, err error) {
 	frames := 0
 	for i := range stacks {
@@ -260,7 +260,7 @@ func (p *printed) close() {
 	p.j.End()
 }
 
-// end answers what is left and ends the answer.
+// end answers the last stacks and ends the answer.
 func (p *printed) end() error {
 	p.group.c = p.c
 	if err := p.group.flush(); err != nil {

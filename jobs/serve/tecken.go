@@ -9,8 +9,8 @@ import (
 )
 
 // The protocol of POST /symbolicate/v5, as Eliot speaks it: jobs of a memory map ([file name, debug id] each)
-// and stacks of [index into the map, offset from the image's base]; -1 stands for what is not known. Members that are
-// not known are passed over, as there.
+// and stacks of [index into the map, offset from the image's base]; -1 stands for an unknown one. Unknown members
+// are passed over, as there.
 type teckenRequest struct {
 	Jobs *[]teckenJob `json:"jobs"` // or one job stands in its place
 	teckenJob
@@ -58,7 +58,7 @@ func (f *teckenFrames) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// isMinusOne: the number stands for what is not known.
+// isMinusOne reports whether the number stands for an unknown one.
 func isMinusOne(text []byte) bool {
 	s := string(bytes.TrimSpace(text))
 	return s == "-1" || s == "-1.0"
@@ -67,7 +67,7 @@ func isMinusOne(text []byte) bool {
 // maxModules bounds the memory maps of a request: processes have some hundreds of images.
 const maxModules = 10_000
 
-// parseTecken reads a request and refuses what is not formed as it should be.
+// parseTecken reads a request and refuses wrong forms.
 func (s *Server) parseTecken(c *call) ([]teckenJob, error) {
 	text, err := c.text()
 	if err != nil {

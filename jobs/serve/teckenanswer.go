@@ -109,7 +109,7 @@ type teckenResult struct {
 	modules []*module
 }
 
-// module is that of a frame; nil: it names none.
+// module returns the module of a frame, nil if it names none.
 func (r *teckenResult) module(f *teckenFrames) *module {
 	if f.module < 0 {
 		return nil
@@ -117,7 +117,7 @@ func (r *teckenResult) module(f *teckenFrames) *module {
 	return r.modules[f.module]
 }
 
-// query is what is asked for a frame; false: nothing.
+// query returns the query of a frame, false if there is nothing to ask.
 func (r *teckenResult) query(f *teckenFrames) (lookup.Query, bool) {
 	m := r.module(f)
 	if m == nil || !m.known || f.none {
@@ -201,8 +201,8 @@ func (r *teckenResult) some(stack, frame int) (nextStack, nextFrame int, err err
 	return nextStack, nextFrame, r.c.turn.yield()
 }
 
-// frame writes what a frame is, from the outermost function in: function, function_offset, file, line; what was inlined
-// into it stands in inlines, the innermost first. a is nil where nothing was asked.
+// frame writes a frame: function, function_offset, file and line of the outermost function. Functions inlined into it
+// stand in inlines, innermost first. a is nil if there was nothing to ask.
 func (r *teckenResult) frame(k int, f *teckenFrames, q lookup.Query, a *symbol.Answer) {
 	r.j.Begin("", '{')
 	r.j.Members(func(to []byte) []byte {

@@ -25,7 +25,7 @@ func (t Tokens) Add(token, name string) error {
 	return nil
 }
 
-// Read takes those of a file: NAME TOKEN lines, # for comments.
+// Read adds the tokens of a file: NAME TOKEN lines, # for comments.
 func (t Tokens) Read(r io.Reader) error {
 	in := bufio.NewScanner(r)
 	for n := 1; in.Scan(); n++ {
@@ -43,7 +43,7 @@ func (t Tokens) Read(r io.Reader) error {
 	return in.Err()
 }
 
-// caller says who sent a request; false: nobody who may.
+// caller returns the name of a request's token, false if the request has no valid token.
 func (t Tokens) caller(r *http.Request) (string, bool) {
 	if len(t) == 0 {
 		return "", true

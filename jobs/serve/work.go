@@ -33,7 +33,7 @@ type work struct {
 	o     answer.Options
 }
 
-// newWork makes work of a raw stack. i is its place among those of the request.
+// newWork makes work of a raw stack. i is its index in the request.
 func (s *Server) newWork(c *call, i int, raw *rawStack, bytes int, text func() io.Reader) (*work, error) {
 	split, o, err := s.options(c, i, raw)
 	if err != nil {
@@ -97,7 +97,7 @@ type group struct {
 	frames, bytes int
 }
 
-// add takes the stacks of a raw stack, and answers those that are enough.
+// add takes the reports of a raw stack, and answers a group as soon as it is full.
 func (g *group) add(w *work, emit func(d *report.Report, answers [][]symbol.Answer) error) error {
 	return w.refused(w.each(func(d *report.Report) error {
 		n := framesOf(d)
@@ -113,7 +113,7 @@ func (g *group) add(w *work, emit func(d *report.Report, answers [][]symbol.Answ
 	}))
 }
 
-// flush answers what was taken. Others have a turn then, and the memory is free again.
+// flush answers the taken reports. Then other requests have a turn, and the memory is free again.
 func (g *group) flush() error {
 	if len(g.queries) == 0 {
 		return g.c.done()

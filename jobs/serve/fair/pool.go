@@ -1,7 +1,7 @@
-// Package fair shares a resource among callers so that one of them cannot lock out the others.
+// Package fair shares a resource among callers so that no caller locks out the others.
 //
-// A caller may hold a part of a pool only. When units come free, the caller that holds the fewest gets them first,
-// and among equals the one that waited longest. Each caller's own requests stand in one line.
+// A caller may hold a part of a pool only. When units come free, the caller with the fewest units gets them first,
+// and among equals the caller that waited longest. Each caller's own requests stand in one line.
 package fair
 
 import (
@@ -25,7 +25,7 @@ type Pool struct {
 	total   int64
 	most    int64 // of one caller
 	callers map[string]*caller
-	turn    uint64 // counts those that wait
+	turn    uint64 // counts the waiters
 }
 
 type caller struct {
@@ -39,7 +39,7 @@ type waiter struct {
 	granted chan struct{} // closed when the units are the waiter's
 }
 
-// New makes a pool of total units, of which one caller holds at most so many.
+// New makes a pool of total units. A caller holds at most most of them.
 func New(total, most int64) *Pool {
 	total = max(total, 1)
 	return &Pool{free: total, total: total, most: min(max(most, 1), total), callers: map[string]*caller{}}
@@ -115,7 +115,7 @@ func (p *Pool) forget(name string, c *caller) {
 	}
 }
 
-// grant hands out what is free. It stops at the first waiter that wants more than that, so that many small requests
+// grant hands out the free units. It stops at the first waiter that wants more, so that many small requests
 // never keep a large one waiting.
 func (p *Pool) grant() {
 	for {

@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// inflate gives the text of an encoded body. The window of zstd is the body's memory too: a frame whose window is not
-// small takes it from the large pool.
+// inflate returns the text of an encoded body. The window of zstd is the body's memory too: a frame with a large
+// window takes it from the large pool.
 func (in *Intake) inflate(ctx context.Context, caller string, b *Body, encoding string, sent *paced) (io.ReadCloser, error) {
 	buffered := bufio.NewReaderSize(sent, 4<<10)
 	if encoding != "zstd" {
@@ -51,7 +51,7 @@ func (in *Intake) inflate(ctx context.Context, caller string, b *Body, encoding 
 	return &inflated{from: r, sent: sent, close: r.Close}, nil
 }
 
-// inflated watches how much is made of what was sent.
+// inflated bounds the inflated bytes by the sent ones.
 type inflated struct {
 	from  io.Reader
 	sent  *paced

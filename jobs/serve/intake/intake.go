@@ -30,7 +30,7 @@ const (
 	smallBytes = 64 << 10 // of one body that comes from the small pool
 	smallPool  = 8 << 20
 	maxWindow  = 8 << 20 // of a zstd frame
-	maxRatio   = 256     // inflated bytes to one that was sent
+	maxRatio   = 256     // inflated bytes to one sent byte
 	freeRatio  = 1 << 20 // inflated bytes that no ratio is asked of
 )
 
@@ -140,8 +140,8 @@ func (in *Intake) read(ctx context.Context, caller string, b *Body, w http.Respo
 	return in.all(ctx, caller, b, from, sent, size)
 }
 
-// all reads the text of a body, which is sent or inflated from it; size is -1 where it is not known. What is not known to
-// fit the small pool goes on in the large one.
+// all reads the text of a body, as sent or inflated. size is -1 if the header does not say it. A text that may
+// exceed the small pool goes on in the large pool.
 func (in *Intake) all(ctx context.Context, caller string, b *Body, from io.Reader, sent *paced, size int64) error {
 	room := size
 	if size < 0 {

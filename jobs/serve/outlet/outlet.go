@@ -15,7 +15,7 @@ import (
 // ErrLimit ends an answer that would be larger than it may be.
 var ErrLimit = errors.New("the answer is larger than the server's --answer-limit: ask for less at once")
 
-// ErrSlow ends an answer whose reader does not keep up.
+// ErrSlow ends an answer if its reader does not keep up.
 var ErrSlow = errors.New("the reader of the answer is too slow")
 
 // Trailer is the HTTP trailer that says why a streamed answer ended early.
@@ -76,7 +76,7 @@ func (a *Answer) Write(p []byte) (int, error) {
 	return len(p), a.take(p)
 }
 
-// take sends whole pieces. Its error is that of the connection.
+// take sends whole pieces. It returns the error of the connection.
 func (a *Answer) take(p []byte) error {
 	a.size += int64(len(p))
 	a.end = p[len(p)-1]
@@ -157,8 +157,8 @@ func (a *Answer) Finish() error {
 	return a.err
 }
 
-// Fail ends an answer that has begun with text, whatever the limit, and with the trailer. It parks its sender for good.
-// An answer whose reader is gone stays as it is.
+// Fail ends an answer under way with text, above the limit too, and with the trailer. It parks its sender for good. If
+// the reader is gone, the answer stays cut.
 func (a *Answer) Fail(text []byte, why error) {
 	if a.gone {
 		return
