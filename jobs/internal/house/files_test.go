@@ -25,14 +25,15 @@ var warrens = map[string]int{
 	"formats/formattest":       2,
 	"formats/internal/dwarf":   81,
 	"formats/internal/explode": 34,
-	"formats/stack":            251,
+	"formats/report":           130,
+	"formats/symbol":           4,
 	"formats/trace":            49,
-	"ingest":                   410,
-	"jobs":                     260,
-	"jobs/atrest":              42,
-	"sinks/lookup":             75,
-	"sinks/parquet":            52,
-	"sinks/row":                168,
+	"ingest":                   121,
+	"sinks/internal/pqfile":    9,
+	"sinks/lake":               35,
+	"sinks/lookup":             52,
+	"sinks/row":                138,
+	"sinks/tables":             42,
 }
 
 // arrow says that file from uses definitions of file to.
