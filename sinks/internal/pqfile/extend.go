@@ -228,7 +228,7 @@ func (s *splice) Close() error {
 			return err
 		}
 	}
-	return s.Close()
+	return s.plain.Close()
 }
 
 // maxIndexBytes is the longest page index or bloom filter that is taken over: longer ones are left out, which costs
