@@ -235,13 +235,11 @@ func TestDiskFullAnywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	encode := func(to io.Writer, profile string) error {
-		var e pqfile.Encoder
-		var err error
-		if profile == sinks.LakePlain {
-			e, err = pqfile.NewPlain(to, tableRanges(), true, o.pager)
-		} else {
-			e, err = pqfile.NewSealed(to, tableRanges(), &pqfile.FileKey{Key: make([]byte, 16), Material: "material"}, o.pager)
+		var key *pqfile.FileKey
+		if profile == sinks.LakeSealed {
+			key = &pqfile.FileKey{Key: make([]byte, 16), Material: "material"}
 		}
+		e, err := pqfile.NewWriter(to, tableRanges(), key, true, o.pager)
 		if err == nil {
 			err = e.Write(o.g)
 		}

@@ -25,7 +25,7 @@ type output struct {
 	folder string
 	f      *os.File
 	drafts bucket.Drafter // that f is a draft of; nil: it is a file of scratch
-	enc    pqfile.Encoder
+	enc    *pqfile.Writer
 	pager  *pqfile.Pager
 	later  later
 	g      *pqfile.RowGroup      // being filled
@@ -54,19 +54,15 @@ func (l *Lake) open(ctx context.Context, t *pqfile.Table, folder, profile, salt 
 	o.f, o.drafts = f, drafts
 	w := &pqfile.Counted{W: f, N: &o.Bytes}
 	o.w = w
-	if profile == sinks.LakePlain {
-		if o.enc, err = pqfile.NewPlain(w, t, sorted, o.pager); err != nil {
+	var key *pqfile.FileKey
+	if profile == sinks.LakeSealed {
+		if key, err = pqfile.NewFileKey(ctx, l.o.Keys, l.o.OneKey); err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-	} else {
-		k, err := pqfile.NewFileKey(ctx, l.o.Keys, l.o.OneKey)
-		if err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-		o.Key = k.Version
-		if o.enc, err = pqfile.NewSealed(w, t, k, o.pager); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
+		o.Key = key.Version
+	}
+	if o.enc, err = pqfile.NewWriter(w, t, key, sorted, o.pager); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	o.hash([]byte(pqfile.SchemaVersion), []byte(profile), []byte(fmt.Sprint(o.Key, l.o.OneKey)), []byte(folder), []byte(salt))
 	return o, nil

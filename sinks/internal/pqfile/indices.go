@@ -79,7 +79,7 @@ func (d *integers) append(to, values []int32) []int32 {
 	to = slices.Grow(to, len(values))[:len(to)+len(values)]
 	numbers := to[len(to)-len(values):]
 	for i, v := range values {
-		if at := place(v) & uint32(len(d.slots)-1); int(at) < len(d.slots) && d.slots[at].value == v && d.slots[at].number > 0 {
+		if at := slotOf(v) & uint32(len(d.slots)-1); int(at) < len(d.slots) && d.slots[at].value == v && d.slots[at].number > 0 {
 			numbers[i] = d.slots[at].number - 1
 			continue
 		}
@@ -88,8 +88,8 @@ func (d *integers) append(to, values []int32) []int32 {
 	return to
 }
 
-// place is where a value is looked for first, for any number of slots.
-func place(v int32) uint32 { return uint32(v) * 0x9e3779b1 >> 8 }
+// slotOf is where a value is looked for first, for any number of slots.
+func slotOf(v int32) uint32 { return uint32(v) * 0x9e3779b1 >> 8 }
 
 func (d *integers) number(v int32) int32 {
 	if 2*len(d.list) >= len(d.slots) {
@@ -106,7 +106,7 @@ func (d *integers) number(v int32) int32 {
 // slot is where a value is, or would be.
 func (d *integers) slot(v int32) *slot {
 	mask := uint32(len(d.slots) - 1)
-	for at := place(v) & mask; ; at = (at + 1) & mask {
+	for at := slotOf(v) & mask; ; at = (at + 1) & mask {
 		if s := &d.slots[at]; s.number == 0 || s.value == v {
 			return s
 		}

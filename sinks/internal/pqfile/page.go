@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/delta"
 	"github.com/parquet-go/parquet-go/encoding/rle"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // page is a data page (version 1) of a column: the same in both profiles.
@@ -48,6 +49,14 @@ func newZstd() *zstd.Encoder {
 		panic(err) // these are valid options
 	}
 	return z
+}
+
+// codec is how pages are compressed.
+func (p *Pager) codec() format.CompressionCodec {
+	if p.zstd != nil {
+		return format.Zstd
+	}
+	return format.Snappy
 }
 
 // compress gives a copy of its own.

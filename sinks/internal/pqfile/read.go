@@ -15,12 +15,6 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// magicSealed ends a file with an encrypted footer, magicPlain every other one.
-const (
-	magicSealed = "PARE"
-	magicPlain  = "PAR1"
-)
-
 var ErrDamaged = fmt.Errorf("%w: no whole Parquet file of a lake", sinks.ErrCorrupt)
 
 // ReadTexts emits some columns of a file, all of texts and in no list, row by row. A row is valid during

@@ -229,11 +229,3 @@ func (g *RowGroup) Reset() {
 	}
 	g.paged = 0
 }
-
-// Encoder writes row groups to a file of one profile.
-type Encoder interface {
-	// Write writes a whole row group, which it keeps no reference to.
-	Write(g *RowGroup) error
-	// Close ends the file.
-	Close() error
-}

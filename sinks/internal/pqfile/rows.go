@@ -8,11 +8,10 @@ import (
 	"strings"
 	"sync"
 
-	pa "github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
-	"github.com/apache/arrow/go/v17/parquet/schema"
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/symlake/symlake/sinks"
@@ -31,6 +30,7 @@ type Rows struct {
 	plain  *pq.File     // nil: sealed
 	sealed *file.Reader // nil: plain; for what one goroutine does
 	lent   readers      // for scans
+	footer *format.FileMetaData
 	leaves []Leaf
 	groups []int64
 	meta   map[string]string
@@ -109,15 +109,12 @@ func (f *Rows) openPlain() error {
 		return fmt.Errorf("%w: %w", ErrRows, err)
 	}
 	f.plain = p
-	m := p.Metadata()
-	for _, kv := range m.KeyValueMetadata {
-		f.meta[kv.Key] = kv.Value
-	}
-	if f.leaves, err = plainLeaves(m.Schema); err != nil {
+	f.footer = p.Metadata()
+	if err := f.describe(); err != nil {
 		return err
 	}
-	for i := range m.RowGroups {
-		g := &m.RowGroups[i]
+	for i := range f.footer.RowGroups {
+		g := &f.footer.RowGroups[i]
 		if len(g.Columns) != len(f.leaves) {
 			return fmt.Errorf("%w: row group %d has %d columns of %d", ErrRows, i, len(g.Columns), len(f.leaves))
 		}
@@ -144,8 +141,8 @@ func (f *Rows) extent(c *format.ColumnChunk) (start, n int64, err error) {
 	return start, n, nil
 }
 
-// plainLeaves walks a schema as the footer lists it: depth first.
-func plainLeaves(all []format.SchemaElement) (leaves []Leaf, err error) {
+// leavesOf walks a schema as the footer lists it: depth first.
+func leavesOf(all []format.SchemaElement) (leaves []Leaf, err error) {
 	bad := fmt.Errorf("%w: its schema is no tree", ErrRows)
 	at := 0
 	var walk func(path []string, def, rep, element, depth int) error
@@ -241,46 +238,27 @@ func (f *Rows) openSealed(ctx context.Context) error {
 		return err
 	}
 	f.sealed = r
-	m := r.MetaData()
-	for _, k := range m.KeyValueMetadata().Keys() {
-		f.meta[k] = *m.KeyValueMetadata().FindValue(k)
+	text, err := r.MetaData().Serialize(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRows, err)
 	}
-	for i := range m.Schema.NumColumns() {
-		f.leaves = append(f.leaves, sealedLeaf(m.Schema.Column(i), i))
+	f.footer = new(format.FileMetaData)
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), text, f.footer); err != nil {
+		return fmt.Errorf("%w: %w", ErrRows, err)
 	}
 	for g := range r.NumRowGroups() {
 		f.groups = append(f.groups, r.RowGroup(g).NumRows())
 	}
-	return nil
+	return f.describe()
 }
 
-func sealedLeaf(c *schema.Column, i int) Leaf {
-	l := Leaf{Path: shortPath(strings.Split(c.Path(), ".")), index: i, def: int(c.MaxDefinitionLevel()), repeated: int(c.MaxRepetitionLevel()), List: c.MaxRepetitionLevel() > 0}
-	// Definition levels are counted from the leaf upwards, until the list's own node.
-	def := l.def
-	for n := c.SchemaNode(); n != nil && l.List; n = n.Parent() {
-		if n.RepetitionType() == pa.Repetitions.Repeated {
-			l.element = def
-			break
-		}
-		if n.RepetitionType() == pa.Repetitions.Optional {
-			def--
-		}
+// describe takes metadata and columns from the footer.
+func (f *Rows) describe() (err error) {
+	for _, kv := range f.footer.KeyValueMetadata {
+		f.meta[kv.Key] = kv.Value
 	}
-	decimal, isDecimal := c.LogicalType().(schema.DecimalLogicalType)
-	switch t := c.PhysicalType(); {
-	case l.repeated > 1, isDecimal && decimal.Scale() != 0:
-	case t == pa.Types.ByteArray && !isDecimal:
-		l.Kind = LeafText
-	case t == pa.Types.ByteArray, t == pa.Types.FixedLenByteArray && isDecimal, t == pa.Types.Int32, t == pa.Types.Int64:
-		l.Kind = LeafInt
-		if it, ok := c.LogicalType().(schema.IntLogicalType); ok {
-			l.unsigned = !it.IsSigned()
-		}
-	case t == pa.Types.FixedLenByteArray && c.LogicalType().Equals(schema.UUIDLogicalType{}):
-		l.Kind, l.fixedUUID = LeafText, true
-	}
-	return l
+	f.leaves, err = leavesOf(f.footer.Schema)
+	return err
 }
 
 // Profile is sinks.LakeSealed or Plain.

@@ -1,0 +1,271 @@
+package pqfile
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	pa "github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/compress"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/symlake/symlake/sinks"
+)
+
+const (
+	resealDictBytes  = 1 << 30 // of a column's dictionary: it never falls back, as a row group bounds its texts
+	resealStatsBytes = 1 << 10 // longer bounds are left out
+)
+
+// resealed writes a file whose old columns are sealed, or are to be. Arrow decrypts and decodes the values of old columns and
+// encodes them again; their pages and those of new columns go to the Writer. Without a key the Writer leaves them in clear.
+type resealed struct {
+	*Writer
+	from  *file.Reader
+	own   bool // Close closes from
+	kept  []int
+	props *pa.WriterProperties
+	err   error
+}
+
+func (f *Rows) reseal(ctx context.Context, w io.Writer, x Extension, drop []string) (_ *resealed, err error) {
+	var key *FileKey
+	if x.Profile == sinks.LakeSealed {
+		keys, err := f.keys()
+		if err != nil {
+			return nil, fmt.Errorf("seal a file: %w", err)
+		}
+		if key, err = NewFileKey(ctx, keys, false); err != nil {
+			return nil, err
+		}
+	}
+	to, err := NewWriter(w, x.Table, key, false, NewPager())
+	if err != nil {
+		return nil, err
+	}
+	to.bare = key == nil
+	r := &resealed{Writer: to, from: f.sealed}
+	if r.from == nil {
+		if r.from, err = file.NewParquetReader(io.NewSectionReader(f.r, 0, f.size)); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrRows, err)
+		}
+		r.own = true
+	}
+	r.kept = f.schema(to, x, drop)
+	to.footer.Version = 2
+	to.orderColumns(len(r.kept) + len(x.Table.leaves()))
+	r.props = r.encodings()
+	return r, nil
+}
+
+// encodings says how Arrow encodes the columns that are kept.
+func (r *resealed) encodings() *pa.WriterProperties {
+	o := []pa.WriterProperty{
+		pa.WithCompression(compress.Codecs.Zstd), pa.WithDataPageVersion(pa.DataPageV1),
+		pa.WithDictionaryPageSizeLimit(resealDictBytes), pa.WithBatchSize(1 << 40),
+		pa.WithMaxStatsSize(resealStatsBytes), pa.WithDictionaryDefault(false),
+	}
+	for _, i := range r.kept {
+		c := r.from.MetaData().Schema.Column(i)
+		if t := c.PhysicalType(); t == pa.Types.ByteArray || t == pa.Types.FixedLenByteArray {
+			// As bounds, Arrow keeps references to texts that it was only lent.
+			o = append(o, pa.WithStatsFor(c.Path(), false))
+		}
+		if dictionaries(r.from, i) {
+			o = append(o, pa.WithDictionaryFor(c.Path(), true))
+		}
+	}
+	return pa.NewWriterProperties(o...)
+}
+
+// dictionaries reports whether a column has a dictionary in the first row group: then its texts come again.
+func dictionaries(r *file.Reader, column int) bool {
+	if r.NumRowGroups() == 0 {
+		return false
+	}
+	m, err := r.RowGroup(0).MetaData().ColumnChunk(column)
+	return err == nil && m.HasDictionaryPage() && m.Type() == pa.Types.ByteArray
+}
+
+// Group implements Extended.
+func (r *resealed) Group(ctx context.Context, added *RowGroup) (err error) {
+	if r.err != nil {
+		return r.err
+	}
+	defer func() { r.err = err }()
+	defer func() {
+		if r.Writer.err != nil { // whatever Arrow made of it
+			err = r.Writer.err
+		}
+	}()
+	defer broken(&err, ErrRows)
+
+	n := len(r.footer.RowGroups)
+	from := r.from.RowGroup(n)
+	if rows := from.NumRows(); rows != int64(added.Rows) {
+		return fmt.Errorf("row group %d has %d rows, and %d answers", n, rows, added.Rows)
+	}
+	to, err := r.begin(added.Rows, len(r.kept)+len(added.leaves))
+	if err != nil {
+		return err
+	}
+	columns := metadata.NewFileMetadataBuilder(r.from.MetaData().Schema, r.props, nil).AppendRowGroup()
+	at := 0
+	for i := range r.from.MetaData().Schema.NumColumns() {
+		column := columns.NextColumnChunk()
+		if !slices.Contains(r.kept, i) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		in, err := from.Column(i)
+		if err != nil {
+			return fmt.Errorf("%w: column %d: %w", ErrRows, i, err)
+		}
+		if err := r.keep(to, at, column, in); err != nil {
+			return fmt.Errorf("%w: column %s: %w", ErrRows, in.Descriptor().Path(), err)
+		}
+		at++
+	}
+	for i, l := range added.leaves {
+		if err := r.column(to, at+i, l, &added.chunks[i], &added.Dicts[i]); err != nil {
+			return fmt.Errorf("column %s: %w", l, err)
+		}
+	}
+	r.end(to)
+	return nil
+}
+
+// keep encodes the values of an old column, which becomes column at of a row group.
+func (r *resealed) keep(to *writing, at int, column *metadata.ColumnChunkMetaDataBuilder, in file.ColumnChunkReader) error {
+	m := r.chunk(to, at)
+	d := in.Descriptor()
+	m.Type, m.PathInSchema, m.Codec = format.Type(d.PhysicalType()), strings.Split(d.Path(), "."), r.pager.codec()
+	pages := &chunkPages{x: r.Writer, m: m, at: place{to.number, at, 0}}
+	out := file.NewColumnChunkWriter(column, pages, r.props)
+	if err := copyValues(out, in); err != nil {
+		return err
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	if s := column.Contents().MetaData.Statistics; s != nil {
+		m.Statistics = format.Statistics{Min: s.Min, Max: s.Max, MinValue: s.MinValue, MaxValue: s.MaxValue, NullCount: s.GetNullCount()}
+	}
+	r.endChunk(to, at)
+	return nil
+}
+
+// Close implements Extended.
+func (r *resealed) Close() error {
+	if r.own {
+		defer r.from.Close()
+	}
+	if r.err != nil {
+		return r.err
+	}
+	return r.Writer.Close()
+}
+
+// chunkPages takes the pages of a column from Arrow and writes them. The methods of PageWriter that it has not are never
+// called.
+type chunkPages struct {
+	file.PageWriter
+	x  *Writer
+	m  *format.ColumnMetaData
+	at place
+}
+
+// HasCompressor implements file.PageWriter.
+func (c *chunkPages) HasCompressor() bool { return true }
+
+// Compress implements file.PageWriter.
+func (c *chunkPages) Compress(_ *bytes.Buffer, text []byte) []byte { return c.x.pager.compress(text) }
+
+// WriteDictionaryPage implements file.PageWriter.
+func (c *chunkPages) WriteDictionaryPage(p *file.DictionaryPage) (int64, error) {
+	start := c.x.at
+	err := c.x.dictionaryPage(c.at, p.Data(), int(p.NumValues()), c.m)
+	return c.x.at - start, err
+}
+
+// WriteDataPage implements file.PageWriter.
+func (c *chunkPages) WriteDataPage(p file.DataPage) (int64, error) {
+	start := c.x.at
+	if c.at.page == 0 {
+		c.m.DataPageOffset = start
+	}
+	h := format.DataPageHeader{NumValues: p.NumValues(), Encoding: format.Encoding(p.Encoding()),
+		DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE, Statistics: pageStatistics(p.Statistics())}
+	err := c.x.dataPage(c.at, h, p.Data(), int(p.UncompressedSize()), c.m)
+	c.m.NumValues += int64(p.NumValues())
+	c.at.page++
+	return c.x.at - start, err
+}
+
+// Close implements file.PageWriter.
+func (c *chunkPages) Close(hasDict, fallback bool) error { return nil }
+
+// pageStatistics returns what the header of a page says of its values.
+func pageStatistics(s metadata.EncodedStatistics) format.Statistics {
+	t := s.ToThrift()
+	return format.Statistics{Min: t.Min, Max: t.Max, MinValue: t.MinValue, MaxValue: t.MaxValue, NullCount: t.GetNullCount()}
+}
+
+// copyValues copies the values of a chunk, with their levels.
+func copyValues(to file.ColumnChunkWriter, from file.ColumnChunkReader) error {
+	switch in := from.(type) {
+	case *file.BooleanColumnChunkReader:
+		return copyBatches[bool](in, to.(*file.BooleanColumnChunkWriter))
+	case *file.Int32ColumnChunkReader:
+		return copyBatches[int32](in, to.(*file.Int32ColumnChunkWriter))
+	case *file.Int64ColumnChunkReader:
+		return copyBatches[int64](in, to.(*file.Int64ColumnChunkWriter))
+	case *file.Int96ColumnChunkReader:
+		return copyBatches[pa.Int96](in, to.(*file.Int96ColumnChunkWriter))
+	case *file.Float32ColumnChunkReader:
+		return copyBatches[float32](in, to.(*file.Float32ColumnChunkWriter))
+	case *file.Float64ColumnChunkReader:
+		return copyBatches[float64](in, to.(*file.Float64ColumnChunkWriter))
+	case *file.ByteArrayColumnChunkReader:
+		return copyBatches[pa.ByteArray](in, to.(*file.ByteArrayColumnChunkWriter))
+	case *file.FixedLenByteArrayColumnChunkReader:
+		return copyBatches[pa.FixedLenByteArray](in, to.(*file.FixedLenByteArrayColumnChunkWriter))
+	}
+	return fmt.Errorf("values of %T", from)
+}
+
+func copyBatches[T any](in interface {
+	file.ColumnChunkReader
+	ReadBatch(n int64, values []T, def, rep []int16) (int64, int, error)
+}, out interface {
+	WriteBatch(values []T, def, rep []int16) (int64, error)
+}) error {
+	values, def, rep := make([]T, readValues), make([]int16, readValues), make([]int16, readValues)
+	for in.HasNext() {
+		total, n, err := in.ReadBatch(readValues, values, def, rep)
+		if err != nil {
+			return err
+		}
+		if total == 0 {
+			return io.ErrNoProgress
+		}
+		d, r := def[:total], rep[:total]
+		if in.Descriptor().MaxDefinitionLevel() == 0 {
+			d = nil
+		}
+		if in.Descriptor().MaxRepetitionLevel() == 0 {
+			r = nil
+		}
+		if _, err := out.WriteBatch(values[:n], d, r); err != nil {
+			return err
+		}
+	}
+	return in.Err()
+}
