@@ -101,16 +101,8 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Names == nil {
-		o.Names = metadataNames
-	}
 	o.Limits = o.Limits.WithDefaults()
 	return o
-}
-
-// metadataNames reads the user metadata that an uploader may set.
-func metadataNames(_ string, meta map[string]string) (app, build string) {
-	return meta["symlake-app"], meta["symlake-build"]
 }
 
 // Event tells how far a run is.

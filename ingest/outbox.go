@@ -13,7 +13,7 @@ func Outbox(o Options) *outbox.Outbox { return newJob(o).outbox }
 
 // tells reports whether this process has an account of its own.
 func (j *job) tells() bool {
-	return !j.o.DryRun && !j.lister.Renaming && j.o.Teller == (row.WorkerID{})
+	return !j.o.DryRun && j.o.Teller == (row.WorkerID{})
 }
 
 // openAccount enters this process in the outbox, before its first object is noted.

@@ -7,6 +7,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/upkeep"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
@@ -24,7 +25,7 @@ func (w *world) apps(id string) []string {
 // rename runs Rename over the world's source.
 func (w *world) rename() *report.Report {
 	w.t.Helper()
-	report, err := Rename(w.t.Context(), []discover.Source{w.src}, w.o)
+	report, err := upkeep.Rename(w.t.Context(), []discover.Source{w.src}, upkeep.RenameOptions{Stores: w.projection(), Now: w.o.Now})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -47,9 +48,8 @@ func TestRename(t *testing.T) {
 	w.src.Names = "android/{app}/{build}/x/libb.so"
 	w.put("android/shop/12/x/liba.so.symlake.json", `{"app":"Store","build":"12"}`)
 	w.put("new.so", "FAKE\nid "+idC+"\nf 0 8 c 1\n")
-	o := w.o
-	o.DryRun = true
-	if r, err := Rename(t.Context(), []discover.Source{w.src}, o); err != nil || r.Objects.Renamed != 2 || len(w.apps(idA)) != 4 {
+	dry := upkeep.RenameOptions{Stores: w.projection(), DryRun: true, Now: w.o.Now}
+	if r, err := upkeep.Rename(t.Context(), []discover.Source{w.src}, dry); err != nil || r.Objects.Renamed != 2 || len(w.apps(idA)) != 4 {
 		t.Fatalf("dry run: %+v, %v, %v", r.Objects, err, w.apps(idA))
 	}
 	if r := w.rename(); r.Objects.Renamed != 2 || r.Objects.Loaded != 0 {

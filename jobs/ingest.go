@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/discover"
+	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/ingest/upkeep"
 	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/host"
@@ -109,15 +112,11 @@ func (j ingestJob) Run(p *workspace.Workspace) error {
 	watch := p.Watch("ingest")
 	o.Progress = func(e ingest.Event) { showObject(p, watch, e) }
 	o.Taking = func() { p.Collector.Use(profile, o.MemoryBytes) }
-	work := ingest.Run
-	if j.Rename {
-		work = ingest.Rename
-	}
 	ctx, traces := p.Traced("ingest", o.Run, j.Shard)
 	if traces != nil {
 		o.Span = traces.Span
 	}
-	report, err := work(ctx, sources, o)
+	report, err := j.work(ctx, sources, o)
 	watch.Stop()
 	traces.End(err)
 	if len(unopened) > 0 {
@@ -127,7 +126,16 @@ func (j ingestJob) Run(p *workspace.Workspace) error {
 	return j.verdict(report, j.tell(p, report, o, err))
 }
 
-// showObject shows what became of an object.
+// work ingests, or renames.
+func (j ingestJob) work(ctx context.Context, sources []discover.Source, o ingest.Options) (*report.Report, error) {
+	if !j.Rename {
+		return ingest.Run(ctx, sources, o)
+	}
+	return upkeep.Rename(ctx, sources, upkeep.RenameOptions{Stores: projection.Stores{Store: o.Store, Keyring: o.Keyring, Lake: o.Lake}, Names: o.Names,
+		Shard: o.Shard, Shards: o.Shards, DryRun: o.DryRun, Run: o.Run, Now: o.Now})
+}
+
+// showObject shows the outcome of an object.
 func showObject(p *workspace.Workspace, w *term.Progress, e ingest.Event) {
 	if !w.HasBar() {
 		level := slog.LevelDebug

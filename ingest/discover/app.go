@@ -11,8 +11,14 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// App finds APP and BUILD of an object: in its user metadata, by names, in its sidecar, by its
-// source's pattern. The error is bucket.ErrChanged if the object is not the listed one any more.
+// metadataNames reads the user metadata that an uploader may set.
+func metadataNames(_ string, meta map[string]string) (app, build string) {
+	return meta["symlake-app"], meta["symlake-build"]
+}
+
+// App finds APP and BUILD of an object: in its user metadata, by names (nil: symlake-app and
+// symlake-build), in its sidecar, by its source's pattern. The error is bucket.ErrChanged if the object
+// is not the listed one any more.
 func (t *Task) App(ctx context.Context, names func(url string, meta map[string]string) (app, build string)) (app, build string, err error) {
 	e, meta, err := t.Source.Bucket.Stat(ctx, t.Entry.Key)
 	if err != nil {
@@ -20,6 +26,9 @@ func (t *Task) App(ctx context.Context, names func(url string, meta map[string]s
 	}
 	if e.ETag != t.Entry.ETag {
 		return "", "", fmt.Errorf("%s: %w", t.URL, bucket.ErrChanged)
+	}
+	if names == nil {
+		names = metadataNames
 	}
 	if app, build = names(t.URL, meta); app != "" && build != "" {
 		return app, build, nil

@@ -275,10 +275,7 @@ func (p *Publisher) willName(ctx context.Context, b *Batch, rec *catalog.Record)
 }
 
 func (p *Publisher) countLake(done sinks.LakeCommitted) {
-	p.Tally.Write(func(r *report.Report) {
-		r.Bytes.Lake += done.Bytes
-		r.LakeFiles = report.UpTo(r.LakeFiles, done.Files, report.MaxLakeFiles)
-	})
+	p.Tally.Write(func(r *report.Report) { r.AddLakeFiles(done.Files, done.Bytes) })
 }
 
 // settleTime is how long a run leaves a load to the shard that published it.

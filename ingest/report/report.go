@@ -216,6 +216,12 @@ func (r *Report) AddWanted(w *catalog.Wanted, id symbol.ID) {
 	}
 }
 
+// AddLakeFiles counts bytes of the lake, and names their files as far as the report has room.
+func (r *Report) AddLakeFiles(files []string, bytes int64) {
+	r.Bytes.Lake += bytes
+	r.LakeFiles = UpTo(r.LakeFiles, files, MaxLakeFiles)
+}
+
 // Rejected lists the artifacts of an object that were rejected.
 func Rejected(o *catalog.Object) (list []Rejection) {
 	for _, a := range o.Artifacts {
