@@ -1,9 +1,5 @@
 package swift
 
-// maxWords is how many words of earlier identifiers a name may refer to: one
-// for each letter.
-const maxWords = 26
-
 // identifier reads a name: a length and as many bytes; with a leading zero,
 // words of earlier names between such pieces, one letter each, the last one in
 // upper case; with two zeros, Punycode.

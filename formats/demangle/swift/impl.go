@@ -28,14 +28,6 @@ func (p *parser) choice(table *[128]string) string {
 	return ""
 }
 
-// slot is a parameter or result of an implementation function while its type
-// still stands on the stack.
-type slot struct {
-	kind  kind
-	parts [6]ref
-	n     int
-}
-
 func (s *slot) add(r ref) {
 	s.parts[s.n] = r
 	s.n++

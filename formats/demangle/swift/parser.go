@@ -1,6 +1,8 @@
 package swift
 
-import "slices"
+import (
+	"slices"
+)
 
 // parser reads the manglings since Swift 4: operators behind their operands,
 // which stand on a stack of nodes. What a rule does not find on the stack it
@@ -18,36 +20,6 @@ type parser struct {
 	words   int
 	labels  bool // since Swift 5, labels of parameters stand before the type, not in it
 	depth   int  // of the rules that recurse
-}
-
-// prefixes of the manglings that the parser reads. "$e" is Embedded Swift.
-var prefixes = [...]string{"_$s", "$s", "_T0", "_$S", "$S", "_$e", "$e", "@__swiftmacro_"}
-
-// prefix is the length of a mangling's prefix, 0 if the name has none.
-func prefix(name string) int {
-	for _, p := range prefixes {
-		if len(name) >= len(p) && name[:len(p)] == p {
-			return len(p)
-		}
-	}
-	return 0
-}
-
-// symbol reads a whole symbol, which begins with a prefix of n bytes, to a
-// tree; none if it is no such symbol.
-func (p *parser) symbol(name string, n int) ref {
-	p.reset()
-	p.stack, p.subst, p.words, p.depth = p.stack[:0], p.subst[:0], 0, 0
-	p.cursor = cursor{in: name, pos: n}
-	p.labels = name[:2] != "_T"
-	for p.pos < len(p.in) && p.in[p.pos] != 0 {
-		r := p.operation()
-		if r == 0 || p.over || p.pos < 0 {
-			return 0
-		}
-		p.put(r)
-	}
-	return p.global(p.pop(kSuffix))
 }
 
 // global makes the root. On top of the stack stand the attributes, outermost
@@ -114,4 +86,24 @@ func (p *parser) popFlag(f flag) ref {
 		return p.popAny()
 	}
 	return 0
+}
+
+// remember adds a node to the substitutions.
+func (p *parser) remember(r ref) ref {
+	if r != 0 {
+		p.subst = append(p.subst, r)
+	}
+	return r
+}
+
+// maxWords is how many words of earlier identifiers a name may refer to: one
+// for each letter.
+const maxWords = 26
+
+// slot is a parameter or result of an implementation function while its type
+// still stands on the stack.
+type slot struct {
+	kind  kind
+	parts [6]ref
+	n     int
 }

@@ -22,26 +22,6 @@ package swift
 
 import "strings"
 
-const (
-	// maxDepth bounds how deep rules and nodes may nest. Apple's printer, too,
-	// gives up at this depth.
-	maxDepth = 768
-	// maxNodes bounds the tree and the stack. The largest real names have some
-	// thousands of nodes.
-	maxNodes = 1 << 18
-	// maxText bounds what is put together from words: 26 letters may stand for
-	// words of any length, again and again.
-	maxText = 1 << 20
-	// maxSteps bounds the printing of a name: by substitutions few bytes stand
-	// for very many nodes, of which some print nothing.
-	maxSteps = 1 << 18
-	// keepNodes is how much memory a Demangler keeps from name to name. Few
-	// names need more.
-	keepNodes = 1 << 13
-	// maxNested bounds names of functions inside the name of a specialization.
-	maxNested = 8
-)
-
 // Is reports whether a name begins as those of Swift do.
 func Is(name string) bool {
 	return prefix(name) > 0 || strings.HasPrefix(name, "_T")

@@ -1,5 +1,8 @@
 package swift
 
+import (
+)
+
 // ref names a node of a tree; 0 is none. Constructors given none where a node
 // must be answer none, so that a failure reaches the top by itself.
 type ref int32
@@ -153,3 +156,23 @@ func (t *tree) isProtocol(r ref) bool {
 	}
 	return t.kind(r) == kProtocol
 }
+
+const (
+	// maxDepth bounds how deep rules and nodes may nest. Apple's printer, too,
+	// gives up at this depth.
+	maxDepth = 768
+	// maxNodes bounds the tree and the stack. The largest real names have some
+	// thousands of nodes.
+	maxNodes = 1 << 18
+	// maxText bounds what is put together from words: 26 letters may stand for
+	// words of any length, again and again.
+	maxText = 1 << 20
+	// maxSteps bounds the printing of a name: by substitutions few bytes stand
+	// for very many nodes, of which some print nothing.
+	maxSteps = 1 << 18
+	// keepNodes is how much memory a Demangler keeps from name to name. Few
+	// names need more.
+	keepNodes = 1 << 13
+	// maxNested bounds names of functions inside the name of a specialization.
+	maxNested = 8
+)

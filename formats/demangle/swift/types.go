@@ -306,3 +306,69 @@ var builtins = [128]string{
 	'w': "Builtin.Word",
 	'P': "Builtin.PackIndex",
 }
+
+// parameterLabels takes the labels of the parameters that a type has, one for
+// each: none if there is no list of them.
+func (p *parser) parameterLabels(t ref) ref {
+	if p.labels && p.pop(kEmptyList) != 0 {
+		return p.leaf(kLabelList)
+	}
+	if t == 0 {
+		return 0
+	}
+	fn := p.kid(t, 0)
+	if p.kind(fn) == kDependentType {
+		fn = p.kid(p.kid(fn, 1), 0)
+	}
+	if k := p.kind(fn); k != kFunctionType && k != kNoEscapeType {
+		return 0
+	}
+	params := p.kid(p.kid(p.find(fn, kArguments), 0), 0)
+	isTuple := p.kind(params) == kTuple
+	n := 1
+	if isTuple {
+		n = int(p.nodes[params].n)
+	}
+	if n == 0 {
+		return 0
+	}
+	if !p.labels {
+		return p.tupleLabels(params, isTuple)
+	}
+	named := false
+	for i := len(p.stack) - 1; i >= len(p.stack)-n; i-- {
+		if i < 0 {
+			p.stack = p.stack[:0]
+			return 0
+		}
+		switch p.kind(p.stack[i]) {
+		case kIdentifier:
+			named = true
+		case kFirstElement:
+		default: // the labels behind it are used up all the same
+			p.stack = p.stack[:i]
+			return 0
+		}
+	}
+	labels := p.stack[len(p.stack)-n:]
+	p.stack = p.stack[:len(p.stack)-n]
+	if !named {
+		return p.leaf(kLabelList)
+	}
+	return p.list(kLabelList, labels)
+}
+
+// differentiable gives the attribute of a kind of derivative.
+func differentiable(c byte) (string, bool) {
+	switch c {
+	case 'd':
+		return "@differentiable", true
+	case 'l':
+		return "@differentiable(_linear)", true
+	case 'f':
+		return "@differentiable(_forward)", true
+	case 'r':
+		return "@differentiable(reverse)", true
+	}
+	return "", false
+}
