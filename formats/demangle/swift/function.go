@@ -35,37 +35,6 @@ func (p *parser) parameters(k kind) ref {
 	return p.make(k, p.pop(kType))
 }
 
-// tupleLabels moves the labels of Swift 4, which are names of the elements of
-// the tuple, to a list.
-func (p *parser) tupleLabels(params ref, isTuple bool) ref {
-	if !isTuple {
-		return p.leaf(kLabelList)
-	}
-	list := p.scratch[:0]
-	named := false
-	for i := range int(p.nodes[params].n) {
-		element := p.kid(params, i)
-		name := p.find(element, kTupleName)
-		if name == 0 {
-			list = append(list, p.leaf(kFirstElement))
-			continue
-		}
-		named = true
-		list = append(list, p.rekind(name, kIdentifier))
-		rest := p.kids[p.nodes[element].val:][:0]
-		for _, kid := range p.children(element) {
-			if kid != name {
-				rest = append(rest, kid)
-			}
-		}
-		p.nodes[element].n = int32(len(rest))
-	}
-	if p.scratch = list; !named {
-		return p.leaf(kLabelList)
-	}
-	return p.list(kLabelList, list)
-}
-
 // function reads a plain function.
 func (p *parser) function() ref {
 	sig := p.pop(kSignature)

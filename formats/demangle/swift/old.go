@@ -8,7 +8,7 @@ package swift
 // left at its end is a suffix.
 func (p *parser) old(name string) ref {
 	p.reset()
-	p.subst, p.depth = p.subst[:0], 0
+	p.subst, p.depth, p.oldTypes = p.subst[:0], 0, (*parser).oldType
 	p.cursor = cursor{in: name}
 	if !p.acceptAll("_T") {
 		return 0
@@ -50,12 +50,6 @@ func (p *parser) old(name string) ref {
 		parts = append(parts, p.text(kSuffix, p.in[p.pos:]))
 	}
 	return p.list(kGlobal, parts)
-}
-
-// deeper counts the rules that are open; false if they are too many.
-func (p *parser) deeper() bool {
-	p.depth++
-	return p.depth <= maxDepth && !p.over
 }
 
 func (p *parser) oldGlobal() ref {

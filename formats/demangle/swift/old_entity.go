@@ -1,98 +1,5 @@
 package swift
 
-// oldName reads the name of a declaration.
-func (p *parser) oldName() ref {
-	switch {
-	case p.accept('L'):
-		number := p.index(kIndex, p.ordinal())
-		if number == 0 {
-			return 0
-		}
-		return p.make(kLocalName, number, p.oldIdentifier(kIdentifier))
-	case p.accept('P'):
-		file := p.oldIdentifier(kIdentifier)
-		if file == 0 {
-			return 0
-		}
-		return p.make(kPrivateName, file, p.oldIdentifier(kNone))
-	}
-	return p.oldIdentifier(kNone)
-}
-
-// oldIdentifier reads a name: "X" before it is Punycode, "o" an operator, which
-// may stand where no certain kind is asked for.
-func (p *parser) oldIdentifier(k kind) ref {
-	punycode := p.accept('X')
-	operator := false
-	if p.accept('o') {
-		if operator = true; k != kNone {
-			return 0
-		}
-		switch p.next() {
-		case 'p':
-			k = kPrefix
-		case 'P':
-			k = kPostfix
-		case 'i':
-			k = kInfix
-		default:
-			return 0
-		}
-	}
-	if k == kNone {
-		k = kIdentifier
-	}
-	name, ok := p.take(p.natural())
-	if ok && punycode {
-		name, ok = decode(name)
-	}
-	if ok && operator {
-		name, ok = operatorName(name)
-	}
-	if !ok || name == "" {
-		return 0
-	}
-	return p.text(k, name)
-}
-
-// oldSubstitution reads a reference behind its "S".
-func (p *parser) oldSubstitution() ref {
-	switch c := p.peek(); c {
-	case 'o':
-		p.next()
-		return p.text(kModule, objcModule)
-	case 'C':
-		p.next()
-		return p.text(kModule, clangModule)
-	case 'c':
-		p.next()
-		return p.swiftType(kStructure, "UnicodeScalar")
-	case 'Q':
-		p.next()
-		return p.swiftType(kEnum, "ImplicitlyUnwrappedOptional")
-	case 'a', 'b', 'd', 'f', 'i', 'V', 'v', 'P', 'p', 'q', 'R', 'r', 'S', 'u':
-		p.next()
-		return p.swiftType(standardTypes[c].kind, standardTypes[c].name)
-	}
-	if n := p.ordinal(); n >= 0 && n < len(p.subst) {
-		return p.subst[n]
-	}
-	return 0
-}
-
-func (p *parser) oldModule() ref {
-	switch {
-	case p.accept('s'):
-		return p.text(kModule, stdlib)
-	case p.accept('S'):
-		if m := p.oldSubstitution(); m != 0 && p.kind(m) == kModule {
-			return m
-		}
-		return 0
-	}
-	return p.remember(p.oldIdentifier(kModule))
-}
-
 func (p *parser) oldDeclaration(k kind) ref {
 	context := p.oldContext()
 	if context == 0 {
@@ -218,10 +125,10 @@ func (p *parser) oldMember(k kind, context ref) ref {
 		return p.make(map[byte]kind{'D': kDeallocator, 'd': kDestructor, 'E': kIVarDestroyer, 'e': kIVarInitializer}[c], context)
 	case 'C':
 		p.next()
-		return p.make(kAllocator, context, p.oldType())
+		return p.make(kAllocator, context, p.oldTypes(p))
 	case 'c':
 		p.next()
-		return p.make(kConstructor, context, p.oldType())
+		return p.make(kConstructor, context, p.oldTypes(p))
 	case 'U', 'u':
 		p.next()
 		closure := kExplicitClosure
@@ -232,7 +139,7 @@ func (p *parser) oldMember(k kind, context ref) ref {
 		if number == 0 {
 			return 0
 		}
-		return p.make(closure, context, number, p.oldType())
+		return p.make(closure, context, number, p.oldTypes(p))
 	case 'a', 'l':
 		p.next()
 		table := &mutableAddressors
@@ -264,7 +171,7 @@ func (p *parser) oldMember(k kind, context ref) ref {
 	if name == 0 {
 		return 0
 	}
-	return p.make(k, context, name, p.oldType())
+	return p.make(k, context, name, p.oldTypes(p))
 }
 
 // oldAccessor reads the variable of an accessor. A subscript is a variable of
@@ -274,7 +181,7 @@ func (p *parser) oldAccessor(k kind, context ref) ref {
 	if name == 0 {
 		return 0
 	}
-	t := p.oldType()
+	t := p.oldTypes(p)
 	if t == 0 {
 		return 0
 	}
@@ -286,4 +193,169 @@ func (p *parser) oldAccessor(k kind, context ref) ref {
 		return p.make(k, p.make(kSubscript, context, t, p.make(kPrivateName, p.kid(name, 0))))
 	}
 	return p.make(k, p.make(kVariable, context, name, t))
+}
+
+// oldBound reads a type with its generic arguments, a list for each level of
+// nesting, outermost first.
+func (p *parser) oldBound() ref { return p.oldBind(p.oldNominal()) }
+
+func (p *parser) oldBind(decl ref) ref {
+	context := p.kid(decl, 0)
+	if context == 0 || !p.deeper() {
+		return 0
+	}
+	defer func() { p.depth-- }()
+	switch p.kind(context) {
+	case kModule, kFunction, kExtension:
+	default:
+		context = p.oldBind(context)
+		if decl = p.make(p.kind(decl), context, p.kid(decl, 1)); decl == 0 {
+			return 0
+		}
+	}
+	args := p.oldList(kTypeList, p.oldTypes)
+	if args == 0 {
+		return 0
+	}
+	if p.nodes[args].n == 0 {
+		return decl
+	}
+	switch p.kind(decl) {
+	case kClass:
+		return p.make(kBoundClass, p.typed(decl), args)
+	case kStructure:
+		return p.make(kBoundStructure, p.typed(decl), args)
+	case kEnum:
+		return p.make(kBoundEnum, p.typed(decl), args)
+	}
+	return 0
+}
+
+func (p *parser) oldParam() ref {
+	switch {
+	case p.accept('d'):
+		depth := p.ordinal() + 1
+		return p.param(depth, p.ordinal())
+	case p.accept('x'):
+		return p.param(0, 0)
+	}
+	return p.param(0, p.ordinal()+1)
+}
+
+// oldAssociated reads the name of an associated type of a base.
+func (p *parser) oldAssociated(base ref) ref {
+	if p.accept('S') {
+		s := p.oldSubstitution()
+		if s == 0 || p.kind(s) != kDependentAssociated {
+			return 0
+		}
+		return p.make(kDependentMember, base, s)
+	}
+	var protocol ref
+	if p.accept('P') {
+		if protocol = p.oldProtocol(); protocol == 0 {
+			return 0
+		}
+	}
+	name := p.oldIdentifier(kNone)
+	if name == 0 {
+		return 0
+	}
+	return p.make(kDependentMember, base, p.remember(p.some(kDependentAssociated, name, protocol)))
+}
+
+// oldAssociatedPath reads an associated type of associated types.
+func (p *parser) oldAssociatedPath() ref {
+	base := p.oldParam()
+	for base != 0 && !p.accept('_') {
+		base = p.oldAssociated(p.typed(base))
+	}
+	return base
+}
+
+// oldSignature reads the parameters of a generic declaration, with their number
+// for each depth, and what is required of them.
+func (p *parser) oldSignature(k kind) ref {
+	var few [8]ref
+	parts := few[:0]
+	for p.peek() != 'R' && p.peek() != 'r' {
+		count := 0
+		if !p.accept('z') {
+			if count = p.ordinal() + 1; count < 0 {
+				return 0
+			}
+		}
+		parts = append(parts, p.number(kParamCount, uint64(count)))
+	}
+	if len(parts) == 0 {
+		parts = append(parts, p.number(kParamCount, 1))
+	}
+	if p.next() == 'r' {
+		return p.list(k, parts)
+	}
+	for !p.accept('r') {
+		requirement := p.oldRequirement()
+		if requirement == 0 {
+			return 0
+		}
+		parts = append(parts, requirement)
+	}
+	return p.list(k, parts)
+}
+
+func (p *parser) oldRequirement() ref {
+	var subject ref
+	switch {
+	case p.accept('w'):
+		if base := p.typed(p.oldParam()); base != 0 {
+			subject = p.typed(p.oldAssociated(base))
+		}
+	case p.accept('W'):
+		subject = p.typed(p.oldAssociatedPath())
+	default:
+		subject = p.typed(p.oldParam())
+	}
+	if subject == 0 {
+		return 0
+	}
+	switch c := p.peek(); c {
+	case 'z':
+		p.next()
+		return p.make(kSameTypeReq, subject, p.oldTypes(p))
+	case 'l':
+		p.next()
+		return p.oldLayout(subject)
+	case 'C':
+		return p.make(kConformanceReq, subject, p.oldTypes(p))
+	case 'S':
+		p.next()
+		s := p.oldSubstitution()
+		if s != 0 && p.kind(s) != kClass {
+			s = p.oldProtocolIn(s)
+		}
+		return p.make(kConformanceReq, subject, p.typed(s))
+	}
+	return p.make(kConformanceReq, subject, p.oldProtocol())
+}
+
+func (p *parser) oldLayout(subject ref) ref {
+	c := p.next()
+	var size, alignment ref
+	switch c {
+	case 'U', 'R', 'N', 'T':
+	case 'E', 'M':
+		if size = p.index(kIndex, p.natural()); size == 0 || !p.accept('_') {
+			return 0
+		}
+		if alignment = p.index(kIndex, p.natural()); alignment == 0 {
+			return 0
+		}
+	case 'e', 'm':
+		if size = p.index(kIndex, p.natural()); size == 0 {
+			return 0
+		}
+	default:
+		return 0
+	}
+	return p.some(kLayoutReq, subject, p.text(kText, layouts[c]), size, alignment)
 }

@@ -191,20 +191,6 @@ func (p *parser) oldFunctionType(k kind) ref {
 	return p.some(k, parts[:]...)
 }
 
-// oldList reads elements up to "_".
-func (p *parser) oldList(k kind, one func(*parser) ref) ref {
-	var few [8]ref
-	list := few[:0]
-	for !p.accept('_') {
-		r := one(p)
-		if r == 0 {
-			return 0
-		}
-		list = append(list, r)
-	}
-	return p.list(k, list)
-}
-
 func (p *parser) oldTuple(variadic bool) ref {
 	tuple := p.oldList(kTuple, func(p *parser) ref {
 		var name ref
@@ -249,42 +235,6 @@ func (p *parser) oldArchetype() ref {
 		return 0
 	}
 	return p.remember(p.make(kAssociatedTypeRef, root, p.oldIdentifier(kNone)))
-}
-
-// oldBound reads a type with its generic arguments, a list for each level of
-// nesting, outermost first.
-func (p *parser) oldBound() ref { return p.oldBind(p.oldNominal()) }
-
-func (p *parser) oldBind(decl ref) ref {
-	context := p.kid(decl, 0)
-	if context == 0 || !p.deeper() {
-		return 0
-	}
-	defer func() { p.depth-- }()
-	switch p.kind(context) {
-	case kModule, kFunction, kExtension:
-	default:
-		context = p.oldBind(context)
-		if decl = p.make(p.kind(decl), context, p.kid(decl, 1)); decl == 0 {
-			return 0
-		}
-	}
-	args := p.oldList(kTypeList, (*parser).oldType)
-	if args == 0 {
-		return 0
-	}
-	if p.nodes[args].n == 0 {
-		return decl
-	}
-	switch p.kind(decl) {
-	case kClass:
-		return p.make(kBoundClass, p.typed(decl), args)
-	case kStructure:
-		return p.make(kBoundStructure, p.typed(decl), args)
-	case kEnum:
-		return p.make(kBoundEnum, p.typed(decl), args)
-	}
-	return 0
 }
 
 // oldBox reads a box of the compiler's middle with its fields.

@@ -1,7 +1,6 @@
 package swift
 
-import (
-)
+import ()
 
 // prefixes of the manglings that the parser reads. "$e" is Embedded Swift.
 var prefixes = [...]string{"_$s", "$s", "_T0", "_$S", "$S", "_$e", "$e", "@__swiftmacro_"}

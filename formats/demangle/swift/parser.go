@@ -20,6 +20,8 @@ type parser struct {
 	words   int
 	labels  bool // since Swift 5, labels of parameters stand before the type, not in it
 	depth   int  // of the rules that recurse
+	// oldTypes reads a type of a mangling before Swift 4: contexts and generics lead back to types.
+	oldTypes func(*parser) ref
 }
 
 // global makes the root. On top of the stack stand the attributes, outermost
@@ -106,4 +108,10 @@ type slot struct {
 	kind  kind
 	parts [6]ref
 	n     int
+}
+
+// deeper counts the rules that are open; false if they are too many.
+func (p *parser) deeper() bool {
+	p.depth++
+	return p.depth <= maxDepth && !p.over
 }

@@ -1,21 +1,9 @@
 package swift
 
-
-// print writes a node. A context that can only stand behind its entity ("…in
-// f()") is not written as a prefix: it comes back.
-func (p *printer) print(r ref, depth int, asPrefix bool) ref {
-	if depth > maxDepth {
-		p.put("<<too complex>>")
-		return 0
-	}
-	if p.steps--; p.steps < 0 || r == 0 || p.failed {
-		p.failed = true
-		return 0
-	}
+// printNode writes a node by the rule of its kind, see printer.print.
+func (p *printer) printNode(r ref, depth int, asPrefix bool) ref {
 	n := &p.nodes[r]
 	switch k := n.kind; k {
-	case kType: // the most common one
-		return p.print(p.kid(r, 0), depth+1, false)
 	case kIdentifier:
 		p.put(n.text)
 	case kModule:
@@ -135,46 +123,6 @@ func (p *printer) ofClass(r ref, yes, no string) string {
 		return yes
 	}
 	return no
-}
-
-// form writes a node by a pattern, see forms.
-func (p *printer) form(r ref, pattern string, depth int) {
-	start := 0
-	for i := 0; i < len(pattern); i++ {
-		if pattern[i] != '%' {
-			continue
-		}
-		p.put(pattern[start:i])
-		i++
-		start = i + 1
-		switch c := pattern[i]; c {
-		case 't':
-			p.put(p.nodes[r].text)
-		case 'i':
-			p.putNumber(p.nodes[r].val)
-		case '*':
-			p.join(r, "", depth)
-		case ',':
-			p.join(r, ", ", depth)
-		case '&':
-			p.join(r, " & ", depth)
-		case '.':
-			p.join(r, ".", depth)
-		default:
-			p.print(p.kid(r, int(c-'0')), depth+1, false)
-		}
-	}
-	p.put(pattern[start:])
-}
-
-// join writes the children of a node.
-func (p *printer) join(r ref, separator string, depth int) {
-	for i, kid := range p.children(r) {
-		if i > 0 {
-			p.put(separator)
-		}
-		p.print(kid, depth+1, false)
-	}
 }
 
 func (p *printer) printPrivate(r ref, depth int) {

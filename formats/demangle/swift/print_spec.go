@@ -144,18 +144,17 @@ func (p *printer) printSymbol(name string) {
 		return
 	}
 	at := len(p.out)
-	var d Demangler
-	d.printer = *p
-	d.printer.nested++
-	d.printer.simple, d.printer.where = false, true
-	ok := d.print(name)
-	p.steps = d.printer.steps
-	if !ok && p.steps >= 0 && len(d.printer.out) <= p.max {
+	inner := *p
+	inner.nested++
+	inner.simple, inner.where = false, true
+	ok := p.symbol(&inner, name)
+	p.steps = inner.steps
+	if !ok && p.steps >= 0 && len(inner.out) <= p.max {
 		p.out = p.out[:at]
 		p.put(name)
 		return
 	}
-	p.out, p.failed = d.printer.out, d.printer.failed
+	p.out, p.failed = inner.out, inner.failed
 }
 
 func (p *printer) printSpecKind(what uint64) {

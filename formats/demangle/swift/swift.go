@@ -38,8 +38,9 @@ type Demangler struct {
 // it is no mangled name, or one that goes beyond a bound. The result keeps no
 // reference to the name.
 func (d *Demangler) Name(mangled string, simplified bool, max int) (string, bool) {
-	d.printer = printer{out: d.printer.out[:0], simple: simplified, where: !simplified, max: max, steps: maxSteps}
-	ok := d.print(mangled) && len(d.printer.out) > 0
+	d.printer = printer{out: d.printer.out[:0], simple: simplified, where: !simplified, max: max, steps: maxSteps,
+		rules: (*printer).printNode, symbol: printSymbol}
+	ok := d.parser.print(mangled, &d.printer) && len(d.printer.out) > 0
 	text := ""
 	if ok {
 		text = string(d.printer.out)
@@ -50,18 +51,24 @@ func (d *Demangler) Name(mangled string, simplified bool, max int) (string, bool
 	return text, ok
 }
 
-// print reads a name and prints it behind what the printer has.
-func (d *Demangler) print(mangled string) bool {
+// print reads a name and prints it behind the output of to.
+func (p *parser) print(mangled string, to *printer) bool {
 	var root ref
 	if n := prefix(mangled); n > 0 {
-		root = d.parser.symbol(mangled, n)
+		root = p.symbol(mangled, n)
 	} else {
-		root = d.parser.old(mangled)
+		root = p.old(mangled)
 	}
-	if root == 0 || d.parser.over {
+	if root == 0 || p.over {
 		return false
 	}
-	d.printer.tree = &d.parser.tree
-	d.printer.print(root, 0, false)
-	return !d.printer.failed
+	to.tree = &p.tree
+	to.print(root, 0, false)
+	return !to.failed
+}
+
+// printSymbol prints a name inside a name. The printer's own tree stays.
+func printSymbol(p *printer, name string) bool {
+	var inner parser
+	return inner.print(name, p)
 }

@@ -1,7 +1,6 @@
 package swift
 
-import (
-)
+import ()
 
 // ref names a node of a tree; 0 is none. Constructors given none where a node
 // must be answer none, so that a failure reaches the top by itself.
