@@ -20,20 +20,14 @@ const layeredAbove = 10
 // warrens lists packages with circles between files, and the number of arrows in circles. A number
 // may only shrink.
 var warrens = map[string]int{
-	"formats/demangle/cxx":     40,
-	"formats/demangle/swift":   120,
-	"formats/formattest":       2,
-	"formats/internal/dwarf":   81,
-	"formats/internal/explode": 34,
-	"formats/report":           130,
-	"formats/symbol":           4,
-	"formats/trace":            49,
-	"ingest":                   121,
-	"sinks/internal/pqfile":    9,
-	"sinks/lake":               35,
-	"sinks/lookup":             52,
-	"sinks/row":                138,
-	"sinks/tables":             42,
+	"formats/report":        130,
+	"formats/symbol":        4,
+	"ingest":                121,
+	"sinks/internal/pqfile": 9,
+	"sinks/lake":            35,
+	"sinks/lookup":          52,
+	"sinks/row":             138,
+	"sinks/tables":          42,
 }
 
 // arrow says that file from uses definitions of file to.
