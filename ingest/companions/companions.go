@@ -10,6 +10,15 @@
 //
 //	A: look for C · write the waiter · look for C again, and oblige · publish · ledger
 //	C: enter names, publish · look for waiters, and oblige · ledger
+//
+// A death before the ledger's entry repeats the object's steps. A run derives A again at its end, with the
+// obligations as it read them before. It removes the waiter if A found C, then the obligation. An
+// obligation that another process wrote again meanwhile has other bytes and stays.
+//
+// The waiter stays if A lacks C all the same: C's file is of another build, A is rejected or held with it,
+// or an earlier content of A's object is published. The waiter then names the state of C beside which A
+// was read, and A is due again when C changes. The obligation stays, and the run does not derive A, if C
+// lies in no source of the run.
 package companions
 
 import (

@@ -179,7 +179,7 @@ func (l *Lister) isNew(ctx context.Context, t *Task) (bool, error) {
 	return true, nil
 }
 
-// accepted reports whether a person accepted a conflict of an object: [Accept] may have died before
+// accepted reports whether a person accepted a conflict of an object: conflicts.Accept may have died before
 // it put the object back as pending.
 func (l *Lister) accepted(ctx context.Context, o *catalog.Object) (is bool, err error) {
 	err = l.Catalog.Conflicts.Each(ctx, o.URL, func(c *catalog.Conflict) error {

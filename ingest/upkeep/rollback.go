@@ -1,4 +1,5 @@
-// Package upkeep publishes previous loads again. The packages below it do the other work on a store
+// Package upkeep changes loads that are published already: [Rollback] publishes a previous load again,
+// and [Rename] gives artifacts other APP@BUILDs. The packages below it do the other work on a store
 // between runs: gc, forget, verify, and keys.
 package upkeep
 

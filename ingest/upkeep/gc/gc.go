@@ -16,6 +16,9 @@
 //	rows, and nothing leads there   a slow process wrote too late       removes them after the grace
 //	rows, with names or an object   the record was lost                 keeps and reports them
 //	  that the ledger calls loaded
+//
+// A published load without a ledger entry of its object is damage of the ledger, unless it was copied
+// without the entry (row.Loaded.Copied). Package verify reports it.
 package gc
 
 import (
