@@ -361,3 +361,7 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 	l.Layout = e.layout
 	return l, nil
 }
+
+// lasting reports whether the strings of runs last until the load is encoded: the object is open so
+// long, but the lake keeps strings longer.
+func (e *encoding) lasting() bool { return e.of.Lasting && e.x.b.Publisher.Lake == nil }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/ingest/companions"
@@ -99,4 +100,19 @@ func release(in *formats.Input) error {
 		return nil
 	}
 	return in.Release()
+}
+
+// mapped calls f, which reads strings that may lie in a mapped file. The error is bucket.ErrChanged if
+// the file became shorter meanwhile.
+func mapped(f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		v := recover()
+		if fault, ok := v.(interface{ Addr() uintptr }); ok {
+			err = fmt.Errorf("read a name at %#x: %w", fault.Addr(), bucket.ErrChanged)
+		} else if v != nil {
+			panic(v)
+		}
+	}()
+	return f()
 }
