@@ -30,7 +30,7 @@ race: ## run the tests of sinks and ingest under the race detector, but those on
 	CGO_ENABLED=1 $(GO) test -race -short $$($(GO) list ./sinks/... ./ingest/... | grep -v -e 'sinks/hbase$$' -e 'hbasetest$$')
 
 busy: ## run the tests that deal with clocks, processes and sockets beside twice as many busy loops as the machine has cores
-	bash testdata/busy.sh $(GO) test -short -count=1 ./sinks/bucket/... ./sinks/file ./sinks/kek/... ./sinks/lookup ./sinks/redis ./jobs/serve/... ./ingest/hints
+	bash testdata/busy.sh $(GO) test -short -count=1 ./sinks/bucket/... ./sinks/file ./sinks/kek/... ./sinks/lookup ./sinks/redis ./jobs/serve/... ./ingest/discover/hints
 	bash testdata/busy.sh $(GO) test -short -count=1 ./ingest -run 'Cancel|Deadline|Patience|Stuck|TakeOver|Wait|Worker'
 	bash testdata/busy.sh $(GO) test -short -count=1 ./jobs -run 'Death|RedisLies|ServeDrains|ServeSlowCaller|Signals|StackFlow|Supervisor'
 

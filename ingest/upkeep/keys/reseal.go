@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/ingest/build/spill"
+	"github.com/symlake/symlake/ingest/build/sweep"
 	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/ingest/record"
-	"github.com/symlake/symlake/ingest/spill"
 	"github.com/symlake/symlake/ingest/stored"
-	"github.com/symlake/symlake/ingest/sweep"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"

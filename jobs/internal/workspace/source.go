@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/ingest/discover"
-	"github.com/symlake/symlake/ingest/hints"
-	"github.com/symlake/symlake/ingest/inventory"
+	"github.com/symlake/symlake/ingest/discover/hints"
+	"github.com/symlake/symlake/ingest/discover/inventory"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"

@@ -19,7 +19,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/sweep"
+	"github.com/symlake/symlake/ingest/build/sweep"
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
