@@ -16,8 +16,8 @@ help: ## print this list
 demo: build ## the main job on the embedded store: ingest testdata, print a raw stack and its symbolicated form
 	@bash testdata/demo.sh $(BIN)/symlake
 
-build: ## build bin/symlake, one static binary
-	$(GO) build -ldflags='-s -w' -o $(BIN)/symlake ./jobs/symlake
+build: ## build bin/symlake and bin/symlake-lookup, two static binaries
+	$(GO) build -ldflags='-s -w' -o $(BIN)/ ./jobs/symlake ./jobs/symlake-lookup
 
 # Tests, race and fuzz are built as the program is: the flags above hold for all.
 test: ## run every test and replay the corpora; what needs an outside tool says SKIP and how to get it

@@ -52,6 +52,6 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 
 // mainWith is Main with the formats that ingest reads.
 func mainWith(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) int {
-	g := program.Program{Commands: commands, Formats: known, Stores: all.Open, Bind: func(p *session.Session) any { return workspace.New(p) }}
+	g := program.Program{Name: "symlake", Help: "The symbol lake: symbol files in, source-level stacks out.", Commands: commands, Formats: known, Stores: all.Open, Bind: func(p *session.Session) any { return workspace.New(p) }}
 	return g.Main(ctx, args, in, out, errOut)
 }

@@ -37,6 +37,9 @@ type Command struct {
 
 // Program is a command line: its commands, and all that they share.
 type Program struct {
+	Name string // as errors and --help call it
+	// Help is one line on the program.
+	Help string
 	// Commands returns the commands in the order of --help. Each call makes new jobs.
 	Commands func() []Command
 	// Formats are the symbol formats that the commands read; none in a program that only looks up.
@@ -63,7 +66,7 @@ func (g *Program) Main(ctx context.Context, args []string, in io.Reader, out, er
 	code := exit.Code(err)
 	var silent *exit.Error
 	if err != nil && !(errors.As(err, &silent) && silent.Err == nil) {
-		fmt.Fprintln(errOut, "symlake:", sentence(err))
+		fmt.Fprintf(errOut, "%s: %s\n", g.Name, sentence(err))
 	}
 	return code
 }
@@ -161,23 +164,23 @@ func (g *Program) parse(args []string, out, errOut io.Writer) (*settings.Flags, 
 	all := g.Commands()
 	named := slices.DeleteFunc(slices.Clone(all), func(c Command) bool { return !slices.Contains(args, c.Name) })
 	if len(named) > 0 {
-		if given, parsed, err := parseWith(named, args, out, errOut); err == nil {
+		if given, parsed, err := g.parseWith(named, args, out, errOut); err == nil {
 			return given, parsed, nil
 		}
 	}
-	given, parsed, err := parseWith(all, args, out, errOut)
+	given, parsed, err := g.parseWith(all, args, out, errOut)
 	if err != nil {
-		return nil, nil, exit.Usage("%w (see symlake --help)", err)
+		return nil, nil, exit.Usage("%w (see %s --help)", err, g.Name)
 	}
 	return given, parsed, nil
 }
 
 // parseWith reads a command line that has these commands.
-func parseWith(known []Command, args []string, out, errOut io.Writer) (*settings.Flags, *kong.Context, error) {
+func (g *Program) parseWith(known []Command, args []string, out, errOut io.Writer) (*settings.Flags, *kong.Context, error) {
 	given := new(settings.Flags)
 	options := []kong.Option{
-		kong.Name("symlake"),
-		kong.Description("The symbol lake: symbol files in, source-level stacks out."),
+		kong.Name(g.Name),
+		kong.Description(g.Help),
 		kong.PostBuild(settings.Configure),
 		kong.Writers(out, errOut),
 		kong.Exit(func(code int) { panic(helped{code}) }),
