@@ -14,7 +14,7 @@ var (
 	ErrCorrupt     = errors.New("corrupt input")
 	ErrUnsupported = errors.New("unsupported")
 	ErrLimit       = errors.New("limit exceeded")
-	// ErrNoCompanion: nobody has what was asked for, yet.
+	// ErrNoCompanion says that no object seen so far is the wanted companion.
 	ErrNoCompanion = errors.New("no such companion")
 )
 

@@ -20,7 +20,7 @@ import (
 )
 
 // Format is a plug-in: a value in formats/all, narrow ones first. Archives are
-// formats whose objects have members.
+// formats with members in their objects.
 type Format struct {
 	Name    string
 	Version int // parser version: raised when answers change, so that objects are derived again
@@ -45,17 +45,17 @@ type Input struct {
 	// Err, when set, is why a member could not be read: reject the member alone
 	// and go on with the next. Bytes is nil then. Open returns it.
 	Err error
-	// Fetch, when set, belongs to a member that is compressed or whose checksum
-	// is still to be compared: until it has run, reading beyond the head is
+	// Fetch, when set, belongs to a compressed member, or to a member with a
+	// checksum still to be compared: until it has run, reading beyond the head is
 	// slow at first, Mapped may be nil and Size is what the archive says, or
 	// the length of the head where it says nothing. Fetch brings all of it into
 	// reach and sets Bytes, Mapped, Size and Release; a damaged member is its
-	// error. Open calls it as soon as a format claims the input, so a member
-	// nobody claims costs no more than its head. Repeating it does nothing.
+	// error. Open calls it as soon as a format claims the input, so an
+	// unclaimed member costs no more than its head. Repeating it does nothing.
 	Fetch func(ctx context.Context) error
 	// Companion finds another file that this one refers to: in the same
 	// archive, then beside the object, then in the ledger by id. It returns
-	// ErrNoCompanion when there is none; ingest notes what was asked for.
+	// ErrNoCompanion when there is none; ingest notes the wanted name.
 	// The caller owns the input and calls its Release.
 	Companion func(ctx context.Context, want Ref) (*Input, error)
 	// Spool gives random access to a stream of at most size bytes (size < 0:
@@ -71,9 +71,9 @@ type Input struct {
 // Ref names a companion. ID or Name may be empty.
 type Ref struct {
 	ID   string // "build-id:…", "dwo:…", "debug-id:…"
-	Name string // a path relative to the object that asks; with a slash at its end a folder there, any file of which will do
-	// Optional is one of several ways to what is asked for: that nobody has it
-	// is no loss yet, and is not noted.
+	Name string // a path relative to the object that asks; with a slash at its end any file of that folder
+	// Optional marks one of several ways to the same companion: its absence is
+	// no loss yet, and is not noted.
 	Optional bool
 }
 
@@ -81,7 +81,7 @@ type Ref struct {
 // part of something else, such as a .dwo file, or a file without symbols).
 type Object struct {
 	Artifacts []Artifact
-	// Members hands out the archive's members in order; nil for what is no
+	// Members hands out the archive's members in order; nil if the object is no
 	// archive. A member is valid during the call. emit's error comes back
 	// unchanged.
 	Members func(ctx context.Context, emit func(*Input) error) error
@@ -114,8 +114,8 @@ type Artifact struct {
 	Explode        func(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error)
 	ExplodeScript  func(ctx context.Context, part int, emit func(*symbol.Script) error) (symbol.Quality, error)
 	ExplodeClasses func(ctx context.Context, part int, emit func(*symbol.Class) error) (symbol.Quality, error)
-	// Ordered promises of a script that it has one part, whose runs come in ascending order and lie apart, and that the
-	// strings of its first run are those of all, no two of them equal: its rows are made as it is read.
+	// Ordered promises three facts of a script: it has one part; the runs of that part ascend and lie apart; the strings
+	// of its first run are the strings of all runs, no two of them equal. So ingest makes its rows while it reads.
 	Ordered bool
 	// Lasting promises that the strings of runs stay what they are until the object is closed, not during the call
 	// alone: the caller need not copy them.
@@ -125,8 +125,8 @@ type Artifact struct {
 	// maybe several times. text is valid during the call only; emit's error comes back
 	// unchanged. A text of more than Limits.SourceBytes is passed over. Not called while Explode runs.
 	Texts func(ctx context.Context, emit func(file string, text []byte) error) error
-	// Check, when not nil, is asked with the quality of all parts together, and
-	// rejects an object of which too much is broken.
+	// Check, when not nil, gets the quality of all parts together, and rejects an
+	// object with too many broken parts.
 	Check func(symbol.Quality) error
 }
 
@@ -138,7 +138,7 @@ type Takers struct {
 	Class  func(*symbol.Class) error
 }
 
-// ExplodeInto explodes one part, whatever the artifact's kind.
+// ExplodeInto explodes one part of an artifact of any kind.
 func (a *Artifact) ExplodeInto(ctx context.Context, part int, to Takers) (symbol.Quality, error) {
 	switch {
 	case a.ExplodeScript != nil:

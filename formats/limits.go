@@ -19,7 +19,7 @@ type Limits struct {
 	Symbols      int   // entries of one symbol table (64 million)
 	Members      int   // members of one archive (1 million)
 	Nesting      int   // archives inside archives (4)
-	InlineDepth  int   // nested inlines; what is deeper is cut (1,024)
+	InlineDepth  int   // nested inlines; deeper ones are cut (1,024)
 	RunRanges    int   // ranges of one run; longer ones are cut (1 million)
 }
 
@@ -39,7 +39,7 @@ func (l Limits) WithDefaults() Limits {
 	set(&l.SectionBytes, 4<<30)
 	set(&l.SpoolBytes, 16<<30)
 	set(&l.NameBytes, 64<<10)
-	l.NameBytes = max(l.NameBytes, symbol.CutBytes) // what is cut keeps the limit
+	l.NameBytes = max(l.NameBytes, symbol.CutBytes) // a cut name keeps the limit
 	set(&l.LineBytes, 1<<20)
 	set(&l.ClassBytes, 16<<20)
 	set(&l.SourceBytes, 16<<20)

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Open finds the first format of list that knows the input and opens it under
-// Guard. Nobody knows it: nil, nil, nil. An input with Err gives that error.
+// Open finds the first format of list that knows the input and opens it under Guard. It returns
+// nil, nil, nil if no format knows the input, and the error of an input with Err.
 func Open(ctx context.Context, list []*Format, in *Input) (*Format, *Object, error) {
 	if in.Err != nil {
 		return nil, nil, in.Err

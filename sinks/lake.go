@@ -10,11 +10,11 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// ErrLakeProfile: the lake is of another profile than was asked for.
+// ErrLakeProfile says that the lake has another profile than the wanted one.
 var ErrLakeProfile = errors.New("the lake has another profile")
 
-// ErrLakeUnsafe: the bucket of the lake overwrites what must be new, so two writers
-// could lose each other's files, and nobody said that there is only one.
+// ErrLakeUnsafe says that the bucket of the lake overwrites objects that must be new, so two writers could
+// lose each other's files, and that the lake was not opened for a single writer.
 var ErrLakeUnsafe = errors.New("the bucket ignores If-None-Match")
 
 // The profiles of a lake. Durable.
@@ -38,8 +38,8 @@ type Lake interface {
 	Drop(ctx context.Context, ids []symbol.ID) error
 	// Keys counts the files that count by the version of the master key that they need. Whoever still reads others has it already.
 	Keys(ctx context.Context) (map[uint32]int, error)
-	// Compact rewrites small files, and files of whose rows some are of no more
-	// use, from what o.Export gives, and deletes what nobody has named for o.Grace.
+	// Compact rewrites small files, and files with rows of no more use, from the
+	// rows of o.Export. It deletes files without a name since o.Grace.
 	Compact(ctx context.Context, o LakeCompact) (*LakeCompacted, error)
 }
 
@@ -72,15 +72,15 @@ type LakeBatch interface {
 	Load(a *symbol.Artifact, l Load) error
 	// Commit finishes the files and names loads in one step, in place of every other load of their
 	// artifacts. Rows of a load are this batch's, or those the lake has of it already (ErrConflict:
-	// it has none). Loads of the batch that are not among them are named by nobody.
+	// it has none). Other loads of the batch stay without a name.
 	Commit(ctx context.Context, loads []*LakeLoad) (LakeCommitted, error)
-	// Abort drops what was written; after Commit it does nothing.
+	// Abort drops the written rows; after Commit it does nothing.
 	Abort()
 }
 
 // LakeLoad is what the lake tells of a load besides its rows.
 type LakeLoad struct {
-	Artifact symbol.Artifact // Names: all of the record, those of apps too
+	Artifact symbol.Artifact // Names: all of the record, apps' too
 	Load     Load
 	Format   string
 	Parser   int
@@ -134,8 +134,8 @@ type LakeCompacted struct {
 	Rewritten int   // files read, in effect
 	Written   int   // files in their place
 	Dropped   int   // artifacts that left the lake
-	Deleted   int   // files that nobody named any more
-	Unnamed   int   // files that nobody named, and that are younger than the grace: being written, or left by who died
+	Deleted   int   // files that no manifest named any more
+	Unnamed   int   // files without a name, younger than the grace: being written, or left by a dead process
 	Before    int64 // bytes of the files named, before and after
 	After     int64
 }

@@ -7,7 +7,7 @@ import "context"
 // or wrapped keys. Nothing it gives is believed before it has opened under its
 // key, so a cache that lies costs a read of the store. Safe for concurrent use.
 //
-// No method fails: a cache that cannot answer misses, and one that is slow
+// No method fails: a cache that cannot answer misses, and a slow cache
 // gives up on its own, long before a reader would.
 type RowCache interface {
 	// Get calls found with the value of each key that is held, in any order, on the caller's goroutine.

@@ -1,4 +1,4 @@
-// Package sinks is the contract between what is stored and where. Each store
+// Package sinks is the contract between rows and stores. Each store
 // is a child package; stores see opaque keys and sealed values and never
 // import sinks/row, which is the only code that builds keys.
 package sinks
@@ -17,26 +17,26 @@ type Load [8]byte
 // begins. It is all that a store knows of a key.
 const PrefixBytes = 24
 
-// ErrConflict: Swap found something other than old. It names the key only.
+// ErrConflict says that Swap found another record than old. It names the key only.
 var ErrConflict = errors.New("catalog record changed meanwhile")
 
-// ErrMissing: there is no store at that URL; init or ingest makes one.
+// ErrMissing says that the URL has no store; init or ingest makes one.
 var ErrMissing = errors.New("no store")
 
-// ErrUnfit: what is at the store's URL would not keep what it is given, or the URL makes no sense; trying
-// again does not help. Wrapped, with the reason.
+// ErrUnfit says that the place at the store's URL would not keep rows, or that the URL makes no sense. Another
+// attempt fails alike. Wrapped, with the reason.
 var ErrUnfit = errors.New("not fit as a store")
 
-// ErrCorrupt: bytes that a store keeps fail its own checks (checksum, structure), so its
+// ErrCorrupt says that stored bytes fail the store's own checks (checksum, structure), so its
 // answer would be neither a row nor the lack of one. Wrapped, with the place.
 var ErrCorrupt = errors.New("stored bytes are corrupt")
 
-// ErrLost: a part of the store is there and another part, without which it answers nothing, is not.
-// Nothing makes that part anew unless it is told to. Wrapped, with what is missing and what to do.
+// ErrLost says that a necessary part of the store is missing. No call makes that part anew unless its options
+// say so. Wrapped, with the missing part and what to do.
 var ErrLost = errors.New("a part of the store is gone")
 
-// Row is a key and its sealed value. Its maker never reuses their bytes; who
-// receives one may keep it and must not change it.
+// Row is a key and its sealed value. Its maker never reuses their bytes. Its receiver may keep it and must not
+// change it.
 type Row struct{ Key, Value []byte }
 
 // Span is [From, Stop) in byte order; Stop nil: no end.
@@ -60,8 +60,8 @@ type Store struct {
 	Blocks  Blocks
 	Catalog Catalog
 	Close   func() error
-	// Purge removes from wherever the catalog is kept what was replaced or deleted in it, and returns when it is gone. beyond
-	// names where the store itself may have left copies out of its reach, in words for its operator. nil: nothing stays.
+	// Purge removes replaced and deleted records from the catalog's files, and returns when they are gone. beyond names
+	// places out of the store's reach that may have copies, in words for its operator. nil: the store keeps no old records.
 	Purge func(ctx context.Context) (beyond []string, err error)
 	Notes []string // what its operator should know, found when it was opened
 }
@@ -75,8 +75,8 @@ type Blocks interface {
 	First(ctx context.Context, spans []Span, found func(i int, r Row, err error)) error
 	// Scan emits the rows of s in key order. emit's error comes back unchanged.
 	Scan(ctx context.Context, s Span, emit func(Row) error) error
-	// Drop removes every row under the given prefixes (PrefixBytes each). Dropping
-	// what is not there is no error.
+	// Drop removes every row under the given prefixes (PrefixBytes each). A prefix
+	// without rows is no error.
 	Drop(ctx context.Context, prefixes [][]byte) error
 	// Tidy removes what batches that never committed before the given time
 	// left behind, and reports the bytes it freed. Rows of committed batches stay.
@@ -90,7 +90,7 @@ type Batch interface {
 	Write(r Row) error
 	// Commit makes the rows durable. Only the catalog makes them findable.
 	Commit(ctx context.Context) error
-	// Abort drops what was written; after Commit it does nothing.
+	// Abort drops the written rows; after Commit it does nothing.
 	Abort()
 }
 
@@ -107,12 +107,12 @@ type Catalog interface {
 	List(ctx context.Context, s Span, emit func(Row) error) error
 }
 
-// ErrRefused: a key-encryption key is not the one that sealed this, or whoever keeps it refuses its use. Any
-// other error of a KEK is of the way to it, and trying again may help. Wrapped, with who said what.
+// ErrRefused says that a key-encryption key did not seal this, or that its keeper refuses its use. All other
+// errors of a KEK concern the way to it, and another attempt may help. Wrapped, with the keeper's words.
 var ErrRefused = errors.New("key-encryption key refused or wrong")
 
 // KEK wraps store keys: the key-encryption key of a local keyset or a key
-// service. Additional data tells nothing to whom a key service shows it. Safe for concurrent use.
+// service. Additional data holds no secret, because a key service may log it. Safe for concurrent use.
 type KEK interface {
 	// ID names the key for people and for records of the catalog. It is no secret.
 	ID() string

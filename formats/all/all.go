@@ -13,8 +13,8 @@ import (
 	"github.com/symlake/symlake/formats/sourcemap"
 )
 
-// Formats returns every format, narrow ones first: the first whose Detect
-// agrees opens the object.
+// Formats returns every format, narrow ones first: the first
+// format with a Detect that agrees opens the object.
 func Formats() []*formats.Format {
 	return []*formats.Format{
 		&elf.Format,

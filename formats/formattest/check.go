@@ -55,7 +55,7 @@ func (l lasting) check() error {
 	return nil
 }
 
-// table is what is known of a string table.
+// table holds the facts about a string table.
 type table struct {
 	strings int      // how many there were
 	seen    []string // clones of the first few, which must not change

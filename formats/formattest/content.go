@@ -51,7 +51,7 @@ func explode(ctx context.Context, f *formats.Format, a *formats.Artifact, part i
 }
 
 // content is all that an object yields, in a form that can be compared: a
-// digest a part, whatever the order in which parts were exploded.
+// digest a part, in any order of exploding.
 type content struct {
 	identity string
 	parts    []string

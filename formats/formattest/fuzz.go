@@ -58,7 +58,7 @@ func kindOf(err error) error {
 	return err
 }
 
-// Seed adds the files at paths to a fuzz corpus, those of up to max bytes.
+// Seed adds the files at paths to a fuzz corpus, except files above max bytes.
 func Seed(f *testing.F, max int, paths ...string) {
 	f.Helper()
 	for _, path := range paths {

@@ -84,7 +84,7 @@ func Goldens(t *testing.T, f *formats.Format, folder string, except Exceptions, 
 	t.Logf("%s: %d objects, %d cases", folder, files, cases)
 }
 
-// GoldenOf compares the recorded answers in file with those of in, which must
+// GoldenOf compares the recorded answers in file with the answers of in, which must
 // have one artifact. It returns how many there are.
 func GoldenOf(t *testing.T, f *formats.Format, in *formats.Input, file string, known Known) int {
 	t.Helper()

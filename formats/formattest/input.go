@@ -57,8 +57,8 @@ func InputOf(name string, b []byte, lim formats.Limits) *formats.Input {
 	}
 }
 
-// Unmapped is in without its view of memory: everything is read by ReadAt,
-// and what is spooled is so too.
+// Unmapped returns in without its view of memory: everything is read by ReadAt,
+// spooled inputs too.
 func Unmapped(in *formats.Input) *formats.Input {
 	u := *in
 	u.Mapped = nil

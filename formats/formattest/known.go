@@ -12,7 +12,7 @@ import (
 // Aliases are the symbols at each address of an image.
 type Aliases map[uint64][]string
 
-// Same reports whether two names are those of one address.
+// Same reports whether two names belong to one address.
 func (a Aliases) Same(x, y string) bool {
 	for _, at := range a {
 		if slices.Contains(at, x) && slices.Contains(at, y) {

@@ -37,7 +37,7 @@ const (
 	maxGrowth = 2.2
 	// maxByteGrowth bounds it for bytes: a list that grows by a quarter may have just grown.
 	maxByteGrowth = 2.6
-	// spareSteps and spareBytes may be spent whatever the size of the input.
+	// spareSteps and spareBytes may be spent on an input of any size.
 	spareSteps = 4 << 10
 	spareBytes = 1 << 20
 )

@@ -65,7 +65,7 @@ func Fixture(t testing.TB, name string) string {
 	return p
 }
 
-// GOROOT returns the folder of the Go distribution, of which tests read source files and objects.
+// GOROOT returns the folder of the Go distribution. Tests read source files and objects there.
 // runtime.GOROOT is empty in a test that was built with -trimpath.
 func GOROOT(t testing.TB) string {
 	t.Helper()

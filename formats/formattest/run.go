@@ -83,8 +83,8 @@ func equal(t *testing.T, how string, got, want *content) {
 	}
 }
 
-// checkRejects: an error of an object's own making is one that rejects it, is
-// of a parser and no panic.
+// checkRejects checks that an object's own error rejects it, comes from a
+// parser, and is no panic.
 func checkRejects(t *testing.T, err error) {
 	t.Helper()
 	if err == nil {

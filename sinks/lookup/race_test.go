@@ -7,8 +7,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/lookup/lookuptest"
@@ -21,9 +23,10 @@ func TestOneScan(t *testing.T) {
 	loaded := w.Publish(im)
 	lookuptest.FailIf(t, loaded.Rows != 1, "%d rows", loaded.Rows)
 	for round := range 50 {
+		var callers atomic.Int64
 		slow := func(context.Context) error {
 			if round == 0 {
-				time.Sleep(20 * time.Millisecond)
+				formattest.Await(t, "all callers ask", func() bool { return callers.Load() == 16 })
 			}
 			return nil
 		}
@@ -32,6 +35,7 @@ func TestOneScan(t *testing.T) {
 		w.Values.Gets.Store(0)
 		c := w.Client()
 		lookuptest.Together(16, func(i int) {
+			callers.Add(1)
 			if i%2 == 0 {
 				im.Check(t, 20, c.Lookup(t.Context(), lookuptest.At(im.ID, 20)))
 			} else {
@@ -71,7 +75,9 @@ func TestBatchesCross(t *testing.T) {
 }
 
 // Whoever reads for others may give up; the others are answered all the same.
-func TestLeaderGivesUp(t *testing.T) {
+func TestLeaderGivesUp(t *testing.T) { synctest.Test(t, leaderGivesUp) }
+
+func leaderGivesUp(t *testing.T) {
 	w := lookuptest.NewWorld(t)
 	im := lookuptest.NewImage(lookuptest.CartID, "libcart.so", 20)
 	w.Publish(im)
@@ -95,7 +101,7 @@ func TestLeaderGivesUp(t *testing.T) {
 	<-arrived
 	answered := make(chan symbol.Answer)
 	go func() { answered <- c.Lookup(t.Context(), lookuptest.At(im.ID, 20)) }()
-	time.Sleep(5 * time.Millisecond)
+	synctest.Wait() // until the second caller waits for the first one's read
 	cancel()
 	lookuptest.FailIf(t, !errors.Is(<-gaveUp, context.Canceled), "the leader's error is not its context's")
 	im.Check(t, 20, <-answered)

@@ -11,7 +11,7 @@ type Budget struct {
 // NewBudget allows n bytes.
 func NewBudget(n int64) *Budget { return &Budget{total: n} }
 
-// Take reserves n bytes, or reports that they are not there; then the caller
+// Take reserves n bytes. It returns false if the budget lacks them; then the caller
 // goes to disk.
 func (b *Budget) Take(n int64) bool {
 	for {
@@ -32,7 +32,7 @@ func (b *Budget) Force(n int64) { b.used.Add(n) }
 // Give returns n bytes.
 func (b *Budget) Give(n int64) { b.used.Add(-n) }
 
-// Used is what is reserved now.
+// Used returns the reserved bytes.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
 // Total is what NewBudget allowed.

@@ -41,7 +41,7 @@ type File struct {
 // ErrDisk: the budget of all scratch files is used up.
 var ErrDisk = errors.New("limits.disk: no room for more scratch files")
 
-// Create makes an empty file in dir ("": the system's folder for such), whose pages count against disk (nil: nothing does).
+// Create makes an empty file in dir ("": the system's folder for such). Its pages count against disk, unless disk is nil.
 func Create(dir string, disk *Budget) (*File, error) {
 	f, err := os.CreateTemp(dir, "symlake-*.scratch")
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *File) Append(page []byte) (int64, error) {
 	return n, nil
 }
 
-// Read opens page n into to, whose length is that of the page.
+// Read opens page n into to, which has the length of the page.
 func (f *File) Read(n int64, to []byte) error {
 	slot := slots.Get().(*[slotBytes]byte)
 	defer slots.Put(slot)

@@ -119,7 +119,7 @@ func (st *store) fill(r io.Reader, size, limit int64) (int64, error) {
 	return st.fillFile(r, limit)
 }
 
-// fillFile moves on to scratch, with what is in memory first.
+// fillFile moves on to scratch, with the bytes in memory first.
 func (st *store) fillFile(r io.Reader, limit int64) (n int64, err error) {
 	if st.file, err = Create(st.s.Dir, st.s.Disk); err != nil {
 		return 0, err

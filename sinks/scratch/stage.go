@@ -48,8 +48,8 @@ func (m memory) WriteAt(p []byte, off int64) (int, error) {
 	return copy(m[off:], p), nil
 }
 
-// assembler makes pages of pieces. What is written a second time makes a new
-// page: a page's number is its nonce.
+// assembler makes pages of pieces. A page that is written again gets a new
+// number: a page's number is its nonce.
 type assembler struct {
 	st   *store
 	open map[int64]*assembly // pages that are there in part

@@ -16,7 +16,7 @@ import (
 type interned struct {
 	said    []said // by trace.Name.ID
 	more    []byte // the fields of names that say more, each behind its length in four bytes
-	moreAt  []int  // where those of a name begin, by ID
+	moreAt  []int  // the first of each name, by ID
 	values  uint64 // texts of annotations
 	keys    map[string]uint64
 	renamed uint64 // key of what the trace calls a name
@@ -83,7 +83,7 @@ func (n *interned) location(iid uint64, l *trace.Label) {
 	n.pending = message(n.pending, internedLocations, m)
 }
 
-// ask finds out what is said of a name.
+// ask reads the facts about a name.
 func (w *Writer) ask(n *trace.Name) error {
 	i := &w.interned
 	l, err := w.label(n)
@@ -171,7 +171,7 @@ func (w *Writer) unclosed() []byte {
 	return n.open
 }
 
-// text adds a string. Texts of a trace need not be UTF-8, those of a message must.
+// text adds a string. Texts of a trace need not be UTF-8, texts of a message must.
 func text(b []byte, number protowire.Number, s string) []byte {
 	return protowire.AppendString(protowire.AppendTag(b, number, protowire.BytesType), strings.ToValidUTF8(s, "\ufffd"))
 }
@@ -180,7 +180,7 @@ func double(b []byte, number protowire.Number, v float64) []byte {
 	return protowire.AppendFixed64(protowire.AppendTag(b, number, protowire.Fixed64Type), math.Float64bits(v))
 }
 
-// varint is protowire's, for what is written for each event.
+// varint is protowire's, inlined for the fields of each event.
 func varint(b []byte, v uint64) []byte {
 	for v >= 1<<7 {
 		b = append(b, byte(v)|0x80)

@@ -1,17 +1,17 @@
 // Package perfetto writes traces in Perfetto's protobuf format, as it goes:
-// memory is that of the names since the last Forget.
+// its memory holds the names since the last Forget.
 //
-// What is written, by the messages of perfetto_trace.proto:
+// It writes these messages of perfetto_trace.proto:
 //
 //   - a TrackDescriptor for each process, thread, counter, and for the states and the locks of a thread, before the
 //     first event on it;
 //   - TrackEvents on one packet sequence a trace: SLICE_BEGIN, SLICE_END, INSTANT and COUNTER. A slice's name, its
-//     source location and the texts of its annotations are interned; what is interned stands in the packet that uses it first;
-//   - annotations of a slice: "obfuscated" is what the trace called a method that was given back its name,
-//     "alternatives" the other methods that it may be, "inlined" what was inlined at its line,
-//     "unclosed" is true where the trace did not end it, and what the trace itself says;
+//     source location and the texts of its annotations are interned, in the packet that uses them first;
+//   - annotations of a slice: "obfuscated" is the trace's name of a retraced method,
+//     "alternatives" the other methods that it may be, "inlined" the methods inlined at its line,
+//     "unclosed" is true where the trace did not end it; then the annotations of the trace itself;
 //   - CPU time of a thread, where the trace has it, as extra counter of its events;
-//   - TracePacketDefaults: the track and the counter of CPU time of the first thread, whose events most are.
+//   - TracePacketDefaults: the track and the counter of CPU time of the first thread, which has most events.
 //
 // Times are the trace's own nanoseconds, on Perfetto's default clock: a trace
 // does not say how its clock stands to the system's.
@@ -103,14 +103,14 @@ type Writer struct {
 	err error
 
 	sequence uint64 // of the trace at hand; 0: none
-	state    []byte // that its packets say: the sequence, and that they need what was before
+	state    []byte // fields of its packets: the sequence, and the need of earlier packets
 	begins   []byte // state, and how the event begins that begins a call
-	ends     []byte // and one that ends it
+	ends     []byte // and a packet that ends it
 	label    func(*trace.Name) (trace.Label, error)
-	cleared  bool // the next packet clears what was interned
+	cleared  bool // the next packet clears the interned texts
 	begun    bool // an event of the trace was written
 	tracks   []track
-	pids     map[int64]process // by those of the trace
+	pids     map[int64]process // by the trace's ids
 	usedPIDs map[int64]bool
 	usedTIDs map[int64]bool
 	uuids    uint64       // given
@@ -264,7 +264,7 @@ func (w *Writer) open(number protowire.Number) int {
 	return len(w.out)
 }
 
-// close ends the message whose fields begin at from: its length stands before them, mostly in one byte.
+// close ends the message with fields from from on: its length stands before them, mostly in one byte.
 func (w *Writer) close(from int) {
 	n := uint64(len(w.out) - from)
 	if n < 1<<7 {
@@ -284,7 +284,7 @@ func (w *Writer) flush() {
 	w.out = w.out[:0]
 }
 
-// Close writes what is left. The file is whole then.
+// Close writes the rest. Then the file is whole.
 func (w *Writer) Close() error {
 	w.flush()
 	return w.err

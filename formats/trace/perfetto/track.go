@@ -86,7 +86,7 @@ func (w *Writer) process(t *trace.Track) process {
 	return made
 }
 
-// free gives an id that no other trace of the file has: id itself, if it can be. 0 is nobody's.
+// free returns an id that no other trace of the file has: id itself if possible, never 0.
 func (w *Writer) free(used map[int64]bool, id int64) int64 {
 	if id < 0 || id > 1<<31-1 {
 		id = 1
@@ -105,7 +105,7 @@ func (w *Writer) descriptor(d []byte) {
 	}
 }
 
-// uuid is one that no other track of the file has. It stands in each event of most tracks: small ones are short.
+// uuid returns an id that no other track of the file has. It stands in each event of most tracks: small ones are short.
 func (w *Writer) uuid() uint64 {
 	w.uuids++
 	return w.uuids

@@ -9,7 +9,7 @@ import (
 )
 
 // maxClassStrings bounds the names of classes and types that a mapping's rows may share; the others stand where
-// they are used. It keeps memory the same whatever the mapping's size.
+// they are used. It keeps memory the same for mappings of any size.
 const maxClassStrings = 16 << 20
 
 // encodeClass encodes a class into l.buf, a 0 where the number of ranges would stand and the class packed, and
@@ -36,8 +36,8 @@ func (l *Lane) encodeClass(c *symbol.Class) (position uint64, err error) {
 	return l.s.o.Position(c.Name), nil
 }
 
-// near is a string whose number a lane remembers: most that classes share were shared a moment ago, and the
-// interner is all lanes'.
+// near is a string with its number, which a lane remembers: most shared strings were shared a moment ago, and
+// all lanes use one interner.
 type near struct {
 	text string // the interner's
 	hash uint32

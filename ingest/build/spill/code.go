@@ -13,11 +13,11 @@ import (
 //	ranges, scopes: varints
 //	per scope, five numbers: distance to its parent (index+1: none), function, and of the call: file (difference),
 //	  line (difference), column
-//	per range, five numbers: length, scope (difference), file (difference), line (difference), column; those of a
-//	  script as encodeParts says
+//	per range, five numbers: length, scope (difference), file (difference), line (difference), column; the
+//	  ranges of a script as encodeParts says
 //
 // Differences are to the scope or range before, zigzag. Strings are ids of the
-// interner, or in what comes out of Sort: indices into the table.
+// interner, or in the output of Sort: indices into the table.
 
 // encode checks a run, of a script with the marks of its ranges, and encodes it into l.buf.
 func (l *Lane) encode(r *symbol.Run, marks []symbol.Mark) error {
@@ -71,7 +71,7 @@ func (l *Lane) encode(r *symbol.Run, marks []symbol.Mark) error {
 			return refuse(l.part, "file of range %#x among %d", g.Start, len(r.Strings))
 		}
 		f := file
-		if g.At.File != of { // most are those of the range before
+		if g.At.File != of { // most equal the range before
 			if f, of = 0, g.At.File; of != 0 {
 				f = l.id(of)
 			}
@@ -94,7 +94,7 @@ func room(b []byte, at, n int) []byte {
 
 var errDecode = errors.New("sorted run does not decode")
 
-// decode reads the output of encode into r and marks, whose slices are used again. final turns the
+// decode reads the output of encode into r and marks, and uses their slices again. final turns the
 // interner's ids into indices of the table. A run is of a script where marks is not nil.
 func decode(b []byte, start uint64, rank symbol.Rank, final []uint32, r *symbol.Run, marks *[]symbol.Mark) error {
 	d := decoder{b: b}

@@ -55,5 +55,5 @@ func five(b []byte, at int) (long uint64, v1, v2, v3, v4 uint32, next int) {
 	return long, v1, v2, v3, v4, at + int(n+n4)
 }
 
-// lowBytes are words whose lowest bytes are set, by how many.
+// lowBytes[n] is a word with its n lowest bytes set.
 var lowBytes = [16]uint64{1: 1<<8 - 1, 2: 1<<16 - 1, 3: 1<<24 - 1, 4: 1<<32 - 1, 5: 1<<40 - 1, 6: 1<<48 - 1, 7: 1<<56 - 1, 8: 1<<64 - 1}

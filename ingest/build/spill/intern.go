@@ -71,7 +71,7 @@ func (in *interner) id(s string) uint32 {
 	return id
 }
 
-// known is id of a string with that hash, and the string as it is kept; 0 for one that is not there yet when it may not be added.
+// known returns the id of a string with that hash and the kept string; 0 if it is absent and may not be added.
 func (in *interner) known(h uint64, s string, mayAdd bool) (id uint32, kept string) {
 	at := uint32(h & (shardCount - 1))
 	sh := &in.shards[at]
@@ -93,8 +93,8 @@ type batch struct {
 	order  []int32 // strings by their shards
 }
 
-// ids gives the numbers of a list of strings, 0 of "". Those of a shard are looked up together: a lock for each of them
-// would have each wait alone for the memory it is in.
+// ids returns the numbers of a list of strings, 0 of "". It looks up the strings of a shard together: with a lock for
+// each string, each would wait alone for its memory.
 func (in *interner) ids(b *batch, list []string, to []use) {
 	b.hashes = resize(b.hashes, len(list))
 	b.order = resize(b.order, len(list))
@@ -206,9 +206,9 @@ func (sh *shard) grow() (grew int64) {
 }
 
 // number gives the strings that are used one row of numbers, from 1: final[id] is the new one, and runs[number] what counts
-// has for the id. Who came first shows in them, so nothing may depend on their order. One of
-// each shard after the other, they stand about as they came: what is used together is near in
-// memory, the bytes of names in a mapped file too.
+// has for the id. They show the order of arrival, so nothing may depend on them. Taken from each
+// shard in turn, the strings stand about as they came: strings used together are near in
+// memory, as are the bytes of names in a mapped file.
 func (in *interner) number(counts []uint32) (strs []string, runs, final []uint32) {
 	count, longest := uint32(0), uint32(0)
 	for at := range in.shards {

@@ -38,11 +38,11 @@ type Lane struct {
 	table  any       // that table, nil: the part's own
 	tables []table   // others that runs may come back to
 	counts []uint32  // by interner id: runs that use it
-	refs   [][]ref   // one a run, in lists of which each has room for twice as many as the one before
+	refs   [][]ref   // one a run, in lists; each has twice the room of the list before
 	chunks [][]byte  // encoded runs, each with its length (4 bytes) before it
 	held   int64     // bytes of refs and chunks, which spilling frees
 	kept   int64     // bytes of counts and uses
-	sorted []segment // what was spilled
+	sorted []segment // spilled runs
 	buf    []byte    // the run being encoded
 	err    error     // the first; a lane that failed stays failed
 	text   []string  // of the run being added
@@ -113,7 +113,7 @@ func (l *Lane) addClass(part int, c *symbol.Class) error {
 	return l.keep(position, symbol.RankMapping)
 }
 
-// enter makes part the one that the next run belongs to, with its table.
+// enter makes part the part of the next run, with its table.
 func (l *Lane) enter(part int, table any) error {
 	if part != l.part || table != l.table {
 		l.turn(part, table)
@@ -167,7 +167,7 @@ func (l *Lane) keep(start uint64, rank symbol.Rank) error {
 	return nil
 }
 
-// turn makes uses those of a part's table.
+// turn switches uses to a part's table.
 func (l *Lane) turn(part int, is any) {
 	if part != l.part {
 		l.part, l.seq = part, 0
@@ -196,7 +196,7 @@ func (l *Lane) turn(part int, is any) {
 	}
 }
 
-// growUses makes room for n strings, and for those that their table has room for.
+// growUses makes room for n strings, or for the room of their table.
 func (l *Lane) growUses(n, room int) {
 	if n > cap(l.uses) {
 		grown := make([]use, n, room)
@@ -227,7 +227,7 @@ func (l *Lane) place(b []byte) (at uint64, err error) {
 	return at, nil
 }
 
-// reserve makes room for one ref and need bytes, spilling what is there if the
+// reserve makes room for one ref and need bytes. It spills the lane's runs if the
 // budget says so.
 func (l *Lane) reserve(need int) error {
 	refs, chunk := l.lacks(need)
@@ -255,7 +255,7 @@ func (l *Lane) reserve(need int) error {
 	return nil
 }
 
-// lacks says by a list of how many refs, and by a chunk of which size, the lane must grow.
+// lacks returns the missing room: the length of a list of refs and the size of a chunk.
 func (l *Lane) lacks(need int) (refs, chunk int) {
 	if n := len(l.refs); n == 0 {
 		refs = firstRefs

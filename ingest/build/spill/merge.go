@@ -85,8 +85,8 @@ func (h *heap) pop() error {
 	}
 }
 
-// Merge hands out the sorted runs once. It pulls, because who takes them keeps
-// some and gives their memory back later.
+// Merge hands out the sorted runs once. It pulls, because its caller keeps
+// some runs and gives their memory back later.
 type Merge struct {
 	s *Sorter
 	h heap

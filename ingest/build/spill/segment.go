@@ -66,7 +66,7 @@ type reader struct {
 	f    *scratch.File
 	seg  segment
 	left int64  // bytes of the segment not yet in page
-	page []byte // what is left of the page
+	page []byte // the unread rest of the page
 	full []byte // the page's memory
 	body []byte // a run that crosses pages
 }

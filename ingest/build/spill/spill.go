@@ -4,12 +4,12 @@
 // rows.
 //
 // Invariants:
-//   - what comes out does not depend on the number of lanes, on who came
-//     first, or on what went to disk, but for the numbers that strings have;
+//   - the output does not depend on the number of lanes, on their order, or on
+//     the runs that went to disk, but for the numbers that strings have;
 //   - memory is the shared budget, plus one floor a lane; runs beyond it go to
 //     scratch, sealed;
 //   - every string is kept once, as a copy, so that nothing aliases the object, unless
-//     the caller says that it lasts;
+//     the caller promises that its strings last;
 //   - a run that breaks the contract of symbol.Run is refused as corrupt, not
 //     passed on.
 package spill

@@ -7,8 +7,8 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// ClassSource hands out packed classes in the order of their positions, and those of one position in the order
-// in which their mapping has them. What it puts into into may still be read after the next call.
+// ClassSource hands out packed classes in the order of their positions, classes of one position in the order of
+// their mapping. The caller may still read into after the next call.
 type ClassSource[O ~uint64] func(into *row.Packed) (order O, ok bool, err error)
 
 // Classes runs src to its end. Of the classes of one name, which have one position, the last one counts. What emit

@@ -1,14 +1,14 @@
 // Package sweep settles overlaps: runs ordered by start go in, disjoint
-// ascending runs come out, where every position is answered by the run whose
-// order is the lowest of those that hold it.
+// ascending runs come out. Of the runs that hold a position, the run of the lowest
+// order answers it.
 //
 // It leaves sorting to ingest/spill and rows to sinks/row. Invariants:
 //   - the answer of a position depends on the runs only, never on how they
 //     were cut or in which order equal starts came;
-//   - what comes out ascends and is disjoint; a run's ranges are contiguous,
-//     and equal neighbours in it are one range;
+//   - the output ascends and is disjoint; a run's ranges are contiguous, and
+//     equal neighbors in it are one range;
 //   - work grows with runs and ranges, not with overlaps: a run that another
-//     one shadows to its end is dropped when it arrives, and a piece carries
+//     run shadows to its end is dropped when it arrives, and a piece carries
 //     the scopes it uses only.
 package sweep
 
@@ -32,7 +32,7 @@ type ScriptSource[O ~uint64] func(into *symbol.Script) (order O, ok bool, err er
 type Counts struct {
 	Runs, Ranges uint64
 	Covered      uint64 // bytes with an answer
-	WithLine     uint64 // bytes whose innermost frame has a line
+	WithLine     uint64 // bytes with a line in their innermost frame
 	WithInline   uint64 // bytes with more than one frame
 }
 
@@ -48,7 +48,7 @@ type open struct {
 	run   *symbol.Script // of code: without marks
 	order uint64
 	end   uint64
-	next  int      // the first range that ends after what was emitted
+	next  int      // the first range that ends after the emitted ones
 	marks []uint32 // by scope: the piece that used it last, from 1
 	remap []int32  // by scope: its index in that piece
 	piece uint32

@@ -19,15 +19,15 @@ const (
 	// receive is the most that SQS gives at once, and takeMessages about what one Take gives.
 	receive      = 10
 	takeMessages = 100
-	// waitSeconds lets a message that is on its way come; visibleSeconds is how long others do not see what was taken: should the
+	// waitSeconds lets a message on its way come; visibleSeconds is how long others do not see a taken message: should the
 	// objects take longer, a message comes twice, which costs a question.
 	waitSeconds    = 1
 	visibleSeconds = 15 * 60
 )
 
-// Options say as whom a queue is asked. The zero value is what AWS's SDK finds.
+// Options are the credentials for a queue. The zero value takes the ones AWS's SDK finds.
 type Options struct {
-	Region  string // "": as configured, else that of the queue's URL
+	Region  string // "": as configured, else from the queue's URL
 	Profile string // of the shared configuration
 }
 
@@ -39,7 +39,7 @@ type Queue struct {
 
 var _ discover.Hints = (*Queue)(nil)
 
-// OpenQueue takes the URL of a queue, whose scheme and host are where it is asked; nothing is asked yet.
+// OpenQueue takes the URL of a queue, with the scheme and host to ask. It sends no request yet.
 func OpenQueue(ctx context.Context, queue string, o Options) (*Queue, error) {
 	u, err := url.Parse(queue)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") == "" {
@@ -99,7 +99,7 @@ func (q *Queue) Done(ctx context.Context, done []discover.Hint) error {
 			return fmt.Errorf("delete from %s: %w", q.url, err)
 		}
 		for _, f := range out.Failed {
-			if f.SenderFault { // one that went over is back in the queue, and comes again
+			if f.SenderFault { // an expired message is back in the queue, and comes again
 				continue
 			}
 			err = errors.Join(err, fmt.Errorf("delete from %s: %s: %s", q.url, aws.ToString(f.Code), aws.ToString(f.Message)))

@@ -4,6 +4,7 @@
 //     direction only.
 //   - size_test.go: a package fits in a head, 3,500 lines and 20 files.
 //   - words_test.go: comments are written in plain words.
+//   - sleep_test.go: tests wait for conditions.
 //   - docs_test.go: commands, folders and files that documents name exist.
 //
 // Each rule is also tried on planted violations. Tests of a package, generated files and files for

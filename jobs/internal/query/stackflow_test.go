@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
@@ -97,7 +97,9 @@ func (endless) Read(b []byte) (int, error) {
 }
 
 // TestStackFlowBounded: while nobody answers, no more is read than a pile may hold.
-func TestStackFlowBounded(t *testing.T) {
+func TestStackFlowBounded(t *testing.T) { synctest.Test(t, stackFlowBounded) }
+
+func stackFlowBounded(t *testing.T) {
 	var out bytes.Buffer
 	w := bufio.NewWriter(&out)
 	f := newFlow(w)
@@ -107,11 +109,8 @@ func TestStackFlowBounded(t *testing.T) {
 	in := &counting{r: strings.NewReader(text)}
 	done := make(chan error, 1)
 	go func() { done <- f.run(t.Context(), struct{ io.Reader }{in}, w) }()
-	last := int64(-1)
-	for n := in.n.Load(); n != last || n == 0; n = in.n.Load() { // until it stands still
-		last = n
-		time.Sleep(200 * time.Millisecond)
-	}
+	synctest.Wait() // until the flow stands still
+	last := in.n.Load()
 	// Three piles: one waits, one is answered, one is printed; of each stack as much counts as the least.
 	if most := int64(4*flowBytes*len(flowDump)/leastStackBytes + 2*report.MaxLineBytes); last > most {
 		t.Errorf("%d bytes were read, want at most %d", last, most)

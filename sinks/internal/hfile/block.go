@@ -24,7 +24,7 @@ const (
 // castagnoli is made by each caller from the standard library's one table; no state of ours.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// sealBlock completes b, whose first headerBytes are free and the rest is payload: header in, checksums on.
+// sealBlock completes b: it writes the header into the first headerBytes and appends checksums of the payload behind.
 func sealBlock(b []byte, magic string, prev int64) []byte {
 	n := len(b)
 	sums := 4 * ((n + bytesPerChecksum - 1) / bytesPerChecksum)

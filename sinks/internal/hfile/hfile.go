@@ -36,10 +36,10 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// ErrUnsupported: a whole HFile with something in it that we do not read.
+// ErrUnsupported says: a whole HFile with something in it that we do not read.
 var ErrUnsupported = errors.New("unsupported HFile")
 
-// Error is what is wrong with a file, and where. Err is sinks.ErrCorrupt, ErrUnsupported or what reading gave.
+// Error names the damage of a file and its place. Err is sinks.ErrCorrupt, ErrUnsupported or the error of reading.
 type Error struct {
 	Section string // "trailer", "data block", …
 	Offset  int64  // of the section in the file

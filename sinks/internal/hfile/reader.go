@@ -15,7 +15,7 @@ const (
 	// maxOpenBytes bounds what stands from the root index to the end. Roots
 	// stay below IndexBytes; HBase's own files may carry Bloom data there.
 	maxOpenBytes = 64 << 20
-	// maxCacheBytes bounds the index blocks a reader keeps: those of a file of some 4 GB.
+	// maxCacheBytes bounds the index blocks a reader keeps: enough for a file of some 4 GB.
 	maxCacheBytes = 4 << 20
 )
 

@@ -87,7 +87,7 @@ func (h *Reader) node(c child, magic string) (*node, error) {
 	defer h.mu.Unlock()
 	if h.index[c.off] == nil {
 		if h.cached+c.size > maxCacheBytes {
-			clear(h.index) // rare, and what is asked for comes back
+			clear(h.index) // rare, and used blocks come back
 			h.cached = 0
 		}
 		h.index[c.off] = d
@@ -120,8 +120,8 @@ func (h *Reader) seek(row []byte) (child, error) {
 	return c, nil
 }
 
-// walk hands out the payload of the data block at c, and of those behind it
-// until each says that it is enough. Payloads die with the call when reuse is
+// walk hands out the payload of the data block at c, and of the blocks behind it
+// until each returns enough. Payloads die with the call when reuse is
 // given as their buffer; with nil each has its own.
 func (h *Reader) walk(c child, reuse *[]byte, each func(payload []byte, off int64) (enough bool, err error)) error {
 	for off, size := c.off, c.size; ; {
@@ -242,8 +242,8 @@ func (h *Reader) First(from, stop []byte) (first Cell, ok bool, err error) {
 	return first, ok && err == nil, err
 }
 
-// Scan emits the cells in [from, stop) (nil: no end) in order; they are the
-// receiver's own, but for sharing memory with those of their block. emit's error comes back unchanged.
+// Scan emits the cells in [from, stop) (nil: no end) in order. The receiver
+// may keep them; cells of a block share its memory. emit's error comes back unchanged.
 func (h *Reader) Scan(from, stop []byte, emit func(Cell) error) error {
 	if h.t.cells == 0 || bytes.Compare(from, h.last) > 0 {
 		return nil

@@ -20,7 +20,7 @@ type Options struct {
 const (
 	defaultBlockBytes = 64 << 10
 	defaultIndexBytes = 128 << 10
-	// minRootEntries: a root index with no more entries is not split, whatever its size.
+	// minRootEntries: a root index with no more entries is not split.
 	minRootEntries = 16
 )
 
@@ -204,7 +204,7 @@ func (w *Writer) closeLeaf() error {
 // space is the buffer of index blocks with room for a header.
 func (w *Writer) space() []byte { return append(w.spare[:0], make([]byte, headerBytes)...) }
 
-// Close writes what is left: index, file info, trailer. It does not close the
+// Close writes index, file info and trailer. It does not close the
 // io.Writer. A file without rows is refused, as HBase would refuse it.
 func (w *Writer) Close() error {
 	if w.err == nil {
@@ -270,7 +270,7 @@ func (w *Writer) close() error {
 	return err
 }
 
-// closeLevel packs the root's entries into intermediate blocks, whose entries are the new root.
+// closeLevel packs the root's entries into intermediate blocks. Their entries are the new root.
 func (w *Writer) closeLevel() error {
 	var next, part chunk
 	flush := func() error {
