@@ -21,22 +21,22 @@ type Options struct {
 	Limits  formats.Limits    // zero fields: their defaults
 
 	Workers int // objects at once, and parts exploded at once (0: one a core)
-	// MemoryBytes is shared by sort runs, interned names and staged objects (0:
-	// 256 MiB); what is above goes to Scratch. Names cannot: an artifact with
-	// more of them than this, and than 64 MiB, is rejected.
+	// MemoryBytes is shared by sort runs, interned names and staged objects (0: 256 MiB). Anything above
+	// goes to Scratch, except names: a run rejects an artifact with more names than this and than 64 MiB.
 	MemoryBytes int64
-	// DiskBytes is what scratch files of all objects at work may take (0: no bound); an object that needs more is rejected.
+	// DiskBytes bounds the scratch files of all objects at work (0: no bound). A run rejects an object
+	// that needs more.
 	DiskBytes int64
 	Scratch   string // folder for sealed scratch files ("": the system's)
 
-	Force  bool // load again what is loaded, and replace what is pinned
+	Force  bool // load loaded objects again, and replace pinned loads
 	DryRun bool // list and open, write nothing
-	Retry  bool // take up rejected objects again
-	Limit  int  // objects taken at most (0: no limit)
-	// Deadline stops the taking of new objects; those left stay pending (zero: none). What is open a tenth of
-	// the run's time later is put back as pending, too.
+	Retry  bool // take rejected objects again
+	Limit  int  // objects to take at most (0: no limit)
+	// Deadline is the time from which the run takes no new object; the others stay pending (zero: none).
+	// A tenth of the run's time later, open objects are put back as pending, too.
 	Deadline time.Time
-	// ObjectTime is how long one object may take (0: an hour): above, it is rejected.
+	// ObjectTime is the time after which the run rejects an object (0: an hour).
 	ObjectTime time.Duration
 	// Shard of Shards: only objects whose key hashes to it (Shards 0: all).
 	Shard, Shards int
@@ -44,44 +44,47 @@ type Options struct {
 	Only []string
 	// HintsOnly takes what the sources' hints name, and lists nothing.
 	HintsOnly bool
-	// Rederive loads again what older parsers made, worst quality first, instead of what is new.
+	// Rederive takes objects that older parsers loaded, worst quality first, instead of new objects.
 	Rederive bool
-	// MinQuality holds back a load of a changed object, or of a newer parser, that covers less of its image, or less of it
-	// with lines, than this share of what the published load does (0: none is held back).
+	// MinQuality holds back a load of a changed object, or of a newer parser, that covers too little of
+	// its image: less than this share of the published load's cover, with or without lines (0: no load
+	// is held back).
 	MinQuality float64
 
 	Run string // id of this run, noted in the ledger
 	// Worker names this process in leases and accounts (zero: a new one).
 	Worker row.WorkerID
-	Owner  string // who holds the leases: a host and process, for people
-	// Host and Process are what Alive judges by: they stand in this process's lease.
+	Owner  string // stands in the leases, for people: a host and process
+	// Host and Process stand in this process's lease. Other processes' Alive judges by them.
 	Host, Process string
-	// Alive tells whether a process still runs, for those that can be known from here: of this
-	// host. Of others, the lease alone decides (nil: always).
+	// Alive tells whether a process still runs, if this host can know. Otherwise the lease alone decides
+	// (nil: always).
 	Alive func(host, process string) (alive, known bool)
-	// Isolate ingests one object in a process of its own, with its own limits, and gives its report, or says
-	// how that process ended: for objects that were open whenever a process died. nil: they are rejected.
+	// Isolate ingests one object in a process of its own, with its own limits. It returns the report, or
+	// says how that process ended. A run isolates objects that were open whenever a process died (nil: it
+	// rejects them).
 	Isolate func(ctx context.Context, url string) (*report.Report, error)
-	// Isolated: this is such a process. It takes the object of Only whoever holds it.
+	// Isolated says that this is such a process. It takes the object of Only even if another worker has
+	// it.
 	Isolated bool
-	// Teller is the process that tells what this one does (zero: this one). An isolated process
-	// has no account of its own.
+	// Teller is the process that tells this one's report (zero: this one). An isolated process has no
+	// account of its own.
 	Teller row.WorkerID
-	// TellLater leaves what this run did in the store for Pending to tell.
+	// TellLater leaves the report in the store for Outbox.Pending to tell.
 	TellLater bool
 	// Attempts says that Run was given, and that reports sum its attempts.
 	Attempts bool
-	// Names gives APP and BUILD from an object's user metadata. nil: the
-	// metadata symlake-app and symlake-build.
+	// Names returns APP and BUILD from an object's user metadata (nil: symlake-app and symlake-build).
 	Names func(url string, meta map[string]string) (app, build string)
 	// Now is the clock (nil: time.Now).
 	Now func() time.Time
-	// Span hears when a stage of the run begins, and by the function it returns when it ends, from many goroutines (nil: nobody).
+	// Span is called when a stage of the run begins, from many goroutines. The returned function is called
+	// when the stage ends (nil: none).
 	Span func(ctx context.Context, stage, of string) (context.Context, func(error))
-	// Taking hears once that the first object is about to be taken; until then the run compares lists, and needs little memory (nil:
-	// nobody).
+	// Taking is called once, before the run takes its first object. Until then the run compares lists and
+	// needs little memory (nil: none).
 	Taking func()
-	// Progress hears of every object's end, from one goroutine at a time (nil: nobody).
+	// Progress is called after each object, from one goroutine at a time (nil: none).
 	Progress func(Event)
 }
 
@@ -105,7 +108,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Event tells how far a run is.
+// Event tells how far a run has come.
 type Event struct {
 	URL    string
 	State  catalog.ObjectState // the object's outcome

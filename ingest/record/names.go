@@ -92,29 +92,6 @@ func UnionNames(a, b []symbol.Name) []symbol.Name {
 	return a
 }
 
-// appBuild is APP@BUILD, "" unless both are known.
-func appBuild(app, build string) string {
-	if app == "" || build == "" {
-		return ""
-	}
-	return app + "@" + build
-}
-
-// appNames are the names that an APP@BUILD gives an artifact that has those of
-// its own: file names are kept per app.
-func appNames(app string, own []symbol.Name) []symbol.Name {
-	if app == "" {
-		return nil
-	}
-	names := []symbol.Name{{Kind: symbol.NameApp, Text: app}}
-	for _, n := range own {
-		if n.Kind == symbol.NameFile {
-			names = append(names, symbol.Name{Kind: symbol.NameApp, Text: app + "/" + n.Text})
-		}
-	}
-	return names
-}
-
 // IsBuild reports whether a name is one of these APP@BUILDs, or a file of one.
 func IsBuild(n symbol.Name, builds []string) bool {
 	text := strings.ToLower(n.Text)
