@@ -22,7 +22,6 @@ const layeredAbove = 10
 var warrens = map[string]int{
 	"formats/report":        130,
 	"formats/symbol":        4,
-	"ingest":                121,
 	"sinks/internal/pqfile": 9,
 	"sinks/lake":            35,
 	"sinks/lookup":          52,
