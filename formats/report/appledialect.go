@@ -1,6 +1,10 @@
 package report
 
-import "github.com/symlake/symlake/formats/symbol"
+import (
+	"bufio"
+
+	"github.com/symlake/symlake/formats/symbol"
+)
 
 // appleDialect reads the reports of Apple's systems, and of libraries that report crashes there.
 var appleDialect = Dialect{
@@ -21,3 +25,10 @@ var (
 	kscrash     = &Form{Name: "kscrash", Frame0: Exact, Kind: symbol.MachO, Print: printJSON(kscrashKeys), Lines: "JSON with binary_images, and a crash of threads with backtraces"}
 	appleList   = &Form{Name: "apple-backtrace", Frame0: Return, Kind: symbol.MachO, Print: printApple, Lines: "0x0000000104a30000 game 0x104a2c000 + 16384 [UUID]; 0   game  0x0000000104a30000 main + 24; 0 0x104ccc074 beside [  0] UUID 0x104a2c000 /path"}
 )
+
+// printApple writes answers in the manner of `atos -i`: what stands behind a
+// frame's address is replaced by "FUNCTION (in IMAGE) (FILE:LINE)", and each
+// function that the innermost one is inlined into has a line of its own.
+func printApple(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
+	printBehind(out, s, answers, writeApple)
+}

@@ -1,16 +1,7 @@
 package report
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"path"
-	"slices"
-	"strconv"
-	"strings"
-
 	"github.com/symlake/symlake/formats/internal/scan"
-	"github.com/symlake/symlake/formats/symbol"
 )
 
 // readAppleJSON reads .ips reports (the body; their first line, a JSON value of
@@ -30,24 +21,24 @@ func readAppleJSON(text []byte, o Options) *Report {
 				}
 			})
 		case "usedImages":
-			j.array(func(int) { r.usedImage(j) })
+			j.array(func(int) { readUsedImage(r, j) })
 		case "threads":
-			j.array(func(i int) { r.ipsThread(j, uint64(i)) })
+			j.array(func(i int) { ipsThread(r, j, uint64(i)) })
 		case "lastExceptionBacktrace":
 			t := appleThread{name: "Last Exception Backtrace", returns: true}
-			j.array(func(int) { r.ipsFrame(j, &t) })
+			j.array(func(int) { ipsFrame(r, j, &t) })
 			r.threads = append(r.threads, t)
 		case "binary_images":
-			j.array(func(int) { r.kscrashImage(j) })
+			j.array(func(int) { kscrashImage(r, j) })
 		case "system":
-			r.kscrashSystem(j)
+			kscrashSystem(r, j)
 		case "crash":
 			crash = true
-			r.kscrashCrash(j)
+			kscrashCrash(r, j)
 		case "recrash_report": // the handler itself crashed: what it saw of that
 			j.object(func(key string) {
 				if key == "crash" {
-					r.kscrashCrash(j)
+					kscrashCrash(r, j)
 				}
 			})
 		}
@@ -61,7 +52,7 @@ func readAppleJSON(text []byte, o Options) *Report {
 	return r.stack(text, o)
 }
 
-func (r *appleReport) usedImage(j *jsonText) {
+func readUsedImage(r *appleReport, j *jsonText) {
 	var img appleImage
 	var size uint64
 	j.object(func(key string) {
@@ -87,7 +78,7 @@ func (r *appleReport) usedImage(j *jsonText) {
 	r.images = append(r.images, img)
 }
 
-func (r *appleReport) ipsThread(j *jsonText, number uint64) {
+func ipsThread(r *appleReport, j *jsonText, number uint64) {
 	t := appleThread{id: number}
 	j.object(func(key string) {
 		switch key {
@@ -100,13 +91,13 @@ func (r *appleReport) ipsThread(j *jsonText, number uint64) {
 				t.name = q
 			}
 		case "frames":
-			j.array(func(int) { r.ipsFrame(j, &t) })
+			j.array(func(int) { ipsFrame(r, j, &t) })
 		}
 	})
 	r.threads = append(r.threads, t)
 }
 
-func (r *appleReport) ipsFrame(j *jsonText, t *appleThread) {
+func ipsFrame(r *appleReport, j *jsonText, t *appleThread) {
 	f := appleFrame{image: -1, number: -1}
 	inlined := false
 	j.peek()
@@ -127,19 +118,7 @@ func (r *appleReport) ipsFrame(j *jsonText, t *appleThread) {
 	}
 }
 
-// object takes a frame's object, or one that says what an earlier run found inlined at the place of the next.
-func (t *appleThread) object(f appleFrame, inlined bool) {
-	if inlined {
-		t.inlined++
-		return
-	}
-	f.above, t.inlined = t.inlined, 0
-	if len(t.frames) < MaxDocumentFrames {
-		t.frames = append(t.frames, f)
-	}
-}
-
-func (r *appleReport) kscrashImage(j *jsonText) {
+func kscrashImage(r *appleReport, j *jsonText) {
 	var img appleImage
 	var size, cpu, subtype uint64
 	j.object(func(key string) {
@@ -198,7 +177,7 @@ func cpuArch(cpu, subtype uint32) string {
 	return ""
 }
 
-func (r *appleReport) kscrashSystem(j *jsonText) {
+func kscrashSystem(r *appleReport, j *jsonText) {
 	j.object(func(key string) {
 		switch key {
 		case "cpu_arch":
@@ -211,7 +190,7 @@ func (r *appleReport) kscrashSystem(j *jsonText) {
 
 // kscrashCrash reads the threads. The backtrace of an exception is a list of
 // return addresses, which stands in place of the crashed thread's.
-func (r *appleReport) kscrashCrash(j *jsonText) {
+func kscrashCrash(r *appleReport, j *jsonText) {
 	exception := false
 	crashed := -1
 	j.object(func(key string) {
@@ -224,10 +203,10 @@ func (r *appleReport) kscrashCrash(j *jsonText) {
 				}
 			})
 		case "crashed_thread":
-			r.kscrashThread(j)
+			kscrashThread(r, j)
 		case "threads":
 			j.array(func(int) {
-				if r.kscrashThread(j) {
+				if kscrashThread(r, j) {
 					crashed = len(r.threads) - 1
 				}
 			})
@@ -238,7 +217,7 @@ func (r *appleReport) kscrashCrash(j *jsonText) {
 	}
 }
 
-func (r *appleReport) kscrashThread(j *jsonText) (crashed bool) {
+func kscrashThread(r *appleReport, j *jsonText) (crashed bool) {
 	var t appleThread
 	j.object(func(key string) {
 		switch key {
@@ -251,7 +230,7 @@ func (r *appleReport) kscrashThread(j *jsonText) (crashed bool) {
 		case "backtrace":
 			j.object(func(key string) {
 				if key == "contents" {
-					j.array(func(int) { r.kscrashFrame(j, &t) })
+					j.array(func(int) { kscrashFrame(r, j, &t) })
 				}
 			})
 		}
@@ -260,7 +239,7 @@ func (r *appleReport) kscrashThread(j *jsonText) (crashed bool) {
 	return crashed
 }
 
-func (r *appleReport) kscrashFrame(j *jsonText, t *appleThread) {
+func kscrashFrame(r *appleReport, j *jsonText, t *appleThread) {
 	f := appleFrame{image: -1, number: -1}
 	inlined := false
 	j.peek()
@@ -284,97 +263,7 @@ func (r *appleReport) kscrashFrame(j *jsonText, t *appleThread) {
 	}
 }
 
-// frameKeys are the names under which a form of report keeps what is found.
-type frameKeys struct {
-	function, file, line string
-	gone                 string // what no longer holds beside another function
-}
-
 var (
 	ipsKeys     = frameKeys{"symbol", "sourceFile", "sourceLine", "symbolLocation"}
 	kscrashKeys = frameKeys{"symbol_name", "source_file", "source_line", "symbol_addr"}
 )
-
-// printJSON writes a frame's function, file and line under the names that the report's own tools use.
-func printJSON(keys frameKeys) func(*bufio.Writer, *Report, [][]symbol.Answer) {
-	return printObjects("inline", []string{keys.function, keys.file, keys.line, keys.gone}, keys.write)
-}
-
-// printObjects writes a report that stays one JSON value: each frame's object gets what write
-// writes, in place of the members gone.
-// For each function of the inline chain but the outermost, an object on a line
-// of its own stands before the frame's, with the member inline.
-func printObjects(inline string, gone []string, write func(out *bufio.Writer, at *symbol.Frame)) func(*bufio.Writer, *Report, [][]symbol.Answer) {
-	return func(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
-		done := 0
-		each(s, answers, func(f *Frame, chain []symbol.Frame) {
-			out.Write(s.Text[done:f.Span[0]])
-			done = f.Span[1]
-			start := bytes.LastIndexByte(s.Text[:f.Span[0]], '\n') + 1
-			before := s.Text[start:f.Span[0]]
-			if len(bytes.TrimSpace(scan.Unmarked(before, scan.LineMarks))) > 0 {
-				before = nil
-			}
-			members := jsonMembers(scan.Unmarked(s.FrameText(f), scan.LineMarks), gone...)
-			for i := range chain {
-				if i > 0 {
-					out.WriteString(",")
-					out.WriteString(scan.LineEnd(s.Text, f.Span[1]))
-					out.Write(before)
-				}
-				out.WriteByte('{')
-				for _, m := range members {
-					out.Write(m)
-					out.WriteString(", ")
-				}
-				write(out, &chain[i])
-				if i < len(chain)-1 {
-					out.WriteString(`, "` + inline + `": true`)
-				}
-				out.WriteByte('}')
-			}
-		})
-		out.Write(s.Text[done:])
-	}
-}
-
-// write writes what is known of a frame as members of its object.
-func (k frameKeys) write(out *bufio.Writer, at *symbol.Frame) {
-	writeMember(out, k.function, function(at))
-	if at.File != "" {
-		out.WriteString(", ")
-		writeMember(out, k.file, path.Base(at.File))
-		out.WriteString(`, "` + k.line + `": ` + strconv.FormatUint(uint64(at.Line), 10))
-	}
-}
-
-// jsonMembers are the members of an object as they are spelled, without those
-// that are about to be replaced.
-func jsonMembers(object []byte, gone ...string) (members [][]byte) {
-	j := &jsonText{b: object}
-	j.composite('{', '}', func() {
-		j.peek()
-		from := j.p
-		key := j.text()
-		if j.take(':') {
-			j.skip()
-		}
-		if !j.bad && !slices.Contains(gone, key) {
-			members = append(members, object[from:j.p])
-		}
-	})
-	return members
-}
-
-func writeMember(out *bufio.Writer, key, value string) {
-	out.WriteString(`"` + key + `": "` + quote(value) + `"`)
-}
-
-// quote is the inside of the JSON string that spells text.
-func quote(text string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)           // names of C++ are full of angle brackets
-	_ = e.Encode(scan.OneLine(text)) // no string fails
-	return b.String()[1 : b.Len()-2]
-}

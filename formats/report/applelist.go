@@ -93,7 +93,7 @@ type ownImage struct {
 }
 
 // ownLine reads such a line; the last of them makes frames of the image known by its id.
-func (r *appleReport) ownLine(line []byte, own *ownImage) {
+func ownLine(r *appleReport, line []byte, own *ownImage) {
 	key, value, _ := ownImageLine(line)
 	switch key {
 	case "dSYM UUID":
@@ -142,7 +142,7 @@ func readAppleLines(text []byte, o Options) *Report {
 			header, fresh = t, true
 			return
 		}
-		if r.addImage(line) {
+		if addImage(r, line) {
 			return
 		}
 		f, _, ok := parseAppleFrame(line)
@@ -150,7 +150,7 @@ func readAppleLines(text []byte, o Options) *Report {
 			f, ok = parseAddressAlone(line)
 		}
 		if !ok {
-			r.ownLine(trimmed, &own)
+			ownLine(r, trimmed, &own)
 			return
 		}
 		if fresh || f.number == 0 {

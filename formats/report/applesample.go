@@ -44,7 +44,7 @@ func (t *sampled) add(r *appleReport, f appleFrame, column int) {
 }
 
 // innermostFirst turns what was read in the order of trees.
-func (r *appleReport) innermostFirst() {
+func innermostFirst(r *appleReport) {
 	if r.form == appleSample {
 		for i := range r.threads {
 			slices.Reverse(r.threads[i].frames)
@@ -84,15 +84,15 @@ func parseSampledFrame(b []byte) (f appleFrame, column int, ok bool) {
 	f.span = [2]int{start, len(bytes.TrimRight(b, " \t"))}
 	f.tail = f.span[1] - start - len(text)
 	if in := bytes.LastIndex(text, []byte("  (in ")); in > 0 {
-		f.inImage(text[in+len("  (in "):])
+		inImage(&f, text[in+len("  (in "):])
 	} else {
-		f.inBrackets(text)
+		inBrackets(&f, text)
 	}
 	return f, column, true
 }
 
 // inImage reads "game) + 12" and "game)  load address 0x104a2c000 + 0x404c".
-func (f *appleFrame) inImage(b []byte) {
+func inImage(f *appleFrame, b []byte) {
 	end := bytes.LastIndexByte(b, ')')
 	if end <= 0 {
 		return
@@ -107,7 +107,7 @@ func (f *appleFrame) inImage(b []byte) {
 }
 
 // inBrackets reads what stands in the last brackets: "game + 16460", "game.swift:3 in game + 16460".
-func (f *appleFrame) inBrackets(b []byte) {
+func inBrackets(f *appleFrame, b []byte) {
 	if b[len(b)-1] != ')' {
 		return
 	}

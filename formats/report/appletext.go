@@ -11,13 +11,6 @@ import (
 // PLCrashReporter and KSCrash, which print the same.
 var appleText = Document{Begins: appleTextBegins, Follow: followAppleText, Read: readAppleText}
 
-var appleHeaders = [][]byte{[]byte("Incident Identifier:"), []byte("CrashReporter Key:"), []byte("Hardware Model:"), []byte("Exception Type:"), lastException, heaviestStack, []byte("Call graph:")}
-
-var (
-	lastException = []byte("Last Exception Backtrace:")
-	binaryImages  = []byte("Binary Images:")
-)
-
 func appleTextBegins(b []byte) bool {
 	b = bytes.TrimLeft(scan.Spaced(b), " \t")
 	if len(b) < 9 {
@@ -40,31 +33,6 @@ func appleTextBegins(b []byte) bool {
 		return ok
 	}
 	return false
-}
-
-// parseAppleThread reads "Thread 3:", "Thread 3 Crashed:: NAME", "Thread 3 name:  NAME".
-func parseAppleThread(b []byte) (t appleThread, ok bool) {
-	rest, ok := bytes.CutPrefix(b, []byte("Thread "))
-	if !ok {
-		return t, false
-	}
-	n, end, ok := scan.Digits(rest, 0)
-	if !ok {
-		return t, false
-	}
-	t.id = uint64(n)
-	rest = bytes.TrimLeft(rest[end:], " ")
-	for _, word := range []string{"Crashed", "Highlighted", "name"} {
-		if cut, found := bytes.CutPrefix(rest, []byte(word)); found {
-			rest = cut
-			break
-		}
-	}
-	if len(rest) == 0 || rest[0] != ':' {
-		return t, false
-	}
-	t.name = strings.TrimSpace(string(bytes.TrimLeft(rest, ":")))
-	return t, true
 }
 
 func followAppleText() Follower {
@@ -126,7 +94,7 @@ func readAppleText(text []byte, o Options) *Report {
 			images = true
 			return
 		case images:
-			r.addImage(line)
+			addImage(r, line)
 			return
 		case bytes.HasPrefix(b, lastException), bytes.HasPrefix(b, []byte("Application Specific Backtrace")):
 			open(appleThread{name: string(bytes.TrimRight(b, ":")), returns: true})
@@ -177,10 +145,10 @@ func readAppleText(text []byte, o Options) *Report {
 			return
 		}
 		if len(r.threads) == 0 {
-			r.headerLine(b)
+			readHeaderLine(r, b)
 		}
 	})
-	r.innermostFirst()
+	innermostFirst(r)
 	return r.stack(text, o)
 }
 
@@ -211,7 +179,7 @@ func addAddresses(t *appleThread, at int, line []byte) bool {
 }
 
 // headerLine reads what stands above the threads.
-func (r *appleReport) headerLine(b []byte) {
+func readHeaderLine(r *appleReport, b []byte) {
 	key, value, found := strings.Cut(string(b), ":")
 	if !found {
 		return
@@ -234,7 +202,7 @@ func (r *appleReport) headerLine(b []byte) {
 }
 
 // addImage takes a line of the list of images.
-func (r *appleReport) addImage(line []byte) bool {
+func addImage(r *appleReport, line []byte) bool {
 	img, ok := parseAppleImage(line)
 	if !ok {
 		return false

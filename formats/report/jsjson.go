@@ -26,9 +26,6 @@ const (
 	jsonWhole // the frame itself: a crash of Hermes, whose own numbers mean nothing any more
 )
 
-// maxJSONDepth bounds the nesting of values that are looked at.
-const maxJSONDepth = 256
-
 // scriptKeys are the members by which events know a frame. The first that is
 // there counts.
 var scriptKeys = [...]struct {

@@ -1,9 +1,14 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 // jsonText walks JSON without building anything: what is of interest in a
@@ -202,4 +207,38 @@ func (j *jsonText) isTrue() bool {
 		return false
 	}
 	return string(j.word()) == "true"
+}
+
+// maxJSONDepth bounds the nesting of values that are looked at.
+const maxJSONDepth = 256
+
+// jsonMembers are the members of an object as they are spelled, without those
+// that are about to be replaced.
+func jsonMembers(object []byte, gone ...string) (members [][]byte) {
+	j := &jsonText{b: object}
+	j.composite('{', '}', func() {
+		j.peek()
+		from := j.p
+		key := j.text()
+		if j.take(':') {
+			j.skip()
+		}
+		if !j.bad && !slices.Contains(gone, key) {
+			members = append(members, object[from:j.p])
+		}
+	})
+	return members
+}
+
+func writeMember(out *bufio.Writer, key, value string) {
+	out.WriteString(`"` + key + `": "` + quote(value) + `"`)
+}
+
+// quote is the inside of the JSON string that spells text.
+func quote(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)           // names of C++ are full of angle brackets
+	_ = e.Encode(scan.OneLine(text)) // no string fails
+	return b.String()[1 : b.Len()-2]
 }

@@ -3,7 +3,9 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/symlake/symlake/formats/internal/scan"
@@ -116,4 +118,29 @@ func writeSite(out *bufio.Writer, f *symbol.Frame) {
 	place := append(out.AvailableBuffer(), ':')
 	place = append(strconv.AppendUint(place, uint64(f.Line), 10), ':')
 	out.Write(strconv.AppendUint(place, uint64(f.Column), 10))
+}
+
+// each visits the frames that have an answer, in the text's order: callers may stand above what they call.
+func each(s *Report, answers [][]symbol.Answer, visit func(f *Frame, chain []symbol.Frame)) {
+	type answered struct {
+		frame *Frame
+		chain []symbol.Frame
+	}
+	var all []answered
+	eachAnswer(s, answers, func(_ int, f *Frame, a *symbol.Answer) { all = append(all, answered{f, a.Frames}) })
+	slices.SortStableFunc(all, func(a, b answered) int { return cmp.Compare(a.frame.Span[0], b.frame.Span[0]) })
+	for _, a := range all {
+		visit(a.frame, a.chain[min(a.frame.Layout.Above, len(a.chain)-1):])
+	}
+}
+
+// eachAnswer visits them with their threads' places, in the order of threads.
+func eachAnswer(s *Report, answers [][]symbol.Answer, visit func(thread int, f *Frame, a *symbol.Answer)) {
+	for t := range s.Threads[:min(len(s.Threads), len(answers))] {
+		for i := range s.Threads[t].Frames[:min(len(s.Threads[t].Frames), len(answers[t]))] {
+			if a := &answers[t][i]; a.Status == symbol.Found && len(a.Frames) > 0 {
+				visit(t, &s.Threads[t].Frames[i], a)
+			}
+		}
+	}
 }

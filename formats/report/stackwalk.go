@@ -75,14 +75,6 @@ func (w *stackwalk) kind() symbol.Kind {
 	return symbol.ELF
 }
 
-// walkArch gives the word of symbol.Artifact for what the tool calls a processor.
-func walkArch(word string) string {
-	if word == "amd64" {
-		return "x86_64"
-	}
-	return Arch(word)
-}
-
 func (w *stackwalk) module(j *jsonText) {
 	var name string
 	var m walkModule

@@ -1,8 +1,10 @@
 package report
 
-import "strings"
+import (
+	"strings"
 
-import "github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/formats/symbol"
+)
 
 // Step moves a return address back into the call that it returns from. The
 // result lies in the call instruction or, where calls have several lengths,
@@ -76,4 +78,12 @@ func AppleArch(word string) string {
 		return "x86"
 	}
 	return ""
+}
+
+// walkArch gives the word of symbol.Artifact for what the tool calls a processor.
+func walkArch(word string) string {
+	if word == "amd64" {
+		return "x86_64"
+	}
+	return Arch(word)
 }

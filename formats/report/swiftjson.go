@@ -23,9 +23,9 @@ func readSwiftJSON(text []byte, o Options) *Report {
 		case "architecture":
 			r.arch = walkArch(j.text())
 		case "threads":
-			j.array(func(i int) { r.thread(j, uint64(i)) })
+			j.array(func(i int) { readSwiftThread(r, j, uint64(i)) })
 		case "images":
-			j.array(func(int) { r.image(j) })
+			j.array(func(int) { readSwiftImage(r, j) })
 		}
 	})
 	if j.broken() || !crash {
@@ -34,7 +34,7 @@ func readSwiftJSON(text []byte, o Options) *Report {
 	return r.stack(text, o)
 }
 
-func (r *swiftReport) image(j *jsonText) {
+func readSwiftImage(r *swiftReport, j *jsonText) {
 	var img appleImage
 	j.object(func(key string) {
 		switch key {
@@ -55,7 +55,7 @@ func (r *swiftReport) image(j *jsonText) {
 	r.images = append(r.images, img)
 }
 
-func (r *swiftReport) thread(j *jsonText, number uint64) {
+func readSwiftThread(r *swiftReport, j *jsonText, number uint64) {
 	t := swiftThread{id: number}
 	j.object(func(key string) {
 		switch key {

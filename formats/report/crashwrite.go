@@ -3,21 +3,12 @@ package report
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"path"
-	"slices"
 	"strconv"
 
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
-
-// printApple writes answers in the manner of `atos -i`: what stands behind a
-// frame's address is replaced by "FUNCTION (in IMAGE) (FILE:LINE)", and each
-// function that the innermost one is inlined into has a line of its own.
-func printApple(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
-	printBehind(out, s, answers, writeApple)
-}
 
 // printBehind writes answers in place of what stands behind frames' addresses.
 func printBehind(out *bufio.Writer, s *Report, answers [][]symbol.Answer, write func(out *bufio.Writer, f *Frame, at *symbol.Frame)) {
@@ -88,31 +79,6 @@ func printAmong(out *bufio.Writer, text []byte, done int, f *Frame, chain []symb
 	return next - 1
 }
 
-// each visits the frames that have an answer, in the text's order: callers may stand above what they call.
-func each(s *Report, answers [][]symbol.Answer, visit func(f *Frame, chain []symbol.Frame)) {
-	type answered struct {
-		frame *Frame
-		chain []symbol.Frame
-	}
-	var all []answered
-	eachAnswer(s, answers, func(_ int, f *Frame, a *symbol.Answer) { all = append(all, answered{f, a.Frames}) })
-	slices.SortStableFunc(all, func(a, b answered) int { return cmp.Compare(a.frame.Span[0], b.frame.Span[0]) })
-	for _, a := range all {
-		visit(a.frame, a.chain[min(a.frame.Layout.Above, len(a.chain)-1):])
-	}
-}
-
-// eachAnswer visits them with their threads' places, in the order of threads.
-func eachAnswer(s *Report, answers [][]symbol.Answer, visit func(thread int, f *Frame, a *symbol.Answer)) {
-	for t := range s.Threads[:min(len(s.Threads), len(answers))] {
-		for i := range s.Threads[t].Frames[:min(len(s.Threads[t].Frames), len(answers[t]))] {
-			if a := &answers[t][i]; a.Status == symbol.Found && len(a.Frames) > 0 {
-				visit(t, &s.Threads[t].Frames[i], a)
-			}
-		}
-	}
-}
-
 func writeApple(out *bufio.Writer, f *Frame, at *symbol.Frame) {
 	out.WriteString(scan.OneLine(function(at)))
 	if image := scan.Base([]byte(f.File)); len(image) > 0 {
@@ -126,5 +92,64 @@ func writeApple(out *bufio.Writer, f *Frame, at *symbol.Frame) {
 		out.WriteByte(':')
 		out.WriteString(strconv.FormatUint(uint64(at.Line), 10))
 		out.WriteByte(')')
+	}
+}
+
+// frameKeys are the names under which a form of report keeps what is found.
+type frameKeys struct {
+	function, file, line string
+	gone                 string // what no longer holds beside another function
+}
+
+// write writes what is known of a frame as members of its object.
+func (k frameKeys) write(out *bufio.Writer, at *symbol.Frame) {
+	writeMember(out, k.function, function(at))
+	if at.File != "" {
+		out.WriteString(", ")
+		writeMember(out, k.file, path.Base(at.File))
+		out.WriteString(`, "` + k.line + `": ` + strconv.FormatUint(uint64(at.Line), 10))
+	}
+}
+
+// printJSON writes a frame's function, file and line under the names that the report's own tools use.
+func printJSON(keys frameKeys) func(*bufio.Writer, *Report, [][]symbol.Answer) {
+	return printObjects("inline", []string{keys.function, keys.file, keys.line, keys.gone}, keys.write)
+}
+
+// printObjects writes a report that stays one JSON value: each frame's object gets what write
+// writes, in place of the members gone.
+// For each function of the inline chain but the outermost, an object on a line
+// of its own stands before the frame's, with the member inline.
+func printObjects(inline string, gone []string, write func(out *bufio.Writer, at *symbol.Frame)) func(*bufio.Writer, *Report, [][]symbol.Answer) {
+	return func(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
+		done := 0
+		each(s, answers, func(f *Frame, chain []symbol.Frame) {
+			out.Write(s.Text[done:f.Span[0]])
+			done = f.Span[1]
+			start := bytes.LastIndexByte(s.Text[:f.Span[0]], '\n') + 1
+			before := s.Text[start:f.Span[0]]
+			if len(bytes.TrimSpace(scan.Unmarked(before, scan.LineMarks))) > 0 {
+				before = nil
+			}
+			members := jsonMembers(scan.Unmarked(s.FrameText(f), scan.LineMarks), gone...)
+			for i := range chain {
+				if i > 0 {
+					out.WriteString(",")
+					out.WriteString(scan.LineEnd(s.Text, f.Span[1]))
+					out.Write(before)
+				}
+				out.WriteByte('{')
+				for _, m := range members {
+					out.Write(m)
+					out.WriteString(", ")
+				}
+				write(out, &chain[i])
+				if i < len(chain)-1 {
+					out.WriteString(`, "` + inline + `": true`)
+				}
+				out.WriteByte('}')
+			}
+		})
+		out.Write(s.Text[done:])
 	}
 }
