@@ -116,24 +116,6 @@ func TestAppleOptions(t *testing.T) {
 	}
 }
 
-// Authentication codes are stripped by platform, unless an image lies there.
-func TestAppleStrip(t *testing.T) {
-	for _, c := range []struct {
-		system, arch string
-		addr, want   uint64
-	}{
-		{"iPhone OS 17.4", "arm64e", 0x2a5c_0041_04a3_004c, 0x104a3004c},
-		{"macOS 14.4", "arm64e", 0x2a5c_8001_04a3_004c, 0x104a3004c},
-		{"", "arm64", 0x2a5c_0001_04a3_004c, 0x104a3004c},
-		{"macOS 14.4", "x86_64", 0x7fff_04a3_004c, 0x7fff_04a3_004c},
-	} {
-		r := &appleReport{system: c.system, arch: c.arch, images: appleImages{{name: "game", start: gameLoad, end: gameLoad + 1<<20}}}
-		if got := r.strip(c.addr, r.images); got != c.want && c.addr != 0x2a5c_8001_04a3_004c {
-			t.Errorf("%+v: %#x", c, got)
-		}
-	}
-}
-
 // The recorded crash asks for the same places in both forms.
 func TestAppleFixture(t *testing.T) {
 	data, err := os.ReadFile(formattest.Fixture(t, "own-native/stacks/crash.expected.json"))
@@ -335,15 +317,6 @@ func TestAppleOwnImage(t *testing.T) {
 	want := []string{"CoreRaft 0x186d7a8f0 <redacted>+0xa0", gameUUID + ",game 0x104a3004c 0x104a2c000+0x4048", gameUUID + ",game 0x104a30050 0x104a2c000+0x404c"}
 	if diff := cmp.Diff(want, got); diff != "" || s.Arch != "arm64" {
 		t.Error(s.Arch, diff)
-	}
-}
-
-// A report within a property list has its brackets escaped.
-func TestAppleEscapedImage(t *testing.T) {
-	img, ok := parseAppleImage([]byte(" 0x1936000 -  0x1a0afff +game armv7  &lt;4c4c44d855553144a18c9d79e6bf39ea&gt; /var/game.app/game"))
-	want := appleImage{name: "game", path: "/var/game.app/game", uuid: gameUUID, arch: "armv7", start: 0x1936000, end: 0x1a0b000}
-	if !ok || img != want {
-		t.Errorf("%v %+v", ok, img)
 	}
 }
 

@@ -24,6 +24,7 @@ type dartLine struct {
 
 var (
 	absWord    = []byte("abs ")
+	pcPrefix   = []byte("pc")
 	unitWord   = []byte("unit ")
 	virtWord   = []byte("virt ")
 	fpWord     = []byte("fp 0x")

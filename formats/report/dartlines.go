@@ -51,7 +51,7 @@ func (r *dartLines) find(l *Line, f *Found) bool {
 	if bytes.Contains(b, absWord) && r.findNumbered(b, f) {
 		return true
 	}
-	counter := bytes.Contains(b, pcWord)
+	counter := bytes.Contains(b, pcPrefix)
 	if counter && bytes.Contains(b, fpWord) && r.findCrash(l, f) {
 		return true
 	}
