@@ -214,6 +214,7 @@ func words(values ...any) []byte {
 func padded(b []byte, n int) []byte { return append(b, make([]byte, n-len(b))...) }
 
 // crashDump is a dump of arm64 Android: one thread that crashed, whose stack holds two frames, and one that waits.
+// crashDump writes the streams of Breakpad by their numbers: 3 threads, 4 modules, 6 the exception, 7 the system, 24 names.
 func crashDump() []byte {
 	d := &dumpFile{b: make([]byte, 32)}
 	id := []byte{0x56, 0x4b, 0xb6, 0xc8, 0xbe, 0x48, 0xee, 0xa9, 0xd9, 0xdb, 0x62, 0x2b, 0x86, 0x89, 0x80, 0x6e, 0xea, 0x5a, 0xf3, 0xc7}
@@ -237,11 +238,11 @@ func crashDump() []byte {
 	module := func(base uint64, size, name, record, n uint32) []byte {
 		return padded(append(padded(words(base, size, uint32(0), uint32(0), name), 76), words(n, record)...), 108)
 	}
-	d.stream(systemStream, padded(words(uint16(12), uint16(0), uint16(0), uint8(8), uint8(0), uint32(14), uint32(0), uint32(0), uint32(systemAndroid)), 56))
-	d.stream(moduleStream, append(words(uint32(2)), append(module(libc, 0x10000, d.text("/apex/lib64/libc.so"), uuid, 32), module(game, 0x10000, d.text("/data/app/base.apk!libgame.so"), build, 24)...)...))
-	d.stream(threadStream, append(words(uint32(2)), append(thread(8, waits), thread(7, stale)...)...))
-	d.stream(nameStream, append(words(uint32(1)), words(uint32(7), uint64(d.text("GameThread")))...))
-	d.stream(exceptionStream, words(uint32(7), uint32(0), make([]byte, 152), uint32(400), crash))
+	d.stream(7, padded(words(uint16(12), uint16(0), uint16(0), uint8(8), uint8(0), uint32(14), uint32(0), uint32(0), uint32(0x8203)), 56))
+	d.stream(4, append(words(uint32(2)), append(module(libc, 0x10000, d.text("/apex/lib64/libc.so"), uuid, 32), module(game, 0x10000, d.text("/data/app/base.apk!libgame.so"), build, 24)...)...))
+	d.stream(3, append(words(uint32(2)), append(thread(8, waits), thread(7, stale)...)...))
+	d.stream(24, append(words(uint32(1)), words(uint32(7), uint64(d.text("GameThread")))...))
+	d.stream(6, words(uint32(7), uint32(0), make([]byte, 152), uint32(400), crash))
 	at := d.put(nil)
 	for _, s := range d.streams {
 		d.b = append(d.b, words(s)...)

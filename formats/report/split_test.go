@@ -391,3 +391,15 @@ func BenchmarkSplit(b *testing.B) {
 		})
 	}
 }
+
+// begins reports whether a document of a dialect may begin with a line.
+func begins(dialect, line string) bool {
+	for _, d := range Dialects {
+		for _, doc := range d.Documents {
+			if d.Name == dialect && doc.Begins([]byte(line)) {
+				return true
+			}
+		}
+	}
+	return false
+}

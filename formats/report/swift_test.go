@@ -61,7 +61,7 @@ func TestSwift(t *testing.T) {
 		t.Errorf("%s", dump([]*Report{s}))
 	}
 	for _, text := range []string{"Thread 0:\n", "Thread 0 \"x\":\n", "Thread 0 Crashed:\n", "Thread 1 crashed with ARM Thread State\n"} {
-		if swiftBegins([]byte(text)) {
+		if begins("swift", text) {
 			t.Errorf("%q begins a report of Swift", text)
 		}
 	}
