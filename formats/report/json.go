@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 
+	"github.com/symlake/symlake/formats/internal/jsontext"
 	"github.com/symlake/symlake/formats/internal/scan"
 )
 
@@ -65,7 +66,7 @@ func followJSON() Follower {
 // readJSON makes a report of a value: of the objects in it that a dialect knows, else of what a
 // dialect finds at any depth.
 func (s *splitter) readJSON(text []byte, o Options) *Report {
-	w := &jsonEnvelope{jsonText: jsonText{b: text}, dialects: s.dialects, o: o}
+	w := &jsonEnvelope{Reader: jsontext.Reader{Bytes: text}, dialects: s.dialects, o: o}
 	if w.mayHold(text) {
 		w.value(0)
 	}
@@ -85,7 +86,7 @@ func (s *splitter) readJSON(text []byte, o Options) *Report {
 
 // jsonEnvelope finds the reports in a value: itself, or objects that a list or an envelope holds.
 type jsonEnvelope struct {
-	jsonText
+	jsontext.Reader
 	dialects []Dialect
 	o        Options
 	found    *Report
@@ -133,25 +134,25 @@ func (w *jsonEnvelope) read(member string, object []byte) *Report {
 // value looks for reports in the value at hand, and says whether there are any. An object in which
 // there are is none itself: nothing is read more than twice.
 func (w *jsonEnvelope) value(depth int) (within bool) {
-	switch c := w.peek(); {
-	case depth > maxJSONDepth:
-		w.skip()
+	switch c := w.Peek(); {
+	case depth > jsontext.MaxDepth:
+		w.Skip()
 	case c == '[':
-		w.array(func(int) { within = w.value(depth+1) || within })
+		w.Array(func(int) { within = w.value(depth+1) || within })
 	case c == '{':
-		from := w.p
+		from := w.Pos
 		member := "" // the last one that is known
-		w.object(func(key string) {
+		w.Object(func(key string) {
 			if w.knows(key) {
 				member = key
 			}
 			within = w.value(depth+1) || within
 		})
 		if member != "" && !within {
-			within = w.add(w.read(member, w.b[from:w.p]), from)
+			within = w.add(w.read(member, w.Bytes[from:w.Pos]), from)
 		}
 	default:
-		w.skip()
+		w.Skip()
 	}
 	return within
 }

@@ -93,13 +93,13 @@ func writeAnswer(out *bufio.Writer, text []byte, f *Frame, chain []symbol.Frame)
 	}
 	for i := range chain {
 		out.Write(start)
-		out.WriteString(scan.OneLine(function(&chain[i])))
+		out.WriteString(scan.OneLine(FunctionName(&chain[i])))
 		out.Write(start)
 		writeSite(out, &chain[i])
 	}
 }
 
-func function(f *symbol.Frame) string {
+func FunctionName(f *symbol.Frame) string {
 	switch {
 	case f.Function != "":
 		return f.Function
@@ -120,22 +120,22 @@ func writeSite(out *bufio.Writer, f *symbol.Frame) {
 	out.Write(strconv.AppendUint(place, uint64(f.Column), 10))
 }
 
-// each visits the frames that have an answer, in the text's order: callers may stand above what they call.
-func each(s *Report, answers [][]symbol.Answer, visit func(f *Frame, chain []symbol.Frame)) {
+// Each visits the frames that have an answer, in the text's order: callers may stand above what they call.
+func Each(s *Report, answers [][]symbol.Answer, visit func(f *Frame, chain []symbol.Frame)) {
 	type answered struct {
 		frame *Frame
 		chain []symbol.Frame
 	}
 	var all []answered
-	eachAnswer(s, answers, func(_ int, f *Frame, a *symbol.Answer) { all = append(all, answered{f, a.Frames}) })
+	EachAnswer(s, answers, func(_ int, f *Frame, a *symbol.Answer) { all = append(all, answered{f, a.Frames}) })
 	slices.SortStableFunc(all, func(a, b answered) int { return cmp.Compare(a.frame.Span[0], b.frame.Span[0]) })
 	for _, a := range all {
 		visit(a.frame, a.chain[min(a.frame.Layout.Above, len(a.chain)-1):])
 	}
 }
 
-// eachAnswer visits them with their threads' places, in the order of threads.
-func eachAnswer(s *Report, answers [][]symbol.Answer, visit func(thread int, f *Frame, a *symbol.Answer)) {
+// EachAnswer visits them with their threads' places, in the order of threads.
+func EachAnswer(s *Report, answers [][]symbol.Answer, visit func(thread int, f *Frame, a *symbol.Answer)) {
 	for t := range s.Threads[:min(len(s.Threads), len(answers))] {
 		for i := range s.Threads[t].Frames[:min(len(s.Threads[t].Frames), len(answers[t]))] {
 			if a := &answers[t][i]; a.Status == symbol.Found && len(a.Frames) > 0 {

@@ -80,8 +80,8 @@ func AppleArch(word string) string {
 	return ""
 }
 
-// walkArch gives the word of symbol.Artifact for what the tool calls a processor.
-func walkArch(word string) string {
+// ProcessorArch gives the word of symbol.Artifact for what the tool calls a processor.
+func ProcessorArch(word string) string {
 	if word == "amd64" {
 		return "x86_64"
 	}

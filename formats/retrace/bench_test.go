@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/r8"
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -31,7 +32,7 @@ func BenchmarkRetrace(b *testing.B) {
 	var stacks []*report.Report
 	var answers [][]symbol.Answer
 	frames := 0
-	err := report.Split(context.Background(), strings.NewReader(lines.String()), report.Dialects, report.Options{}, func(s *report.Report) error {
+	err := report.Split(context.Background(), strings.NewReader(lines.String()), all.Dialects, report.Options{}, func(s *report.Report) error {
 		for t := range s.Threads {
 			frames += len(s.Threads[t].Frames)
 			stacks = append(stacks, &report.Report{Threads: s.Threads[t : t+1]})

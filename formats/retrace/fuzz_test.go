@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/r8"
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -61,7 +62,7 @@ func FuzzRetrace(f *testing.F) {
 // retraceAll retraces text, printed into to.
 func retraceAll(t *testing.T, to *bytes.Buffer, class func(string) *retrace.Class, o retrace.Options, text string) {
 	options := report.Options{Managed: report.ManagedOptions{School: o.School, Verbose: o.Verbose, All: true}}
-	err := report.Split(context.Background(), strings.NewReader(text), report.Dialects, options, func(s *report.Report) error {
+	err := report.Split(context.Background(), strings.NewReader(text), all.Dialects, options, func(s *report.Report) error {
 		answers := make([][]symbol.Answer, len(s.Threads))
 		for i := range s.Threads {
 			answers[i] = make([]symbol.Answer, len(s.Threads[i].Frames))

@@ -20,6 +20,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/r8"
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -44,7 +45,7 @@ func print(t testing.TB, class func(string) *retrace.Class, o report.ManagedOpti
 	t.Helper()
 	o.All = true
 	var out bytes.Buffer
-	err := report.Split(context.Background(), strings.NewReader(text), report.Dialects, report.Options{Managed: o}, func(s *report.Report) error {
+	err := report.Split(context.Background(), strings.NewReader(text), all.Dialects, report.Options{Managed: o}, func(s *report.Report) error {
 		answers := make([][]symbol.Answer, len(s.Threads))
 		for i := range s.Threads {
 			answers[i] = make([]symbol.Answer, len(s.Threads[i].Frames))

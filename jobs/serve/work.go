@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
 )
@@ -62,7 +63,7 @@ func (w *work) countFrames(before int) (int, error) {
 
 // each splits the text.
 func (w *work) each(emit func(*report.Report) error) error {
-	return report.Split(w.c.ctx, w.text(), report.Dialects, w.split, emit)
+	return report.Split(w.c.ctx, w.text(), all.Dialects, w.split, emit)
 }
 
 func (w *work) refused(err error) error {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/lookup/lookuptest"
@@ -18,7 +19,7 @@ func Example() {
 	client := answer.New(lookup.New(store, keys, lookup.Options{}))
 
 	text := "ABI: 'arm64'\nbacktrace:\n  #00 pc 0000000000010014  /data/app/lib/arm64/libcart.so (BuildId: " + lookuptest.CartID + ")\n"
-	err := report.Split(context.Background(), strings.NewReader(text), report.Dialects, report.Options{}, func(s *report.Report) error {
+	err := report.Split(context.Background(), strings.NewReader(text), all.Dialects, report.Options{}, func(s *report.Report) error {
 		answers, err := client.Stack(context.Background(), s, answer.Options{})
 		if err != nil {
 			return err // the context's; all else is in the answers

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/catalog"
@@ -44,7 +45,7 @@ func stackOf(t testing.TB, text string) *report.Report {
 func splitWith(t testing.TB, text string, o report.Options) *report.Report {
 	t.Helper()
 	var one *report.Report
-	lookuptest.NoError(t, report.Split(t.Context(), strings.NewReader(text), report.Dialects, o, func(s *report.Report) error {
+	lookuptest.NoError(t, report.Split(t.Context(), strings.NewReader(text), all.Dialects, o, func(s *report.Report) error {
 		if len(s.Threads) > 0 {
 			lookuptest.FailIf(t, one != nil, "two stacks in %q", text)
 			one = s

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
@@ -107,7 +108,7 @@ func (a *stackAnswerer) text(n names, text string) error {
 	}
 	so := answer.Options{Artifacts: o.Artifacts, App: a.placer.appBuild(n), Kind: a.placer.platformKind(n)}
 	if row.invalid == nil {
-		err := report.Split(a.ctx, strings.NewReader(text), report.Dialects, o, func(s *report.Report) error {
+		err := report.Split(a.ctx, strings.NewReader(text), all.Dialects, o, func(s *report.Report) error {
 			found := 0
 			for t := range s.Threads {
 				found += len(s.Threads[t].Frames)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/report"
+	reportall "github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/kek"
@@ -186,7 +187,7 @@ func (b *bench) warmRetrace(r *retraced, dir, text string) error {
 	}
 	defer close()
 	var parsed []*report.Report
-	err = report.Split(b.ctx, strings.NewReader(text), report.Dialects, splitOptions(), func(s *report.Report) error {
+	err = report.Split(b.ctx, strings.NewReader(text), reportall.Dialects, splitOptions(), func(s *report.Report) error {
 		parsed = append(parsed, s)
 		return nil
 	})
@@ -219,7 +220,7 @@ func (b *bench) warmRetrace(r *retraced, dir, text string) error {
 	for range 3 {
 		start := spent()
 		var out bytes.Buffer
-		err := report.Split(b.ctx, strings.NewReader(text), report.Dialects, splitOptions(), func(s *report.Report) error {
+		err := report.Split(b.ctx, strings.NewReader(text), reportall.Dialects, splitOptions(), func(s *report.Report) error {
 			answers, err := client.Stack(b.ctx, s, answer.Options{})
 			if err != nil {
 				return err
@@ -243,7 +244,7 @@ func (b *bench) coldRetrace(r *retraced, dir, text string) error {
 		if err != nil {
 			return err
 		}
-		err = report.Split(context.Background(), strings.NewReader(text), report.Dialects, splitOptions(), func(s *report.Report) error {
+		err = report.Split(context.Background(), strings.NewReader(text), reportall.Dialects, splitOptions(), func(s *report.Report) error {
 			_, err := client.Stack(b.ctx, s, answer.Options{})
 			return err
 		})

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -171,7 +172,7 @@ func (c *crashes) raw(store string, texts [][]byte, o lookup.Options) (crashed, 
 	return c.answer(store, o, func(ctx context.Context, client *answer.Client, from int, found *int64) error {
 		var out bytes.Buffer
 		var qs []answer.Query
-		if err := report.Split(ctx, bytes.NewReader(texts[from/crashPiece]), report.Dialects, report.Options{}, func(s *report.Report) error {
+		if err := report.Split(ctx, bytes.NewReader(texts[from/crashPiece]), all.Dialects, report.Options{}, func(s *report.Report) error {
 			qs = append(qs, answer.Query{Stack: s})
 			return nil
 		}); err != nil {

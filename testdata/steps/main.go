@@ -31,6 +31,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/r8"
 	"github.com/symlake/symlake/formats/report"
+	reportall "github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
@@ -262,7 +263,7 @@ func retraceAll(ctx context.Context, path string, data []byte) (int, error) {
 // readStack splits and prints a text. With classes, its frames are retraced.
 func readStack(ctx context.Context, data []byte, classes func(string) *retrace.Class) (frames int, err error) {
 	options := report.Options{Artifacts: []string{"a"}, Managed: report.ManagedOptions{All: classes != nil}}
-	err = report.Split(ctx, bytes.NewReader(data), report.Dialects, options, func(s *report.Report) error {
+	err = report.Split(ctx, bytes.NewReader(data), reportall.Dialects, options, func(s *report.Report) error {
 		answers := make([][]symbol.Answer, len(s.Threads))
 		for i := range s.Threads {
 			frames += len(s.Threads[i].Frames)

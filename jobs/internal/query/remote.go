@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/remote"
@@ -56,7 +57,7 @@ func sendStacks(p *session.Session, client *remote.Client, q url.Values, o repor
 		}
 		return w.Flush()
 	}
-	err := report.Split(p.Ctx, r, report.Dialects, o, func(s *report.Report) error {
+	err := report.Split(p.Ctx, r, all.Dialects, o, func(s *report.Report) error {
 		text.Write(s.Text)
 		if text.Len() < remoteText {
 			return nil

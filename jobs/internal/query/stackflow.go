@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
 )
@@ -78,7 +79,7 @@ func (f *stackFlow) run(ctx context.Context, r io.Reader, w *bufio.Writer) error
 		}
 		return nil
 	})
-	err := report.Split(ctx, r, report.Dialects, f.reading, waiting.put)
+	err := report.Split(ctx, r, all.Dialects, f.reading, waiting.put)
 	waiting.end()
 	if failed := work.Wait(); failed != nil {
 		return failed

@@ -1,0 +1,94 @@
+package js
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/symlake/symlake/formats/internal/scan"
+	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// Dialect reads stacks of JavaScript engines, as text and in JSON.
+var Dialect = report.Dialect{
+	Name:   "js",
+	Forms:  []*report.Form{javascript, scriptJSON},
+	Values: []report.Reader{readScriptJSON},
+	Lines: func(b *report.Builder) report.Lines {
+		r := &lines{b: b}
+		return report.Lines{Find: r.find, Add: r.add}
+	},
+}
+
+var (
+	javascript = &report.Form{Name: "javascript", Frame0: report.Exact, Kind: symbol.SourceMap, Gap: report.GapEndsReport, Ends: endsScripts, Print: printScripts,
+		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"}
+	scriptJSON = &report.Form{Name: "javascript-json", Frame0: report.Exact, Kind: symbol.SourceMap, Print: printScriptJSON,
+		Lines: "JSON with error.stack in strings, or frames of file, line and column"}
+)
+
+// lines reads single lines.
+type lines struct {
+	b    *report.Builder
+	line line // that find found
+}
+
+func (r *lines) find(l *report.Line, f *report.Found) bool {
+	line, ok := parseScript(l.Raw)
+	if !ok {
+		return false
+	}
+	r.line = line
+	*f = report.Found{Form: javascript, Number: -1}
+	return true
+}
+
+func (r *lines) add(*report.Found) { r.b.Add(r.line.frame(r.b.At(), r.b.Intern)) }
+
+// endsScripts: a line behind a stack's frames that is none of an engine's lines begins the next error.
+func endsScripts(_ *report.Builder, l *report.Line) bool {
+	if len(l.Text) == 0 || scan.IsSpace(l.Text[0]) {
+		return false
+	}
+	for _, own := range engineWords {
+		if bytes.Contains(l.Text, own) {
+			return false
+		}
+	}
+	return true
+}
+
+var engineWords = [][]byte{[]byte("@"), []byte("[native code]"), []byte("eval code"), []byte("global code"), []byte("...")}
+
+// frame turns a line that begins at at in the text into a frame.
+func (l *line) frame(at int, intern func([]byte) string) report.Frame {
+	d := &frame{form: l.form, column: 1}
+	d.name, d.place = [2]int{l.name[0] - l.start, l.name[1] - l.start}, [2]int{l.place[0] - l.start, l.place[1] - l.start}
+	f := report.Frame{Span: [2]int{at + l.start, at + l.end}, Kind: symbol.SourceMap, Script: &d.Script, Detail: d}
+	column := l.column
+	if !l.hermes && column > 0 {
+		column--
+	}
+	setScript(&f, intern(l.url), l.line, column)
+	f.Raw = l.line<<32 | l.column
+	return f
+}
+
+// setScript fills in what a URL, a line from 1 and a column from 0 say.
+func setScript(f *report.Frame, url string, line, column uint64) {
+	f.File = scriptPath(url)
+	name := f.File[strings.LastIndexAny(f.File, `/\`)+1:]
+	if name != "" {
+		f.Image = append(f.Image, name)
+	}
+	f.Script.Module = moduleOf(name)
+	segment := uint32(0)
+	if m := f.Script.Module; m != nil {
+		segment = m.Segment
+	}
+	pos, ok := symbol.ScriptPosition(segment, uint32(min(line-1, symbol.MaxLine)), uint32(column))
+	if !ok {
+		pos = symbol.TablesEnd
+	}
+	f.At = symbol.Where{Space: symbol.Position, Value: pos}
+}

@@ -1,0 +1,239 @@
+package js
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/symlake/symlake/formats/internal/scan"
+	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// frame is a frame with the pieces of its text that an answer replaces.
+type frame struct {
+	report.Script
+	name, place  [2]int // [start, end) from the frame's beginning; name may be empty
+	form         form
+	column, line uint32 // what is added to a source's column, and taken from its line, in print
+	fields       []jsonField
+}
+
+// form is how a frame is written.
+type form uint8
+
+const (
+	jsAt   form = iota // at NAME (PLACE); V8, Hermes, Edge, React
+	jsBare             // at PLACE
+	jsSign             // NAME@PLACE; Firefox, Safari
+	jsOnly             // PLACE; Safari
+	jsEval             // at NAME (eval at … (PLACE), …): the script that the code was evaluated from
+	jsJSON             // a frame of an event
+)
+
+// line is a parsed line. Offsets count from the line's start.
+type line struct {
+	start, end   int // of the frame
+	name, place  [2]int
+	url          []byte
+	line, column uint64
+	form         form
+	hermes       bool // an address of bytecode: its column counts from 0
+}
+
+// parseScript reads one frame of any engine, without its line end:
+//
+//	at NAME (URL:L:C)   at async NAME (URL:L:C)   at new NAME (URL:L:C)   at NAME [as OTHER] (URL:L:C)
+//	at URL:L:C          at NAME (address at URL:1:OFFSET)                 in NAME (URL:L:C)
+//	NAME@URL:L:C        async*NAME@URL:L:C        @URL:L:C                URL:L:C
+//	at NAME (eval at OTHER (URL:L:C), <anonymous>:L:C)
+func parseScript(b []byte) (l line, ok bool) {
+	if !mayBeScript(b) {
+		return l, false
+	}
+	l.start = scan.SkipSpace(b, scan.LogPrefix(b))
+	l.end = len(bytes.TrimRight(b, " \t"))
+	if l.start >= l.end {
+		return l, false
+	}
+	rest := b[l.start:l.end]
+	for _, word := range []string{"at ", "in "} {
+		if bytes.HasPrefix(rest, []byte(word)) {
+			return parseScriptAt(b, l, l.start+len(word))
+		}
+	}
+	return parseSign(b, l)
+}
+
+// mayBeScript rules most lines out: a frame ends in :LINE:COLUMN, maybe with a
+// parenthesis behind it.
+func mayBeScript(b []byte) bool {
+	i := len(b)
+	for i > 0 && (scan.IsSpace(b[i-1]) || b[i-1] == ')' || b[i-1] == ',') {
+		i--
+	}
+	return i > 3 && '0' <= b[i-1] && b[i-1] <= '9' && bytes.Count(b, []byte{':'}) >= 2
+}
+
+// parseScriptAt reads what stands behind "at ".
+func parseScriptAt(b []byte, l line, p int) (line, bool) {
+	rest := b[p:l.end]
+	if rest[len(rest)-1] != ')' {
+		for _, word := range []string{"async ", "new "} {
+			if bytes.HasPrefix(rest, []byte(word)) {
+				p += len(word)
+				rest = b[p:l.end]
+			}
+		}
+		l.form, l.name = jsBare, [2]int{p, p}
+		return l, l.locate(b, p, l.end)
+	}
+	open := bytes.LastIndex(rest, []byte(" ("))
+	if eval := bytes.Index(rest, []byte(" (eval at ")); eval >= 0 {
+		// The innermost place of all that evaluated it is the one in a script.
+		inner := bytes.LastIndexByte(rest, '(')
+		stop := bytes.IndexByte(rest[inner:], ')') + inner
+		if stop < inner {
+			return l, false
+		}
+		from := p + inner + 1
+		if inner == eval+1 { // (eval at URL:L:C), as others shorten it
+			from = p + eval + len(" (eval at ")
+		}
+		l.form, l.name = jsEval, [2]int{p, p + eval}
+		return l, l.locate(b, from, p+stop)
+	}
+	if open < 0 {
+		return l, false
+	}
+	from, name := p+open+2, p
+	for _, word := range []string{"async ", "new "} {
+		if bytes.HasPrefix(b[name:p+open], []byte(word)) {
+			name += len(word)
+		}
+	}
+	l.form, l.name = jsAt, [2]int{name, p + open}
+	if bytes.HasPrefix(b[from:l.end], []byte("address at ")) {
+		l.hermes = true
+		ok := l.locate(b, from+len("address at "), l.end-1)
+		l.place[0] = from
+		return l, ok
+	}
+	return l, l.locate(b, from, l.end-1)
+}
+
+// parseSign reads NAME@PLACE and PLACE. A name may hold an @, and so may a URL.
+func parseSign(b []byte, l line) (line, bool) {
+	rest := b[l.start:l.end]
+	sign := signIndex(rest)
+	if sign < 0 {
+		l.form, l.name = jsOnly, [2]int{l.start, l.start}
+		return l, bytes.IndexByte(rest, ' ') < 0 && l.locate(b, l.start, l.end)
+	}
+	name := l.start
+	if i := bytes.Index(rest[:sign], []byte("sync*")); i > 0 && i <= 1 { // async*NAME, Async*NAME
+		name += i + len("sync*")
+	}
+	l.form, l.name = jsSign, [2]int{name, l.start + sign}
+	return l, l.locate(b, l.start+sign+1, l.end)
+}
+
+// signIndex finds the @ between name and URL: the last one before the URL's
+// first slash, else the last one.
+func signIndex(b []byte) int {
+	if i := bytes.Index(b, []byte("://")); i > 0 {
+		return bytes.LastIndexByte(b[:i], '@')
+	}
+	return bytes.LastIndexByte(b, '@')
+}
+
+// locate reads URL:LINE:COLUMN from p to end.
+func (l *line) locate(b []byte, p, end int) bool {
+	if p >= end {
+		return false
+	}
+	text := b[p:end]
+	i := bytes.LastIndexByte(text, ':')
+	if i <= 0 {
+		return false
+	}
+	j := bytes.LastIndexByte(text[:i], ':')
+	if j <= 0 {
+		return false
+	}
+	line, stop, ok := scan.Uint32(text, j+1)
+	if !ok || stop != i {
+		return false
+	}
+	column, stop, ok := scan.Uint32(text, i+1)
+	if !ok || stop != len(text) || line == 0 {
+		return false
+	}
+	l.url, l.line, l.column, l.place = text[:j], line, column, [2]int{p, end}
+	return isScriptURL(l.url, l.form)
+}
+
+// scriptEnds are the endings of files that hold scripts or their bytecode.
+var scriptEnds = []string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".bundle", ".jsbundle", ".hbc", ".html", ".htm", ".vue", ".php"}
+
+// isScriptURL tells a script from the engine's own code and from what only
+// looks like a place. A line of nothing else must name a script for sure:
+// compilers and linters print FILE:LINE:COLUMN too.
+func isScriptURL(url []byte, form form) bool {
+	if len(url) == 0 || url[0] == '<' || url[0] == '[' || bytes.Contains(url, []byte(" > ")) {
+		return false
+	}
+	s := string(url)
+	for _, own := range []string{"node:", "internal/", "native ", "eval code", "wasm://", "webpack-internal:", "chrome-extension:", "moz-extension:", "safari-extension:", "about:"} {
+		if strings.HasPrefix(s, own) {
+			return false
+		}
+	}
+	file := scriptPath(s)
+	if strings.HasSuffix(file, "/InternalBytecode.js") {
+		return false
+	}
+	if form == jsAt || form == jsEval || strings.Contains(s, "://") || strings.HasPrefix(s, "blob:") || form == jsSign && strings.Contains(s, "/") {
+		return true
+	}
+	file = strings.ToLower(file)
+	for _, end := range scriptEnds {
+		if strings.HasSuffix(file, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// scriptPath is a URL without what changes from request to request.
+func scriptPath(url string) string {
+	if i := strings.IndexAny(url, "?#"); i >= 0 {
+		url = url[:i]
+	}
+	return url
+}
+
+// moduleOf reads the names that React Native gives modules and segments: 33.js, seg-1.js, seg-1_33.js.
+func moduleOf(file string) *report.Module {
+	stem, ok := strings.CutSuffix(file, ".js")
+	if !ok {
+		return nil
+	}
+	segment, number := "0", stem
+	if rest, ok := strings.CutPrefix(stem, "seg-"); ok {
+		segment, number, _ = strings.Cut(rest, "_")
+	}
+	n, end, ok := scan.Uint32([]byte(segment), 0)
+	if !ok || end != len(segment) || n >= symbol.MaxSegments {
+		return nil
+	}
+	m := &report.Module{Segment: uint32(n)}
+	if number == "" {
+		return m
+	}
+	v, end, ok := scan.Uint32([]byte(number), 0)
+	if !ok || end != len(number) {
+		return nil
+	}
+	m.Table, m.Number = report.Modules, uint32(v)
+	return m
+}

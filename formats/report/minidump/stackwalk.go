@@ -1,0 +1,222 @@
+package minidump
+
+import (
+	"bufio"
+	"strconv"
+
+	"github.com/symlake/symlake/formats/internal/jsontext"
+	"github.com/symlake/symlake/formats/internal/scan"
+	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// stackwalk is what minidump-stackwalk says of a dump: as JSON (rust-minidump's json-schema.md), as
+// text, or as lines for machines.
+type stackwalk struct {
+	form    *report.Form
+	arch    string
+	system  string
+	modules map[string]walkModule // by name
+	threads []walkThread
+}
+
+type walkModule struct{ code, debug string }
+
+type walkThread struct {
+	id     uint64
+	name   string
+	frames []walkFrame
+}
+
+type walkFrame struct {
+	span           [2]int
+	indent, tail   int // see Frame
+	module         string
+	offset, addr   uint64
+	placed, inside bool
+	stepped        bool // back into the call, by the tool
+	above          int  // see Frame
+}
+
+// readStackwalk makes a stack of a report; nil if it is none.
+func readStackwalk(text []byte, o report.Options) *report.Report {
+	j := &jsontext.Reader{Bytes: text}
+	w := &stackwalk{form: walkJSON, modules: map[string]walkModule{}}
+	known := false
+	j.Object(func(key string) {
+		switch key {
+		case "system_info":
+			j.Object(func(key string) {
+				switch key {
+				case "cpu_arch":
+					w.arch = report.ProcessorArch(j.Text())
+				case "os":
+					w.system = j.Text()
+				}
+			})
+		case "modules":
+			j.Array(func(int) { w.module(j) })
+			known = true
+		case "threads":
+			j.Array(func(i int) { w.thread(j, uint64(i)) })
+		case "crashing_thread": // a copy of one of them
+			w.thread(j, 0)
+		}
+	})
+	if j.Broken() || !known {
+		return nil
+	}
+	return w.stack(text, o)
+}
+
+// kind is that of the system's images.
+func (w *stackwalk) kind() symbol.Kind {
+	if w.system == "Mac OS X" || w.system == "iOS" {
+		return symbol.MachO
+	}
+	return symbol.ELF
+}
+
+func (w *stackwalk) module(j *jsontext.Reader) {
+	var name string
+	var m walkModule
+	j.Object(func(key string) {
+		switch key {
+		case "filename":
+			name = j.Text()
+		case "code_id":
+			m.code = j.Text()
+		case "debug_id":
+			m.debug = j.Text()
+		}
+	})
+	if _, twice := w.modules[name]; !twice && name != "" {
+		w.modules[name] = m
+	}
+}
+
+func (w *stackwalk) thread(j *jsontext.Reader, number uint64) {
+	t := walkThread{id: number}
+	j.Object(func(key string) {
+		switch key {
+		case "thread_id":
+			t.id = j.Number()
+		case "thread_name":
+			t.name = j.Text()
+		case "frames":
+			j.Array(func(int) { t.frame(j) })
+		}
+	})
+	w.threads = append(w.threads, t)
+}
+
+func (t *walkThread) frame(j *jsontext.Reader) {
+	var f walkFrame
+	j.Peek()
+	f.span[0] = j.Pos
+	j.Object(func(key string) {
+		switch key {
+		case "module":
+			f.module = j.Text()
+		case "module_offset":
+			f.inside = j.Peek() == '"'
+			f.offset = j.Number()
+		case "offset":
+			f.placed = j.Peek() == '"'
+			f.addr = j.Number()
+		}
+	})
+	f.span[1] = j.Pos
+	if !j.Failed && (f.placed || f.inside) && len(t.frames) < report.MaxFrames {
+		t.frames = append(t.frames, f)
+	}
+}
+
+func (w *stackwalk) stack(text []byte, o report.Options) *report.Report {
+	s := &report.Report{Form: w.form, Text: text, Arch: w.arch}
+	kind := o.Frame0
+	if kind == report.AsFormat {
+		kind = w.form.Frame0
+	}
+	n := 0
+	for _, t := range w.threads {
+		out := report.Thread{ID: t.id, Name: t.name}
+		for i := range t.frames {
+			if n++; n > report.MaxDocumentFrames {
+				break
+			}
+			f := &t.frames[i]
+			step := func(v uint64) uint64 {
+				if !f.stepped && (kind == report.Return || kind == report.Exact && i > 0) {
+					return report.Step(w.arch, v)
+				}
+				return v
+			}
+			made := report.Frame{Span: f.span, Arch: w.arch, File: f.module, Raw: f.addr, Kind: w.kind(), Layout: report.Layout{Indent: f.indent, Tail: f.tail, Above: f.above}}
+			m := w.modules[f.module]
+			for _, id := range []string{m.code, m.debug} {
+				if scan.IsHex([]byte(id)) && len(id) >= 16 {
+					made.Image = append(made.Image, id)
+				}
+			}
+			if f.module != "" {
+				made.Image = append(made.Image, f.module)
+			}
+			if made.At = (symbol.Where{Space: symbol.Position, Value: step(f.offset)}); !f.inside {
+				made.At = symbol.Where{Space: symbol.Loaded, Value: step(f.addr), Load: report.Nowhere}
+			}
+			out.Frames = append(out.Frames, made)
+		}
+		s.AddThread(out)
+	}
+	if len(s.Threads) == 0 {
+		return nil
+	}
+	return s
+}
+
+// walkGone are the members that what was found replaces.
+var walkGone = []string{"function", "file", "line", "function_offset", "inlines", "missing_symbols"}
+
+// printStackwalk fills a frame's object as the tool does: its own function is
+// the outermost, what was inlined into it stands in "inlines", innermost first.
+func printStackwalk(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer) {
+	done := 0
+	report.Each(s, answers, func(f *report.Frame, chain []symbol.Frame) {
+		out.Write(s.Text[done:f.Span[0]])
+		done = f.Span[1]
+		out.WriteByte('{')
+		for _, m := range jsontext.Members(scan.Unmarked(s.FrameText(f), scan.LineMarks), walkGone...) {
+			out.Write(m)
+			out.WriteString(", ")
+		}
+		last := len(chain) - 1
+		writeWalked(out, &chain[last])
+		out.WriteString(`, "inlines": `)
+		if last == 0 {
+			out.WriteString("null")
+		}
+		for i := range chain[:last] {
+			out.WriteString(map[bool]string{true: "[", false: ", "}[i == 0])
+			out.WriteByte('{')
+			writeWalked(out, &chain[i])
+			out.WriteByte('}')
+		}
+		if last > 0 {
+			out.WriteByte(']')
+		}
+		out.WriteString(`, "missing_symbols": false}`)
+	})
+	out.Write(s.Text[done:])
+}
+
+func writeWalked(out *bufio.Writer, f *symbol.Frame) {
+	jsontext.WriteMember(out, "function", report.FunctionName(f))
+	out.WriteString(", ")
+	if f.File == "" {
+		out.WriteString(`"file": null, "line": null`)
+		return
+	}
+	jsontext.WriteMember(out, "file", f.File)
+	out.WriteString(`, "line": ` + strconv.FormatUint(uint64(f.Line), 10))
+}
