@@ -3,7 +3,7 @@ module github.com/symlake/symlake
 go 1.26.0
 
 require (
-	github.com/alecthomas/kong v1.17.0
+	github.com/alecthomas/kong v1.15.0
 	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/aws/aws-sdk-go-v2 v1.47.7
 	github.com/aws/aws-sdk-go-v2/config v1.33.14

@@ -52,6 +52,13 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 
 // mainWith is Main with the formats that ingest reads.
 func mainWith(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) int {
-	g := program.Program{Name: "symlake", Help: "The symbol lake: symbol files in, source-level stacks out.", Commands: commands, Formats: known, Stores: all.Open, Bind: func(p *session.Session) any { return workspace.New(p) }}
+	g := program.Program{Name: "symlake", Help: "The symbol lake: symbol files in, source-level stacks out.", Commands: commands, Formats: known, Stores: all.Open, Run: runJob}
 	return g.Main(ctx, args, in, out, errOut)
+}
+
+// runJob runs a job that takes a workspace.
+func runJob(job any, s *session.Session) error {
+	return job.(interface {
+		Run(*workspace.Workspace) error
+	}).Run(workspace.New(s))
 }

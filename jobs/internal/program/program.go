@@ -29,8 +29,8 @@ import (
 // Command is one word of the command line.
 type Command struct {
 	Name string
-	// Job is a pointer to the flags and arguments of the command. Its method Run takes the session, or the value that
-	// program.bind makes of it.
+	// Job is a pointer to the flags and arguments of the command. It has a method Run that takes the session, or one that
+	// Program.Run knows.
 	Job  any
 	Help string
 }
@@ -46,8 +46,8 @@ type Program struct {
 	Formats []*formats.Format
 	// Stores opens the store at a URL, as stores.Open does, with what the program brings for it; nil: stores.Open.
 	Stores func(ctx context.Context, url string, o stores.Options) (*sinks.Store, error)
-	// Bind makes the second type that Run methods may take; nil: they take the session alone.
-	Bind func(*session.Session) any
+	// Run runs a job that has no method Run for the session; nil: all have one.
+	Run func(job any, s *session.Session) error
 }
 
 // Main runs one command and returns the exit code of the process.
@@ -90,28 +90,18 @@ type failing interface {
 	Failed(p *session.Session, err error) error
 }
 
-// helped is the panic by which kong's exit hook unwinds after --help.
-type helped struct{ code int }
+// errHelped: the command line asked for help, and got it.
+var errHelped = errors.New("help was printed")
 
 func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Reader, out, errOut io.Writer) (err error) {
 	tuned := collector.New(settings.DefaultMemory)
-	defer func() {
-		if v := recover(); v != nil {
-			h, ok := v.(helped)
-			if !ok {
-				panic(v)
-			}
-			err = nil
-			if h.code != 0 {
-				err = &exit.Error{Code: h.code}
-			}
-		}
-	}()
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
 	given, parsed, err := g.parse(args, out, errOut)
-	if err != nil {
+	if errors.Is(err, errHelped) {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	if !worker { // its supervisor has warned
@@ -151,11 +141,11 @@ func (g *Program) start(p *session.Session, parsed *kong.Context, in io.Reader, 
 			return supervise(p, job.Name, from, to, said)
 		}
 	}
-	binds := []any{p}
-	if g.Bind != nil {
-		binds = append(binds, g.Bind(p))
+	target := job.Target.Addr().Interface()
+	if j, ok := target.(interface{ Run(*session.Session) error }); ok {
+		return j.Run(p)
 	}
-	return parsed.Run(binds...)
+	return g.Run(target, p)
 }
 
 // parse reads the command line. Most processes look up one thing, and the grammar of all commands takes longer than
@@ -164,15 +154,15 @@ func (g *Program) parse(args []string, out, errOut io.Writer) (*settings.Flags, 
 	all := g.Commands()
 	named := slices.DeleteFunc(slices.Clone(all), func(c Command) bool { return !slices.Contains(args, c.Name) })
 	if len(named) > 0 {
-		if given, parsed, err := g.parseWith(named, args, out, errOut); err == nil {
-			return given, parsed, nil
+		if given, parsed, err := g.parseWith(named, args, out, errOut); err == nil || errors.Is(err, errHelped) {
+			return given, parsed, err
 		}
 	}
 	given, parsed, err := g.parseWith(all, args, out, errOut)
-	if err != nil {
+	if err != nil && !errors.Is(err, errHelped) {
 		return nil, nil, exit.Usage("%w (see %s --help)", err, g.Name)
 	}
-	return given, parsed, nil
+	return given, parsed, err
 }
 
 // parseWith reads a command line that has these commands.
@@ -183,7 +173,6 @@ func (g *Program) parseWith(known []Command, args []string, out, errOut io.Write
 		kong.Description(g.Help),
 		kong.PostBuild(settings.Configure),
 		kong.Writers(out, errOut),
-		kong.Exit(func(code int) { panic(helped{code}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	}
 	for _, c := range known {
@@ -193,6 +182,34 @@ func (g *Program) parseWith(known []Command, args []string, out, errOut io.Write
 	if err != nil {
 		return nil, nil, err
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := trace(parser, args)
 	return given, parsed, err
+}
+
+// trace does what kong's Parse does, but for its hooks. Those call methods by name, and so keep the linker from leaving
+// out any exported method of the program: 13 MB of 55. Run methods are called by Program.Run for the same reason.
+func trace(parser *kong.Kong, args []string) (*kong.Context, error) {
+	parsed, err := kong.Trace(parser, args)
+	if err != nil {
+		return nil, err
+	}
+	if parsed.Error != nil {
+		return nil, parsed.Error
+	}
+	if settings.OnCommandLine(parsed, "help") {
+		if err := parsed.PrintUsage(false); err != nil {
+			return nil, err
+		}
+		return nil, errHelped
+	}
+	if err := parsed.Reset(); err != nil {
+		return nil, err
+	}
+	if err := parsed.Resolve(); err != nil {
+		return nil, err
+	}
+	if _, err := parsed.Apply(); err != nil {
+		return nil, err
+	}
+	return parsed, parsed.Validate()
 }
