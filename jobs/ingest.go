@@ -43,6 +43,9 @@ type ingestJob struct {
 	reportFlags
 }
 
+// Supervised: every ingest runs in a worker, but an isolated one, whose parent waits for it.
+func (j ingestJob) Supervised() bool { return !j.Isolated }
+
 func (ingestJob) Help() string {
 	return "Without a configuration everything is kept in ./symlake-data.\n\n" +
 		"Exit codes: 0 done; 1 run it again; 2 wrong usage or configuration; 3 something was newly rejected.\n" +
