@@ -4,13 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
@@ -32,24 +29,13 @@ type batch struct {
 	done    bool
 }
 
-type loadKey struct {
-	id   symbol.ID
-	load sinks.Load
-}
-
-// loading is a load whose rows are in a file of the batch.
-type loading struct {
-	loadKey
-	kind symbol.Kind
-	out  *output // nil: no row yet
-	w    *ranges
-	rows uint64
-	left uint64
-}
-
 func newBatch(l *Lake, profile string) *batch {
 	return &batch{l: l, profile: profile, rows: map[*output]*ranges{}, written: map[loadKey]*loading{}}
 }
+
+// errRowsMoved: another writer moved rows while a compaction rewrote them. Writing them twice would be wrong, so the
+// compaction begins again.
+var errRowsMoved = errors.New("rows were moved by another writer while they were rewritten")
 
 var errEnded = errors.New("the batch has ended")
 
@@ -124,11 +110,6 @@ func (b *batch) begin(t *pqfile.Table) error {
 	c.out = o
 	o.load(c.id, c.load, nil)
 	return nil
-}
-
-// day is the day of a load, UTC.
-func day(l sinks.Load) string {
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(l[:]) >> 16)).UTC().Format(time.DateOnly)
 }
 
 // idleBytes is what the row groups of the files that are not being written to may
@@ -338,27 +319,19 @@ func (b *batch) Abort() {
 	}
 }
 
-// putFacts adds the row of a load to the table artifacts.
-func putFacts(o *output, x *sinks.LakeLoad, left uint64) error {
-	a, q, revision := &x.Artifact, &x.Quality, x.Revision()
-	return o.put(a.ID.String(), hex.EncodeToString(x.Load[:]), hex.EncodeToString(revision[:]), a.Canonical, a.Arch,
-		a.Base, a.Unslid(a.End), x.Format, int32(x.Parser), int64(x.Ranges), int64(left),
-		int64(q.Units), int64(q.UnitsBroken), int64(q.LinesBroken), int64(q.Text), int64(q.Covered), int64(q.WithLine), int64(q.WithInline),
-		x.URL, x.Member, x.ETag, x.Size, x.At.UnixMicro(), q.Missing)
-}
-
-// putNames adds the names of a load to the table names.
-func putNames(o *output, x *sinks.LakeLoad) error {
-	id, load, revision := x.Artifact.ID.String(), hex.EncodeToString(x.Load[:]), x.Revision()
-	for _, n := range x.Artifact.Names {
-		app, build := "", ""
-		if n.Kind == symbol.NameApp {
-			app, build, _ = strings.Cut(n.Text, "@")
-			build, _, _ = strings.Cut(build, "/")
-		}
-		if err := o.put(id, load, hex.EncodeToString(revision[:]), n.Text, string(n.Kind), app, build); err != nil {
-			return err
+// Begin implements sinks.Lake.
+func (l *Lake) Begin(ctx context.Context) (sinks.LakeBatch, error) {
+	m, err := l.newest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if m != nil && m.Profile != l.o.Profile {
+		return nil, fmt.Errorf("%w: it is %s, not %s", sinks.ErrLakeProfile, m.Profile, l.o.Profile)
+	}
+	if m == nil {
+		if err := l.probe(ctx); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return newBatch(l, l.o.Profile), nil
 }

@@ -23,13 +23,8 @@ const (
 	stepTargets = 16
 )
 
-// What makes a compaction begin again with what the lake names by then.
-var (
-	// errProfileMoved: files of the profile that is being left came while the others were converted.
-	errProfileMoved = errors.New("files came while the lake was converted")
-	// errRowsMoved: another writer has moved rows that this one has written anew, too, and twice would be wrong.
-	errRowsMoved = errors.New("rows were moved by another writer while they were rewritten")
-)
+// errProfileMoved: while a lake was converted, another writer added files of the old profile. The compaction begins again.
+var errProfileMoved = errors.New("files came while the lake was converted")
 
 // Compact implements sinks.Lake. Files are written anew from the store's rows, ordered
 // by artifact, and replace the old ones in one manifest a step.

@@ -196,7 +196,7 @@ func TestDiskFull(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.w.W = &short{left: space}
+			o.w.w = &short{left: space}
 			w := newRanges(o)
 			w.begin(testLoad(1).Artifact.ID, symbol.ELF, "load")
 			for _, r := range manyRuns(2000) {

@@ -38,8 +38,3 @@ func (l *Lake) holder(ctx context.Context, m *manifest, a *symbol.Artifact, load
 	}
 	return "", nil
 }
-
-// folderOf is where the rows of a load stand: TABLE/kind=KIND/day=DAY.
-func folderOf(table string, k symbol.Kind, load sinks.Load) string {
-	return table + "/kind=" + string(k) + "/day=" + day(load)
-}

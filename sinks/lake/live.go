@@ -9,18 +9,8 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
 )
-
-// liveRow is what the table live says of an artifact.
-type liveRow struct {
-	load     sinks.Load
-	revision sinks.LakeRevision
-	file     string // of its ranges or classes
-	facts    string // of its row of artifacts
-	names    string // of its rows of names
-}
 
 // writeLive writes the table live of a manifest, under a name of its own: two writers may make the same table of the same number at
 // once, and the one that was slower takes its file away again.

@@ -32,7 +32,7 @@ type output struct {
 	made   int                   // row groups: one more while the other is written
 	groups chan *pqfile.RowGroup // written
 	slices chan *pqfile.Slice    // encoded and empty again
-	w      *pqfile.Counted
+	w      *counted
 	name   hash.Hash
 	entry
 }
@@ -52,7 +52,7 @@ func (l *Lake) open(ctx context.Context, t *pqfile.Table, folder, profile, salt 
 		return nil, fmt.Errorf("make a file for table %s: %w", t.Name, err)
 	}
 	o.f, o.drafts = f, drafts
-	w := &pqfile.Counted{W: f, N: &o.Bytes}
+	w := &counted{w: f, n: &o.Bytes}
 	o.w = w
 	var key *pqfile.FileKey
 	if profile == sinks.LakeSealed {
@@ -212,7 +212,7 @@ func (o *output) finish(ctx context.Context) error {
 	if o.Rows == 0 {
 		return nil
 	}
-	if err := errors.Join(o.enc.Close(), o.w.Err); err != nil {
+	if err := errors.Join(o.enc.Close(), o.w.err); err != nil {
 		return fmt.Errorf("write table %s: %w", o.Table, err)
 	}
 	o.Path = o.path()
@@ -240,3 +240,23 @@ func (o *output) drop() {
 		o.f = nil
 	}
 }
+
+// counted counts what is written. After an error it writes nothing more.
+type counted struct {
+	w   io.Writer
+	n   *int64
+	err error
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	n, err := c.w.Write(b)
+	*c.n += int64(n)
+	c.err = err
+	return n, err
+}
+
+// checkRows is how often a row group is looked at for being full.
+const checkRows = 64

@@ -93,16 +93,6 @@ func (w *ranges) flush() error {
 	return w.o.flush()
 }
 
-func grown[T any](s []T, n int) []T {
-	if len(s) >= n {
-		return s
-	}
-	return append(s, make([]T, n-len(s))...)
-}
-
-// checkRows is how often a row group is looked at for being full.
-const checkRows = 64
-
 // add takes a run, of a script with the marks of its ranges.
 func (w *ranges) add(r *symbol.Run, marks []symbol.Mark) error {
 	n := len(r.Strings)

@@ -43,3 +43,10 @@ func (r *readable) add(to *pqfile.Texts, i uint32, name string) uint32 {
 	r.number[i] = n + 1
 	return n
 }
+
+func grown[T any](s []T, n int) []T {
+	if len(s) >= n {
+		return s
+	}
+	return append(s, make([]T, n-len(s))...)
+}

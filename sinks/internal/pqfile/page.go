@@ -2,10 +2,8 @@ package pqfile
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"math"
-	"slices"
 
 	"github.com/klauspost/compress/s2"
 	"github.com/klauspost/compress/zstd"
@@ -13,18 +11,6 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/rle"
 	"github.com/parquet-go/parquet-go/format"
 )
-
-// page is a data page (version 1) of a column: the same in both profiles.
-type page struct {
-	body     []byte // compressed
-	size     int    // before
-	rows     int
-	values   int  // those of empty lists too
-	nulls    int  // of values that may be missing
-	numbered bool // values are numbers of the column's dictionary
-	// Bounds, in plain encoding; nil where they help nobody.
-	low, high []byte
-}
 
 // Pager encodes slices. Its memory serves one page after the other.
 type Pager struct {
@@ -110,18 +96,6 @@ func (p *Pager) Add(g *RowGroup, s *Slice) error {
 	return nil
 }
 
-func (c *chunk) add(k kind, p page) {
-	if len(c.pages) == 0 || p.low != nil && compare(k, p.low, c.low) < 0 {
-		c.low = p.low
-	}
-	if len(c.pages) == 0 || p.high != nil && compare(k, p.high, c.high) > 0 {
-		c.high = p.high
-	}
-	c.pages = append(c.pages, p)
-	c.values += p.values
-	c.nulls += p.nulls
-}
-
 // listLevels encodes the levels that the columns of a list share: repetition 1 for all but the first
 // of a row, definition 0 for an empty list.
 func (p *Pager) listLevels(lengths []uint32) {
@@ -177,17 +151,8 @@ func (p *Pager) appendValues(to []byte, l leaf, v *values, of *integers) (_ []by
 	return to, false, nil
 }
 
-// decimalBytes hold every unsigned 64-bit number, signed.
-const decimalBytes = 9
-
 func appendDecimal(to []byte, x uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(to, 0), x)
-}
-
-// ordered reports whether the bounds of a column help to find rows: those of numbers that are no list's, and of texts
-// that rows are ordered by.
-func ordered(l leaf) bool {
-	return !l.list && (l.kind == Integer || l.kind == Long || l.kind == Moment || l.kind == Text && (l.path[0] == "artifact" || l.path[0] == "load"))
 }
 
 func bounds(l leaf, v *values) (low, high []byte) {
@@ -208,28 +173,4 @@ func bounds(l leaf, v *values) (low, high []byte) {
 		least, most = min(least, x), max(most, x)
 	}
 	return binary.LittleEndian.AppendUint64(nil, uint64(least)), binary.LittleEndian.AppendUint64(nil, uint64(most))
-}
-
-func number32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
-func number64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
-
-// compare compares bounds.
-func compare(k kind, a, b []byte) int {
-	switch k {
-	case Integer:
-		return cmp.Compare(int32(number32(a)), int32(number32(b)))
-	case Long, Moment:
-		return cmp.Compare(int64(number64(a)), int64(number64(b)))
-	}
-	return bytes.Compare(a, b)
-}
-
-// page is a dictionary's page, PLAIN: each text behind its length.
-func (d *Dictionary) page(to []byte) []byte {
-	to = slices.Grow(to, d.bytes+4*len(d.list))
-	for i := range uint32(len(d.list)) {
-		s := d.at(i)
-		to = append(binary.LittleEndian.AppendUint32(to, uint32(len(s))), s...)
-	}
-	return to
 }

@@ -15,8 +15,6 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-var ErrDamaged = fmt.Errorf("%w: no whole Parquet file of a lake", sinks.ErrCorrupt)
-
 // ReadTexts emits some columns of a file, all of texts and in no list, row by row. A row is valid during
 // the call. It reads what this package wrote; anything else is an error, also where the libraries panic.
 func ReadTexts(ctx context.Context, keys sinks.LakeKeys, r io.ReaderAt, size int64, columns []int, emit func(row []string) error) (err error) {
@@ -114,37 +112,6 @@ func sealedTexts(chunk *file.ByteArrayColumnChunkReader) func() (string, error) 
 	}
 }
 
-// retriever gives the library the key of a file by its key material.
-type retriever struct {
-	ctx  context.Context
-	keys sinks.LakeKeys
-	err  error
-}
-
-func (r *retriever) GetKey(material []byte) string {
-	key, err := openFileKey(r.ctx, r.keys, material)
-	r.err = errors.Join(r.err, err)
-	return string(key)
-}
-
-// openSealed opens a sealed file.
-func openSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size int64) (r *file.Reader, err error) {
-	k := &retriever{ctx: ctx, keys: keys}
-	defer func() {
-		if k.err != nil { // whatever the library made of it
-			err = k.err
-		}
-	}()
-	defer broken(&err, ErrDamaged)
-	props := pa.NewReaderProperties(nil)
-	props.FileDecryptProps = pa.NewFileDecryptionProperties(pa.WithKeyRetriever(k))
-	r, err = file.NewParquetReader(io.NewSectionReader(data, 0, size), file.WithReadProps(props))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return r, nil
-}
-
 func readSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size int64, columns []int, emit func(row []string) error) error {
 	r, err := openSealed(ctx, keys, data, size)
 	if err != nil {
@@ -170,4 +137,48 @@ func readSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size
 		}
 	}
 	return nil
+}
+
+// Description is what the footer of a file says.
+type Description struct {
+	Table     string // "": the file is none of symlake's
+	Profile   string
+	Rows      int64
+	RowGroups int
+}
+
+// Describe reads the footer of a file of size bytes. It returns nil if the bytes are no Parquet file. keys is called for
+// a sealed file only.
+func Describe(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks.LakeKeys, error)) (d *Description, err error) {
+	head, tail, err := ends(r, size)
+	profile := profileOf(head, tail)
+	if err != nil || profile == "" {
+		return nil, err
+	}
+	defer broken(&err, ErrDamaged)
+	d = &Description{Profile: profile}
+	if profile == sinks.LakePlain {
+		f, err := pq.OpenFile(r, size)
+		if err != nil {
+			return d, fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		d.Table, _ = f.Lookup(tableKey)
+		d.Rows, d.RowGroups = f.NumRows(), len(f.RowGroups())
+		return d, nil
+	}
+
+	k, err := keys()
+	if err != nil {
+		return d, fmt.Errorf("a sealed file of a lake: %w", err)
+	}
+	f, err := openSealed(ctx, k, r, size)
+	if err != nil {
+		return d, err
+	}
+	defer f.Close()
+	if v := f.MetaData().KeyValueMetadata().FindValue(tableKey); v != nil {
+		d.Table = *v
+	}
+	d.Rows, d.RowGroups = f.NumRows(), f.NumRowGroups()
+	return d, nil
 }

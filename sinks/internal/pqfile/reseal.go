@@ -48,7 +48,9 @@ func (f *Rows) reseal(ctx context.Context, w io.Writer, x Extension, drop []stri
 	if err != nil {
 		return nil, err
 	}
-	to.bare = key == nil
+	if to.bare = key == nil; to.bare {
+		plainIntegers(to.footer.Schema)
+	}
 	r := &resealed{Writer: to, from: f.sealed}
 	if r.from == nil {
 		if r.from, err = file.NewParquetReader(io.NewSectionReader(f.r, 0, f.size)); err != nil {

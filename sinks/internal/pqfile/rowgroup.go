@@ -98,26 +98,6 @@ func (s *Slice) Reset() {
 	}
 }
 
-// chunk is a column of a row group, encoded.
-type chunk struct {
-	pages     []page
-	integers  integers // that the pages of a column of integers refer to by number
-	values    int      // those of empty lists too
-	nulls     int
-	low, high []byte // as pages have them
-}
-
-// dictionary appends the dictionary page of the chunk, PLAIN, and tells how many values it has; false: it has none.
-func (c *chunk) dictionary(l leaf, texts *Dictionary, to []byte) (_ []byte, n int, ok bool) {
-	switch l.kind {
-	case Text:
-		return texts.page(to), len(texts.list), true
-	case Integer:
-		return c.integers.page(to), len(c.integers.list), true
-	}
-	return to, 0, false
-}
-
 // RowGroup holds rows of one table, complete ones between calls.
 type RowGroup struct {
 	table  *Table

@@ -96,13 +96,6 @@ func OpenRows(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks
 	return f, nil
 }
 
-// broken, deferred, turns a panic of the libraries into an error of a kind.
-func broken(err *error, kind error) {
-	if v := recover(); v != nil {
-		*err = fmt.Errorf("%w: %v", kind, v)
-	}
-}
-
 func (f *Rows) openPlain() error {
 	p, err := pq.OpenFile(f.r, f.size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
 	if err != nil {

@@ -105,12 +105,18 @@ func (s *splice) keep(to *writing, at int, old *format.ColumnChunk) error {
 
 // copy copies bytes of the old file.
 func (s *splice) copy(start, n int64) error {
-	to := &Counted{W: s.w, N: &s.at}
-	k, err := io.CopyBuffer(struct{ io.Writer }{to}, io.NewSectionReader(s.f.r, start, n), make([]byte, min(n+1, 1<<20)))
-	if err == nil && k != n {
-		err = io.ErrUnexpectedEOF
+	room := make([]byte, min(n, 1<<20))
+	for n > 0 {
+		b := room[:min(n, int64(len(room)))]
+		if k, err := s.f.r.ReadAt(b, start); k < len(b) {
+			return err
+		}
+		if err := s.put(b); err != nil {
+			return err
+		}
+		start, n = start+int64(len(b)), n-int64(len(b))
 	}
-	return err
+	return nil
 }
 
 // sorting is by which columns rows ascend, as far as they are kept.

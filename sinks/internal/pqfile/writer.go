@@ -9,15 +9,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/bloom"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
-)
-
-// Magic numbers at both ends of a file: of one with an encrypted footer, and of every other one.
-const (
-	magicSealed = "PARE"
-	magicPlain  = "PAR1"
 )
 
 // Writer writes row groups to a file, whose pages come encoded. The writers of both libraries take values one by one, so it
@@ -50,6 +46,7 @@ func NewWriter(w io.Writer, t *Table, key *FileKey, sorted bool, p *Pager) (*Wri
 	}
 	x := &Writer{w: w, footer: footer, pager: p}
 	if key != nil {
+		plainIntegers(footer.Schema)
 		if x.sealer, err = newSealer(key); err != nil {
 			return nil, err
 		}
@@ -81,6 +78,18 @@ func emptyFooter(t *Table) (*format.FileMetaData, error) {
 		return nil, err
 	}
 	return f.Metadata(), nil
+}
+
+// plainIntegers takes from integers that parquet-go annotates as signed numbers of their width what the type says already:
+// Arrow has written sealed files without it.
+func plainIntegers(schema []format.SchemaElement) {
+	for i := range schema {
+		if e := &schema[i]; e.LogicalType.Value != nil {
+			if _, ok := e.LogicalType.Value.(*format.IntType); ok {
+				*e = format.SchemaElement{Type: e.Type, RepetitionType: e.RepetitionType, Name: e.Name}
+			}
+		}
+	}
 }
 
 // full reports whether the file has page index, filters and checksums.
@@ -334,3 +343,57 @@ func (x *Writer) Close() error {
 	}
 	return x.put(append(binary.LittleEndian.AppendUint32(nil, uint32(x.at-start)), magicSealed...))
 }
+
+// putIndexes writes the page indexes of all row groups: first the bounds of all columns, then the places of their pages.
+func (x *Writer) putIndexes() error {
+	for g, columns := range x.index {
+		for i := range columns {
+			b := columns[i].bounds
+			if b == nil {
+				continue
+			}
+			c := &x.footer.RowGroups[g].Columns[i]
+			c.ColumnIndexOffset = x.at
+			n, err := x.putThrift(b)
+			if err != nil {
+				return err
+			}
+			c.ColumnIndexLength = int32(n)
+		}
+	}
+	for g, columns := range x.index {
+		for i := range columns {
+			if len(columns[i].offsets.PageLocations) == 0 {
+				continue // of another file, which had none
+			}
+			c := &x.footer.RowGroups[g].Columns[i]
+			c.OffsetIndexOffset = x.at
+			n, err := x.putThrift(&columns[i].offsets)
+			if err != nil {
+				return err
+			}
+			c.OffsetIndexLength = int32(n)
+		}
+	}
+	return nil
+}
+
+// filter writes the Bloom filter of a column of texts.
+func (x *Writer) filter(d *Dictionary, m *format.ColumnMetaData) error {
+	f := make(bloom.SplitBlockFilter, bloom.NumSplitBlocksOf(int64(len(d.list)), bloomBits))
+	for i := range uint32(len(d.list)) {
+		f.Insert(xxhash.Sum64(d.at(i)))
+	}
+	h := format.BloomFilterHeader{NumBytes: int32(len(f.Bytes()))}
+	h.Algorithm.Value, h.Hash.Value, h.Compression.Value = &format.SplitBlockAlgorithm{}, &format.XxHash{}, &format.BloomFilterUncompressed{}
+	m.BloomFilterOffset = x.at
+	n, err := x.putThrift(&h)
+	if err != nil {
+		return err
+	}
+	m.BloomFilterLength = int32(n) + h.NumBytes
+	return x.put(f.Bytes())
+}
+
+// bloomBits is how many bits a Bloom filter has for each value: 1 % of its answers are false.
+const bloomBits = 10

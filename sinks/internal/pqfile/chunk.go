@@ -1,0 +1,83 @@
+package pqfile
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// page is a data page (version 1) of a column: the same in both profiles.
+type page struct {
+	body     []byte // compressed
+	size     int    // before
+	rows     int
+	values   int  // those of empty lists too
+	nulls    int  // of values that may be missing
+	numbered bool // values are numbers of the column's dictionary
+	// Bounds, in plain encoding; nil where they help nobody.
+	low, high []byte
+}
+
+// ordered reports whether the bounds of a column help to find rows: those of numbers that are no list's, and of texts
+// that rows are ordered by.
+func ordered(l leaf) bool {
+	return !l.list && (l.kind == Integer || l.kind == Long || l.kind == Moment || l.kind == Text && (l.path[0] == "artifact" || l.path[0] == "load"))
+}
+
+func number32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
+
+func number64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+// compare compares bounds.
+func compare(k kind, a, b []byte) int {
+	switch k {
+	case Integer:
+		return cmp.Compare(int32(number32(a)), int32(number32(b)))
+	case Long, Moment:
+		return cmp.Compare(int64(number64(a)), int64(number64(b)))
+	}
+	return bytes.Compare(a, b)
+}
+
+// page is a dictionary's page, PLAIN: each text behind its length.
+func (d *Dictionary) page(to []byte) []byte {
+	to = slices.Grow(to, d.bytes+4*len(d.list))
+	for i := range uint32(len(d.list)) {
+		s := d.at(i)
+		to = append(binary.LittleEndian.AppendUint32(to, uint32(len(s))), s...)
+	}
+	return to
+}
+
+// chunk is a column of a row group, encoded.
+type chunk struct {
+	pages     []page
+	integers  integers // that the pages of a column of integers refer to by number
+	values    int      // those of empty lists too
+	nulls     int
+	low, high []byte // as pages have them
+}
+
+// dictionary appends the dictionary page of the chunk, PLAIN, and tells how many values it has; false: it has none.
+func (c *chunk) dictionary(l leaf, texts *Dictionary, to []byte) (_ []byte, n int, ok bool) {
+	switch l.kind {
+	case Text:
+		return texts.page(to), len(texts.list), true
+	case Integer:
+		return c.integers.page(to), len(c.integers.list), true
+	}
+	return to, 0, false
+}
+
+func (c *chunk) add(k kind, p page) {
+	if len(c.pages) == 0 || p.low != nil && compare(k, p.low, c.low) < 0 {
+		c.low = p.low
+	}
+	if len(c.pages) == 0 || p.high != nil && compare(k, p.high, c.high) > 0 {
+		c.high = p.high
+	}
+	c.pages = append(c.pages, p)
+	c.values += p.values
+	c.nulls += p.nulls
+}

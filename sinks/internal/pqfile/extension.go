@@ -1,0 +1,113 @@
+package pqfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// answersKey is in the metadata of a file that Extend wrote: which columns were added, parted by commas. They are
+// replaced when the file is extended again.
+const answersKey = "symlake.answers"
+
+// sourceKey is in the metadata of a file that Extend wrote: what the rows were read from.
+const sourceKey = "symlake.source"
+
+// Extension says how a file is written again.
+type Extension struct {
+	Table   *Table // the columns that are added
+	Profile string // of what is written: sinks.LakeSealed or sinks.LakePlain
+	Source  string // noted in the file
+}
+
+// Extended writes a file with the rows of another one and columns added. One goroutine.
+type Extended interface {
+	// Group writes the next row group of the old file, with the rows of added beside its rows.
+	Group(ctx context.Context, added *RowGroup) error
+	// Close ends the file. Without it, what was written is no file.
+	Close() error
+}
+
+// ErrColumn: a column that would be added is there already, and was not added by Extend.
+var ErrColumn = errors.New("the column exists")
+
+// top are the names of the columns at the root.
+func (f *Rows) top() (names []string) {
+	for i := range f.leaves {
+		name, _, _ := strings.Cut(f.leaves[i].Path, ".")
+		if len(names) == 0 || names[len(names)-1] != name {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Accepts reports whether the columns of a table can be added: ErrColumn if a name is taken.
+func (f *Rows) Accepts(t *Table) error {
+	_, err := f.dropped(t)
+	return err
+}
+
+// dropped are the columns that an earlier Extend added, and that give way now.
+func (f *Rows) dropped(t *Table) (drop []string, err error) {
+	ours := strings.Split(f.Meta(answersKey), ",")
+	for _, name := range f.top() {
+		switch {
+		case slices.Contains(ours, name):
+			drop = append(drop, name)
+		case t.has(name):
+			return nil, fmt.Errorf("column %q: %w; give --prefix", name, ErrColumn)
+		}
+	}
+	return drop, nil
+}
+
+// schema puts the schema of f without the columns that are dropped before the columns of w's table, and the metadata of f
+// beside what is noted of the extension. It returns which leaves of f stay.
+func (f *Rows) schema(w *Writer, x Extension, drop []string) (kept []int) {
+	old, added := f.footer, w.footer
+	all := []format.SchemaElement{old.Schema[0]}
+	children := added.Schema[0].NumChildren.V
+	leaf, at := 0, 1
+	for range old.Schema[0].NumChildren.V {
+		from, first := at, leaf
+		for left := 1; left > 0; left-- {
+			if n := int(old.Schema[at].NumChildren.V); n > 0 {
+				left += n
+			} else {
+				leaf++
+			}
+			at++
+		}
+		if slices.Contains(drop, old.Schema[from].Name) {
+			continue
+		}
+		children++
+		all = append(all, old.Schema[from:at]...)
+		for i := first; i < leaf; i++ {
+			kept = append(kept, i)
+		}
+	}
+	all = append(all, added.Schema[1:]...)
+	all[0].NumChildren.Set(children)
+
+	w.footer = &format.FileMetaData{Version: max(old.Version, 1), CreatedBy: added.CreatedBy, Schema: all}
+	for _, kv := range old.KeyValueMetadata {
+		if kv.Key != answersKey && kv.Key != sourceKey {
+			w.footer.KeyValueMetadata = append(w.footer.KeyValueMetadata, kv)
+		}
+	}
+	w.footer.KeyValueMetadata = append(w.footer.KeyValueMetadata, format.KeyValue{Key: answersKey, Value: x.Table.names()}, format.KeyValue{Key: sourceKey, Value: x.Source})
+	return kept
+}
+
+// orderColumns notes that the bounds of n columns compare as their types do.
+func (x *Writer) orderColumns(n int) {
+	for range n {
+		x.footer.ColumnOrders = append(x.footer.ColumnOrders, format.ColumnOrder{Value: &format.TypeDefinedOrder{}})
+	}
+}

@@ -1,0 +1,84 @@
+package pqfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	pa "github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/symlake/symlake/sinks"
+)
+
+// ends reads the first and the last four bytes of a file; "" of one that is too short.
+func ends(r io.ReaderAt, size int64) (head, tail string, err error) {
+	if size < 12 {
+		return "", "", nil
+	}
+	b := make([]byte, 8)
+	if _, err := r.ReadAt(b[:4], 0); err != nil {
+		return "", "", err
+	}
+	if _, err := r.ReadAt(b[4:], size-4); err != nil {
+		return "", "", err
+	}
+	return string(b[:4]), string(b[4:]), nil
+}
+
+// profileOf tells the profile of a file by its ends; "": the bytes are no Parquet file.
+func profileOf(head, tail string) string {
+	switch {
+	case head == magicPlain && tail == magicPlain:
+		return sinks.LakePlain
+	case head == magicSealed && tail == magicSealed:
+		return sinks.LakeSealed
+	}
+	return ""
+}
+
+// broken, deferred, turns a panic of the libraries into an error of a kind.
+func broken(err *error, kind error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("%w: %v", kind, v)
+	}
+}
+
+var ErrDamaged = fmt.Errorf("%w: no whole Parquet file of a lake", sinks.ErrCorrupt)
+
+// retriever gives the library the key of a file by its key material.
+type retriever struct {
+	ctx  context.Context
+	keys sinks.LakeKeys
+	err  error
+}
+
+func (r *retriever) GetKey(material []byte) string {
+	key, err := openFileKey(r.ctx, r.keys, material)
+	r.err = errors.Join(r.err, err)
+	return string(key)
+}
+
+// openSealed opens a sealed file.
+func openSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size int64) (r *file.Reader, err error) {
+	k := &retriever{ctx: ctx, keys: keys}
+	defer func() {
+		if k.err != nil { // whatever the library made of it
+			err = k.err
+		}
+	}()
+	defer broken(&err, ErrDamaged)
+	props := pa.NewReaderProperties(nil)
+	props.FileDecryptProps = pa.NewFileDecryptionProperties(pa.WithKeyRetriever(k))
+	r, err = file.NewParquetReader(io.NewSectionReader(data, 0, size), file.WithReadProps(props))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return r, nil
+}
+
+// Magic numbers at both ends of a file: of one with an encrypted footer, and of every other one.
+const (
+	magicSealed = "PARE"
+	magicPlain  = "PAR1"
+)

@@ -1,0 +1,34 @@
+package lake
+
+import (
+	"encoding/binary"
+	"time"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
+)
+
+type loadKey struct {
+	id   symbol.ID
+	load sinks.Load
+}
+
+// loading is a load whose rows are in a file of the batch.
+type loading struct {
+	loadKey
+	kind symbol.Kind
+	out  *output // nil: no row yet
+	w    *ranges
+	rows uint64
+	left uint64
+}
+
+// day is the day of a load, UTC.
+func day(l sinks.Load) string {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(l[:]) >> 16)).UTC().Format(time.DateOnly)
+}
+
+// folderOf is where the rows of a load stand: TABLE/kind=KIND/day=DAY.
+func folderOf(table string, k symbol.Kind, load sinks.Load) string {
+	return table + "/kind=" + string(k) + "/day=" + day(load)
+}
