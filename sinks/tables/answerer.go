@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
+	"sync"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
+	"golang.org/x/sync/errgroup"
 )
 
 // answerer turns sorted records into answers by row, for one worker.
@@ -186,3 +188,54 @@ func decodeAnswer(b []byte, to *Answer) {
 }
 
 func (a *answerer) end() error { return a.u.flush(&a.spread) }
+
+// chunkRecords are looked up at once by one worker.
+const chunkRecords = 1 << 16
+
+// answerAll looks everything up that the lanes took.
+func (u *unit) answerAll(ctx context.Context) error {
+	u.sorter.file = u.file
+	if err := u.newNumbers(); err != nil {
+		return err
+	}
+	cursors, err := u.sorter.start()
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	chunks := make(chan []record, u.j.o.Workers)
+	free := sync.Pool{New: func() any { c := make([]record, chunkRecords); return &c }}
+	g.Go(func() error {
+		defer close(chunks)
+		for {
+			c := free.Get().(*[]record)
+			n, err := merge(&cursors, (*c)[:chunkRecords])
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				return nil
+			}
+			select {
+			case chunks <- (*c)[:n]:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	for range u.j.o.Workers {
+		g.Go(func() error {
+			a := newAnswerer(u)
+			for c := range chunks {
+				if err := a.chunk(ctx, c); err != nil {
+					return err
+				}
+				free.Put(&c)
+			}
+			return a.end()
+		})
+	}
+	err = g.Wait()
+	u.sorter.runs = nil
+	return err
+}

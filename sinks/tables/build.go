@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"unsafe"
@@ -181,3 +182,33 @@ func (b *built) tallies() (all []tally) {
 
 // isFinal is final for a status as it is written.
 func isFinal(status string) bool { return final(symbol.Status(status)) }
+
+// errShort: fewer answers than rows, which cannot be.
+var errShort = errors.New("rows without an answer")
+
+// tally is how many rows have a status.
+type tally struct {
+	status string
+	rows   uint64
+}
+
+// rows puts all rows of the segment into to. Answers are numbered as the rows come to them, so that what is written does not
+// depend on who answered first.
+func (b *built) rows(to *AnswerRows) {
+	to.Reset(b.texts)
+	given := make([]int32, len(b.ends)) // by rank: the answer's number in to, plus 1
+	for piece := range slices.Chunk(b.numbers, pieceRows) {
+		to.Forget()
+		clear(given)
+		for _, n := range piece {
+			rank := b.local.index(n)
+			if given[rank] == 0 {
+				given[rank] = int32(to.Answer(b.at(rank))) + 1
+			}
+			to.Row(int(given[rank]) - 1)
+		}
+	}
+}
+
+// pieceRows are rows whose answers are prepared together: then those that come again soon are, and few wait in memory.
+const pieceRows = 1 << 17

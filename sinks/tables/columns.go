@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
@@ -181,7 +180,7 @@ func (c *columns) read(ctx context.Context, l *lane, in *input, part int) error 
 			}
 			row++
 		}
-		c.j.progress("read", in, l.u.read.Add(uint64(n)))
+		c.j.progress("read", in.entry.Key, l.u.read.Add(uint64(n)))
 		return nil
 	})
 	return blame(err)
@@ -213,12 +212,6 @@ type rowsAhead struct {
 	rows   *AnswerRows
 	counts []tally
 	err    error
-}
-
-// tally is how many rows have a status.
-type tally struct {
-	status string
-	rows   uint64
 }
 
 // write builds the answers of one row group while the one before is written.
@@ -269,7 +262,7 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 			w.frames += t.rows
 			done += t.rows
 		}
-		c.j.progress("write", in, done)
+		c.j.progress("write", in.entry.Key, done)
 		free <- a.rows
 	}
 	if err := ctx.Err(); err != nil {
@@ -285,27 +278,6 @@ func addGroup(ctx context.Context, ext pqfile.Extended, rows *AnswerRows) error 
 		err = ext.Group(ctx, g)
 	}
 	return blame(err)
-}
-
-// pieceRows are rows whose answers are prepared together: then those that come again soon are, and few wait in memory.
-const pieceRows = 1 << 17
-
-// rows puts all rows of the segment into to. Answers are numbered as the rows come to them, so that what is written does not
-// depend on who answered first.
-func (b *built) rows(to *AnswerRows) {
-	to.Reset(b.texts)
-	given := make([]int32, len(b.ends)) // by rank: the answer's number in to, plus 1
-	for piece := range slices.Chunk(b.numbers, pieceRows) {
-		to.Forget()
-		clear(given)
-		for _, n := range piece {
-			rank := b.local.index(n)
-			if given[rank] == 0 {
-				given[rank] = int32(to.Answer(b.at(rank))) + 1
-			}
-			to.Row(int(given[rank]) - 1)
-		}
-	}
 }
 
 // extend begins the output.

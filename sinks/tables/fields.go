@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/symlake/symlake/formats/symbol"
 )
 
 // errTaken: a field that would be added is there already.
@@ -185,8 +183,6 @@ func (p *placer) jsonAddress(t *target, raw []byte, frame uint64) (uint32, uint6
 	place, value := p.number(t, v, frame)
 	return place, value, nil
 }
-
-func invalidAnswer(err error) *symbol.Answer { return &symbol.Answer{Status: invalid, Err: err} }
 
 // extend writes a line with members added. A line that is no object becomes one that holds it.
 func (r *jsonRow) extend(w *bufio.Writer, line, said []byte, c Columns, prefix string) error {

@@ -201,7 +201,7 @@ func (x *records) read(ctx context.Context, l *lane, in *input, _ int) error {
 				return fmt.Errorf("%w: more than %d rows with those before", errInput, maxSegments*segmentRows)
 			}
 			in.numbers, n = append(in.numbers, segment), 0
-			x.j.progress("read", in, l.u.read.Add(segmentRows))
+			x.j.progress("read", in.entry.Key, l.u.read.Add(segmentRows))
 		}
 		place, value, err := x.frame(l, &row, line)
 		if err != nil {
@@ -216,13 +216,6 @@ func (x *records) read(ctx context.Context, l *lane, in *input, _ int) error {
 		l.u.sized(segment, n)
 	}
 	return nil
-}
-
-// sized says how many rows a segment has.
-func (u *unit) sized(segment uint32, rows int) {
-	u.mu.Lock()
-	u.segments[segment].rows = rows
-	u.mu.Unlock()
 }
 
 // frame gives place and value of the frame in a line.
@@ -241,12 +234,6 @@ func (x *records) frame(l *lane, row *jsonRow, line []byte) (uint32, uint64, err
 		return 0, 0, err
 	}
 	return l.placer.jsonAddress(t, row.raw(RoleAddress), row.number(RoleFrame))
-}
-
-// invalid is the place of a row that says nothing; err tells why, and must not quote the row.
-func (p *placer) invalid(err error) (uint32, uint64, error) {
-	n, nerr := p.places.number(place{answer: invalidAnswer(err)})
-	return n, 0, nerr
 }
 
 func (x *records) write(ctx context.Context, u *unit, in *input, w *output) error {
@@ -286,7 +273,7 @@ func (x *records) write(ctx context.Context, u *unit, in *input, w *output) erro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		x.j.progress("write", in, w.rows)
+		x.j.progress("write", in.entry.Key, w.rows)
 	}
 	if _, err := f.row(out); err == nil {
 		return fmt.Errorf("read again: %w", bucket.ErrChanged)

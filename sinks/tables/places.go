@@ -249,3 +249,11 @@ func (x *place) query(value uint64) lookup.Query {
 
 // noFrame is a number that no frame has.
 const noFrame = math.MaxUint64
+
+// invalid is the place of a row that says nothing; err tells why, and must not quote the row.
+func (p *placer) invalid(err error) (uint32, uint64, error) {
+	n, nerr := p.places.number(place{answer: invalidAnswer(err)})
+	return n, 0, nerr
+}
+
+func invalidAnswer(err error) *symbol.Answer { return &symbol.Answer{Status: invalid, Err: err} }

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,29 +14,6 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/scratch"
 )
-
-// job is a run under way.
-type job struct {
-	o        Options
-	report   *Report
-	pending  int
-	disk     *scratch.Budget // nil: no bound
-	spilled  atomic.Int64
-	distinct atomic.Uint64
-
-	mu sync.Mutex // of report and Progress
-}
-
-// input is a file of rows.
-type input struct {
-	entry bucket.Entry
-	to    string        // key of the output
-	old   *bucket.Entry // the output that there is
-	kind  *kind
-
-	table   table    // of rows that are frames; nil while it is closed
-	numbers []uint32 // of its segments
-}
 
 // Run answers the rows of all inputs that have no output yet, or one that is older than they are. The report is there
 // also with an error, and says what was done before it.
@@ -163,13 +139,6 @@ func (j *job) next(ctx context.Context, todo []*input) ([]*input, error) {
 	return todo, j.unit(ctx, files)
 }
 
-func (in *input) close() {
-	if in.table != nil {
-		in.table.close()
-		in.table = nil
-	}
-}
-
 // unit takes files of frames through the three steps.
 func (j *job) unit(ctx context.Context, files []*input) (err error) {
 	u, err := j.newUnit()
@@ -258,44 +227,23 @@ func (j *job) writeAll(ctx context.Context, u *unit, files []*input) error {
 	return g.Wait()
 }
 
-// failed notes what became of a file. What is none of the file's fault comes back.
-func (j *job) failed(ctx context.Context, in *input, err error) error {
-	if err == nil {
-		return nil
+// kindByName finds the kind of a file by its extension; nil: none.
+func kindByName(key string) *kind {
+	name := strings.ToLower(path.Base(key))
+	for _, compressed := range []string{".gz", ".zst"} {
+		if cut, ok := strings.CutSuffix(name, compressed); ok && (strings.HasSuffix(cut, ".ndjson") || strings.HasSuffix(cut, ".jsonl")) {
+			name = cut
+			break
+		}
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	url := j.o.Input.URL(in.entry.Key)
-	list := &j.report.Failed
-	switch {
-	case errors.Is(err, errInput):
-		j.report.Files.Rejected++
-		list = &j.report.Rejected
-	case errors.Is(err, bucket.ErrChanged), errors.Is(err, bucket.ErrNotFound):
-		j.report.Files.Failed++
-	default:
-		return fmt.Errorf("%s: %w", url, err)
-	}
-	if len(*list) < maxTold {
-		*list = append(*list, Rejection{url, err.Error()})
-	} else {
-		j.report.Untold++
-	}
-	if j.o.Progress != nil {
-		j.o.Progress(Event{Step: "write", URL: url, Files: j.report.Files.Written, Of: j.pending, Err: err})
+	switch path.Ext(name) {
+	case ".parquet":
+		return &kind{openParquet}
+	case ".ndjson", ".jsonl":
+		return &kind{openJSON}
 	}
 	return nil
 }
 
-// progress tells how far a step is.
-func (j *job) progress(step string, in *input, rows uint64) {
-	if j.o.Progress == nil {
-		return
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.o.Progress(Event{Step: step, URL: j.o.Input.URL(in.entry.Key), Rows: rows, Files: j.report.Files.Written, Of: j.pending})
-}
+// Known reports whether a file is read, by its name.
+func Known(name string) bool { return kindByName(name) != nil }

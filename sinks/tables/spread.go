@@ -2,31 +2,9 @@ package tables
 
 import (
 	"encoding/binary"
-	"sync"
 
 	"github.com/symlake/symlake/sinks/scratch"
 )
-
-// spread is the answers of a unit by row, where they do not fit into memory: pages of (row, answer) by bucket, a bucket
-// being consecutive segments.
-type spread struct {
-	buckets []bucketRows
-	of      []int32  // bucket by segment
-	base    []uint32 // first row of a segment in its bucket
-}
-
-type bucketRows struct {
-	mu    sync.Mutex
-	rows  int
-	left  int // segments that were not taken yet
-	pages []page
-	all   []uint32 // of the rows, once they were read
-}
-
-type page struct {
-	at   int64
-	size int
-}
 
 const (
 	// spreadRows end a bucket.

@@ -10,16 +10,8 @@ import (
 	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
-	"github.com/symlake/symlake/sinks/internal/pqfile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
-
-// stacks writes the output of a file whose rows are stacks.
-func (j *job) stacks(ctx context.Context, in *input, t table) error {
-	return j.output(ctx, in, func(w *output) error {
-		return t.stacks(ctx, newStackAnswerer(ctx, j, in), w)
-	})
-}
 
 const (
 	// batchFrames are looked up at once: then each block of theirs is read once.
@@ -32,7 +24,7 @@ const (
 type stackAnswerer struct {
 	ctx    context.Context
 	j      *job
-	in     *input
+	key    string // of the file
 	placer *placer
 	places *places
 	emit   func(a *Answer) error
@@ -85,8 +77,8 @@ func (t *textTable) reset() {
 	t.bytes = 0
 }
 
-func newStackAnswerer(ctx context.Context, j *job, in *input) *stackAnswerer {
-	a := &stackAnswerer{ctx: ctx, j: j, in: in, places: &places{known: map[placeKey]uint32{}}}
+func newStackAnswerer(ctx context.Context, j *job, key string) *stackAnswerer {
+	a := &stackAnswerer{ctx: ctx, j: j, key: key, places: &places{known: map[placeKey]uint32{}}}
 	a.placer = newPlacer(ctx, &j.o, a.places)
 	a.table.reset()
 	return a
@@ -210,7 +202,7 @@ func (a *stackAnswerer) flush() error {
 		}
 	}
 	a.done += uint64(len(a.rows))
-	a.j.progress("write", a.in, a.done)
+	a.j.progress("write", a.key, a.done)
 	a.rows, a.queries, a.pairs, a.frames, a.bytes = a.rows[:0], a.queries[:0], a.pairs[:0], 0, 0
 	return nil
 }
@@ -283,96 +275,4 @@ func (x *stackAnswer) end() *Answer {
 		x.out.Group = x.t.number(groupOf(own))
 	}
 	return &x.out
-}
-
-// stacks writes a Parquet file of stacks.
-func (c *columns) stacks(ctx context.Context, a *stackAnswerer, w *output) error {
-	ext, err := c.extend(ctx, w)
-	if err != nil {
-		return err
-	}
-	rows := NewAnswerRows(c.added, true)
-	a.emit = func(x *Answer) error {
-		rows.Texts(a.table.list)
-		rows.Once(x)
-		w.note(x, a.table.list)
-		return nil
-	}
-	for g := range c.rows_.Groups() {
-		a.table.reset()
-		rows.Reset(a.table.list)
-		err := c.rows_.Scan(ctx, g, c.leaf, func(n int, cells []pqfile.Cells) error {
-			r := c.rowNames(cells)
-			for i := range n {
-				if err := c.stackRow(a, &r, cells, i); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err == nil {
-			err = a.flush()
-		}
-		if err == nil {
-			err = addGroup(ctx, ext, rows)
-		}
-		if err != nil {
-			return blame(err)
-		}
-	}
-	return blame(ext.Close())
-}
-
-// stackRow takes row i of some.
-func (c *columns) stackRow(a *stackAnswerer, r *rowNames, cells []pqfile.Cells, i int) error {
-	n := r.at(i)
-	if s := c.cells(RoleStack, cells); s != nil {
-		if null(s, i) {
-			return a.row(stackRow{invalid: errNoStack})
-		}
-		return a.text(n, text(s, i))
-	}
-	address := c.cells(RoleAddress, cells)
-	from := 0
-	if i > 0 {
-		from = address.Ends[i-1]
-	}
-	names := r.artifact
-	listed := names != nil && len(names.Ends) > 0
-	if listed && names.Ends[i] != address.Ends[i] {
-		return a.row(stackRow{invalid: errors.New("the row has not as many artifacts as addresses")})
-	}
-	var pairs []pair
-	for k := from; k < address.Ends[i]; k++ {
-		switch {
-		case listed:
-			n.artifact = text(names, k)
-		case names != nil:
-			n.artifact = text(names, i)
-		}
-		err := a.pair(n, func(t *target, frame uint64) (uint32, uint64, error) {
-			switch {
-			case null(address, k):
-				at, err := a.placer.noAddress()
-				return at, 0, err
-			case len(address.Texts) > 0:
-				return a.placer.text(t, address.Texts[k], frame)
-			}
-			at, value := a.placer.number(t, address.Ints[k], frame)
-			return at, value, nil
-		}, &pairs)
-		if err != nil {
-			return err
-		}
-	}
-	return a.pairsEnd(pairs)
-}
-
-// note counts a row that was written.
-func (w *output) note(x *Answer, texts []string) {
-	status := texts[x.Status]
-	w.count(status, 1, !isFinal(status))
-	if n := len(x.Lines); n > 0 {
-		w.frames += uint64(x.Lines[n-1].Frame) + 1
-	}
 }

@@ -2,8 +2,8 @@ package tables
 
 import (
 	"context"
-	"path"
-	"strings"
+
+	"github.com/symlake/symlake/sinks/bucket"
 )
 
 // shape is what a row of a file is.
@@ -17,27 +17,6 @@ const (
 // kind is a kind of files of rows.
 type kind struct {
 	open func(ctx context.Context, j *job, in *input) (table, error)
-}
-
-// kindByName finds the kind by a key's extension; nil: none.
-// Known reports whether a file is read, by its name.
-func Known(name string) bool { return kindByName(name) != nil }
-
-func kindByName(key string) *kind {
-	name := strings.ToLower(path.Base(key))
-	for _, compressed := range []string{".gz", ".zst"} {
-		if cut, ok := strings.CutSuffix(name, compressed); ok && (strings.HasSuffix(cut, ".ndjson") || strings.HasSuffix(cut, ".jsonl")) {
-			name = cut
-			break
-		}
-	}
-	switch path.Ext(name) {
-	case ".parquet":
-		return &kind{openParquet}
-	case ".ndjson", ".jsonl":
-		return &kind{openJSON}
-	}
-	return nil
 }
 
 // table is an open file of rows.
@@ -54,4 +33,22 @@ type table interface {
 	// stacks writes all rows with the answers that answer gives.
 	stacks(ctx context.Context, a *stackAnswerer, w *output) error
 	close() error
+}
+
+// input is a file of rows.
+type input struct {
+	entry bucket.Entry
+	to    string        // key of the output
+	old   *bucket.Entry // the output that there is
+	kind  *kind
+
+	table   table    // of rows that are frames; nil while it is closed
+	numbers []uint32 // of its segments
+}
+
+func (in *input) close() {
+	if in.table != nil {
+		in.table.close()
+		in.table = nil
+	}
 }

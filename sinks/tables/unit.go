@@ -2,11 +2,8 @@ package tables
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/symlake/symlake/sinks/scratch"
 )
@@ -161,56 +158,30 @@ func (u *unit) keep(r run) {
 	u.mu.Unlock()
 }
 
-// chunkRecords are looked up at once by one worker.
-const chunkRecords = 1 << 16
-
-// answerAll looks everything up that the lanes took.
-func (u *unit) answerAll(ctx context.Context) error {
-	u.sorter.file = u.file
-	if err := u.newNumbers(); err != nil {
-		return err
-	}
-	cursors, err := u.sorter.start()
-	if err != nil {
-		return err
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	chunks := make(chan []record, u.j.o.Workers)
-	free := sync.Pool{New: func() any { c := make([]record, chunkRecords); return &c }}
-	g.Go(func() error {
-		defer close(chunks)
-		for {
-			c := free.Get().(*[]record)
-			n, err := merge(&cursors, (*c)[:chunkRecords])
-			if err != nil {
-				return err
-			}
-			if n == 0 {
-				return nil
-			}
-			select {
-			case chunks <- (*c)[:n]:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-	})
-	for range u.j.o.Workers {
-		g.Go(func() error {
-			a := newAnswerer(u)
-			for c := range chunks {
-				if err := a.chunk(ctx, c); err != nil {
-					return err
-				}
-				free.Put(&c)
-			}
-			return a.end()
-		})
-	}
-	err = g.Wait()
-	u.sorter.runs = nil
-	return err
+// spread is the answers of a unit by row, where they do not fit into memory: pages of (row, answer) by bucket, a bucket
+// being consecutive segments.
+type spread struct {
+	buckets []bucketRows
+	of      []int32  // bucket by segment
+	base    []uint32 // first row of a segment in its bucket
 }
 
-// errShort: fewer answers than rows, which cannot be.
-var errShort = errors.New("rows without an answer")
+type bucketRows struct {
+	mu    sync.Mutex
+	rows  int
+	left  int // segments that were not taken yet
+	pages []page
+	all   []uint32 // of the rows, once they were read
+}
+
+type page struct {
+	at   int64
+	size int
+}
+
+// sized says how many rows a segment has.
+func (u *unit) sized(segment uint32, rows int) {
+	u.mu.Lock()
+	u.segments[segment].rows = rows
+	u.mu.Unlock()
+}

@@ -1,0 +1,30 @@
+package tables
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/symlake/symlake/sinks/scratch"
+)
+
+// job is a run under way.
+type job struct {
+	o        Options
+	report   *Report
+	pending  int
+	disk     *scratch.Budget // nil: no bound
+	spilled  atomic.Int64
+	distinct atomic.Uint64
+
+	mu sync.Mutex // of report and Progress
+}
+
+// progress tells how far a step is.
+func (j *job) progress(step, key string, rows uint64) {
+	if j.o.Progress == nil {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.o.Progress(Event{Step: step, URL: j.o.Input.URL(key), Rows: rows, Files: j.report.Files.Written, Of: j.pending})
+}
