@@ -6,15 +6,17 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/lookup"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/internal/pile"
+	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // answerer turns sorted records into answers by row, for one worker.
 type answerer struct {
 	u       *unit
-	near    near
+	near    *pile.Near
 	queries []lookup.Query
 	of      []uint32 // by query: its answer in texts
 	bodies  [][]byte
@@ -25,14 +27,14 @@ type answerer struct {
 }
 
 func newAnswerer(u *unit) *answerer {
-	return &answerer{u: u, near: near{t: u.texts, known: map[*byte]nearText{}}, groups: map[[groupFunctions]uint32]uint32{}}
+	return &answerer{u: u, near: pile.NewNear(u.texts), groups: map[[groupFunctions]uint32]uint32{}}
 }
 
 // chunk answers records, each distinct place once.
-func (a *answerer) chunk(ctx context.Context, c []record) error {
+func (a *answerer) chunk(ctx context.Context, c []pile.Record) error {
 	a.queries, a.of, a.bodies, a.text = a.queries[:0], a.of[:0], a.bodies[:0], a.text[:0]
 	// What is at an address now may be something else in the next chunk.
-	clear(a.near.known)
+	a.near.Forget()
 	clear(a.groups)
 	var err error
 	var places []place
@@ -46,11 +48,11 @@ func (a *answerer) chunk(ctx context.Context, c []record) error {
 	var steps []step
 	index := make([]int32, len(c)) // of steps
 	for i := range c {
-		if i == 0 || c[i-1].less(c[i]) {
-			s := step{-1, c[i].place()}
+		if i == 0 || c[i-1].Less(c[i]) {
+			s := step{-1, c[i].Place()}
 			if x := &places[s.place]; x.answer == nil {
 				s.query = len(a.queries)
-				a.queries = append(a.queries, x.query(c[i].value))
+				a.queries = append(a.queries, x.query(c[i].Value))
 			}
 			steps = append(steps, s)
 		}
@@ -76,13 +78,13 @@ func (a *answerer) chunk(ctx context.Context, c []record) error {
 		}
 		numbers[k] = uint32(len(a.bodies) - 1)
 	}
-	first, err := a.u.answer.add(a.bodies...)
+	first, err := a.u.answer.Add(a.bodies...)
 	if err != nil {
 		return err
 	}
 	a.u.j.distinct.Add(uint64(len(a.queries)))
 	for i := range c {
-		if err := a.u.put(&a.spread, c[i].segment(), c[i].row(), first+numbers[index[i]]); err != nil {
+		if err := a.u.put(&a.spread, c[i].Segment(), c[i].Row(), first+numbers[index[i]]); err != nil {
 			return err
 		}
 	}
@@ -103,7 +105,7 @@ func (a *answerer) encode(x *symbol.Answer) error {
 	var err error
 	put := func(n uint32) { a.text = binary.AppendUvarint(a.text, uint64(n)) }
 	text := func(s string) uint32 {
-		n, terr := a.near.number(s)
+		n, terr := a.near.Number(s)
 		if terr != nil {
 			err = terr
 		}
@@ -114,7 +116,7 @@ func (a *answerer) encode(x *symbol.Answer) error {
 	if x.Status != symbol.Found {
 		reason = x.Reason()
 	}
-	n, terr := a.u.texts.number(reason) // made for the occasion: its address says nothing
+	n, terr := a.u.texts.Number(reason) // made for the occasion: its address says nothing
 	if terr != nil {
 		return terr
 	}
@@ -159,7 +161,7 @@ func (a *answerer) group(frames []symbol.Frame) (uint32, error) {
 	}
 	var key [groupFunctions]uint32
 	for i, name := range a.names[:min(len(a.names), groupFunctions)] {
-		n, err := a.near.number(name)
+		n, err := a.near.Number(name)
 		if err != nil {
 			return 0, err
 		}
@@ -168,7 +170,7 @@ func (a *answerer) group(frames []symbol.Frame) (uint32, error) {
 	if group, ok := a.groups[key]; ok {
 		return group, nil
 	}
-	group, err := a.u.texts.number(groupOf(a.names))
+	group, err := a.u.texts.Number(groupOf(a.names))
 	a.groups[key] = group
 	return group, err
 }
@@ -194,22 +196,22 @@ const chunkRecords = 1 << 16
 
 // answerAll looks everything up that the lanes took.
 func (u *unit) answerAll(ctx context.Context) error {
-	u.sorter.file = u.file
+	u.sorter.File = u.file
 	if err := u.newNumbers(); err != nil {
 		return err
 	}
-	cursors, err := u.sorter.start()
+	cursors, err := u.sorter.Start()
 	if err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	chunks := make(chan []record, u.j.o.Workers)
-	free := sync.Pool{New: func() any { c := make([]record, chunkRecords); return &c }}
+	chunks := make(chan []pile.Record, u.j.o.Workers)
+	free := sync.Pool{New: func() any { c := make([]pile.Record, chunkRecords); return &c }}
 	g.Go(func() error {
 		defer close(chunks)
 		for {
-			c := free.Get().(*[]record)
-			n, err := merge(&cursors, (*c)[:chunkRecords])
+			c := free.Get().(*[]pile.Record)
+			n, err := pile.Merge(&cursors, (*c)[:chunkRecords])
 			if err != nil {
 				return err
 			}
@@ -236,6 +238,6 @@ func (u *unit) answerAll(ctx context.Context) error {
 		})
 	}
 	err = g.Wait()
-	u.sorter.runs = nil
+	u.sorter.Runs = nil
 	return err
 }

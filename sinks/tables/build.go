@@ -37,7 +37,7 @@ func (b *built) build(u *unit, numbers []uint32) error {
 	b.bodies, b.ends, b.statuses = b.bodies[:0], b.ends[:0], b.statuses[:0]
 	b.ids.reset()
 	b.ids.add(0)
-	err := u.answer.read(uniq, func(_ int, body []byte) {
+	err := u.answer.Read(uniq, func(_ int, body []byte) {
 		b.bodies = append(b.bodies, body...)
 		b.ends = append(b.ends, len(b.bodies))
 		a := &b.answer
@@ -57,7 +57,7 @@ func (b *built) build(u *unit, numbers []uint32) error {
 	b.arena, b.texts = b.arena[:0], b.texts[:0]
 	texts := b.ids.rank()
 	ends := make([]int, 0, len(texts))
-	err = u.texts.pile.read(texts, func(_ int, s []byte) {
+	err = u.texts.Pile.Read(texts, func(_ int, s []byte) {
 		b.arena = append(b.arena, s...)
 		ends = append(ends, len(b.arena))
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/pile"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
 )
 
@@ -123,7 +124,7 @@ func (c *columns) parts(u *unit, in *input) (int, error) {
 	for _, n := range c.rows_.Groups() {
 		s, ok := u.newSegment(int(n))
 		if !ok {
-			return 0, fmt.Errorf("one unit has more than %d row groups", maxSegments)
+			return 0, fmt.Errorf("one unit has more than %d row groups", pile.MaxSegments)
 		}
 		in.numbers = append(in.numbers, s)
 	}

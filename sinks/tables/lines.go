@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/internal/pile"
 )
 
 // maxLineBytes is the longest line of NDJSON.
@@ -198,7 +199,7 @@ func (x *records) read(ctx context.Context, l *lane, in *input, _ int) error {
 			}
 			var ok bool
 			if segment, ok = l.u.newSegment(0); !ok {
-				return fmt.Errorf("%w: more than %d rows with those before", errInput, maxSegments*segmentRows)
+				return fmt.Errorf("%w: more than %d rows with those before", errInput, pile.MaxSegments*segmentRows)
 			}
 			in.numbers, n = append(in.numbers, segment), 0
 			x.j.progress("read", in.entry.Key, l.u.read.Add(segmentRows))

@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
+	"github.com/symlake/symlake/sinks/internal/pile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -51,8 +52,8 @@ func (p *places) number(x place) (uint32, error) {
 		return n, nil
 	}
 	n := uint32(len(p.all))
-	if n == maxPlaces {
-		return 0, fmt.Errorf("the frames of one unit lie in more than %d artifacts", maxPlaces)
+	if n == pile.MaxPlaces {
+		return 0, fmt.Errorf("the frames of one unit lie in more than %d artifacts", pile.MaxPlaces)
 	}
 	p.all = append(p.all, x)
 	p.known[k] = n

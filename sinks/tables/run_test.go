@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/symlake/symlake/sinks/internal/pile"
 )
 
 // However small the memory, in however many files rows come, each block is read once: frames are sorted before
@@ -21,7 +23,7 @@ func TestBlockOnce(t *testing.T) {
 	rows := writeRows(t, in, 4, 40_000, artifacts, functions)
 	// The blocks of all artifacts do not fit into the cache.
 	report := w.run(t, in, out, 1<<20, Options{MemoryBytes: 1 << 20, Workers: 1})
-	if report.Rows != uint64(rows) || report.Bytes.Spilled < int64(rows)*recordBytes/2 {
+	if report.Rows != uint64(rows) || report.Bytes.Spilled < int64(rows)*pile.RecordBytes/2 {
 		t.Fatalf("%d rows of %d, %d bytes spilled", report.Rows, rows, report.Bytes.Spilled)
 	}
 	blocks, again := len(w.reads.times), 0

@@ -16,7 +16,7 @@ const (
 
 // newNumbers makes room for the answers of all rows.
 func (u *unit) newNumbers() error {
-	if _, err := u.answer.add(nil); err != nil { // number 0 is none
+	if _, err := u.answer.Add(nil); err != nil { // number 0 is none
 		return err
 	}
 	if u.budget.Take(u.rows() * numberBytes) {

@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
+	"github.com/symlake/symlake/sinks/internal/pile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -67,7 +68,7 @@ func (t *textTable) number(s string) uint32 {
 	n := uint32(len(t.list))
 	t.list = append(t.list, s)
 	t.known[s] = n
-	t.bytes += len(s) + textCost
+	t.bytes += len(s) + pile.TextCost
 	return n
 }
 

@@ -26,7 +26,7 @@ type table interface {
 	rows() int64
 	// parts adds the segments that are known, and gives how many parts read can take at once.
 	parts(u *unit, in *input) (int, error)
-	// read gives the frames of a part to a lane.
+	// Read gives the frames of a part to a lane.
 	read(ctx context.Context, l *lane, in *input, part int) error
 	// write writes all rows with the answers of u.
 	write(ctx context.Context, u *unit, in *input, w *output) error

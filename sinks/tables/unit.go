@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/symlake/symlake/sinks/internal/pile"
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
@@ -13,13 +14,13 @@ type unit struct {
 	j      *job
 	budget *scratch.Budget
 	places places
-	texts  *texts
-	answer pile // encoded answers by number
+	texts  *pile.Texts
+	answer pile.Pile // encoded answers by number
 
 	mu       sync.Mutex
 	segments []segment
 	file     *scratch.File
-	sorter   sorter
+	sorter   pile.Sorter
 	spread   *spread // answers by row, if they do not fit
 	read     atomic.Uint64
 }
@@ -33,9 +34,9 @@ type segment struct {
 func (j *job) newUnit() (*unit, error) {
 	u := &unit{j: j, budget: scratch.NewBudget(j.o.MemoryBytes)}
 	u.places.known = map[placeKey]uint32{}
-	u.answer = pile{budget: u.budget, file: u.scratch}
+	u.answer = pile.Pile{Budget: u.budget, File: u.scratch}
 	var err error
-	u.texts, err = newTexts(&pile{budget: u.budget, file: u.scratch}, int(j.o.MemoryBytes/8))
+	u.texts, err = pile.NewTexts(&pile.Pile{Budget: u.budget, File: u.scratch}, int(j.o.MemoryBytes/8))
 	return u, err
 }
 
@@ -54,8 +55,8 @@ func (u *unit) scratch() (*scratch.File, error) {
 }
 
 func (u *unit) close() error {
-	u.answer.release()
-	u.texts.pile.release()
+	u.answer.Release()
+	u.texts.Pile.Release()
 	if u.file == nil {
 		return nil
 	}
@@ -67,7 +68,7 @@ func (u *unit) newSegment(rows int) (uint32, bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	n := uint32(len(u.segments))
-	if n == maxSegments {
+	if n == pile.MaxSegments {
 		return 0, false
 	}
 	u.segments = append(u.segments, segment{rows: rows})
@@ -86,8 +87,8 @@ func (u *unit) rows() (n int64) {
 type lane struct {
 	u       *unit
 	placer  *placer
-	records []record
-	spare   []record
+	records []pile.Record
+	spare   []pile.Record
 	room    int
 	held    int64
 }
@@ -106,15 +107,15 @@ func (l *lane) add(place, segment uint32, row int, value uint64) error {
 			return err
 		}
 	}
-	l.records = append(l.records, record{uint64(place)<<slotBits | uint64(segment)<<rowBits | uint64(row), value})
+	l.records = append(l.records, pile.NewRecord(place, segment, row, value))
 	return nil
 }
 
 // grow makes room: more of it, or by writing what is there to scratch. The room for sorting counts too.
 func (l *lane) grow() error {
 	more := max(firstRecords, cap(l.records))
-	if cost := int64(more) * 2 * recordBytes; l.u.budget.Take(cost) || len(l.records) < firstRecords {
-		grown := make([]record, len(l.records), cap(l.records)+more)
+	if cost := int64(more) * 2 * pile.RecordBytes; l.u.budget.Take(cost) || len(l.records) < firstRecords {
+		grown := make([]pile.Record, len(l.records), cap(l.records)+more)
 		copy(grown, l.records)
 		l.records = grown
 		l.held += cost
@@ -124,21 +125,21 @@ func (l *lane) grow() error {
 	if err != nil {
 		return err
 	}
-	r, err := spill(f, l.sort())
+	r, err := pile.Spill(f, l.sort())
 	if err != nil {
 		return err
 	}
 	l.u.keep(r)
-	l.u.j.spilled.Add(int64(len(l.records)) * recordBytes)
+	l.u.j.spilled.Add(int64(len(l.records)) * pile.RecordBytes)
 	l.records = l.records[:0]
 	return nil
 }
 
-func (l *lane) sort() []record {
+func (l *lane) sort() []pile.Record {
 	if len(l.spare) < len(l.records) {
-		l.spare = make([]record, cap(l.records))
+		l.spare = make([]pile.Record, cap(l.records))
 	}
-	sorted, other := sortRecords(l.records, l.spare[:len(l.records)])
+	sorted, other := pile.SortRecords(l.records, l.spare[:len(l.records)])
 	l.records, l.spare = sorted, other[:cap(other)]
 	return sorted
 }
@@ -146,15 +147,15 @@ func (l *lane) sort() []record {
 // end gives the sorter what the lane still holds.
 func (l *lane) end() {
 	if sorted := l.sort(); len(sorted) > 0 {
-		l.u.keep(run{records: sorted})
+		l.u.keep(pile.Run{Records: sorted})
 	}
 	l.spare = nil
 	l.u.budget.Give(l.held / 2)
 }
 
-func (u *unit) keep(r run) {
+func (u *unit) keep(r pile.Run) {
 	u.mu.Lock()
-	u.sorter.runs = append(u.sorter.runs, r)
+	u.sorter.Runs = append(u.sorter.Runs, r)
 	u.mu.Unlock()
 }
 

@@ -1,4 +1,4 @@
-package tables
+package pile
 
 import (
 	"encoding/binary"
@@ -8,11 +8,11 @@ import (
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
-// pile keeps byte strings by number, in memory as long as the budget lasts, then in scratch. They are written in the
+// Pile keeps byte strings by number, in memory as long as the budget lasts, then in scratch. They are written in the
 // order of their numbers and read again in it. Safe for concurrent use.
-type pile struct {
-	budget *scratch.Budget
-	file   func() (*scratch.File, error)
+type Pile struct {
+	Budget *scratch.Budget
+	File   func() (*scratch.File, error)
 
 	mu   sync.Mutex
 	next uint32
@@ -31,8 +31,8 @@ type heap struct {
 // heapBytes ends a heap.
 const heapBytes = 256 << 10
 
-// add takes strings and gives the number of the first; the others follow.
-func (p *pile) add(all ...[]byte) (uint32, error) {
+// Add takes strings and gives the number of the first; the others follow.
+func (p *Pile) Add(all ...[]byte) (uint32, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	first := p.next
@@ -44,7 +44,7 @@ func (p *pile) add(all ...[]byte) (uint32, error) {
 	return first, nil
 }
 
-func (p *pile) put(b []byte) error {
+func (p *Pile) put(b []byte) error {
 	last := len(p.heap) - 1
 	if last < 0 || len(p.heap[last].bytes) >= heapBytes {
 		if last >= 0 {
@@ -63,12 +63,12 @@ func (p *pile) put(b []byte) error {
 }
 
 // close keeps a full heap in memory, or writes it to scratch.
-func (p *pile) close(h *heap) error {
-	if n := int64(cap(h.bytes)); p.budget.Take(n) {
+func (p *Pile) close(h *heap) error {
+	if n := int64(cap(h.bytes)); p.Budget.Take(n) {
 		p.held += n
 		return nil
 	}
-	f, err := p.file()
+	f, err := p.File()
 	if err != nil {
 		return err
 	}
@@ -85,8 +85,8 @@ func (p *pile) close(h *heap) error {
 	return nil
 }
 
-// read hands out the strings with these numbers, which ascend. They are valid during the call. Nothing is added meanwhile.
-func (p *pile) read(numbers []uint32, emit func(i int, b []byte)) error {
+// Read hands out the strings with these numbers, which ascend. They are valid during the call. Nothing is added meanwhile.
+func (p *Pile) Read(numbers []uint32, emit func(i int, b []byte)) error {
 	var room []byte
 	for i := 0; i < len(numbers); {
 		at := sort.Search(len(p.heap), func(k int) bool { return p.heap[k].first > numbers[i] }) - 1
@@ -97,7 +97,7 @@ func (p *pile) read(numbers []uint32, emit func(i int, b []byte)) error {
 				room = make([]byte, h.size)
 			}
 			b = room[:h.size]
-			f, err := p.file()
+			f, err := p.File()
 			if err != nil {
 				return err
 			}
@@ -124,8 +124,8 @@ func (p *pile) read(numbers []uint32, emit func(i int, b []byte)) error {
 	return nil
 }
 
-// release gives the budget back.
-func (p *pile) release() {
-	p.budget.Give(p.held)
+// Release gives the budget back.
+func (p *Pile) Release() {
+	p.Budget.Give(p.held)
 	p.held, p.heap = 0, nil
 }
