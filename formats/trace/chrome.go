@@ -77,7 +77,7 @@ func (c *chrome) parse() error {
 			return c.corrupt(c.at, "a key")
 		}
 		var key string
-		if err := c.value(func(v []byte) { key = text(v) }); err != nil {
+		if err := c.value(func(v []byte) { key = stringOf(v) }); err != nil {
 			return err
 		}
 		if b, err = c.space(':'); err != nil {
@@ -184,7 +184,7 @@ func (c *chrome) plain() (taken bool, err error) {
 // MaxLineBytes is passed over.
 func (c *chrome) value(show func(v []byte)) error {
 	want := max(c.in.Buffered(), 1)
-	var s scan
+	var s valueScan
 	for {
 		b, err := c.in.Peek(want)
 		n, whole, ok := s.value(b)

@@ -23,7 +23,7 @@ func FuzzChromePlain(f *testing.F) {
 		if n == 0 {
 			return
 		}
-		var s scan
+		var s valueScan
 		if end, whole, ok := s.value(data); !ok || !whole || end != n {
 			t.Fatalf("an event of %d bytes; it has %d, %v, %v", n, end, whole, ok)
 		}

@@ -141,7 +141,7 @@ func (c *chrome) id(v []byte) int64 {
 	if n, ok := integer(v); ok {
 		return n
 	}
-	key := text(v)
+	key := stringOf(v)
 	if n, ok := integer([]byte(key)); ok {
 		return n
 	}
