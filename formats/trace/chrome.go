@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/json"
 )
 
 // Traces of Chrome's trace viewer: JSON, an array of events, or an object whose traceEvents is one.
@@ -77,7 +78,7 @@ func (c *chrome) parse() error {
 			return c.corrupt(c.at, "a key")
 		}
 		var key string
-		if err := c.value(func(v []byte) { key = stringOf(v) }); err != nil {
+		if err := c.value(func(v []byte) { key = json.String(v) }); err != nil {
 			return err
 		}
 		if b, err = c.space(':'); err != nil {
@@ -184,10 +185,10 @@ func (c *chrome) plain() (taken bool, err error) {
 // MaxLineBytes is passed over.
 func (c *chrome) value(show func(v []byte)) error {
 	want := max(c.in.Buffered(), 1)
-	var s valueScan
+	var s json.Scan
 	for {
 		b, err := c.in.Peek(want)
-		n, whole, ok := s.value(b)
+		n, whole, ok := s.Value(b)
 		switch {
 		case !ok:
 			return c.corrupt(c.at+int64(n), "JSON")
@@ -199,7 +200,7 @@ func (c *chrome) value(show func(v []byte)) error {
 			c.at += int64(n)
 			return nil
 		case err == io.EOF:
-			if s.atom() && len(b) > 0 { // ends with the input
+			if s.Atom() && len(b) > 0 { // ends with the input
 				if show != nil {
 					show(b)
 				}
@@ -215,9 +216,9 @@ func (c *chrome) value(show func(v []byte)) error {
 				c.bad("", c.at, "an event of at most 1 MiB")
 				show = nil
 			}
-			c.in.Discard(s.at)
-			c.at += int64(s.at)
-			s.at, want = 0, 2
+			c.in.Discard(s.At)
+			c.at += int64(s.At)
+			s.At, want = 0, 2
 			if err := c.alive(); err != nil {
 				return err
 			}

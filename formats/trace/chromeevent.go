@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+
+	"github.com/symlake/symlake/formats/internal/json"
 )
 
 // chromeEvent is an event; its parts are those of the text.
@@ -19,7 +21,7 @@ type chromeEvent struct {
 func (e *chromeEvent) set(key, value []byte) {
 	switch string(key) {
 	case "name":
-		e.name = bytesOf(value)
+		e.name = json.Bytes(value)
 	case "ph":
 		if len(value) == 3 {
 			e.phase = value[1]
@@ -39,7 +41,7 @@ func (e *chromeEvent) set(key, value []byte) {
 
 // read takes the object apart; false: it is no event.
 func (e *chromeEvent) read(v []byte) bool {
-	fine := eachField(v, func(key, value []byte) { e.set(key[1:len(key)-1], value) })
+	fine := json.EachField(v, func(key, value []byte) { e.set(key[1:len(key)-1], value) })
 	return fine && e.phase != 0
 }
 
@@ -48,7 +50,7 @@ func (e *chromeEvent) read(v []byte) bool {
 func (e *chromeEvent) plain(b []byte) (n int) {
 	*e = chromeEvent{}
 	for i := 1; ; i++ { // behind a brace or comma
-		i = skipBlank(b, i)
+		i = json.SkipBlank(b, i)
 		if i >= len(b) || b[i] != '"' {
 			return 0
 		}
@@ -59,15 +61,15 @@ func (e *chromeEvent) plain(b []byte) (n int) {
 			return 0
 		}
 		of := b[key:i]
-		if i = skipBlank(b, i+1); i >= len(b) || b[i] != ':' {
+		if i = json.SkipBlank(b, i+1); i >= len(b) || b[i] != ':' {
 			return 0
 		}
-		from := skipBlank(b, i+1)
-		if i = plainValue(b, from); i == 0 {
+		from := json.SkipBlank(b, i+1)
+		if i = json.PlainValue(b, from); i == 0 {
 			return 0
 		}
 		e.set(of, b[from:i])
-		if i = skipBlank(b, i); i >= len(b) || b[i] != ',' && b[i] != '}' {
+		if i = json.SkipBlank(b, i); i >= len(b) || b[i] != ',' && b[i] != '}' {
 			return 0
 		}
 		if b[i] == '}' {
@@ -81,9 +83,9 @@ func (e *chromeEvent) plain(b []byte) (n int) {
 
 // title is args.name.
 func (e *chromeEvent) title() (name string) {
-	eachField(e.args, func(key, value []byte) {
+	json.EachField(e.args, func(key, value []byte) {
 		if string(key) == `"name"` {
-			name = stringOf(value)
+			name = json.String(value)
 		}
 	})
 	return name
@@ -91,9 +93,9 @@ func (e *chromeEvent) title() (name string) {
 
 // values shows the numbers among the args.
 func (e *chromeEvent) values(show func(series string, value float64)) {
-	eachField(e.args, func(key, value []byte) {
+	json.EachField(e.args, func(key, value []byte) {
 		if f, err := strconv.ParseFloat(string(bytes.Trim(value, `"`)), 64); err == nil && !math.IsInf(f, 0) && !math.IsNaN(f) {
-			show(stringOf(key), f)
+			show(json.String(key), f)
 		}
 	})
 }

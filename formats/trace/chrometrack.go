@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/json"
 )
 
 // chrome is a trace being read. Events may come in any order: they become
@@ -141,7 +142,7 @@ func (c *chrome) id(v []byte) int64 {
 	if n, ok := integer(v); ok {
 		return n
 	}
-	key := stringOf(v)
+	key := json.String(v)
 	if n, ok := integer([]byte(key)); ok {
 		return n
 	}

@@ -15,7 +15,9 @@ func wholeRunes(b []byte) int {
 	return len(b)
 }
 
-// AppendString appends a JSON string. Bytes that are no UTF-8 become U+FFFD.
+// AppendString appends a JSON string as encoding/json writes it. Bytes that are no UTF-8 become U+FFFD.
+// jsontext.AppendQuote is as fast (141 ns for five names, this function 155) and writes other bytes: it
+// escapes neither U+2028 nor U+FFFD.
 func AppendString[S string | []byte](to []byte, s S) []byte {
 	return append(appendEscaped(append(to, '"'), s), '"')
 }

@@ -1,8 +1,3 @@
-// Package json reads JSON that may be too large for memory, with the offset of every value.
-//
-// A library that reads token by token would hold a whole string, and the mappings of a source map are
-// one string of tens of megabytes. So a Reader passes over a string through its window, and the caller
-// reads inside it byte by byte.
 package json
 
 import (

@@ -3,6 +3,8 @@ package trace
 import (
 	"reflect"
 	"testing"
+
+	"github.com/symlake/symlake/formats/internal/json"
 )
 
 // What is read in one pass is what a look at each value finds.
@@ -23,8 +25,8 @@ func FuzzChromePlain(f *testing.F) {
 		if n == 0 {
 			return
 		}
-		var s valueScan
-		if end, whole, ok := s.value(data); !ok || !whole || end != n {
+		var s json.Scan
+		if end, whole, ok := s.Value(data); !ok || !whole || end != n {
 			t.Fatalf("an event of %d bytes; it has %d, %v, %v", n, end, whole, ok)
 		}
 		if !want.read(data[:n]) || !reflect.DeepEqual(e, want) {
