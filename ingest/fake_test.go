@@ -27,6 +27,7 @@ import (
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/loads"
 	"github.com/symlake/symlake/sinks/sinktest"
 )
 
@@ -273,7 +274,7 @@ func (w *world) ask(id string, pos uint64) string {
 	if r == nil || r.Published == nil {
 		return "no artifact"
 	}
-	opened, err := w.ring.Open(r.ID, r.Published)
+	opened, err := loads.Open(w.ring, r.ID, r.Published)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 func (w *world) rotate() *keys.RotateReport {
@@ -332,7 +333,7 @@ func TestShred(t *testing.T) {
 		if rec.State != catalog.Shredded || len(rec.Published.WrappedKey) > 0 || len(rec.Previous.WrappedKey) > 0 {
 			t.Errorf("%+v", rec)
 		}
-		if _, err := w.ring.Open(id, rec.Published); !errors.Is(err, row.ErrShredded) {
+		if _, err := loads.Open(w.ring, id, rec.Published); !errors.Is(err, row.ErrShredded) {
 			t.Error(err)
 		}
 	}

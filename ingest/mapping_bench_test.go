@@ -17,6 +17,8 @@ import (
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/dictionary"
+	"github.com/symlake/symlake/sinks/row/loads"
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
@@ -52,7 +54,7 @@ func BenchmarkMapping(b *testing.B) {
 		}
 	})
 	sorted := func(b *testing.B) (*spill.Sorter, *row.Secret) {
-		secret, err := row.NewSecret()
+		secret := row.NewSecret()
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -76,7 +78,7 @@ func BenchmarkMapping(b *testing.B) {
 		for b.Loop() {
 			s, secret := sorted(b)
 			t := s.Table()
-			e, err := row.NewEncoder(ring, &a.Artifact, row.NewLoad(time.Now()), row.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers, Secret: secret}, func(sinks.Row) error { return nil })
+			e, err := loads.NewEncoder(ring, &a.Artifact, row.NewLoad(time.Now()), secret, dictionary.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers}, func(sinks.Row) error { return nil })
 			if err != nil {
 				b.Fatal(err)
 			}

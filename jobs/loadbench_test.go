@@ -19,6 +19,8 @@ import (
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/dictionary"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // TestBenchLoader measures what the loader takes while it brings embedded stores
@@ -117,7 +119,7 @@ func bigStore(t *testing.T, dir string, artifacts int) (size uint64) {
 	for i := range artifacts {
 		canonical := fmt.Sprintf("%040x", i)
 		a := &symbol.Artifact{ID: symbol.NewID(symbol.ELF, canonical), Kind: symbol.ELF, Canonical: canonical, End: ranges * 16}
-		table := row.Table{Strings: []string{""}, Runs: []uint32{0}}
+		table := dictionary.Table{Strings: []string{""}, Runs: []uint32{0}}
 		for range ranges {
 			name := make([]byte, nameBytes)
 			rng.Read(name)
@@ -129,7 +131,7 @@ func bigStore(t *testing.T, dir string, artifacts int) (size uint64) {
 		load := row.NewLoad(time.Now())
 		b, err := s.Blocks.Begin(t.Context())
 		must(err)
-		enc, err := row.NewEncoder(ring, a, load, table, func(r sinks.Row) error { return b.Write(r) })
+		enc, err := loads.NewEncoder(ring, a, load, nil, table, func(r sinks.Row) error { return b.Write(r) })
 		must(err)
 		for r := range uint64(ranges) {
 			must(enc.Add(&symbol.Run{Strings: table.Strings, Scopes: []symbol.Scope{{Parent: -1, Function: uint32(r + 1)}},

@@ -3,13 +3,14 @@ package jobs
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/symlake/symlake/ingest/upkeep/keys"
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/formats/symbol"
@@ -19,6 +20,8 @@ import (
 	"github.com/symlake/symlake/sinks/file"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/dictionary"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // TestBenchRotate measures the rotation of 100,000 artifacts' keys (SYMLAKE_BENCH_ARTIFACTS), each with two names and an
@@ -77,12 +80,12 @@ func manyArtifacts(t *testing.T, dir string, artifacts int) {
 	b, err := s.Blocks.Begin(t.Context())
 	must(err)
 	defer b.Abort()
-	table := row.Table{Strings: []string{"", "f"}, Runs: []uint32{1, 1}}
+	table := dictionary.Table{Strings: []string{"", "f"}, Runs: []uint32{1, 1}}
 	records := make([]*catalog.Record, artifacts)
 	for i := range records {
 		a := &symbol.Artifact{Kind: symbol.ELF, Canonical: fmt.Sprintf("%040x", i), End: 16}
 		a.ID = symbol.NewID(a.Kind, a.Canonical)
-		enc, err := row.NewEncoder(ring, a, row.NewLoad(time.Now()), table, func(r sinks.Row) error { return b.Write(r) })
+		enc, err := loads.NewEncoder(ring, a, row.NewLoad(time.Now()), nil, table, func(r sinks.Row) error { return b.Write(r) })
 		must(err)
 		must(enc.Add(&symbol.Run{Strings: table.Strings, Scopes: []symbol.Scope{{Parent: -1, Function: 1}}, Ranges: []symbol.Range{{End: 16}}}))
 		loaded, err := enc.Close()

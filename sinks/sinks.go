@@ -42,6 +42,12 @@ type Row struct{ Key, Value []byte }
 // Span is [From, Stop) in byte order; Stop nil: no end.
 type Span struct{ From, Stop []byte }
 
+// Exactly is the span of one key.
+func Exactly(key []byte) Span {
+	stop := append(make([]byte, 0, len(key)+1), key...)
+	return Span{From: key, Stop: append(stop, 0)}
+}
+
 // Under is the span of all keys that begin with p, which must not end in 0xff bytes only.
 func Under(p []byte) Span {
 	stop := append([]byte(nil), p...)

@@ -21,6 +21,9 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/classes"
+	"github.com/symlake/symlake/sinks/row/dictionary"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // maxMissing is how many missing parts a load names: they stand in its record, which every look-up
@@ -45,7 +48,7 @@ type encoding struct {
 	runs func(ctx context.Context, begin beginner) (sweep.Counts, error)
 }
 
-type beginner func(row.Table) (takers, error)
+type beginner func(dictionary.Table) (takers, error)
 
 // sort explodes the artifact into a sorter. Then runs reads it as often as it is called. The caller
 // closes the sorter, after an error too.
@@ -55,10 +58,7 @@ func (e *encoding) sort(ctx context.Context) (*spill.Sorter, error) {
 		Lasting: e.lasting()}
 	if a.Kind.HasClasses() {
 		// Positions of classes depend on the load's key. One load at most is stored under it.
-		var err error
-		if e.secret, err = row.NewSecret(); err != nil {
-			return nil, err
-		}
+		e.secret = row.NewSecret()
 		options.Position = e.secret.Position
 	}
 	s := spill.New(options)
@@ -203,7 +203,7 @@ func (e *encoding) sorted(ctx context.Context, s *spill.Sorter, begin beginner) 
 		return sweep.Counts{}, nil
 	}
 	t := s.Table()
-	table := row.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers, Secret: e.secret}
+	table := dictionary.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers}
 	to, err := begin(table)
 	if err != nil {
 		return sweep.Counts{}, err
@@ -213,7 +213,7 @@ func (e *encoding) sorted(ctx context.Context, s *spill.Sorter, begin beginner) 
 		return sweep.Counts{}, err
 	}
 	if e.secret != nil {
-		return sweep.Classes(sweep.ClassSource[spill.Order](patient(ctx, m.NextClass)), func(c *row.Packed) error { return to.class(c, &table) })
+		return sweep.Classes(sweep.ClassSource[spill.Order](patient(ctx, m.NextClass)), func(c *classes.Packed) error { return to.class(c, &table) })
 	}
 	aside := e.x.spareSlot()
 	if aside { // the load is alone on two processors at least: another goroutine encodes the swept runs
@@ -248,7 +248,7 @@ func (e *encoding) passed(ctx context.Context, begin beginner) (sweep.Counts, er
 			held = size
 			e.x.b.Budget.Force(held)
 			strs := symbol.CloneStrings(r.Strings)
-			table := row.Table{Strings: strs}
+			table := dictionary.Table{Strings: strs}
 			to, err := begin(table)
 			if err != nil {
 				return err
@@ -295,12 +295,12 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 		return nil, err
 	}
 	defer x.unslot()
-	var enc *row.Encoder
-	counts, err := e.runs(within, func(t row.Table) (to takers, err error) {
+	var enc *loads.Encoder
+	counts, err := e.runs(within, func(t dictionary.Table) (to takers, err error) {
 		given := 0
 		ready := func() (err error) {
 			if enc == nil { // it numbers all names first, and the lake does not wait for that
-				if enc, err = row.NewEncoder(b.Keyring, e.known, id, t, write); err != nil {
+				if enc, err = loads.NewEncoder(b.Keyring, e.known, id, e.secret, t, write); err != nil {
 					return err
 				}
 			}
@@ -319,7 +319,7 @@ func (e *encoding) encode(ctx context.Context, id sinks.Load, write func(sinks.R
 			}
 			return enc.Add(&r.Run)
 		}
-		to.rowClass = func(c *row.Packed) error {
+		to.rowClass = func(c *classes.Packed) error {
 			if err := ready(); err != nil {
 				return err
 			}

@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/classes"
+	"github.com/symlake/symlake/sinks/row/dictionary"
 )
 
 // FeedRanges is about how many ranges a parcel holds. A taker writes one while the sweep fills the
@@ -21,18 +22,18 @@ const (
 
 // takers take the swept pieces of a load. Runs of code have no marks.
 type takers struct {
-	rows      func(*symbol.Script) error // the encoder of the store's rows
-	lake      func(*symbol.Script) error // a batch of the lake; nil: there is none
-	rowClass  func(*row.Packed) error    // as rows, of classes
-	lakeClass func(*symbol.Class) error  // as lake, of classes
+	rows      func(*symbol.Script) error  // the encoder of the store's rows
+	lake      func(*symbol.Script) error  // a batch of the lake; nil: there is none
+	rowClass  func(*classes.Packed) error // as rows, of classes
+	lakeClass func(*symbol.Class) error   // as lake, of classes
 }
 
 // class gives a class to all takers. t is the table that it is unpacked by.
-func (k takers) class(c *row.Packed, t *row.Table) error {
+func (k takers) class(c *classes.Packed, t *dictionary.Table) error {
 	if err := k.rowClass(c); err != nil || k.lakeClass == nil {
 		return err
 	}
-	unpacked, err := t.Unpack(c.Form)
+	unpacked, err := classes.Unpack(t, c.Form)
 	if err != nil {
 		return err
 	}

@@ -7,12 +7,13 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // Export writes the ranges and classes of a load to to, one range a run.
 func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, to sinks.LakeRows) error {
 	runs := newRunMaker(l.Rank, to)
-	return blocks(ctx, s, k, id, l, func(b *row.Block) error {
+	return blocks(ctx, s, k, id, l, func(b *loads.Block) error {
 		if err := eachClass(b, to.WriteClass); err != nil {
 			return err
 		}
@@ -22,12 +23,12 @@ func Export(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l
 
 // Classes emits the classes of a load.
 func Classes(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, emit func(*symbol.Class) error) error {
-	return blocks(ctx, s, k, id, l, func(b *row.Block) error { return eachClass(b, emit) })
+	return blocks(ctx, s, k, id, l, func(b *loads.Block) error { return eachClass(b, emit) })
 }
 
 // blocks reads and verifies the blocks of a load.
-func blocks(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, each func(*row.Block) error) error {
-	opened, err := k.Open(id, l)
+func blocks(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l *row.Loaded, each func(*loads.Block) error) error {
+	opened, err := loads.Open(k, id, l)
 	if err != nil {
 		return err
 	}
@@ -46,9 +47,9 @@ func blocks(ctx context.Context, s *sinks.Store, k *row.Keyring, id symbol.ID, l
 }
 
 // eachClass emits the classes of a block.
-func eachClass(b *row.Block, emit func(*symbol.Class) error) error {
-	for i := range b.Classes() {
-		c, err := b.ClassAt(i)
+func eachClass(b *loads.Block, emit func(*symbol.Class) error) error {
+	for i := range b.Classes.Len() {
+		c, err := b.Classes.At(i)
 		if err == nil {
 			err = emit(c)
 		}
@@ -70,7 +71,7 @@ func newRunMaker(rank symbol.Rank, to sinks.LakeRows) *runMaker {
 	return &runMaker{to: to, numbers: map[string]uint32{"": 0}, run: symbol.Script{Run: symbol.Run{Rank: rank, Strings: []string{""}}}}
 }
 
-func (m *runMaker) block(b *row.Block) error {
+func (m *runMaker) block(b *loads.Block) error {
 	return b.Each(func(start, end uint64, chain []symbol.Frame) error {
 		r := &m.run
 		r.Scopes, r.Ranges = r.Scopes[:0], r.Ranges[:0]

@@ -10,7 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/lookup"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/classes"
 )
 
 // managed are the lines of Java and Kotlin of one stack whose mapping is known.
@@ -64,7 +64,7 @@ func readyClass(c *lookup.Class) *retrace.Class {
 	return c.Made(newReady).(*retrace.Class)
 }
 
-func newReady(c *row.Class) any { return retrace.NewClass(c.Head(), c) }
+func newReady(c *classes.Class) any { return retrace.NewClass(c.Head(), c) }
 
 // retrace answers the lines: first the classes of all threads are read, in
 // one round trip a mapping, then each thread is retraced whole. The error is ctx's, or that of its room.

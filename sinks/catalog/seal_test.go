@@ -15,6 +15,8 @@ import (
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/dictionary"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 var ctx = context.Background()
@@ -53,7 +55,7 @@ func small(t *testing.T) *load {
 		r.Ranges = append(r.Ranges, symbol.Range{Start: at, End: at + 16, Scope: int32(i), At: symbol.Site{File: 1 + uint32(i%2), Line: uint32(i)}})
 	}
 	r.Strings = strs
-	e, err := row.NewEncoder(l.ring, &a, row.NewLoad(time.Unix(1, 0)), row.Table{Strings: strs}, func(r sinks.Row) error {
+	e, err := loads.NewEncoder(l.ring, &a, row.NewLoad(time.Unix(1, 0)), nil, dictionary.Table{Strings: strs}, func(r sinks.Row) error {
 		l.rows = append(l.rows, r)
 		return nil
 	})
@@ -106,7 +108,7 @@ func TestRotate(t *testing.T) {
 			t.Fatalf("reader opened %s the rotation: %v", name, err)
 		}
 		for _, x := range []*row.Loaded{got.Published, got.Previous} {
-			if _, err := k.Open(l.out.Artifact.ID, x); err != nil {
+			if _, err := loads.Open(k, l.out.Artifact.ID, x); err != nil {
 				t.Errorf("reader opened %s the rotation, version %d: %v", name, x.KeyVersion, err)
 			}
 		}
@@ -131,10 +133,10 @@ func TestRotate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := last.Open(l.out.Artifact.ID, got.Published); err != nil {
+	if _, err := loads.Open(last, l.out.Artifact.ID, got.Published); err != nil {
 		t.Error(err)
 	}
-	if _, err := last.Open(l.out.Artifact.ID, got.Previous); !errors.Is(err, row.ErrSealed) {
+	if _, err := loads.Open(last, l.out.Artifact.ID, got.Previous); !errors.Is(err, row.ErrSealed) {
 		t.Errorf("a load under a destroyed store key: %v", err)
 	}
 }

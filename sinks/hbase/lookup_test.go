@@ -13,6 +13,8 @@ import (
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/dictionary"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 const (
@@ -41,13 +43,13 @@ func publish(t testing.TB, s *sinks.Store, ring *row.Keyring, name string, funct
 		t.Fatal(err)
 	}
 	defer b.Abort()
-	table := row.Table{Strings: []string{"", "src/made.cpp"}, Runs: []uint32{0, uint32(functions)}}
+	table := dictionary.Table{Strings: []string{"", "src/made.cpp"}, Runs: []uint32{0, uint32(functions)}}
 	rng := rand.New(rand.NewPCG(7, uint64(functions)))
 	for range functions {
 		table.Strings = append(table.Strings, fmt.Sprintf("_ZN4made6render%dShape%d%sEv", rng.IntN(1000), rng.IntN(100000), words[rng.IntN(len(words))]))
 		table.Runs = append(table.Runs, 1)
 	}
-	enc, err := row.NewEncoder(ring, &a, row.NewLoad(time.Now()), table, b.Write)
+	enc, err := loads.NewEncoder(ring, &a, row.NewLoad(time.Now()), nil, table, b.Write)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // A round trip asks for at most so many rows, and ends when they are likely to have so many bytes.
@@ -44,7 +45,7 @@ func (b *Batch) fetch(ctx context.Context, wants []want) error {
 	for len(wants) > 0 {
 		t := trip{b: b}
 		var theirs []want
-		var waits []*flight[*row.Block]
+		var waits []*flight[*loads.Block]
 		for _, w := range wants {
 			if f, leads := b.c.blockFlights.join(w.place); leads {
 				t.ours, t.flights = append(t.ours, w), append(t.flights, f)
@@ -77,7 +78,7 @@ func (b *Batch) fetch(ctx context.Context, wants []want) error {
 type trip struct {
 	b       *Batch
 	ours    []want
-	flights []*flight[*row.Block] // of ours; nil: landed
+	flights []*flight[*loads.Block] // of ours; nil: landed
 	early   []early
 	fresh   []sinks.Row // for the shared cache
 }
@@ -283,7 +284,7 @@ func (t *trip) open(i int, r sinks.Row) bool {
 }
 
 // land ends a flight of ours and answers its questions.
-func (t *trip) land(i int, block *row.Block, err error) {
+func (t *trip) land(i int, block *loads.Block, err error) {
 	w, f := t.ours[i], t.flights[i]
 	t.flights[i] = nil
 	t.b.c.blockFlights.land(w.place, f, block, err)

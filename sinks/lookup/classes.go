@@ -11,7 +11,8 @@ import (
 
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/classes"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // ClassError says why classes of an artifact are not known.
@@ -40,14 +41,14 @@ const indexBytes = 96
 
 // Class is a class of a mapping, as the client keeps it. Safe for concurrent use.
 type Class struct {
-	*row.Class
+	*classes.Class
 	once sync.Once
 	made any
 }
 
 // Made returns the result of make, which is called once and stays in the cache together with the class: a layer
 // above keeps there its own form of the class.
-func (c *Class) Made(make func(*row.Class) any) any {
+func (c *Class) Made(make func(*classes.Class) any) any {
 	c.once.Do(func() { c.made = make(c.Class) })
 	return c.made
 }
@@ -59,7 +60,7 @@ type keptClass struct {
 }
 
 // newKept is a class for the cache, with about the memory that it holds once all its members were asked for.
-func newKept(name string, c *row.Class) keptClass {
+func newKept(name string, c *classes.Class) keptClass {
 	k := keptClass{bytes: int64(len(name)) + 64}
 	if c != nil {
 		k.Class = &Class{Class: c}
@@ -160,10 +161,10 @@ func (b *Batch) putClass(g, k int) {
 }
 
 // answerClasses takes the classes of items from the block that speaks for them.
-func (b *Batch) answerClasses(e *entry, from *row.Block, items []item) {
+func (b *Batch) answerClasses(e *entry, from *loads.Block, items []item) {
 	for k := range items {
 		name := b.names[items[k].q]
-		class, err := from.Class(name)
+		class, err := from.Classes.Class(name)
 		if err == nil {
 			err = e.load.opened.Err()
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/lookup/lookuptest"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // A row of classes that is gone, another one's, or changed makes its classes corrupt, never absent; those of other rows are
@@ -19,7 +20,7 @@ func TestBadClassRow(t *testing.T) {
 	id := w.PublishClasses(all)
 	rec, err := w.Catalog.Artifacts.Get(t.Context(), id)
 	w.Must(err)
-	opened, err := w.Ring.Open(id, rec.Published)
+	opened, err := loads.Open(w.Ring, id, rec.Published)
 	w.Must(err)
 	lookuptest.FailIf(t, opened.Rows() < 3, "%d rows", opened.Rows())
 	bad, other := opened.Row(1).From, opened.Row(0).From

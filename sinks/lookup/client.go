@@ -32,7 +32,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // Options of a client. The zero value is ready for use.
@@ -68,7 +68,7 @@ type Client struct {
 	o      Options
 	keys   keys
 	names  *demangle.Cache // nil: NoDemangle
-	blocks *otter.Cache[place, *row.Block]
+	blocks *otter.Cache[place, *loads.Block]
 	// classes holds nil for a name that its mapping does not have.
 	classes *otter.Cache[classOf, keptClass]
 	recs    *otter.Cache[symbol.ID, *entry]
@@ -77,7 +77,7 @@ type Client struct {
 	batches      sync.Pool     // of *Batch
 	walking      atomic.Int32  // calls that read rows
 	turns        atomic.Uint32 // of those that were not alone
-	blockFlights flights[place, *row.Block]
+	blockFlights flights[place, *loads.Block]
 	recFlights   flights[symbol.ID, *entry]
 	refFlights   flights[string, *named]
 }
@@ -110,26 +110,26 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 	if !o.NoDemangle {
 		c.names = demangle.NewCache(max(o.CacheBytes/8, 1<<20))
 	}
-	blocks, classes, loads, names := o.CacheBytes*3/8+1, o.CacheBytes/8+1, o.CacheBytes/4+1, o.CacheBytes/8+1
+	forBlocks, forClasses, forLoads, forNames := o.CacheBytes*3/8+1, o.CacheBytes/8+1, o.CacheBytes/4+1, o.CacheBytes/8+1
 	inline := func(f func()) { f() }
-	c.blocks = otter.Must(&otter.Options[place, *row.Block]{
-		MaximumWeight: uint64(blocks),
-		Weigher:       func(_ place, b *row.Block) uint32 { return weight(b.Bytes(), blocks) },
+	c.blocks = otter.Must(&otter.Options[place, *loads.Block]{
+		MaximumWeight: uint64(forBlocks),
+		Weigher:       func(_ place, b *loads.Block) uint32 { return weight(b.Bytes(), forBlocks) },
 		Executor:      inline,
 	})
 	c.classes = otter.Must(&otter.Options[classOf, keptClass]{
-		MaximumWeight: uint64(classes),
-		Weigher:       func(_ classOf, v keptClass) uint32 { return weight(v.bytes, classes) },
+		MaximumWeight: uint64(forClasses),
+		Weigher:       func(_ classOf, v keptClass) uint32 { return weight(v.bytes, forClasses) },
 		Executor:      inline,
 	})
 	c.recs = otter.Must(&otter.Options[symbol.ID, *entry]{
-		MaximumWeight: uint64(loads),
-		Weigher:       func(_ symbol.ID, e *entry) uint32 { return weight(e.bytes(), loads) },
+		MaximumWeight: uint64(forLoads),
+		Weigher:       func(_ symbol.ID, e *entry) uint32 { return weight(e.bytes(), forLoads) },
 		Executor:      inline,
 	})
 	c.refs = otter.Must(&otter.Options[string, *named]{
-		MaximumWeight: uint64(names),
-		Weigher:       func(k string, n *named) uint32 { return weight(n.bytes()+int64(len(k)), names) },
+		MaximumWeight: uint64(forNames),
+		Weigher:       func(k string, n *named) uint32 { return weight(n.bytes()+int64(len(k)), forNames) },
 		Executor:      inline,
 	})
 	return c

@@ -8,6 +8,8 @@ import (
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/lookup/lookuptest"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/dictionary"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // Where a function begins, from everywhere in it, also where it goes through several rows.
@@ -26,10 +28,10 @@ func TestEntry(t *testing.T) {
 
 	// One function of 40,000 ranges.
 	long := symbol.Artifact{ID: symbol.NewID(symbol.ELF, "feed"), Kind: symbol.ELF, Canonical: "feed", End: 16 * 40_000}
-	table := row.Table{Strings: []string{"", "long"}, Runs: []uint32{0, 1}}
+	table := dictionary.Table{Strings: []string{"", "long"}, Runs: []uint32{0, 1}}
 	batch, err := w.Store.Blocks.Begin(t.Context())
 	w.Must(err)
-	enc, err := row.NewEncoder(w.Ring, &long, row.NewLoad(w.Now()), table, batch.Write)
+	enc, err := loads.NewEncoder(w.Ring, &long, row.NewLoad(w.Now()), nil, table, batch.Write)
 	w.Must(err)
 	r := symbol.Run{Rank: symbol.RankDWARF, Strings: table.Strings, Scopes: []symbol.Scope{{Parent: -1, Function: 1}}}
 	for i := uint64(16); i < 40_000; i++ {

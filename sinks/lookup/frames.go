@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 const (
@@ -94,7 +94,7 @@ func (c *Client) Lookup(ctx context.Context, q Query) symbol.Answer {
 }
 
 // find takes an answer from the block that speaks for pos.
-func (c *Client) find(e *entry, block *row.Block, pos uint64) symbol.Answer {
+func (c *Client) find(e *entry, block *loads.Block, pos uint64) symbol.Answer {
 	var room [12]symbol.Frame
 	frames, found := block.Find(pos, room[:0])
 	if err := e.load.opened.Err(); err != nil {

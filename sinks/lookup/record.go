@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // load is a published load, opened: its key, its fence, its shared strings
@@ -18,7 +19,7 @@ type load struct {
 	id       symbol.ID
 	artifact *symbol.Artifact
 	loaded   *row.Loaded
-	opened   *row.Opened
+	opened   *loads.Opened
 }
 
 // entry is what the client believes about an artifact. Immutable.
@@ -187,7 +188,7 @@ func (c *Client) openRecord(ctx context.Context, id symbol.ID) (*catalog.Record,
 	if old, ok := c.recs.GetIfPresent(id); ok && old.load != nil && sameLoad(old.load.loaded, pub) {
 		return rec, old.load, nil // its blocks are cached under it
 	}
-	opened, err := k.ring.Open(id, pub)
+	opened, err := loads.Open(k.ring, id, pub)
 	if err != nil {
 		return rec, nil, fmt.Errorf("load %x: %w", pub.Load, err)
 	}

@@ -6,13 +6,13 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // claims are loads whose shared strings one trip reads along with its rows.
 type claims struct {
 	loads   []*load
-	flights []*flight[*row.Block] // nil: landed
+	flights []*flight[*loads.Block] // nil: landed
 }
 
 // claimShared adds to asks the rows of shared strings that nobody has read
@@ -85,11 +85,11 @@ func (c *Client) setShared(l *load, r sinks.Row, err error) error {
 // shared sees to it that a load's shared strings are there: it waits for who
 // reads them, or reads them.
 func (c *Client) shared(ctx context.Context, l *load) error {
-	cached := func() (*row.Block, bool) { return nil, l.opened.HasDictionary() }
+	cached := func() (*loads.Block, bool) { return nil, l.opened.HasDictionary() }
 	if l.opened.HasDictionary() {
 		return nil
 	}
-	_, err := c.blockFlights.do(ctx, place{l, sharedStrings}, cached, func() (*row.Block, error) {
+	_, err := c.blockFlights.do(ctx, place{l, sharedStrings}, cached, func() (*loads.Block, error) {
 		span, _ := l.opened.Dictionary()
 		said := errAbandoned
 		err := c.store.Blocks.First(ctx, []sinks.Span{span}, func(_ int, r sinks.Row, err error) { said = c.setShared(l, r, err) })

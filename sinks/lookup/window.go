@@ -2,7 +2,8 @@ package lookup
 
 import (
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/loads"
+	"github.com/symlake/symlake/sinks/row/ranges"
 )
 
 // windowQuestions are answered together: enough that their waits for memory overlap, and few enough
@@ -12,7 +13,7 @@ const windowQuestions = 32
 // window holds questions whose blocks are there until they are worth answering.
 type window struct {
 	n  int
-	at [windowQuestions]row.Question
+	at [windowQuestions]ranges.Question
 	of [windowQuestions]waiting
 }
 
@@ -72,7 +73,7 @@ func (b *Batch) repeat() {
 }
 
 // answer takes the answers of items from the block that speaks for them, now or at the next flush.
-func (b *Batch) answer(e *entry, block *row.Block, items []item) {
+func (b *Batch) answer(e *entry, block *loads.Block, items []item) {
 	if b.names != nil {
 		b.answerClasses(e, block, items)
 		return
@@ -86,7 +87,7 @@ func (b *Batch) answer(e *entry, block *row.Block, items []item) {
 		if w.n == windowQuestions {
 			b.flush()
 		}
-		w.at[w.n].Block, w.at[w.n].Pos = block, items[i].pos
+		w.at[w.n].Block, w.at[w.n].Pos = &block.Block, items[i].pos
 		w.of[w.n] = waiting{e, items[i]}
 		w.n++
 	}
@@ -95,7 +96,7 @@ func (b *Batch) answer(e *entry, block *row.Block, items []item) {
 // flush answers the window's questions.
 func (b *Batch) flush() {
 	w := &b.window
-	row.Locate(w.at[:w.n])
+	ranges.Locate(w.at[:w.n])
 	for i := range w.of[:w.n] {
 		b.take(&w.of[i], &w.at[i])
 	}
@@ -103,7 +104,7 @@ func (b *Batch) flush() {
 }
 
 // take answers a question, whose answer is zero so far.
-func (b *Batch) take(w *waiting, q *row.Question) {
+func (b *Batch) take(w *waiting, q *ranges.Question) {
 	room := b.roomFor()
 	frames, found := q.Find(room)
 	switch err := w.e.load.opened.Err(); {

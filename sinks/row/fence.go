@@ -3,7 +3,6 @@ package row
 import (
 	"encoding/binary"
 	"fmt"
-	"math/bits"
 )
 
 // Fence says which rows a load has, packed: the number of strings in its
@@ -11,16 +10,22 @@ import (
 // its last position from the first one it speaks for; all as unsigned LEB128.
 type Fence []byte
 
-// appendFence adds a row that speaks for [from, last].
-func appendFence(f Fence, from, last uint64) Fence { return binary.AppendUvarint(f, last-from) }
+// NewFence returns the fence of a load without rows, whose dictionary has so many strings.
+func NewFence(shared int) Fence { return binary.AppendUvarint(nil, uint64(shared)) }
 
-// rows gives the dictionary's length and the last position of every row.
-func (f Fence) rows() (shared int, last []uint64, err error) {
+// Append adds a row that speaks for [from, last].
+func (f Fence) Append(from, last uint64) Fence { return binary.AppendUvarint(f, last-from) }
+
+// MaxStrings bounds the strings of a dictionary.
+const MaxStrings = 1 << 22
+
+// Rows returns the dictionary's length and the last position of every row.
+func (f Fence) Rows() (shared int, last []uint64, err error) {
 	if len(f) == 0 {
 		return 0, nil, nil
 	}
 	v, n := binary.Uvarint(f)
-	if n <= 0 || v > maxShared {
+	if n <= 0 || v > MaxStrings {
 		return 0, nil, fmt.Errorf("fence: %w: want the dictionary's length", ErrUnauthentic)
 	}
 	last = make([]uint64, 0, len(f)-n)
@@ -35,35 +40,4 @@ func (f Fence) rows() (shared int, last []uint64, err error) {
 		return 0, nil, fmt.Errorf("fence: %w: want row %d", ErrUnauthentic, len(last))
 	}
 	return int(v), last, nil
-}
-
-// search finds the part of a partition that holds a position: a table of
-// equal steps leads to a few starts, which are then halved.
-type search struct {
-	base  uint64
-	shift uint8
-	step  []uint32 // by (pos-base)>>shift: the first start in or after that step
-}
-
-// build takes the ascending starts of n parts, start(0) being the base, and
-// the last position of all.
-func (s *search) build(n int, last uint64, start func(int) uint64) {
-	s.base = start(0)
-	span := last - s.base
-	s.shift = uint8(max(0, bits.Len64(span)-bits.Len(uint(n))+1)) // about n/2 to n steps
-	s.step = make([]uint32, span>>s.shift+2)
-	i := 0
-	for k := range s.step {
-		for i < n && (start(i)-s.base)>>s.shift < uint64(k) {
-			i++
-		}
-		s.step[k] = uint32(i)
-	}
-}
-
-// within bounds the part that holds pos, base ≤ pos ≤ last: it is the last
-// with start ≤ pos among [lo, hi), or, if there is none such, lo-1.
-func (s *search) within(pos uint64) (lo, hi int) {
-	k := (pos - s.base) >> s.shift
-	return int(s.step[k]), int(s.step[k+1])
 }

@@ -149,9 +149,9 @@ func parseHex[T ~[8]byte | ~[32]byte](what, s string) (out T, err error) {
 	return out, nil
 }
 
-// appendLayout appends where places of an artifact count from: what turns an
-// address into a position.
-func appendLayout(b []byte, a *symbol.Artifact) []byte {
+// AppendLayout appends where the places of an artifact count from: they turn an address into a
+// position.
+func AppendLayout(b []byte, a *symbol.Artifact) []byte {
 	b = binary.BigEndian.AppendUint64(b, a.Base)
 	b = binary.BigEndian.AppendUint64(b, a.End)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(a.Anchors)))

@@ -22,7 +22,8 @@ const (
 
 const (
 	prefixBytes = sinks.PrefixBytes
-	keyBytes    = prefixBytes + 1 + 8
+	// KeyBytes is the length of a row key.
+	KeyBytes = prefixBytes + 1 + 8
 )
 
 // NewLoad names an attempt that begins now.
@@ -36,18 +37,12 @@ func NewLoad(now time.Time) sinks.Load {
 // LoadPrefix is what every row key of a load begins with: 24 bytes, the
 // caller's own.
 func LoadPrefix(id symbol.ID, l sinks.Load) []byte {
-	return append(append(make([]byte, 0, keyBytes), id[:]...), l[:]...)
+	return append(append(make([]byte, 0, KeyBytes), id[:]...), l[:]...)
 }
 
 // rowKey is the only place where a row key is made. last is inclusive.
 func rowKey(id symbol.ID, l sinks.Load, k Kind, last uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(LoadPrefix(id, l), byte(k)), last)
-}
-
-// exactly is the span of one key.
-func exactly(key []byte) sinks.Span {
-	stop := append(make([]byte, 0, len(key)+1), key...)
-	return sinks.Span{From: key, Stop: append(stop, 0)}
 }
 
 // The first byte of a catalog key says what the record is. Durable.

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 )
@@ -27,11 +25,6 @@ type Keyring struct {
 	mu     sync.RWMutex
 	newest uint32
 	keys   map[uint32]*storeKey
-
-	// Coders are dear to make and kept for the next load or block.
-	compressors   sync.Pool
-	decompressors sync.Pool
-	zstd          *zstd.Decoder
 }
 
 // storeKey is one version of the store key.
@@ -46,13 +39,9 @@ type storeKey struct {
 // the newest version; older ones are opened when something needs them.
 // ErrKeyless when nobody made any, ErrSealed when kek does not open them.
 func OpenKeyring(ctx context.Context, c sinks.Catalog, kek sinks.KEK) (*Keyring, error) {
-	z, err := newZstdDecoder()
-	if err != nil {
-		return nil, err
-	}
-	k := &Keyring{catalog: c, kek: kek, keys: map[uint32]*storeKey{}, zstd: z}
+	k := &Keyring{catalog: c, kek: kek, keys: map[uint32]*storeKey{}}
 	var last sinks.Row
-	err = c.List(ctx, sinks.Under([]byte{RecordStoreKey}), func(r sinks.Row) error {
+	err := c.List(ctx, sinks.Under([]byte{RecordStoreKey}), func(r sinks.Row) error {
 		last = r
 		return nil
 	})
@@ -214,16 +203,17 @@ func (k *Keyring) OpenRecord(ctx context.Context, key, value []byte) ([]byte, er
 	return s.records.open(nil, recordHeader, key, value)
 }
 
-// wrap seals a load's data key. The additional data binds it to all that an
-// answer of the load depends on besides its rows.
-func (k *Keyring) wrap(l *Loaded, id symbol.ID, secret []byte) {
+// Wrap seals a load's data key into l. The additional data binds the key to all that an answer of the
+// load depends on besides its rows, so l is complete but for the key.
+func (k *Keyring) Wrap(l *Loaded, id symbol.ID, secret *Secret) {
 	s := k.current()
 	l.KeyVersion = s.version
-	l.WrappedKey = s.wraps.seal([]byte{version1}, binding(id, l), secret)
+	l.WrappedKey = s.wraps.seal([]byte{version1}, binding(id, l), secret.data)
 }
 
-// unwrapData opens a load's data key.
-func (k *Keyring) unwrapData(id symbol.ID, l *Loaded) ([]byte, error) {
+// Unwrap opens a load's data key. ErrShredded: the key was destroyed; ErrSealed: the ring does not
+// hold the store key (see Hold), or it is another; ErrUnauthentic: l is not what was published.
+func (k *Keyring) Unwrap(id symbol.ID, l *Loaded) (*Secret, error) {
 	if len(l.WrappedKey) == 0 {
 		return nil, fmt.Errorf("load %x of %s: %w", l.Load, id, ErrShredded)
 	}
@@ -241,30 +231,30 @@ func (k *Keyring) unwrapData(id symbol.ID, l *Loaded) ([]byte, error) {
 	if len(secret) != secretBytes {
 		return nil, fmt.Errorf("data key of load %x of %s: %w: want %d bytes", l.Load, id, ErrUnauthentic, secretBytes)
 	}
-	return secret, nil
+	return &Secret{data: secret}, nil
 }
 
 // Rewrap gives a copy of l whose data key is sealed under the newest store
 // key; the rows stay as they are.
 func (k *Keyring) Rewrap(id symbol.ID, l *Loaded) (*Loaded, error) {
-	secret, err := k.unwrapData(id, l)
+	secret, err := k.Unwrap(id, l)
 	if err != nil {
 		return nil, err
 	}
 	out := *l
-	k.wrap(&out, id, secret)
+	k.Wrap(&out, id, secret)
 	return &out, nil
 }
 
 // Adopt gives a copy of l, a load of the store that from's keys are of, whose
 // data key is sealed under k's newest store key. The rows stay as they are.
 func (k *Keyring) Adopt(from *Keyring, id symbol.ID, l *Loaded) (*Loaded, error) {
-	secret, err := from.unwrapData(id, l)
+	secret, err := from.Unwrap(id, l)
 	if err != nil {
 		return nil, err
 	}
 	out := *l
-	k.wrap(&out, id, secret)
+	k.Wrap(&out, id, secret)
 	return &out, nil
 }
 
@@ -272,21 +262,7 @@ func (k *Keyring) Adopt(from *Keyring, id symbol.ID, l *Loaded) (*Loaded, error)
 // end, anchors and the hash of the fence.
 func binding(id symbol.ID, l *Loaded) []byte {
 	b := append(LoadPrefix(id, l.Load), 0)
-	b = appendLayout(b, &l.Artifact)
+	b = AppendLayout(b, &l.Artifact)
 	sum := sha256.Sum256(l.Fence)
 	return append(b, sum[:]...)
-}
-
-func (k *Keyring) compressor() *compressor {
-	if c, ok := k.compressors.Get().(*compressor); ok {
-		return c
-	}
-	return newCompressor()
-}
-
-func (k *Keyring) decompressor() *decompressor {
-	if d, ok := k.decompressors.Get().(*decompressor); ok {
-		return d
-	}
-	return &decompressor{zstd: k.zstd}
 }

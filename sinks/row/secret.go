@@ -12,26 +12,32 @@ import (
 // forClasses derives the key that classes get their positions with.
 const forClasses = "symlake 1 classes"
 
-// Secret is the data key of a load to be. It is made before the load where positions depend on it.
+// Secret is the data key of a load. It is made before the load where positions depend on it. Safe for
+// concurrent use.
 type Secret struct {
 	data  []byte
-	names *namer
+	once  sync.Once
+	names *namer // made by once: most loads have no classes
 }
 
 // NewSecret makes a data key.
-func NewSecret() (*Secret, error) {
+func NewSecret() *Secret {
 	s := &Secret{data: make([]byte, secretBytes)}
 	rand.Read(s.data) // never fails: it stops the process instead
-	return s, s.derive()
+	return s
 }
 
-func (s *Secret) derive() (err error) {
-	s.names, err = newNamer(s.data)
-	return err
+// Position returns the position of a class, by its name in the program.
+func (s *Secret) Position(class string) uint64 {
+	s.once.Do(func() {
+		names, err := newNamer(s.data)
+		if err != nil {
+			panic(err) // the length of the key is a constant
+		}
+		s.names = names
+	})
+	return s.names.position(class)
 }
-
-// Position is that of a class, by its name in the program. Safe for concurrent use.
-func (s *Secret) Position(class string) uint64 { return s.names.position(class) }
 
 // namer gives classes their positions: the first 8 bytes of an HMAC of the name.
 type namer struct{ macs sync.Pool }

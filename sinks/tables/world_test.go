@@ -19,6 +19,8 @@ import (
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/dictionary"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // world is a store of made-up artifacts whose reads are counted.
@@ -68,11 +70,11 @@ func newWorld(t testing.TB, artifacts, functions int) *world {
 		batch, err := inner.Blocks.Begin(t.Context())
 		must(t, err)
 		defer batch.Abort()
-		table := row.Table{Strings: []string{"", "cart.cpp"}, Runs: []uint32{0, uint32(functions)}}
+		table := dictionary.Table{Strings: []string{"", "cart.cpp"}, Runs: []uint32{0, uint32(functions)}}
 		for i := range functions {
 			table.Strings, table.Runs = append(table.Strings, functionName(n, i)), append(table.Runs, 1)
 		}
-		enc, err := row.NewEncoder(ring, &a, row.NewLoad(time.Now()), table, batch.Write)
+		enc, err := loads.NewEncoder(ring, &a, row.NewLoad(time.Now()), nil, table, batch.Write)
 		must(t, err)
 		for i := range functions {
 			start := uint64(i) * functionBytes

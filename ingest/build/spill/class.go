@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/classes"
 )
 
 // maxClassStrings bounds the names of classes and types that a mapping's rows may share; the others stand where
@@ -27,7 +27,7 @@ func (l *Lane) encodeClass(c *symbol.Class) (position uint64, err error) {
 		}
 	}
 	if l.packer == nil {
-		l.packer = row.NewPacker(l.share)
+		l.packer = classes.NewPacker(l.share)
 		l.near = make([]near, nearStrings)
 		l.kept += nearStrings * int64(unsafe.Sizeof(near{}))
 		l.s.o.Budget.Force(nearStrings * int64(unsafe.Sizeof(near{})))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/classes"
 )
 
 const (
@@ -48,8 +48,8 @@ type Lane struct {
 	text   []string  // of the run being added
 	batch  batch
 
-	packer *row.Packer // nil: no class came yet
-	near   []near      // strings of classes that were shared lately, by hash
+	packer *classes.Packer // nil: no class came yet
+	near   []near          // strings of classes that were shared lately, by hash
 }
 
 type use struct{ id, run uint32 } // run: the last that used it, from 1

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/classes"
 )
 
 // cursor walks one sorted piece: a list of a lane's refs, or a segment on disk.
@@ -139,7 +139,7 @@ func (m *Merge) next(into *symbol.Run, marks *[]symbol.Mark) (o Order, ok bool, 
 
 // NextClass does with classes what Next does with code. The class stays readable until the call after
 // the next.
-func (m *Merge) NextClass(into *row.Packed) (o Order, ok bool, err error) {
+func (m *Merge) NextClass(into *classes.Packed) (o Order, ok bool, err error) {
 	if len(m.h) == 0 {
 		return 0, false, nil
 	}

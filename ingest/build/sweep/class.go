@@ -4,21 +4,21 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/classes"
 )
 
 // ClassSource hands out packed classes in the order of their positions, classes of one position in the order of
 // their mapping. The caller may still read into after the next call.
-type ClassSource[O ~uint64] func(into *row.Packed) (order O, ok bool, err error)
+type ClassSource[O ~uint64] func(into *classes.Packed) (order O, ok bool, err error)
 
 // Classes runs src to its end. Of the classes of one name, which have one position, the last one counts. What emit
 // is given is valid during the call only; its error comes back unchanged.
-func Classes[O ~uint64](src ClassSource[O], emit func(*row.Packed) error) (Counts, error) {
+func Classes[O ~uint64](src ClassSource[O], emit func(*classes.Packed) error) (Counts, error) {
 	var counts Counts
-	var read [2]row.Packed
-	var held *row.Packed     // the class read last; nil: none
-	var others []*row.Packed // of other names at its position
-	give := func(r *row.Packed) error {
+	var read [2]classes.Packed
+	var held *classes.Packed     // the class read last; nil: none
+	var others []*classes.Packed // of other names at its position
+	give := func(r *classes.Packed) error {
 		counts.Runs++
 		return emit(r)
 	}
@@ -53,18 +53,18 @@ func Classes[O ~uint64](src ClassSource[O], emit func(*row.Packed) error) (Count
 			}
 		default:
 			// Two names with one position are kept apart.
-			before, err := row.PackedName(held.Form)
+			before, err := classes.PackedName(held.Form)
 			if err != nil {
 				return counts, err
 			}
-			name, err := row.PackedName(r.Form)
+			name, err := classes.PackedName(r.Form)
 			if err != nil {
 				return counts, err
 			}
 			if before != name {
 				others, err = without(others, before)
 				if err == nil {
-					others, err = without(append(others, &row.Packed{Position: held.Position, Form: bytes.Clone(held.Form)}), name)
+					others, err = without(append(others, &classes.Packed{Position: held.Position, Form: bytes.Clone(held.Form)}), name)
 				}
 			}
 			if err != nil {
@@ -76,10 +76,10 @@ func Classes[O ~uint64](src ClassSource[O], emit func(*row.Packed) error) (Count
 }
 
 // without drops the class of that name.
-func without(classes []*row.Packed, name string) ([]*row.Packed, error) {
-	kept := classes[:0]
-	for _, r := range classes {
-		n, err := row.PackedName(r.Form)
+func without(list []*classes.Packed, name string) ([]*classes.Packed, error) {
+	kept := list[:0]
+	for _, r := range list {
+		n, err := classes.PackedName(r.Form)
 		if err != nil {
 			return nil, err
 		}

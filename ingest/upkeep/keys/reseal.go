@@ -15,6 +15,8 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/dictionary"
+	"github.com/symlake/symlake/sinks/row/loads"
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
@@ -211,10 +213,7 @@ func (r *resealer) rows(ctx context.Context, id symbol.ID, l *row.Loaded, to sin
 
 // classes sorts the classes of a load again, because their positions depend on the data key.
 func (r *resealer) classes(ctx context.Context, id symbol.ID, l *row.Loaded, to sinks.Load, b sinks.Batch) (next *row.Loaded, err error) {
-	secret, err := row.NewSecret()
-	if err != nil {
-		return nil, err
-	}
+	secret := row.NewSecret()
 	s := spill.New(spill.Options{Budget: scratch.NewBudget(r.MemoryBytes), Scratch: r.Scratch,
 		StringBytes: max(r.MemoryBytes, spill.MinStringBytes), Position: secret.Position})
 	defer func() { err = errors.Join(err, s.Close()) }()
@@ -224,7 +223,7 @@ func (r *resealer) classes(ctx context.Context, id symbol.ID, l *row.Loaded, to 
 	}
 	s.Sort()
 	t := s.Table()
-	enc, err := row.NewEncoder(r.Keyring, &l.Artifact, to, row.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers, Secret: secret}, b.Write)
+	enc, err := loads.NewEncoder(r.Keyring, &l.Artifact, to, secret, dictionary.Table{Strings: t.Strings, Runs: t.Runs, Numbers: t.Numbers}, b.Write)
 	if err != nil {
 		return nil, err
 	}

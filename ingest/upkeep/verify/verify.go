@@ -30,6 +30,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // Options names the store to read.
@@ -225,7 +226,7 @@ func (v *verifier) record(ctx context.Context, r *catalog.Record) error {
 // load reads one load back. It returns the digest of the load's content, or zero.
 func (v *verifier) load(ctx context.Context, r *catalog.Record, l *row.Loaded) (digest [32]byte) {
 	where := fmt.Sprintf("load %x of %s", l.Load, r.ID)
-	opened, err := v.Keyring.Open(r.ID, l)
+	opened, err := loads.Open(v.Keyring, r.ID, l)
 	if errors.Is(err, row.ErrShredded) {
 		v.report.Shredded++
 		return digest
@@ -244,8 +245,8 @@ func (v *verifier) load(ctx context.Context, r *catalog.Record, l *row.Loaded) (
 			return err
 		}
 		rows++
-		for i := range b.Classes() {
-			if b.ClassName(i) != "" {
+		for i := range b.Classes.Len() {
+			if b.Classes.Name(i) != "" {
 				ranges++
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/dictionary"
 )
 
 // CartID is the build-id that most tests give an image.
@@ -44,8 +44,8 @@ func (im *Image) function(i int) string {
 
 func inlined(k int) string { return fmt.Sprintf("_ZN5boost7inline%dEi", k) }
 
-func (im *Image) load() (row.Table, []symbol.Run) {
-	t := row.Table{Strings: []string{""}, Runs: []uint32{0}}
+func (im *Image) load() (dictionary.Table, []symbol.Run) {
+	t := dictionary.Table{Strings: []string{""}, Runs: []uint32{0}}
 	index := map[string]uint32{}
 	str := func(s string) uint32 {
 		at, ok := index[s]

@@ -19,6 +19,9 @@ import (
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/mem"
 	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/classes"
+	"github.com/symlake/symlake/sinks/row/dictionary"
+	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // World is a store with some artifacts, whose clock and disasters a test rules.
@@ -131,7 +134,7 @@ func (w *World) write(im *Image) *row.Loaded {
 	w.Must(err)
 	defer batch.Abort()
 	table, runs := im.load()
-	enc, err := row.NewEncoder(w.Ring, &im.Artifact, row.NewLoad(w.Now()), table, batch.Write)
+	enc, err := loads.NewEncoder(w.Ring, &im.Artifact, row.NewLoad(w.Now()), nil, table, batch.Write)
 	w.Must(err)
 	for i := range runs {
 		w.Must(enc.Add(&runs[i]))
@@ -218,20 +221,19 @@ func MappingOf(n int) []*symbol.Class {
 }
 
 // PublishClasses stores a mapping and makes it findable.
-func (w *World) PublishClasses(classes []*symbol.Class) symbol.ID {
+func (w *World) PublishClasses(all []*symbol.Class) symbol.ID {
 	w.T.Helper()
 	a := symbol.Artifact{ID: symbol.NewID(symbol.R8, "cafe"), Kind: symbol.R8, Canonical: "cafe"}
-	secret, err := row.NewSecret()
-	w.Must(err)
-	classes = slices.Clone(classes)
-	slices.SortFunc(classes, func(x, y *symbol.Class) int { return cmp.Compare(secret.Position(x.Name), secret.Position(y.Name)) })
+	secret := row.NewSecret()
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(x, y *symbol.Class) int { return cmp.Compare(secret.Position(x.Name), secret.Position(y.Name)) })
 	batch, err := w.Store.Blocks.Begin(w.ctx())
 	w.Must(err)
-	enc, err := row.NewEncoder(w.Ring, &a, row.NewLoad(w.Now()), row.Table{Strings: []string{""}, Runs: []uint32{0}, Secret: secret}, batch.Write)
+	enc, err := loads.NewEncoder(w.Ring, &a, row.NewLoad(w.Now()), secret, dictionary.Table{Strings: []string{""}, Runs: []uint32{0}}, batch.Write)
 	w.Must(err)
-	packer := row.NewPacker(nil)
-	for _, c := range classes {
-		w.Must(enc.AddClass(&row.Packed{Position: secret.Position(c.Name), Form: packer.Append(nil, c)}))
+	packer := classes.NewPacker(nil)
+	for _, c := range all {
+		w.Must(enc.AddClass(&classes.Packed{Position: secret.Position(c.Name), Form: packer.Append(nil, c)}))
 	}
 	loaded, err := enc.Close()
 	w.Must(err)
@@ -263,11 +265,11 @@ func (w *World) RowKey(im *Image, pos uint64) []byte {
 	return span.From
 }
 
-func (w *World) Opened(im *Image) *row.Opened {
+func (w *World) Opened(im *Image) *loads.Opened {
 	w.T.Helper()
 	rec, err := w.Catalog.Artifacts.Get(w.ctx(), im.ID)
 	w.Must(err)
-	opened, err := w.Ring.Open(im.ID, rec.Published)
+	opened, err := loads.Open(w.Ring, im.ID, rec.Published)
 	w.Must(err)
 	return opened
 }

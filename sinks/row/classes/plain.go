@@ -1,0 +1,138 @@
+package classes
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/internal/column"
+)
+
+// The plain form of a class is what a load's digest is made of. See "Digest" in the package doc.
+
+// The first number of a plain class.
+const (
+	plainSynthesized = 1
+	plainFacts       = 2
+)
+
+// plain writes the plain form of classes. One goroutine. The zero value is not ready: newPlain.
+type plain struct {
+	methods *methods
+	numbers []int32 // by member of the class that was written last: its method, as they first occur
+}
+
+func newPlain() *plain { return &plain{methods: newMethods()} }
+
+// append appends the plain form of c.
+func (p *plain) append(b []byte, c *symbol.Class) []byte {
+	flags := uint64(0)
+	if c.Synthesized {
+		flags |= plainSynthesized
+	}
+	if c.Facts != nil {
+		flags |= plainFacts
+	}
+	b = binary.AppendUvarint(b, flags)
+	b = putString(b, c.Name)
+	b = putString(b, c.Original)
+	b = putString(b, c.File)
+	if f := c.Facts; f != nil {
+		b = putString(b, f.Version)
+		b = putStrings(b, f.Packages)
+	}
+	p.methods.reset()
+	p.numbers = p.numbers[:0]
+	b = putNumber(b, len(c.Members))
+	name := ""
+	for i := range c.Members {
+		m := &c.Members[i]
+		form, number, isNew := p.methods.find(b, m.Method)
+		p.numbers = append(p.numbers, number)
+		if b = form; !isNew {
+			b = putNumber(b, int(number)+1)
+		}
+		if m.Name == name && i > 0 {
+			b = append(b, 0)
+		} else {
+			b = putNumber(b, len(m.Name)+1)
+			b = append(b, m.Name...)
+			name = m.Name
+		}
+		b = append(b, m.Lines.Count|m.From.Count<<2|min(1, byte(len(m.Rules)))<<4)
+		b = putLines(b, m.Lines)
+		b = putLines(b, m.From)
+		if len(m.Rules) > 0 {
+			b = putRules(b, m.Rules)
+		}
+	}
+	b = putNumber(b, len(c.Files))
+	for _, f := range c.Files {
+		b = putString(putString(b, f.Class), f.File)
+	}
+	return b
+}
+
+// putMethod appends a method that was not there before.
+func putMethod(b []byte, m *symbol.Method) []byte {
+	field := byte(0)
+	if m.Field {
+		field = 1
+	}
+	b = append(b, 0, field)
+	b = putString(b, m.Class)
+	b = putString(b, m.Original)
+	b = putString(b, m.Type)
+	b = putString(b, m.Params)
+	return b
+}
+
+func putNumber(b []byte, v int) []byte {
+	if v < 0x80 {
+		return append(b, byte(v))
+	}
+	return binary.AppendUvarint(b, uint64(v))
+}
+
+func putString(b []byte, s string) []byte { return append(putNumber(b, len(s)), s...) }
+
+func putStrings(b []byte, list []string) []byte {
+	b = putNumber(b, len(list))
+	for _, s := range list {
+		b = putString(b, s)
+	}
+	return b
+}
+
+func putLines(b []byte, l symbol.Lines) []byte {
+	if l.Count > 0 {
+		b = putNumber(b, int(l.First))
+	}
+	if l.Count > 1 {
+		b = binary.AppendUvarint(b, column.Zigzag(int64(l.Last)-int64(l.First)))
+	}
+	return b
+}
+
+func putRules(b []byte, rules []symbol.Rule) []byte {
+	b = putNumber(b, len(rules))
+	for i := range rules {
+		r := &rules[i]
+		undeclared := 0
+		if r.Undeclared {
+			undeclared = 1
+		}
+		b = putNumber(b, int(r.Kind)<<1|undeclared)
+		b = putStrings(b, r.Conditions)
+		b = putStrings(b, r.Actions)
+		b = putNumber(b, len(r.Positions))
+		for _, p := range r.Positions {
+			b = putNumber(putNumber(b, int(p.Outline)), int(p.Line))
+		}
+		b = putString(b, r.Text)
+	}
+	return b
+}
+
+// stringOf is b as a string that shares its bytes.
+func stringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
