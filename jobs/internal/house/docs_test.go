@@ -24,10 +24,6 @@ var (
 // coming are folders that documents name already and that are still being made.
 var coming = map[string]bool{
 	"formats/report/all": true,
-	"ingest/build":       true,
-	"ingest/publish":     true,
-	"sinks/answer":       true,
-	"sinks/lake":         true,
 }
 
 // invented is the name of the parts that CONTRIBUTING adds as examples.
