@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Options says where symbols go and what a run may cost.
+// Options says where symbols go and how much a run may cost.
 type Options struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
@@ -38,11 +38,11 @@ type Options struct {
 	Deadline time.Time
 	// ObjectTime is the time after which the run rejects an object (0: an hour).
 	ObjectTime time.Duration
-	// Shard of Shards: only objects whose key hashes to it (Shards 0: all).
+	// Shard selects the objects with keys that hash to Shard of Shards (Shards 0: all).
 	Shard, Shards int
-	// Only, when not nil, are the objects to take, by URL; nothing is listed.
+	// Only, when not nil, are the objects to take, by URL. Nothing is listed.
 	Only []string
-	// HintsOnly takes what the sources' hints name, and lists nothing.
+	// HintsOnly takes the objects that the sources' hints name, and lists nothing.
 	HintsOnly bool
 	// Rederive takes objects that older parsers loaded, worst quality first, instead of new objects.
 	Rederive bool

@@ -61,7 +61,7 @@ func (j *job) work(ctx context.Context, tasks []*discover.Task, workers int) err
 }
 
 // leaveAll notes the objects that the run did not get to. If the run was asked to stop, it notes only
-// those whose attempt it had noted.
+// objects with a noted attempt.
 func (j *job) leaveAll(ctx context.Context, rest []*discover.Task) error {
 	j.tally.Write(func(r *report.Report) { r.Objects.Pending += len(rest) })
 	if j.o.DryRun {

@@ -1,9 +1,9 @@
 // Package build makes the rows of an object's artifacts.
 //
-// A Builder opens an object and its members, decides about each artifact by what is published already
-// (claim), explodes it into sorted and swept runs (spill, sweep), encodes these as rows, and hands the
-// load to a publisher. A format whose runs are in order is encoded as it is exploded. Companions are
-// found beside the object, or by their id in the ledger.
+// A Builder opens an object and its members. It compares each artifact with the published load (claim),
+// explodes it into sorted and swept runs (spill, sweep), encodes these as rows, and hands the load to a
+// publisher. If a format gives its runs in order, the builder encodes them as it explodes them. It
+// finds companions beside the object, or by their id in the ledger.
 package build
 
 import (
@@ -37,7 +37,7 @@ type Builder struct {
 	Names   func(url string, meta map[string]string) (app, build string)
 	Account row.WorkerID // tells what this run does
 	Now     func() time.Time
-	Force   bool // load what is loaded, too
+	Force   bool // load again all loaded artifacts
 	DryRun  bool // publish nothing
 
 	Workers     int   // objects at once, and parts exploded at once

@@ -13,7 +13,7 @@ import (
 )
 
 // claim decides about an artifact before it is exploded. Package trust tells which source wins. A
-// changed object replaces its own earlier load, whatever its rank.
+// changed object replaces its own earlier load, of any rank.
 func (x *object) claim(rec *catalog.Record, b bid) trust.Verdict {
 	f, a, member, force := b.format, b.Artifact, b.member, x.b.Force
 	if rec == nil {

@@ -40,8 +40,8 @@ func (k takers) class(c *classes.Packed, t *dictionary.Table) error {
 	return k.lakeClass(unpacked)
 }
 
-// beside returns a function that gives runs to all takers, and one that waits for them and is called in
-// any case. The lake is written beside the caller, and with aside so are the rows.
+// beside returns a function that gives runs to all takers, and a function that waits for them. The
+// caller calls end in any case. The lake is written beside the caller, and with aside so are the rows.
 func (k takers) beside(aside bool) (take func(*symbol.Script) error, end func() error) {
 	switch {
 	case aside && k.lake != nil:

@@ -174,7 +174,7 @@ func (w *Waits) end(ctx context.Context, wait Wait) error {
 	return w.Catalog.Waiters.Remove(ctx, wait.Companion, wait.Waiter)
 }
 
-// endFound removes the waiters of earlier attempts at x whose companions x found this time: a process
+// endFound removes the waiters of earlier attempts at x for companions that x found this time: a process
 // that died may have left a waiter that nothing else would end.
 func (w *Waits) endFound(ctx context.Context, x *outcome.Object) error {
 	if !x.Task.Seen {
@@ -242,7 +242,7 @@ func Owed(ctx context.Context, c *catalog.Catalog) (map[string][]*catalog.Obliga
 }
 
 // Tasks returns the tasks that derive objects of this run's sources again, for obligations (owed, by
-// URL) whose companion is within reach.
+// URL) with a companion within reach.
 func (w *Waits) Tasks(ctx context.Context, l *discover.Lister, owed map[string][]*catalog.Obligation) ([]*discover.Task, error) {
 	urls := slices.DeleteFunc(slices.Sorted(maps.Keys(owed)), func(url string) bool { return !w.Sources.Have(url) })
 	tasks, errs := make([]*discover.Task, len(urls)), make([]error, len(urls))
@@ -270,8 +270,8 @@ func (w *Waits) task(ctx context.Context, l *discover.Lister, url string, owed [
 	return l.OwedTask(ctx, w.Sources, old, owed)
 }
 
-// reachable returns the obligations of an object whose companion lies in a source of this run, or is
-// gone. known remembers the answers about companions: many objects wait for one.
+// reachable returns the obligations of an object with a companion that lies in a source of this run, or
+// is gone. known remembers the answers about companions: many objects wait for one.
 func (w *Waits) reachable(ctx context.Context, asker row.Standing, owed []*catalog.Obligation, known *sync.Map) (here []*catalog.Obligation, err error) {
 	type question struct {
 		companion string

@@ -37,7 +37,7 @@ func (c *Crew) CountElsewhere() int {
 	return c.elsewhere
 }
 
-// PassOver leaves out of the first n tasks those that other workers have begun since the listing. One
+// PassOver leaves out the tasks, of the first n, that other workers have begun since the listing. One
 // look at that stretch of the ledger is cheaper than n swaps that fail.
 func (c *Crew) PassOver(ctx context.Context, tasks []*discover.Task, n int) ([]*discover.Task, error) {
 	n = min(n, len(tasks))
@@ -85,8 +85,8 @@ func (c *Crew) countBack(n int) {
 	c.elsewhere += n
 }
 
-// TakeOver looks again at the objects of other workers, and gives take those of dead workers. It
-// waits, no longer than a lease, for workers of which it cannot tell yet whether they live.
+// TakeOver looks again at the objects of other workers, and gives the objects of dead workers to take.
+// If it cannot tell yet whether a worker lives, it waits, no longer than a lease.
 func (c *Crew) TakeOver(ctx context.Context, late func() bool, take discover.Take) error {
 	for {
 		tasks := c.takeTasks()

@@ -113,7 +113,7 @@ func (p *NamePattern) Find(key string) (app, build string) {
 	return m[p.re.SubexpIndex("app")], m[p.re.SubexpIndex("build")]
 }
 
-// ShardOf says which of n shards a key belongs to: the same for all who ask.
+// ShardOf says which of n shards a key belongs to: the same on all hosts.
 func ShardOf(key string, n int) int {
 	if n <= 1 {
 		return 0

@@ -31,8 +31,8 @@ type Lister struct {
 	Formats []*formats.Format
 	Now     func() time.Time
 
-	Shard, Shards int      // only objects whose key hashes to Shard of Shards (Shards 0: all)
-	Only          []string // these objects alone, by URL; nil: whatever is new
+	Shard, Shards int      // only objects with a key that hashes to Shard of Shards (Shards 0: all)
+	Only          []string // these objects alone, by URL; nil: all new ones
 	HintsOnly     bool     // objects that hints name; nothing is listed
 	Rederive      bool     // objects that older parsers read, worst quality first
 	Force         bool     // loaded and forgotten objects, too

@@ -15,7 +15,7 @@ const (
 	// listers is how many spans of a remote listing are read at once.
 	listers = 4
 	// splitKeys is how many keys of a span are read before part of it is given away: finding out
-	// what is left of a few pages is not worth a request.
+	// the rest of a few pages is not worth a request.
 	splitKeys = 4000
 )
 

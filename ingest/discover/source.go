@@ -20,7 +20,7 @@ type Source struct {
 	Exclude []string
 	Names   string // pattern that finds APP and BUILD in keys: "android/{app}/{build}/**"
 
-	// Owner and Rank say whose the source is and how far symlake trusts it beside other sources. Only
+	// Owner and Rank name the source's owner, and how far symlake trusts it beside other sources. Only
 	// the same owner or a higher rank replaces a published load. Sources without an owner belong to
 	// one common owner.
 	Owner string
@@ -57,7 +57,7 @@ type Hint struct {
 	Token string // identifies the message to its sender
 }
 
-// CheckedSource is a Source whose patterns parse.
+// CheckedSource is a Source with patterns that parse.
 type CheckedSource struct {
 	Source
 	Prefix string // the URLs of its objects begin with it
@@ -130,7 +130,7 @@ func NewSources(srcs []Source) (Sources, error) {
 }
 
 // Of returns the source that a URL, or a place in it ("URL!member"), belongs to: of nested sources
-// the innermost, of equal ones the first whose globs accept the key. nil: there is none.
+// the innermost, of equal ones the first with globs that accept the key. nil: there is none.
 //
 // takes reports whether the globs of the source accept the key. If they do not, the object lies in
 // the source's bucket, but in a source that this run does not have.
@@ -156,7 +156,7 @@ func (all Sources) Have(place string) bool {
 }
 
 // Standing returns the standing of a place. If no source has the place, the ledger's answer counts
-// (known; nil: nobody asked the ledger).
+// (known; nil: the ledger was not asked).
 func (all Sources) Standing(place string, known map[string]row.Standing) (s row.Standing, is bool) {
 	if from, takes := all.Of(place); takes {
 		return from.Standing(), true

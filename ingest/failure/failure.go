@@ -1,4 +1,4 @@
-// Package failure tells whose fault an error is: the object's own, or the environment's.
+// Package failure tells errors of an object from errors of the environment.
 package failure
 
 import (

@@ -87,7 +87,7 @@ func (j *Journal) Begin(ctx context.Context, t *discover.Task) (ok bool, err err
 	return ok, err
 }
 
-// Rename adds or removes an object's names after its state changed to that of o. before: it had its
+// Rename adds or removes an object's names after it changed to the state of o. before: it had its
 // names.
 func (j *Journal) Rename(ctx context.Context, before bool, o *catalog.Object) error {
 	if j.DryRun {

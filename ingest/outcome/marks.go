@@ -35,7 +35,7 @@ type marks struct {
 	brought []string        // keys under which other objects may wait for it
 }
 
-// Marks returns a copy of what is noted.
+// Marks returns a copy of the notes.
 func (m *marks) Marks() Marks {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -54,7 +54,7 @@ type Object struct {
 	waits     int // of these, loads that only the lake lacks
 	ended     bool
 	endedAt   time.Time
-	noted     bool // the ledger says that it is published
+	noted     bool // in the ledger, as published
 	abandoned bool // its work does not end, and the run does not wait for it
 }
 

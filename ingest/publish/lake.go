@@ -41,7 +41,7 @@ type Batch struct {
 
 	since  time.Time
 	ranges uint64
-	busy   int                        // loads whose fate is not known
+	busy   int                        // loads that may still be published
 	loads  map[symbol.ID][]sinks.Load // that were published, some perhaps replaced since; none: facts alone
 	wait   []*outcome.Object          // one each for what it handed over
 	full   bool
@@ -91,7 +91,7 @@ func (p *Publisher) GiveBatch(b *Batch, ranges uint64, failed bool) {
 	}
 }
 
-// decide tells a batch whether a load whose rows it has was published. If so, x waits for the batch.
+// decide tells a batch whether one of its loads was published. If so, x waits for the batch.
 // due reports whether the batch is to be committed.
 func (k *batches) decide(b *Batch, x *outcome.Object, id symbol.ID, l sinks.Load, published bool) (due bool) {
 	k.mu.Lock()

@@ -67,7 +67,7 @@ type Publisher struct {
 // owner is the owner of this worker's loads in records.
 func (p *Publisher) owner() string { return p.Who + "/" + p.Journal.Worker.String() }
 
-// Load is a load whose rows are made and not visible yet. Its builder fills the exported fields.
+// Load is a load with rows that are made and not visible yet. Its builder fills the exported fields.
 type Load struct {
 	Object   *outcome.Object
 	Artifact symbol.ID
@@ -192,7 +192,7 @@ func (p *Publisher) note(ctx context.Context, l *Load) {
 	}
 }
 
-// End ends an object, of which nothing more is handed over, once all of its loads are done.
+// End ends an object that hands no more loads over, once all of its loads are done.
 func (p *Publisher) End(ctx context.Context, x *outcome.Object, err error) {
 	if x.End(err) {
 		p.finish(ctx, x)

@@ -47,8 +47,8 @@ func (p *Publisher) enter(ctx context.Context, l *Load) error {
 	}
 }
 
-// publish makes a load visible whose rows are durable: names and waiters, then one compare-and-set of
-// the record.
+// publish makes a load with durable rows visible: names and waiters, then one compare-and-set of the
+// record.
 func (p *Publisher) publish(ctx context.Context, l *Load) error {
 	if err := p.Lease.Check(ctx); err != nil {
 		return err
@@ -135,8 +135,7 @@ func (p *Publisher) Verdict(rec *catalog.Record, l *row.Loaded, accepted string)
 	return trust.Between(rec, l, accepted, p.Force)
 }
 
-// rule notes a verdict on l beside the load that old publishes, and in next whose the artifact is
-// then.
+// rule notes a verdict on l beside the load that old publishes, and the artifact's new owner in next.
 func (p *Publisher) rule(l *Load, v trust.Verdict, old, next *catalog.Record) {
 	l.kept, l.held, l.keptOut, l.overruled, l.Loaded.Claim = v != trust.Load && v != trust.Extend, "", nil, nil, nil
 	switch {
@@ -171,7 +170,7 @@ func warnOverruled(l *Load) {
 // demote notes in the ledger that l replaces was (nil: nothing).
 //
 // The ledger says "loaded" of an object for the artifacts that are answered from it, and "kept" for
-// those that another object won, whichever came first. The winner demotes the loser before its record
+// artifacts that another object won, in any order. The winner demotes the loser before its record
 // changes, so that a death in between leaves nothing undone, and once more after it. The loser looks
 // at the record after its own entry is written. So the later of the two sees the other.
 func (p *Publisher) demote(ctx context.Context, l *Load, was *row.Loaded) error {
@@ -181,7 +180,7 @@ func (p *Publisher) demote(ctx context.Context, l *Load, was *row.Loaded) error 
 	return ledger.Demote(ctx, p.Catalog, was.Source.URL, l.Artifact, was.Source.Member)
 }
 
-// arrive tells that this run brought an artifact whose name look-ups had asked for.
+// arrive tells that this run brought a name that look-ups had asked for.
 func (p *Publisher) arrive(name string, id symbol.ID) {
 	if w := p.Wanted.Arrive(name); w != nil {
 		p.Tally.Write(func(r *report.Report) { r.AddWanted(w, id) })

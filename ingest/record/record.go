@@ -67,7 +67,7 @@ func IsFrom(l *row.Loaded, url, member string) bool {
 	return l.Source.URL == url && l.Source.Member == member
 }
 
-// ClaimedBy returns a copy of p whose artifact belongs to a source of standing s.
+// ClaimedBy returns a copy of p that gives its artifact to a source of standing s.
 func ClaimedBy(p *row.Loaded, s row.Standing) *row.Loaded {
 	next := *p
 	next.Claim = &s

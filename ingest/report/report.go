@@ -25,7 +25,7 @@ type Report struct {
 	Accounts []string `json:"accounts,omitempty"` // of a sum
 	Runs     []string `json:"runs,omitempty"`     // of a sum
 	Attempts int      `json:"attempts,omitempty"` // of the run, in this sum; 0: one
-	// Recounted counts the dead processes whose work was counted from the ledger.
+	// Recounted is the number of dead processes. The ledger told their work.
 	Recounted int      `json:"recounted,omitempty"`
 	Error     string   `json:"error,omitempty"`  // why the run did not do its work
 	Errors    []string `json:"errors,omitempty"` // of the runs of a sum

@@ -28,7 +28,7 @@ type Demand struct {
 	asked  map[symbol.ID]bool
 }
 
-// Missing counts a frame whose image is not in the store: the image's name, its file, the kind of
+// Missing counts a frame of an image that is not in the store: the image's name, its file, the kind of
 // stack.
 func (d *Demand) Missing(name, file, kind string, now time.Time) {
 	name = Key(name)

@@ -1,6 +1,6 @@
 // Package spill sorts the runs of one object: lanes take them in any order
 // from any number of workers, [Sorter.Merge] hands them back ordered by start,
-// rank, part and sequence. It knows nothing of overlaps (ingest/sweep does) or
+// rank, part and sequence. It knows nothing of overlaps (build/sweep does) or
 // rows.
 //
 // Invariants:
@@ -25,7 +25,7 @@ import (
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
-// Order is what settles a tie of runs: rank, then part, then sequence within
+// Order settles a tie of runs: rank, then part, then sequence within
 // the part. The lower one wins.
 type Order uint64
 

@@ -2,7 +2,7 @@
 // ascending runs come out. Of the runs that hold a position, the run of the lowest
 // order answers it.
 //
-// It leaves sorting to ingest/spill and rows to sinks/row. Invariants:
+// It leaves sorting to build/spill and rows to sinks/row. Invariants:
 //   - the answer of a position depends on the runs only, never on how they
 //     were cut or in which order equal starts came;
 //   - the output ascends and is disjoint; a run's ranges are contiguous, and
@@ -28,7 +28,7 @@ type Source[O ~uint64] func(into *symbol.Run) (order O, ok bool, err error)
 // ScriptSource hands out runs of a script, as Source does with code.
 type ScriptSource[O ~uint64] func(into *symbol.Script) (order O, ok bool, err error)
 
-// Counts is what the runs that came out hold, for a load's quality.
+// Counts counts the contents of the resulting runs, for a load's quality.
 type Counts struct {
 	Runs, Ranges uint64
 	Covered      uint64 // bytes with an answer
@@ -40,7 +40,7 @@ type Counts struct {
 // alone (Limits.RunRanges) takes 32 MiB; real objects hold a few KiB.
 const maxOpenBytes = 256 << 20
 
-// maxOpenRuns bounds how many they are: each that comes moves those behind its place.
+// maxOpenRuns bounds their number: each new run moves the runs behind its place.
 const maxOpenRuns = 1 << 16
 
 // open is a run that still has something to say.

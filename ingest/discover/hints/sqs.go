@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// receive is the most that SQS gives at once, and takeMessages about what one Take gives.
+	// SQS gives at most receive messages at once, and one Take about takeMessages.
 	receive      = 10
 	takeMessages = 100
 	// waitSeconds lets a message on its way come; visibleSeconds is how long others do not see a taken message: should the

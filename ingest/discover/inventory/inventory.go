@@ -72,7 +72,7 @@ func ReadManifest(ctx context.Context, b bucket.Bucket, key string) (*Manifest, 
 	return m, nil
 }
 
-// Read emits the objects of an inventory, with whole URLs ("s3://bucket/key") as keys. b is the bucket that it is written to,
+// Read emits the objects of an inventory, with whole URLs ("s3://bucket/key") as keys. b is the bucket of the inventory,
 // from its root. Old versions and delete markers are left out. emit's error comes back unchanged.
 func (m *Manifest) Read(ctx context.Context, b bucket.Bucket, emit func(bucket.Entry) error) error {
 	for _, f := range m.Files {
