@@ -72,7 +72,7 @@ func (c *copier) rows(ctx context.Context, it *item, b sinks.Batch) error {
 	if err != nil {
 		return err
 	}
-	if src == nil || src.Published == nil || src.Published.Load != it.load {
+	if !publishes(src, it.load) {
 		it.err = errors.New("the source has published another load meanwhile: load again")
 		return nil
 	}
@@ -114,7 +114,7 @@ func (c *copier) makeVisible(ctx context.Context, it *item) error {
 		if err != nil {
 			return err
 		}
-		if src != nil && src.Published != nil && src.Published.Load == it.load {
+		if publishes(src, it.load) {
 			return c.publish(ctx, src)
 		}
 		it.err = errors.New("the source has published another load meanwhile: load again")
@@ -131,7 +131,7 @@ func (c *copier) giveUp(ctx context.Context, it *item) error {
 			return err
 		}
 		next := record.Copy(old, it.id)
-		at := slices.IndexFunc(next.Progress, func(p catalog.Progress) bool { return p.Load == it.load && p.Owner == c.Owner })
+		at := record.Entry(next, it.load, c.Owner)
 		if at < 0 {
 			return nil
 		}
@@ -168,33 +168,13 @@ func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 		if err != nil {
 			return err
 		}
-		if old != nil && old.Published != nil && old.Published.Load == loaded.Load {
+		if publishes(old, loaded.Load) {
 			c.count(&n.Copied) // this copy's answer was lost, or another copy was faster
 			return nil
 		}
-		at := -1
-		if old != nil {
-			at = slices.IndexFunc(old.Progress, func(p catalog.Progress) bool {
-				return p.Load == loaded.Load && p.Owner != record.Doomed && p.Owner != record.Superseded
-			})
-		}
-		if at < 0 {
-			return fmt.Errorf("publish artifact %s: %w", src.ID, record.ErrLost)
-		}
-		next := record.Copy(old, src.ID)
-		next.Names = record.UnionNames(next.Names, src.Names)
-		v := c.claim(src, old)
-		if !c.apply(v, old, next, loaded) { // another ingest was faster
-			next.Progress[at].Owner, next.Progress[at].Lease = record.Superseded, c.Now()
-		} else {
-			if err := c.demote(ctx, src.ID, loaded, old.Published); err != nil {
-				return err
-			}
-			next.Progress = slices.Delete(next.Progress, at, at+1)
-			if p := old.Previous; p != nil && p.Load != loaded.Load {
-				next.Progress = append(next.Progress, catalog.Progress{Load: p.Load, Owner: record.Superseded, Lease: c.Now()})
-			}
-			next.Previous, next.Published, next.State = old.Published, loaded, src.State
+		next, v, err := c.successor(ctx, src, old, loaded)
+		if err != nil {
+			return err
 		}
 		err = c.to.Artifacts.Swap(ctx, old, next)
 		if errors.Is(err, sinks.ErrConflict) && ctx.Err() == nil {
@@ -202,20 +182,57 @@ func (c *copier) publish(ctx context.Context, src *catalog.Record) error {
 		}
 		if err != nil {
 			now, rerr := c.to.Artifacts.Get(ctx, src.ID)
-			if rerr != nil || now == nil || now.Published == nil || now.Published.Load != loaded.Load {
+			if rerr != nil || !publishes(now, loaded.Load) {
 				return err
 			}
 		}
-		if v == trust.Dispute {
+
+		switch {
+		case v == trust.Dispute:
 			return c.recordConflict(ctx, src, old)
-		}
-		if next.Published == nil || next.Published.Load != loaded.Load {
+		case !publishes(next, loaded.Load):
 			c.count(&n.Kept)
 			return nil
 		}
 		c.count(&n.Copied)
 		return c.demote(ctx, src.ID, loaded, old.Published)
 	}
+}
+
+// publishes reports whether a record publishes a load. The record may be nil.
+func publishes(r *catalog.Record, l sinks.Load) bool {
+	return r != nil && r.Published != nil && r.Published.Load == l
+}
+
+// successor returns the target's record after old, with the verdict on loaded: the record publishes
+// loaded, or leaves its rows to gc. In the first case the ledger says already what loaded replaces.
+func (c *copier) successor(ctx context.Context, src, old *catalog.Record, loaded *row.Loaded) (*catalog.Record, trust.Verdict, error) {
+	at := -1
+	if old != nil {
+		at = slices.IndexFunc(old.Progress, func(p catalog.Progress) bool {
+			return p.Load == loaded.Load && p.Owner != record.Doomed && p.Owner != record.Superseded
+		})
+	}
+	if at < 0 {
+		return nil, 0, fmt.Errorf("publish artifact %s: %w", src.ID, record.ErrLost)
+	}
+
+	next := record.Copy(old, src.ID)
+	next.Names = record.UnionNames(next.Names, src.Names)
+	v := c.claim(src, old)
+	if !c.apply(v, old, next, loaded) { // another ingest was faster
+		next.Progress[at].Owner, next.Progress[at].Lease = record.Superseded, c.Now()
+		return next, v, nil
+	}
+	if err := c.demote(ctx, src.ID, loaded, old.Published); err != nil {
+		return nil, 0, err
+	}
+	next.Progress = slices.Delete(next.Progress, at, at+1)
+	if p := old.Previous; p != nil && p.Load != loaded.Load {
+		next.Progress = append(next.Progress, catalog.Progress{Load: p.Load, Owner: record.Superseded, Lease: c.Now()})
+	}
+	next.Previous, next.Published, next.State = old.Published, loaded, src.State
+	return next, v, nil
 }
 
 // lacksEntry reports whether a load comes without the ledger entry of its object: single artifacts
