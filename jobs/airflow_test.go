@@ -181,7 +181,7 @@ func (a *airflow) newest() *ran {
 	return r
 }
 
-// run runs the DAG and wants an exit code and states of its tasks, those of the shards sorted.
+// run runs the DAG and wants an exit code and states of its tasks; the states of the shards are sorted.
 func (a *airflow) run(code int, shards, rest string) *ran {
 	a.t.Helper()
 	a.runs++ // of one day they would be one run
@@ -204,7 +204,7 @@ func (a *airflow) run(code int, shards, rest string) *ran {
 	return r
 }
 
-// The DAG as real Airflows run it. Everything that was loaded or rejected is told once, whatever became of the
+// The DAG as real Airflows run it. Everything that was loaded or rejected is told once, also after the death of the
 // shards: also when all tries of one failed, and what other runs left untold.
 func TestAirflow(t *testing.T) {
 	object := func(name string) []byte {

@@ -72,7 +72,7 @@ func readJSONFile(t *testing.T, file string, into any) {
 	}
 }
 
-// probeEvent reads an event of CrashProbe, whose innermost frame is the last.
+// probeEvent reads an event of CrashProbe; its innermost frame is the last.
 func probeEvent(t *testing.T, file string) *event {
 	var in struct {
 		Arch   string
@@ -288,7 +288,7 @@ func TestAppleCrashes(t *testing.T) {
 	}
 }
 
-// compareEvent compares the frames whose answer is known.
+// compareEvent compares the frames with a known answer.
 func compareEvent(t *testing.T, name string, e *event, got wire.Stack) (n int) {
 	threads := slices.DeleteFunc(slices.Clone(e.threads), func(frames []eventFrame) bool { return len(frames) == 0 })
 	if len(got.Threads) != len(threads) {

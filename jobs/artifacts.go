@@ -68,7 +68,7 @@ func (j artifactsJob) Run(p *workspace.Workspace) error {
 	return table.Flush()
 }
 
-// listWanted shows what was asked for in vain.
+// listWanted shows the names that look-ups asked for in vain.
 func (j artifactsJob) listWanted(p *workspace.Workspace) error {
 	s, err := p.OpenRecords(true)
 	if err != nil {
@@ -133,7 +133,7 @@ type wantedJSON struct {
 	Last  time.Time `json:"last"`
 }
 
-// wanted prints what was asked for and missing, by demand.
+// wanted prints the names that stacks asked for and missed, by demand.
 func (j artifactsJob) wanted(p *workspace.Workspace, s *session.Records) error {
 	list, err := wanted.All(p.Ctx, s.Catalog)
 	if err != nil {

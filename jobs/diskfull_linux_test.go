@@ -14,7 +14,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/exit"
 )
 
-// On a full disk, whatever is met first, an ingest ends with one sentence and exit code 1. With room, the next run
+// On a full disk, at any write, an ingest ends with one sentence and exit code 1. With room, the next run
 // completes the work.
 func TestDiskFull(t *testing.T) {
 	objects := formattest.Testdata(t, "elf")

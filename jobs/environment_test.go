@@ -26,7 +26,7 @@ func grammar(t *testing.T) *kong.Kong {
 	return k
 }
 
-// The variables that flags obey are those of the list and of README's table, and no others.
+// Flags obey the variables of the list and of README's table, and no others.
 func TestVariables(t *testing.T) {
 	obeyed := map[string]bool{}
 	var each func(n *kong.Node)

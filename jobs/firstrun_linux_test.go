@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/sinks/sinktest/disk"
 )
 
-// The first run makes keyset, store and lake. Whatever a kill or a loss of power leaves of it, the next run goes on:
+// The first run makes keyset, store and lake. After any kill or loss of power, the next run goes on:
 // nothing is sealed under a key that the disk has lost.
 func TestFirstRunLosesPower(t *testing.T) {
 	strace := formattest.Tool(t, "strace", "apt-get install strace")

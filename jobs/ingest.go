@@ -43,7 +43,7 @@ type ingestJob struct {
 	reportFlags
 }
 
-// Supervised: every ingest runs in a worker, but an isolated one, whose parent waits for it.
+// Supervised: every ingest runs in a worker, but not an isolated one: its parent waits for it.
 func (j ingestJob) Supervised() bool { return !j.Isolated }
 
 func (ingestJob) Help() string {
@@ -80,7 +80,7 @@ func (j ingestJob) Run(p *workspace.Workspace) error {
 		}
 	}
 	s, unlock, err := p.CreateLocked(func() (func(), error) {
-		if j.Isolated { // the one that started this one holds the lock
+		if j.Isolated { // the process that started this one holds the lock
 			return p.JoinStore(workspace.LockJoin, "")
 		}
 		return p.JoinStore(j.IfLocked, "ingest-"+strings.ReplaceAll(cmp.Or(j.Shard, "0/1"), "/", "-of-"))

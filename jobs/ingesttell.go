@@ -35,7 +35,7 @@ type reportFlags struct {
 }
 
 // tell tells what a run did: in metrics, on standard error, and last in its report. What the
-// report says is told once it is written. err is the run's own; tell returns that of the job.
+// report says is told once it is written. err is the run's own; tell returns the job's.
 func (j reportFlags) tell(p *workspace.Workspace, report *report.Report, o ingest.Options, err error) error {
 	ctx := context.WithoutCancel(p.Ctx)
 	if p.Ctx.Err() != nil {
@@ -120,7 +120,7 @@ func (j reportFlags) verdict(r *report.Report, err error) error {
 	return nil
 }
 
-// conflicts are those of a report, each as one sentence about what was kept out.
+// conflictLines returns the conflicts of a report, each as one sentence about the object that was kept out.
 func conflictLines(r *report.Report) (list []report.Rejection) {
 	for _, c := range r.Conflicts {
 		url := c.KeptOut.URL
@@ -133,7 +133,7 @@ func conflictLines(r *report.Report) (list []report.Rejection) {
 }
 
 // name names the objects that were rejected, failed or kept out, with reasons, for a person to read: cron
-// mails standard error, whatever the log level.
+// mails standard error, at every log level.
 func nameObjects(p *workspace.Workspace, r *report.Report) {
 	left, more := maxNamed, r.Untold
 	list := func(what string, all []report.Rejection) {

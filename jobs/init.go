@@ -30,7 +30,7 @@ keys: %s
 limits: {memory: 512MiB, workers: 2, object: 16GiB}
 `
 
-// Run creates what is missing.
+// Run creates the missing parts.
 func (j initJob) Run(p *workspace.Workspace) error {
 	// What the user got wrong is found before anything is created.
 	if err := p.CheckLake(); err != nil {

@@ -27,7 +27,7 @@ func (inspectJob) Help() string {
 	return "Example:\n  symlake inspect libcart.so --json\n  symlake inspect libcart.so --ranges"
 }
 
-// Run prints what is in the file; members of archives too. What ingest would reject it says on standard error, and ends
+// Run prints the contents of the file, members of archives too. What ingest would reject it says on standard error, and ends
 // with ingest's exit code for that.
 func (j inspectJob) Run(p *workspace.Workspace) error {
 	src, err := p.OpenSource(settings.SourceConfig{URL: j.File}) // first: it does not wait for the writer of a pipe
@@ -193,10 +193,10 @@ func (j inspectJob) mapping(p *workspace.Workspace, in *formats.Input, f *format
 	return why, printLines(p.Out, in, q.Warnings)
 }
 
-// maxShown bounds what is shown of a line.
+// maxShown bounds the bytes shown of a line.
 const maxShown = 400
 
-// printLines prints warnings, and below each the line that it is about.
+// printLines prints warnings, and below each its line.
 func printLines(w io.Writer, in *formats.Input, warnings []string) error {
 	about := map[int][]string{}
 	for _, text := range warnings {

@@ -20,7 +20,7 @@ const (
 	// isolatedExtra is the memory in bytes that an isolated ingest may take beside its budget: parsers hold a unit of
 	// debug information, and garbage.
 	isolatedExtra = 2 << 30
-	// isolatedGrace is its time beyond that of one object, to open the store and to publish.
+	// isolatedGrace is its time beyond the bound of one object, to open the store and to publish.
 	isolatedGrace = time.Minute
 )
 
@@ -57,7 +57,7 @@ func isolate(p *workspace.Workspace, run, teller string, limit time.Duration) fu
 	}
 }
 
-// isolatedArgs are a command's arguments with those of an isolated ingest behind its own flags.
+// isolatedArgs returns a command's arguments with the flags of an isolated ingest behind its own.
 func isolatedArgs(args []string, url, run, teller string) []string {
 	extra := []string{"--only", url, "--isolated", "--teller", teller, "--report", "-", "--run", run, "--rejected-code", "0", "--nothing-new-code", "0", "--limit", "0", "--no-progress"}
 	for i, a := range args {

@@ -17,7 +17,7 @@ import (
 // A bundle made now, by esbuild, Metro and Hermes' compiler, that throws on V8 and on Hermes: each frame has the
 // place that trace-mapping looks up and the function that metro-symbolicate names. The maps of Metro and of the compiler
 // are composed here; Metro's own composing is what the oracle read. Functions of esbuild's bundle come from the
-// bundle: they are those that V8 prints when the bundle is not minified.
+// bundle: V8 prints them so when the bundle is not minified.
 func TestFreshBundle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes a bundle")
@@ -90,7 +90,7 @@ func TestFreshBundle(t *testing.T) {
 	}
 }
 
-// ownFunctions are those of testdata/js/live with a name, but for inner: esbuild makes that one an
+// ownFunctions are the functions of testdata/js/live with a name, but for inner: esbuild makes that one an
 // expression without a name, called where it stands, and its map does not say.
 var ownFunctions = []string{"price", "total", "job", "sum", "callback", "undefinedCall"}
 

@@ -15,7 +15,7 @@ import (
 	"github.com/symlake/symlake/sinks/all"
 )
 
-// keysJob groups what is done with keys.
+// keysJob groups the commands about keys.
 type keysJob struct {
 	List   keysListJob   `cmd:"" help:"Print the store keys: since when, under which key-encryption key, what still needs them."`
 	Rotate keysRotateJob `cmd:"" help:"Make a new store key and bring every data key and record under it."`
@@ -150,7 +150,7 @@ func (j keysShredJob) Run(p *workspace.Workspace) error {
 	return nil
 }
 
-// confirm prints whose keys would be destroyed, and asks. No lock is held meanwhile.
+// confirm names the artifacts that would lose their keys, and asks. No lock is held meanwhile.
 func (j keysShredJob) confirm(p *workspace.Workspace) error {
 	s, err := p.OpenRecords(true)
 	if err != nil {

@@ -46,7 +46,7 @@ func keyService(t *testing.T) (*kmstest.Server, string) {
 	return s, arn
 }
 
-// closedPort is an address where nobody listens.
+// closedPort returns an address without a listener.
 func closedPort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func closedPort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// status is that of one position, and whether asking again may help.
+// status returns the status of one position, and whether asking again may help.
 func status(t *testing.T, args ...string) (status string, retry bool) {
 	t.Helper()
 	out, _ := mustRun(t, []int{0, 1}, append(args, "--json", "lookup", "libgame-arm64-dw5.so", "0x4748")...)
@@ -108,7 +108,7 @@ func TestKeyRoles(t *testing.T) {
 		t.Errorf("a refused rotation left\n%s, was\n%s", after, before)
 	}
 
-	// Who may not decrypt gets nothing.
+	// A caller without the right to decrypt gets nothing.
 	kms.Deny(arn, "Decrypt", "Encrypt")
 	if s, retry := status(t, store...); s != "sealed" || retry {
 		t.Errorf("who may not decrypt: %s, retry %v", s, retry)
@@ -217,7 +217,7 @@ func TestOutOfReach(t *testing.T) {
 		t.Error(s)
 	}
 
-	// A store whose file system takes nothing more, and one that is no store.
+	// A store on a full file system, and a folder that is no store.
 	locked := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(locked, nil, 0o600); err != nil {
 		t.Fatal(err)

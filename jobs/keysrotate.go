@@ -26,7 +26,7 @@ type storeKeyJSON struct {
 	KEK      string     `json:"kek,omitempty"`
 	Made     *time.Time `json:"made,omitempty"`
 	Finished bool       `json:"finished"`  // false: a rotation to it was cut short
-	DataKeys int        `json:"data_keys"` // loads whose data key it wraps
+	DataKeys int        `json:"data_keys"` // loads with a data key under it
 	Records  int        `json:"records"`   // of the catalog, sealed under it
 	Lake     int        `json:"lake_files"`
 }

@@ -72,7 +72,7 @@ func objectsOf(t *testing.T, server *s3test.Server, prefix string) int {
 	return len(list.Contents)
 }
 
-// A server that ignores If-None-Match is refused, unless the configuration says that nobody else writes.
+// A server that ignores If-None-Match is refused, unless the configuration says that there is one writer.
 func TestLakeS3Careless(t *testing.T) {
 	server := s3test.Start(t)
 	server.Make(t, "tables")

@@ -133,7 +133,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// The rules themselves are tried on imports nobody wrote.
+// The rules themselves are tried on invented imports.
 func TestLayersRefuse(t *testing.T) {
 	for _, planted := range [][2]string{
 		{"formats/elf", "sinks"},

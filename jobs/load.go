@@ -105,7 +105,7 @@ func (j loadJob) Failed(s *session.Session, err error) error {
 	return p.ReportFailure(err, j.Report, "load-"+run, p.Failure("load", run, err))
 }
 
-// noteCopy notes in the audit of the source where copies of it are, for whoever shreds or forgets there. Who may only
+// noteCopy notes in the audit of the source where copies of it are, for people who shred or forget there. A user who may only
 // read the source may copy it all the same.
 func noteCopy(p *workspace.Workspace, detail string) {
 	s, err := p.OpenRecords(false)

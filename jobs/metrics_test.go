@@ -50,7 +50,7 @@ func readMetrics(t *testing.T, path string) families {
 	return m
 }
 
-// value is that of one metric, by pairs of label and value.
+// value returns the value of one metric, by pairs of label and value.
 func (f families) value(t *testing.T, name string, labels ...string) float64 {
 	t.Helper()
 next:
@@ -67,7 +67,7 @@ next:
 	return math.NaN()
 }
 
-// someObjects is a folder with two good objects, a broken one and one that is none.
+// someObjects is a folder with two good objects, a broken one, and a file of no known format.
 func someObjects(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -158,7 +158,7 @@ func TestMetricsFiles(t *testing.T) {
 	}
 }
 
-// A Pushgateway gets the same, each shard in a group of its own; one that is away or refuses costs the job nothing but a word.
+// A Pushgateway gets the same, each shard in a group of its own. If it is away or refuses, the job logs that and goes on.
 func TestMetricsPushed(t *testing.T) {
 	var mu sync.Mutex
 	pushed := map[string][]string{} // by path
@@ -210,7 +210,7 @@ func TestMetricsPushed(t *testing.T) {
 			t.Errorf("said %s", said)
 		}
 	}
-	// A folder that cannot be made is an error, whatever the log level: an old file would pass for news.
+	// A folder that cannot be made is an error, at every log level: an old file would pass for news.
 	for _, job := range [][]string{{"ingest", objects}, {"status"}} {
 		_, said := mustRun(t, []int{1}, append([]string{"--log-level", "error", "--store", store, "--metrics", filepath.Join(objects, "a.so")}, job...)...)
 		if !strings.Contains(said, "metrics were not written") {
@@ -219,7 +219,7 @@ func TestMetricsPushed(t *testing.T) {
 	}
 }
 
-// The dashboard asks for every metric of ingest and status, and for none that nobody writes.
+// The dashboard asks for every metric of ingest and status, and for no other.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("grafana", "symlake.json"))
 	if err != nil {

@@ -46,7 +46,7 @@ type objectJSON struct {
 	Owner     string         `json:"owner,omitempty"` // of the source that it was taken from
 	Rank      int            `json:"rank,omitempty"`
 	Artifacts []objectMember `json:"artifacts"`
-	// Conflicts are those that are open, with both sides.
+	// Conflicts are the open ones, with both sides.
 	Conflicts []report.Conflict `json:"conflicts,omitempty"`
 }
 

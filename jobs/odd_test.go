@@ -43,7 +43,7 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// A pipe that is named as an object is refused at once: nobody waits for its writer.
+// A pipe that is named as an object is refused at once, without waiting for its writer.
 func TestPipeAsObject(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe.so")
 	if err := syscall.Mkfifo(pipe, 0o666); err != nil {

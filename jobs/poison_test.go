@@ -49,7 +49,7 @@ var poison = formats.Format{Name: "poison", Version: 1,
 				}
 			case "panic":
 				(*symbol.Artifact)(nil).Position(symbol.Where{Space: symbol.Unslid}) // in a package of parsers, as it would be
-			case "thread": // a panic that nobody can catch
+			case "thread": // a panic that cannot be caught
 				go func() { panic("a thread of its own") }()
 				select {}
 			case "stack":
@@ -102,7 +102,7 @@ func die() {
 
 func poisonID(i int) string { return fmt.Sprintf("%040x", i+0xa0) }
 
-// An object that kills every process that opens it costs three runs and then only itself; one that was merely there when
+// An object that kills every process that opens it costs three runs and then only itself. An object that was merely open when
 // processes died is loaded in a process of its own; a panic and an endless loop cost nothing but the object.
 func TestPoison(t *testing.T) {
 	objects := t.TempDir()
@@ -160,7 +160,7 @@ func TestPoison(t *testing.T) {
 			break
 		}
 	}
-	// Three deaths each, a run that quarantines, and one that finds nothing new.
+	// Three deaths each, a run that quarantines, and a run that finds nothing new.
 	if runs > 7 {
 		t.Errorf("%d runs", runs)
 	}

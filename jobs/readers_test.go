@@ -86,7 +86,7 @@ func (r lakeRow) frames() string {
 }
 
 // Every engine reads the same rows of a plain and of a sealed lake, and they are what look-up answers at the first and
-// last position of each range; what is in no range is a hole or outside.
+// last position of each range. A position in no range is a hole or outside.
 func TestReaders(t *testing.T) {
 	readersDir(t)
 	objects := formattest.Testdata(t, "elf")

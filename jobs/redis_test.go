@@ -24,7 +24,7 @@ var lies = map[string]string{
 	"a list":              "for _, k in ipairs(keys) do redis.call('DEL', k) redis.call('RPUSH', k, 'x') end",
 }
 
-// TestRedisLies: whatever a Redis gives under the keys of rows, the answers are those of the store.
+// TestRedisLies: if a Redis gives anything else under the keys of rows, the answers still come from the store.
 func TestRedisLies(t *testing.T) {
 	program, cli := formattest.Tool(t, "redis-server", "apt-get install redis-server"), formattest.Tool(t, "redis-cli", "apt-get install redis-tools")
 	dir := t.TempDir()

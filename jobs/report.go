@@ -33,7 +33,7 @@ func (reportJob) Help() string {
 		"Example:\n  symlake report --pending --ack"
 }
 
-// Run prints pending reports as one, or removes accounts whose report arrived.
+// Run prints pending reports as one, or removes accounts after their report arrived.
 func (j reportJob) Run(p *workspace.Workspace) error {
 	switch {
 	case j.Pending && len(j.Accounts) > 0:

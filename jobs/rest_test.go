@@ -119,7 +119,7 @@ func TestRest(t *testing.T) {
 			if profile == "" {
 				return
 			}
-			// What is sealed is read again, stays sealed, and its own columns give way to new ones.
+			// A sealed output is read again, stays sealed, and its added columns give way to new ones.
 			twice := filepath.Join(t.TempDir(), "twice")
 			restReport(t, []int{0}, "--store", store, "symbolicate", "--input", out, "--output", twice)
 			compareRest(t, restRows(t, raw, twice, keys...), golden)
@@ -255,7 +255,7 @@ func restAddresses(t *testing.T, r restRow) (all []restFrame) {
 	return all
 }
 
-// Killed anywhere, a run that is started again ends with the same files as one that was not.
+// Killed anywhere, a run that is started again ends with the same files as an undisturbed run.
 func TestRestKill(t *testing.T) {
 	store, raw := filepath.Join(t.TempDir(), "store"), t.TempDir()
 	mustRun(t, []int{0}, "--store", store, "--lake", "off", "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))

@@ -100,7 +100,7 @@ func TestRestSame(t *testing.T) {
 			}
 		}
 		if have = r.Chain; frame == 0 {
-			have = nil // the row says that it is invalid
+			have = nil // the row is marked invalid
 		}
 		if fmt.Sprint(have) != fmt.Sprint(want) {
 			t.Errorf("%s: %v\nsymbolicate: %v", filepath.Base(file), have, want)

@@ -82,7 +82,7 @@ func TestIngestS3(t *testing.T) {
 	mustRun(t, []int{0}, "--store", store, "verify")
 }
 
-// A source that is out of reach is to be run again, when all others are loaded; one that makes no sense is not.
+// A source that is out of reach is to be run again, when all others are loaded. A source that makes no sense is not.
 func TestSourcesOutOfReach(t *testing.T) {
 	server := s3test.Start(t)
 	server.Make(t, "symbols")

@@ -327,10 +327,10 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
-// imageUser is who the image runs as.
+// imageUser is the user that the image runs as.
 const imageUser = 65532
 
-// The image starts from nothing, runs as nobody in particular, and copies what the Makefile puts beside it.
+// The image starts from nothing, runs as an unprivileged user, and copies what the Makefile puts beside it.
 func TestDockerfile(t *testing.T) {
 	text, err := os.ReadFile("image/Dockerfile")
 	if err != nil {

@@ -127,7 +127,7 @@ func TestServeAnswersAsTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts = append(texts, formattest.Testdata(t, "r8/shop.txt"))
-	all := filepath.Join(t.TempDir(), "all.txt") // above what is sent at once, with bytes that are no UTF-8
+	all := filepath.Join(t.TempDir(), "all.txt") // above the size that is sent at once, with bytes that are no UTF-8
 	var long []byte
 	for len(long) < 3<<20 {
 		for _, f := range texts {
@@ -273,7 +273,7 @@ func TestServeTecken(t *testing.T) {
 	}
 }
 
-// What is not formed as it should be is a 4xx that says why; what cannot be known has a status.
+// A malformed request is a 4xx that says why. A question without an answer has a status.
 func TestServeBadInput(t *testing.T) {
 	s := startServe(t, ingested(t, "elf/libgame-arm64-dw5.so"), "--max-stacks", "50", "--max-frames", "1000", "--max-body", "1MiB")
 	const js, v5, sym, many, one = "application/json", "/symbolicate/v5", "/v1/symbolicate", "/v1/lookup", "/v1/lookup?artifact=x&position="
@@ -365,7 +365,7 @@ func TestServeBadInput(t *testing.T) {
 	}
 }
 
-// Who shows no token learns nothing but that the process lives. The log names callers, artifacts and counts, no functions.
+// A caller without a token learns only that the process lives. The log names callers, artifacts and counts, no functions.
 func TestServeTokens(t *testing.T) {
 	tokens := filepath.Join(t.TempDir(), "tokens")
 	if err := os.WriteFile(tokens, []byte("# who may ask\nprofiler first-token-000000\npipeline second-token-00000\n"), 0o600); err != nil {
@@ -422,7 +422,7 @@ func TestServeTokens(t *testing.T) {
 	}
 }
 
-// On a signal, what is under way is finished, what is new is not taken, and the process ends with 0.
+// On a signal, the server finishes requests under way, takes no new ones, and ends with 0.
 func TestServeDrains(t *testing.T) {
 	s := startServe(t, ingested(t, "elf/libgame-arm64-dw5.so"), "--drain-delay", "500ms")
 	r, w := io.Pipe()
@@ -458,7 +458,7 @@ func TestServeDrains(t *testing.T) {
 	}
 }
 
-// With the store gone, what is cached is answered and the rest says that the store does not answer.
+// With the store gone, the cache answers and the rest says that the store does not answer.
 func TestServeStoreGone(t *testing.T) {
 	store := ingested(t, "elf/libgame-arm64-dw5.so", "elf/libgame-x64-dw5.so")
 	s := startServe(t, store, "--catalog-ttl", "1ms", "--negative-ttl", "1ms")

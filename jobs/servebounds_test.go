@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// An answer that would be larger than it may be ends with an error in its own form, whatever the form, and is right up to there.
+// An answer that would be larger than it may be ends with an error in its own form, in every form, and is right up to there.
 func TestServeAnswerLimit(t *testing.T) {
 	store := wideStore(t)
 	s := startServe(t, store, "--answer-limit", "1MiB")
@@ -125,7 +125,7 @@ func tokensFile(t testing.TB, lines string) string {
 	return file
 }
 
-// trickle opens connections whose requests never end, and sends some bytes of each.
+// trickle opens connections, begins a request on each that never ends, and sends some bytes of each.
 func trickle(t testing.TB, s *serving, n int, head string) []net.Conn {
 	t.Helper()
 	var all []net.Conn
@@ -143,7 +143,7 @@ func trickle(t testing.TB, s *serving, n int, head string) []net.Conn {
 	return all
 }
 
-// A caller whose requests never come in whole, or never take their answers, keeps nobody else waiting, and readiness says so.
+// A caller that never ends its requests, or never takes its answers, keeps no other caller waiting, and readiness says so.
 func TestServeSlowCaller(t *testing.T) {
 	const slow, fast = "slow-token-0000000", "fast-token-0000000"
 	s := startServe(t, wideStore(t), "--tokens", tokensFile(t, "slow "+slow+"\nfast "+fast+"\n"), "--concurrent", "4", "--max-time", "4s")

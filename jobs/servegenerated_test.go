@@ -189,7 +189,7 @@ func encoded(t testing.TB, body, encoding string) []byte {
 	return b.Bytes()
 }
 
-// Whatever is asked, by many at once, a server answers without a fault of its own, in the form of the answer, and stays
+// To any request, of many callers at once, a server answers without a fault of its own, in the form of the answer, and stays
 // within its memory. SYMLAKE_SERVE_REQUESTS says how many requests are made, of a new seed each time.
 func TestServeGenerated(t *testing.T) {
 	requests, seed := 150, uint64(1)

@@ -17,7 +17,7 @@ const (
 )
 
 // wideStore is a store of answers that are much larger than questions: a function with a long name, a mapping in which one
-// name stands for thousands of methods, and a script whose source has long lines.
+// name stands for thousands of methods, and a script with long lines of source.
 func wideStore(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()

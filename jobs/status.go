@@ -37,7 +37,7 @@ type statusJSON struct {
 	Objects   map[string]int `json:"objects"`
 	Backlog   int            `json:"backlog"`
 	Conflicts int            `json:"conflicts"` // between owners of sources, not settled
-	Untold    int            `json:"untold"`    // processes that ended and whose report nobody told yet
+	Untold    int            `json:"untold"`    // processes that ended without telling their report
 	// Coverage is by bytes of code, over all published loads that know how many there are.
 	Coverage coverageJSON `json:"coverage"`
 	// LagSeconds is the age of the oldest object that is listed and not done.
@@ -158,7 +158,7 @@ func (j statusJob) Run(p *workspace.Workspace) error {
 	return err
 }
 
-// Failed tells in the metrics that the store's state is not known: those of an earlier status would stand.
+// Failed tells in the metrics that the store's state is not known: the metrics of an earlier status would stand.
 func (statusJob) Failed(s *session.Session, err error) error {
 	p := workspace.New(s)
 	if !p.Measured() {

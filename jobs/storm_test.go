@@ -41,10 +41,10 @@ func stormDeaths(t *testing.T, usual int) int {
 }
 
 // Three workers on one store, killed at random points and started again, with readers of store and lake at it all
-// the time: what is left is what one undisturbed run leaves, and no reader ever sees half an artifact.
+// the time: the result equals that of one undisturbed run, and no reader ever sees half an artifact.
 func TestStorm(t *testing.T) {
 	kills := stormDeaths(t, stormKills)
-	// Small objects whose loads share batches, archives, broken ones, companions; and some with a batch of their own.
+	// Small objects with loads that share batches, archives, broken ones, companions; and some with a batch of their own.
 	objects := []string{formattest.Testdata(t, "elf"), t.TempDir(), formattest.Testdata(t, "macho/hidden")}
 	for i := range 3 {
 		if err := os.WriteFile(filepath.Join(objects[1], fmt.Sprintf("big%d.so", i)), []byte("POISON big "+poisonID(i)), 0o644); err != nil {
@@ -191,7 +191,7 @@ type lakeFile struct {
 	Bytes int64
 }
 
-// lakeFiles are those that the newest manifest of a store's lake names, and those that it leaves to readers; none: there
+// lakeFiles returns the files that the newest manifest of a store's lake names, and the ones that it leaves to readers; none: there
 // is no manifest yet.
 func lakeFiles(t *testing.T, store string) (files, retired []lakeFile) {
 	t.Helper()

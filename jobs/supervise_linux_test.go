@@ -83,7 +83,7 @@ func TestDeathAlone(t *testing.T) {
 	}
 }
 
-// A worker ends when its supervisor is killed, and hears of the signals that the supervisor gets.
+// A worker ends when its supervisor is killed, and gets the signals of the supervisor.
 func TestSupervisor(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-// inspect gives the verdict that ingest gives: the same exit code and the same words, whatever the format.
+// inspect gives the verdict that ingest gives: the same exit code and the same words, for every format.
 func TestInspectVerdict(t *testing.T) {
 	elf, err := os.ReadFile(formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
 	if err != nil {

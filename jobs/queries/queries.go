@@ -1,5 +1,5 @@
 // Package queries holds what people run against the lake: SQL for DuckDB and Spark, a Polars
-// script, and scripts that read a sealed lake. Each is tested against the engine that it is for.
+// script, and scripts that read a sealed lake. Each is tested against its engine.
 package queries
 
 import (

@@ -1,7 +1,7 @@
 // Package remote asks a symlake serve over HTTP: look-up, symbolicate and artifacts without a store, and so
 // without its keys, on this machine.
 //
-// It leaves the words to wire and what is done with the answers to its callers.
+// It leaves the words to wire and the use of answers to its callers.
 package remote
 
 import (
@@ -27,7 +27,7 @@ const maxAnswerBytes = 1 << 30
 // tries is how often a request is sent that the server has no time for.
 const tries = 3
 
-// Error is an answer other than 200, or one that the server began and did not finish.
+// Error is an answer other than 200, or an answer that the server began and did not finish.
 type Error struct {
 	Code   int
 	Reason string
@@ -78,7 +78,7 @@ type Query struct {
 	Position string `json:"position"`
 }
 
-// Lookup is what is asked of artifacts.
+// Lookup is a question about artifacts.
 type Lookup struct {
 	Queries []Query `json:"queries"`
 	App     string  `json:"app"`     // APP@BUILD that ambiguous names belong to
@@ -110,7 +110,7 @@ func (c *Client) Symbolicate(ctx context.Context, text []byte, options url.Value
 	return c.send(ctx, http.MethodPost, "/v1/symbolicate?"+options.Encode(), "text/plain", text)
 }
 
-// Artifacts gives those that a name leads to.
+// Artifacts returns the artifacts that a name leads to.
 func (c *Client) Artifacts(ctx context.Context, name, app string) ([]wire.Artifact, error) {
 	var page artifactsPage
 	err := c.ask(ctx, http.MethodGet, "/v1/artifacts?"+url.Values{"name": {name}, "app": {app}}.Encode(), "", nil, &page)

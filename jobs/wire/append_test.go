@@ -51,7 +51,7 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-// What is written is what encoding/json writes of the same record, and what is left of it where the writer below refuses
+// The bytes are those of encoding/json for the same record, and the rest of it where the writer below refuses
 // the rest is JSON with the reason.
 func TestWriteStack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -9,7 +9,7 @@ import (
 )
 
 // Identity is this process as its host can tell it from a later one with its number. A worker is its supervisor: it does
-// not outlive it, and who kills the supervisor finds both dead.
+// not outlive it: a kill of the supervisor ends both.
 func Identity(worker bool) string {
 	pid := os.Getpid()
 	if worker {

@@ -12,7 +12,7 @@ func StartOf(int) string { return "" }
 // BoundMemory: this system has no bound that a Go program could live with; the time bound holds.
 func BoundMemory(uint64) error { return nil }
 
-// DieTogether: this system does not tie processes together. A worker whose supervisor was killed ends its work.
+// DieTogether: this system does not tie processes together. A worker ends its work after its supervisor was killed.
 func DieTogether(*exec.Cmd) {}
 
 // NoCore: this system writes no cores unless it is told to.

@@ -44,7 +44,7 @@ const maxAnswer = 512
 // Asked reports whether a variable of the environment names a collector.
 func Asked() bool { return variable("ENDPOINT") != "" }
 
-// variable returns a setting: that of traces, else that of all signals.
+// variable returns the setting of traces, else the setting of all signals.
 func variable(name string) string {
 	if v := os.Getenv("OTEL_EXPORTER_OTLP_TRACES_" + name); v != "" {
 		return v

@@ -85,7 +85,7 @@ func sentence(err error) string {
 }
 
 // failing is a job that reports its failure, also a failure before it began: in its report or its metrics.
-// failed returns the error that it is given, joined with its own.
+// Failed returns err joined with its own error.
 type failing interface {
 	Failed(p *session.Session, err error) error
 }

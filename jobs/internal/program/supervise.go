@@ -17,7 +17,7 @@ import (
 )
 
 // Go ends a process with exit code 2 when it panics or has no memory left, and the system ends it with none. So
-// jobs that schedulers start run in a worker: a process of its own, whose supervisor does nothing but wait, and tells
+// jobs that schedulers start run in a worker: a process of its own. Its supervisor only waits, and tells
 // how the worker died as exit code 1. Commands that people wait for run without one.
 
 // supervisedFlag, as the first argument, makes a process a worker. Its standard error is the supervisor's, for

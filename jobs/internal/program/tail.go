@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ErrorTail keeps the end of what is written, and its fatal line.
+// ErrorTail keeps the end of a text, and its fatal line.
 type ErrorTail struct {
 	text  []byte
 	fatal string

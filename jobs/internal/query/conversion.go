@@ -20,7 +20,7 @@ type conversion struct {
 	client func(cacheBytes int64) (c *answer.Client, close func() error, err error)
 }
 
-// traceFlags are those of symbolicate that concern method traces.
+// traceFlags are the flags of symbolicate for method traces.
 type traceFlags struct {
 	JankStack time.Duration `help:"Print the stack of a jank in a method trace: on each level the longest call of at least this long." placeholder:"100ms"`
 	From      time.Duration `help:"With --jank-stack: look from here on, on the trace's own clock." placeholder:"TIME"`

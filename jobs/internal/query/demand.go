@@ -45,8 +45,8 @@ func (d *demand) stack(p *session.Session, client *answer.Client, s *report.Repo
 	}
 }
 
-// note writes what was counted into the store, if this user may: looking up needs no permission to write, so whatever goes
-// wrong here is nobody's trouble.
+// note writes the counts into the store, if this user may. A look-up needs no permission to write, so note logs what goes
+// wrong, and returns no error.
 func (d *demand) note(p *session.Session) {
 	if d.counts.Empty() {
 		return

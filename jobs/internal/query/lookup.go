@@ -194,7 +194,7 @@ func (b *lookups) flush() {
 	b.batch = b.used.Get().(*questions)
 }
 
-// close answers what is left and waits until everything is printed.
+// close answers the last batch and waits until everything is printed.
 func (b *lookups) close() error {
 	b.flush()
 	close(b.ordered)
@@ -291,7 +291,7 @@ func (b *lookups) add1(q *questions, a symbol.Answer, excerpts []lookup.Excerpt)
 	q.text = b.style(q.text, a.Frames, excerpts)
 }
 
-// warn logs the first answer of each status that the text form cannot show. One that the store or its keys failed to
+// warn logs the first answer of each status that the text form cannot show. An answer that the store or its keys failed to
 // give fails the command once all answers are printed.
 func (b *lookups) warn(a symbol.Answer) {
 	b.mu.Lock()

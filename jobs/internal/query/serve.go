@@ -93,7 +93,7 @@ func (j ServeJob) Run(p *session.Session) error {
 	return errors.Join(j.answer(p.Ctx, p, s, listener), closeStore())
 }
 
-// answer serves until ctx ends, and then what is under way.
+// answer serves until ctx ends, and finishes the requests under way.
 func (j ServeJob) answer(ctx context.Context, p *session.Session, s *serve.Server, listener net.Listener) error {
 	// The server moves the deadlines of bodies and answers itself. WriteTimeout is for what it does not: short answers.
 	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 5*j.MaxTime + 30*time.Second,
@@ -124,7 +124,7 @@ func (j ServeJob) answer(ctx context.Context, p *session.Session, s *serve.Serve
 	return nil
 }
 
-// tokens are those of the file and the one of the environment, whose caller has no name.
+// tokens returns the tokens of the file and the one of the environment. The caller of the latter has no name.
 func (j ServeJob) tokens(one string) (serve.Tokens, error) {
 	tokens := serve.Tokens{}
 	if one != "" {

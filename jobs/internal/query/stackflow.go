@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// flowBytes of stacks wait, about, for who answers, beyond one of any size: a pile answers some hundred at once.
+	// flowBytes of stacks, about, wait for an answer, beyond one stack of any size: some hundred are answered at once.
 	flowBytes = 512 << 10
 	// leastStackBytes is what a stack counts for: its frames take more than its text.
 	leastStackBytes = 1 << 10
 )
 
 // stackFlow answers the stacks of a text, in order. One goroutine reads, one answers all that was read meanwhile, one
-// prints; who prints flushes when nothing more is there, so that a log is followed as it is written.
+// prints. The printer flushes when no answer is ready, so it follows a log while its writer writes.
 type stackFlow struct {
 	client  *answer.Client
 	reading report.Options
@@ -87,7 +87,7 @@ func (f *stackFlow) run(ctx context.Context, r io.Reader, w *bufio.Writer) error
 	return err
 }
 
-// stackPile holds stacks between who reads and who answers.
+// stackPile holds stacks between the reader and the answerer.
 type stackPile struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -103,7 +103,7 @@ func newStackPile() *stackPile {
 	return p
 }
 
-// put adds a stack when there is room for it. The error is context.Canceled, once nobody takes any.
+// put adds a stack when there is room for it. After stop, the error is context.Canceled.
 func (p *stackPile) put(s *report.Report) error {
 	n := max(len(s.Text), leastStackBytes)
 	p.mu.Lock()

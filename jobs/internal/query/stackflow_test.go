@@ -64,7 +64,7 @@ func write(t *testing.T, to io.Writer, text string) {
 	}
 }
 
-// TestStackFlowFails: an error of who prints ends the reading of a text without end, and comes back.
+// TestStackFlowFails: an error of the printer ends the reading of a text without end, and comes back.
 func TestStackFlowFails(t *testing.T) {
 	full := errors.New("no space left")
 	f := newFlow(nil)
@@ -96,7 +96,7 @@ func (endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestStackFlowBounded: while nobody answers, no more is read than a pile may hold.
+// TestStackFlowBounded: without answers, no more is read than a pile may hold.
 func TestStackFlowBounded(t *testing.T) { synctest.Test(t, stackFlowBounded) }
 
 func stackFlowBounded(t *testing.T) {

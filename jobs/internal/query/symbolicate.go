@@ -40,7 +40,7 @@ type SymbolicateJob struct {
 
 	explode Exploder // of --symbols; nil: this program has none
 	tables  Tables   // of --input; nil: this program reads none
-	asked   *demand  // nil: the store is not told what was asked for
+	asked   *demand  // nil: demand is not noted
 }
 
 // Exploder makes a client that looks up what symbol files hold, without a store. close gives its memory back.
@@ -48,7 +48,7 @@ type Exploder func(p *session.Session, files []string, o lookup.Options) (c *ans
 
 // Tables answers the tables that --input names.
 type Tables interface {
-	// Symbolicate reads the tables of --input and writes those of --output.
+	// Symbolicate reads the tables of --input and writes the tables of --output.
 	Symbolicate(p *session.Session, j *SymbolicateJob) error
 	// Failed reports a run that did not begin. It returns the run's error and its own.
 	Failed(p *session.Session, j *SymbolicateJob, err error) error
@@ -243,7 +243,7 @@ func (j SymbolicateJob) print(p *session.Session, client *answer.Client, w *bufi
 	return nil
 }
 
-// bareImages are those whose frames stayed as they were, and that was said.
+// bareImages are the images without answers that a warning has named.
 type bareImages map[string]bool
 
 // warn says once for each image why its frames stay as they are.
@@ -264,7 +264,7 @@ func (b bareImages) warn(p *session.Session, s *report.Report, answers [][]symbo
 	}
 }
 
-// restFlags are those of symbolicate --input: tables of frames or stacks.
+// restFlags are the flags of symbolicate --input: tables of frames or stacks.
 type restFlags struct {
 	Input         string   `help:"Tables of raw frames or stacks: a file, folder or s3://bucket/prefix of .parquet, .ndjson or .jsonl (.gz, .zst), * and ** in it; --output gets the same rows with columns added." placeholder:"URL"`
 	Column        []string `help:"What a column or field is called: artifact, address, frame, stack, app, build, platform or frame0; repeatable (default: the same names; frames.artifact and frames.address of lists)." placeholder:"ROLE=NAME" sep:"none"`

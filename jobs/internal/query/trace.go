@@ -43,7 +43,7 @@ func (i *traceInput) beside(suffix string, replace bool) (io.ReadCloser, error) 
 	return f, nil
 }
 
-// isTrace tells by a file's beginning and what is beside it.
+// isTrace reports whether a file is a trace, by its beginning and the files beside it.
 func (i *traceInput) isTrace() (bool, error) {
 	in := bufio.NewReaderSize(i.r, 64<<10)
 	i.r = in
@@ -177,7 +177,7 @@ func (j *conversion) convert(p *session.Session) (err error) {
 	return nil
 }
 
-// logTrace says what was met in a trace: as a warning, if something of it is not in the output.
+// logTrace logs the counts of a trace: as a warning, if the output lacks something of it.
 func logTrace(p *session.Session, name string, r *trace.Report) {
 	attrs := []any{"trace", name, "format", r.Format, "calls", r.Slices}
 	lost := false

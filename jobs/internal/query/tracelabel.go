@@ -17,7 +17,7 @@ import (
 )
 
 // What a mapping's part in a conversion may hold: the client's blocks, and the names of classes that were read from
-// them. Each name is asked for once, but those of a class come in any order. Both of a mapping of 150,000 methods fit.
+// them. Each name is asked for once, but the names of a class come in any order. Both of a mapping of 150,000 methods fit.
 const (
 	traceCacheBytes = 32 << 20
 	traceNamesBytes = 24 << 20
@@ -31,7 +31,7 @@ type labeler struct {
 	end    func() error
 	given  []*mapping          // that flags name; nil: not resolved yet
 	images map[string]*mapping // that names in the trace give
-	lost   map[symbol.ID]bool  // mappings whose classes cannot be read, and that was said
+	lost   map[symbol.ID]bool  // mappings with unreadable classes that a warning has named
 }
 
 // mapping is an artifact to look names up in.
@@ -43,7 +43,7 @@ type mapping struct {
 // maxImages bounds the mappings that a trace may name.
 const maxImages = 256
 
-// mapIDPrefix begins the source file of a method whose mapping it names.
+// mapIDPrefix begins the source file of a method where that names its mapping.
 const mapIDPrefix = "r8-map-id-"
 
 func (l *labeler) close() error {
@@ -53,7 +53,7 @@ func (l *labeler) close() error {
 	return l.end()
 }
 
-// label says what a name is to be called. An error is one that trying again may help.
+// label says what a name is to be called. After an error, trying again may help.
 func (l *labeler) label(n *trace.Name) (trace.Label, error) {
 	out := trace.Label{Text: n.Text}
 	m, ok := n.Method()
@@ -119,7 +119,7 @@ func (l *labeler) in(of *mapping, m *trace.Method, asked report.Managed, out *tr
 	return true, nil
 }
 
-// lined takes over what a line tells: the method that is meant, and what was inlined into it there.
+// lined takes over the facts of a line: its method, and the methods inlined into it there.
 func (l *labeler) lined(a symbol.Answer, out *trace.Label, typed bool) {
 	if len(a.Frames) == 0 || len(a.Or) > 0 {
 		return
@@ -164,7 +164,7 @@ func brackets(o *retrace.Original) string {
 	return "(" + strings.ReplaceAll(o.Params, ",", ", ") + ")"
 }
 
-// mappings are those to look a method up in: the one that its source file names, else those of the flags.
+// mappings returns the mappings to look a method up in: the one of its source file, else the ones of the flags.
 func (l *labeler) mappings(m *trace.Method) ([]*mapping, error) {
 	if strings.HasPrefix(m.File, mapIDPrefix) {
 		of, known := l.images[m.File]

@@ -114,7 +114,7 @@ func (t *traceFile) commit() error {
 	return nil
 }
 
-// abort removes what was not committed; after commit it does nothing.
+// abort removes an uncommitted output; after commit it does nothing.
 func (t *traceFile) abort() {
 	if t.file == nil {
 		return

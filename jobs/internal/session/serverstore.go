@@ -26,7 +26,7 @@ func IsRemote(store string) bool {
 	return strings.HasPrefix(store, "https://") || strings.HasPrefix(store, "http://")
 }
 
-// Refusal makes a server's refusal of what was asked an error of usage.
+// Refusal makes a server's refusal of a request an error of usage.
 func (p *Session) Refusal(err error) error {
 	var said *remote.Error
 	if errors.As(err, &said) && said.Code >= 400 && said.Code < 500 && said.Code != http.StatusNotFound && said.Code != http.StatusTooManyRequests {

@@ -123,7 +123,7 @@ func (p *Session) OpenRecords(readOnly bool) (*Records, error) {
 	return &Records{s, catalog.New(s.Store.Catalog, ring), ring}, nil
 }
 
-// NoteEvent notes who did what to the store.
+// NoteEvent notes an action in the audit, with the user of this process.
 func (r *Records) NoteEvent(ctx context.Context, what, detail string) error {
 	who := "unknown"
 	if u, err := user.Current(); err == nil {

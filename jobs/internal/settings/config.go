@@ -160,7 +160,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 const File = "symlake.yaml"
 
 // DefaultMemory bounds sort runs, names and staged or inflated bytes together;
-// what is above goes to sealed scratch files.
+// More goes to sealed scratch files.
 const DefaultMemory = 512 << 20
 
 // DefaultData is where ingest keeps everything when nothing is configured.

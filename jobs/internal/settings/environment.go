@@ -14,7 +14,7 @@ import (
 // repeat settings of symlake.yaml. What a command selects, forces or destroys stands on its command line alone.
 type variable struct {
 	flag     string
-	commands []string // the commands whose flag it is; nil: of every command
+	commands []string // the commands that have the flag; nil: every command
 }
 
 // Variables returns all of them, in the order of the README's table. README's table is tested against it.
@@ -63,7 +63,7 @@ func Configure(k *kong.Kong) error {
 	return nil
 }
 
-// OnCommandLine reports whether the command line itself has a flag, whatever the environment says.
+// OnCommandLine reports whether the command line itself has a flag. The environment does not count.
 func OnCommandLine(parsed *kong.Context, flag string) bool {
 	return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag })
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Flags are those of every command. With the commands they are the whole command line, with its help; the list of
+// Flags are the flags of every command. With the commands they are the whole command line, with its help; the list of
 // variables says which of them the environment sets, too.
 type Flags struct {
 	Config      string   `help:"Configuration file." type:"path" placeholder:"FILE"`

@@ -13,7 +13,7 @@ var errSignal = errors.New("ended by a signal while it waited for input")
 // inputBytes are read at a time.
 const inputBytes = 64 << 10
 
-// input is a reader whose Read ends with errSignal as soon as ctx does. A read of a terminal or a pipe cannot be taken
+// input is a reader. Its Read ends with errSignal as soon as ctx does. A read of a terminal or a pipe cannot be taken
 // back, so a goroutine reads, and is left behind then. One goroutine at a time calls Read.
 type input struct {
 	ctx   context.Context

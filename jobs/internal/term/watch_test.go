@@ -8,7 +8,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-// Nobody watches what is thrown away: cron's jobs print no bar.
+// A null device is no terminal: cron's jobs print no bar.
 func TestIsTerminal(t *testing.T) {
 	for path, want := range map[string]bool{"/dev/null": false, "/dev/zero": false, "/dev/ptmx": true} {
 		f, err := os.OpenFile(path, os.O_RDWR, 0)

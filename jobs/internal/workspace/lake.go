@@ -76,7 +76,7 @@ func (p *Workspace) CreateLake(s *session.Records) (sinks.Lake, error) {
 	return l, nil
 }
 
-// CheckLake finds what is wrong with the settings of the lake. Nothing is opened or created.
+// CheckLake finds faults in the settings of the lake. It opens and creates nothing.
 func (p *Workspace) CheckLake() error {
 	url, c := p.LakeURL(), p.Config.Lake
 	switch {

@@ -23,12 +23,12 @@ const (
 	LockJoin = "join"
 )
 
-// LockStore makes this process the only one that works on the store, which must exist. ifLocked is wait, skip or fail.
+// LockStore locks the store, which must exist, for this process alone. ifLocked is wait, skip or fail.
 func (p *Workspace) LockStore(ifLocked string) (unlock func(), err error) {
 	return p.untilFree(ifLocked, func() (func(), error) { return stores.Lock(p.StoreURL()) })
 }
 
-// JoinStore makes this process one of those that ingest into the store, and the only one of that name.
+// JoinStore lets this process ingest into the store beside others, and keeps its name for it alone.
 func (p *Workspace) JoinStore(ifLocked, name string) (unlock func(), err error) {
 	if ifLocked == LockJoin {
 		ifLocked, name = lockWait, ""

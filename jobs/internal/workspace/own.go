@@ -16,7 +16,7 @@ import (
 // own is what belongs to symlake on this machine, by real paths: no source.
 type own struct {
 	places []string // folders and files
-	store  string   // the folder of a file store, of which only its own files count; "": none
+	store  string   // the folder of a file store: only the store's files count in it; "": none
 
 	mu   sync.Mutex
 	told map[string]bool // places that were met

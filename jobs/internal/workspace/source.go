@@ -38,7 +38,7 @@ type SourceFlags struct {
 	Inventory      string   `help:"Take what an S3 Inventory names instead of listing: the URL of its manifest.json." placeholder:"URL"`
 }
 
-// Open opens the places that objects come from. One that is out of reach stops no other: it is among
+// Open opens the places that objects come from. A place out of reach stops no other: it is among
 // unopened. What makes no sense is an error of usage.
 func (j SourceFlags) Open(p *Workspace) (sources []discover.Source, unopened []report.Rejection, err error) {
 	list := p.Config.Sources
@@ -73,8 +73,8 @@ func (j SourceFlags) Open(p *Workspace) (sources []discover.Source, unopened []r
 	return sources, unopened, nil
 }
 
-// standing is the owner and rank of a SOURCE argument: those of the flags, else those of the
-// configured source that it is or lies in, the innermost one.
+// standing returns the owner and rank of a SOURCE argument: from the flags, else from the
+// innermost configured source that contains it.
 func (j SourceFlags) standing(p *Workspace, url string) (owner string, rank int) {
 	if j.Owner != "" || j.Rank != nil {
 		if j.Rank != nil {
@@ -150,7 +150,7 @@ func (p *Workspace) openInventory(manifest string, c settings.SourceConfig) (fun
 	return func(ctx context.Context, emit func(bucket.Entry) error) error { return m.Read(ctx, b, emit) }, nil
 }
 
-// inventoryRoot parts the URL of a manifest into that of the bucket, from which the manifest's keys count, and a key. A local copy
+// inventoryRoot parts the URL of a manifest into the URL of the bucket, from which the manifest's keys count, and a key. A local copy
 // of such a bucket is known by the folders that S3 makes: SOURCE/CONFIGURATION/TIME/manifest.json below any prefix.
 func inventoryRoot(manifest string) (root, key string, err error) {
 	if rest, ok := strings.CutPrefix(manifest, "s3://"); ok {

@@ -17,7 +17,7 @@ import (
 // flushTime bounds how long a job waits for the collector of its traces when its own work is done.
 const flushTime = 5 * time.Second
 
-// tracing sends the spans of a run to a collector, over OTLP and HTTP; nil: nobody asked for them. Where to, and
+// tracing sends the spans of a run to a collector, over OTLP and HTTP; nil: the environment names no collector. Where to, and
 // under which name, is in OpenTelemetry's own variables.
 type tracing struct {
 	p        *Workspace

@@ -95,8 +95,8 @@ func (p *Workspace) CreateStore() (*session.Records, error) {
 	return r, nil
 }
 
-// CreateTables makes what is missing of the place for rows and catalog. A key service is asked first
-// whether it would wrap the keys of a new store: one that refuses leaves nothing behind. newBlocks: a place for rows is
+// CreateTables makes the missing parts of the place for rows and catalog. A key service is asked first
+// whether it would wrap the keys of a new store: after a refusal nothing is left behind. newBlocks: a place for rows is
 // made for a catalog that lost its own.
 func (p *Workspace) CreateTables(newBlocks bool) error {
 	if place := p.KeyPlace(); place.Keyset == "" {
@@ -148,7 +148,7 @@ func (p *Workspace) createKeyset(place session.KeyPlace, s *sinks.Store) error {
 	return nil
 }
 
-// OpenToChange opens store and lake to change what is published.
+// OpenToChange opens store and lake to change published loads.
 func (p *Workspace) OpenToChange() (*session.Records, projection.Stores, func(), error) {
 	var none projection.Stores
 	s, err := p.OpenRecords(false)
@@ -163,7 +163,7 @@ func (p *Workspace) OpenToChange() (*session.Records, projection.Stores, func(),
 	return s, projection.Stores{Store: s.Store, Keyring: s.Ring, Lake: lake}, func() { s.Close() }, nil
 }
 
-// OneArtifact finds the artifact of a name, whatever its state.
+// OneArtifact finds the artifact of a name, in any state.
 func (p *Workspace) OneArtifact(s *session.Records, name, app string) (symbol.ID, error) {
 	r := lookup.New(s.Store, s.KEK, lookup.Options{}).Resolve(p.Ctx, name, lookup.Narrow{App: app})
 	switch {

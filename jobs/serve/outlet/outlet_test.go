@@ -29,7 +29,7 @@ func options(limit int64) Options {
 	return Options{Limit: limit, Window: time.Minute, Last: time.Hour, Park: func() func() error { return func() error { return nil } }}
 }
 
-// An answer of a few bytes has a length; one that does not fit takes nothing of the write that was too much; what fails
+// An answer of a few bytes has a length. An answer that does not fit takes nothing of the write that was too much; what fails
 // later ends with its text and the trailer.
 func TestAnswer(t *testing.T) {
 	res := served(t, func(w http.ResponseWriter) {
@@ -66,7 +66,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// An answer whose sender loses its turn takes what it was given, and ends with its text and the trailer; one that was whole
+// An answer takes, after its sender lost its turn, what it was given, and ends with its text and the trailer; one that was whole
 // by then is sent.
 func TestLostTurn(t *testing.T) {
 	lost := errors.New("no turn")
