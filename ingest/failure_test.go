@@ -285,7 +285,7 @@ func TestGCAgainstTheLiving(t *testing.T) {
 	}
 	w.now = w.now.Add(record.LeaseTime + 25*time.Hour)
 	w.gc(gc.Options{})
-	if err := p.Hand(l); err != nil || !errors.Is(x.Err(), record.ErrLost) {
+	if err := p.Publish(l); err != nil || !errors.Is(x.Err(), record.ErrLost) {
 		t.Fatal(err, x.Err())
 	}
 }

@@ -114,7 +114,7 @@ func (x *object) load(ctx context.Context, b bid, rival *catalog.Record) (err er
 	}
 	switch {
 	case err == nil:
-		return pub.Hand(p)
+		return pub.Publish(p)
 	case nothing:
 		pub.DropFromLake(p)
 		x.Note(a.ID, member, ledger.OutcomeSkipped)

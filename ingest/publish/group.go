@@ -77,15 +77,15 @@ func (g *group) flush(ctx context.Context, p *Publisher, age time.Duration) {
 	parallel.Do(len(loads), func(i int) {
 		l := loads[i]
 		if l.err == nil {
-			l.err = p.publish(within, l)
+			l.err = p.makeVisible(within, l)
 		}
 		p.note(ctx, l)
 	})
 	end(nil)
 }
 
-// settle publishes the gathered loads, and waits for the flushes of Tick and of abandoned workers.
-func (g *group) settle(ctx context.Context, p *Publisher) {
+// flushAll publishes the gathered loads, and waits for the flushes of Tick and of abandoned workers.
+func (g *group) flushAll(ctx context.Context, p *Publisher) {
 	g.flush(ctx, p, 0)
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -90,7 +90,7 @@ type Load struct {
 	err       error
 }
 
-// Abort drops the load's batch. After Hand it does nothing.
+// Abort drops the load's batch. After Publish it does nothing.
 func (l *Load) Abort() {
 	if l.batch != nil {
 		l.batch.Abort()
@@ -127,9 +127,9 @@ func (l *Load) writeTo(b sinks.Batch) error {
 	return nil
 }
 
-// Hand publishes a load: at once if it has a batch of its own, else with its group. Its errors are
+// Publish publishes a load: at once if it has a batch of its own, else with its group. Its errors are
 // the object's. It returns failure.ErrTime if the run abandoned the object.
-func (p *Publisher) Hand(l *Load) error {
+func (p *Publisher) Publish(l *Load) error {
 	marks, ok := l.Object.StartLoad()
 	if !ok {
 		p.DropFromLake(l)
@@ -146,7 +146,7 @@ func (p *Publisher) Hand(l *Load) error {
 	end(l.err)
 	if l.err == nil {
 		within, end := p.Tally.Begin(ctx, report.StagePublish, l.Artifact.String())
-		l.err = p.publish(within, l)
+		l.err = p.makeVisible(within, l)
 		end(l.err)
 	}
 	p.note(ctx, l)
@@ -226,7 +226,7 @@ func (p *Publisher) AwaitToo(ctx context.Context, x *outcome.Object, published, 
 }
 
 // Flush publishes everything that was handed over, and waits until it is published.
-func (p *Publisher) Flush(ctx context.Context) { p.group.settle(ctx, p) }
+func (p *Publisher) Flush(ctx context.Context) { p.group.flushAll(ctx, p) }
 
 // Tick publishes and notes, until done, what has waited for some time.
 func (p *Publisher) Tick(ctx context.Context, done <-chan struct{}) {

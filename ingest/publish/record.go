@@ -47,9 +47,9 @@ func (p *Publisher) enter(ctx context.Context, l *Load) error {
 	}
 }
 
-// publish makes a load with durable rows visible: names and waiters, then one compare-and-set of the
+// makeVisible makes a load with durable rows visible: names and waiters, then one compare-and-set of the
 // record.
-func (p *Publisher) publish(ctx context.Context, l *Load) error {
+func (p *Publisher) makeVisible(ctx context.Context, l *Load) error {
 	if err := p.Lease.Check(ctx); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (p *Publisher) publish(ctx context.Context, l *Load) error {
 		}
 		v := p.Verdict(old, l.Loaded, l.Accepted)
 		if unnamed && v != trust.Dispute {
-			return p.publish(ctx, l) // the load that kept it out is gone
+			return p.makeVisible(ctx, l) // the load that kept it out is gone
 		}
 		next := record.Copy(old, l.Artifact)
 		if v != trust.Dispute && (!old.State.Removed() || p.Force) {
