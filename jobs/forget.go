@@ -38,7 +38,7 @@ func (j rollbackJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	lake.Settled = time.Time{}
+	lake.Until = time.Time{}
 	now, err := upkeep.Rollback(p.Ctx, lake, id)
 	if err != nil {
 		return err

@@ -30,8 +30,8 @@ func EachView(ctx context.Context, c *catalog.Catalog, f func(*View) error) erro
 	})
 }
 
-// Settled reports whether the ledger knows the outcome of the object.
-func (v *View) Settled() bool {
+// Decided reports whether the ledger knows the outcome of the object.
+func (v *View) Decided() bool {
 	if v.object == nil {
 		return false
 	}
@@ -44,7 +44,7 @@ func (v *View) Settled() bool {
 
 // Unlisted reports whether the ledger's entry names all artifacts of the object, and not the conflict.
 func (v *View) Unlisted() bool {
-	return v.Settled() && len(v.object.Artifacts) < ledger.MaxArtifacts && !slices.ContainsFunc(v.object.Artifacts, func(a catalog.ObjectArtifact) bool {
+	return v.Decided() && len(v.object.Artifacts) < ledger.MaxArtifacts && !slices.ContainsFunc(v.object.Artifacts, func(a catalog.ObjectArtifact) bool {
 		return a.ID == v.Artifact && a.Member == v.KeptOut.Member && a.Outcome == ledger.OutcomeConflict
 	})
 }

@@ -70,7 +70,7 @@ func (b *Outbox) Tell(ctx context.Context, r *report.Report) (*Telling, error) {
 		return nil, err
 	}
 	t := &Telling{outbox: b, Report: r}
-	var attempts, others []*catalog.Account
+	var attempts, unsent []*catalog.Account
 	for _, a := range all {
 		switch {
 		case a.ID.String() == r.Account:
@@ -78,7 +78,7 @@ func (b *Outbox) Tell(ctx context.Context, r *report.Report) (*Telling, error) {
 		case b.Attempts && a.Run == r.Run && a.Shard == r.Shard:
 			attempts = append(attempts, a)
 		case a.Told.IsZero():
-			others = append(others, a)
+			unsent = append(unsent, a)
 		}
 	}
 	if err := b.addAttempts(ctx, r, attempts); err != nil || b.TellLater {
@@ -86,7 +86,7 @@ func (b *Outbox) Tell(ctx context.Context, r *report.Report) (*Telling, error) {
 	}
 	t.accounts = append(t.accounts, slices.DeleteFunc(attempts, func(a *catalog.Account) bool { return !a.Told.IsZero() })...)
 	ours := len(t.accounts)
-	if err := t.claim(ctx, others); err != nil {
+	if err := t.claim(ctx, unsent); err != nil {
 		return nil, err
 	}
 	if r.Earlier, err = b.sum(ctx, t.accounts[ours:]); r.Earlier != nil && err == nil {

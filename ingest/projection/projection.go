@@ -21,9 +21,9 @@ type Stores struct {
 	Store   *sinks.Store
 	Keyring *row.Keyring
 	Lake    sinks.Lake
-	// Settled protects loads that were published after it: another process may be about to write them
+	// Until protects loads that were published after it: another process may be about to write them
 	// (zero: no load is protected).
-	Settled time.Time
+	Until time.Time
 }
 
 // Result counts the work of Update.
@@ -126,7 +126,7 @@ func (w *projector) abort() {
 }
 
 func (w *projector) artifact(ctx context.Context, rec *catalog.Record) error {
-	if !record.Published(rec) || !w.Settled.IsZero() && rec.Published.At.After(w.Settled) {
+	if !record.Published(rec) || !w.Until.IsZero() && rec.Published.At.After(w.Until) {
 		return nil
 	}
 	l := LoadOf(rec)

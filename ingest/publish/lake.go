@@ -253,7 +253,7 @@ func (p *Publisher) nameInLake(ctx context.Context, b *Batch) error {
 		return nil
 	}
 	s := p.stores()
-	s.Settled = time.Time{} // the orphans are this run's
+	s.Until = time.Time{} // the orphans are this run's
 	_, err = projection.Update(ctx, s, orphans)
 	return err
 }
@@ -285,7 +285,7 @@ const settleTime = time.Hour
 func (p *Publisher) stores() projection.Stores {
 	s := projection.Stores{Store: p.Store, Keyring: p.Keyring, Lake: p.Lake}
 	if p.Shards > 1 || p.Crew.Others() {
-		s.Settled = p.Now().Add(-settleTime)
+		s.Until = p.Now().Add(-settleTime)
 	}
 	return s
 }

@@ -53,7 +53,7 @@ func Rename(ctx context.Context, srcs []discover.Source, o RenameOptions) (*repo
 	r.report.Objects.Skipped = map[string]int{}
 	if o.Shards > 1 {
 		r.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
-		r.Settled = o.Now().Add(-shardGrace)
+		r.Until = o.Now().Add(-shardGrace)
 	}
 	sources, err := discover.NewSources(srcs)
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 func (v *verifier) conflicts(ctx context.Context) {
 	err := conflicts.EachView(ctx, v.cat, func(c *conflicts.View) error {
 		where := fmt.Sprintf("conflict of %s about %s", ledger.Place(c.KeptOut.URL, c.KeptOut.Member), c.Artifact)
-		if c.Record == nil || c.Record.Published == nil || c.Record.State.Removed() || !c.Settled() {
+		if c.Record == nil || c.Record.Published == nil || c.Record.State.Removed() || !c.Decided() {
 			return ctx.Err() // gc removes it, or a run is about to note its outcome
 		}
 		p := c.Record.Published
