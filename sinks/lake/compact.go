@@ -74,7 +74,7 @@ type compaction struct {
 	done *sinks.LakeCompacted
 }
 
-// run rewrites what is worth it, a step at a time.
+// run rewrites the files that are worth it, a step at a time.
 func (c *compaction) run(ctx context.Context) error {
 	s, err := c.l.state(ctx)
 	if err != nil {
@@ -258,8 +258,8 @@ func (c *compaction) step(ctx context.Context, s *state, profile string, files [
 	return nil
 }
 
-// clean deletes what nobody has named for the grace: retired files, files that no manifest ever
-// named, and manifests that were followed.
+// clean deletes files that no manifest has named for the grace: retired files, files that no manifest ever named, and
+// manifests before the newest.
 func (c *compaction) clean(ctx context.Context) error {
 	before := c.o.Now().Add(-c.o.Grace)
 	due := func(r retired) bool { return c.o.Erase || !r.At.After(before) }
@@ -320,7 +320,7 @@ func (c *compaction) clean(ctx context.Context) error {
 	return nil
 }
 
-// ours reports whether a key is one that a lake writes.
+// ours reports whether a lake may have written a key.
 func ours(key string) bool {
 	top, _, _ := strings.Cut(key, "/")
 	if top+"/" == manifestDir {

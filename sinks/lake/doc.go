@@ -10,11 +10,11 @@
 //	live/NAME.parquet               artifact → load
 //	TABLE/kind=KIND/day=DAY/NAME.parquet    ranges, classes, artifacts, names
 //
-// KIND is the artifacts', DAY (UTC) that of the loads. NAME is a keyed hash of what went in: a second
-// attempt at the same rows finds them there. A file is complete when its name appears.
+// KIND is the kind of the artifacts, DAY the day (UTC) of the loads. NAME is a keyed hash of the rows' loads: a second
+// attempt at the same rows finds their file. A file is complete when its name appears.
 //
-// A manifest is written last, as one that must be new; whoever loses takes the other one's into account
-// and tries the next number. So a batch is named whole or not at all. Exact readers take the files of
+// A writer puts its manifest last, and only if no manifest has its number. The writer that loses reads the other manifest,
+// makes its own anew and tries the next number. So a batch is named whole or not at all. Exact readers take the files of
 // the newest manifest and join live on (artifact, load); a plain glob sees whole files,
 // and superseded rows too until a compaction and its grace are over.
 //
@@ -28,7 +28,7 @@
 // # Invariants
 //
 //   - rows of a load lie in one file, ascending; compacted files ascend by artifact too;
-//   - columns are required; texts are UTF-8 (see Tables for what is none);
-//   - what is gathered is bounded by one row group a batch, whatever the object;
+//   - columns are required; texts are UTF-8 (Tables says how other bytes stand);
+//   - a batch gathers one row group in memory, or two where another goroutine encodes;
 //   - nothing is deleted that a manifest younger than the grace named.
 package lake

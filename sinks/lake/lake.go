@@ -21,12 +21,12 @@ type Options struct {
 	Keys    sinks.LakeKeys // sinks.LakePlain uses Names alone
 	// OneKey seals all files of a master key with one data key, for readers that take only one.
 	OneKey bool
-	// SingleWriter: nobody else writes this lake, so a bucket that overwrites what must be new will do.
+	// SingleWriter says that no other process writes this lake, so a bucket that cannot refuse to overwrite will do.
 	SingleWriter bool
 	Scratch      string           // folder for files being written that the bucket has no place for yet ("": the system's); they have no name there
 	Now          func() time.Time // nil: time.Now
-	// Go starts what encodes a file beside who writes it, one a file, which ends with the file; nil: nobody does. It
-	// takes up to twice the memory.
+	// Go starts a goroutine that encodes beside the writer, one a file, which ends with the file. It takes up to twice the
+	// memory. nil: the writer encodes.
 	Go func(func())
 }
 

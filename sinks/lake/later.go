@@ -16,8 +16,7 @@ type later struct {
 // laterWork is how many pieces wait for the one at hand: what they hold is in memory.
 const laterWork = 1
 
-// do does a piece of work, and then, also if an error was before, what is to follow it. It gives the error of what
-// was done so far.
+// do does a piece of work and then calls then, also after an error. It returns the error of the work so far.
 func (l *later) do(piece func() error, then func()) error {
 	run := func() {
 		defer then()

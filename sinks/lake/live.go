@@ -13,7 +13,7 @@ import (
 )
 
 // writeLive writes the table live of a manifest, under a name of its own: two writers may make the same table of the same number at
-// once, and the one that was slower takes its file away again.
+// once, and the slower one deletes its file again.
 func (l *Lake) writeLive(ctx context.Context, n *next) (*entry, error) {
 	o, err := l.open(ctx, tableLive(), liveTable, n.Profile, fmt.Sprint(n.Number, rand.Text()), true)
 	if err != nil {

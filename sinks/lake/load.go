@@ -13,7 +13,7 @@ type loadKey struct {
 	load sinks.Load
 }
 
-// loading is a load whose rows are in a file of the batch.
+// loading is a load with its rows in a file of the batch.
 type loading struct {
 	loadKey
 	kind symbol.Kind

@@ -52,7 +52,7 @@ func manifestNumber(key string) (uint64, bool) {
 	return n, ok && err == nil && manifestKey(n) == key
 }
 
-// damaged is the error of a manifest that is not what was written. The lake is made from the store, so nothing is lost with it.
+// damaged returns the error of a manifest that differs from the one written. The store can make the lake again.
 func damaged(err error) error {
 	return fmt.Errorf("%w: %w: restore it, or remove the lake and run symlake ingest, which makes it anew from the store", sinks.ErrCorrupt, err)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// maxManifestBytes bounds what is read as one: 100,000 files take 20 MB.
+// maxManifestBytes bounds the manifests that are read: 100,000 files take 20 MB.
 const maxManifestBytes = 1 << 30
 
 // newest reads the manifest that counts; nil: there is none. It lists from the number after, which it

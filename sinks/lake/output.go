@@ -235,13 +235,13 @@ func (o *output) finish(ctx context.Context) error {
 // drop gives up the scratch file.
 func (o *output) drop() {
 	if o.f != nil {
-		o.later.end() // nobody wants its error either
-		o.f.Close()   // it has no name, and nobody wants its bytes
+		o.later.end() // the file is given up, with its errors
+		o.f.Close()   // it has no name
 		o.f = nil
 	}
 }
 
-// counted counts what is written. After an error it writes nothing more.
+// counted counts the bytes it writes. After an error it writes nothing more.
 type counted struct {
 	w   io.Writer
 	n   *int64

@@ -34,7 +34,7 @@ type ranges struct {
 	o        *output
 	artifact string
 	load     string
-	script   bool // of which no name is mangled, whatever it looks like
+	script   bool // names of scripts are never mangled
 	// What a string of the load is in the row group, by its number in the runs.
 	outer, inline    []function
 	file, inlineFile []uint32 // number + 1 of the column's word; 0: none yet
@@ -74,7 +74,7 @@ func (w *ranges) begin(id symbol.ID, k symbol.Kind, load string) {
 	w.forms.begin()
 }
 
-// forget makes the words of the row group known to nobody: it, or the load, is another one.
+// forget forgets the words of the row group, because it or the load changes.
 func (w *ranges) forget() {
 	clear(w.outer)
 	clear(w.inline)
@@ -166,7 +166,7 @@ func (w *ranges) row(r *symbol.Run, g *symbol.Range, mark symbol.Mark) {
 	w.rows++
 }
 
-// callers appends those of a scope of a run, and tells how many there are.
+// callers appends the callers of a scope of a run and returns their number.
 func (w *ranges) callers(r *symbol.Run, scope int32) int {
 	to, d := w.o.g.Open, w.o.g.Dicts
 	from := len(to.Elements)

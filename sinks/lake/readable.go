@@ -8,21 +8,21 @@ import (
 // roomBytes is what nearly every readable name fits in.
 const roomBytes = 4 << 10
 
-// readable gives the names of a load in their readable form. Those of the row group before are copied, as row group after
-// row group has them again and to make one costs more than all else about it.
+// readable makes the readable forms of a load's names. It copies a form that the row group before has: row groups repeat their
+// names, and demangling one costs more than the rest of its row.
 type readable struct {
 	demangler    demangle.Demangler
 	number, last []uint32      // by string of the load: number of its form in the row group, and in the one before, + 1; 0: none
 	before       *pqfile.Texts // of the row group before: they stay until the next one begins
 }
 
-// begin makes the strings of a load known to nobody.
+// begin forgets the strings of the load before.
 func (r *readable) begin() {
 	clear(r.number)
 	clear(r.last)
 }
 
-// turn begins another row group behind that of texts.
+// turn begins another row group; before holds the texts of the last one.
 func (r *readable) turn(before *pqfile.Texts) {
 	r.number, r.last, r.before = r.last, r.number, before
 	clear(r.number)

@@ -13,8 +13,8 @@ import (
 )
 
 // Verify reads back what the newest manifest names, as far as it tells which rows there are, and calls problem
-// with what is not as it must be. rows hears how many rows of ranges a load has. The error is that of ctx, or
-// of a bucket that cannot be read at all.
+// for each fault. It calls rows with the number of rows of ranges of each load. It fails if ctx ends or
+// the bucket cannot be read at all.
 func (l *Lake) Verify(ctx context.Context, rows func(id symbol.ID, load sinks.Load, n uint64), problem func(where string, err error)) error {
 	s, err := l.state(ctx)
 	if err != nil || s.manifest == nil {

@@ -33,7 +33,7 @@ func newAnswerer(u *unit) *answerer {
 // chunk answers records, each distinct place once.
 func (a *answerer) chunk(ctx context.Context, c []pile.Record) error {
 	a.queries, a.of, a.bodies, a.text = a.queries[:0], a.of[:0], a.bodies[:0], a.text[:0]
-	// What is at an address now may be something else in the next chunk.
+	// The next chunk may have another text at an address.
 	a.near.Forget()
 	clear(a.groups)
 	var err error

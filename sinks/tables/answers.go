@@ -32,7 +32,7 @@ func AnswerColumns(prefix string, stacks bool) *pqfile.Table {
 	return t
 }
 
-// Answer is what is added to a row. Its texts are numbers of the list that Reset was given; 0 is "", or NULL where a
+// Answer is the addition to a row. Its texts are numbers in the list given to Reset; 0 is "", or NULL where a
 // column may be.
 type Answer struct {
 	Status, Reason, Group uint32
@@ -92,7 +92,7 @@ func NewAnswerRows(t *pqfile.Table, stacks bool) *AnswerRows {
 	return r
 }
 
-// Reset forgets everything. Answers refer to texts, of which the first must be ""; more may be appended later, by Texts.
+// Reset forgets everything. Answers refer to texts; the first must be "". Texts appends more.
 func (r *AnswerRows) Reset(texts []string) {
 	r.g.Open.Reset()
 	r.g.Reset()
@@ -104,7 +104,7 @@ func (r *AnswerRows) Reset(texts []string) {
 	r.Texts(texts)
 }
 
-// Texts puts a longer list in place of that of Reset, which it begins with.
+// Texts replaces the list of Reset by a longer list, which begins with it.
 func (r *AnswerRows) Texts(texts []string) {
 	r.texts = texts
 	for i := range r.known {
@@ -125,7 +125,7 @@ func (r *AnswerRows) word(leaf int, text uint32) int32 {
 	return n
 }
 
-// Answer takes an answer, of which nothing is kept, and gives its number for Row.
+// Answer takes an answer and returns its number for Row. It keeps no reference to a.
 func (r *AnswerRows) Answer(a *Answer) int {
 	x := numberedAnswer{from: uint32(len(r.list)), reason: pqfile.NoText, group: pqfile.NoText, status: r.word(ansStatus, a.Status)}
 	var top Line

@@ -192,8 +192,8 @@ type tally struct {
 	rows   uint64
 }
 
-// rows puts all rows of the segment into to. Answers are numbered as the rows come to them, so that what is written does not
-// depend on who answered first.
+// rows puts all rows of the segment into to. It numbers answers as the rows come to them, so the file does not depend on the
+// worker that answered first.
 func (b *built) rows(to *AnswerRows) {
 	to.Reset(b.texts)
 	given := make([]int32, len(b.ends)) // by rank: the answer's number in to, plus 1
@@ -210,5 +210,6 @@ func (b *built) rows(to *AnswerRows) {
 	}
 }
 
-// pieceRows are rows whose answers are prepared together: then those that come again soon are, and few wait in memory.
+// pieceRows is how many rows have their answers prepared together: answers that come again soon are prepared once, and few
+// wait in memory.
 const pieceRows = 1 << 17

@@ -18,7 +18,7 @@
 //
 //   - a row of the input is a row of the output, in its place; what it held is kept as it was, byte for byte between
 //     plain files; a row that cannot be answered says why in status and reason;
-//   - an output appears whole or not at all; what is written depends on the input and the store alone: not on workers,
+//   - an output appears whole or not at all; its bytes depend on the input and the store alone: not on workers,
 //     budgets, units or what an earlier run was killed at;
 //   - a block of a store is read once a unit, and again at most where a chunk of records ends in it and the cache has let it go;
 //     of stacks, once some 131,072 frames;

@@ -52,7 +52,7 @@ func (r *jsonRow) parse(line []byte, c Columns, prefix string) error {
 	}
 	r.end = s.at
 	added := addedNames
-	stays := r.end // behind the last member before those that were added
+	stays := r.end // behind the last member before the added ones
 	next := 0      // of the added names, where the tail is one of an earlier run
 	for s.space(); !s.eat('}'); s.space() {
 		key := s.key()
@@ -128,7 +128,7 @@ func (r *jsonRow) shaped() bool {
 
 func (r *jsonRow) raw(role Role) []byte { return r.values[roleIndex(role)] }
 
-// text is a member as text; "" of null, and of what is neither text nor number.
+// text returns a member as text; "" of null and of values that are neither text nor number.
 func (r *jsonRow) text(role Role) string { return jsonText(r.raw(role)) }
 
 func jsonText(raw []byte) string {
@@ -184,7 +184,7 @@ func (p *placer) jsonAddress(t *target, raw []byte, frame uint64) (uint32, uint6
 	return place, value, nil
 }
 
-// extend writes a line with members added. A line that is no object becomes one that holds it.
+// extend writes a line with members added. A line without an object becomes an object that holds the line.
 func (r *jsonRow) extend(w *bufio.Writer, line, said []byte, c Columns, prefix string) error {
 	eol := line[len(bytes.TrimRight(line, "\r\n")):]
 	err := r.parse(line, c, prefix)

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// stacks writes a file of NDJSON whose rows are stacks.
+// stacks writes a file of NDJSON with a stack in each row.
 func (x *records) stacks(ctx context.Context, a *stackAnswerer, w *output) error {
 	f, err := x.lines()
 	if err != nil {
@@ -90,7 +90,7 @@ func (x *records) stackRow(a *stackAnswerer, row *jsonRow, line []byte) error {
 	return a.row(stackRow{invalid: errNoStack})
 }
 
-// pairs takes a row whose frames are objects.
+// pairs takes a row with an object for each frame.
 func (x *records) pairs(a *stackAnswerer, row *jsonRow, list [][]byte) error {
 	names := [2]string{x.member(RoleArtifact), x.member(RoleAddress)}
 	var pairs []pair

@@ -161,7 +161,7 @@ func (x *records) lines() (*lines, error) { return openLines(x.r, x.in.entry.Siz
 
 func (x *records) shape() shape { return x.form }
 
-// rows is a guess: what is longer than this makes units smaller, and nothing else.
+// rows guesses. Longer lines make units smaller and have no other effect.
 func (x *records) rows() int64 { return x.in.entry.Size/64 + 1 }
 
 func (x *records) close() error { return x.r.Close() }

@@ -16,7 +16,7 @@ import (
 // Options of a run.
 type Options struct {
 	Client *answer.Client
-	// Input holds the rows: in the object Key or, if Key is empty, in every object of a known kind whose key Take accepts
+	// Input holds the rows: in the object Key or, if Key is empty, in every object of a known kind with a key that Take accepts
 	// (nil: all).
 	Input bucket.Bucket
 	Key   string
@@ -45,7 +45,7 @@ type Options struct {
 
 	Run   string // for the report
 	Shard string // for the report: I/N where Take accepts one of N parts
-	// Progress hears of rows read and written, one call at a time; nil: nobody does.
+	// Progress is called as rows are read and written, one call at a time; nil: never.
 	Progress func(Event)
 }
 
@@ -94,7 +94,7 @@ const (
 
 var roles = []Role{RoleArtifact, RoleAddress, RoleFrame, RoleStack, RoleApp, RoleBuild, RolePlatform, RoleFrame0}
 
-// Columns are the columns or fields that have a role. Those that are not given have the role's name, or of pairs
+// Columns names the columns or fields that have a role. Without an entry a role has its own name, or of pairs
 // frames.artifact and frames.address, and may be missing.
 type Columns map[Role]string
 
@@ -122,7 +122,7 @@ func (c Columns) names(r Role) []string {
 	return []string{string(r)}
 }
 
-// errInput: what is wrong is the file's fault; others go on.
+// errInput says that a fault is the file's. The run goes on with other files.
 var errInput = errors.New("input")
 
 // Report is what a run did: the last line that the job prints.
@@ -160,7 +160,7 @@ type FileCounts struct {
 	Failed   int `json:"failed"`
 }
 
-// Rejection names a file and what is wrong with it.
+// Rejection names a file and its fault.
 type Rejection struct {
 	URL   string `json:"url"`
 	Error string `json:"error"`

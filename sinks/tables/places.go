@@ -113,7 +113,7 @@ func (p *placer) target(n names) (*target, error) {
 	return t, nil
 }
 
-// maxTargets bounds what is remembered of names.
+// maxTargets bounds the names that are remembered.
 const maxTargets = 1 << 18
 
 // addressHash tells names apart that stand at different places, such as words of a dictionary; equal texts at different places

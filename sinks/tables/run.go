@@ -15,8 +15,8 @@ import (
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
-// Run answers the rows of all inputs that have no output yet, or one that is older than they are. The report is there
-// also with an error, and says what was done before it.
+// Run answers the rows of every input without an output, or with an output older than the input. It returns the report of
+// its work with an error too.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	o = o.withDefaults()
 	j := &job{o: o, report: &Report{Job: "symbolicate", Run: o.Run, Shard: o.Shard, Started: time.Now().UTC(), Statuses: map[string]uint64{}, Outputs: []string{}, Rejected: []Rejection{}}}
@@ -101,7 +101,7 @@ func (j *job) list(ctx context.Context) ([]*input, error) {
 // maxUnitFiles bounds the files of a unit, which are open together.
 const maxUnitFiles = 256
 
-// next does a file of stacks, or a unit of files of frames, and gives what is left.
+// next does a file of stacks, or a unit of files of frames, and returns the files that are left.
 func (j *job) next(ctx context.Context, todo []*input) ([]*input, error) {
 	var files []*input
 	var rows int64

@@ -162,7 +162,7 @@ func (a *stackAnswerer) row(r stackRow) error {
 
 var errNoStack = errors.New("the row has no stack")
 
-// flush answers what was gathered.
+// flush answers the gathered rows.
 func (a *stackAnswerer) flush() error {
 	texts := make([][][]symbol.Answer, len(a.queries))
 	if err := a.j.o.Client.Stacks(a.ctx, a.queries, func(i int, answers [][]symbol.Answer) { texts[i] = answers }); err != nil {
@@ -223,8 +223,8 @@ type stackAnswer struct {
 
 func newStackAnswer(t *textTable) *stackAnswer { return &stackAnswer{t: t} }
 
-// weight orders statuses: that of a row is the heaviest of its frames; what may change soonest rules, then what may
-// change at all.
+// weight orders statuses: a row has the heaviest status of its frames. A status that may change soonest weighs most, then a
+// status that may change at all.
 var weight = []symbol.Status{invalid, symbol.Outside, symbol.Hole, symbol.Found, symbol.NoArtifact, symbol.Ambiguous, symbol.Rejected, symbol.Sealed, symbol.Corrupt, symbol.Pending, symbol.Loading, symbol.Unavailable}
 
 // add takes the next frame, from the inside out. f is nil for a pair.

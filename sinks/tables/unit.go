@@ -75,7 +75,7 @@ func (u *unit) newSegment(rows int) (uint32, bool) {
 	return n, true
 }
 
-// rows are those of all segments.
+// rows returns the number of rows of all segments.
 func (u *unit) rows() (n int64) {
 	for i := range u.segments {
 		n += int64(u.segments[i].rows)
@@ -111,7 +111,7 @@ func (l *lane) add(place, segment uint32, row int, value uint64) error {
 	return nil
 }
 
-// grow makes room: more of it, or by writing what is there to scratch. The room for sorting counts too.
+// grow makes room: it takes more memory, or writes the records to scratch. The room for sorting counts too.
 func (l *lane) grow() error {
 	more := max(firstRecords, cap(l.records))
 	if cost := int64(more) * 2 * pile.RecordBytes; l.u.budget.Take(cost) || len(l.records) < firstRecords {

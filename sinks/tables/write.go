@@ -9,7 +9,7 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// failed notes what became of a file. What is none of the file's fault comes back.
+// failed notes the fate of a file. It returns an error that is not the file's fault.
 func (j *job) failed(ctx context.Context, in *input, err error) error {
 	if err == nil {
 		return nil
@@ -41,7 +41,7 @@ func (j *job) failed(ctx context.Context, in *input, err error) error {
 	return nil
 }
 
-// errAborted ends a file whose rows could not all be written.
+// errAborted ends a file that lacks rows.
 var errAborted = errors.New("the rows could not all be written")
 
 // output writes the output of a file, whole or not at all.
@@ -55,7 +55,7 @@ func (j *job) output(ctx context.Context, in *input, write func(w *output) error
 	}
 	go func() {
 		err := j.o.Output.Create(ctx, in.to, etag, r)
-		r.CloseWithError(err) // who writes must not wait for a reader that is gone
+		r.CloseWithError(err) // the writer must not wait for a reader that is gone
 		made <- err
 	}()
 	err := write(w)
@@ -100,7 +100,7 @@ func createError(j *job, in *input, err error) error {
 	return fmt.Errorf("write %s: %w", j.o.Output.URL(in.to), err)
 }
 
-// stacks writes the output of a file whose rows are stacks.
+// stacks writes the output of a file with a stack in each row.
 func (j *job) stacks(ctx context.Context, in *input, t table) error {
 	return j.output(ctx, in, func(w *output) error {
 		return t.stacks(ctx, newStackAnswerer(ctx, j, in.entry.Key), w)

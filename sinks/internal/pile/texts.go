@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Texts numbers strings: 0 is "". A string that comes again mostly has the number it had; what is remembered for
-// that is bounded. Safe for concurrent use.
+// Texts numbers strings: 0 is "". It knows most strings again and gives them their old number, within a bound on the memory
+// of known strings. Texts is safe for concurrent use.
 type Texts struct {
 	Pile *Pile
 
@@ -16,6 +16,7 @@ type Texts struct {
 	most  int // bytes of known
 }
 
+// NewTexts returns Texts that keep strings in a pile, and that remember at most so many bytes of them.
 func NewTexts(p *Pile, most int) (*Texts, error) {
 	t := &Texts{Pile: p, known: map[string]uint32{}, most: most}
 	_, err := p.Add(nil) // number 0
@@ -25,7 +26,7 @@ func NewTexts(p *Pile, most int) (*Texts, error) {
 // TextCost is the memory that a known string takes beside its bytes.
 const TextCost = 64
 
-// Number returns the number of a string, of which it keeps a copy.
+// Number returns the number of a string. It keeps a copy of a new one.
 func (t *Texts) Number(s string) (uint32, error) {
 	if s == "" {
 		return 0, nil

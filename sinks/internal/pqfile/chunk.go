@@ -12,15 +12,15 @@ type page struct {
 	body     []byte // compressed
 	size     int    // before
 	rows     int
-	values   int  // those of empty lists too
-	nulls    int  // of values that may be missing
+	values   int  // an empty list counts as one
+	nulls    int  // missing values of a nullable column
 	numbered bool // values are numbers of the column's dictionary
-	// Bounds, in plain encoding; nil where they help nobody.
+	// The least and the greatest value, in plain encoding; nil where they do not help to find rows.
 	low, high []byte
 }
 
-// ordered reports whether the bounds of a column help to find rows: those of numbers that are no list's, and of texts
-// that rows are ordered by.
+// ordered reports whether the bounds of a column help to find rows. They do for numbers outside lists, and for the texts
+// that order the rows.
 func ordered(l leaf) bool {
 	return !l.list && (l.kind == Integer || l.kind == Long || l.kind == Moment || l.kind == Text && (l.path[0] == "artifact" || l.path[0] == "load"))
 }
@@ -54,7 +54,7 @@ func (d *Dictionary) page(to []byte) []byte {
 type chunk struct {
 	pages     []page
 	integers  integers // that the pages of a column of integers refer to by number
-	values    int      // those of empty lists too
+	values    int      // an empty list counts as one
 	nulls     int
 	low, high []byte // as pages have them
 }

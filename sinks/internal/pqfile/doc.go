@@ -11,6 +11,6 @@
 // # Invariants
 //
 //   - both profiles hold the same pages: version 1, texts and integers by dictionary, longs by differences;
-//   - a row group bounds what is gathered in memory, whatever the rows;
+//   - memory holds one row group, or two where another goroutine encodes, for any rows;
 //   - columns are required unless they say otherwise; texts are UTF-8.
 package pqfile

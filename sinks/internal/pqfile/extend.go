@@ -7,8 +7,8 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// Extend begins to write the rows of f, in their order and row groups, with the columns of a table added. From plain to
-// plain, the columns of f are copied byte for byte, whatever they hold; else their values are.
+// Extend begins a file with the rows of f, in their order and row groups, and the columns of a table added. From a plain
+// file to a plain one it copies the bytes of the old columns; otherwise it copies their values.
 func (f *Rows) Extend(ctx context.Context, w io.Writer, x Extension) (e Extended, err error) {
 	defer broken(&err, ErrRows)
 	drop, err := f.dropped(x.Table)

@@ -10,17 +10,17 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// answersKey is in the metadata of a file that Extend wrote: which columns were added, parted by commas. They are
-// replaced when the file is extended again.
+// answersKey names, in the metadata of an extended file, the columns that Extend added, parted by commas. Another Extend
+// replaces them.
 const answersKey = "symlake.answers"
 
-// sourceKey is in the metadata of a file that Extend wrote: what the rows were read from.
+// sourceKey names, in the metadata of an extended file, the file that the rows come from.
 const sourceKey = "symlake.source"
 
 // Extension says how a file is written again.
 type Extension struct {
 	Table   *Table // the columns that are added
-	Profile string // of what is written: sinks.LakeSealed or sinks.LakePlain
+	Profile string // of the new file: sinks.LakeSealed or sinks.LakePlain
 	Source  string // noted in the file
 }
 
@@ -28,14 +28,14 @@ type Extension struct {
 type Extended interface {
 	// Group writes the next row group of the old file, with the rows of added beside its rows.
 	Group(ctx context.Context, added *RowGroup) error
-	// Close ends the file. Without it, what was written is no file.
+	// Close ends the file, which cannot be read without it.
 	Close() error
 }
 
-// ErrColumn: a column that would be added is there already, and was not added by Extend.
+// ErrColumn says that the file has a column of the name of an added one, and that Extend did not add it.
 var ErrColumn = errors.New("the column exists")
 
-// top are the names of the columns at the root.
+// top returns the names of the columns at the root.
 func (f *Rows) top() (names []string) {
 	for i := range f.leaves {
 		name, _, _ := strings.Cut(f.leaves[i].Path, ".")
@@ -52,7 +52,7 @@ func (f *Rows) Accepts(t *Table) error {
 	return err
 }
 
-// dropped are the columns that an earlier Extend added, and that give way now.
+// dropped returns the columns that an earlier Extend added and that the new ones replace.
 func (f *Rows) dropped(t *Table) (drop []string, err error) {
 	ours := strings.Split(f.Meta(answersKey), ",")
 	for _, name := range f.top() {
@@ -67,7 +67,7 @@ func (f *Rows) dropped(t *Table) (drop []string, err error) {
 }
 
 // schema puts the schema of f without the columns that are dropped before the columns of w's table, and the metadata of f
-// beside what is noted of the extension. It returns which leaves of f stay.
+// beside notes on the extension. It returns the leaves of f that stay.
 func (f *Rows) schema(w *Writer, x Extension, drop []string) (kept []int) {
 	old, added := f.footer, w.footer
 	all := []format.SchemaElement{old.Schema[0]}

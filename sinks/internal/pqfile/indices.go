@@ -23,7 +23,7 @@ func appendIndices(to []byte, numbers []int32) []byte {
 	if differ == 0 {
 		return appendWide(binary.AppendUvarint(to, uint64(len(numbers))<<1), numbers[:1], width)
 	}
-	// A packed run has a multiple of 8; who reads knows how many count.
+	// A packed run has a multiple of 8 numbers; readers know from the page how many count.
 	groups := (len(numbers) + 7) / 8
 	to = binary.AppendUvarint(to, uint64(groups)<<1|1)
 	to = appendWide(to, numbers, width)

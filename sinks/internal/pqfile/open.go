@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// ends reads the first and the last four bytes of a file; "" of one that is too short.
+// ends reads the first and the last four bytes of a file; "" if it is too short.
 func ends(r io.ReaderAt, size int64) (head, tail string, err error) {
 	if size < 12 {
 		return "", "", nil
@@ -46,7 +46,7 @@ func broken(err *error, kind error) {
 
 var ErrDamaged = fmt.Errorf("%w: no whole Parquet file of a lake", sinks.ErrCorrupt)
 
-// retriever gives the library the key of a file by its key material.
+// retriever gives Arrow the key of a file for its key material.
 type retriever struct {
 	ctx  context.Context
 	keys sinks.LakeKeys
@@ -59,11 +59,11 @@ func (r *retriever) GetKey(material []byte) string {
 	return string(key)
 }
 
-// openSealed opens a sealed file.
+// openSealed opens a sealed file. An error of the keys comes back as it came.
 func openSealed(ctx context.Context, keys sinks.LakeKeys, data io.ReaderAt, size int64) (r *file.Reader, err error) {
 	k := &retriever{ctx: ctx, keys: keys}
 	defer func() {
-		if k.err != nil { // whatever the library made of it
+		if k.err != nil { // Arrow hides it in an error of its own
 			err = k.err
 		}
 	}()

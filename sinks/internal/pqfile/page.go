@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Pager encodes slices. Its memory serves one page after the other.
+// Pager encodes slices as pages. It uses its memory again for each page. A pager is for one goroutine.
 type Pager struct {
 	zstd            *zstd.Encoder // nil: Snappy
 	rep, def        []byte        // levels, one a byte
@@ -21,11 +21,11 @@ type Pager struct {
 	encoded, buffer []byte
 }
 
-// NewPager gives one for files that are read for long, whose pages are compressed by Zstandard.
+// NewPager returns a pager for files that are read for long: it compresses pages by Zstandard.
 func NewPager() *Pager { return &Pager{zstd: newZstd()} }
 
-// NewSwiftPager gives one for files that somebody waits for, and that are written again: Snappy takes a third of the time for
-// pages half as large again.
+// NewSwiftPager returns a pager for files that an ingest waits for and that a compaction writes again: Snappy takes a third
+// of the time and makes pages half as large again.
 func NewSwiftPager() *Pager { return new(Pager) }
 
 func newZstd() *zstd.Encoder {
@@ -114,7 +114,7 @@ func (p *Pager) listLevels(lengths []uint32) {
 	}
 }
 
-// appendNulls encodes the levels of texts that may be missing, and leaves those that are there.
+// appendNulls encodes the levels of nullable texts and removes the missing ones from v.
 func (p *Pager) appendNulls(to []byte, v *values) []byte {
 	level, there := make([]byte, len(v.Ints)), v.Ints[:0]
 	for i, n := range v.Ints {

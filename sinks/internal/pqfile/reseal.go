@@ -22,8 +22,9 @@ const (
 	resealStatsBytes = 1 << 10 // longer bounds are left out
 )
 
-// resealed writes a file whose old columns are sealed, or are to be. Arrow decrypts and decodes the values of old columns and
-// encodes them again; their pages and those of new columns go to the Writer. Without a key the Writer leaves them in clear.
+// resealed writes a file with the old columns of a sealed file, or seals the columns of a plain one. Arrow decrypts and decodes
+// the values of old columns and encodes them again. The Writer takes their pages and the pages of new columns; without a key
+// it leaves them in clear.
 type resealed struct {
 	*Writer
 	from  *file.Reader
@@ -101,7 +102,7 @@ func (r *resealed) Group(ctx context.Context, added *RowGroup) (err error) {
 	}
 	defer func() { r.err = err }()
 	defer func() {
-		if r.Writer.err != nil { // whatever Arrow made of it
+		if r.Writer.err != nil { // Arrow hides it in an error of its own
 			err = r.Writer.err
 		}
 	}()

@@ -1,24 +1,23 @@
 package pqfile
 
-// A row group is gathered here: its rows a slice at a time, which becomes a page in each column as soon as it is
-// full, and the texts that the pages refer to by number.
+// The bounds of a row group. It gathers rows a slice at a time; a full slice becomes a page in each column.
 const (
 	groupRows = 500_000
-	// groupBytes ends a row group whose rows have long chains or long names before that.
+	// groupBytes ends a row group earlier if its rows have long chains or long names.
 	groupBytes = 7 << 20
-	// SortedBytes is that of a file whose rows are ordered, and that is read for long: engines read every footer and dictionary
-	// once a query.
+	// SortedBytes takes the place of groupBytes in a file of ordered rows, which is read for long: engines read every footer
+	// and dictionary once a query.
 	SortedBytes = 24 << 20
-	// A slice has at most so many rows, and no more once its lists have so many values.
+	// A slice ends at so many rows, or once its lists have so many values.
 	sliceRows   = 16 << 10
 	sliceValues = 64 << 10
 )
 
-// pageShare is how much smaller pages are than what they are made of, roughly: where a row group ends must not depend
-// on how far its encoding is.
+// pageShare is how many times smaller pages are than their slices, roughly. With it, the end of a row group does not depend
+// on how far another goroutine has encoded it.
 const pageShare = 4
 
-// values are those of one column in a slice. Texts are numbers of the column's dictionary.
+// values holds the values of one column in a slice. A text is a number of the column's dictionary.
 type values struct {
 	Ints  []int32 // of text and integer
 	Longs []int64 // of long and moment; of decimal as its bits
@@ -26,7 +25,7 @@ type values struct {
 	low, high []byte
 }
 
-// Slice is rows that are not encoded yet.
+// Slice holds rows that no page holds yet.
 type Slice struct {
 	Rows    int
 	Lengths []uint32 // of the lists, by row
@@ -56,8 +55,8 @@ const (
 	firstValues = 4 << 10
 )
 
-// Widen makes room for four times as many rows in the columns of the open slice that are no lists. What append would leave
-// behind is four times what is used.
+// Widen makes room for four times as many rows in the columns of the open slice, lists excepted. With append alone, the
+// garbage would be four times the memory in use.
 func (g *RowGroup) Widen() {
 	s := g.Open
 	more := min(max(3*s.Rows, firstRows), max(sliceRows-s.Rows, 1))
@@ -98,7 +97,7 @@ func (s *Slice) Reset() {
 	}
 }
 
-// RowGroup holds rows of one table, complete ones between calls.
+// RowGroup gathers rows of one table. Between calls it holds whole rows.
 type RowGroup struct {
 	table  *Table
 	leaves []leaf
@@ -107,7 +106,7 @@ type RowGroup struct {
 	Open   *Slice
 	texts  map[string]*Texts // by the last part of a column's name
 	Dicts  []Dictionary      // by leaf; of texts
-	chunks []chunk           // by leaf; belong to who encodes
+	chunks []chunk           // by leaf; the goroutine that encodes owns them
 	paged  int               // about what their pages take
 }
 

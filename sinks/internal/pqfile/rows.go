@@ -17,18 +17,18 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// ErrRows: a file is no Parquet that can be read, or not what its footer says. It is the file's fault.
+// ErrRows says that a file is no readable Parquet file, or contradicts its footer. It is the file's fault.
 var ErrRows = errors.New("no whole Parquet file")
 
-// Rows is a Parquet file of rows that others made: read by column, and written again with columns added (see
-// Extend). sinks.LakePlain files are read by one library, sealed ones by the other; a sealed file must be sealed under
-// the master keys of the lake. One goroutine at a time, except for Scan of different row groups.
+// Rows is a Parquet file of rows that others made. Scan reads it by column, Extend writes it again with columns added.
+// parquet-go reads plain files and Arrow sealed ones, which must be sealed under the master keys of the lake. Rows is for one
+// goroutine at a time, but row groups may be scanned at once.
 type Rows struct {
 	r      io.ReaderAt
 	size   int64
 	keys   func() (sinks.LakeKeys, error)
 	plain  *pq.File     // nil: sealed
-	sealed *file.Reader // nil: plain; for what one goroutine does
+	sealed *file.Reader // nil: plain; for one goroutine
 	lent   readers      // for scans
 	footer *format.FileMetaData
 	leaves []Leaf
@@ -38,7 +38,7 @@ type Rows struct {
 
 // Leaf is a column that holds values.
 type Leaf struct {
-	// Path is the names from the root, parted by dots, without those that only say that there is a list:
+	// Path has the names from the root, parted by dots, without the names that only mark a list:
 	// frames.address for a list of structures.
 	Path string
 	Kind LeafKind
@@ -65,8 +65,8 @@ const (
 // MaxGroupRows is the most rows that a row group may have: its answers are held at once.
 const MaxGroupRows = 1 << 26
 
-// OpenRows opens a file of size bytes. keys gives the keys of the lake; it is called for sealed files only. What is
-// wrong with the file is ErrRows.
+// OpenRows opens a file of size bytes. keys gives the keys of the lake; OpenRows calls it for sealed files only. A fault of the
+// file is ErrRows.
 func OpenRows(ctx context.Context, r io.ReaderAt, size int64, keys func() (sinks.LakeKeys, error)) (f *Rows, err error) {
 	defer broken(&err, ErrRows)
 	f = &Rows{r: r, size: size, keys: keys, meta: map[string]string{}}
@@ -121,7 +121,7 @@ func (f *Rows) openPlain() error {
 	return nil
 }
 
-// extent is where the pages of a column chunk lie.
+// extent returns where the pages of a column chunk lie, and checks that they lie in the file.
 func (f *Rows) extent(c *format.ColumnChunk) (start, n int64, err error) {
 	m := &c.MetaData
 	start, n = m.DataPageOffset, m.TotalCompressedSize
@@ -134,7 +134,7 @@ func (f *Rows) extent(c *format.ColumnChunk) (start, n int64, err error) {
 	return start, n, nil
 }
 
-// leavesOf walks a schema as the footer lists it: depth first.
+// leavesOf returns the leaves of a schema, which a footer lists depth first.
 func leavesOf(all []format.SchemaElement) (leaves []Leaf, err error) {
 	bad := fmt.Errorf("%w: its schema is no tree", ErrRows)
 	at := 0
@@ -254,7 +254,7 @@ func (f *Rows) describe() (err error) {
 	return err
 }
 
-// Profile is sinks.LakeSealed or Plain.
+// Profile returns sinks.LakeSealed or sinks.LakePlain.
 func (f *Rows) Profile() string {
 	if f.sealed != nil {
 		return sinks.LakeSealed
@@ -262,16 +262,16 @@ func (f *Rows) Profile() string {
 	return sinks.LakePlain
 }
 
-// Groups are the rows of each row group. The caller must not change it.
+// Groups returns the number of rows of each row group. The caller must not change it.
 func (f *Rows) Groups() []int64 { return f.groups }
 
-// Leaves are the columns that hold values. The caller must not change them.
+// Leaves returns the columns that hold values. The caller must not change them.
 func (f *Rows) Leaves() []Leaf { return f.leaves }
 
-// Meta is a value of the file's metadata; "": there is none.
+// Meta returns a value of the file's metadata; "" if there is none.
 func (f *Rows) Meta(key string) string { return f.meta[key] }
 
-// Close gives back what reading holds. No Scan is under way.
+// Close closes the readers. No Scan may be under way.
 func (f *Rows) Close() error {
 	if f.sealed == nil {
 		return nil
@@ -291,7 +291,7 @@ type readers struct {
 	idle []*file.Reader // guarded by mu
 }
 
-// take gives a reader that nobody else has until give.
+// take lends a reader to the caller alone, until give.
 func (l *readers) take(ctx context.Context) (*file.Reader, error) {
 	l.mu.Lock()
 	if n := len(l.idle); n > 0 {

@@ -14,13 +14,13 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 )
 
-// Cells are the values of one column in some rows. Texts may alias a page: they are valid, and never
-// overwritten, as long as somebody holds them, and those of one word of a dictionary mostly have one address.
+// Cells holds the values of one column in some rows. Texts may alias a page, which is never overwritten: they stay valid as
+// long as the caller holds them. Equal texts of a dictionary mostly have one address.
 type Cells struct {
 	Texts []string // of LeafText
 	Ints  []uint64 // of LeafInt: two's complement where the column is signed; what does not fit is the greatest
 	Null  []bool   // by value; nil: there is none
-	// Ends, of a list: the values of row i end before Ends[i] and begin where those of the row before end.
+	// Ends, of a list: the values of row i stand in [Ends[i-1], Ends[i]).
 	Ends []int
 }
 
@@ -261,7 +261,7 @@ func decimalBits(b []byte) (bits uint64) {
 }
 
 // sealedValues reads the values of a chunk of a sealed file. The library uses its memory again with each page, so texts
-// are copied, those of one word mostly once.
+// are copied, a text of a dictionary mostly once.
 func sealedValues(chunk file.ColumnChunkReader, l Leaf) (func([]value) (int, error), error) {
 	def, rep := make([]int16, readValues), make([]int16, readValues)
 	var bits []uint64

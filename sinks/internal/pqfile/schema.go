@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Table is a table of the lake: its columns, in the order in which they stand.
+// Table describes a table: its columns in their order.
 type Table struct {
 	Name    string
 	Doc     string
@@ -18,7 +18,7 @@ type Table struct {
 	Blooms  []string // plain files have bloom filters of these
 }
 
-// Column is a column of a table. None of the lake's is nullable: what is unknown is "" or 0.
+// Column is a column of a table. No column of the lake is nullable: an unknown value is "" or 0.
 type Column struct {
 	Name string
 	Type string // as SQL calls it
@@ -28,14 +28,14 @@ type Column struct {
 	// texts has none.
 	Fields []Column
 	List   bool
-	// Nullable texts are NULL where their number is noText. No column of the lake is.
+	// Nullable texts are NULL where their number is NoText.
 	Nullable bool
 }
 
-// NoText stands in place of a text's number where there is none.
+// NoText takes the place of a text's number where the text is NULL.
 const NoText = -1
 
-// kind is how values are held and written.
+// kind says how memory and file hold values.
 type kind uint8
 
 const (
@@ -46,11 +46,12 @@ const (
 	Decimal             // FIXED_LEN_BYTE_ARRAY(9), DECIMAL(20,0): every unsigned 64-bit number
 )
 
+// NewColumn returns a required column outside lists.
 func NewColumn(name, typ, doc string, k kind) Column {
 	return Column{Name: name, Type: typ, Doc: doc, Kind: k}
 }
 
-// What the metadata of every file says.
+// Keys and values in the metadata of every file. Durable.
 const (
 	schemaKey     = "symlake.schema"
 	SchemaVersion = "1"
@@ -67,7 +68,7 @@ type leaf struct {
 
 func (l leaf) String() string { return strings.Join(l.path, ".") }
 
-// leaves are the leaves of a table, in the order of its columns.
+// leaves returns the leaves of a table, in the order of its columns.
 func (t *Table) leaves() []leaf {
 	var all []leaf
 	for _, c := range t.Columns {
@@ -85,7 +86,7 @@ func (t *Table) leaves() []leaf {
 	return all
 }
 
-// leaf is where the leaf of a column that is no list stands.
+// leaf returns the index of the leaf of a column outside lists.
 func (t *Table) leaf(name string) int {
 	return slices.IndexFunc(t.leaves(), func(l leaf) bool { return l.String() == name })
 }
@@ -114,7 +115,7 @@ func (t *Table) bloomed(name string) bool {
 	return false
 }
 
-// LineNumber is a line or column as the tables have it: what is no INTEGER is unknown.
+// LineNumber returns a line or column as the tables have it: a number above INTEGER counts as unknown.
 func LineNumber(n uint32) int32 {
 	if n > math.MaxInt32 {
 		return 0
@@ -122,7 +123,7 @@ func LineNumber(n uint32) int32 {
 	return int32(n)
 }
 
-// inOrder is a group whose fields stand in the order of the table's columns, not of their names.
+// inOrder is a group with its fields in the order of the table's columns; parquet-go orders them by name.
 type inOrder struct {
 	pq.Group
 	names []string

@@ -88,7 +88,7 @@ func (s *sealer) module(text []byte) []byte {
 }
 
 // cryptoMetadata stands in clear before a sealed footer. It is parquet-go's FileCryptoMetaData with every field written:
-// Arrow dereferences SupplyPrefix, and parquet-go leaves out what is false.
+// Arrow dereferences SupplyPrefix, and parquet-go leaves a false one out.
 type cryptoMetadata struct {
 	Algorithm algorithm `thrift:"1,required"`
 	Key       []byte    `thrift:"2,required"`

@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// Texts are different texts, numbered as they came, in memory of their own without a pointer a text. They
-// serve all columns of a row group that hold the same kind of text.
+// Texts numbers different texts as they come and keeps them without a pointer for each. All columns of a row group with the
+// same kind of text share one.
 type Texts struct {
 	Data  []byte
 	ends  []uint32 // text i ends there, and begins where the one before ends
@@ -20,14 +20,14 @@ type Texts struct {
 
 func newTexts() *Texts { return &Texts{seed: maphash.MakeSeed()} }
 
-// another makes empty texts with room for as much as t has.
+// another returns empty texts with as much room as t has.
 func (t *Texts) another() *Texts {
 	n := newTexts()
 	n.Data, n.ends, n.slots = make([]byte, 0, min(cap(t.Data), keptBytes)), make([]uint32, 0, cap(t.ends)), make([]uint64, len(t.slots))
 	return n
 }
 
-// At is text i, until reset.
+// At returns text i, valid until reset.
 func (t *Texts) At(i uint32) []byte {
 	from := uint32(0)
 	if i > 0 {
@@ -36,7 +36,7 @@ func (t *Texts) At(i uint32) []byte {
 	return t.Data[from:t.ends[i]:t.ends[i]]
 }
 
-// Add gives the number of a text, of which it keeps a copy.
+// Add returns the number of a text. It keeps a copy of a new one.
 func (t *Texts) Add(s string) uint32 {
 	t.Data = append(Roomier(t.Data, len(s)), s...)
 	return t.Settle()
@@ -108,11 +108,11 @@ func (t *Texts) grow() {
 	}
 }
 
-// bytes is what they take in memory.
+// bytes returns how much memory the texts take.
 func (t *Texts) bytes() int { return len(t.Data) + 4*len(t.ends) + 8*len(t.slots) }
 
-// keptBytes is what is kept of the memory of texts, a table of numbers or a page for the next one: one name of
-// some megabytes must not stay for the whole run.
+// keptBytes bounds the memory that texts, a table of numbers or a page leave to the next one. A name of some megabytes must
+// not stay in memory for the whole run.
 const keptBytes = 16 << 20
 
 func (t *Texts) reset() {
@@ -177,8 +177,8 @@ func (d *Dictionary) bounds(numbers []int32) (low, high []byte) {
 // view is a text as a string, for as long as the bytes stay as they are.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// Printable makes UTF-8 of any bytes, as every reader of a STRING column wants it: what is
-// none stands as \xNN a byte, and in such a text a backslash stands as two.
+// Printable returns any bytes as UTF-8, which every reader of a STRING column expects. A byte outside UTF-8 becomes \xNN, and
+// in such a text a backslash becomes two.
 func Printable(s string) string {
 	if utf8.ValidString(s) {
 		return s

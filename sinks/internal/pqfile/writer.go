@@ -16,7 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Writer writes row groups to a file, whose pages come encoded. The writers of both libraries take values one by one, so it
+// Writer writes row groups, which come as encoded pages, to a file. The writers of both libraries take values one by one, so it
 // uses parquet-go's structures of the format and writes them itself.
 //
 // A sealed file is encrypted page by page, see sealer. A plain one has what helps readers to skip: page index, Bloom filters,
@@ -221,7 +221,7 @@ func (x *Writer) chunk(g *writing, i int) *format.ColumnMetaData {
 	return &c.MetaData
 }
 
-// endChunk completes the metadata of a column whose pages are written.
+// endChunk completes the metadata of a column after its last page.
 func (x *Writer) endChunk(g *writing, i int) {
 	c := &g.meta.Columns[i]
 	c.MetaData.Encoding = append(c.MetaData.Encoding, format.RLE) // of levels
@@ -251,7 +251,7 @@ func (x *Writer) dictionaryPage(at place, raw []byte, n int, m *format.ColumnMet
 	return x.page(at, &h, x.pager.compress(raw), len(raw), m)
 }
 
-// dataPage writes a data page, whose body is compressed from size bytes.
+// dataPage writes a data page. Its body is compressed from size bytes.
 func (x *Writer) dataPage(at place, v format.DataPageHeader, body []byte, size int, m *format.ColumnMetaData) error {
 	if at.page > math.MaxInt16 {
 		return fmt.Errorf("a column of a row group has at most %d pages", math.MaxInt16)
