@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/symlake/symlake/formats/internal/scan"
+	"github.com/symlake/symlake/formats/symbol"
 )
 
 // FrameRoom is about the memory of a frame with the bytes that it was read from.
@@ -114,4 +115,73 @@ func (b *Builder) before() []byte {
 func (b *Builder) keep(line []byte, whole int) {
 	b.at, b.whole = len(b.report.Text), whole
 	b.report.Text = append(b.report.Text, line...)
+}
+
+// Stepper moves addresses of a frame to where they are looked up.
+type Stepper struct {
+	arch string
+	back bool // addresses are return addresses
+}
+
+// Step returns v without what is no address, moved back into the call if v is a return address.
+func (s Stepper) Step(v uint64) uint64 {
+	v = Strip(s.arch, v)
+	if s.back {
+		v = Step(s.arch, v)
+	}
+	return v
+}
+
+// Frame makes a frame of a place in the line that was kept last, and returns the step of its addresses.
+func (b *Builder) Frame(p *Place) (Frame, Stepper) {
+	img := b.images.of(p)
+	end := p.End
+	if end == 0 {
+		end = b.whole
+	}
+	f := Frame{
+		Span:      [2]int{b.at + p.Start, b.at + end},
+		Image:     img.names,
+		File:      img.file,
+		Container: img.container,
+		Offset:    p.Mapped,
+		Arch:      p.Arch,
+		Raw:       p.PC,
+		Kind:      b.found.Form.Kind,
+		Layout:    Layout{Indent: p.Tail - p.Start},
+	}
+	if f.Arch == "" {
+		f.Arch = b.arch
+	}
+	if p.Kind != "" {
+		f.Kind = p.Kind
+	}
+	if !p.Named {
+		f.Image = b.options.Artifacts
+	}
+	values := b.options.Frame0
+	if values == AsFormat {
+		values = b.form.Frame0
+		if p.Values != AsFormat {
+			values = p.Values
+		}
+	}
+	step := Stepper{arch: f.Arch, back: values == Return || values == Exact && b.running > 0}
+	switch {
+	case p.Function != nil:
+		f.At = symbol.Where{Space: symbol.Anchored, Value: step.Step(p.PC), Anchor: b.Intern(p.Function)}
+		if p.InFile {
+			f.Or = []symbol.Where{{Space: symbol.Unslid, Value: step.Step(p.FileAt)}}
+		}
+		if p.Abs != 0 {
+			f.Raw = p.Abs
+		}
+	case p.InFile:
+		f.At = symbol.Where{Space: symbol.Unslid, Value: step.Step(p.FileAt)}
+	case p.Space == symbol.Loaded: // the line does not say where the image was mapped
+		f.At = symbol.Where{Space: symbol.Loaded, Value: step.Step(p.PC), Load: Nowhere}
+	default:
+		f.At = symbol.Where{Space: p.Space, Value: step.Step(p.PC)}
+	}
+	return f, step
 }

@@ -10,17 +10,17 @@ import (
 // fileBytes of an input tell whether it is a file that is no text.
 const fileBytes = 64
 
-// file reads the file that in is, if it is one, and returns the reader to go on with: of the file's
+// readFile reads the file that in is, if it is one, and returns the reader to go on with: of the file's
 // text, or in unchanged.
-func (s *splitter) file(in *bufio.Reader) (io.Reader, error) {
+func readFile(in *bufio.Reader, dialects []Dialect, o Options, emit func(*Report) error) (io.Reader, error) {
 	head, err := in.Peek(fileBytes)
 	if err != nil && !errors.Is(err, io.EOF) || len(head) == 0 {
 		return in, nil // the error is told where it is read
 	}
-	for i := range s.dialects {
-		for k := range s.dialects[i].Files {
-			if f := &s.dialects[i].Files[k]; f.Begins(head) {
-				return s.render(f, in)
+	for i := range dialects {
+		for k := range dialects[i].Files {
+			if f := &dialects[i].Files[k]; f.Begins(head) {
+				return render(in, f, o, emit)
 			}
 		}
 	}
@@ -29,7 +29,7 @@ func (s *splitter) file(in *bufio.Reader) (io.Reader, error) {
 
 // render reads in as f, and hands out its report or returns its text. If in is no such file after
 // all, or too long, it returns all of in.
-func (s *splitter) render(f *File, in io.Reader) (io.Reader, error) {
+func render(in io.Reader, f *File, o Options, emit func(*Report) error) (io.Reader, error) {
 	all, err := io.ReadAll(io.LimitReader(in, MaxDocumentBytes+1))
 	rest := in
 	if err != nil {
@@ -40,16 +40,16 @@ func (s *splitter) render(f *File, in io.Reader) (io.Reader, error) {
 		var made *Report
 		ok := false
 		if f.Read != nil {
-			made = f.Read(all, s.options)
+			made = f.Read(all, o)
 			ok = made != nil
 		} else {
-			text, ok = f.Text(all, s.options)
+			text, ok = f.Text(all, o)
 		}
-		if err := s.options.full(); err != nil {
+		if err := o.full(); err != nil {
 			return nil, err
 		}
 		if made != nil {
-			return bytes.NewReader(nil), s.emit(made)
+			return bytes.NewReader(nil), emit(made)
 		}
 		if ok {
 			return bytes.NewReader(text), nil

@@ -8,9 +8,12 @@ import (
 )
 
 // jsonDocument reads reports that are one JSON value, on one line or on many.
-func (s *splitter) jsonDocument() Document {
-	return Document{Begins: jsonBegins, Follow: followJSON, Read: s.readJSON}
+func jsonDocument(dialects []Dialect) Document {
+	return Document{Begins: jsonBegins, Follow: followJSON, Read: jsonReader(dialects).read}
 }
+
+// jsonReader reads a JSON value by the dialects that read JSON.
+type jsonReader []Dialect
 
 // jsonBegins: an object, or a list of them.
 func jsonBegins(b []byte) bool {
@@ -63,10 +66,10 @@ func followJSON() Follower {
 	}
 }
 
-// readJSON makes a report of a value: of the objects in it that a dialect knows, else of what a
+// read makes a report of a value: of the objects in it that a dialect knows, else of what a
 // dialect finds at any depth.
-func (s *splitter) readJSON(text []byte, o Options) *Report {
-	w := &jsonEnvelope{Reader: jsontext.Reader{Bytes: text}, dialects: s.dialects, o: o}
+func (dialects jsonReader) read(text []byte, o Options) *Report {
+	w := &jsonEnvelope{Reader: jsontext.Reader{Bytes: text}, dialects: dialects, o: o}
 	if w.mayHold(text) {
 		w.value(0)
 	}
@@ -74,8 +77,8 @@ func (s *splitter) readJSON(text []byte, o Options) *Report {
 		w.found.Text = text
 		return w.found
 	}
-	for i := range s.dialects {
-		for _, read := range s.dialects[i].Values {
+	for i := range dialects {
+		for _, read := range dialects[i].Values {
 			if r := read(text, o); r != nil {
 				return r
 			}

@@ -119,18 +119,44 @@ func (s *Report) AddThread(t Thread) {
 // FrameText is a frame's text, a part of s.Text.
 func (s *Report) FrameText(f *Frame) []byte { return s.Text[f.Span[0]:f.Span[1]] }
 
-// Options says what the text does not.
-type Options struct {
-	Artifacts []string // names for frames that name no artifact, best first
-	Frame0    Frame0   // zero: as the stack's format has it
-	// IsolateStart and VMStart are where the instructions of a Dart program were mapped, for
-	// addresses without a header that says so; 0: not known.
-	IsolateStart, VMStart uint64
-	// Units are the artifacts of a Dart program's deferred loading units, by number.
-	Units   map[int]string
-	Managed ManagedOptions
-	// Steps bounds the work of Managed.Line on a whole text; 0: there is no bound. See ErrExpression.
-	Steps int64
+// Form is one way in which a dialect prints reports.
+type Form struct {
+	Name   string
+	Frame0 Frame0
+	Lines  string      // an example of its lines, with a few words
+	Kind   symbol.Kind // of the artifacts that its frames name; "": any
 
-	bound *bound // of the Split at work
+	Gap Gap
+	Mix Mix
+	// Print writes a report with its answers, [thread][frame]; those may be short. Without answers it
+	// writes the report's text unchanged. Nil: answers stand below the frames' lines, as in ndk-stack.
+	Print func(out *bufio.Writer, r *Report, answers [][]symbol.Answer)
+}
+
+// joins returns the form of a report of form now that gets a frame of form next; ok is false if the
+// frame begins another report. A host gives its name to a guest's report.
+func joins(now, next *Form) (form *Form, ok bool) {
+	switch {
+	case now == nil || now == next:
+		return next, true
+	case now.Mix == MixGuest && next.Mix == MixHost:
+		return next, true
+	case now.Mix == MixHost && next.Mix == MixGuest:
+		return now, true
+	}
+	return next, false
+}
+
+// textBytes is how much text without frames is kept before it is handed out.
+const textBytes = 64 << 10
+
+// mostAhead bounds the room that a report makes for the text of the next one.
+const mostAhead = 4 << 10
+
+// Word is a name in the text around frames that Dart's compiler may have
+// replaced: that of an exception's class, or of what its message speaks of.
+type Word struct {
+	Span     [2]int // in Report.Text
+	Name     string // as printed
+	Original string // "": as printed. Who knows the names fills it in; Print writes it
 }

@@ -12,12 +12,6 @@ import (
 	"github.com/symlake/symlake/formats/room"
 )
 
-// textBytes is how much text without frames is kept before it is handed out.
-const textBytes = 64 << 10
-
-// mostAhead bounds the room that a report makes for the text of the next one.
-const mostAhead = 4 << 10
-
 // Split reads r to its end and hands out the reports that dialects find in it, and the text around
 // them, in order: the Texts one after the other are the input. A report ends where the next one
 // begins, or where it meets a bound of the package. What is handed out belongs to emit.
@@ -32,7 +26,7 @@ func Split(ctx context.Context, r io.Reader, dialects []Dialect, o Options, emit
 	s.Builder = Builder{options: o, strings: map[string]string{}, report: new(Report)}
 	s.begin()
 	in := buffered(r)
-	if from, err := s.file(in); err != nil {
+	if from, err := readFile(in, s.dialects, s.options, emit); err != nil {
 		return err
 	} else if from != in {
 		in = buffered(from)
@@ -103,7 +97,7 @@ type splitter struct {
 func (s *splitter) begin() {
 	s.current.before = s.before
 	s.lines = make([]Lines, 0, len(s.dialects))
-	s.documents = append(make([]Document, 0, len(s.dialects)), s.jsonDocument())
+	s.documents = append(make([]Document, 0, len(s.dialects)), jsonDocument(s.dialects))
 	for i := range s.dialects {
 		d := &s.dialects[i]
 		s.documents = append(s.documents, d.Documents...)
@@ -140,7 +134,7 @@ func (s *splitter) line(b, plain []byte) error {
 			return s.frame(&s.lines[i], b)
 		}
 	}
-	if f := s.form; f != nil && f.Ends != nil && s.running > 0 && f.Ends(&s.Builder, l) {
+	if s.form != nil && s.running > 0 && s.ends(l) {
 		if err := s.next(); err != nil {
 			return err
 		}
@@ -159,6 +153,16 @@ func (s *splitter) line(b, plain []byte) error {
 		}
 	}
 	return nil
+}
+
+// ends reports whether a line that is no frame ends the report so far.
+func (s *splitter) ends(l *Line) bool {
+	for i := range s.lines {
+		if ends := s.lines[i].Ends; ends != nil && ends(l) {
+			return true
+		}
+	}
+	return false
 }
 
 // text keeps b, whose first whole bytes are no line end, and hands out first what would grow too long with it.
@@ -286,4 +290,78 @@ func (s *splitter) flush() error {
 	s.report, s.frames, s.form = &Report{Text: make([]byte, 0, min(len(out.Text), mostAhead))}, 0, nil
 	clear(s.strings)
 	return s.emit(out)
+}
+
+// inDocument gives b, and plain, which is b without the marks before it, to the document that is
+// being collected, or to one that begins with it; taken is false if there is none.
+func (s *splitter) inDocument(b, plain []byte, begins bool) (taken bool, err error) {
+	for s.document != nil { // one of a later kind may be found in what was none
+		switch e := s.follow(plain); {
+		case e == EndsHere:
+			s.held = append(s.held, b...)
+			return true, s.endDocument()
+		case e == GoesOn && len(s.held)+len(b) <= MaxDocumentBytes:
+			s.held = append(s.held, b...)
+			return true, nil
+		}
+		if err := s.endDocument(); err != nil {
+			return true, err
+		}
+	}
+	if !begins {
+		return false, nil
+	}
+	for i := s.barred; i < len(s.documents); i++ {
+		d := &s.documents[i]
+		if !d.Begins(plain) {
+			continue
+		}
+		follow := d.Follow()
+		e := follow(plain)
+		if e == EndedBefore {
+			continue
+		}
+		s.document, s.kind, s.follow, s.held = d, i, follow, append([]byte(nil), b...)
+		if e == EndsHere {
+			return true, s.endDocument()
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// endDocument hands out the document that was collected.
+func (s *splitter) endDocument() error {
+	d, text := s.document, s.held
+	s.document, s.follow, s.held = nil, nil, nil
+	if !s.options.Takes(documentRoom(text)) {
+		return s.options.full()
+	}
+	if made := d.Read(scan.Unmarked(text, scan.LineMarks), s.options); made != nil {
+		made.Text = text
+		if err := s.next(); err != nil {
+			return err
+		}
+		return s.emit(made)
+	}
+	return s.again(text)
+}
+
+// again takes the lines of a text that was no document after all, one by one. Documents of a later
+// kind may begin within them.
+func (s *splitter) again(text []byte) error {
+	before := s.barred
+	s.barred = s.kind + 1
+	defer func() { s.barred = before }()
+	for len(text) > 0 {
+		n := bytes.IndexByte(text, '\n') + 1
+		if n == 0 {
+			n = len(text)
+		}
+		if err := s.piece(text[:n], true, n <= MaxLineBytes); err != nil {
+			return err
+		}
+		text = text[n:]
+	}
+	return nil
 }

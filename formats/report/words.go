@@ -7,14 +7,6 @@ import (
 	"github.com/symlake/symlake/formats/internal/scan"
 )
 
-// Word is a name in the text around frames that Dart's compiler may have
-// replaced: that of an exception's class, or of what its message speaks of.
-type Word struct {
-	Span     [2]int // in Report.Text
-	Name     string // as printed
-	Original string // "": as printed. Who knows the names fills it in; Print writes it
-}
-
 // inFrame reports whether a frame has taken a part of the text for its own.
 func (s *Report) inFrame(span [2]int) bool {
 	for t := range s.Threads {

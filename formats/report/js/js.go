@@ -16,12 +16,12 @@ var Dialect = report.Dialect{
 	Values: []report.Reader{readScriptJSON},
 	Lines: func(b *report.Builder) report.Lines {
 		r := &lines{b: b}
-		return report.Lines{Find: r.find, Add: r.add}
+		return report.Lines{Find: r.find, Add: r.add, Ends: r.ends}
 	},
 }
 
 var (
-	javascript = &report.Form{Name: "javascript", Frame0: report.Exact, Kind: symbol.SourceMap, Gap: report.GapEndsReport, Ends: endsScripts, Print: printScripts,
+	javascript = &report.Form{Name: "javascript", Frame0: report.Exact, Kind: symbol.SourceMap, Gap: report.GapEndsReport, Print: printScripts,
 		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"}
 	scriptJSON = &report.Form{Name: "javascript-json", Frame0: report.Exact, Kind: symbol.SourceMap, Print: printScriptJSON,
 		Lines: "JSON with error.stack in strings, or frames of file, line and column"}
@@ -45,9 +45,9 @@ func (r *lines) find(l *report.Line, f *report.Found) bool {
 
 func (r *lines) add(*report.Found) { r.b.Add(r.line.frame(r.b.At(), r.b.Intern)) }
 
-// endsScripts: a line behind a stack's frames that is none of an engine's lines begins the next error.
-func endsScripts(_ *report.Builder, l *report.Line) bool {
-	if len(l.Text) == 0 || scan.IsSpace(l.Text[0]) {
+// ends: a line behind a stack's frames that is none of an engine's lines begins the next error.
+func (r *lines) ends(l *report.Line) bool {
+	if r.b.Form() != javascript || len(l.Text) == 0 || scan.IsSpace(l.Text[0]) {
 		return false
 	}
 	for _, own := range engineWords {

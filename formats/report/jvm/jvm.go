@@ -13,11 +13,11 @@ var Dialect = report.Dialect{
 	Forms: []*report.Form{java},
 	Lines: func(b *report.Builder) report.Lines {
 		r := &lines{b: b, o: &b.Options().Managed}
-		return report.Lines{Find: r.find, Add: r.add, Kept: r.kept, Close: r.close}
+		return report.Lines{Find: r.find, Add: r.add, Ends: r.ends, Kept: r.kept, Close: r.close}
 	},
 }
 
-var java = &report.Form{Name: "java", Frame0: report.Exact, Kind: symbol.R8, Mix: report.MixGuest, Ends: endsTrace,
+var java = &report.Form{Name: "java", Frame0: report.Exact, Kind: symbol.R8, Mix: report.MixGuest,
 	Lines: "at a.b.c(SourceFile:12) of Java and Kotlin below the exception's line; in other dumps too"}
 
 // lines reads single lines.
@@ -93,12 +93,12 @@ func (r *lines) add(*report.Found) {
 	r.addLine(&r.line, r.b.At(), r.b.At()+r.end)
 }
 
-// endsTrace: a trace ends at an empty line, and where another begins.
-func endsTrace(b *report.Builder, l *report.Line) bool {
-	if b.InDump() {
+// ends: a trace ends at an empty line, and where another begins.
+func (r *lines) ends(l *report.Line) bool {
+	if r.b.Form() != java || r.b.InDump() {
 		return false
 	}
-	if b.AfterGap() && len(bytes.TrimSpace(l.Text)) > 0 {
+	if r.b.AfterGap() && len(bytes.TrimSpace(l.Text)) > 0 {
 		return true
 	}
 	for _, word := range beginsTrace {

@@ -39,3 +39,19 @@ func documentRoom(text []byte) int {
 	elements := bytes.Count(text, []byte{'\n'}) + bytes.Count(text, []byte{'{'})
 	return 2*len(text) + elementRoom*elements + newlineRoom*bytes.Count(text, []byte(`\n`))
 }
+
+// Options says what the text does not.
+type Options struct {
+	Artifacts []string // names for frames that name no artifact, best first
+	Frame0    Frame0   // zero: as the stack's format has it
+	// IsolateStart and VMStart are where the instructions of a Dart program were mapped, for
+	// addresses without a header that says so; 0: not known.
+	IsolateStart, VMStart uint64
+	// Units are the artifacts of a Dart program's deferred loading units, by number.
+	Units   map[int]string
+	Managed ManagedOptions
+	// Steps bounds the work of Managed.Line on a whole text; 0: there is no bound. See ErrExpression.
+	Steps int64
+
+	bound *bound // of the Split at work
+}
