@@ -47,6 +47,10 @@ func violation(from, to string) string {
 		return "a store sees opaque rows only"
 	case top(from) == "ingest" && (to == "sinks/lookup" || to == "sinks/answer"):
 		return "ingest never looks up"
+	case inside(from, "ingest") && to == "ingest":
+		return "a run uses the packages below ingest, never the reverse"
+	case inside(from, "ingest") && !inside(from, "ingest/upkeep") && !inside(from, "ingest/transfer") && (inside(to, "ingest/upkeep") || inside(to, "ingest/transfer")):
+		return "a run does no upkeep"
 	case from == "sinks/lookup" && (to == "sinks/answer" || inside(to, "formats/report") || to == "formats/retrace"):
 		return "the thin client knows nothing of reports"
 	case from == "sinks/lookup" && (to == "formats/all" || to == "sinks/all" || inside(to, "ingest")):
@@ -161,7 +165,10 @@ func TestLayersRefuse(t *testing.T) {
 		{"ingest", "formats/elf"},
 		{"jobs", "sinks/hbase"},
 		{"jobs", "sinks/bucket/s3"},
-		{"ingest/spill", "jobs"},
+		{"ingest/build/spill", "jobs"},
+		{"ingest/upkeep/gc", "ingest"},
+		{"ingest/publish", "ingest/upkeep/gc"},
+		{"ingest", "ingest/transfer"},
 	} {
 		if violation(planted[0], planted[1]) == "" {
 			t.Errorf("%s may import %s", planted[0], planted[1])
@@ -170,7 +177,7 @@ func TestLayersRefuse(t *testing.T) {
 	for _, fine := range [][2]string{
 		{"formats/elf", "formats"}, {"formats/elf", "formats/internal/dwarf"}, {"formats", "formats/symbol"},
 		{"formats/all", "formats/elf"}, {"sinks/all", "sinks/hbase"}, {"sinks/stores", "sinks/file"}, {"sinks/open", "sinks/redis"}, {"sinks/file", "sinks/internal/hfile"},
-		{"sinks/bucket/all", "sinks/bucket/s3"}, {"sinks/lookup", "sinks/row"}, {"ingest", "ingest/spill"}, {"jobs", "sinks/all"}, {"jobs/symlake", "jobs"},
+		{"sinks/bucket/all", "sinks/bucket/s3"}, {"sinks/lookup", "sinks/row"}, {"ingest", "ingest/build"}, {"ingest/upkeep/verify", "ingest/upkeep/dangling"}, {"jobs", "sinks/all"}, {"jobs/symlake", "jobs"},
 	} {
 		if why := violation(fine[0], fine[1]); why != "" {
 			t.Error(fmt.Sprint(fine, ": ", why))
