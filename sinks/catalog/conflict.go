@@ -23,7 +23,7 @@ type Conflict struct {
 	Kept     Origin    `json:"kept"`              // what stays published
 	KeptOut  Origin    `json:"kept_out"`          // what does not replace it
 	At       time.Time `json:"at"`                // found first
-	Accepted time.Time `json:"accepted,omitzero"` // a person decided for KeptOut; zero: nobody decided
+	Accepted time.Time `json:"accepted,omitzero"` // a person decided for KeptOut; zero: not decided
 
 	stored
 }
@@ -42,7 +42,7 @@ func NewOrigin(l *row.Loaded) Origin {
 	return Origin{Source: l.Source, Format: l.Format, Ranges: l.Ranges, WithLine: l.Quality.WithLine, Digest: hex.EncodeToString(l.Digest[:])}
 }
 
-// NewConflict is that of l, which may not replace p.
+// NewConflict returns the conflict of l, which may not replace p.
 func NewConflict(id symbol.ID, p, l *row.Loaded, now time.Time) *Conflict {
 	c := &Conflict{Artifact: id, Load: hex.EncodeToString(p.Load[:]), Kept: NewOrigin(p), KeptOut: NewOrigin(l), At: now}
 	c.Kept.Standing = p.Claimed()

@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Event is one line of the audit: who did what to the store, and when.
+// Event is one line of the audit: a person or process, an act on the store, and its time.
 type Event struct {
 	At     time.Time `json:"-"`
 	Who    string    `json:"who"`

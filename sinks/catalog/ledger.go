@@ -23,8 +23,8 @@ const (
 	ObjectLoaded  ObjectState = "loaded"  // all its artifacts are published, in the lake too
 	// all its artifacts are published, and the lake does not name them yet
 	ObjectPublished ObjectState = "published"
-	ObjectKept      ObjectState = "kept"     // what is published is better
-	ObjectConflict  ObjectState = "conflict" // what is published belongs to another owner
+	ObjectKept      ObjectState = "kept"     // the published load is better
+	ObjectConflict  ObjectState = "conflict" // the published load belongs to another owner
 	ObjectSkipped   ObjectState = "skipped"  // no format knows it
 	ObjectRejected  ObjectState = "rejected" // quarantined
 	ObjectFailed    ObjectState = "failed"   // the environment failed; tried again
@@ -43,7 +43,7 @@ type Object struct {
 	Attempts int         `json:"attempts,omitempty"` // that failed, one after the other, on these bytes
 	// Interrupted counts the processes that died, or lost their lease, while it was open, one after the other.
 	Interrupted int          `json:"interrupted,omitempty"`
-	Owner       row.WorkerID `json:"owner,omitzero"` // who has it open: loading and published only
+	Owner       row.WorkerID `json:"owner,omitzero"` // the worker that has it open: loading and published only
 	// Again says of an object at work that it had ended before: By counts how, from Artifacts.
 	Again     bool             `json:"again,omitempty"`
 	First     time.Time        `json:"first,omitzero"` // seen first, tried last
@@ -103,7 +103,7 @@ func (l Ledger) Get(ctx context.Context, url string) (*Object, error) {
 	return get(ctx, l.records, "ledger of", url, objectKey(url), l.read)
 }
 
-// Each emits the entries whose URLs begin with prefix.
+// Each emits the entries of URLs that begin with prefix.
 func (l Ledger) Each(ctx context.Context, prefix string, emit func(*Object) error) error {
 	return each(ctx, l.records, sinks.Under(objectKey(prefix)), l.read, emit)
 }
@@ -115,7 +115,7 @@ func (l Ledger) From(ctx context.Context, url string, emit func(*Object) error) 
 	return each(ctx, l.records, s, l.read, emit)
 }
 
-// Between emits the entries whose URLs begin with prefix, come after after, and not after until (""
+// Between emits the entries of URLs that begin with prefix, come after after, and not after until (""
 // sets no bound). It reads the fields that a listing is compared with: URL, ETag, State, Reason,
 // Owner and Parsers, a map that entries share. [Object.Whole] reads the rest of an entry.
 func (l Ledger) Between(ctx context.Context, prefix, after, until string, emit func(*Object) error) error {

@@ -67,7 +67,7 @@ func (n Names) Each(ctx context.Context, emit func(name string, r Ref) error) er
 	return n.each(ctx, "names", emit)
 }
 
-// OfObjects emits the pairs whose target is an object. The order means nothing.
+// OfObjects emits the pairs with an object as target. The order means nothing.
 func (n Names) OfObjects(ctx context.Context, emit func(name, url string) error) error {
 	return n.each(ctx, "names of objects", func(name string, r Ref) error {
 		if r.Object == "" {

@@ -83,7 +83,7 @@ type stored struct{ raw []byte }
 
 func (s *stored) bytes() *[]byte { return &s.raw }
 
-// swap replaces old by new, whose JSON form is, in one step. old is nil (the store must have no such
+// swap replaces old by new in one step. form is the JSON of new. old is nil (the store must have no such
 // record), or a record that this process read or wrote. new nil deletes. sinks.ErrConflict: the
 // store's record is not old.
 func swap[T any, P interface {

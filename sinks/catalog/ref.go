@@ -10,7 +10,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// refForm is the value of records whose keys hold tags in place of texts: names, waiters and
+// refForm is the value of records that have tags in their keys in place of texts: names, waiters and
 // obligations. It holds the texts.
 type refForm struct {
 	Name     string `json:"name"`

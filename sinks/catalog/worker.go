@@ -10,8 +10,8 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Worker is the lease of a process that ingests: the "l" record. The process holds the objects whose
-// Owner it is while it renews the record. A process that removes the record takes the objects away.
+// Worker is the lease of a process that ingests: the "l" record. While the process renews the
+// record, it holds the objects that name it as Owner. A process that removes the record takes the objects away.
 type Worker struct {
 	ID      row.WorkerID  `json:"-"` // the record's key
 	Host    string        `json:"host"`

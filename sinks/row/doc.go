@@ -1,16 +1,22 @@
-// Package row is the stored form of symbols, both ways: what stands in a key, what a
-// value is sealed with, how ranges become columns, and which records a catalog
-// holds. It is the only code that builds keys. This page is its specification.
+// Package row is the contract of the stored form of symbols. It makes keys, seals and opens rows and
+// records, holds the keys of a store, and describes a load. This page specifies the whole form, also
+// the parts that other packages code:
 //
-// It leaves to stores where rows live (they see opaque bytes), to ingest what is
-// published and when, to lookup what is fetched and cached, and to sinks/kek the
-// key-encryption key.
+//	sinks/row/ranges      blocks of ranges, of code and of scripts
+//	sinks/row/classes     blocks of classes
+//	sinks/row/texts       rows of texts
+//	sinks/row/dictionary  the row of strings that the blocks of a load share
+//	sinks/row/loads       all rows of one load, sealed, and its digest
+//	sinks/catalog         the records
+//
+// It leaves to stores where rows live (they see opaque bytes), to ingest when to publish, to lookup
+// what to fetch and to cache, and to sinks/kek the key-encryption key.
 //
 // Invariants:
 //   - the rows of a load partition the positions from 0 to its last row's last: each
 //     speaks for (After, Last], After being Last of the row before it;
 //   - a row opens under its own key only: artifact, load, kind, last position;
-//   - a block depends on what was added and on nothing else: no clock, no random
+//   - a block depends on its ranges and on nothing else: no clock, no random
 //     number, no numbering of strings, no order of a map;
 //   - a wrong key is ErrSealed, other bytes than were written are ErrUnauthentic;
 //   - no count that was read sizes an allocation before the bytes that carry it are there.
@@ -33,7 +39,7 @@
 //	"k" version (4)                                    store key and name key, wrapped
 //	"n" tag(name) (16) artifact (16) zero (16)         a name of an artifact
 //	"n" tag(name) (16) zero (16) tag(URL) (16)         a name of an object not loaded
-//	"w" tag(companion) (16) artifact (16) tag(URL) (16) who waits for a companion
+//	"w" tag(companion) (16) artifact (16) tag(URL) (16) a waiter for a companion
 //	"o" URL                                            ledger of an object: the one text in clear
 //	"t" time (8)                                       audit, nanoseconds since 1970
 //	"h"                                                head of the audit
@@ -99,9 +105,9 @@
 //	event N + 1 is committed    one compare-and-set: the head names N + 1 and holds its text
 //	event N + 1 is stored       the record of N + 1 is written
 //
-// Who appends first writes the record that the head holds, should it be missing. So a death between the last two states
+// A writer first writes the record that the head holds, should it be missing. So a death between the last two states
 // loses nothing, two writers never follow the same event, and a reader takes the last event from the head. A
-// key is later than that of the event before; an event whose time is not has its time beside it, in "at".
+// key is later than the key of the event before. An event of an earlier time has its time beside it, in "at".
 // A head that is gone while the chain is there is made anew from the chain, with an event "damage" that says so.
 //
 // # Fence
@@ -128,8 +134,8 @@
 // A block's answers are a tree of nodes (a function, and where its parent calls it), and for
 // each range a node and a site (file, line, column). A call is a site of the caller's
 // function, so each function has one list of sites. Functions, sites and nodes are numbered as
-// they first occur. What was seen before is predicted: a node goes on from the site it was at
-// with the one that came next the last time, or begins with the one that a node of its
+// they first occur. Repetition is predicted: a node goes on from its last site
+// with the site that came next the last time, or begins with the site that a node of its
 // function began with; a call site calls what it called last.
 //
 //	 0 length       per range: 2 × its length, + 1 if a hole precedes it in the block; 0 or 1: the
@@ -157,10 +163,10 @@
 // # Blocks of a script
 //
 // The positions of a source map are lines and columns (symbol.ScriptPosition), so its ranges, each
-// within one line, are coded in a form of their own: body 3. Its head is that of a block, with parts for ranges; a part is a range or a
+// within one line, are coded in a form of their own: body 3. Its head is a block's, with parts for ranges; a part is a range or a
 // hole, and ends where the next begins, or with its line. Nothing is predicted but from the part
-// before, since hardly anything in a map recurs. The block closes as others do, whatever its
-// ranges span. Columns 2 to 4 and 6 to 18 are those above: nodes are functions, calls are those of inlined ones. The others:
+// before, since hardly anything in a map recurs. The block closes as others do, but its
+// ranges may span more than 4 GiB. Columns 2 to 4 and 6 to 18 are as above: nodes are functions, calls are calls of inlined functions. The others:
 //
 //	 0 step         per part: columns from the part before, in one line; 0: it begins on another line, as the
 //	                block's first does
@@ -180,12 +186,12 @@
 //
 // The position of a class is the first 8 bytes of HMAC-SHA-256 over its name in the program: no name
 // stands in a key, and neighbours in a load have nothing in common. Classes of one position, should there
-// be such, share a block. Facts about the mapping are the class whose name is empty. A block:
+// be such, share a block. Facts about the mapping are the class without a name. A block:
 //
 //	uvarint from ‖ uvarint classes ‖ columns
 //
 // It closes at 64 KiB of columns or 4,096 classes. A class that would take more than 8 MiB, or has more than 2^18 members, is left out,
-// counted in Loaded.Dropped. Columns are coded as those of ranges; 4 to 20 are parted among
+// counted in Loaded.Dropped. Columns are coded as the columns of ranges; 4 to 20 are parted among
 // the classes, so that one can be made without the others, and nothing is predicted from
 // another class, but strings are shared.
 //
@@ -213,12 +219,12 @@
 //	14 15           length and text of new names of members
 //	16 rule         per member with rules: their number; per rule its kind doubled, + 1 if undeclared; unless it is a
 //	                residual signature: the number of conditions, of actions (strings, and then its text as one), of positions,
-//	                and for each the difference in the outline and zigzag that of its line. Of facts: the number of packages
+//	                and for each the difference in the outline and the zigzag of its line's. Of facts: the number of packages
 //	17 18           length and text of residual signatures; of facts: of the version and the packages
 //	19 20           per new method: its name in the source, as in 4 and 5
 //	21 22           length and text of the fresh strings
 //
-// The plain form of a class, which is what is hashed: flags as in column 7; name, original name, source file; of facts the version
+// The plain form of a class, which is hashed: flags as in column 7; name, original name, source file; of facts the version
 // and the list of packages; the number of members; for each 0 and what it is if the method is new (1 for a field, class, name in
 // the source, type, parameters), else 1 + the number of the method in the order of their first members; 0 if it is called as the
 // one before, else 1 + length and text of its name; numbers of lines in the program + 4 × those in the source + 16 if it has rules;
@@ -233,12 +239,12 @@
 //	uvarint strings ‖ uvarint length of each page ‖ pages, each three columns
 //
 // The columns of a page: per string how many bytes it begins with like the one before, per
-// string how many follow, and these. It holds up to 16 MiB of text, those that most runs use first; what has no
-// place there stands in the blocks. Names used once stand in it as well: beside their like they take half
+// string how many follow, and these. It holds up to 16 MiB of text, the strings that most runs use first; the rest
+// stands in the blocks. Names used once stand in it as well: beside their like they take half
 // of what they take in a block (on a React Native release that is a sixth of all bytes).
 // It is a table of strings and no zstd dictionary: a block takes two bytes for a name of 140, and
 // opening one decodes no text. A cold look-up reads the row but decodes only the pages its own
-// names are in. A load of whose strings those that several runs use would save less than 16 KiB has none.
+// names are in. Where the strings that several runs use would save less than 16 KiB, the load has none.
 //
 // # Texts
 //
@@ -249,7 +255,7 @@
 //
 //	text       uvarint lines ‖ columns: their lengths, and their bytes without line ends (LF, CR LF, CR)
 //	directory  uvarint files ‖ columns: lengths and bytes of their names; per file 2 × its rows, + 1 if the name came
-//	           with several texts, none of which is served; per row its lines
+//	           with several texts: none is served; per row its lines
 //
 // # Digest
 //
@@ -258,7 +264,7 @@
 // for each block Last (8) and each decoded column with its length (8). So it depends on content
 // alone, not on keys, loads, times, or the version of a compressor.
 //
-// Of classes, whose order is that of a key: "symlake content 1" to anchors as above, the number of classes (8), and the sum of the
+// Of classes, which a key orders: "symlake content 1" to anchors as above, the number of classes (8), and the sum of the
 // SHA-256 of their plain forms, modulo 2^256 (32).
 //
 // Of texts, behind that: for each row, the directory last, the count it begins with (8), its position (8) and each decoded
@@ -375,7 +381,7 @@
 //	   records of loads once said "generation":1; a store that needs one keeps it itself (sinks/hbase)
 //	   body 3 came later: readers before it take such a row for unauthentic, all others as ever
 //	   body 4 too
-//	   artifacts of kind dart-names came later: their rows are those of a mapping, programs before them find no classes there
+//	   artifacts of kind dart-names came later: their rows are as a mapping's, programs before them find no classes there
 //	   kind 3, bodies 5 and 6, and "text_rows" of a load came later: readers before them answer as ever without, and
 //	   verify of theirs takes such rows for too many
 //	   64 of a script's parts came later: readers before it take a block that has one for unauthentic

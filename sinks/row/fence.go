@@ -10,7 +10,7 @@ import (
 // its last position from the first one it speaks for; all as unsigned LEB128.
 type Fence []byte
 
-// NewFence returns the fence of a load without rows, whose dictionary has so many strings.
+// NewFence returns the fence of a load without rows. shared is the number of strings in its dictionary.
 func NewFence(shared int) Fence { return binary.AppendUvarint(nil, uint64(shared)) }
 
 // Append adds a row that speaks for [from, last].

@@ -13,7 +13,7 @@ import (
 )
 
 // LoadedForm is the stored form of a Loaded: JSON inside a record. Its field names are durable; a
-// field may be added, and reads as zero in what was written before.
+// field may be added, and reads as zero in older records.
 type LoadedForm struct {
 	Load       string         `json:"load"`
 	Artifact   artifactForm   `json:"artifact"`
@@ -121,7 +121,7 @@ func (f *LoadedForm) Loaded() (*Loaded, error) {
 	return l, nil
 }
 
-// layoutOf leaves out what is not known.
+// layoutOf leaves out the unknown parts.
 func layoutOf(l symbol.Layout) *layoutForm {
 	text := func(sum [32]byte) string {
 		if sum == [32]byte{} {

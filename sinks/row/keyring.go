@@ -15,8 +15,8 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// Keyring holds a store's keys: the store keys, of which the newest seals, and
-// the name key, which never changes. Safe for concurrent use.
+// Keyring holds a store's keys: the store keys (the newest seals) and the name key, which never
+// changes. Safe for concurrent use.
 type Keyring struct {
 	catalog sinks.Catalog
 	kek     sinks.KEK
@@ -37,7 +37,7 @@ type storeKey struct {
 
 // OpenKeyring reads the store's keys: one call of the key-encryption key for
 // the newest version; older ones are opened when something needs them.
-// ErrKeyless when nobody made any, ErrSealed when kek does not open them.
+// ErrKeyless: the store has none yet; ErrSealed: kek does not open them.
 func OpenKeyring(ctx context.Context, c sinks.Catalog, kek sinks.KEK) (*Keyring, error) {
 	k := &Keyring{catalog: c, kek: kek, keys: map[uint32]*storeKey{}}
 	var last sinks.Row
@@ -121,7 +121,7 @@ func (k *Keyring) current() *storeKey {
 }
 
 // version gives a version of the store key, reading it if it is not held: an
-// older one, or one that another process made after this ring was opened.
+// older version, or a version another process made after this ring was opened.
 func (k *Keyring) version(ctx context.Context, version uint32) (*storeKey, error) {
 	if s := k.held(version); s != nil {
 		return s, nil
@@ -152,8 +152,8 @@ func (k *Keyring) LakeKeys() (sinks.LakeKeys, error) {
 	}}, nil
 }
 
-// Tag stands for a text in a catalog key: nobody without the name key can tell
-// which text it is. Tags of different prefixes never meet.
+// Tag stands for a text in a catalog key: without the name key the text
+// cannot be told from it. Tags of different prefixes never meet.
 func (k *Keyring) Tag(prefix byte, text string) []byte {
 	h := hmac.New(sha256.New, k.names[:])
 	h.Write([]byte{prefix})
@@ -162,7 +162,7 @@ func (k *Keyring) Tag(prefix byte, text string) []byte {
 }
 
 // Hold reads a version of the store key that the ring does not hold yet. Open has no store to
-// ask: it finds what was held before. ErrSealed: the store has no such version, or the
+// ask: it finds the keys that the ring holds. ErrSealed: the store has no such version, or the
 // key-encryption key does not open it.
 func (k *Keyring) Hold(ctx context.Context, version uint32) error {
 	_, err := k.version(ctx, version)
@@ -212,7 +212,7 @@ func (k *Keyring) Wrap(l *Loaded, id symbol.ID, secret *Secret) {
 }
 
 // Unwrap opens a load's data key. ErrShredded: the key was destroyed; ErrSealed: the ring does not
-// hold the store key (see Hold), or it is another; ErrUnauthentic: l is not what was published.
+// hold the store key (see Hold), or it is another; ErrUnauthentic: l differs from the published load.
 func (k *Keyring) Unwrap(id symbol.ID, l *Loaded) (*Secret, error) {
 	if len(l.WrappedKey) == 0 {
 		return nil, fmt.Errorf("load %x of %s: %w", l.Load, id, ErrShredded)
@@ -234,7 +234,7 @@ func (k *Keyring) Unwrap(id symbol.ID, l *Loaded) (*Secret, error) {
 	return &Secret{data: secret}, nil
 }
 
-// Rewrap gives a copy of l whose data key is sealed under the newest store
+// Rewrap returns a copy of l with its data key sealed under the newest store
 // key; the rows stay as they are.
 func (k *Keyring) Rewrap(id symbol.ID, l *Loaded) (*Loaded, error) {
 	secret, err := k.Unwrap(id, l)
@@ -246,8 +246,8 @@ func (k *Keyring) Rewrap(id symbol.ID, l *Loaded) (*Loaded, error) {
 	return &out, nil
 }
 
-// Adopt gives a copy of l, a load of the store that from's keys are of, whose
-// data key is sealed under k's newest store key. The rows stay as they are.
+// Adopt returns a copy of l, a load of the store that from's keys are of, with its
+// data key sealed under k's newest store key. The rows stay as they are.
 func (k *Keyring) Adopt(from *Keyring, id symbol.ID, l *Loaded) (*Loaded, error) {
 	secret, err := from.Unwrap(id, l)
 	if err != nil {

@@ -25,9 +25,9 @@ type Loaded struct {
 	Bytes      uint64 // keys and values of all rows, the dictionary too
 	Dropped    Dropped
 	Quality    symbol.Quality
-	Digest     [32]byte // over the content alone: equal for equal content, whatever the keys, the load and the time
+	Digest     [32]byte // over the content alone: equal for equal content under any keys, load and time
 	Source     Source
-	// Claim is the standing that replacing this load takes, where it is not that of Source: the load adds to an artifact
+	// Claim is the standing that replacing this load takes, where it differs from Source's: the load adds to an artifact
 	// that belongs to somebody else, or that somebody else confirmed. nil: Source's.
 	Claim  *Standing
 	Layout symbol.Layout
@@ -51,7 +51,7 @@ type Source struct {
 	Standing
 }
 
-// Standing says whose a source is, and how far it is trusted beside the sources of others. Every
+// Standing says to which owner a source belongs, and how far it is trusted beside other sources. Every
 // source without an owner belongs to one owner: "".
 type Standing struct {
 	Owner string `json:"owner,omitempty"`
@@ -61,8 +61,8 @@ type Standing struct {
 // MayReplace reports whether a source of standing s may replace what one of standing o brought.
 func (s Standing) MayReplace(o Standing) bool { return s.Owner == o.Owner || s.Rank > o.Rank }
 
-// Claimed is the standing that a source needs to replace l: that of l's own source, unless l only
-// adds to an artifact of somebody else.
+// Claimed is the standing that a source needs to replace l: the standing of l's own source, unless l
+// only adds to an artifact of another owner.
 func (l *Loaded) Claimed() Standing {
 	if l.Claim != nil {
 		return *l.Claim

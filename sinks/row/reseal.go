@@ -5,7 +5,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// Reseal returns a copy of l, to be the load next, whose rows are sealed under a data key of its own.
+// Reseal returns a copy of l, to be the load next, with a data key of its own.
 // row makes of each row of l the same row of that load. It is for loads of ranges: the positions of
 // classes depend on the data key, so classes are encoded anew.
 func (k *Keyring) Reseal(id symbol.ID, l *Loaded, next sinks.Load) (out *Loaded, row func(sinks.Row) (sinks.Row, error), err error) {

@@ -11,13 +11,12 @@ import (
 	"fmt"
 )
 
-// What can be wrong with a stored value. All are wrapped with what was being
-// read; an answer made of them is "corrupt" for the first, "sealed" for the
+// The errors of a stored value. All are wrapped with the value's name; an answer made of them is "corrupt" for the first, "sealed" for the
 // others.
 var (
-	// ErrUnauthentic: the bytes, or the key they stand under, are not what was written.
+	// ErrUnauthentic: the bytes, or the key they stand under, differ from what a writer wrote.
 	ErrUnauthentic = errors.New("stored bytes are not what was written")
-	// ErrSealed: the key was refused, or is not the one that sealed this.
+	// ErrSealed: the key was refused, or another key sealed this.
 	ErrSealed = errors.New("key refused or wrong")
 	// ErrShredded: the key was destroyed on purpose.
 	ErrShredded = errors.New("key destroyed")

@@ -31,7 +31,7 @@ type Sealer struct {
 	seals *sealer
 }
 
-// Sealer returns the sealer of the rows of a load, whose data key s is.
+// Sealer returns the sealer of the rows of a load. s is the load's data key.
 func (s *Secret) Sealer(id symbol.ID, l sinks.Load) (*Sealer, error) {
 	seals, err := newSealer(s.data, forRows)
 	if err != nil {

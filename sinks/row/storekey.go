@@ -12,8 +12,8 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// StoreKey is what is known of one version of a store's key without opening it: the clear head
-// of a "k" record.
+// StoreKey describes one version of a store's key: the clear head of a "k" record. Reading it opens
+// no key.
 type StoreKey struct {
 	Version uint32    `json:"-"`
 	KEK     string    `json:"kek,omitempty"` // id of the key-encryption key that wraps it; "": not noted
@@ -22,7 +22,7 @@ type StoreKey struct {
 	Finished time.Time `json:"finished,omitzero"`
 }
 
-// version2 of a "k" record says in clear who wrapped it; version 1, which said nothing, is still read. Durable.
+// version2 of a "k" record names in clear the key that wraps it. Version 1, without a name, is still read. Durable.
 const version2 byte = 2
 
 // storeKeyAAD is what a wrapped store key is bound to. A key service shows it to its auditors, so it tells the version only.
@@ -132,7 +132,7 @@ func eachStoreKey(ctx context.Context, c sinks.Catalog, emit func(s StoreKey, wr
 	return nil
 }
 
-// changeStoreKeys replaces those "k" records whose head or wrapping edit changes.
+// changeStoreKeys replaces the "k" records where edit changes the head or the wrapping.
 func changeStoreKeys(ctx context.Context, c sinks.Catalog, edit func(s StoreKey, wrapped []byte) (StoreKey, []byte, error)) error {
 	return eachStoreKey(ctx, c, func(s StoreKey, wrapped, value []byte) error {
 		next, again, err := edit(s, wrapped)

@@ -143,7 +143,7 @@ func (d *Decoder) Column(dst, body []byte) (raw, rest []byte, err error) {
 	return raw, rest, nil
 }
 
-// decode appends the bytes that coded stands for to dst, whose capacity is their number.
+// decode appends the bytes that coded stands for to dst. The capacity of dst is their number.
 func (d *Decoder) decode(code byte, coded, dst []byte) ([]byte, error) {
 	switch code {
 	case codePlain:

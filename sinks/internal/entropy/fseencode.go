@@ -10,13 +10,13 @@ type fseEncoder struct {
 	norm    [fseValues]int16 // as the decoder's
 	next    [fseValues]uint16
 	symbols [fseValues]fseSymbol
-	states  [1 << fseMostLog]uint16 // those of a value stand together, ascending; each is the number of the state + how many there are
+	states  [1 << fseMostLog]uint16 // the states of a value stand together, ascending; each is the state's number + the number of states
 	values  [1 << fseMostLog]byte   // by number of the state
 	out     []byte
 }
 
-// fseSymbol is how a value is coded from a state: the bits that it puts out are those of state + bits from the 16th on,
-// and it goes on in the state that stands find behind what is left of it without them.
+// fseSymbol says how a value is coded from a state: it puts out the bits of state + bits from the 16th on,
+// and goes on in the state that stands find behind the rest of the bits.
 type fseSymbol struct {
 	bits uint32
 	find int32
@@ -29,8 +29,8 @@ const (
 	fseBytesPerState = 4
 )
 
-// encode codes raw, of which counts, to the highest value, says how often each of its values occurs: two at least. What it
-// gives is valid until the next call, and may be longer than raw.
+// encode codes raw. counts[v] is how often the value v occurs in it, to the highest value; two values
+// occur at least. The result is valid until the next call, and may be longer than raw.
 func (e *fseEncoder) encode(raw []byte, counts []uint32, values int) []byte {
 	log := min(max(bits.Len(uint(len(raw)-1)/fseBytesPerState)-1, fseLeastLog), fseLog)
 	log = max(log, bits.Len(uint(values))+1)
@@ -43,8 +43,8 @@ func (e *fseEncoder) encode(raw []byte, counts []uint32, values int) []byte {
 	return e.stream(raw, e.describe(last, log), log)
 }
 
-// normalize shares the states out to the values: one to each that should have less, and of the others what is left
-// in proportion. There are more states than values.
+// normalize shares the states out to the values: one to each value that should have less, and the rest
+// to the others in proportion. There are more states than values.
 func (e *fseEncoder) normalize(counts []uint32, total, log int) {
 	left := 1 << log
 	few := uint32(total >> log)
@@ -71,7 +71,7 @@ func (e *fseEncoder) normalize(counts []uint32, total, log int) {
 		switch {
 		case share == 0:
 			share = 1
-		case uint32(x) > 1<<31-1<<28/uint32(share): // where one more is worth as much to it as to the one that gives it
+		case uint32(x) > 1<<31-1<<28/uint32(share): // one more is worth as much here as to the value that gives it
 			share++
 		}
 		if share > most {
@@ -84,7 +84,7 @@ func (e *fseEncoder) normalize(counts []uint32, total, log int) {
 		e.norm[largest] += int16(left)
 		return
 	}
-	for ; left < 0; left++ { // rare ones that got one have taken much: of all that have more
+	for ; left < 0; left++ { // rare values took much: the largest shares give it back
 		for v, n := range e.norm[:len(counts)] {
 			if n > e.norm[largest] {
 				largest = v

@@ -10,7 +10,7 @@ import (
 // their weights, the lengths of three streams, and four streams. It is ready with an encoder of weights.
 type huffEncoder struct {
 	places  [huffBuckets]int16
-	sorted  [256]uint32 // count << 8 + value of those that occur, the rarest first
+	sorted  [256]uint32 // count << 8 + value, of values that occur, the rarest first
 	nodes   [256]uint32 // see measure
 	lengths [32]int     // by length of a code: how many have it
 	weights [256]byte   // by value: 0 does not occur; else the longest code's length + 1 - its own
@@ -30,8 +30,9 @@ const (
 	huffCoded = 32
 )
 
-// encode codes raw, of which counts, to the highest value, says how often each of its values occurs: two at least. What it
-// gives is valid until the next call; nil: it would not be shorter than raw.
+// encode codes raw. counts[v] is how often the value v occurs in it, to the highest value; two values
+// occur at least. weights codes the description. The result is valid until the next call; nil: it
+// would not be shorter than raw.
 func (e *huffEncoder) encode(raw []byte, counts []uint32, values int, weights *fseEncoder) []byte {
 	longest := min(max(bits.Len(uint(len(raw)-1))-2, bits.Len(uint(values))+1), huffMostBits)
 	sorted := e.sort(counts, values)
@@ -58,7 +59,7 @@ func (e *huffEncoder) encode(raw []byte, counts []uint32, values int, weights *f
 	return out[:at]
 }
 
-// bucket is a place for values of that count: those of a place have the same or nearly so.
+// bucket is a place for values of that count: values of one place have nearly the same count.
 func bucket(n uint32) int {
 	if n < 64 {
 		return int(n)
@@ -73,7 +74,7 @@ func (e *huffEncoder) sort(counts []uint32, values int) []uint32 {
 	for _, n := range counts {
 		e.places[bucket(n)]++
 	}
-	at := -int(e.places[0]) // those that do not occur
+	at := -int(e.places[0]) // values that do not occur
 	for i, n := range e.places {
 		e.places[i] = int16(at)
 		at += int(n)
@@ -96,8 +97,9 @@ func (e *huffEncoder) sort(counts []uint32, values int) []uint32 {
 	return sorted
 }
 
-// measure fills lengths, by length how many codes have it, with what is least in all. It is Moffat's and Katajainen's way to do
-// it in place: a node is first the sum of its counts, then its parent, then its depth.
+// measure fills lengths, by length how many codes have it, so that all codes together are shortest. It
+// works in place, as Moffat and Katajainen do: a node is first the sum of its counts, then its parent,
+// then its depth.
 func (e *huffEncoder) measure(sorted []uint32) {
 	n := len(sorted)
 	nodes := e.nodes[:n-1]
@@ -134,7 +136,8 @@ func (e *huffEncoder) measure(sorted []uint32) {
 	}
 }
 
-// limit makes no code longer than longest bits, of which there are codes enough, and gives how long the longest are.
+// limit makes no code longer than longest bits; there are codes enough of that length. It returns the
+// length of the longest codes.
 func (e *huffEncoder) limit(longest int) int {
 	for l := longest + 1; l < len(e.lengths); l++ {
 		e.lengths[longest] += e.lengths[l]

@@ -43,8 +43,8 @@ const (
 	partedEnd = colFreshLength
 )
 
-// classCoders are what columns are tried with. Those that are numbers of some values take Huffman codes where these are near
-// the least: a cold trace decodes them three times as fast, and all columns take 1 % more.
+// classCoders say which coders columns are tried with. Numbers of few values take Huffman codes where these are near the
+// least: a cold trace decodes them three times as fast, and all columns take 1 % more.
 var classCoders = [classColumns]column.Trial{colClassName: column.TryZstd, colNewText: column.TryBoth, colSigText: column.TryZstd, colFreshText: column.TryZstd, colMethod: column.TryFast,
 	colOp: column.TryFast, colShape: column.TryFast, colMinFirst: column.TryFast, colOrigNameLo: column.TryFast, colRule: column.TryBoth, colOrigFirst: column.TryBoth, colMinLength: column.TryBoth,
 	colOrigLength: column.TryBoth}
@@ -52,7 +52,7 @@ var classCoders = [classColumns]column.Trial{colClassName: column.TryZstd, colNe
 // What a string is, in colRefLo and colRefHi together.
 const (
 	refFresh = 0 // the next string that stands here
-	refBack  = 1 // one that stands here, how far back follows as another pair
+	refBack  = 1 // a string that stands here; another pair says how far back
 	refEmpty = 2
 	refDict  = 3 // and up: number in the dictionary
 )
@@ -75,7 +75,7 @@ const (
 	nameSame  = 0 // as the member before
 	nameNew   = 1 // it stands here
 	nameOwn   = 2 // as its method in the source
-	nameNext  = 3 // that of the member before with its last byte raised by one
+	nameNext  = 3 // as the member before, with the last byte raised by one
 	nameCodes = 4
 )
 

@@ -46,7 +46,7 @@ var errClass = errors.New("its columns do not make a class")
 
 func (r *classReader) next(col int) uint64 { return r.col[col-parted].Next() }
 
-// count is a number of things of which each takes a byte of some column at least, so never more than there are bytes.
+// count reads a number of things. Each takes a byte of some column at least, so most is a number of bytes.
 func (r *classReader) count(col int, most int) int {
 	n := r.next(col)
 	if n > uint64(most) {
@@ -174,7 +174,7 @@ func (r *classReader) file(class string) string {
 
 func (r *classReader) signature() string { return r.cut(colSigLength, colSigText) }
 
-// cut gives a string whose length and text stand in two columns.
+// cut returns a string: its length stands in one column and its text in another.
 func (r *classReader) cut(length, text int) string {
 	n := r.next(length)
 	t := &r.col[text-parted]
@@ -186,7 +186,7 @@ func (r *classReader) cut(length, text int) string {
 	return stringOf(t.B[t.At-int(n) : t.At]) // the columns stay as they are
 }
 
-// rules reads those of a member, and makes them if they are wanted.
+// rules reads the rules of a member, and makes them if they are wanted.
 func (r *classReader) rules(wanted bool) []symbol.Rule {
 	n := r.count(colRule, r.left(colRule))
 	var rules []symbol.Rule

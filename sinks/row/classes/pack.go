@@ -8,13 +8,13 @@ import (
 	"github.com/symlake/symlake/sinks/internal/column"
 )
 
-// A packed class is a class on its way through the sorter of ingest, so that it is taken apart once: those of its
+// A packed class is a class on its way through the sorter of ingest, so that it is taken apart once. It has the
 // columns that say nothing of other classes, as they will stand in a block, and its strings. It is no durable form:
 //
 //	digest of the plain form (32) ‖ uvarint length of that ‖ members ‖ 1 if facts ‖ length of the name ‖ name ‖
 //	lengths of columns 6 to 18 ‖ these ‖ strings as they occur, each 2 × what it is, + 1 if it is a method's name
 //
-// A string is 0: the empty one; 1: one whose length and text follow; 2+n: the one with the number n.
+// A string is 0: the empty one; 1: its length and text follow; 2+n: the string with the number n.
 const (
 	packedFrom = colFile
 	packedEnd  = colOrigNameLo
@@ -261,7 +261,7 @@ func (w *Packer) shared(s string) {
 	}
 }
 
-// own codes one that none is likely to hold; name is 1 for a method's name.
+// own codes a string that a dictionary is not likely to hold; name is 1 for a method's name.
 func (w *Packer) own(s string, name byte) {
 	if s == "" {
 		w.refs = append(w.refs, 2*packedEmpty+name)

@@ -149,7 +149,7 @@ type methods struct {
 	stamp uint32
 }
 
-// numbered is a method that has a number, and where its plain form stands in that of its class.
+// numbered is a method that has a number, and where its plain form stands in its class's.
 type numbered struct {
 	is       *symbol.Method
 	from, to int
@@ -173,7 +173,8 @@ func (m *methods) reset() {
 	}
 }
 
-// find gives the number of a method of the class whose plain form is b so far; if it is a new one, its own form is appended.
+// find returns the number of a method of a class. b is the class's plain form so far; find appends the form of a new
+// method.
 func (m *methods) find(b []byte, c *symbol.Method) (form []byte, number int32, isNew bool) {
 	if m.last >= 0 && c == m.all[m.last].is {
 		return b, m.last, false

@@ -112,7 +112,7 @@ func (c *Block) index(classes int) (err error) {
 	return nil
 }
 
-// upTo is where string i of those that stand here begins in their text.
+// upTo is where string i of the block begins in their text.
 func (c *Block) upTo(i uint32) uint32 {
 	if i == 0 {
 		return 0

@@ -20,7 +20,7 @@ type classText struct {
 	base   uint32            // where they begin in the block's text
 	own    string            // their text
 	ends   []uint32          // where they end in the block's
-	before map[uint32]string // older ones that were read
+	before map[uint32]string // older strings that were read
 }
 
 // string gives string i of the block.
@@ -51,7 +51,7 @@ func (t *classText) bytes() int64 {
 	return n
 }
 
-// strings is a bound of those that are left.
+// strings bounds the number of strings that are left.
 func (r *classReader) strings() int {
 	if r.packed != nil {
 		return len(r.packed.refs.B) - r.packed.refs.At

@@ -2,7 +2,7 @@ package classes
 
 import "hash/maphash"
 
-// textIndex finds strings in a text in which they stand one behind the other: those of the open block.
+// textIndex finds strings of the open block in its text, where they stand one behind the other.
 type textIndex struct {
 	seed  maphash.Seed
 	slots []textSlot // a power of two
@@ -20,7 +20,7 @@ func newTextIndex() textIndex {
 // count is how many strings there are.
 func (x *textIndex) count() int { return len(x.ends) }
 
-// find says how many strings stand in text behind s. If s is not there it is entered, as the string that is
+// find says how many strings stand in text behind s. A new s is entered, as the string that is
 // appended to text next.
 func (x *textIndex) find(s string, text []byte) (back uint32, ok bool) {
 	h := maphash.String(x.seed, s)

@@ -38,7 +38,7 @@ func (p *packedClass) read(b []byte) error {
 	return nil
 }
 
-// ref takes the next string: its number, or without one itself; name says that it is a method's name.
+// ref takes the next string: its number, or without one itself; name: it names a method.
 func (p *packedClass) ref() (number uint32, s string, name bool) {
 	v := p.refs.Next()
 	name = v&1 != 0
@@ -59,7 +59,7 @@ func PackedName(packed []byte) (string, error) {
 	return p.name, err
 }
 
-// Unpack makes a class of a packed one, whose bytes it shares. Its numbers are those of t.
+// Unpack makes a class of a packed class and shares its bytes. t tells the strings that have numbers.
 func Unpack(t *dictionary.Table, packed []byte) (*symbol.Class, error) {
 	var p packedClass
 	if err := p.read(packed); err != nil {

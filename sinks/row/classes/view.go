@@ -68,7 +68,7 @@ func (c *Class) open(r *classReader, name string) error {
 	return nil
 }
 
-// reader gives one that stands at the first member.
+// reader returns a reader at the first member.
 func (c *Class) reader() *classReader {
 	r := c.start
 	r.methods = make([]methodAt, 0, c.methods)

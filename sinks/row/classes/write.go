@@ -67,8 +67,8 @@ type Writer struct {
 	blocks  int
 }
 
-// NewWriter returns a writer of blocks that refer to the strings of t. numbers are those of the
-// dictionary, by string, plus 1; 0: the string is not in it. key names rows
+// NewWriter returns a writer of blocks that refer to the strings of t. numbers are their numbers in the
+// dictionary, plus 1; 0: the string is not in it. key names rows
 // in errors.
 func NewWriter(t *dictionary.Table, numbers []uint32, coder *column.Encoder, key func(last uint64) []byte, emit Emit) *Writer {
 	dict := numbers
@@ -242,7 +242,7 @@ func (w *Writer) body() []byte {
 	return b
 }
 
-// content is the digest of classes in any order, because their order is that of a load's key: the
+// content is the digest of classes in any order, because a load's key orders them: the
 // sum of the SHA-256 of each one's plain form, as numbers of 256 bits.
 type content struct {
 	count uint64
@@ -267,7 +267,7 @@ func (d *content) end(h hash.Hash) {
 	h.Write(b)
 }
 
-// Digest makes the digest of classes that were read back, as a Writer does of those that it adds.
+// Digest makes the digest of classes that were read back, as a Writer does of classes that it adds.
 type Digest struct {
 	content content
 	plain   *plain

@@ -146,7 +146,7 @@ func (d *Reader) Err() error {
 	return nil
 }
 
-// join makes the n strings of a page, whose columns these are, and gives the
+// join makes the n strings of a page from its columns, and returns the
 // bytes that they take.
 func join(n int, common, length column.Reader, text []byte) (strs []string, size int, err error) {
 	strs = make([]string, 0, n)

@@ -24,7 +24,7 @@ const unknownAlike = math.MaxUint32
 
 // sortStrings sorts strings of strs, told by index, by their bytes. Mangled
 // names begin alike, so a comparison reads far: this is Bentley's and
-// Sedgewick's quicksort that goes on behind what is equal, eight bytes at a
+// Sedgewick's quicksort that goes on behind equal bytes, eight bytes at a
 // time, so each byte is read once.
 func sortStrings(strs []string, ss []sorted) {
 	if len(ss) == 0 {
@@ -45,7 +45,7 @@ type sorter struct {
 	zeros bool // unknownAlike was noted
 }
 
-// neighbour is the key of the string before those that are to be sorted, if there is one that differs from them
+// neighbour is the key of the string before the strings to be sorted, if there is a string that differs from them
 // only behind depth.
 type neighbour struct {
 	key   uint64
@@ -89,7 +89,7 @@ func (s *sorter) key(at uint32, depth int) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// keyed sorts strings by the keys that they have of the bytes from depth on, and then by what follows. What was chosen
+// keyed sorts strings by the keys that they have of the bytes from depth on, and then by the bytes behind. The keys chosen
 // to divide them may be chosen badly divisions times.
 func (s *sorter) keyed(ss []sorted, depth, divisions int, before neighbour) {
 	for ; len(ss) > fewStrings; divisions-- {
@@ -169,7 +169,7 @@ func (s *sorter) groups(ss []sorted, depth int, before neighbour) {
 	}
 }
 
-// equal goes on with strings whose keys are equal.
+// equal goes on with strings of equal keys.
 func (s *sorter) equal(ss []sorted, depth int, before neighbour) {
 	key := ss[0].key // sorting on makes others of them
 	switch {
@@ -200,7 +200,7 @@ func (s *sorter) two(ss []sorted, depth int) {
 	ss[1].alike = uint32(depth + n)
 }
 
-// compared sorts strings of which some may end within their keys.
+// compared sorts strings; some may end within their keys.
 func (s *sorter) compared(ss []sorted, depth int) {
 	slices.SortFunc(ss, func(a, b sorted) int { return strings.Compare(s.strs[a.at][depth:], s.strs[b.at][depth:]) })
 	for i := 1; i < len(ss); i++ {

@@ -44,7 +44,7 @@ var pageCoders = [pageColumns]column.Trial{pageText: column.TryZstd}
 // Table is the string table of a load, complete before its first run.
 type Table struct {
 	Strings []string // index 0 is ""; no two are equal
-	Runs    []uint32 // by string: how many runs use it; nil: nobody knows, and all of them are shared
+	Runs    []uint32 // by string: how many runs use it; nil: unknown, and all of them are shared
 	Numbers []uint32 // by the number that packed classes have for a string: its index; nil: that is the number
 }
 
@@ -104,13 +104,13 @@ func (t *Table) Choose() Chosen {
 		return nil
 	}
 	sortStrings(t.Strings, picked)
-	// All strings of more than least runs have a place, and then those of least.
+	// All strings of more than least runs have a place, then the strings of least runs.
 	least, left := manyRuns, maxBytes
 	for ; least > 1 && left >= bytes[least]; least-- {
 		left -= bytes[least]
 	}
 	kept := picked[:0]
-	alike := uint32(math.MaxUint32) // with the one that was kept last
+	alike := uint32(math.MaxUint32) // with the string that was kept last
 	for _, s := range picked {
 		alike = min(alike, s.alike)
 		switch runs := min(t.runs(s.at), manyRuns); {

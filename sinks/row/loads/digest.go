@@ -10,7 +10,7 @@ import (
 )
 
 // newContent begins a digest: identity, base, end, anchors. The order and the
-// form of what follows is that of the rows, opened and decoded.
+// form of the rest are as in the rows, opened and decoded.
 func newContent(a *symbol.Artifact) hash.Hash {
 	h := sha256.New()
 	var b []byte

@@ -14,7 +14,7 @@ import (
 	"github.com/symlake/symlake/sinks/row/texts"
 )
 
-// Opened is a load whose data key is unwrapped: it tells which row speaks for which position, and
+// Opened is a load with its data key unwrapped. It tells which row speaks for which position, and
 // opens rows. Safe for concurrent use.
 type Opened struct {
 	id     symbol.ID
@@ -32,8 +32,8 @@ type Opened struct {
 }
 
 // Open unwraps the data key of a load of an artifact. row.ErrShredded: the key was destroyed;
-// row.ErrSealed: the store key is not there, or another; row.ErrUnauthentic: the load is not what was
-// published. l must not change afterwards.
+// row.ErrSealed: the store key is gone, or another; row.ErrUnauthentic: the load differs from the
+// published one. l must not change afterwards.
 func Open(k *row.Keyring, id symbol.ID, l *row.Loaded) (*Opened, error) {
 	secret, err := k.Unwrap(id, l)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 const stringBytes = int(unsafe.Sizeof(""))
 
 // Block is an opened row of ranges: all that it knows about the positions it
-// speaks for, in flat arrays whose elements are small, because a look-up costs
+// speaks for, in flat arrays of small elements, because a look-up costs
 // what it touches. Safe for concurrent use; it never changes.
 type Block struct {
 	from, last uint64 // it speaks for [from, last]
@@ -66,8 +66,8 @@ func (s *steps) build(parts []part, length uint64) {
 	}
 }
 
-// within gives the parts among which the last one that starts at or before off is: it is
-// before hi, and lo - 1 or later.
+// within bounds the last part that starts at or before off: it is before hi, and lo - 1 or
+// later.
 func (s *steps) within(off uint64) (lo, hi uint16) {
 	k := min(off>>s.shift, uint64(len(s.first)-2))
 	return s.first[k], s.first[k+1]
@@ -90,7 +90,7 @@ func (b *Block) at(pos uint64) int {
 	return b.search(pos-b.base, lo, hi)
 }
 
-// search gives the last part that starts at or before off, of those that within gave.
+// search returns the last part that starts at or before off, of the parts that within returned.
 func (b *Block) search(off uint64, from, to uint16) int {
 	lo, hi := int(from), int(to)
 	for lo < hi {
@@ -239,10 +239,10 @@ type Question struct {
 	part     int32  // -1: none holds Pos
 	node     uint16 // of the part; hole: there is no answer
 	function uint16 // of the node
-	seen     uint32 // of what was brought into the caches: it is a value so that it is loaded
+	seen     uint32 // depends on the memory brought into the caches, so that it is loaded
 }
 
-// Locate prepares questions for Find. A look-up alone is a chain of loads of which each waits for the one
+// Locate prepares questions for Find. A look-up alone is a chain of loads. Each waits for the load
 // before, and few are in the processor's caches: here each step is taken for all
 // questions before the next one, so that they wait at the same time. Some dozens at once are best.
 func Locate(qs []Question) {

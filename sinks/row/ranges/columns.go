@@ -28,7 +28,7 @@ const (
 	// The further columns of a block of a script.
 	colStart         = iota - 1 // per part that begins on another line than the one before: its column
 	colScriptFile               // per part with another file: which
-	colScriptLine               // per part with an answer: its line, against that of the last in its file
+	colScriptLine               // per part with an answer: its line, against the last one's in its file
 	colScriptColumn             // per part of the same line as that one: its column, against that one's
 	colScriptRestart            // per part of another line: its column
 	colScriptName               // per part with a name: which
@@ -55,12 +55,12 @@ const (
 	partLine                // the line of the last range in its file
 )
 
-// coders says what is tried on a column. Where whole sequences recur (the same
+// coders says which coders are tried on a column. Where whole sequences recur (the same
 // inlined code leaves the same lengths, nodes and lines) zstd may win.
 var coders = [scriptColumns]column.Trial{colLength: column.TryBoth, colNode: column.TryBoth, colNextLine: column.TryBoth, colText: column.TryZstd}
 
-// scriptCoders is that of a script's block, whose parts are many and small: what
-// it takes to code them is most of what it takes to load them.
+// scriptCoders is the same for a script's block. Its parts are many and small: coding them takes most
+// of the time that loading them takes.
 var scriptCoders = func() (c [scriptColumns]column.Trial) {
 	for i := range c {
 		c[i] = column.TryFast

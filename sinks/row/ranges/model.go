@@ -4,7 +4,7 @@ package ranges
 // number of it.
 type site struct{ file, line, column uint32 }
 
-// siteState is a site and what was seen of it so far.
+// siteState is a site and its history in this block.
 type siteState struct {
 	site
 	next    int32 // site that came after it, in its node, when it was last met; -1
@@ -20,7 +20,7 @@ func (s *siteState) is(file, line, column uint32) bool {
 	return (s.file^file)|(s.line^line)|(s.column^column) == 0
 }
 
-// functionState is what was seen of a function in this block.
+// functionState is the history of a function in this block.
 type functionState struct {
 	first  int32 // site that a node of it began with, when one last began; -1
 	newest int32 // site of it that was met first last; -1

@@ -8,7 +8,7 @@ import (
 	"github.com/symlake/symlake/sinks/row/dictionary"
 )
 
-// names are functions or files of a block. Those of the dictionary are fetched
+// names are functions or files of a block. Names of the dictionary are fetched
 // when they are first asked for, so that a cold look-up decodes few pages; a
 // block that is asked again and again fetches the rest at once.
 type names struct {

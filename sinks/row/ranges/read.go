@@ -39,8 +39,8 @@ func blockHead(body []byte) (from uint64, ranges, nodes int, rest []byte, err er
 
 var readers = sync.Pool{New: func() any { return new(reader) }}
 
-// Decode makes b, which must be zero, of the body of a block whose last position is last. script
-// says that it is of a script. dict is nil if the load has no dictionary. The columns are d's, valid
+// Decode makes b, which must be zero, of the body of a block. last is the block's last position;
+// script: the block is of a script. dict is nil if the load has no dictionary. The columns are d's, valid
 // until d is used again.
 //
 // Counts are checked against the bytes that carry them before anything is made of them.

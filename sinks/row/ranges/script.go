@@ -49,7 +49,7 @@ func (w *Writer) addPart(g *symbol.Range, mark *symbol.Mark) {
 }
 
 // endParts says where the answers end, if that is neither the end of a line
-// nor that of the block.
+// nor the end of the block.
 func (w *Writer) endParts(last uint64) {
 	if w.ranges > 0 && w.end != 0 && w.end <= last && uint32(w.end) != 0 {
 		w.holePart(w.end)
@@ -135,7 +135,7 @@ func (w *Writer) scriptFile(file uint32, isNew bool, s uint32) {
 
 // scriptName codes the name of a part, which has one or none: 0 a new one, else the newest's number minus its own, plus
 // 1. It gives the bytes that this took. Whether a part has a name, and whether that is new or of long ago, is chance: no
-// branch depends on it, but how much stays of what is written.
+// branch depends on it, but how much of the output stays.
 func (w *Writer) scriptName(name uint32, named int) int {
 	s := &w.script
 	at := &s.names[name]

@@ -12,7 +12,7 @@ import (
 
 // scriptParts is what the parts of a script's block have besides.
 type scriptParts struct {
-	starts []uint64 // nil: they begin within 4 GiB, as those of any block
+	starts []uint64 // nil: they begin within 4 GiB, as the parts of any block
 	says   []uint32 // the number of the part's name plus 1, or 0, above its symbol.Flags
 	names  names
 }

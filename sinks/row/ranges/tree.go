@@ -5,8 +5,8 @@ import (
 	"github.com/symlake/symlake/sinks/internal/column"
 )
 
-// node gives the node of a scope, made with those of its parents that are not
-// there yet: always a chain.
+// node returns the node of a scope. It makes the node and the parents that the block lacks, always a
+// chain.
 func (w *Writer) node(scope int32) int32 {
 	if at := w.scopes[scope]; at.stamp == w.runAt {
 		w.existing(int32(at.at))

@@ -50,7 +50,7 @@ type Writer struct {
 	closed   uint64 // end of the range added or dropped last
 	strings  []string
 	shared   []uint32 // by string: its number in the dictionary plus 1; 0: not in it
-	mostCost int      // of one node or range, whatever its names
+	mostCost int      // of one node or range, with any names
 
 	model
 	cols   [scriptColumns][]byte
@@ -88,8 +88,8 @@ type nodeRef struct {
 
 type stamped struct{ stamp, at uint32 }
 
-// NewWriter returns a writer of blocks that refer to strs. numbers are those of the dictionary, by
-// string, plus 1; 0: the string is not in it. script says that the runs are of a script. key names rows in errors.
+// NewWriter returns a writer of blocks that refer to strs. numbers are, by string, its number in
+// the dictionary plus 1; 0: the string is not in it. script says that the runs are of a script. key names rows in errors.
 func NewWriter(strs []string, numbers []uint32, script bool, coder *column.Encoder, key func(last uint64) []byte, emit Emit) *Writer {
 	w := &Writer{emit: emit, key: key, coder: coder, strings: strs, shared: numbers,
 		functions: make([]stamped, len(strs)), files: make([]stamped, len(strs)),
@@ -244,7 +244,7 @@ func (w *Writer) begin(r *symbol.Run, marks []symbol.Mark) {
 
 func (w *Writer) put(col int, v uint64) { w.bytes += w.code(col, v) }
 
-// code is put for who counts the bytes of several numbers and adds them to w.bytes at once.
+// code does as put, but leaves it to the caller to add the bytes of several numbers to w.bytes at once.
 func (w *Writer) code(col int, v uint64) int {
 	if v < 0x80 {
 		w.cols[col] = append(w.cols[col], byte(v))

@@ -61,7 +61,7 @@ func NewWriter(coder *column.Encoder, emit Emit) *Writer {
 }
 
 // Add stores the text of a source file, which frames name so. Files come in any order, which shows in
-// the rows. A file whose name came before with another text is given up, and so is one beyond the
+// the rows. A file that came before with another text is given up, and so is one beyond the
 // bounds of the directory: both count as Left.
 func (w *Writer) Add(name string, text []byte) error {
 	sum := sha256.Sum256(text)
