@@ -18,7 +18,7 @@ import (
 	"github.com/symlake/symlake/sinks/sinktest"
 )
 
-// toldWorld is a world with two good objects, of which one was asked for, a broken one and one
+// toldWorld is a world with two good objects, one in demand, a broken one and one
 // that no format knows.
 func toldWorld(t *testing.T) *world {
 	t.Helper()
@@ -36,7 +36,7 @@ func toldWorld(t *testing.T) *world {
 	return w
 }
 
-// tally is the sum of what was told.
+// tally is the sum of all reports.
 type tally struct {
 	loaded, rejected, skipped, artifacts, wanted int
 	ranges                                       uint64
@@ -348,7 +348,7 @@ func TestToldWhileDerivedAgain(t *testing.T) {
 	if r.Earlier == nil || r.Earlier.Objects.Loaded != 1 || r.Objects.Loaded != 0 {
 		t.Fatalf("%+v, earlier %+v", r.Objects, r.Earlier)
 	}
-	// The one that derives it again dies, too: the object is finished, and not told twice.
+	// The process that derives it again dies, too: the object is finished, and not told twice.
 	w.o.Alive = func(string, string) (alive, known bool) { return false, true }
 	r = w.tell(Run(t.Context(), []discover.Source{w.src}, w.o))
 	if r.Objects.Loaded != 0 || r.Earlier != nil {

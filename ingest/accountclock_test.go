@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A process on another host whose clock was wrong by a year began to tell what it did, and died.
+// A process on another host with a clock wrong by a year began to tell what it did, and died.
 func TestToldByAWrongClock(t *testing.T) {
 	for name, c := range map[string]struct {
 		ahead time.Duration

@@ -24,7 +24,7 @@ func TestClockJumps(t *testing.T) {
 	put(2)
 	w.run()
 	w.now = right
-	put(3) // its day is outside what is looked back to: only a full listing meets it
+	put(3) // its day is too far back: only a full listing meets it
 	if r := w.run(); r.Objects.New != 1 {
 		t.Fatalf("after the jump: %+v", r.Objects)
 	}

@@ -29,7 +29,7 @@ func (w *teams) noted(kinds *[]string) func(*catalog.Conflict) error {
 	}
 }
 
-// TestAccept: a person decides for what was kept out; the next ingest publishes it, and its source has the
+// TestAccept: a person decides for the artifact that was kept out; the next ingest publishes it, and its source has the
 // artifact from then on.
 func TestAccept(t *testing.T) {
 	w := newTeams(t, teamA, teamB)
@@ -71,7 +71,7 @@ func TestAccept(t *testing.T) {
 	w.verify()
 }
 
-// TestAcceptedContent: what is put in the place of the content that was accepted is kept out.
+// TestAcceptedContent: other content in the place of the accepted one is kept out.
 func TestAcceptedContent(t *testing.T) {
 	w := newTeams(t, teamA, teamB)
 	w.put("a/lib.so", mine)
@@ -95,7 +95,7 @@ func TestAcceptedContent(t *testing.T) {
 	w.verify()
 }
 
-// TestDismiss: what is published stays, and nothing is open any more.
+// TestDismiss: the published load stays, and nothing is open any more.
 func TestDismiss(t *testing.T) {
 	w := newTeams(t, teamA, teamB)
 	w.put("a/lib.so", mine)
@@ -117,7 +117,7 @@ func TestDismiss(t *testing.T) {
 	w.verify()
 }
 
-// TestConflictEnds: an object that no longer claims what is another's has no conflict any more.
+// TestConflictEnds: an object that no longer claims another's artifact has no conflict any more.
 func TestConflictEnds(t *testing.T) {
 	w := newTeams(t, teamA, teamB)
 	w.put("a/lib.so", mine)
@@ -132,7 +132,7 @@ func TestConflictEnds(t *testing.T) {
 	w.verify()
 }
 
-// TestDigestOfConflict is that of the load that would have been published.
+// TestDigestOfConflict: the digest equals the one of the load that would have been published.
 func TestDigestOfConflict(t *testing.T) {
 	w := newTeams(t, teamA, teamB)
 	w.put("a/lib.so", mine)
@@ -271,7 +271,7 @@ func TestVerifyConflicts(t *testing.T) {
 	}
 }
 
-// TestCollectConflicts: gc removes the conflicts that nobody has to settle any more, and no others.
+// TestCollectConflicts: gc removes the conflicts that need no decision any more, and no others.
 func TestCollectConflicts(t *testing.T) {
 	for _, c := range []struct {
 		name string

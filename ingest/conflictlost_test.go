@@ -54,7 +54,7 @@ func TestNamesakesInConflict(t *testing.T) {
 	w.verify()
 }
 
-// TestConflictOfTheForgotten: what was forgotten is no conflict any more, before gc and after it.
+// TestConflictOfTheForgotten: a forgotten artifact has no conflict any more, before gc and after it.
 func TestConflictOfTheForgotten(t *testing.T) {
 	w := newTeams(t, teamA, teamB)
 	w.put("a/lib.so", mine)

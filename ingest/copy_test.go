@@ -158,7 +158,7 @@ func TestCopyAfterGC(t *testing.T) {
 	}
 }
 
-// What the target has is replaced only by what is better.
+// A load of the target is replaced only by a better one.
 func TestCopyKeeps(t *testing.T) {
 	w := newWorld(t)
 	w.put("liba.so", "FAKE\nid "+idA+"\nf 16 32 one 5\n")

@@ -18,7 +18,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// reopened is a file store in dir whose rows are gone: only a folder for them is left.
+// reopened is a file store in dir without its rows: only a folder for them is left.
 func reopened(t *testing.T, dir string) *sinks.Store {
 	t.Helper()
 	if err := os.RemoveAll(filepath.Join(dir, "blocks")); err != nil {

@@ -45,7 +45,7 @@ type scenario struct {
 	// again, when not nil, is what an operator runs after the death, in place of act.
 	again func(ctx context.Context, w *world) error
 	check func(w *world) // what must be answered in the end
-	// either: the death decides between two right outcomes, so the aftermath may be that of doing nothing.
+	// either: the death decides between two right outcomes, so the aftermath may equal doing nothing.
 	either bool
 }
 
@@ -70,7 +70,7 @@ func ingestWith(ctx context.Context, w *world, o Options) error {
 	return telling.Done(ctx)
 }
 
-// ingestBoth runs two workers on one store. The one that dies is w.o's.
+// ingestBoth runs two workers on one store. The worker of w.o dies.
 func ingestBoth(ctx context.Context, w *world) error {
 	other := w.o
 	other.Process, other.Store, other.Keyring, other.Lake = "other", w.store, w.ring, w.lakeOf(w.o.Lake, nil)
@@ -286,7 +286,7 @@ var scenarios = []scenario{
 		}},
 }
 
-// twoOwners gives the folders a and b to two teams, of which the first is trusted more.
+// twoOwners gives the folders a and b to two teams, and trusts the first more.
 func twoOwners(w *world) {
 	w.put("a/readme", "hello")
 	w.put("b/readme", "hello")
@@ -333,7 +333,7 @@ func severalRuns(w *world) {
 	}
 }
 
-// lakeOf opens the lake of l's folder for a process; m nil: one that lives.
+// lakeOf opens the lake of l's folder for a process; m nil: the process lives.
 func (w *world) lakeOf(l sinks.Lake, m *sinktest.Mortal) sinks.Lake {
 	if l == nil {
 		return nil

@@ -143,7 +143,7 @@ func TestEmptiedLedger(t *testing.T) {
 	}
 }
 
-// Nothing is rolled back to a load whose rows are gone, and gc forgets it.
+// Nothing is rolled back to a load without its rows, and gc forgets it.
 func TestRollbackLost(t *testing.T) {
 	w := newWorld(t)
 	w.put("liba.so", "FAKE\nid "+idA+"\nf 16 32 one 5\n")

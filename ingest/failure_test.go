@@ -115,8 +115,8 @@ func flakyStore(s *sinks.Store, f *flaky) *sinks.Store {
 	return &c
 }
 
-// Whatever operation of the store fails, once or for good, with or without
-// effect: what was published stays or is replaced as a whole, and the next run
+// If any operation of the store fails, once or for good, with or without
+// effect, published loads stay or are replaced as a whole, and the next run
 // completes the work.
 func TestStoreFailures(t *testing.T) {
 	fill := func(w *world) {
@@ -164,7 +164,7 @@ func TestStoreFailures(t *testing.T) {
 				if ws, err := w.cat.Waiters.For(t.Context(), "dwo:1"); err != nil || len(ws) != 1 {
 					t.Fatalf("operation %d: waiters %v %v", n, ws, err)
 				}
-				// After the grace everything that nobody needs is gone.
+				// After the grace everything without a use is gone.
 				w.now = w.now.Add(100 * time.Hour)
 				w.gc(gc.Options{})
 				if rows := w.loads(); rows > 3 { // two published, one previous
@@ -297,7 +297,7 @@ func TestVerifyFindsEverything(t *testing.T) {
 	}
 	w.run()
 	// One load's rows are lost, one's row is swapped with another's, one record
-	// forgets its name, one row belongs to nobody.
+	// forgets its name, one row has no owner.
 	ids := func(i int) *catalog.Record { return w.record(fmt.Sprintf("%040x", i+1)) }
 	lost := ids(0)
 	if err := w.store.Blocks.Drop(t.Context(), [][]byte{row.LoadPrefix(lost.ID, lost.Published.Load)}); err != nil {
@@ -337,7 +337,7 @@ func TestVerifyFindsEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Lost rows, a broken seal, a name, rows of nobody (twice: a record is gone
+	// Lost rows, a broken seal, a name, rows without an owner (twice: a record is gone
 	// too), and the ledger and the names of that record.
 	if len(r.Problems) != 7 || r.Artifacts != 4 {
 		for _, p := range r.Problems {

@@ -113,7 +113,7 @@ func copyAfterGC(t *testing.T, server *hbasetest.Server) {
 	}
 }
 
-// rows counts those of an artifact, published or not.
+// rows counts the rows of an artifact, published or not.
 func (w *world) rows(id string) (n int) {
 	w.t.Helper()
 	p := row.LoadPrefix(symbol.NewID(symbol.ELF, id), sinks.Load{})[:16]
@@ -126,7 +126,7 @@ func (w *world) rows(id string) (n int) {
 	return n
 }
 
-// untidy is a store whose blocks are never tidied.
+// untidy is a store that never tidies its blocks.
 func untidy(s *sinks.Store) *sinks.Store {
 	return &sinks.Store{Blocks: idle{s.Blocks}, Catalog: s.Catalog, Close: s.Close}
 }

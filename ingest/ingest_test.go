@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 	}
 	w.o.Retry = false
 
-	// A raised parser version looks again at what gave nothing; what is loaded waits until it is asked for.
+	// A raised parser version looks again at objects that gave nothing; loaded ones wait for --rederive.
 	w.o.Formats = []*formats.Format{fake(2), w.o.Formats[1]}
 	if r = w.run(); r.Objects.New != 4 || r.Objects.Loaded != 0 || w.record(idA).Published.Parser != 1 {
 		t.Fatalf("%+v", r.Objects)
@@ -144,7 +144,7 @@ func TestNames(t *testing.T) {
 	w.verify()
 }
 
-// The better source wins whatever the order of arrival, and the loser is kept.
+// The better source wins in every order of arrival, and the loser is kept.
 func TestWhichSourceWins(t *testing.T) {
 	dwarf := "FAKE\nid " + idA + "\nrank 1\nf 0 8 dwarf 3\n"
 	lines := "FAKE\nid " + idA + "\nrank 1\nf 0 8 lines 3\nf 8 16 more 4\n"
@@ -215,7 +215,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// A changed object replaces its own load whatever its rank; a pin holds until force.
+// A changed object replaces its own load at any rank; a pin holds until force.
 func TestChangedAndPinned(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 old 1\n")

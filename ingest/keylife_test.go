@@ -79,7 +79,7 @@ func loadedTwice(t *testing.T, s *sinks.Store) *world {
 	return w
 }
 
-// Whatever record cannot be written, with or without effect: the rotation says so, everything answers, and the next
+// If any record cannot be written, with or without effect, the rotation says so, everything answers, and the next
 // one goes on to the same key.
 func TestRotateDies(t *testing.T) {
 	for _, after := range []bool{false, true} {

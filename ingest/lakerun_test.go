@@ -84,7 +84,7 @@ func TestGroupAtTheEnd(t *testing.T) {
 	w.inLake(w.o.Lake, hookID(1))
 }
 
-// What a process had published and not named in the lake when it died is named by who takes its object over,
+// A load that a process had published and not named in the lake when it died is named by the process that takes its object over,
 // while others are at work too.
 func TestLakeOfTheDead(t *testing.T) {
 	w := newWorld(t)
@@ -159,7 +159,7 @@ func TestProjectTwice(t *testing.T) {
 	}
 }
 
-// What a run has published and not named in the lake yet is no problem to who verifies meanwhile; what no run is to name is one.
+// What a run has published and not named in the lake yet is no problem for verify meanwhile; a load that no run is to name is one.
 func TestVerifyMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
@@ -196,7 +196,7 @@ func TestVerifyMeanwhile(t *testing.T) {
 	if err := w.cat.Workers.Swap(t.Context(), run, nil); err != nil {
 		t.Fatal(err)
 	}
-	// Named between the first reading of the lake and that of the store.
+	// Named between the first readings of the lake and of the store.
 	late := &lateLake{Lake: lake, then: func() {
 		if _, err := projection.Update(t.Context(), projection.Stores{Store: w.store, Keyring: w.ring, Lake: lake}, nil); err != nil {
 			t.Error(err)

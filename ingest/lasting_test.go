@@ -14,7 +14,7 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// lasting is the fake format, whose strings last.
+// lasting is the fake format with strings that last.
 func lasting(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	obj, err := openFake(ctx, in)
 	for i := 0; err == nil && i < len(obj.Artifacts); i++ {
@@ -45,8 +45,8 @@ func TestLastingIsUnchanged(t *testing.T) {
 	w.verify()
 }
 
-// A file that is cut off while its names are encoded is one that changed, whoever reads them: names that many runs use
-// are sorted first, the others read where the first of them is encoded, beside the sweep. So is one that is cut off before
+// A file that is cut off while its names are encoded counts as changed for every reader of them: names that many runs use
+// are sorted first, the others read where the first of them is encoded, beside the sweep. So is a file that is cut off before
 // the sorter has the names.
 func TestLastingIsCutOff(t *testing.T) {
 	for _, cut := range []struct{ many, early bool }{{many: true}, {}, {early: true}} {

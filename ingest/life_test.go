@@ -29,7 +29,7 @@ func (w *world) projection() projection.Stores {
 	return projection.Stores{Store: w.store, Keyring: w.ring, Lake: w.o.Lake}
 }
 
-// What was rolled back to answers, holds against ingest, and gives way to force and to another rollback. The ledger tells.
+// The load that was rolled back to answers, holds against ingest, and gives way to force and to another rollback. The ledger tells.
 func TestRollback(t *testing.T) {
 	w := newWorld(t)
 	id := symbol.NewID(symbol.ELF, idA)
@@ -142,7 +142,7 @@ func TestForget(t *testing.T) {
 	w.verify()
 }
 
-// A death in the middle of forgetting is ended by the next one, whatever that is asked to forget.
+// A death in the middle of forgetting is ended by the next one, whose own task may be another.
 func TestForgetDies(t *testing.T) {
 	for from := int64(1); from < 40; from++ {
 		f := &flaky{}
@@ -178,7 +178,7 @@ func TestForgetDies(t *testing.T) {
 	t.Fatal("it never got through")
 }
 
-// The rules: builds by age of their loads, shared artifacts, what nobody asks for.
+// The rules: builds by age of their loads, shared artifacts, artifacts without demand.
 func TestForgetRules(t *testing.T) {
 	w := newWorld(t)
 	w.src.Names = "{app}/{build}/**"
@@ -269,7 +269,7 @@ func TestMinQuality(t *testing.T) {
 	w.verify()
 }
 
-// What was asked for in vain is told when it comes, once; the table is bounded.
+// A name that was asked for in vain is told when it comes, once; the table is bounded.
 func TestWanted(t *testing.T) {
 	w := newWorld(t)
 	var d wanted.Demand
@@ -352,7 +352,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// withText gives artifacts an image of so many bytes, of which quality is a share.
+// withText gives artifacts an image of so many bytes; quality is a share of them.
 func withText(open func(context.Context, *formats.Input) (*formats.Object, error), text uint64) func(context.Context, *formats.Input) (*formats.Object, error) {
 	return func(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 		o, err := open(ctx, in)

@@ -16,7 +16,7 @@ import (
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
-// A listing read in pieces finds what one read from end to end finds, whatever the keys are like.
+// A listing read in pieces finds the same as one read from end to end, for all kinds of keys.
 func TestSpans(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -120,7 +120,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// shutFolder is a bucket of which one folder cannot be listed.
+// shutFolder is a bucket with one folder that cannot be listed.
 type shutFolder struct {
 	bucket.Bucket
 	folder string
@@ -136,7 +136,7 @@ func (b shutFolder) List(ctx context.Context, prefix, after string, emit func(bu
 	return cmp.Or(err, fmt.Errorf("%w: open %s: permission denied", bucket.ErrPartial, b.folder))
 }
 
-// A folder that cannot be listed fails the run when all else is done, of other sources too; what is in it is not gone.
+// A folder that cannot be listed fails the run when all else is done, of other sources too; its objects are not gone.
 func TestPartialListing(t *testing.T) {
 	w := newWorld(t)
 	w.put("m/shut/a.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")
@@ -180,7 +180,7 @@ func (b brokenBucket) List(ctx context.Context, prefix, after string, emit func(
 	}), broken)
 }
 
-// A source whose listing fails fails the run when what it gave, and other sources, are done; nothing of it is gone.
+// A source with a listing that fails fails the run after its listed objects, and other sources, are done; nothing of it is gone.
 func TestBrokenListing(t *testing.T) {
 	w := newWorld(t)
 	w.put("b.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")

@@ -150,7 +150,7 @@ func TestEarlierStoreIsJoined(t *testing.T) {
 	w.verify()
 }
 
-// What gc finds due it records, and the next run does it. Waits of what was forgotten end.
+// gc records the obligations that it finds due, and the next run does them. Waits of forgotten artifacts end.
 func TestGCJoinsWaiters(t *testing.T) {
 	w := newWorld(t)
 	w.put("x/a.so", needsPart)
@@ -184,7 +184,7 @@ func TestObligationOfAnotherSource(t *testing.T) {
 	w.verify()
 }
 
-// An object whose process died while it was derived again is taken alone, and in the end in a process of its own.
+// After its process died, an object that was derived again is taken alone, and in the end in a process of its own.
 func TestObligationThatKills(t *testing.T) {
 	w := newWorld(t)
 	w.put("x/a.so", needsPart)

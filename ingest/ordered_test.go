@@ -15,7 +15,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// mapOf is a source map of n segments, whose strings are all used, and whose mappings end with tail.
+// mapOf is a source map of n segments that uses all its strings. Its mappings end with tail.
 func mapOf(n int, tail string) string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	var b, names strings.Builder
@@ -60,7 +60,7 @@ func (w *world) maps() (all []*catalog.Record) {
 	return all
 }
 
-// A map whose ranges come in order is stored as if it had been sorted.
+// A map with ordered ranges is stored as if it had been sorted.
 func TestOrderedIsAsSorted(t *testing.T) {
 	ordered := sourcemap.Format
 	ordered.Open = func(ctx context.Context, in *formats.Input) (*formats.Object, error) {
@@ -94,7 +94,7 @@ func TestOrderedIsAsSorted(t *testing.T) {
 	}
 }
 
-// What is wrong with the end of a map is found when most of its rows are written: none of them shows.
+// A fault at the end of a map is found when most of its rows are written: none of them shows.
 func TestOrderedRejectsTheWhole(t *testing.T) {
 	w := newWorld(t)
 	w.o.Formats = []*formats.Format{&sourcemap.Format}

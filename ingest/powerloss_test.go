@@ -97,7 +97,7 @@ func scenarioNamed(name string) *scenario {
 }
 
 // A machine that loses power, or a process that is killed, between any two system calls loses nothing: what an operator
-// runs next leaves what an undisturbed run does. The disk keeps what was synced alone, or half of the rest, too.
+// runs next leaves the same as an undisturbed run. The disk keeps only synced writes, or half of the rest, too.
 func TestPowerLoss(t *testing.T) {
 	strace := formattest.Tool(t, "strace", "apt-get install strace")
 	if _, err := os.Stat("/dev/shm"); err == nil {
@@ -114,7 +114,7 @@ func TestPowerLoss(t *testing.T) {
 	t.Logf("%d images", images)
 }
 
-// powerLoss is a scenario on a disk whose process was traced.
+// powerLoss is a scenario on a disk, from the trace of its process.
 type powerLoss struct {
 	t      *testing.T
 	s      *scenario

@@ -74,7 +74,7 @@ func TestCompanions(t *testing.T) {
 		}
 	}
 
-	// In the same run, listed after who needs it and not beside it.
+	// In the same run, listed after the object that needs it and not beside it.
 	w = newWorld(t)
 	w.put("x/a.so", need)
 	w.put("z/elsewhere", "FAKE\ncompanion dwo:77\nf 8 16 part 2\n")

@@ -94,7 +94,7 @@ func newRemote(w *world) *remote {
 }
 
 // What a format claims is fetched whole, to memory or to scratch; of what
-// nobody knows only the head is read.
+// no format knows only the head is read.
 func TestRemote(t *testing.T) {
 	var digests []string
 	for _, memory := range []int64{64 << 20, 1 << 20} {
@@ -155,7 +155,7 @@ func TestChangesWhileRead(t *testing.T) {
 	if o := w.object("a.so"); o.ETag != w.record(idA).Published.Source.ETag {
 		t.Fatalf("%+v", o)
 	}
-	// One that never stands still fails, and is taken again later.
+	// An object that never stands still fails, and is taken again later.
 	n := 0
 	b.before = func(string) {
 		n++
@@ -219,7 +219,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// Real objects, all formats: the same store whatever the workers and the memory.
+// Real objects, all formats: the same store for any number of workers and any memory.
 func TestRealObjects(t *testing.T) {
 	dir := formattest.Testdata(t, "elf")
 	var digests []string

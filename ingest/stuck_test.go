@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest/build"
 )
 
-// stuck is a format whose objects name the stage in which the parser waits for stop and takes notice of nothing else.
+// stuck is a format. Its objects name the stage in which the parser waits for stop and takes notice of nothing else.
 func stuck(stop <-chan struct{}) *formats.Format {
 	return &formats.Format{Name: "stuck", Version: 1,
 		Detect: func(_ string, head []byte) bool {
@@ -55,7 +55,7 @@ func stuck(stop <-chan struct{}) *formats.Format {
 		}}
 }
 
-// limits.time ends an object in whatever stage its parser does not end, and other objects are loaded.
+// limits.time ends an object in any stage that its parser does not end, and other objects are loaded.
 func TestStuck(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)

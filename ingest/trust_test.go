@@ -16,7 +16,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// teams is a world with the folders a, b, … as sources, whose owners and ranks are as given.
+// teams is a world with the folders a, b, … as sources, with the given owners and ranks.
 type teams struct {
 	*world
 	sources []discover.Source
@@ -49,7 +49,7 @@ func (w *teams) ingest(of ...int) *report.Report {
 
 func (w *teams) url(key string) string { return w.src.Bucket.URL(key) }
 
-// conflicts are those of the catalog.
+// conflicts returns the conflicts of the catalog.
 func (w *teams) conflicts() (list []*catalog.Conflict) {
 	w.t.Helper()
 	err := w.cat.Conflicts.Each(w.t.Context(), "", func(c *catalog.Conflict) error {
@@ -227,7 +227,7 @@ func pair(table, code, other string) (stripped, debug string) {
 }
 
 // TestPairOfTwoOwners: a stripped file and its debug file of two owners make one artifact, in any order, and the
-// owner who came first, or is trusted more, still has it.
+// first owner, or the more trusted one, still has it.
 func TestPairOfTwoOwners(t *testing.T) {
 	stripped, debug := pair("T", "C", "T")
 	w := newTeams(t, teamA, teamB)
@@ -337,7 +337,7 @@ func TestUnknownLayout(t *testing.T) {
 	}
 }
 
-// TestOwnObject: what was published from an object is replaced by a new version of it, whatever became of its
+// TestOwnObject: a new version of an object replaces the load of the old one, also after changes of its
 // source's owner.
 func TestOwnObject(t *testing.T) {
 	w := newTeams(t, teamA)
@@ -374,7 +374,7 @@ func TestForeignCompanion(t *testing.T) {
 	}
 }
 
-// TestSourceOf: of sources of one bucket the one whose globs take a key is its source, of nested ones the innermost.
+// TestSourceOf: of sources of one bucket the one with globs that take a key is its source, of nested ones the innermost.
 func TestSourceOf(t *testing.T) {
 	w := newTeams(t, teamA)
 	w.put("a/sub/readme", "hello")

@@ -20,7 +20,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// hooked is a format whose objects are "HOOK" and an id, and whose exploding calls f before it gives one function.
+// hooked is a format. Its objects are "HOOK" and an id. Exploding one calls f and then gives one function.
 func hooked(f func(ctx context.Context, id string) error) *formats.Format {
 	return &formats.Format{Name: "hook", Version: 1,
 		Detect: func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("HOOK ")) },
@@ -133,7 +133,7 @@ func TestLostLease(t *testing.T) {
 		t.Fatal("nobody has it")
 	}
 
-	second := w.o // believes nobody
+	second := w.o // believes no host
 	second.Formats = []*formats.Format{hooked(func(context.Context, string) error { return nil })}
 	r, err := Run(t.Context(), []discover.Source{w.src}, second)
 	if err != nil || r.Objects.Loaded != 1 {
@@ -153,7 +153,7 @@ func TestLostLease(t *testing.T) {
 	w.verify()
 }
 
-// What another process has is left to it while it lives, and taken over by who is still there when it dies.
+// An object at another process is left to it while it lives, and taken over by the living ones when it dies.
 func TestTakeOver(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.so", "HOOK "+hookID(0))
@@ -189,7 +189,7 @@ func TestTakeOver(t *testing.T) {
 	w.verify()
 }
 
-// One that never ends costs its own time, and nothing else.
+// An object that never ends costs its own time, and nothing else.
 func TestEndless(t *testing.T) {
 	w := newWorld(t)
 	stop := make(chan struct{})
@@ -223,7 +223,7 @@ func TestEndless(t *testing.T) {
 	w.verify()
 }
 
-// When the run's time is over, what is at work is put back; an object that had all of it is counted as failed.
+// When the run's time is over, objects at work are put back; an object that had all of it is counted as failed.
 func TestDeadline(t *testing.T) {
 	w := newWorld(t)
 	w.put("a.so", "HOOK "+hookID(0))
@@ -291,7 +291,7 @@ func (h *fakeHints) Done(_ context.Context, done []discover.Hint) error {
 	return nil
 }
 
-// Hints bring objects forward; what is not there, not wanted or done already costs a question.
+// Hints bring objects forward; an object that is missing, unwanted or done already costs a question.
 func TestHinted(t *testing.T) {
 	w := newWorld(t)
 	w.put("a b.so", "FAKE\nid "+idA+"\nf 0 8 a 1\n")

@@ -12,7 +12,7 @@ import (
 
 var shapes = slices.Concat(sourceMapShapes, breakpadShapes, r8Shapes, dartShapes, stackShapes, retraceShapes, nameShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes, machoShapes)
 
-// Twice the input costs at most 2.2 times as much, whatever the input is made of.
+// Twice the input costs at most 2.2 times as much, for every kind of input.
 func TestLinear(t *testing.T) {
 	formattest.Linear(t, shapes)
 }
@@ -35,14 +35,14 @@ func TestEveryFormatHasShapes(t *testing.T) {
 	}
 }
 
-// of makes a shape of one file whose bytes text gives.
+// of makes a shape of one file with the bytes of text.
 func of(name, file string, n int, text func(n int) string) formattest.Shape {
 	return formattest.Shape{Name: name, Kind: "object", N: n, Make: func(n int) []formattest.File {
 		return []formattest.File{{Name: file, Bytes: []byte(text(n))}}
 	}}
 }
 
-// rejects makes a shape one whose inputs are rejected with the error.
+// rejects marks a shape: its inputs are rejected with the error.
 func rejects(with string, s formattest.Shape) formattest.Shape {
 	s.Rejected = with
 	return s

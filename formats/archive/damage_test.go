@@ -149,7 +149,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Bombs stop at the limit, whatever they claim.
+// Bombs stop at the limit, despite their claims.
 func TestBombs(t *testing.T) {
 	const size = 64 << 20
 	lim := formats.Limits{SpoolBytes: 4 << 20}
@@ -211,7 +211,7 @@ func TestBombs(t *testing.T) {
 			}
 		}
 	}
-	// A window nobody needs is refused before it is allocated.
+	// An excessive window is refused before it is allocated.
 	window := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x98, 1, 0, 0, 0} // 512 MiB
 	for _, err := range walk(t, formattest.InputOf("w.zst", window, formats.Limits{})).errs {
 		if !errors.Is(err, formats.ErrLimit) {
@@ -222,7 +222,7 @@ func TestBombs(t *testing.T) {
 	t.Error("window: no error")
 }
 
-// A truncated archive gives what is whole, and says where it ends.
+// A truncated archive gives its whole members, and says where it ends.
 func TestTruncated(t *testing.T) {
 	noise := samples()["lib/arm64-v8a/libx.so"]
 	m := []member{{"a", "first", 0}, {"b", noise, 0}, {"c", "last", 0}}

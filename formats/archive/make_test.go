@@ -205,7 +205,7 @@ func under(name string, all map[string]string) map[string]string {
 	return out
 }
 
-// counting counts what is read and spooled.
+// counting counts the bytes read and spooled.
 func counting(in *formats.Input) (*formats.Input, *int64, *int) {
 	c := *in
 	var read int64

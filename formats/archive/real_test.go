@@ -63,7 +63,7 @@ func load(t *testing.T, dir, name string) []byte {
 	return b
 }
 
-// Archives of the system's programs hold what was put in.
+// Archives of the system's programs hold their input.
 func TestSystemArchives(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -91,7 +91,7 @@ func (p *program) compare(t *testing.T, folder string) {
 	}
 }
 
-// asDWARF allows an outermost name that is not the symbol table's but that of
+// asDWARF allows an outermost name that is not the symbol table's but the name of
 // the entry of DWARF which covers the address, as the standard library reads
 // it: llvm-symbolizer prefers the table, where names are obfuscated, numbered or
 // short of an underscore. Dart's own tool prints what DWARF has.

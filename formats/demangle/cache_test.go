@@ -32,7 +32,7 @@ func TestCache(t *testing.T) {
 }
 
 // TestCacheBounds puts ten times what the cache may hold into it, and checks
-// that it stays below its bound and that what is asked for all the time stays in.
+// that it stays below its bound and that a name in constant use stays in.
 func TestCacheBounds(t *testing.T) {
 	const most = 1 << 20
 	c := NewCache(most)

@@ -208,7 +208,7 @@ func golden(t *testing.T, root string, to map[string]string) {
 
 // filter gives each name's demangled form by an outside program.
 func filter(t *testing.T, program string, names []string) []string {
-	// The programs look for names inside a line; alone in it, whatever is no
+	// The programs look for names inside a line; alone in it, text that is no
 	// name passes.
 	cmd := exec.Command(program)
 	cmd.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
@@ -240,7 +240,7 @@ func FuzzName(f *testing.F) {
 	})
 }
 
-// What is left of a name that was cut is no mangled name.
+// The rest of a name that was cut is no mangled name.
 func TestCutNames(t *testing.T) {
 	for _, name := range []string{"_ZN1a" + strings.Repeat("1b", 40000) + "E1cv", "_R" + strings.Repeat("Nv", 40000), "$s4main3fooyyF" + strings.Repeat("_", 80000)} {
 		if cut := symbol.CutName(name); Name(cut) != cut || NewCache(0).Name(cut) != cut || string(new(Demangler).Append(nil, cut)) != cut {

@@ -40,7 +40,7 @@ func TestBuildID(t *testing.T) {
 		base                           uint64
 		rank                           symbol.Rank
 	}{
-		// The debug-id is that of the peer's symbol file beside it.
+		// The debug-id equals the one in the peer's symbol file beside it.
 		{"elf/dump_syms/basic.full", "b060ad20c6b47781552708aa192e7739fac7c84a", "20ad60b0-b4c6-8177-5527-08aa192e7739", "x86_64", 0, symbol.RankDWARF},
 		{"elf/symbolic/crash", "f1c3bcc0279865fe3058404b2831d9e64135386c", "c0bcc3f1-9827-fe65-3058-404b2831d9e6", "x86_64", 0x400000, symbol.RankSymtab},
 		{"elf/symbolic/crash.debug", "f1c3bcc0279865fe3058404b2831d9e64135386c", "c0bcc3f1-9827-fe65-3058-404b2831d9e6", "x86_64", 0x400000, symbol.RankDWARF},
@@ -91,7 +91,7 @@ func TestDebugLinkPair(t *testing.T) {
 	has(t, stripped, symbol.NameFile, "libgame.so")
 }
 
-// withoutNotes is a file whose notes are renamed, so that it has no build-id.
+// withoutNotes is a file with renamed notes, so that it has no build-id.
 func withoutNotes(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)

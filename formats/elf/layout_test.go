@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// layout is that of the one artifact of an input, with the digest of its code.
+// layout returns the layout of the one artifact of an input, with the digest of its code.
 func layout(t *testing.T, in *formats.Input) symbol.Layout {
 	t.Helper()
 	a := artifact(t, in)

@@ -59,7 +59,7 @@ func (b splitBuild) make(t *testing.T) string {
 	return filepath.Join(dir, "libgame.so")
 }
 
-// only gives companions whose name has that ending, and no others.
+// only gives companions with that ending of the name, and no others.
 func only(in *formats.Input, ending string) *formats.Input {
 	all := in.Companion
 	in.Companion = func(ctx context.Context, want formats.Ref) (*formats.Input, error) {
@@ -181,7 +181,7 @@ func mustRead(t testing.TB, path string) []byte {
 	return b
 }
 
-// TestManySplit: of an object with many units none of whose files is there,
+// TestManySplit: of an object with many units and none of their files,
 // few names are asked for, and all ids.
 func TestManySplit(t *testing.T) {
 	var skeletons []*dwarf.Skeleton
@@ -212,7 +212,7 @@ func TestManySplit(t *testing.T) {
 	}
 }
 
-// FuzzSplit reads a library whose companions hold anything.
+// FuzzSplit reads a library with random companions.
 func FuzzSplit(f *testing.F) {
 	for _, n := range []string{"split-dw4/engine.dwo", "split-dw4/libgame.so.dwp", "split-dw5/engine.dwo", "split-dw5/libgame.so.dwp"} {
 		f.Add(mustRead(f, formattest.Testdata(f, "elf/"+n)), strings.Contains(n, "dw5"))
@@ -224,7 +224,7 @@ func FuzzSplit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, part []byte, five bool) { fuzzCompanion(t, libs[five], part) })
 }
 
-// FuzzDwz reads libraries whose shared file holds anything.
+// FuzzDwz reads libraries with a random shared file.
 func FuzzDwz(f *testing.F) {
 	libs := map[bool][]byte{}
 	for _, five := range []bool{false, true} {
@@ -265,7 +265,7 @@ func fuzzCompanion(t *testing.T, lib, part []byte) {
 	}
 }
 
-// TestSplitFixtures: split units that never left the object, and those of .dwo
+// TestSplitFixtures: split units that never left the object, and units of .dwo
 // files that another machine compiled.
 func TestSplitFixtures(t *testing.T) {
 	embedded := formattest.Fixture(t, "elf/samply/dwp-debuglink/main.dbg")

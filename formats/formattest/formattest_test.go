@@ -111,7 +111,7 @@ func script(function string, borders ...uint64) *symbol.Script {
 	return &symbol.Script{Run: *r, Marks: make([]symbol.Mark, len(r.Ranges))}
 }
 
-// fake is a format whose parts are given runs.
+// fake is a format with given runs for parts.
 func fake(parts ...[]*symbol.Run) *formats.Format {
 	return &formats.Format{
 		Name:   "fake",

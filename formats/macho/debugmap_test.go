@@ -20,7 +20,7 @@ func TestObjectFiles(t *testing.T) {
 	formattest.GoldenOf(t, &Format, formattest.Beside(t, main), golden, known(t, main))
 }
 
-// mapped is the library without a dSYM, whose companions are what change makes of its object files.
+// mapped is the library without a dSYM. Its companions are its object files after change.
 func mapped(t *testing.T, change func(name string, b []byte) []byte) {
 	t.Helper()
 	image := formattest.Testdata(t, "macho/objects/libmapped.dylib")
@@ -73,7 +73,7 @@ func TestNamesakes(t *testing.T) {
 	})
 }
 
-// Object files that nobody has are asked for a few times a folder: a library behind them is still found.
+// Missing object files are asked for a few times a folder: a library behind them is still found.
 func TestMissingObjectFiles(t *testing.T) {
 	b := own(t, "objects/libmapped.dylib")
 	command := b[bytes.Index(b, []byte{2, 0, 0, 0, 24, 0, 0, 0}):] // LC_SYMTAB

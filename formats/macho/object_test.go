@@ -223,7 +223,7 @@ func TestBundle(t *testing.T) {
 		"/x/libgame.dylib.dSYM/Contents/Info.plist": {"Resources/DWARF/libgame.dylib", "companion: "},
 		"/x/libgame.dSYM/Contents/Info.plist":       {"Resources/DWARF/libgame.dylib", "companion: "},
 		"up.zip!App.app.dSYM/Contents/Info.plist":   {"Resources/DWARF/App", "companion: "},
-		"up.zip!My App.dSYM/Contents/Info.plist":    {"Resources/DWARF/", "companion: "}, // whatever it is called
+		"up.zip!My App.dSYM/Contents/Info.plist":    {"Resources/DWARF/", "companion: "}, // under any name
 		"up.zip!Empty.app.dSYM/Contents/Info.plist": {"", "no-dwarf: the dSYM bundle Empty.app.dSYM has no Contents/Resources/DWARF/Empty"},
 	} {
 		in := formattest.InputOf(name, plist, formats.Limits{})
@@ -254,7 +254,7 @@ func TestStub(t *testing.T) {
 	}
 }
 
-// The launcher of a debug build has code of its own, and says whose it is not.
+// The launcher of a debug build has code of its own, and names the owner of the rest.
 func TestLauncher(t *testing.T) {
 	b := own(t, "objects/libmapped.dylib")
 	i := bytes.Index(b, []byte("__literals"))

@@ -202,7 +202,7 @@ func TestConcatenated(t *testing.T) {
 	}
 }
 
-// What is too large is left out and named; the rest stays.
+// A class that is too large is left out and named; the rest stays.
 func TestHostile(t *testing.T) {
 	const good = "x.Y -> y:\n    int f -> a\n"
 	long := strings.Repeat("q", 3<<20)

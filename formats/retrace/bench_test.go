@@ -14,7 +14,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Frames a second, the classes in memory and the lines read: what is left is R8's rules.
+// Frames a second, the classes in memory and the lines read: the rest is R8's rules.
 func BenchmarkRetrace(b *testing.B) {
 	text := readGzip(b, "proguard-live/r8-9.5-dex26/mapping.txt.gz")
 	classes := formattest.Classes(b, &r8.Format, formattest.InputOf("mapping.txt", []byte(text), formats.Limits{}))

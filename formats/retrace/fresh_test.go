@@ -75,7 +75,7 @@ func newDrawing(seed uint64, classes map[string]*symbol.Class) *drawing {
 
 func pick[T any](d *drawing, from []T) T { return from[d.IntN(len(from))] }
 
-// frame draws a line of a stack: mostly one that the mapping has.
+// frame draws a line of a stack: mostly a line of the mapping.
 func (d *drawing) frame() string {
 	c := pick(d, d.classes)
 	m := pick(d, c.Members)
@@ -193,7 +193,7 @@ func TestFreshMapping(t *testing.T) {
 	}
 }
 
-// plain draws a stack whose frames the mapping has, with their lines.
+// plain draws a stack of frames of the mapping, with their lines.
 func (d *drawing) plain(n int) []string {
 	lines := []string{"java.lang.IllegalStateException: drawn"}
 	for len(lines) <= n {

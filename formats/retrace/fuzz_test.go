@@ -15,7 +15,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// FuzzRetrace retraces any text by any mapping, in each school: what is answered is bounded and prints, and the
+// FuzzRetrace retraces any text by any mapping, in each school: the answer is bounded and prints, and the
 // same question has the same answer again.
 func FuzzRetrace(f *testing.F) {
 	f.Add("a.A -> a:\n    1:3:void b.C.d(int):5:7 -> e\n    1:3:void f():9:9 -> e\n    int g -> h\n", "java.lang.Error: a\n\tat a.e(SourceFile:2)\n\tat a.h(Unknown Source)\n")

@@ -87,7 +87,7 @@ type question struct {
 var packages = regexp.MustCompile(`[^(,]*\.`)
 
 // questions reads every method of a mapping, with the signature that it has in the program: as a line below it
-// says, else that of the source, in the program's names.
+// says, else the source's, in the program's names.
 func questions(t *testing.T, file string) []*question {
 	t.Helper()
 	b, err := os.ReadFile(file)

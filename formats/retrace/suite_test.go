@@ -40,7 +40,7 @@ func mapping(t testing.TB, text string) func(string) *retrace.Class {
 	}
 }
 
-// print retraces a text as the command does for one whose mapping is known.
+// print retraces a text as the command does with a known mapping.
 func print(t testing.TB, class func(string) *retrace.Class, o report.ManagedOptions, text string) string {
 	t.Helper()
 	o.All = true
@@ -187,8 +187,8 @@ func TestLiveStacks(t *testing.T) {
 	}
 }
 
-// Our school prints R8's text but for the lines that R8 is known to miss: those of
-// exceptions whose message, or label, brings a second ": ". There it is
+// Our school prints R8's text but for the lines that R8 is known to miss: lines of
+// exceptions with a message or label that brings a second ": ". There it is
 // right where an independent run of the program, not shrunk, tells.
 func TestOwnSchool(t *testing.T) {
 	better, told := 0, 0
@@ -243,7 +243,7 @@ var misread = map[int]string{
 }
 
 // The suite of rust-proguard, in the school it belongs to. It prints frames
-// with an indent of its own, whatever the text had: indents are left out.
+// with an indent of its own, not the text's: indents are left out.
 func TestListSchool(t *testing.T) {
 	type frame struct {
 		Class, Method, File *string

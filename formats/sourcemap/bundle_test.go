@@ -24,7 +24,7 @@ func withScript(text, script []byte, file string) *formats.Input {
 	return in
 }
 
-// Names from the minified bundle are those of Metro's function map, which is made from the sources,
+// Names from the minified bundle equal Metro's function map, which is made from the sources,
 // but where Babel rewrote what Metro saw (an eighth of the positions): classes became functions of assigned properties, modules got
 // wrappers that pass __d a function, and exports lost their names without the map saying so.
 func TestNamesFromBundle(t *testing.T) {

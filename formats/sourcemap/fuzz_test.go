@@ -20,7 +20,7 @@ var seeds = []string{
 	")]}'\n{\"version\":3,\"sources\":[\"\\u00e9\"],\"mappings\":\"AAA\\u0041\"}",
 }
 
-// FuzzMap: whatever a map holds, it is read or refused, with runs that are well-formed.
+// FuzzMap: any map is read or refused, with well-formed runs.
 func FuzzMap(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))

@@ -80,7 +80,7 @@ func explodeAll(in *formats.Input) (*exploded, error) {
 	return x, nil
 }
 
-// folder is an input whose companions lie beside it.
+// folder is an input with companions beside it.
 func folder(t testing.TB, path string) *formats.Input {
 	t.Helper()
 	in := inputOf(t, path)

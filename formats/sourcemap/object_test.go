@@ -318,7 +318,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// A source root stands before each source: one that is long does not make the sources cost its length each.
+// A source root stands before each source. A long root does not make each source cost its length.
 func TestLongRoot(t *testing.T) {
 	text := `{"version":3,"sourceRoot":"` + strings.Repeat("r", 60<<10) + `","sources":["a"` + strings.Repeat(`,"b"`, 10000) + `],"mappings":"AAAA"}`
 	_, err := explodeAll(formattest.InputOf("a.js.map", []byte(text), formats.Limits{}))

@@ -21,7 +21,7 @@ type specTest struct {
 	}
 }
 
-// The specification's own tests: what is valid answers as they say, the rest is refused.
+// The specification's own tests: valid maps answer as they say, the rest is refused.
 func TestSpecification(t *testing.T) {
 	for _, suite := range []struct {
 		file, folder string

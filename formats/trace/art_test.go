@@ -113,7 +113,7 @@ func sortedKeys[K uint16 | uint32](m map[K]string) (keys []K) {
 	return keys
 }
 
-// versions are those that there are, with their clocks.
+// versions are all versions of the format, with their clocks.
 var versions = []artTrace{{version: 1, clock: "thread-cpu"}, {version: 2, clock: "wall"}, {version: 2, clock: "thread-cpu"}, {version: 3, clock: "dual"}, {version: 3, clock: "wall"}, {version: 0xf2, clock: "wall"}, {version: 0xf3, clock: "dual"}}
 
 func TestART(t *testing.T) {
@@ -125,7 +125,7 @@ func TestART(t *testing.T) {
 			0x10: "com.example.Odd\tname\tno signature",
 		}
 		a.actions = []action{
-			{1, 0x10, 1, 5, 5}, // what was entered before the trace began
+			{1, 0x10, 1, 5, 5}, // calls from before the trace began
 			{1, 0x4, 0, 10, 10},
 			{2, 0x8, 0, 11, 12},
 			{1, 0x8, 0, 12, 14},
@@ -241,7 +241,7 @@ func TestARTOracle(t *testing.T) {
 	}
 }
 
-// checkDump compares what was read with a dump. Of two clocks that prints the thread's.
+// checkDump compares a trace with its dump. A dump prints the thread's of two clocks.
 func checkDump(t *testing.T, a artTrace, s *seen, dump []string) {
 	t.Helper()
 	type call struct {
@@ -292,7 +292,7 @@ func checkDump(t *testing.T, a artTrace, s *seen, dump []string) {
 	}
 }
 
-// What is wrong says where.
+// An error says where.
 func TestARTBad(t *testing.T) {
 	good := artTrace{version: 3, clock: "dual", threads: map[uint16]string{1: "main"}, methods: map[uint32]string{4: "a.B\tc\t()V\tB.java"}, actions: []action{{1, 4, 0, 1, 1}, {1, 4, 1, 2, 2}}}
 	file := good.bytes()

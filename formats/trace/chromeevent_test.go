@@ -7,7 +7,7 @@ import (
 	"github.com/symlake/symlake/formats/internal/json"
 )
 
-// What is read in one pass is what a look at each value finds.
+// One pass reads the same as a look at each value.
 func FuzzChromePlain(f *testing.F) {
 	for _, s := range []string{
 		`{"name":"a.B.c()","cat":"m","ph":"X","ts":1.5,"dur":2,"pid":1,"tid":"x"},{"ph":"i","ts":5}`,

@@ -88,7 +88,7 @@ func TestBeside(t *testing.T) {
 			states = append(states, one)
 		}
 	}
-	// 40 changes, and what was before the first.
+	// 40 changes, and the state before the first.
 	if len(states) != 41 {
 		t.Fatalf("%d states", len(states))
 	}

@@ -17,7 +17,7 @@ import (
 // fuzzTime is how long one input may take. It takes milliseconds, or hangs.
 const fuzzTime = formattest.Patience
 
-// fuzz reads data as a trace, with what is beside it: events keep the
+// fuzz reads data as a trace, with the files beside it: events keep the
 // package's invariants, and an error is the input's.
 func fuzz(t *testing.T, format string, data, beside []byte) {
 	t.Helper()

@@ -142,7 +142,7 @@ func (s *seen) lines() string {
 	return b.String()
 }
 
-// readFile reads a trace with what is beside it.
+// readFile reads a trace with the files beside it.
 func readFile(t testing.TB, path string) (*seen, trace.Report) {
 	t.Helper()
 	f, err := os.Open(path)

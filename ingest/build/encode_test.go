@@ -16,7 +16,7 @@ import (
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
-// fetched is a bucket whose objects are fetched.
+// fetched is a bucket with objects that must be fetched.
 type fetched struct {
 	bucket.Bucket
 	bucket.Fetcher

@@ -18,7 +18,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// A sweep of runs of which none comes out ends with its object's time.
+// A sweep that gives no run ends with its object's time.
 func TestSweepEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(failure.ErrTime)

@@ -33,7 +33,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A name has one key, whatever its case, dashes and age.
+// A name has one key, in any case, with any dashes and any age.
 func TestKey(t *testing.T) {
 	for in, want := range map[string]string{"3F2504E0-4F89-11D3-9A0C-0305E82C3301": "3f2504e04f8911d39a0c0305e82c3301",
 		"3f2504e04f8911d39a0c0305e82c33010": "3f2504e04f8911d39a0c0305e82c3301", "LibA.so": "liba.so", "3f2504e0-4f89-11d3-9a0c-0305e82c3301-1a": "3f2504e04f8911d39a0c0305e82c3301"} {

@@ -14,7 +14,7 @@ import (
 	"github.com/symlake/symlake/sinks/lookup/lookuptest"
 )
 
-// Methods asked for in any order have the names that their classes say, also where what is kept of those has no room; and
+// Methods asked for in any order have the names that their classes say, also where the cache has no room for classes; and
 // where it has, no row is read twice.
 func TestMethods(t *testing.T) {
 	w := lookuptest.NewWorld(t)
@@ -54,7 +54,7 @@ func TestMethods(t *testing.T) {
 	lookuptest.FailIf(t, err == nil, "a mapping that is not there")
 }
 
-// A method whose class stands in a row that is damaged has the status corrupt, and a reason.
+// A method of a class in a damaged row has the status corrupt, and a reason.
 func TestMethodOfBadRow(t *testing.T) {
 	w := lookuptest.NewWorld(t)
 	id := w.PublishClasses(lookuptest.MappingOf(10))

@@ -191,7 +191,7 @@ func TestStacks(t *testing.T) {
 	lookuptest.FailIf(t, w.Blocks.Spans.Load() > most, "%d rows read, the load has %d", w.Blocks.Spans.Load(), loaded.Rows)
 }
 
-// The observer hears of the frames of a stack, those without an artifact too.
+// The observer is told of the frames of a stack, also without an artifact.
 func TestStackObserved(t *testing.T) {
 	w := lookuptest.NewWorld(t)
 	w.Publish(lookuptest.NewImage(lookuptest.CartID, "libcart.so", 50))
@@ -206,7 +206,7 @@ func TestStackObserved(t *testing.T) {
 	lookuptest.FailIf(t, fmt.Sprint(counts) != fmt.Sprint(want), "heard %v, want %v", counts, want)
 }
 
-// A stack whose context ends has no answer.
+// A stack has no answer after its context ended.
 func TestStackDeadline(t *testing.T) {
 	w := lookuptest.NewWorld(t)
 	w.Publish(lookuptest.NewImage(lookuptest.CartID, "libcart.so", 20))

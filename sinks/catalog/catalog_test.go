@@ -71,7 +71,7 @@ func TestArtifactRecords(t *testing.T) {
 	}
 	after := next
 	after.State = Shredded
-	if err := c.Artifacts.Swap(ctx, &next, &after); err != nil { // what was just written counts as read
+	if err := c.Artifacts.Swap(ctx, &next, &after); err != nil { // a record counts as read after it was written
 		t.Fatal(err)
 	}
 	n := 0

@@ -70,7 +70,7 @@ func swapped(t *testing.T, c *Catalog, key, old, new []byte) {
 	}
 }
 
-// Whatever is done to the events shows, to a chain read alone or against a head from before.
+// Any change of the events shows, to a chain read alone or against a head from before.
 func TestAuditChain(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -248,7 +248,7 @@ func TestAuditTogether(t *testing.T) {
 	}
 }
 
-// A head that is gone stops nobody, and the next event says that it was.
+// A lost head stops no command, and the next event tells of the loss.
 func TestAuditHeadLost(t *testing.T) {
 	c := audited(t, 3)
 	_, head := auditRecords(t, c)

@@ -107,7 +107,7 @@ func publish(dir string) error {
 	}); err != nil {
 		return err
 	}
-	for n++; ; n += 4 { // what was committed and not published is committed again
+	for n++; ; n += 4 { // loads that were committed and not published are committed again
 		if err := commit(s, n, n+1, n+2, n+3); err != nil {
 			return err
 		}
@@ -225,7 +225,7 @@ func add(s *sinks.Store, times int) error {
 	return nil
 }
 
-// limited is a process whose files may not grow beyond 2 MiB: a disk that is full for it.
+// limited is a process with files of at most 2 MiB: a disk that is full for it.
 func limited(dir string) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 2 << 20, Max: 2 << 20}); err != nil {

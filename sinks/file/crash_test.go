@@ -124,7 +124,7 @@ func snapshot(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// TestDiskFull: a commit that does not fit fails, what was there stays, the
+// TestDiskFull: a commit that does not fit fails, earlier rows stay, the
 // space of what failed comes back, and what fits goes in.
 func TestDiskFull(t *testing.T) {
 	t.Run("file size limit", func(t *testing.T) {

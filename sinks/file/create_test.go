@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Several may make a store at once: who is late finds it.
+// Several processes may make a store at once: a late one finds it.
 func TestCreateTogether(t *testing.T) {
 	for range 100 {
 		dir := filepath.Join(t.TempDir(), "store")
@@ -29,7 +29,7 @@ func TestCreateTogether(t *testing.T) {
 	}
 }
 
-// What a killed Create leaves is no hindrance: a database under its other name, or one whose format file lacks.
+// The rest of a killed Create is no hindrance: a database under its other name, or one without its format file.
 func TestCreateAfterKill(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{".tmp", ".tmp-wal", ".tmp-shm"} {

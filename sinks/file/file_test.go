@@ -91,7 +91,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestDamage: what was stored and is damaged or gone is neither a row nor the lack of one.
+// TestDamage: a stored row that is damaged or gone is neither a row nor the lack of one.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir, Options{})
@@ -241,7 +241,7 @@ func awaitWaiting(t *testing.T, d *database, n int) {
 	})
 }
 
-// TestFailedTransaction: a batch whose files are in place but not entered leaves
+// TestFailedTransaction: a batch with files in place but not entered leaves
 // nothing once it is aborted, and its loads can be committed again.
 func TestFailedTransaction(t *testing.T) {
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// TestUnlinked: who reads a file while it is dropped reads it to its end.
+// TestUnlinked: a reader of a file that is dropped reads it to its end.
 func TestUnlinked(t *testing.T) {
 	dir := t.TempDir()
 	s, other := openStore(t, dir, Options{}), openStore(t, dir, Options{})
@@ -45,7 +45,7 @@ func TestUnlinked(t *testing.T) {
 		}
 		return row
 	}
-	other.Blocks.(blocks).files.close() // not only what is open answers
+	other.Blocks.(blocks).files.close() // not only open files answer
 	if r := ask(); r.Key != nil {
 		t.Fatal("a dropped load answers")
 	}

@@ -58,7 +58,7 @@ func TestReadOnly(t *testing.T) {
 		if err := check(r, []int{1, n}); err != nil {
 			t.Fatalf("while a writer lives: %v", err)
 		}
-		if n%2 == 0 { // an even one is checked while nobody has asked in between
+		if n%2 == 0 { // an even one is checked without a question in between
 			publishOne(t, s, 100+n)
 		}
 		if err := s.Close(); err != nil {
@@ -89,7 +89,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestWithoutPermission reads as a user who owns nothing and may write nowhere,
+// TestWithoutPermission reads as a user that owns nothing and may write nowhere,
 // in a folder without -wal and -shm, beside a writer, and after it was killed.
 func TestWithoutPermission(t *testing.T) {
 	root := t.TempDir()
@@ -108,7 +108,7 @@ func TestWithoutPermission(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(root, "reader") // which nobody may run, in the word's two senses
+	path := filepath.Join(root, "reader") // which the user nobody may run
 	if err := os.WriteFile(path, binary, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestReadersAndWriters(t *testing.T) {
 	}
 }
 
-// TestListBetweenWriters: who lists a few records, and may not write, gets them while writers open the store, change it
+// TestListBetweenWriters: a reader without the right to write gets a few records while writers open the store, change it
 // and close it.
 func TestListBetweenWriters(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")

@@ -111,7 +111,7 @@ func movedAndSilent(t *testing.T, server *hbasetest.Server) {
 	x.holds(all...)
 }
 
-// The connection breaks when the load is asked for, once before the server hears of it and once behind its answer.
+// The connection breaks when the load is asked for, once before the server gets the request and once behind its answer.
 func TestConnectionLost(t *testing.T) {
 	server := hbasetest.Shared(t)
 	x := newTarget(t, server, WriteOptions{}, 0x40, 0x80, 0xc0)
@@ -137,7 +137,7 @@ func TestConnectionLost(t *testing.T) {
 	x.holds(all...)
 }
 
-// breaking is a connection that breaks at the next write (1), or at what is read after it (2).
+// breaking is a connection that breaks at the next write (1), or at the read after it (2).
 type breaking struct {
 	net.Conn
 	lose *atomic.Int32
@@ -165,7 +165,7 @@ func (b *breaking) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// full is a file system whose disk is full after some bytes.
+// full is a file system on a disk that is full after some bytes.
 type full struct {
 	bulk.FileSystem
 	left int

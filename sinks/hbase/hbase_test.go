@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { hbasetest.Main(m) }
 
 var namespaces atomic.Int64
 
-// namespace is one that no other test uses.
+// namespace returns a namespace that no other test uses.
 func namespace() string { return fmt.Sprintf("test%d", namespaces.Add(1)) }
 
 func TestStore(t *testing.T) {

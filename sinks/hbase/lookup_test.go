@@ -19,7 +19,7 @@ import (
 
 const (
 	functionBytes = 64
-	// functionRanges a function has; those of ceph-osd have 12.
+	// functionRanges a function has; functions of ceph-osd have 12.
 	functionRanges = 8
 	// rowFunctions make a row: a block has 2,560 ranges.
 	rowFunctions = 2560 / functionRanges
@@ -80,7 +80,7 @@ func publish(t testing.TB, s *sinks.Store, ring *row.Keyring, name string, funct
 	return published{a, int(loaded.Rows)}
 }
 
-// One call for each block that is not in the client's memory, and one for the artifact's record; none for what is.
+// One call for each block that is not in the client's memory, and one for the artifact's record; none for a block that is.
 func TestCallsOfLookups(t *testing.T) {
 	l := newLibrary(t, hbasetest.Shared(t), 3, 3, 100)
 	keys := kek.Ephemeral()

@@ -47,7 +47,7 @@ func (n *badNetwork) dial(ctx context.Context, address string) (net.Conn, error)
 	return &badConn{Conn: c, n: n, left: 1 + rand.IntN(n.lifetime), closed: make(chan struct{})}, nil
 }
 
-// badConn reads so many bytes, then shows what is wrong with it.
+// badConn reads so many bytes, then fails in its way.
 type badConn struct {
 	net.Conn
 	n      *badNetwork
@@ -159,7 +159,7 @@ func TestMasterAway(t *testing.T) {
 	}
 }
 
-// ZooKeeper is asked once; what was found stays when it is gone, and comes back when it does.
+// ZooKeeper is asked once; its answer stays when it is gone, and comes back when it does.
 func TestZooKeeperAway(t *testing.T) {
 	server := hbasetest.Shared(t)
 	l := newLibrary(t, server, 20, 10, 500)
@@ -189,7 +189,7 @@ func TestZooKeeperAway(t *testing.T) {
 	}
 }
 
-// Nobody there, or not HBase: an error that names whom, soon.
+// No server, or not HBase: an error that names the address, soon.
 func TestNobodyThere(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -219,7 +219,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// A cluster that wants TLS is told apart from one that is down.
+// A cluster that wants TLS is told apart from a cluster that is down.
 func TestTLS(t *testing.T) {
 	keytool := formattest.Tool(t, "keytool", "it comes with a JDK 17")
 	store := filepath.Join(t.TempDir(), "keys.jks")

@@ -14,7 +14,7 @@ import (
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
 )
 
-// What was replaced or deleted in the catalog stands in none of its table's files after a purge; what counts does.
+// After a purge the files of the catalog's table hold no replaced and no deleted record, and all others.
 func TestPurge(t *testing.T) {
 	server := hbasetest.Shared(t)
 	rest := "//" + server.Master + "/" + namespace()

@@ -78,7 +78,7 @@ func (l *library) open(t testing.TB, with func(*client.Options)) (*sinks.Store, 
 	return opened, s.c
 }
 
-// ask looks n random rows up at once and says what is not as it should be.
+// ask looks n random rows up at once and returns the faults.
 func (l *library) ask(ctx context.Context, s *sinks.Store, n int) error {
 	want := make([]sinks.Row, n)
 	spans := make([]sinks.Span, n)
@@ -101,7 +101,7 @@ func (l *library) ask(ctx context.Context, s *sinks.Store, n int) error {
 	return errors.Join(bad, err)
 }
 
-// read scans everything and says what is not as it should be.
+// read scans everything and returns the faults.
 func (l *library) read(ctx context.Context, s *sinks.Store) error {
 	i := 0
 	err := s.Blocks.Scan(ctx, sinks.Span{}, func(r sinks.Row) error {
@@ -199,7 +199,7 @@ func TestReadBesideMoves(t *testing.T) {
 	t.Logf("%d look-ups and scans", reading.stop())
 }
 
-// What a server may do to those who read, one after the other on the same.
+// What a server may do to readers, one after the other on the same.
 func TestReadBesideTrouble(t *testing.T) {
 	server := hbasetest.Start(t, hbasetest.Options{})
 	t.Run("region lost", func(t *testing.T) { readWithoutRegion(t, server) })
@@ -207,7 +207,7 @@ func TestReadBesideTrouble(t *testing.T) {
 	t.Run("pause", func(t *testing.T) { readBesidePause(t, server) }) // last: a server that stood still needs long to find its feet
 }
 
-// The server is killed in the middle of everything, and comes back: who reads has waited.
+// The server is killed in the middle of everything, and comes back: readers have waited.
 func readBesideCrash(t *testing.T, server *hbasetest.Server) {
 	l := newLibrary(t, server, 300, 40, 3000)
 	reading := l.readers(t, l.Store)

@@ -30,7 +30,7 @@ type target struct {
 
 var targets atomic.Int64
 
-// newTarget makes tables whose regions begin at bytes.
+// newTarget makes tables with regions that begin at bytes.
 func newTarget(t testing.TB, server *hbasetest.Server, o WriteOptions, splits ...byte) *target {
 	t.Helper()
 	c := client.New(client.Options{Servers: []string{server.Master}, User: "loader"})
@@ -177,7 +177,7 @@ func TestPuts(t *testing.T) {
 	}
 }
 
-// cut is a batch whose files are cut and staged, and not handed over yet.
+// cut is a batch with files that are cut and staged, and not handed over yet.
 func (x *target) cut(all ...[]sinks.Row) sinks.Batch {
 	x.t.Helper()
 	b, err := x.Begin(x.t.Context())

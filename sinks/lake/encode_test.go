@@ -52,7 +52,7 @@ func bigName(rnd *rand.Rand) string {
 	return string(b)
 }
 
-// What is encoded beside the writer is what is encoded in place, page for page, and parquet-go's own reader, with the
+// Pages encoded beside the writer equal pages encoded in place, and parquet-go's own reader, with the
 // page index and the bloom filters, finds the rows that went in.
 func TestEncode(t *testing.T) {
 	runs := manyRuns(40_000)
@@ -91,7 +91,7 @@ func TestEncode(t *testing.T) {
 	compareRows(t, f, runs)
 }
 
-// checkIndex compares the bounds of pages with what is in them, and asks the bloom filters for every function.
+// checkIndex compares the bounds of pages with their values, and asks the bloom filters for every function.
 func checkIndex(t *testing.T, f *pq.File) {
 	t.Helper()
 	for i, g := range f.RowGroups() {

@@ -247,7 +247,7 @@ func TestSameChange(t *testing.T) {
 	}
 }
 
-// A compaction whose rows another writer moves, or whose facts it tells anew, names no row twice.
+// A compaction names no row twice if another writer moves its rows, or tells its facts anew.
 func TestTwoCompactions(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -335,7 +335,7 @@ func TestCarelessBucket(t *testing.T) {
 	}
 }
 
-// A compaction merges files, drops what nobody names, converts the profile, and deletes after the grace only.
+// A compaction merges files, drops files without a name in the manifest, converts the profile, and deletes after the grace only.
 func TestCompact(t *testing.T) {
 	dir := t.TempDir()
 	l := testLake(t, dir, sinks.LakeSealed)

@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/sinks/row/loads"
 )
 
-// A row of classes that is gone, another one's, or changed makes its classes corrupt, never absent; those of other rows are
+// A row of classes that is gone, another one's, or changed makes its classes corrupt, never absent; classes of other rows are
 // given, and all are again when the row is back.
 func TestBadClassRow(t *testing.T) {
 	w := lookuptest.NewWorld(t)

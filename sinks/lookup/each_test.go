@@ -33,7 +33,7 @@ func emitted(t testing.TB, c *lookup.Client, qs ...lookup.Query) []symbol.Answer
 	return out
 }
 
-// Who is given an answer may ask the client about rows that the same call wants, or reads.
+// The receiver of an answer may ask the client about rows that the same call wants, or reads.
 func TestEachAsks(t *testing.T) {
 	w := lookuptest.NewWorld(t)
 	im := lookuptest.NewImage(lookuptest.CartID, "libcart.so", 5000)
@@ -80,7 +80,7 @@ func TestEachStops(t *testing.T) {
 	}
 }
 
-// The observer hears of emitted answers as of any.
+// The observer is told of emitted answers as of any.
 func TestEachObserved(t *testing.T) {
 	w := lookuptest.NewWorld(t)
 	cart, game := lookuptest.NewImage(lookuptest.CartID, "libcart.so", 300), lookuptest.NewImage(strings.Repeat("ab", 20), "libgame.so", 300)

@@ -119,7 +119,7 @@ func TestRoundTrips(t *testing.T) {
 	lookuptest.FailIf(t, gets != 1, "%d catalog reads for one artifact", gets)
 }
 
-// Who asks again, in one call, gets the very frames that are there.
+// A repeated question in one call gets the very same frames.
 func TestRepeated(t *testing.T) {
 	w := lookuptest.NewWorld(t)
 	im := lookuptest.NewImage(lookuptest.CartID, "libcart.so", 1500)

@@ -16,7 +16,7 @@ import (
 	"github.com/symlake/symlake/sinks/lookup/lookuptest"
 )
 
-// Many who ask for one cold block cost one scan, one record and one opening.
+// Many callers that ask for one cold block cost one scan, one record and one opening.
 func TestOneScan(t *testing.T) {
 	w := lookuptest.NewWorld(t)
 	im := lookuptest.NewImage(lookuptest.CartID, "libcart.so", 20)

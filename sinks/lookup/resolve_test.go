@@ -166,8 +166,8 @@ func TestLedgerStatuses(t *testing.T) {
 	lookuptest.FailIf(t, r.Status != symbol.Found || r.Record.ID != im.ID, "%+v", r)
 }
 
-// A name is believed no longer than its TTL: one that leads nowhere for a
-// short time, one whose artifact is loading likewise.
+// A name is believed no longer than its TTL: a name that leads nowhere for a
+// short time, a name of a loading artifact likewise.
 func TestNameTTL(t *testing.T) {
 	w := lookuptest.NewWorld(t)
 	c := w.Client()

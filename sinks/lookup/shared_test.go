@@ -138,7 +138,7 @@ func when(yes bool, a, b []byte) []byte {
 	return b
 }
 
-// While the store is down, what is shared is served.
+// While the store is down, shared rows are served.
 func TestSharedRowsOutlive(t *testing.T) {
 	w := lookuptest.NewWorld(t)
 	im := lookuptest.NewImage(lookuptest.CartID, "libcart.so", 50)
@@ -151,7 +151,7 @@ func TestSharedRowsOutlive(t *testing.T) {
 	im.Check(t, 20, w.ClientWith(lookup.Options{Shared: h}).Lookup(t.Context(), lookuptest.At(im.ID, 20)))
 }
 
-// While the catalog does not answer, what was found is believed for StaleTTL; what was not is unavailable;
+// While the catalog does not answer, found names are believed for StaleTTL; others are unavailable;
 // and the catalog is not asked again and again.
 func TestCatalogDown(t *testing.T) {
 	w := lookuptest.NewWorld(t)
@@ -185,7 +185,7 @@ func TestCatalogDown(t *testing.T) {
 	im.Check(t, 20, c.Lookup(t.Context(), lookuptest.At(im.ID, 20)))
 }
 
-// The observer hears of every answer once, by kind and status, and of what was read.
+// The observer is told of every answer once, by kind and status, and of every read.
 func TestObserver(t *testing.T) {
 	w := lookuptest.NewWorld(t)
 	im := lookuptest.NewImage(lookuptest.CartID, "libcart.so", 50)

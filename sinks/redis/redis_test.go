@@ -125,7 +125,7 @@ func TestRows(t *testing.T) {
 	if n := missing(get(t, open(t, url, Options{}), all[:200])); n != 0 {
 		t.Errorf("another client misses %d rows", n)
 	}
-	// Put again by someone who wrote something else: whoever opens the row notices.
+	// Put again with other bytes: the reader that opens the row notices.
 	c.Put(t.Context(), []sinks.Row{{Key: all[0].Key, Value: []byte("wrong")}})
 	if v := get(t, c, all[:1]); string(v[0]) != "wrong" {
 		t.Errorf("%q", v)
@@ -150,7 +150,7 @@ func TestStrangeValues(t *testing.T) {
 	}
 }
 
-// A Redis that is full refuses what is put, and still gives what it has.
+// A full Redis refuses rows, and still gives the rows that it has.
 func TestFull(t *testing.T) {
 	url, _ := server(t, "--maxmemory", "4mb", "--maxmemory-policy", "noeviction")
 	var said atomic.Int64
@@ -166,7 +166,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// One that evicts keeps within its memory.
+// A Redis that evicts keeps within its memory.
 func TestEvicts(t *testing.T) {
 	url, _ := server(t, "--maxmemory", "8mb", "--maxmemory-policy", "allkeys-lru")
 	c := open(t, url, Options{})
@@ -226,7 +226,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// One that is not there yet is tried again later; one that goes away costs misses.
+// A Redis that is away is tried again later; a Redis that goes away costs misses.
 func TestDown(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "redis.sock")
 	c := open(t, "unix://"+socket, Options{Rest: 50 * time.Millisecond})

@@ -154,7 +154,7 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// What is on disk does not show the text, and cannot be changed unnoticed.
+// The file on disk does not show the text, and cannot be changed unnoticed.
 func TestFileIsSealed(t *testing.T) {
 	f, err := Create(t.TempDir(), nil)
 	if err != nil {

@@ -14,7 +14,7 @@ func said(form shape) []byte {
 	return f.append(nil, &Answer{Status: 1, Lines: []Line{{Function: 2, Line: 3}, {Function: 2}}}, []string{"", "found", "f\n\u00fc"})
 }
 
-// Whatever a line holds, what comes out is one object that begins with it, or holds it; and another run gives the same.
+// For any line, the output is one object that begins with it, or holds it; and another run gives the same.
 func FuzzLine(f *testing.F) {
 	for _, s := range []string{
 		`{}`, ` { } `, `{"artifact":"a","address":1}`, `{"address":[1,"0x2"],"artifact":["a","b"],"frames":[{"artifact":"a"}]}` + "\r\n", `{"a":{"b":[{}, "]\"}"]} , "status":1}`,

@@ -8,7 +8,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// The numbers are durable: who stored them compares with those of today. printf 'a\nb\n' | sha256sum makes them.
+// The numbers are durable: users compare stored ones with new ones. printf 'a\nb\n' | sha256sum makes them.
 func TestGroupOf(t *testing.T) {
 	for _, c := range []struct {
 		want  string

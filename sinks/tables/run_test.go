@@ -68,7 +68,7 @@ func readLines(t *testing.T, file string) [][]byte {
 	return bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
 }
 
-// What is written does not depend on workers, memory or units: byte for byte.
+// The output does not depend on workers, memory or units: byte for byte.
 func TestSameBytes(t *testing.T) {
 	const artifacts, functions = 2, 3000
 	w := newWorld(t, artifacts, functions)

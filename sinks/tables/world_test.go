@@ -23,7 +23,7 @@ import (
 	"github.com/symlake/symlake/sinks/row/loads"
 )
 
-// world is a store of made-up artifacts whose reads are counted.
+// world is a store of made-up artifacts that counts its reads.
 type world struct {
 	store *sinks.Store
 	kek   sinks.KEK

@@ -120,7 +120,7 @@ func TestName(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", name, got, ok, want)
 		}
 	}
-	// What is not of the common part, and what is no name.
+	// Names outside the common part, and texts that are no names.
 	for _, name := range []string{"", "_Z", "main", "_ZN", "_ZN1A", "_ZN1AE.", "_Z5f", "_Z01fv", "_ZN1AcvT_IiEEv", "_Z1fIXgtLi1ELi2EEEvv", "_Z1fIiEDTcmfp_fp_ET_",
 		"_ZNSsC1Ev", "_Z1fS_", "_Z1fT_", "_Z1fvv", "_Z1fiv", "_ZN1ACIE1BEv", "_Z1fIXfLplT_EEEvv", "_Z1fIiEDTsr1A", "_Z1fIiEvT0_", "_ZZ1fvEs", "_Z1fPDwiEFvvE", "_Z1fIJTniRiEEvDpOT_", "_Z1fv garbage", "_Z1fIiEvT_QrqXfpNT1AQ1CIT_EE", "_Z1fIiEvT_QrqXfpNE", "_Z1fIiEvT_QrQicPT__XlefpL0_Li1EE", "_Z1fIiEN1AIXgssr1BIT_E1CEE1DEv", "_Z1fITk1CIT0_EiS1_EvT_", "_Z1fITk1CIPT_ES2_EvS2_", "_Z1fITk1CIT0_EiEvS1_", "_Z1fI1AITk1CIT_EiEEvS4_", "_Z1fIiEvT_QrqE", "_Z1fIiEvT_Qrq", "_Z1fIJicEEvDpT_QfxplT_", "_Z1fIJicEEvDpT_QfrplT", "_Z1fIJicEEvDpT_QfrcmT_", "_ZN1A1hIZZ1fvEN1B1gIiEEvPT_EUlvE_EEvS3_", "_ZN1A1hIZZ1fvEN1B1gIiEEvPT_EUlvE_EEvS4_", "_Z1fIiEv1AIiQ1CIT_EvE",
 		"_Z1fv.", "_RNvC1a1b"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-// benchNames are those of the fixtures, else those that come with the tree.
+// benchNames are the names of the fixtures, else the names that come with the tree.
 func benchNames(b *testing.B) (names []string) {
 	file := filepath.Join(filepath.Dir(formattest.Root()), "shared", "fixtures", "swift", "names.tsv.zst")
 	if _, err := os.Stat(file); err != nil {
@@ -38,7 +38,7 @@ func cpu(b *testing.B) time.Duration {
 }
 
 // BenchmarkName tells the names a second of a core in both forms, and, if the
-// oracle is built, those of Apple's demangler beside them: the medians of runs
+// oracle is built, the times of Apple's demangler beside them: the medians of runs
 // in turn.
 func BenchmarkName(b *testing.B) {
 	const pairs, rounds = 5, 3

@@ -35,7 +35,7 @@ func ask(t *testing.T, program string, names []string) []answer {
 	for len(names) > 0 {
 		cmd := exec.Command(program)
 		cmd.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
-		out, _ := cmd.Output() // a crash is seen by what is missing
+		out, _ := cmd.Output() // a crash shows by missing answers
 		said := strings.Split(string(out), "\n")
 		said = said[:len(said)-1]
 		for i, line := range said {

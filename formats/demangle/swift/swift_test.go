@@ -56,7 +56,7 @@ func (d *Demangler) of(name string) answer {
 	return answer{name, form(false), form(true)}
 }
 
-// compare counts the names whose forms are not those that are wanted.
+// compare counts the names with other forms than the wanted ones.
 func compare(t *testing.T, want []answer) (differ int) {
 	t.Helper()
 	d := new(Demangler)

@@ -38,7 +38,7 @@ func FuzzNative(f *testing.F) {
 	})
 }
 
-// readAll stops at the first error of the headers; those of contents are
+// readAll stops at the first error of the headers; errors of contents are
 // looked at one by one.
 func readAll(in *formats.Input) error {
 	f, err := Open(in)

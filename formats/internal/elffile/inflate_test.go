@@ -164,7 +164,7 @@ func TestZdebug(t *testing.T) {
 	}
 }
 
-// TestOnce: however many ask, a section is inflated once, and what is large
+// TestOnce: for any number of callers, a section is inflated once, and a large one
 // goes through the spool and is released.
 func TestOnce(t *testing.T) {
 	plain := make([]byte, native.MemoryBytes+1)

@@ -102,7 +102,7 @@ __attribute__((aligned(64))) int g(int a) { return a * 3; } int h(int a) { retur
 }
 
 // TestManySections: a file with more sections than its header has room to
-// count, whose symbols need the extended table to name theirs.
+// count. Its symbols need the extended table to name theirs.
 func TestManySections(t *testing.T) {
 	const n = 0xff00 + 100
 	var text strings.Builder

@@ -55,7 +55,7 @@ func userTime() time.Duration {
 	return time.Duration(u.Utime.Nano())
 }
 
-// anonymous is the anonymous memory of the process: what is not the mapped
+// anonymous is the anonymous memory of the process: all but the mapped
 // file.
 func anonymous(b *testing.B) float64 {
 	text, err := os.ReadFile("/proc/self/status")

@@ -118,7 +118,7 @@ func (d *debug) decl(code, tag uint64, children bool, pairs ...uint64) {
 	d.abbrev.u8(0, 0)
 }
 
-// unit adds a unit whose entries fill writes; start is the offset of its
+// unit adds a unit; fill writes its entries; start is the offset of its
 // header.
 func (d *debug) unit(fill func(w *writer, start uint64)) {
 	w := &d.info

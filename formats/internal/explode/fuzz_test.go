@@ -49,7 +49,7 @@ func seeds() []*debug {
 	return list
 }
 
-// FuzzUnits explodes whatever it is given: no panic, runs as promised, and no
+// FuzzUnits explodes random units: no panic, runs as promised, and no
 // error but of limits once the units are told apart.
 func FuzzUnits(f *testing.F) {
 	for _, d := range seeds() {

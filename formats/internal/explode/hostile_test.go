@@ -126,7 +126,7 @@ func TestDamage(t *testing.T) {
 	d.unit(func(w *writer, _ uint64) { begin(w); good(w, "b", 0x1200); w.u8(21) })                          // a form nobody knows
 	d.unit(func(w *writer, _ uint64) { begin(w); good(w, "c", 0x1300); w.u8(cLeaf).u8('x') })               // cut off
 	d.unit(func(w *writer, _ uint64) { begin(w); w.function(cFunc, "open", 0x1400, 0x1410) })               // not closed
-	d.unit(func(w *writer, _ uint64) {                                                                      // a list that is not there: the tree goes on
+	d.unit(func(w *writer, _ uint64) {                                                                      // a missing list: the tree goes on
 		begin(w)
 		w.u8(20).str("nowhere").u32(0x7fffffff)
 		good(w, "d", 0x1500)
@@ -241,7 +241,7 @@ func TestLineDamage(t *testing.T) {
 	}
 }
 
-// TestLimits cuts what is too deep, too long or too much.
+// TestLimits cuts trees that are too deep, too long or too large.
 func TestLimits(t *testing.T) {
 	d := newDebug(4, 4, 8, false)
 	d.limits = formats.Limits{InlineDepth: 2, RunRanges: 2, NameBytes: 8}

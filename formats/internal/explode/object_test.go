@@ -33,7 +33,7 @@ func openObject(t testing.TB, path string, mapped bool) *object {
 	return openSections(t, path, mapped, func(s *elf.Section) ([]byte, error) { return s.Data() })
 }
 
-// openMapped reads a program file whose sections are not compressed from a
+// openMapped reads a program file without compressed sections from a
 // mapping.
 func openMapped(t testing.TB, path string) *object {
 	t.Helper()
@@ -251,7 +251,7 @@ func sweep(all []piece) []answer {
 			end = max(end, p.end)
 		}
 		all = all[n:]
-		// What is free in out.
+		// The free part of out.
 		var free []answer
 		i := 0
 		for _, a := range layer {

@@ -21,7 +21,7 @@ type verdict string
 
 const (
 	// The outermost function: llvm takes the name of the symbol nearest
-	// below, whatever it is (an alias, a folded twin, a label); we take it
+	// below, of any kind (an alias, a folded twin, a label); we take it
 	// only if it spells the same function.
 	alias verdict = "another symbol's name"
 	// A function without a linkage name: llvm prints the bare name.
@@ -32,7 +32,7 @@ const (
 	wrong   verdict = "wrong"
 )
 
-// compare judges an answer. names are all symbols of the file, true those of
+// compare judges an answer. names are all symbols of the file, true the symbols of
 // functions.
 func compare(got, want []symbol.Frame, names map[string]bool) verdict {
 	if len(want) == 1 && want[0] == (symbol.Frame{}) {

@@ -104,7 +104,7 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestScattered has inlined functions of which version 2 says the first piece, and the others only by what is inlined
+// TestScattered has inlined functions. Version 2 says their first piece, and the others only by the functions inlined
 // into them. Their call sites are not said either: the outermost function is then in the file of its symbol.
 func TestScattered(t *testing.T) {
 	for version, want := range map[int]string{
@@ -180,8 +180,8 @@ func TestNested(t *testing.T) {
 		w.function(cLeaf, "method", 0x1300, 0x1310) // elsewhere
 		w.u8(0)
 		w.u8(0)
-		// A function that was thrown away: what is inlined into it is not there,
-		// what is nested in it is.
+		// A function that was thrown away: the functions inlined into it are gone,
+		// the ones nested in it stay.
 		w.function(cFunc, "dead", 0, 0x80)
 		w.inline(g, 0x1400, 0x1410, 0, 0).u8(0)
 		w.function(cFunc, "alive", 0x1500, 0x1520)
@@ -236,7 +236,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSplit has one function in two pieces, by both kinds of lists, whose
+// TestSplit has one function in two pieces, by both kinds of lists. Its
 // cold piece has a symbol of its own.
 func TestSplit(t *testing.T) {
 	for _, version := range []int{4, 5} {
@@ -322,7 +322,7 @@ func TestScopedSymbols(t *testing.T) {
 `)
 }
 
-// TestThumb has a function whose address has the bit that marks Thumb code, and
+// TestThumb has a function with an address that marks Thumb code by a bit, and
 // one right behind it, in units of their own.
 func TestThumb(t *testing.T) {
 	for _, thumb := range []bool{false, true} {

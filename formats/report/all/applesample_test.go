@@ -98,7 +98,7 @@ func TestAppleSamples(t *testing.T) {
 	}
 }
 
-// An image whose end is not said reaches 4 GiB far, but not over what a frame says of itself.
+// An image without an end reaches 4 GiB far, but does not overrule a frame's own words.
 func TestAppleOpenEnd(t *testing.T) {
 	text := "[  0] 4C4C44D8-5555-3144-A18C-9D79E6BF39EA 0x0000000104a2c000 /var/game\n0   libraft.dylib   0x0000000134a3004c 0x134a2c000 + 16460\n"
 	if diff := cmp.Diff("libraft.dylib 0x134a3004c 0x134a2c000+0x404a", place(&one(t, text, report.Options{}).Threads[0].Frames[0])); diff != "" {

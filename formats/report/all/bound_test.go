@@ -15,7 +15,7 @@ import (
 
 var errRoom = errors.New("no room")
 
-// A text that expands is refused before it takes memory: what is asked for before the refusal is little more than the room.
+// A text that expands is refused before it takes memory: the requests before the refusal are little more than the room.
 func TestSplitAsksForRoom(t *testing.T) {
 	pb := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 1) // arm64
 	pb = protowire.AppendTag(pb, 5, protowire.VarintType)                              // pid

@@ -86,7 +86,7 @@ func encodeTombstone(t testing.TB, text string) []byte {
 	return b
 }
 
-// splitBinary collects the stacks of an input that is no text, and what is printed of it.
+// splitBinary collects the stacks of an input that is no text, and its printed form.
 func splitBinary(t testing.TB, input []byte) ([]*report.Report, string) {
 	t.Helper()
 	var all []*report.Report
@@ -214,7 +214,7 @@ func words(values ...any) []byte {
 
 func padded(b []byte, n int) []byte { return append(b, make([]byte, n-len(b))...) }
 
-// crashDump is a dump of arm64 Android: one thread that crashed, whose stack holds two frames, and one that waits.
+// crashDump is a dump of arm64 Android: one crashed thread with two frames on its stack, and one waiting thread.
 // crashDump writes the streams of Breakpad by their numbers: 3 threads, 4 modules, 6 the exception, 7 the system, 24 names.
 func crashDump() []byte {
 	d := &dumpFile{b: make([]byte, 32)}
@@ -317,7 +317,7 @@ func TestStackwalk(t *testing.T) {
 	}
 }
 
-// FuzzContainer: whatever the bytes, spans lie in the text, and what is no container comes out as it was.
+// FuzzContainer: for any bytes, spans lie in the text, and anything but a container comes out unchanged.
 func FuzzContainer(f *testing.F) {
 	f.Add(crashDump())
 	f.Add(encodeTombstone(f, `{"arch":1,"build_fingerprint":"x","pid":1,"tid":1,"threads":[{"key":1,"value":{"name":"a","current_backtrace":[{"rel_pc":"18","file_name":"a.so","build_id":"ab"}]}}]}`))

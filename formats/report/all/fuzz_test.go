@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// FuzzSplit: whatever the text, nothing is lost without answers; with answers,
+// FuzzSplit: for any text, nothing is lost without answers; with answers,
 // taking their lines out gives the text back, and no bound is passed.
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{

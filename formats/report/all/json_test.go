@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Reports in lists and envelopes are found, each with its own images; those that are cut are read
+// Reports in lists and envelopes are found, each with its own images; reports that are cut are read
 // as far as they go, and what follows them is read too.
 func TestJSONEnvelopes(t *testing.T) {
 	const text = `{"cpuType":"ARM-64","threads":[{"frames":[{"imageOffset":16,"imageIndex":0}]}],"usedImages":[{"base":4096,"size":4096,"uuid":"4c4c44d8-5555-3144-a18c-9d79e6bf39ea","path":"/a/game"}]}`
@@ -53,7 +53,7 @@ func TestJSONEnvelopes(t *testing.T) {
 	}
 }
 
-// What is added to a quoted report is quoted too.
+// An addition to a quoted report is quoted too.
 func TestQuotedJSON(t *testing.T) {
 	text := "> {\"threads\":[{\"frames\":[\n>   {\"imageOffset\":16,\"imageIndex\":0}]}],\n> \"usedImages\":[{\"base\":4096}]}\n"
 	var out bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// A crash, whose stacks begin with the innermost frame, and a hang, whose trees begin with the outermost.
+// A crash has stacks that begin with the innermost frame; a hang has trees that begin with the outermost.
 const metricReport = `{
   "timeStampBegin" : "2026-01-02 03:04:05",
   "crashDiagnostics" : [ { "callStackTree" : {

@@ -326,7 +326,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestStep holds P14: the stepped address lies in the call, whatever its length.
+// TestStep holds P14: the stepped address lies in the call, for every length of it.
 func TestStep(t *testing.T) {
 	for _, c := range []struct {
 		arch     string

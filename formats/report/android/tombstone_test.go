@@ -7,7 +7,7 @@ import (
 	"github.com/symlake/symlake/formats/report"
 )
 
-// A tombstone whose text would be longer than a document may be stays what it is, with or without a room.
+// A tombstone stays binary if its text would be longer than a document may be, with or without a room.
 func TestTombstoneTextIsBounded(t *testing.T) {
 	frame := &pbThread{id: 1}
 	p := &pbTombstone{command: []string{strings.Repeat("x", 1<<20)}}

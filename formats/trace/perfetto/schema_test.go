@@ -105,7 +105,7 @@ func convert(t testing.TB, label func(*trace.Name) (trace.Label, error), paths .
 	return out.Bytes()
 }
 
-// Every slice of the fixtures is in the file, with what is said about it, and nothing else.
+// Every slice of the fixtures is in the file, with its facts, and nothing else.
 func TestExpected(t *testing.T) {
 	for _, f := range []struct {
 		trace, expected string

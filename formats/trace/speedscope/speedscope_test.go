@@ -139,7 +139,7 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// Threads whose events are mixed, more of them than fit in memory; names that
+// Threads with mixed events, more of them than fit in memory; names that
 // are forgotten in between.
 func TestSpills(t *testing.T) {
 	var out bytes.Buffer

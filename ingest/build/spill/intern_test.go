@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
-// Strings that come many at a time, in a table that parts share, are those that come one by one: some twice, some in the
+// Strings that come many at a time, in a table that parts share, equal strings that come one by one: some twice, some in the
 // tables of other lanes too, some used by no run, which are no strings of the load, and some "".
 func TestManyStringsAtOnce(t *testing.T) {
 	sorted := func(shared, lasting bool) (map[string]uint32, []got) {
@@ -23,7 +23,7 @@ func TestManyStringsAtOnce(t *testing.T) {
 			wg.Go(func() {
 				strs, is := []string{""}, new(int)
 				for i := range 3000 {
-					for k := range i % 7 { // from none to more than what is looked up at once
+					for k := range i % 7 { // from none to more than one look-up takes
 						strs = append(strs, [...]string{strconv.Itoa(i*part + k), "", strconv.Itoa(i)}[k%3])
 					}
 					at, f := uint64(i), uint32(len(strs)-1)

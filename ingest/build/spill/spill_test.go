@@ -149,7 +149,7 @@ func fill(t *testing.T, s *Sorter, lanes int, parts []int, make func(int) []symb
 	s.Sort()
 }
 
-// What comes out is what went in, ordered, whatever lanes, order of parts,
+// The output is the input, ordered, for any lanes, order of parts,
 // string tables and budget there were.
 func TestSorterIsDeterministic(t *testing.T) {
 	const parts = 30

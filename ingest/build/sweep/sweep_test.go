@@ -78,7 +78,7 @@ func random(r *rand.Rand, n int, end uint64) []input {
 	return in
 }
 
-// The sweep answers every position as somebody who looks at every run, and
+// The sweep answers every position as a look at every run does, and
 // what it emits is disjoint, ascending, contiguous and has no equal neighbours.
 func TestSweepEqualsPainter(t *testing.T) {
 	for seed := range uint64(1500) {
@@ -142,7 +142,7 @@ func one(order, start, end uint64, line uint32) input {
 	return input{order, symbol.Run{Strings: []string{"", "f"}, Ranges: []symbol.Range{{Start: start, End: end, At: symbol.Site{Line: line}}}, Scopes: []symbol.Scope{{Parent: -1, Function: 1}}}}
 }
 
-// A symbol that holds a function yields what is left of it on both sides.
+// A symbol that holds a function keeps its parts on both sides.
 func TestSweepClips(t *testing.T) {
 	var got []string
 	_, err := Sweep(source([]input{one(3, 100, 500, 0), one(1, 200, 300, 7)}), func(r *symbol.Run) error {
@@ -168,7 +168,7 @@ func TestSweepTopOfSpace(t *testing.T) {
 }
 
 // A winner that begins under many others is one piece, and what they shadow is
-// not kept: the work is that of the runs.
+// not kept: the work grows with the runs.
 func TestSweepShadowed(t *testing.T) {
 	const n = 200_000
 	in := []input{one(0, 0, n+1, 1)}

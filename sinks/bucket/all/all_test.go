@@ -81,7 +81,7 @@ func TestS3(t *testing.T) {
 			t.Errorf("%s: %s, %q", c.url, b.URL(""), key)
 		}
 	}
-	// Who may not look finds out by listing, where the answer says why.
+	// A caller without the right to look finds out by listing, where the answer says why.
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
 	if _, key, err := all.Open(t.Context(), "s3://symbols/android", all.Options{Endpoint: srv.Endpoint}); err != nil || key != "" {
 		t.Errorf("%q, %v", key, err)

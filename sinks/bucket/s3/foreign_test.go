@@ -76,7 +76,7 @@ func TestListEnds(t *testing.T) {
 	}
 }
 
-// A page that breaks off, and an answer that asks for patience, are asked for again; what is no page is not.
+// A page that breaks off, and an answer that asks for patience, are asked for again. Anything but a page is not.
 func TestListAgain(t *testing.T) {
 	whole := listPage("<IsTruncated>false</IsTruncated>", "a", strings.Repeat("b", 900), strings.Repeat("c", 900))
 	for _, c := range []struct {
@@ -188,7 +188,7 @@ func TestOtherAnswers(t *testing.T) {
 	}
 }
 
-// A large object, too, whose pieces are all of another state.
+// A large object, too, with pieces that are all of another state.
 func TestOtherLargeObject(t *testing.T) {
 	body := pattern(17 << 20)
 	b := foreign(t, func(w http.ResponseWriter, r *http.Request) {

@@ -18,7 +18,7 @@ type proxy struct {
 	requests, ranges atomic.Int32
 	cut              atomic.Int32 // answers to break off in the middle of their body
 	flip             atomic.Int32 // of ten answers with a body, how many have one bit flipped
-	lose             atomic.Int32 // answers to writes that nobody hears of
+	lose             atomic.Int32 // answers to writes that get lost
 	refuse           atomic.Int32 // reads to answer with status
 	status           atomic.Int32
 	bodies           atomic.Int32 // answers that flip was asked about

@@ -345,7 +345,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// A large object whose writer loses leaves nothing, and one whose answer got
+// A large object leaves nothing if its writer loses, and an object with an answer that got
 // lost knows that it won.
 func TestCreateLarge(t *testing.T) {
 	srv := s3test.Start(t)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The checksums of parts join to that of the whole.
+// The checksums of parts join to the checksum of the whole.
 func TestJoinedSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, 10_000)

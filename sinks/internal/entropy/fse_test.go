@@ -48,7 +48,7 @@ func TestFSE(t *testing.T) {
 	}
 }
 
-// Nothing that stands for a column makes the decoder reach beyond it, and what was coded comes back.
+// No bytes in place of a column make the decoder reach beyond it, and a coded column comes back.
 func FuzzFSE(f *testing.F) {
 	raw, coded := coded(f)
 	for i := range coded {
@@ -72,7 +72,7 @@ func FuzzFSE(f *testing.F) {
 	})
 }
 
-// What is coded here decodes, also by another implementation, and is hardly longer than what that makes of it.
+// A column coded here decodes, also by another implementation, and is hardly longer than that one's.
 func TestFSEEncoder(t *testing.T) {
 	raw, coded := coded(t)
 	var e fseEncoder

@@ -7,7 +7,7 @@ import (
 	"github.com/klauspost/compress/huff0"
 )
 
-// What is coded here another implementation decodes, and it is hardly longer than what that makes of it.
+// Another implementation decodes a column coded here, and codes it hardly shorter.
 func TestHuffEncoder(t *testing.T) {
 	raw, _ := coded(t)
 	text := bytes.Repeat([]byte("_ZN7symlake3row11compressor6columnE"), 3)

@@ -123,7 +123,7 @@ func TestKMSOutOfReach(t *testing.T) {
 	_, err = kmsKey(t, Options{Key: arn, Endpoint: gone}).Decrypt(t.Context(), sealed, nil)
 	absence(t, err, arn, "connection refused")
 
-	// Who is asked to stop stops.
+	// A call ends with its context.
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

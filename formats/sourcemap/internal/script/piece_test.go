@@ -54,7 +54,7 @@ func nameAt(script []byte, l *List, f *Placed) string {
 func TestPieces(t *testing.T) {
 	long := strings.Repeat("x();", leastBody/4)
 	for _, script := range []string{
-		// Identifiers that a piece does not declare: of what is around it, before and behind it, in blocks, of nobody.
+		// Identifiers that a piece does not declare: of the code around it, before and behind it, in blocks, of no code.
 		"function outer(p){let q;function a(){p.b=function(){" + long + "q.c=function(){" + long + "}}}var late;function d(){late.e=()=>{" + long + "}}K.f=()=>{" + long + "}}class K{m(){" + long + "}}",
 		"function a(){{let e;f(()=>{e.g=function(){" + long + "};" + long + "})}{let e;f(()=>{e.g=function(){" + long + "};" + long + "})}try{}catch(h){(()=>{h.i=()=>{" + long + "};" + long + "})()}}",
 		"function a(e){" + long + "for(var e=0;;)e.b=function(){" + long + "}}var c=d=>{d.e=()=>{" + long + "};" + long + "};c((f=>{" + long + "f.g=(h,f)=>{" + long + "f.i=h=>{" + long + "}}}))",

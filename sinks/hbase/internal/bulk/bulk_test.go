@@ -24,7 +24,7 @@ func sorted(all [][]sinks.Row) [][]sinks.Row {
 	return slices.SortedFunc(slices.Values(all), func(x, y []sinks.Row) int { return bytes.Compare(x[0].Key, y[0].Key) })
 }
 
-// One file a region, whatever the order in which loads come and however small the buffer.
+// One file a region, in any order of loads and for the smallest buffer.
 func TestOneFileARegion(t *testing.T) {
 	rng := seeded(t)
 	all := loads(rng, 300, 20, 2000)

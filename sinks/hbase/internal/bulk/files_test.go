@@ -88,7 +88,7 @@ func TestFileSystems(t *testing.T) {
 	}
 }
 
-// What lies there has to be read by HBase's own user, whatever the loader's umask.
+// What lies there has to be read by HBase's own user, under every umask of the loader.
 func TestLocalModes(t *testing.T) {
 	dir := t.TempDir()
 	path := dir + "/" + family + "/" + FileName()

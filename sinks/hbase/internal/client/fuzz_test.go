@@ -59,7 +59,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// scripted is a connection on which the same comes whatever is sent.
+// scripted is a connection with the same answer to all requests.
 type scripted struct {
 	in     *bytes.Reader
 	closed chan struct{}
@@ -74,7 +74,7 @@ func (s *scripted) SetDeadline(time.Time) error      { return nil }
 func (s *scripted) SetReadDeadline(time.Time) error  { return nil }
 func (s *scripted) SetWriteDeadline(time.Time) error { return nil }
 
-// FuzzParts reads what is inside answers: cells, rows of hbase:meta, nodes of ZooKeeper.
+// FuzzParts reads the parts of answers: cells, rows of hbase:meta, nodes of ZooKeeper.
 func FuzzParts(f *testing.F) {
 	f.Add(appendCell(nil, &Cell{Row: []byte("row"), Family: []byte("b"), Qualifier: []byte("v"), Value: []byte("value"), Timestamp: 1, Type: typePut}))
 	info := message(nil).number(1, 7).bytes(2, Table{"ns", "t"}.message()).bytes(3, []byte("a")).bytes(4, []byte("b"))
