@@ -2,12 +2,10 @@ package lookup
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
 	"github.com/symlake/symlake/sinks/row/loads"
 )
 
@@ -17,27 +15,12 @@ const (
 	tripBytes = 8 << 20
 )
 
-// rowBytes is the mean size of the load's rows as they are stored.
-func (l *load) rowBytes() uint64 { return l.loaded.Bytes / max(l.loaded.Rows, 1) }
-
-// sharedStrings is the place of the row with a load's shared strings.
-const sharedStrings = -1
-
-// place names a row of an opened load.
-type place struct {
-	load *load
-	row  int32
-}
-
 // want is a row that is not cached, and who asks for it.
 type want struct {
 	place
 	e     *entry
 	items []item
 }
-
-// errGone: a row that the record promises. A hole would be a lie.
-var errGone = fmt.Errorf("%w: the row is gone", row.ErrUnauthentic)
 
 // fetch brings in and answers the wanted rows. Those that another caller
 // reads already are waited for after our own have landed. The error is ctx's.
@@ -293,4 +276,28 @@ func (t *trip) land(i int, block *loads.Block, err error) {
 	} else {
 		t.b.fail(w.e, w.items, err)
 	}
+}
+
+// claimShared adds to asks the rows of shared strings that nobody has read
+// or reads.
+func (t *trip) claimShared(asks *[]ask) *claims {
+	s := &claims{}
+	for _, w := range t.ours {
+		l := w.load
+		if l.opened.HasDictionary() || len(s.loads) > 0 && s.loads[len(s.loads)-1] == l { // ours are sorted by load
+			continue
+		}
+		f, leads := t.b.c.blockFlights.join(place{l, sharedStrings})
+		if !leads {
+			continue // waited for when a row needs them
+		}
+		if l.opened.HasDictionary() {
+			t.b.c.blockFlights.land(place{l, sharedStrings}, f, nil, nil)
+			continue
+		}
+		span, _ := l.opened.Dictionary()
+		*asks = append(*asks, ask{span, len(s.loads), true})
+		s.loads, s.flights = append(s.loads, l), append(s.flights, f)
+	}
+	return s
 }

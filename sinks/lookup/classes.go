@@ -6,13 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"unsafe"
 
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/sinks/row/classes"
-	"github.com/symlake/symlake/sinks/row/loads"
 )
 
 // ClassError says why classes of an artifact are not known.
@@ -27,47 +23,8 @@ func (e *ClassError) Unwrap() error { return e.Err }
 
 var errNoClasses = errors.New("it is no mapping")
 
-// classOf is a class of an opened load in the cache.
-type classOf struct {
-	load *load
-	name string
-}
-
 // nameRoom is about the memory of a name that is asked for, and of its answer's place.
 const nameRoom = 64
-
-// indexBytes is about what a member takes that was retraced: a record, and its share of a name.
-const indexBytes = 96
-
-// Class is a class of a mapping, as the client keeps it. Safe for concurrent use.
-type Class struct {
-	*classes.Class
-	once sync.Once
-	made any
-}
-
-// Made returns the result of make, which is called once and stays in the cache together with the class: a layer
-// above keeps there its own form of the class.
-func (c *Class) Made(make func(*classes.Class) any) any {
-	c.once.Do(func() { c.made = make(c.Class) })
-	return c.made
-}
-
-// keptClass is a class in the cache.
-type keptClass struct {
-	*Class // nil: there is none such
-	bytes  int64
-}
-
-// newKept is a class for the cache, with about the memory that it holds once all its members were asked for.
-func newKept(name string, c *classes.Class) keptClass {
-	k := keptClass{bytes: int64(len(name)) + 64}
-	if c != nil {
-		k.Class = &Class{Class: c}
-		k.bytes += c.Bytes() + int64(c.Size())*(indexBytes+int64(unsafe.Sizeof(symbol.Member{})))
-	}
-	return k
-}
 
 // Classes gives classes of a mapping by their names in the program, in the order asked; "" is the class
 // of its facts. nil: the mapping does not have the class. Those that are not cached are read in one round trip.
@@ -158,30 +115,6 @@ func (b *Batch) putClass(g, k int) {
 		return
 	}
 	b.items = append(b.items, item{key: uint64(g)<<32 | uint64(uint32(at)), q: int32(k)})
-}
-
-// answerClasses takes the classes of items from the block that speaks for them.
-func (b *Batch) answerClasses(e *entry, from *loads.Block, items []item) {
-	for k := range items {
-		name := b.names[items[k].q]
-		class, err := from.Classes.Class(name)
-		if err == nil {
-			err = e.load.opened.Err()
-		}
-		if err != nil {
-			b.fail(e, items[k:], err)
-			return
-		}
-		kept := newKept(name, class)
-		if b.kept.room != nil {
-			if b.failed = b.kept.room(kept.bytes); b.failed != nil {
-				return
-			}
-		}
-		b.c.classes.Set(classOf{e.load, name}, kept)
-		b.classes[items[k].q] = kept.Class
-		b.answers[items[k].q].Status = symbol.Found
-	}
 }
 
 // RenamedClasses gives the classes of a mapping that have the names, in the order

@@ -21,7 +21,6 @@
 package lookup
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,7 +30,6 @@ import (
 	"github.com/symlake/symlake/formats/demangle"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row/loads"
 )
 
@@ -133,17 +131,6 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 		Executor:      inline,
 	})
 	return c
-}
-
-// Catalog is the store's catalog, opened with the client's keys, for what
-// lists records (catalog.Artifacts.Each) rather than asks for one. It reads past the client's
-// caches.
-func (c *Client) Catalog(ctx context.Context) (*catalog.Catalog, error) {
-	k, err := c.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return k.catalog, nil
 }
 
 // Count tells the observer of frames that a layer above answered without the client.

@@ -2,29 +2,10 @@ package lookup
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row/loads"
-)
-
-const (
-	// chunkQueries are sorted and answered together. What the client holds for
-	// a caller is bounded by it, and stays in the second cache of a processor; cold blocks are read once in it.
-	chunkQueries = 1 << 14
-	// slabFrames are allocated at once for the answers of a batch: 32,000 bytes, the most that the runtime has at hand.
-	slabFrames = 400
-	// passingFrames hold an answer that is passed on at once. A longer chain gets memory of its own.
-	passingFrames = 32
-)
-
-// The reasons that need no detail, so that they cost nothing.
-var (
-	errHole    = errors.New("no source of this artifact says anything about this position")
-	errPast    = errors.New("the position lies beyond the end of the image")
-	errBefore  = errors.New("the address lies below the image base")
-	ErrNowhere = errors.New("the artifact has no such section or symbol to count from")
 )
 
 // Each answers many questions, each as soon as it can be: emit is called once for every one, i being its place in qs,
@@ -106,35 +87,4 @@ func (c *Client) find(e *entry, block *loads.Block, pos uint64) symbol.Answer {
 	own := slices.Clone(frames) // a variable of its own keeps room on the stack
 	c.demangle(e, own)
 	return symbol.Answer{Status: symbol.Found, Frames: own}
-}
-
-func (c *Client) demangle(e *entry, frames []symbol.Frame) {
-	plain := c.names == nil || e.load.artifact.Kind == symbol.SourceMap // a script's names are never mangled, whatever they look like
-	for i := range frames {
-		f := &frames[i]
-		if f.Function = f.Linkage; !plain {
-			f.Function = c.names.Name(f.Linkage)
-		}
-	}
-}
-
-// place turns a place into a position and the row that speaks for it. The
-// status is Found when there is one, else it is the answer's, as the reason is.
-func (e *entry) place(w symbol.Where) (pos uint64, i int, status symbol.Status, why error) {
-	if e.status != symbol.Found {
-		return 0, 0, e.status, e.err
-	}
-	pos, ok := e.load.artifact.Position(w)
-	switch {
-	case !ok && w.Space == symbol.Anchored:
-		return 0, 0, symbol.Outside, ErrNowhere
-	case !ok:
-		return 0, 0, symbol.Outside, errBefore
-	case pos >= e.load.artifact.End:
-		return pos, 0, symbol.Outside, errPast
-	}
-	if i, ok = e.load.opened.Index(pos); !ok { // past the last row: the record's fence is the proof
-		return pos, 0, symbol.Hole, errHole
-	}
-	return pos, i, symbol.Found, nil
 }

@@ -3,29 +3,12 @@ package lookup
 import (
 	"context"
 	"errors"
-	"sync/atomic"
-	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
-
-// keys holds the store's keys once they are open.
-type keys struct {
-	flights flights[struct{}, *keyset]
-	now     atomic.Pointer[keyset]
-}
-
-// keyset is one opening of the store's keys, or the refusal of one. Immutable.
-// Versions that rotation adds later are the keyring's own affair.
-type keyset struct {
-	ring    *row.Keyring
-	catalog *catalog.Catalog
-	err     error // refused: believed until then
-	until   time.Time
-}
 
 // open returns the store's keys. Errors are row's ErrSealed, ErrKeyless and ErrUnauthentic (each
 // remembered for NegativeTTL), or the store's and ctx's.
@@ -71,4 +54,25 @@ func statusOf(err error) symbol.Status {
 		return symbol.NoArtifact // nothing was ever written
 	}
 	return symbol.Unavailable
+}
+
+// Catalog is the store's catalog, opened with the client's keys, for what
+// lists records (catalog.Artifacts.Each) rather than asks for one. It reads past the client's
+// caches.
+func (c *Client) Catalog(ctx context.Context) (*catalog.Catalog, error) {
+	k, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return k.catalog, nil
+}
+
+func (c *Client) demangle(e *entry, frames []symbol.Frame) {
+	plain := c.names == nil || e.load.artifact.Kind == symbol.SourceMap // a script's names are never mangled, whatever they look like
+	for i := range frames {
+		f := &frames[i]
+		if f.Function = f.Linkage; !plain {
+			f.Function = c.names.Name(f.Linkage)
+		}
+	}
 }

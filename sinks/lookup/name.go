@@ -94,20 +94,6 @@ func uuid(hex string) string {
 	return hex[:8] + "-" + hex[8:12] + "-" + hex[12:16] + "-" + hex[16:20] + "-" + hex[20:32]
 }
 
-// named is what a spelling leads to, as it is believed. Immutable.
-type named struct {
-	ids     []symbol.ID
-	objects []*catalog.Object // ledger entries of what is not loaded
-	more    bool              // there are more ids than maxNamed
-	direct  bool              // the ids are those of names, not what the ledger says of objects
-	read    time.Time         // when the catalog said so
-	until   time.Time
-}
-
-func (n *named) bytes() int64 {
-	return 128 + 16*int64(len(n.ids)) + 512*int64(len(n.objects))
-}
-
 // named returns what one spelling leads to. Errors are the store's and ctx's.
 func (c *Client) named(ctx context.Context, name string, now time.Time) (*named, error) {
 	cached := func() (*named, bool) {

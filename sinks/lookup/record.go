@@ -13,48 +13,6 @@ import (
 	"github.com/symlake/symlake/sinks/row/loads"
 )
 
-// load is a published load, opened: its key, its fence, its shared strings
-// once they were read. Blocks are cached under its address.
-type load struct {
-	id       symbol.ID
-	artifact *symbol.Artifact
-	loaded   *row.Loaded
-	opened   *loads.Opened
-}
-
-// entry is what the client believes about an artifact. Immutable.
-type entry struct {
-	rec    *catalog.Record // nil: there is none
-	load   *load           // nil unless status is Found
-	status symbol.Status
-	err    error     // the reason, unless Found
-	lost   bool      // a name leads to it, and its record is gone
-	read   time.Time // when the catalog said so
-	until  time.Time
-}
-
-// kind is that of the artifact; "": it is not known.
-func (e *entry) kind() symbol.Kind {
-	if e.rec == nil || e.rec.Published == nil {
-		return ""
-	}
-	return e.rec.Published.Artifact.Kind
-}
-
-// bytes is roughly the memory an entry holds.
-func (e *entry) bytes() int64 {
-	n := int64(1024)
-	if e.rec != nil {
-		for _, name := range e.rec.Names {
-			n += int64(len(name.Text)) + 32
-		}
-	}
-	if e.load != nil {
-		n += e.load.opened.Bytes() + int64(len(e.load.loaded.Fence)) + 64*int64(len(e.load.artifact.Anchors))
-	}
-	return n
-}
-
 // record returns what is believed about an artifact; now is the caller's
 // clock. An error is ctx's; every other failure is the entry's status.
 func (c *Client) record(ctx context.Context, id symbol.ID, now time.Time) (*entry, error) {

@@ -16,20 +16,6 @@ import (
 // is ambiguous.
 const maxNarrowed = 64
 
-// Narrow says what is known of an artifact besides a name of it. Empty
-// fields say nothing.
-type Narrow struct {
-	Kind symbol.Kind
-	Arch string // as symbol.Artifact has it
-	// Variants of Arch will do: a report says what the processor is, and not which of them an image is built for.
-	Variants bool
-	File     string // base name
-	Path     string // of a script: its URL, without query and fragment
-	App      string // APP@BUILD
-	// Anchor is a name that places are counted from: artifacts that have it are preferred.
-	Anchor string
-}
-
 // Resolution is what a name leads to.
 type Resolution struct {
 	Status symbol.Status // Found, or why not
@@ -314,21 +300,6 @@ func ofApp(all []*entry, app string) []*entry {
 	return keep(all, func(e *entry) bool {
 		return e.rec.HasName(symbol.NameApp, app) || !slices.ContainsFunc(e.rec.Names, func(n symbol.Name) bool { return n.Kind == symbol.NameApp })
 	})
-}
-
-// runs reports whether an image that is built for arch may be meant.
-func (n Narrow) runs(arch string) bool {
-	return n.Arch == "" || arch == "" || arch == n.Arch || n.Variants && symbol.ArchFamily(arch) == symbol.ArchFamily(n.Arch)
-}
-
-func (n Narrow) String() string {
-	var said []string
-	for _, f := range [][2]string{{"kind ", string(n.Kind)}, {"arch ", n.Arch}, {"app ", n.App}} {
-		if f[1] != "" {
-			said = append(said, f[0]+f[1])
-		}
-	}
-	return strings.Join(said, ", ")
 }
 
 // fromLedger says what is known of a name none of whose objects is loaded.

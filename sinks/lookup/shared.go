@@ -15,30 +15,6 @@ type claims struct {
 	flights []*flight[*loads.Block] // nil: landed
 }
 
-// claimShared adds to asks the rows of shared strings that nobody has read
-// or reads.
-func (t *trip) claimShared(asks *[]ask) *claims {
-	s := &claims{}
-	for _, w := range t.ours {
-		l := w.load
-		if l.opened.HasDictionary() || len(s.loads) > 0 && s.loads[len(s.loads)-1] == l { // ours are sorted by load
-			continue
-		}
-		f, leads := t.b.c.blockFlights.join(place{l, sharedStrings})
-		if !leads {
-			continue // waited for when a row needs them
-		}
-		if l.opened.HasDictionary() {
-			t.b.c.blockFlights.land(place{l, sharedStrings}, f, nil, nil)
-			continue
-		}
-		span, _ := l.opened.Dictionary()
-		*asks = append(*asks, ask{span, len(s.loads), true})
-		s.loads, s.flights = append(s.loads, l), append(s.flights, f)
-	}
-	return s
-}
-
 // set receives the k-th claimed row; false: it is not what it should be.
 func (s *claims) set(c *Client, k int, r sinks.Row, err error) bool {
 	err = c.setShared(s.loads[k], r, err)

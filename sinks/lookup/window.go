@@ -1,76 +1,20 @@
 package lookup
 
 import (
+	"strings"
+	"unsafe"
+
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/row/loads"
 	"github.com/symlake/symlake/sinks/row/ranges"
 )
 
-// windowQuestions are answered together: enough that their waits for memory overlap, and few enough
-// that what was brought in is still in the processor's first cache when it is used.
-const windowQuestions = 32
-
-// window holds questions whose blocks are there until they are worth answering.
-type window struct {
-	n  int
-	at [windowQuestions]ranges.Question
-	of [windowQuestions]waiting
-}
-
-// waiting is a question of the window.
-type waiting struct {
-	e    *entry
-	item item
-}
-
-// repeatBits is the logarithm of how many positions of a row are known to be asked for: stacks repeat their frames.
-const repeatBits = 10
-
-// repeats tells questions of a row that another one asked.
-type repeats struct {
-	row  uint32 // counts them
-	at   [1 << repeatBits]repeatSlot
-	same []repeated // what to answer as others
-}
-
-// repeatSlot is a position of a row, and who asked for it first.
-type repeatSlot struct {
-	pos uint64
-	row uint32
-	q   int32 // into batch.asked
-}
-
-// repeated is a question, and the one that was asked before.
-type repeated struct{ q, as int32 }
-
-// begin is called before the questions of each row.
-func (r *repeats) begin() {
-	if r.row++; r.row == 0 { // it began anew
-		clear(r.at[:])
-		r.row = 1
-	}
-}
-
-// is notes a question of the row: true if it was asked.
-func (r *repeats) is(it *item) bool {
-	at := &r.at[it.pos*0x9E3779B97F4A7C15>>(64-repeatBits)]
-	if at.row == r.row && at.pos == it.pos {
-		r.same = append(r.same, repeated{it.q, at.q})
-		return true
-	}
-	at.pos, at.row, at.q = it.pos, r.row, it.q
-	return false
-}
-
-// repeat answers what was asked before, when all else is answered: a row may have been read again.
-func (b *Batch) repeat() {
-	for _, s := range b.repeats.same {
-		a := &b.answers[b.asked[s.q].to]
-		*a = b.answers[b.asked[s.as].to]
-		b.tell(s.q, a.Status)
-	}
-	b.repeats.same = b.repeats.same[:0]
-}
+const (
+	// slabFrames are allocated at once for the answers of a batch: 32,000 bytes, the most that the runtime has at hand.
+	slabFrames = 400
+	// passingFrames hold an answer that is passed on at once. A longer chain gets memory of its own.
+	passingFrames = 32
+)
 
 // answer takes the answers of items from the block that speaks for them, now or at the next flush.
 func (b *Batch) answer(e *entry, block *loads.Block, items []item) {
@@ -152,4 +96,89 @@ func (b *Batch) roomFor() []symbol.Frame {
 		b.slab = make([]symbol.Frame, 0, min(slabFrames, 16+4*len(b.items)))
 	}
 	return b.slab[len(b.slab):]
+}
+
+// answerClasses takes the classes of items from the block that speaks for them.
+func (b *Batch) answerClasses(e *entry, from *loads.Block, items []item) {
+	for k := range items {
+		name := b.names[items[k].q]
+		class, err := from.Classes.Class(name)
+		if err == nil {
+			err = e.load.opened.Err()
+		}
+		if err != nil {
+			b.fail(e, items[k:], err)
+			return
+		}
+		kept := newKept(name, class)
+		if b.kept.room != nil {
+			if b.failed = b.kept.room(kept.bytes); b.failed != nil {
+				return
+			}
+		}
+		b.c.classes.Set(classOf{e.load, name}, kept)
+		b.classes[items[k].q] = kept.Class
+		b.answers[items[k].q].Status = symbol.Found
+	}
+}
+
+const (
+	keptBlocks = 1 << 20
+	// longName is the length from which on demangled names are counted, and remembered by the batch itself.
+	longName = 1 << 10
+)
+
+// demangle fills in what people read. A name that is too long for the client's cache is made once a batch.
+func (b *Batch) demangle(e *entry, frames []symbol.Frame) {
+	if b.kept.room == nil || b.answers == nil {
+		b.c.demangle(e, frames)
+		return
+	}
+	for i := range frames {
+		f := &frames[i]
+		if name, known := b.long[f.Linkage]; known {
+			f.Function = name
+			continue
+		}
+		b.c.demangle(e, frames[i:i+1])
+	}
+}
+
+// brought counts a block that was read for this batch.
+func (b *Batch) brought(bytes int64) {
+	if b.kept.room == nil || b.answers == nil {
+		return
+	}
+	if b.bytes += bytes; b.bytes > keptBlocks {
+		return
+	}
+	if err := b.kept.room(bytes); err != nil && b.failed == nil {
+		b.failed = err
+	}
+}
+
+// keep counts the memory of an answer that stays. The error is that of the room.
+func (b *Batch) keep(frames []symbol.Frame) error {
+	n := int64(len(frames)) * int64(unsafe.Sizeof(symbol.Frame{}))
+	for i := range frames {
+		f := &frames[i]
+		same := f.Function == f.Linkage
+		if b.bytes > keptBlocks {
+			n += int64(len(f.Linkage) + len(f.File) + len(f.Name))
+			f.Linkage, f.File, f.Name = strings.Clone(f.Linkage), strings.Clone(f.File), strings.Clone(f.Name)
+		}
+		switch {
+		case same:
+			f.Function = f.Linkage
+		case len(f.Function) >= longName:
+			if _, known := b.long[f.Linkage]; !known {
+				if b.long == nil {
+					b.long = map[string]string{}
+				}
+				b.long[f.Linkage] = f.Function
+				n += int64(len(f.Function))
+			}
+		}
+	}
+	return b.kept.room(n)
 }

@@ -3,10 +3,40 @@ package lookup
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 )
+
+// Narrow says what is known of an artifact besides a name of it. Empty
+// fields say nothing.
+type Narrow struct {
+	Kind symbol.Kind
+	Arch string // as symbol.Artifact has it
+	// Variants of Arch will do: a report says what the processor is, and not which of them an image is built for.
+	Variants bool
+	File     string // base name
+	Path     string // of a script: its URL, without query and fragment
+	App      string // APP@BUILD
+	// Anchor is a name that places are counted from: artifacts that have it are preferred.
+	Anchor string
+}
+
+// runs reports whether an image that is built for arch may be meant.
+func (n Narrow) runs(arch string) bool {
+	return n.Arch == "" || arch == "" || arch == n.Arch || n.Variants && symbol.ArchFamily(arch) == symbol.ArchFamily(n.Arch)
+}
+
+func (n Narrow) String() string {
+	var said []string
+	for _, f := range [][2]string{{"kind ", string(n.Kind)}, {"arch ", n.Arch}, {"app ", n.App}} {
+		if f[1] != "" {
+			said = append(said, f[0]+f[1])
+		}
+	}
+	return strings.Join(said, ", ")
+}
 
 // dangling looks past the caches at an artifact that a name leads to and that has no record, as e says. A load enters
 // its record before its names, and gc removes the names first: a name that is there before and after a reading of no

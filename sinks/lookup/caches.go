@@ -1,0 +1,178 @@
+package lookup
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/row"
+	"github.com/symlake/symlake/sinks/row/classes"
+	"github.com/symlake/symlake/sinks/row/loads"
+)
+
+// load is a published load, opened: its key, its fence, its shared strings
+// once they were read. Blocks are cached under its address.
+type load struct {
+	id       symbol.ID
+	artifact *symbol.Artifact
+	loaded   *row.Loaded
+	opened   *loads.Opened
+}
+
+// entry is what the client believes about an artifact. Immutable.
+type entry struct {
+	rec    *catalog.Record // nil: there is none
+	load   *load           // nil unless status is Found
+	status symbol.Status
+	err    error     // the reason, unless Found
+	lost   bool      // a name leads to it, and its record is gone
+	read   time.Time // when the catalog said so
+	until  time.Time
+}
+
+// kind is that of the artifact; "": it is not known.
+func (e *entry) kind() symbol.Kind {
+	if e.rec == nil || e.rec.Published == nil {
+		return ""
+	}
+	return e.rec.Published.Artifact.Kind
+}
+
+// bytes is roughly the memory an entry holds.
+func (e *entry) bytes() int64 {
+	n := int64(1024)
+	if e.rec != nil {
+		for _, name := range e.rec.Names {
+			n += int64(len(name.Text)) + 32
+		}
+	}
+	if e.load != nil {
+		n += e.load.opened.Bytes() + int64(len(e.load.loaded.Fence)) + 64*int64(len(e.load.artifact.Anchors))
+	}
+	return n
+}
+
+// place turns a place into a position and the row that speaks for it. The
+// status is Found when there is one, else it is the answer's, as the reason is.
+func (e *entry) place(w symbol.Where) (pos uint64, i int, status symbol.Status, why error) {
+	if e.status != symbol.Found {
+		return 0, 0, e.status, e.err
+	}
+	pos, ok := e.load.artifact.Position(w)
+	switch {
+	case !ok && w.Space == symbol.Anchored:
+		return 0, 0, symbol.Outside, ErrNowhere
+	case !ok:
+		return 0, 0, symbol.Outside, errBefore
+	case pos >= e.load.artifact.End:
+		return pos, 0, symbol.Outside, errPast
+	}
+	if i, ok = e.load.opened.Index(pos); !ok { // past the last row: the record's fence is the proof
+		return pos, 0, symbol.Hole, errHole
+	}
+	return pos, i, symbol.Found, nil
+}
+
+// The reasons that need no detail, so that they cost nothing.
+var (
+	errHole    = errors.New("no source of this artifact says anything about this position")
+	errPast    = errors.New("the position lies beyond the end of the image")
+	errBefore  = errors.New("the address lies below the image base")
+	ErrNowhere = errors.New("the artifact has no such section or symbol to count from")
+)
+
+// place names a row of an opened load.
+type place struct {
+	load *load
+	row  int32
+}
+
+// sharedStrings is the place of the row with a load's shared strings.
+const sharedStrings = -1
+
+// rowErr says which row an error is about.
+func (p place) rowErr(err error) error {
+	if p.row == sharedStrings {
+		return fmt.Errorf("artifact %s, load %x, shared strings: %w", p.load.id, p.load.loaded.Load, err)
+	}
+	return fmt.Errorf("artifact %s, load %x, row %d: %w", p.load.id, p.load.loaded.Load, p.row, err)
+}
+
+// rowBytes is the mean size of the load's rows as they are stored.
+func (l *load) rowBytes() uint64 { return l.loaded.Bytes / max(l.loaded.Rows, 1) }
+
+// named is what a spelling leads to, as it is believed. Immutable.
+type named struct {
+	ids     []symbol.ID
+	objects []*catalog.Object // ledger entries of what is not loaded
+	more    bool              // there are more ids than maxNamed
+	direct  bool              // the ids are those of names, not what the ledger says of objects
+	read    time.Time         // when the catalog said so
+	until   time.Time
+}
+
+func (n *named) bytes() int64 {
+	return 128 + 16*int64(len(n.ids)) + 512*int64(len(n.objects))
+}
+
+// classOf is a class of an opened load in the cache.
+type classOf struct {
+	load *load
+	name string
+}
+
+// Class is a class of a mapping, as the client keeps it. Safe for concurrent use.
+type Class struct {
+	*classes.Class
+	once sync.Once
+	made any
+}
+
+// Made returns the result of make, which is called once and stays in the cache together with the class: a layer
+// above keeps there its own form of the class.
+func (c *Class) Made(make func(*classes.Class) any) any {
+	c.once.Do(func() { c.made = make(c.Class) })
+	return c.made
+}
+
+// keptClass is a class in the cache.
+type keptClass struct {
+	*Class // nil: there is none such
+	bytes  int64
+}
+
+// newKept is a class for the cache, with about the memory that it holds once all its members were asked for.
+func newKept(name string, c *classes.Class) keptClass {
+	k := keptClass{bytes: int64(len(name)) + 64}
+	if c != nil {
+		k.Class = &Class{Class: c}
+		k.bytes += c.Bytes() + int64(c.Size())*(indexBytes+int64(unsafe.Sizeof(symbol.Member{})))
+	}
+	return k
+}
+
+// indexBytes is about what a member takes that was retraced: a record, and its share of a name.
+const indexBytes = 96
+
+// keys holds the store's keys once they are open.
+type keys struct {
+	flights flights[struct{}, *keyset]
+	now     atomic.Pointer[keyset]
+}
+
+// keyset is one opening of the store's keys, or the refusal of one. Immutable.
+// Versions that rotation adds later are the keyring's own affair.
+type keyset struct {
+	ring    *row.Keyring
+	catalog *catalog.Catalog
+	err     error // refused: believed until then
+	until   time.Time
+}
+
+// errGone: a row that the record promises. A hole would be a lie.
+var errGone = fmt.Errorf("%w: the row is gone", row.ErrUnauthentic)
