@@ -37,6 +37,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
+// The prefixes of keys say how an object asks for a companion.
 const (
 	BuildIDPrefix = "build-id:"
 	dwzPrefix     = "dwz:"

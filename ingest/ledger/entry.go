@@ -107,6 +107,7 @@ func ShortReason(reason string) string {
 	return short
 }
 
+// Place returns "URL!member", or the URL alone if member is empty.
 func Place(url, member string) string {
 	if member == "" {
 		return url

@@ -22,6 +22,7 @@ type Traces struct {
 	Object  string // by the ledger, this object brought it; "": no object did
 }
 
+// String says how many entries lead to the artifact.
 func (d *Traces) String() string {
 	if len(d.Names) > 0 {
 		return fmt.Sprintf("%d names lead to it, %q among them", len(d.Names), d.Names[0])
