@@ -42,8 +42,10 @@ type Crew struct {
 
 	others atomic.Bool // other workers are at work
 
+	judging sync.Mutex // one judgement at a time: it asks the store
+	seen    map[row.WorkerID]*sighting
+
 	mu        sync.Mutex
-	seen      map[row.WorkerID]*sighting
 	tasks     []*discover.Task // objects of other workers to look at again
 	elsewhere int              // objects of other workers
 }
@@ -107,8 +109,8 @@ func (c *Crew) Judge(ctx context.Context, id row.WorkerID) (Sighting, error) {
 	if id == (row.WorkerID{}) || id == c.Me {
 		return Sighting{Alive: id == c.Me}, nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.judging.Lock()
+	defer c.judging.Unlock()
 	s := c.seen[id]
 	if s != nil && (!s.Alive || c.now().Sub(s.judged) < JudgeAge) {
 		return s.Sighting, nil
