@@ -49,7 +49,7 @@ func (b *batch) Load(a *symbol.Artifact, l sinks.Load) error {
 	return nil
 }
 
-// end ends the rows of the load at hand.
+// end ends the rows of the current load.
 func (b *batch) end() {
 	if c := b.current; c.id != (symbol.ID{}) {
 		if c.w != nil {
@@ -97,7 +97,7 @@ func (b *batch) WriteClass(class *symbol.Class) error {
 	return b.err
 }
 
-// begin gives the load at hand its file of a table.
+// begin gives the current load its file of a table.
 func (b *batch) begin(t *pqfile.Table) error {
 	c := &b.current
 	o, err := b.output(t, c.kind, c.load)
@@ -112,11 +112,10 @@ func (b *batch) begin(t *pqfile.Table) error {
 	return nil
 }
 
-// idleBytes is what the row groups of the files that are not being written to may
-// take together.
+// idleBytes bounds the memory of the row groups of all files but the current one.
 const idleBytes = 8 << 20
 
-// rest writes out what the other files have gathered, if it is much.
+// rest writes out the row groups of the other files if they take more than idleBytes.
 func (b *batch) rest(o *output) error {
 	idle := 0
 	for _, other := range b.outputs {
@@ -141,7 +140,7 @@ func (b *batch) rest(o *output) error {
 	return nil
 }
 
-// output gives the batch's file of a table and partition.
+// output returns the batch's file of a table and partition, and opens it if it has none.
 func (b *batch) output(t *pqfile.Table, k symbol.Kind, l sinks.Load) (*output, error) {
 	folder := folderOf(t.Name, k, l)
 	for _, o := range b.outputs {
@@ -179,9 +178,9 @@ func (b *batch) Commit(ctx context.Context, loads []*sinks.LakeLoad) (done sinks
 	return done, nil
 }
 
-// edit is what a compaction changes besides.
+// edit is the part of a change that only a compaction makes.
 type edit struct {
-	// expected is what the lake named when the compaction began. What has changed since is left as it is.
+	// expected is the table live when the compaction began. The compaction leaves rows that changed since then.
 	expected map[symbol.ID]liveRow
 	last     func(*next) error
 }
@@ -227,7 +226,7 @@ func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit)
 			w, was := b.written[key], s.live[key.id]
 			switch {
 			case edit != nil && was != edit.expected[key.id]:
-				// Somebody has named another load meanwhile, or put this one elsewhere.
+				// Another writer has named another load meanwhile, or put this one elsewhere.
 				switch {
 				case w == nil || w.rows == 0 || was.load != x.Load || was.file == w.out.Path:
 				case was.file == edit.expected[key.id].file: // its facts alone are new
@@ -238,13 +237,13 @@ func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit)
 				}
 				continue
 			case edit == nil && w != nil && w.rows > 0 && was.load == x.Load && was.file != "" && was.file != w.out.Path && n.find(was.file) != nil:
-				// Somebody else has put its rows there meanwhile: twice would be wrong.
+				// Another writer has put its rows there meanwhile: twice would be wrong.
 				return nil, fmt.Errorf("load %x of %s: %w", x.Load, key.id, sinks.ErrConflict)
 			case w != nil && w.rows > 0:
 				r.file = w.out.Path
 			case w == nil && was.load == x.Load:
 				r.file = was.file
-			case w == nil: // published again after another load: its rows are there from before
+			case w == nil: // published again after another load: the lake has its rows already
 				var err error
 				if r.file, err = b.l.holder(ctx, s.manifest, &x.Artifact, x.Load); err != nil {
 					return nil, err
@@ -267,7 +266,7 @@ func (b *batch) commit(ctx context.Context, loads []*sinks.LakeLoad, edit *edit)
 	})
 }
 
-// tell writes the tables of facts and notes in which files they are.
+// tell writes the rows of artifacts and names, and notes their files in rows.
 func (b *batch) tell(loads []*sinks.LakeLoad, rows map[loadKey]liveRow) error {
 	var facts, names []*output
 	for _, x := range loads {
@@ -298,7 +297,7 @@ func (b *batch) tell(loads []*sinks.LakeLoad, rows map[loadKey]liveRow) error {
 		}
 		names = append(names, on)
 	}
-	// Their names are known when they are whole.
+	// The names of files depend on all their rows.
 	for i, x := range loads {
 		r := liveRow{facts: facts[i].path()}
 		if names[i] != nil {

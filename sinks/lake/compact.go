@@ -19,15 +19,16 @@ import (
 const (
 	targetBytes  = 128 << 20
 	defaultGrace = 24 * time.Hour
-	// A compaction takes so many times the target at once: what it sorts, and what lies in scratch.
+	// A step of a compaction takes files of at most so many times the target: it sorts their artifacts and keeps its new files
+	// in scratch.
 	stepTargets = 16
 )
 
 // errProfileMoved: while a lake was converted, another writer added files of the old profile. The compaction begins again.
 var errProfileMoved = errors.New("files came while the lake was converted")
 
-// Compact implements sinks.Lake. Files are written anew from the store's rows, ordered
-// by artifact, and replace the old ones in one manifest a step.
+// Compact implements sinks.Lake. Each step writes files anew from the store's rows, ordered by artifact, and replaces the old
+// files in one manifest.
 func (l *Lake) Compact(ctx context.Context, o sinks.LakeCompact) (*sinks.LakeCompacted, error) {
 	if o.Now == nil {
 		o.Now = l.o.Now
@@ -111,7 +112,7 @@ func (c *compaction) run(ctx context.Context) error {
 	return nil
 }
 
-// plan gives, by kind and day, the files that are worth rewriting together.
+// plan returns, by kind and day, the files that are worth rewriting together.
 func (c *compaction) plan(s *state, profile string) [][]string {
 	alive := map[string]int{} // loads that count, by file
 	for _, r := range s.live {
@@ -166,7 +167,7 @@ func (c *compaction) plan(s *state, profile string) [][]string {
 	return steps
 }
 
-// step rewrites the rows of files that count, and retires the files.
+// step rewrites the live rows of files and retires the files.
 func (c *compaction) step(ctx context.Context, s *state, profile string, files []string) error {
 	old := map[string]bool{}
 	for _, f := range files {
@@ -177,7 +178,7 @@ func (c *compaction) step(ctx context.Context, s *state, profile string, files [
 	if len(old) == 0 && profile == s.manifest.Profile {
 		return nil
 	}
-	// Facts are told anew of all that moves, so the files that hold them move whole.
+	// A load that moves has its facts written anew, so files of facts move whole.
 	for n := -1; n < len(old); {
 		n = len(old)
 		for _, r := range s.live {
@@ -216,7 +217,7 @@ func (c *compaction) step(ctx context.Context, s *state, profile string, files [
 			continue
 		}
 		if to == nil && x.Load != s.live[id].load {
-			continue // it was published anew: what names that load in the lake moves it
+			continue // it was published anew: the batch that names the new load moves it
 		}
 		loads = append(loads, x)
 	}

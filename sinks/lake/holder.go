@@ -19,8 +19,8 @@ func (l *Lake) Holds(ctx context.Context, a *symbol.Artifact, load sinks.Load) (
 	return file != "", err
 }
 
-// holder finds the named file that has the rows of a load, or "". It reads the artifact and load
-// columns of the files of the load's kind and day.
+// holder returns the path of the named file with the rows of a load, or "". It reads the columns artifact and load of the
+// files of the load's kind and day.
 func (l *Lake) holder(ctx context.Context, m *manifest, a *symbol.Artifact, load sinks.Load) (string, error) {
 	key := loadKey{a.ID, load}
 	for i := range m.Files {

@@ -17,13 +17,13 @@ import (
 // Options says where a lake is and how it is written.
 type Options struct {
 	Bucket  bucket.Bucket
-	Profile string         // sinks.LakeSealed or sinks.LakePlain; of a lake that exists it must be its own
+	Profile string         // sinks.LakeSealed or sinks.LakePlain; must be the profile of an existing lake
 	Keys    sinks.LakeKeys // sinks.LakePlain uses Names alone
 	// OneKey seals all files of a master key with one data key, for readers that take only one.
 	OneKey bool
 	// SingleWriter says that no other process writes this lake, so a bucket that cannot refuse to overwrite will do.
 	SingleWriter bool
-	Scratch      string           // folder for files being written that the bucket has no place for yet ("": the system's); they have no name there
+	Scratch      string           // folder for unfinished files that the bucket has no place for ("": the system's)
 	Now          func() time.Time // nil: time.Now
 	// Go starts a goroutine that encodes beside the writer, one a file, which ends with the file. It takes up to twice the
 	// memory. nil: the writer encodes.
@@ -36,12 +36,12 @@ type Lake struct {
 	b bucket.Bucket
 
 	mu     sync.Mutex
-	seen   uint64 // number of the newest manifest that was met
+	seen   uint64 // number of the newest manifest so far
 	probed bool
 	cached *state
 }
 
-// state is what a manifest and its table live say.
+// state is a manifest with its table live.
 type state struct {
 	manifest *manifest // nil: there is none
 	live     map[symbol.ID]liveRow
@@ -55,7 +55,7 @@ func Open(o Options) *Lake {
 	return &Lake{o: o, b: o.Bucket}
 }
 
-// probe tries twice whether the bucket refuses to overwrite what must be new.
+// probe tries twice whether the bucket refuses to overwrite an object.
 func (l *Lake) probe(ctx context.Context) error {
 	l.mu.Lock()
 	done := l.probed || l.o.SingleWriter
@@ -83,7 +83,7 @@ func (l *Lake) probe(ctx context.Context) error {
 	return nil
 }
 
-// liveRow is what the table live says of an artifact.
+// liveRow is the row of the table live for an artifact.
 type liveRow struct {
 	load     sinks.Load
 	revision sinks.LakeRevision

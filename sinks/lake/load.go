@@ -23,12 +23,12 @@ type loading struct {
 	left uint64
 }
 
-// day is the day of a load, UTC.
+// day returns the day of a load, UTC.
 func day(l sinks.Load) string {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(l[:]) >> 16)).UTC().Format(time.DateOnly)
 }
 
-// folderOf is where the rows of a load stand: TABLE/kind=KIND/day=DAY.
+// folderOf returns the folder of the rows of a load: TABLE/kind=KIND/day=DAY.
 func folderOf(table string, k symbol.Kind, load sinks.Load) string {
 	return table + "/kind=" + string(k) + "/day=" + day(load)
 }

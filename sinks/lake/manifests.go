@@ -15,8 +15,7 @@ import (
 // maxManifestBytes bounds the manifests that are read: 100,000 files take 20 MB.
 const maxManifestBytes = 1 << 30
 
-// newest reads the manifest that counts; nil: there is none. It lists from the number after, which it
-// must not be below.
+// newest reads the newest manifest; nil if there is none. It lists from the newest number that this process has met.
 func (l *Lake) newest(ctx context.Context) (*manifest, error) {
 	l.mu.Lock()
 	after := l.seen
@@ -41,7 +40,7 @@ func (l *Lake) newest(ctx context.Context) (*manifest, error) {
 		}
 		m, err := l.readManifest(ctx, last)
 		if errors.Is(err, bucket.ErrNotFound) {
-			continue // compacted away meanwhile: there is a newer one
+			continue // a compaction deleted it meanwhile, so there is a newer one
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", l.b.URL(last.Key), err)
@@ -82,7 +81,7 @@ func readAll(ctx context.Context, b bucket.Bucket, e bucket.Entry) ([]byte, erro
 	return text, errors.Join(err, r.Close())
 }
 
-// put writes a manifest that must be new: bucket.ErrChanged when another has its number.
+// put writes a manifest. It returns bucket.ErrChanged if another one has its number.
 func (l *Lake) put(ctx context.Context, m *manifest) error {
 	text, err := json.Marshal(m) // one line: engines read it as a table
 	if err != nil {
@@ -97,7 +96,7 @@ func (l *Lake) put(ctx context.Context, m *manifest) error {
 	return nil
 }
 
-// create writes an object that must be new.
+// create writes an object, or returns bucket.ErrChanged if the key is taken.
 func (l *Lake) create(ctx context.Context, key string, r io.Reader) error {
 	if l.o.SingleWriter {
 		if _, _, err := l.b.Stat(ctx, key); err == nil {

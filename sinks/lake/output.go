@@ -18,13 +18,13 @@ import (
 	"github.com/symlake/symlake/sinks/internal/pqfile"
 )
 
-// output is a data file being written. It lies in the lake or in scratch, without a name, until it
-// is whole: what it is called depends on all that went in.
+// output is a data file being written. Until it is whole it has no name, in the lake or in scratch: the name depends on all
+// its loads.
 type output struct {
 	l      *Lake
 	folder string
 	f      *os.File
-	drafts bucket.Drafter // that f is a draft of; nil: it is a file of scratch
+	drafts bucket.Drafter // f is a draft of it; nil: f is a scratch file
 	enc    *pqfile.Writer
 	pager  *pqfile.Pager
 	later  later
@@ -37,14 +37,14 @@ type output struct {
 	entry
 }
 
-// open begins a file of a table in a folder of the lake. salt tells apart what goes in alike and must not
-// be one file. sorted: its rows ascend as the table says.
+// open begins a file of a table in a folder of the lake. salt tells files apart that have the same loads. sorted says that its
+// rows ascend as the table says.
 func (l *Lake) open(ctx context.Context, t *pqfile.Table, folder, profile, salt string, sorted bool) (*output, error) {
 	o := &output{l: l, folder: folder, g: pqfile.NewRowGroup(t), made: 1, later: later{start: l.o.Go}, groups: make(chan *pqfile.RowGroup, 2), slices: make(chan *pqfile.Slice, 3), name: hmac.New(sha256.New, l.o.Keys.Names)}
 	o.Table = t.Name
 	if sorted {
 		o.g.Limit, o.pager = pqfile.SortedBytes, pqfile.NewPager()
-	} else { // loads as they come: an ingest waits for it, and a compaction writes it again
+	} else { // an ingest waits for the file, and a compaction writes it again
 		o.pager = pqfile.NewSwiftPager()
 	}
 	f, drafts, err := l.file(folder)
@@ -68,8 +68,8 @@ func (l *Lake) open(ctx context.Context, t *pqfile.Table, folder, profile, salt 
 	return o, nil
 }
 
-// file makes a file without a name, so that nothing is left of it, however the process ends: in its place if the lake can make
-// one there.
+// file makes a file without a name, in its place if the lake can make one there. However the process ends, nothing is left
+// of the file.
 func (l *Lake) file(folder string) (*os.File, bucket.Drafter, error) {
 	if d, ok := l.b.(bucket.Drafter); ok && !l.o.SingleWriter {
 		if f, err := d.Draft(folder); f != nil || err != nil {
@@ -110,12 +110,13 @@ func (o *output) load(id symbol.ID, l sinks.Load, revision []byte) {
 	o.Loads++
 }
 
-// path is the file's key in the lake, as far as its inputs are known.
+// path returns the file's key in the lake for the inputs so far.
 func (o *output) path() string {
 	return o.folder + "/" + hex.EncodeToString(o.name.Sum(nil)[:16]) + ".parquet"
 }
 
-// put appends a row: string, int32, int64 or uint64 a column, []string a list. It is for tables of few rows.
+// put appends a row with a string, int32, int64 or uint64 for each column and a []string for a list. It is for tables of few
+// rows.
 func (o *output) put(row ...any) error {
 	if o.g.Rows%checkRows == 0 && o.g.Full() {
 		if err := o.flush(); err != nil {
@@ -170,8 +171,8 @@ func (o *output) page() error {
 	})
 }
 
-// flush writes the row group out. The next one takes its place, while it is written if that happens beside; its texts stay
-// until the next flush.
+// flush writes the row group out and puts an empty one in its place. The texts of the written group stay until the next
+// flush.
 func (o *output) flush() error {
 	g := o.g
 	if g.Rows == 0 {
@@ -200,7 +201,7 @@ func (o *output) flush() error {
 	return err
 }
 
-// finish gives the file its place in the lake. Nothing is there without rows.
+// finish gives the file its place in the lake. A file without rows gets none.
 func (o *output) finish(ctx context.Context) error {
 	defer o.drop()
 	if err := o.flush(); err != nil {
@@ -218,7 +219,7 @@ func (o *output) finish(ctx context.Context) error {
 	o.Path = o.path()
 	err := o.publish(ctx)
 	if errors.Is(err, bucket.ErrChanged) {
-		// An earlier attempt put the same rows there, and died before it named them.
+		// An earlier attempt put the same rows there and died before it named them.
 		there, _, serr := o.l.b.Stat(ctx, o.Path)
 		if serr != nil {
 			return serr
@@ -258,5 +259,5 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// checkRows is how often a row group is looked at for being full.
+// checkRows is after how many rows a row group is checked for being full.
 const checkRows = 64

@@ -10,7 +10,7 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// state reads what counts now. It is shared: read only.
+// state returns the newest manifest with its table live. Callers share it and must not change it.
 func (l *Lake) state(ctx context.Context) (*state, error) {
 	m, err := l.newest(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (l *Lake) Drop(ctx context.Context, ids []symbol.ID) error {
 	})
 }
 
-// following is the manifest after s, as long as nothing changes.
+// following returns the manifest after s, with nothing changed.
 func (l *Lake) following(s *state) *next {
 	n := &next{live: make(map[symbol.ID]liveRow, len(s.live)+1)}
 	for id, r := range s.live {
@@ -89,11 +89,11 @@ func (l *Lake) following(s *state) *next {
 	return n
 }
 
-// maxRebases is how often another writer may be faster.
+// maxRebases bounds how often another writer may be faster.
 const maxRebases = 1000
 
-// change publishes what edit makes of the newest state (nil: nothing), again and again while others are
-// faster.
+// change publishes the manifest that edit makes of the newest state; nil ends it without one. While other writers are faster
+// it calls edit again.
 func (l *Lake) change(ctx context.Context, edit func(*state) (*next, error)) error {
 	for range maxRebases {
 		s, err := l.state(ctx)

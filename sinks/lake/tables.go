@@ -17,8 +17,8 @@ const (
 	liveTable      = "live"
 )
 
-// Tables describes the lake: the one place where its columns are explained. What
-// is no UTF-8 in the symbols stands as \xNN a byte, and backslashes beside it doubled.
+// Tables describes the tables of a lake and explains their columns. A byte of a symbol outside UTF-8 stands as \xNN; in such a
+// text a backslash is doubled.
 func Tables() []*pqfile.Table {
 	return []*pqfile.Table{tableRanges(), tableClasses(), tableArtifacts(), tableNames(), tableLive()}
 }

@@ -191,10 +191,10 @@ func decodeAnswer(b []byte, to *Answer) {
 
 func (a *answerer) end() error { return a.u.flush(&a.spread) }
 
-// chunkRecords are looked up at once by one worker.
+// chunkRecords is how many records one worker looks up at once.
 const chunkRecords = 1 << 16
 
-// answerAll looks everything up that the lanes took.
+// answerAll looks up the records of all lanes.
 func (u *unit) answerAll(ctx context.Context) error {
 	u.sorter.File = u.file
 	if err := u.newNumbers(); err != nil {

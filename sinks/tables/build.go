@@ -72,7 +72,7 @@ func (b *built) build(u *unit, numbers []uint32) error {
 	return nil
 }
 
-// at is the answer of a rank, with indices into texts, valid until the next call.
+// at returns the answer of a rank, with indices into texts, valid until the next call.
 func (b *built) at(rank uint32) *Answer {
 	from, a := 0, &b.answer
 	if rank > 0 {
@@ -180,7 +180,7 @@ func (b *built) tallies() (all []tally) {
 	return all
 }
 
-// isFinal is final for a status as it is written.
+// isFinal reports whether a written status is final.
 func isFinal(status string) bool { return final(symbol.Status(status)) }
 
 // errShort: fewer answers than rows, which cannot be.

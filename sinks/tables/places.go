@@ -26,7 +26,7 @@ type place struct {
 	answer   *symbol.Answer // final, for all values
 }
 
-// places numbers the places of a unit. Safe for concurrent use.
+// places numbers the places of a unit. It is safe for concurrent use.
 type places struct {
 	mu    sync.Mutex
 	all   []place
@@ -60,10 +60,10 @@ func (p *places) number(x place) (uint32, error) {
 	return n, nil
 }
 
-// names is what a row says of a frame besides its address.
+// names holds the values of a row, besides its address, that say where a frame lies.
 type names struct{ artifact, app, build, platform, frame0 string }
 
-// target is what names lead to.
+// target is the artifact that names lead to.
 type target struct {
 	names  names
 	at     [2]uint32 // places by symbol.Position and symbol.Unslid
@@ -74,7 +74,7 @@ type target struct {
 	fixed  bool // at[0] answers every address
 }
 
-// cached targets stand where the address of the artifact's name says.
+// cachedTargets is the size of a cache indexed by the address of the artifact's name.
 const cachedTargets = 1 << 10
 
 // placer finds the places of frames, for one worker.
@@ -127,7 +127,7 @@ func addressHash(s string) uint64 {
 	return h * 0x9e3779b97f4a7c15 >> 40
 }
 
-// appBuild is APP@BUILD as rows give it, else as the options do.
+// appBuild returns APP@BUILD of the row, or else of the options.
 func (p *placer) appBuild(n names) string {
 	switch {
 	case n.app != "" && n.build != "":
@@ -238,12 +238,12 @@ func (p *placer) text(t *target, address string, frame uint64) (uint32, uint64, 
 	return n, t.step(w.Value, frame), err
 }
 
-// noAddress is the place of rows without one.
+// noAddress returns the place of rows without an address.
 func (p *placer) noAddress() (uint32, error) {
 	return p.places.number(place{answer: &symbol.Answer{Status: invalid, Err: fmt.Errorf("the row has no address")}})
 }
 
-// query is the question of a record.
+// query returns the question of a record.
 func (x *place) query(value uint64) lookup.Query {
 	return lookup.Query{Artifact: x.artifact, Where: symbol.Where{Space: x.space, Value: value, Anchor: x.anchor}}
 }

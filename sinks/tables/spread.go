@@ -14,7 +14,7 @@ const (
 	numberBytes = 4
 )
 
-// newNumbers makes room for the answers of all rows.
+// newNumbers makes room for the answers of all rows, in memory or else in scratch.
 func (u *unit) newNumbers() error {
 	if _, err := u.answer.Add(nil); err != nil { // number 0 is none
 		return err
@@ -82,7 +82,7 @@ func (u *unit) flushPage(w *spreader, k int) error {
 	return nil
 }
 
-// flush writes what a worker still has.
+// flush writes the pages that a worker still holds.
 func (u *unit) flush(w *spreader) error {
 	for k := range w.pages {
 		if len(w.pages[k]) > 0 {
@@ -94,7 +94,7 @@ func (u *unit) flush(w *spreader) error {
 	return nil
 }
 
-// take gives the answers of a segment, once.
+// take returns the answers of a segment. Call it once a segment.
 func (u *unit) take(segment uint32) ([]uint32, error) {
 	s := &u.segments[segment]
 	if u.spread == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/symlake/symlake/sinks/bucket"
 )
 
-// shape is what a row of a file is.
+// shape says whether a row is a frame or a stack.
 type shape uint8
 
 const (
@@ -22,7 +22,7 @@ type kind struct {
 // table is an open file of rows.
 type table interface {
 	shape() shape
-	// rows is how many rows there are, or about.
+	// rows returns how many rows there are, or a guess.
 	rows() int64
 	// parts adds the segments that are known, and gives how many parts read can take at once.
 	parts(u *unit, in *input) (int, error)

@@ -9,7 +9,7 @@ import (
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
-// unit is files of frames that are sorted and answered together.
+// unit is a number of files of frames that are sorted and answered together.
 type unit struct {
 	j      *job
 	budget *scratch.Budget
@@ -40,7 +40,7 @@ func (j *job) newUnit() (*unit, error) {
 	return u, err
 }
 
-// scratch is the unit's one file of what does not fit into memory.
+// scratch returns the unit's one scratch file, and makes it at first.
 func (u *unit) scratch() (*scratch.File, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -93,7 +93,7 @@ type lane struct {
 	held    int64
 }
 
-// firstRecords are what a lane has room for at first.
+// firstRecords is how many records a lane has room for at first.
 const firstRecords = 1 << 14
 
 func (u *unit) newLane(ctx context.Context) *lane {
@@ -144,7 +144,7 @@ func (l *lane) sort() []pile.Record {
 	return sorted
 }
 
-// end gives the sorter what the lane still holds.
+// end gives the sorter the records that the lane still holds.
 func (l *lane) end() {
 	if sorted := l.sort(); len(sorted) > 0 {
 		l.u.keep(pile.Run{Records: sorted})
@@ -159,8 +159,8 @@ func (u *unit) keep(r pile.Run) {
 	u.mu.Unlock()
 }
 
-// spread is the answers of a unit by row, where they do not fit into memory: pages of (row, answer) by bucket, a bucket
-// being consecutive segments.
+// spread keeps the answers of a unit by row in scratch, where they do not fit into memory: pages of (row, answer) by bucket.
+// A bucket is consecutive segments.
 type spread struct {
 	buckets []bucketRows
 	of      []int32  // bucket by segment
