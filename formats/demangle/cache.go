@@ -18,7 +18,7 @@ const (
 // Cache remembers what Name answers. It is safe for concurrent use.
 //
 // Each shard has two generations. When the young one has used half of the
-// shard's bytes it becomes the old one, and the old one goes: what was asked
+// shard's bytes it becomes the old one, and the old one goes: a name asked
 // for since then has been copied to the young one, so names in use stay.
 type Cache struct {
 	seed   maphash.Seed

@@ -1,17 +1,17 @@
 // Package demangle turns linkage names into what the source calls them: C++
 // of the Itanium ABI and Rust (both manglings), in the words of LLVM's
-// demangler, and Swift in those of Apple's. Names of other languages, those of
+// demangler, and Swift in the words of Apple's. Names of other languages, also of
 // Objective-C among them, and names that are not mangled come back unchanged.
 //
 // The grammar of C++ and Rust is a library's, but for nearly all of C++: that is
 // package demangle/cxx, for speed. Swift is package demangle/swift. This
-// package chooses what is a mangled name and who reads it, bounds what one name
+// package recognizes mangled names, chooses their reader, bounds the work that one name
 // may cost, and remembers.
 //
 // Invariants:
 //   - any string is accepted, and no string makes it panic;
 //   - a name costs at most MaxBytes of output and, on input made to be slow,
-//     some tenths of a second; one that would cost more comes back unchanged;
+//     some tenths of a second; a more costly name comes back unchanged;
 //   - the result depends on the name alone.
 package demangle
 
@@ -27,7 +27,7 @@ import (
 )
 
 const (
-	// MaxMangledBytes bounds what is demangled: the library's time grows with
+	// MaxMangledBytes bounds the names that are demangled: the library's time grows with
 	// the square of nesting. The longest names of real objects have 30 KiB.
 	MaxMangledBytes = 32 << 10
 	// MaxBytes bounds the result: by substitutions 100 bytes stand for
@@ -100,7 +100,7 @@ func (d *Demangler) name(linkage string, simplified bool) string {
 		return err
 	})
 	if err != nil {
-		return linkage // not a mangled name after all, or one that the library has no answer to
+		return linkage // not a mangled name after all, or the library has no answer to it
 	}
 	return out
 }
@@ -201,7 +201,7 @@ func strip(linkage string) (mangled string, isSwift bool) {
 }
 
 // costly reports whether a name may nest entities in entities ("Z"), or types
-// in types without anything between ("PPP…"), so deep that it is an attack.
+// in types without anything between ("PPP…"), so deep that only an attack has them.
 // Letters of identifiers count too: to skip identifiers is to trust the
 // lengths that the name gives.
 func costly(mangled string) bool {

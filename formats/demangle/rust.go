@@ -8,7 +8,7 @@ import (
 )
 
 // legacyRust reads a name of Rust's first mangling: a nested name of the
-// Itanium ABI whose last part is "h" and 16 hex digits. Written here because
+// Itanium ABI with a last part of "h" and 16 hex digits. Written here because
 // the library drops underscores that belong to the name ("_open"). The hash is
 // left out; a suffix behind the name is kept, as for clones of C++.
 func legacyRust(mangled string) (string, bool) {

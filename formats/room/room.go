@@ -8,7 +8,7 @@ import "context"
 
 type key struct{}
 
-// With returns a context whose Take calls take with the number of bytes. take must be safe for the goroutines that share
+// With returns a context. Its Take calls take with the number of bytes. take must be safe for the goroutines that share
 // the context; its error ends the work of the caller.
 func With(ctx context.Context, take func(bytes int64) error) context.Context {
 	return context.WithValue(ctx, key{}, take)

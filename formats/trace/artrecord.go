@@ -120,7 +120,7 @@ func (a *art) counted(what string) ([]byte, error) {
 	return a.take(int(u16(b)), what)
 }
 
-// whose is a thread, mostly the one of the record before.
+// thread is mostly the one of the record before.
 func (a *art) whose(id uint16) (*artThread, error) {
 	if a.last != nil && a.last.id == id {
 		return a.last, nil
@@ -138,7 +138,7 @@ func (a *art) whose(id uint16) (*artThread, error) {
 	return t, nil
 }
 
-// action enters or leaves a method, whose name slot may be.
+// action enters or leaves a method. slot may be its name's.
 func (a *art) action(id uint16, method uint32, slot *methodSlot, at, cpu uint32, from int64) error {
 	t, err := a.whose(id)
 	if err != nil {

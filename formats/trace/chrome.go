@@ -10,7 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/internal/json"
 )
 
-// Traces of Chrome's trace viewer: JSON, an array of events, or an object whose traceEvents is one.
+// Traces of Chrome's trace viewer: JSON, an array of events, or an object with such an array in traceEvents.
 
 func isChrome(head []byte) bool {
 	b := bytes.TrimLeft(head, "\ufeff \t\r\n")
@@ -181,7 +181,7 @@ func (c *chrome) plain() (taken bool, err error) {
 	return taken, err
 }
 
-// value takes a whole value out of the input and shows it, valid during the call. What is longer than
+// value takes a whole value out of the input and shows it, valid during the call. A value longer than
 // MaxLineBytes is passed over.
 func (c *chrome) value(show func(v []byte)) error {
 	want := max(c.in.Buffered(), 1)

@@ -2,7 +2,7 @@ package trace
 
 import "math"
 
-// emitAll pushes what was read, track by track.
+// emitAll pushes the events, track by track.
 func (c *chrome) emitAll() error {
 	for _, t := range c.list {
 		for _, o := range t.open {

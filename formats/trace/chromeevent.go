@@ -8,7 +8,7 @@ import (
 	"github.com/symlake/symlake/formats/internal/json"
 )
 
-// chromeEvent is an event; its parts are those of the text.
+// chromeEvent is an event; its parts lie in the text.
 type chromeEvent struct {
 	name     []byte
 	phase    byte
@@ -106,7 +106,7 @@ func integer(v []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// micros reads a number of microseconds as nanoseconds, what is less cut off.
+// micros reads a number of microseconds as nanoseconds, and cuts off the rest.
 func micros(v []byte) (int64, bool) {
 	if len(v) > 0 && v[0] == '"' {
 		v = bytes.Trim(v, `"`)

@@ -54,7 +54,7 @@ const (
 	unclosed = math.MaxInt64
 )
 
-// leave ends what was begun last on a thread.
+// leave ends the last open call on a thread.
 func (c *chrome) leave(t *chromeTrack, at int64) error {
 	if t.deep > 0 {
 		t.deep--
@@ -133,7 +133,7 @@ func (c *chrome) whose(e *chromeEvent) chromeID {
 	return c.thread
 }
 
-// id is a number for the id of a thread or process; those that are no
+// id is a number for the id of a thread or process; ids that are no
 // numbers get one above all that a system gives.
 func (c *chrome) id(v []byte) int64 {
 	if len(v) == 0 {

@@ -13,7 +13,7 @@ type Long struct {
 // a threshold, in the longest such call of the level above. Of several that
 // are equally long it is the first.
 //
-// Memory is that of the open calls and of the long ones in them.
+// Memory holds the open calls and the long ones in them.
 type Jank struct {
 	threshold, from, to int64
 	threads             []*jankThread // by Track.Index; nil: no thread

@@ -41,7 +41,7 @@ func (m *methodIDs) get(method uint32) int32 {
 	return m.place(method).next - 1
 }
 
-// set enters the ID of a method's name, in place of the one that it had.
+// set enters the ID of a method's name, in place of its earlier one.
 func (m *methodIDs) set(method uint32, id int32) {
 	if 2*m.count >= len(m.slots) {
 		m.grow()

@@ -20,7 +20,7 @@ type Arg struct{ Key, Value string }
 type Label struct {
 	Text    string   // as shown
 	Or      []string // other methods that it may be as well
-	Inlined []string // what was inlined into it at its line, innermost first
+	Inlined []string // the methods inlined into it at its line, innermost first
 	File    string   // of the source; "": not known
 	Line    uint32   // there; 0: not known
 }
@@ -37,7 +37,7 @@ type Method struct {
 }
 
 // Method takes the name apart: "[TYPE ]CLASS.METHOD", then nothing, the types it takes in brackets, or a file and line
-// in brackets. ok is false for what is no method.
+// in brackets. ok is false if n is no method.
 func (n *Name) Method() (m Method, ok bool) {
 	if n.Plain {
 		return m, false

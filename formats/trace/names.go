@@ -7,7 +7,7 @@ import (
 
 // names interns the names of one trace. A trace names some hundred thousand
 // methods in an order that no cache foresees, so a name is found by two looks at memory: at its
-// slot, and at its text. What is said about it lies elsewhere.
+// slot, and at its text. Its facts lie elsewhere.
 type names struct {
 	seed   maphash.Seed
 	slots  []nameSlot // open addressing: a power of two, three of four taken at most
@@ -28,7 +28,7 @@ type nameSlot struct {
 }
 
 const (
-	// textBytes are allocated at once for keys; what is longer than an eighth of it has a text of its own.
+	// textBytes are allocated at once for keys; a key longer than an eighth of it has a text of its own.
 	textBits  = 16
 	textBytes = 1 << textBits
 	slabNames = 256
@@ -42,7 +42,7 @@ func (n *names) hash(key []byte) uint32 {
 	return uint32(maphash.Bytes(n.seed, key))
 }
 
-// Who looks for many names does so in three steps, each for all of them: memory is waited for once then, not by name. near
+// A search for many names takes three steps, each for all of them: it waits for memory once then, not by name. near
 // looks where a hash's slots begin.
 func (n *names) near(hash uint32) uint32 {
 	if len(n.slots) == 0 {
@@ -141,7 +141,7 @@ func (n *names) keep(key []byte) (at uint32, text string) {
 		n.texts = append(n.texts, "")
 	}
 	n.last.Write(key)
-	n.texts[n.filled] = n.last.String() // it has room: what was there does not move
+	n.texts[n.filled] = n.last.String() // it has room: earlier entries do not move
 	return uint32(n.filled<<textBits | from), n.texts[n.filled][from:]
 }
 

@@ -43,7 +43,7 @@ func isCall(b []byte) bool {
 
 const pop = "POP"
 
-// stamped cuts a line into its time and what is behind the colon, which is not empty.
+// stamped cuts a line into its time and the text behind the colon, which is not empty.
 func stamped(b []byte) (at int64, rest []byte, ok bool) {
 	var n uint64
 	i := 0
@@ -60,7 +60,7 @@ func stamped(b []byte) (at int64, rest []byte, ok bool) {
 	return int64(n), b[i+1:], true
 }
 
-// nanoscope reads the lines of one thread, then what is beside them.
+// nanoscope reads the lines of one thread, then the files beside them.
 func (r *reader) nanoscope() error {
 	t, err := r.thread(0, Track{TID: r.o.PID, Name: "main"})
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *reader) nanoscope() error {
 			}
 		}
 	}
-	if err := r.closeAll(); err != nil { // what is beside it may go on for longer
+	if err := r.closeAll(); err != nil { // the files beside it may go on for longer
 		return err
 	}
 	if err := r.timer(t); err != nil {
@@ -111,7 +111,7 @@ type nanoStep struct {
 	hash     uint32
 	name     int32 // ID, -1: not known yet
 	slot     nameSlot
-	near     uint32 // of what was read only to have it at hand
+	near     uint32 // of lines read only to have them at hand
 }
 
 type nanoKind uint8

@@ -56,7 +56,7 @@
 //     first one is in [Report].FirstBad; an error means that nothing more could be
 //     read: what came before has been emitted, and closed;
 //   - names are interned: one *Name a name, with a dense ID, until a Forget;
-//   - memory is bounded, whatever the input's size: [MaxNames] names of together
+//   - memory is bounded, for any size of input: [MaxNames] names of together
 //     [MaxNameBytes], [MaxThreads], [MaxDepth] open calls a thread. Events of Chrome, which
 //     must be sorted, go to the caller's scratch above [SortBytes]: numbers only, no names.
 package trace
@@ -97,7 +97,7 @@ var grammars = [...]grammar{
 	{"nanoscope", isNanoscope, (*reader).nanoscope},
 }
 
-// Read pushes the events of a trace, and of what is beside it. emit's error
+// Read pushes the events of a trace, and of the files beside it. emit's error
 // comes back unchanged, as ctx's does; a *formats.Error says why reading
 // ended early. The report is there in any case; its Format is "" if this is no
 // trace, and then nothing was emitted.

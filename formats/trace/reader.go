@@ -18,7 +18,7 @@ const bufferBytes = MaxLineBytes
 type reader struct {
 	ctx  context.Context
 	in   *bufio.Reader
-	at   int64 // offset of what is next in in
+	at   int64 // offset of the next byte in in
 	o    Options
 	emit func(*Event) error
 
@@ -34,7 +34,7 @@ type reader struct {
 	report  Report
 }
 
-// thread is a track of calls and what is open on it.
+// thread is a track of calls and its open calls.
 type thread struct {
 	track  *Track
 	open   []call
@@ -42,7 +42,7 @@ type thread struct {
 	last   int64
 	cpu    int64
 	inside map[uint64]int // how often a method is open, by its id in the trace; nil: not needed lately
-	calm   int            // so many more exits of what was entered last, and inside is dropped
+	calm   int            // so many more exits of the method entered last, and inside is dropped
 }
 
 // call is an open call.
@@ -50,7 +50,7 @@ type call struct {
 	id uint64 // of the method in the trace, if exits name it
 }
 
-// corrupt is the error for what is at offset at.
+// corrupt is the error for damage at offset at.
 func (r *reader) wrong(at int64, err error, want string) *formats.Error {
 	return &formats.Error{Format: r.report.Format, Offset: at, Want: want, Err: err}
 }
@@ -157,7 +157,7 @@ func (r *reader) end(t *thread, at int64) error {
 	return r.pop(t, at, false)
 }
 
-// leave leaves a method by its id, and what was entered since and not left.
+// leave leaves a method by its id, and all methods entered since and not left.
 func (r *reader) leave(t *thread, at int64, id uint64) error {
 	at = r.moment(t, at)
 	if t.deep > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/symlake/symlake/formats"
 )
 
-// SortBytes is the memory for records at hand, unless Options say else; what is more goes to scratch in sorted
+// SortBytes is the memory for records at hand, unless Options say else; more records go to scratch in sorted
 // runs.
 const SortBytes = 24 << 20
 
@@ -64,7 +64,7 @@ func (s *sorter) add(r record) error {
 	return nil
 }
 
-// sort orders the records at hand: by track, then roughly by time, then what is near each other exactly. Who traces many
+// sort orders the records at hand: by track, then roughly by time, then neighbors exactly. Tracers of many
 // calls writes them nearly in order of time, which parts them evenly.
 func (s *sorter) sort() {
 	tracks := int32(0)

@@ -16,7 +16,7 @@ var states7 = [...]string{
 	"WaitingForGcThreadFlip", "Starting", "Native", "Suspended",
 }
 
-// statesNow are those of Android 13 and later.
+// statesNow are the states of Android 13 and later.
 var statesNow = [...]string{
 	"Terminated", "Runnable", "TimedWaiting", "Sleeping", "Blocked", "Waiting",
 	"WaitingForLockInflation", "WaitingForTaskProcessor",
@@ -76,7 +76,7 @@ func (s *states) enter(at int64, state uint64) (err error) {
 	return r.emit(&r.event)
 }
 
-// close ends the open state at the end of the trace, whose last time is last.
+// close ends the open state at the end of the trace, at its last time last.
 func (s *states) close(last int64) error { return s.end(max(last, s.last), true) }
 
 func (s *states) end(at int64, unclosed bool) error {

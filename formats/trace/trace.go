@@ -27,10 +27,10 @@ type Kind uint8
 const (
 	NewTrack Kind = iota + 1 // the track comes first here; its parent came before
 	Begin                    // Name is entered
-	End                      // what was entered last is left
+	End                      // the method entered last is left
 	Instant                  // Name happened
 	Count                    // Value of a counter from here on
-	Forget                   // IDs of names begin again at 0; what is open stays open
+	Forget                   // IDs of names begin again at 0; open calls stay open
 )
 
 // Event is one step of a trace. It is valid during the call; Track and Name stay.
@@ -79,7 +79,7 @@ type Track struct {
 	CPU     bool // its events carry CPU time
 }
 
-// Scratch is a file without a name: what is written can be read again.
+// Scratch is a file without a name: written bytes can be read again.
 type Scratch interface {
 	io.Writer
 	io.ReaderAt
@@ -90,7 +90,7 @@ type Scratch interface {
 type Options struct {
 	Name string // of the file, for the process where the trace names none
 	PID  int64  // of the process where the trace names none; 0: 1
-	// Beside opens the file whose name is the trace's with the suffix behind
+	// Beside opens the file with the trace's name and the suffix behind
 	// it or, if replace, in place of its extension; nil, nil: there is none. nil: nothing is beside it.
 	Beside func(suffix string, replace bool) (io.ReadCloser, error)
 	// Scratch makes one; nil: a trace that needs it is ErrLimit.
@@ -99,14 +99,14 @@ type Options struct {
 	SortBytes int
 }
 
-// Report is what was met.
+// Report counts the contents of a trace.
 type Report struct {
 	Format   string
 	Slices   uint64 // begun
-	Orphans  uint64 // exits of what was not entered, dropped
+	Orphans  uint64 // exits of methods that were not entered, dropped
 	Lost     uint64 // calls closed because one around them was left
 	Unclosed uint64 // open at the end
-	Backward uint64 // events whose time was moved to the one before
+	Backward uint64 // events moved to the time of the one before
 	TooDeep  uint64 // calls dropped for MaxDepth
 	Clipped  uint64 // calls that outlived the one around them
 	Passed   uint64 // events of kinds that are not shown

@@ -17,7 +17,7 @@ func (r *reader) template(x ref, tag bool) ref {
 	return r.withList(node{kind: kTemplate, a: x}, from)
 }
 
-// arguments opens template arguments, or those of a pack. Tagged ones are what template parameters stand for from
+// arguments opens template arguments, or the arguments of a pack. Template parameters stand for tagged ones from
 // there on, also in those behind them.
 func (r *reader) arguments(tag bool) bool {
 	if !r.enter() {

@@ -4,7 +4,7 @@
 // template parameter. In what it answers it says what LLVM's demangler says; of
 // all else it says that it does not know. The caller then asks a demangler that
 // reads the whole grammar. Only names that GCC wrote before it followed the ABI
-// ("srSt"), those with template parameters of a local function, and those whose
+// ("srSt"), names with template parameters of a local function, and names whose
 // constraints speak of parameters to come, are answered here and not there.
 //
 // Invariants:
@@ -56,7 +56,7 @@ func (d *Demangler) Append(to []byte, mangled string, max int) ([]byte, bool) {
 	return p.out, true
 }
 
-// takesSuffix reports whether a name may be that of a clone: data is not.
+// takesSuffix reports whether a name may belong to a clone: data has none.
 func (r *reader) takesSuffix(x ref) bool {
 	k := r.nodes[x].kind
 	return k == kEncoding || k == kConstrained || k == kSpecial

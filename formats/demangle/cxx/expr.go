@@ -158,7 +158,7 @@ func (r *reader) operation(op operator) ref {
 	return r.push(n)
 }
 
-// expressions reads those that end a node.
+// expressions reads the expressions that end a node.
 func (r *reader) expressions(n node) ref {
 	from := len(r.open)
 	for !r.accept('E') {
@@ -311,7 +311,7 @@ func (r *reader) simple() ref {
 	return x
 }
 
-// constraint reads what is required of template arguments.
+// constraint reads a requirement on template arguments.
 func (r *reader) constraint() ref {
 	r.pos++
 	naming := r.naming

@@ -1,13 +1,13 @@
 package cxx
 
-// scope is whose template parameters are known.
+// scope is the part of the name with known template parameters.
 type scope struct {
 	first          int
 	listed         bool
 	whose, declare int32
 }
 
-// apart begins something whose template parameters are its own. rejoin ends it.
+// apart begins a part with template parameters of its own. rejoin ends it.
 func (r *reader) apart() (outer scope) {
 	outer = scope{r.first, r.listed, r.whose, r.declare}
 	r.first, r.declare = len(r.params), 0
@@ -20,7 +20,7 @@ func (r *reader) rejoin(outer scope) {
 	r.whose, r.declare = outer.whose, outer.declare
 }
 
-// another makes the template parameters those of another template, which has arguments if it is listed.
+// another switches to the template parameters of another template, which has arguments if it is listed.
 func (r *reader) another(listed bool) {
 	r.last++
 	r.params, r.listed, r.whose = r.params[:r.first], listed, r.last
@@ -37,7 +37,7 @@ func (r *reader) localName(about *named, tag bool) ref {
 		return r.give()
 	}
 	var around scope
-	if !tag { // else none are known yet, and those of the inner name are the encoding's
+	if !tag { // else none are known yet, and the inner name has the encoding's
 		around = r.apart()
 	}
 	nested := r.peek() == 'N' || r.peek() == 'Z'
@@ -65,7 +65,7 @@ func (r *reader) localName(about *named, tag bool) ref {
 	return r.push(node{kind: kQualified, a: outer, b: inner})
 }
 
-// closure reads a lambda. Where no template parameters are known, those of its own parameters are "auto".
+// closure reads a lambda. Where no template parameters are known, its own parameters have the type "auto".
 func (r *reader) closure() ref {
 	r.pos += 2
 	lambda := r.lambda

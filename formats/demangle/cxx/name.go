@@ -5,7 +5,7 @@ import "strings"
 // named is what a name says of the function it names.
 type named struct {
 	template bool
-	structor bool // a constructor or destructor, whose type has no result
+	structor bool // a constructor or destructor: its type has no result
 	behind   string
 }
 
@@ -46,7 +46,7 @@ func (r *reader) ordinary() ref {
 	return x
 }
 
-// signature reads what is behind the name of a function or of data.
+// signature reads the part behind the name of a function or of data.
 func (r *reader) signature(name ref, about *named) ref {
 	if r.ended() {
 		if about.behind != "" {
@@ -133,7 +133,7 @@ func (r *reader) offset() bool {
 }
 
 // fullName reads a name with what it is in. In the name of an encoding the
-// last template arguments are those that its parameters mean.
+// its parameters mean the last template arguments.
 func (r *reader) fullName(about *named, tag bool) ref {
 	if !r.enter() {
 		return 0
@@ -305,7 +305,7 @@ func (r *reader) structor(x ref, about *named, tag bool) ref {
 		return r.give()
 	}
 	about.structor = true
-	if inherited && r.fullName(new(named), tag) == 0 { // whose constructor it is
+	if inherited && r.fullName(new(named), tag) == 0 { // the class of the constructor
 		return r.give()
 	}
 	if c == 'C' {

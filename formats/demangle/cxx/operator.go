@@ -50,7 +50,7 @@ type operator struct {
 	level level
 }
 
-// operators are those that functions are named after.
+// operators are the operators that functions are named after.
 var operators = map[[2]byte]operator{
 	{'a', 'N'}: {"&=", binary, assignment}, {'a', 'S'}: {"=", binary, assignment},
 	{'a', 'a'}: {"&&", binary, logicAnd}, {'a', 'd'}: {"&", prefix, unary}, {'a', 'n'}: {"&", binary, bitAnd},

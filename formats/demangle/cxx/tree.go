@@ -60,7 +60,7 @@ const (
 	kEncoding    // b a(list), and text behind
 	kConstrained // a requires b
 	kExtended    // a text
-	kLater       // template parameter number at of template n, whose arguments were not read where it stands
+	kLater       // template parameter number at of template n, before the arguments of that were read
 )
 
 // twoParts reports whether a part may be written around another one.
@@ -71,7 +71,7 @@ type node struct {
 	text  string
 	a, b  ref
 	at, n int32 // the list, or as the kind says
-	// Where it stands in what is written, once it is.
+	// Its place in the written name, once it is there.
 	from, to int32
 	kind     kind
 	level    level // of an expression
@@ -87,12 +87,12 @@ type reader struct {
 	subst   []ref
 	ofLocal struct{ from, to int } // substitutions that came in the signature of a local function with template arguments
 	params  []ref                  // what template parameters stand for, of the open encodings
-	first   int                    // where those of the innermost encoding begin
+	first   int                    // where the innermost encoding's begin
 	listed  bool                   // it has template arguments, perhaps none
 	whose   int32                  // number of the template that params are of
 	last    int32                  // the highest of these numbers so far
-	tag     bool                   // the template arguments that are open are those of params
-	declare int32                  // number of the template that a declaration of a parameter is open of; 0: none, below 0: not that of params
+	tag     bool                   // the open template arguments belong to params
+	declare int32                  // number of the template that a declaration of a parameter is open of; 0: none, below 0: not the one of params
 	lambda  bool                   // the parameters of a lambda are open that stands where there are none
 	naming  bool                   // a constraint is open: its template parameters are not what they stand for
 	cast    bool                   // the type of a conversion is open
@@ -110,7 +110,7 @@ func (r *reader) reset(in string) {
 	r.depth, r.unknown = 0, false
 }
 
-// give ends the name: it is not of the common part, or no name. What is open then stays so until the next name.
+// give ends the name: it is not of the common part, or no name. Open nodes then stay open until the next name.
 func (r *reader) give() ref {
 	r.unknown = true
 	return 0
@@ -124,7 +124,7 @@ func (r *reader) push(n node) ref {
 	return ref(len(r.nodes) - 1)
 }
 
-// withList makes a node with a list: what was opened from there on.
+// withList makes a node with a list: the nodes opened from there on.
 func (r *reader) withList(n node, from int) ref {
 	n.at, n.n = int32(len(r.lists)), int32(len(r.open)-from)
 	r.lists = append(r.lists, r.open[from:]...)

@@ -149,7 +149,7 @@ func (r *reader) anyType() ref {
 		case s == 0 || r.peek() != 'I':
 			return s
 		case r.cast:
-			return r.give() // whose arguments they are depends on what is behind
+			return r.give() // the text behind them tells their owner
 		}
 		return r.remember(r.template(s, false))
 	case 'N', 'Z', '1', '2', '3', '4', '5', '6', '7', '8', '9':
@@ -287,7 +287,7 @@ func (r *reader) param() ref {
 	switch known := r.params[r.first:]; {
 	case r.naming && r.accept('_'):
 		return r.name(r.in[at : r.pos-1])
-	case !r.accept('_') || r.cast: // that of a conversion may stand behind it
+	case !r.accept('_') || r.cast: // a conversion's may stand behind it
 		return r.give()
 	case r.declare < 0 || r.declare > 0 && n >= len(known):
 		return r.push(node{kind: kLater, at: int32(n), n: r.declare})

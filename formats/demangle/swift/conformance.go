@@ -82,7 +82,7 @@ func (p *parser) concreteConformance() ref {
 }
 
 // conformanceIndex reads which requirement of a protocol a conformance is; 1
-// says that it is not known, 0 is no index.
+// marks it as unknown, 0 is no index.
 func (p *parser) conformanceIndex() ref {
 	switch n := p.ordinal(); {
 	case n <= 0:

@@ -208,7 +208,7 @@ func (p *parser) expansion() ref {
 	return p.some(k, context, attached, macro, number, file)
 }
 
-// annotation reads what is said of a function type or of a parameter.
+// annotation reads an annotation of a function type or of a parameter.
 func (p *parser) annotation() ref {
 	switch p.next() {
 	case 'a':

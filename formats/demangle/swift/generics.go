@@ -52,7 +52,7 @@ func (p *parser) signature(counted bool) ref {
 	return p.list(kSignature, parts)
 }
 
-// requirement reads what is asked of a type parameter, or of an associated
+// requirement reads a requirement on a type parameter, or on an associated
 // type of one. The letter says of what, and what.
 func (p *parser) requirement() ref {
 	switch p.next() {

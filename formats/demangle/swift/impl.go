@@ -118,7 +118,7 @@ func (p *parser) implFunction() ref {
 	return p.typed(p.list(kImplFunction, parts))
 }
 
-// implConvention reads whose calling convention the function has, if not
+// implConvention reads the calling convention of the function, if not
 // Swift's.
 func (p *parser) implConvention() (string, bool) {
 	clang := false

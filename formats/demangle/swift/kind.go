@@ -1,6 +1,6 @@
 package swift
 
-// kind says what a node of the tree is. The names are those of Swift's own
+// kind is the kind of a node of the tree. The names come from Swift's own
 // documents. Kinds that are printed and treated alike share one.
 type kind uint16
 

@@ -1,10 +1,10 @@
 package swift
 
 // The manglings before Swift 4 are read from the front: operators before their
-// operands. The rules have the names of those of later manglings, with "old"
+// operands. The rules have the names that later manglings use, with "old"
 // before.
 
-// old reads a whole symbol to a tree; none if it is no such symbol. What is
+// old reads a whole symbol to a tree; none if it is no such symbol. The text
 // left at its end is a suffix.
 func (p *parser) old(name string) ref {
 	p.reset()
@@ -230,7 +230,7 @@ func (p *parser) oldSpecType() ref {
 	return p.list(kSpecParam, parts)
 }
 
-// oldSpecParam reads what was done to a parameter.
+// oldSpecParam reads the change of a parameter.
 func (p *parser) oldSpecParam() ref {
 	s := specParam{kind: kFunctionSpecParam}
 	switch {

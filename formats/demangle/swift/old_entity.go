@@ -274,7 +274,7 @@ func (p *parser) oldAssociatedPath() ref {
 }
 
 // oldSignature reads the parameters of a generic declaration, with their number
-// for each depth, and what is required of them.
+// for each depth, and the requirements on them.
 func (p *parser) oldSignature(k kind) ref {
 	var few [8]ref
 	parts := few[:0]

@@ -63,7 +63,7 @@ func (p *parser) put(r ref) {
 	p.stack = append(p.stack, r)
 }
 
-// popAny takes the top of the stack, whatever it is.
+// popAny takes the top of the stack, of any kind.
 func (p *parser) popAny() ref {
 	n := len(p.stack)
 	if n == 0 {

@@ -125,7 +125,7 @@ func (p *printer) printName(r ref, depth int, e entity, behind bool) {
 	}
 }
 
-// isCall reports whether a type is one that is written as a call.
+// isCall reports whether a type is written as a call.
 func (p *printer) isCall(t ref) bool {
 	for p.nodes[t].kind == kDependentType {
 		t = p.kid(p.kid(t, 1), 0)
@@ -236,7 +236,7 @@ func (p *printer) printFunctionType(labels, r ref, depth int) {
 	p.print(p.kid(r, n-1), depth+1, false)
 }
 
-// printConvention writes whose calling convention a type has, with the type in
+// printConvention writes the calling convention of a type, with the type in
 // C if the mangling has that.
 func (p *printer) printConvention(name string, r ref) {
 	p.put("@convention(" + name)

@@ -1,7 +1,7 @@
 package swift
 
 // printSpecialization writes what a copy of a function was made for; in the
-// simplified form only that it is one, once.
+// simplified form only the word, once.
 func (p *printer) printSpecialization(r ref, depth int) {
 	if p.simple {
 		if !p.specialized {
@@ -54,7 +54,7 @@ func (p *printer) printSpecialization(r ref, depth int) {
 	p.put("> of ")
 }
 
-// printSpecParam writes what was done to a parameter. Behind all that was done
+// printSpecParam writes the change of a parameter. Behind all changes
 // stand the names and types it was done with.
 func (p *printer) printSpecParam(r ref, depth int) {
 	kids := p.children(r)

@@ -115,7 +115,7 @@ func (p *parser) constrainedRequirements() ref {
 	return p.popSome(kConstrainedRequirements, func(p *parser) ref { return p.popFlag(fRequirement) })
 }
 
-// box reads a box of the compiler's middle: its fields, of which those that
+// box reads a box of the compiler's middle: its fields. The fields that
 // can change are marked as inout.
 func (p *parser) box(generic bool) ref {
 	var sig, arguments ref

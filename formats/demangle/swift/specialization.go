@@ -184,7 +184,7 @@ func (p *parser) specOperands(s *specParam) bool {
 	return true
 }
 
-// specParam reads what was done to one parameter.
+// specParam reads the change of one parameter.
 func (p *parser) specParam(s *specParam) bool {
 	switch p.next() {
 	case 'n':
@@ -240,7 +240,7 @@ func (p *parser) specSet(set uint64, options string) uint64 {
 }
 
 // specConstants reads the constants that a parameter was replaced by: one, or
-// those that a structure is made of.
+// the parameters that a structure is made of.
 func (p *parser) specConstants(s *specParam) bool {
 	for {
 		switch p.next() {

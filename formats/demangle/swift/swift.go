@@ -5,16 +5,16 @@
 // It reads the manglings of Swift 4 and later ("$s", "$S", "_T0", each also
 // behind the underscore of Mach-O, "$e" of Embedded Swift and the file names
 // of macro expansions) and those before ("_T…"). A name is read to a whole tree,
-// then the tree is printed. The grammar is that of Swift's docs/ABI/Mangling.rst;
-// words and spelling are those of Apple's printer, sugar for optionals and
+// then the tree is printed. The grammar follows Swift's docs/ABI/Mangling.rst;
+// words and spelling follow Apple's printer, sugar for optionals and
 // collections left to the simplified form as its library does.
 //
-// The package leaves to others to say what is a Swift name of what is none, and
+// The package leaves to others to tell Swift names from other texts, and
 // to remember results.
 //
 // Invariants:
 //   - any string is accepted, and no string makes it panic;
-//   - a name costs bounded memory, time and output; one that would cost more is
+//   - a name costs bounded memory, time and output; a more costly name is
 //     no name;
 //   - a symbolic reference, which stands for an address in an image, is no name;
 //   - the result depends on the name and the form alone.
@@ -22,7 +22,7 @@ package swift
 
 import "strings"
 
-// Is reports whether a name begins as those of Swift do.
+// Is reports whether a name begins as Swift's names do.
 func Is(name string) bool {
 	return prefix(name) > 0 || strings.HasPrefix(name, "_T")
 }
@@ -35,7 +35,7 @@ type Demangler struct {
 }
 
 // Name gives the form of a mangled name, which has at most max bytes; false if
-// it is no mangled name, or one that goes beyond a bound. The result keeps no
+// it is no mangled name, or goes beyond a bound. The result keeps no
 // reference to the name.
 func (d *Demangler) Name(mangled string, simplified bool, max int) (string, bool) {
 	d.printer = printer{out: d.printer.out[:0], simple: simplified, where: !simplified, max: max, steps: maxSteps,

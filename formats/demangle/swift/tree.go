@@ -55,7 +55,7 @@ func (t *tree) index(k kind, v int) ref {
 	return t.number(k, uint64(v))
 }
 
-// make makes a node of its children, all of which there must be.
+// make makes a node of its children. None may be missing.
 func (t *tree) make(k kind, kids ...ref) ref {
 	for _, kid := range kids {
 		if kid == 0 {
@@ -163,11 +163,11 @@ const (
 	// maxNodes bounds the tree and the stack. The largest real names have some
 	// thousands of nodes.
 	maxNodes = 1 << 18
-	// maxText bounds what is put together from words: 26 letters may stand for
+	// maxText bounds a text put together from words: 26 letters may stand for
 	// words of any length, again and again.
 	maxText = 1 << 20
 	// maxSteps bounds the printing of a name: by substitutions few bytes stand
-	// for very many nodes, of which some print nothing.
+	// for very many nodes. Some of them print nothing.
 	maxSteps = 1 << 18
 	// keepNodes is how much memory a Demangler keeps from name to name. Few
 	// names need more.

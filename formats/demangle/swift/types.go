@@ -62,7 +62,7 @@ func (p *parser) popProtocol() ref {
 	return p.typed(p.make(kProtocol, p.popContext(), name))
 }
 
-// popList takes the elements that one takes each, back to the one that is
+// popList takes the elements that one takes each, back to the element that is
 // marked as the first, to a node of a kind.
 func (p *parser) popList(k kind, one func(*parser) ref) ref {
 	if p.pop(kEmptyList) != 0 {
@@ -181,7 +181,7 @@ func (p *parser) boundGeneric() ref {
 }
 
 // bind gives a declaration its generic arguments: the first list is its own,
-// the next that of what it stands in, if that can have any.
+// the next the level of the node around it, if that can have any.
 func (p *parser) bind(decl ref, lists []ref) ref {
 	context := p.kid(decl, 0)
 	if context == 0 || len(lists) == 0 {

@@ -3,7 +3,7 @@ package dwarf
 import "slices"
 
 // An abbreviation table, compiled. Each abbreviation has two programs: one
-// that skips an entry, and one that reads the attributes this package knows.
+// that skips an entry, and a program that reads the attributes this package knows.
 
 // clone is a copy that takes no more memory than it needs.
 func (t *abbrevs) clone() *abbrevs {
@@ -206,7 +206,7 @@ func (t *abbrevs) attributes(a *abbrev, b []byte, p int, h shape) int {
 	return p
 }
 
-// fix makes the last read program, which is that of a, one of fixed entries.
+// fix makes the last read program, a's, a program of fixed entries.
 func (t *abbrevs) fix(a *abbrev) {
 	kept, at := t.reads[:a.read], uint32(0)
 	for _, st := range t.reads[a.read:] {

@@ -123,10 +123,10 @@ func addressExpression(block []byte, h shape, big bool) (v uint64, form uint8) {
 // wordBytes is what readFixed may read beyond an entry.
 const wordBytes = 8
 
-// lowBytes are the words whose lowest bytes are set, by how many: of 16 bytes none is kept.
+// lowBytes are the words with their lowest bytes set, by how many: of 16 bytes none is kept.
 var lowBytes = [...]uint64{1: 1<<8 - 1, 2: 1<<16 - 1, 3: 1<<24 - 1, 4: 1<<32 - 1, 8: 1<<64 - 1, 16: 0}
 
-// readFixed reads the attributes of a fixed entry. Each is read as a word, of which the upper bytes are then dropped.
+// readFixed reads the attributes of a fixed entry. Each is read as a word, and its upper bytes are then dropped.
 func (t *abbrevs) readFixed(ab *abbrev, b []byte, a *attrs) {
 	a.has = ab.has
 	steps := t.reads[ab.read : ab.read+ab.reads]

@@ -56,8 +56,8 @@ const (
 	atGNUAddrBase    = 0x2133
 )
 
-// Forms. Those of extensions are renumbered to fit a byte when an
-// abbreviation is read; formBad stands for what nobody knows.
+// Forms. Forms of extensions are renumbered to fit a byte when an
+// abbreviation is read; formBad stands for unknown forms.
 const (
 	formAddr          = 0x01
 	formBlock2        = 0x03

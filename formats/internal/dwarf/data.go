@@ -37,7 +37,7 @@ type Data struct {
 	altData                              *Data
 	altID                                string
 	file                                 Ref   // of this Data's entries
-	host                                 *Data // of a Pack: whose split units it holds
+	host                                 *Data // of a Pack: the owner of its split units
 
 	units  []unit
 	parts  []int32        // indices of units that can hold code
@@ -133,7 +133,7 @@ type unit struct {
 	dwoID           uint64 // of skeleton and split units from version 5 on
 	file            Ref    // that its entries are in
 	kind            uint8
-	bad             bool // a version or an address size nobody knows
+	bad             bool // an unknown version or address size
 	shape
 	pieces
 }
@@ -150,8 +150,8 @@ type tableKey struct {
 	shape
 }
 
-// Pack holds split units: those of a .dwo file, of a package of many (.dwp), or
-// those that were left in the object itself.
+// Pack holds split units: of a .dwo file, of a package of many (.dwp), or
+// units that were left in the object itself.
 type Pack struct {
 	d       *Data
 	units   map[uint64]int32 // indices in d.units, by id
@@ -262,7 +262,7 @@ const (
 	textAlt       = 4  // added to the first three: of the dwz file
 	textQualified = 8  // built: the name of an entry of .debug_info in its scopes
 	textPath      = 9  // built: offsets in .debug_line_str, 20 bits each, of three parts
-	textSplitStr  = 10 // .debug_str.dwo of a Pack, whose number stands above the offset
+	textSplitStr  = 10 // .debug_str.dwo of a Pack: its number stands above the offset
 	textSplitInfo = 11 // in an entry of a Pack
 	FirstForeign  = 12 // see above
 

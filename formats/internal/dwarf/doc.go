@@ -4,7 +4,7 @@
 // the millions of entries that describe types and variables none is decoded,
 // they are skipped by a program compiled from their abbreviation.
 //
-// It leaves to others: finding, inflating and relocating sections; what is
+// It leaves to others: finding, inflating and relocating sections; the part
 // code and what a linker threw away; turning trees and rows into ranges.
 //
 // Invariants:
@@ -17,6 +17,6 @@
 //     by the bytes they were read from;
 //   - a reference, loop or not, is followed a fixed number of times;
 //   - damage inside a unit is an [*formats.Error] that wraps
-//     [formats.ErrCorrupt]; what was read before it stands;
+//     [formats.ErrCorrupt]; earlier results stand;
 //   - an error of the input itself comes back as it is.
 package dwarf

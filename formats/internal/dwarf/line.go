@@ -51,7 +51,7 @@ func (r *Reader) Lines(keep func(low, high uint64) bool, repeats bool) (*Lines, 
 	return &l.Lines, nil
 }
 
-// order sorts the sequences and cuts those that overlap.
+// order sorts the sequences and cuts overlapping ones.
 func (l *Lines) order() {
 	s := l.Sequences
 	less := func(a, b Sequence) int {

@@ -11,7 +11,7 @@ func (l *lineReader) reset() {
 	l.header.reset()
 }
 
-// prepare fills the tables, unless they are those of the unit before: all
+// prepare fills the tables, unless the unit before had the same: all
 // units of a compiler have the same.
 func (l *lineReader) prepare() {
 	h := &l.header
@@ -68,7 +68,7 @@ func (l *lineReader) row() error {
 	return nil
 }
 
-// add appends a row. The list is doubled: as append has it, five times as much would be left behind as is used. And append
+// add appends a row. The list is doubled: by append, five times as much would be left behind as used. And append
 // writes to all of the room, which is not in memory before.
 func (l *lineReader) add(r Row) {
 	if len(l.rows) == cap(l.rows) {
@@ -176,7 +176,7 @@ func (l *lineReader) run(b []byte, off uint64, final bool, d *Data, keep func(lo
 			l.addr += number(b[p:p+2], d.big)
 			l.opIndex = 0
 			p += 2
-		default: // flags, and what is not known: its operands are
+		default: // flags, and unknown opcodes: their operands are
 			for n := h.operands[op]; n > 0; n-- {
 				if _, p = uleb(b, p); p < 0 {
 					return 0, errProgram

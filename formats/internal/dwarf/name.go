@@ -9,7 +9,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// String reads a text. It is "" when it is not there, and cut (symbol.CutName) when it is longer than
+// String reads a text. It is "" when it is missing, and cut (symbol.CutName) when it is longer than
 // Limits.NameBytes. It aliases mapped sections unless it is cut.
 func (r *Reader) String(t Text) string {
 	off, d := uint64(t)&offMask, r.home
@@ -95,7 +95,7 @@ const maxHops = 16
 
 // Name is the name of the function that an entry describes, found by way of
 // its abstract origins and specifications: the linkage name, else the
-// qualified name (in languages whose functions have scopes, and as far as
+// qualified name (in languages with scopes of functions, and as far as
 // the scopes are in the unit that is open and have been walked), else the
 // bare one.
 func (r *Reader) Name(ref Ref) (Text, error) {
@@ -116,7 +116,7 @@ func (r *Reader) Name(ref Ref) (Text, error) {
 }
 
 // names follows the origins of an entry. last is the last entry on the way:
-// the declaration, whose scopes are those of the function.
+// the declaration: it has the scopes of the function.
 func (r *Reader) names(ref Ref) (linkage, bare Text, last Ref) {
 	a := &r.named
 	for hop := 0; hop < maxHops && ref != 0; hop++ {
@@ -228,7 +228,7 @@ func (r *Reader) other(d *Data, u *unit) *otherUnit {
 	return o
 }
 
-// qualified is the name of an entry of the open unit behind those of its
+// qualified is the name of an entry of the open unit behind the names of its
 // scopes, outermost first.
 func (r *Reader) qualified(ref Ref) string {
 	var chain []int32

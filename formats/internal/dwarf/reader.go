@@ -8,7 +8,7 @@ import (
 // valid until the next unit, unless it says less.
 type Reader struct {
 	blocks
-	home *Data // whose units it reads
+	home *Data // the owner of its units
 	d    *Data // where the entries are: home, or the file of a split unit
 
 	u    *unit
@@ -32,7 +32,7 @@ type Reader struct {
 	path    []byte
 	charged int   // bytes of lists not yet counted as work
 	damage  error // see Damage
-	named   attrs // of the entry whose name is looked for
+	named   attrs // of the entry that lacks its name
 }
 
 // otherUnit is another unit that an entry of this one refers to.
@@ -51,9 +51,9 @@ type Unit struct {
 	Split *Skeleton
 	// Lines reports whether the unit has a line table.
 	Lines bool
-	// Bytes are those of its entries, if it is whole.
+	// Bytes are the bytes of its entries, if it is whole.
 	Bytes uint64
-	// Scattered reports whether inlined functions may have code besides what they say, which what is
+	// Scattered reports whether inlined functions may have code besides their own ranges, which what is
 	// inlined into them may have: version 2 has no word for code in several pieces. With -gstrict-dwarf gcc then
 	// says the first piece, which may be empty, and clang none.
 	Scattered bool
@@ -75,7 +75,7 @@ func (r *Reader) Close() {
 
 const (
 	// wholeUnit is how large a unit that is not mapped may be to be read as
-	// one piece; windowBytes is what is read of a larger one. The largest
+	// one piece; windowBytes are read of a larger one. The largest
 	// unit of ceph-osd's 381 MB of .debug_info is 14 MB.
 	wholeUnit   = 16 << 20
 	windowBytes = 4 << 20
@@ -106,7 +106,7 @@ func qualifies(lang uint64) bool {
 	return false
 }
 
-// flat reports whether a language is a version of C, in whose types no functions are.
+// flat reports whether a language is a version of C: its types hold no functions.
 func flat(lang uint64) bool {
 	switch lang {
 	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x3e:
@@ -176,7 +176,7 @@ type walk struct {
 	p     int // in buf
 	depth int
 	open  []level
-	quiet int  // the depth whose inlined functions are not reported, -1: none
+	quiet int  // at this depth inlined functions are not reported; -1: none
 	began bool // the entry that Next returned last is the last of open
 	done  bool
 	a     attrs
@@ -197,7 +197,7 @@ func (w *walk) reset() {
 // Entries of ceph-osd nest 60 deep.
 const scopeDepth = 128
 
-// scopes knows what is around the functions whose names need that, without a
+// scopes knows the scopes around the functions with names that need them, without a
 // second pass. Offsets are from the unit's header.
 type scopes struct {
 	stack [scopeDepth]uint32 // by depth: the last entry that the walk has seen there
@@ -212,13 +212,13 @@ type note struct {
 	scope int32 // index in list
 }
 
-// around is the innermost scope of what is inside an entry.
+// around is the innermost scope of the entries inside an entry.
 type around struct {
 	off   uint32 // of the entry, 0: none
 	scope int32
 }
 
-// scopeEntry is an entry that gives a name to what is below it.
+// scopeEntry is an entry that gives its name to the entries below it.
 type scopeEntry struct {
 	off    uint32
 	parent int32 // index, -1: the unit

@@ -56,7 +56,7 @@ type Sequence struct {
 // Lines is the line table of a unit.
 type Lines struct {
 	// Sequences ascend and are disjoint: where two claim an address, the one
-	// that begins first has it, of those that begin together the first in
+	// that begins first has it, of several that begin together the first in
 	// the file.
 	Sequences []Sequence
 	// Broken counts sequences and programs that were dropped.

@@ -38,7 +38,7 @@ type block struct {
 	b    []byte
 }
 
-// blocks reads pieces of sections, keeping the last used ones of what is not
+// blocks reads pieces of sections, keeping the last used ones of sections not
 // mapped: strings, lists of ranges and entries of other units are read in
 // short pieces, many of them near each other.
 type blocks struct {
@@ -47,7 +47,7 @@ type blocks struct {
 	err   error // of an input, kept: it is no damage and must not be counted as such
 }
 
-// peek returns at least min(want, what is left) bytes of s from off, more if
+// peek returns at least min(want, the rest) bytes of s from off, more if
 // they are at hand; none if off is outside. They are valid until the next
 // call.
 func (r *blocks) peek(s *section, off uint64, want int) []byte {
@@ -131,8 +131,8 @@ func (r *blocks) cstring(s *section, off uint64, limit int) (_ string, ok bool) 
 	}
 }
 
-// alias is b as a string without a copy. The bytes are those of a mapped
-// section, which nobody writes; names are most of what a unit yields, and
+// alias is b as a string without a copy. The bytes belong to a mapped
+// section, which no compiler writes; names are most of what a unit yields, and
 // copying them is what the mapping saves.
 func alias(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))

@@ -7,7 +7,7 @@ type class uint8
 
 const (
 	classNone     class = iota // skipped
-	classNote                  // a function without code whose name needs its scopes
+	classNote                  // a function without code, with a name that needs its scopes
 	classFunction              // a function with code
 	classInline                // an inlined function with code
 	classBad                   // a form is unknown: entries of it cannot be skipped
@@ -40,7 +40,7 @@ type readStep struct {
 
 type abbrevs struct {
 	list  []abbrev
-	brief [2]brief         // what skim needs; of units whose names have scopes the second
+	brief [2]brief         // the needs of skim; of units with scoped names the second
 	index map[uint64]int32 // when codes are not 1, 2, 3, …
 	skips []uint32
 	reads []readStep
@@ -168,9 +168,9 @@ func skipOp(form uint8) uint32 {
 
 // brief says of the codes of a table what it takes to skip their entries, code
 // and all: bytes in the upper 24 bits, and how much deeper the next entry is
-// in the lower 8. Those that take more say what there: briefJump of those whose
+// in the lower 8. Steps that take more say what there: briefJump of steps whose
 // children can be skipped with them, the bytes being those before the offset of
-// what follows; briefVary of those that vary, with the start of their skip
+// what follows; briefVary of varying steps, with the start of their skip
 // program; briefNote of functions that are noted. It is small, so that it stays
 // in the fastest cache, and one comparison is all it asks for.
 type brief struct {
@@ -178,7 +178,7 @@ type brief struct {
 	long  []uint32    // by code-0x100
 }
 
-// What is not plain leads out of the levels below skimDepth, which are those that skim moves in. Its last bit is how much
+// Other steps lead out of the levels below skimDepth, in which skim moves. Its last bit is how much
 // deeper the next entry is.
 const (
 	briefShift = 8

@@ -1,7 +1,7 @@
 package dwarf
 
 // skim goes on from buf[p:] past entries that are not reported, up to safe or
-// to one that takes more than it can do. Most entries end here.
+// to an entry that takes more than it can do. Most entries end here.
 func (r *Reader) skim(p, depth, safe int) (int, int) {
 	low := 1 // the level that is not to be left here
 	if n := len(r.walk.open); n > 0 {

@@ -28,7 +28,7 @@ func (r *Reader) skeleton(u *unit, a *attrs) *Skeleton {
 	return s
 }
 
-// Skeletons are those of the object's units that have split units, in the
+// Skeletons are the units of the object that have split units, in the
 // order of the file. It reads the first entry of each unit; what cannot be read
 // is left to the parts to count.
 func (d *Data) Skeletons(ctx context.Context) ([]*Skeleton, error) {
@@ -59,7 +59,7 @@ func (d *Data) Skeletons(ctx context.Context) ([]*Skeleton, error) {
 	return all, nil
 }
 
-// first reads the first entry of a unit, of whose abbreviations it needs no
+// first reads the first entry of a unit. Of the unit's abbreviations it needs no
 // more than one.
 func (r *Reader) first(u *unit, t *abbrevs) (attrs, bool) {
 	code, p := uleb(r.peek(&r.d.info, u.first, 16), 0)
@@ -81,7 +81,7 @@ func (d *Data) Missing() []string {
 
 // OpenPack reads unit headers and, of a package, s.Index. Of s it takes Info,
 // Abbrev, Str, StrOffsets and Rnglists, all ".dwo", besides. host is the object
-// whose split units they are; nil to find out no more than their ids.
+// the owner of the split units; nil to find out no more than their ids.
 func OpenPack(ctx context.Context, host *Data, s Sections, lim *formats.Limits) (*Pack, error) {
 	d := newData(s, lim)
 	for _, at := range []*section{&d.info, &d.abbrev, &d.str, &d.strOffsets, &d.lists5} {
@@ -154,11 +154,11 @@ func (p *Pack) Has(id uint64) bool {
 // or by their number: whoever needs one of them may need the others.
 func (p *Pack) Package() bool { return p.indexed || len(p.units) > 1 }
 
-// IDs are those of all units, ascending.
+// IDs are the ids of all units, ascending.
 func (p *Pack) IDs() []uint64 { return slices.Sorted(maps.Keys(p.units)) }
 
 // Enter goes on with the entries of the open unit where p has them; p.Has of the
-// unit's id. The unit's line table and its addresses stay those of the object.
+// unit's id. The unit keeps the line table and the addresses of the object.
 // Errors are as of Open, and leave nothing to walk. p must outlive the unit.
 func (r *Reader) Enter(p *Pack, id uint64) error {
 	r.walk.done = true

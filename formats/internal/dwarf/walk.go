@@ -19,7 +19,7 @@ func (r *Reader) Ignore() {
 // Next goes on to the next function, inlined function, or end of one. After
 // an error the walk is over: an *formats.Error that wraps ErrCorrupt is
 // damage in the unit, and all that Next reported before it stands. An entry
-// whose ranges cannot be read is reported without any, see Damage.
+// with unreadable ranges is reported without any, see Damage.
 func (r *Reader) Next(e *Entry) (Kind, error) {
 	w := &r.walk
 	if w.done {

@@ -77,7 +77,7 @@ type File struct {
 	sections []native.LazySection // parallel to headers
 }
 
-// Open reads the headers of an ELF file. A file whose section headers are
+// Open reads the headers of an ELF file. A file with section headers that are
 // cut off or overlap nonsense is ErrCorrupt; contents are checked when they
 // are asked for.
 func Open(in *formats.Input) (*File, error) {

@@ -63,7 +63,7 @@ func (f *File) Base() uint64 {
 
 // Code is the executable segments by their size in memory, ascending and
 // disjoint: a debug file has the same ones as its stripped twin, though no
-// bytes of them. Of a relocatable file, and of one that has lost its program
+// bytes of them. Of a relocatable file, and of a file that has lost its program
 // headers, it is the sections with code. Nothing below Base is in it: it has no
 // position.
 func (f *File) Code() ([]native.Span, error) {

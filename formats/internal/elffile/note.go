@@ -13,7 +13,7 @@ import (
 // first few entries, core files have megabytes more.
 const noteBytes = 1 << 20
 
-// Notes calls visit for each note, those of sections first, then those of
+// Notes calls visit for each note, first of sections, then of
 // segments, until it returns false. Names come without their NUL.
 func (f *File) Notes(visit func(name string, kind uint32, desc []byte) bool) error {
 	for i := range f.headers {
@@ -94,7 +94,7 @@ func (f *File) DebugLink() (name string, crc uint32, err error) {
 	return string(b[:n]), f.Order.Uint32(b[at:]), nil
 }
 
-// Supplement ties files to the one that dwz moved entries to which they share.
+// Supplement ties files to the file with their shared entries, which dwz moved there.
 type Supplement struct {
 	Is   bool   // this is that file
 	Name string // of that file, as the others know it

@@ -8,8 +8,8 @@ const (
 	opNone     op = iota
 	opSet         // V
 	opRelative    // V - P, the place's address
-	opAdd         // what is there + V
-	opSub         // what is there - V
+	opAdd         // the stored value + V
+	opSub         // the stored value - V
 	opSet6        // the low 6 bits
 	opAdd6
 	opSub6
@@ -26,7 +26,7 @@ type rule struct {
 
 // ruleOf gives the rule of a machine's relocation type. Only the types that
 // compilers and assemblers write into sections without code are here; offsets
-// into thread-local storage are set like addresses, nobody reads them.
+// into thread-local storage are set like addresses, without a reader.
 func ruleOf(machine uint16, kind uint32) (rule, bool) {
 	switch machine {
 	case machAMD64:

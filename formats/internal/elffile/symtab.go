@@ -119,7 +119,7 @@ func (t *table) at(i int) entry {
 	return e
 }
 
-// address is where a symbol lies; false for one that is not defined here.
+// address returns the place of a symbol; false for a symbol that is not defined here.
 func (t *table) address(e *entry) (uint64, bool) {
 	switch {
 	case e.absolute:
@@ -300,7 +300,7 @@ func (f *File) mapping(name string, e *entry) bool {
 }
 
 // descriptorTable is the .opd of a 64-bit PowerPC file of the first ABI: there
-// a function's symbol names a descriptor, whose first word is the code's address.
+// a function's symbol names a descriptor. Its first word is the code's address.
 type descriptorTable struct {
 	section int
 	addr    uint64

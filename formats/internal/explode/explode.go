@@ -9,19 +9,19 @@
 // Invariants, for each part:
 //   - runs are disjoint from each other; the ranges of a run ascend without
 //     gaps and neighbours differ;
-//   - code that two functions of a unit claim belongs to the one that begins
-//     first, of those that begin together to the first in the file;
+//   - code that two functions of a unit claim belongs to the function that begins
+//     first, of several that begin together to the first in the file;
 //   - inside a function, an inlined function lies within the one it is
-//     inlined into, and of two that claim an address the one that begins
+//     inlined into, and of two that claim an address the function that begins
 //     last, or stands last, has it; in DWARF 2, where one in several pieces may
-//     say only its first, what is inlined into it may lie outside that;
-//   - what does not lie whole in one span of the image's code is not there:
+//     say only its first, functions inlined into it may lie outside that;
+//   - code that does not lie whole in one span of the image's code is left out:
 //     linkers leave functions they threw away at 0, 1, -1 or -2;
 //   - runs depend on the part alone, not on other parts or their order.
 //
 // # Names
 //
-// A function is called by its linkage name. One that has none (in C, or a
+// A function is called by its linkage name. A function that has none (in C, or a
 // closure in C++) is called by its qualified name, where llvm-symbolizer prints
 // the bare one: it says the same, and says where; the linkage name decides
 // wherever there is one, so that answers agree in all else. The outermost
@@ -42,11 +42,11 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Units prepares the explosion of d, whose code lies in img. Both must
+// Units prepares the explosion of d. Its code lies in img. Both must
 // outlive the Exploder and not change.
 func Units(d *dwarf.Data, img *native.Image) *Exploder {
 	x := &Exploder{d: d, img: img, lim: d.Limits()}
-	// Code at 0 is real in a relocatable file, whose symbols begin there too.
+	// Code at 0 is real in a relocatable file: its symbols begin there too.
 	// A linked file that maps its header as code has none.
 	x.zero = len(img.Code) > 0 && img.Code[0].Start == 0 && len(img.Symbols) > 0 && img.Symbols[0].Addr == 0
 	return x
@@ -56,9 +56,9 @@ func Units(d *dwarf.Data, img *native.Image) *Exploder {
 func (x *Exploder) Parts() int { return x.d.Units() }
 
 // Part emits the runs of unit i. A unit that is damaged counts as broken and
-// yields what was read before the damage, and its line table; the error is
-// then nil. Errors are those of ctx, of the input, of limits, and emit's.
-// Quality has all fields but Text and those that ingest fills. Safe for
+// yields the part read before the damage, and its line table; the error is
+// then nil. Errors come from ctx, the input, limits, and emit.
+// Quality has all fields but Text and the ones that ingest fills. Safe for
 // concurrent calls.
 func (x *Exploder) Part(ctx context.Context, i int, emit func(*symbol.Run) error) (symbol.Quality, error) {
 	q := symbol.Quality{Units: 1}

@@ -105,7 +105,7 @@ func (p *part) group(first, end int32) error {
 // fewKeys is how many are better compared than counted.
 const fewKeys = 64
 
-// sort sorts keys by their starts, which have that many bits; those that begin together stay in the order of their
+// sort sorts keys by their starts, which have that many bits; keys with equal starts stay in the order of their
 // indices, in which they all come.
 func (f *flatten) sort(width int) {
 	if len(f.keys) < fewKeys {
@@ -145,7 +145,7 @@ func (p *part) begin(pos *uint64, v interval) error {
 	return nil
 }
 
-// finish emits what was begun, up to limit.
+// finish emits the open range, up to limit.
 func (p *part) finish(pos *uint64, limit uint64) error {
 	f := &p.flatten
 	for len(f.stack) > 0 && *pos < limit {

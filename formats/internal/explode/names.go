@@ -86,7 +86,7 @@ func (p *part) site(file, line, column uint32) (symbol.Site, error) {
 		path, text = []byte(symbol.CutName(string(path))), 0
 	}
 	i := p.strings.path(uint64(text), path)
-	if len(path) > 0 && int(file) < p.x.lim.Files { // a file that is not there may have any number
+	if len(path) > 0 && int(file) < p.x.lim.Files { // a missing file may have any number
 		for len(p.files) <= int(file) {
 			p.files = append(p.files, 0)
 		}

@@ -15,7 +15,7 @@ import (
 // concurrent use.
 type Exploder struct {
 	// Split finds where the entries of a split unit are; nil: they are not
-	// looked for. A nil Pack means that nobody has them: the unit yields its
+	// looked for. A nil Pack means that they are missing: the unit yields its
 	// line table and counts as missing. So does an error that rejects, which is
 	// noted as a warning. done is called when the unit has been read. Set it
 	// before the first part; it is called from several goroutines.
@@ -69,7 +69,7 @@ func damaged(err error) bool {
 // node is a function, or a function inlined into its parent.
 type node struct {
 	parent, root int32 // indices in tree.nodes; root is the outermost
-	first, count int32 // its intervals; none: of a scattered unit, and what is inside has some
+	first, count int32 // its intervals; none: of a scattered unit, and nodes inside have some
 	depth        int32
 	name         uint32 // string index, once part.name has run
 	scope        int32  // in the run of stamp
@@ -79,7 +79,7 @@ type node struct {
 	line, column uint32
 }
 
-// interval is code of a node, inside that of its parent; of its root where the
+// interval is code of a node, inside its parent's; of its root where the
 // unit is scattered.
 type interval struct {
 	native.Span
@@ -110,7 +110,7 @@ type flatten struct {
 	order []int32    // the same, for groups that do not fit keys
 	stack []interval // begun: the last one has the code
 	own   []native.Span
-	clip  bool // emit only what is in own
+	clip  bool // emit only code in own
 }
 
 // lines is the unit's line table with a position in it: code is mostly asked
@@ -121,7 +121,7 @@ type lines struct {
 	rows  []dwarf.Row
 	row   int
 
-	place dwarf.Place // the last one that was looked up
+	place dwarf.Place // the last one looked up
 	site  symbol.Site
 	known bool
 }
@@ -155,14 +155,14 @@ type texts struct {
 	asked   []asked
 }
 
-// asked is an entry whose name is looked up, and in the end its index.
+// asked is an entry with a name to be looked up, and in the end its index.
 type asked struct {
 	origin dwarf.Ref
 	text   dwarf.Text
 	name   uint32
 }
 
-// pending marks numbers in asked among those of strings.
+// pending marks numbers in asked among the numbers of strings.
 const pending = 1 << 31
 
 // run is the run that is being built: a contiguous piece of one outermost

@@ -9,7 +9,7 @@ func (r *run) reset() {
 	r.root, r.stamp, r.next = -1, 1, 0
 }
 
-// end emits what was built.
+// end emits the run.
 func (r *run) end(p *part) error {
 	if len(r.out.Ranges) > 0 {
 		r.out.Rank, r.out.Strings, r.out.Table = symbol.RankDWARF, p.strings.list, p.strings.id
@@ -25,7 +25,7 @@ func (r *run) end(p *part) error {
 	return nil
 }
 
-// begin begins a run whose only scope is f, for code of no function.
+// begin begins a run with the only scope f, for code of no function.
 func (r *run) begin(p *part, f uint32) error {
 	if err := r.end(p); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (r *run) begin(p *part, f uint32) error {
 	return nil
 }
 
-// enter makes the node, whose code goes on at low, the scope of what is added
+// enter makes the node, with code that goes on at low, the scope of ranges added
 // next. A new run begins where the code does not go on or another function
 // begins.
 func (r *run) enter(p *part, low uint64, node int32) error {

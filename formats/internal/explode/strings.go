@@ -29,7 +29,7 @@ func (s *texts) begin() {
 	s.byText = map[string]uint32{}
 }
 
-// add is the index of a string with that key, of which copied bytes are not
+// add returns the index of a string with that key. copied bytes of it are not
 // the object's.
 func (s *texts) add(key uint64, text string, copied int) uint32 {
 	if i := s.known(key); i != 0 {

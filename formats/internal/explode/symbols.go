@@ -24,7 +24,7 @@ func firstAt(syms []native.Symbol, addr uint64) int {
 const enclosing = 16
 
 // covering is the symbol that covers addr, -1 if none does, and where that
-// ends to be so: the one that begins last, of those that begin together the
+// ends to be so: the symbol that begins last, of several that begin together the
 // first in the list.
 func (x *Exploder) covering(addr uint64) (i int, end uint64) {
 	syms := x.img.Symbols
@@ -54,7 +54,7 @@ func (x *Exploder) covering(addr uint64) (i int, end uint64) {
 	return found, end
 }
 
-// outermost is the index of the name of an outermost function, whose code at
+// outermost is the index of the name of an outermost function. Its code at
 // low belongs to one of its pieces. It also notes the file that the symbol
 // table names for the piece.
 func (p *part) outermost(n *node, low uint64) uint32 {
@@ -102,13 +102,13 @@ func unscoped(name string) string {
 
 // refines reports whether a symbol's name spells the function name more
 // exactly: the same with a suffix that a compiler adds to clones and parts, a
-// constructor or destructor of which DWARF does not say the kind, or the
+// constructor or destructor without a kind in DWARF, or the
 // mangled form of a name that is not, Crystal's too.
 func refines(sym, name string) bool {
 	if name == "" {
 		return true
 	}
-	// A number stands for the name in what was built from bitcode; the symbol
+	// A number stands for the name in a file built from bitcode; the symbol
 	// may still have it, or has a number of its own, which decides as a name would.
 	if strings.HasPrefix(name, "__hidden#") {
 		return true
@@ -145,7 +145,7 @@ func refines(sym, name string) bool {
 }
 
 // crystal reports whether a symbol is how Crystal mangles a method of that name, "*Owner#name<Arguments>:Result" or
-// "*Owner::name", or a proc, all of which DWARF calls "->". DWARF has no more of a method than its name.
+// "*Owner::name", or a proc. DWARF calls all of them "->". DWARF has no more of a method than its name.
 func crystal(sym, name string) bool {
 	if sym[0] == '~' {
 		return name == "->" && strings.HasPrefix(sym, "~proc")
@@ -178,7 +178,7 @@ func common(sym, name string) int {
 	return n
 }
 
-// operator reports whether a name of C++ is that of an operator or a conversion, a template's too:
+// operator reports whether a name of C++ names an operator or a conversion, a template's too:
 // "operator<< <char>", "A::operator()<B::C>", "operator bool".
 func operator(name string) bool {
 	const word = "operator"

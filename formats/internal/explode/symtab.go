@@ -8,7 +8,7 @@ import (
 // Symbols emits the runs of the symbol tables alone, a run for each piece of
 // code that a symbol covers, ranks one after the other. The file of a range
 // is what the table says, without a line. Symbols of one rank that overlap
-// are cut: the one that begins last has the code, of those that begin
+// are cut: the symbol that begins last has the code, of several that begin
 // together the first in the list. emit's error comes back unchanged.
 func Symbols(img *native.Image, emit func(*symbol.Run) error) error {
 	s := symtab{img: img, emit: emit, files: map[string]uint32{}, run: symbol.Run{
@@ -26,8 +26,8 @@ func Symbols(img *native.Image, emit func(*symbol.Run) error) error {
 	return nil
 }
 
-// tableStrings is how many strings a table has before the next one is begun. Nearly every name is that of one run: all
-// of them in one table would be a copy of those of the symbols.
+// tableStrings is how many strings a table has before the next one is begun. Nearly every name occurs in one run: all
+// of them in one table would be a copy of the symbols' strings.
 const tableStrings = 1024
 
 // symtab sweeps the symbols of one rank.
@@ -40,7 +40,7 @@ type symtab struct {
 	pos   uint64
 }
 
-// covering is a symbol whose code goes up to end.
+// covering is a symbol with code up to end.
 type covering struct {
 	end        uint64
 	sym        *native.Symbol
@@ -109,7 +109,7 @@ func (s *symtab) add(text string) uint32 {
 	return uint32(len(s.run.Strings) - 1)
 }
 
-// finish emits what was begun, up to limit.
+// finish emits the open range, up to limit.
 func (s *symtab) finish(limit uint64) error {
 	for len(s.stack) > 0 && s.pos < limit {
 		top := &s.stack[len(s.stack)-1]

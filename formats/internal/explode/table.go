@@ -31,7 +31,7 @@ func (t *table) use(n int) {
 		t.slots = make([]slot, n)
 	}
 	t.slots = t.slots[:n]
-	clear(t.slots) // also of what is new: the kernel maps a page twice that is read before it is written
+	clear(t.slots) // also of new pages: the kernel maps a page twice that is read before it is written
 	t.shift = uint8(32 - bits.Len(uint(n-1)))
 }
 

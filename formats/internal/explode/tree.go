@@ -7,7 +7,7 @@ import (
 )
 
 // groupIntervals bounds the intervals of one group, 24 MiB of them, and its
-// nodes; what is inlined beyond that counts as code of what is around it.
+// nodes; functions inlined beyond that count as code of the function around them.
 const groupIntervals = 1 << 20
 
 func (t *tree) reset() {
@@ -36,7 +36,7 @@ func (t *tree) piece(node int32, addr uint64) native.Span {
 	return all[i].Span
 }
 
-// reserve makes room for what a unit of so many bytes has, should what is left of other units be far too little: to make lists
+// reserve makes room for the lists of a unit of so many bytes, should the room of other units be far too little: to make lists
 // longer takes as much memory again. Room that stays empty is never in memory.
 func (t *tree) reserve(bytes uint64) {
 	n := int(min(bytes/bytesPerNode, mostNodes))
@@ -56,7 +56,7 @@ const (
 	mostNodes = flushNodes + flushNodes/4
 )
 
-// add appends a node whose intervals are t.ranges.
+// add appends a node with the intervals t.ranges.
 func (t *tree) add(n node) int32 {
 	i := int32(len(t.nodes))
 	n.first, n.count = int32(len(t.intervals)), int32(len(t.ranges))
@@ -103,7 +103,7 @@ func clip(to []native.Span, s native.Span, around []interval) []native.Span {
 	return to
 }
 
-// normal sorts spans and joins those that overlap or touch.
+// normal sorts spans and joins overlapping and touching ones.
 func normal(s []native.Span) []native.Span {
 	sorted := true
 	for i := 1; i < len(s); i++ {

@@ -35,7 +35,7 @@ func (f *File) DebugMap(ctx context.Context) ([]ObjectFile, error) {
 	code := native.Image{Code: f.Code()}
 	var all []ObjectFile
 	var cur *ObjectFile
-	open := -1 // the function whose size is still to come
+	open := -1 // the function that waits for its size
 	for i := range t.n {
 		if i&0xffff == 0 {
 			if err := ctx.Err(); err != nil {

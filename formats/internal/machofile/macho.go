@@ -155,7 +155,7 @@ func machoMagic(b []byte) (order native.ByteOrder, wide, ok bool) {
 	return false, false, false
 }
 
-// Open reads the load commands of an image. One whose commands are cut
+// Open reads the load commands of an image. An image with commands that are cut
 // off or lead outside is ErrCorrupt; contents are checked when they are asked for.
 func Open(in *formats.Input) (*File, error) {
 	f := &File{Source: native.Source{In: in, Format: "macho"}}

@@ -79,7 +79,7 @@ func (t *nlists) at(i int) nlist {
 // function reports whether an entry may be a function's symbol, which no entry of a debug map is.
 func (e *nlist) function() bool { return e.kind&nStab == 0 && e.kind&nType == nSect }
 
-// survey tells how many entries may be symbols of functions, nearly all of which are, and whether the table is that of
+// survey tells how many entries may be symbols of functions (nearly all of them are), and whether the table belongs to
 // a snapshot of Dart.
 func (t *nlists) survey() (functions int, dart bool) {
 	var code [256]bool // by the number that entries have for a section
@@ -99,13 +99,13 @@ func (t *nlists) survey() (functions int, dart bool) {
 	return functions, dart
 }
 
-// redacted is the name of what was removed from a system library.
+// redacted is the name of symbols removed from a system library.
 const redacted = "<redacted>"
 
 // Symbols are the function symbols: of the symbol table, without the
 // underscore that all compilers but Dart's put before each name; of the debug map, where the
 // table has none at an address; of the export trie if there are no others.
-// Their order is that of (*ELF).Symbols. A symbol ends where the next one
+// Their order is the one of (*ELF).Symbols. A symbol ends where the next one
 // begins, or a function without one, which the list of function starts tells.
 func (f *File) Symbols(ctx context.Context) ([]native.Symbol, error) {
 	code := native.Image{Code: f.Code()}
@@ -163,7 +163,7 @@ func (f *File) Symbols(ctx context.Context) ([]native.Symbol, error) {
 	return named(native.Settle(all), starts), nil
 }
 
-// addMissing adds those of more at whose addresses all has none.
+// addMissing adds the symbols of more at addresses without one in all.
 func addMissing(all, more []native.Symbol) []native.Symbol {
 	if len(more) == 0 {
 		return all
@@ -180,7 +180,7 @@ func addMissing(all, more []native.Symbol) []native.Symbol {
 	return all
 }
 
-// named ends each symbol where the next one begins, its section ends or starts tell of a function, then drops those whose
+// named ends each symbol where the next one begins, its section ends or starts tell of a function, then drops symbols whose
 // names were removed: they only bound the others.
 func named(all []native.Symbol, starts []uint64) []native.Symbol {
 	next := uint64(math.MaxUint64) // address of the symbol behind

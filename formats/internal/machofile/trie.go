@@ -10,7 +10,7 @@ import (
 
 const exportTrie = "export trie"
 
-// exported are the functions of the export trie: a tree whose edges spell
+// exported returns the functions of the export trie: a tree with edges that spell
 // names. Each node is read once, however often it is referred to; sound tries
 // are trees.
 func (f *File) exported(code *native.Image) ([]native.Symbol, error) {

@@ -34,7 +34,7 @@ func (id *Identity) Claim(text string) {
 	}
 }
 
-// Artifact is the artifact of that identity whose addresses, less base, end
+// Artifact is the artifact of that identity. Its addresses, less base, end
 // at end.
 func (id *Identity) Artifact(kind symbol.Kind, arch string, base, end uint64) symbol.Artifact {
 	return symbol.Artifact{

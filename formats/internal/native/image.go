@@ -47,7 +47,7 @@ type Image struct {
 	Base    uint64   // the image base, see DESIGN "Words"
 	Code    []Span   // executable segments (ET_REL: sections), ascending, disjoint, by their size in memory
 	Symbols []Symbol // ascending by Addr, then by preference: the first at an address is the best name
-	Thumb   bool     // an odd address of a function is that of Thumb code, one byte below it
+	Thumb   bool     // an odd address of a function means Thumb code, one byte below it
 }
 
 // TextBytes is how many bytes the code spans hold.
@@ -76,7 +76,7 @@ func (m *Image) Span(addr uint64) (Span, bool) {
 	return m.Code[lo], true
 }
 
-// Disjoint sorts spans, joins those that overlap and drops what lies below base.
+// Disjoint sorts spans, joins overlapping ones and drops the parts below base.
 func Disjoint(spans []Span, base uint64) []Span {
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	out := spans[:0]

@@ -2,7 +2,7 @@ package native
 
 import "encoding/binary"
 
-// ByteOrder is that of a file: true is big endian. Unlike a binary.ByteOrder it is no interface, whose every call
+// ByteOrder is the byte order of a file: true is big endian. Unlike a binary.ByteOrder it is no interface: every call of one
 // is an indirect one.
 type ByteOrder bool
 

@@ -9,7 +9,7 @@ import (
 // Section is a section as its readers want it. It is safe for concurrent use.
 type Section struct {
 	Name string // as asked for: ".debug_info" also where the file says ".zdebug_info"
-	Addr uint64 // unslid; 0 for what is not loaded
+	Addr uint64 // unslid; 0 for a section that is not loaded
 	Size uint64 // of In
 	// In is the section's contents, inflated and (relocatable files) relocated;
 	// of size 0 when the file holds no bytes for it.
@@ -30,7 +30,7 @@ func (s *Section) Bytes() ([]byte, error) {
 	return s.bytes, s.err
 }
 
-// errInterrupted is the error of a section whose first reading a panic ended (a mapped file was cut
+// errInterrupted is the error of a section after a panic ended its first reading (a mapped file was cut
 // short): a second reader must not take the empty result for a good one.
 var errInterrupted = &formats.Error{Format: "native", Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
 

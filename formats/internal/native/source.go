@@ -21,7 +21,7 @@ type Source struct {
 // BigEndian reports the byte order.
 func (f *Source) BigEndian() bool { return bool(f.Order) }
 
-// View reads n bytes of the file; its error says what was wanted.
+// View reads n bytes of the file; its error names the place.
 func (f *Source) View(section string, off uint64, n int64, want string) ([]byte, error) {
 	if off > uint64(f.In.Size) || n < 0 || n > f.In.Size-int64(off) {
 		return nil, f.Corrupt(section, off, want)
@@ -67,7 +67,7 @@ func (f *Source) fault(err error, section string, off uint64, want string) error
 	return &formats.Error{Format: f.Format, Section: section, Offset: int64(off), Want: want, Err: err}
 }
 
-// Fields reads integers of a structure whose size has been checked.
+// Fields reads integers of a structure of checked size.
 type Fields struct {
 	B     []byte
 	Order ByteOrder

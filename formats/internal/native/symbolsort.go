@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Settle sorts symbols as Symbols documents, and drops those of .dynsym that
+// Settle sorts symbols as Symbols documents, and drops symbols of .dynsym that
 // say nothing new.
 func Settle(all []Symbol) []Symbol {
 	sortSymbols(all)
@@ -49,7 +49,7 @@ func (s *Symbol) Bound(end uint64) {
 }
 
 // sortSymbols sorts by address, rank, falling size and falling place in the
-// table. Symbols are large: what is sorted is a number of each, and each is moved once.
+// table. Symbols are large: a number of each is sorted, and each is moved once.
 func sortSymbols(all []Symbol) {
 	if len(all) < 2 {
 		return
@@ -97,8 +97,8 @@ func prefer(a, b *Symbol) int {
 	return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(b.own(), a.own()))
 }
 
-// sortKeys sorts by the bits from shift on, what is equal stays as it was, and gives the result, which may be in other
-// memory: a byte after the other, from the lowest one on, and only those that are not the same in all.
+// sortKeys sorts by the bits from shift on, is stable, and returns the result, which may be in other
+// memory: a byte after the other, from the lowest one on, and only bytes that differ.
 func sortKeys(keys []uint64, shift int) []uint64 {
 	differ := uint64(0)
 	for _, k := range keys {

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// MemoryBytes: what is made readable up to this size stays in memory; what
+	// MemoryBytes: a part made readable up to this size stays in memory; what
 	// is larger is the caller's Spool to place.
 	MemoryBytes = 16 << 20
-	// packedRatio: what is larger than plainBytes after inflating cannot have
+	// packedRatio: a section larger than plainBytes after inflating cannot have
 	// been packed further than so. Real debug sections stay below 40 to 1; a
 	// bomb needs the 1,032 to 1 of deflate or the 32,768 to 1 of zstd.
 	packedRatio = 512
@@ -49,7 +49,7 @@ func (f *Source) Check(p Packing, stored *formats.Input) error {
 	return nil
 }
 
-// Zdebug reads the header that stands before what was packed in the older
+// Zdebug reads the header before a section packed in the older
 // way; packing.codec is "" where some linker kept the name of what it left as it is.
 func (f *Source) Zdebug(stored *formats.Input) (Packing, error) {
 	p := Packing{Size: uint64(stored.Size)}
@@ -95,7 +95,7 @@ func (f *Source) Unpack(p Packing, stored *formats.Input) (r io.Reader, closer f
 }
 
 // Hold makes size bytes of r readable at random: in memory, or where the
-// caller's Spool puts what is large.
+// caller's Spool puts large parts.
 func (f *Source) Hold(name string, size int64, r io.Reader) (*formats.Input, error) {
 	if size > MemoryBytes {
 		in, err := f.In.Spool(name, size, r)

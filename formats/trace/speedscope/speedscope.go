@@ -2,10 +2,10 @@
 // viewer: an evented profile for each thread, and for its states and locks.
 // Counters and moments have no place in it.
 //
-// A profile's events stand together in the file, in a trace those of all
+// A profile's events stand together in the file, in a trace the events of all
 // threads are mixed: they are kept as numbers, 8 MiB of them in memory, the
 // rest in the caller's scratch. Frames stand before the profiles in the file and are written
-// as they come; what is remembered of each is a hash, which tells that it has come before. There are at most
+// as they come; a hash of each is remembered, which tells that it has come before. There are at most
 // [MaxFrames]; what has other names is called [Rest].
 package speedscope
 
@@ -77,7 +77,7 @@ func New(w io.Writer, scratch func() (trace.Scratch, error)) *Writer {
 	out := bufio.NewWriterSize(w, 256<<10)
 	fmt.Fprintf(out, `{"$schema":%q,"exporter":"symlake","shared":{"frames":[`, schema)
 	encode := json.NewEncoder(out)
-	encode.SetEscapeHTML(false) // for those who read it: methods are called <init>
+	encode.SetEscapeHTML(false) // for readers: methods are called <init>
 	return &Writer{out: out, encode: encode, scratch: scratch, frames: map[[16]byte]int32{}}
 }
 
