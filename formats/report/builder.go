@@ -26,7 +26,7 @@ type Builder struct {
 	arch    string // as the header says
 	thread  Thread // as announced: the name of the next one
 	fresh   bool   // the next frame begins a thread
-	running int    // frames of the current thread, also of those that were handed out
+	running int    // frames of the current thread, also in reports that were handed out
 	depth   int    // frames of the thread before: the next one is made for as many
 	gap     bool   // an empty line stands behind the last frame
 
@@ -47,7 +47,8 @@ func (b *Builder) Form() *Form { return b.form }
 // Frames returns how many frames the report has so far.
 func (b *Builder) Frames() int { return b.frames }
 
-// Running returns how many lines of frames the current thread has, with those that were handed out.
+// Running returns how many lines of frames the current thread has, also in reports
+// that were handed out.
 func (b *Builder) Running() int { return b.running }
 
 // InDump reports whether a header has begun a dump of several threads.
@@ -123,7 +124,7 @@ type Stepper struct {
 	back bool // addresses are return addresses
 }
 
-// Step returns v without what is no address, moved back into the call if v is a return address.
+// Step returns v without the bits that are no address, moved back into the call if v is a return address.
 func (s Stepper) Step(v uint64) uint64 {
 	v = Strip(s.arch, v)
 	if s.back {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Matching takes time in proportion to the instructions of an expression and the bytes of a line, whatever they say. An
+// Matching takes time in proportion to the instructions of an expression and the bytes of a line. An
 // instruction on a byte is a step.
 const (
 	maxExpressionBytes = 4 << 10
@@ -19,7 +19,7 @@ const (
 	maxLineSteps = 1 << 22
 )
 
-// ErrExpression ends a Split whose expression took more steps than Options.Steps.
+// ErrExpression ends a Split if the expression took more steps than Options.Steps.
 var ErrExpression = errors.New("the expression takes too much time on this text: make it shorter, or send less text at once")
 
 // Expression reads lines as a user describes them, in the manner of ProGuard
@@ -31,7 +31,7 @@ var ErrExpression = errors.New("the expression takes too much time on this text:
 //	%S  both, as in "Main.java:12"          %t  a type
 //	%a  types, parted by commas
 //
-// stand for what is retraced, and "\%" for the sign itself. The first class
+// stand for the parts that are retraced, and "\%" for the sign itself. The first class
 // that takes part in a match is the line's. The syntax is RE2's: it has no
 // look-around and no references back, which Java's has; \s is Java's.
 type Expression struct {

@@ -6,7 +6,7 @@ type Found struct {
 	// Number is the frame's place in its thread, as the line says it; -1: the line does not say it. A
 	// frame 0 behind others begins a thread or a report.
 	Number int
-	// Room is the memory to ask for, in bytes, beside that of the text.
+	// Room is the memory to ask for, in bytes, beside the text's.
 	Room  int
 	Place Place // unless the dialect adds its frames itself
 }

@@ -27,7 +27,7 @@ func jsonBegins(b []byte) bool {
 
 // followJSON hears a value to its closing bracket. What can be no JSON ends
 // it at once, so that text which happens to begin with a bracket is not kept; so does an
-// object where none can stand, which is the next value behind one that was cut.
+// object where none can stand, which is the next value behind a value that was cut.
 func followJSON() Follower {
 	depth, quoted, escaped := 0, false, false
 	var last byte // that was no space
@@ -144,7 +144,7 @@ func (w *jsonEnvelope) value(depth int) (within bool) {
 		w.Array(func(int) { within = w.value(depth+1) || within })
 	case c == '{':
 		from := w.Pos
-		member := "" // the last one that is known
+		member := "" // the last known one
 		w.Object(func(key string) {
 			if w.knows(key) {
 				member = key
@@ -160,7 +160,7 @@ func (w *jsonEnvelope) value(depth int) (within bool) {
 	return within
 }
 
-// add takes a report that begins at from; those of other formats than the first remain text.
+// add takes a report that begins at from; reports of other forms than the first remain text.
 func (w *jsonEnvelope) add(s *Report, from int) bool {
 	if s == nil {
 		return false

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// School is a tradition of retracing: what is kept, how it is printed.
+// School is a tradition of retracing: the lines that it keeps, and how it prints them.
 type School uint8
 
 // The schools.
 const (
-	// Own is R8's, bettered where R8 is known to miss: the class of an exception whose
-	// message has a ": ", a second class name in such a line, the source file of a part
+	// Own is R8's, bettered where R8 is known to miss: the class of an exception with a
+	// ": " in its message, a second class name in such a line, the source file of a part
 	// of a Kotlin multi-file class.
 	Own  School = iota
 	R8          // byte for byte what R8's retrace prints
@@ -35,14 +35,14 @@ var schoolNames = [...]string{Own: "", R8: "r8", List: "list"}
 type ManagedOptions struct {
 	School  School
 	Verbose bool // print what a method returns and takes
-	// All looks for class names in every line, as R8's retrace does: for text of which a
-	// mapping is known. Without it only lines near frames are looked at.
+	// All looks for class names in every line, as R8's retrace does: for text with a
+	// known mapping. Without it only lines near frames are looked at.
 	All bool
 	// Line reads lines in place of the package's grammar; nil: the grammar.
 	Line *Expression
 }
 
-// Managed is a line of Java or Kotlin: a frame, or one that only names classes.
+// Managed is a line of Java or Kotlin: a frame, or a line that only names classes.
 type Managed struct {
 	Class  string // as printed, without module and class loader; "": an expression's line without one
 	Method string // "": the line names classes only
@@ -51,7 +51,7 @@ type Managed struct {
 	Line   int    // -1: not printed, or no number
 	Thrown string // the class that the line says was thrown; "": none
 	// Types are further types that the line names: classes behind Class, what a method takes or
-	// returns. Arrays keep their brackets. Who retraces the line fills in their Original.
+	// returns. Arrays keep their brackets. The retracer fills in their Original.
 	Types []Type
 
 	Lined  bool // the line has a place for a number, if an empty one

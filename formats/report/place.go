@@ -103,7 +103,7 @@ func (p *Place) names(file string) []string {
 	return names[:n:n]
 }
 
-// Nowhere is the load address of an image whose load address is not known.
+// Nowhere is the load address of an image without a known one.
 const Nowhere = ^uint64(0)
 
 // Counter reads "pc HEX" at p of a line, and sets Tail behind it.

@@ -12,19 +12,16 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Print writes s with its answers, [thread][frame], in the manner of
-// ndk-stack: below a frame's line, for each function of its inline chain,
-// innermost first, a line with the function and one with FILE:LINE:COLUMN, as
-// llvm-symbolizer prints them ("??" is what is not known). The frame's own
-// line stays as it was, so what was reported stands beside what was found;
-// what a log puts before the line stands before the answer's lines too.
+// Print writes s with its answers, [thread][frame], as ndk-stack does. Below a frame's line it writes, for
+// each function of the inline chain, innermost first, a line with the function and a line with
+// FILE:LINE:COLUMN. Both are as llvm-symbolizer prints them; "??" means unknown. The frame's own line stays
+// unchanged. The prefix of a log stands before the answer's lines too.
 //
-// A frame without an answer, or with one that is not Found, is only its line.
-// Answers may be short or nil.
+// Print writes only the line of a frame without an answer, or with a status other than Found. Answers may be
+// short or nil.
 //
-// Words with an original name are written by that.
-//
-// Formats with a manner of their own are printed in that.
+// Words are written by their original name, if they have one. Forms with a Print of their own are printed by
+// it.
 func Print(w io.Writer, s *Report, answers [][]symbol.Answer) error {
 	out := bufio.NewWriter(w)
 	s = s.renamed()
@@ -66,8 +63,8 @@ func printBelow(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 	out.Write(s.Text[done:])
 }
 
-// writeAnswer writes an answer's lines, each beginning with a line end like
-// that of the frame's line, so that a last line without one stays so.
+// writeAnswer writes an answer's lines. Each begins with the line end of the frame's line, so that a last line
+// without a line end stays so.
 func writeAnswer(out *bufio.Writer, text []byte, f *Frame, chain []symbol.Frame) {
 	before := text[bytes.LastIndexByte(text[:f.Span[0]], '\n')+1 : f.Span[0]]
 	var room [64]byte
@@ -99,6 +96,7 @@ func writeAnswer(out *bufio.Writer, text []byte, f *Frame, chain []symbol.Frame)
 	}
 }
 
+// FunctionName returns the name of a function for people, "??" if it is not known.
 func FunctionName(f *symbol.Frame) string {
 	switch {
 	case f.Function != "":

@@ -6,9 +6,9 @@
 // Invariants:
 //   - [Split] hands out every byte it reads, once and in order; [Print] without
 //     answers writes them back unchanged, line ends included. Reports that are no text
-//     (tombstone.pb, minidumps) are the exception: what is handed out is a rendering;
+//     (tombstone.pb, minidumps) are the exception: Split hands out a rendering;
 //   - memory is one stack: at most MaxFrames frames and about MaxTextBytes of
-//     text, or one document of MaxDocumentBytes, whatever the input's size;
+//     text, or one document of MaxDocumentBytes, however long the input is;
 //   - what a frame reported stays in Frame.Raw; only Frame.At is stepped and
 //     stripped of tags;
 //   - no input is an error: a line that is no frame is text.
@@ -23,8 +23,8 @@ import (
 
 // What bounds a stack and a line.
 const (
-	// MaxFrames ends a stack: what follows is the next one, of the same
-	// format. Stack overflows print some thousands of frames, no unwinder
+	// MaxFrames ends a report: the frames behind it are the next one, of the same
+	// form. Stack overflows print some thousands of frames, no unwinder
 	// prints more than 10,000 of them.
 	MaxFrames = 10_000
 	// MaxTextBytes ends a stack that already has frames: a tombstone's memory
@@ -35,7 +35,7 @@ const (
 	MaxLineBytes = scan.MaxLineBytes
 	// MaxDocumentBytes bounds a report that is read as a whole, because its
 	// frames refer to a list elsewhere in it. Crash reports of Apple's systems
-	// have up to some megabytes. What is longer is cut, or read as lines.
+	// have up to some megabytes. Longer reports are cut, or read as lines.
 	MaxDocumentBytes = 32 << 20
 	// MaxDocumentFrames is how many frames of a document are frames; the rest is text.
 	MaxDocumentFrames = 1 << 17
@@ -73,8 +73,8 @@ type Frame struct {
 	At        symbol.Where
 	// Or is the same place said in other ways, best first, for an artifact that cannot tell At.
 	Or       []symbol.Where
-	Deferred bool     // the code is that of a Dart program's deferred loading unit
-	Program  string   // build of a Dart program, whose map of names counts for all its units; "": not said
+	Deferred bool     // the code lies in a deferred loading unit of a Dart program
+	Program  string   // build of a Dart program; its map of names counts for all units; "": not said
 	Raw      uint64   // as reported
 	Script   *Script  // a frame of JavaScript
 	Managed  *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
@@ -154,9 +154,9 @@ const textBytes = 64 << 10
 const mostAhead = 4 << 10
 
 // Word is a name in the text around frames that Dart's compiler may have
-// replaced: that of an exception's class, or of what its message speaks of.
+// replaced: an exception's class, or a name in its message.
 type Word struct {
 	Span     [2]int // in Report.Text
 	Name     string // as printed
-	Original string // "": as printed. Who knows the names fills it in; Print writes it
+	Original string // "": as printed. The owner of the map of names fills it in; Print writes it
 }

@@ -14,7 +14,7 @@ import (
 
 // Split reads r to its end and hands out the reports that dialects find in it, and the text around
 // them, in order: the Texts one after the other are the input. A report ends where the next one
-// begins, or where it meets a bound of the package. What is handed out belongs to emit.
+// begins, or where it meets a bound of the package. The reports belong to emit.
 //
 // Where several dialects know a line, the first of them reads it.
 //
@@ -87,7 +87,7 @@ type splitter struct {
 
 	documents []Document // of all dialects
 	document  *Document  // being collected
-	kind      int        // its place in documents; or that of the last one
+	kind      int        // its place in documents; or the place of the last one
 	barred    int        // documents before that place do not begin here
 	follow    Follower
 	held      []byte // of the document, so far
@@ -165,7 +165,7 @@ func (s *splitter) ends(l *Line) bool {
 	return false
 }
 
-// text keeps b, whose first whole bytes are no line end, and hands out first what would grow too long with it.
+// text keeps b, whose first whole bytes are no line end, and hands out the report first if it would grow too long.
 func (s *splitter) text(b []byte, whole int) error {
 	most := textBytes
 	if s.frames > 0 {
@@ -293,9 +293,9 @@ func (s *splitter) flush() error {
 }
 
 // inDocument gives b, and plain, which is b without the marks before it, to the document that is
-// being collected, or to one that begins with it; taken is false if there is none.
+// being collected, or to a document that begins with it; taken is false if there is none.
 func (s *splitter) inDocument(b, plain []byte, begins bool) (taken bool, err error) {
-	for s.document != nil { // one of a later kind may be found in what was none
+	for s.document != nil { // a document of a later kind may begin within
 		switch e := s.follow(plain); {
 		case e == EndsHere:
 			s.held = append(s.held, b...)

@@ -33,7 +33,7 @@ func Step(arch string, addr uint64) uint64 {
 	return addr - back
 }
 
-// Strip removes what is no address from a pointer: on arm64 the tag in the
+// Strip removes the bits that are no address from a pointer: on arm64 the tag in the
 // top byte and the pointer authentication code below it. User space lies
 // below 2^48; bit 55 marks the kernel's half, where only the tag is undone
 // because its size is not known.
@@ -47,8 +47,8 @@ func Strip(arch string, addr uint64) uint64 {
 	return addr & (1<<48 - 1)
 }
 
-// Arch gives the word of symbol.Artifact for an Android ABI; "" for one that
-// we do not know.
+// Arch gives the word of symbol.Artifact for an Android ABI; "" for an unknown
+// one.
 func Arch(abi string) string {
 	switch abi {
 	case "arm64", "arm64-v8a", "arm64e", "aarch64":

@@ -1,3 +1,5 @@
+// Package jsontext walks JSON in a text, and replaces members of objects in it. Every byte keeps its place, so
+// that the rest of the text stays unchanged.
 package jsontext
 
 import (
@@ -11,9 +13,8 @@ import (
 	"github.com/symlake/symlake/formats/internal/scan"
 )
 
-// Reader walks JSON without building anything: what is of interest in a
-// report is a small part of it, and where that stands matters. After a fault
-// bad is set and everything yields nothing.
+// Reader walks JSON without building anything: a report needs a small part of it, and its place. After a fault
+// Failed is set, and every method returns nothing.
 type Reader struct {
 	Bytes  []byte
 	Pos    int
@@ -33,6 +34,7 @@ func (j *Reader) Peek() byte {
 	return 0
 }
 
+// Take passes c, and fails if another byte stands at hand.
 func (j *Reader) Take(c byte) bool {
 	if j.Failed || j.Peek() != c {
 		j.Failed = true
@@ -62,6 +64,7 @@ func (j *Reader) Array(visit func(i int)) {
 	})
 }
 
+// Composite calls each for the members or elements between open and end. Any other value is skipped.
 func (j *Reader) Composite(open, end byte, each func()) {
 	if j.Peek() != open {
 		j.Skip()
@@ -124,7 +127,7 @@ func (j *Reader) Skip() {
 	}
 }
 
-// Broken reports whether the text is no JSON. What is cut is read as far as it goes.
+// Broken reports whether the text is no JSON. A text that was cut is read as far as it goes.
 func (j *Reader) Broken() bool { return j.Failed && j.Pos < len(j.Bytes) }
 
 // word passes a number, true, false or null.
@@ -176,7 +179,7 @@ func (j *Reader) Text() string {
 	return s
 }
 
-// Number is the number at hand, or the one that a string spells, 0x… too.
+// Number is the number at hand, or the number that a string spells, 0x… too.
 func (j *Reader) Number() uint64 {
 	var s string
 	switch j.Peek() {
@@ -230,6 +233,7 @@ func Members(object []byte, gone ...string) (members [][]byte) {
 	return members
 }
 
+// WriteMember writes a member with a string: "key": "value".
 func WriteMember(out *bufio.Writer, key, value string) {
 	out.WriteString(`"` + key + `": "` + Quote(value) + `"`)
 }

@@ -19,7 +19,7 @@ func Base(path []byte) []byte { return path[bytes.LastIndexByte(path, '/')+1:] }
 // TrimEnd returns a line without its line end. It aliases b.
 func TrimEnd(b []byte) []byte { return bytes.TrimRight(b, "\r\n") }
 
-// LineEnd returns the line end of the line whose text ends at end: "\n" or "\r\n".
+// LineEnd returns the line end of the line with its text's end at end: "\n" or "\r\n".
 func LineEnd(text []byte, end int) string {
 	if bytes.HasPrefix(bytes.TrimLeft(text[end:], " \t"), []byte("\r\n")) {
 		return "\r\n"

@@ -2,8 +2,8 @@ package scan
 
 import "bytes"
 
-// QuoteMarks is the length of the marks, and of the space before and between them, that a mail
-// or a page puts before the lines of what it quotes: "> ", ">> ", "> > "; 0 if there are none.
+// QuoteMarks returns the length of the marks that a mail or a page puts before each line of a
+// quotation, with the space before and between them: "> ", ">> ", "> > "; 0 if there are none.
 func QuoteMarks(b []byte) int {
 	for p := SkipSpace(b, 0); p < len(b) && b[p] == '>'; p = SkipSpace(b, p+1) {
 		if p+1 == len(b) || b[p+1] != '>' && !bytes.HasPrefix(b[p+1:], []byte(" >")) {
@@ -13,7 +13,8 @@ func QuoteMarks(b []byte) int {
 	return 0
 }
 
-// LineMarks is quoteBytes with what writers of logs put before each line of a document:
+// LineMarks returns the length of the marks of QuoteMarks, with the stamp that a log puts before each
+// line of a document:
 //
 //	2025-02-03T10:11:12.3456789Z message                          services that build, and that run containers
 //	2025-02-03 10:11:12.345678+0100 game[4242:93120] message      NSLog
@@ -46,8 +47,9 @@ func LineMarks(b []byte) int {
 	return p + stamp + end + 1
 }
 
-// Unmarked is b, which begins a line, with what length tells of at the beginning of each line as
-// spaces, so that what stands behind it stands where it stood; b itself if there is nothing.
+// Unmarked returns b, which begins a line, with spaces in place of the marks at the beginning of each
+// line; length returns how long they are. Every other byte keeps its index. Without marks it returns b
+// itself.
 func Unmarked(b []byte, length func(line []byte) int) []byte {
 	var plain []byte
 	for at := 0; at < len(b); {

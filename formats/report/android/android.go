@@ -1,3 +1,4 @@
+// Package android reads reports of Android.
 package android
 
 import (

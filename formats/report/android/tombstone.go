@@ -18,7 +18,7 @@ import (
 // control characters that no text begins with.
 func tombstoneBegins(head []byte) bool { return head[0] == 0x08 || head[0] == 0x12 }
 
-// pbTombstone is what is shown of Tombstone in Android's
+// pbTombstone is the part that is shown of Tombstone in Android's
 // system/core/debuggerd/proto/tombstone.proto.
 type pbTombstone struct {
 	arch                             uint64

@@ -1,3 +1,4 @@
+// Package apple reads reports of Apple's systems.
 package apple
 
 import (

@@ -91,7 +91,7 @@ func ownImageLine(b []byte) (key, value string, ok bool) {
 // ownImage is what such lines have said.
 type ownImage struct {
 	crash.Image
-	from int // the first thread that it is of
+	from int // the first thread of the image
 }
 
 // ownLine reads such a line; the last of them makes frames of the image known by its id.

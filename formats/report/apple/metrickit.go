@@ -39,7 +39,7 @@ func readMetricKit(text []byte, o report.Options) *report.Report {
 }
 
 // value looks for call stacks in the value at hand. Whether they begin with the innermost frame
-// is said beside them: those of one thread each do, those of several together are trees.
+// is said beside them: stacks of one thread each do, stacks of several threads together are trees.
 func (m metricKit) value(depth int) {
 	if depth > maxMetricDepth {
 		return

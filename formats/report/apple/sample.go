@@ -44,7 +44,7 @@ func (t *sampled) add(r *crash.Loaded, f crash.LoadedFrame, column int) {
 	r.Form = appleSample
 }
 
-// innermostFirst turns what was read in the order of trees.
+// innermostFirst turns threads that were read in the order of trees.
 func innermostFirst(r *crash.Loaded) {
 	if r.Form == appleSample {
 		for i := range r.Threads {

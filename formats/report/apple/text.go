@@ -9,7 +9,7 @@ import (
 	"github.com/symlake/symlake/formats/report/internal/crash"
 )
 
-// appleText reads crash reports as text: those of Apple's ReportCrash, and of
+// appleText reads crash reports as text: of Apple's ReportCrash, and of
 // PLCrashReporter and KSCrash, which print the same.
 var appleText = report.Document{Begins: appleTextBegins, Follow: followAppleText, Read: readAppleText}
 

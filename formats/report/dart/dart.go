@@ -1,3 +1,4 @@
+// Package dart reads stack traces of Dart programs.
 package dart
 
 import (

@@ -64,8 +64,8 @@ func dartHex(b []byte, p int) (v uint64, end int, ok bool) {
 	return v, scan.SkipSpace(b, end), ok && (end == len(b) || scan.IsSpace(b[end]))
 }
 
-// parseSymbol reads "SYMBOL+OFFSET" at the beginning of b, if the symbol is
-// one that a snapshot is counted from. The offset is hexadecimal behind 0x,
+// parseSymbol reads "SYMBOL+OFFSET" at the beginning of b, if a snapshot is counted from
+// the symbol. The offset is hexadecimal behind 0x,
 // else decimal, as debuggers print it.
 func (d *line) parseSymbol(b []byte) bool {
 	name, rest, found := bytes.Cut(b, []byte("+"))
@@ -155,7 +155,7 @@ func (r *lines) findAlone(b []byte, f *report.Found) bool {
 }
 
 // header is what the header of a trace says. Headers of traces write
-// "key: value", those of crashes "key=value".
+// "key: value", headers of crashes "key=value".
 type header struct {
 	system      string
 	build       string
@@ -175,7 +175,7 @@ const maxUnits = 1 << 12
 
 var dartHeaderWords = [][]byte{[]byte("build_id"), []byte("BuildId: "), []byte("dso_base"), []byte("_instructions"), []byte("arch")}
 
-// parse reads a line of a header; arch is that of the process, in the words of
+// parse reads a line of a header; arch is the processor's name, in the words of
 // symbol.Artifact, where the line says it.
 func (h *header) parse(b []byte) (arch string, ok bool) {
 	if n, found := dartField(b, "loading_unit"); found {

@@ -11,8 +11,8 @@ import (
 
 var machoUUID = []byte(`"machoUUID"`)
 
-// bugsnag reads what Bugsnag's library for Apple's systems sends: stacks at any place of the value, whose
-// frames say what image they are of, and where it was loaded (BugsnagStackframe.m). A frame
+// bugsnag reads the events of Bugsnag's library for Apple's systems: stacks at any place of the value. Their
+// frames name their image, and say where it was loaded (BugsnagStackframe.m). A frame
 // with isPC is where the thread stood; without it the first one, too, is a return address.
 type bugsnag struct {
 	*jsontext.Reader

@@ -83,7 +83,7 @@ func unescaped(raw []byte) []byte {
 	return plain
 }
 
-// image reads an image, whose addresses are hexadecimal without a mark.
+// image reads an image. Its addresses are hexadecimal without a mark.
 func (e datadog) image() {
 	var img crash.Image
 	address := func() uint64 {

@@ -1,3 +1,4 @@
+// Package event reads events of services for errors.
 package event
 
 import (

@@ -149,7 +149,7 @@ func (e *sentry) image() {
 		}
 	})
 	img.Name = string(scan.Base([]byte(img.Path)))
-	if img.UUID = debug; scan.IsHex([]byte(code)) && len(code) >= 16 { // all of a build-id, of which the debug id is a part
+	if img.UUID = debug; scan.IsHex([]byte(code)) && len(code) >= 16 { // all of a build-id; the debug id is a part of it
 		img.UUID = code
 	}
 	if size > 0 && img.Start+size > img.Start {
@@ -170,10 +170,10 @@ func (e *sentry) image() {
 	e.r.Images = append(e.r.Images, img)
 }
 
-// sentryGone are the members that what was found replaces.
+// sentryGone are the members that an answer replaces.
 var sentryGone = []string{"function", "raw_function", "symbol", "filename", "abs_path", "lineno", "colno"}
 
-// printSentry fills a frame's object; what was inlined into it stands behind it, as the oldest is the first.
+// printSentry fills a frame's object; functions that were inlined into it stand behind it, as the oldest is the first.
 func printSentry(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer) {
 	done := 0
 	report.Each(s, answers, func(f *report.Frame, chain []symbol.Frame) {

@@ -1,3 +1,4 @@
+// Package goruntime reads tracebacks of Go's runtime.
 package goruntime
 
 import (
@@ -28,7 +29,7 @@ type lines struct {
 	b       *report.Builder
 	place   report.Place // that find found
 	created bool         // it is the place where the goroutine was started
-	fault   bool         // a line said that a signal stopped the goroutine whose frames follow
+	fault   bool         // a line said that a signal stopped the goroutine of the frames behind it
 }
 
 func (r *lines) find(l *report.Line, f *report.Found) bool {

@@ -1,3 +1,4 @@
+// Package hotspot reads the log of a Java virtual machine's own crash.
 package hotspot
 
 import (

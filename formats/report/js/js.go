@@ -1,3 +1,4 @@
+// Package js reads stacks of JavaScript engines.
 package js
 
 import (

@@ -25,7 +25,7 @@ const (
 	jsonLine
 	jsonColumn
 	jsonFunction
-	jsonWhole // the frame itself: a crash of Hermes, whose own numbers mean nothing any more
+	jsonWhole // the frame itself: a crash of Hermes; its own numbers mean nothing any more
 )
 
 // scriptKeys are the members by which events know a frame. The first that is
@@ -101,7 +101,7 @@ type scalar struct {
 // members walks an object, and makes a frame of it if it is one.
 func (e *scriptEvent) members(depth int) {
 	from := e.Pos
-	thread := len(e.out.Threads) - 1 // of the list that it is an element of
+	thread := len(e.out.Threads) - 1 // of the list around it
 	var scalars []scalar
 	e.Composite('{', '}', func() {
 		key := e.Text()
@@ -182,8 +182,8 @@ func (e *scriptEvent) object(span [2]int, scalars []scalar, thread int) {
 	e.add(f, thread)
 }
 
-// isBytecodeFile: what React Native calls its bundle is bytecode of Hermes these days, whose
-// columns count from 0.
+// isBytecodeFile reports whether a file is called as React Native calls its bundle. These days it is bytecode
+// of Hermes, and its columns count from 0.
 func isBytecodeFile(url string) bool {
 	file := scriptPath(url)
 	for _, end := range []string{".bundle", ".jsbundle", ".hbc"} {
@@ -232,7 +232,7 @@ func (e *scriptEvent) add(f report.Frame, thread int) {
 	e.count++
 }
 
-// lines looks for frames in a string whose inside is [from, to): its lines as
+// lines looks for frames in the inside of a string, [from, to): its lines as
 // they are spelled, parted by \n.
 func (e *scriptEvent) lines(from, to int) {
 	text := e.Bytes[from:to]

@@ -14,7 +14,7 @@ type frame struct {
 	report.Script
 	name, place  [2]int // [start, end) from the frame's beginning; name may be empty
 	form         form
-	column, line uint32 // what is added to a source's column, and taken from its line, in print
+	column, line uint32 // added to a source's column, and taken from its line, in print
 	fields       []jsonField
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// ignoredMark stands behind a frame whose source the map lists as none of the
+// ignoredMark stands behind a frame if the map lists its source as none of the
 // application's own.
 const ignoredMark = " [ignored]"
 
@@ -25,7 +25,7 @@ func printScripts(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer
 }
 
 // printScriptJSON does the same inside the strings of JSON, and replaces the
-// members of frames that are objects by those of the innermost function.
+// members of frames that are objects by the innermost function's.
 func printScriptJSON(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer) {
 	writeScripts(out, s, answers, true)
 }

@@ -145,7 +145,7 @@ func mapID(file string) string {
 
 // parseThrown reads a line that names classes: the one R8 sees, and, if own,
 // the exception's behind the labels that stand before one, also where its
-// message has a ": ", and those of its causes in the message.
+// message has a ": ", and the classes of its causes in the message.
 func parseThrown(b []byte, own bool, l *line) bool {
 	found := parseMention(b, l)
 	l.m.Line = -1
@@ -234,6 +234,6 @@ func skipLabels(b []byte, p int) int {
 var (
 	labels   = [][]byte{[]byte("Caused by: "), []byte("Suppressed: "), []byte("Fatal Exception: "), []byte("Exception "), []byte("[CIRCULAR REFERENCE: ")}
 	inThread = []byte(`Exception in thread "`)
-	// beginsTrace are words of lines that begin a trace, whatever stands before them.
+	// beginsTrace are words of lines that begin a trace, behind any text.
 	beginsTrace = [][]byte{[]byte("FATAL EXCEPTION"), inThread, []byte("Fatal Exception: ")}
 )

@@ -1,3 +1,4 @@
+// Package jvm reads stack traces of Java and Kotlin.
 package jvm
 
 import (
@@ -39,7 +40,7 @@ type frame struct {
 }
 
 // nearLines is how many lines before a frame, and behind the one before it,
-// may name classes: an exception's line, and those of its message.
+// may name classes: an exception's line, and the lines of its message.
 const nearLines = 8
 
 // parse reads a line of a managed frame.
@@ -199,8 +200,8 @@ func (r *lines) close() {
 	nameMapping(made, r.b.Options().Artifacts)
 }
 
-// nameMapping gives managed frames that name no mapping the one that the
-// nearest frame before them names, else the first that is named: an app has one.
+// nameMapping gives a mapping to managed frames that name none: the mapping of the nearest frame before
+// them, else the first mapping of the report. An app has one.
 func nameMapping(s *report.Report, artifacts []string) {
 	var image []string
 	each := func(visit func(f *report.Frame)) {

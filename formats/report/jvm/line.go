@@ -14,17 +14,17 @@ type line struct {
 	start int // of what a person would call the frame: what stands before is a log's prefix or space
 	m     report.Managed
 	parts []part
-	frame bool // a frame's line, not one that only names classes
+	frame bool // a frame's line; false: the line only names classes
 }
 
-// The grammar of frames is that of R8's retrace, by hand: of every line the
+// The grammar of frames is R8's retrace's, by hand: of every line the
 // expression
 //
 //	(?:.*?\bat\s+%c\.%m\s*\(%S\)\p{Z}*(?:~\[.*\])?)|(?:(?:(?:%c|.*)?[:"]\s+)?%c(?:(:|]).*)?)
 //
 // takes whole, the same pieces come out. A test compares the two.
 
-// parseAt reads "at CLASS.METHOD(FILE:LINE)", whatever stands before it.
+// parseAt reads "at CLASS.METHOD(FILE:LINE)", behind any text.
 func parseAt(b []byte, l *line) bool {
 	for from := 0; ; {
 		i := bytes.Index(b[from:], atWord)
@@ -87,8 +87,7 @@ func cutMethod(b []byte, p, run int) (class, method, end int) {
 
 var initNames = [][]byte{[]byte("<init>"), []byte("<clinit>")}
 
-// lastParen finds the ")" that ends what began at open: the last one that
-// only space and "~[…]" follow; -1: none.
+// lastParen finds the ")" that belongs to open: the last ")" before nothing but space and "~[…]"; -1: none.
 func lastParen(b []byte, open int) int {
 	for shut := len(b); ; {
 		if shut = bytes.LastIndexByte(b[:shut], ')'); shut <= open {
@@ -136,7 +135,7 @@ func parseMention(b []byte, l *line) bool {
 	return len(l.parts) > 0
 }
 
-// mention takes the class whose name stands at p, if it is one.
+// mention takes the class with its name at p, if it is a class.
 func (l *line) mention(b []byte, p int) {
 	if end := nameEnd(b, p); string(b[p:end]) != suppressed {
 		l.class(b, p, end, false)

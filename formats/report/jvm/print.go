@@ -87,7 +87,7 @@ func (j *frame) PrintFrame(out *bufio.Writer, s *report.Report, f *report.Frame,
 	return end
 }
 
-// printNumber writes the line number of a line whose class is not mapped as
+// printNumber writes the line number of a line with a class that is not mapped as
 // R8 does: a number without zeros before it, and none for 0.
 func (j *frame) printNumber(out *bufio.Writer, s *report.Report, f *report.Frame, done int) int {
 	m := f.Managed
@@ -108,7 +108,7 @@ func (j *frame) printNumber(out *bufio.Writer, s *report.Report, f *report.Frame
 	return done
 }
 
-// markOr puts R8's mark where R8 does: before the first "at ", or what is no space.
+// markOr puts R8's mark where R8 does: before the first "at ", or before the first byte that is no space.
 func markOr(line []byte) []byte {
 	at := bytes.Index(line, []byte("at "))
 	if at < 0 {

@@ -12,7 +12,7 @@ var kernel = &report.Form{Name: "kernel", Frame0: report.Return, Kind: symbol.EL
 	Lines: "nvme_scan_work+0x2c0/0x340 [nvme_core] of Linux's kernel; where the processor stood (RIP, pc) is exact"}
 
 // findKernel reads a line of a trace that Linux's kernel prints: an oops, a warning, what KASAN
-// found. Whatever a log puts before it stands before it:
+// found. The prefix of a log may stand before it:
 //
 //	[   16.338551]  nvme_scan_work+0x2c0/0x340 [nvme_core]
 //	[   16.338551]  ? worker_thread+0x1f9/0x3d0

@@ -1,3 +1,4 @@
+// Package linux reads backtraces of programs on Linux and of its kernel, and reports of sanitizers.
 package linux
 
 import (
@@ -145,7 +146,7 @@ func findSymbols(b []byte, f *report.Found) bool {
 
 // program finds the path in what stands before a group: behind marks that the program puts
 // there, before the rest of its title: "(EE) 3: /usr/bin/shop", "/usr/bin/shop *:6379 [cluster]".
-// It is the last word that begins like a path, else the first one that is no mark.
+// It is the last word that begins like a path, else the first word that is no mark.
 func program(b []byte, from int) (start, end int) {
 	first, last := b[len(b):], b[len(b):]
 	for p := from; p < len(b); {

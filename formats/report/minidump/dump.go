@@ -17,9 +17,9 @@ import (
 )
 
 // minidump is a crash as Breakpad and Crashpad write it: streams of structures,
-// little endian, at offsets (Microsoft's minidumpapiset.h, with Breakpad's additions). What is read
-// is the list of modules, and of each thread its registers and the memory of its
-// stack. Frames are the place where the thread stood and those that its chain of frame
+// little endian, at offsets (Microsoft's minidumpapiset.h, with Breakpad's additions). The reader takes
+// the list of modules, and of each thread its registers and the memory of its
+// stack. Frames are the place where the thread stood, and the places that its chain of frame
 // pointers leads to; nothing is guessed from the rest of the stack. A stackwalker that
 // reads unwinding information finds more: its JSON is a format of its own.
 type minidump struct {

@@ -1,3 +1,4 @@
+// Package minidump reads minidumps of Breakpad and Crashpad, and the output of their stackwalkers.
 package minidump
 
 import "github.com/symlake/symlake/formats/report"

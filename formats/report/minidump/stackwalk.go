@@ -69,7 +69,7 @@ func readStackwalk(text []byte, o report.Options) *report.Report {
 	return w.stack(text, o)
 }
 
-// kind is that of the system's images.
+// kind returns the kind of the system's images.
 func (w *stackwalk) kind() symbol.Kind {
 	if w.system == "Mac OS X" || w.system == "iOS" {
 		return symbol.MachO
@@ -175,11 +175,11 @@ func (w *stackwalk) stack(text []byte, o report.Options) *report.Report {
 	return s
 }
 
-// walkGone are the members that what was found replaces.
+// walkGone are the members that an answer replaces.
 var walkGone = []string{"function", "file", "line", "function_offset", "inlines", "missing_symbols"}
 
 // printStackwalk fills a frame's object as the tool does: its own function is
-// the outermost, what was inlined into it stands in "inlines", innermost first.
+// the outermost; functions that were inlined into it stand in "inlines", innermost first.
 func printStackwalk(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer) {
 	done := 0
 	report.Each(s, answers, func(f *report.Frame, chain []symbol.Frame) {

@@ -14,7 +14,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// walkText reads what minidump_stackwalk prints: Breakpad's, whose offsets are return addresses
+// walkText reads the output of minidump_stackwalk: Breakpad's, with return addresses as offsets
 // (stackwalk_common.cc prints ReturnAddress), and rust-minidump's, which are stepped
 // (process_state.rs prints instruction). The registers below a frame tell them apart.
 var walkText = report.Document{Begins: walkBegins, Follow: followWalk, Read: readWalk}
@@ -164,7 +164,7 @@ func isWalkFields(b []byte) bool {
 func readWalk(text []byte, o report.Options) *report.Report {
 	w := &stackwalk{form: walkPlain, modules: map[string]walkModule{}}
 	var images crash.Images
-	var below *walkFrame // the frame whose registers come next
+	var below *walkFrame // its registers come next
 	above, rust := 0, false
 	fields := map[string]int{} // threads of lines for machines, by number
 	scan.EachLine(text, func(at int, line []byte) {
@@ -270,7 +270,7 @@ func (w *stackwalk) machineLine(at int, line []byte, threads map[string]int) boo
 	return true
 }
 
-// printWalk writes answers in place of what is said of a frame.
+// printWalk writes answers in place of the text behind a frame's number.
 func printWalk(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer) {
 	crash.PrintBehind(out, s, answers, func(out *bufio.Writer, f *report.Frame, at *symbol.Frame) {
 		out.WriteString(scan.OneLine(f.File) + "!" + scan.OneLine(report.FunctionName(at)))

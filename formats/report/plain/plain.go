@@ -1,3 +1,4 @@
+// Package plain reads lists of addresses.
 package plain
 
 import (

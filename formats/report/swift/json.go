@@ -99,10 +99,10 @@ func readSwiftFrame(j *jsontext.Reader) (f crash.MarkedFrame, ok bool) {
 	return f, ok && !j.Failed
 }
 
-// swiftGone are the members that what was found replaces.
+// swiftGone are the members that an answer replaces.
 var swiftGone = []string{"symbol", "offset", "description", "sourceLocation"}
 
-// writeSwiftMembers writes what is known of a frame under the names that Swift uses.
+// writeSwiftMembers writes the answer of a frame under the names that Swift uses.
 func writeSwiftMembers(out *bufio.Writer, at *symbol.Frame) {
 	name := at.Linkage
 	if name == "" {

@@ -1,3 +1,4 @@
+// Package swift reads crash reports of Swift's runtime.
 package swift
 
 import (

@@ -178,7 +178,7 @@ func readSwift(text []byte, o report.Options) *report.Report {
 		}
 		t := &r.Threads[len(r.Threads)-1]
 		if !ok {
-			t.Inlined = 0 // what was inlined stands right above
+			t.Inlined = 0 // inlined functions stand right above
 			return
 		}
 		f.Span[0] += at

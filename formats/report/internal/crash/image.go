@@ -19,6 +19,7 @@ type Image struct {
 // Images are sorted by start once they are complete.
 type Images []Image
 
+// Sort sorts the images by where they start; the other methods need it.
 func (l Images) Sort() {
 	slices.SortStableFunc(l, func(a, b Image) int { return cmp.Compare(a.Start, b.Start) })
 }

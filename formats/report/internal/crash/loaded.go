@@ -1,3 +1,5 @@
+// Package crash is the parts of crash reports that several dialects share: lists of images, frames by address
+// before their images are known, and answers that stand behind addresses or within objects of JSON.
 package crash
 
 import (
@@ -48,7 +50,7 @@ type LoadedFrame struct {
 	UUID    string
 }
 
-// Object takes a frame's object, or one that says what an earlier run found inlined at the place of the next.
+// Object takes a frame's object, or an object that an earlier run added for a function inlined at the next.
 func (t *LoadedThread) Object(f LoadedFrame, inlined bool) {
 	if inlined {
 		t.inlined++
@@ -60,7 +62,7 @@ func (t *LoadedThread) Object(f LoadedFrame, inlined bool) {
 	}
 }
 
-// Report makes frames of what was gathered, and a stack of text; nil if there
+// Report makes frames of the threads, and a stack of text; nil if there
 // are no frames.
 func (r *Loaded) Report(text []byte, o report.Options) *report.Report {
 	lists := r.Images

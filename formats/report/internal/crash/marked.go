@@ -15,6 +15,7 @@ type Marked struct {
 	Threads []MarkedThread
 }
 
+// MarkedThread is a thread as reported.
 type MarkedThread struct {
 	ID      uint64
 	Name    string
@@ -32,6 +33,7 @@ type MarkedFrame struct {
 	Above  int    // see Frame
 }
 
+// Mark says what the address of a frame is.
 type Mark uint8
 
 const (
@@ -40,7 +42,7 @@ const (
 	Inlined
 )
 
-// Take takes a frame, or one that was inlined into the next.
+// Take takes a frame, or notes that a function was inlined into the next.
 func (t *MarkedThread) Take(f MarkedFrame) {
 	if f.Kind == Inlined {
 		t.Inlined++
@@ -52,7 +54,7 @@ func (t *MarkedThread) Take(f MarkedFrame) {
 	}
 }
 
-// Report makes frames of what was gathered; nil if there are none.
+// Report makes frames of the threads; nil if there are none.
 func (r *Marked) Report(text []byte, o report.Options) *report.Report {
 	r.Images.Sort()
 	s := &report.Report{Form: r.Form, Text: text, Arch: r.Arch}

@@ -50,7 +50,7 @@ func PrintBehind(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer,
 }
 
 // printAmong writes a frame that is one of several in a line of addresses, on a line of its own,
-// behind what of text is not done yet; it gives what is done then.
+// behind the text that is not written yet. It returns how much of text is written then.
 func printAmong(out *bufio.Writer, text []byte, done int, f *report.Frame, chain []symbol.Frame) int {
 	line, _, _ := bytes.Cut(text[f.Span[1]:], []byte{'\n'})
 	ending := scan.LineEnd(text, f.Span[1]+len(scan.TrimEnd(line)))
@@ -81,6 +81,7 @@ func printAmong(out *bufio.Writer, text []byte, done int, f *report.Frame, chain
 	return next - 1
 }
 
+// WriteAtos writes a function with its image and place as atos does.
 func WriteAtos(out *bufio.Writer, f *report.Frame, at *symbol.Frame) {
 	out.WriteString(scan.OneLine(report.FunctionName(at)))
 	if image := scan.Base([]byte(f.File)); len(image) > 0 {
@@ -97,13 +98,13 @@ func WriteAtos(out *bufio.Writer, f *report.Frame, at *symbol.Frame) {
 	}
 }
 
-// Keys are the names under which a form of report keeps what is found.
+// Keys are the names under which a form of report keeps an answer.
 type Keys struct {
 	Function, File, Line string
 	Gone                 string // what no longer holds beside another function
 }
 
-// Write writes what is known of a frame as members of its object.
+// Write writes the answer of a frame as members of its object.
 func (k Keys) Write(out *bufio.Writer, at *symbol.Frame) {
 	jsontext.WriteMember(out, k.Function, report.FunctionName(at))
 	if at.File != "" {
