@@ -1,10 +1,13 @@
 // Package entropy codes columns of bytes with finite state entropy and with Huffman codes, in the
 // forms that zstd has for them (RFC 8878, 4.1 and 4.2).
 //
-// The writers are our own because rows hold their output: the writers of klauspost/compress make other
-// bytes of 137 in 151 test columns (finite state entropy) and of 29 in 151 (Huffman codes), so
-// changing to them would change stored bytes. On columns of 64 to 4,000 bytes they also take 1.6 and
-// 3.6 times as long.
+// The writers are our own because rows hold their output. The writers of klauspost/compress make other
+// bytes, so changing to them would change stored bytes. Time alone would not keep ours:
+//
+//	                                                     ours       klauspost/compress
+//	finite state entropy, 151 test columns                          137 differ
+//	Huffman codes, 151 test columns                                 29 differ
+//	ingest of an ELF of 93 MB, user and system time      0.656 s    0.673 s (median of 12, alternating)
 //
 // It leaves to its callers which coder suits a column. It decodes finite state entropy; the huff0
 // package of klauspost/compress decodes Huffman codes.
