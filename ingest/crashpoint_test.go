@@ -40,7 +40,7 @@ import (
 type scenario struct {
 	name  string
 	lake  bool
-	setup func(w *world)                            // what is there before
+	setup func(w *world)                            // the world before
 	act   func(ctx context.Context, w *world) error // the work, on a store that dies; also run again afterwards
 	// again, when not nil, is what an operator runs after the death, in place of act.
 	again func(ctx context.Context, w *world) error

@@ -57,7 +57,7 @@ func TestRun(t *testing.T) {
 	}
 	first := w.verify()
 
-	// Nothing is new: nothing is opened, nothing changes. What was rejected
+	// Nothing is new: nothing is opened, nothing changes. A rejected object
 	// stays so.
 	taking := 0
 	w.o.Taking = func() { taking++ }

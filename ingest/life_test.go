@@ -142,7 +142,7 @@ func TestForget(t *testing.T) {
 	w.verify()
 }
 
-// A death in the middle of forgetting is ended by the next one, whose own task may be another.
+// A death in the middle of forgetting is ended by the next one, also when it forgets something else.
 func TestForgetDies(t *testing.T) {
 	for from := int64(1); from < 40; from++ {
 		f := &flaky{}

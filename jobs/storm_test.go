@@ -41,7 +41,7 @@ func stormDeaths(t *testing.T, usual int) int {
 }
 
 // Three workers on one store, killed at random points and started again, with readers of store and lake at it all
-// the time: the result equals that of one undisturbed run, and no reader ever sees half an artifact.
+// the time: the result equals one undisturbed run's, and no reader ever sees half an artifact.
 func TestStorm(t *testing.T) {
 	kills := stormDeaths(t, stormKills)
 	// Small objects with loads that share batches, archives, broken ones, companions; and some with a batch of their own.
@@ -191,7 +191,7 @@ type lakeFile struct {
 	Bytes int64
 }
 
-// lakeFiles returns the files that the newest manifest of a store's lake names, and the ones that it leaves to readers; none: there
+// lakeFiles returns the files that the newest manifest of a store's lake names, and the old ones for readers; none: there
 // is no manifest yet.
 func lakeFiles(t *testing.T, store string) (files, retired []lakeFile) {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 )
 
 // A store keeps sealed rows in the order of their keys. A row's key ends with the last position that
-// it speaks for, so the first row at or after a position is the only one that can hold it.
+// it speaks for, so the first row at or after a position is the only row that can hold it.
 func ExampleStore() {
 	ctx := context.Background()
 	store, err := stores.Open(ctx, "mem:", stores.Options{})

@@ -47,7 +47,7 @@ func zipOf(all []entry) string {
 	return b.String()
 }
 
-// listedAgain is a zip of one member whose directory lists it n times.
+// listedAgain is a zip of one member with a directory that lists it n times.
 func listedAgain(z string, n int) string {
 	directory, end := strings.Index(z, "PK\x01\x02"), strings.Index(z, "PK\x05\x06")
 	listed := strings.Repeat(z[directory:end], n)

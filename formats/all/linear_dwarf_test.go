@@ -67,7 +67,7 @@ func (d *debug) usual() *debug {
 	return d
 }
 
-// unit adds one of version 4 whose entries fill writes, with the abbreviations and line table at these offsets. at is
+// unit adds a unit of version 4 with the entries that fill writes, with the abbreviations and line table at these offsets. at is
 // where a position in the entries is, counted from the unit.
 func (d *debug) unit(abbrev, lines int, fill func(w *blob)) {
 	w := new(blob).u32(0).u16(4).u32(uint32(abbrev)).u8(8)
@@ -78,7 +78,7 @@ func (d *debug) unit(abbrev, lines int, fill func(w *blob)) {
 	d.info.u8(w.b...)
 }
 
-// lineTable adds a line table with n files, whose program fill writes, and returns its offset.
+// lineTable adds a line table with n files and the program that fill writes, and returns its offset.
 func (d *debug) lineTable(files int, fill func(w *blob)) int { return d.lineTableIn("d", files, fill) }
 
 // lineTableIn is lineTable with the folder of all files.
@@ -119,7 +119,7 @@ func (d *debug) elf() string {
 	return elfOf(all...)
 }
 
-// dwarf is a shape of a file whose only unit has entries for n, and a line table for n.
+// dwarf is a shape of a file with one unit, which has entries for n, and a line table for n.
 func dwarf(name string, n int, entries func(w *blob, n int), files int, program func(w *blob, n int)) formattest.Shape {
 	return of("dwarf/"+name, "a.so", n, func(n int) string {
 		d := new(debug).usual()

@@ -78,7 +78,7 @@ func hiddenShape(name string, n int, make func(n int) (symbols []nlist, lines st
 	}}
 }
 
-// trie is an export trie of a chain of n nodes, of which the last one exports.
+// trie is an export trie of a chain of n nodes. The last one exports.
 func trie(n int) []byte {
 	var nodes [][]byte
 	node := []byte{2, 0, 0x10, 0} // exported at 0x10, no children

@@ -122,7 +122,7 @@ var stackShapes = []formattest.Shape{
 	}),
 }
 
-// retraced makes a shape of a raw stack and the mapping that it is retraced by.
+// retraced makes a shape of a raw stack and its mapping.
 func retraced(name string, n int, make func(n int) (mapping, stack string)) formattest.Shape {
 	return formattest.Shape{Name: "retrace/" + name, Kind: "retrace", N: n, Make: func(n int) []formattest.File {
 		mapping, stack := make(n)

@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-// BenchmarkSkip walks packages of members nobody wants: 5,000 stored pictures
+// BenchmarkSkip walks packages of unwanted members: 5,000 stored pictures
 // of 40 KB, and 20,000 deflated classes of 4 KB.
 func BenchmarkSkip(b *testing.B) {
 	noise := make([]byte, 40_000)

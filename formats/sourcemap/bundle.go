@@ -25,7 +25,7 @@ func (o *object) wantsScript(under *packed) bool {
 	return o.layout.LacksFunctions()
 }
 
-// script finds the script that a map belongs to; nil: it is not there.
+// script finds the script of a map; nil: it is missing.
 func (o *object) findScript(ctx context.Context, under *packed) (*formats.Input, error) {
 	if o.script != nil {
 		shared := *o.script
@@ -45,7 +45,7 @@ func (o *object) findScript(ctx context.Context, under *packed) (*formats.Input,
 	return companion(ctx, o.in, names, func(c *formats.Input) bool { return c.Size <= maxBundleBytes })
 }
 
-// readScript names functions by the script. What is wrong with the script costs the names alone.
+// readScript names functions by the script. A fault of the script costs the names alone.
 func (o *object) readScript(ctx context.Context, e *emitter, under *packed) (err error) {
 	in, err := o.findScript(ctx, under)
 	if err != nil || in == nil {

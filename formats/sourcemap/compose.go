@@ -12,8 +12,8 @@ import (
 	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 )
 
-// packed is a map whose segments are in memory, to be asked in any order: the
-// packager's map below that of Hermes' compiler. It takes 24 bytes a segment.
+// packed is a map with its segments in memory, to be asked in any order: the
+// packager's map below the map of Hermes' compiler. It takes 24 bytes a segment.
 type packed struct {
 	*sources
 	from     []int32 // by line: its first segment; one more at the end
@@ -86,7 +86,7 @@ func findPackagers(ctx context.Context, in *formats.Input, l *mapfile.Layout) (*
 	found, err := companion(ctx, in, packagerNames(formats.Base(in.Name), bundle), func(c *formats.Input) bool {
 		found, _, err := mapfile.Read(c, 0, 0)
 		if err != nil || found.Hermes || found.Mappings == (mapfile.Span{}) {
-			return false // no map, or one of bytecode: its own object says what is wrong with it
+			return false // no map, or a map of bytecode: its own object tells the fault
 		}
 		below = found
 		return true
@@ -136,7 +136,7 @@ func (p *packed) at(line, column uint32) *mapfile.Mapping {
 	return &segments[i]
 }
 
-// put adds the range of a segment of the map above, whose answer is a place in
+// put adds the range of a segment of the map above. Its answer is a place in
 // this one's script. A place that this one does not know is a hole.
 func (p *packed) put(e *emitter, m *mapfile.Mapping, g marked) error {
 	to := p.at(m.Line, m.Original)

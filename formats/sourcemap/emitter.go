@@ -147,7 +147,7 @@ func (e *emitter) next(start uint64, node int32) (*symbol.Range, *symbol.Mark, e
 	return g, &e.run.Marks[n], nil
 }
 
-// addCut adds a range whose node its position says, in pieces where that changes.
+// addCut adds a range, in pieces where the node at its positions changes.
 func (e *emitter) addCut(g marked) error {
 	for e.border < len(e.borders) && e.borders[e.border].At <= g.Start {
 		e.node = e.borders[e.border].Node

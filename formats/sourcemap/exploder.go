@@ -81,7 +81,7 @@ func (x *exploder) line(line uint32, segments []mapfile.Mapping, more bool) (int
 	return len(segments), nil
 }
 
-// simple makes the ranges of the segments in front that are alone at their columns, without what is known of functions:
+// simple makes the ranges of the segments in front that are alone at their columns, without functions:
 // nearly all are so. It says how many they are; one at least is left.
 func (x *exploder) simple(segments []mapfile.Mapping, first, end uint64) (int, error) {
 	e, s := x.e, x.s

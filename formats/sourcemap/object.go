@@ -23,7 +23,7 @@ type object struct {
 // end is the end of every script.
 var end = mapfile.Position{Line: symbol.MaxLine}
 
-// names are those of the script and of the map.
+// names returns the names of the script and of the map.
 func (o *object) names() []symbol.Name {
 	var names []symbol.Name
 	add := func(k symbol.NameKind, text string) {
@@ -56,7 +56,7 @@ func (o *object) names() []symbol.Name {
 }
 
 // pathOf is the path in an object's name or a URL, without query and fragment:
-// that of the member in an archive.
+// the member's in an archive.
 func pathOf(file string) string {
 	if i := strings.LastIndexByte(file, '!'); i >= 0 {
 		return file[i+1:]

@@ -54,7 +54,7 @@ func (o *object) ordered() bool {
 		l.HermesOffsets == (mapfile.Span{}) && l.ModuleOffsets == (mapfile.Span{}) && !l.IsCompilers()
 }
 
-// explode emits part 0, the map itself and its tables, or that of a segment.
+// explode emits part 0, the map itself and its tables, or the part of a segment.
 func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Script) error) (q symbol.Quality, err error) {
 	if err := ctx.Err(); err != nil {
 		return q, err

@@ -4,7 +4,7 @@
 // scripts they belong to. It turns them into the same ranges as native code has: a position is
 // a line and a column of the script (symbol.ScriptPosition).
 //
-// The function of a range is the one that encloses it, never the name that stands
+// The function of a range encloses it; it is never the name that stands
 // at the place: from the map's scopes, else from its function maps, else from the
 // script itself if that lies beside the map. The map's own name goes to Range.Name.
 //
@@ -12,7 +12,7 @@
 // (sinks/lookup), sourcesContent, which is passed over.
 //
 // Invariants:
-//   - JSON is read front to back through a window, twice: what is held is a map's
+//   - JSON is read front to back through a window, twice: memory holds a map's
 //     sources and names, one line's segments, and its function names; composing
 //     two maps holds the lower one's segments, and taking functions from a script its functions' places and names,
 //     and the syntax tree of one piece: a function without the larger ones in it;
@@ -38,7 +38,7 @@ import (
 // Format reads source maps, and scripts for the sake of those.
 var Format = formats.Format{Name: mapfile.Name, Version: 2, Detect: detect, Open: open}
 
-// scriptEndings are those of files that hold a script in clear.
+// scriptEndings are the name endings of files that hold a script in clear.
 var scriptEndings = []string{".js", ".mjs", ".cjs", ".bundle", ".jsbundle"}
 
 func isScript(file string) bool {
@@ -50,7 +50,7 @@ func isScript(file string) bool {
 	return false
 }
 
-// detect: a map is a JSON object with the fields of one, or any JSON object whose name
+// detect: a map is a JSON object with the fields of one, or any JSON object with a name that
 // ends in .map. A script is known by its name.
 func detect(file string, head []byte) bool {
 	file = strings.ToLower(formats.Base(file))

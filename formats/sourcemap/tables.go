@@ -40,7 +40,7 @@ func (e *emitter) explodeTables(t *json.Reader, l *mapfile.Layout, segment uint3
 	return nil
 }
 
-// table emits a list of numbers, of which some may be null.
+// table emits a list of numbers. Some may be null.
 func (e *emitter) table(t *json.Reader, at func(i uint32) (uint64, bool), site func(v uint32) symbol.Site) error {
 	return t.Array(1, func(i int) error {
 		if i >= t.In.Limits.Symbols {

@@ -63,9 +63,9 @@ func newTokenNames(script []byte, all *script.List) (t *tokenNames, lines uint32
 	return t, uint32(p.of(len(script))>>32) + 1
 }
 
-// read looks through a map's segments for those that begin where an identifier does and have a name.
+// read looks through a map's segments for named ones that begin where an identifier does.
 func (t *tokenNames) read(e *emitter, in *formats.Input, l *mapfile.Layout) error {
-	next := 0 // what is looked for, and the segments, come in the same order
+	next := 0 // the wanted places, and the segments, come in the same order
 	text := json.NewReader(mapfile.Name, in, 0)
 	return l.Each(mapfile.Position{}, end, func(l *mapfile.Layout, from, to mapfile.Position) error {
 		words := newEmitter(e.ctx, in.Limits, 0, nil)

@@ -131,7 +131,7 @@ func (s *sources) site(m *mapfile.Mapping) symbol.Site {
 	return symbol.Site{File: s.sources[m.Source], Line: m.Line + 1, Column: m.Original}
 }
 
-// node is that of the function which holds the place, by the function map.
+// node is the node of the function around the place, by the function map.
 func (s *sources) node(e *emitter, m *mapfile.Mapping) int32 {
 	if int(m.Source) >= len(s.functions) {
 		return 0

@@ -1,6 +1,6 @@
 package symbol
 
-// Status is the outcome of one question. The words are those of the command
+// Status is the outcome of one question. The words stand in the output of the command
 // line's contract.
 type Status string
 
@@ -9,14 +9,14 @@ const (
 	Found       Status = "found"
 	Hole        Status = "hole"        // known to have no answer
 	Outside     Status = "outside"     // beyond the image
-	NoArtifact  Status = "no-artifact" // nobody ever handed it in
+	NoArtifact  Status = "no-artifact" // it was never handed in
 	Ambiguous   Status = "ambiguous"   // the name fits several artifacts
 	Pending     Status = "pending"     // its object is listed, not loaded yet
 	Loading     Status = "loading"     // its first load is under way
 	Rejected    Status = "rejected"    // its object was seen and quarantined
 	Unavailable Status = "unavailable" // store or key service out of reach
 	Sealed      Status = "sealed"      // the key is gone or refused
-	Corrupt     Status = "corrupt"     // stored bytes are not what was written
+	Corrupt     Status = "corrupt"     // stored bytes differ from the written ones
 )
 
 // Retry reports whether asking again later can change the outcome.
@@ -28,7 +28,7 @@ type Answer struct {
 	// Frames stand innermost first and are shared with caches: read only. Found and none: the
 	// frame has no place in the source, and is dropped from its stack.
 	Frames []Frame
-	// Offset is how far behind the beginning of its symbol the place lies, in code of which
+	// Offset is how far behind the beginning of its symbol the place lies, in code that
 	// symbols alone are known; 0 where that was not asked for.
 	Offset uint64
 	Or     [][]Frame // other chains that may be meant instead of Frames, where a mapping leaves several

@@ -1,6 +1,6 @@
 package symbol
 
-// ArchFamily returns the architecture of which arch is a variant, or arch itself.
+// ArchFamily returns the architecture that has arch as a variant, or arch itself.
 func ArchFamily(arch string) string {
 	switch arch {
 	case "arm64e", "arm64_32":

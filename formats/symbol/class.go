@@ -26,7 +26,7 @@ type Class struct {
 	Original    string
 	File        string // its source file; "": the mapping does not say
 	Synthesized bool   // made by the compiler: it has no place in an original stack
-	// Members are sorted by Name, fields and methods together. Those of one name keep the
+	// Members are sorted by Name, fields and methods together. Members of one name keep the
 	// mapping's order, which is meaning: an inline group stands innermost first.
 	Members []Member
 	// Files are the source files of other classes that Members name, ascending by Class.
@@ -41,10 +41,10 @@ type ClassFile struct{ Class, File string }
 type Facts struct {
 	// Version is the highest map version that a part of the mapping declares; "": none.
 	Version string
-	// Packages are those of all classes that the mapping names, as they stand in the program,
+	// Packages are the packages of all classes that the mapping names, as they stand in the program,
 	// with dots ("" is the one without a name), ascending: what R8 calls the obfuscated packages.
 	// A class that the mapping does not name, in a package that stands here, may be a renamed
-	// one of which nothing is left; the mapping says nothing about classes in any other.
+	// a package that is empty now; the mapping says nothing about classes in any other.
 	Packages []string
 }
 

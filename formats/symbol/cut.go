@@ -17,7 +17,7 @@ const (
 	markHead = "…[cut, "
 )
 
-// CutName returns the name that stands for one that is too long: its first 4,000 bytes, fewer where a character would be
+// CutName returns the name that stands for a longer name: its first 4,000 bytes, fewer where a character would be
 // split, and a mark with the name's length and the first 8 bytes of its SHA-256:
 //
 //	_ZN4game…[cut, 127041 bytes, sha256 1f3a5c7e9b2d4f60]
@@ -38,7 +38,7 @@ func ShortName(name string, most int64) string {
 	return CutName(name)
 }
 
-// IsCut reports whether a name is one that CutName made. It is no mangled name any more.
+// IsCut reports whether CutName made a name. It is no mangled name any more.
 func IsCut(name string) bool {
 	if len(name) < keptBytes-utf8.UTFMax || name[len(name)-1] != ']' {
 		return false

@@ -5,7 +5,7 @@ import "strings"
 // The symbols that mark the beginning of code in a snapshot of Dart. The
 // virtual machine prints places as offsets from them, because what it maps may
 // be laid out otherwise than the file that keeps the symbols. They are
-// anchors of the artifact, spelled as here whatever the system puts before names.
+// anchors of the artifact, spelled as here, without the system's prefix of names.
 const (
 	DartIsolate = "_kDartIsolateSnapshotInstructions"
 	DartVM      = "_kDartVmSnapshotInstructions"

@@ -12,7 +12,7 @@ type Quality struct {
 
 	Text       uint64 `json:"text"`        // bytes of executable segments (reported once, by part 0)
 	Covered    uint64 `json:"covered"`     // bytes with an answer
-	WithLine   uint64 `json:"with_line"`   // bytes whose innermost frame has a line
+	WithLine   uint64 `json:"with_line"`   // bytes with a line in the innermost frame
 	WithInline uint64 `json:"with_inline"` // bytes with more than one frame
 
 	// Of mappings: lines that say something, those among them that do not parse, and what a
@@ -28,7 +28,7 @@ type Quality struct {
 }
 
 // Add adds what a parser says of another part: sums, and copies of the names of
-// what is missing. Warnings stay the caller's, who knows the order of parts.
+// missing parts. Warnings stay the caller's, which knows the order of parts.
 func (q *Quality) Add(part Quality) {
 	q.Units += part.Units
 	q.UnitsBroken += part.UnitsBroken

@@ -27,7 +27,7 @@ func Open(ctx context.Context, url string, o stores.Options) (*sinks.Store, erro
 type Exported = hbase.Exported
 
 // ExportHBase writes all of a store as HFiles below dir, for HBase's own tools: see
-// hbase.Export. url is that of the store to be, if it is one of HBase; no server is asked.
+// hbase.Export. url names the store to be, if it is an HBase; no server is asked.
 func ExportHBase(ctx context.Context, from *sinks.Store, dir, url string) (*Exported, error) {
 	rest, ok := strings.CutPrefix(url, "hbase:")
 	if !ok {

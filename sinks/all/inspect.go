@@ -23,7 +23,7 @@ type loadRows struct {
 	Last     string `json:"last"`
 }
 
-// Inspect prints what is in a file of a store, one load a line. known is false, and
+// Inspect prints the contents of a file of a store, one load a line. known is false, and
 // nothing is printed, if path is not a file that a store writes.
 func Inspect(ctx context.Context, path string, w io.Writer, asJSON bool) (known bool, err error) {
 	f, err := os.Open(path)

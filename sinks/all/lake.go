@@ -24,7 +24,7 @@ type LakeOptions struct {
 	SingleWriter bool
 	Scratch      string
 	Create       bool // make the folder, if it is one
-	// Go starts what encodes a file beside who writes it; nil: nobody does.
+	// Go starts the encoder of a file beside its writer; nil: files are encoded in place.
 	Go func(func())
 }
 
@@ -70,7 +70,7 @@ func LakeMasters(ctx context.Context, l sinks.Lake) (profile string, keys map[st
 	return profile, keys, err
 }
 
-// InspectLake prints what is in a file of a lake: its table, rows and columns. known is false, and nothing is
+// InspectLake prints the contents of a file of a lake: its table, rows and columns. known is false, and nothing is
 // printed, if path is none.
 func InspectLake(ctx context.Context, path string, w io.Writer, asJSON bool, keys func() (sinks.LakeKeys, error)) (known bool, err error) {
 	f, err := os.Open(path)

@@ -68,7 +68,7 @@ func (a Accounts) read(ctx context.Context, r sinks.Row) (*Account, error) {
 	return x, nil
 }
 
-// Remove removes an account in any state, also one that does not open.
+// Remove removes an account in any state, also an account that does not open.
 func (a Accounts) Remove(ctx context.Context, id row.WorkerID) error {
 	if err := a.remove(ctx, accountKey(id)); err != nil {
 		return fmt.Errorf("remove account %s: %w", id, err)

@@ -19,7 +19,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// benchLibrary makes a store and fills it in so many batches, each of which leaves a store file in every region.
+// benchLibrary makes a store and fills it in so many batches. Each leaves a store file in every region.
 func benchLibrary(t *testing.T, server *hbasetest.Server, batches int) *library {
 	t.Helper()
 	l := &library{rest: "//" + server.Master + "/" + namespace() + "?regions=4"}
@@ -87,12 +87,12 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 	return sorted[int(q*float64(len(sorted)-1))].Round(time.Microsecond)
 }
 
-// TestBenchReads measures look-ups on a warm server, whose cache holds all rows, with client and server
-// on the same processors. Every row is compared with what was written.
+// TestBenchReads measures look-ups on a warm server with all rows in its cache, with client and server
+// on the same processors. Every row is compared with the written one.
 func TestBenchReads(t *testing.T) {
 	formattest.Bench(t)
 	server := hbasetest.Start(t, hbasetest.Options{Heap: "2g", Fast: true, Site: map[string]string{"hbase.regionserver.handler.count": "30",
-		// Compactions would change what is measured.
+		// Compactions would change the measurement.
 		"hbase.hstore.compactionThreshold": "1000", "hbase.hstore.compaction.min": "1000", "hbase.hstore.blockingStoreFiles": "2000"}})
 	libraries := []struct {
 		files int

@@ -26,7 +26,7 @@ type Options struct {
 	// Puts, Scratch and HadoopConf say how rows get into HBase: see hbase.WriteOptions.
 	Puts                bool
 	Scratch, HadoopConf string
-	// NewBlocks: Create makes an empty place for rows even though the catalog has loads, whose rows are lost.
+	// NewBlocks: Create makes an empty place for rows even though the catalog has loads, with lost rows.
 	NewBlocks bool
 	// Notice, unless nil, gets sentences for an operator, from any goroutine.
 	Notice func(string)
@@ -43,7 +43,7 @@ type scheme struct {
 	join   func(rest, name string) (unlock func(), err error)
 }
 
-// schemes lists every kind; the first is that of a URL without a scheme.
+// schemes lists every kind; the first is for a URL without a scheme.
 func schemes() []scheme {
 	return []scheme{
 		{"file", openFile, createFile, func(rest string) (func(), error) { return file.Lock(Path(rest)) },
@@ -54,7 +54,7 @@ func schemes() []scheme {
 	}
 }
 
-// unlocked is for stores that many may write at once, or nobody else.
+// unlocked is for stores that many may write at once, or one process alone.
 func unlocked(string) (unlock func(), err error) { return func() {}, nil }
 
 func joined(_, _ string) (unlock func(), err error) { return func() {}, nil }
@@ -69,7 +69,7 @@ func Open(ctx context.Context, url string, o Options) (*sinks.Store, error) {
 }
 
 // Create makes the store at url unless it is there. sinks.ErrLost where a part of it is gone, which it makes anew only
-// with Options.NewBlocks; what is there stays.
+// with Options.NewBlocks; existing parts stay.
 func Create(ctx context.Context, url string, o Options) error {
 	s, rest, err := split(url)
 	if err != nil {
@@ -81,7 +81,7 @@ func Create(ctx context.Context, url string, o Options) error {
 // ErrLocked: another process holds the store's lock.
 var ErrLocked = file.ErrLocked
 
-// Lock makes this process the only one that works on the store at url,
+// Lock locks the store at url for this process alone,
 // until unlock or its end; ErrLocked at once if another is. A store of many hosts has no such lock.
 func Lock(url string) (unlock func(), err error) {
 	s, rest, err := split(url)

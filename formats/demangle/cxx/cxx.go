@@ -4,7 +4,7 @@
 // template parameter. In what it answers it says what LLVM's demangler says; of
 // all else it says that it does not know. The caller then asks a demangler that
 // reads the whole grammar. Only names that GCC wrote before it followed the ABI
-// ("srSt"), names with template parameters of a local function, and names whose
+// ("srSt"), names with template parameters of a local function, and names with
 // constraints speak of parameters to come, are answered here and not there.
 //
 // Invariants:

@@ -1,9 +1,9 @@
 // Package json reads JSON where encoding/json cannot: values too large for memory, values that are cut
-// or still arriving, and values whose place in the input matters.
+// or still arriving, and values with a place in the input that matters.
 //
 //   - A Reader walks an input of any size through a window of 256 KiB and fails with the offset. Source
 //     maps use it: it passes over a string of tens of megabytes, and the caller may read inside one.
-//   - A Scan finds the end of a value of which more bytes may come. Traces use it.
+//   - A Scan finds the end of a value that arrives in pieces. Traces use it.
 //
 // # Why no library reads them
 //

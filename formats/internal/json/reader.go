@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// windowBytes is what is held of an input that is not in memory.
+	// windowBytes are held of an input that is not in memory.
 	windowBytes = 256 << 10
-	// maxDepth bounds the nesting of JSON values, also of those that are skipped.
+	// maxDepth bounds the nesting of JSON values, also of skipped ones.
 	maxDepth = 128
 )
 
@@ -35,7 +35,7 @@ type Reader struct {
 	err    error
 }
 
-// NewReader returns a reader of in for a format, whose next byte is the one at from.
+// NewReader returns a reader of in for a format. It begins at the byte at from.
 func NewReader(format string, in *formats.Input, from int64) *Reader {
 	t := &Reader{In: in, Section: "map", format: format, end: in.Size}
 	t.SeekTo(from)
@@ -329,7 +329,7 @@ func (t *Reader) String(most int64) (string, error) {
 	return t.decoded(q)
 }
 
-// Name reads a name. One that is too long is cut (symbol.CutName); of one above Limits.LineBytes, the bytes as they stand
+// Name reads a name. A name that is too long is cut (symbol.CutName); above Limits.LineBytes, the bytes as they stand
 // in the map are cut.
 func (t *Reader) Name() (string, error) {
 	q, err := t.quoted()
@@ -367,7 +367,7 @@ func (t *Reader) quoted() (q quoted, err error) {
 	return q, err
 }
 
-// decoded returns the string of a quoted one that was passed last.
+// decoded returns the last quoted string, decoded.
 func (t *Reader) decoded(q quoted) (_ string, err error) {
 	start, at, size, escaped := q.start, q.at, q.size, q.escaped
 	var raw []byte
@@ -391,7 +391,7 @@ func (t *Reader) decoded(q quoted) (_ string, err error) {
 	return s, nil
 }
 
-// unescape decodes the inside of a string; bad is the offset of what is no
+// unescape decodes the inside of a string; bad is the offset of bytes that are no
 // escape, or -1. Lone surrogates become U+FFFD.
 func unescape(raw []byte) (s string, bad int) {
 	out := make([]byte, 0, len(raw))

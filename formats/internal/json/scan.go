@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// Scan finds the end of a JSON value of which more bytes may come. It checks brackets and quotes only:
+// Scan finds the end of a JSON value that arrives in pieces. It checks brackets and quotes only:
 // the user of the value finds all other faults. The zero value is ready.
 type Scan struct {
 	At     int // bytes scanned so far
@@ -69,7 +69,7 @@ func (s *Scan) Value(b []byte) (n int, whole, ok bool) {
 	return s.At, false, true
 }
 
-// Atom reports whether the value is a number or a word, whose end only the end of the input tells.
+// Atom reports whether the value is a number or a word: only the end of the input tells its end.
 func (s *Scan) Atom() bool { return s.plain && s.depth == 0 && !s.quoted }
 
 // SkipBlank returns the offset of the first byte of b from i on that is no blank.

@@ -66,7 +66,7 @@ func (f *File) Link(name string) error {
 	return os.Link(f.Name(), to)
 }
 
-// Close ends the file; one that was not linked is gone.
+// Close ends the file; without a link it is gone.
 func (f *File) Close() error {
 	err := f.File.Close()
 	if f.named {

@@ -28,7 +28,7 @@ func typeTable(all []*symbol.Class) dictionary.Table {
 	return t
 }
 
-// Whatever stands in a row of classes that passed its seal, opening it neither panics nor takes more memory than a
+// For any bytes in a row of classes that passed its seal, opening it neither panics nor takes more memory than a
 // row may, and so do its classes.
 func FuzzClasses(f *testing.F) {
 	all := rowtest.Classes(rand.New(rand.NewPCG(1, 2)), 40)
@@ -58,7 +58,7 @@ func FuzzClasses(f *testing.F) {
 		p := NewPacker(nil)
 		for i := range min(b.Len(), 100) {
 			if x, err := b.Class(b.Name(i)); err == nil {
-				whole, err := x.whole() // what was checked can be made
+				whole, err := x.whole() // a checked class can be made
 				if err != nil {
 					t.Fatal(err)
 				}

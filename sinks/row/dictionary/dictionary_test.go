@@ -14,7 +14,7 @@ import (
 	"github.com/symlake/symlake/sinks/row/rowtest"
 )
 
-// What is read is what was picked, over several pages, names with and without
+// The strings read are the strings picked, over several pages, names with and without
 // a common beginning.
 func TestDictionaryGivesItsStrings(t *testing.T) {
 	tab := Table{Strings: []string{""}, Runs: []uint32{9}}
@@ -44,7 +44,7 @@ func TestDictionaryGivesItsStrings(t *testing.T) {
 }
 
 // The budget goes to the strings that most runs use, then to the first ones of
-// those that fewer use.
+// strings of fewer users.
 func TestDictionaryBudget(t *testing.T) {
 	long := func(c string, runs uint32) (string, uint32) { return strings.Repeat(c, maxBytes/4), runs }
 	tab := Table{Strings: make([]string, 8), Runs: make([]uint32, 8)}

@@ -83,9 +83,9 @@ func (c Chosen) Numbers(n int) []uint32 {
 	return numbers
 }
 
-// Choose picks the strings for the dictionary: all of them, if those that
+// Choose picks the strings for the dictionary: all of them, if the strings that
 // several runs use make one worth its row, up to the budget, the most used
-// first. It gives them in the dictionary's order, that of their bytes, so that
+// first. It gives them in the dictionary's order, by their bytes, so that
 // neighbours have much in common. (Numbering the frequent ones first
 // was tried: it saves less in the blocks than it costs here.) Neither the order
 // nor the numbering of the table matters.

@@ -145,7 +145,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// The same content gives the same digest and the same plaintext, whatever the
+// The same content gives the same digest and the same plaintext, for any
 // keys, the load and the order of the string table.
 func TestDigestIsOfContentAlone(t *testing.T) {
 	strs, runs := rowtest.Synthetic(300, 40)

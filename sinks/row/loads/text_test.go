@@ -79,7 +79,7 @@ func excerpt(t testing.TB, o *Opened, rows []sinks.Row, file string, first, last
 	return out
 }
 
-// Every line of every text comes back by its number, over the borders of rows, whatever ends it.
+// Every line of every text comes back by its number, over the borders of rows, with every line ending.
 func TestTextsComeBackByLine(t *testing.T) {
 	k, _ := newRing(t)
 	random := rand.New(rand.NewPCG(1, 2))

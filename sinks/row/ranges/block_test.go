@@ -41,7 +41,7 @@ func encode(t testing.TB, strs []string, numbers []uint32, runs []*symbol.Run, s
 	return blocks
 }
 
-// Whatever stands in a row that passed its seal, opening it neither panics nor
+// For any bytes in a row that passed its seal, opening it neither panics nor
 // takes more memory than a row may, and what opens answers.
 func FuzzBlock(f *testing.F) {
 	strs, runs := rowtest.Synthetic(60, 40)
@@ -112,7 +112,7 @@ func together(t testing.TB, qs []Question) {
 	}
 }
 
-// Blocks in which no part is said to be of the line of the last one: each has a line, also one that is 0 further.
+// Blocks without parts of the line of the last one: each part has a line, also a line 0 further.
 func TestScriptBlocksWithAllLines(t *testing.T) {
 	body := []byte{0, 3, 1} // from 0; 3 parts; 1 node
 	cols := [scriptColumns][]byte{

@@ -13,7 +13,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Synthetic makes functions like those of a big C++ program: long names that
+// Synthetic makes functions like a big C++ program's: long names that
 // share namespaces, a few hundred inlined helpers that recur everywhere, each
 // walking through the same lines.
 func Synthetic(functions, rangesEach int) (strs []string, runs []*symbol.Run) {

@@ -9,7 +9,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Whatever stands in rows of text, reading them neither panics nor takes more than a row may.
+// For any bytes in rows of text, reading them neither panics nor takes more than a row may.
 func FuzzText(f *testing.F) {
 	w := NewWriter(column.NewEncoder(), func(_ uint64, form row.Form, body []byte, _ int, _ [][]byte) error {
 		f.Add(bytes.Clone(body), form == row.FormText)

@@ -39,7 +39,7 @@ func (m *FunctionMap) At(line, column uint32, hint *int) uint32 {
 	return m.places[i].name
 }
 
-// ReadFunctionMaps reads x_facebook_sources: per source null, or a list whose
+// ReadFunctionMaps reads x_facebook_sources: per source null, or a list. Its
 // first element is null or {names, mappings}. Lines in it count from 1.
 func ReadFunctionMaps(t *json.Reader, at Span, sources int, intern func(string) uint32) ([]FunctionMap, error) {
 	t.SeekTo(at.From)
@@ -50,7 +50,7 @@ func ReadFunctionMaps(t *json.Reader, at Span, sources int, intern func(string) 
 	maps := make([]FunctionMap, 0, min(sources, 1<<16))
 	err := t.Array(0, func(i int) error {
 		if i >= sources {
-			return t.Skip(1) // some tools leave those of dropped sources behind
+			return t.Skip(1) // some tools leave maps of dropped sources behind
 		}
 		maps = append(maps, FunctionMap{})
 		if t.Null() {

@@ -13,7 +13,7 @@ import (
 
 // Span is where a value stands in the input.
 type Span struct {
-	From, To int64 // to: behind it; from == to: it is not there
+	From, To int64 // to: behind it; from == to: it is missing
 	escaped  bool  // a string with escapes
 }
 
@@ -357,7 +357,7 @@ func (l *Layout) debugID(t *json.Reader, preferred bool) error {
 	return nil
 }
 
-// uuid gives an id of 32 hex digits in lower case with dashes; "" for what is none.
+// uuid gives an id of 32 hex digits in lower case with dashes; "" for other texts.
 func uuid(s string) string {
 	b, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
 	if err != nil || len(b) != 16 {

@@ -37,7 +37,7 @@ var digits = func() (d [256]uint8) {
 	return d
 }()
 
-// maxNumber bounds the digits of a number: seven, and needless zeros for those who write them. Five of them are a
+// maxNumber bounds the digits of a number: seven, and needless zeros for tools that write them. Five of them are a
 // segment, so a window that holds maxSegment bytes more holds the segment and what ends it.
 const (
 	maxNumber  = 4 << 10
@@ -78,7 +78,7 @@ type sums struct{ column, source, line, original, name int64 }
 
 // lineFunc takes segments of a line, ascending, which are valid during the call. It returns the number of segments that
 // it is done with. If the line goes on, it may leave the segments of the last column: it gets them again together with
-// those that follow. Of more than two segments that it leaves, it gets only the first and the last again.
+// the following ones. Of more than two segments that it leaves, it gets only the first and the last again.
 type lineFunc func(line uint32, segments []Mapping, more bool) (done int, err error)
 
 // pieceSegments is how many segments of a line are read before they are handed out: as few as are at hand still.
@@ -282,7 +282,7 @@ func longNumber(b []byte, i int) (int64, int) {
 }
 
 // chanceNumber is longNumber where it is chance whether the number, which begins with a digit, has one, two or three of
-// them, as those of names have: no branch depends on that.
+// them, as numbers of names have: no branch depends on that.
 func chanceNumber(b []byte, i int) (int64, int) {
 	if i+2 >= len(b) {
 		return longNumber(b, i)
@@ -298,7 +298,7 @@ func chanceNumber(b []byte, i int) (int64, int) {
 	return signed(int64(first&31 | second&31<<5 | third<<10)), i + 1 + int(more+again)
 }
 
-// signed is a number whose lowest bit is its sign.
+// signed is a number with its sign in the lowest bit.
 func signed(v int64) int64 {
 	minus := -(v & 1)
 	return (v>>1 ^ minus) - minus
@@ -335,7 +335,7 @@ func (r *mappingReader) endLine(each lineFunc) error {
 	return err
 }
 
-// endPiece hands out the segments of a line that goes on. Of those that are left, which have one column, it keeps two:
+// endPiece hands out the segments of a line that goes on. Of the others, which have one column, it keeps two:
 // a line of equal columns then costs no more than others.
 func (r *mappingReader) endPiece(each lineFunc) error {
 	done, err := each(r.line, r.segments, true)

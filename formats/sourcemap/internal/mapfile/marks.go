@@ -9,7 +9,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// marks is what is known of mappings before they are decoded. Of bytes beyond 0x7f, which are no mappings, it may say
+// marks holds facts of mappings before they are decoded. Of bytes beyond 0x7f, which are no mappings, it may say
 // anything.
 type marks struct {
 	semicolons int
@@ -20,7 +20,7 @@ type marks struct {
 const (
 	// eight is a number of eight equal bytes.
 	eight = 0x0101010101010101
-	// marksPiece is what is looked over twice before what follows: it stays in a processor's first cache.
+	// marksPiece is looked over twice before the next piece: it stays in a processor's first cache.
 	marksPiece = 16 << 10
 )
 

@@ -64,7 +64,7 @@ func (n *numbers) add(to *int64) error {
 func (n *numbers) fault(at int, want string) error { return Fault(n.section, n.from+int64(at), want) }
 
 // rangeReader reads rangeMappings beside mappings: per line, the numbers of the segments
-// (from 1, each told against the one before) whose columns go on with the script's.
+// (from 1, each told against the one before) with columns that go on with the script's.
 type rangeReader struct {
 	numbers
 	to uint32 // the next line

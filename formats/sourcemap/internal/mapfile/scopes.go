@@ -46,7 +46,7 @@ type scopeReader struct {
 	most   int // scopes, and ranges
 	depth  int // of inlined functions
 
-	functions []uint32 // by original scope: the function that it is in
+	functions []uint32 // by original scope: the function around it
 	open      []int    // original scopes
 	name      int64
 	line      int64 // of original scopes, in the tree that is read

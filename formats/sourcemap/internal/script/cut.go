@@ -18,13 +18,13 @@ var errCut = errors.New("brackets of a script")
 // extent is some bytes of a script: [from, to).
 type extent struct{ from, to int }
 
-// hole is what is no longer in a piece: the inside of a function's body, which was a piece of its own.
+// hole is a part that left a piece: the inside of a function's body, which was a piece of its own.
 type hole struct {
 	extent
 	free []int // offsets of the identifiers that are not declared in it
 }
 
-// body is that of a function, or the whole script: it is open, or closed and in no piece yet.
+// body is a function's, or the whole script: it is open, or closed and in no piece yet.
 type body struct {
 	extent
 	params       extent // if they are just identifiers
@@ -74,7 +74,7 @@ type cutter struct {
 	before  extent  // the token before the word, if it is one too
 	arrow   bool    // the token before is =>
 	closed  opening // closed last
-	params  extent  // what was in parentheses last, or stands before =>
+	params  extent  // the text last in parentheses, or before =>
 	newLine bool    // since the token before
 }
 

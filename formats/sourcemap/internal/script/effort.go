@@ -13,12 +13,12 @@ const (
 
 // isModest reports whether parsing a script takes time and memory in proportion to
 // its length. It knows no strings, comments and regular expressions: a bracket in one is a
-// bracket. Those of real scripts match, mostly; one that hides brackets to
+// bracket. Brackets of real scripts match, mostly; a script that hides brackets to
 // mislead it is bounded by maxBundleBytes alone.
 func isModest(script []byte) bool {
 	type scope struct {
 		outside int  // identifiers of the scope around it, so far
-		arrow   bool // the body of an arrow function: ends with ',', ';' or what is around it
+		arrow   bool // the body of an arrow function: ends with ',', ';' or the code around it
 	}
 	var open []scope
 	most := freeEffort + effortPerByte*len(script)

@@ -9,7 +9,7 @@ import (
 // is an expression.
 type bracket struct {
 	kind      js.TokenType // ArrowToken: such a body
-	function  *function    // that it is the body of, or the parameters; nil: of none
+	function  *function    // it is the body or the parameters of this one; nil: of none
 	control   bool         // the parentheses of if, for and their like
 	at        int
 	questions int // open ?: in the body of an arrow function
@@ -25,7 +25,7 @@ type scanner struct {
 	lists   [3][]function // by keyword, by arrow, by method
 	next    [3]int
 	stack   []bracket
-	classes []int // depths of classes whose body is still to come
+	classes []int // depths of classes before their bodies
 
 	prev    js.TokenType // that is no space
 	prevEnd int          // behind it

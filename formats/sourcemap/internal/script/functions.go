@@ -13,7 +13,7 @@ type function struct {
 	start, end int // bytes of the script; end 0: not found
 }
 
-// namePart is a piece of a function's name: text, or an identifier of the script, whose
+// namePart is a piece of a function's name: text, or an identifier of the script. Its
 // original spelling the map knows.
 type namePart struct {
 	text string
@@ -23,8 +23,8 @@ type namePart struct {
 const Anonymous = "<anonymous>"
 
 // walker visits a syntax tree in the order of the source, and lists its functions by how they begin.
-// Functions are named as Metro names them in its function maps: a.b for what is assigned to it or stands
-// in an object of that name, Class#method, Class.static, get__x, f$argument_0 for what is passed to f.
+// Functions are named as Metro names them in its function maps: a.b for a function that is assigned to it or stands
+// in an object of that name, Class#method, Class.static, get__x, f$argument_0 for an argument of f.
 type walker struct {
 	script []byte
 	most   int // functions
@@ -90,7 +90,7 @@ func (w *walker) hole(n js.IExpr) {
 	w.holes = w.holes[1:]
 }
 
-// named is the name that an expression gives what is assigned to it; nil: none.
+// named is the name that an expression gives a function assigned to it; nil: none.
 func (w *walker) named(n js.IExpr) []namePart {
 	switch n := n.(type) {
 	case *js.Var:
@@ -350,7 +350,7 @@ func (w *walker) expr(n js.IExpr, name []namePart) {
 	}
 }
 
-// takesName: what is known by a name passes it on to functions. Most expressions do not, and names take longer
+// takesName: a named expression passes its name on to functions. Most expressions do not, and names take longer
 // to make than to visit them.
 func (w *walker) takesName(n js.IExpr) bool {
 	switch n := n.(type) {
@@ -374,7 +374,7 @@ func (w *walker) keepsName(n *js.CallExpr) bool {
 	return ok && string(of.Name()) == "Object" && textOf(w.member(x.Y)) == "freeze"
 }
 
-// args visits what is passed to a function, or to what is made new.
+// args visits the arguments of a call, or of new.
 func (w *walker) args(n *js.Args, callee js.IExpr) {
 	var name []namePart
 	for i := range n.List {

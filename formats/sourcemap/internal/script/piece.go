@@ -9,7 +9,7 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
-// piece is a part of a script that can be parsed by itself: a function's body, or what is left of the script. Where a
+// piece is a part of a script that can be parsed by itself: a function's body, or the rest of the script. Where a
 // piece of its own was cut out, identifiers stand that are to be looked up from there, behind a number: 0,a,b.
 type piece struct {
 	text  []byte
@@ -17,7 +17,7 @@ type piece struct {
 	holes []mark // ascending: those with identifiers
 }
 
-// part is some of the script in a piece; what is in no part is no text of the script's.
+// part is some of the script in a piece; text in no part is not the script's.
 type part struct{ at, to, from int } // bytes [at, to) of the piece, which stand at from in the script
 
 // mark is the number that stands in a hole.
@@ -29,11 +29,11 @@ type mark struct {
 // link leads from an identifier, by its offset, to where it is declared, or used first.
 type link struct{ use, declared int }
 
-// parsed is what is in a piece; offsets are those in the script.
+// parsed holds the contents of a piece; offsets count in the script.
 type parsed struct {
 	functions []function // the identifiers in their names are bytes of the piece
 	links     []link     // from the identifiers in its holes
-	free      []int      // where those that are not declared in the piece are used first, ascending
+	free      []int      // the first uses of the identifiers that are not declared in the piece, ascending
 	regexps   int        // the sum of their offsets
 	room      int        // that names leave
 }
