@@ -19,8 +19,7 @@ var oversized = map[string]string{
 	"formats/demangle/swift": "the grammar of a mangling is one recursive whole",
 	"formats/internal/dwarf": "units, attributes and lines of DWARF share one reader",
 
-	"ingest":    "",
-	"sinks/row": "",
+	"ingest": "",
 }
 
 // TestSize fails when a package has more than 3,500 lines or 20 files.
