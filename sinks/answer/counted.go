@@ -61,7 +61,7 @@ func uncounted(a symbol.Answer, name string, places int) symbol.Answer {
 	return symbol.Answer{Status: symbol.Ambiguous, Err: fmt.Errorf("%q begins at %d places", name, places)}
 }
 
-// settledAnswer is one that no row decides.
+// settledAnswer is an answer that no row decides.
 type settledAnswer struct {
 	to *symbol.Answer
 	is symbol.Answer

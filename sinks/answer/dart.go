@@ -69,7 +69,7 @@ func (b *stacks) dart(ctx context.Context, q *Query, answers [][]symbol.Answer) 
 	return d.rename(ctx)
 }
 
-// dartWork is what is known of one stack.
+// dartWork completes the answers of one stack.
 type dartWork struct {
 	c       *Client
 	q       *Query
@@ -77,7 +77,7 @@ type dartWork struct {
 	code    []*symbol.Answer // those from snapshots of Dart
 	builds  []string         // of these
 	asked   bool
-	symbols *catalog.Record // of the artifact named for code whose own has no source, nil: none
+	symbols *catalog.Record // of the artifact named for code without sources of its own; nil: none
 }
 
 // frame looks at a frame that has been answered.
@@ -253,7 +253,7 @@ func (d *dartWork) names(ctx context.Context) (symbol.ID, bool, error) {
 	return symbol.ID{}, false, nil
 }
 
-// eachName visits the names that a function's name is made of: those of its
+// eachName visits the names in a function's name: the names of its
 // class and its own in "eea.fb", in "new eea" and "eea.fb.<anonymous closure>".
 func eachName(function string, visit func(from, to int)) {
 	for p := 0; p < len(function); {

@@ -25,9 +25,9 @@ type Explanation struct {
 	Parser    int
 	Object    string // URL of the object the load was read from
 	Member    string
-	Ledger    []Ledger // of that object, or of those that could not be loaded
+	Ledger    []Ledger // of that object, or of the objects that could not be loaded
 	Missing   []string // companions the load could not read
-	SameFile  []Same   // unless Found: what is stored with the frame's file name
+	SameFile  []Same   // unless Found: the artifacts stored with the frame's file name
 
 	Class string // of a managed line, in the program; Row is known, and no position
 
@@ -127,8 +127,8 @@ func (c *Client) explainClass(ctx context.Context, x *Explanation, id symbol.ID,
 	}
 }
 
-// sameFile lists what is stored under a file name, whatever else is known of
-// it: a stack whose build-id is not among them is of another build.
+// sameFile lists the artifacts stored under a file name. If the build-id of a stack is not among
+// them, the stack comes from another build.
 func (c *Client) sameFile(ctx context.Context, file string) (same []Same) {
 	for _, r := range c.Namesakes(ctx, file) {
 		p := r.Published

@@ -59,7 +59,7 @@ type resolved struct {
 	sets map[string]int // the options that were met, by what they say: keys hold their numbers
 	last *Options
 	set  int         // of last
-	near []nearImage // images that are found without making a key of all that they are known by; a power of two
+	near []nearImage // images that are found without a key; the length is a power of two
 }
 
 // mostNear bounds near.
@@ -103,7 +103,7 @@ type imageKey struct {
 	kind, platform        symbol.Kind
 	script                bool
 	managed               bool
-	given                 bool // the names are those of the options
+	given                 bool // the names come from the options
 	anchor                string
 	options               int
 }
@@ -150,7 +150,7 @@ const (
 	ownNameRoom = 64
 )
 
-// image finds the artifact of a frame. The error is ctx's, or that of its room.
+// image finds the artifact of a frame. The error comes from ctx or its room.
 func (c *Client) image(ctx context.Context, f *report.Frame, o *Options, seen *resolved) (*target, error) {
 	near := &seen.near[nearSlot(f)&uint64(len(seen.near)-1)]
 	if near.t != nil && sameImage(f, o, near.f, near.o) {
@@ -245,9 +245,8 @@ var errNameless = errors.New("the frame names no artifact")
 // maxOthers bounds the artifacts that a reason lists.
 const maxOthers = 3
 
-// otherBuilds adds to the reason why nothing is stored under an id what is
-// stored under the image's file name: an id that differs is what most people
-// whose frames stay bare are looking for.
+// otherBuilds adds the artifacts stored under the image's file name to the reason why nothing is
+// stored under its id. Bare frames mostly come from an id that differs.
 func (c *Client) otherBuilds(ctx context.Context, file string, reason error) error {
 	if file == "" || reason == nil {
 		return reason

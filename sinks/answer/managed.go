@@ -13,11 +13,11 @@ import (
 	"github.com/symlake/symlake/sinks/row/classes"
 )
 
-// managed are the lines of Java and Kotlin of one stack whose mapping is known.
+// managed are the lines of Java and Kotlin of one stack with known mappings.
 type managed struct {
 	lines []managedLine
 	ids   []symbol.ID // their mappings
-	lost  bool        // there are lines whose mapping is not known
+	lost  bool        // there are lines without a known mapping
 }
 
 type managedLine struct{ thread, frame, id int }
@@ -67,7 +67,7 @@ func readyClass(c *lookup.Class) *retrace.Class {
 func newReady(c *classes.Class) any { return retrace.NewClass(c.Head(), c) }
 
 // retrace answers the lines: first the classes of all threads are read, in
-// one round trip a mapping, then each thread is retraced whole. The error is ctx's, or that of its room.
+// one round trip a mapping, then each thread is retraced whole. The error comes from ctx or its room.
 func (c *Client) retrace(ctx context.Context, s *report.Report, m *managed, answers [][]symbol.Answer) error {
 	if len(m.lines) == 0 {
 		return nil

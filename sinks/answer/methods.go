@@ -10,8 +10,8 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Methods gives methods their names back from one mapping, for who asks for many of them in any order, as traces and
-// profiles do: of a class that was read it keeps the names, not the lines, so that those of large mappings fit in
+// Methods gives methods their names back from one mapping, for traces and
+// profiles, which ask for many in any order. Of a class it keeps the names, not the lines, so that those of large mappings fit in
 // memory and are read once. Each class is of one load; when another is published meanwhile, classes read later are of that.
 // Not safe for concurrent use.
 type Methods struct {
@@ -22,7 +22,7 @@ type Methods struct {
 	most    int
 }
 
-// Methods makes one that keeps at most about so many bytes.
+// Methods returns a Methods that keeps at most about so many bytes.
 func (c *Client) Methods(mapping symbol.ID, bytes int) *Methods {
 	return &Methods{client: c, mapping: mapping, known: map[string]*retrace.Names{}, most: bytes}
 }

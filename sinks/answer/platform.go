@@ -7,7 +7,7 @@ import (
 )
 
 // PlatformKind is the kind of artifact that native frames of a platform lie in, by the platform's common
-// names in any case; false for one that is not known. "" says nothing and is known.
+// names in any case; false for an unknown one. "" says nothing and is known.
 func PlatformKind(platform string) (symbol.Kind, bool) {
 	switch strings.ToLower(platform) {
 	case "":

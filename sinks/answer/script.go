@@ -29,9 +29,9 @@ func tableOf(f *report.Frame, r *catalog.Record) (lookup.Query, bool) {
 	return lookup.Query{Artifact: r.ID, Where: at}, true
 }
 
-// shift moves the questions whose positions count from a table's answer. Where a map has tables
+// shift moves the questions that count from a table's answer. Where a map has tables
 // and this answer is not in them, no position is right: the question goes to the table, which
-// answers nothing. A map without tables is that of the script as it stands.
+// answers nothing. A map without tables maps the script itself.
 func (b *stacks) shift(ctx context.Context) error {
 	return b.c.Frames(ctx, b.tables, func(i int, a symbol.Answer) {
 		q := &b.qs[b.shifted[i]]

@@ -20,9 +20,9 @@ type Options struct {
 	Artifacts []string
 	// App is APP@BUILD: it narrows file names.
 	App string
-	// Kind is that of the artifacts of native frames that do not say it, see PlatformKind.
+	// Kind is the kind of artifact for native frames that do not say it, see PlatformKind.
 	Kind symbol.Kind
-	// Used hears the artifacts that frames are looked up in, each once a call or more often; nil: nobody.
+	// Used, unless nil, is called with each artifact of a frame, once a call or more often.
 	Used func(symbol.ID)
 }
 
@@ -35,7 +35,7 @@ type Query struct {
 // Stack answers the frames of a stack, [thread][frame]. Each frame's artifact is
 // found by the names it gives, best first. An id decides: where it is not
 // stored, no artifact of the same file name answers in its place. The only
-// errors are those of ctx and of its room.
+// errors come from ctx and its room.
 func (c *Client) Stack(ctx context.Context, s *report.Report, o Options) (answers [][]symbol.Answer, err error) {
 	err = c.Stacks(ctx, []Query{{s, o}}, func(_ int, a [][]symbol.Answer) { answers = a })
 	return answers, err
@@ -102,7 +102,7 @@ type stacks struct {
 	batch   *lookup.Batch
 	frames  int
 	qs      []lookup.Question
-	tables  []lookup.Query // of frames whose positions count from a place that their map tells
+	tables  []lookup.Query // of frames that count from a place in their map
 	shifted []int          // of qs
 	counted []counted
 	settled []settledAnswer
@@ -115,8 +115,8 @@ type stackWork struct {
 	dart    bool // there is code of Dart in it
 }
 
-// add resolves the names of a stack's frames and notes what is to be asked. Its answers are those of the
-// batch from that one on; it returns where the next stack's begin.
+// add resolves the names of a stack's frames and notes what is to be asked. Its answers begin at from
+// in the batch; it returns where the next stack's begin.
 func (b *stacks) add(ctx context.Context, q *Query, w *stackWork, from int) (next int, err error) {
 	s := q.Stack
 	w.answers = make([][]symbol.Answer, len(s.Threads))

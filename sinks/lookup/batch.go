@@ -27,8 +27,8 @@ type Batch struct {
 	asked   []asked // the questions
 	window  window
 	repeats repeats
-	room    []symbol.Answer // for those of Frames, all zero between chunks
-	emits                   // for those of Each
+	room    []symbol.Answer // for the answers of Frames, all zero between chunks
+	emits                   // for the answers of Each
 	kept
 	told  []outcome // for the observer
 	final bool      // records were read past the cache: a bad row is corrupt
@@ -63,8 +63,8 @@ func (c *Client) borrow() *Batch {
 	return new(Batch)
 }
 
-// giveBack keeps a batch, which holds nothing of its callers' any more, for the next call. One whose
-// call ended with an error is left to the garbage collector.
+// giveBack keeps a batch, which holds nothing of its callers any more, for the next call. After an
+// error, leave the batch to the garbage collector instead.
 func (c *Client) giveBack(b *Batch) {
 	clear(b.groups[:cap(b.groups)])
 	clear(b.bad[:cap(b.bad)])
@@ -75,7 +75,7 @@ func (c *Client) giveBack(b *Batch) {
 	c.batches.Put(b)
 }
 
-// begin makes the batch ready for questions whose answers are those.
+// begin makes the batch ready for questions. It fills answers.
 func (b *Batch) begin(ctx context.Context, c *Client, answers []symbol.Answer) {
 	b.c, b.answers = c, answers
 	b.kept = kept{room: room.Of(ctx)}
@@ -145,10 +145,10 @@ func (b *Batch) fail(e *entry, items []item, err error) {
 }
 
 // windowQuestions are answered together: enough that their waits for memory overlap, and few enough
-// that what was brought in is still in the processor's first cache when it is used.
+// that their blocks are still in the processor's first cache when they are used.
 const windowQuestions = 32
 
-// window holds questions whose blocks are there until they are worth answering.
+// window holds questions with their blocks until they are worth answering.
 type window struct {
 	n  int
 	at [windowQuestions]ranges.Question
@@ -171,14 +171,14 @@ type repeats struct {
 	same []repeated // what to answer as others
 }
 
-// repeatSlot is a position of a row, and who asked for it first.
+// repeatSlot is a position of a row, and the question that asked for it first.
 type repeatSlot struct {
 	pos uint64
 	row uint32
 	q   int32 // into batch.asked
 }
 
-// repeated is a question, and the one that was asked before.
+// repeated is a question, and the equal question before it.
 type repeated struct{ q, as int32 }
 
 // begin is called before the questions of each row.

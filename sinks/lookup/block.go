@@ -15,15 +15,15 @@ const (
 	tripBytes = 8 << 20
 )
 
-// want is a row that is not cached, and who asks for it.
+// want is a row that is not cached, and the questions for it.
 type want struct {
 	place
 	e     *entry
 	items []item
 }
 
-// fetch brings in and answers the wanted rows. Those that another caller
-// reads already are waited for after our own have landed. The error is ctx's.
+// fetch brings in and answers the wanted rows. It waits for rows that another caller
+// reads already after our own have landed. The error is ctx's.
 func (b *Batch) fetch(ctx context.Context, wants []want) error {
 	for len(wants) > 0 {
 		t := trip{b: b}
@@ -57,7 +57,7 @@ func (b *Batch) fetch(ctx context.Context, wants []want) error {
 	return nil
 }
 
-// trip is one round trip: rows whose flights we lead.
+// trip is one round trip, for the rows of flights that we lead.
 type trip struct {
 	b       *Batch
 	ours    []want
@@ -78,7 +78,7 @@ func (t *trip) run(ctx context.Context) (err error) {
 	if len(t.ours) == 0 {
 		return nil
 	}
-	lost := errAbandoned // what is left if the store panics
+	lost := errAbandoned // the error if the store panics
 	defer func() {
 		for i := range t.ours {
 			if t.flights[i] != nil {
@@ -178,7 +178,7 @@ func (t *trip) first(ctx context.Context, asks []ask, shared *claims) error {
 	return err
 }
 
-// second asks the shared cache, lands what opens, and returns what is left for the store. A row
+// second asks the shared cache, lands what opens, and returns the rows for the store. A row
 // that came before its load's shared strings is left too.
 func (t *trip) second(ctx context.Context, asks []ask, shared *claims) (rest []ask) {
 	c := t.b.c
@@ -278,7 +278,7 @@ func (t *trip) land(i int, block *loads.Block, err error) {
 	}
 }
 
-// claimShared adds to asks the rows of shared strings that nobody has read
+// claimShared adds to asks the rows of shared strings that no caller has read
 // or reads.
 func (t *trip) claimShared(asks *[]ask) *claims {
 	s := &claims{}

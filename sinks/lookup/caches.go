@@ -35,7 +35,7 @@ type entry struct {
 	until  time.Time
 }
 
-// kind is that of the artifact; "": it is not known.
+// kind is the kind of the artifact; "": unknown.
 func (e *entry) kind() symbol.Kind {
 	if e.rec == nil || e.rec.Published == nil {
 		return ""
@@ -109,9 +109,9 @@ func (l *load) rowBytes() uint64 { return l.loaded.Bytes / max(l.loaded.Rows, 1)
 // named is what a spelling leads to, as it is believed. Immutable.
 type named struct {
 	ids     []symbol.ID
-	objects []*catalog.Object // ledger entries of what is not loaded
+	objects []*catalog.Object // ledger entries of objects that are not loaded
 	more    bool              // there are more ids than maxNamed
-	direct  bool              // the ids are those of names, not what the ledger says of objects
+	direct  bool              // the ids come from names, not from the ledger
 	read    time.Time         // when the catalog said so
 	until   time.Time
 }

@@ -27,7 +27,7 @@ var errNoClasses = errors.New("it is no mapping")
 const nameRoom = 64
 
 // Classes gives classes of a mapping by their names in the program, in the order asked; "" is the class
-// of its facts. nil: the mapping does not have the class. Those that are not cached are read in one round trip.
+// of its facts. nil: the mapping does not have the class. All classes that are not cached are read in one round trip.
 // What classes refer to is shared with the cache: read only. The error is ctx's or a *ClassError; no class is given then.
 func (c *Client) Classes(ctx context.Context, artifact symbol.ID, names []string) ([]*symbol.Class, error) {
 	e, err := c.record(ctx, artifact, c.o.Now())
@@ -47,8 +47,8 @@ func (c *Client) Classes(ctx context.Context, artifact symbol.ID, names []string
 	return out, nil
 }
 
-// mapped is Classes under a record, made ready for retracing. All are of one load: that of the record
-// or, if it was replaced meanwhile, of the newer one that from is.
+// mapped is Classes under a record. All are of one load: the load of the record
+// or, if it was replaced meanwhile, of the newer record from.
 func (c *Client) mapped(ctx context.Context, e *entry, names []string) (out []*Class, from *entry, err error) {
 	for final := false; ; final = true {
 		out, newer, err := c.mappedBy(ctx, e, names, final)
@@ -167,7 +167,7 @@ func (c *Client) RenamedClasses(ctx context.Context, id symbol.ID, names []strin
 	}
 }
 
-// cached gives, in out, those of the classes that are in the cache, and says which are not.
+// cached gives, in out, the cached classes, and returns the indices of the others.
 func (c *Client) cached(e *entry, names []string, out []*Class) (cold []int) {
 	for i, name := range names {
 		out[i] = nil

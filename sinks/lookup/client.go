@@ -14,9 +14,9 @@
 //   - every outcome but found carries a reason; a temporary failure is
 //     unavailable, never a final answer;
 //   - what a shared cache gives is opened like any row; what does not open is read from the store;
-//   - while the catalog does not answer, what was read before is believed a while longer;
+//   - while the catalog does not answer, the client believes its last answer a while longer;
 //   - concurrent questions for one cold record, name or block cost one read,
-//     and nobody fails because the one who reads gave up;
+//     and no caller fails because the reading caller gave up;
 //   - the client starts no goroutine and holds nothing open: there is nothing to close.
 package lookup
 
@@ -47,7 +47,7 @@ type Options struct {
 	NegativeTTL time.Duration
 	// Now is the clock of both; nil: time.Now.
 	Now func() time.Time
-	// StaleTTL is how long what was found is still believed while the catalog does
+	// StaleTTL is how long a found record is still believed while the catalog does
 	// not answer; 0: an hour. With CatalogTTL it must stay below the grace of the gc job. A load
 	// shredded meanwhile is answered from until then.
 	StaleTTL time.Duration
@@ -74,7 +74,7 @@ type Client struct {
 
 	batches      sync.Pool     // of *Batch
 	walking      atomic.Int32  // calls that read rows
-	turns        atomic.Uint32 // of those that were not alone
+	turns        atomic.Uint32 // of calls that were not alone
 	blockFlights flights[place, *loads.Block]
 	recFlights   flights[symbol.ID, *entry]
 	refFlights   flights[string, *named]
@@ -86,7 +86,7 @@ type Query struct {
 	Where    symbol.Where
 }
 
-// New makes a client of a store whose keys kek unwraps. It reads nothing: the
+// New makes a client of a store. kek unwraps its keys. It reads nothing: the
 // store's keys are opened, once, by the first question.
 func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 	if o.CacheBytes <= 0 {

@@ -2,12 +2,12 @@ package lookup
 
 import "github.com/symlake/symlake/formats/symbol"
 
-// emits is what a batch needs whose answers are emitted as they come to hand.
+// emits passes the answers of a batch on as they come to hand.
 type emits struct {
 	emit   func(i int, a *symbol.Answer) error
 	first  int           // what question 0 of the batch is to the caller
 	failed error         // what emit said; it is not called again
-	one    symbol.Answer // what is emitted
+	one    symbol.Answer // the answer being emitted
 	frames []symbol.Frame
 	// held: rows are being read that others may wait for, so that emit, which may ask for one of them, is not called.
 	held bool

@@ -101,7 +101,7 @@ func (c *Client) excerpt(ctx context.Context, e *entry, file string, line, aroun
 	return x, nil
 }
 
-// rows reads one row a span; one that is not there is an error.
+// rows reads one row a span; a missing row is an error.
 func (c *Client) rows(ctx context.Context, spans []sinks.Span) ([]sinks.Row, error) {
 	rows, errs := make([]sinks.Row, len(spans)), make([]error, len(spans))
 	err := c.store.Blocks.First(ctx, spans, func(i int, r sinks.Row, err error) {

@@ -38,7 +38,7 @@ func (fs *flights[K, V]) join(key K) (f *flight[V], leads bool) {
 }
 
 // land ends a flight. What it brings must be in the cache by then, so that
-// who comes after finds it there.
+// later callers find it there.
 func (fs *flights[K, V]) land(key K, f *flight[V], v V, err error) {
 	fs.mu.Lock()
 	delete(fs.m, key)
@@ -61,7 +61,7 @@ func (f *flight[V]) wait(ctx context.Context) (v V, again bool, err error) {
 	return f.v, false, f.err
 }
 
-// do runs read for key, or takes the outcome of the caller who does. cached is
+// do runs read for key, or takes the outcome of the caller that does. cached is
 // asked again once the key is ours: the flight before may just have landed.
 func (fs *flights[K, V]) do(ctx context.Context, key K, cached func() (V, bool), read func() (V, error)) (V, error) {
 	for {

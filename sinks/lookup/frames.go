@@ -11,7 +11,7 @@ import (
 // Each answers many questions, each as soon as it can be: emit is called once for every one, i being its place in qs,
 // in no order that can be relied upon, on this goroutine. An answer is valid during the call, its frames too, and must
 // not be changed; the strings of frames may be kept. So nothing is allocated for answers, and they are looked
-// at while they are in the processor's nearest cache: who can take them so gets twice as many a second as from Frames.
+// at while they are in the processor's nearest cache: a caller gets twice as many a second as from Frames.
 // Rows that are not cached are asked for together. emit may use the client. Its error comes back
 // unchanged, and ends the call as ctx's does; other errors there are none. The questions that are left then go unanswered.
 func (c *Client) Each(ctx context.Context, qs []Query, emit func(i int, a *symbol.Answer) error) error {
@@ -26,11 +26,11 @@ func (c *Client) Each(ctx context.Context, qs []Query, emit func(i int, a *symbo
 	return nil
 }
 
-// Frames answers many questions like Each, for who keeps the answers: out
+// Frames answers many questions like Each, for callers that keep the answers: out
 // is called in the order asked, i counting from 0, on this goroutine. The frames of an
 // answer are never reused by the client, but must not be changed: equal questions
-// share them. Those of a batch share memory in pieces of some hundred, so who keeps few for long should copy
-// them. The only errors are those of ctx and of its room (package room), which bounds the answers of 16,384 questions; the
+// share them. The frames of a batch share memory in pieces of some hundred, so copy the few that you
+// keep for long. The only errors come from ctx and its room (package room), which bounds the answers of 16,384 questions; the
 // questions of the last 16,384 are then unanswered.
 func (c *Client) Frames(ctx context.Context, qs []Query, out func(i int, a symbol.Answer)) error {
 	b := c.borrow()

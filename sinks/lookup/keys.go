@@ -43,7 +43,7 @@ func (c *Client) readKeys(ctx context.Context) (*keyset, error) {
 }
 
 // statusOf says what an error of the store, the keys or the stored bytes
-// means to who asked.
+// means to the caller.
 func statusOf(err error) symbol.Status {
 	switch {
 	case errors.Is(err, row.ErrSealed), errors.Is(err, row.ErrShredded):
@@ -68,7 +68,7 @@ func (c *Client) Catalog(ctx context.Context) (*catalog.Catalog, error) {
 }
 
 func (c *Client) demangle(e *entry, frames []symbol.Frame) {
-	plain := c.names == nil || e.load.artifact.Kind == symbol.SourceMap // a script's names are never mangled, whatever they look like
+	plain := c.names == nil || e.load.artifact.Kind == symbol.SourceMap // a script's names are never mangled
 	for i := range frames {
 		f := &frames[i]
 		if f.Function = f.Linkage; !plain {

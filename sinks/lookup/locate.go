@@ -53,7 +53,7 @@ func (c *Client) ClassRow(ctx context.Context, mapping symbol.ID, class string) 
 const mostNamesakes = 16
 
 // Namesakes returns the records of published artifacts that have a name, at most 16. It leaves out artifacts
-// whose records it cannot read.
+// without a readable record.
 func (c *Client) Namesakes(ctx context.Context, name string) (all []*catalog.Record) {
 	now := c.o.Now()
 	n, err := c.named(ctx, strings.ToLower(name), now)
@@ -70,7 +70,7 @@ func (c *Client) Namesakes(ctx context.Context, name string) (all []*catalog.Rec
 
 // Function finds the pieces of code of the function with that name, a linkage
 // name or a readable one: the position where each begins, ascending. Several
-// are functions of one name, or one whose parts lie apart. Rows are not kept by
+// are functions of one name, or one function in several parts. Rows are not kept by
 // name, so this reads and opens every one of the artifact. The answer is Found
 // when that could be done, else why not.
 func (c *Client) Function(ctx context.Context, id symbol.ID, name string) ([]uint64, symbol.Answer) {

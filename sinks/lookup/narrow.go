@@ -9,7 +9,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// Narrow says what is known of an artifact besides a name of it. Empty
+// Narrow describes an artifact besides its name. Empty
 // fields say nothing.
 type Narrow struct {
 	Kind symbol.Kind

@@ -7,7 +7,7 @@ import (
 )
 
 // Observer hears what a client does, for metrics. Its functions are called from
-// any goroutine, on the way of an answer: they must be quick. Those that are nil are not called.
+// any goroutine, on the way of an answer: they must be quick. Nil functions are not called.
 type Observer struct {
 	// Answered: frames of artifacts of a kind ("": it is not known) were answered with a status.
 	Answered func(kind symbol.Kind, status symbol.Status, frames int)
@@ -22,7 +22,7 @@ type Read struct {
 	From Level
 	Rows int // asked for
 	Hits int // given
-	Bad  int // given, and not what was asked for
+	Bad  int // given, and not the row that was asked for
 	Took time.Duration
 	Err  error // of the whole trip
 }

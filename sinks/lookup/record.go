@@ -13,7 +13,7 @@ import (
 	"github.com/symlake/symlake/sinks/row/loads"
 )
 
-// record returns what is believed about an artifact; now is the caller's
+// record returns what the client believes about an artifact; now is the caller's
 // clock. An error is ctx's; every other failure is the entry's status.
 func (c *Client) record(ctx context.Context, id symbol.ID, now time.Time) (*entry, error) {
 	e, ok := c.recs.GetIfPresent(id)
@@ -29,7 +29,7 @@ func (c *Client) recordAfter(ctx context.Context, id symbol.ID, old *entry) (*en
 	return c.recordPast(ctx, id, false, func(e *entry) bool { return e == old })
 }
 
-// recordPast reads a record unless it is cached and not stale. old: one that was found may stand in for
+// recordPast reads a record unless it is cached and not stale. old: a found record may stand in for
 // a while when the catalog does not answer.
 func (c *Client) recordPast(ctx context.Context, id symbol.ID, old bool, stale func(*entry) bool) (*entry, error) {
 	cached := func() (*entry, bool) {

@@ -22,7 +22,7 @@ type Resolution struct {
 	// Record is the artifact's, read only: always when Found, and where it is known but
 	// loading, pending, sealed or corrupt.
 	Record     *catalog.Record
-	Candidates []symbol.ID       // Ambiguous: those that fit, in order, at most 64
+	Candidates []symbol.ID       // Ambiguous: the artifacts that fit, in order, at most 64
 	Objects    []*catalog.Object // ledger entries behind pending, loading and rejected
 	Err        error             // the reason, unless Found
 }
@@ -32,7 +32,7 @@ type Resolution struct {
 // artifact's own id. A name of content stands for itself; any other is never
 // answered by an artifact of another kind or arch than n says, and if several
 // are left they are narrowed by file name, then by app (artifacts that no app
-// claims belong to all of them). Of those that share a content id, or an app's file, the owner of
+// claims belong to all of them). Of artifacts that share a content id, or an app's file, the owner of
 // the highest rank has the name.
 func (c *Client) Resolve(ctx context.Context, name string, n Narrow) Resolution {
 	all := spellings(name)
@@ -257,8 +257,8 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 	return best
 }
 
-// soon orders the outcomes of what is not published: the one that will change
-// first wins, then the one that says more.
+// soon orders the outcomes of unpublished artifacts: the outcome that will change
+// first wins, then the outcome that says more.
 func soon(s symbol.Status) int {
 	return slices.Index([]symbol.Status{symbol.NoArtifact, symbol.Rejected, symbol.Sealed, symbol.Corrupt, symbol.Pending, symbol.Loading}, s)
 }
@@ -269,7 +269,7 @@ func ambiguous(name string, ids []symbol.ID) Resolution {
 	return Resolution{Status: symbol.Ambiguous, Candidates: ids, Err: fmt.Errorf("%d or more artifacts are called %q: name the build-id, or the app", len(ids), name)}
 }
 
-// trusted keeps the artifacts whose owners have the highest rank: two that claim one content id, or
+// trusted keeps the artifacts of the highest rank: two that claim one content id, or
 // one file of one build, cannot both be meant.
 func trusted(all []*entry) []*entry {
 	if len(all) < 2 {
@@ -292,7 +292,7 @@ func keep(all []*entry, fit func(*entry) bool) (kept []*entry) {
 	return kept
 }
 
-// ofApp keeps the artifacts of an app's build and those that belong to no app.
+// ofApp keeps the artifacts of an app's build and the artifacts of no app.
 func ofApp(all []*entry, app string) []*entry {
 	if app == "" {
 		return all
@@ -302,7 +302,7 @@ func ofApp(all []*entry, app string) []*entry {
 	})
 }
 
-// fromLedger says what is known of a name none of whose objects is loaded.
+// fromLedger answers for a name from its objects, none of which is loaded.
 func fromLedger(name string, objects []*catalog.Object) Resolution {
 	r := Resolution{Status: symbol.NoArtifact, Err: lacking(symbol.NoArtifact, "no artifact is called %q", name)}
 	for _, o := range objects {

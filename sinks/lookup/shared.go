@@ -9,7 +9,7 @@ import (
 	"github.com/symlake/symlake/sinks/row/loads"
 )
 
-// claims are loads whose shared strings one trip reads along with its rows.
+// claims are loads. One trip reads their shared strings along with its rows.
 type claims struct {
 	loads   []*load
 	flights []*flight[*loads.Block] // nil: landed
@@ -58,8 +58,8 @@ func (c *Client) setShared(l *load, r sinks.Row, err error) error {
 	return nil
 }
 
-// shared sees to it that a load's shared strings are there: it waits for who
-// reads them, or reads them.
+// shared sees to it that a load's shared strings are there: it waits for the
+// caller that reads them, or reads them.
 func (c *Client) shared(ctx context.Context, l *load) error {
 	cached := func() (*loads.Block, bool) { return nil, l.opened.HasDictionary() }
 	if l.opened.HasDictionary() {

@@ -52,7 +52,7 @@ func (b *Batch) Artifact(ctx context.Context, id symbol.ID) (int32, error) {
 	return g, nil
 }
 
-// Ask answers questions, each once. The errors are those of ctx and of its room.
+// Ask answers questions, each once. The errors come from ctx and its room.
 func (b *Batch) Ask(ctx context.Context, qs []Question) error {
 	for chunk := range slices.Chunk(qs, chunkQueries) {
 		if err := ctx.Err(); err != nil {
@@ -83,7 +83,7 @@ func (b *Batch) run(ctx context.Context, c *Client, qs []Query, answers []symbol
 	return b.finish(ctx, func(q int32) symbol.Where { return qs[q].Where })
 }
 
-// finish answers what was put; where tells the place of a question.
+// finish answers the questions that put took; where tells the place of a question.
 func (b *Batch) finish(ctx context.Context, where func(q int32) symbol.Where) error {
 	groups := len(b.groups)
 	err := b.walk(ctx)
@@ -196,7 +196,7 @@ func (c *Client) turn(n int) int {
 	return int(uint64(c.turns.Add(1)*0x9E3779B9) * uint64(n) >> 32)
 }
 
-// retry reads the records whose rows were bad once past the cache: a load
+// retry reads the records of bad rows once past the cache: a load
 // may have been published, and the old one removed, since they were read. Under the same
 // load, the rows stay bad.
 func (b *Batch) retry(ctx context.Context, where func(q int32) symbol.Where) error {
@@ -225,7 +225,7 @@ func (b *Batch) retry(ctx context.Context, where func(q int32) symbol.Where) err
 	return b.walk(ctx)
 }
 
-// repeat answers what was asked before, when all else is answered: a row may have been read again.
+// repeat answers repeated questions after all others: a row may have been read again.
 func (b *Batch) repeat() {
 	for _, s := range b.repeats.same {
 		a := &b.answers[b.asked[s.q].to]

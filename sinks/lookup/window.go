@@ -25,7 +25,7 @@ func (b *Batch) answer(e *entry, block *loads.Block, items []item) {
 	w := &b.window
 	b.repeats.begin()
 	for i := range items {
-		if b.answers != nil && b.repeats.is(&items[i]) { // nothing is left of what was emitted
+		if b.answers != nil && b.repeats.is(&items[i]) { // an emitted answer is not kept
 			continue
 		}
 		if w.n == windowQuestions {
@@ -47,7 +47,7 @@ func (b *Batch) flush() {
 	w.n = 0
 }
 
-// take answers a question, whose answer is zero so far.
+// take answers a question. Its answer is zero so far.
 func (b *Batch) take(w *waiting, q *ranges.Question) {
 	room := b.roomFor()
 	frames, found := q.Find(room)
@@ -157,7 +157,7 @@ func (b *Batch) brought(bytes int64) {
 	}
 }
 
-// keep counts the memory of an answer that stays. The error is that of the room.
+// keep counts the memory of an answer that stays. The error is the room's.
 func (b *Batch) keep(frames []symbol.Frame) error {
 	n := int64(len(frames)) * int64(unsafe.Sizeof(symbol.Frame{}))
 	for i := range frames {

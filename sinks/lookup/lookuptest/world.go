@@ -1,5 +1,5 @@
-// Package lookuptest has a store with made-up artifacts, whose clock and disasters a test rules, for the tests of
-// look-ups and of layers above them.
+// Package lookuptest has a store with made-up artifacts for the tests of
+// look-ups and of layers above them. A test rules its clock and its disasters.
 package lookuptest
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/symlake/symlake/sinks/row/loads"
 )
 
-// World is a store with some artifacts, whose clock and disasters a test rules.
+// World is a store with some artifacts. A test rules its clock and its disasters.
 type World struct {
 	T       testing.TB
 	Store   *sinks.Store // as the client sees it
@@ -36,7 +36,7 @@ type World struct {
 	clock   atomic.Int64
 }
 
-// ShakyBlocks counts what is read, and lets a test come between.
+// ShakyBlocks counts reads, and lets a test come between.
 type ShakyBlocks struct {
 	sinks.Blocks
 	Trips, Spans atomic.Int64
