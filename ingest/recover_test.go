@@ -209,7 +209,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A cancelled run says where things stand, leaves no goroutine, and the next
+// A canceled run says where things stand, leaves no goroutine, and the next
 // one finishes.
 func TestCancel(t *testing.T) {
 	before := runtime.NumGoroutine()

@@ -53,8 +53,8 @@ func TestCompanionInASharedBucket(t *testing.T) {
 	w.verify()
 }
 
-// TestNeighbourOfAnotherOwner: a companion's name that leads into another owner's folder finds nothing there.
-func TestNeighbourOfAnotherOwner(t *testing.T) {
+// TestNeighborOfAnotherOwner: a companion's name that leads into another owner's folder finds nothing there.
+func TestNeighborOfAnotherOwner(t *testing.T) {
 	for name, runs := range map[string][]int{"both sources": {0, 1}, "the asker's source": {0}} {
 		t.Run(name, func(t *testing.T) {
 			w := shared(t)

@@ -326,7 +326,7 @@ func TestServeBadInput(t *testing.T) {
 		{"POST", sym, "", "x", 415, "Content-Type"},
 		{"POST", sym + "?frame0=last", "text/plain", "x", 400, "frame0"},
 		{"POST", sym + "?verbose=perhaps", "text/plain", "x", 400, "verbose"},
-		{"POST", sym + "?colour=red", "text/plain", "x", 400, "parameter"},
+		{"POST", sym + "?color=red", "text/plain", "x", 400, "parameter"},
 		{"POST", sym + "?app=%zz", "text/plain", "x", 400, "encoded"},
 		{"POST", many, js, `{"queries":null}`, 400, "null stands"},
 		{"POST", many, js, `{"queries":[{"artifact":"","position":"0x1"}]}`, 400, "want artifact"},

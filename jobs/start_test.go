@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The program brings no gRPC and no HTML templates, which every process would initialise. A plain go build makes the same
+// The program brings no gRPC and no HTML templates, which every process would initialize. A plain go build makes the same
 // program as make build: no tag changes a library.
 func TestStart(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
@@ -33,7 +33,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Packages allocate less in their initialisers than what starts a collection (4 MB with the stacks and the globals). Up to
+// Packages allocate less in their initializers than what starts a collection (4 MB with the stacks and the globals). Up to
 // version 0.10.3 the JSON library that Arrow brings filled tables of 4.5 MB there.
 func TestStartAllocates(t *testing.T) {
 	start := exec.Command(os.Args[0], "-test.run=^$")
@@ -49,6 +49,6 @@ func TestStartAllocates(t *testing.T) {
 		bytes += n
 	}
 	if bytes == 0 || bytes > most {
-		t.Errorf("packages allocate %d bytes in their initialisers, want at most %d", bytes, most)
+		t.Errorf("packages allocate %d bytes in their initializers, want at most %d", bytes, most)
 	}
 }

@@ -75,7 +75,7 @@ func (c *collector) add(r *symbol.Script) error {
 	return nil
 }
 
-// paint gives each cell between two neighbouring borders to the first range,
+// paint gives each cell between two neighboring borders to the first range,
 // in order of precedence, that covers it.
 func (fl *Flat) paint() {
 	for i := range fl.runs {

@@ -178,11 +178,11 @@ func testErrors(t *testing.T, f *formats.Format, in func() *formats.Input) {
 	cancel()
 	for i := range obj.Artifacts {
 		if _, err := explode(ctx, f, &obj.Artifacts[i], 0, each(func() error { return nil })); !errors.Is(err, context.Canceled) {
-			t.Fatalf("part 0 of a cancelled context: %v", err)
+			t.Fatalf("part 0 of a canceled context: %v", err)
 		}
 	}
 	if obj, err := open(ctx, f, in()); err != nil && !errors.Is(err, context.Canceled) {
-		t.Fatalf("opening in a cancelled context: %v", err)
+		t.Fatalf("opening in a canceled context: %v", err)
 	} else if obj != nil && obj.Close != nil {
 		if err := obj.Close(); err != nil {
 			t.Fatal(err)

@@ -40,9 +40,9 @@ func (s *Script) Chain(i int, to []Frame) []Frame {
 type Flags uint8
 
 const (
-	// Ignored: the map lists the source as none of the application's own.
+	// Ignored says that the map lists the source as none of the application's own.
 	Ignored Flags = 1 << iota
-	// Linear: the answer's column grows by one with each position of the range.
+	// Linear says that the answer's column grows by one with each position of the range.
 	Linear
 )
 

@@ -342,6 +342,6 @@ func TestARTBad(t *testing.T) {
 		t.Errorf("%v %+v %v", err, report, report.FirstBad)
 	}
 	if trace.Sniff(file) != "art" || trace.Sniff(b) != "art" {
-		t.Error("not recognised")
+		t.Error("not recognized")
 	}
 }

@@ -1,7 +1,7 @@
 // Package trace reads method traces: what a runtime wrote down of when which
 // method was entered and left, on which thread.
 //
-// [Read] recognises the format by its content and pushes events. What the
+// [Read] recognizes the format by its content and pushes events. What the
 // names in a trace mean is the caller's to find ([Name.Method] takes a name
 // apart), what becomes of the events is the writers': the packages below this
 // one, and [Jank].

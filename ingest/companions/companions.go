@@ -39,6 +39,7 @@ import (
 
 // The prefixes of keys say how an object asks for a companion.
 const (
+	// BuildIDPrefix begins the id of a companion that is known by its build-id.
 	BuildIDPrefix = "build-id:"
 	dwzPrefix     = "dwz:"
 	FilePrefix    = "file:"

@@ -214,7 +214,7 @@ func Versions(list []*formats.Format) map[string]int {
 // OwedTask returns a task that derives an object of one of the sources again, for the obligations
 // owed. nil: the object is gone or changed, is quarantined, or another worker has it.
 func (l *Lister) OwedTask(ctx context.Context, all Sources, old *catalog.Object, owed []*catalog.Obligation) (*Task, error) {
-	s, e, member, err := all.Locate(ctx, old.URL)
+	_, e, member, err := all.Locate(ctx, old.URL)
 	if errors.Is(err, formats.ErrNoCompanion) || err == nil && member != "" {
 		return nil, nil
 	}
@@ -225,7 +225,7 @@ func (l *Lister) OwedTask(ctx context.Context, all Sources, old *catalog.Object,
 		return nil, nil // a changed object is new itself, and asks again
 	}
 
-	s, _ = all.Of(old.URL) // of sources that share a bucket, the one with the object's owner
+	s, _ := all.Of(old.URL) // of sources that share a bucket, the one with the object's owner
 	t := &Task{Source: s, Entry: e, URL: old.URL, Ledger: old, Named: ledger.IsNamed(old), Owed: owed}
 	switch old.State {
 	case catalog.ObjectLoaded, catalog.ObjectKept, catalog.ObjectConflict, catalog.ObjectSkipped:

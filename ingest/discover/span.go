@@ -158,6 +158,7 @@ func (r *spanReader) sidecar(key string) {
 // that it listed are right. If their bytes cannot be had either, they count no failed attempt.
 type Unlisted struct{ error }
 
+// Is reports whether target is bucket.ErrPartial.
 func (u *Unlisted) Is(target error) bool { return target == bucket.ErrPartial }
 
 func (u *Unlisted) Unwrap() error { return u.error }

@@ -27,6 +27,7 @@ import (
 // Verdict says what to do with an artifact that an object brings.
 type Verdict int
 
+// The verdicts on a source.
 const (
 	Load    Verdict = iota // explode it and publish it
 	Contest                // explode it, then compare the result with the published load
@@ -56,6 +57,7 @@ func Beats(l, p *row.Loaded) bool {
 // Relation says how a source stands to a published load and its artifact.
 type Relation int
 
+// The relations between a source and the published load.
 const (
 	Own   Relation = iota // both belong to the source's owner: quality decides
 	Above                 // both belong to another owner, and the source outranks it

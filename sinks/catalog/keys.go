@@ -49,7 +49,7 @@ func (k Keys) Stale(ctx context.Context, from []byte, limit int) (stale []Stale,
 // wrapsOlder reports whether a record holds data keys that an older version wraps. A record that was
 // sealed anew by other code keeps its data keys as they were wrapped.
 func (k Keys) wrapsOlder(ctx context.Context, r sinks.Row, newest uint32) bool {
-	rec, err := Artifacts{k.records}.read(ctx, r)
+	rec, err := Artifacts(k).read(ctx, r)
 	if err != nil {
 		return true
 	}
@@ -110,7 +110,7 @@ func (k Keys) renewRecord(ctx context.Context, r sinks.Row) (done bool, err erro
 }
 
 func (k Keys) renewArtifact(ctx context.Context, r sinks.Row) (dataKeys int, err error) {
-	artifacts := Artifacts{k.records}
+	artifacts := Artifacts(k)
 	old, err := artifacts.read(ctx, r)
 	if err != nil {
 		return 0, err
@@ -146,7 +146,7 @@ func (k Keys) Use(ctx context.Context) (KeyUse, error) {
 		if r.Key[0] != row.RecordArtifact {
 			return nil
 		}
-		rec, err := Artifacts{k.records}.read(ctx, r)
+		rec, err := Artifacts(k).read(ctx, r)
 		if err != nil {
 			return err
 		}

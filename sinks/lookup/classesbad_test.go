@@ -34,7 +34,7 @@ func TestBadClassRow(t *testing.T) {
 	for name, change := range map[string]func(sinks.Row) (sinks.Row, error){
 		"gone":        func(sinks.Row) (sinks.Row, error) { return sinks.Row{}, nil },
 		"value moved": func(r sinks.Row) (sinks.Row, error) { return sinks.Row{Key: r.Key, Value: good.Value}, nil },
-		"neighbour":   func(sinks.Row) (sinks.Row, error) { return good, nil },
+		"neighbor":    func(sinks.Row) (sinks.Row, error) { return good, nil },
 		"flipped": func(r sinks.Row) (sinks.Row, error) {
 			v := bytes.Clone(r.Value)
 			v[len(v)/2] ^= 1

@@ -10,7 +10,7 @@ import (
 	"github.com/symlake/symlake/sinks/lookup/lookuptest"
 )
 
-// A row that went away is corrupt: not a hole, not a neighbour. All else
+// A row that went away is corrupt: not a hole, not a neighbor. All else
 // is answered.
 func TestLostRow(t *testing.T) {
 	w := lookuptest.NewWorld(t)
@@ -32,7 +32,7 @@ func TestWrongRow(t *testing.T) {
 	im := lookuptest.NewImage(lookuptest.CartID, "libcart.so", 5000)
 	for name, change := range map[string]func(bad, good sinks.Row) (sinks.Row, error){
 		"value moved": func(bad, good sinks.Row) (sinks.Row, error) { return sinks.Row{Key: bad.Key, Value: good.Value}, nil },
-		"neighbour":   func(bad, good sinks.Row) (sinks.Row, error) { return good, nil },
+		"neighbor":    func(bad, good sinks.Row) (sinks.Row, error) { return good, nil },
 		"flipped": func(bad, good sinks.Row) (sinks.Row, error) {
 			v := bytes.Clone(bad.Value)
 			v[len(v)-1] ^= 1

@@ -18,7 +18,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// Every boundary of an image and its neighbours, in a random order, one by
+// Every boundary of an image and its neighbors, in a random order, one by
 // one and as a batch, cold and warm, answers as the rule says.
 func TestEveryPosition(t *testing.T) {
 	w := lookuptest.NewWorld(t)

@@ -185,7 +185,7 @@
 // # Classes
 //
 // The position of a class is the first 8 bytes of HMAC-SHA-256 over its name in the program: no name
-// stands in a key, and neighbours in a load have nothing in common. Classes of one position, should there
+// stands in a key, and neighbors in a load have nothing in common. Classes of one position, should there
 // be such, share a block. Facts about the mapping are the class without a name. A block:
 //
 //	uvarint from ‖ uvarint classes ‖ columns

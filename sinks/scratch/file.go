@@ -38,7 +38,7 @@ type File struct {
 	held atomic.Int64
 }
 
-// ErrDisk: the budget of all scratch files is used up.
+// ErrDisk says that the budget of all scratch files is used up.
 var ErrDisk = errors.New("limits.disk: no room for more scratch files")
 
 // Create makes an empty file in dir ("": the system's folder for such). Its pages count against disk, unless disk is nil.

@@ -78,7 +78,7 @@ func Create(ctx context.Context, url string, o Options) error {
 	return s.create(ctx, rest, o)
 }
 
-// ErrLocked: another process holds the store's lock.
+// ErrLocked says that another process holds the store's lock.
 var ErrLocked = file.ErrLocked
 
 // Lock locks the store at url for this process alone,

@@ -3,7 +3,6 @@ package tables
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 	"sync"
 
@@ -247,9 +246,6 @@ func (p *placer) noAddress() (uint32, error) {
 func (x *place) query(value uint64) lookup.Query {
 	return lookup.Query{Artifact: x.artifact, Where: symbol.Where{Space: x.space, Value: value, Anchor: x.anchor}}
 }
-
-// noFrame is a number that no frame has.
-const noFrame = math.MaxUint64
 
 // invalid is the place of a row that says nothing; err tells why, and must not quote the row.
 func (p *placer) invalid(err error) (uint32, uint64, error) {

@@ -13,7 +13,7 @@ import (
 // and, for relocatable files, relocated. They must outlive the Data.
 type Sections struct {
 	Info, Abbrev          *formats.Input
-	Types                 *formats.Input // recognised, never read: type units hold no code
+	Types                 *formats.Input // recognized, never read: type units hold no code
 	Line, LineStr         *formats.Input
 	Str, StrOffsets, Addr *formats.Input
 	Ranges, Rnglists      *formats.Input

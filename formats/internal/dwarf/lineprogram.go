@@ -46,7 +46,7 @@ func (l *lineReader) step(n uint64) {
 }
 
 // row appends the registers. Of several rows at an address the last counts,
-// the others say nothing about any code; neighbours that say the same are one, unless repeats are asked for.
+// the others say nothing about any code; neighbors that say the same are one, unless repeats are asked for.
 func (l *lineReader) row() error {
 	p := place(l.file, l.line, l.column)
 	if n := len(l.rows); n > l.start {

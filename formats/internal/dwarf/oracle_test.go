@@ -280,7 +280,7 @@ func lines(t *testing.T, std *stdlib.Data, d *Data, units []*stdlib.Entry) (n in
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // stdLines are the rows of a unit as Lines has them: sequences that begin at
-// 0 dropped, the last row at an address, equal neighbours joined, in order.
+// 0 dropped, the last row at an address, equal neighbors joined, in order.
 func stdLines(d *stdlib.Data, u *stdlib.Entry) ([]line, error) {
 	r, err := d.LineReader(u)
 	if r == nil || err != nil {

@@ -212,16 +212,6 @@ func (c *cursor) uleb() uint64 {
 	return v
 }
 
-func (c *cursor) sleb() int64 {
-	v, p := sleb(c.b, c.p)
-	if p < 0 {
-		c.p, c.bad = len(c.b), true
-		return 0
-	}
-	c.p = p
-	return v
-}
-
 // initial reads an initial length: the length and the size of offsets.
 func (c *cursor) initial() (length uint64, offSize uint8) {
 	length = c.uint(4)

@@ -8,7 +8,7 @@
 //
 // Invariants, for each part:
 //   - runs are disjoint from each other; the ranges of a run ascend without
-//     gaps and neighbours differ;
+//     gaps and neighbors differ;
 //   - code that two functions of a unit claim belongs to the function that begins
 //     first, of several that begin together to the first in the file;
 //   - inside a function, an inlined function lies within the one it is

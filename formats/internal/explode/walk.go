@@ -20,7 +20,7 @@ func (p *part) walk() error {
 		case dwarf.Leave:
 			t.open = t.open[:len(t.open)-1]
 		default:
-			n := int32(-1)
+			var n int32
 			if kind == dwarf.Function {
 				n = p.function(&e)
 			} else {

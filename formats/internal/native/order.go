@@ -6,6 +6,7 @@ import "encoding/binary"
 // is an indirect one.
 type ByteOrder bool
 
+// Uint16 reads 2 bytes.
 func (o ByteOrder) Uint16(b []byte) uint16 {
 	if o {
 		return binary.BigEndian.Uint16(b)
@@ -13,6 +14,7 @@ func (o ByteOrder) Uint16(b []byte) uint16 {
 	return binary.LittleEndian.Uint16(b)
 }
 
+// Uint32 reads 4 bytes.
 func (o ByteOrder) Uint32(b []byte) uint32 {
 	if o {
 		return binary.BigEndian.Uint32(b)
@@ -20,6 +22,7 @@ func (o ByteOrder) Uint32(b []byte) uint32 {
 	return binary.LittleEndian.Uint32(b)
 }
 
+// Uint64 reads 8 bytes.
 func (o ByteOrder) Uint64(b []byte) uint64 {
 	if o {
 		return binary.BigEndian.Uint64(b)
@@ -27,6 +30,7 @@ func (o ByteOrder) Uint64(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
+// PutUint16 writes 2 bytes.
 func (o ByteOrder) PutUint16(b []byte, v uint16) {
 	if o {
 		binary.BigEndian.PutUint16(b, v)
@@ -35,6 +39,7 @@ func (o ByteOrder) PutUint16(b []byte, v uint16) {
 	binary.LittleEndian.PutUint16(b, v)
 }
 
+// PutUint32 writes 4 bytes.
 func (o ByteOrder) PutUint32(b []byte, v uint32) {
 	if o {
 		binary.BigEndian.PutUint32(b, v)
@@ -43,6 +48,7 @@ func (o ByteOrder) PutUint32(b []byte, v uint32) {
 	binary.LittleEndian.PutUint32(b, v)
 }
 
+// PutUint64 writes 8 bytes.
 func (o ByteOrder) PutUint64(b []byte, v uint64) {
 	if o {
 		binary.BigEndian.PutUint64(b, v)

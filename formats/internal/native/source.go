@@ -46,6 +46,7 @@ func (f *Source) Close() error {
 	return errors.Join(errs...)
 }
 
+// Keep has the source call release when it is closed. release may be nil.
 func (f *Source) Keep(release func() error) {
 	if release == nil {
 		return
@@ -55,10 +56,12 @@ func (f *Source) Keep(release func() error) {
 	f.releases = append(f.releases, release)
 }
 
+// Corrupt returns an error that rejects the object: at off of section it does not have what want says.
 func (f *Source) Corrupt(section string, off uint64, want string) error {
 	return f.fault(formats.ErrCorrupt, section, off, want)
 }
 
+// Limit returns an error that rejects the object: at off of section it exceeds the limit that want names.
 func (f *Source) Limit(section string, off uint64, want string) error {
 	return f.fault(formats.ErrLimit, section, off, want)
 }
@@ -73,8 +76,11 @@ type Fields struct {
 	Order ByteOrder
 }
 
+// U16 returns the two bytes at an offset.
 func (r Fields) U16(at int) uint16 { return r.Order.Uint16(r.B[at:]) }
 
+// U32 returns the four bytes at an offset.
 func (r Fields) U32(at int) uint32 { return r.Order.Uint32(r.B[at:]) }
 
+// U64 returns the eight bytes at an offset.
 func (r Fields) U64(at int) uint64 { return r.Order.Uint64(r.B[at:]) }

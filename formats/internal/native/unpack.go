@@ -61,7 +61,7 @@ func (f *Source) Zdebug(stored *formats.Input) (Packing, error) {
 	return p, f.Check(p, stored)
 }
 
-// reader gives exactly the section's p.size bytes, or says that it cannot.
+// Unpack returns a reader of exactly the section's p.size bytes, or an error.
 func (f *Source) Unpack(p Packing, stored *formats.Input) (r io.Reader, closer func(), err error) {
 	src := &upstream.Reader{R: io.NewSectionReader(stored.Bytes, p.Skip, stored.Size-p.Skip)}
 	var packed io.Reader

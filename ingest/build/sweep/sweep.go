@@ -265,7 +265,7 @@ func (s *sweeper) slice(o *open) *symbol.Script {
 	return c
 }
 
-// count adds r to the counts and joins equal neighbours, in place. Which ranges have a line or are inlined is chance: no
+// count adds r to the counts and joins equal neighbors, in place. Which ranges have a line or are inlined is chance: no
 // branch depends on it.
 func (s *sweeper) count(r *symbol.Run) []symbol.Range {
 	n := 0

@@ -79,7 +79,7 @@ func random(r *rand.Rand, n int, end uint64) []input {
 }
 
 // The sweep answers every position as a look at every run does, and
-// what it emits is disjoint, ascending, contiguous and has no equal neighbours.
+// what it emits is disjoint, ascending, contiguous and has no equal neighbors.
 func TestSweepEqualsPainter(t *testing.T) {
 	for seed := range uint64(1500) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -99,7 +99,7 @@ func TestSweepEqualsPainter(t *testing.T) {
 					t.Fatalf("seed %d: range [%d,%d) at %d", seed, g.Start, g.End, at)
 				}
 				if i > 0 && run.Ranges[i-1].Scope == g.Scope && run.Ranges[i-1].At == g.At {
-					t.Fatalf("seed %d: equal neighbours at %d", seed, g.Start)
+					t.Fatalf("seed %d: equal neighbors at %d", seed, g.Start)
 				}
 				frames := run.Chain(i, nil)
 				for p := g.Start; p < g.End; p++ {

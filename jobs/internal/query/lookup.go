@@ -37,6 +37,7 @@ type LookupJob struct {
 // and name of a large image.
 const lookupCacheBytes = 1 << 30
 
+// Help returns the text below the flags.
 func (LookupJob) Help() string {
 	return "Example:\n  symlake lookup 564bb6c8be48eea9d9db622b8689806eea5af3c7 0x47d4 0x4748"
 }

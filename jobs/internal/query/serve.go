@@ -19,6 +19,7 @@ import (
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
+// ServeJob is the command serve.
 type ServeJob struct {
 	Listen      string         `help:"Address to listen at." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	Tokens      string         `help:"File of NAME TOKEN lines, readable by its owner alone. --token or SYMLAKE_TOKEN adds one. With neither, the server accepts every caller whose Host is a name of it." type:"existingfile" placeholder:"FILE"`
@@ -39,6 +40,7 @@ type ServeJob struct {
 	DrainDelay  time.Duration  `help:"How long new requests are still taken after that signal, while /readyz refuses them: until a load balancer has noticed." default:"0s"`
 }
 
+// Help returns the text below the flags.
 func (ServeJob) Help() string {
 	return "/symbolicate/v5 (Mozilla's Tecken and Eliot), /v1/symbolicate, /v1/lookup, /v1/artifacts, /healthz, /readyz, /metrics; /openapi.json describes them.\n\n" +
 		"Example:\n  symlake serve --listen 0.0.0.0:8080 --tokens /etc/symlake/tokens\n  curl -H 'Authorization: Bearer …' --data-binary @tombstone_04 -H 'Content-Type: text/plain' http://host:8080/v1/symbolicate"

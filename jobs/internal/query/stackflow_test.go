@@ -81,7 +81,7 @@ func TestStackFlowFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f.print = func(*report.Report, [][]symbol.Answer) error { cancel(); return nil }
 	if err := f.run(ctx, endless{}, bufio.NewWriter(io.Discard)); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
+// SymbolicateJob is the command symbolicate.
 type SymbolicateJob struct {
 	Files    []string `arg:"" optional:"" name:"file" help:"Raw stacks, or method traces; standard input without."`
 	Artifact []string `help:"Artifact of frames that name none; repeatable." placeholder:"NAME"`
@@ -67,9 +68,10 @@ func (j SymbolicateJob) Failed(p *session.Session, err error) error {
 	return j.tables.Failed(p, &j, err)
 }
 
-// Supervised: tables are answered in a worker.
+// Supervised reports whether the command runs in a worker: for tables it does.
 func (j SymbolicateJob) Supervised() bool { return j.Input != "" }
 
+// Help returns the text below the flags.
 func (SymbolicateJob) Help() string {
 	return "Text that is no frame passes through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate out.txt --artifact shop@1234 --jank-stack 100ms\n  symlake symbolicate --input 's3://crashes/raw/*.parquet' --output s3://crashes/symbolicated/"
 }

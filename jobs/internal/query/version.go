@@ -12,8 +12,10 @@ import (
 // version of the program; releases set it with -ldflags "-X".
 var version = "dev"
 
+// VersionJob is the command version.
 type VersionJob struct{}
 
+// Help returns the text below the flags.
 func (VersionJob) Help() string { return "Example:\n  symlake version --json" }
 
 // Run prints version, commit and Go version.

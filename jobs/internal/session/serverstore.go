@@ -22,6 +22,7 @@ func (p *Session) Remote() (*remote.Client, error) {
 	return c, nil
 }
 
+// IsRemote reports whether a store is the URL of a server.
 func IsRemote(store string) bool {
 	return strings.HasPrefix(store, "https://") || strings.HasPrefix(store, "http://")
 }

@@ -30,6 +30,7 @@ type chunk struct {
 	err   error
 }
 
+// NewInput returns a reader of from that ends with ctx.
 func NewInput(ctx context.Context, from io.Reader) *input {
 	return &input{ctx: ctx, from: from}
 }

@@ -29,7 +29,7 @@ func TestInput(t *testing.T) {
 	}()
 	cancel()
 	if err := <-ended; !errors.Is(err, errSignal) {
-		t.Errorf("a cancelled read ended with %v", err)
+		t.Errorf("a canceled read ended with %v", err)
 	}
 	if _, err := i.Read(make([]byte, 1)); !errors.Is(err, errSignal) {
 		t.Errorf("the read after it ended with %v", err)

@@ -50,7 +50,7 @@ func (p *Workspace) LakeText() string {
 	return fmt.Sprintf("{url: %s, profile: %s}", url, p.lakeProfile())
 }
 
-// ErrNoLake: the configuration has none.
+// ErrNoLake says that the configuration has no lake.
 var ErrNoLake = errors.New("there is no lake")
 
 // CreateLake opens the lake of a store to write it, and makes its folder; nil: it is off.

@@ -9,7 +9,7 @@ import (
 	"github.com/symlake/symlake/sinks/stores"
 )
 
-// ErrSkipLocked: another ingest holds the store and the caller chose to skip.
+// ErrSkipLocked says that another ingest holds the store and the caller chose to skip.
 var ErrSkipLocked = errors.New("locked by another ingest")
 
 // lockPoll is how often a waiting ingest tries again.

@@ -21,6 +21,7 @@ type Metrics struct {
 	labels prometheus.Labels // of all of them
 }
 
+// NewMetrics returns empty metrics with these labels.
 func NewMetrics(labels prometheus.Labels) *Metrics {
 	return &Metrics{prometheus.NewRegistry(), labels}
 }
@@ -42,6 +43,7 @@ func (m *Metrics) Set(name, help, label string, values map[string]float64) {
 	}
 }
 
+// One sets a metric without labels of its own.
 func (m *Metrics) One(name, help string, value float64) {
 	m.Set(name, help, "", map[string]float64{"": value})
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +36,7 @@ func (p *Workspace) Report(to, name string, r any) error {
 		return err
 	}
 	text = append(text, '\n')
-	var w io.Writer = p.ErrOut
+	w := p.ErrOut
 	switch {
 	case to == "":
 		if p.Flags.JSON {
@@ -73,6 +72,7 @@ type failure struct {
 	Error   string    `json:"error"`
 }
 
+// Failure returns the report of a job that failed with err.
 func (p *Workspace) Failure(job, run string, err error) failure {
 	return failure{job, run, p.Began.UTC(), time.Since(p.Began).Seconds(), err.Error()}
 }
@@ -160,6 +160,7 @@ func appendFile(to string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
+// FileExists reports whether path names a file or folder that can be asked for its state.
 func FileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

@@ -36,7 +36,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// ErrUnsupported says: a whole HFile with something in it that we do not read.
+// ErrUnsupported says that an HFile is whole and has a part that this package does not read.
 var ErrUnsupported = errors.New("unsupported HFile")
 
 // Error names the damage of a file and its place. Err is sinks.ErrCorrupt, ErrUnsupported or the error of reading.

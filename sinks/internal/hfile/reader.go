@@ -144,8 +144,10 @@ func (h *Reader) configure(info map[string][]byte, off int64) error {
 	return err
 }
 
-// Rows is how many there are. LastRow is the key of the last, nil if there is none; not to be changed.
-func (h *Reader) Rows() uint64    { return h.t.cells }
+// Rows returns the number of rows.
+func (h *Reader) Rows() uint64 { return h.t.cells }
+
+// LastRow returns the key of the last row, nil if the file has none. Callers must not change it.
 func (h *Reader) LastRow() []byte { return h.last }
 
 // parseRoot reads the root's entries, as many as the trailer says.

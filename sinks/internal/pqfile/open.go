@@ -44,6 +44,7 @@ func broken(err *error, kind error) {
 	}
 }
 
+// ErrDamaged says that a file of the lake is no whole Parquet file.
 var ErrDamaged = fmt.Errorf("%w: no whole Parquet file of a lake", sinks.ErrCorrupt)
 
 // retriever gives Arrow the key of a file for its key material.

@@ -79,6 +79,7 @@ func (s *Slice) Lengthen(n int) {
 	}
 }
 
+// Full reports whether the slice has as many rows or list values as it may.
 func (s *Slice) Full() bool { return s.Rows >= sliceRows || s.List >= sliceValues }
 
 func (s *Slice) bytes() int {
@@ -89,6 +90,7 @@ func (s *Slice) bytes() int {
 	return n
 }
 
+// Reset empties the slice and keeps its memory.
 func (s *Slice) Reset() {
 	s.Rows, s.List, s.Lengths, s.Elements = 0, 0, s.Lengths[:0], s.Elements[:0]
 	for i := range s.Columns {
@@ -110,6 +112,7 @@ type RowGroup struct {
 	paged  int               // about what their pages take
 }
 
+// NewRowGroup returns an empty row group of t.
 func NewRowGroup(t *Table) *RowGroup {
 	g := &RowGroup{table: t, Limit: groupBytes, leaves: t.leaves(), texts: map[string]*Texts{}}
 	g.Dicts, g.chunks = make([]Dictionary, len(g.leaves)), make([]chunk, len(g.leaves))
@@ -168,6 +171,7 @@ func (g *RowGroup) Bytes() int {
 	return n
 }
 
+// Full reports whether the group has as many rows or bytes as it may.
 func (g *RowGroup) Full() bool { return g.Rows >= groupRows || g.Bytes() >= g.Limit }
 
 // Take gives the open slice to be encoded and opens another one. What encodes it needs no text: more of them may

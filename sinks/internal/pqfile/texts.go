@@ -63,15 +63,6 @@ func (t *Texts) Settle() uint32 {
 	return uint32(len(t.ends) - 1)
 }
 
-// find gives the number of a text that is there.
-func (t *Texts) find(s string) (n uint32, ok bool) {
-	if len(t.ends) == 0 {
-		return 0, false
-	}
-	n, _, ok = t.look(s, maphash.String(t.seed, s))
-	return n, ok
-}
-
 // look gives the number of a text by its hash, else the slot that it would take.
 func (t *Texts) look(s string, h uint64) (n uint32, at uint64, ok bool) {
 	mask := uint64(len(t.slots) - 1)

@@ -44,6 +44,7 @@ type ShakyBlocks struct {
 	Change       atomic.Pointer[func(r sinks.Row) (sinks.Row, error)]
 }
 
+// First counts the spans, then asks Before and Change.
 func (b *ShakyBlocks) First(ctx context.Context, spans []sinks.Span, found func(int, sinks.Row, error)) error {
 	b.Trips.Add(1)
 	b.Spans.Add(int64(len(spans)))
@@ -60,6 +61,7 @@ func (b *ShakyBlocks) First(ctx context.Context, spans []sinks.Span, found func(
 	})
 }
 
+// ShakyCatalog counts what a client reads from a catalog, and fails when a test says so.
 type ShakyCatalog struct {
 	sinks.Catalog
 	Gets, Lists atomic.Int64
@@ -73,6 +75,7 @@ func (c *ShakyCatalog) fails() error {
 	return nil
 }
 
+// Get counts and passes on.
 func (c *ShakyCatalog) Get(ctx context.Context, key []byte) ([]byte, error) {
 	c.Gets.Add(1)
 	if err := c.fails(); err != nil {
@@ -81,6 +84,7 @@ func (c *ShakyCatalog) Get(ctx context.Context, key []byte) ([]byte, error) {
 	return c.Catalog.Get(ctx, key)
 }
 
+// List counts and passes on.
 func (c *ShakyCatalog) List(ctx context.Context, s sinks.Span, emit func(sinks.Row) error) error {
 	c.Lists.Add(1)
 	if err := c.fails(); err != nil {
@@ -104,11 +108,19 @@ func NewWorld(t testing.TB) *World {
 	return w
 }
 
-func (w *World) Now() time.Time          { return time.Unix(0, w.clock.Load()) }
+// Now returns the time of the world's clock, which only Advance moves.
+func (w *World) Now() time.Time { return time.Unix(0, w.clock.Load()) }
+
+// Advance moves the clock forward.
 func (w *World) Advance(d time.Duration) { w.clock.Add(int64(d)) }
-func (w *World) Client() *lookup.Client  { return w.ClientWith(lookup.Options{}) }
-func (w *World) ctx() context.Context    { return w.T.Context() }
-func (w *World) Must(err error)          { w.T.Helper(); NoError(w.T, err) }
+
+// Client returns a client of the world's store.
+func (w *World) Client() *lookup.Client { return w.ClientWith(lookup.Options{}) }
+
+func (w *World) ctx() context.Context { return w.T.Context() }
+
+// Must ends the test on an error.
+func (w *World) Must(err error) { w.T.Helper(); NoError(w.T, err) }
 
 // NoError ends the test unless err is nil.
 func NoError(t testing.TB, err error) { t.Helper(); FailIf(t, err != nil, "%v", err) }
@@ -265,6 +277,7 @@ func (w *World) RowKey(im *Image, pos uint64) []byte {
 	return span.From
 }
 
+// Opened returns the published load of an image, opened.
 func (w *World) Opened(im *Image) *loads.Opened {
 	w.T.Helper()
 	rec, err := w.Catalog.Artifacts.Get(w.ctx(), im.ID)

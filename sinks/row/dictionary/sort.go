@@ -45,9 +45,9 @@ type sorter struct {
 	zeros bool // unknownAlike was noted
 }
 
-// neighbour is the key of the string before the strings to be sorted, if there is a string that differs from them
+// neighbor is the key of the string before the strings to be sorted, if there is a string that differs from them
 // only behind depth.
-type neighbour struct {
+type neighbor struct {
 	key   uint64
 	there bool
 }
@@ -67,7 +67,7 @@ func (s *sorter) from(ss []sorted, depth int) {
 			differ |= key ^ first
 		}
 		if differ != 0 {
-			s.keyed(ss, depth, 2*bits.Len(uint(len(ss))), neighbour{})
+			s.keyed(ss, depth, 2*bits.Len(uint(len(ss))), neighbor{})
 			return
 		}
 		if first&0xff == 0 {
@@ -91,7 +91,7 @@ func (s *sorter) key(at uint32, depth int) uint64 {
 
 // keyed sorts strings by the keys that they have of the bytes from depth on, and then by the bytes behind. The keys chosen
 // to divide them may be chosen badly divisions times.
-func (s *sorter) keyed(ss []sorted, depth, divisions int, before neighbour) {
+func (s *sorter) keyed(ss []sorted, depth, divisions int, before neighbor) {
 	for ; len(ss) > fewStrings; divisions-- {
 		if divisions == 0 { // made to be slow
 			slices.SortFunc(ss, func(a, b sorted) int { return cmp.Compare(a.key, b.key) })
@@ -102,7 +102,7 @@ func (s *sorter) keyed(ss []sorted, depth, divisions int, before neighbour) {
 		less, most := divide(ss, p)
 		if less > 0 {
 			s.keyed(ss[:less], depth, divisions-1, before)
-			before = neighbour{most, true}
+			before = neighbor{most, true}
 		}
 		ss = ss[less:]
 		equal := len(ss)
@@ -110,7 +110,7 @@ func (s *sorter) keyed(ss []sorted, depth, divisions int, before neighbour) {
 			equal, _ = divide(ss, p+1)
 		}
 		s.equal(ss[:equal], depth, before)
-		ss, before = ss[equal:], neighbour{p, true}
+		ss, before = ss[equal:], neighbor{p, true}
 	}
 	for i := 1; i < len(ss); i++ {
 		x, j := ss[i], i
@@ -158,19 +158,19 @@ func pivot(ss []sorted) uint64 {
 }
 
 // groups goes on with strings that are sorted by their keys.
-func (s *sorter) groups(ss []sorted, depth int, before neighbour) {
+func (s *sorter) groups(ss []sorted, depth int, before neighbor) {
 	for len(ss) > 0 {
 		key, n := ss[0].key, 1
 		for n < len(ss) && ss[n].key == key {
 			n++
 		}
 		s.equal(ss[:n], depth, before)
-		ss, before = ss[n:], neighbour{key, true}
+		ss, before = ss[n:], neighbor{key, true}
 	}
 }
 
 // equal goes on with strings of equal keys.
-func (s *sorter) equal(ss []sorted, depth int, before neighbour) {
+func (s *sorter) equal(ss []sorted, depth int, before neighbor) {
 	key := ss[0].key // sorting on makes others of them
 	switch {
 	case len(ss) == 1:

@@ -37,7 +37,7 @@ func TestSortStringsBadDivisions(t *testing.T) {
 	for i := range ss {
 		ss[i].key = s.key(uint32(i), 0)
 	}
-	s.keyed(ss, 0, 1, neighbour{})
+	s.keyed(ss, 0, 1, neighbor{})
 	for i := 1; i < len(ss); i++ {
 		a, b := strs[ss[i-1].at], strs[ss[i].at]
 		if a >= b || int(ss[i].alike) != alike(a, b) {

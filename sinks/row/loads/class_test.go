@@ -171,7 +171,7 @@ func TestClassesStandNowhereInClear(t *testing.T) {
 	}
 }
 
-// A class that no reader would take is left out and counted; its neighbours stay.
+// A class that no reader would take is left out and counted; its neighbors stay.
 func TestGiantClassIsDropped(t *testing.T) {
 	k, _ := newRing(t)
 	giant := &symbol.Class{Name: "g", Original: "G"}

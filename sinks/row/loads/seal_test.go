@@ -117,7 +117,7 @@ func TestMovedRow(t *testing.T) {
 	}
 }
 
-// A lost row is never a hole and never a neighbour: the fence knows it.
+// A lost row is never a hole and never a neighbor: the fence knows it.
 func TestRowsMustMatchTheFence(t *testing.T) {
 	l := small(t)
 	_, last, err := l.out.Fence.Rows()

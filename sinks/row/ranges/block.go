@@ -159,7 +159,7 @@ func (b *Block) Range(pos uint64) (start, end uint64) {
 }
 
 // Entry gives where the ranges begin that lead up to pos without a gap and have its outermost function:
-// the function's own start, unless it has several parts or an equally named neighbour. open: they reach
+// the function's own start, unless it has several parts or an equally named neighbor. open: they reach
 // the block's first position, and may go on in the row before. ok is false in a hole.
 func (b *Block) Entry(pos uint64) (start uint64, open, ok bool) {
 	i := b.at(pos)

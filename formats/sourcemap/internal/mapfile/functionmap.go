@@ -22,7 +22,7 @@ type functionPlace struct {
 }
 
 // At gives the name at a place; 0: there is none. hint is a place that was found
-// before: neighbours in a script are neighbours here, mostly.
+// before: neighbors in a script are neighbors here, mostly.
 func (m *FunctionMap) At(line, column uint32, hint *int) uint32 {
 	holds := func(i int) bool { // place i begins at or before
 		p := &m.places[i]

@@ -20,6 +20,7 @@ type namePart struct {
 	at   int // offset of the identifier; -1: text stands as it is
 }
 
+// Anonymous is the name of a function without a name.
 const Anonymous = "<anonymous>"
 
 // walker visits a syntax tree in the order of the source, and lists its functions by how they begin.
