@@ -69,7 +69,7 @@ func followJSON() Follower {
 // read makes a report of a value: of the objects in it that a dialect knows, else of what a
 // dialect finds at any depth.
 func (dialects jsonReader) read(text []byte, o Options) *Report {
-	w := &jsonEnvelope{Reader: jsontext.Reader{Bytes: text}, dialects: dialects, o: o}
+	w := &jsonEnvelope{Walker: jsontext.Walker{Bytes: text}, dialects: dialects, o: o}
 	if w.mayHold(text) {
 		w.value(0)
 	}
@@ -89,7 +89,7 @@ func (dialects jsonReader) read(text []byte, o Options) *Report {
 
 // jsonEnvelope finds the reports in a value: itself, or objects that a list or an envelope holds.
 type jsonEnvelope struct {
-	jsontext.Reader
+	jsontext.Walker
 	dialects []Dialect
 	o        Options
 	found    *Report

@@ -13,16 +13,16 @@ import (
 	"github.com/symlake/symlake/formats/internal/scan"
 )
 
-// Reader walks JSON without building anything: a report needs a small part of it, and its place. After a fault
+// Walker walks JSON without building anything: a report needs a small part of it, and its place. After a fault
 // Failed is set, and every method returns nothing.
-type Reader struct {
+type Walker struct {
 	Bytes  []byte
 	Pos    int
 	Failed bool
 }
 
 // Peek is the first byte of the value at hand, 0 at the end.
-func (j *Reader) Peek() byte {
+func (j *Walker) Peek() byte {
 	for j.Pos < len(j.Bytes) {
 		switch c := j.Bytes[j.Pos]; c {
 		case ' ', '\t', '\r', '\n':
@@ -35,7 +35,7 @@ func (j *Reader) Peek() byte {
 }
 
 // Take passes c, and fails if another byte stands at hand.
-func (j *Reader) Take(c byte) bool {
+func (j *Walker) Take(c byte) bool {
 	if j.Failed || j.Peek() != c {
 		j.Failed = true
 		return false
@@ -46,7 +46,7 @@ func (j *Reader) Take(c byte) bool {
 
 // Object visits the members of the object at hand; what visit does not consume
 // is skipped. Any other value is skipped.
-func (j *Reader) Object(visit func(key string)) {
+func (j *Walker) Object(visit func(key string)) {
 	j.Composite('{', '}', func() {
 		key := j.Text()
 		if j.Take(':') {
@@ -56,7 +56,7 @@ func (j *Reader) Object(visit func(key string)) {
 }
 
 // Array visits the elements of the array at hand.
-func (j *Reader) Array(visit func(i int)) {
+func (j *Walker) Array(visit func(i int)) {
 	i := -1
 	j.Composite('[', ']', func() {
 		i++
@@ -65,7 +65,7 @@ func (j *Reader) Array(visit func(i int)) {
 }
 
 // Composite calls each for the members or elements between open and end. Any other value is skipped.
-func (j *Reader) Composite(open, end byte, each func()) {
+func (j *Walker) Composite(open, end byte, each func()) {
 	if j.Peek() != open {
 		j.Skip()
 		return
@@ -84,7 +84,7 @@ func (j *Reader) Composite(open, end byte, each func()) {
 }
 
 // visit calls f for the value at hand, and skips it if f did not consume it.
-func (j *Reader) visit(f func()) {
+func (j *Walker) visit(f func()) {
 	j.Peek()
 	if at := j.Pos; !j.Failed {
 		if f(); j.Pos == at {
@@ -94,7 +94,7 @@ func (j *Reader) visit(f func()) {
 }
 
 // Skip passes the value at hand.
-func (j *Reader) Skip() {
+func (j *Walker) Skip() {
 	depth := 0
 	for !j.Failed {
 		switch c := j.Peek(); c {
@@ -128,10 +128,10 @@ func (j *Reader) Skip() {
 }
 
 // Broken reports whether the text is no JSON. A text that was cut is read as far as it goes.
-func (j *Reader) Broken() bool { return j.Failed && j.Pos < len(j.Bytes) }
+func (j *Walker) Broken() bool { return j.Failed && j.Pos < len(j.Bytes) }
 
 // word passes a number, true, false or null.
-func (j *Reader) word() []byte {
+func (j *Walker) word() []byte {
 	from := j.Pos
 	for j.Pos < len(j.Bytes) && bytes.IndexByte([]byte(" \t\r\n,:]}[{\""), j.Bytes[j.Pos]) < 0 {
 		j.Pos++
@@ -143,7 +143,7 @@ func (j *Reader) word() []byte {
 }
 
 // Raw passes a string and gives it with its quotes.
-func (j *Reader) Raw() []byte {
+func (j *Walker) Raw() []byte {
 	from := j.Pos
 	for j.Pos++; j.Pos < len(j.Bytes); j.Pos++ {
 		switch j.Bytes[j.Pos] {
@@ -160,7 +160,7 @@ func (j *Reader) Raw() []byte {
 }
 
 // Text is the string at hand; "" for any other value.
-func (j *Reader) Text() string {
+func (j *Walker) Text() string {
 	if j.Peek() != '"' {
 		j.Skip()
 		return ""
@@ -180,7 +180,7 @@ func (j *Reader) Text() string {
 }
 
 // Number is the number at hand, or the number that a string spells, 0x… too.
-func (j *Reader) Number() uint64 {
+func (j *Walker) Number() uint64 {
 	var s string
 	switch j.Peek() {
 	case '"':
@@ -204,7 +204,7 @@ func (j *Reader) Number() uint64 {
 }
 
 // IsTrue reports whether the value at hand is true.
-func (j *Reader) IsTrue() bool {
+func (j *Walker) IsTrue() bool {
 	if c := j.Peek(); c != 't' {
 		j.Skip()
 		return false
@@ -218,7 +218,7 @@ const MaxDepth = 256
 // Members are the members of an object as they are spelled, without those
 // that are about to be replaced.
 func Members(object []byte, gone ...string) (members [][]byte) {
-	j := &Reader{Bytes: object}
+	j := &Walker{Bytes: object}
 	j.Composite('{', '}', func() {
 		j.Peek()
 		from := j.Pos

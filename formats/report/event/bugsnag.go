@@ -15,7 +15,7 @@ var machoUUID = []byte(`"machoUUID"`)
 // frames name their image, and say where it was loaded (BugsnagStackframe.m). A frame
 // with isPC is where the thread stood; without it the first one, too, is a return address.
 type bugsnag struct {
-	*jsontext.Reader
+	*jsontext.Walker
 	r *crash.Loaded
 }
 
@@ -23,7 +23,7 @@ func readBugsnag(text []byte, o report.Options) *report.Report {
 	if !bytes.Contains(text, machoUUID) {
 		return nil
 	}
-	e := bugsnag{&jsontext.Reader{Bytes: text}, &crash.Loaded{Form: bugsnagEvent}}
+	e := bugsnag{&jsontext.Walker{Bytes: text}, &crash.Loaded{Form: bugsnagEvent}}
 	e.value(0)
 	if e.Broken() {
 		return nil

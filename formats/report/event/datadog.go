@@ -14,7 +14,7 @@ import (
 // readDatadog reads an error as Datadog's libraries for Apple's systems send it: stacks as text in strings,
 // one for the error and one a thread, beside "binary_images" (rum-events-format's error schema).
 func readDatadog(text []byte, o report.Options) *report.Report {
-	e := datadog{&jsontext.Reader{Bytes: text}, &crash.Loaded{Form: datadogError}}
+	e := datadog{&jsontext.Walker{Bytes: text}, &crash.Loaded{Form: datadogError}}
 	e.Object(func(key string) {
 		switch key {
 		case "binary_images":
@@ -39,7 +39,7 @@ func readDatadog(text []byte, o report.Options) *report.Report {
 }
 
 type datadog struct {
-	*jsontext.Reader
+	*jsontext.Walker
 	r *crash.Loaded
 }
 

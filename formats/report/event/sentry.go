@@ -18,7 +18,7 @@ import (
 // sentry reads events of Sentry (its event payloads' stack trace and debug meta interfaces): lists of
 // frames, the oldest first, by instruction_addr, and images anywhere beside them.
 type sentry struct {
-	*jsontext.Reader
+	*jsontext.Walker
 	r       *crash.Marked
 	stepped bool // by the program
 }
@@ -27,7 +27,7 @@ func readSentry(text []byte, o report.Options) *report.Report {
 	if !bytes.Contains(text, []byte(`"instruction_addr"`)) || !bytes.Contains(text, []byte(`"debug_meta"`)) {
 		return nil
 	}
-	e := sentry{Reader: &jsontext.Reader{Bytes: text}, r: &crash.Marked{Form: sentryEvent}}
+	e := sentry{Walker: &jsontext.Walker{Bytes: text}, r: &crash.Marked{Form: sentryEvent}}
 	e.value(0)
 	if e.Broken() || len(e.r.Images) == 0 {
 		return nil

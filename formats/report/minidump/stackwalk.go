@@ -40,7 +40,7 @@ type walkFrame struct {
 
 // readStackwalk makes a stack of a report; nil if it is none.
 func readStackwalk(text []byte, o report.Options) *report.Report {
-	j := &jsontext.Reader{Bytes: text}
+	j := &jsontext.Walker{Bytes: text}
 	w := &stackwalk{form: walkJSON, modules: map[string]walkModule{}}
 	known := false
 	j.Object(func(key string) {
@@ -77,7 +77,7 @@ func (w *stackwalk) kind() symbol.Kind {
 	return symbol.ELF
 }
 
-func (w *stackwalk) module(j *jsontext.Reader) {
+func (w *stackwalk) module(j *jsontext.Walker) {
 	var name string
 	var m walkModule
 	j.Object(func(key string) {
@@ -95,7 +95,7 @@ func (w *stackwalk) module(j *jsontext.Reader) {
 	}
 }
 
-func (w *stackwalk) thread(j *jsontext.Reader, number uint64) {
+func (w *stackwalk) thread(j *jsontext.Walker, number uint64) {
 	t := walkThread{id: number}
 	j.Object(func(key string) {
 		switch key {
@@ -110,7 +110,7 @@ func (w *stackwalk) thread(j *jsontext.Reader, number uint64) {
 	w.threads = append(w.threads, t)
 }
 
-func (t *walkThread) frame(j *jsontext.Reader) {
+func (t *walkThread) frame(j *jsontext.Walker) {
 	var f walkFrame
 	j.Peek()
 	f.span[0] = j.Pos

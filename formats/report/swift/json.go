@@ -14,7 +14,7 @@ import (
 // readSwiftJSON reads the same report as JSON, which newer versions of Swift write where they are asked to
 // (swift-backtrace's JSON.swift); nil if it is none.
 func readSwiftJSON(text []byte, o report.Options) *report.Report {
-	j := &jsontext.Reader{Bytes: text}
+	j := &jsontext.Walker{Bytes: text}
 	r := &crash.Marked{Form: swiftEvent}
 	crash := false
 	j.Object(func(key string) {
@@ -37,7 +37,7 @@ func readSwiftJSON(text []byte, o report.Options) *report.Report {
 	return r.Report(text, o)
 }
 
-func readSwiftImage(r *crash.Marked, j *jsontext.Reader) {
+func readSwiftImage(r *crash.Marked, j *jsontext.Walker) {
 	var img crash.Image
 	j.Object(func(key string) {
 		switch key {
@@ -58,7 +58,7 @@ func readSwiftImage(r *crash.Marked, j *jsontext.Reader) {
 	r.Images = append(r.Images, img)
 }
 
-func readSwiftThread(r *crash.Marked, j *jsontext.Reader, number uint64) {
+func readSwiftThread(r *crash.Marked, j *jsontext.Walker, number uint64) {
 	t := crash.MarkedThread{ID: number}
 	j.Object(func(key string) {
 		switch key {
@@ -76,7 +76,7 @@ func readSwiftThread(r *crash.Marked, j *jsontext.Reader, number uint64) {
 }
 
 // readSwiftFrame: frames that were left out have no address.
-func readSwiftFrame(j *jsontext.Reader) (f crash.MarkedFrame, ok bool) {
+func readSwiftFrame(j *jsontext.Walker) (f crash.MarkedFrame, ok bool) {
 	j.Peek()
 	f.Span[0] = j.Pos
 	j.Object(func(key string) {
