@@ -3,7 +3,7 @@ package report
 import (
 	"bytes"
 
-	"github.com/symlake/symlake/formats/internal/jsontext"
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 )
 
@@ -69,7 +69,7 @@ func followJSON() Follower {
 // read makes a report of a value: of the objects in it that a dialect knows, else of what a
 // dialect finds at any depth.
 func (dialects jsonReader) read(text []byte, o Options) *Report {
-	w := &jsonEnvelope{Walker: jsontext.Walker{Bytes: text}, dialects: dialects, o: o}
+	w := &jsonEnvelope{Walker: json.Walker{Bytes: text}, dialects: dialects, o: o}
 	if w.mayHold(text) {
 		w.value(0)
 	}
@@ -89,7 +89,7 @@ func (dialects jsonReader) read(text []byte, o Options) *Report {
 
 // jsonEnvelope finds the reports in a value: itself, or objects that a list or an envelope holds.
 type jsonEnvelope struct {
-	jsontext.Walker
+	json.Walker
 	dialects []Dialect
 	o        Options
 	found    *Report
@@ -138,7 +138,7 @@ func (w *jsonEnvelope) read(member string, object []byte) *Report {
 // there are is none itself: nothing is read more than twice.
 func (w *jsonEnvelope) value(depth int) (within bool) {
 	switch c := w.Peek(); {
-	case depth > jsontext.MaxDepth:
+	case depth > json.MaxDepth:
 		w.Skip()
 	case c == '[':
 		w.Array(func(int) { within = w.value(depth+1) || within })

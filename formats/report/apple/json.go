@@ -1,7 +1,7 @@
 package apple
 
 import (
-	"github.com/symlake/symlake/formats/internal/jsontext"
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/report/internal/crash"
@@ -10,7 +10,7 @@ import (
 // readAppleJSON reads .ips reports (the body; their first line, a JSON value of
 // its own, is text) and KSCrash's reports.
 func readAppleJSON(text []byte, o report.Options) *report.Report {
-	j := &jsontext.Walker{Bytes: text}
+	j := &json.Walker{Bytes: text}
 	r := &crash.Loaded{Form: appleIPS}
 	crashed := false
 	j.Object(func(key string) {
@@ -55,7 +55,7 @@ func readAppleJSON(text []byte, o report.Options) *report.Report {
 	return r.Report(text, o)
 }
 
-func readUsedImage(r *crash.Loaded, j *jsontext.Walker) {
+func readUsedImage(r *crash.Loaded, j *json.Walker) {
 	var img crash.Image
 	var size uint64
 	j.Object(func(key string) {
@@ -81,7 +81,7 @@ func readUsedImage(r *crash.Loaded, j *jsontext.Walker) {
 	r.Images = append(r.Images, img)
 }
 
-func ipsThread(r *crash.Loaded, j *jsontext.Walker, number uint64) {
+func ipsThread(r *crash.Loaded, j *json.Walker, number uint64) {
 	t := crash.LoadedThread{ID: number}
 	j.Object(func(key string) {
 		switch key {
@@ -100,7 +100,7 @@ func ipsThread(r *crash.Loaded, j *jsontext.Walker, number uint64) {
 	r.Threads = append(r.Threads, t)
 }
 
-func ipsFrame(r *crash.Loaded, j *jsontext.Walker, t *crash.LoadedThread) {
+func ipsFrame(r *crash.Loaded, j *json.Walker, t *crash.LoadedThread) {
 	f := crash.LoadedFrame{Image: -1, Number: -1}
 	inlined := false
 	j.Peek()
@@ -121,7 +121,7 @@ func ipsFrame(r *crash.Loaded, j *jsontext.Walker, t *crash.LoadedThread) {
 	}
 }
 
-func kscrashImage(r *crash.Loaded, j *jsontext.Walker) {
+func kscrashImage(r *crash.Loaded, j *json.Walker) {
 	var img crash.Image
 	var size, cpu, subtype uint64
 	j.Object(func(key string) {
@@ -180,7 +180,7 @@ func cpuArch(cpu, subtype uint32) string {
 	return ""
 }
 
-func kscrashSystem(r *crash.Loaded, j *jsontext.Walker) {
+func kscrashSystem(r *crash.Loaded, j *json.Walker) {
 	j.Object(func(key string) {
 		switch key {
 		case "cpu_arch":
@@ -193,7 +193,7 @@ func kscrashSystem(r *crash.Loaded, j *jsontext.Walker) {
 
 // kscrashCrash reads the threads. The backtrace of an exception is a list of
 // return addresses, which stands in place of the crashed thread's.
-func kscrashCrash(r *crash.Loaded, j *jsontext.Walker) {
+func kscrashCrash(r *crash.Loaded, j *json.Walker) {
 	exception := false
 	crashed := -1
 	j.Object(func(key string) {
@@ -220,7 +220,7 @@ func kscrashCrash(r *crash.Loaded, j *jsontext.Walker) {
 	}
 }
 
-func kscrashThread(r *crash.Loaded, j *jsontext.Walker) (crashed bool) {
+func kscrashThread(r *crash.Loaded, j *json.Walker) (crashed bool) {
 	var t crash.LoadedThread
 	j.Object(func(key string) {
 		switch key {
@@ -242,7 +242,7 @@ func kscrashThread(r *crash.Loaded, j *jsontext.Walker) (crashed bool) {
 	return crashed
 }
 
-func kscrashFrame(r *crash.Loaded, j *jsontext.Walker, t *crash.LoadedThread) {
+func kscrashFrame(r *crash.Loaded, j *json.Walker, t *crash.LoadedThread) {
 	f := crash.LoadedFrame{Image: -1, Number: -1}
 	inlined := false
 	j.Peek()

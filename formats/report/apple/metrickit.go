@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/symlake/symlake/formats/internal/jsontext"
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/report/internal/crash"
@@ -22,7 +22,7 @@ const (
 // metricKit reads the diagnostics that MetricKit hands to programs, and what App Store Connect
 // gives of them: call stacks as frames within frames, at any place of the value.
 type metricKit struct {
-	*jsontext.Walker
+	*json.Walker
 	r *crash.Loaded
 }
 
@@ -30,7 +30,7 @@ func readMetricKit(text []byte, o report.Options) *report.Report {
 	if !bytes.Contains(text, []byte(callStackRoots)) {
 		return nil
 	}
-	m := metricKit{&jsontext.Walker{Bytes: text}, &crash.Loaded{Form: appleMetric}}
+	m := metricKit{&json.Walker{Bytes: text}, &crash.Loaded{Form: appleMetric}}
 	m.value(0)
 	if m.Failed {
 		return nil

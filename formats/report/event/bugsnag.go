@@ -3,7 +3,7 @@ package event
 import (
 	"bytes"
 
-	"github.com/symlake/symlake/formats/internal/jsontext"
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/report/internal/crash"
@@ -15,7 +15,7 @@ var machoUUID = []byte(`"machoUUID"`)
 // frames name their image, and say where it was loaded (BugsnagStackframe.m). A frame
 // with isPC is where the thread stood; without it the first one, too, is a return address.
 type bugsnag struct {
-	*jsontext.Walker
+	*json.Walker
 	r *crash.Loaded
 }
 
@@ -23,7 +23,7 @@ func readBugsnag(text []byte, o report.Options) *report.Report {
 	if !bytes.Contains(text, machoUUID) {
 		return nil
 	}
-	e := bugsnag{&jsontext.Walker{Bytes: text}, &crash.Loaded{Form: bugsnagEvent}}
+	e := bugsnag{&json.Walker{Bytes: text}, &crash.Loaded{Form: bugsnagEvent}}
 	e.value(0)
 	if e.Broken() {
 		return nil
@@ -34,7 +34,7 @@ func readBugsnag(text []byte, o report.Options) *report.Report {
 // value looks for stacks in the value at hand: each list of frames is one.
 func (e bugsnag) value(depth int) {
 	switch c := e.Peek(); {
-	case depth > jsontext.MaxDepth:
+	case depth > json.MaxDepth:
 		e.Skip()
 	case c == '[':
 		var t crash.LoadedThread

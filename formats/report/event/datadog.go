@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"bytes"
 
-	"github.com/symlake/symlake/formats/internal/jsontext"
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/report/internal/crash"
@@ -14,7 +14,7 @@ import (
 // readDatadog reads an error as Datadog's libraries for Apple's systems send it: stacks as text in strings,
 // one for the error and one a thread, beside "binary_images" (rum-events-format's error schema).
 func readDatadog(text []byte, o report.Options) *report.Report {
-	e := datadog{&jsontext.Walker{Bytes: text}, &crash.Loaded{Form: datadogError}}
+	e := datadog{&json.Walker{Bytes: text}, &crash.Loaded{Form: datadogError}}
 	e.Object(func(key string) {
 		switch key {
 		case "binary_images":
@@ -39,7 +39,7 @@ func readDatadog(text []byte, o report.Options) *report.Report {
 }
 
 type datadog struct {
-	*jsontext.Walker
+	*json.Walker
 	r *crash.Loaded
 }
 
@@ -131,7 +131,7 @@ func printDatadog(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer
 			one := bufio.NewWriter(&written)
 			crash.WriteAtos(one, f, &chain[i])
 			_ = one.Flush() // to memory
-			out.WriteString(jsontext.Quote(written.String()))
+			out.WriteString(json.Quote(written.String()))
 		}
 	})
 	out.Write(s.Text[done:])

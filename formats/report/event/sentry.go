@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/symlake/symlake/formats/internal/jsontext"
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/report/internal/crash"
@@ -18,7 +18,7 @@ import (
 // sentry reads events of Sentry (its event payloads' stack trace and debug meta interfaces): lists of
 // frames, the oldest first, by instruction_addr, and images anywhere beside them.
 type sentry struct {
-	*jsontext.Walker
+	*json.Walker
 	r       *crash.Marked
 	stepped bool // by the program
 }
@@ -27,7 +27,7 @@ func readSentry(text []byte, o report.Options) *report.Report {
 	if !bytes.Contains(text, []byte(`"instruction_addr"`)) || !bytes.Contains(text, []byte(`"debug_meta"`)) {
 		return nil
 	}
-	e := sentry{Walker: &jsontext.Walker{Bytes: text}, r: &crash.Marked{Form: sentryEvent}}
+	e := sentry{Walker: &json.Walker{Bytes: text}, r: &crash.Marked{Form: sentryEvent}}
 	e.value(0)
 	if e.Broken() || len(e.r.Images) == 0 {
 		return nil
@@ -45,7 +45,7 @@ func readSentry(text []byte, o report.Options) *report.Report {
 // value looks for stacks and images in the value at hand.
 func (e *sentry) value(depth int) {
 	switch c := e.Peek(); {
-	case depth > jsontext.MaxDepth:
+	case depth > json.MaxDepth:
 		e.Skip()
 	case c == '[':
 		e.Array(func(int) { e.value(depth + 1) })
@@ -179,7 +179,7 @@ func printSentry(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer)
 	report.Each(s, answers, func(f *report.Frame, chain []symbol.Frame) {
 		out.Write(s.Text[done:f.Span[0]])
 		done = f.Span[1]
-		members := jsontext.Members(scan.Unmarked(s.FrameText(f), scan.LineMarks), sentryGone...)
+		members := json.Members(scan.Unmarked(s.FrameText(f), scan.LineMarks), sentryGone...)
 		for i := range slices.Backward(chain) {
 			inlined := i < len(chain)-1
 			if inlined {
@@ -191,12 +191,12 @@ func printSentry(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer)
 				out.WriteString(", ")
 			}
 			at := &chain[i]
-			jsontext.WriteMember(out, "function", report.FunctionName(at))
+			json.WriteMember(out, "function", report.FunctionName(at))
 			if at.File != "" {
 				out.WriteString(", ")
-				jsontext.WriteMember(out, "filename", path.Base(at.File))
+				json.WriteMember(out, "filename", path.Base(at.File))
 				out.WriteString(", ")
-				jsontext.WriteMember(out, "abs_path", at.File)
+				json.WriteMember(out, "abs_path", at.File)
 				out.WriteString(`, "lineno": ` + strconv.FormatUint(uint64(at.Line), 10) + `, "colno": ` + strconv.FormatUint(uint64(at.Column), 10))
 			}
 			if inlined {

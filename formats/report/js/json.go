@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/symlake/symlake/formats/internal/jsontext"
+	internaljson "github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -43,7 +43,7 @@ var scriptKeys = [...]struct {
 // scriptEvent reads frames of scripts anywhere in JSON: error.stack and the like in
 // strings, frames as objects, and the debug ids of scripts beside them.
 type scriptEvent struct {
-	jsontext.Walker
+	internaljson.Walker
 	out   *report.Report
 	o     report.Options
 	ids   map[string]string // debug id by script
@@ -52,7 +52,7 @@ type scriptEvent struct {
 
 // readScriptJSON makes a stack of JSON that holds frames of scripts.
 func readScriptJSON(text []byte, o report.Options) *report.Report {
-	e := &scriptEvent{Walker: jsontext.Walker{Bytes: text}, out: &report.Report{Form: scriptJSON, Text: text}, o: o, ids: map[string]string{}}
+	e := &scriptEvent{Walker: internaljson.Walker{Bytes: text}, out: &report.Report{Form: scriptJSON, Text: text}, o: o, ids: map[string]string{}}
 	e.value(0)
 	if e.Failed || e.count == 0 {
 		return nil
@@ -71,7 +71,7 @@ func readScriptJSON(text []byte, o report.Options) *report.Report {
 // value walks the value at hand.
 func (e *scriptEvent) value(depth int) {
 	switch c := e.Peek(); {
-	case depth > jsontext.MaxDepth:
+	case depth > internaljson.MaxDepth:
 		e.Skip()
 	case c == '{':
 		e.members(depth)
@@ -120,8 +120,8 @@ func (e *scriptEvent) members(depth int) {
 	}
 }
 
-func (e *scriptEvent) at(span [2]int) *jsontext.Walker {
-	return &jsontext.Walker{Bytes: e.Bytes[:span[1]], Pos: span[0]}
+func (e *scriptEvent) at(span [2]int) *internaljson.Walker {
+	return &internaljson.Walker{Bytes: e.Bytes[:span[1]], Pos: span[0]}
 }
 
 func find(scalars []scalar, keys ...string) *scalar {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/symlake/symlake/formats/internal/jsontext"
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
@@ -88,7 +88,7 @@ func writeScript(out *bufio.Writer, text []byte, f *report.Frame, sc *frame, a *
 	was := text[f.Span[0]:f.Span[1]]
 	spell := scan.OneLine
 	if quoted {
-		spell = jsontext.Quote
+		spell = json.Quote
 	}
 	name := ""
 	if a.Function != "" || a.Linkage != "" {
@@ -141,7 +141,7 @@ func writeMembers(out *bufio.Writer, text []byte, f *report.Frame, script *frame
 		}
 		switch m.what {
 		case jsonFile:
-			out.WriteString(`"` + jsontext.Quote(a.File) + `"`)
+			out.WriteString(`"` + json.Quote(a.File) + `"`)
 		case jsonLine:
 			number(uint64(a.Line - script.line))
 		case jsonColumn:
@@ -150,7 +150,7 @@ func writeMembers(out *bufio.Writer, text []byte, f *report.Frame, script *frame
 			if a.Function == "" && a.Linkage == "" {
 				out.Write(was)
 			} else {
-				out.WriteString(`"` + jsontext.Quote(report.FunctionName(a)) + `"`)
+				out.WriteString(`"` + json.Quote(report.FunctionName(a)) + `"`)
 			}
 		case jsonWhole:
 			writeHermes(out, a)
@@ -165,7 +165,7 @@ func writeHermes(out *bufio.Writer, a *symbol.Frame) {
 		if s == "" {
 			return "null"
 		}
-		return `"` + jsontext.Quote(s) + `"`
+		return `"` + json.Quote(s) + `"`
 	}
 	name := a.Function
 	if name == "" {

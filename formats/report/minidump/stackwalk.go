@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"strconv"
 
-	"github.com/symlake/symlake/formats/internal/jsontext"
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
@@ -40,7 +40,7 @@ type walkFrame struct {
 
 // readStackwalk makes a stack of a report; nil if it is none.
 func readStackwalk(text []byte, o report.Options) *report.Report {
-	j := &jsontext.Walker{Bytes: text}
+	j := &json.Walker{Bytes: text}
 	w := &stackwalk{form: walkJSON, modules: map[string]walkModule{}}
 	known := false
 	j.Object(func(key string) {
@@ -77,7 +77,7 @@ func (w *stackwalk) kind() symbol.Kind {
 	return symbol.ELF
 }
 
-func (w *stackwalk) module(j *jsontext.Walker) {
+func (w *stackwalk) module(j *json.Walker) {
 	var name string
 	var m walkModule
 	j.Object(func(key string) {
@@ -95,7 +95,7 @@ func (w *stackwalk) module(j *jsontext.Walker) {
 	}
 }
 
-func (w *stackwalk) thread(j *jsontext.Walker, number uint64) {
+func (w *stackwalk) thread(j *json.Walker, number uint64) {
 	t := walkThread{id: number}
 	j.Object(func(key string) {
 		switch key {
@@ -110,7 +110,7 @@ func (w *stackwalk) thread(j *jsontext.Walker, number uint64) {
 	w.threads = append(w.threads, t)
 }
 
-func (t *walkThread) frame(j *jsontext.Walker) {
+func (t *walkThread) frame(j *json.Walker) {
 	var f walkFrame
 	j.Peek()
 	f.span[0] = j.Pos
@@ -186,7 +186,7 @@ func printStackwalk(out *bufio.Writer, s *report.Report, answers [][]symbol.Answ
 		out.Write(s.Text[done:f.Span[0]])
 		done = f.Span[1]
 		out.WriteByte('{')
-		for _, m := range jsontext.Members(scan.Unmarked(s.FrameText(f), scan.LineMarks), walkGone...) {
+		for _, m := range json.Members(scan.Unmarked(s.FrameText(f), scan.LineMarks), walkGone...) {
 			out.Write(m)
 			out.WriteString(", ")
 		}
@@ -211,12 +211,12 @@ func printStackwalk(out *bufio.Writer, s *report.Report, answers [][]symbol.Answ
 }
 
 func writeWalked(out *bufio.Writer, f *symbol.Frame) {
-	jsontext.WriteMember(out, "function", report.FunctionName(f))
+	json.WriteMember(out, "function", report.FunctionName(f))
 	out.WriteString(", ")
 	if f.File == "" {
 		out.WriteString(`"file": null, "line": null`)
 		return
 	}
-	jsontext.WriteMember(out, "file", f.File)
+	json.WriteMember(out, "file", f.File)
 	out.WriteString(`, "line": ` + strconv.FormatUint(uint64(f.Line), 10))
 }

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"strconv"
 
-	"github.com/symlake/symlake/formats/internal/jsontext"
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/report/internal/crash"
@@ -14,7 +14,7 @@ import (
 // readSwiftJSON reads the same report as JSON, which newer versions of Swift write where they are asked to
 // (swift-backtrace's JSON.swift); nil if it is none.
 func readSwiftJSON(text []byte, o report.Options) *report.Report {
-	j := &jsontext.Walker{Bytes: text}
+	j := &json.Walker{Bytes: text}
 	r := &crash.Marked{Form: swiftEvent}
 	crash := false
 	j.Object(func(key string) {
@@ -37,7 +37,7 @@ func readSwiftJSON(text []byte, o report.Options) *report.Report {
 	return r.Report(text, o)
 }
 
-func readSwiftImage(r *crash.Marked, j *jsontext.Walker) {
+func readSwiftImage(r *crash.Marked, j *json.Walker) {
 	var img crash.Image
 	j.Object(func(key string) {
 		switch key {
@@ -58,7 +58,7 @@ func readSwiftImage(r *crash.Marked, j *jsontext.Walker) {
 	r.Images = append(r.Images, img)
 }
 
-func readSwiftThread(r *crash.Marked, j *jsontext.Walker, number uint64) {
+func readSwiftThread(r *crash.Marked, j *json.Walker, number uint64) {
 	t := crash.MarkedThread{ID: number}
 	j.Object(func(key string) {
 		switch key {
@@ -76,7 +76,7 @@ func readSwiftThread(r *crash.Marked, j *jsontext.Walker, number uint64) {
 }
 
 // readSwiftFrame: frames that were left out have no address.
-func readSwiftFrame(j *jsontext.Walker) (f crash.MarkedFrame, ok bool) {
+func readSwiftFrame(j *json.Walker) (f crash.MarkedFrame, ok bool) {
 	j.Peek()
 	f.Span[0] = j.Pos
 	j.Object(func(key string) {
@@ -108,12 +108,12 @@ func writeSwiftMembers(out *bufio.Writer, at *symbol.Frame) {
 	if name == "" {
 		name = report.FunctionName(at)
 	}
-	jsontext.WriteMember(out, "symbol", name)
+	json.WriteMember(out, "symbol", name)
 	out.WriteString(", ")
-	jsontext.WriteMember(out, "description", report.FunctionName(at))
+	json.WriteMember(out, "description", report.FunctionName(at))
 	if at.File != "" {
 		out.WriteString(`, "sourceLocation": {`)
-		jsontext.WriteMember(out, "file", at.File)
+		json.WriteMember(out, "file", at.File)
 		out.WriteString(`, "line": ` + strconv.FormatUint(uint64(at.Line), 10) + `, "column": ` + strconv.FormatUint(uint64(at.Column), 10) + "}")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"path"
 	"strconv"
 
-	"github.com/symlake/symlake/formats/internal/jsontext"
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
@@ -106,10 +106,10 @@ type Keys struct {
 
 // Write writes the answer of a frame as members of its object.
 func (k Keys) Write(out *bufio.Writer, at *symbol.Frame) {
-	jsontext.WriteMember(out, k.Function, report.FunctionName(at))
+	json.WriteMember(out, k.Function, report.FunctionName(at))
 	if at.File != "" {
 		out.WriteString(", ")
-		jsontext.WriteMember(out, k.File, path.Base(at.File))
+		json.WriteMember(out, k.File, path.Base(at.File))
 		out.WriteString(`, "` + k.Line + `": ` + strconv.FormatUint(uint64(at.Line), 10))
 	}
 }
@@ -134,7 +134,7 @@ func PrintObjects(inline string, gone []string, write func(out *bufio.Writer, at
 			if len(bytes.TrimSpace(scan.Unmarked(before, scan.LineMarks))) > 0 {
 				before = nil
 			}
-			members := jsontext.Members(scan.Unmarked(s.FrameText(f), scan.LineMarks), gone...)
+			members := json.Members(scan.Unmarked(s.FrameText(f), scan.LineMarks), gone...)
 			for i := range chain {
 				if i > 0 {
 					out.WriteString(",")

@@ -1,6 +1,4 @@
-// Package jsontext walks JSON in a text, and replaces members of objects in it. Every byte keeps its place, so
-// that the rest of the text stays unchanged.
-package jsontext
+package json
 
 import (
 	"bufio"
