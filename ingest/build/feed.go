@@ -28,7 +28,7 @@ type takers struct {
 	lakeClass func(*symbol.Class) error   // as lake, of classes
 }
 
-// class gives a class to all takers. t is the table that it is unpacked by.
+// class gives a class to all takers. The table t unpacks it.
 func (k takers) class(c *classes.Packed, t *dictionary.Table) error {
 	if err := k.rowClass(c); err != nil || k.lakeClass == nil {
 		return err

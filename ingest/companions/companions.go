@@ -107,7 +107,7 @@ type Wait struct {
 	catalog.Waiter
 }
 
-// Join compares all waiters with all names, and records an obligation for each waiter whose companion the
+// Join compares all waiters with all names, and records an obligation for each waiter with a companion that the
 // catalog knows. Then the store's obligations are complete. A store of an earlier version gets its
 // obligations from its first run; gc and copies compare again.
 func Join(ctx context.Context, c *catalog.Catalog) error {

@@ -165,7 +165,7 @@ func (t *Telling) claim(ctx context.Context, all []*catalog.Account) error {
 	return nil
 }
 
-// free reports whether an account may be claimed, whose last teller is by.
+// free reports whether an account may be claimed. by is its last teller.
 func (t *Telling) free(by *catalog.Teller) bool {
 	if by == nil || by.Host == t.outbox.Crew.Host && by.Process == t.outbox.Crew.Process {
 		return true

@@ -9,7 +9,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-// skipPresent sets the items of list to nil whose rows the target has. The other items that the
+// skipPresent sets an item of list to nil if the target has its rows. The other items that the
 // target publishes are copied again: an operator may have dropped or lost the rows and kept the
 // catalog.
 func (c *copier) skipPresent(ctx context.Context, list []*item) error {

@@ -99,7 +99,7 @@ func (c *copier) rows(ctx context.Context, it *item, b sinks.Batch) error {
 	return nil
 }
 
-// makeVisible publishes an item, whose rows are durable, or gives it up if its rows are damaged.
+// makeVisible publishes an item after its rows are durable, or gives it up if its rows are damaged.
 func (c *copier) makeVisible(ctx context.Context, it *item) error {
 	if it.rowsOnly {
 		if it.err != nil {

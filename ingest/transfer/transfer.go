@@ -106,7 +106,7 @@ var errDoomed = errors.New("gc has not finished removing an earlier copy of this
 // decides as an ingest does (package trust).
 //
 // A copy that was cut short can be repeated: the next one takes over its entries, and does not read
-// again what was published. Loads go in order of their artifacts, as a store that keeps rows in
+// again a published load. Loads go in order of their artifacts, as a store that keeps rows in
 // order likes them best.
 //
 // Copy returns the errors of the stores and of ctx. Artifacts that do not read back are in the report only.

@@ -74,7 +74,7 @@ func (c *copier) putConflict(ctx context.Context, x *catalog.Conflict) error {
 	}
 }
 
-// confirmOwner gives an artifact of the target to its owner in the source, whose content is equal.
+// confirmOwner gives an artifact of the target to its owner in the source. Both have the same content.
 func (c *copier) confirmOwner(ctx context.Context, src *catalog.Record) error {
 	s := src.Published.Claimed()
 	for {
@@ -90,7 +90,7 @@ func (c *copier) confirmOwner(ctx context.Context, src *catalog.Record) error {
 	}
 }
 
-// conflicts copies the open conflicts of objects whose ledger entries are copied.
+// conflicts copies the open conflicts of objects along with their ledger entries.
 func (c *copier) conflicts(ctx context.Context) error {
 	var list []*catalog.Conflict
 	err := c.from.Conflicts.Each(ctx, "", func(x *catalog.Conflict) error {

@@ -28,7 +28,7 @@ type RenameOptions struct {
 	projection.Stores
 	// Names returns APP and BUILD from an object's user metadata (nil: symlake-app and symlake-build).
 	Names         func(url string, meta map[string]string) (app, build string)
-	Shard, Shards int // only objects whose key hashes to Shard of Shards (Shards 0: all)
+	Shard, Shards int // only objects with a key that hashes to Shard of Shards (Shards 0: all)
 	DryRun        bool
 	Run           string           // id of this run, for the report
 	Now           func() time.Time // nil: time.Now
@@ -134,7 +134,7 @@ func (r *renamer) project(ctx context.Context) error {
 	return err
 }
 
-// compareNames notes the objects whose APP@BUILD has changed.
+// compareNames notes the objects with a new APP@BUILD.
 func (r *renamer) compareNames(ctx context.Context, tasks []*discover.Task) error {
 	var mu sync.Mutex
 	return parallel.Each(tasks, func(t *discover.Task) error {

@@ -41,7 +41,7 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// Report tells what was removed, or would be.
+// Report counts the removed artifacts, or the ones that would be removed.
 type Report struct {
 	Job       string   `json:"job"`
 	Started   string   `json:"started"`

@@ -67,9 +67,9 @@ type Report struct {
 	Damaged []report.Problem `json:"damaged"`
 }
 
-// Run drops the rows of loads whose lease ended more than the grace ago: abandoned loads, and loads
+// Run drops the rows of loads with a lease that ended more than the grace ago: abandoned loads, and loads
 // that were replaced twice. It also drops rows without a record that are older than the grace, and
-// names that lead to neither a record nor rows. It keeps rows whose record was lost, and lists them in
+// names that lead to neither a record nor rows. It keeps rows without a record, and lists them in
 // Report.Damaged.
 //
 // If the process dies, the rows that are left are still named, and the next Run drops them.

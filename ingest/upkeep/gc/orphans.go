@@ -18,7 +18,7 @@ import (
 	"github.com/symlake/symlake/sinks/row"
 )
 
-// damage reports a loss. gc does not touch what is left.
+// damage reports a loss. gc does not touch the rest.
 func (g *collector) damage(where string, err error) {
 	g.report.Damaged = append(g.report.Damaged, report.Problem{Where: where, Error: err.Error()})
 }

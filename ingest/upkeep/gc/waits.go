@@ -11,7 +11,7 @@ import (
 )
 
 // waits removes waiters and obligations of artifacts that were removed or never came. Then it records
-// an obligation for each waiter whose companion has come.
+// an obligation for each waiter after its companion has come.
 func (g *collector) waits(ctx context.Context) error {
 	void := func(w catalog.Waiter) (bool, error) {
 		r, err := g.cat.Artifacts.Get(ctx, w.Artifact)

@@ -10,7 +10,7 @@ import (
 )
 
 // obligations reports work that is due while no run is at work: obligations of loaded objects, and
-// waiters whose companion has come without an obligation.
+// waiters without an obligation after their companion has come.
 func (v *verifier) obligations(ctx context.Context) error {
 	// Asked before the obligations are read: a run that ends meanwhile has done or recorded its work.
 	atWork, err := v.working(ctx)

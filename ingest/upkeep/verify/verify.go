@@ -1,4 +1,4 @@
-// Package verify reads a store back and lists what is not as it was written.
+// Package verify reads a store back and lists all that differs from the written.
 //
 //	audit        the chain of events
 //	rows         each load against the fence, seals and digest of its record; rows without a record
