@@ -26,9 +26,6 @@ const (
 	MachO Kind = "macho" // every program image of Apple's systems; canonical is its UUID, in lower case with dashes
 )
 
-// HasClasses reports whether the rows of artifacts of that kind are classes, not ranges.
-func (k Kind) HasClasses() bool { return k == R8 || k == DartNames }
-
 // ID names an artifact in keys: the first 16 bytes of
 // SHA-256(kind ‖ 0 ‖ canonical id). It is uniform and leaks no name.
 type ID [16]byte

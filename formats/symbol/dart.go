@@ -1,6 +1,8 @@
 package symbol
 
-import "strings"
+import (
+	"strings"
+)
 
 // The symbols that mark the beginning of code in a snapshot of Dart. The
 // virtual machine prints places as offsets from them, because what it maps may
@@ -52,3 +54,6 @@ const NameDartBuild NameKind = "dart-build"
 func DartBuild(id string) string {
 	return "dart-names:" + strings.ToLower(strings.ReplaceAll(id, "-", ""))
 }
+
+// HasClasses reports whether the rows of artifacts of that kind are classes, not ranges.
+func (k Kind) HasClasses() bool { return k == R8 || k == DartNames }
