@@ -107,12 +107,12 @@ func (p *Place) names(file string) []string {
 const Nowhere = ^uint64(0)
 
 // Counter reads "pc HEX" at p of a line, and sets Tail behind it.
-func (l *Place) Counter(b []byte, p int) bool {
-	if !bytes.HasPrefix(b[p:], counterWord) {
+func (p *Place) Counter(b []byte, at int) bool {
+	if !bytes.HasPrefix(b[at:], counterWord) {
 		return false
 	}
-	q := scan.SkipSpace(b, p+2)
-	if q == p+2 {
+	q := scan.SkipSpace(b, at+2)
+	if q == at+2 {
 		return false
 	}
 	if bytes.HasPrefix(b[q:], scan.HexMark) {
@@ -122,7 +122,7 @@ func (l *Place) Counter(b []byte, p int) bool {
 	if !ok || end < len(b) && !scan.IsSpace(b[end]) {
 		return false
 	}
-	l.PC, l.Space, l.Tail = pc, symbol.Unslid, scan.SkipSpace(b, end)
+	p.PC, p.Space, p.Tail = pc, symbol.Unslid, scan.SkipSpace(b, end)
 	return true
 }
 
@@ -131,22 +131,22 @@ var counterWord = []byte("pc")
 // Groups reads "(BuildId: HEX)", "[ABI::ID]" or "[ABI:VERSION:ID]", and
 // "(HEX)" at the end, as OpenHarmony prints the build-id; all other groups say
 // nothing about the image's identity.
-func (l *Place) Groups(b []byte) {
+func (p *Place) Groups(b []byte) {
 	if i := bytes.Index(b, []byte("(BuildId: ")); i >= 0 {
 		id, _, closed := bytes.Cut(b[i+len("(BuildId: "):], []byte(")"))
 		if closed && scan.IsHex(id) {
-			l.Named, l.BuildID = true, id
+			p.Named, p.BuildID = true, id
 		}
 	}
-	if end := len(b) - 1; l.BuildID == nil && end > 0 && b[end] == ')' {
+	if end := len(b) - 1; p.BuildID == nil && end > 0 && b[end] == ')' {
 		id := b[bytes.LastIndexByte(b, '(')+1 : end]
 		if len(id) >= 32 && len(id)%2 == 0 && scan.IsHex(id) {
-			l.Named, l.BuildID = true, id
+			p.Named, p.BuildID = true, id
 		}
 	}
 	if i := bytes.Index(b, []byte("(offset 0x")); i >= 0 {
 		if v, end, ok := scan.Hex(b, i+len("(offset 0x")); ok && end < len(b) && b[end] == ')' {
-			l.Mapped = v
+			p.Mapped = v
 		}
 	}
 	open := bytes.LastIndexByte(b, '[')
@@ -158,8 +158,8 @@ func (l *Place) Groups(b []byte) {
 	if !closed || first <= 0 || last == first || Arch(string(group[:first])) == "" {
 		return
 	}
-	l.Arch = Arch(string(group[:first]))
+	p.Arch = Arch(string(group[:first]))
 	if id := group[last+1:]; scan.IsHex(id) {
-		l.Named, l.BuildID = true, id
+		p.Named, p.BuildID = true, id
 	}
 }

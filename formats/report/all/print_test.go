@@ -43,13 +43,13 @@ func TestPrint(t *testing.T) {
 			}
 		})
 	}
-	coloured := split(t, "\x1b[31mF/DEBUG   ( 43): #00 pc 0010 a.so\x1b[0m\n", report.Options{})[0]
+	colored := split(t, "\x1b[31mF/DEBUG   ( 43): #00 pc 0010 a.so\x1b[0m\n", report.Options{})[0]
 	var out bytes.Buffer
-	if err := report.Print(&out, coloured, [][]symbol.Answer{{found(known)}}); err != nil {
+	if err := report.Print(&out, colored, [][]symbol.Answer{{found(known)}}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "\x1b[31mF/DEBUG   ( 43): #00 pc 0010 a.so\x1b[0m\nF/DEBUG   ( 43):             f(int)\nF/DEBUG   ( 43):             /src/a.cpp:42:7\n"; out.String() != want {
-		t.Errorf("behind a colour: %q, want %q", out.String(), want)
+		t.Errorf("behind a color: %q, want %q", out.String(), want)
 	}
 	full := errors.New("disk full")
 	if err := report.Print(writer(func([]byte) (int, error) { return 0, full }), split(t, input, report.Options{})[0], nil); err != full {

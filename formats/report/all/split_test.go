@@ -140,7 +140,7 @@ func TestLines(t *testing.T) {
 			"llvm \n thread 0 \"\"\n  0x695e0a (0x695e0c) libgame.so.20.1 \n  0x69662a (0x69662c) libgame.so.20.1 \n"},
 		{"OpenHarmony's build-id stands alone", "#00 pc 0000000000028950 /data/libs/arm64/libgame.so(f(napi_env__*)+24)(9292A79a3a85a8e682ac2c774db1d42f)\n#01 pc 0000000000001e34 /data/libs/arm64/libgame.so(9292a79a3a85a8e682ac2c774db1d42f)\n#02 pc 10 /a/libgame.so(deadbeef)\n", report.Options{},
 			"backtrace \n thread 0 \"\"\n  0x28950 9292a79a3a85a8e682ac2c774db1d42f|libgame.so \n  0x1e34 9292a79a3a85a8e682ac2c774db1d42f|libgame.so \n  0x10 libgame.so \n"},
-		{"colours, and the colon of Android Studio's first version",
+		{"colors, and the colon of Android Studio's first version",
 			"\x1b[38;5;196m02-03 10:11:12.300  4300  4300 F DEBUG   : ABI: 'arm'\x1b[0m\n\x1b[38;5;196m02-03 10:11:12.300  4300  4300 F DEBUG   :       #00 pc 0010  /data/lib/libgame.so\x1b[0m\r\n06-30 14:08:54.754    2107-2107/? I/DEBUG\ufe55 #01 pc 0011  /lib/a.so\n", report.Options{},
 			"logcat arm\n thread 0 \"\"\n  0x10 libgame.so arm\n  0x11 a.so arm\n"},
 		{"plain lines, and none of the labels and registers",

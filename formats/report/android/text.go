@@ -139,7 +139,7 @@ func (w *tombstoneWriter) thread(t *pbTombstone, th *pbThread, crashed bool) {
 }
 
 func (w *tombstoneWriter) signal(t *pbTombstone) {
-	if !t.signalled {
+	if !t.signaled {
 		w.line("signal information missing")
 	} else {
 		s := &t.signal

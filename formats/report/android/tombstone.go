@@ -26,7 +26,7 @@ type pbTombstone struct {
 	pid, tid, uid, uptime            uint64
 	command                          []string
 	signal                           pbSignal
-	signalled                        bool
+	signaled                         bool
 	abort                            string
 	causes                           []pbCause
 	threads, guests                  []pbThread
@@ -176,7 +176,7 @@ func readTombstone(r *pbReader, b []byte) *pbTombstone {
 				t.command = append(t.command, v.text())
 			}
 		case 10:
-			t.signal, t.signalled = readSignal(r, v.bytes), true
+			t.signal, t.signaled = readSignal(r, v.bytes), true
 		case 14:
 			t.abort = v.text()
 		case 15:

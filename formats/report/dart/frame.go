@@ -10,11 +10,6 @@ import (
 // rootUnit is the number of the loading unit that a program begins with.
 const rootUnit = 1
 
-// dartStarts is the header that Options stand for where the text has none.
-func dartStarts(o *report.Options) header {
-	return header{isolate: o.IsolateStart, vm: o.VMStart}
-}
-
 // add adds the frame that find found.
 func (r *lines) add(found *report.Found) {
 	f, step := r.b.Frame(&found.Place)

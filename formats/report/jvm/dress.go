@@ -73,7 +73,7 @@ func isPlace(b []byte) bool {
 				return false
 			}
 		}
-		return bytes.IndexAny(b[:colon], " ():/") < 0
+		return !bytes.ContainsAny(b[:colon], " ():/")
 	}
 	switch s := string(b); s {
 	case "SourceFile", "Unknown Source", "Native Method", "PG", "Proguard":

@@ -20,7 +20,7 @@ var programCrashed = []byte("Program crashed: ")
 
 func swiftBegins(b []byte) bool {
 	if i := bytes.Index(b, programCrashed); i >= 0 {
-		return i < 16 // "*** ", a bomb, colours
+		return i < 16 // "*** ", a bomb, colors
 	}
 	_, crashed, ok := parseSwiftThread(scan.TrimEnd(b))
 	return ok && crashed

@@ -36,6 +36,7 @@ type MarkedFrame struct {
 // Mark says what the address of a frame is.
 type Mark uint8
 
+// The marks of addresses.
 const (
 	Exact  Mark = iota // a program counter, or where an asynchronous function goes on
 	Return             // a return address
