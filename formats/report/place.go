@@ -106,7 +106,7 @@ func (p *Place) names(file string) []string {
 // Nowhere is the load address of an image without a known one.
 const Nowhere = ^uint64(0)
 
-// Counter reads "pc HEX" at p of a line, and sets Tail behind it.
+// Counter reads "pc HEX" at an offset of a line, and sets Tail behind it.
 func (p *Place) Counter(b []byte, at int) bool {
 	if !bytes.HasPrefix(b[at:], counterWord) {
 		return false

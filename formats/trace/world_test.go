@@ -133,15 +133,6 @@ func (s *seen) calls() (calls []slice) {
 	return calls
 }
 
-// lines is each slice on a line.
-func (s *seen) lines() string {
-	var b strings.Builder
-	for _, one := range s.slices {
-		fmt.Fprintf(&b, "%s%s%d-%d %s%s\n", one.Thread, strings.Repeat(" ", 1+one.Depth), one.Start, one.End, one.Name, map[bool]string{true: " (open)"}[one.Unclosed])
-	}
-	return b.String()
-}
-
 // readFile reads a trace with the files beside it.
 func readFile(t testing.TB, path string) (*seen, trace.Report) {
 	t.Helper()

@@ -26,7 +26,6 @@ type batch struct {
 	current loading
 	written map[loadKey]*loading
 	err     error
-	done    bool
 }
 
 func newBatch(l *Lake, profile string) *batch {

@@ -89,7 +89,6 @@ type lane struct {
 	placer  *placer
 	records []pile.Record
 	spare   []pile.Record
-	room    int
 	held    int64
 }
 

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// MemoryBytes: a part made readable up to this size stays in memory; what
-	// is larger is the caller's Spool to place.
+	// MemoryBytes is the largest unpacked part that stays in memory. A
+	// larger one is the caller's Spool to place.
 	MemoryBytes = 16 << 20
 	// packedRatio: a section larger than plainBytes after inflating cannot have
 	// been packed further than so. Real debug sections stay below 40 to 1; a

@@ -37,7 +37,7 @@ const MaxRowBytes = 8 << 20
 // MaxTextBytes bounds the texts of a dictionary, and what a zstd frame decodes to.
 const MaxTextBytes = 2 * MaxRowBytes
 
-// ErrBroken: bytes are not what an Encoder appended. Wrapped, with the expected part.
+// ErrBroken says that no Encoder appended these bytes. Wrapped, with the expected part.
 var ErrBroken = errors.New("columns do not decode")
 
 // Decoder decodes columns. One goroutine.

@@ -38,6 +38,7 @@ const NoText = -1
 // kind says how memory and file hold values.
 type kind uint8
 
+// The kinds of values, as Parquet types.
 const (
 	Text    kind = iota // BYTE_ARRAY, STRING
 	Integer             // INT32

@@ -86,7 +86,7 @@ func (c Chosen) Numbers(n int) []uint32 {
 // Choose picks the strings for the dictionary: all of them, if the strings that
 // several runs use make one worth its row, up to the budget, the most used
 // first. It gives them in the dictionary's order, by their bytes, so that
-// neighbours have much in common. (Numbering the frequent ones first
+// neighbors have much in common. (Numbering the frequent ones first
 // was tried: it saves less in the blocks than it costs here.) Neither the order
 // nor the numbering of the table matters.
 func (t *Table) Choose() Chosen {

@@ -33,7 +33,7 @@ func (r *reader) back(k uint64) int32 {
 
 func (r *reader) node() (int32, error) {
 	code := r.col[colNode].Next()
-	node := int32(-1)
+	var node int32
 	switch {
 	case code&1 == 1:
 		node = r.climb(code >> 1)
