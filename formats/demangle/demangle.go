@@ -1,6 +1,6 @@
 // Package demangle turns linkage names into what the source calls them: C++
 // of the Itanium ABI and Rust (both manglings), in the words of LLVM's
-// demangler, and Swift in the words of Apple's. Names of other languages, also of
+// demangler, and Swift in the words of Apple's. Names of other languages,
 // Objective-C among them, and names that are not mangled come back unchanged.
 //
 // The grammar of C++ and Rust is a library's, but for nearly all of C++: that is

@@ -45,7 +45,7 @@ func (l lasting) note(s string) {
 	}
 }
 
-// check says which string is no more what it was.
+// check names a string that has changed.
 func (l lasting) check() error {
 	for is, was := range l {
 		if is != was {

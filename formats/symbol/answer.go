@@ -28,8 +28,8 @@ type Answer struct {
 	// Frames stand innermost first and are shared with caches: read only. Found and none: the
 	// frame has no place in the source, and is dropped from its stack.
 	Frames []Frame
-	// Offset is how far behind the beginning of its symbol the place lies, in code that
-	// symbols alone are known; 0 where that was not asked for.
+	// Offset is how far behind the beginning of its symbol the place lies, in code with
+	// symbols alone; 0 where that was not asked for.
 	Offset uint64
 	Or     [][]Frame // other chains that may be meant instead of Frames, where a mapping leaves several
 	Err    error     // the reason, for every status but Found

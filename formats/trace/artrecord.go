@@ -120,7 +120,7 @@ func (a *art) counted(what string) ([]byte, error) {
 	return a.take(int(u16(b)), what)
 }
 
-// thread is mostly the one of the record before.
+// whose returns the thread with an id; it is mostly the one of the record before.
 func (a *art) whose(id uint16) (*artThread, error) {
 	if a.last != nil && a.last.id == id {
 		return a.last, nil

@@ -51,7 +51,7 @@ func FuzzAppendString(f *testing.F) {
 	})
 }
 
-// The bytes equal encoding/json's for the same record, and the rest of it where the writer below refuses
+// The bytes equal encoding/json's for the same record. Where the writer below refuses a part,
 // the rest is JSON with the reason.
 func TestWriteStack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))

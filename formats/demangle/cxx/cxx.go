@@ -5,7 +5,7 @@
 // all else it says that it does not know. The caller then asks a demangler that
 // reads the whole grammar. Only names that GCC wrote before it followed the ABI
 // ("srSt"), names with template parameters of a local function, and names with
-// constraints speak of parameters to come, are answered here and not there.
+// constraints that speak of parameters to come, are answered here and not there.
 //
 // Invariants:
 //   - any string is accepted, and no string makes it panic;

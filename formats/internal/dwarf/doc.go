@@ -4,8 +4,8 @@
 // the millions of entries that describe types and variables none is decoded,
 // they are skipped by a program compiled from their abbreviation.
 //
-// It leaves to others: finding, inflating and relocating sections; the part
-// code and what a linker threw away; turning trees and rows into ranges.
+// It leaves to others: finding, inflating and relocating sections; telling
+// code from the parts that a linker threw away; turning trees and rows into ranges.
 //
 // Invariants:
 //   - a [Data] is immutable and safe for concurrent use; a [Reader] belongs

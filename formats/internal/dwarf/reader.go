@@ -53,8 +53,8 @@ type Unit struct {
 	Lines bool
 	// Bytes are the bytes of its entries, if it is whole.
 	Bytes uint64
-	// Scattered reports whether inlined functions may have code besides their own ranges, which what is
-	// inlined into them may have: version 2 has no word for code in several pieces. With -gstrict-dwarf gcc then
+	// Scattered reports whether inlined functions may have code outside their own ranges. Functions
+	// inlined into them may lie there: version 2 has no word for code in several pieces. With -gstrict-dwarf gcc then
 	// says the first piece, which may be empty, and clang none.
 	Scattered bool
 }

@@ -178,7 +178,7 @@ type brief struct {
 	long  []uint32    // by code-0x100
 }
 
-// Other steps lead out of the levels below skimDepth, in which skim moves. Its last bit is how much
+// A step that is not plain leads out of the levels below skimDepth, in which skim moves. Its last bit is how much
 // deeper the next entry is.
 const (
 	briefShift = 8

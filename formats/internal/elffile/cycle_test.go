@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-// A section is refused if its relocations are to be read by way of itself, or
+// A section with relocations that are to be read by way of itself is refused or
 // read as it is; neither waits for itself.
 func TestRelocationCycles(t *testing.T) {
 	object, err := os.ReadFile(formattest.Testdata(t, "elf/obj/engine-x64.o"))

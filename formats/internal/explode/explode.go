@@ -21,7 +21,7 @@
 //
 // # Names
 //
-// A function is called by its linkage name. A function that has none (in C, or a
+// A function is called by its linkage name. A function without one (in C, or a
 // closure in C++) is called by its qualified name, where llvm-symbolizer prints
 // the bare one: it says the same, and says where; the linkage name decides
 // wherever there is one, so that answers agree in all else. The outermost

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Of a column that may be coded either way the smaller result is found, without trying a random column with zstd and a repetitive one
+// Of a column that may be coded either way the smaller result is found, without trying a random column with zstd and a column
 // of recurring parts with an entropy coder.
 func TestMatchesTellTheCoder(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))

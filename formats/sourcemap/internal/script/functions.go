@@ -13,8 +13,8 @@ type function struct {
 	start, end int // bytes of the script; end 0: not found
 }
 
-// namePart is a piece of a function's name: text, or an identifier of the script. Its
-// original spelling the map knows.
+// namePart is a piece of a function's name: text, or an identifier of the script. The
+// map knows its original spelling.
 type namePart struct {
 	text string
 	at   int // offset of the identifier; -1: text stands as it is
