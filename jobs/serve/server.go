@@ -21,6 +21,7 @@
 package serve
 
 import (
+	_ "embed"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,11 @@ import (
 	"github.com/symlake/symlake/jobs/serve/intake"
 	"github.com/symlake/symlake/sinks/answer"
 )
+
+// README is the document of this folder. The command line prints it as a help topic.
+//
+//go:embed README.md
+var README string
 
 // A body must come, and an answer must be taken, at lowestRate bytes a second at least, over each rateWindow.
 const (

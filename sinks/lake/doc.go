@@ -32,3 +32,10 @@
 //   - a batch gathers one row group in memory, or two where another goroutine encodes;
 //   - nothing is deleted that a manifest younger than the grace named.
 package lake
+
+import _ "embed"
+
+// README is the document of this folder. The command line prints it as a help topic.
+//
+//go:embed README.md
+var README string

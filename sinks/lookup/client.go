@@ -21,6 +21,7 @@
 package lookup
 
 import (
+	_ "embed"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,11 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row/loads"
 )
+
+// README is the document of this folder. The command line prints it as a help topic.
+//
+//go:embed README.md
+var README string
 
 // Options of a client. The zero value is ready for use.
 type Options struct {

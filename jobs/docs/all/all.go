@@ -1,0 +1,22 @@
+// Package all lists the documents of the program that loads.
+//
+// The program that only looks up links package docs alone, and so no loader.
+package all
+
+import (
+	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/jobs/docs"
+	"github.com/symlake/symlake/sinks/hbase"
+	"github.com/symlake/symlake/sinks/lake"
+)
+
+// Topics returns every topic, in the order in which a reader meets them.
+func Topics() []docs.Topic {
+	return append(docs.Topics(),
+		docs.Topic{Name: "operator", Summary: "schedule, workers, limits, budgets, metrics, upgrade, backup, troubleshooting", Text: docs.Operator, Path: "jobs/docs/operator.md"},
+		docs.Topic{Name: "keys", Summary: "roles, rotation, shredding, export, audit", Text: docs.Keys, Path: "jobs/docs/keys.md"},
+		docs.Topic{Name: "objects", Summary: "symbol objects that ingest reads", Text: formats.README, Path: "formats/README.md"},
+		docs.Topic{Name: "hbase", Summary: "a store in HBase", Text: hbase.README, Path: "sinks/hbase/README.md"},
+		docs.Topic{Name: "lake", Summary: "the Parquet lake: tables, columns, queries, tables of stacks", Text: lake.README, Path: "sinks/lake/README.md"},
+	)
+}
