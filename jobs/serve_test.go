@@ -561,7 +561,7 @@ func TestServeDescription(t *testing.T) {
 		}
 	}
 	slices.Sort(paths)
-	want := []string{"/healthz", "/metrics", "/openapi.json", "/readyz", "/symbolicate/v5", "/v1/artifacts", "/v1/lookup", "/v1/symbolicate"}
+	want := []string{"/", "/healthz", "/metrics", "/openapi.json", "/readyz", "/symbolicate/v5", "/v1/artifacts", "/v1/lookup", "/v1/symbolicate"}
 	if !reflect.DeepEqual(paths, want) {
 		t.Errorf("described: %v", paths)
 	}

@@ -55,7 +55,7 @@ func (s *Server) artifacts(c *call) error {
 	if err != nil {
 		return err
 	}
-	page := newPage(c)
+	list := newListing(c)
 	read, listed, next := 0, 0, ""
 	err = cat.Artifacts.From(c.ctx, from, func(r *catalog.Record) error {
 		if read++; listed == limit || read > maxPageRead {
@@ -67,29 +67,29 @@ func (s *Server) artifacts(c *call) error {
 			return c.done()
 		}
 		listed++
-		return page.add(&a)
+		return list.add(&a)
 	})
 	if errors.Is(err, errPage) {
 		err = nil
 	}
-	return page.end(next, err)
+	return list.end(next, err)
 }
 
-// page is a list of artifacts on its way.
-type page struct {
+// listing is a list of artifacts on its way.
+type listing struct {
 	c *call
 	j *wire.JSON
 }
 
-func newPage(c *call) *page {
-	p := &page{c: c, j: wire.NewJSON(c.answer("application/json"))}
+func newListing(c *call) *listing {
+	p := &listing{c: c, j: wire.NewJSON(c.answer("application/json"))}
 	p.j.Begin("", '{')
 	p.j.Begin("artifacts", '[')
 	return p
 }
 
 // add sends one artifact.
-func (p *page) add(a *wire.Artifact) error {
+func (p *listing) add(a *wire.Artifact) error {
 	text, err := json.Marshal(a)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (p *page) add(a *wire.Artifact) error {
 }
 
 // end ends the list, with where the next page begins; "": this is the last.
-func (p *page) end(next string, err error) error {
+func (p *listing) end(next string, err error) error {
 	if err == nil {
 		err = p.c.done()
 	}
@@ -149,13 +149,13 @@ func (s *Server) named(c *call, name, app string) error {
 		}
 		return failed(http.StatusNotFound, "%s: %v", r.Status, r.Err)
 	}
-	page := newPage(c)
+	list := newListing(c)
 	for i := range found {
-		if err := page.add(&found[i]); err != nil {
-			return page.end("", err)
+		if err := list.add(&found[i]); err != nil {
+			return list.end("", err)
 		}
 	}
-	return page.end("", nil)
+	return list.end("", nil)
 }
 
 func containsFold(list []string, s string) bool {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/serve/page"
 )
 
 //go:embed openapi.json
@@ -52,3 +53,6 @@ func (s *Server) metrics(c *call) error {
 	s.o.Metrics.handler.ServeHTTP(c, c.r)
 	return nil
 }
+
+// page answers with a page for browsers, or with one of its assets.
+func (s *Server) page(c *call) error { return page.Serve(c, c.r) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/jobs/serve/intake"
+	"github.com/symlake/symlake/jobs/serve/page"
 )
 
 // handler answers a call.
@@ -36,6 +37,20 @@ var routes = map[string]route{
 	"/openapi.json": {methods: get((*Server).openAPI), open: true, free: true},
 }
 
+// pages answers what a browser shows. Names of pages and assets come from package page.
+var pages = route{methods: get((*Server).page), open: true, free: true}
+
+// find returns the route of a path, and its name in logs and metrics.
+func find(path string) (to route, name string, known bool) {
+	if to, known = routes[path]; known {
+		return to, path, true
+	}
+	if page.Has(path) {
+		return pages, "page", true
+	}
+	return to, "other", false
+}
+
 func get(f handler) map[string]handler {
 	return map[string]handler{http.MethodGet: f, http.MethodHead: f}
 }
@@ -56,11 +71,7 @@ func New(o Options) *Server {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	c := &call{s: s, ResponseWriter: w, r: r, ctx: r.Context(), limits: &s.o.Limits}
-	path := r.URL.Path
-	to, known := routes[path]
-	if !known {
-		path = "other"
-	}
+	to, path, known := find(r.URL.Path)
 	defer func() {
 		defer c.close()
 		v := recover()
