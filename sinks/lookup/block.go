@@ -88,7 +88,7 @@ func (t *trip) run(ctx context.Context) (err error) {
 	}()
 	var asks []ask
 	for i, w := range t.ours {
-		if block, ok := t.b.c.blocks.GetIfPresent(w.place); ok { // landed between our look and our join
+		if block, ok := t.b.c.blocks.Get(w.place); ok { // landed between our look and our join
 			t.land(i, block, nil)
 			continue
 		}

@@ -70,7 +70,7 @@ func (c *Client) mappedBy(ctx context.Context, e *entry, names []string, final b
 	out = make([]*Class, len(names))
 	var cold []int // of names
 	for i, name := range names {
-		if class, ok := c.classes.GetIfPresent(classOf{e.load, name}); ok {
+		if class, ok := c.classes.Get(classOf{e.load, name}); ok {
 			out[i] = class.Class
 		} else {
 			cold = append(cold, i)
@@ -175,7 +175,7 @@ func (c *Client) cached(e *entry, names []string, out []*Class) (cold []int) {
 			continue // the mapping's facts, no class
 		}
 		if e.status == symbol.Found {
-			if class, ok := c.classes.GetIfPresent(classOf{e.load, name}); ok {
+			if class, ok := c.classes.Get(classOf{e.load, name}); ok {
 				out[i] = class.Class
 				continue
 			}

@@ -26,11 +26,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/symlake/symlake/formats/demangle"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/cache"
 	"github.com/symlake/symlake/sinks/row/loads"
 )
 
@@ -72,11 +71,11 @@ type Client struct {
 	o      Options
 	keys   keys
 	names  *demangle.Cache // nil: NoDemangle
-	blocks *otter.Cache[place, *loads.Block]
+	blocks *cache.Cache[place, *loads.Block]
 	// classes holds nil for a name that its mapping does not have.
-	classes *otter.Cache[classOf, keptClass]
-	recs    *otter.Cache[symbol.ID, *entry]
-	refs    *otter.Cache[string, *named]
+	classes *cache.Cache[classOf, keptClass]
+	recs    *cache.Cache[symbol.ID, *entry]
+	refs    *cache.Cache[string, *named]
 
 	batches      sync.Pool     // of *Batch
 	walking      atomic.Int32  // calls that read rows
@@ -115,27 +114,10 @@ func New(s *sinks.Store, kek sinks.KEK, o Options) *Client {
 		c.names = demangle.NewCache(max(o.CacheBytes/8, 1<<20))
 	}
 	forBlocks, forClasses, forLoads, forNames := o.CacheBytes*3/8+1, o.CacheBytes/8+1, o.CacheBytes/4+1, o.CacheBytes/8+1
-	inline := func(f func()) { f() }
-	c.blocks = otter.Must(&otter.Options[place, *loads.Block]{
-		MaximumWeight: uint64(forBlocks),
-		Weigher:       func(_ place, b *loads.Block) uint32 { return weight(b.Bytes(), forBlocks) },
-		Executor:      inline,
-	})
-	c.classes = otter.Must(&otter.Options[classOf, keptClass]{
-		MaximumWeight: uint64(forClasses),
-		Weigher:       func(_ classOf, v keptClass) uint32 { return weight(v.bytes, forClasses) },
-		Executor:      inline,
-	})
-	c.recs = otter.Must(&otter.Options[symbol.ID, *entry]{
-		MaximumWeight: uint64(forLoads),
-		Weigher:       func(_ symbol.ID, e *entry) uint32 { return weight(e.bytes(), forLoads) },
-		Executor:      inline,
-	})
-	c.refs = otter.Must(&otter.Options[string, *named]{
-		MaximumWeight: uint64(forNames),
-		Weigher:       func(k string, n *named) uint32 { return weight(n.bytes()+int64(len(k)), forNames) },
-		Executor:      inline,
-	})
+	c.blocks = cache.New(forBlocks, func(_ place, b *loads.Block) int64 { return weight(b.Bytes(), forBlocks) })
+	c.classes = cache.New(forClasses, func(_ classOf, v keptClass) int64 { return weight(v.bytes, forClasses) })
+	c.recs = cache.New(forLoads, func(_ symbol.ID, e *entry) int64 { return weight(e.bytes(), forLoads) })
+	c.refs = cache.New(forNames, func(k string, n *named) int64 { return weight(n.bytes()+int64(len(k)), forNames) })
 	return c
 }
 
@@ -146,4 +128,4 @@ func (c *Client) Count(kind symbol.Kind, status symbol.Status, frames int) {
 
 // weight is what n bytes count for in a cache of most bytes: with the cache's
 // own node, but never so much that a giant keeps itself out.
-func weight(n, most int64) uint32 { return uint32(min(n+96, most/4+1, 1<<32-1)) }
+func weight(n, most int64) int64 { return min(n+96, most/4+1) }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
@@ -58,12 +56,7 @@ func (c *Client) excerpt(ctx context.Context, e *entry, file string, line, aroun
 		if err := o.SetTextDirectory(rows[0]); err != nil {
 			return x, err
 		}
-		c.recs.ComputeIfPresent(e.load.id, func(now *entry) (*entry, otter.ComputeOp) {
-			if now.load == e.load {
-				return now, otter.WriteOp // weighs more now
-			}
-			return now, otter.CancelOp
-		})
+		c.recs.Reweigh(e.load.id, func(now *entry) bool { return now.load == e.load })
 	}
 	first, last := max(line, around+1)-around, line+min(around, ^uint32(0)-line)
 	parts := o.TextRows(file, first, last)

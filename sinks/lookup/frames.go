@@ -61,7 +61,7 @@ func (c *Client) Lookup(ctx context.Context, q Query) symbol.Answer {
 		c.o.Observer.answered(e.kind(), status, 1)
 		return symbol.Answer{Status: status, Err: why}
 	}
-	if block, ok := c.blocks.GetIfPresent(place{e.load, int32(i)}); ok {
+	if block, ok := c.blocks.Get(place{e.load, int32(i)}); ok {
 		c.o.Observer.cached(1, 1)
 		a := c.find(e, block, pos)
 		c.o.Observer.answered(e.kind(), a.Status, 1)

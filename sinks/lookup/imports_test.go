@@ -25,7 +25,7 @@ func TestThin(t *testing.T) {
 	allowed := []string{
 		"sinks", "sinks/lookup", "sinks/catalog", "sinks/row", "sinks/row/loads", "sinks/row/dictionary", "sinks/row/ranges", "sinks/row/classes", "sinks/row/texts", "sinks/internal/column", "sinks/internal/entropy",
 		"formats", "formats/symbol", "formats/room", "formats/demangle", "formats/demangle/swift", "formats/demangle/cxx",
-		"github.com/maypok86/otter/v2", "github.com/klauspost/compress/zstd", "github.com/klauspost/compress/fse", "github.com/klauspost/compress/huff0",
+		"sinks/internal/cache", "github.com/klauspost/compress/zstd", "github.com/klauspost/compress/fse", "github.com/klauspost/compress/huff0",
 		"github.com/ianlancetaylor/demangle",
 	}
 	seen := map[string]bool{}

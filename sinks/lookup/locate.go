@@ -33,7 +33,7 @@ func (c *Client) Locate(ctx context.Context, q Query) (l Location, err error) {
 		return l, nil
 	}
 	l.Row = i
-	if b, ok := c.blocks.GetIfPresent(place{e.load, int32(i)}); ok {
+	if b, ok := c.blocks.Get(place{e.load, int32(i)}); ok {
 		l.Start, l.End = b.Range(pos)
 	}
 	return l, nil
@@ -168,7 +168,7 @@ func (c *Client) Entry(ctx context.Context, q Query) (uint64, bool) {
 	entry, name := uint64(0), ""
 	for n := 0; ; n++ {
 		a := c.Lookup(ctx, Query{q.Artifact, symbol.Where{Space: symbol.Position, Value: pos}})
-		b, cached := c.blocks.GetIfPresent(place{e.load, int32(i)})
+		b, cached := c.blocks.Get(place{e.load, int32(i)})
 		if a.Status != symbol.Found || len(a.Frames) == 0 || !cached {
 			return entry, n > 0
 		}

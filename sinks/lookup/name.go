@@ -97,7 +97,7 @@ func uuid(hex string) string {
 // named returns what one spelling leads to. Errors are the store's and ctx's.
 func (c *Client) named(ctx context.Context, name string, now time.Time) (*named, error) {
 	cached := func() (*named, bool) {
-		n, ok := c.refs.GetIfPresent(name)
+		n, ok := c.refs.Get(name)
 		return n, ok && now.Before(n.until)
 	}
 	if n, ok := cached(); ok {
@@ -112,7 +112,7 @@ func (c *Client) named(ctx context.Context, name string, now time.Time) (*named,
 		}
 		c.o.Observer.read(told, began)
 		if err != nil {
-			last, ok := c.refs.GetIfPresent(name)
+			last, ok := c.refs.Get(name)
 			if !ok || ctx.Err() != nil || statusOf(err) != symbol.Unavailable || len(last.ids) == 0 || !c.stands(last.read) {
 				return nil, err
 			}

@@ -16,7 +16,7 @@ import (
 // record returns what the client believes about an artifact; now is the caller's
 // clock. An error is ctx's; every other failure is the entry's status.
 func (c *Client) record(ctx context.Context, id symbol.ID, now time.Time) (*entry, error) {
-	e, ok := c.recs.GetIfPresent(id)
+	e, ok := c.recs.Get(id)
 	if ok && now.Before(e.until) {
 		return e, nil
 	}
@@ -33,7 +33,7 @@ func (c *Client) recordAfter(ctx context.Context, id symbol.ID, old *entry) (*en
 // a while when the catalog does not answer.
 func (c *Client) recordPast(ctx context.Context, id symbol.ID, old bool, stale func(*entry) bool) (*entry, error) {
 	cached := func() (*entry, bool) {
-		e, ok := c.recs.GetIfPresent(id)
+		e, ok := c.recs.Get(id)
 		return e, ok && !stale(e)
 	}
 	e, err := c.recFlights.do(ctx, id, cached, func() (*entry, error) {
@@ -45,7 +45,7 @@ func (c *Client) recordPast(ctx context.Context, id symbol.ID, old bool, stale f
 			return nil, err
 		}
 		if e.status == symbol.Unavailable { // a failure is not believed, not even for a moment
-			last, ok := c.recs.GetIfPresent(id)
+			last, ok := c.recs.Get(id)
 			if !old || !ok || last.status != symbol.Found || !c.stands(last.read) {
 				return e, nil
 			}
@@ -143,7 +143,7 @@ func (c *Client) openRecord(ctx context.Context, id symbol.ID) (*catalog.Record,
 		}
 		return rec, nil, lacking(symbol.NoArtifact, "artifact %s: no load is published", id)
 	}
-	if old, ok := c.recs.GetIfPresent(id); ok && old.load != nil && sameLoad(old.load.loaded, pub) {
+	if old, ok := c.recs.Get(id); ok && old.load != nil && sameLoad(old.load.loaded, pub) {
 		return rec, old.load, nil // its blocks are cached under it
 	}
 	opened, err := loads.Open(k.ring, id, pub)

@@ -3,8 +3,6 @@ package lookup
 import (
 	"context"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row/loads"
 )
@@ -49,12 +47,7 @@ func (c *Client) setShared(l *load, r sinks.Row, err error) error {
 	if err := l.opened.SetDictionary(r); err != nil {
 		return at.rowErr(err)
 	}
-	c.recs.ComputeIfPresent(l.id, func(e *entry) (*entry, otter.ComputeOp) {
-		if e.load == l {
-			return e, otter.WriteOp // weighs more now
-		}
-		return e, otter.CancelOp
-	})
+	c.recs.Reweigh(l.id, func(e *entry) bool { return e.load == l })
 	return nil
 }
 

@@ -166,7 +166,7 @@ func (b *Batch) walk(ctx context.Context) error {
 		e := b.groups[rest[0].key>>32]
 		at := place{e.load, int32(uint32(rest[0].key))}
 		rows++
-		if block, ok := b.c.blocks.GetIfPresent(at); ok {
+		if block, ok := b.c.blocks.Get(at); ok {
 			hits++
 			b.answer(e, block, rest[:n])
 		} else {
