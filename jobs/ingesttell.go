@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/report"
@@ -163,11 +161,7 @@ func tellRun(p *workspace.Workspace, r *report.Report, err error) error {
 	if !p.Measured() {
 		return nil
 	}
-	labels := prometheus.Labels{}
-	if r.Shard != "" {
-		labels["shard"] = r.Shard
-	}
-	m := workspace.NewMetrics(labels)
+	m := workspace.NewMetrics(r.Shard)
 	o := r.Objects
 	outcomes := map[string]int{"seen": o.Seen, "new": o.New, "pending": o.Pending, "loaded": o.Loaded, "kept": o.Kept, "conflict": o.Conflict, "rejected": o.Rejected, "failed": o.Failed, "gone": o.Gone}
 	for _, n := range o.Skipped {

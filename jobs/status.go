@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/record"
 	"github.com/symlake/symlake/jobs/internal/session"
@@ -164,7 +162,7 @@ func (statusJob) Failed(s *session.Session, err error) error {
 	if !p.Measured() {
 		return err
 	}
-	m := workspace.NewMetrics(prometheus.Labels{})
+	m := workspace.NewMetrics("")
 	statusSuccess(m, 0)
 	return errors.Join(err, p.Tell("symlake_status", m))
 }
@@ -215,7 +213,7 @@ func (st *statusJSON) tell(p *workspace.Workspace) error {
 	if !p.Measured() {
 		return nil
 	}
-	m := workspace.NewMetrics(prometheus.Labels{})
+	m := workspace.NewMetrics("")
 	statusSuccess(m, 1)
 	m.One("symlake_artifacts", "Artifacts with a published load.", float64(st.Artifacts))
 	m.One("symlake_ranges", "Ranges of published loads.", float64(st.Ranges))

@@ -50,7 +50,7 @@ func (s *Server) readyz(c *call) error {
 }
 
 func (s *Server) metrics(c *call) error {
-	s.o.Metrics.handler.ServeHTTP(c, c.r)
+	s.o.Metrics.ServeHTTP(c, c.r)
 	return nil
 }
 

@@ -1,54 +1,48 @@
 package serve
 
 import (
+	"compress/gzip"
+	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/internal/metrics"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
 // Metrics count requests, frames and reads. No label has a name in it.
 type Metrics struct {
-	registry *prometheus.Registry
-	handler  http.Handler
+	registry metrics.Registry
 
-	requests *prometheus.CounterVec   // path, code
-	seconds  *prometheus.HistogramVec // path
-	frames   *prometheus.CounterVec   // kind, status
-	blocks   *prometheus.CounterVec   // found: yes, no
-	reads    *prometheus.CounterVec   // from, outcome
-	rows     *prometheus.CounterVec   // from, outcome
-	took     *prometheus.HistogramVec // from
+	requests *metrics.Counter   // path, code
+	seconds  *metrics.Histogram // path
+	frames   *metrics.Counter   // kind, status
+	blocks   *metrics.Counter   // found: yes, no
+	reads    *metrics.Counter   // from, outcome
+	rows     *metrics.Counter   // from, outcome
+	took     *metrics.Histogram // from
 }
 
 // NewMetrics makes a registry of their own.
 func NewMetrics() *Metrics {
-	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "symlake", Name: name, Help: help}, labels)
+	times := make([]float64, 17) // 0.25 ms to 16 s
+	for i := range times {
+		times[i] = 0.00025 * float64(int(1)<<i)
 	}
-	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "symlake", Name: name, Help: help,
-			Buckets: prometheus.ExponentialBuckets(0.00025, 2, 17)}, labels) // 0.25 ms to 16 s
-	}
-	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		requests: counter("http_requests_total", "Requests answered.", "path", "code"),
-		seconds:  histogram("http_request_seconds", "Time to answer a request.", "path"),
-		frames:   counter("frames_total", "Frames answered.", "kind", "status"),
-		blocks:   counter("blocks_total", "Blocks wanted, and whether they were decoded already.", "cached"),
-		reads:    counter("reads_total", "Round trips past the caches of this process.", "from", "outcome"),
-		rows:     counter("rows_total", "Rows asked for in them.", "from", "outcome"),
-		took:     histogram("read_seconds", "Time of a round trip.", "from"),
-	}
-	m.registry.MustRegister(m.requests, m.seconds, m.frames, m.blocks, m.reads, m.rows, m.took,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	m := new(Metrics)
+	r := &m.registry
+	m.requests = r.Counter("symlake_http_requests_total", "Requests answered.", "path", "code")
+	m.seconds = r.Histogram("symlake_http_request_seconds", "Time to answer a request.", times, "path")
+	m.frames = r.Counter("symlake_frames_total", "Frames answered.", "kind", "status")
+	m.blocks = r.Counter("symlake_blocks_total", "Blocks wanted, and whether they were decoded already.", "cached")
+	m.reads = r.Counter("symlake_reads_total", "Round trips past the caches of this process.", "from", "outcome")
+	m.rows = r.Counter("symlake_rows_total", "Rows asked for in them.", "from", "outcome")
+	m.took = r.Histogram("symlake_read_seconds", "Time of a round trip.", times, "from")
+	r.Add(metrics.Go)
+	r.Add(metrics.Process)
 	return m
 }
 
@@ -59,11 +53,11 @@ func (m *Metrics) Observer() lookup.Observer {
 			if kind == "" {
 				kind = "unknown"
 			}
-			m.frames.WithLabelValues(string(kind), string(status)).Add(float64(n))
+			m.frames.Add(n, string(kind), string(status))
 		},
 		Cached: func(rows, hits int) {
-			m.blocks.WithLabelValues("yes").Add(float64(hits))
-			m.blocks.WithLabelValues("no").Add(float64(rows - hits))
+			m.blocks.Add(hits, "yes")
+			m.blocks.Add(rows-hits, "no")
 		},
 		Read: func(r lookup.Read) {
 			outcome := "ok"
@@ -71,16 +65,31 @@ func (m *Metrics) Observer() lookup.Observer {
 				outcome = "failed"
 			}
 			from := string(r.From)
-			m.reads.WithLabelValues(from, outcome).Inc()
-			m.took.WithLabelValues(from).Observe(r.Took.Seconds())
-			m.rows.WithLabelValues(from, "given").Add(float64(r.Hits - r.Bad))
-			m.rows.WithLabelValues(from, "bad").Add(float64(r.Bad))
-			m.rows.WithLabelValues(from, "absent").Add(float64(r.Rows - r.Hits))
+			m.reads.Add(1, from, outcome)
+			m.took.Observe(r.Took.Seconds(), from)
+			m.rows.Add(r.Hits-r.Bad, from, "given")
+			m.rows.Add(r.Bad, from, "bad")
+			m.rows.Add(r.Rows-r.Hits, from, "absent")
 		},
 	}
 }
 
 func (m *Metrics) request(path string, code int, took time.Duration) {
-	m.requests.WithLabelValues(path, strconv.Itoa(code)).Inc()
-	m.seconds.WithLabelValues(path).Observe(took.Seconds())
+	m.requests.Add(1, path, strconv.Itoa(code))
+	m.seconds.Observe(took.Seconds(), path)
+}
+
+// ServeHTTP writes all metrics, compressed for a scraper that takes gzip.
+func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", metrics.ContentType)
+	h.Add("Vary", "Accept-Encoding")
+	var to io.Writer = w
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		packed := gzip.NewWriter(w)
+		defer packed.Close() // fails as the caller's connection does
+		to = packed
+	}
+	_ = metrics.Write(to, m.registry.Families()) // a caller that has gone is told nothing
 }

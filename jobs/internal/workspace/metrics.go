@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/push"
+	"github.com/symlake/symlake/jobs/internal/metrics"
 )
 
 // pushTime bounds how long a job waits for the Pushgateway: the job's own work is done by then.
@@ -17,30 +16,21 @@ const pushTime = 10 * time.Second
 
 // Metrics is what one job has to tell: gauges, since a job is over when they are read.
 type Metrics struct {
-	*prometheus.Registry
-	labels prometheus.Labels // of all of them
+	shard    string // "": of all shards
+	families metrics.Registry
 }
 
-// NewMetrics returns empty metrics with these labels.
-func NewMetrics(labels prometheus.Labels) *Metrics {
-	return &Metrics{prometheus.NewRegistry(), labels}
-}
+// NewMetrics returns empty metrics of a shard; "": of a job without shards.
+func NewMetrics(shard string) *Metrics { return &Metrics{shard: shard} }
 
 // Set adds a gauge, by one label if its name is not empty.
 func (m *Metrics) Set(name, help, label string, values map[string]float64) {
-	var names []string
-	if label != "" {
-		names = []string{label}
+	var common []metrics.Label
+	if m.shard != "" {
+		common = []metrics.Label{{Name: "shard", Value: m.shard}}
 	}
-	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: m.labels}, names)
-	m.MustRegister(g)
-	for k, v := range values {
-		if label == "" {
-			g.WithLabelValues().Set(v)
-		} else {
-			g.WithLabelValues(k).Set(v)
-		}
-	}
+	f := metrics.Gauge(name, help, label, values, common...)
+	m.families.Add(func() []metrics.Family { return []metrics.Family{f} })
 }
 
 // One sets a metric without labels of its own.
@@ -63,8 +53,8 @@ func Floats[K ~string, V int | int64 | uint64 | float64](counts map[K]V) map[str
 func (p *Workspace) Tell(job string, m *Metrics) (err error) {
 	if dir := p.Flags.Metrics; dir != "" {
 		name := job
-		if shard := m.labels["shard"]; shard != "" {
-			name += "_" + strings.ReplaceAll(shard, "/", "_of_")
+		if m.shard != "" {
+			name += "_" + strings.ReplaceAll(m.shard, "/", "_of_")
 		}
 		if werr := m.write(filepath.Join(dir, name+".prom")); werr != nil {
 			err = fmt.Errorf("metrics were not written: %w: the folder of --metrics must be writable", werr)
@@ -73,23 +63,20 @@ func (p *Workspace) Tell(job string, m *Metrics) (err error) {
 	if url := p.Flags.Pushgateway; url != "" {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(p.Ctx), pushTime)
 		defer cancel()
-		pusher := push.New(url, job).Gatherer(m)
-		if shard := m.labels["shard"]; shard != "" { // its own group, or the last shard would hide the others
-			pusher = pusher.Grouping("part", shard)
-		}
-		if err := pusher.PushContext(ctx); err != nil {
+		// A shard has its own group, or the last one would hide the others.
+		if err := metrics.Push(ctx, url, job, m.shard, m.families.Families()); err != nil {
 			p.Log.Error("metrics were not pushed", "error", err.Error())
 		}
 	}
 	return err
 }
 
-// write replaces a file, readable for all: the collector is another user.
+// write replaces a file, and makes its folder.
 func (m *Metrics) write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return prometheus.WriteToTextfile(path, m)
+	return metrics.WriteFile(path, m.families.Families())
 }
 
 // Measured reports whether anybody is to hear metrics.

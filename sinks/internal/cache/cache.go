@@ -28,7 +28,7 @@ type Cache[K comparable, V any] struct {
 type shard[K comparable, V any] struct {
 	mu sync.RWMutex
 	of map[K]*entry[K, V]
-	_  [32]byte // keeps neighbours in other lines of the processor's cache
+	_  [32]byte // keeps the next one in another line of the processor's cache
 }
 
 type entry[K comparable, V any] struct {
