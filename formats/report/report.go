@@ -59,6 +59,8 @@ type Thread struct {
 	ID     uint64 // 0: not said
 	Name   string // "": not said
 	Frames []Frame
+
+	Crashed bool // the report says that it is the thread that failed
 }
 
 // Frame is one line that names a place in an artifact.

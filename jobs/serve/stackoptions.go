@@ -29,6 +29,7 @@ type textOptions struct {
 	raw     rawStack
 	output  string
 	explain bool
+	details bool
 }
 
 func parseOptions(c *call) (o textOptions, err error) {
@@ -36,7 +37,7 @@ func parseOptions(c *call) (o textOptions, err error) {
 	if err != nil {
 		return o, failed(http.StatusBadRequest, "the query is not encoded as it should be")
 	}
-	known := []string{"app", "build", "platform", "frame0", "artifact", "school", "regex", "verbose", "explain", "output", "isolate_start", "vm_start", "unit"}
+	known := []string{"app", "build", "platform", "frame0", "artifact", "school", "regex", "verbose", "explain", "details", "output", "isolate_start", "vm_start", "unit"}
 	for name, values := range q {
 		if !slices.Contains(known, name) {
 			return o, failed(http.StatusBadRequest, "the query has a parameter that is not known: want %s", strings.Join(known, ", "))
@@ -48,7 +49,7 @@ func parseOptions(c *call) (o textOptions, err error) {
 	o.raw = rawStack{App: q.Get("app"), Build: q.Get("build"), Platform: q.Get("platform"), Frame0: q.Get("frame0"), Artifacts: q["artifact"],
 		Reading: wire.Reading{School: q.Get("school"), Regex: q.Get("regex")},
 		Dart:    wire.Dart{IsolateStart: q.Get("isolate_start"), VMStart: q.Get("vm_start"), Units: q["unit"]}}
-	for name, to := range map[string]*bool{"verbose": &o.raw.Verbose, "explain": &o.explain} {
+	for name, to := range map[string]*bool{"verbose": &o.raw.Verbose, "explain": &o.explain, "details": &o.details} {
 		if v := q.Get(name); v != "" {
 			if *to, err = strconv.ParseBool(v); err != nil {
 				return o, failed(http.StatusBadRequest, "%s: want true or false", name)

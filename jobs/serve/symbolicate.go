@@ -44,7 +44,7 @@ func (s *Server) symbolicateText(c *call) error {
 			return err
 		}
 	}
-	if o.output == "records" {
+	if w.details = o.details; o.output == "records" {
 		return s.records(c, w)
 	}
 	out := c.answer("text/plain; charset=utf-8")
@@ -74,7 +74,7 @@ func (s *Server) records(c *call, w *work) error {
 	j := wire.NewJSON(out)
 	err := w.run(func(d *report.Report, answers [][]symbol.Answer) error {
 		if wire.Says(d, answers) {
-			wire.WriteStack(j, d, answers)
+			wire.WriteStack(j, d, answers, wire.Details{On: w.details})
 			if j.Err() == nil {
 				out.Write([]byte{'\n'})
 			}

@@ -14,8 +14,9 @@ import (
 // symbolicateRequest is the JSON body of POST /v1/symbolicate. The stacks of a large body are decoded one by one, each
 // twice: first to refuse mistakes before the answer begins, then to answer.
 type symbolicateRequest struct {
-	Stacks []rawStack `json:"stacks"`
-	Output string     `json:"output"` // records (default), text or both
+	Stacks  []rawStack `json:"stacks"`
+	Output  string     `json:"output"` // records (default), text or both
+	Details bool       `json:"details"`
 
 	stacks []byte // the array, of a large one; nil: not there
 }
@@ -36,6 +37,8 @@ func parseSymbolicate(text []byte) (req symbolicateRequest, err error) {
 			return wellFormed(value, "stacks", '[')
 		case strings.EqualFold(name, "output"):
 			return decode(value, &req.Output, true)
+		case strings.EqualFold(name, "details"):
+			return decode(value, &req.Details, true)
 		}
 		return failed(http.StatusBadRequest, "unknown member %.64q", name)
 	})
@@ -83,7 +86,7 @@ func (s *Server) symbolicateJSON(c *call) error {
 	case !slices.Contains([]string{"", "records", "text", "both"}, req.Output):
 		return failed(http.StatusBadRequest, "output: want records, text or both")
 	}
-	p := &printed{mayExceed: s.mayExceed(len(text)), s: s, c: c, records: req.Output != "text", text: req.Output == "text" || req.Output == "both"}
+	p := &printed{details: req.Details, mayExceed: s.mayExceed(len(text)), s: s, c: c, records: req.Output != "text", text: req.Output == "text" || req.Output == "both"}
 	var works []*work
 	if small {
 		works, err = p.all(req.Stacks)
@@ -116,6 +119,7 @@ type printed struct {
 	c             *call
 	j             *wire.JSON
 	records, text bool
+	details       bool
 	mayExceed     bool // the limit on frames
 	group         group
 	at            int // raw stacks with results under way or written
@@ -228,7 +232,7 @@ func (p *printed) one(d *report.Report, answers [][]symbol.Answer) error {
 	if p.inside != nil {
 		return report.Print(p.inside, d, answers)
 	}
-	wire.WriteStack(p.j, d, answers)
+	wire.WriteStack(p.j, d, answers, wire.Details{On: p.details})
 	return p.j.Err()
 }
 

@@ -32,6 +32,8 @@ type work struct {
 	bytes int // of the text
 	split report.Options
 	o     answer.Options
+
+	details bool // of the report go with records
 }
 
 // newWork makes work of a raw stack. i is its index in the request.

@@ -20,16 +20,18 @@ func Says(s *report.Report, answers [][]symbol.Answer) bool {
 	return false
 }
 
-// WriteStack writes NewStack's JSON as an element, frame by frame, and nothing where Says is false.
-func WriteStack(j *JSON, s *report.Report, answers [][]symbol.Answer) {
+// WriteStack writes NewStack's JSON as an element, frame by frame, with details, and nothing where Says is false.
+func WriteStack(j *JSON, s *report.Report, answers [][]symbol.Answer, d Details) {
 	if !Says(s, answers) {
 		return
 	}
 	j.Begin("", '{')
 	j.String("format", s.Format())
+	d.stack(j, s)
 	j.Begin("threads", '[')
 	for t := range s.Threads {
 		j.Begin("", '{')
+		d.thread(j, &s.Threads[t])
 		j.Begin("frames", '[')
 		for f := range s.Threads[t].Frames {
 			frame, a := &s.Threads[t].Frames[f], &answers[t][f]
@@ -41,6 +43,7 @@ func WriteStack(j *JSON, s *report.Report, answers [][]symbol.Answer) {
 				j.Value("raw", func(to []byte) []byte { return AppendString(to, raw) })
 			}
 			j.Members(func(to []byte) []byte { return appendStatus(to, a) })
+			d.frame(j, frame)
 			writeChains(j, a, nil)
 			j.End()
 		}

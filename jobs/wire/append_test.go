@@ -88,7 +88,7 @@ func TestWriteStack(t *testing.T) {
 			s.Threads, answers = append(s.Threads, th), append(answers, as)
 		}
 		var out bytes.Buffer
-		WriteStack(NewJSON(&out), s, answers)
+		WriteStack(NewJSON(&out), s, answers, Details{})
 		record := NewStack(s, answers)
 		want := ""
 		if record != nil {
@@ -101,7 +101,7 @@ func TestWriteStack(t *testing.T) {
 		j := NewJSON(cut)
 		j.Begin("", '{')
 		j.Begin("stacks", '[')
-		WriteStack(j, s, answers)
+		WriteStack(j, s, answers, Details{})
 		j.End()
 		text := j.Text("text")
 		text.Write([]byte("a\"b\xe4\xb8"))

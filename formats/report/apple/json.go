@@ -87,6 +87,8 @@ func ipsThread(r *crash.Loaded, j *json.Walker, number uint64) {
 		switch key {
 		case "id":
 			t.ID = j.Number()
+		case "triggered":
+			t.Crashed = j.IsTrue()
 		case "name":
 			t.Name = j.Text()
 		case "queue":
@@ -207,6 +209,7 @@ func kscrashCrash(r *crash.Loaded, j *json.Walker) {
 			})
 		case "crashed_thread":
 			kscrashThread(r, j)
+			r.Threads[len(r.Threads)-1].Crashed = true
 		case "threads":
 			j.Array(func(int) {
 				if kscrashThread(r, j) {
@@ -238,6 +241,7 @@ func kscrashThread(r *crash.Loaded, j *json.Walker) (crashed bool) {
 			})
 		}
 	})
+	t.Crashed = crashed
 	r.Threads = append(r.Threads, t)
 	return crashed
 }

@@ -135,6 +135,7 @@ func parseAppleThread(b []byte) (t crash.LoadedThread, ok bool) {
 	for _, word := range []string{"Crashed", "Highlighted", "name"} {
 		if cut, found := bytes.CutPrefix(rest, []byte(word)); found {
 			rest = cut
+			t.Crashed = word == "Crashed"
 			break
 		}
 	}

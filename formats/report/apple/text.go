@@ -123,7 +123,7 @@ func readAppleText(text []byte, o report.Options) *report.Report {
 				inThread = false
 				return
 			}
-			open(crash.LoadedThread{ID: next.ID, Name: next.Name})
+			open(crash.LoadedThread{ID: next.ID, Name: next.Name, Crashed: t.Crashed})
 			next = crash.LoadedThread{}
 			return
 		}

@@ -48,6 +48,8 @@ func (e datadog) member(key string, t *crash.LoadedThread) {
 	switch key {
 	case "name":
 		t.Name = e.Text()
+	case "crashed":
+		t.Crashed = e.IsTrue()
 	case "stack":
 		if e.Peek() != '"' {
 			return

@@ -71,6 +71,8 @@ func (e *sentry) value(depth int) {
 				adjusted = e.Text()
 			case "id", "thread_id":
 				t.ID = e.Number()
+			case "crashed":
+				t.Crashed = e.IsTrue()
 			case "sdk": // Dart steps back before it prints
 				e.Object(func(key string) {
 					if key == "name" {
@@ -84,7 +86,7 @@ func (e *sentry) value(depth int) {
 		})
 		if len(t.Frames) == 0 {
 			if len(e.r.Threads) == from+1 && e.r.Threads[from].ID == 0 { // the stack stands within the thread
-				e.r.Threads[from].ID = t.ID
+				e.r.Threads[from].ID, e.r.Threads[from].Crashed = t.ID, t.Crashed
 			}
 			return
 		}

@@ -268,7 +268,7 @@ func (d *minidump) stack(threads [][]byte, o report.Options) *report.Report {
 			context, mark = d.context, " (crashed)"
 		}
 		memory := d.at(uint64(le.Uint32(t[36:])), uint64(le.Uint32(t[32:])))
-		out := report.Thread{ID: uint64(id), Name: d.names[id]}
+		out := report.Thread{ID: uint64(id), Name: d.names[id], Crashed: mark != ""}
 		fmt.Fprintf(&text, "\nThread %d%s%s\n", id, strings.TrimRight(" "+out.Name, " "), mark)
 		for i, pc := range d.walk(context, memory, le.Uint64(t[24:])) {
 			if total++; total > report.MaxDocumentFrames || !o.Takes(report.FrameRoom) {

@@ -26,6 +26,8 @@ type walkThread struct {
 	id     uint64
 	name   string
 	frames []walkFrame
+
+	crashed bool
 }
 
 type walkFrame struct {
@@ -61,6 +63,7 @@ func readStackwalk(text []byte, o report.Options) *report.Report {
 			j.Array(func(i int) { w.thread(j, uint64(i)) })
 		case "crashing_thread": // a copy of one of them
 			w.thread(j, 0)
+			w.threads[len(w.threads)-1].crashed = true
 		}
 	})
 	if j.Broken() || !known {
@@ -140,7 +143,7 @@ func (w *stackwalk) stack(text []byte, o report.Options) *report.Report {
 	}
 	n := 0
 	for _, t := range w.threads {
-		out := report.Thread{ID: t.id, Name: t.name}
+		out := report.Thread{ID: t.id, Name: t.name, Crashed: t.crashed}
 		for i := range t.frames {
 			if n++; n > report.MaxDocumentFrames {
 				break

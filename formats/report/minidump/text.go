@@ -47,7 +47,7 @@ func parseWalkThread(b []byte) (t walkThread, crashed, ok bool) {
 		t.id, _, _ = scan.Number(tid, 0)
 	}
 	rest, crashed = bytes.CutSuffix(rest, []byte(" (crashed)"))
-	t.name = string(bytes.TrimSpace(rest))
+	t.name, t.crashed = string(bytes.TrimSpace(rest)), crashed
 	return t, crashed, said || crashed || len(rest) == 0
 }
 

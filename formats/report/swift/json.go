@@ -64,6 +64,8 @@ func readSwiftThread(r *crash.Marked, j *json.Walker, number uint64) {
 		switch key {
 		case "name":
 			t.Name = j.Text()
+		case "crashed":
+			t.Crashed = j.IsTrue()
 		case "frames":
 			j.Array(func(int) {
 				if f, ok := readSwiftFrame(j); ok {

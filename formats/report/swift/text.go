@@ -39,6 +39,7 @@ func parseSwiftThread(b []byte) (t crash.MarkedThread, crashed, ok bool) {
 	}
 	t.ID = uint64(n)
 	rest, crashed = bytes.CutSuffix(rest, []byte(" crashed"))
+	t.Crashed = crashed
 	rest = bytes.TrimLeft(rest, " ")
 	if len(rest) == 0 {
 		return t, crashed, true

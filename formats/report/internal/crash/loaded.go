@@ -26,6 +26,7 @@ type Loaded struct {
 type LoadedThread struct {
 	ID      uint64
 	Name    string
+	Crashed bool
 	Returns bool // also the first frame is a return address: the backtrace of an exception
 	Frames  []LoadedFrame
 	inlined int // objects since the last frame, see object
@@ -72,7 +73,7 @@ func (r *Loaded) Report(text []byte, o report.Options) *report.Report {
 	only := r.onlyName(sorted)
 	n := 0
 	for _, t := range r.Threads {
-		out := report.Thread{ID: t.ID, Name: t.Name}
+		out := report.Thread{ID: t.ID, Name: t.Name, Crashed: t.Crashed}
 		for i := range t.Frames {
 			if n++; n > report.MaxDocumentFrames || len(out.Frames) == report.MaxFrames {
 				break

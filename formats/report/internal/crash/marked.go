@@ -19,6 +19,7 @@ type Marked struct {
 type MarkedThread struct {
 	ID      uint64
 	Name    string
+	Crashed bool
 	Frames  []MarkedFrame
 	Inlined int // since the last frame
 }
@@ -61,7 +62,7 @@ func (r *Marked) Report(text []byte, o report.Options) *report.Report {
 	s := &report.Report{Form: r.Form, Text: text, Arch: r.Arch}
 	n := 0
 	for _, t := range r.Threads {
-		out := report.Thread{ID: t.ID, Name: t.Name}
+		out := report.Thread{ID: t.ID, Name: t.Name, Crashed: t.Crashed}
 		for i := range t.Frames {
 			if n++; n > report.MaxDocumentFrames || len(out.Frames) == report.MaxFrames {
 				break
