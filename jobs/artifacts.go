@@ -27,7 +27,11 @@ func (artifactsJob) Help() string { return "Example:\n  symlake artifacts libcar
 
 // Run lists artifacts in the order of their ids.
 func (j artifactsJob) Run(p *workspace.Workspace) error {
-	table := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
+	lines := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
+	table := p.Table(term.Column{Name: "ARTIFACT", Least: 11, Whole: true, Ink: term.Loud}, term.Column{Name: "KIND"}, term.Column{Name: "ARCH", Spare: 3}, term.Column{Name: "FILE", Least: 12},
+		term.Column{Name: "ANSWERS", Right: true, Spare: 2}, term.Column{Name: "STORED", Right: true}, term.Column{Name: "COVERED", Right: true, Spare: 4},
+		term.Column{Name: "LOADED", Right: true, Spare: 5}, term.Column{Name: "APPS", Least: 10, Spare: 1})
+	now, shown := time.Now(), 0
 	show := func(a wire.Artifact) error {
 		if a.State == string(catalog.Forgotten) && j.Artifact == "" {
 			return nil
@@ -42,7 +46,10 @@ func (j artifactsJob) Run(p *workspace.Workspace) error {
 		if a.Kind.HasClasses() {
 			count, of = a.Classes, "classes"
 		}
-		_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d %s\t%d bytes\t%s\n", a.Artifact, a.Kind, a.Arch, term.OneLine(a.File), count, of, a.Bytes, term.OneLine(strings.Join(a.Apps, ",")))
+		if shown++; table != nil {
+			return table.Row(a.Artifact, string(a.Kind), a.Arch, a.File, term.Count(count)+" "+of, term.Size(a.Bytes), covered(&a), loadedAge(&a, now), strings.Join(a.Apps, ", "))
+		}
+		_, err := fmt.Fprintf(lines, "%s\t%s\t%s\t%s\t%d %s\t%d bytes\t%s\n", a.Artifact, a.Kind, a.Arch, term.OneLine(a.File), count, of, a.Bytes, term.OneLine(strings.Join(a.Apps, ",")))
 		return err
 	}
 	server, err := p.Remote()
@@ -65,7 +72,31 @@ func (j artifactsJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	return table.Flush()
+	if table == nil || j.Wanted {
+		return lines.Flush()
+	}
+	if shown == 0 {
+		_, err = fmt.Fprintln(p.Out, "No artifact is stored: symlake ingest loads symbol files.")
+	}
+	return errors.Join(err, table.Flush())
+}
+
+// covered returns the share of an artifact's code that has an answer; "-": the artifact does not say.
+func covered(a *wire.Artifact) string {
+	if a.Quality == nil || a.Quality.TextCovered == 0 {
+		return "-"
+	}
+	return term.Percent(a.Quality.TextCovered)
+}
+
+// loadedAge returns how long ago the published load of an artifact was made.
+func loadedAge(a *wire.Artifact, now time.Time) string {
+	for _, l := range a.Loads {
+		if l.Published && l.At != nil {
+			return term.Age(*l.At, now)
+		}
+	}
+	return "-"
 }
 
 // listWanted shows the names that look-ups asked for in vain.
@@ -139,19 +170,28 @@ func (j artifactsJob) wanted(p *workspace.Workspace, s *session.Records) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
+	lines := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
+	table := p.Table(term.Column{Name: "ASKED", Right: true}, term.Column{Name: "LAST", Right: true}, term.Column{Name: "FIRST", Right: true, Spare: 2},
+		term.Column{Name: "STACKS", Spare: 1}, term.Column{Name: "NAME", Least: 16, Whole: true, Ink: term.Loud}, term.Column{Name: "FILE", Least: 12})
+	now := time.Now()
 	for _, w := range list {
 		if j.Artifact != "" && !strings.EqualFold(w.Name, j.Artifact) {
 			continue
 		}
-		if p.Flags.JSON {
+		switch {
+		case table != nil:
+			err = table.Row(term.Count(w.Asked), term.Age(w.Last, now), term.Age(w.First, now), w.Kind, w.Name, w.File)
+		case p.Flags.JSON:
 			err = p.PrintJSON(wantedJSON{w.Name, w.File, w.Kind, w.Asked, w.First, w.Last})
-		} else {
-			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", w.Asked, w.Last.Format(time.DateOnly), w.Kind, w.Name, w.File)
+		default:
+			_, err = fmt.Fprintf(lines, "%d\t%s\t%s\t%s\t%s\n", w.Asked, w.Last.Format(time.DateOnly), w.Kind, w.Name, w.File)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return table.Flush()
+	if table != nil {
+		return table.Flush()
+	}
+	return lines.Flush()
 }

@@ -186,5 +186,5 @@ func showTable(p *workspace.Workspace, w *term.Progress, e tables.Event) {
 	if e.Err != nil {
 		p.Log.Warn("file", "url", e.URL, "error", e.Err)
 	}
-	w.At(int64(e.Rows), e.Step+" "+e.URL, "symbolicate", "step", e.Step, "rows", e.Rows, "files", e.Files, "of", e.Of, "url", e.URL)
+	w.At(term.Step{Done: int64(e.Rows), Unit: "row", Text: e.Step + " " + e.URL}, "symbolicate", "step", e.Step, "rows", e.Rows, "files", e.Files, "of", e.Of, "url", e.URL)
 }

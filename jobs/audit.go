@@ -71,9 +71,14 @@ func (j auditJob) Run(p *workspace.Workspace) error {
 	if j.Head {
 		return j.head(p, s)
 	}
-	return s.Audit.Each(p.Ctx, func(e catalog.Event) error {
+	table := p.Table(term.Column{Name: "WHEN"}, term.Column{Name: "AGE", Right: true, Spare: 1}, term.Column{Name: "WHAT", Ink: term.Loud}, term.Column{Name: "WHO", Least: 8}, term.Column{Name: "DETAIL", Least: 20})
+	now := time.Now()
+	err = s.Audit.Each(p.Ctx, func(e catalog.Event) error {
 		if j.What != "" && e.What != j.What || e.At.Before(j.Since) {
 			return nil
+		}
+		if table != nil {
+			return table.Row(e.At.Local().Format(time.DateTime), term.Age(e.At, now), e.What, e.Who, e.Detail)
 		}
 		if p.Flags.JSON {
 			return p.PrintJSON(eventJSON{e.At, e.Who, e.What, e.Detail})
@@ -81,4 +86,8 @@ func (j auditJob) Run(p *workspace.Workspace) error {
 		_, err := fmt.Fprintf(p.Out, "%s  %-8s %-12s %s\n", e.At.Format(time.RFC3339), e.What, e.Who, term.OneLine(e.Detail))
 		return err
 	})
+	if table != nil {
+		err = errors.Join(err, table.Flush())
+	}
+	return err
 }

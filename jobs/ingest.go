@@ -147,7 +147,7 @@ func showObject(p *workspace.Workspace, w *term.Progress, e ingest.Event) {
 		}
 		p.Log.Log(p.Ctx, level, "object", "url", e.URL, "state", e.State, "reason", e.Reason)
 	}
-	w.At(int64(e.Done), e.URL, "ingest", "done", e.Done, "of", e.Total, "url", e.URL)
+	w.At(term.Step{Done: int64(e.Done), Total: int64(e.Total), Unit: "object", Bytes: e.Bytes, Text: e.URL}, "ingest", "done", e.Done, "of", e.Total, "url", e.URL)
 }
 
 // options is what flags and configuration say of the pipeline.

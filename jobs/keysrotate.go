@@ -11,6 +11,7 @@ import (
 	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
@@ -54,22 +55,42 @@ func (keysListJob) Run(p *workspace.Workspace) error {
 	if err != nil && !errors.Is(err, workspace.ErrNoLake) {
 		return err
 	}
+	table := p.Table(term.Column{Name: "KEY", Right: true}, term.Column{Name: "MADE", Spare: 2}, term.Column{Name: "AGE", Right: true}, term.Column{Name: "DATA KEYS", Right: true},
+		term.Column{Name: "RECORDS", Right: true}, term.Column{Name: "LAKE FILES", Right: true}, term.Column{Name: "ROTATION"}, term.Column{Name: "UNDER", Least: 12, Spare: 1})
 	for _, v := range versions {
 		k := storeKeyJSON{Version: v.Version, KEK: v.KEK, Finished: !v.Finished.IsZero(),
 			DataKeys: use.DataKeys[v.Version], Records: use.Records[v.Version], Lake: files[v.Version]}
 		if !v.Made.IsZero() {
 			k.Made = &v.Made
 		}
-		if p.Flags.JSON {
+		switch {
+		case table != nil:
+			err = table.Row(k.cells()...)
+		case p.Flags.JSON:
 			err = p.PrintJSON(k)
-		} else {
+		default:
 			_, err = fmt.Fprintln(p.Out, k)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	if table != nil {
+		return table.Flush()
+	}
 	return nil
+}
+
+// cells returns the row of a table.
+func (k storeKeyJSON) cells() []string {
+	made, age, state := "-", "-", "over"
+	if k.Made != nil {
+		made, age = k.Made.Local().Format(time.DateTime), term.Age(*k.Made, time.Now())
+	}
+	if !k.Finished {
+		state = "not over"
+	}
+	return []string{fmt.Sprint(k.Version), made, age, term.Count(k.DataKeys), term.Count(k.Records), term.Count(k.Lake), state, k.KEK}
 }
 
 func (k storeKeyJSON) String() string {
@@ -148,7 +169,7 @@ func (j keysRotateJob) Run(p *workspace.Workspace) error {
 	watch := p.Watch("rotate")
 	out.RotateReport, err = keys.Rotate(p.Ctx, keys.RotateOptions{Store: s.Store, Keyring: s.Ring, Progress: func(r keys.RotateReport) {
 		text := fmt.Sprintf("rotate: %d data keys", r.DataKeys)
-		watch.At(int64(r.Records), text, text, slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
+		watch.At(term.Step{Done: int64(r.Records), Unit: "record"}, text, slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
 	}})
 	watch.Stop()
 	if out.Version == 0 { // no store key was made
@@ -200,7 +221,7 @@ func (j keysRotateJob) reseal(p *workspace.Workspace, s *session.Records, ids []
 	r, err := keys.Reseal(p.Ctx, keys.ResealOptions{Store: s.Store, Keyring: s.Ring, Lake: lake, Artifacts: ids,
 		MemoryBytes: int64(p.Config.Limits.Memory), Scratch: p.Scratch(), Owner: workspace.Owner(workspace.RunID("")), Progress: func(r keys.ResealReport) {
 			text := fmt.Sprintf("reseal: %d MB", r.Bytes/1e6)
-			watch.At(int64(r.Artifacts), text, text, slog.Int("artifacts", r.Artifacts), slog.Uint64("bytes", r.Bytes))
+			watch.At(term.Step{Done: int64(r.Artifacts), Total: int64(len(ids)), Unit: "artifact", Bytes: int64(r.Bytes)}, text, slog.Int("artifacts", r.Artifacts), slog.Uint64("bytes", r.Bytes))
 		}})
 	detail := fmt.Sprintf("%d loads of %d artifacts", r.Loads, r.Artifacts)
 	if len(j.Artifacts) > 0 {

@@ -183,6 +183,6 @@ func (j loadJob) artifacts(p *workspace.Workspace, from *session.Records) ([]sym
 
 // showCopy shows how far a copy is.
 func showCopy(w *term.Progress, r transfer.Report) {
-	w.At(int64(r.Artifacts.Seen), fmt.Sprintf("load: %d batches, %d MB", r.Batches, r.Bytes/1e6), "load", slog.Int("seen", r.Artifacts.Seen),
+	w.At(term.Step{Done: int64(r.Artifacts.Seen), Unit: "artifact", Bytes: int64(r.Bytes)}, "load", slog.Int("seen", r.Artifacts.Seen),
 		slog.Int("copied", r.Artifacts.Copied), slog.Int("batches", r.Batches), slog.Uint64("bytes", r.Bytes))
 }

@@ -79,13 +79,23 @@ func (j objectsJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
+	lines := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
+	table := p.Table(term.Column{Name: "STATE", Ink: term.States}, term.Column{Name: "SIZE", Right: true}, term.Column{Name: "SEEN", Right: true, Spare: 1},
+		term.Column{Name: "TRIES", Right: true, Spare: 2}, term.Column{Name: "URL", Least: 20}, term.Column{Name: "REASON", Least: 14, Spare: 3})
+	now := time.Now()
 	err = s.Ledger.Each(p.Ctx, j.URL, func(o *catalog.Object) error {
 		if j.State != "" && string(o.State) != j.State && (j.State != string(catalog.ObjectConflict) || conflicts[o.URL] == nil) {
 			return nil
 		}
+		if table != nil {
+			attempts := "-"
+			if o.Attempts > 0 {
+				attempts = term.Count(o.Attempts)
+			}
+			return table.Row(string(o.State), term.Size(o.Size), term.Age(o.First, now), attempts, o.URL, o.Reason)
+		}
 		if !p.Flags.JSON {
-			_, err := fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", o.State, o.Size, term.OneLine(o.URL), term.OneLine(o.Reason))
+			_, err := fmt.Fprintf(lines, "%s\t%d\t%s\t%s\n", o.State, o.Size, term.OneLine(o.URL), term.OneLine(o.Reason))
 			return err
 		}
 		out := objectJSON{URL: o.URL, ETag: o.ETag, Size: o.Size, State: string(o.State), Reason: o.Reason, Attempts: o.Attempts,
@@ -103,7 +113,10 @@ func (j objectsJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	return table.Flush()
+	if table != nil {
+		return table.Flush()
+	}
+	return lines.Flush()
 }
 
 // settle ends the conflicts of an object, and notes in the audit how.

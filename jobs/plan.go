@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"text/tabwriter"
+	"time"
 
 	"github.com/symlake/symlake/ingest"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -43,12 +44,18 @@ func (j planJob) Run(p *workspace.Workspace) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
+	lines := tabwriter.NewWriter(p.Out, 0, 4, 2, ' ', 0)
+	table := p.Table(term.Column{Name: "SIZE", Right: true}, term.Column{Name: "STATE", Ink: term.States}, term.Column{Name: "MODIFIED", Right: true, Spare: 1},
+		term.Column{Name: "URL", Least: 20}, term.Column{Name: "REASON", Least: 14, Spare: 2})
+	now := time.Now()
 	for _, l := range list {
-		if p.Flags.JSON {
+		switch {
+		case table != nil:
+			err = table.Row(term.Size(l.Size), string(l.State), term.Age(l.Modified, now), l.URL, l.Reason)
+		case p.Flags.JSON:
 			err = p.PrintJSON(l)
-		} else {
-			_, err = fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", l.Size, l.State, term.OneLine(l.URL), term.OneLine(l.Reason))
+		default:
+			_, err = fmt.Fprintf(lines, "%d\t%s\t%s\t%s\n", l.Size, l.State, term.OneLine(l.URL), term.OneLine(l.Reason))
 		}
 		if err != nil {
 			return err
@@ -57,5 +64,8 @@ func (j planJob) Run(p *workspace.Workspace) error {
 	if more > 0 {
 		p.Log.Warn("more objects are pending", "objects", more)
 	}
-	return table.Flush()
+	if table != nil {
+		return table.Flush()
+	}
+	return lines.Flush()
 }

@@ -145,6 +145,8 @@ func (j statusJob) Run(p *workspace.Workspace) error {
 	st.Runs = st.Runs[:min(len(st.Runs), 10)]
 	if p.Flags.JSON {
 		err = p.PrintJSON(st)
+	} else if p.OutView.People {
+		err = st.show(p)
 	} else {
 		err = st.print(p)
 	}
@@ -183,15 +185,72 @@ func (st statusJSON) print(p *workspace.Workspace) error {
 		fmt.Fprintf(p.Out, "conflicts  %6d open: see symlake objects --state conflict\n", st.Conflicts)
 	}
 	for _, r := range st.Runs {
-		var counts []string
-		for _, state := range sortedKeys(r.Objects) {
-			counts = append(counts, fmt.Sprintf("%d %s", r.Objects[state], state))
-		}
-		if _, err := fmt.Fprintf(p.Out, "run        %s %s %s\n", r.Last.UTC().Format(time.RFC3339), r.Run, strings.Join(counts, ", ")); err != nil {
+		if _, err := fmt.Fprintf(p.Out, "run        %s %s %s\n", r.Last.UTC().Format(time.RFC3339), r.Run, counts(r.Objects)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// show prints the status for a person: facts, then a table of each kind of thing.
+func (st statusJSON) show(p *workspace.Workspace) error {
+	v := p.OutView
+	fact := func(name, text string) {
+		text = strings.ReplaceAll(term.Wrap(text, v.Width()-11), "\n", "\n           ")
+		fmt.Fprintf(p.Out, "%s %s\n", v.Paint(term.Bold, fmt.Sprintf("%-10s", name)), text)
+	}
+	fact("Store", term.Shorten(st.Store, max(20, v.Width()-11)))
+	artifacts := term.Count(st.Artifacts)
+	if st.Loading+st.Obsolete > 0 {
+		artifacts += fmt.Sprintf(" (%d loading, %s for gc)", st.Loading, term.Counted(st.Obsolete, "load"))
+	}
+	fact("Artifacts", artifacts)
+	fact("Holds", fmt.Sprintf("%s in %s, %s", term.Counted(st.Ranges, "range"), term.Counted(st.Rows, "row"), term.Size(st.Bytes)))
+	if c := st.Coverage; c.Text > 0 {
+		fact("Coverage", fmt.Sprintf("%s of code; of that %s with a line, %s inlined", term.Percent(c.Text), term.Percent(c.Line), term.Percent(c.Inline)))
+	}
+	if st.Backlog == 0 {
+		fact("Backlog", v.Paint(term.Green, "none"))
+	} else {
+		fact("Backlog", v.Paint(term.Yellow, fmt.Sprintf("%s, the oldest since %s", term.Counted(st.Backlog, "object"), term.Rough(time.Duration(st.LagSeconds*float64(time.Second))))))
+	}
+	if st.Untold > 0 {
+		fact("Untold", v.Paint(term.Yellow, term.Counted(st.Untold, "report"))+": see symlake report --pending")
+	}
+	if st.Conflicts > 0 {
+		fact("Conflicts", v.Paint(term.Yellow, term.Count(st.Conflicts))+": see symlake objects --state conflict")
+	}
+	objects := p.Table(term.Column{Name: "OBJECTS", Right: true}, term.Column{Name: "STATE", Ink: term.States})
+	for _, state := range sortedKeys(st.Objects) {
+		objects.Row(term.Count(st.Objects[state]), state)
+	}
+	rejects := p.Table(term.Column{Name: "REJECTED", Right: true}, term.Column{Name: "REASON", Least: 20})
+	for _, why := range sortedKeys(st.Rejects) {
+		rejects.Row(term.Count(st.Rejects[why]), why)
+	}
+	runs := p.Table(term.Column{Name: "RUN", Least: 16, Whole: true, Ink: term.Loud}, term.Column{Name: "ENDED", Right: true}, term.Column{Name: "OBJECTS", Least: 16})
+	for _, r := range st.Runs {
+		runs.Row(r.Run, term.Age(r.Last, time.Now()), counts(r.Objects))
+	}
+	for _, t := range []*term.Table{objects, rejects, runs} {
+		if t.Empty() {
+			continue
+		}
+		fmt.Fprintln(p.Out)
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counts returns numbers of objects with their states.
+func counts(objects map[string]int) string {
+	var list []string
+	for _, state := range sortedKeys(objects) {
+		list = append(list, fmt.Sprintf("%d %s", objects[state], state))
+	}
+	return strings.Join(list, ", ")
 }
 
 func sortedKeys[V any](m map[string]V) []string {

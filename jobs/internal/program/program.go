@@ -116,7 +116,11 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 	if err := level.UnmarshalText([]byte(given.LogLevel)); err != nil {
 		return exit.Usage("--log-level: %w", err)
 	}
-	p.Log = slog.New(slog.NewJSONHandler(errOut, &slog.HandlerOptions{Level: level}))
+	show(p, parsed)
+	p.Log = term.NewLogger(p.ErrOut, p.ErrView, level)
+	if worker {
+		log.SetOutput(p.ErrOut)
+	}
 	job := parsed.Selected()
 	if p.Config, err = settings.Read(given.Config); err == nil {
 		err = Guard(p, job.Name, func() error { return g.start(p, parsed, in, out, errOut) })
@@ -128,6 +132,18 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 		err = j.Failed(p, err)
 	}
 	return err
+}
+
+// show finds out how the streams of a command are read. A script asks for records, or for the report on standard
+// output, also where a terminal is at its ends.
+func show(p *session.Session, parsed *kong.Context) {
+	p.OutView, p.ErrView = term.Look(p.Out, p.Flags.Color), term.Look(p.ErrOut, p.Flags.Color)
+	if s := term.NewScreen(p.ErrOut); s != nil && !settings.Reports(parsed, "-") {
+		p.ErrOut = s
+	}
+	if p.Flags.JSON || settings.Reports(parsed, "-") {
+		p.OutView, p.ErrView = p.OutView.Script(), p.ErrView.Script()
+	}
 }
 
 // start runs the command: in a worker if it is a supervised one and the streams can be handed over, else here.

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/host"
 	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/term"
 )
 
 // Go ends a process with exit code 2 when it panics or has no memory left, and the system ends it with none. So
@@ -57,6 +58,9 @@ func supervise(p *session.Session, job string, in, out, errOut *os.File) error {
 	// On a terminal, the worker has had the signal already: a second one changes nothing.
 	defer context.AfterFunc(p.Ctx, func() { cmd.Process.Signal(syscall.SIGTERM) })()
 	err = cmd.Wait()
+	if cmd.ProcessState.ExitCode() < 0 || said.fatal != "" {
+		term.EraseBar(errOut) // the worker had no time to
+	}
 	var ended *exec.ExitError
 	switch code := cmd.ProcessState.ExitCode(); {
 	case err != nil && !errors.As(err, &ended):

@@ -25,6 +25,9 @@ type Session struct {
 	ErrOut io.Writer // for people
 	Log    *slog.Logger
 
+	OutView term.View // how Out is read: by a person or a script
+	ErrView term.View // how ErrOut is read
+
 	Flags  *settings.Flags
 	Config settings.Config
 	Args   []string               // the command line
@@ -54,6 +57,14 @@ func (p *Session) notice(text string) {
 		defer p.Heard.mu.Unlock()
 		p.Heard.List = append(p.Heard.List, text)
 	}
+}
+
+// Table returns a table of people on standard output; nil: a script reads it.
+func (p *Session) Table(columns ...term.Column) *term.Table {
+	if !p.OutView.People {
+		return nil
+	}
+	return term.NewTable(p.Out, p.OutView, columns...)
 }
 
 // PrintJSON writes one NDJSON record to standard output.

@@ -24,7 +24,7 @@ func Variables() []variable {
 	return []variable{
 		{"config", nil}, {"store", nil}, {"load-mode", nil}, {"lake", nil}, {"lake-profile", nil},
 		{"keyset", nil}, {"keyset-kms", nil}, {"kms", nil}, {"kms-endpoint", nil},
-		{"metrics", nil}, {"pushgateway", nil}, {"log-level", nil}, {"token", nil}, {"redis", nil},
+		{"metrics", nil}, {"pushgateway", nil}, {"log-level", nil}, {"color", nil}, {"token", nil}, {"redis", nil},
 		{"workers", []string{"ingest"}},
 		{"endpoint", sources}, {"region", sources}, {"profile", sources}, {"path-style", sources}, {"anonymous", sources},
 		{"listen", serve}, {"tokens", serve}, {"tls-cert", serve}, {"tls-key", serve},
@@ -66,6 +66,13 @@ func Configure(k *kong.Kong) error {
 // OnCommandLine reports whether the command line itself has a flag. The environment does not count.
 func OnCommandLine(parsed *kong.Context, flag string) bool {
 	return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag })
+}
+
+// Reports reports whether the command line sends the report of the command to a place.
+func Reports(parsed *kong.Context, to string) bool {
+	return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool {
+		return p.Flag != nil && p.Flag.Name == "report" && p.Flag.Target.String() == to
+	})
 }
 
 // WarnVariables names each variable that is set, looks like a flag of the command, and has no effect: an earlier

@@ -24,6 +24,7 @@ type Flags struct {
 	JSON        bool     `help:"Print NDJSON, one record a line." name:"json"`
 	Token       string   `help:"Shown to a symlake serve that --store names, and asked for by one." placeholder:"TOKEN"`
 	Redis       string   `help:"Cache of sealed rows that many processes share: redis://[user:password@]host:port[/db]." placeholder:"URL"`
+	Color       string   `help:"Tables, logs and color for people: auto (on a terminal), always or never." enum:"auto,always,never" default:"auto" placeholder:"WHEN"`
 	NoProgress  bool     `help:"No progress bar on a terminal."`
 }
 

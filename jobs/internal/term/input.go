@@ -35,6 +35,8 @@ func NewInput(ctx context.Context, from io.Reader) *input {
 	return &input{ctx: ctx, from: from}
 }
 
+func (i *input) inner() any { return i.from }
+
 // Read implements io.Reader.
 func (i *input) Read(b []byte) (int, error) {
 	if i.ctx.Err() != nil {

@@ -4,26 +4,27 @@ import (
 	"io"
 	"log/slog"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
 )
 
 // logEvery is how often a long job logs its progress where no terminal shows it.
 const logEvery = 10 * time.Second
 
-// Progress shows how far a job is: by a bar on a terminal, elsewhere by log lines. One goroutine at a time calls its methods.
+// Progress shows how far a job is: by a bar on a terminal, elsewhere by log lines. Any goroutine may call its methods.
 type Progress struct {
-	log  *slog.Logger
-	bar  *progressbar.ProgressBar // nil: no terminal
-	last time.Time                // of the last log line
+	log   *slog.Logger // nil: nothing is logged
+	bar   *bar         // nil: no bar is shown
+	last  time.Time    // of the last log line
+	ended bool
 }
 
-// NewProgress starts the progress of the job name. hidden: a terminal gets no bar, but log lines.
+// NewProgress starts the progress of the job name. It shows a bar where errOut is a screen that can write a line again,
+// and hidden is false. Elsewhere log gets a line now and then; nil: it gets none.
 func NewProgress(errOut io.Writer, log *slog.Logger, name string, hidden bool) *Progress {
 	w := &Progress{log: log, last: time.Now()}
-	if isTerminal(errOut) && !hidden {
-		w.bar = progressbar.NewOptions64(-1, progressbar.OptionSetWriter(errOut), progressbar.OptionSetDescription(name),
-			progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	if s, ok := errOut.(*Screen); ok && !hidden {
+		if v := Look(s, ColorAuto); v.Moves() {
+			w.bar = newBar(s, v, name, time.Now)
+		}
 	}
 	return w
 }
@@ -31,22 +32,23 @@ func NewProgress(errOut io.Writer, log *slog.Logger, name string, hidden bool) *
 // HasBar reports whether a bar is shown, so that events need no log lines.
 func (w *Progress) HasBar() bool { return w.bar != nil }
 
-// At shows that done units of the job are done: text in the bar, or message with attrs in the log.
-func (w *Progress) At(done int64, text, message string, attrs ...any) {
+// At shows a step of the job: in the bar, or as message with attrs in the log. Only one goroutine at a time may call it
+// where a log takes the place of the bar.
+func (w *Progress) At(s Step, message string, attrs ...any) {
 	if w.bar != nil {
-		w.bar.Describe(text)
-		w.bar.Set64(done)
+		w.bar.at(s)
 		return
 	}
-	if now := time.Now(); now.Sub(w.last) >= logEvery {
+	if now := time.Now(); w.log != nil && now.Sub(w.last) >= logEvery {
 		w.last = now
 		w.log.Info(message, attrs...)
 	}
 }
 
-// Stop takes the bar away.
+// Stop takes the bar away. It may be called twice.
 func (w *Progress) Stop() {
-	if w.bar != nil {
-		w.bar.Finish()
+	if w.bar != nil && !w.ended {
+		w.bar.stop()
 	}
+	w.ended = true
 }
