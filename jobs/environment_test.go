@@ -26,7 +26,7 @@ func grammar(t *testing.T) *kong.Kong {
 	return k
 }
 
-// Flags obey the variables of the list and of README's table, and no others.
+// Flags obey the variables of the list and of the operator's table, and no others.
 func TestVariables(t *testing.T) {
 	obeyed := map[string]bool{}
 	var each func(n *kong.Node)
@@ -48,7 +48,7 @@ func TestVariables(t *testing.T) {
 	if got := sortedKeys(obeyed); !slices.Equal(got, sorted(listed)) {
 		t.Errorf("flags obey %v, listed are %v", got, sorted(listed))
 	}
-	text, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("docs/operator.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestVariables(t *testing.T) {
 		}
 	}
 	if !slices.Equal(sorted(documented), sorted(listed)) {
-		t.Errorf("README names %v\nlisted are %v", sorted(documented), sorted(listed))
+		t.Errorf("jobs/docs/operator.md names %v\nlisted are %v", sorted(documented), sorted(listed))
 	}
 }
 

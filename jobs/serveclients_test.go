@@ -11,23 +11,23 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-// readmeBlock is the README's program in a language.
-func readmeBlock(t *testing.T, language string) []byte {
+// documented returns the program in a language that a document has, a path below the root with slashes.
+func documented(t *testing.T, document, language string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(formattest.Root(), "README.md"))
+	text, err := os.ReadFile(filepath.Join(formattest.Root(), filepath.FromSlash(document)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, found := bytes.Cut(text, []byte("\n```"+language+"\n"))
 	block, _, ended := bytes.Cut(rest, []byte("\n```\n"))
 	if !found || !ended {
-		t.Fatalf("README.md has no program in %s", language)
+		t.Fatalf("%s has no program in %s", document, language)
 	}
 	return append(block, '\n')
 }
 
-// The clients of the README, in fifteen lines each, answer a tombstone as the command does.
-func TestReadmeClients(t *testing.T) {
+// The clients of the documents, in fifteen lines each, answer a tombstone as the command does.
+func TestDocumentedClients(t *testing.T) {
 	tombstone := formattest.Testdata(t, "stacks/tombstone.txt")
 	expected, err := os.ReadFile(formattest.Testdata(t, "stacks/tombstone.expected.txt"))
 	if err != nil {
@@ -46,7 +46,7 @@ func TestReadmeClients(t *testing.T) {
 	} {
 		t.Run(c.language, func(t *testing.T) {
 			program := formattest.Tool(t, c.program, c.install)
-			block := readmeBlock(t, c.language)
+			block := documented(t, "jobs/serve/README.md", c.language)
 			if n := bytes.Count(block, []byte{'\n'}); n > 15 {
 				t.Errorf("it has %d lines", n)
 			}
@@ -70,7 +70,7 @@ func TestReadmeClients(t *testing.T) {
 	}
 	t.Run("go", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "main.go")
-		if err := os.WriteFile(file, readmeBlock(t, "go"), 0o600); err != nil {
+		if err := os.WriteFile(file, documented(t, "sinks/lookup/README.md", "go"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		in, err := os.Open(tombstone)

@@ -38,10 +38,14 @@ func Topics() []Topic {
 	}
 }
 
-// Operator and Keys are documents of the program that loads. Package all makes topics of them.
+// These are documents of the program that loads. Package all makes topics of them.
 var (
 	//go:embed operator.md
 	Operator string
 	//go:embed keys.md
 	Keys string
+	//go:embed CHANGELOG.md
+	Changelog string
+	//go:embed UPGRADING.md
+	Upgrading string
 )

@@ -17,7 +17,7 @@ type variable struct {
 	commands []string // the commands that have the flag; nil: every command
 }
 
-// Variables returns all of them, in the order of the README's table. README's table is tested against it.
+// Variables returns all of them, in the order of the operator's table. The table is tested against it.
 func Variables() []variable {
 	sources := []string{"ingest", "plan", "symbolicate"}
 	serve := []string{"serve"}
