@@ -154,16 +154,6 @@ func containsFold(list []string, s string) bool {
 	return false
 }
 
-// wantedJSON is a line of artifacts --wanted.
-type wantedJSON struct {
-	Name  string    `json:"name"`
-	File  string    `json:"file,omitempty"`
-	Kind  string    `json:"kind,omitempty"` // format of the stacks
-	Asked uint64    `json:"asked"`          // frames
-	First time.Time `json:"first"`
-	Last  time.Time `json:"last"`
-}
-
 // wanted prints the names that stacks asked for and missed, by demand.
 func (j artifactsJob) wanted(p *workspace.Workspace, s *session.Records) error {
 	list, err := wanted.All(p.Ctx, s.Catalog)
@@ -182,7 +172,7 @@ func (j artifactsJob) wanted(p *workspace.Workspace, s *session.Records) error {
 		case table != nil:
 			err = table.Row(term.Count(w.Asked), term.Age(w.Last, now), term.Age(w.First, now), w.Kind, w.Name, w.File)
 		case p.Flags.JSON:
-			err = p.PrintJSON(wantedJSON{w.Name, w.File, w.Kind, w.Asked, w.First, w.Last})
+			err = p.PrintJSON(wire.NewWanted(w))
 		default:
 			_, err = fmt.Fprintf(lines, "%d\t%s\t%s\t%s\t%s\n", w.Asked, w.Last.Format(time.DateOnly), w.Kind, w.Name, w.File)
 		}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/ingest/ledger"
 	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/jobs/internal/exit"
@@ -175,7 +175,7 @@ func tellRun(p *workspace.Workspace, r *report.Report, err error) error {
 	m.One("symlake_run_classes", "Classes of mappings published by the last ingest.", float64(r.Classes))
 	rejects := map[string]int{}
 	for _, x := range r.Rejected {
-		rejects[reasonKind(x.Error)]++
+		rejects[ledger.ReasonKind(x.Error)]++
 	}
 	m.Set("symlake_run_rejected", "Objects and members that the last ingest newly rejected, by reason.", "reason", workspace.Floats(rejects))
 	m.One("symlake_run_conflicts", "Artifacts that the last ingest kept out, because another owner holds them.", float64(r.Conflicted))
@@ -189,21 +189,3 @@ func tellRun(p *workspace.Workspace, r *report.Report, err error) error {
 	m.One("symlake_run_success", "1 if the last ingest did its work; rejected objects are no failure.", success)
 	return p.Tell("symlake_ingest", m)
 }
-
-// reasonKind is what a reason has in common with others of its kind: "elf: corrupt input" of an error of a parser, else
-// what stands before a colon, without numbers. So counts by reason stay few.
-func reasonKind(reason string) string {
-	if m := parserError.FindStringSubmatch(reason); m != nil {
-		return m[1] + ": " + m[2]
-	}
-	parts := strings.SplitN(reason, ": ", 3)
-	if len(parts) > 2 {
-		parts = parts[:2]
-	}
-	return anyNumber.ReplaceAllString(strings.Join(parts, ": "), "N")
-}
-
-var (
-	parserError = regexp.MustCompile(`^([a-z0-9]+): \S+\+0x[0-9a-f]+: ([^:]+)`)
-	anyNumber   = regexp.MustCompile(`(0x)?[0-9][0-9a-fA-F]*`)
-)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/jobs/wire"
 )
 
 // killPoints is how often the test below kills an ingest; SYMLAKE_KILL_POINTS
@@ -86,7 +87,7 @@ func stateOf(t *testing.T, store ...string) (digest, ledger string) {
 	out, _ := mustRun(t, []int{0}, append(store, "--json", "objects")...)
 	var b strings.Builder
 	for line := range strings.Lines(out) {
-		var o objectJSON
+		var o wire.Object
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			t.Fatal(err)
 		}

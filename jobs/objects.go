@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
+	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
@@ -28,33 +29,6 @@ func (objectsJob) Help() string {
 	return "An object is in conflict when it brings other content for an artifact that belongs to another owner.\n" +
 		"--state conflict also lists objects of which only some artifacts are.\n\n" +
 		"Example:\n  symlake objects --state rejected --json\n  symlake objects --state conflict --json"
-}
-
-// objectJSON is a ledger entry as --json prints it.
-type objectJSON struct {
-	URL       string         `json:"url"`
-	ETag      string         `json:"etag"`
-	Size      int64          `json:"size"`
-	State     string         `json:"state"`
-	Reason    string         `json:"reason,omitempty"`
-	Attempts  int            `json:"attempts"`
-	First     time.Time      `json:"first"`
-	Last      time.Time      `json:"last"`
-	Seconds   float64        `json:"seconds"`
-	Run       string         `json:"run"`
-	App       string         `json:"app,omitempty"`
-	Owner     string         `json:"owner,omitempty"` // of the source that it was taken from
-	Rank      int            `json:"rank,omitempty"`
-	Artifacts []objectMember `json:"artifacts"`
-	// Conflicts are the open ones, with both sides.
-	Conflicts []report.Conflict `json:"conflicts,omitempty"`
-}
-
-type objectMember struct {
-	Artifact string `json:"artifact,omitempty"`
-	Member   string `json:"member"`
-	Outcome  string `json:"outcome"`
-	Error    string `json:"error,omitempty"`
 }
 
 // Run prints the ledger in order of URLs.
@@ -98,16 +72,8 @@ func (j objectsJob) Run(p *workspace.Workspace) error {
 			_, err := fmt.Fprintf(lines, "%s\t%d\t%s\t%s\n", o.State, o.Size, term.OneLine(o.URL), term.OneLine(o.Reason))
 			return err
 		}
-		out := objectJSON{URL: o.URL, ETag: o.ETag, Size: o.Size, State: string(o.State), Reason: o.Reason, Attempts: o.Attempts,
-			First: o.First, Last: o.Last, Seconds: o.Seconds, Run: o.Run, App: o.App, Owner: o.Standing.Owner, Rank: o.Standing.Rank,
-			Artifacts: []objectMember{}, Conflicts: conflicts[o.URL]}
-		for _, a := range o.Artifacts {
-			m := objectMember{Member: a.Member, Outcome: a.Outcome, Error: a.Error}
-			if a.ID != [16]byte{} {
-				m.Artifact = a.ID.String()
-			}
-			out.Artifacts = append(out.Artifacts, m)
-		}
+		out := wire.NewObject(o)
+		out.Conflicts = conflicts[o.URL]
 		return p.PrintJSON(out)
 	})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/wire"
 )
 
 // poison is a format that the test program knows besides: objects that hurt whoever reads them. The text is POISON
@@ -123,12 +124,12 @@ func TestPoison(t *testing.T) {
 	if err := os.WriteFile(config, []byte("store: "+store+"\nlake: off\nlimits: {memory: 64MiB, workers: 2, time: 2s}\nsources: [{url: "+objects+"}]\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	states := func() map[string]objectJSON {
+	states := func() map[string]wire.Object {
 		t.Helper()
 		out, _ := mustRun(t, []int{0}, "--config", config, "--json", "objects")
-		all := map[string]objectJSON{}
+		all := map[string]wire.Object{}
 		for line := range strings.Lines(out) {
-			var o objectJSON
+			var o wire.Object
 			if err := json.Unmarshal([]byte(line), &o); err != nil {
 				t.Fatal(err)
 			}

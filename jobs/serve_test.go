@@ -373,7 +373,7 @@ func TestServeTokens(t *testing.T) {
 	}
 	store := ingested(t, "elf/libgame-arm64-dw5.so")
 	s := startServe(t, store, "--tokens", tokens)
-	for _, path := range []string{"/v1/artifacts", "/v1/lookup?artifact=a&position=0x1", "/metrics"} {
+	for _, path := range []string{"/v1/artifacts", "/v1/wanted", "/v1/objects", "/v1/runs", "/v1/status", "/v1/lookup?artifact=a&position=0x1", "/metrics"} {
 		for _, header := range []string{"", "Bearer", "Bearer wrong-token-000000", "Basic first-token-000000", "Bearer first-token-00000"} {
 			if code, text := s.ask(t, "GET", path, "", "", "Authorization", header); code != 401 || strings.Contains(text, "libgame") {
 				t.Errorf("%s with %q: %d %s", path, header, code, text)
@@ -561,7 +561,7 @@ func TestServeDescription(t *testing.T) {
 		}
 	}
 	slices.Sort(paths)
-	want := []string{"/", "/healthz", "/metrics", "/openapi.json", "/readyz", "/symbolicate/v5", "/v1/artifacts", "/v1/lookup", "/v1/symbolicate"}
+	want := []string{"/", "/healthz", "/metrics", "/openapi.json", "/readyz", "/symbolicate/v5", "/v1/artifacts", "/v1/lookup", "/v1/objects", "/v1/run", "/v1/runs", "/v1/status", "/v1/symbolicate", "/v1/wanted"}
 	if !reflect.DeepEqual(paths, want) {
 		t.Errorf("described: %v", paths)
 	}

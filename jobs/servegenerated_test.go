@@ -147,7 +147,9 @@ func (g *generator) request() (q question, encoding string) {
 			q.path = q.path[:20_000]
 		}
 	case 6:
-		q = question{"GET", g.pick("/v1/artifacts", "/v1/artifacts?limit=1", "/v1/artifacts?name="+url.QueryEscape(g.artifact()), "/readyz", "/metrics", "/openapi.json", "/nothing"), "", ""}
+		q = question{"GET", g.pick("/v1/artifacts", "/v1/artifacts?limit=1", "/v1/artifacts?name="+url.QueryEscape(g.artifact()),
+			"/v1/artifacts?find="+url.QueryEscape(g.artifact()), "/v1/artifacts?kind=elf&app=shop@1", "/v1/objects?state="+g.pick("", "loaded", "no-state"), "/v1/objects?from=%ff&run=x", "/v1/wanted?from="+g.pick("", "1", "9.9.x"),
+			"/v1/runs?limit=1", "/v1/run?id="+url.QueryEscape(g.artifact()), "/v1/status", "/readyz", "/metrics", "/openapi.json", "/nothing"), "", ""}
 	case 7:
 		frame := func() string { return fmt.Sprintf("[%d,%d]", g.IntN(3)-1, 0x1000+g.IntN(0x4000)) }
 		job := func() string {

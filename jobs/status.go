@@ -7,13 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/symlake/symlake/formats/symbol"
-	"github.com/symlake/symlake/ingest/record"
+	"github.com/symlake/symlake/ingest/survey"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/wire"
-	"github.com/symlake/symlake/sinks/catalog"
 )
 
 type statusJob struct {
@@ -37,17 +35,11 @@ type statusJSON struct {
 	Conflicts int            `json:"conflicts"` // between owners of sources, not settled
 	Untold    int            `json:"untold"`    // processes that ended without telling their report
 	// Coverage is by bytes of code, over all published loads that know how many there are.
-	Coverage coverageJSON `json:"coverage"`
+	Coverage wire.Coverage `json:"coverage"`
 	// LagSeconds is the age of the oldest object that is listed and not done.
 	LagSeconds float64        `json:"lag_seconds"`
 	Rejects    map[string]int `json:"rejects"`
 	Runs       []runJSON      `json:"runs"` // the last ten that touched an object, newest first
-}
-
-type coverageJSON struct {
-	Text   float64 `json:"text"`   // share of code with an answer
-	Line   float64 `json:"line"`   // of that, with a line
-	Inline float64 `json:"inline"` // of that, with inlined calls
 }
 
 type runJSON struct {
@@ -66,83 +58,11 @@ func (j statusJob) Run(p *workspace.Workspace) error {
 		return err
 	}
 	defer s.Close()
-	st := statusJSON{Store: p.StoreURL(), Objects: map[string]int{}, Rejects: map[string]int{}, Runs: []runJSON{}}
-	var q symbol.Quality // sums
-	err = s.Artifacts.Each(p.Ctx, func(r *catalog.Record) error {
-		loading := record.Loading(r)
-		st.Loading += loading
-		st.Obsolete += len(r.Progress) - loading
-		if l := r.Published; l != nil {
-			st.Artifacts++
-			st.Ranges += l.Ranges
-			st.Rows += l.Rows
-			st.Bytes += l.Bytes
-			if l.Quality.Text > 0 {
-				q.Text += l.Quality.Text
-				q.Covered += min(l.Quality.Covered, l.Quality.Text)
-				q.WithLine += min(l.Quality.WithLine, l.Quality.Text)
-				q.WithInline += min(l.Quality.WithInline, l.Quality.Text)
-			}
-		}
-		return nil
-	})
+	taken, err := survey.Take(p.Ctx, s.Catalog, nil)
 	if err != nil {
 		return err
 	}
-	err = s.Accounts.Each(p.Ctx, func(a *catalog.Account) error {
-		if !a.Ended.IsZero() && a.Told.IsZero() {
-			st.Untold++
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	err = s.Conflicts.Each(p.Ctx, "", func(c *catalog.Conflict) error {
-		if c.Accepted.IsZero() {
-			st.Conflicts++
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	runs := map[string]*runJSON{}
-	var oldest time.Time
-	err = s.Ledger.Each(p.Ctx, "", func(o *catalog.Object) error {
-		st.Objects[string(o.State)]++
-		switch o.State {
-		case catalog.ObjectPending, catalog.ObjectLoading, catalog.ObjectPublished, catalog.ObjectFailed:
-			st.Backlog++
-			if oldest.IsZero() || o.First.Before(oldest) {
-				oldest = o.First
-			}
-		case catalog.ObjectRejected:
-			st.Rejects[reasonKind(o.Reason)]++
-		}
-		r := runs[o.Run]
-		if r == nil {
-			r = &runJSON{Run: o.Run, Objects: map[string]int{}}
-			runs[o.Run] = r
-		}
-		r.Objects[string(o.State)]++
-		if o.Last.After(r.Last) {
-			r.Last = o.Last
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	st.Coverage = coverageJSON{wire.Share(q.Covered, q.Text), wire.Share(q.WithLine, q.Covered), wire.Share(q.WithInline, q.Covered)}
-	if !oldest.IsZero() {
-		st.LagSeconds = time.Since(oldest).Seconds()
-	}
-	for _, r := range runs {
-		st.Runs = append(st.Runs, *r)
-	}
-	sort.Slice(st.Runs, func(a, b int) bool { return st.Runs[a].Last.After(st.Runs[b].Last) })
-	st.Runs = st.Runs[:min(len(st.Runs), 10)]
+	st := newStatus(p.StoreURL(), taken)
 	if p.Flags.JSON {
 		err = p.PrintJSON(st)
 	} else if p.OutView.People {
@@ -156,6 +76,22 @@ func (j statusJob) Run(p *workspace.Workspace) error {
 		err = fmt.Errorf("%d objects wait, the oldest since %s, longer than %s", st.Backlog, lag.Round(time.Second), j.MaxLag)
 	}
 	return err
+}
+
+// lastRuns is how many runs status names.
+const lastRuns = 10
+
+// newStatus returns the status of a store by its survey.
+func newStatus(store string, s *survey.Survey) statusJSON {
+	st := statusJSON{Store: store, Artifacts: s.Artifacts, Loading: s.Loading, Obsolete: s.Obsolete, Ranges: s.Ranges, Rows: s.Rows, Bytes: s.Bytes,
+		Objects: s.Objects, Backlog: s.Backlog, Conflicts: s.Conflicts, Untold: s.Untold, Coverage: wire.NewCoverage(s.Quality),
+		LagSeconds: s.Lag(time.Now()).Seconds(), Rejects: s.Rejects, Runs: []runJSON{}}
+	for _, r := range s.Runs {
+		if len(r.Objects) > 0 && len(st.Runs) < lastRuns {
+			st.Runs = append(st.Runs, runJSON{r.Run, r.Last, r.Objects})
+		}
+	}
+	return st
 }
 
 // Failed tells in the metrics that the store's state is not known: the metrics of an earlier status would stand.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/ingest/report"
+	"github.com/symlake/symlake/jobs/wire"
 )
 
 // stormKills is how many processes the storm on a file store kills.
@@ -137,7 +138,7 @@ func toldOnce(t *testing.T, store string) {
 	want := map[string]int{}
 	out, _ = mustRun(t, []int{0}, "--store", store, "--json", "objects")
 	for line := range strings.Lines(out) {
-		var o objectJSON
+		var o wire.Object
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +226,7 @@ func newStormReaders(t *testing.T, clean string) *stormReaders {
 	held := map[string]int{}
 	out, _ := mustRun(t, []int{0}, "--store", clean, "--json", "objects")
 	for line := range strings.Lines(out) {
-		var o objectJSON
+		var o wire.Object
 		if err := json.Unmarshal([]byte(line), &o); err != nil {
 			t.Fatal(err)
 		}

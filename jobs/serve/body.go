@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-
-	"github.com/symlake/symlake/formats/report"
 )
 
 // decode reads one JSON value into to. strict refuses members that are not known.
@@ -173,6 +171,3 @@ func jsonType(kind string) string {
 	}
 	return "number"
 }
-
-// isExpression reports whether a request ended because of its regular expression.
-func isExpression(err error) bool { return errors.Is(err, report.ErrExpression) }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/room"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/serve/fair"
@@ -220,3 +221,18 @@ func (c *call) send(code int, kind string, body []byte) {
 		c.Write(body)
 	}
 }
+
+// fail is an answer other than 200.
+type fail struct {
+	code   int
+	reason string
+}
+
+func (f *fail) Error() string { return f.reason }
+
+func failed(code int, format string, args ...any) error {
+	return &fail{code, fmt.Sprintf(format, args...)}
+}
+
+// isExpression reports whether a request ended because of its regular expression.
+func isExpression(err error) bool { return errors.Is(err, report.ErrExpression) }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"runtime/debug"
@@ -9,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symlake/symlake/jobs/serve/browse"
 	"github.com/symlake/symlake/jobs/serve/intake"
 	"github.com/symlake/symlake/jobs/serve/page"
+	"github.com/symlake/symlake/sinks/catalog"
 )
 
 // handler answers a call.
@@ -31,6 +34,11 @@ var routes = map[string]route{
 		http.MethodGet: (*Server).lookupGet, http.MethodHead: (*Server).lookupGet, http.MethodPost: (*Server).lookupPost,
 	}},
 	"/v1/artifacts": {methods: get((*Server).artifacts)},
+	"/v1/wanted":    {methods: get((*Server).wanted)},
+	"/v1/objects":   {methods: get((*Server).objects)},
+	"/v1/runs":      {methods: get((*Server).runs)},
+	"/v1/run":       {methods: get((*Server).run)},
+	"/v1/status":    {methods: get((*Server).status)},
 	"/healthz":      {methods: get((*Server).healthz), open: true, free: true},
 	"/readyz":       {methods: get((*Server).readyz), open: true, free: true},
 	"/metrics":      {methods: get((*Server).metrics), free: true},
@@ -63,7 +71,7 @@ func New(o Options) *Server {
 	for i := range o.Origins {
 		o.Origins[i] = strings.ToLower(o.Origins[i])
 	}
-	return &Server{o: o, gate: newGate(&o.Limits),
+	return &Server{o: o, gate: newGate(&o.Limits), overview: browse.NewOverview(func(ctx context.Context) (*catalog.Catalog, error) { return o.Client.Catalog(ctx) }),
 		intake: intake.New(intake.Limits{Bytes: o.Limits.BodyBytes, Time: o.Limits.Time, Rate: lowestRate, Window: rateWindow})}
 }
 

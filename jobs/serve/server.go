@@ -26,6 +26,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/symlake/symlake/jobs/serve/browse"
 	"github.com/symlake/symlake/jobs/serve/intake"
 	"github.com/symlake/symlake/sinks/answer"
 )
@@ -59,8 +60,12 @@ type Server struct {
 	o        Options
 	gate     *gate
 	intake   *intake.Intake
+	overview *browse.Overview
 	draining atomic.Bool
 }
 
-// Drain makes /readyz refuse new requests. The server still answers all that come.
-func (s *Server) Drain() { s.draining.Store(true) }
+// Drain makes /readyz refuse new requests, and stops a survey of the store. The server still answers all that come.
+func (s *Server) Drain() {
+	s.draining.Store(true)
+	s.overview.End()
+}

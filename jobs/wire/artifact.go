@@ -66,6 +66,18 @@ func NewQuality(q symbol.Quality) *Quality {
 		q.Lines, q.BadLines, q.Warnings}
 }
 
+// Coverage says how much of a store's code has an answer, by bytes over all published loads that know how many there are.
+type Coverage struct {
+	Text   float64 `json:"text"`   // share of code with an answer
+	Line   float64 `json:"line"`   // of that, with a line
+	Inline float64 `json:"inline"` // of that, with inlined calls
+}
+
+// NewCoverage returns the shares of a sum of qualities.
+func NewCoverage(q symbol.Quality) Coverage {
+	return Coverage{Share(q.Covered, q.Text), Share(q.WithLine, q.Covered), Share(q.WithInline, q.Covered)}
+}
+
 // Names parts the apps that an artifact belongs to from its other names.
 func Names(names []symbol.Name) (other, apps []string) {
 	other, apps = []string{}, []string{}

@@ -147,6 +147,18 @@ func TestNames(t *testing.T) {
 	if refs, err := c.Names.Find(ctx, "libfoo.so.1", 0); err != nil || len(refs) != 0 {
 		t.Errorf("another name: %v, %v", refs, err)
 	}
+	first, second := x, y
+	if bytes.Compare(y[:], x[:]) < 0 {
+		first, second = y, x
+	}
+	if ids, err := c.Names.Artifacts(ctx, "LIBFOO.so", symbol.ID{}, 1); err != nil || !cmp.Equal(ids, []symbol.ID{first}) {
+		t.Errorf("the first artifact: %v, %v; want %v", ids, err, first)
+	}
+	after := first
+	after[15]++
+	if ids, err := c.Names.Artifacts(ctx, "libfoo.so", after, 9); err != nil || !cmp.Equal(ids, []symbol.ID{second}) {
+		t.Errorf("the artifacts after %v: %v, %v; want %v", first, ids, err, second)
+	}
 	if ok, err := c.Names.Has(ctx, "LIBFOO.so", x); !ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}

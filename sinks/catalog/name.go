@@ -1,11 +1,14 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/row"
 )
 
@@ -51,6 +54,32 @@ func (n Names) Find(ctx context.Context, name string, limit int) ([]Ref, error) 
 		return nil, fmt.Errorf("look up name %q: %w", name, err)
 	}
 	return refs, nil
+}
+
+// Artifacts returns the artifacts with a name, ascending by ID and beginning with from, at most limit of them.
+func (n Names) Artifacts(ctx context.Context, name string, from symbol.ID, limit int) ([]symbol.ID, error) {
+	if from == (symbol.ID{}) {
+		from[len(from)-1] = 1 // below are the objects with the name
+	}
+	prefix := append([]byte{row.RecordName}, n.tag(name)...)
+	s := sinks.Under(prefix)
+	s.From = append(bytes.Clone(prefix), from[:]...)
+
+	var ids []symbol.ID
+	err := n.store.List(ctx, s, func(rec sinks.Row) error {
+		_, id, err := n.ref(ctx, rec)
+		if err != nil {
+			return err
+		}
+		if ids = append(ids, id); len(ids) == limit {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, fmt.Errorf("list the artifacts of name %q: %w", name, err)
+	}
+	return ids, nil
 }
 
 // Has reports whether name leads to that artifact.
