@@ -9,16 +9,18 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"io/fs"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/jobs/docs"
 	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/help"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -29,6 +31,8 @@ import (
 // Command is one word of the command line.
 type Command struct {
 	Name string
+	// Group is the title under which help lists the command.
+	Group string
 	// Job is a pointer to the flags and arguments of the command. It has a method Run that takes the session, or one that
 	// Program.Run knows.
 	Job  any
@@ -40,14 +44,20 @@ type Program struct {
 	Name string // as errors and --help call it
 	// Help is one line on the program.
 	Help string
-	// Commands returns the commands in the order of --help. Each call makes new jobs.
+	// Version is the program's, without its name.
+	Version string
+	// Commands returns the commands in the order of --help, groups together. Each call makes new jobs.
 	Commands func() []Command
+	// Topics returns the documents of "help TOPIC"; nil: there are none.
+	Topics func() []docs.Topic
 	// Formats are the symbol formats that the commands read; none in a program that only looks up.
 	Formats []*formats.Format
 	// Stores opens the store at a URL, as stores.Open does, with what the program brings for it; nil: stores.Open.
 	Stores func(ctx context.Context, url string, o stores.Options) (*sinks.Store, error)
 	// Run runs a job that has no method Run for the session; nil: all have one.
 	Run func(job any, s *session.Session) error
+
+	made *help.Manual // by manual
 }
 
 // Main runs one command and returns the exit code of the process.
@@ -90,24 +100,32 @@ type failing interface {
 	Failed(p *session.Session, err error) error
 }
 
-// errHelped: the command line asked for help, and got it.
-var errHelped = errors.New("help was printed")
+// configless is a job that tells of the program itself. It reads no configuration, and so a broken one does not stop it.
+type configless interface{ WithoutConfig() }
+
+// configMaker is a job that makes the configuration file that the command line names.
+type configMaker interface{ MakesConfig() }
 
 func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Reader, out, errOut io.Writer) (err error) {
 	tuned := collector.New(settings.DefaultMemory)
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	given, parsed, err := g.parse(args, out, errOut)
-	if errors.Is(err, errHelped) {
-		return nil
-	} else if err != nil {
+	l, err := g.parse(args)
+	switch {
+	case errors.Is(err, errHelp):
+		return g.printHelp(l, out)
+	case errors.Is(err, errVersion):
+		l, err = g.parse([]string{"version"})
+	}
+	if err != nil {
 		return err
 	}
+	given, parsed := l.flags, l.parsed
 	if !worker { // its supervisor has warned
 		settings.WarnVariables(parsed, errOut)
 	}
-	p := &session.Session{Began: time.Now(), Worker: worker, Collector: tuned, Args: args, Formats: g.Formats, Stores: g.Stores, Ctx: ctx, In: in, Out: out, ErrOut: errOut, Flags: given}
+	p := &session.Session{Began: time.Now(), Worker: worker, Collector: tuned, Args: l.args, Formats: g.Formats, Stores: g.Stores, Ctx: ctx, In: in, Out: out, ErrOut: errOut, Flags: given}
 	if in != nil && term.Waits(in) {
 		p.In = term.NewInput(ctx, in)
 	}
@@ -122,7 +140,7 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 		log.SetOutput(p.ErrOut)
 	}
 	job := parsed.Selected()
-	if p.Config, err = settings.Read(given.Config); err == nil {
+	if p.Config, err = readConfig(job.Target.Interface(), given.Config); err == nil {
 		err = Guard(p, job.Name, func() error { return g.start(p, parsed, in, out, errOut) })
 	}
 	if err != nil {
@@ -146,6 +164,19 @@ func show(p *session.Session, parsed *kong.Context) {
 	}
 }
 
+// readConfig reads the configuration that a job needs.
+func readConfig(job any, path string) (settings.Config, error) {
+	if _, ok := job.(configless); ok {
+		return settings.Default(), nil
+	}
+	if _, ok := job.(configMaker); ok && path != "" {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return settings.Default(), nil
+		}
+	}
+	return settings.Read(path)
+}
+
 // start runs the command: in a worker if it is a supervised one and the streams can be handed over, else here.
 func (g *Program) start(p *session.Session, parsed *kong.Context, in io.Reader, out, errOut io.Writer) error {
 	job := parsed.Selected()
@@ -162,70 +193,4 @@ func (g *Program) start(p *session.Session, parsed *kong.Context, in io.Reader, 
 		return j.Run(p)
 	}
 	return g.Run(target, p)
-}
-
-// parse reads the command line. Most processes look up one thing, and the grammar of all commands takes longer than
-// that. So parse first knows only the commands that args name, and all of them if that was not enough.
-func (g *Program) parse(args []string, out, errOut io.Writer) (*settings.Flags, *kong.Context, error) {
-	all := g.Commands()
-	named := slices.DeleteFunc(slices.Clone(all), func(c Command) bool { return !slices.Contains(args, c.Name) })
-	if len(named) > 0 {
-		if given, parsed, err := g.parseWith(named, args, out, errOut); err == nil || errors.Is(err, errHelped) {
-			return given, parsed, err
-		}
-	}
-	given, parsed, err := g.parseWith(all, args, out, errOut)
-	if err != nil && !errors.Is(err, errHelped) {
-		return nil, nil, exit.Usage("%w (see %s --help)", err, g.Name)
-	}
-	return given, parsed, err
-}
-
-// parseWith reads a command line that has these commands.
-func (g *Program) parseWith(known []Command, args []string, out, errOut io.Writer) (*settings.Flags, *kong.Context, error) {
-	given := new(settings.Flags)
-	options := []kong.Option{
-		kong.Name(g.Name),
-		kong.Description(g.Help),
-		kong.PostBuild(settings.Configure),
-		kong.Writers(out, errOut),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	}
-	for _, c := range known {
-		options = append(options, kong.DynamicCommand(c.Name, c.Help, "", c.Job))
-	}
-	parser, err := kong.New(given, options...)
-	if err != nil {
-		return nil, nil, err
-	}
-	parsed, err := trace(parser, args)
-	return given, parsed, err
-}
-
-// trace does what kong's Parse does, but for its hooks. Those call methods by name, and so keep the linker from leaving
-// out any exported method of the program: 13 MB of 55. Run methods are called by Program.Run for the same reason.
-func trace(parser *kong.Kong, args []string) (*kong.Context, error) {
-	parsed, err := kong.Trace(parser, args)
-	if err != nil {
-		return nil, err
-	}
-	if parsed.Error != nil {
-		return nil, parsed.Error
-	}
-	if settings.OnCommandLine(parsed, "help") {
-		if err := parsed.PrintUsage(false); err != nil {
-			return nil, err
-		}
-		return nil, errHelped
-	}
-	if err := parsed.Reset(); err != nil {
-		return nil, err
-	}
-	if err := parsed.Resolve(); err != nil {
-		return nil, err
-	}
-	if _, err := parsed.Apply(); err != nil {
-		return nil, err
-	}
-	return parsed, parsed.Validate()
 }

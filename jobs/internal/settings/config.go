@@ -169,6 +169,9 @@ const DefaultData = "symlake-data"
 // DefaultKeyset is the keyset's name, beside the rows or, if they are elsewhere, in the working folder.
 const DefaultKeyset = "keyset.json"
 
+// Default returns the configuration of no file.
+func Default() Config { return Config{Limits: LimitsConfig{Memory: DefaultMemory}} }
+
 // Read reads path, or the default file if path is empty and it exists.
 // An unknown key is an error that names its line.
 func Read(path string) (Config, error) {
@@ -179,7 +182,7 @@ func Read(path string) (Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		if !named && errors.Is(err, fs.ErrNotExist) {
-			return Config{Limits: LimitsConfig{Memory: DefaultMemory}}, nil
+			return Default(), nil
 		}
 		return Config{}, exit.Usage("configuration: %w", err)
 	}

@@ -46,8 +46,7 @@ func Configure(k *kong.Kong) error {
 		for _, f := range n.Flags {
 			for _, v := range all {
 				if v.flag == f.Name && (v.commands == nil && command == "" || slices.Contains(v.commands, command)) {
-					f.Envs = []string{v.Name()}
-					f.Tag.Envs = f.Envs
+					f.Envs = []string{v.Name()} // ApplyVariables reads it
 				}
 			}
 		}
@@ -80,7 +79,7 @@ func Reports(parsed *kong.Context, to string) bool {
 func WarnVariables(parsed *kong.Context, errOut io.Writer) {
 	for _, f := range parsed.Flags() {
 		name := variableOf(f.Name)
-		if os.Getenv(name) != "" && f.Name != "help" && len(f.Envs) == 0 && !OnCommandLine(parsed, f.Name) {
+		if os.Getenv(name) != "" && f.Name != "help" && f.Name != "version" && len(f.Envs) == 0 && !OnCommandLine(parsed, f.Name) {
 			fmt.Fprintf(errOut, "symlake: %s is set and has no effect: give --%s on the command line\n", name, f.Name)
 		}
 	}
