@@ -18,12 +18,14 @@ import (
 )
 
 type artifactsJob struct {
-	Artifact string `arg:"" optional:"" help:"Any name of it; all artifacts without."`
-	App      string `help:"Only those of this APP@BUILD." placeholder:"APP@BUILD"`
-	Wanted   bool   `help:"What stacks asked for and was missing, by demand."`
+	Artifact string `arg:"" optional:"" help:"Any name of it. Without one: all artifacts."`
+	App      string `help:"List artifacts of this build." placeholder:"APP@BUILD"`
+	Wanted   bool   `help:"List names that look-ups asked for in vain, by demand."`
 }
 
-func (artifactsJob) Help() string { return "Example:\n  symlake artifacts libcart.so --json" }
+func (artifactsJob) Help() string {
+	return "Names are build ids, UUIDs, debug ids, map ids, file names and APP@BUILD.\n\nExample:\n  symlake artifacts libcart.so --json\n  symlake artifacts --wanted"
+}
 
 // Run lists artifacts in the order of their ids.
 func (j artifactsJob) Run(p *workspace.Workspace) error {

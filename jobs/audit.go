@@ -15,9 +15,9 @@ import (
 )
 
 type auditJob struct {
-	Head  bool      `help:"Print the hash of the last event alone. Keep it outside the store: symlake verify --audit-head compares."`
-	What  string    `help:"Only events of this kind: init, rotate, reseal, rehome, shred, export, load, copied, rollback, forget, gc, force, conflict, accept, dismiss, damage." placeholder:"KIND"`
-	Since time.Time `help:"Only events from this time on, as 2006-01-02T15:04:05Z." placeholder:"TIME"`
+	Head  bool      `help:"Print only the hash of the last event." detail:"Keep it outside the store. symlake verify --audit-head compares it."`
+	What  string    `help:"List events of this kind." enum:",init,rotate,reseal,rehome,shred,export,load,copied,rollback,forget,gc,force,conflict,accept,dismiss,damage" default:"" placeholder:"KIND"`
+	Since time.Time `help:"List events from this time on, such as 2026-01-31T15:04:05Z." placeholder:"TIME"`
 }
 
 func (auditJob) Help() string { return "Example:\n  symlake audit --what shred --json" }

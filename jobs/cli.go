@@ -11,6 +11,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	formatsall "github.com/symlake/symlake/formats/all"
+	docs "github.com/symlake/symlake/jobs/docs/all"
 	"github.com/symlake/symlake/jobs/internal/program"
 	"github.com/symlake/symlake/jobs/internal/query"
 	"github.com/symlake/symlake/jobs/internal/session"
@@ -20,28 +21,36 @@ import (
 
 // commands are all of them, in the order of --help.
 func commands() []program.Command {
+	const (
+		first   = "First steps"
+		lookUp  = "Look up"
+		store   = "Store"
+		lake    = "Lake"
+		keys    = "Keys"
+		operate = "Operate"
+	)
 	return []program.Command{
-		{Name: "init", Job: new(initJob), Help: "Create what is missing: symlake.yaml, keyset, folders."},
-		{Name: "ingest", Job: new(ingestJob), Help: "Find new objects, explode, load, publish."},
-		{Name: "report", Job: new(reportJob), Help: "Print what runs did and could not tell."},
-		{Name: "load", Job: new(loadJob), Help: "Copy published loads of one store to another."},
-		{Name: "lookup", Job: new(query.LookupJob), Help: "Print the frames at positions of an artifact."},
-		{Name: "symbolicate", Job: query.NewSymbolicate(workspace.ExplodeFiles, restTables{}), Help: "Turn raw stacks into source-level ones."},
-		{Name: "artifacts", Job: new(artifactsJob), Help: "List what is stored."},
-		{Name: "objects", Job: new(objectsJob), Help: "Print the ledger: what was seen, loaded, kept, skipped, rejected and why."},
-		{Name: "status", Job: new(statusJob), Help: "Print what an operator asks first."},
-		{Name: "serve", Job: new(query.ServeJob), Help: "Answer over HTTP."},
-		{Name: "inspect", Job: new(inspectJob), Help: "Print what symlake sees in a file."},
-		{Name: "plan", Job: new(planJob), Help: "Print the pending objects, big ones first."},
-		{Name: "rollback", Job: new(rollbackJob), Help: "Publish the previous load of an artifact again, and pin it."},
-		{Name: "forget", Job: new(forgetJob), Help: "Remove artifacts from store, lake and names."},
-		{Name: "verify", Job: new(verifyJob), Help: "Read everything back and check it."},
-		{Name: "gc", Job: new(gcJob), Help: "Remove abandoned loads and those older than the previous one."},
-		{Name: "compact", Job: new(compactJob), Help: "Merge small files of the lake."},
-		{Name: "keys", Job: new(keysJob), Help: "List, rotate, shred and export keys."},
-		{Name: "audit", Job: new(auditJob), Help: "Print who rotated, shredded, exported, copied, forced, and when."},
-		{Name: "demangle", Job: new(query.DemangleJob), Help: "Print the readable form of C++ and Rust names."},
-		{Name: "version", Job: new(query.VersionJob), Help: "Print version, commit and Go version."},
+		{Name: "init", Group: first, Job: new(initJob), Help: "Make symlake.yaml, the keyset and the store."},
+		{Name: "ingest", Group: first, Job: new(ingestJob), Help: "Find new symbol files, load them and publish them."},
+		{Name: "symbolicate", Group: lookUp, Job: query.NewSymbolicate(workspace.ExplodeFiles, restTables{}), Help: "Turn raw stacks into source-level ones."},
+		{Name: "lookup", Group: lookUp, Job: new(query.LookupJob), Help: "Print the frames at positions of an artifact."},
+		{Name: "artifacts", Group: lookUp, Job: new(artifactsJob), Help: "List what the store holds, or what was asked for and missing."},
+		{Name: "inspect", Group: lookUp, Job: new(inspectJob), Help: "Print the symbols in a file."},
+		{Name: "demangle", Group: lookUp, Job: new(query.DemangleJob), Help: "Print the readable form of C++, Rust and Swift names."},
+		{Name: "serve", Group: lookUp, Job: new(query.ServeJob), Help: "Answer over HTTP, with a page for browsers."},
+		{Name: "objects", Group: store, Job: new(objectsJob), Help: "List symbol files that runs met, with their state and the reason."},
+		{Name: "load", Group: store, Job: new(loadJob), Help: "Copy published loads from one store to another."},
+		{Name: "rollback", Group: store, Job: new(rollbackJob), Help: "Publish the previous load of an artifact again, and pin it."},
+		{Name: "forget", Group: store, Job: new(forgetJob), Help: "Remove artifacts from store, lake and names."},
+		{Name: "verify", Group: store, Job: new(verifyJob), Help: "Read everything back and check it."},
+		{Name: "gc", Group: store, Job: new(gcJob), Help: "Remove abandoned and outdated loads."},
+		{Name: "compact", Group: lake, Job: new(compactJob), Help: "Merge small files of the lake."},
+		{Name: "keys", Group: keys, Job: new(keysJob), Help: "List, rotate, shred and export keys."},
+		{Name: "audit", Group: keys, Job: new(auditJob), Help: "List who changed keys and data, and when."},
+		{Name: "status", Group: operate, Job: new(statusJob), Help: "Print lag, backlog, rejects, last runs and sizes."},
+		{Name: "plan", Group: operate, Job: new(planJob), Help: "List the pending symbol files, big ones first."},
+		{Name: "report", Group: operate, Job: new(reportJob), Help: "Print the reports that runs could not deliver."},
+		{Name: "version", Group: operate, Job: new(query.VersionJob), Help: "Print version, commit and Go version."},
 	}
 }
 
@@ -52,7 +61,8 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 
 // mainWith is Main with the formats that ingest reads.
 func mainWith(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) int {
-	g := program.Program{Name: "symlake", Help: "The symbol lake: symbol files in, source-level stacks out.", Commands: commands, Formats: known, Stores: all.Open, Run: runJob}
+	g := program.Program{Name: "symlake", Help: "the symbol lake: symbol files in, source-level stacks out", Version: query.Version(),
+		Commands: commands, Topics: docs.Topics, Formats: known, Stores: all.Open, Run: runJob}
 	return g.Main(ctx, args, in, out, errOut)
 }
 

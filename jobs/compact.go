@@ -11,17 +11,17 @@ import (
 
 type compactJob struct {
 	workspace.MissingFlags
-	Grace  time.Duration  `help:"Leave files that are no longer named to readers for so long." default:"24h"`
-	Target settings.Bytes `help:"Size of a file that is worth leaving alone." default:"128MiB" placeholder:"SIZE"`
-	Rekey  bool           `help:"Seal files anew that are not under the newest key."`
-	DryRun bool           `help:"Print what would be done; change nothing."`
+	Grace  time.Duration  `help:"Keep files that the lake no longer names so long, for readers." default:"24h"`
+	Target settings.Bytes `help:"Leave files of this size alone." default:"128MiB" placeholder:"SIZE"`
+	Rekey  bool           `help:"Seal files again that are under an older key."`
+	DryRun bool           `help:"Print what compact would do, and change nothing."`
 }
 
 // Supervised: the command runs in a worker.
 func (compactJob) Supervised() bool { return true }
 
 func (compactJob) Help() string {
-	return "Brings the lake up to the store, merges small files, drops rows of no more use. --lake-profile converts.\n\n" +
+	return "compact brings the lake up to the store, merges small files and drops replaced rows. --lake-profile converts the lake.\n\n" +
 		"Example:\n  symlake compact\n  symlake compact --lake-profile plain"
 }
 

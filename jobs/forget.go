@@ -16,15 +16,15 @@ import (
 )
 
 type rollbackJob struct {
-	Artifact string `arg:"" help:"Any name of it."`
-	App      string `help:"APP@BUILD that narrows the name." placeholder:"APP@BUILD"`
+	Artifact string `arg:"" help:"Any name of the artifact."`
+	App      string `help:"Build that an ambiguous name belongs to." placeholder:"APP@BUILD"`
 }
 
 // Supervised: the command runs in a worker.
 func (rollbackJob) Supervised() bool { return true }
 
 func (rollbackJob) Help() string {
-	return "Only ingest --force replaces what was rolled back to; rollback once more takes it back.\n\nExample:\n  symlake rollback libcart.so"
+	return "Only ingest --force replaces the load that is pinned so. A second rollback takes the first one back.\n\nExample:\n  symlake rollback libcart.so"
 }
 
 // Run publishes the previous load again.
@@ -54,21 +54,21 @@ func (j rollbackJob) Run(p *workspace.Workspace) error {
 }
 
 type forgetJob struct {
-	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"Any name of each; or give a rule."`
-	App        string   `help:"All builds of APP, or APP@BUILD; with artifacts, what narrows their names." placeholder:"APP"`
-	KeepLast   int      `help:"Keep the N builds of each app that were loaded last." placeholder:"N"`
-	OlderThan  ageFlag  `help:"Only what was loaded longer ago." placeholder:"400d"`
-	UnaskedFor ageFlag  `help:"Only what no look-up has asked for so long." placeholder:"90d"`
-	DryRun     bool     `help:"Print what would be removed; change nothing."`
-	Yes        bool     `help:"Remove it without asking; without a terminal nothing is removed otherwise."`
+	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"Any name of each artifact. Or give a rule."`
+	App        string   `help:"Forget all builds of APP, or one APP@BUILD." detail:"With artifacts it narrows their names." placeholder:"APP"`
+	KeepLast   int      `help:"Keep the last N builds of each app." placeholder:"N"`
+	OlderThan  ageFlag  `help:"Forget what was loaded longer ago." placeholder:"400d"`
+	UnaskedFor ageFlag  `help:"Forget what no look-up asked for in this time." placeholder:"90d"`
+	DryRun     bool     `help:"Print what forget would remove, and change nothing."`
+	Yes        bool     `help:"Do not ask. Without a terminal, forget needs it."`
 }
 
 // Supervised: the command runs in a worker.
 func (forgetJob) Supervised() bool { return true }
 
 func (forgetJob) Help() string {
-	return "Rules add up: an artifact goes when each of them says so. One that other builds or apps have, too, only loses the name.\n" +
-		"What is forgotten does not come back with the next ingest: only ingest --force brings it. Space is freed at once in the store, in the lake by symlake compact.\n\n" +
+	return "An artifact goes when each rule says so. If another build has it, too, it only loses a name. " +
+		"Only ingest --force brings a forgotten artifact back. The store frees its space at once, the lake with symlake compact.\n\n" +
 		"Example:\n  symlake forget --app shop --keep-last 20 --dry-run\n  symlake forget --app shop --keep-last 20 --yes"
 }
 

@@ -13,14 +13,16 @@ import (
 
 type gcJob struct {
 	workspace.MissingFlags
-	Grace  time.Duration `help:"Leave what is younger; keep it above the clients' catalog TTL." default:"24h"`
-	DryRun bool          `help:"Print what would be removed; change nothing."`
+	Grace  time.Duration `help:"Keep loads that were replaced in this time." detail:"Keep it above the time for which clients remember catalog records." default:"24h"`
+	DryRun bool          `help:"Print what gc would remove, and change nothing."`
 }
 
 // Supervised: the command runs in a worker.
 func (gcJob) Supervised() bool { return true }
 
-func (gcJob) Help() string { return "Example:\n  symlake gc --grace 48h" }
+func (gcJob) Help() string {
+	return "gc keeps the published load of each artifact and the one before it.\n\nExample:\n  symlake gc --grace 48h\n  symlake gc --dry-run"
+}
 
 // Run removes abandoned loads and those older than the previous one.
 func (j gcJob) Run(p *workspace.Workspace) error {

@@ -27,18 +27,18 @@ import (
 
 type ingestJob struct {
 	workspace.SourceFlags
-	Workers   int           `help:"Units exploded at once (default: limits.workers, else the processors)."`
-	Shard     string        `help:"Take objects whose key hashes to I of N, from 0." placeholder:"I/N"`
-	DryRun    bool          `help:"Print what would be done; change nothing."`
-	Force     bool          `help:"Load again what is loaded, rejected or pinned."`
-	Rename    bool          `help:"Load nothing: name what is loaded after the APP@BUILD that metadata, sidecars and patterns give now."`
-	Rederive  bool          `help:"Load again what older parsers made, worst quality first, within --limit and --deadline."`
-	Limit     int           `help:"Take at most N new objects." placeholder:"N"`
-	Deadline  time.Duration `help:"Take no new object after this time, and put back what is open a tenth of it later." placeholder:"25m"`
-	IfLocked  string        `help:"When another ingest of the same shard works on this store: wait, skip (exit 0), fail, or join it: objects are leased." enum:"wait,skip,fail,join" default:"wait"`
-	Only      []string      `help:"Take only this object of the sources, list nothing; repeatable." placeholder:"URL"`
-	HintsOnly bool          `help:"Take what the sources' hints name, list nothing."`
-	Isolated  bool          `hidden:"" help:"This is the process of its own of an object that processes died of."`
+	DryRun    bool          `help:"Print what ingest would do, and change nothing." group:"What to load"`
+	Limit     int           `help:"Take at most N new objects." placeholder:"N" group:"What to load"`
+	Force     bool          `help:"Load again objects that are loaded, rejected or pinned." group:"What to load"`
+	Rename    bool          `help:"Load nothing. Give loaded artifacts the names that metadata and patterns give now." group:"~Special runs"`
+	Rederive  bool          `help:"Load again what older parsers made, worst quality first." detail:"--limit and --deadline bound it." group:"~Special runs"`
+	Only      []string      `help:"Take only this object of the sources, and list nothing." placeholder:"URL" group:"~Special runs"`
+	HintsOnly bool          `help:"Take the objects that notifications name, and list nothing." group:"~Special runs"`
+	Workers   int           `help:"Units that are exploded at once (default: limits.workers, else the processors)." placeholder:"N" group:"How"`
+	Shard     string        `help:"Take part I of N, from 0." detail:"The hash of its key says to which part an object belongs." placeholder:"I/N" group:"How"`
+	Deadline  time.Duration `help:"Take no new object after this time." detail:"A tenth of it later, ingest puts back the objects that are open." placeholder:"25m" group:"How"`
+	IfLocked  string        `help:"If another ingest of this shard runs: wait, skip (exit code 0), fail or join." detail:"join works beside it: each object is leased to one of them." enum:"wait,skip,fail,join" default:"wait" placeholder:"HOW" group:"How"`
+	Isolated  bool          `hidden:"" help:"This process is made for one object that processes died of."`
 	Teller    string        `hidden:"" help:"The process that tells what an isolated one does." placeholder:"WORKER"`
 	reportFlags
 }
@@ -47,11 +47,8 @@ type ingestJob struct {
 func (j ingestJob) Supervised() bool { return !j.Isolated }
 
 func (ingestJob) Help() string {
-	return "Without a configuration everything is kept in ./symlake-data.\n\n" +
-		"Exit codes: 0 done; 1 run it again; 2 wrong usage or configuration; 3 something was newly rejected.\n" +
-		"Standard error names each object that was rejected or failed. The report also tells what earlier runs\n" +
-		"did and could not tell, because they were killed.\n\n" +
-		"Example:\n  symlake ingest s3://mobile-symbols/android/ --report -"
+	return "Without a configuration, ingest keeps everything in ./symlake-data. Standard error names each object that was rejected or failed.\n\n" +
+		"Example:\n  symlake ingest ./build/symbols\n  symlake ingest s3://mobile-symbols/android/ --report -"
 }
 
 // Run finds new objects, loads and publishes them, and reports.

@@ -25,11 +25,11 @@ const (
 
 // reportFlags say where the report of a run goes, and what the process ends with.
 type reportFlags struct {
-	RunID          string `name:"run" help:"Identity of this run; the report sums all attempts of it." placeholder:"ID"`
-	Report         string `help:"Where the report goes: a file, a folder (DIR/), which gets a file a run, or -: standard output, as the very last line." placeholder:"FILE"`
-	TellLater      bool   `help:"Keep what this run did in the store as well: symlake report --pending tells it."`
-	NothingNewCode int    `help:"Exit code when no attempt of this run loaded or rejected anything." default:"0" placeholder:"N"`
-	RejectedCode   int    `help:"Exit code when something was newly rejected." default:"3" placeholder:"N"`
+	Report         string `help:"Where the report goes: a file, a folder (DIR/), or - as the last line of standard output." detail:"A folder gets one file a run." placeholder:"FILE" group:"Report"`
+	RunID          string `name:"run" help:"Name of this run. The report sums all its attempts." placeholder:"ID" group:"~Report"`
+	TellLater      bool   `help:"Keep the report in the store, too, for symlake report --pending." group:"~Report"`
+	NothingNewCode int    `help:"Exit code when no attempt of this run loaded or rejected anything." default:"0" placeholder:"N" group:"~Report"`
+	RejectedCode   int    `help:"Exit code when something was newly rejected." default:"3" placeholder:"N" group:"~Report"`
 }
 
 // tell tells what a run did: in metrics, on standard error, and last in its report. What the

@@ -11,11 +11,11 @@ import (
 )
 
 type initJob struct {
-	NewBlocks bool `help:"Make an empty place for rows in a store that lost it (a dropped table, a removed folder). Its loads answer corrupt until load --force or ingest --force writes them again."`
+	NewBlocks bool `help:"Make an empty place for rows in a store that lost it: a dropped table, a removed folder." detail:"Look-ups answer corrupt until load --force or ingest --force writes the rows again."`
 }
 
 func (initJob) Help() string {
-	return "Never replaces a keyset or a configuration.\n\nExample:\n  symlake init --store file:/var/lib/symlake"
+	return "init never replaces a keyset or a configuration. With --config FILE it makes FILE.\n\nExample:\n  symlake init\n  symlake init --config /etc/symlake.yaml --store /var/lib/symlake"
 }
 
 // configText is the symlake.yaml that init writes.

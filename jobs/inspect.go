@@ -19,12 +19,12 @@ import (
 )
 
 type inspectJob struct {
-	File   string `arg:"" type:"existingfile" help:"A symbol object, an archive of them, or a file of a store."`
-	Ranges bool   `help:"Print every range as the parser emits it."`
+	File   string `arg:"" type:"existingfile" help:"A symbol object, an archive, or a file of a store or lake. - is standard input."`
+	Ranges bool   `help:"Print every range."`
 }
 
 func (inspectJob) Help() string {
-	return "Example:\n  symlake inspect libcart.so --json\n  symlake inspect libcart.so --ranges"
+	return "If ingest would reject the file, inspect says why and exits 3.\n\nExample:\n  symlake inspect libcart.so --json\n  symlake inspect libcart.so --ranges"
 }
 
 // Run prints the contents of the file, members of archives too. What ingest would reject it says on standard error, and ends

@@ -17,18 +17,18 @@ import (
 
 // keysJob groups the commands about keys.
 type keysJob struct {
-	List   keysListJob   `cmd:"" help:"Print the store keys: since when, under which key-encryption key, what still needs them."`
-	Rotate keysRotateJob `cmd:"" help:"Make a new store key and bring every data key and record under it."`
+	List   keysListJob   `cmd:"" help:"List store keys, and what uses them."`
+	Rotate keysRotateJob `cmd:"" help:"Make a new store key, and wrap every data key under it."`
 	Shred  keysShredJob  `cmd:"" help:"Destroy the keys of artifacts for good."`
-	Export keysExportJob `cmd:"" help:"Print what readers of a sealed lake need."`
+	Export keysExportJob `cmd:"" help:"Print keys and scripts that read a sealed lake."`
 }
 
 type keysExportJob struct {
-	For string `help:"Print one script, ready to run: pyarrow, polars, spark or duckdb." enum:",pyarrow,polars,spark,duckdb" default:"" placeholder:"ENGINE"`
+	For string `help:"Print one script that runs: pyarrow, polars, spark or duckdb." enum:",pyarrow,polars,spark,duckdb" default:"" placeholder:"ENGINE"`
 }
 
 func (keysExportJob) Help() string {
-	return "Whoever has these keys reads the whole lake. The export is noted in the audit.\n\n" +
+	return "With these keys a reader opens the whole lake. The audit notes the export.\n\n" +
 		"Example:\n  symlake keys export --lake\n  symlake keys export --lake --for pyarrow > read_sealed.py && python3 read_sealed.py"
 }
 
@@ -93,16 +93,16 @@ func (j keysExportJob) Run(p *workspace.Workspace) error {
 }
 
 type keysShredJob struct {
-	Artifacts []string `arg:"" name:"artifact" help:"Any name of what is to be unreadable for good."`
-	Yes       bool     `help:"Destroy without asking; without a terminal nothing is destroyed otherwise."`
+	Artifacts []string `arg:"" name:"artifact" help:"Any name of each artifact."`
+	Yes       bool     `help:"Do not ask. Without a terminal, shred needs it."`
 }
 
 // Supervised: the command runs in a worker.
 func (keysShredJob) Supervised() bool { return true }
 
 func (keysShredJob) Help() string {
-	return "Takes the artifact out of the lake, destroys the keys of all its loads, also in the catalog's past, and deletes its rows. It answers " +
-		"\"sealed\" from then on; only ingest --force brings it back. What may still hold it elsewhere is printed: the object in the bucket, other stores, backups.\n\n" +
+	return "shred takes the artifact out of the lake, destroys the keys of all its loads, and deletes its rows. Look-ups answer " +
+		"\"sealed\" from then on. Only ingest --force brings it back. shred cannot reach the object in the bucket, other stores and backups. It lists them.\n\n" +
 		"Example:\n  symlake keys shred 564bb6c8be48eea9d9db622b8689806eea5af3c7 --yes"
 }
 

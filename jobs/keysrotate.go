@@ -19,7 +19,7 @@ import (
 
 type keysListJob struct{}
 
-func (keysListJob) Help() string { return "Example:\n  symlake keys list --json" }
+func (keysListJob) Help() string { return "Example:\n  symlake keys list\n  symlake keys list --json" }
 
 // storeKeyJSON is one version of the store key.
 type storeKeyJSON struct {
@@ -108,20 +108,20 @@ func (k storeKeyJSON) String() string {
 }
 
 type keysRotateJob struct {
-	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"With --reseal: any name of what gets new data keys; everything without."`
-	Reseal     bool     `help:"New data keys, too: rows are sealed anew. The answer to a data key that became known."`
-	FromKeyset string   `help:"The store is still under this keyset: wrap its keys by the key of --kms or --keyset instead." type:"path" placeholder:"FILE" xor:"from"`
-	FromKMS    string   `name:"from-kms" help:"The store is still under this key of AWS KMS." placeholder:"ARN" xor:"from"`
-	IfLocked   string   `help:"When an ingest writes the store: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
+	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"With --reseal: any name of what gets new data keys. Without one: everything."`
+	Reseal     bool     `help:"Make new data keys, too, and seal rows again: when a data key became known."`
+	FromKeyset string   `help:"Keyset that the store is under now. --kms or --keyset names the next key." type:"path" placeholder:"FILE" xor:"from"`
+	FromKMS    string   `name:"from-kms" help:"Key of AWS KMS that the store is under now." placeholder:"ARN" xor:"from"`
+	IfLocked   string   `help:"If an ingest writes the store: wait, skip (exit code 0) or fail." enum:"wait,skip,fail" default:"wait" placeholder:"HOW"`
 }
 
 // Supervised: the command runs in a worker.
 func (keysRotateJob) Supervised() bool { return true }
 
 func (keysRotateJob) Help() string {
-	return "Rows stay as they are, and readers read on. Cut short, it goes on where it stopped when it runs again. The old store key " +
-		"stays for what the lake has under it (symlake compact --rekey), then symlake gc deletes it.\n\n" +
-		"Example:\n  symlake keys rotate\n  symlake keys rotate --from-keyset keyset.json --kms arn:aws:kms:eu-central-1:111122223333:key/…"
+	return "Rows stay unchanged, and readers read on. If a rotation stops, run it again: it goes on from there. The old store key " +
+		"stays until symlake compact --rekey has moved the lake and symlake gc deletes the key.\n\n" +
+		"Example:\n  symlake keys rotate\n  symlake keys rotate --from-keyset keyset.json --kms arn:aws:kms:…"
 }
 
 // rotateJSON is the report of a rotation.

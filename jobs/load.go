@@ -21,23 +21,23 @@ import (
 )
 
 type loadJob struct {
-	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"Any name of what is to be copied; everything without."`
-	From       string   `help:"The store to copy from (default: the configuration's, else the embedded one in ./symlake-data)." placeholder:"URL"`
-	FromKeyset string   `help:"Keyset of that store (default: keyset.json in it)." type:"path" placeholder:"FILE" xor:"from"`
-	FromKMS    string   `name:"from-kms" help:"Key of AWS KMS of that store, instead of a keyset." placeholder:"ARN" xor:"from"`
-	HFilesOut  string   `name:"hfiles-out" help:"Write all of the source as HFiles into this folder, for HBase's own completebulkload; no server is asked." type:"path" placeholder:"DIR"`
-	Force      bool     `help:"Replace what is better, pinned or shredded in the target."`
-	IfLocked   string   `help:"When an ingest writes the target: wait, skip (exit 0) or fail." enum:"wait,skip,fail" default:"wait"`
-	RunID      string   `name:"run" help:"Identity of this run, for the report." placeholder:"ID"`
-	Report     string   `help:"Where the report goes; - is standard output, as the very last line." placeholder:"FILE"`
+	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"Any name of what load copies. Without one: everything."`
+	From       string   `help:"The store to copy from (default: the configured one, else ./symlake-data)." placeholder:"URL" group:"Source"`
+	FromKeyset string   `help:"Keyset of that store (default: keyset.json in it)." type:"path" placeholder:"FILE" xor:"from" group:"Source"`
+	FromKMS    string   `name:"from-kms" help:"Key of AWS KMS of that store, instead of a keyset." placeholder:"ARN" xor:"from" group:"Source"`
+	Force      bool     `help:"Replace artifacts that are better, pinned or shredded in the target." group:"How"`
+	HFilesOut  string   `name:"hfiles-out" help:"Write the whole source as HFiles into this folder, for HBase's completebulkload." detail:"No server is asked." type:"path" placeholder:"DIR" group:"How"`
+	IfLocked   string   `help:"If an ingest writes the target: wait, skip (exit code 0) or fail." enum:"wait,skip,fail" default:"wait" placeholder:"HOW" group:"How"`
+	RunID      string   `name:"run" help:"Name of this run, for the report." placeholder:"ID" group:"Report"`
+	Report     string   `help:"Where the report goes: a file, or - as the last line of standard output." placeholder:"FILE" group:"Report"`
 }
 
 // Supervised: the command runs in a worker.
 func (loadJob) Supervised() bool { return true }
 
 func (loadJob) Help() string {
-	return "Rows go as they are, data keys are wrapped under the target's key, names and ledger come along: " +
-		"an ingest into the target finds nothing new. Run it again after whatever stopped it.\n\n" +
+	return "Rows go unchanged. Data keys are wrapped under the target's key. Names and ledger come along, so an ingest into the target finds nothing new. " +
+		"If a load stops, run it again.\n\n" +
 		"Example:\n  symlake load --store hbase://master:16000/symlake --keyset keyset.json"
 }
 

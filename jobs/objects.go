@@ -17,18 +17,16 @@ import (
 )
 
 type objectsJob struct {
-	URL   string `arg:"" optional:"" name:"url" help:"Only objects whose URL begins so."`
-	State string `help:"Only this state: pending, loading, loaded, kept, conflict, skipped, rejected, failed or gone." placeholder:"STATE"`
-	Retry string `help:"Clear the quarantine of this URL, so that the next ingest tries it again." placeholder:"URL" xor:"change"`
-	// Conflicts between owners of sources are settled one way or the other.
-	Accept  string `help:"Settle the conflicts of this URL for it: the next ingest publishes it in place of what another owner holds." placeholder:"URL" xor:"change"`
-	Dismiss string `help:"Settle the conflicts of this URL against it: what is published stays." placeholder:"URL" xor:"change"`
+	URL     string `arg:"" optional:"" name:"url" help:"List objects whose URL begins so."`
+	State   string `help:"List objects in this state." enum:",pending,loading,loaded,kept,conflict,skipped,rejected,failed,gone" default:"" placeholder:"STATE"`
+	Retry   string `help:"Clear the quarantine of this object. The next ingest tries it again." placeholder:"URL" xor:"change"`
+	Accept  string `help:"Settle the conflicts of this object for it. The next ingest publishes it." placeholder:"URL" xor:"change"`
+	Dismiss string `help:"Settle the conflicts of this object against it. The published artifact stays." placeholder:"URL" xor:"change"`
 }
 
 func (objectsJob) Help() string {
-	return "An object is in conflict when it brings other content for an artifact that belongs to another owner.\n" +
-		"--state conflict also lists objects of which only some artifacts are.\n\n" +
-		"Example:\n  symlake objects --state rejected --json\n  symlake objects --state conflict --json"
+	return "An object is in conflict when it brings other content for an artifact of another owner. --state conflict also lists objects with some such artifacts.\n\n" +
+		"Example:\n  symlake objects --state rejected --json\n  symlake objects --retry s3://mobile-symbols/android/libcart.so"
 }
 
 // Run prints the ledger in order of URLs.

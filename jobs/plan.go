@@ -12,12 +12,12 @@ import (
 
 type planJob struct {
 	workspace.SourceFlags
-	Shard string `help:"Only objects whose key hashes to I of N, from 0." placeholder:"I/N"`
-	Limit int    `help:"Print at most N objects." default:"100000" placeholder:"N"`
+	Shard string `help:"List part I of N, from 0." placeholder:"I/N"`
+	Limit int    `help:"List at most N objects." default:"100000" placeholder:"N"`
 }
 
 func (planJob) Help() string {
-	return "Each line is an object that ingest would take; ingest --only URL takes it.\n\n" +
+	return "Each line is an object that ingest would take. Run symlake ingest --only URL for one of them.\n\n" +
 		"Example:\n  symlake plan --json"
 }
 

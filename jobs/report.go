@@ -13,23 +13,20 @@ import (
 )
 
 type reportJob struct {
-	Accounts       []string `arg:"" optional:"" name:"account" help:"Accounts of a report, for --ack: what they say arrived where it was to go."`
-	Pending        bool     `help:"Print what runs did and did not tell, as one report."`
-	Ack            bool     `help:"Tell it no more: after printing it, or the accounts given."`
-	Report         string   `help:"Where the report goes: a file, a folder (DIR/), or -: standard output, as the very last line (default: -)." placeholder:"FILE" default:"-"`
+	Accounts       []string `arg:"" optional:"" name:"account" help:"Accounts of a report that arrived, for --ack."`
+	Pending        bool     `help:"Print what runs did and could not report, as one report."`
+	Ack            bool     `help:"Do not report it again: after printing it, or the accounts given."`
+	Report         string   `help:"Where the report goes: a file, a folder (DIR/), or - for standard output." placeholder:"FILE" default:"-"`
 	NothingNewCode int      `help:"Exit code when nothing is pending." default:"0" placeholder:"N"`
-	RejectedCode   int      `help:"Exit code when the report tells of rejected objects." default:"0" placeholder:"N"`
+	RejectedCode   int      `help:"Exit code when the report has rejected objects." default:"0" placeholder:"N"`
 }
 
 // Supervised: the command runs in a worker.
 func (reportJob) Supervised() bool { return true }
 
 func (reportJob) Help() string {
-	return "A run tells what it did in its report. What a run could not tell, because it was killed or was told\n" +
-		"--tell-later, stays in the store until a later run or this command tells it. Runs that still work are\n" +
-		"left alone. If it is unclear whether one does, the command waits for it: at most half a minute.\n\n" +
-		"Exit codes: 0 done; 1 run it again; 2 wrong usage or configuration; with --nothing-new-code and\n" +
-		"--rejected-code what those say.\n\n" +
+	return "A run reports what it did. If it was killed, or ran with --tell-later, its report stays in the store until a later run or this command prints it. " +
+		"Runs that still work are left alone. If symlake cannot know, it waits at most half a minute.\n\n" +
 		"Example:\n  symlake report --pending --ack"
 }
 

@@ -16,10 +16,10 @@ import (
 
 type statusJob struct {
 	workspace.MissingFlags
-	MaxLag time.Duration `help:"Exit 1, with one line, when the oldest object that is listed and not done is older." placeholder:"2h"`
+	MaxLag time.Duration `help:"Exit 1, with one line, if the oldest pending object is older." placeholder:"2h"`
 }
 
-func (statusJob) Help() string { return "Example:\n  symlake status --json" }
+func (statusJob) Help() string { return "Example:\n  symlake status\n  symlake status --max-lag 2h" }
 
 // statusJSON is what an operator asks first.
 type statusJSON struct {

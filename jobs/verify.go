@@ -12,14 +12,16 @@ import (
 )
 
 type verifyJob struct {
-	AuditHead string `help:"What symlake audit --head printed earlier: check that the audit goes on from there, so that no event was removed since." placeholder:"HEAD"`
-	Digest    bool   `help:"Print a hash of the content alone: equal for equal content, whatever keys, ids and times."`
+	AuditHead string `help:"Check that the audit goes on from this head, and lost no event since." detail:"symlake audit --head prints it." placeholder:"HEAD"`
+	Digest    bool   `help:"Print a hash of the content alone, without keys, ids and times."`
 }
 
 // Supervised: the command runs in a worker.
 func (verifyJob) Supervised() bool { return true }
 
-func (verifyJob) Help() string { return "Example:\n  symlake verify --digest" }
+func (verifyJob) Help() string {
+	return "verify prints each problem. If there is one, the exit code is 1.\n\nExample:\n  symlake verify\n  symlake verify --digest"
+}
 
 // Run reads everything back; every problem is printed, and any makes exit code 1.
 func (j verifyJob) Run(p *workspace.Workspace) error {

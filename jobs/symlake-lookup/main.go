@@ -9,29 +9,34 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/symlake/symlake/jobs/docs"
 	"github.com/symlake/symlake/jobs/internal/program"
 	"github.com/symlake/symlake/jobs/internal/query"
 )
 
 const (
 	name = "symlake-lookup"
-	help = "The symbol lake's answers: source-level stacks out of a store."
+	help = "the symbol lake's answers: source-level stacks out of a store"
 )
 
 // commands are all of them, in the order of --help.
 func commands() []program.Command {
+	const (
+		lookUp  = "Look up"
+		operate = "Operate"
+	)
 	return []program.Command{
-		{Name: "lookup", Job: new(query.LookupJob), Help: "Print the frames at positions of an artifact."},
-		{Name: "symbolicate", Job: query.NewSymbolicate(nil, nil), Help: "Turn raw stacks into source-level ones."},
-		{Name: "serve", Job: new(query.ServeJob), Help: "Answer over HTTP."},
-		{Name: "demangle", Job: new(query.DemangleJob), Help: "Print the readable form of C++ and Rust names."},
-		{Name: "version", Job: new(query.VersionJob), Help: "Print version, commit and Go version."},
+		{Name: "symbolicate", Group: lookUp, Job: query.NewSymbolicate(nil, nil), Help: "Turn raw stacks into source-level ones."},
+		{Name: "lookup", Group: lookUp, Job: new(query.LookupJob), Help: "Print the frames at positions of an artifact."},
+		{Name: "demangle", Group: lookUp, Job: new(query.DemangleJob), Help: "Print the readable form of C++, Rust and Swift names."},
+		{Name: "serve", Group: lookUp, Job: new(query.ServeJob), Help: "Answer over HTTP, with a page for browsers."},
+		{Name: "version", Group: operate, Job: new(query.VersionJob), Help: "Print version, commit and Go version."},
 	}
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	g := program.Program{Name: name, Help: help, Commands: commands}
+	g := program.Program{Name: name, Help: help, Version: query.Version(), Commands: commands, Topics: docs.Topics}
 	code := g.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

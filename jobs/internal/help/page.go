@@ -72,14 +72,19 @@ func (p *page) wrap(text, first, rest string) {
 
 // pairs writes names with their texts in two columns. A name that is wider than the column has a line of its own.
 func (p *page) pairs(list [][2]string, indent int) {
-	const widest = 26
-	column := 0
+	p.columns(list, indent, columnOf(list))
+}
+
+// columnOf returns the width of a column of names. A few long names do not make it wide.
+func columnOf(list [][2]string) int {
+	const least, widest = 6, 24
+	column := least
 	for _, pair := range list {
 		if n := size(pair[0]); n > column && n <= widest {
 			column = n
 		}
 	}
-	p.columns(list, indent, max(column, 6))
+	return column
 }
 
 // columns is pairs with a given width of the names.

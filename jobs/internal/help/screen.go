@@ -61,15 +61,11 @@ func (m *Manual) groups() (names []string, in map[string][]*Command) {
 
 // globals writes the flags of every command.
 func (m *Manual) globals(p *page) {
-	names, in := Groups(m.Flags)
-	for _, group := range names {
-		p.heading(group)
-		writeFlags(p, in[group], false)
-	}
+	writeGroups(p, m.Flags, false)
 }
 
-// writeFlags writes flags with their help. In full, each also has its details and its variable.
-func writeFlags(p *page, list []Flag, full bool) {
+// writeGroups writes flags in their groups. In full, each also has its details and its variable.
+func writeGroups(p *page, list []Flag, full bool) {
 	var pairs [][2]string
 	for i := range list {
 		text := list[i].line()
@@ -78,7 +74,28 @@ func writeFlags(p *page, list []Flag, full bool) {
 		}
 		pairs = append(pairs, [2]string{list[i].Head(), text})
 	}
-	p.pairs(pairs, 2)
+	column, names := columnOf(pairs), []string{}
+	in := map[string][][2]string{}
+	for i, pair := range pairs {
+		group := list[i].Group
+		if in[group] == nil {
+			names = append(names, group)
+		}
+		in[group] = append(in[group], pair)
+	}
+	for _, group := range names {
+		p.heading(flagTitle(group))
+		p.columns(in[group], 2, column)
+	}
+}
+
+// flagTitle returns the title of a group of flags.
+func flagTitle(group string) string {
+	group = strings.TrimPrefix(group, Minor)
+	if group == "" {
+		return "Flags"
+	}
+	return "Flags: " + group
 }
 
 // Minor begins the name of a group of flags that few callers need. The screen of a command only names them.
@@ -123,23 +140,21 @@ func (m *Manual) Command(c *Command, s Screen) string {
 // commandFlags writes the flags of a command in their groups.
 func (m *Manual) commandFlags(p *page, c *Command, s Screen) {
 	names, in := Groups(c.Flags)
+	var shown []Flag
 	var minor [][2]string
 	for _, group := range names {
 		title, few := strings.CutPrefix(group, Minor)
-		if title == "" {
-			title = "Flags"
-		}
-		if few && !s.All {
-			var heads []string
-			for _, f := range in[group] {
-				heads = append(heads, "--"+f.Name)
-			}
-			minor = append(minor, [2]string{title, strings.Join(heads, " ")})
+		if !few || s.All {
+			shown = append(shown, in[group]...)
 			continue
 		}
-		p.heading(title)
-		writeFlags(p, in[group], s.All)
+		var heads []string
+		for _, f := range in[group] {
+			heads = append(heads, "--"+f.Name)
+		}
+		minor = append(minor, [2]string{title, strings.Join(heads, " ")})
 	}
+	writeGroups(p, shown, s.All)
 	if len(minor) > 0 {
 		p.heading(fmt.Sprintf("More flags: %s help --all %s", m.Program, c.Name))
 		p.pairs(minor, 2)
@@ -152,10 +167,6 @@ func (m *Manual) commandFlags(p *page, c *Command, s Screen) {
 func (m *Manual) GlobalFlags(s Screen) string {
 	p := s.page()
 	p.text("Every command has these flags. A flag overrules its variable, a variable overrules the configuration file.", 0)
-	names, in := Groups(m.Flags)
-	for _, group := range names {
-		p.heading(group)
-		writeFlags(p, in[group], true)
-	}
+	writeGroups(p, m.Flags, true)
 	return p.out.String()
 }

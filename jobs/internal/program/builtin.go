@@ -51,8 +51,8 @@ func (g *Program) manual() *help.Manual {
 func (g *Program) Manual() *help.Manual { return g.manual() }
 
 // screen says how help is shown on a stream.
-func screen(out io.Writer) help.Screen {
-	v := term.Look(out, term.ColorAuto)
+func screen(out io.Writer, color string) help.Screen {
+	v := term.Look(out, color)
 	return help.Screen{Width: v.Width(), Styled: v.Color}
 }
 
@@ -62,7 +62,7 @@ func (g *Program) printHelp(l line, out io.Writer) error {
 	for n := l.parsed.Selected(); n != nil && n.Parent != nil; n = n.Parent {
 		words = append([]string{n.Name}, words...)
 	}
-	return g.explain(words, screen(out), out)
+	return g.explain(words, screen(out, term.ColorAuto), out)
 }
 
 // explain prints the help of a command, of a topic, or of the program.
@@ -118,7 +118,7 @@ func (helpJob) WithoutConfig() {}
 
 // Run prints the help of a command or a topic.
 func (j *helpJob) Run(p *session.Session) error {
-	s := screen(p.Out)
+	s := screen(p.Out, p.Flags.Color)
 	s.All = j.All
 	return j.g.explain(j.Words, s, p.Out)
 }

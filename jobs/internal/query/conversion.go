@@ -22,9 +22,9 @@ type conversion struct {
 
 // traceFlags are the flags of symbolicate for method traces.
 type traceFlags struct {
-	JankStack time.Duration `help:"Print the stack of a jank in a method trace: on each level the longest call of at least this long." placeholder:"100ms"`
-	From      time.Duration `help:"With --jank-stack: look from here on, on the trace's own clock." placeholder:"TIME"`
-	To        time.Duration `help:"With --jank-stack: look up to here." placeholder:"TIME"`
+	JankStack time.Duration `help:"Print the stack of a jank: on each level the longest call of at least this time." placeholder:"100ms" group:"~Method traces"`
+	From      time.Duration `help:"With --jank-stack: look from here on, by the clock of the trace." placeholder:"TIME" group:"~Method traces"`
+	To        time.Duration `help:"With --jank-stack: look up to here." placeholder:"TIME" group:"~Method traces"`
 }
 
 func (f *traceFlags) check() error {

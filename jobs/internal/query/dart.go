@@ -8,9 +8,9 @@ import (
 
 // DartFlags say what a stack of Dart without a header does not.
 type DartFlags struct {
-	IsolateStart string   `help:"Where the isolate's instructions of a Dart program were mapped, for addresses without a header." placeholder:"ADDRESS"`
-	VMStart      string   `name:"vm-start" help:"Where the virtual machine's were." placeholder:"ADDRESS"`
-	Unit         []string `help:"Artifact of a Dart program's deferred loading unit; repeatable." placeholder:"NUMBER:NAME"`
+	IsolateStart string   `help:"Where the instructions of the isolate were mapped, for addresses without a header." placeholder:"ADDRESS" group:"~Dart"`
+	VMStart      string   `name:"vm-start" help:"Where the instructions of the virtual machine were mapped." placeholder:"ADDRESS" group:"~Dart"`
+	Unit         []string `help:"Artifact of a deferred loading unit." placeholder:"NUMBER:NAME" group:"~Dart"`
 }
 
 // Options fills in what the flags say.

@@ -11,14 +11,14 @@ import (
 
 // DemangleJob is the command demangle.
 type DemangleJob struct {
-	Simplified bool     `help:"Names of Swift without modules and types."`
-	Names      []string `arg:"" optional:"" name:"name" help:"Mangled names; standard input without any, one a line."`
+	Simplified bool     `help:"Print Swift names without modules and types."`
+	Names      []string `arg:"" optional:"" name:"name" help:"Mangled names. Without one, or with -, standard input has one a line."`
 }
 
 // Help returns the text below the flags.
 func (DemangleJob) Help() string {
-	return "What is no mangled name comes back unchanged. A name that begins with a dash stands behind --.\n\n" +
-		"Examples:\n  symlake demangle _ZN4game4Cart3addEi\n  symlake demangle -- '-[Cart add]'"
+	return "Other text comes back unchanged. Write a name that begins with a dash behind --.\n\n" +
+		"Example:\n  symlake demangle _ZN4game4Cart3addEi\n  symlake demangle -- '-[Cart add]'"
 }
 
 // Run prints one readable name a line, in order.

@@ -23,14 +23,14 @@ import (
 
 // LookupJob is the command lookup.
 type LookupJob struct {
-	Artifact  string   `arg:"" optional:"" help:"Any name of it: build-id, debug-id, file name, APP@BUILD."`
-	Positions []string `arg:"" optional:"" name:"position" help:"0x1f3a: address of the file; +0x1f3a: from the image base; NAME+0x1f3a: from a symbol or section; LINE:COLUMN: of a script, from 1 and from 0."`
+	Artifact  string   `arg:"" optional:"" help:"Any name of it: build id, debug id, file name, APP@BUILD. - is --stdin."`
+	Positions []string `arg:"" optional:"" name:"position" help:"0x1f3a: an address of the file. +0x1f3a: from the image base. NAME+0x1f3a: from a symbol or section. LINE:COLUMN: of a script, from 1 and from 0. CLASS.METHOD:LINE: of a mapping."`
 	Stdin     bool     `help:"Read ARTIFACT POSITION lines from standard input."`
-	Style     string   `help:"Text form: llvm (as llvm-symbolizer prints) or addr2line (as addr2line -ipfC)." enum:"llvm,addr2line" default:"llvm"`
-	Context   uint32   `help:"Print up to N lines of the source before and behind each frame's, where its map was loaded with them (sources_content)." placeholder:"N"`
-	Demangle  bool     `help:"Print readable names." default:"true" negatable:""`
-	App       string   `help:"APP@BUILD that an ambiguous name belongs to." placeholder:"APP@BUILD"`
+	App       string   `help:"Build that an ambiguous name belongs to." placeholder:"APP@BUILD"`
 	Arch      string   `help:"Architecture that an ambiguous name belongs to." placeholder:"ARCH"`
+	Style     string   `help:"Text form: llvm (llvm-symbolizer) or addr2line (addr2line -ipfC)." enum:"llvm,addr2line" default:"llvm" placeholder:"STYLE"`
+	Demangle  bool     `help:"Print readable names (default: yes)." default:"true" negatable:""`
+	Context   uint32   `help:"Print up to N source lines around each frame's line." detail:"The map must be loaded with --sources-content." placeholder:"N"`
 }
 
 // lookupCacheBytes is what one command may remember: enough for every block
@@ -39,7 +39,7 @@ const lookupCacheBytes = 1 << 30
 
 // Help returns the text below the flags.
 func (LookupJob) Help() string {
-	return "Example:\n  symlake lookup 564bb6c8be48eea9d9db622b8689806eea5af3c7 0x47d4 0x4748"
+	return "Standard error says why a position has no answer.\n\nExample:\n  symlake lookup 564bb6c8be48eea9d9db622b8689806eea5af3c7 0x47d4 0x4748"
 }
 
 // Run answers positions in the order asked.

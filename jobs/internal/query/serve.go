@@ -21,29 +21,29 @@ import (
 
 // ServeJob is the command serve.
 type ServeJob struct {
-	Listen      string         `help:"Address to listen at." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	Tokens      string         `help:"File of NAME TOKEN lines, readable by its owner alone. --token or SYMLAKE_TOKEN adds one. With neither, the server accepts every caller whose Host is a name of it." type:"existingfile" placeholder:"FILE"`
-	AllowHost   []string       `help:"Name by which callers without tokens reach the server, beside localhost and its addresses (repeatable)." placeholder:"NAME"`
-	AllowOrigin []string       `help:"Site whose pages may ask /symbolicate/v5 from a browser (repeatable)." placeholder:"https://HOST"`
-	TLSCert     string         `help:"Certificate chain, PEM." type:"existingfile" placeholder:"FILE"`
-	TLSKey      string         `help:"Its private key, PEM." type:"existingfile" placeholder:"FILE"`
-	Cache       settings.Bytes `help:"Memory for what is cached, with what answering takes beside it." default:"256MiB"`
-	CatalogTTL  time.Duration  `help:"How long a name or record is believed: a new load is seen no later." default:"1m"`
-	NegativeTTL time.Duration  `help:"How long absence is believed." default:"10s"`
-	MaxBody     settings.Bytes `help:"Largest request, inflated." default:"16MiB"`
-	AnswerLimit settings.Bytes `help:"Largest answer; one that would be larger ends with an error." default:"64MiB"`
-	MaxStacks   int            `help:"Stacks of a request." default:"10000"`
-	MaxFrames   int            `help:"Frames of a request." default:"250000"`
-	MaxTime     time.Duration  `help:"Until a request's body must be there, and then until its answer is given up." default:"30s"`
-	Concurrent  int            `help:"Requests at work at once; 0: four a processor." default:"0"`
-	Drain       time.Duration  `help:"How long requests under way may go on after a signal to end." default:"30s"`
-	DrainDelay  time.Duration  `help:"How long new requests are still taken after that signal, while /readyz refuses them: until a load balancer has noticed." default:"0s"`
+	Listen      string         `help:"Address of the server." default:"127.0.0.1:8080" placeholder:"HOST:PORT" group:"Access"`
+	Tokens      string         `help:"File with one NAME TOKEN pair a line." detail:"Only its owner may read it. --token adds one. With neither, the server accepts every caller that knows its name." type:"existingfile" placeholder:"FILE" group:"Access"`
+	AllowHost   []string       `help:"Name of the server that callers without tokens may use." detail:"localhost and addresses need none." placeholder:"NAME" group:"Access"`
+	AllowOrigin []string       `help:"Site with pages that may ask /symbolicate/v5." placeholder:"https://HOST" group:"Access"`
+	TLSCert     string         `help:"Certificate chain, PEM." type:"existingfile" placeholder:"FILE" group:"Access"`
+	TLSKey      string         `help:"Private key of the certificate, PEM." type:"existingfile" placeholder:"FILE" group:"Access"`
+	Cache       settings.Bytes `help:"Memory of the caches and of answering." default:"256MiB" group:"Cache"`
+	CatalogTTL  time.Duration  `help:"How long the server remembers names and records." detail:"A new load answers after this time at the latest." default:"1m" group:"Cache"`
+	NegativeTTL time.Duration  `help:"How long the server remembers that a name is missing." default:"10s" group:"Cache"`
+	MaxBody     settings.Bytes `help:"Largest request, inflated." default:"16MiB" group:"~Limits"`
+	AnswerLimit settings.Bytes `help:"Largest answer. A larger one ends with an error." default:"64MiB" group:"~Limits"`
+	MaxStacks   int            `help:"Most stacks of a request." default:"10000" group:"~Limits"`
+	MaxFrames   int            `help:"Most frames of a request." default:"250000" group:"~Limits"`
+	MaxTime     time.Duration  `help:"Time for the body of a request, and then for its answer." default:"30s" group:"~Limits"`
+	Concurrent  int            `help:"Requests at work at once (default: four a processor)." default:"0" group:"~Limits"`
+	Drain       time.Duration  `help:"How long requests may go on after a signal to end." default:"30s" group:"~Limits"`
+	DrainDelay  time.Duration  `help:"How long the server takes new requests after that signal." detail:"/readyz refuses them meanwhile, until a load balancer has noticed." default:"0s" group:"~Limits"`
 }
 
 // Help returns the text below the flags.
 func (ServeJob) Help() string {
-	return "/symbolicate/v5 (Mozilla's Tecken and Eliot), /v1/symbolicate, /v1/lookup, /v1/artifacts, /healthz, /readyz, /metrics; /openapi.json describes them.\n\n" +
-		"Example:\n  symlake serve --listen 0.0.0.0:8080 --tokens /etc/symlake/tokens\n  curl -H 'Authorization: Bearer …' --data-binary @tombstone_04 -H 'Content-Type: text/plain' http://host:8080/v1/symbolicate"
+	return "GET / is a page for browsers. /openapi.json describes the interface: /v1/symbolicate, /v1/lookup, /v1/artifacts, /symbolicate/v5, /metrics, /healthz, /readyz.\n\n" +
+		"Example:\n  symlake serve --listen 127.0.0.1:8080\n  curl -H 'Content-Type: text/plain' --data-binary @crash.txt \\\n    http://127.0.0.1:8080/v1/symbolicate"
 }
 
 // The memory of a server stays within --cache and 256 MiB.

@@ -24,20 +24,20 @@ import (
 
 // SymbolicateJob is the command symbolicate.
 type SymbolicateJob struct {
-	Files    []string `arg:"" optional:"" name:"file" help:"Raw stacks, or method traces; standard input without."`
-	Artifact []string `help:"Artifact of frames that name none; repeatable." placeholder:"NAME"`
-	App      string   `help:"APP@BUILD that frames without an id belong to." placeholder:"APP@BUILD"`
-	Symbols  []string `help:"Explode these files into memory and use them: no store is needed; repeatable." placeholder:"PATH"`
-	Frame0   string   `name:"frame0" help:"What frame 0 is: exact, return or stepped (default: by the stack's format)." enum:"exact,return,stepped," default:""`
-	School   string   `help:"How Java and Kotlin is retraced: r8, byte for byte as R8's retrace; list, with synthesized frames and unmarked alternatives (default: as R8, but for what it misses)." enum:"r8,list," default:""`
-	Verbose  bool     `help:"Print what Java and Kotlin methods return and take."`
-	Regex    string   `help:"An expression for lines of Java and Kotlin, as R8's retrace takes it: %c class, %m method, %s file, %l line, %S both, %t type, %a types, %f field." placeholder:"EXPRESSION"`
+	Files    []string `arg:"" optional:"" name:"file" help:"Raw stacks, crash reports or method traces. Without one, or with -: standard input."`
+	Symbols  []string `help:"Use the symbols of this file or folder. No store is needed." placeholder:"PATH" group:"Symbols"`
+	Artifact []string `help:"Artifact of frames that name none." placeholder:"NAME" group:"Symbols"`
+	App      string   `help:"Build that frames without an id belong to." placeholder:"APP@BUILD" group:"Symbols"`
+	Frame0   string   `name:"frame0" help:"What the address of frame 0 is: exact, return or stepped (default: by the format)." enum:"exact,return,stepped," default:"" placeholder:"KIND" group:"Symbols"`
+	Output   string   `help:"File for the result. Its ending says the form." detail:".ndjson: records. .perfetto-trace, .speedscope.json: method traces. With --input: a folder, file or s3://bucket/prefix. Else: text. - is standard output." placeholder:"FILE" group:"Output"`
+	Explain  bool     `help:"Print the way from each frame's text to its row." group:"Output"`
+	Context  uint32   `help:"Add up to N source lines around each frame's line to records." detail:"The map must be loaded with --sources-content." placeholder:"N" group:"Output"`
+	School   string   `help:"How Java and Kotlin is retraced: r8 or list." detail:"r8 prints byte for byte as R8's retrace does. list prints synthesized frames, and alternatives without marks. Default: as R8, but for what it misses." enum:"r8,list," default:"" placeholder:"SCHOOL" group:"~Java and Kotlin"`
+	Verbose  bool     `help:"Print results and arguments of Java and Kotlin methods." group:"~Java and Kotlin"`
+	Regex    string   `help:"Expression for lines of Java and Kotlin, as R8's retrace takes it." detail:"%c class, %m method, %s file, %l line, %S both, %t type, %a types, %f field." placeholder:"EXPRESSION" group:"~Java and Kotlin"`
 	DartFlags
 	traceFlags
 	restFlags
-	Explain bool   `help:"Print the way from each frame's text to its row."`
-	Context uint32 `help:"Records have up to N lines of the source before and behind each frame's, where its map was loaded with them (sources_content)." placeholder:"N"`
-	Output  string `help:"Where the result goes; .ndjson for records, else text; of --input a folder, file or s3://bucket/prefix; .perfetto-trace or .speedscope.json for method traces." placeholder:"FILE"`
 
 	explode Exploder // of --symbols; nil: this program has none
 	tables  Tables   // of --input; nil: this program reads none
@@ -73,7 +73,7 @@ func (j SymbolicateJob) Supervised() bool { return j.Input != "" }
 
 // Help returns the text below the flags.
 func (SymbolicateJob) Help() string {
-	return "Text that is no frame passes through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate out.txt --artifact shop@1234 --jank-stack 100ms\n  symlake symbolicate --input 's3://crashes/raw/*.parquet' --output s3://crashes/symbolicated/"
+	return "Lines without a frame pass through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate --input 's3://raw/*.parquet' --output s3://out/"
 }
 
 // Run reads stacks in order and prints each as soon as it is answered.
@@ -268,18 +268,18 @@ func (b bareImages) warn(p *session.Session, s *report.Report, answers [][]symbo
 
 // restFlags are the flags of symbolicate --input: tables of frames or stacks.
 type restFlags struct {
-	Input         string   `help:"Tables of raw frames or stacks: a file, folder or s3://bucket/prefix of .parquet, .ndjson or .jsonl (.gz, .zst), * and ** in it; --output gets the same rows with columns added." placeholder:"URL"`
-	Column        []string `help:"What a column or field is called: artifact, address, frame, stack, app, build, platform or frame0; repeatable (default: the same names; frames.artifact and frames.address of lists)." placeholder:"ROLE=NAME" sep:"none"`
-	Prefix        string   `help:"Before the names of columns that --input adds." placeholder:"TEXT"`
-	Platform      string   `help:"Platform of rows of --input that say none: android, ios, javascript …" placeholder:"NAME"`
-	OutputProfile string   `help:"Parquet that --input writes: sealed or plain (default: as it was)." enum:"sealed,plain," default:""`
-	Shard         string   `help:"Take files of --input whose key hashes to I of N, from 0." placeholder:"I/N"`
-	Force         bool     `help:"Answer again files of --input that have an output."`
-	RunID         string   `name:"run" help:"Identity of this run, for the report of --input." placeholder:"ID"`
-	Report        string   `help:"Where the report of --input goes; - is standard output, as the very last line." placeholder:"FILE"`
-	RejectedCode  int      `help:"Exit code when a file of --input was rejected." default:"3" placeholder:"N"`
-	Endpoint      string   `help:"S3 endpoint of --input and --output." placeholder:"URL"`
-	Region        string   `help:"S3 region of --input and --output."`
-	Profile       string   `help:"AWS profile of --input and --output."`
-	PathStyle     bool     `help:"Path-style S3 addresses for --input and --output."`
+	Input         string   `help:"Tables of raw frames or stacks. --output gets the same rows with columns added." detail:"A file, folder or s3://bucket/prefix of .parquet, .ndjson or .jsonl (.gz, .zst), with * and ** in it." placeholder:"URL" group:"~Tables"`
+	Column        []string `help:"Name of a column or field with this role." detail:"Roles: artifact, address, frame, stack, app, build, platform, frame0. Default: the same names, and frames.artifact and frames.address of lists." placeholder:"ROLE=NAME" sep:"none" group:"~Tables"`
+	Prefix        string   `help:"Text before the names of columns that --input adds." placeholder:"TEXT" group:"~Tables"`
+	Platform      string   `help:"Platform of rows that name none: android, ios, javascript …" placeholder:"NAME" group:"~Tables"`
+	OutputProfile string   `help:"Parquet that --input writes: sealed or plain (default: as the input)." enum:"sealed,plain," default:"" placeholder:"PROFILE" group:"~Tables"`
+	Shard         string   `help:"Take part I of N of the files, from 0." placeholder:"I/N" group:"~Tables"`
+	Force         bool     `help:"Answer again files that have an output." group:"~Tables"`
+	RunID         string   `name:"run" help:"Name of this run, for the report." placeholder:"ID" group:"~Tables"`
+	Report        string   `help:"Where the report goes: a file, or - as the last line of standard output." placeholder:"FILE" group:"~Tables"`
+	RejectedCode  int      `help:"Exit code when a file was rejected." default:"3" placeholder:"N" group:"~Tables"`
+	Endpoint      string   `help:"S3 endpoint of --input and --output." placeholder:"URL" group:"~S3"`
+	Region        string   `help:"S3 region of --input and --output." placeholder:"REGION" group:"~S3"`
+	Profile       string   `help:"AWS profile of --input and --output." placeholder:"PROFILE" group:"~S3"`
+	PathStyle     bool     `help:"Use path-style S3 addresses for --input and --output." group:"~S3"`
 }

@@ -12,8 +12,14 @@ import (
 // version of the program; releases set it with -ldflags "-X".
 var version = "dev"
 
+// Version returns the version of the program.
+func Version() string { return version }
+
 // VersionJob is the command version.
 type VersionJob struct{}
+
+// WithoutConfig says that the command reads no configuration.
+func (VersionJob) WithoutConfig() {}
 
 // Help returns the text below the flags.
 func (VersionJob) Help() string { return "Example:\n  symlake version --json" }

@@ -9,7 +9,7 @@ import (
 
 // MissingFlags are the flags of jobs that a schedule starts before the first ingest.
 type MissingFlags struct {
-	IfMissing string `help:"When there is no store yet: fail, or skip (exit 0, without a word)." enum:"fail,skip" default:"fail"`
+	IfMissing string `help:"If there is no store yet: fail, or skip (exit code 0)." enum:"fail,skip" default:"fail" placeholder:"HOW"`
 }
 
 // Skips reports whether opening the store gave err because there is none yet, and that is fine.

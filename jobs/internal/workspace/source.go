@@ -21,21 +21,21 @@ import (
 
 // SourceFlags say where objects come from.
 type SourceFlags struct {
-	Sources        []string `arg:"" optional:"" name:"source" help:"File, folder or s3://bucket/prefix; the sources of the configuration without one."`
-	Endpoint       string   `help:"S3 endpoint of SOURCE arguments." placeholder:"URL"`
-	Region         string   `help:"S3 region of SOURCE arguments."`
-	Profile        string   `help:"AWS profile of SOURCE arguments."`
-	PathStyle      bool     `help:"Path-style S3 addresses for SOURCE arguments."`
-	Anonymous      bool     `help:"Unsigned S3 requests for SOURCE arguments."`
-	NamesPattern   string   `name:"names" help:"Where APP@BUILD of SOURCE arguments comes from." placeholder:"{app}/{build}/**"`
-	SourcesContent bool     `help:"Keep the texts of sources that source maps of SOURCE arguments carry, sealed as rows are, for lookup --context."`
-	Owner          string   `help:"Whose SOURCE arguments are: what another owner published stays, unless their --rank is higher." placeholder:"NAME"`
-	Rank           *int     `help:"How far SOURCE arguments are trusted beside sources of other owners; higher is more." placeholder:"N"`
-	Include        []string `help:"Glob of keys to take; repeatable." placeholder:"GLOB"`
-	Exclude        []string `help:"Glob of keys to leave; repeatable." placeholder:"GLOB"`
-	Dates          string   `help:"Keys of SOURCE arguments begin with a day: list the last days only, and everything once a day." placeholder:"%Y/%m/%d/"`
-	Hints          string   `help:"Hints of SOURCE arguments: the URL of an SQS queue, or a file with one event a line." placeholder:"URL|FILE"`
-	Inventory      string   `help:"Take what an S3 Inventory names instead of listing: the URL of its manifest.json." placeholder:"URL"`
+	Sources        []string `arg:"" optional:"" name:"source" help:"File, folder or s3://bucket/prefix. Without one: the sources of the configuration."`
+	NamesPattern   string   `name:"names" help:"Where the names APP@BUILD of objects stand in their paths." placeholder:"PATTERN" detail:"For example: android/{app}/{build}/**" group:"Sources"`
+	Include        []string `help:"Take only paths like this." placeholder:"GLOB" group:"Sources"`
+	Exclude        []string `help:"Leave out paths like this." placeholder:"GLOB" group:"Sources"`
+	SourcesContent bool     `help:"Keep the source texts that source maps carry, for lookup --context." detail:"They are sealed as rows are." group:"Sources"`
+	Endpoint       string   `help:"S3 endpoint of SOURCE arguments." placeholder:"URL" group:"~S3"`
+	Region         string   `help:"S3 region of SOURCE arguments." placeholder:"REGION" group:"~S3"`
+	Profile        string   `help:"AWS profile of SOURCE arguments." placeholder:"PROFILE" group:"~S3"`
+	PathStyle      bool     `help:"Use path-style S3 addresses for SOURCE arguments." group:"~S3"`
+	Anonymous      bool     `help:"Send unsigned S3 requests for SOURCE arguments." group:"~S3"`
+	Dates          string   `help:"Keys begin with a day: list the last days, and everything once a day." placeholder:"%Y/%m/%d/" group:"~Discovery"`
+	Hints          string   `help:"Where notifications of new objects are." detail:"An SQS queue by its URL, or a file with one event a line." placeholder:"URL|FILE" group:"~Discovery"`
+	Inventory      string   `help:"Take the objects that an S3 Inventory lists: the URL of its manifest.json." placeholder:"URL" group:"~Discovery"`
+	Owner          string   `help:"Owner of SOURCE arguments." detail:"Artifacts that another owner published stay, unless --rank is higher." placeholder:"NAME" group:"~Trust"`
+	Rank           *int     `help:"Rank of SOURCE arguments beside sources of other owners. The higher one wins." placeholder:"N" group:"~Trust"`
 }
 
 // Open opens the places that objects come from. A place out of reach stops no other: it is among
