@@ -36,7 +36,7 @@ func escaped(text string) string {
 func quoted(text string) string { return `"` + strings.ReplaceAll(escaped(text), `"`, `\(dq`) + `"` }
 
 func (r *roff) title(name string, day time.Time, m *Manual) {
-	fmt.Fprintf(r, ".TH %s 1 %s %s\n", quoted(strings.ToUpper(name)), quoted(day.UTC().Format(time.DateOnly)), quoted(strings.TrimSpace(m.Program+" "+m.Version)))
+	fmt.Fprintf(r, ".TH %s 1 %s %s\n", quoted(strings.ToUpper(name)), `"`+day.UTC().Format(time.DateOnly)+`"`, quoted(strings.TrimSpace(m.Program+" "+m.Version)))
 }
 
 func (r *roff) section(name string) { fmt.Fprintf(r, ".SH %s\n", quoted(name)) }

@@ -139,6 +139,9 @@ func (completionJob) WithoutConfig() {}
 
 // Run prints the script.
 func (j *completionJob) Run(p *session.Session) error {
+	if j.Shell == "" {
+		return exit.Usage("completion needs the name of a shell: bash, zsh, fish or powershell (see %s completion --help)", j.g.Name)
+	}
 	if !slices.Contains(help.Shells, j.Shell) {
 		return exit.Usage("shell %s (see %s completion --help)", guess.Among(j.Shell, help.Shells), j.g.Name)
 	}

@@ -129,8 +129,14 @@ func (g *Program) unexpected(c *help.Command, word string, args []string) string
 	if hint := guess.Hint(word, names); hint != "" {
 		return text + hint
 	}
-	if c == nil && g.manual().Topic(word) != nil {
-		return fmt.Sprintf("%s is a topic: did you mean %s help %[1]s?", word, g.Name)
+	if c == nil {
+		var topics []string
+		for _, t := range g.manual().Topics {
+			topics = append(topics, t.Name)
+		}
+		if topic := guess.Nearest(word, topics); topic != "" {
+			return fmt.Sprintf("%s: did you mean %s help %s?", text, g.Name, topic)
+		}
 	}
 	if i := slices.Index(args, word); i > 0 && strings.HasPrefix(args[i-1], "--") {
 		text += ", and " + args[i-1] + " takes no value"

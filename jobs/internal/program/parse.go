@@ -89,6 +89,7 @@ func trace(parsed *kong.Context) error {
 	case parsed.Error != nil:
 		return parsed.Error
 	}
+	settings.TakeVariables(parsed)
 	if err := parsed.Reset(); err != nil {
 		return err
 	}

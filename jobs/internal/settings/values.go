@@ -47,6 +47,7 @@ func Mappers() []kong.Option {
 		to.SetInt(int64(d))
 		return err
 	}))}
+	options = append(options, kong.KindMapper(reflect.Bool, yesNo{}))
 	for _, kind := range []reflect.Kind{reflect.Int, reflect.Int64} {
 		options = append(options, kong.KindMapper(kind, mapper(func(text string, to reflect.Value) error {
 			n, err := strconv.ParseInt(text, 10, to.Type().Bits())
@@ -67,6 +68,30 @@ func Mappers() []kong.Option {
 	})))
 }
 
+// yesNo reads a flag that stands for yes without a value.
+type yesNo struct{}
+
+// IsBool implements kong.BoolMapper.
+func (yesNo) IsBool() bool { return true }
+
+// Decode implements kong.Mapper.
+func (yesNo) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		target.SetBool(true)
+		return nil
+	}
+	text := ctx.Scan.Pop().String()
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "true", "yes", "on", "1":
+		target.SetBool(true)
+	case "false", "no", "off", "0":
+		target.SetBool(false)
+	default:
+		return fmt.Errorf("%q is neither yes nor no", text)
+	}
+	return nil
+}
+
 // mapper reads one value of the command line.
 func mapper(read func(text string, to reflect.Value) error) kong.Mapper {
 	return kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
@@ -78,23 +103,38 @@ func mapper(read func(text string, to reflect.Value) error) kong.Mapper {
 	})
 }
 
-// ApplyVariables sets the flags that the command line leaves out and a variable of the environment names. Space around
-// a variable's value is no part of it, and an empty variable is none.
+// TakeVariables keeps kong from reading variables: where one is wrong, kong names the flag alone.
+func TakeVariables(parsed *kong.Context) {
+	var each func(n *kong.Node)
+	each = func(n *kong.Node) {
+		for _, f := range n.Flags {
+			f.Tag.Envs = nil
+		}
+		for _, child := range n.Children {
+			each(child)
+		}
+	}
+	each(parsed.Model.Node)
+}
+
+// ApplyVariables sets the flags of the command that the command line leaves out and a variable names. Space around a
+// variable's value is no part of it, and an empty variable is none.
 func ApplyVariables(parsed *kong.Context) error {
 	for _, f := range parsed.Flags() {
 		if len(f.Envs) == 0 || OnCommandLine(parsed, f.Name) {
 			continue
 		}
-		value := strings.TrimSpace(os.Getenv(f.Envs[0]))
+		name := f.Envs[0]
+		value := strings.TrimSpace(os.Getenv(name))
 		if value == "" {
 			continue
 		}
 		err := f.Parse(kong.ScanFromTokens(kong.Token{Type: kong.FlagValueToken, Value: value}), f.Target)
 		if err != nil {
-			return exit.Usage("%s: %s", f.Envs[0], strings.TrimPrefix(err.Error(), f.ShortSummary()+": "))
+			return exit.Usage("%s: %s", name, strings.TrimPrefix(err.Error(), f.ShortSummary()+": "))
 		}
 		if err := checkEnum(f.Value); err != nil {
-			return exit.Usage("%s: %w", f.Envs[0], err)
+			return exit.Usage("%s: %w", name, err)
 		}
 	}
 	return nil
