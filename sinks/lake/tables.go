@@ -3,9 +3,9 @@ package lake
 import "github.com/symlake/symlake/sinks/internal/pqfile"
 
 var (
-	artifactColumn = pqfile.NewColumn("artifact", "VARCHAR", "id of the artifact, 32 hex digits; join on it", pqfile.Text)
-	loadColumn     = pqfile.NewColumn("load", "VARCHAR", "id of the load, 16 hex digits, by age; exact readers join live on (artifact, load)", pqfile.Text)
-	revisionColumn = pqfile.NewColumn("revision", "VARCHAR", "of the facts of a load, which change without a new load; exact readers join live on it too", pqfile.Text)
+	artifactColumn = pqfile.NewColumn("artifact", "VARCHAR", "id of the artifact, 32 hex digits. Join on it", pqfile.Text)
+	loadColumn     = pqfile.NewColumn("load", "VARCHAR", "id of the load, 16 hex digits, by age. Exact readers join live on (artifact, load)", pqfile.Text)
+	revisionColumn = pqfile.NewColumn("revision", "VARCHAR", "version of the facts of a load, which change without a new load. Exact readers join live on it too", pqfile.Text)
 )
 
 // Names of tables.
@@ -24,22 +24,22 @@ func Tables() []*pqfile.Table {
 }
 
 func tableRanges() *pqfile.Table {
-	return &pqfile.Table{Name: rangesTable, Doc: "one row a range of positions with one answer; a position in no range is a hole",
+	return &pqfile.Table{Name: rangesTable, Doc: "one row a range of positions with one answer. A position in no range is a hole",
 		Sorted: []string{"artifact", "range_end"}, Blooms: []string{"artifact", "function"},
 		Columns: []pqfile.Column{
 			artifactColumn,
 			loadColumn,
-			pqfile.NewColumn("range_start", "BIGINT", "first position, from the image base (artifacts.image_base); of a script line<<32 | column, both from 0; lines from 2^30 on are no places: tables that runtimes count functions and modules by", pqfile.Long),
+			pqfile.NewColumn("range_start", "BIGINT", "first position, from the image base (artifacts.image_base). In a script line<<32 | column, both from 0. Lines from 2^30 on number functions and modules of a runtime", pqfile.Long),
 			pqfile.NewColumn("range_end", "BIGINT", "position after the last", pqfile.Long),
 			pqfile.NewColumn("function", "VARCHAR", "innermost function, demangled", pqfile.Text),
 			pqfile.NewColumn("linkage", "VARCHAR", "its name as stored", pqfile.Text),
 			pqfile.NewColumn("file", "VARCHAR", "innermost source file", pqfile.Text),
-			pqfile.NewColumn("line", "INTEGER", "from 1; 0: unknown", pqfile.Integer),
-			pqfile.NewColumn("col", "INTEGER", "from 1; 0: unknown; of a script from 0, in UTF-16 units", pqfile.Integer),
-			pqfile.NewColumn("name", "VARCHAR", "of a script: the identifier that its map gives here; '': none", pqfile.Text),
-			pqfile.NewColumn("ignored", "INTEGER", "of a script: 1 if the source is none of the application's own", pqfile.Integer),
-			pqfile.NewColumn("depth", "INTEGER", "frames: 1 + callers that this place was inlined into", pqfile.Integer),
-			{Name: "inlines", Type: "STRUCT(function, linkage, file, line, col)[]", Doc: "these callers, from the inside out: each with the place of its call", List: true,
+			pqfile.NewColumn("line", "INTEGER", "from 1. 0: unknown", pqfile.Integer),
+			pqfile.NewColumn("col", "INTEGER", "from 1. 0: unknown. In a script from 0, in UTF-16 units", pqfile.Integer),
+			pqfile.NewColumn("name", "VARCHAR", "in a script: the identifier that its map gives here. '': none", pqfile.Text),
+			pqfile.NewColumn("ignored", "INTEGER", "in a script: 1 if the map's ignore list has the source", pqfile.Integer),
+			pqfile.NewColumn("depth", "INTEGER", "number of frames: 1, and 1 for each caller that this place was inlined into", pqfile.Integer),
+			{Name: "inlines", Type: "STRUCT(function, linkage, file, line, col)[]", Doc: "these callers, from the inside out, each with the place of its call", List: true,
 				Fields: []pqfile.Column{
 					pqfile.NewColumn("function", "VARCHAR", "", pqfile.Text),
 					pqfile.NewColumn("linkage", "VARCHAR", "", pqfile.Text),
@@ -51,23 +51,23 @@ func tableRanges() *pqfile.Table {
 }
 
 func tableClasses() *pqfile.Table {
-	return &pqfile.Table{Name: classesTable, Doc: "one row a member of an R8 or ProGuard mapping, those of a class together, those of one name in the mapping's order; a class without members has one row",
+	return &pqfile.Table{Name: classesTable, Doc: "one row a member of an R8 or ProGuard mapping. Members of a class are together, members of one name in the mapping's order. A class without members has one row",
 		Sorted: []string{"artifact"}, Blooms: []string{"artifact", "class", "original_class"},
 		Columns: []pqfile.Column{
 			artifactColumn,
 			loadColumn,
-			pqfile.NewColumn("class", "VARCHAR", "class as it stands in the program", pqfile.Text),
-			pqfile.NewColumn("original_class", "VARCHAR", "class in the source", pqfile.Text),
+			pqfile.NewColumn("class", "VARCHAR", "name in the program", pqfile.Text),
+			pqfile.NewColumn("original_class", "VARCHAR", "name in the source", pqfile.Text),
 			pqfile.NewColumn("file", "VARCHAR", "its source file", pqfile.Text),
 			pqfile.NewColumn("member_kind", "VARCHAR", "method, field, or '' for a class without members", pqfile.Text),
-			pqfile.NewColumn("member", "VARCHAR", "member as it stands in the program", pqfile.Text),
-			pqfile.NewColumn("original_member", "VARCHAR", "member in the source", pqfile.Text),
-			pqfile.NewColumn("declared_in", "VARCHAR", "original class that declares it (another one for what was inlined or moved)", pqfile.Text),
-			pqfile.NewColumn("type", "VARCHAR", "what a method returns, type of a field", pqfile.Text),
-			pqfile.NewColumn("params", "VARCHAR", "parameters of a method, parted by commas", pqfile.Text),
-			pqfile.NewColumn("first_line", "INTEGER", "lines in the program; 0: none", pqfile.Integer),
+			pqfile.NewColumn("member", "VARCHAR", "name in the program", pqfile.Text),
+			pqfile.NewColumn("original_member", "VARCHAR", "name in the source", pqfile.Text),
+			pqfile.NewColumn("declared_in", "VARCHAR", "original class that declares it. Another class if the member was inlined or moved", pqfile.Text),
+			pqfile.NewColumn("type", "VARCHAR", "type of a field, or that a method returns", pqfile.Text),
+			pqfile.NewColumn("params", "VARCHAR", "parameters of a method, with commas between them", pqfile.Text),
+			pqfile.NewColumn("first_line", "INTEGER", "lines in the program. 0: none", pqfile.Integer),
 			pqfile.NewColumn("last_line", "INTEGER", "", pqfile.Integer),
-			pqfile.NewColumn("original_first_line", "INTEGER", "lines in the source; 0: none", pqfile.Integer),
+			pqfile.NewColumn("original_first_line", "INTEGER", "lines in the source. 0: none", pqfile.Integer),
 			pqfile.NewColumn("original_last_line", "INTEGER", "", pqfile.Integer),
 			{Name: "rules", Type: "VARCHAR[]", Doc: "synthesized, outline, outlineCallsite, rewriteFrame, residualSignature", List: true, Kind: pqfile.Text},
 		}}
@@ -81,37 +81,37 @@ func tableArtifacts() *pqfile.Table {
 			loadColumn,
 			revisionColumn,
 			pqfile.NewColumn("canonical", "VARCHAR", "its full id: a build-id, UUID, map id, or sha256:…", pqfile.Text),
-			pqfile.NewColumn("arch", "VARCHAR", "arm64, x86_64, …; '' for scripts", pqfile.Text),
-			pqfile.NewColumn("image_base", "DECIMAL(20,0)", "address of position 0 in the file; add it for what llvm-symbolizer takes", pqfile.Decimal),
+			pqfile.NewColumn("arch", "VARCHAR", "arm64, x86_64, …. '' for scripts", pqfile.Text),
+			pqfile.NewColumn("image_base", "DECIMAL(20,0)", "address of position 0 in the file. Add it to a position for llvm-symbolizer", pqfile.Decimal),
 			pqfile.NewColumn("image_end", "DECIMAL(20,0)", "first position outside the image", pqfile.Decimal),
-			pqfile.NewColumn("format", "VARCHAR", "what read it", pqfile.Text),
-			pqfile.NewColumn("parser", "INTEGER", "version of that", pqfile.Integer),
+			pqfile.NewColumn("format", "VARCHAR", "its reader: elf, macho, r8, …", pqfile.Text),
+			pqfile.NewColumn("parser", "INTEGER", "version of the reader", pqfile.Integer),
 			pqfile.NewColumn("ranges", "BIGINT", "ranges of the load", pqfile.Long),
-			pqfile.NewColumn("left_out", "BIGINT", "of these, not in the lake: positions from 2^63 on", pqfile.Long),
+			pqfile.NewColumn("left_out", "BIGINT", "of these, not in the lake, because their positions are 2^63 or above", pqfile.Long),
 			pqfile.NewColumn("units", "BIGINT", "compilation units", pqfile.Long),
-			pqfile.NewColumn("units_broken", "BIGINT", "of these, not readable", pqfile.Long),
-			pqfile.NewColumn("lines_broken", "BIGINT", "line programs that were dropped", pqfile.Long),
+			pqfile.NewColumn("units_broken", "BIGINT", "of these, broken", pqfile.Long),
+			pqfile.NewColumn("lines_broken", "BIGINT", "broken line programs", pqfile.Long),
 			pqfile.NewColumn("text_bytes", "BIGINT", "bytes of executable segments", pqfile.Long),
 			pqfile.NewColumn("covered_bytes", "BIGINT", "bytes with an answer", pqfile.Long),
-			pqfile.NewColumn("with_line_bytes", "BIGINT", "bytes whose innermost frame has a line", pqfile.Long),
+			pqfile.NewColumn("with_line_bytes", "BIGINT", "bytes with a line in their innermost frame", pqfile.Long),
 			pqfile.NewColumn("with_inline_bytes", "BIGINT", "bytes with more than one frame", pqfile.Long),
-			pqfile.NewColumn("object_url", "VARCHAR", "object it was read from", pqfile.Text),
+			pqfile.NewColumn("object_url", "VARCHAR", "URL of the object", pqfile.Text),
 			pqfile.NewColumn("object_member", "VARCHAR", "path inside an archive", pqfile.Text),
 			pqfile.NewColumn("object_etag", "VARCHAR", "", pqfile.Text),
 			pqfile.NewColumn("object_bytes", "BIGINT", "size of the object", pqfile.Long),
-			pqfile.NewColumn("loaded_at", "TIMESTAMP WITH TIME ZONE", "when", pqfile.Moment),
-			{Name: "missing_parts", Type: "VARCHAR[]", Doc: "what the object refers to and was not there: dwo:ID, dwz:BUILD-ID", List: true, Kind: pqfile.Text},
+			pqfile.NewColumn("loaded_at", "TIMESTAMP WITH TIME ZONE", "time of the load", pqfile.Moment),
+			{Name: "missing_parts", Type: "VARCHAR[]", Doc: "parts that the object refers to and that were missing: dwo:ID, dwz:BUILD-ID", List: true, Kind: pqfile.Text},
 		}}
 }
 
 func tableNames() *pqfile.Table {
-	return &pqfile.Table{Name: namesTable, Doc: "one row a name of an artifact: what a frame carries",
+	return &pqfile.Table{Name: namesTable, Doc: "one row a name of an artifact, as frames carry it",
 		Sorted: []string{"artifact"}, Blooms: []string{"artifact", "name"},
 		Columns: []pqfile.Column{
 			artifactColumn,
 			loadColumn,
 			revisionColumn,
-			pqfile.NewColumn("name", "VARCHAR", "as given; match it in lower case on both sides", pqfile.Text),
+			pqfile.NewColumn("name", "VARCHAR", "as given. Compare it in lower case on both sides", pqfile.Text),
 			pqfile.NewColumn("name_kind", "VARCHAR", "build-id, debug-id, file, app, map-id, …", pqfile.Text),
 			pqfile.NewColumn("app", "VARCHAR", "APP of an APP@BUILD", pqfile.Text),
 			pqfile.NewColumn("build", "VARCHAR", "BUILD of it", pqfile.Text),
@@ -119,14 +119,14 @@ func tableNames() *pqfile.Table {
 }
 
 func tableLive() *pqfile.Table {
-	return &pqfile.Table{Name: liveTable, Doc: "one row an artifact: the load and revision that count; a new file with each manifest",
+	return &pqfile.Table{Name: liveTable, Doc: "one row an artifact: the load and revision that count. Each manifest has a new file",
 		Sorted: []string{"artifact"},
 		Columns: []pqfile.Column{
 			artifactColumn,
 			loadColumn,
 			revisionColumn,
-			pqfile.NewColumn("file", "VARCHAR", "key of the file that holds its rows of ranges or classes; '': it has none", pqfile.Text),
+			pqfile.NewColumn("file", "VARCHAR", "key of the file that holds its rows of ranges or classes. '': it has none", pqfile.Text),
 			pqfile.NewColumn("facts", "VARCHAR", "key of the file that holds its row of artifacts", pqfile.Text),
-			pqfile.NewColumn("names", "VARCHAR", "key of the file that holds its rows of names; '': it has none", pqfile.Text),
+			pqfile.NewColumn("names", "VARCHAR", "key of the file that holds its rows of names. '': it has none", pqfile.Text),
 		}}
 }

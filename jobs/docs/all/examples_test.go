@@ -51,6 +51,7 @@ func TestMain(m *testing.M) {
 //	python, java, go    a program, which another test runs
 //	text       no example: a form, a drawing, an excerpt
 //
+// A comment <!-- needs: pyarrow --> before a block of console says that it calls a Python that has it.
 // A comment <!-- not run: REASON --> before a block keeps it from being run; bash must be able to parse it still. A comment whose
 // first line is "<!-- set up" holds a script that makes what the next examples find on a reader's machine. It may
 // write variables to .env, which each command reads.
@@ -67,20 +68,25 @@ type block struct {
 	language, text string
 	line           int    // of its fence, from 1
 	notRun         string // why
+	needs          bool   // pyarrow
 	answer         string // the block of text behind it
 }
 
 var (
 	setUp   = regexp.MustCompile(`(?s)<!-- set up\n(.*?)-->`)
 	fence   = regexp.MustCompile("^```(.*)$")
+	needing = regexp.MustCompile(`^<!-- needs: pyarrow -->$`)
 	skipped = regexp.MustCompile(`^<!-- not run: (.+) -->$`)
 	exits   = regexp.MustCompile(`# exit code (\d+)$`)
+
+	// readCommand of DuckDB's shell runs a file.
+	readCommand = regexp.MustCompile(`(?m)^\.read (\S+)$`)
 )
 
 // blocksOf returns the examples of a document.
 func blocksOf(text string) (all []block) {
 	var open *block
-	reason, last := "", -1 // last is the line where the last block ended
+	reason, needs, last := "", false, -1 // last is the line where the last block ended
 	text = setUp.ReplaceAllString(text, "```set-up\n$1```")
 	for i, line := range strings.Split(text, "\n") {
 		m := fence.FindStringSubmatch(line)
@@ -93,9 +99,10 @@ func blocksOf(text string) (all []block) {
 		case open != nil:
 			open.text += line + "\n"
 		case m != nil:
-			open, reason = &block{language: m[1], line: i + 1, notRun: reason}, ""
+			open, reason = &block{language: m[1], line: i + 1, notRun: reason, needs: needs}, ""
+			needs = false
 		case strings.TrimSpace(line) != "":
-			reason = ""
+			reason, needs = "", needing.MatchString(line)
 			if s := skipped.FindStringSubmatch(line); s != nil {
 				reason = s[1]
 			}
@@ -194,6 +201,13 @@ func (b block) try(t *testing.T, document, dir string, env []string) {
 	at := fmt.Sprintf("%s:%d", document, b.line)
 	switch b.language {
 	case "console":
+		if b.needs {
+			b.needs = false
+			t.Run("pyarrow", func(t *testing.T) {
+				b.try(t, document, dir, append(env, "PATH="+filepath.Join(readers(t), "py", "bin")+string(os.PathListSeparator)+pathOf(env)))
+			})
+			return
+		}
 		commands := b.commands()
 		if len(commands) == 0 {
 			t.Errorf("%s: a block of console begins with a command, after \"$ \"", at)
@@ -220,16 +234,46 @@ func (b block) try(t *testing.T, document, dir string, env []string) {
 	}
 }
 
+// readers returns the folder of DuckDB and pyarrow.
+func readers(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("SYMLAKE_READERS")
+	if _, err := os.Stat(filepath.Join(dir, "py", "bin", "python3")); dir == "" || err != nil {
+		formattest.Missing(t, "DuckDB and pyarrow for Python", "make readers installs them; then set SYMLAKE_READERS to their folder, as make test does")
+	}
+	return dir
+}
+
+// pathOf returns the search path of an environment.
+func pathOf(env []string) (path string) {
+	for _, v := range env {
+		if p, ok := strings.CutPrefix(v, "PATH="); ok {
+			path = p
+		}
+	}
+	return path
+}
+
 // query asks DuckDB, which prints its answers as its shell does.
 func (b block) query(t *testing.T, at, dir string) {
-	readers := os.Getenv("SYMLAKE_READERS")
-	python := filepath.Join(readers, "py", "bin", "python3")
-	if _, err := os.Stat(python); readers == "" || err != nil {
-		formattest.Missing(t, "DuckDB for Python", "make readers installs it; then set SYMLAKE_READERS to its folder, as make test does")
-	}
-	const program = "import duckdb, sys\nfor s in duckdb.extract_statements(sys.stdin.read()):\n    r = duckdb.sql(s.query)\n    r is None or r.show(max_width=200)\n"
+	python := filepath.Join(readers(t), "py", "bin", "python3")
+	const program = `
+import duckdb, sys
+for s in duckdb.extract_statements(sys.stdin.read()):
+    if s.type == duckdb.StatementType.SELECT:
+        duckdb.sql(s.query).show(max_width=200)
+    else:
+        duckdb.execute(s.query)
+`
+	text := readCommand.ReplaceAllStringFunc(b.text, func(line string) string {
+		query, err := os.ReadFile(filepath.Join(dir, readCommand.FindStringSubmatch(line)[1]))
+		if err != nil {
+			t.Fatalf("%s: %v", at, err)
+		}
+		return string(query)
+	})
 	cmd := exec.CommandContext(t.Context(), python, "-c", program)
-	cmd.Dir, cmd.Stdin = dir, strings.NewReader(b.text)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(text)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v: %s", at, err, out)
