@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"strings"
 
@@ -22,40 +21,30 @@ import (
 // handed out. It asks the room in ctx for memory beyond that of the text, and returns its error too.
 func Split(ctx context.Context, r io.Reader, dialects []Dialect, o Options, emit func(*Report) error) error {
 	o.bound = &bound{take: room.Of(ctx)}
-	s := splitter{dialects: dialects, emit: emit}
-	s.Builder = Builder{options: o, strings: map[string]string{}, report: new(Report)}
-	s.begin()
 	in := buffered(r)
-	if from, err := readFile(in, s.dialects, s.options, emit); err != nil {
+	if from, err := readFile(in, dialects, o, emit); err != nil {
 		return err
 	} else if from != in {
 		in = buffered(from)
+	} else {
+		in = decoded(in)
 	}
-	for whole := true; ; { // whole: the next piece begins a line
+	s := newSplitter(dialects, o, emit)
+	lines := lineReader{in}
+	for begins := true; ; { // the next piece begins a line
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		piece, err := in.ReadSlice('\n')
-		part := errors.Is(err, bufio.ErrBufferFull)
-		if len(piece) > 0 {
-			if err := s.piece(piece, whole, !part); err != nil {
+		piece, ends, err := lines.next()
+		if err == nil {
+			if err := s.take(piece, begins, ends); err != nil {
 				return err
 			}
-			if s.err != nil {
-				return s.err
-			}
-			whole = !part
-		}
-		if err == nil || part {
+			begins = ends
 			continue
 		}
-		for s.document != nil {
-			if ended := s.endDocument(); ended != nil {
-				return ended
-			}
-		}
-		if flushed := s.flush(); flushed != nil {
-			return flushed
+		if closed := s.close(); closed != nil {
+			return closed
 		}
 		if err == io.EOF {
 			return nil
@@ -83,6 +72,7 @@ type splitter struct {
 	lines    []Lines // of the dialects that read lines, in their order
 	current  Line
 	said     Header // by the line at hand
+	input    []byte // of the report so far, if it differs from the report's text; nil: it does not
 	emit     func(*Report) error
 
 	documents []Document // of all dialects
@@ -93,8 +83,10 @@ type splitter struct {
 	held      []byte // of the document, so far
 }
 
-// begin makes the dialects ready.
-func (s *splitter) begin() {
+// newSplitter returns a splitter that hands out its reports to emit.
+func newSplitter(dialects []Dialect, o Options, emit func(*Report) error) *splitter {
+	s := &splitter{dialects: dialects, emit: emit}
+	s.Builder = Builder{options: o, strings: map[string]string{}, report: new(Report)}
 	s.current.before = s.before
 	s.lines = make([]Lines, 0, len(s.dialects))
 	s.documents = append(make([]Document, 0, len(s.dialects)), jsonDocument(s.dialects))
@@ -105,33 +97,63 @@ func (s *splitter) begin() {
 			s.lines = append(s.lines, d.Lines(&s.Builder))
 		}
 	}
+	return s
 }
 
-// piece takes a piece of the input: a line with its line end, or a part of a line that is too long.
-func (s *splitter) piece(b []byte, begins, ends bool) error {
-	plain := b
-	if begins {
-		plain = scan.Unmarked(b, scan.LineMarks)
+// close hands out all that is left at the end of the input.
+func (s *splitter) close() error {
+	for s.document != nil {
+		if err := s.endDocument(); err != nil {
+			return err
+		}
 	}
-	if taken, err := s.inDocument(b, plain, begins); taken || err != nil {
+	return s.flush()
+}
+
+// take takes a piece of the input: a line with its line end, or a part of a line that is too long. It decodes whole
+// lines.
+func (s *splitter) take(b []byte, begins, ends bool) error {
+	if !begins || !ends {
+		return s.piece(b, begins, ends)
+	}
+	b = fromLatin(b)
+	if s.document == nil {
+		if text := s.unescaped(b); text != nil && !jsonBegins(scan.Unmarked(b, scan.LineMarks)) {
+			return s.each(text)
+		}
+	}
+	return s.piece(b, begins, ends)
+}
+
+// piece takes a piece of a text: a line with its line end, or a part of a line that is too long.
+func (s *splitter) piece(b []byte, begins, ends bool) error {
+	plain, unmarked := b, b
+	if begins {
+		plain = scan.Plain(b)
+		unmarked = scan.Unmarked(plain, scan.LineMarks)
+	}
+	if taken, err := s.inDocument(b, unmarked, begins); taken || err != nil {
 		return err
 	}
-	if begins && ends {
-		return s.line(b, scan.Unmarked(b, scan.QuoteMarks))
+	if !begins || !ends {
+		return s.text(b, b, len(b))
 	}
-	return s.text(b, len(b))
+	if err := s.line(b, plain); err != nil {
+		return err
+	}
+	return s.err
 }
 
-// line takes one whole line with its line end; plain is b without marks of quoting.
+// line takes one whole line with its line end; plain is b as scan.Plain returns it.
 func (s *splitter) line(b, plain []byte) error {
 	l := &s.current
-	content := bytes.TrimRight(plain, "\r\n")
-	l.bytes, l.whole, l.prefix, l.address = len(b), len(content), -1, 0
+	content := scan.TrimEnd(scan.Unmarked(plain, scan.QuoteMarks))
+	l.bytes, l.whole, l.prefix, l.address = len(plain), len(content), -1, 0
 	l.Text = scan.WithoutColors(content)
-	l.Raw = b[:len(l.Text)]
+	l.Raw = plain[:len(l.Text)]
 	for i := range s.lines {
 		if s.lines[i].Find(l, &s.found) {
-			return s.frame(&s.lines[i], b)
+			return s.frame(&s.lines[i], b, plain)
 		}
 	}
 	if s.form != nil && s.running > 0 && s.ends(l) {
@@ -144,7 +166,7 @@ func (s *splitter) line(b, plain []byte) error {
 	} else if err := s.headerLine(l); err != nil {
 		return err
 	}
-	if err := s.text(b, l.whole); err != nil {
+	if err := s.text(b, plain, l.whole); err != nil {
 		return err
 	}
 	for i := range s.lines {
@@ -165,8 +187,9 @@ func (s *splitter) ends(l *Line) bool {
 	return false
 }
 
-// text keeps b, whose first whole bytes are no line end, and hands out the report first if it would grow too long.
-func (s *splitter) text(b []byte, whole int) error {
+// text keeps a line, or a piece of one, and plain, which is b as scan.Plain returns it; its first whole bytes are no
+// line end. It hands out the report first if it would grow too long.
+func (s *splitter) text(b, plain []byte, whole int) error {
 	most := textBytes
 	if s.frames > 0 {
 		most = MaxTextBytes
@@ -176,7 +199,13 @@ func (s *splitter) text(b []byte, whole int) error {
 			return err
 		}
 	}
-	s.keep(b, whole)
+	if s.input == nil && len(b) > 0 && &b[0] != &plain[0] {
+		s.input = append(make([]byte, 0, len(s.report.Text)+len(b)), s.report.Text...)
+	}
+	if s.input != nil {
+		s.input = append(s.input, b...)
+	}
+	s.keep(plain, whole)
 	return nil
 }
 
@@ -213,8 +242,8 @@ func (s *splitter) header(h *Header) error {
 	return nil
 }
 
-// frame takes a line in which lines has found a frame.
-func (s *splitter) frame(lines *Lines, b []byte) error {
+// frame takes a line in which lines has found a frame; plain is b as scan.Plain returns it.
+func (s *splitter) frame(lines *Lines, b, plain []byte) error {
 	f := &s.found
 	if s.gap && f.Form.Gap == GapEndsThread && s.form == f.Form && s.running > 0 {
 		s.thread, s.fresh = Thread{}, true
@@ -240,7 +269,7 @@ func (s *splitter) frame(lines *Lines, b []byte) error {
 	if !s.options.Takes(f.Room) {
 		return s.options.full()
 	}
-	if err := s.text(b, s.current.whole); err != nil {
+	if err := s.text(b, plain, s.current.whole); err != nil {
 		return err
 	}
 	form, _ := joins(s.form, f.Form)
@@ -287,6 +316,10 @@ func (s *splitter) flush() error {
 	}
 	out := s.report
 	out.managed = s.options.Managed
+	if s.input != nil && out.Form == nil && len(out.Words) == 0 {
+		out.Text = s.input
+	}
+	s.input = nil
 	s.report, s.frames, s.form = &Report{Text: make([]byte, 0, min(len(out.Text), mostAhead))}, 0, nil
 	clear(s.strings)
 	return s.emit(out)
@@ -337,8 +370,12 @@ func (s *splitter) endDocument() error {
 	if !s.options.Takes(documentRoom(text)) {
 		return s.options.full()
 	}
-	if made := d.Read(scan.Unmarked(text, scan.LineMarks), s.options); made != nil {
-		made.Text = text
+	plain := text
+	if !jsonBegins(scan.Unmarked(text, scan.LineMarks)) { // in JSON every space is a letter
+		plain = scan.Plain(text)
+	}
+	if made := d.Read(scan.Unmarked(plain, scan.LineMarks), s.options); made != nil {
+		made.Text = plain
 		if err := s.next(); err != nil {
 			return err
 		}
@@ -353,8 +390,13 @@ func (s *splitter) again(text []byte) error {
 	before := s.barred
 	s.barred = s.kind + 1
 	defer func() { s.barred = before }()
+	return s.each(text)
+}
+
+// each takes the lines of a text one by one.
+func (s *splitter) each(text []byte) error {
 	for len(text) > 0 {
-		n := bytes.IndexByte(text, '\n') + 1
+		n := scan.NextLine(text)
 		if n == 0 {
 			n = len(text)
 		}

@@ -27,7 +27,32 @@ func LineEnd(text []byte, end int) string {
 	return "\n"
 }
 
-// EachLine visits the lines of text of at most MaxLineBytes, as Spaced returns them. The line begins at
+// NextLine returns the length of b's first line with its line end: "\n", any "\r" before a "\n", or one "\r". It
+// returns 0 if no line ends in b, or if a "\r" is the last that b has: a "\n" may follow.
+func NextLine(b []byte) int {
+	n := bytes.IndexByte(b, '\n') + 1
+	line := b
+	if n > 0 {
+		line = b[:n-1]
+	}
+	at := bytes.IndexByte(line, '\r')
+	if at < 0 {
+		return n
+	}
+	behind := at + 1
+	for behind < len(b) && b[behind] == '\r' {
+		behind++
+	}
+	switch {
+	case behind == len(b):
+		return 0
+	case b[behind] == '\n':
+		return behind + 1
+	}
+	return at + 1
+}
+
+// EachLine visits the lines of text of at most MaxLineBytes, without their line ends. The line begins at
 // text[at]. It is valid during the call.
 func EachLine(text []byte, visit func(at int, line []byte)) {
 	for at := 0; at < len(text); {
@@ -36,23 +61,11 @@ func EachLine(text []byte, visit func(at int, line []byte)) {
 			n = len(text) - at
 		}
 		if n <= MaxLineBytes {
-			visit(at, Spaced(text[at:at+n]))
+			visit(at, TrimEnd(text[at:at+n]))
 		}
 		at += n
 	}
 }
-
-// Spaced returns a line without its line end, in which two spaces replace each non-breaking space of
-// a page: both are two bytes, so every index stays valid.
-func Spaced(b []byte) []byte {
-	b = TrimEnd(b)
-	if bytes.Contains(b, fixedSpace) {
-		b = bytes.ReplaceAll(b, fixedSpace, []byte("  "))
-	}
-	return b
-}
-
-var fixedSpace = []byte("\u00a0")
 
 // MaxLineBytes is the length of the longest line that dialects look at, in bytes. Longer lines pass as
 // text. Names of instantiated templates make lines of a few KiB.

@@ -16,7 +16,7 @@ func appleLinesBegin(b []byte) bool {
 	if !bytes.Contains(b, scan.HexMark) || len(b) > report.MaxLineBytes {
 		return false
 	}
-	b = scan.Spaced(b)
+	b = scan.TrimEnd(b)
 	if _, sure, ok := crash.ParseFrame(b); ok && sure {
 		return true
 	}
@@ -30,7 +30,7 @@ func followAppleLines() report.Follower {
 		if len(b) > report.MaxLineBytes {
 			return report.EndedBefore
 		}
-		b = scan.Spaced(b)
+		b = scan.TrimEnd(b)
 		trimmed := bytes.TrimLeft(b, " \t")
 		if len(trimmed) == 0 || bytes.HasPrefix(trimmed, binaryImages) {
 			return report.GoesOn

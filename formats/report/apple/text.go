@@ -14,7 +14,7 @@ import (
 var appleText = report.Document{Begins: appleTextBegins, Follow: followAppleText, Read: readAppleText}
 
 func appleTextBegins(b []byte) bool {
-	b = bytes.TrimLeft(scan.Spaced(b), " \t")
+	b = bytes.TrimLeft(scan.TrimEnd(b), " \t")
 	if len(b) < 9 {
 		return false
 	}
@@ -40,7 +40,7 @@ func appleTextBegins(b []byte) bool {
 func followAppleText() report.Follower {
 	frames, images, idle, first := false, false, 0, true
 	return func(b []byte) report.Extent {
-		b = bytes.TrimLeft(scan.Spaced(b), " \t")
+		b = bytes.TrimLeft(scan.TrimEnd(b), " \t")
 		head := first
 		first = false
 		switch {

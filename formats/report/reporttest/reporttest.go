@@ -30,7 +30,8 @@ type Fixture struct {
 //   - every frame of a fixture is found, and has a form of the dialect;
 //   - the texts that Split hands out are the input, byte for byte, also when the input ends anywhere, and
 //     Print without answers writes them;
-//   - line ends of two bytes, and a reader that returns single bytes, change no frame;
+//   - line ends of two bytes or of one "\r", and a reader that returns single bytes, change no frame;
+//   - marks of a byte order, UTF-16, spaces of pages, and escapes in place of line ends change no frame;
 //   - spans lie in the text and do not overlap, and no thread is empty;
 //   - Print writes the answer of every frame, and JSON stays JSON;
 //   - inputs that are read at the same time do not disturb each other: a dialect has no state;
@@ -61,6 +62,7 @@ func Run(t *testing.T, d report.Dialect, fixtures ...Fixture) {
 			t.Run("pieces", func(t *testing.T) {
 				s.same(t, want, s.frames(t, s.read(t, iotest.OneByteReader(strings.NewReader(f.Text)), f.Text)))
 			})
+			t.Run("encodings", func(t *testing.T) { s.encodings(t, want) })
 			t.Run("quoted", func(t *testing.T) { s.split(t, "> "+strings.ReplaceAll(f.Text, "\n", "\n> ")) })
 			t.Run("answers", s.answers)
 			t.Run("at once", func(t *testing.T) { s.atOnce(t, want) })
@@ -83,6 +85,16 @@ func (s suite) split(t *testing.T, text string) []*report.Report {
 
 func (s suite) read(t *testing.T, r io.Reader, text string) (all []*report.Report) {
 	t.Helper()
+	all, out := s.decode(t, r)
+	if out != text {
+		t.Fatalf("%q\nwas split and printed as\n%q", text, out)
+	}
+	return all
+}
+
+// decode splits what r reads, and returns the texts as well.
+func (s suite) decode(t *testing.T, r io.Reader) (all []*report.Report, text string) {
+	t.Helper()
 	var texts, printed bytes.Buffer
 	err := report.Split(t.Context(), r, []report.Dialect{s.dialect}, s.fixture.Options, func(r *report.Report) error {
 		all = append(all, r)
@@ -92,13 +104,13 @@ func (s suite) read(t *testing.T, r io.Reader, text string) (all []*report.Repor
 	if err != nil {
 		t.Fatal(err)
 	}
-	if texts.String() != text || printed.String() != text {
-		t.Fatalf("%q\nwas split into\n%q\nand printed as\n%q", text, texts.String(), printed.String())
+	if texts.String() != printed.String() {
+		t.Fatalf("%q\nwas printed as\n%q", texts.String(), printed.String())
 	}
 	for _, r := range all {
 		s.spans(t, r)
 	}
-	return all
+	return all, texts.String()
 }
 
 // spans fails if a report's threads and spans are not as the package says.
