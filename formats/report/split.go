@@ -30,17 +30,16 @@ func Split(ctx context.Context, r io.Reader, dialects []Dialect, o Options, emit
 		in = decoded(in)
 	}
 	s := newSplitter(dialects, o, emit)
-	lines := lineReader{in}
-	for begins := true; ; { // the next piece begins a line
+	lines, p := lineReader{in: in}, piece{ends: true}
+	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		piece, ends, err := lines.next()
+		err := lines.next(&p)
 		if err == nil {
-			if err := s.take(piece, begins, ends); err != nil {
+			if err := s.take(&p); err != nil {
 				return err
 			}
-			begins = ends
 			continue
 		}
 		if closed := s.close(); closed != nil {
@@ -110,11 +109,11 @@ func (s *splitter) close() error {
 	return s.flush()
 }
 
-// take takes a piece of the input: a line with its line end, or a part of a line that is too long. It decodes whole
-// lines.
-func (s *splitter) take(b []byte, begins, ends bool) error {
-	if !begins || !ends {
-		return s.piece(b, begins, ends)
+// take takes a piece of the input. It decodes whole lines.
+func (s *splitter) take(p *piece) error {
+	b := p.bytes
+	if !p.odd || !p.begins || !p.ends {
+		return s.piece(b, b, p.begins, p.ends)
 	}
 	b = fromLatin(b)
 	if s.document == nil {
@@ -122,14 +121,14 @@ func (s *splitter) take(b []byte, begins, ends bool) error {
 			return s.each(text)
 		}
 	}
-	return s.piece(b, begins, ends)
+	return s.piece(b, scan.Plain(b), true, true)
 }
 
-// piece takes a piece of a text: a line with its line end, or a part of a line that is too long.
-func (s *splitter) piece(b []byte, begins, ends bool) error {
-	plain, unmarked := b, b
+// piece takes a piece of a text: a line with its line end, or a part of a line that is too long. plain is b as
+// scan.Plain returns it for whole lines.
+func (s *splitter) piece(b, plain []byte, begins, ends bool) error {
+	unmarked := plain
 	if begins {
-		plain = scan.Plain(b)
 		unmarked = scan.Unmarked(plain, scan.LineMarks)
 	}
 	if taken, err := s.inDocument(b, unmarked, begins); taken || err != nil {
@@ -400,7 +399,8 @@ func (s *splitter) each(text []byte) error {
 		if n == 0 {
 			n = len(text)
 		}
-		if err := s.piece(text[:n], true, n <= MaxLineBytes); err != nil {
+		line := text[:n]
+		if err := s.piece(line, scan.Plain(line), true, n <= MaxLineBytes); err != nil {
 			return err
 		}
 		text = text[n:]
