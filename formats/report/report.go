@@ -5,8 +5,12 @@
 //
 // Invariants:
 //   - [Split] hands out every byte it reads, once and in order; [Print] without
-//     answers writes them back unchanged, line ends included. Reports that are no text
-//     (tombstone.pb, minidumps) are the exception: Split hands out a rendering;
+//     answers writes them back unchanged, line ends included. Two kinds of input come out otherwise: reports that are
+//     no text (tombstone.pb, minidumps), of which Split hands out a rendering, and text that other programs have
+//     passed on, which Split decodes;
+//   - Split reads UTF-16, with or without a mark, and lines of Latin-1, and hands out UTF-8. In reports with frames,
+//     one space stands for each space of a page, and "\n" for a "\r" alone. A line with "\n" and "\t" as two letters
+//     each becomes several lines if that gives frames;
 //   - memory is one stack: at most MaxFrames frames and about MaxTextBytes of
 //     text, or one document of MaxDocumentBytes, however long the input is;
 //   - what a frame reported stays in Frame.Raw; only Frame.At is stepped and
@@ -116,6 +120,14 @@ func (s *Report) AddThread(t Thread) {
 	if len(t.Frames) > 0 {
 		s.Threads = append(s.Threads, t)
 	}
+}
+
+// Frames returns how many frames the report has, in all threads.
+func (s *Report) Frames() (n int) {
+	for i := range s.Threads {
+		n += len(s.Threads[i].Frames)
+	}
+	return n
 }
 
 // FrameText is a frame's text, a part of s.Text.

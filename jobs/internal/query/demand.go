@@ -33,7 +33,7 @@ func (d *demand) stack(p *session.Session, client *answer.Client, s *report.Repo
 			case symbol.NoArtifact, symbol.Pending, symbol.Rejected:
 				d.counts.Missing(name, f.File, s.Format(), now)
 			case symbol.Found, symbol.Hole, symbol.Outside:
-				if _, known := d.seen[name]; known || len(d.seen) >= maxBare*maxBare {
+				if _, known := d.seen[name]; known || len(d.seen) >= maxNames {
 					continue
 				}
 				d.seen[name] = symbol.ID{}
@@ -61,5 +61,5 @@ func (d *demand) note(p *session.Session) {
 	}
 }
 
-// maxBare bounds the images that are warned of in one run.
-const maxBare = 64
+// maxNames bounds the images that one run remembers by name.
+const maxNames = 4096

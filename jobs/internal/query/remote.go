@@ -39,9 +39,9 @@ func symbolAnswer(a *wire.Answer, demangle bool) (out symbol.Answer, excerpts []
 // remoteText is how much text is sent at once: whole dumps, as they come.
 const remoteText = 1 << 20
 
-// sendStacks has a server symbolicate all of r. Dumps are parted here, and
+// sendStacks has a server symbolicate all of r, and returns how many frames it has. Dumps are parted here, and
 // not in their middle, so a log may be of any length.
-func sendStacks(p *session.Session, client *remote.Client, q url.Values, o report.Options, r io.Reader, w *bufio.Writer) error {
+func sendStacks(p *session.Session, client *remote.Client, q url.Values, o report.Options, r io.Reader, w *bufio.Writer) (frames int, err error) {
 	var text bytes.Buffer
 	flush := func() error {
 		if text.Len() == 0 {
@@ -57,7 +57,8 @@ func sendStacks(p *session.Session, client *remote.Client, q url.Values, o repor
 		}
 		return w.Flush()
 	}
-	err := report.Split(p.Ctx, r, all.Dialects, o, func(s *report.Report) error {
+	err = report.Split(p.Ctx, r, all.Dialects, o, func(s *report.Report) error {
+		frames += s.Frames()
 		text.Write(s.Text)
 		if text.Len() < remoteText {
 			return nil
@@ -65,7 +66,7 @@ func sendStacks(p *session.Session, client *remote.Client, q url.Values, o repor
 		return flush()
 	})
 	if err != nil {
-		return err
+		return frames, err
 	}
-	return flush()
+	return frames, flush()
 }

@@ -10,9 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/unread"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
@@ -109,8 +109,13 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 	}
 	w := bufio.NewWriter(to)
 	one := func(name string, r io.Reader) error {
-		if err := reply(r, w); err != nil {
+		sample := unread.NewSample(r)
+		frames, err := reply(sample, w)
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+		if frames == 0 {
+			warnUnread(p, name, sample)
 		}
 		return nil
 	}
@@ -142,8 +147,8 @@ func (j SymbolicateJob) conversion(p *session.Session) *conversion {
 	return &conversion{traceFlags: j.traceFlags, files: j.Files, output: j.Output, json: j.json(p), artifacts: j.Artifact, app: j.App, exploded: len(j.Symbols) > 0, client: client}
 }
 
-// answerer gives what answers the stacks of a text: a server's client, or one of the store.
-func (j SymbolicateJob) answerer(p *session.Session) (reply func(io.Reader, *bufio.Writer) error, close func() error, err error) {
+// answerer returns a function that answers the stacks of a text and counts their frames: by a server, or by the store.
+func (j SymbolicateJob) answerer(p *session.Session) (reply func(io.Reader, *bufio.Writer) (frames int, err error), close func() error, err error) {
 	frame0, err := report.ParseFrame0(j.Frame0)
 	if err != nil {
 		return nil, nil, exit.Usage("--frame0: %w", err)
@@ -160,7 +165,7 @@ func (j SymbolicateJob) answerer(p *session.Session) (reply func(io.Reader, *buf
 		if j.Context > 0 {
 			return nil, nil, exit.Usage("--context wants a store, or --symbols")
 		}
-		return func(r io.Reader, w *bufio.Writer) error { return sendStacks(p, server, j.question(p), o, r, w) }, func() error { return nil }, nil
+		return func(r io.Reader, w *bufio.Writer) (int, error) { return sendStacks(p, server, j.question(p), o, r, w) }, func() error { return nil }, nil
 	}
 	client, close, err := j.Client(p, lookup.Options{})
 	if err != nil {
@@ -176,14 +181,15 @@ func (j SymbolicateJob) answerer(p *session.Session) (reply func(io.Reader, *buf
 		closeStore := close
 		close = func() error { asked.note(p); return closeStore() }
 	}
-	bare := bareImages{}
-	return func(r io.Reader, w *bufio.Writer) error {
+	bare, closeClient := newBareImages(p), close
+	return func(r io.Reader, w *bufio.Writer) (int, error) {
 		f := stackFlow{client: client, reading: o, options: answer.Options{Artifacts: j.Artifact, App: j.App}}
 		f.print = func(s *report.Report, answers [][]symbol.Answer) error {
 			return j.print(p, client, w, s, f.options, answers, bare)
 		}
-		return f.run(p.Ctx, r, w)
-	}, close, nil
+		err := f.run(p.Ctx, r, w)
+		return f.frames, err
+	}, func() error { bare.end(); return closeClient() }, nil
 }
 
 // question is the query string by which a server answers as the flags say.
@@ -219,7 +225,7 @@ func (j SymbolicateJob) Client(p *session.Session, o lookup.Options) (*answer.Cl
 }
 
 // print prints one stack.
-func (j SymbolicateJob) print(p *session.Session, client *answer.Client, w *bufio.Writer, s *report.Report, o answer.Options, answers [][]symbol.Answer, bare bareImages) error {
+func (j SymbolicateJob) print(p *session.Session, client *answer.Client, w *bufio.Writer, s *report.Report, o answer.Options, answers [][]symbol.Answer, bare *bareImages) error {
 	if j.asked != nil {
 		j.asked.stack(p, client, s, answers)
 	}
@@ -238,32 +244,11 @@ func (j SymbolicateJob) print(p *session.Session, client *answer.Client, w *bufi
 	if err := report.Print(w, s, answers); err != nil {
 		return err
 	}
-	bare.warn(p, s, answers)
+	bare.warn(s, answers)
 	if j.Explain {
 		return wire.Explain(p.Ctx, w, client, s, o)
 	}
 	return nil
-}
-
-// bareImages are the images without answers that a warning has named.
-type bareImages map[string]bool
-
-// warn says once for each image why its frames stay as they are.
-func (b bareImages) warn(p *session.Session, s *report.Report, answers [][]symbol.Answer) {
-	for t := range s.Threads {
-		for i := range s.Threads[t].Frames {
-			f, a := &s.Threads[t].Frames[i], answers[t][i]
-			if a.Status == symbol.Found || a.Status == symbol.Hole || a.Status == symbol.Outside || len(f.Image) == 0 {
-				continue
-			}
-			key := strings.Join(f.Image, " ")
-			if b[key] || len(b) >= maxBare {
-				continue
-			}
-			b[key] = true
-			p.Log.Warn("not symbolicated", "image", f.File, "status", a.Status, "reason", a.Reason())
-		}
-	}
 }
 
 // restFlags are the flags of symbolicate --input: tables of frames or stacks.
