@@ -56,8 +56,8 @@ func TestEncodings(t *testing.T) {
 	}
 
 	for input, words := range map[string][]string{
-		"":                             {"no frame was recognized", "stack.txt", "empty"},
-		"at a.b.c[SourceFile:12]\n":    {"no frame was recognized", "nearest", "java"},
+		"":                              {"no frame was recognized", "stack.txt", "empty"},
+		"at a.b.c[SourceFile:12]\n":     {"no frame was recognized", "nearest", "java"},
 		`{"user":1,"frames":[]}` + "\n": {"no frame was recognized", "JSON with user, frames"},
 	} {
 		out, errOut := answer(input)
