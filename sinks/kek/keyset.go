@@ -1,24 +1,20 @@
 package kek
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/tink-crypto/tink-go/v2/aead"
-	"github.com/tink-crypto/tink-go/v2/insecurecleartextkeyset"
-	"github.com/tink-crypto/tink-go/v2/keyset"
-	"github.com/tink-crypto/tink-go/v2/tink"
-
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/internal/keyset"
 	"github.com/symlake/symlake/sinks/internal/newfile"
 )
 
-// maxKeysetBytes bounds what OpenKeyset reads: a key takes about 270 bytes.
+// maxKeysetBytes bounds the file that OpenKeyset reads: a key takes about 270 bytes.
 const maxKeysetBytes = 1 << 20
 
 // CreateKeyset makes a tink keyset of one AES-256-GCM key, as JSON, readable
@@ -32,23 +28,17 @@ func CreateKeyset(ctx context.Context, path string, by sinks.KEK) error {
 }
 
 func createKeyset(ctx context.Context, path string, by sinks.KEK) error {
-	h, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
-	if err != nil {
-		return err
-	}
-	var text bytes.Buffer
-	if w := keyset.NewJSONWriter(&text); by == nil {
-		err = insecurecleartextkeyset.Write(h, w)
+	var text []byte
+	var err error
+	if made := keyset.New(); by == nil {
+		text, err = made.JSON()
 	} else {
-		s := &sealing{k: by}
-		if err = h.WriteWithContext(ctx, w, s, nil); s.err != nil {
-			err = s.err
-		}
+		text, err = made.SealedJSON(func(plain []byte) ([]byte, error) { return by.Encrypt(ctx, plain, nil) })
 	}
 	if err != nil {
 		return err
 	}
-	if err := writeNew(path, append(text.Bytes(), '\n')); err != nil {
+	if err := writeNew(path, append(text, '\n')); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
@@ -103,28 +93,29 @@ func openKeyset(ctx context.Context, path string, by sinks.KEK) (sinks.KEK, erro
 	case info.Size() > maxKeysetBytes:
 		return nil, fmt.Errorf("its %d bytes are too many for a keyset", info.Size())
 	}
-	var h *keyset.Handle
-	if r := keyset.NewJSONReader(f); by == nil {
-		h, err = insecurecleartextkeyset.Read(r)
+	text, err := io.ReadAll(io.LimitReader(f, maxKeysetBytes))
+	if err != nil {
+		return nil, err
+	}
+	var k *keyset.Keyset
+	if by == nil {
+		k, err = keyset.Parse(text)
 	} else {
-		s := &sealing{k: by}
-		if h, err = keyset.ReadWithContext(ctx, r, s, nil); s.err != nil {
-			err = s.err
-		}
+		k, err = keyset.ParseSealed(text, func(sealed []byte) ([]byte, error) { return by.Decrypt(ctx, sealed, nil) })
 	}
 	if err != nil {
 		return nil, err
 	}
-	a, err := aead.New(h)
+	a, err := k.AEAD()
 	if err != nil {
 		return nil, err
 	}
-	return keysetKey{a, path, fmt.Sprintf("keyset:%08x", h.KeysetInfo().PrimaryKeyId)}, nil
+	return keysetKey{a, path, fmt.Sprintf("keyset:%08x", k.PrimaryKeyID)}, nil
 }
 
 // keysetKey is a keyset that was read.
 type keysetKey struct {
-	tink.AEAD
+	*keyset.AEAD
 	path, id string
 }
 
@@ -141,20 +132,4 @@ func (k keysetKey) Decrypt(_ context.Context, sealed, aad []byte) ([]byte, error
 		return nil, Refused{fmt.Errorf("keyset %s (%s) is not the one that it was sealed with", k.path, k.id)}
 	}
 	return plain, nil
-}
-
-// sealing is a key as tink wants it, to seal a keyset with. It keeps its error, because tink passes the text only.
-type sealing struct {
-	k   sinks.KEK
-	err error
-}
-
-func (s *sealing) EncryptWithContext(ctx context.Context, plain, aad []byte) (sealed []byte, err error) {
-	sealed, s.err = s.k.Encrypt(ctx, plain, aad)
-	return sealed, s.err
-}
-
-func (s *sealing) DecryptWithContext(ctx context.Context, sealed, aad []byte) (plain []byte, err error) {
-	plain, s.err = s.k.Decrypt(ctx, sealed, aad)
-	return plain, s.err
 }
