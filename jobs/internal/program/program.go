@@ -25,6 +25,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/kek/kms"
 	"github.com/symlake/symlake/sinks/stores"
 )
 
@@ -54,6 +55,8 @@ type Program struct {
 	Formats []*formats.Format
 	// Stores opens the store at a URL, as stores.Open does, with what the program brings for it; nil: stores.Open.
 	Stores func(ctx context.Context, url string, o stores.Options) (*sinks.Store, error)
+	// Credentials finds credentials for a key of AWS KMS; nil: as package chain of sinks/kek/kms does.
+	Credentials kms.Credentials
 	// Run runs a job that has no method Run for the session; nil: all have one.
 	Run func(job any, s *session.Session) error
 
@@ -125,7 +128,7 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 	if !worker { // its supervisor has warned
 		settings.WarnVariables(parsed, errOut)
 	}
-	p := &session.Session{Began: time.Now(), Worker: worker, Collector: tuned, Args: l.args, Formats: g.Formats, Stores: g.Stores, Ctx: ctx, In: in, Out: out, ErrOut: errOut, Flags: given}
+	p := &session.Session{Began: time.Now(), Worker: worker, Collector: tuned, Args: l.args, Formats: g.Formats, Stores: g.Stores, Credentials: g.Credentials, Ctx: ctx, In: in, Out: out, ErrOut: errOut, Flags: given}
 	if in != nil && term.Waits(in) {
 		p.In = term.NewInput(ctx, in)
 	}

@@ -24,7 +24,7 @@ type KeyPlace struct {
 // working folder, unless named.
 func (p *Session) KeyPlace() KeyPlace {
 	c := p.Config.Keys
-	k := KeyPlace{KMS: kms.Options{Key: p.Flags.KMS, Region: c.Region, Endpoint: c.Endpoint, Profile: c.Profile}}
+	k := KeyPlace{KMS: kms.Options{Key: p.Flags.KMS, Region: c.Region, Endpoint: c.Endpoint, Profile: c.Profile, Credentials: p.Credentials}}
 	if p.Flags.KMSEndpoint != "" {
 		k.KMS.Endpoint = p.Flags.KMSEndpoint
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/kek/kms"
 	"github.com/symlake/symlake/sinks/stores"
 )
 
@@ -35,6 +36,8 @@ type Session struct {
 
 	// Stores opens the store at a URL, as stores.Open does.
 	Stores func(ctx context.Context, url string, o stores.Options) (*sinks.Store, error)
+	// Credentials finds credentials for a key of AWS KMS; nil: as kms.Open does by itself.
+	Credentials kms.Credentials
 
 	Formats   []*formats.Format // that the program reads; none in a program that only looks up
 	Collector *collector.Collector

@@ -1,26 +1,26 @@
 // Package kms uses keys of AWS KMS as key-encryption keys. It is apart from sinks/kek so that a client with a keyset brings
 // no AWS.
+//
+// It makes KMS's two calls itself: the SDK's client of KMS builds tables of all calls at each start, which takes longer
+// than a look-up.
 package kms
 
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/config"
-	awskms "github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/smithy-go"
-	tinkkms "github.com/tink-crypto/tink-go-awskms/v3/integration/awskms"
-	"github.com/tink-crypto/tink-go/v2/tink"
 
 	"github.com/symlake/symlake/sinks/kek"
+	"github.com/symlake/symlake/sinks/kek/kms/chain"
+	"github.com/symlake/symlake/sinks/kek/kms/profile"
 )
 
 const (
@@ -38,53 +38,57 @@ type Options struct {
 	Region   string
 	Endpoint string
 	Profile  string
+	// Credentials finds credentials; nil: as package chain does.
+	Credentials Credentials
 
 	pause time.Duration // longestPause, but for tests
 }
 
+// Credentials finds credentials of AWS. An empty profile is that of AWS's variables and files.
+type Credentials func(ctx context.Context, profile, region string) (aws.CredentialsProvider, error)
+
 // Key is a key of AWS KMS, a sinks.KEK. Safe for concurrent use.
 type Key struct {
 	key         string
-	a           tink.AEADWithContext
+	region, url string
 	credentials aws.CredentialsProvider
+	http        *http.Client
+	pause       time.Duration
 }
 
 // Open gets ready to use a key. It asks no server: the first Encrypt or Decrypt looks for credentials
 // and uses the key.
 func Open(ctx context.Context, o Options) (*Key, error) {
-	region, pause := o.Region, cmp.Or(o.pause, longestPause)
+	k, err := open(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("key %s: %w", o.Key, err)
+	}
+	return k, nil
+}
+
+func open(ctx context.Context, o Options) (*Key, error) {
+	settings, err := profile.Load(o.Profile)
+	if err != nil {
+		return nil, err
+	}
+	region := o.Region
 	if part := strings.Split(o.Key, ":"); region == "" && len(part) >= 6 && part[0] == "arn" && part[2] == "kms" {
 		region = part[3]
 	}
-	load := []func(*config.LoadOptions) error{
-		config.WithRetryer(func() aws.Retryer {
-			return retry.NewStandard(func(r *retry.StandardOptions) { r.MaxAttempts, r.MaxBackoff = attempts, pause })
-		}),
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithDialerOptions(func(d *net.Dialer) { d.Timeout = connectTime })),
+	if region = cmp.Or(region, settings.Region()); region == "" {
+		return nil, errors.New("its region is not known: give its ARN, or set the region")
 	}
-	if region != "" {
-		load = append(load, config.WithRegion(region))
-	}
-	if o.Profile != "" {
-		load = append(load, config.WithSharedConfigProfile(o.Profile))
-	}
-	c, err := config.LoadDefaultConfig(ctx, load...)
+	client, err := newHTTP(settings.Bundle())
 	if err != nil {
-		return nil, fmt.Errorf("key %s: %w", o.Key, err)
+		return nil, err
 	}
-	if c.Region == "" {
-		return nil, fmt.Errorf("key %s: its region is not known: give its ARN, or set the region", o.Key)
+	k := &Key{key: o.Key, region: region, url: cmp.Or(strings.TrimSuffix(o.Endpoint, "/"), settings.Endpoint("kms", region)), http: client, pause: cmp.Or(o.pause, longestPause)}
+	if o.Credentials != nil {
+		k.credentials, err = o.Credentials(ctx, o.Profile, region)
+	} else {
+		k.credentials, err = chain.Find(settings, region, client)
 	}
-	client := awskms.NewFromConfig(c, func(k *awskms.Options) {
-		if o.Endpoint != "" {
-			k.BaseEndpoint = aws.String(o.Endpoint)
-		}
-	})
-	a, err := tinkkms.NewAEADWithContext(ctx, o.Key, tinkkms.WithKMS(client))
-	if err != nil {
-		return nil, fmt.Errorf("key %s: %w", o.Key, err)
-	}
-	return &Key{o.Key, a, c.Credentials}, nil
+	return k, err
 }
 
 // ID is the key as it was named.
@@ -92,24 +96,31 @@ func (k *Key) ID() string { return k.key }
 
 // Encrypt is one call of KMS. The additional data stands in its encryption context, in hex.
 func (k *Key) Encrypt(ctx context.Context, plain, aad []byte) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	sealed, err := k.a.EncryptWithContext(ctx, plain, aad)
-	if err != nil {
-		return nil, k.said(ctx, err)
-	}
-	return sealed, nil
+	a, err := k.ask(ctx, "Encrypt", question{KeyID: k.key, Plaintext: plain, EncryptionContext: bound(aad)})
+	return a.CiphertextBlob, err
 }
 
 // Decrypt is one call of KMS.
 func (k *Key) Decrypt(ctx context.Context, sealed, aad []byte) ([]byte, error) {
+	a, err := k.ask(ctx, "Decrypt", question{KeyID: k.key, CiphertextBlob: sealed, EncryptionContext: bound(aad)})
+	return a.Plaintext, err
+}
+
+// bound is additional data as Tink binds it, too.
+func bound(aad []byte) map[string]string {
+	if len(aad) == 0 {
+		return nil
+	}
+	return map[string]string{"associatedData": hex.EncodeToString(aad)}
+}
+
+func (k *Key) ask(ctx context.Context, operation string, q question) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	plain, err := k.a.DecryptWithContext(ctx, sealed, aad)
-	if err != nil {
-		return nil, k.said(ctx, err)
+	if a, err = k.call(ctx, operation, q); err != nil {
+		return answer{}, k.said(ctx, err)
 	}
-	return plain, nil
+	return a, nil
 }
 
 // refusals are KMS's words for a wrong key, or for a caller that may not use it. All other errors (a
@@ -128,10 +139,10 @@ var refusals = map[string]string{
 
 // said puts what came of a call into one line.
 func (k *Key) said(ctx context.Context, err error) error {
-	var api smithy.APIError
-	if errors.As(err, &api) {
-		text := fmt.Sprintf("key %s: %s: %s", k.key, api.ErrorCode(), strings.TrimSpace(api.ErrorMessage()))
-		if why, ok := refusals[api.ErrorCode()]; ok {
+	var refused *exception
+	if errors.As(err, &refused) {
+		text := fmt.Sprintf("key %s: %s: %s", k.key, refused.code, strings.TrimSpace(refused.message))
+		if why, ok := refusals[refused.code]; ok {
 			return kek.Refused{Err: fmt.Errorf("%s (%s)", text, why)}
 		}
 		return fmt.Errorf("%s: %w", text, errService)
@@ -139,8 +150,9 @@ func (k *Key) said(ctx context.Context, err error) error {
 	if cause := ctx.Err(); cause != nil {
 		return fmt.Errorf("key %s: %w: no answer: %w", k.key, errService, cause)
 	}
-	if _, cerr := k.credentials.Retrieve(ctx); cerr != nil {
-		return fmt.Errorf("key %s: %w: no credentials of AWS: %w", k.key, errService, innermost(cerr))
+	var none absent
+	if errors.As(err, &none) {
+		return fmt.Errorf("key %s: %w: no credentials of AWS: %w", k.key, errService, innermost(none.error))
 	}
 	return fmt.Errorf("key %s: %w: %w", k.key, errService, innermost(err))
 }
@@ -155,6 +167,9 @@ func innermost(err error) error {
 		err = next
 	}
 }
+
+// absent is an error of looking for credentials.
+type absent struct{ error }
 
 // errService: the key service gave no answer, or none about the key.
 var errService = errors.New("the key service cannot be used at present")
