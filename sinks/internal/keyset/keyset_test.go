@@ -108,7 +108,9 @@ func agree(t *testing.T, h *keyset.Handle, k *Keyset) {
 	if h.KeysetInfo().GetPrimaryKeyId() != k.PrimaryKeyID {
 		t.Errorf("primary key %d, Tink says %d", k.PrimaryKeyID, h.KeysetInfo().GetPrimaryKeyId())
 	}
-	type way struct{ seal, open func(text, aad []byte) ([]byte, error) }
+	type way struct {
+		seal, open func(text, aad []byte) ([]byte, error)
+	}
 	for _, w := range []way{{theirs.Encrypt, ours.Decrypt}, {ours.Encrypt, theirs.Decrypt}} {
 		for _, text := range []string{"", "secret"} {
 			sealed, err := w.seal([]byte(text), []byte("where"))
