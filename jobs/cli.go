@@ -61,9 +61,13 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 
 // mainWith is Main with the formats that ingest reads.
 func mainWith(ctx context.Context, known []*formats.Format, args []string, in io.Reader, out, errOut io.Writer) int {
-	g := program.Program{Name: "symlake", Help: "the symbol lake: symbol files in, source-level stacks out", Version: query.Version(),
+	return commandLine(known).Main(ctx, args, in, out, errOut)
+}
+
+// commandLine returns the command line with the formats that ingest reads.
+func commandLine(known []*formats.Format) *program.Program {
+	return &program.Program{Name: "symlake", Help: "the symbol lake: symbol files in, source-level stacks out", Version: query.Version(),
 		Commands: commands, Topics: docs.Topics, Formats: known, Stores: all.Open, Credentials: all.Credentials, Run: runJob}
-	return g.Main(ctx, args, in, out, errOut)
 }
 
 // runJob runs a job that takes a workspace.

@@ -34,10 +34,10 @@ type ingestJob struct {
 	Rederive  bool          `help:"Load again what older parsers made, worst quality first." detail:"--limit and --deadline bound it." group:"~Special runs"`
 	Only      []string      `help:"Take only this object of the sources, and list nothing." placeholder:"URL" group:"~Special runs"`
 	HintsOnly bool          `help:"Take the objects that notifications name, and list nothing." group:"~Special runs"`
-	Workers   int           `help:"Units that are exploded at once (default: limits.workers, else the processors)." placeholder:"N" group:"How"`
+	Workers   int           `help:"Units at work at once (default: limits.workers, else the processors)." placeholder:"N" group:"How"`
 	Shard     string        `help:"Take part I of N, from 0." detail:"The hash of its key says to which part an object belongs." placeholder:"I/N" group:"How"`
 	Deadline  time.Duration `help:"Take no new object after this time." detail:"A tenth of it later, ingest puts back the objects that are open." placeholder:"25m" group:"How"`
-	IfLocked  string        `help:"If another ingest of this shard runs: wait, skip (exit code 0), fail or join." detail:"join works beside it: each object is leased to one of them." enum:"wait,skip,fail,join" default:"wait" placeholder:"HOW" group:"How"`
+	IfLocked  string        `help:"If another ingest works on this shard: wait, skip (exit 0), fail or join." detail:"join works beside it: each object is leased to one of them." enum:"wait,skip,fail,join" default:"wait" placeholder:"HOW" group:"How"`
 	Isolated  bool          `hidden:"" help:"This process is made for one object that processes died of."`
 	Teller    string        `hidden:"" help:"The process that tells what an isolated one does." placeholder:"WORKER"`
 	reportFlags

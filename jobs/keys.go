@@ -29,7 +29,7 @@ type keysExportJob struct {
 
 func (keysExportJob) Help() string {
 	return "With these keys a reader opens the whole lake. The audit notes the export.\n\n" +
-		"Example:\n  symlake keys export --lake\n  symlake keys export --lake --for pyarrow > read_sealed.py && python3 read_sealed.py"
+		"Example:\n  symlake keys export --lake\n  symlake keys export --lake --for pyarrow > read_sealed.py"
 }
 
 // exportJSON is what --json prints.

@@ -17,6 +17,7 @@ func Topics() []docs.Topic {
 		docs.Topic{Name: "keys", Summary: "roles, rotation, shredding, export, audit", Text: docs.Keys, Path: "jobs/docs/keys.md"},
 		docs.Topic{Name: "objects", Summary: "symbol objects that ingest reads", Text: formats.README, Path: "formats/README.md"},
 		docs.Topic{Name: "hbase", Summary: "a store in HBase", Text: hbase.README, Path: "sinks/hbase/README.md"},
+		docs.Topic{Name: "cli", Summary: "every command, argument, flag and variable", Text: docs.CommandLine, Path: "jobs/docs/cli.md"},
 		docs.Topic{Name: "lake", Summary: "the Parquet lake: tables, columns, queries, tables of stacks", Text: lake.README, Path: "sinks/lake/README.md"},
 		docs.Topic{Name: "changes", Summary: "what each version adds and changes", Text: docs.Changelog, Path: "jobs/docs/CHANGELOG.md"},
 		docs.Topic{Name: "upgrading", Summary: "what to do when you replace the program", Text: docs.Upgrading, Path: "jobs/docs/UPGRADING.md"},

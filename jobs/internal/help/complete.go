@@ -280,8 +280,7 @@ func (m *Manual) fish() string {
 		}
 		fmt.Fprintf(&w, " -d %s\n", quote(strings.TrimSuffix(f.Help, ".")))
 	}
-	var each func(condition string, commands []*Command)
-	each = func(condition string, commands []*Command) {
+	each := func(condition string, commands []*Command) {
 		for _, c := range commands {
 			fmt.Fprintf(&w, "complete -c %s -n %s -a %s -d %s\n", m.Program, quote(condition), last(c.Name), quote(strings.TrimSuffix(c.Summary, ".")))
 		}

@@ -9,7 +9,7 @@ import (
 func (m *Manual) Reference() string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "# The command line\n\nThis document is made from the program: `%[1]s help COMMAND` prints the same words.\n"+
-		"A flag overrules its variable, a variable overrules `symlake.yaml`. [The settings](config.md) have a table of their own.\n\n    %[1]s COMMAND [flags] [arguments]\n", m.Program)
+		"A flag overrules its variable, a variable overrules `symlake.yaml`.\n\n    %[1]s COMMAND [flags] [arguments]\n", m.Program)
 	names, in := m.groups()
 	for _, group := range names {
 		fmt.Fprintf(&w, "\n**%s**\n\n| command | does |\n|---|---|\n", group)

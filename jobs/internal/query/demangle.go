@@ -15,6 +15,9 @@ type DemangleJob struct {
 	Names      []string `arg:"" optional:"" name:"name" help:"Mangled names. Without one, or with -, standard input has one a line."`
 }
 
+// WithoutConfig says that the command reads no configuration.
+func (DemangleJob) WithoutConfig() {}
+
 // Help returns the text below the flags.
 func (DemangleJob) Help() string {
 	return "Other text comes back unchanged. Write a name that begins with a dash behind --.\n\n" +

@@ -25,7 +25,7 @@ type SourceFlags struct {
 	NamesPattern   string   `name:"names" help:"Where the names APP@BUILD of objects stand in their paths." placeholder:"PATTERN" detail:"For example: android/{app}/{build}/**" group:"Sources"`
 	Include        []string `help:"Take only paths like this." placeholder:"GLOB" group:"Sources"`
 	Exclude        []string `help:"Leave out paths like this." placeholder:"GLOB" group:"Sources"`
-	SourcesContent bool     `help:"Keep the source texts that source maps carry, for lookup --context." detail:"They are sealed as rows are." group:"Sources"`
+	SourcesContent bool     `help:"Keep the source texts that source maps carry, for lookup --context." detail:"They are sealed as rows are." group:"~Source maps"`
 	Endpoint       string   `help:"S3 endpoint of SOURCE arguments." placeholder:"URL" group:"~S3"`
 	Region         string   `help:"S3 region of SOURCE arguments." placeholder:"REGION" group:"~S3"`
 	Profile        string   `help:"AWS profile of SOURCE arguments." placeholder:"PROFILE" group:"~S3"`
