@@ -105,9 +105,9 @@ func (p *picture) svg() []byte {
 func TestPicture(t *testing.T) {
 	t.Parallel()
 	object := formattest.Testdata(t, "elf/libgame-arm64-dw5.so")
-	dir, env := workplace(t)
+	place := newWorkplace(t, "README.md")
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", "symlake --log-level error symbolicate --json --symbols testdata/elf/libgame-arm64-dw5.so testdata/stacks/tombstone.txt")
-	cmd.Dir, cmd.Env = dir, env
+	cmd.Dir, cmd.Env = place.dir, place.env
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
