@@ -3,9 +3,9 @@ package failure
 
 import (
 	"errors"
-	"syscall"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/hostfile"
 )
 
 var (
@@ -35,5 +35,5 @@ func IsObjects(err error) bool {
 	case errors.As(err, &env), errors.Is(err, bucket.ErrChanged):
 		return false
 	}
-	return !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) && !errors.Is(err, syscall.EMFILE)
+	return !hostfile.Full(err)
 }

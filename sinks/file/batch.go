@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/hostfile"
 	"github.com/symlake/symlake/sinks/internal/hfile"
 )
 
@@ -160,7 +161,7 @@ func (b *batch) commit(ctx context.Context) error {
 		}
 	}
 	folder := filepath.Dir(b.path(b.names[0])) // they share it
-	if err := errors.Join(syncFolder(folder), syncFolder(filepath.Dir(folder))); err != nil {
+	if err := errors.Join(hostfile.SyncFolder(folder), hostfile.SyncFolder(filepath.Dir(folder))); err != nil {
 		return err
 	}
 	var empty []string
@@ -199,8 +200,8 @@ func (b *batch) Abort() {
 	if is, err := b.where.inUse(b.names); err == nil {
 		for _, name := range b.names {
 			if !is[name] {
-				os.Remove(b.temporary(name)) // one of them is there
-				os.Remove(b.path(name))
+				hostfile.Unlink(b.temporary(name)) // one of them is there
+				hostfile.Unlink(b.path(name))
 			}
 		}
 	}
@@ -212,12 +213,12 @@ func (b *batch) Abort() {
 func (b *batch) create() (*output, error) {
 	name := fmt.Sprintf("%s%016x", b.id, len(b.names))
 	path := b.temporary(name)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	f, err := hostfile.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
-		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		f, err = hostfile.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	}
 	if err != nil {
 		return nil, err
@@ -226,7 +227,7 @@ func (b *batch) create() (*output, error) {
 	b.open = f
 	if b.alive == nil {
 		b.alive = f
-		if _, err := flock(f, true); err != nil { // at most Tidy has it, for a moment
+		if _, err := hostfile.Lock(f, false, true); err != nil { // at most Tidy has it, for a moment
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
 	}

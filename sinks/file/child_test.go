@@ -9,15 +9,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/symlake/symlake/sinks"
 )
@@ -41,6 +37,9 @@ func children() map[string]func(dir string) error {
 		"publish": publish, "read": read, "hold": hold, "limited": limited, "count": count, "visit": visit, "lookup": lookup,
 	}
 }
+
+// limited fills a store in a process that may write only so much, where the system has such a bound.
+var limited func(dir string) error
 
 // child is this binary as another process.
 func child(t testing.TB, what, dir string) *exec.Cmd {
@@ -225,15 +224,6 @@ func add(s *sinks.Store, times int) error {
 	return nil
 }
 
-// limited is a process with files of at most 2 MiB: a disk that is full for it.
-func limited(dir string) error {
-	signal.Ignore(syscall.SIGXFSZ)
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 2 << 20, Max: 2 << 20}); err != nil {
-		return err
-	}
-	return fill(dir)
-}
-
 // lookup is a cold process: open, find a load's record and one row.
 func lookup(dir string) error {
 	s, err := Open(dir, Options{ReadOnly: true})
@@ -267,3 +257,15 @@ func files(t testing.TB, dir string) []string {
 	}
 	return list
 }
+
+func publishOne(t testing.TB, s *sinks.Store, n int) {
+	t.Helper()
+	if err := commit(s, n); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Catalog.Swap(ctx, publishKey(n), nil, []byte(itoa(n))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func itoa(n int) string { return strings.TrimLeft(string(publishKey(n)[len("published "):]), "0") }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/hostfile"
 	"github.com/symlake/symlake/sinks/internal/hfile"
 )
 
@@ -106,7 +107,7 @@ func (hs *handles) close() {
 }
 
 func (h *handle) open(path string) {
-	if h.file, h.err = os.Open(path); h.err != nil {
+	if h.file, h.err = hostfile.Open(path); h.err != nil {
 		return
 	}
 	info, err := h.file.Stat()

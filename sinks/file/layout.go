@@ -50,14 +50,6 @@ func validName(name string) bool {
 	return err == nil && len(name) == nameDigits
 }
 
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
 // Owns reports whether an entry of a store's folder, by its name, is a file or folder of the store.
 func Owns(name string) bool {
 	return name == formatName || name == blocksName || name == lockName ||

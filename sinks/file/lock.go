@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
+	"github.com/symlake/symlake/sinks/hostfile"
 )
 
 // ErrLocked says that another process holds the store's ingest lock.
@@ -42,11 +42,11 @@ func Join(dir, name string) (unlock func(), err error) {
 }
 
 func lock(dir, name string, shared bool) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := hostfile.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("lock store: %w", err)
 	}
-	ok, err := flockAs(f, false, shared)
+	ok, err := hostfile.Lock(f, shared, false)
 	if err == nil && !ok {
 		err = ErrLocked
 	}
@@ -55,28 +55,4 @@ func lock(dir, name string, shared bool) (*os.File, error) {
 		return nil, fmt.Errorf("lock store %s: %w", dir, err)
 	}
 	return f, nil
-}
-
-// flock takes an exclusive lock on an open file; ok false: another descriptor has it and wait is not set.
-func flock(f *os.File, wait bool) (ok bool, err error) { return flockAs(f, wait, false) }
-
-// flockAs is flock, or takes a lock that others may share.
-func flockAs(f *os.File, wait, shared bool) (ok bool, err error) {
-	how := unix.LOCK_EX
-	if shared {
-		how = unix.LOCK_SH
-	}
-	if !wait {
-		how |= unix.LOCK_NB
-	}
-	for {
-		err = unix.Flock(int(f.Fd()), how)
-		if !errors.Is(err, unix.EINTR) {
-			break
-		}
-	}
-	if errors.Is(err, unix.EWOULDBLOCK) {
-		return false, nil
-	}
-	return err == nil, err
 }

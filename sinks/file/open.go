@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/hostfile"
 )
 
 // Options are for Open; zero values are for a reader and writer.
@@ -31,18 +32,15 @@ func Create(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, blocksName), 0o755); err != nil {
 		return err
 	}
-	if err := refuseNetwork(dir); err != nil {
+	if err := hostfile.Local(dir); err != nil {
 		return err
 	}
 	// SQLite does not wait for another process that makes the database too.
-	folder, err := os.Open(dir)
+	unlock, err := hostfile.LockFolder(dir, lockName+"-create")
 	if err != nil {
 		return err
 	}
-	defer folder.Close() // and with it the lock ends
-	if _, err := flock(folder, true); err != nil {
-		return err
-	}
+	defer unlock()
 	if err := checkFormat(dir); !errors.Is(err, sinks.ErrMissing) {
 		return err // somebody was faster
 	}
@@ -62,7 +60,7 @@ func Create(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(syncFolder(dir), syncFolder(filepath.Dir(dir)))
+	return errors.Join(hostfile.SyncFolder(dir), hostfile.SyncFolder(filepath.Dir(dir)))
 }
 
 // Open opens the store in dir; sinks.ErrMissing when there is none.
@@ -79,7 +77,7 @@ func open(dir string, o Options) (*store, error) {
 		return nil, err
 	}
 	if !o.ReadOnly {
-		if err := refuseNetwork(dir); err != nil {
+		if err := hostfile.Local(dir); err != nil {
 			return nil, err
 		}
 	}
@@ -119,14 +117,14 @@ func CreateBlocks(dir string) error {
 	if err := checkFormat(dir); err != nil {
 		return err
 	}
-	if err := refuseNetwork(dir); err != nil {
+	if err := hostfile.Local(dir); err != nil {
 		return err
 	}
 	err := os.Mkdir(filepath.Join(dir, blocksName), 0o755)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	return errors.Join(err, syncFolder(dir))
+	return errors.Join(err, hostfile.SyncFolder(dir))
 }
 
 // haveBlocks is sinks.ErrLost if the folder of the rows is missing and the catalog names files in it. Where it

@@ -3,9 +3,10 @@ package file
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/symlake/symlake/sinks/hostfile"
 )
 
 // store is what Blocks and Catalog share.
@@ -33,7 +34,7 @@ func (s *store) unlink(names []string) error {
 	var all error
 	for _, name := range names {
 		s.files.forget(name)
-		if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := hostfile.Unlink(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			all = errors.Join(all, err)
 		}
 	}

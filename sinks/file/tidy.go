@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/symlake/symlake/sinks/hostfile"
 )
 
 // Tidy removes the files that no load names and no living batch writes, if
@@ -88,7 +90,7 @@ func (b blocks) tidy(folder string, before time.Time) (freed int64, err error) {
 		if used[names[i]] {
 			continue
 		}
-		err := os.Remove(filepath.Join(folder, info.Name()))
+		err := hostfile.Unlink(filepath.Join(folder, info.Name()))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -104,11 +106,11 @@ func (b blocks) tidy(folder string, before time.Time) (freed int64, err error) {
 func (b blocks) living(name string) bool {
 	first := name[:nameDigits/2] + strings.Repeat("0", nameDigits/2)
 	for _, path := range []string{b.temporary(first), b.path(first)} {
-		f, err := os.Open(path)
+		f, err := hostfile.Open(path)
 		if err != nil {
 			continue
 		}
-		ok, err := flock(f, false)
+		ok, err := hostfile.Lock(f, false, false)
 		f.Close()
 		if !ok || err != nil {
 			return true

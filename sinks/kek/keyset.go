@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/hostfile"
 	"github.com/symlake/symlake/sinks/internal/keyset"
 	"github.com/symlake/symlake/sinks/internal/newfile"
 )
@@ -41,7 +41,7 @@ func createKeyset(ctx context.Context, path string, by sinks.KEK) error {
 	if err := writeNew(path, append(text, '\n')); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return hostfile.SyncFolder(filepath.Dir(path))
 }
 
 // writeNew writes a file of mode 0600 that must be new. A process that is killed leaves no second copy of a key.
@@ -55,14 +55,6 @@ func writeNew(path string, text []byte) (err error) {
 		return err
 	}
 	return f.Link(filepath.Base(path))
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // OpenKeyset reads a keyset file, which by has sealed unless it is nil. It may hold several keys (tink's own tools
@@ -88,10 +80,13 @@ func openKeyset(ctx context.Context, path string, by sinks.KEK) (sinks.KEK, erro
 	switch mode := info.Mode(); {
 	case !mode.IsRegular():
 		return nil, errors.New("it is not a regular file")
-	case by == nil && mode.Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%w: its mode is %#o, others must have no access: chmod 600", fs.ErrPermission, mode.Perm())
 	case info.Size() > maxKeysetBytes:
 		return nil, fmt.Errorf("its %d bytes are too many for a keyset", info.Size())
+	}
+	if by == nil {
+		if err := hostfile.Private(f); err != nil {
+			return nil, err
+		}
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxKeysetBytes))
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/hostfile"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
 )
 
@@ -76,14 +77,8 @@ func (l *Lake) file(folder string) (*os.File, bucket.Drafter, error) {
 			return f, d, err
 		}
 	}
-	f, err := os.CreateTemp(l.o.Scratch, "symlake-lake-")
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return f, nil, nil
+	f, err := hostfile.Nameless(l.o.Scratch)
+	return f, nil, err
 }
 
 // publish gives the whole file its place.

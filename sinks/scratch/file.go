@@ -19,6 +19,8 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/symlake/symlake/sinks/hostfile"
 )
 
 // PageBytes is the most that one page holds.
@@ -43,12 +45,10 @@ var ErrDisk = errors.New("limits.disk: no room for more scratch files")
 
 // Create makes an empty file in dir ("": the system's folder for such). Its pages count against disk, unless disk is nil.
 func Create(dir string, disk *Budget) (*File, error) {
-	f, err := os.CreateTemp(dir, "symlake-*.scratch")
+	f, err := hostfile.Nameless(dir)
 	if err != nil {
 		return nil, fmt.Errorf("create scratch file: %w", err)
 	}
-	// Where an open file cannot be unlinked, Close does it.
-	_ = os.Remove(f.Name())
 	var key [32]byte
 	if _, err := rand.Read(key[:]); err != nil {
 		f.Close()
@@ -110,7 +110,6 @@ func (f *File) Close() error {
 	if f.disk != nil {
 		f.disk.Give(f.held.Swap(0))
 	}
-	_ = os.Remove(f.f.Name())
 	return err
 }
 

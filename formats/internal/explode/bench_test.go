@@ -5,9 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -47,12 +45,6 @@ func BenchmarkUnits(b *testing.B) {
 	b.ReportMetric(float64(ranges), "ranges")
 	b.ReportMetric(float64(scopes), "scopes")
 	b.ReportMetric(float64(texts), "strings")
-}
-
-func userTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano())
 }
 
 // anonymous is the anonymous memory of the process: all but the mapped

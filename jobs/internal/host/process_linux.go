@@ -48,12 +48,8 @@ func BoundMemory(bytes uint64) error {
 	return unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: bytes, Max: bytes})
 }
 
-// DieTogether makes a process that is started die when the thread that starts it ends.
-func DieTogether(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-}
+// dieTogether makes a process that is started die when the thread that starts it ends.
+func dieTogether(cmd *exec.Cmd) { cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL }
 
-// NoCore keeps the system from writing this process's memory to a file when it dies.
-func NoCore() {
-	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) // where it is refused there is no right to more either
-}
+// endTogether has nothing to do: the kernel sees to it.
+func endTogether() {}

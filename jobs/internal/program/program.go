@@ -21,6 +21,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/help"
+	"github.com/symlake/symlake/jobs/internal/host"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -65,9 +66,9 @@ type Program struct {
 
 // Main runs one command and returns the exit code of the process.
 func (g *Program) Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	worker := len(args) > 0 && args[0] == supervisedFlag
+	args, said, worker := host.AsWorker(args)
 	if worker {
-		args, errOut = args[1:], os.NewFile(workerError, "/dev/stderr")
+		errOut = said
 		log.SetOutput(errOut) // libraries write in order, and before a report
 	} else {
 		dieLoudly()

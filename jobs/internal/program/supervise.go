@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"syscall"
 
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/host"
@@ -20,13 +19,6 @@ import (
 // Go ends a process with exit code 2 when it panics or has no memory left, and the system ends it with none. So
 // jobs that schedulers start run in a worker: a process of its own. Its supervisor only waits, and tells
 // how the worker died as exit code 1. Commands that people wait for run without one.
-
-// supervisedFlag, as the first argument, makes a process a worker. Its standard error is the supervisor's, for
-// what the runtime says last; what it prints goes to workerError.
-const supervisedFlag = "--supervised"
-
-// workerError is the file descriptor of a worker for what it prints on standard error.
-const workerError = 3
 
 // supervised is a job that may run in a worker. Its method reports whether it does.
 type supervised interface{ Supervised() bool }
@@ -48,15 +40,16 @@ func supervise(p *session.Session, job string, in, out, errOut *os.File) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	said := &ErrorTail{}
-	cmd := exec.Command(exe, append([]string{supervisedFlag}, p.Args...)...)
+	cmd, err := host.Worker(exe, p.Args, errOut)
+	if err != nil {
+		return err
+	}
 	cmd.Args[0] = os.Args[0]
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = in, out, said, []*os.File{errOut}
-	host.DieTogether(cmd)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, said
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start a worker: %w", err)
 	}
-	// On a terminal, the worker has had the signal already: a second one changes nothing.
-	defer context.AfterFunc(p.Ctx, func() { cmd.Process.Signal(syscall.SIGTERM) })()
+	defer context.AfterFunc(p.Ctx, func() { host.AskToEnd(cmd.Process) })()
 	err = cmd.Wait()
 	if cmd.ProcessState.ExitCode() < 0 || said.fatal != "" {
 		term.EraseBar(errOut) // the worker had no time to
@@ -65,7 +58,7 @@ func supervise(p *session.Session, job string, in, out, errOut *os.File) error {
 	switch code := cmd.ProcessState.ExitCode(); {
 	case err != nil && !errors.As(err, &ended):
 		return fmt.Errorf("wait for the worker: %w", err)
-	case code < 0 || code == exit.WrongUsage && said.fatal != "":
+	case host.Crashed(cmd.ProcessState) || code == exit.WrongUsage && said.fatal != "":
 		p.Log.Debug("the worker's last words", "text", string(said.text))
 		return &deathError{job, death(cmd.ProcessState, said)}
 	case code != 0:
@@ -79,11 +72,10 @@ func supervise(p *session.Session, job string, in, out, errOut *os.File) error {
 
 // death says how a process died.
 func death(state *os.ProcessState, said *ErrorTail) string {
-	status, ok := state.Sys().(syscall.WaitStatus)
 	switch {
 	case said.fatal != "":
 		return said.fatal
-	case ok && status.Signaled() && status.Signal() == syscall.SIGKILL:
+	case host.Killed(state):
 		return "somebody killed it, or the system had no memory left for it"
 	}
 	return state.String()

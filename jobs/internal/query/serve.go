@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"runtime"
 	"time"
 
 	"github.com/symlake/symlake/jobs/internal/collector"
@@ -16,6 +15,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/serve"
+	"github.com/symlake/symlake/sinks/hostfile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -142,10 +142,8 @@ func (j ServeJob) tokens(one string) (serve.Tokens, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil {
-		return nil, err
-	} else if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
-		return nil, exit.Usage("--tokens %s: others than its owner may read it (mode %04o): run chmod 600 %s", j.Tokens, mode, j.Tokens)
+	if err := hostfile.Private(f); err != nil {
+		return nil, exit.Usage("--tokens %s: %w", j.Tokens, err)
 	}
 	if err := tokens.Read(f); err != nil {
 		return nil, exit.Usage("--tokens %s: %w", j.Tokens, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/formats/trace/speedscope"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/sinks/hostfile"
 )
 
 // labels says what a name of a trace is to be called.
@@ -196,12 +197,9 @@ func (s *sliceRecords) Close() error { return s.w.Flush() }
 
 // traceScratch is a file without a name for numbers of traces.
 func traceScratch() (trace.Scratch, error) {
-	f, err := os.CreateTemp("", "symlake-trace-")
+	f, err := hostfile.Nameless("")
 	if err != nil {
 		return nil, fmt.Errorf("make scratch file: %w", err)
-	}
-	if err := os.Remove(f.Name()); err != nil {
-		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }

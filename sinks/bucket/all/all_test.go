@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/symlake/symlake/sinks/bucket"
@@ -44,10 +43,7 @@ func TestFiles(t *testing.T) {
 			}
 		}
 	}
-	pipe := filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	pipe := makePipe(t, filepath.Join(dir, "pipe"))
 	for _, url := range []string{"", "file:", "none", "file:/none/at/all", path + "/x", pipe, os.DevNull} {
 		if _, _, err := all.Open(t.Context(), url, all.Options{}); err == nil || url != "" && url != "file:" && !errors.Is(err, bucket.ErrNotFound) {
 			t.Errorf("%q: %v", url, err)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/hostfile"
 	"github.com/symlake/symlake/sinks/internal/newfile"
 )
 
@@ -36,5 +37,5 @@ func (b *Bucket) Publish(f *os.File, key string) error {
 	if err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(p))
+	return hostfile.SyncFolder(filepath.Dir(p))
 }

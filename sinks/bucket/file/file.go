@@ -2,7 +2,7 @@
 // slashes; a single file is a key of the folder it lies in.
 //
 // Invariants:
-//   - an ETag is size, modification time in nanoseconds and inode;
+//   - an ETag is size, modification time in nanoseconds and inode (Windows: time when it was made);
 //   - a reader reads the file that its entry named: Open gives ErrChanged for a
 //     file replaced under its name, ReadAt and Close also for a file overwritten
 //     in place;
@@ -25,9 +25,8 @@ import (
 	"strconv"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/hostfile"
 )
 
 // Bucket is a folder.
@@ -91,8 +90,7 @@ func (b *Bucket) Delete(ctx context.Context, keys []string) error {
 		if err != nil {
 			continue // there is no such object
 		}
-		// Not os.Remove, which takes empty folders too.
-		err = unix.Unlink(p)
+		err = hostfile.Unlink(p)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			all = append(all, fmt.Errorf("delete %s: %w", p, err))
 		}
@@ -105,11 +103,7 @@ func entry(key string, info fs.FileInfo) bucket.Entry {
 }
 
 func etag(info fs.FileInfo) string {
-	var inode uint64
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		inode = s.Ino
-	}
-	return strconv.FormatInt(info.Size(), 10) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 10) + "-" + strconv.FormatUint(inode, 10)
+	return strconv.FormatInt(info.Size(), 10) + "-" + strconv.FormatInt(info.ModTime().UnixNano(), 10) + "-" + strconv.FormatUint(hostfile.Identity(info), 10)
 }
 
 // absent adds ErrNotFound to the system's ways to say so.

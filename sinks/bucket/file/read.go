@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"os"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/hostfile"
 )
 
 // Open implements bucket.Bucket. The file is mapped where the system can.
@@ -17,7 +16,7 @@ func (b *Bucket) Open(ctx context.Context, e bucket.Entry) (bucket.Reader, error
 		return nil, err
 	}
 	// Not blocking: a pipe may have taken the file's place.
-	f, err := os.OpenFile(p, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	f, err := hostfile.OpenFile(p, os.O_RDONLY|hostfile.NonBlocking, 0)
 	if err != nil {
 		return nil, absent(err)
 	}
@@ -32,7 +31,7 @@ func (b *Bucket) Open(ctx context.Context, e bucket.Entry) (bucket.Reader, error
 		r.mapped = []byte{}
 	case int64(int(size)) == size:
 		// Without a mapping ReadAt still works.
-		if m, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED); err == nil {
+		if m, err := hostfile.Map(f, int(size)); err == nil {
 			r.mapped = m
 		}
 	}
@@ -74,7 +73,7 @@ func (r *reader) Mapped() []byte { return r.mapped }
 func (r *reader) Close() error {
 	_, err := r.check()
 	if len(r.mapped) > 0 {
-		if merr := unix.Munmap(r.mapped); err == nil {
+		if merr := hostfile.Unmap(r.mapped); err == nil {
 			err = merr
 		}
 	}

@@ -11,9 +11,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/hostfile"
 	"github.com/symlake/symlake/sinks/internal/newfile"
 )
 
@@ -38,7 +37,7 @@ func (b *Bucket) Create(ctx context.Context, key, etag string, r io.Reader) erro
 	if err != nil {
 		return err
 	}
-	return syncFolder(dir)
+	return hostfile.SyncFolder(dir)
 }
 
 // writeNew writes a file that must be new.
@@ -74,7 +73,7 @@ func writeOver(ctx context.Context, p, etag string, r io.Reader) error {
 // replace renames temp to p if p still is the file with that ETag.
 func replace(temp, p, want string) error {
 	gone := fmt.Errorf("%s: %w", p, bucket.ErrChanged)
-	old, err := os.OpenFile(p, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	old, err := hostfile.OpenFile(p, os.O_RDONLY|hostfile.NonBlocking, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return gone
 	}
@@ -82,13 +81,8 @@ func replace(temp, p, want string) error {
 		return err
 	}
 	defer old.Close() // and with it the lock
-	for {
-		if err = unix.Flock(int(old.Fd()), unix.LOCK_EX); err != unix.EINTR {
-			break
-		}
-	}
-	if err != nil {
-		return &os.PathError{Op: "flock", Path: p, Err: err}
+	if _, err := hostfile.Lock(old, false, true); err != nil {
+		return &os.PathError{Op: "lock", Path: p, Err: err}
 	}
 	// The holder of the lock before may have replaced the name: then this is another file.
 	info, err := os.Stat(p)
@@ -105,7 +99,7 @@ func replace(temp, p, want string) error {
 	if !os.SameFile(info, locked) {
 		return gone
 	}
-	return os.Rename(temp, p)
+	return hostfile.Replace(temp, p)
 }
 
 // writeTemporary writes and syncs r to a new file in dir.
@@ -159,17 +153,5 @@ func makeFolder(dir string) error {
 	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncFolder(up)
-}
-
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if cerr := d.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return hostfile.SyncFolder(up)
 }

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"github.com/symlake/symlake/sinks/hostfile"
 )
 
 // Prefix begins the names of files that are being written.
@@ -47,7 +49,12 @@ func Link(f *os.File, to string) error {
 }
 
 func createNamed(dir string, mode os.FileMode) (*File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, Prefix+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+	name := filepath.Join(dir, Prefix+rand.Text())
+	create := hostfile.OpenFile
+	if mode.Perm()&0o077 == 0 {
+		create = func(name string, _ int, _ os.FileMode) (*os.File, error) { return hostfile.CreatePrivate(name) }
+	}
+	f, err := create(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func (c *Client) ask(ctx context.Context, method string) (answer, error) {
 		if ctx.Err() != nil {
 			return answer{}, fmt.Errorf("RPC registry on %s: %w", s, ctx.Err())
 		}
-		if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+		if hungUp(err) {
 			if c.speaksTLS(ctx, s) { // which hangs up on whoever does not begin with a handshake
 				err = fmt.Errorf("%s demands TLS: %w", s, ErrUnspoken)
 			}
@@ -135,6 +135,14 @@ func (c *Client) ask(ctx context.Context, method string) (answer, error) {
 		all = append(all, err)
 	}
 	return answer{}, &lostError{"the RPC registry", errors.Join(all...)}
+}
+
+// windowsReset is what Windows calls ECONNRESET: WSAECONNRESET.
+const windowsReset = syscall.Errno(10054)
+
+// hungUp reports whether the other end closed the connection.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, windowsReset)
 }
 
 // speaksTLS reports whether a server answers a TLS handshake at all.

@@ -16,18 +16,6 @@ import (
 	"github.com/symlake/symlake/sinks"
 )
 
-func publishOne(t testing.TB, s *sinks.Store, n int) {
-	t.Helper()
-	if err := commit(s, n); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Catalog.Swap(ctx, publishKey(n), nil, []byte(itoa(n))); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func itoa(n int) string { return strings.TrimLeft(string(publishKey(n)[len("published "):]), "0") }
-
 // TestReadOnly: a reader without the right to write sees what a writer does as
 // it does it, before, while and after that writer lives, and leaves no trace.
 func TestReadOnly(t *testing.T) {

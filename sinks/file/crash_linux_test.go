@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -122,6 +123,16 @@ func snapshot(t testing.TB, dir string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+func init() {
+	limited = func(dir string) error {
+		signal.Ignore(syscall.SIGXFSZ)
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: 2 << 20, Max: 2 << 20}); err != nil {
+			return err
+		}
+		return fill(dir)
+	}
 }
 
 // TestDiskFull: a commit that does not fit fails, earlier rows stay, the

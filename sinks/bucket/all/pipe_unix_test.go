@@ -1,0 +1,17 @@
+//go:build unix
+
+package all_test
+
+import (
+	"syscall"
+	"testing"
+)
+
+// makePipe makes a pipe that nobody writes to.
+func makePipe(t *testing.T, name string) string {
+	t.Helper()
+	if err := syscall.Mkfifo(name, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
