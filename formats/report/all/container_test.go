@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -282,6 +283,16 @@ func TestMinidump(t *testing.T) {
 		t.Error(out)
 	}
 	whole := crashDump()
+	// Tests of commands and of pages read the same dump as a file.
+	name := filepath.Join(formattest.Root(), "testdata", "stacks", "crash.dmp")
+	if *update {
+		if err := os.WriteFile(name, whole, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept, err := os.ReadFile(name); err != nil || !bytes.Equal(kept, whole) {
+		t.Errorf("%s is not this dump (%v): run this test with -update", name, err)
+	}
 	for n := range len(whole) {
 		splitBinary(t, whole[:n])
 	}

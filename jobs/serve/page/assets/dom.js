@@ -11,7 +11,7 @@ export function el(tag, props = {}, ...children) {
     else if (k.includes('-') || k === 'role' || k === 'for') e.setAttribute(k, v);
     else e[k] = v;
   }
-  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  e.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
   return e;
 }
 

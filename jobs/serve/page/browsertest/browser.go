@@ -84,11 +84,10 @@ func Open(t testing.TB, kind string, dark bool) *Browser {
 	if kind == "firefox" {
 		b.send("session.new", map[string]any{"capabilities": map[string]any{}}, nil)
 	}
-	var tree struct {
-		Contexts []struct{ Context string }
-	}
-	b.send("browsingContext.getTree", nil, &tree)
-	b.context = tree.Contexts[0].Context
+	// The first tab of Firefox never gets the focus, and buttons without it hear no key.
+	var tab struct{ Context string }
+	b.send("browsingContext.create", map[string]any{"type": "tab"}, &tab)
+	b.context = tab.Context
 	b.send("session.subscribe", map[string]any{"events": []string{"network.beforeRequestSent", "log.entryAdded"}}, nil)
 	b.send("script.addPreloadScript", map[string]any{"functionDeclaration": `() => {
 		window.violations = [];
@@ -224,11 +223,11 @@ func (b *Browser) Click(selector string) {
 // Keys of WebDriver for Press.
 const (
 	Tab     = "\uE004"
-	Enter   = "\uE007"
+	Enter   = "\uE006"
 	Shift   = "\uE008"
 	Control = "\uE009"
 	Escape  = "\uE00C"
-	Space   = "\uE00D"
+	Space   = " "
 	Left    = "\uE012"
 	Up      = "\uE013"
 	Right   = "\uE014"
@@ -264,15 +263,24 @@ func (b *Browser) Files(selector string, paths ...string) {
 	b.send("input.setFiles", map[string]any{"context": b.context, "element": b.node(selector), "files": paths}, nil)
 }
 
-// Paste pastes a text into the element that has the focus, as the key for it does.
+// Paste puts a text onto the clipboard and pastes it, by keys, where the focus is.
 func (b *Browser) Paste(text string) {
 	b.t.Helper()
 	quoted, err := json.Marshal(text)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.Eval(fmt.Sprintf(`(() => { const d = new DataTransfer(); d.setData("text/plain", %s);
-		(document.activeElement ?? document.body).dispatchEvent(new ClipboardEvent("paste", {clipboardData: d, bubbles: true, cancelable: true})); })()`, quoted), nil)
+	b.Eval(fmt.Sprintf("navigator.clipboard.writeText(%s)", quoted), nil)
+	b.Press(Control, "v")
+}
+
+// Clipboard returns the text of the clipboard, by pasting it into a field of its own.
+func (b *Browser) Clipboard() (text string) {
+	b.t.Helper()
+	b.Eval(`(() => { const f = document.createElement("textarea"); f.id = "clipboard"; document.body.append(f); f.focus(); })()`, nil)
+	b.Press(Control, "v")
+	b.Eval(`(() => { const f = document.querySelector("#clipboard"), text = f.value; f.remove(); return text; })()`, &text)
+	return text
 }
 
 // Drop drops a file onto an element.
@@ -318,7 +326,7 @@ func (b *Browser) Expect(text string) {
 	b.errors = slices.DeleteFunc(b.errors, func(e string) bool { return strings.Contains(e, text) })
 }
 
-// Picture writes a PNG of the page into the folder SYMLAKE_PICTURES, if that is set. Its name tells browser and scheme.
+// Picture writes a PNG of the whole page into the folder SYMLAKE_PICTURES, if that is set. Its name tells browser and scheme.
 func (b *Browser) Picture(name string) {
 	b.t.Helper()
 	dir := os.Getenv("SYMLAKE_PICTURES")
@@ -326,7 +334,7 @@ func (b *Browser) Picture(name string) {
 		return
 	}
 	var shot struct{ Data []byte }
-	b.send("browsingContext.captureScreenshot", map[string]any{"context": b.context}, &shot)
+	b.send("browsingContext.captureScreenshot", map[string]any{"context": b.context, "origin": "document"}, &shot)
 	scheme := "light"
 	if b.Dark {
 		scheme = "dark"

@@ -40,7 +40,11 @@ user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
 user_pref("layout.css.prefers-color-scheme.content-override", %d);
 `
 
-// run starts a program that says where it listens, until the test ends. It returns what the expression finds.
+// taken is what a driver says whose port another process took meanwhile.
+const taken = "Address already in use"
+
+// run starts a program that says where it listens, until the test ends. It returns what the expression finds, "" if
+// another process took the program's port.
 func run(t testing.TB, found *regexp.Regexp, program string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -84,7 +88,9 @@ func run(t testing.TB, found *regexp.Regexp, program string, args ...string) str
 	case address := <-at:
 		return address
 	case <-ended:
-		t.Fatalf("%s ended: %s", program, said.String())
+		if !strings.Contains(said.String(), taken) {
+			t.Fatalf("%s ended: %s", program, said.String())
+		}
 	case <-time.After(formattest.Patience):
 		t.Fatalf("%s does not say where it listens", program)
 	}
@@ -99,7 +105,10 @@ var (
 // chromium starts Chromium by its driver and returns the address of its session.
 func chromium(t testing.TB, program, driver string, dark bool) string {
 	t.Helper()
-	port := run(t, driverPort, driver, "--port=0")
+	port := ""
+	for port == "" {
+		port = run(t, driverPort, driver, "--port=0")
+	}
 	scheme := "1"
 	if dark {
 		scheme = "0"
