@@ -15,6 +15,7 @@ import (
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/prose"
 	"github.com/symlake/symlake/jobs/internal/query"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -56,18 +57,19 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 		return fmt.Errorf("create scratch folder: %w", err)
 	}
 	w := p.Watch("symbolicate")
+	defer w.Stop()
 	o.Progress = func(e tables.Event) { showTable(p, w, e) }
-	summary, err := tables.Run(p.Ctx, o)
+	done, err := tables.Run(p.Ctx, o)
 	w.Stop()
-	if summary != nil {
-		err = errors.Join(err, p.Report(j.Report, "symbolicate-"+o.Run, summary))
+	if done != nil {
+		err = errors.Join(err, p.Sum(j.Report, "symbolicate-"+o.Run, done, prose.Tables(done)))
 	}
 	switch {
 	case err != nil:
 		return err
-	case summary.Files.Failed > 0:
-		return fmt.Errorf("%d files could not be read or written: run it again", summary.Files.Failed)
-	case summary.Files.Rejected > 0 && j.RejectedCode != 0:
+	case done.Files.Failed > 0:
+		return fmt.Errorf("%d files could not be read or written: run it again", done.Files.Failed)
+	case done.Files.Rejected > 0 && j.RejectedCode != 0:
 		return &exit.Error{Code: j.RejectedCode}
 	}
 	return nil
@@ -186,5 +188,13 @@ func showTable(p *workspace.Workspace, w *term.Progress, e tables.Event) {
 	if e.Err != nil {
 		p.Log.Warn("file", "url", e.URL, "error", e.Err)
 	}
-	w.At(term.Step{Done: int64(e.Rows), Unit: "row", Text: e.Step + " " + e.URL}, "symbolicate", "step", e.Step, "rows", e.Rows, "files", e.Files, "of", e.Of, "url", e.URL)
+	total := int64(e.All)
+	if e.Rows > e.All { // some files do not know their rows
+		total = 0
+	}
+	text := e.Step + " " + e.URL
+	if e.Of > 1 {
+		text = fmt.Sprintf("%d/%d files  %s", e.Files, e.Of, text)
+	}
+	w.At(term.Step{Done: int64(e.Rows), Total: total, Unit: "row", Text: text}, "symbolicate", "step", e.Step, "rows", e.Rows, "files", e.Files, "of", e.Of, "url", e.URL)
 }

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/jobs/internal/prose"
 	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
@@ -43,15 +45,17 @@ func (j compactJob) Run(p *workspace.Workspace) error {
 	if p.Given("lake-profile") { // a conversion is an order: the environment gives none
 		profile = p.Flags.LakeProfile
 	}
+	watch := p.WatchBar("compact")
+	defer watch.Stop()
 	r, err := projection.Compact(p.Ctx, projection.CompactOptions{Stores: projection.Stores{Store: s.Store, Keyring: s.Ring, Lake: lake},
-		TargetBytes: int64(j.Target), Grace: max(j.Grace, 1), Profile: profile, Rekey: j.Rekey, DryRun: j.DryRun})
+		TargetBytes: int64(j.Target), Grace: max(j.Grace, 1), Profile: profile, Rekey: j.Rekey, DryRun: j.DryRun,
+		Progress: func(done, total int) {
+			watch.At(term.Step{Done: int64(done), Total: int64(total), Unit: "artifact"}, "")
+		}})
+	watch.Stop()
 	if err != nil {
 		return err
 	}
-	if p.Flags.JSON {
-		return p.PrintJSON(r)
-	}
-	_, err = fmt.Fprintf(p.Out, "%d artifacts added, %d dropped, %d told anew; %d files rewritten as %d, %d deleted; %d bytes, were %d\n",
-		r.Added, r.Dropped, r.Facts, r.Rewritten, r.Written, r.Deleted, r.After, r.Before)
-	return err
+	return p.Print(r, prose.Compact(r, j.DryRun), fmt.Sprintf("%d artifacts added, %d dropped, %d told anew; %d files rewritten as %d, %d deleted; %d bytes, were %d\n",
+		r.Added, r.Dropped, r.Facts, r.Rewritten, r.Written, r.Deleted, r.After, r.Before))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/ingest/upkeep"
 	"github.com/symlake/symlake/ingest/upkeep/forget"
 	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/prose"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/wire"
@@ -122,7 +123,9 @@ func (j forgetJob) Run(p *workspace.Workspace) error {
 			return err
 		}
 	}
+	watch := p.WatchBar("forget")
 	r, err := forget.Run(p.Ctx, o)
+	watch.Stop()
 	if errors.Is(err, forget.ErrUnasked) {
 		return exit.Usage("--unasked-for: %w", err)
 	}
@@ -138,15 +141,11 @@ func (j forgetJob) Run(p *workspace.Workspace) error {
 			return err
 		}
 	}
-	if p.Flags.JSON {
-		return p.PrintJSON(r)
-	}
 	verb := "forgot"
 	if j.DryRun {
 		verb = "would forget"
 	}
-	_, err = fmt.Fprintln(p.Out, forgetText(verb, r))
-	return err
+	return p.Print(r, prose.Forget(r), forgetText(verb, r)+"\n")
 }
 
 // confirm prints what would be forgotten, and asks.

@@ -7,7 +7,9 @@ import (
 
 	"github.com/symlake/symlake/ingest/upkeep/gc"
 	"github.com/symlake/symlake/ingest/upkeep/keys"
+	"github.com/symlake/symlake/jobs/internal/prose"
 	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
@@ -43,7 +45,12 @@ func (j gcJob) Run(p *workspace.Workspace) error {
 		defer unlock()
 		alone = p.StoreDir() != ""
 	}
-	r, err := gc.Run(p.Ctx, gc.Options{Store: s.Store, Keyring: s.Ring, Grace: max(j.Grace, 1), DryRun: j.DryRun, Alone: alone, Now: time.Now})
+	watch := p.WatchBar("gc")
+	defer watch.Stop()
+	r, err := gc.Run(p.Ctx, gc.Options{Store: s.Store, Keyring: s.Ring, Grace: max(j.Grace, 1), DryRun: j.DryRun, Alone: alone, Now: time.Now,
+		Progress: func(stage string, done, total int) {
+			watch.At(term.Step{Done: int64(done), Total: int64(total), Unit: stage}, "")
+		}})
 	if err != nil {
 		return err
 	}
@@ -58,11 +65,8 @@ func (j gcJob) Run(p *workspace.Workspace) error {
 			return err
 		}
 	}
-	if p.Flags.JSON {
-		err = p.PrintJSON(r)
-	} else {
-		_, err = fmt.Fprintf(p.Out, "removed %d loads and %d bytes of unfinished batches\n", r.Loads, r.Freed)
-	}
+	watch.Stop()
+	err = p.Print(r, prose.Collect(r, j.DryRun), fmt.Sprintf("removed %d loads and %d bytes of unfinished batches\n", r.Loads, r.Freed))
 	for _, d := range r.Damaged {
 		fmt.Fprintf(p.ErrOut, "%s: %s\n", d.Where, d.Error)
 	}

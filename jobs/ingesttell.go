@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest/outbox"
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/prose"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
@@ -56,7 +57,7 @@ func (j reportFlags) tell(p *workspace.Workspace, report *report.Report, o inges
 		nameObjects(p, report)
 	}
 	name := reportName(report)
-	rerr := p.Report(j.Report, name, report)
+	rerr := p.Sum(j.Report, name, report, prose.Ingest(report, o.DryRun))
 	if told := len(report.Rejected) + report.Objects.Failed; rerr == nil && j.Report != "" && j.Report != "-" && (told > 0 || err != nil) {
 		fmt.Fprintf(p.ErrOut, "symlake: the report is %s\n", workspace.ReportFile(j.Report, name))
 	}

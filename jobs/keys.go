@@ -134,7 +134,9 @@ func (j keysShredJob) Run(p *workspace.Workspace) error {
 			return err
 		}
 	}
+	watch := p.WatchBar("keys shred")
 	r, err := keys.Shred(p.Ctx, keys.ShredOptions{Store: s.Store, Keyring: s.Ring, Lake: lake, Artifacts: ids, Alone: p.StoreDir() != ""})
+	watch.Stop()
 	if p.Flags.JSON {
 		return errors.Join(err, p.PrintJSON(r))
 	}

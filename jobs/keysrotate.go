@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest/upkeep/keys"
 	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/prose"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
@@ -138,7 +139,7 @@ func (j keysRotateJob) Run(p *workspace.Workspace) error {
 	}
 	unlock, err := p.LockStore(j.IfLocked)
 	if errors.Is(err, workspace.ErrSkipLocked) {
-		return p.Report("", "", map[string]any{"job": "rotate", "started": time.Now().UTC(), "locked": true})
+		return p.Sum("", "", map[string]any{"job": "rotate", "started": time.Now().UTC(), "locked": true}, prose.Locked(p.StoreURL()))
 	}
 	if err != nil {
 		return err
@@ -166,10 +167,21 @@ func (j keysRotateJob) Run(p *workspace.Workspace) error {
 			return err
 		}
 	}
-	watch := p.Watch("rotate")
+	watch := p.Watch("keys rotate")
+	defer watch.Stop()
+	total := 0
+	if watch.HasBar() {
+		use, err := s.Keys.Use(p.Ctx)
+		if err != nil {
+			return err
+		}
+		for _, n := range use.Records {
+			total += n
+		}
+	}
 	out.RotateReport, err = keys.Rotate(p.Ctx, keys.RotateOptions{Store: s.Store, Keyring: s.Ring, Progress: func(r keys.RotateReport) {
 		text := fmt.Sprintf("rotate: %d data keys", r.DataKeys)
-		watch.At(term.Step{Done: int64(r.Records), Unit: "record"}, text, slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
+		watch.At(term.Step{Done: int64(r.Records), Total: int64(max(total, r.Records)), Unit: "record"}, text, slog.Int("data_keys", r.DataKeys), slog.Int("records", r.Records))
 	}})
 	watch.Stop()
 	if out.Version == 0 { // no store key was made
@@ -234,12 +246,9 @@ func (j keysRotateJob) reseal(p *workspace.Workspace, s *session.Records, ids []
 }
 
 func (j keysRotateJob) print(p *workspace.Workspace, out rotateJSON) error {
-	if p.Flags.JSON {
-		return p.PrintJSON(out)
+	line := fmt.Sprintf("store key %d: %d data keys and %d records brought under it in %.1f s\n", out.Version, out.DataKeys, out.Records, out.Seconds)
+	if out.Resealed != nil {
+		line += fmt.Sprintf("%d loads of %d artifacts have new data keys; the rows under the old ones go with symlake gc after its grace\n", out.Resealed.Loads, out.Resealed.Artifacts)
 	}
-	_, err := fmt.Fprintf(p.Out, "store key %d: %d data keys and %d records brought under it in %.1f s\n", out.Version, out.DataKeys, out.Records, out.Seconds)
-	if out.Resealed != nil && err == nil {
-		_, err = fmt.Fprintf(p.Out, "%d loads of %d artifacts have new data keys; the rows under the old ones go with symlake gc after its grace\n", out.Resealed.Loads, out.Resealed.Artifacts)
-	}
-	return err
+	return p.Print(out, prose.Rotate(out.RotateReport, out.Rehomed, out.Resealed), line)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/ingest/transfer"
 	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/prose"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -81,7 +82,10 @@ func (j loadJob) Run(p *workspace.Workspace) error {
 		}
 	}
 	watch := p.Watch("load")
-	o.Progress = func(r transfer.Report) { showCopy(watch, r) }
+	defer watch.Stop()
+	if err := j.watch(p, watch, from, &o); err != nil {
+		return err
+	}
 	report, err := transfer.Copy(p.Ctx, o)
 	watch.Stop()
 	report.From, report.To, report.Notes = src.StoreURL(), p.StoreURL(), p.Heard.List
@@ -89,7 +93,7 @@ func (j loadJob) Run(p *workspace.Workspace) error {
 		err = errors.Join(err, to.NoteEvent(p.Ctx, "load", fmt.Sprintf("%d artifacts from %s", report.Artifacts.Copied, src.StoreURL())))
 		noteCopy(src, fmt.Sprintf("%d artifacts to %s", report.Artifacts.Copied, p.StoreURL()))
 	}
-	if rerr := p.Report(j.Report, "load-"+o.Run, report); rerr != nil && err == nil {
+	if rerr := p.Sum(j.Report, "load-"+o.Run, report, prose.Copy(report)); rerr != nil && err == nil {
 		err = rerr
 	}
 	if err == nil && report.Artifacts.Failed > 0 {
@@ -181,8 +185,27 @@ func (j loadJob) artifacts(p *workspace.Workspace, from *session.Records) ([]sym
 	return ids, nil
 }
 
-// showCopy shows how far a copy is.
-func showCopy(w *term.Progress, r transfer.Report) {
-	w.At(term.Step{Done: int64(r.Artifacts.Seen), Unit: "artifact", Bytes: int64(r.Bytes)}, "load", slog.Int("seen", r.Artifacts.Seen),
-		slog.Int("copied", r.Artifacts.Copied), slog.Int("batches", r.Batches), slog.Uint64("bytes", r.Bytes))
+// watch shows how far a copy is: by bytes in a bar, by batches in a log.
+func (j loadJob) watch(p *workspace.Workspace, w *term.Progress, from *session.Records, o *transfer.Options) error {
+	if !w.HasBar() {
+		o.Progress = func(r transfer.Report) {
+			w.At(term.Step{}, "load", slog.Int("seen", r.Artifacts.Seen),
+				slog.Int("copied", r.Artifacts.Copied), slog.Int("batches", r.Batches), slog.Uint64("bytes", r.Bytes))
+		}
+		return nil
+	}
+	_, total, err := p.Contents(from, w)
+	if len(o.Artifacts) > 0 {
+		total = 0
+	}
+	step := term.Step{Total: total}
+	o.Progress = func(r transfer.Report) {
+		step.Text = fmt.Sprintf("%s seen, %s copied", term.Counted(r.Artifacts.Seen, "artifact"), term.Count(r.Artifacts.Copied))
+		w.At(step, "")
+	}
+	o.Moved = func(bytes uint64) {
+		step.Done = int64(bytes)
+		w.At(step, "")
+	}
+	return err
 }

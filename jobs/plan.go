@@ -40,7 +40,9 @@ func (j planJob) Run(p *workspace.Workspace) error {
 	}
 	defer s.Close()
 	o.Store, o.Keyring = s.Store, s.Ring
+	watch := p.WatchBar("plan")
 	list, more, err := ingest.Plan(p.Ctx, sources, o, max(j.Limit, 1))
+	watch.Stop()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/symlake/symlake/ingest"
@@ -8,6 +9,9 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/host"
+	"github.com/symlake/symlake/jobs/internal/prose"
+	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -60,8 +64,12 @@ func (j reportJob) Run(p *workspace.Workspace) error {
 	if nothing {
 		r = &report.Report{Job: "report", Started: time.Now().UTC(), Rejected: []report.Rejection{}, Objects: report.ObjectCounts{Skipped: map[string]int{}}}
 	}
-	nameObjects(p, r)
-	err = p.Report(j.Report, "report-"+workspace.RunID(""), r)
+	if p.OutView.People && !p.Given("report") {
+		err = showReport(p, r, nothing)
+	} else {
+		nameObjects(p, r)
+		err = p.Report(j.Report, "report-"+workspace.RunID(""), r)
+	}
 	if err == nil && j.Ack {
 		err = telling.Done(p.Ctx)
 	} else if rerr := telling.Release(p.Ctx); err == nil {
@@ -76,4 +84,32 @@ func (j reportJob) Run(p *workspace.Workspace) error {
 		return &exit.Error{Code: j.RejectedCode}
 	}
 	return nil
+}
+
+// showReport shows a report to a person: a paragraph, and a table of the objects that someone has to look at.
+func showReport(p *workspace.Workspace, r *report.Report, nothing bool) error {
+	if p.Reported = true; nothing {
+		return session.Say(p.Out, p.OutView, "Nothing is pending: every run told what it did.")
+	}
+	if err := session.Say(p.Out, p.OutView, prose.Ingest(r, false)); err != nil {
+		return err
+	}
+	table := p.Table(term.Column{Name: "OBJECT", Ink: term.States}, term.Column{Name: "URL", Least: 20}, term.Column{Name: "REASON", Least: 20})
+	add := func(what string, list []report.Rejection) {
+		for _, x := range list {
+			table.Row(what, x.URL, x.Error)
+		}
+	}
+	add("rejected", r.Rejected)
+	add("failed", r.Failed)
+	add("conflict", conflictLines(r))
+	if e := r.Earlier; e != nil {
+		add("rejected", e.Rejected)
+		add("conflict", conflictLines(e))
+	}
+	if table.Empty() {
+		return nil
+	}
+	fmt.Fprintln(p.Out)
+	return table.Flush()
 }

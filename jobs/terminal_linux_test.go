@@ -128,6 +128,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\d{8}T\d{6}Z-[A-Z0-9]{6}`), "RUN"},
 	{regexp.MustCompile(`keyset:[0-9a-f]+`), "KEYSET"},
 	{regexp.MustCompile(`\d+\.\d %`), "N %"}, {regexp.MustCompile(`(classes  +)\d+`), "${1}N"}, {regexp.MustCompile(`(ranges +)\d+ in (\d+) rows, \d+`), "${1}N in ${2} rows, N"},
+	{regexp.MustCompile(`\d+ data keys, \d+ records, \d+ files`), "N data keys, N records, N files"},
 	{regexp.MustCompile(`file:\S*/source/`), "SOURCE/"},
 	{regexp.MustCompile(`/\S*/store`), "STORE"},
 	{regexp.MustCompile(`(?m)^(init     )\S+ +`), "${1}USER "},
@@ -145,7 +146,7 @@ func TestScriptsGetTheSame(t *testing.T) {
 		{"artifacts --wanted", "1  DAY  backtrace  00112233445566778899aabbccddeeff00112233  /system/lib64/libmissing.so\n"},
 		{"objects --state skipped", "skipped  105  SOURCE/crash.txt  unknown-format\nskipped  10   SOURCE/notes.txt  unknown-format\n"},
 		{"audit", "TIME  init     USER STORE\n"},
-		{"keys list", "store key 1, made TIME, under KEYSET: 3 data keys, 23 records, 7 files of the lake\n"},
+		{"keys list", "store key 1, made TIME, under KEYSET: N data keys, N records, N files of the lake\n"},
 		{"status", "store      STORE\nartifacts  3 (0 loading, 0 loads for gc)\nranges     N in 3 rows, N bytes\n" +
 			"coverage   N % of code has an answer, of that N % a line and N % inlined calls\nbacklog    0 objects, oldest 0s\n" +
 			"objects         2 loaded\nobjects         1 rejected\nobjects         2 skipped\n"},

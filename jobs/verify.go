@@ -8,6 +8,8 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/jobs/internal/host"
+	"github.com/symlake/symlake/jobs/internal/prose"
+	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
 
@@ -37,23 +39,33 @@ func (j verifyJob) Run(p *workspace.Workspace) error {
 	if err != nil && !errors.Is(err, workspace.ErrNoLake) {
 		return err
 	}
-	v, err := verify.Run(p.Ctx, verify.Options{Store: s.Store, Keyring: s.Ring, Lake: lake, AuditHead: strings.ToLower(j.AuditHead), Alive: host.ProcessAlive, Problem: func(f report.Problem) {
-		fmt.Fprintf(p.ErrOut, "%s: %s\n", f.Where, f.Error)
-	}})
+	watch := p.WatchBar("verify")
+	defer watch.Stop()
+	_, total, err := p.Contents(s, watch)
 	if err != nil {
 		return err
 	}
-	switch {
-	case p.Flags.JSON:
-		err = p.PrintJSON(v)
-	case j.Digest:
+	v, err := verify.Run(p.Ctx, verify.Options{Store: s.Store, Keyring: s.Ring, Lake: lake, AuditHead: strings.ToLower(j.AuditHead), Alive: host.ProcessAlive, Progress: func(stage string, bytes uint64) {
+		step := term.Step{Done: int64(bytes), Total: max(total, int64(bytes)), Text: stage}
+		if stage == "lake" {
+			step = term.Step{Text: "files of the lake"}
+		}
+		watch.At(step, "")
+	}, Problem: func(f report.Problem) {
+		fmt.Fprintf(p.ErrOut, "%s: %s\n", f.Where, f.Error)
+	}})
+	watch.Stop()
+	if err != nil {
+		return err
+	}
+	if j.Digest && !p.Flags.JSON {
 		_, err = fmt.Fprintln(p.Out, v.Digest)
-	default:
+	} else {
 		waiting := ""
 		if v.Waiting > 0 {
 			waiting = fmt.Sprintf(", %d on their way there", v.Waiting)
 		}
-		_, err = fmt.Fprintf(p.Out, "%d artifacts, %d loads, %d rows, %d ranges, %d bytes; %d artifacts in the lake%s: %d problems\n", v.Artifacts, v.Loads, v.Rows, v.Ranges, v.Bytes, v.InLake, waiting, len(v.Problems))
+		err = p.Print(v, prose.Verify(v), fmt.Sprintf("%d artifacts, %d loads, %d rows, %d ranges, %d bytes; %d artifacts in the lake%s: %d problems\n", v.Artifacts, v.Loads, v.Rows, v.Ranges, v.Bytes, v.InLake, waiting, len(v.Problems)))
 	}
 	if err == nil && len(v.Problems) > 0 {
 		err = fmt.Errorf("%d problems found", len(v.Problems))

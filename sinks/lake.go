@@ -127,6 +127,8 @@ type LakeCompact struct {
 	Erase  bool
 	DryRun bool
 	Now    func() time.Time // nil: time.Now
+	// Progress is called after each artifact of the files that are rewritten, from one goroutine (nil: none).
+	Progress func(done, total int)
 }
 
 // LakeCompacted is what Compact did, or would do.

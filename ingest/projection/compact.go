@@ -20,6 +20,8 @@ type CompactOptions struct {
 	Rekey       bool
 	DryRun      bool
 	Now         func() time.Time // nil: time.Now
+	// Progress is called after each artifact, from one goroutine (nil: none). total is 0 where it is not known.
+	Progress func(done, total int)
 }
 
 // CompactReport tells what a compaction did, or would do.
@@ -46,7 +48,7 @@ func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 	r := &CompactReport{Job: "compact", Started: o.Now()}
 	defer func() { r.Seconds = o.Now().Sub(r.Started).Seconds() }()
 	if !o.DryRun && o.Profile == "" {
-		p, err := Update(ctx, o.Stores, nil)
+		p, err := update(ctx, o.Stores, nil, o.Progress)
 		if err != nil {
 			return r, err
 		}
@@ -54,7 +56,7 @@ func Compact(ctx context.Context, o CompactOptions) (*CompactReport, error) {
 	}
 	cat := catalog.New(o.Store.Catalog, o.Keyring)
 	work := Compaction(o.Store, cat, o.Keyring)
-	work.TargetBytes, work.Grace, work.Profile, work.Rekey, work.DryRun, work.Now = o.TargetBytes, o.Grace, o.Profile, o.Rekey, o.DryRun, o.Now
+	work.TargetBytes, work.Grace, work.Profile, work.Rekey, work.DryRun, work.Now, work.Progress = o.TargetBytes, o.Grace, o.Profile, o.Rekey, o.DryRun, o.Now, o.Progress
 	c, err := o.Lake.Compact(ctx, work)
 	if err != nil {
 		return r, err

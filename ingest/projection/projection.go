@@ -39,9 +39,14 @@ type Result struct {
 // store's own rows: after a process died, for a new lake, after a rollback. only restricts it to some
 // artifacts (nil: all).
 func Update(ctx context.Context, p Stores, only []symbol.ID) (*Result, error) {
+	return update(ctx, p, only, nil)
+}
+
+// update is Update. progress is called after each artifact (nil: none).
+func update(ctx context.Context, p Stores, only []symbol.ID, progress func(done, total int)) (*Result, error) {
 	done := &Result{}
 	for tries := 0; ; tries++ {
-		err := project(ctx, p, only, done)
+		err := project(ctx, p, only, done, progress)
 		switch {
 		case err == nil:
 			return done, nil
@@ -59,7 +64,7 @@ const BatchRanges = 8_000_000
 // maxProjections bounds the attempts while other processes write the same rows.
 const maxProjections = 10
 
-func project(ctx context.Context, p Stores, only []symbol.ID, done *Result) error {
+func project(ctx context.Context, p Stores, only []symbol.ID, done *Result, progress func(done, total int)) error {
 	live, err := p.Lake.Live(ctx)
 	if err != nil {
 		return fmt.Errorf("read the lake: %w", err)
@@ -82,7 +87,11 @@ func project(ctx context.Context, p Stores, only []symbol.ID, done *Result) erro
 	for id := range live {
 		gone[id] = true
 	}
+	seen := 0
 	err = w.cat.Artifacts.Each(ctx, func(rec *catalog.Record) error {
+		if seen++; progress != nil {
+			progress(seen, 0)
+		}
 		if record.Published(rec) {
 			delete(gone, rec.ID)
 		}

@@ -80,6 +80,9 @@ func (c *copier) rows(ctx context.Context, it *item, b sinks.Batch) error {
 	bytes := uint64(0)
 	err = c.From.Store.Blocks.Scan(ctx, stored.Span(it.id, it.load), func(r sinks.Row) error {
 		bytes += uint64(len(r.Key) + len(r.Value))
+		if c.moved += uint64(len(r.Key) + len(r.Value)); c.Moved != nil {
+			c.Moved(c.moved)
+		}
 		written = b.Write(r)
 		return written
 	})

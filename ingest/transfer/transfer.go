@@ -53,6 +53,8 @@ type Options struct {
 	Now   func() time.Time // nil: time.Now
 	// Progress is called after each batch and each page of records, from one goroutine at a time.
 	Progress func(Report)
+	// Moved is called with the bytes of rows copied so far, from one goroutine at a time (nil: none).
+	Moved func(bytes uint64)
 }
 
 // Report tells what a copy did. The job prints it as its last line.
@@ -132,6 +134,7 @@ type copier struct {
 
 	mu     sync.Mutex
 	report *Report
+	moved  uint64 // bytes of rows
 	failed map[symbol.ID]bool
 	again  map[symbol.ID]bool // the target lacks their rows, or Force is set
 }

@@ -203,7 +203,10 @@ func (c *compaction) step(ctx context.Context, s *state, profile string, files [
 	defer b.Abort()
 	var loads []*sinks.LakeLoad
 	var gone []symbol.ID
-	for _, id := range ids {
+	for i, id := range ids {
+		if c.o.Progress != nil {
+			c.o.Progress(i, len(ids))
+		}
 		to := sinks.LakeBatch(b)
 		if !old[s.live[id].file] && s.live[id].file != "" {
 			to = nil

@@ -181,7 +181,7 @@ func (c *columns) read(ctx context.Context, l *lane, in *input, part int) error 
 			}
 			row++
 		}
-		c.j.progress("read", in.entry.Key, l.u.read.Add(uint64(n)))
+		c.j.progress("read", in.entry.Key, l.u.read.Add(uint64(n)), l.u.total.Load())
 		return nil
 	})
 	return blame(err)
@@ -250,7 +250,10 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 			}
 		}
 	}()
-	done := uint64(0)
+	done, all := uint64(0), uint64(0)
+	for _, n := range in.numbers {
+		all += uint64(u.segments[n].rows)
+	}
 	for a := range ready {
 		if a.err == nil {
 			a.err = addGroup(ctx, ext, a.rows)
@@ -263,7 +266,7 @@ func (c *columns) write(ctx context.Context, u *unit, in *input, w *output) erro
 			w.frames += t.rows
 			done += t.rows
 		}
-		c.j.progress("write", in.entry.Key, done)
+		c.j.progress("write", in.entry.Key, done, all)
 		free <- a.rows
 	}
 	if err := ctx.Err(); err != nil {

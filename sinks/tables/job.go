@@ -19,12 +19,12 @@ type job struct {
 	mu sync.Mutex // of report and Progress
 }
 
-// progress tells how far a step is.
-func (j *job) progress(step, key string, rows uint64) {
+// progress tells how far a step is. all is 0 where it is not known.
+func (j *job) progress(step, key string, rows, all uint64) {
 	if j.o.Progress == nil {
 		return
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.o.Progress(Event{Step: step, URL: j.o.Input.URL(key), Rows: rows, Files: j.report.Files.Written, Of: j.pending})
+	j.o.Progress(Event{Step: step, URL: j.o.Input.URL(key), Rows: rows, All: all, Files: j.report.Files.Written, Of: j.pending})
 }

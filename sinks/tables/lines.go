@@ -202,7 +202,7 @@ func (x *records) read(ctx context.Context, l *lane, in *input, _ int) error {
 				return fmt.Errorf("%w: more than %d rows with those before", errInput, pile.MaxSegments*segmentRows)
 			}
 			in.numbers, n = append(in.numbers, segment), 0
-			x.j.progress("read", in.entry.Key, l.u.read.Add(segmentRows))
+			x.j.progress("read", in.entry.Key, l.u.read.Add(segmentRows), 0)
 		}
 		place, value, err := x.frame(l, &row, line)
 		if err != nil {
@@ -274,7 +274,7 @@ func (x *records) write(ctx context.Context, u *unit, in *input, w *output) erro
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		x.j.progress("write", in.entry.Key, w.rows)
+		x.j.progress("write", in.entry.Key, w.rows, 0)
 	}
 	if _, err := f.row(out); err == nil {
 		return fmt.Errorf("read again: %w", bucket.ErrChanged)

@@ -54,6 +54,7 @@ type Event struct {
 	Step  string // read, answer, write
 	URL   string
 	Rows  uint64 // done in this step
+	All   uint64 // rows of this step; 0: not known
 	Files int    // written
 	Of    int    // files pending at the start
 	Err   error  // of a file that was rejected or failed

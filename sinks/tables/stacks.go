@@ -203,7 +203,7 @@ func (a *stackAnswerer) flush() error {
 		}
 	}
 	a.done += uint64(len(a.rows))
-	a.j.progress("write", a.key, a.done)
+	a.j.progress("write", a.key, a.done, 0)
 	a.rows, a.queries, a.pairs, a.frames, a.bytes = a.rows[:0], a.queries[:0], a.pairs[:0], 0, 0
 	return nil
 }

@@ -23,6 +23,7 @@ type unit struct {
 	sorter   pile.Sorter
 	spread   *spread // answers by row, if they do not fit
 	read     atomic.Uint64
+	total    atomic.Uint64 // rows of segments that know them
 }
 
 // segment is consecutive rows of a file: a row group, or a piece of NDJSON.
@@ -72,6 +73,7 @@ func (u *unit) newSegment(rows int) (uint32, bool) {
 		return 0, false
 	}
 	u.segments = append(u.segments, segment{rows: rows})
+	u.total.Add(uint64(rows))
 	return n, true
 }
 

@@ -48,6 +48,9 @@ type Options struct {
 	Alone  bool
 	DryRun bool
 	Now    func() time.Time // nil: time.Now
+	// Progress is called as gc goes on, from one goroutine (nil: none). stage names the things that done counts: record,
+	// load, row. total is 0 where it is not known.
+	Progress func(stage string, done, total int)
 }
 
 // Report tells what gc did, or would do.
@@ -103,6 +106,7 @@ func (g *collector) run(ctx context.Context) error {
 	var older []olderLoad
 	err := g.cat.Artifacts.Each(ctx, func(r *catalog.Record) error {
 		g.report.Artifacts++
+		g.progress("record", g.report.Artifacts, 0)
 		g.known[r.ID] = true
 		if record.HasRows(r.Previous) {
 			older = append(older, olderOf(r))
@@ -115,7 +119,8 @@ func (g *collector) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range due {
+	for i, id := range due {
+		g.progress("load", i, len(due))
 		if err := g.record(ctx, id); err != nil {
 			return fmt.Errorf("collect artifact %s: %w", id, err)
 		}
@@ -134,6 +139,12 @@ func (g *collector) run(ctx context.Context) error {
 	}
 	g.report.Freed, err = g.Store.Blocks.Tidy(ctx, g.before)
 	return err
+}
+
+func (g *collector) progress(stage string, done, total int) {
+	if g.Progress != nil {
+		g.Progress(stage, done, total)
+	}
 }
 
 // expired reports whether gc may drop the load of an entry.

@@ -31,6 +31,7 @@ func (v *verifier) lake(ctx context.Context) error {
 		return ctx.Err()
 	}
 	v.report.InLake = len(live)
+	v.progress("lake", 0)
 	counts := map[symbol.ID]uint64{}
 	if l, ok := v.Lake.(lakeVerifier); ok {
 		err := l.Run(ctx, func(id symbol.ID, _ sinks.Load, n uint64) { counts[id] = n },

@@ -43,6 +43,9 @@ type Options struct {
 	AuditHead string
 	// Problem is called with each problem as Run finds it, beside the report (nil: none).
 	Problem func(report.Problem)
+	// Progress is called with the bytes of rows and files read so far, from one goroutine (nil: none). stage is rows or
+	// lake.
+	Progress func(stage string, bytes uint64)
 	// Alive tells whether a process still runs, if this host can know (nil: each lease is believed).
 	Alive func(host, process string) (alive, known bool)
 	Now   func() time.Time // nil: time.Now
@@ -103,6 +106,7 @@ type verifier struct {
 	sum    hash.Hash
 	report *Report
 	known  map[symbol.ID]bool // artifacts that have a record
+	read   uint64             // bytes of rows
 	rows   map[symbol.ID]bool // artifacts with rows that no record names
 	bare   bool               // loads may have come without the ledger entries of their objects
 }
@@ -112,6 +116,13 @@ func (v *verifier) problem(where string, err error) {
 	v.report.Problems = append(v.report.Problems, p)
 	if v.Options.Problem != nil {
 		v.Options.Problem(p)
+	}
+}
+
+// progress tells of n more bytes.
+func (v *verifier) progress(stage string, n uint64) {
+	if v.read += n; v.Progress != nil {
+		v.Progress(stage, v.read)
 	}
 }
 
@@ -240,6 +251,7 @@ func (v *verifier) load(ctx context.Context, r *catalog.Record, l *row.Loaded) (
 	var rows, ranges, bytes uint64
 	err = v.Store.Blocks.Scan(ctx, stored.Span(r.ID, l.Load), func(rw sinks.Row) error {
 		bytes += uint64(len(rw.Key) + len(rw.Value))
+		v.progress("rows", uint64(len(rw.Key)+len(rw.Value)))
 		b, err := check.Add(rw)
 		if err != nil || b == nil {
 			return err

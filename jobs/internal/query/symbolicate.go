@@ -108,8 +108,10 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 		to = f
 	}
 	w := bufio.NewWriter(to)
+	meter := newMeter(p, j.Files, j.Output)
+	defer meter.stop()
 	one := func(name string, r io.Reader) error {
-		sample := unread.NewSample(r)
+		sample := unread.NewSample(meter.reader(name, r))
 		frames, err := reply(sample, w)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -121,6 +121,8 @@ func (j *conversion) convert(p *session.Session) (err error) {
 	}
 	defer out.abort()
 	var rejected []error
+	meter := newMeter(p, j.files, j.output)
+	defer meter.stop()
 	one := func(i *traceInput, pid int64) error {
 		var jank *trace.Jank
 		if j.JankStack > 0 {
@@ -130,7 +132,7 @@ func (j *conversion) convert(p *session.Session) (err error) {
 		o := trace.Options{Name: strings.TrimSuffix(filepath.Base(i.name), filepath.Ext(i.name)), PID: pid, Beside: i.beside, Scratch: traceScratch}
 		var report trace.Report
 		err := formats.Guard("trace", func() (err error) {
-			report, err = trace.Read(p.Ctx, i.r, o, func(e *trace.Event) error {
+			report, err = trace.Read(p.Ctx, meter.reader(i.name, i.r), o, func(e *trace.Event) error {
 				if jank != nil {
 					if err := jank.Event(e); err != nil {
 						return err

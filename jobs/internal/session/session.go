@@ -3,6 +3,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"sync"
@@ -68,6 +69,25 @@ func (p *Session) Table(columns ...term.Column) *term.Table {
 		return nil
 	}
 	return term.NewTable(p.Out, p.OutView, columns...)
+}
+
+// Watch starts showing the progress of a job: by a bar on a terminal, else by log lines.
+func (p *Session) Watch(job string) *term.Progress {
+	return term.NewProgress(p.ErrOut, p.Log, job, p.Flags.NoProgress)
+}
+
+// WatchBar starts showing the progress of a job by a bar. Where no terminal is, nothing tells of it.
+func (p *Session) WatchBar(job string) *term.Progress {
+	return term.NewProgress(p.ErrOut, nil, job, p.Flags.NoProgress)
+}
+
+// summaryWidth bounds the lines of a paragraph: wider ones are hard to read.
+const summaryWidth = 100
+
+// Say prints a paragraph for the person that reads w, which v sees.
+func Say(w io.Writer, v term.View, text string) error {
+	_, err := fmt.Fprintln(w, term.Wrap(text, min(v.Width(), summaryWidth)))
+	return err
 }
 
 // PrintJSON writes one NDJSON record to standard output.

@@ -10,6 +10,8 @@ import (
 const (
 	// barEvery is how often a bar is drawn.
 	barEvery = 100 * time.Millisecond
+	// barAfter is how long a job works before its bar is drawn without a step.
+	barAfter = time.Second
 	// rateOver is the time that rates are measured over.
 	rateOver = 15 * time.Second
 	// rateAfter is how long a job works before its rate and remaining time say something.
@@ -43,6 +45,7 @@ type bar struct {
 	step    Step
 	samples []sample // of the last rateOver
 	drawn   time.Time
+	stepped bool // a step was given
 
 	ended  chan struct{}
 	silent chan struct{} // closed when the drawing goroutine has ended
@@ -66,7 +69,9 @@ func (b *bar) run() {
 			return
 		case <-tick.C:
 			b.mu.Lock()
-			b.draw()
+			if b.stepped || b.now().Sub(b.began) >= barAfter {
+				b.draw()
+			}
 			b.mu.Unlock()
 		}
 	}
@@ -76,7 +81,7 @@ func (b *bar) run() {
 func (b *bar) at(s Step) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.step = s
+	b.step, b.stepped = s, true
 	if b.now().Sub(b.drawn) >= barEvery {
 		b.draw()
 	}
@@ -91,6 +96,9 @@ func (b *bar) stop() {
 
 func (b *bar) draw() {
 	b.drawn = b.now()
+	if n := len(b.samples); n > 0 && b.step.Done < b.samples[n-1].done {
+		b.samples = nil // a new stage counts anew
+	}
 	b.samples = append(b.samples, sample{b.drawn, b.step.Done, b.step.Bytes})
 	for len(b.samples) > 2 && b.drawn.Sub(b.samples[1].at) >= rateOver {
 		b.samples = b.samples[1:]

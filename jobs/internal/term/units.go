@@ -71,10 +71,12 @@ func Rough(d time.Duration) string {
 	return fmt.Sprintf("%d d", d/day)
 }
 
-// Seconds returns the time that a job took: 0.3 s, 12 s, 4 min 5 s, 1 h 2 min.
+// Seconds returns the time that a job took: less than 0.1 s, 0.3 s, 12 s, 4 min 5 s, 1 h 2 min.
 func Seconds(s float64) string {
 	whole := int64(math.Round(s))
 	switch {
+	case s < 0.05:
+		return "less than 0.1 s"
 	case s < 9.95:
 		return strconv.FormatFloat(s, 'f', 1, 64) + " s"
 	case whole < 60:

@@ -7,6 +7,7 @@ import (
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
+	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
@@ -36,7 +37,12 @@ func ExplodeFiles(s *session.Session, paths []string, look lookup.Options) (*ans
 	}
 	o := p.Pipeline()
 	o.Store, o.Keyring, o.Run, o.Owner = store, ring, "memory", "memory"
+	watch := p.WatchBar("read symbols")
+	o.Progress = func(e ingest.Event) {
+		watch.At(term.Step{Done: int64(e.Done), Total: int64(e.Total), Unit: "object", Bytes: e.Bytes, Text: e.URL}, "")
+	}
 	report, err := ingest.Run(p.Ctx, sources, o)
+	watch.Stop()
 	if err != nil {
 		return nil, nil, fmt.Errorf("read symbols: %w", err)
 	}

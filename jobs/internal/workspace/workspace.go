@@ -234,7 +234,18 @@ func ParseShard(s string) (shard, shards int, err error) {
 	return shard, shards, nil
 }
 
-// Watch starts showing the progress of a job.
-func (p *Workspace) Watch(job string) *term.Progress {
-	return term.NewProgress(p.ErrOut, p.Log, job, p.Flags.NoProgress)
+// Contents counts the published artifacts of a store and the bytes of their rows, for a bar. Without a bar it counts
+// nothing.
+func (p *Workspace) Contents(s *session.Records, w *term.Progress) (artifacts, bytes int64, err error) {
+	if !w.HasBar() {
+		return 0, 0, nil
+	}
+	err = s.Artifacts.Each(p.Ctx, func(r *catalog.Record) error {
+		if r.Published != nil {
+			artifacts++
+			bytes += int64(r.Published.Bytes)
+		}
+		return nil
+	})
+	return artifacts, bytes, err
 }

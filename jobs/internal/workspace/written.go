@@ -4,10 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/symlake/symlake/jobs/internal/prose"
+	"github.com/symlake/symlake/jobs/internal/session"
 )
 
 // reportsFolder reports whether --report names a folder, which gets one file a run.
@@ -54,6 +58,33 @@ func (p *Workspace) Report(to, name string, r any) error {
 	return err
 }
 
+// Sum tells what a run did. A script gets the report, as Report writes it. A person gets a paragraph: in place of a report
+// that would go to standard error, and beside a file.
+func (p *Workspace) Sum(to, name string, r any, paragraph string) error {
+	if !p.ErrView.People || p.Flags.JSON {
+		return p.Report(to, name, r)
+	}
+	p.Reported = true
+	if to != "" {
+		if err := p.Report(to, name, r); err != nil {
+			return err
+		}
+	}
+	return session.Say(p.ErrOut, p.ErrView, paragraph)
+}
+
+// Print prints the result of a command as records, as a person's paragraph, or as a script's line.
+func (p *Workspace) Print(r any, paragraph, line string) error {
+	switch {
+	case p.Flags.JSON:
+		return p.PrintJSON(r)
+	case p.OutView.People:
+		return session.Say(p.Out, p.OutView, paragraph)
+	}
+	_, err := io.WriteString(p.Out, line)
+	return err
+}
+
 // ReportFailure reports a job that did not begin its work, where a report is asked for. It returns the
 // job's error, and its own.
 func (p *Workspace) ReportFailure(err error, to, name string, r any) error {
@@ -85,7 +116,7 @@ func (p *Workspace) ReportLocked(to, job, run string) error {
 		p.Log.Info("another process works on this store: skipped", "store", p.StoreURL())
 		return nil
 	}
-	return p.Report(to, "", map[string]any{"job": job, "run": run, "started": time.Now().UTC(), "locked": true})
+	return p.Sum(to, "", map[string]any{"job": job, "run": run, "started": time.Now().UTC(), "locked": true}, prose.Locked(p.StoreURL()))
 }
 
 // fileName makes a run's id a name of one file.
