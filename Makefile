@@ -8,7 +8,7 @@ IMAGE ?= symlake
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: help demo build test race busy bench fuzz corpora soak lint tools readers schemathesis airflow axe oracle image
+.PHONY: help demo build test race busy bench fuzz corpora soak lint tools readers schemathesis clients airflow axe oracle image
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ test: ## run every test and replay the corpora; what needs an outside tool says 
 	$(GO) vet ./... ./testdata/bench ./testdata/steps
 	bash testdata/fuzz.sh unpack
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
-	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -timeout 20m ./... | awk -f testdata/skips.awk
+	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -timeout 20m ./... | awk -f testdata/skips.awk
 
 race: ## run the tests of sinks and ingest under the race detector, but those on a real HBase: they mostly wait
 	CGO_ENABLED=1 $(GO) test -race -short $$($(GO) list ./sinks/... ./ingest/... | grep -v -e 'sinks/hbase$$' -e 'hbasetest$$')
@@ -43,6 +43,9 @@ readers: ## install the engines that read the lake in tests into the cache folde
 
 schemathesis: ## install the client that fuzzes symlake serve by its OpenAPI file into the cache folder
 	bash testdata/serve/schemathesis.sh $(CACHE)/schemathesis
+
+clients: ## install what the clients of symlake serve are made and tried with into the cache folder: gRPC's own client, protoc, mypy, pytest
+	bash testdata/serve/clients.sh $(CACHE)/clients
 
 airflow: ## install the two versions of Airflow that jobs/airflow is tested on into the cache folder
 	bash testdata/airflow/airflow.sh $(CACHE)/airflow

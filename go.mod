@@ -3,6 +3,7 @@ module github.com/symlake/symlake
 go 1.26.0
 
 require (
+	connectrpc.com/connect v1.21.1
 	github.com/alecthomas/kong v1.15.0
 	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/aws/aws-sdk-go-v2 v1.47.7

@@ -16,6 +16,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/query"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/workspace"
+	"github.com/symlake/symlake/jobs/serve/rpc"
 	"github.com/symlake/symlake/sinks/all"
 )
 
@@ -37,7 +38,7 @@ func commands() []program.Command {
 		{Name: "artifacts", Group: lookUp, Job: new(artifactsJob), Help: "List what the store holds, or what was asked for and missing."},
 		{Name: "inspect", Group: lookUp, Job: new(inspectJob), Help: "Print the symbols in a file."},
 		{Name: "demangle", Group: lookUp, Job: new(query.DemangleJob), Help: "Print the readable form of C++, Rust and Swift names."},
-		{Name: "serve", Group: lookUp, Job: new(query.ServeJob), Help: "Answer over HTTP, with a page for browsers."},
+		{Name: "serve", Group: lookUp, Job: query.NewServe(rpc.New), Help: "Answer over HTTP, with a page for browsers."},
 		{Name: "objects", Group: store, Job: new(objectsJob), Help: "List symbol files that runs met, with their state and the reason."},
 		{Name: "load", Group: store, Job: new(loadJob), Help: "Copy published loads from one store to another."},
 		{Name: "rollback", Group: store, Job: new(rollbackJob), Help: "Publish the previous load of an artifact again, and pin it."},

@@ -9,8 +9,8 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/room"
@@ -20,6 +20,26 @@ import (
 	"github.com/symlake/symlake/jobs/serve/outlet"
 	"github.com/symlake/symlake/jobs/wire"
 )
+
+// fail is an answer other than 200.
+type fail struct {
+	code   int
+	reason string
+}
+
+func (f *fail) Error() string { return f.reason }
+
+func failed(code int, format string, args ...any) error {
+	return &fail{code, fmt.Sprintf(format, args...)}
+}
+
+// after is the seconds after which asking again can help; 0: it cannot.
+func (f *fail) after() int {
+	if f.code == http.StatusServiceUnavailable || f.code == http.StatusTooManyRequests {
+		return 1
+	}
+	return 0
+}
 
 // call is one request on its way.
 type call struct {
@@ -34,6 +54,8 @@ type call struct {
 	turn   *turn
 	out    *outlet.Answer
 	cut    string // why a streamed answer ended early
+	rpc    bool   // errors go in the form of its protocol
+	said   int    // the status of an error that was sent in the form of its protocol
 
 	// For log and metrics.
 	caller    string
@@ -61,6 +83,9 @@ func (c *call) Write(b []byte) (int, error) {
 	c.bytes += int64(n)
 	return n, err
 }
+
+// Flush sends what waits, as package connect wants it.
+func (c *call) Flush() { http.NewResponseController(c.ResponseWriter).Flush() }
 
 // Unwrap is for http.ResponseController.
 func (c *call) Unwrap() http.ResponseWriter { return c.ResponseWriter }
@@ -100,7 +125,7 @@ func (c *call) enter(bytes int64) (err error) {
 
 // answer begins an answer of that kind.
 func (c *call) answer(kind string) *outlet.Answer {
-	c.out = outlet.New(c, kind, outlet.Options{Limit: c.limits.AnswerBytes, Window: rateWindow, Last: 2*c.limits.Time + 10*time.Second,
+	c.out = outlet.New(c, kind, outlet.Options{Limit: c.limits.AnswerBytes, Window: rateWindow, Last: c.limits.last(),
 		Head: c.r.Method == http.MethodHead, Park: c.turn.park})
 	return c.out
 }
@@ -150,13 +175,15 @@ func (c *call) reason(err error) *fail {
 	switch {
 	case errors.As(err, &f):
 		return f
-	case errors.As(err, new(memoryError)), errors.Is(err, outlet.ErrLimit), errors.Is(err, intake.ErrRatio), errors.Is(err, intake.ErrWindow), isExpression(err):
+	case errors.As(err, new(memoryError)), errors.Is(err, outlet.ErrLimit), errors.Is(err, intake.ErrRatio), errors.Is(err, intake.ErrWindow), errors.Is(err, report.ErrExpression):
 		return &fail{http.StatusRequestEntityTooLarge, err.Error()}
 	case errors.Is(err, intake.ErrTooLarge):
 		return &fail{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", c.limits.BodyBytes)}
 	case errors.Is(err, intake.ErrEncoding):
 		return &fail{http.StatusUnsupportedMediaType, err.Error()}
-	case errors.Is(err, intake.ErrSlow), errors.Is(err, outlet.ErrSlow):
+	case errors.Is(err, intake.ErrEnded):
+		return &fail{http.StatusServiceUnavailable, err.Error()}
+	case errors.Is(err, intake.ErrSlow), errors.Is(err, outlet.ErrSlow), errors.Is(err, intake.ErrIdle):
 		return &fail{http.StatusRequestTimeout, err.Error()}
 	case errors.Is(err, intake.ErrBroken):
 		return &fail{http.StatusBadRequest, err.Error()}
@@ -181,11 +208,14 @@ func (c *call) refuse(err error) {
 		c.cut = f.reason
 		return
 	}
-	switch f.code {
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		c.Header().Set("Retry-After", "1")
-	case http.StatusRequestTimeout:
+	if f.code == http.StatusRequestTimeout || f.code == http.StatusHTTPVersionNotSupported {
 		c.Header().Set("Connection", "close")
+	}
+	if c.rpc && c.s.o.RPC != nil && c.s.o.RPC.Refuse(c, c.r, c.fault(f)) {
+		return
+	}
+	if after := f.after(); after > 0 {
+		c.Header().Set("Retry-After", strconv.Itoa(after))
 	}
 	c.json(f.code, map[string]string{"error": f.reason})
 }
@@ -221,18 +251,3 @@ func (c *call) send(code int, kind string, body []byte) {
 		c.Write(body)
 	}
 }
-
-// fail is an answer other than 200.
-type fail struct {
-	code   int
-	reason string
-}
-
-func (f *fail) Error() string { return f.reason }
-
-func failed(code int, format string, args ...any) error {
-	return &fail{code, fmt.Sprintf(format, args...)}
-}
-
-// isExpression reports whether a request ended because of its regular expression.
-func isExpression(err error) bool { return errors.Is(err, report.ErrExpression) }

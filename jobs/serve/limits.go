@@ -40,3 +40,6 @@ func (l *Limits) defaults() {
 	set(&l.Jobs, 10)
 	set(&l.Concurrent, 4*runtime.GOMAXPROCS(0))
 }
+
+// last is the time in which a caller takes the whole of an answer.
+func (l *Limits) last() time.Duration { return 2*l.Time + 10*time.Second }

@@ -101,6 +101,24 @@ func (s *Server) lookupPost(c *call) error {
 }
 
 func (s *Server) lookup(c *call, req *lookupRequest) error {
+	if err := s.checkLookup(c, req); err != nil {
+		return err
+	}
+	j := wire.NewJSON(c.answer("application/json"))
+	j.Begin("", '{')
+	j.Begin("answers", '[')
+	err := s.positions(c, req, func(one *wire.Question, a *symbol.Answer, source excerpts) (int64, error) {
+		return 0, one.Write(j, a, source)
+	})
+	if err == nil {
+		j.End()
+		j.End()
+	}
+	return c.finish(j, err)
+}
+
+// checkLookup refuses a request with something wrong in it.
+func (s *Server) checkLookup(c *call, req *lookupRequest) error {
 	if len(req.Queries) > s.o.Limits.Positions {
 		return failed(http.StatusRequestEntityTooLarge, "%d positions: at most %d are answered at once", len(req.Queries), s.o.Limits.Positions)
 	}
@@ -117,25 +135,30 @@ func (s *Server) lookup(c *call, req *lookupRequest) error {
 		}
 	}
 	c.frames = len(req.Queries)
-	j := wire.NewJSON(c.answer("application/json"))
-	j.Begin("", '{')
-	j.Begin("answers", '[')
-	var err error
-	for from := 0; from < len(req.Queries) && err == nil; from += answeredAtOnce {
-		err = s.positions(c, j, req, from, min(from+answeredAtOnce, len(req.Queries)))
-	}
-	if err == nil {
-		j.End()
-		j.End()
-	}
-	return c.finish(j, err)
+	return nil
 }
+
+// excerpts reads the source of a frame; nil: none is wanted.
+type excerpts func(f *symbol.Frame) (lookup.Excerpt, error)
+
+// looked takes an answer, and returns how many bytes of it stay in memory.
+type looked func(one *wire.Question, a *symbol.Answer, source excerpts) (int64, error)
 
 // answeredAtOnce is how many positions are looked up together: the answers of all of them are held.
 const answeredAtOnce = 512
 
-// positions answers the queries [from, to).
-func (s *Server) positions(c *call, j *wire.JSON, req *lookupRequest, from, to int) error {
+// positions answers the queries of a checked request, in order.
+func (s *Server) positions(c *call, req *lookupRequest, emit looked) error {
+	for from := 0; from < len(req.Queries); from += answeredAtOnce {
+		if err := s.someOf(c, req, from, min(from+answeredAtOnce, len(req.Queries)), emit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// someOf answers the queries [from, to).
+func (s *Server) someOf(c *call, req *lookupRequest, from, to int, emit looked) error {
 	defer c.turn.fresh()
 	asker := wire.Asker{Client: s.o.Client, Narrow: lookup.Narrow{App: req.App, Arch: req.Arch}}
 	asked, answers := make([]wire.Question, to-from), make([]symbol.Answer, to-from)
@@ -165,15 +188,24 @@ func (s *Server) positions(c *call, j *wire.JSON, req *lookupRequest, from, to i
 	held := c.turn.held
 	for i := range asked {
 		one := &asked[i]
-		var source func(f *symbol.Frame) (lookup.Excerpt, error)
+		var source excerpts
 		if req.Context > 0 && one.Answer == nil {
 			source = func(f *symbol.Frame) (lookup.Excerpt, error) {
 				c.turn.held = held // the excerpt before is on its way
 				return s.o.Client.Excerpt(c.ctx, one.Found.Record.ID, f.File, f.Line, uint32(req.Context))
 			}
 		}
-		if err := one.Write(j, &answers[i], source); err != nil {
+		kept, err := emit(one, &answers[i], source)
+		if err != nil {
 			return err
+		}
+		if kept > 0 {
+			c.turn.held = held
+			if err := c.turn.take(kept); err != nil {
+				return err
+			}
+			held = c.turn.held
+			c.turn.base += kept
 		}
 	}
 	return c.turn.yield()

@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/jobs/serve/browse"
 	"github.com/symlake/symlake/jobs/serve/intake"
 	"github.com/symlake/symlake/jobs/serve/page"
+	"github.com/symlake/symlake/jobs/serve/protocol"
 	"github.com/symlake/symlake/sinks/catalog"
 )
 
@@ -24,6 +25,7 @@ type route struct {
 	open    bool // a caller needs no token
 	free    bool // a probe or a description: it takes no slot
 	cors    bool // browsers may ask from pages of allowed sites
+	rpc     bool // errors go in the form of its protocol
 	methods map[string]handler
 }
 
@@ -33,16 +35,18 @@ var routes = map[string]route{
 	"/v1/lookup": {methods: map[string]handler{
 		http.MethodGet: (*Server).lookupGet, http.MethodHead: (*Server).lookupGet, http.MethodPost: (*Server).lookupPost,
 	}},
-	"/v1/artifacts": {methods: get((*Server).artifacts)},
-	"/v1/wanted":    {methods: get((*Server).wanted)},
-	"/v1/objects":   {methods: get((*Server).objects)},
-	"/v1/runs":      {methods: get((*Server).runs)},
-	"/v1/run":       {methods: get((*Server).run)},
-	"/v1/status":    {methods: get((*Server).status)},
-	"/healthz":      {methods: get((*Server).healthz), open: true, free: true},
-	"/readyz":       {methods: get((*Server).readyz), open: true, free: true},
-	"/metrics":      {methods: get((*Server).metrics), free: true},
-	"/openapi.json": {methods: get((*Server).openAPI), open: true, free: true},
+	"/v1/artifacts":          {methods: get((*Server).artifacts)},
+	"/v1/wanted":             {methods: get((*Server).wanted)},
+	"/v1/objects":            {methods: get((*Server).objects)},
+	"/v1/runs":               {methods: get((*Server).runs)},
+	"/v1/run":                {methods: get((*Server).run)},
+	"/v1/status":             {methods: get((*Server).status)},
+	protocol.SymbolicatePath: {methods: post((*Server).rpcSymbolicate), cors: true, rpc: true},
+	protocol.LookupPath:      {methods: post((*Server).rpcLookup), cors: true, rpc: true},
+	"/healthz":               {methods: get((*Server).healthz), open: true, free: true},
+	"/readyz":                {methods: get((*Server).readyz), open: true, free: true},
+	"/metrics":               {methods: get((*Server).metrics), free: true},
+	"/openapi.json":          {methods: get((*Server).openAPI), open: true, free: true},
 }
 
 // pages answers what a browser shows. Names of pages and assets come from package page.
@@ -71,8 +75,10 @@ func New(o Options) *Server {
 	for i := range o.Origins {
 		o.Origins[i] = strings.ToLower(o.Origins[i])
 	}
-	return &Server{o: o, gate: newGate(&o.Limits), overview: browse.NewOverview(func(ctx context.Context) (*catalog.Catalog, error) { return o.Client.Catalog(ctx) }),
+	s := &Server{o: o, gate: newGate(&o.Limits), overview: browse.NewOverview(func(ctx context.Context) (*catalog.Catalog, error) { return o.Client.Catalog(ctx) }),
 		intake: intake.New(intake.Limits{Bytes: o.Limits.BodyBytes, Time: o.Limits.Time, Rate: lowestRate, Window: rateWindow})}
+	s.ending, s.end = context.WithCancel(context.Background())
+	return s
 }
 
 // ServeHTTP answers one request.
@@ -80,6 +86,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	c := &call{s: s, ResponseWriter: w, r: r, ctx: r.Context(), limits: &s.o.Limits}
 	to, path, known := find(r.URL.Path)
+	c.rpc = to.rpc
 	defer func() {
 		defer c.close()
 		v := recover()
@@ -121,10 +128,11 @@ func (s *Server) route(c *call, to route, known bool) error {
 		c.Header().Add("Vary", "Origin")
 		if other {
 			c.Header().Set("Access-Control-Allow-Origin", r.Header.Get("Origin"))
+			c.Header().Set("Access-Control-Expose-Headers", "Retry-After, Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin")
 		}
 		if r.Method == http.MethodOptions && other {
 			c.Header().Set("Access-Control-Allow-Methods", allowed(to))
-			c.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization")
+			c.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization, X-Grpc-Web, X-User-Agent, Grpc-Timeout, Connect-Protocol-Version, Connect-Timeout-Ms")
 			c.Header().Set("Access-Control-Max-Age", "86400")
 			c.WriteHeader(http.StatusNoContent)
 			return nil
@@ -157,7 +165,11 @@ func allowed(to route) string {
 
 // done counts and logs a request.
 func (s *Server) done(c *call, path string, to route, took time.Duration) {
-	s.o.Metrics.request(path, c.status, took)
+	status := c.status
+	if c.said != 0 {
+		status = c.said
+	}
+	s.o.Metrics.request(path, status, took)
 	if to.free && c.status < 400 {
 		return // probes
 	}
@@ -165,7 +177,7 @@ func (s *Server) done(c *call, path string, to route, took time.Duration) {
 	for i, id := range c.artifacts {
 		ids[i] = id.String()
 	}
-	s.o.Log.Info("request", "method", method(c.r), "path", path, "status", c.status, "caller", c.caller, "from", c.r.RemoteAddr,
+	s.o.Log.Info("request", "method", method(c.r), "path", path, "status", status, "caller", c.caller, "from", c.r.RemoteAddr,
 		"stacks", c.stacks, "frames", c.frames, "artifacts", ids, "more_artifacts", c.more, "bytes", c.bytes, "cut", c.cut, "ms", strconv.FormatFloat(float64(took.Microseconds())/1000, 'f', 2, 64))
 }
 

@@ -1,6 +1,7 @@
 // Package serve is the thin client over HTTP: whole stacks, single positions,
 // lists of artifacts, and the symbolication protocol of Mozilla's Tecken and
 // Eliot. openapi.json describes it to the byte; doc comments here say why.
+// Callers over gRPC, gRPC-Web and Connect reach the same answers, if the program brings package rpc.
 //
 // It leaves the answers to lookup, the forms to wire, and listener, store and
 // tokens to its caller.
@@ -21,6 +22,7 @@
 package serve
 
 import (
+	"context"
 	_ "embed"
 	"log/slog"
 	"sync/atomic"
@@ -28,6 +30,7 @@ import (
 
 	"github.com/symlake/symlake/jobs/serve/browse"
 	"github.com/symlake/symlake/jobs/serve/intake"
+	"github.com/symlake/symlake/jobs/serve/protocol"
 	"github.com/symlake/symlake/sinks/answer"
 )
 
@@ -53,6 +56,8 @@ type Options struct {
 	Hosts []string
 	// Origins are sites with pages that may ask, as browsers spell them: https://profiler.firefox.com.
 	Origins []string
+	// RPC speaks gRPC, gRPC-Web and Connect; nil: the server speaks plain HTTP alone.
+	RPC protocol.Speaker
 }
 
 // Server answers requests. Safe for concurrent use.
@@ -62,6 +67,8 @@ type Server struct {
 	intake   *intake.Intake
 	overview *browse.Overview
 	draining atomic.Bool
+	ending   context.Context // of streams
+	end      context.CancelFunc
 }
 
 // Drain makes /readyz refuse new requests, and stops a survey of the store. The server still answers all that come.
@@ -69,3 +76,6 @@ func (s *Server) Drain() {
 	s.draining.Store(true)
 	s.overview.End()
 }
+
+// EndStreams ends each stream of stacks once the stack at hand is answered. Its caller is told to ask again.
+func (s *Server) EndStreams() { s.end() }

@@ -1,6 +1,6 @@
 // Command symlake-lookup answers from a store: positions, stacks and names, on the command line and over HTTP. It is
 // the program for hosts that only ask. It has the commands of symlake by the same code, and links neither S3 nor
-// Parquet, Arrow, HDFS and OpenTelemetry.
+// Parquet, Arrow, HDFS, OpenTelemetry and gRPC.
 package main
 
 import (
@@ -29,7 +29,7 @@ func commands() []program.Command {
 		{Name: "symbolicate", Group: lookUp, Job: query.NewSymbolicate(nil, nil), Help: "Turn raw stacks into source-level ones."},
 		{Name: "lookup", Group: lookUp, Job: new(query.LookupJob), Help: "Print the frames at positions of an artifact."},
 		{Name: "demangle", Group: lookUp, Job: new(query.DemangleJob), Help: "Print the readable form of C++, Rust and Swift names."},
-		{Name: "serve", Group: lookUp, Job: new(query.ServeJob), Help: "Answer over HTTP, with a page for browsers."},
+		{Name: "serve", Group: lookUp, Job: query.NewServe(nil), Help: "Answer over HTTP, with a page for browsers."},
 		{Name: "version", Group: operate, Job: new(query.VersionJob), Help: "Print version, commit and Go version."},
 	}
 }

@@ -12,7 +12,7 @@ import (
 func Says(s *report.Report, answers [][]symbol.Answer) bool {
 	for t := range s.Threads {
 		for f := range s.Threads[t].Frames {
-			if !silent(&s.Threads[t].Frames[f], &answers[t][f]) {
+			if !Silent(&s.Threads[t].Frames[f], &answers[t][f]) {
 				return true
 			}
 		}
@@ -35,7 +35,7 @@ func WriteStack(j *JSON, s *report.Report, answers [][]symbol.Answer, d Details)
 		j.Begin("frames", '[')
 		for f := range s.Threads[t].Frames {
 			frame, a := &s.Threads[t].Frames[f], &answers[t][f]
-			if silent(frame, a) {
+			if Silent(frame, a) {
 				continue
 			}
 			j.Begin("", '{')

@@ -140,7 +140,7 @@ func (q *Asker) anchored(ctx context.Context, r lookup.Resolution, w symbol.Wher
 
 // Of puts the answer to a question into words. excerpts, where there are any, are the sources of its frames.
 func (q *Question) Of(a symbol.Answer, excerpts []lookup.Excerpt) Answer {
-	j, head := NewAnswer(a), q.head()
+	j, head := NewAnswer(a), q.Head()
 	j.Artifact, j.Load, j.Kind, j.Position = head.Artifact, head.Load, head.Kind, head.Position
 	for i, x := range excerpts {
 		j.Frames[i].Context = NewContext(x.First, x.Lines)
@@ -174,7 +174,7 @@ func (q *Question) Write(j *JSON, a *symbol.Answer, context func(f *symbol.Frame
 	}
 	j.Begin("", '{')
 	j.Members(func(to []byte) []byte {
-		head := q.head()
+		head := q.Head()
 		for _, m := range [...][2]string{{"artifact", head.Artifact}, {"load", head.Load}, {"kind", string(head.Kind)}, {"position", head.Position}} {
 			if m[1] != "" {
 				to = append(append(AppendString(to, m[0]), ':'), AppendString(nil, m[1])...)
@@ -188,8 +188,8 @@ func (q *Question) Write(j *JSON, a *symbol.Answer, context func(f *symbol.Frame
 	return errors.Join(said, j.Err())
 }
 
-// head is what every answer to a question says.
-func (q *Question) head() (j Answer) {
+// Head returns the members that every answer to a question has: artifact, load, kind and position.
+func (q *Question) Head() (j Answer) {
 	j.Position = q.Position
 	if q.Found.Record != nil {
 		j.Artifact = q.Found.Record.ID.String()

@@ -26,7 +26,7 @@ func NewStack(s *report.Report, answers [][]symbol.Answer) *Stack {
 	for t, thread := range s.Threads {
 		frames := []Answer{}
 		for f, frame := range thread.Frames {
-			if silent(&frame, &answers[t][f]) {
+			if Silent(&frame, &answers[t][f]) {
 				continue
 			}
 			a := NewAnswer(answers[t][f])
@@ -52,7 +52,7 @@ func (x *Stack) Excerpts(ctx context.Context, client *answer.Client, s *report.R
 			at, last = 0, t
 		}
 		frame := &s.Threads[t].Frames[f]
-		if silent(frame, &answers[t][f]) {
+		if Silent(frame, &answers[t][f]) {
 			return nil
 		}
 		lines := x.Threads[t].Frames[at].Frames
@@ -71,8 +71,8 @@ func (x *Stack) Excerpts(ctx context.Context, client *answer.Client, s *report.R
 	})
 }
 
-// silent: a line that may have named a class, and did not.
-func silent(f *report.Frame, a *symbol.Answer) bool {
+// Silent reports whether a frame has no record: its line might have named a class, and did not.
+func Silent(f *report.Frame, a *symbol.Answer) bool {
 	m := f.Managed
 	return m != nil && m.Method == "" && m.Field == "" && a.Status == symbol.Hole
 }

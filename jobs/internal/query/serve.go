@@ -15,12 +15,22 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/serve"
+	"github.com/symlake/symlake/jobs/serve/connections"
+	"github.com/symlake/symlake/jobs/serve/protocol"
 	"github.com/symlake/symlake/sinks/hostfile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
+// NewServe returns the command serve. speaks makes what speaks gRPC for messages of so many bytes; nil: the server answers
+// over plain HTTP alone.
+func NewServe(speaks func(mostBytes int64) protocol.Speaker) *ServeJob {
+	return &ServeJob{speaks: speaks}
+}
+
 // ServeJob is the command serve.
 type ServeJob struct {
+	speaks func(mostBytes int64) protocol.Speaker
+
 	Listen      string         `help:"Address of the server." default:"127.0.0.1:8080" placeholder:"HOST:PORT" group:"Access"`
 	Tokens      string         `help:"File with one NAME TOKEN pair a line." detail:"Only its owner may read it. --token adds one. With neither, the server accepts every caller that knows its name." type:"existingfile" placeholder:"FILE" group:"Access"`
 	AllowHost   []string       `help:"Name of the server that callers without tokens may use." detail:"localhost and addresses need none." placeholder:"NAME" group:"Access"`
@@ -85,7 +95,11 @@ func (j ServeJob) Run(p *session.Session) error {
 	if err != nil {
 		return err
 	}
-	s := serve.New(serve.Options{Client: client, Metrics: metrics, Log: p.Log, Tokens: tokens, Limits: serve.Limits{
+	var rpc protocol.Speaker
+	if j.speaks != nil {
+		rpc = j.speaks(int64(j.MaxBody))
+	}
+	s := serve.New(serve.Options{RPC: rpc, Client: client, Metrics: metrics, Log: p.Log, Tokens: tokens, Limits: serve.Limits{
 		BodyBytes: int64(j.MaxBody), AnswerBytes: int64(j.AnswerLimit), Stacks: j.MaxStacks, Frames: j.MaxFrames, Time: j.MaxTime, Concurrent: j.Concurrent}, Hosts: j.AllowHost, Origins: j.AllowOrigin})
 	listener, err := net.Listen("tcp", j.Listen)
 	if err != nil {
@@ -98,9 +112,15 @@ func (j ServeJob) Run(p *session.Session) error {
 // answer serves until ctx ends, and finishes the requests under way.
 func (j ServeJob) answer(ctx context.Context, p *session.Session, s *serve.Server, listener net.Listener) error {
 	// The server moves the deadlines of bodies and answers itself. WriteTimeout is for what it does not: short answers.
-	h := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 5*j.MaxTime + 30*time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ConnState: serve.NewConnections(serve.MaxConnections).State,
+	// Without TLS, gRPC's callers speak HTTP/2 from the first byte on.
+	var speaks http.Protocols
+	speaks.SetHTTP1(true)
+	speaks.SetHTTP2(true)
+	speaks.SetUnencryptedHTTP2(true)
+	h := &http.Server{Handler: s, Protocols: &speaks, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 5*j.MaxTime + 30*time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10, ConnState: connections.New(connections.Most).State,
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 32, MaxReceiveBufferPerConnection: 128 << 10, MaxReceiveBufferPerStream: 64 << 10}}
+	h.RegisterOnShutdown(s.EndStreams)
 	ended := make(chan error, 1)
 	go func() {
 		if j.TLSCert != "" {

@@ -1,18 +1,20 @@
-package serve
+// Package connections bounds the connections that a server holds.
+package connections
 
 import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 )
 
-// MaxConnections bounds the connections that a server holds: each has buffers and headers that are no request's yet.
-const MaxConnections = 512
+// Most is how many connections a server of symlake holds: each has buffers and headers that are no request's yet.
+const Most = 512
 
-// Connections keeps the number of connections bounded. When there are too many, the address that has the most loses one:
+// Bound keeps the number of connections bounded. When there are too many, the address that has the most loses one:
 // the oldest that waits for a request, else the oldest of all. Safe for concurrent use.
-type Connections struct {
+type Bound struct {
 	most int
 
 	mu    sync.Mutex
@@ -27,19 +29,19 @@ type connection struct {
 	idle    bool // it waits for a request, or for the rest of its headers
 }
 
-// NewConnections makes room for so many connections.
-func NewConnections(most int) *Connections {
-	return &Connections{most: most, all: map[net.Conn]*connection{}, count: map[string]int{}}
+// New makes room for so many connections.
+func New(most int) *Bound {
+	return &Bound{most: most, all: map[net.Conn]*connection{}, count: map[string]int{}}
 }
 
 // State is for http.Server.ConnState.
-func (s *Connections) State(c net.Conn, state http.ConnState) {
+func (s *Bound) State(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch state {
 	case http.StateNew:
 		s.turn++
-		address := addrOf(c.RemoteAddr().String()).String()
+		address := addressOf(c.RemoteAddr().String())
 		s.all[c] = &connection{address: address, turn: s.turn, idle: true}
 		if s.count[address]++; len(s.all) > s.most {
 			if victim := s.victim(); victim != nil {
@@ -56,7 +58,16 @@ func (s *Connections) State(c net.Conn, state http.ConnState) {
 	}
 }
 
-func (s *Connections) forget(c net.Conn) {
+// addressOf is the IP of ADDRESS:PORT, without its zone.
+func addressOf(address string) string {
+	p, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return ""
+	}
+	return p.Addr().Unmap().WithZone("").String()
+}
+
+func (s *Bound) forget(c net.Conn) {
 	if known := s.all[c]; known != nil {
 		delete(s.all, c)
 		if s.count[known.address]--; s.count[known.address] == 0 {
@@ -75,7 +86,7 @@ func abandon(c net.Conn) {
 }
 
 // victim is the connection that has to go.
-func (s *Connections) victim() net.Conn {
+func (s *Bound) victim() net.Conn {
 	most := 0
 	for _, n := range s.count {
 		most = max(most, n)

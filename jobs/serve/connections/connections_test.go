@@ -1,4 +1,4 @@
-package serve
+package connections
 
 import (
 	"crypto/tls"
@@ -24,7 +24,7 @@ func (c *conn) Close() error { c.closed = true; return nil }
 // When there are too many connections, the address with the most loses the oldest that waits, not one at work, and no
 // other address loses any.
 func TestConnections(t *testing.T) {
-	s := NewConnections(4)
+	s := New(4)
 	open := func(from string) *conn {
 		c := &conn{from: from}
 		s.State(c, http.StateNew)
@@ -68,7 +68,7 @@ func TestConnectionsAbandonTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	below.quiet = true
-	s := NewConnections(1)
+	s := New(1)
 	s.State(server, http.StateNew)
 	s.State(&conn{from: "192.0.2.1:2"}, http.StateNew)
 	if _, err := mine.Read(make([]byte, 1)); below.spoke || !errors.Is(err, io.ErrClosedPipe) {
