@@ -31,7 +31,11 @@ import (
 )
 
 // Names are the pages beside the first one, which reads a crash.
-var Names = []string{}
+var Names = []string{"artifacts", "wanted", "runs", "objects", "api"}
+
+// below is the page that also shows each path below its own: /runs/ID is one run. Schedulers link there, so the path
+// stays.
+const below = "runs"
 
 //go:embed assets
 var assets embed.FS
@@ -68,7 +72,7 @@ func Has(urlPath string) bool { return asset(urlPath) != "" }
 
 // asset returns the name of the file that a path shows, "" if there is none.
 func asset(urlPath string) string {
-	if urlPath == "/" || slices.Contains(Names, strings.TrimPrefix(urlPath, "/")) {
+	if urlPath == "/" || slices.Contains(Names, strings.TrimPrefix(urlPath, "/")) || strings.HasPrefix(urlPath, "/"+below+"/") {
 		return "assets/index.html"
 	}
 	name, ok := strings.CutPrefix(urlPath, prefix)

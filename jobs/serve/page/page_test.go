@@ -80,7 +80,12 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: want a path, a link and a module", name)
 		}
 	}
-	for _, path := range []string{"/page/", "/page/none.js", "/page/../page.go", "/page/page.go", "/none", "/index.html", ""} {
+	for _, path := range []string{"/runs/", "/runs/nightly", "/runs/manual__2026-11-01T00:00:00+00:00/x"} {
+		if get(t, path).Body.String() != index {
+			t.Errorf("%s: want the page of runs", path)
+		}
+	}
+	for _, path := range []string{"/artifacts/x", "/page/", "/page/none.js", "/page/../page.go", "/page/page.go", "/none", "/index.html", ""} {
 		if Has(path) {
 			t.Errorf("%q is served", path)
 		}

@@ -2,8 +2,9 @@
 import { el, notice } from './dom.js';
 
 const main = document.getElementById('main');
-const here = location.pathname;
-const name = here === '/' ? 'crash' : here.slice(1);
+const [, first] = location.pathname.split('/');
+const here = `/${first}`; // a run has a path below its page
+const name = first || 'crash';
 
 for (const link of document.querySelectorAll('.top nav a')) {
   if (link.pathname === here) link.setAttribute('aria-current', 'page');

@@ -37,8 +37,8 @@ type Browser struct {
 
 	t       testing.TB
 	wire    *wire
-	context string // the tab
-	home    string // host of the page under test
+	context string   // the tab
+	homes   []string // hosts of the pages under test
 
 	mu       sync.Mutex
 	requests []string
@@ -137,7 +137,7 @@ func (b *Browser) Go(address string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.home = u.Host
+	b.homes = append(b.homes, u.Host)
 	b.send("browsingContext.navigate", map[string]any{"context": b.context, "url": address, "wait": "complete"}, nil)
 }
 
@@ -185,6 +185,12 @@ func (b *Browser) Await(expression string) {
 		var met bool
 		return b.eval("(async () => JSON.stringify(!!(await ("+expression+"))))()", &met) == nil && met
 	})
+}
+
+// Fail notes that the page is not as it should be.
+func (b *Browser) Fail(format string, args ...any) {
+	b.t.Helper()
+	b.t.Errorf("%s, dark %v: %s", b.Kind, b.Dark, fmt.Sprintf(format, args...))
 }
 
 // Text returns the text of the first element that a selector finds, as it is shown.
@@ -313,7 +319,7 @@ func (b *Browser) Clean() {
 		b.t.Errorf("%s: the console has: %s", b.Kind, e)
 	}
 	for _, r := range b.requests {
-		if u, err := url.Parse(r); err != nil || u.Host != b.home && strings.HasPrefix(u.Scheme, "http") {
+		if u, err := url.Parse(r); err != nil || !slices.Contains(b.homes, u.Host) && strings.HasPrefix(u.Scheme, "http") {
 			b.t.Errorf("%s: the page asked for %s", b.Kind, r)
 		}
 	}
