@@ -20,10 +20,16 @@ package report
 
 import (
 	"bufio"
+	_ "embed"
 
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
+
+// README is the document of this folder. The command line prints it as a help topic.
+//
+//go:embed README.md
+var README string
 
 // What bounds a stack and a line.
 const (

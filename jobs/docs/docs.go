@@ -26,8 +26,8 @@ var mobile string
 //go:embed glossary.md
 var glossary string
 
-// Topics returns the documents that each program has: those of looking up, of reports and of the
-// server. Package all has every topic.
+// Topics returns the documents that each program has, about looking up, reports and the server.
+// Package all has every topic.
 func Topics() []Topic {
 	return []Topic{
 		{"mobile", "upload symbols from each build tool, paste a crash", mobile, "jobs/docs/mobile.md"},

@@ -38,7 +38,7 @@ func s3Server(t *testing.T) (env []string) {
 	}
 }
 
-// patterns are those of --exclude and --include, in order: the last that matches a file decides.
+// patterns come from --exclude and --include, in order: the last that matches a file decides.
 type patterns []struct {
 	glob string
 	take bool

@@ -65,7 +65,7 @@ type command struct {
 	line int
 }
 
-// commands returns those of a block.
+// commands splits a block of console.
 func (b block) commands() (all []command) {
 	continued := false
 	for i, line := range strings.Split(strings.TrimSuffix(b.text, "\n"), "\n") {

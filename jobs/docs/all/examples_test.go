@@ -48,15 +48,15 @@ func TestMain(m *testing.M) {
 //	text       no example: a form, a drawing, an excerpt
 //
 // A comment <!-- needs: pyarrow --> before a block of console says that it calls a Python that has it.
-// A comment <!-- not run: REASON --> before a block keeps it from being run; bash must be able to parse it still. A comment whose
-// first line is "<!-- set up" holds a script that makes what the next examples find on a reader's machine. It may
+// A comment <!-- not run: REASON --> before a block keeps it from being run; bash must be able to parse it still. A comment that
+// begins with a line "<!-- set up" holds a script that makes what the next examples find on a reader's machine. It may
 // write variables to .env, which each command reads.
 var languages = []string{"set-up", "console", "yaml", "sql", "sh", "python", "java", "go", "text"}
 
 // mostNotRun bounds the blocks that no test runs, in all documents.
 const mostNotRun = 12
 
-// programs are the documents whose programs TestDocumentedClients of jobs runs.
+// programs are documents. TestDocumentedClients of jobs runs their programs.
 var programs = []string{"jobs/serve/README.md", "sinks/lookup/README.md"}
 
 // documents returns every document for people, with slashes.
