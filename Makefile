@@ -24,7 +24,7 @@ test: ## run every test and replay the corpora; what needs an outside tool says 
 	$(GO) vet ./... ./testdata/bench ./testdata/steps
 	bash testdata/fuzz.sh unpack
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
-	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -timeout 20m ./... | awk -f testdata/skips.awk
+	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -parallel 4 -timeout 20m ./... | awk -f testdata/skips.awk
 
 race: ## run the tests of sinks and ingest under the race detector, but those on a real HBase: they mostly wait
 	CGO_ENABLED=1 $(GO) test -race -short $$($(GO) list ./sinks/... ./ingest/... | grep -v -e 'sinks/hbase$$' -e 'hbasetest$$')

@@ -65,6 +65,7 @@ func crew(t *testing.T, dir string, n int, workers [][]string) (cpu time.Duratio
 
 // Four workers on four shards, and four on leases, load every object once, and leave what one worker leaves.
 func TestFourWorkers(t *testing.T) {
+	t.Parallel()
 	const objects = 100
 	dir := busyObjects(t, objects)
 	_, want := crew(t, dir, objects, [][]string{nil})

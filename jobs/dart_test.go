@@ -148,6 +148,7 @@ func TestDartEvents(t *testing.T) {
 // knowing of Dart, to the same lines: return addresses, in the forms of both systems, and
 // offsets from the snapshot's instructions.
 func TestDartNative(t *testing.T) {
+	t.Parallel()
 	const isolateAndroid, isolateIOS = 0xc6a40, 0xe8c0
 	for file, e := range dartEvents(t) {
 		ios := strings.Contains(filepath.Base(file), "ios")

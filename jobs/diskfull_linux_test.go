@@ -17,6 +17,7 @@ import (
 // On a full disk, at any write, an ingest ends with one sentence and exit code 1. With room, the next run
 // completes the work.
 func TestDiskFull(t *testing.T) {
+	t.Parallel()
 	objects := formattest.Testdata(t, "elf")
 	mount := t.TempDir()
 	whole := filepath.Join(t.TempDir(), "whole")

@@ -15,6 +15,7 @@ import (
 // lookup --context prints the source's own lines, if ingest was told to keep them and only then, and no text
 // of them stands in the store in clear.
 func TestExcerpts(t *testing.T) {
+	t.Parallel()
 	file := formattest.Testdata(t, "js/app.min.js.map")
 	var m struct{ Sources, SourcesContent []string }
 	b, err := os.ReadFile(file)

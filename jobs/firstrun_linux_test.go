@@ -14,16 +14,14 @@ import (
 // The first run makes keyset, store and lake. After any kill or loss of power, the next run goes on:
 // nothing is sealed under a key that the disk has lost.
 func TestFirstRunLosesPower(t *testing.T) {
+	t.Parallel()
 	strace := formattest.Tool(t, "strace", "apt-get install strace")
-	if _, err := os.Stat("/dev/shm"); err == nil {
-		t.Setenv("TMPDIR", "/dev/shm")
-	}
 	object := formattest.Testdata(t, "elf/libgame-arm64-linetables.so")
-	clean := filepath.Join(t.TempDir(), "clean")
+	clean := filepath.Join(inMemory(t), "clean")
 	mustRun(t, []int{0}, "--store", clean, "ingest", object)
 	want, _ := state(t, clean)
 
-	dir := t.TempDir()
+	dir := inMemory(t)
 	folder, record := filepath.Join(dir, "disk"), filepath.Join(dir, "record")
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
@@ -70,4 +68,19 @@ func TestFirstRunLosesPower(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d images that differ, %d tried", differ, images)
+}
+
+// inMemory is a folder of the test in memory, where there is one: hundreds of syncs to a disk take minutes.
+func inMemory(t *testing.T) string {
+	t.Helper()
+	const memory = "/dev/shm"
+	if _, err := os.Stat(memory); err != nil {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(memory, "symlake")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }

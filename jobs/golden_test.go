@@ -26,9 +26,11 @@ type golden struct {
 // llvm-symbolizer gives. (formats/elf compares every golden with its listed
 // exceptions; these have one, see oneDestructor.)
 func TestGoldensThroughStore(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"libgame-arm64-dw5.so", "libgame-arm64-dw4-zlib.so", "libgame-arm64-dwarf64.so", "libgame-arm64-thinlto.so",
 		"libgame-armv7thumb-dw5.so", "libgame-x64-typeunits.so", "libgame-x86-dw4.so", "libgame-arm64be-dw5.so"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			object := formattest.Testdata(t, "elf/"+name)
 			text, err := os.ReadFile(object + ".golden.json")
 			if err != nil {

@@ -23,6 +23,7 @@ import (
 
 // TestHBase runs the commands against a real server.
 func TestHBase(t *testing.T) {
+	t.Parallel()
 	server := hbasetest.Start(t, hbasetest.Options{})
 	objects := formattest.Testdata(t, "elf")
 	dir := t.TempDir()

@@ -15,30 +15,32 @@ import (
 // Look-ups survive a crash of HBase; and when it comes back without the files of the rows, no
 // position becomes a hole.
 func TestHBaseLosesFiles(t *testing.T) {
+	t.Parallel()
 	server := hbasetest.Start(t, hbasetest.Options{})
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("symlake.yaml", []byte("limits: {memory: 256MiB}\n"), 0o600); err != nil {
+	dir := t.TempDir()
+	mustRun := runIn(t, dir)
+	if err := os.WriteFile(filepath.Join(dir, "symlake.yaml"), []byte("limits: {memory: 256MiB}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	url, object := server.URL("lake")+"?regions=4", formattest.Testdata(t, "elf/libgame-arm64-dw5.so")
-	_, errOut := mustRun(t, []int{exit.Done}, "init", "--store", url)
+	_, errOut := mustRun([]int{exit.Done}, "init", "--store", url)
 	for _, table := range []string{"lake:blocks was made, with 4 regions", "lake:catalog was made, with 1 regions"} {
 		if !strings.Contains(errOut, table) {
 			t.Errorf("init does not say that table %s:\n%s", table, errOut)
 		}
 	}
-	mustRun(t, []int{exit.Done}, "ingest", object, "--store", url)
+	mustRun([]int{exit.Done}, "ingest", object, "--store", url)
 	args := []string{"lookup", "--json", "--store", url, "libgame-arm64-dw5.so"}
 	for a := 0x4700; a < 0x4800; a += 4 {
 		args = append(args, fmt.Sprintf("%#x", a))
 	}
-	before, _ := mustRun(t, []int{exit.Done}, args...)
+	before, _ := mustRun([]int{exit.Done}, args...)
 	if !strings.Contains(before, `"found"`) {
 		t.Fatalf("nothing is found: %.400s", before)
 	}
 	server.Kill()
 	server.Restart(t)
-	if after, _ := mustRun(t, []int{exit.Done}, args...); after != before {
+	if after, _ := mustRun([]int{exit.Done}, args...); after != before {
 		t.Errorf("after a crash:\n%.400s\nbefore:\n%.400s", after, before)
 	}
 	server.Kill()
@@ -52,7 +54,7 @@ func TestHBaseLosesFiles(t *testing.T) {
 		}
 	}
 	server.Restart(t)
-	out, _ := mustRun(t, []int{exit.Done, exit.Failed}, args...)
+	out, _ := mustRun([]int{exit.Done, exit.Failed}, args...)
 	if strings.Contains(out, `"hole"`) || strings.Contains(out, `"found"`) || !strings.Contains(out, `"corrupt"`) {
 		t.Errorf("without its files HBase answers\n%.400s", out)
 	}
@@ -61,41 +63,42 @@ func TestHBaseLosesFiles(t *testing.T) {
 // A dropped blocks table is told by every command, and comes back empty only on demand. Another store or the sources
 // bring its rows again.
 func TestHBaseLosesBlocks(t *testing.T) {
+	t.Parallel()
 	server := hbasetest.Start(t, hbasetest.Options{})
-	t.Chdir(t.TempDir())
+	mustRun := runIn(t, t.TempDir())
 	object := formattest.Testdata(t, "elf/libgame-arm64-dw5.so")
 	store := func(args ...string) []string {
 		return append([]string{"--store", server.URL("lost") + "?regions=4", "--keyset", "keyset.json", "--lake", "off"}, args...)
 	}
 	lookup := func(codes ...int) (string, string) {
-		return mustRun(t, codes, store("lookup", "libgame-arm64-dw5.so", "0x4748")...)
+		return mustRun(codes, store("lookup", "libgame-arm64-dw5.so", "0x4748")...)
 	}
-	mustRun(t, []int{exit.Done}, "--store", "embedded", "--lake", "off", "ingest", object)
-	mustRun(t, []int{exit.Done}, store("load", "--from", "embedded")...)
+	mustRun([]int{exit.Done}, "--store", "embedded", "--lake", "off", "ingest", object)
+	mustRun([]int{exit.Done}, store("load", "--from", "embedded")...)
 	want, _ := lookup(exit.Done)
-	digest, _ := mustRun(t, []int{exit.Done}, store("verify", "--digest")...)
+	digest, _ := mustRun([]int{exit.Done}, store("verify", "--digest")...)
 
 	for _, heal := range [][]string{{"load", "--from", "embedded"}, {"load", "--force", "--from", "embedded"}, {"ingest", "--force", object}} {
 		server.DropTable(t, "lost", "blocks")
 		for _, args := range [][]string{{"init"}, {"load", "--from", "embedded"}, {"load", "--force", "--from", "embedded"}, {"ingest", object}, {"verify"}, {"gc"},
 			{"lookup", "libgame-arm64-dw5.so", "0x4748"}} {
-			_, said := mustRun(t, []int{exit.Failed}, store(args...)...)
+			_, said := mustRun([]int{exit.Failed}, store(args...)...)
 			if !strings.Contains(said, "table lost:blocks is missing") || !strings.Contains(said, "init --new-blocks") {
 				t.Errorf("%v says %s", args, said)
 			}
 		}
-		mustRun(t, []int{exit.Done}, store("init", "--new-blocks")...)
+		mustRun([]int{exit.Done}, store("init", "--new-blocks")...)
 		out, said := lookup(exit.Failed)
 		if !strings.HasPrefix(out, "??\n") || !strings.Contains(said, "symlake: corrupt: ") {
 			t.Errorf("without rows: %s%s", out, said)
 		}
-		mustRun(t, []int{exit.Failed}, store("verify")...)
-		mustRun(t, []int{exit.Done}, store(heal...)...)
+		mustRun([]int{exit.Failed}, store("verify")...)
+		mustRun([]int{exit.Done}, store(heal...)...)
 		if out, _ := lookup(exit.Done); out != want {
 			t.Errorf("after %v: %s, want %s", heal, out, want)
 		}
-		mustRun(t, []int{exit.Done}, store("gc")...)
-		if got, _ := mustRun(t, []int{exit.Done}, store("verify", "--digest")...); got != digest {
+		mustRun([]int{exit.Done}, store("gc")...)
+		if got, _ := mustRun([]int{exit.Done}, store("verify", "--digest")...); got != digest {
 			t.Errorf("after %v: digest %s, want %s", heal, got, digest)
 		}
 	}

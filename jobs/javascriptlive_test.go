@@ -19,6 +19,7 @@ import (
 // are composed here; Metro's own composing is what the oracle read. Functions of esbuild's bundle come from the
 // bundle: V8 prints them so when the bundle is not minified.
 func TestFreshBundle(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it makes a bundle")
 	}

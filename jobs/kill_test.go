@@ -25,6 +25,7 @@ const killPoints = 12
 // content and the same ledger, and gc leaves nothing that no record names. The symbol maps of the
 // second folder are companions, which objects wait for.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	points := killPoints
 	if s := os.Getenv("SYMLAKE_KILL_POINTS"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -34,7 +35,10 @@ func TestKill(t *testing.T) {
 		points = n
 	}
 	for _, name := range []string{"elf", "macho/hidden"} {
-		t.Run(filepath.Base(name), func(t *testing.T) { killAt(t, formattest.Testdata(t, name), points) })
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
+			killAt(t, formattest.Testdata(t, name), points)
+		})
 	}
 }
 
@@ -98,6 +102,7 @@ func stateOf(t *testing.T, store ...string) (digest, ledger string) {
 
 // Two ingests at once on one folder do not corrupt it.
 func TestTwoIngests(t *testing.T) {
+	t.Parallel()
 	store, objects := filepath.Join(t.TempDir(), "store"), formattest.Testdata(t, "elf")
 	a, b := symlake(t, "--store", store, "ingest", objects), symlake(t, "--store", store, "ingest", objects)
 	if err := a.Start(); err != nil {

@@ -46,7 +46,21 @@ func symlake(t testing.TB, args ...string) *exec.Cmd {
 // mustRun runs the program to its end and wants one of the exit codes.
 func mustRun(t testing.TB, codes []int, args ...string) (stdout, stderr string) {
 	t.Helper()
+	return runIn(t, "")(codes, args...)
+}
+
+// runIn is mustRun with another working folder.
+func runIn(t testing.TB, dir string) func(codes []int, args ...string) (stdout, stderr string) {
+	return func(codes []int, args ...string) (stdout, stderr string) {
+		t.Helper()
+		return runProgram(t, dir, codes, args)
+	}
+}
+
+func runProgram(t testing.TB, dir string, codes []int, args []string) (stdout, stderr string) {
+	t.Helper()
 	cmd := symlake(t, args...)
+	cmd.Dir = dir
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	cmd.Run()

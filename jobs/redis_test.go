@@ -26,6 +26,7 @@ var lies = map[string]string{
 
 // TestRedisLies: if a Redis gives anything else under the keys of rows, the answers still come from the store.
 func TestRedisLies(t *testing.T) {
+	t.Parallel()
 	program, cli := formattest.Tool(t, "redis-server", "apt-get install redis-server"), formattest.Tool(t, "redis-cli", "apt-get install redis-tools")
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "redis.sock")

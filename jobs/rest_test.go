@@ -257,6 +257,7 @@ func restAddresses(t *testing.T, r restRow) (all []restFrame) {
 
 // Killed anywhere, a run that is started again ends with the same files as an undisturbed run.
 func TestRestKill(t *testing.T) {
+	t.Parallel()
 	store, raw := filepath.Join(t.TempDir(), "store"), t.TempDir()
 	mustRun(t, []int{0}, "--store", store, "--lake", "off", "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -355,6 +356,7 @@ func TestRestBackfill(t *testing.T) {
 
 // A broken file is rejected with its reason and stops no other; a broken row says so in its place.
 func TestRestBad(t *testing.T) {
+	t.Parallel()
 	store, raw, out := filepath.Join(t.TempDir(), "store"), t.TempDir(), filepath.Join(t.TempDir(), "out")
 	mustRun(t, []int{0}, "--store", store, "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
 	deep := strings.Repeat("[", 9000) + strings.Repeat("]", 9000)

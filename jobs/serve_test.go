@@ -120,6 +120,7 @@ func ingested(t testing.TB, folders ...string) string {
 
 // A command that asks a server prints what one prints that reads the store.
 func TestServeAnswersAsTheStore(t *testing.T) {
+	t.Parallel()
 	store := ingested(t, "elf", "macho", "r8", "js")
 	s := startServe(t, store)
 	texts, err := filepath.Glob(filepath.Join(formattest.Testdata(t, "stacks"), "*.txt"))

@@ -271,6 +271,7 @@ func TestServeHostAndOrigin(t *testing.T) {
 
 // Bodies come plain, as gzip or zstd, and are bounded by what they inflate to.
 func TestServeEncodings(t *testing.T) {
+	t.Parallel()
 	s := startServe(t, ingested(t, "elf/libgame-arm64-dw5.so"), "--max-body", "8MiB")
 	zipped := func(text string) string {
 		var b bytes.Buffer

@@ -194,6 +194,7 @@ func encoded(t testing.TB, body, encoding string) []byte {
 // To any request, of many callers at once, a server answers without a fault of its own, in the form of the answer, and stays
 // within its memory. SYMLAKE_SERVE_REQUESTS says how many requests are made, of a new seed each time.
 func TestServeGenerated(t *testing.T) {
+	t.Parallel()
 	requests, seed := 150, uint64(1)
 	if v := os.Getenv("SYMLAKE_SERVE_REQUESTS"); v != "" {
 		n, err := strconv.Atoi(v)

@@ -8,6 +8,7 @@ import (
 
 // A stack of a million frames is refused where limits are as they come, and answered frame by frame where they allow it.
 func TestServeMillionFrames(t *testing.T) {
+	t.Parallel()
 	const frames, artifact = 1_000_000, "564bb6c8be48eea9d9db622b8689806eea5af3c7"
 	store := ingested(t, "elf/libgame-arm64-dw5.so")
 	var text, offsets strings.Builder

@@ -44,6 +44,7 @@ func stormDeaths(t *testing.T, usual int) int {
 // Three workers on one store, killed at random points and started again, with readers of store and lake at it all
 // the time: the result equals one undisturbed run's, and no reader ever sees half an artifact.
 func TestStorm(t *testing.T) {
+	t.Parallel()
 	kills := stormDeaths(t, stormKills)
 	// Small objects with loads that share batches, archives, broken ones, companions; and some with a batch of their own.
 	objects := []string{formattest.Testdata(t, "elf"), t.TempDir(), formattest.Testdata(t, "macho/hidden")}

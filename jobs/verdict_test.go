@@ -15,6 +15,7 @@ import (
 
 // inspect gives the verdict that ingest gives: the same exit code and the same words, for every format.
 func TestInspectVerdict(t *testing.T) {
+	t.Parallel()
 	elf, err := os.ReadFile(formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
 	if err != nil {
 		t.Fatal(err)

@@ -77,6 +77,7 @@ func killInMidLoad(x *target) {
 
 // TestServerFaults is about a server that cannot be shared.
 func TestServerFaults(t *testing.T) {
+	t.Parallel()
 	server := hbasetest.Start(t, hbasetest.Options{Servers: 2})
 	t.Run("moved and silent", func(t *testing.T) { movedAndSilent(t, server) })
 	t.Run("killed", func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 // TestHDFS: another user than HBase's loads, on the file system where a load moves the file.
 func TestHDFS(t *testing.T) {
+	t.Parallel()
 	h := hbasetest.StartHDFS(t)
 	me, err := user.Current()
 	if err != nil {

@@ -221,6 +221,7 @@ func TestNobodyThere(t *testing.T) {
 
 // A cluster that wants TLS is told apart from a cluster that is down.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	keytool := formattest.Tool(t, "keytool", "it comes with a JDK 17")
 	store := filepath.Join(t.TempDir(), "keys.jks")
 	out, err := exec.Command(keytool, "-genkeypair", "-alias", "hbase", "-keyalg", "RSA", "-keystore", store, "-storepass", "symlake",

@@ -178,6 +178,7 @@ func (l *library) regions(t *testing.T) (list []hbasetest.Region) {
 
 // Look-ups and scans go on, without an error and without a wrong row, while regions move, split and merge.
 func TestReadBesideMoves(t *testing.T) {
+	t.Parallel()
 	server := hbasetest.Start(t, hbasetest.Options{Servers: 2})
 	l := newLibrary(t, server, 300, 40, 3000)
 	reading := l.readers(t, l.Store)
@@ -201,6 +202,7 @@ func TestReadBesideMoves(t *testing.T) {
 
 // What a server may do to readers, one after the other on the same.
 func TestReadBesideTrouble(t *testing.T) {
+	t.Parallel()
 	server := hbasetest.Start(t, hbasetest.Options{})
 	t.Run("region lost", func(t *testing.T) { readWithoutRegion(t, server) })
 	t.Run("crash", func(t *testing.T) { readBesideCrash(t, server) })
