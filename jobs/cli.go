@@ -68,7 +68,7 @@ func mainWith(ctx context.Context, known []*formats.Format, args []string, in io
 // commandLine returns the command line with the formats that ingest reads.
 func commandLine(known []*formats.Format) *program.Program {
 	return &program.Program{Name: "symlake", Help: "the symbol lake: symbol files in, source-level stacks out", Version: query.Version(),
-		Commands: commands, Topics: docs.Topics, Formats: known, Stores: all.Open, Credentials: all.Credentials, Run: runJob}
+		Commands: commands, Topics: docs.Topics, Formats: known, Stores: all.Open, Credentials: all.Credentials, About: query.About, Run: runJob}
 }
 
 // runJob runs a job that takes a workspace.

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/symlake/symlake/sinks/catalog"
 )
@@ -22,9 +23,13 @@ func IsNamed(o *catalog.Object) bool {
 	return false
 }
 
-var hexID = regexp.MustCompile(`[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
-
-var regexpCut = regexp.MustCompile(`/([0-9a-fA-F]{2})/([0-9a-fA-F]{14,})`)
+// The patterns are made on use: programs that only read link this package, too.
+var (
+	hexID = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[0-9a-fA-F]{16,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
+	})
+	regexpCut = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/([0-9a-fA-F]{2})/([0-9a-fA-F]{14,})`) })
+)
 
 // objectNames returns the names that lead to an object that was never opened: its base name, and each
 // part of its URL that looks like a build-id or UUID. A build-id may be cut after its first two digits,
@@ -38,9 +43,9 @@ func objectNames(url string) []string {
 			names = append(names, s)
 		}
 	}
-	joined := regexpCut.ReplaceAllString(url, "/$1$2")
+	joined := regexpCut().ReplaceAllString(url, "/$1$2")
 	for _, u := range []string{url, joined} {
-		for _, id := range hexID.FindAllString(u, -1) {
+		for _, id := range hexID().FindAllString(u, -1) {
 			add(strings.ToLower(id))
 		}
 	}

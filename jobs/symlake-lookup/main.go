@@ -36,7 +36,7 @@ func commands() []program.Command {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	g := program.Program{Name: name, Help: help, Version: query.Version(), Commands: commands, Topics: docs.Topics}
+	g := program.Program{Name: name, Help: help, Version: query.Version(), Commands: commands, Topics: docs.Topics, About: query.About}
 	code := g.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

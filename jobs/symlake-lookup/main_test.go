@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/jobs/internal/program"
+	"github.com/symlake/symlake/jobs/internal/query"
 )
 
 // The program links no library that only loaders need.
@@ -52,5 +53,27 @@ func TestVersion(t *testing.T) {
 	g := program.Program{Name: name, Help: help, Commands: commands}
 	if code := g.Main(t.Context(), []string{"version"}, nil, &out, &said); code != 0 || !strings.HasPrefix(out.String(), "symlake ") {
 		t.Errorf("exit code %d, %q, %q", code, &out, &said)
+	}
+}
+
+// The word for the version alone is answered without the grammar, and alike. A variable of the program's needs the grammar.
+func TestVersionAlone(t *testing.T) {
+	run := func(args ...string) (string, string) {
+		var out, said bytes.Buffer
+		g := program.Program{Name: name, Help: help, Commands: commands, Version: query.Version(), About: query.About}
+		if code := g.Main(t.Context(), args, nil, &out, &said); code != 0 {
+			t.Errorf("%v: exit code %d, %s", args, code, &said)
+		}
+		return out.String(), said.String()
+	}
+	want, _ := run("version", "--log-level", "info")
+	for _, args := range [][]string{{"version"}, {"--version"}} {
+		if got, said := run(args...); got != want || said != "" {
+			t.Errorf("%v: %q %q, want %q", args, got, said, want)
+		}
+	}
+	t.Setenv("SYMLAKE_JSON", "true")
+	if got, said := run("version"); got != want || !strings.Contains(said, "SYMLAKE_JSON is set and has no effect") {
+		t.Errorf("%q, %q", got, said)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,7 +26,15 @@ type address struct {
 	regions   int
 }
 
-var namespaceForm = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+// isNamespace reports whether a name has only letters, digits and underscores.
+func isNamespace(name string) bool {
+	for _, c := range []byte(name) {
+		if c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	return name != ""
+}
 
 // parse reads what follows "hbase:" or "hbase+zk:" in a store URL.
 func parse(rest string, zooKeeper bool) (address, error) {
@@ -68,7 +75,7 @@ func parse(rest string, zooKeeper bool) (address, error) {
 	if a.namespace = strings.TrimSuffix(namespace, "/"); a.namespace == "" {
 		a.namespace = defaultNamespace
 	}
-	if !namespaceForm.MatchString(a.namespace) {
+	if !isNamespace(a.namespace) {
 		return bad("namespace %q: HBase takes letters, digits and _", a.namespace)
 	}
 	values, err := url.ParseQuery(query)

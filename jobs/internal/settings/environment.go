@@ -74,6 +74,11 @@ func Reports(parsed *kong.Context, to string) bool {
 	})
 }
 
+// HasVariables reports whether any variable of the program's is set.
+func HasVariables() bool {
+	return slices.ContainsFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SYMLAKE_") })
+}
+
 // WarnVariables names each variable that is set, looks like a flag of the command, and has no effect: an earlier
 // version obeyed it.
 func WarnVariables(parsed *kong.Context, errOut io.Writer) {
