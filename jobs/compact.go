@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest/projection"
+	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/prose"
+	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
@@ -25,6 +27,14 @@ func (compactJob) Supervised() bool { return true }
 func (compactJob) Help() string {
 	return "compact brings the lake up to the store, merges small files and drops replaced rows. --lake-profile converts the lake.\n\n" +
 		"Example:\n  symlake compact\n  symlake compact --lake-profile plain"
+}
+
+// Check finds faults in the words before anything is opened.
+func (j compactJob) Check(s *session.Session) error {
+	if j.Grace < 0 {
+		return exit.Usage("--grace %v is below 0", j.Grace)
+	}
+	return workspace.New(s).CheckLake()
 }
 
 // Run merges small files of the lake.

@@ -3,7 +3,6 @@ package jobs
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/symlake/symlake/ingest/upkeep/forget"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/prose"
+	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/wire"
@@ -55,13 +55,13 @@ func (j rollbackJob) Run(p *workspace.Workspace) error {
 }
 
 type forgetJob struct {
-	Artifacts  []string `arg:"" optional:"" name:"artifact" help:"Any name of each artifact. Or give a rule."`
-	App        string   `help:"Forget all builds of APP, or one APP@BUILD." detail:"With artifacts it narrows their names." placeholder:"APP"`
-	KeepLast   int      `help:"Keep the last N builds of each app." placeholder:"N"`
-	OlderThan  ageFlag  `help:"Forget what was loaded longer ago." placeholder:"400d"`
-	UnaskedFor ageFlag  `help:"Forget what no look-up asked for in this time." placeholder:"90d"`
-	DryRun     bool     `help:"Print what forget would remove, and change nothing."`
-	Yes        bool     `help:"Do not ask. Without a terminal, forget needs it."`
+	Artifacts  []string      `arg:"" optional:"" name:"artifact" help:"Any name of each artifact. Or give a rule."`
+	App        string        `help:"Forget all builds of APP, or one APP@BUILD." detail:"With artifacts it narrows their names." placeholder:"APP"`
+	KeepLast   int           `help:"Keep the last N builds of each app." placeholder:"N"`
+	OlderThan  time.Duration `help:"Forget what was loaded longer ago." placeholder:"400d"`
+	UnaskedFor time.Duration `help:"Forget what no look-up asked for in this time." placeholder:"90d"`
+	DryRun     bool          `help:"Print what forget would remove, and change nothing."`
+	Yes        bool          `help:"Do not ask. Without a terminal, forget needs it."`
 }
 
 // Supervised: the command runs in a worker.
@@ -73,41 +73,28 @@ func (forgetJob) Help() string {
 		"Example:\n  symlake forget --app shop --keep-last 20 --dry-run\n  symlake forget --app shop --keep-last 20 --yes"
 }
 
-// ageFlag is a time that may be given in days.
-type ageFlag time.Duration
-
-// UnmarshalText reads 400d or what Go reads.
-func (a *ageFlag) UnmarshalText(text []byte) error {
-	if days, ok := strings.CutSuffix(string(text), "d"); ok {
-		n, err := strconv.ParseFloat(days, 64)
-		if err != nil || n < 0 || n > 36500 {
-			return fmt.Errorf("%q: want days, as 400d", text)
-		}
-		*a = ageFlag(n * 24 * float64(time.Hour))
-		return nil
+// Check finds faults in the words before anything is opened.
+func (j forgetJob) Check(*session.Session) error {
+	if j.KeepLast < 0 || j.OlderThan < 0 || j.UnaskedFor < 0 {
+		return exit.Usage("--keep-last, --older-than and --unasked-for take nothing below 0")
 	}
-	d, err := time.ParseDuration(string(text))
-	if err == nil && d < 0 {
-		err = fmt.Errorf("%q: want a time, as 400d or 36h", text)
-	}
-	*a = ageFlag(d)
-	return err
-}
-
-// Run removes artifacts from store, lake and names.
-func (j forgetJob) Run(p *workspace.Workspace) error {
 	if len(j.Artifacts) > 0 && (j.KeepLast > 0 || j.OlderThan > 0 || j.UnaskedFor > 0) {
 		return exit.Usage("give artifacts or rules")
 	}
 	if len(j.Artifacts) == 0 && j.App == "" && j.KeepLast == 0 && j.OlderThan == 0 && j.UnaskedFor == 0 {
 		return exit.Usage("no ARTIFACT and no rule given: symlake forget removes nothing without one (see symlake forget --help)")
 	}
+	return nil
+}
+
+// Run removes artifacts from store, lake and names.
+func (j forgetJob) Run(p *workspace.Workspace) error {
 	s, lake, done, err := p.OpenToChange()
 	if err != nil {
 		return err
 	}
 	defer done()
-	o := forget.Options{Stores: lake, App: j.App, KeepLast: j.KeepLast, OlderThan: time.Duration(j.OlderThan), UnaskedFor: time.Duration(j.UnaskedFor), DryRun: j.DryRun}
+	o := forget.Options{Stores: lake, App: j.App, KeepLast: j.KeepLast, OlderThan: j.OlderThan, UnaskedFor: j.UnaskedFor, DryRun: j.DryRun}
 	for _, name := range j.Artifacts {
 		id, err := p.OneArtifact(s, name, j.App)
 		if err != nil {

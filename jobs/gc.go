@@ -7,6 +7,7 @@ import (
 
 	"github.com/symlake/symlake/ingest/upkeep/gc"
 	"github.com/symlake/symlake/ingest/upkeep/keys"
+	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/prose"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -24,6 +25,14 @@ func (gcJob) Supervised() bool { return true }
 
 func (gcJob) Help() string {
 	return "gc keeps the published load of each artifact and the one before it.\n\nExample:\n  symlake gc --grace 48h\n  symlake gc --dry-run"
+}
+
+// Check finds faults in the words before anything is opened.
+func (j gcJob) Check(*session.Session) error {
+	if j.Grace < 0 {
+		return exit.Usage("--grace %v is below 0", j.Grace)
+	}
+	return nil
 }
 
 // Run removes abandoned loads and those older than the previous one.

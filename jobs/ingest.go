@@ -51,22 +51,30 @@ func (ingestJob) Help() string {
 		"Example:\n  symlake ingest ./build/symbols\n  symlake ingest s3://mobile-symbols/android/ --report -"
 }
 
+// Check finds faults in the words before anything is opened or made.
+func (j ingestJob) Check(s *session.Session) error {
+	p := workspace.New(s)
+	if _, err := j.options(p); err != nil {
+		return err
+	}
+	if err := j.reportFlags.check(); err != nil {
+		return err
+	}
+	if err := p.CheckLake(); err != nil {
+		return err
+	}
+	return j.CheckSources(p)
+}
+
 // Run finds new objects, loads and publishes them, and reports.
 func (j ingestJob) Run(p *workspace.Workspace) error {
 	o, err := j.options(p)
 	if err != nil {
 		return err
 	}
-	// What the user got wrong is found before anything is created.
-	if err := p.CheckLake(); err != nil {
-		return err
-	}
 	sources, unopened, err := j.Open(p)
 	if err != nil {
 		return err
-	}
-	if err := discover.Check(sources); err != nil {
-		return exit.Usage("%w", err)
 	}
 	if len(sources) == 0 {
 		return &unopenedSources{list: unopened, all: true}

@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/ingest/report"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/prose"
+	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
@@ -31,6 +32,14 @@ type reportFlags struct {
 	TellLater      bool   `help:"Keep the report in the store, too, for symlake report --pending." group:"~Report"`
 	NothingNewCode int    `help:"Exit code when no attempt of this run loaded or rejected anything." default:"0" placeholder:"N" group:"~Report"`
 	RejectedCode   int    `help:"Exit code when something was newly rejected." default:"3" placeholder:"N" group:"~Report"`
+}
+
+// check checks the place of the report and the exit codes.
+func (j reportFlags) check() error {
+	if err := session.CheckOutput("report", j.Report); err != nil {
+		return err
+	}
+	return session.CheckCodes([]string{"nothing-new-code", "rejected-code"}, []int{j.NothingNewCode, j.RejectedCode})
 }
 
 // tell tells what a run did: in metrics, on standard error, and last in its report. What the

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
@@ -30,12 +32,19 @@ keys: %s
 limits: {memory: 512MiB, workers: 2, object: 16GiB}
 `
 
+// MakesConfig says that the command makes the configuration file that --config names.
+func (initJob) MakesConfig() {}
+
+// Check finds faults in the words before anything is made.
+func (initJob) Check(s *session.Session) error {
+	if session.IsRemote(s.StoreURL()) {
+		return exit.Usage("%s %s is a symlake serve: init makes a store. Name a folder or hbase://HOST:PORT/NAMESPACE", s.Origin("store", s.Flags.Store, "store"), s.StoreURL())
+	}
+	return workspace.New(s).CheckLake()
+}
+
 // Run creates the missing parts.
 func (j initJob) Run(p *workspace.Workspace) error {
-	// What the user got wrong is found before anything is created.
-	if err := p.CheckLake(); err != nil {
-		return err
-	}
 	if err := p.CreateTables(j.NewBlocks); err != nil {
 		return err
 	}

@@ -38,6 +38,9 @@ func isolate(p *workspace.Workspace, run, teller string, limit time.Duration) fu
 		var out bytes.Buffer
 		said := &program.ErrorTail{}
 		cmd.Stdout, cmd.Stderr = &out, said
+		if p.ConfigText != nil {
+			cmd.Stdin = bytes.NewReader(p.ConfigText)
+		}
 		err = cmd.Run()
 		report := &report.Report{}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")

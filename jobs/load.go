@@ -42,6 +42,33 @@ func (loadJob) Help() string {
 		"Example:\n  symlake load --store hbase://master:16000/symlake --keyset keyset.json"
 }
 
+// Check finds faults in the words before anything is opened or made.
+func (j loadJob) Check(s *session.Session) error {
+	p := workspace.New(s)
+	src, err := j.source(p)
+	if err != nil {
+		return err
+	}
+	from := "the source"
+	if j.From != "" {
+		from = "--from"
+	}
+	switch {
+	case session.IsRemote(src.StoreURL()):
+		return exit.Usage("%s %s is a symlake serve: load reads the store itself", from, src.StoreURL())
+	case j.HFilesOut != "" && len(j.Artifacts) > 0:
+		return exit.Usage("--hfiles-out writes the whole store: name no artifact")
+	case j.HFilesOut == "" && src.StoreURL() == p.StoreURL():
+		return exit.Usage("source and target are both %s: name one with --from or --store", p.StoreURL())
+	case j.HFilesOut == "" && session.IsRemote(p.StoreURL()):
+		return exit.Usage("store %s is a symlake serve: load writes a store itself", p.StoreURL())
+	}
+	if err := session.CheckOutput("report", j.Report); err != nil {
+		return err
+	}
+	return session.CheckStore(from, src.StoreURL())
+}
+
 // Run copies published loads of one store into another.
 func (j loadJob) Run(p *workspace.Workspace) error {
 	src, err := j.source(p)
@@ -50,9 +77,6 @@ func (j loadJob) Run(p *workspace.Workspace) error {
 	}
 	if j.HFilesOut != "" {
 		return j.export(p, src)
-	}
-	if src.StoreURL() == p.StoreURL() {
-		return exit.Usage("source and target are both %s: name one with --from or --store", p.StoreURL())
 	}
 	from, err := src.OpenRecords(true)
 	if err != nil {
@@ -143,9 +167,6 @@ func (j loadJob) source(p *workspace.Workspace) (*workspace.Workspace, error) {
 
 // export writes files instead of loading them.
 func (j loadJob) export(p, src *workspace.Workspace) error {
-	if len(j.Artifacts) > 0 {
-		return exit.Usage("--hfiles-out writes the whole store: name no artifact")
-	}
 	unlock, err := src.LockStore(j.IfLocked)
 	if err != nil {
 		return err

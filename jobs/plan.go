@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest"
+	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
@@ -19,6 +21,18 @@ type planJob struct {
 func (planJob) Help() string {
 	return "Each line is an object that ingest would take. Run symlake ingest --only URL for one of them.\n\n" +
 		"Example:\n  symlake plan --json"
+}
+
+// Check finds faults in the words before anything is opened.
+func (j planJob) Check(s *session.Session) error {
+	p := workspace.New(s)
+	if _, err := (ingestJob{SourceFlags: j.SourceFlags, Shard: j.Shard}).options(p); err != nil {
+		return err
+	}
+	if j.Limit < 0 {
+		return exit.Usage("--limit %d is below 0", j.Limit)
+	}
+	return j.CheckSources(p)
 }
 
 // Run prints the pending objects, for a scheduler to map over.

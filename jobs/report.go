@@ -34,8 +34,8 @@ func (reportJob) Help() string {
 		"Example:\n  symlake report --pending --ack"
 }
 
-// Run prints pending reports as one, or removes accounts after their report arrived.
-func (j reportJob) Run(p *workspace.Workspace) error {
+// Check finds faults in the words before anything is opened.
+func (j reportJob) Check(*session.Session) error {
 	switch {
 	case j.Pending && len(j.Accounts) > 0:
 		return exit.Usage("report: --pending takes all accounts: name none")
@@ -47,6 +47,14 @@ func (j reportJob) Run(p *workspace.Workspace) error {
 			return exit.Usage("report: account %q: want the 32 hex digits of a report's accounts", account)
 		}
 	}
+	if err := session.CheckOutput("report", j.Report); err != nil {
+		return err
+	}
+	return session.CheckCodes([]string{"nothing-new-code", "rejected-code"}, []int{j.NothingNewCode, j.RejectedCode})
+}
+
+// Run prints pending reports as one, or removes accounts after their report arrived.
+func (j reportJob) Run(p *workspace.Workspace) error {
 	s, err := p.OpenRecords(false)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/ingest/survey"
+	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
@@ -46,6 +47,14 @@ type runJSON struct {
 	Run     string         `json:"run"`
 	Last    time.Time      `json:"last"`
 	Objects map[string]int `json:"objects"`
+}
+
+// Check finds faults in the words before anything is opened.
+func (j statusJob) Check(*session.Session) error {
+	if j.MaxLag < 0 {
+		return exit.Usage("--max-lag %v is below 0", j.MaxLag)
+	}
+	return nil
 }
 
 // Run prints lag, backlog, rejects by reason, last runs and sizes.

@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/ingest/upkeep/verify"
 	"github.com/symlake/symlake/jobs/internal/host"
 	"github.com/symlake/symlake/jobs/internal/prose"
+	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 )
@@ -25,11 +26,11 @@ func (verifyJob) Help() string {
 	return "verify prints each problem. If there is one, the exit code is 1.\n\nExample:\n  symlake verify\n  symlake verify --digest"
 }
 
+// Check finds faults in the words before anything is opened.
+func (j verifyJob) Check(*session.Session) error { return isHead(j.AuditHead) }
+
 // Run reads everything back; every problem is printed, and any makes exit code 1.
 func (j verifyJob) Run(p *workspace.Workspace) error {
-	if err := isHead(j.AuditHead); err != nil {
-		return err
-	}
 	s, err := p.OpenRecords(true)
 	if err != nil {
 		return err

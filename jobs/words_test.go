@@ -15,7 +15,7 @@ func TestWrongWords(t *testing.T) {
 	dir := t.TempDir()
 	store := filepath.Join(dir, "store")
 	for words, want := range map[string]string{
-		"ingest . --lake s3://":           "bucket name",
+		"ingest . --lake s3://":           "name of the bucket",
 		"ingest . --workers=-3":           "below 0",
 		"ingest . --limit=-3":             "below 0",
 		"ingest . --deadline=-3s":         "below 0",

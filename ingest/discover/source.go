@@ -71,7 +71,21 @@ func NewSource(s Source) (*CheckedSource, error) {
 	if s.Bucket == nil {
 		return nil, errors.New("a source without a bucket")
 	}
-	src := &CheckedSource{Source: s, Prefix: urlPrefix(s.Bucket)}
+	src, err := s.checked()
+	if err == nil {
+		src.Prefix = urlPrefix(s.Bucket)
+	}
+	return src, err
+}
+
+// CheckPatterns returns the first error in the patterns of s, which needs no bucket.
+func (s Source) CheckPatterns() error {
+	_, err := s.checked()
+	return err
+}
+
+func (s Source) checked() (*CheckedSource, error) {
+	src := &CheckedSource{Source: s}
 	var err error
 	if src.include, err = newGlobs(s.Include); err != nil {
 		return nil, err

@@ -43,6 +43,15 @@ type function struct {
 	answer symbol.Answer
 }
 
+// CheckPosition returns an error where a text is no position of any artifact.
+func CheckPosition(position string) error {
+	_, err := symbol.ParseWhere(position)
+	if _, isMethod := ParseMethod(position); isMethod {
+		return nil
+	}
+	return err
+}
+
 // Check returns the error that Ask would have, and answers nothing.
 func (q *Asker) Check(ctx context.Context, artifact, position string) error {
 	_, err := symbol.ParseWhere(position)

@@ -36,6 +36,12 @@ func isNamespace(name string) bool {
 	return name != ""
 }
 
+// Check returns an error where the part of a store URL that follows "hbase:" or "hbase+zk:" has a wrong form.
+func Check(rest string, zooKeeper bool) error {
+	_, err := parse(rest, zooKeeper)
+	return err
+}
+
 // parse reads what follows "hbase:" or "hbase+zk:" in a store URL.
 func parse(rest string, zooKeeper bool) (address, error) {
 	a := address{regions: defaultRegions}

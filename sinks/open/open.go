@@ -31,6 +31,9 @@ type Options struct {
 // RedisOptions are the options of a shared cache.
 type RedisOptions = redis.Options
 
+// CheckRedis returns an error where a URL names no Redis. It connects to nothing.
+func CheckRedis(url string) error { return redis.Check(url) }
+
 // Redis makes the shared cache at a URL, see redis.New.
 func Redis(url string, o RedisOptions) (*redis.Cache, error) { return redis.New(url, o) }
 

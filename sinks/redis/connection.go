@@ -21,6 +21,12 @@ type place struct {
 	options          []redis.DialOption
 }
 
+// Check returns an error where a URL names no Redis. It connects to nothing.
+func Check(raw string) error {
+	_, err := parse(raw, time.Second)
+	return err
+}
+
 // parse reads a URL. timeout bounds each step of a connection's making.
 func parse(raw string, timeout time.Duration) (*place, error) {
 	u, err := url.Parse(raw)

@@ -59,6 +59,23 @@ func unlocked(string) (unlock func(), err error) { return func() {}, nil }
 
 func joined(_, _ string) (unlock func(), err error) { return func() {}, nil }
 
+// Schemes returns the schemes of all kinds.
+func Schemes() (names []string) {
+	for _, s := range schemes() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// Check returns the error that Open has for a URL of a wrong form. It opens nothing.
+func Check(url string) error {
+	s, rest, err := split(url)
+	if err == nil && strings.HasPrefix(s.name, "hbase") {
+		err = hbase.Check(rest, s.name == "hbase+zk")
+	}
+	return err
+}
+
 // Open opens the store at url; sinks.ErrMissing when nothing is there.
 func Open(ctx context.Context, url string, o Options) (*sinks.Store, error) {
 	s, rest, err := split(url)

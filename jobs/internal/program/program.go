@@ -109,6 +109,11 @@ type failing interface {
 // configless is a job that tells of the program itself. It reads no configuration, and so a broken one does not stop it.
 type configless interface{ WithoutConfig() }
 
+// checked is a job that finds faults in its words before anything is opened or made.
+type checked interface {
+	Check(p *session.Session) error
+}
+
 // configMaker is a job that makes the configuration file that the command line names.
 type configMaker interface{ MakesConfig() }
 
@@ -150,7 +155,7 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 		log.SetOutput(p.ErrOut)
 	}
 	job := parsed.Selected()
-	if p.Config, err = readConfig(job.Target.Interface(), given.Config); err == nil {
+	if err = configure(p, job.Target.Interface()); err == nil {
 		err = Guard(p, job.Name, func() error { return g.start(p, parsed, in, out, errOut) })
 	}
 	if err != nil {
@@ -180,17 +185,52 @@ func show(p *session.Session, parsed *kong.Context) {
 	}
 }
 
-// readConfig reads the configuration that a job needs.
-func readConfig(job any, path string) (settings.Config, error) {
+// configure reads the configuration that a job needs, and checks the words of both.
+func configure(p *session.Session, job any) (err error) {
 	if _, ok := job.(configless); ok {
-		return settings.Default(), nil
+		p.Config = settings.Default()
+		return nil
 	}
-	if _, ok := job.(configMaker); ok && path != "" {
+	if p.Config, err = readConfig(p, job); err != nil {
+		return err
+	}
+	if err := p.CheckWords(); err != nil {
+		return err
+	}
+	if j, ok := job.(checked); ok {
+		return j.Check(p)
+	}
+	return nil
+}
+
+// mostConfig bounds a configuration that comes from standard input, in bytes.
+const mostConfig = 1 << 20
+
+func readConfig(p *session.Session, job any) (settings.Config, error) {
+	_, makes := job.(configMaker)
+	switch path := p.Flags.Config; {
+	case path == "-" && makes:
+		return settings.Config{}, exit.Usage("--config -: init makes a file: name one")
+	case path == "-":
+		text, err := io.ReadAll(io.LimitReader(p.In, mostConfig))
+		if err != nil {
+			return settings.Config{}, fmt.Errorf("read the configuration from standard input: %w", err)
+		}
+		p.ConfigText, p.In = append([]byte{}, text...), spent{}
+		return settings.Parse(text, "standard input", ".")
+	case path != "" && makes:
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return settings.Default(), nil
 		}
 	}
-	return settings.Read(path)
+	return settings.Read(p.Flags.Config)
+}
+
+// spent is standard input after the configuration came from there.
+type spent struct{}
+
+func (spent) Read([]byte) (int, error) {
+	return 0, exit.Usage("--config - took standard input for the configuration: name a file for the rest")
 }
 
 // start runs the command: in a worker if it is a supervised one and the streams can be handed over, else here.

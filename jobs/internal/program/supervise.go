@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,9 @@ func supervise(p *session.Session, job string, in, out, errOut *os.File) error {
 	}
 	cmd.Args[0] = os.Args[0]
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, said
+	if p.ConfigText != nil {
+		cmd.Stdin = bytes.NewReader(p.ConfigText) // standard input has it no more
+	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start a worker: %w", err)
 	}

@@ -42,16 +42,31 @@ func (LookupJob) Help() string {
 	return "Standard error says why a position has no answer.\n\nExample:\n  symlake lookup 564bb6c8be48eea9d9db622b8689806eea5af3c7 0x47d4 0x4748"
 }
 
-// Run answers positions in the order asked.
-func (j LookupJob) Run(p *session.Session) error {
+// reads reports whether the questions come from standard input.
+func (j LookupJob) reads() bool { return j.Stdin || j.Artifact == "-" && len(j.Positions) == 0 }
+
+// Check finds faults in the words before a store is opened.
+func (j LookupJob) Check(*session.Session) error {
 	switch {
-	case j.Stdin && j.Artifact != "":
+	case j.Stdin && j.Artifact != "" && j.Artifact != "-":
 		return exit.Usage("--stdin reads artifacts and positions from standard input: give none")
 	case j.Context > 0 && j.Style != "llvm":
 		return exit.Usage("--context goes with --style llvm or --json")
-	case !j.Stdin && len(j.Positions) == 0:
+	case !j.reads() && len(j.Positions) == 0:
 		return exit.Usage("want ARTIFACT POSITION …, or --stdin")
+	case j.reads():
+		return nil
 	}
+	for _, position := range j.Positions {
+		if err := wire.CheckPosition(position); err != nil {
+			return exit.Usage("%w", err)
+		}
+	}
+	return nil
+}
+
+// Run answers positions in the order asked.
+func (j LookupJob) Run(p *session.Session) error {
 	server, err := p.Remote()
 	if err != nil {
 		return err
@@ -65,7 +80,7 @@ func (j LookupJob) Run(p *session.Session) error {
 		defer close()
 	}
 	b := newLookups(p, &j, client, server)
-	if j.Stdin {
+	if j.reads() {
 		p.Collector.Use(collector.Lookup, lookupCacheBytes)
 		err = b.read(p.In)
 	} else {

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/symlake/symlake/jobs/internal/collector"
@@ -64,36 +66,75 @@ const (
 	answerRoom = 56 << 20
 )
 
-// Run answers until a signal, then drains.
-func (j ServeJob) Run(p *session.Session) error {
+// Check finds faults in the words before anything is opened.
+func (j ServeJob) Check(p *session.Session) error {
 	if session.IsRemote(p.StoreURL()) {
-		return exit.Usage("--store %s: a server reads a store, not another server", p.StoreURL())
+		return exit.Usage("%s %s: a server reads a store, not another server", p.Origin("store", p.Flags.Store, "store"), p.StoreURL())
 	}
 	if (j.TLSCert == "") != (j.TLSKey == "") {
-		return exit.Usage("want both of --tls-cert and --tls-key")
-	}
-	tokens, err := j.tokens(p.Flags.Token)
-	if err != nil {
-		return err
+		return exit.Usage("--tls-cert and --tls-key go together: give both")
 	}
 	for _, o := range j.AllowOrigin {
 		if u, err := url.Parse(o); err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
 			return exit.Usage("--allow-origin %s: want a site as browsers spell it: https://HOST or https://HOST:PORT", o)
 		}
 	}
-	if _, port, err := net.SplitHostPort(j.Listen); err != nil {
-		return exit.Usage("--listen %s: want HOST:PORT", j.Listen)
-	} else if _, err := net.LookupPort("tcp", port); err != nil {
-		return exit.Usage("--listen %s: %s is no port", j.Listen, port)
-	}
 	if min(j.MaxStacks, j.MaxFrames, j.Concurrent) < 0 || min(j.MaxTime, j.Drain, j.DrainDelay, j.CatalogTTL, j.NegativeTTL) < 0 {
 		return exit.Usage("serve: a number or a time is below 0")
 	}
+	return j.checkListen(p)
+}
+
+// checkListen checks the form of the address.
+func (j ServeJob) checkListen(p *session.Session) error {
+	from := "--listen"
+	if !p.Given("listen") {
+		from = settings.VariableOf("listen")
+	}
+	host, port, err := net.SplitHostPort(j.Listen)
+	if err != nil {
+		return exit.Usage("%s %s: want HOST:PORT, such as 127.0.0.1:8080 or :8080", from, j.Listen)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return exit.Usage("%s %s: %s is no port: want a number from 0 to 65535", from, j.Listen, port)
+	}
+	digits := strings.Trim(host, "0123456789.") == "" || strings.Contains(host, ":")
+	if address, _, _ := strings.Cut(host, "%"); host != "" && digits && net.ParseIP(address) == nil || strings.ContainsAny(host, "/ @") {
+		return exit.Usage("%s %s: %s is no address", from, j.Listen, host)
+	}
+	return nil
+}
+
+// listen opens the port. An address that this machine does not have is a wrong word.
+func (j ServeJob) listen() (net.Listener, error) {
+	listener, err := net.Listen("tcp", j.Listen)
+	var unknown *net.DNSError
+	switch {
+	case errors.As(err, &unknown) && unknown.IsNotFound, errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, exit.Usage("--listen %s: this machine has no such address: %w", j.Listen, err)
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("--listen %s: another process has this port: stop it, or choose another port: %w", j.Listen, err)
+	case err != nil:
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return listener, nil
+}
+
+// Run answers until a signal, then drains.
+func (j ServeJob) Run(p *session.Session) error {
+	tokens, err := j.tokens(p.Flags.Token)
+	if err != nil {
+		return err
+	}
 	p.Collector.Use(collector.Serve, int64(j.Cache)+answerRoom)
+	listener, err := j.listen()
+	if err != nil {
+		return err
+	}
 	metrics := serve.NewMetrics()
 	client, closeStore, err := p.OpenClient(lookup.Options{CacheBytes: int64(j.Cache) * cacheShare / 100, CatalogTTL: j.CatalogTTL, NegativeTTL: j.NegativeTTL, Observer: metrics.Observer()})
 	if err != nil {
-		return err
+		return errors.Join(err, listener.Close())
 	}
 	var rpc protocol.Speaker
 	if j.speaks != nil {
@@ -101,10 +142,6 @@ func (j ServeJob) Run(p *session.Session) error {
 	}
 	s := serve.New(serve.Options{RPC: rpc, Client: client, Metrics: metrics, Log: p.Log, Tokens: tokens, Limits: serve.Limits{
 		BodyBytes: int64(j.MaxBody), AnswerBytes: int64(j.AnswerLimit), Stacks: j.MaxStacks, Frames: j.MaxFrames, Time: j.MaxTime, Concurrent: j.Concurrent}, Hosts: j.AllowHost, Origins: j.AllowOrigin})
-	listener, err := net.Listen("tcp", j.Listen)
-	if err != nil {
-		return errors.Join(fmt.Errorf("listen: %w", err), closeStore())
-	}
 	p.Log.Info("listening", "address", listener.Addr().String(), "tokens", len(tokens), "tls", j.TLSCert != "")
 	return errors.Join(j.answer(p.Ctx, p, s, listener), closeStore())
 }

@@ -32,8 +32,10 @@ type Session struct {
 
 	Flags  *settings.Flags
 	Config settings.Config
-	Args   []string               // the command line
-	Given  func(flag string) bool // whether the command line itself has a flag; the environment does not count
+	// ConfigText is the configuration that came from standard input; nil: it came from a file.
+	ConfigText []byte
+	Args       []string               // the command line
+	Given      func(flag string) bool // whether the command line itself has a flag; the environment does not count
 
 	// Stores opens the store at a URL, as stores.Open does.
 	Stores func(ctx context.Context, url string, o stores.Options) (*sinks.Store, error)

@@ -3,20 +3,13 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/symlake/symlake/jobs/internal/exit"
 )
 
 // Config is symlake.yaml. Relative paths in it count from the file's folder.
@@ -84,7 +77,7 @@ func (c *LakeConfig) UnmarshalYAML(n *yaml.Node) error {
 			found = found || known.Field(f).Tag.Get("yaml") == n.Content[i].Value
 		}
 		if !found {
-			return fmt.Errorf("line %d: field %s not found in lake", n.Content[i].Line, n.Content[i].Value)
+			return fmt.Errorf("line %d: field %s not found in type settings.LakeConfig", n.Content[i].Line, n.Content[i].Value)
 		}
 	}
 	return n.Decode((*plain)(c))
@@ -156,6 +149,14 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// UnmarshalYAML reads a size of the configuration.
+func (b *Bytes) UnmarshalYAML(n *yaml.Node) error {
+	if err := b.UnmarshalText([]byte(n.Value)); err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	return nil
+}
+
 // File is the file that is read when it is there and no other is named.
 const File = "symlake.yaml"
 
@@ -168,72 +169,3 @@ const DefaultData = "symlake-data"
 
 // DefaultKeyset is the keyset's name, beside the rows or, if they are elsewhere, in the working folder.
 const DefaultKeyset = "keyset.json"
-
-// Default returns the configuration of no file.
-func Default() Config { return Config{Limits: LimitsConfig{Memory: DefaultMemory}} }
-
-// Read reads path, or the default file if path is empty and it exists.
-// An unknown key is an error that names its line.
-func Read(path string) (Config, error) {
-	named := path != ""
-	if !named {
-		path = File
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		if !named && errors.Is(err, fs.ErrNotExist) {
-			return Default(), nil
-		}
-		return Config{}, exit.Usage("configuration: %w", err)
-	}
-	var c Config
-	dec := yaml.NewDecoder(strings.NewReader(string(text)))
-	dec.KnownFields(true)
-	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return Config{}, exit.Usage("configuration %s: %w", path, err)
-	}
-	dir := filepath.Dir(path)
-	if c.Limits.Memory == 0 {
-		c.Limits.Memory = DefaultMemory
-	}
-	if c.MinQuality < 0 || c.MinQuality > 1 {
-		return Config{}, exit.Usage("configuration %s: min_quality is %g, want a share from 0 to 1", path, c.MinQuality)
-	}
-	if m := c.HBase.LoadMode; m != "" && m != loadHFiles && m != LoadPuts {
-		return Config{}, exit.Usage("configuration %s: hbase.load_mode is %q, want %s or %s", path, m, loadHFiles, LoadPuts)
-	}
-	if c.Keys.KMS != "" && (c.Keys.Keyset != "" || c.Keys.KeysetKMS != "") {
-		return Config{}, exit.Usage("configuration %s: keys has both kms and a keyset: want one", path)
-	}
-	c.Store = relativeURL(dir, c.Store)
-	c.HBase.HadoopConf = relativePath(dir, c.HBase.HadoopConf)
-	if c.Lake.URL != LakeOff {
-		c.Lake.URL = relativeURL(dir, c.Lake.URL)
-	}
-	c.Keys.Keyset = relativePath(dir, c.Keys.Keyset)
-	c.Scratch = relativePath(dir, c.Scratch)
-	for i := range c.Sources {
-		if c.Sources[i].URL == "" {
-			return Config{}, exit.Usage("configuration %s: sources[%d] has no url", path, i)
-		}
-		c.Sources[i].URL = relativeURL(dir, c.Sources[i].URL)
-	}
-	return c, nil
-}
-
-func relativePath(dir, p string) string {
-	if p == "" || filepath.IsAbs(p) {
-		return p
-	}
-	return filepath.Join(dir, p)
-}
-
-func relativeURL(dir, u string) string {
-	if p, ok := strings.CutPrefix(u, "file:"); ok && !strings.HasPrefix(p, "//") {
-		return "file:" + relativePath(dir, p)
-	}
-	if strings.Contains(u, ":") {
-		return u
-	}
-	return relativePath(dir, u)
-}

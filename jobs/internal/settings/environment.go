@@ -32,9 +32,10 @@ func Variables() []variable {
 }
 
 // Name returns the variable that sets a flag: --load-mode has SYMLAKE_LOAD_MODE.
-func (v variable) Name() string { return variableOf(v.flag) }
+func (v variable) Name() string { return VariableOf(v.flag) }
 
-func variableOf(flag string) string {
+// VariableOf returns the name of the variable that would set a flag.
+func VariableOf(flag string) string {
 	return "SYMLAKE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
@@ -83,7 +84,7 @@ func HasVariables() bool {
 // version obeyed it.
 func WarnVariables(parsed *kong.Context, errOut io.Writer) {
 	for _, f := range parsed.Flags() {
-		name := variableOf(f.Name)
+		name := VariableOf(f.Name)
 		if os.Getenv(name) != "" && f.Name != "help" && f.Name != "version" && len(f.Envs) == 0 && !OnCommandLine(parsed, f.Name) {
 			fmt.Fprintf(errOut, "symlake: %s is set and has no effect: give --%s on the command line\n", name, f.Name)
 		}

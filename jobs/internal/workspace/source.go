@@ -38,21 +38,63 @@ type SourceFlags struct {
 	Rank           *int     `help:"Rank of SOURCE arguments beside sources of other owners. The higher one wins." placeholder:"N" group:"~Trust"`
 }
 
+// places returns the places that objects come from: the arguments, else the sources of the configuration. from says where
+// each was named.
+func (j SourceFlags) places(p *Workspace) (list []settings.SourceConfig, from []string) {
+	if len(j.Sources) == 0 {
+		for i := range p.Config.Sources {
+			from = append(from, fmt.Sprintf("sources[%d] in %s:", i, p.ConfigFile()))
+		}
+		return p.Config.Sources, from
+	}
+	for _, url := range j.Sources {
+		owner, rank := j.standing(p, url)
+		from = append(from, "source")
+		list = append(list, settings.SourceConfig{URL: url, Owner: owner, Rank: rank, Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile, PathStyle: j.PathStyle,
+			Anonymous: j.Anonymous, Names: j.NamesPattern, SourcesContent: j.SourcesContent, Include: j.Include, Exclude: j.Exclude, Dates: j.Dates, Hints: j.Hints})
+	}
+	return list, from
+}
+
+// CheckSources finds faults in the words for sources. It opens none.
+func (j SourceFlags) CheckSources(p *Workspace) error {
+	list, from := j.places(p)
+	if len(list) == 0 {
+		return exit.Usage("no SOURCE given and none configured: name a file, a folder or s3://bucket/prefix")
+	}
+	for i, c := range list {
+		if err := session.CheckPlace(from[i], c.URL); err != nil {
+			return err
+		}
+		if err := session.CheckHTTP(strings.TrimSuffix(from[i]+" "+c.URL, ":")+": endpoint", c.Endpoint); err != nil {
+			return err
+		}
+		if err := (discover.Source{Include: c.Include, Exclude: c.Exclude, Names: c.Names, Dates: c.Dates}).CheckPatterns(); err != nil {
+			return exit.Usage("%s %s: %w", from[i], c.URL, err)
+		}
+		if err := checkHints(c); err != nil {
+			return err
+		}
+	}
+	return session.CheckPlace("--inventory", j.Inventory)
+}
+
+// checkHints checks where hints come from: a queue or a file.
+func checkHints(c settings.SourceConfig) error {
+	u, err := url.Parse(c.Hints)
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+		return nil
+	}
+	if !strings.HasPrefix(c.Hints, "file:") && strings.Contains(c.Hints, "://") {
+		return exit.Usage("source %s: hints %s: want the https URL of a queue, or a file", c.URL, c.Hints)
+	}
+	return nil
+}
+
 // Open opens the places that objects come from. A place out of reach stops no other: it is among
 // unopened. What makes no sense is an error of usage.
 func (j SourceFlags) Open(p *Workspace) (sources []discover.Source, unopened []report.Rejection, err error) {
-	list := p.Config.Sources
-	if len(j.Sources) > 0 {
-		list = nil
-		for _, url := range j.Sources {
-			owner, rank := j.standing(p, url)
-			list = append(list, settings.SourceConfig{URL: url, Owner: owner, Rank: rank, Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile, PathStyle: j.PathStyle,
-				Anonymous: j.Anonymous, Names: j.NamesPattern, SourcesContent: j.SourcesContent, Include: j.Include, Exclude: j.Exclude, Dates: j.Dates, Hints: j.Hints})
-		}
-	}
-	if len(list) == 0 {
-		return nil, nil, exit.Usage("no SOURCE given and none configured")
-	}
+	list, _ := j.places(p)
 	for _, c := range list {
 		s, err := p.OpenSource(c)
 		if err == nil && j.Inventory != "" {
@@ -125,8 +167,6 @@ func (p *Workspace) OpenSource(c settings.SourceConfig) (discover.Source, error)
 		if s.Hints, err = hints.OpenQueue(p.Ctx, c.Hints, hints.Options{Region: c.Region, Profile: c.Profile}); err != nil {
 			return s, exit.Usage("source %s: %w", c.URL, err)
 		}
-	case !strings.HasPrefix(c.Hints, "file:") && strings.Contains(c.Hints, "://"):
-		return s, exit.Usage("source %s: hints %s: want the https URL of a queue, or a file", c.URL, c.Hints)
 	default:
 		s.Hints = hints.OpenFile(strings.TrimPrefix(c.Hints, "file:"))
 	}

@@ -88,7 +88,7 @@ func (p *Workspace) Print(r any, paragraph, line string) error {
 // ReportFailure reports a job that did not begin its work, where a report is asked for. It returns the
 // job's error, and its own.
 func (p *Workspace) ReportFailure(err error, to, name string, r any) error {
-	if to == "" && !p.Flags.JSON { // the error is printed anyway
+	if to == "" && !p.Flags.JSON || session.CheckOutput("report", to) != nil { // the error is printed anyway
 		return err
 	}
 	return errors.Join(err, p.Report(to, name, r))
