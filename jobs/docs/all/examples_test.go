@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -59,6 +60,9 @@ const mostNotRun = 12
 // programs are documents. TestDocumentedClients of jobs runs their programs.
 var programs = []string{"jobs/serve/README.md", "sinks/lookup/README.md"}
 
+// untried is an example outside a fenced block.
+var untried = regexp.MustCompile(`(?m)^    (?:\$ |symlake |SELECT )`)
+
 // documents returns every document for people, with slashes.
 func documents(t *testing.T) (names []string) {
 	t.Helper()
@@ -90,6 +94,9 @@ func TestExamples(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(formattest.Root(), filepath.FromSlash(name)))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if at := untried.FindIndex(text); at != nil {
+				t.Errorf("%s:%d: an indented example is not run: put it into a block of console or sql", name, 1+strings.Count(string(text[:at[0]]), "\n"))
 			}
 			blocks := blocksOf(string(text))
 			if len(blocks) == 0 {
