@@ -64,7 +64,7 @@ lint: ## gofmt, go vet, golangci-lint by .ci/golangci.yml, and the rules of the 
 	$(GO) test ./jobs/internal/house
 
 image: build ## a container image of the static binary, by docker or by what CONTAINER names: podman, buildah
-	mkdir -p $(BIN)/image
+	mkdir -p $(BIN)/image/data
 	cp $(BIN)/symlake jobs/image/Dockerfile $(BIN)/image/
 	cp $(firstword $(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem)) $(BIN)/image/ca-certificates.crt
 	$(CONTAINER) build -t $(IMAGE) $(BIN)/image

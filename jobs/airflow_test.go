@@ -181,11 +181,12 @@ func (a *airflow) newest() *ran {
 	return r
 }
 
-// run runs the DAG and wants an exit code and states of its tasks; the states of the shards are sorted.
-func (a *airflow) run(code int, shards, rest string) *ran {
+// run runs the DAG and wants an exit code and states of its tasks; the states of the shards are sorted. more are
+// arguments of `dags test`.
+func (a *airflow) run(code int, shards, rest string, more ...string) *ran {
 	a.t.Helper()
 	a.runs++ // of one day they would be one run
-	out := a.command(code, "dags", "test", "symlake_ingest", fmt.Sprintf("2026-01-%02d", a.runs))
+	out := a.command(code, append([]string{"dags", "test", "symlake_ingest", fmt.Sprintf("2026-01-%02d", a.runs)}, more...)...)
 	r := a.newest()
 	var mapped []string
 	for task, state := range r.states {
@@ -267,11 +268,30 @@ func TestAirflow(t *testing.T) {
 			// Nothing at all: everything is skipped.
 			a.run(0, "skipped skipped skipped", "skipped skipped skipped success success")
 
+			// Parameters of a run: a source with a name that bash would read otherwise, one object of two, in two shards.
+			other := filepath.Join(t.TempDir(), "it's $(touch here) \"x\"")
+			for _, name := range []string{"libgame-arm64-dw4.so", "libgame-armv7thumb-dw5.so"} {
+				if err := os.MkdirAll(other, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(other, name), object(name), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			conf, err := json.Marshal(map[string]any{"sources": []string{other}, "shards": 1, "limit": 1, "deadline": "1h"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r = a.run(0, "success", "success success success success success", "--conf", string(conf))
+			if s := r.report; s.Loaded != 1 || s.Artifacts != 1 {
+				t.Errorf("with parameters: told %+v", s)
+			}
+
 			// A good and a broken object, and a source that no try can reach: both are told, and the run fails.
 			broken := bytes.Clone(object("libgame-x64-dw5.so"))
 			clear(broken[0x20:0x28])
 			a.put("broken.so", append(broken[:0x1000], 1))
-			a.put("e.so", object("libgame-arm64-dw4.so"))
+			a.put("e.so", object("libgame-riscv64-dw5.so"))
 			a.configure(", {url: s3://dead/, endpoint: http://" + closedPort(t) + ", region: us-east-1, anonymous: true}")
 			r = a.run(1, "failed failed failed", "success success success failed upstream_failed")
 			if s := r.event; r.tries["ingest 0"] != 3 || s.Loaded != 1 || s.Rejected != 1 || len(s.Reasons) != 1 || !strings.HasSuffix(s.Reasons[0].URL, "broken.so") || len(s.Errors) == 0 {
@@ -286,6 +306,53 @@ func TestAirflow(t *testing.T) {
 				if tries > 1 {
 					t.Errorf("%d tries of %s", tries, task)
 				}
+			}
+		})
+	}
+}
+
+// The provider is built, installed and tried in each version of Airflow: its parameters, credentials, links and lineage.
+func TestAirflowProvider(t *testing.T) {
+	t.Parallel()
+	root := os.Getenv("SYMLAKE_AIRFLOW")
+	python := filepath.Join(root, "uv", "bin", "python")
+	if _, err := os.Stat(python); err != nil || root == "" {
+		formattest.Missing(t, "Airflow", "make airflow installs it; then set SYMLAKE_AIRFLOW to its folder, as make test does")
+	}
+	source, err := filepath.Abs("airflow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs(filepath.Join("..", "testdata", "airflow", "test_provider.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dist := t.TempDir()
+	python3 := func(env []string, dir, program string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(program, args...)
+		cmd.Dir, cmd.Env = dir, append(append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1"), env...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %v: %v\n%s", program, args, err, tail(string(out), 6000))
+		}
+		return string(out)
+	}
+	python3(nil, source, python, "-m", "hatchling", "build", "--target", "wheel", "--directory", dist)
+	wheels, err := filepath.Glob(filepath.Join(dist, "*.whl"))
+	if err != nil || len(wheels) != 1 {
+		t.Fatalf("wheels %v: %v", wheels, err)
+	}
+	for _, major := range []string{"3", "2"} {
+		t.Run(major, func(t *testing.T) {
+			t.Parallel()
+			bin := filepath.Join(root, major, "bin")
+			home, packages := t.TempDir(), t.TempDir()
+			python3([]string{"VIRTUAL_ENV=" + filepath.Join(root, major)}, dist, filepath.Join(root, "uv", "bin", "uv"), "pip", "install", "--quiet", "--offline", "--no-deps", "--target", packages, wheels[0])
+			env := []string{"AIRFLOW_HOME=" + home, "AIRFLOW__CORE__LOAD_EXAMPLES=False", "PYTHONPATH=" + packages}
+			python3(env, home, filepath.Join(bin, "python"), script)
+			if out := python3(env, home, filepath.Join(bin, "airflow"), "providers", "links"); !strings.Contains(out, "airflow_provider_symlake.symlake_ingest.RunLink") {
+				t.Errorf("Airflow does not know the links:\n%s", out)
 			}
 		})
 	}
