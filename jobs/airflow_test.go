@@ -343,6 +343,15 @@ func TestAirflowProvider(t *testing.T) {
 	if err != nil || len(wheels) != 1 {
 		t.Fatalf("wheels %v: %v", wheels, err)
 	}
+	readme, err := os.ReadFile(filepath.Join(source, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(readme), "```python\n")
+	example, _, ok := strings.Cut(example, "```")
+	if !ok {
+		t.Fatal("README.md has no example")
+	}
 	for _, major := range []string{"3", "2"} {
 		t.Run(major, func(t *testing.T) {
 			t.Parallel()
@@ -351,6 +360,9 @@ func TestAirflowProvider(t *testing.T) {
 			python3([]string{"VIRTUAL_ENV=" + filepath.Join(root, major)}, dist, filepath.Join(root, "uv", "bin", "uv"), "pip", "install", "--quiet", "--offline", "--no-deps", "--target", packages, wheels[0])
 			env := []string{"AIRFLOW_HOME=" + home, "AIRFLOW__CORE__LOAD_EXAMPLES=False", "PYTHONPATH=" + packages}
 			python3(env, home, filepath.Join(bin, "python"), script)
+			if out := python3(env, home, filepath.Join(bin, "python"), "-c", example+"print(ingest.dag_id, tidy.dag_id)"); !strings.Contains(out, "symlake_ingest symlake_tidy") {
+				t.Errorf("the example of README.md prints\n%s", out)
+			}
 			if out := python3(env, home, filepath.Join(bin, "airflow"), "providers", "links"); !strings.Contains(out, "airflow_provider_symlake.symlake_ingest.RunLink") {
 				t.Errorf("Airflow does not know the links:\n%s", out)
 			}

@@ -57,8 +57,8 @@ var languages = []string{"set-up", "console", "yaml", "sql", "sh", "python", "ja
 // mostNotRun bounds the blocks that no test runs, in all documents.
 const mostNotRun = 12
 
-// programs are documents. TestDocumentedClients of jobs runs their programs.
-var programs = []string{"jobs/serve/README.md", "sinks/lookup/README.md"}
+// programs are the documents with programs. TestDocumentedClients and TestAirflowProvider of jobs run these.
+var programs = []string{"jobs/serve/README.md", "sinks/lookup/README.md", "jobs/airflow/README.md"}
 
 // untried is an example outside a fenced block.
 var untried = regexp.MustCompile(`(?m)^    (?:\$ |symlake |SELECT )`)
