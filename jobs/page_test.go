@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -160,7 +161,7 @@ func TestPageReads(t *testing.T) {
 	})
 }
 
-// Frames have the color of their origin, inlined functions are folded, and what is missing is named with what to upload.
+// Frames have the color of their origin, inlined functions are folded, and missing files are named with the way to upload them.
 func TestPageFrames(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, ingested(t, "elf/libgame-arm64-dw5.so"))
@@ -258,7 +259,7 @@ func TestPageByKeys(t *testing.T) {
 	})
 }
 
-// What is copied is what the command prints; a link holds the question, and nobody keeps it.
+// The copied text equals the output of the command. A link holds the question. Neither browser nor server keeps it.
 func TestPageCopies(t *testing.T) {
 	t.Parallel()
 	store := ingested(t, "elf/libgame-arm64-dw5.so")
@@ -318,6 +319,54 @@ func TestPageCopies(t *testing.T) {
 	if log := s.text(); strings.Contains(log, "libgame") || strings.Contains(log, "husky") || strings.Contains(log, "z=") {
 		t.Errorf("the log has text of a crash: %s", log)
 	}
+}
+
+// A method trace is a flame chart, which keys and pointer move, and tables with the same.
+func TestPageTrace(t *testing.T) {
+	t.Parallel()
+	s := startServe(t, ingested(t, "r8"))
+	browsertest.Each(t, false, func(t *testing.T, b *browsertest.Browser) {
+		b.Go(s.url + "/")
+		b.Await(pageReady)
+		b.Click(".options summary")
+		b.Click("#artifact")
+		b.Type("89a3f476d274c700f1e6babfebf4009d1cab0556636efe206b13edafc49717fa")
+		b.Files("#file", formattest.Testdata(t, "trace/shop.txt"))
+		b.Await(pageRead)
+		if got := b.Text("#why"); got != "189 ms in Main.main, of these 70.0 ms in Checks.notEmpty" {
+			t.Error(got)
+		}
+		var jank []string
+		b.Eval(`[...document.querySelectorAll(".call-name")].map((e) => e.innerText)`, &jank)
+		if want := []string{"void com.example.shop.Main.main(java.lang.String[])", "void com.example.shop.Checkout.pay(int)", "java.lang.String com.example.shop.Checks.notEmpty(java.lang.String)"}; !reflect.DeepEqual(jank, want) {
+			t.Error(jank)
+		}
+		colors := `(() => { const c = document.querySelector(".flame"), all = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
+			for (let i = 0; i < all.length; i += 4) seen.add(all.slice(i, i + 3).join()); return seen.size; })()`
+		b.Await(colors + " > 3") // something is painted
+		b.Eval(`document.querySelector(".flame").focus()`, nil)
+		for _, c := range []struct{ key, want string }{
+			{browsertest.Up, "Checkout.pay"}, {browsertest.Up, "Main.main"}, {browsertest.Up, "Main.main"}, {browsertest.Down, "Checkout.pay"},
+			{browsertest.Left, "Cart.<init>"}, {browsertest.Right, "Checkout.pay"}, {browsertest.Down, "Checks.notEmpty"}, {browsertest.Right, "Item.<init>"},
+			{browsertest.Enter, "Item.<init>"}, {"-", "Item.<init>"}, {"+", "Item.<init>"}, {browsertest.Escape, "Item.<init>"}, {browsertest.Home, "Main.main"},
+		} {
+			b.Press(c.key)
+			b.Await(fmt.Sprintf(`document.querySelector("#call").innerText.includes(%q)`, c.want))
+		}
+		b.Eval(`document.querySelector("#find-call").focus()`, nil)
+		b.Type("checks")
+		b.Await(`document.querySelector("#find-call").nextSibling.textContent.startsWith("1 call matches")`)
+		b.Press(browsertest.Enter)
+		b.Await(`document.querySelector("#call").innerText.includes("Checks.notEmpty")`)
+		b.Axe("a trace")
+		b.Picture("trace")
+		b.Click("#copy-text")
+		b.Await(`document.querySelector("#said")?.textContent === "Copied as text."`)
+		if got := b.Clipboard(); !strings.HasPrefix(got, "\"main\" tid=1\n    at java.lang.String com.example.shop.Checks.notEmpty(java.lang.String)  70.0 ms from 2.10 ms\n") {
+			t.Error(got)
+		}
+		b.Clean()
+	})
 }
 
 // A server with tokens: the page asks for one, and keeps it no longer than the tab.

@@ -562,7 +562,7 @@ func TestServeDescription(t *testing.T) {
 		}
 	}
 	slices.Sort(paths)
-	want := []string{"/", "/healthz", "/metrics", "/openapi.json", "/readyz", "/symbolicate/v5", "/v1/artifacts", "/v1/lookup", "/v1/objects", "/v1/run", "/v1/runs", "/v1/status", "/v1/symbolicate", "/v1/wanted"}
+	want := []string{"/", "/healthz", "/metrics", "/openapi.json", "/readyz", "/symbolicate/v5", "/v1/artifacts", "/v1/lookup", "/v1/objects", "/v1/run", "/v1/runs", "/v1/status", "/v1/symbolicate", "/v1/trace", "/v1/wanted"}
 	if !reflect.DeepEqual(paths, want) {
 		t.Errorf("described: %v", paths)
 	}

@@ -32,6 +32,7 @@ type route struct {
 var routes = map[string]route{
 	"/symbolicate/v5": {methods: post((*Server).tecken), cors: true},
 	"/v1/symbolicate": {methods: post((*Server).symbolicate)},
+	"/v1/trace":       {methods: post((*Server).trace)},
 	"/v1/lookup": {methods: map[string]handler{
 		http.MethodGet: (*Server).lookupGet, http.MethodHead: (*Server).lookupGet, http.MethodPost: (*Server).lookupPost,
 	}},

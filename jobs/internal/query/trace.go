@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
-	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
 	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
+	"github.com/symlake/symlake/jobs/internal/tracenames"
+	"github.com/symlake/symlake/sinks/answer"
 )
 
 // traceInput is a file that is a trace, or may be one.
@@ -113,8 +114,9 @@ const traceMemoryBytes = 56 << 20
 // convert reads the traces once and writes all that is wanted of them.
 func (j *conversion) convert(p *session.Session) (err error) {
 	p.Collector.Use(collector.Trace, traceMemoryBytes)
-	labels := &labeler{p: p, job: j, images: map[string]*mapping{}, lost: map[symbol.ID]bool{}}
-	defer func() { err = errors.Join(err, labels.close()) }()
+	labels := tracenames.New(tracenames.Options{Ctx: p.Ctx, Artifacts: j.artifacts, App: j.app, All: j.exploded, Warn: p.Log.Warn,
+		Open: func() (*answer.Client, func() error, error) { return j.client(tracenames.CacheBytes) }})
+	defer func() { err = errors.Join(err, labels.Close()) }()
 	out, err := j.traceWriter(p)
 	if err != nil {
 		return err
@@ -128,7 +130,7 @@ func (j *conversion) convert(p *session.Session) (err error) {
 		if j.JankStack > 0 {
 			jank = trace.NewJank(int64(j.JankStack), int64(j.From), int64(j.To))
 		}
-		out.trace(labels.label)
+		out.trace(labels.Label)
 		o := trace.Options{Name: strings.TrimSuffix(filepath.Base(i.name), filepath.Ext(i.name)), PID: pid, Beside: i.beside, Scratch: traceScratch}
 		var report trace.Report
 		err := formats.Guard("trace", func() (err error) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/symlake/symlake/formats/trace"
 	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/tracenames"
 )
 
 // jankJSON is the stack of a jank, innermost call first; times are nanoseconds on the trace's clock.
@@ -26,13 +27,13 @@ type frameJank struct {
 }
 
 // printJank prints what took long on each thread, innermost call first, as stacks are printed.
-func printJank(p *session.Session, j *conversion, l *labeler, found *trace.Jank, name string) error {
+func printJank(p *session.Session, j *conversion, l *tracenames.Labeler, found *trace.Jank, name string) error {
 	any := false
 	err := found.Threads(func(t *trace.Track, long *trace.Long) error {
 		any = true
 		out := jankJSON{Trace: name, PID: t.PID, TID: t.TID, Thread: t.Name}
 		for ; long != nil; long = long.Inner {
-			label, err := l.label(long.Name)
+			label, err := l.Label(long.Name)
 			if err != nil {
 				return err
 			}

@@ -1,9 +1,11 @@
 // The page at /: paste a crash and read it.
 import { ask, lines } from './ask.js';
 import { busy, bytes, copy, count, el, notice, say } from './dom.js';
+import { traceElement } from './jank.js';
 import { longLink, mostLink, pack, unpack } from './link.js';
 import { Crash } from './report.js';
 import { formatName, missingElement, noFrames, threadElement } from './threads.js';
+import { Trace, isTrace } from './trace.js';
 import { Windowed } from './windowed.js';
 
 export const title = 'Read a crash';
@@ -151,6 +153,10 @@ async function read() {
   const progress = busy(`Reading ${question.name || 'the crash'} (${bytes(size)}) …`);
   const stop = el('button', { type: 'button', onclick: () => mine.abort() }, 'Stop');
   output.replaceChildren(el('div', { class: 'row card' }, progress, stop));
+  if (isTrace(new Uint8Array(await question.body.slice(0, 64 << 10).arrayBuffer()))) {
+    await readTrace(mine, progress);
+    return;
+  }
   const crash = new Crash(size <= mostParsed ? question.text ?? '' : '');
   const view = new View(crash);
   let ended = '';
@@ -182,6 +188,52 @@ async function read() {
     output.replaceChildren(noFrames(size));
   } else view.done(output, ended);
   output.dataset.state = 'done';
+}
+
+// readTrace asks the server about a method trace and shows it.
+async function readTrace(mine, progress) {
+  const trace = new Trace();
+  let ended = '';
+  let last = performance.now();
+  try {
+    const query = new URLSearchParams();
+    if (question.app) query.set('app', question.app);
+    if (question.artifact) query.append('artifact', question.artifact);
+    const answer = await ask(`/v1/trace?${query}`, { method: 'POST', body: question.body, headers: { 'Content-Type': 'application/octet-stream' }, signal: mine.signal });
+    await lines(answer, async (line) => {
+      if (line.error) ended = line.error;
+      trace.add(line);
+      if (performance.now() - last < 40) return;
+      progress.textContent = `Reading: ${count(trace.calls, 'call')} so far …`;
+      await new Promise((resolve) => setTimeout(resolve));
+      mine.signal.throwIfAborted();
+      last = performance.now();
+    });
+  } catch (e) {
+    if (reading !== mine) return;
+    if (e.name !== 'AbortError') {
+      failed(e);
+      return;
+    }
+    ended = 'you stopped it';
+  }
+  if (reading !== mine) return;
+  const copyLink = async () => {
+    try {
+      await copy(await link());
+    } catch (e) {
+      say(e.message);
+    }
+  };
+  output.replaceChildren(traceElement(trace, { ended, another, change, link: copyLink }));
+  output.querySelector('#why')?.focus({ preventScroll: true });
+  output.dataset.state = 'done';
+}
+
+// change shows the question again, with what was read below it.
+function change() {
+  asking(true);
+  field.focus();
 }
 
 // asking shows the field and its options, or hides them behind what was read.
@@ -255,10 +307,7 @@ class View {
           el('button', { type: 'button', id: 'copy-json', onclick: () => this.copy('JSON') }, 'Copy as JSON'),
           el('button', { type: 'button', id: 'copy-link', onclick: () => this.copy('link') }, 'Copy link'),
           el('span', { class: 'apart' },
-            el('button', { type: 'button', id: 'change', class: 'plain', onclick: () => {
-              asking(true);
-              field.focus();
-            } }, 'Change the question'),
+            el('button', { type: 'button', id: 'change', class: 'plain', onclick: change }, 'Change the question'),
             el('button', { type: 'button', id: 'another', onclick: another }, 'Read another')))),
       wanted.length > 0 ? missingElement(wanted, crash.retry ? () => read() : null) : '',
       el('div', { class: 'row tools' },

@@ -40,7 +40,7 @@ user_pref("toolkit.telemetry.reportingpolicy.firstRun", false);
 user_pref("layout.css.prefers-color-scheme.content-override", %d);
 `
 
-// taken is what a driver says whose port another process took meanwhile.
+// taken stands in the message of a driver if another process took its port meanwhile.
 const taken = "Address already in use"
 
 // run starts a program that says where it listens, until the test ends. It returns what the expression finds, "" if

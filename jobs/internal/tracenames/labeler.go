@@ -1,6 +1,8 @@
-package query
+// Package tracenames gives methods of traces their original names back, by the mappings of a store.
+package tracenames
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,26 +12,38 @@ import (
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
-	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/sinks/answer"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
-// What a mapping's part in a conversion may hold: the client's blocks, and the names of classes that were read from
-// them. Each name is asked for once, but the names of a class come in any order. Both of a mapping of 150,000 methods fit.
+// Memory of the parts that a mapping has in a conversion, in bytes: the client's blocks, and the names of classes that
+// were read from them. Each name is asked for once, but the names of a class come in any order. Both of a mapping of
+// 150,000 methods fit.
 const (
-	traceCacheBytes = 32 << 20
-	traceNamesBytes = 24 << 20
+	CacheBytes = 32 << 20
+	NamesBytes = 24 << 20
 )
 
-// labeler gives names of traces back their originals. The store is opened when a name first needs it.
-type labeler struct {
-	p      *session.Session
-	job    *conversion
+// Options of a Labeler.
+type Options struct {
+	Ctx       context.Context
+	Artifacts []string // names of mappings for methods that name none
+	App       string   // APP@BUILD of a mapping for them
+	All       bool     // without both: all mappings of the store
+	Names     int      // bytes of names that are kept of a mapping; 0: NamesBytes
+	// Open returns the client; it is called when a name first needs it.
+	Open func() (c *answer.Client, close func() error, err error)
+	// Warn says why names stay as they are. nil: no warnings.
+	Warn func(message string, args ...any)
+}
+
+// Labeler gives names of traces back their originals. The store is opened when a name first needs it. One goroutine.
+type Labeler struct {
+	Options
 	client *answer.Client
 	end    func() error
-	given  []*mapping          // that flags name; nil: not resolved yet
+	given  []*mapping          // that the options name; nil: not resolved yet
 	images map[string]*mapping // that names in the trace give
 	lost   map[symbol.ID]bool  // mappings with unreadable classes that a warning has named
 }
@@ -46,15 +60,27 @@ const maxImages = 256
 // mapIDPrefix begins the source file of a method where that names its mapping.
 const mapIDPrefix = "r8-map-id-"
 
-func (l *labeler) close() error {
+// New returns a labeler. Close ends it.
+func New(o Options) *Labeler {
+	if o.Names == 0 {
+		o.Names = NamesBytes
+	}
+	if o.Warn == nil {
+		o.Warn = func(string, ...any) {}
+	}
+	return &Labeler{Options: o, images: map[string]*mapping{}, lost: map[symbol.ID]bool{}}
+}
+
+// Close closes what Open opened.
+func (l *Labeler) Close() error {
 	if l.end == nil {
 		return nil
 	}
 	return l.end()
 }
 
-// label says what a name is to be called. After an error, trying again may help.
-func (l *labeler) label(n *trace.Name) (trace.Label, error) {
+// Label says what a name is to be called. After an error, trying again may help.
+func (l *Labeler) Label(n *trace.Name) (trace.Label, error) {
 	out := trace.Label{Text: n.Text}
 	m, ok := n.Method()
 	if !ok {
@@ -84,12 +110,12 @@ func (l *labeler) label(n *trace.Name) (trace.Label, error) {
 }
 
 // in looks a method up in one mapping.
-func (l *labeler) in(of *mapping, m *trace.Method, asked report.Managed, out *trace.Label) (bool, error) {
-	all, err := of.methods.Find(l.p.Ctx, &asked, m.Returns)
+func (l *Labeler) in(of *mapping, m *trace.Method, asked report.Managed, out *trace.Label) (bool, error) {
+	all, err := of.methods.Find(l.Ctx, &asked, m.Returns)
 	if why := (*lookup.ClassError)(nil); errors.As(err, &why) && !why.Status.Retry() {
 		if !l.lost[of.id] {
 			l.lost[of.id] = true
-			l.p.Log.Warn("not symbolicated", "mapping", of.id.String(), "status", why.Status, "reason", why.Error())
+			l.Warn("not symbolicated", "mapping", of.id.String(), "status", why.Status, "reason", why.Error())
 		}
 		return false, nil
 	} else if err != nil {
@@ -108,7 +134,7 @@ func (l *labeler) in(of *mapping, m *trace.Method, asked report.Managed, out *tr
 		return true, nil
 	}
 	asked.Line, asked.Lined = m.Line, true
-	a := l.client.Line(l.p.Ctx, of.id, &asked)
+	a := l.client.Line(l.Ctx, of.id, &asked)
 	if a.Status != symbol.Found {
 		if a.Err != nil && a.Status.Retry() {
 			return false, a.Err
@@ -120,7 +146,7 @@ func (l *labeler) in(of *mapping, m *trace.Method, asked report.Managed, out *tr
 }
 
 // lined takes over the facts of a line: its method, and the methods inlined into it there.
-func (l *labeler) lined(a symbol.Answer, out *trace.Label, typed bool) {
+func (l *Labeler) lined(a symbol.Answer, out *trace.Label, typed bool) {
 	if len(a.Frames) == 0 || len(a.Or) > 0 {
 		return
 	}
@@ -164,8 +190,8 @@ func brackets(o *retrace.Original) string {
 	return "(" + strings.ReplaceAll(o.Params, ",", ", ") + ")"
 }
 
-// mappings returns the mappings to look a method up in: the one of its source file, else the ones of the flags.
-func (l *labeler) mappings(m *trace.Method) ([]*mapping, error) {
+// mappings returns the mappings to look a method up in: the one of its source file, else the ones of the options.
+func (l *Labeler) mappings(m *trace.Method) ([]*mapping, error) {
 	if strings.HasPrefix(m.File, mapIDPrefix) {
 		of, known := l.images[m.File]
 		if !known && len(l.images) < maxImages {
@@ -181,9 +207,9 @@ func (l *labeler) mappings(m *trace.Method) ([]*mapping, error) {
 	}
 	if l.given == nil {
 		l.given = []*mapping{}
-		names := slices.Clone(l.job.artifacts)
-		if l.job.app != "" {
-			names = append(names, l.job.app)
+		names := slices.Clone(l.Artifacts)
+		if l.App != "" {
+			names = append(names, l.App)
 		}
 		for _, name := range names {
 			of, err := l.resolve(name)
@@ -194,7 +220,7 @@ func (l *labeler) mappings(m *trace.Method) ([]*mapping, error) {
 				l.given = append(l.given, of)
 			}
 		}
-		if len(names) == 0 && l.job.exploded {
+		if len(names) == 0 && l.All {
 			of, err := l.only()
 			if err != nil {
 				return nil, err
@@ -206,48 +232,48 @@ func (l *labeler) mappings(m *trace.Method) ([]*mapping, error) {
 }
 
 // open makes the client.
-func (l *labeler) open() (err error) {
+func (l *Labeler) open() (err error) {
 	if l.client != nil {
 		return nil
 	}
-	l.client, l.end, err = l.job.client(traceCacheBytes)
+	l.client, l.end, err = l.Open()
 	return err
 }
 
-func (l *labeler) mapping(id symbol.ID) *mapping {
-	return &mapping{id, l.client.Methods(id, traceNamesBytes)}
+func (l *Labeler) mapping(id symbol.ID) *mapping {
+	return &mapping{id, l.client.Methods(id, l.Names)}
 }
 
 // resolve finds a mapping by name; nil: there is none, which is said.
-func (l *labeler) resolve(name string) (*mapping, error) {
+func (l *Labeler) resolve(name string) (*mapping, error) {
 	if err := l.open(); err != nil {
 		return nil, err
 	}
-	r := l.client.Resolve(l.p.Ctx, name, lookup.Narrow{Kind: symbol.R8, App: l.job.app})
+	r := l.client.Resolve(l.Ctx, name, lookup.Narrow{Kind: symbol.R8, App: l.App})
 	switch {
 	case r.Status == symbol.Found && r.Record.Published.Artifact.Kind == symbol.R8:
 		return l.mapping(r.Record.ID), nil
 	case r.Status == symbol.Found:
-		l.p.Log.Warn("no mapping", "artifact", name, "kind", r.Record.Published.Artifact.Kind)
+		l.Warn("no mapping", "artifact", name, "kind", r.Record.Published.Artifact.Kind)
 		return nil, nil
 	case r.Status == symbol.Unavailable:
 		return nil, fmt.Errorf("mapping %s: %w", name, r.Err)
 	}
-	l.p.Log.Warn("not symbolicated", "mapping", name, "status", r.Status, "reason", symbol.Answer{Status: r.Status, Err: r.Err}.Reason())
+	l.Warn("not symbolicated", "mapping", name, "status", r.Status, "reason", symbol.Answer{Status: r.Status, Err: r.Err}.Reason())
 	return nil, nil
 }
 
 // only gives the mappings among --symbols, which nothing else has to name.
-func (l *labeler) only() ([]*mapping, error) {
+func (l *Labeler) only() ([]*mapping, error) {
 	if err := l.open(); err != nil {
 		return nil, err
 	}
-	c, err := l.client.Catalog(l.p.Ctx)
+	c, err := l.client.Catalog(l.Ctx)
 	if err != nil {
 		return nil, err
 	}
 	all := []*mapping{}
-	err = c.Artifacts.Each(l.p.Ctx, func(r *catalog.Record) error {
+	err = c.Artifacts.Each(l.Ctx, func(r *catalog.Record) error {
 		if r.Published != nil && r.Published.Artifact.Kind == symbol.R8 {
 			all = append(all, l.mapping(r.ID))
 		}
