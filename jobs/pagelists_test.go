@@ -52,7 +52,13 @@ func listedStore(t *testing.T) string {
 	}
 	copyInto("shop/1233", "elf/libgame-arm64-dw5.so", "r8/mapping.txt")
 	ingest("scheduled__2026-10-30T04:30:00+00:00")
-	copyInto("shop/1234", "elf/*.so", "js/*.map")
+	chunks := copyInto("shop/1234", "elf/*.so", "js/*.map")
+	for i := range 40 { // more than a page
+		text := fmt.Sprintf(`{"version":3,"file":"chunk-%02d.js","debugId":"00000000-0000-4000-8000-%012d","sources":["a.js"],"names":[],"mappings":"AAAA"}`, i, i)
+		if err := os.WriteFile(filepath.Join(chunks, fmt.Sprintf("chunk-%02d.js.map", i)), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	ingest("scheduled__2026-10-31T04:30:00+00:00")
 	cut := copyInto("kiosk/77", "elf/libgame-arm64-dw5.so")
 	whole, err := os.ReadFile(filepath.Join(cut, "libgame-arm64-dw5.so"))
@@ -135,8 +141,14 @@ func emptyStore(t *testing.T) string {
 func pageOfArtifacts(s *serving, b *browsertest.Browser) {
 	const id = "564bb6c8be48eea9d9db622b8689806eea5af3c7"
 	shown(s, b, "/artifacts")
-	has(b, "libgame.so", "R8 mapping", "source map", "Code with an answer")
+	has(b, "libgame.so", "R8 mapping", "source map", "Code with an answer", "50 artifacts, and more.")
 	b.Axe("artifacts")
+	b.Eval(`[...document.querySelectorAll("button")].find((x) => x.innerText === "Show more").focus()`, nil)
+	b.Press(browsertest.Enter)
+	has(b, "60 artifacts.")
+	b.Await(`new Set([...document.querySelectorAll("tbody a")].map((a) => a.hash)).size === 60`)
+	shown(s, b, "/artifacts#kind=elf")
+	has(b, "15 artifacts.")
 	b.Picture("artifacts")
 
 	// A search by keyboard: the field, then Enter.
@@ -216,7 +228,7 @@ func pageOfRuns(s *serving, b *browsertest.Browser) {
 
 func pageOfObjects(s *serving, b *browsertest.Browser) {
 	shown(s, b, "/objects")
-	has(b, "libcut.so", "mapping.txt", "loaded", "rejected")
+	has(b, "libcut.so", "mapping.txt", "loaded", "rejected", "50 objects, and more.")
 	b.Axe("objects")
 	b.Picture("objects")
 	shown(s, b, "/objects#state=rejected")

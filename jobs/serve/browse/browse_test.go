@@ -219,6 +219,14 @@ func TestWanted(t *testing.T) {
 	if !slices.Equal(got, []string{"bb", "cc", "aa", "dd"}) {
 		t.Errorf("names come as %v", got)
 	}
+	id := catalog.Wanted{Name: "4c4c44d855553144a18c9d79e6bf39ea", Asked: 1, Last: day}
+	if err := c.Demand.AddWanted(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	got = nil
+	if _, err := Wanted(t.Context(), c, WantedQuery{Text: "4C4C44D8-5555-3144-A18C-9D79E6BF39EA", Limit: 9}, func(w *wire.Wanted) error { got = append(got, w.Name); return nil }); err != nil || !slices.Equal(got, []string{id.Name}) {
+		t.Errorf("by id with dashes: %v, %v", got, err)
+	}
 	got = nil
 	if _, err := Wanted(t.Context(), c, WantedQuery{Text: "LIBgame", Limit: 9}, func(w *wire.Wanted) error { got = append(got, w.Name); return nil }); err != nil || !slices.Equal(got, []string{"bb"}) {
 		t.Errorf("by file: %v, %v", got, err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symlake/symlake/ingest/wanted"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/catalog"
 )
@@ -36,14 +37,14 @@ func Wanted(ctx context.Context, c *catalog.Catalog, q WantedQuery, emit func(*w
 	if err != nil {
 		return end, err
 	}
-	text := strings.ToLower(q.Text)
+	text, key := strings.ToLower(q.Text), wanted.Key(q.Text)
 	var kept wantedHeap // the last of them on top
 	err = c.Demand.EachWanted(ctx, func(w *catalog.Wanted) error {
 		end.Passed++
 		if before != nil && compareWanted(w, before) < 0 {
 			return nil
 		}
-		if text != "" && !strings.Contains(strings.ToLower(w.Name), text) && !strings.Contains(strings.ToLower(w.File), text) {
+		if name := strings.ToLower(w.Name); text != "" && !strings.Contains(name, text) && !strings.Contains(name, key) && !strings.Contains(strings.ToLower(w.File), text) {
 			return nil
 		}
 		if heap.Push(&kept, w); len(kept) > q.Limit+1 {

@@ -1,7 +1,7 @@
 // The page of artifacts: search by any name, app and kind, and one artifact with its quality, loads and origin.
 import { el, notice, busy, number, count, bytes, percent, table } from './dom.js';
 import { ask, askJSON } from './ask.js';
-import { link, go, follow, when, facts, pairs, empty, badge, bar, coverage, field, choice, row, grow } from './lists.js';
+import { link, go, follow, when, facts, pairs, empty, badge, bar, coverage, field, choice, row, grow, surveyed } from './lists.js';
 
 export const title = 'Artifacts';
 
@@ -81,16 +81,20 @@ function some(list, most) {
 // totals shows the sums of the store as soon as the server has them.
 async function totals(place, signal) {
   try {
-    const s = await askJSON('/v1/status', { signal });
-    if (signal.aborted || !s.artifacts) return;
-    const by = Object.entries(s.kinds).map(([k, n]) => `${number(n)} ${kinds[k] ?? k}`).join(', ');
+    const s = await surveyed('/v1/status', place, signal);
+    if (signal.aborted) return;
+    place.textContent = '';
+    if (!s.artifacts) return;
+    const by = Object.entries(s.kinds).map(([k, n]) => `${number(n)} ${kinds[k] ?? k}${n > 1 && / map/.test(kinds[k]) ? 's' : ''}`).join(', ');
     place.replaceChildren(facts([
       ['Artifacts', number(s.artifacts), by],
       ['Ranges and classes', number(s.ranges), count(s.rows, 'sealed row')],
       ['Stored', bytes(s.bytes)],
       s.coverage.text > 0 && ['Code with an answer', percent(s.coverage.text), `${percent(s.coverage.line)} of that with a line, ${percent(s.coverage.inline)} with inlined calls`],
     ]));
-  } catch { /* the list below says what is wrong */ }
+  } catch {
+    place.textContent = ''; // the list below says what is wrong
+  }
 }
 
 // one shows the artifacts that a name leads to: mostly one.

@@ -122,6 +122,20 @@ export function coverage(text, line, inline) {
   return bar(words, [['inline', inlined], ['line', lined - inlined], ['code', text - lined]]);
 }
 
+// surveyed returns what a path answers with that the server must read its whole store for. The first time, that may take
+// longer than the server lets a request wait: then it asks again, and says in place how far the server is.
+export async function surveyed(path, place, signal) {
+  for (;;) {
+    try {
+      return await askJSON(path, { signal });
+    } catch (e) {
+      const read = /\((\d+) records so far\)/.exec(e.message);
+      if (e.code !== 503 || !read || signal.aborted) throw e;
+      place.textContent = `The server reads its store for the first time: ${number(Number(read[1]))} records so far`;
+    }
+  }
+}
+
 // field returns a field of a form with its label.
 export function field(label, input, kind = '') {
   return el('div', { class: kind }, el('label', { for: input.id }, label), input);

@@ -1,7 +1,6 @@
 // The pages of runs: what each brought, as charts and as a table, and one run with its rejected objects and reports.
 import { el, notice, busy, number, count, bytes, table } from './dom.js';
-import { askJSON } from './ask.js';
-import { follow, when, stamp, duration, facts, pairs, empty, badge, row, choice, grow } from './lists.js';
+import { follow, when, stamp, duration, facts, pairs, empty, badge, row, choice, grow, surveyed } from './lists.js';
 import { chart } from './chart.js';
 import { objects } from './objects.js';
 
@@ -23,7 +22,8 @@ function mixed(counts) {
 
 async function all(main, signal) {
   main.replaceChildren(el('h1', {}, 'Runs'), el('p', { class: 'lead' }, 'What symlake ingest brought in, run by run, and what waits.'), busy('The server reads the ledger'));
-  const [s, first] = await Promise.all([askJSON('/v1/status', { signal }), askJSON('/v1/runs?limit=50', { signal })]);
+  const s = await surveyed('/v1/status', main.querySelector('.busy'), signal);
+  const first = await surveyed('/v1/runs?limit=50', main.querySelector('.busy'), signal);
   if (signal.aborted) return;
   main.querySelector('.busy').remove();
   if (!first.runs.length) {
@@ -82,7 +82,7 @@ async function one(main, id, now, signal) {
   main.replaceChildren(el('p', { class: 'crumb' }, el('a', { href: '/runs' }, 'Runs')), el('h1', {}, 'Run ', el('code', {}, id)), busy('The server reads the ledger'));
   let d;
   try {
-    d = await askJSON(`/v1/run?id=${encodeURIComponent(id)}`, { signal });
+    d = await surveyed(`/v1/run?id=${encodeURIComponent(id)}`, main.querySelector('.busy'), signal);
   } catch (e) {
     if (e.code !== 404) throw e;
     main.querySelector('.busy').remove();

@@ -140,6 +140,9 @@ export function missingElement(wanted, again) {
       el('p', { class: 'file' }, el('code', {}, w.file || w.name || 'No file is named'), w.arch && el('span', { class: 'badge' }, w.arch), el('span', { class: 'badge' }, count(w.frames, 'frame')), el('span', { class: 'badge warn' }, w.status)),
       w.id && el('p', { class: 'soft' }, 'id ', el('code', {}, w.id)),
       el('p', {}, todo(w)),
+      w.name && el('p', { class: 'soft' }, el('a', { href: `/artifacts#${new URLSearchParams({ find: w.file || w.name })}` }, 'Builds in this store'), ' · ',
+        el('a', { href: `/wanted#${new URLSearchParams({ find: w.id || w.name })}` }, 'Asked for before'),
+        w.status === 'rejected' && [' · ', el('a', { href: '/objects#state=rejected' }, 'Rejected objects')]),
       w.reason && el('p', { class: 'soft' }, `The server says: ${w.reason}.`)))),
     wanted.length > 200 && el('p', {}, `and ${wanted.length - 200} more`),
     again && el('p', { class: 'actions' }, el('button', { type: 'button', onclick: again }, 'Ask again')));
