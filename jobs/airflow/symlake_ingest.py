@@ -147,7 +147,7 @@ class RunLink(BaseOperatorLink):
     name = "symlake run"
 
     def get_link(self, operator, *, ti_key):
-        return link(operator, "/#/runs/", ti_key)
+        return link(operator, "/runs/", ti_key)
 
 
 class ReportLink(BaseOperatorLink):
@@ -156,7 +156,7 @@ class ReportLink(BaseOperatorLink):
     name = "symlake report"
 
     def get_link(self, operator, *, ti_key):
-        return link(operator, "/v1/runs/", ti_key)
+        return link(operator, "/v1/run?id=", ti_key)
 
 
 def link(operator, path, ti_key):

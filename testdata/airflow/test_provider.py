@@ -76,11 +76,11 @@ class Provider(unittest.TestCase):
         operator = SymlakeOperator(task_id="t", bash_command="true", serve_url="https://lake.example/")
         self.assertEqual(
             RunLink().get_link(operator, ti_key=key),
-            "https://lake.example/#/runs/manual__2026-01-01T00%3A00%3A00%2B00%3A00",
+            "https://lake.example/runs/manual__2026-01-01T00%3A00%3A00%2B00%3A00",
         )
         self.assertEqual(
             ReportLink().get_link(operator, ti_key=key),
-            "https://lake.example/v1/runs/manual__2026-01-01T00%3A00%3A00%2B00%3A00",
+            "https://lake.example/v1/run?id=manual__2026-01-01T00%3A00%3A00%2B00%3A00",
         )
         self.assertEqual(RunLink().get_link(SymlakeOperator(task_id="u", bash_command="true"), ti_key=key), "")
         self.assertEqual(len(get_provider_info()["extra-links"]), 2)
