@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/symlake/symlake/sinks/bucket"
@@ -74,12 +75,19 @@ func (e *sumError) Error() string {
 
 func (e *sumError) Unwrap() error { return e.err }
 
-// pause waits before an attempt, each time twice as long, at most a second.
+// Pauses between attempts. Tests shorten them.
+var (
+	firstPause   = 100 * time.Millisecond // between attempts of this package, each time twice as long
+	longestPause = time.Second
+	longestBack  = retry.DefaultMaxBackoff // between attempts of the SDK
+)
+
+// pause waits before an attempt.
 func pause(ctx context.Context, attempt int) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(min(100*time.Millisecond<<attempt, time.Second)):
+	case <-time.After(min(firstPause<<attempt, longestPause)):
 		return nil
 	}
 }

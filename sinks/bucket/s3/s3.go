@@ -128,6 +128,7 @@ func Open(ctx context.Context, name, prefix string, o Options) (*Bucket, error) 
 		}
 		so.UsePathStyle = pathStyle
 		so.Retryer = retry.AddWithErrorCodes(so.Retryer, "TooManyRequests") // status 429 of other servers: a SlowDown
+		so.Retryer = retry.AddWithMaxBackoffDelay(so.Retryer, longestBack)
 		// Ranges have no checksum to compare; the SDK would log that for each.
 		so.DisableLogOutputChecksumValidationSkipped = true
 	})
