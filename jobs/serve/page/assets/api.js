@@ -51,10 +51,18 @@ function operation({ path, verb, o, id }) {
     card.append(el('h3', {}, 'Body'), o.requestBody.description && el('p', { class: 'soft' }, o.requestBody.description),
       el('ul', {}, Object.entries(o.requestBody.content).map(([kind, c]) => el('li', {}, el('code', {}, kind), ': ', type(c.schema)))));
   }
-  card.append(el('h3', {}, 'Answers'), table(`Answers of ${name}`, [{ name: 'Status' }, { name: 'Meaning' }, { name: 'Value' }],
-    Object.entries(o.responses).map(([code, r]) => [code, r.description, Object.entries(r.content ?? {}).flatMap(([kind, c], i) => [i ? el('br') : '', el('small', {}, `${kind} `), type(c.schema)])])));
+  const good = Object.entries(o.responses).filter(([code]) => code < 400);
+  const bad = Object.entries(o.responses).filter(([code]) => code >= 400);
+  card.append(el('h3', {}, 'Answers'), answers(`Answers of ${name}`, good));
+  if (bad.length) card.append(el('details', {}, el('summary', {}, `Errors: ${bad.map(([code]) => code).join(', ')}`), answers(`Errors of ${name}`, bad)));
   if (verb === 'get' || path === '/v1/symbolicate') card.append(trial(path, verb, o, id));
   return card;
+}
+
+// answers shows answers by their status.
+function answers(caption, list) {
+  return table(caption, [{ name: 'Status' }, { name: 'Meaning' }, { name: 'Value' }],
+    list.map(([code, r]) => [code, r.description, Object.entries(r.content ?? {}).flatMap(([kind, c], i) => [i ? el('br') : '', el('small', {}, `${kind} `), type(c.schema)])]));
 }
 
 // value shows a schema of the description.

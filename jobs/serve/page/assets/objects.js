@@ -5,7 +5,7 @@ import { link, go, follow, when, empty, badge, field, choice, row, grow } from '
 export const title = 'Objects';
 
 const states = ['loaded', 'published', 'kept', 'skipped', 'rejected', 'conflict', 'failed', 'pending', 'loading', 'gone'];
-const columns = [{ name: 'Object', kind: 'url' }, { name: 'State' }, { name: 'Why', kind: 'reason' }, { name: 'Size', number: true }, { name: 'Tried last' }, { name: 'Run' }];
+const columns = [{ name: 'Object', kind: 'url' }, { name: 'State' }, { name: 'Why', kind: 'why' }, { name: 'Size', number: true }, { name: 'Tried last' }, { name: 'Run' }];
 
 export async function show(main) {
   await follow(main, (now, signal) => {

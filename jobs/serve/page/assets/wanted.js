@@ -4,7 +4,7 @@ import { link, go, follow, when, empty, badge, bar, field, row, grow } from './l
 
 export const title = 'Wanted';
 
-const columns = [{ name: 'Frames asked', number: true }, { name: 'Name', kind: 'name' }, { name: 'Last asked', kind: 'stamp' }, { name: 'What to do', kind: 'reason' }];
+const columns = [{ name: 'Frames asked', number: true }, { name: 'Name', kind: 'name' }, { name: 'Last asked', kind: 'stamp' }, { name: 'What to do', kind: 'why' }];
 
 // uploads says what to upload, by the format of the stacks and the file.
 const uploads = [
