@@ -15,6 +15,7 @@ import (
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/jobs/internal/collector"
 	"github.com/symlake/symlake/jobs/internal/exit"
+	"github.com/symlake/symlake/jobs/internal/guess"
 	"github.com/symlake/symlake/jobs/internal/prose"
 	"github.com/symlake/symlake/jobs/internal/query"
 	"github.com/symlake/symlake/jobs/internal/session"
@@ -22,6 +23,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks"
+	"github.com/symlake/symlake/sinks/answer"
 	bucketall "github.com/symlake/symlake/sinks/bucket/all"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/tables"
@@ -47,6 +49,9 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 		return err
 	}
 	defer close()
+	if err := restPlaces(p, j, &o); err != nil {
+		return err
+	}
 	o.Client = client
 	reading := wire.Reading{School: j.School, Regex: j.Regex, Verbose: true} // records tell alternatives apart
 	if o.Stack.Managed, err = reading.Managed(p.Ctx, client, j.Artifact, j.App); err != nil {
@@ -73,6 +78,29 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 		return &exit.Error{Code: j.RejectedCode}
 	}
 	return nil
+}
+
+// Check finds faults in the words for tables.
+func (restTables) Check(s *session.Session, j *query.SymbolicateJob) error {
+	if _, err := restOptions(workspace.New(s), j); err != nil {
+		return err
+	}
+	if err := session.CheckPlace("--input", j.Input); err != nil {
+		return err
+	}
+	if err := session.CheckPlace("--output", j.Output); err != nil {
+		return err
+	}
+	if err := session.CheckHTTP("--endpoint", j.Endpoint); err != nil {
+		return err
+	}
+	if err := session.CheckOutput("report", j.Report); err != nil {
+		return err
+	}
+	if _, known := answer.PlatformKind(j.Platform); !known {
+		return exit.Usage("--platform: %s", guess.Among(j.Platform, []string{"android", "linux", "ios", "macos", "java", "javascript", "react-native", "flutter"}))
+	}
+	return session.CheckCodes([]string{"rejected-code"}, []int{j.RejectedCode})
 }
 
 // Failed reports a run over tables that did not begin.
@@ -126,8 +154,7 @@ func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o tables.Opti
 		}
 		return *loaded, nil
 	}
-	b := bucketall.Options{Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile, PathStyle: j.PathStyle}
-	url, pattern := splitGlob(j.Input)
+	_, pattern := splitGlob(j.Input)
 	var match *regexp.Regexp
 	if pattern != "" {
 		if match, err = discover.Glob(pattern); err != nil {
@@ -137,8 +164,15 @@ func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o tables.Opti
 	o.Take = func(key string) bool {
 		return (match == nil || match.MatchString(key)) && discover.ShardOf(key, shards) == shard
 	}
+	return o, nil
+}
+
+// restPlaces opens the places of the tables, and makes the folder of the output.
+func restPlaces(p *workspace.Workspace, j *query.SymbolicateJob, o *tables.Options) (err error) {
+	b := bucketall.Options{Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile, PathStyle: j.PathStyle}
+	url, _ := splitGlob(j.Input)
 	if o.Input, o.Key, err = bucketall.Open(p.Ctx, url, b); err != nil {
-		return o, session.Unfit(fmt.Errorf("input %s: %w", url, err))
+		return session.Unfit(fmt.Errorf("input %s: %w", url, err))
 	}
 	out := j.Output
 	if o.Key != "" && tables.Known(path.Base(filepath.ToSlash(out))) {
@@ -150,24 +184,24 @@ func restOptions(p *workspace.Workspace, j *query.SymbolicateJob) (o tables.Opti
 	}
 	if !strings.Contains(out, "://") {
 		if err := os.MkdirAll(strings.TrimPrefix(out, "file:"), 0o755); errors.Is(err, syscall.EEXIST) || errors.Is(err, syscall.ENOTDIR) {
-			return o, exit.Usage("--output %s is a file: want a folder", j.Output)
+			return exit.Usage("--output %s is a file: want a folder", j.Output)
 		} else if err != nil {
-			return o, fmt.Errorf("create output folder: %w", err)
+			return fmt.Errorf("create output folder: %w", err)
 		}
 	} else if !strings.HasSuffix(out, "/") {
 		out += "/"
 	}
 	var key string
 	if o.Output, key, err = bucketall.Open(p.Ctx, out, b); err != nil {
-		return o, session.Unfit(fmt.Errorf("output %s: %w", j.Output, err))
+		return session.Unfit(fmt.Errorf("output %s: %w", j.Output, err))
 	}
 	if key != "" {
-		return o, exit.Usage("--output %s is a file: want a folder", j.Output)
+		return exit.Usage("--output %s is a file: want a folder", j.Output)
 	}
 	if o.Output.URL("") == o.Input.URL("") && (o.OutputKey == "" || o.OutputKey == o.Key) {
-		return o, exit.Usage("--output is where --input is: the rows would be written over")
+		return exit.Usage("--output is where --input is: the rows would be written over")
 	}
-	return o, nil
+	return nil
 }
 
 // splitGlob parts a URL before the first folder with a pattern in its name.

@@ -1,15 +1,18 @@
 package jobs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/workspace"
+	"github.com/symlake/symlake/sinks/stores"
 )
 
 type initJob struct {
@@ -48,20 +51,8 @@ func (j initJob) Run(p *workspace.Workspace) error {
 	if err := p.CreateTables(j.NewBlocks); err != nil {
 		return err
 	}
-	path := p.Flags.Config
-	if path == "" {
-		path = settings.File
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	switch {
-	case err == nil:
-		_, werr := fmt.Fprintf(f, configText, p.StoreURL(), p.LakeText(), p.KeyPlace().Text())
-		if err := errors.Join(werr, f.Close()); err != nil {
-			return fmt.Errorf("write %s: %w", path, err)
-		}
-		p.Log.Info("created", "configuration", path)
-	case !errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("create configuration: %w", err)
+	if err := makeConfig(p); err != nil {
+		return err
 	}
 	s, err := p.CreateStore()
 	if err != nil {
@@ -71,4 +62,50 @@ func (j initJob) Run(p *workspace.Workspace) error {
 		err = s.NoteEvent(p.Ctx, "init", "an empty place for rows: "+p.StoreURL())
 	}
 	return errors.Join(err, s.Close())
+}
+
+// makeConfig writes the configuration file, unless it is there.
+func makeConfig(p *workspace.Workspace) error {
+	path := cmp.Or(p.Flags.Config, settings.File)
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("make the folder of the configuration: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		p.Log.Info("kept, because it is there already", "configuration", path)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create configuration: %w", err)
+	}
+	place := placeFrom(dir)
+	keys := p.KeyPlace()
+	if keys.Keyset != "" {
+		keys.Keyset = place(keys.Keyset)
+	}
+	_, err = fmt.Fprintf(f, configText, place(p.StoreURL()), p.LakeText(place), keys.Text())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	p.Log.Info("created", "configuration", path)
+	return nil
+}
+
+// placeFrom returns a function that writes a place of this folder as a file in dir names it. Relative paths in a
+// configuration count from its own folder.
+func placeFrom(dir string) func(url string) string {
+	here, err := filepath.Abs(".")
+	there, terr := filepath.Abs(dir)
+	return func(url string) string {
+		scheme, path := stores.Split(url)
+		if err != nil || terr != nil || here == there || scheme != "file" || filepath.IsAbs(stores.Path(path)) {
+			return url
+		}
+		abs := filepath.Join(here, path)
+		if path == url {
+			return abs
+		}
+		return "file:" + abs
+	}
 }

@@ -30,6 +30,14 @@ func (inspectJob) Help() string {
 // Run prints the contents of the file, members of archives too. What ingest would reject it says on standard error, and ends
 // with ingest's exit code for that.
 func (j inspectJob) Run(p *workspace.Workspace) error {
+	if j.File == "-" {
+		path, remove, err := p.Spool()
+		if err != nil {
+			return err
+		}
+		defer remove()
+		j.File = path
+	}
 	src, err := p.OpenSource(settings.SourceConfig{URL: j.File}) // first: it does not wait for the writer of a pipe
 	if err != nil {
 		return err

@@ -32,10 +32,13 @@ func (j DemangleJob) Run(p *session.Session) error {
 	if j.Simplified {
 		form = d.Simplified
 	}
+	reads := len(j.Names) == 0 || len(j.Names) == 1 && j.Names[0] == "-"
 	for _, n := range j.Names {
-		fmt.Fprintln(w, form(n))
+		if !reads {
+			fmt.Fprintln(w, form(n))
+		}
 	}
-	if len(j.Names) == 0 {
+	if reads {
 		lines := bufio.NewScanner(p.In)
 		lines.Buffer(nil, 1<<20)
 		for lines.Scan() {

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/symlake/symlake/formats/symbol"
@@ -86,6 +88,7 @@ func (j LookupJob) Run(p *session.Session) error {
 	} else {
 		for _, pos := range j.Positions {
 			if err = b.add([]byte(j.Artifact), []byte(pos)); err != nil {
+				err = exit.Usage("%w", err)
 				break
 			}
 		}
@@ -123,18 +126,20 @@ type questions struct {
 	asked   []asked
 	queries []lookup.Query
 	answers []symbol.Answer // [query]
-	remote  []remote.Query  // for a server, in place of asked
+	remote  []remote.Query  // for a server, in place of queries
 	text    []byte
 	err     error
 	done    chan struct{} // closed when text and err are there
 }
 
-func (q *questions) len() int { return len(q.asked) + len(q.remote) }
+func (q *questions) len() int { return len(q.asked) }
 
 // asked is one question as it came.
 type asked struct {
 	wire.Question
-	query int // index into queries; -1: it has its answer
+	artifact string // as it was named
+	raw      string // the line, where it is no question
+	query    int    // index into queries or remote; -1: it has its answer
 }
 
 func newLookups(p *session.Session, job *LookupJob, client *answer.Client, server *remote.Client) *lookups {
@@ -151,14 +156,21 @@ func (b *lookups) read(r io.Reader) error {
 	for line := 1; ; line++ {
 		text, err := in.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			return exit.Usage("line %d of standard input is too long", line)
+			b.refuse(text, "", fmt.Errorf("line %d is longer than %d bytes", line, len(text)))
+			for errors.Is(err, bufio.ErrBufferFull) {
+				text, err = in.ReadSlice('\n')
+			}
+			text = nil
+		}
+		if line == 1 {
+			text = bytes.TrimPrefix(text, []byte("\ufeff"))
 		}
 		if fields := bytes.Fields(text); len(fields) == 2 {
-			if err := b.add(fields[0], fields[1]); err != nil {
-				return fmt.Errorf("line %d: %w", line, err)
+			if wrong := b.add(fields[0], fields[1]); wrong != nil {
+				b.refuse(text, string(fields[1]), fmt.Errorf("line %d: %w", line, wrong))
 			}
 		} else if len(fields) != 0 {
-			return exit.Usage("line %d: want ARTIFACT POSITION", line)
+			b.refuse(text, "", fmt.Errorf("line %d: want two words, ARTIFACT POSITION, not %d", line, len(fields)))
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read standard input: %w", err)
@@ -173,20 +185,38 @@ func (b *lookups) read(r io.Reader) error {
 	}
 }
 
-// add takes one question.
+// invalid is the status of a line of standard input that is no question.
+const invalid symbol.Status = "invalid"
+
+// mostRaw bounds the part of a wrong line that its record repeats, in bytes.
+const mostRaw = 200
+
+// refuse answers a wrong line of standard input in its place.
+func (b *lookups) refuse(text []byte, position string, why error) {
+	raw := strings.ToValidUTF8(strings.TrimSpace(string(text[:min(len(text), mostRaw)])), "\ufffd")
+	q := asked{query: -1, raw: raw}
+	q.Position, q.Answer = position, &symbol.Answer{Status: invalid, Err: why}
+	b.batch.asked = append(b.batch.asked, q)
+}
+
+// add takes one question. An error is of its form.
 func (b *lookups) add(artifact, position []byte) error {
 	if string(artifact) != b.last { // most lines name the artifact of the line before
 		b.last = string(artifact)
 	}
 	if b.server != nil {
+		if err := wire.CheckPosition(string(position)); err != nil {
+			return err
+		}
+		b.batch.asked = append(b.batch.asked, asked{query: len(b.batch.remote), artifact: b.last})
 		b.batch.remote = append(b.batch.remote, remote.Query{Artifact: b.last, Position: string(position)})
 		return nil
 	}
 	asks, err := b.asker.Ask(b.p.Ctx, b.last, string(position))
 	if err != nil {
-		return exit.Usage("%w", err)
+		return err
 	}
-	q := asked{asks, -1}
+	q := asked{Question: asks, query: -1, artifact: b.last}
 	if q.Answer == nil {
 		q.query = len(b.batch.queries)
 		b.batch.queries = append(b.batch.queries, q.Query)
@@ -219,7 +249,7 @@ func (b *lookups) close() error {
 		err = b.failed
 	}
 	for status, n := range b.unanswered {
-		if n > 1 {
+		if n > 1 && b.job.reads() {
 			b.p.Log.Warn("not answered in all", "status", status, "positions", n)
 		}
 	}
@@ -265,57 +295,93 @@ func (b *lookups) answer(q *questions) error {
 		if err != nil {
 			return err
 		}
-		if b.p.Flags.JSON {
-			line, err := json.Marshal(one.Of(a, excerpts))
-			if err != nil {
-				return err
-			}
-			q.text = append(append(q.text, line...), '\n')
-			continue
+		record := one.Of(a, excerpts)
+		if err := b.show(q, one, &record, a, excerpts); err != nil {
+			return err
 		}
-		b.add1(q, a, excerpts)
 	}
 	return nil
+}
+
+// show adds an answer to the text of a batch: its record, or its text form.
+func (b *lookups) show(q *questions, one *asked, record *wire.Answer, a symbol.Answer, excerpts []lookup.Excerpt) error {
+	if !b.p.Flags.JSON {
+		if a.Status != symbol.Found {
+			b.warn(one, record.Position, a)
+		}
+		q.text = b.style(q.text, a.Frames, excerpts)
+		return nil
+	}
+	record.Raw = one.raw
+	line, err := json.Marshal(record)
+	q.text = append(append(q.text, line...), '\n')
+	return err
 }
 
 // answerRemote has the server answer a batch.
 func (b *lookups) answerRemote(q *questions) error {
-	answers, err := b.server.Lookup(b.p.Ctx, remote.Lookup{Queries: q.remote, App: b.job.App, Arch: b.job.Arch, Context: b.job.Context})
+	answers, err := b.askServer(q.remote)
 	if err != nil {
-		return b.p.Refusal(err)
+		return err
 	}
-	for i := range answers {
-		if a := &answers[i]; b.p.Flags.JSON {
-			line, err := json.Marshal(a)
-			if err != nil {
-				return err
-			}
-			q.text = append(append(q.text, line...), '\n')
+	for i := range q.asked {
+		one := &q.asked[i]
+		if one.query < 0 {
+			record := one.Of(*one.Answer, nil)
+			err = b.show(q, one, &record, *one.Answer, nil)
 		} else {
-			answer, excerpts := symbolAnswer(a, b.job.Demangle)
-			b.add1(q, answer, excerpts)
+			record := &answers[one.query]
+			answer, excerpts := symbolAnswer(record, b.job.Demangle)
+			err = b.show(q, one, record, answer, excerpts)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// add1 adds the text form of an answer.
-func (b *lookups) add1(q *questions, a symbol.Answer, excerpts []lookup.Excerpt) {
-	if a.Status != symbol.Found && a.Status != symbol.Hole && a.Status != symbol.Outside {
-		b.warn(a)
+// askServer has the server answer queries. When it refuses several, each is asked alone, so that only the wrong one is
+// refused.
+func (b *lookups) askServer(queries []remote.Query) ([]wire.Answer, error) {
+	if len(queries) == 0 {
+		return nil, nil
 	}
-	q.text = b.style(q.text, a.Frames, excerpts)
+	answers, err := b.server.Lookup(b.p.Ctx, remote.Lookup{Queries: queries, App: b.job.App, Arch: b.job.Arch, Context: b.job.Context})
+	if err == nil {
+		return answers, nil
+	}
+	var said *remote.Error
+	if !errors.As(err, &said) || said.Code != http.StatusBadRequest || !b.job.reads() {
+		return nil, b.p.Refusal(err)
+	}
+	if len(queries) == 1 {
+		return []wire.Answer{{Position: queries[0].Position, Status: invalid, Reason: said.Reason, Frames: []wire.Frame{}}}, nil
+	}
+	for i := range queries {
+		one, err := b.askServer(queries[i : i+1])
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, one...)
+	}
+	return answers, nil
 }
 
-// warn logs the first answer of each status that the text form cannot show. An answer that the store or its keys failed to
-// give fails the command once all answers are printed.
-func (b *lookups) warn(a symbol.Answer) {
+// warn logs why a position has no answer, which the text form cannot show: each on the command line, and the first of
+// each status of standard input. An answer that the store or its keys failed to give fails the command once all answers
+// are printed.
+func (b *lookups) warn(one *asked, position string, a symbol.Answer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.unanswered[a.Status]++; b.unanswered[a.Status] > 1 {
+	if b.unanswered[a.Status]++; b.unanswered[a.Status] > 1 && b.job.reads() {
 		return
 	}
-	b.p.Log.Warn("not answered", "status", a.Status, "reason", a.Reason())
+	if one.raw != "" {
+		b.p.Log.Warn("not answered", "text", one.raw, "status", a.Status, "reason", a.Reason())
+	} else {
+		b.p.Log.Warn("not answered", "artifact", one.artifact, "position", position, "status", a.Status, "reason", a.Reason())
+	}
 	switch a.Status {
 	case symbol.Corrupt, symbol.Unavailable, symbol.Sealed:
 		if b.failed == nil {

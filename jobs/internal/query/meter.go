@@ -3,6 +3,7 @@ package query
 import (
 	"io"
 	"os"
+	"slices"
 
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -17,7 +18,7 @@ type meter struct {
 // newMeter starts a bar for inputs; no files: standard input. No bar is shown where the answers go to the terminal
 // themselves, or where a person types the input.
 func newMeter(p *session.Session, files []string, output string) *meter {
-	if output == "" && p.OutView.Terminal() || len(files) == 0 && term.Look(p.In, term.ColorAuto).Terminal() {
+	if output == "" && p.OutView.Terminal() || (len(files) == 0 || slices.Contains(files, "-")) && term.Look(p.In, term.ColorAuto).Terminal() {
 		return &meter{watch: new(term.Progress)}
 	}
 	m := &meter{watch: p.WatchBar("symbolicate")}

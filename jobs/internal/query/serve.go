@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -34,7 +35,7 @@ type ServeJob struct {
 	speaks func(mostBytes int64) protocol.Speaker
 
 	Listen      string         `help:"Address of the server." default:"127.0.0.1:8080" placeholder:"HOST:PORT" group:"Access"`
-	Tokens      string         `help:"File with one NAME TOKEN pair a line." detail:"Only its owner may read it. --token adds one. With neither, the server accepts every caller that knows its name." type:"existingfile" placeholder:"FILE" group:"Access"`
+	Tokens      string         `help:"File with one NAME TOKEN pair a line." detail:"Only its owner may read it. - is standard input. --token adds one. With neither, the server accepts every caller that knows its name." type:"existingfile" placeholder:"FILE" group:"Access"`
 	AllowHost   []string       `help:"Name of the server that callers without tokens may use." detail:"localhost and addresses need none." placeholder:"NAME" group:"Access"`
 	AllowOrigin []string       `help:"Site with pages that may ask /symbolicate/v5." placeholder:"https://HOST" group:"Access"`
 	TLSCert     string         `help:"Certificate chain, PEM." type:"existingfile" placeholder:"FILE" group:"Access"`
@@ -122,7 +123,7 @@ func (j ServeJob) listen() (net.Listener, error) {
 
 // Run answers until a signal, then drains.
 func (j ServeJob) Run(p *session.Session) error {
-	tokens, err := j.tokens(p.Flags.Token)
+	tokens, err := j.tokens(p.Flags.Token, p.In)
 	if err != nil {
 		return err
 	}
@@ -184,7 +185,7 @@ func (j ServeJob) answer(ctx context.Context, p *session.Session, s *serve.Serve
 }
 
 // tokens returns the tokens of the file and the one of the environment. The caller of the latter has no name.
-func (j ServeJob) tokens(one string) (serve.Tokens, error) {
+func (j ServeJob) tokens(one string, in io.Reader) (serve.Tokens, error) {
 	tokens := serve.Tokens{}
 	if one != "" {
 		if err := tokens.Add(one, ""); err != nil {
@@ -194,15 +195,18 @@ func (j ServeJob) tokens(one string) (serve.Tokens, error) {
 	if j.Tokens == "" {
 		return tokens, nil
 	}
-	f, err := os.Open(j.Tokens)
-	if err != nil {
-		return nil, err
+	if j.Tokens != "-" {
+		f, err := os.Open(j.Tokens)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if err := hostfile.Private(f); err != nil {
+			return nil, exit.Usage("--tokens %s: %w", j.Tokens, err)
+		}
+		in = f
 	}
-	defer f.Close()
-	if err := hostfile.Private(f); err != nil {
-		return nil, exit.Usage("--tokens %s: %w", j.Tokens, err)
-	}
-	if err := tokens.Read(f); err != nil {
+	if err := tokens.Read(in); err != nil {
 		return nil, exit.Usage("--tokens %s: %w", j.Tokens, err)
 	}
 	if len(tokens) == 0 {

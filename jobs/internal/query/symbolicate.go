@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/symlake/symlake/formats/report"
@@ -49,6 +51,8 @@ type Exploder func(p *session.Session, files []string, o lookup.Options) (c *ans
 
 // Tables answers the tables that --input names.
 type Tables interface {
+	// Check finds faults in the words before anything is opened.
+	Check(p *session.Session, j *SymbolicateJob) error
 	// Symbolicate reads the tables of --input and writes the tables of --output.
 	Symbolicate(p *session.Session, j *SymbolicateJob) error
 	// Failed reports a run that did not begin. It returns the run's error and its own.
@@ -76,22 +80,88 @@ func (SymbolicateJob) Help() string {
 	return "Lines without a frame pass through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate --input 's3://raw/*.parquet' --output s3://out/"
 }
 
-// Run reads stacks in order and prints each as soon as it is answered.
-func (j SymbolicateJob) Run(p *session.Session) (err error) {
+// Check finds faults in the words before anything is opened.
+func (j SymbolicateJob) Check(p *session.Session) error {
 	if err := (wire.Reading{School: j.School, Regex: j.Regex}).Check(); err != nil {
 		return exit.Usage("--%w", err)
 	}
-	if j.Input != "" {
-		if j.tables == nil {
-			return exit.Usage("this program reads no tables: use symlake symbolicate --input")
+	if err := j.DartFlags.Options(new(report.Options)); err != nil {
+		return err
+	}
+	if err := j.traceFlags.check(); err != nil {
+		return err
+	}
+	switch {
+	case len(j.Symbols) > 0 && j.explode == nil:
+		return exit.Usage("this program reads no symbol files: use symlake symbolicate --symbols")
+	case j.Input != "" && j.tables == nil:
+		return exit.Usage("this program reads no tables: use symlake symbolicate --input")
+	case j.Input != "":
+		return j.tables.Check(p, &j)
+	case j.Context > 0 && !j.json(p):
+		return exit.Usage("--context goes with --json, or --output of .ndjson")
+	}
+	for _, name := range j.Symbols {
+		if err := session.CheckPlace("--symbols", name); err != nil {
+			return err
 		}
+	}
+	if err := checkFiles(append(j.Files, j.symbolFiles()...)); err != nil {
+		return err
+	}
+	return j.checkOutput()
+}
+
+// symbolFiles returns the names of --symbols that are standard input.
+func (j SymbolicateJob) symbolFiles() []string {
+	return slices.DeleteFunc(slices.Clone(j.Symbols), func(name string) bool { return name != "-" })
+}
+
+// checkFiles checks that inputs are files, and that standard input is read once.
+func checkFiles(files []string) error {
+	read := false
+	for _, name := range files {
+		if name == "-" {
+			if read {
+				return exit.Usage("- stands for standard input, which can be read once only")
+			}
+			read = true
+			continue
+		}
+		info, err := os.Stat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return exit.Usage("there is no file %s", name)
+		case err != nil:
+			return err
+		case info.IsDir():
+			return exit.Usage("%s is a folder: name the files in it, or the symbols of a folder with --symbols", name)
+		}
+	}
+	return nil
+}
+
+// checkOutput checks that the file of the result can be made.
+func (j SymbolicateJob) checkOutput() error {
+	if err := session.CheckOutput("output", j.Output); err != nil || j.Output == "" || j.Output == "-" {
+		return err
+	}
+	if info, err := os.Stat(j.Output); err == nil && info.IsDir() {
+		return exit.Usage("--output %s is a folder: name a file", j.Output)
+	}
+	if _, err := os.Stat(filepath.Dir(j.Output)); errors.Is(err, fs.ErrNotExist) {
+		return exit.Usage("--output %s: there is no folder %s: make it first", j.Output, filepath.Dir(j.Output))
+	}
+	return nil
+}
+
+// Run reads stacks in order and prints each as soon as it is answered.
+func (j SymbolicateJob) Run(p *session.Session) (err error) {
+	if j.Input != "" {
 		return j.tables.Symbolicate(p, &j)
 	}
 	if done, err := j.conversion(p).traces(p); done {
 		return err
-	}
-	if j.Context > 0 && !j.json(p) {
-		return exit.Usage("--context goes with --json, or --output of .ndjson")
 	}
 	reply, close, err := j.answerer(p)
 	if err != nil {
@@ -99,7 +169,7 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 	}
 	defer close()
 	to := p.Out
-	if j.Output != "" {
+	if j.Output != "" && j.Output != "-" {
 		f, cerr := os.Create(j.Output)
 		if cerr != nil {
 			return fmt.Errorf("create output: %w", cerr)
@@ -125,7 +195,7 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 		err = one("standard input", p.In)
 	}
 	for _, file := range j.Files {
-		f, closeFile, oerr := term.OpenInput(p.Ctx, file)
+		f, closeFile, oerr := openInput(p, file)
 		if oerr != nil {
 			return errors.Join(oerr, w.Flush())
 		}
@@ -136,6 +206,14 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 		}
 	}
 	return errors.Join(err, w.Flush())
+}
+
+// openInput opens a file that the command reads; - is standard input.
+func openInput(p *session.Session, name string) (io.Reader, func() error, error) {
+	if name == "-" {
+		return p.In, func() error { return nil }, nil
+	}
+	return term.OpenInput(p.Ctx, name)
 }
 
 // conversion is the command as far as it concerns method traces.

@@ -80,11 +80,15 @@ func (j *conversion) traces(p *session.Session) (done bool, err error) {
 		return err
 	}
 	if len(j.files) == 0 {
-		in := &traceInput{name: "standard input", r: p.In}
-		err = look(in)
-		p.In = in.r
+		j.files = []string{"-"}
 	}
 	for _, path := range j.files {
+		if path == "-" {
+			in := &traceInput{name: "standard input", r: p.In}
+			err = errors.Join(err, look(in))
+			p.In = in.r
+			continue
+		}
 		f, closeFile, oerr := term.OpenInput(p.Ctx, path)
 		if oerr != nil {
 			return true, oerr
@@ -155,15 +159,17 @@ func (j *conversion) convert(p *session.Session) (err error) {
 		}
 		return nil
 	}
-	if len(j.files) == 0 {
-		err = one(&traceInput{name: "standard input", r: p.In}, 1)
-	}
 	for n, path := range j.files {
-		f, closeFile, oerr := term.OpenInput(p.Ctx, path)
+		in := &traceInput{name: path, path: path}
+		if path == "-" {
+			in = &traceInput{name: "standard input"}
+		}
+		f, closeFile, oerr := openInput(p, path)
 		if oerr != nil {
 			return oerr
 		}
-		err = one(&traceInput{name: path, path: path, r: f}, int64(n)+1)
+		in.r = f
+		err = one(in, int64(n)+1)
 		closeFile()
 		if err != nil {
 			break

@@ -41,13 +41,13 @@ func (p *Workspace) lakeProfile() string {
 	return sinks.LakeSealed
 }
 
-// LakeText is the lake as init writes it into the configuration.
-func (p *Workspace) LakeText() string {
+// LakeText is the lake as init writes it into the configuration. place writes a URL for that file.
+func (p *Workspace) LakeText(place func(url string) string) string {
 	url := p.LakeURL()
 	if url == settings.LakeOff {
 		return settings.LakeOff
 	}
-	return fmt.Sprintf("{url: %s, profile: %s}", url, p.lakeProfile())
+	return fmt.Sprintf("{url: %s, profile: %s}", place(url), p.lakeProfile())
 }
 
 // ErrNoLake says that the configuration has no lake.

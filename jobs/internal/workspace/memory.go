@@ -29,6 +29,14 @@ func ExplodeFiles(s *session.Session, paths []string, look lookup.Options) (*ans
 	}
 	var sources []discover.Source
 	for _, path := range paths {
+		if path == "-" {
+			file, remove, err := p.Spool()
+			if err != nil {
+				return nil, nil, err
+			}
+			defer remove() // the store in memory has its symbols then
+			path = file
+		}
 		src, err := p.OpenSource(settings.SourceConfig{URL: path, SourcesContent: true})
 		if err != nil {
 			return nil, nil, err
