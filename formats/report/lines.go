@@ -3,12 +3,26 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"io"
+	"strings"
 
 	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 // plainWindow is how many bytes ahead lineReader looks for bytes that make a line odd, at most.
 const plainWindow = 2 << 10
+
+// buffered reads lines of up to MaxLineBytes. A text in memory that is shorter needs no more room than itself.
+func buffered(r io.Reader) *bufio.Reader {
+	size := MaxLineBytes
+	switch r := r.(type) {
+	case *bytes.Reader:
+		size = min(size, r.Len()+1)
+	case *strings.Reader:
+		size = min(size, r.Len()+1)
+	}
+	return bufio.NewReaderSize(r, max(size, fileBytes))
+}
 
 // lineReader cuts an input into lines, as scan.NextLine ends them.
 type lineReader struct {

@@ -5,9 +5,9 @@
 //
 // Invariants:
 //   - [Split] hands out every byte it reads, once and in order; [Print] without
-//     answers writes them back unchanged, line ends included. Two kinds of input come out otherwise: reports that are
-//     no text (tombstone.pb, minidumps), of which Split hands out a rendering, and text that other programs have
-//     passed on, which Split decodes;
+//     answers writes them back unchanged, line ends included. Two kinds of input come out otherwise. Of reports that are
+//     no text (tombstone.pb, minidumps), Split hands out a rendering. It decodes text that other programs have
+//     passed on;
 //   - Split reads UTF-16, with or without a mark, and lines of Latin-1, and hands out UTF-8. In reports with frames,
 //     one space stands for each space of a page, and "\n" for a "\r" alone. A line with "\n" and "\t" as two letters
 //     each becomes several lines if that gives frames;

@@ -46,7 +46,7 @@ const (
 	pieceBytes = 3
 )
 
-// Nearest returns the form whose line is most like a line of text; ok is false if none is near.
+// Nearest returns the form with the line that is most like a line of text; ok is false if none is near.
 func Nearest(text []byte, forms []Form) (nearest Form, ok bool) {
 	best := leastLikeness - 1
 	shapes := make([]string, len(forms))

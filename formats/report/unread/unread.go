@@ -37,7 +37,7 @@ func (s *Sample) Read(b []byte) (int, error) {
 // "the input is".
 func (s *Sample) Looks() string { return Looks(s.head) }
 
-// Nearest returns the form whose lines are most like those of the input.
+// Nearest returns the form with the line that is most like a line of the input.
 func (s *Sample) Nearest(forms []Form) (Form, bool) { return Nearest(s.head, forms) }
 
 // magics are the first bytes of files that are no stacks.
