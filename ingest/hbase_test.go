@@ -22,6 +22,7 @@ import (
 
 // TestHBase runs what differs on a real server.
 func TestHBase(t *testing.T) {
+	t.Parallel()
 	server := hbasetest.Start(t, hbasetest.Options{})
 	t.Run("copy after gc", func(t *testing.T) { copyAfterGC(t, server) })
 	t.Run("crash points", func(t *testing.T) { crashOnHBase(t, server) })

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,18 +101,17 @@ func scenarioNamed(name string) *scenario {
 // runs next leaves the same as an undisturbed run. The disk keeps only synced writes, or half of the rest, too.
 func TestPowerLoss(t *testing.T) {
 	strace := formattest.Tool(t, "strace", "apt-get install strace")
-	if _, err := os.Stat("/dev/shm"); err == nil {
-		t.Setenv("TMPDIR", "/dev/shm")
-	}
-	images := 0
+	t.Parallel()
+	var images atomic.Int64
 	for _, name := range powerScenarios {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := newPowerLoss(t, scenarioNamed(name))
 			p.trace(strace)
-			images += p.tryAll()
+			images.Add(int64(p.tryAll()))
 		})
 	}
-	t.Logf("%d images", images)
+	t.Cleanup(func() { t.Logf("%d images", images.Load()) })
 }
 
 // powerLoss is a scenario on a disk, from the trace of its process.
