@@ -14,8 +14,8 @@ import (
 func Topics() []docs.Topic {
 	return append(docs.Topics(),
 		docs.Topic{Name: "operator", Summary: "schedule, workers, limits, budgets, metrics, upgrade, backup, troubleshooting", Text: docs.Operator, Path: "jobs/docs/operator.md"},
-		docs.Topic{Name: "keys", Summary: "roles, rotation, shredding, export, audit", Text: docs.Keys, Path: "jobs/docs/keys.md"},
-		docs.Topic{Name: "objects", Summary: "symbol objects that ingest reads", Text: formats.README, Path: "formats/README.md"},
+		docs.Topic{Name: "encryption", Summary: "keys: roles, rotation, shredding, export, audit", Text: docs.Keys, Path: "jobs/docs/keys.md"},
+		docs.Topic{Name: "formats", Summary: "symbol objects that ingest reads", Text: formats.README, Path: "formats/README.md"},
 		docs.Topic{Name: "hbase", Summary: "a store in HBase", Text: hbase.README, Path: "sinks/hbase/README.md"},
 		docs.Topic{Name: "cli", Summary: "every command, argument, flag and variable", Text: docs.CommandLine, Path: "jobs/docs/cli.md"},
 		docs.Topic{Name: "lake", Summary: "the Parquet lake: tables, columns, queries, tables of stacks", Text: lake.README, Path: "sinks/lake/README.md"},

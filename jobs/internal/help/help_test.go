@@ -85,7 +85,7 @@ func TestScreens(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
-	const text = "# Lake\n\nA *lake* of `tables` has **two words**, see [the store](x.md) and\n[the web](https://example.org).\n\n- one\n  goes on\n- two\n\n" +
+	const text = "# Lake\n\n<!-- one -->\n\n<!-- two\n\n# three\n-->\n\nA *lake* of `tables` has **two words**, see [the store](x.md) and\n[the web](https://example.org).\n\n- one\n  goes on\n- two\n\n" +
 		"1. first\n\n```sh\n# a comment\nsymlake   keys\n```\n\n    indented   code\n\n| name | meaning |\n|---|---|\n| `a\\|b` | a text that is too long for one line of a table |\n| c | d |\n"
 	const want = "Lake\n\nA *lake* of tables has two words, see\nthe store and the web\n(https://example.org).\n\n- one goes on\n- two\n\n1. first\n\n    # a comment\n    symlake   keys\n\n    indented   code\n\n" +
 		"name  meaning\na|b   a text that is too long for one\n      line of a table\nc     d\n"

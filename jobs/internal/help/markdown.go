@@ -18,6 +18,7 @@ func Markdown(text string, s Screen) string {
 type markdown struct {
 	page   *page
 	fence  string     // that ends the code, while in it
+	hidden bool       // in a comment
 	coding bool       // the line before was indented code
 	words  []string   // of the paragraph or item
 	lead   [2]string  // of its first and its other lines
@@ -27,6 +28,8 @@ type markdown struct {
 func (m *markdown) line(line string) {
 	trimmed := strings.TrimSpace(line)
 	switch {
+	case m.hidden:
+		m.hidden = !strings.Contains(line, "-->")
 	case m.fence != "":
 		if strings.HasPrefix(trimmed, m.fence) {
 			m.fence = ""
@@ -44,7 +47,10 @@ func (m *markdown) line(line string) {
 	case strings.HasPrefix(line, "#"):
 		m.block()
 		m.page.out.WriteString(m.page.bold(m.inline(strings.TrimSpace(strings.TrimLeft(line, "#")))) + "\n")
-	case strings.HasPrefix(trimmed, "<!--"), strings.HasPrefix(trimmed, "!["), strings.HasPrefix(trimmed, "<p"), strings.HasPrefix(trimmed, "<img"), strings.HasPrefix(trimmed, "</p"):
+	case strings.HasPrefix(trimmed, "<!--"):
+		m.end()
+		m.hidden = !strings.Contains(trimmed, "-->")
+	case strings.HasPrefix(trimmed, "!["), strings.HasPrefix(trimmed, "<p"), strings.HasPrefix(trimmed, "<img"), strings.HasPrefix(trimmed, "</p"):
 		m.end()
 	case len(m.words) == 0 && strings.HasPrefix(line, "    "):
 		m.code(line)

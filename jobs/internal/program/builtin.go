@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/symlake/symlake/jobs/docs"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/guess"
 	"github.com/symlake/symlake/jobs/internal/help"
@@ -87,7 +88,7 @@ func (g *Program) explain(words []string, s help.Screen, out io.Writer) error {
 	case name == "flags":
 		text = m.GlobalFlags(s)
 	case t != nil:
-		text = help.Markdown(t.Text, s)
+		text = help.Markdown(docs.Terminal(*t, m.Topics), s)
 	default:
 		known := []string{"flags"}
 		for _, c := range m.All() {
