@@ -117,8 +117,8 @@ func TestPageReads(t *testing.T) {
 			{"paste", "java", stackText(t, "r8/shop.txt"), "com.example.shop.Checks$BadInput: cannot pay: 2", []string{"com.example.shop.Checkout.pay Main.java:80", "com.example.shop.Main.main Main.java:12", "com.example.shop.Checkout.pay Main.java:78"}},
 			{"paste", "javascript", bundle, "TypeError: no", []string{""}},
 			{"drop", "crash.ips", stackText(t, "stacks/apple-ips.txt"), "Crash", []string{"game::Engine::step(int)::$_0", "game::Engine::energy", "start + 2240"}},
-			{"drop", "crash.dmp", stackText(t, "stacks/crash.dmp"), "Minidump", []string{"game::(anonymous namespace)::helper", "game::crash", "libc.so"}},
-			{"choose", "crash.dmp", "", "Minidump", []string{"game::(anonymous namespace)::helper"}},
+			{"drop", "crash.dmp", stackText(t, "stacks/crash.dmp"), "In game::(anonymous namespace)::helper(int volatile*, int)", []string{"game::(anonymous namespace)::helper", "game::crash", "libc.so"}},
+			{"choose", "crash.dmp", "", "In game::(anonymous namespace)::helper(int volatile*, int)", []string{"game::(anonymous namespace)::helper"}},
 		} {
 			switch c.how {
 			case "paste":
@@ -405,6 +405,44 @@ func TestPageToken(t *testing.T) {
 		}
 		b.Expect("401")
 		b.Expect("413")
+		b.Clean()
+	})
+}
+
+// A report of 32 MB is read while the page answers its reader: the browser holds a small part of it at any time.
+func TestPageLarge(t *testing.T) {
+	t.Parallel()
+	s := startServe(t, ingested(t, "elf/libgame-arm64-dw5.so"), "--max-body", "40MiB", "--max-frames", "1000000", "--answer-limit", "1GiB", "--max-time", "10m")
+	one := stackText(t, "stacks/tombstone.txt")
+	file := filepath.Join(t.TempDir(), "large.txt")
+	times := 32<<20/len(one) + 1
+	if err := os.WriteFile(file, []byte(strings.Repeat(one+"\n", times)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Each(t, false, func(t *testing.T, b *browsertest.Browser) {
+		b.Go(s.url + "/")
+		b.Await(pageReady)
+		b.Eval(`(() => { window.ticks = []; let last = performance.now();
+			setInterval(() => { const now = performance.now(); window.ticks.push(now - last); last = now; }, 20); })()`, nil)
+		b.Files("#file", file)
+		b.Await(pageRead)
+		var was struct {
+			Ticks, Elements int
+			Longest         float64
+		}
+		b.Eval(`({Ticks: window.ticks.length, Longest: Math.max(...window.ticks), Elements: document.querySelectorAll("*").length})`, &was)
+		t.Logf("%s: %d elements; the longest pause of %d was %.0f ms", b.Kind, was.Elements, was.Ticks, was.Longest)
+		if was.Elements > 20_000 || was.Ticks < 10 {
+			t.Errorf("%s: %+v", b.Kind, was)
+		}
+		if got, want := b.Text(".counts"), fmt.Sprintf("%d stacks", times); !strings.Contains(strings.ReplaceAll(got, ",", ""), want) {
+			t.Errorf("%s: %s; want %s", b.Kind, got, want)
+		}
+		b.Eval(`window.scrollTo(0, document.documentElement.scrollHeight)`, nil)
+		b.Await(`(() => { const last = [...document.querySelectorAll(".chunk")].filter((c) => c.querySelector(".thread")).at(-1); return last.getBoundingClientRect().bottom < 2 * innerHeight; })()`)
+		b.Eval(`document.querySelector("#filter").focus()`, nil)
+		b.Type("engine.cpp:26")
+		b.Await(fmt.Sprintf(`document.querySelector(".tools [role=status]").textContent.replace(",", "").startsWith("%d frames match")`, times))
 		b.Clean()
 	})
 }

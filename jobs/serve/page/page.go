@@ -133,7 +133,9 @@ func Serve(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if r.TLS != nil { // elsewhere browsers ignore it, and say so
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	}
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-cache")
 	h.Add("Vary", "Accept-Encoding")

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/symlake/symlake/formats/formattest"
 )
 
 // get asks for a path with headers in pairs.
@@ -89,6 +91,18 @@ func TestPages(t *testing.T) {
 		if Has(path) {
 			t.Errorf("%q is served", path)
 		}
+	}
+}
+
+// The example of the page is the one of testdata.
+func TestExample(t *testing.T) {
+	t.Parallel()
+	want, err := os.ReadFile(formattest.Testdata(t, "stacks/demo.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, "/page/example.txt").Body.String(); got != string(want) {
+		t.Errorf("want testdata/stacks/demo.txt, got %s", got)
 	}
 }
 

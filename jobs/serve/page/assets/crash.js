@@ -33,7 +33,7 @@ export async function show(main) {
   };
   input = el('section', { class: 'card input', 'aria-labelledby': 'crash-label' },
     el('label', { id: 'crash-label', for: 'crash' }, 'A crash, or anything with a stack in it'), field,
-    el('p', { id: 'crash-help', class: 'soft small' }, 'Or drop a file anywhere: .txt, .ips, .crash, .dmp, a method trace. It goes to this server only, and neither the server nor this browser keeps it.'),
+    el('p', { id: 'crash-help', class: 'soft small' }, 'Or drop a file anywhere: .txt, .ips, .crash, .dmp, a method trace. It goes to this server only, and neither the server nor this browser keeps it. Ctrl and Enter read what you typed.'),
     el('div', { class: 'actions' },
       el('button', { type: 'button', class: 'primary', id: 'read', onclick: () => take(field.value) }, 'Read it'),
       el('label', { class: 'button', for: 'file' }, 'Choose a file'), files,

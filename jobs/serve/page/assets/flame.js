@@ -169,7 +169,8 @@ export class Flame {
         to.fillStyle = colors[name.origin];
         to.fillRect(x0, y, wide > 3 ? wide - 1 : wide, row - 2);
         if (wide > 34) {
-          to.fillStyle = text;
+          to.globalAlpha = 1;
+          to.fillStyle = dim ? color('text') : text;
           to.fillText(fits(name.text, (wide - 10) / 7.3), x0 + 5, y + row / 2 - 0.5);
         }
         to.globalAlpha = 1;

@@ -65,7 +65,7 @@ export class Crash {
     const first = this.records[0];
     if (!first) return null;
     const lead = first.threads.find((t) => t.lead) ?? first.threads[0];
-    return fromLines(first.threads[0].frames[0]?.before ?? '') ?? fromClass(lead) ?? fromJSON(this.text);
+    return fromLines(first.threads[0].frames[0]?.before ?? '') ?? fromClass(lead) ?? fromJSON(this.text) ?? fromTop(lead);
   }
 }
 
@@ -117,6 +117,13 @@ function fromLines(lines) {
   if (swift) return { title: swift, more: [] };
   const error = get(/^((?:Uncaught )?[A-Z]\w*(?:Error|Exception): .+)$/m) || get(/^(?:.*: )?((?:[\w$]+\.)+[\w$]*(?:Error|Exception)(?:: .*)?)$/m);
   return error ? { title: error, more: [] } : null;
+}
+
+// fromTop names the first function of the app.
+function fromTop(thread) {
+  const top = thread.frames.find((f) => f.origin === 'app' && f.frames.length > 0);
+  const line = top?.frames[0];
+  return line ? { title: `In ${line.function || line.linkage}`, more: [] } : null;
 }
 
 // fromClass takes the line of an exception, with its class as the source names it.

@@ -50,7 +50,7 @@ function threadName(thread) {
 
 // frameElement shows a frame: its function and place, and inside of it the inlined functions and the facts.
 function frameElement(frame, thread) {
-  const lines = frame.before && frame !== thread.frames[0] ? el('pre', { class: 'between' }, frame.before) : null;
+  const lines = frame.before && frame !== thread.frames[0] ? el('pre', { class: /^(Caused by|Suppressed): .*$/.test(frame.before) ? 'exception' : 'between' }, frame.before) : null;
   if (frame.class) return el('div', { role: 'listitem', class: 'item' }, lines, el('p', { class: 'exception' }, named(frame)));
   const outer = frame.frames.at(-1);
   const inlined = frame.frames.slice(0, -1);

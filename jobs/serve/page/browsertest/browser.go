@@ -348,7 +348,11 @@ func (b *Browser) Picture(name string) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%s-%s.png", name, b.Kind, scheme)), shot.Data, 0o644); err != nil {
+	picture, err := smaller(shot.Data)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%s-%s.png", name, b.Kind, scheme)), picture, 0o644); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -114,7 +114,7 @@ func chromium(t testing.TB, program, driver string, dark bool) string {
 		scheme = "0"
 	}
 	args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir=" + t.TempDir(), "--blink-settings=preferredColorScheme=" + scheme}
+		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars", "--user-data-dir=" + t.TempDir(), "--blink-settings=preferredColorScheme=" + scheme}
 	body, err := json.Marshal(map[string]any{"capabilities": map[string]any{"alwaysMatch": map[string]any{
 		"browserName": "chrome", "webSocketUrl": true, "goog:chromeOptions": map[string]any{"binary": program, "args": args}}}})
 	if err != nil {
