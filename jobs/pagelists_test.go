@@ -99,30 +99,50 @@ func has(b *browsertest.Browser, texts ...string) {
 	}
 }
 
-// The pages of lists show what the store has, are searched and paged by keyboard, lead to each other, and have no
-// finding of axe-core in light and dark.
+// The pages of lists show what the store has, are searched and paged by keyboard, and lead to each other.
 func TestPagesOfLists(t *testing.T) {
 	t.Parallel()
 	s := startServe(t, listedStore(t))
-	bare := startServe(t, emptyStore(t))
+	browsertest.Each(t, false, func(t *testing.T, b *browsertest.Browser) {
+		pageOfArtifacts(s, b)
+		pageOfWanted(s, b)
+		pageOfRuns(s, b)
+		pageOfObjects(s, b)
+		pageOfInterface(s, b)
+		b.Size(400, 800)
+		for _, path := range []string{"/artifacts", "/wanted", "/runs", "/objects", "/api"} {
+			shown(s, b, path)
+			b.Await("document.documentElement.scrollWidth <= innerWidth")
+		}
+		b.Clean()
+	})
+}
+
+// The pages of lists have no finding of axe-core in light and dark, with and without anything to show.
+func TestPagesOfListsColors(t *testing.T) {
+	t.Parallel()
+	s, bare := startServe(t, listedStore(t)), startServe(t, emptyStore(t))
 	for scheme, dark := range map[string]bool{"light": false, "dark": true} {
 		t.Run(scheme, func(t *testing.T) {
 			t.Parallel()
 			browsertest.Each(t, dark, func(t *testing.T, b *browsertest.Browser) {
-				pageOfArtifacts(s, b)
-				pageOfWanted(s, b)
-				pageOfRuns(s, b)
-				pageOfObjects(s, b)
-				pageOfInterface(s, b)
+				for _, page := range []struct{ path, want, picture string }{
+					{"/artifacts#kind=elf", "15 artifacts.", "artifacts"}, {"/artifacts#find=nothing-like-it", "No artifact fits", ""},
+					{"/artifacts#name=564bb6c8be48eea9d9db622b8689806eea5af3c7", "Where it came from", "artifact"},
+					{"/wanted", "3 names.", "wanted"}, {"/runs", "3 runs.", "runs"}, {"/runs/" + url.PathEscape(listedRun), "1 object.", "run"},
+					{"/objects#run=" + url.QueryEscape(listedRun), "2 objects.", "objects"}, {"/api", "/v1/artifacts", "interface"},
+				} {
+					shown(s, b, page.path)
+					has(b, page.want)
+					b.Axe(page.path)
+					if page.picture != "" {
+						b.Picture(page.picture)
+					}
+				}
 				for path, want := range map[string]string{"/artifacts": "No artifact yet", "/wanted": "Nothing is missing", "/runs": "No run yet", "/objects": "No object yet"} {
 					shown(bare, b, path)
 					has(b, want)
 					b.Axe("without anything, " + path)
-				}
-				b.Size(400, 800)
-				for _, path := range []string{"/artifacts", "/wanted", "/runs", "/objects", "/api"} {
-					shown(s, b, path)
-					b.Await("document.documentElement.scrollWidth <= innerWidth")
 				}
 				b.Clean()
 			})
@@ -142,14 +162,12 @@ func pageOfArtifacts(s *serving, b *browsertest.Browser) {
 	const id = "564bb6c8be48eea9d9db622b8689806eea5af3c7"
 	shown(s, b, "/artifacts")
 	has(b, "libgame.so", "R8 mapping", "source map", "Code with an answer", "50 artifacts, and more.")
-	b.Axe("artifacts")
 	b.Eval(`[...document.querySelectorAll("button")].find((x) => x.innerText === "Show more").focus()`, nil)
 	b.Press(browsertest.Enter)
 	has(b, "60 artifacts.")
 	b.Await(`new Set([...document.querySelectorAll("tbody a")].map((a) => a.hash)).size === 60`)
 	shown(s, b, "/artifacts#kind=elf")
 	has(b, "15 artifacts.")
-	b.Picture("artifacts")
 
 	// A search by keyboard: the field, then Enter.
 	b.Eval(`document.querySelector("#find").focus()`, nil)
@@ -162,7 +180,6 @@ func pageOfArtifacts(s *serving, b *browsertest.Browser) {
 	has(b, "shop@1233", "1 artifact.")
 	shown(s, b, "/artifacts#find=nothing-like-it")
 	has(b, "No artifact fits")
-	b.Axe("artifacts, none found")
 
 	// One artifact: a link by keyboard, quality, loads, its run, and a position.
 	shown(s, b, "/artifacts#find="+id)
@@ -177,7 +194,6 @@ func pageOfArtifacts(s *serving, b *browsertest.Browser) {
 	b.Press(browsertest.Enter)
 	has(b, "helper")
 	b.Axe("an artifact")
-	b.Picture("artifact")
 	shown(s, b, "/artifacts#name=no-such-thing")
 	has(b, "No artifact is called no-such-thing")
 	b.Axe("an artifact that is not there")
@@ -187,8 +203,6 @@ func pageOfArtifacts(s *serving, b *browsertest.Browser) {
 func pageOfWanted(s *serving, b *browsertest.Browser) {
 	shown(s, b, "/wanted")
 	has(b, "41", "00112233445566778899aabbccddeeff00112233", "other build", "An object with this name was rejected", "Upload the unstripped file", "3 names.")
-	b.Axe("wanted")
-	b.Picture("wanted")
 	b.Eval(`document.querySelector("#find").focus()`, nil)
 	b.Type("libcart")
 	b.Press(browsertest.Enter)
@@ -206,8 +220,6 @@ func pageOfRuns(s *serving, b *browsertest.Browser) {
 	if len(names) != 3 || !strings.Contains(names[1], "Most: 1 in run "+listedRun) {
 		b.Fail("charts are called %q", names)
 	}
-	b.Axe("runs")
-	b.Picture("runs")
 	b.Eval(fmt.Sprintf(`[...document.querySelectorAll("tbody a")].find((a) => a.innerText === %q).focus()`, listedRun), nil)
 	b.Press(browsertest.Enter)
 	b.Await(`location.pathname.startsWith("/runs/") && document.querySelector("main").dataset.ready === "yes"`)
@@ -216,8 +228,6 @@ func pageOfRuns(s *serving, b *browsertest.Browser) {
 		shown(s, b, "/runs/"+url.PathEscape(listedRun))
 	}
 	has(b, "libcut.so")
-	b.Axe("a run")
-	b.Picture("run")
 	b.Eval(`(() => { const x = document.querySelector("#state"); x.value = "skipped"; x.dispatchEvent(new Event("change")); })()`, nil)
 	has(b, "README.md", "No format of symlake knows this file")
 	shown(s, b, "/runs/no-such-run")
@@ -229,8 +239,6 @@ func pageOfRuns(s *serving, b *browsertest.Browser) {
 func pageOfObjects(s *serving, b *browsertest.Browser) {
 	shown(s, b, "/objects")
 	has(b, "libcut.so", "mapping.txt", "loaded", "rejected", "50 objects, and more.")
-	b.Axe("objects")
-	b.Picture("objects")
 	shown(s, b, "/objects#state=rejected")
 	has(b, "1 object.")
 	b.Click("tbody td:last-child a")
@@ -241,8 +249,6 @@ func pageOfObjects(s *serving, b *browsertest.Browser) {
 func pageOfInterface(s *serving, b *browsertest.Browser) {
 	shown(s, b, "/api")
 	has(b, "/v1/artifacts", "/symbolicate/v5", "Values")
-	b.Axe("the interface")
-	b.Picture("interface")
 	b.Eval(`document.querySelector("#artifacts details.try summary").focus()`, nil)
 	if b.Kind == "chromium" {
 		b.Press(browsertest.Enter)
