@@ -44,6 +44,8 @@ var (
 	Operator string
 	//go:embed keys.md
 	Keys string
+	//go:embed config.md
+	Settings string
 	//go:embed cli.md
 	CommandLine string
 	//go:embed CHANGELOG.md

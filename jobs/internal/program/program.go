@@ -145,6 +145,11 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 		p.In = term.NewInput(ctx, in)
 	}
 	p.Given = func(flag string) bool { return settings.OnCommandLine(parsed, flag) }
+	job := parsed.Selected()
+	wrong := configure(p, parsed) // told once there is a log
+	if wrong != nil {
+		given.LogLevel = "info" // it may be the wrong one
+	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(given.LogLevel)); err != nil {
 		return exit.Usage("--log-level: %w", err)
@@ -154,8 +159,7 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 	if worker {
 		log.SetOutput(p.ErrOut)
 	}
-	job := parsed.Selected()
-	if err = configure(p, job.Target.Interface()); err == nil {
+	if err = wrong; err == nil {
 		err = Guard(p, job.Name, func() error { return g.start(p, parsed, in, out, errOut) })
 	}
 	if err != nil {
@@ -186,7 +190,8 @@ func show(p *session.Session, parsed *kong.Context) {
 }
 
 // configure reads the configuration that a job needs, and checks the words of both.
-func configure(p *session.Session, job any) (err error) {
+func configure(p *session.Session, parsed *kong.Context) (err error) {
+	job := parsed.Selected().Target.Interface()
 	if _, ok := job.(configless); ok {
 		p.Config = settings.Default()
 		return nil
@@ -194,6 +199,13 @@ func configure(p *session.Session, job any) (err error) {
 	if p.Config, err = readConfig(p, job); err != nil {
 		return err
 	}
+	if err := p.Config.Override(p.Flags.Set); err != nil {
+		return err
+	}
+	if err := p.Config.File.Apply(parsed); err != nil {
+		return err
+	}
+	job = parsed.Selected().Target.Interface() // with the file's values
 	if err := p.CheckWords(); err != nil {
 		return err
 	}

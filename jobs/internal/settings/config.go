@@ -24,6 +24,17 @@ type Config struct {
 	Scratch string         `yaml:"scratch"` // folder for sealed scratch files; default: beside the store
 	// MinQuality holds back a load that answers less than this share of what the published load of the same object does.
 	MinQuality float64 `yaml:"min_quality"`
+
+	// These stand for flags: FileValues.Apply takes them.
+	Color       string               `yaml:"color"`
+	NoProgress  bool                 `yaml:"no_progress"`
+	LogLevel    string               `yaml:"log_level"`
+	Metrics     string               `yaml:"metrics"`
+	Pushgateway string               `yaml:"pushgateway"`
+	Token       string               `yaml:"token"`
+	Serve       map[string]yaml.Node `yaml:"serve"`
+
+	File FileValues `yaml:"-"` // the keys that the file has
 }
 
 // SourceConfig is one place that objects come from.

@@ -10,45 +10,18 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// variable is a flag that a variable of the environment sets, too. Variables configure: they name connections and
-// repeat settings of symlake.yaml. What a command selects, forces or destroys stands on its command line alone.
-type variable struct {
-	flag     string
-	commands []string // the commands that have the flag; nil: every command
-}
-
-// Variables returns all of them, in the order of the operator's table. The table is tested against it.
-func Variables() []variable {
-	sources := []string{"ingest", "plan", "symbolicate"}
-	serve := []string{"serve"}
-	return []variable{
-		{"config", nil}, {"store", nil}, {"load-mode", nil}, {"lake", nil}, {"lake-profile", nil},
-		{"keyset", nil}, {"keyset-kms", nil}, {"kms", nil}, {"kms-endpoint", nil},
-		{"metrics", nil}, {"pushgateway", nil}, {"log-level", nil}, {"color", nil}, {"token", nil}, {"redis", nil},
-		{"workers", []string{"ingest"}},
-		{"endpoint", sources}, {"region", sources}, {"profile", sources}, {"path-style", sources}, {"anonymous", sources},
-		{"listen", serve}, {"tokens", serve}, {"tls-cert", serve}, {"tls-key", serve},
-	}
-}
-
-// Name returns the variable that sets a flag: --load-mode has SYMLAKE_LOAD_MODE.
-func (v variable) Name() string { return VariableOf(v.flag) }
-
-// VariableOf returns the name of the variable that would set a flag.
-func VariableOf(flag string) string {
-	return "SYMLAKE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
-}
-
-// Configure gives the flags of a grammar their variables.
+// Configure gives the flags of a grammar their variables. Variables configure: they stand for settings. What a command
+// selects, forces or destroys stands on its command line alone.
 func Configure(k *kong.Kong) error {
-	all := Variables()
+	all := map[string]*Setting{}
+	for _, s := range All() {
+		all[s.Flag] = &s
+	}
 	var each func(n *kong.Node, command string)
 	each = func(n *kong.Node, command string) {
 		for _, f := range n.Flags {
-			for _, v := range all {
-				if v.flag == f.Name && (v.commands == nil && command == "" || slices.Contains(v.commands, command)) {
-					f.Envs = []string{v.Name()} // ApplyVariables reads it
-				}
+			if s := all[f.Name]; s != nil && (s.Commands == nil && command == "" || slices.Contains(s.Commands, command)) {
+				f.Envs = []string{s.Variable()} // ApplyVariables reads it
 			}
 		}
 		for _, child := range n.Children {

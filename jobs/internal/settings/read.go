@@ -57,6 +57,10 @@ func Parse(text []byte, name, dir string) (Config, error) {
 	if err := dec.Decode(new(Config)); !errors.Is(err, io.EOF) {
 		return Config{}, exit.Usage("configuration %s: it has a second document behind ---: want one", name)
 	}
+	var err error
+	if c.File, err = readValues(name, dir, text); err != nil {
+		return Config{}, exit.Usage("configuration %s: %w", name, err)
+	}
 	if c.Limits.Memory == 0 {
 		c.Limits.Memory = DefaultMemory
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/symlake/symlake/ingest/discover"
 	"github.com/symlake/symlake/ingest/discover/hints"
@@ -21,37 +22,44 @@ import (
 
 // SourceFlags say where objects come from.
 type SourceFlags struct {
-	Sources        []string `arg:"" optional:"" name:"source" help:"File, folder or s3://bucket/prefix. Without one: the sources of the configuration."`
-	NamesPattern   string   `name:"names" help:"Where the names APP@BUILD of objects stand in their paths." placeholder:"PATTERN" detail:"For example: android/{app}/{build}/**" group:"Sources"`
-	Include        []string `help:"Take only paths like this." placeholder:"GLOB" group:"Sources"`
-	Exclude        []string `help:"Leave out paths like this." placeholder:"GLOB" group:"Sources"`
-	SourcesContent bool     `help:"Keep the source texts that source maps carry, for lookup --context." detail:"They are sealed as rows are." group:"~Source maps"`
-	Endpoint       string   `help:"S3 endpoint of SOURCE arguments." placeholder:"URL" group:"~S3"`
-	Region         string   `help:"S3 region of SOURCE arguments." placeholder:"REGION" group:"~S3"`
-	Profile        string   `help:"AWS profile of SOURCE arguments." placeholder:"PROFILE" group:"~S3"`
-	PathStyle      bool     `help:"Use path-style S3 addresses for SOURCE arguments." group:"~S3"`
-	Anonymous      bool     `help:"Send unsigned S3 requests for SOURCE arguments." group:"~S3"`
-	Dates          string   `help:"Keys begin with a day: list the last days, and everything once a day." placeholder:"%Y/%m/%d/" group:"~Discovery"`
-	Hints          string   `help:"Where notifications of new objects are." detail:"An SQS queue by its URL, or a file with one event a line." placeholder:"URL|FILE" group:"~Discovery"`
-	Inventory      string   `help:"Take the objects that an S3 Inventory lists: the URL of its manifest.json." placeholder:"URL" group:"~Discovery"`
-	Owner          string   `help:"Owner of SOURCE arguments." detail:"Artifacts that another owner published stay, unless --rank is higher." placeholder:"NAME" group:"~Trust"`
-	Rank           *int     `help:"Rank of SOURCE arguments beside sources of other owners. The higher one wins." placeholder:"N" group:"~Trust"`
+	Sources        []string      `arg:"" optional:"" name:"source" help:"File, folder or s3://bucket/prefix. Without one: the sources of the configuration."`
+	NamesPattern   string        `name:"names" help:"Where the names APP@BUILD of objects stand in their paths." placeholder:"PATTERN" detail:"For example: android/{app}/{build}/**" group:"Sources"`
+	Include        []string      `help:"Take only paths like this." placeholder:"GLOB" group:"Sources"`
+	Exclude        []string      `help:"Leave out paths like this." placeholder:"GLOB" group:"Sources"`
+	SourcesContent bool          `help:"Keep the source texts that source maps carry, for lookup --context." detail:"They are sealed as rows are." group:"~Source maps"`
+	Endpoint       string        `help:"S3 endpoint of SOURCE arguments." placeholder:"URL" group:"~S3"`
+	Region         string        `help:"S3 region of SOURCE arguments." placeholder:"REGION" group:"~S3"`
+	Profile        string        `help:"AWS profile of SOURCE arguments." placeholder:"PROFILE" group:"~S3"`
+	PathStyle      bool          `help:"Use path-style S3 addresses for SOURCE arguments." group:"~S3"`
+	Anonymous      bool          `help:"Send unsigned S3 requests for SOURCE arguments." group:"~S3"`
+	Checksums      string        `help:"Sums that the S3 server of SOURCE must check: auto (default) or required." enum:",auto,required" default:"" placeholder:"WHEN" group:"~Discovery"`
+	Dates          string        `help:"Keys begin with a day: list the last days, and everything once a day." placeholder:"%Y/%m/%d/" group:"~Discovery"`
+	LookBack       int           `help:"How many days --dates lists (default: 3)." placeholder:"DAYS" group:"~Discovery"`
+	Full           time.Duration `help:"How often everything is listed in spite of --dates (default: 24h)." placeholder:"TIME" group:"~Discovery"`
+	Hints          string        `help:"Where notifications of new objects are." detail:"An SQS queue by its URL, or a file with one event a line." placeholder:"URL|FILE" group:"~Discovery"`
+	Inventory      string        `help:"Take the objects that an S3 Inventory lists: the URL of its manifest.json." placeholder:"URL" group:"~Discovery"`
+	Owner          string        `help:"Owner of SOURCE arguments." detail:"Artifacts that another owner published stay, unless --rank is higher." placeholder:"NAME" group:"~Trust"`
+	Rank           *int          `help:"Rank of SOURCE arguments beside sources of other owners. The higher one wins." placeholder:"N" group:"~Trust"`
 }
 
 // places returns the places that objects come from: the arguments, else the sources of the configuration. from says where
 // each was named.
 func (j SourceFlags) places(p *Workspace) (list []settings.SourceConfig, from []string) {
-	if len(j.Sources) == 0 {
+	given, what := j.Sources, "source"
+	if len(given) == 0 {
+		given, what = strings.Fields(os.Getenv("SYMLAKE_SOURCE")), "SYMLAKE_SOURCE"
+	}
+	if len(given) == 0 {
 		for i := range p.Config.Sources {
 			from = append(from, fmt.Sprintf("sources[%d] in %s:", i, p.ConfigFile()))
 		}
 		return p.Config.Sources, from
 	}
-	for _, url := range j.Sources {
+	for _, url := range given {
 		owner, rank := j.standing(p, url)
-		from = append(from, "source")
+		from = append(from, what)
 		list = append(list, settings.SourceConfig{URL: url, Owner: owner, Rank: rank, Endpoint: j.Endpoint, Region: j.Region, Profile: j.Profile, PathStyle: j.PathStyle,
-			Anonymous: j.Anonymous, Names: j.NamesPattern, SourcesContent: j.SourcesContent, Include: j.Include, Exclude: j.Exclude, Dates: j.Dates, Hints: j.Hints})
+			Anonymous: j.Anonymous, Names: j.NamesPattern, SourcesContent: j.SourcesContent, Include: j.Include, Exclude: j.Exclude, Checksums: j.Checksums, Dates: j.Dates, LookBack: j.LookBack, Full: j.Full, Hints: j.Hints})
 	}
 	return list, from
 }
