@@ -21,6 +21,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/jobs/internal/workspace"
+	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/row"
 )
@@ -84,12 +85,7 @@ func (j ingestJob) Run(p *workspace.Workspace) error {
 			return fmt.Errorf("bound memory: %w", err)
 		}
 	}
-	s, unlock, err := p.CreateLocked(func() (func(), error) {
-		if j.Isolated { // the process that started this one holds the lock
-			return p.JoinStore(workspace.LockJoin, "")
-		}
-		return p.JoinStore(j.IfLocked, "ingest-"+strings.ReplaceAll(cmp.Or(j.Shard, "0/1"), "/", "-of-"))
-	})
+	s, unlock, err := j.store(p, &o)
 	if errors.Is(err, workspace.ErrSkipLocked) {
 		return p.ReportLocked(j.Report, "ingest", o.Run)
 	}
@@ -132,6 +128,33 @@ func (j ingestJob) Run(p *workspace.Workspace) error {
 		err = errors.Join(err, &unopenedSources{list: unopened})
 	}
 	return j.verdict(report, j.tell(p, report, o, err))
+}
+
+// store opens the store for this run, and makes its missing parts. A dry run makes nothing: without a store, all objects are
+// new to one in memory.
+func (j ingestJob) store(p *workspace.Workspace, o *ingest.Options) (s *session.Records, unlock func(), err error) {
+	if j.DryRun {
+		tables, err := p.OpenTables(true)
+		if err == nil {
+			err = tables.Close()
+		}
+		if errors.Is(err, sinks.ErrMissing) {
+			if o.Scratch, err = os.MkdirTemp("", "symlake-"); err != nil {
+				return nil, nil, fmt.Errorf("create scratch folder: %w", err)
+			}
+			s, err = p.EmptyStore()
+			return s, func() { os.RemoveAll(o.Scratch) }, err
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return p.CreateLocked(func() (func(), error) {
+		if j.Isolated { // the process that started this one holds the lock
+			return p.JoinStore(workspace.LockJoin, "")
+		}
+		return p.JoinStore(j.IfLocked, "ingest-"+strings.ReplaceAll(cmp.Or(j.Shard, "0/1"), "/", "-of-"))
+	})
 }
 
 // work ingests, or renames.

@@ -9,24 +9,35 @@ import (
 	"github.com/symlake/symlake/jobs/internal/settings"
 	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/sinks/answer"
+	"github.com/symlake/symlake/sinks/catalog"
 	"github.com/symlake/symlake/sinks/kek"
 	"github.com/symlake/symlake/sinks/lookup"
 	"github.com/symlake/symlake/sinks/row"
 	"github.com/symlake/symlake/sinks/stores"
 )
 
-// ExplodeFiles explodes files into a store in memory and looks things up there.
-func ExplodeFiles(s *session.Session, paths []string, look lookup.Options) (*answer.Client, func() error, error) {
-	p := New(s)
+// EmptyStore returns a new store in memory, under a key of its own.
+func (p *Workspace) EmptyStore() (*session.Records, error) {
 	store, err := stores.Open(p.Ctx, "mem:", stores.Options{})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	key := kek.Ephemeral()
 	ring, err := row.CreateKeyring(p.Ctx, store.Catalog, key)
 	if err != nil {
+		return nil, err
+	}
+	return &session.Records{Opened: &session.Opened{Store: store, KEK: key}, Catalog: catalog.New(store.Catalog, ring), Ring: ring}, nil
+}
+
+// ExplodeFiles explodes files into a store in memory and looks things up there.
+func ExplodeFiles(s *session.Session, paths []string, look lookup.Options) (*answer.Client, func() error, error) {
+	p := New(s)
+	empty, err := p.EmptyStore()
+	if err != nil {
 		return nil, nil, err
 	}
+	store, key, ring := empty.Store, empty.KEK, empty.Ring
 	var sources []discover.Source
 	for _, path := range paths {
 		if path == "-" {
