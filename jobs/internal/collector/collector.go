@@ -10,7 +10,9 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync"
+	"sync/atomic"
 )
 
 // Profile is how a kind of work fills the memory that it may use.
@@ -78,7 +80,7 @@ func (c *Collector) collected() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = false
-	debug.SetGCPercent(c.percent)
+	set(c.percent)
 }
 
 // Use changes the profile, for work that may use memory bytes. The runtime's limit becomes memory and some room.
@@ -97,8 +99,30 @@ func (c *Collector) pace(p Profile, memory int64) {
 	defer c.mu.Unlock()
 	c.percent = p.Percent
 	if c.waiting {
-		debug.SetGCPercent(int(max(memory/minHeap*int64(p.First), 100)))
+		set(int(max(memory/minHeap*int64(p.First), 100)))
 		return
 	}
-	debug.SetGCPercent(p.Percent)
+	set(p.Percent)
+}
+
+// now is the percentage that set has set; 0: none yet.
+var now atomic.Int64
+
+func set(percent int) {
+	debug.SetGCPercent(percent)
+	now.Store(int64(percent))
+}
+
+// Percent returns the garbage, in hundredths of the live heap, that the next collection waits for. Off is infinite.
+func Percent() float64 {
+	if p := now.Load(); p != 0 {
+		return float64(p)
+	}
+	if os.Getenv("GOGC") == "off" {
+		return math.Inf(1)
+	}
+	if p, err := strconv.Atoi(os.Getenv("GOGC")); err == nil {
+		return float64(p)
+	}
+	return 100
 }

@@ -22,6 +22,7 @@ func limit() int64 { return debug.SetMemoryLimit(-1) }
 // reset gives the runtime its settings back.
 func reset(t *testing.T) {
 	was := percent()
+	now.Store(0)
 	t.Cleanup(func() {
 		debug.SetGCPercent(was)
 		debug.SetMemoryLimit(math.MaxInt64)
@@ -45,8 +46,8 @@ func TestUse(t *testing.T) {
 		t.Fatalf("limit %d", got)
 	}
 	formattest.Await(t, "a collection changes the share", func() bool { runtime.GC(); return percent() == 77 })
-	if c.Use(Profile{7, 55}, 1<<30); percent() != 55 {
-		t.Fatalf("%d percent after the first collection", percent())
+	if c.Use(Profile{7, 55}, 1<<30); percent() != 55 || Percent() != 55 {
+		t.Fatalf("%d percent after the first collection, says %v", percent(), Percent())
 	}
 }
 
@@ -58,7 +59,11 @@ func TestEnvironment(t *testing.T) {
 	debug.SetGCPercent(50)
 	debug.SetMemoryLimit(1 << 30)
 	New(1<<20).Use(Ingest, 1<<32)
-	if percent() != 50 || limit() != 1<<30 {
-		t.Fatalf("%d percent, limit %d", percent(), limit())
+	if percent() != 50 || limit() != 1<<30 || Percent() != 50 {
+		t.Fatalf("%d percent, says %v, limit %d", percent(), Percent(), limit())
+	}
+	t.Setenv("GOGC", "off")
+	if !math.IsInf(Percent(), 1) {
+		t.Fatalf("off: says %v", Percent())
 	}
 }

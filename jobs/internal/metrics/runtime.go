@@ -3,9 +3,10 @@ package metrics
 import (
 	"runtime"
 	"runtime/debug"
-	goruntime "runtime/metrics"
 	"strconv"
 	"time"
+
+	"github.com/symlake/symlake/jobs/internal/collector"
 )
 
 func one(kind, name, help string, value float64, labels ...Label) Family {
@@ -33,13 +34,11 @@ func Go() []Family {
 		summary.Samples = append(summary.Samples, Sample{Labels: []Label{{"quantile", at}}, Value: d.Seconds()})
 	}
 	summary.Samples = append(summary.Samples, Sample{Suffix: "_sum", Value: pauses.PauseTotal.Seconds()}, Sample{Suffix: "_count", Value: float64(pauses.NumGC)})
-	set := []goruntime.Sample{{Name: "/gc/gogc:percent"}, {Name: "/gc/gomemlimit:bytes"}}
-	goruntime.Read(set)
 	threads, _ := runtime.ThreadCreateProfile(nil)
 	return []Family{
 		summary,
-		gauge("go_gc_gogc_percent", "Heap size target percentage configured by the user, otherwise 100. This value is set by the GOGC environment variable, and the runtime/debug.SetGCPercent function. Sourced from /gc/gogc:percent.", set[0].Value.Uint64()),
-		gauge("go_gc_gomemlimit_bytes", "Go runtime memory limit configured by the user, otherwise math.MaxInt64. This value is set by the GOMEMLIMIT environment variable, and the runtime/debug.SetMemoryLimit function. Sourced from /gc/gomemlimit:bytes.", set[1].Value.Uint64()),
+		gauge("go_gc_gogc_percent", "Heap size target percentage configured by the user, otherwise 100. This value is set by the GOGC environment variable, and the runtime/debug.SetGCPercent function. Sourced from /gc/gogc:percent.", collector.Percent()),
+		gauge("go_gc_gomemlimit_bytes", "Go runtime memory limit configured by the user, otherwise math.MaxInt64. This value is set by the GOMEMLIMIT environment variable, and the runtime/debug.SetMemoryLimit function. Sourced from /gc/gomemlimit:bytes.", float64(debug.SetMemoryLimit(-1))),
 		gauge("go_goroutines", "Number of goroutines that currently exist.", runtime.NumGoroutine()),
 		one("gauge", "go_info", "Information about the Go environment.", 1, Label{"version", runtime.Version()}),
 		gauge("go_memstats_alloc_bytes", "Number of bytes allocated in heap and currently in use. Equals to /memory/classes/heap/objects:bytes.", m.Alloc),
