@@ -52,13 +52,16 @@ function list(main, now, signal) {
 
   const found = table('Artifacts', columns, []);
   found.hidden = true;
-  place.append(found);
+  const legend = el('p', { class: 'told soft', hidden: true }, 'Code: ', [['inline', 'with inlined calls'], ['line', 'with a line'], ['code', 'with a name alone'], ['none', 'without an answer']]
+    .flatMap(([kind, text]) => [el('span', { class: `key ${kind}` }), `${text}\u2003`]));
+  place.append(found, legend);
   return grow(place, signal, {
     key: 'artifacts', noun: ['artifact', 'artifacts'],
     path: (from) => `/v1/artifacts?${new URLSearchParams({ limit: pageSize, find: now.find ?? '', app: now.app ?? '', kind: now.kind ?? '', ...(from && { from }) })}`,
     far: (next) => parseInt(next.slice(0, 8), 16) / 2 ** 32, // ids are spread evenly
     add: (a) => {
       found.hidden = false;
+      legend.hidden &&= !a.quality?.text_covered;
       const at = (a.loads ?? []).find((l) => l.published)?.at;
       row(found, columns, [
         [el('a', { href: link('/artifacts', { name: a.artifact }) }, a.file || a.names[0] || a.artifact), el('small', { class: 'mono' }, a.names.find((n) => n !== a.file) ?? a.artifact)],
