@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 var languages = []string{"set-up", "console", "yaml", "sql", "sh", "python", "java", "go", "text"}
 
 // mostNotRun bounds the blocks that no test runs, in all documents.
-const mostNotRun = 12
+const mostNotRun = 8
 
 // programs are the documents with programs. TestDocumentedClients and TestAirflowProvider of jobs run these.
 var programs = []string{"jobs/serve/README.md", "sinks/lookup/README.md", "jobs/airflow/README.md"}
