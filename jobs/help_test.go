@@ -102,7 +102,7 @@ func TestHelpCommands(t *testing.T) {
 		"help --all ingest":           "Flags: S3\n",
 		"help flags":                  "Variable: SYMLAKE_STORE.",
 		"help glossary":               "innermost first",
-		"help topic encryption":             "Keys\n",
+		"help topic encryption":       "Keys\n",
 		"--version":                   "symlake ",
 		"-V":                          "symlake ",
 		"--version ingest":            "symlake ",
