@@ -8,7 +8,7 @@ IMAGE ?= symlake
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: help demo build test race busy bench fuzz corpora soak lint tools readers schemathesis clients airflow axe oracle image
+.PHONY: help demo build test race busy bench fuzz corpora soak lint tools readers schemathesis clients airflow axe pictures oracle image
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,10 @@ airflow: ## install the two versions of Airflow that jobs/airflow is tested on i
 
 axe: ## install axe-core, which reads the pages of symlake serve in tests, into the cache folder
 	bash testdata/browser/axe.sh $(CACHE)/axe
+
+pictures: axe ## take the pictures of pages in the documents again, in Chromium
+	SYMLAKE_AXE=$(CACHE)/axe SYMLAKE_PICTURES=$(abspath $(BIN))/pictures $(GO) test ./jobs -run '^TestPage' -count=1
+	for f in jobs/docs/pictures/*.png; do cp $(BIN)/pictures/$${f##*/} $$f; done
 
 oracle: ## record the goldens of testdata again with llvm-symbolizer and Apple's Swift demangler
 	bash testdata/golden.sh

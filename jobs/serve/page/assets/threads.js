@@ -90,7 +90,7 @@ function facts(frame, outer) {
     ['What to do', frame.status === 'found' ? '' : todo({ ...frame, name: frame.asked?.[0] ?? frame.image ?? '', file: base(frame.image ?? ''), id: frame.asked?.find((n) => /^[0-9a-f-]{8,}$/i.test(n)) ?? '' })],
     ['Name in the binary', outer && outer.linkage !== outer.function ? outer.linkage : ''],
     ['File', frame.image],
-    ['Asked for', (frame.asked ?? []).join(', ')],
+    ['Asked for', frame.asked && frame.asked.flatMap((name, i) => [i > 0 && ', ', outer && i === 0 ? el('a', { href: `/artifacts#name=${encodeURIComponent(name)}` }, name) : name])],
     ['As reported', frame.raw],
   ].filter((r) => r[1]);
   return el('dl', {}, rows.map(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
