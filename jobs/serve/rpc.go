@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/serve/intake"
 	"github.com/symlake/symlake/jobs/serve/outlet"
 	"github.com/symlake/symlake/jobs/serve/protocol"
 	"github.com/symlake/symlake/jobs/wire"
@@ -153,6 +154,9 @@ func (s *Server) rpcSymbolicate(c *call) error {
 			}
 			if errors.Is(err, io.EOF) {
 				return nil
+			}
+			if errors.Is(err, protocol.ErrSize) {
+				return c.over(ctx, intake.ErrTooLarge)
 			}
 			if err != nil { // a message that is not formed as it should be
 				c.said = http.StatusBadRequest

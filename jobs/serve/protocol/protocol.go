@@ -22,6 +22,9 @@ const (
 // ErrParts refuses a message with more parts than it may have.
 var ErrParts = errors.New("too many parts")
 
+// ErrSize refuses a message that inflates to more than it may have.
+var ErrSize = errors.New("the message is too large")
+
 // Speaker speaks protocols. Safe for concurrent use.
 type Speaker interface {
 	// Symbolicate calls answer for a stream of raw stacks.
@@ -71,7 +74,7 @@ type Lookup struct {
 
 // Stream is a stream of raw stacks and their answers. One goroutine.
 type Stream interface {
-	// Receive returns the next raw stack; io.EOF: the caller has no more.
+	// Receive returns the next raw stack; io.EOF: the caller has no more; ErrSize: it is too large.
 	Receive() (Message, error)
 	// Answer begins the answer to one of them.
 	Answer(o Options) Parts

@@ -88,6 +88,9 @@ type stream struct {
 // Receive returns the next message.
 func (s *stream) Receive() (protocol.Message, error) {
 	m, err := s.s.Receive()
+	if connect.CodeOf(err) == connect.CodeResourceExhausted {
+		return nil, protocol.ErrSize
+	}
 	if err != nil {
 		return nil, err
 	}

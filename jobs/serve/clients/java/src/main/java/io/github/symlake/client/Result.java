@@ -1,0 +1,16 @@
+package io.github.symlake.client;
+
+import java.util.List;
+
+/** The answer to one raw stack. */
+public final class Result {
+    /** The stacks in it, unless only text was asked for. */
+    public final List<Stack> stacks;
+    /** The text with its frames replaced, if it was asked for; else empty. */
+    public final String text;
+
+    Result(Json.Members m) {
+        stacks = m.list("stacks", Stack::new);
+        text = m.text("text");
+    }
+}
