@@ -25,7 +25,7 @@ func askJSON[T any](t *testing.T, s *serving, path string) (page T) {
 	return page
 }
 
-// The lists of a server say what the commands say: artifacts, objects and reasons, what was asked for in vain, and runs.
+// The lists of a server say what the commands say: artifacts, objects and reasons, wanted names, and runs.
 func TestServeLists(t *testing.T) {
 	dir := t.TempDir()
 	objects := filepath.Join(dir, "android", "shop", "1234")

@@ -101,7 +101,7 @@ func (l *runs) object(o *catalog.Object) {
 	}
 }
 
-// lag adds one lag to the samples, each of which is as likely as another.
+// lag adds one lag to the samples: each lag of the run has the same chance to stay.
 func (l *runs) lag(r *Run, d time.Duration) {
 	r.done++
 	if len(r.lags) < lagSamples {

@@ -1,4 +1,4 @@
-// Package survey reads a catalog once and sums it up: what is stored, what waits, what runs did.
+// Package survey reads a catalog once and sums it up: sizes, the backlog, and the work of runs.
 //
 // The command status prints a survey. The server keeps one for the pages of its readers.
 //

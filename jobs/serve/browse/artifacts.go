@@ -24,7 +24,7 @@ type ArtifactQuery struct {
 // appStep is how many artifacts of an app are read at once.
 const appStep = 256
 
-// Artifacts emits artifacts, ascending by id, with those of q.First before. Forgotten artifacts are left out.
+// Artifacts emits artifacts, ascending by id, and q.First before them. Forgotten artifacts are left out.
 func Artifacts(ctx context.Context, c *catalog.Catalog, q ArtifactQuery, emit func(*wire.Artifact) error) (End, error) {
 	p := artifactPage{q: q, emit: emit}
 	if q.From == (symbol.ID{}) {

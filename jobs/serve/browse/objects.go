@@ -20,11 +20,11 @@ type ObjectQuery struct {
 	Limit  int
 }
 
-// maxMembers bounds the members of the objects of a page, of which one may have 10,000.
+// maxMembers bounds the members of all objects of a page: one object may have 10,000.
 const maxMembers = 20_000
 
 // Objects emits entries of the ledger in the order of their URLs, each with its open conflicts. The state conflict also
-// finds objects of which only some artifacts are in conflict.
+// finds an object if one of its artifacts is in conflict.
 func Objects(ctx context.Context, c *catalog.Catalog, q ObjectQuery, emit func(*wire.Object) error) (End, error) {
 	var end End
 	var page []*catalog.Object
