@@ -172,7 +172,7 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 }
 
 // asksVersion reports whether the command line is the word for the version alone. Installers and health checks run it
-// often, and the grammar takes a fifth of its time. Variables may change its form or be misspelt: then the grammar decides.
+// often, and the grammar takes a fifth of its time. Variables may have an effect or be wrong: then the grammar decides.
 func (g *Program) asksVersion(args []string) bool {
 	return g.About != nil && len(args) == 1 && (args[0] == "version" || args[0] == "--version") && !settings.HasVariables()
 }
