@@ -208,6 +208,7 @@ func (a *airflow) run(code int, shards, rest string, more ...string) *ran {
 // The DAG as real Airflows run it. Everything that was loaded or rejected is told once, also after the death of the
 // shards: also when all tries of one failed, and what other runs left untold.
 func TestAirflow(t *testing.T) {
+	t.Parallel()
 	object := func(name string) []byte {
 		text, err := os.ReadFile(formattest.Testdata(t, filepath.Join("elf", name)))
 		if err != nil {
