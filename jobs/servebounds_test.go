@@ -89,6 +89,17 @@ func TestServeMemory(t *testing.T) {
 	requests["queries"] = question{"POST", "/v1/lookup", "application/json", `{"queries":[` + strings.Repeat("1,", 4<<20) + `1]}`}
 	requests["modules"] = question{"POST", "/symbolicate/v5", "application/json", `{"memoryMap":[[` + strings.Repeat(`"",`, 4<<20) + `""]],"stacks":[[]]}`}
 	requests["frames"] = question{"POST", "/v1/symbolicate?artifact=libwide.so", "text/plain", strings.Repeat("0x1\n", 200_000)}
+	var names, threads strings.Builder
+	for i := 0; names.Len() < 15<<20; i++ {
+		fmt.Fprintf(&names, "%d:a.%s%d.b(int)\n", i, strings.Repeat("n", 40), i)
+	}
+	threads.WriteString("[{}")
+	for i := 0; threads.Len() < 15<<20; i++ {
+		fmt.Fprintf(&threads, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%d,\"ts\":%d,\"dur\":1,\"name\":\"a.b.c()\"}", i%(1<<16), i)
+	}
+	threads.WriteString("]")
+	requests["trace of names"] = question{"POST", "/v1/trace?artifact=libwide.so", "application/octet-stream", names.String()}
+	requests["trace of threads"] = question{"POST", "/v1/trace", "application/octet-stream", threads.String()}
 	type outcome struct {
 		name  string
 		code  int

@@ -149,7 +149,10 @@ func (g *generator) request() (q question, encoding string) {
 	case 6:
 		q = question{"GET", g.pick("/v1/artifacts", "/v1/artifacts?limit=1", "/v1/artifacts?name="+url.QueryEscape(g.artifact()),
 			"/v1/artifacts?find="+url.QueryEscape(g.artifact()), "/v1/artifacts?kind=elf&app=shop@1", "/v1/objects?state="+g.pick("", "loaded", "no-state"), "/v1/objects?from=%ff&run=x", "/v1/wanted?from="+g.pick("", "1", "9.9.x"),
-			"/v1/runs?limit=1", "/v1/run?id="+url.QueryEscape(g.artifact()), "/v1/status", "/readyz", "/metrics", "/openapi.json", "/nothing"), "", ""}
+			"/v1/runs?limit=1", "/v1/run?id="+url.QueryEscape(g.artifact()), "/v1/status", "/readyz", "/metrics", "/openapi.json", "/", "/nothing"), "", ""}
+		if g.IntN(4) == 0 {
+			q = question{"POST", "/v1/trace?artifact=" + url.QueryEscape(g.artifact()), "application/octet-stream", g.pick("1:a.b.c()\n2:POP\n", "*version\n3\n*end\n", `[{"ph":"B","ts":1,"pid":1,"tid":1,"name":"a.b.c()"}]`, g.text())}
+		}
 	case 7:
 		frame := func() string { return fmt.Sprintf("[%d,%d]", g.IntN(3)-1, 0x1000+g.IntN(0x4000)) }
 		job := func() string {

@@ -16,11 +16,13 @@ import (
 	"github.com/symlake/symlake/sinks/answer"
 )
 
-// Memory of a trace beside its body, in bytes: names as the trace has them, names of mappings, records to be sorted.
+// Memory of a trace beside its body, in bytes: all of it, and the parts of names of mappings, of records to be sorted, and
+// of steps that wait for others of their thread. The names of the trace itself are the largest part.
 const (
-	traceBytes      = 48 << 20
+	traceBytes      = 60 << 20
 	traceNamesBytes = 8 << 20
 	traceSortBytes  = 8 << 20
+	traceStepsBytes = 4 << 20
 )
 
 const (
@@ -90,6 +92,7 @@ type traceLines struct {
 	written int   // names
 	tracks  []*traceTrack
 	steps   int
+	held    int // bytes of steps that wait
 }
 
 // traceTrack is a thread on its way; nil: the track is not shown.
@@ -195,14 +198,21 @@ func (w *traceLines) name(n *trace.Name) (int, error) {
 
 // step notes what happened on a thread.
 func (w *traceLines) step(t *traceTrack, at int64, name int) error {
+	before := len(t.steps)
 	if t.n > 0 {
 		t.steps = append(t.steps, ',')
 	}
 	t.steps = strconv.AppendInt(t.steps, at-t.last, 10)
 	t.steps = strconv.AppendInt(append(t.steps, ','), int64(name), 10)
 	t.last = at
+	w.held += len(t.steps) - before
 	if t.n++; t.n >= stepsALine {
 		if err := w.flush(t); err != nil {
+			return err
+		}
+	}
+	if w.held > traceStepsBytes { // many threads with few steps each
+		if err := w.flushAll(); err != nil {
 			return err
 		}
 	}
@@ -224,18 +234,28 @@ func (w *traceLines) flush(t *traceTrack) error {
 	w.number("on", int64(t.index))
 	w.out.Value("steps", func(to []byte) []byte { return append(append(append(to, '['), t.steps...), ']') })
 	w.out.End()
-	t.steps, t.n = t.steps[:0], 0
+	w.held -= len(t.steps)
+	t.steps, t.n = nil, 0
 	return w.line()
+}
+
+// flushAll writes the steps of all threads.
+func (w *traceLines) flushAll() error {
+	for _, t := range w.tracks {
+		if t == nil {
+			continue
+		}
+		if err := w.flush(t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // end writes the steps that wait, and what the trace was. why says why it could not be read to its end.
 func (w *traceLines) end(r *trace.Report, why error) error {
-	for _, t := range w.tracks {
-		if t != nil {
-			if err := w.flush(t); err != nil {
-				return err
-			}
-		}
+	if err := w.flushAll(); err != nil {
+		return err
 	}
 	w.out.Begin("", '{')
 	w.out.Begin("trace", '{')
