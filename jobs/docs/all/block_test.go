@@ -13,6 +13,7 @@ type block struct {
 	line           int    // of its fence, from 1
 	notRun         string // why
 	needs          bool   // pyarrow
+	terminal       bool   // the commands print to one
 	answer         string // the block of text behind it
 }
 
@@ -32,7 +33,7 @@ var (
 // blocksOf returns the examples of a document.
 func blocksOf(text string) (all []block) {
 	var open *block
-	reason, needs, last := "", false, -1 // last is the line where the last block ended
+	reason, needs, terminal, last := "", false, false, -1 // last is the line where the last block ended
 	text = setUp.ReplaceAllString(text, "```set-up\n$1```")
 	for i, line := range strings.Split(text, "\n") {
 		m := fence.FindStringSubmatch(line)
@@ -45,10 +46,10 @@ func blocksOf(text string) (all []block) {
 		case open != nil:
 			open.text += line + "\n"
 		case m != nil:
-			open, reason = &block{language: m[1], line: i + 1, notRun: reason, needs: needs}, ""
-			needs = false
+			open, reason = &block{language: m[1], line: i + 1, notRun: reason, needs: needs, terminal: terminal}, ""
+			needs, terminal = false, false
 		case strings.TrimSpace(line) != "":
-			reason, needs = "", needing.MatchString(line)
+			reason, needs, terminal = "", needing.MatchString(line), line == "<!-- terminal -->"
 			if s := skipped.FindStringSubmatch(line); s != nil {
 				reason = s[1]
 			}
@@ -88,6 +89,15 @@ func (b block) commands() (all []command) {
 		}
 	}
 	return all
+}
+
+// compare fails unless a text is the output that the document says.
+func (c command) compare(t *testing.T, at, text string) {
+	t.Helper()
+	text = strings.Trim(text, "\n") + "\n"
+	if want := strings.Trim(c.want, "\n") + "\n"; !pattern(want).MatchString(text) {
+		t.Errorf("%s prints\n%s\nthe document says\n%s", at, text, want)
+	}
 }
 
 // isServer reports whether a command starts a server for the examples after it.

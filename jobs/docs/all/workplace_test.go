@@ -100,11 +100,11 @@ func (w *workplace) run(t *testing.T, c command) {
 	if got := cmd.ProcessState.ExitCode(); got != c.code {
 		t.Fatalf("%s: exit code %d, want %d\n%s", at, got, c.code, &out)
 	}
-	text := strings.TrimRight(out.String(), "\n") + "\n"
-	if want := strings.TrimRight(c.want, "\n") + "\n"; !pattern(want).MatchString(text) {
-		t.Errorf("%s prints\n%s\nthe document says\n%s", at, text, want)
-	}
+	c.compare(t, at, out.String())
 }
+
+// runOnTerminal runs a command on a terminal; nil where tests cannot make one.
+var runOnTerminal func(t *testing.T, w *workplace, c command)
 
 // try runs an example.
 func (w *workplace) try(t *testing.T, b block) {
@@ -126,7 +126,11 @@ func (w *workplace) try(t *testing.T, b block) {
 			t.Errorf("%s: a block of console begins with a command, after \"$ \"", at)
 		}
 		for _, c := range commands {
-			w.run(t, c)
+			if !b.terminal {
+				w.run(t, c)
+			} else if runOnTerminal != nil {
+				runOnTerminal(t, w, c)
+			}
 		}
 	case "yaml":
 		file := filepath.Join(t.TempDir(), "symlake.yaml")
