@@ -76,7 +76,7 @@ func (c *columns) shapes() error {
 		c.form = stacks
 		drop = []Role{RoleArtifact, RoleAddress, RoleFrame}
 	case !hasPairs:
-		return fmt.Errorf("%w: it has neither a column %q nor one %q of text; --column says what they are called", errInput, RoleAddress, RoleStack)
+		return fmt.Errorf("%w: it has neither a column %q nor one %q of text; --column gives their names", errInput, RoleAddress, RoleStack)
 	case !hasNames && !hasApp && c.j.o.App == "" && len(c.j.o.Stack.Artifacts) == 0:
 		return fmt.Errorf("%w: there is no column %q, and nothing else names the artifact", errInput, RoleArtifact)
 	case hasNames && c.leaf[artifact].List && !c.leaf[address].List:

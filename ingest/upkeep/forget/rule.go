@@ -131,7 +131,7 @@ func (f *forgetter) asked(ctx context.Context) (map[symbol.ID]time.Time, error) 
 	}
 	since, ok := at[symbol.ID{}]
 	if !ok {
-		return nil, fmt.Errorf("%w: nobody who looks up may write to the store, so nothing is known", ErrUnasked)
+		return nil, fmt.Errorf("%w: look-ups may not write to the store, so they noted no demand", ErrUnasked)
 	}
 	if age := f.Now().Sub(since); age < f.UnaskedFor {
 		return nil, fmt.Errorf("%w: only since %s", ErrUnasked, since.UTC().Format(time.DateOnly))

@@ -63,26 +63,29 @@ func New(k *kong.Kong) *Manual {
 	m := &Manual{Program: k.Model.Name, Summary: strings.TrimSuffix(k.Model.Help, "."), Flags: flags(k.Model.Node)}
 	for _, n := range k.Model.Children {
 		if !n.Hidden {
-			m.Commands = append(m.Commands, command(n, ""))
+			m.Commands = append(m.Commands, command(n, "", m.Program))
 		}
 	}
 	return m
 }
 
 // command reads a command, and those below it.
-func command(n *kong.Node, above string) *Command {
+func command(n *kong.Node, above, program string) *Command {
 	c := &Command{Name: strings.TrimSpace(above + " " + n.Name), Summary: n.Help, Flags: flags(n)}
 	if n.Group != nil {
 		c.Group = n.Group.Key
 	}
 	c.Detail, c.Example = cutExample(n.Detail)
+	if program != "symlake" { // as help texts call it
+		c.Example = strings.ReplaceAll(c.Example, "symlake", program)
+	}
 	for _, a := range n.Positional {
 		c.Args = append(c.Args, Arg{Name: strings.ToUpper(a.Name), Help: a.Help, Optional: !a.Required, Repeatable: a.IsCumulative(),
 			File: isFile(a) || slices.Contains([]string{"file", "source"}, a.Name)})
 	}
 	for _, child := range n.Children {
 		if !child.Hidden {
-			c.Commands = append(c.Commands, command(child, c.Name))
+			c.Commands = append(c.Commands, command(child, c.Name, program))
 		}
 	}
 	return c

@@ -157,7 +157,7 @@ type manJob struct {
 }
 
 func (manJob) Help() string {
-	return "The folder gets one page of the program and one of each command.\n\nExample:\n  symlake man /usr/local/share/man/man1\n  man symlake-ingest"
+	return "The folder gets one page of the program and one of each command.\n\nExample:\n  symlake man /usr/local/share/man/man1\n  man symlake-symbolicate"
 }
 
 // WithoutConfig implements configless.

@@ -158,7 +158,7 @@ func (b *lookups) read(r io.Reader) error {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			b.refuse(text, "", fmt.Errorf("line %d is longer than %d bytes", line, len(text)))
 			for errors.Is(err, bufio.ErrBufferFull) {
-				text, err = in.ReadSlice('\n')
+				_, err = in.ReadSlice('\n')
 			}
 			text = nil
 		}

@@ -76,7 +76,10 @@ func (j SymbolicateJob) Failed(p *session.Session, err error) error {
 func (j SymbolicateJob) Supervised() bool { return j.Input != "" }
 
 // Help returns the text below the flags.
-func (SymbolicateJob) Help() string {
+func (j SymbolicateJob) Help() string {
+	if j.explode == nil {
+		return "Lines without a frame pass through unchanged.\n\nExample:\n  symlake symbolicate crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace"
+	}
 	return "Lines without a frame pass through unchanged.\n\nExample:\n  symlake symbolicate --symbols ./libs crash.txt\n  adb logcat -d | symlake symbolicate\n  symlake symbolicate out.txt --artifact shop@1234 --output out.perfetto-trace\n  symlake symbolicate --input 's3://raw/*.parquet' --output s3://out/"
 }
 

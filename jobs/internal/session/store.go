@@ -91,7 +91,7 @@ func (p *Session) OpenStore(readOnly bool) (*Opened, error) {
 func (p *Session) OpenTables(readOnly bool) (*sinks.Store, error) {
 	s, err := p.Stores(p.Ctx, p.StoreURL(), p.StoreOptions(readOnly))
 	if errors.Is(err, sinks.ErrMissing) {
-		return nil, fmt.Errorf("store %s: %w: symlake init or symlake ingest makes it", p.StoreURL(), err)
+		return nil, &missingStore{p.StoreURL(), p.Flags.Store == "" && p.Config.Store == "", err}
 	}
 	if err != nil {
 		return nil, Unfit(fmt.Errorf("open store %s: %w", p.StoreURL(), err))
@@ -101,6 +101,23 @@ func (p *Session) OpenTables(readOnly bool) (*sinks.Store, error) {
 	}
 	return s, nil
 }
+
+// missingStore says that there is no store at a URL.
+type missingStore struct {
+	url        string
+	unnamed    bool // nothing names the store: the URL is the default
+	underlying error
+}
+
+func (m *missingStore) Error() string {
+	text := fmt.Sprintf("there is no store at %s: symlake init or symlake ingest makes it", m.url)
+	if m.unnamed {
+		text += "; --store, SYMLAKE_STORE or symlake.yaml names another"
+	}
+	return text
+}
+
+func (m *missingStore) Unwrap() error { return m.underlying }
 
 // Records is a store with its keys open: its typed catalog.
 type Records struct {
