@@ -284,7 +284,7 @@ func TestServeBadInput(t *testing.T) {
 		code                     int
 		says                     string
 	}{
-		{"GET", "/", "", "", 404, "no such path"},
+		{"GET", "/none", "", "", 404, "no such path"},
 		{"GET", v5, "", "", 405, "want POST"},
 		{"DELETE", "/v1/lookup", "", "", 405, "GET, HEAD, POST"},
 		{"POST", v5, js, "", 400, "no JSON"},

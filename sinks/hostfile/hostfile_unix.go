@@ -70,7 +70,7 @@ func private(f *os.File) error {
 		return err
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("%w: its mode is %#o, others must have no access: chmod 600", fs.ErrPermission, mode)
+		return fmt.Errorf("%w: its mode is %#o, others must have no access: chmod 600 %s", fs.ErrPermission, mode, f.Name())
 	}
 	return nil
 }
