@@ -15,6 +15,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/program"
 	"github.com/symlake/symlake/jobs/internal/query"
 	"github.com/symlake/symlake/jobs/internal/session"
+	"github.com/symlake/symlake/jobs/internal/setup"
 	"github.com/symlake/symlake/jobs/internal/workspace"
 	"github.com/symlake/symlake/jobs/serve/rpc"
 	"github.com/symlake/symlake/sinks/all"
@@ -49,6 +50,7 @@ func commands() []program.Command {
 		{Name: "keys", Group: keys, Job: new(keysJob), Help: "List, rotate, shred and export keys."},
 		{Name: "audit", Group: keys, Job: new(auditJob), Help: "List who changed keys and data, and when."},
 		{Name: "status", Group: operate, Job: new(statusJob), Help: "Print lag, backlog, rejects, last runs and sizes."},
+		{Name: "config", Group: operate, Job: new(setup.ConfigJob), Help: "Show every setting, and try the places that settings name."},
 		{Name: "plan", Group: operate, Job: new(planJob), Help: "List the pending symbol files, big ones first."},
 		{Name: "report", Group: operate, Job: new(reportJob), Help: "Print the reports that runs could not deliver."},
 		{Name: "version", Group: operate, Job: new(query.VersionJob), Help: "Print version, commit and Go version."},

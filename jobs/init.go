@@ -24,7 +24,7 @@ func (initJob) Help() string {
 }
 
 // configText is the symlake.yaml that init writes.
-const configText = `# symlake.yaml; every key and its default: symlake help config
+const configText = `# symlake.yaml; every key and its default: symlake help settings
 # sources:
 #   - url: s3://mobile-symbols/android/     # or a folder; region, profile, endpoint, path_style, anonymous for other S3 servers
 #     include: ["**/*.so", "**/*.debug"]

@@ -114,6 +114,9 @@ type checked interface {
 	Check(p *session.Session) error
 }
 
+// configTeller is a job that tells itself what is wrong with the configuration.
+type configTeller interface{ TellsConfig() }
+
 // configMaker is a job that makes the configuration file that the command line names.
 type configMaker interface{ MakesConfig() }
 
@@ -145,6 +148,7 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 		p.In = term.NewInput(ctx, in)
 	}
 	p.Given = func(flag string) bool { return settings.OnCommandLine(parsed, flag) }
+	p.FlagText = func(flag string) string { return settings.FlagText(parsed, flag) }
 	job := parsed.Selected()
 	wrong := configure(p, parsed) // told once there is a log
 	if wrong != nil {
@@ -158,6 +162,9 @@ func (g *Program) run(ctx context.Context, args []string, worker bool, in io.Rea
 	p.Log = term.NewLogger(p.ErrOut, p.ErrView, level)
 	if worker {
 		log.SetOutput(p.ErrOut)
+	}
+	if _, ok := job.Target.Interface().(configTeller); ok {
+		p.Wrong, wrong = wrong, nil
 	}
 	if err = wrong; err == nil {
 		err = Guard(p, job.Name, func() error { return g.start(p, parsed, in, out, errOut) })

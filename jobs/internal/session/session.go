@@ -37,6 +37,9 @@ type Session struct {
 	Args       []string               // the command line
 	Given      func(flag string) bool // whether the command line itself has a flag; the environment does not count
 
+	FlagText func(flag string) string // the value of a flag of the command
+	Wrong    error                    // fault of the configuration, for a command that tells it itself
+
 	// Stores opens the store at a URL, as stores.Open does.
 	Stores func(ctx context.Context, url string, o stores.Options) (*sinks.Store, error)
 	// Credentials finds credentials for a key of AWS KMS; nil: as kms.Open does by itself.

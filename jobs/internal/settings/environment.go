@@ -41,6 +41,16 @@ func OnCommandLine(parsed *kong.Context, flag string) bool {
 	return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag })
 }
 
+// FlagText returns the value of a flag of the command as text.
+func FlagText(parsed *kong.Context, flag string) string {
+	for _, f := range parsed.Flags() {
+		if f.Name == flag {
+			return fmt.Sprint(f.Target.Interface())
+		}
+	}
+	return ""
+}
+
 // Reports reports whether the command line sends the report of the command to a place.
 func Reports(parsed *kong.Context, to string) bool {
 	return slices.ContainsFunc(parsed.Path, func(p *kong.Path) bool {

@@ -20,7 +20,7 @@ type Flags struct {
 	KMS         string            `help:"Key of AWS KMS that opens the store, instead of a keyset." name:"kms" placeholder:"ARN" xor:"kek" group:"Keys"`
 	KMSEndpoint string            `help:"Address of KMS (default: AWS)." detail:"AWS_ENDPOINT_URL_KMS sets it, too." name:"kms-endpoint" placeholder:"URL" group:"Keys"`
 	Token       string            `help:"Token of a symlake serve: --store shows it, serve asks for it." placeholder:"TOKEN" group:"Keys"`
-	Set         map[string]string `help:"A setting of symlake.yaml that has no flag of its own." detail:"symlake help config lists them." placeholder:"KEY=VALUE" mapsep:"none" group:"Places"`
+	Set         map[string]string `help:"A setting of symlake.yaml that has no flag of its own." detail:"symlake help settings lists them." placeholder:"KEY=VALUE" mapsep:"none" group:"Places"`
 	JSON        bool              `help:"Print one JSON record a line." name:"json" group:"Output"`
 	Color       string            `help:"Tables, logs and color for people: auto (on a terminal), always or never." enum:"auto,always,never" default:"auto" placeholder:"WHEN" group:"Output"`
 	NoProgress  bool              `help:"Show no progress bar on a terminal." group:"Output"`
