@@ -497,13 +497,9 @@ func TestServeConformance(t *testing.T) {
 		for _, face := range []string{"sync", "async", "grpc"} {
 			t.Run("python "+face, func(t *testing.T) {
 				t.Parallel()
-				dir := t.TempDir()
-				python := filepath.Join(clientsFolder(t), "py/bin/python")
+				python, dir := filepath.Join(clientsFolder(t), "py/bin/python"), ""
 				if face == "grpc" {
-					proto := filepath.Join(formattest.Root(), "jobs/serve/symlakev1")
-					if out, err := exec.Command(python, "-m", "grpc_tools.protoc", "-I"+proto, "--python_out="+dir, "--grpc_python_out="+dir, "symlake.proto").CombinedOutput(); err != nil {
-						t.Fatalf("%v: %s", err, out)
-					}
+					dir = pythonOfGRPC(t, python)
 				}
 				run := exec.CommandContext(t.Context(), python, "-B", filepath.Join(clients, "python/tests/conform.py"), face, dir)
 				run.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(clients, "python/src"))
@@ -517,15 +513,7 @@ func TestServeConformance(t *testing.T) {
 		}
 		t.Run("java", func(t *testing.T) {
 			t.Parallel()
-			classes := t.TempDir()
-			javac := formattest.Tool(t, "javac", "apt-get install default-jdk-headless")
-			sources, err := filepath.Glob(filepath.Join(clients, "java/src/*/java/io/github/symlake/client/*.java"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if out, err := exec.Command(javac, append([]string{"--release", "11", "-Xlint:all", "-Werror", "-d", classes}, sources...)...).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			classes := javaClasses(t)
 			for _, face := range []string{"block", "future"} {
 				t.Run(face, func(t *testing.T) {
 					same(t, overProgram(t, cases(t), exec.CommandContext(t.Context(), "java", "-cp", classes, "io.github.symlake.client.Conform", face)))

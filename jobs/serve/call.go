@@ -18,6 +18,7 @@ import (
 	"github.com/symlake/symlake/jobs/serve/fair"
 	"github.com/symlake/symlake/jobs/serve/intake"
 	"github.com/symlake/symlake/jobs/serve/outlet"
+	"github.com/symlake/symlake/jobs/serve/protocol"
 	"github.com/symlake/symlake/jobs/wire"
 )
 
@@ -218,6 +219,12 @@ func (c *call) refuse(err error) {
 		c.Header().Set("Retry-After", strconv.Itoa(after))
 	}
 	c.json(f.code, map[string]string{"error": f.reason})
+}
+
+// fault returns the error that ends a call of a protocol, and notes it.
+func (c *call) fault(f *fail) *protocol.Status {
+	c.said = f.code
+	return &protocol.Status{Code: f.code, Reason: f.reason, After: f.after()}
 }
 
 // mediaType returns the media type of the body, "" if the header is absent.

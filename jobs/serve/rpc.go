@@ -37,12 +37,6 @@ func (s *Server) speaks(c *call, kinds ...string) error {
 	return failed(http.StatusUnsupportedMediaType, "want the Content-Type of gRPC, gRPC-Web or Connect, with messages of protobuf or JSON")
 }
 
-// fault returns the error that ends a call of a protocol, and notes it.
-func (c *call) fault(f *fail) *protocol.Status {
-	c.said = f.code
-	return &protocol.Status{Code: f.code, Reason: f.reason, After: f.after()}
-}
-
 // over returns the error that ends a call of a protocol because of err.
 func (c *call) over(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -1,6 +1,8 @@
 package rpc
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -34,7 +36,13 @@ func (c codec) Marshal(v any) ([]byte, error) {
 		return nil, fmt.Errorf("encode %T: it is no message", v)
 	}
 	if c == "json" {
-		return protojson.Marshal(p)
+		text, err := protojson.Marshal(p)
+		if err != nil {
+			return nil, err
+		}
+		var out bytes.Buffer // protojson puts spaces in by chance
+		err = json.Compact(&out, text)
+		return out.Bytes(), err
 	}
 	return proto.Marshal(p)
 }
