@@ -22,7 +22,7 @@ func OpenFile(name string, flag int, perm os.FileMode) (*os.File, error) {
 }
 
 // Lock locks an open file until it is closed, shared with others or alone. If another descriptor has a lock in its way,
-// Lock waits, or returns false if wait is not set. The lock ends with the process, and holds off nobody that does not ask for it.
+// Lock waits, or returns false if wait is not set. The lock ends with the process, and holds off only processes that ask for one.
 func Lock(f *os.File, shared, wait bool) (ok bool, err error) { return lock(f, shared, wait) }
 
 // LockFolder locks a folder for this process alone, and waits for it. Where a folder cannot be locked itself, the
@@ -42,8 +42,10 @@ func LockFolder(dir, name string) (unlock func(), err error) {
 // SyncFolder makes the names in a folder durable. Windows does that by itself: NTFS keeps a journal of them.
 func SyncFolder(dir string) error { return syncFolder(dir) }
 
-// Replace renames a file to a name in the same folder that may be taken, also by an open file of OpenFile.
-func Replace(from, to string) error { return replace(from, to) }
+// LockName locks a file, which its caller replaces by renaming another one, against others that do so by LockName. Its error is
+// fs.ErrNotExist if the file is gone, or another one has taken its name meanwhile. Where an open file cannot be replaced,
+// the lock is on a file beside it.
+func LockName(name, beside string) (unlock func(), err error) { return lockName(name, beside) }
 
 // Unlink removes a file. A folder stays, and is an error.
 func Unlink(name string) error { return unlink(name) }

@@ -79,18 +79,12 @@ func TestLockFolder(t *testing.T) {
 	must(t, SyncFolder(dir))
 }
 
-// A file that is open may be renamed, replaced and removed; who has it open reads on.
+// A file that is open may be renamed and removed, and its readers read on.
 func TestOpenFileMoves(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	f := create(t, a, "old")
-	must(t, create(t, b, "new").Close())
-	must(t, os.Rename(a, filepath.Join(dir, "c")))
-	must(t, Replace(b, filepath.Join(dir, "c")))
-	if text, err := os.ReadFile(filepath.Join(dir, "c")); string(text) != "new" || err != nil {
-		t.Errorf("%q %v", text, err)
-	}
+	f := create(t, filepath.Join(dir, "a"), "old")
+	must(t, os.Rename(f.Name(), filepath.Join(dir, "c")))
 	text := make([]byte, 3)
 	if _, err := f.ReadAt(text, 0); string(text) != "old" || err != nil {
 		t.Errorf("%q %v", text, err)
@@ -98,7 +92,7 @@ func TestOpenFileMoves(t *testing.T) {
 	open, err := Open(filepath.Join(dir, "c"))
 	must(t, err)
 	must(t, Unlink(filepath.Join(dir, "c")))
-	must(t, open.Close())
+	must(t, errors.Join(open.Close(), f.Close())) // on Windows the name may stay until then
 	if err := Unlink(filepath.Join(dir, "c")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("removed twice: %v", err)
 	}
@@ -107,6 +101,36 @@ func TestOpenFileMoves(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); err != nil {
 		t.Error(err)
+	}
+}
+
+// One process at a time has the name of a file to replace it. The lock holds when the file is replaced.
+func TestLockName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "file")
+	if _, err := LockName(name, ".lock"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a lock on a file that is missing: %v", err)
+	}
+	must(t, create(t, name, "0").Close())
+	unlock, err := LockName(name, ".lock")
+	must(t, err)
+	had := make(chan error)
+	go func() {
+		unlock, err := LockName(name, ".lock")
+		if err == nil {
+			unlock()
+		}
+		had <- err
+	}()
+	must(t, create(t, name+".new", "1").Close())
+	must(t, os.Rename(name+".new", name))
+	unlock()
+	if err := <-had; err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(name); string(text) != "1" || err != nil {
+		t.Errorf("%q %v", text, err)
 	}
 }
 
@@ -164,7 +188,7 @@ func TestReadableBy(t *testing.T) {
 		"D:AI(A;ID;FA;;;SY)(A;ID;0x1200a9;;;BU)":       "every user of this machine",
 		"O:BAG:SYD:(A;;FR;;;WD)":                       "everyone",
 		"D:(D;;FA;;;WD)(A;;FA;;;OW)":                   "",
-		"D:(A;;0x1301bf;;;S-1-5-11)":                   "every user who has logged in",
+		"D:(A;;0x1301bf;;;S-1-5-11)":                   "every user with a login",
 		"D:(A;;0x0;;;WD)(A;;FA;;;S-1-5-21-1-2-3-1001)": "",
 		"D:NO_ACCESS_CONTROL":                          "everyone",
 		"":                                             "everyone",

@@ -48,7 +48,30 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-func replace(from, to string) error { return os.Rename(from, to) }
+func lockName(name, _ string) (unlock func(), err error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := lock(f, false, true); err != nil {
+		f.Close()
+		return nil, &fs.PathError{Op: "lock", Path: name, Err: err}
+	}
+	// The holder of the lock before may have replaced the name.
+	locked, err := f.Stat()
+	var now fs.FileInfo
+	if err == nil {
+		now, err = os.Stat(name)
+	}
+	if err == nil && !os.SameFile(now, locked) {
+		err = &fs.PathError{Op: "lock", Path: name, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil // closing the descriptor unlocks
+}
 
 // unlink is not os.Remove, which takes empty folders too.
 func unlink(name string) error { return unix.Unlink(name) }

@@ -59,7 +59,7 @@ func long(name string) string {
 	return name
 }
 
-// lockAt is the byte that locks stand on. A lock of Windows keeps others from reading and writing what it covers, so
+// lockAt is the byte that locks stand on. A lock of Windows keeps others from reading and writing the bytes it covers, so
 // it covers a byte that no file has.
 const lockAt = 1 << 30
 
@@ -84,14 +84,11 @@ func folderFile(dir, name string) (*os.File, error) {
 
 func syncFolder(string) error { return nil }
 
-// replace goes through os.Root, which renames as POSIX does where the file system can.
-func replace(from, to string) error {
-	root, err := os.OpenRoot(filepath.Dir(from))
-	if err != nil {
-		return err
+func lockName(name, beside string) (unlock func(), err error) {
+	if _, err := os.Stat(name); err != nil {
+		return nil, err
 	}
-	defer root.Close()
-	return root.Rename(filepath.Base(from), filepath.Base(to))
+	return LockFolder(filepath.Dir(name), beside)
 }
 
 func unlink(name string) error {
@@ -102,12 +99,7 @@ func unlink(name string) error {
 	if info.IsDir() {
 		return &fs.PathError{Op: "unlink", Path: name, Err: syscall.EISDIR}
 	}
-	root, err := os.OpenRoot(filepath.Dir(name)) // removes an open file as POSIX does where the file system can
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return root.Remove(filepath.Base(name))
+	return os.Remove(name)
 }
 
 func nameless(dir string) (*os.File, error) {
@@ -189,7 +181,7 @@ func network(dir string) (string, error) {
 	return "", nil
 }
 
-// mapFile maps nothing: nobody could write or remove the file meanwhile, and a build does both.
+// mapFile maps nothing: a build could neither write nor remove the file meanwhile.
 func mapFile(*os.File, int) ([]byte, error) { return nil, nil }
 
 func unmapFile([]byte) error { return nil }

@@ -26,7 +26,7 @@ func TestLifeline(t *testing.T) {
 	<-ended
 }
 
-// Codes of a program and those that Windows gives a process that crashed.
+// A program gives small codes. Windows gives large ones to a process that crashed.
 func TestCrashCode(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[uint32]bool{0: false, 1: false, 2: false, 99: false, 255: false, 0xC0000005: true, 0xC000013A: true, 0xC00000FD: true} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// makePipe makes a pipe that nobody writes to.
+// makePipe makes a pipe without a writer.
 func makePipe(t *testing.T, name string) string {
 	t.Helper()
 	if err := syscall.Mkfifo(name, 0o666); err != nil {

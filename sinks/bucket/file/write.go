@@ -73,18 +73,14 @@ func writeOver(ctx context.Context, p, etag string, r io.Reader) error {
 // replace renames temp to p if p still is the file with that ETag.
 func replace(temp, p, want string) error {
 	gone := fmt.Errorf("%s: %w", p, bucket.ErrChanged)
-	old, err := hostfile.OpenFile(p, os.O_RDONLY|hostfile.NonBlocking, 0)
+	unlock, err := hostfile.LockName(p, newfile.Prefix+"lock")
 	if errors.Is(err, fs.ErrNotExist) {
 		return gone
 	}
 	if err != nil {
 		return err
 	}
-	defer old.Close() // and with it the lock
-	if _, err := hostfile.Lock(old, false, true); err != nil {
-		return &os.PathError{Op: "lock", Path: p, Err: err}
-	}
-	// The holder of the lock before may have replaced the name: then this is another file.
+	defer unlock()
 	info, err := os.Stat(p)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && etag(info) != want {
 		return gone
@@ -92,14 +88,7 @@ func replace(temp, p, want string) error {
 	if err != nil {
 		return err
 	}
-	locked, err := old.Stat()
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(info, locked) {
-		return gone
-	}
-	return hostfile.Replace(temp, p)
+	return os.Rename(temp, p)
 }
 
 // writeTemporary writes and syncs r to a new file in dir.
