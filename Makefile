@@ -8,7 +8,7 @@ IMAGE ?= symlake
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: help demo build test race busy bench fuzz corpora soak lint tools readers schemathesis clients airflow axe pictures oracle image
+.PHONY: help demo build test race busy bench fuzz corpora soak lint tools readers schemathesis clients airflow axe pictures oracle image release reproducible installed trial wine
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ test: ## run every test and replay the corpora; what needs an outside tool says 
 	$(GO) vet ./... ./testdata/bench ./testdata/steps
 	bash testdata/fuzz.sh unpack
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
-	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -parallel 4 -timeout 20m ./... | awk -f testdata/skips.awk
+	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_WINE=$(CACHE)/wine SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -parallel 4 -timeout 20m ./... | awk -f testdata/skips.awk
 
 race: ## run the tests of sinks and ingest under the race detector, but those on a real HBase, which mostly wait, and those of packages that start no goroutine and have tests without one
 	CGO_ENABLED=1 $(GO) test -race -short -parallel 4 $$($(GO) list ./sinks/... ./ingest/... | grep -v -e 'sinks/hbase$$' -e 'hbasetest$$' -e 'sinks/internal/hfile$$' -e 'sinks/internal/entropy$$' -e 'sinks/row/classes$$' -e 'sinks/row/texts$$' -e 'sinks/answer$$' -e 'build/sweep$$')
@@ -57,6 +57,9 @@ pictures: axe ## take the pictures of pages in the documents again, in Chromium
 	SYMLAKE_AXE=$(CACHE)/axe SYMLAKE_PICTURES=$(abspath $(BIN))/pictures $(GO) test ./jobs -run '^TestPage' -count=1
 	for f in jobs/docs/pictures/*.png; do cp $(BIN)/pictures/$${f##*/} $$f; done
 
+wine: ## make the folder of Wine in the cache folder, in which tests run the program for Windows
+	bash testdata/wine.sh $(CACHE)/wine
+
 oracle: ## record the goldens of testdata again with llvm-symbolizer and Apple's Swift demangler
 	bash testdata/golden.sh
 	bash testdata/swift/record.sh $(CACHE)
@@ -66,6 +69,22 @@ lint: ## gofmt, go vet, golangci-lint by .ci/golangci.yml, and the rules of the 
 	$(GO) vet ./... ./testdata/bench ./testdata/steps
 	bash testdata/lint.sh $(CACHE)
 	$(GO) test ./jobs/internal/house
+
+release: ## build archives, packages, an image and checksums of VERSION=1.2.3 into bin/dist, for every system; without VERSION, of this commit's tag
+	bash .ci/release.sh $(CACHE) $(VERSION)
+
+reproducible: ## build the release in bin/dist once more, elsewhere, and compare the two to the byte
+	bash .ci/reproducible.sh $(CACHE) $(VERSION)
+
+installed: ## install the release in bin/dist on a fresh Debian in a chroot, and use it; look into its other packages
+	bash .ci/installed.sh $(CACHE)
+
+trial: ## build and install what a release of this commit would be, for three systems; vet for Windows and macOS
+	GOOS=windows GOARCH=amd64 $(GO) vet ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	RELEASE_TARGETS="linux_$$($(GO) env GOHOSTARCH) windows_amd64 darwin_arm64" bash .ci/release.sh $(CACHE) 0.0.0
+	bash .ci/installed.sh $(CACHE)
+	RELEASE_TARGETS=linux_$$($(GO) env GOHOSTARCH) bash .ci/reproducible.sh $(CACHE) 0.0.0
 
 image: build ## a container image of the static binary, by docker or by what CONTAINER names: podman, buildah
 	mkdir -p $(BIN)/image/data

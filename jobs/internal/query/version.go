@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/symlake/symlake/jobs/internal/session"
 )
@@ -12,8 +13,21 @@ import (
 // version of the program; releases set it with -ldflags "-X".
 var version = "dev"
 
-// Version returns the version of the program.
-func Version() string { return version }
+// Version returns the version of the program: of the release, or of the module that go install has fetched.
+func Version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return versionOf(version, info)
+	}
+	return version
+}
+
+// versionOf takes a release's own version first. A module that was fetched has a checksum; one in a clone has none.
+func versionOf(release string, info *debug.BuildInfo) string {
+	if release == "dev" && info.Main.Sum != "" {
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return release
+}
 
 // commit returns the revision that the program was built of.
 func commit() string {
@@ -29,7 +43,7 @@ func commit() string {
 
 // About returns version, commit and Go version in one line.
 func About() string {
-	return fmt.Sprintf("symlake %s (commit %s, %s)", version, commit(), runtime.Version())
+	return fmt.Sprintf("symlake %s (commit %s, %s)", Version(), commit(), runtime.Version())
 }
 
 // VersionJob is the command version.
@@ -44,7 +58,7 @@ func (VersionJob) Help() string { return "Example:\n  symlake version --json" }
 // Run prints version, commit and Go version.
 func (VersionJob) Run(p *session.Session) error {
 	if p.Flags.JSON {
-		return json.NewEncoder(p.Out).Encode(map[string]string{"version": version, "commit": commit(), "go": runtime.Version()})
+		return json.NewEncoder(p.Out).Encode(map[string]string{"version": Version(), "commit": commit(), "go": runtime.Version()})
 	}
 	_, err := fmt.Fprintln(p.Out, About())
 	return err
