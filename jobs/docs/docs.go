@@ -40,6 +40,8 @@ func Topics() []Topic {
 
 // These are documents of the program that loads. Package all makes topics of them.
 var (
+	//go:embed install.md
+	Install string
 	//go:embed operator.md
 	Operator string
 	//go:embed keys.md

@@ -13,6 +13,7 @@ import (
 // Topics returns every topic, in the order in which a reader meets them.
 func Topics() []docs.Topic {
 	return append(docs.Topics(),
+		docs.Topic{Name: "install", Summary: "packages, archives, the image, what they install", Text: docs.Install, Path: "jobs/docs/install.md"},
 		docs.Topic{Name: "operator", Summary: "schedule, workers, limits, budgets, metrics, upgrade, backup, troubleshooting", Text: docs.Operator, Path: "jobs/docs/operator.md"},
 		docs.Topic{Name: "encryption", Summary: "keys: roles, rotation, shredding, export, audit", Text: docs.Keys, Path: "jobs/docs/keys.md"},
 		docs.Topic{Name: "formats", Summary: "symbol objects that ingest reads", Text: formats.README, Path: "formats/README.md"},
