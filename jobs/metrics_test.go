@@ -212,7 +212,7 @@ func TestMetricsPushed(t *testing.T) {
 	}
 	// A folder that cannot be made is an error, at every log level: an old file would pass for news.
 	for _, job := range [][]string{{"ingest", objects}, {"status"}} {
-		_, said := mustRun(t, []int{1}, append([]string{"--log-level", "error", "--store", store, "--metrics", filepath.Join(objects, "a.so")}, job...)...)
+		_, said := mustRun(t, []int{1}, append([]string{"--log-level", "error", "--store", store, "--metrics", filepath.Join(objects, "a.so", "metrics")}, job...)...)
 		if !strings.Contains(said, "metrics were not written") {
 			t.Errorf("%v said %s", job, said)
 		}
