@@ -24,7 +24,7 @@ func (g *Program) mend(parsed *kong.Context, err error, args []string) error {
 	see := fmt.Sprintf("(see %s --help)", strings.Join(append([]string{g.Name}, words...), " "))
 	said := err.Error()
 	if name, ok := quotedBy(said, "unknown flag "); ok {
-		return exit.Usage("%s %s", g.unknownFlag(c, name), see)
+		return exit.Usage("%s %s", g.unknownFlag(c, spelled(name, args)), see)
 	}
 	if word, ok := quotedBy(said, "unexpected argument "); ok {
 		return exit.Usage("%s %s", g.unexpected(c, word, args), see)
@@ -57,6 +57,33 @@ func quotedBy(said, prefix string) (word string, ok bool) {
 	rest, ok := strings.CutPrefix(said, prefix)
 	word, _, _ = strings.Cut(rest, ", did you mean ")
 	return word, ok
+}
+
+// spelled returns a flag as the command line has it: kong reads -store as -s, -t and so on.
+func spelled(name string, args []string) string {
+	if strings.HasPrefix(name, "--") {
+		return name
+	}
+	for _, arg := range args {
+		if word, _, _ := strings.Cut(arg, "="); strings.HasPrefix(word, name) && len(word) > len(name)+1 {
+			return word
+		}
+	}
+	return name
+}
+
+// synonym returns the command that other programs call so; "": none.
+func synonym(word string) string {
+	return map[string]string{
+		"list": "artifacts", "ls": "artifacts", "search": "artifacts", "find": "artifacts", "show": "artifacts",
+		"delete": "forget", "remove": "forget", "rm": "forget", "purge": "forget", "prune": "gc", "clean": "gc", "cleanup": "gc",
+		"upload": "ingest", "add": "ingest", "import": "ingest", "push": "ingest", "sync": "ingest", "copy": "load", "migrate": "load",
+		"retrace": "symbolicate", "stack": "symbolicate", "decode": "symbolicate", "addr2line": "lookup", "query": "lookup", "get": "lookup",
+		"server": "serve", "start": "serve", "run": "serve", "info": "status", "stats": "status", "health": "status",
+		"check": "verify", "fsck": "verify", "repair": "verify", "dump": "inspect", "log": "audit", "history": "audit", "events": "audit",
+		"setup": "init", "create": "init", "rotate": "keys", "shred": "keys", "export": "keys", "merge": "compact", "optimize": "compact",
+		"ledger": "objects", "rejects": "objects", "undo": "rollback", "manual": "man", "completions": "completion",
+	}[strings.ToLower(word)]
 }
 
 // flagsOf returns the flags that a command takes, those of every command too.
@@ -126,6 +153,9 @@ func (g *Program) unexpected(c *help.Command, word string, args []string) string
 		names = append(names, other.Name[strings.LastIndexByte(other.Name, ' ')+1:])
 	}
 	text := fmt.Sprintf("%s has no command %q", of, word)
+	if meant := synonym(word); c == nil && slices.Contains(names, meant) {
+		return text + ": did you mean " + meant + "?"
+	}
 	if hint := guess.Hint(word, names); hint != "" {
 		return text + hint
 	}

@@ -82,7 +82,11 @@ func (g *Program) Main(ctx context.Context, args []string, in io.Reader, out, er
 	code := exit.Code(err)
 	var silent *exit.Error
 	if err != nil && !(errors.As(err, &silent) && silent.Err == nil) {
-		fmt.Fprintf(errOut, "%s: %s\n", g.Name, sentence(err))
+		text := sentence(err)
+		if ctx.Err() != nil { // Go's own words for a signal tell a person nothing
+			text = strings.ReplaceAll(text, context.Canceled.Error(), "ended by a signal")
+		}
+		fmt.Fprintf(errOut, "%s: %s\n", g.Name, text)
 	}
 	return code
 }

@@ -28,8 +28,14 @@ type supervised interface{ Supervised() bool }
 type deathError struct{ job, cause string }
 
 func (d *deathError) Error() string {
+	if d.cause == ended {
+		return fmt.Sprintf("%s %s: what it had completed stays, and running it again does the rest", d.job, d.cause)
+	}
 	return fmt.Sprintf("%s died: %s: what it had completed stays, and running it again does the rest", d.job, d.cause)
 }
+
+// ended is the cause of a death that a signal to the supervisor brought.
+const ended = "was ended by a signal"
 
 // supervise runs the command line in a worker. in, out and errOut are this process's own.
 func supervise(p *session.Session, job string, in, out, errOut *os.File) error {
@@ -58,13 +64,17 @@ func supervise(p *session.Session, job string, in, out, errOut *os.File) error {
 	if cmd.ProcessState.ExitCode() < 0 || said.fatal != "" {
 		term.EraseBar(errOut) // the worker had no time to
 	}
-	var ended *exec.ExitError
+	var exited *exec.ExitError
 	switch code := cmd.ProcessState.ExitCode(); {
-	case err != nil && !errors.As(err, &ended):
+	case err != nil && !errors.As(err, &exited):
 		return fmt.Errorf("wait for the worker: %w", err)
 	case host.Crashed(cmd.ProcessState) || code == exit.WrongUsage && said.fatal != "":
 		p.Log.Debug("the worker's last words", "text", string(said.text))
-		return &deathError{job, death(cmd.ProcessState, said)}
+		cause := death(cmd.ProcessState, said)
+		if p.Ctx.Err() != nil && said.fatal == "" {
+			cause = ended
+		}
+		return &deathError{job, cause}
 	case code != 0:
 		p.Reported = true // by the worker
 		errOut.Write(said.text)

@@ -40,7 +40,13 @@ func (f *lakeFlag) Decode(ctx *kong.DecodeContext) error {
 	if next.IsEOL() || strings.HasPrefix(next.String(), "-") {
 		return nil
 	}
-	return ctx.Scan.PopValueInto("URL", (*string)(f))
+	if err := ctx.Scan.PopValueInto("URL", (*string)(f)); err != nil {
+		return err
+	}
+	if strings.EqualFold(string(*f), LakeOff) {
+		*f = LakeOff
+	}
+	return nil
 }
 
 // LakeOff is the URL of no lake.

@@ -69,7 +69,9 @@ func Parse(text []byte, name, dir string) (Config, error) {
 	}
 	c.Store = relativeURL(dir, c.Store)
 	c.HBase.HadoopConf = relativePath(dir, c.HBase.HadoopConf)
-	if c.Lake.URL != LakeOff {
+	if strings.EqualFold(c.Lake.URL, LakeOff) {
+		c.Lake.URL = LakeOff
+	} else {
 		c.Lake.URL = relativeURL(dir, c.Lake.URL)
 	}
 	c.Keys.Keyset = relativePath(dir, c.Keys.Keyset)

@@ -184,10 +184,16 @@ func texts(v reflect.Value) (list []string) {
 	return list
 }
 
-// checkEnum checks that a value is one of those that its flag takes.
+// checkEnum checks that a value is a word that its flag takes, and writes it as the flag does: DEBUG is debug.
 func checkEnum(v *kong.Value) error {
 	if v.Enum == "" {
 		return nil
+	}
+	if v.Target.Kind() == reflect.String {
+		known := v.EnumSlice()
+		if i := slices.IndexFunc(known, func(w string) bool { return strings.EqualFold(w, v.Target.String()) }); i >= 0 {
+			v.Target.SetString(known[i])
+		}
 	}
 	for _, text := range texts(v.Target) {
 		if !slices.Contains(v.EnumSlice(), text) {
