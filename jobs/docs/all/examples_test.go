@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 //	text       no example: a form, a drawing, an excerpt
 //
 // A comment <!-- terminal --> before a block of console makes its commands print to a terminal of 100 columns, where progress has
-// gone when they end. A comment <!-- needs: pyarrow --> before a block of console says that it calls a Python that has it.
+// gone when they end, and to be compared word by word. A comment <!-- needs: pyarrow --> before a block of console says that it calls a Python that has it.
 // A comment <!-- not run: REASON --> before a block keeps it from being run; bash must be able to parse it still. A comment that
 // begins with a line "<!-- set up" holds a script that makes what the next examples find on a reader's machine. It may
 // write variables to .env, which each command reads.

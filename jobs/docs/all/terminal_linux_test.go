@@ -13,7 +13,7 @@ import (
 
 func init() { runOnTerminal = onTerminal }
 
-// onTerminal runs a command on a terminal of 100 columns, and compares the text that stays there.
+// onTerminal runs a command on a terminal of 100 columns, and compares the words that stay there.
 func onTerminal(t *testing.T, w *workplace, c command) {
 	t.Helper()
 	const columns = 100
@@ -29,5 +29,9 @@ func onTerminal(t *testing.T, w *workplace, c command) {
 	if got := cmd.ProcessState.ExitCode(); got != c.code {
 		t.Fatalf("%s: exit code %d (%v), want %d\n%s", at, got, err, c.code, text)
 	}
-	c.compare(t, at, text)
+	// Where lines part and how wide columns are depends on times.
+	words := strings.Join(strings.Fields(text), " ")
+	if want := strings.Join(strings.Fields(c.want), " "); !pattern(want).MatchString(words) {
+		t.Errorf("%s prints\n%s\nthe document says\n%s", at, text, c.want)
+	}
 }
