@@ -12,10 +12,13 @@
 //		b.Picture("page") // a PNG in the folder SYMLAKE_PICTURES, if that is set
 //	})
 //
-// Expressions are JavaScript; they may be promises. Methods end the test on an error.
+// Expressions are JavaScript; they may be promises. Methods end the test on an error. To start a browser takes seconds: a
+// test with several parts opens one with [Each], and a tab for each part with [Browser.Tab].
 package browsertest
 
 import (
+	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -30,19 +33,27 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-// Browser is a browser with one tab. One goroutine.
+// Browser is a tab of a browser. One goroutine.
 type Browser struct {
 	Kind string // chromium or firefox
 	Dark bool   // whether it prefers dark pages
 
 	t       testing.TB
-	wire    *wire
+	session *session
 	context string   // the tab
 	homes   []string // hosts of the pages under test
 
 	mu       sync.Mutex
 	requests []string
 	errors   []string
+}
+
+// session is a running browser.
+type session struct {
+	wire *wire
+
+	mu   sync.Mutex
+	tabs map[string]*Browser // by context
 }
 
 // size of the window, in pixels.
@@ -64,7 +75,7 @@ func Each(t *testing.T, dark bool, test func(t *testing.T, b *Browser)) {
 // Open starts a browser of this kind until the test ends.
 func Open(t testing.TB, kind string, dark bool) *Browser {
 	t.Helper()
-	b := &Browser{Kind: kind, Dark: dark, t: t}
+	b := &Browser{Kind: kind, Dark: dark, t: t, session: &session{tabs: map[string]*Browser{}}}
 	var address string
 	how := "apt-get install chromium chromium-driver firefox-esr"
 	switch kind {
@@ -77,41 +88,71 @@ func Open(t testing.TB, kind string, dark bool) *Browser {
 		t.Fatalf("no browser %q", kind)
 	}
 	var err error
-	if b.wire, err = dial(t.Context(), address, b.hear); err != nil {
+	if b.session.wire, err = dial(t.Context(), address, b.session.hear); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(b.wire.close)
+	t.Cleanup(b.session.wire.close)
 	if kind == "firefox" {
 		b.send("session.new", map[string]any{"capabilities": map[string]any{}}, nil)
 	}
-	// The first tab of Firefox never gets the focus, and buttons without it hear no key.
-	var tab struct{ Context string }
-	b.send("browsingContext.create", map[string]any{"type": "tab"}, &tab)
-	b.context = tab.Context
 	b.send("session.subscribe", map[string]any{"events": []string{"network.beforeRequestSent", "log.entryAdded"}}, nil)
 	b.send("script.addPreloadScript", map[string]any{"functionDeclaration": `() => {
 		window.violations = [];
 		document.addEventListener("securitypolicyviolation", (e) => window.violations.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample));
 	}`}, nil)
-	b.Size(width, height)
+	b.open() // the first tab of Firefox never gets the focus, and buttons without it hear no key
 	return b
+}
+
+// Tab opens a tab in the same browser, for a test within the test that opened the browser, and closes it at the end of
+// that. Use the tab that was opened last.
+func (b *Browser) Tab(t testing.TB) *Browser {
+	t.Helper()
+	tab := &Browser{Kind: b.Kind, Dark: b.Dark, t: t, session: b.session}
+	tab.open()
+	t.Cleanup(func() {
+		if err := tab.session.wire.send(context.Background(), "browsingContext.close", map[string]any{"context": tab.context}, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	return tab
+}
+
+// open opens the tab.
+func (b *Browser) open() {
+	b.t.Helper()
+	var tab struct{ Context string }
+	b.send("browsingContext.create", map[string]any{"type": "tab"}, &tab)
+	b.context = tab.Context
+	b.session.mu.Lock()
+	b.session.tabs[b.context] = b
+	b.session.mu.Unlock()
+	b.Size(width, height)
 }
 
 // send sends a command, and ends the test if the browser refuses it.
 func (b *Browser) send(method string, params map[string]any, to any) {
 	b.t.Helper()
-	if err := b.wire.send(b.t.Context(), method, params, to); err != nil {
+	if err := b.session.wire.send(b.t.Context(), method, params, to); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// hear notes requests and errors.
-func (b *Browser) hear(method string, params json.RawMessage) {
+// hear notes requests and errors of a tab.
+func (s *session) hear(method string, params json.RawMessage) {
 	var event struct {
+		Context     string
+		Source      struct{ Context string }
 		Request     struct{ URL string }
 		Level, Text string
 	}
 	if json.Unmarshal(params, &event) != nil {
+		return
+	}
+	s.mu.Lock()
+	b := s.tabs[cmp.Or(event.Context, event.Source.Context)]
+	s.mu.Unlock()
+	if b == nil {
 		return
 	}
 	b.mu.Lock()
@@ -161,7 +202,7 @@ func (b *Browser) eval(code string, to any) error {
 		Result           struct{ Value json.RawMessage }
 		ExceptionDetails struct{ Text string }
 	}
-	if err := b.wire.send(b.t.Context(), "script.evaluate", map[string]any{"expression": code, "awaitPromise": true, "userActivation": true,
+	if err := b.session.wire.send(b.t.Context(), "script.evaluate", map[string]any{"expression": code, "awaitPromise": true, "userActivation": true,
 		"target": map[string]any{"context": b.context}}, &answer); err != nil {
 		return err
 	}
