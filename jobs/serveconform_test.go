@@ -55,8 +55,9 @@ type conformCase struct {
 
 const conformToken = "a-token-of-some-length"
 
-// conformCases returns the table. Servers: whole has a store and wants a token, gone has lost its store, small has low limits.
-func conformCases(whole, gone, small string) []conformCase {
+// conformCases returns the table. Servers: whole has a store and wants a token, gone has lost its store, small has low
+// limits, hasty waits a second for bodies.
+func conformCases(whole, gone, small, hasty string) []conformCase {
 	ask := func(pairs ...string) (all []conformQuery) {
 		for i := 0; i < len(pairs); i += 2 {
 			all = append(all, conformQuery{pairs[i], pairs[i+1]})
@@ -94,7 +95,7 @@ func conformCases(whole, gone, small string) []conformCase {
 		{Name: "too large", Op: "symbolicate", URL: small, Stacks: []conformStack{{Text: strings.Repeat("x", 100<<10)}}, kind: "too-large", says: "larger than 65536 bytes"},
 		{Name: "too large a look-up", Op: "lookup", URL: small, Queries: ask(strings.Repeat("x", 100<<10), "0x1"), kind: "too-large", says: "larger than 65536 bytes"},
 		{Name: "too many frames", Op: "symbolicate", URL: small, Stacks: []conformStack{{Text: strings.Repeat(gameStack, 101)}}, kind: "too-large", says: "more than 100 frames"},
-		{Name: "slow caller", Op: "slow", URL: small, kind: "too-slow", says: "too slowly"},
+		{Name: "slow caller", Op: "slow", URL: hasty, kind: "too-slow", says: "too slowly"},
 	}
 	for i := range all {
 		if all[i].URL == "" {
@@ -443,10 +444,10 @@ func TestServeConformance(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// A server of its own for each face: the stalled body goes on when the server has refused it.
+	small := startServe(t, store, "--max-body", "64KiB", "--max-frames", "100")
+	// A hasty server for each face: the stalled body goes on when the server has refused it.
 	cases := func(t *testing.T) []conformCase {
-		small := startServe(t, store, "--max-body", "64KiB", "--max-frames", "100", "--max-time", "1s")
-		return conformCases(whole.url, gone.url, small.url)
+		return conformCases(whole.url, gone.url, small.url, startServe(t, store, "--max-time", "1s").url)
 	}
 	each := func(t *testing.T, ask func(*testing.T, *conformCase) outcome) (all []outcome) {
 		table := cases(t)
@@ -472,7 +473,7 @@ func TestServeConformance(t *testing.T) {
 	}
 	same := func(t *testing.T, got []outcome, skips ...string) {
 		t.Helper()
-		for i, c := range conformCases("", "", "") {
+		for i, c := range conformCases("", "", "", "") {
 			if slices.Contains(skips, c.Name) {
 				continue
 			}
@@ -521,7 +522,7 @@ func TestServeConformance(t *testing.T) {
 			}
 		})
 	})
-	for _, s := range []*serving{whole, gone} {
+	for _, s := range []*serving{whole, gone, small} {
 		if log := s.text(); strings.Contains(log, `"panic"`) {
 			t.Errorf("the server panicked: %s", log)
 		}
