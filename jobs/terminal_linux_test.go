@@ -184,3 +184,17 @@ func TestScriptsGetTheSame(t *testing.T) {
 
 // ages are facts that go on while the test runs.
 var ages = regexp.MustCompile(`oldest \S+`)
+
+// A terminal shows look-ups in colors. Without them it has the text that a pipe gets.
+func TestLookupOnTerminal(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "store")
+	mustRun(t, []int{0}, "--store", store, "ingest", formattest.Testdata(t, "elf/archive/libengine.a"), formattest.Testdata(t, "elf/archive/game.apk"))
+	args := []string{"--store", store, "lookup", "4ccf1b58ac2786c441fa53c3d4a25d6c", "0x47d4", "0x1", "+0x700"}
+	want, _ := mustRun(t, []int{0}, args...)
+	text, code := onTerminal(t, 80, nil, append(args, "--log-level", "error")...)
+	got := strings.ReplaceAll(escapes.ReplaceAllString(text, ""), "\r\n", "\n")
+	if code != 0 || !strings.HasSuffix(got, want) || !strings.Contains(text, "\x1b[") {
+		t.Errorf("exit code %d\n%q\nwant\n%q", code, text, want)
+	}
+}

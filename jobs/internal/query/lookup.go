@@ -146,6 +146,9 @@ func newLookups(p *session.Session, job *LookupJob, client *answer.Client, serve
 	b := &lookups{p: p, job: job, client: client, server: server, style: styles[job.Style], asker: wire.Asker{Client: client, Narrow: lookup.Narrow{App: job.App, Arch: job.Arch}}, unanswered: map[symbol.Status]int{}, batch: &questions{},
 		used:    sync.Pool{New: func() any { return &questions{} }},
 		ordered: make(chan *questions, runtime.GOMAXPROCS(0)), printed: make(chan error, 1)}
+	if p.OutView.Color && job.Style == "llvm" {
+		b.style = colored(p.OutView)
+	}
 	go b.print()
 	return b
 }

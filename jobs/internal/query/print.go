@@ -3,8 +3,10 @@ package query
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/internal/term"
 	"github.com/symlake/symlake/sinks/lookup"
 )
 
@@ -31,6 +33,42 @@ func appendLLVM(to []byte, frames []symbol.Frame, excerpts []lookup.Excerpt) []b
 		}
 	}
 	return append(to, '\n')
+}
+
+// colored prints an answer as appendLLVM does, in the colors of a terminal: names apart from places.
+func colored(v term.View) style {
+	return func(to []byte, frames []symbol.Frame, excerpts []lookup.Excerpt) []byte {
+		plain := strings.Split(strings.TrimSuffix(string(appendLLVM(nil, frames, excerpts)), "\n"), "\n")
+		plain = plain[:len(plain)-1] // behind the last line
+		next := 0
+		line := func(i term.Ink) {
+			to = append(append(to, v.Paint(i, term.OneLine(plain[next]))...), '\n')
+			next++
+		}
+		for i := range max(len(frames), 1) {
+			if len(frames) == 0 || frames[i].Readable() == "" {
+				line(term.Dim)
+			} else {
+				line(term.Cyan)
+			}
+			line("")
+			for range excerptLines(excerpts, i) {
+				line(term.Dim)
+			}
+		}
+		for next < len(plain) { // of a name with line ends
+			line("")
+		}
+		return append(to, '\n')
+	}
+}
+
+// excerptLines returns how many lines of source frame i has.
+func excerptLines(excerpts []lookup.Excerpt, i int) int {
+	if i >= len(excerpts) {
+		return 0
+	}
+	return len(excerpts[i].Lines)
 }
 
 // appendExcerpt prints lines of source as llvm-symbolizer does.

@@ -10,6 +10,7 @@ type View struct {
 	Color bool
 
 	terminal *os.File // nil: there is none
+	plain    bool     // the terminal knows no escape sequences
 }
 
 // Look returns the view of a stream. color is a value of --color: always makes a view for people of any stream, auto and
@@ -17,7 +18,8 @@ type View struct {
 func Look(stream any, color string) View {
 	v := View{terminal: terminalOf(stream)}
 	v.People = v.terminal != nil || color == ColorAlways
-	v.Color = color == ColorAlways || v.People && color != ColorNever && wantsColor()
+	v.plain = v.terminal != nil && (isDumb() || !allowEscapes(v.terminal))
+	v.Color = color == ColorAlways || v.terminal != nil && color != ColorNever && wantsColor() && (!v.plain || isDumb())
 	return v
 }
 
@@ -28,7 +30,7 @@ func (v View) Script() View { return View{terminal: v.terminal} }
 func (v View) Terminal() bool { return v.terminal != nil }
 
 // Moves reports whether the stream is a terminal on which a line can be written again.
-func (v View) Moves() bool { return v.terminal != nil && !isDumb() }
+func (v View) Moves() bool { return v.terminal != nil && !v.plain }
 
 // Width returns the columns of the terminal as they are now. Another stream has COLUMNS, or 80.
 func (v View) Width() int { return widthOf(v.terminal) }
