@@ -17,10 +17,6 @@ import (
 // layeredAbove is the number of files a package may have before its files must form layers.
 const layeredAbove = 10
 
-// warrens lists packages with circles between files, and the number of arrows in circles. A number
-// may only shrink.
-var warrens = map[string]int{}
-
 // arrow says that file from uses definitions of file to.
 type arrow struct{ from, to string }
 
@@ -197,12 +193,12 @@ func compareArrows(a, b arrow) int {
 func TestFiles(t *testing.T) {
 	all := allPackages(t)
 	check := newChecker(all)
-	seen := map[string]bool{}
+	layered := 0
 	for _, l := range all {
 		if !l.ours() || len(l.GoFiles) <= layeredAbove {
 			continue
 		}
-		seen[l.name()] = true
+		layered++
 		files, err := check.read(l)
 		if err != nil {
 			t.Fatal(err)
@@ -212,25 +208,17 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		circular, may := g.circular(), warrens[l.name()]
-		if len(circular) <= may {
-			if len(circular) < may {
-				t.Logf("%s: %d arrows are in circles, the list says %d: lower it", l.name(), len(circular), may)
-			}
+		circular := g.circular()
+		if len(circular) == 0 {
 			continue
 		}
-		t.Errorf("%s: %d of %d arrows between files are in circles, %d may be", l.name(), len(circular), len(g), may)
+		t.Errorf("%s: %d of %d arrows between files are in circles", l.name(), len(circular), len(g))
 		for _, a := range g.upward() {
 			t.Logf("\t%s uses %s: %s", a.from, a.to, strings.Join(g[a], " "))
 		}
 	}
-	if len(seen) == 0 {
+	if layered == 0 {
 		t.Fatal("no package has files enough to form layers")
-	}
-	for name := range warrens {
-		if !seen[name] {
-			t.Logf("%s has few files now, or is gone: take it from the list", name)
-		}
 	}
 }
 
