@@ -60,7 +60,7 @@ func Private(f *os.File) error { return private(f) }
 // CreatePrivate makes a new file for reading and writing; only its owner, and administrators, may read it.
 func CreatePrivate(name string) (*os.File, error) { return createPrivate(name) }
 
-// Identity returns a number that tells a file from another one that takes its name: the inode, or the time when the file was made.
+// Identity returns a number that tells a file from a later file of the same name: the inode, or the time when the file was made.
 func Identity(info fs.FileInfo) uint64 { return identity(info) }
 
 // Full reports whether an error says that the disk is full, or that this user or process has used up its share.

@@ -23,7 +23,7 @@ func openFile(name string, flag int, _ os.FileMode) (*os.File, error) {
 	return open(name, flag, windows.FILE_ATTRIBUTE_NORMAL, nil)
 }
 
-// open opens a file with attributes of Windows, and the rights that a new file gets, nil: those of its folder.
+// open opens a file with attributes of Windows, and the rights that a new file gets, nil: its folder's rights.
 func open(name string, flag int, attributes uint32, rights *windows.SecurityAttributes) (*os.File, error) {
 	access := uint32(windows.GENERIC_READ)
 	switch flag & (os.O_WRONLY | os.O_RDWR) {

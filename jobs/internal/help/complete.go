@@ -53,7 +53,7 @@ func (m *Manual) arguments(c *Command) (words []string, files bool) {
 
 func last(name string) string { return name[strings.LastIndexByte(name, ' ')+1:] }
 
-// flagsOf returns the flags of a command with those of every command.
+// flagsOf returns the flags of a command with the flags of every command.
 func (m *Manual) flagsOf(c *Command) []Flag { return append(slices.Clone(c.Flags), m.Flags...) }
 
 // names returns flags as they are typed.

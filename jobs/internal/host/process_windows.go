@@ -111,7 +111,7 @@ func askToEnd(worker *os.Process) {
 	}
 }
 
-// killed: Windows does not tell who ended a process.
+// killed: Windows does not tell why a process ended.
 func killed(*os.ProcessState) bool { return false }
 
 // NoCore has nothing to do: Go programs ask Windows for no reports of errors.

@@ -19,7 +19,7 @@ func Worker(exe string, args []string, errOut *os.File) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// WorkerFlag, as the first argument, makes a process a worker.
+// WorkerFlag as the first argument makes a process a worker.
 const WorkerFlag = "--supervised"
 
 // AsWorker takes what Worker put before the arguments, and returns the file for what this worker prints. A process that is

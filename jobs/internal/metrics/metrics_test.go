@@ -80,7 +80,7 @@ d{shard="1/2",what="z"} +Inf
 	}
 }
 
-// Names, kinds and texts of the runtime and the process are those of Prometheus's client library.
+// Names, kinds and texts of the runtime and the process are as Prometheus's client library has them.
 func TestRuntime(t *testing.T) {
 	runtime.GC()
 	_, read := text(t, append(Go(), Process()...))

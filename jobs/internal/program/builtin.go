@@ -22,7 +22,7 @@ import (
 // ofItself is the group of the commands that tell of the program itself.
 const ofItself = "Help"
 
-// commands returns the program's commands, and those that tell of the program itself.
+// commands returns the program's commands, with help, version and their like.
 func (g *Program) commands() []Command {
 	return append(g.Commands(),
 		Command{Name: "help", Group: ofItself, Job: &helpJob{g: g}, Help: "Explain a command or a topic."},

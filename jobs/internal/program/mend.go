@@ -12,7 +12,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/help"
 )
 
-// mend puts what kong says of a wrong command line into words: what is wrong, what was meant, and where to read on.
+// mend turns kong's error about a command line into words: the fault, a better word, and where to read on.
 func (g *Program) mend(parsed *kong.Context, err error, args []string) error {
 	var words []string
 	if parsed != nil {
@@ -86,7 +86,7 @@ func synonym(word string) string {
 	}[strings.ToLower(word)]
 }
 
-// flagsOf returns the flags that a command takes, those of every command too.
+// flagsOf returns the flags that a command takes, with the flags of every command.
 func (g *Program) flagsOf(c *help.Command) (list []help.Flag) {
 	if c != nil {
 		list = append(list, c.Flags...)
@@ -102,7 +102,7 @@ func (g *Program) findFlag(c *help.Command, name string) *help.Flag {
 	return nil
 }
 
-// unknownFlag says what is wrong with a flag: another command has it, or its name is another.
+// unknownFlag explains a flag that the command does not have: another command has it, or it is misspelled.
 func (g *Program) unknownFlag(c *help.Command, name string) string {
 	bare := strings.TrimLeft(name, "-")
 	of := ""
@@ -136,7 +136,7 @@ func (g *Program) unknownFlag(c *help.Command, name string) string {
 	return text
 }
 
-// unexpected says what is wrong with a word: no command has this name, or the command takes no more words.
+// unexpected explains a word too many: no command has this name, or the command takes no more words.
 func (g *Program) unexpected(c *help.Command, word string, args []string) string {
 	if c != nil && len(c.Commands) == 0 {
 		return fmt.Sprintf("%s takes no further argument %q. Write: %s", c.Name, word, g.manual().Usage(c))

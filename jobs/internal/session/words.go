@@ -180,7 +180,7 @@ func CheckCodes(flags []string, codes []int) error {
 	return nil
 }
 
-// CheckNumbers returns an error for the first number below 0. A name is that of a flag.
+// CheckNumbers returns an error for the first number below 0. A name is a flag's name.
 func CheckNumbers[N int | int64](numbers map[string]N) error {
 	for _, name := range sortedNames(numbers) {
 		if numbers[name] < 0 {

@@ -40,7 +40,7 @@ func ParseDuration(text string) (time.Duration, error) {
 // mostDays is a hundred years. It fits into a Duration.
 const mostDays = 36500
 
-// Mappers are the options of a grammar that read numbers and times, and say in words what is wrong with one.
+// Mappers are the options of a grammar that read numbers and times, and explain wrong ones in words.
 func Mappers() []kong.Option {
 	options := []kong.Option{kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper(func(text string, to reflect.Value) error {
 		d, err := ParseDuration(text)

@@ -138,7 +138,7 @@ func (c *Cache[K, V]) unlink(e *entry[K, V]) {
 	c.held -= e.weight
 }
 
-// shrink evicts until what is left weighs at most so much, or nothing is left. The hand goes from the oldest to the
+// shrink evicts until the rest weighs at most so much, or nothing is left. The hand goes from the oldest to the
 // newest and spares, once, each entry that was asked for. mu is held.
 func (c *Cache[K, V]) shrink(most int64) {
 	for c.held > most && c.oldest != nil {

@@ -34,7 +34,7 @@ func check(t testing.TB, c *Cache[int, *int64]) (keys []int) {
 	return keys
 }
 
-// A scan through many keys leaves the one that was asked for.
+// A scan through many keys leaves a key in use.
 func TestScan(t *testing.T) {
 	t.Parallel()
 	c := New(100, weightOf)

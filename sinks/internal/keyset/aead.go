@@ -103,7 +103,7 @@ func (a *AEAD) Decrypt(sealed, aad []byte) ([]byte, error) {
 	return nil, ErrOpen
 }
 
-// nonced is a cipher whose sealed text begins with a random nonce.
+// nonced is a cipher that puts a random nonce before the sealed text.
 type nonced struct{ cipher.AEAD }
 
 func (c nonced) seal(plain, aad []byte) ([]byte, error) {

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Keyset is some keys, one of which seals. The fields have the names of Tink's JSON.
+// Keyset is some keys. One of them seals. The fields have the names of Tink's JSON.
 type Keyset struct {
 	PrimaryKeyID uint32 `json:"primaryKeyId"`
 	Key          []Key  `json:"key"`

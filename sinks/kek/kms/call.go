@@ -47,7 +47,7 @@ type exception struct {
 
 func (e *exception) Error() string { return fmt.Sprintf("%s: %s", e.code, e.message) }
 
-// newHTTP returns a client that trusts the certificates in a file, too; "": only those of the system.
+// newHTTP returns a client that trusts the certificates in a file, too; "": only the system's certificates.
 func newHTTP(bundle string) (*http.Client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: connectTime}).DialContext

@@ -44,7 +44,7 @@ type Options struct {
 	pause time.Duration // longestPause, but for tests
 }
 
-// Credentials finds credentials of AWS. An empty profile is that of AWS's variables and files.
+// Credentials finds credentials of AWS. An empty profile is the one in AWS's variables and files.
 type Credentials func(ctx context.Context, profile, region string) (aws.CredentialsProvider, error)
 
 // Key is a key of AWS KMS, a sinks.KEK. Safe for concurrent use.

@@ -83,7 +83,7 @@ func (s *Settings) Region() string {
 	return cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), s.profile["region"])
 }
 
-// Bundle is the path of a file of certificates to trust; "": those of the system.
+// Bundle is the path of a file of certificates to trust; "": the system's certificates.
 func (s *Settings) Bundle() string { return cmp.Or(os.Getenv("AWS_CA_BUNDLE"), s.profile["ca_bundle"]) }
 
 // Endpoint is the URL of a service in a region. Names of services are small, as in kms.
@@ -118,7 +118,7 @@ func (s *Settings) on(variable, key string) bool {
 	return strings.EqualFold(cmp.Or(os.Getenv(variable), s.profile[key]), "true")
 }
 
-// domains are those of AWS's partitions, by the start of their regions' names. both has IPv4 and IPv6.
+// domains are the domains of AWS's partitions, by the start of their regions' names. both has IPv4 and IPv6.
 var domains = []struct{ region, of, both string }{
 	{"cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn"},
 	{"us-isob-", "sc2s.sgov.gov", "api.aws.scloud"},

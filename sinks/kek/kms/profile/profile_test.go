@@ -87,7 +87,7 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// Region and profile are those that AWS's own library finds.
+// AWS's own library finds the same region and profile.
 func TestRegion(t *testing.T) {
 	files(t, example, "[work]\naws_access_key_id = FROMKEYS\naws_secret_access_key = s\n")
 	for _, variables := range []string{"", "AWS_PROFILE=work", "AWS_DEFAULT_PROFILE=work", "AWS_REGION=a-b-1 AWS_DEFAULT_REGION=c-d-2", "AWS_DEFAULT_REGION=c-d-2"} {
