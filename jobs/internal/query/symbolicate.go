@@ -211,14 +211,6 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 	return errors.Join(err, w.Flush())
 }
 
-// openInput opens a file that the command reads; - is standard input.
-func openInput(p *session.Session, name string) (io.Reader, func() error, error) {
-	if name == "-" {
-		return p.In, func() error { return nil }, nil
-	}
-	return term.OpenInput(p.Ctx, name)
-}
-
 // conversion is the command as far as it concerns method traces.
 func (j SymbolicateJob) conversion(p *session.Session) *conversion {
 	client := func(cacheBytes int64) (*answer.Client, func() error, error) {
