@@ -56,6 +56,9 @@ func holds(t *testing.T, dir, pattern string, names ...string) {
 // The client in Python passes mypy --strict and its own tests, and its wheel is whole.
 func TestPython(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it runs other tools, for half a minute")
+	}
 	tools := os.Getenv("SYMLAKE_CLIENTS")
 	if tools == "" {
 		formattest.Missing(t, "mypy and pytest", "make clients installs them; then set SYMLAKE_CLIENTS to its folder, as make test does")
@@ -71,6 +74,9 @@ func TestPython(t *testing.T) {
 // The client for Java builds without a warning, its document too.
 func TestJava(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it runs other tools, for half a minute")
+	}
 	maven := formattest.Tool(t, "mvn", "apt-get install maven default-jdk-headless")
 	formattest.Tool(t, "javadoc", "apt-get install default-jdk-headless")
 	dir := copied(t, "java")

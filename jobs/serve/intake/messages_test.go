@@ -135,3 +135,26 @@ func TestMessagesEnd(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Any body is read as it came or refused, and gives its memory back.
+func FuzzMessages(f *testing.F) {
+	f.Add(append(framed(0, "one"), framed(1, "")...))
+	f.Add(framed(0, "half")[:7])
+	f.Add([]byte{0, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		in := New(Limits{Bytes: 1 << 10, Time: time.Minute, Rate: 1, Window: time.Minute})
+		m := messagesOf(in, io.NopCloser(bytes.NewReader(body)))
+		got, err := io.ReadAll(m)
+		if !bytes.HasPrefix(body, got) || err == nil && len(got) != len(body) {
+			t.Fatalf("%x read as %x, %v", body, got, err)
+		}
+		m.Close()
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for _, pool := range []*fair.Pool{in.small, in.large} {
+			if _, err := pool.Acquire(ended, "another", pool.Most()); err != nil {
+				t.Fatalf("%x: memory is lost: %v", body, err)
+			}
+		}
+	})
+}

@@ -46,3 +46,18 @@ func TestDecode(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Any message is decoded or refused, in both encodings.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("\n\x02\n\x00"), false)
+	f.Add([]byte(`{"queries":[{"artifact":"a","position":"0x1"}],"context":"5","text":"\ud800"}`), true)
+	f.Fuzz(func(t *testing.T, text []byte, json bool) {
+		m := &message{text: text, json: json}
+		if asked, err := m.Lookup(100); err == nil && (len(asked.Artifacts) != len(asked.Positions) || len(asked.Artifacts) > 500) {
+			t.Fatalf("%d artifacts, %d positions", len(asked.Artifacts), len(asked.Positions))
+		}
+		if stack, err := m.Stack(); err == nil && stack == nil {
+			t.Fatal("neither a stack nor an error")
+		}
+	})
+}
