@@ -210,9 +210,3 @@ func TestSettingsOrder(t *testing.T) {
 		}
 	}
 }
-
-func sorted(list []string) []string {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return list
-}

@@ -179,21 +179,3 @@ func CheckCodes(flags []string, codes []int) error {
 	}
 	return nil
 }
-
-// CheckNumbers returns an error for the first number below 0. A name is a flag's name.
-func CheckNumbers[N int | int64](numbers map[string]N) error {
-	for _, name := range sortedNames(numbers) {
-		if numbers[name] < 0 {
-			return exit.Usage("--%s is below 0", name)
-		}
-	}
-	return nil
-}
-
-func sortedNames[N any](m map[string]N) (names []string) {
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}

@@ -124,7 +124,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// mendYAML puts an error of the YAML library into words: the line, the key or value, and what is meant.
+// mendYAML rewords an error of the YAML library: the line, the key or value, and a guess.
 func mendYAML(err error, text []byte) string {
 	unknownKey := regexp.MustCompile(`line (\d+): field (.+) not found in type settings\.(\w+)`)
 	wrongValue := regexp.MustCompile("line (\\d+): cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)")
