@@ -153,7 +153,7 @@ func current(p *workspace.Workspace, s *settings.Setting) (value, from string) {
 	return s.Default, "default"
 }
 
-// hide returns a value without what is secret in it.
+// hide returns a value without its secrets.
 func hide(s *settings.Setting, value string) string {
 	if value == "" {
 		return ""

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/settings"
@@ -147,4 +148,19 @@ func (p *Workspace) LakeKeys() (sinks.LakeKeys, error) {
 		return inner(ctx, version)
 	}
 	return keys, nil
+}
+
+// OpenToChange opens store and lake to change published loads.
+func (p *Workspace) OpenToChange() (*session.Records, projection.Stores, func(), error) {
+	var none projection.Stores
+	s, err := p.OpenRecords(false)
+	if err != nil {
+		return nil, none, nil, err
+	}
+	lake, err := p.OpenLake(s, false)
+	if err != nil && !errors.Is(err, ErrNoLake) {
+		s.Close()
+		return nil, none, nil, err
+	}
+	return s, projection.Stores{Store: s.Store, Keyring: s.Ring, Lake: lake}, func() { s.Close() }, nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/ingest"
-	"github.com/symlake/symlake/ingest/projection"
 	"github.com/symlake/symlake/jobs/internal/exit"
 	"github.com/symlake/symlake/jobs/internal/session"
 	"github.com/symlake/symlake/jobs/internal/term"
@@ -146,21 +145,6 @@ func (p *Workspace) createKeyset(place session.KeyPlace, s *sinks.Store) error {
 	}
 	p.Log.Info("created", "keyset", path)
 	return nil
-}
-
-// OpenToChange opens store and lake to change published loads.
-func (p *Workspace) OpenToChange() (*session.Records, projection.Stores, func(), error) {
-	var none projection.Stores
-	s, err := p.OpenRecords(false)
-	if err != nil {
-		return nil, none, nil, err
-	}
-	lake, err := p.OpenLake(s, false)
-	if err != nil && !errors.Is(err, ErrNoLake) {
-		s.Close()
-		return nil, none, nil, err
-	}
-	return s, projection.Stores{Store: s.Store, Keyring: s.Ring, Lake: lake}, func() { s.Close() }, nil
 }
 
 // OneArtifact finds the artifact of a name, in any state.
