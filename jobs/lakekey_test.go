@@ -11,6 +11,7 @@ import (
 
 // With data_key: dataset one key opens every file, which readers that take only one need; by default it opens its own alone.
 func TestReadersDataKey(t *testing.T) {
+	t.Parallel()
 	readersDir(t)
 	for _, c := range []struct {
 		setting string

@@ -18,6 +18,7 @@ import (
 // The queries of jobs/queries answer alike in every engine, and frames joined with ranges are what look-up answers,
 // also while the lake holds rows that no longer count.
 func TestQueries(t *testing.T) {
+	t.Parallel()
 	readersDir(t)
 	dir := t.TempDir()
 	store, lake, objects := filepath.Join(dir, "store"), filepath.Join(dir, "store/lake"), filepath.Join(dir, "objects")

@@ -88,6 +88,7 @@ func (r lakeRow) frames() string {
 // Every engine reads the same rows of a plain and of a sealed lake, and they are what look-up answers at the first and
 // last position of each range. A position in no range is a hole or outside.
 func TestReaders(t *testing.T) {
+	t.Parallel()
 	readersDir(t)
 	objects := formattest.Testdata(t, "elf")
 	for _, c := range []struct {
@@ -95,6 +96,7 @@ func TestReaders(t *testing.T) {
 		engines []string
 	}{{"plain", []string{"pyarrow", "duckdb", "polars", "spark"}}, {"sealed", []string{"pyarrow", "pyarrow-raw", "polars", "spark"}}} {
 		t.Run(c.profile, func(t *testing.T) {
+			t.Parallel()
 			store := filepath.Join(t.TempDir(), "store")
 			lake := filepath.Join(store, "lake")
 			mustRun(t, []int{0, 3}, "--store", store, "--lake-profile", c.profile, "ingest", objects, "--names", "{app}/{build}/**")
@@ -230,6 +232,7 @@ func refuses(t *testing.T, engines []string, lake, keys string) {
 
 // A flipped bit in any module of a sealed file is refused.
 func TestReadersFlippedBit(t *testing.T) {
+	t.Parallel()
 	readersDir(t)
 	store := filepath.Join(t.TempDir(), "store")
 	mustRun(t, []int{0}, "--store", store, "ingest", formattest.Testdata(t, "elf/libgame-arm64-dw5.so"))
@@ -252,6 +255,7 @@ func TestReadersFlippedBit(t *testing.T) {
 
 // The scripts that keys export prints run as printed.
 func TestSnippets(t *testing.T) {
+	t.Parallel()
 	dir := readersDir(t)
 	store := filepath.Join(t.TempDir(), "store")
 	mustRun(t, []int{0, 3}, "--store", store, "ingest", formattest.Testdata(t, "elf"))

@@ -35,6 +35,7 @@ type scriptRow struct {
 
 // Engines read the same rows of scripts and mappings, each in a profile, and they are what look-up answers.
 func TestReadersScriptsAndMappings(t *testing.T) {
+	t.Parallel()
 	readersDir(t)
 	for _, c := range []struct {
 		profile string
