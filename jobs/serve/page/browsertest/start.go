@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,18 @@ func run(t testing.TB, found *regexp.Regexp, program string, args ...string) str
 		t.Fatal(err)
 	}
 	cmd.Stdout, cmd.Stderr = in, in
-	if err := cmd.Start(); err != nil {
+	started, waited := make(chan error), make(chan struct{})
+	go func() {
+		defer close(waited)
+		runtime.LockOSThread() // the process ends with this thread
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			cmd.Wait()
+		}
+	}()
+	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
 	in.Close()
@@ -80,7 +92,7 @@ func run(t testing.TB, found *regexp.Regexp, program string, args ...string) str
 	}()
 	t.Cleanup(func() {
 		end(cmd)
-		cmd.Wait()
+		<-waited
 		out.Close()
 		<-ended
 	})
