@@ -3,11 +3,15 @@ package jobs
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/symlake/symlake/formats/formattest"
@@ -132,8 +136,9 @@ func TestInterruptedBar(t *testing.T) {
 	empty := filepath.Join(dir, "empty")
 	mustRun(t, []int{0}, "--store", empty, "--config", os.DevNull, "ingest", formattest.Testdata(t, "r8/shop.map.txt"))
 	for name, args := range map[string][]string{
-		"ingest":      {"--store", filepath.Join(dir, "store"), "ingest", "s3://bucket/", "--endpoint", silent.URL, "--path-style", "--anonymous", "--region", "us-east-1"},
-		"symbolicate": {"--store", empty, "symbolicate", "--output", filepath.Join(dir, "out.txt")},
+		"ingest, killed": {"--store", filepath.Join(dir, "other"), "ingest", "s3://bucket/", "--endpoint", silent.URL, "--path-style", "--anonymous", "--region", "us-east-1"},
+		"ingest":         {"--store", filepath.Join(dir, "store"), "ingest", "s3://bucket/", "--endpoint", silent.URL, "--path-style", "--anonymous", "--region", "us-east-1"},
+		"symbolicate":    {"--store", empty, "symbolicate", "--output", filepath.Join(dir, "out.txt")},
 	} {
 		p := termtest.Open(t, 80)
 		cmd := symlake(t, args...)
@@ -153,8 +158,25 @@ func TestInterruptedBar(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		name, killed := strings.CutSuffix(name, ", killed")
 		formattest.Await(t, name+" shows its bar", func() bool { return strings.Contains(p.SoFar(), name+"  ") })
-		p.Type("\x03")
+		if killed { // its worker: the supervisor clears up
+			lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", cmd.Process.Pid))
+			ended := 0
+			for _, list := range lists { // a thread has the worker
+				text, _ := os.ReadFile(list) // the thread may have ended
+				for _, child := range strings.Fields(string(text)) {
+					worker, cerr := strconv.Atoi(child)
+					err = errors.Join(err, cerr, syscall.Kill(worker, syscall.SIGKILL))
+					ended++
+				}
+			}
+			if err != nil || ended != 1 {
+				t.Fatalf("%d workers ended, %v", ended, err)
+			}
+		} else {
+			p.Type("\x03")
+		}
 		cmd.Wait()
 		shown := strings.Join(termtest.Show(p.Text(), 80), "\n")
 		if cmd.ProcessState.ExitCode() != 1 || strings.Contains(shown, name+"  ") || !strings.Contains(shown, "symlake: ") {
