@@ -103,6 +103,11 @@ func TestExamples(t *testing.T) {
 			if len(blocks) == 0 {
 				return
 			}
+			for call, tool := range map[string]string{"zip -qr": "zip", "$ curl ": "curl"} {
+				if strings.Contains(string(text), call) {
+					formattest.Tool(t, tool, "apt-get install "+tool)
+				}
+			}
 			var cloud []string
 			if strings.Contains(string(text), "aws s3 cp") {
 				cloud = s3Server(t)
