@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// NonBlocking, as a flag of Open, opens a pipe without waiting for its other end.
+// NonBlocking is a flag of OpenFile: it opens a pipe without waiting for its other end.
 const NonBlocking = nonBlocking
 
 // Open opens a file for reading, so that other processes may rename or remove it meanwhile.
