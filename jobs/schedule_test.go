@@ -342,12 +342,19 @@ func TestDockerfile(t *testing.T) {
 	}
 	_, recipe, _ := strings.Cut(string(makefile), "\nimage:")
 	recipe, _, _ = strings.Cut(recipe, "\n\n")
-	said, copied := map[string]string{}, map[string]bool{}
+	said, copied, owned := map[string]string{}, map[string]bool{}, map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		said[word] = rest
+		owner, isOwned := strings.CutPrefix(rest, "--chown=")
+		if isOwned {
+			owner, rest, _ = strings.Cut(owner, " ")
+		}
 		if from, to, ok := strings.Cut(rest, " "); word == "COPY" && ok {
 			copied[to] = true
+			if isOwned {
+				owned[to] = owner
+			}
 			if !regexp.MustCompile(`/` + regexp.QuoteMeta(from) + `\b`).MatchString(recipe) {
 				t.Errorf("make image does not bring %s: %s", from, recipe)
 			}
@@ -355,6 +362,9 @@ func TestDockerfile(t *testing.T) {
 	}
 	if said["FROM"] != "scratch" || said["USER"] != fmt.Sprintf("%[1]d:%[1]d", imageUser) {
 		t.Errorf("from %s as %s", said["FROM"], said["USER"])
+	}
+	if owned[said["WORKDIR"]] != said["USER"] || !strings.HasSuffix(said["ENV"], "TMPDIR="+said["WORKDIR"]) {
+		t.Errorf("user %s works in %s, with %s; folders belong to %v", said["USER"], said["WORKDIR"], said["ENV"], owned)
 	}
 	var entry []string
 	if err := json.Unmarshal([]byte(said["ENTRYPOINT"]), &entry); err != nil || len(entry) != 1 || !copied[entry[0]] || !copied["/etc/ssl/certs/ca-certificates.crt"] {
