@@ -235,7 +235,7 @@ func TestSystemd(t *testing.T) {
 		t.Log("systemd-analyze is not here: the units themselves were not checked")
 		return
 	}
-	args := []string{"verify"}
+	args := []string{"verify", "--man=no"}
 	for _, name := range []string{"symlake-ingest.service", "symlake-ingest.timer"} {
 		path := filepath.Join(s.dir, name)
 		if err := os.WriteFile(path, []byte(s.file(filepath.Join("cron", name))), 0o644); err != nil {
