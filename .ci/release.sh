@@ -51,7 +51,7 @@ if [ -n "${RELEASE_TARGETS:-}" ]; then
   config=bin/release/goreleaser.yaml
   awk -v want=" $RELEASE_TARGETS " '/^ *- (linux|darwin|windows)_/ { split($2, t, "_"); if (!index(want, " " t[1] "_" t[2] " ")) next } { print }' .ci/goreleaser.yaml > $config
 fi
-"$cache/bin/goreleaser" release --snapshot --clean --config $config --parallelism "$(nproc)" --timeout 60m
+"$cache/bin/goreleaser" release --snapshot --clean --config $config --parallelism 1 --timeout 60m # side by side, binaries would come into archives in any order
 
 cd bin/dist
 programs=()
