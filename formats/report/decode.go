@@ -56,6 +56,23 @@ func wide(head []byte, zero int) bool {
 	return true
 }
 
+// plainText returns text in UTF-8, as scan.Plain returns it. Without anything to change it returns text itself.
+func plainText(text []byte) []byte {
+	if utf8.Valid(text) {
+		return scan.Plain(text)
+	}
+	var decoded []byte
+	for rest := text; len(rest) > 0; {
+		n := scan.NextLine(rest)
+		if n == 0 {
+			n = len(rest)
+		}
+		decoded = append(decoded, fromLatin(rest[:n])...)
+		rest = rest[n:]
+	}
+	return scan.Plain(decoded)
+}
+
 // fromLatin returns a line in UTF-8. A line is in Latin-1, as Windows extends it, if it has letters beyond
 // ASCII and none of them is UTF-8. A line of both, or with a letter that was cut at its end, stays unchanged.
 func fromLatin(line []byte) []byte {

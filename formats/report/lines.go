@@ -36,6 +36,7 @@ type piece struct {
 	bytes        []byte
 	begins, ends bool // a line
 	odd          bool // there are bytes beyond ASCII, "\r" or "\\"
+	last         bool // of the input
 }
 
 // next reads the piece behind p into p. Bytes come with a nil error.
@@ -59,6 +60,7 @@ func (l *lineReader) next(p *piece) error {
 		seen = len(bytes.TrimRight(p.bytes, "\r"))
 		if _, err = l.in.Peek(len(p.bytes) + 1); err != nil {
 			p.bytes, _ = l.in.Peek(l.in.Buffered())
+			p.last = true
 			break
 		}
 	}

@@ -8,8 +8,8 @@
 //     answers writes them back unchanged, line ends included. Two kinds of input come out otherwise. Of reports that are
 //     no text (tombstone.pb, minidumps), Split hands out a rendering. It decodes text that other programs have
 //     passed on;
-//   - Split reads UTF-16, with or without a mark, and lines of Latin-1, and hands out UTF-8. In reports with frames,
-//     one space stands for each space of a page, and "\n" for a "\r" alone. A line with "\n" and "\t" as two letters
+//   - Split reads UTF-16, with or without a mark, and hands out UTF-8. In reports with frames, so does it for lines of
+//     Latin-1, one space stands for each space of a page, and "\n" for a "\r" alone. A line with "\n" and "\t" as two letters
 //     each becomes several lines if that gives frames;
 //   - memory is one stack: at most MaxFrames frames and about MaxTextBytes of
 //     text, or one document of MaxDocumentBytes, however long the input is;

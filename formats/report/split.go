@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"io"
 
@@ -55,11 +56,14 @@ func (s *splitter) take(p *piece) error {
 	if !p.odd || !p.begins || !p.ends {
 		return s.piece(b, b, p.begins, p.ends)
 	}
-	b = fromLatin(b)
+	plain := plainText(b)
+	if p.last && bytes.HasSuffix(b, []byte{'\r'}) { // half of a line end, perhaps
+		plain = append(bytes.TrimSuffix(plain, []byte{'\n'}), '\r')
+	}
 	if s.document == nil {
-		if text := s.unescaped(b); text != nil && !jsonBegins(scan.Unmarked(b, scan.LineMarks)) {
+		if text := s.unescaped(plain); text != nil && !jsonBegins(scan.Unmarked(b, scan.LineMarks)) {
 			return s.each(text)
 		}
 	}
-	return s.piece(b, scan.Plain(b), true, true)
+	return s.piece(b, plain, true, true)
 }

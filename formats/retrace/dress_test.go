@@ -50,7 +50,7 @@ func TestShop(t *testing.T) {
 			return l
 		}},
 		{"suppressed", func(l string) string { return strings.Replace(l, "Caused by: ", "\tSuppressed: ", 1) }},
-		{"no UTF-8", func(l string) string { return strings.Replace(l, "cannot pay", "\xff\xfe\x80", 1) }},
+		{"no UTF-8", func(l string) string { return strings.Replace(l, "cannot pay", "\xff\xfe\x80 é", 1) }},
 	} {
 		var in, want strings.Builder
 		for line := range strings.Lines(text) {

@@ -10,7 +10,7 @@ import (
 func Plain(b []byte) []byte { return oneEnd(spaced(b)) }
 
 // spaced returns b with one space in place of each space that a page, a chat or a typesetter puts in its place, and
-// without the marks that show as nothing. Without any of them it returns b itself.
+// without the marks that show as nothing. Spaces at the end of a line stay. Without any of them it returns b itself.
 func spaced(b []byte) []byte {
 	if !mayBeOdd(b) {
 		return b
@@ -22,17 +22,61 @@ func spaced(b []byte) []byte {
 			at++
 			continue
 		}
-		r, n := utf8.DecodeRune(b[at:])
-		if width, odd := oddSpace(r); odd {
-			out = append(append(out, b[done:at]...), "  "[:width]...)
-			done = at + n
+		run := blanks(b[at:])
+		if run == 0 {
+			_, n := utf8.DecodeRune(b[at:])
+			at += n
+			continue
 		}
-		at += n
+		end := at + run
+		if end == len(b) || b[end] == '\r' || b[end] == '\n' {
+			at = end
+			continue
+		}
+		for out = append(out, b[done:at]...); at < end; {
+			r, n := utf8.DecodeRune(b[at:])
+			if width, odd := oddSpace(r); odd {
+				out = append(out, "  "[:width]...)
+			} else {
+				out = append(out, b[at])
+			}
+			at += n
+		}
+		done = end
 	}
 	if done == 0 {
 		return b
 	}
 	return append(out, b[done:]...)
+}
+
+// blanks returns the length of the spaces, odd ones too, that b begins with.
+func blanks(b []byte) (n int) {
+	for n < len(b) {
+		r, size := utf8.DecodeRune(b[n:])
+		if _, odd := oddSpace(r); !odd && !IsSpace(b[n]) {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// TrimOdd returns a line without the spaces at its end, if an odd one is among them. It aliases line.
+func TrimOdd(line []byte) []byte {
+	cut, found := line, false
+	for len(cut) > 0 {
+		r, size := utf8.DecodeLastRune(cut)
+		_, odd := oddSpace(r)
+		if !odd && !IsSpace(cut[len(cut)-1]) {
+			break
+		}
+		cut, found = cut[:len(cut)-size], found || odd
+	}
+	if !found {
+		return line
+	}
+	return cut
 }
 
 // mayBeOdd reports whether a byte of b may begin an odd space.

@@ -23,8 +23,9 @@ func TestDecoded(t *testing.T) {
 	}{
 		{"a mark alone", "\ufeff", "\x00", 0},
 		{"Latin-1", "\tat a.Gr\xf6\xdfe.b(Gr\xf6\xdfe.java:3)\n", "\tat a.Größe.b(Größe.java:3)\n", 1},
-		{"Latin-1 of Windows", "caf\xe9\x92s\n", "café’s\n", 0},
-		{"Latin-1 at the end of a line", "\tat a.b(caf\xe9\n", "\tat a.b(café\n", 0},
+		{"Latin-1 without frames", "caf\xe9\n", "", 0},
+		{"Latin-1 of Windows", "\tat a.b.c(X.java:1)\ncaf\xe9\x92s\n", "\tat a.b.c(X.java:1)\ncafé’s\n", 2}, // Java takes the line below its frames for an exception
+		{"Latin-1 at the end of a line", "\tat a.b.c(X.java:1)\ncaf\xe9\n", "\tat a.b.c(X.java:1)\ncafé\n", 2},
 		{"a space of Latin-1", "\tat\xa0a.b.c(SourceFile:12)\n", "\tat a.b.c(SourceFile:12)\n", 1},
 		{"both encodings", "caf\xc3\xa9 caf\xe9\n", "", 0},
 		{"a letter that was cut", "caf\xc3\xa9 10 \xe2\x82", "", 0},
