@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Fuzz the tree and keep what the fuzzer finds of interest.
 #
-#   fuzz.sh run TIME [SINCE]   run every fuzz target for TIME; with SINCE, a revision, only the targets
-#                              of packages that changed since then
+#   fuzz.sh run TIME [SINCE [SECONDS]]
+#                              run every fuzz target for TIME; with SINCE, a revision, only the targets
+#                              of packages that changed since then, in any order; with SECONDS, begin
+#                              none after so long
 #   fuzz.sh unpack             put the stored corpora beside their targets, where go test replays them
 #   fuzz.sh pack               store the corpora again, with what Go's cache has beyond them
 #
@@ -39,10 +41,14 @@ fuzz() { # DIR TARGET TIME
   done
 }
 
-run() { # TIME [SINCE]
+run() { # TIME [SINCE [SECONDS]]
   log=$(mktemp)
   trap 'rm -f "$log"' EXIT
-  if [ -n "${2:-}" ]; then changed "$2"; else targets; fi | while read -r dir target; do
+  if [ -n "${2:-}" ]; then changed "$2" | shuf; else targets; fi | while read -r dir target; do
+    if [ -n "${3:-}" ] && [ "$SECONDS" -ge "$3" ]; then
+      echo "== $dir $target: left, the time is up"
+      continue
+    fi
     fuzz "$dir" "$target" "$1"
   done
 }
