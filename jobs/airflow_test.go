@@ -58,7 +58,7 @@ func newAirflow(t *testing.T, major string) *airflow {
 	}
 	a.env = append(os.Environ(), asProgram+"=1", "SYMLAKE_BIN="+filepath.Join(a.dir, "symlake"), "SYMLAKE_CONFIG="+filepath.Join(a.dir, "symlake.yaml"),
 		"SYMLAKE_RETRIES=2", "SYMLAKE_RETRY_DELAY=0", "SYMLAKE_SHARDS=3", "AWS_MAX_ATTEMPTS=1", "AWS_EC2_METADATA_DISABLED=true",
-		"AIRFLOW_HOME="+a.home, "AIRFLOW__CORE__DAGS_FOLDER="+dags, "AIRFLOW__CORE__LOAD_EXAMPLES=False", "PYTHONDONTWRITEBYTECODE=1",
+		"AIRFLOW_HOME="+a.home, "AIRFLOW__OPENLINEAGE__DISABLED=True", "AIRFLOW__CORE__DAGS_FOLDER="+dags, "AIRFLOW__CORE__LOAD_EXAMPLES=False", "PYTHONDONTWRITEBYTECODE=1",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	a.command(0, "db", "migrate")
 	a.command(0, "dags", "reserialize") // an asset is known before its first event
@@ -205,7 +205,7 @@ func (a *airflow) run(code int, shards, rest string, more ...string) *ran {
 	return r
 }
 
-// The DAG as real Airflows run it. Everything that was loaded or rejected is told once, also after the death of the
+// The DAG as real Airflows run it, the older one by its first run alone unless SYMLAKE_AIRFLOW_WHOLE is set. Everything that was loaded or rejected is told once, also after the death of the
 // shards: also when all tries of one failed, and what other runs left untold.
 func TestAirflow(t *testing.T) {
 	t.Parallel()
@@ -247,6 +247,9 @@ func TestAirflow(t *testing.T) {
 				t.Errorf("looked up: %s", out)
 			}
 			a.env = many
+			if major == "2" && os.Getenv("SYMLAKE_AIRFLOW_WHOLE") == "" {
+				return // make soak goes on
+			}
 
 			// Nothing is new, but a run that was not Airflow's left something to tell: a name came that was asked for.
 			a.put("d.so", object("libgame-armv7-dw4.so"))
