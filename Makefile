@@ -92,8 +92,8 @@ image: build ## a container image of the static binary, by docker or by what CON
 	cp $(firstword $(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem)) $(BIN)/image/ca-certificates.crt
 	$(CONTAINER) build -t $(IMAGE) $(BIN)/image
 
-fuzz: ## run every fuzz target for FUZZTIME each (default 30s); with CHANGED=REVISION those of packages that changed since then, begun within SECONDS
-	bash testdata/fuzz.sh run $(or $(FUZZTIME),30s) "$(CHANGED)" "$(SECONDS)"
+fuzz: ## run every fuzz target for FUZZTIME each (default 30s); with CHANGED=REVISION those of packages that changed since then, begun within BUDGET seconds
+	bash testdata/fuzz.sh run $(or $(FUZZTIME),30s) "$(CHANGED)" "$(BUDGET)"
 
 corpora: ## store what the fuzzer found of interest since in testdata/corpora.tar.gz, which make test replays
 	bash testdata/fuzz.sh pack
