@@ -298,23 +298,28 @@ func (b *lookups) answer(q *questions) error {
 		if err != nil {
 			return err
 		}
+		if !b.p.Flags.JSON {
+			b.showText(q, one, one.Position, a, excerpts)
+			continue
+		}
 		record := one.Of(a, excerpts)
-		if err := b.show(q, one, &record, a, excerpts); err != nil {
+		if err := showRecord(q, one, &record); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// show adds an answer to the text of a batch: its record, or its text form.
-func (b *lookups) show(q *questions, one *asked, record *wire.Answer, a symbol.Answer, excerpts []lookup.Excerpt) error {
-	if !b.p.Flags.JSON {
-		if a.Status != symbol.Found {
-			b.warn(one, record.Position, a)
-		}
-		q.text = b.style(q.text, a.Frames, excerpts)
-		return nil
+// showText adds the text form of an answer to a batch.
+func (b *lookups) showText(q *questions, one *asked, position string, a symbol.Answer, excerpts []lookup.Excerpt) {
+	if a.Status != symbol.Found {
+		b.warn(one, position, a)
 	}
+	q.text = b.style(q.text, a.Frames, excerpts)
+}
+
+// showRecord adds the record of an answer to a batch.
+func showRecord(q *questions, one *asked, record *wire.Answer) error {
 	record.Raw = one.raw
 	line, err := json.Marshal(record)
 	q.text = append(append(q.text, line...), '\n')
@@ -329,17 +334,20 @@ func (b *lookups) answerRemote(q *questions) error {
 	}
 	for i := range q.asked {
 		one := &q.asked[i]
+		var record wire.Answer
 		if one.query < 0 {
-			record := one.Of(*one.Answer, nil)
-			err = b.show(q, one, &record, *one.Answer, nil)
+			record = one.Of(*one.Answer, nil)
 		} else {
-			record := &answers[one.query]
-			answer, excerpts := symbolAnswer(record, b.job.Demangle)
-			err = b.show(q, one, record, answer, excerpts)
+			record = answers[one.query]
 		}
-		if err != nil {
-			return err
+		if b.p.Flags.JSON {
+			if err := showRecord(q, one, &record); err != nil {
+				return err
+			}
+			continue
 		}
+		answer, excerpts := symbolAnswer(&record, b.job.Demangle)
+		b.showText(q, one, record.Position, answer, excerpts)
 	}
 	return nil
 }
