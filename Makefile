@@ -26,8 +26,8 @@ test: ## run every test and replay the corpora; what needs an outside tool says 
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh sinks/hbase/hbasetest/fetch.sh $(CACHE)/hbase-lib; fi
 	@set -o pipefail; SYMLAKE_TOOLS=$(CACHE)/bin SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib SYMLAKE_READERS=$(CACHE)/readers SYMLAKE_SCHEMATHESIS=$(CACHE)/schemathesis SYMLAKE_CLIENTS=$(CACHE)/clients SYMLAKE_AIRFLOW=$(CACHE)/airflow SYMLAKE_TRACE=$(CACHE)/trace SYMLAKE_WINE=$(CACHE)/wine SYMLAKE_AXE=$(CACHE)/axe $(GO) test -v -parallel 4 -timeout 20m ./... | awk -f testdata/skips.awk
 
-race: ## run the tests of sinks and ingest under the race detector, but those on a real HBase, which mostly wait, and those of packages that start no goroutine and have tests without one
-	CGO_ENABLED=1 $(GO) test -race -short -parallel 4 $$($(GO) list ./sinks/... ./ingest/... | grep -v -e 'sinks/hbase$$' -e 'hbasetest$$' -e 'sinks/internal/hfile$$' -e 'sinks/internal/entropy$$' -e 'sinks/row/classes$$' -e 'sinks/row/texts$$' -e 'sinks/answer$$' -e 'build/sweep$$')
+race: ## run the tests of sinks and ingest under the race detector, but for tests on a real HBase, which mostly wait, for packages and tests without goroutines, and for deaths at each step, which come one after the other
+	CGO_ENABLED=1 $(GO) test -race -short -parallel 4 -skip '^(TestPowerLoss|TestCrashPoints)$$' $$($(GO) list ./sinks/... ./ingest/... | grep -v -e 'sinks/hbase$$' -e 'hbasetest$$' -e 'sinks/internal/hfile$$' -e 'sinks/internal/entropy$$' -e 'sinks/row/classes$$' -e 'sinks/row/texts$$' -e 'sinks/answer$$' -e 'build/sweep$$')
 
 busy: ## run the tests that deal with clocks, processes and sockets beside twice as many busy loops as the machine has cores
 	bash testdata/busy.sh $(GO) test -short -count=1 ./sinks/bucket/... ./sinks/file ./sinks/kek/... ./sinks/lookup ./sinks/redis ./jobs/serve/... ./ingest/discover/hints
