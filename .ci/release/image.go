@@ -23,8 +23,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// nobody is the user and group of the image; jobs/image/Dockerfile has the same.
-const nobody = 65532
+// imageUser is the user and group of the image; jobs/image/Dockerfile has the same.
+const imageUser = 65532
 
 // bomType is the media type of a list of contents.
 const bomType = "application/vnd.cyclonedx+json"
@@ -136,7 +136,7 @@ func imageOf(arch, version string, when time.Time, files []content) (v1.Image, e
 		}
 	}
 	// Stores, lakes and scratch files of this folder want no volume to try the image: its user may write there.
-	if err := folder("data", nobody); err != nil {
+	if err := folder("data", imageUser); err != nil {
 		return nil, err
 	}
 	if err := w.Close(); err != nil {
@@ -157,7 +157,7 @@ func imageOf(arch, version string, when time.Time, files []content) (v1.Image, e
 		return nil, err
 	}
 	c = c.DeepCopy()
-	user := fmt.Sprintf("%d:%d", nobody, nobody)
+	user := fmt.Sprintf("%d:%d", imageUser, imageUser)
 	c.OS, c.Architecture, c.Created = "linux", arch, v1.Time{Time: when}
 	c.Config = v1.Config{Entrypoint: []string{"/symlake"}, WorkingDir: "/data", Env: []string{"TMPDIR=/data"}, User: user, Labels: map[string]string{
 		"org.opencontainers.image.title": "symlake", "org.opencontainers.image.version": version, "org.opencontainers.image.licenses": "Apache-2.0",

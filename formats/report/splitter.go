@@ -41,7 +41,7 @@ func newSplitter(dialects []Dialect, o Options, emit func(*Report) error) *split
 	return s
 }
 
-// close hands out all that is left at the end of the input.
+// close hands out the rest at the end of the input.
 func (s *splitter) close() error {
 	for s.document != nil {
 		if err := s.endDocument(); err != nil {

@@ -53,7 +53,7 @@ func (s *Server) mayExceed(bytes int) bool { return bytes/frameBytes > s.o.Limit
 func (w *work) countFrames(before int) (int, error) {
 	n := before
 	err := w.each(func(d *report.Report) error {
-		if n += framesOf(d); n > w.s.o.Limits.Frames {
+		if n += d.Frames(); n > w.s.o.Limits.Frames {
 			return errFrames
 		}
 		w.c.turn.fresh()
@@ -73,13 +73,6 @@ func (w *work) refused(err error) error {
 		return failed(http.StatusRequestEntityTooLarge, "more than %d frames", w.s.o.Limits.Frames)
 	}
 	return err
-}
-
-func framesOf(d *report.Report) (n int) {
-	for t := range d.Threads {
-		n += len(d.Threads[t].Frames)
-	}
-	return n
 }
 
 // run answers all stacks of one raw stack, in order.
@@ -103,7 +96,7 @@ type group struct {
 // add takes the reports of a raw stack, and answers a group as soon as it is full.
 func (g *group) add(w *work, emit func(d *report.Report, answers [][]symbol.Answer) error) error {
 	return w.refused(w.each(func(d *report.Report) error {
-		n := framesOf(d)
+		n := d.Frames()
 		if g.c.frames += n; g.c.frames > g.c.limits.Frames {
 			return errFrames
 		}

@@ -47,9 +47,7 @@ func (c *Client) Stack(ctx context.Context, s *report.Report, o Options) (answer
 func (c *Client) Stacks(ctx context.Context, qs []Query, out func(i int, answers [][]symbol.Answer)) error {
 	frames := 0
 	for i := range qs {
-		for t := range qs[i].Stack.Threads {
-			frames += len(qs[i].Stack.Threads[t].Frames)
-		}
+		frames += qs[i].Stack.Frames()
 	}
 	if err := room.Take(ctx, int64(frames)*frameRoom); err != nil {
 		return err

@@ -102,11 +102,7 @@ func (a *stackAnswerer) text(n names, text string) error {
 	so := answer.Options{Artifacts: o.Artifacts, App: a.placer.appBuild(n), Kind: a.placer.platformKind(n)}
 	if row.invalid == nil {
 		err := report.Split(a.ctx, strings.NewReader(text), all.Dialects, o, func(s *report.Report) error {
-			found := 0
-			for t := range s.Threads {
-				found += len(s.Threads[t].Frames)
-			}
-			if found > 0 {
+			if found := s.Frames(); found > 0 {
 				a.queries = append(a.queries, answer.Query{Stack: s, Options: so})
 				a.frames += found
 			}

@@ -1,5 +1,4 @@
-// Package unread says of an input in which no dialect found a frame what it looks like, and which form of report is
-// nearest.
+// Package unread describes an input in which no dialect found a frame, and names the nearest form of report.
 package unread
 
 import (
@@ -12,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// sampleBytes of an input tell what it looks like.
+// sampleBytes from the beginning of an input are enough to describe it.
 const sampleBytes = 16 << 10
 
 // Sample is a reader that keeps the beginning of the text it reads.

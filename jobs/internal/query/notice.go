@@ -11,7 +11,7 @@ import (
 	"github.com/symlake/symlake/jobs/internal/session"
 )
 
-// warnUnread says of an input in which no frame was recognized what it looks like.
+// warnUnread describes an input in which no frame was recognized.
 func warnUnread(p *session.Session, name string, sample *unread.Sample) {
 	words := []any{"input", name, "looks", sample.Looks()}
 	if form, ok := sample.Nearest(unread.Forms(all.Dialects)); ok {
