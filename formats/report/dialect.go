@@ -17,7 +17,8 @@ type Dialect struct {
 	Lines func(b *Builder) Lines
 }
 
-// Reader makes a report of a text, and returns nil for any text that it does not know. The report
+// Reader makes a report of a text, and returns nil for any text that it does not know. If it found
+// parts that look like frames and read none of them, it returns a report without threads, with Unread. The report
 // keeps text. A reader that makes much of little asks Options.Takes for room.
 type Reader func(text []byte, o Options) *Report
 

@@ -77,14 +77,19 @@ func (dialects jsonReader) read(text []byte, o Options) *Report {
 		w.found.Text = text
 		return w.found
 	}
+	var unread *Report
 	for i := range dialects {
 		for _, read := range dialects[i].Values {
-			if r := read(text, o); r != nil {
+			r := read(text, o)
+			if r != nil && len(r.Threads) > 0 {
 				return r
+			}
+			if r != nil && unread == nil {
+				unread = r
 			}
 		}
 	}
-	return nil
+	return unread
 }
 
 // jsonEnvelope finds the reports in a value: itself, or objects that a list or an envelope holds.

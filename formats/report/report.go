@@ -21,6 +21,7 @@ package report
 import (
 	"bufio"
 	_ "embed"
+	"fmt"
 
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
@@ -51,14 +52,21 @@ const (
 	MaxDocumentFrames = 1 << 17
 )
 
+// Reasons of parts that the bounds leave unread.
+var (
+	WhyFrames = fmt.Sprintf("a report may have %d frames: the frames behind them are not read", MaxDocumentFrames)
+	WhyLong   = fmt.Sprintf("a report that is read whole may have %d MiB: the rest is read as lines", MaxDocumentBytes>>20)
+)
+
 // Report is one dump: a crash report, a backtrace in a log, a list of addresses;
-// or, without threads, text between them.
+// or, without threads, text between them. Text without threads may still have parts that are Unread.
 type Report struct {
 	Form    *Form  // nil for text without frames
 	Text    []byte // the dump's lines and what surrounds its frames
 	Arch    string // as its header says, in the words of symbol.Artifact; "" if it does not
 	Threads []Thread
-	Words   []Word // names in Text, outside of frames, that Dart's compiler may have replaced
+	Words   []Word   // names in Text, outside of frames, that Dart's compiler may have replaced
+	Unread  []Unread // parts of Text that look like frames and are none of Threads; see AddUnread
 
 	managed ManagedOptions // for printing
 }
@@ -94,6 +102,31 @@ type Frame struct {
 	Layout Layout
 	Detail any // of the dialect that read the frame, for printing; see FramePrinter
 }
+
+// Script is the part of a frame of JavaScript that other frames do not have.
+type Script struct {
+	// Module of a React Native bundle: its lines count from where it begins there.
+	Module *Module
+}
+
+// Module names a part of a React Native bundle that has its own numbers: a
+// segment, a module of a RAM bundle in it, or a function of its bytecode.
+type Module struct {
+	Segment  uint32
+	Table    Table
+	Number   uint32 // of the module or function
+	Bytecode bool   // the frame's column counts bytes from the function's first
+}
+
+// Table says what a number of a Module counts.
+type Table uint8
+
+// The tables of a map.
+const (
+	NoTable   Table = iota
+	Modules         // modules of a RAM bundle: symbol.ModuleOffset
+	Functions       // functions of bytecode: symbol.HermesFunction
+)
 
 // FramePrinter is a Frame.Detail that prints its frame where the report's form has no Print.
 type FramePrinter interface {

@@ -21,7 +21,8 @@ type splitter struct {
 	kind      int        // its place in documents; or the place of the last one
 	barred    int        // documents before that place do not begin here
 	follow    Follower
-	held      []byte // of the document, so far
+	held      []byte   // of the document, so far
+	unread    []Unread // parts of documents without frames; the next report has them
 }
 
 // newSplitter returns a splitter that hands out its reports to emit.
@@ -242,6 +243,10 @@ func (s *splitter) flush() error {
 	}
 	out := s.report
 	out.managed = s.options.Managed
+	for _, u := range s.unread {
+		out.Unread = AddUnread(out.Unread, u)
+	}
+	s.unread = nil
 	if s.input != nil && out.Form == nil && len(out.Words) == 0 {
 		out.Text = s.input
 	}
@@ -300,12 +305,21 @@ func (s *splitter) endDocument() error {
 	if !jsonBegins(scan.Unmarked(text, scan.LineMarks)) { // in JSON every space is a letter
 		plain = plainText(text)
 	}
-	if made := d.Read(scan.Unmarked(plain, scan.LineMarks), s.options); made != nil {
+	made := d.Read(scan.Unmarked(plain, scan.LineMarks), s.options)
+	if made != nil && len(made.Threads) > 0 {
 		made.Text = plain
 		if err := s.next(); err != nil {
 			return err
 		}
 		return s.emit(made)
+	}
+	if made != nil && len(made.Unread) > 0 && s.frames > 0 { // the parts belong to a report of their own
+		if err := s.next(); err != nil {
+			return err
+		}
+	}
+	if made != nil {
+		s.unread = append(s.unread, made.Unread...)
 	}
 	return s.again(text)
 }
