@@ -5,15 +5,14 @@ import (
 	"bytes"
 	"errors"
 	"io"
-)
 
-// fileBytes of an input tell whether it is a file that is no text.
-const fileBytes = 64
+	"github.com/symlake/symlake/formats/report/internal/input"
+)
 
 // readFile reads the file that in is, if it is one, and returns the reader to go on with: of the file's
 // text, or in unchanged.
 func readFile(in *bufio.Reader, dialects []Dialect, o Options, emit func(*Report) error) (io.Reader, error) {
-	head, err := in.Peek(fileBytes)
+	head, err := in.Peek(input.HeadBytes)
 	if err != nil && !errors.Is(err, io.EOF) || len(head) == 0 {
 		return in, nil // the error is told where it is read
 	}

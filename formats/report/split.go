@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/symlake/symlake/formats/internal/scan"
+	"github.com/symlake/symlake/formats/report/internal/input"
 	"github.com/symlake/symlake/formats/room"
 )
 
@@ -19,21 +20,21 @@ import (
 // handed out. It asks the room in ctx for memory beyond that of the text, and returns its error too.
 func Split(ctx context.Context, r io.Reader, dialects []Dialect, o Options, emit func(*Report) error) error {
 	o.bound = &bound{take: room.Of(ctx)}
-	in := buffered(r)
+	in := input.Buffered(r)
 	if from, err := readFile(in, dialects, o, emit); err != nil {
 		return err
 	} else if from != in {
-		in = buffered(from)
+		in = input.Buffered(from)
 	} else {
-		in = decoded(in)
+		in = input.Decoded(in)
 	}
 	s := newSplitter(dialects, o, emit)
-	lines, p := lineReader{in: in}, piece{ends: true}
+	lines, p := input.Reader{In: in}, input.Piece{Ends: true}
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := lines.next(&p)
+		err := lines.Next(&p)
 		if err == nil {
 			if err := s.take(&p); err != nil {
 				return err
@@ -51,13 +52,13 @@ func Split(ctx context.Context, r io.Reader, dialects []Dialect, o Options, emit
 }
 
 // take takes a piece of the input. It decodes whole lines.
-func (s *splitter) take(p *piece) error {
-	b := p.bytes
-	if !p.odd || !p.begins || !p.ends {
-		return s.piece(b, b, p.begins, p.ends)
+func (s *splitter) take(p *input.Piece) error {
+	b := p.Bytes
+	if !p.Odd || !p.Begins || !p.Ends {
+		return s.piece(b, b, p.Begins, p.Ends)
 	}
-	plain := plainText(b)
-	if p.last && bytes.HasSuffix(b, []byte{'\r'}) { // half of a line end, perhaps
+	plain := input.Plain(b)
+	if p.Last && bytes.HasSuffix(b, []byte{'\r'}) { // half of a line end, perhaps
 		plain = append(bytes.TrimSuffix(plain, []byte{'\n'}), '\r')
 	}
 	if s.document == nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/symlake/symlake/formats/internal/scan"
+	"github.com/symlake/symlake/formats/report/internal/input"
 )
 
 // splitter is the state of one Split.
@@ -53,7 +54,7 @@ func (s *splitter) close() error {
 }
 
 // piece takes a piece of a text: a line with its line end, or a part of a line that is too long. plain is b as
-// plainText returns it for whole lines.
+// input.Plain returns it for whole lines.
 func (s *splitter) piece(b, plain []byte, begins, ends bool) error {
 	unmarked := plain
 	if begins {
@@ -71,7 +72,7 @@ func (s *splitter) piece(b, plain []byte, begins, ends bool) error {
 	return s.err
 }
 
-// line takes one whole line with its line end; plain is b as plainText returns it.
+// line takes one whole line with its line end; plain is b as input.Plain returns it.
 func (s *splitter) line(b, plain []byte) error {
 	l := &s.current
 	content := scan.TrimOdd(scan.TrimEnd(scan.Unmarked(plain, scan.QuoteMarks)))
@@ -114,7 +115,7 @@ func (s *splitter) ends(l *Line) bool {
 	return false
 }
 
-// text keeps a line, or a piece of one, and plain, which is b as plainText returns it; its first whole bytes are no
+// text keeps a line, or a piece of one, and plain, which is b as input.Plain returns it; its first whole bytes are no
 // line end. It hands out the report first if it would grow too long.
 func (s *splitter) text(b, plain []byte, whole int) error {
 	most := textBytes
@@ -169,7 +170,7 @@ func (s *splitter) header(h *Header) error {
 	return nil
 }
 
-// frame takes a line in which lines has found a frame; plain is b as plainText returns it.
+// frame takes a line in which lines has found a frame; plain is b as input.Plain returns it.
 func (s *splitter) frame(lines *Lines, b, plain []byte) error {
 	f := &s.found
 	if s.gap && f.Form.Gap == GapEndsThread && s.form == f.Form && s.running > 0 {
@@ -303,7 +304,7 @@ func (s *splitter) endDocument() error {
 	}
 	plain := text
 	if !jsonBegins(scan.Unmarked(text, scan.LineMarks)) { // in JSON every space is a letter
-		plain = plainText(text)
+		plain = input.Plain(text)
 	}
 	made := d.Read(scan.Unmarked(plain, scan.LineMarks), s.options)
 	if made != nil && len(made.Threads) > 0 {
@@ -341,7 +342,7 @@ func (s *splitter) each(text []byte) error {
 			n = len(text)
 		}
 		line := text[:n]
-		if err := s.piece(line, plainText(line), true, n <= MaxLineBytes); err != nil {
+		if err := s.piece(line, input.Plain(line), true, n <= MaxLineBytes); err != nil {
 			return err
 		}
 		text = text[n:]

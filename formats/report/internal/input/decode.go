@@ -1,4 +1,4 @@
-package report
+package input
 
 import (
 	"bufio"
@@ -19,18 +19,18 @@ var (
 	markUTF16    = []byte{0xff, 0xfe}
 )
 
-// decoded returns a reader of in's text in UTF-8 and without a byte order mark. It knows UTF-16 of both
+// Decoded returns a reader of in's text in UTF-8 and without a byte order mark. It knows UTF-16 of both
 // orders by its mark, or by the zeros of its first letters. Any other input it returns unchanged.
-func decoded(in *bufio.Reader) *bufio.Reader {
-	head, _ := in.Peek(fileBytes) // the error is told where the text is read
+func Decoded(in *bufio.Reader) *bufio.Reader {
+	head, _ := in.Peek(HeadBytes) // the error is told where the text is read
 	switch {
 	case bytes.HasPrefix(head, markUTF8):
 		_, _ = in.Discard(len(markUTF8))
 		return in
 	case bytes.HasPrefix(head, markUTF16), wide(head, 1):
-		return buffered(wideText(in, unicode.LittleEndian))
+		return Buffered(wideText(in, unicode.LittleEndian))
 	case bytes.HasPrefix(head, markUTF16Big), wide(head, 0):
-		return buffered(wideText(in, unicode.BigEndian))
+		return Buffered(wideText(in, unicode.BigEndian))
 	}
 	return in
 }
@@ -56,8 +56,8 @@ func wide(head []byte, zero int) bool {
 	return true
 }
 
-// plainText returns text in UTF-8, as scan.Plain returns it. Without anything to change it returns text itself.
-func plainText(text []byte) []byte {
+// Plain returns text in UTF-8, as scan.Plain returns it. Without anything to change it returns text itself.
+func Plain(text []byte) []byte {
 	if utf8.Valid(text) {
 		return scan.Plain(text)
 	}
