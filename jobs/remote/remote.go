@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -104,10 +105,17 @@ func (c *Client) Lookup(ctx context.Context, l Lookup) ([]wire.Answer, error) {
 	return out.Answers, nil
 }
 
-// Symbolicate gives a text back with its frames replaced, or one record a line; options are the
-// parameters of POST /v1/symbolicate.
-func (c *Client) Symbolicate(ctx context.Context, text []byte, options url.Values) ([]byte, error) {
-	return c.send(ctx, http.MethodPost, "/v1/symbolicate?"+options.Encode(), "text/plain", text)
+// Symbolicate gives a text back with its frames replaced, or one record a line; options are the parameters of POST
+// /v1/symbolicate. counts are of its frames, nil from an older server.
+func (c *Client) Symbolicate(ctx context.Context, text []byte, options url.Values) (answer []byte, counts *wire.Summary, err error) {
+	answer, about, err := c.send(ctx, http.MethodPost, "/v1/symbolicate?"+options.Encode(), "text/plain", text)
+	if said := about.Get(wire.SummaryHeader); said != "" && err == nil {
+		counts = new(wire.Summary)
+		if err := json.Unmarshal([]byte(said), counts); err != nil {
+			return nil, nil, fmt.Errorf("the server's %s: %w", wire.SummaryHeader, err)
+		}
+	}
+	return answer, counts, err
 }
 
 // Artifacts returns the artifacts that a name leads to.
@@ -147,7 +155,7 @@ func (c *Client) EachArtifact(ctx context.Context, app string, emit func(wire.Ar
 
 // ask sends a request and reads a JSON answer.
 func (c *Client) ask(ctx context.Context, method, path, kind string, body []byte, to any) error {
-	text, err := c.send(ctx, method, path, kind, body)
+	text, _, err := c.send(ctx, method, path, kind, body)
 	if err != nil {
 		return err
 	}
@@ -157,26 +165,26 @@ func (c *Client) ask(ctx context.Context, method, path, kind string, body []byte
 	return nil
 }
 
-// send sends a request, again if the server has no time for it, and reads the answer.
-func (c *Client) send(ctx context.Context, method, path, kind string, body []byte) (text []byte, err error) {
+// send sends a request, again if the server has no time for it, and reads the answer, with its headers and trailers.
+func (c *Client) send(ctx context.Context, method, path, kind string, body []byte) (text []byte, about http.Header, err error) {
 	for n := 1; ; n++ {
 		var wait time.Duration
-		if text, wait, err = c.once(ctx, method, path, kind, body); wait == 0 || n == tries {
-			return text, err
+		if text, about, wait, err = c.once(ctx, method, path, kind, body); wait == 0 || n == tries {
+			return text, about, err
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
 	}
 }
 
 // once sends a request; wait is how long to wait before it is sent again, 0: it is not.
-func (c *Client) once(ctx context.Context, method, path, kind string, body []byte) (text []byte, wait time.Duration, err error) {
+func (c *Client) once(ctx context.Context, method, path, kind string, body []byte) (text []byte, about http.Header, wait time.Duration, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	if kind != "" {
 		r.Header.Set("Content-Type", kind)
@@ -186,20 +194,22 @@ func (c *Client) once(ctx context.Context, method, path, kind string, body []byt
 	}
 	res, err := c.http.Do(r)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	defer res.Body.Close()
 	if text, err = io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes+1)); err != nil {
-		return nil, 0, fmt.Errorf("read the server's answer: %w", err)
+		return nil, nil, 0, fmt.Errorf("read the server's answer: %w", err)
 	}
 	if len(text) > maxAnswerBytes {
-		return nil, 0, errors.New("the server's answer is too large")
+		return nil, nil, 0, errors.New("the server's answer is too large")
 	}
 	if res.StatusCode == http.StatusOK {
 		if why := res.Trailer.Get("Symlake-Error"); why != "" {
-			return nil, 0, &Error{http.StatusOK, why}
+			return nil, nil, 0, &Error{http.StatusOK, why}
 		}
-		return text, 0, nil
+		about = res.Header
+		maps.Copy(about, res.Trailer)
+		return text, about, 0, nil
 	}
 	var said struct{ Error string }
 	if json.Unmarshal(text, &said) != nil || said.Error == "" {
@@ -209,5 +219,5 @@ func (c *Client) once(ctx context.Context, method, path, kind string, body []byt
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 		wait = time.Duration(min(max(seconds, 1), 10)) * time.Second
 	}
-	return nil, wait, &Error{res.StatusCode, said.Error}
+	return nil, nil, wait, &Error{res.StatusCode, said.Error}
 }

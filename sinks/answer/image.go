@@ -237,10 +237,35 @@ func (c *Client) try(ctx context.Context, f *report.Frame, o Options) (tried []T
 	if len(tried) == 0 {
 		tried = append(tried, Tried{"", lookup.Resolution{Status: symbol.NoArtifact, Err: errNameless}})
 	}
+	if last := &tried[len(tried)-1]; last.Status == symbol.NoArtifact {
+		last.Err = fileless(f.File, last.Err)
+	}
 	return tried
 }
 
-var errNameless = errors.New("the frame names no artifact")
+// Reasons of frames that no file has symbols for.
+var (
+	errNameless = errors.New("the frame names no artifact")
+	errKernel   = errors.New("the code is the kernel's: no file has it")
+	errMade     = errors.New("the code was made at run time: no file has it")
+	errUnknown  = errors.New("the report does not know the file of the frame")
+)
+
+// fileless returns the reason why no artifact has an image that is no file; else it returns reason.
+func fileless(image string, reason error) error {
+	switch {
+	case image == "":
+		return reason
+	case strings.HasPrefix(image, "[vdso"), strings.HasPrefix(image, "[vsyscall"), image == "[vectors]", image == "[sigpage]":
+		return errKernel
+	case strings.HasPrefix(image, "[anon"), strings.HasPrefix(image, "<anonymous"), strings.HasPrefix(image, "//anon"), image == "[heap]", strings.HasPrefix(image, "[stack"),
+		strings.Contains(image, "jit-cache"), strings.Contains(image, "jit-code-cache"), strings.Contains(image, "jit-zygote-cache"):
+		return errMade
+	case image == "<unknown>", image == "[unknown]", image == "???":
+		return errUnknown
+	}
+	return reason
+}
 
 // maxOthers bounds the artifacts that a reason lists.
 const maxOthers = 3

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/symlake/symlake/formats/report"
 )
 
 // sampleBytes from the beginning of an input are enough to describe it.
@@ -38,6 +40,15 @@ func (s *Sample) Looks() string { return Looks(s.head) }
 
 // Nearest returns the form with the line that is most like a line of the input.
 func (s *Sample) Nearest(forms []Form) (Form, bool) { return Nearest(s.head, forms) }
+
+// LookedFor names the dialects, as the reports that a reader has looked for.
+func LookedFor(dialects []report.Dialect) string {
+	names := make([]string, len(dialects))
+	for i := range dialects {
+		names[i] = dialects[i].Name
+	}
+	return "reports of " + strings.Join(names, ", ")
+}
 
 // magics are the first bytes of files that are no stacks.
 var magics = []struct{ bytes, looks string }{

@@ -18,6 +18,7 @@ type conversion struct {
 	json      bool     // records on standard output
 	artifacts []string
 	app       string
+	strict    bool // a trace without calls, or with bad records, ends with exit code 3
 	exploded  bool // the client has what --symbols named, and nothing else
 	// client opens what the names are looked up in. cacheBytes bound what it keeps of a store.
 	client func(cacheBytes int64) (c *answer.Client, close func() error, err error)

@@ -3,6 +3,7 @@ package query
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/url"
@@ -39,26 +40,36 @@ func symbolAnswer(a *wire.Answer, demangle bool) (out symbol.Answer, excerpts []
 // remoteText is how much text is sent at once: whole dumps, as they come.
 const remoteText = 1 << 20
 
-// sendStacks has a server symbolicate all of r, and returns how many frames it has. Dumps are parted here, and
-// not in their middle, so a log may be of any length.
-func sendStacks(p *session.Session, client *remote.Client, q url.Values, o report.Options, r io.Reader, w *bufio.Writer) (frames int, err error) {
+// sendStacks has a server symbolicate all of r, and counts its frames. Dumps are parted here, and not in their middle, so
+// a log may be of any length.
+func sendStacks(p *session.Session, client *remote.Client, q url.Values, o report.Options, r io.Reader, w *bufio.Writer) (*wire.Summary, error) {
 	var text bytes.Buffer
+	counts, part := new(wire.Summary), new(wire.Summary)
 	flush := func() error {
 		if text.Len() == 0 {
 			return nil
 		}
-		out, err := client.Symbolicate(p.Ctx, text.Bytes(), q)
+		out, said, err := client.Symbolicate(p.Ctx, text.Bytes(), q)
 		if err != nil {
 			return p.Refusal(err)
 		}
 		text.Reset()
+		if q.Get("output") == "records" {
+			out = withoutSummary(out)
+		}
+		if said == nil { // an older server counts nothing
+			part.End()
+			said = part
+		}
+		counts.Merge(said)
+		part = new(wire.Summary)
 		if _, err = w.Write(out); err != nil {
 			return err
 		}
 		return w.Flush()
 	}
-	err = report.Split(p.Ctx, r, all.Dialects, o, func(s *report.Report) error {
-		frames += s.Frames()
+	err := report.Split(p.Ctx, r, all.Dialects, o, func(s *report.Report) error {
+		part.Add(s, nil)
 		text.Write(s.Text)
 		if text.Len() < remoteText {
 			return nil
@@ -66,7 +77,17 @@ func sendStacks(p *session.Session, client *remote.Client, q url.Values, o repor
 		return flush()
 	})
 	if err != nil {
-		return frames, err
+		return counts, err
 	}
-	return frames, flush()
+	return counts, flush()
+}
+
+// withoutSummary returns records without a summary behind them: the counts of a part are of no use.
+func withoutSummary(records []byte) []byte {
+	last := bytes.LastIndexByte(bytes.TrimSuffix(records, []byte{'\n'}), '\n') + 1
+	var s struct{ Recognized *int }
+	if json.Unmarshal(records[last:], &s) == nil && s.Recognized != nil {
+		return records[:last]
+	}
+	return records
 }

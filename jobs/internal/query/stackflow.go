@@ -28,7 +28,6 @@ type stackFlow struct {
 	reading report.Options
 	options answer.Options
 	print   func(*report.Report, [][]symbol.Answer) error
-	frames  int // that run has read
 }
 
 // answered is a pile of stacks with their answers.
@@ -80,10 +79,7 @@ func (f *stackFlow) run(ctx context.Context, r io.Reader, w *bufio.Writer) error
 		}
 		return nil
 	})
-	err := report.Split(ctx, r, all.Dialects, f.reading, func(s *report.Report) error {
-		f.frames += s.Frames()
-		return waiting.put(s)
-	})
+	err := report.Split(ctx, r, all.Dialects, f.reading, waiting.put)
 	waiting.end()
 	if failed := work.Wait(); failed != nil {
 		return failed

@@ -3,6 +3,7 @@ package query
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,7 @@ type SymbolicateJob struct {
 	Frame0   string   `name:"frame0" help:"What the address of frame 0 is: exact, return or stepped (default: by the format)." enum:"exact,return,stepped," default:"" placeholder:"KIND" group:"Symbols"`
 	Output   string   `help:"File for the result. Its ending says the form." detail:".ndjson: records. .perfetto-trace, .speedscope.json: method traces. With --input: a folder, file or s3://bucket/prefix. Else: text. - is standard output." placeholder:"FILE" group:"Output"`
 	Explain  bool     `help:"Print the way from each frame's text to its row." group:"Output"`
+	Strict   bool     `help:"Exit with 3 if an input has no frame that symlake recognizes." detail:"Also if a part looks like frames and is not read. With --json, each input ends with its counts." group:"Output"`
 	Context  uint32   `help:"Add up to N source lines around each frame's line to records." detail:"The map must be loaded with --sources-content." placeholder:"N" group:"Output"`
 	School   string   `help:"How Java and Kotlin is retraced: r8 or list." detail:"r8 prints byte for byte as R8's retrace does. list prints synthesized frames, and alternatives without marks. Default: as R8, but for what it misses." enum:"r8,list," default:"" placeholder:"SCHOOL" group:"~Java and Kotlin"`
 	Verbose  bool     `help:"Print results and arguments of Java and Kotlin methods." group:"~Java and Kotlin"`
@@ -183,16 +185,15 @@ func (j SymbolicateJob) Run(p *session.Session) (err error) {
 	w := bufio.NewWriter(to)
 	meter := newMeter(p, j.Files, j.Output)
 	defer meter.stop()
+	said := notices{p: p, json: j.json(p), strict: j.Strict}
+	defer func() { err = cmp.Or(err, said.end()) }()
 	one := func(name string, r io.Reader) error {
 		sample := unread.NewSample(meter.reader(name, r))
-		frames, err := reply(sample, w)
+		counts, err := reply(sample, w)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if frames == 0 {
-			warnUnread(p, name, sample)
-		}
-		return nil
+		return said.input(w, name, counts, sample)
 	}
 	if len(j.Files) == 0 {
 		err = one("standard input", p.In)
@@ -219,11 +220,14 @@ func (j SymbolicateJob) conversion(p *session.Session) *conversion {
 		}
 		return j.Client(p, lookup.Options{CacheBytes: cacheBytes})
 	}
-	return &conversion{traceFlags: j.traceFlags, files: j.Files, output: j.Output, json: j.json(p), artifacts: j.Artifact, app: j.App, exploded: len(j.Symbols) > 0, client: client}
+	return &conversion{traceFlags: j.traceFlags, files: j.Files, output: j.Output, json: j.json(p), strict: j.Strict, artifacts: j.Artifact, app: j.App, exploded: len(j.Symbols) > 0, client: client}
 }
 
-// answerer returns a function that answers the stacks of a text and counts their frames: by a server, or by the store.
-func (j SymbolicateJob) answerer(p *session.Session) (reply func(io.Reader, *bufio.Writer) (frames int, err error), close func() error, err error) {
+// replier answers the stacks of a text and counts their frames.
+type replier func(io.Reader, *bufio.Writer) (*wire.Summary, error)
+
+// answerer returns a replier: a server, or the store.
+func (j SymbolicateJob) answerer(p *session.Session) (reply replier, close func() error, err error) {
 	frame0, err := report.ParseFrame0(j.Frame0)
 	if err != nil {
 		return nil, nil, exit.Usage("--frame0: %w", err)
@@ -240,7 +244,9 @@ func (j SymbolicateJob) answerer(p *session.Session) (reply func(io.Reader, *buf
 		if j.Context > 0 {
 			return nil, nil, exit.Usage("--context wants a store, or --symbols")
 		}
-		return func(r io.Reader, w *bufio.Writer) (int, error) { return sendStacks(p, server, j.question(p), o, r, w) }, func() error { return nil }, nil
+		return func(r io.Reader, w *bufio.Writer) (*wire.Summary, error) {
+			return sendStacks(p, server, j.question(p), o, r, w)
+		}, func() error { return nil }, nil
 	}
 	client, close, err := j.Client(p, lookup.Options{})
 	if err != nil {
@@ -256,15 +262,15 @@ func (j SymbolicateJob) answerer(p *session.Session) (reply func(io.Reader, *buf
 		closeStore := close
 		close = func() error { asked.note(p); return closeStore() }
 	}
-	bare, closeClient := newBareImages(p), close
-	return func(r io.Reader, w *bufio.Writer) (int, error) {
+	return func(r io.Reader, w *bufio.Writer) (*wire.Summary, error) {
+		counts := new(wire.Summary)
 		f := stackFlow{client: client, reading: o, options: answer.Options{Artifacts: j.Artifact, App: j.App}}
 		f.print = func(s *report.Report, answers [][]symbol.Answer) error {
-			return j.print(p, client, w, s, f.options, answers, bare)
+			counts.Add(s, answers)
+			return j.print(p, client, w, s, f.options, answers)
 		}
-		err := f.run(p.Ctx, r, w)
-		return f.frames, err
-	}, func() error { bare.end(); return closeClient() }, nil
+		return counts, f.run(p.Ctx, r, w)
+	}, close, nil
 }
 
 // question is the query string by which a server answers as the flags say.
@@ -300,7 +306,7 @@ func (j SymbolicateJob) Client(p *session.Session, o lookup.Options) (*answer.Cl
 }
 
 // print prints one stack.
-func (j SymbolicateJob) print(p *session.Session, client *answer.Client, w *bufio.Writer, s *report.Report, o answer.Options, answers [][]symbol.Answer, bare *bareImages) error {
+func (j SymbolicateJob) print(p *session.Session, client *answer.Client, w *bufio.Writer, s *report.Report, o answer.Options, answers [][]symbol.Answer) error {
 	if j.asked != nil {
 		j.asked.stack(p, client, s, answers)
 	}
@@ -319,7 +325,6 @@ func (j SymbolicateJob) print(p *session.Session, client *answer.Client, w *bufi
 	if err := report.Print(w, s, answers); err != nil {
 		return err
 	}
-	bare.warn(s, answers)
 	if j.Explain {
 		return wire.Explain(p.Ctx, w, client, s, o)
 	}

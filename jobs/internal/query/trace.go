@@ -127,6 +127,7 @@ func (j *conversion) convert(p *session.Session) (err error) {
 	}
 	defer out.abort()
 	var rejected []error
+	short := false
 	meter := newMeter(p, j.files, j.output)
 	defer meter.stop()
 	one := func(i *traceInput, pid int64) error {
@@ -154,6 +155,10 @@ func (j *conversion) convert(p *session.Session) (err error) {
 			rejected = append(rejected, fmt.Errorf("%s: %w", i.name, err))
 		}
 		logTrace(p, i.name, &report)
+		if report.Slices == 0 {
+			p.Log.Warn("no call was recognized", "input", i.name)
+		}
+		short = short || report.Slices == 0 || report.Bad > 0 || report.TooDeep > 0
 		if jank != nil {
 			return printJank(p, j, labels, jank, i.name)
 		}
@@ -183,6 +188,9 @@ func (j *conversion) convert(p *session.Session) (err error) {
 	}
 	if len(rejected) > 0 {
 		return &exit.Error{Code: exit.Rejected, Err: errors.Join(rejected...)}
+	}
+	if j.strict && short {
+		return &exit.Error{Code: exit.Rejected, Err: errors.New("--strict: not every call of the traces was recognized")}
 	}
 	return nil
 }

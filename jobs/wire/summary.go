@@ -1,0 +1,238 @@
+package wire
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf16"
+
+	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/symbol"
+)
+
+// Summary counts the frames of an input. The zero value counts none. In NDJSON it stands behind the records of its input,
+// as a record of its own with an empty list of threads: see SummaryRecord.
+type Summary struct {
+	Input      string `json:"input,omitempty"` // its name
+	Recognized int    `json:"recognized"`      // frames
+	Answered   int    `json:"answered"`        // of these, with status found
+	// Unanswered are the other recognized frames, the most frequent reason first.
+	Unanswered []Unanswered `json:"unanswered,omitempty"`
+	// Unread are parts that look like frames, and that no dialect reads. Their frames are not recognized.
+	Unread []Unread `json:"unread,omitempty"`
+
+	LookedFor string `json:"looked_for,omitempty"` // if nothing was recognized
+	Looks     string `json:"looks,omitempty"`      // what such an input looks like
+	Nearest   string `json:"nearest,omitempty"`    // the form whose lines are most like the input's
+
+	groups []Unanswered       // all, in the order of their first frames
+	known  map[Unanswered]int // in groups, by all but Frames
+	more   Unanswered         // of groups that are not kept
+}
+
+// Unanswered are frames that share image, status and reason.
+type Unanswered struct {
+	Frames  int    `json:"frames"`
+	Image   string `json:"image,omitempty"` // the file or artifact that the frames name
+	Status  string `json:"status"`          // as of an answer; "named": the frames had their names already; "other": of reasons that are not listed
+	Reason  string `json:"reason"`
+	Reasons int    `json:"reasons,omitempty"` // of "other": how many
+}
+
+// Unread is a part of an input that looks like frames and that no dialect reads.
+type Unread struct {
+	Path    string   `json:"path,omitempty"` // in JSON, as jq takes it
+	Frames  int      `json:"frames,omitempty"`
+	Members []string `json:"members,omitempty"` // of the first frame
+	Reason  string   `json:"reason"`
+}
+
+// Final reports whether symbols that come later leave the frames as they are.
+func (u *Unanswered) Final() bool {
+	return u.Status == string(symbol.Hole) || u.Status == string(symbol.Outside) || u.Status == statusNamed
+}
+
+const (
+	mostGroups     = 4096 // are counted apart
+	mostUnanswered = 20   // are listed
+)
+
+// Statuses of Unanswered that no answer has.
+const (
+	statusNamed = "named"
+	statusOther = "other"
+)
+
+// Add counts the frames of a report with its answers, [thread][frame]. Without answers it counts them as recognized.
+func (s *Summary) Add(r *report.Report, answers [][]symbol.Answer) {
+	for i := range r.Unread {
+		s.unread(&r.Unread[i])
+	}
+	for t := range r.Threads {
+		frames := r.Threads[t].Frames
+		if t >= len(answers) {
+			s.Recognized += len(frames)
+			continue
+		}
+		for i := range frames {
+			f, a := &frames[i], &answers[t][i]
+			switch {
+			case Silent(f, a):
+				continue
+			case a.Status == symbol.Found:
+				s.Answered++
+			default:
+				s.count(Unanswered{Frames: 1, Image: imageOf(f, a.Status), Status: string(a.Status), Reason: a.Reason()})
+			}
+			s.Recognized++
+		}
+	}
+}
+
+// imageOf returns the image by which unanswered frames are counted. Positions without an answer are counted by their
+// mapping.
+func imageOf(f *report.Frame, status symbol.Status) string {
+	switch {
+	case f.Managed != nil && status == symbol.Hole, f.File == "" && len(f.Image) == 0:
+		return ""
+	case f.File == "":
+		return f.Image[0]
+	}
+	return f.File
+}
+
+// count counts frames without an answer.
+func (s *Summary) count(u Unanswered) {
+	key := u
+	key.Frames = 0
+	at, known := s.known[key]
+	switch {
+	case u.Status == statusOther, !known && len(s.groups) >= mostGroups:
+		s.more.Frames += u.Frames
+		s.more.Reasons += max(u.Reasons, 1)
+	case known:
+		s.groups[at].Frames += u.Frames
+	default:
+		if s.known == nil {
+			s.known = map[Unanswered]int{}
+		}
+		s.known[key] = len(s.groups)
+		s.groups = append(s.groups, u)
+	}
+}
+
+// unread counts a part that no dialect reads.
+func (s *Summary) unread(u *report.Unread) {
+	if u.Named {
+		s.Recognized += u.Frames
+		s.count(Unanswered{Frames: u.Frames, Status: statusNamed, Reason: u.Why})
+		return
+	}
+	s.addUnread(Unread{u.Path, u.Frames, u.Members, u.Why})
+}
+
+// addUnread adds a part. Those behind the bound are counted together.
+func (s *Summary) addUnread(u Unread) {
+	for i := range s.Unread {
+		if known := &s.Unread[i]; known.Path == u.Path && known.Reason == u.Reason {
+			known.Frames += u.Frames
+			return
+		}
+	}
+	if len(s.Unread) < report.MaxUnread {
+		s.Unread = append(s.Unread, u)
+		return
+	}
+	last := &s.Unread[len(s.Unread)-1]
+	*last = Unread{Frames: last.Frames + u.Frames, Reason: report.WhyMore}
+}
+
+// Merge adds the counts of another part of the input, or of another input.
+func (s *Summary) Merge(o *Summary) {
+	s.Recognized += o.Recognized
+	s.Answered += o.Answered
+	groups := o.groups
+	if groups == nil { // it came as JSON
+		groups = o.Unanswered
+	} else if o.more.Frames > 0 {
+		s.more.Frames += o.more.Frames
+		s.more.Reasons += o.more.Reasons
+	}
+	for _, u := range groups {
+		s.count(u)
+	}
+	for _, u := range o.Unread {
+		s.addUnread(u)
+	}
+}
+
+// End lists the reasons: the most frequent first, and those behind the bound as one.
+func (s *Summary) End() {
+	all := slices.Clone(s.groups)
+	slices.SortStableFunc(all, func(a, b Unanswered) int { return -cmp.Compare(a.Frames, b.Frames) })
+	listed := min(len(all), mostUnanswered)
+	more := Unanswered{Frames: s.more.Frames, Status: statusOther, Reason: "more reasons than are listed", Reasons: s.more.Reasons + len(all) - listed}
+	for _, u := range all[listed:] {
+		more.Frames += u.Frames
+	}
+	if s.Unanswered = all[:listed:listed]; more.Reasons > 0 {
+		s.Unanswered = append(s.Unanswered, more)
+	}
+}
+
+// Notable reports whether records must have the summary: nothing was recognized, or a part stayed unread.
+func (s *Summary) Notable() bool { return s.Recognized == 0 || len(s.Unread) > 0 }
+
+// SummaryHeader is the HTTP header, or trailer of a streamed answer, with the summary as JSON.
+const SummaryHeader = "Symlake-Summary"
+
+// headerBytes bound a summary in a header.
+const headerBytes = 4 << 10
+
+// Header returns the summary as the text of a header: JSON in ASCII. Lists are cut if they are long; the counts stay.
+func (s *Summary) Header() string {
+	short := *s
+	for {
+		text, err := json.Marshal(&short)
+		if err != nil { // of strings and numbers: it cannot fail
+			return ""
+		}
+		text = ascii(text)
+		n := max(len(short.Unanswered), len(short.Unread))
+		if len(text) <= headerBytes || n == 0 && short.Looks == "" {
+			return string(text)
+		}
+		short.Unanswered, short.Unread = short.Unanswered[:min(n/2, len(short.Unanswered))], short.Unread[:min(n/2, len(short.Unread))]
+		if n == 0 {
+			short.Looks, short.Nearest, short.LookedFor = "", "", ""
+		}
+	}
+}
+
+// ascii returns JSON with escapes in place of letters beyond ASCII.
+func ascii(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for _, r := range string(text) {
+		switch {
+		case r < 0x80:
+			out = append(out, byte(r))
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
+}
+
+// SummaryRecord is a summary as a record of NDJSON: a stack without threads.
+type SummaryRecord struct {
+	Format  string   `json:"format"`
+	Threads []Thread `json:"threads"`
+	*Summary
+}
+
+// Record returns the summary as a record.
+func (s *Summary) Record() SummaryRecord { return SummaryRecord{Threads: []Thread{}, Summary: s} }
