@@ -160,7 +160,7 @@ func (x *Class) ready(members []symbol.Member) method {
 	lines := make([]line, 0, len(members))
 	for i := range members {
 		if m := &members[i]; !m.Field {
-			l := line{said: x.said(m.Method, lines), Lines: m.Lines, From: m.From}
+			l := line{said: x.said(m.Method, lines), Lines: ascending(m.Lines), From: source(m.From)}
 			if len(m.Rules) > 0 {
 				rules := m.Rules
 				l.ruled = &rules
@@ -172,6 +172,20 @@ func (x *Class) ready(members []symbol.Member) method {
 		return nil
 	}
 	return newMethod(lines)
+}
+
+// ascending returns a range that some tools write from its last line to its first, as R8 reads it.
+func ascending(l symbol.Lines) symbol.Lines {
+	l.First, l.Last = min(l.First, l.Last), max(l.First, l.Last)
+	return l
+}
+
+// source does the same with a range of the source. A last line 0 stands for the first line alone.
+func source(l symbol.Lines) symbol.Lines {
+	if l.Last == 0 {
+		l.Last = l.First
+	}
+	return ascending(l)
 }
 
 // said makes the name of a method once: a method in a line of above shares it.

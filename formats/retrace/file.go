@@ -32,16 +32,20 @@ func (r *retracer) guess(x *Class, class string, m *report.Managed) string {
 	if r.o.School == report.List && x.File != "" {
 		like = x.File
 	}
-	return guessFile(class, like, r.o.School == report.Own)
+	return guessFile(class, like, r.o.School)
 }
 
 // guessFile makes a file's name of the name of the outermost class in it. The
 // suffix is Java's unless the printed name or the class's says Kotlin.
-func guessFile(class, printed string, own bool) string {
+func guessFile(class, printed string, school report.School) string {
 	name := class[strings.LastIndexByte(class, '.')+1:]
+	if file := composeFile(name); file != "" && school != report.R8 {
+		return file
+	}
 	if i := strings.IndexByte(name, '$'); i >= 0 {
 		name = name[:i]
 	}
+	own := school == report.Own
 	ext := strings.TrimPrefix(path.Ext(path.Base(printed)), ".")
 	if base, ok := strings.CutSuffix(name, "Kt"); ok && (ext == "" || ext == "kt") {
 		// A part of a multi-file class: Whole__PartKt, of Part.kt.
@@ -56,4 +60,20 @@ func guessFile(class, printed string, own bool) string {
 		ext = "java"
 	}
 	return name + "." + ext
+}
+
+// composeFile returns the file of a class that Compose's compiler made for the lambdas of a file:
+// ComposableSingletons$MyScreenKt, of MyScreen.kt; "" for other classes.
+func composeFile(name string) string {
+	rest, ok := strings.CutPrefix(name, "ComposableSingletons$")
+	if !ok {
+		return ""
+	}
+	if i := strings.IndexByte(rest, '$'); i >= 0 {
+		rest = rest[:i]
+	}
+	if base, ok := strings.CutSuffix(rest, "Kt"); ok && base != "" {
+		return base + ".kt"
+	}
+	return ""
 }

@@ -164,20 +164,13 @@ func contains(l symbol.Lines, line int) bool {
 	if l.Count == 0 || line < 0 {
 		return false
 	}
-	first, last := int64(l.First), int64(l.Last)
-	if first > last { // written the wrong way round
-		first, last = last, first
-	}
-	return first <= int64(line) && int64(line) <= last
+	return int64(l.First) <= int64(line) && int64(line) <= int64(l.Last)
 }
 
 // span is how many lines a range has.
 func span(l symbol.Lines) int64 {
 	if l.Count == 1 {
 		return 1
-	}
-	if l.First > l.Last {
-		return int64(l.First) - int64(l.Last) + 1
 	}
 	return int64(l.Last) - int64(l.First) + 1
 }
@@ -220,7 +213,7 @@ func (r *retracer) split(c *choice, ambiguous bool) {
 			r.chains = append(r.chains, one)
 			continue
 		}
-		first := int64(min(one.lines[0].From.First, one.lines[0].From.Last))
+		first := int64(one.lines[0].From.First)
 		for i := range span(one.lines[0].From) {
 			if len(r.chains) == MaxAlternatives {
 				break
