@@ -114,7 +114,7 @@ func (n *note) read(line []byte) (ok bool, reason string) {
 		case "id":
 			n.id = annotationOf(p.string())
 		case "version", "fileName", "outline", "signature":
-			n.text = p.string()
+			n.text = p.scalar()
 		case "conditions":
 			n.conditions = p.strings()
 		case "actions":
@@ -258,6 +258,18 @@ func (p *jsonReader) string() string {
 	}
 	p.at += n + 1
 	return text(p.b[from : from+n])
+}
+
+// scalar gives a string, or the text of another value, which R8 takes for one; "" for null.
+func (p *jsonReader) scalar() string {
+	if p.space(); p.at < len(p.b) && (p.b[p.at] == '"' || p.b[p.at] == '\'') {
+		return p.string()
+	}
+	from := p.at
+	if p.skip(0); p.bad || string(p.b[from:p.at]) == "null" {
+		return ""
+	}
+	return text(p.b[from:p.at])
 }
 
 // escaped reads a string from its beginning that holds an escape.

@@ -18,11 +18,14 @@ func classLine(b []byte) (original, renamed []byte, reason string) {
 	}
 	b = b[:len(b)-1]
 	at := bytes.LastIndex(b, arrow)
-	if at <= 0 || at+len(arrow) == len(b) {
+	if at < 0 {
 		return nil, nil, "want a class, an arrow and its new name"
 	}
 	original, renamed = bytes.TrimRight(b[:at], " "), bytes.Trim(b[at+len(arrow):], " ")
-	if len(renamed) == 0 || bytes.IndexByte(original, ' ') >= 0 || bytes.IndexByte(renamed, ' ') >= 0 {
+	if len(original) == 0 || len(renamed) == 0 {
+		return nil, nil, "want a class, an arrow and its new name"
+	}
+	if bytes.IndexByte(original, ' ') >= 0 || bytes.IndexByte(renamed, ' ') >= 0 {
 		return nil, nil, "want names without blanks"
 	}
 	return original, renamed, ""
@@ -42,20 +45,11 @@ func memberLine(b []byte) (s split, column int, reason string) {
 	if s.lines, i, reason = leading(b); reason != "" {
 		return s, i, reason
 	}
-	// The new name holds no blank, so the last one ends the arrow.
-	at := len(b) - 1
-	for at >= 0 && b[at] != ' ' {
-		at--
-	}
-	if at < i+3 || b[at-1] != '>' || b[at-2] != '-' || b[at-3] != ' ' {
+	left, renamed := cutArrow(b[i:])
+	if len(left) == 0 || len(renamed) == 0 {
 		return s, len(b), "want an arrow and a new name"
 	}
-	s.renamed = b[at+1:]
-	end := at - 3
-	for end > i && b[end-1] == ' ' {
-		end--
-	}
-	left := b[i:end]
+	s.renamed = renamed
 	k := len(left)
 	for k > 0 && (left[k-1] == ':' || left[k-1] >= '0' && left[k-1] <= '9') {
 		k--
@@ -74,6 +68,35 @@ func memberLine(b []byte) (s split, column int, reason string) {
 		}
 	}
 	return s, 0, ""
+}
+
+// cutArrow returns what stands before and behind the last arrow, without the blanks around it. Nothing stands behind
+// where no arrow is, or where the new name holds a blank.
+func cutArrow(b []byte) (left, renamed []byte) {
+	// Most lines have one blank on each side. The new name holds none, so the last one ends the arrow.
+	at := len(b) - 1
+	for at >= 0 && b[at] != ' ' {
+		at--
+	}
+	end := at - len(arrow)
+	if end < 0 || b[end] != '-' || b[end+1] != '>' {
+		if end = bytes.LastIndex(b, arrow); end < 0 {
+			return b, nil
+		}
+		at = end + len(arrow)
+		for at < len(b) && b[at] == ' ' {
+			at++
+		}
+		if bytes.IndexByte(b[at:], ' ') >= 0 {
+			return b, nil
+		}
+		at--
+	}
+	renamed = b[at+1:]
+	for end > 0 && b[end-1] == ' ' {
+		end--
+	}
+	return b[:end], renamed
 }
 
 // leading reads "1:3:" or "1:".

@@ -68,7 +68,10 @@ func (l *lines) next(ctx context.Context) (line []byte, off int64, long, ok bool
 	if n > l.most {
 		return rest[:l.most], off, true, true, nil
 	}
-	return rest[:n], off, false, true, nil
+	if line = rest[:n]; off == 0 {
+		line = bytes.TrimPrefix(line, mark)
+	}
+	return line, off, false, true, nil
 }
 
 // window reads up to size bytes at off; those before the end of the input are all there.
@@ -113,7 +116,7 @@ func (l *lines) members() (n int) {
 		for i < len(b) && (b[i] == ' ' || b[i] == '\t') {
 			i++
 		}
-		if i == 0 || i == len(b) || b[i] == '#' {
+		if i == 0 || i == len(b) || b[i] == '#' || b[i] == '\n' || b[i] == '\r' {
 			break
 		}
 		end := bytes.IndexByte(b[i:], '\n')

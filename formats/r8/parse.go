@@ -157,13 +157,13 @@ func (p *parser) comment(b []byte, indent int) {
 	ok, reason := n.read(b)
 	switch {
 	case reason != "":
-		p.bad(indent, reason)
+		p.warn(fmt.Sprintf("line %d, column %d: %s: it is read as a comment", p.line, indent+1, reason))
 	case !ok:
 	case n.id == idVersion:
 		p.version = parseVersion(n.text)
 	case !p.open:
 	case n.id == idSourceFile:
-		if len(p.members) == 0 {
+		if len(p.members) == 0 && p.class.File == "" {
 			p.class.File = n.text
 		}
 	case n.id == idSynthesized && len(p.members) == 0:

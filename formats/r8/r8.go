@@ -14,7 +14,9 @@
 // A line without indent is a class ("original -> renamed:"), an indented line a member of the class
 // above. A line that begins with #, indented or not, is a comment. A comment with a JSON object is an
 // annotation of the line above it. Comments say which map version holds from there on; annotations
-// newer than it are marked so. An annotation that R8 does not know is a comment.
+// newer than it are marked so. An annotation that R8 does not know is a comment, and so is a text
+// that begins like an annotation and is no JSON: a warning names it. Of several source files of a class the first holds.
+// Blanks around an arrow may be missing. A byte order mark before the first line is passed over.
 //
 //   - A class that occurs twice is the last one, as in R8: the earlier is forgotten whole.
 //   - A bad line is counted and named by line, column and reason. Above 1 % of bad lines the
@@ -46,7 +48,7 @@ import (
 const name = "r8"
 
 // version is the parser version of both formats.
-const version = 1
+const version = 2
 
 // Format reads mappings as text.
 var Format = formats.Format{Name: name, Version: version, Detect: detect, Open: open}
@@ -60,6 +62,7 @@ const detectLines = 256
 // detect wants a class line, and nine lines of ten to parse; or the header that R8 writes.
 func detect(_ string, head []byte) bool {
 	whole := len(head) < formats.HeadBytes
+	head = bytes.TrimPrefix(head, mark)
 	if bytes.HasPrefix(head, []byte("# compiler: R8\n")) || bytes.HasPrefix(head, []byte("# compiler: R8\r\n")) {
 		return true
 	}
@@ -87,7 +90,9 @@ func detect(_ string, head []byte) bool {
 
 var (
 	newline = []byte{'\n'}
-	arrow   = []byte(" -> ")
+	arrow   = []byte("->")
+	// mark is the byte order mark of UTF-8, which Windows' tools write before the first line.
+	mark = []byte("\ufeff")
 )
 
 // trim gives a line without the blanks around it, and how many stood before.
@@ -165,9 +170,11 @@ const maxID = 256
 // header reads the comments before the first class.
 func header(head []byte) identity {
 	var id identity
+	whole := len(head) < formats.HeadBytes
+	head = bytes.TrimPrefix(head, mark)
 	for len(head) > 0 {
 		line, rest, ended := bytes.Cut(head, newline)
-		if !ended && len(head) == formats.HeadBytes {
+		if !ended && !whole {
 			break
 		}
 		head = rest

@@ -76,3 +76,52 @@ func TestRules(t *testing.T) {
 		t.Errorf("with CRLF: %+v", c)
 	}
 }
+
+// Mappings as editors, shells and other tools leave them say the same. R8's retrace 9.5.28 reads all but the one with a
+// byte order mark so too.
+func TestOddMappings(t *testing.T) {
+	const plain = `# {"id":"com.android.tools.r8.mapping","version":"2.2"}
+com.x.Foo -> a.a:
+# {"id":"sourceFile","fileName":"Foo.kt"}
+    int f -> a
+    1:3:void foo(int):10:12 -> b
+      # {"id":"com.android.tools.r8.residualsignature","signature":"(I)V"}
+com.x.Bar -> a.b:
+    4:4:void com.x.Foo.bar():20 -> c
+`
+	want := classes(t, plain)
+	for name, text := range map[string]string{
+		"CRLF":                          strings.ReplaceAll(plain, "\n", "\r\n"),
+		"a byte order mark":             "\ufeff" + plain,
+		"a mark before a class":         "\ufeffcom.x.Zero -> a.0:\n" + plain,
+		"a mark before R8's header":     "\ufeff# compiler: R8\r\n" + plain,
+		"no blank before arrows":        strings.ReplaceAll(plain, " -> ", "-> "),
+		"no blank behind arrows":        strings.ReplaceAll(plain, " -> ", " ->"),
+		"no blanks around arrows":       strings.ReplaceAll(plain, " -> ", "->"),
+		"more blanks around arrows":     strings.ReplaceAll(plain, " -> ", "  ->   "),
+		"blanks at the end":             strings.ReplaceAll(plain, "\n", "  \t\n"),
+		"blank lines":                   strings.ReplaceAll(plain, "\n", "\n \n\n"),
+		"tabs":                          strings.ReplaceAll(plain, "    ", "\t"),
+		"comments that are no JSON":     strings.ReplaceAll(plain, "\n    ", "\n# {\n    # {\"id\":\n  # {junk} [\n#\n    "),
+		"values of other kinds":         strings.ReplaceAll(plain, "\"Foo.kt\"}", "\"Foo.kt\",\"x\":[1,{\"y\":null}]}"),
+		"a version that is a number":    strings.ReplaceAll(plain, `"2.2"`, "2.2"),
+		"a source file that is null":    strings.ReplaceAll(plain, "a.a:\n", "a.a:\n# {\"id\":\"sourceFile\",\"fileName\":null}\n"),
+		"a second source file":          strings.ReplaceAll(plain, "Foo.kt\"}\n", "Foo.kt\"}\n# {\"id\":\"sourceFile\",\"fileName\":\"Second.kt\"}\n"),
+		"no line end behind the last":   strings.TrimSuffix(plain, "\n"),
+		"annotations in single quotes":  strings.ReplaceAll(plain, `"`, "'"),
+		"an annotation without blanks":  strings.ReplaceAll(plain, "# {", "#{"),
+		"a source file below an indent": strings.ReplaceAll(plain, "# {\"id\":\"sourceFile", "    # {\"id\":\"sourceFile"),
+	} {
+		got := classes(t, text)
+		delete(got, "a.0")
+		for class := range want {
+			if class != "" && !reflect.DeepEqual(got[class], want[class]) {
+				t.Errorf("%s: %s: %+v", name, class, got[class])
+			}
+		}
+	}
+	c := classes(t, "com.x.Fööß日本 -> a.日:\n    void größe() -> é\n")["a.日"]
+	if c == nil || c.Original != "com.x.Fööß日本" || c.Members[0].Original != "größe" || c.Members[0].Name != "é" {
+		t.Errorf("names beyond ASCII: %+v", c)
+	}
+}

@@ -118,7 +118,10 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int, sum hash.Hash)
 		switch c := line[0]; {
 		case c == '#':
 		case c == ' ' || c == '\t':
-			if !indentedComment(line) {
+			switch _, text := trim(line); {
+			case len(text) == 0:
+				continue
+			case text[0] != '#':
 				original = nil
 				continue
 			}
@@ -145,10 +148,11 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int, sum hash.Hash)
 		case !ok:
 		case a.id == idVersion:
 			now = s.version(a.text, n, facts)
-		case a.id == idSourceFile && original != nil:
+		case a.id == idSourceFile && original != nil && a.text != "":
 			if err := s.files.put(original, a.text); err != nil {
 				return nil, err
 			}
+			original = nil // the first holds
 		}
 	}
 }
@@ -159,16 +163,6 @@ var versionWord = []byte("mapping")
 // newerVersion is the warning about a version that is not known. Its text may hold anything: it is not told.
 func newerVersion(line int) string {
 	return fmt.Sprintf("line %d: the map version is newer than 2.2: what is new in it is read as a comment", line)
-}
-
-// indentedComment reports whether an indented line is a comment.
-func indentedComment(line []byte) bool {
-	for _, c := range line {
-		if c != ' ' && c != '\t' {
-			return c == '#'
-		}
-	}
-	return false
 }
 
 // facts gathers what the class "" tells.
