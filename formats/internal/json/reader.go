@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/symlake/symlake/formats"
@@ -389,63 +387,4 @@ func (t *Reader) decoded(q quoted) (_ string, err error) {
 		return "", t.FailAt(start+1+int64(bad), "an escape of JSON")
 	}
 	return s, nil
-}
-
-// unescape decodes the inside of a string; bad is the offset of bytes that are no
-// escape, or -1. Lone surrogates become U+FFFD.
-func unescape(raw []byte) (s string, bad int) {
-	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' {
-			out = append(out, raw[i])
-			continue
-		}
-		if i++; i == len(raw) {
-			return "", i - 1
-		}
-		switch c := raw[i]; c {
-		case '"', '\\', '/':
-			out = append(out, c)
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		case 'n':
-			out = append(out, '\n')
-		case 'r':
-			out = append(out, '\r')
-		case 't':
-			out = append(out, '\t')
-		case 'u':
-			r, ok := hex4(raw, i+1)
-			if !ok {
-				return "", i
-			}
-			i += 4
-			if utf16.IsSurrogate(r) {
-				second, ok := rune(0), false
-				if i+2 < len(raw) && raw[i+1] == '\\' && raw[i+2] == 'u' {
-					second, ok = hex4(raw, i+3)
-				}
-				if pair := utf16.DecodeRune(r, second); ok && pair != utf8.RuneError {
-					r = pair
-					i += 6
-				} else {
-					r = utf8.RuneError
-				}
-			}
-			out = utf8.AppendRune(out, r)
-		default:
-			return "", i
-		}
-	}
-	return string(out), -1
-}
-
-func hex4(b []byte, at int) (rune, bool) {
-	if at+4 > len(b) {
-		return 0, false
-	}
-	v, err := strconv.ParseUint(string(b[at:at+4]), 16, 32)
-	return rune(v), err == nil
 }

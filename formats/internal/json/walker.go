@@ -7,12 +7,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/symlake/symlake/formats/internal/scan"
 )
 
-// Walker walks JSON without building anything: a report needs a small part of it, and its place. After a fault
-// Failed is set, and every method returns nothing.
+// Walker walks JSON without building anything: a report needs a small part of it, and its place. It takes more than JSON:
+// comments, spaces of pages, commas too many or too few, a bracket that closes another, words such as NaN, and strings
+// with odd letters and escapes. After a fault, or at the end of a text that was cut, Failed is set, and every method
+// returns nothing.
 type Walker struct {
 	Bytes  []byte
 	Pos    int
@@ -22,12 +26,44 @@ type Walker struct {
 // Peek is the first byte of the value at hand, 0 at the end.
 func (j *Walker) Peek() byte {
 	for j.Pos < len(j.Bytes) {
-		switch c := j.Bytes[j.Pos]; c {
-		case ' ', '\t', '\r', '\n':
+		switch c := j.Bytes[j.Pos]; {
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
 			j.Pos++
-		default:
+		case c != '/' && c != recordMark && c < utf8.RuneSelf:
 			return c
+		default:
+			n := blankBytes(j.Bytes[j.Pos:])
+			if n == 0 {
+				return c
+			}
+			j.Pos += n
 		}
+	}
+	return 0
+}
+
+// recordMark stands before each value of a sequence (RFC 7464).
+const recordMark = 0x1e
+
+// blankBytes returns the length of the comment, or of the odd space, that b begins with; 0: it begins with none.
+func blankBytes(b []byte) int {
+	switch {
+	case b[0] == recordMark:
+		return 1
+	case bytes.HasPrefix(b, []byte("//")):
+		if end := bytes.IndexByte(b, '\n'); end >= 0 {
+			return end
+		}
+		return len(b)
+	case bytes.HasPrefix(b, []byte("/*")):
+		if end := bytes.Index(b[2:], []byte("*/")); end >= 0 {
+			return end + len("/**/")
+		}
+		return len(b)
+	}
+	switch r, n := utf8.DecodeRune(b); {
+	case n > 1 && unicode.IsSpace(r), r == '\ufeff', r == '\u200b':
+		return n
 	}
 	return 0
 }
@@ -46,9 +82,11 @@ func (j *Walker) Take(c byte) bool {
 // is skipped. Any other value is skipped.
 func (j *Walker) Object(visit func(key string)) {
 	j.Composite('{', '}', func() {
-		key := j.Text()
-		if j.Take(':') {
-			j.visit(func() { visit(key) })
+		if key := j.Text(); !j.Failed && j.Peek() == ':' {
+			j.Pos++
+			if c := j.Peek(); c != ',' && c != '}' && c != ']' {
+				j.visit(func() { visit(key) })
+			}
 		}
 	})
 }
@@ -69,15 +107,23 @@ func (j *Walker) Composite(open, end byte, each func()) {
 		return
 	}
 	j.Pos++
-	for first := true; !j.Failed; first = false {
-		if j.Peek() == end {
+	for !j.Failed {
+		switch c := j.Peek(); {
+		case c == end:
 			j.Pos++
 			return
-		}
-		if !first && !j.Take(',') {
+		case c == '}' || c == ']': // of another value around
 			return
+		case c == ',' || c == ':':
+			j.Pos++
+		case j.Pos >= len(j.Bytes):
+			j.Failed = true
+		default:
+			at := j.Pos
+			if each(); j.Pos == at {
+				j.Skip()
+			}
 		}
-		each()
 	}
 }
 
@@ -95,21 +141,21 @@ func (j *Walker) visit(f func()) {
 func (j *Walker) Skip() {
 	depth := 0
 	for !j.Failed {
-		switch c := j.Peek(); c {
-		case 0:
+		switch c := j.Peek(); {
+		case j.Pos >= len(j.Bytes):
 			j.Failed = true
-		case '"':
+		case c == '"':
 			j.Raw()
-		case '{', '[':
+		case c == '{' || c == '[':
 			depth++
 			j.Pos++
-		case '}', ']':
+		case c == '}' || c == ']':
 			if depth--; depth < 0 {
 				j.Failed = true
 				return
 			}
 			j.Pos++
-		case ',', ':':
+		case c == ',' || c == ':':
 			if depth == 0 {
 				j.Failed = true
 				return
@@ -140,7 +186,7 @@ func (j *Walker) word() []byte {
 	return j.Bytes[from:j.Pos]
 }
 
-// Raw passes a string and gives it with its quotes.
+// Raw passes a string and gives it with its quotes; nil, if it was cut.
 func (j *Walker) Raw() []byte {
 	from := j.Pos
 	for j.Pos++; j.Pos < len(j.Bytes); j.Pos++ {
@@ -157,7 +203,16 @@ func (j *Walker) Raw() []byte {
 	return nil
 }
 
-// Text is the string at hand; "" for any other value.
+// Inside passes a string, also a cut one, and returns where its text begins and ends, without quotes.
+func (j *Walker) Inside() (from, to int) {
+	from = j.Pos + 1
+	if raw := j.Raw(); raw != nil {
+		return from, j.Pos - 1
+	}
+	return min(from, len(j.Bytes)), len(j.Bytes)
+}
+
+// Text is the string at hand; "" for any other value. Escapes that mean nothing stay as they stand.
 func (j *Walker) Text() string {
 	if j.Peek() != '"' {
 		j.Skip()
@@ -172,7 +227,7 @@ func (j *Walker) Text() string {
 	}
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
-		j.Failed = true
+		return string(bytes.ToValidUTF8(AppendUnescaped(nil, raw[1:len(raw)-1]), []byte("\ufffd")))
 	}
 	return s
 }
