@@ -52,6 +52,17 @@ type Options struct {
 	Managed ManagedOptions
 	// Steps bounds the work of Managed.Line on a whole text; 0: there is no bound. See ErrExpression.
 	Steps int64
+	// DocumentBytes is the length of a JSON value that is read whole. A longer one is taken apart: its elements are
+	// read, each for itself. 0: MaxDocumentBytes.
+	DocumentBytes int
 
 	bound *bound // of the Split at work
+}
+
+// documentBytes returns the length of a JSON value that is read whole.
+func (o *Options) documentBytes() int {
+	if o.DocumentBytes > 0 {
+		return o.DocumentBytes
+	}
+	return MaxDocumentBytes
 }

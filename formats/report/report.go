@@ -46,7 +46,7 @@ const (
 	MaxLineBytes = scan.MaxLineBytes
 	// MaxDocumentBytes bounds a report that is read as a whole, because its
 	// frames refer to a list elsewhere in it. Crash reports of Apple's systems
-	// have up to some megabytes. Longer reports are cut, or read as lines.
+	// have up to some megabytes. Longer reports are cut, or read as lines. Longer JSON is taken apart.
 	MaxDocumentBytes = 32 << 20
 	// MaxDocumentFrames is how many frames of a document are frames; the rest is text.
 	MaxDocumentFrames = 1 << 17
@@ -56,6 +56,7 @@ const (
 var (
 	WhyFrames = fmt.Sprintf("a report may have %d frames: the frames behind them are not read", MaxDocumentFrames)
 	WhyLong   = fmt.Sprintf("a report that is read whole may have %d MiB: the rest is read as lines", MaxDocumentBytes>>20)
+	WhyPart   = "a part of a long JSON value is too long itself, and is not read"
 )
 
 // Report is one dump: a crash report, a backtrace in a log, a list of addresses;

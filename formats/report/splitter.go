@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report/internal/input"
 )
@@ -17,10 +18,13 @@ type splitter struct {
 	input    []byte // of the report so far, if it differs from the report's text; nil: it does not
 	emit     func(*Report) error
 
+	json   *json.Stream // being collected
+	values jsonReader
+
 	documents []Document // of all dialects
 	document  *Document  // being collected
-	kind      int        // its place in documents; or the place of the last one
-	barred    int        // documents before that place do not begin here
+	kind      int        // of the document: 0 for JSON, else its place in documents, from 1; or of the last one
+	barred    int        // documents of kinds before that do not begin here
 	follow    Follower
 	held      []byte   // of the document, so far
 	unread    []Unread // parts of documents without frames; the next report has them
@@ -32,7 +36,7 @@ func newSplitter(dialects []Dialect, o Options, emit func(*Report) error) *split
 	s.Builder = Builder{options: o, strings: map[string]string{}, report: new(Report)}
 	s.current.before = s.before
 	s.lines = make([]Lines, 0, len(s.dialects))
-	s.documents = append(make([]Document, 0, len(s.dialects)), jsonDocument(s.dialects))
+	s.values = jsonReader(s.dialects)
 	for i := range s.dialects {
 		d := &s.dialects[i]
 		s.documents = append(s.documents, d.Documents...)
@@ -45,6 +49,11 @@ func newSplitter(dialects []Dialect, o Options, emit func(*Report) error) *split
 
 // close hands out the rest at the end of the input.
 func (s *splitter) close() error {
+	if s.json != nil {
+		if err := s.endJSON(); err != nil {
+			return err
+		}
+	}
 	for s.document != nil {
 		if err := s.endDocument(); err != nil {
 			return err
@@ -59,6 +68,12 @@ func (s *splitter) piece(b, plain []byte, begins, ends bool) error {
 	unmarked := plain
 	if begins {
 		unmarked = scan.Unmarked(plain, scan.LineMarks)
+	}
+	if n, err := s.inJSON(b, unmarked, begins, ends); n == len(b) || err != nil {
+		return err
+	} else if n > 0 {
+		rest := b[n:]
+		return s.piece(rest, input.Plain(rest), true, ends)
 	}
 	if taken, err := s.inDocument(b, unmarked, begins); taken || err != nil {
 		return err
@@ -276,7 +291,7 @@ func (s *splitter) inDocument(b, plain []byte, begins bool) (taken bool, err err
 	if !begins {
 		return false, nil
 	}
-	for i := s.barred; i < len(s.documents); i++ {
+	for i := max(s.barred, 1) - 1; i < len(s.documents); i++ {
 		d := &s.documents[i]
 		if !d.Begins(plain) {
 			continue
@@ -286,7 +301,7 @@ func (s *splitter) inDocument(b, plain []byte, begins bool) (taken bool, err err
 		if e == EndedBefore {
 			continue
 		}
-		s.document, s.kind, s.follow, s.held = d, i, follow, append([]byte(nil), b...)
+		s.document, s.kind, s.follow, s.held = d, i+1, follow, append([]byte(nil), b...)
 		if e == EndsHere {
 			return true, s.endDocument()
 		}
@@ -302,27 +317,32 @@ func (s *splitter) endDocument() error {
 	if !s.options.Takes(documentRoom(text)) {
 		return s.options.full()
 	}
-	plain := text
-	if !jsonBegins(scan.Unmarked(text, scan.LineMarks)) { // in JSON every space is a letter
-		plain = input.Plain(text)
-	}
-	made := d.Read(scan.Unmarked(plain, scan.LineMarks), s.options)
-	if made != nil && len(made.Threads) > 0 {
-		made.Text = plain
-		if err := s.next(); err != nil {
-			return err
-		}
-		return s.emit(made)
-	}
-	if made != nil && len(made.Unread) > 0 && s.frames > 0 { // the parts belong to a report of their own
-		if err := s.next(); err != nil {
-			return err
-		}
-	}
-	if made != nil {
-		s.unread = append(s.unread, made.Unread...)
+	plain := input.Plain(text)
+	if done, err := s.handOut(d.Read(scan.Unmarked(plain, scan.LineMarks), s.options), plain); done || err != nil {
+		return err
 	}
 	return s.again(text)
+}
+
+// handOut hands out the report that a reader made of a text; false: the text has no frames that the reader knows.
+func (s *splitter) handOut(made *Report, text []byte) (done bool, err error) {
+	if made == nil {
+		return false, nil
+	}
+	if len(made.Threads) > 0 {
+		made.Text = text
+		if err := s.next(); err != nil {
+			return true, err
+		}
+		return true, s.emit(made)
+	}
+	if len(made.Unread) > 0 && s.frames > 0 { // the parts belong to a report of their own
+		if err := s.next(); err != nil {
+			return false, err
+		}
+	}
+	s.unread = append(s.unread, made.Unread...)
+	return false, nil
 }
 
 // again takes the lines of a text that was no document after all, one by one. Documents of a later

@@ -7,12 +7,12 @@ type Extent uint8
 
 // The extents.
 const (
-	GoesOn Extent = iota
-	Whole         // the value ended
-	Cut           // a line ended within a string, or the value is odd and its line ended
-	NoPart        // the byte at hand can be no part of the value
-	element       // an element of the container that is taken apart ended
-	closed        // the container that is taken apart ended
+	GoesOn  Extent = iota
+	Whole          // the value ended
+	Cut            // a line ended within a string, or the value is odd and its line ended
+	NoPart         // the byte at hand can be no part of the value
+	element        // an element of the container that is taken apart ended
+	closed         // the container that is taken apart ended
 )
 
 // outline follows the brackets and strings of a value that arrives in pieces. It keeps no text, and it

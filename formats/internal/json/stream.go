@@ -90,6 +90,9 @@ func (s *Stream) Close() error {
 	return s.pass(len(s.Held()))
 }
 
+// Append appends to the bytes that are held what stands behind the value.
+func (s *Stream) Append(b []byte) { s.hold(b) }
+
 // hold appends to the bytes that are held.
 func (s *Stream) hold(b []byte) {
 	if s.low > 0 && len(s.room)+len(b) > cap(s.room) {

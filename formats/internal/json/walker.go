@@ -100,7 +100,8 @@ func (j *Walker) Array(visit func(i int)) {
 	})
 }
 
-// Composite calls each for the members or elements between open and end. Any other value is skipped.
+// Composite calls each for the members or elements between open and end. A bracket of the other kind ends them too. Any
+// other value is skipped.
 func (j *Walker) Composite(open, end byte, each func()) {
 	if j.Peek() != open {
 		j.Skip()
@@ -109,10 +110,8 @@ func (j *Walker) Composite(open, end byte, each func()) {
 	j.Pos++
 	for !j.Failed {
 		switch c := j.Peek(); {
-		case c == end:
+		case c == end || c == '}' || c == ']':
 			j.Pos++
-			return
-		case c == '}' || c == ']': // of another value around
 			return
 		case c == ',' || c == ':':
 			j.Pos++
