@@ -11,12 +11,12 @@ import (
 // jsonReader reads a JSON value by the dialects that read JSON.
 type jsonReader []Dialect
 
-// jsonBegins: an object, or a list of objects, lists or strings.
+// jsonBegins: an object, or a list of objects, lists or strings, a comment perhaps before them.
 func jsonBegins(b []byte) bool {
 	b = bytes.TrimPrefix(bytes.TrimLeft(b, " \t\x1e"), []byte("\ufeff"))
 	if len(b) > 0 && b[0] == '[' {
 		b = bytes.TrimLeft(b[1:], " \t\r\n")
-		return len(b) == 0 || b[0] == '{' || b[0] == '[' || b[0] == '"'
+		return len(b) == 0 || bytes.IndexByte([]byte(`{["/`), b[0]) >= 0
 	}
 	return len(b) > 0 && b[0] == '{'
 }
@@ -49,6 +49,9 @@ func (s *splitter) inJSON(b, same []byte, begins, ends bool) (n int, err error) 
 			n = len(b)
 		} else if !jsonBegins(rest) {
 			return len(b), s.jsonInLine(b[n:], ends)
+		} else {
+			s.json.Append(b[n : len(b)-len(rest)])
+			n = len(b) - len(rest)
 		}
 	}
 	return n, s.endJSON()

@@ -106,7 +106,7 @@ func (o *outline) outside(c byte, at int64) Extent {
 		}
 	}
 	switch c {
-	case ' ', '\t', '\r':
+	case ' ', '\t', '\r', recordMark:
 		return GoesOn
 	case '\n':
 		if o.loose && !o.inner {
