@@ -9,6 +9,8 @@ import (
 
 func TestDialect(t *testing.T) {
 	reporttest.Run(t, js.Dialect,
+		reporttest.Fixture{Name: "components", Frames: 3, Text: "\n    in View (at index.android.bundle:1:15)\n    in App (created by Root)\n    at r (https://h/a.js:1:9)\n    in Button (at App.js:12)\n    at div\n    in q (at address at index.android.bundle:1:7)\n"},
+		reporttest.Fixture{Name: "datadog", Frames: 3, Text: "Error: a\n  at f @ http://h/a.js:1:35\n  at <anonymous> @ http://h/a.js:1:7\n  at Array.map @ <anonymous>\n  at g(1, 2) @ http://h/b.js:1:2\n"},
 		reporttest.Fixture{Name: "v8", Frames: 3, Text: "Error: a\n    at f (http://h/a.js:1:35)\n    at async g (address at index.android.bundle:1:9)\n    at h/b.js:1:2\n"},
 		reporttest.Fixture{Name: "safari", Frames: 2, Text: "f@http://h/a.js:1:2\n@http://h/a.js:1:2\n"},
 		reporttest.Fixture{Name: "json", Frames: 2, Text: "{\"stack\":\"E\\n    at f (http:\\/\\/h\\/a.js:1:35)\\n\",\n\"frames\":[{\"filename\":\"a.js\",\"lineno\":1,\"colno\":\"2\",\"function\":\"f\"}]}\n"},

@@ -44,6 +44,7 @@ type line struct {
 //
 //	at NAME (URL:L:C)   at async NAME (URL:L:C)   at new NAME (URL:L:C)   at NAME [as OTHER] (URL:L:C)
 //	at URL:L:C          at NAME (address at URL:1:OFFSET)                 in NAME (URL:L:C)
+//	in NAME (at URL:L:C)   at NAME @ URL:L:C   at NAME(ARGUMENTS) @ URL:L:C
 //	NAME@URL:L:C        async*NAME@URL:L:C        @URL:L:C                URL:L:C
 //	at NAME (eval at OTHER (URL:L:C), <anonymous>:L:C)
 func parseScript(b []byte) (l line, ok bool) {
@@ -84,6 +85,10 @@ func parseScriptAt(b []byte, l line, p int) (line, bool) {
 				rest = b[p:l.end]
 			}
 		}
+		if i := bytes.LastIndex(rest, apart); i > 0 {
+			l.form, l.name = jsAt, [2]int{p, p + len(bytes.TrimRight(untilArguments(rest[:i]), " "))}
+			return l, l.locate(b, p+i+len(apart), l.end)
+		}
 		l.form, l.name = jsBare, [2]int{p, p}
 		return l, l.locate(b, p, l.end)
 	}
@@ -112,6 +117,9 @@ func parseScriptAt(b []byte, l line, p int) (line, bool) {
 		}
 	}
 	l.form, l.name = jsAt, [2]int{name, p + open}
+	if bytes.HasPrefix(b[from:l.end], []byte("at ")) { // of a component
+		from += len("at ")
+	}
 	if bytes.HasPrefix(b[from:l.end], []byte("address at ")) {
 		l.hermes = true
 		ok := l.locate(b, from+len("address at "), l.end-1)
@@ -119,6 +127,17 @@ func parseScriptAt(b []byte, l line, p int) (line, bool) {
 		return l, ok
 	}
 	return l, l.locate(b, from, l.end-1)
+}
+
+// apart stands between the name and the place in Datadog's lines.
+var apart = []byte(" @ ")
+
+// untilArguments is the name of a call, without the arguments behind it.
+func untilArguments(name []byte) []byte {
+	if i := bytes.IndexByte(name, '('); i > 0 {
+		return name[:i]
+	}
+	return name
 }
 
 // parseSign reads NAME@PLACE and PLACE. A name may hold an @, and so may a URL.
