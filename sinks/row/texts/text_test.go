@@ -4,10 +4,40 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/symlake/symlake/sinks/internal/column"
 	"github.com/symlake/symlake/sinks/row"
 )
+
+// TestNames gives a name whose memory changes behind Add, as a mapped file's does when it is closed.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	var directory []byte
+	w := NewWriter(column.NewEncoder(), func(_ uint64, form row.Form, body []byte, _ int, _ [][]byte) error {
+		if form != row.FormText {
+			directory = bytes.Clone(body)
+		}
+		return nil
+	})
+	name := []byte("src/shop.ts")
+	if err := w.Add(unsafe.String(&name[0], len(name)), []byte("1\n2\n")); err != nil {
+		t.Fatal(err)
+	}
+	clear(name)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := column.NewDecoder()
+	defer d.Release()
+	x, _, err := DecodeDirectory(d, directory)
+	if err != nil || len(x.files) != 1 {
+		t.Fatalf("%v, %d files", err, len(x.files))
+	}
+	if got := x.files[0].name; got != "src/shop.ts" {
+		t.Errorf("the file is called %q", got)
+	}
+}
 
 // For any bytes in rows of text, reading them neither panics nor takes more than a row may.
 func FuzzText(f *testing.F) {

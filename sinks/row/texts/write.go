@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
+	"strings"
 
 	"github.com/symlake/symlake/sinks/internal/column"
 	"github.com/symlake/symlake/sinks/row"
@@ -62,7 +63,7 @@ func NewWriter(coder *column.Encoder, emit Emit) *Writer {
 
 // Add stores the text of a source file, which frames name so. Files come in any order, which shows in
 // the rows. A file that came before with another text is given up, and so is one beyond the
-// bounds of the directory: both count as Left.
+// bounds of the directory: both count as Left. Add keeps neither name nor text.
 func (w *Writer) Add(name string, text []byte) error {
 	sum := sha256.Sum256(text)
 	if i, ok := w.at[name]; ok {
@@ -76,6 +77,7 @@ func (w *Writer) Add(name string, text []byte) error {
 		w.Left++
 		return nil
 	}
+	name = strings.Clone(name) // it may lie in a mapped file, which is closed before w is
 	w.at[name] = len(w.files)
 	w.names += len(name)
 	w.files = append(w.files, file{name: name, sum: sum})
