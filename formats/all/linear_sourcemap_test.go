@@ -100,6 +100,17 @@ var sourceMapShapes = []formattest.Shape{
 	script("regular expressions", 5000, func(n int) string { return "function f(){}" + each(n, ";", "x=/[)}]/g") }),
 	script("templates", 5000, func(n int) string { return "function f(){}" + each(n, ";", "x=`${()=>1}`") }),
 	script("classes", 2000, func(n int) string { return each(n, ";", "class A%d{m(){}get n(){}#p(){}}") }),
+	script("one object", 3000, func(n int) string { return "x={" + each(n, ",", "m%d(){}") + "}" }),
+	script("nested objects", 800, func(n int) string { return "x=" + each(n, "", "{m(){},a:") + "0" + each(n, "", "}") }),
+	script("long keys", 800, func(n int) string {
+		return "x={" + strings.Repeat("k", n) + ":{" + each(n, ",", "m%d(){}") + "}}"
+	}),
+	script("calls in calls", 800, func(n int) string { return each(n, "", "f(()=>1,") + "0" + each(n, "", ")") }),
+	script("members in brackets", 3000, func(n int) string { return "a" + each(n, "", "[b]") + "=()=>1" }),
+	script("targets", 3000, func(n int) string { return each(n, "=", "a.b%d") + "=()=>1" }),
+	script("conditions", 5000, func(n int) string { return "x=" + each(n, "", "a?()=>1:") + "0" }),
+	script("words async", 5000, func(n int) string { return "a=()=>1;" + each(n, ";", "async") }),
+	script("words let", 5000, func(n int) string { return "a=()=>1;" + each(n, ";", "let") }),
 	script("one class", 3000, func(n int) string { return "class A{" + each(n, "", "m%d(){}") + "}" }),
 	composed("one column below", 5000, func(n int) (above, below string) {
 		return each(n, ",", "CAAA"), each(n, ",", "AAAA")

@@ -12,9 +12,7 @@ import (
 	"github.com/symlake/symlake/formats/sourcemap/internal/script"
 )
 
-// maxBundleBytes is the largest script that is parsed for names. That takes two seconds, and the syntax tree
-// some twenty times as much as the largest piece, which is a script in one piece at worst. Both depend on the
-// length alone if isModest. (The parser bounds nesting itself.)
+// maxBundleBytes is the largest script that is read for names. That takes a second, and memory for the names.
 const maxBundleBytes = 32 << 20
 
 // wantsScript reports whether the functions' names are to be taken from the script.

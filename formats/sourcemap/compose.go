@@ -119,10 +119,7 @@ func (e *emitter) pack(in *formats.Input, l *mapfile.Layout) (*packed, error) {
 
 // at is the segment that answers for a place; nil: none does.
 func (p *packed) at(line, column uint32) *mapfile.Mapping {
-	if int(line)+1 >= len(p.from) {
-		return nil
-	}
-	segments := p.segments[p.from[line]:p.from[line+1]]
+	segments := p.line(line)
 	i := sort.Search(len(segments), func(i int) bool { return segments[i].Column >= column })
 	if i == len(segments) || segments[i].Column > column {
 		i-- // the last one before the column
@@ -134,6 +131,20 @@ func (p *packed) at(line, column uint32) *mapfile.Mapping {
 		return nil
 	}
 	return &segments[i]
+}
+
+// line are the segments of a line.
+func (p *packed) line(line uint32) []mapfile.Mapping {
+	if int(line)+1 >= len(p.from) {
+		return nil
+	}
+	return p.segments[p.from[line]:p.from[line+1]]
+}
+
+// upTo are the segments of a line that begin at a column or before.
+func (p *packed) upTo(line, column uint32) []mapfile.Mapping {
+	segments := p.line(line)
+	return segments[:sort.Search(len(segments), func(i int) bool { return segments[i].Column > column })]
 }
 
 // put adds the range of a segment of the map above. Its answer is a place in

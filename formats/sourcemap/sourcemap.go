@@ -14,12 +14,11 @@
 // Invariants:
 //   - JSON is read front to back through a window, twice: memory holds a map's
 //     sources and names, one line's segments, and its function names; composing
-//     two maps holds the lower one's segments, and taking functions from a script its functions' places and names,
-//     and the syntax tree of one piece: a function without the larger ones in it;
+//     two maps holds the lower one's segments, and taking functions from a script its functions' places and names;
 //   - what the specification calls an error is one: a map is answered from
 //     whole or not at all;
 //   - a segment answers up to the next one of its line, the last one up to the line's end;
-//   - a script that cannot be parsed costs only the names.
+//   - a script that cannot be read costs only the names.
 //
 // A map's id is its debug id; without one it is the SHA-256 of what its answers come from:
 // for each map in it, in order, the name and the bytes of the values of sourceRoot, sources, names,
@@ -36,7 +35,7 @@ import (
 )
 
 // Format reads source maps, and scripts for the sake of those.
-var Format = formats.Format{Name: mapfile.Name, Version: 2, Detect: detect, Open: open}
+var Format = formats.Format{Name: mapfile.Name, Version: 3, Detect: detect, Open: open}
 
 // scriptEndings are the name endings of files that hold a script in clear.
 var scriptEndings = []string{".js", ".mjs", ".cjs", ".bundle", ".jsbundle"}
