@@ -26,6 +26,8 @@ func (s *splitter) close() error {
 // piece takes a piece of a text: a line with its line end, or a part of a line that is too long. plain is b as
 // input.Plain returns it for whole lines.
 func (s *splitter) piece(b, plain []byte, begins, ends bool) error {
+	begins = begins || s.behind
+	s.behind = false
 	unmarked := plain
 	if begins {
 		unmarked = scan.Unmarked(plain, scan.LineMarks)
@@ -179,6 +181,7 @@ func (s *splitter) inJSON(b, same []byte, begins, ends bool) (n int, err error) 
 			n = len(b) - len(rest)
 		}
 	}
+	s.behind = n == len(b) && !ends
 	return n, s.endJSON()
 }
 

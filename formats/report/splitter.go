@@ -18,6 +18,7 @@ type splitter struct {
 	emit     func(*Report) error
 
 	json   *json.Stream // being collected
+	behind bool         // the next piece goes on behind a value in its line
 	values jsonReader
 
 	documents []Document // of all dialects
