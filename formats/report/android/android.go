@@ -61,10 +61,53 @@ func (r *lines) find(l *report.Line, f *report.Found) bool {
 		*f = report.Found{Form: form, Number: number, Room: report.FrameRoom, Place: place}
 		return true
 	}
-	return bytes.Contains(b, pcWord) && findMonitor(b, l.Prefix(), f)
+	if !bytes.Contains(b, pcWord) {
+		return false
+	}
+	return findMonitor(b, l.Prefix(), f) || r.findRecord(b, f)
 }
 
-var pcWord = []byte("pc")
+var (
+	pcWord     = []byte("pc")
+	recordWord = []byte("stack_record fp:")
+	recordPC   = []byte(" pc:")
+)
+
+// findRecord reads "stack_record fp:0x7f…10 tag:0xa1 pc:/data/app/libcart.so+0x1f3a (BuildId: 77e6…)", an entry of the
+// history that a device with memory tags keeps.
+func (r *lines) findRecord(b []byte, f *report.Found) bool {
+	start := bytes.Index(b, recordWord)
+	if start < 0 {
+		return false
+	}
+	at := bytes.Index(b[start:], recordPC)
+	if at < 0 {
+		return false
+	}
+	p := report.Place{Start: start, Tail: start + at + len(recordPC), Space: symbol.Unslid}
+	tail := b[p.Tail:]
+	end := pathEnd(tail)
+	if end < 0 {
+		end = len(tail)
+	}
+	plus := bytes.LastIndex(tail[:end], []byte("+0x"))
+	if plus <= 0 {
+		return false
+	}
+	pc, after, ok := scan.Hex(tail, plus+len("+0x"))
+	if !ok || after != end {
+		return false
+	}
+	p.PC = pc
+	p.SetFile(tail[:plus])
+	p.Groups(tail[end:])
+	form := backtrace
+	if r.b.InDump() {
+		form = tombstone
+	}
+	*f = report.Found{Form: form, Number: -1, Room: report.FrameRoom, Place: p}
+	return true
+}
 
 // findMonitor reads "pc 0x0000000000022074 libc.so [arm64-v8a::77e6…]". A dump of registers may begin
 // with "pc" too, so the image must look like a file.

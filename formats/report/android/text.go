@@ -26,10 +26,22 @@ func (t *pbTombstone) render(o *report.Options) ([]byte, bool) {
 	}
 	w.line(starLine)
 	w.line("Build fingerprint: '%s'", t.fingerprint)
+	if t.kernel != "" {
+		w.line("Kernel Release: '%s'", t.kernel)
+	}
 	w.line("Revision: '%s'", t.revision)
 	w.line("ABI: '%s'", abi)
+	if t.guested && t.guestArch < uint64(len(pbArchs)) {
+		w.line("Guest architecture: '%s'", pbArchs[t.guestArch])
+	}
 	w.line("Timestamp: %s", t.timestamp)
 	w.line("Process uptime: %ds", t.uptime)
+	switch {
+	case t.pageSize != 0 && t.pageSize != 4096:
+		w.line("Page size: %d bytes", t.pageSize)
+	case t.bigPages:
+		w.line("Has been in 16 KB mode before: yes")
+	}
 	for i := range t.threads {
 		if th := &t.threads[i]; th.id == t.tid {
 			w.thread(t, th, true)
@@ -45,6 +57,17 @@ func (t *pbTombstone) render(o *report.Options) ([]byte, bool) {
 	for i := range t.guests {
 		w.line(dashLine)
 		w.thread(t, &t.guests[i], false)
+	}
+	if len(t.files) > 0 {
+		w.line("")
+		w.line("open files:")
+	}
+	for _, f := range t.files {
+		owner := "unowned"
+		if f.owner != "" {
+			owner = fmt.Sprintf("owned by %s %#x", f.owner, f.tag)
+		}
+		w.line("    fd %d: %s (%s)", f.number, f.path, owner)
 	}
 	for _, l := range t.logs {
 		w.line("--------- log %s", l.name)
@@ -97,6 +120,12 @@ func (w *tombstoneWriter) thread(t *pbTombstone, th *pbThread, crashed bool) {
 	if len(t.command) > 0 {
 		process = t.command[0]
 	}
+	if th.guest {
+		w.line("Guest thread information for tid: %d", th.id)
+	}
+	if t.executable != "" {
+		w.line("Executable: %s", t.executable)
+	}
 	w.line("Cmdline: %s", strings.Join(t.command, " "))
 	w.line("pid: %d, tid: %d, name: %s  >>> %s <<<", t.pid, th.id, th.name, process)
 	w.line("uid: %d", t.uid)
@@ -119,6 +148,9 @@ func (w *tombstoneWriter) thread(t *pbTombstone, th *pbThread, crashed bool) {
 	w.frames(th.frames)
 	if !crashed {
 		return
+	}
+	for i := range t.history {
+		w.record(&t.history[i])
 	}
 	for _, c := range t.causes {
 		if len(t.causes) > 1 {
@@ -158,6 +190,18 @@ func (w *tombstoneWriter) signal(t *pbTombstone) {
 	if t.abort != "" {
 		w.line("Abort message: '%s'", t.abort)
 	}
+	for _, d := range t.details {
+		w.line("Extra crash detail: %s: '%s'", d.name, d.data)
+	}
+}
+
+// record writes an entry of the history of stack frames.
+func (w *tombstoneWriter) record(r *pbRecord) {
+	build := ""
+	if r.frame.build != "" {
+		build = " (BuildId: " + r.frame.build + ")"
+	}
+	w.line("stack_record fp:%#x tag:%#x pc:%s+%#x%s", r.fp, r.tag, r.frame.file, r.frame.relPC, build)
 }
 
 func (w *tombstoneWriter) frames(frames []pbFrame) {

@@ -2,14 +2,11 @@ package android
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 )
 
@@ -21,17 +18,38 @@ func tombstoneBegins(head []byte) bool { return head[0] == 0x08 || head[0] == 0x
 // pbTombstone is the part that is shown of Tombstone in Android's
 // system/core/debuggerd/proto/tombstone.proto.
 type pbTombstone struct {
-	arch                             uint64
+	arch, guestArch                  uint64
+	guested                          bool // guestArch is said
 	fingerprint, revision, timestamp string
+	kernel, executable               string
 	pid, tid, uid, uptime            uint64
+	pageSize                         uint64
+	bigPages                         bool // the device has had pages of 16 KiB
 	command                          []string
 	signal                           pbSignal
 	signaled                         bool
 	abort                            string
+	details                          []pbDetail
 	causes                           []pbCause
 	threads, guests                  []pbThread
+	history                          []pbRecord
 	maps                             []pbMap
+	files                            []pbFile
 	logs                             []pbLog
+}
+
+// pbDetail is a detail that the program itself has registered for its crash.
+type pbDetail struct{ name, data string }
+
+// pbRecord is an entry of the hardware's history of stack frames.
+type pbRecord struct {
+	frame   pbFrame
+	fp, tag uint64
+}
+
+type pbFile struct {
+	number, tag uint64
+	path, owner string
 }
 
 type pbSignal struct {
@@ -55,6 +73,7 @@ type pbThread struct {
 	registers []pbRegister
 	notes     []string
 	frames    []pbFrame
+	guest     bool // of an emulated program
 }
 
 type pbRegister struct {
@@ -77,67 +96,6 @@ type pbLog struct {
 	name  string
 	lines []string
 }
-
-// maxElements bounds the parts of a message that are kept: threads, frames, mappings.
-const maxElements = 1 << 17
-
-// pbReader reads a message of the wire format. After a fault bad is set.
-type pbReader struct {
-	left int // elements that may still be kept
-	bad  bool
-	o    *report.Options
-}
-
-// elements are kept under one request for room, elementBytes each.
-const (
-	roomElements = 1 << 10
-	elementBytes = 192
-)
-
-// message visits the fields of a message.
-func (r *pbReader) message(b []byte, visit func(number protowire.Number, v pbValue)) {
-	for len(b) > 0 && !r.bad {
-		number, kind, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			r.bad = true
-			return
-		}
-		b = b[n:]
-		var v pbValue
-		switch kind {
-		case protowire.VarintType:
-			v.number, n = protowire.ConsumeVarint(b)
-		case protowire.BytesType:
-			v.bytes, n = protowire.ConsumeBytes(b)
-			v.isBytes = true
-		default:
-			n = protowire.ConsumeFieldValue(number, kind, b)
-		}
-		if n < 0 {
-			r.bad = true
-			return
-		}
-		b = b[n:]
-		visit(number, v)
-	}
-}
-
-// keep reports whether one more element may be kept.
-func (r *pbReader) keep() bool {
-	if r.left--; r.left < 0 || r.left%roomElements == 0 && !r.o.Takes(roomElements*elementBytes) {
-		r.bad = true
-	}
-	return !r.bad
-}
-
-type pbValue struct {
-	number  uint64
-	bytes   []byte
-	isBytes bool
-}
-
-// text is a string on one line.
-func (v pbValue) text() string { return scan.OneLine(strings.ToValidUTF8(string(v.bytes), "\ufffd")) }
 
 // tombstoneText renders a message as debuggerd does, without dumps of memory
 // and tags; false if b is none, or its text would be longer than a document may be.
@@ -171,6 +129,16 @@ func readTombstone(r *pbReader, b []byte) *pbTombstone {
 			t.uid = v.number
 		case 20:
 			t.uptime = v.number
+		case 22:
+			t.pageSize = v.number
+		case 23:
+			t.bigPages = v.number != 0
+		case 24:
+			t.guestArch, t.guested = v.number, true
+		case 27:
+			t.executable = v.text()
+		case 28:
+			t.kernel = v.text()
 		case 9:
 			if r.keep() {
 				t.command = append(t.command, v.text())
@@ -191,8 +159,19 @@ func readTombstone(r *pbReader, b []byte) *pbTombstone {
 			if n == 16 {
 				t.threads = append(t.threads, thread)
 			} else {
+				thread.guest = true
 				t.guests = append(t.guests, thread)
 			}
+		case 19:
+			if r.keep() {
+				t.files = append(t.files, readFile(r, v.bytes))
+			}
+		case 21:
+			if r.keep() {
+				t.details = append(t.details, readDetail(r, v.bytes))
+			}
+		case 26:
+			t.history = readHistory(r, v.bytes)
 		case 17:
 			if r.keep() {
 				t.maps = append(t.maps, readMap(r, v.bytes))
@@ -207,191 +186,4 @@ func readTombstone(r *pbReader, b []byte) *pbTombstone {
 	slices.SortStableFunc(t.threads, byID)
 	slices.SortStableFunc(t.guests, byID)
 	return t
-}
-
-func readSignal(r *pbReader, b []byte) (s pbSignal) {
-	r.message(b, func(n protowire.Number, v pbValue) {
-		switch n {
-		case 1:
-			s.number = v.number
-		case 2:
-			s.name = v.text()
-		case 3:
-			s.code = v.number
-		case 4:
-			s.codeName = v.text()
-		case 5:
-			s.hasSender = v.number != 0
-		case 6:
-			s.senderUID = v.number
-		case 7:
-			s.senderPID = v.number
-		case 8:
-			s.hasAddress = v.number != 0
-		case 9:
-			s.address = v.number
-		}
-	})
-	return s
-}
-
-func readCause(r *pbReader, b []byte) (c pbCause) {
-	r.message(b, func(n protowire.Number, v pbValue) {
-		if n == 1 {
-			c.text = v.text()
-		}
-		if n != 2 {
-			return
-		}
-		r.message(v.bytes, func(n protowire.Number, v pbValue) { // MemoryError
-			if n != 3 {
-				return
-			}
-			r.message(v.bytes, func(n protowire.Number, v pbValue) { // HeapObject
-				switch n {
-				case 3:
-					c.allocTID = v.number
-				case 4:
-					c.allocated = r.frame(c.allocated, v.bytes)
-				case 5:
-					c.freeTID = v.number
-				case 6:
-					c.deallocated = r.frame(c.deallocated, v.bytes)
-				}
-			})
-		})
-	})
-	return c
-}
-
-// readThread reads an entry of the map of threads.
-func readThread(r *pbReader, b []byte) (t pbThread) {
-	r.message(b, func(n protowire.Number, v pbValue) {
-		if n == 1 && t.id == 0 {
-			t.id = v.number
-		}
-		if n != 2 {
-			return
-		}
-		r.message(v.bytes, func(n protowire.Number, v pbValue) {
-			switch n {
-			case 1:
-				t.id = v.number
-			case 2:
-				t.name = v.text()
-			case 3:
-				if r.keep() {
-					t.registers = append(t.registers, readRegister(r, v.bytes))
-				}
-			case 4:
-				t.frames = r.frame(t.frames, v.bytes)
-			case 7:
-				if r.keep() {
-					t.notes = append(t.notes, v.text())
-				}
-			}
-		})
-	})
-	return t
-}
-
-func readRegister(r *pbReader, b []byte) (x pbRegister) {
-	r.message(b, func(n protowire.Number, v pbValue) {
-		switch n {
-		case 1:
-			x.name = v.text()
-		case 2:
-			x.value = v.number
-		}
-	})
-	return x
-}
-
-// frame appends a frame.
-func (r *pbReader) frame(to []pbFrame, b []byte) []pbFrame {
-	if !r.keep() {
-		return to
-	}
-	var f pbFrame
-	r.message(b, func(n protowire.Number, v pbValue) {
-		switch n {
-		case 1:
-			f.relPC = v.number
-		case 4:
-			f.FunctionName = v.text()
-		case 5:
-			f.offset = v.number
-		case 6:
-			f.file = v.text()
-		case 7:
-			f.mapOffset = v.number
-		case 8:
-			f.build = v.text()
-		}
-	})
-	return append(to, f)
-}
-
-func readMap(r *pbReader, b []byte) (m pbMap) {
-	r.message(b, func(n protowire.Number, v pbValue) {
-		switch n {
-		case 1:
-			m.begin = v.number
-		case 2:
-			m.end = v.number
-		case 3:
-			m.offset = v.number
-		case 4:
-			m.read = v.number != 0
-		case 5:
-			m.write = v.number != 0
-		case 6:
-			m.execute = v.number != 0
-		case 7:
-			m.name = v.text()
-		case 8:
-			m.build = v.text()
-		case 9:
-			m.bias = v.number
-		}
-	})
-	return m
-}
-
-func readLog(r *pbReader, b []byte) (l pbLog) {
-	r.message(b, func(n protowire.Number, v pbValue) {
-		switch n {
-		case 1:
-			l.name = v.text()
-		case 2:
-			if !r.keep() {
-				return
-			}
-			var at, tag, text string
-			var pid, tid, priority uint64
-			r.message(v.bytes, func(n protowire.Number, v pbValue) {
-				switch n {
-				case 1:
-					at = v.text()
-				case 2:
-					pid = v.number
-				case 3:
-					tid = v.number
-				case 4:
-					priority = v.number
-				case 5:
-					tag = v.text()
-				case 6:
-					text = v.text()
-				}
-			})
-			const priorities = "!.VDIWEFS"
-			level := byte('?')
-			if priority < uint64(len(priorities)) {
-				level = priorities[priority]
-			}
-			l.lines = append(l.lines, fmt.Sprintf("%s %5d %5d %c %-8s: %s", at, pid, tid, level, tag, text))
-		}
-	})
-	return l
 }
