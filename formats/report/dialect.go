@@ -13,6 +13,8 @@ type Dialect struct {
 	Documents []Document
 	Objects   []Object
 	Values    []Reader // readers of JSON that look for frames at any depth of a value
+	// Vague: the lines say so little that the dialect reads no strings of JSON.
+	Vague bool
 	// Lines begins the reading of one input's lines; nil: the dialect reads no single lines.
 	Lines func(b *Builder) Lines
 }

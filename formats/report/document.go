@@ -108,7 +108,7 @@ func (s *splitter) handOut(made *Report, text []byte) (done bool, err error) {
 		return false, nil
 	}
 	if len(made.Threads) > 0 {
-		made.Text = text
+		made.Text, made.managed = text, s.options.Managed
 		if err := s.next(); err != nil {
 			return true, err
 		}
@@ -121,6 +121,15 @@ func (s *splitter) handOut(made *Report, text []byte) (done bool, err error) {
 	}
 	s.unread = append(s.unread, made.Unread...)
 	return false, nil
+}
+
+// splitOnce splits a text that is in memory, as Split does.
+func splitOnce(text []byte, dialects []Dialect, o Options, emit func(*Report) error) error {
+	s := newSplitter(dialects, o, emit)
+	if err := s.each(text); err != nil {
+		return err
+	}
+	return s.close()
 }
 
 // again takes the lines of a text that was no document after all, one by one. Documents of a later
@@ -218,7 +227,8 @@ func (s *splitter) readJSON(text []byte) (done bool, err error) {
 	if !s.options.Takes(documentRoom(text)) {
 		return false, s.options.full()
 	}
-	return s.handOut(s.values.read(scan.Unmarked(text, scan.LineMarks), s.options), text)
+	same := scan.Unmarked(text, scan.LineMarks)
+	return s.handOut(readStrings(s.values.read(same, s.options), same, s.dialects, splitOnce, s.options), text)
 }
 
 // jsonPart takes a value out of a value that is too long.

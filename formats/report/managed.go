@@ -1,8 +1,11 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+
+	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 // School is a tradition of retracing: the lines that it keeps, and how it prints them.
@@ -66,4 +69,20 @@ type Type struct {
 	// Thrown: the name is meant only if it is an exception's, or has a package; else it
 	// may be a word of a message.
 	Thrown bool
+}
+
+// MapIDPrefix begins a file name that names the mapping.
+const MapIDPrefix = "r8-map-id-"
+
+// MapID returns the id of the mapping that a frame's file name holds, 7 to 64 digits of hex; "" if it holds none.
+func MapID(file string) string {
+	id := []byte(file)
+	if !bytes.HasPrefix(id, []byte(MapIDPrefix)) {
+		return ""
+	}
+	id = bytes.ToLower(id[len(MapIDPrefix):])
+	if len(id) < 7 || len(id) > 64 || !scan.IsHex(id) {
+		return ""
+	}
+	return string(id)
 }

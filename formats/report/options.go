@@ -57,6 +57,7 @@ type Options struct {
 	DocumentBytes int
 
 	bound *bound // of the Split at work
+	level int    // of strings around the text
 }
 
 // documentBytes returns the length of a JSON value that is read whole.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -24,13 +25,60 @@ import (
 // it.
 func Print(w io.Writer, s *Report, answers [][]symbol.Answer) error {
 	out := bufio.NewWriter(w)
-	s = s.renamed()
+	s = s.replaced(answers)
 	print := printBelow
 	if s.Form != nil && s.Form.Print != nil {
 		print = s.Form.Print
 	}
 	print(out, s, answers)
 	return out.Flush()
+}
+
+// replaced returns s with its strings' reports printed, and the original names of its words, in its text.
+// Other spans follow. Of its threads only the threads stay that stand in no string. It returns s itself where nothing changes.
+func (s *Report) replaced(answers [][]symbol.Answer) *Report {
+	if !s.json {
+		return s.edited(s.wordEdits(scan.OneLine))
+	}
+	if len(s.strings) == 0 {
+		return s.edited(s.wordEdits(json.Quote))
+	}
+	out := *s
+	out.strings = nil
+	out.Threads, out.Words = s.Threads[:s.own], s.Words[:s.ownWords]
+	var edits []edit
+	thread, word := s.own, s.ownWords
+	for i := range s.strings {
+		q := &s.strings[i]
+		from := min(thread, len(answers))
+		if text, changed := q.print(s.Text[q.span[0]:q.span[1]], answers[from:min(thread+q.threads, len(answers))], s.Words[word:word+q.words]); changed {
+			edits = append(edits, edit{q.span, text})
+		}
+		thread += q.threads
+		word += q.words
+	}
+	return out.edited(append(edits, out.wordEdits(json.Quote)...))
+}
+
+// print writes the string's reports with their answers, and escapes them as the string was.
+func (q *quoted) print(raw []byte, answers [][]symbol.Answer, words []Word) (text []byte, changed bool) {
+	var before, after bytes.Buffer
+	for _, r := range q.reports {
+		before.Write(r.Text)
+		for i := range r.Words {
+			r.Words[i].Original = words[i].Original
+		}
+		words = words[len(r.Words):]
+		n := min(len(r.Threads), len(answers))
+		w := bufio.NewWriter(&after)
+		_ = Print(w, r, answers[:n]) // to memory
+		_ = w.Flush()
+		answers = answers[n:]
+	}
+	if bytes.Equal(before.Bytes(), after.Bytes()) {
+		return nil, false
+	}
+	return json.Requote(raw, q.levels, before.Bytes(), after.Bytes()), true
 }
 
 func printBelow(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {

@@ -70,6 +70,11 @@ type Report struct {
 	Unread  []Unread // parts of Text that look like frames and are none of Threads; see AddUnread
 
 	managed ManagedOptions // for printing
+
+	json     bool     // Text is JSON
+	strings  []quoted // strings of Text that hold reports; their threads and words stand behind the report's own
+	own      int      // threads that stand in no string
+	ownWords int
 }
 
 // Thread is a thread's frames, innermost first; of a sampled call tree, a branch's, each frame in one
@@ -182,6 +187,8 @@ type Form struct {
 
 	Gap Gap
 	Mix Mix
+	// Quoted is the form of JSON in which reports of the form stand in strings; nil: the form itself.
+	Quoted *Form
 	// Print writes a report with its answers, [thread][frame]; those may be short. Without answers it
 	// writes the report's text unchanged. Nil: answers stand below the frames' lines, as in ndk-stack.
 	Print func(out *bufio.Writer, r *Report, answers [][]symbol.Answer)
@@ -213,4 +220,13 @@ type Word struct {
 	Span     [2]int // in Report.Text
 	Name     string // as printed
 	Original string // "": as printed. The owner of the map of names fills it in; Print writes it
+}
+
+// quoted is a string of JSON that holds reports.
+type quoted struct {
+	span    [2]int // of the string's inside, in the text of the report around it
+	levels  int    // how often the string is escaped
+	reports []*Report
+	threads int // of reports; they stand among the threads of the report around them
+	words   int
 }

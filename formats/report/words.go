@@ -3,8 +3,6 @@ package report
 import (
 	"slices"
 	"sort"
-
-	"github.com/symlake/symlake/formats/internal/scan"
 )
 
 // inFrame reports whether a frame has taken a part of the text for its own.
@@ -19,26 +17,41 @@ func (s *Report) inFrame(span [2]int) bool {
 	return false
 }
 
-// renamed is s with the original names of its words in its text, which other
-// spans follow; s itself where there are none.
-func (s *Report) renamed() *Report {
-	words := slices.DeleteFunc(slices.Clone(s.Words), func(w Word) bool { return w.Original == "" || s.inFrame(w.Span) })
-	if len(words) == 0 {
+// edit is a part of a text and what stands there instead.
+type edit struct {
+	span [2]int
+	text []byte
+}
+
+// wordEdits returns the edits that write words by their original names, as spell spells them.
+func (s *Report) wordEdits(spell func(string) string) (edits []edit) {
+	for _, w := range s.Words {
+		if w.Original != "" && !s.inFrame(w.Span) {
+			edits = append(edits, edit{w.Span, []byte(spell(w.Original))})
+		}
+	}
+	return edits
+}
+
+// edited is s with edits of its text, which other spans follow; s itself where there are none. Edits within
+// others are left out.
+func (s *Report) edited(edits []edit) *Report {
+	if len(edits) == 0 {
 		return s
 	}
-	slices.SortStableFunc(words, func(a, b Word) int { return a.Span[0] - b.Span[0] })
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.span[0] - b.span[0] })
 	out := *s
-	out.Text, out.Words = make([]byte, 0, len(s.Text)+16*len(words)), nil
+	out.Text, out.Words = make([]byte, 0, len(s.Text)+16*len(edits)), nil
 	type move struct{ from, by int }
 	var moves []move
 	done := 0
-	for _, w := range words {
-		if w.Span[0] < done {
+	for _, e := range edits {
+		if e.span[0] < done {
 			continue
 		}
-		out.Text = append(out.Text, s.Text[done:w.Span[0]]...)
-		out.Text = append(out.Text, scan.OneLine(w.Original)...)
-		done = w.Span[1]
+		out.Text = append(out.Text, s.Text[done:e.span[0]]...)
+		out.Text = append(out.Text, e.text...)
+		done = e.span[1]
 		moves = append(moves, move{done, len(out.Text) - done})
 	}
 	out.Text = append(out.Text, s.Text[done:]...)

@@ -1,22 +1,38 @@
-// Package event reads events of services for errors.
+// Package event reads the JSON events that services for errors take, by one table of their shapes.
+//
+// A shape is a row of the table: data that says under which members a service keeps its lists of frames and images,
+// its threads and exceptions, and how their facts are called. One engine, package shape, reads and prints all rows.
+//
+// # Adding a service
+//
+// Take an event of the service, or the example in its documentation, and write a row:
+//
+//	var acme = &shape.Shape{
+//		Name: "acme", Service: "Acme", Kinds: "Java",
+//		Lines:      "JSON with crash.stack, and frames of cls, fn and ln",
+//		Signs:      []string{"crash"},
+//		Frames:     "crash.stack",
+//		Frame:      shape.Names{Class: "cls", Function: "fn method", File: "src", Line: "ln"},
+//		Exceptions: "crash",
+//		Exception:  shape.Names{Class: "kind"},
+//	}
+//
+// Put the row into table, before the rows without a service. Add a fixture to dialect_test.go, and run
+// go test ./formats/report/event -update, which writes the table of services into the README of reports.
+//
+// A frame is native if it has an address, or an offset and an image. It is a script's if it has a script's name, a line and a
+// column. It is of the JVM if it has a class and a function. The first row that fits an object takes it, and a frame that fits
+// no row is reported as unread. Of members with one name the last counts. Stacks in strings need no row: package report
+// reads texts of all dialects in any string.
 package event
 
 import (
 	"github.com/symlake/symlake/formats/report"
-	"github.com/symlake/symlake/formats/report/internal/crash"
-	"github.com/symlake/symlake/formats/symbol"
 )
 
 // Dialect reads the JSON events that services for errors take.
 var Dialect = report.Dialect{
-	Name:    "event",
-	Forms:   []*report.Form{bugsnagEvent, sentryEvent, datadogError},
-	Objects: []report.Object{{Member: "binary_images", Read: readDatadog}},
-	Values:  []report.Reader{readBugsnag, readSentry},
+	Name:   "event",
+	Forms:  table.Forms(),
+	Values: []report.Reader{table.Read},
 }
-
-var (
-	bugsnagEvent = &report.Form{Name: "bugsnag", Frame0: report.Exact, Kind: symbol.MachO, Print: crash.PrintKeys(bugsnagKeys), Lines: "JSON with frames of frameAddress, machoLoadAddress and machoUUID; the first is exact where it says isPC"}
-	sentryEvent  = &report.Form{Name: "sentry", Frame0: report.Exact, Print: printSentry, Lines: "JSON with debug_meta.images, and frames of instruction_addr, the oldest first; instruction_addr_adjustment counts"}
-	datadogError = &report.Form{Name: "datadog", Frame0: report.Exact, Kind: symbol.MachO, Print: printDatadog, Lines: "JSON with binary_images of load_address, and crash reports' frames in strings called stack"}
-)

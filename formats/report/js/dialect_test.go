@@ -13,6 +13,6 @@ func TestDialect(t *testing.T) {
 		reporttest.Fixture{Name: "datadog", Frames: 3, Text: "Error: a\n  at f @ http://h/a.js:1:35\n  at <anonymous> @ http://h/a.js:1:7\n  at Array.map @ <anonymous>\n  at g(1, 2) @ http://h/b.js:1:2\n"},
 		reporttest.Fixture{Name: "v8", Frames: 3, Text: "Error: a\n    at f (http://h/a.js:1:35)\n    at async g (address at index.android.bundle:1:9)\n    at h/b.js:1:2\n"},
 		reporttest.Fixture{Name: "safari", Frames: 2, Text: "f@http://h/a.js:1:2\n@http://h/a.js:1:2\n"},
-		reporttest.Fixture{Name: "json", Frames: 2, Text: "{\"stack\":\"E\\n    at f (http:\\/\\/h\\/a.js:1:35)\\n\",\n\"frames\":[{\"filename\":\"a.js\",\"lineno\":1,\"colno\":\"2\",\"function\":\"f\"}]}\n"},
+		reporttest.Fixture{Name: "json", Frames: 1, Text: "{\"stack\":\"E\\n    at f (http:\\/\\/h\\/a.js:1:35)\\n\",\n\"x\":1}\n"},
 	)
 }

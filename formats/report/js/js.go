@@ -3,30 +3,25 @@ package js
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/internal/script"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
-// Dialect reads stacks of JavaScript engines, as text and in JSON.
+// Dialect reads stacks of JavaScript engines.
 var Dialect = report.Dialect{
-	Name:   "js",
-	Forms:  []*report.Form{javascript, scriptJSON},
-	Values: []report.Reader{readScriptJSON},
+	Name:  "js",
+	Forms: []*report.Form{javascript},
 	Lines: func(b *report.Builder) report.Lines {
 		r := &lines{b: b}
 		return report.Lines{Find: r.find, Add: r.add, Ends: r.ends}
 	},
 }
 
-var (
-	javascript = &report.Form{Name: "javascript", Frame0: report.Exact, Kind: symbol.SourceMap, Gap: report.GapEndsReport, Print: printScripts,
-		Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"}
-	scriptJSON = &report.Form{Name: "javascript-json", Frame0: report.Exact, Kind: symbol.SourceMap, Print: printScriptJSON,
-		Lines: "JSON with error.stack in strings, or frames of file, line and column"}
-)
+var javascript = &report.Form{Name: "javascript", Frame0: report.Exact, Kind: symbol.SourceMap, Gap: report.GapEndsReport, Print: printScripts, Quoted: script.JSON,
+	Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"}
 
 // lines reads single lines.
 type lines struct {
@@ -70,26 +65,7 @@ func (l *line) frame(at int, intern func([]byte) string) report.Frame {
 	if !l.hermes && column > 0 {
 		column--
 	}
-	setScript(&f, intern(l.url), l.line, column)
+	script.Set(&f, intern(l.url), l.line, column)
 	f.Raw = l.line<<32 | l.column
 	return f
-}
-
-// setScript fills in what a URL, a line from 1 and a column from 0 say.
-func setScript(f *report.Frame, url string, line, column uint64) {
-	f.File = scriptPath(url)
-	name := f.File[strings.LastIndexAny(f.File, `/\`)+1:]
-	if name != "" {
-		f.Image = append(f.Image, name)
-	}
-	f.Script.Module = moduleOf(name)
-	segment := uint32(0)
-	if m := f.Script.Module; m != nil {
-		segment = m.Segment
-	}
-	pos, ok := symbol.ScriptPosition(segment, uint32(min(line-1, symbol.MaxLine)), uint32(column))
-	if !ok {
-		pos = symbol.TablesEnd
-	}
-	f.At = symbol.Where{Space: symbol.Position, Value: pos}
 }

@@ -2,20 +2,18 @@ package js
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
-	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/formats/report/internal/script"
 )
 
 // frame is a frame with the pieces of its text that an answer replaces.
 type frame struct {
 	report.Script
-	name, place  [2]int // [start, end) from the frame's beginning; name may be empty
-	form         form
-	column, line uint32 // added to a source's column, and taken from its line, in print
-	fields       []jsonField
+	name, place [2]int // [start, end) from the frame's beginning; name may be empty
+	form        form
+	column      uint32 // added to a source's column in print
 }
 
 // form is how a frame is written.
@@ -27,7 +25,6 @@ const (
 	jsSign             // NAME@PLACE; Firefox, Safari
 	jsOnly             // PLACE; Safari
 	jsEval             // at NAME (eval at … (PLACE), …): the script that the code was evaluated from
-	jsJSON             // a frame of an event
 )
 
 // line is a parsed line. Offsets count from the line's start.
@@ -188,71 +185,6 @@ func (l *line) locate(b []byte, p, end int) bool {
 		return false
 	}
 	l.url, l.line, l.column, l.place = text[:j], line, column, [2]int{p, end}
-	return isScriptURL(l.url, l.form)
-}
-
-// scriptEnds are the endings of files that hold scripts or their bytecode.
-var scriptEnds = []string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".bundle", ".jsbundle", ".hbc", ".html", ".htm", ".vue", ".php"}
-
-// isScriptURL tells a script from the engine's own code and from what only
-// looks like a place. A line of nothing else must name a script for sure:
-// compilers and linters print FILE:LINE:COLUMN too.
-func isScriptURL(url []byte, form form) bool {
-	if len(url) == 0 || url[0] == '<' || url[0] == '[' || bytes.Contains(url, []byte(" > ")) {
-		return false
-	}
-	s := string(url)
-	for _, own := range []string{"node:", "internal/", "native ", "eval code", "wasm://", "webpack-internal:", "chrome-extension:", "moz-extension:", "safari-extension:", "about:"} {
-		if strings.HasPrefix(s, own) {
-			return false
-		}
-	}
-	file := scriptPath(s)
-	if strings.HasSuffix(file, "/InternalBytecode.js") {
-		return false
-	}
-	if form == jsAt || form == jsEval || strings.Contains(s, "://") || strings.HasPrefix(s, "blob:") || form == jsSign && strings.Contains(s, "/") {
-		return true
-	}
-	file = strings.ToLower(file)
-	for _, end := range scriptEnds {
-		if strings.HasSuffix(file, end) {
-			return true
-		}
-	}
-	return false
-}
-
-// scriptPath is a URL without what changes from request to request.
-func scriptPath(url string) string {
-	if i := strings.IndexAny(url, "?#"); i >= 0 {
-		url = url[:i]
-	}
-	return url
-}
-
-// moduleOf reads the names that React Native gives modules and segments: 33.js, seg-1.js, seg-1_33.js.
-func moduleOf(file string) *report.Module {
-	stem, ok := strings.CutSuffix(file, ".js")
-	if !ok {
-		return nil
-	}
-	segment, number := "0", stem
-	if rest, ok := strings.CutPrefix(stem, "seg-"); ok {
-		segment, number, _ = strings.Cut(rest, "_")
-	}
-	n, end, ok := scan.Uint32([]byte(segment), 0)
-	if !ok || end != len(segment) || n >= symbol.MaxSegments {
-		return nil
-	}
-	m := &report.Module{Segment: uint32(n)}
-	if number == "" {
-		return m
-	}
-	v, end, ok := scan.Uint32([]byte(number), 0)
-	if !ok || end != len(number) {
-		return nil
-	}
-	m.Table, m.Number = report.Modules, uint32(v)
-	return m
+	sure := l.form == jsAt || l.form == jsEval || l.form == jsSign && bytes.IndexByte(l.url, '/') >= 0
+	return script.Is(l.url, sure)
 }

@@ -79,7 +79,7 @@ func isPlace(b []byte) bool {
 	case "SourceFile", "Unknown Source", "Native Method", "PG", "Proguard":
 		return true
 	}
-	if bytes.HasPrefix(b, []byte(mapIDPrefix)) {
+	if bytes.HasPrefix(b, []byte(report.MapIDPrefix)) {
 		return true
 	}
 	for _, ext := range [...]string{".java", ".kt", ".scala", ".groovy"} {
@@ -125,22 +125,6 @@ func isJavaName(b []byte) bool {
 		fresh = false
 	}
 	return !fresh
-}
-
-const mapIDPrefix = "r8-map-id-"
-
-// mapID is the mapping's id that a frame's file name holds: 7 to 64 digits of
-// hex; "": none.
-func mapID(file string) string {
-	id := []byte(file)
-	if !bytes.HasPrefix(id, []byte(mapIDPrefix)) {
-		return ""
-	}
-	id = bytes.ToLower(id[len(mapIDPrefix):])
-	if len(id) < 7 || len(id) > 64 || !scan.IsHex(id) {
-		return ""
-	}
-	return string(id)
 }
 
 // parseThrown reads a line that names classes: the one R8 sees, and, if own,

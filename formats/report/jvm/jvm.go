@@ -179,7 +179,7 @@ func (r *lines) addLine(l *line, at, end int) {
 		j.parts[i].end -= l.start
 	}
 	f := report.Frame{Span: [2]int{at + l.start, end}, Kind: symbol.R8, Managed: &j.Managed, Detail: j}
-	if id := mapID(j.File); id != "" {
+	if id := report.MapID(j.File); id != "" {
 		f.Image = []string{r.b.Intern([]byte(id))}
 	}
 	r.b.Add(f)

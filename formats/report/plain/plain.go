@@ -13,6 +13,7 @@ import (
 var Dialect = report.Dialect{
 	Name:  "plain",
 	Forms: []*report.Form{plain},
+	Vague: true,
 	Lines: func(b *report.Builder) report.Lines {
 		bare := len(b.Options().Artifacts) > 0
 		return report.Lines{Find: func(l *report.Line, f *report.Found) bool {

@@ -1,0 +1,16 @@
+package event
+
+import "github.com/symlake/symlake/formats/report/internal/shape"
+
+// table is the shapes that the package knows. A text may be of several; of an object, the first row that fits it counts.
+// Rows without a service stand last: they fit almost any object.
+var table = shape.Table{
+	bugsnag,
+	datadog,
+	sentry,
+	stackTraceElements,
+	hermes,
+	hermesPlaces,
+	callFrames,
+	scriptFrames,
+}

@@ -1,0 +1,226 @@
+package report
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/symlake/symlake/formats/internal/json"
+)
+
+const (
+	// mostLevels is how often a text is unescaped: it may be a string in JSON in a string of JSON.
+	mostLevels = 3
+	// leastQuoted is the length of the shortest string that is looked at.
+	leastQuoted = 12
+)
+
+// splitText splits a text that is in memory.
+type splitText func(text []byte, dialects []Dialect, o Options, emit func(*Report) error) error
+
+// readStrings adds the reports in the strings of a JSON text to the report that was read of the text's
+// objects, or makes one of them; made may be nil. Strings that hold a frame of made are read already.
+func readStrings(made *Report, text []byte, dialects []Dialect, split splitText, o Options) *Report {
+	if made != nil {
+		made.json, made.own, made.ownWords = true, len(made.Threads), len(made.Words)
+	}
+	if o.level >= mostLevels {
+		return made
+	}
+	q := quotedReader{dialects: dialects, split: split, text: text, o: o, made: made}
+	q.o.level++
+	if made != nil {
+		q.taken = spansOf(made)
+	}
+	eachString(text, q.string)
+	return q.made
+}
+
+// spansOf returns the spans of a report's frames in the order of the text.
+func spansOf(r *Report) (spans [][2]int) {
+	for t := range r.Threads {
+		for i := range r.Threads[t].Frames {
+			spans = append(spans, r.Threads[t].Frames[i].Span)
+		}
+	}
+	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
+	return spans
+}
+
+// eachString visits the insides of strings that are no names of members, in order.
+func eachString(text []byte, visit func(from, to int)) {
+	for at := 0; ; {
+		i := bytes.IndexByte(text[at:], '"')
+		if i < 0 {
+			return
+		}
+		from := at + i + 1
+		end := json.StringEnd(text, from)
+		if end < 0 {
+			return
+		}
+		at = end + 1
+		if end-from < leastQuoted {
+			continue
+		}
+		if next := json.SkipBlank(text, at); next < len(text) && text[next] == ':' {
+			continue
+		}
+		visit(from, end)
+	}
+}
+
+// quotedReader reads the strings of one JSON text.
+type quotedReader struct {
+	dialects []Dialect
+	split    splitText
+	text     []byte
+	o        Options
+	made     *Report  // so far; nil: nothing is read
+	taken    [][2]int // spans of frames that stand behind the strings read so far
+}
+
+// string reads the reports in the string [from, to).
+func (q *quotedReader) string(from, to int) {
+	for len(q.taken) > 0 && q.taken[0][1] <= from {
+		q.taken = q.taken[1:]
+	}
+	if len(q.taken) > 0 && q.taken[0][0] < to || !mayHoldReport(q.text[from:to]) {
+		return
+	}
+	text := json.Decode(q.text[from:to])
+	for text != nil && text.Levels < mostLevels && isEscaped(text.Bytes) {
+		text = text.Again()
+	}
+	if text == nil {
+		return
+	}
+	found := &quoted{span: [2]int{from, to}, levels: text.Levels}
+	frames := 0
+	err := q.split(text.Bytes, q.lineDialects(), q.o, func(r *Report) error {
+		found.reports = append(found.reports, r)
+		found.threads += len(r.Threads)
+		found.words += len(r.Words)
+		frames += r.Frames()
+		return nil
+	})
+	if err != nil || frames == 0 || !q.o.Takes(frames*FrameRoom) {
+		q.unread(found)
+		return
+	}
+	q.add(found, text)
+}
+
+// lineDialects returns the dialects with lines that are sure enough for strings of any meaning.
+func (q *quotedReader) lineDialects() []Dialect {
+	if !slices.ContainsFunc(q.dialects, func(d Dialect) bool { return d.Vague }) {
+		return q.dialects
+	}
+	q.dialects = slices.DeleteFunc(slices.Clone(q.dialects), func(d Dialect) bool { return d.Vague })
+	return q.dialects
+}
+
+// unread keeps what a string without frames says of parts that look like frames.
+func (q *quotedReader) unread(found *quoted) {
+	for _, r := range found.reports {
+		for _, u := range r.Unread {
+			if q.made == nil {
+				q.made = &Report{Text: q.text, json: true}
+			}
+			if u.Path != "" {
+				u.Path = "|fromjson|" + u.Path
+			}
+			q.made.Unread = AddUnread(q.made.Unread, u)
+		}
+	}
+}
+
+// add adds the threads and words of a string's reports, with their places in the text around them.
+func (q *quotedReader) add(found *quoted, text *json.Text) {
+	if q.made == nil {
+		q.made = &Report{Text: q.text, json: true}
+	}
+	places := placesOf(found, text)
+	for _, r := range found.reports {
+		if r.Form != nil && q.made.Form == nil {
+			q.made.Form, q.made.Arch = r.Form, r.Arch
+			if r.Form.Quoted != nil {
+				q.made.Form = r.Form.Quoted
+			}
+		}
+		for t := range r.Threads {
+			thread := r.Threads[t]
+			thread.Frames = slices.Clone(thread.Frames)
+			for i := range thread.Frames {
+				f := &thread.Frames[i]
+				f.Span = places.of(f.Span, found.span[0])
+			}
+			q.made.Threads = append(q.made.Threads, thread)
+		}
+		for _, w := range r.Words {
+			w.Span = places.of(w.Span, found.span[0])
+			q.made.Words = append(q.made.Words, w)
+		}
+		places.next(len(r.Text))
+	}
+	q.unread(found)
+	q.made.strings = append(q.made.strings, *found)
+}
+
+// mayHoldReport rules most strings out. A text of several lines may hold frames if it has one of their signs; a line
+// alone must begin as a frame does. JSON in a string is looked at if it has strings of its own.
+func mayHoldReport(raw []byte) bool {
+	trimmed := bytes.TrimLeft(raw, " \t")
+	if len(trimmed) < leastQuoted {
+		return false
+	}
+	switch c := trimmed[0]; {
+	case (c == '{' || c == '[') && bytes.Contains(raw, []byte(`\"`)):
+		return true
+	case bytes.Contains(raw, []byte(`\n`)), bytes.Contains(raw, []byte(`\r`)), bytes.Contains(raw, []byte(`\u000a`)):
+		return bytes.Contains(raw, []byte("0x")) || bytes.Contains(raw, []byte("at ")) || bytes.Contains(raw, []byte("#0")) ||
+			bytes.Contains(raw, []byte("pc ")) || bytes.IndexByte(raw, '@') >= 0 || bytes.IndexByte(raw, '(') >= 0 || bytes.Count(raw, []byte{':'}) > 1
+	case bytes.HasPrefix(trimmed, []byte("at ")), bytes.HasPrefix(trimmed, []byte(`\tat `)):
+		return bytes.HasSuffix(bytes.TrimRight(raw, " "), []byte{')'}) || bytes.Count(raw, []byte{':'}) > 1
+	case c == '#' && '0' <= trimmed[1] && trimmed[1] <= '9':
+		return true
+	case bytes.HasPrefix(trimmed, []byte("native: #")):
+		return true
+	}
+	return false
+}
+
+// places finds where bytes of a string's reports stand in the text around the string.
+type places struct {
+	text  *json.Text
+	at    int  // where the report at hand begins in text
+	exact bool // the reports' texts are the string's
+}
+
+// placesOf returns the places of a string's reports.
+func placesOf(q *quoted, d *json.Text) *places {
+	rest := d.Bytes
+	for _, r := range q.reports {
+		if !bytes.HasPrefix(rest, r.Text) {
+			return &places{text: d}
+		}
+		rest = rest[len(r.Text):]
+	}
+	return &places{text: d, exact: true}
+}
+
+// next goes on behind a report with n bytes.
+func (p *places) next(n int) { p.at += n }
+
+// of returns the place of a span in the text around a string that begins at from. Of texts that came out with other
+// spaces only the string is known.
+func (p *places) of(span [2]int, from int) [2]int {
+	if !p.exact {
+		return [2]int{from, from}
+	}
+	return [2]int{from + p.text.Raw(p.at+span[0]), from + p.text.Raw(p.at+span[1])}
+}
+
+// isEscaped reports whether a text is one line with line ends that are escaped once more.
+func isEscaped(text []byte) bool {
+	return bytes.IndexByte(text, '\n') < 0 && bytes.Contains(text, []byte(`\n`)) && !jsonBegins(text)
+}
