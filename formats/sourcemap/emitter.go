@@ -159,10 +159,7 @@ func (e *emitter) addCut(g marked) error {
 		if err := e.add(piece, e.node); err != nil {
 			return err
 		}
-		if g.Flags&symbol.Linear != 0 {
-			g.At.Column += uint32(piece.End - g.Start)
-		}
-		g.Start = piece.End
+		g.At, g.Start = g.Flags.At(g.At, g.Start, piece.End), piece.End
 		e.node = e.borders[e.border].Node
 		e.border++
 	}

@@ -24,7 +24,11 @@ func (e *emitter) explodeMap(t *json.Reader, l *mapfile.Layout, from, to mapfile
 	}
 	x := exploder{e: e, s: s, under: under, from: from, stop: uint64(to.Line)<<32 | uint64(to.Column)}
 	x.plain = under == nil && len(e.borders) == 0 && s.functions == nil
-	return r.Read(l.Mappings, x.line)
+	x.overLines = under == nil && s.functions == nil
+	if err := r.Read(l.Mappings, x.line); err != nil {
+		return err
+	}
+	return x.endOpen(x.stop)
 }
 
 // exploder makes ranges of the segments of one map.
@@ -35,6 +39,20 @@ type exploder struct {
 	plain bool // nothing is known of functions
 	from  mapfile.Position
 	stop  uint64
+
+	overLines bool            // linear segments may answer for several lines: their function does not depend on the place
+	open      mapfile.Mapping // the last segment of a line, if that goes on below
+	openAt    uint64          // where it begins
+	isOpen    bool
+}
+
+// endOpen emits the segment that goes on over the ends of lines. It ends where the next one begins.
+func (x *exploder) endOpen(until uint64) error {
+	if !x.isOpen {
+		return nil
+	}
+	x.isOpen = false
+	return x.put(&x.open, x.openAt, until)
 }
 
 // line makes ranges of segments of a line.
@@ -42,6 +60,9 @@ func (x *exploder) line(line uint32, segments []mapfile.Mapping, more bool) (int
 	at := x.from.Plus(line, 0)
 	first := uint64(at.Line)<<32 | uint64(at.Column)
 	end := min((uint64(at.Line)+1)<<32, x.stop)
+	if err := x.endOpen(min(first+uint64(segments[0].Column), x.stop)); err != nil {
+		return 0, err
+	}
 	for i := 0; i < len(segments); {
 		if x.plain {
 			n, err := x.simple(segments[i:], first, end)
@@ -71,8 +92,12 @@ func (x *exploder) line(line uint32, segments []mapfile.Mapping, more bool) (int
 			}
 			start++
 		}
-		if start < until {
-			if err := x.put(&segments[next-1], start, until); err != nil {
+		switch m := &segments[next-1]; {
+		case start >= until:
+		case next == len(segments) && m.Linear && m.Source >= 0 && x.overLines:
+			x.open, x.openAt, x.isOpen = *m, start, true
+		default:
+			if err := x.put(m, start, until); err != nil {
 				return i, err
 			}
 		}
@@ -123,6 +148,10 @@ func (x *exploder) put(m *mapfile.Mapping, start, end uint64) error {
 		return nil
 	}
 	e, s := x.e, x.s
+	over := symbol.Flags(0)
+	if start>>32 != (end-1)>>32 {
+		over = symbol.OverLines
+	}
 	if x.plain {
 		g, mark, err := e.next(start, 0)
 		if err != nil {
@@ -130,10 +159,12 @@ func (x *exploder) put(m *mapfile.Mapping, start, end uint64) error {
 		}
 		g.End = end + e.base
 		s.answer(m, &g.At, mark)
+		mark.Flags |= over
 		return nil
 	}
 	g := marked{Range: symbol.Range{Start: start, End: end}}
 	s.answer(m, &g.At, &g.Mark)
+	g.Flags |= over
 	switch {
 	case x.under != nil:
 		return x.under.put(e, m, g)

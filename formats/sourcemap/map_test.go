@@ -39,9 +39,10 @@ func (x *exploded) at(pos uint64) []symbol.Frame {
 		return nil
 	}
 	frames := x.ranges[i].frames
-	if x.ranges[i].Flags&symbol.Linear != 0 {
+	if flags := x.ranges[i].Flags; flags&symbol.Linear != 0 {
 		frames = append([]symbol.Frame(nil), frames...)
-		frames[0].Column += uint32(pos - x.ranges[i].Start)
+		at := flags.At(symbol.Site{Line: frames[0].Line, Column: frames[0].Column}, x.ranges[i].Start, pos)
+		frames[0].Line, frames[0].Column = at.Line, at.Column
 	}
 	return frames
 }

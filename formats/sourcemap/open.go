@@ -28,9 +28,9 @@ func openMap(ctx context.Context, in, script *formats.Input) (*formats.Object, e
 	if len(l.DebugIDs) == 0 {
 		a.Names = append(a.Names, symbol.Name{Kind: symbol.NameHash, Text: a.Canonical})
 	}
-	a.End = uint64(l.Lines) << 32
+	a.End = endOf(l, 0)
 	for _, s := range l.Segments {
-		a.End = max(a.End, uint64(s.Number*symbol.MaxLine+s.Layout.Lines)<<32)
+		a.End = max(a.End, endOf(s.Layout, s.Number))
 	}
 	if l.HermesOffsets != (mapfile.Span{}) || l.ModuleOffsets != (mapfile.Span{}) || len(l.Segments) > 0 {
 		a.End = max(a.End, symbol.TablesEnd)
@@ -41,6 +41,15 @@ func openMap(ctx context.Context, in, script *formats.Input) (*formats.Object, e
 		obj.Close = in.Release
 	}
 	return obj, nil
+}
+
+// endOf returns the end of the script of a map, which is that segment of its program.
+func endOf(l *mapfile.Layout, segment uint32) uint64 {
+	lines := l.Lines
+	if l.HasRanges() {
+		lines = symbol.MaxLine
+	}
+	return uint64(segment*symbol.MaxLine+lines) << 32
 }
 
 // orderedBytes is of how many bytes of mappings on a map has enough ranges for all its strings to be worth

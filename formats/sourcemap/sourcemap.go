@@ -17,7 +17,8 @@
 //     two maps holds the lower one's segments, and taking functions from a script its functions' places and names;
 //   - what the specification calls an error is one: a map is answered from
 //     whole or not at all;
-//   - a segment answers up to the next one of its line, the last one up to the line's end;
+//   - a segment answers up to the next one of its line, the last one up to the line's end. A linear segment
+//     (rangeMappings) that is the last one of its line answers up to the next one of the map;
 //   - a script that cannot be read costs only the names.
 //
 // A map's id is its debug id; without one it is the SHA-256 of what its answers come from:

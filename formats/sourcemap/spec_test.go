@@ -2,6 +2,7 @@ package sourcemap
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/symlake/symlake/formats"
@@ -15,6 +16,7 @@ type specTest struct {
 	SourceMapIsValid bool
 	TestActions      []struct {
 		ActionType                                                   string
+		Present                                                      []string
 		GeneratedLine, GeneratedColumn, OriginalLine, OriginalColumn uint32
 		OriginalSource, MappedName                                   *string
 		IntermediateMaps                                             []string
@@ -52,6 +54,10 @@ func (c *specTest) run(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for _, a := range c.TestActions {
+		if a.ActionType == "checkIgnoreList" {
+			x.ignores(t, a.Present)
+			continue
+		}
 		frames := x.place(a.GeneratedLine, a.GeneratedColumn)
 		for _, next := range a.IntermediateMaps {
 			if len(frames) == 0 {
@@ -60,16 +66,33 @@ func (c *specTest) run(t *testing.T, dir string) {
 			below := mustExplode(t, inputOf(t, filepath.Join(dir, next)))
 			frames = below.place(frames[0].Line-1, frames[0].Column)
 		}
+		if len(frames) == 0 && a.OriginalSource == nil {
+			continue // a segment without a source
+		}
 		if len(frames) != 1 {
 			t.Fatalf("%+v: %v", a, frames)
 		}
 		f := frames[0]
-		name := ""
+		name, source := "", ""
+		if a.OriginalSource != nil {
+			source = *a.OriginalSource
+		}
 		if a.MappedName != nil {
 			name = *a.MappedName
 		}
-		if f.File != *a.OriginalSource || f.Line != a.OriginalLine+1 || f.Column != a.OriginalColumn || f.Name != name {
+		if f.File != source || f.Line != a.OriginalLine+1 || f.Column != a.OriginalColumn || f.Name != name {
 			t.Errorf("%+v: %+v", a, f)
+		}
+	}
+}
+
+// ignores checks that the sources that the map ignores are these.
+func (x *exploded) ignores(t *testing.T, want []string) {
+	t.Helper()
+	for i := range x.ranges {
+		f := &x.ranges[i].frames[0]
+		if slices.Contains(want, f.File) != f.Ignored {
+			t.Errorf("%s: ignored %t", f.File, f.Ignored)
 		}
 	}
 }

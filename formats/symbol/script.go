@@ -42,9 +42,25 @@ type Flags uint8
 const (
 	// Ignored says that the map lists the source as none of the application's own.
 	Ignored Flags = 1 << iota
-	// Linear says that the answer's column grows by one with each position of the range.
+	// Linear says that the answer moves with the position: see Flags.At.
 	Linear
+	// OverLines says that a linear range may go over the ends of lines. Other ranges of a script lie in one line.
+	OverLines
 )
+
+// At returns the answer for pos, in a range that begins at start and says at for it. A linear range's column grows by
+// one with each position of the line that it begins in. In each line below, the answer's line grows by one, and its
+// column is the script's.
+func (f Flags) At(at Site, start, pos uint64) Site {
+	switch lines := uint32(pos>>32 - start>>32); {
+	case f&Linear == 0:
+	case lines == 0:
+		at.Column += uint32(pos - start)
+	default:
+		at.Line, at.Column = at.Line+lines, uint32(pos)
+	}
+	return at
+}
 
 // A position of a script is its line and column, both from 0, columns in
 // UTF-16 units: what source maps count. Lines from tableLine on are none of the script's:

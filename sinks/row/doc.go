@@ -162,7 +162,7 @@
 //
 // # Blocks of a script
 //
-// The positions of a source map are lines and columns (symbol.ScriptPosition), so its ranges, each
+// The positions of a source map are lines and columns (symbol.ScriptPosition), so its ranges, most
 // within one line, are coded in a form of their own: body 3. Its head is a block's, with parts for ranges; a part is a range or a
 // hole, and ends where the next begins, or with its line. Nothing is predicted but from the part
 // before, since hardly anything in a map recurs. The block closes as others do, but its
@@ -173,7 +173,7 @@
 //	 1 line step    per such part: lines from the part before, the first from the block's first position
 //	 5 what         per part: 1 hole, with nothing else; or the sum of 2 another file than the last range's, 4 another
 //	                node, 8 a name, 16 ignored (Frame.Ignored), 32 linear (its column grows with the position), 64 the line of
-//	                the last range in its file
+//	                the last range in its file, 128 over lines (it ends where the next part begins, not with its line)
 //	19 start        per part that begins on another line: its column there
 //	20 file         per part with another file: 0 new in this block; k+1 the file used k files ago
 //	21 line         per range that is not of that line by 5: zigzag, against the last range's in that file, or 0

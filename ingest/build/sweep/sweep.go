@@ -232,9 +232,7 @@ func (s *sweeper) slice(o *open) *symbol.Script {
 		g := r.Ranges[i]
 		if s.script {
 			mark := r.Marks[i]
-			if mark.Flags&symbol.Linear != 0 && g.Start < s.from {
-				g.At.Column += uint32(s.from - g.Start)
-			}
+			g.At = mark.Flags.At(g.At, g.Start, max(g.Start, s.from))
 			c.Marks = append(c.Marks, mark)
 		}
 		g.Start, g.End = max(g.Start, s.from), min(g.End, s.to)

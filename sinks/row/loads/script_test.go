@@ -35,9 +35,14 @@ func genScript(t *rapid.T) (strs []string, runs []*symbol.Script) {
 			if eol := (at>>32 + 1) << 32; end > eol || rapid.IntRange(0, 5).Draw(t, "last of its line") == 0 {
 				end = eol
 			}
+			flags := symbol.Flags(rapid.IntRange(0, 3).Draw(t, "flags"))
+			if rapid.IntRange(0, 9).Draw(t, "over lines") == 0 {
+				end = at + rapid.SampledFrom([]uint64{1, 1 << 32, 3<<32 - at&(1<<32-1), 5<<32 + 7}).Draw(t, "length over lines")
+				flags |= symbol.OverLines
+			}
 			r.Ranges = append(r.Ranges, symbol.Range{Start: at, End: end, Scope: int32(rapid.IntRange(0, len(r.Scopes)-1).Draw(t, "scope")),
 				At: site.Draw(t, "at")})
-			r.Marks = append(r.Marks, symbol.Mark{Name: str.Draw(t, "name"), Flags: symbol.Flags(rapid.IntRange(0, 3).Draw(t, "flags"))})
+			r.Marks = append(r.Marks, symbol.Mark{Name: str.Draw(t, "name"), Flags: flags})
 			at = end
 		}
 		at += rapid.SampledFrom([]uint64{0, 1, 40, 1 << 32, 3<<32 + 2, 1 << 50}).Draw(t, "gap")
@@ -55,8 +60,9 @@ func (l *load) naiveScript(pos uint64) (frames []symbol.Frame, found bool) {
 	frames, found = l.naive(pos)
 	for k, r := range l.runs {
 		for i, g := range r.Ranges {
-			if g.Start <= pos && pos < g.End && l.marks[k][i].Flags&symbol.Linear != 0 {
-				frames[0].Column += uint32(pos - g.Start)
+			if g.Start <= pos && pos < g.End {
+				at := l.marks[k][i].Flags.At(symbol.Site{Line: frames[0].Line, Column: frames[0].Column}, g.Start, pos)
+				frames[0].Line, frames[0].Column = at.Line, at.Column
 			}
 		}
 	}

@@ -119,7 +119,7 @@ func (b *Block) found(i int, pos uint64, to []symbol.Frame) []symbol.Frame {
 	first := len(to)
 	to = b.chain(&b.parts[i], to)
 	if b.script != nil {
-		b.script.tell(i, pos-b.partStart(i), &to[first])
+		b.script.tell(i, b.partStart(i), pos, &to[first])
 	}
 	return to
 }
@@ -209,7 +209,7 @@ func (b *Block) Each(emit func(start, end uint64, chain []symbol.Frame) error) e
 		chain = b.chain(p, chain[:0])
 		start := b.partStart(i)
 		if b.script != nil {
-			b.script.tell(i, 0, &chain[0])
+			b.script.tell(i, start, start, &chain[0])
 		}
 		if err := emit(start, b.partEnd(i), chain); err != nil {
 			return err

@@ -53,6 +53,7 @@ const (
 	partIgnored             // Frame.Ignored
 	partLinear              // symbol.Linear
 	partLine                // the line of the last range in its file
+	partLines               // symbol.OverLines: it ends where the next part begins, not with its line
 )
 
 // coders says which coders are tried on a column. Where whole sequences recur (the same

@@ -16,6 +16,7 @@ type scriptState struct {
 	file  uint32       // of the last part with an answer
 	path  uint32       // that file as a string
 	none  bool         // there was no such part
+	over  bool         // the last part goes over line ends
 }
 
 // scriptName is a string as a name: in the block, and in the dictionary.
@@ -32,18 +33,19 @@ func newScriptState(shared []uint32) scriptState {
 	return s
 }
 
-func (s *scriptState) reset() { s.count, s.first, s.none = 0, true, true }
+func (s *scriptState) reset() { s.count, s.first, s.none, s.over = 0, true, true, false }
 
-// addPart encodes a range of a script, which lies in one line.
+// addPart encodes a range of a script.
 func (w *Writer) addPart(g *symbol.Range, mark *symbol.Mark) {
 	if w.ranges == 0 {
 		w.base = g.Start
 	}
-	if g.Start > w.end && w.ranges > 0 && uint32(w.end) != 0 {
+	if g.Start > w.end && w.ranges > 0 && w.script.needsHole(w.end) {
 		w.holePart(w.end)
 	}
 	n := w.start(g.Start)
 	n += w.answer(g, mark)
+	w.script.over = mark.Flags&symbol.OverLines != 0
 	w.bytes += n
 	w.end = g.End
 }
@@ -51,10 +53,13 @@ func (w *Writer) addPart(g *symbol.Range, mark *symbol.Mark) {
 // endParts says where the answers end, if that is neither the end of a line
 // nor the end of the block.
 func (w *Writer) endParts(last uint64) {
-	if w.ranges > 0 && w.end != 0 && w.end <= last && uint32(w.end) != 0 {
+	if w.ranges > 0 && w.end != 0 && w.end <= last && w.script.needsHole(w.end) {
 		w.holePart(w.end)
 	}
 }
+
+// needsHole reports whether a part must say that the part before it ends at end. The end of a line says so by itself.
+func (s *scriptState) needsHole(end uint64) bool { return uint32(end) != 0 || s.over }
 
 func (w *Writer) holePart(at uint64) {
 	w.bytes += w.start(at)
@@ -104,6 +109,9 @@ func (w *Writer) answer(g *symbol.Range, mark *symbol.Mark) int {
 	}
 	if mark.Flags&symbol.Linear != 0 {
 		what |= partLinear
+	}
+	if mark.Flags&symbol.OverLines != 0 {
+		what |= partLines
 	}
 	n := 0
 	last := &w.lastPlace[s.file]

@@ -32,8 +32,8 @@ func (s *scriptParts) at(pos uint64) int {
 	return sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > pos }) - 1
 }
 
-// tell adds to the innermost frame what part i says of it, off positions behind its start.
-func (s *scriptParts) tell(i int, off uint64, f *symbol.Frame) {
+// tell adds to the innermost frame what part i, which begins at start, says of it at pos.
+func (s *scriptParts) tell(i int, start, pos uint64, f *symbol.Frame) {
 	says := s.says[i]
 	if n := says >> tokenShift; n > 0 {
 		f.Name = s.names.get(uint16(n - 1))
@@ -41,8 +41,14 @@ func (s *scriptParts) tell(i int, off uint64, f *symbol.Frame) {
 	flags := symbol.Flags(says)
 	f.Ignored = flags&symbol.Ignored != 0
 	if flags&symbol.Linear != 0 {
-		f.Column += uint32(off)
+		at := flags.At(symbol.Site{Line: f.Line, Column: f.Column}, start, pos)
+		f.Line, f.Column = at.Line, at.Column
 	}
+}
+
+// goesOn reports whether the part added last goes over line ends, so that only the next part ends it.
+func (s *scriptParts) goesOn() bool {
+	return len(s.says) > 0 && symbol.Flags(s.says[len(s.says)-1])&symbol.OverLines != 0
 }
 
 // parts reads n parts of a script.
@@ -73,7 +79,7 @@ func (r *reader) parts(b *Block, n int) error {
 		}
 		if i == 0 {
 			b.base = at
-		} else if end := (starts[len(starts)-1]>>32 + 1) << 32; end < at && b.parts[len(b.parts)-1].node != hole {
+		} else if end := (starts[len(starts)-1]>>32 + 1) << 32; end < at && b.parts[len(b.parts)-1].node != hole && !s.goesOn() {
 			add(end, part{node: hole}, 0)
 		}
 		what := r.col[colWhat].Next()
@@ -81,7 +87,7 @@ func (r *reader) parts(b *Block, n int) error {
 			add(at, part{node: hole}, 0)
 			continue
 		}
-		if what&partHole != 0 || what >= partLine<<1 {
+		if what&partHole != 0 || what >= partLines<<1 {
 			return r.fail("a known kind of part")
 		}
 		var err error
@@ -126,11 +132,14 @@ func (r *reader) parts(b *Block, n int) error {
 		if what&partLinear != 0 {
 			flags |= symbol.Linear
 		}
+		if what&partLines != 0 {
+			flags |= symbol.OverLines
+		}
 		add(at, part{0, uint16(r.prev), uint16(file), to.line, to.column}, uint32(token)<<tokenShift|uint32(flags))
 	}
 	if n > 0 {
 		last := len(b.parts) - 1
-		if b.end = (starts[last]>>32 + 1) << 32; b.parts[last].node == hole || b.end > b.last || b.end == 0 {
+		if b.end = (starts[last]>>32 + 1) << 32; b.parts[last].node == hole || s.goesOn() || b.end > b.last || b.end == 0 {
 			b.end = b.last + 1
 		}
 		if starts[last]-b.base > math.MaxUint32 {

@@ -145,7 +145,7 @@ func (w *Writer) addRun(r *symbol.Run, marks []symbol.Mark) error {
 			return fmt.Errorf("range [%#x, %#x) with key %x after one that ends at %#x with key %x",
 				g.Start, g.End, w.key(g.End-1), w.closed, w.key(w.closed-1))
 		}
-		if w.script.is && g.Start>>32 != (g.End-1)>>32 {
+		if w.script.is && g.Start>>32 != (g.End-1)>>32 && marks[i].Flags&symbol.OverLines == 0 {
 			return fmt.Errorf("range [%#x, %#x) of a script goes over the end of its line", g.Start, g.End)
 		}
 		cost := w.cost(i)

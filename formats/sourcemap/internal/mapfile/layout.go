@@ -105,6 +105,19 @@ func (l *Layout) IsCompilers() bool {
 	return l.Hermes && l.SourceCount == 1 && l.Functions == (Span{}) && l.Sections == nil && len(l.Segments) == 0
 }
 
+// HasRanges reports whether a map marks linear segments. Such a map may answer for lines behind its mappings.
+func (l *Layout) HasRanges() bool {
+	if l.ranges != (Span{}) {
+		return true
+	}
+	for i := range l.Sections {
+		if l.Sections[i].layout.HasRanges() {
+			return true
+		}
+	}
+	return false
+}
+
 // LacksFunctions reports whether no part of the map names functions.
 func (l *Layout) LacksFunctions() bool {
 	if l.Hermes || l.Scopes != (Span{}) || l.Functions != (Span{}) {

@@ -69,7 +69,7 @@ func (r *mappingReader) ReadRanges(l *Layout) error {
 		return nil
 	}
 	b, err := stringAt(r.t, l.ranges)
-	r.ranges = &rangeReader{numbers: numbers{b: b, from: l.ranges.From + 1, section: "rangeMappings"}}
+	r.ranges = newRangeReader(b, l.ranges.From+1)
 	return err
 }
 
@@ -176,7 +176,7 @@ func (r *mappingReader) run(each lineFunc) (done bool, err error) {
 			if uint64(at.source) >= uint64(r.sources) {
 				return false, r.fault(start, "a source below "+strconv.FormatInt(r.sources, 10)+", not "+strconv.FormatInt(at.source, 10))
 			}
-			if uint64(at.line) >= MostNumber || uint64(at.original) > MostNumber {
+			if uint64(at.line) > MostNumber || uint64(at.original) > MostNumber {
 				return false, r.fault(start, "a line and a column from 0 to "+strconv.Itoa(MostNumber))
 			}
 			m.Source, m.Line, m.Original = int32(at.source), uint32(at.line), uint32(at.original)

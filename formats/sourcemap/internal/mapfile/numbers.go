@@ -1,6 +1,9 @@
 package mapfile
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // numbers reads the VLQ numbers of a string that is in memory: scopes, function
 // maps, range mappings.
@@ -64,10 +67,21 @@ func (n *numbers) add(to *int64) error {
 func (n *numbers) fault(at int, want string) error { return Fault(n.section, n.from+int64(at), want) }
 
 // rangeReader reads rangeMappings beside mappings: per line, the numbers of the segments
-// (from 1, each told against the one before) with columns that go on with the script's.
+// with columns that go on with the script's. The first is told from the line's beginning, each other from the one
+// before. The proposal counted them from 1 and counts them from 0 since 2026: a map with a line that begins with 0 is of
+// the newer form.
 type rangeReader struct {
 	numbers
-	to uint32 // the next line
+	to    uint32 // the next line
+	first uint64 // number of a line's first segment
+}
+
+func newRangeReader(b string, from int64) *rangeReader {
+	r := &rangeReader{numbers: numbers{b: b, from: from, section: "rangeMappings"}, first: 1}
+	if strings.HasPrefix(b, "A") || strings.Contains(b, ";A") {
+		r.first = 0
+	}
+	return r
 }
 
 // line marks the linear segments of a line; lines come in order.
@@ -85,17 +99,21 @@ func (r *rangeReader) line(line uint32, segments []Mapping) error {
 }
 
 func (r *rangeReader) next(segments []Mapping) error {
-	i := uint64(0)
+	i, least := uint64(0), r.first
 	for !r.ends() {
 		start := r.numbers.at
 		v, err := r.unsigned()
 		if err != nil {
 			return err
 		}
-		if i += v; v == 0 || i > uint64(len(segments)) {
-			return r.fault(start, "a segment from 1 to "+strconv.Itoa(len(segments)))
+		if i += v; v < least || i-r.first >= uint64(len(segments)) {
+			return r.fault(start, "one of the line's "+strconv.Itoa(len(segments))+" segments")
 		}
-		segments[i-1].Linear = true
+		if segments[i-r.first].Source < 0 {
+			return r.fault(start, "a segment with a source")
+		}
+		segments[i-r.first].Linear = true
+		least = 1
 	}
 	if r.numbers.at < len(r.b) {
 		if digits[r.b[r.numbers.at]] != semicolon {

@@ -56,11 +56,8 @@ func (l *Layout) readSections(t *json.Reader, parents int) error {
 				return t.FailAt(s.at, "a section behind the one before")
 			}
 		}
-		lines := uint64(s.line) + uint64(s.layout.Lines)
-		if lines > symbol.MaxLine {
-			return TooMuch("sections", s.at, "at most "+strconv.Itoa(symbol.MaxLine)+" lines")
-		}
-		l.Lines = max(l.Lines, uint32(lines))
+		// No position is behind MaxLine: what a section says of lines there is left out.
+		l.Lines = max(l.Lines, uint32(min(uint64(s.line)+uint64(s.layout.Lines), symbol.MaxLine)))
 		l.Sections = append(l.Sections, s)
 		return nil
 	})
@@ -95,6 +92,9 @@ func (l *Layout) Each(from, to Position, visit func(l *Layout, from, to Position
 	for i := range l.Sections {
 		s := &l.Sections[i]
 		begin := from.Plus(s.line, s.column)
+		if begin.Line >= symbol.MaxLine {
+			return nil
+		}
 		end := to
 		if i+1 < len(l.Sections) {
 			if next := from.Plus(l.Sections[i+1].line, l.Sections[i+1].column); next.before(end) {
