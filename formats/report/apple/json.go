@@ -13,6 +13,7 @@ func readAppleJSON(text []byte, o report.Options) *report.Report {
 	j := &json.Walker{Bytes: text}
 	r := &crash.Loaded{Form: appleIPS}
 	crashed := false
+	based := false // an image says where it was loaded: other services have lists of the same name
 	j.Object(func(key string) {
 		switch key {
 		case "cpuType":
@@ -24,7 +25,7 @@ func readAppleJSON(text []byte, o report.Options) *report.Report {
 				}
 			})
 		case "usedImages":
-			j.Array(func(int) { readUsedImage(r, j) })
+			j.Array(func(int) { readUsedImage(r, j, &based) })
 		case "threads":
 			j.Array(func(i int) { ipsThread(r, j, uint64(i)) })
 		case "lastExceptionBacktrace":
@@ -32,7 +33,7 @@ func readAppleJSON(text []byte, o report.Options) *report.Report {
 			j.Array(func(int) { ipsFrame(r, j, &t) })
 			r.Threads = append(r.Threads, t)
 		case "binary_images":
-			j.Array(func(int) { kscrashImage(r, j) })
+			j.Array(func(int) { kscrashImage(r, j, &based) })
 		case "system":
 			kscrashSystem(r, j)
 		case "crash":
@@ -46,7 +47,7 @@ func readAppleJSON(text []byte, o report.Options) *report.Report {
 			})
 		}
 	})
-	if j.Broken() || len(r.Images) == 0 {
+	if j.Broken() || !based {
 		return nil
 	}
 	if crashed {
@@ -55,12 +56,14 @@ func readAppleJSON(text []byte, o report.Options) *report.Report {
 	return r.Report(text, o)
 }
 
-func readUsedImage(r *crash.Loaded, j *json.Walker) {
+func readUsedImage(r *crash.Loaded, j *json.Walker, some *bool) {
 	var img crash.Image
 	var size uint64
+	based := false
 	j.Object(func(key string) {
 		switch key {
 		case "base":
+			based = true
 			img.Start = j.Number()
 		case "size":
 			size = j.Number()
@@ -79,6 +82,7 @@ func readUsedImage(r *crash.Loaded, j *json.Walker) {
 		img.End = img.Start + size
 	}
 	r.Images = append(r.Images, img)
+	*some = *some || based
 }
 
 func ipsThread(r *crash.Loaded, j *json.Walker, number uint64) {
@@ -104,12 +108,13 @@ func ipsThread(r *crash.Loaded, j *json.Walker, number uint64) {
 
 func ipsFrame(r *crash.Loaded, j *json.Walker, t *crash.LoadedThread) {
 	f := crash.LoadedFrame{Image: -1, Number: -1}
-	inlined := false
+	inlined, placed := false, false
 	j.Peek()
 	f.Span[0] = j.Pos
 	j.Object(func(key string) {
 		switch key {
 		case "imageOffset":
+			placed = true
 			f.Offset = j.Number()
 		case "imageIndex":
 			f.Image = int(min(j.Number(), 1<<30))
@@ -118,17 +123,18 @@ func ipsFrame(r *crash.Loaded, j *json.Walker, t *crash.LoadedThread) {
 		}
 	})
 	f.Span[1] = j.Pos
-	if !j.Failed {
+	if !j.Failed && placed {
 		t.Object(f, inlined)
 	}
 }
 
-func kscrashImage(r *crash.Loaded, j *json.Walker) {
+func kscrashImage(r *crash.Loaded, j *json.Walker, some *bool) {
 	var img crash.Image
 	var size, cpu, subtype uint64
 	j.Object(func(key string) {
 		switch key {
 		case "image_addr":
+			*some = true
 			img.Start = j.Number()
 		case "image_size":
 			size = j.Number()
@@ -248,7 +254,7 @@ func kscrashThread(r *crash.Loaded, j *json.Walker) (crashed bool) {
 
 func kscrashFrame(r *crash.Loaded, j *json.Walker, t *crash.LoadedThread) {
 	f := crash.LoadedFrame{Image: -1, Number: -1}
-	inlined := false
+	inlined, placed := false, false
 	j.Peek()
 	f.Span[0] = j.Pos
 	j.Object(func(key string) {
@@ -256,6 +262,7 @@ func kscrashFrame(r *crash.Loaded, j *json.Walker, t *crash.LoadedThread) {
 		case "inline":
 			inlined = j.IsTrue()
 		case "instruction_addr":
+			placed = true
 			f.Addr = j.Number()
 		case "object_addr":
 			f.Load = j.Number()
@@ -265,7 +272,7 @@ func kscrashFrame(r *crash.Loaded, j *json.Walker, t *crash.LoadedThread) {
 	})
 	f.Span[1] = j.Pos
 	f.Based = f.Load != 0
-	if !j.Failed {
+	if !j.Failed && placed {
 		t.Object(f, inlined)
 	}
 }

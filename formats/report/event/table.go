@@ -7,6 +7,8 @@ import "github.com/symlake/symlake/formats/report/internal/shape"
 var table = shape.Table{
 	bugsnag,
 	datadog,
+	measure,
+	measureDart,
 	sentry,
 	stackTraceElements,
 	hermes,

@@ -190,7 +190,8 @@ func (e *walk) spotOf(f *frame, m *images) (p spot, ok bool) {
 		return p, false
 	}
 	p.load, p.loaded = e.place(s, &f.facts, imageAddr)
-	p.loaded = p.loaded && p.load > 0
+	// A load address of 0 is none, unless the addresses were cut to 32 bits.
+	p.loaded = p.loaded && (p.load > 0 || p.name != "" && p.addr > 0 && p.addr < 1<<32)
 	if p.placed {
 		return p, true
 	}
@@ -253,7 +254,7 @@ func (e *walk) native(out *report.Frame, f *frame, t *thread, m *images, number 
 	}
 	switch {
 	case p.loaded:
-		if p.inside && p.offset != 0 && value-p.load != p.offset {
+		if p.inside && p.offset != 0 && value-p.load != p.offset && (f.line != nil || !img.holds(value, p.load)) {
 			value = p.load + p.offset // the address is cut, or holds more than an address
 		}
 		out.At = symbol.Where{Space: symbol.Loaded, Value: step(value), Load: p.load}
@@ -263,6 +264,14 @@ func (e *walk) native(out *report.Frame, f *frame, t *thread, m *images, number 
 		out.At = symbol.Where{Space: symbol.Loaded, Value: step(value), Load: report.Nowhere}
 	}
 	return true
+}
+
+// holds reports whether an address may lie in an image that was loaded at load; the list may not have it.
+func (x *entry) holds(addr, load uint64) bool {
+	if x != nil && x.based && x.End != 0 {
+		return load <= addr && addr < x.End
+	}
+	return load <= addr && addr-load < 1<<32
 }
 
 // find returns the image of a place: the image that was loaded where the frame says, else the image that holds the

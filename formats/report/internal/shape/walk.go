@@ -290,6 +290,7 @@ const mostValues = 96
 
 // takes keeps an object as a frame or an image of the first row that it fits.
 func (e *walk) takes(in *list, values []value, span [2]int, frames, threads int) bool {
+	named := false
 	for i, s := range e.shapes {
 		if in.shapes>>i&1 != 0 {
 			var f frame
@@ -300,10 +301,7 @@ func (e *walk) takes(in *list, values []value, span [2]int, frames, threads int)
 				e.addFrame(in, f)
 				return true
 			}
-			if s.Frames != "" && e.isNamed(&f.facts) {
-				in.named++
-				return true
-			}
+			named = named || s.Frames != "" && e.isNamed(&f.facts)
 		}
 		if in.images>>i&1 != 0 {
 			img := image{shape: s}
@@ -314,7 +312,10 @@ func (e *walk) takes(in *list, values []value, span [2]int, frames, threads int)
 			}
 		}
 	}
-	return false
+	if named {
+		in.named++
+	}
+	return named
 }
 
 // addFrame adds a frame to its list.
