@@ -76,6 +76,7 @@ func (o *object) readScript(ctx context.Context, e *emitter, under *packed) (err
 	} else if err := t.read(e, o.in, o.layout); err != nil {
 		return err
 	}
+	t.nameAliases(all)
 	borders := e.functionBorders(b, all, t)
 	if under != nil {
 		under.borders = borders

@@ -51,19 +51,22 @@ func TestNamesAtSegments(t *testing.T) {
 	}{
 		{"var q=()=>p;function p(e){|}", []named{{0, 0, ""}, {10, 20, ""}, {12, 30, ""}, {21, 39, "price"}}, "price"}, // declared behind its use
 		{"var q=()=>p;class p{m(){|}}", []named{{0, 0, ""}, {12, 30, ""}, {18, 39, "Cart"}}, "Cart.m"},
-		{"function t(){|}", []named{{0, 0, ""}, {8, 9, "price"}}, "price"},                           // UglifyJS: the space
-		{"function t(){|}", []named{{0, 0, "price"}}, "price"},                                       // the keyword
-		{"async function*t(){|}", []named{{0, 0, "price"}}, "price"},                                 // the word before it
-		{"function ab(){|}", []named{{0, 0, ""}, {7, 9, "price"}, {8, 9, ""}}, "price"},              // TypeScript: within the keyword
-		{"function ab(){|}", []named{{0, 9, "price"}, {8, 9, ""}, {9, 9, ""}}, "price"},              // or at it
-		{"function ab(){|}", []named{{0, 1, "other"}, {8, 9, ""}, {9, 9, ""}}, "ab"},                 // another place
-		{"x;function ab(){|}", []named{{0, 9, "other"}, {11, 9, ""}}, "ab"},                          // of what stands before
-		{"t.prototype.bar=()=>{|}", []named{{0, 0, "Foo"}, {12, 14, "bar"}}, "Foo.prototype.bar"},    // no segment of its own
-		{"t.a.b=()=>{|}", []named{{0, 0, "Foo"}, {1, 3, "x"}, {4, 5, "y"}}, "Foo.x.y"},               // the dot, too
-		{"class t{#o(){|}}", []named{{6, 6, "Cart"}, {8, 12, "#total"}}, "Cart.#total"},              // a private name with its mark
-		{"class t{#o(){|}}", []named{{6, 6, "Cart"}, {8, 12, "total"}}, "Cart.#total"},               // without it
-		{"class t{#o(){|}}", []named{{6, 6, "Cart"}, {8, 12, ""}, {9, 13, "total"}}, "Cart.#total"},  // behind it
-		{"class t{static get#o(){|}}", []named{{5, 6, "Cart"}, {8, 12, "total"}}, "get Cart.#total"}, // before its words
+		{"function t(){|}", []named{{0, 0, ""}, {8, 9, "price"}}, "price"},                                                        // UglifyJS: the space
+		{"function t(){|}", []named{{0, 0, "price"}}, "price"},                                                                    // the keyword
+		{"async function*t(){|}", []named{{0, 0, "price"}}, "price"},                                                              // the word before it
+		{"function ab(){|}", []named{{0, 0, ""}, {7, 9, "price"}, {8, 9, ""}}, "price"},                                           // TypeScript: within the keyword
+		{"function ab(){|}", []named{{0, 9, "price"}, {8, 9, ""}, {9, 9, ""}}, "price"},                                           // or at it
+		{"function ab(){|}", []named{{0, 1, "other"}, {8, 9, ""}, {9, 9, ""}}, "ab"},                                              // another place
+		{"x;function ab(){|}", []named{{0, 9, "other"}, {11, 9, ""}}, "ab"},                                                       // of what stands before
+		{"t.prototype.bar=()=>{|}", []named{{0, 0, "Foo"}, {12, 14, "bar"}}, "Foo.prototype.bar"},                                 // no segment of its own
+		{"t.a.b=()=>{|}", []named{{0, 0, "Foo"}, {1, 3, "x"}, {4, 5, "y"}}, "Foo.x.y"},                                            // the dot, too
+		{"class t{#o(){|}}", []named{{6, 6, "Cart"}, {8, 12, "#total"}}, "Cart.#total"},                                           // a private name with its mark
+		{"class t{#o(){|}}", []named{{6, 6, "Cart"}, {8, 12, "total"}}, "Cart.#total"},                                            // without it
+		{"class t{#o(){|}}", []named{{6, 6, "Cart"}, {8, 12, ""}, {9, 13, "total"}}, "Cart.#total"},                               // behind it
+		{"class t{static get#o(){|}}", []named{{5, 6, "Cart"}, {8, 12, "total"}}, "get Cart.#total"},                              // before its words
+		{"class t{#o(){|}p(){this.#o()}}", []named{{6, 6, "Cart"}, {8, 12, ""}, {17, 30, ""}, {24, 35, "#total"}}, "Cart.#total"}, // at its use alone
+		{"class t{p(){this.#o();class u{#o(){}q(){this.#o()}}}#o=()=>{|}}", []named{{6, 6, "Cart"}, {17, 12, "#total"}, {30, 50, "#other"}, {45, 55, "#other"}, {52, 60, ""}}, "Cart.#total"},
+		{"var t=class u{m(){|}}", []named{{4, 6, "Cart"}, {12, 20, "_Cart"}, {13, 30, ""}}, "Cart.m"},
 		{"class t{get o(){|}}", []named{{6, 6, "Cart"}, {8, 12, ""}, {12, 16, "total"}}, "get Cart.total"},
 		{"class t{constructor(){|}}", []named{{6, 6, "Cart"}}, "new Cart"},
 		{"class t{a=|1}", []named{{6, 6, "Cart"}}, "Cart.<instance_members_initializer>"},

@@ -185,6 +185,21 @@ func (t *tokenNames) fromPacked(p *packed, e *emitter) {
 	}
 }
 
+// nameAliases names the identifiers that the map names elsewhere alone.
+func (t *tokenNames) nameAliases(all *script.List) {
+	for _, a := range all.Aliases {
+		of, ok := t.find(a.Of)
+		if use, found := t.find(a.At); ok && found && t.names[of] == "" {
+			t.names[of] = t.names[use]
+		}
+	}
+}
+
+// find is the number of the identifier at an offset.
+func (t *tokenNames) find(at int32) (int, bool) {
+	return slices.BinarySearchFunc(t.parts, at, func(p script.Part, at int32) int { return cmp.Compare(p.At, at) })
+}
+
 // appendName appends a function's name as its source spells it.
 func (t *tokenNames) appendName(name []byte, all *script.List, f *script.Placed) []byte {
 	if f.From == f.To {
@@ -192,7 +207,7 @@ func (t *tokenNames) appendName(name []byte, all *script.List, f *script.Placed)
 	}
 	for i := f.From; i < f.To; i++ {
 		spelled := all.TextOf(i)
-		k, ok := slices.BinarySearchFunc(t.parts, all.Parts[i].At, func(p script.Part, at int32) int { return cmp.Compare(p.At, at) })
+		k, ok := t.find(all.Parts[i].At)
 		if !ok || t.names[k] == "" || len(t.names[k]) > t.room {
 			name = append(name, spelled...)
 			continue

@@ -224,7 +224,10 @@ func (p *parser) members(direct bool) {
 		switch p.kind {
 		case '.', optionToken:
 			lead := p.at
-			if p.next(); p.kind == wordToken || p.kind == privateToken {
+			if p.next(); p.kind == privateToken {
+				p.privates.note(p.identifier(lead), false)
+			}
+			if p.kind == wordToken || p.kind == privateToken {
 				p.take(p.identifier(lead))
 				p.next()
 			}
@@ -262,45 +265,49 @@ func (p *parser) take(name namePart) {
 func (p *parser) index() {
 	p.push(level{kind: inOther}, p.chain...)
 	p.next()
-	quoted := p.kind == stringToken
-	key, word := p.computed()
+	word := p.kind == wordToken
+	key := p.computed()
 	l := p.path[len(p.path)-1]
 	p.chain = append(p.chain[:0], p.parts[l.from:l.to]...)
 	p.pop()
-	switch {
-	case p.metro || len(p.chain) == 0 || quoted:
-		if len(key) > 0 {
-			p.take(key[0])
-			p.chain = append(p.chain, key[1:]...)
-		}
-	case len(p.chain) >= mostParts:
-		p.chain = p.chain[:0]
-	case word:
-		p.chain = append(append(append(p.chain, openPart), key...), closePart)
-	default:
-		p.chain = append(p.chain, openPart, computedPart, closePart)
+	if key = p.keyOf(key, word); len(key) > 0 {
+		p.take(key[0])
+		p.chain = append(p.chain, key[1:]...)
 	}
 }
 
-// computed reads a key in brackets behind the first, and the last one. It gives the key's name, if it is one or a constant, valid
-// until the next one is read. constant reports a name or a number.
-func (p *parser) computed() (key []namePart, constant bool) {
+// keyOf is the name that a computed key gives a member; word tells that the key begins with one.
+func (p *parser) keyOf(key []namePart, word bool) []namePart {
+	switch {
+	case p.metro || len(key) > 0 && !word:
+		return key
+	case len(key) > 0 && string(key[0].text) == "Symbol":
+		return append(append([]namePart{openPart}, key...), closePart)
+	}
+	return []namePart{computedPart}
+}
+
+// computed reads a key in brackets behind the first, and the last one. It gives the key, valid until the next one is
+// read, if it is a string, a name or a.b.c.
+func (p *parser) computed() (key []namePart) {
 	from, first := p.at, p.kind
 	text := p.text()
 	p.expression()
-	one := p.prevEnd == from+len(text)
-	switch {
-	case one && first == stringToken && len(text) >= 2:
+	switch last := len(p.chain) - 1; {
+	case p.prevEnd == from+len(text) && first == stringToken:
 		key = append(p.keys[:0], namePart{text: text[1 : len(text)-1], at: -1})
-	case one && first == numberToken:
+	case p.prevEnd == from+len(text) && first == numberToken && p.metro:
 		key = append(p.keys[:0], namePart{text: text, at: -1})
-	case len(p.chain) > 0 && len(p.chain) < 16 && p.chain[0].at == int32(from) && int(p.chain[len(p.chain)-1].at)+len(p.chain[len(p.chain)-1].text) == p.prevEnd:
+	case last >= 0 && last < mostKey && p.chain[0].at == int32(from) && int(p.chain[last].at)+len(p.chain[last].text) == p.prevEnd:
 		key = append(p.keys[:0], p.chain...)
 	}
 	p.keys = key
 	p.want(']')
-	return key, key != nil
+	return key
 }
+
+// mostKey is how many parts a computed key may have that gives a name.
+const mostKey = 16
 
 // call reads arguments.
 func (p *parser) call(direct bool) {

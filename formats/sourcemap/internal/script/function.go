@@ -192,16 +192,9 @@ func (p *parser) key(lead int) []namePart {
 		p.push(level{kind: inOther})
 		p.next()
 		word := p.kind == wordToken
-		key, _ := p.computed()
+		key := p.computed()
 		p.pop()
-		switch {
-		case p.metro || len(key) > 0 && !word:
-		case len(key) > 0 && string(key[0].text) == "Symbol":
-			p.keys = append(append(append(p.keys[:0:0], openPart), key...), closePart)
-		default:
-			p.keys = append(p.keys[:0], computedPart)
-		}
-		return p.keys
+		return p.keyOf(key, word)
 	default:
 		return nil
 	}
@@ -222,7 +215,7 @@ func (p *parser) class(direct bool) {
 		p.next()
 	}
 	p.push(level{kind: inClass, direct: direct, ends: len(own) > 0}, own...)
-	number := p.part(from, p.of(nil, &newPart, false))
+	number, seen := p.part(from, p.of(nil, &newPart, false)), len(p.privates.seen)
 	if p.is("extends") {
 		p.next()
 		p.operand(false)
@@ -236,6 +229,7 @@ func (p *parser) class(direct bool) {
 			p.fail()
 		}
 	}
+	p.privates.close(seen)
 	p.pop()
 	p.want('}')
 	p.endOf(number)
@@ -290,6 +284,9 @@ func (p *parser) element() {
 			return
 		}
 		p.back(at)
+	}
+	if p.kind == privateToken {
+		p.privates.note(p.identifier(m.lead), true)
 	}
 	key := p.key(m.lead)
 	switch p.kind {

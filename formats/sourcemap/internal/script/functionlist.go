@@ -8,12 +8,13 @@ import (
 // List holds the functions of a script. A bundle has a hundred thousand, so one text holds all their
 // names.
 type List struct {
-	Placed []Placed
-	Parts  []Part // of their names
-	text   []byte // of the parts
-	most   int    // functions there may be
-	room   int    // bytes that names may still take
-	full   bool   // there are more functions
+	Placed  []Placed
+	Parts   []Part  // of their names
+	Aliases []Alias // of identifiers in them, ascending by their own places
+	text    []byte  // of the parts
+	most    int     // functions there may be
+	room    int     // bytes that names may still take
+	full    bool    // there are more functions
 }
 
 // Placed is a function: its bytes in the script, and the parts of its name.
@@ -80,9 +81,12 @@ func (l *List) sort() {
 	slices.SortFunc(l.Placed, func(a, b Placed) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
 }
 
-// Identifiers lists the identifiers in names, ascending and each once.
+// Identifiers lists the identifiers in names and their aliases, ascending and each once.
 func (l *List) Identifiers() []Part {
-	parts := make([]Part, 0, len(l.Parts))
+	parts := make([]Part, 0, len(l.Parts)+len(l.Aliases))
+	for _, a := range l.Aliases {
+		parts = append(parts, Part{At: a.At, Lead: a.At})
+	}
 	for _, p := range l.Parts {
 		if p.At >= 0 {
 			parts = append(parts, p)

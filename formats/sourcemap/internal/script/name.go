@@ -18,6 +18,7 @@ type level struct {
 	kind     uint8
 	direct   bool  // an object, a class or a call that is the named value itself
 	ends     bool  // a class with a name of its own
+	variable bool  // the target is a variable that is declared here
 	only     bool  // the target names the value itself, and nothing else in it
 	by       byte  // of a class's key: . or #, which Metro writes before it
 	argument int32 // its number
@@ -138,6 +139,9 @@ func (n *namer) of(own []namePart, kind *namePart, direct bool) []namePart {
 			skip = false
 			continue
 		case inClass:
+			if up := i - 1; l.ends && l.direct && up >= 0 && n.path[up].variable {
+				parts = n.parts[n.path[up].from:n.path[up].to] // var Cart = class _Cart, as compilers write it
+			}
 			if n.prepend(parts); !l.ends {
 				skip, direct = false, l.direct
 				continue

@@ -8,6 +8,7 @@ type parser struct {
 	lexer
 	namer
 	functions *List
+	privates  privates
 	failed    bool
 	depth     int
 
@@ -257,7 +258,7 @@ func (p *parser) variable() {
 	if p.kind != '=' {
 		return
 	}
-	p.push(level{kind: inTarget}, name)
+	p.push(level{kind: inTarget, variable: true}, name)
 	p.next()
 	p.fresh = p.at
 	p.assignment()

@@ -24,6 +24,7 @@ func Functions(script []byte, most int) *List {
 		return nil
 	}
 	l.sort()
+	l.Aliases = p.privates.aliasesOf(l.Parts)
 	return l
 }
 
