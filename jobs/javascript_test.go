@@ -3,6 +3,7 @@ package jobs
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -357,4 +358,43 @@ func (m *metro) frames() string {
 		out = append(out, `{"NativeCode":true}`)
 	}
 	return "[" + strings.Join(out, ",") + "]"
+}
+
+// A bundler may write a map into the script and into a file beside it. Both are one artifact, and the map that says more
+// answers: by the script's name and by the debug id, which may stand in the script alone or in both maps. It does not
+// matter in which order they come, or whether in one run.
+func TestTwoMapsOfOneScript(t *testing.T) {
+	const id = "11111111-2222-4333-8444-555555555555"
+	for _, inMaps := range []bool{false, true} {
+		head, comment := `{"version":3,`, "//# debugId="+id+"\n"
+		if inMaps {
+			head, comment = `{"debugId":"`+id+`",`+head[1:], ""
+		}
+		poor := head + `"sources":["poor.js"],"names":[],"mappings":"AAAA"}`
+		rich := head + `"sources":["rich.js"],"names":["n"],"mappings":"AAAA,IAAIA"}`
+		script := func(text string) string {
+			return "var a=1;\n" + comment + "//# sourceMappingURL=data:application/json;base64," + base64.StdEncoding.EncodeToString([]byte(text)) + "\n"
+		}
+		for what, files := range map[string]map[string]string{
+			"rich file":   {"app.js": script(poor), "app.js.map": rich},
+			"rich script": {"app.js": script(rich), "app.js.map": poor},
+		} {
+			for _, order := range [][]string{{"app.js app.js.map"}, {"app.js", "app.js.map"}, {"app.js.map", "app.js"}} {
+				store, dir := filepath.Join(t.TempDir(), "store"), t.TempDir()
+				for _, run := range order {
+					for _, name := range strings.Fields(run) {
+						if err := os.WriteFile(filepath.Join(dir, name), []byte(files[name]), 0o600); err != nil {
+							t.Fatal(err)
+						}
+					}
+					mustRun(t, []int{0}, "--store", store, "--lake", "off", "ingest", dir)
+				}
+				for _, name := range []string{"app.js", id} {
+					if out, _ := mustRun(t, []int{0}, "--store", store, "lookup", name, "1:5"); !strings.Contains(out, "rich.js:1:4") {
+						t.Errorf("ids in the maps %t, %s, %s: %s answers %q", inMaps, what, order, name, out)
+					}
+				}
+			}
+		}
+	}
 }

@@ -30,6 +30,11 @@ func (o *object) findScript(ctx context.Context, under *packed) (*formats.Input,
 		shared.Release = nil
 		return &shared, nil
 	}
+	if o.beside != nil && under == nil && o.beside.Size <= maxBundleBytes {
+		shared := *o.beside
+		shared.Release = nil
+		return &shared, nil
+	}
 	var names []string
 	stem := strings.TrimSuffix(formats.Base(o.in.Name), ".map")
 	if under != nil {

@@ -32,7 +32,8 @@ func TestNamesFromBundle(t *testing.T) {
 	in := inputOf(t, filepath.Join(dir, "app.map.gz"))
 	script := inputOf(t, filepath.Join(dir, "app.js.gz"))
 	want := mustExplode(t, in)
-	got := mustExplode(t, withScript(without(t, in.Mapped, "x_facebook_sources"), script.Mapped, "app.js"))
+	code, _, _ := bytes.Cut(script.Mapped, []byte("//# sourceMappingURL=")) // else its own map, with all names, would win
+	got := mustExplode(t, withScript(without(t, in.Mapped, "x_facebook_sources"), code, "app.js"))
 	same, plain := 0, 0
 	for _, g := range want.ranges {
 		f := got.at(g.Start)

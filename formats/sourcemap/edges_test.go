@@ -1,7 +1,11 @@
 package sourcemap
 
 import (
+	"context"
+	"encoding/base64"
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,5 +103,125 @@ func TestBoundaryValues(t *testing.T) {
 	// A number beyond is an error, as the specification has it.
 	if _, err := textMap(t, `{"version":3,"sources":["a.js"],"names":[],"mappings":"AAAA,EA`+most+`A,EACA"}`); err == nil || !strings.Contains(err.Error(), "2147483647") {
 		t.Errorf("%v", err)
+	}
+}
+
+// inFolder returns an input that finds its companions among files, by name.
+func inFolder(name string, files map[string]string) *formats.Input {
+	in := formattest.InputOf(name, []byte(files[name]), formats.Limits{})
+	in.Companion = func(_ context.Context, want formats.Ref) (*formats.Input, error) {
+		if text, ok := files[want.Name]; ok {
+			return formattest.InputOf(want.Name, []byte(text), formats.Limits{}), nil
+		}
+		return nil, formats.ErrNoCompanion
+	}
+	return in
+}
+
+// inlined is a script that holds a map.
+func inlined(code, text string) string {
+	return code + "\n//# sourceMappingURL=data:application/json;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(text)) + "\n"
+}
+
+const (
+	poorMap = `{"version":3,"sources":["a.js"],"names":[],"mappings":"AAAA"}`
+	richMap = `{"version":3,"sources":["a.js"],"names":["n"],"mappings":"AAAA,IAAIA"}`
+	idOne   = "11111111-2222-4333-8444-555555555555"
+	idTwo   = "22222222-2222-4333-8444-555555555555"
+)
+
+func withID(text, key, id string) string { return `{"` + key + `":"` + id + `",` + text[1:] }
+
+// A script may hold a map while another one lies beside it: the map that says more is the artifact, with the ids of both
+// and of the script.
+func TestTwoMapsOfOneScript(t *testing.T) {
+	const code = "var a=1;"
+	index := `{"version":3,"sections":[{"offset":{"line":0,"column":0},"map":` + richMap + `}]}`
+	for name, c := range map[string]struct{ script, beside, winner string }{
+		"the file says more":            {inlined(code, poorMap), richMap, "app.js.map"},
+		"the script says more":          {inlined(code, richMap), poorMap, "app.js"},
+		"they are equal":                {inlined(code, poorMap), poorMap, "app.js.map"},
+		"the file has texts":            {inlined(code, poorMap), `{"version":3,"sources":["a.js"],"sourcesContent":["x"],"names":[],"mappings":"AAAA"}`, "app.js.map"},
+		"an index map is in the script": {inlined(code, index), poorMap, "app.js"},
+		"an index map is in the file":   {inlined(code, poorMap), index, "app.js.map"},
+		"the file is broken":            {inlined(code, poorMap), `{"version":3,"mappings":"!!"}`, "app.js"},
+		"the script's map is broken":    {inlined(code, `{"version":2}`), poorMap, "app.js.map"},
+		"the script has none":           {code + "\n//# sourceMappingURL=app.js.map", poorMap, "app.js.map"},
+		"there is no file":              {inlined(code, poorMap), "", "app.js"},
+		"one has the other's id":        {inlined(code, withID(poorMap, "debugId", idOne)), withID(richMap, "debug_id", idTwo), "app.js.map"},
+	} {
+		files := map[string]string{"app.js": c.script, "app.js.map": c.beside}
+		if c.beside == "" {
+			delete(files, "app.js.map")
+		}
+		found := map[string][]symbol.Name{}
+		for file := range files {
+			x, err := explodeAll(inFolder(file, files))
+			if err == nil && x != nil {
+				found[file] = x.artifact.Names
+			}
+		}
+		if len(found) != 1 || found[c.winner] == nil {
+			t.Errorf("%s: artifacts of %v, want %s", name, found, c.winner)
+		}
+		if name != "one has the other's id" {
+			continue
+		}
+		for _, id := range []string{idOne, idTwo} {
+			if !slices.Contains(found[c.winner], symbol.Name{Kind: symbol.NameDebugID, Text: id}) {
+				t.Errorf("%s is no name: %v", id, found[c.winner])
+			}
+		}
+	}
+}
+
+// A script's debug id names the map beside it, and the map in it.
+func TestDebugIDOfScript(t *testing.T) {
+	for script, known := range map[string]bool{
+		"x()\n//# debugId=" + idOne:                                                                                   true,
+		"x()\n//# debugId=" + idOne + "\n//# sourceMappingURL=app.js.map\n":                                           true,
+		"x()\n//# sourceMappingURL=app.js.map\n//# debugId=" + idOne + "\r\n":                                         true,
+		"x()\n//# debug_id=" + idOne:                                                                                  true,
+		"x()\n//@ debugId=" + strings.ToUpper(idOne):                                                                  true,
+		"x()\n/*# debugId=" + strings.ReplaceAll(idOne, "-", "") + " */":                                              true,
+		"!function(){e._sentryDebugIdIdentifier=\"sentry-dbid-" + idOne + "\"}();\nx()\n":                             true,
+		"//# debugId=" + idOne + "\n" + strings.Repeat("x();\n", 5000):                                                true,
+		inlined("x()\n//# debugId="+idOne, poorMap):                                                                   true,
+		inlined("x()", poorMap) + "//# debugId=" + idOne:                                                              true,
+		inlined("x()\n//# debugId="+idOne, strings.Replace(poorMap, "AAAA", strings.Repeat("AAAA,", 9000)+"AAAA", 1)): true,
+		"x(\"debugId=" + idOne + "\")":                                                                                false,
+		"x()\n//# debugId=nothing\n":                                                                                  false,
+		"x()\n//# debugId=" + idOne[:35]:                                                                              false,
+	} {
+		files := map[string]string{"app.js": script}
+		file := "app.js"
+		if !strings.Contains(script, "base64,") {
+			file, files["app.js.map"] = "app.js.map", poorMap
+		}
+		x, err := explodeAll(inFolder(file, files))
+		if err != nil {
+			t.Errorf("%.60q: %v", script, err)
+			continue
+		}
+		if got := slices.Contains(x.artifact.Names, symbol.Name{Kind: symbol.NameDebugID, Text: idOne}); got != known {
+			t.Errorf("%.60q: %v", script, x.artifact.Names)
+		}
+	}
+}
+
+// Data URLs as tools write them.
+func TestDataURLs(t *testing.T) {
+	for _, data := range []string{
+		"application/json;base64," + base64.StdEncoding.EncodeToString([]byte(poorMap)),
+		"application/json;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(poorMap)),
+		"application/json;charset=\"utf-8\";BASE64," + base64.StdEncoding.EncodeToString([]byte(poorMap)),
+		";base64," + base64.RawStdEncoding.EncodeToString([]byte(poorMap+" ")),
+		"application/json;base64," + base64.URLEncoding.EncodeToString([]byte(strings.Replace(poorMap, "a.js", "a>>>???.js", 1))),
+		"application/json;charset=utf-8," + url.PathEscape(poorMap),
+	} {
+		x, err := explodeAll(formattest.InputOf("app.js", []byte("x()\n//# sourceMappingURL=data:"+data+"\n"), formats.Limits{}))
+		if err != nil || x == nil || len(x.place(0, 0)) != 1 {
+			t.Errorf("%.40s: %v", data, err)
+		}
 	}
 }

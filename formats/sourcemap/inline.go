@@ -23,12 +23,17 @@ const (
 	dataScheme = "data:"
 )
 
-// inlineMap is the map that a script holds as a data URL; nil: it holds none.
-func inlineMap(script *formats.Input) (*formats.Input, error) {
-	at, err := findInline(script)
-	if err != nil || at < 0 {
-		return nil, err
+// inlineMap returns the map that a script holds as a data URL, and where that begins behind "data:"; nil: it holds none.
+func inlineMap(script *formats.Input) (in *formats.Input, at int64, err error) {
+	if at, err = findInline(script); err != nil || at < 0 {
+		return nil, at, err
 	}
+	in, err = decodeInline(script, at)
+	return in, at, err
+}
+
+// decodeInline decodes the data URL behind "data:".
+func decodeInline(script *formats.Input, at int64) (*formats.Input, error) {
 	rest, err := script.View(at, min(script.Size-at, 256))
 	if err != nil {
 		return nil, err
@@ -37,12 +42,12 @@ func inlineMap(script *formats.Input) (*formats.Input, error) {
 	if !found {
 		return nil, mapfile.Fault("data URL", at, "','")
 	}
-	isBase64 := strings.HasSuffix(strings.TrimSpace(string(head)), ";base64")
+	isBase64 := strings.HasSuffix(strings.ToLower(strings.TrimSpace(string(head))), ";base64")
 	from := at + int64(len(head)) + 1
 	raw := &untilSpace{r: io.NewSectionReader(script.Bytes, from, script.Size-from)}
 	var r io.Reader
 	if isBase64 {
-		r = base64.NewDecoder(base64.StdEncoding, raw)
+		r = base64.NewDecoder(base64.RawStdEncoding, plainBase64{raw})
 	} else {
 		text, err := io.ReadAll(io.LimitReader(raw, script.Limits.SectionBytes))
 		if err != nil {
@@ -60,6 +65,23 @@ func inlineMap(script *formats.Input) (*formats.Input, error) {
 	}
 	in.Companion = script.Companion
 	return in, nil
+}
+
+// plainBase64 leaves out the signs behind the last group, which some tools leave out too, and takes the alphabet of URLs
+// for the other one.
+type plainBase64 struct{ r io.Reader }
+
+func (p plainBase64) Read(b []byte) (int, error) {
+	n, err := p.r.Read(b)
+	for i, c := range b[:n] {
+		switch c {
+		case '-':
+			b[i] = '+'
+		case '_':
+			b[i] = '/'
+		}
+	}
+	return len(bytes.TrimRight(b[:n], "=")), err
 }
 
 // corruptOnBase64 says of bytes that are no base64 where they stand.

@@ -17,6 +17,8 @@ import (
 type object struct {
 	in     *formats.Input
 	script *formats.Input // that the map stands in; nil: it is a file of its own
+	beside *formats.Input // the script that lies beside such a file; nil: none was found
+	ids    []string       // debug ids of the script, and of its other map
 	layout *mapfile.Layout
 }
 
@@ -37,6 +39,9 @@ func (o *object) names() []symbol.Name {
 		}
 	}
 	for _, id := range o.layout.DebugIDs {
+		add(symbol.NameDebugID, id)
+	}
+	for _, id := range o.ids {
 		add(symbol.NameDebugID, id)
 	}
 	where := pathOf(o.in.Name)

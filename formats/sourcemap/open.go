@@ -17,11 +17,15 @@ func openMap(ctx context.Context, in, script *formats.Input) (*formats.Object, e
 		return nil, err
 	}
 	o := &object{in: in, script: script, layout: l}
+	kept, err := o.pair(ctx)
+	if err != nil || !kept {
+		return o.leave(), errors.Join(err, o.close())
+	}
 	a := formats.Artifact{Artifact: symbol.Artifact{Kind: symbol.SourceMap}, Rank: symbol.RankScript, Parts: 1 + len(l.Segments)}
 	if len(l.DebugIDs) > 0 {
 		a.Canonical = l.DebugIDs[0]
 	} else if a.Canonical, err = o.digest(ctx); err != nil {
-		return nil, err
+		return nil, errors.Join(err, o.close())
 	}
 	a.ID = symbol.NewID(symbol.SourceMap, a.Canonical)
 	a.Names = o.names()
@@ -37,9 +41,7 @@ func openMap(ctx context.Context, in, script *formats.Input) (*formats.Object, e
 	}
 	a.ExplodeScript, a.Texts, a.Ordered = o.explode, o.texts, o.ordered()
 	obj := &formats.Object{Artifacts: []formats.Artifact{a}}
-	if script != nil && in.Release != nil {
-		obj.Close = in.Release
-	}
+	obj.Close = o.close
 	return obj, nil
 }
 

@@ -89,13 +89,13 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 	if isMap(strings.ToLower(formats.Base(in.Name)), head) {
 		return openMap(ctx, in, nil)
 	}
-	inner, err := inlineMap(in)
+	inner, _, err := inlineMap(in)
 	if err != nil {
 		return nil, err
 	}
 	if inner == nil {
 		// A script alone: the map beside it asks for it.
-		return &formats.Object{Companions: []string{"script:" + formats.Base(in.Name)}}, nil
+		return &formats.Object{Companions: scriptKeys(in)}, nil
 	}
 	return openMap(ctx, inner, in)
 }

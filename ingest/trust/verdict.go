@@ -2,9 +2,9 @@
 //
 // Each id is a claim: anybody with access to a source can name it. So a source has an owner and a rank.
 // Between sources of one owner, quality decides ([Beats]): the better rank of the format; then, of one
-// format, the newer parser; then more bytes with a line; then the smaller digest of the content; then the
-// smaller URL. Content decides the tie, not the file, so two files with equal answers count as one, and
-// no file is hashed for it.
+// format, the newer parser; then more bytes with a line; then, of source maps, more ranges and more bytes
+// of rows; then the smaller digest of the content; then the smaller URL. Content decides the tie, not the
+// file, so two files with equal answers count as one, and no file is hashed for it.
 //
 // A source of another owner replaces a load only from a higher rank, or adds the debug file of a stripped
 // file that agrees with it ([Decide]). Anything else is a conflict, which a person settles.
@@ -47,6 +47,11 @@ func Beats(l, p *row.Loaded) bool {
 		return l.Parser > p.Parser
 	case l.Quality.WithLine != p.Quality.WithLine:
 		return l.Quality.WithLine > p.Quality.WithLine
+	case l.Artifact.Kind != symbol.SourceMap:
+	case l.Ranges != p.Ranges: // a map covers each line to its end, so its bytes with a line say little
+		return l.Ranges > p.Ranges
+	case l.Bytes != p.Bytes:
+		return l.Bytes > p.Bytes
 	}
 	if d := bytes.Compare(l.Digest[:], p.Digest[:]); d != 0 {
 		return d < 0

@@ -230,6 +230,7 @@ func choose(s spelling, entries []*entry, n Narrow) Resolution {
 		}
 		prefer(func(e *entry) bool { return commonEnd(e.rec, n.Path) == longest })
 	}
+	fits = ofBundles(fits)
 	if s.content || n.App != "" {
 		fits = trusted(fits)
 	}

@@ -55,6 +55,36 @@ func (l *Layout) Hash(ctx context.Context, h hash.Hash, in *formats.Input) error
 	return nil
 }
 
+// SaysMore reports whether a map says more than another one of the same script: it names functions, or has the longer
+// mappings, which tell of more places or names, or the longer texts of sources.
+func (l *Layout) SaysMore(than *Layout) bool {
+	if a, b := l.LacksFunctions(), than.LacksFunctions(); a != b {
+		return b
+	}
+	mappings, texts := l.weights()
+	otherMappings, otherTexts := than.weights()
+	if mappings != otherMappings {
+		return mappings > otherMappings
+	}
+	return texts > otherTexts
+}
+
+// weights returns the bytes of the mappings of all maps in a map, and of the texts of their sources.
+func (l *Layout) weights() (mappings, texts int64) {
+	mappings, texts = l.Mappings.To-l.Mappings.From, l.Content.To-l.Content.From
+	add := func(in *Layout) {
+		m, t := in.weights()
+		mappings, texts = mappings+m, texts+t
+	}
+	for i := range l.Sections {
+		add(l.Sections[i].layout)
+	}
+	for i := range l.Segments {
+		add(l.Segments[i].Layout)
+	}
+	return mappings, texts
+}
+
 func (s *section) offset() string {
 	return strconv.Itoa(int(s.line)) + " " + strconv.Itoa(int(s.column))
 }

@@ -358,7 +358,7 @@ func (l *Layout) debugID(t *json.Reader, preferred bool) error {
 	if err != nil {
 		return err
 	}
-	id := uuid(s)
+	id := UUID(s)
 	if id == "" || len(l.DebugIDs) >= maxDebugIDs || slices.Contains(l.DebugIDs, id) {
 		return nil
 	}
@@ -370,8 +370,8 @@ func (l *Layout) debugID(t *json.Reader, preferred bool) error {
 	return nil
 }
 
-// uuid gives an id of 32 hex digits in lower case with dashes; "" for other texts.
-func uuid(s string) string {
+// UUID returns an id of 32 hex digits in lower case with dashes; "" for other texts.
+func UUID(s string) string {
 	b, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
 	if err != nil || len(b) != 16 {
 		return ""
