@@ -33,6 +33,11 @@ type File struct {
 	Text func(b []byte, o Options) ([]byte, bool)
 	// Read makes a report of a file, in place of Text. The report's text is a rendering.
 	Read Reader
+	// Record returns the length of the record that a part of the file, up to 64 bytes, begins with. Split reads such a
+	// file record by record, and hands each out as it came, with answers in its texts. Record takes the place of Text.
+	Record func(head []byte) (bytes int64, ok bool)
+	// Parts finds the texts in a record; nil: the bytes are no record.
+	Parts func(record []byte) *Parts
 }
 
 // Document is a kind of text that is read as a whole, because its frames mean something only beside

@@ -18,7 +18,12 @@ func readFile(in *bufio.Reader, dialects []Dialect, o Options, emit func(*Report
 	}
 	for i := range dialects {
 		for k := range dialects[i].Files {
-			if f := &dialects[i].Files[k]; f.Begins(head) {
+			f := &dialects[i].Files[k]
+			switch {
+			case !f.Begins(head):
+			case f.Record != nil:
+				return readRecords(in, f, dialects, o, emit)
+			default:
 				return render(in, f, o, emit)
 			}
 		}
@@ -55,6 +60,66 @@ func render(in io.Reader, f *File, o Options, emit func(*Report) error) (io.Read
 		}
 	}
 	return io.MultiReader(bytes.NewReader(all), rest), nil
+}
+
+// readRecords reads in as records of f, and hands out each. It returns the rest, which is no record.
+func readRecords(in *bufio.Reader, f *File, dialects []Dialect, o Options, emit func(*Report) error) (io.Reader, error) {
+	for first := true; ; first = false {
+		head, err := in.Peek(input.HeadBytes)
+		size, ok := f.Record(head)
+		if !ok || err != nil && !errors.Is(err, io.EOF) {
+			return in, nil // the error is told where it is read
+		}
+		if size > int64(o.documentBytes()) {
+			if err := passRecord(in, size, emit); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		record, err := io.ReadAll(io.LimitReader(in, size)) // its room grows with what there is
+		parts := (*Parts)(nil)
+		if int64(len(record)) == size {
+			parts = f.Parts(record)
+		}
+		switch {
+		case err != nil:
+			return io.MultiReader(bytes.NewReader(record), failing{err}), nil
+		case parts == nil && first:
+			return io.MultiReader(bytes.NewReader(record), in), nil
+		case parts == nil:
+			parts = &Parts{}
+		}
+		if !o.Takes(2 * len(record)) {
+			return nil, o.full()
+		}
+		if err := emit(readParts(record, parts, dialects, splitOnce, o)); err != nil {
+			return nil, err
+		}
+		if err := o.full(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// passRecord hands out a record that is too long as text.
+func passRecord(in io.Reader, size int64, emit func(*Report) error) error {
+	unread := []Unread{{Why: WhyPart}}
+	for size > 0 {
+		text := make([]byte, min(size, textBytes))
+		n, err := io.ReadFull(in, text)
+		if n == 0 {
+			return nil // the error is told where the rest is read
+		}
+		if err := emit(&Report{Text: text[:n], Unread: unread}); err != nil {
+			return err
+		}
+		unread = nil
+		if err != nil {
+			return nil
+		}
+		size -= int64(n)
+	}
+	return nil
 }
 
 // failing is a reader that ended with an error.

@@ -51,17 +51,20 @@ func (s *Report) replaced(answers [][]symbol.Answer) *Report {
 	for i := range s.strings {
 		q := &s.strings[i]
 		from := min(thread, len(answers))
-		if text, changed := q.print(s.Text[q.span[0]:q.span[1]], answers[from:min(thread+q.threads, len(answers))], s.Words[word:word+q.words]); changed {
-			edits = append(edits, edit{q.span, text})
-		}
+		edits = append(edits, q.print(s.Text, answers[from:min(thread+q.threads, len(answers))], s.Words[word:word+q.words])...)
 		thread += q.threads
 		word += q.words
 	}
-	return out.edited(append(edits, out.wordEdits(json.Quote)...))
+	edits = append(edits, out.wordEdits(json.Quote)...)
+	if len(s.lengths) > 0 {
+		edits = lengthEdits(edits, s.lengths)
+	}
+	return out.edited(edits)
 }
 
-// print writes the string's reports with their answers, and escapes them as the string was.
-func (q *quoted) print(raw []byte, answers [][]symbol.Answer, words []Word) (text []byte, changed bool) {
+// print returns the edits of the text around the string that write the string's reports with their answers, escaped as
+// the string was.
+func (q *quoted) print(around []byte, answers [][]symbol.Answer, words []Word) []edit {
 	var before, after bytes.Buffer
 	for _, r := range q.reports {
 		before.Write(r.Text)
@@ -76,9 +79,17 @@ func (q *quoted) print(raw []byte, answers [][]symbol.Answer, words []Word) (tex
 		answers = answers[n:]
 	}
 	if bytes.Equal(before.Bytes(), after.Bytes()) {
-		return nil, false
+		return nil
 	}
-	return json.Requote(raw, q.levels, before.Bytes(), after.Bytes()), true
+	text := after.Bytes()
+	if q.levels > 0 {
+		text = json.Requote(around[q.span[0]:q.span[1]], q.levels, before.Bytes(), text)
+	}
+	edits := []edit{{q.span, text}}
+	if class, ok := classEdit(around, q.class, before.Bytes(), after.Bytes()); ok {
+		edits = append(edits, class)
+	}
+	return edits
 }
 
 func printBelow(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {

@@ -77,6 +77,7 @@ type quotedReader struct {
 	o        Options
 	made     *Report  // so far; nil: nothing is read
 	taken    [][2]int // spans of frames that stand behind the strings read so far
+	class    [2]int   // of the exception of the text at hand; see Part
 }
 
 // string reads the reports in the string [from, to).
@@ -91,10 +92,14 @@ func (q *quotedReader) string(from, to int) {
 	for text != nil && text.Levels < mostLevels && isEscaped(text.Bytes) {
 		text = text.Again()
 	}
-	if text == nil {
-		return
+	if text != nil {
+		q.plain([2]int{from, to}, text)
 	}
-	found := &quoted{span: [2]int{from, to}, levels: text.Levels}
+}
+
+// plain reads the reports in a text that stands at span.
+func (q *quotedReader) plain(span [2]int, text *json.Text) {
+	found := &quoted{span: span, levels: text.Levels, class: q.class}
 	frames := 0
 	err := q.split(text.Bytes, q.lineDialects(), q.o, func(r *Report) error {
 		found.reports = append(found.reports, r)

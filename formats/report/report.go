@@ -75,6 +75,7 @@ type Report struct {
 	strings  []quoted // strings of Text that hold reports; their threads and words stand behind the report's own
 	own      int      // threads that stand in no string
 	ownWords int
+	lengths  []Length // numbers that count bytes of Text
 }
 
 // Thread is a thread's frames, innermost first; of a sampled call tree, a branch's, each frame in one
@@ -225,7 +226,8 @@ type Word struct {
 // quoted is a string of JSON that holds reports.
 type quoted struct {
 	span    [2]int // of the string's inside, in the text of the report around it
-	levels  int    // how often the string is escaped
+	levels  int    // how often the string is escaped; 0: it is no string of JSON
+	class   [2]int // see Part
 	reports []*Report
 	threads int // of reports; they stand among the threads of the report around them
 	words   int

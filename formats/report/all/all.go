@@ -14,6 +14,7 @@ import (
 	"github.com/symlake/symlake/formats/report/jvm"
 	"github.com/symlake/symlake/formats/report/linux"
 	"github.com/symlake/symlake/formats/report/minidump"
+	"github.com/symlake/symlake/formats/report/otlp"
 	"github.com/symlake/symlake/formats/report/plain"
 	"github.com/symlake/symlake/formats/report/swift"
 )
@@ -21,6 +22,7 @@ import (
 // Dialects are all dialects. The first one that knows a line reads it, so the order matters where two
 // dialects may know the same line:
 //
+//   - otlp reads no lines, and its files may begin with the byte of a tombstone;
 //   - dart stands before android and linux: its lines begin as theirs do, "#00" or "pc 0x", and say more;
 //   - hotspot stands before plain, which takes any NAME ADDRESS, and linux before it for the same reason;
 //   - goruntime, js and jvm read lines without addresses of native code. jvm is last: its grammar takes
@@ -29,6 +31,7 @@ import (
 // Documents are tried in the same order: swift's and minidump's begin with lines that say more than
 // apple's. JSON is given to event before js, which finds frames in almost any object.
 var Dialects = []report.Dialect{
+	otlp.Dialect,
 	dart.Dialect,
 	android.Dialect,
 	hotspot.Dialect,

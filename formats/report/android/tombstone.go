@@ -129,16 +129,6 @@ func readTombstone(r *pbReader, b []byte) *pbTombstone {
 			t.uid = v.number
 		case 20:
 			t.uptime = v.number
-		case 22:
-			t.pageSize = v.number
-		case 23:
-			t.bigPages = v.number != 0
-		case 24:
-			t.guestArch, t.guested = v.number, true
-		case 27:
-			t.executable = v.text()
-		case 28:
-			t.kernel = v.text()
 		case 9:
 			if r.keep() {
 				t.command = append(t.command, v.text())
@@ -162,16 +152,6 @@ func readTombstone(r *pbReader, b []byte) *pbTombstone {
 				thread.guest = true
 				t.guests = append(t.guests, thread)
 			}
-		case 19:
-			if r.keep() {
-				t.files = append(t.files, readFile(r, v.bytes))
-			}
-		case 21:
-			if r.keep() {
-				t.details = append(t.details, readDetail(r, v.bytes))
-			}
-		case 26:
-			t.history = readHistory(r, v.bytes)
 		case 17:
 			if r.keep() {
 				t.maps = append(t.maps, readMap(r, v.bytes))
@@ -182,8 +162,37 @@ func readTombstone(r *pbReader, b []byte) *pbTombstone {
 			}
 		}
 	})
+	readLater(r, t, b)
 	byID := func(a, b pbThread) int { return cmp.Compare(a.id, b.id) }
 	slices.SortStableFunc(t.threads, byID)
 	slices.SortStableFunc(t.guests, byID)
 	return t
+}
+
+// readLater reads the fields that Android 14 to 16 have added, and the open files.
+func readLater(r *pbReader, t *pbTombstone, b []byte) {
+	r.message(b, func(n protowire.Number, v pbValue) {
+		switch n {
+		case 22:
+			t.pageSize = v.number
+		case 23:
+			t.bigPages = v.number != 0
+		case 24:
+			t.guestArch, t.guested = v.number, true
+		case 27:
+			t.executable = v.text()
+		case 28:
+			t.kernel = v.text()
+		case 19:
+			if r.keep() {
+				t.files = append(t.files, readFile(r, v.bytes))
+			}
+		case 21:
+			if r.keep() {
+				t.details = append(t.details, readDetail(r, v.bytes))
+			}
+		case 26:
+			t.history = readHistory(r, v.bytes)
+		}
+	})
 }
