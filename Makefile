@@ -8,7 +8,7 @@ IMAGE ?= symlake
 export CGO_ENABLED = 0
 export GOFLAGS := $(GOFLAGS) -trimpath
 
-.PHONY: help demo build test race busy bench fuzz corpora soak lint tools readers schemathesis clients airflow axe pictures oracle image release reproducible installed trial wine
+.PHONY: help demo build test race busy bench fuzz corpora soak lint tools readers schemathesis clients airflow axe names pictures oracle image release reproducible installed trial wine
 
 help: ## print this list
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ airflow: ## install the two versions of Airflow that jobs/airflow is tested on i
 
 axe: ## install axe-core, which reads the pages of symlake serve in tests, into the cache folder
 	bash testdata/browser/axe.sh $(CACHE)/axe
+
+names: ## bundle real packages with nine tools into the cache folder, and note the true names of functions in their stacks; PROGRAMS names some of testdata/names/src
+	bash testdata/names/names.sh $(CACHE) $(PROGRAMS)
 
 pictures: axe ## take the pictures of pages in the documents again, in Chromium
 	SYMLAKE_AXE=$(CACHE)/axe SYMLAKE_PICTURES=$(abspath $(BIN))/pictures $(GO) test ./jobs -run '^TestPage' -count=1

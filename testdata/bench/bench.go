@@ -15,4 +15,5 @@ type bench struct {
 	pairs   int
 	probes  int
 	lasts   time.Duration
+	misses  string // file for functions that names does not name rightly, "" for none
 }

@@ -83,4 +83,5 @@ if command -v cargo >/dev/null; then
 fi
 bash "$here/stacks.sh" "$cache/stacks"
 bash "$here/maps.sh" "$cache" "$symlake"
+if command -v npm >/dev/null && command -v jsc >/dev/null; then bash "$here/../names/names.sh" "$cache"; fi
 cd "$here/../.." && go run ./testdata/bench -symlake "$symlake" -cache "$cache" -peer "$peer" "$@"

@@ -3,7 +3,9 @@
 //! peer proguard MAPPING OUT      write a cache file as rust-proguard does
 //! peer retrace MAPPING FRAMES   retrace frames with rust-proguard, print frames a second
 //! peer stacks LIST FRAMES       answer stacks from SymCaches, print seconds and source frames
+//! peer scopes                   name functions of scripts by their maps
 mod retrace;
+mod scopes;
 mod stacks;
 
 use std::{env, fs, hint::black_box, time::Instant};
@@ -58,6 +60,7 @@ fn main() -> Result<()> {
         [_, "proguard", mapping, out] => retrace::cache(mapping, out),
         [_, "retrace", mapping, frames] => retrace::retrace(mapping, frames),
         [_, "stacks", list, frames] => stacks::stacks(list, frames),
-        _ => Err("peer symcache FILE OUT | peer addr2line FILE ADDRESSES | peer proguard MAPPING OUT | peer retrace MAPPING FRAMES | peer stacks LIST FRAMES".into()),
+        [_, "scopes"] => scopes::scopes(),
+        _ => Err("peer symcache FILE OUT | peer addr2line FILE ADDRESSES | peer proguard MAPPING OUT | peer retrace MAPPING FRAMES | peer stacks LIST FRAMES | peer scopes".into()),
     }
 }

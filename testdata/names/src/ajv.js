@@ -1,0 +1,13 @@
+import Ajv from '../node_modules/ajv/dist/ajv.js';
+const make = o => new (Ajv.default || Ajv)({allErrors: true, ...o});
+step('object', () => make().compile({type: 'object', properties: {a: {type: 'integer', minimum: 1}, b: {type: 'array', items: {type: 'string', minLength: 2}, uniqueItems: true}}, required: ['a'], additionalProperties: false})({a: 0, b: ['x', 'x'], c: 1}));
+step('combine', () => make().compile({oneOf: [{type: 'string', pattern: '^a'}, {type: 'number', multipleOf: 2}], not: {const: 4}, if: {type: 'number'}, then: {maximum: 3}, else: {enum: ['ab']}})(5));
+step('refs', () => make({schemas: [{$id: 'http://x/node', type: 'object', properties: {next: {$ref: '#'}, v: {$ref: '#/definitions/v'}}, definitions: {v: {type: 'null'}}}]}).getSchema('http://x/node')({next: {next: {v: 1}}}));
+step('keyword', () => { const a = make(); a.addKeyword({keyword: 'even', validate: (on, v) => v % 2 === 0 === on}); a.addFormat('short', /^.{0,3}$/); return a.compile({even: true, format: 'short', dependentRequired: {a: ['b']}, patternProperties: {'^x': {type: 'string'}}, propertyNames: {maxLength: 3}, contains: {type: 'number'}, minContains: 2})([1, 'a']); });
+step('strict', () => make({strict: true}).compile({type: 'object', propertiess: {}}));
+step('bad type', () => make().compile({type: 'obj'}));
+step('missing', () => make().compile({$ref: 'nowhere'}));
+step('async', () => make({loadSchema: async () => ({type: 'string'})}).compileAsync({$ref: 'http://y/s'}).then(v => v(1)));
+step('discriminator', () => make({discriminator: true}).compile({type: 'object', discriminator: {propertyName: 't'}, required: ['t'], oneOf: [{properties: {t: {const: 'a'}}}, {properties: {t: {enum: ['b', 'c']}}}]})({t: 'z'}));
+step('errors', () => { const a = make(); a.validate({type: 'string'}, 1); return a.errorsText(); });
+step('remove', () => { const a = make(); a.addSchema({$id: 'q', type: 'string'}); a.removeSchema('q'); a.removeKeyword('const'); a.addVocabulary([{keyword: 'k'}]); a.addSchema({$id: 'z'}); a.addSchema({$id: 'z'}); });

@@ -1,0 +1,15 @@
+import * as d from '../node_modules/date-fns/index.js';
+import {de} from '../node_modules/date-fns/locale/de.js';
+const at = new Date(2024, 1, 29, 13, 5, 7, 89);
+for (const f of ['PPPPpppp', 'yyyy-MM-dd HH:mm:ss.SSS xxx', 'EEEE do QQQ GGGG', "R I w e B bbbb K k 'o''clock' T t"]) step('format ' + f, () => d.format(at, f, {locale: de}));
+step('format bad', () => d.format(at, 'YYYY'));
+step('format unknown', () => d.format(at, 'nnn'));
+step('format invalid', () => d.format(new Date(NaN), 'P'));
+for (const [text, f] of [['29.02.2024 13:05', 'dd.MM.yyyy HH:mm'], ['Thursday, February 29th 2024', 'EEEE, MMMM do yyyy'], ['9 pm +02:00', 'h a xxx'], ['2024-W09-4', "RRRR-'W'II-i"], ['x', 'P']]) step('parse ' + f, () => d.parse(text, f, at));
+step('iso', () => [d.parseISO('2024-02-29T13:05:07.089+01:00'), d.parseISO('2024-W09'), d.parseISO('x'), d.formatISO(at), d.formatRFC3339(at), d.formatRFC7231(at)]);
+step('distance', () => [d.formatDistance(at, d.addDays(at, 400), {addSuffix: true, locale: de}), d.formatDistanceStrict(at, d.subHours(at, 5)), d.formatRelative(at, d.addDays(at, 2)), d.formatDuration({years: 1, days: 2})]);
+step('intervals', () => [d.eachDayOfInterval({start: at, end: d.addDays(at, 3)}), d.intervalToDuration({start: at, end: d.addMonths(at, 14)}), d.areIntervalsOverlapping({start: at, end: d.addDays(at, 3)}, {start: at, end: at}), d.eachWeekendOfMonth(at), d.differenceInBusinessDays(at, d.addDays(at, 30))]);
+step('overlap', () => d.areIntervalsOverlapping({start: d.addDays(at, 3), end: at}, {start: at, end: at}));
+step('weeks', () => [d.getISOWeek(at), d.setISOWeek(at, 3), d.getWeekOfMonth(at), d.lastDayOfISOWeekYear(at), d.startOfQuarter(at), d.endOfDecade(at), d.setDay(at, 3), d.nextFriday(at), d.roundToNearestMinutes(at, {nearestTo: 15})]);
+step('compare', () => [d.closestTo(at, [d.addDays(at, 1), at]), d.max([at]), d.min([at]), d.differenceInMonths(at, d.addMonths(at, 3)), d.isWithinInterval(at, {start: at, end: at}), d.compareAsc(at, at), d.clamp(at, {start: at, end: at})]);
+step('zone', () => [d.intlFormat(at, {weekday: 'long'}), d.intlFormatDistance(at, d.addDays(at, 9)), d.milliseconds({hours: 1}), d.toDate('x')]);

@@ -1,0 +1,15 @@
+import * as g from '../node_modules/graphql/index.mjs';
+const schema = g.buildSchema('interface Named { name: String! } type Dog implements Named { name: String! age(unit: Unit = YEARS): Int } enum Unit { YEARS DAYS } union Pet = Dog input In { a: [Int!]! = [1] } type Query { pets(in: In, first: Int): [Pet] dog: Dog } directive @upper on FIELD');
+const root = {dog: {name: 'Rex', age: ({unit}) => { if (unit === 'DAYS') throw new Error('no days'); return 3; }}, pets: async () => [{__typename: 'Dog', name: 'A'}, {__typename: 'Cat'}]};
+step('parse', () => g.parse('query Q($a: [Int!] = [1, 2] @x) { a: b(c: {d: "e", f: """g\nh"""}) @skip(if: true) { ...F ... on T { i } } } fragment F on T { j(k: $a, l: null, m: ENUM, n: 1.5e3) } subscription { s }'));
+for (const [n, text] of ['query {', '{ a(b: ) }', '{ "x }', 'type A implements', '{ a @ }', 'fragment on on A { b }', '{ a(x: 01) }', '{ \\u }', 'query ($a: Int = $b) { c }'].entries()) step('syntax ' + n, () => g.parse(text));
+step('schema', () => g.printSchema(g.extendSchema(schema, g.parse('extend type Dog { bark: String @deprecated(reason: "loud") }'))));
+step('introspect', () => g.buildClientSchema(g.introspectionFromSchema(schema)));
+step('bad schema', () => g.assertValidSchema(g.buildSchema('type Query { a: In } input In { b: In! } interface I { x: Int } type T implements I { y: Int }')));
+step('validate', () => g.validate(schema, g.parse('query A($u: Unit, $v: Nope) { dog { age(unit: $u, x: 1) nope ...F } pets { ... on Dog { name: age name } } } query A { dog } fragment F on Unit { a } fragment G on Dog { ...G }')).map(e => g.printError(e)));
+step('execute', () => g.graphql({schema, source: 'query ($u: Unit) { dog { name age(unit: $u) } pets(in: {a: [1]}) { __typename ... on Dog { name } } }', rootValue: root, variableValues: {u: 'DAYS'}}));
+step('variables', () => g.graphqlSync({schema, source: 'query ($i: In!) { pets(in: $i) { __typename } }', rootValue: root, variableValues: {i: {a: ['x'], b: 1}}}));
+step('visit', () => g.print(g.visit(g.parse('{ a b(c: 1) }'), {Field: {enter(node) { if (node.name.value === 'a') return null; }, leave: node => ({...node, alias: node.name})}})));
+step('utilities', () => [g.stripIgnoredCharacters('{ a , b }'), g.astFromValue([1], new g.GraphQLList(g.GraphQLInt)), g.valueFromAST(g.parseValue('{a: [1]}'), schema.getType('In')), g.typeFromAST(schema, g.parseType('[In!]')), g.findBreakingChanges(schema, g.buildSchema('type Query { dog: Int }')), g.lexicographicSortSchema(schema)]);
+step('types', () => new g.GraphQLObjectType({name: '1x', fields: {}}));
+step('instances', () => g.GraphQLInt.parseValue('x'));

@@ -1,0 +1,17 @@
+import * as _ from '../node_modules/lodash-es/lodash.js';
+const data = {a: [{b: {c: 3}}, {b: {c: 1}}], d: new Date(0), e: new Map([[1, {f: 2}]]), g: new Set([1]), h: /x/g, i: Object.create({j: 1}), k: new Uint8Array(3)};
+step('clone', () => [_.cloneDeep(data), _.cloneDeepWith(data, v => _.isDate(v) ? 1 : undefined), _.isEqual(_.cloneDeep(data), data)]);
+step('merge', () => [_.merge({}, data, {a: [{z: 1}]}), _.mergeWith({a: [1]}, {a: [2]}, (x, y) => _.isArray(x) ? x.concat(y) : undefined), _.defaultsDeep({}, data), _.set({}, 'x[0].y', 1), _.get(data, 'a[0].b["c"]'), _.unset(data, 'k'), _.updateWith({}, '[0][1]', _.constant('a'), Object)]);
+step('collections', () => [_.sortBy(data.a, ['b.c']), _.orderBy(data.a, ['b.c'], ['desc']), _.groupBy([1.2, 1.3], Math.floor), _.keyBy(data.a, 'b.c'), _.flatMapDeep([1, [2, [3]]], x => [x]), _.partition([1, 2], n => n % 2), _.invokeMap([[2, 1]], 'sort'), _.reduceRight([1, 2], (a, b) => a + b), _.sampleSize([1, 2, 3], 2)]);
+step('arrays', () => [_.differenceWith([{x: 1}], [{x: 1}], _.isEqual), _.intersectionBy([2.1], [2.3], Math.floor), _.uniqWith([1, 1], _.eq), _.zipObjectDeep(['a.b[0]'], [1]), _.pullAllBy([{x: 1}], [{x: 1}], 'x'), _.sortedIndexBy([{x: 1}], {x: 2}, 'x'), _.unionWith([1], [2], _.isEqual), _.xorBy([1.2], [2.3], Math.floor), _.chunk(_.range(9), 2), _.uniq(_.times(300, i => i % 7)), _.difference(_.range(300), _.range(250))]);
+step('strings', () => [_.camelCase('Foo bar-baz'), _.kebabCase('fooBar'), _.startCase('déjà vu'), _.truncate('hi-diddly-ho there', {length: 9, separator: /,? +/}), _.words('a b, c'), _.pad('a', 5, '_-'), _.deburr('é'), _.escapeRegExp('[x]'), _.unescape('&amp;'), _.upperFirst('abc'), _.toPath('a[0].b')]);
+step('template', () => _.template('<% _.forEach(users, function(u) { %><li><%- u %></li><% }); %>', {imports: {_}})({users: ['a', '<']}));
+step('template bad', () => _.template('<% if ( %>'));
+step('functions', () => { const seen = []; const m = _.memoize(x => x * 2); m.cache.set('a', 1); const c = _.curry((a, b, c) => a + b + c); seen.push(m(2), c(1)(_, 3)(2), _.flow([_.add, m])(1, 2), _.partialRight(_.pad, 9)('x'), _.overArgs((x, y) => x + y, [m, m])(1, 2), _.once(() => 1)(), _.after(2, m)(), _.negate(_.isEmpty)([]), _.spread(Math.max)([1, 2]), _.rearg((a, b) => [a, b], [1, 0])(1, 2), _.wrap(m, f => f(2))(), _.bindKey({f: m}, 'f')(3)); return seen; });
+step('debounce', () => new Promise(done => { const d = _.debounce(done, 2, {leading: false, maxWait: 4}); d(1); d(2); _.throttle(() => 1, 1)(); _.defer(() => 1); }));
+step('chain', () => _.chain(data.a).map('b').filter('c').tap(x => x).thru(x => x).reverse().take(1).value());
+step('lazy', () => _(_.range(250)).map(x => x * 2).filter(x => x % 3).takeRight(4).value());
+step('predicates', () => [_.matches({b: {c: 3}})(data.a[0]), _.conforms({b: _.isObject})(data.a[0]), _.isMatchWith({a: 1}, {a: 1}, _.eq), _.isPlainObject(data), _.toPlainObject(data.i), _.cond([[_.matches({a: 1}), _.constant(1)], [_.stubTrue, _.noop]])({}), _.overSome([Boolean, isFinite])(1), _.mapKeys({a: 1}, (v, k) => k + v), _.invertBy({a: 1}), _.transform([1], (r, n) => { r.push(n); }), _.attempt(() => { throw new Error('x'); })]);
+step('thrown', () => _.debounce(1));
+step('memoize thrown', () => _.memoize('a', 1));
+step('sort thrown', () => _.sortBy([1], x => { throw new Error('x'); }));

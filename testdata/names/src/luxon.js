@@ -1,0 +1,18 @@
+import {DateTime, Duration, Interval, Settings, Info, FixedOffsetZone, Zone} from '../node_modules/luxon/src/luxon.js';
+const at = DateTime.fromObject({year: 2024, month: 2, day: 29, hour: 13}, {zone: 'UTC+2', locale: 'de'});
+step('format', () => [at.toFormat("yyyy-MM-dd'T'HH:mm:ss ZZZZ EEEE LLLL G kk WW o q"), at.toISO(), at.toRFC2822(), at.toHTTP(), at.toLocaleString(DateTime.DATETIME_FULL), at.toRelative({base: at.minus({days: 3})}), at.toSQL(), at.toISOWeekDate(), at.toJSON(), at.toBSON(), at.toObject({includeConfig: true})]);
+step('parse', () => [DateTime.fromISO('2024-W09-4T12:00:00.123+01:00[Europe/Paris]', {setZone: true}), DateTime.fromFormat('29 Februar 2024 1:05 PM', 'dd LLLL yyyy h:mm a', {locale: 'de'}), DateTime.fromRFC2822('Thu, 29 Feb 2024 13:05:00 GMT'), DateTime.fromHTTP('Sunday, 06-Nov-94 08:49:37 GMT'), DateTime.fromSQL('2024-02-29 13:05:00 +02:00'), DateTime.fromISO('2024-366'), DateTime.fromISO('nope'), DateTime.fromFormatExplain('x', 'yyyy')]);
+step('math', () => [at.plus({months: 1, days: -3}).startOf('week').endOf('quarter').set({weekday: 3, ordinal: 5 < 1 ? 1 : undefined}), at.diff(at.minus({years: 2, days: 3}), ['years', 'months', 'days', 'hours']), at.hasSame(at, 'day'), at.until(at.plus(1)), at.weeksInWeekYear, at.isInDST, at.daysInMonth, at.offsetNameShort, at.reconfigure({numberingSystem: 'beng'}).toFormat('d'), at.setZone('America/New_York', {keepLocalTime: true})]);
+step('set thrown', () => at.set({weekday: 3, month: 3}));
+step('set unit', () => at.set({mont: 3}));
+step('duration', () => [Duration.fromISO('P1Y2M3DT4H5M6.5S').normalize().shiftTo('hours', 'minutes').toFormat('hh:mm'), Duration.fromMillis(1e7).rescale().toHuman(), Duration.fromObject({weeks: 1.5}).shiftToAll().toISO(), Duration.fromISOTime('11:22:33').toISOTime(), Duration.fromObject({hours: 3}).negate().mapUnits(x => x * 2).equals(Duration.fromMillis(1)), Duration.fromISO('x')]);
+step('duration bad', () => Duration.fromObject({fortnights: 1}));
+step('duration number', () => Duration.fromObject({hours: 'x'}));
+step('interval', () => { const i = Interval.fromDateTimes(at, at.plus({days: 5})); return [i.splitBy({days: 2}), i.divideEqually(3), Interval.merge([i, i.mapEndpoints(d => d.plus({days: 3}))]), Interval.xor([i]), i.difference(i), i.toISO(), i.toFormat('D'), i.count('days'), Interval.fromISO(i.toISO()), i.union(i).intersection(i).overlaps(i), i.toDuration('hours')]; });
+step('throw', () => { Settings.throwOnInvalid = true; try { DateTime.fromISO('nope'); } finally { Settings.throwOnInvalid = false; } });
+step('throw zone', () => { Settings.throwOnInvalid = true; try { DateTime.local({zone: 'No/Where'}); } finally { Settings.throwOnInvalid = false; } });
+step('info', () => [Info.months('short', {locale: 'fr'}), Info.weekdaysFormat('long'), Info.meridiems(), Info.eras(), Info.features(), Info.hasDST('Europe/Berlin'), Info.normalizeZone('utc+3'), FixedOffsetZone.parseSpecifier('UTC-5').formatOffset(0, 'techie'), FixedOffsetZone.instance(60).equals(FixedOffsetZone.utcInstance)]);
+step('zone abstract', () => new Zone().offsetName());
+step('bad input', () => DateTime.fromJSDate(new Date(NaN)).toISO() || DateTime.fromMillis('x'));
+step('min max', () => DateTime.min(at, 3));
+step('max', () => DateTime.max(at, at.plus(3)));

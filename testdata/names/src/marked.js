@@ -1,0 +1,14 @@
+import {marked, Lexer, Parser, Renderer, Tokenizer} from '../node_modules/marked/src/marked.js';
+const text = '# A `b` *c*\n\n> quote **d**\n> - e\n>   1. f\n\n| a | b |\n|---|:-:|\n| [l](http://x "t") | ![i](y) |\n\n```js\ncode();\n```\n\n    indented\n\n<div>html</div>\n\n[ref]: http://z\n\n[ref] <http://auto.x> www.y.z a@b.c ~~del~~  \nbr\\* &amp;\n\n***\n\nSetext\n===\n\n- [x] task\n- [ ] open\n';
+step('plain', () => marked.parse(text, {headerIds: true, mangle: true, smartypants: true}));
+step('pedantic', () => marked.parse(text, {pedantic: true, sanitize: true, headerIds: false}));
+step('highlight', () => new Promise((done, fail) => marked.parse(text, {highlight: (code, lang, next) => next(null, code.toUpperCase())}, (e, out) => e ? fail(e) : done(out))));
+step('async', () => marked.parse(text, {async: true, walkTokens: async t => { if (t.type === 'table') throw new Error('walk'); }}));
+step('walk', () => marked.parse(text, {walkTokens(t) { if (t.type === 'list_item') t.text.toUpperCase(); }}));
+step('extensions', () => { const own = {name: 'spoiler', level: 'inline', start: src => src.indexOf('||'), tokenizer(src) { const m = /^\|\|(.+?)\|\|/.exec(src); if (m) return {type: 'spoiler', raw: m[0], tokens: this.lexer.inlineTokens(m[1])}; }, renderer(token) { return '<s>' + this.parser.parseInline(token.tokens) + '</s>'; }}; marked.use({extensions: [own], tokenizer: {codespan(src) { return src.startsWith('`!') ? undefined : false; }}, renderer: {heading(t, level) { return '<h' + level + '>' + t.trim(); }}}); return marked.parse('# x\n\n||a *b*|| `!c`'); });
+step('use thrown', () => marked.use({extensions: [{tokenizer() {}}]}));
+step('null', () => marked.parse(null));
+step('number', () => marked.parse(1));
+step('renderer thrown', () => Parser.parse(Lexer.lex('a **b** c'), {...marked.getDefaults(), renderer: Object.assign(new Renderer(marked.getDefaults()), {strong() { throw new Error('strong'); }}), silent: false}));
+step('inline', () => marked.parseInline('a _b_ `c` [d](e) <b>f</b>') + Lexer.lexInline('x').length);
+step('tokenizer', () => new Tokenizer(marked.getDefaults()).fences('```\nx\n```'));

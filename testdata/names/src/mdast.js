@@ -1,0 +1,12 @@
+import {fromMarkdown} from 'mdast-util-from-markdown';
+import {toMarkdown} from 'mdast-util-to-markdown';
+const text = '# A `b` *c*\n\n> quote **d**\n> - e\n>   1. f\n\n```js x\ncode();\n```\n\n    indented\n\n<div>html</div>\n\n[ref]: http://z "t"\n\n[ref][] ![i](y (z)) <http://auto.x>  \nbr\\* &amp; &#x41; <b>x</b>\n\n***\n\nSetext\n===\n\n- a\n\n  b\n- c\n';
+step('parse', () => fromMarkdown(text));
+step('both', () => toMarkdown(fromMarkdown(text), {bullet: '+', fence: '~', setext: true, listItemIndent: 'one'}));
+step('buffer', () => fromMarkdown(new Uint8Array([35, 32, 97, 0, 13, 10, 9, 98])));
+step('extension', () => fromMarkdown('a', {mdastExtensions: [{enter: {paragraph(token) { throw new Error('enter'); }}}]}));
+step('tokenize', () => fromMarkdown('a!b', {extensions: [{text: {33: {name: 'bang', tokenize(effects, ok, nok) { return function start(code) { effects.enter('data'); effects.consume(code); effects.exit('data'); return code > 200 ? nok : ok; }; }}}}], mdastExtensions: [{transforms: [tree => { tree.children.forEach(c => c.type.toUpperCase()); }]}]}));
+step('unknown', () => toMarkdown({type: 'root', children: [{type: 'nope'}]}));
+step('no type', () => toMarkdown({}));
+for (const o of [{bullet: 'x'}, {emphasis: 'x'}, {fence: 'x'}, {rule: 'x'}, {quote: 'x'}, {strong: 'x'}, {listItemIndent: 'x'}, {bulletOrdered: 'x'}]) step('option ' + Object.keys(o), () => toMarkdown(fromMarkdown(text), o));
+step('close', () => fromMarkdown('a *b', {mdastExtensions: [{exit: {emphasis() { this.exit({type: 'nope', start: {}, end: {}}); }, data(token) { this.exit(token); }}}]}));

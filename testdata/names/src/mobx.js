@@ -1,0 +1,20 @@
+import * as m from '../node_modules/mobx/dist/mobx.esm.development.js';
+class Todo { title = ''; done = false; constructor(title) { m.makeAutoObservable(this); this.title = title; } get shout() { return this.title.toUpperCase(); } toggle() { this.done = !this.done; } *load() { yield Promise.resolve(1); this.title = 'loaded'; } }
+step('class', async () => { const t = new Todo('a'); const seen = []; const off = m.autorun(() => seen.push(t.shout)); t.toggle(); t.title = 'b'; await t.load(); off(); return seen; });
+step('observable', () => { const o = m.observable({a: [3, 1], b: new Map([['x', 1]]), c: new Set([1]), get d() { return this.a.length; }, e: {f: 1}}); const off = m.reaction(() => [o.d, o.b.size, o.e.f, o.c.has(2)].join(), () => 1, {fireImmediately: true, name: 'r'}); m.runInAction(() => { o.a.push(1); o.a.splice(0, 1); o.a.replace([1, 2]); o.b.set('y', 2); o.b.delete('x'); o.c.add(2); o.c.delete(1); o.e.f++; o.a.slice().sort(); o.b.forEach(v => v); delete o.e; }); off(); return m.toJS(o); });
+step('observe', () => { const o = m.observable.array([1]); m.observe(o, c => c.type); m.intercept(o, c => c); o.push(1); o[0] = 2; o.length = 0; o.spliceWithArray(0, 0, [1]); return o.toJSON(); });
+step('computed', () => { const v = m.observable.box(1); const c = m.computed(() => { if (v.get() > 1) throw new Error('computed'); return v.get(); }); m.observe(c, () => 1); v.set(2); return c.get(); });
+step('cycle', () => { const c = m.computed(() => c.get()); return c.get(); });
+step('strict', () => { m.configure({enforceActions: 'always', computedRequiresReaction: true}); const v = m.observable.box(1); m.autorun(() => v.get()); v.set(2); });
+step('computed writes', () => { const v = m.observable.box(1); const c = m.computed(() => v.set(3)); m.autorun(() => c.get(), {onError(e) { throw e; }}); });
+step('actions', () => { const a = m.action('named', x => { throw new Error('x' + x); }); a(1); });
+step('flow', () => m.flow(function* () { yield Promise.reject(new Error('flow')); })());
+step('when', () => { const v = m.observable.box(0); const p = m.when(() => v.get() > 0); m.runInAction(() => v.set(1)); return p; });
+step('when timeout', () => m.when(() => false, {timeout: 2}));
+step('annotations', () => m.makeObservable({a: 1}, {b: m.observable}));
+step('annotate', () => m.makeObservable({get a() { return 1; }}, {a: m.action}));
+step('frozen map', () => m.observable.map([['a', 1]]).replace(1));
+step('array index', () => { const a = m.observable([1]); return [a[3], a.remove(1), a.at(0), a.find(x => x), a.concat([1]), a.reduce((x, y) => x + y, 0), a.reverse()]; });
+step('spy', () => { const off = m.spy(e => e.type); m.runInAction(() => m.observable.box(1).set(2)); off(); m.trace(); });
+step('trees', () => { const o = m.observable({a: 1}); const c = m.computed(() => o.a); m.autorun(() => c.get()); return [m.getDependencyTree(c), m.getObserverTree(o, 'a'), m.isObservableProp(o, 'a'), m.keys(o), m.entries(o), m.set(o, 'z', 1), m.has(o, 'z'), m.remove(o, 'z'), m.comparer.structural({a: [1, {b: 2}]}, {a: [1, {b: 2}]}), m.createAtom('x').reportObserved()]; });
+step('action bound', () => m.makeObservable(new class { v = 1; get w() { return 1; } f() { this.v++; } constructor() { m.makeObservable(this, {v: m.observable.ref, w: m.computed.struct, f: m.action.bound}); } }(), {q: m.computed}));

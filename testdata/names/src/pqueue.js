@@ -1,0 +1,14 @@
+import PQueue, {TimeoutError} from 'p-queue';
+const task = (n, fails) => async function work() { await null; [n].push(n); if (fails) throw new Error('task ' + n); return n; };
+step('run', async () => { const q = new PQueue({concurrency: 2}); q.on('active', function active() { [].slice(); }); const all = [1, 2, 3].map(n => q.add(task(n), {priority: n, id: 'i' + n})); q.setPriority('i3', 9); await Promise.all(all); await q.onIdle(); await q.onEmpty(); await q.onSizeLessThan(3); return [q.size, q.pending, q.isPaused, q.sizeBy({priority: 1}), q.isSaturated]; });
+step('fails', () => new PQueue().add(task(1, true)));
+step('timeout', () => new PQueue({timeout: 1}).add(() => new Promise(() => {})));
+step('interval', async () => { const q = new PQueue({interval: 3, intervalCap: 1, carryoverIntervalCount: true}); await q.addAll([task(1), task(2), task(3)]); await q.onRateLimitCleared?.(); });
+step('strict', async () => { const q = new PQueue({interval: 3, intervalCap: 2, strict: true}); await q.addAll([task(1), task(2), task(3)]); });
+step('pause', async () => { const q = new PQueue({autoStart: false}); const p = q.add(task(1)); q.start(); q.pause(); q.start(); q.clear(); await p; });
+step('error', async () => { const q = new PQueue(); const e = q.onError?.(); q.add(task(4, true)).catch(() => {}); await e; });
+for (const [n, o] of [{concurrency: 0}, {concurrency: 'x'}, {intervalCap: 0}, {interval: -1}, {intervalCap: 'x'}, {interval: 'y'}, {strict: true}].entries()) step('options ' + n, () => new PQueue(o));
+step('set concurrency', () => { new PQueue().concurrency = 0; });
+step('set timeout', () => { const q = new PQueue(); q.timeout = 3; q.concurrency = 3; q.setPriority('none', 1); });
+step('emitter', () => { const q = new PQueue(); q.on('x', 3); });
+step('listeners', () => { const q = new PQueue(); const f = () => { throw new TimeoutError('x'); }; q.once('y', f); q.on('y', () => 1); q.off('z', f); q.listeners('y'); q.eventNames(); q.emit('y', 1, 2, 3, 4, 5, 6); });

@@ -1,0 +1,16 @@
+import semver from '../node_modules/semver/index.js';
+step('parse', () => [semver.parse('1.2.3-beta.1+b'), semver.clean(' =v1.2.3 '), semver.coerce('v1.2.x 3'), semver.valid('a'), semver.inc('1.2.3', 'prerelease', 'rc'), semver.inc('1.2.3-rc.1', 'preminor', 'x', '1'), semver.diff('1.2.3', '2.0.0-a')]);
+step('range', () => [semver.satisfies('1.2.3', '^1.0.0 || ~2.1 || 3.x || >=4 <5 || 1.0 - 2.0'), semver.maxSatisfying(['1.2.3', '1.9.0'], '1.x'), semver.minVersion('>1.2.3-0'), semver.intersects('^1', '>=1.2 <2'), semver.subset('^1.2', '^1'), semver.simplifyRange(['1.0.0', '1.1.0', '2.0.0'], '^1'), semver.outside('3.0.0', '^1', '>'), semver.validRange('~> 1.2 * <2-0'), semver.toComparators('^1'), semver.minSatisfying(['1.2.3'], '*')]);
+step('sort', () => [semver.sort(['1.2.3', '1.0.0-a.1', '1.0.0-a.b']), semver.rsort(['1.0.0+2', '1.0.0+1']), semver.compareBuild('1.0.0+2', '1.0.0+1'), semver.compareLoose('=1.0', '1.0.0', true)]);
+for (const [n, v] of ['x', '1.2', 3, '1.2.99999999999999999999', 'v'.repeat(300), '01.2.3'].entries()) step('bad ' + n, () => new semver.SemVer(v));
+step('bad inc', () => new semver.SemVer('1.2.3').inc('nope'));
+step('bad preid', () => new semver.SemVer('1.2.3').inc('prerelease', '1.2/x'));
+step('bad identifier', () => new semver.SemVer('1.2.3').inc('pre', '', false));
+step('bad comparator', () => new semver.Comparator('>>1'));
+step('bad range', () => new semver.Range('>=1.2 nope'));
+step('bad operator', () => semver.cmp('1.0.0', '!!', '1.0.0'));
+step('bad gtr', () => semver.outside('1.0.0', '^1', '?'));
+step('comparator', () => [new semver.Comparator('>=1.2.3').intersects(new semver.Comparator('<2'), {includePrerelease: true}), new semver.Comparator('').test('1.0.0'), new semver.Range('^1').format(), String(new semver.Range('1 || 2')), semver.prerelease('1.0.0-a.1')]);
+step('comparator bad', () => new semver.Comparator('1.0.0').intersects('x'));
+step('range bad', () => new semver.Range('1').intersects('x'));
+step('subset', () => semver.subset('1.x || 2.0.0-pre', '>=1 <3', {includePrerelease: true}));
