@@ -73,12 +73,3 @@ func writeHermes(a *symbol.Frame) []byte {
 		`,"column":` + strconv.FormatUint(uint64(a.Column), 10) + `,"name":` + orNull(a.Name) +
 		`,"functionName":` + orNull(name) + `,"isIgnored":` + strconv.FormatBool(a.Ignored) + "}")
 }
-
-// stackTraceElements are what libraries for JSON make of Java's StackTraceElement.
-var stackTraceElements = &shape.Shape{
-	Name:  "java-json",
-	Lines: "JSON with frames of declaringClass, methodName, fileName and lineNumber, as libraries write a StackTraceElement",
-	Signs: []string{"declaringClass className", "methodName"},
-	Kind:  symbol.R8,
-	Frame: shape.Names{Class: "declaringClass className", Function: "methodName", File: "fileName", Line: "lineNumber"},
-}

@@ -20,7 +20,7 @@ var measure = &shape.Shape{
 		Class: "class_name", Function: "method_name", File: "file_name", Line: "line_num", Column: "col_num",
 	},
 	Images:     "binary_images binary_image",
-	Image:      shape.Names{ImageID: "uuid", ImageName: "path name", ImageAddr: "start_addr base_addr", ImageEnd: "end_addr", Arch: "arch"},
+	Image:      shape.Names{ImageID: "uuid", ImageName: "path name", ImageAddr: "start_addr base_addr baseAddr", ImageEnd: "end_addr", Arch: "arch"},
 	Threads:    "exceptions threads",
 	Thread:     shape.Names{ID: "sequence thread_sequence", Title: "name thread_name"},
 	Exceptions: "exceptions",

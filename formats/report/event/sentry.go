@@ -5,10 +5,11 @@ import "github.com/symlake/symlake/formats/report/internal/shape"
 // sentry is Sentry's event payload: its stack trace, exception, thread and debug meta interfaces.
 var sentry = &shape.Shape{
 	Name: "sentry", Service: "Sentry", Kinds: "native, JavaScript, Java, Dart",
-	Lines:  "JSON with debug_meta.images, and frames of instruction_addr, of filename, lineno and colno, or of module and function, the oldest first; instruction_addr_adjustment counts",
-	Signs:  []string{"frames", "instruction_addr instructionAddr lineno lineNo module function"},
-	Frames: "frames",
-	Oldest: true,
+	Lines:   "JSON with debug_meta.images, and frames of instruction_addr, of filename, lineno and colno, or of module and function, the oldest first; instruction_addr_adjustment counts",
+	Signs:   []string{"frames", "instruction_addr instructionAddr lineno lineNo module function"},
+	Frames:  "frames",
+	Oldest:  true,
+	Columns: shape.FromOne, // of React Native too: its library adds 1
 	Frame: shape.Names{
 		Address: "instruction_addr instructionAddr", Mode: "addr_mode addrMode", ImageAddr: "image_addr", ImageName: "package", Inline: "inline",
 		File: "filename", Path: "abs_path absPath", Line: "lineno lineNo", Column: "colno colNo", Function: "function", Class: "module",

@@ -16,6 +16,7 @@ type object struct {
 	kind   kind
 	column uint32 // added to a source's column in print
 	line   uint32 // taken from a source's line
+	alone  bool   // it stands in no list: it has room for one function
 }
 
 // class is the Frame.Detail of the name of an exception's class, or of its package.
@@ -87,7 +88,7 @@ func (e *walk) thread(t *thread, made *report.Report) report.Thread {
 			continue
 		}
 		d := &objects[i]
-		*d = object{shape: f.shape, kind: f.kind, column: 1}
+		*d = object{shape: f.shape, kind: f.kind, column: 1, alone: f.alone}
 		frame := report.Frame{Span: f.span, Detail: d, Layout: report.Layout{Above: above}}
 		above = 0
 		ok := false

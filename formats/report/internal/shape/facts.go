@@ -82,7 +82,7 @@ func (e *walk) isScript(s *Shape, f *facts) bool {
 // script returns the URL of a frame's script: the longest of its names; "": it has none.
 func (e *walk) script(s *Shape, f *facts) (url string) {
 	for _, what := range [...]field{file, location} {
-		if name := e.text(f, what); len(name) > len(url) && scripts.Is([]byte(name), false) && !otherSource[strings.ToLower(path.Ext(scripts.Path(name)))] {
+		if name := strings.TrimPrefix(e.text(f, what), "address at "); len(name) > len(url) && scripts.Is([]byte(name), false) && !otherSource[strings.ToLower(path.Ext(scripts.Path(name)))] {
 			url = name
 		}
 	}
@@ -99,13 +99,16 @@ var managedSource = map[string]bool{".java": true, ".kt": true, ".kts": true, ".
 // isManaged reports whether a frame names a method of the JVM.
 func (e *walk) isManaged(s *Shape, f *facts) bool {
 	class, method := e.method(s, f)
-	if class == "" || method == "" || strings.ContainsAny(class, " \t/\\:()") || strings.ContainsAny(method, " \t(:/\\#") {
+	if class == "" || method == "" || strings.ContainsAny(class, " \t/\\:()") || strings.ContainsAny(method, " \t(:/\\#.") {
 		return false
 	}
 	if e.isSaid(f, platform) {
 		return e.text(f, platform) == "java"
 	}
 	name := scripts.Path(e.text(f, file))
+	if strings.HasPrefix(name, "<") && !strings.HasPrefix(strings.ToLower(name), "<unknown") { // of a script's engine
+		return false
+	}
 	ext := strings.ToLower(path.Ext(name))
 	return managedSource[ext] || !otherSource[ext] && !scripts.Is([]byte(name), false)
 }
@@ -116,6 +119,11 @@ func (e *walk) method(s *Shape, f *facts) (className, method string) {
 	if e.isSaid(f, class) {
 		return e.text(f, class), method
 	}
+	if s.InFile {
+		if class := classOfFile(e.text(f, file)); class != "" {
+			return class, method
+		}
+	}
 	if !s.Qualified {
 		return "", ""
 	}
@@ -124,6 +132,18 @@ func (e *walk) method(s *Shape, f *facts) (className, method string) {
 		return method[:dot], method[dot+1:]
 	}
 	return "", ""
+}
+
+// classOfFile returns the class that a class file holds, of its path within a jar; "": it is no such path.
+func classOfFile(name string) string {
+	name, ok := strings.CutSuffix(name, ".class")
+	if !ok {
+		return ""
+	}
+	if _, inside, ok := strings.Cut(name, "!"); ok {
+		name = inside
+	}
+	return strings.ReplaceAll(strings.Trim(name, "/"), "/", ".")
 }
 
 // isNamed reports whether an object is a frame that has its names already, in a language without symbols here.

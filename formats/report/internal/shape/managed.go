@@ -17,7 +17,7 @@ type managedDetail struct {
 // managed makes a frame of the JVM.
 func (e *walk) managed(out *report.Frame, f *frame, _ *thread, _ *images) bool {
 	className, method := e.method(f.shape, &f.facts)
-	d := &managedDetail{object: object{shape: f.shape, kind: managed}}
+	d := &managedDetail{object: object{shape: f.shape, kind: managed, alone: f.alone}}
 	d.Class, d.Method = className, method
 	d.Line, d.Lined, d.Filed = -1, true, true
 	d.File = e.text(&f.facts, file)

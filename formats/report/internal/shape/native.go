@@ -1,7 +1,9 @@
 package shape
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/base64"
 	"slices"
 	"sort"
 	"strings"
@@ -147,7 +149,7 @@ func (e *walk) anyID(f *facts) string {
 
 // imageID returns the id of native code: a whole build-id before a debug id, which is a part of it.
 func (e *walk) imageID(f *facts) string {
-	code, debug := e.text(f, imageID), e.text(f, debugID)
+	code, debug := plainID(e.text(f, imageID)), e.text(f, debugID)
 	if bare := strings.ReplaceAll(code, "-", ""); debug == "" || len(bare) >= 16 && scan.IsHex([]byte(bare)) {
 		if uuid, end, ok := scan.UUID([]byte(code), 0); ok && end == len(code) {
 			return uuid
@@ -155,6 +157,18 @@ func (e *walk) imageID(f *facts) string {
 		return code
 	}
 	return debug
+}
+
+// plainID returns an id without the base64 in which Crashlytics' library spells it.
+func plainID(id string) string {
+	if id == "" || scan.IsHex([]byte(strings.ReplaceAll(id, "-", ""))) {
+		return id
+	}
+	plain, err := base64.StdEncoding.DecodeString(id)
+	if err != nil || len(plain) < 16 || !scan.IsHex(bytes.ReplaceAll(plain, []byte("-"), nil)) {
+		return id
+	}
+	return string(plain)
 }
 
 // spot is where a frame of native code says that it is.
@@ -176,6 +190,9 @@ func (e *walk) spotOf(f *frame, m *images) (p spot, ok bool) {
 	p.addr, p.placed = e.place(s, &f.facts, address)
 	p.offset, p.inside = e.place(s, &f.facts, offset)
 	p.name, p.index = e.text(&f.facts, imageName), -1
+	if s.Imaged && p.name == "" {
+		p.name = e.text(&f.facts, file)
+	}
 	if n, ok := e.place(s, &f.facts, imageIndex); ok && n < uint64(len(m.listed)) {
 		p.index = int(n)
 	}

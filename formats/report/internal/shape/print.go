@@ -126,6 +126,9 @@ func (p *printer) object(f *report.Frame, s *Shape, d *object, chain []symbol.Fr
 		p.out.Write(s.Whole(&chain[0]))
 		return
 	}
+	if d.alone {
+		chain = chain[:1]
+	}
 	o := parseObject(scan.Unmarked(p.text[f.Span[0]:f.Span[1]], scan.LineMarks))
 	for k := range chain {
 		i := k

@@ -33,7 +33,7 @@ func (e *walk) scriptFrame(out *report.Frame, f *frame, d *object, m *images) bo
 	case s.Zero:
 		at++
 		d.column, d.line = 0, 1
-	case scripts.IsBytecode(url):
+	case s.Columns == FromZero || s.Columns == AsPrinted && scripts.IsBytecode(url):
 		d.column = 0
 	case col > 0:
 		col--

@@ -28,10 +28,14 @@ type Shape struct {
 	Oldest    bool   // the oldest frame stands first
 	Qualified bool   // Function holds the class too: "a.b.c.d" is d of a.b.c
 	Zero      bool   // lines and columns count from 0
-	Hex       bool   // addresses in strings are hexadecimal, with or without 0x
-	Dart      bool   // frames are of Dart, which may have renamed the classes of exceptions
-	Frame0    report.Frame0
-	Kind      symbol.Kind // of native code, unless the list of images says it
+	// Columns says what columns count from, if Zero does not say it.
+	Columns Columns
+	Imaged  bool // File names the image of native frames
+	InFile  bool // without Class, the path of the class file in File names the class
+	Hex     bool // addresses in strings are hexadecimal, with or without 0x
+	Dart    bool // frames are of Dart, which may have renamed the classes of exceptions
+	Frame0  report.Frame0
+	Kind    symbol.Kind // of native code, unless the list of images says it
 
 	Images     string // paths of lists of images, or of single images; "": there are none
 	Image      Names
@@ -39,7 +43,8 @@ type Shape struct {
 	Thread     Names
 	Exceptions string // paths of objects around lists of frames that say Exception; "": none
 	Exception  Names
-	Device     Names // facts of the whole event, in any object: Arch
+	Beside     string // paths of objects beside lists of frames that say Exception; "": none
+	Device     Names  // facts of the whole event, in any object: Arch
 
 	Add  string // members that a native frame gets if it lacks them; "": function, file and line
 	Gone string // members that no longer hold beside another function
@@ -55,6 +60,16 @@ type Shape struct {
 	added []string
 	gone  []string
 }
+
+// Columns is what columns of scripts count from.
+type Columns uint8
+
+// The kinds of columns.
+const (
+	AsPrinted Columns = iota // from 1, and in bytecode from 0
+	FromOne                  // from 1, in bytecode too
+	FromZero
+)
 
 // Names are the names of members that say the facts of an object.
 type Names struct {
@@ -134,6 +149,7 @@ const (
 	ofException
 	ofDevice
 	ofText
+	ofBeside
 
 	kinds
 )
@@ -147,7 +163,7 @@ type said struct {
 // ready indexes the row before its first use.
 func (s *Shape) ready() *Shape {
 	s.once.Do(func() {
-		for i, paths := range [...]string{s.Frames, s.Images, s.Threads, s.Exceptions, "", s.Texts} {
+		for i, paths := range [...]string{s.Frames, s.Images, s.Threads, s.Exceptions, "", s.Texts, s.Beside} {
 			for p := range strings.FieldsSeq(paths) {
 				s.ways[i] = append(s.ways[i], strings.Split(p, "."))
 			}

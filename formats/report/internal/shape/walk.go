@@ -23,6 +23,10 @@ type walk struct {
 	unread  []report.Unread
 
 	scopes []scope
+
+	beside      *exception // that waits for the frames beside it; nil: none
+	besideDepth int        // length of the path to the object around both
+
 	closed int // lists that were walked to their end
 
 	inText bool             // a row reads strings
@@ -53,6 +57,7 @@ type frame struct {
 	shape  *Shape
 	kind   kind
 	line   *crash.LoadedFrame // a line of text; nil: an object
+	alone  bool               // the object stands in no list
 }
 
 // kind says how a frame names its code.
@@ -101,6 +106,7 @@ type list struct {
 	images uint64 // rows with images here
 	thread int    // -1: no frame yet
 	listed bool   // its elements are images
+	alone  bool   // it is no list, but the value of a member
 
 	objects int      // elements
 	named   int      // elements that are frames and have their names
@@ -181,6 +187,7 @@ func (e *walk) value(depth int, in *list) {
 		}
 	case in == nil:
 		alone := e.list()
+		alone.alone = true
 		e.object(depth, &alone)
 		e.strangers(&alone)
 	default:
@@ -272,7 +279,24 @@ func (e *walk) object(depth int, in *list) {
 			e.stranger(in, values)
 		}
 	}
+	e.keepBeside(values, threads)
 	e.values = e.values[:base]
+}
+
+// keepBeside keeps an exception that stands beside its frames, until the object around both ends.
+func (e *walk) keepBeside(values []value, threads int) {
+	if len(e.threads) > threads {
+		return
+	}
+	for _, s := range e.shapes {
+		if s.Beside == "" || !e.at(s, ofBeside) {
+			continue
+		}
+		x := &exception{}
+		if s.facts(ofException, e.Bytes, values, &x.facts) {
+			e.beside, e.besideDepth = x, len(e.path)-1
+		}
+	}
 }
 
 // isDevice reports whether a member says a fact of the whole event.
@@ -333,7 +357,7 @@ func (e *walk) addFrame(in *list, f frame) {
 		e.over++
 		return
 	}
-	f.thread = in.thread
+	f.thread, f.alone = in.thread, in.alone
 	t.frames = append(t.frames, len(e.frames))
 	e.frames = append(e.frames, f)
 }
@@ -380,6 +404,9 @@ func (e *walk) around(values []value, threads, images int) {
 					t.facts[what] = f[what]
 				}
 			}
+		}
+		if t.exception == nil && s.Beside != "" && e.beside != nil && e.besideDepth == len(e.path) {
+			t.exception, e.beside = e.beside, nil
 		}
 		if t.exception == nil && s.Exceptions != "" && e.at(s, ofException) {
 			if thrown == nil {
