@@ -205,6 +205,11 @@ func (s *splitter) endJSON() error {
 	if done, err := s.readJSON(text); done || err != nil {
 		return err
 	}
+	if s.stream && s.barred == 0 {
+		if s.item = itemOf(text); s.item != nil {
+			return nil
+		}
+	}
 	s.kind = 0
 	return s.again(text)
 }
@@ -242,4 +247,41 @@ func (s *splitter) jsonPart(v []byte) error {
 // jsonLong notes a part of a value that is too long to be read.
 func (s *splitter) jsonLong(path string) {
 	s.unread = AddUnread(s.unread, Unread{Why: WhyPart, Path: path})
+}
+
+// mostEscapes is how many times a text that is a string in a string in a string is unescaped.
+const mostEscapes = 3
+
+// unescaped returns the lines of a stack that stands in one line, with "\n" and "\t" for line ends and tabs, as a
+// string of a program or of JSON has them. It returns nil for a line that gets no more frames by it.
+func (s *splitter) unescaped(line []byte) []byte {
+	if !bytes.Contains(line, []byte(`\n`)) {
+		return nil
+	}
+	best, most := []byte(nil), s.count(line, bytes.Index(line, []byte(`\n`)))
+	for text, i := line, 0; i < mostEscapes && bytes.Contains(text, []byte(`\n`)); i++ {
+		text = input.Unescape(text)
+		if n := s.count(text, len(text)); n > most {
+			best, most = text, n
+		}
+	}
+	return best
+}
+
+// count returns how many frames the dialects find in a text alone, that begin before an index of their report.
+func (s *splitter) count(text []byte, before int) (frames int) {
+	probe := newSplitter(s.dialects, s.options, func(r *Report) error {
+		for i := range r.Threads {
+			for k := range r.Threads[i].Frames {
+				if r.Threads[i].Frames[k].Span[0] < before {
+					frames++
+				}
+			}
+		}
+		return nil
+	})
+	if probe.each(text) != nil || probe.close() != nil {
+		return 0
+	}
+	return frames
 }

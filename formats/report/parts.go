@@ -26,6 +26,7 @@ type Part struct {
 type Length struct {
 	Span [2]int // of the number
 	End  int    // of the bytes
+	From int    // of the bytes; 0: they stand behind the number
 	Kind LengthKind
 }
 
@@ -38,6 +39,11 @@ const (
 	BigEndian                   // of four bytes
 	Decimal                     // in digits
 )
+
+// changed returns the number of the bytes and more of them.
+func (l *Length) changed(more int) []byte {
+	return l.Kind.append(nil, l.End-max(l.From, l.Span[1])+more)
+}
 
 // append appends a number.
 func (k LengthKind) append(to []byte, n int) []byte {
@@ -109,7 +115,7 @@ func lengthEdits(edits []edit, lengths []Length) []edit {
 			if l.more == 0 {
 				continue
 			}
-			number := l.Kind.append(nil, l.End-l.Span[1]+l.more)
+			number := l.changed(l.more)
 			all = append(all, edit{l.Span, number})
 			if len(open) > 0 {
 				open[len(open)-1].more += l.more + len(number) - (l.Span[1] - l.Span[0])

@@ -25,13 +25,37 @@ import (
 // it.
 func Print(w io.Writer, s *Report, answers [][]symbol.Answer) error {
 	out := bufio.NewWriter(w)
+	if s.counted != nil {
+		printCounted(out, s, answers)
+		return out.Flush()
+	}
+	printText(out, s, answers)
+	return out.Flush()
+}
+
+// printCounted writes s with the length of its text as it comes out.
+func printCounted(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
+	var text bytes.Buffer
+	to := bufio.NewWriter(&text)
+	printText(to, s, answers)
+	_ = to.Flush() // to memory
+	b := text.Bytes()
+	if more := len(b) - len(s.Text); more != 0 {
+		at := s.counted.Span
+		out.Write(b[:at[0]])
+		out.Write(s.counted.changed(more))
+		b = b[at[1]:]
+	}
+	out.Write(b)
+}
+
+func printText(out *bufio.Writer, s *Report, answers [][]symbol.Answer) {
 	s = s.replaced(answers)
 	print := printBelow
 	if s.Form != nil && s.Form.Print != nil {
 		print = s.Form.Print
 	}
 	print(out, s, answers)
-	return out.Flush()
 }
 
 // replaced returns s with its strings' reports printed, and the original names of its words, in its text.

@@ -76,6 +76,7 @@ type Report struct {
 	own      int      // threads that stand in no string
 	ownWords int
 	lengths  []Length // numbers that count bytes of Text
+	counted  *Length  // a number before all frames that counts bytes up to the end of Text
 }
 
 // Thread is a thread's frames, innermost first; of a sampled call tree, a branch's, each frame in one

@@ -39,6 +39,15 @@ func Split(ctx context.Context, r io.Reader, dialects []Dialect, o Options, emit
 			if err := s.take(&p); err != nil {
 				return err
 			}
+			if s.item != nil {
+				rest, err := s.payload(lines.In)
+				if err != nil {
+					return err
+				}
+				if rest != lines.In {
+					lines = input.Reader{In: input.Buffered(rest)}
+				}
+			}
 			continue
 		}
 		if closed := s.close(); closed != nil {
@@ -54,6 +63,7 @@ func Split(ctx context.Context, r io.Reader, dialects []Dialect, o Options, emit
 // take takes a piece of the input. It decodes whole lines.
 func (s *splitter) take(p *input.Piece) error {
 	b := p.Bytes
+	s.stream = true
 	if !p.Odd || !p.Begins || !p.Ends {
 		return s.piece(b, b, p.Begins, p.Ends)
 	}
@@ -63,6 +73,7 @@ func (s *splitter) take(p *input.Piece) error {
 	}
 	if s.document == nil && s.json == nil && !jsonBegins(scan.Unmarked(b, scan.LineMarks)) {
 		if text := s.unescaped(plain); text != nil {
+			s.stream = false
 			return s.each(text)
 		}
 	}

@@ -19,6 +19,8 @@ type splitter struct {
 
 	json   *json.Stream // being collected
 	behind bool         // the next piece goes on behind a value in its line
+	item   *item        // of an envelope: its header was read, and its payload follows
+	stream bool         // the pieces come from the input itself
 	values jsonReader
 
 	documents []Document // of all dialects

@@ -1,4 +1,4 @@
-package report
+package input
 
 import (
 	"bytes"
@@ -7,46 +7,9 @@ import (
 	"github.com/symlake/symlake/formats/internal/scan"
 )
 
-// mostEscapes is how many times a text that is a string in a string in a string is unescaped.
-const mostEscapes = 3
-
-// unescaped returns the lines of a stack that stands in one line, with "\n" and "\t" for line ends and tabs, as a
-// string of a program or of JSON has them. It returns nil for a line that gets no more frames by it.
-func (s *splitter) unescaped(line []byte) []byte {
-	if !bytes.Contains(line, []byte(`\n`)) {
-		return nil
-	}
-	best, most := []byte(nil), s.count(line, bytes.Index(line, []byte(`\n`)))
-	for text, i := line, 0; i < mostEscapes && bytes.Contains(text, []byte(`\n`)); i++ {
-		text = unescape(text)
-		if n := s.count(text, len(text)); n > most {
-			best, most = text, n
-		}
-	}
-	return best
-}
-
-// count returns how many frames the dialects find in a text alone, that begin before an index of their report.
-func (s *splitter) count(text []byte, before int) (frames int) {
-	probe := newSplitter(s.dialects, s.options, func(r *Report) error {
-		for i := range r.Threads {
-			for k := range r.Threads[i].Frames {
-				if r.Threads[i].Frames[k].Span[0] < before {
-					frames++
-				}
-			}
-		}
-		return nil
-	})
-	if probe.each(text) != nil || probe.close() != nil {
-		return 0
-	}
-	return frames
-}
-
-// unescape returns a line with its escapes replaced once. Escapes of nothing known stay as they stand. The text
+// Unescape returns a line with its escapes replaced once. Escapes of nothing known stay as they stand. The text
 // of a string in quotes that has line ends stands in lines of its own.
-func unescape(line []byte) []byte {
+func Unescape(line []byte) []byte {
 	out := make([]byte, 0, len(line))
 	for i := 0; i < len(line); {
 		if line[i] != '"' {
