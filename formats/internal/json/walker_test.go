@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWalkerOddities reads members beside what is no JSON.
+// TestWalkerOddities reads members beside oddities.
 func TestWalkerOddities(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

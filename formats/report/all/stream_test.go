@@ -45,7 +45,7 @@ func (r *repeated) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// heapBytes returns the bytes of live objects and of ones that are not yet swept.
+// heapBytes returns the bytes of objects, also of dead ones before they are swept.
 func heapBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
