@@ -398,3 +398,41 @@ func TestTwoMapsOfOneScript(t *testing.T) {
 		}
 	}
 }
+
+// A name that the engine printed stays where the map knows none, in text, in JSON and in events.
+func TestNamesOfEngines(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"app.js":     "var a={};a.b=(function(){c()});x(function(){d()})\n",
+		"app.js.map": `{"version":3,"sources":["a.ts"],"names":[],"mappings":"AAAA,kCAAkC,oBAAoB"}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stack := filepath.Join(t.TempDir(), "stack.txt")
+	symbolicate := func(text string, flags ...string) string {
+		t.Helper()
+		if err := os.WriteFile(stack, []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, _ := mustRun(t, []int{0}, append(flags, "symbolicate", "--symbols", dir, stack)...)
+		return out
+	}
+	for raw, want := range map[string]string{
+		"at Object.parse (https://h/app.js:1:44)":                                                 "at Object.parse (a.ts:1:35)",
+		"at Object.parse [as read] (https://h/app.js:1:44)":                                       "at Object.parse [as read] (a.ts:1:35)",
+		"at r (https://h/app.js:1:44)":                                                            "at <anonymous> (a.ts:1:35)",
+		"parse/<@https://h/app.js:1:44":                                                           "parse/<@a.ts:1:35",
+		"at Object.parse (https://h/app.js:1:26)":                                                 "at a.b (a.ts:1:1)",
+		`{"frames":[{"filename":"https://h/app.js","function":"t.parse","lineno":1,"colno":44}]}`: `{"frames":[{"filename":"a.ts","function":"t.parse","lineno":1,"colno":35}]}`,
+	} {
+		if got := symbolicate(raw); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", raw, got, want)
+		}
+	}
+	out := symbolicate("Error: x\n    at Object.parse (https://h/app.js:1:44)", "--json")
+	if !strings.Contains(out, `"function":"Object.parse"`) {
+		t.Error(out)
+	}
+}

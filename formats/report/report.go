@@ -115,6 +115,9 @@ type Frame struct {
 type Script struct {
 	// Module of a React Native bundle: its lines count from where it begins there.
 	Module *Module
+	// Function is what the engine called the function, if that says more than nothing: "Object.parse", not
+	// "<anonymous>" or a minifier's "r". An answer that knows no name takes it.
+	Function string
 }
 
 // Module names a part of a React Native bundle that has its own numbers: a

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"context"
+	"slices"
 
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
@@ -46,4 +47,23 @@ func (b *stacks) shift(ctx context.Context) error {
 		line, column := uint32(q.Where.Value>>32), uint32(q.Where.Value)
 		q.Where.Value = uint64(line+from.Line-1)<<32 | uint64(column+from.Column)
 	})
+}
+
+// keepNames gives the function of a frame the name that the engine called it by, where its map knows less: none, or that it
+// has no name.
+func keepNames(s *report.Report, answers [][]symbol.Answer) {
+	for t := range answers {
+		for i := range answers[t] {
+			script, a := s.Threads[t].Frames[i].Script, &answers[t][i]
+			if script == nil || script.Function == "" || a.Status != symbol.Found || len(a.Frames) == 0 {
+				continue
+			}
+			last := len(a.Frames) - 1 // the others are inlined into it
+			switch a.Frames[last].Readable() {
+			case "", "<anonymous>", "<global>":
+				a.Frames = slices.Clone(a.Frames) // other answers may share them
+				a.Frames[last].Function = script.Function
+			}
+		}
+	}
 }

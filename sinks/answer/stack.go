@@ -86,6 +86,7 @@ func (c *Client) Stacks(ctx context.Context, qs []Query, out func(i int, answers
 				return err
 			}
 		}
+		keepNames(qs[i].Stack, w.answers)
 		out(i, w.answers)
 	}
 	b.batch.Close()

@@ -29,6 +29,7 @@ const (
 
 // line is a parsed line. Offsets count from the line's start.
 type line struct {
+	text         []byte
 	start, end   int // of the frame
 	name, place  [2]int
 	url          []byte
@@ -48,7 +49,7 @@ func parseScript(b []byte) (l line, ok bool) {
 	if !mayBeScript(b) {
 		return l, false
 	}
-	l.start = scan.SkipSpace(b, scan.LogPrefix(b))
+	l.text, l.start = b, scan.SkipSpace(b, scan.LogPrefix(b))
 	l.end = len(bytes.TrimRight(b, " \t"))
 	if l.start >= l.end {
 		return l, false

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
@@ -32,26 +33,33 @@ func printScripts(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer
 				out.WriteString(scan.LineEnd(s.Text, f.Span[1]))
 				out.Write(s.Text[bytes.LastIndexByte(s.Text[:f.Span[0]], '\n')+1 : f.Span[0]])
 			}
-			writeScript(out, s.Text, f, script, &chain[k], k == 0)
+			writeScript(out, s.Text, f, script, &chain[k], k == len(chain)-1)
 		}
 	})
 	out.Write(s.Text[done:])
 }
 
-// writeScript writes one frame of an answer in place of f. Of an answer's
-// outer frames the printed name is not theirs.
-func writeScript(out *bufio.Writer, text []byte, f *report.Frame, sc *frame, a *symbol.Frame, innermost bool) {
+// writeScript writes one frame of an answer in place of f. The last frame of an answer is the function that the engine
+// printed. The others were inlined into it.
+func writeScript(out *bufio.Writer, text []byte, f *report.Frame, sc *frame, a *symbol.Frame, last bool) {
 	was := text[f.Span[0]:f.Span[1]]
+	before, printed := was[:sc.name[0]], was[sc.name[0]:sc.name[1]]
+	between, behind := was[sc.name[1]:sc.place[0]], was[sc.place[1]:]
 	name := ""
 	if a.Function != "" || a.Linkage != "" {
 		name = scan.OneLine(report.FunctionName(a))
 	}
-	if name == "" && innermost || sc.form == jsEval {
-		name = string(was[sc.name[0]:sc.name[1]])
+	if !last {
+		before = before[:len(before)-len(marks(before))]
+	} else if name == "" {
+		name = string(printed)
 	}
-	before := was[:sc.name[0]]
-	between, behind := was[sc.name[1]:sc.place[0]], was[sc.place[1]:]
+	if last && name != "" && sc.form != jsEval {
+		name = decorated(name, before, printed, sc.form)
+	}
 	switch {
+	case sc.form == jsEval:
+		name = string(printed)
 	case sc.form == jsBare && name != "":
 		between, behind = []byte(" ("), append([]byte(")"), behind...)
 	case sc.form == jsAt && name == "":
@@ -75,4 +83,29 @@ func writeScript(out *bufio.Writer, text []byte, f *report.Frame, sc *frame, a *
 	if a.Ignored {
 		out.WriteString(ignoredMark)
 	}
+}
+
+// marks are the words that an engine prints before a function's name, in what stands before it: async, new, async*.
+func marks(before []byte) []byte {
+	from := len(before)
+	for _, word := range []string{"new ", "async ", "async*", "Async*"} {
+		if bytes.HasSuffix(before[:from], []byte(word)) {
+			from -= len(word)
+		}
+	}
+	return before[from:]
+}
+
+// decorated is a name with what the engine printed beside the one in its place: new before it, and [as f] behind it, the name
+// that a method was called by.
+func decorated(name string, before, printed []byte, form form) string {
+	if form == jsSign || form == jsOnly || bytes.HasSuffix(before, []byte("new ")) {
+		name = strings.TrimPrefix(name, "new ")
+	}
+	if _, as, ok := bytes.Cut(printed, []byte(" [as ")); ok && !strings.HasSuffix(name, " [as "+string(as)) {
+		if as = bytes.TrimSuffix(as, []byte("]")); string(as) != name[strings.LastIndexAny(name, ". ")+1:] {
+			name += " [as " + string(as) + "]"
+		}
+	}
+	return name
 }

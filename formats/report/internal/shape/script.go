@@ -47,6 +47,9 @@ func (e *walk) scriptFrame(out *report.Frame, f *frame, d *object, m *images) bo
 		out.Image = append(out.Image, id)
 	}
 	scripts.Set(out, url, at, col)
+	if f.has(function) {
+		d.Function = string(scripts.Name([]byte(e.text(&f.facts, function))))
+	}
 	return true
 }
 
