@@ -101,7 +101,7 @@ fuzz: ## run every fuzz target for FUZZTIME each (default 30s); with CHANGED=REV
 corpora: ## store what the fuzzer found of interest since in testdata/corpora.tar.gz, which make test replays
 	bash testdata/fuzz.sh pack
 
-soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, every crash point on HBase, 200 kills of an ingest, 100 of a load into HBase, 10^8 damaged Swift names, 10^5 requests of a server, all runs of the older Airflow, JSON of 1 GB, every fuzz target for five minutes
+soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, every crash point on HBase, 200 kills of an ingest, 100 of a load into HBase, 10^8 damaged Swift names, 10^5 requests of a server, all runs of the older Airflow, JSON of 1 GB, 13 builds of crash sites, every fuzz target for five minutes
 	SYMLAKE_STORM_NAMES=100000000 $(GO) test ./formats/demangle/swift -run TestStorm -count=1 -timeout 60m
 	SYMLAKE_STORM_KILLS=1000 $(GO) test ./jobs -run '^TestStorm$$' -count=1 -timeout 60m
 	SYMLAKE_STORM_KILLS=1000 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./jobs -run '^TestHBase$$/workers' -count=1 -timeout 120m
@@ -109,6 +109,7 @@ soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, 
 	SYMLAKE_KILL_POINTS=200 $(GO) test ./jobs -run TestKill -count=1 -timeout 60m
 	SYMLAKE_KILL_POINTS=100 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./jobs -run '^TestHBase$$/loader' -count=1 -timeout 60m
 	SYMLAKE_AIRFLOW_WHOLE=1 SYMLAKE_AIRFLOW=$(CACHE)/airflow $(GO) test ./jobs -run '^TestAirflow$$' -v -count=1 -timeout 60m
+	SYMLAKE_GROUPS=1 $(GO) test ./jobs -run '^TestGroupBuilds$$' -v -count=1 -timeout 60m
 	SYMLAKE_POWER_LOSSES=1 $(GO) test ./jobs -run TestFirstRunLosesPower -v -count=1 -timeout 60m
 	SYMLAKE_JSON_BYTES=1073741824 $(GO) test ./formats/report/all -run '^TestLongJSON$$' -v -count=1 -timeout 60m
 	bash testdata/fuzz.sh run 5m

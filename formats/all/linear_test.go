@@ -10,7 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-var shapes = slices.Concat(sourceMapShapes, breakpadShapes, r8Shapes, dartShapes, stackShapes, retraceShapes, nameShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes, machoShapes)
+var shapes = slices.Concat(sourceMapShapes, breakpadShapes, r8Shapes, dartShapes, stackShapes, retraceShapes, nameShapes, groupShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes, machoShapes)
 
 // Twice the input costs at most 2.2 times as much, for every kind of input.
 func TestLinear(t *testing.T) {

@@ -121,3 +121,17 @@ var dartShapes = []formattest.Shape{
 	of("dart-names/long name", "map.json", 500_000, func(n int) string { return `["Cart","aa","Bill","ab","` + strings.Repeat("n", n) + `","b"]` }),
 	of("dart-names/escapes", "map.json", 100_000, func(n int) string { return `["Cart","aa","Bill","ab","` + strings.Repeat(`\u006e`, n) + `","b"]` }),
 }
+
+// groupShapes are names of functions that are named for their group.
+var groupShapes = makeGroupShapes()
+
+func makeGroupShapes() (shapes []formattest.Shape) {
+	for name, unit := range map[string]string{"arguments": "<", "parameters": "(", "scopes": "::a", "quotes": "'", "braces": "{", "merged": "merged ", "closures": "closure #1 in ",
+		"parts": ".cold", "functions": ".func1", "operators": "operator<", "classes": "$1", "spaces": "a ", "traits": "<a as b>::", "specialized": "generic specialization <a> of ",
+		"lambdas": "{lambda}::operator()::", "local": "f #1 in "} {
+		shapes = append(shapes, formattest.Shape{Name: "group/" + name, Kind: "group", N: 4 << 10, Make: func(n int) []formattest.File {
+			return []formattest.File{{Name: "name", Bytes: []byte(strings.Repeat(unit, n))}}
+		}})
+	}
+	return shapes
+}

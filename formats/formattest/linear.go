@@ -15,7 +15,7 @@ import (
 // Shape is a family of hostile inputs that grow with a number.
 type Shape struct {
 	Name string
-	// Kind is how the program testdata/steps reads the input: "object", "stack", "retrace", "trace" or "name". It reads an
+	// Kind is how the program testdata/steps reads the input: "object", "stack", "retrace", "trace", "name" or "group". It reads an
 	// object through ReadAt too.
 	Kind string
 	// N is the smaller of the two numbers that are compared. The input of 2N must be twice the size.
@@ -110,7 +110,7 @@ func (s *Shape) check(t *testing.T, kind string, c [2]stepCost) {
 func buildSteps(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "steps")
-	build := exec.Command("go", "build", "-cover", "-covermode=atomic", "-coverpkg=./formats/...,./testdata/steps", "-o", program, "./testdata/steps")
+	build := exec.Command("go", "build", "-cover", "-covermode=atomic", "-coverpkg=./formats/...,./sinks/group,./testdata/steps", "-o", program, "./testdata/steps")
 	build.Dir = Root()
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

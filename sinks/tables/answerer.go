@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/sinks/group"
 	"github.com/symlake/symlake/sinks/internal/pile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -21,13 +22,13 @@ type answerer struct {
 	of      []uint32 // by query: its answer in texts
 	bodies  [][]byte
 	text    []byte // of all bodies
-	groups  map[[groupFunctions]uint32]uint32
-	names   []string
+	groups  map[[group.Functions]string]uint32
+	namer   group.Namer
 	spread  spreader
 }
 
 func newAnswerer(u *unit) *answerer {
-	return &answerer{u: u, near: pile.NewNear(u.texts), groups: map[[groupFunctions]uint32]uint32{}}
+	return &answerer{u: u, near: pile.NewNear(u.texts), groups: map[[group.Functions]string]uint32{}}
 }
 
 // chunk answers records, each distinct place once.
@@ -121,13 +122,13 @@ func (a *answerer) encode(x *symbol.Answer) error {
 		return terr
 	}
 	put(n)
-	var group uint32
+	var number uint32
 	if final(x.Status) {
-		if group, terr = a.group(x.Frames); terr != nil {
+		if number, terr = a.group(x); terr != nil {
 			return terr
 		}
 	}
-	put(group)
+	put(number)
 	put(uint32(len(x.Frames)))
 	for i := range x.Frames {
 		f := &x.Frames[i]
@@ -144,35 +145,19 @@ func (a *answerer) encode(x *symbol.Answer) error {
 }
 
 // group numbers the group of one frame.
-func (a *answerer) group(frames []symbol.Frame) (uint32, error) {
-	a.names = a.names[:0]
-	for i := range frames {
-		if !frames[i].Ignored {
-			a.names = append(a.names, frames[i].Linkage)
-		}
-	}
-	if len(a.names) == 0 {
-		for i := range frames {
-			a.names = append(a.names, frames[i].Linkage)
-		}
-	}
-	if len(a.names) == 0 {
+func (a *answerer) group(x *symbol.Answer) (uint32, error) {
+	var s group.Stack
+	s.Add(&a.namer, nil, x, true)
+	var key [group.Functions]string
+	if copy(key[:], s.Names()) == 0 {
 		return 0, nil
 	}
-	var key [groupFunctions]uint32
-	for i, name := range a.names[:min(len(a.names), groupFunctions)] {
-		n, err := a.near.Number(name)
-		if err != nil {
-			return 0, err
-		}
-		key[i] = n + 1
+	if number, ok := a.groups[key]; ok {
+		return number, nil
 	}
-	if group, ok := a.groups[key]; ok {
-		return group, nil
-	}
-	group, err := a.u.texts.Number(groupOf(a.names))
-	a.groups[key] = group
-	return group, err
+	number, err := a.u.texts.Number(s.Group())
+	a.groups[key] = number
+	return number, err
 }
 
 // decodeAnswer reads a body; the memory of to is used again.

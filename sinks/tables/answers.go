@@ -18,7 +18,7 @@ func AnswerColumns(prefix string, stacks bool) *pqfile.Table {
 		pqfile.NewColumn("col", "INTEGER", "from 1; 0: unknown; of a script from 0, in UTF-16 units", pqfile.Integer),
 		pqfile.NewColumn("status", "VARCHAR", "found, hole, outside: final; everything else may change once more symbols are there", pqfile.Text),
 		{Name: "reason", Type: "VARCHAR", Doc: "why not; NULL: found", Kind: pqfile.Text, Nullable: true},
-		{Name: "group", Type: "VARCHAR", Doc: "hash of the top functions of the application; NULL: not final", Kind: pqfile.Text, Nullable: true},
+		{Name: "group", Type: "VARCHAR", Doc: "VERSION:HASH of the top functions of the application; NULL: not final", Kind: pqfile.Text, Nullable: true},
 	}}
 	if stacks {
 		t.Columns = append(t.Columns, pqfile.Column{Name: "chain", Type: "STRUCT(frame, status, function, file, line, col)[]", Doc: "all frames, inlined ones too", List: true,

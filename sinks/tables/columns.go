@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/group"
 	"github.com/symlake/symlake/sinks/internal/pile"
 	"github.com/symlake/symlake/sinks/internal/pqfile"
 )
@@ -290,6 +291,6 @@ func (c *columns) extend(ctx context.Context, w *output) (pqfile.Extended, error
 	if profile == "" {
 		profile = c.rows_.Profile()
 	}
-	ext, err := c.rows_.Extend(ctx, w, pqfile.Extension{Table: c.added, Profile: profile, Source: c.j.o.Input.URL(c.in.entry.Key)})
+	ext, err := c.rows_.Extend(ctx, w, pqfile.Extension{Table: c.added, Profile: profile, Source: c.j.o.Input.URL(c.in.entry.Key), Groups: group.Version})
 	return ext, blame(err)
 }

@@ -137,9 +137,10 @@ type Report struct {
 	Files    FileCounts        `json:"files"`
 	Rows     uint64            `json:"rows"`
 	Frames   uint64            `json:"frames"`
-	Distinct uint64            `json:"distinct"` // places that were looked up
-	Statuses map[string]uint64 `json:"statuses"` // rows by status
-	Again    uint64            `json:"again"`    // rows that may have another answer once more symbols are there
+	Distinct uint64            `json:"distinct"`      // places that were looked up
+	Statuses map[string]uint64 `json:"statuses"`      // rows by status
+	Groups   int               `json:"group_version"` // of the rule that made the column group
+	Again    uint64            `json:"again"`         // rows that may have another answer once more symbols are there
 	Bytes    struct {
 		Read    int64 `json:"read"` // sizes of the inputs
 		Written int64 `json:"written"`

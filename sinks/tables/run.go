@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/symlake/symlake/sinks/bucket"
+	"github.com/symlake/symlake/sinks/group"
 	"github.com/symlake/symlake/sinks/scratch"
 )
 
@@ -19,7 +20,7 @@ import (
 // its work with an error too.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	o = o.withDefaults()
-	j := &job{o: o, report: &Report{Job: "symbolicate", Run: o.Run, Shard: o.Shard, Started: time.Now().UTC(), Statuses: map[string]uint64{}, Outputs: []string{}, Rejected: []Rejection{}}}
+	j := &job{o: o, report: &Report{Job: "symbolicate", Groups: group.Version, Run: o.Run, Shard: o.Shard, Started: time.Now().UTC(), Statuses: map[string]uint64{}, Outputs: []string{}, Rejected: []Rejection{}}}
 	if o.DiskBytes > 0 {
 		j.disk = scratch.NewBudget(o.DiskBytes)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/answer"
+	"github.com/symlake/symlake/sinks/group"
 	"github.com/symlake/symlake/sinks/internal/pile"
 	"github.com/symlake/symlake/sinks/lookup"
 )
@@ -36,6 +37,7 @@ type stackAnswerer struct {
 	frames  int
 	bytes   int
 	table   textTable
+	namer   group.Namer
 	done    uint64
 }
 
@@ -171,7 +173,7 @@ func (a *stackAnswerer) flush() error {
 	a.j.distinct.Add(uint64(a.frames))
 	for i := range a.rows {
 		r := &a.rows[i]
-		x := newStackAnswer(&a.table)
+		x := newStackAnswer(&a.table, &a.namer)
 		switch {
 		case r.invalid != nil:
 			x.add(nil, &symbol.Answer{Status: invalid, Err: r.invalid})
@@ -211,13 +213,11 @@ type stackAnswer struct {
 	frames int32
 	status symbol.Status
 	reason string
-	own    []string // top functions of the application
-	every  []string
-	open   [2]bool // a frame before the last of own, of every, is not final
-	full   bool    // own has as many as a group takes
+	namer  *group.Namer
+	group  group.Stack
 }
 
-func newStackAnswer(t *textTable) *stackAnswer { return &stackAnswer{t: t} }
+func newStackAnswer(t *textTable, n *group.Namer) *stackAnswer { return &stackAnswer{t: t, namer: n} }
 
 // weight orders statuses: a row has the heaviest status of its frames. A status that may change soonest weighs most, then a
 // status that may change at all.
@@ -238,25 +238,17 @@ func (x *stackAnswer) add(f *report.Frame, a *symbol.Answer) {
 	if len(a.Frames) == 0 {
 		x.out.Lines = append(x.out.Lines, Line{Frame: x.frames, Status: status})
 	}
-	if !x.full && !final(a.Status) {
-		x.open[0] = x.open[0] || f == nil || !ofSystem(f, nil)
-		x.open[1] = x.open[1] || len(x.every) < groupFunctions
-	}
+	x.group.Add(x.namer, f, a, final(a.Status))
 	for i := range a.Frames {
 		l := &a.Frames[i]
 		x.out.Lines = append(x.out.Lines, Line{Function: x.t.number(l.Readable()), File: x.t.number(l.File), Line: l.Line, Col: l.Column, Frame: x.frames, Status: status})
-		if x.full || a.Status != symbol.Found {
-			continue
-		}
-		if len(x.every) < groupFunctions {
-			x.every = append(x.every, l.Linkage)
-		}
-		if f == nil && !l.Ignored || f != nil && !ofSystem(f, l) {
-			x.own = append(x.own, l.Linkage)
-		}
-		x.full = len(x.own) == groupFunctions
 	}
 	x.frames++
+}
+
+// final reports whether symbols that come later cannot change an answer.
+func final(s symbol.Status) bool {
+	return s == symbol.Found || s == symbol.Hole || s == symbol.Outside || s == invalid
 }
 
 func (x *stackAnswer) end() *Answer {
@@ -264,12 +256,6 @@ func (x *stackAnswer) end() *Answer {
 		x.status, x.reason = invalid, "no line of the text is a frame"
 	}
 	x.out.Status, x.out.Reason = x.t.number(string(x.status)), x.t.number(x.reason)
-	own, open := x.own, x.open[0]
-	if len(own) == 0 {
-		own, open = x.every, open || x.open[1]
-	}
-	if !open {
-		x.out.Group = x.t.number(groupOf(own))
-	}
+	x.out.Group = x.t.number(x.group.Group())
 	return &x.out
 }

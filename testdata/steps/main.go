@@ -5,7 +5,7 @@
 //
 // KIND says how each FILE is read. An "object" is opened and exploded with all its members, from memory; "unmapped" does
 // the same through ReadAt. A "stack" is split and printed, "retrace" does that by the mapping.txt beside it, a "trace" is
-// read, and a "name" is demangled. Files of one folder are companions of each other. The program reads each file twice and measures the second time, so that tables
+// read, and a "name" is demangled. A "group" is the name of a function that is named for its group. Files of one folder are companions of each other. The program reads each file twice and measures the second time, so that tables
 // which are made once do not count. It prints one JSON record a file.
 //
 // Build it with -cover -covermode=atomic and -coverpkg for the packages that count.
@@ -35,6 +35,7 @@ import (
 	"github.com/symlake/symlake/formats/retrace"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/formats/trace"
+	"github.com/symlake/symlake/sinks/group"
 )
 
 // cost is what one file cost. Err is the error that ended the reading, or "".
@@ -161,8 +162,22 @@ func readAs(kind, path string, data []byte) (int, error) {
 		return events, err
 	case "name":
 		return len(demangle.Name(string(data))), nil
+	case "group":
+		return groupNames(string(data)), nil
 	}
 	return 0, fmt.Errorf("no kind %q", kind)
+}
+
+// groupNames names a function for its group, as one of each language, and returns the bytes of the names.
+func groupNames(function string) (bytes int) {
+	for _, f := range []symbol.Frame{{}, {Linkage: "_R"}, {Linkage: "$s"}, {File: "a.go"}, {File: "a.ts"}, {File: "a.dart"}} {
+		var n group.Namer
+		f.Function = function
+		name, _ := n.Name(nil, &f)
+		managed, _ := n.Name(&report.Frame{Managed: new(report.Managed)}, &f)
+		bytes += len(name) + len(managed)
+	}
+	return bytes
 }
 
 // companion gives the file of the same folder that has the name, or the id as its name.

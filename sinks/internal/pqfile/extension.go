@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parquet-go/parquet-go/format"
@@ -17,11 +18,15 @@ const answersKey = "symlake.answers"
 // sourceKey names, in the metadata of an extended file, the file that the rows come from.
 const sourceKey = "symlake.source"
 
+// groupsKey names, in the metadata of an extended file, the version of the rule that made its groups.
+const groupsKey = "symlake.group_version"
+
 // Extension says how a file is written again.
 type Extension struct {
 	Table   *Table // the columns that are added
 	Profile string // of the new file: sinks.LakeSealed or sinks.LakePlain
 	Source  string // noted in the file
+	Groups  int    // version of the rule for groups; noted in the file
 }
 
 // Extended writes a file with the rows of another one and columns added. One goroutine.
@@ -97,11 +102,12 @@ func (f *Rows) schema(w *Writer, x Extension, drop []string) (kept []int) {
 
 	w.footer = &format.FileMetaData{Version: max(old.Version, 1), CreatedBy: added.CreatedBy, Schema: all}
 	for _, kv := range old.KeyValueMetadata {
-		if kv.Key != answersKey && kv.Key != sourceKey {
+		if kv.Key != answersKey && kv.Key != sourceKey && kv.Key != groupsKey {
 			w.footer.KeyValueMetadata = append(w.footer.KeyValueMetadata, kv)
 		}
 	}
-	w.footer.KeyValueMetadata = append(w.footer.KeyValueMetadata, format.KeyValue{Key: answersKey, Value: x.Table.names()}, format.KeyValue{Key: sourceKey, Value: x.Source})
+	w.footer.KeyValueMetadata = append(w.footer.KeyValueMetadata, format.KeyValue{Key: answersKey, Value: x.Table.names()}, format.KeyValue{Key: sourceKey, Value: x.Source},
+		format.KeyValue{Key: groupsKey, Value: strconv.Itoa(x.Groups)})
 	return kept
 }
 
