@@ -50,7 +50,7 @@ import (
 const name = "elf"
 
 // Format reads ELF files.
-var Format = formats.Format{Name: name, Version: 4, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 5, Detect: detect, Open: open}
 
 // detect goes by the magic number and the class: nothing else looks like it.
 func detect(_ string, head []byte) bool {
@@ -109,6 +109,7 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 		}
 		a.Anchors = img.DartAnchors()
 	}
+	a.Parts = o.file.Parts()
 	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.units + 1, Explode: o.explode, Lasting: true,
 		Table: o.file.TableDigest(), CodeDigest: o.file.CodeDigest}}
 	return nil

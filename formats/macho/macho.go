@@ -42,7 +42,7 @@ import (
 const name = "macho"
 
 // Format reads Mach-O files, thin and fat.
-var Format = formats.Format{Name: name, Version: 3, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 4, Detect: detect, Open: open}
 
 func detect(_ string, head []byte) bool { return machofile.Is(head) || isFat(head) }
 
@@ -107,6 +107,7 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 		}
 		a.Anchors = img.DartAnchors()
 	}
+	a.Parts = o.file.Parts()
 	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.parts() + 1, Explode: o.explode, Lasting: true,
 		Table: o.file.TableDigest(), CodeDigest: o.file.CodeDigest}}
 	return nil

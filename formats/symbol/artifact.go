@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"sort"
 )
 
 // Kind is the family of an artifact's image, never the format of the file it
@@ -87,6 +88,28 @@ type Artifact struct {
 	// Anchors are the positions of names that places may be given from:
 	// the symbols a runtime counts from, the sections of an ET_REL file.
 	Anchors map[string]uint64
+	// Parts are the parts of the image where no source says anything, as far as they are known. They ascend, and they may
+	// lie behind End.
+	Parts []Part
+}
+
+// Part is a section of an image that holds no code of a source: data, or stubs that the linker made.
+type Part struct {
+	Name       string // of the section
+	Start, End uint64 // positions
+	Stubs      bool
+}
+
+// MaxParts bounds the parts of an artifact.
+const MaxParts = 64
+
+// PartAt returns the part that holds pos; nil: none is known to.
+func (a *Artifact) PartAt(pos uint64) *Part {
+	i := sort.Search(len(a.Parts), func(i int) bool { return a.Parts[i].End > pos })
+	if i == len(a.Parts) || a.Parts[i].Start > pos {
+		return nil
+	}
+	return &a.Parts[i]
 }
 
 // Space says what the value of a [Where] counts from.

@@ -137,6 +137,10 @@ func Clone(a *symbol.Artifact) *symbol.Artifact {
 		delete(c.Anchors, name)
 		c.Anchors[strings.Clone(name)] = at
 	}
+	c.Parts = slices.Clone(a.Parts)
+	for i := range c.Parts {
+		c.Parts[i].Name = strings.Clone(c.Parts[i].Name)
+	}
 	return &c
 }
 

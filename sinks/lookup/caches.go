@@ -52,7 +52,7 @@ func (e *entry) bytes() int64 {
 		}
 	}
 	if e.load != nil {
-		n += e.load.opened.Bytes() + int64(len(e.load.loaded.Fence)) + 64*int64(len(e.load.artifact.Anchors))
+		n += e.load.opened.Bytes() + int64(len(e.load.loaded.Fence)) + 64*int64(len(e.load.artifact.Anchors)+len(e.load.artifact.Parts))
 	}
 	return n
 }
@@ -70,10 +70,16 @@ func (e *entry) place(w symbol.Where) (pos uint64, i int, status symbol.Status, 
 	case !ok:
 		return 0, 0, symbol.Outside, errBefore
 	case pos >= e.load.artifact.End:
+		if p := e.load.artifact.PartAt(pos); p != nil {
+			return pos, 0, symbol.Hole, partErr(p)
+		}
+		if parts := e.load.artifact.Parts; len(parts) > 0 && pos < parts[len(parts)-1].End {
+			return pos, 0, symbol.Hole, errBetween
+		}
 		return pos, 0, symbol.Outside, errPast
 	}
 	if i, ok = e.load.opened.Index(pos); !ok { // past the last row: the record's fence is the proof
-		return pos, 0, symbol.Hole, errHole
+		return pos, 0, symbol.Hole, e.load.whyHole(pos)
 	}
 	return pos, i, symbol.Found, nil
 }
@@ -81,10 +87,31 @@ func (e *entry) place(w symbol.Where) (pos uint64, i int, status symbol.Status, 
 // The reasons that need no detail, so that they cost nothing.
 var (
 	errHole    = errors.New("no source of this artifact says anything about this position")
+	errData    = errors.New("the position is data: only code has functions and lines")
+	errBetween = errors.New("the position lies between two sections of the image")
 	errPast    = errors.New("the position lies beyond the end of the image")
 	errBefore  = errors.New("the address lies below the image base")
 	ErrNowhere = errors.New("the artifact has no such section or symbol to count from")
 )
+
+// whyHole is the reason of a hole at pos.
+func (l *load) whyHole(pos uint64) error {
+	if p := l.artifact.PartAt(pos); p != nil {
+		return partErr(p)
+	}
+	return errHole
+}
+
+// partErr is the reason of a hole in a part of the image without code of a source.
+func partErr(p *symbol.Part) error {
+	if p.Stubs {
+		return fmt.Errorf("the position is in section %s: the linker made its code, and no source says anything about it", p.Name)
+	}
+	if p.Name == "" {
+		return errData
+	}
+	return fmt.Errorf("the position is data, in section %s: only code has functions and lines", p.Name)
+}
 
 // place names a row of an opened load.
 type place struct {

@@ -82,7 +82,7 @@ func (c *Client) find(e *entry, block *loads.Block, pos uint64) symbol.Answer {
 		return symbol.Answer{Status: statusOf(err), Err: err}
 	}
 	if !found {
-		return symbol.Answer{Status: symbol.Hole, Err: errHole}
+		return symbol.Answer{Status: symbol.Hole, Err: e.load.whyHole(pos)}
 	}
 	own := slices.Clone(frames) // a variable of its own keeps room on the stack
 	c.demangle(e, own)

@@ -56,7 +56,7 @@ func (b *Batch) take(w *waiting, q *ranges.Question) {
 		b.fail(w.e, []item{w.item}, err)
 		return
 	case !found:
-		b.settle(w.item.q, symbol.Hole, errHole)
+		b.settle(w.item.q, symbol.Hole, w.e.load.whyHole(q.Pos))
 		return
 	}
 	b.demangle(w.e, frames)

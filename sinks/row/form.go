@@ -54,6 +54,15 @@ type artifactForm struct {
 	Base      uint64            `json:"base"`
 	End       uint64            `json:"end"`
 	Anchors   map[string]uint64 `json:"anchors,omitempty"`
+	Parts     []partForm        `json:"parts,omitempty"`
+}
+
+// partForm is the stored form of a symbol.Part.
+type partForm struct {
+	Name  string `json:"n"`
+	Start uint64 `json:"s"`
+	End   uint64 `json:"e"`
+	Stubs bool   `json:"stubs,omitempty"`
 }
 
 // FormOf returns the stored form of l; nil for nil. It shares what l points to.
@@ -65,7 +74,7 @@ func FormOf(l *Loaded) *LoadedForm {
 	f := &LoadedForm{
 		Load: hex.EncodeToString(l.Load[:]),
 		Artifact: artifactForm{ID: a.ID.String(), Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
-			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
+			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors, Parts: partForms(a.Parts)},
 		KeyVersion: l.KeyVersion, WrappedKey: l.WrappedKey, Format: l.Format, Parser: l.Parser, Rank: l.Rank,
 		Fence: l.Fence, Rows: l.Rows, Ranges: l.Ranges, Members: l.Members, TextRows: l.TextRows, TextsLeft: l.TextsLeft, Bytes: l.Bytes,
 		Quality: l.Quality, Digest: hex.EncodeToString(l.Digest[:]), Source: l.Source, Claim: l.Claim, Layout: layoutOf(l.Layout), At: l.At, By: l.By, Copied: l.Copied,
@@ -97,7 +106,7 @@ func (f *LoadedForm) Loaded() (*Loaded, error) {
 	l := &Loaded{
 		Load: load,
 		Artifact: symbol.Artifact{ID: id, Kind: a.Kind, Canonical: a.Canonical, Names: a.Names,
-			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors},
+			Arch: a.Arch, Base: a.Base, End: a.End, Anchors: a.Anchors, Parts: partsOf(a.Parts)},
 		KeyVersion: f.KeyVersion, WrappedKey: f.WrappedKey, Format: f.Format, Parser: f.Parser, Rank: f.Rank,
 		Fence: f.Fence, Rows: f.Rows, Ranges: f.Ranges, Members: f.Members, TextRows: f.TextRows, TextsLeft: f.TextsLeft, Bytes: f.Bytes,
 		Quality: f.Quality, Digest: digest, Source: f.Source, Claim: f.Claim, At: f.At, By: f.By, Copied: f.Copied,
@@ -119,6 +128,20 @@ func (f *LoadedForm) Loaded() (*Loaded, error) {
 		}
 	}
 	return l, nil
+}
+
+func partForms(parts []symbol.Part) (all []partForm) {
+	for _, p := range parts {
+		all = append(all, partForm(p))
+	}
+	return all
+}
+
+func partsOf(forms []partForm) (all []symbol.Part) {
+	for _, p := range forms {
+		all = append(all, symbol.Part(p))
+	}
+	return all
 }
 
 // layoutOf leaves out the unknown parts.

@@ -35,6 +35,7 @@ const (
 
 	shfAlloc      = 1 << 1
 	shfExec       = 1 << 2
+	shfTLS        = 1 << 10
 	shfGroup      = 1 << 9
 	shfCompressed = 1 << 11
 

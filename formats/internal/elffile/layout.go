@@ -2,8 +2,10 @@ package elffile
 
 import (
 	"math"
+	"strings"
 
 	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/symbol"
 )
 
 const pageBytes = 4 << 10
@@ -108,4 +110,27 @@ func (f *File) Anchors() map[string]uint64 {
 		}
 	}
 	return anchors
+}
+
+// Parts returns the sections with data, and with the linker's stubs, by position. A file without section headers has its
+// segments that are not executed. A relocatable file has none: its data has no place.
+func (f *File) Parts() []symbol.Part {
+	if f.kind == typeRel {
+		return nil
+	}
+	var all []symbol.Part
+	for i := range f.headers {
+		h := &f.headers[i]
+		stubs := h.executed() && (strings.HasPrefix(h.name, ".plt") || h.name == ".iplt")
+		if h.flags&shfAlloc == 0 || h.executed() && !stubs || h.flags&shfTLS != 0 && h.kind == shtNobits {
+			continue
+		}
+		all = append(all, symbol.Part{Name: h.name, Start: h.addr, End: h.addr + h.size, Stubs: stubs})
+	}
+	for i := range f.segments {
+		if s := &f.segments[i]; len(f.headers) == 0 && s.kind == ptLoad && s.flags&segExec == 0 {
+			all = append(all, symbol.Part{Start: s.addr, End: s.addr + s.memsz})
+		}
+	}
+	return native.Parts(all, f.Base())
 }

@@ -27,7 +27,7 @@
 // wherever there is one, so that answers agree in all else. The outermost
 // name gives way to a symbol only if that begins where the piece of the
 // function begins and spells the same function more exactly: with a suffix
-// (.cold, .isra.0; scopes that the symbol lacks stay), or mangled where DWARF is
+// (.cold, .isra.0, not .__part.1, which numbers basic blocks; scopes that the symbol lacks stay), or mangled where DWARF is
 // not. Aliases do not replace it.
 package explode
 

@@ -88,7 +88,7 @@ func (s *texts) append(text string, copied int) uint32 {
 
 // symbol is the index of the name of a symbol.
 func (s *texts) symbol(i int, syms []native.Symbol) uint32 {
-	return s.add(dwarf.FirstForeign<<keyShift|uint64(i), syms[i].Name, 0)
+	return s.add(dwarf.FirstForeign<<keyShift|uint64(i), native.FunctionName(syms[i].Name), 0)
 }
 
 // source is the index of the file that a symbol table names.

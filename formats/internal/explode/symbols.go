@@ -65,7 +65,7 @@ func (p *part) outermost(n *node, low uint64) uint32 {
 	name, syms := p.strings.list[n.name], p.x.img.Symbols
 	better, plain := -1, -1
 	for k := firstAt(syms, low); k < len(syms) && syms[k].Addr == low; k++ {
-		switch sym := syms[k].Name; {
+		switch sym := native.FunctionName(syms[k].Name); {
 		case sym == name:
 			p.run.file = p.strings.source(syms[k].File)
 			return n.name
@@ -83,8 +83,8 @@ func (p *part) outermost(n *node, low uint64) uint32 {
 	}
 	if plain >= 0 {
 		p.run.file = p.strings.source(syms[plain].File)
-		if bare := unscoped(name); syms[plain].Name != bare {
-			return p.strings.path(0, []byte(strings.TrimSuffix(name, bare)+syms[plain].Name))
+		if bare, sym := unscoped(name), native.FunctionName(syms[plain].Name); sym != bare {
+			return p.strings.path(0, []byte(strings.TrimSuffix(name, bare)+sym))
 		}
 	}
 	return n.name

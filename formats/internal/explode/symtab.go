@@ -101,7 +101,7 @@ func (s *symtab) refer(c *covering) {
 		file = s.add(c.sym.File)
 		s.files[c.sym.File] = file
 	}
-	c.table, c.name, c.file = s.run.Table, s.add(c.sym.Name), file
+	c.table, c.name, c.file = s.run.Table, s.add(native.FunctionName(c.sym.Name)), file
 }
 
 func (s *symtab) add(text string) uint32 {

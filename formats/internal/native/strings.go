@@ -45,3 +45,18 @@ func (n *NameTable) At(off uint64) (string, error) {
 	}
 	return symbol.ShortName(text(b[:end:end]), n.Max), nil
 }
+
+const partMark = ".__part."
+
+// FunctionName returns the name of the function that a symbol is about. Where each basic block has a section of its own,
+// compilers number the symbols of a function's blocks: foo.__part.3 is foo.
+func FunctionName(symbol string) string {
+	end := len(symbol)
+	for end > 0 && symbol[end-1] >= '0' && symbol[end-1] <= '9' {
+		end--
+	}
+	if end == len(symbol) || end <= len(partMark) || symbol[end-len(partMark):end] != partMark {
+		return symbol
+	}
+	return symbol[:end-len(partMark)]
+}
