@@ -21,6 +21,9 @@ type Limits struct {
 	Nesting      int   // archives inside archives (4)
 	InlineDepth  int   // nested inlines; deeper ones are cut (1,024)
 	RunRanges    int   // ranges of one run; longer ones are cut (1 million)
+
+	// NoSourceNames leaves the sources in maps unread: functions of scripts are called as the scripts' scopes tell.
+	NoSourceNames bool
 }
 
 // WithDefaults returns l with every zero field at its default.

@@ -195,6 +195,9 @@ func hashRun(h hash.Hash, r *symbol.Run, marks []symbol.Mark) {
 		site(g.At)
 		if marks != nil {
 			b = append(append(b, r.Strings[marks[i].Name]...), 0, byte(marks[i].Flags))
+			if marks[i].Compiled != 0 {
+				b = append(append(b, r.Strings[marks[i].Compiled]...), 0)
+			}
 		}
 	}
 	h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(b))))

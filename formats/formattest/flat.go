@@ -69,7 +69,7 @@ func (c *collector) add(r *symbol.Script) error {
 		kept.Ranges[i].At.File = intern(kept.Ranges[i].At.File)
 	}
 	for i := range kept.Marks {
-		kept.Marks[i].Name = intern(kept.Marks[i].Name)
+		kept.Marks[i].Name, kept.Marks[i].Compiled = intern(kept.Marks[i].Name), intern(kept.Marks[i].Compiled)
 	}
 	c.runs = append(c.runs, kept)
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
+	"github.com/symlake/symlake/formats/sourcemap/internal/origin"
 	"github.com/symlake/symlake/formats/sourcemap/internal/script"
 )
 
@@ -94,27 +95,28 @@ func (o *object) readScript(ctx context.Context, e *emitter, under *packed) (err
 // functionBorders makes nodes of functions, and lists where each begins and ends to answer. They
 // nest as their extents do.
 func (e *emitter) functionBorders(script []byte, all *script.List, t *tokenNames) []mapfile.Border {
-	known := map[uint32]int32{}
-	global := e.named(e.intern("<global>"), known)
+	global := e.named(e.intern("<global>"))
 	e.node = global
 	borders := make([]mapfile.Border, 1, 2*len(all.Placed)+1)
 	borders[0].Node = global
 	p := &places{script: script}
-	put := func(offset int32, n int32) {
+	put := func(offset, n, of int32) uint64 {
 		at := p.of(int(offset))
 		if k := len(borders); borders[k-1].At == at {
-			borders[k-1].Node = n
+			borders[k-1].Node, borders[k-1].Of = n, of
 		} else {
-			borders = append(borders, mapfile.Border{At: at, Node: n})
+			borders = append(borders, mapfile.Border{At: at, Node: n, Of: of})
 		}
+		return at
 	}
-	type open struct{ end, node int32 }
-	stack := []open{{math.MaxInt32, global}}
+	type open struct{ end, node, of int32 }
+	stack := []open{{math.MaxInt32, global, 0}}
 	leave := func() {
 		end := stack[len(stack)-1].end
 		stack = stack[:len(stack)-1]
-		put(end, stack[len(stack)-1].node)
+		put(end, stack[len(stack)-1].node, stack[len(stack)-1].of)
 	}
+	heads := headFinder{script: script}
 	var name []byte
 	for i := range all.Placed {
 		f := &all.Placed[i]
@@ -125,12 +127,13 @@ func (e *emitter) functionBorders(script []byte, all *script.List, t *tokenNames
 			leave()
 		}
 		name = t.appendName(name[:0], all, f)
-		n := e.named(e.internBytes(name), known)
-		put(f.Start, n)
-		stack = append(stack, open{f.End, n})
+		n, of := e.named(e.internBytes(name)), int32(i+1)
+		heads.add(int(f.Start), put(f.Start, n, of), of)
+		stack = append(stack, open{f.End, n, of})
 	}
 	for len(stack) > 1 {
 		leave()
 	}
+	e.script = &origin.Script{Borders: borders, Heads: heads.sorted(), Count: len(all.Placed) + 1}
 	return borders
 }

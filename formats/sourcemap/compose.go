@@ -10,6 +10,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
+	"github.com/symlake/symlake/formats/sourcemap/internal/origin"
 )
 
 // packed is a map with its segments in memory, to be asked in any order: the
@@ -19,6 +20,7 @@ type packed struct {
 	from     []int32 // by line: its first segment; one more at the end
 	segments []mapfile.Mapping
 	borders  []mapfile.Border // of the bundle, where the map has no functions
+	origins  *origin.Map      // what its sources tell of functions; nil: nothing
 }
 
 // packagerNames lists how the packager's map may be called: beside the
@@ -117,6 +119,27 @@ func (e *emitter) pack(in *formats.Input, l *mapfile.Layout) (*packed, error) {
 	return p, err
 }
 
+// packOrigins reads what the sources of p tell of its functions. in and l are the map's.
+func (e *emitter) packOrigins(in *formats.Input, l *mapfile.Layout, p *packed) (err error) {
+	tables, err := e.readTables(json.NewReader(mapfile.Name, in, 0), l, p.sources)
+	if err != nil || tables == nil {
+		return err
+	}
+	p.origins = origin.New(tables, e.script)
+	p.origins.Fine(p.segments)
+	survey := p.origins.Survey(e.script, 0)
+	for line := 0; line+1 < len(p.from); line++ {
+		if err := e.ctx.Err(); err != nil {
+			return err
+		}
+		for i := p.from[line]; i < p.from[line+1]; i++ {
+			survey.Add(uint64(line)<<32|uint64(p.segments[i].Column), &p.segments[i])
+		}
+	}
+	p.origins.Intern(e.internBytes)
+	return nil
+}
+
 // at is the segment that answers for a place; nil: none does.
 func (p *packed) at(line, column uint32) *mapfile.Mapping {
 	segments := p.line(line)
@@ -161,5 +184,10 @@ func (p *packed) put(e *emitter, m *mapfile.Mapping, g marked) error {
 	if p.functions != nil {
 		return e.add(g, p.node(e, to))
 	}
-	return e.add(g, nodeAt(p.borders, uint64(m.Line)<<32|uint64(m.Original)))
+	b := borderAt(p.borders, uint64(m.Line)<<32|uint64(m.Original))
+	node := b.Node
+	if p.origins != nil {
+		node = e.originNode(p.origins.Of(uint64(m.Line)<<32|uint64(to.Column), to, b.Of), p.origins, p.sources, &g.Mark, b.Node)
+	}
+	return e.add(g, node)
 }

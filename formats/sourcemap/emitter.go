@@ -8,6 +8,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
+	"github.com/symlake/symlake/formats/sourcemap/internal/origin"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -26,16 +27,27 @@ type emitter struct {
 	borders []mapfile.Border // ascending; empty: nothing is known by position
 	border  int              // the next one
 	node    int32            // that answers before it
+	of      int32            // the function of the script that stands there
 	last    int32            // node of the range added last
 	scopes  []scopeAt
 	runs    uint32
-	index   map[string]uint32 // of strings that are no sources or names
+	index   map[string]uint32   // of strings that are no sources or names
+	known   map[uint32]int32    // nodes of outermost functions by name
+	inlined map[inlinedAt]int32 // nodes of inlined functions
+	script  *origin.Script      // the functions of the script; nil: not known
 }
 
 // marked is a range with its mark.
 type marked struct {
 	symbol.Range
 	symbol.Mark
+}
+
+// inlinedAt is an inlined function in one place.
+type inlinedAt struct {
+	function uint32
+	parent   int32
+	call     symbol.Site
 }
 
 // scopeAt is the index of a node in the scopes of a run.
@@ -45,7 +57,8 @@ type scopeAt struct {
 }
 
 func newEmitter(ctx context.Context, lim *formats.Limits, base uint64, emit func(*symbol.Script) error) *emitter {
-	e := &emitter{ctx: ctx, emit: emit, most: min(runRanges, lim.RunRanges), base: base, runs: 1, index: map[string]uint32{"": 0}}
+	e := &emitter{ctx: ctx, emit: emit, most: min(runRanges, lim.RunRanges), base: base, runs: 1, index: map[string]uint32{"": 0},
+		known: map[uint32]int32{}, inlined: map[inlinedAt]int32{}}
 	e.run.Rank, e.run.Strings = symbol.RankScript, []string{""}
 	e.run.Ranges, e.run.Marks = make([]symbol.Range, 0, e.most), make([]symbol.Mark, e.most)
 	e.nodes = []mapfile.Node{{Parent: -1}}
@@ -83,15 +96,27 @@ func (e *emitter) expect(n int) {
 }
 
 // named gives the node of an outermost function.
-func (e *emitter) named(function uint32, known map[uint32]int32) int32 {
+func (e *emitter) named(function uint32) int32 {
 	if function == 0 {
 		return 0
 	}
-	n, ok := known[function]
+	n, ok := e.known[function]
 	if !ok {
 		n = int32(len(e.nodes))
-		known[function] = n
+		e.known[function] = n
 		e.nodes = append(e.nodes, mapfile.Node{Parent: -1, Function: function})
+	}
+	return n
+}
+
+// within gives the node of a function that was inlined into the node parent.
+func (e *emitter) within(parent int32, function uint32, call symbol.Site) int32 {
+	key := inlinedAt{function, parent, call}
+	n, ok := e.inlined[key]
+	if !ok {
+		n = int32(len(e.nodes))
+		e.inlined[key] = n
+		e.nodes = append(e.nodes, mapfile.Node{Parent: parent, Function: function, Call: call})
 	}
 	return n
 }
@@ -149,21 +174,41 @@ func (e *emitter) next(start uint64, node int32) (*symbol.Range, *symbol.Mark, e
 
 // addCut adds a range, in pieces where the node at its positions changes.
 func (e *emitter) addCut(g marked) error {
-	for e.border < len(e.borders) && e.borders[e.border].At <= g.Start {
-		e.node = e.borders[e.border].Node
-		e.border++
+	e.moveTo(g.Start)
+	rest, err := e.cut(g, e.node)
+	if err != nil {
+		return err
 	}
+	return e.add(rest, e.node)
+}
+
+// moveTo goes to the border at or before a position.
+func (e *emitter) moveTo(at uint64) {
+	for e.border < len(e.borders) && e.borders[e.border].At <= at {
+		e.pass()
+	}
+}
+
+// pass goes over the next border.
+func (e *emitter) pass() {
+	e.node, e.of = e.borders[e.border].Node, e.borders[e.border].Of
+	e.border++
+}
+
+// cut adds the pieces of a range before the last border in it, the first with node, and gives the rest.
+func (e *emitter) cut(g marked, node int32) (rest marked, err error) {
 	for e.border < len(e.borders) && e.borders[e.border].At < g.End {
 		piece := g
 		piece.End = e.borders[e.border].At
-		if err := e.add(piece, e.node); err != nil {
-			return err
+		if err := e.add(piece, node); err != nil {
+			return g, err
 		}
 		g.At, g.Start = g.Flags.At(g.At, g.Start, piece.End), piece.End
-		e.node = e.borders[e.border].Node
-		e.border++
+		g.Compiled = 0
+		e.pass()
+		node = e.node
 	}
-	return e.add(g, e.node)
+	return g, nil
 }
 
 func (e *emitter) flush() error {
@@ -189,13 +234,12 @@ func (e *emitter) addAt(g marked) error {
 }
 
 // setBorders makes positions say which node answers.
-func (e *emitter) setBorders(b []mapfile.Border) { e.borders, e.border, e.node = b, 0, 0 }
+func (e *emitter) setBorders(b []mapfile.Border) { e.borders, e.border, e.node, e.of = b, 0, 0, 0 }
 
-// nodeAt is the node that answers at a position by borders.
-func nodeAt(borders []mapfile.Border, at uint64) int32 {
-	i := sort.Search(len(borders), func(i int) bool { return borders[i].At > at })
-	if i == 0 {
-		return 0
+// borderAt is the border at or before a position; zero: there is none.
+func borderAt(borders []mapfile.Border, at uint64) (b mapfile.Border) {
+	if i := sort.Search(len(borders), func(i int) bool { return borders[i].At > at }); i > 0 {
+		b = borders[i-1]
 	}
-	return borders[i-1].Node
+	return b
 }

@@ -3,6 +3,7 @@ package sourcemap
 import (
 	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
+	"github.com/symlake/symlake/formats/sourcemap/internal/origin"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -23,7 +24,12 @@ func (e *emitter) explodeMap(t *json.Reader, l *mapfile.Layout, from, to mapfile
 		return err
 	}
 	x := exploder{e: e, s: s, under: under, from: from, stop: uint64(to.Line)<<32 | uint64(to.Column)}
-	x.plain = under == nil && len(e.borders) == 0 && s.functions == nil
+	if under == nil {
+		if x.origins, err = e.readOrigins(t, l, s, from, to); err != nil {
+			return err
+		}
+	}
+	x.plain = under == nil && len(e.borders) == 0 && s.functions == nil && x.origins == nil
 	x.overLines = under == nil && s.functions == nil
 	if err := r.Read(l.Mappings, x.line); err != nil {
 		return err
@@ -36,9 +42,11 @@ type exploder struct {
 	e     *emitter
 	s     *sources
 	under *packed
-	plain bool // nothing is known of functions
-	from  mapfile.Position
-	stop  uint64
+	// origins tells of the functions of the sources; nil: nothing
+	origins *origin.Map
+	plain   bool // nothing is known of functions
+	from    mapfile.Position
+	stop    uint64
 
 	overLines bool            // linear segments may answer for several lines: their function does not depend on the place
 	open      mapfile.Mapping // the last segment of a line, if that goes on below
@@ -168,6 +176,8 @@ func (x *exploder) put(m *mapfile.Mapping, start, end uint64) error {
 	switch {
 	case x.under != nil:
 		return x.under.put(e, m, g)
+	case x.origins != nil && over == 0: // the source's function may end with a line
+		return e.addOrigin(x.origins, s, m, g)
 	case len(e.borders) > 0:
 		return e.addCut(g)
 	}

@@ -77,9 +77,10 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Script
 	}
 	e := newEmitter(ctx, o.in.Limits, 0, emit)
 	var under *packed
+	var found *formats.Input
+	var below *mapfile.Layout
 	if o.layout.IsCompilers() {
-		found, below, err := findPackagers(ctx, o.in, o.layout)
-		if err != nil {
+		if found, below, err = findPackagers(ctx, o.in, o.layout); err != nil {
 			return q, err
 		}
 		if found != nil {
@@ -93,6 +94,11 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Script
 	}
 	if o.wantsScript(under) {
 		if err := o.readScript(ctx, e, under); err != nil {
+			return q, err
+		}
+	}
+	if under != nil && under.functions == nil {
+		if err := e.packOrigins(found, below, under); err != nil {
 			return q, err
 		}
 	}

@@ -6,15 +6,21 @@
 //
 // The function of a range encloses it; it is never the name that stands
 // at the place: from the map's scopes, else from its function maps, else from the
-// script itself if that lies beside the map. The map's own name goes to Range.Name.
+// sources in the map, else from the script itself if that lies beside the map. The map's own name goes
+// to Mark.Name.
 //
-// It leaves to others: stacks (formats/report), which of several maps a frame means
-// (sinks/lookup), sourcesContent, which is passed over.
+// Sources tell the function at the original place (package source). Mark.Compiled keeps the script's function
+// around the place where its name differs. If the script's function came from another function of a source, the minifier
+// inlined one into the other, and the answer is a chain of both (package origin). Of a source's text nothing is kept.
+//
+// It leaves to others: stacks (formats/report), and which of several maps a frame means
+// (sinks/lookup).
 //
 // Invariants:
 //   - JSON is read front to back through a window, twice: memory holds a map's
 //     sources and names, one line's segments, and its function names; composing
 //     two maps holds the lower one's segments, and taking functions from a script its functions' places and names;
+//   - one source is in memory at a time; of each, the places and names of its functions stay;
 //   - what the specification calls an error is one: a map is answered from
 //     whole or not at all;
 //   - a segment answers up to the next one of its line, the last one up to the line's end. A linear segment
@@ -23,7 +29,7 @@
 //
 // A map's id is its debug id; without one it is the SHA-256 of what its answers come from:
 // for each map in it, in order, the name and the bytes of the values of sourceRoot, sources, names,
-// mappings, rangeMappings, scopes, ignoreList and the x_ fields that are read.
+// mappings, rangeMappings, scopes, ignoreList and the x_ fields that are read. Sources are not in it.
 package sourcemap
 
 import (

@@ -103,8 +103,7 @@ type sources struct {
 	ignored   []symbol.Flags
 	functions []mapfile.FunctionMap
 	hints     []int
-	nodes     map[uint32]int32 // of functions by name
-	named     []uint32         // 0, and the names
+	named     []uint32 // 0, and the names
 }
 
 // readSources reads all of a map but its mappings.
@@ -113,7 +112,7 @@ func (e *emitter) readSources(t *json.Reader, l *mapfile.Layout) (*sources, erro
 	if err != nil {
 		return nil, err
 	}
-	s := &sources{words: w, named: append([]uint32{0}, w.names...), ignored: make([]symbol.Flags, len(w.sources)), nodes: map[uint32]int32{}}
+	s := &sources{words: w, named: append([]uint32{0}, w.names...), ignored: make([]symbol.Flags, len(w.sources))}
 	for _, i := range l.Ignored {
 		s.ignored[i] = symbol.Ignored
 	}
@@ -136,13 +135,13 @@ func (s *sources) node(e *emitter, m *mapfile.Mapping) int32 {
 	if int(m.Source) >= len(s.functions) {
 		return 0
 	}
-	return e.named(s.functions[m.Source].At(m.Line, m.Original, &s.hints[m.Source]), s.nodes)
+	return e.named(s.functions[m.Source].At(m.Line, m.Original, &s.hints[m.Source]))
 }
 
 // answer says in at and mark what a segment maps to.
 func (s *sources) answer(m *mapfile.Mapping, at *symbol.Site, mark *symbol.Mark) {
 	at.File, at.Line, at.Column = s.sources[m.Source], m.Line+1, m.Original
-	mark.Flags = s.ignored[m.Source]
+	mark.Flags, mark.Compiled = s.ignored[m.Source], 0
 	if m.Linear {
 		mark.Flags |= symbol.Linear
 	}

@@ -60,6 +60,7 @@ type Frame struct {
 	Column   uint32 // 0: unknown; see Site
 	Name     string // scripts: the identifier that the map gives at this place, as the source spells it; "": none
 	Ignored  bool   // scripts: the source is none of the application's own
+	Compiled string // scripts: the function of the script around this place, where it has another name than Function; "": it has not, or is unknown
 }
 
 // Readable returns the function's name for people: demangled, or as stored where the client filled in no other.

@@ -22,15 +22,18 @@ type Script struct {
 
 // Mark is what a map says of a range besides its place.
 type Mark struct {
-	Name  uint32 // the identifier that the map gives here, an index into Run.Strings; 0: none
-	Flags Flags
+	Name uint32 // the identifier that the map gives here, an index into Run.Strings; 0: none
+	// Compiled is the function of the script around the range, an index into Run.Strings; 0: unknown, or called as the
+	// function of the innermost frame.
+	Compiled uint32
+	Flags    Flags
 }
 
 // Chain appends the answer of Ranges[i] to to, innermost first. The innermost frame carries the mark.
 func (s *Script) Chain(i int, to []Frame) []Frame {
 	first := len(to)
 	if to = s.Run.Chain(i, to); first < len(to) {
-		to[first].Name = s.Strings[s.Marks[i].Name]
+		to[first].Name, to[first].Compiled = s.Strings[s.Marks[i].Name], s.Strings[s.Marks[i].Compiled]
 		to[first].Ignored = s.Marks[i].Flags&Ignored != 0
 	}
 	return to

@@ -11,6 +11,8 @@ type Frame struct {
 	Column   uint32 `json:"column"`
 	Name     string `json:"name,omitempty"`    // scripts: the identifier at this place
 	Ignored  bool   `json:"ignored,omitempty"` // scripts: the source is none of the application's own
+	// Compiled is the function of the script around this place, where it has another name.
+	Compiled string `json:"compiled_function,omitempty"`
 	// Context is the source around the frame's line, where it was asked for and is kept.
 	Context *Context `json:"context,omitempty"`
 }
@@ -48,7 +50,7 @@ type Answer struct {
 func NewFrames(frames []symbol.Frame) []Frame {
 	out := make([]Frame, len(frames))
 	for i, f := range frames {
-		out[i] = Frame{Function: f.Readable(), Linkage: f.Linkage, File: f.File, Line: f.Line, Column: f.Column, Name: f.Name, Ignored: f.Ignored}
+		out[i] = Frame{Function: f.Readable(), Linkage: f.Linkage, File: f.File, Line: f.Line, Column: f.Column, Name: f.Name, Ignored: f.Ignored, Compiled: f.Compiled}
 	}
 	return out
 }

@@ -219,5 +219,9 @@ func appendFrame(to []byte, f *symbol.Frame) []byte {
 	if f.Ignored {
 		to = append(to, `,"ignored":true`...)
 	}
+	if f.Compiled != "" {
+		to = append(to, `,"compiled_function":`...)
+		to = AppendString(to, f.Compiled)
+	}
 	return to
 }

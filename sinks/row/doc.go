@@ -166,14 +166,17 @@
 // within one line, are coded in a form of their own: body 3. Its head is a block's, with parts for ranges; a part is a range or a
 // hole, and ends where the next begins, or with its line. Nothing is predicted but from the part
 // before, since hardly anything in a map recurs. The block closes as others do, but its
-// ranges may span more than 4 GiB. Columns 2 to 4 and 6 to 18 are as above: nodes are functions, calls are calls of inlined functions. The others:
+// ranges may span more than 4 GiB. Columns 2 to 4 and 6 to 18 are as above: nodes are functions, calls are calls of inlined functions.
+// A range with 256 adds a code to column 7, behind the codes of its new nodes: 0 no function of the script; 1 and k+2 as for
+// nodes. The others:
 //
 //	 0 step         per part: columns from the part before, in one line; 0: it begins on another line, as the
 //	                block's first does
 //	 1 line step    per such part: lines from the part before, the first from the block's first position
 //	 5 what         per part: 1 hole, with nothing else; or the sum of 2 another file than the last range's, 4 another
 //	                node, 8 a name, 16 ignored (Frame.Ignored), 32 linear (its column grows with the position), 64 the line of
-//	                the last range in its file, 128 over lines (it ends where the next part begins, not with its line)
+//	                the last range in its file, 128 over lines (it ends where the next part begins, not with its line), 256
+//	                another function of the script (Frame.Compiled) than the last range's
 //	19 start        per part that begins on another line: its column there
 //	20 file         per part with another file: 0 new in this block; k+1 the file used k files ago
 //	21 line         per range that is not of that line by 5: zigzag, against the last range's in that file, or 0
@@ -385,6 +388,7 @@
 //	   kind 3, bodies 5 and 6, and "text_rows" of a load came later: readers before them answer as ever without, and
 //	   verify of theirs takes such rows for too many
 //	   64 of a script's parts came later: readers before it take a block that has one for unauthentic
+//	   128 and 256 of them too
 //	   records "l", "d" and "s", an object's "interrupted" and "owner", and the state "forgotten" came later: programs before
 //	   them take no notice, so two of different age must not ingest at once
 //	   records "r", and "by" of an object and of a load, came later: programs before them tell only what they did themselves

@@ -16,10 +16,13 @@ const (
 	partFile
 	partName
 	partFlags // the first of symbol.Flags
+
+	partCompiled = 1 << 7 // its compiled function (difference to the last one's)
+	maxFlags     = partCompiled / partFlags
 )
 
 // maxPartBytes is the most that a range of a script takes.
-const maxPartBytes = 1 + binary.MaxVarintLen64 + 5*binary.MaxVarintLen32
+const maxPartBytes = 1 + binary.MaxVarintLen64 + 6*binary.MaxVarintLen32
 
 // encodeParts appends the ranges of a script to b.
 func (l *Lane) encodeParts(b []byte, r *symbol.Run, marks []symbol.Mark) ([]byte, error) {
@@ -27,7 +30,7 @@ func (l *Lane) encodeParts(b []byte, r *symbol.Run, marks []symbol.Mark) ([]byte
 	at := len(b)
 	b = slices.Grow(b, len(r.Ranges)*maxPartBytes)
 	b = b[:cap(b)]
-	var file, line, of, name uint32 // of: the string of file
+	var file, line, of, name, compiled uint32 // of: the string of file
 	scope := int32(0)
 	start := r.Ranges[0].Start
 	for i := range r.Ranges {
@@ -35,8 +38,9 @@ func (l *Lane) encodeParts(b []byte, r *symbol.Run, marks []symbol.Mark) ([]byte
 		if g.Start != start || g.End <= g.Start {
 			return nil, refuse(l.part, "range %#x-%#x to begin at %#x", g.Start, g.End, start)
 		}
-		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || mark.Name >= n || mark.Flags >= 1<<5 {
-			return nil, refuse(l.part, "scope %d of range %#x among %d, file %d and name %d among %d, flags %#x", g.Scope, g.Start, len(r.Scopes), g.At.File, mark.Name, n, mark.Flags)
+		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || mark.Name >= n || mark.Compiled >= n || mark.Flags >= maxFlags {
+			return nil, refuse(l.part, "scope %d of range %#x among %d, file %d, names %d and %d among %d, flags %#x",
+				g.Scope, g.Start, len(r.Scopes), g.At.File, mark.Name, mark.Compiled, n, mark.Flags)
 		}
 		start = g.End
 		head := at
@@ -65,6 +69,12 @@ func (l *Lane) encodeParts(b []byte, r *symbol.Run, marks []symbol.Mark) ([]byte
 			at = putAt(b, at, uint64(zigzag(id-name)))
 			name = id
 		}
+		if mark.Compiled != 0 {
+			what |= partCompiled
+			id := l.id(mark.Compiled)
+			at = putAt(b, at, uint64(zigzag(id-compiled)))
+			compiled = id
+		}
 		b[head] = what
 	}
 	return b[:at], nil
@@ -81,7 +91,7 @@ func putAt(b []byte, at int, v uint64) int {
 
 // decodeParts reads what encodeParts wrote.
 func (d *decoder) decodeParts(start uint64, final []uint32, to []symbol.Range, marks []symbol.Mark) {
-	var file, line, name uint32
+	var file, line, name, compiled uint32
 	scope := int32(0)
 	for i := range to {
 		g := &to[i]
@@ -98,10 +108,14 @@ func (d *decoder) decodeParts(start uint64, final []uint32, to []symbol.Range, m
 		line += unzigzag(d.get())
 		g.Scope, g.At = scope, symbol.Site{File: final[file], Line: line, Column: d.get()}
 		mark := &marks[i]
-		mark.Name, mark.Flags = 0, symbol.Flags(what/partFlags)
+		mark.Name, mark.Compiled, mark.Flags = 0, 0, symbol.Flags(what%partCompiled/partFlags)
 		if what&partName != 0 {
 			name += unzigzag(d.get())
 			mark.Name = final[name]
+		}
+		if what&partCompiled != 0 {
+			compiled += unzigzag(d.get())
+			mark.Compiled = final[compiled]
 		}
 	}
 }

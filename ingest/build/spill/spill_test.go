@@ -431,7 +431,7 @@ func TestEmptyStrings(t *testing.T) {
 	for i := range strs {
 		at := uint64(i)
 		r := symbol.Script{Run: symbol.Run{Rank: symbol.RankScript, Strings: strs, Scopes: []symbol.Scope{{Parent: -1, Function: uint32(i)}},
-			Ranges: []symbol.Range{{Start: at, End: at + 1, At: symbol.Site{File: uint32(i), Line: 1}}}}, Marks: []symbol.Mark{{Name: uint32(i)}}}
+			Ranges: []symbol.Range{{Start: at, End: at + 1, At: symbol.Site{File: uint32(i), Line: 1}}}}, Marks: []symbol.Mark{{Name: uint32(i), Compiled: uint32(i) / 2}}}
 		want = r.Chain(0, want)
 		if err := l.AddScript(0, &r); err != nil {
 			t.Fatal(err)

@@ -40,8 +40,9 @@ func (s *Script) Add(r *symbol.Script) error {
 		if g.Start != at || g.End <= at {
 			return s.refuse("range %#x-%#x to begin at %#x", g.Start, g.End, at)
 		}
-		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || r.Marks[i].Name >= n {
-			return s.refuse("scope %d of range %#x among %d, file %d and name %d among %d", g.Scope, g.Start, len(r.Scopes), g.At.File, r.Marks[i].Name, n)
+		if g.Scope < 0 || int(g.Scope) >= len(r.Scopes) || g.At.File >= n || r.Marks[i].Name >= n || r.Marks[i].Compiled >= n {
+			return s.refuse("scope %d of range %#x among %d, file %d, names %d and %d among %d",
+				g.Scope, g.Start, len(r.Scopes), g.At.File, r.Marks[i].Name, r.Marks[i].Compiled, n)
 		}
 		if g.At.Line != 0 {
 			withLine += g.End - at

@@ -41,7 +41,7 @@ func scriptRuns(r *rand.Rand, n int) []scriptInput {
 		at += r.Uint64N(2)
 		for range 1 + r.IntN(4) {
 			g := symbol.Range{Start: at, End: at + 1 + r.Uint64N(3), Scope: r.Int32N(2), At: symbol.Site{File: r.Uint32N(5), Line: r.Uint32N(2)}}
-			run.Ranges, run.Marks, at = append(run.Ranges, g), append(run.Marks, symbol.Mark{Name: r.Uint32N(3)}), g.End
+			run.Ranges, run.Marks, at = append(run.Ranges, g), append(run.Marks, symbol.Mark{Name: r.Uint32N(3), Compiled: r.Uint32N(2)}), g.End
 		}
 		in[k] = scriptInput{uint64(k), run}
 	}

@@ -27,7 +27,7 @@ func symbolAnswer(a *wire.Answer, demangle bool) (out symbol.Answer, excerpts []
 		if !demangle {
 			f.Function = f.Linkage
 		}
-		out.Frames = append(out.Frames, symbol.Frame{Function: f.Function, Linkage: f.Linkage, File: f.File, Line: f.Line, Column: f.Column, Name: f.Name, Ignored: f.Ignored})
+		out.Frames = append(out.Frames, symbol.Frame{Function: f.Function, Linkage: f.Linkage, File: f.File, Line: f.Line, Column: f.Column, Name: f.Name, Ignored: f.Ignored, Compiled: f.Compiled})
 		var x lookup.Excerpt
 		if f.Context != nil {
 			x = lookup.Excerpt{First: f.Context.First, Lines: f.Context.Lines}

@@ -48,7 +48,7 @@ func frames(all []symbol.Frame) []*symlakev1.Frame {
 	for i := range all {
 		f := &all[i]
 		out[i] = &symlakev1.Frame{Function: Text(f.Readable()), Linkage: Text(f.Linkage), File: Text(f.File), Line: f.Line, Column: f.Column,
-			Name: Text(f.Name), Ignored: f.Ignored}
+			Name: Text(f.Name), Ignored: f.Ignored, CompiledFunction: Text(f.Compiled)}
 	}
 	return out
 }

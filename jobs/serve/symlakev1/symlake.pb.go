@@ -632,9 +632,11 @@ type Frame struct {
 	// Of scripts: the source is none of the application's own.
 	Ignored bool `protobuf:"varint,7,opt,name=ignored,proto3" json:"ignored,omitempty"`
 	// Source around the line, where it was asked for and is kept.
-	Context       *Context `protobuf:"bytes,8,opt,name=context,proto3" json:"context,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Context *Context `protobuf:"bytes,8,opt,name=context,proto3" json:"context,omitempty"`
+	// Of scripts: the function of the script around this place, where it has another name.
+	CompiledFunction string `protobuf:"bytes,9,opt,name=compiled_function,json=compiledFunction,proto3" json:"compiled_function,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Frame) Reset() {
@@ -721,6 +723,13 @@ func (x *Frame) GetContext() *Context {
 		return x.Context
 	}
 	return nil
+}
+
+func (x *Frame) GetCompiledFunction() string {
+	if x != nil {
+		return x.CompiledFunction
+	}
+	return ""
 }
 
 // Context is lines of a source file.
@@ -1002,7 +1011,7 @@ const file_symlake_proto_rawDesc = "" +
 	"\falternatives\x18\n" +
 	" \x03(\v2\x11.symlake.v1.ChainR\falternatives\"2\n" +
 	"\x05Chain\x12)\n" +
-	"\x06frames\x18\x01 \x03(\v2\x11.symlake.v1.FrameR\x06frames\"\xda\x01\n" +
+	"\x06frames\x18\x01 \x03(\v2\x11.symlake.v1.FrameR\x06frames\"\x87\x02\n" +
 	"\x05Frame\x12\x1a\n" +
 	"\bfunction\x18\x01 \x01(\tR\bfunction\x12\x18\n" +
 	"\alinkage\x18\x02 \x01(\tR\alinkage\x12\x12\n" +
@@ -1011,7 +1020,8 @@ const file_symlake_proto_rawDesc = "" +
 	"\x06column\x18\x05 \x01(\rR\x06column\x12\x12\n" +
 	"\x04name\x18\x06 \x01(\tR\x04name\x12\x18\n" +
 	"\aignored\x18\a \x01(\bR\aignored\x12-\n" +
-	"\acontext\x18\b \x01(\v2\x13.symlake.v1.ContextR\acontext\"5\n" +
+	"\acontext\x18\b \x01(\v2\x13.symlake.v1.ContextR\acontext\x12+\n" +
+	"\x11compiled_function\x18\t \x01(\tR\x10compiledFunction\"5\n" +
 	"\aContext\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\rR\x05first\x12\x14\n" +
 	"\x05lines\x18\x02 \x03(\tR\x05lines\"|\n" +

@@ -42,7 +42,7 @@ func genScript(t *rapid.T) (strs []string, runs []*symbol.Script) {
 			}
 			r.Ranges = append(r.Ranges, symbol.Range{Start: at, End: end, Scope: int32(rapid.IntRange(0, len(r.Scopes)-1).Draw(t, "scope")),
 				At: site.Draw(t, "at")})
-			r.Marks = append(r.Marks, symbol.Mark{Name: str.Draw(t, "name"), Flags: flags})
+			r.Marks = append(r.Marks, symbol.Mark{Name: str.Draw(t, "name"), Compiled: str.Draw(t, "compiled"), Flags: flags})
 			at = end
 		}
 		at += rapid.SampledFrom([]uint64{0, 1, 40, 1 << 32, 3<<32 + 2, 1 << 50}).Draw(t, "gap")

@@ -119,7 +119,7 @@ func (b *Block) found(i int, pos uint64, to []symbol.Frame) []symbol.Frame {
 	first := len(to)
 	to = b.chain(&b.parts[i], to)
 	if b.script != nil {
-		b.script.tell(i, b.partStart(i), pos, &to[first])
+		b.script.tell(i, b.partStart(i), pos, &to[first], &b.functions)
 	}
 	return to
 }
@@ -137,7 +137,7 @@ func (b *Block) chain(p *part, to []symbol.Frame) []symbol.Frame {
 		f := &to[len(to)-1]
 		f.Function, f.Linkage, f.File = "", b.functions.get(d.function), b.files.get(file)
 		f.Line, f.Column = line, column
-		f.Name, f.Ignored = "", false
+		f.Name, f.Ignored, f.Compiled = "", false, ""
 		file, line, column, n = d.file, d.line, d.column, d.parent
 	}
 	return to
@@ -209,7 +209,7 @@ func (b *Block) Each(emit func(start, end uint64, chain []symbol.Frame) error) e
 		chain = b.chain(p, chain[:0])
 		start := b.partStart(i)
 		if b.script != nil {
-			b.script.tell(i, start, start, &chain[0])
+			b.script.tell(i, start, start, &chain[0], &b.functions)
 		}
 		if err := emit(start, b.partEnd(i), chain); err != nil {
 			return err

@@ -96,7 +96,7 @@ func scriptSeed(t testing.TB) []encoded {
 		Scopes: []symbol.Scope{{Parent: -1, Function: 3}, {Parent: 0, Function: 4, Call: symbol.Site{File: 2, Line: 4, Column: 5}}},
 		Ranges: []symbol.Range{{Start: 4, End: 9, At: symbol.Site{File: 1, Line: 3}}, {Start: 9, End: 12, Scope: 1, At: symbol.Site{File: 2, Line: 3, Column: 7}},
 			{Start: 12, End: 1 << 32, At: symbol.Site{File: 1, Line: 9, Column: 2}}}},
-		Marks: []symbol.Mark{{Name: 5}, {Flags: symbol.Linear}, {Name: 5, Flags: symbol.Ignored}}}})
+		Marks: []symbol.Mark{{Name: 5, Compiled: 1}, {Flags: symbol.Linear}, {Name: 5, Flags: symbol.Ignored}}}})
 }
 
 // together: asked together, questions get the answers that they get alone.

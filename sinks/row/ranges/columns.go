@@ -46,14 +46,15 @@ const (
 
 // What a part of a script's block has.
 const (
-	partHole    = 1 << iota // no answer, and none of the following
-	partFile                // another file than the last part with an answer
-	partNode                // another node
-	partName                // a name
-	partIgnored             // Frame.Ignored
-	partLinear              // symbol.Linear
-	partLine                // the line of the last range in its file
-	partLines               // symbol.OverLines: it ends where the next part begins, not with its line
+	partHole     = 1 << iota // no answer, and none of the following
+	partFile                 // another file than the last part with an answer
+	partNode                 // another node
+	partName                 // a name
+	partIgnored              // Frame.Ignored
+	partLinear               // symbol.Linear
+	partLine                 // the line of the last range in its file
+	partLines                // symbol.OverLines: it ends where the next part begins, not with its line
+	partCompiled             // another symbol.Mark.Compiled than the last part with an answer
 )
 
 // coders says which coders are tried on a column. Where whole sequences recur (the same

@@ -17,6 +17,8 @@ type scriptState struct {
 	path  uint32       // that file as a string
 	none  bool         // there was no such part
 	over  bool         // the last part goes over line ends
+
+	compiled uint32 // of the last part with an answer
 }
 
 // scriptName is a string as a name: in the block, and in the dictionary.
@@ -33,7 +35,9 @@ func newScriptState(shared []uint32) scriptState {
 	return s
 }
 
-func (s *scriptState) reset() { s.count, s.first, s.none, s.over = 0, true, true, false }
+func (s *scriptState) reset() {
+	s.count, s.first, s.none, s.over, s.compiled = 0, true, true, false, 0
+}
 
 // addPart encodes a range of a script.
 func (w *Writer) addPart(g *symbol.Range, mark *symbol.Mark) {
@@ -114,6 +118,11 @@ func (w *Writer) answer(g *symbol.Range, mark *symbol.Mark) int {
 		what |= partLines
 	}
 	n := 0
+	if mark.Compiled != s.compiled {
+		what |= partCompiled
+		s.compiled = mark.Compiled
+		w.compiled(mark.Compiled)
+	}
 	last := &w.lastPlace[s.file]
 	if g.At.Line == last.line {
 		what |= partLine
@@ -123,6 +132,15 @@ func (w *Writer) answer(g *symbol.Range, mark *symbol.Mark) int {
 	}
 	last.line, last.column = g.At.Line, g.At.Column
 	return n + w.code(colWhat, what) + w.scriptName(mark.Name, named/partName)
+}
+
+// compiled codes a function of the script, among the functions of the block: 0 for none.
+func (w *Writer) compiled(s uint32) {
+	if s == 0 {
+		w.put(colFunction, 0)
+		return
+	}
+	w.function(s, -1)
 }
 
 // scriptFile codes another file: 0 a new one, else how many files ago it was used.

@@ -15,6 +15,8 @@ type scriptParts struct {
 	starts []uint64 // nil: they begin within 4 GiB, as the parts of any block
 	says   []uint32 // the number of the part's name plus 1, or 0, above its symbol.Flags
 	names  names
+	// compiled are the functions of the script, by part, plus 1; 0: none. nil: no part has one.
+	compiled []uint16
 }
 
 // tokenShift is where in scriptParts.says the number of a name begins.
@@ -24,7 +26,7 @@ func (s *scriptParts) bytes() int64 {
 	if s == nil {
 		return 0
 	}
-	return int64(unsafe.Sizeof(*s)) + int64(cap(s.starts))*8 + int64(cap(s.says))*4 + int64(len(s.names.strings))*int64(stringBytes+4)
+	return int64(unsafe.Sizeof(*s)) + int64(cap(s.starts))*8 + int64(cap(s.says))*4 + int64(cap(s.compiled))*2 + int64(len(s.names.strings))*int64(stringBytes+4)
 }
 
 // at gives the index of the part that holds pos, which lies in the block.
@@ -33,7 +35,10 @@ func (s *scriptParts) at(pos uint64) int {
 }
 
 // tell adds to the innermost frame what part i, which begins at start, says of it at pos.
-func (s *scriptParts) tell(i int, start, pos uint64, f *symbol.Frame) {
+func (s *scriptParts) tell(i int, start, pos uint64, f *symbol.Frame, functions *names) {
+	if i < len(s.compiled) && s.compiled[i] > 0 {
+		f.Compiled = functions.get(s.compiled[i] - 1)
+	}
 	says := s.says[i]
 	if n := says >> tokenShift; n > 0 {
 		f.Name = s.names.get(uint16(n - 1))
@@ -66,6 +71,7 @@ func (r *reader) parts(b *Block, n int) error {
 	}
 	line, col := b.from>>32, uint64(0)
 	file, none := uint32(0), true
+	compiled := uint16(0)
 	for i := range n {
 		if step := r.col[colStep].Next(); step > 0 && i > 0 {
 			col += step
@@ -87,7 +93,7 @@ func (r *reader) parts(b *Block, n int) error {
 			add(at, part{node: hole}, 0)
 			continue
 		}
-		if what&partHole != 0 || what >= partLines<<1 {
+		if what&partHole != 0 || what >= partCompiled<<1 {
 			return r.fail("a known kind of part")
 		}
 		var err error
@@ -100,6 +106,14 @@ func (r *reader) parts(b *Block, n int) error {
 		if what&partNode != 0 {
 			if r.prev, err = r.node(); err != nil {
 				return err
+			}
+		}
+		if what&partCompiled != 0 {
+			if compiled, err = r.compiled(); err != nil {
+				return err
+			}
+			if s.compiled == nil {
+				s.compiled = make([]uint16, 0, most)
 			}
 		}
 		if none || r.prev < 0 {
@@ -136,6 +150,12 @@ func (r *reader) parts(b *Block, n int) error {
 			flags |= symbol.OverLines
 		}
 		add(at, part{0, uint16(r.prev), uint16(file), to.line, to.column}, uint32(token)<<tokenShift|uint32(flags))
+		if s.compiled != nil {
+			for len(s.compiled) < len(b.parts)-1 {
+				s.compiled = append(s.compiled, 0)
+			}
+			s.compiled = append(s.compiled, compiled)
+		}
 	}
 	if n > 0 {
 		last := len(b.parts) - 1
@@ -158,6 +178,16 @@ func (r *reader) parts(b *Block, n int) error {
 		}
 	}
 	return nil
+}
+
+// compiled reads a function of the script, plus 1; 0: none.
+func (r *reader) compiled() (uint16, error) {
+	if c := &r.col[colFunction]; c.At < len(c.B) && c.B[c.At] == 0 {
+		c.At++
+		return 0, nil
+	}
+	f, err := r.function(-1)
+	return uint16(f + 1), err
 }
 
 func (r *reader) scriptFile() (uint32, error) {

@@ -122,8 +122,8 @@ func (w *Writer) AddScript(s *symbol.Script) error {
 		return fmt.Errorf("a script's run of %d ranges has %d marks", len(s.Ranges), len(s.Marks))
 	}
 	for i := range s.Marks {
-		if name := s.Marks[i].Name; name >= uint32(len(w.strings)) {
-			return fmt.Errorf("range %d of a script refers to name %d", i, name)
+		if m := &s.Marks[i]; m.Name >= uint32(len(w.strings)) || m.Compiled >= uint32(len(w.strings)) {
+			return fmt.Errorf("range %d of a script refers to names %d and %d", i, m.Name, m.Compiled)
 		}
 	}
 	return w.addRun(&s.Run, s.Marks)
@@ -283,7 +283,7 @@ func (w *Writer) costOf(i int) int {
 	}
 	n := nodeCost + w.text(g.At.File)
 	if w.marks != nil {
-		n += w.text(w.marks[i].Name)
+		n += w.text(w.marks[i].Name) + w.text(w.marks[i].Compiled)
 	}
 	for s := g.Scope; s >= 0; s = w.run.Scopes[s].Parent {
 		if w.scopes[s].stamp == w.runAt {

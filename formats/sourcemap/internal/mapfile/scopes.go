@@ -35,6 +35,7 @@ type Node struct {
 type Border struct {
 	At   uint64 // position
 	Node int32
+	Of   int32 // the function of the script; 0: outside all, or not known
 }
 
 // scopeReader reads the scopes of a map: original scopes name functions, and
@@ -306,5 +307,5 @@ func (r *scopeReader) border(node int32) {
 		r.borders[k-1].Node = node
 		return
 	}
-	r.borders = append(r.borders, Border{at, node})
+	r.borders = append(r.borders, Border{At: at, Node: node})
 }

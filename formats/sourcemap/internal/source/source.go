@@ -262,6 +262,28 @@ func (t *Table) Name(function int32) []byte {
 	return t.text[n.from:n.to]
 }
 
+// OfLine gives the function around a whole line. It is Unknown if functions begin or end in the line.
+func (t *Table) OfLine(line uint32) int32 {
+	at := uint64(line) << 32
+	n, ok := slices.BinarySearchFunc(t.borders, at, func(p place, at uint64) int { return cmp.Compare(p.at, at) })
+	switch {
+	case line >= t.lines, ok && t.borders[n].function == Unknown:
+		return Unknown
+	case ok:
+		n++
+	}
+	if n < len(t.borders) && t.borders[n].at>>32 == uint64(line) {
+		return Unknown
+	}
+	if n == 0 {
+		return Outside
+	}
+	return t.borders[n-1].function
+}
+
+// Functions is the number of the table's functions, with the code outside of all.
+func (t *Table) Functions() int { return len(t.names) }
+
 // Parent gives the function around a function.
 func (t *Table) Parent(function int32) int32 { return t.parents[function] }
 

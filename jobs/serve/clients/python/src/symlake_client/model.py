@@ -26,6 +26,7 @@ class Frame:
     name: str = ""  # of scripts: the identifier at this place
     ignored: bool = False  # of scripts: the source is none of the application's own
     context: Optional[Context] = None
+    compiled_function: str = ""  # of scripts: the function of the script around this place, where it has another name
 
     @staticmethod
     def of(value: Mapping[str, Any]) -> "Frame":

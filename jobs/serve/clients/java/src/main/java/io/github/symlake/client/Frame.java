@@ -18,6 +18,8 @@ public final class Frame {
     public final String name;
     /** Of scripts: whether the source is none of the application's own. */
     public final boolean ignored;
+    /** Of scripts: the function of the script around this place, where it has another name; empty: it has not. */
+    public final String compiledFunction;
     /** The number of the first line of {@link #context}. */
     public final int contextFirst;
     /** Lines of source around the line, where they were asked for and are kept. */
@@ -31,6 +33,7 @@ public final class Frame {
         column = (int) m.number("column");
         name = m.text("name");
         ignored = m.flag("ignored");
+        compiledFunction = m.text("compiled_function");
         Json.Members lines = m.members("context");
         contextFirst = (int) lines.number("first");
         context = lines.texts("lines");

@@ -140,6 +140,7 @@ final class Conform {
             one.put("column", f.column);
             one.put("name", f.name);
             one.put("ignored", f.ignored);
+            one.put("compiled_function", f.compiledFunction);
             out.add(one);
         }
         return out;
