@@ -97,3 +97,16 @@ type Lines struct {
 	// Forget forgets the facts of a header: the next report has its own.
 	Forget func()
 }
+
+// Parts are the texts in a record of a binary file, and the numbers in it that count their bytes.
+type Parts struct {
+	Texts   []Part
+	Lengths []Length // of what is around texts; in any order, some perhaps twice
+}
+
+// Part is a text in a record.
+type Part struct {
+	Span [2]int
+	// Class is the place of the name of the exception's class, if the record has it beside a stack that begins with it.
+	Class [2]int
+}

@@ -5,48 +5,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strconv"
 	"unicode/utf8"
-
-	"github.com/symlake/symlake/formats/internal/json"
 )
-
-// item is an item of an envelope, as Sentry's libraries send them: a line of JSON, the payload's header, and so many
-// bytes as the header says. Payloads may be files that are no text.
-type item struct {
-	header []byte
-	length Length // in the header
-	bytes  int64
-}
-
-// mostHeader is the length of the longest header of an item.
-const mostHeader = 4 << 10
-
-// itemOf returns the item with a header; nil: the text is none.
-func itemOf(text []byte) *item {
-	if len(text) > mostHeader || !bytes.HasSuffix(text, []byte{'\n'}) || !bytes.Contains(text, []byte(`"length"`)) {
-		return nil
-	}
-	i := &item{header: text, length: Length{Kind: Decimal, From: len(text)}, bytes: -1}
-	typed := false
-	j := &json.Walker{Bytes: text}
-	j.Object(func(key string) {
-		switch key {
-		case "type":
-			typed = j.Text() != ""
-		case "length":
-			at := j.Pos
-			j.Skip()
-			if n, err := strconv.ParseInt(string(text[at:j.Pos]), 10, 64); err == nil {
-				i.bytes, i.length.Span = n, [2]int{at, j.Pos}
-			}
-		}
-	})
-	if !typed || i.bytes < 0 || j.Failed {
-		return nil
-	}
-	return i
-}
 
 // payload reads the payload of the item at hand, and hands the item out. It returns the reader of the rest: in, or
 // another one, if there is no such payload.

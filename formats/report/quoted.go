@@ -229,3 +229,15 @@ func (p *places) of(span [2]int, from int) [2]int {
 func isEscaped(text []byte) bool {
 	return bytes.IndexByte(text, '\n') < 0 && bytes.Contains(text, []byte(`\n`)) && !jsonBegins(text)
 }
+
+// readParts makes a report of the texts in a record that have frames.
+func readParts(record []byte, p *Parts, dialects []Dialect, split splitText, o Options) *Report {
+	q := quotedReader{dialects: dialects, split: split, text: record, o: o, made: &Report{Text: record, json: true, lengths: p.Lengths, managed: o.Managed}}
+	q.o.level++
+	for i := range p.Texts {
+		at := p.Texts[i].Span
+		q.class = p.Texts[i].Class
+		q.plain(at, &json.Text{Bytes: record[at[0]:at[1]]})
+	}
+	return q.made
+}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bytes"
+	"cmp"
 	"slices"
 	"sort"
 )
@@ -74,4 +76,65 @@ func (s *Report) edited(edits []edit) *Report {
 		}
 	}
 	return &out
+}
+
+// classEdit returns the edit that writes the class of the exception that a text began with before, and another one
+// after it was answered.
+func classEdit(text []byte, class [2]int, before, after []byte) (e edit, ok bool) {
+	was, _, _ := bytes.Cut(before, []byte{'\n'})
+	is, _, _ := bytes.Cut(after, []byte{'\n'})
+	rest, begins := bytes.CutPrefix(was, text[class[0]:class[1]])
+	if !begins || class[0] == class[1] {
+		return edit{}, false
+	}
+	if at := bytes.Index(is, []byte(": ")); at >= 0 && bytes.HasPrefix(rest, []byte(": ")) {
+		is = is[:at]
+	} else if is, ok = bytes.CutSuffix(is, rest); !ok {
+		return edit{}, false
+	}
+	if bytes.IndexByte(is, ' ') >= 0 || bytes.Equal(is, text[class[0]:class[1]]) {
+		return edit{}, false
+	}
+	return edit{class, slices.Clone(is)}, true
+}
+
+// lengthEdits returns edits with the ones of the numbers that count bytes which they change. It sorts edits.
+func lengthEdits(edits []edit, lengths []Length) []edit {
+	lengths = slices.Clone(lengths)
+	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.span[0], b.span[0]) })
+	slices.SortFunc(lengths, func(a, b Length) int { return cmp.Compare(a.Span[0], b.Span[0]) })
+	lengths = slices.Compact(lengths)
+	all := slices.Clone(edits)
+	type counted struct {
+		Length
+		more int // bytes that it counts in the edited text
+	}
+	var open []counted
+	end := func(at int) {
+		for len(open) > 0 && open[len(open)-1].End <= at {
+			l := open[len(open)-1]
+			open = open[:len(open)-1]
+			if l.more == 0 {
+				continue
+			}
+			number := l.changed(l.more)
+			all = append(all, edit{l.Span, number})
+			if len(open) > 0 {
+				open[len(open)-1].more += l.more + len(number) - (l.Span[1] - l.Span[0])
+			}
+		}
+	}
+	for _, e := range edits {
+		for len(lengths) > 0 && lengths[0].Span[0] < e.span[0] {
+			end(lengths[0].Span[0])
+			open = append(open, counted{Length: lengths[0]})
+			lengths = lengths[1:]
+		}
+		end(e.span[0])
+		if len(open) > 0 {
+			open[len(open)-1].more += len(e.text) - (e.span[1] - e.span[0])
+		}
+	}
+	end(int(^uint(0) >> 1))
+	return all
 }
