@@ -106,6 +106,10 @@ func (q *quoted) print(around []byte, answers [][]symbol.Answer, words []Word) [
 		return nil
 	}
 	text := after.Bytes()
+	if q.name != nil {
+		member := append(append([]byte(`, "`), q.name...), `_text": "`...)
+		return []edit{{q.span, append(json.StyleOf(nil).Append(member, text), '"')}}
+	}
 	if q.levels > 0 {
 		text = json.Requote(around[q.span[0]:q.span[1]], q.levels, before.Bytes(), text)
 	}

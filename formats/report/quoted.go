@@ -2,7 +2,10 @@ package report
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/base64"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/symlake/symlake/formats/internal/json"
 )
@@ -78,6 +81,7 @@ type quotedReader struct {
 	made     *Report  // so far; nil: nothing is read
 	taken    [][2]int // spans of frames that stand behind the strings read so far
 	class    [2]int   // of the exception of the text at hand; see Part
+	name     []byte   // of the member that gets the text at hand; see quoted
 }
 
 // string reads the reports in the string [from, to).
@@ -85,7 +89,7 @@ func (q *quotedReader) string(from, to int) {
 	for len(q.taken) > 0 && q.taken[0][1] <= from {
 		q.taken = q.taken[1:]
 	}
-	if len(q.taken) > 0 && q.taken[0][0] < to || !mayHoldReport(q.text[from:to]) {
+	if len(q.taken) > 0 && q.taken[0][0] < to || q.encoded(from, to) || !mayHoldReport(q.text[from:to]) {
 		return
 	}
 	text := json.Decode(q.text[from:to])
@@ -99,7 +103,7 @@ func (q *quotedReader) string(from, to int) {
 
 // plain reads the reports in a text that stands at span.
 func (q *quotedReader) plain(span [2]int, text *json.Text) {
-	found := &quoted{span: span, levels: text.Levels, class: q.class}
+	found := &quoted{span: span, levels: text.Levels, class: q.class, name: q.name}
 	frames := 0
 	err := q.split(text.Bytes, q.lineDialects(), q.o, func(r *Report) error {
 		found.reports = append(found.reports, r)
@@ -113,6 +117,103 @@ func (q *quotedReader) plain(span [2]int, text *json.Text) {
 		return
 	}
 	q.add(found, text)
+}
+
+const (
+	// leastEncoded is the length of the shortest string that is looked at as base64.
+	leastEncoded = 64
+	// headEncoded is how much of it tells whether it holds a report.
+	headEncoded = 1 << 10
+)
+
+// encoded reads the reports in base64: a file such as a tombstone, or a text. It returns false if the string [from, to)
+// is no base64.
+func (q *quotedReader) encoded(from, to int) bool {
+	raw := q.text[from:to]
+	if len(raw) < leastEncoded || !isBase64(raw[:leastEncoded]) {
+		return false
+	}
+	head := decodeBase64(raw[:min(len(raw), headEncoded)])
+	var file *File
+	for i := range q.dialects {
+		for k := range q.dialects[i].Files {
+			if f := &q.dialects[i].Files[k]; file == nil && f.Text != nil && len(head) > 0 && f.Begins(head) {
+				file = f
+			}
+		}
+	}
+	isText := bytes.IndexByte(head, '\n') >= 0 && bytes.IndexByte(head, 0) < 0 && utf8.Valid(head[:bytes.LastIndexByte(head, '\n')])
+	if file == nil && !isText || !q.o.Takes(2*len(raw)) {
+		return file != nil || isText
+	}
+	text, ok := decodeBase64(raw), true
+	if file != nil {
+		text, ok = file.Text(text, q.o)
+	}
+	name := memberName(q.text[:from-1])
+	switch {
+	case !ok || len(text) == 0:
+		return true
+	case name == nil:
+		q.made = cmp.Or(q.made, &Report{Text: q.text, json: true})
+		q.made.Unread = AddUnread(q.made.Unread, Unread{Why: WhyList})
+		return true
+	}
+	q.name = name
+	q.plain([2]int{to + 1, to + 1}, &json.Text{Bytes: text})
+	q.name = nil
+	return true
+}
+
+// isBase64 reports whether b is of the letters of base64, or of URLs' base64, or of escapes in JSON.
+func isBase64(b []byte) bool {
+	return !bytes.ContainsFunc(b, func(r rune) bool {
+		return (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') && r != '+' && r != '/' && r != '-' && r != '_' && r != '=' && r != '\\'
+	})
+}
+
+// decodeBase64 returns the bytes that the inside of a string spells in base64, up to the first that it cannot; it may end
+// anywhere.
+func decodeBase64(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		raw = json.AppendUnescaped(nil, raw)
+	}
+	letters := make([]byte, 0, len(raw))
+	for _, c := range raw {
+		switch c {
+		case '-':
+			c = '+'
+		case '_':
+			c = '/'
+		case '\r', '\n', ' ', '=':
+			continue
+		}
+		letters = append(letters, c)
+	}
+	if len(letters)%4 == 1 {
+		letters = letters[:len(letters)-1]
+	}
+	out := make([]byte, base64.RawStdEncoding.DecodedLen(len(letters)))
+	n, _ := base64.RawStdEncoding.Decode(out, letters)
+	return out[:n]
+}
+
+// memberName returns the name, as it is spelled, of the member that a string follows behind before; nil: the string is an
+// element of a list.
+func memberName(before []byte) []byte {
+	before, ok := bytes.CutSuffix(bytes.TrimRight(before, " \t\r\n"), []byte{':'})
+	if before = bytes.TrimRight(before, " \t\r\n"); !ok || !bytes.HasSuffix(before, []byte{'"'}) {
+		return nil
+	}
+	before = before[:len(before)-1]
+	for at := len(before); ; {
+		if at = bytes.LastIndexByte(before[:at], '"'); at < 0 {
+			return nil
+		}
+		if at == 0 || before[at-1] != '\\' {
+			return before[at+1:]
+		}
+	}
 }
 
 // lineDialects returns the dialects with lines that are sure enough for strings of any meaning.
@@ -145,6 +246,7 @@ func (q *quotedReader) add(found *quoted, text *json.Text) {
 		q.made = &Report{Text: q.text, json: true}
 	}
 	places := placesOf(found, text)
+	places.exact = places.exact && found.name == nil // the text stands nowhere
 	for _, r := range found.reports {
 		if r.Form != nil && q.made.Form == nil {
 			q.made.Form, q.made.Arch = r.Form, r.Arch

@@ -30,6 +30,7 @@ const (
 	WhyNamed  = "the frames have their names already"
 	WhyDeep   = "the JSON is nested too deep"
 	WhyBase64 = "the base64 text holds no tombstone"
+	WhyList   = "base64 in a list has no place for its text: give it a name"
 	WhyCut    = "the text is cut"
 	WhyMore   = "more parts of the report are unread"
 )
