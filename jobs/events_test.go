@@ -57,7 +57,7 @@ func eventRows(t *testing.T, dir string) (rows []eventRow) {
 }
 
 // TestEvents asks for events of all services at once: each frame is recognized and gets its answer, and nothing else of an
-// event changes. If that fails, it says of which event.
+// event changes. If that fails, it names the event.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	dir := formattest.Testdata(t, "events")
@@ -70,7 +70,7 @@ func TestEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := filepath.Join(t.TempDir(), "index.android.bundle.map") // of two maps of the bundle, the one that events of bytecode mean
+	named := filepath.Join(t.TempDir(), "index.android.bundle.map") // events of bytecode mean this map of the bundle
 	if err := os.WriteFile(named, bundle, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -26,3 +26,13 @@ var logEvents = &shape.Shape{
 	Exceptions: "thrown cause suppressed",
 	Exception:  shape.Names{Class: "name"},
 }
+
+// qualified are frames of Java in JSON of any program: the method holds the class.
+var qualified = &shape.Shape{
+	Name:      "java-json",
+	Signs:     []string{"method", "lineNumber"},
+	Kind:      symbol.R8,
+	Needs:     "method lineNumber",
+	Frame:     shape.Names{Function: "method", File: "file", Line: "lineNumber"},
+	Qualified: true,
+}

@@ -11,7 +11,7 @@ import (
 var measure = &shape.Shape{
 	Name: "measure", Service: "Measure", Kinds: "native, Java, JavaScript",
 	Lines:  "JSON with exceptions of frames: of binary_address and symbol_address, of class_name and method_name, or of file_name, line_num and col_num",
-	Signs:  []string{"frames", "binary_address class_name line_num"},
+	Signs:  []string{"frames exception_frames thread_frames", "binary_address class_name line_num"},
 	Frames: "frames exception_frames thread_frames",
 	Hex:    true,
 	Kind:   symbol.MachO,

@@ -9,7 +9,7 @@ import (
 // bugsnagNative is native frames of Bugsnag's libraries for Android, Flutter and Unity. Their unwinder steps addresses back.
 var bugsnagNative = &shape.Shape{
 	Name: "bugsnag", Service: "Bugsnag", Kinds: "native",
-	Signs:  []string{"frameAddress", "loadAddress"},
+	Signs:  []string{"frameAddress"},
 	Frame0: report.Stepped,
 	Needs:  "frameAddress",
 	Frame: shape.Names{
@@ -93,6 +93,21 @@ var appCenter = &shape.Shape{
 	Image:   shape.Names{ImageID: "id", ImageAddr: "startAddress", ImageEnd: "endAddress", ImageName: "path name"},
 	Threads: "threads",
 	Thread:  shape.Names{ID: "id", Title: "name"},
+}
+
+// ksCrash is frames of KSCrash's reports, in reports of others and in reports without a list of images.
+var ksCrash = &shape.Shape{
+	Name:    "kscrash-json",
+	Lines:   "JSON with backtrace.contents of instruction_addr, object_addr and object_name",
+	Signs:   []string{"contents", "instruction_addr"},
+	Kind:    symbol.MachO,
+	Frames:  "backtrace.contents",
+	Frame:   shape.Names{Address: "instruction_addr", ImageAddr: "object_addr", ImageName: "object_name", Inline: "inline", Function: "symbol_name", File: "source_file", Line: "source_line"},
+	Gone:    "symbol_addr",
+	Images:  "binary_images",
+	Image:   shape.Names{ImageID: "uuid", ImageAddr: "image_addr", ImageSize: "image_size", ImageName: "name"},
+	Threads: "threads crashed_thread",
+	Thread:  shape.Names{ID: "index", Title: "name", Crashed: "crashed"},
 }
 
 // raygunApple is crashes of Raygun's library for Apple's systems.

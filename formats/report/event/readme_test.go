@@ -17,10 +17,15 @@ var update = flag.Bool("update", false, "write the table of services into the RE
 
 // textual are services with stacks as text in strings. They need no row.
 var textual = [][2]string{
+	{"Android's ApplicationExitInfo", "trace"},
+	{"AWS RUM", "details"},
 	{"Datadog", "error.stack"},
+	{"Embrace", "exception.stacktrace"},
+	{"Flutter's errors", "stack"},
 	{"Google Cloud Error Reporting", "message"},
 	{"Google Play", "reportText"},
 	{"Instabug", "stack_trace"},
+	{"New Relic", "stack_trace"},
 	{"OpenTelemetry", "exception.stacktrace"},
 }
 

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -15,7 +16,11 @@ type managedDetail struct {
 }
 
 // managed makes a frame of the JVM.
-func (e *walk) managed(out *report.Frame, f *frame, _ *thread, _ *images) bool {
+func (e *walk) managed(out *report.Frame, f *frame, t *thread, _ *images) bool {
+	if !f.has(platform) && t.platform[1] != 0 && !onJVM(string(bytes.Trim(e.Bytes[t.platform[0]:t.platform[1]], `"`))) {
+		e.unread = report.AddUnread(e.unread, report.Unread{Why: report.WhyNamed, Frames: 1, Named: true})
+		return false
+	}
 	className, method := e.method(f.shape, &f.facts)
 	d := &managedDetail{object: object{shape: f.shape, kind: managed, alone: f.alone}}
 	d.Class, d.Method = className, method
@@ -29,6 +34,15 @@ func (e *walk) managed(out *report.Frame, f *frame, _ *thread, _ *images) bool {
 		out.Image = []string{id}
 	}
 	return true
+}
+
+// onJVM reports whether a program's platform may be the JVM: it is one, or says nothing of languages.
+func onJVM(platform string) bool {
+	switch strings.ToLower(platform) {
+	case "", "null", "java", "android", "kotlin", "scala", "groovy", "clojure", "jvm", "other", "unknown", "mobile":
+		return true
+	}
+	return false
 }
 
 // nameMapping gives a mapping to frames that name none: the mapping of the frames around them, else of the event.
