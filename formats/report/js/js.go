@@ -66,7 +66,7 @@ func (l *line) frame(at int, intern func([]byte) string) report.Frame {
 		column--
 	}
 	script.Set(&f, intern(l.url), l.line, column)
-	if name := script.Name(l.text[l.name[0]:l.name[1]]); name != nil && l.form != jsEval {
+	if name := script.Name(l.text[l.name[0]:l.name[1]]); name != nil {
 		d.Function = intern(name)
 	}
 	f.Raw = l.line<<32 | l.column

@@ -73,16 +73,23 @@ func mayBeScript(b []byte) bool {
 	return i > 3 && '0' <= b[i-1] && b[i-1] <= '9' && bytes.Count(b, []byte{':'}) >= 2
 }
 
+// leading are the words before a function's name: async and new.
+func leading(name []byte) []byte {
+	n := 0
+	for _, word := range []string{"async ", "new "} {
+		if bytes.HasPrefix(name[n:], []byte(word)) {
+			n += len(word)
+		}
+	}
+	return name[:n]
+}
+
 // parseScriptAt reads what stands behind "at ".
 func parseScriptAt(b []byte, l line, p int) (line, bool) {
 	rest := b[p:l.end]
 	if rest[len(rest)-1] != ')' {
-		for _, word := range []string{"async ", "new "} {
-			if bytes.HasPrefix(rest, []byte(word)) {
-				p += len(word)
-				rest = b[p:l.end]
-			}
-		}
+		p += len(leading(rest))
+		rest = b[p:l.end]
 		if i := bytes.LastIndex(rest, apart); i > 0 {
 			l.form, l.name = jsAt, [2]int{p, p + len(bytes.TrimRight(untilArguments(rest[:i]), " "))}
 			return l, l.locate(b, p+i+len(apart), l.end)
@@ -102,18 +109,19 @@ func parseScriptAt(b []byte, l line, p int) (line, bool) {
 		if inner == eval+1 { // (eval at URL:L:C), as others shorten it
 			from = p + eval + len(" (eval at ")
 		}
-		l.form, l.name = jsEval, [2]int{p, p + eval}
+		l.form, l.name = jsEval, [2]int{from, from}
+		if word := []byte("eval at "); from == p+inner+1 {
+			if at := bytes.LastIndex(rest[:inner-1], word); at >= 0 {
+				l.name = [2]int{p + at + len(word), from - len(" (")}
+				l.name[0] += len(leading(b[l.name[0]:l.name[1]]))
+			}
+		}
 		return l, l.locate(b, from, p+stop)
 	}
 	if open < 0 {
 		return l, false
 	}
-	from, name := p+open+2, p
-	for _, word := range []string{"async ", "new "} {
-		if bytes.HasPrefix(b[name:p+open], []byte(word)) {
-			name += len(word)
-		}
-	}
+	from, name := p+open+2, p+len(leading(b[p:p+open]))
 	l.form, l.name = jsAt, [2]int{name, p + open}
 	if bytes.HasPrefix(b[from:l.end], []byte("at ")) { // of a component
 		from += len("at ")

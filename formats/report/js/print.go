@@ -54,12 +54,12 @@ func writeScript(out *bufio.Writer, text []byte, f *report.Frame, sc *frame, a *
 	} else if name == "" {
 		name = string(printed)
 	}
-	if last && name != "" && sc.form != jsEval {
+	if last && name != "" {
 		name = decorated(name, before, printed, sc.form)
 	}
 	switch {
-	case sc.form == jsEval:
-		name = string(printed)
+	case sc.form == jsEval && len(printed) == 0:
+		name = ""
 	case sc.form == jsBare && name != "":
 		between, behind = []byte(" ("), append([]byte(")"), behind...)
 	case sc.form == jsAt && name == "":

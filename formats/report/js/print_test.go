@@ -31,7 +31,10 @@ func TestPrintedNames(t *testing.T) {
 		{"async*r@http://h/a.js:1:35", "validate < pay", "validate@a.ts:1:8\nasync*pay@a.ts:1:8"},
 		{"r/<@http://h/a.js:1:35", "<anonymous>", "<anonymous>@a.ts:1:8"},
 		{"http://h/a.js:1:35", "new Cart", "Cart@a.ts:1:8"},
-		{"    at eval (eval at r (http://h/a.js:1:35), <anonymous>:1:39)", "run", "    at eval (eval at r (a.ts:1:8), <anonymous>:1:39)"},
+		{"    at eval (eval at r (http://h/a.js:1:35), <anonymous>:1:39)", "run", "    at eval (eval at run (a.ts:1:8), <anonymous>:1:39)"},
+		{"    at f (eval at g (eval at new r (http://h/a.js:1:35), <anonymous>:1:39), <anonymous>:2:1)", "new Cart", "    at f (eval at g (eval at new Cart (a.ts:1:8), <anonymous>:1:39), <anonymous>:2:1)"},
+		{"    at eval (eval at http://h/a.js:1:35)", "run", "    at eval (eval at a.ts:1:8)"},
+		{"    at eval (eval at <anonymous> (http://h/a.js:1:35), <anonymous>:1:39)", "run", "    at eval (eval at run (a.ts:1:8), <anonymous>:1:39)"},
 	} {
 		var chain []symbol.Frame
 		for _, f := range strings.Split(c.functions, " < ") {
