@@ -63,7 +63,7 @@ func services() string {
 		}
 		return rows[name]
 	}
-	for _, s := range table {
+	for _, s := range table.Shapes() {
 		if s.Service == "" {
 			continue
 		}

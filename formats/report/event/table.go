@@ -4,7 +4,7 @@ import "github.com/symlake/symlake/formats/report/internal/shape"
 
 // table is the shapes that the package knows. A text may be of several; of an object, the first row that fits it counts.
 // Rows without a service stand last: they fit almost any object.
-var table = shape.Table{
+var table = shape.NewTable(
 	bugsnag,
 	bugsnagNative,
 	bugsnagNamed,
@@ -34,4 +34,4 @@ var table = shape.Table{
 	hermesPlaces,
 	callFrames,
 	scriptFrames,
-}
+)

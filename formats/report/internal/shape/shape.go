@@ -192,14 +192,18 @@ func (s *Shape) nameOf(f field) string {
 	return ""
 }
 
-// Table is the shapes of services. Of an object, the first shape that fits counts.
-type Table []*Shape
+// Table is the shapes of services. Of an object, the first shape that fits counts. It is safe for concurrent use.
+type Table struct {
+	shapes []*Shape
+	once   sync.Once
+	signs  *signs
+}
 
-// Forms makes the forms of all shapes. Shapes of one name share their form. It must be called before Read.
-func (table Table) Forms() (all []*report.Form) {
-	for i, s := range table {
-		if k := slices.IndexFunc(table[:i], func(t *Shape) bool { return t.Name == s.Name }); k >= 0 {
-			s.form = table[k].form
+// NewTable returns a table of shapes, and makes their forms. Shapes of one name share their form.
+func NewTable(shapes ...*Shape) *Table {
+	for i, s := range shapes {
+		if k := slices.IndexFunc(shapes[:i], func(t *Shape) bool { return t.Name == s.Name }); k >= 0 {
+			s.form = shapes[k].form
 			continue
 		}
 		values := s.Frame0
@@ -207,7 +211,19 @@ func (table Table) Forms() (all []*report.Form) {
 			values = report.Exact
 		}
 		s.form = &report.Form{Name: s.Name, Frame0: values, Kind: s.Kind, Print: printEvent, Lines: s.Lines}
-		all = append(all, s.form)
+	}
+	return &Table{shapes: shapes}
+}
+
+// Shapes returns the shapes. The list belongs to the table.
+func (table *Table) Shapes() []*Shape { return table.shapes }
+
+// Forms returns the forms of the shapes, each once.
+func (table *Table) Forms() (all []*report.Form) {
+	for _, s := range table.shapes {
+		if !slices.Contains(all, s.form) {
+			all = append(all, s.form)
+		}
 	}
 	return all
 }

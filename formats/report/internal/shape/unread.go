@@ -9,80 +9,17 @@ import (
 	"github.com/symlake/symlake/formats/report"
 )
 
-// group is a kind of facts that frames have.
-type group uint8
-
-const (
-	noFact group = iota
-	functions
-	classes
-	files
-	lines
-	places
-)
-
-// frameWords are names of members, without marks and in small letters, by the facts that they say of a frame.
-var frameWords = map[group]string{
-	functions: " function functionname func fn method methodname symbol symbolname rawfunction routine procedure callee ",
-	classes:   " class classname declaringclass module modulename package namespace library libraryname binary binaryname image imagename ",
-	files:     " file filename source sourcefile sourcename script scriptname abspath filepath sourceurl ",
-	lines:     " line lineno linenumber linenum ln column columnnumber col colno ",
-	places:    " address addr pc ip instructionaddr instructionaddress instruction offset returnaddress frameaddress programcounter absoluteaddress relativeaddress ",
-}
-
-// mostLooks bounds the names of members that are remembered.
-const mostLooks = 4 << 10
-
-// mayLookLikeFrames rules out texts without any word of a list of frames.
-func mayLookLikeFrames(text []byte) bool {
-	for _, word := range [...]string{"unc", "ethod", "ymbol", "ddress", "addr", "pc", "fn", "class", "Class"} {
-		if bytes.Contains(text, []byte(word)) {
-			return true
-		}
-	}
-	return false
-}
-
-// look returns the kind of facts that a name of a member says.
-func (e *walk) look(key []byte) group {
-	if g, known := e.looks[string(key)]; known {
-		return g
-	}
-	if len(e.looks) >= mostLooks || len(key) > 64 {
-		return noFact
-	}
-	if e.looks == nil {
-		e.looks = map[string]group{}
-	}
-	word := " " + strings.Map(func(r rune) rune {
-		switch {
-		case r == '_' || r == '-' || r == '.' || r == ' ':
-			return -1
-		case 'A' <= r && r <= 'Z':
-			return r + 'a' - 'A'
-		}
-		return r
-	}, string(key)) + " "
-	found := noFact
-	for g, words := range frameWords {
-		if strings.Contains(words, word) {
-			found = g
-		}
-	}
-	e.looks[string(key)] = found
-	return found
-}
-
 // stranger looks at an object that fits no row: does it look like a frame?
 func (e *walk) stranger(in *list, values []value) {
 	var has [places + 1]bool
+	known := groups()
 	for _, v := range values {
 		text := e.Bytes[v.at[0]:v.at[1]]
-		if g := e.look(e.Bytes[v.key[0]:v.key[1]]); g != noFact && !isEmpty(text) && (g != places || isAddress(text)) {
+		if g := groupOf(e.Bytes[v.key[0]:v.key[1]], known); g != noFact && !isEmpty(text) && (g != places || isAddress(text)) {
 			has[g] = true
 		}
 	}
-	if !has[functions] && !has[places] || !has[classes] && !has[files] && !has[lines] && !(has[functions] && has[places]) {
+	if !looksLikeFrame(&has) {
 		return
 	}
 	if in.strange++; in.strange > 1 {

@@ -2,7 +2,6 @@ package shape
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/report"
@@ -29,10 +28,9 @@ type walk struct {
 
 	closed int // lists that were walked to their end
 
-	inText bool             // a row reads strings
-	over   int              // frames behind the bound
-	deep   bool             // values were passed because they stand too deep
-	looks  map[string]group // of names of members
+	inText bool // a row reads strings
+	over   int  // frames behind the bound
+	deep   bool // values were passed because they stand too deep
 }
 
 // step is a step of a path: a member, or an element of a list.
@@ -115,49 +113,26 @@ type list struct {
 }
 
 // Read makes a report of all events in a text; nil if there is nothing in it.
-func (table Table) Read(text []byte, o report.Options) *report.Report {
+func (table *Table) Read(text []byte, o report.Options) *report.Report {
+	table.once.Do(func() { table.signs = signsOf(table.shapes) })
+	known := table.signs
+	met, strange := known.read(text)
 	e := &walk{Walker: json.Walker{Bytes: text}, o: o}
-	for _, s := range table {
-		if s.mayBe(text) {
-			e.shapes = append(e.shapes, s.ready())
-			e.inText = e.inText || s.Texts != ""
+shapes:
+	for i, s := range table.shapes {
+		for k := range known.groups[i] {
+			if !met.meets(&known.groups[i][k]) {
+				continue shapes
+			}
 		}
+		e.shapes = append(e.shapes, s.ready())
+		e.inText = e.inText || s.Texts != ""
 	}
-	if len(e.shapes) == 0 && !mayLookLikeFrames(text) {
+	if len(e.shapes) == 0 && !strange {
 		return nil
 	}
 	e.value(0, nil)
 	return e.report()
-}
-
-// mayBe reports whether the text has the row's signs.
-func (s *Shape) mayBe(text []byte) bool {
-	for _, group := range s.Signs {
-		found := false
-		for name := range strings.FieldsSeq(group) {
-			found = found || hasMember(text, name)
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
-}
-
-// hasMember reports whether a name in quotes stands in the text.
-func hasMember(text []byte, name string) bool {
-	for at := 0; ; {
-		i := bytes.Index(text[at:], []byte(name))
-		if i < 0 {
-			return false
-		}
-		at += i
-		end := at + len(name)
-		if at > 0 && end < len(text) && text[at-1] == '"' && text[end] == '"' {
-			return true
-		}
-		at = end
-	}
 }
 
 // value walks the value at hand; in is the list around it.
