@@ -11,8 +11,8 @@
 // sources of one artifact. Of a Mach-O image the module's id is the UUID with an
 // age. Of an ELF image it is a debug-id: the first 16 bytes of the build-id, three
 // fields turned around. INFO CODE_ID has the whole build-id. Old files lack it:
-// then the canonical id is a build-id of those 16 bytes. Windows' modules are
-// refused: symlake reads none of their images.
+// then the canonical id is a build-id of those 16 bytes. Of a Windows image the id
+// is the GUID of its PDB and an age; INFO CODE_ID names the image's file.
 //
 // # Positions
 //
@@ -48,12 +48,15 @@ import (
 const name = "breakpad"
 
 // Format reads Breakpad symbol files.
-var Format = formats.Format{Name: name, Version: 2, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 3, Detect: detect, Open: open}
 
-var moduleWord = []byte("MODULE ")
+var (
+	moduleWord = []byte("MODULE ")
+	mark       = []byte("\ufeff") // of UTF-8, which Windows' tools write before the first record
+)
 
 func detect(_ string, head []byte) bool {
-	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, mark), []byte{'\n'})
 	return bytes.HasPrefix(line, moduleWord) && len(bytes.Fields(line)) >= 4
 }
 
@@ -165,7 +168,9 @@ type module struct {
 	kind       symbol.Kind
 	arch, file string
 	id         [16]byte // as the record spells it
+	age        string   // behind the id, in lower case
 	code       string   // of INFO CODE_ID, lower case; "" if there is none
+	image      string   // of INFO CODE_ID: the image's file; "" if it says none
 }
 
 // readModule reads the records before the first table: MODULE and INFO.
@@ -174,6 +179,7 @@ func readModule(in *formats.Input) (*module, error) {
 	if err != nil {
 		return nil, err
 	}
+	head = bytes.TrimPrefix(head, mark)
 	line, rest, _ := bytes.Cut(head, []byte{'\n'})
 	words := strings.SplitN(string(bytes.TrimRight(line, "\r")), " ", 5)
 	if len(words) < 4 || words[0] != "MODULE" {
@@ -187,7 +193,7 @@ func readModule(in *formats.Input) (*module, error) {
 	case "mac", "ios", "tvos", "watchos", "visionos":
 		m.kind = symbol.MachO
 	case "windows":
-		return nil, &formats.Error{Format: name, Section: "MODULE", Want: "an image of ELF or Mach-O, not of Windows", Err: formats.ErrUnsupported}
+		m.kind = symbol.PE
 	default:
 		m.kind = symbol.ELF
 	}
@@ -195,12 +201,15 @@ func readModule(in *formats.Input) (*module, error) {
 	if err != nil || len(id) != 16 {
 		return nil, fault(0, fmt.Sprintf("an id of 32 digits and an age, not %.64q", words[3]))
 	}
-	m.id = [16]byte(id)
+	m.id, m.age = [16]byte(id), strings.ToLower(words[3][32:])
 	for bytes.HasPrefix(rest, []byte("INFO ")) {
 		line, rest, _ = bytes.Cut(rest, []byte{'\n'})
 		words := strings.Fields(string(line))
 		if len(words) < 3 || words[1] != "CODE_ID" {
 			continue
+		}
+		if m.kind == symbol.PE && len(words) > 3 {
+			m.image = words[3]
 		}
 		code := strings.ToLower(words[2])
 		if raw, err := hex.DecodeString(code); err == nil && len(raw) >= 8 && len(raw) <= 64 {
@@ -214,10 +223,17 @@ func readModule(in *formats.Input) (*module, error) {
 func (m *module) identity(file string) *native.Identity {
 	id := &native.Identity{}
 	debug := fmt.Sprintf("%x-%x-%x-%x-%x", m.id[0:4], m.id[4:6], m.id[6:8], m.id[8:10], m.id[10:])
-	if m.kind == symbol.MachO {
+	switch m.kind {
+	case symbol.MachO:
 		id.Claim(debug)
 		id.Add(symbol.NameDebugID, debug)
-	} else {
+	case symbol.PE:
+		id.Claim(strings.TrimSuffix(debug+"-"+m.age, "-"))
+		id.Add(symbol.NameDebugID, debug)
+		id.Add(symbol.NameDebugID, id.Canonical)
+		id.Add(symbol.NameDebugID, hex.EncodeToString(m.id[:])+m.age) // as Breakpad spells it
+		id.Add(symbol.NameFile, m.image)
+	default:
 		if m.code == "" {
 			raw := m.id
 			slices.Reverse(raw[0:4])

@@ -2,6 +2,7 @@ package breakpad
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -265,8 +266,82 @@ func TestOldInlines(t *testing.T) {
 	}
 }
 
+// dump_syms of Windows writes PDBs: an id of GUID and age, the image's file in INFO CODE_ID, STACK WIN records.
+const windows = "MODULE windows x86_64 0B2B9C7E5F4D4A3C8E1D2F3A4B5C6D7E2A game.pdb\nINFO CODE_ID 65A1B2C31F000 game.exe\n" +
+	"FILE 1 d:\\src\\main.cpp\nFUNC m 1000 20 8 static void Cart::add(int)\n1000 8 4 1\n1008 18 5 1\n" +
+	"PUBLIC m 1020 0 __chkstk\nPUBLIC 1040 10 ?run@@YAXXZ\nSTACK WIN 4 1000 20 5 0 8 0 0 0 1 $eip 4 + ^ =\nSTACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^\n"
+
+func TestWindows(t *testing.T) {
+	const guid = "0b2b9c7e-5f4d-4a3c-8e1d-2f3a4b5c6d7e"
+	a := &formattest.Open(t, &Format, formattest.InputOf("game.sym", []byte(windows), formats.Limits{})).Artifacts[0]
+	if a.Kind != symbol.PE || a.Canonical != guid+"-2a" || a.Arch != "x86_64" || a.ID != symbol.NewID(symbol.PE, guid+"-2a") {
+		t.Errorf("%+v", a.Artifact)
+	}
+	for _, n := range []symbol.Name{{Kind: symbol.NameDebugID, Text: guid}, {Kind: symbol.NameDebugID, Text: guid + "-2a"},
+		{Kind: symbol.NameDebugID, Text: strings.ReplaceAll(guid, "-", "") + "2a"},
+		{Kind: symbol.NameFile, Text: "game.pdb"}, {Kind: symbol.NameFile, Text: "game.exe"}} {
+		if !slices.Contains(a.Names, n) {
+			t.Errorf("%v is no name: %v", n, a.Names)
+		}
+	}
+	fl, err := formattest.Flatten(t.Context(), &Format, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[uint64]symbol.Frame{
+		0x1009: {Linkage: "static void Cart::add(int)", File: `d:\src\main.cpp`, Line: 5}, 0x1021: {Linkage: "__chkstk"}, 0x1041: {Linkage: "?run@@YAXXZ"},
+	} {
+		if got := fl.At(at); len(got) != 1 || got[0] != want {
+			t.Errorf("%#x: %v", at, got)
+		}
+	}
+}
+
+// Files as editors and other tools leave them answer the same.
+func TestOddFiles(t *testing.T) {
+	answers := func(text string) (string, []string) {
+		a := &formattest.Open(t, &Format, formattest.InputOf("x.sym", []byte(text), formats.Limits{})).Artifacts[0]
+		fl, err := formattest.Flatten(t.Context(), &Format, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for at := uint64(0xff8); at < 0x2008; at += 4 {
+			all = append(all, fmt.Sprint(fl.At(at)))
+		}
+		return a.Canonical, all
+	}
+	id, want := answers(small)
+	for name, text := range map[string]string{
+		"CRLF":                strings.ReplaceAll(small, "\n", "\r\n"),
+		"a byte order mark":   "\ufeff" + small,
+		"an id in lower case": strings.Replace(small, "0102030405060708090A0B0C0D0E0F100", "0102030405060708090a0b0c0d0e0f100", 1),
+		"an id without age":   strings.Replace(small, "090A0B0C0D0E0F100", "090A0B0C0D0E0F10", 1),
+		"no line end":         strings.TrimSuffix(small, "\n"),
+		"blank lines":         strings.ReplaceAll(small, "\n", "\n\n"),
+		"digits in capitals":  strings.NewReplacer("FUNC 1000 40", "FUNC 00001000 00040", "1028 8 31", "1028 8 31", "1080", "00001080").Replace(small),
+	} {
+		gotID, got := answers(text)
+		if gotID != id || !slices.Equal(got, want) {
+			t.Errorf("%s: %s %v", name, gotID, got)
+		}
+	}
+	// A line whose file has no record keeps its number, and addresses may have capitals.
+	a := &formattest.Open(t, &Format, formattest.InputOf("x.sym", []byte("MODULE Linux x86 0102030405060708090A0B0C0D0E0F100 x\nFUNC ABC0 20 0 f\nABC0 10 7 99\nFILE 1 late.c\nABD0 10 8 1\n"), formats.Limits{})).Artifacts[0]
+	fl, err := formattest.Flatten(t.Context(), &Format, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[uint64]symbol.Frame{0xabc4: {Linkage: "f", Line: 7}, 0xabd4: {Linkage: "f", File: "late.c", Line: 8}} {
+		if got := fl.At(at); len(got) != 1 || got[0] != want {
+			t.Errorf("%#x: %v", at, got)
+		}
+	}
+}
+
 func FuzzObject(f *testing.F) {
 	f.Add([]byte(small))
+	f.Add([]byte(windows))
 	f.Add([]byte("MODULE mac arm64 0102030405060708090A0B0C0D0E0F100 x\nFUNC 0 ffffffffffffffff 0 a\nINLINE 0 0 0 0 0 ffffffffffffffff\nffffffffffffffff 1 1 1\nPUBLIC ffffffffffffffff 0 x\n"))
 	f.Fuzz(func(t *testing.T, data []byte) { formattest.Fuzz(t, &Format, "MODULE ", data) })
 }

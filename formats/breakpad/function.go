@@ -90,7 +90,7 @@ func (o *object) explodePart(ctx context.Context, t *tables, off int64, emit fun
 					bad(&q, s.from, "INLINE, level, line, file, origin and pairs of address and size")
 				}
 			}
-		case '0' <= c && c <= '9' || 'a' <= c && c <= 'f':
+		case '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' && !bytes.HasPrefix(s.line, fileWord):
 			if open {
 				q.Lines++
 				if !x.line(s.line) {

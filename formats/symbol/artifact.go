@@ -25,6 +25,7 @@ type Kind string
 const (
 	ELF   Kind = "elf"   // every program image of an ELF system
 	MachO Kind = "macho" // every program image of Apple's systems; canonical is its UUID, in lower case with dashes
+	PE    Kind = "pe"    // every program image of Windows; canonical is the GUID of its PDB, in lower case with dashes, and the age
 )
 
 // ID names an artifact in keys: the first 16 bytes of

@@ -228,7 +228,7 @@ func taking(err error) error {
 }
 
 // kinds are the kinds of artifacts that a list may be narrowed to.
-var kinds = []string{"", string(symbol.ELF), string(symbol.MachO), string(symbol.R8), string(symbol.SourceMap), string(symbol.DartNames)}
+var kinds = []string{"", string(symbol.ELF), string(symbol.MachO), string(symbol.PE), string(symbol.R8), string(symbol.SourceMap), string(symbol.DartNames)}
 
 // artifacts lists the artifacts that a name leads to, or all artifacts of the store, in pages.
 func (s *Server) artifacts(c *call) error {

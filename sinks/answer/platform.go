@@ -16,6 +16,8 @@ func PlatformKind(platform string) (symbol.Kind, bool) {
 		return symbol.ELF, true
 	case "ios", "ipados", "macos", "tvos", "watchos", "visionos", "catalyst", "apple", "macho":
 		return symbol.MachO, true
+	case "windows", "win32", "pe":
+		return symbol.PE, true
 	case "java", "kotlin", "jvm", "r8", "proguard":
 		return symbol.R8, true
 	case "javascript", "web", "browser", "node", "react-native", "hermes", "sourcemap":

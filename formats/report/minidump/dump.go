@@ -49,6 +49,7 @@ const (
 	systemStream    = 7
 	nameStream      = 24
 
+	systemWindows = 2
 	systemMac     = 0x8101
 	systemIOS     = 0x8102
 	systemAndroid = 0x8203
@@ -165,6 +166,8 @@ func (d *minidump) module(b []byte) {
 	m := dumpModule{base: le.Uint64(b), size: uint64(le.Uint32(b[8:])), path: d.text(le.Uint32(b[20:])), kind: symbol.ELF}
 	if d.system == systemMac || d.system == systemIOS {
 		m.kind = symbol.MachO
+	} else if d.system == systemWindows {
+		m.kind = symbol.PE
 	}
 	record := d.at(uint64(le.Uint32(b[80:])), uint64(min(le.Uint32(b[76:]), report.MaxLineBytes)))
 	switch {

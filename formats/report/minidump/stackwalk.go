@@ -3,6 +3,7 @@ package minidump
 import (
 	"bufio"
 	"strconv"
+	"strings"
 
 	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
@@ -76,6 +77,9 @@ func readStackwalk(text []byte, o report.Options) *report.Report {
 func (w *stackwalk) kind() symbol.Kind {
 	if w.system == "Mac OS X" || w.system == "iOS" {
 		return symbol.MachO
+	}
+	if strings.HasPrefix(w.system, "Windows") {
+		return symbol.PE
 	}
 	return symbol.ELF
 }
