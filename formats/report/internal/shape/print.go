@@ -163,7 +163,7 @@ func (p *printer) between(f *report.Frame) []byte {
 
 // member is a member of an object, as offsets in it.
 type member struct {
-	from, colon, value, end int // of the name's first quote, of the colon, of the value and behind it
+	from, named, value, end int // of the name's first quote, behind its last, of the value and behind it
 	name                    string
 }
 
@@ -180,8 +180,7 @@ func parseObject(text []byte) *parsedObject {
 		j.Peek()
 		m := member{from: j.Pos}
 		m.name = j.Text()
-		j.Peek()
-		m.colon = j.Pos
+		m.named = j.Pos
 		if !j.Take(':') {
 			return
 		}
@@ -285,7 +284,7 @@ func (w *objectWriter) missing(out *bufio.Writer, i int) {
 	for k := 0; k < len(w.added); k += 2 {
 		out.Write(before)
 		out.WriteString(`"` + w.added[k] + `"`)
-		out.Write(o.text[m.colon:m.value])
+		out.Write(o.text[m.named:m.value])
 		out.WriteString(w.added[k+1])
 	}
 }
