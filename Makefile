@@ -110,6 +110,7 @@ soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, 
 	SYMLAKE_KILL_POINTS=100 SYMLAKE_HBASE_LIB=$(CACHE)/hbase-lib $(GO) test ./jobs -run '^TestHBase$$/loader' -count=1 -timeout 60m
 	SYMLAKE_AIRFLOW_WHOLE=1 SYMLAKE_AIRFLOW=$(CACHE)/airflow $(GO) test ./jobs -run '^TestAirflow$$' -v -count=1 -timeout 60m
 	SYMLAKE_GROUPS=1 $(GO) test ./jobs -run '^TestGroupBuilds$$' -v -count=1 -timeout 60m
+	@if command -v java >/dev/null && command -v mvn >/dev/null; then sh testdata/r8/builds.sh $(CACHE) && SYMLAKE_R8_BUILDS=1 CACHE=$(CACHE) $(GO) test ./formats/retrace -run '^TestFreshBuilds$$' -v -count=1 -timeout 60m; fi
 	SYMLAKE_POWER_LOSSES=1 $(GO) test ./jobs -run TestFirstRunLosesPower -v -count=1 -timeout 60m
 	SYMLAKE_JSON_BYTES=1073741824 $(GO) test ./formats/report/all -run '^TestLongJSON$$' -v -count=1 -timeout 60m
 	bash testdata/fuzz.sh run 5m
@@ -118,6 +119,7 @@ soak: ## the long forms: 1,000 kills of three workers on a folder and on HBase, 
 
 bench: build ## measure ingest and look-up beside their peers; downloads inputs into the cache folder
 	bash testdata/bench/bench.sh $(CACHE) $(abspath $(BIN)/symlake)
+	@if command -v npm >/dev/null; then SYMLAKE_NEWEST=$(CACHE)/newest $(GO) test ./formats/sourcemap -run '^TestNewest$$' -v -count=1; fi
 	@if command -v cargo >/dev/null; then bash testdata/swift/oracle.sh $(CACHE); fi
 	SYMLAKE_TOOLS=$(CACHE)/bin $(GO) test ./formats/demangle/swift -run '^$$' -bench . -benchtime 1x
 	TMPDIR=$$([ -d /dev/shm ] && echo /dev/shm || echo $${TMPDIR:-/tmp}) SYMLAKE_BENCH=1 $(GO) test ./sinks/hbase ./jobs -run TestBench -v -p 1 -count=1 -timeout 60m

@@ -143,42 +143,39 @@ func (d *drawing) call(p place) []string {
 	return []string{d.frame()}
 }
 
-// A mapping that R8 has just made; a thousand frames drawn of it, each answered as R8's
-// retrace does, to the byte; and the same from the mapping as R8 partitions it.
-func TestFreshMapping(t *testing.T) {
-	jar, file, parted := fresh(t, "r8.jar"), fresh(t, "mapping.txt"), fresh(t, "map.zip")
+// classesOf reads a mapping.
+func classesOf(t *testing.T, f *formats.Format, name string) map[string]*symbol.Class {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return formattest.Classes(t, f, formattest.InputOf(filepath.Base(name), b, formats.Limits{}))
+}
+
+// ready are classes as Retrace asks for them.
+func ready(classes map[string]*symbol.Class) func(string) *retrace.Class {
+	made := map[string]*retrace.Class{}
+	for name, c := range classes {
+		made[name] = retrace.NewClass(c, c)
+	}
+	return func(name string) *retrace.Class { return made[name] }
+}
+
+// asRetrace compares the answers for n drawn stacks with those of R8's retrace for the same mapping, plain and verbose.
+func asRetrace(t *testing.T, what string, d *drawing, n int, file string, all ...map[string]*symbol.Class) {
+	t.Helper()
 	java := formattest.Tool(t, "java", "apt-get install default-jdk-headless")
-	read := func(f *formats.Format, name string) map[string]*symbol.Class {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return formattest.Classes(t, f, formattest.InputOf(filepath.Base(name), b, formats.Limits{}))
-	}
-	classes := read(&r8.Format, file)
-	const seed, frames = 20250203, 1000
-	d := newDrawing(seed, classes)
-	if len(d.rewrites) == 0 || len(d.calls) == 0 {
-		t.Fatalf("the mapping has %d rules for frames and %d calls of outlines", len(d.rewrites), len(d.calls))
-	}
 	var text []string
-	for range frames / 5 {
+	for range n {
 		text = append(text, d.stack(5)...)
 	}
 	drawn := filepath.Join(t.TempDir(), "stacks.txt")
 	if err := os.WriteFile(drawn, []byte(lines(text)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ready := func(classes map[string]*symbol.Class) func(string) *retrace.Class {
-		made := map[string]*retrace.Class{}
-		for name, c := range classes {
-			made[name] = retrace.NewClass(c, c)
-		}
-		return func(name string) *retrace.Class { return made[name] }
-	}
-	whole, pieces := ready(classes), ready(read(&r8.Partition, parted))
 	for _, verbose := range []bool{false, true} {
-		args := []string{"-cp", jar, "com.android.tools.r8.retrace.Retrace", "--quiet"}
+		args := []string{"-cp", fresh(t, "r8.jar"), "com.android.tools.r8.retrace.Retrace", "--quiet"}
 		if verbose {
 			args = append(args, "--verbose")
 		}
@@ -186,11 +183,46 @@ func TestFreshMapping(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := report.ManagedOptions{School: report.R8, Verbose: verbose}
-		what := fmt.Sprintf("seed %d, verbose %v", seed, verbose)
-		same(t, what, string(want), print(t, whole, o, lines(text)))
-		same(t, what+", partitioned", string(want), print(t, pieces, o, lines(text)))
+		for i, classes := range all {
+			o := report.ManagedOptions{School: report.R8, Verbose: verbose}
+			same(t, fmt.Sprintf("%s, verbose %v, form %d", what, verbose, i), string(want), print(t, ready(classes), o, lines(text)))
+		}
 	}
+}
+
+// A mapping that R8 has just made; a thousand frames drawn of it, each answered as R8's
+// retrace does, to the byte; and the same from the mapping as R8 partitions it.
+func TestFreshMapping(t *testing.T) {
+	file := fresh(t, "mapping.txt")
+	classes := classesOf(t, &r8.Format, file)
+	const seed, stacks = 20250203, 200
+	d := newDrawing(seed, classes)
+	if len(d.rewrites) == 0 || len(d.calls) == 0 {
+		t.Fatalf("the mapping has %d rules for frames and %d calls of outlines", len(d.rewrites), len(d.calls))
+	}
+	asRetrace(t, fmt.Sprintf("seed %d", seed), d, stacks, file, classes, classesOf(t, &r8.Partition, fresh(t, "map.zip")))
+}
+
+// Mappings that R8 has made with six sets of options, for DEX and for class files: 400 stacks drawn of each.
+func TestFreshBuilds(t *testing.T) {
+	if os.Getenv("SYMLAKE_R8_BUILDS") == "" {
+		t.Skip("a long form, of make soak: SYMLAKE_R8_BUILDS=1 after testdata/r8/builds.sh")
+	}
+	builds, err := filepath.Glob(filepath.Join(fresh(t, "builds"), "*", "mapping.txt"))
+	if err != nil || len(builds) != 12 {
+		t.Fatalf("%d mappings, not 12: run testdata/r8/builds.sh (%v)", len(builds), err)
+	}
+	stacks := 0
+	for i, file := range builds {
+		const sites = 400
+		name := filepath.Base(filepath.Dir(file))
+		t.Run(name, func(t *testing.T) {
+			classes := classesOf(t, &r8.Format, file)
+			asRetrace(t, name, newDrawing(uint64(i), classes), sites, file, classes)
+		})
+		stacks += sites
+	}
+	t.Logf("%d stacks of %d mappings", stacks, len(builds))
 }
 
 // plain draws a stack of frames of the mapping, with their lines.

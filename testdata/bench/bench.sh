@@ -84,4 +84,5 @@ fi
 bash "$here/stacks.sh" "$cache/stacks"
 bash "$here/maps.sh" "$cache" "$symlake"
 if command -v npm >/dev/null && command -v jsc >/dev/null; then bash "$here/../names/names.sh" "$cache"; fi
+if command -v npm >/dev/null; then bash "$here/../js/newest.sh" "$cache"; fi
 cd "$here/../.." && go run ./testdata/bench -symlake "$symlake" -cache "$cache" -peer "$peer" "$@"

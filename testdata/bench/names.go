@@ -22,8 +22,8 @@ type named struct {
 	answers map[*names.Frame]string
 }
 
-// names counts frames of the corpus of testdata/names whose function each way names rightly: the raw stack, symlake
-// with maps that hold no sources, symlake with maps that do, and symbolic.
+// names counts how many frames of the corpus of testdata/names each way names rightly: the raw stack, symlake with
+// maps that hold no sources, symlake with maps that do, and symbolic.
 func (b *bench) names() error {
 	dir := filepath.Join(b.cache, "names")
 	all, err := names.Load(dir)
