@@ -111,6 +111,10 @@ var sourceMapShapes = []formattest.Shape{
 	script("conditions", 5000, func(n int) string { return "x=" + each(n, "", "a?()=>1:") + "0" }),
 	script("words async", 5000, func(n int) string { return "a=()=>1;" + each(n, ";", "async") }),
 	script("words let", 5000, func(n int) string { return "a=()=>1;" + each(n, ";", "let") }),
+	script("private members", 1500, func(n int) string { return "class A{" + each(n, "", "#m%d(){this.#m0();this.#n()}") + "}" }),
+	script("classes in classes", 300, func(n int) string {
+		return each(n, "", "class A{#m(){this.#n();this.#m()") + each(n, "", "}}")
+	}),
 	script("one class", 3000, func(n int) string { return "class A{" + each(n, "", "m%d(){}") + "}" }),
 	composed("one column below", 5000, func(n int) (above, below string) {
 		return each(n, ",", "CAAA"), each(n, ",", "AAAA")

@@ -73,8 +73,39 @@ func FuzzTokens(f *testing.F) {
 			all = script.Functions([]byte(text), 1<<16)
 			return nil
 		})
-		if err == nil && all != nil { // the library's panic costs the names
+		if err == nil && all != nil {
 			newTokenNames([]byte(text), all)
+		}
+	})
+}
+
+// FuzzNames: a script beside its map gives names or none. The places that a map answers do not depend on it.
+func FuzzNames(f *testing.F) {
+	for _, script := range []string{"function a(){b()}\nclass c{#d(){this.#d()}get e(){}}", "var q=()=>p;function p(e){}", "__d(function(){x.y=function(){}})", "`${a=>b}`"} {
+		f.Add(script, "AAAAA,SAASC,GAAIC;ACAA,CAAC", false)
+		f.Add(script, "AAAAA,SAAA,CAAA;AAAAD", true)
+	}
+	f.Fuzz(func(t *testing.T, text, mappings string, sections bool) {
+		if strings.ContainsAny(mappings, "\"\\") || len(mappings)+len(text) > 1<<14 {
+			return
+		}
+		one := `{"version":3,"sources":["a","b"],"names":["n","#m","o"],"mappings":"` + mappings + `"}`
+		if sections {
+			one = `{"version":3,"sections":[{"offset":{"line":0,"column":0},"map":` + one + `},{"offset":{"line":0,"column":9},"map":` + one + `}]}`
+		}
+		plain, err := explodeAll(formattest.InputOf("app.js.map", []byte(one), formats.Limits{}))
+		if err != nil {
+			return
+		}
+		x, err := explodeAll(withScript([]byte(one), []byte(text), "app.js"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range plain.ranges {
+			f, want := x.at(g.Start), g.frames[0]
+			if len(f) != 1 || f[0].File != want.File || f[0].Line != want.Line || f[0].Column != want.Column || f[0].Name != want.Name {
+				t.Fatalf("%#x: %+v, want %+v", g.Start, f, want)
+			}
 		}
 	})
 }

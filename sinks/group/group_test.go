@@ -211,6 +211,11 @@ func TestScriptNames(t *testing.T) {
 			t.Errorf("%s in %s is %q, want %q", c.function, c.file, got, c.want)
 		}
 	}
+	// An engine's name, where the map has none, is another in each build.
+	kept := symbol.Frame{Function: "t.exports", Linkage: "<anonymous>", File: "src/shop.ts"}
+	if name, _ := new(Namer).Name(nil, &kept); name != "shop.ts:" {
+		t.Errorf("%+v is %q", kept, name)
+	}
 	if ofBundler("src/shop.ts") || !ofBundler("../node_modules/a/b.js") || !ofBundler("webpack://shop/webpack/runtime/chunk.js") {
 		t.Error("packages are not told from the application")
 	}

@@ -71,6 +71,9 @@ func nameOf(a *asked) (name string, own bool) {
 		name, _, _ = strings.Cut(name, "(")
 		return managedName(name), !ofPlatform(name)
 	case a.script || isScript(a.file):
+		if a.linkage != "" {
+			readable = a.linkage // a name of the engine's own is another in each build
+		}
 		return scriptName(readable, a.file), !ofBundler(a.file)
 	}
 	if isSwift(a.linkage) && readable != a.linkage {
