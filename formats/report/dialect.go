@@ -51,6 +51,8 @@ type Document struct {
 	// Read makes a report of a whole document, or of the part that a bound left of it. If it returns
 	// nil, Split reads the lines one by one.
 	Read Reader
+	// Parts finds the texts in a document, in place of Read; nil: it is none.
+	Parts func(text []byte) *Parts
 }
 
 // Follower sees a document's lines, or pieces of long ones, in order, and says how far it goes.
@@ -98,7 +100,7 @@ type Lines struct {
 	Forget func()
 }
 
-// Parts are the texts in a record of a binary file, and the numbers in it that count their bytes.
+// Parts are the texts in a record of a binary file or in a document, and the numbers in it that count their bytes.
 type Parts struct {
 	Texts   []Part
 	Lengths []Length // of what is around texts; in any order, some perhaps twice
@@ -109,4 +111,6 @@ type Part struct {
 	Span [2]int
 	// Class is the place of the name of the exception's class, if the record has it beside a stack that begins with it.
 	Class [2]int
+	// Doubled: the text stands in quotes, with two quotes for one.
+	Doubled bool
 }

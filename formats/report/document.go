@@ -96,7 +96,13 @@ func (s *splitter) endDocument() error {
 		return s.options.full()
 	}
 	plain := input.Plain(text)
-	if done, err := s.handOut(d.Read(scan.Unmarked(plain, scan.LineMarks), s.options), plain); done || err != nil {
+	made := (*Report)(nil)
+	if d.Parts == nil {
+		made = d.Read(scan.Unmarked(plain, scan.LineMarks), s.options)
+	} else if parts := d.Parts(plain); parts != nil {
+		made = readParts(plain, parts, s.dialects, splitOnce, s.options)
+	}
+	if done, err := s.handOut(made, plain); done || err != nil {
 		return err
 	}
 	return s.again(text)

@@ -110,7 +110,10 @@ func (q *quoted) print(around []byte, answers [][]symbol.Answer, words []Word) [
 		member := append(append([]byte(`, "`), q.name...), `_text": "`...)
 		return []edit{{q.span, append(json.StyleOf(nil).Append(member, text), '"')}}
 	}
-	if q.levels > 0 {
+	switch {
+	case q.doubled:
+		text = bytes.ReplaceAll(text, []byte{'"'}, []byte(`""`))
+	case q.levels > 0:
 		text = json.Requote(around[q.span[0]:q.span[1]], q.levels, before.Bytes(), text)
 	}
 	edits := []edit{{q.span, text}}

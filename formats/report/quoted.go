@@ -58,7 +58,10 @@ func eachString(text []byte, visit func(from, to int)) {
 		}
 		from := at + i + 1
 		end := json.StringEnd(text, from)
-		if end < 0 {
+		if end < 0 { // the text was cut
+			if end = from + json.CutEnd(text[from:]); end-from >= leastQuoted {
+				visit(from, end)
+			}
 			return
 		}
 		at = end + 1
@@ -81,6 +84,7 @@ type quotedReader struct {
 	made     *Report  // so far; nil: nothing is read
 	taken    [][2]int // spans of frames that stand behind the strings read so far
 	class    [2]int   // of the exception of the text at hand; see Part
+	doubled  bool     // see Part
 	name     []byte   // of the member that gets the text at hand; see quoted
 }
 
@@ -93,17 +97,15 @@ func (q *quotedReader) string(from, to int) {
 		return
 	}
 	text := json.Decode(q.text[from:to])
-	for text != nil && text.Levels < mostLevels && isEscaped(text.Bytes) {
+	for text.Levels < mostLevels && isEscaped(text.Bytes) {
 		text = text.Again()
 	}
-	if text != nil {
-		q.plain([2]int{from, to}, text)
-	}
+	q.plain([2]int{from, to}, text)
 }
 
 // plain reads the reports in a text that stands at span.
 func (q *quotedReader) plain(span [2]int, text *json.Text) {
-	found := &quoted{span: span, levels: text.Levels, class: q.class, name: q.name}
+	found := &quoted{span: span, levels: text.Levels, class: q.class, name: q.name, doubled: q.doubled}
 	frames := 0
 	err := q.split(text.Bytes, q.lineDialects(), q.o, func(r *Report) error {
 		found.reports = append(found.reports, r)
@@ -246,7 +248,7 @@ func (q *quotedReader) add(found *quoted, text *json.Text) {
 		q.made = &Report{Text: q.text, json: true}
 	}
 	places := placesOf(found, text)
-	places.exact = places.exact && found.name == nil // the text stands nowhere
+	places.exact = places.exact && found.name == nil && (!found.doubled || len(text.Bytes) == found.span[1]-found.span[0])
 	for _, r := range found.reports {
 		if r.Form != nil && q.made.Form == nil {
 			q.made.Form, q.made.Arch = r.Form, r.Arch
@@ -338,8 +340,12 @@ func readParts(record []byte, p *Parts, dialects []Dialect, split splitText, o O
 	q.o.level++
 	for i := range p.Texts {
 		at := p.Texts[i].Span
-		q.class = p.Texts[i].Class
-		q.plain(at, &json.Text{Bytes: record[at[0]:at[1]]})
+		q.class, q.doubled = p.Texts[i].Class, p.Texts[i].Doubled
+		text := record[at[0]:at[1]]
+		if q.doubled {
+			text = bytes.ReplaceAll(text, []byte(`""`), []byte{'"'})
+		}
+		q.plain(at, &json.Text{Bytes: text})
 	}
 	return q.made
 }

@@ -3,6 +3,8 @@
 //
 //   - A Reader walks an input of any size through a window of 256 KiB and fails with the offset. Source
 //     maps use it: it passes over a string of tens of megabytes, and the caller may read inside one.
+//   - A Stream collects a value of any size that arrives in pieces, and takes it apart where it is too long for memory.
+//     Reports use it.
 //   - A Scan finds the end of a value that arrives in pieces. Traces use it.
 //   - A Walker visits the values of a text in memory, builds nothing and knows where each stands. Reports
 //     use it: it reads a cut text as far as it goes.

@@ -25,6 +25,23 @@ func StringEnd(b []byte, from int) int {
 	}
 }
 
+// CutEnd returns where the inside of a string ends that was cut, without the beginning of an escape.
+func CutEnd(raw []byte) int {
+	at := bytes.LastIndexByte(raw[max(0, len(raw)-len(`\u000`)):], '\\')
+	if at < 0 {
+		return len(raw)
+	}
+	at += max(0, len(raw)-len(`\u000`))
+	back := at
+	for back > 0 && raw[back-1] == '\\' {
+		back--
+	}
+	if whole := at+1 < len(raw) && raw[at+1] != 'u'; whole || (at-back)%2 == 1 {
+		return len(raw)
+	}
+	return at
+}
+
 // LineEnd returns the index behind the first line end that the inside of a string spells; -1: it spells none.
 func LineEnd(raw []byte) int {
 	for at := 0; ; {

@@ -18,7 +18,7 @@ type Text struct {
 // textStep is a place behind an escape: from there on, bytes of the text stand where bytes of the string do.
 type textStep struct{ text, raw int }
 
-// Decode returns the text that the inside of a string spells; nil: it spells none.
+// Decode returns the text that the inside of a string spells. Bytes that are no escape stay as they stand.
 func Decode(raw []byte) *Text {
 	d := &Text{Levels: 1, Bytes: make([]byte, 0, len(raw))}
 	for at := 0; at < len(raw); {
@@ -32,7 +32,8 @@ func Decode(raw []byte) *Text {
 		}
 		n := 0
 		if d.Bytes, n = appendEscape(d.Bytes, raw[at:]); n == 0 {
-			return nil
+			d.Bytes = append(d.Bytes, raw[at])
+			n = 1
 		}
 		at += n
 		d.steps = append(d.steps, textStep{len(d.Bytes), at})
@@ -40,12 +41,10 @@ func Decode(raw []byte) *Text {
 	return d
 }
 
-// Again decodes the text once more; nil: it spells no text.
+// Again decodes the text once more.
 func (d *Text) Again() *Text {
 	next := Decode(d.Bytes)
-	if next != nil {
-		next.Levels, next.inside = d.Levels+1, d
-	}
+	next.Levels, next.inside = d.Levels+1, d
 	return next
 }
 
@@ -78,9 +77,7 @@ func Requote(raw []byte, levels int, before, after []byte) []byte {
 			line = rest[:end]
 		}
 		rest = rest[len(line):]
-		if d := Decode(line); d != nil {
-			was[string(d.Bytes)] = line
-		}
+		was[string(Decode(line).Bytes)] = line
 	}
 	out := make([]byte, 0, 2*len(after))
 	for len(after) > 0 {

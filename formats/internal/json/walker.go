@@ -155,7 +155,7 @@ func (j *Walker) Skip() {
 			}
 			j.Pos++
 		case c == ',' || c == ':':
-			if depth == 0 {
+			if depth == 0 && c == ',' {
 				j.Failed = true
 				return
 			}

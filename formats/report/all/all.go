@@ -6,6 +6,7 @@ import (
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/report/android"
 	"github.com/symlake/symlake/formats/report/apple"
+	"github.com/symlake/symlake/formats/report/csv"
 	"github.com/symlake/symlake/formats/report/dart"
 	"github.com/symlake/symlake/formats/report/event"
 	"github.com/symlake/symlake/formats/report/goruntime"
@@ -23,6 +24,7 @@ import (
 // dialects may know the same line:
 //
 //   - otlp reads no lines, and its files may begin with the byte of a tombstone;
+//   - csv reads no lines: only a table's first line begins one;
 //   - dart stands before android and linux: its lines begin as theirs do, "#00" or "pc 0x", and say more;
 //   - hotspot stands before plain, which takes any NAME ADDRESS, and linux before it for the same reason;
 //   - goruntime, js and jvm read lines without addresses of native code. jvm is last: its grammar takes
@@ -32,6 +34,7 @@ import (
 // apple's. JSON is given to event before js, which finds frames in almost any object.
 var Dialects = []report.Dialect{
 	otlp.Dialect,
+	csv.Dialect,
 	dart.Dialect,
 	android.Dialect,
 	hotspot.Dialect,
