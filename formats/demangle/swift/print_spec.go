@@ -1,5 +1,7 @@
 package swift
 
+import "strings"
+
 // printSpecialization writes what a copy of a function was made for; in the
 // simplified form only the word, once.
 func (p *printer) printSpecialization(r ref, depth int) {
@@ -86,6 +88,17 @@ func (p *printer) printSpecParam(r ref, depth int) {
 			p.print(second, depth+1, false)
 			i++
 		}
+		// Old manglings have the name right behind. Apple's printer of Swift 6 leaves it out, which earlier ones wrote.
+		if own := payload(p, kids, i); own != "" && (what == specFunction || what == specGlobal) {
+			p.printSymbol(own)
+			p.put("]")
+			i++
+			continue
+		} else if own != "" && what == specString {
+			p.put("'" + strings.TrimPrefix(own, "_") + "']")
+			i++
+			continue
+		}
 		switch what {
 		case specFunction, specGlobal, specStruct:
 			p.printOperand(kids, &operand, what, depth)
@@ -113,6 +126,14 @@ func (p *printer) printSpecParam(r ref, depth int) {
 		}
 		p.put("]")
 	}
+}
+
+// payload returns the text of part i of a parameter, if it is a name or a string; "": it is not.
+func payload(p *printer, kids []ref, i int) string {
+	if i < len(kids) && p.nodes[kids[i]].kind == kFunctionSpecPayload && !p.nodes[kids[i]].num {
+		return p.nodes[kids[i]].text
+	}
+	return ""
 }
 
 // printOperand writes the next name or type that a parameter refers to.

@@ -56,13 +56,24 @@ func (d *Demangler) of(name string) answer {
 	return answer{name, form(false), form(true)}
 }
 
+// leavesOut reports whether Apple's program left out what a parameter was replaced by: of old manglings the printer of
+// Swift 6 forgets names and strings, which earlier ones wrote.
+func leavesOut(full string) bool {
+	for _, gap := range []string{"Propagated Function : ]", "Propagated Global : ]", "u8'']", "u16'']"} {
+		if strings.Contains(full, gap) {
+			return true
+		}
+	}
+	return false
+}
+
 // compare counts the names with other forms than the wanted ones.
 func compare(t *testing.T, want []answer) (differ int) {
 	t.Helper()
 	d := new(Demangler)
 	for _, a := range want {
 		got := d.of(a.name)
-		if got == a {
+		if got == a || leavesOut(a.full) && !leavesOut(got.full) {
 			continue
 		}
 		if differ++; differ <= 20 {
@@ -98,6 +109,12 @@ func TestName(t *testing.T) {
 		{"$s4game3runyyFyycfU_TA.12", `partial apply forwarder for closure #1 () -> () in game.run() -> () with unmangled suffix ".12"`, "partial apply for closure #1 in run()"},
 		{"_TtC4game6Engine", "game.Engine", "Engine"},
 		{"_TFC4game6Engine4stepfT2bySi_VS_5Score", "game.Engine.step(by: Swift.Int) -> game.Score", "Engine.step(by:)"},
+		{"_TTSf1cpfr20_TF4game6helperFSiT__n___TF4game3runFT_T_",
+			"function signature specialization <Arg[0] = [Constant Propagated Function : game.helper(Swift.Int) -> ()]> of game.run() -> ()", "specialized run()"},
+		{"_TTSf1cpse0v3abc_cpg4word_cpi7___TF4game3runFT_T_", "function signature specialization <Arg[0] = [Constant Propagated String : u8'abc'], " +
+			"Arg[1] = [Constant Propagated Global : word], Arg[2] = [Constant Propagated Integer : 7]> of game.run() -> ()", "specialized run()"},
+		{"_TTSf1cpfr13_TFC3foo3barZ___TF4game3runFT_T_", "function signature specialization <Arg[0] = [Constant Propagated Function : _TFC3foo3barZ]> of game.run() -> ()", "specialized run()"},
+		{"_TFC3foo3barZ", "_TFC3foo3barZ", "_TFC3foo3barZ"},                      // no type: Apple's program takes it for no name
 		{"$s4game003Xcacd_pxaC", "$s4game003Xcacd_pxaC", "$s4game003Xcacd_pxaC"}, // no Punycode
 	} {
 		if got := d.of(a.name); got != a {
@@ -182,7 +199,7 @@ func TestBounds(t *testing.T) {
 func TestAlone(t *testing.T) {
 	list := answers(t, formattest.Testdata(t, "swift/answers.tsv.zst"))
 	for i := 0; i < len(list); i += 7 {
-		if got := new(Demangler).of(list[i].name); got != list[i] {
+		if got := new(Demangler).of(list[i].name); got != list[i] && !leavesOut(list[i].full) {
 			t.Errorf("%s: %+v", list[i].name, got)
 		}
 	}
