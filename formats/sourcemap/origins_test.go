@@ -137,7 +137,7 @@ func TestFunctionsOfSources(t *testing.T) {
 			"1": "Cart.total@a.js:5=c.t", "2": "Cart.total@a.js:6=c.t", "4": "check@b.ts:2=c.t < Cart.total@a.js:0"}},
 		{"an arrow function of what was inlined", `class c{«h0»t(e){l.map(«h5»e=>«5»e.y)}}`, map[string]string{"5": "<anonymous>@b.ts:3"}},
 		{"a wrapper without a head", `(()=>{«0»s();«4»throw e})()`, map[string]string{"0": "Cart.total@a.js:4=<anonymous>", "4": "check@b.ts:2=<anonymous>"}},
-		{"a constant", `class c{«h0»t(e){«0»s(«9»5)}}`, map[string]string{"9": "c.t@a.js:9"}},
+		{"a constant", `class c{«h0»t(e){«0»s(«9»5)}}`, map[string]string{"9": "Cart.total@a.js:9=c.t"}},
 		{"outside", `«9»var l=5`, map[string]string{"9": "<global>@a.js:9"}},
 	} {
 		text, m, at := bundle(t, c.script, []string{"a.js", "b.ts"}, []string{cart, check})

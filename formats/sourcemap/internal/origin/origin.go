@@ -116,8 +116,8 @@ func (m *Map) Of(pos uint64, g *mapfile.Mapping, of int32) Answer {
 		return Answer{Function: unknown, Caller: unknown}
 	}
 	switch m.relation(f, of) {
-	case elsewhere:
-		return Answer{Function: unknown, Caller: unknown}
+	case moved:
+		return Answer{Function: m.homes[of], Caller: unknown}
 	case inlined:
 		for m.call+1 < len(m.calls) && m.calls[m.call+1].at <= pos {
 			m.call++
@@ -136,7 +136,7 @@ const (
 	unrelated = iota // nothing is known of that
 	own              // it is that function
 	inlined
-	elsewhere // the code was moved from outside all functions
+	moved // the code was moved into it from around the functions of the source
 )
 
 func (m *Map) relation(f Function, of int32) int {
@@ -148,7 +148,7 @@ func (m *Map) relation(f Function, of int32) int {
 		return own
 	}
 	if f.Number == source.Outside {
-		return elsewhere
+		return moved
 	}
 	if f.Source == home.Source {
 		t := m.tables[f.Source]
@@ -157,7 +157,7 @@ func (m *Map) relation(f Function, of int32) int {
 		}
 		for up := t.Parent(home.Number); up > source.Outside; up = t.Parent(up) {
 			if up == f.Number {
-				return unrelated // code of a function around it was moved
+				return moved
 			}
 		}
 	}

@@ -81,6 +81,9 @@ func (s *Survey) Add(pos uint64, g *mapfile.Mapping) {
 				s.inside = place{true, s.of, ^uint32(0), 0} // no line is that
 			}
 		}
+	case moved:
+		m.use(m.homes[s.of])
+		s.inside.ok = false
 	default:
 		s.inside.ok = false
 	}

@@ -149,6 +149,26 @@ func onlyWords(b []byte) bool {
 	return true
 }
 
+// keyEnd is the length of the key in brackets that b begins with.
+func (p *parser) keyEnd(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case '"', '\'':
+			if n := bytes.IndexByte(b[i+1:], b[i]); n >= 0 {
+				i += n + 1
+			}
+		}
+	}
+	return len(b)
+}
+
 // appendChain appends what a function is assigned to, in one spelling: a["b"] is a.b.
 func (p *parser) appendChain(to []byte, from, until int32) []byte {
 	src := p.src[from:until]
@@ -161,14 +181,10 @@ func (p *parser) appendChain(to []byte, from, until int32) []byte {
 			behind, _ := p.comment(int(from)+i, false)
 			i = max(i, behind-int(from)-1)
 		case classes[c] == classSpace || classes[c] == classLine || c == '?' || c == '!':
-		case c == '[' && i+2 < len(src) && (src[i+1] == '"' || src[i+1] == '\''):
-			n := bytes.IndexByte(src[i+2:], src[i+1])
-			if n < 0 || i+3+n >= len(src) || src[i+3+n] != ']' {
-				to = append(to, c)
-				continue
-			}
-			to = append(append(to, '.'), src[i+2:i+2+n]...)
-			i += n + 3
+		case c == '[':
+			n := p.keyEnd(src[i:])
+			to = p.appendKey(append(to, '.'), from+int32(i), from+int32(i+n))
+			i += n - 1
 		default:
 			to = append(to, c)
 		}

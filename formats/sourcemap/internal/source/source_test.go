@@ -50,7 +50,7 @@ func TestNames(t *testing.T) {
 	for _, c := range []struct{ file, text string }{
 		{"a.js", `«<global>»f(); function f(a = «f»1) { «f»x(); return g(function() {«<anonymous>»}) } «<global>»`},
 		{"a.js", `var a = function() {«a»}, b = () => «b»1, c = function own() {«own»};`},
-		{"a.js", `a.b.c = function() {«a.b.c»}; a["b"] = () => {«a.b»}; a[0] = x => «a[0]»x; a[b] = () => {«a[b]»}; module.exports = async () => {«module.exports»}`},
+		{"a.js", `a.b.c = function() {«a.b.c»}; a["b"] = () => {«a.b»}; a[0] = x => «a.<computed>»x; a[b] = () => {«a.<computed>»}; a[b['c']].d = () => «a.<computed>.d»1; module.exports = async () => {«module.exports»}`},
 		{"a.js", `a . /* c */ b
 			.c = function() {«a.b.c»}`},
 		{"a.js", `class Cart extends (class { m() {«m»} constructor() {«<anonymous>»} }) { #x = 1; y = () => {«Cart.y»}; z = «Cart.<instance_members_initializer>»f(); static s = «Cart.<static_initializer>»1; constructor() {«new Cart»} total() {«Cart.total»} static make() {«Cart.make»}
