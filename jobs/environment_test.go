@@ -177,6 +177,7 @@ func TestSettingsOrder(t *testing.T) {
 	}{
 		{"", "status", "store/store: ", 1},
 		{"SYMLAKE_MIN_QUALITY=2", "status", "min_quality is 2", 2},
+		{"SYMLAKE_SCRIPT_NAMES=scopes", "status", "did you mean scope?", 2},
 		{"SYMLAKE_MIN_QUALITY=2", "status --set min_quality=0.1", "no store", 1},
 		{"SYMLAKE_MIN_QUALITY=much", "status", `SYMLAKE_MIN_QUALITY: "much" is wrong: want share, as 0.8`, 2},
 		{"SYMLAKE_LIMITS_MEMORY=lots", "status", "SYMLAKE_LIMITS_MEMORY", 2},

@@ -204,3 +204,33 @@ func TestSourcesUnread(t *testing.T) {
 		t.Errorf("by scope: %s, want %s", got, want)
 	}
 }
+
+// Nothing of a source's text is kept but names of functions.
+func TestTextIsNotKept(t *testing.T) {
+	t.Parallel()
+	const secret = "SECRET"
+	source := "// " + secret + "\nimport '" + secret + "';\nfunction «h»f(" + secret + ") {\n  const " + secret + " = `" + secret + "`; «0»return '" + secret + "'; /" + secret + "/\n}"
+	text, m, at := bundle(t, "function «h»q(e){«0»return 1}", []string{"a.ts"}, []string{source})
+	for _, in := range []*formats.Input{withScript(m, []byte(text), "app.js"), formattest.InputOf("app.js.map", m, formats.Limits{})} {
+		obj, err := Format.Open(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := false
+		_, err = obj.Artifacts[0].ExplodeScript(t.Context(), 0, func(s *symbol.Script) error {
+			for _, word := range s.Strings {
+				if strings.Contains(word, secret) {
+					t.Errorf("%q is kept", word)
+				}
+				named = named || word == "f"
+			}
+			return nil
+		})
+		if err != nil || !named {
+			t.Errorf("%v, named %t", err, named)
+		}
+	}
+	if got := told(mustExplode(t, withScript(m, []byte(text), "app.js")).at(uint64(at["0"][1]))); got != "f@a.ts:4=q" {
+		t.Error(got)
+	}
+}

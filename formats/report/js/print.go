@@ -75,10 +75,12 @@ func writeScript(out *bufio.Writer, text []byte, f *report.Frame, sc *frame, a *
 		file = "<unknown>"
 	}
 	out.WriteString(scan.OneLine(file))
-	out.WriteByte(':')
-	out.WriteString(strconv.FormatUint(uint64(a.Line), 10))
-	out.WriteByte(':')
-	out.WriteString(strconv.FormatUint(uint64(a.Column)+uint64(sc.column), 10))
+	if a.Line > 0 { // the line of a caller of an inlined function may be unknown
+		out.WriteByte(':')
+		out.WriteString(strconv.FormatUint(uint64(a.Line), 10))
+		out.WriteByte(':')
+		out.WriteString(strconv.FormatUint(uint64(a.Column)+uint64(sc.column), 10))
+	}
 	out.Write(behind)
 	if a.Ignored {
 		out.WriteString(ignoredMark)

@@ -22,6 +22,8 @@ type Config struct {
 	Keys    KeysConfig     `yaml:"keys"`
 	Limits  LimitsConfig   `yaml:"limits"`
 	Scratch string         `yaml:"scratch"` // folder for sealed scratch files; default: beside the store
+	// ScriptNames says what names the functions of scripts: source (default), the sources in maps, or scope, the scripts' scopes alone.
+	ScriptNames string `yaml:"script_names"`
 	// MinQuality holds back a load that answers less than this share of what the published load of the same object does.
 	MinQuality float64 `yaml:"min_quality"`
 

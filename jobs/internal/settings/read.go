@@ -82,6 +82,9 @@ func Parse(text []byte, name, dir string) (Config, error) {
 	return c, nil
 }
 
+// NamesByScope is the value of script_names that leaves the sources in maps unread.
+const NamesByScope = "scope"
+
 // check finds values that no command takes.
 func (c *Config) check() error {
 	if c.MinQuality < 0 || c.MinQuality > 1 {
@@ -95,6 +98,7 @@ func (c *Config) check() error {
 		{"lake.profile", c.Lake.Profile, []string{"sealed", "plain"}},
 		{"lake.data_key", c.Lake.DataKey, []string{"file", "dataset"}},
 		{"lake.checksums", c.Lake.Checksums, []string{"auto", "required"}},
+		{"script_names", c.ScriptNames, []string{"source", NamesByScope}},
 	}
 	for i, s := range c.Sources {
 		if s.URL == "" {

@@ -359,6 +359,11 @@ func (w *objectWriter) script() {
 		w.set(file, quoted(a.File), false)
 		w.set(location, quoted(a.File), false)
 	}
+	if a.Line == 0 { // the caller of an inlined function
+		w.set(line, "", false)
+		w.set(column, "", false)
+		return
+	}
 	w.set(line, number(uint64(a.Line)-uint64(min(d.line, a.Line))), true)
 	w.set(column, number(uint64(a.Column)+uint64(d.column)), true)
 }
