@@ -201,7 +201,13 @@ func identifier(c byte) bool {
 }
 
 func mangled(name string) bool {
-	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || swift(name)
+	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || swift(name) || dlang(name)
+}
+
+// dlang reports whether a name is mangled as D does: _D, and names with their lengths before them. GDC gives its nested
+// functions no linkage name in DWARF, and the symbol has it.
+func dlang(name string) bool {
+	return len(name) > 3 && name[:2] == "_D" && name[2] >= '1' && name[2] <= '9'
 }
 
 // swift reports whether a name is mangled as a version of Swift does; before

@@ -442,6 +442,12 @@ func TestRefines(t *testing.T) {
 		{"*Cart::new:Cart", "new", true}, {"*total", "total", true}, {"*Cart#[]<Int32>:String", "[]", true}, {"*Cart#new_add:Nil", "add", false},
 		{"~procProc(Nil)@src/cart.cr:42", "->", true}, {"~procProc(Nil)@src/cart.cr:42", "Proc", false}, {"~proc", "", true},
 		{"OUTLINED_FUNCTION_7", "_OUTLINED_FUNCTION_7", true}, {"f", "_f", false},
+		{"_D4demo4Cart5totalMFiZ5innerMFNbNiiZi", "total::inner", true}, // GDC's nested functions
+		{"_D4demo4Cart5totalMFiZ5innerMFiZ7deepestMFNbNiiZi", "total::inner::deepest", true},
+		{"_D4demo4Cart5totalMFiZ9__lambda3MFNbNiiZi", "total::__lambda3", true},
+		{"_D4demo5otherFiZi", "total::inner", false},
+		{"_Driver5inner", "inner", false},
+		{"_D4demo5otherFiZi", "_D4demo5outerFiZi", false},
 	} {
 		if got := refines(c.sym, c.name); got != c.want {
 			t.Errorf("refines(%q, %q) = %v", c.sym, c.name, got)
