@@ -76,6 +76,8 @@ func (restTables) Symbolicate(s *session.Session, j *query.SymbolicateJob) error
 		return fmt.Errorf("%d files could not be read or written: run it again", done.Files.Failed)
 	case done.Files.Rejected > 0 && j.RejectedCode != 0:
 		return &exit.Error{Code: j.RejectedCode}
+	case j.Strict && done.Files.Written > 0 && (done.Recognized < done.Rows || done.Recognized == 0 || done.Unread > 0):
+		return &exit.Error{Code: exit.Rejected, Err: fmt.Errorf("--strict: not everything was recognized in %d of %d rows", done.Rows-done.Recognized, done.Rows)}
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/symlake/symlake/formats/formattest"
 	"github.com/symlake/symlake/sinks/bucket/s3/s3test"
+	"github.com/symlake/symlake/sinks/group"
 )
 
 const (
@@ -90,6 +91,7 @@ type restSummary struct {
 	Rows     uint64
 	Distinct uint64
 	Statuses map[string]uint64
+	Groups   int `json:"group_version"`
 	Again    uint64
 	Bytes    struct{ Spilled int64 }
 	Rejected []struct{ URL, Error string }
@@ -117,6 +119,13 @@ func TestRest(t *testing.T) {
 			}
 			compareRest(t, restRows(t, raw, out, keys...), golden)
 			if profile == "" {
+				text, err := os.ReadFile(filepath.Join(out, "flat.parquet"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if report.Groups != group.Version || !bytes.Contains(text, []byte("symlake.group_version")) {
+					t.Errorf("the rule of groups is %d in the report, or is not in the file", report.Groups)
+				}
 				return
 			}
 			// A sealed output is read again, stays sealed, and its added columns give way to new ones.

@@ -1,7 +1,10 @@
 package jobs
 
 import (
+	"cmp"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,5 +107,94 @@ func TestStrict(t *testing.T) {
 	}
 	if first, _, _ := strings.Cut(errOut, "\n"); !strings.Contains(first, `"frames":3`) || strings.Count(errOut, "not symbolicated") != 2 {
 		t.Error(errOut)
+	}
+}
+
+// TestStrictServed asks a server in each of its forms, and through another symlake.
+func TestStrictServed(t *testing.T) {
+	t.Parallel()
+	s := startServe(t, ingested(t, "elf/libgame-arm64-dw5.so"))
+	const known, unknown = "#00 pc 00000000000046ac  libgame.so (BuildId: 564bb6c8be48eea9d9db622b8689806eea5af3c7)\n", "#01 pc 0000000000000010  libc.so\n"
+
+	for text, want := range map[string][2]int{"nothing\n": {0, 0}, known: {1, 1}, known + unknown: {2, 1}, strings.Repeat(known, 2000) + unknown: {2001, 2000}} {
+		for _, query := range []string{"", "?output=records"} {
+			res, err := http.Post(s.url+"/v1/symbolicate"+query, "text/plain", strings.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(res.Body)
+			res.Body.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := cmp.Or(res.Header.Get(wire.SummaryHeader), res.Trailer.Get(wire.SummaryHeader))
+			var counts wire.Summary
+			if err := json.Unmarshal([]byte(said), &counts); err != nil || counts.Recognized != want[0] || counts.Answered != want[1] || (counts.Looks == "") != (want[0] > 0) {
+				t.Errorf("%q: %v, counts %s of %.20q", query, err, said, text)
+			}
+			if told := strings.Contains(string(body), `"recognized":0`); told != (want[0] == 0 && query != "") {
+				t.Errorf("%q: records of %.20q: %s", query, text, body)
+			}
+		}
+	}
+
+	question, err := json.Marshal(map[string]any{"stacks": []map[string]string{{"text": "nothing"}, {"text": known + unknown}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text := s.ask(t, "POST", "/v1/symbolicate", "application/json", string(question))
+	var answer struct{ Results []wire.Summary }
+	if err := json.Unmarshal([]byte(text), &answer); err != nil || len(answer.Results) != 2 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if none, some := answer.Results[0], answer.Results[1]; none.Recognized != 0 || none.Looks == "" || some.Recognized != 2 || len(some.Unanswered) != 1 || some.Unanswered[0].Image != "libc.so" {
+		t.Error(text)
+	}
+
+	dir := t.TempDir()
+	none, some := filepath.Join(dir, "none.txt"), filepath.Join(dir, "some.txt")
+	for path, text := range map[string]string{none: "nothing\n", some: known + unknown} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustRun(t, []int{0}, "--store", s.url, "symbolicate", "--strict", some)
+	out, errOut := mustRun(t, []int{3}, "--store", s.url, "symbolicate", "--strict", "--json", some, none)
+	var inputs []string
+	for line := range strings.Lines(out) {
+		if c, ok := summaryLine(t, line); ok {
+			inputs = append(inputs, c.Input)
+		}
+	}
+	if !slices.Equal(inputs, []string{some, none}) || !strings.Contains(errOut, "libc.so") {
+		t.Errorf("counts of %v\n%s", inputs, errOut)
+	}
+}
+
+// TestStrictTables answers a table with a row of text without a frame.
+func TestStrictTables(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		code int
+		row  string
+	}{
+		"known":   {0, `{"stack":"#00 pc 0000000000001000  /data/liba.so\n"}`},
+		"nothing": {3, `{"stack":"nothing"}`},
+	} {
+		path := filepath.Join(dir, name+".ndjson")
+		if err := os.WriteFile(path, []byte(c.row+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, strict := range []string{"--no-progress", "--strict"} {
+			code := 0
+			if strict == "--strict" {
+				code = c.code
+			}
+			out, _ := mustRun(t, []int{code}, "symbolicate", "--symbols", formattest.Testdata(t, "r8/shop.map.txt"), "--input", path, "--output", filepath.Join(dir, "out"), "--force", "--report", "-", strict)
+			if recognized := !strings.Contains(out, `"recognized":0`); recognized != (c.code == 0) {
+				t.Errorf("%s: %s", name, out)
+			}
+		}
 	}
 }

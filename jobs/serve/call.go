@@ -125,8 +125,11 @@ func (c *call) enter(bytes int64) (err error) {
 }
 
 // answer begins an answer of that kind.
-func (c *call) answer(kind string) *outlet.Answer {
-	c.out = outlet.New(c, kind, outlet.Options{Limit: c.limits.AnswerBytes, Window: rateWindow, Last: c.limits.last(),
+func (c *call) answer(kind string) *outlet.Answer { return c.answerNoted(kind, "") }
+
+// answerNoted begins an answer that goes with a note.
+func (c *call) answerNoted(kind, note string) *outlet.Answer {
+	c.out = outlet.New(c, kind, outlet.Options{Note: note, Limit: c.limits.AnswerBytes, Window: rateWindow, Last: c.limits.last(),
 		Head: c.r.Method == http.MethodHead, Park: c.turn.park})
 	return c.out
 }

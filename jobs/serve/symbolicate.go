@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/wire"
 )
@@ -47,14 +48,17 @@ func (s *Server) symbolicateText(c *call) error {
 	if w.details = o.details; o.output == "records" {
 		return s.records(c, w)
 	}
-	out := c.answer("text/plain; charset=utf-8")
+	out := c.answerNoted("text/plain; charset=utf-8", wire.SummaryHeader)
+	counts := new(wire.Summary)
 	err = w.run(func(d *report.Report, answers [][]symbol.Answer) error {
+		counts.Add(d, answers)
 		if err := report.Print(out, d, answers); err != nil || !o.explain {
 			return err
 		}
 		return wire.Explain(c.ctx, out, s.o.Client, d, w.o)
 	})
 	if err == nil {
+		out.Annotate(described(counts).Header())
 		return out.Finish()
 	}
 	if out.Begun() {
@@ -68,11 +72,20 @@ func (s *Server) symbolicateText(c *call) error {
 	return err
 }
 
-// records answers with a record a line.
+// described ends the counts of a raw stack.
+func described(s *wire.Summary) *wire.Summary {
+	s.End()
+	s.Describe(all.Dialects)
+	return s
+}
+
+// records answers with a record a line. The last one has the counts if nothing was recognized or a part stayed unread.
 func (s *Server) records(c *call, w *work) error {
-	out := c.answer("application/x-ndjson")
+	out := c.answerNoted("application/x-ndjson", wire.SummaryHeader)
 	j := wire.NewJSON(out)
+	counts := new(wire.Summary)
 	err := w.run(func(d *report.Report, answers [][]symbol.Answer) error {
+		counts.Add(d, answers)
 		if wire.Says(d, answers) {
 			wire.WriteStack(j, d, answers, wire.Details{On: w.details})
 			if j.Err() == nil {
@@ -81,7 +94,11 @@ func (s *Server) records(c *call, w *work) error {
 		}
 		return j.Err()
 	})
+	if err == nil && described(counts).Notable() {
+		_, err = out.Write(counts.AppendRecord(nil))
+	}
 	if err == nil {
+		out.Annotate(counts.Header())
 		return out.Finish()
 	}
 	if out.Begun() {

@@ -124,6 +124,7 @@ type printed struct {
 	group         group
 	at            int // raw stacks with results under way or written
 	inside        *wire.Text
+	counts        *wire.Summary // of the result that is open
 }
 
 // raw decodes the raw stack i and makes work of it. Decoding takes several times its size for a moment.
@@ -229,6 +230,7 @@ func (p *printed) add(i int, w *work) error {
 
 // one writes the answers of one stack in the form that is open.
 func (p *printed) one(d *report.Report, answers [][]symbol.Answer) error {
+	p.counts.Add(d, answers)
 	if p.inside != nil {
 		return report.Print(p.inside, d, answers)
 	}
@@ -241,6 +243,7 @@ func (p *printed) begin(i int) {
 	for p.at <= i {
 		p.close()
 		p.at++
+		p.counts = new(wire.Summary)
 		p.j.Begin("", '{')
 		if p.records {
 			p.j.Begin("stacks", '[')
@@ -261,6 +264,7 @@ func (p *printed) close() {
 	case !p.text: // of both forms, the first is closed
 		p.j.End()
 	}
+	p.j.Members(described(p.counts).AppendMembers)
 	p.j.End()
 }
 

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/unread"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -26,6 +28,7 @@ type Summary struct {
 	Looks     string `json:"looks,omitempty"`      // what such an input looks like
 	Nearest   string `json:"nearest,omitempty"`    // the form whose lines are most like the input's
 
+	head   []byte             // of the text without frames, for Describe
 	groups []Unanswered       // all, in the order of their first frames
 	known  map[Unanswered]int // in groups, by all but Frames
 	more   Unanswered         // of groups that are not kept
@@ -54,8 +57,9 @@ func (u *Unanswered) Final() bool {
 }
 
 const (
-	mostGroups     = 4096 // are counted apart
-	mostUnanswered = 20   // are listed
+	mostGroups     = 4096     // are counted apart
+	mostUnanswered = 20       // are listed
+	headRoom       = 16 << 10 // bytes of a text without frames are kept
 )
 
 // Statuses of Unanswered that no answer has.
@@ -68,6 +72,9 @@ const (
 func (s *Summary) Add(r *report.Report, answers [][]symbol.Answer) {
 	for i := range r.Unread {
 		s.unread(&r.Unread[i])
+	}
+	if room := headRoom - len(s.head); len(r.Threads) == 0 && s.Recognized == 0 && room > 0 {
+		s.head = append(s.head, r.Text[:min(room, len(r.Text))]...)
 	}
 	for t := range r.Threads {
 		frames := r.Threads[t].Frames
@@ -181,6 +188,17 @@ func (s *Summary) End() {
 	}
 }
 
+// Describe says what was looked for and what the input looks like, if nothing was recognized.
+func (s *Summary) Describe(dialects []report.Dialect) {
+	if s.Recognized > 0 {
+		return
+	}
+	s.LookedFor, s.Looks = unread.LookedFor(dialects), unread.Looks(s.head)
+	if form, ok := unread.Nearest(s.head, unread.Forms(dialects)); ok {
+		s.Nearest = fmt.Sprintf("%s, with lines like %q", form.Name, form.Line)
+	}
+}
+
 // Notable reports whether records must have the summary: nothing was recognized, or a part stayed unread.
 func (s *Summary) Notable() bool { return s.Recognized == 0 || len(s.Unread) > 0 }
 
@@ -194,11 +212,8 @@ const headerBytes = 4 << 10
 func (s *Summary) Header() string {
 	short := *s
 	for {
-		text, err := json.Marshal(&short)
-		if err != nil { // of strings and numbers: it cannot fail
-			return ""
-		}
-		text = ascii(text)
+		text := ascii(short.AppendMembers([]byte{'{'}))
+		text = append(text, '}')
 		n := max(len(short.Unanswered), len(short.Unread))
 		if len(text) <= headerBytes || n == 0 && short.Looks == "" {
 			return string(text)
@@ -208,6 +223,17 @@ func (s *Summary) Header() string {
 			short.Looks, short.Nearest, short.LookedFor = "", "", ""
 		}
 	}
+}
+
+// AppendMembers appends the summary's members as JSON, without the brackets of an object.
+func (s *Summary) AppendMembers(to []byte) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(s) != nil { // of strings and numbers: it cannot fail
+		return to
+	}
+	return append(to, bytes.TrimSuffix(b.Bytes()[1:], []byte("}\n"))...)
 }
 
 // ascii returns JSON with escapes in place of letters beyond ASCII.
@@ -232,6 +258,11 @@ type SummaryRecord struct {
 	Format  string   `json:"format"`
 	Threads []Thread `json:"threads"`
 	*Summary
+}
+
+// AppendRecord appends the record and its line end.
+func (s *Summary) AppendRecord(to []byte) []byte {
+	return append(s.AppendMembers(append(to, `{"format":"","threads":[],`...)), "}\n"...)
 }
 
 // Record returns the summary as a record.

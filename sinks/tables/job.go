@@ -15,6 +15,7 @@ type job struct {
 	disk     *scratch.Budget // nil: no bound
 	spilled  atomic.Int64
 	distinct atomic.Uint64
+	unread   atomic.Uint64
 
 	mu sync.Mutex // of report and Progress
 }

@@ -134,14 +134,17 @@ type Report struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 
-	Files    FileCounts        `json:"files"`
-	Rows     uint64            `json:"rows"`
-	Frames   uint64            `json:"frames"`
-	Distinct uint64            `json:"distinct"`      // places that were looked up
-	Statuses map[string]uint64 `json:"statuses"`      // rows by status
-	Groups   int               `json:"group_version"` // of the rule that made the column group
-	Again    uint64            `json:"again"`         // rows that may have another answer once more symbols are there
-	Bytes    struct {
+	Files  FileCounts `json:"files"`
+	Rows   uint64     `json:"rows"`
+	Frames uint64     `json:"frames"`
+	// Recognized counts the rows with a frame that symlake reads: all but those with the status invalid.
+	Recognized uint64            `json:"recognized"`
+	Unread     uint64            `json:"unread"`        // parts of texts that look like frames and were not read
+	Distinct   uint64            `json:"distinct"`      // places that were looked up
+	Statuses   map[string]uint64 `json:"statuses"`      // rows by status
+	Groups     int               `json:"group_version"` // of the rule that made the column group
+	Again      uint64            `json:"again"`         // rows that may have another answer once more symbols are there
+	Bytes      struct {
 		Read    int64 `json:"read"` // sizes of the inputs
 		Written int64 `json:"written"`
 		Spilled int64 `json:"spilled"`

@@ -26,6 +26,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	err := j.run(ctx)
 	j.report.Seconds = time.Since(j.report.Started).Seconds()
+	j.report.Recognized, j.report.Unread = j.report.Rows-j.report.Statuses[string(invalid)], j.unread.Load()
 	j.report.Bytes.Spilled, j.report.Distinct = j.spilled.Load(), j.distinct.Load()
 	return j.report, err
 }

@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -102,8 +103,15 @@ func (a *stackAnswerer) text(n names, text string) error {
 		o.Artifacts = append([]string{n.artifact}, o.Artifacts...)
 	}
 	so := answer.Options{Artifacts: o.Artifacts, App: a.placer.appBuild(n), Kind: a.placer.platformKind(n)}
+	none := errNoFrame
 	if row.invalid == nil {
 		err := report.Split(a.ctx, strings.NewReader(text), all.Dialects, o, func(s *report.Report) error {
+			for i := range s.Unread {
+				if u := &s.Unread[i]; !u.Named {
+					a.j.unread.Add(1)
+					none = fmt.Errorf("%w: %d frames at %q were not read: %s", errNoFrame, u.Frames, u.Path, u.Why)
+				}
+			}
 			if found := s.Frames(); found > 0 {
 				a.queries = append(a.queries, answer.Query{Stack: s, Options: so})
 				a.frames += found
@@ -115,7 +123,7 @@ func (a *stackAnswerer) text(n names, text string) error {
 		}
 	}
 	if row.to = len(a.queries); row.to == row.from && row.invalid == nil {
-		row.invalid = errors.New("no line of the text is a frame")
+		row.invalid = none
 	}
 	a.bytes += len(text)
 	return a.row(row)
@@ -157,6 +165,8 @@ func (a *stackAnswerer) row(r stackRow) error {
 	}
 	return nil
 }
+
+var errNoFrame = errors.New("no line of the text is a frame")
 
 var errNoStack = errors.New("the row has no stack")
 
@@ -253,7 +263,7 @@ func final(s symbol.Status) bool {
 
 func (x *stackAnswer) end() *Answer {
 	if x.frames == 0 {
-		x.status, x.reason = invalid, "no line of the text is a frame"
+		x.status, x.reason = invalid, errNoFrame.Error()
 	}
 	x.out.Status, x.out.Reason = x.t.number(string(x.status)), x.t.number(x.reason)
 	x.out.Group = x.t.number(x.group.Group())

@@ -30,6 +30,7 @@ type Options struct {
 	Window time.Duration // in which the reader takes a piece
 	Last   time.Duration // in which the reader takes all of it, counted from the first piece on
 	Head   bool          // the caller asked for headers alone
+	Note   string        // name of a header or trailer that Annotate sets; "": there is none
 	// Park is called before the connection is waited for, and what it returns afterwards; that one's error ends the answer.
 	Park func() (resume func() error)
 }
@@ -44,8 +45,9 @@ type Answer struct {
 	end  byte // the last one of it
 	last time.Time
 	err  error
-	lost error // what resume said: the sender has its turn no more
-	gone bool  // the reader does not take the answer
+	note string // see Annotate
+	lost error  // what resume said: the sender has its turn no more
+	gone bool   // the reader does not take the answer
 }
 
 // New makes an answer with a Content-Type.
@@ -98,7 +100,11 @@ func (a *Answer) send() error {
 	if !a.Begun() {
 		a.last = now.Add(a.o.Last)
 		a.headers()
-		a.w.Header().Set("Trailer", Trailer)
+		names := Trailer
+		if a.o.Note != "" {
+			names += ", " + a.o.Note
+		}
+		a.w.Header().Set("Trailer", names)
 		a.w.WriteHeader(http.StatusOK)
 	}
 	if a.o.Head {
@@ -139,12 +145,19 @@ func (a *Answer) headers() {
 	h.Set("Cache-Control", "no-store")
 }
 
+// Annotate sets the note that goes with the answer: as a header if nothing was sent when it ends, else as a trailer. It
+// is a line of ASCII.
+func (a *Answer) Annotate(note string) { a.note = note }
+
 // Finish sends the rest, and parks the sender for good.
 func (a *Answer) Finish() error {
 	if a.err != nil {
 		return a.err
 	}
 	a.leave()
+	if a.note != "" {
+		a.w.Header().Set(a.o.Note, a.note)
+	}
 	if !a.Begun() {
 		a.last = time.Now().Add(a.o.Last)
 		a.headers()

@@ -6,6 +6,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/symlake/symlake/formats/report"
+	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/serve/protocol"
 	"github.com/symlake/symlake/jobs/serve/symlakev1"
@@ -26,6 +27,7 @@ type parts struct {
 	text   []byte // that waits
 	number uint32 // of the next stack
 	total  int64  // bytes that went
+	counts wire.Summary
 }
 
 // Forms chooses records, text, or both.
@@ -33,6 +35,7 @@ func (p *parts) Forms(records, text bool) { p.records, p.texts = records, text }
 
 // Add takes the answers of one stack.
 func (p *parts) Add(d *report.Report, answers [][]symbol.Answer) error {
+	p.counts.Add(d, answers)
 	if p.records && wire.Says(d, answers) {
 		if err := p.stack(d, answers); err != nil {
 			return err
@@ -110,8 +113,30 @@ func whole(text []byte) int {
 	return len(text)
 }
 
-// End sends the last part.
-func (p *parts) End() error { return p.send(false) }
+// End sends the last part, with the counts.
+func (p *parts) End() error {
+	p.counts.End()
+	p.counts.Describe(all.Dialects)
+	p.out.Summary = summary(&p.counts)
+	p.size += int64(proto.Size(p.out.Summary))
+	return p.send(false)
+}
+
+// summary returns counts as a message.
+func summary(s *wire.Summary) *symlakev1.Summary {
+	out := &symlakev1.Summary{Recognized: uint64(s.Recognized), Answered: uint64(s.Answered), Looks: Text(s.Looks)}
+	for _, u := range s.Unanswered {
+		out.Unanswered = append(out.Unanswered, &symlakev1.Unanswered{Frames: uint64(u.Frames), Image: Text(u.Image), Status: u.Status, Reason: Text(u.Reason)})
+	}
+	for _, u := range s.Unread {
+		part := &symlakev1.Unread{Frames: uint64(u.Frames), Path: Text(u.Path), Reason: Text(u.Reason)}
+		for _, m := range u.Members {
+			part.Members = append(part.Members, Text(m))
+		}
+		out.Unread = append(out.Unread, part)
+	}
+	return out
+}
 
 // Fail sends a failure as the last part.
 func (p *parts) Fail(s *protocol.Status) error {

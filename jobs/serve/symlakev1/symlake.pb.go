@@ -198,7 +198,9 @@ type SymbolicateResponse struct {
 	// A piece of the text with its frames replaced. Pieces belong behind each other.
 	Text string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	// The answer ends here, before it is whole.
-	Failure       *Failure `protobuf:"bytes,5,opt,name=failure,proto3" json:"failure,omitempty"`
+	Failure *Failure `protobuf:"bytes,5,opt,name=failure,proto3" json:"failure,omitempty"`
+	// Counts of the raw stack, in the last part of a whole answer.
+	Summary       *Summary `protobuf:"bytes,6,opt,name=summary,proto3" json:"summary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -268,6 +270,238 @@ func (x *SymbolicateResponse) GetFailure() *Failure {
 	return nil
 }
 
+func (x *SymbolicateResponse) GetSummary() *Summary {
+	if x != nil {
+		return x.Summary
+	}
+	return nil
+}
+
+// Summary counts the frames of a raw stack.
+type Summary struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Frames that were read.
+	Recognized uint64 `protobuf:"varint,1,opt,name=recognized,proto3" json:"recognized,omitempty"`
+	// Frames with the status found.
+	Answered uint64 `protobuf:"varint,2,opt,name=answered,proto3" json:"answered,omitempty"`
+	// The other frames by reason, the most frequent first.
+	Unanswered []*Unanswered `protobuf:"bytes,3,rep,name=unanswered,proto3" json:"unanswered,omitempty"`
+	// Parts that look like frames and were not read.
+	Unread []*Unread `protobuf:"bytes,4,rep,name=unread,proto3" json:"unread,omitempty"`
+	// Look of a text in which nothing was recognized.
+	Looks         string `protobuf:"bytes,5,opt,name=looks,proto3" json:"looks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Summary) Reset() {
+	*x = Summary{}
+	mi := &file_symlake_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Summary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Summary) ProtoMessage() {}
+
+func (x *Summary) ProtoReflect() protoreflect.Message {
+	mi := &file_symlake_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Summary.ProtoReflect.Descriptor instead.
+func (*Summary) Descriptor() ([]byte, []int) {
+	return file_symlake_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Summary) GetRecognized() uint64 {
+	if x != nil {
+		return x.Recognized
+	}
+	return 0
+}
+
+func (x *Summary) GetAnswered() uint64 {
+	if x != nil {
+		return x.Answered
+	}
+	return 0
+}
+
+func (x *Summary) GetUnanswered() []*Unanswered {
+	if x != nil {
+		return x.Unanswered
+	}
+	return nil
+}
+
+func (x *Summary) GetUnread() []*Unread {
+	if x != nil {
+		return x.Unread
+	}
+	return nil
+}
+
+func (x *Summary) GetLooks() string {
+	if x != nil {
+		return x.Looks
+	}
+	return ""
+}
+
+// Unanswered is frames that share image, status and reason.
+type Unanswered struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Frames uint64                 `protobuf:"varint,1,opt,name=frames,proto3" json:"frames,omitempty"`
+	Image  string                 `protobuf:"bytes,2,opt,name=image,proto3" json:"image,omitempty"`
+	// As of an answer. named: the frames had their names already. other: of reasons that are not
+	// listed.
+	Status        string `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Unanswered) Reset() {
+	*x = Unanswered{}
+	mi := &file_symlake_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Unanswered) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Unanswered) ProtoMessage() {}
+
+func (x *Unanswered) ProtoReflect() protoreflect.Message {
+	mi := &file_symlake_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Unanswered.ProtoReflect.Descriptor instead.
+func (*Unanswered) Descriptor() ([]byte, []int) {
+	return file_symlake_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Unanswered) GetFrames() uint64 {
+	if x != nil {
+		return x.Frames
+	}
+	return 0
+}
+
+func (x *Unanswered) GetImage() string {
+	if x != nil {
+		return x.Image
+	}
+	return ""
+}
+
+func (x *Unanswered) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *Unanswered) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// Unread is a part of a text that looks like frames, and that no dialect reads.
+type Unread struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 0: not known.
+	Frames uint64 `protobuf:"varint,1,opt,name=frames,proto3" json:"frames,omitempty"`
+	// In JSON, as jq takes it.
+	Path string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	// Names of the members of the first frame.
+	Members       []string `protobuf:"bytes,3,rep,name=members,proto3" json:"members,omitempty"`
+	Reason        string   `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Unread) Reset() {
+	*x = Unread{}
+	mi := &file_symlake_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Unread) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Unread) ProtoMessage() {}
+
+func (x *Unread) ProtoReflect() protoreflect.Message {
+	mi := &file_symlake_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Unread.ProtoReflect.Descriptor instead.
+func (*Unread) Descriptor() ([]byte, []int) {
+	return file_symlake_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Unread) GetFrames() uint64 {
+	if x != nil {
+		return x.Frames
+	}
+	return 0
+}
+
+func (x *Unread) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Unread) GetMembers() []string {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+func (x *Unread) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // Failure says why a raw stack has no answer, or not all of it.
 type Failure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -282,7 +516,7 @@ type Failure struct {
 
 func (x *Failure) Reset() {
 	*x = Failure{}
-	mi := &file_symlake_proto_msgTypes[2]
+	mi := &file_symlake_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -294,7 +528,7 @@ func (x *Failure) String() string {
 func (*Failure) ProtoMessage() {}
 
 func (x *Failure) ProtoReflect() protoreflect.Message {
-	mi := &file_symlake_proto_msgTypes[2]
+	mi := &file_symlake_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -307,7 +541,7 @@ func (x *Failure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Failure.ProtoReflect.Descriptor instead.
 func (*Failure) Descriptor() ([]byte, []int) {
-	return file_symlake_proto_rawDescGZIP(), []int{2}
+	return file_symlake_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Failure) GetCode() uint32 {
@@ -346,7 +580,7 @@ type Stack struct {
 
 func (x *Stack) Reset() {
 	*x = Stack{}
-	mi := &file_symlake_proto_msgTypes[3]
+	mi := &file_symlake_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -358,7 +592,7 @@ func (x *Stack) String() string {
 func (*Stack) ProtoMessage() {}
 
 func (x *Stack) ProtoReflect() protoreflect.Message {
-	mi := &file_symlake_proto_msgTypes[3]
+	mi := &file_symlake_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -371,7 +605,7 @@ func (x *Stack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stack.ProtoReflect.Descriptor instead.
 func (*Stack) Descriptor() ([]byte, []int) {
-	return file_symlake_proto_rawDescGZIP(), []int{3}
+	return file_symlake_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Stack) GetNumber() uint32 {
@@ -407,7 +641,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_symlake_proto_msgTypes[4]
+	mi := &file_symlake_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -419,7 +653,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_symlake_proto_msgTypes[4]
+	mi := &file_symlake_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -432,7 +666,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_symlake_proto_rawDescGZIP(), []int{4}
+	return file_symlake_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Thread) GetNumber() uint32 {
@@ -475,7 +709,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_symlake_proto_msgTypes[5]
+	mi := &file_symlake_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -487,7 +721,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_symlake_proto_msgTypes[5]
+	mi := &file_symlake_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -500,7 +734,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_symlake_proto_rawDescGZIP(), []int{5}
+	return file_symlake_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Answer) GetArtifact() string {
@@ -583,7 +817,7 @@ type Chain struct {
 
 func (x *Chain) Reset() {
 	*x = Chain{}
-	mi := &file_symlake_proto_msgTypes[6]
+	mi := &file_symlake_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -595,7 +829,7 @@ func (x *Chain) String() string {
 func (*Chain) ProtoMessage() {}
 
 func (x *Chain) ProtoReflect() protoreflect.Message {
-	mi := &file_symlake_proto_msgTypes[6]
+	mi := &file_symlake_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -608,7 +842,7 @@ func (x *Chain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Chain.ProtoReflect.Descriptor instead.
 func (*Chain) Descriptor() ([]byte, []int) {
-	return file_symlake_proto_rawDescGZIP(), []int{6}
+	return file_symlake_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Chain) GetFrames() []*Frame {
@@ -641,7 +875,7 @@ type Frame struct {
 
 func (x *Frame) Reset() {
 	*x = Frame{}
-	mi := &file_symlake_proto_msgTypes[7]
+	mi := &file_symlake_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -653,7 +887,7 @@ func (x *Frame) String() string {
 func (*Frame) ProtoMessage() {}
 
 func (x *Frame) ProtoReflect() protoreflect.Message {
-	mi := &file_symlake_proto_msgTypes[7]
+	mi := &file_symlake_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +900,7 @@ func (x *Frame) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Frame.ProtoReflect.Descriptor instead.
 func (*Frame) Descriptor() ([]byte, []int) {
-	return file_symlake_proto_rawDescGZIP(), []int{7}
+	return file_symlake_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Frame) GetFunction() string {
@@ -744,7 +978,7 @@ type Context struct {
 
 func (x *Context) Reset() {
 	*x = Context{}
-	mi := &file_symlake_proto_msgTypes[8]
+	mi := &file_symlake_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -756,7 +990,7 @@ func (x *Context) String() string {
 func (*Context) ProtoMessage() {}
 
 func (x *Context) ProtoReflect() protoreflect.Message {
-	mi := &file_symlake_proto_msgTypes[8]
+	mi := &file_symlake_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -769,7 +1003,7 @@ func (x *Context) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Context.ProtoReflect.Descriptor instead.
 func (*Context) Descriptor() ([]byte, []int) {
-	return file_symlake_proto_rawDescGZIP(), []int{8}
+	return file_symlake_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Context) GetFirst() uint32 {
@@ -802,7 +1036,7 @@ type LookupRequest struct {
 
 func (x *LookupRequest) Reset() {
 	*x = LookupRequest{}
-	mi := &file_symlake_proto_msgTypes[9]
+	mi := &file_symlake_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -814,7 +1048,7 @@ func (x *LookupRequest) String() string {
 func (*LookupRequest) ProtoMessage() {}
 
 func (x *LookupRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_symlake_proto_msgTypes[9]
+	mi := &file_symlake_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -827,7 +1061,7 @@ func (x *LookupRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LookupRequest.ProtoReflect.Descriptor instead.
 func (*LookupRequest) Descriptor() ([]byte, []int) {
-	return file_symlake_proto_rawDescGZIP(), []int{9}
+	return file_symlake_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *LookupRequest) GetQueries() []*Query {
@@ -872,7 +1106,7 @@ type Query struct {
 
 func (x *Query) Reset() {
 	*x = Query{}
-	mi := &file_symlake_proto_msgTypes[10]
+	mi := &file_symlake_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -884,7 +1118,7 @@ func (x *Query) String() string {
 func (*Query) ProtoMessage() {}
 
 func (x *Query) ProtoReflect() protoreflect.Message {
-	mi := &file_symlake_proto_msgTypes[10]
+	mi := &file_symlake_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -897,7 +1131,7 @@ func (x *Query) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Query.ProtoReflect.Descriptor instead.
 func (*Query) Descriptor() ([]byte, []int) {
-	return file_symlake_proto_rawDescGZIP(), []int{10}
+	return file_symlake_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Query) GetArtifact() string {
@@ -924,7 +1158,7 @@ type LookupResponse struct {
 
 func (x *LookupResponse) Reset() {
 	*x = LookupResponse{}
-	mi := &file_symlake_proto_msgTypes[11]
+	mi := &file_symlake_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -936,7 +1170,7 @@ func (x *LookupResponse) String() string {
 func (*LookupResponse) ProtoMessage() {}
 
 func (x *LookupResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_symlake_proto_msgTypes[11]
+	mi := &file_symlake_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -949,7 +1183,7 @@ func (x *LookupResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LookupResponse.ProtoReflect.Descriptor instead.
 func (*LookupResponse) Descriptor() ([]byte, []int) {
-	return file_symlake_proto_rawDescGZIP(), []int{11}
+	return file_symlake_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LookupResponse) GetAnswers() []*Answer {
@@ -980,13 +1214,35 @@ const file_symlake_proto_rawDesc = "" +
 	"\risolate_start\x18\v \x01(\tR\fisolateStart\x12\x19\n" +
 	"\bvm_start\x18\f \x01(\tR\avmStart\x12\x14\n" +
 	"\x05units\x18\r \x03(\tR\x05units\x12\x16\n" +
-	"\x06output\x18\x0e \x01(\tR\x06output\"\xad\x01\n" +
+	"\x06output\x18\x0e \x01(\tR\x06output\"\xdc\x01\n" +
 	"\x13SymbolicateResponse\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x12\n" +
 	"\x04more\x18\x02 \x01(\bR\x04more\x12)\n" +
 	"\x06stacks\x18\x03 \x03(\v2\x11.symlake.v1.StackR\x06stacks\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12-\n" +
-	"\afailure\x18\x05 \x01(\v2\x13.symlake.v1.FailureR\afailure\"K\n" +
+	"\afailure\x18\x05 \x01(\v2\x13.symlake.v1.FailureR\afailure\x12-\n" +
+	"\asummary\x18\x06 \x01(\v2\x13.symlake.v1.SummaryR\asummary\"\xbf\x01\n" +
+	"\aSummary\x12\x1e\n" +
+	"\n" +
+	"recognized\x18\x01 \x01(\x04R\n" +
+	"recognized\x12\x1a\n" +
+	"\banswered\x18\x02 \x01(\x04R\banswered\x126\n" +
+	"\n" +
+	"unanswered\x18\x03 \x03(\v2\x16.symlake.v1.UnansweredR\n" +
+	"unanswered\x12*\n" +
+	"\x06unread\x18\x04 \x03(\v2\x12.symlake.v1.UnreadR\x06unread\x12\x14\n" +
+	"\x05looks\x18\x05 \x01(\tR\x05looks\"j\n" +
+	"\n" +
+	"Unanswered\x12\x16\n" +
+	"\x06frames\x18\x01 \x01(\x04R\x06frames\x12\x14\n" +
+	"\x05image\x18\x02 \x01(\tR\x05image\x12\x16\n" +
+	"\x06status\x18\x03 \x01(\tR\x06status\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"f\n" +
+	"\x06Unread\x12\x16\n" +
+	"\x06frames\x18\x01 \x01(\x04R\x06frames\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\x12\x18\n" +
+	"\amembers\x18\x03 \x03(\tR\amembers\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"K\n" +
 	"\aFailure\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\rR\x04code\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
@@ -1052,41 +1308,47 @@ func file_symlake_proto_rawDescGZIP() []byte {
 	return file_symlake_proto_rawDescData
 }
 
-var file_symlake_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_symlake_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_symlake_proto_goTypes = []any{
 	(*SymbolicateRequest)(nil),  // 0: symlake.v1.SymbolicateRequest
 	(*SymbolicateResponse)(nil), // 1: symlake.v1.SymbolicateResponse
-	(*Failure)(nil),             // 2: symlake.v1.Failure
-	(*Stack)(nil),               // 3: symlake.v1.Stack
-	(*Thread)(nil),              // 4: symlake.v1.Thread
-	(*Answer)(nil),              // 5: symlake.v1.Answer
-	(*Chain)(nil),               // 6: symlake.v1.Chain
-	(*Frame)(nil),               // 7: symlake.v1.Frame
-	(*Context)(nil),             // 8: symlake.v1.Context
-	(*LookupRequest)(nil),       // 9: symlake.v1.LookupRequest
-	(*Query)(nil),               // 10: symlake.v1.Query
-	(*LookupResponse)(nil),      // 11: symlake.v1.LookupResponse
+	(*Summary)(nil),             // 2: symlake.v1.Summary
+	(*Unanswered)(nil),          // 3: symlake.v1.Unanswered
+	(*Unread)(nil),              // 4: symlake.v1.Unread
+	(*Failure)(nil),             // 5: symlake.v1.Failure
+	(*Stack)(nil),               // 6: symlake.v1.Stack
+	(*Thread)(nil),              // 7: symlake.v1.Thread
+	(*Answer)(nil),              // 8: symlake.v1.Answer
+	(*Chain)(nil),               // 9: symlake.v1.Chain
+	(*Frame)(nil),               // 10: symlake.v1.Frame
+	(*Context)(nil),             // 11: symlake.v1.Context
+	(*LookupRequest)(nil),       // 12: symlake.v1.LookupRequest
+	(*Query)(nil),               // 13: symlake.v1.Query
+	(*LookupResponse)(nil),      // 14: symlake.v1.LookupResponse
 }
 var file_symlake_proto_depIdxs = []int32{
-	3,  // 0: symlake.v1.SymbolicateResponse.stacks:type_name -> symlake.v1.Stack
-	2,  // 1: symlake.v1.SymbolicateResponse.failure:type_name -> symlake.v1.Failure
-	4,  // 2: symlake.v1.Stack.threads:type_name -> symlake.v1.Thread
-	5,  // 3: symlake.v1.Thread.frames:type_name -> symlake.v1.Answer
-	7,  // 4: symlake.v1.Answer.frames:type_name -> symlake.v1.Frame
-	6,  // 5: symlake.v1.Answer.alternatives:type_name -> symlake.v1.Chain
-	7,  // 6: symlake.v1.Chain.frames:type_name -> symlake.v1.Frame
-	8,  // 7: symlake.v1.Frame.context:type_name -> symlake.v1.Context
-	10, // 8: symlake.v1.LookupRequest.queries:type_name -> symlake.v1.Query
-	5,  // 9: symlake.v1.LookupResponse.answers:type_name -> symlake.v1.Answer
-	0,  // 10: symlake.v1.SymbolService.Symbolicate:input_type -> symlake.v1.SymbolicateRequest
-	9,  // 11: symlake.v1.SymbolService.Lookup:input_type -> symlake.v1.LookupRequest
-	1,  // 12: symlake.v1.SymbolService.Symbolicate:output_type -> symlake.v1.SymbolicateResponse
-	11, // 13: symlake.v1.SymbolService.Lookup:output_type -> symlake.v1.LookupResponse
-	12, // [12:14] is the sub-list for method output_type
-	10, // [10:12] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	6,  // 0: symlake.v1.SymbolicateResponse.stacks:type_name -> symlake.v1.Stack
+	5,  // 1: symlake.v1.SymbolicateResponse.failure:type_name -> symlake.v1.Failure
+	2,  // 2: symlake.v1.SymbolicateResponse.summary:type_name -> symlake.v1.Summary
+	3,  // 3: symlake.v1.Summary.unanswered:type_name -> symlake.v1.Unanswered
+	4,  // 4: symlake.v1.Summary.unread:type_name -> symlake.v1.Unread
+	7,  // 5: symlake.v1.Stack.threads:type_name -> symlake.v1.Thread
+	8,  // 6: symlake.v1.Thread.frames:type_name -> symlake.v1.Answer
+	10, // 7: symlake.v1.Answer.frames:type_name -> symlake.v1.Frame
+	9,  // 8: symlake.v1.Answer.alternatives:type_name -> symlake.v1.Chain
+	10, // 9: symlake.v1.Chain.frames:type_name -> symlake.v1.Frame
+	11, // 10: symlake.v1.Frame.context:type_name -> symlake.v1.Context
+	13, // 11: symlake.v1.LookupRequest.queries:type_name -> symlake.v1.Query
+	8,  // 12: symlake.v1.LookupResponse.answers:type_name -> symlake.v1.Answer
+	0,  // 13: symlake.v1.SymbolService.Symbolicate:input_type -> symlake.v1.SymbolicateRequest
+	12, // 14: symlake.v1.SymbolService.Lookup:input_type -> symlake.v1.LookupRequest
+	1,  // 15: symlake.v1.SymbolService.Symbolicate:output_type -> symlake.v1.SymbolicateResponse
+	14, // 16: symlake.v1.SymbolService.Lookup:output_type -> symlake.v1.LookupResponse
+	15, // [15:17] is the sub-list for method output_type
+	13, // [13:15] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_symlake_proto_init() }
@@ -1100,7 +1362,7 @@ func file_symlake_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_symlake_proto_rawDesc), len(file_symlake_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

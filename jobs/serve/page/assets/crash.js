@@ -160,12 +160,14 @@ async function read() {
   const crash = new Crash(size <= mostParsed ? question.text ?? '' : '');
   const view = new View(crash);
   let ended = '';
+  let counts = {};
   let last = performance.now();
   try {
     const answer = await post('records', mine.signal);
     await lines(answer, async (record) => {
       if (record.error) ended = record.error;
-      if (!record.threads) return;
+      if (record.recognized !== undefined) counts = record;
+      if (!record.threads || record.recognized !== undefined) return;
       view.add(crash.add(record));
       if (performance.now() - last < 40) return;
       progress.textContent = `Reading: ${count(crash.frames, 'frame')} so far …`;
@@ -185,7 +187,7 @@ async function read() {
   if (reading !== mine) return;
   if (crash.records.length === 0) {
     asking(true);
-    output.replaceChildren(noFrames(size));
+    output.replaceChildren(noFrames(size, counts));
   } else view.done(output, ended);
   output.dataset.state = 'done';
 }

@@ -148,8 +148,10 @@ export function missingElement(wanted, again) {
     again && el('p', { class: 'actions' }, el('button', { type: 'button', onclick: again }, 'Ask again')));
 }
 
-// noFrames says that nothing was recognized, and what to try.
-export function noFrames(size) {
+// noFrames says that nothing was recognized, what the text looks like, and what to try.
+export function noFrames(size, counts) {
+  const unread = (counts.unread ?? []).map((u) => el('p', {}, `${u.frames ?? 'Some'} frames${u.path ? ` at ${u.path}` : ''} were not read: ${u.reason}.`));
   return notice('warn', el('strong', {}, size === 0 ? 'There is nothing to read.' : 'No stack was recognized in this.'),
+    counts.looks ? el('p', {}, `It is ${counts.looks}.`) : '', ...unread,
     el('p', {}, 'symlake reads tombstones and logcat, Apple reports (.ips, .crash), minidumps, traces of Java, Kotlin, JavaScript, Dart, Swift and Go, and events of Sentry, Bugsnag and Datadog. Paste the whole report, with its list of images.'));
 }

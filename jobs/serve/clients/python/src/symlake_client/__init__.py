@@ -29,10 +29,10 @@ from .errors import (
     Unauthorized,
     Unavailable,
 )
-from .model import Answer, Artifact, Context, Frame, Query, RawStack, Result, Stack, Thread
+from .model import Answer, Artifact, Context, Frame, Query, RawStack, Result, Stack, Summary, Thread, Unanswered, Unread
 
 __all__ = [
     "Answer", "Artifact", "AsyncClient", "BadRequest", "Client", "ConnectionFailed", "Context", "Forbidden", "Frame",
-    "NotFound", "Query", "RawStack", "Refused", "Result", "ServerFault", "Stack", "SymlakeError", "Thread", "TimedOut",
-    "TooLarge", "TooMany", "TooSlow", "Truncated", "Unauthorized", "Unavailable",
+    "NotFound", "Query", "RawStack", "Refused", "Result", "ServerFault", "Stack", "Summary", "SymlakeError", "Thread", "TimedOut",
+    "TooLarge", "TooMany", "TooSlow", "Truncated", "Unanswered", "Unauthorized", "Unavailable", "Unread",
 ]

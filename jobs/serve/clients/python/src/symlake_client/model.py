@@ -81,16 +81,58 @@ class Thread:
 
 
 @dataclass(frozen=True)
+class Unanswered:
+    """Frames that share image, status and reason."""
+
+    frames: int = 0
+    image: str = ""
+    status: str = ""  # as of an answer; named: they had their names already; other: of reasons that are not listed
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A part of a text that looks like frames, and that the server did not read."""
+
+    frames: int = 0
+    path: str = ""  # in JSON, as jq takes it
+    members: Sequence[str] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The counts of a raw stack. looks says what a text looks like in which nothing was recognized."""
+
+    recognized: int = 0
+    answered: int = 0
+    unanswered: Sequence[Unanswered] = ()
+    unread: Sequence[Unread] = ()
+    looks: str = ""
+    nearest: str = ""
+
+    @staticmethod
+    def of(value: Mapping[str, Any]) -> Optional["Summary"]:
+        if "recognized" not in value:  # of an older server
+            return None
+        unanswered = tuple(Unanswered(u.get("frames", 0), u.get("image", ""), u.get("status", ""), u.get("reason", "")) for u in value.get("unanswered", ()))
+        unread = tuple(Unread(u.get("frames", 0), u.get("path", ""), tuple(u.get("members", ())), u.get("reason", "")) for u in value.get("unread", ()))
+        return Summary(value["recognized"], value.get("answered", 0), unanswered, unread, value.get("looks", ""), value.get("nearest", ""))
+
+
+@dataclass(frozen=True)
 class Stack:
-    """One dump: its format and its threads."""
+    """One dump: its format and its threads. The last of a stream has no threads and a summary, if nothing was recognized or a part
+    was not read."""
 
     format: str = ""
     threads: Sequence[Thread] = ()
+    summary: Optional[Summary] = None
 
     @staticmethod
     def of(value: Mapping[str, Any]) -> "Stack":
         threads = tuple(Thread(tuple(Answer.of(f) for f in t.get("frames", ()))) for t in value.get("threads", ()))
-        return Stack(value.get("format", ""), threads)
+        return Stack(value.get("format", ""), threads, Summary.of(value))
 
 
 @dataclass(frozen=True)
@@ -99,10 +141,11 @@ class Result:
 
     stacks: Sequence[Stack] = ()
     text: Optional[str] = None
+    summary: Optional[Summary] = None
 
     @staticmethod
     def of(value: Mapping[str, Any]) -> "Result":
-        return Result(tuple(Stack.of(s) for s in value.get("stacks", ())), value.get("text"))
+        return Result(tuple(Stack.of(s) for s in value.get("stacks", ())), value.get("text"), Summary.of(value))
 
 
 @dataclass(frozen=True)

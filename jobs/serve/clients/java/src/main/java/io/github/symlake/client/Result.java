@@ -8,9 +8,12 @@ public final class Result {
     public final List<Stack> stacks;
     /** The text with its frames replaced, if it was asked for; else empty. */
     public final String text;
+    /** The counts of its frames, null from an older server. */
+    public final Summary summary;
 
     Result(Json.Members m) {
         stacks = m.list("stacks", Stack::new);
         text = m.text("text");
+        summary = Summary.of(m);
     }
 }
