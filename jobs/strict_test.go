@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/symlake/symlake/formats/formattest"
+	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/jobs/wire"
 )
 
@@ -195,6 +196,29 @@ func TestStrictTables(t *testing.T) {
 			if recognized := !strings.Contains(out, `"recognized":0`); recognized != (c.code == 0) {
 				t.Errorf("%s: %s", name, out)
 			}
+		}
+	}
+}
+
+// TestUnreadEvent gives an event of a service that nothing is known of, alone and beside a stack.
+func TestUnreadEvent(t *testing.T) {
+	t.Parallel()
+	mapping := formattest.Testdata(t, "r8/shop.map.txt")
+	const event = `{"id":7,"crash":{"calls":[{"fn":"pay","cls":"s.b","ln":3},{"fn":"main","cls":"s.a","ln":4}]}}` + "\n"
+	for text, recognized := range map[string]bool{event: false, event + "\tat s.b.a(SourceFile:8)\n": true} {
+		path := filepath.Join(t.TempDir(), "event.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, errOut := mustRun(t, []int{0}, "symbolicate", "--symbols", mapping, path)
+		if out[:len(event)] != event || !strings.Contains(errOut, "2 frames at .crash.calls with fn, cls, ln") || strings.Count(errOut, ".crash.calls") != 1 {
+			t.Errorf("%s\n%s", out, errOut)
+		}
+		out, _ = mustRun(t, []int{3}, "symbolicate", "--symbols", mapping, "--json", "--strict", path)
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		s, ok := summaryLine(t, lines[len(lines)-1])
+		if !ok || (s.Recognized > 0) != recognized || len(s.Unread) != 1 || s.Unread[0].Path != ".crash.calls" || s.Unread[0].Frames != 2 || s.Unread[0].Reason != report.WhyShape {
+			t.Errorf("recognized %v: %s", recognized, out)
 		}
 	}
 }
