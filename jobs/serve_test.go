@@ -348,10 +348,10 @@ func TestServeBadInput(t *testing.T) {
 	}
 	for _, c := range []struct{ method, path, kind, body, has string }{
 		{"POST", sym, js, `{"stacks":[]}`, `{"results":[]}`},
-		{"POST", sym, js, `{"stacks":[{"text":""},{"text":"no frames"},{"text":"#00 pc ffffffffffffffff  libgame.so (BuildId: 564bb6c8be48eea9d9db622b8689806eea5af3c7)\n"}]}`, `{"results":[{"stacks":[]},{"stacks":[]},{"stacks":[{"format":`},
+		{"POST", sym, js, `{"stacks":[{"text":""},{"text":"no frames"},{"text":"#00 pc ffffffffffffffff  libgame.so (BuildId: 564bb6c8be48eea9d9db622b8689806eea5af3c7)\n"}]}`, `{"results":[{"stacks":[],"recognized":0,"answered":0,"looks":"empty"},{"stacks":[],"recognized":0,"answered":0,"looks":"text that begins with \"no frames\""},{"stacks":[{"format":`},
 		{"POST", sym, js, `{"stacks":[{"text":"#00 pc ffffffffffffffff  libgame.so (BuildId: 564bb6c8be48eea9d9db622b8689806eea5af3c7)\n"}]}`, `"status":"outside"`},
 		{"POST", sym, js, `{"stacks":[{"text":"#00 pc 1  libgame.so (BuildId: ffffffffffffffff)\n"}],"output":"both"}`, `"status":"no-artifact"`},
-		{"POST", sym, js, `{"stacks":[{"text":"a\ud800\u0000b"}],"output":"text"}`, `{"results":[{"text":"a` + "\ufffd" + `\u0000b"}]}`},
+		{"POST", sym, js, `{"stacks":[{"text":"a\ud800\u0000b"}],"output":"text"}`, `{"results":[{"text":"a` + "\ufffd" + `\u0000b","recognized":0,"answered":0,"looks":"no text: it has bytes of zero and other control characters"}]}`},
 		{"POST", many, js, `{"queries":[]}`, `{"answers":[]}`},
 		{"GET", one + "0xffffffffffffffff", "", "", `"status":"no-artifact"`},
 		{"GET", "/v1/lookup?artifact=libgame-arm64-dw5.so&position=%2B0xffffffffffffffff", "", "", `"status":"outside"`},

@@ -149,6 +149,24 @@ func said(v any) any {
 	return v
 }
 
+// counted moves the counts of a result into a member summary, where the other faces have them.
+func counted(v outcome) outcome {
+	results, _ := v["results"].([]any)
+	for _, r := range results {
+		one, _ := r.(map[string]any)
+		if one["recognized"] == nil {
+			continue
+		}
+		summary := outcome{}
+		for _, name := range []string{"recognized", "answered", "unanswered", "unread", "looks", "nearest"} {
+			summary[name] = one[name]
+			delete(one, name)
+		}
+		one["summary"] = map[string]any(summary)
+	}
+	return v
+}
+
 // jsonOf is a value as JSON gives it.
 func jsonOf(t *testing.T, v any) outcome {
 	t.Helper()
@@ -205,7 +223,7 @@ func overHTTP(t *testing.T, c *conformCase) outcome {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return jsonOf(t, text)
+		return counted(jsonOf(t, text))
 	}
 	look := func() outcome {
 		return whole("/v1/lookup", map[string]any{"queries": append([]conformQuery{}, c.Queries...)})
@@ -319,6 +337,13 @@ func overConnect(t *testing.T, protocol string, c *conformCase) outcome {
 			results = append(results, outcome{"stacks": []any{}, "text": ""})
 		}
 		last := results[len(results)-1].(outcome)
+		if part.Summary != nil {
+			text, err := protojson.Marshal(part.Summary)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last["summary"] = map[string]any(jsonOf(t, text))
+		}
 		last["stacks"], last["text"] = append(last["stacks"].([]any), all...), last["text"].(string)+part.Text
 	}
 }

@@ -188,12 +188,12 @@ func (s *Summary) End() {
 	}
 }
 
-// Describe says what was looked for and what the input looks like, if nothing was recognized.
+// Describe says what the input looks like, if nothing was recognized.
 func (s *Summary) Describe(dialects []report.Dialect) {
 	if s.Recognized > 0 {
 		return
 	}
-	s.LookedFor, s.Looks = unread.LookedFor(dialects), unread.Looks(s.head)
+	s.Looks = unread.Looks(s.head)
 	if form, ok := unread.Nearest(s.head, unread.Forms(dialects)); ok {
 		s.Nearest = fmt.Sprintf("%s, with lines like %q", form.Name, form.Line)
 	}

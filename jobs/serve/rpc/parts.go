@@ -124,12 +124,12 @@ func (p *parts) End() error {
 
 // summary returns counts as a message.
 func summary(s *wire.Summary) *symlakev1.Summary {
-	out := &symlakev1.Summary{Recognized: uint64(s.Recognized), Answered: uint64(s.Answered), Looks: Text(s.Looks)}
+	out := &symlakev1.Summary{Recognized: uint32(s.Recognized), Answered: uint32(s.Answered), Looks: Text(s.Looks), Nearest: Text(s.Nearest)}
 	for _, u := range s.Unanswered {
-		out.Unanswered = append(out.Unanswered, &symlakev1.Unanswered{Frames: uint64(u.Frames), Image: Text(u.Image), Status: u.Status, Reason: Text(u.Reason)})
+		out.Unanswered = append(out.Unanswered, &symlakev1.Unanswered{Frames: uint32(u.Frames), Image: Text(u.Image), Status: u.Status, Reason: Text(u.Reason)})
 	}
 	for _, u := range s.Unread {
-		part := &symlakev1.Unread{Frames: uint64(u.Frames), Path: Text(u.Path), Reason: Text(u.Reason)}
+		part := &symlakev1.Unread{Frames: uint32(u.Frames), Path: Text(u.Path), Reason: Text(u.Reason)}
 		for _, m := range u.Members {
 			part.Members = append(part.Members, Text(m))
 		}

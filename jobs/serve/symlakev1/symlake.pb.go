@@ -281,15 +281,17 @@ func (x *SymbolicateResponse) GetSummary() *Summary {
 type Summary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Frames that were read.
-	Recognized uint64 `protobuf:"varint,1,opt,name=recognized,proto3" json:"recognized,omitempty"`
+	Recognized uint32 `protobuf:"varint,1,opt,name=recognized,proto3" json:"recognized,omitempty"`
 	// Frames with the status found.
-	Answered uint64 `protobuf:"varint,2,opt,name=answered,proto3" json:"answered,omitempty"`
+	Answered uint32 `protobuf:"varint,2,opt,name=answered,proto3" json:"answered,omitempty"`
 	// The other frames by reason, the most frequent first.
 	Unanswered []*Unanswered `protobuf:"bytes,3,rep,name=unanswered,proto3" json:"unanswered,omitempty"`
 	// Parts that look like frames and were not read.
 	Unread []*Unread `protobuf:"bytes,4,rep,name=unread,proto3" json:"unread,omitempty"`
 	// Look of a text in which nothing was recognized.
-	Looks         string `protobuf:"bytes,5,opt,name=looks,proto3" json:"looks,omitempty"`
+	Looks string `protobuf:"bytes,5,opt,name=looks,proto3" json:"looks,omitempty"`
+	// The form whose lines are most like it.
+	Nearest       string `protobuf:"bytes,6,opt,name=nearest,proto3" json:"nearest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -324,14 +326,14 @@ func (*Summary) Descriptor() ([]byte, []int) {
 	return file_symlake_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *Summary) GetRecognized() uint64 {
+func (x *Summary) GetRecognized() uint32 {
 	if x != nil {
 		return x.Recognized
 	}
 	return 0
 }
 
-func (x *Summary) GetAnswered() uint64 {
+func (x *Summary) GetAnswered() uint32 {
 	if x != nil {
 		return x.Answered
 	}
@@ -359,10 +361,17 @@ func (x *Summary) GetLooks() string {
 	return ""
 }
 
+func (x *Summary) GetNearest() string {
+	if x != nil {
+		return x.Nearest
+	}
+	return ""
+}
+
 // Unanswered is frames that share image, status and reason.
 type Unanswered struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
-	Frames uint64                 `protobuf:"varint,1,opt,name=frames,proto3" json:"frames,omitempty"`
+	Frames uint32                 `protobuf:"varint,1,opt,name=frames,proto3" json:"frames,omitempty"`
 	Image  string                 `protobuf:"bytes,2,opt,name=image,proto3" json:"image,omitempty"`
 	// As of an answer. named: the frames had their names already. other: of reasons that are not
 	// listed.
@@ -402,7 +411,7 @@ func (*Unanswered) Descriptor() ([]byte, []int) {
 	return file_symlake_proto_rawDescGZIP(), []int{3}
 }
 
-func (x *Unanswered) GetFrames() uint64 {
+func (x *Unanswered) GetFrames() uint32 {
 	if x != nil {
 		return x.Frames
 	}
@@ -434,7 +443,7 @@ func (x *Unanswered) GetReason() string {
 type Unread struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 0: not known.
-	Frames uint64 `protobuf:"varint,1,opt,name=frames,proto3" json:"frames,omitempty"`
+	Frames uint32 `protobuf:"varint,1,opt,name=frames,proto3" json:"frames,omitempty"`
 	// In JSON, as jq takes it.
 	Path string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
 	// Names of the members of the first frame.
@@ -474,7 +483,7 @@ func (*Unread) Descriptor() ([]byte, []int) {
 	return file_symlake_proto_rawDescGZIP(), []int{4}
 }
 
-func (x *Unread) GetFrames() uint64 {
+func (x *Unread) GetFrames() uint32 {
 	if x != nil {
 		return x.Frames
 	}
@@ -1221,25 +1230,26 @@ const file_symlake_proto_rawDesc = "" +
 	"\x06stacks\x18\x03 \x03(\v2\x11.symlake.v1.StackR\x06stacks\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12-\n" +
 	"\afailure\x18\x05 \x01(\v2\x13.symlake.v1.FailureR\afailure\x12-\n" +
-	"\asummary\x18\x06 \x01(\v2\x13.symlake.v1.SummaryR\asummary\"\xbf\x01\n" +
+	"\asummary\x18\x06 \x01(\v2\x13.symlake.v1.SummaryR\asummary\"\xd9\x01\n" +
 	"\aSummary\x12\x1e\n" +
 	"\n" +
-	"recognized\x18\x01 \x01(\x04R\n" +
+	"recognized\x18\x01 \x01(\rR\n" +
 	"recognized\x12\x1a\n" +
-	"\banswered\x18\x02 \x01(\x04R\banswered\x126\n" +
+	"\banswered\x18\x02 \x01(\rR\banswered\x126\n" +
 	"\n" +
 	"unanswered\x18\x03 \x03(\v2\x16.symlake.v1.UnansweredR\n" +
 	"unanswered\x12*\n" +
 	"\x06unread\x18\x04 \x03(\v2\x12.symlake.v1.UnreadR\x06unread\x12\x14\n" +
-	"\x05looks\x18\x05 \x01(\tR\x05looks\"j\n" +
+	"\x05looks\x18\x05 \x01(\tR\x05looks\x12\x18\n" +
+	"\anearest\x18\x06 \x01(\tR\anearest\"j\n" +
 	"\n" +
 	"Unanswered\x12\x16\n" +
-	"\x06frames\x18\x01 \x01(\x04R\x06frames\x12\x14\n" +
+	"\x06frames\x18\x01 \x01(\rR\x06frames\x12\x14\n" +
 	"\x05image\x18\x02 \x01(\tR\x05image\x12\x16\n" +
 	"\x06status\x18\x03 \x01(\tR\x06status\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\"f\n" +
 	"\x06Unread\x12\x16\n" +
-	"\x06frames\x18\x01 \x01(\x04R\x06frames\x12\x12\n" +
+	"\x06frames\x18\x01 \x01(\rR\x06frames\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x18\n" +
 	"\amembers\x18\x03 \x03(\tR\amembers\x12\x16\n" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\"K\n" +

@@ -146,6 +146,8 @@ def by_grpc(folder: str) -> Callable[[Case], dict[str, Any]]:
                         results.append({"stacks": [], "text": ""})
                     results[-1]["stacks"] += [stack(s) for s in part.stacks]
                     results[-1]["text"] += part.text
+                    if part.HasField("summary"):
+                        results[-1]["summary"] = MessageToDict(part.summary)
                 return {"results": results}
             except grpc.RpcError as err:
                 retry = any(k == "retry-after" for k, _ in err.trailing_metadata() or ())

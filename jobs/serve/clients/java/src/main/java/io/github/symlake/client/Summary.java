@@ -52,6 +52,8 @@ public final class Summary {
     public final List<Unread> unread;
     /** What a text looks like in which nothing was recognized; else empty. */
     public final String looks;
+    /** The form whose lines are most like it; else empty. */
+    public final String nearest;
 
     private Summary(Json.Members m) {
         recognized = m.number("recognized");
@@ -59,6 +61,7 @@ public final class Summary {
         unanswered = m.list("unanswered", Unanswered::new);
         unread = m.list("unread", Unread::new);
         looks = m.text("looks");
+        nearest = m.text("nearest");
     }
 
     /** Returns null if an older server gave no counts. */

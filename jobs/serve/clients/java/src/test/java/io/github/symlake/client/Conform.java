@@ -75,6 +75,7 @@ final class Conform {
                     Map<String, Object> one = new LinkedHashMap<>();
                     one.put("stacks", r.stacks.stream().map(Conform::stack).collect(Collectors.toList()));
                     one.put("text", r.text);
+                    one.put("summary", summary(r.summary));
                     results.add(one);
                 }
                 outcome.put("results", results);
@@ -107,6 +108,25 @@ final class Conform {
         Map<String, Object> one = new LinkedHashMap<>();
         one.put("format", s.format);
         one.put("threads", s.threads.stream().map(t -> Map.of("frames", answers(t))).collect(Collectors.toList()));
+        return one;
+    }
+
+    private static Object summary(Summary s) {
+        Map<String, Object> one = new LinkedHashMap<>();
+        one.put("recognized", s.recognized);
+        one.put("answered", s.answered);
+        one.put("looks", s.looks);
+        one.put("nearest", s.nearest);
+        List<Object> unanswered = new ArrayList<>();
+        for (Summary.Unanswered u : s.unanswered) {
+            unanswered.add(Map.of("frames", u.frames, "image", u.image, "status", u.status, "reason", u.reason));
+        }
+        one.put("unanswered", unanswered);
+        List<Object> unread = new ArrayList<>();
+        for (Summary.Unread u : s.unread) {
+            unread.add(Map.of("frames", u.frames, "path", u.path, "members", u.members, "reason", u.reason));
+        }
+        one.put("unread", unread);
         return one;
     }
 
