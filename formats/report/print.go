@@ -113,6 +113,8 @@ func (q *quoted) print(around []byte, answers [][]symbol.Answer, words []Word) [
 	switch {
 	case q.doubled:
 		text = bytes.ReplaceAll(text, []byte{'"'}, []byte(`""`))
+	case q.list:
+		text = json.RequoteList(around[q.span[0]:q.span[1]], before.Bytes(), text)
 	case q.levels > 0:
 		text = json.Requote(around[q.span[0]:q.span[1]], q.levels, before.Bytes(), text)
 	}

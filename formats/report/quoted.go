@@ -34,7 +34,7 @@ func readStrings(made *Report, text []byte, dialects []Dialect, split splitText,
 	if made != nil {
 		q.taken = spansOf(made)
 	}
-	eachString(text, q.string)
+	eachString(text, q.string, q.list)
 	return q.made
 }
 
@@ -49,8 +49,9 @@ func spansOf(r *Report) (spans [][2]int) {
 	return spans
 }
 
-// eachString visits the insides of strings that are no names of members, in order.
-func eachString(text []byte, visit func(from, to int)) {
+// eachString visits the insides of strings that are no names of members, in order. Of a list of strings it visits the whole
+// list first, from the inside of its first string to the inside of its last; lines reports whether that is enough.
+func eachString(text []byte, visit func(from, to int), lines func(from, to int) bool) {
 	for at := 0; ; {
 		i := bytes.IndexByte(text[at:], '"')
 		if i < 0 {
@@ -65,6 +66,12 @@ func eachString(text []byte, visit func(from, to int)) {
 			return
 		}
 		at = end + 1
+		if isFirst(text[:from-1]) {
+			if last, ok := json.ListEnd(text, from); ok && lines(from, last) {
+				at = last + 1
+				continue
+			}
+		}
 		if end-from < leastQuoted {
 			continue
 		}
@@ -73,6 +80,11 @@ func eachString(text []byte, visit func(from, to int)) {
 		}
 		visit(from, end)
 	}
+}
+
+// isFirst reports whether what follows behind before is the first element of a list.
+func isFirst(before []byte) bool {
+	return bytes.HasSuffix(bytes.TrimRight(before, " \t\r\n"), []byte{'['})
 }
 
 // quotedReader reads the strings of one JSON text.
@@ -88,12 +100,27 @@ type quotedReader struct {
 	name     []byte   // of the member that gets the text at hand; see quoted
 }
 
-// string reads the reports in the string [from, to).
-func (q *quotedReader) string(from, to int) {
+// isTaken reports whether a frame of the report that is made already stands within [from, to), or around it.
+func (q *quotedReader) isTaken(from, to int) bool {
 	for len(q.taken) > 0 && q.taken[0][1] <= from {
 		q.taken = q.taken[1:]
 	}
-	if len(q.taken) > 0 && q.taken[0][0] < to || q.encoded(from, to) || !mayHoldReport(q.text[from:to]) {
+	return len(q.taken) > 0 && q.taken[0][0] < to
+}
+
+// list reads the reports in the strings of a list as lines of one text. It returns false if there are none.
+func (q *quotedReader) list(from, to int) bool {
+	raw := q.text[from:to]
+	if !hasSigns(raw) || q.isTaken(from, to) || !q.o.Takes(2*len(raw)) {
+		return false
+	}
+	text := json.DecodeList(raw)
+	return text != nil && q.plain([2]int{from, to}, text)
+}
+
+// string reads the reports in the string [from, to).
+func (q *quotedReader) string(from, to int) {
+	if q.isTaken(from, to) || q.encoded(from, to) || !mayHoldReport(q.text[from:to]) {
 		return
 	}
 	text := json.Decode(q.text[from:to])
@@ -103,9 +130,9 @@ func (q *quotedReader) string(from, to int) {
 	q.plain([2]int{from, to}, text)
 }
 
-// plain reads the reports in a text that stands at span.
-func (q *quotedReader) plain(span [2]int, text *json.Text) {
-	found := &quoted{span: span, levels: text.Levels, class: q.class, name: q.name, doubled: q.doubled}
+// plain reads the reports in a text that stands at span. It returns false if no report has frames.
+func (q *quotedReader) plain(span [2]int, text *json.Text) bool {
+	found := &quoted{span: span, levels: text.Levels, list: text.List, class: q.class, name: q.name, doubled: q.doubled}
 	frames := 0
 	err := q.split(text.Bytes, q.lineDialects(), q.o, func(r *Report) error {
 		found.reports = append(found.reports, r)
@@ -115,10 +142,13 @@ func (q *quotedReader) plain(span [2]int, text *json.Text) {
 		return nil
 	})
 	if err != nil || frames == 0 || !q.o.Takes(frames*FrameRoom) {
-		q.unread(found)
-		return
+		if !text.List { // its strings are read one by one
+			q.unread(found)
+		}
+		return false
 	}
 	q.add(found, text)
+	return true
 }
 
 const (
@@ -286,8 +316,7 @@ func mayHoldReport(raw []byte) bool {
 	case (c == '{' || c == '[') && bytes.Contains(raw, []byte(`\"`)):
 		return true
 	case bytes.Contains(raw, []byte(`\n`)), bytes.Contains(raw, []byte(`\r`)), bytes.Contains(raw, []byte(`\u000a`)):
-		return bytes.Contains(raw, []byte("0x")) || bytes.Contains(raw, []byte("at ")) || bytes.Contains(raw, []byte("#0")) ||
-			bytes.Contains(raw, []byte("pc ")) || bytes.IndexByte(raw, '@') >= 0 || bytes.IndexByte(raw, '(') >= 0 || bytes.Count(raw, []byte{':'}) > 1
+		return hasSigns(raw)
 	case bytes.HasPrefix(trimmed, []byte("at ")), bytes.HasPrefix(trimmed, []byte(`\tat `)):
 		return bytes.HasSuffix(bytes.TrimRight(raw, " "), []byte{')'}) || bytes.Count(raw, []byte{':'}) > 1
 	case c == '#' && '0' <= trimmed[1] && trimmed[1] <= '9':
@@ -296,6 +325,12 @@ func mayHoldReport(raw []byte) bool {
 		return true
 	}
 	return false
+}
+
+// hasSigns reports whether a text of several lines may hold frames.
+func hasSigns(raw []byte) bool {
+	return bytes.Contains(raw, []byte("0x")) || bytes.Contains(raw, []byte("at ")) || bytes.Contains(raw, []byte("#0")) ||
+		bytes.Contains(raw, []byte("pc ")) || bytes.IndexByte(raw, '@') >= 0 || bytes.IndexByte(raw, '(') >= 0 || bytes.Count(raw, []byte{':'}) > 1
 }
 
 // places finds where bytes of a string's reports stand in the text around the string.

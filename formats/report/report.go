@@ -231,6 +231,7 @@ type Word struct {
 type quoted struct {
 	span    [2]int // of the string's inside, in the text of the report around it
 	levels  int    // how often the string is escaped; 0: it is no string of JSON
+	list    bool   // the span goes from the first string of a list to the last
 	class   [2]int // see Part
 	doubled bool   // see Part
 	name    []byte // the text stands in no string, and goes into a member of that name and "_text" at span; nil: it stands there

@@ -11,6 +11,7 @@ import (
 type Text struct {
 	Bytes  []byte
 	Levels int        // how often the string is escaped
+	List   bool       // the strings of a list spell it, a line each
 	steps  []textStep // in order
 	inside *Text      // the string that spells the text; nil: the string itself
 }

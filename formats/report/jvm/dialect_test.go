@@ -10,6 +10,7 @@ import (
 
 func TestDialect(t *testing.T) {
 	reporttest.Run(t, jvm.Dialect,
+		reporttest.Fixture{Name: "list", Frames: 3, Text: "{\"x\": 1,\n\"stack\": [\"a.b: x\",\n  \"\\tat a.b.c(SourceFile:3)\",\n  \"\\tat a.b.d(SourceFile:4)\"]}\n"},
 		reporttest.Fixture{Name: "exception", Frames: 5, Text: "java.lang.IllegalStateException: a.b: x\n\tat a.b.c(SourceFile:12)\n\tat d.e.<init>(SourceFile)\n\t... 3 more\nCaused by: f.g: y\n\tat h.i.j(Unknown Source)\n"},
 		reporttest.Fixture{Name: "a user's expression", Frames: 2, Options: report.Options{Managed: report.ManagedOptions{Line: expression(t)}}, Text: "[a.b] c\n[a.d] e\n"},
 	)

@@ -216,3 +216,27 @@ func (e *walk) number(f *facts, what field) uint64 {
 	}
 	return e.sub(f, what).Number()
 }
+
+// hasStack reports whether an object has a whole stack as text. The stack says more than a place beside it.
+func (e *walk) hasStack(values []value) bool {
+	return slices.ContainsFunc(values, func(v value) bool {
+		key, text := bytes.ToLower(e.Bytes[v.key[0]:v.key[1]]), e.Bytes[v.at[0]:v.at[1]]
+		return bytes.Contains(key, []byte("stack")) && bytes.Contains(text, []byte(`\n`)) && bytes.Count(text, []byte{':'}) > 1
+	})
+}
+
+// keepBeside keeps an exception that stands beside its frames, until the object around both ends.
+func (e *walk) keepBeside(values []value, threads int) {
+	if len(e.threads) > threads {
+		return
+	}
+	for _, s := range e.shapes {
+		if s.Beside == "" || !e.at(s, ofBeside) {
+			continue
+		}
+		x := &exception{}
+		if s.facts(ofException, e.Bytes, values, &x.facts) {
+			e.beside, e.besideDepth = x, len(e.path)-1
+		}
+	}
+}

@@ -258,22 +258,6 @@ func (e *walk) object(depth int, in *list) {
 	e.values = e.values[:base]
 }
 
-// keepBeside keeps an exception that stands beside its frames, until the object around both ends.
-func (e *walk) keepBeside(values []value, threads int) {
-	if len(e.threads) > threads {
-		return
-	}
-	for _, s := range e.shapes {
-		if s.Beside == "" || !e.at(s, ofBeside) {
-			continue
-		}
-		x := &exception{}
-		if s.facts(ofException, e.Bytes, values, &x.facts) {
-			e.beside, e.besideDepth = x, len(e.path)-1
-		}
-	}
-}
-
 // isDevice reports whether a member says a fact of the whole event.
 func (e *walk) isDevice(key [2]int) bool {
 	for _, s := range e.shapes {
@@ -293,7 +277,7 @@ func (e *walk) takes(in *list, values []value, span [2]int, frames, threads int)
 	for i, s := range e.shapes {
 		if in.shapes>>i&1 != 0 {
 			var f frame
-			if s.facts(ofFrame, e.Bytes, values, &f.facts) && e.hasAll(s.needs, values) && e.kindOf(s, &f) {
+			if s.facts(ofFrame, e.Bytes, values, &f.facts) && e.hasAll(s.needs, values) && e.kindOf(s, &f) && (f.kind != script || !e.hasStack(values)) {
 				// Frames within a frame are variables: they have no place of their own.
 				e.frames, e.threads = e.frames[:frames], e.threads[:threads]
 				f.span, f.shape = span, s
