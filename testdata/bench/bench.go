@@ -9,6 +9,7 @@ import (
 type bench struct {
 	ctx     context.Context
 	symlake string
+	old     string // an older symlake, "" for none
 	peer    string // testdata/bench/peer, built; "" where cargo is not
 	cache   string
 	tmp     string // on tmpfs if there is one, to leave the disk out of the measurement

@@ -46,6 +46,7 @@ var parts = []part{
 	{"crashes", func(b *bench, _ []string) (func(), error) { return nothing, b.crashes() }},
 	{"load", func(b *bench, _ []string) (func(), error) { return nothing, b.underLoad() }},
 	{"lake", func(b *bench, _ []string) (func(), error) { return nothing, b.lake() }},
+	{"events", func(b *bench, _ []string) (func(), error) { return nothing, b.events() }},
 	{"names", func(b *bench, _ []string) (func(), error) { return nothing, b.names() }},
 }
 
@@ -61,8 +62,9 @@ func main() {
 	flag.IntVar(&b.pairs, "pairs", 5, "runs of tool and peer in turn")
 	flag.IntVar(&b.probes, "probes", 10000, "random addresses a file for agreement")
 	flag.DurationVar(&b.lasts, "for", time.Minute, "how long the server is under load")
+	flag.StringVar(&b.old, "old", "", "an older binary, which events measures beside")
 	flag.StringVar(&b.misses, "misses", "", "where names lists functions that it does not name rightly")
-	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts; all without")
+	only := flag.String("only", "", "comma-separated inputs, r8 for the stacks of Java, maps for source maps, rows for frames at rest, lake for the lake, crashes for stacks of them, load for a server's memory, mappings for loading its mappings, traces for method traces, names for functions of scripts, events for those of services; all without")
 	flag.Parse()
 	for _, tool := range []string{"llvm-gsymutil-19", "llvm-symbolizer-19", "zstd"} {
 		if _, err := exec.LookPath(tool); err != nil {

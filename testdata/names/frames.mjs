@@ -14,58 +14,79 @@ const engines = {
 
 const functions = {};
 
-// within is the start of the innermost function around an offset of a source file, -1 outside all.
+// within is the innermost function around an offset of a source file, undefined outside all.
 function within(file, offset) {
   functions[file] ||= ranges(file);
-  let found = -1;
-  for (const [start, end] of functions[file].ranges) {
-    if (start > offset) break;
-    if (offset < end) found = start;
+  let found;
+  for (const range of functions[file].ranges) {
+    if (range.start > offset) break;
+    if (offset < range.end) found = range;
   }
   return found;
+}
+
+const text = node => !node ? undefined : ts.isComputedPropertyName(node) ? (ts.isStringLiteralLike(node.expression) ? node.expression.text : `[${node.expression.getText()}]`) : node.text ?? node.getText();
+
+// given are the names that the source gives a function: its own, or that of the variable, member or property to which it
+// is assigned at once. V8 guesses more, from words nearby.
+function given(node) {
+  if (ts.isConstructorDeclaration(node)) return [...given(node.parent)];
+  const names = [text(node.name)];
+  let at = node;
+  while (ts.isParenthesizedExpression(at.parent) || ts.isAsExpression(at.parent)) at = at.parent;
+  const to = at.parent;
+  if (ts.isVariableDeclaration(to) || ts.isPropertyAssignment(to) || ts.isPropertyDeclaration(to) || ts.isParameter(to) || ts.isBindingElement(to)) names.push(text(to.name));
+  if (ts.isBinaryExpression(to) && to.right === at) names.push(ts.isPropertyAccessExpression(to.left) ? text(to.left.name) : ts.isElementAccessExpression(to.left) ? text(to.left.argumentExpression) : text(to.left));
+  if (ts.isExportAssignment(to) || !node.name && node.modifiers?.some(m => m.kind === ts.SyntaxKind.DefaultKeyword)) names.push('default');
+  return names.filter(name => name);
 }
 
 function ranges(file) {
   const parsed = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
   const ranges = [];
   const visit = node => {
-    if (ts.isFunctionLike(node) && node.body) ranges.push([node.getStart(), node.end]);
+    if (ts.isFunctionLike(node) && node.body) ranges.push({start: node.getStart(), end: node.end, given: given(node)});
     ts.forEachChild(node, visit);
   };
   visit(parsed);
-  return {ranges: ranges.sort((a, b) => a[0] - b[0] || b[1] - a[1]), lines: parsed.getLineStarts()};
+  return {ranges: ranges.sort((a, b) => a.start - b.start || b.end - a.end), lines: parsed.getLineStarts()};
 }
 
 // Truth is the true names of one program: by place, and by the function that the places lie in.
 class Truth {
   constructor(name) {
     this.places = JSON.parse(readFileSync(`truth/${name}.json`, 'utf8'));
-    this.names = {};
+    this.names = new Map();
     for (const file in this.places) {
-      const names = this.names[file] = {};
       for (const line in this.places[file]) {
         for (const column in this.places[file][line]) {
-          const name = this.places[file][line][column], at = this.start(file, +line, +column);
-          names[at] = names[at] === undefined || names[at] === name ? name : null;
+          const name = this.places[file][line][column], around = this.around(file, +line, +column);
+          if (name && around && !around.given.includes(name)) this.places[file][line][column] = ''; // a guess
+          const known = this.names.get(around);
+          if (around) this.names.set(around, known === undefined || known === this.places[file][line][column] ? this.places[file][line][column] : null);
         }
       }
     }
   }
 
-  start(file, line, column) {
+  offset(file, line, column) {
     functions[file] ||= ranges(file);
-    return within(file, functions[file].lines[line - 1] + column - 1);
+    return functions[file].lines[line - 1] + column - 1;
+  }
+
+  around(file, line, column) {
+    return within(file, this.offset(file, line, column));
   }
 
   // at is the name at a place, undefined if the unbundled program had no place in that function. Where a function
-  // begins, a map can mean it or the function around it: there the place itself must be known.
+  // begins or ends, a map can mean it or the function around it: there the place itself must be known.
   at(file, line, column) {
     const known = this.places[file]?.[line]?.[column];
     if (known !== undefined) return known ?? undefined;
-    if (!this.names[file]) return undefined;
-    const start = this.start(file, line, column);
-    if (start === functions[file].lines[line - 1] + column - 1) return undefined;
-    return this.names[file][start] ?? undefined;
+    if (!this.places[file]) return undefined;
+    const around = this.around(file, line, column), offset = this.offset(file, line, column);
+    if (!around || offset === around.start || offset >= around.end - 1) return undefined;
+    return this.names.get(around) ?? undefined;
   }
 }
 

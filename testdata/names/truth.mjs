@@ -30,10 +30,10 @@ Error.prepareStackTrace = undefined;
 
 // bare is a function's name without what it belongs to: "get size" and "Foo.size" are "size".
 function bare(name) {
-  if (name.startsWith('<')) return ''; // initializers of classes have no name in a source
   name = name.replace(/^(get|set|static|async) /, '');
   const computed = /\.?(\[[^\]]*\])$/.exec(name);
-  return computed ? computed[1] : name.slice(name.lastIndexOf('.') + 1);
+  const last = computed ? computed[1] : name.slice(name.lastIndexOf('.') + 1);
+  return last.startsWith('<') ? '' : last; // initializers of classes and computed names have none in a source
 }
 
 const truth = {}, maps = {};
