@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,5 +72,56 @@ func TestInspectVerdict(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The same holds for the objects of testdata, whole and damaged: what a run rejects, inspect ends with code 3 for.
+func TestInspectVerdictOfDamage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var names []string
+	random := rand.New(rand.NewPCG(3, 5))
+	for _, file := range []string{"elf/libgame-arm64-stripped.so", "elf/libgame-x86-dw4.so", "elf/archive/libgame.a", "macho/libgame.dylib.dSYM/Contents/Resources/DWARF/libgame.dylib",
+		"r8/mapping.txt", "js/app.min.js.map", "js/index.android.bundle.hbc.map", "dart/app.android-arm64.symbols"} {
+		whole, err := os.ReadFile(filepath.Join(formattest.Root(), "testdata", filepath.FromSlash(file)))
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		noise := bytes.Clone(whole)
+		for range 40 {
+			noise[random.IntN(len(noise))] = byte(random.Uint32())
+		}
+		for what, b := range map[string][]byte{"whole": whole, "cut": whole[:len(whole)*2/3], "noise": noise} {
+			name := strings.ReplaceAll(file, "/", "-")
+			name = what + "-" + name
+			if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, name)
+		}
+	}
+	report, _ := mustRun(t, []int{0, 3}, "--store", filepath.Join(t.TempDir(), "store"), "--lake", "off", "ingest", dir, "--report", "-")
+	var r struct{ Rejected []struct{ URL string } }
+	if err := json.Unmarshal([]byte(report[strings.LastIndex(strings.TrimSpace(report), "\n")+1:]), &r); err != nil {
+		t.Fatal(err)
+	}
+	rejected := 0
+	for _, name := range names {
+		want := 0
+		for _, bad := range r.Rejected {
+			if strings.Contains(bad.URL, name) {
+				want = 3
+			}
+		}
+		if want != 0 {
+			rejected++
+		}
+		mustRun(t, []int{want}, "inspect", filepath.Join(dir, name))
+	}
+	if len(names) < 20 || rejected == 0 || rejected == len(names) {
+		t.Errorf("%d of %d objects are rejected", rejected, len(names))
 	}
 }
