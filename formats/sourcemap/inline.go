@@ -23,6 +23,18 @@ const (
 	dataScheme = "data:"
 )
 
+// scriptEndings are the name endings of files that hold a script in clear.
+var scriptEndings = []string{".js", ".mjs", ".cjs", ".bundle", ".jsbundle"}
+
+func isScript(file string) bool {
+	for _, end := range scriptEndings {
+		if strings.HasSuffix(file, end) {
+			return true
+		}
+	}
+	return false
+}
+
 // inlineMap returns the map that a script holds as a data URL, and where that begins behind "data:"; nil: it holds none.
 func inlineMap(script *formats.Input) (in *formats.Input, at int64, err error) {
 	if at, err = findInline(script); err != nil || at < 0 {

@@ -44,18 +44,6 @@ import (
 // Format reads source maps, and scripts for the sake of those.
 var Format = formats.Format{Name: mapfile.Name, Version: 3, Detect: detect, Open: open}
 
-// scriptEndings are the name endings of files that hold a script in clear.
-var scriptEndings = []string{".js", ".mjs", ".cjs", ".bundle", ".jsbundle"}
-
-func isScript(file string) bool {
-	for _, end := range scriptEndings {
-		if strings.HasSuffix(file, end) {
-			return true
-		}
-	}
-	return false
-}
-
 // detect: a map is a JSON object with the fields of one, or any JSON object with a name that
 // ends in .map. A script is known by its name.
 func detect(file string, head []byte) bool {

@@ -1,14 +1,12 @@
 package lookup
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks"
-	"github.com/symlake/symlake/sinks/row"
 )
 
 // Narrow describes an artifact besides its name. Empty
@@ -69,45 +67,4 @@ func (c *Client) dangling(ctx context.Context, name string, id symbol.ID, e *ent
 	}
 	return &entry{status: symbol.Corrupt, lost: true, read: now.read, until: now.until,
 		err: fmt.Errorf("artifact %s: its record is gone, and the name %q leads to it: %w: symlake verify says how to bring it back", id, name, sinks.ErrCorrupt)}, nil
-}
-
-// ofBundles keeps one of two maps of a script: the map that stands in the script itself, or the map in the file beside
-// it. A run that reads both at once stores one alone. Where they came in different runs, the map that says more answers.
-func ofBundles(all []*entry) []*entry {
-	if len(all) < 2 {
-		return all
-	}
-	at := make(map[string]*entry, len(all))
-	for _, e := range all {
-		if p := e.rec.Published; p.Artifact.Kind == symbol.SourceMap {
-			at[originOf(&p.Source)] = e
-		}
-	}
-	return keep(all, func(e *entry) bool {
-		p := e.rec.Published
-		where := originOf(&p.Source)
-		if at[where] != e {
-			return true
-		}
-		if script, ok := strings.CutSuffix(where, ".map"); ok && at[script] != nil {
-			return compareMaps(p, at[script].rec.Published) >= 0 // of equal maps the file's answers
-		}
-		if file := at[where+".map"]; file != nil {
-			return compareMaps(p, file.rec.Published) > 0
-		}
-		return true
-	})
-}
-
-// originOf is where a load was read from.
-func originOf(s *row.Source) string {
-	if s.Member == "" {
-		return s.URL
-	}
-	return s.URL + "!" + s.Member
-}
-
-// compareMaps tells which of two loads says more: by ranges, then by bytes.
-func compareMaps(a, b *row.Loaded) int {
-	return cmp.Or(cmp.Compare(a.Ranges, b.Ranges), cmp.Compare(a.Bytes, b.Bytes))
 }

@@ -2,6 +2,7 @@ package lookup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/sinks/catalog"
+	"github.com/symlake/symlake/sinks/row"
 )
 
 // maxNarrowed bounds how many records are read to narrow one name; above, it
@@ -327,4 +329,45 @@ func fromLedger(name string, objects []*catalog.Object) Resolution {
 		r.Objects = append(r.Objects, o)
 	}
 	return r
+}
+
+// ofBundles keeps one of two maps of a script: the map that stands in the script itself, or the map in the file beside
+// it. A run that reads both at once stores one alone. Where they came in different runs, the map that says more answers.
+func ofBundles(all []*entry) []*entry {
+	if len(all) < 2 {
+		return all
+	}
+	at := make(map[string]*entry, len(all))
+	for _, e := range all {
+		if p := e.rec.Published; p.Artifact.Kind == symbol.SourceMap {
+			at[originOf(&p.Source)] = e
+		}
+	}
+	return keep(all, func(e *entry) bool {
+		p := e.rec.Published
+		where := originOf(&p.Source)
+		if at[where] != e {
+			return true
+		}
+		if script, ok := strings.CutSuffix(where, ".map"); ok && at[script] != nil {
+			return compareMaps(p, at[script].rec.Published) >= 0 // of equal maps the file's answers
+		}
+		if file := at[where+".map"]; file != nil {
+			return compareMaps(p, file.rec.Published) > 0
+		}
+		return true
+	})
+}
+
+// originOf is where a load was read from.
+func originOf(s *row.Source) string {
+	if s.Member == "" {
+		return s.URL
+	}
+	return s.URL + "!" + s.Member
+}
+
+// compareMaps tells which of two loads says more: by ranges, then by bytes.
+func compareMaps(a, b *row.Loaded) int {
+	return cmp.Or(cmp.Compare(a.Ranges, b.Ranges), cmp.Compare(a.Bytes, b.Bytes))
 }
