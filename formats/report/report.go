@@ -54,7 +54,7 @@ const (
 
 // Reasons of parts that the bounds leave unread.
 var (
-	WhyFrames = fmt.Sprintf("a report may have %d frames: the frames behind them are not read", MaxDocumentFrames)
+	WhyFrames = fmt.Sprintf("a report may have %d frames, and a thread of it %d: the frames behind them are not read", MaxDocumentFrames, MaxFrames)
 	WhyLong   = fmt.Sprintf("a report that is read whole may have %d MiB: the rest is read as lines", MaxDocumentBytes>>20)
 	WhyPart   = "a part of a long JSON value is too long itself, and is not read"
 )
@@ -169,6 +169,13 @@ func (s *Report) Managed() ManagedOptions { return s.managed }
 func (s *Report) AddThread(t Thread) {
 	if len(t.Frames) > 0 {
 		s.Threads = append(s.Threads, t)
+	}
+}
+
+// LeaveOut notes that so many frames lie behind a bound.
+func (s *Report) LeaveOut(frames int) {
+	if frames > 0 {
+		s.Unread = AddUnread(s.Unread, Unread{Why: WhyFrames, Frames: frames})
 	}
 }
 

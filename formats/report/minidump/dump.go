@@ -273,8 +273,10 @@ func (d *minidump) stack(threads [][]byte, o report.Options) *report.Report {
 		memory := d.at(uint64(le.Uint32(t[36:])), uint64(le.Uint32(t[32:])))
 		out := report.Thread{ID: uint64(id), Name: d.names[id], Crashed: mark != ""}
 		fmt.Fprintf(&text, "\nThread %d%s%s\n", id, strings.TrimRight(" "+out.Name, " "), mark)
-		for i, pc := range d.walk(context, memory, le.Uint64(t[24:])) {
+		pcs := d.walk(context, memory, le.Uint64(t[24:]))
+		for i, pc := range pcs {
 			if total++; total > report.MaxDocumentFrames || !o.Takes(report.FrameRoom) {
+				s.LeaveOut(len(pcs) - i)
 				break
 			}
 			out.Frames = append(out.Frames, d.frame(&text, i, pc, kind, &o))

@@ -27,6 +27,7 @@ type walkThread struct {
 	id     uint64
 	name   string
 	frames []walkFrame
+	over   int // frames beyond the bound
 
 	crashed bool
 }
@@ -134,8 +135,12 @@ func (t *walkThread) frame(j *json.Walker) {
 		}
 	})
 	f.span[1] = j.Pos
-	if !j.Failed && (f.placed || f.inside) && len(t.frames) < report.MaxFrames {
+	switch {
+	case j.Failed || !f.placed && !f.inside:
+	case len(t.frames) < report.MaxFrames:
 		t.frames = append(t.frames, f)
+	default:
+		t.over++
 	}
 }
 
@@ -148,8 +153,10 @@ func (w *stackwalk) stack(text []byte, o report.Options) *report.Report {
 	n := 0
 	for _, t := range w.threads {
 		out := report.Thread{ID: t.id, Name: t.name, Crashed: t.crashed}
+		s.LeaveOut(t.over)
 		for i := range t.frames {
 			if n++; n > report.MaxDocumentFrames {
+				s.LeaveOut(len(t.frames) - i)
 				break
 			}
 			f := &t.frames[i]

@@ -30,6 +30,7 @@ type LoadedThread struct {
 	Returns bool // also the first frame is a return address: the backtrace of an exception
 	Frames  []LoadedFrame
 	inlined int // objects since the last frame, see object
+	over    int // frames that Object has left out
 }
 
 // LoadedFrame is a frame as reported. Byte slices and offsets are of the report's text.
@@ -60,6 +61,8 @@ func (t *LoadedThread) Object(f LoadedFrame, inlined bool) {
 	f.above, t.inlined = t.inlined, 0
 	if len(t.Frames) < report.MaxDocumentFrames {
 		t.Frames = append(t.Frames, f)
+	} else {
+		t.over++
 	}
 }
 
@@ -74,8 +77,10 @@ func (r *Loaded) Report(text []byte, o report.Options) *report.Report {
 	n := 0
 	for _, t := range r.Threads {
 		out := report.Thread{ID: t.ID, Name: t.Name, Crashed: t.Crashed}
+		s.LeaveOut(t.over)
 		for i := range t.Frames {
 			if n++; n > report.MaxDocumentFrames || len(out.Frames) == report.MaxFrames {
+				s.LeaveOut(len(t.Frames) - i)
 				break
 			}
 			kind := o.Frame0

@@ -22,6 +22,7 @@ type MarkedThread struct {
 	Crashed bool
 	Frames  []MarkedFrame
 	Inlined int // since the last frame
+	over    int // frames that Take has left out
 }
 
 // MarkedFrame is a frame as reported. Its address is never stepped: kind says what it is.
@@ -53,6 +54,8 @@ func (t *MarkedThread) Take(f MarkedFrame) {
 	f.Above, t.Inlined = t.Inlined, 0
 	if len(t.Frames) < report.MaxFrames {
 		t.Frames = append(t.Frames, f)
+	} else {
+		t.over++
 	}
 }
 
@@ -63,8 +66,10 @@ func (r *Marked) Report(text []byte, o report.Options) *report.Report {
 	n := 0
 	for _, t := range r.Threads {
 		out := report.Thread{ID: t.ID, Name: t.Name, Crashed: t.Crashed}
+		s.LeaveOut(t.over)
 		for i := range t.Frames {
 			if n++; n > report.MaxDocumentFrames || len(out.Frames) == report.MaxFrames {
+				s.LeaveOut(len(t.Frames) - i)
 				break
 			}
 			f := &t.Frames[i]
