@@ -49,6 +49,9 @@ func TestStringsOfJSON(t *testing.T) {
 		"json":     {`{"payload":"{\"frames\":[{\"filename\":\"http://h/a.js\",\"lineno\":1,\"colno\":2}]}"}`, `{"payload":"{\"frames\":[{\"filename\":\"/src/f.kt\",\"lineno\":7,\"colno\":4,\"function\":\"x.F.f1\"}]}"}`},
 		"crlf":     {`{"stack":"E: x\r\n    at f (http://h/a.js:1:35)\r\nend"}`, `{"stack":"E: x\r\n    at x.F.f1 (/src/f.kt:7:4)\r\nend"}`},
 		"key":      {`{"E: x\n    at f (http://h/a.js:1:35)":1,"z":"E: x\n    at f (http://h/a.js:1:35)"}`, `{"E: x\n    at f (http://h/a.js:1:35)":1,"z":"E: x\n    at x.F.f1 (/src/f.kt:7:4)"}`},
+		"js lines": {`["E: x","    at f (http:\/\/h\/a.js:1:35)","    at g (http:\/\/h\/a.js:1:36)"]`, `["E: x","    at x.F.f1 (\/src\/f.kt:7:4)","    at x.F.f2 (\/src\/f.kt:7:4)"]`},
+		"lines":    {`{"a":["x","y"],"stack":[ "a.b: no", "\tat a.b.c(SourceFile:3)", "... 1 more" ]}`, `{"a":["x","y"],"stack":[ "x.F.f1: no", "\tat x.F.f2(/src/f.kt:7)", "... 1 more" ]}`},
+		"pretty":   {"{\"s\": [\n  \"a.b: no\",\n  \"\\tat a.b.c(SourceFile:3)\"\n]}", "{\"s\": [\n  \"x.F.f1: no\",\n  \"\\tat x.F.f2(/src/f.kt:7)\"\n]}"},
 		"beside":   {`{"frames":[{"filename":"http://h/a.js","lineno":1,"colno":2,"function":"q"}],"stack":"E: x\n    at f (http://h/a.js:1:35)"}`, `{"frames":[{"filename":"/src/f.kt","lineno":7,"colno":4,"function":"x.F.f1"}],"stack":"E: x\n    at x.F.f2 (/src/f.kt:7:4)"}`},
 	} {
 		got, _ := printed(t, c.text, 1)

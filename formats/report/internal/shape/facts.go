@@ -186,6 +186,15 @@ func (s *Shape) facts(what int, text []byte, values []value, f *facts) (ok bool)
 // isEmpty reports whether a value is null or an empty string.
 func isEmpty(v []byte) bool { return len(v) == 0 || v[0] == 'n' || string(v) == `""` }
 
+// add adds the fields of another object that are not said yet.
+func (f *facts) add(other *facts) {
+	for what := range other {
+		if !f.has(field(what)) {
+			f[what] = other[what]
+		}
+	}
+}
+
 // has reports whether an object says a field.
 func (f *facts) has(what field) bool { return f[what][1] != 0 }
 

@@ -323,30 +323,17 @@ func (e *walk) addFrame(in *list, f frame) {
 
 // around gives what an object says to the lists of frames that were found in it.
 func (e *walk) around(values []value, threads, images int) {
-	if len(e.path) > 0 && string(e.path[len(e.path)-1].key) == "sdk" && stepsBack(e.Bytes, values) {
-		e.images = append(e.images, image{})
-	}
-	for _, s := range e.shapes {
-		var f facts
-		if len(s.said[ofDevice]) > 0 && s.facts(ofDevice, e.Bytes, values, &f) {
-			e.images = append(e.images, image{facts: f, shape: s, device: true})
-		}
-	}
+	e.device(values)
 	if len(e.threads) == threads {
 		return
 	}
-	platform := [2]int32{}
-	for _, v := range values {
-		if string(e.Bytes[v.key[0]:v.key[1]]) == "platform" {
-			platform = [2]int32{int32(v.at[0]), int32(v.at[1])}
-		}
-	}
+	language := platformIn(e.Bytes, values)
 	number := -1
 	var thrown *exception
 	for i := threads; i < len(e.threads); i++ {
 		t := &e.threads[i]
 		if t.platform[1] == 0 {
-			t.platform = platform
+			t.platform = language
 		}
 		if t.scope < 0 && len(e.images) > images {
 			if number < 0 {
@@ -358,11 +345,7 @@ func (e *walk) around(values []value, threads, images int) {
 		s := t.shape
 		var f facts
 		if len(e.threads) == threads+1 && e.at(s, ofThread) && s.facts(ofThread, e.Bytes, values, &f) {
-			for what := range f {
-				if !t.has(field(what)) {
-					t.facts[what] = f[what]
-				}
-			}
+			t.add(&f)
 		}
 		if t.exception == nil && s.Beside != "" && e.beside != nil && e.besideDepth == len(e.path) {
 			t.exception, e.beside = e.beside, nil
@@ -375,6 +358,29 @@ func (e *walk) around(values []value, threads, images int) {
 			if thrown.has(class) {
 				t.exception = thrown
 			}
+		}
+	}
+}
+
+// platformIn returns where the members of an object say the language of a program.
+func platformIn(text []byte, values []value) (at [2]int32) {
+	for _, v := range values {
+		if string(text[v.key[0]:v.key[1]]) == "platform" {
+			at = [2]int32{int32(v.at[0]), int32(v.at[1])}
+		}
+	}
+	return at
+}
+
+// device keeps what an object says of the whole event.
+func (e *walk) device(values []value) {
+	if len(e.path) > 0 && string(e.path[len(e.path)-1].key) == "sdk" && stepsBack(e.Bytes, values) {
+		e.images = append(e.images, image{})
+	}
+	for _, s := range e.shapes {
+		var f facts
+		if len(s.said[ofDevice]) > 0 && s.facts(ofDevice, e.Bytes, values, &f) {
+			e.images = append(e.images, image{facts: f, shape: s, device: true})
 		}
 	}
 }
