@@ -138,3 +138,61 @@ func lengthEdits(edits []edit, lengths []Length) []edit {
 	end(int(^uint(0) >> 1))
 	return all
 }
+
+// classNames are the strings of JSON around a stack that may be the class of its exception alone.
+type classNames struct {
+	text   []byte
+	recent [][2]int // behind the last stack
+	class  []byte   // of the last stack, which has no string yet; nil: none is looked for
+	left   int      // strings that may follow the stack
+}
+
+const (
+	// mostNear is how many strings may stand between a stack and the class of its exception.
+	mostNear = 16
+	// mostClass is the length of the longest class.
+	mostClass = 200
+)
+
+// isClass reports whether a string may be a class with its package.
+func isClass(raw []byte) bool {
+	return len(raw) > 2 && len(raw) <= mostClass && bytes.IndexByte(raw, '.') > 0 && !bytes.ContainsFunc(raw, func(r rune) bool {
+		return r < 0x80 && r != '.' && r != '_' && r != '$' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
+	})
+}
+
+// met takes a string. It returns true if it is the class of the last stack.
+func (c *classNames) met(span [2]int) bool {
+	if c.left--; c.left < 0 {
+		c.class = nil
+	}
+	raw := c.text[span[0]:span[1]]
+	if !isClass(raw) {
+		return false
+	}
+	if c.class != nil && bytes.Equal(raw, c.class) {
+		c.class = nil
+		return true
+	}
+	if len(c.recent) == mostNear {
+		c.recent = append(c.recent[:0], c.recent[1:]...)
+	}
+	c.recent = append(c.recent, span)
+	return false
+}
+
+// of returns the string that is the class of the exception that a stack begins with. Zero: there is none before the stack.
+func (c *classNames) of(stack []byte) (span [2]int) {
+	line, _, _ := bytes.Cut(stack, []byte{'\n'})
+	class, _, _ := bytes.Cut(line, []byte(": "))
+	if c.class = nil; !isClass(class) {
+		return span
+	}
+	for _, span := range slices.Backward(c.recent) {
+		if bytes.Equal(c.text[span[0]:span[1]], class) {
+			return span
+		}
+	}
+	c.class, c.left = slices.Clone(class), mostNear
+	return span
+}

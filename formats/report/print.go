@@ -120,6 +120,9 @@ func (q *quoted) print(around []byte, answers [][]symbol.Answer, words []Word) [
 	}
 	edits := []edit{{q.span, text}}
 	if class, ok := classEdit(around, q.class, before.Bytes(), after.Bytes()); ok {
+		if q.levels > 0 {
+			class.text = []byte(json.Quote(string(class.text)))
+		}
 		edits = append(edits, class)
 	}
 	return edits

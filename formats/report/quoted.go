@@ -31,6 +31,7 @@ func readStrings(made *Report, text []byte, dialects []Dialect, split splitText,
 	}
 	q := quotedReader{dialects: dialects, split: split, text: text, o: o, made: made}
 	q.o.level++
+	q.names.text = text
 	if made != nil {
 		q.taken = spansOf(made)
 	}
@@ -60,9 +61,7 @@ func eachString(text []byte, visit func(from, to int), lines func(from, to int) 
 		from := at + i + 1
 		end := json.StringEnd(text, from)
 		if end < 0 { // the text was cut
-			if end = from + json.CutEnd(text[from:]); end-from >= leastQuoted {
-				visit(from, end)
-			}
+			visit(from, from+json.CutEnd(text[from:]))
 			return
 		}
 		at = end + 1
@@ -71,9 +70,6 @@ func eachString(text []byte, visit func(from, to int), lines func(from, to int) 
 				at = last + 1
 				continue
 			}
-		}
-		if end-from < leastQuoted {
-			continue
 		}
 		if next := json.SkipBlank(text, at); next < len(text) && text[next] == ':' {
 			continue
@@ -95,9 +91,10 @@ type quotedReader struct {
 	o        Options
 	made     *Report  // so far; nil: nothing is read
 	taken    [][2]int // spans of frames that stand behind the strings read so far
-	class    [2]int   // of the exception of the text at hand; see Part
-	doubled  bool     // see Part
-	name     []byte   // of the member that gets the text at hand; see quoted
+	names    classNames
+	class    [2]int // of the exception of the text at hand; see Part
+	doubled  bool   // see Part
+	name     []byte // of the member that gets the text at hand; see quoted
 }
 
 // isTaken reports whether a frame of the report that is made already stands within [from, to), or around it.
@@ -120,7 +117,13 @@ func (q *quotedReader) list(from, to int) bool {
 
 // string reads the reports in the string [from, to).
 func (q *quotedReader) string(from, to int) {
-	if q.isTaken(from, to) || q.encoded(from, to) || !mayHoldReport(q.text[from:to]) {
+	if q.isTaken(from, to) {
+		return
+	}
+	if q.names.met([2]int{from, to}) {
+		q.made.strings[len(q.made.strings)-1].class = [2]int{from, to}
+	}
+	if to-from < leastQuoted || q.encoded(from, to) || !mayHoldReport(q.text[from:to]) {
 		return
 	}
 	text := json.Decode(q.text[from:to])
@@ -302,6 +305,9 @@ func (q *quotedReader) add(found *quoted, text *json.Text) {
 		places.next(len(r.Text))
 	}
 	q.unread(found)
+	if found.levels == 1 {
+		found.class = q.names.of(text.Bytes)
+	}
 	q.made.strings = append(q.made.strings, *found)
 }
 
