@@ -17,6 +17,7 @@ var seeds = []string{
 	`{"version":3,"sources":["a"],"mappings":";CAAA,aAAa","rangeMappings":";BC"}`,
 	`{"version":3,"sources":["a"],"names":["f","g","function"],"mappings":"AAAA,SAAAA","scopes":"BHAAAE,BFCABC,CAB,CAB,EGAA,EDCB,IAAA,FE,FC"}`,
 	`{"version":3,"sources":["a"],"names":[],"mappings":"A,uBAAA","x_facebook_sources":[[{"names":["<global>","f"],"mappings":"AAA;ACA"}]],"x_hermes_function_offsets":{"0":[0,9,null]},"x_facebook_offsets":[0,null,3],"x_facebook_segments":{"1":{"version":3,"sources":["s"],"mappings":"AAAA"}}}`,
+	`{"version":3,"sources":["a.ts","b.vue"],"sourcesContent":["function f(a: T) {\n g(() => a) }","<script>x = () => 1</script>"],"names":["f"],"mappings":"SAASA,EACP,ECAA"}`,
 	")]}'\n{\"version\":3,\"sources\":[\"\\u00e9\"],\"mappings\":\"AAA\\u0041\"}",
 }
 

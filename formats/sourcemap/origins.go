@@ -2,6 +2,8 @@ package sourcemap
 
 import (
 	"errors"
+	"path"
+	"strings"
 	"unsafe"
 
 	"github.com/symlake/symlake/formats"
@@ -41,48 +43,127 @@ func (e *emitter) readOrigins(t *json.Reader, l *mapfile.Layout, s *sources, fro
 	return o, err
 }
 
-// readTables finds the functions of the sources that a map carries; nil: it names functions itself, or carries none.
+// readTables finds the functions of the sources that a map carries, or that lie beside it; nil: it names functions itself, or
+// has no sources.
 func (e *emitter) readTables(t *json.Reader, l *mapfile.Layout, s *sources) ([]*source.Table, error) {
-	if l.Content == (mapfile.Span{}) || l.Scopes != (mapfile.Span{}) || l.Functions != (mapfile.Span{}) || t.In.Limits.NoSourceNames {
+	if l.Scopes != (mapfile.Span{}) || l.Functions != (mapfile.Span{}) || t.In.Limits.NoSourceNames {
 		return nil, nil
 	}
-	var tables []*source.Table
-	most := t.In.Limits.Symbols
+	r := &tableReader{e: e, s: s, most: t.In.Limits.Symbols, carried: make([]bool, len(s.sources))}
+	if l.Content != (mapfile.Span{}) {
+		if err := r.content(t, l); err != nil {
+			return nil, err
+		}
+	}
+	return r.tables, r.beside(t.In)
+}
+
+// tableReader reads the functions of the sources of a map.
+type tableReader struct {
+	e       *emitter
+	s       *sources
+	most    int // functions
+	tables  []*source.Table
+	carried []bool // by source: the map carries it
+}
+
+// add reads source i. A fault of a source costs its names alone.
+func (r *tableReader) add(i int, text []byte) {
+	name := r.e.run.Strings[r.s.sources[i]]
+	_ = formats.Guard(mapfile.Name, func() error {
+		found := source.New(name, text, r.most)
+		if found == nil {
+			return nil
+		}
+		if r.tables == nil {
+			r.tables = make([]*source.Table, len(r.s.sources))
+		}
+		r.tables[i] = found
+		r.most -= found.Functions()
+		return nil
+	})
+}
+
+// reads reports whether source i may have functions.
+func (r *tableReader) reads(i int) bool {
+	return i < len(r.s.sources) && r.s.sources[i] != 0 && source.Reads(r.e.run.Strings[r.s.sources[i]])
+}
+
+// content reads the sources in a map.
+func (r *tableReader) content(t *json.Reader, l *mapfile.Layout) error {
 	t.Section = "sourcesContent"
 	t.SeekTo(l.Content.From)
-	err := t.Array(0, func(i int) error {
+	return t.Array(0, func(i int) error {
 		if t.Null() {
 			return nil
 		}
-		if i >= len(s.sources) || s.sources[i] == 0 || !source.Reads(e.run.Strings[s.sources[i]]) {
+		if i < len(r.carried) {
+			r.carried[i] = true
+		}
+		if !r.reads(i) {
 			return mapfile.SkipText(t, true)
 		}
-		if err := e.ctx.Err(); err != nil {
+		if err := r.e.ctx.Err(); err != nil {
 			return err
 		}
 		text, err := t.String(t.In.Limits.SourceBytes)
 		if errors.Is(err, formats.ErrLimit) {
 			return nil // it was passed over
 		}
+		if err == nil {
+			r.add(i, unsafe.Slice(unsafe.StringData(text), len(text)))
+		}
+		return err
+	})
+}
+
+// mostMissing is how many sources in a row are looked for beside a map in vain before the rest is not looked for.
+const mostMissing = 4
+
+// beside reads the sources that a map does not carry, and that lie where it says.
+func (r *tableReader) beside(in *formats.Input) error {
+	missing := 0
+	for i, carried := range r.carried {
+		if missing == mostMissing || in.Companion == nil {
+			return nil
+		}
+		if carried || !r.reads(i) {
+			continue
+		}
+		name := r.e.run.Strings[r.s.sources[i]]
+		if path.IsAbs(name) || strings.Contains(name, ":") {
+			continue // the place of the build, not of the map
+		}
+		c, err := in.Companion(r.e.ctx, formats.Ref{Name: name, Optional: true})
+		if errors.Is(err, formats.ErrNoCompanion) {
+			missing++
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		// A fault of a source costs its names alone.
-		_ = formats.Guard(mapfile.Name, func() error {
-			found := source.New(e.run.Strings[s.sources[i]], unsafe.Slice(unsafe.StringData(text), len(text)), most)
-			if found == nil {
-				return nil
-			}
-			if tables == nil {
-				tables = make([]*source.Table, len(s.sources))
-			}
-			tables[i] = found
-			most -= found.Functions()
-			return nil
-		})
+		missing = 0
+		err = r.file(i, c, path.Join(path.Dir(pathOf(in.Name)), name))
+		if c.Release != nil {
+			err = errors.Join(err, c.Release())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file reads source i from a file, if that lies at the place that the map says: of that name there may be others.
+func (r *tableReader) file(i int, c *formats.Input, at string) error {
+	if pathOf(c.Name) != at || c.Size > c.Limits.SourceBytes {
 		return nil
-	})
-	return tables, err
+	}
+	text, err := c.View(0, c.Size)
+	if err == nil {
+		r.add(i, text)
+	}
+	return err
 }
 
 // addOrigin adds the range of a segment, with the function of its source. What stands behind a border in it

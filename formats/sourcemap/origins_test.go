@@ -1,6 +1,7 @@
 package sourcemap
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -232,5 +233,40 @@ func TestTextIsNotKept(t *testing.T) {
 	}
 	if got := told(mustExplode(t, withScript(m, []byte(text), "app.js")).at(uint64(at["0"][1]))); got != "f@a.ts:4=q" {
 		t.Error(got)
+	}
+}
+
+// A source that the map does not carry is read where the map says that it lies.
+func TestSourcesBeside(t *testing.T) {
+	t.Parallel()
+	_, whole, at := bundle(t, "function «h»q(e){«0»return 1}", []string{"../src/a.ts"}, []string{"function «h»f() {\n  «0»return 1\n}"})
+	var m map[string]any
+	if err := json.Unmarshal(whole, &m); err != nil {
+		t.Fatal(err)
+	}
+	text := []byte(m["sourcesContent"].([]any)[0].(string))
+	for _, content := range []any{nil, []any{nil}, []any{}} {
+		if m["sourcesContent"] = content; content == nil {
+			delete(m, "sourcesContent")
+		}
+		bare, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for place, want := range map[string]string{"www/src/a.ts": "f@../src/a.ts:2", "www/js/a.ts": "@../src/a.ts:2"} {
+			in := formattest.InputOf("www/js/app.js.map", bare, formats.Limits{})
+			in.Companion = func(_ context.Context, want formats.Ref) (*formats.Input, error) {
+				if want.Name != "../src/a.ts" {
+					return nil, formats.ErrNoCompanion
+				}
+				if !want.Optional {
+					t.Error("a source is waited for")
+				}
+				return formattest.InputOf(place, text, formats.Limits{}), nil
+			}
+			if got := told(mustExplode(t, in).at(uint64(at["0"][1]))); got != want {
+				t.Errorf("%s: %s, want %s", place, got, want)
+			}
+		}
 	}
 }
