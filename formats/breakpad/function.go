@@ -58,7 +58,7 @@ func (o *object) explodePart(ctx context.Context, t *tables, off int64, emit fun
 		if len(s.line) == 0 {
 			continue
 		}
-		switch c := s.line[0]; {
+		switch {
 		case bytes.HasPrefix(s.line, funcWord):
 			if open {
 				if err := x.function(); err != nil {
@@ -90,7 +90,7 @@ func (o *object) explodePart(ctx context.Context, t *tables, off int64, emit fun
 					bad(&q, s.from, "INLINE, level, line, file, origin and pairs of address and size")
 				}
 			}
-		case '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' && !bytes.HasPrefix(s.line, fileWord):
+		case isLine(s.line):
 			if open {
 				q.Lines++
 				if !x.line(s.line) {
@@ -113,6 +113,12 @@ func (o *object) explodePart(ctx context.Context, t *tables, off int64, emit fun
 		err = x.function()
 	}
 	return q, err
+}
+
+// isLine reports whether a record is of a line: it begins with an address.
+func isLine(record []byte) bool {
+	c := record[0]
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F' && !bytes.HasPrefix(record, fileWord)
 }
 
 // exploder makes runs of functions.

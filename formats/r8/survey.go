@@ -115,19 +115,13 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int, sum hash.Hash)
 		if long || len(line) == 0 {
 			continue
 		}
-		switch c := line[0]; {
-		case c == '#':
-		case c == ' ' || c == '\t':
-			switch _, text := trim(line); {
-			case len(text) == 0:
-				continue
-			case text[0] != '#':
-				original = nil
-				continue
-			}
-		case c == '\r':
+		switch sortOf(line) {
+		case blankLine:
 			continue
-		default:
+		case memberOf:
+			original = nil
+			continue
+		case outerLine:
 			for len(s.starts) < parts && off >= int64(len(s.starts))*partBytes {
 				s.starts = append(s.starts, start{off, n, now})
 			}
@@ -155,6 +149,27 @@ func newSurvey(ctx context.Context, in *formats.Input, parts int, sum hash.Hash)
 			original = nil // the first holds
 		}
 	}
+}
+
+// The sorts of lines.
+const (
+	blankLine = iota
+	commentLine
+	memberOf  // an indented line
+	outerLine // a class
+)
+
+// sortOf tells the sort of a line that is not empty.
+func sortOf(line []byte) int {
+	switch indent, text := trim(line); {
+	case len(text) == 0:
+		return blankLine
+	case text[0] == '#':
+		return commentLine
+	case indent > 0:
+		return memberOf
+	}
+	return outerLine
 }
 
 // versionWord stands in every comment that declares a map version, unless it is written with an escape.
