@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/symlake/symlake/formats/report"
-	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
 	"github.com/symlake/symlake/jobs/wire"
 )
@@ -70,13 +69,6 @@ func (s *Server) symbolicateText(c *call) error {
 		out.Fail([]byte(text), why)
 	}
 	return err
-}
-
-// described ends the counts of a raw stack.
-func described(s *wire.Summary) *wire.Summary {
-	s.End()
-	s.Describe(all.Dialects)
-	return s
 }
 
 // records answers with a record a line. The last one has the counts if nothing was recognized or a part stayed unread.

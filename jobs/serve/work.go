@@ -8,6 +8,7 @@ import (
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/report/all"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/jobs/wire"
 	"github.com/symlake/symlake/sinks/answer"
 )
 
@@ -66,6 +67,13 @@ func (w *work) countFrames(before int) (int, error) {
 // each splits the text.
 func (w *work) each(emit func(*report.Report) error) error {
 	return report.Split(w.c.ctx, w.text(), all.Dialects, w.split, emit)
+}
+
+// described ends the counts of a raw stack.
+func described(s *wire.Summary) *wire.Summary {
+	s.End()
+	s.Describe(all.Dialects)
+	return s
 }
 
 func (w *work) refused(err error) error {
