@@ -100,7 +100,7 @@ func eventFiles() (files []eventFile, err error) {
 	return files, nil
 }
 
-// readEvents counts frames that a program reads, by service. Frames beyond those of an event do not count.
+// readEvents counts frames that a program reads, by service. Frames that no event has do not count.
 func (b *bench) readEvents(program string, files []eventFile) (map[string]*recognized, error) {
 	store, err := os.MkdirTemp(b.tmp, "events-")
 	if err != nil {
