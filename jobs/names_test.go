@@ -67,7 +67,7 @@ func TestTrueNames(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d functions have their true name", right, of)
-	if of < 2000 || 100*right < 65*of {
-		t.Errorf("%d of %d functions have their true name, fewer than 65 %%", right, of)
+	if of < 3000 || 100*right < 95*of {
+		t.Errorf("%d of %d functions have their true name, fewer than 95 %%", right, of)
 	}
 }

@@ -105,7 +105,8 @@ for (const bundle of process.argv.slice(2)) {
     } catch (e) {
       process.stderr.write(`${bundle} on ${engine}: ${String(e.stderr || e).slice(0, 600)}\n`);
       process.exitCode = 1;
-      continue;
+      stacks.length = 0;
+      break;
     }
     const seen = new Set(), all = [];
     for (const {step, stack} of found) {
@@ -139,5 +140,5 @@ for (const bundle of process.argv.slice(2)) {
       if (Math.floor(sum) > before || share === 1) stacks.push(s);
     }
   }
-  writeFileSync(`frames/${bundle}.json`, JSON.stringify({bundler, name, stacks}));
+  if (stacks.length > 0) writeFileSync(`frames/${bundle}.json`, JSON.stringify({bundler, name, stacks}));
 }

@@ -13,7 +13,7 @@ cd "$out"
 if ! cmp -s "$here/package-lock.json" installed.json; then
   rm -rf node_modules truth out frames
   cp "$here/package.json" "$here/package-lock.json" .
-  npm ci --silent --ignore-scripts --no-audit --no-fund
+  npm install --silent --ignore-scripts --no-audit --no-fund >/dev/null # npm ci wants addresses in a lock
   find node_modules -name '*.map' -delete # a package's own file is the original, not what it was made of
   cp "$here/package-lock.json" installed.json
 fi

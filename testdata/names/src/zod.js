@@ -1,5 +1,5 @@
-import {z} from '../node_modules/zod/v4/index.js';
-import {z as old} from '../node_modules/zod/v3/index.js';
+import * as z from '../node_modules/zod/v4/classic/external.js';
+import * as old from '../node_modules/zod/v3/external.js';
 for (const [v, Z] of [['v4', z], ['v3', old]]) {
   const user = Z.object({name: Z.string().min(3).trim(), age: Z.number().int().positive().optional(), tags: Z.array(Z.enum(['a', 'b'])).nonempty(), at: Z.date(), nest: Z.record(Z.string(), Z.union([Z.number(), Z.null()])), t: Z.tuple([Z.string()]).rest(Z.boolean()), d: Z.discriminatedUnion('k', [Z.object({k: Z.literal('x'), n: Z.number()}), Z.object({k: Z.literal('y')})])});
   const good = {name: 'bobby', tags: ['a'], at: new Date(), nest: {a: 1}, t: ['s', true], d: {k: 'y'}};
