@@ -295,6 +295,9 @@ func (q *quotedReader) add(found *quoted, text *json.Text) {
 			for i := range thread.Frames {
 				f := &thread.Frames[i]
 				f.Span = places.of(f.Span, found.span[0])
+				if !places.exact {
+					f.Layout = Layout{} // of a line that does not stand there
+				}
 			}
 			q.made.Threads = append(q.made.Threads, thread)
 		}

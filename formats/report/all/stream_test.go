@@ -45,8 +45,9 @@ func (r *repeated) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// heapBytes returns the bytes of objects, also of dead ones before they are swept.
+// heapBytes returns the bytes of live objects.
 func heapBytes() uint64 {
+	runtime.GC()
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
@@ -84,13 +85,12 @@ func TestLongJSON(t *testing.T) {
 			in := io.TeeReader(&repeated{head: c.head, one: c.one, tail: c.tail, left: size}, want)
 			got := sha256.New()
 			frames, most := 0, uint64(0)
-			runtime.GC()
 			before := heapBytes()
 			seen := int64(0)
 			err := report.Split(t.Context(), in, Dialects, o, func(r *report.Report) error {
 				frames += r.Frames()
 				got.Write(r.Text)
-				if seen += int64(len(r.Text)); seen > 1<<20 {
+				if seen += int64(len(r.Text)); seen > size/16 {
 					seen = 0
 					most = max(most, heapBytes())
 				}
@@ -108,9 +108,9 @@ func TestLongJSON(t *testing.T) {
 			if c.name == "a string" && frames != 4 {
 				t.Errorf("%d frames beside a long string, want 4", frames)
 			}
-			bound := uint64(16*o.DocumentBytes + 8<<20)
+			bound := uint64(4*o.DocumentBytes + 1<<20)
 			if o.DocumentBytes == 0 {
-				bound = 12 * report.MaxDocumentBytes
+				bound = 4 * report.MaxDocumentBytes
 			}
 			if most > before+bound {
 				t.Errorf("%d MiB of heap, want %d", (most-before)>>20, bound>>20)
