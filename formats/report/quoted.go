@@ -108,7 +108,7 @@ func (q *quotedReader) isTaken(from, to int) bool {
 // list reads the reports in the strings of a list as lines of one text. It returns false if there are none.
 func (q *quotedReader) list(from, to int) bool {
 	raw := q.text[from:to]
-	if !hasSigns(raw) || q.isTaken(from, to) || !q.o.Takes(2*len(raw)) {
+	if !hasPlaces(raw) || isSource(q.text[:from-1]) || q.isTaken(from, to) || !q.o.Takes(2*len(raw)) {
 		return false
 	}
 	text := json.DecodeList(raw)
@@ -233,24 +233,6 @@ func decodeBase64(raw []byte) []byte {
 	return out[:n]
 }
 
-// memberName returns the name, as it is spelled, of the member that a string follows behind before; nil: the string is an
-// element of a list.
-func memberName(before []byte) []byte {
-	before, ok := bytes.CutSuffix(bytes.TrimRight(before, " \t\r\n"), []byte{':'})
-	if before = bytes.TrimRight(before, " \t\r\n"); !ok || !bytes.HasSuffix(before, []byte{'"'}) {
-		return nil
-	}
-	before = before[:len(before)-1]
-	for at := len(before); ; {
-		if at = bytes.LastIndexByte(before[:at], '"'); at < 0 {
-			return nil
-		}
-		if at == 0 || before[at-1] != '\\' {
-			return before[at+1:]
-		}
-	}
-}
-
 // lineDialects returns the dialects with lines that are sure enough for strings of any meaning.
 func (q *quotedReader) lineDialects() []Dialect {
 	if !slices.ContainsFunc(q.dialects, func(d Dialect) bool { return d.Vague }) {
@@ -334,12 +316,6 @@ func mayHoldReport(raw []byte) bool {
 		return true
 	}
 	return false
-}
-
-// hasSigns reports whether a text of several lines may hold frames.
-func hasSigns(raw []byte) bool {
-	return bytes.Contains(raw, []byte("0x")) || bytes.Contains(raw, []byte("at ")) || bytes.Contains(raw, []byte("#0")) ||
-		bytes.Contains(raw, []byte("pc ")) || bytes.IndexByte(raw, '@') >= 0 || bytes.IndexByte(raw, '(') >= 0 || bytes.Count(raw, []byte{':'}) > 1
 }
 
 // places finds where bytes of a string's reports stand in the text around the string.
