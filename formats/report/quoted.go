@@ -312,6 +312,8 @@ func mayHoldReport(raw []byte) bool {
 		return bytes.HasSuffix(bytes.TrimRight(raw, " "), []byte{')'}) || bytes.Count(raw, []byte{':'}) > 1
 	case c == '#' && '0' <= trimmed[1] && trimmed[1] <= '9':
 		return true
+	case '0' <= c && c <= '9' && bytes.Contains(raw, []byte(" 0x")):
+		return true
 	case bytes.HasPrefix(trimmed, []byte("native: #")):
 		return true
 	}

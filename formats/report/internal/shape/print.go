@@ -27,7 +27,7 @@ func printEvent(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer) 
 	for t := range s.Threads[:min(len(s.Threads), len(answers))] {
 		frames := s.Threads[t].Frames
 		for i := range frames[:min(len(frames), len(answers[t]))] {
-			if a := &answers[t][i]; a.Status == symbol.Found && (len(a.Frames) > 0 || frames[i].Managed != nil) {
+			if a := &answers[t][i]; a.Status == symbol.Found && (len(a.Frames) > 0 || isElement(&frames[i])) {
 				all = append(all, answered{&frames[i], a})
 			}
 		}
@@ -58,6 +58,13 @@ func printEvent(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer) 
 		}
 	}
 	out.Write(s.Text[p.done:])
+}
+
+// isElement reports whether a frame of the JVM is an element of a list, which it leaves if the compiler made it. Other frames
+// are the value of a member.
+func isElement(f *report.Frame) bool {
+	d, ok := f.Detail.(*managedDetail)
+	return ok && !d.alone
 }
 
 // printer writes a text anew.
