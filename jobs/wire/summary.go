@@ -31,6 +31,7 @@ type Summary struct {
 	head   []byte             // of the text without frames, for Describe
 	groups []Unanswered       // all, in the order of their first frames
 	known  map[Unanswered]int // in groups, by all but Frames
+	last   int                // in groups: the one that was counted last
 	more   Unanswered         // of groups that are not kept
 }
 
@@ -113,18 +114,27 @@ func imageOf(f *report.Frame, status symbol.Status) string {
 func (s *Summary) count(u Unanswered) {
 	key := u
 	key.Frames = 0
+	if s.last < len(s.groups) { // frames of one image often follow each other
+		g := &s.groups[s.last]
+		if g.Reason == u.Reason && g.Image == u.Image && g.Status == u.Status && u.Status != statusOther {
+			g.Frames += u.Frames
+			return
+		}
+	}
 	at, known := s.known[key]
 	switch {
 	case u.Status == statusOther, !known && len(s.groups) >= mostGroups:
 		s.more.Frames += u.Frames
 		s.more.Reasons += max(u.Reasons, 1)
 	case known:
+		s.last = at
 		s.groups[at].Frames += u.Frames
 	default:
 		if s.known == nil {
 			s.known = map[Unanswered]int{}
 		}
-		s.known[key] = len(s.groups)
+		s.last = len(s.groups)
+		s.known[key] = s.last
 		s.groups = append(s.groups, u)
 	}
 }
