@@ -66,3 +66,14 @@ func TestQuotedJSON(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Lines of source that stand around a frame in an event are no stack.
+func TestSourceLists(t *testing.T) {
+	t.Parallel()
+	const text = `{"pre_context":["at a.b(C.java:3)","x.y(z)"],"lines":["self.queue.put(None)","a.b.release()"]}` + "\n"
+	for _, s := range split(t, text, report.Options{}) {
+		if s.Frames() > 1 { // the line that is a frame by itself
+			t.Error(dump([]*report.Report{s}))
+		}
+	}
+}
