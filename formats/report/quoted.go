@@ -280,6 +280,9 @@ func (q *quotedReader) add(found *quoted, text *json.Text) {
 				if !places.exact {
 					f.Layout = Layout{} // of a line that does not stand there
 				}
+				if q.made.InString != nil {
+					q.made.InString(f)
+				}
 			}
 			q.made.Threads = append(q.made.Threads, thread)
 		}

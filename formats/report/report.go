@@ -69,6 +69,10 @@ type Report struct {
 	Words   []Word   // names in Text, outside of frames, that Dart's compiler may have replaced
 	Unread  []Unread // parts of Text that look like frames and are none of Threads; see AddUnread
 
+	// InString completes a frame in a string of Text, of JSON, by what stands around the string; nil: that says nothing.
+	// A reader may hand out a report with nothing else.
+	InString func(f *Frame)
+
 	managed ManagedOptions // for printing
 
 	json     bool     // Text is JSON

@@ -3,6 +3,7 @@ package all
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,6 +155,36 @@ func TestUnreadShapes(t *testing.T) {
 			}
 		}
 		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Strings take ids from the images of the innermost event around them, with or without frames beside them.
+func TestDebugIDsOfStrings(t *testing.T) {
+	event := func(id string) string {
+		return `{"error":{"stack":"Error: x\n    at f (https://h/static/app.js:1:13)"},"debug_meta":{"images":[{"type":"sourcemap","code_file":"https://h/static/app.js","debug_id":"` + id + `"}]}}`
+	}
+	const one, two, three = "85314830-023f-4cf1-a267-535f4e37bb17", "95314830-023f-4cf1-a267-535f4e37bb17", "a89f3476"
+	ids := func(text string) (ids []string) {
+		for _, s := range split(t, text, report.Options{}) {
+			for _, th := range s.Threads {
+				for i := range th.Frames {
+					ids = append(ids, th.Frames[i].Image[0])
+				}
+			}
+		}
+		return ids
+	}
+	bare := `{"stack":"Error: x\n    at f (https://h/static/app.js:1:13)"}`
+	java := `{"error":{"stack":"a.b: x\n\tat a.c.d(SourceFile:1)"},"debug_meta":{"images":[{"type":"proguard","uuid":"` + three + `"}]}}`
+	for text, want := range map[string][]string{
+		event(one): {one},
+		"[" + event(one) + "," + event(two) + "]": {one, two},
+		"[" + event(one) + "," + bare + "]":       {one, "app.js"},
+		java:                                      {three, three},
+	} {
+		if got := ids(text); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}

@@ -5,8 +5,9 @@ import "github.com/symlake/symlake/formats/report/internal/shape"
 // sentry is Sentry's event payload: its stack trace, exception, thread and debug meta interfaces.
 var sentry = &shape.Shape{
 	Name: "sentry", Service: "Sentry", Kinds: "native, JavaScript, Java, Dart",
-	Lines:   "JSON with debug_meta.images, and frames of instruction_addr, of filename, lineno and colno, or of module and function, the oldest first; instruction_addr_adjustment counts",
-	Signs:   []string{"frames", "instruction_addr instructionAddr lineno lineNo module function"},
+	Lines: "JSON with debug_meta.images, and frames of instruction_addr, of filename, lineno and colno, or of module and function, the oldest first; instruction_addr_adjustment counts",
+	// An event without lists of frames may have stacks in strings, whose scripts debug_meta names.
+	Signs:   []string{"frames debug_meta", "instruction_addr instructionAddr lineno lineNo module function debug_id uuid"},
 	Frames:  "frames",
 	Oldest:  true,
 	Columns: shape.FromOne, // of React Native too: its library adds 1

@@ -55,7 +55,10 @@ func (e *walk) report() *report.Report {
 		out.AddThread(made)
 	}
 	out.Unread = e.unread
-	if len(out.Threads) == 0 && len(out.Unread) == 0 {
+	if len(e.holders) > 0 {
+		out.InString = e.inString
+	}
+	if len(out.Threads) == 0 && len(out.Unread) == 0 && out.InString == nil {
 		return nil
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/symlake/symlake/formats/internal/json"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/report/internal/crash"
@@ -38,12 +39,34 @@ type entry struct {
 // noImages is what frames know without a list.
 var noImages = &images{}
 
+// scope is the images that count for some lists of frames: the images of the innermost object that has both.
+type scope struct {
+	from, to int // of walk.images
+	closed   int // lists that were closed then: images in them belong to others
+	made     *images
+}
+
+// holder is an object around images, which count for the strings in it.
+type holder struct {
+	span [2]int
+	scope
+}
+
+// scopeOf returns the scope of the images from an index on.
+func (e *walk) scopeOf(images int) scope {
+	return scope{from: images, to: len(e.images), closed: e.closed}
+}
+
 // imagesOf returns the images that count for a thread.
 func (e *walk) imagesOf(t *thread) *images {
 	if t.scope < 0 {
 		return noImages
 	}
-	sc := &e.scopes[t.scope]
+	return e.imagesIn(&e.scopes[t.scope])
+}
+
+// imagesIn returns the images of a scope.
+func (e *walk) imagesIn(sc *scope) *images {
 	if sc.made != nil {
 		return sc.made
 	}
@@ -70,6 +93,17 @@ func (e *walk) imagesOf(t *thread) *images {
 	}
 	slices.SortStableFunc(m.sorted, func(a, b int) int { return cmp.Compare(m.listed[a].Start, m.listed[b].Start) })
 	return m
+}
+
+// imagesAt returns the images of the innermost object around a span that has images. It looks at json.MaxDepth objects.
+func (e *walk) imagesAt(span [2]int) *images {
+	first := sort.Search(len(e.holders), func(i int) bool { return e.holders[i].span[1] >= span[1] })
+	for i := first; i < min(first+json.MaxDepth, len(e.holders)); i++ {
+		if h := &e.holders[i]; h.span[0] <= span[0] {
+			return e.imagesIn(&h.scope)
+		}
+	}
+	return noImages
 }
 
 // entry adds an image to a list.

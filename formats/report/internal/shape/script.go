@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/symlake/symlake/formats/report"
@@ -87,6 +88,24 @@ func (e *walk) debugOf(f *frame, m *images) string {
 		}
 	}
 	return ""
+}
+
+// inString gives a frame in a string the ids that the innermost object around both says: of its script, or of its mapping.
+func (e *walk) inString(f *report.Frame) {
+	if f.Script == nil && f.Managed == nil {
+		return
+	}
+	m := e.imagesAt(f.Span)
+	if f.Managed != nil && m.mapping != "" && (len(f.Image) == 0 || sameList(f.Image, e.o.Artifacts)) {
+		f.Image = []string{m.mapping}
+	}
+	if f.Script == nil || len(m.scripts) == 0 {
+		return
+	}
+	url := scriptKey(f.File)
+	if id := cmp.Or(m.scripts[url], m.scripts[urlPath(url)]); id != "" {
+		f.Image = append([]string{id}, f.Image...)
+	}
 }
 
 // urlPath returns a URL without its scheme and host.

@@ -21,7 +21,8 @@ type walk struct {
 	images  []image
 	unread  []report.Unread
 
-	scopes []scope
+	scopes  []scope
+	holders []holder // objects around images; the inner ones stand first
 
 	beside      *exception // that waits for the frames beside it; nil: none
 	besideDepth int        // length of the path to the object around both
@@ -81,13 +82,6 @@ type thread struct {
 type exception struct {
 	facts
 	used bool
-}
-
-// scope is the images that count for some lists of frames: the images of the innermost object that has both.
-type scope struct {
-	from, to int // of walk.images
-	closed   int // lists that were closed then: images in them belong to others
-	made     *images
 }
 
 // image is an entry of a list of images.
@@ -250,6 +244,9 @@ func (e *walk) object(depth int, in *list) {
 	in.objects++
 	if e.Failed || !e.takes(in, values, [2]int{from, e.Pos}, frames, threads) {
 		e.around(values, threads, images)
+		if len(e.images) > images {
+			e.holders = append(e.holders, holder{[2]int{from, e.Pos}, e.scopeOf(images)})
+		}
 		if len(e.threads) == threads && len(e.images) == images {
 			e.stranger(in, values)
 		}
@@ -338,7 +335,7 @@ func (e *walk) around(values []value, threads, images int) {
 		if t.scope < 0 && len(e.images) > images {
 			if number < 0 {
 				number = len(e.scopes)
-				e.scopes = append(e.scopes, scope{from: images, to: len(e.images), closed: e.closed})
+				e.scopes = append(e.scopes, e.scopeOf(images))
 			}
 			t.scope = number
 		}
