@@ -11,7 +11,12 @@ type jsonReader []Dialect
 
 // jsonBegins: an object, or a list of objects, lists or strings, a comment perhaps before them.
 func jsonBegins(b []byte) bool {
-	b = bytes.TrimPrefix(bytes.TrimLeft(b, " \t\x1e"), []byte("\ufeff"))
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t' || b[0] == 0x1e) { // of every line: a library's trimming costs more
+		b = b[1:]
+	}
+	if len(b) > 0 && b[0] == 0xef {
+		b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	}
 	if len(b) > 0 && b[0] == '[' {
 		b = bytes.TrimLeft(b[1:], " \t\r\n")
 		return len(b) == 0 || bytes.IndexByte([]byte(`{["/`), b[0]) >= 0

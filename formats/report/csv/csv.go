@@ -43,7 +43,7 @@ func mayHaveStacks(name []byte) bool {
 // headerOf returns the header that a line is; nil: it is none.
 func headerOf(line []byte) *header {
 	line = bytes.TrimRight(line, "\r\n")
-	if len(line) == 0 || len(line) > mostNames || !isNameByte(line[0]) && line[0] != '"' {
+	if len(line) == 0 || len(line) > mostNames || !mayBeHeader(line) {
 		return nil
 	}
 	for _, separator := range []byte(",;\t") {
@@ -55,6 +55,16 @@ func headerOf(line []byte) *header {
 		}
 	}
 	return nil
+}
+
+// mayBeHeader reports whether every byte of a line may stand in a header. Most lines fail early.
+func mayBeHeader(line []byte) bool {
+	for _, c := range line {
+		if !isNameByte(c) && c != '"' && c != ',' && c != ';' && c != '\t' {
+			return false
+		}
+	}
+	return true
 }
 
 // columns counts the columns that a header names; ok is false if it is none, or if no column may have stacks.
