@@ -338,10 +338,14 @@ func TestPrintApple(t *testing.T) {
 		"0   game   0x0000000104a3004c 0x104a2c000 + 16460\r\n": "0   game   0x0000000104a3004c inner (in game) (a.swift:3)\r\n                              _outer (in game) (b.m:0)\r\n",
 		"0 0x0000000104a3004c": "0 0x0000000104a3004c inner (a.swift:3)\n                     _outer (b.m:0)",
 		`{"usedImages":[{"base":4096}],"threads":[{"frames":[{"imageIndex":0,"imageOffset":16,"symbol":"old","symbolLocation":4}]}]}` + "\n": `{"usedImages":[{"base":4096}],"threads":[{"frames":[` +
-			`{"imageIndex":0, "imageOffset":16, "symbol": "inner", "sourceFile": "a.swift", "sourceLine": 3, "inline": true},` + "\n" +
+			`{"imageIndex":0, "imageOffset":16, "symbol": "inner", "sourceFile": "a.swift", "sourceLine": 3, "inline": true},` +
 			`{"imageIndex":0, "imageOffset":16, "symbol": "_outer", "sourceFile": "b.m", "sourceLine": 0}]}]}` + "\n",
+		// A report on several lines gets one for each function.
+		`{"usedImages":[{"base":4096}],` + "\n" + `"threads":[{"frames":[{"imageIndex":0,"imageOffset":16}]}]}`: `{"usedImages":[{"base":4096}],` + "\n" + `"threads":[{"frames":[` +
+			`{"imageIndex":0, "imageOffset":16, "symbol": "inner", "sourceFile": "a.swift", "sourceLine": 3, "inline": true},` + "\n" +
+			`{"imageIndex":0, "imageOffset":16, "symbol": "_outer", "sourceFile": "b.m", "sourceLine": 0}]}]}`,
 		`{"report":{},"binary_images":[{"image_addr":4096}],"crash":{"threads":[{"backtrace":{"contents":[{"instruction_addr":4112}]}}]}}` + "\n": `{"report":{},"binary_images":[{"image_addr":4096}],"crash":{"threads":[{"backtrace":{"contents":[` +
-			`{"instruction_addr":4112, "symbol_name": "inner", "source_file": "a.swift", "source_line": 3, "inline": true},` + "\n" +
+			`{"instruction_addr":4112, "symbol_name": "inner", "source_file": "a.swift", "source_line": 3, "inline": true},` +
 			`{"instruction_addr":4112, "symbol_name": "_outer", "source_file": "b.m", "source_line": 0}]}}]}}` + "\n",
 	} {
 		var out bytes.Buffer

@@ -76,7 +76,7 @@ func TestPrintSwift(t *testing.T) {
 		swiftReportText: {"<unknown> in libcart.so\n", "clamp(_:) in libcart.so at /src/a.swift:8:10\n                                     step() in libcart.so\n",
 			"closure #1 in Cart.sum() + 12 in libcart.so at /src/Cart in use.swift:9:4", "step() in libcart.so"},
 		swiftReportJSON: {`{ "kind": "programCounter", "address": "0x104a30050" }`,
-			`{"kind": "programCounter", "address": "0x104a30050", "symbol": "$s5clamp", "description": "clamp(_:)", "sourceLocation": {"file": "/src/a.swift", "line": 8, "column": 10}, "inlined": true},` + "\n" +
+			`{"kind": "programCounter", "address": "0x104a30050", "symbol": "$s5clamp", "description": "clamp(_:)", "sourceLocation": {"file": "/src/a.swift", "line": 8, "column": 10}, "inlined": true},` +
 				`{"kind": "programCounter", "address": "0x104a30050", "symbol": "step()", "description": "step()"}`,
 			`{ "kind": "returnAddress", "address": "0x104a30060", "symbol": "b", "offset": 4, "description": "b + 4", "image": "game" }`,
 			`{"kind": "returnAddress", "address": "0x104a30060", "image": "game", "symbol": "step()", "description": "step()"}`},

@@ -121,11 +121,12 @@ func PrintKeys(keys Keys) func(*bufio.Writer, *report.Report, [][]symbol.Answer)
 
 // PrintObjects writes a report that stays one JSON value: each frame's object gets what write
 // writes, in place of the members gone.
-// For each function of the inline chain but the outermost, an object on a line
-// of its own stands before the frame's, with the member inline.
+// For each function of the inline chain but the outermost, an object stands before the frame's, with the
+// member inline: on a line of its own, unless the whole report is one line, as in NDJSON.
 func PrintObjects(inline string, gone []string, write func(out *bufio.Writer, at *symbol.Frame)) func(*bufio.Writer, *report.Report, [][]symbol.Answer) {
 	return func(out *bufio.Writer, s *report.Report, answers [][]symbol.Answer) {
 		done := 0
+		oneLine := bytes.IndexByte(bytes.TrimRight(s.Text, " \t\r\n"), '\n') < 0
 		report.Each(s, answers, func(f *report.Frame, chain []symbol.Frame) {
 			out.Write(s.Text[done:f.Span[0]])
 			done = f.Span[1]
@@ -137,9 +138,11 @@ func PrintObjects(inline string, gone []string, write func(out *bufio.Writer, at
 			members := json.Members(scan.Unmarked(s.FrameText(f), scan.LineMarks), gone...)
 			for i := range chain {
 				if i > 0 {
-					out.WriteString(",")
-					out.WriteString(scan.LineEnd(s.Text, f.Span[1]))
-					out.Write(before)
+					out.WriteByte(',')
+					if !oneLine {
+						out.WriteString(scan.LineEnd(s.Text, f.Span[1]))
+						out.Write(before)
+					}
 				}
 				out.WriteByte('{')
 				for _, m := range members {
