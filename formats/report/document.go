@@ -41,6 +41,9 @@ func (s *splitter) piece(b, plain []byte, begins, ends bool) error {
 	if taken, err := s.inDocument(b, unmarked, begins); taken || err != nil {
 		return err
 	}
+	if taken, err := s.objectBehind(b, begins, ends); taken || err != nil {
+		return err
+	}
 	if !begins || !ends {
 		return s.text(b, b, len(b))
 	}
@@ -200,6 +203,57 @@ func (s *splitter) inJSON(b, same []byte, begins, ends bool) (n int, err error) 
 	return n, s.endJSON()
 }
 
+// beginsBehind returns where a JSON object may begin behind other text of a line, such as a log's; 0: nowhere.
+func beginsBehind(line []byte) int {
+	for at := 0; ; {
+		i := bytes.IndexByte(line[at:], '{')
+		if i < 0 {
+			return 0
+		}
+		from := at + i
+		if next := json.SkipBlank(line, from+1); from > 0 && next < len(line) && line[next] == '"' {
+			return from
+		}
+		at = from + 1
+	}
+}
+
+// objectBehind hands out a line with a JSON object behind other text, if the object has frames. Of a line that is too long,
+// the object is collected as others are.
+func (s *splitter) objectBehind(line []byte, begins, ends bool) (taken bool, err error) {
+	if !begins || s.document != nil || s.barred > 0 {
+		return false, nil
+	}
+	from := beginsBehind(line)
+	if from == 0 {
+		return false, nil
+	}
+	if !ends {
+		if err := s.text(line[:from], line[:from], from); err != nil {
+			return true, err
+		}
+		rest := bytes.Clone(line[from:])
+		return true, s.piece(rest, rest, true, false)
+	}
+	w := json.Walker{Bytes: line, Pos: from}
+	if w.Skip(); w.Failed || !s.options.Takes(documentRoom(line)) {
+		return false, nil
+	}
+	object := bytes.Clone(line[from:w.Pos])
+	made := readStrings(s.values.read(object, s.options), object, s.dialects, splitOnce, s.options)
+	if made == nil || len(made.Threads) == 0 {
+		return s.handOut(made, object)
+	}
+	before, behind := line[:from], bytes.Clone(line[w.Pos:])
+	if err := s.text(before, before, from); err != nil {
+		return true, err
+	}
+	if _, err := s.handOut(made, object); err != nil {
+		return true, err
+	}
+	return true, s.text(behind, behind, len(behind))
+}
+
 // endJSON hands out the JSON value that was collected.
 func (s *splitter) endJSON() error {
 	stream := s.json
@@ -215,6 +269,9 @@ func (s *splitter) endJSON() error {
 		if s.item = itemOf(text); s.item != nil {
 			return nil
 		}
+	}
+	if json.Valid(scan.Unmarked(text, scan.LineMarks)) { // no line of it is a frame: an answer there would break it
+		return s.text(text, text, len(text))
 	}
 	s.kind = 0
 	return s.again(text)

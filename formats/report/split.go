@@ -71,7 +71,7 @@ func (s *splitter) take(p *input.Piece) error {
 	if p.Last && bytes.HasSuffix(b, []byte{'\r'}) { // half of a line end, perhaps
 		plain = append(bytes.TrimSuffix(plain, []byte{'\n'}), '\r')
 	}
-	if s.document == nil && s.json == nil && !jsonBegins(scan.Unmarked(b, scan.LineMarks)) {
+	if s.document == nil && s.json == nil && !jsonBegins(scan.Unmarked(b, scan.LineMarks)) && beginsBehind(b) == 0 {
 		if text := s.unescaped(plain); text != nil {
 			s.stream = false
 			return s.each(text)

@@ -166,3 +166,6 @@ func Bytes(v []byte) []byte {
 	}
 	return []byte(s)
 }
+
+// Valid reports whether text is one JSON value, by the letter of RFC 8259.
+func Valid(text []byte) bool { return json.Valid(text) }
