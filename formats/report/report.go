@@ -55,7 +55,6 @@ const (
 // Reasons of parts that the bounds leave unread.
 var (
 	WhyFrames = fmt.Sprintf("a report may have %d frames, and a thread of it %d: the frames behind them are not read", MaxDocumentFrames, MaxFrames)
-	WhyLong   = fmt.Sprintf("a report that is read whole may have %d MiB: the rest is read as lines", MaxDocumentBytes>>20)
 	WhyPart   = "a part of a long JSON value is too long itself, and is not read"
 )
 

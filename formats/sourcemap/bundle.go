@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/sourcemap/internal/lines"
 	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 	"github.com/symlake/symlake/formats/sourcemap/internal/origin"
 	"github.com/symlake/symlake/formats/sourcemap/internal/script"
@@ -70,8 +71,8 @@ func (o *object) readScript(ctx context.Context, e *emitter, under *packed) (err
 	if failed != nil || all == nil {
 		return nil
 	}
-	t, lines := newTokenNames(b, all)
-	if lines < o.layout.Lines && under == nil {
+	t, count := newTokenNames(b, all)
+	if count < o.layout.Lines && under == nil {
 		return nil // another script of that name
 	}
 	if err := ctx.Err(); err != nil {
@@ -99,9 +100,9 @@ func (e *emitter) functionBorders(script []byte, all *script.List, t *tokenNames
 	e.node = global
 	borders := make([]mapfile.Border, 1, 2*len(all.Placed)+1)
 	borders[0].Node = global
-	p := &places{script: script}
+	p := lines.NewCounter(script)
 	put := func(offset, n, of int32) uint64 {
-		at := p.of(int(offset))
+		at := p.Of(int(offset))
 		if k := len(borders); borders[k-1].At == at {
 			borders[k-1].Node, borders[k-1].Of = n, of
 		} else {

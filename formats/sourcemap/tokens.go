@@ -2,49 +2,14 @@ package sourcemap
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/json"
+	"github.com/symlake/symlake/formats/sourcemap/internal/lines"
 	"github.com/symlake/symlake/formats/sourcemap/internal/mapfile"
 	"github.com/symlake/symlake/formats/sourcemap/internal/script"
 )
-
-// places tells lines and columns of a script, front to back.
-type places struct {
-	script       []byte
-	at           int
-	line, column uint32
-}
-
-// of gives the place of an offset, which is none before the last one asked for, as a position of a script.
-func (p *places) of(offset int) uint64 {
-	const each = 0x0101010101010101
-	for p.at < offset {
-		if p.at+8 <= offset {
-			// Eight bytes that are ASCII and end no line: none is below 0x0e.
-			if b := binary.LittleEndian.Uint64(p.script[p.at:]); (b|(b-each*0x0e)&^b)&(each*0x80) == 0 {
-				p.at, p.column = p.at+8, p.column+8
-				continue
-			}
-		}
-		switch c := p.script[p.at]; {
-		case c == '\n', c == '\r' && (p.at+1 == len(p.script) || p.script[p.at+1] != '\n'):
-			p.line, p.column, p.at = p.line+1, 0, p.at+1
-		case c < utf8.RuneSelf:
-			p.column, p.at = p.column+1, p.at+1
-		default:
-			r, n := utf8.DecodeRune(p.script[p.at:])
-			if p.column++; r > 0xffff {
-				p.column++
-			}
-			p.at += n
-		}
-	}
-	return uint64(p.line)<<32 | uint64(p.column)
-}
 
 // tokenNames finds what identifiers of the script are called in the source.
 type tokenNames struct {
@@ -80,18 +45,18 @@ const namesPerByte = 16
 const anonymous = "<anonymous>"
 
 // newTokenNames also counts the script's lines.
-func newTokenNames(text []byte, all *script.List) (t *tokenNames, lines uint32) {
+func newTokenNames(text []byte, all *script.List) (t *tokenNames, count uint32) {
 	t = &tokenNames{parts: all.Identifiers(), room: namesPerByte*len(text) + 16<<20}
 	n := len(t.parts)
 	t.at, t.lead, t.names = make([]uint64, n), make([]uint64, n), make([]string, n)
-	p := &places{script: text}
+	p := lines.NewCounter(text)
 	for i, part := range t.parts {
-		t.lead[i] = p.of(int(part.Lead))
-		if t.at[i] = p.of(int(part.At)); text[part.At] == '#' {
+		t.lead[i] = p.Of(int(part.Lead))
+		if t.at[i] = p.Of(int(part.At)); text[part.At] == '#' {
 			t.at[i]++ // or behind it
 		}
 	}
-	return t, uint32(p.of(len(text))>>32) + 1
+	return t, uint32(p.Of(len(text))>>32) + 1
 }
 
 // read looks through a map's segments for those that name identifiers.

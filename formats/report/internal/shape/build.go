@@ -102,7 +102,7 @@ func (e *walk) thread(t *thread, made *report.Report) report.Thread {
 		case script:
 			ok = e.scriptFrame(&frame, f, d, where)
 		case managed:
-			ok = e.managed(&frame, f, t, where)
+			ok = e.managed(&frame, f, t)
 			java = java || ok
 		}
 		if !ok {
@@ -181,7 +181,7 @@ type managedDetail struct {
 }
 
 // managed makes a frame of the JVM.
-func (e *walk) managed(out *report.Frame, f *frame, t *thread, _ *images) bool {
+func (e *walk) managed(out *report.Frame, f *frame, t *thread) bool {
 	if !f.has(platform) && t.platform[1] != 0 && !onJVM(string(bytes.Trim(e.Bytes[t.platform[0]:t.platform[1]], `"`))) {
 		e.unread = report.AddUnread(e.unread, report.Unread{Why: report.WhyNamed, Frames: 1, Named: true})
 		return false
@@ -214,7 +214,7 @@ func onJVM(platform string) bool {
 func nameMapping(frames []report.Frame, mapping string, artifacts []string) {
 	var image []string
 	for i := range frames {
-		if f := &frames[i]; f.Managed != nil && len(f.Image) > 0 && !sameList(f.Image, artifacts) {
+		if f := &frames[i]; f.Managed != nil && len(f.Image) > 0 && !slices.Equal(f.Image, artifacts) {
 			image = f.Image
 			break
 		}
@@ -230,15 +230,13 @@ func nameMapping(frames []report.Frame, mapping string, artifacts []string) {
 		if f.Managed == nil {
 			continue
 		}
-		if len(f.Image) > 0 && !sameList(f.Image, artifacts) {
+		if len(f.Image) > 0 && !slices.Equal(f.Image, artifacts) {
 			image = f.Image
 		} else {
 			f.Image = image
 		}
 	}
 }
-
-func sameList(a, b []string) bool { return slices.Equal(a, b) }
 
 // splitClass parts a class's name into its package and its own name.
 func splitClass(full string) (pkg, name string) {

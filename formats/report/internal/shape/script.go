@@ -2,6 +2,7 @@ package shape
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/symlake/symlake/formats/report"
@@ -96,7 +97,7 @@ func (e *walk) inString(f *report.Frame) {
 		return
 	}
 	m := e.imagesAt(f.Span)
-	if f.Managed != nil && m.mapping != "" && (len(f.Image) == 0 || sameList(f.Image, e.o.Artifacts)) {
+	if f.Managed != nil && m.mapping != "" && (len(f.Image) == 0 || slices.Equal(f.Image, e.o.Artifacts)) {
 		f.Image = []string{m.mapping}
 	}
 	if f.Script == nil || len(m.scripts) == 0 {

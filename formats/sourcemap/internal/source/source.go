@@ -9,10 +9,10 @@ package source
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"slices"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/symlake/symlake/formats/sourcemap/internal/lines"
 )
 
 // MaxBytes is the largest source that is read.
@@ -167,10 +167,10 @@ func newTable(text []byte, out *found) *Table {
 		slices.SortFunc(order, before)
 	}
 	t := &Table{text: out.text, names: make([]span, len(out.functions)+1), parents: make([]int32, len(out.functions)+1)}
-	l := lines{text: text}
+	l := lines.NewCounter(text)
 	t.borders = make([]place, 0, 2*len(order))
 	put := func(offset, f int32) {
-		at := l.place(int(offset))
+		at := l.Of(int(offset))
 		if n := len(t.borders); n > 0 && t.borders[n-1].at == at {
 			t.borders[n-1].function = f
 		} else {
@@ -201,21 +201,21 @@ func newTable(text []byte, out *found) *Table {
 		leave()
 	}
 	t.placeHeads(text, out)
-	t.lines = uint32(l.place(len(text))>>32) + 1
+	t.lines = uint32(l.Of(len(text))>>32) + 1
 	return t
 }
 
 // placeHeads makes the heads of functions places.
 func (t *Table) placeHeads(text []byte, out *found) {
 	slices.SortFunc(out.heads, func(a, b head) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.function, a.function)) })
-	l := lines{text: text}
+	l := lines.NewCounter(text)
 	t.heads = make([]place, 0, len(out.heads))
 	for i, h := range out.heads {
 		if i > 0 && out.heads[i-1].at == h.at {
 			continue // the inner function's
 		}
 		if int(h.function) < len(out.functions) {
-			t.heads = append(t.heads, place{l.place(int(h.at)), h.function + 1})
+			t.heads = append(t.heads, place{l.Of(int(h.at)), h.function + 1})
 		}
 	}
 }
@@ -286,38 +286,3 @@ func (t *Table) Functions() int { return len(t.names) }
 
 // Parent gives the function around a function.
 func (t *Table) Parent(function int32) int32 { return t.parents[function] }
-
-// lines tells lines and columns of a source, front to back.
-type lines struct {
-	text         []byte
-	at           int
-	line, column uint32
-}
-
-// place gives the place of an offset, which is none before the last one asked for.
-func (l *lines) place(offset int) uint64 {
-	const each = 0x0101010101010101
-	offset = min(offset, len(l.text))
-	for l.at < offset {
-		if l.at+8 <= offset {
-			// Eight bytes that are ASCII and end no line: none is below 0x0e.
-			if b := binary.LittleEndian.Uint64(l.text[l.at:]); (b|(b-each*0x0e)&^b)&(each*0x80) == 0 {
-				l.at, l.column = l.at+8, l.column+8
-				continue
-			}
-		}
-		switch c := l.text[l.at]; {
-		case c == '\n', c == '\r' && (l.at+1 == len(l.text) || l.text[l.at+1] != '\n'):
-			l.line, l.column, l.at = l.line+1, 0, l.at+1
-		case c < utf8.RuneSelf:
-			l.column, l.at = l.column+1, l.at+1
-		default:
-			r, n := utf8.DecodeRune(l.text[l.at:])
-			if l.column++; r > 0xffff {
-				l.column++
-			}
-			l.at += n
-		}
-	}
-	return uint64(l.line)<<32 | uint64(l.column)
-}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/symlake/symlake/formats/sourcemap/internal/lines"
 )
 
 // marked reads a source in which «name» stands where that function answers: outside is <global>, unknown is ?.
@@ -27,10 +29,10 @@ func marked(t *testing.T, file, text string) {
 	}
 	src := b.String()
 	table := New(file, []byte(src), 1<<20)
-	l := lines{text: []byte(src)}
+	l := lines.NewCounter([]byte(src))
 	hint := 0
 	for _, w := range wants {
-		at := l.place(w.at)
+		at := l.Of(w.at)
 		got := "?"
 		if f := table.At(uint32(at>>32), uint32(at), &hint); f != Unknown {
 			got = string(table.Name(f))
