@@ -139,7 +139,7 @@ func Raw(line string) string {
 	return name
 }
 
-// Bare is a function's name without what it belongs to, which engines and tools say in several ways: "cart.total",
+// Bare returns a function's name without its class and its kind. Engines and tools spell these in several ways: "cart.total",
 // "Cart#total", "Cart.get total" and "async total" are "total"; "new Cart" and "Cart#constructor" are "Cart".
 func Bare(name string) string {
 	for _, before := range []string{"async ", "new ", "static ", "get ", "set "} {

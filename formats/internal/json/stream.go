@@ -36,13 +36,13 @@ type step struct {
 // mostText is how much text around values is held.
 const mostText = 64 << 10
 
-// Held returns what was fed and is not handed out. It is valid until the next Feed.
+// Held returns the fed bytes that were not handed out. They are valid until the next Feed.
 func (s *Stream) Held() []byte { return s.room[s.low:] }
 
 // Apart reports whether parts of the value were handed out.
 func (s *Stream) Apart() bool { return s.base > 0 }
 
-// Feed takes n bytes of b. same is b as it is to be read, byte for byte: b itself, or b with spaces for marks of quoting.
+// Feed takes n bytes of b. same is as long as b, and is read in its place: b itself, or b with spaces for marks of quoting.
 // If the value goes on, n is the length of b. If a value in several lines met a byte that is no part of it, n is 0 or
 // the byte's place. Held has the value when it ends, unless the value was taken apart: then all of it is handed out.
 func (s *Stream) Feed(b, same []byte) (n int, e Extent, err error) {
@@ -82,7 +82,7 @@ func (s *Stream) Feed(b, same []byte) (n int, e Extent, err error) {
 	return n, GoesOn, err
 }
 
-// Close hands out what is held of a value that was taken apart.
+// Close hands out the held rest of a value that was taken apart.
 func (s *Stream) Close() error {
 	if !s.Apart() {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// streamed feeds a text in pieces of a length, and returns the values that came out of it. It fails unless all that came
-// out is the text, and the memory stayed bounded.
+// streamed feeds a text in pieces of a length, and returns the values that it hands out. It fails unless all
+// handed out bytes are the text, and the memory stays bounded.
 func streamed(t *testing.T, text []byte, most, piece int) (values, long []string, end Extent) {
 	t.Helper()
 	var out []byte
