@@ -12,6 +12,7 @@
 package formats
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -38,6 +39,7 @@ const HeadBytes = 64 << 10
 // access, their limits, and the ways to ask for more.
 type Input struct {
 	Name   string      // "outer.zip!lib/x.so"
+	File   string      // base name of the file; "": the last part of Name
 	Size   int64       // see Fetch
 	Limits *Limits     // never nil
 	Bytes  io.ReaderAt // concurrent
@@ -125,6 +127,11 @@ type Artifact struct {
 	// maybe several times. text is valid during the call only; emit's error comes back
 	// unchanged. A text of more than Limits.SourceBytes is passed over. Not called while Explode runs.
 	Texts func(ctx context.Context, emit func(file string, text []byte) error) error
+	// Unwind, when not nil, emits the call frame information of code, in any order of addresses. Damage costs
+	// its own functions, and is counted in UnitsBroken and named in Warnings of the returned Quality; an error that rejects
+	// ends the call frame information, not the load. emit's error comes back unchanged. Not called
+	// while Explode runs.
+	Unwind func(ctx context.Context, emit func(*symbol.Unwind) error) (symbol.Quality, error)
 	// Check, when not nil, gets the quality of all parts together, and rejects an
 	// object with too many broken parts.
 	Check func(symbol.Quality) error
@@ -151,6 +158,9 @@ func (a *Artifact) ExplodeInto(ctx context.Context, part int, to Takers) (symbol
 
 // Base is the last part of an input's name: "x.so" of "outer.zip!lib/x.so".
 func Base(name string) string { return name[strings.LastIndexAny(name, `/!\`)+1:] }
+
+// FileName returns the base name of the file.
+func (in *Input) FileName() string { return cmp.Or(in.File, Base(in.Name)) }
 
 // MaxCompanions bounds the ids of one object: each is a record of the catalog.
 const MaxCompanions = 1024

@@ -20,7 +20,9 @@ type Limits struct {
 	Members      int   // members of one archive (1 million)
 	Nesting      int   // archives inside archives (4)
 	InlineDepth  int   // nested inlines; deeper ones are cut (1,024)
-	RunRanges    int   // ranges of one run; longer ones are cut (1 million)
+	RunRanges    int   // ranges of one run, or of one piece of call frame information; longer ones are cut (1 million)
+	UnwindRanges int   // ranges of call frame information; the rest is left out (32 million; the largest real file has 8 million)
+	UnwindRules  int   // unlike rules among them; the rest is left out (1 million; the largest real file has 100,000)
 
 	// NoSourceNames leaves the sources in maps unread: functions of scripts are called as the scripts' scopes tell.
 	NoSourceNames bool
@@ -54,5 +56,7 @@ func (l Limits) WithDefaults() Limits {
 	setInt(&l.Nesting, 4)
 	setInt(&l.InlineDepth, 1024)
 	setInt(&l.RunRanges, 1<<20)
+	setInt(&l.UnwindRanges, 32<<20)
+	setInt(&l.UnwindRules, 1<<20)
 	return l
 }

@@ -26,6 +26,8 @@ const (
 	ELF   Kind = "elf"   // every program image of an ELF system
 	MachO Kind = "macho" // every program image of Apple's systems; canonical is its UUID, in lower case with dashes
 	PE    Kind = "pe"    // every program image of Windows; canonical is the GUID of its PDB, in lower case with dashes, and the age
+	Wasm  Kind = "wasm"  // modules of WebAssembly; canonical is their build_id in lower-case hex, else a hash; positions are offsets in the module
+	CLR   Kind = "clr"   // assemblies of .NET; canonical is the id of their portable PDB; a position is the row of a method << 32 | its IL offset
 )
 
 // ID names an artifact in keys: the first 16 bytes of
@@ -64,6 +66,8 @@ const (
 	NameBuildID   NameKind = "build-id"    // GNU build-id, lower-case hex, full length
 	NameDebugID   NameKind = "debug-id"    // UUID: of a Mach-O image; of an ELF file the first 16 bytes of the build-id
 	NameGoBuildID NameKind = "go-build-id" // as the Go linker wrote it
+	NameCodeID    NameKind = "code-id"     // of a Windows image: its timestamp, 8 hex digits, and its size in hex, as symbol servers spell it
+	NameMVID      NameKind = "mvid"        // of an assembly of .NET: the id of its module, a UUID
 	NameHash      NameKind = "hash"        // "sha256:…" of what the format documents
 	NameDebugLink NameKind = "debuglink"   // "debuglink:NAME:CRC32"
 	NameFile      NameKind = "file"        // base name of the object or member, SONAME
@@ -92,6 +96,9 @@ type Artifact struct {
 	// Parts are the parts of the image where no source says anything, as far as they are known. They ascend, and they may
 	// lie behind End.
 	Parts []Part
+	// Segments are where the code of the image is in its file, ascending by position. None: the file does not say it, or
+	// the load is older than they are.
+	Segments []Segment
 }
 
 // Part is a section of an image that holds no code of a source: data, or stubs that the linker made.
@@ -118,10 +125,11 @@ type Space uint8
 
 // The spaces of a place. They are not stored.
 const (
-	Position Space = iota // from the image base, as rows store it
-	Unslid                // an address of the file, as llvm-symbolizer takes it
-	Loaded                // a run-time address; Where.Load is where Base was mapped
-	Anchored              // an offset from Where.Anchor
+	Position   Space = iota // from the image base, as rows store it
+	Unslid                  // an address of the file, as llvm-symbolizer takes it
+	Loaded                  // a run-time address; Where.Load is where Base was mapped
+	Anchored                // an offset from Where.Anchor
+	FileOffset              // in the image's file, as its segments map it; Where.Mapped tells more
 )
 
 // Where is a place as it was reported. A return address is already stepped
@@ -129,13 +137,14 @@ const (
 type Where struct {
 	Space  Space
 	Value  uint64
-	Load   uint64 // Loaded: the run-time address of Base
-	Anchor string // Anchored: the name that Value counts from
+	Load   uint64   // Loaded: the run-time address of Base
+	Anchor string   // Anchored: the name that Value counts from
+	Mapped *Mapping // FileOffset: the mapping that it was found in; nil: it is not known
 }
 
 // Position converts a place to a position. ok is false when the place lies
-// before the base or names no anchor; a position at or past End is returned
-// as it is, for the caller to answer "outside".
+// before the base, names no anchor, or is an offset that no segment has; a position at or past End
+// is returned as it is, for the caller to answer "outside".
 func (a *Artifact) Position(w Where) (pos uint64, ok bool) {
 	switch w.Space {
 	case Position:
@@ -147,6 +156,12 @@ func (a *Artifact) Position(w Where) (pos uint64, ok bool) {
 	case Anchored:
 		at, known := a.Anchors[w.Anchor]
 		return at + w.Value, known && at+w.Value >= at
+	case FileOffset:
+		if a.Kind == MachO && len(a.Segments) == 0 { // the header is the first byte of __TEXT, and of the file
+			return w.Value, w.Value < a.End
+		}
+		in := segments{a.Segments, a.Base, a.Arch}
+		return in.position(w.Value, w.Mapped)
 	}
 	return 0, false
 }

@@ -15,6 +15,10 @@ type Quality struct {
 	WithLine   uint64 `json:"with_line"`   // bytes with a line in the innermost frame
 	WithInline uint64 `json:"with_inline"` // bytes with more than one frame
 
+	// UnwindBroken counts functions, or whole sections, whose call frame information was dropped as damaged. Ingest fills it from
+	// UnitsBroken of what formats.Artifact.Unwind returns.
+	UnwindBroken uint32 `json:"unwind_broken,omitempty"`
+
 	// Of mappings: lines that say something, those among them that do not parse, and what a
 	// person should know ("line 12, column 5: want …"), without the text itself. Parsers give
 	// the first few of a part.

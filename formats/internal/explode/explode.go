@@ -155,3 +155,16 @@ func (p *part) enter(s *dwarf.Skeleton, q *symbol.Quality) (done func(), err err
 	}
 	return done, nil
 }
+
+// Open opens the units of a file, and prepares their explosion. units is how many there were when they were counted.
+// format stands in errors. The code lies in img.
+func Open(ctx context.Context, format string, s dwarf.Sections, lim *formats.Limits, units int, img *native.Image) (*dwarf.Data, *Exploder, error) {
+	d, err := dwarf.Open(ctx, s, lim)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n := d.Units(); n != units {
+		return nil, nil, &formats.Error{Format: format, Section: ".debug_info", Want: fmt.Sprintf("the %d units there were at first, not %d", units, n), Err: formats.ErrCorrupt}
+	}
+	return d, Units(d, img), nil
+}

@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
+	"hash/crc32"
 	"io"
 	"slices"
 
@@ -82,4 +84,17 @@ func Opened(obj *formats.Object, err error) (*formats.Object, error) {
 		return nil, errors.Join(err, obj.Close())
 	}
 	return obj, nil
+}
+
+// LinkName returns the id "debuglink:NAME:CRC32" of a debug file, and of the file that has a link to it. The checksum is
+// CRC-32 over the whole debug file.
+func LinkName(file string, crc uint32) string {
+	return fmt.Sprintf("debuglink:%s:%08x", formats.Base(file), crc)
+}
+
+// Checksum returns the CRC-32 of a whole file, as a debug link has it.
+func Checksum(ctx context.Context, in *formats.Input, format string) (uint32, error) {
+	h := crc32.NewIEEE()
+	err := Feed(ctx, h, in, format)
+	return h.Sum32(), err
 }

@@ -59,6 +59,15 @@ func (m *Image) TextBytes() uint64 {
 	return n
 }
 
+// Rank returns the best rank of the image's symbols; RankDynsym if it has none.
+func (m *Image) Rank() symbol.Rank {
+	rank := symbol.RankDynsym
+	for i := range m.Symbols {
+		rank = min(rank, m.Symbols[i].Rank)
+	}
+	return rank
+}
+
 // Span returns the code span that holds addr.
 func (m *Image) Span(addr uint64) (Span, bool) {
 	lo, hi := 0, len(m.Code)

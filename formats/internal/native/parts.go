@@ -29,3 +29,22 @@ func Parts(sections []symbol.Part, base uint64) []symbol.Part {
 	}
 	return slices.Clip(kept)
 }
+
+// Segments makes the segments of an artifact of segments by their addresses: positions from base, ascending. There are
+// none if there are more than an artifact may have: an offset in a segment that is left out would look like data.
+func Segments(segments []symbol.Segment, base uint64) []symbol.Segment {
+	all := slices.DeleteFunc(segments, func(s symbol.Segment) bool {
+		return s.Position < base || s.Size == 0 || s.Position+s.Size < s.Position || s.Offset+s.Stored < s.Offset
+	})
+	if len(all) > symbol.MaxImageSegments {
+		return nil
+	}
+	for i := range all {
+		s := &all[i]
+		if s.Position -= base; s.Stored == 0 {
+			s.Offset = 0
+		}
+	}
+	slices.SortStableFunc(all, func(a, b symbol.Segment) int { return cmp.Compare(a.Position, b.Position) })
+	return slices.Clip(all)
+}
