@@ -4,6 +4,8 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
+
+	"github.com/symlake/symlake/formats/demangle/msvc"
 )
 
 const (
@@ -50,7 +52,7 @@ func NewCache(maxBytes int64) *Cache {
 // beyond the call unless that is also the result.
 func (c *Cache) Name(linkage string) string {
 	if mangled, _ := strip(linkage); mangled == "" {
-		return linkage
+		return unmangled(linkage)
 	}
 	s := &c.shards[maphash.String(c.seed, linkage)%shards]
 	s.mu.RLock()
@@ -71,6 +73,16 @@ func (c *Cache) Name(linkage string) string {
 	}
 	s.put(linkage, name)
 	return name
+}
+
+// Name32 is Name for 32-bit images of Windows. Functions of C have the marks of their calling convention there: "f" stands
+// for "_f@8", "@f@8" and "f@@16".
+func (c *Cache) Name32(linkage string) string {
+	name := c.Name(linkage)
+	if name != linkage {
+		return name
+	}
+	return c.Name(msvc.Undecorated(linkage))
 }
 
 // put keeps a name in the young generation.

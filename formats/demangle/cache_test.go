@@ -31,6 +31,19 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// TestName32: names of C lose their marks, and names of C++ below them are read.
+func TestName32(t *testing.T) {
+	c := NewCache(0)
+	for in, want := range map[string]string{"_f@8": "f", "@f@8": "f", "f@@16": "f", "__Z1fi@4": "f(int)", "?f@@YGXH@Z": "f(int)", "_f": "_f", "main": "main", "_Z1fi": "f(int)", "": ""} {
+		if got := c.Name32(in); got != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+	if got := c.Name("_f@8"); got != "_f@8" {
+		t.Errorf("elsewhere: %s", got)
+	}
+}
+
 // TestCacheBounds puts ten times what the cache may hold into it, and checks
 // that it stays below its bound and that a name in constant use stays in.
 func TestCacheBounds(t *testing.T) {

@@ -1,10 +1,13 @@
 // Package demangle turns linkage names into what the source calls them: C++
 // of the Itanium ABI and Rust (both manglings), in the words of LLVM's
-// demangler, and Swift in the words of Apple's. Names of other languages,
+// demangler, C++ of Microsoft's ABI in the words of LLVM's symbolizer, and Swift in
+// the words of Apple's. Functions that Unity's il2cpp made of
+// C# come back as methods, without their hash. Names of other languages,
 // Objective-C among them, and names that are not mangled come back unchanged.
 //
 // The grammar of C++ and Rust is a library's, but for nearly all of C++: that is
-// package demangle/cxx, for speed. Swift is package demangle/swift. This
+// package demangle/cxx, for speed. Microsoft's C++ is package demangle/msvc, and
+// Swift is package demangle/swift. This
 // package recognizes mangled names, chooses their reader, bounds the work that one name
 // may cost, and remembers.
 //
@@ -22,6 +25,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/demangle/cxx"
+	"github.com/symlake/symlake/formats/demangle/msvc"
 	"github.com/symlake/symlake/formats/demangle/swift"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -53,18 +57,40 @@ func Name(linkage string) string { return new(Demangler).Name(linkage) }
 type Demangler struct {
 	swift swift.Demangler
 	cxx   cxx.Demangler
+	msvc  msvc.Demangler
 }
 
+// language says which reader reads a mangled name.
+type language uint8
+
+const (
+	notMangled language = iota
+	itanium             // C++ and Rust
+	microsoft
+	swifts
+)
+
+// form is how much of a name a text shows, where a language has more than one.
+type form uint8
+
+const (
+	readable form = iota
+	simplified
+	full
+)
+
 // Name is the package's Name.
-func (d *Demangler) Name(linkage string) string { return d.name(linkage, false) }
+func (d *Demangler) Name(linkage string) string { return d.name(linkage, readable) }
 
 // Append appends what Name gives.
 func (d *Demangler) Append(to []byte, linkage string) []byte {
-	mangled, isSwift := strip(linkage)
+	mangled, of := strip(linkage)
 	known := false
-	if mangled != "" && !isSwift && len(mangled) <= MaxMangledBytes {
+	if (of == itanium || of == microsoft) && len(mangled) <= MaxMangledBytes {
 		_ = formats.Guard("demangle", func() error { // after a panic Name says what there is to say
-			if _, rust := legacyRust(mangled); !rust {
+			if of == microsoft {
+				to, known = d.msvc.Append(to, mangled, msvc.Frame, MaxBytes-1)
+			} else if _, rust := legacyRust(mangled); !rust {
 				to, known = d.cxx.Append(to, mangled, MaxBytes-1)
 			}
 			return nil
@@ -77,18 +103,40 @@ func (d *Demangler) Append(to []byte, linkage string) []byte {
 }
 
 // Simplified is Name with names of Swift in their simplified form: without
-// modules and types. Other languages have one form.
-func (d *Demangler) Simplified(linkage string) string { return d.name(linkage, true) }
+// modules and types. Other languages have no such form.
+func (d *Demangler) Simplified(linkage string) string { return d.name(linkage, simplified) }
 
-func (d *Demangler) name(linkage string, simplified bool) string {
-	mangled, isSwift := strip(linkage)
+// unmangled returns what people read of a name that no demangler takes.
+func unmangled(linkage string) string {
+	if method, is := unityName(linkage); is {
+		return method
+	}
+	return linkage
+}
+
+// Full is Name with names of Microsoft's C++ as the source declares them: with access, "static" and "virtual",
+// result and calling convention. Other languages have no such form.
+func (d *Demangler) Full(linkage string) string { return d.name(linkage, full) }
+
+func (d *Demangler) name(linkage string, f form) string {
+	mangled, of := strip(linkage)
 	if mangled == "" || len(mangled) > MaxMangledBytes {
-		return linkage
+		return unmangled(linkage)
 	}
 	out := linkage
 	err := formats.Guard("demangle", func() error {
-		if isSwift {
-			if text, ok := d.swift.Name(mangled, simplified, MaxBytes-1); ok {
+		switch of {
+		case swifts:
+			if text, ok := d.swift.Name(mangled, f == simplified, MaxBytes-1); ok {
+				out = text
+			}
+			return nil
+		case microsoft:
+			shown := msvc.Frame
+			if f == full {
+				shown = msvc.Full
+			}
+			if text, ok := d.msvc.Name(mangled, shown, MaxBytes-1); ok {
 				out = text
 			}
 			return nil
@@ -167,37 +215,48 @@ func miscounts(mangled string) bool {
 	}
 }
 
-// strip gives the part of a name that a demangler reads, and whether that is
-// Swift's: some systems put an underscore before every C name, so "__Z" is
+// strip gives the part of a name that a demangler reads, and which one:
+// some systems put an underscore before every C name, so "__Z" is
 // "_Z", and "____Z" is the "___Z" of a block's function. It is "" if the name
 // is not mangled.
-func strip(linkage string) (mangled string, isSwift bool) {
+func strip(linkage string) (mangled string, of language) {
 	if len(linkage) < 3 || symbol.IsCut(linkage) {
-		return "", false
+		return "", notMangled
 	}
 	name := linkage
 	switch name[0] {
 	case '$', '@':
-		return name, swift.Is(name)
+		if swift.Is(name) {
+			return name, swifts
+		}
+		return name, itanium
+	case '?', '.':
+		if msvc.Is(name) {
+			return name, microsoft
+		}
+		return "", notMangled
 	case '_':
 	default:
-		return "", false
+		return "", notMangled
 	}
 	switch name[1] {
 	case 'Z', 'R':
-		return name, false
+		return name, itanium
 	case 'T', '$':
-		return name, swift.Is(name)
+		if swift.Is(name) {
+			return name, swifts
+		}
+		return name, itanium
 	}
 	switch name = name[1:]; {
 	case strings.HasPrefix(name, "_Z"), strings.HasPrefix(name, "_R"), strings.HasPrefix(name, "___Z"):
-		return name, false
+		return name, itanium
 	case strings.HasPrefix(linkage, "___Z"):
-		return linkage, false
+		return linkage, itanium
 	case swift.Is(name):
-		return name, true
+		return name, swifts
 	}
-	return "", false
+	return "", notMangled
 }
 
 // costly reports whether a name may nest entities in entities ("Z"), or types

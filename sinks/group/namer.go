@@ -86,7 +86,13 @@ func nameOf(a *asked) (name string, own bool) {
 	case ".dart":
 		return strings.TrimPrefix(readable, "new "), !hasAnyPrefix(a.file, dartLibraries)
 	}
-	name = nativeName(readable)
+	known := false
+	if isMicrosoft(a.linkage) {
+		name, known = microsoftName(a.linkage)
+	}
+	if !known {
+		name = nativeName(readable)
+	}
 	own = !hasAnyPrefix(name, cxxLibraries) && !cFunctions[name]
 	if isRust(a.linkage) {
 		own = !hasAnyPrefix(strings.TrimLeft(name, "<"), rustLibraries)

@@ -170,7 +170,7 @@ func readAs(kind, path string, data []byte) (int, error) {
 
 // groupNames names a function for its group, as one of each language, and returns the bytes of the names.
 func groupNames(function string) (bytes int) {
-	for _, f := range []symbol.Frame{{}, {Linkage: "_R"}, {Linkage: "$s"}, {File: "a.go"}, {File: "a.ts"}, {File: "a.dart"}} {
+	for _, f := range []symbol.Frame{{}, {Linkage: "_R"}, {Linkage: "$s"}, {Linkage: "?" + function}, {File: "a.go"}, {File: "a.ts"}, {File: "a.dart"}} {
 		var n group.Namer
 		f.Function = function
 		name, _ := n.Name(nil, &f)

@@ -12,6 +12,7 @@ import (
 // DemangleJob is the command demangle.
 type DemangleJob struct {
 	Simplified bool     `help:"Print Swift names without modules and types."`
+	Full       bool     `help:"Print names of Microsoft's C++ with access, result and calling convention."`
 	Names      []string `arg:"" optional:"" name:"name" help:"Mangled names. Without one, or with -, standard input has one a line."`
 }
 
@@ -31,6 +32,8 @@ func (j DemangleJob) Run(p *session.Session) error {
 	form := d.Name
 	if j.Simplified {
 		form = d.Simplified
+	} else if j.Full {
+		form = d.Full
 	}
 	reads := len(j.Names) == 0 || len(j.Names) == 1 && j.Names[0] == "-"
 	for _, n := range j.Names {
