@@ -77,6 +77,13 @@ link x64-dw5 --build-id=none
 llvm-objcopy-19 --only-keep-debug x64-dw5.so "$out/separate-noid/noid.dbg"
 (cd "$out/separate-noid" && llvm-objcopy-19 --strip-all --add-gnu-debuglink=noid.dbg "$work/x64-dw5.so" libgame.so)
 
+# Twins with .eh_frame, which the debug file has lost.
+mkdir "$out/twins"
+compile twins x86_64-linux-android21 -gdwarf-5 -fasynchronous-unwind-tables
+link twins --eh-frame-hdr
+llvm-objcopy-19 --only-keep-debug twins.so "$out/twins/libgame.so.debug"
+llvm-objcopy-19 --strip-all twins.so "$out/twins/libgame.so"
+
 # Split DWARF, version 5 and the extension of version 4: the units beside the
 # library, and packed.
 for version in 4 5; do

@@ -111,12 +111,14 @@ func (c *checker) checkRun(r *symbol.Run, lim *formats.Limits) error {
 	if err := c.checkStrings(r); err != nil {
 		return err
 	}
-	site := func(s symbol.Site) error {
-		if int(s.File) >= len(r.Strings) {
-			return fmt.Errorf("file %d of %d strings", s.File, len(r.Strings))
-		}
-		return nil
+	if err := c.checkScopes(r, lim); err != nil {
+		return err
 	}
+	return checkRanges(r)
+}
+
+// checkScopes checks what scopes refer to, and how deep they are.
+func (c *checker) checkScopes(r *symbol.Run, lim *formats.Limits) error {
 	depth := make([]int, len(r.Scopes))
 	for i := range r.Scopes {
 		s := &r.Scopes[i]
@@ -137,10 +139,15 @@ func (c *checker) checkRun(r *symbol.Run, lim *formats.Limits) error {
 		if depth[i] > lim.InlineDepth {
 			return fmt.Errorf("scope %d is %d deep, limit %d", i, depth[i], lim.InlineDepth)
 		}
-		if err := site(s.Call); err != nil {
+		if err := checkSite(r, s.Call); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// checkRanges checks that ranges touch, and what they refer to.
+func checkRanges(r *symbol.Run) error {
 	for i := range r.Ranges {
 		g := &r.Ranges[i]
 		switch {
@@ -151,9 +158,16 @@ func (c *checker) checkRun(r *symbol.Run, lim *formats.Limits) error {
 		case g.Scope < 0 || int(g.Scope) >= len(r.Scopes):
 			return fmt.Errorf("range %d has scope %d of %d", i, g.Scope, len(r.Scopes))
 		}
-		if err := site(g.At); err != nil {
+		if err := checkSite(r, g.At); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func checkSite(r *symbol.Run, s symbol.Site) error {
+	if int(s.File) >= len(r.Strings) {
+		return fmt.Errorf("file %d of %d strings", s.File, len(r.Strings))
 	}
 	return nil
 }

@@ -95,6 +95,13 @@ func contentOf(ctx context.Context, f *formats.Format, in *formats.Input, order 
 			return nil, &malformedError{err}
 		}
 		c.parts = append(c.parts, parts...)
+		if a.Unwind != nil {
+			sum, err := unwindDigest(ctx, f, a, in.Limits)
+			if err != nil {
+				return nil, err
+			}
+			c.parts = append(c.parts, sum)
+		}
 	}
 	if obj.Members != nil {
 		err := formats.Guard(f.Name, func() error {

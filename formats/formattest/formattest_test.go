@@ -12,6 +12,7 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/formats/unwind"
 )
 
 // run is a run of one function over ranges that follow each other.
@@ -237,5 +238,56 @@ func TestLastingIsChecked(t *testing.T) {
 	name[0] = 'g'
 	if c.names.check() == nil {
 		t.Fatal("a name that changed is none that changed")
+	}
+}
+
+// Of two pieces that overlap the lower rank counts, of equal ranks the piece that came first.
+func TestUnwound(t *testing.T) {
+	rules := func(text string) string {
+		var r unwind.Rules
+		if err := r.Merge(unwind.ArchOf("x86_64"), text); err != nil {
+			t.Fatal(err)
+		}
+		return string(r.Append(nil))
+	}
+	table := []string{"", rules(".cfa: $rsp 8 +"), rules(".cfa: $rsp 16 +")}
+	pieces := []*symbol.Unwind{
+		{Rank: symbol.UnwindRuntime, Rules: table, Ranges: []symbol.UnwindRange{{Start: 0x10, End: 0x20, Rules: 1}, {Start: 0x18, End: 0x28, Rules: 2}}},
+		{Rank: symbol.UnwindDebug, Rules: table, Ranges: []symbol.UnwindRange{{Start: 0x14, End: 0x16, Rules: 2}, {Start: 0x28, End: 0x30, Rules: 2}}},
+		{Rank: symbol.UnwindCompact, Rules: table, Ranges: []symbol.UnwindRange{{Start: 0x0, End: 0x12, Rules: 2}, {Start: 0x40, End: 0x50, Rules: 0}}},
+	}
+	a := &formats.Artifact{Artifact: symbol.Artifact{Arch: "x86_64"}, Unwind: func(_ context.Context, emit func(*symbol.Unwind) error) (q symbol.Quality, err error) {
+		for _, p := range pieces {
+			if err := emit(p); err != nil {
+				return q, err
+			}
+		}
+		return q, nil
+	}}
+	got := UnwindOf(t, &formats.Format{Name: "pieces"}, a)
+	const want = `0-10 .cfa: $rsp 16 +
+10-14 .cfa: $rsp 8 +
+14-16 .cfa: $rsp 16 +
+16-20 .cfa: $rsp 8 +
+20-30 .cfa: $rsp 16 +
+`
+	if got.String() != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if at := got.Text(0x15); at != ".cfa: $rsp 16 +" || got.Text(0x30) != "" {
+		t.Errorf("at 0x15 %q, at 0x30 %q", at, got.Text(0x30))
+	}
+	lim := formats.Limits{}.WithDefaults()
+	for _, bad := range []*symbol.Unwind{
+		{Rules: table, Ranges: pieces[0].Ranges},
+		{Rank: 1, Rules: table},
+		{Rank: 1, Rules: table[1:], Ranges: pieces[0].Ranges},
+		{Rank: 1, Rules: table, Ranges: []symbol.UnwindRange{{Start: 1, End: 2, Rules: 3}}},
+		{Rank: 1, Rules: table, Ranges: []symbol.UnwindRange{{Start: 2, End: 2, Rules: 1}}},
+		{Rank: 1, Rules: []string{"", "nonsense"}, Ranges: pieces[0].Ranges},
+	} {
+		if checkUnwind(bad, &lim) == nil {
+			t.Errorf("%+v breaks no rule", bad)
+		}
 	}
 }

@@ -174,11 +174,27 @@ func testErrors(t *testing.T, f *formats.Format, in func() *formats.Input) {
 				t.Fatalf("part %d: %d calls after emit's error, which came back as %v", p, calls, err)
 			}
 		}
+		if a.Unwind == nil {
+			continue
+		}
+		calls := 0
+		_, err := unwinds(ctx, f, a, func(*symbol.Unwind) error {
+			calls++
+			return enough
+		})
+		if calls > 1 || calls == 1 && err != enough {
+			t.Fatalf("call frame information: %d calls after emit's error, which came back as %v", calls, err)
+		}
 	}
 	cancel()
 	for i := range obj.Artifacts {
 		if _, err := explode(ctx, f, &obj.Artifacts[i], 0, each(func() error { return nil })); !errors.Is(err, context.Canceled) {
 			t.Fatalf("part 0 of a canceled context: %v", err)
+		}
+		if a := &obj.Artifacts[i]; a.Unwind != nil {
+			if _, err := unwinds(ctx, f, a, func(*symbol.Unwind) error { return nil }); !errors.Is(err, context.Canceled) {
+				t.Fatalf("call frame information of a canceled context: %v", err)
+			}
 		}
 	}
 	if obj, err := open(ctx, f, in()); err != nil && !errors.Is(err, context.Canceled) {

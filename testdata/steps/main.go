@@ -225,6 +225,11 @@ func readObject(ctx context.Context, in *formats.Input, parents int) (runs int, 
 				return runs, err
 			}
 		}
+		if a.Unwind != nil {
+			if _, err := a.Unwind(ctx, func(*symbol.Unwind) error { runs++; return nil }); err != nil {
+				return runs, err
+			}
+		}
 		if a.Texts != nil {
 			if err := a.Texts(ctx, func(string, []byte) error { runs++; return nil }); err != nil {
 				return runs, err

@@ -1,9 +1,11 @@
 package elffile
 
 import (
+	"context"
 	"math"
 	"strings"
 
+	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
 )
@@ -133,4 +135,55 @@ func (f *File) Parts() []symbol.Part {
 		}
 	}
 	return native.Parts(all, f.Base())
+}
+
+// Segments returns where code lies in the file. In a relocatable file each section with code is a segment. There are none
+// if there are more than an artifact may have.
+func (f *File) Segments() []symbol.Segment {
+	var all []symbol.Segment
+	for i := range f.segments {
+		if s := &f.segments[i]; s.kind == ptLoad && s.flags&segExec != 0 {
+			all = append(all, symbol.Segment{Position: s.addr, Size: s.memsz, Offset: s.off, Stored: min(s.filesz, s.memsz)})
+		}
+	}
+	for i := range f.headers {
+		if h := &f.headers[i]; f.kind == typeRel && h.code() {
+			at := symbol.Segment{Position: f.places[i], Size: h.size}
+			if h.kind != shtNobits {
+				at.Offset, at.Stored = h.off, h.size
+			}
+			all = append(all, at)
+		}
+	}
+	return native.Segments(all, f.Base())
+}
+
+// shfLoaded are the section flags that neither strip nor objcopy change.
+const shfLoaded = 1 | shfAlloc | shfExec | 1<<10 // SHF_WRITE, SHF_TLS
+
+// TableDigest is symbol.Layout's Table. Whether the file holds the bytes of a section does not
+// count: a debug file holds none.
+func (f *File) TableDigest() [32]byte {
+	var places []native.Place
+	for i := range f.headers {
+		if h := &f.headers[i]; h.kind != 0 && h.flags&shfAlloc != 0 {
+			places = append(places, native.Place{Name: h.name[:min(len(h.name), native.MaxPlaceName)], Addr: h.addr, Size: h.size, Flags: h.flags & shfLoaded})
+		}
+	}
+	return native.TableDigest(f.Arch(), f.Base(), places)
+}
+
+// CodeDigest is symbol.Layout's Code. It reads all code.
+func (f *File) CodeDigest(ctx context.Context) ([32]byte, error) {
+	var parts []*formats.Input
+	for i := range f.headers {
+		if h := &f.headers[i]; h.code() && h.kind != 0 && h.kind != shtNobits {
+			in, err := f.raw(i)
+			if err != nil {
+				return [32]byte{}, err
+			}
+			parts = append(parts, in)
+		}
+	}
+	return native.CodeDigest(ctx, "elf", parts)
 }

@@ -26,10 +26,10 @@ const widest = 16 // bytes a relocation may touch: a ULEB128 of a 64-bit value h
 // places, one a call; nil if there are none to apply. Only relocatable files
 // have any: what others carry beside .debug_* was applied when they were
 // linked. Code and data stay as they are, nothing here reads them relocated
-// but function descriptors. Nor do the tables that relocations themselves are
+// but function descriptors and call frame information. Nor do the tables that relocations themselves are
 // read by: a section that claims relocations would wait for itself.
 func (f *File) relocations(i int, size uint64) (func() (*reloc, error), error) {
-	if f.kind != typeRel || f.headers[i].flags&shfAlloc != 0 && f.headers[i].name != ".opd" {
+	if f.kind != typeRel || f.headers[i].flags&shfAlloc != 0 && f.headers[i].name != ".opd" && f.headers[i].name != ".eh_frame" {
 		return nil, nil
 	}
 	switch f.headers[i].kind {

@@ -26,3 +26,21 @@ func (f *File) Parts() []symbol.Part {
 	}
 	return native.Parts(all, f.Base())
 }
+
+// Segments returns where code lies in the file. A dSYM has lost the bytes of its image, but not its header, with which
+// __TEXT begins. So that segment's place in the image's file is known.
+func (f *File) Segments() []symbol.Segment {
+	var all []symbol.Segment
+	for i := range f.segments {
+		s := &f.segments[i]
+		if s.initial&protExecute == 0 {
+			continue
+		}
+		at := symbol.Segment{Position: s.addr, Size: s.size, Offset: s.off, Stored: min(s.stored, s.size)}
+		if f.DSYM() && s.name == "__TEXT" {
+			at.Offset, at.Stored = 0, s.size
+		}
+		all = append(all, at)
+	}
+	return native.Segments(all, f.Base())
+}
