@@ -67,6 +67,33 @@ cp libhidden.dSYM/Contents/Resources/DWARF/libhidden.dylib "$out/hidden/libhidde
 uuid=$(llvm-dwarfdump-19 --uuid "$out/hidden/libhidden" | cut -d' ' -f2)
 printf 'BCSymbolMap Version: 2.0\n_game_draw\n_game_score\n' >"$out/hidden/BCSymbolMaps/$uuid.bcsymbolmap"
 
+# Compact unwind information. Beside each library stand the last row of each function's call frame information, as
+# llvm-dwarfdump prints it of the object file with DWARF, and the function's address in the library.
+mkdir -p "$out/frames"
+frames() {
+	name=$1 target=$2 arch=$3
+	shift 3
+	for tables in -funwind-tables -g; do
+		clang-19 --target="$target" -O2 -ffreestanding $tables -fno-stack-protector -fno-stack-check "$@" -c src/frames.c -o "$name$tables.o"
+	done
+	ld64.lld-19 -dylib -arch "$arch" -platform_version macos 14.0 14.0 -undefined dynamic_lookup -S -install_name "@rpath/$name.dylib" \
+		"$name-funwind-tables.o" -o "$out/frames/$name.dylib"
+	llvm-nm-19 "$name-g.o" >"$name.own"
+	llvm-nm-19 "$out/frames/$name.dylib" >"$name.linked"
+	llvm-dwarfdump-19 --debug-frame "$name-g.o" | awk -v own="$name.own" -v linked="$name.linked" '
+		function tell() { if (row != "") print linkedAt[name[start]], row; row = "" }
+		BEGIN {
+			while ((getline line <own) > 0) { split(line, f, " "); if (f[3] ~ /^_/) name[substr(f[1], 9)] = f[3] }
+			while ((getline line <linked) > 0) { split(line, f, " "); linkedAt[f[3]] = f[1] }
+		}
+		/ FDE / { tell(); start = substr($0, index($0, "pc=") + 3, 8) }
+		/^  0x.*: CFA=/ { row = substr($0, index($0, "CFA=")) }
+		END { tell() }' >"$out/frames/$name.txt"
+}
+frames x64 x86_64-apple-macosx14.0 x86_64
+frames x64-omit x86_64-apple-macosx14.0 x86_64 -fomit-frame-pointer
+frames arm64 arm64-apple-macosx14.0 arm64
+
 # Uploads: with what a Mac adds to archives, and bundles without their file.
 mkdir -p upload/dSYMs upload/__MACOSX/dSYMs
 cp -R ios-arm64/libgame.dylib.dSYM upload/dSYMs/

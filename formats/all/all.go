@@ -8,6 +8,7 @@ import (
 	"github.com/symlake/symlake/formats/breakpad"
 	"github.com/symlake/symlake/formats/dart"
 	"github.com/symlake/symlake/formats/elf"
+	"github.com/symlake/symlake/formats/il2cpp"
 	"github.com/symlake/symlake/formats/macho"
 	"github.com/symlake/symlake/formats/r8"
 	"github.com/symlake/symlake/formats/sourcemap"
@@ -32,6 +33,8 @@ func Formats() []*formats.Format {
 		&archive.Xz,
 		&archive.Tar,
 		&dart.Format,
+		&il2cpp.Format,
+		&il2cpp.Methods,
 		&sourcemap.Format,
 	}
 }

@@ -186,6 +186,16 @@ var nameShapes = []formattest.Shape{
 	named("Rust generics", 120, func(n int) string { return "_RINvC1a1b" + strings.Repeat("T", n) + "l" + strings.Repeat("E", n) + "E" }),
 	named("Rust back references", 200, func(n int) string { return "_RINvC1a1bTlE" + strings.Repeat("B8_", n) + "E" }),
 	named("old Rust", 2000, func(n int) string { return "_ZN" + strings.Repeat("1a", n) + "17h0123456789abcdefE" }),
+	named("Microsoft scopes", 2000, func(n int) string { return "?f@" + strings.Repeat("ab@", n) + "@YAXXZ" }),
+	named("Microsoft parameters", 2000, func(n int) string { return "?f@@YAX" + strings.Repeat("PEAH", n) + "@Z" }),
+	named("Microsoft arguments", 2000, func(n int) string { return "??$f@" + strings.Repeat("VA@@", n) + "@@YAXXZ" }),
+	named("Microsoft pointers", 80, func(n int) string { return "?f@@YAX" + strings.Repeat("PEA", n) + "H@Z" }),
+	named("Microsoft templates", 80, func(n int) string {
+		return "?f@@YAX" + strings.Repeat("V?$A@", n) + "H" + strings.Repeat("@@", n) + "@Z"
+	}),
+	named("Microsoft back references", 2000, func(n int) string { return "?f@@YAXPEAVA@@" + strings.Repeat("0", n) + "@Z" }),
+	named("Microsoft question marks", 10000, func(n int) string { return strings.Repeat("?", n) }),
+	named("Microsoft begun scopes", 2000, func(n int) string { return "?f@" + strings.Repeat("?BAAAA@", n) }),
 	named("Swift scopes", 1000, func(n int) string { return "$s4main" + strings.Repeat("1aV", n) + "1byyF" }),
 	named("Swift tuples", 300, func(n int) string { return "$s4main1ayy" + strings.Repeat("Si_", n) + "tF" }),
 	named("Swift generics", 300, func(n int) string {

@@ -2,6 +2,8 @@ package all_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/symlake/symlake/formats/formattest"
@@ -52,6 +54,57 @@ var breakpadShapes = []formattest.Shape{
 	of("breakpad/spaces", "x.sym", 200_000, func(n int) string { return module + "PUBLIC" + strings.Repeat(" ", n) + "0 0 p" }),
 	of("breakpad/INFO", "x.sym", 2000, func(n int) string { return module + each(n, "\n", "INFO CODE_ID %016x") + "\nPUBLIC 0 0 p" }),
 	of("breakpad/empty lines", "x.sym", 200_000, func(n int) string { return module + strings.Repeat("\n", n) + "PUBLIC 0 0 p" }),
+}
+
+var il2cppShapes = []formattest.Shape{
+	beside("il2cpp/lines", "LineNumberMappings.json", 20000, func(n int) string {
+		return `{"/b/Game.cpp":{"/p/Player.cs":{` + each(n, ",", `"%d":7`) + `}}}`
+	}),
+	beside("il2cpp/lines backward", "LineNumberMappings.json", 20000, func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"%d":7,`, n-i)
+		}
+		return `{"/b/Game.cpp":{"/p/Player.cs":{` + b.String() + `"0":1}}}`
+	}),
+	beside("il2cpp/sources", "LineNumberMappings.json", 10000, func(n int) string {
+		return `{"/b/Game.cpp":{` + each(n, ",", `"/p/P%d.cs":{"1":1}`) + `}}`
+	}),
+	beside("il2cpp/files", "LineNumberMappings.json", 10000, func(n int) string {
+		return `{` + each(n, ",", `"/b/G%d.cpp":{"/p/P.cs":{"1":1}}`) + `}`
+	}),
+	beside("il2cpp/one file", "LineNumberMappings.json", 10000, func(n int) string {
+		return `{` + each(n, ",", `"/b/G.cpp":{"/p/P.cs":{"1":1}}`) + `}`
+	}),
+	beside("il2cpp-methods/methods", "MethodMap.tsv", 10000, func(n int) string {
+		return each(n, "\n", "f%d\tSystem.Void A::B(System.Int32)\tX")
+	}),
+	beside("il2cpp-methods/parameters", "MethodMap.tsv", 10000, func(n int) string {
+		return "f\tSystem.Void A::B(" + each(n, ",", "!0") + ")\tX"
+	}),
+	beside("il2cpp-methods/generics", "MethodMap.tsv", 2000, func(n int) string {
+		return "f\tSystem.Void A::B(" + strings.Repeat("C`1<", n) + "D" + strings.Repeat(">", n) + ")\tX"
+	}),
+	beside("il2cpp-methods/nested types", "MethodMap.tsv", 10000, func(n int) string {
+		return "f\tSystem.Void A" + strings.Repeat("/B`1", n) + "<" + each(n, ",", "C") + ">::D()\tX"
+	}),
+	beside("il2cpp-methods/brackets", "MethodMap.tsv", 10000, func(n int) string {
+		return "f\tSystem.Void A::B(C" + strings.Repeat("[]", n) + ")\tX"
+	}),
+}
+
+// beside makes a shape of a program that il2cpp made, and a map of it.
+func beside(name, file string, n int, text func(n int) string) formattest.Shape {
+	s := of(name, file, n, text)
+	maps := s.Make
+	s.Make = func(n int) []formattest.File {
+		program, err := os.ReadFile(filepath.Join(formattest.Root(), "testdata/il2cpp/libil2cpp.so"))
+		if err != nil {
+			panic(err)
+		}
+		return append([]formattest.File{{Name: "libil2cpp.so", Bytes: program}}, maps(n)...)
+	}
+	return s
 }
 
 const r8Head = "# compiler: R8\n# pg_map_id: 1234567\n# {\"id\":\"com.android.tools.r8.mapping\",\"version\":\"2.2\"}\n"

@@ -3,7 +3,7 @@
 // INLINE_ORIGIN, FUNC with its lines and INLINE records, and PUBLIC
 // (Breakpad's docs/symbol_files.md). In files of 2021, INLINE names no file of the
 // call, and INLINE_ORIGIN has a file before the name: the package reads them too.
-// It passes over STACK records, which are for unwinding.
+// STACK CFI and STACK WIN records become call frame information.
 //
 // # Identity
 //
@@ -27,6 +27,7 @@
 //   - an INLINE record counts inside the record of the level above, and inside its function;
 //   - a PUBLIC symbol reaches to the next record of either kind, at most to the end of its
 //     page where none follows;
+//   - of two STACK WIN records that overlap the inner one counts, and frame data before FPO;
 //   - a record that does not parse is counted and dropped; above 1 % the file is rejected;
 //   - a record above Limits.LineBytes is cut: of an INLINE record the last ranges are lost, of others the end of the name.
 package breakpad
@@ -43,6 +44,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/formats/unwind"
 )
 
 const name = "breakpad"
@@ -112,13 +114,19 @@ func open(ctx context.Context, in *formats.Input) (*formats.Object, error) {
 		return &formats.Object{Note: "no-symbols: a symbol file without FUNC and PUBLIC records"}, nil
 	}
 	parts := int((in.Size+partBytes-1)/partBytes) + 1
-	return &formats.Object{Artifacts: []formats.Artifact{{
+	a := formats.Artifact{
 		Artifact: m.identity(in.Name).Artifact(m.kind, m.arch, 0, t.end),
 		Rank:     t.rank, Parts: parts, Check: check,
 		Explode: func(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error) {
 			return o.explode(ctx, part, parts, emit)
 		},
-	}}}, nil
+	}
+	if t.stack > 0 && unwind.ArchOf(m.arch) != nil {
+		a.Unwind = func(ctx context.Context, emit func(*symbol.Unwind) error) (symbol.Quality, error) {
+			return o.unwind(ctx, m.arch, emit)
+		}
+	}
+	return &formats.Object{Artifacts: []formats.Artifact{a}}, nil
 }
 
 // prepare reads the tables, once.
@@ -228,10 +236,7 @@ func (m *module) identity(file string) *native.Identity {
 		id.Claim(debug)
 		id.Add(symbol.NameDebugID, debug)
 	case symbol.PE:
-		id.Claim(strings.TrimSuffix(debug+"-"+m.age, "-"))
-		id.Add(symbol.NameDebugID, debug)
-		id.Add(symbol.NameDebugID, id.Canonical)
-		id.Add(symbol.NameDebugID, hex.EncodeToString(m.id[:])+m.age) // as Breakpad spells it
+		id.AddPDB(m.id, m.age)
 		id.Add(symbol.NameFile, m.image)
 	default:
 		if m.code == "" {

@@ -343,5 +343,7 @@ func FuzzObject(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(windows))
 	f.Add([]byte("MODULE mac arm64 0102030405060708090A0B0C0D0E0F100 x\nFUNC 0 ffffffffffffffff 0 a\nINLINE 0 0 0 0 0 ffffffffffffffff\nffffffffffffffff 1 1 1\nPUBLIC ffffffffffffffff 0 x\n"))
+	f.Add([]byte("MODULE windows x86 000102030405060708090A0B0C0D0E0F1 x.pdb\nFUNC 1000 1000 0 f\nSTACK CFI INIT 1000 20 .cfa: $esp 4 + .ra: .cfa -4 + ^\n" +
+		"STACK CFI 1001 .cfa: $esp 8 + $ebp: .cfa -8 + ^\nSTACK WIN 4 1020 50 5 0 8 c 10 0 1 $T0 .raSearch =\nSTACK WIN 0 1030 10 5 0 8 4 10 0 0 1\n"))
 	f.Fuzz(func(t *testing.T, data []byte) { formattest.Fuzz(t, &Format, "MODULE ", data) })
 }

@@ -21,6 +21,7 @@ type tables struct {
 	end     uint64   // first position behind all code
 	text    uint64   // bytes of functions
 	rank    symbol.Rank
+	stack   int64          // offset of the first STACK record, 0: there is none
 	quality symbol.Quality // of the records read here
 }
 
@@ -65,10 +66,12 @@ func readTables(ctx context.Context, in *formats.Input) (*tables, error) {
 		if !more {
 			break
 		}
-		if len(s.line) == 0 || s.line[0] < 'F' || s.line[0] > 'P' { // most records are lines; PUBLIC is the last letter of interest
+		if len(s.line) == 0 || s.line[0] < 'F' { // most records are lines
 			continue
 		}
 		switch {
+		case s.line[0] > 'P': // PUBLIC is the last of the others
+			t.noteStack(s)
 		case bytes.HasPrefix(s.line, fileWord), bytes.HasPrefix(s.line, originWord):
 			to, most, at := t.files, in.Limits.Files, len(fileWord)
 			if s.line[0] == 'I' {
@@ -126,6 +129,13 @@ func readTables(ctx context.Context, in *formats.Input) (*tables, error) {
 		t.end = max(t.end, t.reach(n-1))
 	}
 	return t, nil
+}
+
+// noteStack remembers where STACK records begin.
+func (t *tables) noteStack(s *scanner) {
+	if t.stack == 0 && bytes.HasPrefix(s.line, stackWord) {
+		t.stack = s.from
+	}
 }
 
 // reach is where the symbol in place i ends.

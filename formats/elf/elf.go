@@ -4,11 +4,12 @@
 // files that dwz made for several programs.
 //
 // It leaves headers, sections and symbol tables to formats/internal/elffile,
-// DWARF to formats/internal/dwarf, and runs to formats/internal/explode.
+// DWARF to formats/internal/dwarf, runs to formats/internal/explode, and the tables of
+// Go programs without DWARF to formats/internal/pclntab.
 //
 // # Identity
 //
-// An artifact's canonical id is the first of these that the file has:
+// An artifact's canonical id is the first that the file has, in this order:
 //
 //   - the GNU build-id in lower-case hex, in full; one shorter than 8 bytes or
 //     of zeros only counts as none;
@@ -33,7 +34,7 @@
 // Invariants:
 //   - Open inflates .debug_info, and reads the symbols of a file of one unit (Dart's
 //     snapshots are counted from some of them); everything else waits for Explode;
-//   - an object without code, or without symbols and DWARF, has no artifact.
+//   - an object without code, or without symbols, DWARF and a table of Go's, has no artifact.
 package elf
 
 import (
@@ -42,7 +43,9 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
 	"github.com/symlake/symlake/formats/internal/elffile"
+	"github.com/symlake/symlake/formats/internal/il2cpp"
 	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/internal/split"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -50,7 +53,7 @@ import (
 const name = "elf"
 
 // Format reads ELF files.
-var Format = formats.Format{Name: name, Version: 5, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 7, Detect: detect, Open: open}
 
 // detect goes by the magic number and the class: nothing else looks like it.
 func detect(_ string, head []byte) bool {
@@ -73,7 +76,7 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 	if o.code, err = o.file.Code(); err != nil {
 		return err
 	}
-	if obj.Companions, err = splitNames(ctx, o.in, o.file); err != nil {
+	if obj.Companions, err = split.Names(ctx, o.in, o.file, name); err != nil {
 		return err
 	}
 	if len(o.code) == 0 {
@@ -89,12 +92,18 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 	if o.units == 0 {
 		// Only the tables can tell whether there is anything to load.
 		img, err := o.image(ctx)
-		if err != nil || len(img.Symbols) == 0 {
+		if err != nil {
 			return err
 		}
-		rank = symbol.RankDynsym
-		for i := range img.Symbols {
-			rank = min(rank, img.Symbols[i].Rank)
+		if err := o.findGo(ctx); err != nil {
+			return err
+		}
+		if len(img.Symbols) == 0 && o.goTable == nil {
+			return o.describeImage(ctx, obj)
+		}
+		rank = img.Rank()
+		if o.goTable != nil {
+			rank = symbol.RankBreakpad
 		}
 	}
 	id, err := identify(ctx, o.in, o.file)
@@ -109,9 +118,26 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 		}
 		a.Anchors = img.DartAnchors()
 	}
-	a.Parts = o.file.Parts()
-	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.units + 1, Explode: o.explode, Lasting: true,
-		Table: o.file.TableDigest(), CodeDigest: o.file.CodeDigest}}
+	a.Parts, a.Segments = o.file.Parts(), o.file.Segments()
+	made := formats.Artifact{Artifact: a, Rank: rank, Parts: o.parts(), Explode: o.explode, Lasting: true,
+		Table: o.file.TableDigest(), CodeDigest: o.file.CodeDigest}
+	o.addUnwind(&made)
+	il2cpp.Over(o.in, &made)
+	o.offer(obj, a.Canonical)
+	obj.Artifacts = []formats.Artifact{made}
+	return nil
+}
+
+// describeImage describes a file without symbols: it may hold what its debug file has lost.
+func (o *object) describeImage(ctx context.Context, obj *formats.Object) error {
+	if has, _ := o.file.Frames(); !has {
+		return nil
+	}
+	id, err := identify(ctx, o.in, o.file)
+	if err != nil {
+		return err
+	}
+	o.offer(obj, id.Canonical)
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"hash/crc32"
 	"slices"
 	"strings"
 
@@ -47,7 +46,7 @@ func identify(ctx context.Context, in *formats.Input, f *elffile.File) (*native.
 		return nil, err
 	}
 	if link != "" {
-		text := linkName(link, crc)
+		text := native.LinkName(link, crc)
 		id.Claim(text)
 		id.Add(symbol.NameDebugLink, text)
 	}
@@ -56,11 +55,11 @@ func identify(ctx context.Context, in *formats.Input, f *elffile.File) (*native.
 		return nil, err
 	}
 	if id.Canonical == "" && present && text == nil {
-		crc, err := checksum(ctx, in)
+		crc, err := native.Checksum(ctx, in, name)
 		if err != nil {
 			return nil, err
 		}
-		id.Claim(linkName(in.Name, crc))
+		id.Claim(native.LinkName(in.Name, crc))
 		id.Add(symbol.NameDebugLink, id.Canonical)
 	}
 	if buildID == "" && text != nil && text.Size > 0 {
@@ -76,7 +75,7 @@ func identify(ctx context.Context, in *formats.Input, f *elffile.File) (*native.
 		id.Claim(sum)
 		id.Add(symbol.NameHash, sum)
 	}
-	id.Add(symbol.NameFile, formats.Base(in.Name))
+	id.Add(symbol.NameFile, in.FileName())
 	soname, err := f.SONAME()
 	if err != nil {
 		return nil, err
@@ -145,17 +144,6 @@ func addTextID(id *native.Identity, text *formats.Input, bigEndian bool) error {
 	}
 	id.Add(symbol.NameDebugID, debugID(sum[:], bigEndian))
 	return nil
-}
-
-func linkName(file string, crc uint32) string {
-	return fmt.Sprintf("debuglink:%s:%08x", formats.Base(file), crc)
-}
-
-// checksum is the CRC-32 that .gnu_debuglink means, of the whole file.
-func checksum(ctx context.Context, in *formats.Input) (uint32, error) {
-	h := crc32.NewIEEE()
-	err := native.Feed(ctx, h, in, name)
-	return h.Sum32(), err
 }
 
 // contentHash is the id of a file that carries none.

@@ -86,3 +86,53 @@ func TestLayoutOfCode(t *testing.T) {
 		t.Error("a file without code does not agree")
 	}
 }
+
+// TestSegments finds code of each object by its offset in the file, and of a debug file by its mapping.
+func TestSegments(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"libgame-x64-dw5.so", "libgame-arm64-dw5.so", "libgame-x86-dw4.so", "libgame-armv7thumb-dw5.so", "libgame-arm64be-dw5.so"} {
+		whole := formattest.Testdata(t, "elf/"+name)
+		f, err := elf.Open(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := f.Section(".text")
+		of := artifact(t, formattest.Input(t, whole)).Artifact
+		at := symbol.Where{Space: symbol.FileOffset, Value: text.Offset + 4}
+		if pos, ok := of.Position(at); !ok || of.Unslid(pos) != text.Addr+4 {
+			t.Errorf("%s: the offset %#x leads to %#x, %v, want %#x", name, at.Value, of.Unslid(pos), ok, text.Addr+4)
+		}
+		for _, tool := range [][]string{{"binutils", "objcopy"}, {"llvm", "llvm-objcopy"}} {
+			if tool[1] == "objcopy" && name != "libgame-x64-dw5.so" { // it knows one machine
+				continue
+			}
+			run(t, dir, formattest.Tool(t, tool[1], "apt-get install "+tool[0]), "--only-keep-debug", whole, dir+"/"+name)
+			of := artifact(t, formattest.Input(t, dir+"/"+name)).Artifact
+			if pos, ok := of.Position(at); ok {
+				t.Errorf("%s by %s: the offset %#x leads to %#x", name, tool[1], at.Value, pos)
+			}
+			for _, p := range f.Progs {
+				if p.Type != elf.PT_LOAD || p.Flags&elf.PF_X == 0 {
+					continue
+				}
+				first := p.Off &^ 0xfff
+				mapped := at
+				mapped.Mapped = &symbol.Mapping{Offset: first, Size: (p.Off+p.Filesz+0xfff)&^0xfff - first}
+				if pos, ok := of.Position(mapped); !ok || of.Unslid(pos) != text.Addr+4 {
+					t.Errorf("%s by %s: the offset %#x leads to %#x, %v, want %#x", name, tool[1], at.Value, of.Unslid(pos), ok, text.Addr+4)
+				}
+			}
+		}
+	}
+	obj := artifact(t, formattest.Input(t, formattest.Testdata(t, "elf/obj/engine-x64.o"))).Artifact
+	f, err := elf.Open(formattest.Testdata(t, "elf/obj/engine-x64.o"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range f.Sections {
+		at, known := obj.Anchors[s.Name]
+		if pos, ok := obj.Position(symbol.Where{Space: symbol.FileOffset, Value: s.Offset}); known && s.Size > 0 && (!ok || pos != at) {
+			t.Errorf("%s of a relocatable file: %#x, %v, want %#x", s.Name, pos, ok, at)
+		}
+	}
+}

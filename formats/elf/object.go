@@ -12,6 +12,8 @@ import (
 	"github.com/symlake/symlake/formats/internal/elffile"
 	"github.com/symlake/symlake/formats/internal/explode"
 	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/internal/pclntab"
+	"github.com/symlake/symlake/formats/internal/split"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -23,6 +25,8 @@ type object struct {
 	code  []native.Span
 	units int // parts that are units; the symbol tables are one more
 
+	goTable *pclntab.Table // of a Go program without units, or nil
+
 	imageOnce sync.Once
 	img       *native.Image
 	imageErr  error
@@ -31,7 +35,7 @@ type object struct {
 	data      *dwarf.Data
 	exploder  *explode.Exploder
 	unitsErr  error
-	splits    splits
+	splits    split.Units
 
 	alt   *elffile.File // dwz's file, or nil
 	altIn *formats.Input
@@ -48,6 +52,28 @@ func (o *object) image(ctx context.Context) (*native.Image, error) {
 		o.img, o.imageErr = &native.Image{Base: o.file.Base(), Code: o.code, Symbols: symbols, Thumb: o.file.Thumb()}, err
 	})
 	return o.img, o.imageErr
+}
+
+// findGo finds the table of a Go program.
+func (o *object) findGo(ctx context.Context) error {
+	own, merged := o.file.GoTables()
+	if len(own)+len(merged) == 0 {
+		return nil
+	}
+	mem, err := o.file.Loaded(ctx)
+	if err != nil {
+		return err
+	}
+	o.goTable, err = pclntab.Find(ctx, mem, own, merged)
+	return err
+}
+
+// parts is the number of units, of parts of a Go program's table, and one for the symbol tables.
+func (o *object) parts() int {
+	if o.goTable == nil {
+		return o.units + 1
+	}
+	return o.units + o.goTable.Parts() + 1
 }
 
 // prepare makes the units ready to be exploded.
@@ -71,21 +97,26 @@ func (o *object) openUnits(ctx context.Context) error {
 	if err := o.openAlt(ctx, &sections); err != nil {
 		return err
 	}
-	o.data, err = dwarf.Open(ctx, sections, o.in.Limits)
+	o.data, o.exploder, err = explode.Open(ctx, name, sections, o.in.Limits, o.units, img)
 	if sections.Alt != nil && formats.Rejects(err) {
 		sections.Alt = nil // its fault, perhaps: the object must be readable without it
-		o.data, err = dwarf.Open(ctx, sections, o.in.Limits)
+		o.data, o.exploder, err = explode.Open(ctx, name, sections, o.in.Limits, o.units, img)
 	}
 	if err != nil {
 		return err
 	}
-	if n := o.data.Units(); n != o.units {
-		return &formats.Error{Format: name, Section: ".debug_info", Want: fmt.Sprintf("the %d units there were at first, not %d", o.units, n), Err: formats.ErrCorrupt}
-	}
-	o.exploder = explode.Units(o.data, img)
-	o.splits.o = o
-	o.exploder.Split = o.splits.find
+	o.splits = split.Units{Format: name, In: o.in, File: o.file, Data: o.data, Open: openSplit}
+	o.exploder.Split = o.splits.Find
 	return nil
+}
+
+// openSplit opens a file with split units.
+func openSplit(in *formats.Input) (split.File, error) {
+	f, err := elffile.Open(in)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // openAlt asks for the file that dwz moved shared entries to. Without it the
@@ -129,11 +160,11 @@ func (o *object) readAlt(id string) (*dwarf.Sections, error) {
 	return &alt, nil
 }
 
-// explode emits one part: a unit, or at last the symbol tables.
+// explode emits one part: a unit, a part of a Go program's table, or at last the symbol tables.
 func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error) {
 	var q symbol.Quality
-	if part < 0 || part > o.units {
-		return q, fmt.Errorf("elf: part %d of %d", part, o.units+1)
+	if part < 0 || part >= o.parts() {
+		return q, fmt.Errorf("elf: part %d of %d", part, o.parts())
 	}
 	if err := ctx.Err(); err != nil {
 		return q, err
@@ -142,12 +173,15 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) e
 	if err != nil {
 		return q, err
 	}
-	if part < o.units {
+	switch {
+	case part < o.units:
 		if err := o.prepare(ctx); err != nil {
 			return q, err
 		}
 		q, err = o.exploder.Part(ctx, part, emit)
-	} else {
+	case part < o.parts()-1:
+		q, err = o.goTable.Explode(ctx, img, o.in.Limits, part-o.units, emit)
+	default:
 		err = explode.Symbols(img, emit)
 	}
 	if part == 0 {
@@ -160,7 +194,7 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) e
 }
 
 func (o *object) close() error {
-	err := errors.Join(o.splits.close(), o.file.Close())
+	err := errors.Join(o.splits.Close(), o.file.Close())
 	if o.alt != nil {
 		err = errors.Join(err, o.alt.Close())
 	}

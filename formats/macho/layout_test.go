@@ -67,3 +67,19 @@ func TestLayoutOfCode(t *testing.T) {
 		t.Error("other code agrees")
 	}
 }
+
+// TestSegments finds code of an image, and of its dSYM, by its offset in the file of the image.
+func TestSegments(t *testing.T) {
+	of := func(path string) symbol.Artifact {
+		return formattest.Open(t, &Format, formattest.Input(t, path)).Artifacts[0].Artifact
+	}
+	for _, a := range []symbol.Artifact{
+		of(formattest.Testdata(t, "macho/objects/libmapped.dylib")),
+		of(formattest.Testdata(t, "macho/libgame.dylib.dSYM/Contents/Resources/DWARF/libgame.dylib")),
+	} {
+		pos, ok := a.Position(symbol.Where{Space: symbol.FileOffset, Value: 0x400})
+		if !ok || pos != 0x400 || len(a.Segments) != 1 {
+			t.Errorf("%v: offset 0x400 leads to %#x, %v, by %v", a.Names, pos, ok, a.Segments)
+		}
+	}
+}

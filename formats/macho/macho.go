@@ -19,12 +19,13 @@
 //   - without any, the DWARF of the object files that its debug map names, as
 //     far as they are companions of the image, moved to where the linker put
 //     each function;
+//   - without any of both, the table of functions that a Go program carries;
 //   - the symbol table, and the export trie where that has no functions.
 //
 // Invariants:
 //   - Open reads load commands, unit headers, and the symbols of an image of one unit
 //     (Dart's snapshots are counted from some of them); everything else waits for Explode;
-//   - an object without code, or without symbols and DWARF, has no artifact;
+//   - an object without code, or without symbols, DWARF and a table of Go's, has no artifact;
 //   - a slice of a fat file that is damaged is rejected alone.
 package macho
 
@@ -33,6 +34,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/internal/il2cpp"
 	"github.com/symlake/symlake/formats/internal/machofile"
 	"github.com/symlake/symlake/formats/internal/native"
 	"github.com/symlake/symlake/formats/symbol"
@@ -42,7 +44,7 @@ import (
 const name = "macho"
 
 // Format reads Mach-O files, thin and fat.
-var Format = formats.Format{Name: name, Version: 4, Detect: detect, Open: open}
+var Format = formats.Format{Name: name, Version: 6, Detect: detect, Open: open}
 
 func detect(_ string, head []byte) bool { return machofile.Is(head) || isFat(head) }
 
@@ -87,13 +89,19 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 		if err != nil {
 			return err
 		}
-		if len(img.Symbols) == 0 {
+		if err := o.findGo(ctx); err != nil {
+			return err
+		}
+		if len(img.Symbols) == 0 && o.goTable == nil {
 			if o.file.DSYM() {
 				obj.Note = "no-symbols: a dSYM without units and symbols: it was made of an image that has no debug information"
 			}
-			return nil
+			return o.describeImage(ctx, obj)
 		}
-		rank = img.Symbols[0].Rank
+		rank = symbol.RankBreakpad
+		if o.goTable == nil {
+			rank = img.Symbols[0].Rank
+		}
 	}
 	id, err := identify(ctx, o.in, o.file)
 	if err != nil {
@@ -107,9 +115,25 @@ func (o *object) describe(ctx context.Context, obj *formats.Object) error {
 		}
 		a.Anchors = img.DartAnchors()
 	}
-	a.Parts = o.file.Parts()
-	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.parts() + 1, Explode: o.explode, Lasting: true,
+	a.Parts, a.Segments = o.file.Parts(), o.file.Segments()
+	obj.Artifacts = []formats.Artifact{{Artifact: a, Rank: rank, Parts: o.parts() + o.goParts() + 1, Explode: o.explode, Lasting: true,
 		Table: o.file.TableDigest(), CodeDigest: o.file.CodeDigest}}
+	o.addUnwind(&obj.Artifacts[0])
+	o.offer(obj, a.Canonical)
+	il2cpp.Over(o.in, &obj.Artifacts[0])
+	return nil
+}
+
+// describeImage describes a file without symbols: it may hold what its debug file has lost.
+func (o *object) describeImage(ctx context.Context, obj *formats.Object) error {
+	if has, _ := o.file.Frames(); !has {
+		return nil
+	}
+	id, err := identify(ctx, o.in, o.file)
+	if err != nil {
+		return err
+	}
+	o.offer(obj, id.Canonical)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/symlake/symlake/formats/internal/explode"
 	"github.com/symlake/symlake/formats/internal/machofile"
 	"github.com/symlake/symlake/formats/internal/native"
+	"github.com/symlake/symlake/formats/internal/pclntab"
 	"github.com/symlake/symlake/formats/symbol"
 )
 
@@ -25,6 +26,7 @@ type object struct {
 	units   []*units // where DWARF comes from: the image, or its object files
 	lacking []string // object files of the debug map that were not found, if others were
 	closers []func() error
+	goTable *pclntab.Table // of a Go program without units, or nil
 
 	imageOnce sync.Once
 	img       *native.Image
@@ -70,6 +72,28 @@ func (o *object) parts() (n int) {
 	return n
 }
 
+// findGo finds the table of a Go program.
+func (o *object) findGo(ctx context.Context) error {
+	places := o.file.GoTables()
+	if len(places) == 0 {
+		return nil
+	}
+	mem, err := o.file.Loaded()
+	if err != nil {
+		return err
+	}
+	o.goTable, err = pclntab.Find(ctx, mem, places, nil)
+	return err
+}
+
+// goParts is the number of parts of a Go program's table.
+func (o *object) goParts() int {
+	if o.goTable == nil {
+		return 0
+	}
+	return o.goTable.Parts()
+}
+
 // image is the code and its symbols.
 func (o *object) image(ctx context.Context) (*native.Image, error) {
 	o.imageOnce.Do(func() {
@@ -108,22 +132,20 @@ func (u *units) open(ctx context.Context, o *object) error {
 	if err != nil {
 		return err
 	}
-	if u.data, err = dwarf.Open(ctx, sections, o.in.Limits); err != nil {
+	if u.data, u.exploder, err = explode.Open(ctx, name, sections, o.in.Limits, u.count, img); err != nil {
 		return err
 	}
-	if n := u.data.Units(); n != u.count {
-		return &formats.Error{Format: name, Section: ".debug_info", Want: fmt.Sprintf("the %d units there were at first, not %d", u.count, n), Err: formats.ErrCorrupt}
-	}
-	u.exploder = explode.Units(u.data, img)
 	u.exploder.Apart = u.moved != nil
 	return nil
 }
 
-// explode emits one part: a unit, or at last the symbol table.
+// explode emits one part: a unit, a part of a Go program's table, or at last the symbol table.
 func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) error) (symbol.Quality, error) {
 	var q symbol.Quality
-	if part < 0 || part > o.parts() {
-		return q, fmt.Errorf("macho: part %d of %d", part, o.parts()+1)
+	count := o.parts()
+	all := count + o.goParts() + 1
+	if part < 0 || part >= all {
+		return q, fmt.Errorf("macho: part %d of %d", part, all)
 	}
 	if err := ctx.Err(); err != nil {
 		return q, err
@@ -134,9 +156,12 @@ func (o *object) explode(ctx context.Context, part int, emit func(*symbol.Run) e
 	}
 	emit = o.unhide(emit)
 	first := part == 0
-	if part == o.parts() {
+	switch {
+	case part == all-1:
 		err = explode.Symbols(img, emit)
-	} else {
+	case part >= count:
+		q, err = o.goTable.Explode(ctx, img, o.in.Limits, part-count, emit)
+	default:
 		var u *units
 		for _, u = range o.units {
 			if part < u.count {

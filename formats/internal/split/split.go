@@ -1,4 +1,10 @@
-package elf
+// Package split finds the split units of a program file: in the file itself, in its package, in the file that a unit
+// names, and among the files known by the unit's id.
+//
+// Invariants:
+//   - a found file counts only with the right id;
+//   - a missing or damaged file costs its own answers alone.
+package split
 
 import (
 	"context"
@@ -11,8 +17,14 @@ import (
 
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/internal/dwarf"
-	"github.com/symlake/symlake/formats/internal/elffile"
 )
+
+// File is a program file, or a part of one.
+type File interface {
+	dwarf.File
+	Has(section string) bool // it holds bytes of the section
+	Close() error
+}
 
 const (
 	// probes is how many split units are looked for by the names of their
@@ -28,10 +40,13 @@ const (
 	idleFiles = 8
 )
 
+// errInterrupted stands for work that a panic ended.
+var errInterrupted = &formats.Error{Format: "split", Want: "contents that could be read the first time", Err: formats.ErrCorrupt}
+
 // splitFile is a file with split units.
 type splitFile struct {
 	in   *formats.Input
-	file *elffile.File
+	file File
 	pack *dwarf.Pack
 
 	once  sync.Once
@@ -51,11 +66,16 @@ func (f *splitFile) close() error {
 	return errors.Join(errs...)
 }
 
-// splits finds the split units of an object, in this order: in the object
+// Units finds the split units of an object, in this order: in the object
 // itself, in its package, in the file that the unit names, among the files known
 // by the unit's id.
-type splits struct {
-	o    *object
+type Units struct {
+	Format string                                // in errors
+	In     *formats.Input                        // the object
+	File   File                                  // the object too; it stays the caller's to close
+	Data   *dwarf.Data                           // of the object
+	Open   func(in *formats.Input) (File, error) // opens a file with split units
+
 	once sync.Once
 	err  error
 
@@ -69,8 +89,8 @@ type splits struct {
 	errs  []error
 }
 
-// find is explode.Exploder's Split.
-func (s *splits) find(ctx context.Context, unit *dwarf.Skeleton) (*dwarf.Pack, func(), error) {
+// Find is explode.Exploder's Split.
+func (s *Units) Find(ctx context.Context, unit *dwarf.Skeleton) (*dwarf.Pack, func(), error) {
 	s.once.Do(func() {
 		s.err = errInterrupted
 		s.err = s.prepare(ctx)
@@ -91,10 +111,10 @@ func (s *splits) find(ctx context.Context, unit *dwarf.Skeleton) (*dwarf.Pack, f
 }
 
 // prepare finds the units in the object itself, and looks for the others.
-func (s *splits) prepare(ctx context.Context) error {
-	own := &splitFile{file: s.o.file}
+func (s *Units) prepare(ctx context.Context) error {
+	own := &splitFile{file: s.File}
 	var err error
-	if own.pack, err = openPack(ctx, s.o.data, s.o.file, s.o.in.Limits); err != nil {
+	if own.pack, err = s.openPack(ctx, s.File); err != nil {
 		if !formats.Rejects(err) {
 			return err
 		}
@@ -104,7 +124,7 @@ func (s *splits) prepare(ctx context.Context) error {
 		own.file = nil // the object closes it
 		s.packages = append(s.packages, own)
 	}
-	all, err := s.o.data.Skeletons(ctx)
+	all, err := s.Data.Skeletons(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,11 +134,11 @@ func (s *splits) prepare(ctx context.Context) error {
 
 // look finds the package of units, and out whether their files are there under
 // their names.
-func (s *splits) look(ctx context.Context, all []*dwarf.Skeleton) error {
+func (s *Units) look(ctx context.Context, all []*dwarf.Skeleton) error {
 	if len(all) == 0 {
 		return nil
 	}
-	for _, name := range packageNames(s.o.in.Name) {
+	for _, name := range packageNames(s.In.Name) {
 		if err := s.addPackage(ctx, formats.Ref{Name: name, Optional: true}); err != nil {
 			return err
 		}
@@ -154,9 +174,9 @@ func (s *splits) look(ctx context.Context, all []*dwarf.Skeleton) error {
 }
 
 // addPackage opens a package, if there is one, for as long as the object is open.
-func (s *splits) addPackage(ctx context.Context, want formats.Ref) error {
+func (s *Units) addPackage(ctx context.Context, want formats.Ref) error {
 	f := &splitFile{}
-	err := f.open(ctx, s.o, want)
+	err := f.open(ctx, s, want)
 	switch {
 	case err == nil && f.pack.Package():
 		s.packages = append(s.packages, f)
@@ -185,7 +205,7 @@ func packageNames(name string) []string {
 
 // alone finds the file of one unit. done gives it back. An error that rejects
 // says why the found file does not do.
-func (s *splits) alone(ctx context.Context, unit *dwarf.Skeleton, byName bool) (p *dwarf.Pack, done func(), err error) {
+func (s *Units) alone(ctx context.Context, unit *dwarf.Skeleton, byName bool) (p *dwarf.Pack, done func(), err error) {
 	var asks []formats.Ref
 	if byName && unit.Name != "" {
 		asks = append(asks, formats.Ref{Name: unit.Name, Optional: true})
@@ -199,13 +219,13 @@ func (s *splits) alone(ctx context.Context, unit *dwarf.Skeleton, byName bool) (
 		f := s.take(key)
 		f.once.Do(func() {
 			f.err = errInterrupted
-			f.err = f.open(ctx, s.o, want)
+			f.err = f.open(ctx, s, want)
 		})
 		switch {
 		case f.err == nil && f.pack.Has(unit.ID):
 			return f.pack, func() { s.give(key) }, nil
 		case f.err == nil:
-			fault = &formats.Error{Format: name, Section: ".debug_info.dwo", Want: fmt.Sprintf("the split unit %016x; %s is of another build", unit.ID, f.in.Name), Err: formats.ErrCorrupt}
+			fault = &formats.Error{Format: s.Format, Section: ".debug_info.dwo", Want: fmt.Sprintf("the split unit %016x; %s is of another build", unit.ID, f.in.Name), Err: formats.ErrCorrupt}
 		case errors.Is(f.err, formats.ErrNoCompanion):
 		case formats.Rejects(f.err):
 			fault = f.err
@@ -221,7 +241,7 @@ func (s *splits) alone(ctx context.Context, unit *dwarf.Skeleton, byName bool) (
 }
 
 // take is the file of a key, for one more user.
-func (s *splits) take(key string) *splitFile {
+func (s *Units) take(key string) *splitFile {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.files[key]
@@ -240,7 +260,7 @@ func (s *splits) take(key string) *splitFile {
 
 // give takes the user back. A file that was found stays open for a while; what
 // was not is remembered.
-func (s *splits) give(key string) {
+func (s *Units) give(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.files[key]
@@ -256,8 +276,8 @@ func (s *splits) give(key string) {
 	}
 }
 
-// close gives back the open files; no part may be at work.
-func (s *splits) close() error {
+// Close gives back the open files; no part may be at work.
+func (s *Units) Close() error {
 	for _, f := range s.files {
 		s.errs = append(s.errs, f.close())
 	}
@@ -268,20 +288,20 @@ func (s *splits) close() error {
 }
 
 // open asks for a file with split units and reads their headers.
-func (f *splitFile) open(ctx context.Context, o *object, want formats.Ref) error {
-	if o.in.Companion == nil {
+func (f *splitFile) open(ctx context.Context, s *Units, want formats.Ref) error {
+	if s.In.Companion == nil {
 		return formats.ErrNoCompanion
 	}
-	in, err := o.in.Companion(ctx, want)
+	in, err := s.In.Companion(ctx, want)
 	if err != nil {
 		return err
 	}
 	f.in = in
-	if f.file, err = elffile.Open(in); err == nil {
-		f.pack, err = openPack(ctx, o.data, f.file, o.in.Limits)
+	if f.file, err = s.Open(in); err == nil {
+		f.pack, err = s.openPack(ctx, f.file)
 	}
 	if err == nil && f.pack == nil {
-		err = &formats.Error{Format: name, Section: ".debug_info.dwo", Want: "split units", Err: formats.ErrCorrupt}
+		err = &formats.Error{Format: s.Format, Section: ".debug_info.dwo", Want: "split units", Err: formats.ErrCorrupt}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", in.Name, err)
@@ -290,20 +310,24 @@ func (f *splitFile) open(ctx context.Context, o *object, want formats.Ref) error
 }
 
 // openPack reads the headers of the split units in a file, nil if it has none.
-func openPack(ctx context.Context, host *dwarf.Data, f *elffile.File, lim *formats.Limits) (*dwarf.Pack, error) {
+func (s *Units) openPack(ctx context.Context, f File) (*dwarf.Pack, error) {
+	return openPack(ctx, s.Data, f, s.Format, s.In.Limits)
+}
+
+func openPack(ctx context.Context, host *dwarf.Data, f File, format string, lim *formats.Limits) (*dwarf.Pack, error) {
 	if !f.Has(".debug_info.dwo") {
 		return nil, nil
 	}
-	sections, err := dwarf.PackSectionsOf(f, name)
+	sections, err := dwarf.PackSectionsOf(f, format)
 	if err != nil {
 		return nil, err
 	}
 	return dwarf.OpenPack(ctx, host, sections, lim)
 }
 
-// splitNames are the ids of the split units in a file.
-func splitNames(ctx context.Context, in *formats.Input, f *elffile.File) ([]string, error) {
-	p, err := openPack(ctx, nil, f, in.Limits)
+// Names are the ids of the split units in a file: its names as a companion of others.
+func Names(ctx context.Context, in *formats.Input, f File, format string) ([]string, error) {
+	p, err := openPack(ctx, nil, f, format, in.Limits)
 	if p == nil || err != nil {
 		return nil, err
 	}
