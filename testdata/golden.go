@@ -70,6 +70,8 @@ func main() {
 		}
 	}
 	recordMachO()
+	recordPE()
+	recordPDB()
 }
 
 func record(object string) {
@@ -123,8 +125,8 @@ func addresses(object string, more []uint64) []uint64 {
 }
 
 // answers runs the oracle inside folder: split units are found beside it.
-func answers(folder, name string, addresses []uint64) []entry {
-	args := []string{"--output-style=JSON", "--inlines", "--functions=linkage", "--no-demangle", "-e", name}
+func answers(folder, name string, addresses []uint64, more ...string) []entry {
+	args := append([]string{"--output-style=JSON", "--inlines", "--functions=linkage", "--no-demangle", "-e", name}, more...)
 	for _, a := range addresses {
 		args = append(args, fmt.Sprintf("%#x", a))
 	}

@@ -10,6 +10,8 @@ import (
 	"github.com/symlake/symlake/formats/elf"
 	"github.com/symlake/symlake/formats/il2cpp"
 	"github.com/symlake/symlake/formats/macho"
+	"github.com/symlake/symlake/formats/pdb"
+	"github.com/symlake/symlake/formats/pe"
 	"github.com/symlake/symlake/formats/r8"
 	"github.com/symlake/symlake/formats/sourcemap"
 )
@@ -23,6 +25,8 @@ func Formats() []*formats.Format {
 		&macho.Cache,
 		&macho.SymbolMap,
 		&macho.Bundle,
+		&pe.Format,
+		&pdb.Format,
 		&breakpad.Format,
 		&r8.Format,
 		&r8.Partition, // before Zip, which it is too
