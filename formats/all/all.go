@@ -6,6 +6,7 @@ import (
 	"github.com/symlake/symlake/formats"
 	"github.com/symlake/symlake/formats/archive"
 	"github.com/symlake/symlake/formats/breakpad"
+	"github.com/symlake/symlake/formats/clr"
 	"github.com/symlake/symlake/formats/dart"
 	"github.com/symlake/symlake/formats/elf"
 	"github.com/symlake/symlake/formats/il2cpp"
@@ -14,6 +15,7 @@ import (
 	"github.com/symlake/symlake/formats/pe"
 	"github.com/symlake/symlake/formats/r8"
 	"github.com/symlake/symlake/formats/sourcemap"
+	"github.com/symlake/symlake/formats/wasm"
 )
 
 // Formats returns every format, narrow ones first: the first
@@ -25,7 +27,9 @@ func Formats() []*formats.Format {
 		&macho.Cache,
 		&macho.SymbolMap,
 		&macho.Bundle,
+		&clr.Format, // before pe, which reads every image
 		&pe.Format,
+		&wasm.Format,
 		&pdb.Format,
 		&breakpad.Format,
 		&r8.Format,

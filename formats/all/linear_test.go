@@ -10,7 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-var shapes = slices.Concat(sourceMapShapes, breakpadShapes, il2cppShapes, r8Shapes, dartShapes, stackShapes, retraceShapes, nameShapes, groupShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes, machoShapes, pdbShapes, peShapes, frameShapes, goShapes)
+var shapes = slices.Concat(sourceMapShapes, breakpadShapes, il2cppShapes, r8Shapes, dartShapes, stackShapes, retraceShapes, nameShapes, groupShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes, machoShapes, wasmShapes, pdbShapes, peShapes, clrShapes, frameShapes, goShapes)
 
 // Twice the input costs at most 2.2 times as much, for every kind of input.
 func TestLinear(t *testing.T) {
