@@ -9,11 +9,13 @@ import (
 	"github.com/symlake/symlake/formats/clr"
 	"github.com/symlake/symlake/formats/dart"
 	"github.com/symlake/symlake/formats/elf"
+	"github.com/symlake/symlake/formats/gsym"
 	"github.com/symlake/symlake/formats/il2cpp"
 	"github.com/symlake/symlake/formats/macho"
 	"github.com/symlake/symlake/formats/pdb"
 	"github.com/symlake/symlake/formats/pe"
 	"github.com/symlake/symlake/formats/r8"
+	"github.com/symlake/symlake/formats/sentry"
 	"github.com/symlake/symlake/formats/sourcemap"
 	"github.com/symlake/symlake/formats/wasm"
 )
@@ -32,6 +34,8 @@ func Formats() []*formats.Format {
 		&wasm.Format,
 		&pdb.Format,
 		&breakpad.Format,
+		&gsym.Format,
+		&sentry.Cache,
 		&r8.Format,
 		&r8.Partition, // before Zip, which it is too
 		&archive.Ar,
@@ -39,6 +43,7 @@ func Formats() []*formats.Format {
 		&archive.Gzip,
 		&archive.Zstd,
 		&archive.Xz,
+		&archive.Cab,
 		&archive.Tar,
 		&dart.Format,
 		&il2cpp.Format,

@@ -156,6 +156,7 @@ var archiveShapes = func() (all []formattest.Shape) {
 		})),
 		of("gzip/members", "a.gz", 200, func(n int) string { return strings.Repeat(gzipOf("FILE 0 a\n"), n) }),
 		of("gzip/bomb", "a.sym.gz", 2<<20, func(n int) string { return gzipOf(module + strings.Repeat("\n", n) + "PUBLIC 0 0 p") }),
+		of("cabinet/blocks", "a.sy_", 1<<20, func(n int) string { return cabOf(module + strings.Repeat("\n", n) + "PUBLIC 0 0 p") }),
 		of("tar.gz/members", "a.tar.gz", 1000, func(n int) string { return gzipOf(tarOf(entries(n, "a%d.txt", "x"))) }),
 		of("tar.gz/members that ask", "a.tar.gz", 200, func(n int) string { return gzipOf(tarOf(entries(n, "d%d/a.js.map", smallMap))) }),
 		of("zip/zips", "a.zip", 200, func(n int) string { return zipOf(entries(n, "a%d.zip", zipOf(entries(3, "a%d.js.map", smallMap)))) }),
@@ -286,4 +287,17 @@ var traceShapes = []formattest.Shape{
 	recorded("ring passed chunks", 20000, func(n int) string {
 		return ringHead + strings.Repeat(chunk(77, nil), n) + chunk(3, words(1, 1, 0x10, 2, 0))
 	}),
+}
+
+// cabOf is a cabinet of one file, stored in blocks.
+func cabOf(text string) string {
+	const block = 32 << 10
+	n := (len(text) + block - 1) / block
+	f := new(blob).u8('M', 'S', 'C', 'F').u32(0).u32(0).u32(0).u32(44).u32(0).u8(3, 1).u16(1).u16(1).u16(0).u32(0)
+	f.u32(44 + 16 + 6).u16(uint16(n)).u16(0).u32(uint32(len(text))).u32(0).u64(0).str("a.sym")
+	for ; text != ""; text = text[min(len(text), block):] {
+		piece := text[:min(len(text), block)]
+		f.u32(0).u16(uint16(len(piece))).u16(uint16(len(piece))).u8([]byte(piece)...)
+	}
+	return string(f.b)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/symlake/symlake/formats/formattest"
 )
 
-var shapes = slices.Concat(sourceMapShapes, breakpadShapes, il2cppShapes, r8Shapes, dartShapes, stackShapes, retraceShapes, nameShapes, groupShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes, machoShapes, wasmShapes, pdbShapes, peShapes, clrShapes, frameShapes, goShapes)
+var shapes = slices.Concat(sourceMapShapes, breakpadShapes, gsymShapes, il2cppShapes, r8Shapes, dartShapes, stackShapes, retraceShapes, nameShapes, groupShapes, archiveShapes, traceShapes, elfShapes, dwarfShapes, machoShapes, wasmShapes, pdbShapes, peShapes, clrShapes, frameShapes, goShapes)
 
 // Twice the input costs at most 2.2 times as much, for every kind of input.
 func TestLinear(t *testing.T) {
@@ -20,9 +20,10 @@ func TestLinear(t *testing.T) {
 // A new format comes with shapes.
 func TestEveryFormatHasShapes(t *testing.T) {
 	without := map[string]string{
-		"dyld-cache":  "refused by its first bytes",
-		"dsym-bundle": "a folder's list: see the symbol folders of archives",
-		"xz":          "nothing here writes it; its members cost what those of gzip cost",
+		"dyld-cache":   "refused by its first bytes",
+		"sentry-cache": "refused by its first bytes",
+		"dsym-bundle":  "a folder's list: see the symbol folders of archives",
+		"xz":           "nothing here writes it; its members cost what those of gzip cost",
 	}
 	for _, f := range all.Formats() {
 		known := without[f.Name] != ""

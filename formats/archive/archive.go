@@ -1,6 +1,6 @@
 // Package archive reads containers of objects: ZIP with its children (APK, AAR,
-// JAR), tar, static libraries (ar), and single objects compressed by gzip, zstd or
-// xz. Each is a format with members; other formats read the members.
+// JAR), tar, static libraries (ar), and single objects compressed by gzip, zstd,
+// xz or into a cabinet, as symbol stores of Windows have them. Each is a format with members; other formats read the members.
 //
 // Invariants:
 //   - a member's name is a label ("outer.zip!lib/x.so"): no path is ever made
@@ -29,6 +29,7 @@ var (
 	Gzip = formats.Format{Name: "gzip", Version: 1, Detect: magic("\x1f\x8b\x08"), Open: openGzip}
 	Zstd = formats.Format{Name: "zstd", Version: 1, Detect: detectZstd, Open: openZstd}
 	Xz   = formats.Format{Name: "xz", Version: 1, Detect: magic("\xfd7zXZ\x00"), Open: openXz}
+	Cab  = formats.Format{Name: "cabinet", Version: 1, Detect: magic(cabMagic + "\x00\x00\x00\x00"), Open: openCab}
 )
 
 func magic(any ...string) func(string, []byte) bool {

@@ -27,11 +27,11 @@ func TestDetect(t *testing.T) {
 	}{
 		{"PK\x03\x04...", "zip"}, {"PK\x05\x06" + strings.Repeat("\x00", 18), "zip"}, {"\x1f\x8b\x08\x00", "gzip"}, {"\x28\xb5\x2f\xfd", "zstd"},
 		{"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd\x28\xb5\x2f\xfd", "zstd"}, {"\x50\x2a\x4d\x18\xff\xff\xff\xffabcd\x28\xb5\x2f\xfd", ""},
-		{"\xfd7zXZ\x00", "xz"}, {"!<arch>\n", "ar"}, {"!<thin>\n", "ar"}, {"\x7fELF", ""}, {"", ""}, {"PK", ""},
+		{"\xfd7zXZ\x00", "xz"}, {"MSCF\x00\x00\x00\x00", "cabinet"}, {"!<arch>\n", "ar"}, {"!<thin>\n", "ar"}, {"\x7fELF", ""}, {"", ""}, {"PK", ""},
 		{strings.Repeat("\x00", 257) + "ustar\x0000" + strings.Repeat("\x00", 300), "tar"}, {strings.Repeat("\x00", 257) + "ustar", ""},
 	} {
 		got := ""
-		for _, f := range list[:6] {
+		for _, f := range list[:7] {
 			if f.Detect("x", []byte(c.head)) {
 				got += f.Name
 			}

@@ -31,7 +31,7 @@ var wanted = formats.Format{
 	},
 }
 
-var list = []*formats.Format{&archive.Ar, &archive.Zip, &archive.Gzip, &archive.Zstd, &archive.Xz, &archive.Tar, &wanted}
+var list = []*formats.Format{&archive.Ar, &archive.Zip, &archive.Gzip, &archive.Zstd, &archive.Xz, &archive.Cab, &archive.Tar, &wanted}
 
 // found is what a walk through archives in archives met.
 type found struct {
