@@ -172,13 +172,14 @@ func (b *Builder) Frame(p *Place) (Frame, Stepper) {
 	case p.Function != nil:
 		f.At = symbol.Where{Space: symbol.Anchored, Value: step.Step(p.PC), Anchor: b.Intern(p.Function)}
 		if p.InFile {
-			f.Or = []symbol.Where{{Space: symbol.Unslid, Value: step.Step(p.FileAt)}}
+			f.Or = []symbol.Where{{Space: symbol.FileOffset, Value: step.Step(p.FileAt)}, {Space: symbol.Unslid, Value: step.Step(p.FileAt)}}
 		}
 		if p.Abs != 0 {
 			f.Raw = p.Abs
 		}
 	case p.InFile:
-		f.At = symbol.Where{Space: symbol.Unslid, Value: step.Step(p.FileAt)}
+		f.At = symbol.Where{Space: symbol.FileOffset, Value: step.Step(p.FileAt)}
+		f.Or = []symbol.Where{{Space: symbol.Unslid, Value: step.Step(p.FileAt)}} // of artifacts that keep no segments
 	case p.Space == symbol.Loaded: // the line does not say where the image was mapped
 		f.At = symbol.Where{Space: symbol.Loaded, Value: step.Step(p.PC), Load: Nowhere}
 	default:

@@ -1,5 +1,7 @@
 package report
 
+import "io"
+
 // Dialect is a family of reports that one system or one program writes. A dialect is a value without
 // state: Split keeps the state of its lines in what Lines returns, for one input.
 //
@@ -33,6 +35,10 @@ type File struct {
 	Text func(b []byte, o Options) ([]byte, bool)
 	// Read makes a report of a file, in place of Text. The report's text is a rendering.
 	Read Reader
+	// Long makes a report of a file that is longer than MaxDocumentBytes, beside Read. head is its beginning, and rest
+	// follows; Long reads it to its end, and keeps what it needs. If it knows head for no such file, it returns nil before it
+	// reads of rest. The error is rest's.
+	Long func(head []byte, rest io.Reader, o Options) (*Report, error)
 	// Record returns the length of the record that a part of the file, up to 64 bytes, begins with. Split reads such a
 	// file record by record, and hands each out as it came, with answers in its texts. Record takes the place of Text.
 	Record func(head []byte) (bytes int64, ok bool)

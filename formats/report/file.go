@@ -39,6 +39,18 @@ func render(in io.Reader, f *File, o Options, emit func(*Report) error) (io.Read
 	if err != nil {
 		rest = failing{err}
 	}
+	if err == nil && len(all) > MaxDocumentBytes && f.Long != nil {
+		made, err := f.Long(all, in, o)
+		if err == nil {
+			err = o.full()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if made != nil {
+			return bytes.NewReader(nil), emit(made)
+		}
+	}
 	if err == nil && len(all) <= MaxDocumentBytes {
 		var text []byte
 		var made *Report

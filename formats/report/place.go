@@ -20,7 +20,7 @@ type Place struct {
 	Space    symbol.Space // of PC
 	Function []byte       // PC counts from its beginning; nil: it does not
 	InFile   bool         // FileAt is said
-	FileAt   uint64       // the address in the file
+	FileAt   uint64       // the offset in the file
 	Abs      uint64       // the address in the process, beside Function; 0: not said
 	Values   Frame0       // what PC is, where the line itself says it
 

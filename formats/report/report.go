@@ -25,6 +25,7 @@ import (
 
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/formats/unwind"
 )
 
 // README is the document of this folder. The command line prints it as a help topic.
@@ -68,6 +69,9 @@ type Report struct {
 	Words   []Word   // names in Text, outside of frames, that Dart's compiler may have replaced
 	Unread  []Unread // parts of Text that look like frames and are none of Threads; see AddUnread
 
+	// Walk finds more frames by rules of modules; nil: the report has its stacks from elsewhere, or has been walked.
+	Walk *Walk
+
 	// InString completes a frame in a string of Text, of JSON, by what stands around the string; nil: that says nothing.
 	// A reader may hand out a report with nothing else.
 	InString func(f *Frame)
@@ -82,6 +86,14 @@ type Report struct {
 	counted  *Length  // a number before all frames that counts bytes up to the end of Text
 }
 
+// Walk is the process of a report. Its stacks can be walked again, with rules of its modules. The report's threads and text
+// are from a walk without rules.
+type Walk struct {
+	Process *unwind.Process
+	// Render sets the threads and the text of the report to frames of another walk, as unwind.Walk returns them.
+	Render func(r *Report, frames [][]unwind.Frame)
+}
+
 // Thread is a thread's frames, innermost first; of a sampled call tree, a branch's, each frame in one
 // branch only. Trees stand the other way about in Text.
 type Thread struct {
@@ -89,7 +101,7 @@ type Thread struct {
 	Name   string // "": not said
 	Frames []Frame
 
-	Crashed bool // the report says that it is the thread that failed
+	Crashed bool // the report says that the thread failed
 }
 
 // Frame is one line that names a place in an artifact.
@@ -109,6 +121,9 @@ type Frame struct {
 	Raw      uint64   // as reported
 	Script   *Script  // a frame of JavaScript
 	Managed  *Managed // a line of Java or Kotlin, which names no address: At and Raw say nothing
+
+	// Trust says how a stackwalker found the frame; "": there was none, or it does not say it.
+	Trust unwind.Trust
 
 	Layout Layout
 	Detail any // of the dialect that read the frame, for printing; see FramePrinter

@@ -18,7 +18,7 @@ func isART(head []byte) bool {
 }
 
 func (r *reader) art() error {
-	a := &art{reader: r, threads: map[uint16]string{}, known: map[uint16]*artThread{}}
+	a := &art{reader: r, threads: map[uint32]string{}, known: map[uint16]*artThread{}}
 	head, err := r.in.Peek(len(artMagic))
 	if err != nil {
 		return r.corrupt(0, "a header")
@@ -28,6 +28,9 @@ func (r *reader) art() error {
 		if err := a.keys(); err != nil {
 			return err
 		}
+	}
+	if head, _ := r.in.Peek(6); streamed && packedVersion(head) {
+		return a.packed()
 	}
 	if err := a.header(streamed); err != nil {
 		return err
@@ -70,27 +73,13 @@ func (a *art) keys() error {
 				a.bad("keys", from, "ID and name of a thread")
 				continue
 			}
-			a.threads[uint16(n)] = strings.TrimSpace(name)
+			if err := a.told(uint32(n), strings.TrimSpace(name)); err != nil {
+				return err
+			}
 		case section == "*methods":
 			if err := a.method(text, from); err != nil {
 				return err
 			}
-		}
-	}
-}
-
-func (a *art) option(text string) {
-	key, value, _ := strings.Cut(text, "=")
-	switch key {
-	case "clock":
-		a.clock = value
-	case "pid":
-		if pid, err := strconv.ParseInt(value, 10, 32); err == nil && pid > 0 {
-			a.pid = pid
-		}
-	case "data-file-overflow":
-		if value == "true" {
-			a.report.Notes = append(a.report.Notes, "the tracer's buffer was full: the end of what happened is missing")
 		}
 	}
 }
@@ -128,8 +117,7 @@ func (a *art) header(streamed bool) error {
 			return a.corrupt(from+16, "a size of records from 10 to 256")
 		}
 	default:
-		// What stands in entries of versions 4 to 6 changed while their numbers stayed.
-		return a.wrong(from+4, formats.ErrUnsupported, fmt.Sprintf("version 1 to 3, or streamed 2 or 3, not %d", a.version))
+		return a.wrong(from+4, formats.ErrUnsupported, fmt.Sprintf("version 1 to 3, streamed 2 or 3, or 4 or 5 without a key section, not %d", a.version))
 	}
 	a.dual = a.clock == "dual" || a.clock == "" && a.version == 3 && a.record >= 14
 	if a.dual && a.record < 14 {

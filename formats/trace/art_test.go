@@ -310,7 +310,7 @@ func TestARTBad(t *testing.T) {
 		{"no end of the keys", file[:at-5], "art: file+0xaf: corrupt input: want *end of the key section"},
 		{"no header", file[:at+8], "art: file+0xbc: corrupt input: want the header of the records"},
 		{"another magic", change(at, 'F'), "art: file+0xb4: corrupt input: want SLOW"},
-		{"version 5", change(at+4, 5), "art: file+0xb8: unsupported: want version 1 to 3, or streamed 2 or 3, not 5"},
+		{"version 5", change(at+4, 5), "art: file+0xb8: unsupported: want version 1 to 3, streamed 2 or 3, or 4 or 5 without a key section, not 5"},
 		{"an offset in the header", change(at+6, 8, 0), "art: file+0xba: corrupt input: want an offset of records behind the header"},
 		{"an offset behind the file", change(at+6, 0, 0xff), "art: file+0xf0: corrupt input: want the rest of what was announced"},
 		{"tiny records", change(at+16, 3), "art: file+0xc4: corrupt input: want a size of records from 10 to 256"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/symlake/symlake/formats/trace/internal/method"
 )
 
 // records reads to the end.
@@ -48,11 +50,11 @@ func (a *art) actions(b []byte, streamed bool) error {
 	if a.version == 1 {
 		ids = 1
 	}
-	var slots [artSteps]methodSlot
+	var slots [artSteps]method.Slot[uint32]
 	for {
 		n := 0
 		for rest := b; n < artSteps && len(rest) >= a.record && !(streamed && rest[0] == 0 && rest[1] == 0); n++ {
-			slots[n] = a.names.slot(u32(rest[ids:]) &^ artActionMask)
+			slots[n] = a.names.Slot(u32(rest[ids:]) &^ artActionMask)
 			rest = rest[a.record:]
 		}
 		if n == 0 {
@@ -99,8 +101,7 @@ func (a *art) special(from int64) (end bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		a.threads[id] = string(name)
-		return false, nil
+		return false, a.told(uint32(id), string(name))
 	case artSummary:
 		if b, err = a.take(4, "the summary's length"); err != nil {
 			return true, err
@@ -127,7 +128,7 @@ func (a *art) whose(id uint16) (*artThread, error) {
 	}
 	t := a.known[id]
 	if t == nil {
-		made, err := a.thread(int64(id), Track{PID: a.pid, TID: int64(id), Name: a.threads[id], CPU: a.dual, Process: a.o.Name})
+		made, err := a.thread(int64(id), Track{PID: a.pid, TID: int64(id), Name: a.threads[uint32(id)], CPU: a.dual, Process: a.o.Name})
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +140,7 @@ func (a *art) whose(id uint16) (*artThread, error) {
 }
 
 // action enters or leaves a method. slot may be its name's.
-func (a *art) action(id uint16, method uint32, slot *methodSlot, at, cpu uint32, from int64) error {
+func (a *art) action(id uint16, method uint32, slot *method.Slot[uint32], at, cpu uint32, from int64) error {
 	t, err := a.whose(id)
 	if err != nil {
 		return err
@@ -158,9 +159,9 @@ func (a *art) action(id uint16, method uint32, slot *methodSlot, at, cpu uint32,
 	method &^= artActionMask
 	switch action {
 	case artEnter:
-		n := slot.next - 1
-		if n < 0 || slot.method != method {
-			if n = a.names.get(method); n < 0 {
+		n := slot.Next - 1
+		if n < 0 || slot.Method != method {
+			if n = a.names.Get(method); n < 0 {
 				if n, err = a.named(Name{Text: fmt.Sprintf("method %#x", method), Plain: true}); err != nil {
 					return err
 				}

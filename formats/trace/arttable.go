@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/symlake/symlake/formats"
+	"github.com/symlake/symlake/formats/trace/internal/method"
 )
 
 const (
@@ -30,8 +31,9 @@ type art struct {
 	dual    bool
 	pid     int64
 	clock   string
-	names   methodIDs
-	threads map[uint16]string
+	names   method.IDs[uint32]
+	threads map[uint32]string // names by the ID in the trace
+	bytes   int               // of these names
 	known   map[uint16]*artThread
 	last    *artThread // of the record before
 }
@@ -41,6 +43,23 @@ type artThread struct {
 	id   uint16
 	low  uint32 // the last time: times have 32 bits, which is 70 minutes
 	high int64
+}
+
+// option notes a line of the key section or of the summary.
+func (a *art) option(text string) {
+	key, value, _ := strings.Cut(text, "=")
+	switch key {
+	case "clock":
+		a.clock = value
+	case "pid":
+		if pid, err := strconv.ParseInt(value, 10, 32); err == nil && pid > 0 {
+			a.pid = pid
+		}
+	case "data-file-overflow":
+		if value == "true" {
+			a.report.Notes = append(a.report.Notes, "the tracer's buffer was full: the end of what happened is missing")
+		}
+	}
 }
 
 // method enters a line of the table of methods.
@@ -59,43 +78,51 @@ func (a *art) method(text string, at int64) error {
 		a.bad("keys", at, "ID, class, method, signature, source of a method")
 		return nil
 	}
-	var n Name
-	switch {
-	case len(fields) >= 4 && strings.HasPrefix(fields[3], "("):
-		n.Text = dotted(fields[1]) + "." + fields[2]
-		if types, ok := pretty(fields[3]); ok {
-			n.Text += types
-		} else {
-			n.Text, n.Plain = n.Text+fields[3], true
-		}
-		if len(fields) > 4 {
-			n.File = fields[4]
-		}
-		if len(fields) > 5 {
-			n.Line = number(fields[5])
-		}
-	default: // without a method: the class is its whole name
-		n.Text, n.Plain = strings.Join(fields[1:min(2, len(fields))], "."), true
-		if len(fields) > 2 {
-			n.File = fields[2]
-		}
-		if len(fields) > 3 {
-			n.Line = number(fields[3])
-		}
-	}
-	made, err := a.named(n)
+	made, err := a.named(methodOf(fields[1:]))
 	if err != nil {
 		return err
 	}
 	return a.means(uint32(id)&^artActionMask, made)
 }
 
+// methodOf makes a name of what a table says of a method: class, method, signature, source and line, or class,
+// source and line.
+func methodOf(fields []string) (n Name) {
+	if len(fields) >= 3 && strings.HasPrefix(fields[2], "(") {
+		n.Text = method.Dotted(fields[0]) + "." + fields[1]
+		if types, ok := method.Pretty(fields[2]); ok {
+			n.Text += types
+		} else {
+			n.Text, n.Plain = n.Text+fields[2], true
+		}
+		fields = fields[2:]
+	} else { // without a method: the class is its whole name
+		n.Text, n.Plain = fields[0], true
+	}
+	if len(fields) > 1 {
+		n.File = fields[1]
+	}
+	if len(fields) > 2 {
+		n.Line = number(fields[2])
+	}
+	return n
+}
+
+// told enters the name of a thread.
+func (a *art) told(id uint32, name string) error {
+	if a.bytes += len(name); a.bytes > MaxNameBytes || len(a.threads) > MaxThreads {
+		return a.wrong(a.at, formats.ErrLimit, "fewer threads")
+	}
+	a.threads[id] = name
+	return nil
+}
+
 // means enters the name of a method.
 func (a *art) means(method uint32, name int32) error {
-	if a.names.count >= MaxNames {
+	if a.names.Count >= MaxNames {
 		return a.wrong(a.at, formats.ErrLimit, "fewer methods")
 	}
-	a.names.set(method, name)
+	a.names.Set(method, name)
 	return nil
 }
 

@@ -76,6 +76,9 @@ func FuzzART(f *testing.F) {
 		a.actions = []action{{1, 4, 0, 1, 1}, {2, 8, 0, 2, 2}, {1, 8, 1, 3, 3}, {1, 4, 2, 4, 4}}
 		f.Add(a.bytes())
 	}
+	for _, version := range []uint16{4, 0xf5} {
+		f.Add(smallPacked(version).summary(version == 4))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if !strings.HasPrefix(string(data), "SLOW") {
 			data = append([]byte("*version\n"), data...)

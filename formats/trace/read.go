@@ -11,10 +11,32 @@
 //	nanoscope  lines "NANOSECONDS:METHOD" and "NANOSECONDS:POP"; "#" begins what is said about the call, "+" a name
 //	           that is taken as it stands. Beside it NAME.timer (counters) and NAME.state (states of the thread).
 //	art        Android's Debug.startMethodTracing: the key section as text and records of version 1 to 3, or
-//	           streamed (2 and 3). Versions 4 to 6, with compressed entries, changed while their numbers
-//	           stayed: they are refused.
+//	           streamed (2 and 3). Versions 4 and 5, streamed or not, are the packets below.
 //	chrome     JSON events B, E, X, C, i and M of Chrome's trace viewer. They may come in any order.
 //	ring       the container below.
+//
+// # Packets of art
+//
+// Versions 4 (one clock) and 5 (two clocks) are read as Perfetto's importer reads them. All integers are little
+// endian. The header has 32 bytes:
+//
+//	"SLOW", version (u16; 0xf4 and 0xf5: streamed), start in nanoseconds (u64), the counter at the start (u64),
+//	ticks of the counter in a second (u64; 0: times are nanoseconds), 0 (u16)
+//
+// Packets follow. Their first byte says their kind:
+//
+//	0 thread   thread id (u32), length (u16), name
+//	1 method   method (u64), length (u16), class, name, signature, source and line, between tabs
+//	2 entries  thread id (u32), count (u24), bytes (u32), then entries
+//	3 summary  text to the line "*end"
+//
+// An entry is signed LEB128: the difference to the time before, then with two clocks the CPU time, then the
+// difference to the method entered before, if a method is entered. The low two bits of a time say what happens: 0
+// enters the method, 1 and 2 leave the method entered last. Differences begin at 0 in each block. CPU times are
+// passed over.
+//
+// A block of a thread without a name is an error, as it is in the importer, and so is a trace without its summary. ART
+// wrote the method before the time for a while, under the same versions: such entries are refused. Version 6 is refused.
 //
 // # The ring container
 //

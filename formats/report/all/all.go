@@ -6,6 +6,8 @@ import (
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/report/android"
 	"github.com/symlake/symlake/formats/report/apple"
+	"github.com/symlake/symlake/formats/report/clr"
+	"github.com/symlake/symlake/formats/report/core"
 	"github.com/symlake/symlake/formats/report/csv"
 	"github.com/symlake/symlake/formats/report/dart"
 	"github.com/symlake/symlake/formats/report/event"
@@ -18,16 +20,18 @@ import (
 	"github.com/symlake/symlake/formats/report/otlp"
 	"github.com/symlake/symlake/formats/report/plain"
 	"github.com/symlake/symlake/formats/report/swift"
+	"github.com/symlake/symlake/formats/report/wasm"
 )
 
-// Dialects are all dialects. The first one that knows a line reads it, so the order matters where two
+// Dialects are all dialects. The first that knows a line reads it, so the order matters where two
 // dialects may know the same line:
 //
 //   - otlp reads no lines, and its files may begin with the byte of a tombstone;
 //   - csv reads no lines: only a table's first line begins one;
 //   - dart stands before android and linux: its lines begin as theirs do, "#00" or "pc 0x", and say more;
+//   - wasm stands before linux and plain: its lines begin as a backtrace's of Rust, "0: 0x1a2b - ";
 //   - hotspot stands before plain, which takes any NAME ADDRESS, and linux before it for the same reason;
-//   - goruntime, js and jvm read lines without addresses of native code. jvm is last: its grammar takes
+//   - goruntime, clr, js and jvm read lines without addresses of native code. jvm is last: its grammar takes
 //     most lines.
 //
 // Documents are tried in the same order: swift's and minidump's begin with lines that say more than
@@ -37,14 +41,17 @@ var Dialects = []report.Dialect{
 	csv.Dialect,
 	dart.Dialect,
 	android.Dialect,
+	wasm.Dialect,
 	hotspot.Dialect,
 	linux.Dialect,
 	plain.Dialect,
 	swift.Dialect,
 	minidump.Dialect,
+	core.Dialect,
 	apple.Dialect,
 	event.Dialect,
 	goruntime.Dialect,
+	clr.Dialect,
 	js.Dialect,
 	jvm.Dialect,
 }

@@ -273,13 +273,13 @@ func TestMinidump(t *testing.T) {
 	in := func(base, at uint64) symbol.Where {
 		return symbol.Where{Space: symbol.Loaded, Value: base + at, Load: base}
 	}
-	game := []string{"564bb6c8be48eea9d9db622b8689806eea5af3c7", "base.apk!libgame.so"}
+	game := []string{"564bb6c8be48eea9d9db622b8689806eea5af3c7", "564bb6c8be48eea9d9db622b8689806e", "base.apk!libgame.so"}
 	libc := []string{"59db7ab0-9b8b-2a3b-0102-030405060708", "libc.so"}
 	want := [][]frame{{{game, in(0x7b00000000, 0x47d4)}, {game, in(0x7b00000000, 0x47a0)}, {libc, in(0x7c00000000, 0xfc)}}, {{libc, in(0x7c00000000, 0x40)}}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(frame{})); diff != "" {
 		t.Error(diff)
 	}
-	if !strings.Contains(out, "Thread 7 GameThread (crashed)\n 0  base.apk!libgame.so + 0x47d4\n 1  base.apk!libgame.so + 0x47a4\n 2  libc.so + 0x100\n\nThread 8\n 0  libc.so + 0x40\n") {
+	if !strings.Contains(out, "Thread 7 GameThread (crashed)\n 0  base.apk!libgame.so + 0x47d4 (context)\n 1  base.apk!libgame.so + 0x47a4 (fp)\n 2  libc.so + 0x100 (fp)\n\nThread 8\n 0  libc.so + 0x40 (context)\n") {
 		t.Error(out)
 	}
 	whole := crashDump()

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/symlake/symlake/formats/internal/protobuf"
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 )
@@ -27,30 +28,15 @@ const (
 
 // message visits the fields of a message.
 func (r *pbReader) message(b []byte, visit func(number protowire.Number, v pbValue)) {
-	for len(b) > 0 && !r.bad {
-		number, kind, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			r.bad = true
-			return
+	f := protobuf.Read(b)
+	for !r.bad && f.Next() {
+		v := pbValue{bytes: f.Bytes, isBytes: f.Wire == protobuf.Bytes}
+		if f.Wire == protobuf.Varint {
+			v.number = f.Value
 		}
-		b = b[n:]
-		var v pbValue
-		switch kind {
-		case protowire.VarintType:
-			v.number, n = protowire.ConsumeVarint(b)
-		case protowire.BytesType:
-			v.bytes, n = protowire.ConsumeBytes(b)
-			v.isBytes = true
-		default:
-			n = protowire.ConsumeFieldValue(number, kind, b)
-		}
-		if n < 0 {
-			r.bad = true
-			return
-		}
-		b = b[n:]
-		visit(number, v)
+		visit(protowire.Number(f.Number), v)
 	}
+	r.bad = r.bad || f.Bad
 }
 
 // keep reports whether one more element may be kept.

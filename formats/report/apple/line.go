@@ -35,33 +35,8 @@ func parseAppleImage(b []byte) (img crash.Image, ok bool) {
 	if p < len(b) && b[p] == '*' { // the kernel's
 		p++
 	}
-	if !bytes.HasPrefix(b[p:], scan.HexMark) {
-		return img, false
-	}
-	var end int
-	if img.Start, end, ok = scan.Hex(b, p+2); !ok {
-		return img, false
-	}
-	p = scan.SkipSpace(b, end)
-	if p >= len(b) || b[p] != '-' {
-		return img, false
-	}
-	p = scan.SkipSpace(b, p+1)
-	if bytes.HasPrefix(b[p:], []byte("???")) { // its size was not known
-		end = p + len("???")
-	} else {
-		var last uint64
-		if !bytes.HasPrefix(b[p:], scan.HexMark) {
-			return img, false
-		}
-		if last, end, ok = scan.Hex(b, p+2); !ok || last < img.Start {
-			return img, false
-		}
-		if img.End = last + 1; img.End == 0 {
-			img.End = last
-		}
-	}
-	if end == len(b) || !scan.IsSpace(b[end]) {
+	end, ok := parseAppleSpan(b, p, &img)
+	if !ok || end == len(b) || !scan.IsSpace(b[end]) {
 		return img, false
 	}
 	rest := bytes.TrimLeft(b[end:], " \t+")
@@ -93,6 +68,35 @@ func parseAppleImage(b []byte) (img crash.Image, ok bool) {
 	}
 	img.Name = string(bytes.Join(words, []byte(" ")))
 	return img, img.Name != "" || img.Path != ""
+}
+
+// parseAppleSpan reads "0x104a2c000 - 0x104a3bfff", or "???" for an unknown last address, into img.
+func parseAppleSpan(b []byte, p int, img *crash.Image) (end int, ok bool) {
+	if !bytes.HasPrefix(b[p:], scan.HexMark) {
+		return p, false
+	}
+	if img.Start, end, ok = scan.Hex(b, p+2); !ok {
+		return end, false
+	}
+	p = scan.SkipSpace(b, end)
+	if p >= len(b) || b[p] != '-' {
+		return p, false
+	}
+	p = scan.SkipSpace(b, p+1)
+	if bytes.HasPrefix(b[p:], []byte("???")) {
+		return p + len("???"), true
+	}
+	if !bytes.HasPrefix(b[p:], scan.HexMark) {
+		return p, false
+	}
+	last, end, ok := scan.Hex(b, p+2)
+	if !ok || last < img.Start {
+		return end, false
+	}
+	if img.End = last + 1; img.End == 0 {
+		img.End = last
+	}
+	return end, true
 }
 
 // parseListedImage reads a line of lldb's list.

@@ -4,7 +4,7 @@ import "github.com/symlake/symlake/formats/report/internal/shape"
 
 // sentry is Sentry's event payload: its stack trace, exception, thread and debug meta interfaces.
 var sentry = &shape.Shape{
-	Name: "sentry", Service: "Sentry", Kinds: "native, JavaScript, Java, Dart",
+	Name: "sentry", Service: "Sentry", Kinds: "native, .NET, JavaScript, Java, Dart",
 	Lines: "JSON with debug_meta.images, and frames of instruction_addr, of filename, lineno and colno, or of module and function, the oldest first; instruction_addr_adjustment counts",
 	// An event without lists of frames may have stacks in strings, whose scripts debug_meta names.
 	Signs:   []string{"frames debug_meta", "instruction_addr instructionAddr lineno lineNo module function debug_id uuid"},
@@ -14,7 +14,7 @@ var sentry = &shape.Shape{
 	Frame: shape.Names{
 		Address: "instruction_addr instructionAddr", Mode: "addr_mode addrMode", ImageAddr: "image_addr", ImageName: "package", Inline: "inline",
 		File: "filename", Path: "abs_path absPath", Line: "lineno lineNo", Column: "colno colNo", Function: "function", Class: "module",
-		Platform: "platform", DebugID: "debug_id",
+		Platform: "platform", DebugID: "debug_id", Token: "function_id",
 	},
 	Add:  "function filename abs_path lineno colno",
 	Gone: "raw_function symbol",

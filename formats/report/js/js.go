@@ -1,4 +1,7 @@
-// Package js reads stacks of JavaScript engines.
+// Package js reads stacks of JavaScript engines, of scripts and of WebAssembly.
+//
+// V8, Firefox and Safari print the offset of an instruction in the module, or none: of a frame that called another, the
+// call's own, not the one behind it. So no offset is stepped back.
 package js
 
 import (
@@ -21,7 +24,7 @@ var Dialect = report.Dialect{
 }
 
 var javascript = &report.Form{Name: "javascript", Frame0: report.Exact, Kind: symbol.SourceMap, Gap: report.GapEndsReport, Print: printScripts, Quoted: script.JSON,
-	Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152)"}
+	Lines: "at f (https://host/app.js:1:421), f@https://host/app.js:1:421, at f (address at index.android.bundle:1:20152), at f (https://host/app.wasm:wasm-function[12]:0x1a2b)"}
 
 // lines reads single lines.
 type lines struct {
@@ -32,7 +35,9 @@ type lines struct {
 func (r *lines) find(l *report.Line, f *report.Found) bool {
 	line, ok := parseScript(l.Raw)
 	if !ok {
-		return false
+		if line, ok = parseWasm(l.Raw); !ok {
+			return false
+		}
 	}
 	r.line = line
 	*f = report.Found{Form: javascript, Number: -1}
@@ -59,8 +64,16 @@ var engineWords = [][]byte{[]byte("@"), []byte("[native code]"), []byte("eval co
 // frame turns a line that begins at at in the text into a frame.
 func (l *line) frame(at int, intern func([]byte) string) report.Frame {
 	d := &frame{form: l.form, column: 1}
+	if l.wasm != nil {
+		d.column, d.wasm = 0, true
+	}
 	d.name, d.place = [2]int{l.name[0] - l.start, l.name[1] - l.start}, [2]int{l.place[0] - l.start, l.place[1] - l.start}
-	f := report.Frame{Span: [2]int{at + l.start, at + l.end}, Kind: symbol.SourceMap, Script: &d.Script, Detail: d}
+	f := report.Frame{Span: [2]int{at + l.start, at + l.end}, Detail: d}
+	if l.wasm != nil {
+		l.wasm.frame(&f, intern)
+		return f
+	}
+	f.Kind, f.Script = symbol.SourceMap, &d.Script
 	column := l.column
 	if !l.hermes && column > 0 {
 		column--

@@ -14,6 +14,7 @@ type frame struct {
 	name, place [2]int // [start, end) from the frame's beginning; name may be empty
 	form        form
 	column      uint32 // added to a source's column in print
+	wasm        bool   // a frame of WebAssembly
 }
 
 // form is how a frame is written.
@@ -35,7 +36,8 @@ type line struct {
 	url          []byte
 	line, column uint64
 	form         form
-	hermes       bool // an address of bytecode: its column counts from 0
+	hermes       bool       // an address of bytecode: its column counts from 0
+	wasm         *wasmPlace // of WebAssembly; nil: of a script
 }
 
 // parseScript reads one frame of any engine, without its line end:

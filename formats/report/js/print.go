@@ -71,6 +71,9 @@ func writeScript(out *bufio.Writer, text []byte, f *report.Frame, sc *frame, a *
 	out.WriteString(name)
 	out.Write(between)
 	file := a.File
+	if file == "" && sc.wasm { // a module without lines
+		file = string(was[sc.place[0]:sc.place[1]])
+	}
 	if file == "" {
 		file = "<unknown>"
 	}
@@ -78,8 +81,10 @@ func writeScript(out *bufio.Writer, text []byte, f *report.Frame, sc *frame, a *
 	if a.Line > 0 { // the line of a caller of an inlined function may be unknown
 		out.WriteByte(':')
 		out.WriteString(strconv.FormatUint(uint64(a.Line), 10))
-		out.WriteByte(':')
-		out.WriteString(strconv.FormatUint(uint64(a.Column)+uint64(sc.column), 10))
+		if column := uint64(a.Column) + uint64(sc.column); column > 0 { // of a module it may be unknown
+			out.WriteByte(':')
+			out.WriteString(strconv.FormatUint(column, 10))
+		}
 	}
 	out.Write(behind)
 	if a.Ignored {

@@ -23,23 +23,9 @@ var kernel = &report.Form{Name: "kernel", Frame0: report.Return, Kind: symbol.EL
 // address's (printk's %pB looks the function up one byte before, and prints the offset as it was)
 // but for where the processor stood. bare: Options names the kernel's image.
 func findKernel(b []byte, bare bool, f *report.Found) bool {
-	plus := 0
-	var offset uint64
-	var end int
-	for {
-		i := bytes.Index(b[plus:], []byte("+0x"))
-		if i <= 0 {
-			return false
-		}
-		plus += i
-		v, stop, ok := scan.Hex(b, plus+3)
-		if ok && bytes.HasPrefix(b[stop:], []byte("/0x")) {
-			if size, last, ok := scan.Hex(b, stop+3); ok && v <= size && (last == len(b) || scan.IsSpace(b[last])) {
-				offset, end = v, last
-				break
-			}
-		}
-		plus += len("+0x")
+	plus, offset, end, ok := kernelOffset(b)
+	if !ok {
+		return false
 	}
 	start := plus
 	for start > 0 && isKernelName(b[start-1]) {
@@ -74,6 +60,24 @@ func findKernel(b []byte, bare bool, f *report.Found) bool {
 	}
 	*f = report.Found{Form: kernel, Number: -1, Room: report.FrameRoom, Place: l}
 	return true
+}
+
+// kernelOffset finds "+0x2c0/0x340": where it begins, the offset, and where it ends.
+func kernelOffset(b []byte) (plus int, offset uint64, end int, ok bool) {
+	for {
+		i := bytes.Index(b[plus:], []byte("+0x"))
+		if i <= 0 {
+			return 0, 0, 0, false
+		}
+		plus += i
+		v, stop, ok := scan.Hex(b, plus+3)
+		if ok && bytes.HasPrefix(b[stop:], []byte("/0x")) {
+			if size, last, ok := scan.Hex(b, stop+3); ok && v <= size && (last == len(b) || scan.IsSpace(b[last])) {
+				return plus, v, last, true
+			}
+		}
+		plus += len("+0x")
+	}
 }
 
 // kernelStood are the words before a function in which the processor stood, by its name for the counter.

@@ -77,20 +77,11 @@ func coredumpHeader(l *report.Line, h *report.Header) bool {
 func findSymbols(b []byte, f *report.Found) bool {
 	l := report.Place{Start: scan.SkipSpace(b, 0), Space: symbol.Unslid}
 	rest := bytes.TrimRight(b, " \t")
-	var abs uint64
-	bracketed, glued := false, false // glued: the bracket stands right behind a word
-	if n := len(rest); n > 0 && rest[n-1] == ']' {
-		i := bytes.LastIndex(rest, []byte("[0x"))
-		if i < 0 {
-			return false
-		}
-		v, end, ok := scan.Hex(rest, i+3)
-		if !ok || end != n-1 {
-			return false
-		}
-		abs, bracketed, glued = v, true, i > 0 && !scan.IsSpace(rest[i-1])
-		rest = bytes.TrimRight(rest[:i], " \t")
+	rest, abs, glued, ok := cutBracket(rest)
+	if !ok {
+		return false
 	}
+	bracketed := len(rest) < len(bytes.TrimRight(b, " \t"))
 	open, group := len(rest), []byte(nil)
 	grouped := open > 0 && rest[open-1] == ')'
 	if grouped {
@@ -117,30 +108,51 @@ func findSymbols(b []byte, f *report.Found) bool {
 	if bytes.ContainsAny(path, " \t=<>\"'") || scan.IsLabel(path) {
 		return false
 	}
-	name, offset, found := bytes.Cut(group, []byte("+0x"))
 	switch {
-	case found:
-		v, end, ok := scan.Hex(offset, 0)
-		if !ok || end != len(offset) || bytes.ContainsAny(name, " \t()") || len(name) == 0 && !bracketed && !looksLikeFile(path) {
-			return false
-		}
-		l.PC = v
-		if _, end, ok := scan.Hex(name, 2); ok && end == len(name) && bytes.HasPrefix(name, scan.HexMark) {
-			l.Space = symbol.Position
-		} else if len(name) > 0 {
-			l.Function = name
-		}
 	case len(group) == 0 && bracketed:
 		l.PC = abs
-	default:
+	case !placeInGroup(group, &l):
 		return false
-	}
-	if len(name) > 0 && !bracketed {
+	case !bracketed && (!bytes.HasPrefix(group, []byte("+0x")) || !looksLikeFile(path)):
 		return false
 	}
 	l.SetFile(path)
 	l.Tail = l.Start + 4
 	*f = report.Found{Form: backtraceSymbols, Number: -1, Room: report.FrameRoom, Place: l}
+	return true
+}
+
+// cutBracket cuts the address in brackets off the end of a line. Without brackets, rest is the line. glued: the
+// bracket stands right behind a word. ok is false where the brackets hold anything else.
+func cutBracket(line []byte) (rest []byte, addr uint64, glued, ok bool) {
+	n := len(line)
+	if n == 0 || line[n-1] != ']' {
+		return line, 0, false, true
+	}
+	i := bytes.LastIndex(line, []byte("[0x"))
+	if i < 0 {
+		return line, 0, false, false
+	}
+	addr, end, ok := scan.Hex(line, i+3)
+	if !ok || end != n-1 {
+		return line, 0, false, false
+	}
+	return bytes.TrimRight(line[:i], " \t"), addr, i > 0 && !scan.IsSpace(line[i-1]), true
+}
+
+// placeInGroup reads "checkout+0x1d", "0x7f5c5d5f4000+0x1f3a" or "+0x1f3a" into l.
+func placeInGroup(group []byte, l *report.Place) bool {
+	name, offset, found := bytes.Cut(group, []byte("+0x"))
+	v, end, ok := scan.Hex(offset, 0)
+	if !found || !ok || end != len(offset) || bytes.ContainsAny(name, " \t()") {
+		return false
+	}
+	l.PC = v
+	if _, end, ok := scan.Hex(name, 2); ok && end == len(name) && bytes.HasPrefix(name, scan.HexMark) {
+		l.Space = symbol.Position
+	} else if len(name) > 0 {
+		l.Function = name
+	}
 	return true
 }
 
@@ -173,20 +185,28 @@ func looksLikeFile(word []byte) bool {
 	return bytes.IndexByte(word, '/') >= 0 || bytes.Contains(word, []byte(".so"))
 }
 
+const (
+	perfColumn        = 16      // where perf's addresses end, or behind
+	offsetsEnd        = 4 << 20 // no program runs below; larger offsets in programs are taken for addresses
+	offsetsEndLibrary = 1 << 28 // no library runs below
+)
+
 // findPerf reads a line of a sample as `perf script` prints it:
 //
 //	55d0c1a2b13d main+0x1d (/home/u/shop)
 //	7f3b2c1a2b3c [unknown] (/usr/lib/libcart.so+0x1f3a)
+//	        1f3a [unknown] (/usr/lib/libcart.so)
 //
-// The address is of the run; what leads to the code is the symbol with its
-// offset, or the offset in the file that newer versions add (-F +dsoff).
+// An address of the run leads nowhere alone. The symbol with its offset leads to the code, or
+// the offset in the file: from 6.0 on perf prints it in call chains, or with -F +dsoff
+// behind the file.
 func findPerf(b []byte, f *report.Found) bool {
 	l := report.Place{Start: scan.SkipSpace(b, 0), Space: symbol.Loaded}
 	if l.Start == 0 {
 		return false
 	}
 	ip, p, ok := scan.Hex(b, l.Start)
-	if !ok || p-l.Start < 4 || p == len(b) || b[p] != ' ' {
+	if !ok || p-l.Start < 4 && p < perfColumn || p == len(b) || b[p] != ' ' {
 		return false
 	}
 	rest := bytes.TrimRight(b[p+1:], " \t")
@@ -203,6 +223,9 @@ func findPerf(b []byte, f *report.Found) bool {
 		return false
 	}
 	l.PC, l.Tail = ip, p+1
+	if ip < offsetsEnd || ip < offsetsEndLibrary && bytes.Contains(dso, []byte(".so")) {
+		l.FileAt, l.InFile = ip, true
+	}
 	if i := bytes.LastIndex(dso, []byte("+0x")); i > 0 {
 		if v, end, ok := scan.Hex(dso, i+3); ok && end == len(dso) {
 			l.FileAt, l.InFile, dso = v, true, dso[:i]

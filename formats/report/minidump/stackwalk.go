@@ -9,6 +9,7 @@ import (
 	"github.com/symlake/symlake/formats/internal/scan"
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/formats/unwind"
 )
 
 // stackwalk is what minidump-stackwalk says of a dump: as JSON (rust-minidump's json-schema.md), as
@@ -40,6 +41,7 @@ type walkFrame struct {
 	placed, inside bool
 	stepped        bool // back into the call, by the tool
 	above          int  // see Frame
+	trust          unwind.Trust
 }
 
 // readStackwalk makes a stack of a report; nil if it is none.
@@ -129,6 +131,8 @@ func (t *walkThread) frame(j *json.Walker) {
 		case "module_offset":
 			f.inside = j.Peek() == '"'
 			f.offset = j.Number()
+		case "trust":
+			f.trust = unwind.ParseTrust(j.Text())
 		case "offset":
 			f.placed = j.Peek() == '"'
 			f.addr = j.Number()
@@ -166,7 +170,7 @@ func (w *stackwalk) stack(text []byte, o report.Options) *report.Report {
 				}
 				return v
 			}
-			made := report.Frame{Span: f.span, Arch: w.arch, File: f.module, Raw: f.addr, Kind: w.kind(), Layout: report.Layout{Indent: f.indent, Tail: f.tail, Above: f.above}}
+			made := report.Frame{Span: f.span, Arch: w.arch, File: f.module, Raw: f.addr, Kind: w.kind(), Trust: f.trust, Layout: report.Layout{Indent: f.indent, Tail: f.tail, Above: f.above}}
 			m := w.modules[f.module]
 			for _, id := range []string{m.code, m.debug} {
 				if scan.IsHex([]byte(id)) && len(id) >= 16 {

@@ -12,6 +12,7 @@ import (
 	"github.com/symlake/symlake/formats/report"
 	"github.com/symlake/symlake/formats/report/internal/crash"
 	"github.com/symlake/symlake/formats/symbol"
+	"github.com/symlake/symlake/formats/unwind"
 )
 
 // walkText reads the output of minidump_stackwalk: Breakpad's, with return addresses as offsets
@@ -68,6 +69,11 @@ func parseWalkFrame(b []byte) (f walkFrame, ok bool) {
 	f.span = [2]int{start, len(b)}
 	rest := b[p:]
 	f.indent = p - start
+	if open := bytes.LastIndex(rest, []byte(" (")); open > 0 && rest[len(rest)-1] == ')' { // as symlake renders dumps
+		if f.trust = unwind.ParseTrust(string(rest[open+2 : len(rest)-1])); f.trust != unwind.Untold {
+			rest = rest[:open]
+		}
+	}
 	if bang := bytes.IndexByte(rest, '!'); bang > 0 {
 		f.module = string(rest[:bang])
 		return f, true

@@ -23,13 +23,7 @@ import (
 func ParseFrame(b []byte) (f LoadedFrame, sure, ok bool) {
 	f = LoadedFrame{Number: -1, Image: -1}
 	b = bytes.TrimRight(b, " \t")
-	p := scan.SkipSpace(b, 0)
-	if p < len(b) && b[p] == '"' {
-		p++
-		b = bytes.TrimRight(b, ",")
-		b = bytes.TrimSuffix(b, []byte{'"'})
-		p = min(p, len(b))
-	}
+	b, p := unquoted(b)
 	f.Span = [2]int{p, len(b)}
 	var marked bool
 	number := p
@@ -50,15 +44,7 @@ func ParseFrame(b []byte) (f LoadedFrame, sure, ok bool) {
 	}
 	rest := bytes.TrimRight(b[p:], " \t")
 	if len(f.Name) == 0 && len(rest) > 0 && !bytes.HasPrefix(rest, scan.HexMark) { // the image stands behind its address
-		name, k := rest, findAddress(rest, 0)
-		if tick := bytes.IndexByte(rest, '`'); tick > 0 && f.stopped {
-			name, rest = rest[:tick], rest[tick+1:]
-		} else if k > 0 {
-			name, rest = rest[:k], rest[k:]
-		} else if plus := bytes.LastIndexByte(rest, '+'); plus > 0 {
-			name = rest[:plus]
-		}
-		f.Name = bytes.TrimRight(name, " \t")
+		f.Name, rest = cutImage(rest, f.stopped)
 	}
 	switch {
 	case len(f.Name) == 0:
@@ -71,20 +57,51 @@ func ParseFrame(b []byte) (f LoadedFrame, sure, ok bool) {
 	if f.Name == nil && f.Number >= 0 && !marked && bytes.HasPrefix(rest, scan.HexMark) { // what its digits name is no place
 		f.Name, f.Number = digits, -1
 	}
+	sure, ok = f.place(rest, wide, marked)
+	return f, sure, ok
+}
+
+// unquoted returns a line without the quotes and the comma of a list's string, and where its text begins.
+func unquoted(b []byte) (line []byte, start int) {
+	p := scan.SkipSpace(b, 0)
+	if p == len(b) || b[p] != '"' {
+		return b, p
+	}
+	b = bytes.TrimRight(b, ",")
+	b = bytes.TrimSuffix(b, []byte{'"'})
+	return b, min(p+1, len(b))
+}
+
+// cutImage splits the text behind an address into the image's name and the rest. stopped: the line is lldb's.
+func cutImage(text []byte, stopped bool) (name, rest []byte) {
+	name, rest = text, text
+	if tick := bytes.IndexByte(text, '`'); tick > 0 && stopped {
+		name, rest = text[:tick], text[tick+1:]
+	} else if k := findAddress(text, 0); k > 0 {
+		name, rest = text[:k], text[k:]
+	} else if plus := bytes.LastIndexByte(text, '+'); plus > 0 {
+		name = text[:plus]
+	}
+	return bytes.TrimRight(name, " \t"), rest
+}
+
+// place reads the offset behind the address of f. wide: the address has eight digits or more. marked: a sign stands
+// before the number. It returns what ParseFrame does.
+func (f *LoadedFrame) place(rest []byte, wide, marked bool) (sure, ok bool) {
 	switch base, offset, symbol := ParseOffset(rest); {
 	case base != nil && symbol == nil:
 		f.Load, _, _ = scan.Hex(base, 2)
 		f.Based, f.Offset = f.Name != nil, offset
-		return f, f.Name != nil, f.Name != nil
+		return f.Name != nil, f.Name != nil
 	case symbol != nil && f.Name != nil && bytes.Equal(symbol, f.Name) && offset <= f.Addr:
 		f.Based, f.Load, f.Offset = true, f.Addr-offset, offset
-		return f, wide, true
+		return wide, true
 	case symbol != nil && f.Name != nil:
 		f.symbol, f.Offset = symbol, offset
-		return f, f.Number >= 0 && wide && !marked, !marked || f.stopped
+		return f.Number >= 0 && wide && !marked, !marked || f.stopped
 	}
 	bare := f.Name == nil && len(rest) == 0
-	return f, f.Number == 0 && wide && bare, f.Number >= 0 && (bare || !marked || f.stopped)
+	return f.Number == 0 && wide && bare, f.Number >= 0 && (bare || !marked || f.stopped)
 }
 
 // mark reads what stands before a frame: its number, "3", "3:", "3.", "#3", "[3]", "(3)", "frame #3:",

@@ -141,16 +141,8 @@ func (r *Loaded) frame(f *LoadedFrame, listed *Image, images Images, step bool) 
 	out := report.Frame{Span: f.Span, Layout: report.Layout{Indent: f.Indent, Tail: f.Tail, Among: f.Among, Above: f.above}, Kind: symbol.MachO, Raw: f.Addr}
 	value := r.strip(f.Addr, images)
 	img := listed
-	if img == nil && f.Based {
-		img = images.based(f.Load)
-	}
 	if img == nil {
-		if img = images.At(value); img != nil && f.Based && img.End == 0 {
-			img = nil // the list does not say that it reaches that far, and the frame that it does not
-		}
-	}
-	if img == nil && len(f.Name) > 0 && !f.Based {
-		img = images.named(string(f.Name))
+		img = images.of(f, value)
 	}
 	uuid := f.UUID
 	if img != nil {
@@ -201,6 +193,22 @@ func (r *Loaded) frame(f *LoadedFrame, listed *Image, images Images, step bool) 
 		out.At = symbol.Where{Space: symbol.Loaded, Value: value, Load: report.Nowhere}
 	}
 	return out
+}
+
+// of returns the image of a frame at value: by the frame's load address, else by value, else by the frame's name.
+func (l Images) of(f *LoadedFrame, value uint64) *Image {
+	if f.Based {
+		if img := l.based(f.Load); img != nil {
+			return img
+		}
+	}
+	if img := l.At(value); img != nil && !(f.Based && img.End == 0) { // without an end, the frame's own base counts
+		return img
+	}
+	if len(f.Name) > 0 && !f.Based {
+		return l.named(string(f.Name))
+	}
+	return nil
 }
 
 // strip takes the authentication code off a pointer that lies in no image:

@@ -116,7 +116,11 @@ func (e *walk) entry(m *images, img *image) {
 		x.kind = symbol.ELF
 	case "macho", "apple":
 		x.kind = symbol.MachO
-	case "", "pe", "wasm":
+	case "wasm":
+		x.kind = symbol.Wasm
+	case "pe_dotnet":
+		x.kind = symbol.CLR
+	case "", "pe":
 		x.kind = img.shape.Kind
 	case "proguard", "r8":
 		if m.mapping == "" {
@@ -151,7 +155,9 @@ func (e *walk) nativeEntry(m *images, x *entry, img *image, name string) {
 	if x.Arch = archOf(e.text(&img.facts, arch)); m.arch == "" {
 		m.arch = x.Arch
 	}
-	x.UUID = e.imageID(&img.facts)
+	if x.UUID = e.imageID(&img.facts); x.kind == symbol.CLR && e.isSaid(&img.facts, debugID) {
+		x.UUID = e.text(&img.facts, debugID) // a code id tells the assembly, and its PDB does not know it
+	}
 	if x.based {
 		m.sorted = append(m.sorted, len(m.listed))
 	}
@@ -255,6 +261,28 @@ func (e *walk) spotOf(f *frame, m *images) (p spot, ok bool) {
 	return p, true
 }
 
+// named gives a frame the names of its image: its id, then its base name.
+func (e *walk) named(out *report.Frame, f *frame, img *entry) {
+	if id := e.imageID(&f.facts); id != "" {
+		out.Image = append(out.Image, strings.ToLower(id))
+	} else if img != nil && img.UUID != "" {
+		out.Image = append(out.Image, strings.ToLower(img.UUID))
+	}
+	if base := scan.Base([]byte(out.File)); len(base) > 0 {
+		out.Image = append(out.Image, string(base))
+	}
+}
+
+// inModule reports that a frame is in a module of WebAssembly that the list of images lacks, and names it.
+func (e *walk) inModule(out *report.Frame, f *frame) bool {
+	module := scripts.Path(e.text(&f.facts, file))
+	if !strings.HasSuffix(module, ".wasm") {
+		return false
+	}
+	out.File, out.Kind, out.Arch = module, symbol.Wasm, ""
+	return true
+}
+
 // native makes a frame of native code; number is its place in its thread.
 func (e *walk) native(out *report.Frame, f *frame, t *thread, m *images, number int) bool {
 	p, ok := e.spotOf(f, m)
@@ -288,6 +316,9 @@ func (e *walk) native(out *report.Frame, f *frame, t *thread, m *images, number 
 		if img.Arch != "" {
 			out.Arch = img.Arch
 		}
+		if img.kind == symbol.Wasm {
+			back = false // the offset is the call's own
+		}
 		if !p.loaded && img.based {
 			p.load, p.loaded = img.Start, true
 		}
@@ -295,15 +326,13 @@ func (e *walk) native(out *report.Frame, f *frame, t *thread, m *images, number 
 	if out.File == "" && p.name != "???" {
 		out.File = p.name
 	}
-	if id := e.imageID(&f.facts); id != "" {
-		out.Image = append(out.Image, strings.ToLower(id))
-	} else if img != nil && img.UUID != "" {
-		out.Image = append(out.Image, strings.ToLower(img.UUID))
+	if img == nil && !p.inside && e.inModule(out, f) {
+		p.offset, p.inside, p.loaded, back = p.addr, true, false, false
 	}
-	if base := scan.Base([]byte(out.File)); len(base) > 0 {
-		out.Image = append(out.Image, string(base))
-	}
+	e.named(out, f, img)
 	switch {
+	case out.Kind == symbol.CLR:
+		out.At = symbol.Where{Space: symbol.Position, Value: e.methodPlace(f, p.offset)}
 	case p.loaded:
 		if p.inside && p.offset != 0 && value-p.load != p.offset && (f.line != nil || !img.holds(value, p.load)) {
 			value = p.load + p.offset // the address is cut, or holds more than an address
@@ -315,6 +344,13 @@ func (e *walk) native(out *report.Frame, f *frame, t *thread, m *images, number 
 		out.At = symbol.Where{Space: symbol.Loaded, Value: step(value), Load: report.Nowhere}
 	}
 	return true
+}
+
+// methodPlace returns the position of an offset in the code of the method that a frame's token tells.
+func (e *walk) methodPlace(f *frame, offset uint64) uint64 {
+	const row = 1<<24 - 1 // the bits above it say that the token is of a method
+	n, _ := e.place(f.shape, &f.facts, token)
+	return n&row<<32 | offset&(1<<32-1)
 }
 
 // holds reports whether an address may lie in an image that was loaded at load; the list may not have it.

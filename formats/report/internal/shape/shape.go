@@ -96,6 +96,7 @@ type Names struct {
 	Platform   string // language of the frame: java, javascript, native …
 	Mode       string // what addresses count from, in the words of Sentry
 	Bytecode   string // number of a function of Hermes' bytecode
+	Token      string // number of a method of an assembly of .NET; the place is an offset in its code
 	ID         string // number of the thread
 	Title      string // name of the thread
 	Crashed    string // true: the thread failed
@@ -128,6 +129,7 @@ const (
 	platform
 	mode
 	bytecode
+	token
 	id
 	title
 	crashed
@@ -138,7 +140,7 @@ const (
 // list returns the names by field.
 func (n *Names) list() [fieldCount]string {
 	return [...]string{n.Address, n.Offset, n.ImageAddr, n.ImageEnd, n.ImageSize, n.ImageID, n.DebugID, n.ImageIndex, n.ImageName, n.ImageType, n.Arch, n.File, n.Path,
-		n.Line, n.Column, n.Function, n.Class, n.Module, n.Inline, n.Exact, n.Platform, n.Mode, n.Bytecode, n.ID, n.Title, n.Crashed}
+		n.Line, n.Column, n.Function, n.Class, n.Module, n.Inline, n.Exact, n.Platform, n.Mode, n.Bytecode, n.Token, n.ID, n.Title, n.Crashed}
 }
 
 // The kinds of objects, and of strings, that a row knows.

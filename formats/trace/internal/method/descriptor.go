@@ -1,9 +1,10 @@
-package trace
+// Package method reads what traces of Android's runtimes say of methods: IDs, descriptors, packed entries.
+package method
 
 import "strings"
 
-// dotted is a class as the source has it.
-func dotted(class string) string {
+// Dotted returns a class as the source spells it.
+func Dotted(class string) string {
 	if strings.HasPrefix(class, "L") && strings.HasSuffix(class, ";") {
 		class = class[1 : len(class)-1]
 	}
@@ -12,8 +13,8 @@ func dotted(class string) string {
 
 var primitives = map[byte]string{'V': "void", 'Z': "boolean", 'B': "byte", 'C': "char", 'S': "short", 'I': "int", 'J': "long", 'F': "float", 'D': "double"}
 
-// pretty turns "(ILjava/lang/String;)V" into "(int, java.lang.String)".
-func pretty(descriptor string) (string, bool) {
+// Pretty turns "(ILjava/lang/String;)V" into "(int, java.lang.String)". ok is false if it is no descriptor.
+func Pretty(descriptor string) (types string, ok bool) {
 	var b strings.Builder
 	b.WriteByte('(')
 	rest := descriptor[1:]
