@@ -128,6 +128,26 @@ func (n *Names) method(name string) []signed {
 	return all
 }
 
+// Each calls emit for each method of the program, ascending by its name, with the methods of the source that it may be.
+func (n *Names) Each(emit func(name string, all []Original)) {
+	for _, at := range n.at {
+		p := packed(n.packed[at:])
+		name := p.text()
+		var all []Original
+		for range p.number() {
+			o := signed{residual: p.text(), params: p.text(), of: p.text()}
+			called, made := p.all(n, &o), p.all(n, &o)
+			if len(called) == 0 {
+				called = made
+			}
+			for i := range called {
+				all = add(all, called[i])
+			}
+		}
+		emit(name, all)
+	}
+}
+
 // packed is the unread rest of a text.
 type packed string
 
