@@ -1,0 +1,3 @@
+module profile
+
+go 1.26
