@@ -84,7 +84,7 @@ func (c cluster) Load(ctx context.Context, row []byte, dir, path string, secure 
 		if err != nil {
 			return false, err
 		}
-		loaded, err := c.c.BulkLoadHFile(ctx, c.rows, r, rowFamily, []string{path}, token, loadTimeout)
+		loaded, err := c.c.BulkLoadHFile(ctx, c.rows, r, rowFamily, []string{path}, token, nil, loadTimeout)
 		switch {
 		case err == nil:
 			return loaded, nil

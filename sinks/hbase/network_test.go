@@ -9,9 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,6 +19,7 @@ import (
 	"github.com/symlake/symlake/sinks"
 	"github.com/symlake/symlake/sinks/hbase/hbasetest"
 	"github.com/symlake/symlake/sinks/hbase/internal/client"
+	"github.com/symlake/symlake/sinks/hbase/security"
 )
 
 // badNetwork stands between a client and the real server.
@@ -219,33 +217,6 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// A cluster that wants TLS is told apart from a cluster that is down.
-func TestTLS(t *testing.T) {
-	t.Parallel()
-	keytool := formattest.Tool(t, "keytool", "it comes with a JDK 17")
-	store := filepath.Join(t.TempDir(), "keys.jks")
-	out, err := exec.Command(keytool, "-genkeypair", "-alias", "hbase", "-keyalg", "RSA", "-keystore", store, "-storepass", "symlake",
-		"-keypass", "symlake", "-dname", "CN=localhost", "-storetype", "JKS").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if err := os.Chmod(store, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	// Its servers do not trust each other, so it does not come further than opening its port.
-	server := hbasetest.Start(t, hbasetest.Options{Until: "Bind to ", Site: map[string]string{
-		"hbase.server.netty.tls.enabled": "true", "hbase.server.netty.tls.supportplaintext": "false", "hbase.client.netty.tls.enabled": "true",
-		"hbase.rpc.tls.keystore.location": store, "hbase.rpc.tls.keystore.password": "symlake", "hbase.rpc.tls.keystore.type": "jks",
-		"hbase.rpc.tls.clientRevocation": "false", "hbase.server.netty.tls.client.auth.mode": "NONE",
-	}})
-	began := time.Now()
-	_, err = Open(t.Context(), "//"+server.Master+"/lake", Options{})
-	if !errors.Is(err, client.ErrUnspoken) || time.Since(began) > formattest.Patience {
-		t.Errorf("%v after %v", err, time.Since(began))
-	}
-	t.Log(err)
-}
-
 // A server with Kerberos answers whoever comes without as this one does (ServerRpcConnection:
 // call -1, AccessDeniedException).
 func TestKerberos(t *testing.T) {
@@ -273,7 +244,7 @@ func TestKerberos(t *testing.T) {
 		}
 	}()
 	_, err = Open(t.Context(), "//"+listener.Addr().String()+"/lake", Options{})
-	if !errors.Is(err, client.ErrUnspoken) || !strings.Contains(err.Error(), "Authentication is required") {
+	if !errors.Is(err, security.ErrRefused) || !strings.Contains(err.Error(), "Authentication is required") {
 		t.Error(err)
 	}
 }

@@ -8,23 +8,28 @@ import (
 	"testing"
 )
 
+// BenchmarkWrite writes a file without a Bloom filter, and with each kind.
 func BenchmarkWrite(b *testing.B) {
 	list := rows(3000, 20_000, 7)
 	var n int64
 	for _, c := range list {
 		n += int64(len(c.Row) + len(c.Value))
 	}
-	b.SetBytes(n)
-	for b.Loop() {
-		w := NewWriter(io.Discard, Options{Created: made})
-		for _, c := range list {
-			if err := w.Append(c.Row, c.Value); err != nil {
-				b.Fatal(err)
+	for _, bloom := range []Bloom{{}, {Kind: BloomRowPrefix, Prefix: 24, ErrorRate: 0.001}, {Kind: BloomRow}} {
+		b.Run(bloom.String(), func(b *testing.B) {
+			b.SetBytes(n)
+			for b.Loop() {
+				w := NewWriter(io.Discard, Options{Created: made, Bloom: bloom})
+				for _, c := range list {
+					if err := w.Append(c.Row, c.Value); err != nil {
+						b.Fatal(err)
+					}
+				}
+				if err := w.Close(); err != nil {
+					b.Fatal(err)
+				}
 			}
-		}
-		if err := w.Close(); err != nil {
-			b.Fatal(err)
-		}
+		})
 	}
 }
 

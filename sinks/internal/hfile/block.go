@@ -12,6 +12,9 @@ const (
 	magicRoot  = "IDXROOT2"
 	magicInfo  = "FILEINF2"
 
+	magicBloom     = "BLMFBLK2"
+	magicBloomMeta = "BLMFMET2"
+
 	// headerBytes: magic 8, size on disk without header 4, payload 4, offset of
 	// the block of this type before 8, checksum type 1, bytes a checksum 4,
 	// header and payload 4.

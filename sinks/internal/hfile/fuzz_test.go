@@ -16,7 +16,7 @@ import (
 func FuzzReader(f *testing.F) {
 	for _, s := range shapes {
 		list := rows(min(s.rows, 200), min(s.value, 300), 7)
-		f.Add(write(f, list, Options{BlockBytes: min(s.o.BlockBytes, 600), IndexBytes: min(s.o.IndexBytes, 300), Created: made}))
+		f.Add(write(f, list, Options{BlockBytes: min(s.o.BlockBytes, 600), IndexBytes: min(s.o.IndexBytes, 300), Bloom: s.o.Bloom, Created: made}))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		mend(file)
@@ -55,7 +55,7 @@ func known(t *testing.T, err error) {
 
 // mend makes the checksums of everything right that looks like a block.
 func mend(file []byte) {
-	for _, magic := range []string{magicData, magicLeaf, magicInter, magicRoot, magicInfo} {
+	for _, magic := range []string{magicData, magicLeaf, magicInter, magicRoot, magicInfo, magicBloom, magicBloomMeta} {
 		for at := 0; ; at++ {
 			i := bytes.Index(file[at:], []byte(magic))
 			if i < 0 {

@@ -11,13 +11,18 @@ import (
 // the same rows. TestHBaseWrites makes HBase write them again.
 func TestGolden(t *testing.T) {
 	for name, want := range map[string]string{
-		"one row":      "c5046f3378b900420622f1b0b0d33cc4ebd97786f3637b639a658f9256b072dc",
-		"one level":    "ac290a7ac4bdd3696219b3fc0d9fc85bc2921ed6710acfc51c1402d270f0cc6a",
-		"big cells":    "a67a4fd106727169ab9196ded25b8e151fdebbbb2f8046ed017e1b443f0345fd",
-		"empty values": "bc2f88cc213fe89fd30dbd4eff1cb7afe2c932d81e58f82afc3ec023f237b81b",
-		"two levels":   "c29379b2f0075252b2ddc7a582f1262c6b083b756a5e18409d517f521cfc845d",
-		"three levels": "5af93d5dcbe8651a2280443ffe069d52eb108253bb7203b17b30fe106b7b8deb",
-		"many levels":  "1e70384f0341a0168d5449e0b9aa22425415fd763fabe3cfe3f2bf6812f0fbba",
+		"one row":      "26e629d52db895ca127186e7c7ee91407e0985a4075520edeb14876923ef02ac",
+		"one level":    "eca6bffd01986d943e5561aa8900d4eafb2670a7e57a2206aa4f5938a0f2a3cf",
+		"big cells":    "9715543a8ee5a32df5a8ecfd9e699c964483c456b648a604c8b9d35e7a6c5f82",
+		"empty values": "70c6ebbf2e79907a40d023716c2f31a1f27763cf1fc45e3a7ad7396f385ce6cb",
+		"two levels":   "f519fb8cb03f2d321d5c5ae4d354368935a7ce68015aca6a371126dc63af87d9",
+		"three levels": "e96686698fdb5f09de9d223a8a0da7289154a03186c152c186c981a1ec9135d6",
+		"many levels":  "4c756b523c2b85397c7abd4ab3d303c89e7d02874d098e895da04c91e418e26e",
+
+		"prefix filter": "b402f6d9ca6e6fa7c7beef2eaacc8983f1544905450240b2ca73e827dfe36356",
+		"row filter":    "1a393dc61f6b4fde7018598e2ca3ab2aceaaabd57a972b89e3fa3db635b7c7b5",
+		"chunks":        "b43e7427464a44594891e5dfcfad6c0ea6da08e34868178ad4d3b9ba1e679c02",
+		"short rows":    "a5f6d6d0850d167a248fb72b73aa89f4cec040b4d822dda422d66c3594f49b4c",
 	} {
 		for _, s := range shapes {
 			if s.name != name {

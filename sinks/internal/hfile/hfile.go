@@ -6,11 +6,13 @@
 //
 //	data block …      "DATABLK*": cells, cut once BlockBytes are reached
 //	leaf index block  "IDXLEAF2": follows the data block that filled it; none in a small file
+//	Bloom chunk       "BLMFBLK2": bits for consecutive keys; follows the data block that filled it, or the last one
 //	…
 //	intermediate …    "IDXINTE2": only when the root would be too large
 //	root index        "IDXROOT2": the trailer's load_on_open_data_offset
 //	meta index        "IDXROOT2": empty
 //	file info         "FILEINF2": sorted names and values
+//	Bloom filter      "BLMFMET2": sizes, hash and the index of its chunks; only in a file with a filter
 //	trailer           4096 bytes, "TRABLK\"$", where all of it is
 //
 // A cell is written as family b, qualifier v, type Put, one a row:
@@ -25,6 +27,9 @@
 // against the block and the file, and every checksum, before it believes it.
 // What HBase could write and we do not read (compression, encodings, tags,
 // delete markers, several cells a row) is refused by name.
+//
+// A Bloom filter is HBase's compound one: chunks of 128 KiB, filled up to the error rate and then folded
+// to half as often as the keys fit. HBase's region servers ask it; readers here pass over it.
 //
 // Naming, syncing and publishing files is left to the caller.
 package hfile

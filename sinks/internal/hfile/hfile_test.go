@@ -79,6 +79,10 @@ var shapes = []struct {
 	{"two levels", 3000, 300, Options{BlockBytes: 2048, IndexBytes: 4096}, 2},
 	{"three levels", 3000, 300, Options{BlockBytes: 512, IndexBytes: 1024}, 3},
 	{"many levels", 3000, 40, Options{BlockBytes: 1, IndexBytes: 64}, 0},
+	{"prefix filter", 3000, 300, Options{BlockBytes: 2048, IndexBytes: 4096, Bloom: Bloom{Kind: BloomRowPrefix, Prefix: 24}}, 2},
+	{"row filter", 3000, 100, Options{BlockBytes: 2048, Bloom: Bloom{Kind: BloomRow}}, 1},
+	{"chunks", 120_000, 0, Options{IndexBytes: 512, Bloom: Bloom{Kind: BloomRow, ErrorRate: 0.0001}}, 0},
+	{"short rows", 500, 10, Options{Bloom: Bloom{Kind: BloomRowPrefix, Prefix: 100, ErrorRate: 0.5}}, 1},
 }
 
 func TestRoundTrip(t *testing.T) {

@@ -148,7 +148,7 @@ func (h *Reader) walk(c child, reuse *[]byte, each func(payload []byte, off int6
 			if enough, err := each(payload, off); enough || err != nil {
 				return err
 			}
-		} else if magic != magicLeaf || off == c.off {
+		} else if magic != magicLeaf && magic != magicBloom || off == c.off {
 			return corrupt("data block", off, "magic %q, not %q", magicData, magic)
 		}
 		off += size

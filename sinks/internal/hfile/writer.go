@@ -15,6 +15,7 @@ type Options struct {
 	Timestamp  uint64    // of the cells that Append writes, a load's generation; 0: 1
 	Created    time.Time // noted in the file as when it was made; to the millisecond
 	Family     byte      // the one letter of the cells' column family; 0: b. Readers here want b
+	Bloom      Bloom     // the zero value: none
 }
 
 const (
@@ -25,7 +26,8 @@ const (
 )
 
 // Writer writes one file from its first byte to its last, without seeking. One goroutine.
-// Memory is one data block, one leaf index block and one root entry for each leaf.
+// Memory is one data block, one leaf index block, one root entry for each leaf, and one or two chunks
+// of the Bloom filter (128 KiB each).
 type Writer struct {
 	w   io.Writer
 	o   Options
@@ -41,6 +43,7 @@ type Writer struct {
 	leaf   chunk
 	root   chunk
 	leaves int // data blocks below the leaves written
+	bloom  *bloomWriter
 
 	prevData, prevLeaf, prevInter int64
 	t                             trailer
@@ -64,10 +67,15 @@ func NewWriter(w io.Writer, o Options) *Writer {
 	if o.Family == 0 {
 		o.Family = family[0]
 	}
-	return &Writer{
+	f := &Writer{
 		w: w, o: o, block: make([]byte, headerBytes, headerBytes+o.BlockBytes+o.BlockBytes/2),
 		prevData: -1, prevLeaf: -1, prevInter: -1, minStamp: ^uint64(0),
 	}
+	if o.Bloom.Kind != BloomNone {
+		f.err = o.Bloom.check()
+		f.bloom = newBloomWriter(o.Bloom)
+	}
+	return f
 }
 
 // Bytes is how much of the file has been written so far, all of it after Close.
@@ -93,8 +101,14 @@ func (w *Writer) append(row, value []byte, timestamp uint64) error {
 	case w.t.cells > 0 && string(row) <= string(w.last):
 		return fmt.Errorf("hfile: row %x after %x: rows must ascend", row, w.last)
 	}
+	if w.bloom != nil {
+		w.bloom.add(row) // before the block is closed, as HBase does
+	}
 	if len(w.block)-headerBytes >= w.o.BlockBytes {
 		if err := w.closeBlock(); err != nil {
+			return err
+		}
+		if err := w.inline(); err != nil {
 			return err
 		}
 	}
@@ -163,7 +177,7 @@ func (w *Writer) emit(b []byte, magic string, prev int64) (off int64, size uint3
 	return off, uint32(len(b)), b[:headerBytes], err
 }
 
-// closeBlock writes the data block, and the leaf index block that it filled.
+// closeBlock writes the data block.
 func (w *Writer) closeBlock() error {
 	w.t.totalBytes += uint64(len(w.block))
 	off, size, buf, err := w.emit(w.block, magicData, w.prevData)
@@ -179,9 +193,37 @@ func (w *Writer) closeBlock() error {
 		key = w.appendKey(nil, w.first, w.stamp)
 	}
 	w.leaf.add(entry{key, off, size})
+	return nil
+}
+
+// inline writes what stands between data blocks: the leaf index block and the chunks of the Bloom
+// filter that are full.
+func (w *Writer) inline() error {
 	if w.leaf.nonRoot() >= w.o.IndexBytes {
-		return w.closeLeaf()
+		if err := w.closeLeaf(); err != nil {
+			return err
+		}
 	}
+	return w.closeChunks(false)
+}
+
+// closeChunks writes the chunks of the Bloom filter that are full; with closing the last one too.
+func (w *Writer) closeChunks(closing bool) error {
+	if w.bloom == nil {
+		return nil
+	}
+	w.bloom.enqueue(closing)
+	for _, p := range w.bloom.ready {
+		b := append(w.space(), p.bits...)
+		w.t.totalBytes += uint64(len(b))
+		off, size, buf, err := w.emit(b, magicBloom, w.bloom.prev)
+		if err != nil {
+			return err
+		}
+		w.spare = buf
+		w.bloom.written(p, off, size)
+	}
+	w.bloom.ready = w.bloom.ready[:0]
 	return nil
 }
 
@@ -226,16 +268,20 @@ func (w *Writer) close() error {
 	if err := w.closeBlock(); err != nil {
 		return err
 	}
+	split := len(w.root.entries) > 0
+	if split && len(w.leaf.entries) > 0 {
+		if err := w.closeLeaf(); err != nil {
+			return err
+		}
+	}
+	if err := w.closeChunks(true); err != nil {
+		return err
+	}
 	w.t.levels = 1
 	var mid []byte
-	if len(w.root.entries) == 0 {
+	if !split {
 		w.root = w.leaf
 	} else {
-		if len(w.leaf.entries) > 0 {
-			if err := w.closeLeaf(); err != nil {
-				return err
-			}
-		}
 		w.t.levels = 2
 		mid = w.root.appendMidKey(nil)
 		for w.root.root() > w.o.IndexBytes && len(w.root.entries) > minRootEntries && w.t.levels < maxLevels {
@@ -263,6 +309,13 @@ func (w *Writer) close() error {
 	w.t.totalBytes += uint64(len(b)) + trailerBytes
 	if _, _, b, err = w.emit(b, magicInfo, -1); err != nil {
 		return err
+	}
+	if w.bloom != nil {
+		b = w.bloom.appendMeta(b)
+		w.t.totalBytes += uint64(len(b))
+		if _, _, b, err = w.emit(b, magicBloomMeta, -1); err != nil {
+			return err
+		}
 	}
 	w.t.codec, w.t.comparator = codecNone, comparator
 	n, err := w.w.Write(w.t.append(b[:0]))
@@ -305,8 +358,9 @@ func (w *Writer) closeLevel() error {
 // info is what HBase wants to know of a bulk-loaded file.
 func (w *Writer) info() []pair {
 	made := u64(uint64(w.o.Created.UnixMilli()))
-	return []pair{
+	list := []pair{
 		{"BULKLOAD_TIMESTAMP", made},
+		{"DELETE_FAMILY_COUNT", u64(0)}, // no cell hides a whole row: HBase need not look
 		{"EARLIEST_PUT_TS", u64(w.minStamp)},
 		{"EXCLUDE_FROM_MINOR_COMPACTION", []byte{0}},
 		{infoKeyValueVersion, u32(1)}, // mvcc bytes are there …
@@ -320,6 +374,10 @@ func (w *Writer) info() []pair {
 		{"hfile.LEN_OF_BIGGEST_CELL", u64(w.biggest)},
 		{infoLastKey, w.appendKey(nil, w.last, w.lastStamp)},
 	}
+	if w.bloom != nil {
+		list = append(list, w.bloom.info()...)
+	}
+	return list
 }
 
 // Names in the file info that a reader needs too.

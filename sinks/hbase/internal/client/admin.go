@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -35,33 +34,21 @@ func pairs(m message, id int, of map[string]string) message {
 }
 
 // askMaster makes one call to the active master, wherever it is.
-func (c *Client) askMaster(ctx context.Context, op string, t Table, method string, param message) (answer, error) {
-	ctx, cancel := c.patient(ctx)
-	defer cancel()
-	var last error
-	for n := 0; ; n++ {
-		if n > 0 && pause(ctx, n) != nil {
-			return answer{}, opError(op, t, nil, ended(ctx, last))
-		}
+func (c *Client) askMaster(ctx context.Context, op string, t Table, method string, param message) (a answer, err error) {
+	err = c.again(ctx, op, t, func(ctx context.Context) error {
 		server, err := c.registry.master(ctx, c)
-		if err == nil {
-			var a answer
-			if a, err = c.attempt(ctx, connKey{server, masterService, ""}, &call{method: method, param: param}, c.o.Attempt); err == nil {
-				return a, nil
-			}
-			if actionOf(err) == relocate {
-				c.registry.forgetMaster(server)
-			}
-			err = fmt.Errorf("master %s: %w", server, err)
+		if err != nil {
+			return err
 		}
-		if ctx.Err() != nil && last != nil {
-			return answer{}, opError(op, t, nil, ended(ctx, last))
+		if a, err = c.attempt(ctx, connKey{server, masterService, ""}, &call{method: method, param: param}, c.o.Attempt); err == nil {
+			return nil
 		}
-		last = err
-		if actionOf(err) == giveUp {
-			return answer{}, opError(op, t, nil, err)
+		if actionOf(err) == relocate {
+			c.registry.forgetMaster(server)
 		}
-	}
+		return fmt.Errorf("master %s: %w", server, err)
+	})
+	return a, err
 }
 
 // procedure starts something on the master and waits for its end.
@@ -93,7 +80,7 @@ func (c *Client) procedure(ctx context.Context, op string, t Table, method strin
 			case 1:
 				state = f.number
 			case 5:
-				failed = foreign(f.bytes, &err)
+				failed = foreignError(f.bytes, &err)
 			}
 		}
 		if err == nil {
@@ -111,8 +98,8 @@ func (c *Client) procedure(ctx context.Context, op string, t Table, method strin
 	}
 }
 
-// foreign reads a ForeignExceptionMessage.
-func foreign(b []byte, err *error) error {
+// foreignError reads a ForeignExceptionMessage.
+func foreignError(b []byte, err *error) error {
 	e := &ServerError{}
 	for f := range fields(b, err) {
 		if f.id != 2 {
@@ -133,12 +120,6 @@ func foreign(b []byte, err *error) error {
 // nonced appends a nonce, by which the master knows a repeated request.
 func nonced(m message, group int) message {
 	return m.number(protowire.Number(group), rand.Uint64()).number(protowire.Number(group+1), rand.Uint64()|1)
-}
-
-// hasClass tells whether a server answered with that class.
-func hasClass(err error, class string) bool {
-	var server *ServerError
-	return errors.As(err, &server) && server.Class == class
 }
 
 // CreateNamespace makes a namespace unless it exists.
@@ -173,40 +154,71 @@ func (c *Client) Describe(ctx context.Context, t Table) (Schema, error) {
 	if err != nil {
 		return Schema{}, err
 	}
-	s := Schema{Table: t, Attributes: map[string]string{}}
-	found := false
-	for f := range fields(a.message, &err) {
-		if f.id != 1 {
-			continue
-		}
-		found = true
-		for g := range fields(f.bytes, &err) {
-			switch g.id {
-			case 2:
-				pair(g.bytes, s.Attributes, &err)
-			case 3:
-				f := Family{Attributes: map[string]string{}, Configuration: map[string]string{}}
-				for h := range fields(g.bytes, &err) {
-					switch h.id {
-					case 1:
-						f.Name = string(h.bytes)
-					case 2:
-						pair(h.bytes, f.Attributes, &err)
-					case 3:
-						pair(h.bytes, f.Configuration, &err)
-					}
-				}
-				s.Families = append(s.Families, f)
-			}
-		}
-	}
-	if err == nil && !found {
+	list, err := schemas(a.message)
+	if err == nil && len(list) == 0 {
 		err = ErrNoTable
 	}
 	if err != nil {
 		return Schema{}, opError("describe table", t, nil, err)
 	}
-	return s, nil
+	list[0].Table = t
+	return list[0], nil
+}
+
+// Glimpse reads what tables have, in one attempt, and leaves out absent ones. It is for callers that can do without:
+// nothing is told of what keeps the master from answering.
+func (c *Client) Glimpse(ctx context.Context, tables ...Table) ([]Schema, error) {
+	server, err := c.registry.master(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var q message
+	for _, t := range tables {
+		q = q.bytes(1, t.message())
+	}
+	a, err := c.attempt(ctx, connKey{server, masterService, ""}, &call{method: "GetTableDescriptors", param: q}, c.o.Attempt)
+	if err != nil {
+		c.registry.forgetMaster(server)
+		return nil, err
+	}
+	return schemas(a.message)
+}
+
+// schemas reads a list of TableSchema.
+func schemas(b []byte) (list []Schema, err error) {
+	for f := range fields(b, &err) {
+		if f.id == 1 {
+			list = append(list, schema(f.bytes, &err))
+		}
+	}
+	return list, err
+}
+
+// schema reads a TableSchema.
+func schema(b []byte, err *error) Schema {
+	s := Schema{Attributes: map[string]string{}}
+	for g := range fields(b, err) {
+		switch g.id {
+		case 1:
+			s.Table = tableName(g.bytes, err)
+		case 2:
+			pair(g.bytes, s.Attributes, err)
+		case 3:
+			f := Family{Attributes: map[string]string{}, Configuration: map[string]string{}}
+			for h := range fields(g.bytes, err) {
+				switch h.id {
+				case 1:
+					f.Name = string(h.bytes)
+				case 2:
+					pair(h.bytes, f.Attributes, err)
+				case 3:
+					pair(h.bytes, f.Configuration, err)
+				}
+			}
+			s.Families = append(s.Families, f)
+		}
+	}
+	return s
 }
 
 func pair(b []byte, to map[string]string, err *error) {
@@ -248,20 +260,20 @@ const flushTimeout = 5 * time.Minute
 
 // Flush has a region write what it holds in memory.
 func (c *Client) Flush(ctx context.Context, t Table, r *Region) error {
-	_, err := c.admin(ctx, "flush", t, r, "FlushRegion", message(nil).bytes(1, r.specifier()), flushTimeout)
+	_, err := c.admin(ctx, "flush", t, r, "FlushRegion", message(nil).bytes(1, specifier(r)), flushTimeout)
 	return err
 }
 
 // Compact asks for a compaction of a region's family, which the server does when it comes to it.
 func (c *Client) Compact(ctx context.Context, t Table, r *Region, family string, major bool) error {
-	q := message(nil).bytes(1, r.specifier()).flag(2, major).text(3, family)
+	q := message(nil).bytes(1, specifier(r)).flag(2, major).text(3, family)
 	_, err := c.admin(ctx, "compact", t, r, "CompactRegion", q, c.o.Attempt)
 	return err
 }
 
 // Compacting tells whether a region is being compacted, or is queued for it.
 func (c *Client) Compacting(ctx context.Context, t Table, r *Region) (bool, error) {
-	a, err := c.admin(ctx, "ask for compaction state", t, r, "GetRegionInfo", message(nil).bytes(1, r.specifier()).flag(2, true), c.o.Attempt)
+	a, err := c.admin(ctx, "ask for compaction state", t, r, "GetRegionInfo", message(nil).bytes(1, specifier(r)).flag(2, true), c.o.Attempt)
 	if err != nil {
 		return false, err
 	}
@@ -276,7 +288,7 @@ func (c *Client) Compacting(ctx context.Context, t Table, r *Region) (bool, erro
 
 // StoreFiles lists the paths of the files that hold a region's family.
 func (c *Client) StoreFiles(ctx context.Context, t Table, r *Region, family string) ([]string, error) {
-	a, err := c.admin(ctx, "list store files", t, r, "GetStoreFile", message(nil).bytes(1, r.specifier()).text(2, family), c.o.Attempt)
+	a, err := c.admin(ctx, "list store files", t, r, "GetStoreFile", message(nil).bytes(1, specifier(r)).text(2, family), c.o.Attempt)
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/symlake/symlake/sinks/hbase/internal/login"
+	"github.com/symlake/symlake/sinks/hbase/internal/sasl"
+	"github.com/symlake/symlake/sinks/hbase/internal/tlsfiles"
+	"github.com/symlake/symlake/sinks/hbase/internal/waits"
+	"github.com/symlake/symlake/sinks/hbase/security"
 )
 
 // Services of a server; a connection carries one.
@@ -23,21 +30,28 @@ type Options struct {
 	Servers   []string // host:port of masters and region servers, for their RPC registry
 	ZooKeeper []string // host:port of the quorum; then Servers is not used
 	Parent    string   // of HBase's nodes in ZooKeeper; "" is /hbase
-	User      string   // the user to act as; "": symlake
+	User      string   // the user to act as under simple authentication; "": symlake
+	// Security says how the client proves its identity, and how it protects what it sends.
+	Security security.Options
 	// Patience is how long a call without a deadline of its own is tried; 0 is 2 minutes:
 	// what a region server's death costs.
 	Patience time.Duration
 	// Attempt is how long a server may take to answer; 0 is 20 s. A server that says nothing at all for so
 	// long is left. Calls that move data (bulk load) have deadlines of their own.
 	Attempt time.Duration
+	// Notice, unless nil, gets a sentence when a call waits for some seconds, from any goroutine.
+	Notice func(string)
 	// Dial connects to a server; nil is TCP. Tests put proxies in between.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
+	// MostProtection keeps tests below what the server offers: authentication, integrity or privacy; "": its best.
+	MostProtection string
 }
 
 const (
 	defaultPatience = 2 * time.Minute
 	defaultAttempt  = 20 * time.Second
-	dialTimeout     = 10 * time.Second
+	// dialTimeout bounds making a connection, so that a caller is told of a dead server within 5 s.
+	dialTimeout = 4 * time.Second
 )
 
 // Client is a way to one HBase. Safe for concurrent use.
@@ -48,9 +62,12 @@ type Client struct {
 	mu     sync.Mutex
 	closed bool
 	conns  map[connKey]*dialing
-	tables map[Table]*regionCache
+	tables map[Table]*table
+	waits  waits.Waits
 
 	registry registry
+	tls      func() (*tlsfiles.Config, error) // reads the files when first asked
+	login    *login.Login
 }
 
 // connKey tells connections apart: calls that take minutes have a lane of their own.
@@ -83,7 +100,14 @@ func New(o Options) *Client {
 			return d.DialContext(ctx, "tcp", address)
 		}
 	}
-	return &Client{o: o, conns: make(map[connKey]*dialing), tables: make(map[Table]*regionCache)}
+	c := &Client{o: o, conns: make(map[connKey]*dialing), tables: make(map[Table]*table),
+		tls:   sync.OnceValues(func() (*tlsfiles.Config, error) { return tlsfiles.New(o.Security.TLS) }),
+		login: login.New(o.Security)}
+	c.waits.Notice = o.Notice
+	if o.MostProtection != "" {
+		c.login.Most, _ = sasl.ParseLayer(o.MostProtection) // tests spell it right
+	}
+	return c
 }
 
 // Close breaks every connection. Calls that are under way fail.
@@ -148,10 +172,14 @@ func (c *Client) conn(ctx context.Context, key connKey) (*conn, error) {
 func (c *Client) dial(key connKey, d *dialing) {
 	ctx, cancel := context.WithTimeout(context.Background(), min(dialTimeout, c.o.Attempt))
 	defer cancel()
-	nc, err := c.o.Dial(ctx, key.address)
+	heard := new(atomic.Int64)
+	s, err := c.protect(ctx, key.address, heard)
+	if errors.Is(err, login.ErrAgain) {
+		s, err = c.protect(ctx, key.address, heard)
+	}
 	if err == nil {
-		if d.conn, err = connect(nc, key.address, key.service, c.o.User); err != nil {
-			nc.Close()
+		if d.conn, err = connect(s, heard, key.address, key.service); err != nil {
+			s.Close()
 		}
 	}
 	if err != nil {
@@ -164,6 +192,27 @@ func (c *Client) dial(key connKey, d *dialing) {
 		d.conn.fail(ErrClosed)
 	}
 	close(d.ready)
+}
+
+// protect connects to a server and makes the handshakes that come before the connection header. It notes in heard when
+// bytes came.
+func (c *Client) protect(ctx context.Context, server string, heard *atomic.Int64) (*login.Session, error) {
+	bare, err := c.o.Dial(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	nc := login.Heard(bare, heard)
+	if tlsfiles.Wanted(c.o.Security.TLS) {
+		config, err := c.tls()
+		if err == nil {
+			nc, err = config.Client(ctx, nc, server)
+		}
+		if err != nil {
+			bare.Close()
+			return nil, err
+		}
+	}
+	return c.login.Connect(ctx, nc, server, c.o.User)
 }
 
 // attempt makes one call and waits for its answer, up to timeout.
@@ -185,15 +234,21 @@ func (c *Client) attempt(ctx context.Context, key connKey, k *call, timeout time
 	if key.service == clientService {
 		c.calls.Add(1)
 	}
-	select {
-	case <-done:
-		return k.answer, k.err
-	case <-limited.Done():
-		if !conn.forget(k) {
-			<-done
+	slow, stop := waits.Slow(ctx)
+	defer stop()
+	for began := time.Now(); ; {
+		select {
+		case <-done:
 			return k.answer, k.err
+		case <-slow:
+			c.waits.Silent(ctx, key.address, began)
+		case <-limited.Done():
+			if !conn.forget(k) {
+				<-done
+				return k.answer, k.err
+			}
+			return answer{}, c.late(ctx, limited, conn, timeout, limited.Err())
 		}
-		return answer{}, c.late(ctx, limited, conn, timeout, limited.Err())
 	}
 }
 
@@ -226,4 +281,45 @@ type registry struct {
 	metaServer   string
 	masterServer string
 	good         string // the server that answered last
+
+	reached     bool      // one did
+	first, last time.Time // of failures
+}
+
+// reachTime is how long a client tries to reach the first server at all.
+const reachTime = 4 * time.Second
+
+// unreached returns lost, or what no further attempt cures: each server speaks another protocol or refuses this client, or none has answered
+// for some seconds. all are the servers' errors. began is when the first one was asked.
+func (g *registry) unreached(all []error, lost error, began time.Time) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := time.Now()
+	if g.first.IsZero() || now.Sub(g.last) > 2*reachTime {
+		g.first = began
+	}
+	g.last = now
+	final := func(err error) bool { return errors.Is(err, errForeign) || errors.Is(err, security.ErrRefused) }
+	switch {
+	case !slices.ContainsFunc(all, func(err error) bool { return !final(err) }):
+		return errors.Join(all...)
+	case slices.ContainsFunc(all, final): // the others may come back
+		lost = &lostError{"the servers of the URL", errors.New(errors.Join(all...).Error())}
+	}
+	if !g.reached && now.Sub(g.first) >= reachTime {
+		return fmt.Errorf("%w: %w", errUnreachable, errors.Join(all...))
+	}
+	return lost
+}
+
+// cache returns the regions of a table that are known.
+func (c *Client) cache(t Table) *table {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := c.tables[t]
+	if g == nil {
+		g = &table{looking: make(chan struct{}, 1)}
+		c.tables[t] = g
+	}
+	return g
 }

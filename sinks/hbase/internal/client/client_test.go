@@ -165,7 +165,7 @@ func TestAdmin(t *testing.T) {
 	if err := c.CleanupBulkLoad(ctx, tb, token); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.BulkLoadHFile(ctx, tb, regions[0], "b", []string{"/nowhere"}, "", time.Minute); !client.Missing(err) {
+	if _, err := c.BulkLoadHFile(ctx, tb, regions[0], "b", []string{"/nowhere"}, "", nil, time.Minute); !client.Missing(err) {
 		t.Errorf("bulk load of no file: %v", err)
 	}
 	if err := c.DeleteTable(ctx, tb); err != nil {

@@ -9,9 +9,12 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/symlake/symlake/sinks/hbase/internal/login"
 )
 
 const (
@@ -23,7 +26,9 @@ const (
 	writeTimeout = 30 * time.Second
 	// queuedCalls may wait for a connection's writer; then callers wait.
 	queuedCalls = 256
-	codec       = "org.apache.hadoop.hbase.codec.KeyValueCodec"
+	// readBuffer holds some answers of one block each, which then come with one read.
+	readBuffer = 128 << 10
+	codec      = "org.apache.hadoop.hbase.codec.KeyValueCodec"
 	// connectionCall is the call id of answers that concern the whole connection.
 	connectionCall = 1<<32 - 1
 )
@@ -54,7 +59,8 @@ type conn struct {
 	nc      net.Conn
 	writes  chan *call
 	dead    chan struct{} // closed when it broke, err is set before
-	heard   atomic.Int64  // when bytes last came, nanoseconds since 1970
+	heard   *atomic.Int64 // when bytes last came, nanoseconds since 1970
+	session *login.Session
 
 	mu    sync.Mutex
 	calls map[uint32]*call
@@ -62,19 +68,22 @@ type conn struct {
 	err   error
 }
 
-// connect sends the preamble; servers answer it only with complaints.
-func connect(nc net.Conn, address, service, user string) (*conn, error) {
-	c := &conn{address: address, nc: nc, writes: make(chan *call, queuedCalls), dead: make(chan struct{}), calls: make(map[uint32]*call)}
-	c.heard.Store(time.Now().UnixNano())
+// connect sends the connection header; servers answer it only with complaints.
+func connect(s *login.Session, heard *atomic.Int64, address, service string) (*conn, error) {
+	c := &conn{address: address, nc: s.Conn, session: s, heard: heard, writes: make(chan *call, queuedCalls), dead: make(chan struct{}), calls: make(map[uint32]*call)}
+	heard.Store(time.Now().UnixNano())
 	// Version 2.5 in words: without it servers take the client for one before 1.0 and answer some calls in other forms.
 	version := message(nil).text(1, "2.5.0").text(2, "").text(3, "").text(4, "").text(5, "").text(6, "").number(7, 2).number(8, 5)
-	header := message(nil).bytes(1, message(nil).text(1, user)).text(2, service).text(3, codec).bytes(5, version)
-	hello := append([]byte("HBas"), 0, 0x50) // version 0, simple authentication
-	hello = binary.BigEndian.AppendUint32(hello, uint32(len(header)))
-	if err := nc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+	header := message(nil)
+	if s.User != "" { // a name beside a proof would ask to act for somebody else
+		header = header.bytes(1, message(nil).text(1, s.User))
+	}
+	header = header.text(2, service).text(3, codec).bytes(5, version)
+	hello := binary.BigEndian.AppendUint32(s.Hello, uint32(len(header)))
+	if err := c.nc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return nil, err
 	}
-	if _, err := nc.Write(append(hello, header...)); err != nil {
+	if _, err := c.nc.Write(append(hello, header...)); err != nil {
 		return nil, err
 	}
 	go c.write()
@@ -159,6 +168,7 @@ func (c *conn) write() {
 		case <-c.dead:
 			return
 		case k := <-c.writes:
+			runtime.Gosched() // callers that are about to send join this write
 			heads, out = heads[:0], out[:0]
 			for n := 0; k != nil; n++ {
 				heads, out = k.appendTo(heads, out)
@@ -174,8 +184,7 @@ func (c *conn) write() {
 		// A deadline of the connection's own: a caller's would break it for all.
 		err := c.nc.SetWriteDeadline(time.Now().Add(writeTimeout))
 		if err == nil {
-			rest := out // WriteTo consumes it
-			_, err = rest.WriteTo(c.nc)
+			err = c.session.WriteBuffers(out)
 		}
 		if err != nil {
 			c.fail(err)
@@ -187,7 +196,7 @@ func (c *conn) write() {
 // appendTo appends the call's frame. Small parts are copied to heads, which may move: what
 // out refers to of it stays as it is.
 func (k *call) appendTo(heads []byte, out net.Buffers) ([]byte, net.Buffers) {
-	header := message(nil).number(1, uint64(k.id)).text(3, k.method).flag(4, true)
+	header := make(message, 0, 64).number(1, uint64(k.id)).text(3, k.method).flag(4, true)
 	if k.cells != nil {
 		header = header.bytes(5, message(nil).number(1, uint64(len(k.cells))))
 	}
@@ -208,7 +217,7 @@ func (k *call) appendTo(heads []byte, out net.Buffers) ([]byte, net.Buffers) {
 
 // read hands answers to their calls until the connection breaks.
 func (c *conn) read() {
-	in := bufio.NewReaderSize(heardReader{c}, 64<<10)
+	in := bufio.NewReaderSize(c.nc, readBuffer)
 	for first := true; ; first = false {
 		frame, err := readFrame(in, first)
 		if err == nil {
@@ -221,28 +230,26 @@ func (c *conn) read() {
 	}
 }
 
-// heardReader notes when bytes came.
-type heardReader struct{ c *conn }
-
-func (r heardReader) Read(p []byte) (int, error) {
-	n, err := r.c.nc.Read(p)
-	if n > 0 {
-		r.c.heard.Store(time.Now().UnixNano())
-	}
-	return n, err
-}
-
 func readFrame(in *bufio.Reader, first bool) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
 		return nil, err
 	}
-	if first && head[0] == 21 && head[1] == 3 { // a TLS alert
-		return nil, fmt.Errorf("the server answers in TLS: %w", ErrUnspoken)
-	}
 	size := binary.BigEndian.Uint32(head[:])
+	if first && size > maxFrame {
+		return nil, stranger(in, head[:])
+	}
 	if size > maxFrame {
 		return nil, fmt.Errorf("%w: of %d bytes", errMalformed, size)
+	}
+	if int(size) <= in.Size() {
+		b, err := in.Peek(int(size))
+		if err != nil {
+			return nil, unexpected(err)
+		}
+		frame := append([]byte(nil), b...) // unlike make, it clears nothing
+		_, err = in.Discard(len(frame))
+		return frame, err
 	}
 	if size <= frameStep {
 		frame := make([]byte, size)
@@ -293,7 +300,7 @@ func (c *conn) deliver(frame []byte) error {
 			return fmt.Errorf("%w: to no call", errMalformed)
 		}
 		if failed.Class == "security.AccessDeniedException" {
-			return fmt.Errorf("the server says %w: %w", failed, ErrUnspoken)
+			return c.session.Denied(failed)
 		}
 		return failed
 	}

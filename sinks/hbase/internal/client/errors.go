@@ -1,18 +1,24 @@
 package client
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-)
 
-// ErrUnspoken says that the server demands Kerberos or TLS, and this client speaks neither.
-var ErrUnspoken = errors.New("symlake speaks to HBase without Kerberos and without TLS only; symlake load --hfiles-out writes files for HBase's own completebulkload")
+	"github.com/symlake/symlake/sinks/hbase/internal/denied"
+	"github.com/symlake/symlake/sinks/hbase/internal/foreign"
+	"github.com/symlake/symlake/sinks/hbase/internal/tlsfiles"
+	"github.com/symlake/symlake/sinks/hbase/security"
+)
 
 // ErrNoTable says that HBase has no such table.
 var ErrNoTable = errors.New("no such table")
+
+// ErrDisabled says that a table is disabled: no server serves it.
+var ErrDisabled = errors.New("the table is disabled")
 
 // ErrDamaged says that HBase has lost a file or a region, or finds one damaged.
 var ErrDamaged = errors.New("HBase cannot read what it was given")
@@ -29,11 +35,25 @@ type ServerError struct {
 }
 
 func (e *ServerError) Error() string {
+	if e.Class == accessDenied {
+		return denied.Text(e.Message)
+	}
 	if e.Message == "" {
 		return e.Class
 	}
 	return e.Class + ": " + e.Message
 }
+
+// hasClass tells whether a server answered with that class.
+func hasClass(err error, class string) bool {
+	var server *ServerError
+	return errors.As(err, &server) && server.Class == class
+}
+
+const accessDenied = "security.AccessDeniedException"
+
+// Denied reports whether a server denied a permission to the user.
+func Denied(err error) bool { return hasClass(err, accessDenied) }
 
 // Is makes the classes that callers tell apart match sentinels.
 func (e *ServerError) Is(target error) bool {
@@ -47,30 +67,21 @@ func (e *ServerError) damaged() bool {
 
 var damageSigns = []string{"CorruptHFileException", "ChecksumException", "FileNotFoundException", "Invalid HFile block magic", "BlockMissingException"}
 
-// How often in a row signs of damage may be seen before they are believed: a table between
-// two states has none for the 8 seconds that so many attempts take, and a file that a
-// compaction took away is not asked for a fourth time.
-const (
-	manyHoles = 14
-	manySigns = 4
-)
+// manySigns is how often in a row signs of damage may be seen before they are believed: a file that a compaction took
+// away is not asked for a fourth time.
+const manySigns = 4
 
-// doubts counts signs of damage in a row.
-type doubts struct{ holes, signs int }
+// doubts counts signs of damage in a row. Of holes in hbase:meta the cache of regions keeps count.
+type doubts struct{ signs int }
 
 // see makes an error that is one sign too many final.
 func (d *doubts) see(err error) error {
 	var server *ServerError
-	switch {
-	case errors.Is(err, errHole):
-		d.holes++
-	case errors.As(err, &server) && server.damaged():
-		d.signs++
-	default:
+	if !errors.As(err, &server) || !server.damaged() {
 		*d = doubts{}
 		return err
 	}
-	if d.holes < manyHoles && d.signs < manySigns {
+	if d.signs++; d.signs < manySigns {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -173,7 +184,8 @@ func actionOf(err error) action {
 	var lost *lostError
 	var server *ServerError
 	switch {
-	case errors.Is(err, ErrUnspoken), errors.Is(err, ErrClosed), errors.Is(err, ErrDamaged), errors.As(err, new(*unclearError)):
+	case errors.Is(err, security.ErrRefused), errors.Is(err, ErrClosed), errors.Is(err, ErrDamaged),
+		errors.Is(err, ErrDisabled), errors.Is(err, errForeign), errors.Is(err, errUnreachable):
 		return giveUp
 	case errors.As(err, &lost):
 		return relocate
@@ -197,24 +209,43 @@ func actionOf(err error) action {
 // errAttempt: the server did not answer one attempt in time.
 var errAttempt = errors.New("no answer")
 
-// unclearError keeps try from trying again.
-type unclearError struct{ err error }
+// errUnsynced: the server's answer came without a sync of the log.
+var errUnsynced = errors.New("written, and the log was not synced")
 
-func (e *unclearError) Error() string { return e.err.Error() }
-
-func (e *unclearError) Unwrap() error { return e.err }
+// Unsynced tells whether a check was carried out, and is lost if the server dies now.
+func Unsynced(err error) bool { return errors.Is(err, errUnsynced) }
 
 // Unclear tells whether what failed may have been carried out.
 func Unclear(err error) bool {
 	var lost *lostError
-	return errors.As(err, &lost) || errors.Is(err, errAttempt) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return errors.As(err, &lost) || errors.Is(err, errAttempt) || errors.Is(err, errUnsynced) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // errNoMaster: there is no active master for the moment.
 var errNoMaster = errors.New("no master is active")
 
 // errHole: hbase:meta knows no region for the key. After a while that is damage.
-var errHole = errors.New("no region of the table holds the key")
+var errHole = errors.New("hbase:meta has no region that holds the key")
+
+// errForeign: the server speaks another protocol.
+var errForeign = errors.New("this is no HBase")
+
+// errUnreachable: no server that the URL names ever answered.
+var errUnreachable = errors.New("none of the servers that the URL names answers")
 
 // errClosed: the region is on its way between servers, or into others.
 var errClosed = errors.New("the region is not open for the moment")
+
+// stranger returns the error for a server that does not begin as HBase does. in has the bytes behind head.
+func stranger(in *bufio.Reader, head []byte) error {
+	more, _ := in.Peek(min(in.Buffered(), 12))
+	head = append(append([]byte(nil), head...), more...)
+	switch name := foreign.Protocol(head); name {
+	case "TLS":
+		return tlsfiles.Demanded("the server")
+	case "":
+		return fmt.Errorf("%w: %s", errForeign, foreign.Quote(head))
+	default:
+		return fmt.Errorf("%w: it speaks %s: %s", errForeign, name, foreign.Quote(head))
+	}
+}

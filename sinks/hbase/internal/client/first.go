@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/symlake/symlake/sinks/hbase/internal/waits"
 )
 
 // firsts is one run of First.
@@ -19,6 +21,7 @@ type firsts struct {
 	later  []step // to be sent after a pause
 	sent   map[*call]sent
 	last   error
+	began  time.Time
 	doubts map[int]*doubts // of spans that had to be asked for again
 }
 
@@ -44,7 +47,7 @@ func (c *Client) First(ctx context.Context, t Table, col Column, spans []Span, f
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	f := &firsts{c: c, t: t, col: col, spans: spans, found: found, done: make(chan *call, window), sent: make(map[*call]sent), doubts: make(map[int]*doubts)}
+	f := &firsts{c: c, t: t, col: col, spans: spans, found: found, done: make(chan *call, min(window, len(spans))), sent: make(map[*call]sent), began: time.Now()}
 	for i, s := range spans {
 		if s.empty() {
 			found(i, Cell{}, nil)
@@ -124,6 +127,9 @@ func (f *firsts) send(ctx context.Context, s step) error {
 
 // settle puts a failed step aside to be tried again, or answers it.
 func (f *firsts) settle(s step, err error) {
+	if f.doubts == nil {
+		f.doubts = make(map[int]*doubts)
+	}
 	if f.doubts[s.i] == nil {
 		f.doubts[s.i] = new(doubts)
 	}
@@ -131,6 +137,7 @@ func (f *firsts) settle(s step, err error) {
 	f.last = err
 	if f.c.settle(f.t, s.region, err) {
 		f.later = append(f.later, s)
+		f.c.waits.Failed(waits.At(f.t, s.region), f.began, err)
 		return
 	}
 	f.found(s.i, Cell{}, opError("scan", f.t, s.region, err))
@@ -138,12 +145,17 @@ func (f *firsts) settle(s step, err error) {
 
 // receive takes the answers that are there, or waits for one. The error is ctx's.
 func (f *firsts) receive(ctx context.Context) error {
-	limit := time.NewTimer(f.c.o.Attempt)
+	wait := f.c.o.Attempt
+	if f.c.waits.On() {
+		wait = min(wait, waits.After)
+	}
+	limit := time.NewTimer(wait)
 	defer limit.Stop()
 	select {
 	case k := <-f.done:
 		f.take(k)
 	case <-limit.C:
+		f.silent()
 		f.overdue()
 		return nil
 	case <-ctx.Done():
@@ -155,6 +167,15 @@ func (f *firsts) receive(ctx context.Context) error {
 			f.take(k)
 		default:
 			return nil
+		}
+	}
+}
+
+// silent notes which regions have not answered for some seconds.
+func (f *firsts) silent() {
+	for _, s := range f.sent {
+		if time.Since(s.at) >= waits.After {
+			f.c.waits.Failed(waits.At(f.t, s.region), s.at, waits.ErrSilent)
 		}
 	}
 }
@@ -187,8 +208,13 @@ func (f *firsts) take(k *call) {
 	switch {
 	case errors.Is(err, errMalformed):
 		f.found(s.i, Cell{}, opError("scan", f.t, s.region, err))
+		return
 	case err != nil:
 		f.settle(s.step, err)
+		return
+	}
+	f.c.waits.Answered(f.t, s.region)
+	switch {
 	case len(got.rows) > 0:
 		f.found(s.i, got.rows[0][0], nil)
 	case f.spans[s.i].beyond(s.region): // the span goes on in the next region

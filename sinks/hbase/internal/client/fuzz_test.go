@@ -36,6 +36,7 @@ func FuzzAnswers(f *testing.F) {
 	f.Add(frame(message(nil).bytes(1, message(nil).bytes(1, message(nil).number(1, 0).bytes(2, message(nil).number(2, 1)))), cell))
 	f.Add(frame(message(nil).bytes(1, message(nil).bytes(1, message(nil).number(1, 0).bytes(3, message(nil).text(1, "java.io.IOException").text(2, "x\nCaused by: y")))), nil))
 	f.Add(frame(message(nil).bytes(1, message(nil).bytes(2, message(nil).text(1, "localhost").number(2, 16020))), nil))
+	f.Add(frame(message(nil).bytes(1, message(nil).flag(3, true)).bytes(1, message(nil).bytes(1, message(nil).number(1, 0)).flag(3, false)), nil))
 	f.Add(failure1("exceptions.RegionMovedException", "org.apache.hadoop.hbase.exceptions.RegionMovedException: moved\n\tat x"))
 	f.Add(failure1("UnknownScannerException", ""))
 	f.Add([]byte{21, 3, 3, 0, 2, 2, 70})
@@ -46,8 +47,7 @@ func FuzzAnswers(f *testing.F) {
 			}})
 		defer c.Close()
 		tb := Table{"ns", "t"}
-		c.cache(tb).full = true
-		c.cache(tb).put(&Region{Name: []byte("ns:t,,1.x."), Encoded: "x", Server: "x:1"})
+		c.cache(tb).Put(&Region{Name: []byte("ns:t,,1.x."), Encoded: "x", Server: "x:1"})
 		ctx := t.Context()
 		_ = c.Scan(ctx, tb, Column{"b", "v"}, Span{}, ScanOptions{}, func(Cell) error { return io.EOF })
 		answers := 0
@@ -55,6 +55,8 @@ func FuzzAnswers(f *testing.F) {
 			t.Fatalf("%d answers, %v", answers, err)
 		}
 		_, _ = c.GetAll(ctx, tb, Column{"b", "v"}, [][]byte{[]byte("a")})
+		checks := []*Check{{Row: []byte("a"), Value: []byte("v")}, {Row: []byte("b"), Old: []byte("o"), Value: []byte("v")}}
+		c.CheckAndPutAll(ctx, tb, Column{"b", "v"}, checks, false)
 		_, _ = c.Describe(ctx, tb)
 	})
 }
@@ -96,7 +98,9 @@ func FuzzParts(f *testing.F) {
 			rest = next
 		}
 		row := []Cell{{Row: []byte("ns:t,a,7.0123.x"), Qualifier: []byte("regioninfo"), Value: append([]byte("PBUF"), data...)}, {Qualifier: []byte("server"), Value: []byte("h:1")}}
-		_, _ = metaRow(Table{"ns", "t"}, row)
+		if m := metaRow(Table{"ns", "t"}, row); m.region != nil && m.err != nil {
+			t.Fatal(m)
+		}
 		_, _ = zkServer(data)
 		_, _ = readScan(answer{message: data, cells: data})
 	})

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/symlake/symlake/sinks/hbase/internal/waits"
 )
 
 // PrepareBulkLoad asks for a staging folder in HBase's own file system, on the secure path: its
 // absolute path is the token for BulkLoadHFile, and CleanupBulkLoad removes it.
 func (c *Client) PrepareBulkLoad(ctx context.Context, t Table) (token string, err error) {
 	err = c.try(ctx, "prepare bulk load", t, nil, func(ctx context.Context, r *Region) error {
-		q := message(nil).bytes(1, t.message()).bytes(2, r.specifier())
+		q := message(nil).bytes(1, t.message()).bytes(2, specifier(r))
 		a, err := c.attempt(ctx, connKey{r.Server, clientService, ""}, &call{method: "PrepareBulkLoad", param: q}, c.o.Attempt)
 		if err != nil {
 			return err
@@ -28,26 +30,36 @@ func (c *Client) PrepareBulkLoad(ctx context.Context, t Table) (token string, er
 // CleanupBulkLoad removes what PrepareBulkLoad made.
 func (c *Client) CleanupBulkLoad(ctx context.Context, t Table, token string) error {
 	return c.try(ctx, "clean up bulk load", t, nil, func(ctx context.Context, r *Region) error {
-		q := message(nil).text(1, token).bytes(2, r.specifier())
+		q := message(nil).text(1, token).bytes(2, specifier(r))
 		_, err := c.attempt(ctx, connKey{r.Server, clientService, ""}, &call{method: "CleanupBulkLoad", param: q}, c.o.Attempt)
 		return err
 	})
 }
 
+// FileToken is a right to act for its owner at HBase's file system.
+type FileToken struct {
+	Identifier, Password []byte
+	Kind, Service        string
+}
+
 // BulkLoadHFile has a region take over HFiles, all or none: paths are such as its server
 // sees. It is one attempt of up to timeout, on a connection of its own, since the server may copy
-// for minutes. loaded is false when a file reaches beyond the region and, with a token, for any
+// for minutes. files, unless nil, lets the server read in the user's name. loaded is false when a file reaches beyond the region and, with a token, for any
 // other failure too. Of an error, Moved and Unclear tell what to do.
-func (c *Client) BulkLoadHFile(ctx context.Context, t Table, r *Region, family string, paths []string, token string, timeout time.Duration) (loaded bool, err error) {
-	q := message(nil).bytes(1, r.specifier())
+func (c *Client) BulkLoadHFile(ctx context.Context, t Table, r *Region, family string, paths []string, token string, files *FileToken, timeout time.Duration) (loaded bool, err error) {
+	q := message(nil).bytes(1, specifier(r))
 	for _, p := range paths {
 		q = q.bytes(2, message(nil).text(1, family).text(2, p))
 	}
 	q = q.flag(3, true)
 	if token != "" {
+		if files != nil {
+			q = q.bytes(4, message(nil).bytes(1, files.Identifier).bytes(2, files.Password).text(3, files.Kind).text(4, files.Service))
+		}
 		q = q.text(5, token)
 	}
-	a, err := c.attempt(ctx, connKey{r.Server, clientService, "bulk load"}, &call{method: "BulkLoadHFile", param: q}, timeout)
+	began := time.Now()
+	a, err := c.attempt(c.waits.About(ctx, t, r), connKey{r.Server, clientService, "bulk load"}, &call{method: "BulkLoadHFile", param: q}, timeout)
 	if err == nil {
 		for f := range fields(a.message, &err) {
 			if f.id == 1 {
@@ -56,9 +68,12 @@ func (c *Client) BulkLoadHFile(ctx context.Context, t Table, r *Region, family s
 		}
 	}
 	if err != nil {
-		c.settle(t, r, err)
+		if c.settle(t, r, err) {
+			c.waits.Failed(waits.At(t, r), began, err)
+		}
 		return false, opError("bulk load", t, r, err)
 	}
+	c.waits.Answered(t, r)
 	return loaded, nil
 }
 

@@ -4,23 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-)
+	"sync"
+	"time"
 
-func (c *Client) cache(t Table) *regionCache {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	g := c.tables[t]
-	if g == nil {
-		g = &regionCache{looking: make(chan struct{}, 1)}
-		c.tables[t] = g
-	}
-	return g
-}
+	"github.com/symlake/symlake/sinks/hbase/internal/waits"
+)
 
 // locate finds the region that holds key.
 func (c *Client) locate(ctx context.Context, t Table, key []byte) (*Region, error) {
 	g := c.cache(t)
-	if r := g.find(key); r != nil {
+	if r := g.Find(key); r != nil {
 		return r, nil
 	}
 	select {
@@ -29,48 +22,93 @@ func (c *Client) locate(ctx context.Context, t Table, key []byte) (*Region, erro
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if r := g.find(key); r != nil { // whoever looked before us
+	if r := g.Find(key); r != nil { // whoever looked before us
 		return r, nil
 	}
-	if !g.full { // all at once, so that a first batch does not look up region by region
-		list, err := c.regions(ctx, t)
-		if err != nil {
-			return nil, err
-		}
-		g.full = true
-		g.put(list...)
-		if r := g.find(key); r != nil {
-			return r, nil
-		}
-	}
-	r, err := c.lookUp(ctx, t, key)
-	if err != nil {
+	if err := g.Lost(key, time.Now()); err != nil {
 		return nil, err
 	}
-	g.put(r)
-	return r, nil
+	return c.lookUp(c.waits.About(ctx, t, nil), t, g, key)
 }
 
-// Regions reads the open regions of a table as they are now, in the order of their keys.
-func (c *Client) Regions(ctx context.Context, t Table) ([]*Region, error) {
+// Expect finds the region of a key that will be asked for soon, unless it is known. The caller does not wait for the
+// answer, and no error is told: the call that needs the region finds it again.
+func (c *Client) Expect(ctx context.Context, t Table, key []byte) {
+	if c.cache(t).Find(key) == nil {
+		go func() { _, _ = c.locate(ctx, t, key) }()
+	}
+}
+
+// Reach finds the first regions of tables, of all of them in one round trip. ErrNoTable says that hbase:meta has none of
+// a table.
+func (c *Client) Reach(ctx context.Context, tables ...Table) error {
+	errs := make([]error, len(tables))
+	var wg sync.WaitGroup
+	for i, t := range tables {
+		wg.Go(func() { errs[i] = c.reach(ctx, t) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Client) reach(ctx context.Context, t Table) error {
+	return c.again(ctx, "look-up of regions", t, func(ctx context.Context) error {
+		g := c.cache(t)
+		page, err := c.metaPage(ctx, t, []byte(t.String()+",,"), g.page())
+		if err == nil && len(page) == 0 {
+			err = ErrNoTable
+		}
+		g.Fill(open(page)...)
+		return err
+	})
+}
+
+// again repeats do until it ends well, an error says that no attempt helps, or patience ends.
+func (c *Client) again(ctx context.Context, op string, t Table, do func(context.Context) error) error {
 	ctx, cancel := c.patient(ctx)
 	defer cancel()
+	began := time.Now()
 	var last error
 	for n := 0; ; n++ {
 		if n > 0 && pause(ctx, n) != nil {
-			return nil, opError("list of regions", t, nil, ended(ctx, last))
+			return opError(op, t, nil, ended(ctx, last))
 		}
-		list, err := c.regions(ctx, t)
+		err := do(c.waits.About(ctx, t, nil))
 		if err == nil {
-			if err = gaps(list); err == nil {
-				c.cache(t).put(list...)
-				return list, nil
-			}
+			c.waits.Answered(t)
+			return nil
+		}
+		if ctx.Err() != nil && last != nil {
+			return opError(op, t, nil, ended(ctx, last))
 		}
 		if last = err; actionOf(err) == giveUp {
-			return nil, opError("list of regions", t, nil, err)
+			return opError(op, t, nil, err)
 		}
+		c.waits.Failed(waits.At(t, nil), began, err)
 	}
+}
+
+// Regions reads the open regions of a table as they are now, in the order of their keys.
+func (c *Client) Regions(ctx context.Context, t Table) (list []*Region, err error) {
+	err = c.again(ctx, "list of regions", t, func(ctx context.Context) error {
+		if list, err = c.regions(ctx, t); err != nil {
+			return err
+		}
+		if err := gaps(list); err != nil {
+			if state := c.tableState(ctx, t); state != nil {
+				return state
+			}
+			return err
+		}
+		c.cache(t).Put(list...)
+		return nil
+	})
+	return list, err
 }
 
 // gaps says whether regions do not cover every key: one is closed for the moment.
@@ -88,59 +126,139 @@ func gaps(list []*Region) error {
 	return nil
 }
 
-// regions scans the table's rows of hbase:meta. These are not in byte order (table, start key
-// and id are compared one by one), hence the odd stop row.
+// regions scans the table's rows of hbase:meta. A row that cannot be read is an error.
 func (c *Client) regions(ctx context.Context, t Table) ([]*Region, error) {
-	var list []*Region
+	var all []metaEntry
 	at := []byte(t.String() + ",,")
 	for {
-		s := scan{start: at, stop: []byte(t.String() + " ,,"), family: "info", rows: 1000}
-		rows, err := c.metaScan(ctx, s)
+		const rows = 1000
+		page, err := c.metaPage(ctx, t, at, rows)
 		if err != nil {
 			return nil, err
 		}
-		for _, cells := range rows {
-			r, err := metaRow(t, cells)
-			if err != nil {
-				return nil, err
-			}
-			if r != nil {
-				list = append(list, r)
+		for _, m := range page {
+			if m.err != nil {
+				return nil, m.err
 			}
 		}
-		if len(rows) < int(s.rows) {
+		all = append(all, page...)
+		if len(page) < rows {
 			break
 		}
-		at = append(bytes.Clone(rows[len(rows)-1][0].Row), 0)
+		at = append(bytes.Clone(page[len(page)-1].row), 0)
 	}
-	if len(list) == 0 {
-		return nil, ErrNoTable
+	if list := open(all); len(list) > 0 {
+		return list, nil
 	}
-	return list, nil
+	if len(all) > 0 {
+		return nil, errClosed
+	}
+	return nil, ErrNoTable
 }
 
-// lookUp finds one region: the last in hbase:meta that begins at or before key. ':' is above
-// every digit of an id, so of several with the same start the newest comes first.
-func (c *Client) lookUp(ctx context.Context, t Table, key []byte) (*Region, error) {
-	start := append(append([]byte(t.String()+","), key...), ",:"...)
-	rows, err := c.metaScan(ctx, scan{start: start, stop: []byte(t.String()), family: "info", rows: 1, reversed: true})
+// metaPage reads up to rows regions of a table from a row of hbase:meta on. Its rows are not in byte order (table,
+// start key and id are compared one by one), hence the odd stop row.
+func (c *Client) metaPage(ctx context.Context, t Table, from []byte, rows uint64) (page []metaEntry, err error) {
+	cells, err := c.metaScan(ctx, scan{start: from, stop: []byte(t.String() + " ,,"), family: "info", rows: rows})
+	for _, row := range cells {
+		page = append(page, metaRow(t, row))
+	}
+	return page, err
+}
+
+// lookUp finds one region: the last in hbase:meta that begins at or before key. ':' is above every digit of an id, so of
+// several with the same start the newest comes first. Some regions behind it come along, in the same round trip: of a
+// table that was never looked up, the first ones.
+func (c *Client) lookUp(ctx context.Context, t Table, g *table, key []byte) (*Region, error) {
+	if _, err := c.registry.meta(ctx, c); err != nil {
+		return nil, err
+	}
+	after := append(append([]byte(t.String()+","), key...), ',')
+	from := after
+	if g.Len() == 0 {
+		from = []byte(t.String() + ",,")
+	}
+	pages := make(chan []metaEntry, 1)
+	go func() {
+		page, _ := c.metaPage(ctx, t, from, g.page())
+		pages <- page
+	}()
+	state := make(chan error, 1)
+	if g.trouble.Swap(false) {
+		go func() { state <- c.tableState(ctx, t) }()
+	} else {
+		state <- nil
+	}
+	rows, err := c.metaScan(ctx, scan{start: append(after, ':'), stop: []byte(t.String()), family: "info", rows: 1, reversed: true})
+	page := <-pages
+	if disabled := <-state; disabled != nil {
+		g.Bar(nil, nil, disabled, time.Now())
+		return nil, disabled
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) == 0 {
-		return nil, ErrNoTable
+	g.Fill(open(page)...)
+	found := metaEntry{missing: true}
+	if len(rows) > 0 {
+		found = metaRow(t, rows[0])
 	}
-	r, err := metaRow(t, rows[0])
-	if err != nil {
-		return nil, err
+	return c.judge(t, g, key, found, page)
+}
+
+// judge says whether the last row of hbase:meta at or before key has the region that holds it. page has rows behind it.
+func (c *Client) judge(t Table, g *table, key []byte, found metaEntry, page []metaEntry) (*Region, error) {
+	if found.region != nil && found.region.Holds(key) {
+		g.Put(found.region)
+		return found.region, nil
+	}
+	next := append(bytes.Clone(key), 0) // the first key that is not known to be lost
+	for i := range page {
+		if s := page[i].start; bytes.Compare(s, key) > 0 {
+			next = s
+			break
+		}
 	}
 	switch {
-	case r == nil:
-		return nil, errClosed
-	case !r.Holds(key):
-		return nil, errHole
+	case found.err != nil:
+		g.Bar(found.start, next, found.err, time.Now())
+		return nil, found.err
+	case found.missing && len(page) == 0:
+		return nil, ErrNoTable
+	case found.missing:
+		err := fmt.Errorf("%w: the first one of table %s begins at %x, and the key is %x", errHole, t, next, key)
+		return nil, hole(g, nil, next, err)
+	case found.region == nil:
+		g.trouble.Store(true)
+		return nil, fmt.Errorf("%w: row %q of hbase:meta", errClosed, found.row)
 	}
-	return r, nil
+	err := fmt.Errorf("%w: the region of row %q ends at %x, and the key is %x", errHole, found.row, found.region.End, key)
+	return nil, hole(g, found.region.End, next, err)
+}
+
+// hole is errHole, or ErrDamaged if the keys have had no region for some seconds.
+func hole(g *table, start, end []byte, err error) error {
+	return g.Missing(start, end, err, fmt.Errorf("%w: %w", ErrDamaged, err), time.Now())
+}
+
+// tableState returns ErrDisabled for a table that is disabled. It does not tell what keeps it from knowing.
+func (c *Client) tableState(ctx context.Context, t Table) error {
+	row := []byte(t.String())
+	rows, err := c.metaScan(ctx, scan{start: row, stop: append(row, 0), family: "table", rows: 1})
+	if err != nil || len(rows) == 0 {
+		return nil
+	}
+	for _, cell := range rows[0] {
+		if string(cell.Qualifier) != "state" {
+			continue
+		}
+		for f := range fields(cell.Value, &err) {
+			if f.id == 1 && (f.number == 1 || f.number == 2) { // disabled, on the way there
+				return fmt.Errorf("%w: enable '%s' in the HBase shell", ErrDisabled, t)
+			}
+		}
+	}
+	return nil
 }
 
 // metaScan scans hbase:meta with one call.

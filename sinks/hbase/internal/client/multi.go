@@ -3,23 +3,16 @@ package client
 import (
 	"context"
 	"fmt"
-)
+	"time"
 
-// Durability of a write.
-type Durability uint64
-
-// Durable numbers of HBase's protocol.
-const (
-	TableDefault Durability = 0
-	SkipWAL      Durability = 1 // durable when its region was flushed
-	SyncWAL      Durability = 3
+	"github.com/symlake/symlake/sinks/hbase/internal/waits"
 )
 
 // Get reads one cell; its Row is nil if there is none.
 func (c *Client) Get(ctx context.Context, t Table, col Column, row []byte) (cell Cell, err error) {
 	err = c.try(ctx, "get", t, row, func(ctx context.Context, r *Region) error {
 		get := message(nil).bytes(1, row).bytes(2, col.message())
-		a, err := c.attempt(ctx, connKey{r.Server, clientService, ""}, &call{method: "Get", param: message(nil).bytes(1, r.specifier()).bytes(2, get)}, c.o.Attempt)
+		a, err := c.attempt(ctx, connKey{r.Server, clientService, ""}, &call{method: "Get", param: message(nil).bytes(1, specifier(r)).bytes(2, get)}, c.o.Attempt)
 		if err != nil {
 			return err
 		}
@@ -30,56 +23,6 @@ func (c *Client) Get(ctx context.Context, t Table, col Column, row []byte) (cell
 		return err
 	})
 	return cell, err
-}
-
-// CheckAndPut writes cell if the column's value is old, in one step; old empty: if the row
-// has no value or an empty one. The cell's time is the server's. An error that Unclear
-// tells may mean that it was written.
-func (c *Client) CheckAndPut(ctx context.Context, t Table, col Column, row, old, value []byte) (done bool, err error) {
-	err = c.try(ctx, "compare-and-set", t, row, func(ctx context.Context, r *Region) error {
-		comparator := message(nil).text(1, packagePrefix+"filter.BinaryComparator").
-			bytes(2, message(nil).bytes(1, message(nil).bytes(1, old)))
-		condition := message(nil).bytes(1, row).text(2, col.Family).text(3, col.Qualifier).number(4, 2).bytes(5, comparator)
-		cell := Cell{Row: row, Family: []byte(col.Family), Qualifier: []byte(col.Qualifier), Value: value, Timestamp: Latest, Type: typePut}
-		q := message(nil).bytes(1, r.specifier()).bytes(2, mutation(&cell, SyncWAL)).bytes(3, condition)
-		a, err := c.attempt(ctx, connKey{r.Server, clientService, ""}, &call{method: "Mutate", param: q, cells: appendCell(nil, &cell)}, c.o.Attempt)
-		if err != nil {
-			if Unclear(err) {
-				return &unclearError{err} // only the caller knows the values: it decides
-			}
-			return err
-		}
-		done = false
-		for f := range fields(a.message, &err) {
-			if f.id == 2 {
-				done = f.number != 0
-			}
-		}
-		return err
-	})
-	return done, err
-}
-
-// Latest is the timestamp for which a server puts its own time.
-const Latest = 1<<63 - 1
-
-// mutation says of a cell, which follows in the cell block, what to do with it.
-func mutation(c *Cell, d Durability) message {
-	kind := uint64(2) // put
-	if c.Type != typePut {
-		kind = 3 // delete
-	}
-	return message(nil).bytes(1, c.Row).number(2, kind).number(6, uint64(d)).number(8, 1)
-}
-
-// Put is a cell to be written; Timestamp is the caller's.
-func Put(row []byte, col Column, value []byte, timestamp uint64) Cell {
-	return Cell{row, []byte(col.Family), []byte(col.Qualifier), value, timestamp, typePut}
-}
-
-// Delete marks every version of a cell up to a timestamp as deleted.
-func Delete(row []byte, col Column, timestamp uint64) Cell {
-	return Cell{row, []byte(col.Family), []byte(col.Qualifier), nil, timestamp, typeDeleteColumn}
 }
 
 // Write writes puts and deletes, with one call for each server that has some of their regions. If
@@ -104,13 +47,46 @@ func (c *Client) GetAll(ctx context.Context, t Table, col Column, rows [][]byte)
 	return out, err
 }
 
-// op is one action of a Multi: cell is written, or get's column read into out.
-type op struct {
-	row        []byte
-	cell       *Cell
-	durability Durability
-	get        message
-	out        *Cell
+// CheckAndPut writes value if the column's value is old, in one step; old empty: if the row has no value or an
+// empty one. The cell carries the timestamp Everlasting. An error that Unclear tells may mean that it was written.
+func (c *Client) CheckAndPut(ctx context.Context, t Table, col Column, row, old, value []byte) (done bool, err error) {
+	k := &Check{Row: row, Old: old, Value: value}
+	c.CheckAndPutAll(ctx, t, col, []*Check{k}, true)
+	return k.Done, k.Err
+}
+
+// Check is one compare-and-set of CheckAndPutAll. Row, Old and Value are as in CheckAndPut. Done and Err are the
+// answer.
+type Check struct {
+	Row, Old, Value []byte
+	Done            bool
+	Err             error // if Unclear tells so, the cell may have been written, and may be lost again
+}
+
+// CheckAndPutAll carries out compare-and-sets of unlike rows, with one call for each server that has some of
+// their regions. Each is a step of its own. The server carries out the checks of a region in their order.
+//
+// The log is synced once for each region and call, by a delete of nothing behind the checks: the sync covers the
+// log's entries before it. If it fails, the checks that were carried out are Unsynced. With each, every check
+// syncs. Needs HBase 2.4.
+func (c *Client) CheckAndPutAll(ctx context.Context, t Table, col Column, checks []*Check, each bool) {
+	durability := AsyncWAL
+	if each {
+		durability = SyncWAL
+	}
+	ops := make([]op, len(checks))
+	cells := make([]Cell, len(checks))
+	for i, k := range checks {
+		cells[i] = Cell{Row: k.Row, Family: []byte(col.Family), Qualifier: []byte(col.Qualifier), Value: k.Value, Timestamp: Everlasting, Type: typePut}
+		ops[i] = op{row: k.Row, cell: &cells[i], durability: durability, condition: equals(k.Row, col, k.Old)}
+	}
+	err := c.multi(ctx, "compare-and-set", t, ops, false)
+	for i, k := range checks {
+		k.Done, k.Err = ops[i].done, ops[i].err
+		if k.Err == nil && !ops[i].answered {
+			k.Err = err
+		}
+	}
 }
 
 // group is what one call carries: the ops of one server, by region.
@@ -118,6 +94,7 @@ type group struct {
 	server  string
 	regions []*Region
 	ops     [][]*op // by region
+	parts   []part
 }
 
 func (c *Client) multi(ctx context.Context, what string, t Table, ops []op, atomic bool) error {
@@ -128,6 +105,7 @@ func (c *Client) multi(ctx context.Context, what string, t Table, ops []op, atom
 		left[i] = &ops[i]
 	}
 	var last error
+	began := time.Now()
 	for n := 0; len(left) > 0; n++ {
 		if n > 0 {
 			if err := pause(ctx, n); err != nil {
@@ -143,6 +121,7 @@ func (c *Client) multi(ctx context.Context, what string, t Table, ops []op, atom
 			if actionOf(err) == giveUp {
 				return opError(what, t, nil, err)
 			}
+			c.waits.Failed(waits.At(t, nil), began, err)
 		}
 		left = homeless
 		done := make(chan *call, len(groups))
@@ -163,10 +142,23 @@ func (c *Client) multi(ctx context.Context, what string, t Table, ops []op, atom
 				failed = append(failed, failure{g.regions[r], g.ops[r], err})
 			}
 		}
-		failed = append(failed, c.collect(ctx, groups, done, under, atomic)...)
+		failed = append(failed, c.collect(c.waits.About(ctx, t, nil), groups, done, under, atomic)...)
+		if len(failed) == 0 && err == nil {
+			for _, g := range groups {
+				c.waits.Answered(t, g.regions...)
+			}
+		}
 		for _, f := range failed {
 			last = f.err
-			if !c.settle(t, f.region, f.err) && ctx.Err() == nil {
+			c.waits.Failed(waits.At(t, f.region), began, f.err)
+			over := !c.settle(t, f.region, f.err)
+			switch {
+			case f.ops[0].condition != nil && (over || Unclear(f.err)):
+				for _, o := range f.ops {
+					o.err = opError(what, t, f.region, f.err)
+				}
+				continue
+			case over && ctx.Err() == nil:
 				return opError(what, t, f.region, f.err)
 			}
 			left = append(left, f.ops...)
@@ -212,15 +204,24 @@ func (c *Client) groups(ctx context.Context, t Table, ops []*op) (list []*group,
 	return list, homeless, err
 }
 
-// call makes the MultiRequest: a RegionAction for each region, in order.
+// call makes the MultiRequest: a RegionAction for each region, in order. An op with a condition has a
+// RegionAction of its own.
 func (g *group) call(atomic bool) *call {
-	k := &call{method: "Multi"}
 	for i, r := range g.regions {
-		ra := message(nil).bytes(1, r.specifier())
-		if atomic {
+		if g.ops[i][0].condition != nil {
+			g.parts = append(g.parts, checks(r, g.ops[i])...)
+		} else {
+			g.parts = append(g.parts, part{region: r, ops: g.ops[i]})
+		}
+	}
+	k := &call{method: "Multi"}
+	for _, x := range g.parts {
+		condition := x.ops[0].condition
+		ra := message(nil).bytes(1, specifier(x.region))
+		if atomic || condition != nil {
 			ra = ra.flag(2, true)
 		}
-		for j, o := range g.ops[i] {
+		for j, o := range x.ops {
 			a := message(nil).number(1, uint64(j))
 			if o.cell != nil {
 				a = a.bytes(2, mutation(o.cell, o.durability))
@@ -229,6 +230,9 @@ func (g *group) call(atomic bool) *call {
 				a = a.bytes(3, message(nil).bytes(1, o.row).bytes(2, o.get))
 			}
 			ra = ra.bytes(3, a)
+		}
+		if condition != nil {
+			ra = ra.bytes(4, condition)
 		}
 		k.param = k.param.bytes(1, ra)
 	}
@@ -245,8 +249,15 @@ func (c *Client) collect(ctx context.Context, groups []*group, done chan *call, 
 	}
 	limited, cancel := context.WithTimeout(ctx, c.o.Attempt)
 	defer cancel()
+	slow, stop := waits.Slow(ctx)
+	defer stop()
+	began := time.Now()
 	for len(under) > 0 {
 		select {
+		case <-slow:
+			for k := range under {
+				c.waits.Silent(ctx, groups[k.tag].server, began)
+			}
 		case k := <-done:
 			delete(under, k)
 			if k.err == nil {
@@ -277,33 +288,42 @@ func (g *group) results(a answer, atomic bool) (failed []failure, err error) {
 		if f.id != 1 {
 			continue
 		}
-		if i == len(g.regions) {
+		if i == len(g.parts) {
 			return nil, fmt.Errorf("%w: more results than regions", errMalformed)
 		}
-		r, ops := g.regions[i], g.ops[i]
+		x, before := g.parts[i], len(failed)
 		i++
 		for h := range fields(f.bytes, &err) {
 			switch h.id {
 			case 1:
-				bad, rest, rerr := result(h.bytes, ops, cells)
+				bad, rest, rerr := result(h.bytes, x.ops, cells)
 				if rerr != nil {
 					return nil, rerr
 				}
 				cells = rest
 				if bad.err != nil {
-					bad.region = r
+					bad.region = x.region
 					if atomic {
-						bad.ops = ops
+						bad.ops = x.ops
 					}
 					failed = append(failed, bad)
 				}
 			case 2:
-				failed = append(failed, failure{r, ops, nameBytes(h.bytes, &err)})
+				failed = append(failed, failure{x.region, x.ops, nameBytes(h.bytes, &err)})
+			case 3:
+				x.ops[0].answered, x.ops[0].done = true, h.number != 0
 			}
 		}
+		switch {
+		case x.of != nil && len(failed) > before:
+			unsynced(x.of, failed[before].err)
+			failed = failed[:before]
+		case x.ops[0].condition != nil && !x.ops[0].answered && len(failed) == before && err == nil:
+			return nil, fmt.Errorf("%w: a condition without an answer", errMalformed)
+		}
 	}
-	if err == nil && i < len(g.regions) {
-		err = fmt.Errorf("%w: %d results for %d regions", errMalformed, i, len(g.regions))
+	if err == nil && i < len(g.parts) {
+		err = fmt.Errorf("%w: %d results for %d regions", errMalformed, i, len(g.parts))
 	}
 	return failed, err
 }

@@ -10,7 +10,7 @@ import (
 type Column struct{ Family, Qualifier string }
 
 func (c Column) message() message {
-	m := message(nil).text(1, c.Family)
+	m := make(message, 0, 8+len(c.Family)+len(c.Qualifier)).text(1, c.Family)
 	if c.Qualifier != "" {
 		m = m.text(2, c.Qualifier)
 	}
@@ -34,12 +34,13 @@ type scan struct {
 	rows              uint64 // limit
 	reversed          bool
 	keysOnly          bool
-	once              bool // not worth a place in the server's cache
-	page              bool // with a scanner that stays open: rows is of one answer
+	once              bool   // not worth a place in the server's cache
+	page              bool   // with a scanner that stays open: rows is of one answer
+	bytes             uint64 // of one answer, with page
 }
 
 func (s *scan) request(r *Region) message {
-	m := message(nil).bytes(1, Column{s.family, s.qualifier}.message())
+	m := make(message, 0, 64+len(s.family)+len(s.qualifier)+len(s.start)+len(s.stop)).bytes(1, Column{s.family, s.qualifier}.message())
 	if len(s.start) > 0 {
 		m = m.bytes(3, s.start)
 	}
@@ -54,7 +55,7 @@ func (s *scan) request(r *Region) message {
 		m = m.flag(8, false)
 	}
 	if s.page {
-		m = m.number(10, pageBytes)
+		m = m.number(10, s.bytes)
 	}
 	if s.reversed {
 		m = m.flag(15, true)
@@ -62,7 +63,7 @@ func (s *scan) request(r *Region) message {
 	if !s.page {
 		m = m.number(23, 2) // PREAD: never switch to streaming
 	}
-	q := message(nil).bytes(1, r.specifier()).bytes(2, m).number(4, s.rows)
+	q := make(message, 0, 64+len(r.Name)+len(m)).bytes(1, specifier(r)).bytes(2, m).number(4, s.rows)
 	if !s.page {
 		q = q.flag(5, true).number(11, s.rows) // the server opens, reads and closes in this one call
 	}

@@ -2,10 +2,14 @@ package client
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
+
+	"github.com/symlake/symlake/sinks/hbase/internal/regions"
 )
 
 // Table names a table.
@@ -27,69 +31,79 @@ func (t Table) message() message {
 	return message(nil).text(1, ns).text(2, t.Name)
 }
 
-// Region is a part of a table, [Start, End), as it was when looked up. Read only.
-type Region struct {
-	Name       []byte // its whole name, and its key in hbase:meta
-	Encoded    string // 32 hex digits
-	Start, End []byte // End empty: no end
-	Server     string // host:port
+func specifier(r *Region) message {
+	return make(message, 0, 8+len(r.Name)).number(1, 1).bytes(2, r.Name)
 }
-
-// Holds tells whether a row of that key is in the region.
-func (r *Region) Holds(key []byte) bool {
-	return bytes.Compare(r.Start, key) <= 0 && (len(r.End) == 0 || bytes.Compare(key, r.End) < 0)
-}
-
-func (r *Region) specifier() message { return message(nil).number(1, 1).bytes(2, r.Name) }
 
 var metaRegion = Region{Name: []byte("hbase:meta,,1"), Encoded: "1588230740"}
 
-// metaRow reads a row of hbase:meta; nil if its region is split, offline or has no server.
-func metaRow(t Table, cells []Cell) (*Region, error) {
-	r := &Region{}
-	split := false
+// metaEntry is a row of hbase:meta.
+type metaEntry struct {
+	row     []byte
+	start   []byte  // of the region, by the row's name
+	region  *Region // nil: split, offline, without a server, or see err
+	err     error   // ErrDamaged: the row cannot be read
+	missing bool    // there is no row
+}
+
+// open returns the regions that have a server.
+func open(page []metaEntry) (list []*Region) {
+	for i := range page {
+		if page[i].region != nil {
+			list = append(list, page[i].region)
+		}
+	}
+	return list
+}
+
+// metaRow reads a row of hbase:meta.
+func metaRow(t Table, cells []Cell) (m metaEntry) {
+	r := &Region{Name: cells[0].Row}
+	m.row = r.Name
+	if from, to := len(t.String())+1, bytes.LastIndexByte(m.row, ','); from <= to {
+		m.start = m.row[from:to]
+	}
+	has, away := false, false
 	for _, cell := range cells {
 		switch string(cell.Qualifier) {
 		case "regioninfo":
 			b, ok := bytes.CutPrefix(cell.Value, []byte("PBUF"))
-			if !ok {
-				return nil, fmt.Errorf("%w: region info without its magic", errMalformed)
+			err := fmt.Errorf("%w: it does not begin with PBUF", errMalformed)
+			var of Table
+			if ok {
+				of, away, err = readRegionInfo(r, b)
 			}
-			of, away, err := r.read(b)
 			if err != nil {
-				return nil, err
+				m.err = fmt.Errorf("%w: row %q, info:regioninfo: %w", ErrDamaged, m.row, err)
+				return m
 			}
-			if of != t && !(of.Namespace == "default" && t.Namespace == "" && of.Name == t.Name) {
-				return nil, nil // the rows of another table
+			if of != t && !(of.Namespace == "default" && t.Namespace == "" && of.Name == t.Name) || !bytes.Equal(r.Start, m.start) {
+				m.err = fmt.Errorf("%w: row %q, info:regioninfo: it describes another region, of table %s", ErrDamaged, m.row, of)
+				return m
 			}
-			split = away
-			r.Name = cell.Row
+			has = true
 		case "server":
 			r.Server = string(cell.Value)
 		}
 	}
-	if split || r.Name == nil || r.Server == "" {
-		return nil, nil
+	switch {
+	case !has:
+		m.err = fmt.Errorf("%w: row %q of hbase:meta has no info:regioninfo", ErrDamaged, m.row)
+	case !away && r.Server != "":
+		// The encoded name is between the last two dots.
+		name := strings.TrimSuffix(string(r.Name), ".")
+		r.Encoded = name[strings.LastIndexByte(name, '.')+1:]
+		m.region = r
 	}
-	// The encoded name is between the last two dots.
-	name := strings.TrimSuffix(string(r.Name), ".")
-	r.Encoded = name[strings.LastIndexByte(name, '.')+1:]
-	return r, nil
+	return m
 }
 
-// read reads a RegionInfo; away: the region is split, offline or a replica.
-func (r *Region) read(b []byte) (t Table, away bool, err error) {
+// readRegionInfo reads a RegionInfo into r; away: the region is split, offline or a replica.
+func readRegionInfo(r *Region, b []byte) (t Table, away bool, err error) {
 	for f := range fields(b, &err) {
 		switch f.id {
 		case 2:
-			for g := range fields(f.bytes, &err) {
-				switch g.id {
-				case 1:
-					t.Namespace = string(g.bytes)
-				case 2:
-					t.Name = string(g.bytes)
-				}
-			}
+			t = tableName(f.bytes, &err)
 		case 3:
 			r.Start = f.bytes
 		case 4:
@@ -99,6 +113,19 @@ func (r *Region) read(b []byte) (t Table, away bool, err error) {
 		}
 	}
 	return t, away, err
+}
+
+// tableName reads a TableName.
+func tableName(b []byte, err *error) (t Table) {
+	for f := range fields(b, err) {
+		switch f.id {
+		case 1:
+			t.Namespace = string(f.bytes)
+		case 2:
+			t.Name = string(f.bytes)
+		}
+	}
+	return t
 }
 
 // serverName reads a ServerName.
@@ -118,4 +145,39 @@ func serverName(b []byte) (string, error) {
 		err = fmt.Errorf("%w: server %q, port %d", errMalformed, host, port)
 	}
 	return net.JoinHostPort(host, strconv.FormatUint(port, 10)), err
+}
+
+// Region is a part of a table, as it was when looked up. Read only.
+type Region = regions.Region
+
+// table is what the client knows of a table.
+type table struct {
+	regions.Cache
+	looking chan struct{} // of size 1: one look-up of a table at a time
+	pages   atomic.Int32  // how many pages of hbase:meta were read
+	trouble atomic.Bool   // a region was not open: is the table disabled?
+}
+
+// Regions of a page of hbase:meta: the first pages are small, for programs that ask once.
+const (
+	firstPage = 64
+	lastPage  = 512
+)
+
+// page is how many regions the next page has.
+func (g *table) page() uint64 {
+	return uint64(min(lastPage, firstPage<<min(g.pages.Add(1)-1, 8)))
+}
+
+// moved forgets a region that is not where it was, and no other; if the server said where it is, enters that.
+func (g *table) moved(r *Region, err error) {
+	var server *ServerError
+	to := ""
+	if errors.As(err, &server) {
+		if server.Class == "exceptions.RegionMovedException" {
+			to = server.movedTo
+		}
+		g.trouble.Store(true)
+	}
+	g.Moved(r, to)
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -11,6 +12,9 @@ import (
 type ScanOptions struct {
 	KeysOnly bool // cells come without values
 	Once     bool // the rows are not read again soon: the server does not cache their blocks
+	// FirstRows bounds the rows of the first answer of a region, PageBytes the bytes of each (0: many). Small ones are
+	// for callers that have many scans under way, or that may stop early.
+	FirstRows, PageBytes uint64
 }
 
 // Scan emits the cells of a span in order. What one region holds is of one moment, unless the
@@ -42,8 +46,8 @@ func (c *Client) scanRegion(ctx context.Context, t Table, col Column, span *Span
 		came := false
 		err = c.try(ctx, "scan", t, span.From, func(ctx context.Context, r *Region) error {
 			end = r.End
-			s := scan{start: span.From, stop: span.Stop, family: col.Family, qualifier: col.Qualifier, rows: pageRows,
-				keysOnly: o.KeysOnly, once: o.Once, page: true}
+			s := scan{start: span.From, stop: span.Stop, family: col.Family, qualifier: col.Qualifier, rows: cmp.Or(o.FirstRows, pageRows),
+				keysOnly: o.KeysOnly, once: o.Once, page: true, bytes: cmp.Or(o.PageBytes, pageBytes)}
 			return c.pages(ctx, r, s, func(row []Cell) error {
 				came = true
 				span.From = append(bytes.Clone(row[0].Row), 0)

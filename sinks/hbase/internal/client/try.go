@@ -3,6 +3,9 @@ package client
 import (
 	"context"
 	"errors"
+	"time"
+
+	"github.com/symlake/symlake/sinks/hbase/internal/waits"
 )
 
 // try repeats do for the region that holds key, by what its errors ask for.
@@ -12,6 +15,7 @@ func (c *Client) try(ctx context.Context, op string, t Table, key []byte, do fun
 	var r *Region
 	var last error
 	var doubts doubts
+	began := time.Now()
 	for n := 0; ; n++ {
 		err := ctx.Err()
 		if err == nil && n > 0 {
@@ -21,10 +25,11 @@ func (c *Client) try(ctx context.Context, op string, t Table, key []byte, do fun
 			var at *Region
 			if at, err = c.locate(ctx, t, key); err == nil {
 				r = at
-				err = do(ctx, r)
+				err = do(c.waits.About(ctx, t, r), r)
 			}
 		}
 		if err == nil {
+			c.waits.Answered(t, r)
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -37,6 +42,7 @@ func (c *Client) try(ctx context.Context, op string, t Table, key []byte, do fun
 		if !c.settle(t, r, last) {
 			return opError(op, t, r, last)
 		}
+		c.waits.Failed(waits.At(t, r), began, last)
 	}
 }
 
